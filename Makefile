@@ -1,0 +1,85 @@
+# Needs Python 3.11 or later, make and a package index; nothing else (make docs: also quarto).
+# Everything is installed into .venv, once; each target installs only what it needs.
+
+PYTHON ?= python3
+DATA :=
+TARGET :=
+BENCH :=
+
+ifneq ($(words $(CURDIR)),1)
+$(error The path of this folder has a space in it: $(CURDIR). Move it to a path without spaces)
+endif
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+PY := .venv/bin/python
+METADATA := settings.ini setup.py pyproject.toml
+quote = '$(subst ','\'',$(1))'
+
+.PHONY: help demo test lab docs bench lint readme clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo                           run the quickstart on the embedded documents; pages go to build/"
+	@echo "make demo DATA=my.csv TARGET=column the same on a table of yours (CSV or Parquet); writes build/selected.csv"
+	@echo "make test                           all tests: modules in step, notebooks, pytest"
+	@echo "make lab                            JupyterLab on the chapters"
+	@echo "make docs                           render the site to _docs/ (needs the program quarto)"
+	@echo "make bench BENCH='...'              timed comparisons; BENCH goes to tests/benchmarks/run.py"
+	@echo "make lint                           ruff and mypy"
+	@echo "make readme                         README.md from nbs/index.ipynb"
+	@echo "make clean                          remove all that make made, .venv too"
+	@echo "PYTHON=/path/to/python3.12          with any of them: the Python to make .venv with"
+
+# .venv/.python is the bare environment; .venv/.NAME says that the extra NAME is installed.
+.venv/.python:
+	@$(PYTHON) -c 'import sys' 2>/dev/null || { \
+	    echo "There is no Python to run as '$(PYTHON)'. Install Python 3.11 or later, or name one: make $(MAKECMDGOALS) PYTHON=/path/to/python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	    echo "'$(PYTHON)' is $$($(PYTHON) -V 2>&1), and fsel_book needs Python 3.11 or later. Name one: make $(MAKECMDGOALS) PYTHON=/path/to/python3.12" >&2; exit 1; }
+	@echo "Making the virtual environment .venv"
+	@$(PYTHON) -m venv --clear .venv
+	@touch $@
+
+.venv/.%: .venv/.python $(METADATA)
+	@echo "Installing fsel_book[$*] into .venv"
+	@$(PY) -m pip install --quiet --editable '.[$*]'
+	@touch $@
+
+demo: .venv/.demo
+	@$(PY) tools/demo.py $(call quote,$(DATA)) $(call quote,$(TARGET))
+
+# First what can be read off the files (exported modules in step, the rules of the house), then the notebooks
+# two at a time on one BLAS thread each, then the rest on two threads.
+test: export MPLBACKEND := agg
+test: .venv/.dev
+	$(PY) -m pytest -q tests/test_book.py
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/nbdev_test --n_workers 2 --timing
+	OMP_NUM_THREADS=2 OPENBLAS_NUM_THREADS=2 $(PY) -m pytest -q --ignore=tests/test_book.py tests
+
+lab: .venv/.book
+	$(PY) -m jupyterlab --notebook-dir=nbs
+
+docs:
+	@command -v quarto >/dev/null || { \
+	    echo "make docs needs the program quarto, which is not on the PATH: https://quarto.org/docs/get-started/. All else here does without it." >&2; exit 1; }
+	@$(MAKE) --no-print-directory .venv/.docs
+	PYTHONPATH=. $(PY) -m quartodoc build && rm -f objects.json
+	PATH="$(CURDIR)/.venv/bin:$$PATH" nbdev_proc_nbs
+	cp -R nbs/reference _proc/
+	cd _proc && quarto render --no-cache
+	rm -rf _docs && mv _proc/_docs _docs
+	@echo "The site is _docs/index.html"
+
+bench: .venv/.dev
+	$(PY) tests/benchmarks/run.py $(BENCH)
+
+lint: .venv/.dev
+	$(PY) -m ruff check .
+	$(PY) -m mypy
+
+readme: .venv/.demo
+	$(PY) tools/readme.py
+
+clean:
+	rm -rf .venv build _docs _proc nbs/reference nbs/nbdev.yml *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

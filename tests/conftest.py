@@ -1,0 +1,40 @@
+"""What all tests share: settings that must come before SciPy, hypothesis's profile, the array libraries."""
+
+import os
+
+os.environ["SCIPY_ARRAY_API"] = "1"  # read once, when SciPy is first imported; scikit-learn's array checks need it
+
+import matplotlib
+
+matplotlib.use("agg")
+
+import pytest
+from cases import LIBRARIES
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "book",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("book")
+
+
+def as_parameter(name):
+    """A pytest parameter that carries the marker of an optional library."""
+    return pytest.param(name, marks=getattr(pytest.mark, name)) if name in ("torch", "cupy") else name
+
+
+@pytest.fixture(params=map(as_parameter, LIBRARIES))
+def library(request):
+    """One array library at a time, as a `cases.Library`; skipped with the reason where it is missing."""
+    return LIBRARIES[request.param]()
+
+
+@pytest.fixture(params=[as_parameter(name) for name in LIBRARIES if not name.startswith("cs")])
+def dense_library(request):
+    """The same without the sparse formats."""
+    return LIBRARIES[request.param]()

@@ -1,0 +1,312 @@
+"""One implementation for all array libraries: the same selection everywhere, and results where the input lives."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from cases import heavy, sparse_table, table
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+
+from fsel_book import (
+    BSSSelector,
+    LeverageSelector,
+    bss,
+    bss_reference,
+    certify,
+    leverage_sampling,
+    leverage_scores,
+    row_space,
+)
+from fsel_book.arrays import as_float64, by_columns, check_matrix, from_numpy, namespace, take_columns, to_numpy
+from fsel_book.bss import bss_promise
+
+DTYPES = ["float64", "float32"]
+each_dtype = pytest.mark.parametrize("dtype", DTYPES)
+RULES = ["largest-norm", "best", "sampled"]
+
+SELECTORS = [
+    BSSSelector(25),
+    BSSSelector(25, rule="best"),
+    BSSSelector(25, rule="sampled", random_state=1),
+    BSSSelector(20, rank=4, rescale=True),
+    BSSSelector("auto", rank=2, epsilon=0.9),
+    LeverageSelector(25, random_state=1),
+    LeverageSelector(0.4, rank=5, rescale=True, random_state=1),
+]
+each_selector = pytest.mark.parametrize("selector", SELECTORS, ids=repr)
+
+
+def data(dtype, tall=False):
+    X = sparse_table(12, 60, 0.3).toarray()
+    return (X.T if tall else X).astype(dtype)
+
+
+def close(dtype):
+    return {"rtol": 1e-4 if dtype == "float32" else 1e-9, "atol": 1e-6 if dtype == "float32" else 1e-12}
+
+
+def assert_lives_with(library, result, given, dtype):
+    """`result` belongs to the library, the device and the precision of `given`."""
+    assert library.is_result(result, dtype), f"{type(result)} of {result.dtype}"
+    assert library.sparse or library.device(result) == library.device(given)
+
+
+# ---------------------------------------------------------------- functions
+
+
+@each_dtype
+@pytest.mark.parametrize("tall", [False, True])
+def test_row_space_and_leverage_scores(library, dtype, tall):
+    X = data(dtype, tall)
+    given = library.make(X)
+    for rank in (None, 5):
+        expected, space = row_space(X, rank), row_space(given, rank)
+        assert space.shape == expected.shape and space.numerical_rank == expected.numerical_rank
+        assert_lives_with(library, space.leverage_scores, given, dtype)
+        assert_lives_with(library, space.basis(), given, "float64")
+        assert_lives_with(library, space.rows([2, 0]), given, "float64")
+        assert_allclose(library.back(space.leverage_scores), expected.leverage_scores, **close(dtype))
+        assert_allclose(library.back(leverage_scores(given, rank)), expected.leverage_scores, **close(dtype))
+        V = library.back(space.basis())
+        assert_allclose(V @ V.T, expected.basis() @ expected.basis().T, atol=1e-9)
+        assert_allclose(space.singular_values, expected.singular_values, rtol=1e-9)
+
+
+@pytest.mark.parametrize("condition", [1e3, 1e7])
+def test_row_space_of_ill_conditioned_data(library, condition):
+    """The way through a sketch."""
+    X = data("float64")
+    X[1] = X[0] + X[1] / condition
+    assert_allclose(library.back(leverage_scores(library.make(X))), leverage_scores(X), rtol=1e-6)
+
+
+@each_dtype
+@pytest.mark.parametrize("rule", RULES)
+def test_bss(library, dtype, rule):
+    X = data(dtype)
+    given = library.make(X)
+    expected = bss(row_space(X), 25, rule, random_state=2)
+    sampling = bss(row_space(given), 25, rule, random_state=2)
+    assert_lives_with(library, sampling.indices, given, "int64")
+    assert_lives_with(library, sampling.weights, given, dtype)
+    assert_array_equal(library.back(sampling.indices), expected.indices)
+    assert_allclose(library.back(sampling.weights), expected.weights, **close(dtype))
+
+
+@each_dtype
+def test_functions_of_an_explicit_basis(dense_library, dtype):
+    """bss, bss_reference, leverage_sampling and certify take V itself."""
+    V = heavy(60, 5, np.random.default_rng(0)).astype(dtype)
+    given = dense_library.make(V)
+    calls = [
+        *[lambda V, rule=rule: bss(V, 12, rule, random_state=0) for rule in RULES],
+        lambda V: bss_reference(V, 12),
+        lambda V: bss_reference(V, 12, "best"),
+        lambda V: leverage_sampling(V, 12, random_state=0),
+    ]
+    for call in calls:
+        expected, sampling = call(V), call(given)
+        assert_lives_with(dense_library, sampling.indices, given, "int64")
+        assert_lives_with(dense_library, sampling.weights, given, dtype)
+        assert_array_equal(dense_library.back(sampling.indices), expected.indices)
+        assert_allclose(dense_library.back(sampling.weights), expected.weights, **close(dtype))
+        certificate = certify(given, sampling, bss_promise(5, 12))
+        assert_allclose(certificate.eigenvalues, certify(V, expected).eigenvalues, **close(dtype))
+        assert isinstance(certificate.eigenvalues, np.ndarray) and certificate.eigenvalues.dtype == np.float64
+
+
+@each_dtype
+def test_leverage_sampling(library, dtype):
+    X = data(dtype)
+    given = library.make(X)
+    expected = leverage_sampling(row_space(X), 25, random_state=2)
+    sampling = leverage_sampling(row_space(given), 25, random_state=2)
+    assert_lives_with(library, sampling.indices, given, "int64")
+    assert_lives_with(library, sampling.weights, given, dtype)
+    assert_array_equal(library.back(sampling.indices), expected.indices)
+    assert_allclose(library.back(sampling.weights), expected.weights, **close(dtype))
+
+
+@each_dtype
+def test_sampling_applies_itself(library, dtype):
+    X = data(dtype)
+    given = library.make(X)
+    sampling = bss(row_space(given), 25)
+    for matrix in (sampling.S, sampling.D, sampling.R):
+        assert sp.issparse(matrix)
+    dense = X @ sampling.R.toarray()
+    for rescale, expected in ((True, dense), (False, X @ sampling.S.toarray())):
+        C = sampling.apply(given, rescale=rescale)
+        assert type(C) is type(given) and str(C.dtype).endswith(dtype)
+        assert library.sparse or library.device(C) == library.device(given)
+        assert_allclose(library.back(C), expected, **close(dtype))
+
+
+@each_dtype
+def test_certify_of_a_row_space(library, dtype):
+    X = data(dtype)
+    space, expected = row_space(library.make(X)), row_space(X)
+    certificate = certify(space, bss(space, 25), bss_promise(12, 25))
+    assert certificate.holds
+    assert_allclose(certificate.eigenvalues, certify(expected, bss(expected, 25)).eigenvalues, **close(dtype))
+    assert "BSS" in str(certificate) and "<table>" in certificate._repr_html_()
+
+
+# ---------------------------------------------------------------- selectors
+
+
+@each_selector
+@each_dtype
+def test_selectors(library, dtype, selector):
+    X = data(dtype)
+    given = library.make(X)
+    expected, fitted = clone(selector).fit(X), clone(selector).fit(given)
+    for name in ("selected_", "weights_", "leverage_scores_", "support_"):
+        ours, theirs = getattr(fitted, name), getattr(expected, name)
+        assert_lives_with(library, ours, given, str(theirs.dtype))
+        if theirs.dtype.kind == "f":
+            assert_allclose(library.back(ours), theirs, **close(dtype), err_msg=name)
+        else:
+            assert_array_equal(library.back(ours), theirs, err_msg=name)
+    assert fitted.n_draws_ == expected.n_draws_ and fitted.n_features_in_ == 60
+    assert_allclose(fitted.certificate_.eigenvalues, expected.certificate_.eigenvalues, **close(dtype))
+    assert_array_equal(fitted.get_support(), expected.get_support())
+    assert_array_equal(fitted.get_support(indices=True, ordered=True), expected.selected_)
+
+    C = fitted.transform(given)
+    assert type(C) is type(given) and str(C.dtype).endswith(dtype)
+    assert library.sparse or library.device(C) == library.device(given)
+    assert_allclose(library.back(C), expected.transform(X), **close(dtype))
+
+    back = fitted.inverse_transform(C)
+    assert type(back) is type(given) or (library.sparse and back.format == given.format)
+    assert str(back.dtype).endswith(dtype)
+    assert_allclose(library.back(back), np.where(expected.get_support(), X, 0), **close(dtype))
+
+
+@each_selector
+def test_sparse_selection_is_the_dense_one_whatever_the_format(selector):
+    X = sparse_table(12, 60, 0.3)
+    expected = clone(selector).fit(X.toarray())
+    for form in (sp.coo_array, sp.lil_matrix, sp.bsr_array, sp.dok_array):
+        assert_array_equal(clone(selector).fit(form(X)).selected_, expected.selected_)
+
+
+def test_transform_of_another_library_is_refused(dense_library):
+    X = data("float64")
+    selector = BSSSelector(20).fit(X)
+    if dense_library.name == "numpy":
+        assert selector.transform(X).shape == (12, 20)
+    else:
+        with pytest.raises(ValueError, match="same namespace"):
+            selector.transform(dense_library.make(X))
+
+
+def test_dense_and_sparse_may_be_mixed():
+    X = sparse_table(12, 60, 0.3)
+    assert_allclose(
+        BSSSelector(20).fit(X).transform(X.toarray()), BSSSelector(20).fit(X.toarray()).transform(X).toarray()
+    )
+
+
+def test_repeated_entries_of_a_sparse_matrix_are_added_up():
+    X = sparse_table(12, 60, 0.3)
+    row, column = X.nonzero()
+    values = X.toarray()[row, column]
+    twice = sp.coo_array((np.r_[values / 2, values / 2], (np.r_[row, row], np.r_[column, column])), shape=X.shape)
+    assert_array_equal(BSSSelector(20).fit(twice).selected_, BSSSelector(20).fit(X).selected_)
+
+
+# ---------------------------------------------------------------- plumbing
+
+
+@each_dtype
+def test_there_and_back(library, dtype):
+    X = data(dtype)
+    given = check_matrix(library.make(X))
+    assert_array_equal(library.back(as_float64(given)), X.astype(np.float64))
+    assert str(as_float64(given).dtype).endswith("float64")
+    columns = take_columns(given, [3, 0, 3])
+    assert type(columns) is type(given)
+    assert_array_equal(library.back(columns), X[:, [3, 0, 3]])
+    blocks = list(by_columns(given, block_bytes=1))
+    assert blocks[0][0] == 0 and blocks[-1][1] == 60
+    assert_array_equal(np.hstack([library.back(block) for _, _, block in blocks]), X)
+    host = np.arange(3.0)
+    there = from_numpy(host, given)
+    assert_lives_with(library, there, given, "float64")
+    assert_array_equal(to_numpy(there), host)
+    assert isinstance(to_numpy(there), np.ndarray)
+    assert namespace(there) is namespace(given)
+
+
+def test_checked_matrices_are_passed_on_as_they_are(library):
+    given = library.make(data("float32"))
+    assert check_matrix(given) is given
+
+
+# ---------------------------------------------------------------- sparse data stay sparse
+
+
+@pytest.fixture
+def no_densifying(monkeypatch):
+    """Every way in which SciPy makes a dense matrix of a sparse one refuses matrices as large as the data."""
+    for kind in (sp.csr_array, sp.csc_array, sp.coo_array, sp.csr_matrix, sp.csc_matrix, sp.coo_matrix):
+        for name in ("toarray", "todense"):
+            original = getattr(kind, name)
+
+            def guarded(self, *args, original=original, **keywords):
+                assert self.shape[0] * self.shape[1] < 6_000_000, f"a dense matrix of shape {self.shape}"
+                return original(self, *args, **keywords)
+
+            monkeypatch.setattr(kind, name, guarded)
+
+
+@pytest.fixture(scope="module")
+def large_sparse():
+    return sparse_table(300, 60_000, 0.003, seed=1)
+
+
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array])
+@pytest.mark.parametrize(
+    "selector",
+    [
+        BSSSelector(30, rank=12),
+        BSSSelector(30, rank=12, rule="best"),
+        BSSSelector(30, rank=12, rule="sampled", random_state=0),
+        LeverageSelector(600, random_state=0),
+    ],
+    ids=repr,
+)
+def test_selecting_from_sparse_data_makes_no_dense_array(large_sparse, no_densifying, selector, form):
+    """Neither X nor V is ever dense: the peak stays under half of what either would take."""
+    X = form(large_sparse)
+    dense_bytes = 8 * X.shape[0] * X.shape[1]
+    tracemalloc.start()
+    try:
+        clone(selector).fit(X)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < dense_bytes / 2, f"peak {peak / 1e6:.0f} MB, dense {dense_bytes / 1e6:.0f} MB"
+
+
+def test_transforming_sparse_data_makes_no_dense_array(large_sparse, no_densifying):
+    selector = LeverageSelector(600, rescale=True, random_state=0).fit(large_sparse)
+    C = selector.transform(large_sparse)
+    assert sp.issparse(C) and sp.issparse(selector.inverse_transform(C))
+
+
+def test_fitting_dense_data_keeps_no_copy_of_them():
+    X = table(50, 20_000)
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        selector = BSSSelector(60).fit(X)
+        kept = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert selector.certificate_.holds
+    assert kept < X.nbytes / 5

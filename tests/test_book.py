@@ -1,0 +1,307 @@
+"""The book itself: modules in step with notebooks, chapters in order, notebooks clean, everything documented."""
+
+import ast
+import difflib
+import doctest
+import importlib
+import importlib.util
+import inspect
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+import fsel_book
+
+root = Path(__file__).resolve().parent.parent
+notebooks = sorted((root / "nbs").glob("*.ipynb"))
+cells = {path.name: json.loads(path.read_text(encoding="utf-8"))["cells"] for path in notebooks}
+sources = {name: ["".join(cell["source"]) for cell in cells[name]] for name in cells}
+chapters = [name for name in cells if re.match(r"\d\d_", name)]
+label = r"(?:thm|lem|def|cor|prp|exr|eq|fig|sec|tbl)-[\w-]+"  # what Quarto's cross-references are called
+every_notebook = pytest.mark.parametrize("name", list(cells))
+
+
+def module_of(name):
+    """The module that a notebook exports, or None."""
+    found = re.search(r"^#\|\s*default_exp\s+(\S+)", "\n".join(sources[name]), flags=re.MULTILINE)
+    return found and found.group(1)
+
+
+modules = [module_of(name) for name in cells if module_of(name)]
+every_module = pytest.mark.parametrize("module", modules)
+
+
+def code_cells(name):
+    """Pairs of position and source of a notebook's code cells."""
+    return [(i, source) for i, source in enumerate(sources[name]) if cells[name][i]["cell_type"] == "code"]
+
+
+def without_magics(source):
+    """A cell's source without IPython's own lines, so that Python can parse it."""
+    return "\n".join(line for line in source.splitlines() if not line.lstrip().startswith(("%", "!")))
+
+
+def report(problems, hint=""):
+    """Fail with all the problems at once, one a line."""
+    if problems:
+        pytest.fail("\n".join([*problems, hint]), pytrace=False)
+
+
+def outputs_text(cell):
+    """All the text among a code cell's outputs, pictures left out."""
+    for output in cell.get("outputs", []):
+        yield "".join(output.get("text", []))
+        for kind, data in output.get("data", {}).items():
+            if kind.startswith("text/"):
+                yield re.sub(r"base64,[\w+/=\s]+", "", "".join(data))
+
+
+# ---------------------------------------------------------------- exported modules
+
+
+def test_modules_are_in_step_with_the_notebooks(tmp_path):
+    for name in ("settings.ini", "pyproject.toml"):
+        shutil.copy(root / name, tmp_path)
+    shutil.copytree(root / "nbs", tmp_path / "nbs", ignore=shutil.ignore_patterns(".*"))
+    (tmp_path / "fsel_book").mkdir()
+    shutil.copy(root / "fsel_book" / "__init__.py", tmp_path / "fsel_book")
+    export = "from nbdev.doclinks import nbdev_export; nbdev_export(procs='black_format')"
+    done = subprocess.run([sys.executable, "-c", export], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+    stored = {path.name: path.read_text(encoding="utf-8") for path in (root / "fsel_book").glob("*.py")}
+    fresh = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "fsel_book").glob("*.py")}
+    diff = [
+        line
+        for name in sorted(stored.keys() | fresh.keys())
+        for line in difflib.unified_diff(
+            stored.get(name, "").splitlines(), fresh.get(name, "").splitlines(),
+            f"fsel_book/{name} as stored", f"fsel_book/{name} as the notebooks export it", lineterm="", n=1,
+        )
+    ]
+    report(diff[:60], "Run nbdev_export; fsel_book/ is never edited by hand.")
+
+
+def fsel_book_imports(source):
+    """Names of the package's modules that a piece of code imports."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom):
+            if node.level == 1 and node.module:
+                yield node.module.split(".")[0]
+            elif node.level == 1:
+                yield from (alias.name for alias in node.names)
+            elif (node.module or "").startswith("fsel_book."):
+                yield node.module.split(".")[1]
+        elif isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[1] for alias in node.names if alias.name.startswith("fsel_book."))
+
+
+@pytest.mark.parametrize("name", chapters)
+def test_a_chapter_imports_only_from_chapters_before_it(name):
+    order = [module_of(chapter) for chapter in chapters]
+    before = {module for module in order[: chapters.index(name) + 1] if module}
+    code = [without_magics(source) for _, source in code_cells(name)]
+    if module_of(name):
+        code.append((root / "fsel_book" / f"{module_of(name)}.py").read_text(encoding="utf-8"))
+    later = {module for source in code for module in fsel_book_imports(source)} - before
+    assert not later, f"{name} imports {sorted(later)}, which a reader has not met yet"
+
+
+# ---------------------------------------------------------------- notebooks
+
+
+@every_notebook
+def test_notebook_is_clean(name):
+    book = json.loads((root / "nbs" / name).read_text(encoding="utf-8"))
+    assert book["metadata"] == {"kernelspec": {"display_name": "python3", "language": "python", "name": "python3"}}
+    problems = []
+    for i, cell in enumerate(book["cells"]):
+        outputs = cell.get("outputs", [])
+        if not set(cell["metadata"]) <= {"tags"}:
+            problems.append(f"cell {i} has metadata {sorted(cell['metadata'])}")
+        if any(part.get("execution_count") is not None for part in [cell, *outputs]):
+            problems.append(f"cell {i} has an execution count")
+        if any(output["output_type"] == "error" for output in outputs):
+            problems.append(f"cell {i} is stored with an error")
+    report(problems, "nbdev_clean removes metadata and counts")
+
+
+@every_notebook
+def test_outputs_hold_no_paths_of_the_machine_they_came_from(name):
+    path = re.compile(r"/(?:home|root|Users|work|tmp|var/folders)/\S*|[A-Z]:\\\S+|\S*site-packages\S*")
+    shown = [(i, path.findall(text)) for i, cell in enumerate(cells[name]) for text in outputs_text(cell)]
+    report([f"cell {i} shows {found[0]}" for i, found in shown if found])
+
+
+@every_notebook
+def test_cells_with_figures_are_stored_with_them(name):
+    problems = []
+    for i, source in code_cells(name):
+        draws = re.search(r"\.(subplots|figure|plot|imshow|scatter|hist|bar)\(", source)
+        if draws and not re.search(r"#\|\s*exports?\b|plt\.close\(|^\s*def ", source, flags=re.MULTILINE):
+            kinds = {kind for output in cells[name][i].get("outputs", []) for kind in output.get("data", {})}
+            if not kinds & {"image/png", "image/svg+xml"}:
+                problems.append(f"cell {i} draws, and no picture is stored")
+    report(problems)
+
+
+@every_notebook
+def test_imports_stand_in_cells_of_their_own(name):
+    """nbdev runs every cell with an import again while it renders."""
+    problems = []
+    for i, source in code_cells(name):
+        imports = [isinstance(node, ast.Import | ast.ImportFrom) for node in ast.parse(without_magics(source)).body]
+        if any(imports) and not all(imports):
+            problems.append(f"cell {i} mixes imports with other code")
+    report(problems)
+
+
+def lines_of_code(source):
+    """Lines of a cell that are neither blank, nor comments, nor docstrings."""
+    source = re.sub(r'"""(.|\n)*?"""', "", source)
+    return sum(bool(line.strip()) and not line.strip().startswith("#") for line in source.splitlines())
+
+
+@every_notebook
+def test_no_cell_is_longer_than_45_lines_of_code(name):
+    long = [(i, lines_of_code(source)) for i, source in code_cells(name) if lines_of_code(source) > 45]
+    report([f"cell {i} has {lines} lines of code" for i, lines in long])
+
+
+@every_notebook
+def test_every_public_function_is_tested_within_six_cells(name):
+    problems = []
+    for i, source in code_cells(name):
+        public = re.search(r"^def ([a-z]\w*)", source, flags=re.MULTILINE)
+        after = "\n".join(sources[name][i + 1 : i + 7])
+        if public and re.search(r"#\|\s*exports?\b", source) and not re.search(r"\bassert\b|test_\w+\(|raises", after):
+            problems.append(f"cell {i}: nothing checks {public[1]} after it")
+    report(problems)
+
+
+# ---------------------------------------------------------------- documentation
+
+
+def is_documentable(thing):
+    return inspect.isfunction(thing) or inspect.isclass(thing)
+
+
+@every_module
+def test_everything_that_a_chapter_exports_has_a_docstring(module):
+    loaded = importlib.import_module(f"fsel_book.{module}")
+    exported = {name: getattr(loaded, name) for name in loaded.__all__}
+    report([f"{name} has no docstring" for name, thing in exported.items()
+            if is_documentable(thing) and not thing.__doc__])
+
+
+@pytest.mark.parametrize("name", [name for name in fsel_book.__all__ if is_documentable(getattr(fsel_book, name))])
+def test_public_objects_have_numpydoc_docstrings(name):
+    thing = getattr(fsel_book, name)
+    text = inspect.cleandoc(thing.__doc__ or "")
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w[\w ]*\n---|\Z)", text, flags=re.MULTILINE | re.DOTALL)
+    heads = re.findall(r"^(\S.*?)(?: :.*)?$", section[1], flags=re.MULTILINE) if section else []
+    documented = {part.strip(" *") for head in heads for part in head.split(",")}
+    missing = [parameter for parameter in inspect.signature(thing).parameters if parameter not in documented]
+    problems = [f"{name}: its section Parameters does not have {parameter}" for parameter in missing]
+    if not re.search(r"^Examples\n-+\n(.|\n)*>>> ", text, flags=re.MULTILINE):
+        problems.append(f"{name}: no section Examples with an example")
+    report(problems)
+
+
+@every_module
+def test_docstring_examples_run(module):
+    loaded = importlib.import_module(f"fsel_book.{module}")
+    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    result = doctest.testmod(loaded, optionflags=flags)
+    assert result.failed == 0
+
+
+def test_the_package_exports_what_it_says():
+    assert len(set(fsel_book.__all__)) == len(fsel_book.__all__)
+    for name in fsel_book.__all__:
+        assert hasattr(fsel_book, name), f"fsel_book.__all__ names {name}, which is not there"
+    for name in importlib.import_module("fsel_book.datasets").__all__:
+        assert name in fsel_book.__all__, f"the loader or generator {name} is missing from fsel_book"
+
+
+# ---------------------------------------------------------------- the files around the book
+
+
+def test_readme_is_in_step_with_the_index():
+    spec = importlib.util.spec_from_file_location("readme", root / "tools" / "readme.py")
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    stored = (root / "README.md").read_text(encoding="utf-8")
+    assert stored == tool.readme(), "README.md is not what nbs/index.ipynb gives; run make readme"
+
+
+@pytest.mark.parametrize("name", ["README.md", "CHANGELOG.md"])
+def test_links_to_files_lead_somewhere(name):
+    for link in re.findall(r"\]\(([^)#]+)", (root / name).read_text(encoding="utf-8")):
+        assert link.startswith("http") or (root / link).exists(), f"{name} links to {link}, which is not there"
+
+
+@every_notebook
+def test_links_between_notebooks_lead_somewhere(name):
+    for source, cell in zip(sources[name], cells[name], strict=True):
+        if cell["cell_type"] == "markdown":
+            for link in re.findall(r"\]\(([\w./-]+\.ipynb)", source):
+                assert (root / "nbs" / link).exists(), f"{name} links to {link}, which is not there"
+
+
+def chapter_files(entries):
+    for entry in entries:
+        if isinstance(entry, str):
+            yield entry
+        else:
+            yield from chapter_files(entry["chapters"])
+
+
+def test_quarto_lists_every_notebook_once_and_in_order():
+    book = yaml.safe_load((root / "_quarto.yml").read_text(encoding="utf-8"))
+    listed = list(chapter_files(book["book"]["chapters"]))
+    assert sorted(listed) == sorted(cells), "the chapters of _quarto.yml are not the notebooks of nbs/"
+    assert [name for name in listed if name in chapters] == chapters
+    assert (root / "nbs" / book["bibliography"]).exists()
+
+
+def test_quarto_reference_lists_every_public_name():
+    book = yaml.safe_load((root / "_quarto.yml").read_text(encoding="utf-8"))
+    pages = [page for section in book["quartodoc"]["sections"] for page in section["contents"]]
+    listed = [name.split(".")[-1] for page in pages for name in page["contents"]]  # bss.bss: bss is a module, too
+    assert sorted(listed) == sorted(fsel_book.__all__)
+    made = ["reference/index.qmd", *(f"reference/{page['path']}.qmd" for page in pages)]
+    assert book["book"]["appendices"] == made
+
+
+def test_citations_have_entries():
+    keys = set(re.findall(r"^@\w+\{(\w+),", (root / "nbs/references.bib").read_text(encoding="utf-8"), re.MULTILINE))
+    assert {"paul2015svm", "paul2016ridge", "boutsidis2011sparse", "zhang2013dual", "dasgupta2019risk"} <= keys
+    for name in cells:
+        for i, source in enumerate(sources[name]):
+            if cells[name][i]["cell_type"] == "markdown":
+                for group in re.findall(r"\[([^\]]*@[^\]]+)\]", source):
+                    cited = {key for key in re.findall(r"@([\w-]+)", group) if not re.fullmatch(label, key)}
+                    assert cited <= keys, f"{name} cell {i} cites {sorted(cited - keys)}, not in references.bib"
+
+
+def test_cross_references_have_targets():
+    """`@thm-name` is defined somewhere as `#thm-name`, and nothing is defined twice."""
+    text = {name: "\n".join(sources[name]) for name in cells}
+    defined = re.findall(rf"(?:\{{#|#\|\s*label:\s*)({label})", "\n".join(text.values()))
+    assert len(defined) == len(set(defined)), f"defined twice: {sorted({x for x in defined if defined.count(x) > 1})}"
+    for name in cells:
+        missing = {ref.rstrip("-") for ref in re.findall(rf"(?<![\w`])@({label})", text[name])} - set(defined)
+        assert not missing, f"{name} refers to {sorted(missing)}, defined nowhere"
+
+
+def test_citation_file_names_the_five_papers():
+    citation = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
+    assert [paper["year"] for paper in citation["references"]] == [2015, 2016, 2011, 2013, 2019]
+    assert citation["version"] == fsel_book.__version__

@@ -1,0 +1,615 @@
+"""`bss` against the literal version, and the barrier argument piece by piece."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from cases import hadamard, heavy, interval, orthonormal, sparse_table, stacked_identities, table, two_frames
+from numpy.testing import assert_allclose, assert_array_equal
+
+from fsel_book.arrays import to_numpy
+from fsel_book.bss import (
+    NEGLIGIBLE,
+    RULES,
+    Barriers,
+    LargestNorm,
+    LargestSlack,
+    LeverageBlock,
+    Search,
+    bss,
+    bss_promise,
+    bss_reference,
+    inverse_by_halves,
+    lower_coefficients,
+    round_ties,
+    top_eigenvalue_bound,
+    upper_coefficients,
+)
+from fsel_book.sampling import certify
+from fsel_book.spectra import RowSpace, row_space
+
+EXACT_RULES = ["largest-norm", "best"]
+every_rule = pytest.mark.parametrize("rule", [*EXACT_RULES, "sampled"])
+exact_rules = pytest.mark.parametrize("rule", EXACT_RULES)
+
+
+def holds(V, sampling, l, r):
+    """Whether the measured interval, taken through R, lies in the theorem's."""
+    promise, (low, high) = bss_promise(l, r), interval(V, sampling)
+    return promise.lower - 1e-7 <= low and high <= promise.upper + 1e-7
+
+
+def assert_same_picks(V, r, rule):
+    """`bss` and `bss_reference` pick the same columns in the same order, with the same weights."""
+    fast, literal = bss(V, r, rule), bss_reference(V, r, rule)
+    assert_array_equal(fast.indices, literal.indices)
+    assert_allclose(fast.weights, literal.weights, rtol=1e-8)
+    assert fast.n_draws == literal.n_draws == r
+    return fast
+
+
+# ---------------------------------------------------------------- pick for pick
+
+
+def with_duplicates(d, l, rng):
+    V = heavy(-(-d // 3), l, rng)
+    return np.repeat(V, 3, axis=0)[: 3 * len(V)] / np.sqrt(3)
+
+
+def with_zero_rows(d, l, rng):
+    V = heavy(d, l, rng)
+    V[rng.permutation(d)[: max(0, (d - l) // 2)]] = 0
+    return np.linalg.qr(V)[0] * np.any(V, axis=1)[:, None]
+
+
+def with_few_values(d, l, rng):
+    """Through the row space of small integers: many ties and near ties."""
+    X = rng.integers(-1, 2, size=(l + 2, d)).astype(float)
+    X[0, 0] = 3
+    return row_space(X).basis()
+
+
+def rank_deficient(d, l, rng):
+    X = rng.standard_normal((3 * l + 2, l)) @ rng.standard_normal((l, d))
+    return row_space(X).basis()
+
+
+def one_column_matters(d, l, rng):
+    V = orthonormal(d - 1, l - 1, rng) if l > 1 else np.zeros((d - 1, 0))
+    out = np.zeros((d, V.shape[1] + 1))
+    out[1:, 1:], out[0, 0] = V, 1.0
+    return out
+
+
+def shuffled_frames(d, l, rng):
+    half = 1 << int(np.log2(max(d, 4 * l)) - 1)
+    V = two_frames(half, 2 * ((l + 1) // 2))
+    return V[rng.permutation(len(V))]
+
+
+def rotated_identities(d, l, rng):
+    """Columns that are equal but for rounding error: ties to be settled as if there were none."""
+    return stacked_identities(l, max(2, d // l)) @ orthonormal(l, l, rng)
+
+
+KINDS = {
+    "Gaussian": lambda d, l, rng: orthonormal(d, l, rng),
+    "heavy-tailed": lambda d, l, rng: heavy(d, l, rng),
+    "Hadamard": lambda d, l, rng: hadamard(1 << int(np.ceil(np.log2(d))), l),
+    "stacked identities": lambda d, l, rng: stacked_identities(l, max(2, d // l)),
+    "two frames, shuffled": shuffled_frames,
+    "rotated identities": rotated_identities,
+    "duplicated columns": with_duplicates,
+    "zero columns": with_zero_rows,
+    "integers": with_few_values,
+    "rank-deficient": rank_deficient,
+    "one column alone in its direction": one_column_matters,
+}
+
+
+@exact_rules
+@pytest.mark.parametrize("kind", KINDS)
+def test_equals_the_reference_pick_for_pick(kind, rule):
+    """Twelve sizes for each kind and rule: 264 cases."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        l = int(rng.choice([1, 2, 3, 5, 8, 13]))
+        d = int(rng.integers(2 * l + 4, 20 * l + 10))
+        V = KINDS[kind](d, l, rng)
+        d, l = V.shape
+        r = int(rng.integers(l + 1, max(l + 2, min(d, 6 * l)) + 1))
+        selection = assert_same_picks(V, r, rule)
+        assert holds(V, selection, l, r), f"{kind}, seed {seed}: d={d}, l={l}, r={r}"
+
+
+@exact_rules
+@pytest.mark.parametrize(
+    "d, l, r",
+    [
+        (9, 1, 2),
+        (9, 1, 9),
+        (9, 1, 40),
+        (2, 1, 2),
+        (12, 10, 11),
+        (12, 11, 12),
+        (30, 5, 6),
+        (30, 5, 30),
+        (30, 5, 200),
+        (8, 7, 100),
+        (40, 20, 21),
+        (21, 20, 21),
+        (64, 3, 64),
+    ],
+)
+def test_equals_the_reference_at_extreme_sizes(d, l, r, rule):
+    for seed, make in enumerate((orthonormal, heavy)):
+        V = make(d, l, np.random.default_rng(seed))
+        selection = assert_same_picks(V, r, rule)
+        assert holds(V, selection, l, r)
+        assert selection.n_selected <= min(d, r)
+
+
+@exact_rules
+@pytest.mark.parametrize("make, d, l, r", [(heavy, 3000, 90, 130), (orthonormal, 3000, 60, 110), (heavy, 5000, 64, 72)])
+def test_equals_the_reference_at_larger_sizes(make, d, l, r, rule):
+    V = make(d, l, np.random.default_rng(7))
+    assert_same_picks(V, r, rule)
+
+
+@exact_rules
+def test_with_more_draws_than_features_repeats_are_merged(rule):
+    V = heavy(12, 4, np.random.default_rng(3))
+    selection = assert_same_picks(V, 50, rule)
+    assert selection.n_draws == 50 and selection.n_selected <= 12
+    assert len(set(selection.indices)) == selection.n_selected
+
+
+@exact_rules
+def test_equals_the_reference_through_a_row_space_and_a_target_rank(rule):
+    X = table(20, 90)
+    for space in (row_space(X), row_space(X, rank=7)):
+        fast, literal = bss(space, 30, rule), bss_reference(space.basis(), 30, rule)
+        assert_array_equal(fast.indices, literal.indices)
+        assert_allclose(fast.weights, literal.weights, rtol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@every_rule
+def test_sparse_data_give_the_picks_of_dense_data(rule, seed):
+    X = sparse_table(seed=seed)
+    dense = bss(row_space(X.toarray()), 60, rule, random_state=seed)
+    for form in (sp.csr_array, sp.csc_matrix):
+        sparse = bss(row_space(form(X)), 60, rule, random_state=seed)
+        assert_array_equal(sparse.indices, dense.indices)
+        assert_allclose(sparse.weights, dense.weights, rtol=1e-8)
+
+
+# ---------------------------------------------------------------- the ways through the search
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """Counts the calls of the search's slow ways."""
+    count = {"all": 0, "full": 0}
+
+    def counted(name, method):
+        def replacement(self, *args):
+            count[name] += 1
+            return method(self, *args)
+
+        return replacement
+
+    monkeypatch.setattr(Search, "largest_slack", counted("all", Search.largest_slack))
+    monkeypatch.setattr(Search, "pick_by_full_scan", counted("full", Search.pick_by_full_scan))
+    return count
+
+
+def test_largest_norm_finds_columns_far_down_its_order():
+    """The first 8192 of 16384 rows share half the dimensions, so every second pick or so lies beyond block and head."""
+    V = two_frames(8192, 8)
+    selection = assert_same_picks(V, 24, "largest-norm")
+    head = len(LargestNorm(RowSpace.from_basis(V), None).head)
+    assert head < 8192 and np.sum(selection.indices >= 8192) >= 8
+
+
+@pytest.mark.parametrize("size", [1, 2, 20])
+def test_largest_norm_does_not_depend_on_the_size_of_its_head(monkeypatch, size):
+    original = LargestNorm.__init__
+
+    def small_head(self, space, rng):
+        original(self, space, rng)
+        self.head = self.head[:size]
+
+    monkeypatch.setattr(LargestNorm, "__init__", small_head)
+    rng = np.random.default_rng(size)
+    for V in (
+        heavy(200, 6, rng),
+        orthonormal(60, 6, rng),
+        hadamard(64, 5),
+        two_frames(64, 6),
+        stacked_identities(4, 9),
+    ):
+        assert_same_picks(V, len(V), "largest-norm")
+        assert_same_picks(V, V.shape[1] + 3, "largest-norm")
+
+
+@every_rule
+def test_indices_stand_in_the_order_picked(rule):
+    V = heavy(90, 5, np.random.default_rng(1))
+    picked = [i for _, _, i in steps(V, 20, rule) if i is not None]
+    assert_array_equal(bss(V, 20, rule, random_state=0).indices, list(dict.fromkeys(picked)))
+
+
+def test_columns_already_taken_come_last():
+    """With r = d every column is wanted; a column is repeated only where no other is feasible."""
+    V = orthonormal(40, 5, np.random.default_rng(0))
+    search, barriers = LargestNorm(RowSpace.from_basis(V), None), Barriers(5, 40)
+    repeats = 0
+    for _ in range(40):
+        lower, upper = barriers.lower_upper(V)
+        feasible, fresh = upper <= lower, search.fresh.copy()
+        i, v = search.pick(barriers)
+        assert feasible[i]
+        repeats += not fresh[i]
+        assert fresh[i] or not np.any(feasible & fresh)
+        search.fresh[i] = False
+        barriers.add(v)
+    assert repeats > 0
+
+
+@every_rule
+def test_negligible_columns_are_never_picked(rule):
+    V = heavy(50, 4, np.random.default_rng(5))
+    V[::3] *= 1e-17
+    V = np.linalg.qr(V)[0]
+    V[::3] = 1e-17 * np.sign(V[::3])
+    selection = bss(V, 45, rule, random_state=0)
+    assert not np.isin(selection.indices, np.arange(0, 50, 3)).any()
+    assert NEGLIGIBLE > 4e-34
+
+
+def test_sampled_is_reproducible():
+    V = heavy(400, 10, np.random.default_rng(1))
+    first, second = bss(V, 30, "sampled", random_state=5), bss(V, 30, "sampled", random_state=5)
+    assert_array_equal(first.indices, second.indices)
+    assert_array_equal(first.weights, second.weights)
+    assert not np.array_equal(first.indices, bss(V, 30, "sampled", random_state=6).indices)
+    state = np.random.RandomState(5)
+    assert_array_equal(bss(V, 30, "sampled", random_state=state).indices, first.indices)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_sampled_keeps_the_promise(seed):
+    rng = np.random.default_rng(seed)
+    l = int(rng.integers(1, 12))
+    d = int(rng.integers(l + 2, 300))
+    r = int(rng.integers(l + 1, 4 * l + 3))
+    V = (heavy, orthonormal)[seed % 2](d, l, rng)
+    assert holds(V, bss(V, r, "sampled", random_state=seed), l, r)
+
+
+def test_sampled_looks_at_all_columns_where_its_block_holds_none_feasible(calls):
+    """Nearly all leverage lies on columns that are infeasible soon, so blocks drawn by leverage miss the others."""
+    V = np.zeros((400, 6))
+    V[:5, :5] = np.eye(5)
+    V[5:, 5] = 1 / np.sqrt(395)
+    selection = bss(V, 40, "sampled", random_state=0)
+    assert holds(V, selection, 6, 40)
+    V = heavy(9, 8, np.random.default_rng(0))
+    selection = bss(V, 9, "sampled", random_state=0)
+    assert holds(V, selection, 8, 9)
+    assert calls["full"] > 0
+
+
+def test_a_full_scan_goes_over_several_blocks():
+    V = two_frames(8192, 6)
+    search, barriers = Search(RowSpace.from_basis(V), None), Barriers(6, 12)
+    for i in (0, 9000, 3):
+        barriers.add(V[i])
+    slack, i = search.largest_slack(barriers, search.usable)
+    lower, upper = barriers.lower_upper(V)
+    assert_allclose(slack, np.max(lower - upper), rtol=1e-8)
+    assert i == np.argmax(round_ties(lower - upper))
+
+
+@exact_rules
+def test_generic_data_never_need_the_last_resort(calls, rule):
+    bss(heavy(300, 10, np.random.default_rng(2)), 25, rule)
+    assert calls == {"all": 0, "full": 0}
+
+
+# ---------------------------------------------------------------- the barrier argument
+
+
+def steps(V, r, rule="largest-norm", seed=0):
+    """The states of a run: the barriers before each pick, with the search and the pick; at the end no pick."""
+    space = RowSpace.from_basis(V)
+    search, barriers = RULES[rule](space, np.random.RandomState(seed)), Barriers(V.shape[1], r)
+    for _ in range(r):
+        i, v = search.pick(barriers)
+        yield barriers, search, i
+        search.fresh[i] = False
+        barriers.add(v)
+    yield barriers, search, None
+
+
+THEORY = [
+    (orthonormal(60, 6, np.random.default_rng(0)), 7),
+    (orthonormal(60, 6, np.random.default_rng(0)), 60),
+    (heavy(80, 9, np.random.default_rng(1)), 20),
+    (heavy(30, 1, np.random.default_rng(2)), 12),
+    (hadamard(64, 5), 9),
+    (stacked_identities(4, 6), 15),
+    (heavy(500, 70, np.random.default_rng(3)), 90),
+]
+each_theory = pytest.mark.parametrize(
+    "V, r", THEORY, ids=lambda a: "x".join(map(str, a.shape)) if hasattr(a, "shape") else str(a)
+)
+
+
+@every_rule
+@each_theory
+def test_the_spectrum_stays_between_the_barriers(V, r, rule):
+    root = np.sqrt(r * V.shape[1])
+    delta_U = (np.sqrt(r) + np.sqrt(V.shape[1])) / (np.sqrt(r) - np.sqrt(V.shape[1]))
+    for tau, (barriers, _, _) in enumerate(steps(V, r, rule)):
+        assert barriers.L == pytest.approx(tau - root) and barriers.U == pytest.approx(delta_U * (tau + root))
+        lam = np.linalg.eigvalsh(barriers.A)
+        # A lower barrier below zero is kept trivially; above it the gap must be real.
+        assert barriers.L < lam[0] and lam[-1] < barriers.U
+        assert barriers.L + 1 < lam[0] and lam[-1] < barriers.U + barriers.delta_U
+    assert tau == r
+    factor = (1 - np.sqrt(V.shape[1] / r)) / r
+    promise = bss_promise(V.shape[1], r)
+    assert_allclose(
+        [factor * barriers.L, factor * barriers.U], [-promise.lower, promise.upper] * np.array([-1, 1]), atol=1e-12
+    )
+
+
+@each_theory
+def test_a_feasible_column_exists_at_every_step(V, r):
+    for barriers, _, i in steps(V, r):
+        lower, upper = barriers.lower_upper(V)
+        assert np.sum(lower) >= np.sum(upper)
+        assert np.all(upper > 0)
+        if i is not None:
+            assert upper[i] <= lower[i]
+
+
+@every_rule
+@each_theory
+def test_traces_equal_direct_traces_and_never_rise(V, r, rule):
+    l, before = V.shape[1], (np.inf, np.inf)
+    for barriers, _, _ in steps(V, r, rule):
+        lam = np.linalg.eigvalsh(barriers.A)
+        direct_L, direct_U = np.sum(1 / (lam - barriers.L)), np.sum(1 / (barriers.U - lam))
+        assert_allclose(barriers.trace_L, direct_L, rtol=1e-9)
+        assert_allclose(barriers.trace_U, direct_U, rtol=1e-9)
+        assert_allclose(barriers.next_L, np.sum(1 / (lam - barriers.L - 1)), rtol=1e-9)
+        assert_allclose(barriers.next_U, np.sum(1 / (barriers.U + barriers.delta_U - lam)), rtol=1e-9)
+        assert direct_L <= before[0] * (1 + 1e-9) and direct_U <= before[1] * (1 + 1e-9)
+        before = direct_L, direct_U
+    root, delta_U = np.sqrt(r * l), barriers.delta_U
+    assert_allclose(1 - l / root, 1 / delta_U + l / (delta_U * root))  # the balance that makes a feasible column exist
+
+
+@each_theory
+def test_the_forms_of_the_fast_version_are_those_of_the_literal_one(V, r):
+    for barriers, _, _ in steps(V, r):
+        lam, Q = np.linalg.eigh(barriers.A)
+        Y = (V @ Q) ** 2
+        literal_lower, literal_upper = (
+            Y @ lower_coefficients(lam, barriers.L),
+            Y @ upper_coefficients(lam, barriers.U, barriers.delta_U),
+        )
+        lower, upper = barriers.lower_upper(V)
+        size = np.abs(literal_lower) + np.abs(literal_upper)
+        assert np.all(np.abs(lower - literal_lower) <= 1e-8 * size) and np.all(
+            np.abs(upper - literal_upper) <= 1e-8 * size
+        )
+        C = barriers.slack_matrix()
+        assert_allclose(C, C.T, rtol=1e-9, atol=1e-9 * np.abs(C).max())
+        assert np.all(np.abs(np.einsum("ij,ij->i", V @ C, V) - (literal_lower - literal_upper)) <= 1e-8 * size)
+
+
+def test_a_step_moves_A_by_the_weight_it_returns():
+    V = heavy(40, 5, np.random.default_rng(4))
+    barriers = Barriers(5, 11)
+    lower, upper = barriers.lower_upper(V)
+    t = barriers.add(V[3])
+    assert t == pytest.approx(2 / (lower[3] + upper[3]))
+    assert_allclose(barriers.A, t * np.outer(V[3], V[3]))
+    assert barriers.tau == 1
+
+
+@each_theory
+def test_weights_make_the_last_A(V, r):
+    """V' R R' V is the last A times (1 - sqrt(l / r)) / r."""
+    *_, (barriers, _, _) = steps(V, r)
+    R = bss(V, r).R
+    assert_allclose((R.T @ V).T @ (R.T @ V), barriers.A * (1 - np.sqrt(V.shape[1] / r)) / r, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("l", [1, 2, 49, 50, 51, 99, 130, 250])
+def test_inverse_by_halves(l):
+    B = np.random.default_rng(l).standard_normal((l, 2 * l))
+    M = B @ B.T + 0.1 * np.eye(l)
+    before = M.copy()
+    H = inverse_by_halves(M)
+    assert_allclose(H @ M, np.eye(l), atol=1e-9)
+    assert_allclose(H, H.T, rtol=1e-8, atol=1e-12)
+    assert_array_equal(M, before)
+    for flaw in (-M, M - 1.01 * np.linalg.eigvalsh(M)[0] * np.eye(l)):
+        with pytest.raises(FloatingPointError, match="met a barrier"):
+            inverse_by_halves(flaw)
+
+
+def test_a_basis_that_is_not_orthonormal_meets_a_barrier():
+    """Two equal columns: their sizes pass the check of sizes, and the barriers find them out."""
+    q = np.full((50, 1), 50**-0.5)
+    with pytest.raises((FloatingPointError, ValueError), match="orthonormal"):
+        bss(np.hstack([q, q]), 40)
+
+
+def test_rounding_of_ties():
+    x = np.array([1.0, 1 + 1e-13, 1 - 1e-13, 1 + 1e-8, 0.0, -2.5, -2.5 * (1 + 1e-13), 1e-300, 1e300])
+    rounded = round_ties(x)
+    assert rounded[0] == rounded[1] == rounded[2] == 1 and rounded[3] > 1
+    assert rounded[4] == 0 and rounded[5] == rounded[6] == -2.5
+    assert_allclose(rounded, x, rtol=2.0**-33)
+
+
+# ---------------------------------------------------------------- the bounds of the rule "best"
+
+
+def symmetric_matrices():
+    """Of all sizes, signs and spectra: matrices in which Lanczos soon comes to an end among them."""
+    rng = np.random.default_rng(0)
+    for l in (1, 2, 3, 7, 8, 9, 30, 120):
+        B = rng.standard_normal((l, l))
+        spread = np.diag(np.exp(3 * rng.standard_normal(l)))
+        for E in (
+            B + B.T,
+            B @ B.T,
+            B @ B.T - l * np.eye(l),
+            spread,
+            (B + B.T) * 1e100,
+            np.outer(B[0], B[0]),
+            np.eye(l),
+        ):
+            yield E
+            yield -E
+        yield np.zeros((l, l))
+
+
+def test_top_eigenvalue_bound_bounds_and_is_tight():
+    for E in symmetric_matrices():
+        lam = np.linalg.eigvalsh(E)
+        bound, vector = top_eigenvalue_bound(E, np.random.default_rng(1).standard_normal(len(E)))
+        size = np.abs(lam).max()
+        assert bound >= lam[-1] - 1e-13 * size
+        assert bound - lam[-1] <= size + 1e-300
+        assert vector.shape == (len(E),) and np.linalg.norm(vector) == pytest.approx(1)
+
+
+def test_top_eigenvalue_bound_is_tight_where_it_starts_near_the_vector():
+    """As from step to step of the selection: the last vector is where the next search begins."""
+    for E in symmetric_matrices():
+        lam, Q = np.linalg.eigh(E)
+        bound, vector = top_eigenvalue_bound(E, Q[:, -1] + 1e-3 * np.random.default_rng(1).standard_normal(len(E)))
+        assert lam[-1] - 1e-13 * np.abs(lam).max() <= bound <= lam[-1] + 0.1 * np.abs(lam).max() + 1e-300
+
+
+def test_top_eigenvalue_bound_of_tiny_matrices():
+    """Where squares underflow the bound may be loose, but it bounds."""
+    for scale in (1e-200, 1e-300):
+        E = scale * np.diag([3.0, -5, 1])
+        assert 3 * scale <= top_eigenvalue_bound(E, np.ones(3))[0] <= 50 * scale
+
+
+def test_top_eigenvalue_bound_does_not_believe_a_guess_that_misses():
+    """Lanczos from a start orthogonal to the top eigenvector sees nothing of it; the factorization does."""
+    start, top = np.random.default_rng(0).standard_normal((2, 40))
+    top -= start * (top @ start) / (start @ start)
+    top /= np.linalg.norm(top)
+    assert top_eigenvalue_bound(np.outer(top, top) * 7.0, start)[0] >= 7.0
+
+
+class Watched(LargestSlack):
+    "Compares every bound with its true value whenever bounds were raised or replaced."
+
+    checks, gaps = 0, ()
+
+    def values(self):
+        V = to_numpy(self.space.basis())
+        return np.einsum("ij,ij->i", V @ self.C, V)
+
+    def compare(self):
+        true = self.values()
+        allowed = 1e-9 * np.abs(true) + 1e-12 * np.linalg.norm(self.C) * self.norms
+        usable = self.usable
+        assert np.all(self.bound[usable] >= (true - allowed)[usable])
+        type(self).checks += 1
+
+    def raise_bounds(self, C):
+        super().raise_bounds(C)
+        self.compare()
+
+    def evaluate(self, indices):
+        super().evaluate(indices)
+        self.compare()
+
+    def evaluate_roughly(self, indices):
+        reached = super().evaluate_roughly(indices)
+        self.compare()
+        assert reached <= np.max(self.values()[indices], initial=-np.inf) + 1e-12 * np.linalg.norm(self.C)
+        return reached
+
+
+BOUNDED = {
+    "heavy": lambda rng: heavy(300, 8, rng),
+    "Gaussian": lambda rng: orthonormal(300, 8, rng),
+    "Hadamard": lambda rng: hadamard(256, 6),
+    "l = 1": lambda rng: heavy(60, 1, rng),
+    "ties": lambda rng: stacked_identities(5, 8),
+    "larger": lambda rng: heavy(900, 70, rng),
+}
+
+
+@pytest.mark.parametrize("kind", [*BOUNDED, "float32", "sparse"])
+def test_bounds_never_fall_below_values(monkeypatch, kind):
+    monkeypatch.setitem(RULES, "best", Watched)
+    monkeypatch.setattr(Watched, "checks", 0)
+    rng = np.random.default_rng(8)
+    space = (
+        RowSpace.from_basis(BOUNDED[kind](rng))
+        if kind in BOUNDED
+        else row_space(table(15, 200).astype(np.float32))
+        if kind == "float32"
+        else row_space(sparse_table())
+    )
+    for r in (space.shape[1] + 1, 2 * space.shape[1]):
+        bss(space, r, "best")
+    assert Watched.checks >= 3 * space.shape[1]
+
+
+@pytest.mark.parametrize("make", [heavy, orthonormal])
+def test_bounds_spare_most_columns(monkeypatch, make):
+    """What the bounds are for: far fewer columns are looked at than a full scan would."""
+    looked, original = [], LargestSlack.evaluate_roughly
+
+    def counted(self, indices):
+        looked.append(len(indices))
+        return original(self, indices)
+
+    monkeypatch.setattr(LargestSlack, "evaluate_roughly", counted)
+    bss(make(3000, 40, np.random.default_rng(1)), 80, "best")
+    assert np.mean(looked) < (300 if make is heavy else 1500)
+
+
+def test_sampled_draws_by_leverage():
+    V = heavy(500, 6, np.random.default_rng(0))
+    norms = np.sum(V**2, axis=1)
+
+    class Recorder:
+        "In place of a generator: the middle of each of 64 equal parts of [0, 1)."
+
+        def random_sample(self, size):
+            return (np.arange(size) + 0.5) / size
+
+    search = LeverageBlock(RowSpace.from_basis(V), Recorder())
+    i, v = search.pick(Barriers(6, 12))
+    assert_array_equal(v, V[i])
+    drawn = np.searchsorted(np.cumsum(norms) / norms.sum(), Recorder().random_sample(64))
+    assert i in drawn
+
+
+# ---------------------------------------------------------------- certificates of what was picked
+
+
+@every_rule
+def test_certificate_measures_what_the_matrix_R_does(rule):
+    V = heavy(120, 7, np.random.default_rng(6))
+    selection = bss(V, 18, rule, random_state=0)
+    certificate = certify(V, selection, bss_promise(7, 18))
+    assert_allclose(certificate.interval, interval(V, selection), rtol=1e-9)
+    assert certificate.holds and certificate.n_draws == 18 and certificate.n_features == 120

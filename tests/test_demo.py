@@ -1,0 +1,141 @@
+"""`make demo` on tables of one's own, through the script that the Makefile calls, and each of its errors."""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pd = pytest.importorskip("pandas", reason="the demo reads tables with pandas")
+pytest.importorskip("papermill", reason="the demo runs its notebook with papermill")
+pytest.importorskip("pyarrow", reason="Parquet files are read with pyarrow")
+
+root = Path(__file__).resolve().parent.parent
+columns = [f"reading {j}" for j in range(12)]
+
+
+def table():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 12))
+    frame = pd.DataFrame(X, columns=columns)
+    frame["the output"] = X[:, 3] - 2 * X[:, 7] + 0.1 * rng.normal(size=60)
+    return frame
+
+
+def broken():
+    """One table for each thing that can be wrong with one: file name, frame or text, target."""
+    good = table()
+    text = good.assign(town="Lund", street="Bredgatan")
+    missing = good.copy()
+    missing.iloc[5, 2] = np.nan
+    infinite = good.copy()
+    infinite.iloc[5, 4] = np.inf
+    yield "absent.csv", None, "the output", "no file"
+    yield "renamed.csv", good, "outcome", "no column 'outcome'"
+    yield "untargeted.csv", good, "", "TARGET does not name"
+    yield "text.csv", text, "the output", "not numbers: 'town', 'street'"
+    yield "missing.csv", missing, "the output", "missing values in 'reading 2'"
+    yield "infinite.parquet", infinite, "the output", "infinite values in 'reading 4'"
+    yield "constant.csv", good.assign(**{"the output": 1.0}), "the output", "two different values"
+    yield "alone.csv", good[["the output"]], "the output", "0 column(s) beside"
+    yield "one.csv", good[["reading 1", "the output"]], "the output", "at least two"
+    yield "empty.csv", "", "the output", "cannot be read"
+    yield "torn.parquet", "not a parquet file", "the output", "cannot be read"
+    yield "sheet.xlsx", "a spreadsheet", "the output", ".csv or .parquet"
+
+
+def write(path, content):
+    if isinstance(content, str):
+        path.write_text(content)
+    elif content is not None:
+        content.to_parquet(path) if path.suffix == ".parquet" else content.to_csv(path, index=False)
+
+
+def demo(*arguments, cwd, out):
+    command = [sys.executable, root / "tools" / "demo.py", *arguments, "--out", out]
+    environment = {**os.environ, "PYTHONPATH": str(root)}  # the checkout, installed or not
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Every run of the demo that is looked at below, two at a time."""
+    folder = tmp_path_factory.mktemp("demo")
+    frame = table()
+    frame.to_csv(folder / "numbers.csv", index=False)
+    kind = np.where(frame["the output"] > 0, "high", "low")
+    frame.drop(columns="the output").assign(kind=kind).to_parquet(folder / "kinds.parquet")
+    frame[["reading 3", "reading 5", "reading 7", "the output"]].to_csv(folder / "narrow.csv", index=False)
+    calls = {"csv": ("numbers.csv", "the output"), "parquet": (folder / "kinds.parquet", "kind")}
+    calls["narrow"] = ("narrow.csv", "the output")
+    for name, content, target, _ in broken():
+        write(folder / name, content)
+        calls[name] = (name, target)
+    for name in calls:  # what an earlier run left must not pass for the result of a failed one
+        (folder / "out" / name).mkdir(parents=True)
+        (folder / "out" / name / "selected.csv").touch()
+    with ThreadPoolExecutor(2) as pool:
+        done = {name: pool.submit(demo, *calls[name], cwd=folder, out=folder / "out" / name) for name in calls}
+    return folder, {name: future.result() for name, future in done.items()}
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_demo_on_a_table(runs, kind):
+    folder, done = runs
+    assert done[kind].returncode == 0, done[kind].stderr
+    out = folder / "out" / kind
+    source = table() if kind == "csv" else pd.read_parquet(folder / "kinds.parquet")
+    chosen = pd.read_csv(out / "selected.csv")
+    assert list(chosen.columns)[-1] == source.columns[-1]
+    assert len(chosen) == len(source)
+    assert set(chosen.columns) <= set(source.columns)
+    assert 1 <= chosen.shape[1] - 1 <= 6
+    pd.testing.assert_frame_equal(chosen, source[list(chosen.columns)], check_dtype=False)
+    assert (out / "selected.parquet").exists() == (kind == "parquet")
+    if kind == "parquet":
+        pd.testing.assert_frame_equal(pd.read_parquet(out / "selected.parquet"), source[list(chosen.columns)])
+
+
+def test_demo_on_a_table_of_three_features(runs):
+    folder, done = runs
+    assert done["narrow"].returncode == 0, done["narrow"].stderr
+    assert pd.read_csv(folder / "out" / "narrow" / "selected.csv").shape == (60, 3)
+
+
+@pytest.mark.parametrize(("kind", "score"), [("csv", "R2"), ("parquet", "accuracy")])
+def test_demo_prints_names_certificates_and_scores(runs, kind, score):
+    folder, done = runs
+    text = done[kind].stdout
+    for name in pd.read_csv(folder / "out" / kind / "selected.csv").columns[:-1]:
+        assert name in " ".join(text.split())
+    for phrase in ("BSS", "leverage sampling", "all columns", "random columns", score):
+        assert phrase in text
+    assert "Traceback" not in done[kind].stderr
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_demo_leaves_a_page_that_needs_no_network(runs, kind):
+    folder, _ = runs
+    page = (folder / "out" / kind / "quickstart.html").read_text(encoding="utf-8")
+    assert page.count('src="data:image/png;base64') >= 2
+    assert "require.min.js" not in page
+    assert (folder / "out" / kind / "quickstart.ipynb").exists()
+
+
+@pytest.mark.parametrize(("name", "says"), [(name, says) for name, _, _, says in broken()])
+def test_demo_refuses_a_bad_table_in_plain_words(runs, name, says):
+    folder, done = runs
+    assert done[name].returncode != 0
+    assert says in done[name].stderr
+    assert name in done[name].stderr
+    assert len(done[name].stderr.splitlines()) <= 3, done[name].stderr
+    assert list((folder / "out" / name).iterdir()) == [], "a failed run left files that look like results"
+
+
+def test_target_without_data_is_refused(tmp_path):
+    done = demo("", "column", cwd=tmp_path, out=tmp_path / "out")
+    assert done.returncode != 0
+    assert "names no table" in done.stderr

@@ -1,0 +1,440 @@
+"""What must hold for any matrix: hypothesis looks for one for which it does not."""
+
+import warnings
+from functools import partial
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from cases import interval, orthonormal, right_singular_vectors
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from numpy.testing import assert_allclose, assert_array_equal
+
+from fsel_book import BSSSelector, LeverageSelector, bss, certify, leverage_sampling, row_space
+from fsel_book.bss import bss_promise
+from fsel_book.leverage import leverage_promise
+
+every_rule = pytest.mark.parametrize("rule", ["largest-norm", "best", "sampled"])
+exact_rules = pytest.mark.parametrize("rule", ["largest-norm", "best"])
+
+pytestmark = pytest.mark.filterwarnings("ignore:X has directions as small as")
+
+# ---------------------------------------------------------------- matrices
+
+FORMS = {"dense": np.asarray, "csr": sp.csr_array, "csc": sp.csc_matrix}
+shapes = st.tuples(st.integers(2, 14), st.integers(2, 40))
+seeds = st.integers(0, 2**31)
+generators = seeds.map(np.random.default_rng)
+
+
+def gaussian(rng, n, d):
+    return rng.standard_normal((n, d))
+
+
+def heavy_columns(rng, n, d):
+    return rng.standard_normal((n, d)) * np.exp(2 * rng.standard_normal(d))
+
+
+def heavy_entries(rng, n, d):
+    return rng.standard_cauchy((n, d)) ** 3
+
+
+def heavy_rows(rng, n, d):
+    return rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-12, 0, (n, 1))
+
+
+def low_rank(rng, n, d):
+    k = int(rng.integers(1, min(n, d) + 1))
+    return rng.standard_normal((n, k)) @ rng.standard_normal((k, d))
+
+
+def ill_conditioned(rng, n, d):
+    k = min(n, d)
+    return orthonormal(n, k, rng) * np.logspace(0, -rng.uniform(0, 16), k) @ orthonormal(d, k, rng).T
+
+
+def duplicated(rng, n, d):
+    X = rng.standard_normal((n, d))
+    return X[rng.integers(n, size=n)][:, rng.integers(d, size=d)]
+
+
+def small_integers(rng, n, d):
+    return rng.integers(-1, 2, (n, d)).astype(float)
+
+
+def signs(rng, n, d):
+    return rng.choice([-1.0, 1.0], (n, d))
+
+
+def counts(rng, n, d):
+    return rng.poisson(0.3, (n, d)).astype(float)
+
+
+def unit_columns(rng, n, d):
+    return np.eye(n)[:, rng.integers(n, size=d)]
+
+
+def constant_columns(rng, n, d):
+    return np.where(rng.random(d) < 0.5, 1.0, rng.standard_normal((n, d)))
+
+
+def centred(rng, n, d):
+    X = rng.standard_normal((n, d))
+    return X - X.mean(axis=0)
+
+
+GENERIC = [gaussian, heavy_columns]
+ANY = [
+    *GENERIC,
+    heavy_entries,
+    heavy_rows,
+    low_rank,
+    ill_conditioned,
+    duplicated,
+    small_integers,
+    signs,
+    counts,
+    unit_columns,
+    constant_columns,
+    centred,
+]
+
+
+@st.composite
+def made(draw, kinds=ANY, largest_scale=150):
+    """A matrix of one of the kinds, of any size and scale."""
+    n, d = draw(shapes)
+    kind, rng = draw(st.sampled_from(kinds)), draw(generators)
+    X = kind(rng, n, d)
+    assume(np.any(X))
+    exponent = draw(st.just(0) | st.floats(-largest_scale, largest_scale))
+    return X / np.abs(X).max() * 10.0**exponent
+
+
+def written(dtype=np.float64, largest=1e150):
+    """A small matrix, entry by entry, from few values or from all floats."""
+    width = np.dtype(dtype).itemsize * 8
+    largest = float(np.dtype(dtype).type(largest))
+    few = st.sampled_from([0.0, 1.0, -1.0, 2.0, 1e-8, 1e8, 1e-12])
+    every = st.floats(-largest, largest, width=width)
+    sizes = st.tuples(st.integers(2, 6), st.integers(2, 9))
+    matrices = sizes.flatmap(
+        lambda shape: hnp.arrays(dtype, shape, elements=few) | hnp.arrays(dtype, shape, elements=every)
+    )
+    return matrices.filter(lambda X: np.abs(X).max() >= 1 / largest)
+
+
+any_float64 = made() | written()
+any_float32 = made(largest_scale=30).map(lambda X: X.astype(np.float32)).filter(np.any) | written(np.float32, 1e30)
+any_matrix = any_float64 | any_float32
+generic = made(GENERIC, largest_scale=0)
+forms = st.sampled_from(list(FORMS))
+
+
+def draws_of(data, d):
+    return data.draw(st.integers(2, d), label="r")
+
+
+# ---------------------------------------------------------------- certificates
+
+
+def scaled_spectrum(X):
+    """Singular values of X with the samples (of tall data: the features) scaled to one length, in float64."""
+    X = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+    X = X / np.abs(X).max()
+    X = X if X.shape[1] >= X.shape[0] else X.T
+    norms = np.linalg.norm(X, axis=1)
+    kept = norms > 3e-15 * norms.max()
+    return np.linalg.svd(X[kept] / norms[kept, None], compute_uv=False)
+
+
+def rounding(X, rank):
+    """The error to expect in V: it grows with the condition number."""
+    s = scaled_spectrum(X)
+    return 1e-9 + 1e-15 * s[0] / max(s[min(rank, len(s)) - 1], 1e-15 * s[0])
+
+
+def assert_certified(selector, X):
+    """Weights, interval and certificate of a selector fitted to X, dense or sparse, each judged by other means."""
+    sampling, certificate = selector.sampling_, selector.certificate_
+    weights = np.asarray(sampling.weights, dtype=np.float64)
+    assert np.all(np.isfinite(weights)) and np.all(weights >= 0)
+    assert sampling.n_selected == len(set(sampling.indices)) == np.sum(selector.support_)
+    assert sampling.n_draws == selector.n_draws_ == certificate.n_draws >= sampling.n_selected
+
+    l, r = certificate.rank, sampling.n_draws
+    space = row_space(X, None if l == certificate.numerical_rank else l)
+    V, error = np.asarray(space.basis()), rounding(X, certificate.numerical_rank)
+    assert_allclose(V.T @ V, np.eye(l), atol=error)
+    # An error in a row v of V is magnified by its weight, which may be as large as 1 / |v|^2.
+    magnified = error / np.sqrt(np.min(selector.leverage_scores_[selector.selected_]))
+    assert_allclose(certificate.interval, interval(V, sampling), rtol=1e-6, atol=1e-6 + magnified)
+
+    dense = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+    s = np.linalg.svd(dense / np.abs(dense).max(), compute_uv=False)
+    smallest = 0.1 if X.dtype == np.float32 else 1e-5  # in float32, samples below 1e-6 of the largest count as zero
+    if (
+        magnified < 1e-5 and s[l - 1] > smallest * s[0] and (l == len(s) or s[l] < 0.9 * s[l - 1])
+    ):  # one space to compare with
+        assert_allclose(
+            certificate.interval, interval(right_singular_vectors(dense, l), sampling), rtol=1e-5, atol=1e-4
+        )
+    return l, r
+
+
+@every_rule
+@settings(max_examples=150)
+@given(X=any_matrix, form=forms, data=st.data())
+def test_bss_keeps_its_promise_for_any_matrix(rule, X, form, data):
+    r = draws_of(data, X.shape[1])
+    given_form = FORMS[form](X)
+    selector = BSSSelector(r, rule=rule, random_state=0).fit(given_form)
+    l, r = assert_certified(selector, given_form)
+    low, high = selector.certificate_.interval
+    edge = np.sqrt(l / r)
+    assert (1 - edge) ** 2 - 1e-6 <= low and high <= (1 + edge) ** 2 + 1e-6
+    assert selector.certificate_.holds and selector.certificate_.promise.confidence == 1
+    assert selector.weights_.dtype == selector.leverage_scores_.dtype == X.dtype
+    assert np.all(np.asarray(selector.leverage_scores_)[selector.selected_] > 0)
+
+
+@settings(max_examples=60)
+@given(X=any_matrix, form=forms, data=st.data())
+def test_bss_keeps_its_promise_for_a_target_rank(X, form, data):
+    given_form = FORMS[form](X)
+    rank = data.draw(st.integers(1, row_space(given_form).numerical_rank), label="rank")
+    assume(rank < X.shape[1])
+    r = data.draw(st.integers(rank + 1, X.shape[1]), label="r")
+    selector = BSSSelector(r, rank=rank, rule=data.draw(st.sampled_from(["largest-norm", "best"]))).fit(given_form)
+    s = np.linalg.svd(X.astype(np.float64) / np.abs(X).max(), compute_uv=False)
+    if (
+        rank < len(s) and s[rank] > 0.9 * s[rank - 1]
+    ):  # singular values that are all but equal: any of many spaces will do
+        assert selector.certificate_.holds
+    else:
+        assert assert_certified(selector, given_form) == (rank, r)
+        assert selector.certificate_.holds
+    assert 0 <= selector.certificate_.energy <= 1 + 1e-9
+
+
+@settings(max_examples=100)
+@given(X=any_matrix, form=forms, seed=st.integers(0, 1000), data=st.data())
+def test_leverage_sampling_is_certified_for_any_matrix(X, form, seed, data):
+    given_form = FORMS[form](X)
+    selector = LeverageSelector(draws_of(data, X.shape[1]), random_state=seed).fit(given_form)
+    l, r = assert_certified(selector, given_form)
+    assert selector.certificate_.promise == leverage_promise(l, r, 0.01)
+    assert np.all(np.asarray(selector.leverage_scores_)[selector.selected_] > 0)
+
+
+@settings(max_examples=60)
+@given(l=st.integers(1, 9), more=st.integers(1, 60), rng=generators, data=st.data())
+def test_bss_of_a_basis_keeps_its_promise(l, more, rng, data):
+    """Any number of draws above l, more than there are features included."""
+    V = np.linalg.qr(rng.standard_normal((l + more, l)) * np.exp(2 * rng.standard_normal((l + more, 1))))[0]
+    r = data.draw(st.integers(l + 1, 3 * (l + more)), label="r")
+    for rule in ("largest-norm", "best", "sampled"):
+        sampling = bss(V, r, rule, random_state=0)
+        low, high = interval(V, sampling)
+        promise = bss_promise(l, r)
+        assert promise.lower - 1e-7 <= low and high <= promise.upper + 1e-7
+        assert_allclose(certify(V, sampling).interval, (low, high), rtol=1e-9, atol=1e-12)
+
+
+# ---------------------------------------------------------------- leverage scores
+
+
+@settings(max_examples=200)
+@given(X=any_matrix, form=forms)
+def test_leverage_scores_lie_between_0_and_1_and_add_up_to_the_rank(X, form):
+    space = row_space(FORMS[form](X))
+    scores = np.asarray(space.leverage_scores)
+    error = rounding(X, space.numerical_rank) + (1e-6 if X.dtype == np.float32 else 0)
+    assert scores.dtype == X.dtype and scores.shape == (X.shape[1],)
+    assert np.all(scores >= 0) and np.all(scores <= 1 + error)
+    assert abs(scores.sum(dtype=np.float64) - space.numerical_rank) <= error * space.numerical_rank
+    assert 1 <= space.numerical_rank <= min(X.shape)
+    assert np.all(scores[~np.any(X, axis=0)] < 1e-25)
+
+
+@settings(max_examples=100)
+@given(X=made(GENERIC) | made([low_rank, duplicated, centred]), form=forms)
+def test_leverage_scores_are_those_of_the_svd(X, form):
+    space = row_space(FORMS[form](X))
+    V = right_singular_vectors(X, space.numerical_rank)
+    s = np.linalg.svd(X / np.abs(X).max(), compute_uv=False)
+    assume(s[space.numerical_rank - 1] > 1e-6 * s[0])
+    assert_allclose(space.leverage_scores, np.sum(V**2, axis=1), rtol=1e-6, atol=1e-10)
+    if space.numerical_rank < len(s):
+        assert s[space.numerical_rank] < 1e-12 * s[0]
+
+
+@settings(max_examples=60)
+@given(X=generic)
+def test_a_feature_more_never_raises_the_scores_of_the_others(X):
+    """Leverage measures how hard a feature is to replace; one more to replace it with cannot make it harder."""
+    assume(X.shape[1] > 2)
+    smaller = np.asarray(row_space(X[:, :-1]).leverage_scores)
+    assert np.all(np.asarray(row_space(X).leverage_scores)[:-1] <= smaller + 1e-8)
+
+
+@every_rule
+def test_a_feature_orthogonal_to_the_certified_space_is_not_selected(rule):
+    X = np.array([[2.0, 0, 0], [0, 0, 0], [0, 1, 0]])
+    selector = BSSSelector(2, rule=rule, random_state=0).fit(X)
+    assert selector.certificate_.rank == 1
+    assert_array_equal(selector.selected_, [0])
+    assert selector.certificate_.interval == pytest.approx(interval(np.array([[1.0], [0], [0]]), selector.sampling_))
+
+
+def test_exact_ties_of_the_sampled_rule_are_settled_by_index():
+    X = np.array([[1.0, -1, 0], [1, 1, 2]])
+    make = partial(BSSSelector, 3, rule="sampled", random_state=0)
+    assert_array_equal(make().fit(X).selected_, make().fit(3 * X).selected_)
+
+
+# ---------------------------------------------------------------- what must not change the selection
+
+
+def fitted(X, r, rule, **keywords):
+    return BSSSelector(r, rule=rule, **keywords).fit(X)
+
+
+def assert_same(one, other, rtol=1e-6):
+    assert_array_equal(one.selected_, other.selected_)
+    assert_allclose(one.weights_, other.weights_, rtol=rtol)
+    assert_allclose(one.certificate_.eigenvalues, other.certificate_.eigenvalues, rtol=rtol, atol=rtol)
+
+
+def well_conditioned(X):
+    s = np.linalg.svd(X, compute_uv=False)
+    return s[-1] > 1e-3 * s[0]
+
+
+@exact_rules
+@settings(max_examples=40)
+@given(X=generic, data=st.data())
+def test_permuting_columns_permutes_the_selection(rule, X, data):
+    assume(well_conditioned(X) and X.shape[0] < X.shape[1])  # in tall data all scores are 1: ties, settled by index
+    r = draws_of(data, X.shape[1])
+    p = data.draw(generators).permutation(X.shape[1])
+    plain, permuted = fitted(X, r, rule), fitted(X[:, p], r, rule)
+    assert_array_equal(p[permuted.selected_], plain.selected_)
+    assert_allclose(permuted.weights_, plain.weights_, rtol=1e-6)
+    assert_allclose(permuted.leverage_scores_, plain.leverage_scores_[p], rtol=1e-8)
+
+
+@every_rule
+@settings(max_examples=40)
+@given(X=made(largest_scale=0), exponent=st.integers(-498, 498), data=st.data())
+def test_scaling_by_a_power_of_two_changes_nothing(rule, X, exponent, data):
+    """For any matrix, ties and all: not a bit of the entries' mantissas changes."""
+    X = np.where(np.abs(X) < 1e-12 * np.abs(X).max(), 0, X)  # so that no entry is lost below the smallest float
+    assume(well_conditioned(X) or np.array_equal(X, np.round(X)))
+    r = draws_of(data, X.shape[1])
+    make = partial(fitted, r=r, rule=rule, random_state=0)
+    assert_same(make(X), make(X * 2.0**exponent))
+
+
+@every_rule
+@settings(max_examples=40)
+@given(X=generic, scale=st.floats(1e-150, 1e150), sign=st.sampled_from([-1, 1]), data=st.data())
+def test_scaling_by_any_constant_changes_nothing(rule, X, scale, sign, data):
+    assume(well_conditioned(X))
+    make = partial(fitted, r=draws_of(data, X.shape[1]), rule=rule, random_state=0)
+    assert_same(make(X), make(sign * scale * X))
+
+
+@exact_rules
+@settings(max_examples=40)
+@given(X=generic, rng=generators, data=st.data())
+def test_rotating_the_samples_changes_nothing(rule, X, rng, data):
+    assume(well_conditioned(X) and X.shape[0] < X.shape[1])
+    r = draws_of(data, X.shape[1])
+    Q = orthonormal(X.shape[0], X.shape[0], rng)
+    assert_same(fitted(X, r, rule), fitted(Q @ X, r, rule), rtol=1e-5)
+
+
+@exact_rules
+@settings(max_examples=30)
+@given(X=generic, rng=generators, data=st.data())
+def test_any_invertible_mixing_of_the_samples_changes_nothing(rule, X, rng, data):
+    """The selection depends on the row space alone (where all of it is certified)."""
+    n, d = X.shape
+    assume(well_conditioned(X) and n + 1 < d)
+    r = data.draw(st.integers(n + 1, d), label="r")
+    mixing = orthonormal(n, n, rng) * rng.uniform(0.2, 5, n) @ orthonormal(n, n, rng)
+    assert_same(fitted(X, r, rule), fitted(mixing @ X, r, rule), rtol=1e-5)
+
+
+@every_rule
+@settings(max_examples=40)
+@given(X=generic, form=forms, data=st.data())
+def test_sparse_data_give_the_selection_of_dense_data(rule, X, form, data):
+    assume(well_conditioned(X))
+    X = np.where(np.abs(X) > 0.05 * np.abs(X).max(), X, 0)
+    assume(well_conditioned(X))
+    make = partial(fitted, r=draws_of(data, X.shape[1]), rule=rule, random_state=0)
+    assert_same(make(X), make(FORMS[form](X)))
+
+
+@every_rule
+@settings(max_examples=40)
+@given(X=generic, data=st.data())
+def test_float32_gives_a_certificate_of_the_quality_of_float64(rule, X, data):
+    assume(well_conditioned(X))
+    single = X.astype(np.float32)
+    make = partial(fitted, r=draws_of(data, X.shape[1]), rule=rule, random_state=0)
+    low, high = make(single), make(single.astype(np.float64))
+    assert low.weights_.dtype == np.float32 and high.weights_.dtype == np.float64
+    assert_same(low, high, rtol=1e-4)
+    assert low.certificate_.holds
+    assert low.certificate_.rank == high.certificate_.rank
+
+
+@settings(max_examples=40)
+@given(X=any_matrix, form=forms, data=st.data(), rule=st.sampled_from(["largest-norm", "best", "sampled"]))
+def test_selecting_twice_gives_the_same(X, form, data, rule):
+    make = partial(fitted, FORMS[form](X), draws_of(data, X.shape[1]), rule, random_state=3)
+    one, other = make(), make()
+    assert_array_equal(one.selected_, other.selected_)
+    assert_array_equal(one.weights_, other.weights_)
+
+
+# ---------------------------------------------------------------- the matrices S, D and R
+
+
+@settings(max_examples=60)
+@given(rng=generators, d=st.integers(3, 30), r=st.integers(3, 60))
+def test_merged_draws_equal_unmerged_draws(rng, d, r):
+    """R with repeated draws merged has the same R R' as the papers' R, in which each draw has a column."""
+    X = rng.standard_normal((3, d))
+    V = row_space(X)
+    sampling = leverage_sampling(V, r, random_state=int(rng.integers(1000)))
+    p = np.asarray(V.leverage_scores) / np.sum(V.leverage_scores)
+    counts = np.rint(sampling.weights * r * p[sampling.indices])
+    assert counts.sum() == r and np.all(counts >= 1)
+    assert_allclose(sampling.weights, counts / (r * p[sampling.indices]), rtol=1e-9)
+    S, D, R = sampling.S.toarray(), sampling.D.toarray(), sampling.R.toarray()
+    assert_array_equal(S.sum(axis=0), 1)
+    assert_allclose(R, S @ D)
+    assert_allclose((D @ D).diagonal(), sampling.weights)
+    assert_allclose(sampling.apply(X), X @ R, rtol=1e-12)
+    assert_array_equal(sampling.apply(X, rescale=False), X @ S)
+
+
+def test_warnings_of_ill_conditioned_data_are_the_only_ones():
+    """No RuntimeWarning escapes on degenerate data."""
+    rng = np.random.default_rng(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", message="X has directions as small as")
+        for kind in ANY:
+            for shape in ((4, 12), (12, 4), (2, 2), (2, 30)):
+                X = kind(rng, *shape)
+                if np.any(X):
+                    BSSSelector(2).fit(X)
+                    BSSSelector(2, rule="best").fit(sp.csr_array(X))
+                    LeverageSelector(2, random_state=0).fit(X)

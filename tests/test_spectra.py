@@ -1,0 +1,323 @@
+"""Row spaces, numerical rank and leverage scores against oracles of higher precision."""
+
+import warnings
+
+import mpmath
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.sparse as sp
+from cases import heavy, orthonormal, relative_error, right_singular_vectors, sparse_table, table, with_condition
+from numpy.testing import assert_allclose, assert_array_equal
+
+from fsel_book import spectra
+from fsel_book.arrays import by_columns
+from fsel_book.spectra import GRAM_LIMIT, RowSpace, leverage_scores, row_space
+
+FORMS = {"dense": np.asarray, "csr": sp.csr_array, "csc": sp.csc_matrix}
+each_form = pytest.mark.parametrize("form", FORMS)
+
+
+def exact_leverage(X):
+    """Leverage scores of the columns of a wide X of full row rank: Gram matrix and Cholesky factor with 60 digits."""
+    n, d = X.shape
+    with mpmath.workdps(60):
+        rows = [[mpmath.mpf(float(x)) for x in row] for row in X]
+        L = [[mpmath.mpf(0)] * n for _ in range(n)]
+        for i in range(n):
+            for j in range(i + 1):
+                g = mpmath.fdot(rows[i], rows[j]) - mpmath.fdot(L[i][:j], L[j][:j])
+                L[i][j] = mpmath.sqrt(g) if i == j else g / L[j][j]
+        scores = []
+        for column in zip(*rows, strict=True):
+            z = []
+            for i in range(n):
+                z.append((column[i] - mpmath.fdot(L[i][:i], z)) / L[i][i])
+            scores.append(float(mpmath.fdot(z, z)))
+    return np.array(scores)
+
+
+def householder_leverage(X):
+    Q = scipy.linalg.qr(X.T, mode="economic")[0]
+    return np.sum(Q**2, axis=1)
+
+
+def found_and_warned(X):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        scores = leverage_scores(X)
+    return scores, [str(w.message) for w in caught]
+
+
+def assert_as_good_as_householder(X, forms=FORMS):
+    """Errors within 10 times those of Householder QR, or below 1e-12 where the Gram matrix is used, or a warning."""
+    exact = exact_leverage(X)
+    norms = np.linalg.norm(X, axis=1)
+    singular_values = np.linalg.svd(X / norms[:, None], compute_uv=False)
+    by_gram = singular_values[0] < 1.01 * GRAM_LIMIT * singular_values[-1]
+    allowed = 10 * relative_error(householder_leverage(X), exact)
+    for form in forms:
+        scores, messages = found_and_warned(FORMS[form](X))
+        error = relative_error(scores, exact)
+        assert error <= max(allowed, 1e-12 if by_gram else 0) or messages, f"{form}: {error:.1e}, allowed {allowed:.1e}"
+        assert all("leverage scores" in message for message in messages)
+
+
+CONDITIONS = [1.0, 1e2, 1e3, 1e4, 1e8, 1e12]
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_leverage_at_condition_numbers(condition):
+    for seed in range(2):
+        assert_as_good_as_householder(with_condition(12, 200, condition, np.random.default_rng(seed)))
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_leverage_with_heavy_columns_at_condition_numbers(condition):
+    """Columns of very different size: the small scores must be right, too."""
+    rng = np.random.default_rng(5)
+    s = np.logspace(0, -np.log10(condition), 12)
+    assert_as_good_as_householder(orthonormal(12, 12, rng) * s @ heavy(200, 12, rng).T)
+
+
+@pytest.mark.parametrize("condition", [1e2, 1e4, 1e8])
+def test_leverage_of_sparse_values_at_condition_numbers(condition):
+    """A matrix that is sparse indeed."""
+    X = sparse_table(12, 200, 0.1, seed=3).toarray()
+    X[1] = X[0] + X[1] / condition
+    assert_as_good_as_householder(X)
+
+
+@pytest.mark.parametrize("spread", [1e4, 1e8, 1e15, 1e100])
+def test_leverage_with_rows_of_very_different_size(spread):
+    """Leverage scores do not depend on the scale of a sample, so neither may their errors."""
+    X = np.random.default_rng(2).standard_normal((12, 200)) * np.logspace(0, -np.log10(spread), 12)[:, None]
+    if spread < 1e13:
+        assert_as_good_as_householder(X)
+    else:  # the smallest rows are below rounding error of the largest: they may be left out, and the rank says so
+        space = row_space(X)
+        assert space.numerical_rank < 12
+        assert_allclose(space.leverage_scores.sum(), space.numerical_rank)
+
+
+@pytest.mark.parametrize("distance", [1e-3, 1e-6, 1e-9, 1e-12])
+def test_leverage_with_near_duplicate_rows(distance):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((12, 200))
+    X[7] = X[2] + distance * rng.standard_normal(200)
+    assert_as_good_as_householder(X)
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_leverage_of_tall_data(condition):
+    """Rows of X are rows of a small matrix times powers of two, exactly: the row space is that of the small matrix."""
+    rng = np.random.default_rng(4)
+    small = with_condition(6, 14, condition, rng)
+    which = rng.permutation(np.arange(120) % 6)
+    X = small[which] * 2.0 ** rng.integers(-2, 3, size=(120, 1))
+    exact = exact_leverage(small)
+    allowed = max(10 * relative_error(householder_leverage(small), exact), 1e-12 if condition <= GRAM_LIMIT else 0)
+    # The tall matrix is judged by its columns, so its own condition adds to the error of the small one.
+    for form in FORMS:
+        space = row_space(FORMS[form](X))
+        assert space.numerical_rank == 6
+        scores, messages = found_and_warned(FORMS[form](X))
+        assert relative_error(scores, exact) <= 10 * allowed or messages
+
+
+@each_form
+def test_full_column_rank_makes_all_scores_one(form):
+    X = with_condition(60, 12, 1e6, np.random.default_rng(0))
+    assert_allclose(leverage_scores(FORMS[form](X)), 1, rtol=1e-9)
+
+
+def test_square_matrix():
+    X = with_condition(15, 15, 1e5, np.random.default_rng(0))
+    assert_allclose(leverage_scores(X), 1, rtol=1e-9)
+
+
+# ---------------------------------------------------------------- a target rank
+
+
+@pytest.mark.parametrize("shape", [(20, 90), (90, 20), (30, 30)])
+@each_form
+def test_target_rank_equals_svd(shape, form):
+    X = table(*shape, seed=1)
+    for k in (1, 4, 11, min(shape) - 1, min(shape)):
+        V = right_singular_vectors(X, k)
+        space = row_space(FORMS[form](X), rank=k)
+        assert space.shape == (shape[1], k)
+        assert space.numerical_rank == min(shape)
+        assert_allclose(space.leverage_scores, np.sum(V**2, axis=1), rtol=1e-8, atol=1e-14)
+        assert_allclose(leverage_scores(FORMS[form](X), rank=k), space.leverage_scores)
+        B = space.basis()
+        assert_allclose(B.T @ B, np.eye(k), atol=1e-10)
+        assert_allclose(B @ (B.T @ V), V, atol=1e-8)
+        s = np.linalg.svd(X, compute_uv=False)
+        assert_allclose(space.singular_values, s[:k], rtol=1e-9)
+        assert space.energy == pytest.approx(np.sum(s[:k] ** 2) / np.sum(s**2), rel=1e-9)
+
+
+@pytest.mark.parametrize("condition", [1e4, 1e8])
+def test_target_rank_of_ill_conditioned_data(condition):
+    X = with_condition(12, 200, condition, np.random.default_rng(1))
+    V = right_singular_vectors(X, 5)
+    assert_allclose(leverage_scores(X, rank=5), np.sum(V**2, axis=1), rtol=1e-7)
+
+
+@each_form
+def test_basis_spans_the_row_space(form):
+    for X in (table(20, 90), table(90, 20), table(25, 8) @ table(8, 60), table(60, 8) @ table(8, 25)):
+        space = row_space(FORMS[form](X))
+        V, oracle = space.basis(), right_singular_vectors(X, space.shape[1])
+        assert_allclose(V.T @ V, np.eye(V.shape[1]), atol=1e-10)
+        assert_allclose(V @ (V.T @ X.T), X.T, atol=1e-9 * np.abs(X).max())
+        assert_allclose(V @ (V.T @ oracle), oracle, atol=1e-7)
+        which = np.array([3, 0, 11])
+        assert_allclose(space.rows(which), V[which], atol=1e-14)
+        assert_allclose(space.leverage_scores, np.sum(V**2, axis=1), rtol=1e-9)
+
+
+def test_data_larger_than_a_block(monkeypatch):
+    """Many blocks of features give what one gives."""
+    X, ill = table(20, 900), with_condition(20, 900, 1e5, np.random.default_rng(0))
+    whole, scores = leverage_scores(X), np.sum(right_singular_vectors(ill, 20) ** 2, axis=1)
+    monkeypatch.setattr(spectra, "by_columns", lambda X, block_bytes=0: by_columns(X, block_bytes=1))
+    for form in FORMS:
+        assert_allclose(leverage_scores(FORMS[form](X)), whole, rtol=1e-10)
+        assert_allclose(leverage_scores(FORMS[form](ill)), scores, rtol=1e-6)
+
+
+# ---------------------------------------------------------------- numerical rank
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n, d", [(30, 80), (80, 30), (40, 40), (200, 1500)])
+@pytest.mark.parametrize("k", [1, 2, 7, 20])
+def test_rank_of_low_rank_products(n, d, k, dtype):
+    rng = np.random.default_rng(k)
+    X = (rng.standard_normal((n, k)) @ rng.standard_normal((k, d))).astype(dtype)
+    for form in FORMS:
+        assert row_space(FORMS[form](X)).numerical_rank == k
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_rank_with_duplicated_and_zero_rows_and_columns(dtype):
+    X = table(12, 50).astype(dtype)
+    assert row_space(X).numerical_rank == 12
+    assert row_space(np.vstack([X, X])).numerical_rank == 12
+    assert row_space(np.vstack([X, X[:3] * dtype(0.25), np.zeros((5, 50), dtype)])).numerical_rank == 12
+    assert row_space(np.hstack([X, X[:, :7], np.zeros((12, 9), dtype)])).numerical_rank == 12
+    assert row_space(np.hstack([X[:, :5], X[:, :5]])).numerical_rank == 5
+    assert row_space(np.vstack([np.zeros((4, 50), dtype), X])).numerical_rank == 12
+    assert row_space(np.ones((7, 9), dtype)).numerical_rank == 1
+    assert row_space(np.eye(9, dtype=dtype)).numerical_rank == 9
+
+
+def test_rank_of_centred_data_is_one_less_than_the_number_of_samples():
+    X = table(30, 200)
+    assert row_space(X - X.mean(axis=0)).numerical_rank == 29
+    assert row_space(X - X.mean(axis=1, keepdims=True)).numerical_rank == 30
+
+
+def test_zero_columns_have_score_zero_and_duplicates_share():
+    X = table(10, 40)
+    Z = np.hstack([X, np.zeros((10, 3)), X[:, :2]])
+    scores = leverage_scores(Z)
+    assert_array_equal(scores[40:43], 0)
+    assert_allclose(scores[:2], scores[43:], rtol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-100, 1e-5, 1e5, 1e100, 1e150])
+@each_form
+def test_scale_changes_nothing(scale, form):
+    make = FORMS[form]
+    for X in (
+        table(15, 60),
+        table(60, 15),
+        table(20, 6) @ table(6, 70),
+        with_condition(12, 90, 1e6, np.random.default_rng(0)),
+    ):
+        power = 2.0 ** np.round(np.log2(scale))
+        space, scaled, odd = row_space(make(X)), row_space(make(X * power)), row_space(make(X * scale))
+        assert space.numerical_rank == scaled.numerical_rank == odd.numerical_rank
+        assert_allclose(scaled.leverage_scores, space.leverage_scores, rtol=1e-9)
+        assert_allclose(odd.leverage_scores, space.leverage_scores, rtol=1e-6)
+        assert_allclose(scaled.singular_values, space.singular_values * power, rtol=1e-9)
+        assert scaled.energy == pytest.approx(space.energy)
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-20, 1e20, 1e30])
+def test_scale_changes_nothing_in_float32(scale):
+    X = table(15, 60).astype(np.float32)
+    scaled = leverage_scores(X * np.float32(scale))
+    assert scaled.dtype == np.float32
+    assert_allclose(scaled, leverage_scores(X), rtol=1e-5)
+
+
+@pytest.mark.parametrize("scale", [1e-290, 1e290])
+def test_scale_near_the_ends_of_the_range(scale):
+    X = table(15, 60)
+    assert_allclose(leverage_scores(X * scale), leverage_scores(X), rtol=1e-9)
+
+
+def test_large_scale_does_not_warn():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        leverage_scores(table(15, 60) * 1e160)
+
+
+# ---------------------------------------------------------------- warnings and precision
+
+
+def test_a_warning_where_scores_are_good_to_a_digit_at_best():
+    X = with_condition(12, 200, 1e14, np.random.default_rng(0))
+    with pytest.warns(UserWarning, match=r"leverage scores are good to a digit or two at best.*smaller rank"):
+        row_space(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for condition in (1, 1e3, 1e8, 1e12):
+            row_space(with_condition(12, 200, condition, np.random.default_rng(0)))
+
+
+@each_form
+def test_float32_scores_are_those_of_float64(form):
+    for X in (table(15, 80), table(80, 15), with_condition(12, 90, 1e3, np.random.default_rng(0))):
+        X = X.astype(np.float32)
+        scores = leverage_scores(FORMS[form](X))
+        assert scores.dtype == np.float32
+        assert_allclose(scores, leverage_scores(X.astype(np.float64)), rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.int8, np.uint8, bool, np.float16])
+def test_other_numbers_become_float64(dtype):
+    X = np.random.default_rng(0).integers(0, 2, size=(8, 30)).astype(dtype)
+    for form in ["dense"] if dtype == np.float16 else FORMS:  # SciPy's sparse matrices know no float16
+        scores = leverage_scores(FORMS[form](X))
+        assert scores.dtype == np.float64
+        assert_allclose(scores, leverage_scores(X.astype(np.float64)))
+
+
+def test_lists_are_accepted():
+    assert_allclose(leverage_scores([[1, 0, 0], [0, 2, 2]]), [1, 0.5, 0.5])
+
+
+def test_explicit_basis():
+    V = heavy(50, 4, np.random.default_rng(0))
+    space = RowSpace.from_basis(V)
+    assert space.shape == (50, 4) and space.numerical_rank == 4 and space.energy == 1
+    assert_allclose(space.leverage_scores, np.sum(V**2, axis=1))
+    assert_array_equal(space.rows([3, 1]), V[[3, 1]])
+
+
+@each_form
+def test_data_are_not_changed(form):
+    for X in (
+        table(15, 60),
+        table(60, 15),
+        with_condition(12, 90, 1e6, np.random.default_rng(0)),
+        table(15, 60) * 1e-150,
+    ):
+        given = FORMS[form](X)
+        row_space(given, rank=5)
+        assert_array_equal(given.toarray() if sp.issparse(given) else given, X)

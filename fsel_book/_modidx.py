@@ -38,7 +38,6 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                'fsel_book.bss.LargestSlack.pick': ('bss.html#largestslack.pick', 'fsel_book/bss.py'),
                                'fsel_book.bss.LargestSlack.raise_bounds': ('bss.html#largestslack.raise_bounds', 'fsel_book/bss.py'),
                                'fsel_book.bss.LeverageBlock': ('bss.html#leverageblock', 'fsel_book/bss.py'),
-                               'fsel_book.bss.LeverageBlock.__init__': ('bss.html#leverageblock.__init__', 'fsel_book/bss.py'),
                                'fsel_book.bss.LeverageBlock.pick': ('bss.html#leverageblock.pick', 'fsel_book/bss.py'),
                                'fsel_book.bss.Search': ('bss.html#search', 'fsel_book/bss.py'),
                                'fsel_book.bss.Search.__init__': ('bss.html#search.__init__', 'fsel_book/bss.py'),
@@ -112,6 +111,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                                                                       'fsel_book/leverage.py'),
                                     'fsel_book.leverage.LeverageSelector._sample': ( 'leverage.html#leverageselector._sample',
                                                                                      'fsel_book/leverage.py'),
+                                    'fsel_book.leverage.chernoff_rate': ('leverage.html#chernoff_rate', 'fsel_book/leverage.py'),
                                     'fsel_book.leverage.kl': ('leverage.html#kl', 'fsel_book/leverage.py'),
                                     'fsel_book.leverage.leverage_promise': ('leverage.html#leverage_promise', 'fsel_book/leverage.py'),
                                     'fsel_book.leverage.leverage_sampling': ('leverage.html#leverage_sampling', 'fsel_book/leverage.py')},
@@ -195,6 +195,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                    'fsel_book.spectra.RowSpace.leverage_scores': ( 'spectra.html#rowspace.leverage_scores',
                                                                                    'fsel_book/spectra.py'),
                                    'fsel_book.spectra.RowSpace.rows': ('spectra.html#rowspace.rows', 'fsel_book/spectra.py'),
+                                   'fsel_book.spectra.RowSpace.scores64': ('spectra.html#rowspace.scores64', 'fsel_book/spectra.py'),
                                    'fsel_book.spectra.RowSpace.singular_values': ( 'spectra.html#rowspace.singular_values',
                                                                                    'fsel_book/spectra.py'),
                                    'fsel_book.spectra.RowSpace.small_svd': ('spectra.html#rowspace.small_svd', 'fsel_book/spectra.py'),
@@ -210,4 +211,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                    'fsel_book.spectra.sketch': ('spectra.html#sketch', 'fsel_book/spectra.py'),
                                    'fsel_book.spectra.sketched_factor': ('spectra.html#sketched_factor', 'fsel_book/spectra.py'),
                                    'fsel_book.spectra.sparse_signs': ('spectra.html#sparse_signs', 'fsel_book/spectra.py'),
-                                   'fsel_book.spectra.squared_norms': ('spectra.html#squared_norms', 'fsel_book/spectra.py')}}}
+                                   'fsel_book.spectra.squared_norms': ('spectra.html#squared_norms', 'fsel_book/spectra.py'),
+                                   'fsel_book.spectra.unit_factors': ('spectra.html#unit_factors', 'fsel_book/spectra.py'),
+                                   'fsel_book.spectra.warn_of_tiny_directions': ( 'spectra.html#warn_of_tiny_directions',
+                                                                                  'fsel_book/spectra.py')}}}

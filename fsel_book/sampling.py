@@ -94,7 +94,7 @@ def scale_columns(C, factors):
     if is_sparse(C): return (C @ sp.diags_array(factors.astype(C.dtype))).asformat(C.format)
     return C * from_numpy(factors.astype(result_dtype(C)), C)
 
-# %% ../nbs/03_sampling.ipynb #7716a3ed
+# %% ../nbs/03_sampling.ipynb #963ed6b9
 @dataclass(frozen=True)
 class Promise:
     """What a theorem promises of a selection: all eigenvalues of `M = V'RR'V` lie in `[lower, upper]`.
@@ -130,9 +130,9 @@ class Promise:
 
 def distortion(low, high):
     "`|1 - c x|` at most, over `x` in `[low, high]`, for the best `c`."
-    return (high - low) / (high + low)
+    return (high - low) / (high + low) if high > 0 else 1.0
 
-# %% ../nbs/03_sampling.ipynb #166ad107
+# %% ../nbs/03_sampling.ipynb #a954cdd4
 @dataclass(frozen=True, repr=False, eq=False)
 class Measurement:
     """The numbers of a `Certificate`, whose parameters it has."""
@@ -169,7 +169,7 @@ class Measurement:
     @property
     def scale(self):
         "The factor `c` that brings `c M` closest to the identity."
-        return 2 / sum(self.interval)
+        return 2 / sum(self.interval) if self.interval[1] > 0 else np.inf
 
     @property
     def distortion(self):
@@ -180,8 +180,8 @@ class Measurement:
     def holds(self):
         "Whether the measured interval lies in the promised one, up to rounding; None without a promise."
         if self.promise is None: return None
-        slack = 1e-6 * self.promise.upper
-        return self.promise.lower - slack <= self.interval[0] and self.interval[1] <= self.promise.upper + slack
+        (low, high), p = self.interval, self.promise
+        return p.lower * (1 - 1e-6) - 1e-13 * p.upper <= low and high <= p.upper * (1 + 1e-6)
 
 # %% ../nbs/03_sampling.ipynb #40235548
 class Certificate(Measurement):
@@ -380,7 +380,7 @@ def requested_draws(n_features_to_select, d):
     raise ValueError(f"n_features_to_select={r!r} is not possible: give None for half of the features, an integer from 2 to {d} "
                      f"(the number of features), a fraction above 0 and at most 1, or 'auto'.")
 
-# %% ../nbs/03_sampling.ipynb #eb5b2a05
+# %% ../nbs/03_sampling.ipynb #395808d6
 def check_rank(rank, r):
     "Say so if `rank` cannot be certified with `r` draws (None: not known yet)."
     if rank is None: return
@@ -402,11 +402,11 @@ def check_unit(name, value):
     if not isinstance(value, numbers.Real) or not 0 < float(value) < 1:
         raise ValueError(f"{name}={value!r} is not possible: give a number above 0 and below 1.")
 
-def automatic_draws(r, ell, d):
+def automatic_draws(r, ell, d, epsilon):
     "The number `r` of draws that a theorem asks for at rank `ell`, if `d` features allow it."
     if r > d:
-        raise ValueError(f"n_features_to_select='auto' needs {r} draws at rank {ell}, more than the {d} features of X. "
-                         f"Give a larger epsilon, a smaller rank, or a number of features.")
+        raise ValueError(f"n_features_to_select='auto' needs {r} draws for epsilon={epsilon} at rank {ell}, more than the {d} "
+                         f"features of X. Give a larger epsilon, a smaller rank, or a number of features.")
     return r
 
 # %% ../nbs/03_sampling.ipynb #631455ed
@@ -438,7 +438,7 @@ def put_back(C, support):
     zeros = xp.zeros((C.shape[0], 1), dtype=C.dtype, device=array_api_compat.device(C))
     return take_columns(xp.concat([C, zeros], axis=1), np.where(support, np.cumsum(support) - 1, C.shape[1]))
 
-# %% ../nbs/03_sampling.ipynb #a4cee82c
+# %% ../nbs/03_sampling.ipynb #bbbc2975
 class CertifiedSelector(SelectorMixin, BaseEstimator):
     """Base class of the selectors: validates, samples, measures the certificate, applies the selection.
 
@@ -488,7 +488,7 @@ class CertifiedSelector(SelectorMixin, BaseEstimator):
         check_rank(self.rank, r)
         space = row_space(X)
         ell = target_rank(self.rank, space.numerical_rank, r)
-        if r is None: r = automatic_draws(self._draws(ell), ell, X.shape[1])
+        if r is None: r = automatic_draws(self._draws(ell), ell, X.shape[1], self.epsilon)
         if ell < space.numerical_rank: space = space.truncate(ell)
         promise, sampling = self._promise(ell, r), self._sample(space, r)
         self.sampling_, self.certificate_ = sampling, certify(space, sampling, promise)

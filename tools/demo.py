@@ -61,12 +61,12 @@ def main() -> int:
     if call.target and not call.data:
         print(f"demo: TARGET={call.target} names a column, but DATA names no table.", file=sys.stderr)
         return 2
-    if call.data and not call.target:
-        print(f"demo: DATA={call.data} names a table, but TARGET does not name the column to predict.", file=sys.stderr)
-        return 2
     call.out.mkdir(parents=True, exist_ok=True)
     for name in results:
         (call.out / name).unlink(missing_ok=True)
+    if call.data and not call.target:
+        print(f"demo: DATA={call.data} names a table, but TARGET does not name the column to predict.", file=sys.stderr)
+        return 2
     print(f"Running nbs/{notebook.name} on {call.data or 'the embedded documents'}", end="\n\n", flush=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

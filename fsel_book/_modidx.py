@@ -10,6 +10,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                   'fsel_book.arrays.is_sparse': ('arrays.html#is_sparse', 'fsel_book/arrays.py'),
                                   'fsel_book.arrays.namespace': ('arrays.html#namespace', 'fsel_book/arrays.py'),
                                   'fsel_book.arrays.result_dtype': ('arrays.html#result_dtype', 'fsel_book/arrays.py'),
+                                  'fsel_book.arrays.small_work': ('arrays.html#small_work', 'fsel_book/arrays.py'),
                                   'fsel_book.arrays.take_columns': ('arrays.html#take_columns', 'fsel_book/arrays.py'),
                                   'fsel_book.arrays.to_numpy': ('arrays.html#to_numpy', 'fsel_book/arrays.py')},
             'fsel_book.bss': { 'fsel_book.bss.BSSSelector': ('bss.html#bssselector', 'fsel_book/bss.py'),

@@ -6,17 +6,16 @@ __all__ = ['SLACK_BITS', 'NEGLIGIBLE', 'RULES_AS_PRINTED', 'RULES', 'lower_coeff
            'plus_identity', 'inverse_by_halves', 'Barriers', 'chunks', 'Search', 'LargestNorm', 'top_eigenvalue_bound',
            'as_float32', 'LargestSlack', 'LeverageBlock', 'bss', 'bss_promise', 'BSSSelector']
 
-# %% ../nbs/04_bss.ipynb #0a04916f
+# %% ../nbs/04_bss.ipynb #c143a42d
 from typing import Any
 
 import array_api_compat
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dtrtri
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
-from .arrays import is_integer, to_numpy
+from .arrays import is_integer, small_work, to_numpy
 from .sampling import CertifiedSelector, Promise, Sampling, check_unit
 from .spectra import RowSpace
 
@@ -363,7 +362,7 @@ class LeverageBlock(Search):
             if upper[j] <= lower[j]: return indices[j], rows[j]
         return self.pick_by_full_scan(barriers)
 
-# %% ../nbs/04_bss.ipynb #2082a975
+# %% ../nbs/04_bss.ipynb #48eec0b5
 RULES: dict = {"largest-norm": LargestNorm, "best": LargestSlack, "sampled": LeverageBlock}
 
 def bss(V, r, rule="largest-norm", random_state=None, verbose=0):
@@ -412,7 +411,7 @@ def bss(V, r, rule="largest-norm", random_state=None, verbose=0):
     d, ell = space.shape
     check_request(ell, r, rule, list(RULES))
     search, draws, weights = RULES[rule](space, check_random_state(random_state)), [], []
-    with threadpool_limits(1 if ell < 500 else None, user_api="blas"):
+    with small_work(ell):
         barriers = Barriers(ell, r)
         for _ in tqdm(range(r), desc="bss", disable=not verbose):
             i, v = search.pick(barriers)

@@ -5,7 +5,7 @@ __all__ = ['COLORS', 'Sampling', 'scale_columns', 'Promise', 'distortion', 'Meas
            'certify', 'method_color', 'SpectrumDisplay', 'requested_draws', 'check_rank', 'target_rank', 'check_unit',
            'automatic_draws', 'check_input', 'check_library', 'put_back', 'CertifiedSelector']
 
-# %% ../nbs/03_sampling.ipynb #6d03839b
+# %% ../nbs/03_sampling.ipynb #54e21ebe
 import numbers
 from dataclasses import dataclass
 from html import escape
@@ -20,7 +20,8 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted, validate_data
 
-from .arrays import check_matrix, from_numpy, is_integer, is_sparse, namespace, result_dtype, take_columns, to_numpy
+from .arrays import (check_matrix, from_numpy, is_integer, is_sparse, namespace, result_dtype, small_work,
+                              take_columns, to_numpy)
 from .spectra import RowSpace, row_space
 
 # %% ../nbs/03_sampling.ipynb #b3851197
@@ -272,7 +273,7 @@ def checked_sampling(sampling):
         raise ValueError(f"sampling.weights must be {len(indices)} positive finite numbers, one for each index.")
     return indices, weights.astype(np.float64)
 
-# %% ../nbs/03_sampling.ipynb #4297156b
+# %% ../nbs/03_sampling.ipynb #867536ca
 def certify(V, sampling, promise=None):
     """Measure what a selection of features preserves, however it was made.
 
@@ -308,13 +309,14 @@ def certify(V, sampling, promise=None):
         raise ValueError(f"sampling is of {sampling.n_features} features, but V has {space.shape[0]} rows.")
     indices, weights = checked_sampling(sampling)
     M, M_unscaled = 0.0, 0.0
-    for a in range(0, len(indices), 4096):
-        rows = to_numpy(space.rows(indices[a:a + 4096]))
-        M, M_unscaled = M + rows.T @ (weights[a:a + 4096, None] * rows), M_unscaled + rows.T @ rows
-
-    def spectrum(M): return np.maximum(np.linalg.eigvalsh(M), 0.0)
-    return Certificate(spectrum(M), spectrum(M_unscaled), space.shape[0], sampling.n_draws, sampling.n_selected,
-                       promise, space.numerical_rank, space.energy)
+    with small_work(space.shape[1]):
+        for a in range(0, len(indices), 4096):
+            rows = to_numpy(space.rows(indices[a:a + 4096]))
+            scaled = np.sqrt(weights[a:a + 4096, None]) * rows
+            M, M_unscaled = M + scaled.T @ scaled, M_unscaled + rows.T @ rows
+        spectrum, spectrum_unscaled = (np.maximum(np.linalg.eigvalsh(A), 0.0) for A in (M, M_unscaled))
+    return Certificate(spectrum, spectrum_unscaled, space.shape[0], sampling.n_draws, sampling.n_selected, promise,
+                       space.numerical_rank, space.energy)
 
 # %% ../nbs/03_sampling.ipynb #aa97039b
 COLORS = {"BSS": "#0072B2", "leverage sampling": "#D55E00", "largest leverages": "#009E73", "random": "#7F7F7F",

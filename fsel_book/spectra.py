@@ -5,7 +5,7 @@ __all__ = ['GRAM_LIMIT', 'long_blocks', 'gram', 'gram_factor', 'sparse_signs', '
            'sketched_factor', 'unit_factors', 'orthonormalize', 'safe_scale', 'squared_norms', 'RowSpace',
            'check_orthonormal', 'row_space', 'leverage_scores']
 
-# %% ../nbs/02_spectra.ipynb #2303df3b
+# %% ../nbs/02_spectra.ipynb #3a600a2e
 import warnings
 from functools import cached_property
 from typing import Any
@@ -16,22 +16,23 @@ from scipy.linalg.lapack import dtrtri
 
 from .arrays import (as_float64, by_columns, check_matrix, from_numpy, is_integer, is_sparse, namespace,
                               result_dtype,
-                              take_columns, to_numpy)
+                              small_work, take_columns, to_numpy)
 
-# %% ../nbs/02_spectra.ipynb #186269a8
-def long_blocks(X, scale=1.0):
+# %% ../nbs/02_spectra.ipynb #2445c9a2
+def long_blocks(X, scale=1.0, block_bytes=2**25):
     """Yield `(start, stop, Z)`, float64 blocks of rows of the tall one of `X` and `X'`, times `scale`."""
     n, d = X.shape
-    for a, b, block in by_columns(X if d >= n else X.T):
+    for a, b, block in by_columns(X if d >= n else X.T, block_bytes):
         Z = as_float64(block.T)
         yield a, b, Z * scale if scale != 1.0 else Z
 
-# %% ../nbs/02_spectra.ipynb #56b20a38
+# %% ../nbs/02_spectra.ipynb #ca7eec22
 def gram(X, scale=1.0):
     """`Z'Z` on the host, accumulated over blocks: `X X'` of a wide matrix, `X'X` of a tall one."""
     G: Any = 0.0
+    at_once = is_sparse(X) or (str(X.dtype).endswith("float64") and scale == 1.0)  # blocks would save no memory
     with np.errstate(over="ignore", invalid="ignore"):
-        for _, _, Z in long_blocks(X, scale): G = G + Z.T @ Z
+        for _, _, Z in long_blocks(X, scale, 2**62 if at_once else 2**25): G = G + Z.T @ Z
     return G.toarray() if is_sparse(X) else to_numpy(G)
 
 # %% ../nbs/02_spectra.ipynb #1b9feb6e
@@ -87,8 +88,8 @@ def sketched_factor(X, D, tolerance, scale=1.0):
     warn_of_tiny_directions(S, np.finfo(result_dtype(X)).eps)
     return T @ np.linalg.inv(L).T, V @ (S[:, None] * L)
 
-# %% ../nbs/02_spectra.ipynb #50efd971
-def unit_factors(norms, floor=10 * np.finfo(np.float64).eps):
+# %% ../nbs/02_spectra.ipynb #2f553422
+def unit_factors(norms, floor=2e-15):
     """Factors that bring columns of these norms to norm one; 0, with a warning, for any below `floor` of the longest."""
     kept = norms > floor * norms.max()
     if np.any(~kept & (norms > 0)):
@@ -96,7 +97,7 @@ def unit_factors(norms, floor=10 * np.finfo(np.float64).eps):
                       "for zero. Rescale them if they are data.", stacklevel=4)
     return np.where(kept, 1 / np.where(kept, norms, 1), 0.0)
 
-# %% ../nbs/02_spectra.ipynb #5e976f66
+# %% ../nbs/02_spectra.ipynb #33b1bf9a
 def orthonormalize(X):
     """Factor the tall one `Z` of `X` and `X'`: `scale Z = Q B'` with orthonormal `Q = Z T`; all but `Q` on the host.
 
@@ -119,9 +120,11 @@ def orthonormalize(X):
     tolerance = max(10.0, np.sqrt(max(X.shape))) * np.finfo(result_dtype(X)).eps
     D = unit_factors(norms)
     G = D[:, None] * G * D
-    spectrum = np.linalg.eigvalsh(G)
-    if spectrum[-1] < GRAM_LIMIT**2 * spectrum[0]: T, B = gram_factor(G, norms)
-    else:
+    with small_work(len(G)):
+        spectrum = np.linalg.eigvalsh(G)
+        gram_will_do = spectrum[-1] < GRAM_LIMIT**2 * spectrum[0]
+        if gram_will_do: T, B = gram_factor(G, norms)
+    if not gram_will_do:
         T, B = sketched_factor(X, D, tolerance, scale)
         B = B * norms[:, None]
     return T * scale, B, scale
@@ -149,7 +152,7 @@ def squared_norms(Z, T=None, upper=False):
         total = total + xp.vecdot(W, W, axis=-2)
     return total
 
-# %% ../nbs/02_spectra.ipynb #d9b1107d
+# %% ../nbs/02_spectra.ipynb #acdcb984
 class RowSpace:
     """An orthonormal basis `V` of the row space of `X`: one row for each feature, made only where it is asked for.
 
@@ -247,7 +250,7 @@ class RowSpace:
         """The leverage scores in float64, block by block."""
         if self.V is not None: scores = [squared_norms(self.V)]
         else:
-            upper = np.array_equal(to_numpy(self.T), np.triu(to_numpy(self.T)))
+            upper = not is_sparse(self.X) and np.array_equal(to_numpy(self.T), np.triu(to_numpy(self.T)))
             scores = [squared_norms(as_float64(block.T), self.T, upper) for _, _, block in by_columns(self.X, 2**22)]
         return namespace(self.X).concat(scores)
 

@@ -221,22 +221,26 @@ whole = "The same X; `fit` from validation to certificate."
 
 rows = [
     Row("bss-heavy", "`bss`, largest-norm", scan, f"All r steps of both. {picks}",
-        bss_rule("heavy", "largest-norm"), wide, small, 25, aim=50),
+        bss_rule("heavy", "largest-norm"), wide, small, 25, aim=50,
+        prediction="45: two factorizations of 0.25 ms and 0.1 ms of the rest a step"),
     Row("bss-million", "`bss`, largest-norm", scan,
         "`bss` takes all r steps. The full scan takes its first 20; its time is what it does before them plus r / 20 "
         "times the rest. V is orthonormalized by Cholesky QR, twice. The first 20 picks and weights must agree.",
         bss_million, dict(n=180, d=1_000_000, r=400, steps=20), dict(n=30, d=4000, r=70, steps=20), 500, repeats=2),
     Row("best-heavy", "`bss`, best", scan, f"All r steps of both. {picks}",
-        bss_rule("heavy", "best"), wide, small, 10, aim=25),
+        bss_rule("heavy", "best"), wide, small, 10, aim=25,
+        prediction="13: forming C and its bound, 2 ms a step, will dominate"),
     Row("best-gauss", "`bss`, best", scan, f"All r steps of both. {picks}",
-        bss_rule("gauss", "best"), wide, small, 3, aim=8),
+        bss_rule("gauss", "best"), wide, small, 3, aim=8,
+        prediction="5.5: a quarter of the columns in float32 each step"),
     Row("fit-heavy", "`BSSSelector.fit`, largest-norm", f"pivoted QR: {qr}", whole,
-        fit_against_qr("heavy"), wide, small, 2, at_least=False, aim=1, repeats=7),
+        fit_against_qr("heavy"), wide, small, 2, at_least=False, aim=1, repeats=7, prediction="1.3"),
     Row("fit-gauss", "`BSSSelector.fit`, largest-norm", f"pivoted QR: {qr}", whole,
         fit_against_qr("gauss"), wide, small, 2, at_least=False, aim=1, repeats=7),
     Row("leverage-gauss", "`LeverageSelector.fit`", "`X @ X.T`",
         "The same dense X; NumPy forms the product as a symmetric one, at half the work of a general product.",
-        leverage_against_product, tall, tiny, 3, at_least=False, repeats=7),
+        leverage_against_product, tall, tiny, 3, at_least=False, repeats=7,
+        prediction="2.4: the product, 1.2 for the scores by a triangular T, and looks at X"),
     Row("leverage-sparse", "`LeverageSelector.fit` on CSR, 0.5% filled", "the same on a dense array",
         "The same entries, Gaussian, as CSR and as an array. The leverage scores must agree to 1e-6.",
         leverage_sparse, tall, tiny, 5, repeats=7),
@@ -271,8 +275,8 @@ notes = """\
 All figures of a line come from one run: ours, other, ours, other, and so on, in float64, after both have run once at
 a toy size. "ours" and "other" are medians over the repetitions. The ratio is the median of the ratios of the
 repetitions, with the least and the largest in brackets: other / ours where the target says "at least", ours / other
-where it says "at most". BLAS threads are the limit set for both through threadpoolctl; within it `bss` holds its own
-l x l work to one thread while the rank l is below 500."""
+where it says "at most". BLAS threads are the limit set for both through threadpoolctl; within it the package
+holds its own small host work to one thread below 600 rows."""
 
 
 def number(x):

@@ -54,3 +54,9 @@ def test_misuse_is_explained(module, capsys, arguments, words):
     with pytest.raises(SystemExit):
         module.arguments(arguments.split())
     assert words in capsys.readouterr().err
+
+
+def test_results_hold_every_row_with_its_machine_threads_and_versions(module):
+    text = (script.parent / "RESULTS.md").read_text(encoding="utf-8")
+    assert all(f"| {row.name} " in text for row in module.rows)
+    assert all(word in text for word in ("machine:", "BLAS threads", "versions:", "target is"))

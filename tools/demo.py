@@ -8,6 +8,8 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
@@ -25,10 +27,24 @@ def run(data: str, target: str, folder: Path) -> nbformat.NotebookNode:
     parameters = {}
     if data:
         parameters = dict(data=str(Path(data).absolute()), target=target, save_to=str(folder))
-    return papermill.execute_notebook(
-        notebook, folder / "quickstart.ipynb", parameters, kernel_name="python3", cwd=notebook.parent,
-        progress_bar=sys.stderr.isatty(), extra_arguments=["--log-level=ERROR"],
-    )
+    with without_stderr():
+        return papermill.execute_notebook(
+            notebook, folder / "quickstart.ipynb", parameters, kernel_name="python3", cwd=notebook.parent,
+            progress_bar=False,
+        )
+
+
+@contextmanager
+def without_stderr() -> Iterator[None]:
+    """Drop what this process and its kernel write to stderr: a kernel that is shut down may log its own dismay."""
+    saved, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)
+        os.close(nowhere)
 
 
 def write_page(executed: nbformat.NotebookNode, folder: Path, out: Path) -> None:

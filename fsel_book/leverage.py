@@ -57,7 +57,7 @@ def leverage_sampling(V, r, random_state=None):
     draws = np.searchsorted(cumulative, check_random_state(random_state).random_sample(r) * cumulative[-1], side="right")
     return Sampling.from_draws(draws, cumulative[-1] / (r * scores[draws]), len(scores), space.X)
 
-# %% ../nbs/05_leverage.ipynb #f5c7bd21
+# %% ../nbs/05_leverage.ipynb #7833052c
 def chernoff_rate(ell, e):
     "`kl((1 + e) / ell, 1 / ell)`, the cost of a deviation `e` in nats a draw, without cancellation for small `e`."
     if ell == 1 or 1 + e > ell: return np.inf
@@ -65,8 +65,7 @@ def chernoff_rate(ell, e):
     return kl((1 + e) / ell, 1 / ell)
 
 def kl(a, b):
-    "Relative entropy, in nats, of a coin with probability `a` to one with probability `b`; infinite for `a` above 1."
-    if a > 1: return np.inf
+    "Relative entropy, in nats, of a coin with probability `a` to one with probability `b`."
     return sum(0.0 if p == 0 else np.inf if q == 0 else p * np.log(p / q) for p, q in ((a, b), (1 - a, 1 - b)))
 
 # %% ../nbs/05_leverage.ipynb #d7b5cfa8

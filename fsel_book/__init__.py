@@ -2,6 +2,17 @@ __version__ = "0.1.0"
 # nbdev keeps the line above in step with settings.ini. The rest is written by hand: the public names, for
 # `from fsel_book import ...`. Each chapter's module holds more.
 
+from fsel_book.baselines import (
+    PivotedQR,
+    RandomSelector,
+    RRQRSelector,
+    certify_selector,
+    information_gain,
+    pivoted_qr,
+    random_features,
+    rrqr,
+    strong_rrqr,
+)
 from fsel_book.bss import BSSSelector, bss, bss_promise, bss_reference
 from fsel_book.datasets import (
     load_dataset,
@@ -17,7 +28,24 @@ from fsel_book.datasets import (
     make_nested_square,
     make_nonlinear_regression,
 )
-from fsel_book.leverage import LeverageDisplay, LeverageSelector, leverage_promise, leverage_sampling
+from fsel_book.experiments import Comparison, Experiment, mean_and_error
+from fsel_book.leverage import (
+    LeverageDisplay,
+    LeverageSelector,
+    largest_leverages,
+    leverage_promise,
+    leverage_sampling,
+)
+from fsel_book.ridge import (
+    PredictionBound,
+    RidgeRisk,
+    RiskCurveDisplay,
+    RLSClassifier,
+    kernel_sandwich,
+    prediction_bound,
+    ridge_risk,
+    risk_bound,
+)
 from fsel_book.sampling import Certificate, CertifiedSelector, Promise, Sampling, SpectrumDisplay, certify
 from fsel_book.spectra import RowSpace, leverage_scores, row_space
 
@@ -25,9 +53,18 @@ __all__ = [
     "BSSSelector",
     "Certificate",
     "CertifiedSelector",
+    "Comparison",
+    "Experiment",
     "LeverageDisplay",
     "LeverageSelector",
+    "PivotedQR",
+    "PredictionBound",
     "Promise",
+    "RLSClassifier",
+    "RRQRSelector",
+    "RandomSelector",
+    "RidgeRisk",
+    "RiskCurveDisplay",
     "RowSpace",
     "Sampling",
     "SpectrumDisplay",
@@ -35,6 +72,10 @@ __all__ = [
     "bss_promise",
     "bss_reference",
     "certify",
+    "certify_selector",
+    "information_gain",
+    "kernel_sandwich",
+    "largest_leverages",
     "leverage_promise",
     "leverage_sampling",
     "leverage_scores",
@@ -50,5 +91,13 @@ __all__ = [
     "make_nested_cube",
     "make_nested_square",
     "make_nonlinear_regression",
+    "mean_and_error",
+    "pivoted_qr",
+    "prediction_bound",
+    "random_features",
+    "ridge_risk",
+    "risk_bound",
     "row_space",
+    "rrqr",
+    "strong_rrqr",
 ]

@@ -2,10 +2,11 @@
 
 # %% auto #0
 __all__ = ['BLAS', 'is_sparse', 'namespace', 'to_numpy', 'from_numpy', 'result_dtype', 'is_integer', 'as_float64', 'by_columns',
-           'take_columns', 'small_work', 'all_finite', 'check_matrix']
+           'take_columns', 'small_work', 'seconds', 'all_finite', 'check_matrix']
 
-# %% ../nbs/00_arrays.ipynb #c8ce0895
+# %% ../nbs/00_arrays.ipynb #c23650b5
 import numbers
+import time
 import numpy as np
 import scipy.linalg  # noqa: F401  SciPy's BLAS is a second one; to be held to one thread it must be loaded
 import scipy.sparse as sp
@@ -211,6 +212,17 @@ def small_work(size):
     ...     _ = np.linalg.eigvalsh(np.eye(100))
     """
     return BLAS.limit(limits=1 if size < 600 else None, user_api="blas")
+
+# %% ../nbs/00_arrays.ipynb #e33f70b8
+def seconds(work, repeats=3):
+    "The least processor time of `repeats` calls of `work()`, with one BLAS thread."
+    times = []
+    with BLAS.limit(limits=1, user_api="blas"):
+        for _ in range(repeats):
+            start = time.process_time()
+            work()
+            times.append(time.process_time() - start)
+    return min(times)
 
 # %% ../nbs/00_arrays.ipynb #90171802
 def all_finite(a):

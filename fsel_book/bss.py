@@ -4,9 +4,9 @@
 __all__ = ['SLACK_BITS', 'NEGLIGIBLE', 'RULES_AS_PRINTED', 'RULES', 'lower_coefficients', 'upper_coefficients',
            'barrier_constants', 'round_ties', 'within_ties', 'check_rule', 'check_request', 'bss_reference',
            'plus_identity', 'inverse_by_halves', 'Barriers', 'chunks', 'Search', 'LargestNorm', 'top_eigenvalue_bound',
-           'as_float32', 'LargestSlack', 'LeverageBlock', 'bss', 'bss_promise', 'BSSSelector']
+           'as_float32', 'LargestSlack', 'LeverageBlock', 'bss', 'bss_promise', 'bss_draws', 'BSSSelector']
 
-# %% ../nbs/04_bss.ipynb #c143a42d
+# %% ../nbs/04_bss.ipynb #33a3af03
 from typing import Any
 
 import array_api_compat
@@ -15,9 +15,9 @@ from scipy.linalg.lapack import dpotrf, dtrtri
 from sklearn.utils import check_random_state
 from tqdm import tqdm
 
-from .arrays import is_integer, small_work, to_numpy
-from .sampling import CertifiedSelector, Promise, Sampling, check_unit
-from .spectra import RowSpace
+from .arrays import small_work, to_numpy
+from .sampling import CertifiedSelector, Promise, Sampling, check_draws, check_unit
+from .spectra import as_space
 
 # %% ../nbs/04_bss.ipynb #eda95fae
 def lower_coefficients(lam, L):
@@ -48,7 +48,7 @@ def within_ties(slack):
 
 NEGLIGIBLE = 1e-15  # rows of V below this squared norm are never taken: a million of them hold 1e-9 of the trace of I
 
-# %% ../nbs/04_bss.ipynb #8cf4cb6e
+# %% ../nbs/04_bss.ipynb #8411b151
 RULES_AS_PRINTED = ["largest-norm", "best"]
 
 def check_rule(rule, rules):
@@ -58,7 +58,7 @@ def check_rule(rule, rules):
 def check_request(ell, r, rule, rules):
     "Say so if the theorem cannot give what was asked for."
     check_rule(rule, rules)
-    if not is_integer(r) or r <= ell: raise ValueError(f"r={r!r} is not possible: give an integer above the rank of V, which is {ell}.")
+    check_draws(r, ell + 1, why=f", above the rank of V, which is {ell}")
 
 # %% ../nbs/04_bss.ipynb #6da9f523
 def bss_reference(V, r, rule="largest-norm", steps=None):
@@ -362,7 +362,7 @@ class LeverageBlock(Search):
             if upper[j] <= lower[j]: return indices[j], rows[j]
         return self.pick_by_full_scan(barriers)
 
-# %% ../nbs/04_bss.ipynb #48eec0b5
+# %% ../nbs/04_bss.ipynb #d8f124c0
 RULES: dict = {"largest-norm": LargestNorm, "best": LargestSlack, "sampled": LeverageBlock}
 
 def bss(V, r, rule="largest-norm", random_state=None, verbose=0):
@@ -407,7 +407,7 @@ def bss(V, r, rule="largest-norm", random_state=None, verbose=0):
     >>> 0.25 <= low and high <= 2.25
     True
     """
-    space = V if isinstance(V, RowSpace) else RowSpace.from_basis(V)
+    space = as_space(V)
     d, ell = space.shape
     check_request(ell, r, rule, list(RULES))
     search, draws, weights = RULES[rule](space, check_random_state(random_state)), [], []
@@ -420,7 +420,7 @@ def bss(V, r, rule="largest-norm", random_state=None, verbose=0):
             weights.append(barriers.add(v))
     return Sampling.from_draws(draws, np.array(weights) * (1 - np.sqrt(ell / r)) / r, d, space.X)
 
-# %% ../nbs/04_bss.ipynb #e73089c0
+# %% ../nbs/04_bss.ipynb #4a7c59a5
 def bss_promise(ell, r):
     """What the theorem promises of BSS at rank `ell` with `r` draws.
 
@@ -444,9 +444,15 @@ def bss_promise(ell, r):
     2.25
     """
     s = np.sqrt(ell / r)
-    return Promise(float((1 - s)**2), float((1 + s)**2), 1.0, "BSS")
+    return Promise(float((1 - s)**2), float((1 + s)**2))
 
-# %% ../nbs/04_bss.ipynb #2ccfcae5
+# %% ../nbs/04_bss.ipynb #62969f3a
+def bss_draws(ell, epsilon):
+    "The number of draws for which the theorem promises `|I - M| <= epsilon` at rank `ell`."
+    s = epsilon / (np.sqrt(1 + epsilon) + 1)  # sqrt(1 + epsilon) - 1 without cancellation
+    return max(ell + 1, int(min(np.ceil(ell / s**2), 1e18)))
+
+# %% ../nbs/04_bss.ipynb #132887da
 class BSSSelector(CertifiedSelector):
     """Feature selection by single-set spectral sparsification, with a certificate.
 
@@ -504,6 +510,8 @@ class BSSSelector(CertifiedSelector):
     True
     """
 
+    method = "BSS"
+
     def __init__(self, n_features_to_select=None, *, rank=None, rule="largest-norm", epsilon=0.5, rescale=False,
                  random_state=None, verbose=0):
         self.n_features_to_select = n_features_to_select
@@ -520,8 +528,6 @@ class BSSSelector(CertifiedSelector):
 
     def _sample(self, space, r): return bss(space, r, self.rule, self.random_state, self.verbose)
 
-    def _promise(self, ell, r): return bss_promise(ell, r)
+    def _promise(self, space, r): return bss_promise(space.shape[1], r)
 
-    def _draws(self, ell):
-        s = self.epsilon / (np.sqrt(1 + self.epsilon) + 1)  # sqrt(1 + epsilon) - 1 without cancellation
-        return max(ell + 1, int(min(np.ceil(ell / s**2), 1e18)))
+    def _draws(self, space): return bss_draws(space.shape[1], self.epsilon)

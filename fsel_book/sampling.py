@@ -3,9 +3,10 @@
 # %% auto #0
 __all__ = ['COLORS', 'Sampling', 'scale_columns', 'Promise', 'distortion', 'Measurement', 'Certificate', 'checked_sampling',
            'certify', 'method_color', 'SpectrumDisplay', 'requested_draws', 'check_rank', 'target_rank', 'check_unit',
-           'automatic_draws', 'check_input', 'check_library', 'put_back', 'CertifiedSelector']
+           'check_flag', 'check_draws', 'automatic_draws', 'check_input', 'check_library', 'forget', 'put_back',
+           'SamplingTransformer', 'CertifiedSelector']
 
-# %% ../nbs/03_sampling.ipynb #54e21ebe
+# %% ../nbs/03_sampling.ipynb #ff329ec7
 import numbers
 from dataclasses import dataclass
 from html import escape
@@ -22,7 +23,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, ch
 
 from .arrays import (check_matrix, from_numpy, is_integer, is_sparse, namespace, result_dtype, small_work,
                               take_columns, to_numpy)
-from .spectra import RowSpace, row_space
+from .spectra import as_space, basis_accuracy, row_space
 
 # %% ../nbs/03_sampling.ipynb #b3851197
 @dataclass(frozen=True, eq=False)
@@ -95,7 +96,7 @@ def scale_columns(C, factors):
     if is_sparse(C): return (C @ sp.diags_array(factors.astype(C.dtype))).asformat(C.format)
     return C * from_numpy(factors.astype(result_dtype(C)), C)
 
-# %% ../nbs/03_sampling.ipynb #963ed6b9
+# %% ../nbs/03_sampling.ipynb #c9c8fe85
 @dataclass(frozen=True)
 class Promise:
     """What a theorem promises of a selection: all eigenvalues of `M = V'RR'V` lie in `[lower, upper]`.
@@ -103,21 +104,19 @@ class Promise:
     Parameters
     ----------
     lower, upper : float
+        `upper` may be infinite.
     confidence : float
         The probability with which this holds; 1 for a deterministic method.
-    method : str
-        The name of the method, as certificates and figures show it.
 
     Examples
     --------
     >>> from fsel_book.sampling import Promise
-    >>> Promise(0.25, 2.25, 1.0, "BSS").epsilon
+    >>> Promise(0.25, 2.25).epsilon
     1.25
     """
     lower: float
     upper: float
-    confidence: float
-    method: str
+    confidence: float = 1.0
 
     @property
     def epsilon(self):
@@ -131,9 +130,9 @@ class Promise:
 
 def distortion(low, high):
     "`|1 - c x|` at most, over `x` in `[low, high]`, for the best `c`."
-    return (high - low) / (high + low) if high > 0 else 1.0
+    return (high - low) / (high + low) if 0 < high < np.inf else 1.0
 
-# %% ../nbs/03_sampling.ipynb #a954cdd4
+# %% ../nbs/03_sampling.ipynb #2cebd574
 @dataclass(frozen=True, repr=False, eq=False)
 class Measurement:
     """The numbers of a `Certificate`, whose parameters it has."""
@@ -145,6 +144,8 @@ class Measurement:
     promise: Promise | None
     numerical_rank: int
     energy: float
+    method: str = "selection"
+    accuracy: float = 0.0
 
     @property
     def rank(self):
@@ -181,10 +182,10 @@ class Measurement:
     def holds(self):
         "Whether the measured interval lies in the promised one, up to rounding; None without a promise."
         if self.promise is None: return None
-        (low, high), p = self.interval, self.promise
-        return p.lower * (1 - 1e-6) - 1e-13 * p.upper <= low and high <= p.upper * (1 + 1e-6)
+        (low, high), p, slack = self.interval, self.promise, 1e-6 + self.accuracy
+        return p.lower * (1 - slack) - 1e-13 * high <= low and high <= p.upper * (1 + slack)
 
-# %% ../nbs/03_sampling.ipynb #40235548
+# %% ../nbs/03_sampling.ipynb #97f50c45
 class Certificate(Measurement):
     """What a selection preserves, measured, beside what its theorem promises.
 
@@ -202,6 +203,10 @@ class Certificate(Measurement):
         Of the whole data; where it is above `rank`, a part of the data is not certified.
     energy : float
         The part of the squared Frobenius norm of the data that is certified.
+    method : str
+        Names the selection in the title and picks its colour.
+    accuracy : float
+        About how well `V` is orthonormal; above 1e-6 only for very ill-conditioned data.
 
     Examples
     --------
@@ -214,9 +219,8 @@ class Certificate(Measurement):
 
     def title(self):
         "Method, draws, features, certified rank: one line."
-        method = "Selection" if self.promise is None else self.promise.method
         part = "" if self.rank == self.numerical_rank else f" of {self.numerical_rank} ({self.energy:.1%} of the squared norm)"
-        return (f"{method}: {self.n_draws} draws, {self.n_selected} of {self.n_features} features; "
+        return (f"{self.method[:1].upper()}{self.method[1:]}: {self.n_draws} draws, {self.n_selected} of {self.n_features} features; "
                 f"certified for rank {self.rank}{part}")
 
     def table(self):
@@ -227,7 +231,7 @@ class Certificate(Measurement):
         measured, promised = column(low, high, self.epsilon, self.kappa, self.distortion), [""] * 4
         if p is not None:
             promised = column(p.lower, p.upper, p.epsilon, np.inf if p.vacuous else p.upper / p.lower, distortion(p.lower, p.upper))
-            empty = [False, p.epsilon >= 1, p.vacuous, p.vacuous]
+            empty = [False, p.epsilon >= 1, *[p.vacuous or p.upper == np.inf] * 2]
             promised = [text + " (vacuous)" * flag for text, flag in zip(promised, empty)]
         return list(zip(names, measured, promised))
 
@@ -235,15 +239,17 @@ class Certificate(Measurement):
         "What it means, in words."
         what = "X" if self.rank == self.numerical_rank else f"the rank-{self.rank} part of X"
         if self.kappa == np.inf: meaning = f"A direction of {what} is lost: nothing is certified."
-        else: meaning = (f"With weights and the scale {self.scale:.3g}, every squared length and the whole kernel of {what} "
+        else: meaning = (f"At the scale {self.scale:.3g}, every squared length and the whole kernel of {what} "
                          f"are kept within {self.distortion:.1%}.")
         if self.promise is not None:
             risk = 1 - self.promise.confidence
             meaning += (f" The promise {'holds' if self.holds else 'DOES NOT HOLD'}{', and is empty' * self.promise.vacuous}"
                         f"{f' (it may fail with probability {risk:.2g})' if risk else ''}.")
+        if self.accuracy > 1e-6: meaning += f" X is so ill-conditioned that these figures are good to {self.accuracy:.0e} at best."
+        if np.allclose(self.eigenvalues, self.eigenvalues_unscaled): return f"{meaning} All weights are one."
         low, high = (float(x) for x in self.eigenvalues_unscaled[[0, -1]])
         kept = f"kept within {distortion(low, high):.1%}" if low > 1e-14 * high else "a direction is lost"
-        return f"{meaning} Without weights, as transform gives them unless rescale=True: eigenvalues [{low:.3g}, {high:.3g}], {kept}."
+        return f"{meaning} This is with the weights; without them: eigenvalues [{low:.3g}, {high:.3g}], {kept}."
 
     def __str__(self):
         lines = [f"  {'':38}{'measured':18}promised"]
@@ -273,8 +279,8 @@ def checked_sampling(sampling):
         raise ValueError(f"sampling.weights must be {len(indices)} positive finite numbers, one for each index.")
     return indices, weights.astype(np.float64)
 
-# %% ../nbs/03_sampling.ipynb #867536ca
-def certify(V, sampling, promise=None):
+# %% ../nbs/03_sampling.ipynb #953cf07e
+def certify(V, sampling, promise=None, method="selection"):
     """Measure what a selection of features preserves, however it was made.
 
     Parameters
@@ -284,6 +290,8 @@ def certify(V, sampling, promise=None):
     sampling : Sampling
     promise : Promise, optional
         To stand beside the measurement.
+    method : str
+        Names the selection in the title and picks its colour.
 
     Returns
     -------
@@ -304,7 +312,7 @@ def certify(V, sampling, promise=None):
     >>> round(certify(row_space(X), everything).kappa, 6)
     1.0
     """
-    space = V if isinstance(V, RowSpace) else RowSpace.from_basis(V)
+    space = as_space(V)
     if sampling.n_features != space.shape[0]:
         raise ValueError(f"sampling is of {sampling.n_features} features, but V has {space.shape[0]} rows.")
     indices, weights = checked_sampling(sampling)
@@ -316,11 +324,11 @@ def certify(V, sampling, promise=None):
             M, M_unscaled = M + scaled.T @ scaled, M_unscaled + rows.T @ rows
         spectrum, spectrum_unscaled = (np.maximum(np.linalg.eigvalsh(A), 0.0) for A in (M, M_unscaled))
     return Certificate(spectrum, spectrum_unscaled, space.shape[0], sampling.n_draws, sampling.n_selected, promise,
-                       space.numerical_rank, space.energy)
+                       space.numerical_rank, space.energy, method, basis_accuracy(space))
 
-# %% ../nbs/03_sampling.ipynb #aa97039b
+# %% ../nbs/03_sampling.ipynb #49b19a23
 COLORS = {"BSS": "#0072B2", "leverage sampling": "#D55E00", "largest leverages": "#009E73", "random": "#7F7F7F",
-          "all features": "#000000", "pivoted QR": "#CC79A7", "information gain": "#E69F00"}
+          "all features": "#000000", "pivoted QR": "#CC79A7", "strong RRQR": "#882255", "information gain": "#E69F00"}
 
 def method_color(method):
     "The colour of a method in every figure of the book."
@@ -353,15 +361,15 @@ class SpectrumDisplay:
     @classmethod
     def from_selector(cls, selector):
         "The display of a fitted selector."
-        check_is_fitted(selector)
+        check_is_fitted(selector, "certificate_")
         return cls(selector.certificate_)
 
     def plot(self, ax=None):
         "Draw on `ax`, or on a new figure, and return the display."
         ax = ax or plt.subplots(figsize=(5, 3.2), layout="constrained")[1]
         c, p = self.certificate, self.certificate.promise
-        place, color = np.arange(1, c.rank + 1), method_color(p.method if p else "")
-        if p: ax.axhspan(p.lower, p.upper, color=color, alpha=0.12, lw=0, label=f"promised, {p.method}")
+        place, color = np.arange(1, c.rank + 1), method_color(c.method)
+        if p: ax.axhspan(p.lower, min(p.upper, 1.5 * c.interval[1]), color=color, alpha=0.12, lw=0, label=f"promised, {c.method}")
         ax.axhline(1, color="k", lw=0.8)
         ax.plot(place, c.eigenvalues, ".", color=color, label="measured")
         ax.plot(place, c.eigenvalues_unscaled, ".", color="0.7", ms=3, label="measured without weights")
@@ -371,30 +379,31 @@ class SpectrumDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-# %% ../nbs/03_sampling.ipynb #6130250c
-def requested_draws(n_features_to_select, d):
+# %% ../nbs/03_sampling.ipynb #7d0b4056
+def requested_draws(n_features_to_select, d, least=2):
     "The number of draws that was asked for, of `d` features; None for 'auto'."
     r = n_features_to_select
     if isinstance(r, str) and r == "auto": return None
-    if r is None: return max(2, d // 2)
-    if is_integer(r) and 2 <= r <= d: return int(r)
-    if isinstance(r, numbers.Real) and not isinstance(r, numbers.Integral) and 0 < float(r) <= 1: return max(2, int(float(r) * d))
-    raise ValueError(f"n_features_to_select={r!r} is not possible: give None for half of the features, an integer from 2 to {d} "
+    if r is None: return max(least, d // 2)
+    if is_integer(r) and least <= r <= d: return int(r)
+    if isinstance(r, numbers.Real) and not isinstance(r, numbers.Integral) and 0 < float(r) <= 1: return max(least, int(float(r) * d))
+    raise ValueError(f"n_features_to_select={r!r} is not possible: give None for half of the features, an integer from {least} to {d} "
                      f"(the number of features), a fraction above 0 and at most 1, or 'auto'.")
 
-# %% ../nbs/03_sampling.ipynb #395808d6
-def check_rank(rank, r):
-    "Say so if `rank` cannot be certified with `r` draws (None: not known yet)."
+# %% ../nbs/03_sampling.ipynb #9a7aceda
+def check_rank(rank, r, spare=1):
+    "Say so if `rank` cannot be certified with `r` draws (None: not known yet) by a method that needs `spare` more than the rank."
     if rank is None: return
     if not is_integer(rank) or rank < 1:
         raise ValueError(f"rank={rank!r} is not possible: give None or an integer of at least 1.")
-    if r is not None and rank >= r:
+    if r is not None and rank > r - spare:
         raise ValueError(f"rank={rank} is not possible with n_features_to_select={r}: a selection of {r} features can be certified "
-                         f"for ranks below {r} only. Ask for more features, or for a rank of at most {r - 1}.")
+                         f"for ranks up to {r - spare} only. Ask for more features, or for a rank of at most {r - spare}.")
 
-def target_rank(rank, numerical_rank, r):
+def target_rank(rank, numerical_rank, r, spare=1):
     "The rank to certify with `r` draws (None: as many as it takes)."
-    if rank is None: return numerical_rank if r is None or r > numerical_rank else r // 2
+    if rank is None and (r is None or r >= numerical_rank + spare): return numerical_rank
+    if rank is None: return max(1, r // 2)
     if rank > numerical_rank:
         raise ValueError(f"rank={rank} is not possible: X has numerical rank {numerical_rank}.")
     return int(rank)
@@ -404,16 +413,29 @@ def check_unit(name, value):
     if not isinstance(value, numbers.Real) or not 0 < float(value) < 1:
         raise ValueError(f"{name}={value!r} is not possible: give a number above 0 and below 1.")
 
-def automatic_draws(r, ell, d, epsilon):
+def check_flag(name, value):
+    "Say so if the parameter `name` is not a truth value."
+    if not isinstance(value, (bool, np.bool_)): raise ValueError(f"{name}={value!r} is not possible: give True or False.")
+
+def check_draws(r, least, most=None, why=""):
+    "Say so if the number of draws `r` that a function was given is no integer from `least` to `most`."
+    if not is_integer(r) or r < least or (most is not None and r > most):
+        span = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise ValueError(f"r={r!r} is not possible: give an integer {span}{why}.")
+
+def automatic_draws(r, ell, d):
     "The number `r` of draws that a theorem asks for at rank `ell`, if `d` features allow it."
     if r > d:
-        raise ValueError(f"n_features_to_select='auto' needs {r} draws for epsilon={epsilon} at rank {ell}, more than the {d} "
-                         f"features of X. Give a larger epsilon, a smaller rank, or a number of features.")
+        raise ValueError(f"n_features_to_select='auto' needs {r} draws at rank {ell}, more than the {d} features of X. "
+                         f"Be content with a larger epsilon or a smaller rank, or give a number of features.")
     return r
 
-# %% ../nbs/03_sampling.ipynb #631455ed
-def check_input(estimator, X, reset):
-    "`X` validated for `fit` (`reset`) or for a later method of `estimator`, in the library in which it came."
+# %% ../nbs/03_sampling.ipynb #20fc1dc7
+def check_input(estimator, X, reset, least=2):
+    """`X` validated for `fit` (`reset`) or for a later method of `estimator`, in the library in which it came.
+
+    In `fit` it must have `least` samples and features.
+    """
     if array_api_compat.is_array_api_obj(X) and not array_api_compat.is_numpy_array(X):
         X = check_matrix(X)
         _check_feature_names(estimator, X, reset=reset)
@@ -421,16 +443,22 @@ def check_input(estimator, X, reset):
     else:
         X = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse=("csr", "csc"))
     for size, word in zip(X.shape, ("sample", "feature")):
-        if reset and size < 2:
-            raise ValueError(f"Found 1 {word}(s) (n_{word}s = 1) while a minimum of 2 is required by {type(estimator).__name__}.")
+        if reset and size < least:
+            raise ValueError(f"Found {size} {word}(s) (n_{word}s = {size}) while a minimum of {least} is required by "
+                             f"{type(estimator).__name__}.")
     return X
 
-# %% ../nbs/03_sampling.ipynb #988817f4
-def check_library(estimator, X, fitted):
-    "Say so if `X` is not of the array library of `fitted`, an attribute of `estimator`."
+# %% ../nbs/03_sampling.ipynb #16c6edb6
+def check_library(estimator, X, fitted, method="transform"):
+    "Say so if `X`, given to a method of `estimator`, is not of the array library of `fitted`, one of its attributes."
     if namespace(X) is not namespace(fitted):
-        raise ValueError(f"Inputs passed to {type(estimator).__name__}.transform() must use the same namespace as those passed to fit(): "
+        raise ValueError(f"Inputs passed to {type(estimator).__name__}.{method}() must use the same namespace as those passed to fit(): "
                          f"{namespace(X).__name__} is not {namespace(fitted).__name__}. Convert X, or fit on arrays of its library.")
+
+# %% ../nbs/03_sampling.ipynb #e0d2a5a8
+def forget(estimator):
+    "Delete all that an earlier `fit` has left, so that a `fit` that fails leaves nothing behind."
+    for name in [name for name in vars(estimator) if name.endswith("_")]: delattr(estimator, name)
 
 # %% ../nbs/03_sampling.ipynb #a3d5b96a
 def put_back(C, support):
@@ -440,64 +468,16 @@ def put_back(C, support):
     zeros = xp.zeros((C.shape[0], 1), dtype=C.dtype, device=array_api_compat.device(C))
     return take_columns(xp.concat([C, zeros], axis=1), np.where(support, np.cumsum(support) - 1, C.shape[1]))
 
-# %% ../nbs/03_sampling.ipynb #bbbc2975
-class CertifiedSelector(SelectorMixin, BaseEstimator):
-    """Base class of the selectors: validates, samples, measures the certificate, applies the selection.
+# %% ../nbs/03_sampling.ipynb #d04fb476
+class SamplingTransformer(SelectorMixin, BaseEstimator):
+    """Applies the `sampling_` that `fit` of a subclass left behind, with or without weights (parameter `rescale`).
 
-    A subclass has the parameters `n_features_to_select`, `rank` and `rescale`, and the methods `_sample(space, r)`,
-    which returns a `Sampling`, and `_promise(ell, r)`, which returns a `Promise`. It may have `_draws(ell)`, the
-    number of draws that "auto" stands for at rank `ell`, and `_check_parameters()`, called before anything is computed.
-
-    Examples
-    --------
-    The features of largest leverage, with weights one:
-
-    >>> import numpy as np
-    >>> from fsel_book import CertifiedSelector, Promise, Sampling
-    >>> class Largest(CertifiedSelector):
-    ...     def __init__(self, n_features_to_select=None, rank=None, rescale=False):
-    ...         self.n_features_to_select, self.rank, self.rescale = n_features_to_select, rank, rescale
-    ...     def _sample(self, space, r):
-    ...         return Sampling.from_draws(np.argsort(-space.leverage_scores)[:r], np.ones(r), space.shape[0], space.X)
-    ...     def _promise(self, ell, r):
-    ...         return Promise(0.0, 1.0, 1.0, "largest leverages")
-    >>> X = np.random.default_rng(0).standard_normal((20, 100))
-    >>> Largest(30, rank=5).fit(X).certificate_.holds
-    True
+    A subclass calls `_set_sampling(sampling, X)` at the end of `fit`.
     """
 
-    def fit(self, X, y=None):
-        """Choose features of `X` and certify the choice.
-
-        Parameters
-        ----------
-        X : array, frame or sparse matrix, shape (n_samples, n_features)
-        y : ignored
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            `X` is not a finite real matrix of at least two samples and two features, or is zero; a parameter has an
-            impossible value, or one that these data do not allow. The message says which and what would be possible.
-        """
-        self._check_parameters()
-        X = check_input(self, X, reset=True)
-        r = requested_draws(self.n_features_to_select, X.shape[1])
-        check_rank(self.rank, r)
-        space = row_space(X)
-        ell = target_rank(self.rank, space.numerical_rank, r)
-        if r is None: r = automatic_draws(self._draws(ell), ell, X.shape[1], self.epsilon)
-        if ell < space.numerical_rank: space = space.truncate(ell)
-        promise, sampling = self._promise(ell, r), self._sample(space, r)
-        self.sampling_, self.certificate_ = sampling, certify(space, sampling, promise)
-        self.selected_, self.weights_, self.n_draws_ = sampling.indices, sampling.weights, r
-        self.leverage_scores_ = space.leverage_scores
+    def _set_sampling(self, sampling, X):
+        self.sampling_, self.selected_, self.weights_ = sampling, sampling.indices, sampling.weights
         self.support_ = from_numpy(np.isin(np.arange(X.shape[1]), to_numpy(self.selected_)), X)
-        return self
 
     def transform(self, X):
         """Reduce `X` to the chosen features, in the order of the columns of `X`.
@@ -566,10 +546,6 @@ class CertifiedSelector(SelectorMixin, BaseEstimator):
 
     def _get_support_mask(self): return self.get_support()
 
-    def _check_parameters(self): pass
-
-    def _draws(self, ell): raise ValueError(f"n_features_to_select='auto' is not possible: {type(self).__name__} has no theorem for it.")
-
     def _factors(self):
         return np.sqrt(to_numpy(self.weights_)[np.argsort(to_numpy(self.selected_))])
 
@@ -579,3 +555,89 @@ class CertifiedSelector(SelectorMixin, BaseEstimator):
         tags.array_api_support = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+# %% ../nbs/03_sampling.ipynb #71d5efab
+class CertifiedSelector(SamplingTransformer):
+    """Base class of the selectors: validates, samples, measures the certificate, applies the selection.
+
+    A subclass has the parameters `n_features_to_select`, `rank` and `rescale`, the name of its `method`, and the method
+    `_sample(space, r)`, which returns a `Sampling` of `r` draws for the `RowSpace` to keep. It may have
+    `_promise(space, r)`, a `Promise`; `_draws(space)`, the number of draws that "auto" stands for;
+    `_check_parameters()`, called before anything is computed; and `spare_draws`, how many draws it needs beyond the rank.
+
+    Attributes
+    ----------
+    selected_ : array of int, shape (n_selected,)
+        The chosen features in the order picked.
+    weights_ : array, shape (n_selected,)
+        Their weights, the squares of the rescaling factors.
+    certificate_ : Certificate
+    sampling_ : Sampling
+    leverage_scores_ : array, shape (n_features,)
+        For the certified rank.
+    n_draws_ : int
+    support_ : array of bool, shape (n_features,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where `X` had names.
+
+    Examples
+    --------
+    The first features, whatever they are:
+
+    >>> import numpy as np
+    >>> from fsel_book import CertifiedSelector, Sampling
+    >>> class First(CertifiedSelector):
+    ...     method = "first features"
+    ...     def __init__(self, n_features_to_select=None, rank=None, rescale=False):
+    ...         self.n_features_to_select, self.rank, self.rescale = n_features_to_select, rank, rescale
+    ...     def _sample(self, space, r):
+    ...         return Sampling.from_draws(np.arange(r), np.ones(r), space.shape[0], space.X)
+    >>> X = np.random.default_rng(0).standard_normal((20, 100))
+    >>> certificate = First(30, rank=5).fit(X).certificate_
+    >>> certificate.method, certificate.rank, certificate.holds
+    ('first features', 5, None)
+    """
+
+    method = "selection"
+    spare_draws = 1
+
+    def fit(self, X, y=None):
+        """Choose features of `X` and certify the choice.
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix, shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            `X` is not a finite real matrix of at least two samples and two features, or is zero; a parameter has an
+            impossible value, or one that these data do not allow. The message says which and what would be possible.
+        """
+        forget(self)
+        check_flag("rescale", self.rescale)
+        self._check_parameters()
+        X = check_input(self, X, reset=True)
+        r = requested_draws(self.n_features_to_select, X.shape[1], 1 + self.spare_draws)
+        check_rank(self.rank, r, self.spare_draws)
+        space = row_space(X)
+        ell = target_rank(self.rank, space.numerical_rank, r, self.spare_draws)
+        if ell < space.numerical_rank: space = space.truncate(ell)
+        if r is None: r = automatic_draws(self._draws(space), ell, X.shape[1])
+        sampling = self._sample(space, r)
+        self.certificate_ = certify(space, sampling, self._promise(space, r), self.method)
+        self.n_draws_, self.leverage_scores_ = r, space.leverage_scores
+        self._set_sampling(sampling, X)
+        return self
+
+    def _check_parameters(self): pass
+
+    def _promise(self, space, r): return None
+
+    def _draws(self, space): raise ValueError(f"n_features_to_select='auto' is not possible: {type(self).__name__} has no theorem for it.")

@@ -2,8 +2,8 @@
 
 # %% auto #0
 __all__ = ['GRAM_LIMIT', 'long_blocks', 'gram', 'gram_factor', 'sparse_signs', 'sketch', 'warn_of_tiny_directions',
-           'sketched_factor', 'unit_factors', 'orthonormalize', 'safe_scale', 'squared_norms', 'RowSpace',
-           'check_orthonormal', 'row_space', 'leverage_scores']
+           'sketched_factor', 'unit_factors', 'orthonormalize', 'safe_scale', 'squared_norms', 'check_leading',
+           'RowSpace', 'check_orthonormal', 'row_space', 'basis_accuracy', 'as_space', 'leverage_scores']
 
 # %% ../nbs/02_spectra.ipynb #3a600a2e
 import warnings
@@ -129,7 +129,7 @@ def orthonormalize(X):
         B = B * norms[:, None]
     return T * scale, B, scale
 
-# %% ../nbs/02_spectra.ipynb #16f52750
+# %% ../nbs/02_spectra.ipynb #67bb71b5
 def safe_scale(X):
     """The power of two that brings the largest entry of `X` near one."""
     values = X.data if is_sparse(X) else X
@@ -138,7 +138,7 @@ def safe_scale(X):
     if largest == 0: raise ValueError("X is all zeros: its rank is 0 and there is nothing to select.")
     if largest < np.finfo(np.float64).tiny:
         raise ValueError(f"X has no entry above {largest:.0e}, where float64 has lost its precision; rescale it.")
-    return 2.0 ** -np.frexp(largest)[1]
+    return float(2.0 ** -np.frexp(largest)[1])
 
 # %% ../nbs/02_spectra.ipynb #53961eca
 def squared_norms(Z, T=None, upper=False):
@@ -152,7 +152,14 @@ def squared_norms(Z, T=None, upper=False):
         total = total + xp.vecdot(W, W, axis=-2)
     return total
 
-# %% ../nbs/02_spectra.ipynb #acdcb984
+# %% ../nbs/02_spectra.ipynb #27603b81
+def check_leading(space, rank):
+    "Say so if `space` has not `rank` leading directions."
+    if not is_integer(rank) or not 1 <= rank <= space.shape[1]:
+        raise ValueError(f"rank={rank!r} is not possible: X has numerical rank {space.numerical_rank}, "
+                         f"so rank must be an integer from 1 to {space.shape[1]}.")
+
+# %% ../nbs/02_spectra.ipynb #71bc9ccb
 class RowSpace:
     """An orthonormal basis `V` of the row space of `X`: one row for each feature, made only where it is asked for.
 
@@ -223,17 +230,17 @@ class RowSpace:
 
     def truncate(self, rank):
         """The space of the `rank` leading right singular vectors of `X`."""
-        if self.V is not None: space = RowSpace(self.X, self.B, self.scale, V=self.V[:, :rank])
-        else:
-            T = to_numpy(self.T) @ self.small_svd.Vh[:rank].T
-            space = RowSpace(self.X, self.B, self.scale, T=from_numpy(T, self.X))
-        if "small_svd" in self.__dict__: space.small_svd = self.small_svd
+        check_leading(self, rank)
+        if rank == self.shape[1]: return self
+        if self.V is not None: return RowSpace(self.X, self.B, self.scale, V=self.V[:, :rank])
+        turn = np.eye(self.shape[1]) if self.shape[1] < self.numerical_rank else self.small_svd.Vh.T
+        space = RowSpace(self.X, self.B, self.scale, T=from_numpy(to_numpy(self.T) @ turn[:, :rank], self.X))
+        space.small_svd = self.small_svd
         return space
 
     def rows(self, indices):
         """Rows of `V` for the given host indices: float64, shape (len(indices), rank), on the device of `X`."""
-        if self.V is not None:
-            return namespace(self.V).take(self.V, from_numpy(np.asarray(indices), self.V), axis=0)
+        if self.V is not None: return namespace(self.V).take(self.V, from_numpy(np.asarray(indices), self.V), axis=0)
         return as_float64(take_columns(self.X, indices).T) @ self.T
 
     def basis(self):
@@ -266,7 +273,7 @@ def check_orthonormal(space):
                          f"{scores.sum():.6g} where {ell} is right, the largest is {scores.max():.6g}, and it changes the "
                          f"squared length of a random vector by {stretch:.6g}. Use row_space(X) to get such a V from data.")
 
-# %% ../nbs/02_spectra.ipynb #639092a6
+# %% ../nbs/02_spectra.ipynb #3bf5583d
 def row_space(X, rank=None):
     """An orthonormal basis of the row space of `X`, or of the space of its leading right singular vectors.
 
@@ -321,11 +328,18 @@ def row_space(X, rank=None):
         V = np.linalg.svd(B, full_matrices=False).U
         V[~np.any(B, axis=1)] = 0.0  # a zero feature scores 0, not the rounding error of a small singular value
         space = RowSpace(X, B, scale, V=from_numpy(V, X))
-    if rank is None: return space
-    if not is_integer(rank) or not 1 <= rank <= space.numerical_rank:
-        raise ValueError(f"rank={rank!r} is not possible: X has numerical rank {space.numerical_rank}, "
-                         f"so rank must be an integer from 1 to {space.numerical_rank}.")
-    return space if rank == space.numerical_rank else space.truncate(rank)
+    return space if rank is None else space.truncate(rank)
+
+def basis_accuracy(space):
+    """About how far `V'V` is from the identity: the unit roundoff times a bound on the equilibrated condition number."""
+    if space.T is None: return float(np.finfo(float).eps)
+    norms = np.linalg.norm(space.B, axis=1, keepdims=True) / space.scale
+    B, T = np.divide(space.B / space.scale, norms, out=np.zeros_like(space.B), where=norms > 0), to_numpy(space.T) * norms
+    return float(np.finfo(float).eps * np.linalg.norm(B, 2) * np.linalg.norm(T, 2))
+
+def as_space(V):
+    """`V` as a `RowSpace`: itself, or the space of a basis with orthonormal columns."""
+    return V if isinstance(V, RowSpace) else RowSpace.from_basis(V)
 
 # %% ../nbs/02_spectra.ipynb #56108c15
 def leverage_scores(X, rank=None):

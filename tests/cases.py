@@ -1,13 +1,31 @@
-"""Matrices and oracles that several test files use, and one description for each array library."""
+"""What several test files use: matrices, oracles, a description of each method of selection and of each array library.
 
+A new method is one entry of `CASES`: the tests of selectors, of bad input, of array libraries, of any matrix and
+scikit-learn's own then run on it.
+"""
+
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse as sp
+from numpy.testing import assert_allclose
+
+from fsel_book import (
+    BSSSelector,
+    LeverageSelector,
+    Promise,
+    bss,
+    largest_leverages,
+    leverage_promise,
+    leverage_sampling,
+    row_space,
+)
+from fsel_book.baselines import RandomSelector, RRQRSelector, random_features, random_promise, rrqr
 
 # ---------------------------------------------------------------- matrices
 
@@ -87,6 +105,158 @@ def relative_error(found, exact):
     return float(
         np.max(np.where(exact == 0, np.where(difference == 0, 0, np.inf), difference / np.where(exact == 0, 1, exact)))
     )
+
+
+def scaled_spectrum(X):
+    """Singular values of X with the samples (of tall data: the features) scaled to one length, in float64."""
+    X = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+    X = X / np.abs(X).max()
+    X = X if X.shape[1] >= X.shape[0] else X.T
+    norms = np.linalg.norm(X, axis=1)
+    kept = norms > 3e-15 * norms.max()
+    return np.linalg.svd(X[kept] / norms[kept, None], compute_uv=False)
+
+
+def rounding(X, rank):
+    """The error to expect in V: it grows with the condition number."""
+    s = scaled_spectrum(X)
+    return 1e-9 + 1e-15 * s[0] / max(s[min(rank, len(s)) - 1], 1e-15 * s[0])
+
+
+def assert_certified(selector, X):
+    """Weights, interval and certificate of a selector fitted to X, dense or sparse, each judged by other means."""
+    sampling, certificate = selector.sampling_, selector.certificate_
+    weights = np.asarray(sampling.weights, dtype=np.float64)
+    assert np.all(np.isfinite(weights)) and np.all(weights >= 0)
+    assert sampling.n_selected == len(set(sampling.indices)) == np.sum(selector.support_)
+    assert sampling.n_draws == selector.n_draws_ == certificate.n_draws >= sampling.n_selected
+
+    l, r = certificate.rank, sampling.n_draws
+    space = row_space(X, None if l == certificate.numerical_rank else l)
+    V, error = np.asarray(space.basis()), rounding(X, certificate.numerical_rank)
+    assert_allclose(V.T @ V, np.eye(l), atol=error)
+    # An error in a row v of V is magnified by its weight, which may be as large as 1 / |v|^2.
+    magnified = error * (1 + np.sum(weights * np.sqrt(selector.leverage_scores_[selector.selected_])))
+    assert_allclose(certificate.interval, interval(V, sampling), rtol=1e-6, atol=1e-6 + magnified)
+
+    dense = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+    s = np.linalg.svd(dense / np.abs(dense).max(), compute_uv=False)
+    smallest = 0.1 if X.dtype == np.float32 else 1e-5  # in float32, samples below 1e-6 of the largest count as zero
+    one_space = s[l - 1] > smallest * s[0] and (l == len(s) or s[l] < 0.9 * s[l - 1])
+    if magnified < 1e-5 and one_space:
+        oracle = interval(right_singular_vectors(dense, l), sampling)
+        assert_allclose(certificate.interval, oracle, rtol=1e-5, atol=1e-4)
+    return l, r
+
+
+def refused(*parts, error=ValueError):
+    """A context in which an error with all these parts must be raised, in this order."""
+    return pytest.raises(error, match="(?s)" + ".*".join(re.escape(part) for part in parts))
+
+
+# ---------------------------------------------------------------- methods of selection
+
+
+@dataclass(frozen=True)
+class Case:
+    """One method of selection, and all that a test need know of it.
+
+    `make(r, ...)` gives its selector, `function(V, r, seed)` what `fit` calls, `promise(space, r)` what the theorem
+    says, by other means than the selector's where there are any, or None. It needs `spare` draws beyond the rank;
+    `auto` says whether "auto" finds r from an epsilon, `random` whether it takes a seed, `distinct` whether every draw
+    is another feature, `blind` whether it looks at no data (of distinct draws the weights are then n_features / r, and
+    else one), and `lengths` whether it looks at lengths in the row space, not at the space alone.
+    """
+
+    selector: type
+    function: Callable
+    promise: Callable | None = None
+    keywords: dict = field(default_factory=dict)
+    spare: int = 1
+    auto: bool = False
+    random: bool = False
+    distinct: bool = False
+    blind: bool = False
+    lengths: bool = False
+
+    def make(self, r=None, **keywords):
+        seed = {"random_state": 0} if self.random else {}
+        return self.selector(r, **{**self.keywords, **seed, **keywords})
+
+
+def by_rule(rule, **keywords):
+    def promise(space, r):
+        edge = np.sqrt(space.shape[1] / r)
+        return Promise((1 - edge) ** 2, (1 + edge) ** 2)
+
+    return Case(BSSSelector, lambda V, r, seed=0: bss(V, r, rule, seed), promise, {"rule": rule}, auto=True, **keywords)
+
+
+def by_pivoting(strong, lower):
+    def promise(space, r):
+        d, l = space.shape
+        return Promise(lower(l, d) if l < d else 1.0, 1.0)
+
+    return Case(
+        RRQRSelector,
+        lambda V, r, seed=0: rrqr(V, r, strong=strong),
+        promise,
+        {"strong": strong},
+        spare=0,
+        distinct=True,
+        lengths=True,
+    )
+
+
+def leverage_kept(space, r):
+    """All but the leverage left out, through the dense V."""
+    scores = np.sum(np.asarray(space.basis()) ** 2, axis=1)
+    return Promise(max(0.0, 1 - np.sort(scores)[: len(scores) - r].sum()), 1.0)
+
+
+CASES = {
+    "BSS": by_rule("largest-norm"),
+    "BSS, best": by_rule("best"),
+    "BSS, sampled": by_rule("sampled", random=True),
+    "leverage sampling": Case(
+        LeverageSelector,
+        lambda V, r, seed=0: leverage_sampling(V, r, seed),
+        lambda space, r: leverage_promise(space.shape[1], r, 0.01),
+        auto=True,
+        random=True,
+    ),
+    "largest leverages": Case(
+        LeverageSelector,
+        lambda V, r, seed=0: largest_leverages(V, r),
+        leverage_kept,
+        {"sampling": False},
+        spare=0,
+        auto=True,
+        distinct=True,
+    ),
+    "random": Case(
+        RandomSelector,
+        lambda V, r, seed=0: random_features(V, r, seed),
+        random_promise,
+        auto=True,
+        random=True,
+        distinct=True,
+        blind=True,
+    ),
+    "pivoted QR": by_pivoting(False, lambda l, d: 1 / (1 + (d - l) * (4**l - 1) / 3)),
+    "strong RRQR": by_pivoting(True, lambda l, d: 1 / (1 + 4 * l * (d - l))),
+}
+
+
+def cases(**features):
+    """Run a test on every case with these features, as `random=True`; the test's argument is `case`."""
+    chosen = {
+        name: case for name, case in CASES.items() if all(getattr(case, key) == features[key] for key in features)
+    }
+    return pytest.mark.parametrize("case", chosen.values(), ids=chosen)
+
+
+each_case = cases()
 
 
 # ---------------------------------------------------------------- array libraries

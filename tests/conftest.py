@@ -8,6 +8,7 @@ import matplotlib
 
 matplotlib.use("agg")
 
+import matplotlib.pyplot as plt
 import pytest
 from cases import LIBRARIES
 from hypothesis import HealthCheck, settings
@@ -38,3 +39,10 @@ def library(request):
 def dense_library(request):
     """The same without the sparse formats."""
     return LIBRARIES[request.param]()
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    """No test leaves a picture open."""
+    yield
+    plt.close("all")

@@ -5,37 +5,21 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from cases import heavy, sparse_table, table
+from cases import CASES, each_case, heavy, sparse_table, table
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
-from fsel_book import (
-    BSSSelector,
-    LeverageSelector,
-    bss,
-    bss_reference,
-    certify,
-    leverage_sampling,
-    leverage_scores,
-    row_space,
-)
+from fsel_book import BSSSelector, bss, bss_promise, bss_reference, certify, leverage_scores, row_space
 from fsel_book.arrays import as_float64, by_columns, check_matrix, from_numpy, namespace, take_columns, to_numpy
-from fsel_book.bss import bss_promise
 
 DTYPES = ["float64", "float32"]
 each_dtype = pytest.mark.parametrize("dtype", DTYPES)
-RULES = ["largest-norm", "best", "sampled"]
-
-SELECTORS = [
-    BSSSelector(25),
-    BSSSelector(25, rule="best"),
-    BSSSelector(25, rule="sampled", random_state=1),
-    BSSSelector(20, rank=4, rescale=True),
-    BSSSelector("auto", rank=2, epsilon=0.9),
-    LeverageSelector(25, random_state=1),
-    LeverageSelector(0.4, rank=5, rescale=True, random_state=1),
-]
-each_selector = pytest.mark.parametrize("selector", SELECTORS, ids=repr)
+SELECTORS = {
+    **{f"{name}, 25": case.make(25) for name, case in CASES.items()},
+    **{f"{name}, rank 4": case.make(20, rank=4, rescale=True) for name, case in CASES.items()},
+    **{f"{name}, auto": case.make("auto", rank=2, epsilon=0.9) for name, case in CASES.items() if case.auto},
+}
+each_selector = pytest.mark.parametrize("selector", SELECTORS.values(), ids=SELECTORS)
 
 
 def data(dtype, tall=False):
@@ -82,51 +66,37 @@ def test_row_space_of_ill_conditioned_data(library, condition):
     assert_allclose(library.back(leverage_scores(library.make(X))), leverage_scores(X), rtol=1e-6)
 
 
-@each_dtype
-@pytest.mark.parametrize("rule", RULES)
-def test_bss(library, dtype, rule):
-    X = data(dtype)
-    given = library.make(X)
-    expected = bss(row_space(X), 25, rule, random_state=2)
-    sampling = bss(row_space(given), 25, rule, random_state=2)
+def assert_same_sampling(library, sampling, expected, given, dtype):
     assert_lives_with(library, sampling.indices, given, "int64")
     assert_lives_with(library, sampling.weights, given, dtype)
     assert_array_equal(library.back(sampling.indices), expected.indices)
     assert_allclose(library.back(sampling.weights), expected.weights, **close(dtype))
 
 
+@each_case
 @each_dtype
-def test_functions_of_an_explicit_basis(dense_library, dtype):
-    """bss, bss_reference, leverage_sampling and certify take V itself."""
+def test_functions_of_a_row_space(library, dtype, case):
+    X = data(dtype)
+    given = library.make(X)
+    sampling, expected = (case.function(row_space(matrix), 25, 2) for matrix in (given, X))
+    assert_same_sampling(library, sampling, expected, given, dtype)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [*[case.function for case in CASES.values()], bss_reference, lambda V, r: bss_reference(V, r, "best")],
+    ids=[*CASES, "reference", "reference, best"],
+)
+@each_dtype
+def test_functions_of_an_explicit_basis(dense_library, dtype, function):
+    """Functions and certify take V itself."""
     V = heavy(60, 5, np.random.default_rng(0)).astype(dtype)
     given = dense_library.make(V)
-    calls = [
-        *[lambda V, rule=rule: bss(V, 12, rule, random_state=0) for rule in RULES],
-        lambda V: bss_reference(V, 12),
-        lambda V: bss_reference(V, 12, "best"),
-        lambda V: leverage_sampling(V, 12, random_state=0),
-    ]
-    for call in calls:
-        expected, sampling = call(V), call(given)
-        assert_lives_with(dense_library, sampling.indices, given, "int64")
-        assert_lives_with(dense_library, sampling.weights, given, dtype)
-        assert_array_equal(dense_library.back(sampling.indices), expected.indices)
-        assert_allclose(dense_library.back(sampling.weights), expected.weights, **close(dtype))
-        certificate = certify(given, sampling, bss_promise(5, 12))
-        assert_allclose(certificate.eigenvalues, certify(V, expected).eigenvalues, **close(dtype))
-        assert isinstance(certificate.eigenvalues, np.ndarray) and certificate.eigenvalues.dtype == np.float64
-
-
-@each_dtype
-def test_leverage_sampling(library, dtype):
-    X = data(dtype)
-    given = library.make(X)
-    expected = leverage_sampling(row_space(X), 25, random_state=2)
-    sampling = leverage_sampling(row_space(given), 25, random_state=2)
-    assert_lives_with(library, sampling.indices, given, "int64")
-    assert_lives_with(library, sampling.weights, given, dtype)
-    assert_array_equal(library.back(sampling.indices), expected.indices)
-    assert_allclose(library.back(sampling.weights), expected.weights, **close(dtype))
+    expected, sampling = function(V, 12), function(given, 12)
+    assert_same_sampling(dense_library, sampling, expected, given, dtype)
+    certificate = certify(given, sampling, bss_promise(5, 12))
+    assert_allclose(certificate.eigenvalues, certify(V, expected).eigenvalues, **close(dtype))
+    assert isinstance(certificate.eigenvalues, np.ndarray) and certificate.eigenvalues.dtype == np.float64
 
 
 @each_dtype
@@ -148,8 +118,8 @@ def test_sampling_applies_itself(library, dtype):
 def test_certify_of_a_row_space(library, dtype):
     X = data(dtype)
     space, expected = row_space(library.make(X)), row_space(X)
-    certificate = certify(space, bss(space, 25), bss_promise(12, 25))
-    assert certificate.holds
+    certificate = certify(space, bss(space, 25), bss_promise(12, 25), "BSS")
+    assert certificate.holds and certificate.method == "BSS"
     assert_allclose(certificate.eigenvalues, certify(expected, bss(expected, 25)).eigenvalues, **close(dtype))
     assert "BSS" in str(certificate) and "<table>" in certificate._repr_html_()
 
@@ -269,17 +239,15 @@ def large_sparse():
     return sparse_table(300, 60_000, 0.003, seed=1)
 
 
+SPARSE = {
+    **{f"{name}, 30": case.make(30, rank=12) for name, case in CASES.items()},
+    "leverage sampling, 600": CASES["leverage sampling"].make(600),
+    "largest leverages, 600": CASES["largest leverages"].make(600),
+}
+
+
 @pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array])
-@pytest.mark.parametrize(
-    "selector",
-    [
-        BSSSelector(30, rank=12),
-        BSSSelector(30, rank=12, rule="best"),
-        BSSSelector(30, rank=12, rule="sampled", random_state=0),
-        LeverageSelector(600, random_state=0),
-    ],
-    ids=repr,
-)
+@pytest.mark.parametrize("selector", SPARSE.values(), ids=SPARSE)
 def test_selecting_from_sparse_data_makes_no_dense_array(large_sparse, no_densifying, selector, form):
     """Neither X nor V is ever dense: the peak stays under half of what either would take."""
     X = form(large_sparse)
@@ -294,7 +262,7 @@ def test_selecting_from_sparse_data_makes_no_dense_array(large_sparse, no_densif
 
 
 def test_transforming_sparse_data_makes_no_dense_array(large_sparse, no_densifying):
-    selector = LeverageSelector(600, rescale=True, random_state=0).fit(large_sparse)
+    selector = CASES["leverage sampling"].make(600, rescale=True).fit(large_sparse)
     C = selector.transform(large_sparse)
     assert sp.issparse(C) and sp.issparse(selector.inverse_transform(C))
 

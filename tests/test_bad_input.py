@@ -1,13 +1,12 @@
 """What cannot be done is refused, in words that name the parameter, the value and what would be right."""
 
-import re
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from cases import heavy, orthonormal, table
+from cases import CASES, cases, each_case, heavy, orthonormal, refused, table, with_condition
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import NotFittedError
 
@@ -15,10 +14,10 @@ from fsel_book import (
     BSSSelector,
     LeverageDisplay,
     LeverageSelector,
+    Sampling,
     SpectrumDisplay,
     bss,
     certify,
-    leverage_sampling,
     leverage_scores,
     row_space,
 )
@@ -26,95 +25,106 @@ from fsel_book import (
 X = table(20, 30)
 V = orthonormal(30, 4, np.random.default_rng(0))
 
-each_class = pytest.mark.parametrize("Selector", [BSSSelector, LeverageSelector])
-RULES = ["largest-norm", "best", "sampled"]
-
-
-def refused(*parts, error=ValueError):
-    """A context in which an error with all these parts must be raised, in this order."""
-    return pytest.raises(error, match="(?s)" + ".*".join(re.escape(part) for part in parts))
-
-
 # ---------------------------------------------------------------- the number of features
 
 
-@each_class
+@each_case
 @pytest.mark.parametrize(
     "value",
-    [0, 1, -3, 31, 10**9, 2.5, 1.5, 0.0, -0.2, True, False, np.nan, np.inf, "many", "AUTO", "5", [5], (5,), 5 + 0j],
+    [0, -3, 31, 10**9, 2.5, 1.5, 0.0, -0.2, True, False, np.nan, np.inf, "many", "AUTO", "5", [5], (5,), 5 + 0j],
     ids=repr,
 )
-def test_number_of_features(Selector, value):
+def test_number_of_features(case, value):
     with refused(
         f"n_features_to_select={value!r} is not possible",
-        "integer from 2 to 30",
+        f"integer from {1 + case.spare} to 30",
         "fraction above 0 and at most 1",
         "'auto'",
     ):
-        Selector(value).fit(X)
+        case.make(value).fit(X)
 
 
-@each_class
+@each_case
+def test_the_fewest_features_are_one_for_a_rank_of_one_and_those_to_spare(case):
+    fewest = 1 + case.spare
+    with refused(f"n_features_to_select={fewest - 1} is not possible", f"integer from {fewest} to 30"):
+        case.make(fewest - 1).fit(X)
+    for value in (fewest, 1e-9):
+        selector = case.make(value).fit(X)
+        assert selector.n_draws_ == fewest and selector.certificate_.rank == 1
+    assert case.make().fit(X[:, :2]).n_draws_ == fewest
+    assert case.make().fit(X[:2, :2]).certificate_.rank == 1
+
+
+@each_case
 @pytest.mark.parametrize(
-    "value, draws",
-    [(None, 15), (2, 2), (30, 30), (np.int64(7), 7), (0.5, 15), (1.0, 30), (np.float32(0.1), 3), (1e-9, 2)],
+    "value, draws", [(None, 15), (2, 2), (30, 30), (np.int64(7), 7), (0.5, 15), (1.0, 30), (np.float32(0.1), 3)]
 )
-def test_numbers_of_features_that_are_possible(Selector, value, draws):
-    assert Selector(value).fit(X).n_draws_ == draws
-
-
-@each_class
-def test_defaults_work_on_two_features(Selector):
-    assert Selector().fit(X[:, :2]).n_draws_ == 2
-    assert Selector().fit(X[:2, :2]).certificate_.rank == 1
+def test_numbers_of_features_that_are_possible(case, value, draws):
+    assert case.make(value).fit(X).n_draws_ == draws
 
 
 # ---------------------------------------------------------------- the rank
 
 
-@each_class
+@each_case
 @pytest.mark.parametrize("value", [0, -1, 2.0, 2.5, True, False, np.nan, "two", [2]], ids=repr)
-def test_rank_is_a_positive_integer(Selector, value):
+def test_rank_is_a_positive_integer(case, value):
     with refused(f"rank={value!r} is not possible", "integer of at least 1"):
-        Selector(10, rank=value).fit(X)
+        case.make(10, rank=value).fit(X)
 
 
-@each_class
-@pytest.mark.parametrize("rank", [5, 6, 20, 25])
-def test_rank_asked_for_must_be_below_the_number_of_features_selected(Selector, rank):
-    with refused(f"rank={rank} is not possible with n_features_to_select=5", "below 5", "more features", "at most 4"):
-        Selector(5, rank=rank).fit(X)
+@each_case
+@pytest.mark.parametrize("more", [1, 2, 15, 20])
+def test_rank_asked_for_must_leave_draws_to_spare(case, more):
+    most = 5 - case.spare
+    with refused(
+        f"rank={most + more} is not possible with n_features_to_select=5",
+        f"up to {most} only",
+        "more features",
+        f"at most {most}",
+    ):
+        case.make(5, rank=most + more).fit(X)
+    assert case.make(5, rank=most).fit(X).certificate_.rank == most
 
 
-@each_class
-def test_rank_must_not_exceed_the_numerical_rank(Selector):
+@each_case
+def test_rank_must_not_exceed_the_numerical_rank(case):
     with refused("rank=21 is not possible", "numerical rank 20"):
-        Selector(25, rank=21).fit(X)
+        case.make(25, rank=21).fit(X)
     low = X[:, :6] @ X[:6, :30]
     with refused("rank=7 is not possible", "numerical rank 6"):
-        Selector(25, rank=7).fit(low)
+        case.make(25, rank=7).fit(low)
     with refused("rank=7 is not possible", "numerical rank 6"):
-        Selector("auto", rank=7).fit(low)
-    assert Selector(25, rank=6).fit(low).certificate_.rank == 6
+        case.make("auto", rank=7).fit(low)
+    assert case.make(25, rank=6).fit(low).certificate_.rank == 6
 
 
-@each_class
-def test_more_rows_than_columns_with_full_column_rank(Selector):
+@cases(spare=1)
+def test_more_rows_than_columns_with_full_column_rank(case):
     """Nothing can be left out without loss; a smaller rank can be certified."""
     tall = table(60, 30)
     with refused("rank=30 is not possible with n_features_to_select=30", "at most 29"):
-        Selector(30, rank=30).fit(tall)
-    with refused("n_features_to_select='auto' needs", "rank 30", "the 30 features"):
-        Selector("auto").fit(tall)
-    default = Selector().fit(tall).certificate_
+        case.make(30, rank=30).fit(tall)
+    default = case.make().fit(tall).certificate_
     assert (default.rank, default.numerical_rank) == (7, 30)
     assert "rank 7 of 30" in str(default)
-    assert Selector(30, rank=29).fit(tall).certificate_.rank == 29
+    assert case.make(30, rank=29).fit(tall).certificate_.rank == 29
 
 
-@each_class
-def test_a_default_that_certifies_less_than_the_whole_says_so(Selector):
-    certificate = Selector(12).fit(X).certificate_
+@cases(spare=0)
+def test_all_of_more_rows_than_columns(case):
+    """Methods that need no more draws than the rank take every feature, and lose nothing."""
+    tall = table(60, 30)
+    certificate = case.make(30).fit(tall).certificate_
+    assert certificate.rank == certificate.n_selected == 30
+    assert certificate.epsilon < 1e-9
+    assert case.make().fit(tall).certificate_.rank == 7
+
+
+@each_case
+def test_a_default_that_certifies_less_than_the_whole_says_so(case):
+    certificate = case.make(12).fit(X).certificate_
     assert (certificate.rank, certificate.numerical_rank) == (6, 20)
     assert 0 < certificate.energy < 1
     assert "rank 6 of 20" in str(certificate) and "rank-6 part of X" in str(certificate)
@@ -130,31 +140,60 @@ def test_rank_of_a_row_space(function, rank):
 # ---------------------------------------------------------------- the other parameters
 
 
-@each_class
+@cases(auto=True)
 @pytest.mark.parametrize("value", [0, 1, -0.5, 2, np.nan, "small", None, [0.5]], ids=repr)
-def test_epsilon(Selector, value):
+def test_epsilon(case, value):
     with refused(f"epsilon={value!r} is not possible", "above 0 and below 1"):
-        Selector("auto", rank=1, epsilon=value).fit(X)
+        case.make("auto", rank=1, epsilon=value).fit(X)
 
 
-@each_class
-def test_auto_that_needs_more_draws_than_there_are_features(Selector):
-    with refused("n_features_to_select='auto' needs", "rank 3", "30 features", "larger epsilon", "smaller rank"):
-        Selector("auto", rank=3, epsilon=0.1).fit(X)
+@cases(auto=False)
+@pytest.mark.parametrize("rank", [1, 3, 20])
+def test_auto_without_an_epsilon_is_as_few_as_can_be(case, rank):
+    assert case.make("auto", rank=rank).fit(X).n_draws_ == rank + case.spare
 
 
-def test_auto_gives_the_number_of_draws_of_the_theorem():
+@cases(auto=True)
+@pytest.mark.parametrize("data, rank, epsilon", [(X, 3, 0.1), (table(60, 30), 30, 0.5)], ids=["wide", "tall"])
+def test_auto_that_needs_more_draws_than_there_are_features(case, data, rank, epsilon):
+    """Refused by the methods that do not keep such a promise even with all of them."""
+    selector = case.make("auto", rank=rank, epsilon=epsilon)
+    if case.promise(row_space(data, rank), 30).epsilon > epsilon:
+        words = [f"rank {rank}", "30 features", "larger epsilon", "smaller rank"]
+        with refused("n_features_to_select='auto' needs", *words):
+            selector.fit(data)
+    else:
+        assert selector.fit(data).n_draws_ <= 30
+
+
+@cases(auto=True)
+@pytest.mark.parametrize("epsilon", [0.3, 0.5, 0.9])
+@pytest.mark.parametrize("rank", [1, 3])
+def test_auto_gives_the_number_of_draws_of_the_theorem(case, rank, epsilon):
     wide = table(20, 3000)
-    for rank in (1, 3, 20):
-        for epsilon in (0.3, 0.5, 0.9):
-            selector = BSSSelector("auto", rank=rank, epsilon=epsilon).fit(wide)
-            promise = selector.certificate_.promise
-            assert promise.epsilon <= epsilon + 1e-12
-            assert (1 + np.sqrt(rank / (selector.n_draws_ - 1))) ** 2 - 1 > epsilon
-            assert selector.certificate_.epsilon <= epsilon
-    for rank in (1, 3):
-        selector = LeverageSelector("auto", rank=rank, epsilon=0.5, random_state=0).fit(wide)
-        assert selector.certificate_.promise.epsilon <= 0.5 + 1e-9
+    selector, space = case.make("auto", rank=rank, epsilon=epsilon).fit(wide), row_space(wide, rank)
+    r = selector.n_draws_
+    assert selector.certificate_.promise.epsilon <= epsilon + 1e-9
+    assert r <= rank + case.spare or case.promise(space, r - 1).epsilon > epsilon
+    assert selector.certificate_.epsilon <= epsilon
+
+
+@each_case
+@pytest.mark.parametrize("value", ["no", 0, 1, None, 1.0, [True]], ids=repr)
+def test_rescale_is_true_or_false(case, value):
+    with refused(f"rescale={value!r} is not possible", "True or False"):
+        case.make(10, rescale=value).fit(X)
+
+
+@pytest.mark.parametrize("value", [1, 0, "no", None, 0.5], ids=repr)
+def test_sampling_is_true_or_false(value):
+    with refused(f"sampling={value!r} is not possible", "True or False"):
+        LeverageSelector(10, sampling=value).fit(X)
+
+
+def test_truth_values_of_numpy_will_do():
+    selector = LeverageSelector(10, sampling=np.False_, rescale=np.True_).fit(X)
+    assert selector.certificate_.method == "largest leverages"
 
 
 @pytest.mark.parametrize("value", ["worst", None, "Best", 3], ids=repr)
@@ -172,12 +211,10 @@ def test_delta(value, r):
         LeverageSelector(r, rank=2, epsilon=0.9, delta=value).fit(table(20, 400))
 
 
-@pytest.mark.parametrize(
-    "selector", [LeverageSelector(5, random_state="x"), BSSSelector(5, rule="sampled", random_state="x")], ids=repr
-)
-def test_random_state(selector):
+@cases(random=True)
+def test_random_state(case):
     with refused("'x' cannot be used to seed"):
-        selector.fit(X)
+        case.make(5, random_state="x").fit(X)
 
 
 # ---------------------------------------------------------------- the data
@@ -228,12 +265,12 @@ BAD_DATA = {
 each_bad = pytest.mark.parametrize("bad", BAD_DATA)
 
 
-@each_class
+@each_case
 @each_bad
-def test_data_refused_by_selectors(Selector, bad):
+def test_data_refused_by_selectors(case, bad):
     data, parts, _ = BAD_DATA[bad]
     with refused(*parts):
-        Selector().fit(data)
+        case.make().fit(data)
 
 
 @each_bad
@@ -244,8 +281,8 @@ def test_data_refused_by_functions(bad):
             function(data)
 
 
-@each_class
-def test_data_of_array_libraries(Selector):
+@each_case
+def test_data_of_array_libraries(case):
     xp = pytest.importorskip("array_api_strict", reason="array_api_strict is not installed")
     for bad, parts in (
         (with_entry(np.nan), ["NaN or infinity"]),
@@ -256,58 +293,67 @@ def test_data_of_array_libraries(Selector):
         (X[:1], ["1 sample"]),
     ):
         with refused(*parts):
-            Selector().fit(xp.asarray(bad))
+            case.make().fit(xp.asarray(bad))
 
 
-@each_class
-def test_a_frame_with_text(Selector):
+@each_case
+def test_a_frame_with_text(case):
     with refused("could not convert string to float", "north"):
-        Selector().fit(pd.DataFrame(X).add_prefix("x").assign(region="north"))
+        case.make().fit(pd.DataFrame(X).add_prefix("x").assign(region="north"))
 
 
-@each_class
-def test_one_row_and_one_column(Selector):
+@each_case
+def test_one_row_and_one_column(case):
     for matrix in (X, sp.csr_array(X)):
-        with refused("1 sample", "minimum of 2", Selector.__name__):
-            Selector().fit(matrix[[0]])
-        with refused("1 feature", "minimum of 2", Selector.__name__):
-            Selector().fit(matrix[:, [0]])
+        with refused("1 sample", "minimum of 2", case.selector.__name__):
+            case.make().fit(matrix[[0]])
+        with refused("1 feature", "minimum of 2", case.selector.__name__):
+            case.make().fit(matrix[:, [0]])
     assert row_space(X[:1]).shape == (30, 1)
     assert_array_equal(leverage_scores(X[:, :1]), [1])
 
 
-@each_class
+ENOUGH = [{"n_features_to_select": 28}, {"n_features_to_select": 4}, {"n_features_to_select": 25, "rank": 3}]
+
+
+@cases(blind=False)
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array, sp.csc_array])
 @pytest.mark.parametrize("shape", [(20, 30), (60, 30)])
-def test_zero_columns_are_never_selected_and_constant_columns_may_be(Selector, shape, make):
+def test_zero_columns_are_never_selected_and_constant_columns_may_be(case, shape, make):
     data = table(*shape)
     data[:, 3], data[:, 7], data[:, 29] = 0, 5, 0
-    for keywords in (
-        {"n_features_to_select": 30},
-        {"n_features_to_select": 4},
-        {"n_features_to_select": 25, "rank": 3},
-    ):
-        for seed in range(5):
-            selector = Selector(random_state=seed, **keywords).fit(make(data))
+    for keywords in ENOUGH:
+        for seed in range(5) if case.random else [None]:
+            given_seed = {"random_state": seed} if case.random else {}
+            r = keywords["n_features_to_select"]
+            selector = case.make(r, **{k: v for k, v in keywords.items() if k == "rank"}, **given_seed).fit(make(data))
             assert not np.isin(selector.selected_, [3, 29]).any()
             assert np.all(selector.leverage_scores_[[3, 29]] < 1e-25)
             assert selector.leverage_scores_[7] > 0
-    assert 7 in BSSSelector(30).fit(make(data)).selected_
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_all_columns_equal(rule):
-    constant = np.ones((8, 6))
-    selector = BSSSelector(3, rule=rule, random_state=0).fit(constant)
-    assert selector.certificate_.rank == 1 and selector.certificate_.holds
-    assert selector.sampling_.n_selected == 3
+@cases(distinct=False)
+def test_where_all_draws_are_asked_for_zero_columns_are_left_and_others_repeated(case):
+    data = table(20, 30)
+    data[:, [3, 29]] = 0
+    selector = case.make(30).fit(data)
+    assert not np.isin(selector.selected_, [3, 29]).any()
+    assert selector.n_draws_ == 30 > selector.sampling_.n_selected
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_a_single_column_that_is_not_zero(rule):
+@each_case
+def test_all_columns_equal(case):
+    selector = case.make(3).fit(np.ones((8, 6)))
+    assert selector.certificate_.rank == 1 and selector.certificate_.holds is not False
+    assert 1 <= selector.sampling_.n_selected <= 3
+    assert selector.sampling_.n_selected == 3 or case.random
+
+
+@cases(distinct=False)
+def test_a_single_column_that_is_not_zero(case):
     data = np.zeros((5, 6))
     data[1:, 4] = [1, 2, 3, 4]
-    selector = BSSSelector(4, rule=rule, random_state=0).fit(data)
+    selector = case.make(4).fit(data)
     assert_array_equal(selector.selected_, [4])
     assert selector.n_draws_ == 4 and selector.sampling_.n_selected == 1 and selector.certificate_.holds
     assert selector.transform(data).shape == (5, 1)
@@ -316,17 +362,24 @@ def test_a_single_column_that_is_not_zero(rule):
 # ---------------------------------------------------------------- functions
 
 
-@pytest.mark.parametrize("r", [4, 3, 0, -1, np.nan, True], ids=repr)
-@pytest.mark.parametrize("rule", RULES)
-def test_draws_of_bss(r, rule):
-    with refused(f"r={r!r} is not possible", "above the rank", "4"):
-        bss(V, r, rule)
+@each_case
+@pytest.mark.parametrize("r", [0, -1, np.nan, 9.0, True, "9", None], ids=repr)
+def test_draws_are_a_positive_integer(case, r):
+    with refused(f"r={r!r} is not possible", "give an integer"):
+        case.function(V, r)
 
 
-@pytest.mark.parametrize("r", [0, -1, np.nan], ids=repr)
-def test_draws_of_leverage_sampling(r):
-    with refused(f"r={r!r} is not possible", "at least 1"):
-        leverage_sampling(V, r)
+@cases(distinct=True)
+def test_draws_of_different_features_are_not_more_than_there_are(case):
+    with refused("r=31 is not possible", "from", "to 30"):
+        case.function(V, 31)
+
+
+@cases(selector=BSSSelector)
+@pytest.mark.parametrize("r", [4, 3, 1], ids=repr)
+def test_draws_of_bss(case, r):
+    with refused(f"r={r!r} is not possible", "at least 5", "above the rank of V, which is 4"):
+        case.function(V, r)
 
 
 NOT_ORTHONORMAL = {
@@ -340,13 +393,17 @@ NOT_ORTHONORMAL = {
 }
 
 
+@each_case
 @pytest.mark.parametrize("kind", NOT_ORTHONORMAL)
-def test_a_basis_that_is_not_orthonormal(kind):
-    W = NOT_ORTHONORMAL[kind]
-    sampling = bss(V, 9)
-    for use in (lambda: bss(W, 40), lambda: leverage_sampling(W, 9, random_state=0), lambda: certify(W, sampling)):
-        with refused("V must have orthonormal columns", "row_space(X)"):
-            use()
+def test_a_basis_that_is_not_orthonormal(case, kind):
+    with refused("V must have orthonormal columns", "row_space(X)"):
+        case.function(NOT_ORTHONORMAL[kind], 40)
+
+
+@pytest.mark.parametrize("kind", NOT_ORTHONORMAL)
+def test_a_certificate_needs_an_orthonormal_basis(kind):
+    with refused("V must have orthonormal columns", "row_space(X)"):
+        certify(NOT_ORTHONORMAL[kind], Sampling(np.arange(9), np.ones(9), 30, 9))
 
 
 @pytest.mark.parametrize(
@@ -360,9 +417,11 @@ def test_a_basis_that_is_not_orthonormal(kind):
     ],
 )
 def test_a_basis_that_is_no_matrix_of_numbers(bad, parts):
-    for use in (lambda: bss(bad, 40), lambda: leverage_sampling(bad, 9), lambda: certify(bad, bss(V, 9))):
+    for case in CASES.values():
         with refused(*parts):
-            use()
+            case.function(bad, 40)
+    with refused(*parts):
+        certify(bad, bss(V, 9))
 
 
 def test_a_sampling_of_other_features():
@@ -373,9 +432,9 @@ def test_a_sampling_of_other_features():
 # ---------------------------------------------------------------- after fit
 
 
-@each_class
-def test_transform_of_other_features(Selector):
-    selector = Selector(15, random_state=0).fit(X)
+@each_case
+def test_transform_of_other_features(case):
+    selector = case.make(15).fit(X)
     for wrong in (X[:, :29], np.hstack([X, X[:, :1]]), sp.csr_array(X[:, :29])):
         with refused(f"X has {wrong.shape[1]} features", "expecting 30 features"):
             selector.transform(wrong)
@@ -390,10 +449,10 @@ def test_transform_of_other_features(Selector):
     assert selector.transform(X[:1]).shape == (1, selector.sampling_.n_selected)
 
 
-@each_class
-def test_transform_of_other_names(Selector):
+@each_case
+def test_transform_of_other_names(case):
     frame = pd.DataFrame(X, columns=[f"word{j}" for j in range(30)])
-    selector = Selector(15, random_state=0).fit(frame)
+    selector = case.make(15).fit(frame)
     for wrong in (frame.rename(columns={"word3": "other"}), frame[frame.columns[::-1]], frame.iloc[:, :29]):
         with refused("feature names"):
             selector.transform(wrong)
@@ -406,9 +465,9 @@ def test_transform_of_other_names(Selector):
         selector.transform(frame)
 
 
-@each_class
-def test_inverse_transform_of_another_width(Selector):
-    selector = Selector(15, random_state=0).fit(X)
+@each_case
+def test_inverse_transform_of_another_width(case):
+    selector = case.make(15).fit(X)
     kept = selector.sampling_.n_selected
     for wrong in (X, np.empty((3, kept + 1)), sp.csr_array(np.ones((3, kept - 1)))):
         with refused(f"X has {wrong.shape[1]} features", f"{kept} features were selected"):
@@ -417,30 +476,74 @@ def test_inverse_transform_of_another_width(Selector):
         selector.inverse_transform(np.ones(kept))
 
 
-@each_class
-def test_a_mask_has_no_order(Selector):
+@each_case
+def test_a_mask_has_no_order(case):
     with refused("ordered=True needs indices=True"):
-        Selector(15).fit(X).get_support(ordered=True)
+        case.make(15).fit(X).get_support(ordered=True)
 
 
-@each_class
+@each_case
 @pytest.mark.parametrize("method", ["transform", "inverse_transform", "get_support", "get_feature_names_out"])
-def test_not_fitted(Selector, method):
-    with refused(f"This {Selector.__name__} instance is not fitted yet", error=NotFittedError):
-        getattr(Selector(), method)(*[X] * ("transform" in method))
+def test_not_fitted(case, method):
+    with refused(f"This {case.selector.__name__} instance is not fitted yet", error=NotFittedError):
+        getattr(case.make(), method)(*[X] * ("transform" in method))
 
 
-@each_class
+@each_case
 @pytest.mark.parametrize("Display", [SpectrumDisplay, LeverageDisplay])
-def test_pictures_of_what_is_not_fitted(Selector, Display):
+def test_pictures_of_what_is_not_fitted(case, Display):
     with refused("not fitted yet", error=NotFittedError):
-        Display.from_selector(Selector())
+        Display.from_selector(case.make())
 
 
-@each_class
-def test_a_failed_fit_leaves_no_selection_behind(Selector):
-    selector = Selector(31)
-    with pytest.raises(ValueError):
+def low_rank(n, d, rank):
+    return with_condition(n, rank, 10, np.random.default_rng(0)) @ table(rank, d)
+
+
+FAILING = {
+    "a bad parameter": ({"rescale": "no"}, X, "rescale='no' is not possible"),
+    "too many features": ({"n_features_to_select": 31}, X, "n_features_to_select=31 is not possible"),
+    "a rank above the draws": ({"rank": 19}, X, "rank=19 is not possible"),
+    "a rank above that of the data": ({"rank": 7}, low_rank(20, 30, 5), "numerical rank 5"),
+    "NaN": ({}, with_entry(np.nan), "NaN"),
+    "zeros": ({}, np.zeros((20, 30)), "all zeros"),
+    "one row": ({}, X[:1], "1 sample"),
+    "one row of another library": ({}, "strict", "1 sample"),
+}
+
+
+@each_case
+@pytest.mark.parametrize("reason", FAILING)
+def test_a_failed_fit_leaves_no_selection_behind(case, reason):
+    """Nothing of an earlier fit to other data remains, whatever stops the later one."""
+    keywords, data, words = FAILING[reason]
+    if isinstance(data, str):
+        data = pytest.importorskip("array_api_strict", reason="array_api_strict is not installed").asarray(X[:1])
+    frame = pd.DataFrame(table(20, 50)).add_prefix("word")
+    selector = case.make(15).fit(frame)
+    fitted = {name for name in vars(selector) if name.endswith("_")}
+    selector.set_params(**keywords)
+    with refused(words):
+        selector.fit(data)
+    assert not fitted - {"n_features_in_", "feature_names_in_"} & set(vars(selector))
+    assert not hasattr(selector, "feature_names_in_")
+    for method, arguments in (("transform", [X]), ("inverse_transform", [X]), ("get_support", [])):
+        with refused("not fitted yet", error=NotFittedError):
+            getattr(selector, method)(*arguments)
+
+
+@pytest.mark.parametrize("Display", [SpectrumDisplay, LeverageDisplay])
+def test_pictures_after_a_failed_fit(Display):
+    selector = BSSSelector(31)
+    with refused("not possible"):
         selector.fit(X)
     with refused("not fitted yet", error=NotFittedError):
-        selector.get_support()
+        Display.from_selector(selector)
+
+
+@each_case
+def test_a_fit_after_a_failed_one_is_as_good_as_new(case):
+    selector = case.make(15)
+    with refused("NaN"):
+        selector.fit(with_entry(np.nan))
+    assert_array_equal(selector.fit(X).selected_, case.make(15).fit(X).selected_)

@@ -15,8 +15,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from sklearn.base import BaseEstimator
 
 import fsel_book
+from fsel_book import CertifiedSelector
 
 root = Path(__file__).resolve().parent.parent
 notebooks = sorted((root / "nbs").glob("*.ipynb"))
@@ -81,29 +83,65 @@ def test_modules_are_in_step_with_the_notebooks(tmp_path):
         line
         for name in sorted(stored.keys() | fresh.keys())
         for line in difflib.unified_diff(
-            stored.get(name, "").splitlines(), fresh.get(name, "").splitlines(),
-            f"fsel_book/{name} as stored", f"fsel_book/{name} as the notebooks export it", lineterm="", n=1,
+            stored.get(name, "").splitlines(),
+            fresh.get(name, "").splitlines(),
+            f"fsel_book/{name} as stored",
+            f"fsel_book/{name} as the notebooks export it",
+            lineterm="",
+            n=1,
         )
     ]
     report(diff[:60], "Run nbdev_export; fsel_book/ is never edited by hand.")
 
 
+def modules_of_names():
+    """Which module each name comes from that the package itself offers, read off its __init__.py."""
+    tree = ast.parse((root / "fsel_book" / "__init__.py").read_text(encoding="utf-8"))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    return {alias.asname or alias.name: node.module.split(".")[1] for node in imports for alias in node.names}
+
+
 def fsel_book_imports(source):
-    """Names of the package's modules that a piece of code imports."""
+    """The package's modules that a piece of code uses; "fsel_book" where it imports the package whole."""
+    offered = modules_of_names()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ImportFrom):
-            if node.level == 1 and node.module:
-                yield node.module.split(".")[0]
-            elif node.level == 1:
-                yield from (alias.name for alias in node.names)
-            elif (node.module or "").startswith("fsel_book."):
-                yield node.module.split(".")[1]
+            path = "." * node.level + (node.module or "")
+            if path in ("fsel_book", "."):
+                names = [alias.name for alias in node.names if alias.name != "__version__"]
+                yield from ("fsel_book" if name == "*" else offered.get(name, name) for name in names)
+            elif re.match(r"fsel_book\.|\.", path):
+                yield path.removeprefix("fsel_book").removeprefix(".").split(".")[0]
         elif isinstance(node, ast.Import):
-            yield from (alias.name.split(".")[1] for alias in node.names if alias.name.startswith("fsel_book."))
+            paths = [alias.name.split(".") for alias in node.names]
+            yield from (path[min(1, len(path) - 1)] for path in paths if path[0] == "fsel_book")
+
+
+@pytest.mark.parametrize(
+    ("source", "modules"),
+    [
+        ("from fsel_book.arrays import to_numpy", {"arrays"}),
+        ("from .arrays import to_numpy", {"arrays"}),
+        ("def f():\n    from fsel_book import BSSSelector, row_space", {"bss", "spectra"}),
+        ("from . import bss", {"bss"}),
+        ("from fsel_book import leverage", {"leverage"}),
+        ("from fsel_book import __version__", set()),
+        ("from fsel_book import *", {"fsel_book"}),
+        ("import fsel_book as f, numpy", {"fsel_book"}),
+        ("import fsel_book.bss", {"bss"}),
+        ("import fsel_bookkeeping\nfrom . import arrays", {"arrays"}),
+    ],
+)
+def test_how_imports_are_read(source, modules):
+    assert set(fsel_book_imports(source)) == modules
 
 
 @pytest.mark.parametrize("name", chapters)
 def test_a_chapter_imports_only_from_chapters_before_it(name):
+    """In its code, by whatever road: a name of the package counts as its module, and the package whole as all of them.
+
+    Examples in docstrings are exempt: they are for those who look something up, and use what serves best.
+    """
     order = [module_of(chapter) for chapter in chapters]
     before = {module for module in order[: chapters.index(name) + 1] if module}
     code = [without_magics(source) for _, source in code_cells(name)]
@@ -174,15 +212,59 @@ def test_no_cell_is_longer_than_45_lines_of_code(name):
     report([f"cell {i} has {lines} lines of code" for i, lines in long])
 
 
+def checks(source):
+    """Whether a code cell asserts something, itself or through fastcore's test_eq and its kin."""
+    for node in ast.walk(ast.parse(without_magics(source))):
+        if isinstance(node, ast.Assert) or (
+            isinstance(node, ast.Call) and getattr(node.func, "id", "").startswith("test_")
+        ):
+            return True
+    return False
+
+
 @every_notebook
-def test_every_public_function_is_tested_within_six_cells(name):
+def test_every_public_function_and_class_is_tested_within_six_cells(name):
     problems = []
     for i, source in code_cells(name):
-        public = re.search(r"^def ([a-z]\w*)", source, flags=re.MULTILINE)
-        after = "\n".join(sources[name][i + 1 : i + 7])
-        if public and re.search(r"#\|\s*exports?\b", source) and not re.search(r"\bassert\b|test_\w+\(|raises", after):
-            problems.append(f"cell {i}: nothing checks {public[1]} after it")
+        if re.search(r"^#\|\s*exports?\b", source, flags=re.MULTILINE):
+            definitions = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+            public = [node.name for node in definitions if not node.name.startswith("_")]
+            if public and not any(checks(later) for j, later in code_cells(name) if i < j <= i + 6):
+                problems.append(f"cell {i}: nothing checks {', '.join(public)} after it")
     report(problems)
+
+
+# What a chapter with an estimator is made of, in this order; a heading counts by the words in it.
+FORM = {
+    "the problem": "problem",
+    "the idea": "idea",
+    "a derivation": "derivation|deriving|theory",
+    "the algorithm as printed": "as printed",
+    "the algorithm as shipped, or the estimator": "as shipped|the estimator|the selector|the classifier",
+    "where it breaks": "breaks",
+    "on real data": "real data|real documents",
+    "what it costs": "costs",
+    "summary": "summary",
+    "exercises": "exercises",
+    "references": "references",
+}
+
+
+def exports_an_estimator(name):
+    module = importlib.import_module(f"fsel_book.{module_of(name)}") if name in chapters and module_of(name) else None
+    things = [getattr(module, thing) for thing in getattr(module, "__all__", [])]
+    return any(inspect.isclass(thing) and issubclass(thing, BaseEstimator) for thing in things)
+
+
+@pytest.mark.parametrize("name", [name for name in chapters if exports_an_estimator(name)])
+def test_a_chapter_with_an_estimator_has_the_form_of_a_chapter(name):
+    text = "\n".join(sources[name][i] for i, cell in enumerate(cells[name]) if cell["cell_type"] == "markdown")
+    headings = re.findall(r"^## (.*)", re.sub(r"^:::(.|\n)*?^:::", "", text, flags=re.MULTILINE), flags=re.MULTILINE)
+    place = 0
+    for part, words in FORM.items():
+        found = [j for j in range(place, len(headings)) if re.search(words, headings[j], flags=re.IGNORECASE)]
+        assert found, f"{name} has no heading for {part} after {headings[:place]}; it has {headings}"
+        place = found[0] + 1
 
 
 # ---------------------------------------------------------------- documentation
@@ -196,8 +278,9 @@ def is_documentable(thing):
 def test_everything_that_a_chapter_exports_has_a_docstring(module):
     loaded = importlib.import_module(f"fsel_book.{module}")
     exported = {name: getattr(loaded, name) for name in loaded.__all__}
-    report([f"{name} has no docstring" for name, thing in exported.items()
-            if is_documentable(thing) and not thing.__doc__])
+    report(
+        [f"{name} has no docstring" for name, thing in exported.items() if is_documentable(thing) and not thing.__doc__]
+    )
 
 
 @pytest.mark.parametrize("name", [name for name in fsel_book.__all__ if is_documentable(getattr(fsel_book, name))])
@@ -212,6 +295,34 @@ def test_public_objects_have_numpydoc_docstrings(name):
     if not re.search(r"^Examples\n-+\n(.|\n)*>>> ", text, flags=re.MULTILINE):
         problems.append(f"{name}: no section Examples with an example")
     report(problems)
+
+
+def attributes(thing):
+    """Entries of a docstring's section Attributes: for each name its line and what is said below it."""
+    text = inspect.cleandoc(thing.__doc__)
+    section = re.search(r"^Attributes\n-+\n(.*?)(?=^\w[\w ]*\n---|\Z)", text, flags=re.MULTILINE | re.DOTALL)
+    return {re.match(r"\w+", entry)[0]: entry.rstrip() for entry in re.split(r"\n(?=\w)", section[1])}
+
+
+SELECTORS = [
+    thing
+    for module in modules
+    for name, thing in vars(importlib.import_module(f"fsel_book.{module}")).items()
+    if inspect.isclass(thing) and issubclass(thing, CertifiedSelector) and thing.__module__ == f"fsel_book.{module}"
+]
+
+
+@pytest.mark.parametrize("selector", SELECTORS)
+def test_selectors_describe_what_they_share_in_the_same_words(selector):
+    """The attributes that every selector has, in every docstring of one, word for word as in that of their base."""
+    shared, own = attributes(CertifiedSelector), attributes(selector)
+    report(
+        [
+            f"{selector.__name__}.{name}: {own.get(name)!r} is not {entry!r}"
+            for name, entry in shared.items()
+            if own.get(name) != entry
+        ]
+    )
 
 
 @every_module

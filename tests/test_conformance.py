@@ -1,13 +1,19 @@
-"""scikit-learn's own checks, in full, with no expected failures."""
+"""scikit-learn's own checks, in full, with no expected failures; and that every selector of the book meets them."""
 
+import importlib
+import inspect
+import pkgutil
 import warnings
 
 import pytest
+from cases import CASES, each_case
 from sklearn.exceptions import SkipTestWarning
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
-from fsel_book import BSSSelector, LeverageSelector
+import fsel_book
+from fsel_book import CertifiedSelector, RLSClassifier
+from fsel_book.sampling import COLORS
 
 try:
     from sklearn.utils._array_api import yield_namespace_device_dtype_combinations
@@ -15,30 +21,41 @@ try:
 except ImportError:  # scikit-learn may move what it does not document
     check_array_api_input = None
 
-# A seed for what is random: scikit-learn 1.6 compares two fits to arrays of two libraries without setting one.
+# Random methods get a seed: scikit-learn 1.6 compares two fits to arrays of two libraries without setting one.
 SELECTORS = [
-    BSSSelector(),
-    BSSSelector(rule="best"),
-    BSSSelector(rule="sampled", random_state=0),
-    BSSSelector(rescale=True),
-    BSSSelector(2, rank=1, rescale=True),
-    LeverageSelector(random_state=0),
-    LeverageSelector(rescale=True, random_state=0),
+    *[case.make() for case in CASES.values()],
+    CASES["BSS"].make(rescale=True),
+    CASES["BSS"].make(2, rank=1, rescale=True),
+    CASES["leverage sampling"].make(rescale=True),
 ]
 each_selector = pytest.mark.parametrize("selector", SELECTORS, ids=repr)
+CLASSIFIERS = [RLSClassifier(), RLSClassifier(kernel="rbf"), RLSClassifier(lam=0.0)]
+each_classifier = pytest.mark.parametrize("classifier", CLASSIFIERS, ids=repr)
 
 
-@parametrize_with_checks(SELECTORS)
+def test_every_selector_of_the_book_has_a_case():
+    modules = [importlib.import_module(f"fsel_book.{found.name}") for found in pkgutil.iter_modules(fsel_book.__path__)]
+    things = [thing for module in [fsel_book, *modules] for name, thing in vars(module).items() if name[0] != "_"]
+    selectors = {thing for thing in things if inspect.isclass(thing) and issubclass(thing, CertifiedSelector)}
+    assert selectors - {CertifiedSelector} == {case.selector for case in CASES.values()}
+
+
+@each_case
+def test_every_method_has_a_colour(case):
+    assert case.make().method in COLORS
+
+
+@parametrize_with_checks([*SELECTORS, *CLASSIFIERS])
 def test_scikit_learn_checks(estimator, check):
     """Checks for array libraries that are not installed skip themselves and say so."""
     check(estimator)
 
 
-@each_selector
-def test_check_estimator_passes_in_one_go(selector):
+@pytest.mark.parametrize("estimator", [*SELECTORS, *CLASSIFIERS], ids=repr)
+def test_check_estimator_passes_in_one_go(estimator):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkipTestWarning)
-        check_estimator(selector)
+        check_estimator(estimator)
 
 
 @each_selector
@@ -50,9 +67,17 @@ def test_tags_say_what_the_selectors_do(selector):
     assert tags.transformer_tags.preserves_dtype == ["float64", "float32"]
 
 
+@each_classifier
+def test_tags_say_what_the_classifier_does(classifier):
+    tags = get_tags(classifier)
+    assert tags.array_api_support == (classifier.kernel == "linear") and tags.input_tags.sparse
+    assert tags.target_tags.required and not tags.input_tags.allow_nan and not tags.input_tags.pairwise
+    assert get_tags(RLSClassifier(kernel="precomputed")).input_tags.pairwise
+
+
 @pytest.mark.skipif(check_array_api_input is None, reason="this scikit-learn keeps its array check elsewhere")
-@each_selector
-def test_array_api_strict_input_is_checked(selector):
+@pytest.mark.parametrize("estimator", [*SELECTORS, RLSClassifier(), RLSClassifier(lam=0.0)], ids=repr)
+def test_array_api_strict_input_is_checked(estimator):
     """scikit-learn's check of array input, for the library that is always there: here it must not skip itself."""
     pytest.importorskip("array_api_strict", reason="array_api_strict is not installed")
     checked = 0
@@ -62,6 +87,6 @@ def test_array_api_strict_input_is_checked(selector):
             keywords = {"device": device, "dtype_name": dtype}
             names = check_array_api_input.__code__.co_varnames[: check_array_api_input.__code__.co_argcount]
             given = {name: value for name, value in keywords.items() if name in names}
-            check_array_api_input(type(selector).__name__, selector, namespace, **given)
+            check_array_api_input(type(estimator).__name__, estimator, namespace, **given)
             checked += 1
     assert checked

@@ -85,31 +85,38 @@ def test_more_relevant_features_than_features(make):
 
 
 def test_boxes_and_products_need_their_relevant_features():
-    for make, least in ((make_nested_square, 2), (make_nonlinear_regression, 2),
-                        (make_nested_cube, 3), (make_collinear_regression, 3)):
+    for make, least in (
+        (make_nested_square, 2),
+        (make_nonlinear_regression, 2),
+        (make_nested_cube, 3),
+        (make_collinear_regression, 3),
+    ):
         assert make(4, least)[0].shape == (4, least)
         with pytest.raises(ValueError, match=f"^n_features={least - 1}: expected an integer of at least {least}"):
             make(4, least - 1)
 
 
-@pytest.mark.parametrize(("make", "name", "bad", "says"), [
-    (make_bhattacharyya_regression, "noise", -0.1, "at least 0"),
-    (make_linear_regression, "noise", float("nan"), "at least 0"),
-    (make_linear_regression, "noise", "loud", "at least 0"),
-    (make_linear_sign, "effect_sizes", (), "positive finite"),
-    (make_linear_sign, "effect_sizes", (0.5, -1), "positive finite"),
-    (make_linear_regression, "effect_sizes", (0.5, float("inf")), "positive finite"),
-    (make_linear_regression, "effect_sizes", [[0.5], [1]], "positive finite"),
-    (make_nested_cube, "correlation", 1, "below 1"),
-    (make_nested_cube, "correlation", -0.1, "at least 0"),
-    (make_collinear_regression, "correlation", None, "below 1"),
-    (make_nonlinear_regression, "a1", 0, "above 0"),
-    (make_nonlinear_regression, "a2", 0.5, "denominator vanishes"),
-    (make_nonlinear_regression, "a2", 0, "above 0"),
-    (make_collinear_regression, "a2", 0.8, "denominator vanishes"),
-    (make_collinear_regression, "a3", -2, "above 0"),
-    (make_collinear_regression, "a4", 2 ** (-1 / 3), "denominator vanishes"),
-])
+@pytest.mark.parametrize(
+    ("make", "name", "bad", "says"),
+    [
+        (make_bhattacharyya_regression, "noise", -0.1, "at least 0"),
+        (make_linear_regression, "noise", float("nan"), "at least 0"),
+        (make_linear_regression, "noise", "loud", "at least 0"),
+        (make_linear_sign, "effect_sizes", (), "positive finite"),
+        (make_linear_sign, "effect_sizes", (0.5, -1), "positive finite"),
+        (make_linear_regression, "effect_sizes", (0.5, float("inf")), "positive finite"),
+        (make_linear_regression, "effect_sizes", [[0.5], [1]], "positive finite"),
+        (make_nested_cube, "correlation", 1, "below 1"),
+        (make_nested_cube, "correlation", -0.1, "at least 0"),
+        (make_collinear_regression, "correlation", None, "below 1"),
+        (make_nonlinear_regression, "a1", 0, "above 0"),
+        (make_nonlinear_regression, "a2", 0.5, "denominator vanishes"),
+        (make_nonlinear_regression, "a2", 0, "above 0"),
+        (make_collinear_regression, "a2", 0.8, "denominator vanishes"),
+        (make_collinear_regression, "a3", -2, "above 0"),
+        (make_collinear_regression, "a4", 2 ** (-1 / 3), "denominator vanishes"),
+    ],
+)
 def test_parameters_out_of_range(make, name, bad, says):
     with pytest.raises(ValueError, match=f"(?s)^{name}=.*{says}"):
         make(**{name: bad})
@@ -154,8 +161,9 @@ def test_bhattacharyya_regression_noise_is_drawn_last():
     beta = np.linalg.lstsq(X, z)[0]
     assert np.allclose(X @ beta, z, rtol=1e-9, atol=1e-8 * np.abs(z).max())
     assert (np.abs(beta) > 1e-6).all(), "every feature has a coefficient"
-    coefficients = [np.linalg.lstsq(*make_bhattacharyya_regression(25, 20, 5, noise=0, random_state=s)[:2])[0]
-                    for s in range(200)]
+    coefficients = [
+        np.linalg.lstsq(*make_bhattacharyya_regression(25, 20, 5, noise=0, random_state=s)[:2])[0] for s in range(200)
+    ]
     assert abs(np.mean(coefficients)) < 5 / np.sqrt(4000) and abs(np.var(coefficients) - 1) < 5 * np.sqrt(2 / 4000)
 
 
@@ -260,7 +268,10 @@ def write_module(folder, name, text):
 
 def test_docstrings_rule_on_small_modules(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
-    a = write_module(tmp_path, "fsel_toy_a", '''
+    a = write_module(
+        tmp_path,
+        "fsel_toy_a",
+        '''
 import os
 __all__ = ["zeta", "alpha", "alias", "number", "os", "silent", "Both", "short"]
 def zeta():
@@ -276,14 +287,19 @@ class Both:
     """Shared docstring."""
 def hidden():
     """Invisible because it is missing from the list."""
-''')
-    b = write_module(tmp_path, "fsel_toy_b", '''
+''',
+    )
+    b = write_module(
+        tmp_path,
+        "fsel_toy_b",
+        '''
 __all__ = ["Both", "filter_"]
 class Both:
     """Shared docstring."""
 def filter_():
     """Filter the problem."""
-''')
+''',
+    )
     docs = load_docstrings(a, b)
     assert docs.document_names.tolist() == [f"{a}.alias", f"{a}.zeta", f"{b}.filter_"]
     assert docs.feature_names.tolist() == ["eigenvalue", "filter", "matrix", "problem", "words", "ångström"]
@@ -313,8 +329,13 @@ SPARSE = scipy.sparse.csr_array(np.array([[0, 2, 0, 1], [0, 0, 0, 0], [3, 0, 0, 
 
 
 def csr_parts(**changes):
-    parts = dict(data=SPARSE.data, indices=SPARSE.indices, indptr=SPARSE.indptr, shape=np.array(SPARSE.shape),
-                 y=np.array([1, 2, 1, 2]))
+    parts = dict(
+        data=SPARSE.data,
+        indices=SPARSE.indices,
+        indptr=SPARSE.indptr,
+        shape=np.array(SPARSE.shape),
+        y=np.array([1, 2, 1, 2]),
+    )
     return {key: np.asarray(value) for key, value in (parts | changes).items() if value is not None}
 
 
@@ -330,8 +351,13 @@ def shelf(tmp_path, monkeypatch):
     }
     monkeypatch.setattr(datasets, "_SETS", sets)
     monkeypatch.setenv("FSEL_BOOK_DATA", str(tmp_path))
-    np.savez_compressed(tmp_path / "dense.npz", X=np.arange(12, dtype=np.int16).reshape(4, 3), y=np.array(list("aaba")),
-                        feature_names=np.array(["u", "v", "w"]), is_train=np.array([True, True, False, False]))
+    np.savez_compressed(
+        tmp_path / "dense.npz",
+        X=np.arange(12, dtype=np.int16).reshape(4, 3),
+        y=np.array(list("aaba")),
+        feature_names=np.array(["u", "v", "w"]),
+        is_train=np.array([True, True, False, False]),
+    )
     np.savez_compressed(tmp_path / "sparse.npz", **csr_parts())
     (tmp_path / "words.csv").write_text("sequence,label\nACGT,-1\nxYZ,1\nMNOPQ,-1\n")
     return tmp_path
@@ -404,54 +430,60 @@ def test_pickles_are_refused(shelf):
         load_dataset("dense")
 
 
-@pytest.mark.parametrize(("changes", "says"), [
-    (dict(indptr=SPARSE.indptr[[0, 2, 1, 4, 3]]), "do not ascend"),
-    (dict(indptr=SPARSE.indptr[::-1]), "do not ascend from 0"),
-    (dict(indptr=SPARSE.indptr[:-1]), "4 row limits for 4 rows"),
-    (dict(indptr=np.append(SPARSE.indptr[:-1], 4)), "indptr ends at 4 but there are 5 values"),
-    (dict(indptr=np.append(SPARSE.indptr[:-1], 6)), "indptr ends at 6"),
-    (dict(indptr=SPARSE.indptr.astype(float)), "indptr holds float64"),
-    (dict(indices=SPARSE.indices + 1), r"outside 0\.\.3"),
-    (dict(indices=SPARSE.indices - 1), r"outside 0\.\.3"),
-    (dict(indices=SPARSE.indices[:-1]), "4 indices for 5 values"),
-    (dict(indices=SPARSE.indices[[1, 0, 2, 3, 4]]), "within a row do not ascend"),
-    (dict(indices=[1, 1, 0, 3, 2]), "within a row do not ascend"),
-    (dict(indices=SPARSE.indices.astype(float)), "indices holds float64"),
-    (dict(data=SPARSE.data[:-1]), "5 indices for 4 values"),
-    (dict(data=[1, 2, np.nan, 4, 5]), r"data\[2\] is nan"),
-    (dict(data=SPARSE.data.astype(str)), "data holds <U"),
-    (dict(shape=[4, 2]), r"outside 0\.\.1"),
-    (dict(shape=[3, 4]), "5 row limits for 3 rows"),
-    (dict(shape=[4, 4, 1]), "not a pair of sizes"),
-    (dict(shape=[-4, 4]), "not a pair of sizes"),
-    (dict(shape=[4, 5]), r"shape \(4, 5\), but sparse has \(4, 4\)"),
-    (dict(data=[2, 1, 3, 4, 6]), "add up to 16, but those of sparse to 15"),
-    (dict(y=[1, 2, 1]), r"y has shape \(3,\)"),
-    (dict(y=[[1], [2], [1], [2]]), r"y has shape \(4, 1\)"),
-    (dict(y=[1, 1, 1, 2]), "labels {1: 3, 2: 1}, but sparse has {1: 2, 2: 2}"),
-    (dict(y=[1.0, np.nan, 1, 2]), r"y\[1\] is nan"),
-    (dict(y=None), "lacks y"),
-    (dict(indptr=None, shape=None), "lacks indptr, shape"),
-])
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        (dict(indptr=SPARSE.indptr[[0, 2, 1, 4, 3]]), "do not ascend"),
+        (dict(indptr=SPARSE.indptr[::-1]), "do not ascend from 0"),
+        (dict(indptr=SPARSE.indptr[:-1]), "4 row limits for 4 rows"),
+        (dict(indptr=np.append(SPARSE.indptr[:-1], 4)), "indptr ends at 4 but there are 5 values"),
+        (dict(indptr=np.append(SPARSE.indptr[:-1], 6)), "indptr ends at 6"),
+        (dict(indptr=SPARSE.indptr.astype(float)), "indptr holds float64"),
+        (dict(indices=SPARSE.indices + 1), r"outside 0\.\.3"),
+        (dict(indices=SPARSE.indices - 1), r"outside 0\.\.3"),
+        (dict(indices=SPARSE.indices[:-1]), "4 indices for 5 values"),
+        (dict(indices=SPARSE.indices[[1, 0, 2, 3, 4]]), "within a row do not ascend"),
+        (dict(indices=[1, 1, 0, 3, 2]), "within a row do not ascend"),
+        (dict(indices=SPARSE.indices.astype(float)), "indices holds float64"),
+        (dict(data=SPARSE.data[:-1]), "5 indices for 4 values"),
+        (dict(data=[1, 2, np.nan, 4, 5]), r"data\[2\] is nan"),
+        (dict(data=SPARSE.data.astype(str)), "data holds <U"),
+        (dict(shape=[4, 2]), r"outside 0\.\.1"),
+        (dict(shape=[3, 4]), "5 row limits for 3 rows"),
+        (dict(shape=[4, 4, 1]), "not a pair of sizes"),
+        (dict(shape=[-4, 4]), "not a pair of sizes"),
+        (dict(shape=[4, 5]), r"shape \(4, 5\), but sparse has \(4, 4\)"),
+        (dict(data=[2, 1, 3, 4, 6]), "add up to 16, but those of sparse to 15"),
+        (dict(y=[1, 2, 1]), r"y has shape \(3,\)"),
+        (dict(y=[[1], [2], [1], [2]]), r"y has shape \(4, 1\)"),
+        (dict(y=[1, 1, 1, 2]), "labels {1: 3, 2: 1}, but sparse has {1: 2, 2: 2}"),
+        (dict(y=[1.0, np.nan, 1, 2]), r"y\[1\] is nan"),
+        (dict(y=None), "lacks y"),
+        (dict(indptr=None, shape=None), "lacks indptr, shape"),
+    ],
+)
 def test_a_csr_file_whose_parts_do_not_fit(shelf, changes, says):
     np.savez(shelf / "sparse.npz", **csr_parts(**changes))
     with pytest.raises(ValueError, match=rf"^{shelf}/sparse\.npz: .*{says}"):
         load_dataset("sparse")
 
 
-@pytest.mark.parametrize(("arrays", "says"), [
-    (dict(X=[[0, 1, 2], [3, 4, np.nan], [6, 7, 8], [9, 10, 11]]), r"X\[1, 2\] is nan"),
-    (dict(X=[[0, 1, 2], [3, 4, 5], [6, -np.inf, 8], [9, 10, 11]]), r"X\[2, 1\] is -inf"),
-    (dict(X=np.arange(12).reshape(4, 3).astype(complex)), "X holds complex128"),
-    (dict(X=np.arange(12).reshape(4, 3).astype(str)), "X holds <U"),
-    (dict(X=np.arange(12)), "X has 1 dimensions"),
-    (dict(X=np.arange(9).reshape(3, 3)), r"y has shape \(4,\)"),
-    (dict(X=np.arange(8).reshape(4, 2)), r"shape \(4, 2\), but dense has \(4, 3\)"),
-    (dict(X=np.arange(1, 13).reshape(4, 3)), "add up to 78, but those of dense to 66"),
-    (dict(y=list("abba")), "labels"),
-    (dict(feature_names=["u", "v"]), r"feature_names has shape \(2,\)"),
-    (dict(is_train=[True]), r"is_train has shape \(1,\)"),
-])
+@pytest.mark.parametrize(
+    ("arrays", "says"),
+    [
+        (dict(X=[[0, 1, 2], [3, 4, np.nan], [6, 7, 8], [9, 10, 11]]), r"X\[1, 2\] is nan"),
+        (dict(X=[[0, 1, 2], [3, 4, 5], [6, -np.inf, 8], [9, 10, 11]]), r"X\[2, 1\] is -inf"),
+        (dict(X=np.arange(12).reshape(4, 3).astype(complex)), "X holds complex128"),
+        (dict(X=np.arange(12).reshape(4, 3).astype(str)), "X holds <U"),
+        (dict(X=np.arange(12)), "X has 1 dimensions"),
+        (dict(X=np.arange(9).reshape(3, 3)), r"y has shape \(4,\)"),
+        (dict(X=np.arange(8).reshape(4, 2)), r"shape \(4, 2\), but dense has \(4, 3\)"),
+        (dict(X=np.arange(1, 13).reshape(4, 3)), "add up to 78, but those of dense to 66"),
+        (dict(y=list("abba")), "labels"),
+        (dict(feature_names=["u", "v"]), r"feature_names has shape \(2,\)"),
+        (dict(is_train=[True]), r"is_train has shape \(1,\)"),
+    ],
+)
 def test_a_dense_file_with_wrong_arrays(shelf, arrays, says):
     good = dict(X=np.arange(12).reshape(4, 3), y=np.array(list("aaba")))
     np.savez(shelf / "dense.npz", **(good | {key: np.asarray(value) for key, value in arrays.items()}))
@@ -459,21 +491,24 @@ def test_a_dense_file_with_wrong_arrays(shelf, arrays, says):
         load_dataset("dense")
 
 
-@pytest.mark.parametrize(("text", "says"), [
-    ("", r": shape \(0,\), but words has \(3,\)"),
-    ("ACGT,-1\nxYZ,1\nMNOPQ,-1\n", ", line 1: 'ACGT,-1'. Expected the header"),
-    ("sequence,label\nACGT,-1\nxYZ\nMNOPQ,-1\n", ", line 3: 'xYZ'"),
-    ("sequence,label\nACGT,-1\n\nMNOPQ,-1\n", ", line 3: ''"),
-    ("sequence,label\nACGT,-1\nxYZ,1,1\n", ", line 3: 'xYZ,1,1'"),
-    ("sequence,label\nACGT,2\n", ", line 2: 'ACGT,2'. Expected letters, a comma and a label among -1, 1"),
-    ("sequence,label\nAC GT,1\n", ", line 2: 'AC GT,1'"),
-    ("sequence,label\nACGT,1\n\"ACG,1\nACGT,1\n", ", line 3: '\"ACG,1'"),
-    ("sequence,label\n" + "A" * 200000 + "\n", ", line 2: 'AAAA"),
-    ("sequence,label\nACGT,-1\n,1\n", ", line 3: ',1'"),
-    ("sequence,label\nACGT,-1\nxYZ,1\n", r": shape \(2,\), but words has \(3,\)"),
-    ("sequence,label\nACGT,-1\nxYZ,1\nMNOPQ,1\n", ": labels {-1: 1, 1: 2}"),
-    ("sequence,label\nACGT,-1\nxYZ,1\nMNOP,-1\n", ": the entries add up to 11, but those of words to 12"),
-])
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", r": shape \(0,\), but words has \(3,\)"),
+        ("ACGT,-1\nxYZ,1\nMNOPQ,-1\n", ", line 1: 'ACGT,-1'. Expected the header"),
+        ("sequence,label\nACGT,-1\nxYZ\nMNOPQ,-1\n", ", line 3: 'xYZ'"),
+        ("sequence,label\nACGT,-1\n\nMNOPQ,-1\n", ", line 3: ''"),
+        ("sequence,label\nACGT,-1\nxYZ,1,1\n", ", line 3: 'xYZ,1,1'"),
+        ("sequence,label\nACGT,2\n", ", line 2: 'ACGT,2'. Expected letters, a comma and a label among -1, 1"),
+        ("sequence,label\nAC GT,1\n", ", line 2: 'AC GT,1'"),
+        ('sequence,label\nACGT,1\n"ACG,1\nACGT,1\n', ", line 3: '\"ACG,1'"),
+        ("sequence,label\n" + "A" * 200000 + "\n", ", line 2: 'AAAA"),
+        ("sequence,label\nACGT,-1\n,1\n", ", line 3: ',1'"),
+        ("sequence,label\nACGT,-1\nxYZ,1\n", r": shape \(2,\), but words has \(3,\)"),
+        ("sequence,label\nACGT,-1\nxYZ,1\nMNOPQ,1\n", ": labels {-1: 1, 1: 2}"),
+        ("sequence,label\nACGT,-1\nxYZ,1\nMNOP,-1\n", ": the entries add up to 11, but those of words to 12"),
+    ],
+)
 def test_a_malformed_sequence_file(shelf, text, says):
     (shelf / "words.csv").write_text(text)
     with pytest.raises(ValueError, match=rf"^{shelf}/words\.csv{says}"):
@@ -505,11 +540,17 @@ def no_network(**_):
 def test_a_set_that_is_nowhere(shelf, monkeypatch):
     monkeypatch.setattr("sklearn.datasets.fetch_openml", no_network)
     (shelf / "dense.npz").rename(shelf / "elsewhere.npz")
-    with pytest.raises(FileNotFoundError, match=rf"no data for 'dense': there is no file {shelf}/dense\.npz, and "
-                                                r"OpenML does not hold it\. Put the file .* set FSEL_BOOK_DATA"):
+    with pytest.raises(
+        FileNotFoundError,
+        match=rf"no data for 'dense': there is no file {shelf}/dense\.npz, and "
+        r"OpenML does not hold it\. Put the file .* set FSEL_BOOK_DATA",
+    ):
         load_dataset("dense")
-    with pytest.raises(FileNotFoundError, match=rf"no file {shelf}/merged\.npz, and fetching OpenML data set 7 failed "
-                                                r"\(no route to the network\)\. Set FSEL_BOOK_DATA"):
+    with pytest.raises(
+        FileNotFoundError,
+        match=rf"no file {shelf}/merged\.npz, and fetching OpenML data set 7 failed "
+        r"\(no route to the network\)\. Set FSEL_BOOK_DATA",
+    ):
         load_dataset("merged")
     monkeypatch.delenv("FSEL_BOOK_DATA")
     monkeypatch.chdir(shelf)  # the folder that one happens to work in is not the data folder
@@ -552,16 +593,19 @@ def test_a_file_comes_before_openml(shelf, monkeypatch):
     assert load_dataset("merged").target.tolist() == [1, -1]
 
 
-@pytest.mark.parametrize(("data", "target", "says"), [
-    (DOWNLOAD[:2], "12", r"shape \(2, 3\) with 2 labels. Expected \(4, 3\) to take merged from"),
-    (DOWNLOAD[:, :2], "1221", r"shape \(4, 2\)"),
-    (DOWNLOAD.T, "122", r"shape \(3, 4\)"),
-    (DOWNLOAD, "122", r"with 3 labels"),
-    (DOWNLOAD, "1122", "labels"),
-    (DOWNLOAD, "1233", "labels"),
-    (DOWNLOAD[::-1], "1221", "add up to"),
-    (DOWNLOAD + [[0, np.nan, 0], [0] * 3, [0] * 3, [0] * 3], "1221", r"data\[0, 1\] is nan"),
-])
+@pytest.mark.parametrize(
+    ("data", "target", "says"),
+    [
+        (DOWNLOAD[:2], "12", r"shape \(2, 3\) with 2 labels. Expected \(4, 3\) to take merged from"),
+        (DOWNLOAD[:, :2], "1221", r"shape \(4, 2\)"),
+        (DOWNLOAD.T, "122", r"shape \(3, 4\)"),
+        (DOWNLOAD, "122", r"with 3 labels"),
+        (DOWNLOAD, "1122", "labels"),
+        (DOWNLOAD, "1233", "labels"),
+        (DOWNLOAD[::-1], "1221", "add up to"),
+        (DOWNLOAD + [[0, np.nan, 0], [0] * 3, [0] * 3, [0] * 3], "1221", r"data\[0, 1\] is nan"),
+    ],
+)
 def test_openml_downloads_that_are_something_else(shelf, monkeypatch, data, target, says):
     serve(monkeypatch, data, tuple(target))
     with pytest.raises(ValueError, match=f"OpenML data set 7: .*{says}"):
@@ -613,7 +657,8 @@ def test_a_real_file_cut_at_many_places(name, tmp_path, monkeypatch):
     monkeypatch.setenv("FSEL_BOOK_DATA", str(tmp_path))
     path = tmp_path / f"{name}.npz"
     cuts = {0, 1, 100, len(whole) // 2, len(whole) - 100, len(whole) - 1} | set(
-        random.Random(0).sample(range(len(whole)), 20))
+        random.Random(0).sample(range(len(whole)), 20)
+    )
     for keep in cuts:
         path.write_bytes(whole[:keep])
         with pytest.raises(ValueError, match=rf"^{path}: "):
@@ -678,8 +723,9 @@ def test_techtc_agrees_with_scikit_learn(tmp_path):
     folder.mkdir()
     words = [f"word{i}" for i in range(40)]
     (folder / "features.idx").write_text("".join(f"{i + 1}\t{w}\n" for i, w in enumerate(words)))
-    lines = [f"{label} " + " ".join(f"{j + 1}:{counts[i, j]}" for j in counts[[i]].indices)
-             for i, label in enumerate(y)]
+    lines = [
+        f"{label} " + " ".join(f"{j + 1}:{counts[i, j]}" for j in counts[[i]].indices) for i, label in enumerate(y)
+    ]
     (folder / "vectors.dat").write_text("\n".join(lines) + "\n")
     got = load_techtc(folder)
     X, target = load_svmlight_file(str(folder / "vectors.dat"), n_features=40, zero_based=False)
@@ -688,7 +734,10 @@ def test_techtc_agrees_with_scikit_learn(tmp_path):
 
 def test_techtc_word_length(pair):
     assert load_techtc(pair, min_word_length=1).data.toarray().tolist() == [
-        [3, 0, 1, 2, 0], [0, 5, 0, 0, 2], [0, 0, 0, 0, 0]]
+        [3, 0, 1, 2, 0],
+        [0, 5, 0, 0, 2],
+        [0, 0, 0, 0, 0],
+    ]
     assert load_techtc(pair, min_word_length=9).feature_names.tolist() == ["submarine"]
     with pytest.raises(ValueError, match=r"Exp_1092_789236: 3 documents and 0 words of 10 letters or more"):
         load_techtc(pair, min_word_length=10)
@@ -704,26 +753,29 @@ def test_techtc_missing_file(pair, name):
         load_techtc(pair)
 
 
-@pytest.mark.parametrize(("name", "line", "text", "says"), [
-    ("vectors.dat", 3, "2 1:3", "label '2'. Expected 1 or -1"),
-    ("vectors.dat", 3, "opera 1:3", "label 'opera'"),
-    ("vectors.dat", 3, "1 1:3 3", "entry '3'. Expected number:count"),
-    ("vectors.dat", 3, "1 1:3 3:", "entry '3:'"),
-    ("vectors.dat", 3, "1 1:3 3:x", "entry '3:x'"),
-    ("vectors.dat", 3, "1 1:3 3:nan", "entry '3:nan'"),
-    ("vectors.dat", 3, "1 1:-3", "entry '1:-3'"),
-    ("vectors.dat", 3, "1 1:3 3:1e999", "entry '3:1e999' after number 1"),
-    ("vectors.dat", 3, "1 -1:3", "entry '-1:3'"),
-    ("vectors.dat", 5, "-1 3:1 2:5", "entry '2:5' after number 3. Expected ascending"),
-    ("vectors.dat", 5, "-1 2:1 2:5", "entry '2:5' after number 2"),
-    ("vectors.dat", 5, "-1 0:1", "word number 0 is not in features.idx"),
-    ("vectors.dat", 5, "-1 2:5 6:2", "word number 6 is not in features.idx"),
-    ("features.idx", 4, "submarine", "'submarine'. Expected a new positive number and a word"),
-    ("features.idx", 4, "2 submarine race", "'2 submarine race'"),
-    ("features.idx", 4, "1 submarine", "'1 submarine'"),
-    ("features.idx", 4, "0 submarine", "'0 submarine'"),
-    ("features.idx", 4, "two submarine", "'two submarine'"),
-])
+@pytest.mark.parametrize(
+    ("name", "line", "text", "says"),
+    [
+        ("vectors.dat", 3, "2 1:3", "label '2'. Expected 1 or -1"),
+        ("vectors.dat", 3, "opera 1:3", "label 'opera'"),
+        ("vectors.dat", 3, "1 1:3 3", "entry '3'. Expected number:count"),
+        ("vectors.dat", 3, "1 1:3 3:", "entry '3:'"),
+        ("vectors.dat", 3, "1 1:3 3:x", "entry '3:x'"),
+        ("vectors.dat", 3, "1 1:3 3:nan", "entry '3:nan'"),
+        ("vectors.dat", 3, "1 1:-3", "entry '1:-3'"),
+        ("vectors.dat", 3, "1 1:3 3:1e999", "entry '3:1e999' after number 1"),
+        ("vectors.dat", 3, "1 -1:3", "entry '-1:3'"),
+        ("vectors.dat", 5, "-1 3:1 2:5", "entry '2:5' after number 3. Expected ascending"),
+        ("vectors.dat", 5, "-1 2:1 2:5", "entry '2:5' after number 2"),
+        ("vectors.dat", 5, "-1 0:1", "word number 0 is not in features.idx"),
+        ("vectors.dat", 5, "-1 2:5 6:2", "word number 6 is not in features.idx"),
+        ("features.idx", 4, "submarine", "'submarine'. Expected a new positive number and a word"),
+        ("features.idx", 4, "2 submarine race", "'2 submarine race'"),
+        ("features.idx", 4, "1 submarine", "'1 submarine'"),
+        ("features.idx", 4, "0 submarine", "'0 submarine'"),
+        ("features.idx", 4, "two submarine", "'two submarine'"),
+    ],
+)
 def test_techtc_malformed_line(pair, name, line, text, says):
     lines = (pair / name).read_text().split("\n")
     lines[line - 1] = text

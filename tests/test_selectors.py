@@ -1,4 +1,4 @@
-"""The selectors as people use them, the same answer every time, and the statistics of leverage sampling."""
+"""The selectors as people use them, and the same answer every time."""
 
 import copy
 import gc
@@ -9,9 +9,19 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from cases import heavy, interval, orthonormal, right_singular_vectors, sparse_table, table, with_condition
+from cases import (
+    CASES,
+    cases,
+    each_case,
+    interval,
+    orthonormal,
+    refused,
+    right_singular_vectors,
+    sparse_table,
+    table,
+    with_condition,
+)
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import stats
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import RidgeClassifier
@@ -22,31 +32,25 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from fsel_book import (
     BSSSelector,
+    CertifiedSelector,
     LeverageDisplay,
     LeverageSelector,
+    Promise,
+    Sampling,
     SpectrumDisplay,
-    bss,
     certify,
-    leverage_sampling,
     row_space,
 )
-from fsel_book.leverage import kl, leverage_promise
+from fsel_book.sampling import method_color
 
 X = table(20, 50)
 NAMES = [f"word{j}" for j in range(50)]
 FRAME = pd.DataFrame(X, columns=NAMES)
 y = (X[:, 3] + X[:, 17] - X[:, 40] > 0).astype(int)
 
-SELECTORS = [
-    BSSSelector(25),
-    BSSSelector(25, rule="best"),
-    BSSSelector(25, rule="sampled", random_state=4),
-    BSSSelector(15, rank=6, rescale=True),
-    LeverageSelector(25, random_state=4),
-    LeverageSelector(0.6, rank=6, rescale=True, random_state=4),
-]
-each_selector = pytest.mark.parametrize("selector", SELECTORS, ids=repr)
-each_class = pytest.mark.parametrize("Selector", [BSSSelector, LeverageSelector])
+SETTINGS = [(25, {}), (15, {"rank": 6, "rescale": True})]
+SELECTORS = {f"{name}, {r}": case.make(r, **keywords) for name, case in CASES.items() for r, keywords in SETTINGS}
+each_selector = pytest.mark.parametrize("selector", SELECTORS.values(), ids=SELECTORS)
 
 
 @pytest.fixture
@@ -83,17 +87,15 @@ def test_fitted_attributes_agree(fitted):
     assert fitted.certificate_.energy == pytest.approx(np.sum(s[:rank] ** 2) / np.sum(s**2))
 
 
-@each_selector
-def test_certificate_is_that_of_the_functions(selector, fitted):
-    space = row_space(X, fitted.certificate_.rank)
-    certificate = certify(space, fitted.sampling_, fitted.certificate_.promise)
-    assert_allclose(certificate.eigenvalues, fitted.certificate_.eigenvalues, rtol=1e-9, atol=1e-12)
-    again = (
-        bss(space, fitted.n_draws_, selector.rule, selector.random_state)
-        if isinstance(selector, BSSSelector)
-        else leverage_sampling(space, fitted.n_draws_, selector.random_state)
-    )
-    assert_array_equal(again.indices, fitted.selected_)
+@each_case
+def test_certificate_is_that_of_the_functions(case):
+    for r, keywords in SETTINGS:
+        fitted = case.make(r, **keywords).fit(X)
+        space = row_space(X, fitted.certificate_.rank)
+        certificate = certify(space, fitted.sampling_, fitted.certificate_.promise)
+        assert_allclose(certificate.eigenvalues, fitted.certificate_.eigenvalues, rtol=1e-9, atol=1e-12)
+        assert_array_equal(case.function(space, fitted.n_draws_).indices, fitted.selected_)
+        assert fitted.certificate_.method == fitted.method
 
 
 def test_certificate_numbers_follow_from_its_interval():
@@ -112,13 +114,86 @@ def test_certificate_numbers_follow_from_its_interval():
     assert_allclose(certificate.eigenvalues_unscaled, np.linalg.eigvalsh(selected.T @ selected), rtol=1e-8, atol=1e-12)
 
 
+# ---------------------------------------------------------------- promises and what they are worth
+
+V = orthonormal(40, 6, np.random.default_rng(0))
+
+
+def picked(indices, n_features=40):
+    return Sampling.from_draws(indices, np.ones(len(indices)), n_features, V)
+
+
 def test_a_lost_direction_is_reported():
     """A selection that misses a direction has an infinite condition number, and its certificate says so."""
-    V = orthonormal(40, 6, np.random.default_rng(0))
-    sampling = leverage_sampling(V, 4, random_state=0)
-    certificate = certify(V, sampling)
-    assert certificate.kappa == np.inf and certificate.holds is None
+    certificate = certify(V, picked([3, 1, 8, 30]))
+    assert certificate.kappa == np.inf and certificate.distortion == 1 and certificate.holds is None
     assert "lost" in str(certificate)
+
+
+def test_a_promise_without_an_upper_end():
+    promise = Promise(0.3, np.inf)
+    assert promise.epsilon == np.inf and not promise.vacuous and promise.confidence == 1
+    whole, lost = certify(V, picked(np.arange(40)), promise), certify(V, picked([3, 1, 8, 30]), promise)
+    assert whole.holds is True and lost.holds is False
+    for certificate in (whole, lost):
+        promised = {name: text for name, _, text in certificate.table()}
+        assert promised["eigenvalues of M"] == "[0.3, inf]"
+        assert [text for name, text in promised.items() if name != "eigenvalues of M"] == [
+            "inf (vacuous)",
+            "inf (vacuous)",
+            "1 (vacuous)",
+        ]
+        for text in (str(certificate), certificate._repr_html_()):
+            assert "vacuous" in text and "nan" not in text
+        assert np.isfinite(certificate.plot().ax_.get_ylim()).all()
+    assert "DOES NOT HOLD" in str(lost) and "DOES NOT HOLD" not in str(whole)
+    assert "empty" not in str(whole)  # that no direction is lost is worth something
+
+
+def test_a_promise_without_a_lower_end_is_empty():
+    certificate = certify(V, picked([3, 1, 8, 30]), Promise(0.0, 2.0))
+    assert certificate.promise.vacuous and certificate.holds is True
+    assert "and is empty" in str(certificate) and "nan" not in str(certificate)
+
+
+def test_the_name_of_a_method_goes_to_the_certificate():
+    for method, title in (("BSS", "BSS: "), ("leverage sampling", "Leverage sampling: "), ("my rule", "My rule: ")):
+        certificate = certify(V, picked(np.arange(9)), method=method)
+        assert certificate.method == method and str(certificate).startswith(title)
+        colors = {line.get_color() for line in certificate.plot().ax_.get_lines()}
+        assert method_color(method) in colors
+    assert certify(V, picked(np.arange(9))).method == "selection"
+    assert len({method_color(name) for name in ("BSS", "leverage sampling", "my rule")}) == 3
+
+
+class First(CertifiedSelector):
+    """The first features: a method with a name and nothing else."""
+
+    method = "first features"
+
+    def __init__(self, n_features_to_select=None, *, rank=None, rescale=False):
+        self.n_features_to_select, self.rank, self.rescale = n_features_to_select, rank, rescale
+
+    def _sample(self, space, r):
+        return Sampling.from_draws(np.arange(r), np.ones(r), space.shape[0], space.X)
+
+
+def legend_of(display):
+    return " ".join(text.get_text() for text in display.plot().ax_.get_legend().get_texts())
+
+
+def test_a_selector_without_a_theorem():
+    fitted = First(25).fit(X)
+    certificate = fitted.certificate_
+    assert certificate.promise is None and certificate.holds is None and certificate.method == "first features"
+    assert [promised for _, _, promised in certificate.table()] == [""] * 4
+    for text in (str(certificate), certificate._repr_html_()):
+        assert "First features: 25 draws, 25 of 50 features" in text and "nan" not in text and "vacuous" not in text
+    for display in (SpectrumDisplay.from_selector(fitted), LeverageDisplay.from_selector(fitted), certificate):
+        assert "promised" not in legend_of(display)
+    assert "chosen by first features" in legend_of(LeverageDisplay.from_selector(fitted))
+    with refused("n_features_to_select='auto' is not possible", "First has no theorem"):
+        First("auto").fit(X)
 
 
 # ---------------------------------------------------------------- the same answer every time
@@ -134,7 +209,7 @@ def test_same_selection_with_one_thread_and_with_two(selector):
         table(40, 15) @ table(15, 900),
         with_condition(60, 500, 1e6, np.random.default_rng(0)),
     ):
-        larger = clone(selector).set_params(n_features_to_select=170 if selector.rank is None else 15)
+        larger = clone(selector).set_params(n_features_to_select=15 if selector.rank else 170)
         with threadpool_limits(1, user_api="blas"):
             one = clone(larger).fit(data)
         with threadpool_limits(2, user_api="blas"):
@@ -302,17 +377,23 @@ def test_a_grid_search_over_number_and_rule():
     assert np.isfinite(cross_val_score(pipeline, data, target, cv=3)).all()
 
 
-def test_selectors_ignore_y():
-    assert_equal_fits(BSSSelector(25).fit(X), BSSSelector(25).fit(X, np.arange(20)))
+@each_selector
+def test_selectors_ignore_y(selector, fitted):
+    assert_equal_fits(fitted, clone(selector).fit(X, np.arange(20)))
 
 
-@each_class
-def test_random_state_objects(Selector):
-    keywords = {"rule": "sampled"} if Selector is BSSSelector else {}
-    by_number = Selector(25, random_state=9, **keywords).fit(X)
-    state = np.random.RandomState(9)
-    assert_array_equal(Selector(25, random_state=state, **keywords).fit(X).selected_, by_number.selected_)
-    assert not np.array_equal(Selector(25, random_state=state, **keywords).fit(X).selected_, by_number.selected_)
+@cases(random=True)
+def test_random_state_objects(case):
+    by_number, state = case.make(25, random_state=9).fit(X), np.random.RandomState(9)
+    assert_array_equal(case.make(25, random_state=state).fit(X).selected_, by_number.selected_)
+    assert not np.array_equal(case.make(25, random_state=state).fit(X).selected_, by_number.selected_)
+
+
+@cases(random=True)
+def test_selectors_draw_as_their_functions_do(case):
+    fitted = case.make(25, random_state=9).fit(X)
+    space = row_space(X, fitted.certificate_.rank)
+    assert_array_equal(case.function(space, 25, 9).indices, fitted.selected_)
 
 
 def test_verbose_shows_progress(capsys):
@@ -346,122 +427,3 @@ def test_certificates_can_be_read_and_seen(fitted):
         assert display.plot(ax=figure.add_subplot()).figure_ is figure
         figure.clear()
     assert fitted.certificate_.plot().ax_.get_ylabel()
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    import matplotlib.pyplot as plt
-
-    plt.close("all")
-
-
-# ---------------------------------------------------------------- the statistics of leverage sampling
-
-
-def test_draws_have_the_frequencies_of_the_probabilities():
-    V = heavy(60, 5, np.random.default_rng(0))
-    p = np.sum(V**2, axis=1) / 5
-    r = 200_000
-    sampling = leverage_sampling(V, r, random_state=0)
-    counts = np.zeros(60)
-    counts[sampling.indices] = np.rint(sampling.weights * r * p[sampling.indices])
-    assert counts.sum() == r
-    common = r * p >= 10
-    observed, expected = np.r_[counts[common], counts[~common].sum()], r * np.r_[p[common], p[~common].sum()]
-    assert stats.chisquare(observed[expected > 0], expected[expected > 0]).pvalue > 1e-3
-
-
-def test_first_draws_are_not_ordered_by_index():
-    """The order picked is the order of the draws: its first member has the probabilities, too."""
-    V = heavy(12, 3, np.random.default_rng(1))
-    p = np.sum(V**2, axis=1) / 3
-    firsts = [int(leverage_sampling(V, 5, random_state=seed).indices[0]) for seed in range(3000)]
-    observed = np.bincount(firsts, minlength=12)
-    common = p > 5 / 3000
-    expected = 3000 * np.r_[p[common], p[~common].sum()]
-    assert stats.chisquare(np.r_[observed[common], observed[~common].sum()], expected).pvalue > 1e-3
-
-
-def test_the_expected_M_is_the_identity():
-    V = heavy(80, 4, np.random.default_rng(2))
-    samples = []
-    for seed in range(1500):
-        sampling = leverage_sampling(V, 12, random_state=seed)
-        rows = V[sampling.indices]
-        samples.append(rows.T @ (sampling.weights[:, None] * rows))
-    samples = np.array(samples)
-    deviation = (samples.mean(axis=0) - np.eye(4)) / (samples.std(axis=0) / np.sqrt(len(samples)) + 1e-300)
-    assert np.all(np.abs(np.where(samples.std(axis=0) > 1e-12, deviation, 0)) < 4.5)
-    assert_allclose(
-        np.trace(samples, axis1=1, axis2=2), 4, rtol=1e-9
-    )  # each draw adds l / r to the trace, whatever it is
-
-
-@pytest.mark.parametrize("l, r, delta", [(2, 20, 0.1), (4, 30, 0.1), (4, 200, 0.5), (1, 10, 0.1), (6, 400, 0.3)])
-def test_the_promise_holds_as_often_as_it_says(l, r, delta):
-    """Failures are counted against the binomial distribution that the promise allows at most."""
-    V, promise, failures, runs = stacked(l), leverage_promise(l, r, delta), 0, 400
-    for seed in range(runs):
-        sampling = leverage_sampling(V, r, random_state=seed)
-        low, high = interval(V, sampling)
-        failures += not (promise.lower - 1e-9 <= low and high <= promise.upper + 1e-9)
-    assert failures <= stats.binom.ppf(0.999, runs, delta)
-    assert promise.confidence == 1 - delta
-
-
-def stacked(l):
-    """The hardest case for sampling: unit vectors, so that a direction is kept only if it is drawn."""
-    return np.tile(np.eye(l), (3, 1)) / np.sqrt(3)
-
-
-def test_the_promise_is_not_idle():
-    """Where one direction of two is a coin toss, the exact probability of leaving the interval is known: it is
-    below delta, and that of leaving an interval narrower by a half is not."""
-    for r, delta in ((40, 0.1), (200, 0.05), (1000, 0.01)):
-        promise = leverage_promise(2, r, delta)
-        heads = np.arange(r + 1)
-        outside = (np.minimum(heads, r - heads) * 2 / r < promise.lower) | (
-            np.maximum(heads, r - heads) * 2 / r > promise.upper
-        )
-        assert stats.binom.pmf(heads, r, 0.5)[outside].sum() <= delta
-        width = (promise.upper - 1) / 2
-        narrow = np.abs(heads * 2 / r - 1) > width
-        assert stats.binom.pmf(heads, r, 0.5)[narrow].sum() > delta
-
-
-def test_the_promise_solves_the_equation_of_the_theorem():
-    """r kl(edge / l, 1 / l) = log(2 l / delta) at both edges, unless an edge is the end of the range."""
-    for l, r, delta in ((2, 50, 0.01), (10, 400, 0.1), (100, 5000, 0.01), (3, 100_000, 0.5)):
-        promise = leverage_promise(l, r, delta)
-        for edge in (promise.lower, promise.upper):
-            assert r * kl(edge / l, 1 / l) == pytest.approx(np.log(2 * l / delta), rel=1e-6)
-        assert promise.lower < 1 < promise.upper
-    assert leverage_promise(5, 3).lower == 0 and leverage_promise(5, 3).upper == pytest.approx(5)
-    one = leverage_promise(1, 4)
-    assert (one.lower, one.upper) == (pytest.approx(1), pytest.approx(1))
-
-
-def test_the_promise_is_monotone():
-    for l in (1, 2, 7, 50):
-        promises = [leverage_promise(l, r) for r in (1, 2, 5, 10, 30, 100, 300, 1000, 10_000, 1_000_000)]
-        assert np.all(np.diff([p.upper for p in promises]) <= 1e-9) and np.all(
-            np.diff([p.lower for p in promises]) >= -1e-9
-        )
-        assert 0.95 < promises[-1].lower <= 1 + 1e-9 and 1 - 1e-9 <= promises[-1].upper < 1.05
-        by_delta = [leverage_promise(l, 200, delta) for delta in (0.001, 0.01, 0.1, 0.5)]
-        assert np.all(np.diff([p.upper for p in by_delta]) <= 1e-9) and np.all(
-            np.diff([p.lower for p in by_delta]) >= -1e-9
-        )
-    for r in (50, 1000):
-        by_rank = [leverage_promise(l, r).upper for l in (2, 4, 8, 16)]
-        assert np.all(np.diff(by_rank) > 0)
-
-
-def test_bss_beats_leverage_sampling_at_the_same_number_of_draws():
-    """What the book is about, on twenty random bases."""
-    better = 0
-    for seed in range(20):
-        V = heavy(200, 8, np.random.default_rng(seed))
-        better += certify(V, bss(V, 24)).kappa < certify(V, leverage_sampling(V, 24, random_state=seed)).kappa
-    assert better >= 18

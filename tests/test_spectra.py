@@ -7,11 +7,21 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse as sp
-from cases import heavy, orthonormal, relative_error, right_singular_vectors, sparse_table, table, with_condition
+from cases import (
+    heavy,
+    orthonormal,
+    refused,
+    relative_error,
+    right_singular_vectors,
+    sparse_table,
+    strict_library,
+    table,
+    with_condition,
+)
 from numpy.testing import assert_allclose, assert_array_equal
 
 from fsel_book import spectra
-from fsel_book.arrays import by_columns
+from fsel_book.arrays import by_columns, to_numpy
 from fsel_book.spectra import GRAM_LIMIT, RowSpace, leverage_scores, row_space
 
 FORMS = {"dense": np.asarray, "csr": sp.csr_array, "csc": sp.csc_matrix}
@@ -163,6 +173,41 @@ def test_target_rank_of_ill_conditioned_data(condition):
     X = with_condition(12, 200, condition, np.random.default_rng(1))
     V = right_singular_vectors(X, 5)
     assert_allclose(leverage_scores(X, rank=5), np.sum(V**2, axis=1), rtol=1e-7)
+
+
+def strict(X):
+    return strict_library().make(X)
+
+
+@pytest.mark.parametrize("shape", [(20, 90), (90, 20)], ids=["wide", "tall"])
+@pytest.mark.parametrize("make", [*FORMS.values(), strict], ids=[*FORMS, "strict"])
+def test_truncating_twice_is_truncating_once(shape, make):
+    X = table(*shape, seed=1)
+    given = make(X)
+    for looked in (False, True):  # whether the scores and singular values of the space between are already there
+        once, between = row_space(given, 4), row_space(given).truncate(11)
+        if looked:
+            assert between.leverage_scores.shape == (shape[1],) and len(between.singular_values) == 11
+        twice = between.truncate(4)
+        V, oracle = to_numpy(twice.basis()), right_singular_vectors(X, 4)
+        assert twice.shape == (shape[1], 4) and twice.numerical_rank == 20
+        assert_allclose(V.T @ V, np.eye(4), atol=1e-10)
+        assert_allclose(V @ (V.T @ oracle), oracle, atol=1e-8)
+        assert_allclose(to_numpy(twice.leverage_scores), np.sum(oracle**2, axis=1), rtol=1e-8, atol=1e-14)
+        assert_allclose(to_numpy(twice.rows([3, 0])), V[[3, 0]], atol=1e-14)
+        assert_allclose(twice.singular_values, once.singular_values, rtol=1e-10)
+        assert twice.energy == pytest.approx(once.energy)
+        assert between.truncate(11) is between and between.shape == (shape[1], 11)
+
+
+@pytest.mark.parametrize("rank", [0, -2, 99, 2.0, True, np.nan, "two", None], ids=repr)
+def test_a_rank_to_truncate_to_is_an_integer_up_to_that_of_the_space(rank):
+    for X in (table(20, 90), table(90, 20), sparse_table(20, 300)):
+        for space, most in ((row_space(X), 20), (row_space(X, 11), 11), (row_space(X, 11).truncate(5), 5)):
+            with refused(f"rank={rank!r} is not possible", "numerical rank 20", f"from 1 to {most}"):
+                space.truncate(rank)
+    with refused(f"rank={rank!r} is not possible", "from 1 to 4"):
+        RowSpace.from_basis(heavy(50, 4, np.random.default_rng(0))).truncate(rank)
 
 
 @each_form

@@ -1,0 +1,245 @@
+"""Leverage scores as a way to select: the statistics of drawing by them, and taking the largest."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from cases import (
+    CASES,
+    hadamard,
+    heavy,
+    interval,
+    orthonormal,
+    refused,
+    right_singular_vectors,
+    sparse_table,
+    stacked_identities,
+    table,
+    two_frames,
+    with_condition,
+)
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+
+from fsel_book import bss, certify, largest_leverages, leverage_sampling, row_space
+from fsel_book.leverage import kl, largest_draws, largest_promise, leverage_draws, leverage_promise
+
+# ---------------------------------------------------------------- drawing
+
+
+def test_draws_have_the_frequencies_of_the_probabilities():
+    V = heavy(60, 5, np.random.default_rng(0))
+    p = np.sum(V**2, axis=1) / 5
+    r = 200_000
+    sampling = leverage_sampling(V, r, random_state=0)
+    counts = np.zeros(60)
+    counts[sampling.indices] = np.rint(sampling.weights * r * p[sampling.indices])
+    assert counts.sum() == r
+    common = r * p >= 10
+    observed, expected = np.r_[counts[common], counts[~common].sum()], r * np.r_[p[common], p[~common].sum()]
+    assert stats.chisquare(observed[expected > 0], expected[expected > 0]).pvalue > 1e-3
+
+
+def test_first_draws_are_not_ordered_by_index():
+    """The order picked is the order of the draws: its first member has the probabilities, too."""
+    V = heavy(12, 3, np.random.default_rng(1))
+    p = np.sum(V**2, axis=1) / 3
+    firsts = [int(leverage_sampling(V, 5, random_state=seed).indices[0]) for seed in range(3000)]
+    observed = np.bincount(firsts, minlength=12)
+    common = p > 5 / 3000
+    expected = 3000 * np.r_[p[common], p[~common].sum()]
+    assert stats.chisquare(np.r_[observed[common], observed[~common].sum()], expected).pvalue > 1e-3
+
+
+def test_the_expected_M_is_the_identity():
+    V = heavy(80, 4, np.random.default_rng(2))
+    samples = []
+    for seed in range(1500):
+        sampling = leverage_sampling(V, 12, random_state=seed)
+        rows = V[sampling.indices]
+        samples.append(rows.T @ (sampling.weights[:, None] * rows))
+    samples = np.array(samples)
+    deviation = (samples.mean(axis=0) - np.eye(4)) / (samples.std(axis=0) / np.sqrt(len(samples)) + 1e-300)
+    assert np.all(np.abs(np.where(samples.std(axis=0) > 1e-12, deviation, 0)) < 4.5)
+    assert_allclose(np.trace(samples, axis1=1, axis2=2), 4, rtol=1e-9)  # each draw adds l / r, whatever it is
+
+
+@pytest.mark.parametrize("l, r, delta", [(2, 20, 0.1), (4, 30, 0.1), (4, 200, 0.5), (1, 10, 0.1), (6, 400, 0.3)])
+def test_the_promise_holds_as_often_as_it_says(l, r, delta):
+    """Failures are counted against the binomial distribution that the promise allows at most."""
+    # Unit vectors, the hardest case: a direction is kept only if it is drawn.
+    V, promise, failures, runs = stacked_identities(l, 3), leverage_promise(l, r, delta), 0, 400
+    for seed in range(runs):
+        sampling = leverage_sampling(V, r, random_state=seed)
+        low, high = interval(V, sampling)
+        failures += not (promise.lower - 1e-9 <= low and high <= promise.upper + 1e-9)
+    assert failures <= stats.binom.ppf(0.999, runs, delta)
+    assert promise.confidence == 1 - delta
+
+
+def test_the_promise_is_not_idle():
+    """Where one direction of two is a coin toss, the exact probability of leaving the interval is known: it is
+    below delta, and that of leaving an interval narrower by a half is not."""
+    for r, delta in ((40, 0.1), (200, 0.05), (1000, 0.01)):
+        promise = leverage_promise(2, r, delta)
+        heads = np.arange(r + 1)
+        outside = (np.minimum(heads, r - heads) * 2 / r < promise.lower) | (
+            np.maximum(heads, r - heads) * 2 / r > promise.upper
+        )
+        assert stats.binom.pmf(heads, r, 0.5)[outside].sum() <= delta
+        width = (promise.upper - 1) / 2
+        narrow = np.abs(heads * 2 / r - 1) > width
+        assert stats.binom.pmf(heads, r, 0.5)[narrow].sum() > delta
+
+
+def test_the_promise_solves_the_equation_of_the_theorem():
+    """r kl(edge / l, 1 / l) = log(2 l / delta) at both edges, unless an edge is the end of the range."""
+    for l, r, delta in ((2, 50, 0.01), (10, 400, 0.1), (100, 5000, 0.01), (3, 100_000, 0.5)):
+        promise = leverage_promise(l, r, delta)
+        for edge in (promise.lower, promise.upper):
+            assert r * kl(edge / l, 1 / l) == pytest.approx(np.log(2 * l / delta), rel=1e-6)
+        assert promise.lower < 1 < promise.upper
+    assert leverage_promise(5, 3).lower == 0 and leverage_promise(5, 3).upper == pytest.approx(5)
+    one = leverage_promise(1, 4)
+    assert (one.lower, one.upper) == (pytest.approx(1), pytest.approx(1))
+
+
+def test_the_promise_is_monotone():
+    for l in (1, 2, 7, 50):
+        promises = [leverage_promise(l, r) for r in (1, 2, 5, 10, 30, 100, 300, 1000, 10_000, 1_000_000)]
+        assert np.all(np.diff([p.upper for p in promises]) <= 1e-9) and np.all(
+            np.diff([p.lower for p in promises]) >= -1e-9
+        )
+        assert 0.95 < promises[-1].lower <= 1 + 1e-9 and 1 - 1e-9 <= promises[-1].upper < 1.05
+        by_delta = [leverage_promise(l, 200, delta) for delta in (0.001, 0.01, 0.1, 0.5)]
+        assert np.all(np.diff([p.upper for p in by_delta]) <= 1e-9) and np.all(
+            np.diff([p.lower for p in by_delta]) >= -1e-9
+        )
+    for r in (50, 1000):
+        by_rank = [leverage_promise(l, r).upper for l in (2, 4, 8, 16)]
+        assert np.all(np.diff(by_rank) > 0)
+
+
+def test_draws_are_the_fewest_that_keep_the_promise():
+    for l, epsilon, delta in ((2, 0.5, 0.01), (10, 0.3, 0.1), (50, 0.9, 0.01), (1, 0.5, 0.1)):
+        r = leverage_draws(l, epsilon, delta)
+        assert leverage_promise(l, r, delta).epsilon <= epsilon + 1e-9
+        assert r == l + 1 or leverage_promise(l, r - 1, delta).epsilon > epsilon
+
+
+def test_bss_beats_leverage_sampling_at_the_same_number_of_draws():
+    """What the book is about, on twenty random bases."""
+    better = 0
+    for seed in range(20):
+        V = heavy(200, 8, np.random.default_rng(seed))
+        better += certify(V, bss(V, 24)).kappa < certify(V, leverage_sampling(V, 24, random_state=seed)).kappa
+    assert better >= 18
+
+
+# ---------------------------------------------------------------- the largest
+
+largest = CASES["largest leverages"]
+
+
+def with_directions(V):
+    """Data whose right singular vectors are the columns of V, with singular values that differ."""
+    return (V * np.arange(V.shape[1], 0, -1)).T
+
+
+MATRICES = {
+    "wide": table(20, 50),
+    "tall": table(60, 20),
+    "square": table(15, 15),
+    "low rank": table(25, 8) @ table(8, 60),
+    "sparse": sparse_table(12, 60, 0.3),
+    "ill-conditioned": with_condition(12, 90, 1e6, np.random.default_rng(0)),
+    "heavy": with_directions(heavy(80, 6, np.random.default_rng(1))),
+    "one norm": with_directions(hadamard(64, 5)),
+    "ties": with_directions(stacked_identities(4, 6)),
+    "two frames": with_directions(two_frames(64, 6)),
+    "generic basis": with_directions(orthonormal(70, 5, np.random.default_rng(2))),
+}
+each_matrix = pytest.mark.parametrize("kind", MATRICES)
+
+
+def scores_of(X, rank=None):
+    """Leverage scores by a dense SVD."""
+    return np.sum(right_singular_vectors(X, rank) ** 2, axis=1)
+
+
+@each_matrix
+def test_the_largest_leverages_are_what_sorting_gives(kind):
+    X = MATRICES[kind]
+    scores, d = scores_of(X), X.shape[1]
+    order = np.argsort(-np.round(scores, 9), kind="stable")  # ties by index
+    for r in {1, 3, d // 2, d - 1, d}:
+        sampling = largest_leverages(row_space(X), r)
+        assert_array_equal(sampling.indices, order[:r])
+        assert_array_equal(sampling.weights, 1)
+        assert sampling.n_draws == sampling.n_selected == r and sampling.n_features == d
+
+
+@each_matrix
+def test_the_largest_leverages_keep_all_but_the_leverage_left_out(kind):
+    X = MATRICES[kind]
+    rank = np.linalg.matrix_rank(X.toarray() if sp.issparse(X) else X)
+    for l in {1, (rank + 1) // 2, rank}:
+        scores = np.sort(scores_of(X, l))
+        for r in {l, (l + X.shape[1]) // 2, X.shape[1]}:
+            certificate = largest.make(r, rank=l).fit(X).certificate_
+            left_out = scores[: X.shape[1] - r].sum()
+            assert certificate.promise.lower == pytest.approx(max(0, 1 - left_out), abs=1e-7)
+            assert (certificate.promise.upper, certificate.promise.confidence) == (1, 1)
+            assert certificate.holds and certificate.rank == l
+            assert_array_equal(certificate.eigenvalues, certificate.eigenvalues_unscaled)
+
+
+def test_the_largest_leverages_are_certain():
+    X = MATRICES["wide"]
+    for seed in range(3):
+        selector = largest.make(12, rank=5, random_state=seed).fit(X)
+        assert_array_equal(selector.selected_, largest.make(12, rank=5).fit(X).selected_)
+    assert "probability" not in str(selector.certificate_)
+
+
+def test_largest_leverages_that_tie_but_for_rounding_go_by_index():
+    for copies in (8, 400):
+        V = stacked_identities(5, copies) @ orthonormal(5, 5, np.random.default_rng(0))
+        assert len(set(np.sum(V**2, axis=1))) > 1
+        assert_array_equal(largest_leverages(V, 9).indices, np.arange(9))
+
+
+def test_largest_leverages_that_tie_in_groups_go_by_index():
+    """Unit vectors of three lengths, mixed: an order that is not stable shows."""
+    rng = np.random.default_rng(0)
+    copies = rng.permutation(np.repeat([100, 200, 300], [100, 200, 300]))
+    V = (copies[:, None] == [100, 200, 300]) / np.sqrt(copies)[:, None]
+    assert_array_equal(largest_leverages(V, 250).indices, np.argsort(copies, kind="stable")[:250])
+
+
+def test_as_many_largest_leverages_as_the_rank_are_enough():
+    X = MATRICES["wide"]
+    for r in (1, 6, 20):
+        certificate = largest.make(r, rank=r).fit(X).certificate_
+        assert (certificate.rank, certificate.n_selected) == (r, r)
+    assert largest.make(20).fit(X).certificate_.rank == 20  # the default certifies all that it can
+    assert largest.make(19).fit(X).certificate_.rank == 9
+    with refused("rank=21 is not possible with n_features_to_select=20", "up to 20 only"):
+        largest.make(20, rank=21).fit(X)
+
+
+@pytest.mark.parametrize("rank", [1, 4, 20])
+@pytest.mark.parametrize("epsilon", [0.05, 0.5, 0.9])
+def test_auto_takes_the_fewest_of_the_largest_leverages(rank, epsilon):
+    X = MATRICES["wide"]
+    scores = np.sort(scores_of(X, rank))[::-1]
+    left_out = scores.sum() - np.r_[0, np.cumsum(scores)]
+    fewest = max(rank, int(np.flatnonzero(left_out <= epsilon + 1e-12)[0]))
+    assert largest.make("auto", rank=rank, epsilon=epsilon).fit(X).n_draws_ == fewest
+    assert largest_draws(row_space(X, rank), epsilon) == fewest
+
+
+def test_the_largest_leverages_promise_nothing_where_most_is_left_out():
+    V = hadamard(64, 5)
+    promise = largest_promise(row_space(V.T), 6)
+    assert (promise.lower, promise.upper, promise.vacuous) == (0, 1, True)
+    assert "vacuous" in str(certify(V, largest_leverages(V, 6), promise, "largest leverages"))

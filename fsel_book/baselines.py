@@ -190,7 +190,7 @@ def factor_out(A, chosen, n_swaps=0):
     Q, R = sla.qr(A[:, permutation], mode="economic")
     return PivotedQR(permutation, Q, R, len(chosen), n_swaps)
 
-# %% ../nbs/07_baselines.ipynb #6d3de15b
+# %% ../nbs/07_baselines.ipynb #192e875f
 def pivoted_qr(A, k):
     """QR with column pivoting that stops after `k` columns.
 
@@ -231,7 +231,7 @@ def host_matrix(X):
 
 def independent_pivots(A, k):
     "The first `k` pivots, or an error where the numerical rank is below `k`."
-    check_draws(k, 1, min(A.shape), ", the smaller side of A")
+    check_draws(k, 1, min(A.shape), ", the smaller side of A", name="k")
     order = pivots(A, k, floor=np.finfo(np.float64).eps * max(10.0, np.sqrt(max(A.shape))))
     if len(order) < k: raise ValueError(f"k={k} is not possible: A has numerical rank {len(order)}.")
     return order

@@ -390,7 +390,7 @@ def requested_draws(n_features_to_select, d, least=2):
     raise ValueError(f"n_features_to_select={r!r} is not possible: give None for half of the features, an integer from {least} to {d} "
                      f"(the number of features), a fraction above 0 and at most 1, or 'auto'.")
 
-# %% ../nbs/03_sampling.ipynb #9a7aceda
+# %% ../nbs/03_sampling.ipynb #6658bb1f
 def check_rank(rank, r, spare=1):
     "Say so if `rank` cannot be certified with `r` draws (None: not known yet) by a method that needs `spare` more than the rank."
     if rank is None: return
@@ -417,11 +417,11 @@ def check_flag(name, value):
     "Say so if the parameter `name` is not a truth value."
     if not isinstance(value, (bool, np.bool_)): raise ValueError(f"{name}={value!r} is not possible: give True or False.")
 
-def check_draws(r, least, most=None, why=""):
-    "Say so if the number of draws `r` that a function was given is no integer from `least` to `most`."
+def check_draws(r, least, most=None, why="", name="r"):
+    "Say so if the number `r` of columns that a function was given, under this name, is no integer from `least` to `most`."
     if not is_integer(r) or r < least or (most is not None and r > most):
         span = f"of at least {least}" if most is None else f"from {least} to {most}"
-        raise ValueError(f"r={r!r} is not possible: give an integer {span}{why}.")
+        raise ValueError(f"{name}={r!r} is not possible: give an integer {span}{why}.")
 
 def automatic_draws(r, ell, d):
     "The number `r` of draws that a theorem asks for at rank `ell`, if `d` features allow it."

@@ -1,0 +1,296 @@
+"""Rank-revealing QR against its theorem, information gain against scikit-learn, random features, the hand-over."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.linalg
+import scipy.sparse as sp
+from cases import (
+    hadamard,
+    heavy,
+    refused,
+    right_singular_vectors,
+    sparse_table,
+    stacked_identities,
+    table,
+    with_condition,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import (
+    RFE,
+    SelectFromModel,
+    SelectKBest,
+    SequentialFeatureSelector,
+    VarianceThreshold,
+    mutual_info_classif,
+)
+from sklearn.linear_model import Lasso, RidgeClassifier
+from sklearn.pipeline import make_pipeline
+
+from fsel_book import (
+    RandomSelector,
+    RRQRSelector,
+    certify,
+    certify_selector,
+    information_gain,
+    pivoted_qr,
+    random_features,
+    row_space,
+    rrqr,
+    strong_rrqr,
+)
+from fsel_book.baselines import pivots, random_draws, random_promise, rrqr_promise
+
+
+def sigma(A):
+    return np.linalg.svd(A, compute_uv=False)
+
+
+def assert_revealing(A, factors, f):
+    """Both inequalities of Gu and Eisenstat, and the bound on the coefficients."""
+    (m, d), k = A.shape, factors.k
+    assert sorted(factors.permutation) == list(range(d))
+    assert_allclose(factors.Q @ factors.R, A[:, factors.permutation], atol=1e-12 * np.abs(A).max())
+    q, s = np.sqrt(1 + f**2 * k * (d - k)), sigma(A)
+    assert np.all(sigma(factors.R11) * q >= s[:k] * (1 - 1e-9))
+    if k < min(m, d):
+        assert np.all(sigma(factors.R22) <= q * s[k:] * (1 + 1e-9) + 1e-13 * s[0])
+    assert np.abs(factors.coefficients).max(initial=0) <= f * (1 + 1e-6)
+
+
+def kahan(n, cosine=0.3):
+    """Kahan's matrix; the columns shrink a little from left to right, so that pivoting leaves them where they are."""
+    sine = np.sqrt(1 - cosine**2)
+    K = np.diag(sine ** np.arange(n)) @ (np.eye(n) - cosine * np.triu(np.ones((n, n)), 1))
+    return K * (1 - 1e-7) ** np.arange(n)
+
+
+# ---------------------------------------------------------------- rank-revealing QR
+
+
+@pytest.mark.parametrize("n", [20, 50, 90])
+def test_pivoting_fails_on_the_kahan_matrix_and_strong_rrqr_does_not(n):
+    K = kahan(n)
+    plain, strong = pivoted_qr(K, n - 1), strong_rrqr(K, n - 1, f=1.5)
+    assert_array_equal(plain.permutation, np.arange(n))
+    lost = sigma(plain.R11)[-1] / sigma(K)[n - 2]
+    assert lost < 0.02 * 0.85 ** (n - 20)
+    assert strong.n_swaps >= 1 and sigma(strong.R11)[-1] > 0.5 * sigma(K)[n - 2]
+    assert_revealing(K, strong, 1.5)
+
+
+@given(
+    m=st.integers(1, 12),
+    d=st.integers(2, 30),
+    spread=st.floats(0, 4),
+    f=st.floats(1.01, 4),
+    seed=st.integers(0, 2**32 - 1),
+    data=st.data(),
+)
+@settings(max_examples=150)
+def test_strong_rrqr_reveals_the_rank_of_any_matrix(m, d, spread, f, seed, data):
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((m, d)) * np.exp(spread * rng.standard_normal(d))
+    k = data.draw(st.integers(1, min(m, d)))
+    assert_revealing(A, strong_rrqr(A, k, f), f)
+
+
+@pytest.mark.parametrize(
+    "A",
+    [
+        hadamard(16, 16),
+        stacked_identities(5, 4).T,
+        np.tile(table(6, 8), (1, 3)),
+        with_condition(12, 40, 1e12, np.random.default_rng(0)),
+        heavy(60, 8, np.random.default_rng(1)).T,
+    ],
+    ids=["hadamard", "identities", "duplicates", "condition 1e12", "heavy"],
+)
+def test_strong_rrqr_of_matrices_with_ties_and_of_bad_condition(A):
+    for k in (1, 3, 5):
+        assert_revealing(A, strong_rrqr(A, k), 2.0)
+
+
+def test_pivots_are_those_of_lapack_where_nothing_ties_and_the_lower_index_where_it_does():
+    for seed in range(20):
+        A = np.random.default_rng(seed).standard_normal((15, 60))
+        assert_array_equal(pivots(A, 15), scipy.linalg.qr(A, pivoting=True, mode="r")[1][:15])
+    assert pivots(np.tile(np.eye(4), 3), 9) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("strong", [True, False])
+@pytest.mark.parametrize("ell, d", [(4, 30), (10, 80), (20, 40)])
+def test_certificate_of_rrqr_keeps_its_promise_and_is_the_interpolation_theorem(strong, ell, d):
+    for seed in range(10):
+        V = heavy(d, ell, np.random.default_rng(seed))
+        chosen = rrqr(V, ell, strong=strong)
+        c = certify(V, chosen, rrqr_promise(ell, d, strong))
+        assert c.holds and c.promise.lower > 0
+        others = np.setdiff1d(np.arange(d), chosen.indices)
+        T = np.linalg.solve(V[chosen.indices].T, V[others].T)
+        assert_allclose(c.interval[0], 1 / (1 + np.linalg.norm(T, 2) ** 2), rtol=1e-8)
+        if strong:
+            assert np.abs(T).max() <= 2 * (1 + 1e-6)
+
+
+def test_what_the_chosen_columns_leave_of_the_data_is_bounded_by_the_certificate():
+    X = table(25, 60)
+    s = sigma(X)
+    for rank, r in ((5, 5), (5, 12), (10, 25)):
+        selector = RRQRSelector(r, rank=rank).fit(X)
+        C = selector.transform(X)
+        rest = X - C @ np.linalg.lstsq(C, X)[0]
+        low = selector.certificate_.interval[0]
+        assert np.sum(rest**2) <= np.sum(s[rank:] ** 2) / low * (1 + 1e-9)
+        assert np.linalg.norm(rest, 2) ** 2 <= s[rank] ** 2 / low * (1 + 1e-9)
+
+
+def test_rounds_do_not_depend_on_the_order_of_the_columns():
+    X = table(20, 200)
+    order = np.random.default_rng(0).permutation(200)
+    for strong in (True, False):
+        chosen = RRQRSelector(70, strong=strong).fit(X).selected_
+        shuffled = RRQRSelector(70, strong=strong).fit(X[:, order]).selected_
+        assert_array_equal(order[shuffled], chosen)
+
+
+@pytest.mark.parametrize("f", [1, 1.0, 0.5, -2, np.nan, np.inf, "2", None, True])
+def test_a_factor_that_is_not_above_one_is_refused(f):
+    with refused(f"f={f!r} is not possible", "above 1"):
+        RRQRSelector(5, f=f).fit(table(8, 20))
+    with refused(f"f={f!r} is not possible"):
+        strong_rrqr(table(8, 20), 3, f)
+
+
+@pytest.mark.parametrize("k", [0, 9, -1, 2.0, True])
+def test_a_number_of_columns_that_is_not_there_is_refused(k):
+    with refused(f"k={k!r} is not possible"):
+        strong_rrqr(table(8, 20), k)
+    low_rank = table(8, 3) @ table(3, 20)
+    with refused("k=4 is not possible", "numerical rank 3"):
+        strong_rrqr(low_rank, 4)
+
+
+# ---------------------------------------------------------------- information gain
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_matrix, sp.coo_array, pd.DataFrame])
+@pytest.mark.parametrize("labels", ["two", "five", "text", "truth"])
+def test_information_gain_is_mutual_information_with_presence(form, labels):
+    rng = np.random.default_rng(0)
+    X = sparse_table(60, 120, 0.2).toarray()
+    X[:, 5], X[:, 6] = 0.0, 1.0
+    y = {
+        "two": rng.integers(0, 2, 60),
+        "five": rng.integers(0, 5, 60),
+        "text": rng.choice(["ham", "spam"], 60),
+        "truth": rng.random(60) < 0.3,
+    }[labels]
+    gain = information_gain(form(X), y)
+    assert_allclose(gain, mutual_info_classif(X != 0, y, discrete_features=True), rtol=0, atol=1e-12)
+    assert np.all(gain >= 0) and gain[5] == gain[6] == 0
+
+
+def test_stored_zeros_are_absent_and_duplicates_are_added_up():
+    rows, columns = [0, 1, 2, 2, 3, 3], [0, 0, 0, 1, 1, 1]
+    X = sp.csr_array((np.array([1.0, 0.0, 1.0, 1.0, 2.0, -2.0]), (rows, columns)), shape=(4, 2))
+    raw = sp.csr_array(([1.0, 0.0, 1.0, 1.0, 2.0, -2.0], columns, [0, 1, 2, 4, 6]), shape=(4, 2))
+    y = [0, 1, 0, 1]
+    expected = mutual_info_classif(X.toarray() != 0, y, discrete_features=True)
+    assert_allclose(information_gain(X, y), expected, atol=1e-12)
+    assert_allclose(information_gain(raw, y), expected, atol=1e-12)
+
+
+def test_information_gain_in_select_k_best_and_on_arrays_of_any_library(library):
+    X = sparse_table(40, 60, 0.2).toarray()
+    y = (X[:, 3] != 0).astype(int)
+    assert SelectKBest(information_gain, k=1).fit(X, y).get_support(indices=True) == [3]
+    assert_allclose(information_gain(library.make(X), y), information_gain(X, y), atol=1e-14)
+
+
+def test_labels_that_say_nothing_are_refused():
+    X = np.eye(4)
+    with refused("one class"):
+        information_gain(X, [1, 1, 1, 1])
+    with refused("class labels"):
+        information_gain(X, [0.1, 0.2, 0.3, 0.4])
+    with refused("y has 3 labels", "4 samples"):
+        information_gain(X, [0, 1, 0])
+    with refused("NaN"):
+        information_gain(np.where(X > 0, np.nan, 0.0), [0, 1, 0, 1])
+
+
+# ---------------------------------------------------------------- random features
+
+
+@pytest.mark.parametrize("kind", ["even", "heavy"])
+def test_random_features_break_their_promise_no_more_often_than_promised(kind):
+    V = hadamard(256, 256)[:, 1:7] if kind == "even" else heavy(256, 6, np.random.default_rng(0))
+    space = row_space(V.T)
+    for r in (40, 120, 250):
+        promise = random_promise(space, r, delta=0.1)
+        broken = sum(not certify(space, random_features(space, r, seed), promise).holds for seed in range(200))
+        assert broken <= 0.1 * 200
+        sampling = random_features(space, r, 0)
+        assert sampling.n_selected == r and np.all(sampling.weights == 256 / r)
+
+
+def test_random_features_are_uniform_and_all_of_them_are_exact():
+    V = heavy(12, 3, np.random.default_rng(0))
+    counts = np.bincount(np.concatenate([random_features(V, 4, seed).indices for seed in range(3000)]), minlength=12)
+    assert np.all(np.abs(counts / 1000 - 1) < 5 * np.sqrt(2 / 3 / 1000))
+    everything = certify(V, random_features(V, 12, 0), random_promise(row_space(V.T), 12))
+    assert everything.holds and everything.epsilon < 1e-10
+
+
+def test_auto_is_the_least_number_for_the_promise_or_all_features():
+    space = row_space(hadamard(1024, 1024)[:, 1:5].T)
+    r = random_draws(space, 0.5)
+    assert random_promise(space, r).epsilon <= 0.5 < random_promise(space, r - 1).epsilon
+    assert RandomSelector("auto", rank=4, random_state=0).fit(hadamard(1024, 1024)[:, 1:5].T).n_draws_ == r
+    coherent = row_space(np.hstack([np.eye(3), 1e-6 * np.ones((3, 20))]))
+    assert random_draws(coherent, 0.5) == 23
+
+
+# ---------------------------------------------------------------- scikit-learn's selectors
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: SelectKBest(k=15),
+        lambda: VarianceThreshold(0.5),
+        lambda: RFE(RidgeClassifier(), n_features_to_select=12, step=5),
+        lambda: SelectFromModel(Lasso(alpha=0.05)),
+        lambda: SequentialFeatureSelector(RidgeClassifier(), n_features_to_select=2, cv=2),
+    ],
+    ids=["k best", "variance", "rfe", "model", "sequential"],
+)
+def test_certificate_of_a_selector_of_scikit_learn(make):
+    X = table(20, 30)
+    selector = make().fit(X, X[:, 4] > 0)
+    kept = selector.get_support(indices=True)
+    c = certify_selector(selector, X)
+    rank = 20 if len(kept) >= 20 else max(1, len(kept) // 2)
+    V = right_singular_vectors(X, rank)
+    assert (c.rank, c.n_selected, c.n_draws, c.promise) == (rank, len(kept), len(kept), None)
+    assert_allclose(c.eigenvalues, np.linalg.eigvalsh(V[kept].T @ V[kept]), atol=1e-10)
+    assert c.method == type(selector).__name__ and str(c).startswith(c.method)
+    assert certify_selector(selector, sp.csr_array(X), rank=1, method="mine").method == "mine"
+
+
+def test_what_cannot_be_certified_is_refused():
+    X = table(20, 30)
+    y = X[:, 4] > 0
+    with pytest.raises(NotFittedError):
+        certify_selector(SelectKBest(k=3), X)
+    pipeline = make_pipeline(SelectKBest(k=3), RidgeClassifier()).fit(X, y)
+    with refused("Pipeline", "get_support", error=TypeError):
+        certify_selector(pipeline, X)
+    with refused("fitted on 30 features, but X has 29"):
+        certify_selector(SelectKBest(k=3).fit(X, y), X[:, 1:])
+    with refused("rank=21 is not possible", "numerical rank 20"):
+        certify_selector(SelectKBest(k=25).fit(X, y), X, rank=21)

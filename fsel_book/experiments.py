@@ -147,7 +147,7 @@ def run_trial(name, trial, key, parameters, repetition):
         raise RuntimeError(f"{name}: the trial with {parameters}, repetition {repetition}, failed: {error!r}") from error
     return key, records
 
-# %% ../nbs/17_experiments.ipynb #9815109b
+# %% ../nbs/17_experiments.ipynb #f78fa994
 @dataclass(frozen=True)
 class Experiment:
     """A trial, the parameters to try it with, how often, and a seed: all that decides the results.
@@ -231,7 +231,8 @@ class Experiment:
         header = self.header() if folder else {}
         done = finished_trials(path, header) if folder else {}
         missing = [joblib.delayed(run_trial)(self.name, self.trial, key, *task) for key, task in tasks.items() if key not in done]
-        work = joblib.Parallel(n_jobs, batch_size=1, return_as="generator_unordered")(missing)
+        parallel = joblib.Parallel(n_jobs, batch_size=1, return_as="generator_unordered", idle_worker_timeout=1)  # nobody lingers
+        work = parallel(missing)
         bar = tqdm(work, self.name, len(tasks), initial=len(tasks) - len(missing), disable=not verbose)
         try:
             for key, records in bar:

@@ -42,7 +42,7 @@ from fsel_book import (
     rrqr,
     strong_rrqr,
 )
-from fsel_book.baselines import pivots, random_draws, random_promise, rrqr_promise
+from fsel_book.baselines import exchange, pivots, random_draws, random_promise, rrqr_promise
 
 
 def sigma(A):
@@ -114,6 +114,26 @@ def test_strong_rrqr_of_matrices_with_ties_and_of_bad_condition(A):
         assert_revealing(A, strong_rrqr(A, k), 2.0)
 
 
+@pytest.mark.parametrize("f", [1.05, 1.5, 3.0])
+def test_exchanges_go_on_until_none_enlarges_the_volume_by_more_than_f(f):
+    """From columns chosen at random, with all exchanges and their volumes by brute force."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        A = rng.standard_normal((6, 14)) * np.exp(rng.standard_normal(14))
+        found, swaps = exchange(A, rng.permutation(14)[:4].tolist(), f)
+
+        def volume(columns, A=A):
+            return np.sqrt(np.linalg.det(A[:, columns].T @ A[:, columns]))
+
+        now = volume(found.chosen)
+        for i in range(4):
+            for j in np.setdiff1d(np.arange(14), found.chosen):
+                other = [*found.chosen]
+                other[i] = j
+                assert volume(other) <= f * now * (1 + 1e-7)
+        assert swaps > 0 or f > 1.05
+
+
 def test_pivots_are_those_of_lapack_where_nothing_ties_and_the_lower_index_where_it_does():
     for seed in range(20):
         A = np.random.default_rng(seed).standard_normal((15, 60))
@@ -155,6 +175,7 @@ def test_rounds_do_not_depend_on_the_order_of_the_columns():
         chosen = RRQRSelector(70, strong=strong).fit(X).selected_
         shuffled = RRQRSelector(70, strong=strong).fit(X[:, order]).selected_
         assert_array_equal(order[shuffled], chosen)
+        assert len(np.unique(chosen)) == 70
 
 
 @pytest.mark.parametrize("f", [1, 1.0, 0.5, -2, np.nan, np.inf, "2", None, True])

@@ -380,6 +380,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                                                                    'fsel_book/spectra.py'),
                                    'fsel_book.spectra.RowSpace.small_svd': ('spectra.html#rowspace.small_svd', 'fsel_book/spectra.py'),
                                    'fsel_book.spectra.RowSpace.truncate': ('spectra.html#rowspace.truncate', 'fsel_book/spectra.py'),
+                                   'fsel_book.spectra.about_norm': ('spectra.html#about_norm', 'fsel_book/spectra.py'),
                                    'fsel_book.spectra.as_space': ('spectra.html#as_space', 'fsel_book/spectra.py'),
                                    'fsel_book.spectra.basis_accuracy': ('spectra.html#basis_accuracy', 'fsel_book/spectra.py'),
                                    'fsel_book.spectra.check_leading': ('spectra.html#check_leading', 'fsel_book/spectra.py'),

@@ -3,7 +3,7 @@
 # %% auto #0
 __all__ = ['GRAM_LIMIT', 'long_blocks', 'gram', 'gram_factor', 'sparse_signs', 'sketch', 'warn_of_tiny_directions',
            'sketched_factor', 'unit_factors', 'orthonormalize', 'safe_scale', 'squared_norms', 'check_leading',
-           'RowSpace', 'check_orthonormal', 'row_space', 'basis_accuracy', 'as_space', 'leverage_scores']
+           'RowSpace', 'check_orthonormal', 'row_space', 'about_norm', 'basis_accuracy', 'as_space', 'leverage_scores']
 
 # %% ../nbs/02_spectra.ipynb #3a600a2e
 import warnings
@@ -273,7 +273,7 @@ def check_orthonormal(space):
                          f"{scores.sum():.6g} where {ell} is right, the largest is {scores.max():.6g}, and it changes the "
                          f"squared length of a random vector by {stretch:.6g}. Use row_space(X) to get such a V from data.")
 
-# %% ../nbs/02_spectra.ipynb #3bf5583d
+# %% ../nbs/02_spectra.ipynb #daf7c4a3
 def row_space(X, rank=None):
     """An orthonormal basis of the row space of `X`, or of the space of its leading right singular vectors.
 
@@ -330,12 +330,20 @@ def row_space(X, rank=None):
         space = RowSpace(X, B, scale, V=from_numpy(V, X))
     return space if rank is None else space.truncate(rank)
 
+def about_norm(A, steps=6):
+    """The spectral norm of `A` from below, by a few steps of the power method: the right order of magnitude."""
+    z = np.random.default_rng(0).standard_normal(A.shape[1])
+    for _ in range(steps):
+        z = A.T @ (A @ z)
+        z /= np.linalg.norm(z)
+    return np.linalg.norm(A @ z)
+
 def basis_accuracy(space):
-    """About how far `V'V` is from the identity: the unit roundoff times a bound on the equilibrated condition number."""
+    """About how far `V'V` is from the identity: the unit roundoff times the equilibrated condition number."""
     if space.T is None: return float(np.finfo(float).eps)
     norms = np.linalg.norm(space.B, axis=1, keepdims=True) / space.scale
     B, T = np.divide(space.B / space.scale, norms, out=np.zeros_like(space.B), where=norms > 0), to_numpy(space.T) * norms
-    return float(np.finfo(float).eps * np.linalg.norm(B, 2) * np.linalg.norm(T, 2))
+    return float(np.finfo(float).eps * about_norm(B) * about_norm(T))
 
 def as_space(V):
     """`V` as a `RowSpace`: itself, or the space of a basis with orthonormal columns."""

@@ -70,8 +70,13 @@ def test_a_trial_runs_on_one_thread():
 
 
 values = st.one_of(
-    st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(),
-    st.floats(allow_nan=False).map(np.float64), st.integers(-9, 9).map(np.int32),
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(allow_nan=False),
+    st.text(),
+    st.floats(allow_nan=False).map(np.float64),
+    st.integers(-9, 9).map(np.int32),
 )
 
 
@@ -93,8 +98,10 @@ def test_progress(capsys, tmp_path):
 
 # ---------------------------------------------------------------- interrupts and damage
 
+# What is started in the background of a shell ignores SIGINT, and so do its children: the program listens again.
 PROGRAM = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from fsel_book.experiments import Experiment
 
 def slow(rng, k):
@@ -206,10 +213,16 @@ def test_results_of_another_version_are_refused(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "wrong, message",
     [
-        (dict(name="a/b"), "name='a/b'"), (dict(name=""), "name=''"), (dict(name=3), "name=3"),
-        (dict(repetitions=0), "repetitions=0"), (dict(repetitions=1.5), "repetitions=1.5"),
-        (dict(seed=None), "seed=None"), (dict(seed=0.5), "seed=0.5"),
-        (dict(grid=dict(k=3)), "'k'"), (dict(grid=3), "grid"), (dict(grid=dict(k=[{1}])), r"\{1\}"),
+        (dict(name="a/b"), "name='a/b'"),
+        (dict(name=""), "name=''"),
+        (dict(name=3), "name=3"),
+        (dict(repetitions=0), "repetitions=0"),
+        (dict(repetitions=1.5), "repetitions=1.5"),
+        (dict(seed=None), "seed=None"),
+        (dict(seed=0.5), "seed=0.5"),
+        (dict(grid=dict(k=3)), "'k'"),
+        (dict(grid=3), "grid"),
+        (dict(grid=dict(k=[{1}])), r"\{1\}"),
     ],
 )
 def test_bad_declarations(wrong, message):
@@ -219,7 +232,7 @@ def test_bad_declarations(wrong, message):
 
 # ---------------------------------------------------------------- fingerprints
 
-MODULE = '''
+MODULE = """
 import numpy as np
 from functools import lru_cache
 from math import sqrt
@@ -243,7 +256,7 @@ def trial(rng, k, scale=FACTOR):
     "A trial."
     return dict(value=sum(helper(v) for v in DATA) + Model().predict(k) + shifted(k) * moved(k) * scale + sqrt(k))
 def other(rng): return 1
-'''
+"""
 
 
 @pytest.fixture
@@ -265,9 +278,13 @@ def fingerprint_of(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "old, new",
     [
-        ('    "A trial."\n', ""), ('"Helps."', '"Does not help."'), ("return FACTOR * x", "return FACTOR*x  # three"),
-        ("def other(rng): return 1", "def other(rng): return 2"), ("class Model:\n", 'class Model:\n    "A model."\n'),
-        ("import numpy as np\n", "import json\nimport numpy as np\n\n\n"), ("UNUSED = 1", "UNUSED = 2"),
+        ('    "A trial."\n', ""),
+        ('"Helps."', '"Does not help."'),
+        ("return FACTOR * x", "return FACTOR*x  # three"),
+        ("def other(rng): return 1", "def other(rng): return 2"),
+        ("class Model:\n", 'class Model:\n    "A model."\n'),
+        ("import numpy as np\n", "import json\nimport numpy as np\n\n\n"),
+        ("UNUSED = 1", "UNUSED = 2"),
     ],
 )
 def test_what_a_fingerprint_does_not_see(fingerprint_of, old, new):
@@ -278,10 +295,16 @@ def test_what_a_fingerprint_does_not_see(fingerprint_of, old, new):
 @pytest.mark.parametrize(
     "old, new",
     [
-        ("FACTOR = 3", "FACTOR = 4"), ("arange(4.0)", "arange(5.0)"), ("return FACTOR * x", "return FACTOR + x"),
-        ("return x - 1", "return x - 2"), ("offset = 1", "offset = 2"), ("return x + n", "return x * n"),
-        ("shifted = outer(2)", "shifted = outer(4)"), ("moved = outer(3)", "moved = outer(4)"),
-        ("scale=FACTOR", "scale=4"), ("Model().predict(k)", "Model().predict(2 * k)"),
+        ("FACTOR = 3", "FACTOR = 4"),
+        ("arange(4.0)", "arange(5.0)"),
+        ("return FACTOR * x", "return FACTOR + x"),
+        ("return x - 1", "return x - 2"),
+        ("offset = 1", "offset = 2"),
+        ("return x + n", "return x * n"),
+        ("shifted = outer(2)", "shifted = outer(4)"),
+        ("moved = outer(3)", "moved = outer(4)"),
+        ("scale=FACTOR", "scale=4"),
+        ("Model().predict(k)", "Model().predict(2 * k)"),
         ("from math import sqrt", "from math import exp as sqrt"),
     ],
 )

@@ -438,7 +438,7 @@ class RRQRSelector(CertifiedSelector):
         check_flag("strong", self.strong)
         check_factor(self.f)
 
-    def _sample(self, space, r): return rrqr(space, r, strong=self.strong, f=self.f)
+    def _sample(self, space, r, y): return rrqr(space, r, strong=self.strong, f=self.f)
 
     def _promise(self, space, r): return rrqr_promise(space.shape[1], space.shape[0], self.strong, self.f)
 
@@ -602,7 +602,7 @@ class RandomSelector(CertifiedSelector):
         check_unit("epsilon", self.epsilon)
         check_unit("delta", self.delta)
 
-    def _sample(self, space, r): return random_features(space, r, self.random_state)
+    def _sample(self, space, r, y): return random_features(space, r, self.random_state)
 
     def _promise(self, space, r): return random_promise(space, r, self.delta)
 

@@ -3,10 +3,12 @@
 # %% auto #0
 __all__ = ['SLACK_BITS', 'NEGLIGIBLE', 'RULES_AS_PRINTED', 'RULES', 'lower_coefficients', 'upper_coefficients',
            'barrier_constants', 'round_ties', 'within_ties', 'check_rule', 'check_request', 'bss_reference',
-           'plus_identity', 'inverse_by_halves', 'Barriers', 'chunks', 'Search', 'LargestNorm', 'top_eigenvalue_bound',
-           'as_float32', 'LargestSlack', 'LeverageBlock', 'bss', 'bss_promise', 'bss_draws', 'BSSSelector']
+           'plus_identity', 'inverse_by_halves', 'Barriers', 'chunks', 'Search', 'in_order', 'LargestNorm',
+           'top_eigenvalue_bound', 'as_float32', 'Bounds', 'LargestSlack', 'LeverageBlock', 'bss', 'bss_promise',
+           'bss_draws', 'BSSSelector']
 
 # %% ../nbs/04_bss.ipynb #33a3af03
+from functools import cached_property
 from typing import Any
 
 import array_api_compat
@@ -212,11 +214,14 @@ class Search:
     ----------
     space : RowSpace
     rng : RandomState
+    prices : ndarray, shape (n_features,), optional
+        What comes off the slack of each column.
     """
 
-    def __init__(self, space, rng):
+    def __init__(self, space, rng, prices=None):
         self.space, self.rng = space, rng
         self.norms = to_numpy(space.scores64)
+        self.prices = np.broadcast_to(0.0, len(self.norms)) if prices is None else prices
         self.usable = self.norms > NEGLIGIBLE
         self.fresh = self.usable.copy()
 
@@ -224,12 +229,21 @@ class Search:
         "Rows of `V` on the host."
         return to_numpy(self.space.rows(indices))
 
+    def take(self, i):
+        "Column `i` was taken."
+        self.fresh[i] = False
+
+    def slack(self, barriers, indices, rows):
+        "`lower - upper`, less the price, of some columns: they are feasible where it is not negative."
+        lower, upper = barriers.lower_upper(rows)
+        return lower - upper - self.prices[indices]
+
     def largest_slack(self, barriers, mask):
-        "The largest `lower - upper` in `mask` and its index, by looking at all columns there."
+        "The largest slack in `mask` and its index, by looking at all columns there."
         C, best = barriers.slack_matrix(), (-np.inf, -1)
         for block in chunks(np.flatnonzero(mask)):
             rows = self.rows(block)
-            slack = round_ties(np.einsum("ij,ij->i", rows @ C, rows), SLACK_BITS)
+            slack = round_ties(np.einsum("ij,ij->i", rows @ C, rows) - self.prices[block], SLACK_BITS)
             if slack.max() > best[0]: best = slack.max(), block[np.argmax(slack)]
         return best
 
@@ -240,21 +254,37 @@ class Search:
         return i, self.rows([i])[0]
 
 # %% ../nbs/04_bss.ipynb #0c1a606d
+def in_order(keys, indices):
+    "`indices` by decreasing key; the lower index first among equals, if they are increasing."
+    return indices[np.argsort(-keys[indices], kind="stable")]
+
 class LargestNorm(Search):
     """The feasible column of largest norm: scan by norm, stop at the first."""
 
-    def __init__(self, space, rng):
-        super().__init__(space, rng)
-        self.order = np.argsort(-round_ties(self.norms), kind="stable")[:np.count_nonzero(self.usable)]
-        ell = space.shape[1]
-        self.head = self.rows(self.order[:max(256, min(1024 + 8 * ell, 2**23 // ell))])  # 64 MB at most, or 256 rows
+    def __init__(self, space, rng, prices=None):
+        super().__init__(space, rng, prices)
+        d, ell = space.shape
+        self.keys = np.where(self.usable, round_ties(self.ranking()), -np.inf)
+        size = min(d, max(256, min(1024 + 8 * ell, 2**23 // ell)))  # rows of 64 MB at most, or 256 rows
+        self.edge = np.partition(self.keys, d - size)[d - size]
+        self.early = in_order(self.keys, np.flatnonzero(self.usable & (self.keys >= self.edge)))
+        self.head = self.rows(self.early[:size])
+
+    def ranking(self):
+        "What decides the order."
+        return self.norms
+
+    @cached_property
+    def order(self):
+        "All columns that can be taken, in their order."
+        return np.concatenate([self.early, in_order(self.keys, np.flatnonzero(self.usable & (self.keys < self.edge)))])
 
     def blocks(self):
-        "Fresh columns in the order of their norms, then those taken before: indices and rows."
-        left = np.flatnonzero(self.fresh[self.order[:len(self.head)]])
+        "Fresh columns in their order, then those taken before: indices and rows."
+        left = np.flatnonzero(self.fresh[self.early[:len(self.head)]])
         a, b = 0, 16
         while a < len(left):
-            yield self.order[left[a:b]], self.head[left[a:b]]
+            yield self.early[left[a:b]], self.head[left[a:b]]
             a, b = b, 3 * b
         for block in chunks(self.order[len(self.head):]):
             block = block[self.fresh[block]]
@@ -264,14 +294,16 @@ class LargestNorm(Search):
 
     def pick(self, barriers):
         for indices, rows in self.blocks():
-            lower, upper = barriers.lower_upper(rows)
-            feasible = np.flatnonzero(upper <= lower)
+            feasible = np.flatnonzero(self.slack(barriers, indices, rows) >= 0)
             if len(feasible): return indices[feasible[0]], rows[feasible[0]]
         return self.pick_by_full_scan(barriers)
 
 # %% ../nbs/04_bss.ipynb #14bd6dd1
 def top_eigenvalue_bound(E, start, steps=8):
     """An upper bound on the largest eigenvalue of the symmetric `E`, guessed by Lanczos, proved by Cholesky; its vector."""
+    if len(E) <= 32:  # small enough to have all of them, to rounding
+        lam, Q = np.linalg.eigh(E)
+        return lam[-1] + 1e-12 * np.abs(lam).max(), Q[:, -1]
     Q = np.zeros((steps, len(E)))
     Q[0] = start / np.linalg.norm(start)
     for j in range(1, steps):
@@ -296,11 +328,11 @@ def as_float32(space):
     return np.concatenate([space.rows(block).astype(np.float32) for block in chunks(np.arange(space.shape[0]))])
 
 # %% ../nbs/04_bss.ipynb #274ac859
-class LargestSlack(Search):
-    """The column of largest `lower - upper`, found through bounds that are kept from step to step."""
+class Bounds(Search):
+    """Bounds on `v'Cv` that are kept from step to step."""
 
-    def __init__(self, space, rng):
-        super().__init__(space, rng)
+    def __init__(self, space, rng, prices=None):
+        super().__init__(space, rng, prices)
         d, ell = space.shape
         self.C, self.bound, self.sigma = np.zeros((ell, ell)), np.where(self.usable, 0.0, -np.inf), 1.0
         self.start = self.direction = np.random.default_rng(0).standard_normal(ell) / ell
@@ -308,7 +340,7 @@ class LargestSlack(Search):
         self.screen: Any = as_float32(space) if array_api_compat.is_numpy_array(space.X) and ell <= 3500 else None
 
     def raise_bounds(self, C):
-        "From bounds on the slack of the last step to bounds on the slack of this one."
+        "From bounds on `v'Cv` for the last step to bounds for this one."
         mu, self.direction = top_eigenvalue_bound(C - self.sigma * self.C, self.direction + self.start)
         self.bound *= self.sigma
         self.bound += mu * self.norms
@@ -329,22 +361,30 @@ class LargestSlack(Search):
         for block in chunks(indices, 1024):
             rows = self.screen[block]
             self.bound[block] = np.einsum("ij,ij->i", rows @ C, rows) + error * self.norms[block]
-        return np.max(self.bound[indices] - 2 * error * self.norms[indices], initial=-np.inf)
+        return np.max(self.reach(indices) - 2 * error * self.norms[indices], initial=-np.inf)
+
+    def reach(self, indices):
+        "Bounds on the slack."
+        return self.bound[indices] - self.prices[indices]
+
+# %% ../nbs/04_bss.ipynb #4ad09548
+class LargestSlack(Bounds):
+    """The column of largest slack, found through the bounds."""
 
     def pick(self, barriers):
         self.raise_bounds(barriers.slack_matrix())
         leaders = self.leaders[self.fresh[self.leaders]]
         self.evaluate(leaders)
-        value = np.max(self.bound[leaders], initial=-np.inf)
-        contenders = close = np.flatnonzero((self.bound >= within_ties(value)) & self.fresh)
+        value = np.max(self.reach(leaders), initial=-np.inf)
+        contenders = close = np.flatnonzero((self.reach(slice(None)) >= within_ties(value)) & self.fresh)
         if self.screen is not None:
             value = max(value, self.evaluate_roughly(contenders))
-            close = contenders[self.bound[contenders] >= within_ties(value)]
+            close = contenders[self.reach(contenders) >= within_ties(value)]
         self.evaluate(close)
-        slack = round_ties(self.bound[close], SLACK_BITS)
+        slack = round_ties(self.reach(close), SLACK_BITS)
         if len(close) == 0 or slack.max() < 0: return self.pick_by_full_scan(barriers)
         known = np.concatenate([contenders, leaders])
-        self.leaders = np.unique(known[np.argpartition(-self.bound[known], min(48, len(known) - 1))[:48]])
+        self.leaders = np.unique(known[np.argpartition(-self.reach(known), min(48, len(known) - 1))[:48]])
         i = close[np.argmax(slack)]
         return i, self.rows([i])[0]
 
@@ -357,9 +397,9 @@ class LeverageBlock(Search):
         if cumulative[-1] > 0:
             indices = np.unique(np.searchsorted(cumulative, self.rng.random_sample(64) * cumulative[-1], side="right"))
             rows = self.rows(indices)
-            lower, upper = barriers.lower_upper(rows)
-            j = np.argmax(round_ties(lower - upper, SLACK_BITS))
-            if upper[j] <= lower[j]: return indices[j], rows[j]
+            slack = self.slack(barriers, indices, rows)
+            j = np.argmax(round_ties(slack, SLACK_BITS))
+            if slack[j] >= 0: return indices[j], rows[j]
         return self.pick_by_full_scan(barriers)
 
 # %% ../nbs/04_bss.ipynb #d8f124c0
@@ -415,7 +455,7 @@ def bss(V, r, rule="largest-norm", random_state=None, verbose=0):
         barriers = Barriers(ell, r)
         for _ in tqdm(range(r), desc="bss", disable=not verbose):
             i, v = search.pick(barriers)
-            search.fresh[i] = False
+            search.take(i)
             draws.append(i)
             weights.append(barriers.add(v))
     return Sampling.from_draws(draws, np.array(weights) * (1 - np.sqrt(ell / r)) / r, d, space.X)
@@ -526,7 +566,7 @@ class BSSSelector(CertifiedSelector):
         check_unit("epsilon", self.epsilon)
         check_rule(self.rule, RULES)
 
-    def _sample(self, space, r): return bss(space, r, self.rule, self.random_state, self.verbose)
+    def _sample(self, space, r, y): return bss(space, r, self.rule, self.random_state, self.verbose)
 
     def _promise(self, space, r): return bss_promise(space.shape[1], r)
 

@@ -2,11 +2,16 @@
 
 # %% auto #0
 __all__ = ['DRAWS', 'GEOMETRY', 'AS_PRINTED', 'METHODS', 'synthetic_choices', 'LAMBDAS', 'TEXTS', 'text_errors', 'words_chosen',
-           'synthetic_risks', 'text_risks', 'identity', 'random_stream', 'source_of', 'names_in', 'used_by',
-           'stands_for', 'fingerprint', 'plain', 'in_json', 'append_line', 'finished_trials', 'run_trial', 'Experiment',
-           'mean_and_error', 'Comparison', 'taken', 'select', 'selections', 'ten_fold', 'errors_in_percent', 'averaged',
-           'most_chosen', 'synthetic_choice', 'documents', 'fold_errors', 'document_errors', 'chosen_words', 'risks',
-           'synthetic_risk', 'document_risk']
+           'synthetic_risks', 'text_risks', 'EMBEDDED', 'SCALINGS', 'FOR_TABLE', 'TABLE_SETS', 'sparse_table',
+           'PRINTED_SPARSE', 'PLAIN', 'sparse_readings', 'CHOICES', 'sparse_choices', 'RULES', 'ALTERNATIVES',
+           'sparse_alternatives', 'BOUNDS', 'many_targets', 'identity', 'random_stream', 'source_of', 'names_in',
+           'used_by', 'stands_for', 'fingerprint', 'plain', 'in_json', 'append_line', 'finished_trials', 'run_trial',
+           'importable', 'Experiment', 'mean_and_error', 'Comparison', 'taken', 'greedy', 'goal', 'select',
+           'selections', 'ten_fold', 'errors_in_percent', 'averaged', 'most_chosen', 'synthetic_choice', 'documents',
+           'fold_errors', 'document_errors', 'chosen_words', 'risks', 'synthetic_risk', 'document_risk',
+           'regression_set', 'part_of', 'rescaled', 'leading', 'root_mean_square', 'fitted_errors', 'split',
+           'sparse_errors', 'printed_sparse', 'task_of', 'used', 'lasso_weights', 'sparse_pca', 'regress',
+           'alternative', 'alternative_errors', 'many_target_errors']
 
 # %% ../nbs/17_experiments.ipynb #d56aeabd
 import ast
@@ -21,25 +26,34 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from html import escape
+from importlib import import_module
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import joblib
 import numpy as np
-from scipy.linalg import qr
+from scipy.linalg import eigh, qr
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.decomposition import PCA, SparsePCA
+from sklearn.linear_model import LinearRegression, lasso_path
 from sklearn.model_selection import KFold, ParameterGrid
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from . import __version__
 from .arrays import is_integer
-from .baselines import information_gain, rrqr
-from .bss import bss
+from .baselines import RandomSelector, information_gain, rrqr
+from .bss import bss, round_ties
 from .datasets import load_dataset, load_docstrings, load_techtc, make_bhattacharyya, make_bhattacharyya_regression
+from .dual_set import (ClosestSpan, DSFSelector, RSFSelector, SparsePCRegressor, det_sampling, det_sampling_reference,
+                                orthonormal_columns, rand_sampling)
 from .leverage import largest_leverages, leverage_sampling
 from .ridge import RLSClassifier, ridge_risk
 from .sampling import Sampling, certify
-from .spectra import row_space
+from .spectra import RowSpace, gram, row_space
 
 # %% ../nbs/17_experiments.ipynb #90c9d49b
 def identity(*parts):
@@ -147,6 +161,12 @@ def run_trial(name, trial, key, parameters, repetition):
         raise RuntimeError(f"{name}: the trial with {parameters}, repetition {repetition}, failed: {error!r}") from error
     return key, records
 
+# %% ../nbs/17_experiments.ipynb #8a608258
+def importable(trial):
+    "The same trial in this chapter's module, if it is there; otherwise the trial as it is."
+    found = getattr(import_module("fsel_book.experiments"), trial.__name__, None)
+    return found if inspect.isfunction(found) and fingerprint(found) == fingerprint(trial) else trial
+
 # %% ../nbs/17_experiments.ipynb #f78fa994
 @dataclass(frozen=True)
 class Experiment:
@@ -230,7 +250,8 @@ class Experiment:
         tasks, path = self.tasks(), Path(folder or "") / f"{self.name}.jsonl"
         header = self.header() if folder else {}
         done = finished_trials(path, header) if folder else {}
-        missing = [joblib.delayed(run_trial)(self.name, self.trial, key, *task) for key, task in tasks.items() if key not in done]
+        trial = importable(self.trial)
+        missing = [joblib.delayed(run_trial)(self.name, trial, key, *task) for key, task in tasks.items() if key not in done]
         parallel = joblib.Parallel(n_jobs, batch_size=1, return_as="generator_unordered", idle_worker_timeout=1)  # nobody lingers
         work = parallel(missing)
         bar = tqdm(work, self.name, len(tasks), initial=len(tasks) - len(missing), disable=not verbose)
@@ -346,6 +367,18 @@ def taken(indices, d):
     "The `Sampling` of the features `indices` of `d`, with weights one."
     return Sampling(np.asarray(indices), np.ones(len(indices)), d, len(indices))
 
+def greedy(space, targets, r):
+    "The features of orthogonal least squares: at each step the one that brings their span closest to the targets."
+    search, draws = ClosestSpan(space, None, None, targets), []
+    for _ in range(r):
+        draws.append(int(np.argmax(round_ties(np.where(search.fresh, search.gains(), -1.0)))))
+        search.take(draws[-1])
+    return draws
+
+def goal(method, y, space):
+    "What a method comes close to: the components, each as long as its singular value, or the targets."
+    return space.left * space.singular_values if method.endswith("components") else np.reshape(y, (len(y), -1))
+
 def select(method, X, y, space, r, rng):
     "The `Sampling` of `r` features by a method, from training data, their labels and their row space."
     d = X.shape[1]
@@ -360,6 +393,12 @@ def select(method, X, y, space, r, rng):
         case "strong RRQR": return rrqr(space, r)
         case "information gain": return taken(np.argsort(-information_gain(X, y), kind="stable")[:r], d)
         case "random": return taken(rng.choice(d, r, replace=False), d)
+        case "RSF": return rand_sampling(space, r, rng)
+        case "DSF, index": return det_sampling_reference(space.basis(), space.residual_norms, r)
+        case "DSF, first" | "DSF, best": return det_sampling(space, space.residual_norms, r, method[5:])
+        case "DSF, components" | "DSF, target":
+            return det_sampling(space, space.residual_norms, r, "closest", goal(method, y, space))
+        case "greedy, components" | "greedy, target": return taken(greedy(space, goal(method, y, space), r), d)
     raise ValueError(f"method={method!r} is not known.")
 
 # %% ../nbs/17_experiments.ipynb #c5113429
@@ -492,3 +531,195 @@ def document_risk(rng, data, sizes=(300, 400, 500), lams=(0.1, 0.3, 0.5), n=200)
 
 synthetic_risks = Experiment("synthetic_risks", synthetic_risk, dict(k=[90, 100]), repetitions=10)
 text_risks = Experiment("text_risks", document_risk, dict(data=TEXTS[:2]), repetitions=4)
+
+# %% ../nbs/17_experiments.ipynb #a703806d
+EMBEDDED = {"breast_cancer": load_breast_cancer, "digits": load_digits}
+SCALINGS = ("raw", "unit length", "0 to 1", "z-scores", "log")
+
+@lru_cache(maxsize=1)
+def regression_set(data):
+    "Features as they stand, and labels as numbers: those of the file, or 1 for the first of two names and 0 for the other."
+    bunch = EMBEDDED[data]() if data in EMBEDDED else load_dataset(data)
+    y = bunch.target
+    return bunch.data.astype(float), (y if np.issubdtype(y.dtype, np.number) else y == np.unique(y)[0]).astype(float)
+
+def part_of(y, part, rng):
+    "All rows; for 'drawn' three of each class at random; for a number the three of each class from `3 * part` on."
+    if part is None: return np.arange(len(y))
+    classes = [np.flatnonzero(y == label) for label in np.unique(y)]
+    return np.concatenate([rng.choice(rows, 3, replace=False) if part == "drawn" else rows[3 * part:3 * part + 3] for rows in classes])
+
+def rescaled(X, scaling):
+    "The features in one of the `SCALINGS`."
+    match scaling:
+        case "raw": return X
+        case "unit length": shift, factor = 0.0, np.linalg.norm(X, axis=0)
+        case "0 to 1": shift, factor = X.min(axis=0), np.ptp(X, axis=0)
+        case "z-scores": shift, factor = X.mean(axis=0), X.std(axis=0)
+        case "log": return np.log(0.1 + X)
+        case _: raise ValueError(f"scaling={scaling!r} is not known.")
+    return (X - shift) / np.where(factor > 0, factor, 1)
+
+# %% ../nbs/17_experiments.ipynb #b24176a7
+def leading(X, k):
+    "The `k` leading components of a dense `X` by its Gram matrix, for components above 1e-4 of the first."
+    m = min(X.shape)
+    Q = eigh(gram(X), subset_by_index=[m - k, m - 1])[1]
+    V = Q if m == X.shape[1] else np.linalg.qr(X.T @ Q)[0]
+    decomposition = np.linalg.svd(X @ V, full_matrices=False)
+    U, S, Wt = decomposition
+    space = RowSpace(X, U * S, 1.0, V=V @ Wt.T, partial=True)
+    space.small_svd = decomposition
+    return space
+
+# %% ../nbs/17_experiments.ipynb #32a4dfdc
+def root_mean_square(residual):
+    "Over all entries."
+    return float(np.sqrt(np.mean(residual**2)))
+
+def fitted_errors(C, y, C_new, y_new):
+    "In-sample and out-of-sample error of regression on the columns of `C`, without an intercept."
+    w = np.linalg.lstsq(C, y, rcond=None)[0]
+    return dict(in_sample=root_mean_square(C @ w - y), out_sample=root_mean_square(C_new @ w - y_new))
+
+def split(n, rng, share=0.8):
+    "Training and test rows."
+    return np.split(rng.permutation(n), [int(share * n)])
+
+# %% ../nbs/17_experiments.ipynb #304037ed
+FOR_TABLE = ("DSF, index", "DSF, first", "DSF, best", "DSF, components", "DSF, target", "RSF", "random")
+
+def sparse_errors(rng, data, sizes=(6, 10), methods=FOR_TABLE, k=5, part=None, scaling="raw", signs=False):
+    "Errors of regression on `k` components, and on the features that each method chooses, for one split."
+    X, y = regression_set(data)
+    rows = part_of(y, part, rng)
+    train, test = (rows[places] for places in split(len(rows), rng))
+    X, y = rescaled(X, scaling), 2 * y - 1 if signs else y
+    A, b, B, c = X[train], y[train], X[test], y[test]
+    space = leading(A, k)
+    components = fitted_errors(A @ space.V, b, B @ space.V, c)
+    for r in sizes:
+        if r > X.shape[1]: continue
+        yield dict(method="PCA", r=r, n_selected=X.shape[1], sine=0.0, **components)
+        for method in methods:
+            chosen = select(method, A, b, space, r, rng).indices
+            Q = orthonormal_columns(A[:, chosen])
+            sine = np.linalg.norm(space.left - Q @ (Q.T @ space.left), 2)
+            yield dict(method=method, r=r, n_selected=len(chosen), sine=sine, **fitted_errors(A[:, chosen], b, B[:, chosen], c))
+
+# %% ../nbs/17_experiments.ipynb #42aeb13e
+TABLE_SETS = ("arcene_train", "ionosphere", "libras", "madelon_train", "hill_valley", "spambase")
+sparse_table = Experiment("sparse_table", sparse_errors, [dict(data=TABLE_SETS), dict(data=["libras"], part=["drawn", 0])], repetitions=1000)
+
+# %% ../nbs/17_experiments.ipynb #3e041e5c
+PRINTED_SPARSE = {  # table 3 of the paper, for r = k + 1 and 2k: components, DSF, RSF, random columns in sample; the same out of sample
+    "arcene_train": ((0.93, 0.88, 0.91, 1.0, 0.99, 0.94, 0.98, 1.0), (0.93, 0.89, 0.86, 1.0, 1.0, 0.97, 0.98, 1.0)),
+    "ionosphere": ((0.57, 0.52, 0.55, 0.57, 0.58, 0.53, 0.57, 0.57), (0.57, 0.51, 0.52, 0.56, 0.58, 0.54, 0.55, 0.56)),
+    "libras": ((2.9, 2.9, 3.1, 3.7, 3.3, 3.6, 3.7, 3.7), (2.9, 2.4, 2.6, 3.6, 3.3, 3.3, 3.6, 3.6)),
+    "madelon_train": ((0.98, 0.98, 0.98, 1.0, 0.98, 0.98, 0.98, 1.0), (0.98, 0.97, 0.97, 1.0, 0.98, 0.98, 0.98, 1.0)),
+    "hill_valley": ((0.68, 0.66, 0.67, 0.68, 0.68, 0.67, 0.68, 0.68), (0.68, 0.65, 0.67, 0.69, 0.68, 0.67, 0.69, 0.69)),
+    "spambase": ((0.30, 0.30, 0.31, 0.28, 0.30, 0.30, 0.30, 0.38), (0.3, 0.3, 0.3, 0.25, 0.3, 0.3, 0.3, 0.35))}
+
+def printed_sparse():
+    "The printed errors by set, `r`, method and where they were measured."
+    places = [(method, where) for where in ("in_sample", "out_sample") for method in ("PCA", "DSF, index", "RSF", "random")]
+    return {(data, r, *place): value for data, both in PRINTED_SPARSE.items() for r, values in zip((6, 10), both) for place, value in zip(places, values)}
+
+# %% ../nbs/17_experiments.ipynb #d63d595f
+PLAIN = ("all features", "DSF, index", "RSF", "random")
+sparse_readings = Experiment("sparse_readings", sparse_errors, [
+    dict(data=["libras"], methods=[PLAIN], part=list(range(8))),
+    dict(data=["spambase"], methods=[PLAIN], scaling=SCALINGS, signs=[False, True])], repetitions=100)
+
+# %% ../nbs/17_experiments.ipynb #df26a51e
+CHOICES = (*FOR_TABLE, "largest leverages", "pivoted QR", "greedy, components", "greedy, target")
+sparse_choices = Experiment("sparse_choices", sparse_errors, dict(
+    data=[*TABLE_SETS, "golub", "alon", "prostate"], sizes=[(6, 10, 15, 20, 30, 40)], methods=[CHOICES]), repetitions=50)
+
+# %% ../nbs/17_experiments.ipynb #160cd00b
+def task_of(data, rng, genes=200):
+    "Features and targets: upper and lower half of the digits; of golub and prostate all genes but some, and those; else the labels."
+    X, y = regression_set(data)
+    if data == "digits": return X[:, :32], X[:, 32:]
+    if data not in ("golub", "prostate"): return X, y
+    chosen = rng.choice(X.shape[1], genes, replace=False)
+    return np.delete(X, chosen, axis=1), X[:, chosen]
+
+def used(coefficients):
+    "The features with a coefficient that is not zero, for one target or one row for each."
+    return np.flatnonzero(np.any(np.atleast_2d(coefficients), axis=0))
+
+def lasso_weights(X, Y, r):
+    "The weights at the last point on the lasso's path that has at most `r` features, for centred `X`."
+    path = np.moveaxis(lasso_path(X, Y - Y.mean(axis=0), eps=0.02, max_iter=5000)[1], -1, 0)
+    return next(weights for weights in path[::-1] if len(used(weights)) <= r)
+
+def sparse_pca(X, k, r=None, steps=6):
+    "Sparse PCA as it comes, or with the least penalty found by bisection for which at most `r` features have a loading."
+    low, high = 0.0, 6.0
+    def model(power): return SparsePCA(k, alpha=2**power, max_iter=30, random_state=0).fit(X)
+    for _ in range(steps if r else 0):
+        middle = (low + high) / 2
+        if len(used(model(middle).components_)) <= r: high = middle
+        else: low = middle
+    return model(high if r else low)
+
+# %% ../nbs/17_experiments.ipynb #7570684a
+RULES = ("best", "components", "target")
+ALTERNATIVES = ("mean", "PCA", "SparsePCA", "SparsePCA, r features", "lasso", "lasso, refitted", "pivoted QR", *(f"DSF, {rule}" for rule in RULES))
+
+def regress(X, Y, X_new):
+    "Predictions for `X_new` by regression with an intercept."
+    return LinearRegression().fit(X, Y).predict(X_new)
+
+def alternative(method, X, Y, X_new, k, r):
+    "Predictions for `X_new`, and the features used, by a method that its user would call in a line or two."
+    match method:
+        case "mean": return np.broadcast_to(Y.mean(axis=0), (len(X_new), *Y.shape[1:])), []
+        case "PCA" | "SparsePCA" | "SparsePCA, r features":
+            model = PCA(k, svd_solver="full").fit(X) if method == "PCA" else sparse_pca(X, k, r if "," in method else None)
+            return regress(model.transform(X), Y, model.transform(X_new)), used(model.components_)
+        case "lasso" | "lasso, refitted":
+            weights = lasso_weights(X, Y, r)
+            chosen = used(weights)
+            if method == "lasso": return X_new @ weights.T + Y.mean(axis=0), chosen
+        case "pivoted QR": chosen = qr(X, mode="r", pivoting=True)[1][:r]
+        case _:
+            model = SparsePCRegressor(k, n_features_to_select=r, selector=DSFSelector(rule=method.removeprefix("DSF, "))).fit(X, Y)
+            return model.predict(X_new), model.selected_
+    return regress(X[:, chosen], Y, X_new[:, chosen]), chosen
+
+# %% ../nbs/17_experiments.ipynb #63436f1f
+def alternative_errors(rng, data, k=5, r=10):
+    "Out-of-sample error, number of features and processor time of each method, for one split."
+    X, Y = task_of(data, rng)
+    train, test = split(len(X), rng)
+    scaler = StandardScaler().fit(X[train])
+    A, B = scaler.transform(X[train]), scaler.transform(X[test])
+    for method in ALTERNATIVES:
+        start = process_time()
+        predicted, features = alternative(method, A, Y[train], B, k, r)
+        yield dict(method=method, out_sample=root_mean_square(predicted - Y[test]), features=len(features), seconds=process_time() - start)
+
+sparse_alternatives = Experiment("sparse_alternatives", alternative_errors,
+                                 dict(data=["ionosphere", "spambase", "libras", "alon", "digits"]), repetitions=20)
+
+# %% ../nbs/17_experiments.ipynb #bd9536d1
+BOUNDS = ("components", "for_these", "for_every", "promised", "targets")
+
+def many_target_errors(rng, data, k, multiples=(2, 3, 6), genes=200):
+    "Errors and bounds for many targets, in units of those of regression on `k` components, for one split."
+    X, Y = task_of(data, rng, genes)
+    train, test = split(len(X), rng)
+    model = make_pipeline(PCA(k, svd_solver="full"), LinearRegression()).fit(X[train], Y[train])
+    inside, outside = (root_mean_square(model.predict(X[rows]) - Y[rows]) for rows in (train, test))
+    selectors = {f"DSF, {rule}": DSFSelector(rule=rule) for rule in RULES}
+    selectors |= {"RSF": RSFSelector(random_state=rng), "random": RandomSelector(random_state=rng)}
+    for r in (multiple * k for multiple in multiples if multiple * k <= X.shape[1]):
+        for method, selector in selectors.items():
+            model = SparsePCRegressor(k, n_features_to_select=r, selector=selector).fit(X[train], Y[train])
+            found = model.certificate_
+            yield dict(method=method, r=r, in_sample=found.measured / inside, out_sample=root_mean_square(model.predict(X[test]) - Y[test]) / outside,
+                       **{name: getattr(found, name) / inside for name in BOUNDS})
+
+many_targets = Experiment("many_targets", many_target_errors, dict(data=["digits", "golub", "prostate"], k=[5, 10]), repetitions=20)

@@ -242,7 +242,7 @@ class LeverageSelector(CertifiedSelector):
         check_unit("delta", self.delta)
         check_flag("sampling", self.sampling)
 
-    def _sample(self, space, r):
+    def _sample(self, space, r, y):
         return leverage_sampling(space, r, self.random_state) if self.sampling else largest_leverages(space, r)
 
     def _promise(self, space, r):

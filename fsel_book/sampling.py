@@ -142,7 +142,7 @@ class Measurement:
     n_draws: int
     n_selected: int
     promise: Promise | None
-    numerical_rank: int
+    numerical_rank: int | None
     energy: float
     method: str = "selection"
     accuracy: float = 0.0
@@ -199,8 +199,8 @@ class Certificate(Measurement):
         Of `V'SS'V`: the same features with all weights one.
     n_features, n_draws, n_selected : int
     promise : Promise or None
-    numerical_rank : int
-        Of the whole data; where it is above `rank`, a part of the data is not certified.
+    numerical_rank : int or None
+        Of the whole data, where it is known; where it is not `rank`, a part of the data is not certified.
     energy : float
         The part of the squared Frobenius norm of the data that is certified.
     method : str
@@ -219,7 +219,7 @@ class Certificate(Measurement):
 
     def title(self):
         "Method, draws, features, certified rank: one line."
-        part = "" if self.rank == self.numerical_rank else f" of {self.numerical_rank} ({self.energy:.1%} of the squared norm)"
+        part = "" if self.rank == self.numerical_rank else f"{f' of {self.numerical_rank}' * bool(self.numerical_rank)} ({self.energy:.1%} of the squared norm)"
         return (f"{self.method[:1].upper()}{self.method[1:]}: {self.n_draws} draws, {self.n_selected} of {self.n_features} features; "
                 f"certified for rank {self.rank}{part}")
 
@@ -328,7 +328,8 @@ def certify(V, sampling, promise=None, method="selection"):
 
 # %% ../nbs/03_sampling.ipynb #49b19a23
 COLORS = {"BSS": "#0072B2", "leverage sampling": "#D55E00", "largest leverages": "#009E73", "random": "#7F7F7F",
-          "all features": "#000000", "pivoted QR": "#CC79A7", "strong RRQR": "#882255", "information gain": "#E69F00"}
+          "all features": "#000000", "pivoted QR": "#CC79A7", "strong RRQR": "#882255", "information gain": "#E69F00",
+          "DSF": "#332288", "RSF": "#44AA99"}
 
 def method_color(method):
     "The colour of a method in every figure of the book."
@@ -561,8 +562,8 @@ class CertifiedSelector(SamplingTransformer):
     """Base class of the selectors: validates, samples, measures the certificate, applies the selection.
 
     A subclass has the parameters `n_features_to_select`, `rank` and `rescale`, the name of its `method`, and the method
-    `_sample(space, r)`, which returns a `Sampling` of `r` draws for the `RowSpace` to keep. It may have
-    `_promise(space, r)`, a `Promise`; `_draws(space)`, the number of draws that "auto" stands for;
+    `_sample(space, r, y)`, which returns a `Sampling` of `r` draws for the `RowSpace` to keep (`y` is what `fit` was given).
+    It may have `_promise(space, r)`, a `Promise`; `_draws(space)`, the number of draws that "auto" stands for;
     `_check_parameters()`, called before anything is computed; and `spare_draws`, how many draws it needs beyond the rank.
 
     Attributes
@@ -591,7 +592,7 @@ class CertifiedSelector(SamplingTransformer):
     ...     method = "first features"
     ...     def __init__(self, n_features_to_select=None, rank=None, rescale=False):
     ...         self.n_features_to_select, self.rank, self.rescale = n_features_to_select, rank, rescale
-    ...     def _sample(self, space, r):
+    ...     def _sample(self, space, r, y):
     ...         return Sampling.from_draws(np.arange(r), np.ones(r), space.shape[0], space.X)
     >>> X = np.random.default_rng(0).standard_normal((20, 100))
     >>> certificate = First(30, rank=5).fit(X).certificate_
@@ -626,18 +627,23 @@ class CertifiedSelector(SamplingTransformer):
         X = check_input(self, X, reset=True)
         r = requested_draws(self.n_features_to_select, X.shape[1], 1 + self.spare_draws)
         check_rank(self.rank, r, self.spare_draws)
-        space = row_space(X)
-        ell = target_rank(self.rank, space.numerical_rank, r, self.spare_draws)
-        if ell < space.numerical_rank: space = space.truncate(ell)
-        if r is None: r = automatic_draws(self._draws(space), ell, X.shape[1])
-        sampling = self._sample(space, r)
-        self.certificate_ = certify(space, sampling, self._promise(space, r), self.method)
+        space = self._space(X, r)
+        if r is None: r = automatic_draws(self._draws(space), space.shape[1], X.shape[1])
+        sampling = self._sample(space, r, y)
+        self.certificate_ = self._certify(space, sampling, r)
         self.n_draws_, self.leverage_scores_ = r, space.leverage_scores
         self._set_sampling(sampling, X)
         return self
 
     def _check_parameters(self): pass
 
+    def _space(self, X, r):
+        space = row_space(X)
+        ell = target_rank(self.rank, space.numerical_rank, r, self.spare_draws)
+        return space.truncate(ell) if ell < space.numerical_rank else space
+
     def _promise(self, space, r): return None
+
+    def _certify(self, space, sampling, r): return certify(space, sampling, self._promise(space, r), self.method)
 
     def _draws(self, space): raise ValueError(f"n_features_to_select='auto' is not possible: {type(self).__name__} has no theorem for it.")

@@ -4,6 +4,7 @@ A new method is one entry of `CASES`: the tests of selectors, of bad input, of a
 scikit-learn's own then run on it.
 """
 
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,18 +15,27 @@ import pytest
 import scipy.linalg
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
+from scipy.special import rel_entr
 
 from fsel_book import (
     BSSSelector,
+    DSFSelector,
     LeverageSelector,
     Promise,
+    RSFSelector,
     bss,
+    det_sampling,
     largest_leverages,
     leverage_promise,
     leverage_sampling,
+    rand_sampling,
     row_space,
 )
+from fsel_book.arrays import from_numpy, to_numpy
 from fsel_book.baselines import RandomSelector, RRQRSelector, random_features, random_promise, rrqr
+from fsel_book.spectra import as_space
+
+needs_data = pytest.mark.skipif(not os.environ.get("FSEL_BOOK_DATA"), reason="FSEL_BOOK_DATA is not set")
 
 # ---------------------------------------------------------------- matrices
 
@@ -80,6 +90,66 @@ def sparse_table(n=40, d=300, density=0.1, seed=0):
     return sp.csr_array(X)
 
 
+# ---------------------------------------------------------------- orthonormal bases
+
+
+def with_duplicates(d, l, rng):
+    V = heavy(-(-d // 3), l, rng)
+    return np.repeat(V, 3, axis=0)[: 3 * len(V)] / np.sqrt(3)
+
+
+def with_zero_rows(d, l, rng):
+    V = heavy(d, l, rng)
+    V[rng.permutation(d)[: max(0, (d - l) // 2)]] = 0
+    return np.linalg.qr(V)[0] * np.any(V, axis=1)[:, None]
+
+
+def with_few_values(d, l, rng):
+    """Through the row space of small integers: many ties and near ties."""
+    X = rng.integers(-1, 2, size=(l + 2, d)).astype(float)
+    X[0, 0] = 3
+    return row_space(X).basis()
+
+
+def rank_deficient(d, l, rng):
+    X = rng.standard_normal((3 * l + 2, l)) @ rng.standard_normal((l, d))
+    return row_space(X).basis()
+
+
+def one_column_matters(d, l, rng):
+    V = orthonormal(d - 1, l - 1, rng) if l > 1 else np.zeros((d - 1, 0))
+    out = np.zeros((d, V.shape[1] + 1))
+    out[1:, 1:], out[0, 0] = V, 1.0
+    return out
+
+
+def shuffled_frames(d, l, rng):
+    half = 1 << int(np.log2(max(d, 4 * l)) - 1)
+    V = two_frames(half, 2 * ((l + 1) // 2))
+    return V[rng.permutation(len(V))]
+
+
+def rotated_identities(d, l, rng):
+    """Columns that are equal but for rounding error: ties to be settled as if there were none."""
+    return stacked_identities(l, max(2, d // l)) @ orthonormal(l, l, rng)
+
+
+# Orthonormal bases of many kinds, of about the size asked for: `make(d, l, rng)`.
+KINDS = {
+    "Gaussian": lambda d, l, rng: orthonormal(d, l, rng),
+    "heavy-tailed": lambda d, l, rng: heavy(d, l, rng),
+    "Hadamard": lambda d, l, rng: hadamard(1 << int(np.ceil(np.log2(d))), l),
+    "stacked identities": lambda d, l, rng: stacked_identities(l, max(2, d // l)),
+    "two frames, shuffled": shuffled_frames,
+    "rotated identities": rotated_identities,
+    "duplicated columns": with_duplicates,
+    "zero columns": with_zero_rows,
+    "integers": with_few_values,
+    "rank-deficient": rank_deficient,
+    "one column alone in its direction": one_column_matters,
+}
+
+
 # ---------------------------------------------------------------- oracles
 
 
@@ -113,7 +183,7 @@ def scaled_spectrum(X):
     X = X / np.abs(X).max()
     X = X if X.shape[1] >= X.shape[0] else X.T
     norms = np.linalg.norm(X, axis=1)
-    kept = norms > 3e-15 * norms.max()
+    kept = norms > 1.5e-15 * norms.max()  # where row_space surely leaves a row out
     return np.linalg.svd(X[kept] / norms[kept, None], compute_uv=False)
 
 
@@ -157,6 +227,12 @@ def refused(*parts, error=ValueError):
 # ---------------------------------------------------------------- methods of selection
 
 
+def epsilon_of(thing, promise):
+    """What `epsilon` bounds, of a promise or a certificate: |I - M|, or 1 - M where M is promised no upper end."""
+    low = thing.lower if isinstance(thing, Promise) else thing.interval[0]
+    return 1 - low if promise.upper == np.inf else thing.epsilon
+
+
 @dataclass(frozen=True)
 class Case:
     """One method of selection, and all that a test need know of it.
@@ -165,7 +241,8 @@ class Case:
     says, by other means than the selector's where there are any, or None. It needs `spare` draws beyond the rank;
     `auto` says whether "auto" finds r from an epsilon, `random` whether it takes a seed, `distinct` whether every draw
     is another feature, `blind` whether it looks at no data (of distinct draws the weights are then n_features / r, and
-    else one), and `lengths` whether it looks at lengths in the row space, not at the space alone.
+    else one), and `lengths` whether it looks at lengths in the row space, not at the space alone. With more than
+    `untied(n)` draws from n generic samples its features tie, so that the choice depends on their order.
     """
 
     selector: type
@@ -178,6 +255,7 @@ class Case:
     distinct: bool = False
     blind: bool = False
     lengths: bool = False
+    untied: Callable = lambda n: np.inf
 
     def make(self, r=None, **keywords):
         seed = {"random_state": 0} if self.random else {}
@@ -206,6 +284,34 @@ def by_pivoting(strong, lower):
         distinct=True,
         lengths=True,
     )
+
+
+def by_dual_set(rule):
+    """A rule of DSF-Select; `components` is what `det_sampling` calls "closest", with the components as targets."""
+
+    def function(V, r, seed=0):
+        space = as_space(V)
+        if rule != "components":
+            return det_sampling(space, space.residual_norms, r, rule)
+        dense = space.X.toarray() if sp.issparse(space.X) else to_numpy(space.X)
+        components = from_numpy(dense.astype(np.float64) @ to_numpy(space.basis()), space.X)
+        return det_sampling(space, space.residual_norms, r, "closest", components)
+
+    def promise(space, r):
+        return Promise((1 - np.sqrt(space.shape[1] / r)) ** 2, np.inf)
+
+    # What repeated draws leave to fill up goes by lengths; the last dimension that is left, any feature fills as well.
+    return Case(DSFSelector, function, promise, {"rule": rule}, auto=True, lengths=True, untied=lambda n: n - 1)
+
+
+def kept_by_draws(space, r, delta=0.1):
+    """The lower end of leverage sampling, found by bisection of r kl(x / k, 1 / k) = log(2 k / delta)."""
+    k, low, high = space.shape[1], 0.0, 1.0
+    for _ in range(60):
+        x = (low + high) / 2
+        cost = r * (rel_entr(x / k, 1 / k) + rel_entr(1 - x / k, 1 - 1 / k))
+        low, high = (x, high) if cost > np.log(2 * k / delta) else (low, x)
+    return Promise(low, np.inf, 1 - delta)
 
 
 def leverage_kept(space, r):
@@ -243,6 +349,10 @@ CASES = {
         distinct=True,
         blind=True,
     ),
+    "DSF": by_dual_set("best"),
+    "DSF, first": by_dual_set("first"),
+    "DSF, components": by_dual_set("components"),
+    "RSF": Case(RSFSelector, lambda V, r, seed=0: rand_sampling(V, r, seed), kept_by_draws, auto=True, random=True),
     "pivoted QR": by_pivoting(False, lambda l, d: 1 / (1 + (d - l) * (4**l - 1) / 3)),
     "strong RRQR": by_pivoting(True, lambda l, d: 1 / (1 + 4 * l * (d - l))),
 }

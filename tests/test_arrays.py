@@ -7,9 +7,20 @@ import pytest
 import scipy.sparse as sp
 from cases import CASES, each_case, heavy, sparse_table, table
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
+from sklearn.feature_selection import SelectorMixin
 
-from fsel_book import BSSSelector, bss, bss_promise, bss_reference, certify, leverage_scores, row_space
+from fsel_book import (
+    BSSSelector,
+    DSFSelector,
+    SparsePCRegressor,
+    bss,
+    bss_promise,
+    bss_reference,
+    certify,
+    leverage_scores,
+    row_space,
+)
 from fsel_book.arrays import as_float64, by_columns, check_matrix, from_numpy, namespace, take_columns, to_numpy
 
 DTYPES = ["float64", "float32"]
@@ -29,6 +40,20 @@ def data(dtype, tall=False):
 
 def close(dtype):
     return {"rtol": 1e-4 if dtype == "float32" else 1e-9, "atol": 1e-6 if dtype == "float32" else 1e-12}
+
+
+class Given(SelectorMixin, BaseEstimator):
+    """Selects the features that it was given."""
+
+    def __init__(self, indices):
+        self.indices = indices
+
+    def fit(self, X, y=None):
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def _get_support_mask(self):
+        return np.isin(np.arange(self.n_features_in_), self.indices)
 
 
 def assert_lives_with(library, result, given, dtype):
@@ -156,6 +181,41 @@ def test_selectors(library, dtype, selector):
     assert_allclose(library.back(back), np.where(expected.get_support(), X, 0), **close(dtype))
 
 
+@each_dtype
+@pytest.mark.parametrize("targets", [0, 3])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_a_regression_with_sparse_components(library, dtype, targets, intercept):
+    X = data(dtype, tall=True)
+    Y = np.random.default_rng(0).standard_normal((60, targets) if targets else 60).astype(dtype)
+    given, y = library.make(X), Y if library.sparse else library.make(Y)
+    model = SparsePCRegressor(2, n_features_to_select=6, fit_intercept=intercept)
+    if library.sparse:  # which is not centred; the features chosen may be others
+        intercept_fit = clone(model).fit(given, y)
+        expected = clone(model).set_params(selector=Given(intercept_fit.selected_)).fit(X, Y)
+    else:
+        expected = clone(model).fit(X, Y)
+    fitted = clone(model).fit(given, y)
+    assert_array_equal(library.back(fitted.selected_), expected.selected_)
+    results = {"predict": fitted.predict(given), "transform": fitted.transform(given)}
+    for name in ("components_", "coef_", *["intercept_"] * bool(targets)):
+        results[name] = getattr(fitted, name)
+    for name, ours in results.items():
+        theirs = getattr(expected, name)
+        theirs = theirs(X) if callable(theirs) else theirs
+        assert_lives_with(library, ours, given, dtype)
+        rough = dtype == "float32"
+        assert_allclose(library.back(ours), theirs, rtol=1e-3 if rough else 1e-8, atol=1e-4 if rough else 1e-10)
+    assert fitted.certificate_.measured == pytest.approx(expected.certificate_.measured, rel=1e-4 if rough else 1e-9)
+
+
+@each_dtype
+def test_a_selection_for_targets(library, dtype):
+    X, Y = data(dtype), np.random.default_rng(0).standard_normal((12, 2)).astype(dtype)
+    given, y = library.make(X), Y if library.sparse else library.make(Y)
+    selector = DSFSelector(8, rank=4, rule="target")
+    assert_array_equal(library.back(clone(selector).fit(given, y).selected_), clone(selector).fit(X, Y).selected_)
+
+
 @each_selector
 def test_sparse_selection_is_the_dense_one_whatever_the_format(selector):
     X = sparse_table(12, 60, 0.3)
@@ -255,6 +315,20 @@ def test_selecting_from_sparse_data_makes_no_dense_array(large_sparse, no_densif
     tracemalloc.start()
     try:
         clone(selector).fit(X)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < dense_bytes / 2, f"peak {peak / 1e6:.0f} MB, dense {dense_bytes / 1e6:.0f} MB"
+
+
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array])
+def test_a_regression_on_sparse_data_makes_no_dense_array(large_sparse, no_densifying, form):
+    X, y = form(large_sparse), np.random.default_rng(0).standard_normal(300)
+    dense_bytes = 8 * X.shape[0] * X.shape[1]
+    tracemalloc.start()
+    try:
+        model = SparsePCRegressor(10, n_features_to_select=30).fit(X, y)
+        assert model.predict(X).shape == (300,)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse as sp
-from cases import hadamard, heavy, interval, orthonormal, sparse_table, stacked_identities, table, two_frames
+from cases import KINDS, hadamard, heavy, interval, orthonormal, sparse_table, stacked_identities, table, two_frames
 from numpy.testing import assert_allclose, assert_array_equal
 
 from fsel_book.arrays import to_numpy
@@ -50,62 +50,6 @@ def assert_same_picks(V, r, rule):
 
 
 # ---------------------------------------------------------------- pick for pick
-
-
-def with_duplicates(d, l, rng):
-    V = heavy(-(-d // 3), l, rng)
-    return np.repeat(V, 3, axis=0)[: 3 * len(V)] / np.sqrt(3)
-
-
-def with_zero_rows(d, l, rng):
-    V = heavy(d, l, rng)
-    V[rng.permutation(d)[: max(0, (d - l) // 2)]] = 0
-    return np.linalg.qr(V)[0] * np.any(V, axis=1)[:, None]
-
-
-def with_few_values(d, l, rng):
-    """Through the row space of small integers: many ties and near ties."""
-    X = rng.integers(-1, 2, size=(l + 2, d)).astype(float)
-    X[0, 0] = 3
-    return row_space(X).basis()
-
-
-def rank_deficient(d, l, rng):
-    X = rng.standard_normal((3 * l + 2, l)) @ rng.standard_normal((l, d))
-    return row_space(X).basis()
-
-
-def one_column_matters(d, l, rng):
-    V = orthonormal(d - 1, l - 1, rng) if l > 1 else np.zeros((d - 1, 0))
-    out = np.zeros((d, V.shape[1] + 1))
-    out[1:, 1:], out[0, 0] = V, 1.0
-    return out
-
-
-def shuffled_frames(d, l, rng):
-    half = 1 << int(np.log2(max(d, 4 * l)) - 1)
-    V = two_frames(half, 2 * ((l + 1) // 2))
-    return V[rng.permutation(len(V))]
-
-
-def rotated_identities(d, l, rng):
-    """Columns that are equal but for rounding error: ties to be settled as if there were none."""
-    return stacked_identities(l, max(2, d // l)) @ orthonormal(l, l, rng)
-
-
-KINDS = {
-    "Gaussian": lambda d, l, rng: orthonormal(d, l, rng),
-    "heavy-tailed": lambda d, l, rng: heavy(d, l, rng),
-    "Hadamard": lambda d, l, rng: hadamard(1 << int(np.ceil(np.log2(d))), l),
-    "stacked identities": lambda d, l, rng: stacked_identities(l, max(2, d // l)),
-    "two frames, shuffled": shuffled_frames,
-    "rotated identities": rotated_identities,
-    "duplicated columns": with_duplicates,
-    "zero columns": with_zero_rows,
-    "integers": with_few_values,
-    "rank-deficient": rank_deficient,
-    "one column alone in its direction": one_column_matters,
-}
 
 
 @exact_rules

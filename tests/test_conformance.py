@@ -8,11 +8,13 @@ import warnings
 import pytest
 from cases import CASES, each_case
 from sklearn.exceptions import SkipTestWarning
+from sklearn.feature_selection import SelectFromModel, VarianceThreshold
+from sklearn.linear_model import LinearRegression
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 import fsel_book
-from fsel_book import CertifiedSelector, RLSClassifier
+from fsel_book import CertifiedSelector, DSFSelector, RLSClassifier, RRQRSelector, RSFSelector, SparsePCRegressor
 from fsel_book.sampling import COLORS
 
 try:
@@ -27,10 +29,24 @@ SELECTORS = [
     CASES["BSS"].make(rescale=True),
     CASES["BSS"].make(2, rank=1, rescale=True),
     CASES["leverage sampling"].make(rescale=True),
+    CASES["DSF"].make(rescale=True),
+    DSFSelector(rule="target"),
 ]
 each_selector = pytest.mark.parametrize("selector", SELECTORS, ids=repr)
 CLASSIFIERS = [RLSClassifier(), RLSClassifier(kernel="rbf"), RLSClassifier(lam=0.0)]
 each_classifier = pytest.mark.parametrize("classifier", CLASSIFIERS, ids=repr)
+REGRESSORS = [
+    SparsePCRegressor(),
+    SparsePCRegressor(fit_intercept=False),
+    SparsePCRegressor(selector=DSFSelector(rule="target")),
+    SparsePCRegressor(selector=RSFSelector(random_state=0)),
+    SparsePCRegressor(selector=RRQRSelector()),
+]
+# Selectors that know nothing of array libraries: the regressor must not claim more than they do.
+FOREIGN = [
+    SparsePCRegressor(selector=VarianceThreshold()),
+    SparsePCRegressor(selector=SelectFromModel(LinearRegression())),
+]
 
 
 def test_every_selector_of_the_book_has_a_case():
@@ -45,13 +61,13 @@ def test_every_method_has_a_colour(case):
     assert case.make().method in COLORS
 
 
-@parametrize_with_checks([*SELECTORS, *CLASSIFIERS])
+@parametrize_with_checks([*SELECTORS, *CLASSIFIERS, *REGRESSORS, *FOREIGN])
 def test_scikit_learn_checks(estimator, check):
     """Checks for array libraries that are not installed skip themselves and say so."""
     check(estimator)
 
 
-@pytest.mark.parametrize("estimator", [*SELECTORS, *CLASSIFIERS], ids=repr)
+@pytest.mark.parametrize("estimator", [*SELECTORS, *CLASSIFIERS, *REGRESSORS, *FOREIGN], ids=repr)
 def test_check_estimator_passes_in_one_go(estimator):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkipTestWarning)
@@ -62,7 +78,7 @@ def test_check_estimator_passes_in_one_go(estimator):
 def test_tags_say_what_the_selectors_do(selector):
     tags = get_tags(selector)
     assert tags.array_api_support and tags.input_tags.sparse
-    assert not tags.target_tags.required
+    assert tags.target_tags.required == (getattr(selector, "rule", None) == "target")
     assert not tags.input_tags.allow_nan
     assert tags.transformer_tags.preserves_dtype == ["float64", "float32"]
 
@@ -75,8 +91,17 @@ def test_tags_say_what_the_classifier_does(classifier):
     assert get_tags(RLSClassifier(kernel="precomputed")).input_tags.pairwise
 
 
+@pytest.mark.parametrize("regressor", [*REGRESSORS, *FOREIGN], ids=repr)
+def test_tags_say_what_the_regressor_does(regressor):
+    tags = get_tags(regressor)
+    assert tags.array_api_support == (regressor not in FOREIGN)
+    assert tags.input_tags.sparse and not tags.input_tags.allow_nan
+    assert tags.estimator_type == "regressor" and tags.transformer_tags is not None
+    assert tags.target_tags.required and tags.target_tags.multi_output and tags.target_tags.single_output
+
+
 @pytest.mark.skipif(check_array_api_input is None, reason="this scikit-learn keeps its array check elsewhere")
-@pytest.mark.parametrize("estimator", [*SELECTORS, RLSClassifier(), RLSClassifier(lam=0.0)], ids=repr)
+@pytest.mark.parametrize("estimator", [*SELECTORS, RLSClassifier(), RLSClassifier(lam=0.0), *REGRESSORS], ids=repr)
 def test_array_api_strict_input_is_checked(estimator):
     """scikit-learn's check of array input, for the library that is always there: here it must not skip itself."""
     pytest.importorskip("array_api_strict", reason="array_api_strict is not installed")

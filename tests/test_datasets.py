@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
+from cases import needs_data
 from scipy.special import ndtr
 from sklearn.datasets import load_svmlight_file
 from sklearn.utils import Bunch
@@ -620,9 +621,6 @@ def test_openml_labels_in_other_dress(shelf, monkeypatch, target):
 
 
 # ---------------------------------------------------------------- the real files
-
-
-needs_data = pytest.mark.skipif(not os.environ.get("FSEL_BOOK_DATA"), reason="FSEL_BOOK_DATA is not set")
 
 
 @needs_data

@@ -379,3 +379,342 @@ def test_a_zero_feature_of_tall_data_scores_zero():
     X = np.zeros((6, 3))
     X[0, 1], X[1, 2] = 1e-8, 1.0  # the first feature is zero; the SVD of the others leaves 1e-9 in its row of V
     assert leverage_scores(X)[0] == 0 and row_space(X).numerical_rank == 2
+
+
+# ---------------------------------------------------------------- left vectors and residuals
+
+
+def dense(X):
+    return X.toarray() if sp.issparse(X) else np.asarray(X)
+
+
+EXACT = {
+    "wide": table(20, 90),
+    "tall": table(90, 20),
+    "square": table(25, 25),
+    "rank-deficient, wide": table(25, 8) @ table(8, 60),
+    "rank-deficient, tall": table(60, 8) @ table(8, 25),
+    "with zero rows and columns": np.pad(table(12, 40), ((2, 3), (1, 4))),
+    "condition 1e6": with_condition(20, 70, 1e6, np.random.default_rng(0)),
+}
+each_exact = pytest.mark.parametrize("kind", EXACT)
+
+
+@each_exact
+@each_form
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("scale", [1.0, 1e-30, 1e30])
+def test_left_vectors(kind, form, dtype, scale):
+    """Orthonormal, and X V = left * S where the space was truncated or X is tall; they span X where it is whole."""
+    X = (EXACT[kind] * scale).astype(dtype)
+    D = X.astype(np.float64)
+    whole = row_space(FORMS[form](X))
+    rank, size = whole.numerical_rank, np.linalg.norm(D, 2)
+    rounding = 1e-12 * size if dtype == np.float64 else 1e-5 * size  # what float32 has cut off of a low rank
+    for space in (
+        whole,
+        whole.truncate(max(1, rank // 2)),
+        whole.truncate(rank - 1).truncate(2),
+        row_space(FORMS[form](X), 3),
+    ):
+        U, S, V = space.left, space.singular_values, space.basis()
+        k = space.shape[1]
+        assert U.shape == (len(X), k) and U.dtype == np.float64
+        assert_allclose(U.T @ U, np.eye(k), atol=1e-9 if dtype == np.float64 else 1e-6)
+        assert_allclose(np.linalg.norm(U.T @ D, axis=1), S, rtol=1e-7, atol=rounding)
+        if k < rank or X.shape[0] > X.shape[1]:
+            assert_allclose(D @ V, U * S, atol=rounding)
+            assert_allclose(D.T @ U, V * S, atol=rounding)
+        else:
+            assert_allclose(U @ (U.T @ D), D, atol=rounding)
+
+
+@each_exact
+@each_form
+def test_residuals_of_exact_spaces(kind, form):
+    X = EXACT[kind]
+    U, s, _ = np.linalg.svd(X)
+    whole = row_space(FORMS[form](X))
+    assert_array_equal(whole.residual_norms, 0)
+    assert_allclose(whole.squared_lengths, np.sum(X**2, axis=0), rtol=1e-12)
+    for k in {1, 3, whole.numerical_rank - 1}:
+        space = row_space(FORMS[form](X), k)
+        expected = np.linalg.norm(X - U[:, :k] @ (U[:, :k].T @ X), axis=0)
+        assert space.residual_norms.dtype == np.float64
+        assert_allclose(space.residual_norms, expected, rtol=1e-5, atol=1e-11 * s[0])
+        assert np.sum(space.residual_norms**2) == pytest.approx(np.sum(s[k:] ** 2), rel=1e-6)
+        assert 1 - space.energy == pytest.approx(np.sum(s[k:] ** 2) / np.sum(s**2), abs=1e-12)
+        assert_array_equal(space.residual_norms[~np.any(X, axis=0)], 0)
+
+
+def high_precision_residuals(X, U):
+    """Lengths of the columns of X - UU'X in long double precision."""
+    X, U = X.astype(np.longdouble), U.astype(np.longdouble)
+    E = X - U @ (U.T @ X)
+    return np.sqrt(np.sum(E * E, axis=0)).astype(float)
+
+
+def held_nearly_whole(n, d, k, rng):
+    """Pairs of columns U a + e and U a - e, with e orthogonal to U: their leading left vectors are U, whatever e is."""
+    Q = orthonormal(n, min(n, k + d // 2), rng)
+    A = orthonormal(d // 2, k, rng).T * np.linspace(5, 4, k)[:, None]
+    E = Q[:, k:] @ rng.standard_normal((Q.shape[1] - k, d // 2)) * np.logspace(-2, -13, d // 2)
+    return np.hstack([Q[:, :k] @ A + E, Q[:, :k] @ A - E])
+
+
+def assert_accurate_residuals(space, X):
+    expected = high_precision_residuals(X, space.left)
+    relative = expected / np.linalg.norm(X, axis=0)
+    assert relative.min() < 1e-10 and relative.max() > 1e-2
+    assert np.all(np.abs(space.residual_norms / expected - 1) < 1e-15 / relative + 1e-9)
+
+
+@each_form
+@pytest.mark.parametrize("shape", [(30, 200), (200, 30)], ids=["wide", "tall"])
+def test_residuals_of_columns_held_nearly_whole(shape, form):
+    """Lengths down to 1e-12 of the columns they belong to, to all digits that float64 has for them."""
+    X = held_nearly_whole(*shape, 5, np.random.default_rng(0))
+    assert_accurate_residuals(row_space(FORMS[form](X), 5), X)
+
+
+@pytest.mark.parametrize("scale", [1e150, 1e-150, 1e180, 1e-180])
+@each_form
+def test_residuals_at_extreme_scales(scale, form):
+    for X in (table(20, 90), table(90, 20)):
+        plain, scaled = row_space(FORMS[form](X), 4), row_space(FORMS[form](X * scale), 4)
+        assert_allclose(scaled.residual_norms / scaled.scale, scale * plain.residual_norms, rtol=1e-7)
+        assert_allclose(scaled.left @ scaled.left.T, plain.left @ plain.left.T, atol=1e-9)
+        assert scaled.energy == pytest.approx(plain.energy)
+        lengths = np.sqrt(scaled.squared_lengths) / scaled.scale
+        assert_allclose(lengths, scale * np.linalg.norm(X, axis=0), rtol=1e-9)
+
+
+@pytest.mark.parametrize("make", [*FORMS.values(), strict], ids=[*FORMS, "strict"])
+@pytest.mark.parametrize("shape", [(12, 60), (60, 12)], ids=["wide", "tall"])
+def test_left_vectors_and_residuals_live_where_the_data_do(shape, make):
+    X = table(*shape)
+    given, plain = make(X), row_space(X, 4)
+    space = row_space(given, 4)
+    for name in ("left", "squared_lengths", "residual_norms"):
+        ours, theirs = getattr(space, name), getattr(plain, name)
+        assert type(ours) is (np.ndarray if sp.issparse(given) else type(given)) and str(ours.dtype).endswith("float64")
+        assert_allclose(np.abs(to_numpy(ours)), np.abs(theirs), rtol=1e-8, atol=1e-12)
+
+
+def test_residuals_of_data_larger_than_a_block(monkeypatch):
+    X = table(20, 900)
+    whole = row_space(X, 5)
+    expected, left = whole.residual_norms, whole.left
+    monkeypatch.setattr(spectra, "by_columns", lambda X, block_bytes=0: by_columns(X, block_bytes=1))
+    for form in FORMS:
+        for given in (X, X.T):
+            space = row_space(FORMS[form](given), 5)
+            U = np.linalg.svd(given, full_matrices=False)[0][:, :5]
+            assert_allclose(space.residual_norms, np.linalg.norm(given - U @ (U.T @ given), axis=0), rtol=1e-7)
+            assert_allclose(space.left @ space.left.T, U @ U.T, atol=1e-9)
+    assert_allclose(row_space(X, 5).residual_norms, expected, rtol=1e-9)
+    assert_allclose(np.abs(row_space(X, 5).left), np.abs(left), atol=1e-9)
+
+
+# ---------------------------------------------------------------- leading directions by sketches
+
+
+def with_spectrum(n, d, s, seed=0):
+    rng = np.random.default_rng(seed)
+    return orthonormal(n, len(s), rng) * s @ orthonormal(d, len(s), rng).T
+
+
+def large_sparse(n, d, seed=0):
+    """Counts of a few frequent and many rare words: a slow decay, sparse."""
+    rng = np.random.default_rng(seed)
+    rate = np.minimum(0.5, 3.0 / np.arange(1, d + 1)) * np.exp(0.5 * rng.standard_normal((n, 1)))
+    return rng.poisson(rate).astype(float)
+
+
+LARGE = {
+    "slow decay": lambda: with_spectrum(520, 700, np.arange(1, 521.0) ** -0.5),
+    "slow decay, tall": lambda: with_spectrum(700, 520, np.arange(1, 521.0) ** -0.5),
+    "flat": lambda: np.random.default_rng(0).standard_normal((530, 600)),
+    "gapped": lambda: with_spectrum(520, 700, np.r_[np.linspace(20, 10, 20), 0.5 * np.ones(480)]),
+    "low rank and noise": lambda: (
+        table(520, 30) @ table(30, 800) + 0.5 * np.random.default_rng(1).standard_normal((520, 800))
+    ),
+    "fast decay": lambda: with_spectrum(600, 520, 0.9 ** np.arange(500)),
+    "counts": lambda: large_sparse(520, 900),
+    "counts, tall": lambda: large_sparse(900, 520),
+}
+each_large = pytest.mark.parametrize("kind", LARGE)
+
+
+@pytest.fixture(scope="module")
+def large():
+    """Each large matrix with its singular values, made once."""
+    known = {}
+
+    def get(kind):
+        if kind not in known:
+            X = LARGE[kind]()
+            known[kind] = X, np.linalg.svd(X, compute_uv=False)
+        return known[kind]
+
+    return get
+
+
+def sketched(X, k):
+    space = row_space(X, k, exact=False)
+    assert space.numerical_rank is None and space.shape == (X.shape[1], k)
+    return space
+
+
+def assert_leading(space, X, s, tolerance=1e-10, least=0.999):
+    """Orthonormal bases that belong together, and nearly as much of X in them as can be."""
+    X, k = X.astype(np.float64), space.shape[1]
+    U, S, V = space.left, space.singular_values, space.basis()
+    assert_allclose(U.T @ U, np.eye(k), atol=1e-12)
+    assert_allclose(V.T @ V, np.eye(k), atol=1e-12)
+    assert_allclose(U.T @ X, (V * S).T, atol=1e-10 * s[0])  # X - U S V' = X - U U'X, orthogonal to U
+    assert np.all(np.diff(S) <= 0) and np.all(S <= s[:k] * (1 + 1e-9))
+    captured = np.sum((U.T @ X) ** 2)
+    assert least * np.sum(s[:k] ** 2) <= captured <= np.sum(s[:k] ** 2) * (1 + 1e-9)
+    assert space.energy == pytest.approx(captured / np.sum(s**2), rel=1e-9)
+    assert_allclose(space.squared_lengths, np.sum(X**2, axis=0), rtol=1e-9)
+    expected = np.linalg.norm(X - U @ (U.T @ X), axis=0)
+    assert_allclose(space.residual_norms, expected, rtol=1e-6, atol=1e-12 * s[0])
+    assert_allclose(space.leverage_scores, np.sum(V**2, axis=1), rtol=1e-5, atol=tolerance)
+    assert_allclose(space.rows([3, 0]), V[[3, 0]], atol=1e-14)
+
+
+@each_large
+@pytest.mark.parametrize("k", [1, 7, 30, 52])
+def test_leading_directions_by_sketches(kind, k, large):
+    X, s = large(kind)
+    # Where all directions are alike, others than the leading ones are nearly as good, and are found.
+    assert_leading(sketched(X, k), X, s, least=0.98 if kind == "flat" else 0.999)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize("kind", ["counts", "counts, tall"])
+@pytest.mark.parametrize("k", [1, 20])
+def test_leading_directions_of_sparse_data(kind, form, k, large):
+    X, s = large(kind)
+    space, same = sketched(FORMS[form](X), k), sketched(X, k)
+    assert_leading(space, X, s)
+    assert_allclose(space.singular_values, same.singular_values, rtol=1e-9)
+    assert_allclose(space.residual_norms, same.residual_norms, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["slow decay", "fast decay", "counts"])
+@each_form
+def test_leading_directions_of_float32(kind, form, large):
+    X = large(kind)[0].astype(np.float32)
+    space = sketched(FORMS[form](X), 20)
+    assert space.leverage_scores.dtype == np.float32 and space.left.dtype == np.float64
+    assert_leading(space, X, np.linalg.svd(X.astype(np.float64), compute_uv=False), 1e-6)
+
+
+def test_leading_directions_of_another_library(large):
+    X, _ = large("slow decay")
+    given = strict(X)
+    space, same = sketched(given, 10), sketched(X, 10)
+    for name in ("left", "residual_norms", "leverage_scores"):
+        ours = getattr(space, name)
+        assert type(ours) is type(given) and ours.device == given.device
+        assert_allclose(np.abs(to_numpy(ours)), np.abs(getattr(same, name)), rtol=1e-6, atol=1e-9)
+
+
+def test_a_gap_is_found_exactly(large):
+    """Where the leading directions stand apart, the sketched space is the exact one."""
+    for kind, k in (("gapped", 20), ("low rank and noise", 30), ("fast decay", 20)):
+        X, s = large(kind)
+        U = np.linalg.svd(X, full_matrices=False)[0][:, :k]
+        space = sketched(X, k)
+        assert np.linalg.norm(U - space.left @ (space.left.T @ U), 2) < 1e-3 * (1 if kind != "gapped" else 1e-3)
+        assert_allclose(space.singular_values, s[:k], rtol=1e-5)
+
+
+def test_sketches_are_the_same_every_time(large):
+    X, _ = large("slow decay")
+    one, two = sketched(X, 20), sketched(X.copy(), 20)
+    assert_array_equal(one.basis(), two.basis())
+    assert_array_equal(one.left, two.left)
+    assert_array_equal(one.residual_norms, two.residual_norms)
+
+
+@pytest.mark.parametrize("kind", ["slow decay", "slow decay, tall"])
+def test_truncating_leading_directions(kind, large):
+    X, s = large(kind)
+    whole = sketched(X, 30)
+    for looked in (False, True):
+        if looked:
+            assert whole.left.shape == (len(X), 30) and whole.residual_norms.shape == (X.shape[1],)
+        space = whole.truncate(9)
+        assert space.numerical_rank is None and space.shape == (X.shape[1], 9)
+        assert_leading(space, X, s)
+        assert_allclose(space.basis(), whole.basis()[:, :9], atol=1e-14)
+        assert_allclose(space.left, whole.left[:, :9], atol=1e-12)
+        assert_leading(space.truncate(2), X, s)
+    assert whole.truncate(30) is whole
+    for rank in (0, 31, 2.0, True):
+        with refused(f"rank={rank!r} is not possible", "only 30 leading directions of X were computed", "from 1 to 30"):
+            whole.truncate(rank)
+
+
+@pytest.mark.parametrize("scale", [1e180, 1e-180])
+def test_leading_directions_at_extreme_scales_are_found_exactly(scale, large):
+    X, s = large("fast decay")
+    space = row_space(X * scale, 20, exact=False)
+    assert space.numerical_rank is not None
+    assert_allclose(space.singular_values, scale * s[:20], rtol=1e-9)
+    V, W = space.basis(), row_space(X, 20).basis()
+    assert_allclose(V @ (V.T @ W), W, atol=1e-7)
+
+
+@pytest.mark.parametrize("scale", [1e80, 1e-80, -3.0])
+def test_leading_directions_at_other_scales(scale, large):
+    X, s = large("slow decay")
+    space, plain = sketched(X * scale, 20), sketched(X, 20)
+    assert_allclose(space.singular_values, abs(scale) * plain.singular_values, rtol=1e-9)
+    assert_allclose(space.residual_norms, abs(scale) * plain.residual_norms, rtol=1e-9)
+    assert_allclose(space.leverage_scores, plain.leverage_scores, rtol=1e-6)
+
+
+def test_directions_too_small_for_sketches_are_found_exactly():
+    """A spectrum that falls below 1e-6 of its beginning within the rank asked for."""
+    X = with_spectrum(520, 600, np.logspace(0, -9, 60))
+    space = row_space(X, 50, exact=False)
+    assert space.numerical_rank is not None
+    assert_allclose(space.singular_values, np.logspace(0, -9, 60)[:50], rtol=1e-5)
+
+
+def test_leading_directions_beyond_the_rank_of_the_data():
+    rng = np.random.default_rng(0)
+    low = rng.standard_normal((510, 20)) @ rng.standard_normal((20, 520))
+    with warnings.catch_warnings(), refused("rank=30 is not possible", "numerical rank 20"):
+        warnings.simplefilter("error")  # of rows of X that a sketch has made tiny, for instance
+        row_space(low, 30, exact=False)
+    for k in (20, 5):
+        s = np.linalg.svd(low, compute_uv=False)
+        space = row_space(low, k, exact=False)
+        assert_allclose(space.singular_values, s[:k], rtol=1e-9)
+        assert np.sum(space.residual_norms**2) == pytest.approx(np.sum(s[k:] ** 2), rel=1e-6, abs=1e-18 * s[0] ** 2)
+
+
+@pytest.mark.parametrize(
+    "shape, rank", [((400, 900), 10), ((900, 400), 10), ((520, 700), 53), ((520, 700), None), ((520, 700), 520)]
+)
+def test_small_data_and_many_directions_are_found_exactly(shape, rank):
+    X = np.random.default_rng(0).standard_normal(shape)
+    space = row_space(X, rank, exact=False)
+    assert space.numerical_rank == min(shape)
+    assert_allclose(space.singular_values, np.linalg.svd(X, compute_uv=False)[:rank], rtol=1e-9)
+
+
+@pytest.mark.parametrize("rank", [0, -2, 2.0, True, "two"], ids=repr)
+def test_ranks_that_are_none_are_refused_before_any_sketch(rank):
+    with refused(f"rank={rank!r} is not possible"):
+        row_space(np.random.default_rng(0).standard_normal((520, 700)), rank, exact=False)
+
+
+def test_columns_that_leading_directions_hold_nearly_whole():
+    X = held_nearly_whole(520, 700, 10, np.random.default_rng(0))
+    assert_accurate_residuals(sketched(X, 10), X)

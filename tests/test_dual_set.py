@@ -1,0 +1,1658 @@
+"""The dual sets: the sampling lemma attacked, fast against literal, the theorems on data, sparse components."""
+
+import os
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from cases import (
+    KINDS,
+    cases,
+    hadamard,
+    heavy,
+    interval,
+    needs_data,
+    orthonormal,
+    refused,
+    sparse_table,
+    stacked_identities,
+    table,
+    two_frames,
+    with_condition,
+)
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+from sklearn import datasets as embedded
+from sklearn.base import clone
+from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, VarianceThreshold, f_regression
+from sklearn.linear_model import Lasso, LinearRegression
+from sklearn.preprocessing import StandardScaler
+
+from fsel_book import (
+    DSFSelector,
+    RegressionCertificate,
+    RSFSelector,
+    Sampling,
+    SpanCertificate,
+    SpanPromise,
+    SparsePCRegressor,
+    best_rank_k_in_span,
+    bss,
+    certify_span,
+    det_sampling,
+    det_sampling_reference,
+    largest_leverages,
+    load_dataset,
+    rand_sampling,
+    row_space,
+)
+from fsel_book.bss import NEGLIGIBLE
+from fsel_book.datasets import _SETS
+from fsel_book.dual_set import (
+    DUAL_RULES,
+    LENGTH_SHARE,
+    LowerBarrier,
+    column_prices,
+    det_draws,
+    det_promise,
+    drift,
+    few_columns,
+    orthonormal_columns,
+    rand_draws,
+    rand_promise,
+)
+from fsel_book.leverage import leverage_promise
+from fsel_book.spectra import RowSpace
+
+RULES = ["first", "best", "components", "target"]  # of the selector
+EXACT_RULES = ["first", "best"]  # those that the literal version has, too
+every_rule = pytest.mark.parametrize("rule", RULES)
+exact_rules = pytest.mark.parametrize("rule", EXACT_RULES)
+every_dual_rule = pytest.mark.parametrize("rule", DUAL_RULES)
+
+# ---------------------------------------------------------------- lengths of residuals
+
+
+def leverage(V):
+    return np.sum(V**2, axis=1)
+
+
+def at(indices, d):
+    """Ones at the indices, zeros elsewhere."""
+    return np.isin(np.arange(d), indices).astype(float)
+
+
+RESIDUALS = {
+    "none": lambda V, rng: np.zeros(len(V)),
+    "equal": lambda V, rng: np.ones(len(V)),
+    "in one column": lambda V, rng: at(rng.integers(len(V)), len(V)),
+    "in the longest column": lambda V, rng: at(np.argmax(leverage(V)), len(V)),
+    "in the shortest columns": lambda V, rng: (leverage(V) <= np.quantile(leverage(V), 0.3)).astype(float),
+    "in proportion to leverage": lambda V, rng: np.sqrt(leverage(V)),
+    "inversely to leverage": lambda V, rng: 1 / np.sqrt(np.maximum(leverage(V), 1e-12)),
+    "over 12 orders": lambda V, rng: 10.0 ** rng.uniform(-6, 6, len(V)),
+    "in half of the columns": lambda V, rng: np.abs(rng.standard_normal(len(V))) * (rng.random(len(V)) < 0.5),
+}
+
+
+def small_size(seed, rng):
+    """A rank, a number of features and two numbers of draws."""
+    k = [1, 2, 3, 5][seed % 4]
+    d = int(rng.integers(2 * k + 4, 8 * k + 8))
+    few = k + 1 if seed % 3 else int(rng.integers(k + 1, 2 * k + 4))
+    return k, d, few
+
+
+def kept_and_spent(V, lengths, sampling):
+    """The smallest eigenvalue of V'RR'V, and the weighted sum of the squared lengths over the plain one."""
+    weights, rows = sampling.weights, V[sampling.indices]
+    squares = (lengths / (lengths.max() or 1.0)) ** 2
+    low = np.linalg.eigvalsh(rows.T @ (weights[:, None] * rows))[0]
+    return low, np.sum(weights * squares[sampling.indices]) / (np.sum(squares) or 1.0)
+
+
+def breaks_the_lemma(V, lengths, sampling, r):
+    """What of the lemma is false, if anything: its two inequalities, and the one of which both follow."""
+    k = V.shape[1]
+    promised = (1 - np.sqrt(k / r)) ** 2
+    low, spent = kept_and_spent(V, lengths, sampling)
+    prices = column_prices(leverage(V), lengths / (lengths.max() or 1.0), r)
+    paid = np.sum(sampling.weights * prices[sampling.indices])
+    found = {
+        "lower": low < promised * (1 - 1e-9),
+        "spent": spent > 1 + 1.1 * LENGTH_SHARE,
+        "paid": paid > np.sum(prices) * (1 + 1e-9),
+        "draws": sampling.n_draws != r or np.any(sampling.weights <= 0),
+        "useless": np.any(leverage(V)[sampling.indices] <= NEGLIGIBLE),
+    }
+    return [name for name, broken in found.items() if broken]
+
+
+@every_dual_rule
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_sampling_lemma(kind, rule):
+    """306 inputs for each of 33 kinds and rules: 10,098 in all."""
+    tried, broken = 0, []
+    for seed in range(17):
+        rng = np.random.default_rng(seed)
+        k, d, few = small_size(seed, rng)
+        V = KINDS[kind](d, k, rng)
+        space, k = RowSpace.from_basis(V), V.shape[1]
+        few, many = max(few, k + 1), max(k + 1, [2, 2, 3, 10][(seed // 4) % 4] * k)
+        targets = rng.standard_normal((k, 3)) if seed % 2 else V[rng.integers(len(V), size=2)].T
+        for name, make in RESIDUALS.items():
+            lengths = make(V, rng)
+            for r in (few, many):
+                sampling = det_sampling(space, lengths, r, rule, targets if rule == "closest" else None)
+                what = breaks_the_lemma(V, lengths, sampling, r)
+                tried += 1
+                if what:
+                    broken.append(f"seed {seed}, k={k}, d={d}, r={r}, residuals {name}: {what}")
+    assert tried == 306 and not broken, broken[:5]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_sampling_lemma_as_printed(kind):
+    """The literal version that takes the feasible column of lowest index keeps it, too."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        k, d, few = small_size(seed, rng)
+        V = KINDS[kind](d, k, rng)
+        r = max(few, V.shape[1] + 1)
+        for name, make in RESIDUALS.items():
+            lengths = make(V, rng)
+            sampling = det_sampling_reference(V, lengths, r)
+            assert not breaks_the_lemma(V, lengths, sampling, r), f"seed {seed}, r={r}, residuals {name}"
+
+
+@every_dual_rule
+def test_the_sampling_lemma_at_extreme_lengths(rule):
+    """Lengths whose squares leave the range of floats, and one that outweighs all others together."""
+    V = heavy(60, 4, np.random.default_rng(0))
+    space, targets = RowSpace.from_basis(V), np.eye(4)
+    spread = np.random.default_rng(1).uniform(-1, 1, 60)
+    for lengths in (1e-200 * 10**spread, 1e200 * 10**spread, 10 ** (150 * spread), 1e-310 * 10**spread):
+        for r in (5, 12, 60):
+            sampling = det_sampling(space, lengths, r, rule, targets if rule == "closest" else None)
+            assert not breaks_the_lemma(V, lengths, sampling, r)
+
+
+def test_without_residuals_the_trace_is_what_is_spent():
+    """Where all residuals are 0 every price is squared length in V, so that V'RR'V grows no longer than V'V is."""
+    for seed in range(20):
+        V = heavy(40, 5, np.random.default_rng(seed))
+        for rule in EXACT_RULES:
+            sampling = det_sampling(V, np.zeros(40), 6 + seed, rule)
+            assert np.sum(sampling.weights * leverage(V)[sampling.indices]) <= 5 * (1 + 1e-9)
+
+
+# ---------------------------------------------------------------- pick for pick
+
+
+def assert_same_picks(V, lengths, r, rule, rtol=1e-8):
+    """`det_sampling` and the literal version pick the same columns in the same order, with the same weights."""
+    fast, literal = det_sampling(V, lengths, r, rule), det_sampling_reference(V, lengths, r, rule)
+    assert_array_equal(fast.indices, literal.indices)
+    assert_allclose(fast.weights, literal.weights, rtol=rtol)
+    assert fast.n_draws == literal.n_draws == r
+    return fast
+
+
+@exact_rules
+@pytest.mark.parametrize("kind", KINDS)
+def test_equals_the_reference_pick_for_pick(kind, rule):
+    """Every kind of basis, ties and duplicates among them, with every kind of residual: 1188 cases."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        k = int(rng.choice([1, 2, 3, 5, 8, 13]))
+        d = int(rng.integers(2 * k + 4, 12 * k + 10))
+        V = KINDS[kind](d, k, rng)
+        d, k = V.shape
+        for make in RESIDUALS.values():
+            r = int(rng.integers(k + 1, max(k + 2, min(d, 5 * k)) + 1))
+            assert_same_picks(V, make(V, rng), r, rule)
+
+
+@exact_rules
+@pytest.mark.parametrize(
+    "d, k, r",
+    [(9, 1, 2), (9, 1, 9), (9, 1, 40), (2, 1, 2), (12, 10, 11), (12, 11, 12), (30, 5, 6), (30, 5, 200), (21, 20, 21)],
+)
+def test_equals_the_reference_at_extreme_sizes(d, k, r, rule):
+    for seed, make in enumerate((orthonormal, heavy)):
+        rng = np.random.default_rng(seed)
+        V = make(d, k, rng)
+        for lengths in (np.ones(d), 10.0 ** rng.uniform(-6, 6, d), np.zeros(d)):
+            selection = assert_same_picks(V, lengths, r, rule, rtol=1e-6)  # of weights over six orders
+            assert selection.n_selected <= min(d, r)
+
+
+@exact_rules
+@pytest.mark.parametrize("make, d, k, r", [(heavy, 3000, 60, 90), (orthonormal, 2000, 40, 90), (heavy, 4000, 48, 56)])
+def test_equals_the_reference_at_larger_sizes(make, d, k, r, rule):
+    rng = np.random.default_rng(7)
+    V = make(d, k, rng)
+    assert_same_picks(V, np.abs(rng.standard_normal(d)), r, rule)
+
+
+@exact_rules
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array, sp.csc_matrix], ids=["dense", "csr", "csc"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("shape", [(20, 90), (90, 20)], ids=["wide", "tall"])
+def test_equals_the_reference_through_a_row_space(shape, dtype, make, rule):
+    X = sparse_table(20, 90, 0.2).toarray().astype(dtype)
+    X = X if shape[0] == 20 else X.T
+    for k, r in ((1, 2), (5, 9), (7, 40)):
+        space = row_space(make(np.ascontiguousarray(X)), k)
+        literal = det_sampling_reference(space.basis(), space.residual_norms, r, rule)
+        fast = det_sampling(space, space.residual_norms, r, rule)
+        assert_array_equal(fast.indices, literal.indices)
+        assert fast.weights.dtype == dtype
+        assert_allclose(fast.weights, literal.weights, rtol=1e-8 if dtype == np.float64 else 1e-6)
+
+
+@exact_rules
+def test_sparse_data_give_the_picks_of_dense_data(rule):
+    X = sparse_table(40, 300)
+    dense = row_space(X.toarray(), 12)
+    expected = det_sampling(dense, dense.residual_norms, 30, rule)
+    for form in (sp.csr_array, sp.csc_matrix):
+        space = row_space(form(X), 12)
+        sampling = det_sampling(space, space.residual_norms, 30, rule)
+        assert_array_equal(sampling.indices, expected.indices)
+        assert_allclose(sampling.weights, expected.weights, rtol=1e-8)
+
+
+@pytest.mark.parametrize(("k", "more"), [(32, 1), (32, 8), (48, 2), (64, 1), (64, 8)])
+def test_ties_close_to_the_fewest_draws_are_settled_alike(k, more):
+    V = hadamard(256, k)
+    for lengths in (np.ones(256), np.zeros(256), at(np.arange(100), 256)):
+        for rule in EXACT_RULES:
+            assert_same_picks(V, lengths, k + more, rule)
+
+
+def test_the_literal_version_takes_the_feasible_column_of_lowest_index():
+    V = orthonormal(40, 3, np.random.default_rng(0))
+    lengths = np.abs(np.random.default_rng(1).standard_normal(40))
+    barrier, prices = LowerBarrier(3, 8), column_prices(leverage(V), lengths / lengths.max(), 8)
+    expected = []
+    for _ in range(8):
+        feasible = np.flatnonzero(barrier.lower_upper(V)[0] >= prices)
+        fresh = feasible[~np.isin(feasible, expected)]
+        expected.append(fresh[0])
+        barrier.add(V[fresh[0]], prices[fresh[0]])
+    assert_array_equal(det_sampling_reference(V, lengths, 8).indices, expected)
+
+
+def test_the_first_rule_goes_by_length_for_the_price():
+    """The first pick is the feasible column with the largest ratio of leverage to price, by a sort of all of them."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        V, lengths = heavy(50, 4, rng), np.abs(rng.standard_normal(50))
+        ratio = leverage(V) / (lengths**2 / np.sum(lengths**2) * (1 - LENGTH_SHARE) + LENGTH_SHARE * leverage(V) / 4)
+        barrier = LowerBarrier(4, 9)
+        prices = column_prices(leverage(V), lengths / lengths.max(), 9)
+        feasible = barrier.lower_upper(V)[0] >= prices
+        expected = next(i for i in np.argsort(-ratio) if feasible[i])
+        assert det_sampling(V, lengths, 9, "first").indices[0] == expected
+
+
+def test_the_best_rule_takes_the_largest_slack():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        V, lengths = heavy(50, 4, rng), np.abs(rng.standard_normal(50))
+        slack = LowerBarrier(4, 9).lower_upper(V)[0] - column_prices(leverage(V), lengths / lengths.max(), 9)
+        assert det_sampling(V, lengths, 9, "best").indices[0] == np.argmax(slack)
+
+
+# ---------------------------------------------------------------- prices and barrier
+
+
+def test_prices_add_up():
+    """To 1 - sqrt(k / r), whatever the residuals; and a length of 0 costs its share of the length in V."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        for kind in KINDS:
+            V = KINDS[kind](30, 4, rng)
+            k = V.shape[1]
+            for make in RESIDUALS.values():
+                lengths = make(V, rng)
+                for r in (k + 1, 3 * k, 100 * k):
+                    prices = column_prices(leverage(V), lengths / (lengths.max() or 1.0), r)
+                    assert np.sum(prices) == pytest.approx(1 - np.sqrt(k / r), rel=1e-9)
+                    assert np.all(prices[leverage(V) > NEGLIGIBLE] > 0)
+
+
+def test_prices_are_the_formula():
+    V, a = heavy(12, 3, np.random.default_rng(0)), np.arange(12.0)
+    kept = 1 - np.sqrt(3 / 10)
+    expected = kept * ((1 - LENGTH_SHARE) * a**2 / np.sum(a**2) + LENGTH_SHARE * leverage(V) / 3)
+    assert_allclose(column_prices(leverage(V), a, 10), expected, rtol=1e-12)
+    assert_allclose(column_prices(leverage(V), 0 * a, 10), kept * leverage(V) / 3, rtol=1e-12)
+    assert 0 < LENGTH_SHARE <= 1e-6
+
+
+def steps(V, lengths, r, rule):
+    """The states of a run: the barrier before each pick, with the prices and the pick; at the end no pick."""
+    space, prices = RowSpace.from_basis(V), column_prices(leverage(V), lengths / (lengths.max() or 1.0), r)
+    extra = {"targets": np.eye(V.shape[1])} if rule == "closest" else {}
+    search, barrier = DUAL_RULES[rule](space, None, prices, **extra), LowerBarrier(V.shape[1], r)
+    for _ in range(r):
+        i, v = search.pick(barrier)
+        yield barrier, prices, i
+        search.take(i)
+        barrier.add(v, prices[i])
+    yield barrier, prices, None
+
+
+def theory():
+    rng = np.random.default_rng(0)
+    bases = [
+        (orthonormal(60, 6, rng), 7),
+        (orthonormal(60, 6, rng), 60),
+        (heavy(80, 9, rng), 20),
+        (heavy(30, 1, rng), 12),
+    ]
+    bases += [(hadamard(64, 5), 9), (stacked_identities(4, 6), 15), (two_frames(64, 6), 10), (heavy(300, 60, rng), 75)]
+    for V, r in bases:
+        for name in ("none", "in the longest column", "inversely to leverage", "over 12 orders"):
+            yield V, RESIDUALS[name](V, rng), r
+
+
+@every_dual_rule
+def test_the_barrier_argument(rule):
+    """At every step: the spectrum above the fence, traces right and never rising, a feasible column, and one picked."""
+    for V, lengths, r in theory():
+        k, before = V.shape[1], np.inf
+        for tau, (barrier, prices, i) in enumerate(steps(V, lengths, r, rule)):
+            L, lam = tau - np.sqrt(r * k), np.linalg.eigvalsh(barrier.B)
+            assert L + 1 < lam[0]
+            trace, after = np.sum(1 / (lam - L)), np.sum(1 / (lam - L - 1))
+            assert_allclose([barrier.trace, barrier.next, barrier.gap], [trace, after, after - trace], rtol=1e-8)
+            assert trace <= before * (1 + 1e-9)
+            before = trace
+
+            M = np.linalg.inv(barrier.B - (L + 1) * np.eye(k))
+            literal = np.sum(V @ (M @ M) * V, axis=1) / (after - trace) - np.sum(V @ M * V, axis=1)
+            size = np.sum(V @ (M @ M) * V, axis=1) / (after - trace) + np.sum(V @ M * V, axis=1)
+            lower, upper = barrier.lower_upper(V)
+            assert upper == 0 and np.all(np.abs(lower - literal) <= 1e-8 * size)
+            C = barrier.slack_matrix()
+            assert np.all(np.abs(np.einsum("ij,ij->i", V @ C, V) - literal) <= 1e-8 * size)
+
+            if i is not None:
+                assert np.sum(lower) >= np.sum(prices) * (1 - 1e-9)
+                assert lower[i] >= prices[i] - 1e-6 * size[i]
+        assert tau == r
+        assert (1 - np.sqrt(k / r)) / r * (r - np.sqrt(r * k)) == pytest.approx((1 - np.sqrt(k / r)) ** 2)
+
+
+def test_a_step_moves_B_by_the_weight_it_returns():
+    V = heavy(40, 5, np.random.default_rng(4))
+    barrier = LowerBarrier(5, 11)
+    (lower, _), price = barrier.lower_upper(V), 0.001
+    t = barrier.add(V[3], price)
+    assert 1 / t == pytest.approx((lower[3] + price) / 2)  # half-way between price and lower
+    assert_allclose(barrier.B, t * np.outer(V[3], V[3]))
+    assert barrier.tau == 1
+
+
+@every_dual_rule
+def test_weights_make_the_last_B(rule):
+    for V, lengths, r in theory():
+        *_, (barrier, _, _) = steps(V, lengths, r, rule)
+        R = det_sampling(V, lengths, r, rule, np.eye(V.shape[1]) if rule == "closest" else None).R
+        expected = barrier.B * (1 - np.sqrt(V.shape[1] / r)) / r
+        assert_allclose((R.T @ V).T @ (R.T @ V), expected, rtol=1e-7, atol=1e-9 * np.abs(expected).max())
+
+
+@every_dual_rule
+def test_columns_already_taken_come_last(rule):
+    """A column is repeated only where no other is feasible; then by "best" and "closest" the one of largest slack."""
+    repeats = 0
+    for V, lengths, r in theory():
+        taken = []
+        for barrier, prices, i in steps(V, lengths, max(r, len(V) // 2), rule):
+            if i is None:
+                break
+            slack = barrier.lower_upper(V)[0] - prices
+            if i in taken:
+                fresh = np.setdiff1d(np.arange(len(V)), taken)
+                assert np.max(slack[fresh], initial=-np.inf) < 1e-9 and slack[i] > -1e-9
+                assert slack[i] >= slack.max() * (1 - 1e-5) or rule == "first"
+                repeats += 1
+            taken.append(i)
+    assert repeats > 0
+
+
+# ---------------------------------------------------------------- what must not change the picks
+
+
+@every_dual_rule
+def test_picks_do_not_depend_on_the_order_of_the_columns(rule):
+    X, y = table(20, 90), table(20, 2, seed=5)
+    space = row_space(X, 6)
+    for seed in range(5):
+        p = np.random.default_rng(seed).permutation(90)
+        shuffled = row_space(X[:, p], 6)
+        for r in (7, 12, 19):
+            targets = y if rule == "closest" else None
+            plain = det_sampling(space, space.residual_norms, r, rule, targets)
+            permuted = det_sampling(shuffled, shuffled.residual_norms, r, rule, targets)
+            assert_array_equal(p[permuted.indices], plain.indices)
+            assert_allclose(permuted.weights, plain.weights, rtol=1e-7)
+
+
+@exact_rules
+def test_picks_do_not_depend_on_the_basis_of_the_space(rule):
+    """Signs and rotations of V change nothing, and neither does the size of the lengths."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        V, lengths = heavy(80, 6, rng), np.abs(rng.standard_normal(80))
+        plain = det_sampling(V, lengths, 14, rule)
+        for other in (V * [1, -1, 1, -1, -1, 1], V[:, ::-1], V @ orthonormal(6, 6, rng)):
+            for factor in (1.0, 1e-150, 3e150):
+                sampling = det_sampling(other, factor * lengths, 14, rule)
+                assert_array_equal(sampling.indices, plain.indices)
+                assert_allclose(sampling.weights, plain.weights, rtol=1e-6)
+
+
+@every_rule
+@pytest.mark.parametrize("scale", [1e150, 1e-150, 1e80, 1e-80, -1.0])
+def test_the_scale_of_the_data_changes_nothing(scale, rule):
+    X, y = table(20, 90), table(20, 2, seed=5)
+    for keywords in ({"rank": 5}, {"rank": 5, "n_features_to_select": 18}, {"n_features_to_select": 12}):
+        plain, scaled = (DSFSelector(rule=rule, **{"n_features_to_select": 9, **keywords}) for _ in range(2))
+        plain.fit(X, y), scaled.fit(scale * X, y)
+        assert_array_equal(scaled.selected_, plain.selected_)
+        assert_allclose(scaled.weights_, plain.weights_, rtol=1e-6)
+        one, other = plain.certificate_, scaled.certificate_
+        assert_allclose([other.sine, other.ratio, other.residual], [one.sine, one.ratio, one.residual], rtol=1e-6)
+        assert other.holds
+
+
+@pytest.mark.parametrize("scale", [1e150, 1e-150, 1e-300, -2.0])
+def test_the_scale_of_the_targets_changes_nothing(scale):
+    X, y = table(20, 90), table(20, 2, seed=5)
+    plain = DSFSelector(12, rank=5, rule="target").fit(X, y)
+    assert_array_equal(DSFSelector(12, rank=5, rule="target").fit(X, scale * y).selected_, plain.selected_)
+
+
+# ---------------------------------------------------------------- the rule that looks at targets
+
+
+def remainders(X, chosen, T):
+    """The squared distance of the targets from the span of the chosen columns and each other one, by least squares."""
+    out = np.full(X.shape[1], np.inf)
+    for j in np.setdiff1d(np.arange(X.shape[1]), chosen):
+        C = X[:, [*chosen, j]]
+        out[j] = np.sum((T - C @ np.linalg.lstsq(C, T)[0]) ** 2)
+    return out
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array, sp.csc_array], ids=["dense", "csr", "csc"])
+def test_the_closest_rule_against_least_squares(make):
+    """At every step the feasible fresh column that brings the span closest to the targets, by brute force."""
+    X = sparse_table(15, 40, 0.4, seed=2).toarray()
+    for seed, (k, r, t) in enumerate(((2, 4, 1), (3, 9, 2), (4, 12, 5), (1, 6, 1))):
+        T = np.random.default_rng(seed).standard_normal((15, t))
+        space = row_space(make(X), k)
+        V, lengths = space.basis(), space.residual_norms
+        prices, barrier, chosen = column_prices(leverage(V), lengths / lengths.max(), r), LowerBarrier(k, r), []
+        for _ in range(r):
+            feasible = barrier.lower_upper(V)[0] >= prices
+            i = np.argmin(np.where(feasible, remainders(X, chosen, T), np.inf))
+            barrier.add(V[i], prices[i])
+            chosen.append(i)
+        assert_array_equal(det_sampling(space, lengths, r, "closest", T).indices, chosen)
+
+
+def test_the_closest_rule_does_better_by_its_targets():
+    """What it is for: in the mean over thirty data sets the error of a fit is lower than with any other rule."""
+    errors = {rule: [] for rule in RULES}
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((40, 100)) * np.exp(0.5 * rng.standard_normal(100))
+        y = X[:, rng.permutation(100)[:5]] @ rng.standard_normal(5) + 0.1 * rng.standard_normal(40)
+        for rule in RULES:
+            C = DSFSelector(10, rank=4, rule=rule).fit(X, y).transform(X)
+            errors[rule].append(np.linalg.norm(y - C @ np.linalg.lstsq(C, y)[0]))
+    means = {rule: np.mean(values) for rule, values in errors.items()}
+    assert means["target"] < 0.8 * min(means[rule] for rule in RULES if rule != "target")
+
+
+def test_rounding_decides_nothing_where_the_targets_are_reached():
+    """Targets made of two columns: once they are in the span, what is left of them is rounding error."""
+    X = table(20, 50)
+    for y in (X[:, 3] + X[:, 7], X[:, [3, 7]], X @ np.ones(50)):
+        selector = DSFSelector(14, rank=4, rule="target")
+        plain = clone(selector).fit(X, y)
+        for seed in range(4):
+            rng = np.random.default_rng(seed)
+            p, Q = rng.permutation(50), orthonormal(20, 20, rng)
+            assert_array_equal(clone(selector).fit((seed + 1.3) * X, y).selected_, plain.selected_)
+            assert_array_equal(clone(selector).fit(Q @ X, Q @ y).selected_, plain.selected_)
+            assert_array_equal(p[clone(selector).fit(X[:, p], y).selected_], plain.selected_)
+
+
+def test_targets_of_nothing_leave_the_choice_to_the_slack():
+    """Targets that no column comes near, or of zeros: the column of largest slack is taken, as by the rule "best"."""
+    X = np.vstack([table(19, 50), np.zeros(50)])
+    for targets in (np.zeros((20, 1)), np.eye(20)[:, [19]]):
+        space = row_space(X, 5)
+        closest = det_sampling(space, space.residual_norms, 9, "closest", targets)
+        best = det_sampling(space, space.residual_norms, 9, "best")
+        assert_array_equal(closest.indices, best.indices)
+
+
+def test_as_many_targets_as_there_are_count_by_their_products_only():
+    """Y and Y Q with an orthonormal Q are the same targets; more targets than samples are made fewer."""
+    X, Y = table(20, 60), np.random.default_rng(1).standard_normal((20, 7))
+    plain = DSFSelector(12, rank=4, rule="target").fit(X, Y).selected_
+    assert_array_equal(
+        DSFSelector(12, rank=4, rule="target").fit(X, Y @ orthonormal(7, 7, np.random.default_rng(2))).selected_, plain
+    )
+    wide = Y @ orthonormal(50, 7, np.random.default_rng(3)).T
+    assert few_columns(wide).shape == (20, 20) and few_columns(Y) is Y
+    assert_allclose(few_columns(wide) @ few_columns(wide).T, wide @ wide.T, atol=1e-12)
+    assert_array_equal(DSFSelector(12, rank=4, rule="target").fit(X, wide).selected_, plain)
+
+
+# ---------------------------------------------------------------- the best matrix of rank k in a span
+
+
+def projection(C, Y):
+    """Of Y on the span of C, by the pseudo-inverse with the columns brought to one length."""
+    lengths = np.linalg.norm(C, axis=0)
+    C = C / np.where(lengths > 0, lengths, 1)
+    return C @ (np.linalg.pinv(C, rcond=1e-10) @ Y)
+
+
+def best_in_span(C, Y, k):
+    """The projection cut to rank k by its own singular value decomposition, without a basis of the span."""
+    P = projection(C, Y.reshape(len(Y), -1))
+    U, s, Vt = np.linalg.svd(P, full_matrices=False)
+    return ((U[:, :k] * s[:k]) @ Vt[:k]).reshape(Y.shape)
+
+
+SPANS = {
+    "generic": table(20, 6),
+    "wide": table(8, 20),
+    "rank-deficient": table(20, 3) @ table(3, 7),
+    "duplicate columns": table(20, 4)[:, [0, 1, 0, 2, 3, 3]],
+    "a zero column": table(20, 4) * [1, 0, 1, 1],
+    "one column": table(20, 1),
+    "columns of very different size": table(20, 5) * [1e-8, 1e150, 1, 1e8, 1e-150],
+    "nearly dependent": with_condition(20, 5, 1e8, np.random.default_rng(0)),
+}
+each_span = pytest.mark.parametrize("span", SPANS)
+
+
+@each_span
+def test_the_best_rank_k_in_a_span(span):
+    C = SPANS[span]
+    for seed in range(3):
+        Y = np.random.default_rng(seed).standard_normal((len(C), 4))
+        for k in (1, 2, 3, 4, 9):
+            found = best_rank_k_in_span(C, Y, k)
+            assert_allclose(found, best_in_span(C, Y, k), atol=1e-6)
+            assert np.linalg.matrix_rank(found, tol=1e-9) <= k
+        assert_allclose(best_rank_k_in_span(C, Y, 4), projection(C, Y), atol=1e-6)
+        one = best_rank_k_in_span(C, Y[:, 0], 1)
+        assert one.shape == (len(C),)
+        assert_allclose(one, projection(C, Y[:, 0]), atol=1e-6)
+
+
+def test_nothing_of_rank_k_in_the_span_is_closer():
+    rng = np.random.default_rng(0)
+    C, Y = table(15, 6), rng.standard_normal((15, 5))
+    for k in (1, 2, 4):
+        best = np.sum((Y - best_rank_k_in_span(C, Y, k)) ** 2)
+        for _ in range(200):
+            W = np.linalg.lstsq(C, Y)[0] + 0.3 * rng.standard_normal((6, 5))
+            U, s, Vt = np.linalg.svd(C @ W, full_matrices=False)
+            assert np.sum((Y - (U[:, :k] * s[:k]) @ Vt[:k]) ** 2) >= best * (1 - 1e-12)
+
+
+def test_a_span_of_nothing_holds_nothing():
+    assert_array_equal(best_rank_k_in_span(np.zeros((5, 3)), np.ones((5, 2)), 2), 0)
+
+
+@each_span
+def test_orthonormal_columns(span):
+    C = SPANS[span]
+    Q = orthonormal_columns(C)
+    assert_allclose(Q.T @ Q, np.eye(Q.shape[1]), atol=1e-12)
+    assert Q.shape[1] == np.linalg.matrix_rank(C / np.maximum(np.linalg.norm(C, axis=0), 1e-300), tol=1e-9)
+    lengths = np.maximum(np.linalg.norm(C, axis=0), 1e-300)
+    assert_allclose(Q @ (Q.T @ (C / lengths)), C / lengths, atol=1e-9)
+
+
+# ---------------------------------------------------------------- the theorems on data
+
+
+def dense(X):
+    return X.toarray() if sp.issparse(X) else np.asarray(X, dtype=np.float64)
+
+
+def some_of(X, y, seed=0):
+    """At most 120 samples and 300 features that are not all zero, with targets as numbers."""
+    rng = np.random.default_rng(seed)
+    rows = np.sort(rng.permutation(X.shape[0])[:120])
+    X = X[rows]
+    present = np.flatnonzero(np.asarray(abs(X).sum(axis=0)).ravel() > 0)
+    columns = np.sort(rng.permutation(present)[:300])
+    y = y[rows] if y.dtype.kind in "iuf" else np.unique(y, return_inverse=True)[1][rows]
+    return X[:, columns], y.astype(float)
+
+
+EMBEDDED = {
+    name: getattr(embedded, f"load_{name}")
+    for name in ("diabetes", "digits", "wine", "breast_cancer", "iris", "linnerud")
+}
+TABLES = [name for name, spec in _SETS.items() if len(spec.shape) == 2]
+
+
+def real(name):
+    if not (Path(os.environ["FSEL_BOOK_DATA"]) / f"{name}.npz").exists():
+        pytest.skip(f"FSEL_BOOK_DATA holds no {name}.npz")
+    data = load_dataset(name)
+    return some_of(data.data, data.target)
+
+
+def drawn(kind):
+    rng = np.random.default_rng(3)
+    return {
+        "Gaussian": lambda: rng.standard_normal((40, 150)),
+        "heavy columns": lambda: table(40, 150),
+        "decaying": lambda: orthonormal(60, 60, rng) * 0.8 ** np.arange(60) @ orthonormal(200, 60, rng).T,
+        "low rank and noise": lambda: table(50, 6) @ table(6, 120) + 0.01 * rng.standard_normal((50, 120)),
+        "tall": lambda: table(200, 40),
+        "sparse": lambda: sparse_table(60, 250),
+        "duplicates": lambda: np.tile(table(30, 40), (1, 3)),
+        "counts": lambda: rng.poisson(0.5, (50, 100)).astype(float),
+        "one large column": lambda: np.hstack([1e4 * rng.standard_normal((40, 1)), rng.standard_normal((40, 80))]),
+        "condition 1e12": lambda: with_condition(30, 90, 1e12, rng),
+    }[kind]()
+
+
+DRAWN = ["Gaussian", "heavy columns", "decaying", "low rank and noise", "tall", "sparse", "duplicates", "counts"]
+DRAWN += ["one large column", "condition 1e12"]
+
+
+def assert_theorems(X, Y, k, r, selector):
+    """Theorem 1, with the true factor and where it holds the printed one, and that of the angle, by dense algebra."""
+    D = dense(X)
+    U, s, _ = np.linalg.svd(D, full_matrices=False)
+    U, E = U[:, :k], np.sqrt(np.sum(s[k:] ** 2))
+    C = D[:, selector.get_support()]
+    error = np.linalg.norm(Y - best_in_span(C, Y, k))
+    components = np.linalg.norm(Y - U @ (U.T @ Y))
+    unit = E / s[k - 1] * np.linalg.norm(Y, 2)
+    rounding = 1e-9 * np.linalg.norm(Y)
+    true = 1 / (1 - np.sqrt(k / r))
+    assert error <= components + true * unit + rounding
+    if r >= 9 * k / 4:
+        assert true <= 1 + np.sqrt(9 * k / r) + 1e-12
+        assert error <= components + (1 + np.sqrt(9 * k / r)) * unit + rounding
+    sine, tangent = np.linalg.norm(U - projection(C, U), 2), true * E / s[k - 1]
+    assert sine <= tangent / np.sqrt(1 + tangent**2) + 1e-7
+    # What the fit on the components loses by going over to the chosen features.
+    assert error <= components + sine * np.linalg.norm(U.T @ Y) + rounding
+
+    certificate = selector.certificate_
+    assert certificate.holds is True and certificate.promise.cross == pytest.approx(true)
+    assert certificate.sine == pytest.approx(sine, abs=1e-6)
+    assert certificate.ratio == pytest.approx(E / s[k - 1], rel=1e-6)
+    V = np.asarray(row_space(X, k).basis())
+    R = selector.sampling_.R.toarray()
+    assert np.linalg.norm(D @ R - U * s[:k] @ (U.T @ D / s[:k, None] @ R)) <= E * (1 + 2e-6) + 1e-9 * s[0]
+    assert np.linalg.norm(np.linalg.pinv(V.T @ R), 2) <= true * (1 + 1e-6)
+    assert certificate.residual == pytest.approx(np.linalg.norm(D @ R - U @ (U.T @ D @ R)) / E, rel=1e-4, abs=1e-9)
+
+
+def assert_theorems_for_all_rules(X, y):
+    s = np.linalg.svd(dense(X), compute_uv=False)
+    rank, rng = np.linalg.matrix_rank(dense(X)), np.random.default_rng(0)
+    many = np.column_stack([y, dense(X)[:, 0], rng.standard_normal((X.shape[0], 4))])
+    for k in {1, 3, 8}:
+        if k >= min(rank, X.shape[1]) or s[k] > (1 - 1e-5) * s[k - 1]:
+            continue  # nothing is left over, or one of many spaces will do
+        for r in {min(r, X.shape[1]) for r in (k + 1, -(-9 * k // 4), 6 * k)}:
+            for rule in RULES:
+                selector = DSFSelector(r, rank=k, rule=rule).fit(X, many if r == k + 1 else y)
+                assert_theorems(X, y, k, r, selector)
+                assert_theorems(X, many, k, r, selector)
+
+
+@pytest.mark.parametrize("kind", DRAWN)
+def test_the_theorems_on_random_data(kind):
+    X = drawn(kind)
+    assert_theorems_for_all_rules(X, np.random.default_rng(1).standard_normal(X.shape[0]))
+
+
+@pytest.mark.parametrize("name", EMBEDDED)
+def test_the_theorems_on_the_data_of_scikit_learn(name):
+    data = EMBEDDED[name]()
+    y = data.target if data.target.ndim == 1 else data.target[:, 0]
+    X, y = some_of(data.data, y)
+    assert_theorems_for_all_rules(X, y)
+    assert_theorems_for_all_rules(X - X.mean(axis=0), y)
+
+
+@needs_data
+@pytest.mark.parametrize("name", TABLES)
+def test_the_theorems_on_real_data(name):
+    assert_theorems_for_all_rules(*real(name))
+
+
+def test_the_printed_factor_is_true_from_nine_quarters_on_only():
+    """1 + sqrt(9 k / r) is no bound on 1 / (1 - sqrt(k / r)) for r below 9 k / 4."""
+    for k in range(1, 40):
+        for r in range(k + 1, 6 * k + 2):
+            printed, promised = 1 + np.sqrt(9 * k / r), det_promise(k, r).cross
+            assert promised == pytest.approx(1 / (1 - np.sqrt(k / r)))
+            assert (promised <= printed * (1 + 1e-12)) == (4 * r >= 9 * k)
+
+
+@exact_rules
+def test_the_printed_factor_is_exceeded_just_above_the_rank(rule):
+    """Not only on paper: with r = k + 1 the pseudo-inverse of V'R is larger than printed, and within what is true."""
+    exceeded = 0
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        V = heavy(20, 8, rng)
+        sampling = det_sampling(V, 10.0 ** rng.uniform(-6, 6, 20), 9, rule)
+        size = 1 / np.sqrt(interval(V, sampling)[0])
+        assert size <= 1 / (1 - np.sqrt(8 / 9)) * (1 + 1e-9)
+        exceeded += size > 1 + np.sqrt(9 * 8 / 9)
+    assert exceeded > 0
+
+
+def test_the_promise_is_what_the_theorem_says():
+    for k, r in ((1, 2), (5, 20), (7, 8), (100, 900)):
+        promise, kept = det_promise(k, r), 1 - np.sqrt(k / r)
+        assert (promise.lower, promise.upper, promise.confidence) == (pytest.approx(kept**2), np.inf, 1)
+        assert (promise.residual, promise.cross) == (1, pytest.approx(1 / kept))
+    for cross in (0.5, 2.0, 1e3):
+        for ratio in (1e-9, 0.3, 1.0, 50.0):
+            expected = np.sin(np.arctan(cross * ratio))
+            assert SpanPromise(0.1, np.inf, cross=cross).sine(ratio) == pytest.approx(expected, rel=1e-12)
+    nothing = SpanPromise(0.0, np.inf)
+    assert (nothing.residual, nothing.cross, nothing.sine(0.5), nothing.sine(0.0)) == (np.inf, np.inf, 1, 0)
+
+
+@pytest.mark.parametrize("k", [1, 2, 10, 47])
+@pytest.mark.parametrize("epsilon", [0.05, 0.3, 0.5, 0.9, 1 - 1e-9])
+def test_draws_are_the_fewest_that_keep_the_promise(k, epsilon):
+    r = det_draws(k, epsilon)
+    assert r > k and det_promise(k, r).lower >= (1 - epsilon) * (1 - 1e-9)
+    assert r == k + 1 or det_promise(k, r - 1).lower < 1 - epsilon
+    for delta in (0.01, 0.5):
+        r = rand_draws(k, epsilon, delta)
+        assert r > k and rand_promise(k, r, delta).lower >= 1 - epsilon - 1e-9
+        assert r == k + 1 or rand_promise(k, r - 1, delta).lower < 1 - epsilon
+
+
+# ---------------------------------------------------------------- at random
+
+
+def decaying(n=60, d=800, seed=0):
+    rng = np.random.default_rng(seed)
+    return orthonormal(n, n, rng) * 0.9 ** np.arange(n) @ heavy(d, n, rng).T
+
+
+@pytest.mark.parametrize("k, r, delta", [(2, 40, 0.1), (5, 150, 0.2), (5, 400, 0.5), (1, 8, 0.1), (3, 12, 0.3)])
+def test_what_is_promised_of_random_draws_holds_as_often_as_it_says(k, r, delta):
+    """Failures of eigenvalues, of the residual and of the cross term are counted against the binomial distribution."""
+    X, runs = decaying(), 300
+    U, s, Vt = np.linalg.svd(X, full_matrices=False)
+    V, E = Vt[:k].T, X - U[:, :k] * s[:k] @ Vt[:k]
+    total, space, promise = np.linalg.norm(E), row_space(X, k), rand_promise(k, r, delta)
+    assert (promise.confidence, promise.upper) == (1 - delta, np.inf)
+    assert promise.lower == pytest.approx(leverage_promise(k, r, delta).lower)
+    failures = {"lower": 0, "residual": 0, "cross": 0, "lower or cross": 0}
+    for seed in range(runs):
+        R = rand_sampling(space, r, seed).R
+        rows, kept = R.T @ V, (R.T @ E.T).T
+        broken = {
+            "lower": np.linalg.eigvalsh(rows.T @ rows)[0] < promise.lower - 1e-9,
+            "residual": np.linalg.norm(kept) > promise.residual * total,
+            "cross": np.linalg.norm(kept @ np.linalg.pinv(rows.T)) > promise.cross * total,
+        }
+        broken["lower or cross"] = broken["lower"] or broken["cross"]
+        for name in failures:
+            failures[name] += broken[name]
+    assert all(count <= stats.binom.ppf(0.999, runs, delta) for count in failures.values()), failures
+
+
+def test_the_promise_of_random_draws_is_the_formula():
+    promise = rand_promise(4, 300, 0.2)
+    lower = leverage_promise(4, 300, 0.2).lower
+    assert promise.residual == pytest.approx(np.sqrt(2 / 0.2))
+    assert promise.cross == pytest.approx(np.sqrt(2 * 4 / (0.2 * 300)) / lower)
+    assert rand_promise(4, 300, 0.2, drift=0.3).cross == pytest.approx(promise.cross + 0.3 / lower)
+    few = rand_promise(20, 21, 0.1)
+    assert (few.lower, few.cross, few.vacuous) == (0, np.inf, True)
+    crosses = [rand_promise(5, r, 0.1).cross for r in (100, 300, 1000, 10_000)]
+    assert np.all(np.diff(crosses) < 0) and crosses[-1] < 0.2
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_theorem_2_with_its_probability(k):
+    """As printed: for r > 144 k ln(20 k) the bound fails with probability 0.1 at most; and with the chapter's cross."""
+    X = decaying(30, 3000, seed=k)
+    r = int(144 * k * np.log(20 * k)) + 1
+    U, s, _ = np.linalg.svd(X, full_matrices=False)
+    U, E = U[:, :k], np.sqrt(np.sum(s[k:] ** 2))
+    space, promise, runs = row_space(X, k), rand_promise(k, r, 0.1), 60
+    for seed, Y in enumerate((np.random.default_rng(0).standard_normal((30, 1)), U @ table(k, 5))):
+        components = np.linalg.norm(Y - U @ (U.T @ Y))
+        unit = E / s[k - 1] * np.linalg.norm(Y, 2)
+        errors = []
+        for run in range(runs):
+            C = rand_sampling(space, r, 1000 * seed + run).apply(X, rescale=False)
+            errors.append(np.linalg.norm(Y - best_in_span(C, Y, k)))
+        errors, allowed = np.array(errors), stats.binom.ppf(0.999, runs, 0.1)
+        assert np.sum(errors > components + np.sqrt(36 * k * np.log(20 * k) / r) * unit) <= allowed
+        assert np.sum(errors > components + promise.cross * unit + 1e-9) <= allowed
+
+
+def test_random_draws_are_leverage_sampling():
+    X = table(20, 90)
+    space = row_space(X, 6)
+    p = np.asarray(space.leverage_scores) / 6
+    counts = np.zeros(90)
+    for seed in range(200):
+        sampling = rand_sampling(space, 50, seed)
+        drawn_times = np.rint(sampling.weights * 50 * p[sampling.indices])
+        assert drawn_times.sum() == 50
+        counts[sampling.indices] += drawn_times
+    common = 10_000 * p >= 10
+    observed, expected = np.r_[counts[common], counts[~common].sum()], 10_000 * np.r_[p[common], p[~common].sum()]
+    assert stats.chisquare(observed, expected).pvalue > 1e-3
+
+
+# ---------------------------------------------------------------- certificates
+
+
+def certified(X, k, r, rule="best", y=None):
+    return DSFSelector(r, rank=k, rule=rule).fit(X, y).certificate_
+
+
+def test_a_certificate_of_any_selection():
+    """What it measures, by dense algebra, for selections of several methods and for all forms of data."""
+    for X in (table(25, 70), table(70, 25), sparse_table(25, 70, 0.4)):
+        D = dense(X)
+        U, s, Vt = np.linalg.svd(D, full_matrices=False)
+        for k in (1, 4):
+            space = row_space(X, k)
+            V, E = Vt[:k].T, D - U[:, :k] * s[:k] @ Vt[:k]
+            for sampling in (largest_leverages(space, 6), bss(space, 9), rand_sampling(space, 12, 0)):
+                c, R = certify_span(space, sampling, method="mine"), sampling.R.toarray()
+                assert isinstance(c, SpanCertificate) and c.promise is None and c.holds is None and c.method == "mine"
+                assert_allclose(c.interval, interval(V, sampling), rtol=1e-8, atol=1e-12)
+                C = sampling.apply(D, rescale=False)
+                assert c.sine == pytest.approx(np.linalg.norm(U[:, :k] - projection(C, U[:, :k]), 2), abs=1e-9)
+                assert c.ratio == pytest.approx(np.linalg.norm(E) / s[k - 1])
+                assert c.residual == pytest.approx(np.linalg.norm(E @ R) / np.linalg.norm(E))
+                signs = np.sign(np.sum(V * np.asarray(space.basis()), axis=0))
+                assert_allclose(c.left * signs, U[:, :k], atol=1e-9)
+                if c.kappa == np.inf:
+                    assert np.all(np.isinf(c.remainder))
+                else:
+                    expected = E @ R @ np.linalg.pinv(V.T @ R)
+                    assert_allclose(c.remainder * signs, expected, rtol=1e-6, atol=1e-9 * np.abs(expected).max())
+                assert_allclose(c.span.T @ c.span, np.eye(c.span.shape[1]), atol=1e-12)
+
+
+def test_rows_and_words_of_a_certificate():
+    c = certified(table(25, 70), 4, 10)
+    table_ = {name: (measured, promised) for name, measured, promised in c.table()}
+    assert list(table_)[-2:] == ["residual kept, |E R| / |E|", "sine to the components"]
+    assert table_["residual kept, |E R| / |E|"] == (f"{c.residual:.3g}", "1")
+    assert table_["sine to the components"] == (f"{c.sine:.3g}", f"{c.promise.sine(c.ratio):.3g}")
+    assert table_["eigenvalues of M"][1] == f"[{(1 - np.sqrt(0.4)) ** 2:.3g}, inf]"
+    text, page = str(c), c._repr_html_()
+    for part in (
+        "DSF: 10 draws",
+        "rank 4 of 25",
+        "The promise holds",
+        f"at most {c.sine:.1%} of the length of its fit",
+    ):
+        assert part in text and part in page
+    assert "regression on the 4 leading components" in c.verdict() and "nan" not in text
+    assert c.plot().ax_.get_ylabel()
+    without = certify_span(row_space(table(25, 70), 4), bss(row_space(table(25, 70), 4), 9))
+    assert [row[2] for row in without.table()] == [""] * len(without.table())
+    assert "promise" not in str(without).replace("promised", "")
+
+
+def test_a_certificate_holds_on_all_data_and_not_where_it_is_falsified():
+    held = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        n, d = rng.integers(4, 40, size=2)
+        X = rng.standard_normal((n, d)) * np.exp(rng.standard_normal(d))
+        k = int(rng.integers(1, max(2, min(n, d) - 1)))
+        for rule in RULES:
+            if k + 1 > d:
+                continue
+            held += 1
+            c = certified(X, k, int(rng.integers(k + 1, d + 1)), rule, rng.standard_normal(n))
+            assert c.holds is True
+    assert held > 100
+
+    X = table(25, 70)
+    space = row_space(X, 4)
+    sampling = det_sampling(space, space.residual_norms, 10)
+    true = det_promise(4, 10)
+    measured = certify_span(space, sampling, true)
+    low, residual, sine = measured.interval[0], measured.residual, measured.sine
+    for promise, holds in (
+        (true, True),
+        (SpanPromise(low * 0.999, np.inf, residual=residual * 1.001, cross=true.cross), True),
+        (SpanPromise(low * 1.001, np.inf, residual=1.0, cross=true.cross), False),
+        (SpanPromise(true.lower, measured.interval[1] * 0.999, residual=1.0, cross=true.cross), False),
+        (SpanPromise(true.lower, np.inf, residual=residual * 0.999, cross=true.cross), False),
+        (SpanPromise(true.lower, np.inf, residual=1.0, cross=1.001 * np.tan(np.arcsin(sine)) / measured.ratio), True),
+        (SpanPromise(true.lower, np.inf, residual=1.0, cross=0.999 * np.tan(np.arcsin(sine)) / measured.ratio), False),
+        (SpanPromise(true.lower, np.inf), True),
+    ):
+        certificate = certify_span(space, sampling, promise)
+        assert certificate.holds is holds, promise
+        assert ("DOES NOT HOLD" in str(certificate)) == (not holds)
+
+
+def test_a_selection_that_loses_a_component():
+    """Columns without a part in one component: nothing is certified, and nothing is promised of any regression."""
+    X = np.zeros((6, 12))
+    X[:3, :6], X[3:, 6:] = 3 * table(3, 6), table(3, 6, seed=1)
+    space = row_space(X, 6)
+    chosen = Sampling.from_draws(np.arange(6), np.ones(6), 12, X)
+    c = certify_span(space, chosen, det_promise(6, 7))
+    assert c.kappa == np.inf and c.sine == pytest.approx(1) and c.holds is False
+    assert "lost" in str(c) and "nan" not in str(c)
+    for intercept in (False, True):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            r = c.regression(table(6, 2), intercept)
+        assert r.for_these == np.inf and np.isfinite([r.measured, r.components, r.for_every]).all()
+        assert r.measured <= r.for_every * (1 + 1e-9)
+
+
+def test_all_of_the_rank_leaves_no_residual():
+    for X in (table(12, 40), table(12, 4) @ table(4, 40), table(40, 6)):
+        rank = np.linalg.matrix_rank(X)
+        if rank < X.shape[1]:
+            c = certified(X, rank, rank + 1)
+            assert (c.ratio, c.residual, c.residual_norm) == (0, 0, 0)
+            assert c.sine < 1e-7 and c.promise.sine(c.ratio) == 0 and c.holds is True
+            r = c.regression(np.random.default_rng(0).standard_normal(len(X)))
+            for bound in (r.measured, r.for_these, r.for_every, r.promised):
+                assert bound == pytest.approx(r.components, abs=1e-7)
+            assert np.linalg.norm(c.remainder) < 1e-7 * c.singular_values[-1]
+
+
+def rms(A):
+    return np.sqrt(np.mean(A**2))
+
+
+REGRESSIONS = [(1, 1), (1, 4), (3, 1), (3, 2), (3, 7), (6, 3)]  # rank and number of targets
+
+
+@every_rule
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("kind", DRAWN[:8])
+def test_orders_of_a_regression_certificate(kind, intercept, rule):
+    X, rng = drawn(kind), np.random.default_rng(0)
+    D = dense(X)
+    U, s, _ = np.linalg.svd(D, full_matrices=False)
+    for k, targets in REGRESSIONS:
+        Y = rng.standard_normal((len(D), targets)) + 2 + D @ rng.standard_normal((D.shape[1], targets)) * 0.1
+        for r in (k + 1, 3 * k + 1):
+            selector = DSFSelector(r, rank=k, rule=rule).fit(X, Y)
+            c = selector.certificate_.regression(Y, intercept)
+            assert isinstance(c, RegressionCertificate)
+            least = 1 - 1e-9
+            assert c.measured >= 0 and c.measured <= c.targets / least
+            assert c.measured * least <= c.for_these and c.measured * least <= c.for_every
+            assert c.components <= min(c.for_these, c.for_every)
+            # What is promised follows from the cross term, or without an intercept from the angle where that is less.
+            assert min(c.for_these, c.for_every) * least <= c.promised
+            assert c.for_these * least <= c.promised or not intercept
+
+            mean = Y.mean(axis=0) if intercept else 0.0
+            Yc, H, C = Y - mean, U[:, :k] * s[:k], D[:, selector.get_support()]
+            if intercept:
+                H, C = H - H.mean(axis=0), C - C.mean(axis=0)
+            assert c.targets == pytest.approx(rms(Yc))
+            if s[k - 1] > 1.001 * s[k]:
+                assert c.components == pytest.approx(rms(Yc - projection(H, Yc)), rel=1e-6)
+            assert c.measured == pytest.approx(rms(Yc - best_in_span(C, Yc, k)), rel=1e-6)
+
+
+def test_the_bound_for_these_targets_is_lemma_4():
+    """|Y - UU'Y| + |E R (V'R)^+ S^-1 U'Y|, by dense algebra."""
+    X, Y = table(25, 70), np.random.default_rng(0).standard_normal((25, 3))
+    U, s, Vt = np.linalg.svd(X, full_matrices=False)
+    for k, r in ((2, 5), (5, 9)):
+        selector = DSFSelector(r, rank=k).fit(X)
+        V, R, E = Vt[:k].T, selector.sampling_.R.toarray(), X - U[:, :k] * s[:k] @ Vt[:k]
+        fit = np.linalg.norm(U[:, :k].T @ Y)
+        made = np.linalg.norm(E @ R @ np.linalg.pinv(V.T @ R) @ ((U[:, :k].T @ Y) / s[:k, None]))
+        outside = np.linalg.norm(Y - U[:, :k] @ (U[:, :k].T @ Y))
+        c = selector.certificate_.regression(Y)
+        assert c.for_these * np.sqrt(75) == pytest.approx(outside + made)
+        assert c.for_every * np.sqrt(75) == pytest.approx(outside + selector.certificate_.sine * fit)
+        promise, ratio = det_promise(k, r), selector.certificate_.ratio
+        spectral = np.linalg.norm((U[:, :k].T @ Y) / s[:k, None], 2)
+        least = min(promise.cross * ratio * s[k - 1] * spectral, promise.sine(ratio) * fit)
+        assert c.promised * np.sqrt(75) == pytest.approx(outside + least)
+
+
+def test_words_of_a_regression_certificate():
+    X, y = table(25, 70), table(25, 1)[:, 0]
+    c = certified(X, 4, 10).regression(y)
+    assert len(c.table()) == 6 and [value for _, value in c.table()][1] == f"{c.measured:.4g}"
+    for text in (str(c), repr(c), c._repr_html_()):
+        assert f"{c.measured:.4g}" in text and "root mean square" in text and "nan" not in text
+    no_promise = certify_span(row_space(X, 4), bss(row_space(X, 4), 9)).regression(y)
+    assert no_promise.promised == np.inf and "inf" in str(no_promise)
+
+
+# ---------------------------------------------------------------- the selector
+
+
+def test_as_many_different_features_as_were_asked_for():
+    """Where a column is drawn again, others are added, at weights that the budget pays for."""
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        X, y = table(30, 24, seed=seed), rng.standard_normal(30)
+        for k, r in ((1, 20), (3, 24), (8, 22), (12, 24)):
+            for rule in RULES:
+                selector = DSFSelector(r, rank=k, rule=rule).fit(X, y)
+                space = row_space(X, k)
+                V, lengths, sampling = np.asarray(space.basis()), np.asarray(space.residual_norms), selector.sampling_
+                assert selector.certificate_.holds is True and selector.n_draws_ == r
+                assert sampling.n_selected == r or rule == "target"
+                low, spent = kept_and_spent(V, lengths, sampling)
+                assert low >= (1 - np.sqrt(k / r)) ** 2 * (1 - 1e-9) and spent <= 1 + 1.1 * LENGTH_SHARE
+
+
+def test_what_is_filled_up_comes_after_what_was_drawn():
+    """At every step the feature that brings the span closest to the components, by least squares."""
+    X = table(30, 24)
+    space = row_space(X, 8)
+    drawn_ones = det_sampling(space, space.residual_norms, 22, "best")
+    selected = DSFSelector(22, rank=8).fit(X).selected_.tolist()
+    assert drawn_ones.n_selected < 20
+    assert_array_equal(selected[: drawn_ones.n_selected], drawn_ones.indices)
+    for m in range(drawn_ones.n_selected, 22):
+        assert selected[m] == np.argmin(remainders(X, selected[:m], space.left * space.singular_values))
+
+
+@cases(selector=DSFSelector)
+def test_the_leading_components_found_by_sketches(case):
+    """Above 500 rows and columns and at a tenth of the rank: the promise is kept all the same."""
+    rng = np.random.default_rng(0)
+    X = orthonormal(520, 100, rng) * 0.9 ** np.arange(100) @ heavy(600, 100, rng).T
+    selector = case.make(60, rank=30).fit(X)
+    c = selector.certificate_
+    assert c.numerical_rank is None and c.rank == 30 and c.holds is True
+    s = np.linalg.svd(X, compute_uv=False)
+    assert_allclose(c.singular_values, s[:30], rtol=1e-3)
+    assert c.ratio == pytest.approx(np.sqrt(np.sum(s[30:] ** 2)) / s[29], rel=0.01)
+
+
+def test_the_drift_of_a_sketched_space_is_measured():
+    rng = np.random.default_rng(0)
+    X = orthonormal(520, 520, rng) * np.arange(1, 521.0) ** -0.3 @ orthonormal(600, 520, rng).T
+    space = row_space(X, 40, exact=False)
+    assert space.numerical_rank is None
+    V, U = np.asarray(space.basis()), np.asarray(space.left)
+    E = X - U @ (U.T @ X)
+    expected = np.linalg.norm(E @ V) / np.linalg.norm(E)
+    assert 1e-6 < expected < 0.2
+    assert drift(space) == pytest.approx(expected, rel=1e-6)
+    assert drift(row_space(X, 40)) == 0
+    selector = RSFSelector(300, rank=40, random_state=0).fit(X)
+    promise = rand_promise(40, 300, 0.1, expected)
+    assert selector.certificate_.promise.cross == pytest.approx(promise.cross, rel=1e-6)
+
+
+HARD = {
+    "condition 1e12": lambda rng: with_condition(30, 90, 1e12, rng),
+    "condition 1e12, tall": lambda rng: with_condition(90, 30, 1e12, rng),
+    "rank-deficient": lambda rng: table(30, 9) @ table(9, 80),
+    "one row a feature": lambda rng: np.repeat(np.eye(12), 5, axis=1),
+    "duplicated features": lambda rng: np.tile(table(25, 12), (1, 4)),
+    "features of very different size": lambda rng: table(30, 60) * 10.0 ** rng.uniform(-7, 7, 60),
+    "samples of very different size": lambda rng: table(30, 60) * 10.0 ** rng.uniform(-7, 7, (30, 1)),
+    "all equal": lambda rng: np.ones((10, 20)),
+    "zero features": lambda rng: table(20, 40) * (np.arange(40) % 3 > 0),
+    "Hadamard": lambda rng: hadamard(64, 64)[:30],
+}
+
+
+@every_rule
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("kind", HARD)
+@pytest.mark.filterwarnings(
+    "ignore:X has directions", "ignore:The last direction", "ignore:.*row.s. or column.s. of X are below"
+)
+def test_hard_data(kind, dtype, rule):
+    X = HARD[kind](np.random.default_rng(0)).astype(dtype)
+    y = np.random.default_rng(1).standard_normal(len(X))
+    rank, d = row_space(X).numerical_rank, X.shape[1]
+    for k in {1, (rank + 1) // 2, rank}:
+        for r in {k + 1, min(2 * k + 1, d), d}:
+            if k < r <= d:
+                selector = DSFSelector(r, rank=k, rule=rule).fit(X, y)
+                assert selector.certificate_.holds is True, f"rank {k}, {r} draws\n{selector.certificate_}"
+                assert selector.weights_.dtype == dtype and np.all(selector.weights_ > 0)
+                assert np.all(np.linalg.norm(X[:, selector.selected_].astype(float), axis=0) > 0)
+
+
+# ---------------------------------------------------------------- sparse principal component regression
+
+
+def plain_fit(C, Y, intercept):
+    """Ordinary least squares on some columns, its fitted values."""
+    C = dense(C).astype(float)
+    A = np.column_stack([np.ones(len(C)), C]) if intercept else C
+    scale = np.linalg.norm(A, axis=0)
+    return A @ (np.linalg.lstsq(A / scale, Y)[0] / scale.reshape([-1] + [1] * (Y.ndim - 1)))
+
+
+FORMS = {"dense": np.asarray, "csr": sp.csr_array, "csc": sp.csc_matrix}
+each_form = pytest.mark.parametrize("form", FORMS)
+intercepts = pytest.mark.parametrize("intercept", [False, True])
+
+
+@each_form
+@intercepts
+@pytest.mark.parametrize("targets", [None, 1, 3])
+def test_as_many_components_as_targets_are_plain_least_squares(targets, intercept, form):
+    X = sparse_table(40, 30, 0.4).toarray() + 0.5
+    rng = np.random.default_rng(0)
+    Y = rng.standard_normal(40 if targets is None else (40, targets)) + 3
+    for k, r in ((3, 4), (3, 9), (5, 12)):
+        model = SparsePCRegressor(k, n_features_to_select=r, fit_intercept=intercept).fit(FORMS[form](X), Y)
+        fitted = model.predict(FORMS[form](X))
+        assert fitted.shape == Y.shape
+        assert_allclose(fitted, plain_fit(X[:, model.selected_], Y, intercept), atol=1e-9)
+        assert model.n_components_ == (targets or 1)
+        assert len(model.selected_) <= r and np.all(np.diff(model.selected_) > 0)
+
+
+@each_form
+@intercepts
+def test_fewer_components_than_targets_are_the_best_of_their_rank(intercept, form):
+    X = sparse_table(40, 30, 0.4).toarray() + 0.5
+    Y = np.random.default_rng(0).standard_normal((40, 5)) * [1, 5, 2, 1, 0.1] + 2
+    for k, r in ((1, 3), (2, 6), (4, 12)):
+        model = SparsePCRegressor(k, n_features_to_select=r, fit_intercept=intercept).fit(FORMS[form](X), Y)
+        C, mean = X[:, model.selected_], Y.mean(axis=0) if intercept else np.zeros(5)
+        if intercept:
+            C = C - C.mean(axis=0)
+        assert_allclose(model.predict(FORMS[form](X)), best_in_span(C, Y - mean, k) + mean, atol=1e-9)
+        assert model.n_components_ == k
+
+
+@intercepts
+def test_all_features_and_all_components_are_principal_component_regression(intercept):
+    """And with all features but fewer components than the rank, for one target, what all features give."""
+    for X in (table(50, 12), table(50, 5) @ table(5, 12), table(12, 40)):
+        Y = np.random.default_rng(0).standard_normal((len(X), 20))
+        centred = X - X.mean(axis=0) if intercept else X
+        rank = np.linalg.matrix_rank(centred)
+        mean = Y.mean(axis=0) if intercept else 0.0
+        U = np.linalg.svd(centred)[0][:, :rank]
+        expected = U @ (U.T @ (Y - mean)) + mean
+        if intercept:
+            scores = PCA(rank).fit_transform(X)
+            assert_allclose(LinearRegression().fit(scores, Y).predict(scores), expected, atol=1e-8)
+        model = SparsePCRegressor(rank, selector=VarianceThreshold(), fit_intercept=intercept).fit(X, Y)
+        assert_allclose(model.predict(X), expected, atol=1e-8)
+        certificate = model.certificate_
+        assert certificate.measured == pytest.approx(certificate.components)
+        assert certificate.components == pytest.approx(rms(Y - expected))
+        if rank < X.shape[1]:
+            model = SparsePCRegressor(rank, n_features_to_select=X.shape[1], fit_intercept=intercept).fit(X, Y)
+            assert_allclose(model.predict(X), expected, atol=1e-8)
+
+
+@each_form
+@intercepts
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_components_and_what_is_made_of_them(dtype, intercept, form):
+    X = FORMS[form](sparse_table(40, 30, 0.4).toarray().astype(dtype))
+    Y = np.random.default_rng(0).standard_normal((40, 5)) + 1
+    tolerance = 1e-9 if dtype == np.float64 else 1e-4
+    for k, r in ((1, 2), (3, 8), (6, 15)):
+        for targets in (Y, Y[:, :1], Y[:, 0]):
+            model = SparsePCRegressor(k, n_features_to_select=r, fit_intercept=intercept).fit(X, targets)
+            A = model.components_
+            assert A.shape == (model.n_components_, 30) and A.dtype == model.coef_.dtype == dtype
+            used = np.flatnonzero(np.any(A != 0, axis=0))
+            assert len(used) <= r and set(used) <= set(model.selected_)
+            assert_array_equal(np.flatnonzero(np.any(np.atleast_2d(model.coef_) != 0, axis=0)), used)
+            Z = model.transform(X)
+            assert Z.shape == (40, model.n_components_) and Z.dtype == dtype
+            assert_allclose(Z, dense(X) @ A.T, atol=tolerance)
+            predictions = model.predict(X)
+            assert predictions.shape == targets.shape
+            assert_allclose(predictions, dense(X) @ model.coef_.T + model.intercept_, atol=tolerance)
+            # The predictions are the regression on the components, with loadings that do not depend on the data ...
+            assert_allclose(plain_fit(Z, targets, intercept), predictions, atol=10 * tolerance)
+            # ... orthonormal, the components being orthogonal, longest first, their largest entries positive.
+            gram = A.astype(float) @ A.T.astype(float)
+            assert_allclose(gram, np.diag(np.diag(gram)), atol=tolerance * gram[0, 0])
+            assert np.all(np.diff(np.diag(gram)) <= tolerance)
+            assert np.all(A[np.arange(len(A)), np.abs(A).argmax(axis=1)] > 0)
+            loadings = np.atleast_2d(model.coef_).astype(float) @ np.linalg.pinv(A.astype(float))
+            assert_allclose(loadings.T @ loadings, np.eye(len(A)), atol=100 * tolerance)
+            assert intercept or np.all(np.asarray(model.intercept_) == 0)
+
+
+def test_frames_and_names():
+    X, y = table(30, 12), table(30, 1)[:, 0]
+    frame, plain = pd.DataFrame(X).add_prefix("f"), SparsePCRegressor(4, n_features_to_select=6).fit(X, y)
+    model = (
+        SparsePCRegressor(4, n_features_to_select=6).set_output(transform="pandas").fit(frame, pd.DataFrame({"y": y}))
+    )
+    assert model.feature_names_in_.tolist() == [f"f{j}" for j in range(12)]
+    out = model.transform(frame)
+    assert list(out.columns) == list(model.get_feature_names_out()) == ["sparsepcregressor0"]
+    assert_allclose(out.to_numpy(), plain.transform(X))
+    assert_allclose(model.predict(frame)[:, 0], plain.predict(X))
+    with refused("feature names"):
+        model.predict(frame[frame.columns[::-1]])
+    assert_allclose(SparsePCRegressor(4, n_features_to_select=6).fit(X.tolist(), y.tolist()).coef_, plain.coef_)
+
+
+def test_shapes_with_one_target():
+    X, y = table(30, 12), table(30, 1)[:, 0]
+    vector, column = SparsePCRegressor(2).fit(X, y), SparsePCRegressor(2).fit(X, y[:, None])
+    assert vector.coef_.shape == (12,) and isinstance(vector.intercept_, float) and vector.predict(X).shape == (30,)
+    assert column.coef_.shape == (1, 12) and column.intercept_.shape == (1,) and column.predict(X).shape == (30, 1)
+    assert_allclose(column.predict(X)[:, 0], vector.predict(X))
+    assert vector.get_feature_names_out().tolist() == ["sparsepcregressor0"]
+
+
+def test_out_of_sample_predictions_are_those_of_the_plain_regression():
+    X, y = table(60, 20), table(60, 1)[:, 0]
+    model = SparsePCRegressor(3, n_features_to_select=7).fit(X[:40], y[:40])
+    plain = LinearRegression().fit(X[:40][:, model.selected_], y[:40])
+    assert_allclose(model.predict(X[40:]), plain.predict(X[40:][:, model.selected_]), rtol=1e-7)
+    assert_allclose(model.coef_[model.selected_], plain.coef_, rtol=1e-7)
+    assert model.intercept_ == pytest.approx(plain.intercept_)
+
+
+def test_an_intercept_with_sparse_data_that_are_not_centred():
+    """The selection sees X as it is; the intercept is that of ordinary regression all the same."""
+    X = sparse_table(60, 40, 0.3) + sp.csr_array(np.outer(np.ones(60), np.r_[5 * np.ones(10), np.zeros(30)]))
+    y = np.random.default_rng(0).standard_normal(60) + 100
+    model = SparsePCRegressor(4, n_features_to_select=9).fit(X, y)
+    assert_array_equal(model.selected_, np.sort(DSFSelector(9, rank=4).fit(X).selected_))
+    C = dense(X)[:, model.selected_]
+    plain = LinearRegression().fit(C, y)
+    assert_allclose(model.predict(X), plain.predict(C), rtol=1e-9)
+    assert model.intercept_ == pytest.approx(plain.intercept_)
+    assert model.certificate_.measured == pytest.approx(rms(y - plain.predict(C)))
+    U, s, _ = np.linalg.svd(dense(X), full_matrices=False)
+    components = U[:, :4] * s[:4]
+    assert model.certificate_.components == pytest.approx(
+        rms(y - LinearRegression().fit(components, y).predict(components))
+    )
+    assert model.certificate_.targets == pytest.approx(np.std(y))
+
+
+def test_dense_data_are_centred_before_features_are_chosen():
+    X, y = table(40, 30) + 20, table(40, 1)[:, 0]
+    model = SparsePCRegressor(3, n_features_to_select=8).fit(X, y)
+    centred = X - X.mean(axis=0)
+    assert_array_equal(model.selected_, np.sort(DSFSelector(8, rank=3).fit(centred).selected_))
+    plain = SparsePCRegressor(3, n_features_to_select=8, fit_intercept=False).fit(X, y)
+    assert_array_equal(plain.selected_, np.sort(DSFSelector(8, rank=3).fit(X).selected_))
+
+
+@intercepts
+@each_form
+def test_the_certificate_of_a_fit_is_about_that_fit(form, intercept):
+    X = sparse_table(40, 30, 0.4).toarray() + 0.5
+    for targets in (1, 2, 6):
+        Y = np.random.default_rng(targets).standard_normal((40, targets)) + 1
+        for k, r in ((1, 3), (4, 9)):
+            for selector in (None, DSFSelector(rule="target"), RSFSelector(random_state=0)):
+                model = SparsePCRegressor(k, n_features_to_select=r, selector=selector, fit_intercept=intercept)
+                model.fit(FORMS[form](X), Y)
+                c, error = model.certificate_, rms(Y - model.predict(FORMS[form](X)))
+                assert c.measured == pytest.approx(error, rel=1e-8)
+                assert error <= min(c.for_these, c.for_every) * (1 + 1e-9)
+                if not isinstance(selector, RSFSelector):
+                    assert (c.for_these if intercept else min(c.for_these, c.for_every)) <= c.promised * (1 + 1e-6)
+
+
+def test_numbers_that_are_left_open():
+    X, y = table(40, 30), table(40, 1)[:, 0]
+    model = SparsePCRegressor().fit(X, y)  # all to the selector: half of the features, half of these as rank
+    assert model.selector_.n_draws_ == 15 and model.selector_.certificate_.rank == 7
+    for k, r in ((2, 6), (5, 15), (12, 30)):
+        model = SparsePCRegressor(k).fit(X, y)
+        assert model.selector_.n_draws_ == r and model.selector_.certificate_.rank == k
+    model = SparsePCRegressor(n_features_to_select=10).fit(X, y)
+    assert model.selector_.n_draws_ == 10 and model.selector_.certificate_.rank == 5
+    model = SparsePCRegressor(2, n_features_to_select=0.5).fit(X, y)
+    assert model.selector_.n_draws_ == 15
+    given = DSFSelector(rule="first", epsilon=0.3)
+    model = SparsePCRegressor(2, n_features_to_select=9, selector=given).fit(X, y)
+    assert given.n_features_to_select is None and model.selector_ is not given
+    assert (model.selector_.rule, model.selector_.epsilon, model.selector_.rank) == ("first", 0.3, 2)
+
+
+def test_numbers_of_the_selector_itself_count_where_the_regressor_has_none():
+    X, y = table(40, 30), table(40, 1)[:, 0]
+    model = SparsePCRegressor(selector=DSFSelector(12, rank=4)).fit(X, y)
+    assert model.selector_.n_draws_ == 12 and model.selector_.certificate_.rank == 4
+    model = SparsePCRegressor(3, selector=DSFSelector(12, rank=4)).fit(X, y)
+    assert model.selector_.n_draws_ == 9 and model.selector_.certificate_.rank == 3
+    model = SparsePCRegressor(selector=RFE(LinearRegression(), n_features_to_select=5)).fit(X, y)
+    assert len(model.selected_) == 5
+
+
+@pytest.mark.parametrize(
+    "selector, chosen",
+    [
+        (SelectKBest(f_regression, k=6), 6),
+        (SelectFromModel(Lasso(alpha=0.02)), None),
+        (VarianceThreshold(), 30),
+    ],
+    ids=["k best", "lasso", "all"],
+)
+def test_selectors_of_scikit_learn(selector, chosen):
+    X = table(40, 30)
+    y = X[:, 4] - X[:, 11] + 0.1 * np.random.default_rng(0).standard_normal(40)
+    for k in (None, 2):
+        model = SparsePCRegressor(k, selector=selector).fit(X, y)
+        kept = np.flatnonzero(model.selector_.get_support())
+        assert_array_equal(model.selected_, kept)
+        assert chosen is None or len(kept) == chosen
+        assert_allclose(model.predict(X), plain_fit(X[:, kept], y, True), atol=1e-9)
+        c = model.certificate_
+        assert c.promised == np.inf and c.measured <= min(c.for_these, c.for_every) * (1 + 1e-9)
+        rank = k or max(1, len(kept) // 2) if len(kept) < 30 else k or 30
+        U, s, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+        fit = U[:, :rank] @ (U[:, :rank].T @ (y - y.mean()))
+        assert c.components == pytest.approx(rms(y - y.mean() - fit), rel=1e-7)
+
+
+@pytest.mark.parametrize("scale", [1e150, 1e-150])
+@intercepts
+def test_predictions_of_data_and_targets_at_extreme_scales(intercept, scale):
+    X, Y = table(30, 40), np.random.default_rng(0).standard_normal((30, 2))
+    plain = SparsePCRegressor(3, n_features_to_select=8, fit_intercept=intercept).fit(X, Y)
+    large = SparsePCRegressor(3, n_features_to_select=8, fit_intercept=intercept).fit(scale * X, Y)
+    assert_array_equal(large.selected_, plain.selected_)
+    assert_allclose(large.predict(scale * X), plain.predict(X), rtol=1e-6, atol=1e-9)
+    assert large.certificate_.measured == pytest.approx(plain.certificate_.measured, rel=1e-6)
+    large = SparsePCRegressor(3, n_features_to_select=8, fit_intercept=intercept).fit(X, scale * Y)
+    assert_allclose(large.predict(X), scale * plain.predict(X), rtol=1e-6, atol=1e-9 * scale)
+    assert large.certificate_.for_every == pytest.approx(scale * plain.certificate_.for_every, rel=1e-6)
+
+
+def test_degenerate_regressions():
+    """Constant targets, targets of zeros, features that repeat one another, more features than samples."""
+    X = table(12, 40)
+    constant = SparsePCRegressor(3).fit(X, np.full(12, 7.0))
+    assert_allclose(constant.predict(X), 7)
+    assert constant.n_components_ == 1 and constant.certificate_.measured < 1e-9
+    zeros = SparsePCRegressor(3, fit_intercept=False).fit(X, np.zeros((12, 2)))
+    assert_array_equal(zeros.predict(X), 0)
+    twice = np.hstack([X[:, :4], X[:, :4]])
+    y = np.random.default_rng(0).standard_normal(12)
+    model = SparsePCRegressor(3, n_features_to_select=8).fit(twice, y)
+    assert_allclose(model.predict(twice), plain_fit(twice[:, model.selected_], y, True), atol=1e-8)
+    short = SparsePCRegressor(5, n_features_to_select=30).fit(X, y)
+    assert_allclose(short.predict(X), y, atol=1e-8)  # twelve samples are interpolated
+    assert short.certificate_.measured < 1e-8
+
+
+@pytest.mark.parametrize("shift", [0, 10, 1e3, 1e5])
+def test_samples_that_repeat_one_another_far_from_zero(shift):
+    """What rounding leaves of the mean is no direction to fit in: predictions are the means of the repeated targets."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = np.repeat(rng.standard_normal((4, 12)), 3, axis=0) + shift
+        y = rng.standard_normal(12)
+        model = SparsePCRegressor(2, n_features_to_select=9).fit(X, y)
+        fitted = np.repeat(y.reshape(4, 3).mean(axis=1), 3)
+        assert_allclose(model.predict(X), fitted, atol=1e-10 * (1 + shift))
+
+
+def test_the_regressor_on_nearly_dependent_features():
+    X = with_condition(60, 10, 1e10, np.random.default_rng(0))
+    y = np.random.default_rng(1).standard_normal(60)
+    model = SparsePCRegressor(9, n_features_to_select=10, fit_intercept=False).fit(X, y)
+    assert_allclose(model.predict(X), plain_fit(X[:, model.selected_], y, False), atol=1e-4)
+
+
+# ---------------------------------------------------------------- what cannot be done
+
+X = table(20, 30)
+y = np.random.default_rng(0).standard_normal(20)
+V = orthonormal(30, 4, np.random.default_rng(0))
+
+
+@every_dual_rule
+@pytest.mark.parametrize("r", [4, 3, 1], ids=repr)
+def test_no_more_draws_than_the_rank(r, rule):
+    with refused(f"r={r} is not possible", "at least 5", "above the rank of V, which is 4"):
+        det_sampling(V, np.ones(30), r, rule)
+    if rule != "closest":
+        with refused(f"r={r} is not possible", "at least 5", "above the rank of V, which is 4"):
+            det_sampling_reference(V, np.ones(30), r, rule)
+
+
+@every_rule
+@pytest.mark.parametrize(("k", "r"), [(5, 5), (7, 5), (20, 20)])
+def test_no_more_features_than_the_rank(rule, k, r):
+    with refused(f"rank={k} is not possible with n_features_to_select={r}", f"at most {r - 1}"):
+        DSFSelector(r, rank=k, rule=rule).fit(X, y)
+    with refused(f"n_features_to_select={r}", f"rank={k} is not possible", f"at most {r - 1}"):
+        SparsePCRegressor(k, n_features_to_select=r, selector=DSFSelector(rule=rule)).fit(X, y)
+
+
+def test_a_rank_above_that_of_the_data():
+    low = table(20, 6) @ table(6, 30)
+    for selector in (DSFSelector(20, rank=7), RSFSelector(20, rank=7), DSFSelector("auto", rank=7)):
+        with refused("rank=7 is not possible", "numerical rank 6"):
+            selector.fit(low)
+    with refused("rank=n_components=7", "numerical rank 6"):
+        SparsePCRegressor(7, fit_intercept=False).fit(low, y)
+    with refused("rank=7 is not possible", "numerical rank 6"):
+        SparsePCRegressor(7, selector=VarianceThreshold(), fit_intercept=False).fit(low, y)
+
+
+def test_a_rank_above_that_of_data_large_enough_for_sketches():
+    rng = np.random.default_rng(0)
+    low = rng.standard_normal((510, 20)) @ rng.standard_normal((20, 520))
+    for selector in (DSFSelector(60, rank=30), RSFSelector(60, rank=30)):
+        with refused("rank=30 is not possible", "numerical rank 20"):
+            selector.fit(low)
+        assert selector.set_params(rank=20).fit(low).certificate_.holds is not False
+
+
+def test_more_features_than_there_are():
+    for model in (DSFSelector(31), RSFSelector(31)):
+        with refused("n_features_to_select=31 is not possible", "to 30"):
+            model.fit(X)
+    with refused("DSFSelector, asked for n_features_to_select=31", "n_features_to_select=31 is not possible", "to 30"):
+        SparsePCRegressor(2, n_features_to_select=31).fit(X, y)
+    for k in (30, 31):
+        with refused(f"rank=n_components={k}", "not possible"):
+            SparsePCRegressor(k).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "lengths",
+    [
+        np.ones(29),
+        np.ones(31),
+        np.ones((30, 1)),
+        1.0,
+        np.full(30, np.nan),
+        np.r_[np.inf, np.ones(29)],
+        np.r_[-1, np.ones(29)],
+    ],
+    ids=["29", "31", "a column", "a number", "NaN", "infinity", "negative"],
+)
+def test_lengths_that_are_none(lengths):
+    for function in (det_sampling, det_sampling_reference):
+        with refused("residual_norms must be 30 finite numbers that are not negative", "each row of V"):
+            function(V, lengths, 9)
+
+
+@pytest.mark.parametrize("value", ["worst", None, "Best", 3, "largest-norm"], ids=repr)
+def test_rules_that_are_none(value):
+    with refused(f"rule={value!r} is not possible", "'first', 'best', 'closest'"):
+        det_sampling(V, np.ones(30), 9, value)
+    with refused(f"rule={value!r} is not possible", "'index', 'first', 'best'"):
+        det_sampling_reference(V, np.ones(30), 9, value)
+    with refused(f"rule={value!r} is not possible", "'first', 'best', 'components', 'target'"):
+        DSFSelector(9, rule=value).fit(X, y)
+
+
+def test_the_closest_rule_needs_targets():
+    space = row_space(X, 4)
+    for targets in (None, np.ones((19, 1)), np.ones((21, 2))):
+        with refused("rule='closest' needs targets of shape (20, n_targets)"):
+            det_sampling(space, space.residual_norms, 9, "closest", targets)
+
+
+BAD_TARGETS = {
+    "missing": (None, ["requires y to be passed, but the target y is None"]),
+    "text": (np.array(["a", "b"] * 10), ["could not convert string to float"]),
+    "too short": (y[:19], ["19", "20"]),
+    "too long": (np.r_[y, y], ["40", "20"]),
+    "too long, a matrix": (np.ones((21, 2)), ["21", "20"]),
+    "three dimensions": (np.ones((20, 2, 2)), []),
+    "NaN": (np.r_[np.nan, y[1:]], ["NaN"]),
+    "infinity": (np.r_[np.inf, y[1:]], ["infinity"]),
+    "complex": (y + 1j, ["omplex"]),
+    "empty": (np.empty((20, 0)), ["0"]),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_TARGETS)
+def test_targets_that_will_not_do(kind):
+    bad, parts = BAD_TARGETS[kind]
+    for model in (DSFSelector(9, rank=3, rule="target"), SparsePCRegressor(3), SparsePCRegressor(fit_intercept=False)):
+        with refused(*parts):
+            model.fit(X, bad)
+    for rule in ("first", "best", "components"):
+        DSFSelector(9, rank=3, rule=rule).fit(X, bad)  # who does not look at y does not judge it
+
+
+@pytest.mark.parametrize("value", [0, -1, 2.0, 2.5, True, "two", np.nan], ids=repr)
+def test_numbers_of_components_that_are_none(value):
+    with refused(f"n_components={value!r} is not possible", "integer of at least 1"):
+        SparsePCRegressor(value).fit(X, y)
+
+
+@pytest.mark.parametrize("value", ["yes", 1, None], ids=repr)
+def test_fit_intercept_is_true_or_false(value):
+    with refused(f"fit_intercept={value!r} is not possible", "True or False"):
+        SparsePCRegressor(fit_intercept=value).fit(X, y)
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.5, "1", None, True], ids=repr)
+def test_ranks_of_an_approximation_that_are_none(k):
+    with refused(f"k={k!r} is not possible", "integer of at least 1"):
+        best_rank_k_in_span(np.ones((4, 2)), np.ones((4, 2)), k)
+
+
+def test_matrices_of_an_approximation_that_will_not_do():
+    with refused("C has 4 samples and Y has 5"):
+        best_rank_k_in_span(np.ones((4, 2)), np.ones((5, 2)), 1)
+    with refused("C", "NaN"):
+        best_rank_k_in_span(np.full((4, 2), np.nan), np.ones((4, 2)), 1)
+    with refused("Y", "NaN"):
+        best_rank_k_in_span(np.ones((4, 2)), np.full(4, np.nan), 1)
+
+
+def test_certify_span_needs_data():
+    sampling = bss(V, 9)
+    for bad in (V, X, None):
+        with refused("V must be a RowSpace of data", "row_space(X, rank=k)"):
+            certify_span(bad, sampling)
+    with refused("sampling is of 30 features", "V has 25"):
+        certify_span(row_space(table(20, 25), 3), sampling)
+
+
+@pytest.mark.parametrize("bad", [StandardScaler(), LinearRegression()], ids=str)
+def test_a_selector_that_selects_nothing_by_its_kind(bad):
+    with pytest.raises((TypeError, ValueError), match="(?i)selector"):
+        SparsePCRegressor(selector=bad).fit(X, y)
+
+
+def test_a_selector_that_selects_no_feature():
+    with pytest.raises(ValueError, match="no feature"):
+        SparsePCRegressor(selector=SelectFromModel(LinearRegression(), threshold=np.inf)).fit(X, y)
+
+
+def low_rank():
+    return table(20, 3) @ table(3, 30)
+
+
+FAILING = {
+    "a bad parameter": ({"fit_intercept": "no"}, X, y),
+    "a bad rule": ({"selector": DSFSelector(rule="worst")}, X, y),
+    "too many features": ({"n_features_to_select": 31}, X, y),
+    "a rank above that of the data": ({"n_components": 5}, low_rank(), y),
+    "NaN": ({}, np.full((20, 30), np.nan), y),
+    "no targets": ({}, X, None),
+    "targets of another length": ({}, X, y[:9]),
+    "one sample": ({}, X[:1], y[:1]),
+}
+
+
+@pytest.mark.parametrize("reason", FAILING)
+def test_a_failed_fit_leaves_no_regression_behind(reason):
+    keywords, data, targets = FAILING[reason]
+    model = SparsePCRegressor(2, n_features_to_select=8).fit(table(20, 50), y)
+    fitted = {name for name in vars(model) if name.endswith("_")}
+    assert {"components_", "coef_", "selector_", "certificate_"} <= fitted
+    model.set_params(**keywords)
+    with pytest.raises(ValueError):
+        model.fit(data, targets)
+    assert not fitted - {"n_features_in_"} & set(vars(model))
+    for method in (model.transform, model.predict):
+        with refused("not fitted yet", error=NotFittedError):
+            method(X)
+    again = model.set_params(fit_intercept=True, selector=None, n_components=2, n_features_to_select=8).fit(X, y)
+    assert_array_equal(again.coef_, SparsePCRegressor(2, n_features_to_select=8).fit(X, y).coef_)
+
+
+def test_a_failed_fit_for_targets_leaves_no_selection_behind():
+    selector = DSFSelector(9, rank=3, rule="target").fit(X, y)
+    for bad in (None, y[:5]):
+        with pytest.raises(ValueError):
+            selector.fit(X, bad)
+        assert not {name for name in vars(selector) if name.endswith("_")} - {"n_features_in_"}
+    assert selector.fit(X, y).certificate_.holds
+
+
+def test_verbose_shows_progress(capsys):
+    det_sampling(V, np.ones(30), 9, verbose=1)
+    assert "9/9" in capsys.readouterr().err
+    DSFSelector(9, rank=3, verbose=1).fit(X)
+    assert "9/9" in capsys.readouterr().err
+    DSFSelector(9, rank=3).fit(X)
+    assert capsys.readouterr().err == ""

@@ -1034,6 +1034,9 @@ def test_orders_of_a_regression_certificate(kind, intercept, rule):
             assert c.targets == pytest.approx(rms(Yc))
             if s[k - 1] > 1.001 * s[k]:
                 assert c.components == pytest.approx(rms(Yc - projection(H, Yc)), rel=1e-6)
+                U_H = np.linalg.svd(H, full_matrices=False)[0]
+                lost = np.linalg.norm(U_H - projection(C, U_H), 2) * np.linalg.norm(U_H.T @ Yc) / np.sqrt(Yc.size)
+                assert c.for_every == pytest.approx(c.components + lost, rel=1e-6, abs=1e-7)
             assert c.measured == pytest.approx(rms(Yc - best_in_span(C, Yc, k)), rel=1e-6)
 
 
@@ -1415,6 +1418,8 @@ def test_degenerate_regressions():
     assert constant.n_components_ == 1 and constant.certificate_.measured < 1e-9
     zeros = SparsePCRegressor(3, fit_intercept=False).fit(X, np.zeros((12, 2)))
     assert_array_equal(zeros.predict(X), 0)
+    alike = SparsePCRegressor(3).fit(X, np.outer(np.arange(12.0), [1, -2, 0.5, 0]))
+    assert zeros.n_components_ == alike.n_components_ == 1
     twice = np.hstack([X[:, :4], X[:, :4]])
     y = np.random.default_rng(0).standard_normal(12)
     model = SparsePCRegressor(3, n_features_to_select=8).fit(twice, y)

@@ -61,6 +61,17 @@ from fsel_book.ridge import (
 )
 from fsel_book.sampling import Certificate, CertifiedSelector, Promise, Sampling, SpectrumDisplay, certify
 from fsel_book.spectra import RowSpace, leverage_scores, row_space
+from fsel_book.svm import (
+    EnclosingBall,
+    LPSVMClassifier,
+    Margin,
+    MarginReport,
+    SCADSVMClassifier,
+    SupportVectorSelector,
+    enclosing_ball,
+    margin_report,
+    svm_margin,
+)
 
 __all__ = [
     "BSSSelector",
@@ -68,9 +79,13 @@ __all__ = [
     "CertifiedSelector",
     "Comparison",
     "DSFSelector",
+    "EnclosingBall",
     "Experiment",
+    "LPSVMClassifier",
     "LeverageDisplay",
     "LeverageSelector",
+    "Margin",
+    "MarginReport",
     "PivotedQR",
     "PredictionBound",
     "Promise",
@@ -82,11 +97,13 @@ __all__ = [
     "RidgeRisk",
     "RiskCurveDisplay",
     "RowSpace",
+    "SCADSVMClassifier",
     "Sampling",
     "SpanCertificate",
     "SpanPromise",
     "SparsePCRegressor",
     "SpectrumDisplay",
+    "SupportVectorSelector",
     "best_rank_k_in_span",
     "bss",
     "bss_promise",
@@ -96,6 +113,7 @@ __all__ = [
     "certify_span",
     "det_sampling",
     "det_sampling_reference",
+    "enclosing_ball",
     "information_gain",
     "kernel_sandwich",
     "largest_leverages",
@@ -114,6 +132,7 @@ __all__ = [
     "make_nested_cube",
     "make_nested_square",
     "make_nonlinear_regression",
+    "margin_report",
     "mean_and_error",
     "pivoted_qr",
     "prediction_bound",
@@ -124,4 +143,5 @@ __all__ = [
     "row_space",
     "rrqr",
     "strong_rrqr",
+    "svm_margin",
 ]

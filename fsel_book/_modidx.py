@@ -125,6 +125,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                'fsel_book.bss.lower_coefficients': ('bss.html#lower_coefficients', 'fsel_book/bss.py'),
                                'fsel_book.bss.plus_identity': ('bss.html#plus_identity', 'fsel_book/bss.py'),
                                'fsel_book.bss.round_ties': ('bss.html#round_ties', 'fsel_book/bss.py'),
+                               'fsel_book.bss.sketched_space': ('bss.html#sketched_space', 'fsel_book/bss.py'),
                                'fsel_book.bss.top_eigenvalue_bound': ('bss.html#top_eigenvalue_bound', 'fsel_book/bss.py'),
                                'fsel_book.bss.upper_coefficients': ('bss.html#upper_coefficients', 'fsel_book/bss.py'),
                                'fsel_book.bss.within_ties': ('bss.html#within_ties', 'fsel_book/bss.py')},

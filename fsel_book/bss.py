@@ -5,7 +5,7 @@ __all__ = ['SLACK_BITS', 'NEGLIGIBLE', 'RULES_AS_PRINTED', 'RULES', 'lower_coeff
            'barrier_constants', 'round_ties', 'within_ties', 'check_rule', 'check_request', 'bss_reference',
            'plus_identity', 'inverse_by_halves', 'Barriers', 'chunks', 'Search', 'in_order', 'LargestNorm',
            'top_eigenvalue_bound', 'as_float32', 'Bounds', 'LargestSlack', 'LeverageBlock', 'bss', 'bss_promise',
-           'bss_draws', 'BSSSelector']
+           'bss_draws', 'sketched_space', 'BSSSelector']
 
 # %% ../nbs/04_bss.ipynb #33a3af03
 from functools import cached_property
@@ -17,9 +17,9 @@ from scipy.linalg.lapack import dpotrf, dtrtri
 from sklearn.utils import check_random_state
 from tqdm import tqdm
 
-from .arrays import small_work, to_numpy
+from .arrays import as_float64, by_columns, from_numpy, namespace, small_work, to_numpy
 from .sampling import CertifiedSelector, Promise, Sampling, check_draws, check_unit
-from .spectra import as_space
+from .spectra import as_space, row_space
 
 # %% ../nbs/04_bss.ipynb #eda95fae
 def lower_coefficients(lam, L):
@@ -492,11 +492,22 @@ def bss_draws(ell, epsilon):
     s = epsilon / (np.sqrt(1 + epsilon) + 1)  # sqrt(1 + epsilon) - 1 without cancellation
     return max(ell + 1, int(min(np.ceil(ell / s**2), 1e18)))
 
+# %% ../nbs/04_bss.ipynb #761078d2
+def sketched_space(space, size, random_state):
+    "The `RowSpace` of `size` random mixtures of the samples, cut to the dimension of `space`."
+    X = space.X.tocsc() if hasattr(space.X, "tocsc") else space.X
+    G = check_random_state(random_state).standard_normal((size, X.shape[0])) * space.scale
+    there = from_numpy(G, X)
+    mixtures = row_space(namespace(X).concat([there @ as_float64(block) for _, _, block in by_columns(X)], axis=1))
+    ell = min(mixtures.shape[1], space.shape[1])
+    if ell < min(size, space.shape[1]): return space  # rounding has cost the mixtures a direction
+    return mixtures.truncate(ell)
+
 # %% ../nbs/04_bss.ipynb #132887da
 class BSSSelector(CertifiedSelector):
     """Feature selection by single-set spectral sparsification, with a certificate.
 
-    Deterministic (unless `rule="sampled"`), unsupervised, for dense and sparse data and arrays of any library.
+    Deterministic (unless `rule="sampled"` or with a sketch), unsupervised, for dense and sparse data and arrays of any library.
 
     Parameters
     ----------
@@ -513,8 +524,12 @@ class BSSSelector(CertifiedSelector):
         For "auto": the promised bound on the spectral distance to the identity.
     rescale : bool
         Multiply the chosen columns by the square roots of their weights, as the theory does.
+    sketch_size : int or None
+        Choose by the row space of so many random mixtures of the samples in place of all samples: approximate BSS.
+        The certificate is measured on the whole of `X` all the same; the theorem's promise is for a size of at least
+        the rank of `X`. Even for sparse `X` the mixtures are a dense matrix, shape (sketch_size, n_features).
     random_state : int, RandomState or None
-        For `rule="sampled"`.
+        For `rule="sampled"` and for the mixtures.
     verbose : int
         1 shows progress.
 
@@ -553,21 +568,28 @@ class BSSSelector(CertifiedSelector):
     method = "BSS"
 
     def __init__(self, n_features_to_select=None, *, rank=None, rule="largest-norm", epsilon=0.5, rescale=False,
-                 random_state=None, verbose=0):
+                 sketch_size=None, random_state=None, verbose=0):
         self.n_features_to_select = n_features_to_select
         self.rank = rank
         self.rule = rule
         self.epsilon = epsilon
         self.rescale = rescale
+        self.sketch_size = sketch_size
         self.random_state = random_state
         self.verbose = verbose
 
     def _check_parameters(self):
         check_unit("epsilon", self.epsilon)
         check_rule(self.rule, RULES)
+        if self.sketch_size is not None: check_draws(self.sketch_size, 1, name="sketch_size", why=", or None")
 
-    def _sample(self, space, r, y): return bss(space, r, self.rule, self.random_state, self.verbose)
+    def _sample(self, space, r, y):
+        rng = self.random_state if self.sketch_size is None else check_random_state(self.random_state)
+        seen = space if self.sketch_size is None else sketched_space(space, self.sketch_size, rng)
+        return bss(seen, r, self.rule, rng, self.verbose)
 
-    def _promise(self, space, r): return bss_promise(space.shape[1], r)
+    def _promise(self, space, r):
+        whole = self.sketch_size is None or self.sketch_size >= space.shape[1] == space.numerical_rank
+        return bss_promise(space.shape[1], r) if whole else None
 
     def _draws(self, space): return bss_draws(space.shape[1], self.epsilon)

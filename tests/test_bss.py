@@ -4,7 +4,20 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse as sp
-from cases import KINDS, hadamard, heavy, interval, orthonormal, sparse_table, stacked_identities, table, two_frames
+from cases import (
+    KINDS,
+    hadamard,
+    heavy,
+    interval,
+    orthonormal,
+    refused,
+    right_singular_vectors,
+    sparse_table,
+    stacked_identities,
+    table,
+    two_frames,
+    with_condition,
+)
 from numpy.testing import assert_allclose, assert_array_equal
 
 from fsel_book.arrays import to_numpy
@@ -13,6 +26,7 @@ from fsel_book.bss import (
     RULES,
     SLACK_BITS,
     Barriers,
+    BSSSelector,
     LargestNorm,
     LargestSlack,
     LeverageBlock,
@@ -23,6 +37,7 @@ from fsel_book.bss import (
     inverse_by_halves,
     lower_coefficients,
     round_ties,
+    sketched_space,
     top_eigenvalue_bound,
     upper_coefficients,
 )
@@ -577,3 +592,94 @@ def test_certificate_measures_what_the_matrix_R_does(rule):
     certificate = certify(V, selection, bss_promise(7, 18))
     assert_allclose(certificate.interval, interval(V, selection), rtol=1e-9)
     assert certificate.holds and certificate.n_draws == 18 and certificate.n_features == 120
+
+
+# ---------------------------------------------------------------- from mixtures of the samples
+
+MIXED = {
+    "dense": lambda: table(),
+    "sparse": lambda: sparse_table(),
+    "float32": lambda: table().astype(np.float32),
+    "tall": lambda: table(150, 20) @ table(20, 40),
+    "rank-deficient": lambda: np.vstack([table(20, 60), table(20, 60)]),
+    "huge": lambda: table() * 1e200,
+    "tiny": lambda: table() * 1e-200,
+    "condition 1e8": lambda: with_condition(20, 80, 1e8, np.random.default_rng(0)),
+    "samples of very different length": lambda: table() * np.logspace(0, -9, 30)[:, None],
+}
+every_mixed = pytest.mark.parametrize("kind", MIXED)
+
+
+@every_mixed
+def test_as_many_mixtures_as_the_rank_span_the_row_space(kind):
+    X = MIXED[kind]()
+    space = row_space(X)
+    for size in (space.shape[1], 2 * space.shape[1]):
+        seen = sketched_space(space, size, random_state=0)
+        cosines = np.linalg.svd(np.asarray(seen.basis()).T @ np.asarray(space.basis()), compute_uv=False)
+        assert_allclose(cosines, 1, atol=1e-6)
+
+
+@every_mixed
+def test_as_many_mixtures_as_the_rank_keep_the_promise(kind):
+    X = MIXED[kind]()
+    rank = row_space(X).shape[1]
+    for size in (rank, 2 * rank):
+        certificate = BSSSelector(rank + 9, sketch_size=size, random_state=0).fit(X).certificate_
+        promise = bss_promise(rank, rank + 9)
+        assert certificate.promise == promise and certificate.holds
+        assert promise.lower < certificate.interval[0] and certificate.interval[1] < promise.upper
+
+
+@every_mixed
+@pytest.mark.parametrize("size", [1, 4, 12])
+def test_fewer_mixtures_keep_what_they_saw_and_are_certified_on_the_whole(kind, size):
+    X = MIXED[kind]()
+    space = row_space(X)
+    selector = BSSSelector(space.shape[1] + 5, sketch_size=size, random_state=0).fit(X)
+    seen, certificate = sketched_space(space, size, random_state=0), selector.certificate_
+    assert seen.shape[1] == size and certificate.rank == space.shape[1]
+    assert holds(np.asarray(seen.basis()), selector.sampling_, size, selector.n_draws_)
+    assert certificate.promise is None and certificate.holds is None
+    if kind in ("dense", "sparse", "tall"):
+        measured = interval(right_singular_vectors(X), selector.sampling_)
+        assert_allclose(certificate.interval, measured, rtol=1e-6, atol=1e-9)
+
+
+def test_fewer_mixtures_than_the_rank_may_lose_a_direction():
+    X = np.zeros((6, 101))  # five directions that twenty features share, one that a single feature holds
+    X[:5, :100], X[5, 100] = np.kron(np.eye(5), np.ones(20)), 1e-3
+    lost = BSSSelector(12, sketch_size=5, random_state=0).fit(X).certificate_
+    kept = BSSSelector(12, sketch_size=6, random_state=0).fit(X).certificate_
+    assert lost.rank == kept.rank == 6
+    assert lost.interval[0] < 1e-12 and kept.interval[0] >= bss_promise(6, 12).lower
+
+
+def test_mixtures_that_rounding_has_cost_a_direction_are_not_used():
+    X = table() * np.logspace(0, -14, 30)[:, None]
+    space = row_space(X)
+    assert space.shape[1] == 30 and sketched_space(space, 60, random_state=0) is space
+    assert BSSSelector(45, sketch_size=60, random_state=0).fit(X).certificate_.holds
+
+
+def test_a_target_rank_has_no_promise_from_mixtures():
+    X = table()
+    certificate = BSSSelector(20, rank=10, sketch_size=100, random_state=0).fit(X).certificate_
+    assert certificate.rank == 10 and certificate.promise is None
+
+
+def test_mixtures_are_drawn_by_random_state():
+    X = table()
+
+    def chosen(state):
+        return list(BSSSelector(35, sketch_size=8, random_state=state).fit(X).selected_)
+
+    assert chosen(0) == chosen(0) != chosen(1)
+    state = np.random.RandomState(0)
+    assert chosen(state) == chosen(0) != chosen(state)
+
+
+@pytest.mark.parametrize("value", [0, -3, 2.5, True, "auto", np.nan])
+def test_a_sketch_size_that_is_no_size(value):
+    with refused(f"sketch_size={value!r} is not possible", "an integer of at least 1, or None"):
+        BSSSelector(sketch_size=value).fit(table())

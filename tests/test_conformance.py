@@ -28,6 +28,7 @@ SELECTORS = [
     *[case.make() for case in CASES.values()],
     CASES["BSS"].make(rescale=True),
     CASES["BSS"].make(2, rank=1, rescale=True),
+    CASES["BSS"].make(sketch_size=3, random_state=0),
     CASES["leverage sampling"].make(rescale=True),
     CASES["DSF"].make(rescale=True),
     DSFSelector(rule="target"),

@@ -4,14 +4,15 @@
 __all__ = ['DRAWS', 'GEOMETRY', 'AS_PRINTED', 'METHODS', 'synthetic_choices', 'LAMBDAS', 'TEXTS', 'text_errors', 'words_chosen',
            'synthetic_risks', 'text_risks', 'EMBEDDED', 'SCALINGS', 'FOR_TABLE', 'TABLE_SETS', 'sparse_table',
            'PRINTED_SPARSE', 'PLAIN', 'sparse_readings', 'CHOICES', 'sparse_choices', 'RULES', 'ALTERNATIVES',
-           'sparse_alternatives', 'BOUNDS', 'many_targets', 'identity', 'random_stream', 'source_of', 'names_in',
-           'used_by', 'stands_for', 'fingerprint', 'plain', 'in_json', 'append_line', 'finished_trials', 'run_trial',
-           'importable', 'Experiment', 'mean_and_error', 'Comparison', 'taken', 'greedy', 'goal', 'select',
-           'selections', 'ten_fold', 'errors_in_percent', 'averaged', 'most_chosen', 'synthetic_choice', 'documents',
-           'fold_errors', 'document_errors', 'chosen_words', 'risks', 'synthetic_risk', 'document_risk',
-           'regression_set', 'part_of', 'rescaled', 'leading', 'root_mean_square', 'fitted_errors', 'split',
-           'sparse_errors', 'printed_sparse', 'task_of', 'used', 'lasso_weights', 'sparse_pca', 'regress',
-           'alternative', 'alternative_errors', 'many_target_errors']
+           'sparse_alternatives', 'BOUNDS', 'many_targets', 'GENES', 'MACHINE_METHODS', 'machines', 'margins_left',
+           'identity', 'random_stream', 'source_of', 'names_in', 'used_by', 'stands_for', 'fingerprint', 'plain',
+           'in_json', 'append_line', 'finished_trials', 'run_trial', 'importable', 'Experiment', 'mean_and_error',
+           'Comparison', 'taken', 'greedy', 'goal', 'select', 'selections', 'ten_fold', 'errors_in_percent', 'averaged',
+           'most_chosen', 'synthetic_choice', 'documents', 'fold_errors', 'document_errors', 'chosen_words', 'risks',
+           'synthetic_risk', 'document_risk', 'regression_set', 'part_of', 'rescaled', 'leading', 'root_mean_square',
+           'fitted_errors', 'split', 'sparse_errors', 'printed_sparse', 'task_of', 'used', 'lasso_weights',
+           'sparse_pca', 'regress', 'alternative', 'alternative_errors', 'many_target_errors', 'fitting', 'machine',
+           'shared_by_machines', 'machine_selection', 'margin_quality', 'machine_fold', 'machine_errors']
 
 # %% ../nbs/17_experiments.ipynb #d56aeabd
 import ast
@@ -36,17 +37,19 @@ import numpy as np
 from scipy.linalg import eigh, qr
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.decomposition import PCA, SparsePCA
+from sklearn.feature_selection import RFE
 from sklearn.linear_model import LinearRegression, lasso_path
 from sklearn.model_selection import KFold, ParameterGrid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from . import __version__
 from .arrays import is_integer
 from .baselines import RandomSelector, information_gain, rrqr
-from .bss import bss, round_ties
+from .bss import bss, round_ties, sketched_space
 from .datasets import load_dataset, load_docstrings, load_techtc, make_bhattacharyya, make_bhattacharyya_regression
 from .dual_set import (ClosestSpan, DSFSelector, RSFSelector, SparsePCRegressor, det_sampling, det_sampling_reference,
                                 orthonormal_columns, rand_sampling)
@@ -54,6 +57,7 @@ from .leverage import largest_leverages, leverage_sampling
 from .ridge import RLSClassifier, ridge_risk
 from .sampling import Sampling, certify
 from .spectra import RowSpace, gram, row_space
+from .svm import LPSVMClassifier, enclosing_ball, svm_margin
 
 # %% ../nbs/17_experiments.ipynb #90c9d49b
 def identity(*parts):
@@ -723,3 +727,58 @@ def many_target_errors(rng, data, k, multiples=(2, 3, 6), genes=200):
                        **{name: getattr(found, name) / inside for name in BOUNDS})
 
 many_targets = Experiment("many_targets", many_target_errors, dict(data=["digits", "golub", "prostate"], k=[5, 10]), repetitions=20)
+
+# %% ../nbs/17_experiments.ipynb #74d2058b
+GENES = ("golub", "alon", "prostate")
+MACHINE_METHODS = ("BSS", "BSS, supervised", "BSS, sketched", "leverage sampling", "leverage sampling, supervised",
+                   "largest leverages", "largest leverages, supervised", "RFE", "LPSVM", "pivoted QR", "pivoted QR in rounds", "random")
+
+def fitting(space, r):
+    "The space, or its leading part where `r` draws are too few for all of it; as the selectors do."
+    return space if r > space.shape[1] else space.truncate(r // 2)
+
+def machine(A, y):
+    "A linear support vector machine, fitted to its Gram matrix."
+    return SVC(kernel="precomputed").fit(A @ A.T, y)
+
+def shared_by_machines(X, y):
+    "What all selections on a training set share: the row spaces of all samples and of the support vectors, and LPSVM's features."
+    weights = np.abs(LPSVMClassifier().fit(X, y).coef_[0])
+    return row_space(X), row_space(X[np.sort(machine(X, y).support_)]), np.argsort(-weights, kind="stable")[:np.count_nonzero(weights)]
+
+def machine_selection(method, X, y, shared, r, rng):
+    "The `Sampling` of `r` features (of LPSVM, at most `r`) by a method, from training data and labels."
+    whole, supports, sparse = shared
+    match method.split(", "):
+        case ["all features"]: return taken(np.arange(X.shape[1]), X.shape[1])
+        case ["RFE"]: return taken(RFE(SVC(kernel="linear"), n_features_to_select=r, step=0.1).fit(X, y).get_support(indices=True), X.shape[1])
+        case ["LPSVM"]: return taken(sparse[:r], X.shape[1])
+        case [_, "sketched"]: return bss(sketched_space(fitting(supports, r), supports.X.shape[0] // 2, rng), r)
+        case [base, "supervised"]: return select(base, X, y, fitting(supports, r), r, rng)
+        case _: return select(method, X, y, fitting(whole, r), r, rng)
+
+# %% ../nbs/17_experiments.ipynb #b43b4d85
+def margin_quality(A, y):
+    "`margin^2 / B^2`; 0 where the classes cannot be separated."
+    return (svm_margin(A, y, tol=1e-5).margin / enclosing_ball(A, tol=1e-5).radius)**2
+
+def machine_fold(X, y, X_new, y_new, sizes, measure, rng):
+    "The error of a machine after every selection on a training set and, if asked for, what is left of its margin, squared and relative to the radius."
+    shared, before = shared_by_machines(X, y), margin_quality(X, y) if measure else 1.0
+    for method, r in [("all features", X.shape[1]), *((method, r) for r in sizes for method in MACHINE_METHODS)]:
+        sampling = machine_selection(method, X, y, shared, r, rng)
+        for weights in ["one"] if np.all(sampling.weights == 1) else ["theory", "one"]:
+            A, B = (sampling.apply(Z, rescale=weights == "theory") for Z in (X, X_new))
+            left = dict(left=margin_quality(A, y) / before) if measure else {}
+            yield dict(method=method, r=r, weights=weights, selected=sampling.n_selected,
+                       error=errors_in_percent([machine(A, y)], B @ A.T, y_new)[0], **left)
+
+def machine_errors(rng, data, sizes=(100, 200, 300, 500), measure=False, n=200):
+    "Errors of linear support vector machines after every selection, in one ten-fold run."
+    X, y = regression_set(data) if data in GENES else documents(data, n)[:2]
+    records = [record for train, test in ten_fold(X, rng)
+               for record in machine_fold(X[train], y[train], X[test], y[test], sizes, measure, rng)]
+    return averaged(records, ["method", "r", "weights"])
+
+machines = Experiment("machines", machine_errors, dict(data=[*TEXTS, "docstrings", *GENES]), repetitions=10)
+margins_left = Experiment("margins_left", machine_errors, dict(data=[*TEXTS, "docstrings", *GENES], measure=[True]), repetitions=1)

@@ -329,11 +329,11 @@ def certify(V, sampling, promise=None, method="selection"):
 # %% ../nbs/03_sampling.ipynb #49b19a23
 COLORS = {"BSS": "#0072B2", "leverage sampling": "#D55E00", "largest leverages": "#009E73", "random": "#7F7F7F",
           "all features": "#000000", "pivoted QR": "#CC79A7", "strong RRQR": "#882255", "information gain": "#E69F00",
-          "DSF": "#332288", "RSF": "#44AA99"}
+          "DSF": "#332288", "RSF": "#44AA99", "RFE": "#56B4E9", "LPSVM": "#999933"}
 
 def method_color(method):
     "The colour of a method in every figure of the book."
-    return COLORS.get(method, "#56B4E9")
+    return COLORS.get(method, "#AA4499")
 
 class SpectrumDisplay:
     """The eigenvalues that a certificate measured, inside the interval that its theorem promises.

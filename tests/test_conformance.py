@@ -10,11 +10,22 @@ from cases import CASES, each_case
 from sklearn.exceptions import SkipTestWarning
 from sklearn.feature_selection import SelectFromModel, VarianceThreshold
 from sklearn.linear_model import LinearRegression
+from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 import fsel_book
-from fsel_book import CertifiedSelector, DSFSelector, RLSClassifier, RRQRSelector, RSFSelector, SparsePCRegressor
+from fsel_book import (
+    CertifiedSelector,
+    DSFSelector,
+    LPSVMClassifier,
+    RLSClassifier,
+    RRQRSelector,
+    RSFSelector,
+    SCADSVMClassifier,
+    SparsePCRegressor,
+    SupportVectorSelector,
+)
 from fsel_book.sampling import COLORS
 
 try:
@@ -34,7 +45,17 @@ SELECTORS = [
     DSFSelector(rule="target"),
 ]
 each_selector = pytest.mark.parametrize("selector", SELECTORS, ids=repr)
-CLASSIFIERS = [RLSClassifier(), RLSClassifier(kernel="rbf"), RLSClassifier(lam=0.0)]
+SUPERVISED = [
+    SupportVectorSelector(),
+    SupportVectorSelector(CASES["leverage sampling"].make(rescale=True), svm=LinearSVC()),
+]
+CLASSIFIERS = [
+    RLSClassifier(),
+    RLSClassifier(kernel="rbf"),
+    RLSClassifier(lam=0.0),
+    LPSVMClassifier(),
+    SCADSVMClassifier(),
+]
 each_classifier = pytest.mark.parametrize("classifier", CLASSIFIERS, ids=repr)
 REGRESSORS = [
     SparsePCRegressor(),
@@ -62,13 +83,13 @@ def test_every_method_has_a_colour(case):
     assert case.make().method in COLORS
 
 
-@parametrize_with_checks([*SELECTORS, *CLASSIFIERS, *REGRESSORS, *FOREIGN])
+@parametrize_with_checks([*SELECTORS, *SUPERVISED, *CLASSIFIERS, *REGRESSORS, *FOREIGN])
 def test_scikit_learn_checks(estimator, check):
     """Checks for array libraries that are not installed skip themselves and say so."""
     check(estimator)
 
 
-@pytest.mark.parametrize("estimator", [*SELECTORS, *CLASSIFIERS, *REGRESSORS, *FOREIGN], ids=repr)
+@pytest.mark.parametrize("estimator", [*SELECTORS, *SUPERVISED, *CLASSIFIERS, *REGRESSORS, *FOREIGN], ids=repr)
 def test_check_estimator_passes_in_one_go(estimator):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkipTestWarning)
@@ -84,10 +105,17 @@ def test_tags_say_what_the_selectors_do(selector):
     assert tags.transformer_tags.preserves_dtype == ["float64", "float32"]
 
 
+@pytest.mark.parametrize("selector", SUPERVISED, ids=repr)
+def test_tags_say_what_the_supervised_selectors_do(selector):
+    tags = get_tags(selector)
+    assert tags.array_api_support == (selector.svm is None) and tags.input_tags.sparse
+    assert tags.target_tags.required and not tags.input_tags.allow_nan
+
+
 @each_classifier
 def test_tags_say_what_the_classifier_does(classifier):
     tags = get_tags(classifier)
-    assert tags.array_api_support == (classifier.kernel == "linear") and tags.input_tags.sparse
+    assert tags.array_api_support == (getattr(classifier, "kernel", None) == "linear") and tags.input_tags.sparse
     assert tags.target_tags.required and not tags.input_tags.allow_nan and not tags.input_tags.pairwise
     assert get_tags(RLSClassifier(kernel="precomputed")).input_tags.pairwise
 
@@ -102,7 +130,9 @@ def test_tags_say_what_the_regressor_does(regressor):
 
 
 @pytest.mark.skipif(check_array_api_input is None, reason="this scikit-learn keeps its array check elsewhere")
-@pytest.mark.parametrize("estimator", [*SELECTORS, RLSClassifier(), RLSClassifier(lam=0.0), *REGRESSORS], ids=repr)
+@pytest.mark.parametrize(
+    "estimator", [*SELECTORS, SUPERVISED[0], RLSClassifier(), RLSClassifier(lam=0.0), *REGRESSORS], ids=repr
+)
 def test_array_api_strict_input_is_checked(estimator):
     """scikit-learn's check of array input, for the library that is always there: here it must not skip itself."""
     pytest.importorskip("array_api_strict", reason="array_api_strict is not installed")

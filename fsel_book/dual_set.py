@@ -2,25 +2,26 @@
 
 # %% auto #0
 __all__ = ['LENGTH_SHARE', 'DUAL_RULES', 'SELECTOR_RULES', 'column_prices', 'length_for_price', 'checked_lengths',
-           'check_dual_request', 'det_sampling_reference', 'LowerBarrier', 'FirstFeasible', 'across', 'ClosestSpan',
-           'det_sampling', 'fill_up', 'rand_sampling', 'orthonormal_columns', 'best_rank_k_in_span', 'SpanPromise',
-           'det_promise', 'rand_promise', 'SpanCertificate', 'certify_span', 'centered', 'spectral_norm',
-           'RegressionCertificate', 'det_draws', 'rand_draws', 'component_scores', 'ComponentsMixin', 'check_targets',
-           'few_columns', 'DSFSelector', 'RSFSelector', 'drift', 'sparse_components', 'spread', 'SparseComponents',
-           'configured', 'SparsePCRegressor']
+           'check_dual_request', 'det_sampling_reference', 'inverse_by_halves', 'LowerBarrier', 'FirstFeasible',
+           'across', 'ClosestSpan', 'det_sampling', 'fill_up', 'rand_sampling', 'orthonormal_columns',
+           'best_rank_k_in_span', 'SpanPromise', 'det_promise', 'rand_promise', 'SpanCertificate', 'certify_span',
+           'centered', 'spectral_norm', 'RegressionCertificate', 'det_draws', 'rand_draws', 'component_scores',
+           'ComponentsMixin', 'check_targets', 'few_columns', 'DSFSelector', 'RSFSelector', 'drift',
+           'sparse_components', 'spread', 'SparseComponents', 'configured', 'SparsePCRegressor']
 
 # %% ../nbs/06_dual_set.ipynb #c5c374d8
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf, dtrtri
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, MultiOutputMixin, RegressorMixin, TransformerMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, check_is_fitted
 from tqdm import tqdm
 
 from .arrays import as_float64, by_columns, from_numpy, is_sparse, namespace, result_dtype, small_work, take_columns, to_numpy
-from .bss import NEGLIGIBLE, SLACK_BITS, LargestNorm, LargestSlack, Search, check_rule, in_order, inverse_by_halves, plus_identity, round_ties
+from .bss import NEGLIGIBLE, SLACK_BITS, LargestNorm, LargestSlack, Search, check_rule, in_order, plus_identity, round_ties
 from .leverage import chernoff_rate, leverage_promise, leverage_sampling
 from .sampling import (Certificate, CertifiedSelector, Promise, Sampling, certify, check_draws, check_flag, check_input, check_library,
                                 check_unit, forget, target_rank)
@@ -109,6 +110,24 @@ def det_sampling_reference(V, residual_norms, r, rule="index"):
         draws.append(i)
         weights.append(t)
     return Sampling.from_draws(draws, np.array(weights) * (1 - np.sqrt(k / r)) / r, d, V)
+
+# %% ../nbs/06_dual_set.ipynb #db7a2a96
+def inverse_by_halves(M):
+    "The inverse of the positive definite `M`."
+    ell = len(M)
+    if ell < 50:
+        C, failed = dpotrf(M.T, lower=1, clean=1)
+        if failed: raise FloatingPointError("An eigenvalue has met the barrier: V is too far from orthonormal for its rank.")
+        W = dtrtri(C, lower=1)[0]
+        return W.T @ W
+    h, H = ell // 2, np.empty((ell, ell))
+    first = inverse_by_halves(M[:h, :h])
+    B = M[h:, :h] @ first
+    H[h:, h:] = inverse_by_halves(M[h:, h:] - B @ M[:h, h:])
+    H[h:, :h] = -H[h:, h:] @ B
+    H[:h, h:] = H[h:, :h].T
+    H[:h, :h] = first - B.T @ H[h:, :h]
+    return H
 
 # %% ../nbs/06_dual_set.ipynb #2544f2c5
 class LowerBarrier:

@@ -2,8 +2,8 @@
 
 # %% auto #0
 __all__ = ['SimplexProgram', 'on_support', 'polish', 'minimise', 'relative_gap', 'EnclosingBall', 'prepared', 'extreme',
-           'enclosing_ball', 'Margin', 'two_classes', 'near_points', 'check_positive', 'hard_margin', 'svm_margin',
-           'soft_margin', 'square_of_ratio', 'MarginReport', 'margin_report', 'SupportVectorSelector', 'labels_of',
+           'enclosing_ball', 'Margin', 'labels_of', 'two_classes', 'near_points', 'check_positive', 'hard_margin',
+           'svm_margin', 'soft_margin', 'square_of_ratio', 'MarginReport', 'margin_report', 'SupportVectorSelector',
            'l1_program', 'SparseMachine', 'LPSVMClassifier', 'scad', 'scad_slope', 'SCADSVMClassifier']
 
 # %% ../nbs/09_svm.ipynb #c50da3c3
@@ -263,14 +263,20 @@ class Margin:
     slack: float
     gap: float
 
-def two_classes(y, n):
-    "Signs of the samples, and the two labels."
-    y = column_or_1d(to_numpy(y) if hasattr(y, "__array_namespace__") else y)
+def labels_of(y, n):
+    "Class labels on the host, of at least two kinds, or what is wrong with them."
+    y = column_or_1d(to_numpy(y), warn=True)
     check_classification_targets(y)
-    classes = np.unique(y)
-    if len(classes) != 2: raise ValueError(f"y has {len(classes)} class(es); a margin is between 2.")
     if len(y) != n: raise ValueError(f"X has {n} samples and y has {len(y)}; they must be the same samples.")
-    return np.where(y == classes[1], 1.0, -1.0), classes
+    if len(np.unique(y)) < 2: raise ValueError("y has 1 class; at least 2 are needed.")
+    return y
+
+def two_classes(y, n):
+    "Signs of the samples: 1 for the second of two labels."
+    y = labels_of(y, n)
+    classes = np.unique(y)
+    if len(classes) > 2: raise ValueError(f"y has {len(classes)} classes; a margin is between 2.")
+    return np.where(y == classes[1], 1.0, -1.0)
 
 def near_points(X, signs):
     "Weights, with sum one in each class, of two points of the hulls that are near to each other; None where the hulls meet."
@@ -350,7 +356,7 @@ def svm_margin(X, y, C=None, tol=1e-7):
     False
     """
     given = check_matrix(X)
-    signs, _ = two_classes(y, given.shape[0])
+    signs = two_classes(y, given.shape[0])
     if C is not None: check_positive("C", C)
     X, scale, shift = prepared(given)
     found = hard_margin(X, signs, tol) if C is None else soft_margin(X, signs, np.float64(C) / scale**2)
@@ -578,14 +584,6 @@ class SupportVectorSelector(SamplingTransformer):
         tags.target_tags.required = True
         tags.array_api_support = self.svm is None or get_tags(self.svm).array_api_support
         return tags
-
-def labels_of(y, n):
-    "Class labels on the host, of at least two kinds, or what is wrong with them."
-    y = column_or_1d(to_numpy(y), warn=True)
-    check_classification_targets(y)
-    if len(y) != n: raise ValueError(f"X has {n} samples and y has {len(y)}; they must be the same samples.")
-    if len(np.unique(y)) < 2: raise ValueError("y has 1 class; at least 2 are needed.")
-    return y
 
 # %% ../nbs/09_svm.ipynb #33e36f66
 def l1_program(X, signs, penalties, C):

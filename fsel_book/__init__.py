@@ -28,6 +28,7 @@ from fsel_book.datasets import (
     make_nested_square,
     make_nonlinear_regression,
 )
+from fsel_book.dual_projection import DualProjectionClassifier, DualProjectionRidge, RecoveryDisplay
 from fsel_book.dual_set import (
     DSFSelector,
     RegressionCertificate,
@@ -79,6 +80,8 @@ __all__ = [
     "CertifiedSelector",
     "Comparison",
     "DSFSelector",
+    "DualProjectionClassifier",
+    "DualProjectionRidge",
     "EnclosingBall",
     "Experiment",
     "LPSVMClassifier",
@@ -93,6 +96,7 @@ __all__ = [
     "RRQRSelector",
     "RSFSelector",
     "RandomSelector",
+    "RecoveryDisplay",
     "RegressionCertificate",
     "RidgeRisk",
     "RiskCurveDisplay",

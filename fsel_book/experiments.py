@@ -21,6 +21,7 @@ import inspect
 import json
 import os
 import textwrap
+import warnings
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -37,6 +38,7 @@ import numpy as np
 from scipy.linalg import eigh, qr
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.decomposition import PCA, SparsePCA
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import RFE
 from sklearn.linear_model import LinearRegression, lasso_path
 from sklearn.model_selection import KFold, ParameterGrid
@@ -738,8 +740,10 @@ def fitting(space, r):
     return space if r > space.shape[1] else space.truncate(r // 2)
 
 def machine(A, y):
-    "A linear support vector machine, fitted to its Gram matrix."
-    return SVC(kernel="precomputed").fit(A @ A.T, y)
+    "A linear support vector machine, fitted to its Gram matrix in 100,000 steps at most."
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return SVC(kernel="precomputed", max_iter=100_000).fit(A @ A.T, y)
 
 def shared_by_machines(X, y):
     "What all selections on a training set share: the row spaces of all samples and of the support vectors, and LPSVM's features."

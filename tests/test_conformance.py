@@ -18,6 +18,8 @@ import fsel_book
 from fsel_book import (
     CertifiedSelector,
     DSFSelector,
+    DualProjectionClassifier,
+    DualProjectionRidge,
     LPSVMClassifier,
     RLSClassifier,
     RRQRSelector,
@@ -55,7 +57,11 @@ CLASSIFIERS = [
     RLSClassifier(lam=0.0),
     LPSVMClassifier(),
     SCADSVMClassifier(),
+    DualProjectionClassifier(random_state=0),
+    DualProjectionClassifier("smoothed-hinge", solver="iterate", sketch="gaussian", random_state=0),
+    DualProjectionClassifier("squared-hinge", solver="recover", fit_intercept=False, random_state=0),
 ]
+LINEAR = [DualProjectionRidge(random_state=0), DualProjectionRidge(solver="iterate", random_state=0)]
 each_classifier = pytest.mark.parametrize("classifier", CLASSIFIERS, ids=repr)
 REGRESSORS = [
     SparsePCRegressor(),
@@ -83,13 +89,13 @@ def test_every_method_has_a_colour(case):
     assert case.make().method in COLORS
 
 
-@parametrize_with_checks([*SELECTORS, *SUPERVISED, *CLASSIFIERS, *REGRESSORS, *FOREIGN])
+@parametrize_with_checks([*SELECTORS, *SUPERVISED, *CLASSIFIERS, *LINEAR, *REGRESSORS, *FOREIGN])
 def test_scikit_learn_checks(estimator, check):
     """Checks for array libraries that are not installed skip themselves and say so."""
     check(estimator)
 
 
-@pytest.mark.parametrize("estimator", [*SELECTORS, *SUPERVISED, *CLASSIFIERS, *REGRESSORS, *FOREIGN], ids=repr)
+@pytest.mark.parametrize("estimator", [*SELECTORS, *SUPERVISED, *CLASSIFIERS, *LINEAR, *REGRESSORS, *FOREIGN], ids=repr)
 def test_check_estimator_passes_in_one_go(estimator):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkipTestWarning)
@@ -115,7 +121,8 @@ def test_tags_say_what_the_supervised_selectors_do(selector):
 @each_classifier
 def test_tags_say_what_the_classifier_does(classifier):
     tags = get_tags(classifier)
-    assert tags.array_api_support == (getattr(classifier, "kernel", None) == "linear") and tags.input_tags.sparse
+    any_library = isinstance(classifier, DualProjectionClassifier) or getattr(classifier, "kernel", None) == "linear"
+    assert tags.array_api_support == any_library and tags.input_tags.sparse
     assert tags.target_tags.required and not tags.input_tags.allow_nan and not tags.input_tags.pairwise
     assert get_tags(RLSClassifier(kernel="precomputed")).input_tags.pairwise
 

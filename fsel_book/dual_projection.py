@@ -2,11 +2,12 @@
 
 # %% auto #0
 __all__ = ['LOSSES', 'SOLVERS', 'SKETCHES', 'SquareLoss', 'LogisticLoss', 'SquaredHingeLoss', 'ResidualLoss', 'SmoothedHingeLoss',
-           'HuberisedHingeLoss', 'sketched_solution', 'projection', 'project', 'recover', 'iterate', 'transposed_times',
-           'length', 'bound', 'Problem', 'Solution', 'recovered_step', 'iterated', 'Surrogate', 'surrogate',
-           'mixed_samples', 'affordable', 'Basis', 'sketched_newton_step', 'refined', 'accelerated', 'grown_surrogate',
-           'accelerate_all', 'iterate_all', 'in_range', 'judge', 'DualProjectionModel', 'DualProjectionClassifier',
-           'DualProjectionRidge', 'check_targets', 'relative_error', 'reference_problem', 'RecoveryDisplay']
+           'HuberisedHingeLoss', 'loss_of', 'solve', 'sketched_solution', 'projection', 'project', 'recover', 'iterate',
+           'transposed_times', 'length', 'bound', 'Solution', 'Problem', 'recovered_step', 'iterated', 'Surrogate',
+           'surrogate', 'mixed_samples', 'affordable', 'Basis', 'sketched_newton_step', 'refined', 'accelerated',
+           'grown_surrogate', 'accelerate_all', 'iterate_all', 'in_range', 'far_mean', 'judge', 'DualProjectionModel',
+           'DualProjectionClassifier', 'DualProjectionRidge', 'check_targets', 'relative_error', 'reference_problem',
+           'RecoveryDisplay']
 
 # %% ../nbs/10_dual_projection.ipynb #7676c998
 import warnings
@@ -65,6 +66,7 @@ class ResidualLoss(SquareLoss):
 class SmoothedHingeLoss:
     "The largest `b (1 - z) - mu b^2 / 2` over `b` from 0 to 1: the hinge, smoothed over a width `mu`, at most `mu / 2` below it."
     mu: float = 0.5
+    def __post_init__(self): check_positive("mu", self.mu)
     @property
     def smoothness(self): return 1 / self.mu
     def value(self, z):
@@ -78,6 +80,7 @@ class SmoothedHingeLoss:
 class HuberisedHingeLoss:
     "The hinge with its corner replaced by a parabola from `1 - h` to `1 + h`: the smoothed hinge of width `2 h`, moved by `h`."
     h: float = 0.5
+    def __post_init__(self): check_positive("h", self.h)
     @property
     def moved(self): return SmoothedHingeLoss(2 * self.h)
     @property
@@ -90,7 +93,21 @@ class HuberisedHingeLoss:
 LOSSES = {"square": SquareLoss(), "logistic": LogisticLoss(), "squared-hinge": SquaredHingeLoss(),
           "smoothed-hinge": SmoothedHingeLoss(), "huberised-hinge": HuberisedHingeLoss()}
 
+def loss_of(loss):
+    "The loss of this name, or `loss` itself."
+    if isinstance(loss, str) and loss in LOSSES: return LOSSES[loss]
+    parts = ("value", "slope", "curvature", "conjugate", "smoothness")
+    if isinstance(loss, str | type) or not all(hasattr(loss, part) for part in parts):
+        raise ValueError(f"loss={loss!r} is not possible: give one of {', '.join(map(repr, LOSSES))}, or an object with {', '.join(parts)}.")
+    return loss
+
 # %% ../nbs/10_dual_projection.ipynb #041a34d9
+def solve(H, g):
+    "`H^-1 g`; of a matrix that rounding has made singular the pseudo-inverse."
+    try: return np.linalg.solve(H, g)
+    except np.linalg.LinAlgError: return np.linalg.lstsq(H, g)[0]
+
+# %% ../nbs/10_dual_projection.ipynb #221a559f
 def sketched_solution(A, y, lam, loss, offset=0.0, intercept=False, start=None, accuracy=0.0, max_iter=200):
     """The minimiser `z`, `b` of `lam/2 |z|^2 + sum_i loss(y_i (a_i'z + b + offset_i))`, by Newton's method on the host.
 
@@ -131,7 +148,7 @@ def sketched_solution(A, y, lam, loss, offset=0.0, intercept=False, start=None, 
         H = (A.T * loss.curvature(z)) @ A + np.diag(penalty)
         H[np.diag_indices_from(H)] *= 1 + 1e-15
         if intercept: H[-1, -1] = max(H[-1, -1], 1e-8 * loss.smoothness * len(y))  # where all samples are on straight parts of the loss
-        step = -np.linalg.solve(H, gradient)
+        step = -solve(H, gradient)
         decrement, move, t = -gradient @ step, A @ step, 1.0
         fine = decrement <= 1e-10 * abs(value)  # too small for the value to tell
         if not decrement > enough or (fine and decrement > last / 2): break
@@ -223,6 +240,24 @@ def bound(gradient, size):
     "`gradient / size`, 0 for 0/0."
     return gradient / size if size > 0 else (np.inf if gradient > 0 else 0.0)
 
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A solution `w = X'u`, `b` of a `Problem`: `f = X w`, the objective's value, the length of its gradient, and the residual.
+
+    The residual is the gradient's length divided by `lam |w|`: at least the relative error of `w`.
+    """
+    u: Any
+    w: Any
+    b: float
+    f: Any
+    value: float
+    gradient: float
+    residual: float
+
+    def better_than(self, other):
+        "By the objective, and where that cannot tell, by the gradient."
+        return self.value < other.value - 1e-12 * abs(other.value) or (self.value <= other.value + 1e-12 * abs(other.value) and self.gradient < other.gradient)
+
 # %% ../nbs/10_dual_projection.ipynb #e5ff029f
 @dataclass(frozen=True, eq=False)
 class Problem:
@@ -274,23 +309,16 @@ class Problem:
         "The `Solution` of `w = X'u` with the best `b`, from three products with `X`."
         w, f = self.images(u)
         b = self.best_intercept(f)
-        v = self.lam * u + self.dual(f + b)
+        v, size = self.lam * u + self.dual(f + b), length(w)
         gradient = length(transposed_times(self.X, v[:, None]))
-        if gradient > self.lam * length(w) and gradient <= 1e-14 * length(self.X) * length(v): gradient = 0.0  # rounding
-        return Solution(u, w, b, f, gradient, bound(gradient, self.lam * length(w)))
+        value = self.lam / 2 * size**2 + float(self.loss.value(self.y * (f + b + self.offset)).sum())
+        if self.is_zero(f, gradient, v): gradient = 0.0
+        return Solution(u, w, b, f, value, gradient, bound(gradient, self.lam * size))
 
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """A solution `w = X'u`, `b` of a `Problem`: its decision values `f = X w`, the length of the gradient, and the residual.
-
-    The residual is the gradient's length divided by `lam |w|`: at least the relative error of `w`.
-    """
-    u: Any
-    w: Any
-    b: float
-    f: Any
-    gradient: float
-    residual: float
+    def is_zero(self, f, gradient, v):
+        "Whether `w` is 0 but for rounding, and so is its gradient `X'v`."
+        offsets = np.broadcast_to(self.offset, f.shape)
+        return np.abs(f).max() <= 1e-12 * max(1.0, np.abs(offsets).max()) and gradient <= 1e-14 * length(self.X) * (length(v) + length(offsets))
 
 # %% ../nbs/10_dual_projection.ipynb #27fe2029
 def recovered_step(problem, Xhat, u, f):
@@ -301,12 +329,13 @@ def recovered_step(problem, Xhat, u, f):
 
 def iterated(problem, Xhat, start, tol, max_iter):
     "Algorithm 2, until the residual is `tol`, or the gradient ten times what it was at best: the best solution and all residuals."
+    if start.residual <= tol: return start, [start.residual]
     best = now = start
     history = []
     for _ in range(max_iter):
         now = problem.solution(recovered_step(problem, Xhat, now.u, now.f))
         history.append(now.residual)
-        if now.gradient < best.gradient: best = now
+        if now.better_than(best): best = now
         if now.residual <= tol or not now.gradient <= 10 * best.gradient: break
     return best, history
 
@@ -335,7 +364,7 @@ class Surrogate:
         E = lam + self.tau * D
         first, weights = rhs / E[:, None], D / E
         M = (self.U.T * weights) @ self.U + np.diag(1 / self.s2)
-        return first - weights[:, None] * (self.U @ np.linalg.solve(M, self.U.T @ first))
+        return first - weights[:, None] * (self.U @ solve(M, self.U.T @ first))
 
     def effective_dimension(self, ridge):
         "The sum of `s2 / (s2 + ridge)` over all eigenvalues of the surrogate."
@@ -400,15 +429,17 @@ def sketched_newton_step(problem, surrogate, u, f):
 
 def refined(problem, surrogate, u, f, b, tol, max_iter, patience=20):
     "`u`, and the residual after each step: sketched Newton directions, the problem solved on the span of all of them."
-    basis, history, most = Basis(len(u)), [], min(80, 2 * affordable(problem.X))
+    basis, history, values, most = Basis(len(u)), [], [], min(80, 2 * affordable(problem.X))
     if u.any(): basis.add(u, f)
     c, best = basis.V.T @ f, u
     for _ in range(max_iter):
         r, delta = sketched_newton_step(problem, surrogate, u, f + b)
         P = transposed_times(problem.X, np.column_stack([r, delta]))
         history.append(bound(length(P[:, 0]), problem.lam * np.linalg.norm(c)))
+        values.append(problem.lam / 2 * c @ c + problem.loss.value(problem.y * (f + b + problem.offset)).sum())
         if history[-1] == min(history): best = u
-        if history[-1] <= tol or min(history[-patience:]) > min(history): break
+        stuck = min(history[-patience:]) > min(history) and values[-patience] - values[-1] <= 1e-14 * abs(values[-1])
+        if history[-1] <= tol or stuck: break
         chosen = 1 if float(P[:, 0] @ P[:, 1]) < 0 else 0  # otherwise the gradient itself
         if basis.V.shape[1] >= most: basis.restart(u, f, most // 2)
         basis.add((r, delta)[chosen], to_numpy(problem.X @ P[:, chosen]))
@@ -479,6 +510,12 @@ def in_range(X):
     scale = 1.0 if 1e-50 < abs(extreme(X)) < 1e50 else safe_scale(X)
     return (X if scale == 1.0 else X * scale), scale
 
+def far_mean(X):
+    "The mean of a dense `X` if it is much longer than the samples' distance from it, so that they must be centred; else None."
+    if is_sparse(X): return None
+    mean, n = namespace(X).mean(X, axis=0), X.shape[0]
+    return mean if n * length(mean)**2 > 10 * (length(X)**2 - n * length(mean)**2) and X.shape[0] > 1 else None
+
 def judge(solution, tol, solver, m):
     "Refuse a solution that is worse than none, and warn of one that is not as good as was asked for."
     if not np.isfinite(solution.residual):
@@ -510,6 +547,8 @@ class DualProjectionModel(BaseEstimator):
         with np.errstate(over="ignore", under="ignore"): lam = float(self.alpha * np.float64(scale)**2)
         if not 1e-120 < lam < 1e120:
             raise ValueError(f"alpha={self.alpha!r} is not possible for an X with entries of about {1 / scale:.0e}: rescale X.")
+        shift = far_mean(X) if self.fit_intercept else None
+        if shift is not None: X = X - shift
         problems = [Problem(X, y, lam, loss, offset, self.fit_intercept) for y in signs.T]
         starts = [None] * len(problems) if previous is None or previous.shape != signs.T.shape else previous
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
@@ -522,10 +561,11 @@ class DualProjectionModel(BaseEstimator):
         self.residual_history_ = [history for _, history in solved] if len(solved) > 1 else solved[0][1]
         xp = namespace(given)
         coef = xp.stack([scale * solution.w for solution, _ in solved])
-        return xp.astype(coef, getattr(xp, result_dtype(given).name), copy=False), [solution.b for solution, _ in solved]
+        b = [solution.b - (0.0 if shift is None else float(shift @ solution.w)) for solution, _ in solved]
+        return xp.astype(coef, getattr(xp, result_dtype(given).name), copy=False), b
 
     def _decide(self, X, method):
-        check_is_fitted(self)
+        check_is_fitted(self, "coef_")
         X = check_input(self, X, reset=False)
         check_library(self, X, self.coef_, method)
         coef = self.coef_ if self.coef_.dtype == X.dtype else namespace(X).astype(self.coef_, X.dtype)
@@ -585,6 +625,10 @@ class DualProjectionClassifier(ClassifierMixin, DualProjectionModel):
     feature_names_in_ : ndarray of str
         Where `X` had names.
 
+    Notes
+    -----
+    With an intercept, dense data that are far from zero are centred, on a copy; sparse data are not.
+
     References
     ----------
     Zhang, Mahdavi, Jin, Yang and Zhu 2013.
@@ -637,14 +681,13 @@ class DualProjectionClassifier(ClassifierMixin, DualProjectionModel):
         ConvergenceWarning
             The residual is above `tol`.
         """
-        previous = to_numpy(self.dual_coef_) if self.warm_start is True and hasattr(self, "dual_coef_") else None
+        previous = to_numpy(self.dual_coef_) if self.warm_start and hasattr(self, "dual_coef_") else None
         forget(self)
         self._check_parameters()
-        if isinstance(self.loss, str) and self.loss not in LOSSES:
-            raise ValueError(f"loss={self.loss!r} is not possible: give one of {', '.join(map(repr, LOSSES))}, or an object like them.")
+        loss = loss_of(self.loss)
         X = check_input(self, X, reset=True, least=1)
         classes, signs = check_labels(self, X, y)
-        coef, b = self._solve(X, signs, 0.0, LOSSES[self.loss] if isinstance(self.loss, str) else self.loss, previous)
+        coef, b = self._solve(X, signs, 0.0, loss, previous)
         self.classes_, self.coef_, self.intercept_ = classes, coef, from_numpy(np.array(b, dtype=result_dtype(X)), X)
         return self
 
@@ -758,7 +801,7 @@ class DualProjectionRidge(RegressorMixin, DualProjectionModel):
         ConvergenceWarning
             The residual is above `tol`.
         """
-        previous = to_numpy(self.dual_coef_) if self.warm_start is True and hasattr(self, "dual_coef_") else None
+        previous = to_numpy(self.dual_coef_) if self.warm_start and hasattr(self, "dual_coef_") else None
         forget(self)
         self._check_parameters()
         X = check_input(self, X, reset=True, least=1)
@@ -798,7 +841,8 @@ def reference_problem(X, y, loss, alpha, random_state):
     X = in_range(check_matrix(X))[0]
     classes, signs = check_labels(DualProjectionClassifier, X, y)
     if len(classes) > 2: raise ValueError(f"y has {len(classes)} classes; a display is for 2.")
-    problem = Problem(X, signs[:, 0], alpha, LOSSES[loss] if isinstance(loss, str) else loss)
+    check_positive("alpha", alpha)
+    problem = Problem(X, signs[:, 0], alpha, loss_of(loss))
     rng = np.random.default_rng(random_state)
     return problem, accelerate_all([problem], [None], "auto", "countsketch", 1e-10, 500, rng)[0][0][0].w, rng
 
@@ -841,6 +885,7 @@ class RecoveryDisplay:
         problem, w, rng = reference_problem(X, y, loss, alpha, random_state)
         errors: dict[str, list[float]] = {"naive": [], "recovered": []}
         for m in n_projections:
+            check_draws(m, 1, name="n_projections")
             found = [recover(problem.X, problem.y, alpha, problem.loss, m, rng) for _ in range(repeats)]
             for name, pair in zip(errors, zip(*found)): errors[name].append(float(np.median([relative_error(v, w) for v in pair])))
         return cls(list(n_projections), errors, "number of projections")
@@ -849,6 +894,7 @@ class RecoveryDisplay:
     def from_iterations(cls, X, y, n_projections, loss="logistic", alpha=1.0, max_iter=10, random_state=None):
         "Errors of the iterated and the accelerated solution after 1, 2, ... iterations."
         problem, w, rng = reference_problem(X, y, loss, alpha, random_state)
+        check_draws(n_projections, 1, name="n_projections")
         steps = range(1, max_iter + 1)
         iterated_too = iterate(problem.X, problem.y, alpha, problem.loss, n_projections, rng, max_iter)
         seed = rng.integers(2**31)

@@ -1,0 +1,2059 @@
+"""Dual random projection: losses, both algorithms as printed, each theorem, the accelerated solver, the estimators."""
+
+import pickle
+import warnings
+
+import array_api_strict
+import clarabel
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from cases import orthonormal, refused, sparse_table, table, with_condition
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import approx_fprime, minimize, minimize_scalar
+from scipy.stats import binom, kstest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.feature_selection import SelectFromModel
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+from fsel_book import DualProjectionClassifier, DualProjectionRidge, RecoveryDisplay
+from fsel_book.dual_projection import (
+    LOSSES,
+    SKETCHES,
+    SOLVERS,
+    Basis,
+    HuberisedHingeLoss,
+    LogisticLoss,
+    Problem,
+    ResidualLoss,
+    SmoothedHingeLoss,
+    SquareLoss,
+    Surrogate,
+    accelerate_all,
+    affordable,
+    bound,
+    grown_surrogate,
+    in_range,
+    iterate,
+    length,
+    mixed_samples,
+    project,
+    projection,
+    recover,
+    recovered_step,
+    refined,
+    relative_error,
+    sketched_newton_step,
+    sketched_solution,
+    surrogate,
+    transposed_times,
+)
+
+ALL = {
+    **LOSSES,
+    "residual": ResidualLoss(),
+    "narrow": SmoothedHingeLoss(0.05),
+    "wide": SmoothedHingeLoss(4.0),
+    "Huberised, wide": HuberisedHingeLoss(2.0),
+}
+CORNERS = {
+    "squared-hinge": [1.0],
+    "smoothed-hinge": [0.5, 1.0],
+    "huberised-hinge": [0.5, 1.5],
+    "narrow": [0.95, 1.0],
+    "wide": [-3.0, 1.0],
+    "Huberised, wide": [-1.0, 3.0],
+}
+each_loss = pytest.mark.parametrize("name", ALL)
+each_classifier_loss = pytest.mark.parametrize("name", LOSSES)
+each_sketch = pytest.mark.parametrize("kind", SKETCHES)
+each_solver = pytest.mark.parametrize("solver", SOLVERS)
+MODELS = {"classifier": DualProjectionClassifier(), "ridge": DualProjectionRidge()}
+both = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+with_and_without_intercept = pytest.mark.parametrize("intercept", [False, True])
+
+# ---------------------------------------------------------------- oracles
+
+
+def dense(X):
+    return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+
+
+def best_offset(X, y, loss, f):
+    """The b of the least loss for f = X w, by bisection in long double."""
+    low = -4 * (np.abs(f).max() + 30)
+    high = -low
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (low, middle) if (y * loss.slope(y * (f + middle))).sum() > 0 else (middle, high)
+    return (low + high) / 2
+
+
+def certified(X, y, lam, loss, w, offset=0.0, intercept=False):
+    """The length of the gradient at w, with the best b, in long double; and that over lam |w|: w has no larger error.
+
+    This is a proof for any w, wherever it comes from: the objective is lam-strongly convex.
+    """
+    X, w = np.longdouble(dense(X)), np.longdouble(w)
+    f = X @ w + np.longdouble(offset)
+    b = best_offset(X, y, loss, f) if intercept else 0
+    gradient = np.linalg.norm((lam * w + X.T @ (y * loss.slope(y * (f + b)))).astype(np.float64))
+    return gradient, gradient / (lam * np.linalg.norm(w.astype(np.float64))) if np.any(w) else np.inf
+
+
+def price(X, y, lam, loss, w, intercept):
+    """The objective at w, with the best b."""
+    f = X @ w
+    b = best_offset(X, y, loss, np.longdouble(f)) if intercept else 0
+    return lam / 2 * w @ w + loss.value(y * (f + b)).sum()
+
+
+def conic(P, q, A, b, cones):
+    """Minimise x'Px / 2 + q'x where b - A x is in the cones."""
+    settings = clarabel.DefaultSettings()
+    settings.verbose, settings.max_threads = False, 1
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
+    settings.equilibrate_enable = False
+    solution = clarabel.DefaultSolver(sp.csc_matrix(P), q, sp.csc_matrix(A), b, cones, settings).solve()
+    assert solution.status in (clarabel.SolverStatus.Solved, clarabel.SolverStatus.AlmostSolved)
+    return np.array(solution.x)
+
+
+def by_program(X, y, lam, name, offset, intercept):
+    """w of a loss made of parabolas and lines, from a quadratic program over (w, b, a, c).
+
+    A sample costs a^2 / (2 width) + c, where a + c >= top - z and c >= 0, or c = 0 where it is a parabola throughout.
+    """
+    n, d = X.shape
+    loss = ALL[name]
+    width, top = (loss.mu, 1.0) if isinstance(loss, SmoothedHingeLoss) else (1.0, 1.0)
+    if isinstance(loss, HuberisedHingeLoss):
+        width, top = 2 * loss.h, 1 + loss.h
+    if name == "residual":
+        top = 0.0
+    flat = name in ("square", "residual", "squared-hinge")  # no straight part
+    straight = np.eye(n)[:, : 0 if flat else n]
+    margin = np.column_stack([y[:, None] * X, y * intercept, np.eye(n), straight])  # z + a + c, less the offset
+    squares = [np.full(d, lam), [0 if intercept else 1.0], np.full(n, 1 / width), np.zeros(len(straight.T))]
+    P = np.diag(np.concatenate(squares))
+    q = np.concatenate([np.zeros(d + 1 + n), np.ones(len(straight.T))])
+    cones = [clarabel.ZeroConeT(n) if name in ("square", "residual") else clarabel.NonnegativeConeT(n)]
+    A, least = -margin, y * offset - top
+    if not flat:
+        A = np.vstack([A, np.column_stack([np.zeros((n, d + 1 + n)), -straight])])
+        least, cones = np.append(least, np.zeros(n)), [*cones, clarabel.NonnegativeConeT(n)]
+    return conic(P, q, A, least, cones)[:d]
+
+
+def by_scipy(X, y, lam, offset, intercept):
+    """w of the logistic loss, by a trust region of SciPy."""
+    A = np.column_stack([X, np.ones(len(X))]) if intercept else X
+    penalty = np.full(A.shape[1], lam)
+    penalty[X.shape[1] :] = 0
+
+    def objective(c):
+        z = y * (A @ c + offset)
+        p = 1 / (1 + np.exp(z))
+        return penalty @ c**2 / 2 + np.sum(np.log1p(np.exp(-z))), penalty * c - A.T @ (y * p)
+
+    def hessian(c):
+        p = 1 / (1 + np.exp(y * (A @ c + offset)))
+        return np.diag(penalty) + (A.T * (p * (1 - p))) @ A
+
+    start = np.zeros(A.shape[1])
+    found = minimize(objective, start, jac=True, hess=hessian, method="trust-exact", options={"gtol": 1e-9})
+    return found.x[: X.shape[1]]
+
+
+def oracle(X, y, lam, name, offset=0.0, intercept=False):
+    """w by a solver that has nothing to do with the chapter's."""
+    offset = np.broadcast_to(offset, y.shape)
+    solve = by_scipy if name == "logistic" else lambda *rest: by_program(*rest[:3], name, *rest[3:])
+    return solve(X, y, lam, offset, intercept)
+
+
+# ---------------------------------------------------------------- data
+
+
+def labelled(n, d, seed=0, noise=1.0, rank=None):
+    """Samples, labels of both signs that depend on them, and a generator."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)) if rank is None else rng.standard_normal((n, rank)) @ rng.standard_normal((rank, d))
+    y = np.sign(X @ rng.standard_normal(d) / np.sqrt(d) + noise * rng.standard_normal(n))
+    y[:2] = 1, -1
+    return X, y, rng
+
+
+# ---------------------------------------------------------------- the losses
+
+
+@each_loss
+def test_slope_and_curvature_are_derivatives(name):
+    loss, rng, h = ALL[name], np.random.default_rng(0), 1e-6
+    z = rng.uniform(-6, 6, 2000)
+    assert_allclose(loss.slope(z), (loss.value(z + h) - loss.value(z - h)) / (2 * h), atol=1e-7)
+    smooth = np.all([np.abs(z - corner) > 2 * h for corner in CORNERS.get(name, [])], axis=0)
+    curvature = (loss.slope(z + h) - loss.slope(z - h)) / (2 * h)
+    assert_allclose(np.where(smooth, loss.curvature(z) - curvature, 0), 0, atol=1e-7)
+    for corner in CORNERS.get(name, []):  # no jump of the value nor of the slope
+        for function in (loss.value, loss.slope):
+            below, above = function(corner + np.array([-1e-12, 1e-12]))
+            assert below == pytest.approx(above, abs=1e-10)
+        assert abs(loss.curvature(corner - 1e-9) - loss.curvature(corner + 1e-9)) > 0.1
+    assert loss.value(z).shape == loss.slope(z).shape == loss.curvature(z).shape == loss.conjugate(z).shape == z.shape
+
+
+@each_loss
+def test_losses_are_convex_and_as_smooth_as_they_say(name):
+    loss, rng = ALL[name], np.random.default_rng(1)
+    s, t = rng.uniform(-6, 6, (2, 5000))
+    steepness = (loss.slope(s) - loss.slope(t)) / (s - t)
+    assert steepness.min() >= -1e-12 and steepness.max() <= loss.smoothness * (1 + 1e-9)
+    z = np.linspace(-6, 6, 12001)
+    steepest = np.max(np.diff(loss.slope(z)) / np.diff(z))
+    assert steepest == pytest.approx(loss.smoothness, rel=1e-6)  # sharp
+    assert loss.curvature(z).max() == pytest.approx(loss.smoothness, rel=1e-6)
+
+
+@each_loss
+def test_conjugate_is_the_largest_difference(name):
+    """Of a z - value(z) over z, by a search; infinite where that has no end."""
+    loss = ALL[name]
+    for a in np.concatenate([np.linspace(-1, 0, 23)[1:-1], [-3.0, -1.5, 0.5, 2.0]]):
+        far = max(a * z - loss.value(np.float64(z)) for z in (-1e5, 1e5))
+        conjugate = float(loss.conjugate(np.float64(a)))
+        if far > 1e3:
+            assert conjugate == np.inf, a
+        else:
+            found = minimize_scalar(lambda z, a=a: loss.value(z) - a * z, bounds=(-50, 50), options={"xatol": 1e-9})
+            assert conjugate == pytest.approx(-found.fun, abs=1e-6), a
+    ends = {"logistic": [0, 0], "smoothed-hinge": [-0.75, 0], "huberised-hinge": [-1, 0]}
+    if name in ends:
+        assert_allclose(loss.conjugate(np.array([-1.0, 0.0])), ends[name], atol=1e-15)
+
+
+@each_loss
+def test_fenchel_young(name):
+    loss, rng = ALL[name], np.random.default_rng(2)
+    z, a = rng.uniform(-8, 8, 3000), rng.uniform(-1.2, 0.3, 3000)
+    slopes = loss.slope(z)
+    assert_allclose(loss.value(z) + loss.conjugate(slopes), z * slopes, rtol=1e-9, atol=1e-9)
+    gap = loss.value(z) + loss.conjugate(a) - a * z
+    assert gap.min() >= -1e-12
+    assert np.mean(gap > 1e-3) > 0.9  # and no equality elsewhere
+
+
+def test_smoothed_hinges_by_their_definitions():
+    z, b = np.linspace(-4, 4, 801), np.linspace(0, 1, 4001)
+    hinge = np.maximum(0, 1 - z)
+    for mu in (0.05, 0.5, 4.0):
+        largest = np.max(b * (1 - z[:, None]) - mu * b**2 / 2, axis=1)
+        below = hinge - SmoothedHingeLoss(mu).value(z)
+        assert_allclose(SmoothedHingeLoss(mu).value(z), largest, atol=mu * 1e-7)
+        assert below.min() >= -1e-12 and below.max() == pytest.approx(mu / 2)
+    for h in (0.1, 0.5, 2.0):
+        parabola = (1 + h - z) ** 2 / (4 * h)
+        expected = np.where(z > 1 + h, 0, np.where(z < 1 - h, 1 - z, parabola))
+        assert_allclose(HuberisedHingeLoss(h).value(z), expected, atol=1e-12)
+        assert_allclose(HuberisedHingeLoss(h).value(z), SmoothedHingeLoss(2 * h).value(z - h), atol=1e-12)
+
+
+def test_values_by_hand():
+    z = np.array([-2.0, 0.0, 0.75, 3.0])
+    expected = {
+        "square": ([4.5, 0.5, 0.03125, 2.0], [-3.0, -1.0, -0.25, 2.0]),
+        "squared-hinge": ([4.5, 0.5, 0.03125, 0.0], [-3.0, -1.0, -0.25, 0.0]),
+        "smoothed-hinge": ([2.75, 0.75, 0.0625, 0.0], [-1.0, -1.0, -0.5, 0.0]),
+        "huberised-hinge": ([3.0, 1.0, 0.28125, 0.0], [-1.0, -1.0, -0.75, 0.0]),
+        "residual": ([2.0, 0.0, 0.28125, 4.5], [-2.0, 0.0, 0.75, 3.0]),
+        "logistic": (np.log(1 + np.exp(-z)), -1 / (1 + np.exp(z))),
+    }
+    for name, (values, slopes) in expected.items():
+        assert_allclose(ALL[name].value(z), values, rtol=1e-14)
+        assert_allclose(ALL[name].slope(z), slopes, rtol=1e-14)
+
+
+@each_loss
+@pytest.mark.parametrize("size", [1e3, 1e154, 1e308])
+def test_losses_of_extreme_arguments(name, size):
+    """No overflow but where the value itself is too large for float64."""
+    loss, z = ALL[name], np.array([-size, size])
+    squares = name in ("square", "residual", "squared-hinge")
+    with np.errstate(over="ignore" if squares and size > 1e154 else "raise", invalid="raise", divide="raise"):
+        value, slope, curvature = loss.value(z), loss.slope(z), loss.curvature(z)
+    if squares:
+        with np.errstate(over="ignore"):
+            assert_allclose(value[0], size**2 / 2 if size <= 1e154 else np.inf, rtol=3e-3)
+        assert_allclose(slope[0], -size, rtol=2e-3)
+        assert curvature[0] == 1
+    else:
+        assert_allclose(value[0], size, rtol=2e-2)
+        assert slope[0] == -1 and curvature[0] == 0
+    if name in ("square", "residual"):
+        assert_allclose(slope[1], size, rtol=2e-3)
+    else:
+        assert value[1] == 0 and slope[1] == 0 and curvature[1] == 0
+
+
+# ---------------------------------------------------------------- the small problem
+
+
+@with_and_without_intercept
+@pytest.mark.parametrize("shape", [(50, 4), (12, 30), (15, 15)], ids=["tall", "wide", "square"])
+@each_loss
+def test_the_small_problem_by_another_solver(name, shape, intercept):
+    for seed, lam in enumerate((0.1, 1.0, 100.0)):
+        X, y, rng = labelled(*shape, seed)
+        offset = rng.standard_normal(shape[0]) if seed or name == "residual" else 0.0
+        z, b = sketched_solution(X, y, lam, ALL[name], offset, intercept)
+        assert z.shape == (shape[1],) and isinstance(b, float) and (intercept or b == 0)
+        w = oracle(X, y, lam, name, offset, intercept)
+        assert relative_error(z, w) < 1e-5  # what the oracle reaches
+        assert certified(X, y, lam, ALL[name], z, offset, intercept)[1] < 1e-8
+        if intercept:
+            assert (y * ALL[name].slope(y * (X @ z + b + offset))).sum() == pytest.approx(0, abs=1e-8)
+
+
+@with_and_without_intercept
+@each_loss
+def test_the_small_problem_at_the_ends_of_lam(name, intercept):
+    """Separable and not, from almost no regularisation to almost nothing else."""
+    for noise in (0.0, 3.0):
+        X, y, _ = labelled(40, 6, 3, noise)
+        top, offset = np.linalg.norm(X, 2) ** 2, 0.3 * X[:, 0]
+        for lam in (1e-8, 1e-5, 1e5, 1e10):
+            z, b = sketched_solution(X, y, lam * top, ALL[name], offset, intercept)
+            assert certified(X, y, lam * top, ALL[name], z, offset, intercept)[1] < 1e-5, (noise, lam)
+
+
+def test_the_small_problem_against_scikit_learn():
+    for seed in range(10):
+        X, y, _ = labelled(60, 8, seed)
+        lam = 10 ** np.random.default_rng(seed).uniform(-2, 2)
+        for intercept in (False, True):
+            model = LogisticRegression(
+                C=1 / lam, solver="newton-cholesky", tol=1e-12, max_iter=500, fit_intercept=intercept
+            ).fit(X, y)
+            z, b = sketched_solution(X, y, lam, LogisticLoss(), 0.0, intercept)
+            assert_allclose(z, model.coef_[0], rtol=1e-7, atol=1e-9)
+            assert b == pytest.approx(model.intercept_[0] if intercept else 0.0, rel=1e-7, abs=1e-9)
+            t, ridge = X[:, 0] + y, Ridge(lam, fit_intercept=intercept)
+            z, b = sketched_solution(X, np.ones(60), lam, ResidualLoss(), -t, intercept)
+            assert_allclose(z, ridge.fit(X, t).coef_, rtol=1e-9)
+            assert b == pytest.approx(ridge.intercept_, rel=1e-9, abs=1e-12)
+
+
+@each_loss
+def test_where_the_small_problem_starts_does_not_matter(name):
+    X, y, rng = labelled(40, 5, 5)
+    z, b = sketched_solution(X, y, 0.7, ALL[name], intercept=True)
+    for size in (1e-3, 1.0, 100.0):
+        again, _ = sketched_solution(X, y, 0.7, ALL[name], intercept=True, start=size * rng.standard_normal(6))
+        assert_allclose(again, z, atol=1e-9)
+    at_once, _ = sketched_solution(X, y, 0.7, ALL[name], intercept=True, start=np.append(z, b), max_iter=1)
+    assert_allclose(at_once, z, atol=1e-9)
+
+
+def test_the_small_problem_stops_when_it_was_told_to():
+    """A larger `accuracy` ends sooner, near the solution; Newton's first step solves a quadratic problem."""
+    X, y, _ = labelled(200, 10, 0)
+    exact, _ = sketched_solution(X, y, 1e-3, LogisticLoss())
+    errors = [
+        relative_error(sketched_solution(X, y, 1e-3, LogisticLoss(), accuracy=a)[0], exact) for a in (0.5, 1e-2, 1e-6)
+    ]
+    assert errors[0] > errors[1] > errors[2] > 0 and errors[2] < 1e-4
+    once, _ = sketched_solution(X, y, 1e-3, SquareLoss(), max_iter=1)
+    assert_allclose(once, np.linalg.solve(X.T @ X + 1e-3 * np.eye(10), X.T @ y), rtol=1e-9)
+
+
+def test_a_small_problem_of_duplicates_and_of_nothing():
+    """Equal columns and samples, zero columns: the solution of least norm."""
+    X, y, _ = labelled(30, 3, 1)
+    z, _ = sketched_solution(X, y, 1.0, LogisticLoss())
+    for form, back in ((np.hstack([X, X]) / np.sqrt(2), lambda v: (v[:3] + v[3:]) / np.sqrt(2)),):
+        assert_allclose(back(sketched_solution(form, y, 1.0, LogisticLoss())[0]), z, rtol=1e-8)
+    padded, _ = sketched_solution(np.hstack([X, np.zeros((30, 4))]), y, 1.0, LogisticLoss())
+    assert_allclose(padded, np.append(z, np.zeros(4)), rtol=1e-8, atol=1e-15)
+    twice, _ = sketched_solution(np.vstack([X, X]), np.append(y, y), 2.0, LogisticLoss())
+    assert_allclose(twice, z, rtol=1e-8)
+    nothing, b = sketched_solution(np.zeros((4, 0)), np.array([1, 1, 1, -1.0]), 1.0, LogisticLoss(), intercept=True)
+    assert nothing.shape == (0,) and b == pytest.approx(np.log(3))
+
+
+# ---------------------------------------------------------------- random matrices
+
+
+@each_sketch
+def test_random_matrices(kind):
+    for size, m in ((40, 7), (64, 16), (5, 4), (100, 1)):
+        R = projection(size, m, kind, np.random.default_rng(0))
+        same = projection(size, m, kind, np.random.default_rng(0))
+        other = projection(size, m, kind, np.random.default_rng(1))
+        assert R.shape == (size, m) and dense(R).dtype == np.float64
+        assert sp.issparse(R) == (kind in ("sparse-sign", "countsketch"))
+        assert_array_equal(dense(R), dense(same))
+        assert np.any(dense(R) != dense(other))
+    for m in (40, 41, 1000):
+        R = projection(40, m, kind, np.random.default_rng(0))
+        assert sp.issparse(R)
+        assert_array_equal(dense(R), np.eye(40))
+
+
+@each_sketch
+def test_random_matrices_are_the_identity_on_average(kind):
+    size, m, draws = 12, 5, 2000
+    rng = np.random.default_rng(0)
+    products = np.array([(R := dense(projection(size, m, kind, rng))) @ R.T for _ in range(draws)])
+    error = 5 * products.std(axis=0) / np.sqrt(draws) + 1e-12
+    assert np.all(np.abs(products.mean(axis=0) - np.eye(size)) <= error)
+    entries = np.mean([dense(projection(size, m, kind, rng)) for _ in range(draws)], axis=0)
+    assert np.abs(entries).max() < 6 / np.sqrt(m * draws)  # signs are random
+    if kind in ("countsketch", "srht"):
+        assert_allclose(products[:, range(size), range(size)], 1)  # each time
+
+
+def test_random_matrices_are_what_they_are_called():
+    rng = np.random.default_rng(0)
+    R = dense(projection(300, 40, "countsketch", rng))
+    assert_array_equal(np.sort(np.abs(R), axis=1)[:, -2:], np.tile([0.0, 1.0], (300, 1)))
+    assert 0.4 < np.mean(R.sum(axis=1) > 0) < 0.6 and len(np.unique(np.argmax(np.abs(R), axis=1))) > 30
+    R = dense(projection(300, 40, "sparse-sign", rng))
+    steps = np.abs(R) * np.sqrt(8)
+    assert_allclose(steps, np.round(steps), atol=1e-12)
+    assert np.all(steps.sum(axis=1) <= 8 + 1e-9) and np.all(np.round(steps.sum(axis=1)) % 2 == 0)
+    assert np.mean(np.count_nonzero(R, axis=1)) > 6
+    R = projection(64, 16, "srht", rng)
+    assert_allclose(np.abs(R), 0.25)
+    assert_allclose(R.T @ R, 4 * np.eye(16), atol=1e-12)  # distinct columns of a Hadamard matrix
+    R = projection(2000, 50, "gaussian", rng)
+    assert kstest(np.sqrt(50) * R.ravel(), "norm").pvalue > 1e-3
+
+
+@each_sketch
+def test_random_matrices_keep_a_space(kind):
+    """Squared lengths in a generic space of five dimensions, from 400 of 4,000 features."""
+    U = orthonormal(4000, 5, np.random.default_rng(0))
+    for seed in range(5):
+        C = dense(project(U.T, projection(4000, 400, kind, np.random.default_rng(seed))))
+        assert np.linalg.norm(C @ C.T - np.eye(5), 2) < 0.5
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@each_sketch
+def test_products_in_every_library(kind, order, library):
+    """`X R`, `X'V` and `X'Omega`, for each kind of matrix, wide and tall, whatever the form of X."""
+    for seed, (n, d) in enumerate(((30, 200), (200, 30), (7, 7))):
+        host = sparse_table(n, d, 0.2, seed).toarray()
+        X, rng = library.make(np.array(host, order=order)), np.random.default_rng(seed)
+        for m in (1, 5, d, d + 3):
+            R = projection(d, m, kind, rng)
+            found = project(X, R)
+            assert isinstance(found, np.ndarray)
+            assert_allclose(found, host @ dense(R), atol=1e-12)
+        for m in (1, 5, n, n + 3):
+            Omega = projection(n, m, kind, rng)
+            mixed = mixed_samples(X, Omega)
+            back = dense(mixed) if sp.issparse(mixed) else library.back(mixed)
+            assert_allclose(back, host.T @ dense(Omega), atol=1e-12)
+            assert_allclose(project(X, mixed), host @ host.T @ dense(Omega), atol=1e-10)
+        for k in (1, 2, 30):
+            V = np.random.default_rng(k).standard_normal((n, k))
+            product = transposed_times(X, V)
+            assert library.is_result(product, "float64")
+            assert_allclose(library.back(product), host.T @ V, atol=1e-12)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_products_by_blocks_of_rows(order):
+    rng = np.random.default_rng(0)
+    X = np.array(rng.standard_normal((53, 31)), order=order)
+    for k in (1, 2, 3, 20, 21):
+        V = rng.standard_normal((53, k))
+        for rows in (1, 7, 52, 53, 54, 1000):
+            assert_allclose(transposed_times(X, V, block_bytes=8 * 31 * rows), X.T @ V, atol=1e-12)
+            assert_allclose(transposed_times(X[::2], V[::2], block_bytes=8 * 31 * rows), X[::2].T @ V[::2], atol=1e-12)
+        assert_allclose(transposed_times(X, V, block_bytes=10), X.T @ V, atol=1e-12)  # less than a row
+        assert_allclose(transposed_times(X, np.asfortranarray(V), block_bytes=8 * 31 * 7), X.T @ V, atol=1e-12)
+
+
+def test_lengths():
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((5, 4))
+    assert length(A) == pytest.approx(np.sqrt(np.sum(A**2)))
+    assert length(array_api_strict.asarray(A)) == pytest.approx(np.sqrt(np.sum(A**2)))
+    assert bound(3.0, 2.0) == 1.5 and bound(0.0, 0.0) == 0 and bound(1.0, 0.0) == np.inf
+
+
+# ---------------------------------------------------------------- the algorithms as printed
+
+
+@each_classifier_loss
+def test_algorithm_1(name):
+    """What it returns, from the projection that it drew, by another solver; and how the solutions are related."""
+    loss, lam, m = LOSSES[name], 0.8, 25
+    X, y, _ = labelled(30, 80, 0)
+    naive, recovered = recover(X, y, lam, loss, m, np.random.default_rng(7))
+    R = projection(80, m, "gaussian", np.random.default_rng(7))
+    z = oracle(X @ R, y, lam, name)
+    alpha = loss.slope(y * (X @ R @ z))
+    assert relative_error(naive, R @ z) < 1e-5
+    assert relative_error(recovered, -X.T @ (y * alpha) / lam) < 1e-5
+    assert_allclose(naive, R @ (R.T @ recovered), rtol=1e-8, atol=1e-8)
+    exact, _ = sketched_solution(X @ R, y, lam, loss)
+    dual = loss.slope(y * (X @ R @ exact))
+    assert_allclose(exact, -(X @ R).T @ (y * dual) / lam, atol=1e-8)  # z to alpha
+    assert_allclose(exact, R.T @ recovered, atol=1e-8)
+    back = -(X @ R).T @ (y * dual) / lam
+    assert_allclose(loss.slope(y * (X @ R @ back)), dual, atol=1e-8)  # and back
+
+
+def test_equation_15():
+    """The square loss in closed form, with R where the paper has S."""
+    X, y, _ = labelled(20, 60, 1)
+    for m in (3, 15, 40, 60, 100):
+        naive, recovered = recover(X, y, 0.5, SquareLoss(), m, np.random.default_rng(m))
+        R = dense(projection(60, m, "gaussian", np.random.default_rng(m)))
+        expected = X.T @ np.linalg.solve(0.5 * np.eye(20) + X @ R @ R.T @ X.T, y)
+        assert_allclose(recovered, expected, rtol=1e-7, atol=1e-9)
+        assert_allclose(naive, R @ R.T @ expected, rtol=1e-7, atol=1e-8)
+    assert_allclose(recovered, X.T @ np.linalg.solve(0.5 * np.eye(20) + X @ X.T, y), rtol=1e-8)  # equation 14
+
+
+@each_classifier_loss
+def test_algorithm_2(name):
+    """Equation 13 solved by another solver at each step, with the one projection."""
+    loss, lam, m, steps = LOSSES[name], 5.0, 60, 4
+    X, y, _ = labelled(20, 80, 2)
+    found = iterate(X, y, lam, loss, m, np.random.default_rng(3), steps)
+    assert len(found) == steps
+    R = projection(80, m, "gaussian", np.random.default_rng(3))
+    w = np.zeros(80)
+    for t in range(steps):
+        # c = z + R'w of equation 13 stands alone in its penalty, and z'x^ + w'x = c'x^ + (x - R x^)'w.
+        c = oracle(X @ R, y, lam, name, offset=X @ w - X @ R @ (R.T @ w))
+        z = c - R.T @ w
+        w = -X.T @ (y * loss.slope(y * (X @ R @ z + X @ w))) / lam
+        assert relative_error(found[t], w) < 1e-4
+        w = found[t]
+    naive, first = recover(X, y, lam, loss, m, np.random.default_rng(3))
+    assert_array_equal(found[0], first)
+
+
+def test_equation_13_is_what_the_offset_makes_of_it():
+    """Its objective at z, by finite differences, is stationary at c - R'w."""
+    X, y, rng = labelled(15, 30, 4)
+    R, w, lam, loss = projection(30, 6, "gaussian", rng), 0.1 * rng.standard_normal(30), 0.9, LogisticLoss()
+    c, _ = sketched_solution(X @ R, y, lam, loss, X @ w - X @ R @ (R.T @ w))
+
+    def equation_13(z):
+        return lam / 2 * np.sum((z + R.T @ w) ** 2) + loss.value(y * (X @ R @ z + X @ w)).sum()
+
+    assert_allclose(approx_fprime(c - R.T @ w, equation_13, 1e-6), 0, atol=1e-4)
+    assert np.linalg.norm(approx_fprime(c, equation_13, 1e-6)) > 1e-2
+
+
+@with_and_without_intercept
+@each_classifier_loss
+def test_the_solution_stays_where_it_is(name, intercept):
+    """A step of Algorithm 2 from the dual solution leads back to it, whatever the projection."""
+    X, y, rng = labelled(25, 60, 5)
+    problem = Problem(X, y, 0.6, LOSSES[name], 0.2, intercept)
+    w, b = problem.on(X)
+    u = -problem.dual(X @ w + b) / 0.6
+    for m in (1, 5, 50):
+        Xhat = X @ projection(60, m, "gaussian", rng)
+        assert_allclose(X.T @ recovered_step(problem, Xhat, u, X @ w), w, rtol=1e-5, atol=1e-6)
+
+
+# ---------------------------------------------------------------- the theorems, epsilon measured
+
+
+class Case:
+    """A problem of rank r, a Gaussian projection, both solutions and what the theorems speak of."""
+
+    def __init__(self, seed, full_rank=False):
+        rng = np.random.default_rng(seed)
+        self.intercept = bool(seed % 2)
+        self.loss = list(ALL.values())[rng.integers(len(ALL))]
+        self.n, self.d = int(rng.integers(6, 40)), int(rng.integers(20, 150))
+        self.rank = min(self.n, self.d) if full_rank else int(rng.integers(1, 6))
+        A, B = rng.standard_normal((self.n, self.rank)), rng.standard_normal((self.rank, self.d))
+        s = np.arange(1, self.rank + 1) ** -rng.uniform(0, 3)
+        self.X = A * s @ B / np.sqrt(self.d)
+        self.y = rng.choice([-1.0, 1.0], self.n)
+        self.y[:2] = 1, -1
+        offset = rng.standard_normal(self.n)
+        self.lam = np.linalg.norm(self.X, 2) ** 2 * 10 ** rng.uniform(-4, 1)
+        self.m = int(rng.integers(self.rank, 60 * self.rank + 20))
+        self.R = rng.standard_normal((self.d, self.m)) / np.sqrt(self.m)
+        self.problem = Problem(self.X, self.y, self.lam, self.loss, offset, self.intercept)
+        self.U = np.linalg.svd(self.X, full_matrices=False)[2][: self.rank].T
+        c, b = self.problem.on(self.X @ self.U)
+        self.w = self.U @ c
+        self.alpha = self.y * self.problem.dual(self.X @ self.w + b)
+        self.Xhat = self.X @ self.R
+        self.z, b = self.problem.on(self.Xhat)
+        self.dual = self.y * self.problem.dual(self.Xhat @ self.z + b)
+        self.naive, self.recovered = self.R @ self.z, -self.X.T @ (self.y * self.dual) / self.lam
+        self.K, self.Khat = self.X @ self.X.T, self.Xhat @ self.Xhat.T
+
+    @property
+    def B(self):
+        return self.U.T @ self.R @ self.R.T @ self.U
+
+    @property
+    def epsilon(self):
+        return np.linalg.norm(self.B - np.eye(self.rank), 2)
+
+    @property
+    def H(self):
+        return self.K + self.problem.ridge * np.eye(self.n)
+
+    @property
+    def full_epsilon(self):
+        e, E = np.linalg.eigh(self.H)
+        root = E / np.sqrt(e) @ E.T
+        return np.linalg.norm(root @ (self.Khat + self.problem.ridge * np.eye(self.n)) @ root - np.eye(self.n), 2)
+
+
+size = np.linalg.norm
+
+
+def test_the_inequality_between_the_dual_solutions():
+    """lem-key, of low rank and full, with an intercept and without, whatever epsilon is."""
+    near = []
+    for seed in range(300):
+        case = Case(seed, full_rank=seed % 3 == 0)
+        e, a = case.y * (case.dual - case.alpha), case.y * case.alpha
+        left = e @ case.Khat @ e + case.lam / case.loss.smoothness * e @ e
+        right = e @ (case.K - case.Khat) @ a
+        scale = abs(a @ case.K @ a) + abs(a @ case.Khat @ a)
+        assert left <= right + 1e-8 * scale, seed
+        near.append(left / right if right > 1e-6 * scale else 0)
+        if case.intercept:
+            assert abs(e.sum()) < 1e-7 * (1 + size(a))
+    assert max(near) > 0.999  # for a quadratic loss an equality
+    assert np.mean(np.array(near) > 0.1) > 0.5
+
+
+def test_naive_is_the_projection_of_recovered():
+    for seed in range(60):
+        case = Case(seed)
+        slack = 1e-7 * size(case.recovered) + 1e-12
+        assert size(case.z - case.R.T @ case.recovered) <= slack * (1 + size(case.R, 2))
+        assert size(case.naive - case.R @ (case.R.T @ case.recovered)) <= slack * (1 + size(case.R, 2) ** 2)
+
+
+def test_theorems_1_2_and_4():
+    """Recovery, with the epsilon of the projection at hand; below them the paper's own forms."""
+    held, tightest = 0, np.zeros(3)
+    for seed in range(300):
+        case = Case(seed)
+        epsilon, w = case.epsilon, case.w
+        if epsilon >= 1:
+            continue
+        held += 1
+        h = size((case.B - np.eye(case.rank)) @ case.U.T @ w)
+        assert h <= epsilon * size(w) * (1 + 1e-9)
+        errors = (
+            size(case.recovered - w),
+            size(case.z - case.R.T @ w),
+            size(case.U.T @ (case.naive - w)),
+        )
+        rest = 1 - epsilon
+        bounds = (h / rest, h / np.sqrt(rest), np.sqrt((1 + epsilon) / rest) * h)
+        for error, limit in zip(errors, bounds):
+            assert error <= limit + 1e-6 * size(w), seed
+        stated = (epsilon / rest * size(w), epsilon / rest * size(case.R.T @ w))
+        assert errors[0] <= stated[0] + 1e-6 * size(w)
+        assert errors[1] <= stated[1] + 1e-6 * size(w)
+        assert errors[2] <= epsilon * np.sqrt((1 + epsilon) / rest) * size(w) + 1e-6 * size(w)
+        assert np.sqrt((1 + epsilon) / rest) <= (2 - epsilon) / rest  # the paper's Theorem 4 is weaker
+        tightest = np.maximum(tightest, np.array(errors) / bounds)
+    assert held > 150
+    assert np.all(tightest > 0.8)  # and no bound is far off
+
+
+def test_recovery_is_sharp():
+    """The square loss, B = (1 - epsilon) I and lam near 0: the error is epsilon / (1 - epsilon)."""
+    rng = np.random.default_rng(0)
+    r, d, epsilon = 4, 60, 0.3
+    U = orthonormal(d, r, rng)
+    X, y = rng.standard_normal((20, r)) @ U.T, rng.choice([-1.0, 1.0], 20)
+    Xhat = np.sqrt(1 - epsilon) * X @ U
+    for lam, least in ((1e-8, 1 - 1e-6), (0.1, 0.95), (100.0, 0.0)):
+        problem = Problem(X, y, lam, SquareLoss())
+        w = U @ problem.on(X @ U)[0]
+        recovered = X.T @ recovered_step(problem, Xhat, np.zeros(20), np.zeros(20))
+        share = size(recovered - w) / (epsilon / (1 - epsilon) * size(w))
+        assert least <= share <= 1 + 1e-6
+    lam = 1e-8
+    problem = Problem(X, y, lam, SquareLoss())
+    w = U @ problem.on(X @ U)[0]
+    u = f = np.zeros(20)
+    for t in range(1, 6):  # and so is the rate
+        u = recovered_step(problem, Xhat, u, f)
+        f = X @ (X.T @ u)
+        assert size(X.T @ u - w) == pytest.approx((epsilon / (1 - epsilon)) ** t * size(w), rel=1e-3)
+
+
+def test_theorem_3():
+    """The naive solution outside of the row space is chi-squared, and the lower bound fails as seldom as told."""
+    X, y, rng = labelled(40, 400, 0, rank=4)
+    X /= size(X, 2)
+    U = np.linalg.svd(X, full_matrices=False)[2][:4].T
+    lam, m, t = 0.05, 150, 1.0
+    loss = LogisticLoss()
+    w = U @ sketched_solution(X @ U, y, lam, loss)[0]
+    parts, missed, vacuous = [], 0, 0
+    for _ in range(400):
+        R = rng.standard_normal((400, m)) / np.sqrt(m)
+        z, _ = sketched_solution(X @ R, y, lam, loss)
+        naive = R @ z
+        parts.append(m * size(naive - U @ (U.T @ naive)) ** 2 / size(z) ** 2)
+        epsilon = size(U.T @ R @ R.T @ U - np.eye(4), 2)
+        lower = (np.sqrt(400 - 4 - 1) - t) / np.sqrt(m) * max(0, 1 - 2 * epsilon) / np.sqrt(max(0.5, 1 - epsilon))
+        vacuous += epsilon >= 0.5
+        missed += size(naive - w) < lower * size(w)
+    assert kstest(parts, "chi2", args=(396,)).pvalue > 1e-3
+    assert vacuous < 40 and missed <= binom.ppf(1 - 1e-6, 400, np.exp(-(t**2) / 2))
+    assert np.sqrt(np.mean(parts) / m) > 1.5  # an error of more than the solution's length
+
+
+@pytest.mark.parametrize("full_rank", [False, True])
+def test_epsilon_is_as_small_as_told(full_rank):
+    """lem-epsilon and its twin: the share of 400 draws above the bound, whose confidence is 1 - delta."""
+    rng = np.random.default_rng(1)
+    d, ridge = 80, 0.02
+    s = np.arange(1.0, 41) ** -1.5 if full_rank else np.ones(6)
+    V, W = orthonormal(d, len(s), rng), orthonormal(60, len(s), rng)
+    weights = s**2 / (s**2 + ridge) if full_rank else np.ones(6)
+    dimension = weights.sum()
+    H = W * (s**2 + ridge) @ W.T + ridge * (np.eye(60) - W @ W.T)
+    e, E = np.linalg.eigh(H)
+    root = E / np.sqrt(e) @ E.T
+    for m, delta in ((50, 0.5), (200, 0.1), (800, 0.01)):
+        extra = np.sqrt(2 * np.log(2 / delta))
+        eta = (np.sqrt(dimension) + full_rank + extra) / np.sqrt(m)
+        found = []
+        for _ in range(400 if m < 800 else 100):
+            C = V.T @ rng.standard_normal((d, m)) / np.sqrt(m)
+            if full_rank:
+                XR = W * s @ C
+                found.append(size(root @ (XR @ XR.T + ridge * np.eye(60)) @ root - np.eye(60), 2))
+            else:
+                found.append(size(C @ C.T - np.eye(6), 2))
+        above = np.sum(np.array(found) > 2 * eta + eta**2)
+        assert above <= binom.ppf(1 - 1e-6, len(found), delta), m
+        assert np.median(found) > 0.15 * (2 * eta + eta**2)  # of the right size, too
+
+
+def test_theorem_5():
+    """The geometric rate of Algorithm 2, from every iterate; without an intercept by the literal function as well."""
+    held = []
+    for seed in range(200):
+        case = Case(seed)
+        epsilon = case.epsilon
+        if epsilon >= 0.5:
+            continue
+        rate, u, f = epsilon / (1 - epsilon), np.zeros(case.n), np.zeros(case.n)
+        for t in range(1, 9):
+            u = recovered_step(case.problem, case.Xhat, u, f)
+            w, f = case.X.T @ u, case.X @ (case.X.T @ u)
+            assert size(w - case.w) <= (rate**t + 1e-6) * size(case.w), (seed, t)
+        held.append(rate)
+    assert len(held) > 40 and max(held) > 0.9 and min(held) < 0.3
+    X, y, _ = labelled(30, 200, 1, rank=3)
+    U = np.linalg.svd(X, full_matrices=False)[2][:3].T
+    for name, loss in LOSSES.items():
+        w = U @ sketched_solution(X @ U, y, 10.0, loss)[0]
+        R = projection(200, 150, "gaussian", np.random.default_rng(0))
+        epsilon = size(U.T @ R @ R.T @ U - np.eye(3), 2)
+        assert epsilon < 0.45
+        for t, v in enumerate(iterate(X, y, 10.0, loss, 150, np.random.default_rng(0), 8), start=1):
+            assert relative_error(v, w) <= (epsilon / (1 - epsilon)) ** t + 1e-8, name
+
+
+def test_theorem_6():
+    """Full rank: one step, and the rate in the norm of H, without any assumption on w."""
+    one, rates = 0, []
+    for seed in range(300):
+        case = Case(seed, full_rank=True)
+        epsilon, w, lam = case.full_epsilon, case.w, case.lam
+        gamma = case.loss.smoothness
+        if epsilon >= 1:
+            continue
+        one += 1
+        root = np.sqrt(size(w) ** 2 + size(case.alpha) ** 2 / (lam * gamma))
+        assert size(case.recovered - w) <= epsilon / (1 - epsilon) * root + 1e-6 * size(w), seed
+        if epsilon >= 0.5:
+            continue
+        rate, u, f = epsilon / (1 - epsilon), np.zeros(case.n), np.zeros(case.n)
+        a = case.y * case.alpha
+        first = np.sqrt(a @ case.H @ a)
+        for t in range(1, 9):
+            u = recovered_step(case.problem, case.Xhat, u, f)
+            error = -lam * u - a
+            w_t, f = case.X.T @ u, case.X @ (case.X.T @ u)
+            distance = np.sqrt(error @ case.H @ error)
+            assert lam * size(w_t - w) <= distance + 1e-6 * first
+            assert distance <= (rate**t + 1e-6) * first, (seed, t)
+        rates.append(rate)
+    assert one > 150 and len(rates) > 60 and max(rates) > 0.8
+
+
+def test_theorem_6_as_the_paper_has_it():
+    """With w in the span of k singular vectors: regression whose targets lie in that of the left ones."""
+    held = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        n, d, k = 20, 70, int(rng.integers(1, 5))
+        s = np.arange(1, 16) ** -rng.uniform(0.5, 2)
+        W, V = orthonormal(n, 15, rng), orthonormal(d, 15, rng)
+        X, lam, m = W * s @ V.T, 10 ** rng.uniform(-3, 0), int(rng.integers(20, 400))
+        problem = Problem(X, np.ones(n), lam, ResidualLoss(), -W[:, :k] @ rng.standard_normal(k))
+        w = problem.on(X)[0]
+        assert size(V[:, :k].T @ w) == pytest.approx(size(w))
+        Xhat = X @ rng.standard_normal((d, m)) / np.sqrt(m)
+        e, E = np.linalg.eigh(X @ X.T + lam * np.eye(n))
+        root = E / np.sqrt(e) @ E.T
+        epsilon = size(root @ (Xhat @ Xhat.T + lam * np.eye(n)) @ root - np.eye(n), 2)
+        if epsilon >= 1:
+            continue
+        held += 1
+        recovered = X.T @ recovered_step(problem, Xhat, np.zeros(n), np.zeros(n))
+        limit = epsilon / (1 - epsilon) * np.sqrt(1 + lam / s[k - 1] ** 2)
+        assert relative_error(recovered, w) <= limit + 1e-8
+    assert held > 50
+
+
+# ---------------------------------------------------------------- the residual
+
+
+@with_and_without_intercept
+@each_loss
+def test_residual_bounds_the_error_and_is_the_duality_gap(name, intercept):
+    loss = ALL[name]
+    for seed in range(8):
+        X, y, rng = labelled(25, 40, seed)
+        lam, offset = 10 ** rng.uniform(-2, 2), rng.standard_normal(25)
+        problem = Problem(X, y, lam, loss, offset, intercept)
+        w, b = problem.on(X)
+        exact = -problem.dual(X @ w + b) / lam
+        for distance in (1.0, 1e-2, 1e-4):
+            found = problem.solution(exact + distance * size(exact) / 5 * rng.standard_normal(25))
+            assert_allclose(found.w, X.T @ found.u, rtol=1e-12, atol=1e-12)
+            assert_allclose(found.f, X @ found.w, rtol=1e-10, atol=1e-10)
+            gradient, residual = certified(X, y, lam, loss, found.w, offset, intercept)
+            assert found.gradient == pytest.approx(gradient, rel=1e-5)
+            assert found.residual == pytest.approx(residual, rel=1e-5)
+            assert size(found.w - w) <= found.residual * size(found.w) * (1 + 1e-6)
+            z = y * (X @ found.w + found.b + offset)
+            alpha = loss.slope(z)
+            primal = lam / 2 * size(found.w) ** 2 + loss.value(z).sum()
+            # For the loss of z = y (f + offset), a function of y f, the conjugate is that of the loss less a y offset.
+            conjugates = loss.conjugate(alpha) - alpha * y * offset
+            dual = -conjugates.sum() - size(X.T @ (y * alpha)) ** 2 / (2 * lam)
+            gap = found.residual**2 * lam * size(found.w) ** 2 / 2
+            assert gap == pytest.approx(found.gradient**2 / (2 * lam), rel=1e-9)
+            assert primal - dual == pytest.approx(gap, rel=1e-5, abs=1e-8 * primal)
+            if intercept:
+                assert (y * alpha).sum() == pytest.approx(0, abs=1e-8)
+            else:
+                assert found.b == 0
+    assert problem.solution(exact).residual < 1e-7
+    assert problem.ridge == lam / loss.smoothness
+
+
+@each_loss
+def test_best_intercept(name):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        y = np.where(rng.random(30) < rng.uniform(0.05, 0.95), 1.0, -1.0)
+        y[:2] = 1, -1
+        f, offset = 10 ** rng.uniform(-2, 3) * rng.standard_normal(30), rng.standard_normal(30)
+        problem = Problem(np.zeros((30, 1)), y, 1.0, ALL[name], offset, True)
+        b = problem.best_intercept(f)
+
+        def total(b, y=y, f=f, offset=offset):
+            return ALL[name].value(y * (f + b + offset)).sum()
+
+        least = min(
+            minimize_scalar(total, bounds=(centre - 60, centre + 60), options={"xatol": 1e-10}).fun
+            for centre in [b, 0.0, *-f]
+        )
+        assert total(b) <= least + 1e-9 * (1 + abs(least))
+        assert Problem(np.zeros((30, 1)), y, 1.0, ALL[name], offset, False).best_intercept(f) == 0
+
+
+# ---------------------------------------------------------------- the surrogate
+
+
+def nystrom(X, m, kind="gaussian", seed=0):
+    Omega = projection(X.shape[0], m, kind, np.random.default_rng(seed))
+    return surrogate(X, Omega, project(X, mixed_samples(X, Omega)))
+
+
+SPECTRA = {
+    "flat": lambda rng: rng.standard_normal((40, 90)),
+    "decay": lambda rng: with_condition(40, 90, 1e6, rng),
+    "low rank": lambda rng: rng.standard_normal((40, 7)) @ rng.standard_normal((7, 90)),
+    "tall": lambda rng: rng.standard_normal((40, 12)),
+    "duplicates": lambda rng: np.repeat(rng.standard_normal((10, 30)), 4, axis=0),
+    "sparse": lambda rng: sparse_table(40, 60, 0.1),
+    "some zeros": lambda rng: rng.standard_normal((40, 30)) * (np.arange(40) < 15)[:, None],
+}
+
+
+@each_sketch
+@pytest.mark.parametrize("spectrum", SPECTRA)
+def test_surrogate(spectrum, kind):
+    X = SPECTRA[spectrum](np.random.default_rng(0))
+    K = dense(X) @ dense(X).T
+    top, rank = size(K, 2), np.linalg.matrix_rank(dense(X))
+    rng = np.random.default_rng(1)
+    for m in (1, 5, 20, 40, 50):
+        found = nystrom(X, m, kind)
+        k = len(found.s2)
+        assert 1 <= k <= min(m, rank) and found.V.shape == found.F.shape == found.U.shape == (40, k)
+        good = spectrum != "decay"  # X'V is as well-conditioned as the data
+        assert_allclose(found.V.T @ found.F, np.eye(k), atol=1e-8 if good else 1e-3)
+        assert_allclose(found.F, K @ found.V, atol=1e-8 * np.sqrt(top) if good else 1e-3 * np.sqrt(top))
+        Khat = found.U * found.s2 @ found.U.T
+        assert_allclose(Khat, found.F @ found.F.T, atol=1e-10 * top)
+        assert_allclose(found.U.T @ found.U, np.eye(k), atol=1e-6 if good else 1e-3)
+        assert np.linalg.eigvalsh(K - Khat)[0] >= -1e-9 * top  # at most K
+        rest = (np.trace(K) - found.s2.sum()) / max(1, 40 - k)
+        assert found.tau == pytest.approx(max(rest, 0), abs=1e-12 * top)
+        if m >= 40:
+            assert_allclose(Khat, K, atol=1e-8 * top)
+        full = Khat + found.tau * np.eye(40)
+        for lam in (1e-3 * top, top):
+            D, rhs = rng.uniform(0, 2, 40) * (rng.random(40) < 0.8), rng.standard_normal((40, 3))
+            expected = np.linalg.solve(lam * np.eye(40) + D[:, None] * full, rhs)
+            assert_allclose(found.solve(lam, D, rhs), expected, atol=1e-8 * np.abs(expected).max())
+            spread = Khat + found.tau * (np.eye(40) - found.U @ found.U.T)
+            dimension = np.trace(spread @ np.linalg.inv(spread + lam * np.eye(40)))
+            assert found.effective_dimension(lam) == pytest.approx(dimension, rel=1e-4)
+
+
+def test_a_better_surrogate_is_larger():
+    """With more mixtures of samples it grows, and keeps what there is of a low rank."""
+    X = with_condition(60, 100, 1e4, np.random.default_rng(0))
+    missing = [np.trace(X @ X.T) - nystrom(X, m).s2.sum() for m in (2, 5, 10, 20, 40)]
+    assert np.all(np.diff(missing) < 0) and missing[-1] < 1e-4 * missing[0]
+    low = np.random.default_rng(1).standard_normal((60, 5)) @ np.random.default_rng(2).standard_normal((5, 100))
+    assert nystrom(low, 5).tau < 1e-9 * size(low) ** 2 and len(nystrom(low, 20).s2) == 5
+
+
+@each_sketch
+def test_a_surrogate_grows_until_it_is_enough(kind):
+    rng = np.random.default_rng(0)
+    j = np.arange(1.0, 251)
+    for s, ridge, expected in ((j**-2, 1e-4, 64), (np.where(j <= 100, 1, 1e-3), 1e-3, 128)):
+        X = orthonormal(250, 250, rng) * s @ orthonormal(6000, 250, rng).T
+        found = grown_surrogate(X, ridge, kind, np.random.default_rng(1))
+        assert 128 < affordable(X) < 256
+        assert 0.9 * expected <= len(found.s2) <= expected
+        exact = np.sum(s**2 / (s**2 + ridge))
+        assert 0.7 < found.effective_dimension(ridge) / exact < 1.3
+    assert affordable(np.zeros((5, 10**6))) == 5 and affordable(np.zeros((1000, 10))) == 16
+    assert affordable(np.zeros((1000, 10**6))) == 256 and affordable(np.zeros((1000, 2000))) == 126
+    assert affordable(sp.random_array((1000, 10**4), density=0.01, format="csr", rng=rng)) == 28
+    small = grown_surrogate(np.eye(3, 10), 1.0, kind, rng)
+    assert len(small.s2) == 3
+
+
+def test_a_step_with_the_whole_kernel_is_newton_s():
+    """Where the surrogate is K, the step solves a quadratic problem, intercept and all."""
+    for intercept in (False, True):
+        X, y, rng = labelled(20, 50, 0)
+        problem = Problem(X, y, 0.3, SquareLoss(), rng.standard_normal(20), intercept)
+        exact = nystrom(X, 20)
+        w, _ = problem.on(X)
+        u = rng.standard_normal(20)
+        u -= u.mean() if intercept else 0
+        f = X @ (X.T @ u)
+        b = problem.best_intercept(f)
+        r, delta = sketched_newton_step(problem, exact, u, f + b)
+        assert_allclose(r, 0.3 * u + problem.dual(f + b), rtol=1e-12)
+        assert_allclose(X.T @ (u + delta), w, rtol=1e-7, atol=1e-9)
+        if intercept:
+            assert (u + delta).sum() == pytest.approx(0, abs=1e-9)
+    X, y, rng = labelled(20, 50, 1)
+    problem = Problem(X, y, 0.3, LogisticLoss(), 0.1)
+    u = 0.1 * rng.standard_normal(20)
+    f, some = X @ (X.T @ u), nystrom(X, 6)
+    r, delta = sketched_newton_step(problem, some, u, f)
+    D = LogisticLoss().curvature(y * (f + 0.1))
+    Khat = some.U * some.s2 @ some.U.T + some.tau * np.eye(20)
+    assert_allclose((0.3 * np.eye(20) + D[:, None] * Khat) @ delta, -r, atol=1e-10)
+    saturated = Problem(100 * X, np.ones(20), 0.3, SmoothedHingeLoss(), 50.0, True)  # no curvature anywhere
+    _, straight = sketched_newton_step(saturated, some, u, np.zeros(20))
+    assert np.all(np.isfinite(straight))
+
+
+def test_a_basis_stays_orthonormal():
+    """In the norm of K, under directions that are nearly, or quite, combinations of those before."""
+    # Up to rounding, which a nearly dependent direction magnifies; `accelerated` computes the residual anew for that.
+    rng = np.random.default_rng(0)
+    for condition in (1.0, 10.0):
+        X = with_condition(30, 50, condition, rng)
+        K, basis = X @ X.T, Basis(30)
+        v = rng.standard_normal(30)
+        basis.add(v, K @ v)
+        for t in range(20):
+            kind = t % 4
+            new = rng.standard_normal(30)
+            v = {0: new, 1: v + 1e-4 * new, 2: basis.V @ rng.standard_normal(basis.V.shape[1]), 3: 100 * v + new}[kind]
+            before = basis.V.shape[1]
+            basis.add(v, K @ v)
+            if kind == 0:
+                assert basis.V.shape[1] == before + 1
+        k = basis.V.shape[1]
+        assert 6 <= k <= 21
+        assert_allclose(basis.V.T @ basis.F, np.eye(k), atol=1e-4)
+        assert_allclose(basis.V.T @ K @ basis.V, np.eye(k), atol=1e-4)
+    u = basis.V @ rng.standard_normal(k)
+    last = basis.V[:, -5:].copy()
+    basis.restart(u, K @ u, 5)
+    assert basis.V.shape[1] == 6
+    assert_allclose(basis.V.T @ basis.F, np.eye(6), atol=1e-4)
+    for v in (u, *last.T):  # all of it is still there
+        assert_allclose(basis.V @ (basis.F.T @ v), v, atol=1e-4 * np.abs(v).max())
+    zero = Basis(30)
+    zero.add(np.zeros(30), np.zeros(30))
+    assert zero.V.shape == zero.F.shape == (30, 0)
+
+
+# ---------------------------------------------------------------- the accelerated solver
+
+
+@pytest.mark.parametrize("distinct", [1, 2, 3, 5])
+def test_as_many_steps_as_distinct_eigenvalues(distinct):
+    """The square loss without an intercept, the identity as preconditioner: conjugate gradients, exact at the end."""
+    rng = np.random.default_rng(distinct)
+    s = np.sqrt(np.arange(1, distinct + 1, dtype=float))[np.arange(24) % distinct]
+    X = orthonormal(24, 24, rng) * s @ orthonormal(60, 24, rng).T
+    problem = Problem(X, np.ones(24), 0.1, ResidualLoss(), rng.standard_normal(24))
+    nothing = Surrogate(np.zeros((24, 0)), np.zeros((24, 0)), np.zeros((24, 0)), np.zeros(0), 1.0)
+    u, history = refined(problem, nothing, np.zeros(24), np.zeros(24), 0.0, 1e-9, 50)
+    assert len(history) == distinct + 1 and history[-1] <= 1e-9 and min(history[:-1]) > 1e-4
+    assert relative_error(X.T @ u, problem.on(X)[0]) < 1e-9
+
+
+def test_iterates_are_the_best_of_their_krylov_space():
+    X, y, rng = labelled(30, 60, 0)
+    problem, some = Problem(X, y, 0.5, SquareLoss()), nystrom(X, 8)
+    K = X @ X.T
+    Hhat = some.U * some.s2 @ some.U.T + (0.5 + some.tau) * np.eye(30)
+    space, operator = np.linalg.solve(Hhat, y)[:, None], np.linalg.solve(Hhat, K + 0.5 * np.eye(30))
+    for steps in range(1, 7):
+        u, _ = refined(problem, some, np.zeros(30), np.zeros(30), 0.0, 1e-14, steps + 1)
+        directions = np.linalg.qr(X.T @ np.linalg.qr(space)[0])[0]
+        best = directions @ problem.on(X @ directions)[0]
+        objective = [0.25 * size(w) ** 2 + problem.loss.value(y * (X @ w)).sum() for w in (X.T @ u, best)]
+        assert objective[0] == pytest.approx(objective[1], rel=1e-8)
+        space = np.column_stack([space, operator @ space[:, -1] / size(space[:, -1])])
+
+
+def random_problem(seed):
+    """A problem of condition 1 to 1e10, with the way to solve it."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(4, 50)), int(rng.integers(3, 100))
+    X = with_condition(n, d, 10 ** rng.uniform(0, 10), rng)
+    y = np.sign(X @ rng.standard_normal(d) * np.sqrt(n) + rng.uniform(0, 1) * rng.standard_normal(n))
+    y[:2] = 1, -1
+    name = list(LOSSES)[seed % 5]
+    kind, intercept = SKETCHES[seed // 5 % 4], bool(seed // 20 % 2)
+    m = "auto" if seed % 7 == 0 else int(rng.integers(1, 1 + 2 * max(n, d)))
+    return X, y, 10 ** rng.uniform(-6, 1), name, kind, intercept, m
+
+
+@pytest.mark.parametrize("part", range(10))
+def test_a_thousand_problems(part):
+    """Of any condition from 1 to 1e10: right, by long double and for some by another solver, or a warning."""
+    tol, warned = 1e-6, 0
+    for seed in range(100 * part, 100 * part + 100):
+        X, y, lam, name, kind, intercept, m = random_problem(seed)
+        model = DualProjectionClassifier(
+            name, lam, m, sketch=kind, tol=tol, max_iter=200, fit_intercept=intercept, random_state=seed
+        )
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.fit(X, y)
+        assert all(w.category is ConvergenceWarning for w in caught), seed
+        w = model.coef_[0]
+        residual = certified(X, y, lam, LOSSES[name], w, 0.0, intercept)[1]
+        if caught:
+            warned += 1
+            assert model.residual_history_[-1] > tol and residual > 0.5 * tol, seed
+        else:
+            assert model.residual_history_[-1] <= tol and residual <= 1.1 * tol, seed
+        if seed % 5 == 1 and seed % 3 == 0:
+            smooth = LogisticRegression(
+                C=1 / lam, solver="newton-cholesky", tol=1e-10, max_iter=1000, fit_intercept=intercept
+            ).fit(X, y)
+            assert relative_error(w, smooth.coef_[0]) < max(2 * residual, 2 * tol), seed
+        if seed % 5 != 1 and seed % 11 == 0 and lam > 1e-3:
+            assert relative_error(w, oracle(X, y, lam, name, 0.0, intercept)) < 1e-4, seed
+        if intercept:
+            z = y * (X @ w + model.intercept_[0])
+            least = LOSSES[name].value(y * (X @ w + best_offset(X, y, LOSSES[name], np.longdouble(X @ w)))).sum()
+            assert LOSSES[name].value(z).sum() <= least + 1e-9 * (1 + least)
+    assert warned <= 5
+
+
+@pytest.mark.parametrize("seed", [927, 2213])
+def test_well_conditioned_problems_are_solved(seed):
+    """Of condition 5 and 1.5, with as many mixtures of samples as samples."""
+    X, y, lam, name, kind, intercept, m = random_problem(seed)
+    model = DualProjectionClassifier(
+        name, lam, m, sketch=kind, tol=1e-6, max_iter=1000, fit_intercept=intercept, random_state=seed
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, y)
+    exact, _ = sketched_solution(X, y, lam, LOSSES[name], 0.0, intercept)
+    assert certified(X, y, lam, LOSSES[name], exact, 0.0, intercept)[1] < 1e-8
+    assert relative_error(model.coef_[0], exact) < 1e-3
+
+
+def test_many_steps_that_begin_anew():
+    """A surrogate of one vector and a spectrum that takes more directions than are kept."""
+    rng = np.random.default_rng(0)
+    X = orthonormal(120, 120, rng) * np.logspace(0, -3, 120) @ orthonormal(130, 120, rng).T
+    y = rng.choice([-1.0, 1.0], 120)
+    for loss in (SquareLoss(), LogisticLoss()):
+        problem = Problem(X, y, 1e-5, loss)
+        (found,), _ = accelerate_all([problem], [None], 1, "gaussian", 1e-6, 2000, rng)
+        solution, history = found
+        assert len(history) > min(80, 2 * affordable(X)) and history[-1] <= 1e-6
+        assert certified(X, y, 1e-5, loss, solution.w)[1] <= 1.1e-6
+
+
+# ---------------------------------------------------------------- the estimators: what they minimise
+
+
+def fitted(*args, silent=False, **keywords):
+    """`fit` of a classifier, which must not warn unless `silent`."""
+    X, y, *rest = args
+    model = DualProjectionClassifier(*rest, **{"random_state": 0, **keywords})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore" if silent else "error")
+        return model.fit(X, y)
+
+
+def fitted_ridge(*args, silent=False, **keywords):
+    X, y, *rest = args
+    model = DualProjectionRidge(*rest, **{"random_state": 0, **keywords})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore" if silent else "error")
+        return model.fit(X, y)
+
+
+@pytest.mark.parametrize("shape", [(60, 12), (40, 300)], ids=["tall", "wide"])
+@with_and_without_intercept
+def test_the_same_as_scikit_learn(shape, intercept):
+    X, y, rng = labelled(*shape, 0)
+    t = X[:, 0] * 5 + rng.standard_normal(shape[0]) + 20
+    for alpha in (0.05, 1.0, 50.0):
+        keywords = {"tol": 1e-9, "fit_intercept": intercept}
+        expected = LogisticRegression(
+            C=1 / alpha, solver="newton-cholesky", tol=1e-11, max_iter=1000, fit_intercept=intercept
+        ).fit(X, y)
+        found = fitted(X, y, "logistic", alpha, **keywords)
+        assert relative_error(found.coef_, expected.coef_) < 1e-6
+        assert_allclose(found.intercept_, expected.intercept_, rtol=1e-6, atol=1e-8)
+        assert_array_equal(found.predict(X), expected.predict(X))
+        assert_allclose(found.decision_function(X), expected.decision_function(X), rtol=1e-5, atol=1e-6)
+
+        expected = RidgeClassifier(alpha, solver="cholesky", fit_intercept=intercept).fit(X, y)
+        found = fitted(X, y, "square", alpha, **keywords)
+        assert relative_error(found.coef_, np.atleast_2d(expected.coef_)) < 1e-8
+        assert_allclose(found.intercept_, expected.intercept_, rtol=1e-7, atol=1e-9)
+
+        expected = Ridge(alpha, solver="cholesky", fit_intercept=intercept).fit(X, t)
+        ridge = fitted_ridge(X, t, alpha, **keywords)
+        assert ridge.coef_.shape == (shape[1],) and isinstance(float(ridge.intercept_), float)
+        assert relative_error(ridge.coef_, expected.coef_) < 1e-8
+        assert ridge.intercept_ == pytest.approx(expected.intercept_, rel=1e-8, abs=1e-12)
+        assert_allclose(ridge.predict(X), expected.predict(X), rtol=1e-7, atol=1e-7)
+        assert ridge.score(X, t) == pytest.approx(expected.score(X, t))
+
+        if not intercept:  # LinearSVC penalises its own
+            expected = LinearSVC(C=1 / (2 * alpha), fit_intercept=False, tol=1e-10, max_iter=100_000).fit(X, y)
+            found = fitted(X, y, "squared-hinge", alpha, **keywords)
+            assert relative_error(found.coef_, expected.coef_) < 1e-5
+
+
+@pytest.mark.parametrize("loss", ["squared-hinge", "smoothed-hinge", "huberised-hinge"])
+def test_the_same_as_a_quadratic_program(loss):
+    X, y, _ = labelled(25, 60, 0)
+    for intercept in (False, True):
+        found = fitted(X, y, loss, 2.0, tol=1e-9, fit_intercept=intercept)
+        assert relative_error(found.coef_[0], oracle(X, y, 2.0, loss, 0.0, intercept)) < 1e-5
+        by_object = fitted(X, y, LOSSES[loss], 2.0, tol=1e-9, fit_intercept=intercept)
+        assert_array_equal(by_object.coef_, found.coef_)
+    narrow = fitted(X, y, ALL["narrow"], 2.0, tol=1e-9)
+    assert relative_error(narrow.coef_[0], oracle(X, y, 2.0, "narrow", 0.0, True)) < 1e-5
+
+
+@each_sketch
+@pytest.mark.parametrize("m", [1, 5, 40, 299, 300, 1000, "auto"])
+def test_any_number_of_projections(m, kind):
+    """They set the speed only, from one to more than there are features or samples."""
+    X, y, _ = labelled(40, 300, 1)
+    exact = fitted(X, y, tol=1e-11).coef_
+    found = fitted(X, y, n_projections=m, sketch=kind, tol=1e-7)
+    assert relative_error(found.coef_, exact) < 2e-7
+    assert 1 <= found.n_projections_ <= (40 if m == "auto" else min(m, 40))
+    t = X[:, :3].sum(axis=1)
+    ridge = fitted_ridge(X, t, n_projections=m, sketch=kind, tol=1e-7)
+    assert relative_error(ridge.coef_, Ridge(solver="cholesky").fit(X, t).coef_) < 2e-7
+
+
+@each_classifier_loss
+def test_what_is_left_by_fit(name):
+    X, y, _ = labelled(50, 120, 2)
+    model = fitted(X, y, name, 0.7, tol=1e-6)
+    assert model.coef_.shape == (1, 120) and model.intercept_.shape == (1,) and model.dual_coef_.shape == (1, 50)
+    assert list(model.classes_) == [-1, 1] and model.n_features_in_ == 120
+    assert_allclose(model.dual_coef_ @ X, model.coef_, rtol=1e-10, atol=1e-12)
+    history = model.residual_history_
+    assert len(history) == model.n_iter_ and history[-1] <= 1e-6 and min(history[:-1], default=1) > 1e-6
+    assert history[-1] == pytest.approx(certified(X, y, 0.7, LOSSES[name], model.coef_[0], 0.0, True)[1], rel=1e-3)
+    alpha = LOSSES[name].slope(y * (X @ model.coef_[0] + model.intercept_[0]))
+    assert_allclose(-(y * alpha) / 0.7, model.dual_coef_[0], atol=1e-4 * np.abs(model.dual_coef_).max())
+    assert model.dual_coef_.sum() == pytest.approx(0, abs=1e-4 * np.abs(model.dual_coef_).max())
+    assert model.predict(X).shape == model.decision_function(X).shape == (50,)
+
+
+def test_tolerance_is_kept_and_not_overdone():
+    X, y, _ = labelled(60, 400, 3)
+    exact, steps = fitted(X, y, tol=1e-11).coef_, []
+    for tol in (1e-1, 1e-3, 1e-5, 1e-7):
+        model = fitted(X, y, n_projections=5, tol=tol)
+        assert size(model.coef_ - exact) <= tol * size(model.coef_)
+        assert model.residual_history_[-1] <= tol
+        steps.append(model.n_iter_)
+    assert np.all(np.diff(steps) > 0)
+
+
+def test_each_class_against_the_rest():
+    X, _, rng = labelled(90, 150, 4)
+    y = np.array(["c", "a", "b"])[np.argmax(X[:, :3] + rng.standard_normal((90, 3)), axis=1)]
+    for loss in ("logistic", "square", "smoothed-hinge"):
+        model = fitted(X, y, loss, tol=1e-7)
+        assert list(model.classes_) == ["a", "b", "c"]
+        assert model.coef_.shape == (3, 150) and model.intercept_.shape == (3,) and model.dual_coef_.shape == (3, 90)
+        values = model.decision_function(X)
+        assert values.shape == (90, 3) and len(model.residual_history_) == 3
+        assert model.n_iter_ == max(map(len, model.residual_history_))
+        for k, label in enumerate("abc"):
+            alone = fitted(X, y == label, loss, tol=1e-7)
+            assert_allclose(model.coef_[k], alone.coef_[0], rtol=1e-9, atol=1e-12)
+            assert_allclose(values[:, k], alone.decision_function(X), rtol=1e-8, atol=1e-9)
+            assert model.residual_history_[k][-1] <= 1e-7
+        assert_array_equal(model.predict(X), model.classes_[values.argmax(axis=1)])
+        assert model.score(X, y) > 0.9
+    expected = RidgeClassifier(1.0).fit(X, y)
+    assert relative_error(fitted(X, y, "square", tol=1e-8).coef_, expected.coef_) < 1e-7
+
+
+LABELS = {
+    "strings": lambda positive: np.where(positive, "yes", "no"),
+    "bool": lambda positive: positive,
+    "-1 and 1": lambda positive: np.where(positive, 1, -1),
+    "floats": lambda positive: np.where(positive, 7.0, 2.0),
+    "objects": lambda positive: np.where(positive, "yes", "no").astype(object),
+    "a list": lambda positive: np.where(positive, "b", "a").tolist(),
+    "a series": lambda positive: pd.Series(np.where(positive, "b", "a"), index=np.arange(len(positive))[::-1]),
+    "categories": lambda positive: pd.Categorical(np.where(positive, "b", "a")),
+    "unsigned": lambda positive: np.where(positive, 255, 0).astype(np.uint8),
+}
+
+
+@pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
+def test_labels_of_any_two_kinds(labels):
+    X, y, _ = labelled(40, 100, 5)
+    expected, given = fitted(X, y), labels(y > 0)
+    found = fitted(X, given)
+    assert_array_equal(found.coef_, expected.coef_)
+    classes = np.unique(np.asarray(given))
+    assert_array_equal(found.classes_, classes)
+    assert_array_equal(found.predict(X), classes[(expected.decision_function(X) > 0).astype(int)])
+    assert found.score(X, given) == expected.score(X, y)
+    swapped = fitted(X, y < 0, tol=1e-8)
+    assert_allclose(swapped.decision_function(X), -fitted(X, y, tol=1e-8).decision_function(X), atol=1e-6)
+
+
+# ---------------------------------------------------------------- "recover" and "iterate"
+
+
+@each_sketch
+@with_and_without_intercept
+def test_plain_solvers_are_the_algorithms(kind, intercept):
+    X, y, _ = labelled(30, 400, 6)
+    one = fitted(X, y, "logistic", 40.0, 200, solver="recover", sketch=kind, fit_intercept=intercept, silent=True)
+    assert one.n_iter_ == len(one.residual_history_) == 1 and one.n_projections_ == 200
+    rng = np.random.default_rng(np.random.RandomState(0).randint(2**31))
+    Xhat = project(X, projection(400, 200, kind, rng))
+    u = recovered_step(Problem(X, y, 40.0, LogisticLoss(), 0.0, intercept), Xhat, np.zeros(30), np.zeros(30))
+    assert_allclose(one.coef_[0], X.T @ u, rtol=1e-8, atol=1e-10)
+    keywords = {"sketch": kind, "fit_intercept": intercept, "silent": True}
+    exact = fitted(X, y, "logistic", 40.0, tol=1e-11, fit_intercept=intercept)
+    errors = [relative_error(one.coef_, exact.coef_)]
+    for steps in (2, 4, 8):
+        more = fitted(X, y, "logistic", 40.0, 200, solver="iterate", max_iter=steps, **keywords)
+        assert more.n_iter_ == steps or more.residual_history_[-1] <= 1e-4
+        errors.append(relative_error(more.coef_, exact.coef_))
+        assert errors[-1] <= more.residual_history_[-1] * 1.01
+    assert errors[0] > errors[1] > errors[2] and errors[2] < 0.1
+    done = fitted(X, y, "logistic", 40.0, solver="iterate", sketch=kind, fit_intercept=intercept, tol=1e-8)
+    assert relative_error(done.coef_, exact.coef_) < 1.1e-8 and done.residual_history_[-1] <= 1e-8
+    assert_allclose(done.intercept_, exact.intercept_, atol=1e-6)
+
+
+def test_never_a_diverged_solution():
+    """200 problems, few projections: an error, or a warning and something better than nothing; what is said is so."""
+    outcomes = {"error": 0, "warning": 0, "solved": 0}
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        n, d = int(rng.integers(4, 40)), int(rng.integers(10, 150))
+        X = with_condition(n, d, 10 ** rng.uniform(0, 4), rng)
+        y, name = rng.choice([-1.0, 1.0], n), list(LOSSES)[seed % 5]
+        y[:2] = 1, -1
+        lam, intercept = 10 ** rng.uniform(-5, 1), bool(seed % 2)
+        solver, kind = ("recover", "iterate")[seed // 2 % 2], SKETCHES[seed // 4 % 4]
+        model = DualProjectionClassifier(
+            name,
+            lam,
+            int(rng.integers(1, d)),
+            solver=solver,
+            sketch=kind,
+            max_iter=30,
+            fit_intercept=intercept,
+            random_state=seed,
+        )
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                model.fit(X, y)
+            except FloatingPointError as error:
+                assert f"solver={solver!r} with {model.n_projections} projections" in str(error)
+                assert not hasattr(model, "coef_")
+                outcomes["error"] += 1
+                continue
+        w = model.coef_[0]
+        residual = certified(X, y, lam, LOSSES[name], w, 0.0, intercept)[1]
+        start, _ = certified(X, y, lam, LOSSES[name], np.zeros(d), 0.0, intercept)
+        assert price(X, y, lam, LOSSES[name], w, intercept) < price(X, y, lam, LOSSES[name], 0 * w, intercept), seed
+        assert [c.category for c in caught] == [ConvergenceWarning] * int(residual > 1e-4), seed
+        if caught:
+            assert f"{residual:.1e}" in str(caught[0].message) or residual < 1e-3
+        else:
+            assert model.residual_history_[-1] <= 1e-4
+        exact, _ = sketched_solution(X, y, lam, LOSSES[name], 0.0, intercept)
+        assert size(w - exact) <= residual * size(w) * (1 + 1e-6) + 1e-9
+        assert size(w - exact) <= start / lam
+        outcomes["warning" if caught else "solved"] += 1
+    assert min(outcomes.values()) > 10
+
+
+@pytest.mark.parametrize("solver", ["recover", "iterate"])
+def test_too_few_projections_are_said_to_be_too_few(solver):
+    X, y, _ = labelled(50, 200, 0)
+    model = DualProjectionClassifier("logistic", 1e-3, 2, solver=solver, random_state=0)
+    with refused(f"solver={solver!r} with 2 projections", "too small", "n_projections", error=FloatingPointError):
+        model.fit(X, y)
+    assert not hasattr(model, "coef_")
+
+
+@pytest.mark.parametrize("solver", ["recover", "iterate"])
+def test_automatic_projections_follow_the_effective_dimension(solver):
+    rng = np.random.default_rng(0)
+    X = orthonormal(100, 100, rng) * np.arange(1, 101) ** -1.5 @ orthonormal(3000, 100, rng).T
+    s2, y = np.arange(1, 101) ** -3.0, rng.choice([-1.0, 1.0], 100)
+    chosen = []
+    for alpha in (1e-2, 3e-3, 1e-3):
+        ridge = alpha / LOSSES["logistic"].smoothness
+        exact = np.sum(s2 / (s2 + ridge))
+        m = fitted(X, y, "logistic", alpha, solver=solver, silent=True).n_projections_
+        assert 0.8 < m / (20 * exact) < 1.25
+        chosen.append(m)
+    assert chosen[0] < chosen[1] < chosen[2] < 3000
+    few = fitted(X[:, :50], y, "logistic", 1e-4, solver=solver)
+    assert few.n_projections_ == 50  # all features: exact
+    assert fitted(X, y, "logistic", 1e-2).n_projections_ <= 100
+
+
+# ---------------------------------------------------------------- data of every kind
+
+
+@each_solver
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array, sp.csr_matrix, sp.coo_array, np.asfortranarray])
+def test_every_form_of_the_same_data(form, solver):
+    X = sparse_table(50, 200, 0.1)
+    y = np.where(X @ np.sin(np.arange(200.0)) > 0, 1, -1)
+    t = X @ np.cos(np.arange(200.0))
+    given = X.toarray() if form is np.asfortranarray else X
+    for kind in SKETCHES:
+        keywords = {"solver": solver, "sketch": kind, "tol": 1e-9, "n_projections": 60, "silent": True, "max_iter": 200}
+        expected = fitted(X.toarray(), y, "logistic", 20.0, **keywords)
+        found = fitted(form(given), y, "logistic", 20.0, **keywords)
+        assert isinstance(found.coef_, np.ndarray) and found.coef_.dtype == np.float64
+        assert relative_error(found.coef_, expected.coef_) < 1e-7
+        assert_allclose(found.decision_function(form(given)), expected.decision_function(X.toarray()), atol=1e-7)
+        ridge = fitted_ridge(form(given), t, 20.0, **keywords)
+        assert relative_error(ridge.coef_, fitted_ridge(X.toarray(), t, 20.0, **keywords).coef_) < 1e-7
+        assert_allclose(ridge.predict(form(given)), ridge.predict(X.toarray()), atol=1e-10)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_single_precision(sparse):
+    """What comes out is float32, and as exact as that."""
+    X, y, _ = labelled(50, 150, 7)
+    t = 3 * X[:, 0] + y
+    form = sp.csr_array if sparse else np.asarray
+    single = form(X.astype(np.float32))
+    assert relative_error(fitted(single, y, tol=1e-8).coef_, fitted(X, y, tol=1e-8).coef_) < 1e-5
+    found = fitted(single, y)
+    assert found.coef_.dtype == found.intercept_.dtype == found.decision_function(single).dtype == np.float32
+    assert found.dual_coef_.dtype == np.float64
+    assert found.decision_function(X).dtype == np.float64  # of data in double precision
+    assert_allclose(found.decision_function(X), found.decision_function(single), atol=1e-4)
+    ridge = fitted_ridge(single, t, tol=1e-8)
+    assert relative_error(ridge.coef_, Ridge().fit(X, t).coef_) < 1e-5
+    assert ridge.coef_.dtype == ridge.predict(single).dtype == np.float32
+
+
+def test_whole_numbers_and_lists():
+    X, y = np.random.default_rng(0).integers(0, 3, (30, 20)), np.arange(30) % 2
+    expected = fitted(X.astype(float), y)
+    assert_array_equal(fitted(X, y).coef_, expected.coef_)
+    assert_array_equal(fitted(X.tolist(), y.tolist()).coef_, expected.coef_)
+    assert_array_equal(fitted(X.astype(bool), y).coef_, fitted((X > 0).astype(float), y).coef_)
+    assert_array_equal(fitted(sp.csr_array(X), y, tol=1e-9).coef_.round(6), fitted(X, y, tol=1e-9).coef_.round(6))
+
+
+@pytest.mark.parametrize("size_", [1, 2])
+@each_solver
+def test_one_sample_and_two(solver, size_):
+    X, y = table(3, 5)[:size_], np.array([2.0, -1.0])[:size_]
+    for intercept in (False, True):
+        ridge = fitted_ridge(X, y, 0.5, solver=solver, fit_intercept=intercept, silent=True, n_projections=100)
+        expected = Ridge(0.5, fit_intercept=intercept, solver="cholesky").fit(X, y)
+        assert_allclose(ridge.coef_, expected.coef_, rtol=1e-4, atol=1e-12)
+        assert ridge.intercept_ == pytest.approx(expected.intercept_, abs=1e-4)
+    if size_ == 2:
+        for loss in LOSSES:
+            model = fitted(X, y, loss, 0.5, solver=solver, n_projections=100)
+            assert relative_error(model.coef_[0], oracle(X, np.sign(y), 0.5, loss, 0.0, True)) < 2e-4
+            assert_array_equal(model.predict(X), y)
+    one_feature = fitted(X[:, :1], y, tol=1e-8) if size_ == 2 else fitted_ridge(X[:, :1], y, tol=1e-8)
+    assert one_feature.coef_.shape == ((1, 1) if size_ == 2 else (1,))
+
+
+@each_solver
+def test_all_zeros_and_constant_features(solver):
+    """There is only the intercept to fit."""
+    y, t = np.array([1, 1, 1, -1]), np.array([1.0, 2.0, 3.0, 6.0])
+    for X in (np.zeros((4, 6)), sp.csr_array((4, 6))):
+        for m in (3, "auto"):
+            model = fitted(X, y, n_projections=m, solver=solver)
+            assert np.all(model.coef_ == 0) and model.intercept_[0] == pytest.approx(np.log(3))
+            ridge = fitted_ridge(X, t, n_projections=m, solver=solver)
+            assert np.all(ridge.coef_ == 0) and ridge.intercept_ == pytest.approx(3)
+            assert np.all(fitted(X, y, n_projections=m, solver=solver, fit_intercept=False).coef_ == 0)
+
+
+def test_constant_features_get_no_weight():
+    X, y, _ = labelled(40, 60, 8)
+    padded = np.hstack([X, np.full((40, 2), 3.0), np.zeros((40, 2))])
+    found, plain = fitted(padded, y, tol=1e-9), fitted(X, y, tol=1e-9)
+    assert_allclose(found.coef_[:, :60], plain.coef_, atol=1e-7)
+    assert_allclose(found.coef_[:, 60:], 0, atol=1e-9)
+    assert_allclose(found.decision_function(padded), plain.decision_function(X), atol=1e-6)
+
+
+@each_solver
+@each_classifier_loss
+def test_samples_with_both_labels(name, solver):
+    """Each sample twice, with opposite labels: the best weights are zero, and that is no failure."""
+    X = table(10, 30)
+    model = fitted(np.vstack([X, X]), np.repeat([1, -1], 10), name, solver=solver, n_projections=30)
+    assert np.abs(model.coef_).max() < 1e-10 and abs(model.intercept_[0]) < 1 + 1e-9
+
+
+@each_solver
+@pytest.mark.parametrize("constant", [0.0, 1.0, 0.1, -1e6])
+def test_targets_that_are_all_the_same(constant, solver):
+    ridge = fitted_ridge(table(20, 30), np.full(20, constant), solver=solver, n_projections=30)
+    assert np.abs(ridge.coef_).max() <= 1e-12 * abs(constant)
+    assert ridge.intercept_ == pytest.approx(constant, rel=1e-12)
+
+
+def test_some_samples_with_both_labels():
+    X, y, _ = labelled(30, 50, 9)
+    X, y = np.vstack([X, X[:10], X[:10]]), np.concatenate([y, np.ones(10), -np.ones(10)])
+    for name in LOSSES:
+        model = fitted(X, y, name, 0.5, tol=1e-6)
+        assert certified(X, y, 0.5, LOSSES[name], model.coef_[0], 0.0, True)[1] < 1.1e-6
+
+
+@with_and_without_intercept
+@pytest.mark.parametrize("scale", [1e-200, 1e-150, 1e-100, 1e-20, 1e-10, 1e-4, 1e4, 1e10, 1e20, 1e100, 1e150, 1e200])
+def test_data_of_any_size(scale, intercept):
+    """With alpha in proportion to the square of the data, the weights are in inverse proportion to it."""
+    X, y, _ = labelled(30, 60, 10)
+    scale = 2.0 ** round(np.log2(scale))
+    if not 1e-140 < scale < 1e140:
+        with refused("alpha=1.0 is not possible", "rescale X"):
+            fitted(scale * X, y, alpha=1.0)
+        return
+    expected = fitted(X, y, alpha=0.8, tol=1e-7, fit_intercept=intercept)
+    found = fitted(scale * X, y, alpha=0.8 * scale**2, tol=1e-7, fit_intercept=intercept)
+    assert relative_error(found.coef_ * scale, expected.coef_) < 3e-7
+    assert_allclose(found.decision_function(scale * X), expected.decision_function(X), atol=1e-5)
+    t = X[:, 0] + 1
+    ridge = fitted_ridge(scale * X, t, 0.8 * scale**2, tol=1e-7, fit_intercept=intercept)
+    assert relative_error(ridge.coef_ * scale, Ridge(0.8, fit_intercept=intercept).fit(X, t).coef_) < 2e-7
+
+
+@pytest.mark.parametrize("scale", [1e-310, 1e-200, 1e-5, 1e5, 1e200, 8e307, 1e308, 1.7e308])
+def test_targets_of_any_size(scale):
+    X, y, rng = labelled(30, 60, 11)
+    t = np.append(rng.uniform(-1, 1, 29), 1.0) / 2 if scale > 1e307 else rng.uniform(-1, 1, 30)
+    t[0] = 1
+    expected = Ridge(30.0, solver="cholesky").fit(X, t)
+    ridge = fitted_ridge(X, scale * t, 30.0, tol=1e-9)
+    assert_allclose(ridge.coef_ / scale, expected.coef_, rtol=1e-6, atol=1e-8 if scale > 1e-300 else 1e-5)
+    assert ridge.intercept_ / scale == pytest.approx(expected.intercept_, rel=1e-6)
+
+
+@pytest.mark.parametrize("away", [1e2, 1e4, 1e6])
+def test_data_far_from_zero(away):
+    """The same solution, with another intercept, as far as rounding lets it be seen."""
+    X, y, _ = labelled(40, 30, 12)
+    expected = fitted(X, y, tol=1e-10)
+    found = fitted(away + X, y, silent=True)
+    assert relative_error(found.coef_, expected.coef_) < 1e-3
+    assert_allclose(found.decision_function(away + X), expected.decision_function(X), atol=1e-2)
+    ridge = fitted_ridge(away + X, X[:, 0], silent=True)
+    assert_allclose(ridge.predict(away + X), Ridge().fit(X, X[:, 0]).predict(X), atol=1e-2)
+    assert relative_error(ridge.coef_, Ridge().fit(X, X[:, 0]).coef_) < 1e-3
+
+
+@pytest.mark.parametrize("away", [1e2, 1e4, 1e6])
+@each_solver
+def test_what_is_said_of_data_far_from_zero(solver, away):
+    """Right, or a warning: whether or not it gets there."""
+    X, y, _ = labelled(40, 30, 13)
+    for name in LOSSES:
+        exact = fitted(X, y, name, tol=1e-8).coef_
+        model = DualProjectionClassifier(name, solver=solver, max_iter=15, random_state=0)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                model.fit(away + X, y)
+            except FloatingPointError:
+                assert solver != "accelerate"
+                continue
+        assert caught or relative_error(model.coef_, exact) < 2e-4
+
+
+@each_classifier_loss
+@pytest.mark.parametrize("alpha", [1e-300, 1e-250, 1e-170, 1e-115, 1e-50, 1e-20, 1e-12, 1e12, 1e100, 1e115, 1e250])
+def test_extreme_regularisation(name, alpha):
+    """Right, or refused, or a warning; never a wrong answer without a word."""
+    X, y, _ = labelled(30, 60, 14)
+    model = DualProjectionClassifier(name, alpha, max_iter=5, random_state=0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            model.fit(X, y)
+        except ValueError as error:
+            assert f"alpha={alpha!r} is not possible" in str(error)
+            return
+    residual = float(np.longdouble(1) * exact_residual(X, y, alpha, LOSSES[name], model.coef_[0]))
+    assert caught or residual <= 2e-4
+    assert alpha < 1e-6 or not caught
+
+
+@pytest.mark.parametrize("seed", [29, 44])
+def test_rounding_is_no_proof(seed):
+    """Far fewer features than samples, ill-conditioned, next to no regularisation: wrong by 1e15, or more."""
+    rng = np.random.default_rng(seed)
+    condition, alpha = 10 ** rng.uniform(5, 9), 10 ** rng.uniform(-30, -14)
+    U, s, V = orthonormal(60, 5, rng), np.logspace(0, -np.log10(condition), 5), orthonormal(5, 5, rng)
+    X, y = U * s @ V.T, rng.choice([-1.0, 1.0], 60)
+    w = V @ (by_scipy(U, y, 1e-300, 0.0, False) / s)  # alpha is nothing beside the least square of s
+    assert alpha < 1e-6 * s[-1] ** 2
+    model = DualProjectionClassifier("logistic", alpha, max_iter=10, fit_intercept=False, random_state=0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, y)
+    assert caught or relative_error(model.coef_[0], w) < 1e-3
+
+
+def test_a_flat_direction_is_no_proof():
+    """A solution that is ten times off where the gradient cannot tell: the residual says that it may be."""
+    s, t = np.array([1, 1, 1, 1, 1e-9]), np.random.default_rng(0).standard_normal(60)
+    t[4] = 0  # so that the last feature has no weight
+    X, w = np.eye(60, 5) * s, t[:5]
+    wrong = w + 10 * size(w) * np.eye(5)[4]
+    u = np.append(wrong / s, np.zeros(55))
+    found = Problem(X, np.ones(60), 1e-30, ResidualLoss(), -t).solution(u)
+    assert relative_error(found.w, w) > 5
+    assert size(found.w - w) <= found.residual * size(found.w)
+
+
+@each_solver
+@pytest.mark.parametrize("little", [1e-3, 1e-6, 1e-10])
+def test_labels_that_depend_on_little(solver, little):
+    """Weights that are small are not taken for zero."""
+    X, y, _ = labelled(30, 60, 17)
+    X = X - np.outer(y, y @ X) / 30 * (1 - little)
+    for alpha in (1.0, 1e6):
+        model = fitted(X, y, "square", alpha, solver=solver, n_projections=60, fit_intercept=False, tol=1e-2)
+        exact = X.T @ np.linalg.solve(X @ X.T + alpha * np.eye(30), y)
+        assert relative_error(model.coef_[0], exact) < 2e-2
+
+
+@pytest.mark.parametrize("alpha", [1e-10, 1e-22, 1e-30])
+def test_next_to_no_regularisation(alpha):
+    """Whatever comes of it, it is not an error from within linear algebra."""
+    for seed in (0, 8):
+        rng = np.random.default_rng(seed)
+        X, y = with_condition(60, 5, 1e4, rng), rng.choice([-1.0, 1.0], 60)
+        keywords = {"max_iter": 2, "fit_intercept": False, "random_state": seed, "silent": True}
+        for name in LOSSES:
+            assert np.all(np.isfinite(fitted(X, y, name, alpha, **keywords).coef_))
+        assert np.all(np.isfinite(fitted_ridge(X, y, alpha, **keywords).coef_))
+
+
+def test_next_to_no_curvature():
+    rng = np.random.default_rng(8)
+    X, y = with_condition(60, 5, 1e4, rng), rng.choice([-1.0, 1.0], 60)
+    model = fitted(X, y, "huberised-hinge", 1e-22, max_iter=25, fit_intercept=False, random_state=8, silent=True)
+    assert np.all(np.isfinite(model.coef_))
+
+
+def exact_residual(X, y, lam, loss, w):
+    """`certified`, in long double to the end, as its range is wider."""
+    X, w, lam = np.longdouble(X), np.longdouble(w), np.longdouble(lam)
+    f = X @ w
+    gradient = lam * w + X.T @ (y * loss.slope(y * (f + best_offset(X, y, loss, f))))
+    return np.sqrt(np.sum(gradient**2)) / (lam * np.sqrt(np.sum(w**2)))
+
+
+# ---------------------------------------------------------------- parameters and errors
+
+NUMBERS = (0, -1.0, np.inf, np.nan, "one", None, True, [1.0])
+PARAMETERS = [
+    *[("alpha", value) for value in NUMBERS],
+    *[("tol", value) for value in NUMBERS],
+    *[("n_projections", value) for value in (0, -1, 1.5, "all", None, True, np.inf)],
+    *[("max_iter", value) for value in (0, -1, 1.5, "one", None, True)],
+    *[(name, value) for name in ("fit_intercept", "warm_start") for value in (1, "yes", None)],
+    *[(name, value) for name in ("solver", "sketch") for value in ("lbfgs", None, 1, "Gaussian", True)],
+]
+
+
+@both
+@pytest.mark.parametrize("name, value", PARAMETERS)
+def test_impossible_parameters_are_refused(model, name, value):
+    X, y, _ = labelled(20, 10)
+    with refused(f"{name}={value!r} is not possible: give"):
+        clone(model).set_params(**{name: value}).fit(X, y)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "Logistic", 3, None, LogisticLoss, SmoothedHingeLoss, ["logistic"]], ids=str)
+def test_impossible_losses_are_refused(loss):
+    X, y, _ = labelled(20, 10)
+    with refused("loss=", "is not possible: give one of", "'logistic'"):
+        DualProjectionClassifier(loss).fit(X, y)
+
+
+@pytest.mark.parametrize("width", [0, -1.0, np.inf, np.nan, "one", None, True])
+def test_impossible_widths_are_refused(width):
+    with refused(f"mu={width!r} is not possible: give"):
+        SmoothedHingeLoss(width)
+    with refused(f"h={width!r} is not possible: give"):
+        HuberisedHingeLoss(width)
+
+
+def test_possible_parameters_are_accepted():
+    X, y, _ = labelled(20, 30)
+    for keywords in (
+        {"alpha": np.float32(0.5), "tol": np.float64(1e-3)},
+        {"alpha": 2, "n_projections": np.int64(3), "max_iter": np.int32(50)},
+        {"fit_intercept": np.bool_(False), "warm_start": np.bool_(True)},
+        {"random_state": np.random.RandomState(3)},
+        {"random_state": None},
+    ):
+        for model in (DualProjectionClassifier(**keywords), DualProjectionRidge(**keywords)):
+            assert model.fit(X, y).n_features_in_ == 30
+            assert clone(model).get_params()["alpha"] == model.alpha
+
+
+@both
+def test_wrong_data_are_refused(model):
+    X, y, _ = labelled(20, 10)
+    name = type(model).__name__
+    for wrong in (np.nan, np.inf):
+        with refused("X", "NaN" if np.isnan(wrong) else "infinity"):
+            clone(model).fit(np.where(X > 2, wrong, X), y)
+        with refused("y", "NaN" if np.isnan(wrong) else "infinity"):
+            clone(model).fit(X, np.where(np.arange(20) == 3, wrong, y))
+        with refused("NaN" if np.isnan(wrong) else "infinity"):
+            clone(model).fit(X, y).predict(np.where(X > 2, wrong, X))
+    with refused("inconsistent numbers of samples"):
+        clone(model).fit(X, y[1:])
+    with refused(name, "requires y"):
+        clone(model).fit(X, None)
+    with refused("1d array"):
+        clone(model).fit(X, np.column_stack([y, y]))
+    with refused("2D array"):
+        clone(model).fit(X[0], y)
+    with refused("Complex data"):
+        clone(model).fit(X + 1j, y)
+    with refused(f"X has 9 features, but {name} is expecting 10"):
+        clone(model).fit(X, y).predict(X[:, :9])
+    with pytest.raises(NotFittedError):
+        clone(model).predict(X)
+    for empty in (np.zeros((0, 10)), np.zeros((20, 0))):
+        with refused("minimum of 1 is required"):
+            clone(model).fit(empty, y[: len(empty)])
+
+
+def test_wrong_labels_are_refused():
+    X, y, _ = labelled(20, 10)
+    for labels in (np.ones(20), ["a"] * 20, np.zeros(20, dtype=bool)):
+        with refused("y has only one class"):
+            DualProjectionClassifier().fit(X, labels)
+    with refused("Unknown label type: continuous"):
+        DualProjectionClassifier().fit(X, X[:, 0])
+    with refused("y has only one class"):
+        DualProjectionClassifier().fit(X[:1], [1])
+    with refused("could not convert string to float"):
+        DualProjectionRidge().fit(X, ["a"] * 20)
+
+
+@both
+def test_nothing_is_left_of_an_earlier_fit(model):
+    """After an error the model is as if it had never been fitted, and says so."""
+    X, y, _ = labelled(30, 60)
+    wrong = {
+        "X": lambda found: found.fit(np.where(X > 2, np.nan, X), y),
+        "y": lambda found: found.fit(X, y[1:]),
+        "parameter": lambda found: found.set_params(alpha=-1.0).fit(X, y),
+        "projections": lambda found: found.set_params(solver="recover", alpha=1e-3, n_projections=1).fit(X, y),
+    }
+    for what, failing in wrong.items():
+        found = clone(model).fit(X, y)
+        with pytest.raises((ValueError, FloatingPointError)):
+            failing(found)
+        for name in ("coef_", "intercept_", "dual_coef_", "residual_history_", "n_iter_", "classes_"):
+            assert not hasattr(found, name), what
+        with pytest.raises(NotFittedError):
+            found.predict(X)
+
+
+def test_another_fit_replaces_the_first():
+    X, y, rng = labelled(30, 60)
+    model = fitted(X, rng.integers(3, size=30))
+    model.fit(X[:, :20], y)
+    fresh = fitted(X[:, :20], y)
+    assert set(vars(model)) == set(vars(fresh))
+    assert_array_equal(model.coef_, fresh.coef_)
+    assert isinstance(model.residual_history_[0], float)
+
+
+@both
+def test_no_argument_is_written_into(model):
+    X, y, _ = labelled(30, 60)
+    for form in (np.array, np.asfortranarray, sp.csr_array):
+        given, labels = form(X), y.copy()
+        clone(model).set_params(warm_start=True).fit(given, labels).fit(given, labels).predict(given)
+        assert_array_equal(dense(given), X)
+        assert_array_equal(labels, y)
+    given = X.copy()
+    given.setflags(write=False)
+    labels.setflags(write=False)
+    clone(model).fit(given, labels).predict(given)
+
+
+# ---------------------------------------------------------------- scikit-learn
+
+
+def test_warm_start():
+    X, y, rng = labelled(60, 300, 15)
+    keywords = {"n_projections": 4, "tol": 1e-8}
+    cold = fitted(X, y, **keywords)
+    assert cold.n_iter_ > 5
+    warm = fitted(X, y, warm_start=True, **keywords)
+    assert warm.n_iter_ == cold.n_iter_  # nothing to begin from yet
+    again = warm.fit(X, y)
+    assert again.n_iter_ == 1 and relative_error(again.coef_, cold.coef_) < 1e-7
+    near = fitted(X, y, warm_start=True, **keywords).set_params(alpha=1.001, tol=1e-3).fit(X, y)
+    assert near.n_iter_ == 1 and relative_error(near.coef_, fitted(X, y, alpha=1.001, tol=1e-9).coef_) < 1e-3
+    other = warm.fit(X[:50], y[:50])  # of another number of samples: from scratch
+    assert relative_error(other.coef_, fitted(X[:50], y[:50], tol=1e-10).coef_) < 1e-7
+    other = warm.fit(X[:50] + 1, -y[:50])  # a bad start is no harm
+    assert relative_error(other.coef_, fitted(X[:50] + 1, -y[:50], tol=1e-10).coef_) < 1e-7
+    classes = rng.integers(3, size=60)
+    many = fitted(X, classes, warm_start=True, **keywords)
+    assert many.fit(X, classes).n_iter_ == 1
+    t = 100 * X[:, 0]
+    ridge = fitted_ridge(X, t, warm_start=True, **keywords)
+    assert ridge.n_iter_ > 5 and ridge.fit(X, t).n_iter_ == 1
+    assert relative_error(ridge.coef_, Ridge().fit(X, t).coef_) < 1e-7
+    halved = ridge.fit(X, t / 7)
+    assert relative_error(halved.coef_, Ridge().fit(X, t / 7).coef_) < 1e-7
+    few = fitted(X, y, alpha=40.0, warm_start=True, n_projections=250, solver="recover", silent=True)
+    first = few.residual_history_[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert few.fit(X, y).residual_history_[0] < first  # Algorithm 2, one step at a time
+    assert fitted(X, y, **keywords).set_params(warm_start=False).fit(X, y).n_iter_ == cold.n_iter_
+
+
+def test_warm_start_by_a_flag_of_numpy():
+    X, y, _ = labelled(60, 300, 15)
+    assert fitted(X, y, n_projections=4, warm_start=np.True_).fit(X, y).n_iter_ == 1
+
+
+@pytest.mark.parametrize("solver", ["recover", "iterate"])
+def test_the_history_ends_where_the_solution_is(solver):
+    """Where nothing is warned of, its last entry is at most tol."""
+    X, y, _ = labelled(30, 60, 16)
+    model = fitted(X, y, warm_start=True, tol=1e-8)
+    model.set_params(solver=solver, n_projections=3)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, y)
+    assert certified(X, y, 1.0, LogisticLoss(), model.coef_[0], 0.0, True)[1] <= 1.01e-8 or caught
+    assert caught or model.residual_history_[-1] <= 1e-8
+
+
+@both
+def test_the_same_seed_gives_the_same_model(model):
+    X, y, _ = labelled(40, 200)
+    for kind in SKETCHES:
+        for solver in SOLVERS:
+            given = clone(model).set_params(sketch=kind, solver=solver, alpha=500.0, n_projections=150)
+            if solver == "accelerate":
+                given.set_params(n_projections=20)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                one, same, other = (clone(given).set_params(random_state=seed).fit(X, y) for seed in (3, 3, 4))
+            assert_array_equal(one.coef_, same.coef_)
+            assert np.any(one.coef_ != other.coef_)
+    generators = [np.random.RandomState(3) for _ in range(2)]
+    one, same = (clone(model).set_params(random_state=generator).fit(X, y) for generator in generators)
+    assert_array_equal(one.coef_, same.coef_)
+
+
+@both
+def test_models_can_be_kept(model):
+    X, y, _ = labelled(40, 100)
+    found = clone(model).set_params(random_state=0).fit(X, y)
+    copy = pickle.loads(pickle.dumps(found))
+    assert_array_equal(copy.predict(X), found.predict(X))
+    assert vars(copy).keys() == vars(found).keys()
+    assert not hasattr(clone(found), "coef_")
+    assert_array_equal(clone(found).fit(X, y).coef_, found.coef_)
+    assert "n_projections=7" in repr(clone(model).set_params(n_projections=7))
+
+
+@both
+def test_names_of_features(model):
+    X, y, _ = labelled(40, 10)
+    frame = pd.DataFrame(X, columns=[f"gene {j}" for j in range(10)])
+    found = clone(model).set_params(random_state=0).fit(frame, pd.Series(y))
+    assert list(found.feature_names_in_) == list(frame.columns)
+    assert_allclose(found.predict(frame), clone(model).set_params(random_state=0).fit(X, y).predict(X), rtol=1e-9)
+    with refused("feature names"):
+        found.predict(frame[frame.columns[::-1]])
+    found.fit(X, y)
+    assert not hasattr(found, "feature_names_in_")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@each_solver
+def test_models_in_every_library(solver, dtype, library):
+    """In and out: the library, the device and the precision; and the same numbers."""
+    X = sparse_table(40, 80, 0.2).toarray().astype(dtype)
+    rng = np.random.default_rng(0)
+    t = X @ rng.standard_normal(80)
+    y, classes = np.where(t > 0, 1, 0), np.digitize(t, [-1, 1])
+    keywords = {"solver": solver, "alpha": 20.0, "n_projections": 60, "silent": True, "tol": 1e-7}
+    given = library.make(X)
+
+    def of(a):
+        return np.asarray(a) if library.sparse else library.make(a)
+
+    for labels in (y, classes):
+        expected, found = fitted(X, labels, **keywords), fitted(given, of(labels), **keywords)
+        results = (found.coef_, found.intercept_, found.decision_function(given))
+        compared = (expected.coef_, expected.intercept_, expected.decision_function(X))
+        for result, other in zip(results, compared):
+            assert library.is_result(result, dtype)
+            assert library.sparse or library.device(result) == library.device(given)
+            assert_allclose(library.back(result), other, atol=1e-5 if dtype == "float32" else 1e-8)
+        predicted = found.predict(given)
+        assert library.is_result(predicted) and library.is_result(found.classes_)
+        assert_array_equal(library.back(predicted), expected.predict(X))
+    expected, found = fitted_ridge(X, t, **keywords), fitted_ridge(given, of(t), **keywords)
+    for result, other in ((found.coef_, expected.coef_), (found.predict(given), expected.predict(X))):
+        assert library.is_result(result, dtype)
+        assert library.sparse or library.device(result) == library.device(given)
+        assert_allclose(library.back(result), other, atol=1e-5 if dtype == "float32" else 1e-8)
+    assert float(found.intercept_) == pytest.approx(float(expected.intercept_), abs=1e-6)
+    if solver == "accelerate":
+        again = found.set_params(warm_start=True).fit(given, of(t))
+        assert again.n_iter_ == 1
+        assert_allclose(library.back(again.coef_), expected.coef_, rtol=1e-5, atol=1e-5)
+
+
+def test_libraries_are_not_mixed():
+    xp = pytest.importorskip("array_api_strict")
+    X, y, _ = labelled(20, 30)
+    for model in (DualProjectionClassifier(), DualProjectionRidge()):
+        with refused(f"{type(model).__name__}.predict() must use the same namespace"):
+            model.fit(X, y).predict(xp.asarray(X))
+    with refused("decision_function() must use the same namespace"):
+        DualProjectionClassifier().fit(X, y).decision_function(xp.asarray(X))
+
+
+def important(n=80, d=400, seed=0):
+    """Ten features decide."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    X[:, :10] *= 3
+    return X, np.where(X[:, :10].sum(axis=1) + rng.standard_normal(n) > 0, "ill", "well")
+
+
+def test_selection_by_the_weights():
+    """The same features as by the full problem's weights, and others by the naive weights."""
+    X, y = important()
+    exact = LogisticRegression(solver="newton-cholesky", tol=1e-10).fit(X, y).coef_[0]
+    best = set(np.argsort(-np.abs(exact))[:20])
+    selector = SelectFromModel(DualProjectionClassifier(tol=1e-6, random_state=0), max_features=20, threshold=-np.inf)
+    assert set(np.flatnonzero(selector.fit(X, y).get_support())) == best
+    assert selector.transform(X).shape == (80, 20)
+    ridge = SelectFromModel(DualProjectionRidge(random_state=0), max_features=5, threshold=-np.inf).fit(X, X[:, 7])
+    assert ridge.get_support()[7]
+    naive, recovered = recover(X, np.where(y == "well", 1.0, -1.0), 30.0, LogisticLoss(), 150, np.random.default_rng(0))
+    full = fitted(X, y, alpha=30.0, fit_intercept=False, tol=1e-9).coef_[0]
+    top = set(np.argsort(-np.abs(full))[:20])
+    overlap = [len(top & set(np.argsort(-np.abs(w))[:20])) for w in (naive, recovered)]
+    assert overlap[1] > overlap[0] + 4
+
+
+def test_in_a_pipeline_and_a_grid():
+    X, y = important(100, 60)
+    pipeline = make_pipeline(
+        StandardScaler(),
+        SelectFromModel(DualProjectionClassifier("squared-hinge", random_state=0), max_features=10, threshold=-np.inf),
+        DualProjectionClassifier(random_state=0),
+    )
+    grid = {"dualprojectionclassifier__alpha": [0.1, 10.0], "dualprojectionclassifier__loss": ["logistic", "square"]}
+    search = GridSearchCV(pipeline, grid, cv=3, error_score="raise").fit(X, y)
+    assert search.best_score_ > 0.65 and set(search.best_params_) == set(grid)
+    t = X[:, 0] - X[:, 1]
+    scores = cross_val_score(make_pipeline(StandardScaler(), DualProjectionRidge(random_state=0)), X, t, cv=3)
+    assert scores.min() > 0.5
+    objects = GridSearchCV(DualProjectionClassifier(random_state=0), {"loss": [SmoothedHingeLoss(m) for m in (0.1, 1)]})
+    assert objects.fit(X, y).best_params_["loss"].mu in (0.1, 1)
+
+
+def test_one_function_for_the_scale():
+    X = table(4, 6)
+    for factor in (1.0, 1e-200, 1e200, -1e200, 1e-139, 1e139):
+        for form in (np.asarray, sp.csr_array, sp.csc_array):
+            found, scale = in_range(form(factor * X))
+            assert np.log2(scale) == np.round(np.log2(scale)) and found.dtype == np.float64
+            assert_allclose(dense(found) / scale, factor * X, rtol=1e-12)
+            assert 1e-140 < np.abs(dense(found)).max() < 1e140
+            assert not sp.issparse(found) or found.format == "csr"
+
+
+# ---------------------------------------------------------------- the picture
+
+
+def test_display_over_projections():
+    X, y = important(60, 300)
+    display = RecoveryDisplay.from_projections(X, y, [5, 50, 3000], alpha=50.0, repeats=3, random_state=0)
+    assert list(display.x) == [5, 50, 3000] and list(display.errors) == ["naive", "recovered"]
+    assert display.xlabel == "number of projections"
+    exact = fitted(X, y, alpha=50.0, fit_intercept=False, tol=1e-9).coef_[0]
+    signs, rng = np.where(y == "well", 1.0, -1.0), np.random.default_rng(0)
+    rng_errors = [
+        [relative_error(w, exact) for w in recover(X, signs, 50.0, LogisticLoss(), 50, rng)] for _ in range(9)
+    ]
+    for values, expected in zip(display.errors.values(), np.median(rng_errors, axis=0)):
+        assert 0.6 < values[1] / expected < 1.6
+    assert display.errors["recovered"][2] < 1e-8  # the identity
+    assert display.errors["recovered"][0] > display.errors["recovered"][1]
+    again = RecoveryDisplay.from_projections(X, y, [5, 50, 3000], alpha=50.0, repeats=3, random_state=0)
+    assert again.errors == display.errors
+    by_object = RecoveryDisplay.from_projections(sp.csr_array(X), y, [200], loss=SquareLoss(), alpha=900.0)
+    assert 0 < by_object.errors["recovered"][0] < by_object.errors["naive"][0]
+
+
+def test_display_over_iterations():
+    X, y = important(60, 300)
+    display = RecoveryDisplay.from_iterations(X, y, 280, alpha=200.0, max_iter=8, random_state=0)
+    assert display.x == list(range(1, 9)) and list(display.errors) == ["iterated", "accelerated"]
+    assert display.xlabel == "iterations"
+    for values in display.errors.values():
+        assert len(values) == 8 and values[-1] < values[0]
+    few = RecoveryDisplay.from_iterations(X, y, 5, alpha=5.0, max_iter=12, random_state=0)
+    assert few.errors["iterated"][-1] > 1 > 1e-2 > few.errors["accelerated"][-1]  # one diverges, the other does not
+    assert np.all(np.diff(few.errors["accelerated"]) < 1e-9)
+
+
+def test_display_draws():
+    display = RecoveryDisplay([1, 2], {"naive": [1.0, 0.5], "recovered": [0.1, 0.01], "mine": [0.2, 0.2]}, "steps")
+    _, ax = plt.subplots()
+    assert display.plot(ax) is display and display.ax_ is ax and display.figure_ is ax.figure
+    assert ax.get_yscale() == "log" and ax.get_xlabel() == "steps" and "error" in ax.get_ylabel()
+    lines = {line.get_label(): line for line in ax.get_lines()}
+    assert list(lines) == ["naive", "recovered", "mine"]
+    assert_array_equal(lines["recovered"].get_ydata(), [0.1, 0.01])
+    assert lines["naive"].get_color() == RecoveryDisplay.COLORS["naive"]
+    assert len(set(RecoveryDisplay.COLORS.values())) == 4
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == list(lines)
+    assert display.plot().ax_ is not ax
+
+
+def test_display_refuses_what_is_wrong():
+    X, y = important(20, 30)
+    for make in (
+        lambda X, y, **keywords: RecoveryDisplay.from_projections(X, y, [3], **keywords),
+        lambda X, y, **keywords: RecoveryDisplay.from_iterations(X, y, 3, max_iter=2, **keywords),
+    ):
+        with refused("y has 3 classes"):
+            make(X, np.arange(20) % 3)
+        with refused("y has only one class"):
+            make(X, np.ones(20))
+        with refused("NaN"):
+            make(np.where(X > 2, np.nan, X), y)
+        with refused("inconsistent numbers"):
+            make(X, y[1:])
+        with refused("loss='hinge' is not possible: give one of"):
+            make(X, y, loss="hinge")
+        with refused("alpha=-1.0 is not possible: give"):
+            make(X, y, alpha=-1.0)
+    with refused("n_projections", "is not possible: give"):
+        RecoveryDisplay.from_projections(X, y, [0])

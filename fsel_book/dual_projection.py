@@ -5,7 +5,7 @@ __all__ = ['LOSSES', 'SOLVERS', 'SKETCHES', 'SquareLoss', 'LogisticLoss', 'Squar
            'HuberisedHingeLoss', 'loss_of', 'solve', 'sketched_solution', 'projection', 'project', 'recover', 'iterate',
            'transposed_times', 'length', 'bound', 'Solution', 'Problem', 'recovered_step', 'iterated', 'Surrogate',
            'surrogate', 'mixed_samples', 'affordable', 'Basis', 'sketched_newton_step', 'refined', 'accelerated',
-           'grown_surrogate', 'accelerate_all', 'iterate_all', 'in_range', 'far_mean', 'judge', 'DualProjectionModel',
+           'grown_surrogate', 'accelerate_all', 'iterate_all', 'far_mean', 'judge', 'DualProjectionModel',
            'DualProjectionClassifier', 'DualProjectionRidge', 'check_targets', 'relative_error', 'reference_problem',
            'RecoveryDisplay']
 
@@ -24,11 +24,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import BLAS, as_float64, by_columns, check_matrix, from_numpy, is_sparse, namespace, result_dtype, to_numpy
-from .ridge import check_labels
-from .sampling import check_draws, check_flag, check_input, check_library, forget
-from .spectra import safe_scale, sparse_signs
-from .svm import check_positive, extreme
+from .arrays import BLAS, by_columns, check_matrix, from_numpy, is_sparse, namespace, result_dtype, to_numpy
+from .ridge import check_labels, labels_by
+from .sampling import check_draws, check_flag, check_input, check_library, check_positive, forget
+from .spectra import in_range, sparse_signs
 
 # %% ../nbs/10_dual_projection.ipynb #6c23a98a
 class SquareLoss:
@@ -504,12 +503,6 @@ def iterate_all(problems, starts, m, kind, tol, max_iter, rng):
     starts = [np.zeros(X.shape[0]) if u is None else u for u in starts]
     return [iterated(problem, Xhat, problem.solution(u), tol, max_iter) for problem, u in zip(problems, starts)], m
 
-def in_range(X):
-    "`X` in float64, CSR if sparse, times a power of two that keeps squares of squares in range; and that power."
-    X = as_float64(X.tocsr() if is_sparse(X) else X)
-    scale = 1.0 if 1e-50 < abs(extreme(X)) < 1e50 else safe_scale(X)
-    return (X if scale == 1.0 else X * scale), scale
-
 def far_mean(X):
     "The mean of a dense `X` if it is much longer than the samples' distance from it, so that they must be centred; else None."
     if is_sparse(X): return None
@@ -543,7 +536,7 @@ class DualProjectionModel(BaseEstimator):
 
     def _solve(self, X, signs, offset, loss, previous):
         "Solve one problem for each column of `signs`, with one sketch for all; return `w`, `b` of each."
-        given, (X, scale) = X, in_range(X)
+        given, (X, scale) = X, in_range(X, 1e50)
         with np.errstate(over="ignore", under="ignore"): lam = float(self.alpha * np.float64(scale)**2)
         if not 1e-120 < lam < 1e120:
             raise ValueError(f"alpha={self.alpha!r} is not possible for an X with entries of about {1 / scale:.0e}: rescale X.")
@@ -719,9 +712,7 @@ class DualProjectionClassifier(ClassifierMixin, DualProjectionModel):
         -------
         array, shape (n_samples,)
         """
-        values = to_numpy(decided := self._values(X, "predict"))
-        labels = to_numpy(self.classes_)[(values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)]
-        return from_numpy(labels, decided) if labels.dtype.kind in "biuf" else labels
+        return labels_by(self._values(X, "predict"), self.classes_)
 
 # %% ../nbs/10_dual_projection.ipynb #d6984dda
 class DualProjectionRidge(RegressorMixin, DualProjectionModel):
@@ -838,11 +829,11 @@ def relative_error(v, w):
 
 def reference_problem(X, y, loss, alpha, random_state):
     "The `Problem` without an intercept, its solution to 1e-10, and a random generator."
-    X = in_range(check_matrix(X))[0]
+    X, scale = in_range(check_matrix(X), 1e50)
     classes, signs = check_labels(DualProjectionClassifier, X, y)
     if len(classes) > 2: raise ValueError(f"y has {len(classes)} classes; a display is for 2.")
     check_positive("alpha", alpha)
-    problem = Problem(X, signs[:, 0], alpha, loss_of(loss))
+    problem = Problem(X, signs[:, 0], alpha * scale**2, loss_of(loss))
     rng = np.random.default_rng(random_state)
     return problem, accelerate_all([problem], [None], "auto", "countsketch", 1e-10, 500, rng)[0][0][0].w, rng
 
@@ -886,7 +877,7 @@ class RecoveryDisplay:
         errors: dict[str, list[float]] = {"naive": [], "recovered": []}
         for m in n_projections:
             check_draws(m, 1, name="n_projections")
-            found = [recover(problem.X, problem.y, alpha, problem.loss, m, rng) for _ in range(repeats)]
+            found = [recover(problem.X, problem.y, problem.lam, problem.loss, m, rng) for _ in range(repeats)]
             for name, pair in zip(errors, zip(*found)): errors[name].append(float(np.median([relative_error(v, w) for v in pair])))
         return cls(list(n_projections), errors, "number of projections")
 
@@ -896,7 +887,7 @@ class RecoveryDisplay:
         problem, w, rng = reference_problem(X, y, loss, alpha, random_state)
         check_draws(n_projections, 1, name="n_projections")
         steps = range(1, max_iter + 1)
-        iterated_too = iterate(problem.X, problem.y, alpha, problem.loss, n_projections, rng, max_iter)
+        iterated_too = iterate(problem.X, problem.y, problem.lam, problem.loss, n_projections, rng, max_iter)
         seed = rng.integers(2**31)
         fast = [accelerate_all([problem], [None], n_projections, "gaussian", 1e-15, k + 1, np.random.default_rng(seed))[0][0][0].w for k in steps]
         errors = {"iterated": [relative_error(v, w) for v in iterated_too], "accelerated": [relative_error(v, w) for v in fast]}

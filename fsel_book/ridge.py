@@ -4,7 +4,7 @@
 __all__ = ['check_lam', 'check_kernel', 'fitted_share', 'remaining', 'RidgeRisk', 'fixed_design', 'ridge_risk',
            'RiskCurveDisplay', 'kernel_sandwich', 'largest_share', 'interval_of_matrices', 'largest_image',
            'kept_interval', 'risk_bound', 'PredictionBound', 'span_coordinates', 'prediction_bound', 'solutions',
-           'few_directions', 'by_products', 'by_basis', 'check_labels', 'RLSClassifier']
+           'few_directions', 'by_products', 'by_basis', 'check_labels', 'labels_by', 'RLSClassifier']
 
 # %% ../nbs/08_ridge.ipynb #7649ec72
 import numbers
@@ -420,6 +420,12 @@ def check_labels(estimator, X, y):
     if classes.dtype.kind in "biuf": classes = from_numpy(classes, X)
     return classes, Y[:, 1:] if Y.shape[1] == 2 else Y
 
+def labels_by(decided, classes):
+    "The labels that decision values speak for, in the library of these if the labels are numbers."
+    values = to_numpy(decided)
+    labels = to_numpy(classes)[(values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)]
+    return from_numpy(labels, decided) if labels.dtype.kind in "biuf" else labels
+
 # %% ../nbs/08_ridge.ipynb #ca6f677d
 def _kernel(model, X, Z):
     "The kernel matrix of the rows of `X` and `Z`."
@@ -582,9 +588,7 @@ class RLSClassifier(ClassifierMixin, BaseEstimator):
         array, shape (n_samples,)
             In the library of `X` if the labels are numbers.
         """
-        values = to_numpy(decided := self._decide(X, "predict"))
-        labels = to_numpy(self.classes_)[(values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)]
-        return from_numpy(labels, decided) if labels.dtype.kind in "biuf" else labels
+        return labels_by(self._decide(X, "predict"), self.classes_)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

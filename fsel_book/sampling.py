@@ -3,8 +3,8 @@
 # %% auto #0
 __all__ = ['COLORS', 'Sampling', 'scale_columns', 'Promise', 'distortion', 'Measurement', 'Certificate', 'checked_sampling',
            'certify', 'method_color', 'SpectrumDisplay', 'requested_draws', 'check_rank', 'target_rank', 'check_unit',
-           'check_flag', 'check_draws', 'automatic_draws', 'check_input', 'check_library', 'forget', 'put_back',
-           'SamplingTransformer', 'CertifiedSelector']
+           'check_positive', 'check_flag', 'check_draws', 'automatic_draws', 'check_input', 'check_library', 'forget',
+           'put_back', 'SamplingTransformer', 'CertifiedSelector']
 
 # %% ../nbs/03_sampling.ipynb #ff329ec7
 import numbers
@@ -413,6 +413,11 @@ def check_unit(name, value):
     "Say so if the parameter `name` is not strictly between 0 and 1."
     if not isinstance(value, numbers.Real) or not 0 < float(value) < 1:
         raise ValueError(f"{name}={value!r} is not possible: give a number above 0 and below 1.")
+
+def check_positive(name, value, least=0.0):
+    "Say so if the parameter `name` is not a number above `least`."
+    if not isinstance(value, int | float | np.number) or isinstance(value, bool) or not least < value < np.inf:
+        raise ValueError(f"{name}={value!r} is not possible: give a number above {least:g}.")
 
 def check_flag(name, value):
     "Say so if the parameter `name` is not a truth value."

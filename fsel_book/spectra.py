@@ -2,10 +2,10 @@
 
 # %% auto #0
 __all__ = ['GRAM_LIMIT', 'KRYLOV_STEPS', 'long_blocks', 'gram', 'gram_factor', 'sparse_signs', 'sketch',
-           'warn_of_tiny_directions', 'sketched_factor', 'unit_factors', 'orthonormalize', 'safe_scale',
-           'squared_norms', 'check_leading', 'column_lengths', 'SampleSide', 'RowSpace', 'check_orthonormal',
-           'gram_times', 'leading_directions', 'leading_space', 'row_space', 'about_norm', 'basis_accuracy', 'as_space',
-           'leverage_scores']
+           'warn_of_tiny_directions', 'sketched_factor', 'unit_factors', 'orthonormalize', 'largest_entry',
+           'safe_scale', 'in_range', 'squared_norms', 'check_leading', 'column_lengths', 'SampleSide', 'RowSpace',
+           'check_orthonormal', 'gram_times', 'leading_directions', 'leading_space', 'row_space', 'about_norm',
+           'basis_accuracy', 'as_space', 'leverage_scores']
 
 # %% ../nbs/02_spectra.ipynb #3a600a2e
 import warnings
@@ -132,15 +132,25 @@ def orthonormalize(X):
     return T * scale, B, scale
 
 # %% ../nbs/02_spectra.ipynb #67bb71b5
-def safe_scale(X):
-    """The power of two that brings the largest entry of `X` near one."""
+def largest_entry(X):
+    """The size of the largest entry of `X`; 0 if it has none."""
     values = X.data if is_sparse(X) else X
     xp = namespace(values)
-    largest = max(float(xp.max(values)), -float(xp.min(values))) if 0 not in values.shape else 0.0
+    return max(float(xp.max(values)), -float(xp.min(values))) if 0 not in values.shape else 0.0
+
+def safe_scale(X):
+    """The power of two that brings the largest entry of `X` near one."""
+    largest = largest_entry(X)
     if largest == 0: raise ValueError("X is all zeros: its rank is 0 and there is nothing to select.")
     if largest < np.finfo(np.float64).tiny:
         raise ValueError(f"X has no entry above {largest:.0e}, where float64 has lost its precision; rescale it.")
     return float(2.0 ** -np.frexp(largest)[1])
+
+def in_range(X, room):
+    """`X` in float64, CSR if sparse, times a power of two unless its largest entry is between `1 / room` and `room`; that power."""
+    X = as_float64(X.tocsr() if is_sparse(X) else X)
+    scale = 1.0 if 1 / room < (largest_entry(X) or 1.0) < room else safe_scale(X)
+    return (X if scale == 1.0 else X * scale), scale
 
 # %% ../nbs/02_spectra.ipynb #53961eca
 def squared_norms(Z, T=None, upper=False):

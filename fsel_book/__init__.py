@@ -43,6 +43,15 @@ from fsel_book.dual_set import (
     rand_sampling,
 )
 from fsel_book.experiments import Comparison, Experiment, mean_and_error
+from fsel_book.kernels import (
+    CallableKernel,
+    ChiSquaredKernel,
+    LinearKernel,
+    MismatchFeatures,
+    PolynomialKernel,
+    RBFKernel,
+    kernel_of,
+)
 from fsel_book.leverage import (
     LeverageDisplay,
     LeverageSelector,
@@ -76,8 +85,10 @@ from fsel_book.svm import (
 
 __all__ = [
     "BSSSelector",
+    "CallableKernel",
     "Certificate",
     "CertifiedSelector",
+    "ChiSquaredKernel",
     "Comparison",
     "DSFSelector",
     "DualProjectionClassifier",
@@ -87,11 +98,15 @@ __all__ = [
     "LPSVMClassifier",
     "LeverageDisplay",
     "LeverageSelector",
+    "LinearKernel",
     "Margin",
     "MarginReport",
+    "MismatchFeatures",
     "PivotedQR",
+    "PolynomialKernel",
     "PredictionBound",
     "Promise",
+    "RBFKernel",
     "RLSClassifier",
     "RRQRSelector",
     "RSFSelector",
@@ -119,6 +134,7 @@ __all__ = [
     "det_sampling_reference",
     "enclosing_ball",
     "information_gain",
+    "kernel_of",
     "kernel_sandwich",
     "largest_leverages",
     "leverage_promise",

@@ -71,6 +71,7 @@ from fsel_book.ridge import (
 )
 from fsel_book.sampling import Certificate, CertifiedSelector, Promise, Sampling, SpectrumDisplay, certify
 from fsel_book.spectra import RowSpace, leverage_scores, row_space
+from fsel_book.risk_rfe import GuyonRFE, RiskRFE
 from fsel_book.svm import (
     EnclosingBall,
     LPSVMClassifier,
@@ -95,6 +96,7 @@ __all__ = [
     "DualProjectionRidge",
     "EnclosingBall",
     "Experiment",
+    "GuyonRFE",
     "LPSVMClassifier",
     "LeverageDisplay",
     "LeverageSelector",
@@ -115,6 +117,7 @@ __all__ = [
     "RegressionCertificate",
     "RidgeRisk",
     "RiskCurveDisplay",
+    "RiskRFE",
     "RowSpace",
     "SCADSVMClassifier",
     "Sampling",

@@ -1,0 +1,357 @@
+"""Risk-RFE: duals and bounds, warm fits, the same order as the literal algorithm, closed forms, the estimators."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.exceptions import NotFittedError
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR
+from sklearn.utils.estimator_checks import check_estimator
+
+from fsel_book.kernels import (
+    CallableKernel,
+    ChiSquaredKernel,
+    LinearKernel,
+    PolynomialKernel,
+    RBFKernel,
+    RunningSums,
+)
+from fsel_book.risk_rfe import (
+    LOSSES,
+    NUMBERS,
+    Bounds,
+    GuyonRFE,
+    Hinge,
+    Reduced,
+    RiskRFE,
+    Squared,
+    best_intercept,
+    broken,
+    duality_gap,
+    first_fit,
+    guyon_rfe,
+    interior_point_fit,
+    libsvm_fit,
+    reference_fit,
+    risk_rfe,
+    risk_rfe_reference,
+    squared_linear_path,
+    tighten,
+    tighten_alone,
+    warm_fit,
+)
+
+SEEDS = range(120)
+
+
+def problem(seed):
+    """A random problem: every kernel with every loss, with duplicated and constant features, rounded rows, weights."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(20, 50)), int(rng.integers(3, 7))
+    X = rng.normal(size=(n, d))
+    if seed % 3 == 0:
+        X[:, -1] = X[:, 0]
+    if seed % 4 == 0:
+        X[:, 1] = rng.choice([0.0, 1.0, 2.0])
+    if seed % 6 == 1:
+        X = np.round(X)
+    gamma = 10.0 ** rng.uniform(-2, 0.3) / d * 3
+    kernels = [
+        RBFKernel(gamma),
+        LinearKernel(),
+        PolynomialKernel(int(rng.integers(2, 4)), gamma, float(rng.integers(0, 2))),
+        ChiSquaredKernel(gamma),
+        LinearKernel(normalised=True),
+        CallableKernel(lambda A, B: rbf_kernel(A, B, gamma=gamma)),
+    ]
+    kernel, name = kernels[seed % 6], list(LOSSES)[seed // 6 % 5]
+    if isinstance(kernel, ChiSquaredKernel):
+        X = np.abs(X)
+    f = X[:, 0] + X[:, d // 2] ** 2 - 0.5 + 0.5 * rng.normal(size=n)
+    y = f if name in NUMBERS else np.where(f > np.median(f), 1.0, -1.0)
+    C = 10.0 ** rng.uniform(-2, 1.5) * (rng.uniform(0.5, 2, n) if seed % 5 == 0 else 1)
+    return X, kernel, LOSSES[name](y, C), bool(seed % 7 % 2)
+
+
+def unit(loss):
+    """The objective of f = 0, to measure by."""
+    return loss.primal(np.zeros(len(loss.y)))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_same_order_and_values_as_refitting_everything(seed):
+    X, kernel, loss, intercept = problem(seed)
+    J, values = risk_rfe_reference(X, [loss], kernel, intercept=intercept)
+    fast = risk_rfe(X, [loss], kernel, intercept=intercept)
+    assert fast.order == J
+    assert_allclose(fast.values, values, atol=1e-8 * unit(loss))
+    assert fast.left == list(range(X.shape[1], 0, -1))
+
+
+@pytest.mark.parametrize("seed", SEEDS[::2])
+def test_bounds_are_bounds_and_are_attained_by_feasible_points(seed):
+    X, kernel, loss, intercept = problem(seed)
+    d, sums = X.shape[1], RunningSums(kernel, X)
+    reduced = Reduced(sums, sums.matrix())
+    matrices = sums.removals()
+    exact = np.array([first_fit(K, loss, intercept)[1] for K in matrices])
+    bounds = Bounds(reduced, loss, first_fit(reduced.K, loss, intercept)[0], intercept)
+    before = bounds.values.copy()
+    for stage in (None, lambda: tighten(bounds, np.arange(d)), lambda: [tighten_alone(bounds, c) for c in range(d)]):
+        if stage:
+            stage()
+        assert (bounds.values <= exact + 1e-9 * unit(loss)).all()
+        assert (bounds.values >= before - 1e-12 * unit(loss)).all()
+        lo, hi = loss.box()
+        for c in range(d):
+            u = bounds.start(c)
+            assert abs(loss.dual(matrices[c], u) - bounds.values[c]) < 1e-8 * unit(loss)
+            assert (u >= lo - 1e-9).all() and (u <= hi + 1e-9).all()
+            assert not intercept or abs(u.sum()) < 1e-9 * max(1, abs(u).sum())
+
+
+@pytest.mark.parametrize("seed", SEEDS[::3])
+def test_accepted_fits_satisfy_the_optimality_conditions(seed):
+    X, kernel, loss, intercept = problem(seed)
+    K = RunningSums(kernel, X).matrix()
+    u, value, exact = first_fit(K, loss, intercept)
+    f = K @ u
+    b = best_intercept(loss, f) if intercept else 0.0
+    assert exact and abs(loss.dual(K, u) - value) < 1e-12 * unit(loss)
+    assert -1e-12 * unit(loss) <= duality_gap(K, loss, u, intercept) <= 2 * loss.gap
+    # Fenchel's inequality, sample by sample: the gap is a sum of these, none below zero
+    one_by_one = loss.C * loss.value(f + b) + np.array(
+        [type(loss)(loss.y[i : i + 1], loss.C[i]).phi(u[i : i + 1]) for i in range(len(u))]
+    )
+    slack = one_by_one + u * (f + b)
+    assert slack.min() > -1e-9 * unit(loss) and slack.max() < 1e-8 * unit(loss)
+
+
+@pytest.mark.parametrize("name", ["hinge", "squared_hinge", "logistic"])
+@pytest.mark.parametrize("step", [1, 2, 0.4])
+def test_classes_steps_and_delta_as_in_the_reference(name, step):
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(40, 6))
+        codes = np.digitize(X[:, 0] + 0.3 * rng.normal(size=40), [-0.5, 0.5])
+        losses = [LOSSES[name](np.where(codes == c, 1.0, -1.0), 3.0) for c in range(3)]
+        kernel = RBFKernel(10.0 ** rng.uniform(-1.5, 0))
+        rise = np.diff(risk_rfe(X, losses, kernel).values).mean()
+        delta = None if seed % 2 else (lambda left, rise=rise: rise * left / 6)
+        J, values = risk_rfe_reference(X, losses, kernel, 1, step, delta)
+        fast = risk_rfe(X, losses, kernel, 1, step, delta)
+        assert fast.order == J
+        assert_allclose(fast.values, values, atol=1e-8 * 360)
+
+
+def test_oracles_agree():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    K, y = rbf_kernel(X), np.sign(X[:, 0] + rng.normal(size=40))
+    for C in (0.1, 10.0):
+        loss = Hinge(y, C)
+        u = libsvm_fit(K, loss)
+        assert duality_gap(K, loss, u, True) < 1e-6 * unit(loss)
+        for other in (interior_point_fit(K, loss), warm_fit(K, loss, u, False)[0]):
+            assert duality_gap(K, loss, other, False) < 1e-9 * unit(loss)
+    u = reference_fit(K, Squared(y, 2.0), False)
+    assert_allclose(u, KernelRidge(alpha=0.25, kernel="precomputed").fit(K, y).dual_coef_, rtol=1e-8)
+
+
+def test_a_fit_is_not_given_up_for_a_point_that_is_not_feasible():
+    """Here a guess leaves no room for the sum to be zero; its dual value is above the optimum and proves nothing."""
+    X, kernel, loss, _ = problem(66)
+    sums = RunningSums(kernel, X)
+    bounds = Bounds(Reduced(sums, sums.matrix()), loss, first_fit(sums.matrix(), loss, True)[0], True)
+    K = sums.removals([2])[0]
+    optimum = first_fit(K, loss, True)[1]
+    u, value, exact = warm_fit(K, loss, bounds.start(2), True, optimum + 0.1)
+    assert exact and abs(value - optimum) < 1e-9 * unit(loss) and abs(u.sum()) < 1e-12
+
+
+def test_broken_names_each_condition():
+    loss = Hinge(np.ones(4), 1.0)
+    u, free = np.array([1.5, -0.5, 0.0, 1.0]), np.array([True, True, False, False])
+    *_, over, under, rise, fall = broken(loss, u, np.ones(4), free, np.array([0.0, 0.0, 0.5, -0.5]))
+    assert_array_equal([over, under, rise, fall], np.eye(4, dtype=bool))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_closed_forms_against_refits(seed):
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(10, 60)), int(rng.integers(3, 80))
+    X = rng.normal(size=(n, d)) * 10 ** rng.uniform(-1, 1, d)
+    if seed % 3 == 0:
+        X[:, -1] = X[:, 0]
+    if seed % 4 == 0:
+        X[:, 1] = 3.0
+    y = X @ (rng.normal(size=d) * (rng.random(d) < 0.3)) + rng.normal(size=n)
+    loss = Squared(y, 10.0 ** rng.uniform(-2, 3) * (rng.uniform(0.5, 2, n) if seed % 5 == 0 else 1))
+    intercept, step = bool(seed % 2), [1, 3, 0.2][seed % 3]
+    done = squared_linear_path(X, loss, 1, step, None, intercept, block=8)
+    assert done.left[-1] == 1 and len(done.order) == d - 1
+    for value, left in list(zip(done.values, done.left, strict=True))[:: max(1, d // 8)]:
+        K = LinearKernel()(np.delete(X, done.order[: d - left], axis=1))
+        assert abs(value - loss.dual(K, reference_fit(K, loss, intercept))) < 1e-8 * unit(loss)
+    if d < 12:
+        assert done.order == risk_rfe_reference(X, [loss], LinearKernel(), 1, step, intercept=intercept)[0]
+
+
+def test_the_swept_path_is_brought_up_to_date():
+    """Ill-conditioned, 300 columns: without the fresh starts the error is 1e-6."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 300)) * 10 ** rng.uniform(-1.5, 1.5, 300)
+    loss = Squared(X[:, :5].sum(axis=1) + rng.normal(size=60), 1e5)
+    done = squared_linear_path(X, loss)
+    for value, left in list(zip(done.values, done.left, strict=True))[::20]:
+        K = LinearKernel()(np.delete(X, done.order[: 300 - left], axis=1))
+        assert abs(value - loss.dual(K, reference_fit(K, loss, True))) < 2e-7 * unit(loss)
+
+
+def test_guyon_is_its_definition():
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(40, 5))
+        loss, left = Hinge(np.sign(X[:, 0] * X[:, 1]), 2.0), list(range(5))
+        while len(left) > 1:
+            K = rbf_kernel(X[:, left], gamma=0.4)
+            u = libsvm_fit(K, loss)
+            falls = [u @ (K - rbf_kernel(np.delete(X[:, left], c, axis=1), gamma=0.4)) @ u for c in range(len(left))]
+            left.pop(int(np.argmin(falls)))
+        assert set(range(5)) - set(guyon_rfe(X, [loss], RBFKernel(0.4)).order) == set(left)
+
+
+def two_signs(n=120, d=8, seed=0):
+    X = np.random.default_rng(seed).uniform(-1, 1, (n, d))
+    return X, np.where(X[:, 2] * X[:, 5] > 0, "b", "a")
+
+
+@pytest.mark.parametrize("kind", [RiskRFE, GuyonRFE])
+def test_estimators_find_what_no_linear_machine_sees(kind):
+    X, y = two_signs()
+    selector = kind(2, C=10).fit(X, y)
+    assert_array_equal(selector.get_support(indices=True), [2, 5])
+    machine = SVC(C=10, gamma=selector.kernel_.gamma, tol=1e-8).fit(X[:, [2, 5]], y)
+    fresh = two_signs(seed=1)[0]
+    assert_allclose(selector.decision_function(fresh), machine.decision_function(fresh[:, [2, 5]]), atol=1e-5)
+    assert_array_equal(selector.predict(fresh), machine.predict(fresh[:, [2, 5]]))
+    assert set(selector.ranking_) == {1, 2, 3, 4, 5, 6, 7} and (selector.ranking_ == 1).sum() == 2
+    assert_allclose(selector.increments_, np.diff(selector.objective_path_))
+    assert_array_equal(selector.n_features_path_, np.arange(8, 1, -1))
+
+
+def test_objectives_are_those_of_the_machine():
+    X, y = two_signs()
+    target = X[:, 2] ** 2 + 0.1 * X[:, 5]
+    selector = RiskRFE(3, loss="epsilon_insensitive", lam=0.01, epsilon=0.05).fit(X, target)
+    C = 1 / (2 * len(X) * 0.01)
+    K = rbf_kernel(X[:, selector.support_], gamma=selector.kernel_.gamma)
+    machine = SVR(kernel="precomputed", C=C, epsilon=0.05, tol=1e-9).fit(K, target)
+    u = np.zeros(len(X))
+    u[machine.support_] = machine.dual_coef_[0]
+    f = machine.predict(K)
+    assert_allclose(selector.predict(X), f, atol=1e-5)
+    objective = 0.01 * u @ K @ u + np.maximum(0, abs(target - f) - 0.05).mean()
+    assert_allclose(selector.objective_path_[-1], objective, rtol=1e-6)
+
+
+def test_weights_sparse_frames_pickles_and_pipelines():
+    X, y = two_signs()
+    w = np.random.default_rng(1).integers(0, 3, 120).astype(float)
+    weighted = RiskRFE(2, C=5).fit(X, y, w)
+    repeated = RiskRFE(2, C=5).fit(np.repeat(X, w.astype(int), axis=0), np.repeat(y, w.astype(int)))
+    assert_array_equal(weighted.ranking_, repeated.ranking_)
+    assert_allclose(weighted.objective_path_, repeated.objective_path_, rtol=1e-7)
+    dense = RiskRFE(2, kernel="linear", loss="logistic").fit(X, y)
+    sparse = RiskRFE(2, kernel="linear", loss="logistic").fit(sp.csr_array(X), y)
+    assert_array_equal(dense.ranking_, sparse.ranking_)
+    assert_allclose(dense.decision_function(X), sparse.decision_function(sp.csc_array(X)), atol=1e-8)
+    frame = pd.DataFrame(X, columns=list("abcdefgh"))
+    named = RiskRFE(2, C=5).fit(frame, y)
+    assert_array_equal(named.get_feature_names_out(), ["c", "f"])
+    again = pickle.loads(pickle.dumps(named))
+    assert_array_equal(again.predict(frame), named.predict(frame))
+    assert list(clone(named).set_output(transform="pandas").fit(frame, y).transform(frame).columns) == ["c", "f"]
+    pipe = make_pipeline(StandardScaler(), RiskRFE(C=5, step=0.5))
+    search = GridSearchCV(pipe, {"riskrfe__n_features_to_select": [2, 8]}, cv=3).fit(X, y)
+    assert search.best_params_ == {"riskrfe__n_features_to_select": 2}
+
+
+def test_ties_go_by_index_and_units_do_not_matter():
+    X, y = two_signs()
+    same = np.column_stack([X[:, 2], X[:, 2], X[:, 5], X[:, 5], np.ones(120), np.zeros(120)])
+    order = RiskRFE(2, gamma=0.5, C=5).fit(same, y).elimination_order_.tolist()
+    assert order[:2] == [4, 5] and set(order[2:]) == {0, 2}
+    far = RiskRFE(2, C=5).fit(X * 1e6, y)
+    assert_array_equal(far.ranking_, RiskRFE(2, C=5).fit(X, y).ranking_)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        (dict(loss="l1"), "loss='l1' is not possible: give one of 'hinge'"),
+        (dict(C=1.0, lam=1.0), "C=1.0 and lam=1.0 together are not possible"),
+        (dict(C=-1), "C=-1 is not possible"),
+        (dict(lam=0), "lam=0 is not possible"),
+        (dict(kernel="gauss"), "kernel='gauss' is not possible"),
+        (dict(gamma=-1), "gamma=-1 is not possible"),
+        (dict(epsilon=-0.1), "epsilon=-0.1 is not possible"),
+        (dict(step=0), "step=0 is not possible"),
+        (dict(step=1.0), "step=1.0 is not possible"),
+        (dict(delta=-0.5), "delta=-0.5 is not possible"),
+        (dict(tol=0), "tol=0 is not possible"),
+        (dict(fit_intercept=1), "fit_intercept=1 is not possible"),
+        (dict(n_features_to_select=9), "n_features_to_select=9 is not possible"),
+        (dict(n_features_to_select="some"), "n_features_to_select='some' is not possible"),
+        (dict(kernel=lambda A, B: -A @ B.T), "is not positive semi-definite"),
+        (dict(kernel="chi2"), "a histogram has none below 0"),
+    ],
+)
+def test_errors_name_the_parameter_and_leave_nothing_behind(parameters, message):
+    X, y = two_signs()
+    selector = RiskRFE(2).fit(X, y).set_params(**parameters)
+    with pytest.raises(ValueError, match=message.replace("(", r"\(")):
+        selector.fit(X, y)
+    assert not [name for name in vars(selector) if name.endswith("_")]
+    with pytest.raises(NotFittedError):
+        selector.transform(X)
+
+
+def test_bad_data_and_interrupts():
+    X, y = two_signs()
+    with pytest.raises(ValueError, match="one class"):
+        RiskRFE().fit(X, np.full(120, "a"))
+    with pytest.raises(ValueError, match="NaN"):
+        RiskRFE().fit(np.where(X > 0.99, np.nan, X), y)
+    with pytest.raises(AttributeError, match="decision_function"):
+        RiskRFE(2, loss="squared").fit(X, X[:, 0]).decision_function(X)
+
+    def interrupt(left):
+        raise KeyboardInterrupt
+
+    selector = RiskRFE(2).fit(X, y).set_params(delta=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        selector.fit(X, y)
+    assert not [name for name in vars(selector) if name.endswith("_")]
+    with pytest.raises(NotFittedError):
+        selector.predict(X)
+
+
+@pytest.mark.parametrize(
+    ("kind", "loss"), [*((RiskRFE, loss) for loss in LOSSES), (GuyonRFE, "hinge"), (GuyonRFE, "epsilon_insensitive")]
+)
+def test_check_estimator(kind, loss):
+    assert is_regressor(kind(loss=loss)) == (loss in NUMBERS) != is_classifier(kind(loss=loss))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_estimator(kind(loss=loss))

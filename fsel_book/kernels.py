@@ -323,8 +323,8 @@ def check_semidefinite(K, name="kernel"):
 # %% ../nbs/11_kernels.ipynb #58921435
 KERNELS = {"linear": LinearKernel, "poly": PolynomialKernel, "rbf": RBFKernel, "chi2": ChiSquaredKernel}
 
-def gamma_of(gamma, X, kernel):
-    "The number behind `gamma`, for the data `X` and the kernel of this name."
+def gamma_of(gamma, X, kernel, weights=None):
+    "The number behind `gamma`, for the data `X` and the kernel of this name; samples may have weights."
     if not isinstance(gamma, str):
         if not isinstance(gamma, int | float | np.number) or isinstance(gamma, bool) or not 0 < gamma < np.inf:
             raise ValueError(f'gamma={gamma!r} is not possible: give a number above 0, "scale" or "auto".')
@@ -332,14 +332,15 @@ def gamma_of(gamma, X, kernel):
     if gamma not in ("scale", "auto"): raise ValueError(f'gamma={gamma!r} is not possible: give a number above 0, "scale" or "auto".')
     if X is None: raise ValueError(f"gamma={gamma!r} needs the data: give X, or a number.")
     X = (ChiSquaredKernel() if kernel == "chi2" else LinearKernel()).check(X)
-    mean = X.mean()
+    def average(A): return np.average(np.asarray(A.mean(axis=1)).ravel(), weights=weights)
+    mean = average(X)
     with np.errstate(over="ignore", under="ignore"):
-        unit = mean if kernel == "chi2" else (X * X).mean() - mean**2 if is_sparse(X) else X.var()
+        unit = mean if kernel == "chi2" else average(X * X) - mean**2 if is_sparse(X) else average((X - mean)**2)
     if gamma == "auto" or X.max() == X.min(): unit = 1.0
     if not 1e-304 < X.shape[1] * unit < 1e304: raise ValueError(f'gamma="scale" is not possible: the spread of X, {unit:.1e}, is out of range. Bring X to unit size first.')
     return float(1 / (X.shape[1] * unit))
 
-def kernel_of(kernel="rbf", X=None, gamma="scale", degree=3, coef0=0.0):
+def kernel_of(kernel="rbf", X=None, gamma="scale", degree=3, coef0=0.0, weights=None):
     """A kernel object from its name, from a function, or from a kernel object, which is returned as it is.
 
     Parameters
@@ -351,6 +352,8 @@ def kernel_of(kernel="rbf", X=None, gamma="scale", degree=3, coef0=0.0):
         "scale" is `1 / (n_features * X.var())`, for "chi2" `1 / (n_features * X.mean())`; "auto" is `1 / n_features`.
     degree, coef0
         Of "poly".
+    weights : array, shape (n_samples,), optional
+        How often each sample counts in variance and mean.
 
     Examples
     --------
@@ -364,7 +367,7 @@ def kernel_of(kernel="rbf", X=None, gamma="scale", degree=3, coef0=0.0):
     if not isinstance(kernel, str) or kernel not in KERNELS:
         raise ValueError(f"kernel={kernel!r} is not possible: give one of {', '.join(map(repr, KERNELS))}, a function of two matrices, or a kernel object.")
     if kernel == "linear": return LinearKernel()
-    gamma = gamma_of(gamma, X, kernel)
+    gamma = gamma_of(gamma, X, kernel, weights)
     return PolynomialKernel(degree, gamma, float(coef0)) if kernel == "poly" else KERNELS[kernel](gamma)
 
 # %% ../nbs/11_kernels.ipynb #e688f395

@@ -8,11 +8,10 @@ __all__ = ['LOSSES', 'NUMBERS', 'beside', 'Loss', 'Hinge', 'EpsilonInsensitive',
            'linear_products', 'polynomial_products', 'gaussian_products', 'Reduced', 'products', 'narrowed',
            'one_sided', 'factorised', 'newton_directions', 'best_length', 'Bounds', 'tighten', 'tighten_alone', 'Step',
            'Elimination', 'eliminate', 'risk_rfe', 'guyon_rfe', 'inverse', 'ridge_state', 'sweep', 'centred',
-           'squared_linear_path', 'number_to_keep', 'weighted_scale', 'for_labels', 'KernelElimination',
-           'FittedElimination', 'PredictingElimination', 'RiskRFE', 'GuyonRFE']
+           'squared_linear_path', 'for_labels', 'KernelElimination', 'FittedElimination', 'PredictingElimination',
+           'RiskRFE', 'GuyonRFE']
 
 # %% ../nbs/12_risk_rfe.ipynb #789eb8c5
-import numbers
 import warnings
 from dataclasses import dataclass
 from math import comb
@@ -35,7 +34,7 @@ from .dual_projection import check_targets
 from .kernels import (CallableKernel, LinearKernel, PolynomialKernel, RBFKernel, RunningSums, check_semidefinite, host_matrix,
                                kernel_of, lossy_removals, without_feature)
 from .ridge import check_labels, labels_by
-from .sampling import check_flag, check_input, check_positive, forget
+from .sampling import check_flag, check_input, check_positive, forget, requested_draws
 
 # %% ../nbs/12_risk_rfe.ipynb #94f02231
 def beside(a, u):
@@ -827,22 +826,6 @@ def squared_linear_path(X, loss, n_features_to_select=1, step=1, delta=None, int
 # %% ../nbs/12_risk_rfe.ipynb #4dec469b
 NUMBERS = ("epsilon_insensitive", "squared")                   # the losses for numbers; the others are for labels
 
-def number_to_keep(n_features_to_select, d):
-    "The number of features to keep, of `d`."
-    r = n_features_to_select
-    if r is None: return max(1, d // 2)
-    if is_integer(r) and 1 <= r <= d: return int(r)
-    if isinstance(r, numbers.Real) and not isinstance(r, numbers.Integral) and 0 < float(r) <= 1: return max(1, int(float(r) * d))
-    raise ValueError(f"n_features_to_select={r!r} is not possible: give None for half of the features, an integer from 1 to {d} "
-                     f"(the number of features), or a fraction above 0 and at most 1.")
-
-def weighted_scale(X, w, kernel):
-    "What `gamma='scale'` is where sample i counts `w_i` times."
-    mean = np.average(np.asarray(X.mean(axis=1)).ravel(), weights=w)
-    square = np.average(np.asarray(((X * X) if is_sparse(X) else (X - mean)**2).mean(axis=1)).ravel(), weights=w)
-    unit = mean if kernel == "chi2" else square - mean**2 if is_sparse(X) else square
-    return 1 / (X.shape[1] * unit) if unit > 0 else 1 / X.shape[1]
-
 def for_labels(estimator):
     "Whether the loss is one for labels; what a classifier alone has is there only then."
     if estimator.loss not in NUMBERS: return True
@@ -862,7 +845,9 @@ class KernelElimination(SelectorMixin, BaseEstimator):
         check_flag("fit_intercept", self.fit_intercept)
         if not (is_integer(self.step) and self.step >= 1) and not (isinstance(self.step, float) and 0 < self.step < 1):
             raise ValueError(f"step={self.step!r} is not possible: give an integer of at least 1, or a fraction above 0 and below 1.")
-        return number_to_keep(self.n_features_to_select, d)
+        least = requested_draws(self.n_features_to_select, d, least=1)
+        if least is None: raise ValueError("n_features_to_select='auto' is not possible: give how many features to keep, or delta.")
+        return least
 
     def _targets(self, X, y):
         "The classes, or None, and a column of targets for each machine."
@@ -884,9 +869,7 @@ class KernelElimination(SelectorMixin, BaseEstimator):
         more = dict(epsilon=self.epsilon) if self.loss == "epsilon_insensitive" else {}
         return C, [LOSSES[self.loss](column, C * w, self.tol, **more) for column in Y.T]
 
-    def _kernel(self, A, w):
-        weighted = isinstance(self.kernel, str) and self.kernel != "linear" and isinstance(self.gamma, str) and self.gamma == "scale" and np.ptp(w) > 0
-        return kernel_of(self.kernel, A, weighted_scale(A, w, self.kernel) if weighted else self.gamma, self.degree, self.coef0)
+    def _kernel(self, A, w): return kernel_of(self.kernel, A, self.gamma, self.degree, self.coef0, w if np.ptp(w) > 0 else None)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

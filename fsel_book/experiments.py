@@ -5,14 +5,17 @@ __all__ = ['DRAWS', 'GEOMETRY', 'AS_PRINTED', 'METHODS', 'synthetic_choices', 'L
            'synthetic_risks', 'text_risks', 'EMBEDDED', 'SCALINGS', 'FOR_TABLE', 'TABLE_SETS', 'sparse_table',
            'PRINTED_SPARSE', 'PLAIN', 'sparse_readings', 'CHOICES', 'sparse_choices', 'RULES', 'ALTERNATIVES',
            'sparse_alternatives', 'BOUNDS', 'many_targets', 'GENES', 'MACHINE_METHODS', 'machines', 'margins_left',
-           'identity', 'random_stream', 'source_of', 'names_in', 'used_by', 'stands_for', 'fingerprint', 'plain',
-           'in_json', 'append_line', 'finished_trials', 'run_trial', 'importable', 'Experiment', 'mean_and_error',
-           'Comparison', 'taken', 'greedy', 'goal', 'select', 'selections', 'ten_fold', 'errors_in_percent', 'averaged',
-           'most_chosen', 'synthetic_choice', 'documents', 'fold_errors', 'document_errors', 'chosen_words', 'risks',
-           'synthetic_risk', 'document_risk', 'regression_set', 'part_of', 'rescaled', 'leading', 'root_mean_square',
-           'fitted_errors', 'split', 'sparse_errors', 'printed_sparse', 'task_of', 'used', 'lasso_weights',
-           'sparse_pca', 'regress', 'alternative', 'alternative_errors', 'many_target_errors', 'fitting', 'machine',
-           'shared_by_machines', 'machine_selection', 'margin_quality', 'machine_fold', 'machine_errors']
+           'RELEVANT', 'PRICES', 'WIDTHS', 'linear_tables', 'bent_tables', 'identity', 'random_stream', 'source_of',
+           'names_in', 'used_by', 'stands_for', 'fingerprint', 'plain', 'in_json', 'append_line', 'finished_trials',
+           'run_trial', 'importable', 'Experiment', 'mean_and_error', 'Comparison', 'taken', 'greedy', 'goal', 'select',
+           'selections', 'ten_fold', 'errors_in_percent', 'averaged', 'most_chosen', 'synthetic_choice', 'documents',
+           'fold_errors', 'document_errors', 'chosen_words', 'risks', 'synthetic_risk', 'document_risk',
+           'regression_set', 'part_of', 'rescaled', 'leading', 'root_mean_square', 'fitted_errors', 'split',
+           'sparse_errors', 'printed_sparse', 'task_of', 'used', 'lasso_weights', 'sparse_pca', 'regress',
+           'alternative', 'alternative_errors', 'many_target_errors', 'fitting', 'machine', 'shared_by_machines',
+           'machine_selection', 'margin_quality', 'machine_fold', 'machine_errors', 'linear_task', 'ratio', 'bent_task',
+           'tuned_machine', 'test_error', 'eliminations', 'first_with', 'lasso_features', 'scad_machine', 'penalised',
+           'elimination_errors']
 
 # %% ../nbs/17_experiments.ipynb #d56aeabd
 import ast
@@ -35,16 +38,18 @@ from typing import Any
 
 import joblib
 import numpy as np
-from scipy.linalg import eigh, qr
+from scipy.linalg import cholesky, eigh, qr
+from scipy.stats import norm
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.decomposition import PCA, SparsePCA
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import RFE
-from sklearn.linear_model import LinearRegression, lasso_path
-from sklearn.model_selection import KFold, ParameterGrid
+from sklearn.linear_model import LinearRegression, LogisticRegression, lasso_path
+from sklearn.model_selection import GridSearchCV, KFold, ParameterGrid, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR, l1_min_c
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
@@ -55,11 +60,13 @@ from .bss import bss, round_ties, sketched_space
 from .datasets import load_dataset, load_docstrings, load_techtc, make_bhattacharyya, make_bhattacharyya_regression
 from .dual_set import (ClosestSpan, DSFSelector, RSFSelector, SparsePCRegressor, det_sampling, det_sampling_reference,
                                 orthonormal_columns, rand_sampling)
+from .kernels import LinearKernel, RBFKernel
 from .leverage import largest_leverages, leverage_sampling
 from .ridge import RLSClassifier, ridge_risk
+from .risk_rfe import EpsilonInsensitive, Hinge, change_point, guyon_rfe, risk_rfe
 from .sampling import Sampling, certify
 from .spectra import RowSpace, gram, row_space
-from .svm import LPSVMClassifier, enclosing_ball, svm_margin
+from .svm import LPSVMClassifier, SCADSVMClassifier, enclosing_ball, svm_margin
 
 # %% ../nbs/17_experiments.ipynb #90c9d49b
 def identity(*parts):
@@ -786,3 +793,109 @@ def machine_errors(rng, data, sizes=(100, 200, 300, 500), measure=False, n=200):
 
 machines = Experiment("machines", machine_errors, dict(data=[*TEXTS, "docstrings", *GENES]), repetitions=10)
 margins_left = Experiment("margins_left", machine_errors, dict(data=[*TEXTS, "docstrings", *GENES], measure=[True]), repetitions=1)
+
+# %% ../nbs/17_experiments.ipynb #ca1ce62a
+RELEVANT = {15: 4, 30: 7, 50: 3, 200: 10}                     # number of features, and how many of them matter
+
+def linear_task(rng, d, n, numbers):
+    "A linear rule in a few of `d` features uniform in [-1, 1]: data, targets, and which features matter."
+    X, w, relevant = rng.uniform(-1, 1, (n, d)), np.zeros(d), rng.permutation(d)[:RELEVANT[d]]
+    w[relevant] = rng.choice([0.5, 1.0], len(relevant))
+    return X, X @ w + rng.standard_normal(n) / 3 if numbers else np.where(X @ w > 0, 1.0, -1.0), relevant
+
+def ratio(x, z):
+    "The bent product of tables 8.5 and 8.6."
+    return x * z / (1 + 0.1 * x)**2
+
+def bent_task(rng, correlated, n, numbers):
+    "A rule in two of ten features, or in three correlated ones of fifty, that no linear machine sees."
+    d, k, width = (50, 3, 2**(1 / 3)) if correlated else (10, 2, 2.0)
+    G = rng.standard_normal((n, d))
+    if correlated: G[:, :3] = G[:, :3] @ cholesky([[1, 0.5, -0.5], [0.5, 1, -0.5], [-0.5, -0.5, 1]])
+    X = width * (2 * norm.cdf(G) - 1)
+    inside = np.where(np.all(np.abs(X[:, :k]) <= 1, axis=1), 1.0, -1.0)
+    bent = 2 * ratio(X[:, 0], X[:, 1]) + 2 * ratio(X[:, 1], X[:, 2]) if correlated else ratio(X[:, 0], X[:, 1])
+    order = rng.permutation(d)
+    return X[:, order], bent if numbers else inside, np.flatnonzero(order < k)
+
+# %% ../nbs/17_experiments.ipynb #9fd2a879
+PRICES = [0.0025, 0.025, 0.25, 2.5, 25.0]                     # C = 1 / (2 n lam), where 2 / (n lam) is 0.01 to 100
+WIDTHS = np.array([1.0, 1 / 4, 1 / 9, 1 / 16])                # gamma = 1 / j^2
+
+def tuned_machine(X, y, kernel, numbers, rng):
+    "scikit-learn's machine, in 100,000 steps at most, with `C` and `gamma` by five-fold cross-validation."
+    plain = SVR(kernel=kernel, epsilon=0.1, max_iter=100_000) if numbers else SVC(kernel=kernel, max_iter=100_000)
+    folds = KFold(5, shuffle=True, random_state=rng) if numbers else StratifiedKFold(5, shuffle=True, random_state=rng)
+    grid = dict(C=PRICES, gamma=WIDTHS * min(1, 50 / X.shape[1])) if kernel == "rbf" else dict(C=PRICES)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return plain.set_params(**GridSearchCV(plain, grid, cv=folds).fit(X, y).best_params_)
+
+def test_error(model, X, y, X_new, y_new, features):
+    "Share of wrong labels, or mean squared error if there are more than two, of a model fitted to some features; of the best constant if there are none."
+    if not len(features): model = DummyClassifier() if len(np.unique(y)) == 2 else DummyRegressor()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        gone = model.fit(X[:, features], y).predict(X_new[:, features]) - y_new
+    return float(np.mean(gone**2) if len(np.unique(y)) > 2 else np.mean(gone != 0))
+
+def eliminations(X, y, kernel, k, numbers, rng):
+    "The machine, and the features left by risk-RFE, by naive ranks and at the change point, and by Guyon's RFE."
+    machine, d = tuned_machine(X, y, kernel, numbers, rng), X.shape[1]
+    rough = kernel == "linear"
+    loss = EpsilonInsensitive(y - y.mean(), machine.C, 1e-5 if rough else 1e-9) if numbers else Hinge(y, machine.C, 1e-5 if rough else 1e-9)
+    space = RBFKernel(machine.gamma) if kernel == "rbf" else LinearKernel()
+    path = risk_rfe(X, [loss], space, 0, "adaptive" if rough and d >= 50 else 1)
+    bend = change_point(path.values, path.left).n_features
+    guyon = guyon_rfe(X, [loss], space, k)
+    return machine, {"risk-RFE (NR)": path.order[d - k:], "risk-RFE (CP)": path.order[d - bend:], "Guyon's RFE": np.setdiff1d(np.arange(d), guyon.order)}
+
+# %% ../nbs/17_experiments.ipynb #835608b9
+def first_with(k, features_at, penalties):
+    "The features at the first of the penalties, strong ones first, that leaves `k` or more; at the last if none does."
+    for penalty in penalties:
+        features = np.flatnonzero(features_at(penalty))
+        if len(features) >= k: break
+    return features
+
+def lasso_features(X, y, k, numbers):
+    "Features of the lasso, linear or logistic, with the largest penalty that leaves `k`."
+    if numbers: return first_with(k, lambda weights: weights, lasso_path(X - X.mean(axis=0), y - y.mean(), eps=1e-3)[1].T)
+    def weights(C): return LogisticRegression(l1_ratio=1, C=C, solver="liblinear", random_state=0, tol=1e-6).fit(X, y).coef_[0]
+    return first_with(k, weights, l1_min_c(X, y, loss="log") * np.geomspace(1.01, 1e3, 60))
+
+def scad_machine(X, y, k):
+    "The SCAD machine with the largest penalty that leaves `k` features, to 4 per cent."
+    high = np.abs(X.T @ y).max() / len(y)
+    low, found = high / 100, None
+    for _ in range(7):
+        middle = np.sqrt(low * high)
+        machine = SCADSVMClassifier(middle, max_iter=5).fit(X, y)
+        if np.count_nonzero(machine.coef_) >= k: low, found = middle, machine
+        else: high = middle
+    return found or SCADSVMClassifier(low, max_iter=5).fit(X, y)
+
+def penalised(X, y, k, numbers):
+    "By method, features and the model to judge them by."
+    chosen = lasso_features(X, y, k, numbers)
+    if numbers: return {"lasso": (chosen, LinearRegression())}
+    scad = scad_machine(X, y, k)
+    return {"lasso": (chosen, LogisticRegression(C=1e4, max_iter=1000)), "SCAD machine": (np.flatnonzero(scad.coef_), scad)}
+
+# %% ../nbs/17_experiments.ipynb #835f9241
+def elimination_errors(rng, task, n, d=None, numbers=False, correlated=False):
+    "Mistakes and test error of every method, on one draw of a task."
+    X, y, relevant = linear_task(rng, d, n + 1000, numbers) if task == "linear" else bent_task(rng, correlated, n + 1000, numbers)
+    A, b, A_new, b_new, k = X[:n], y[:n], X[n:], y[n:], len(relevant)
+
+    def record(method, chosen, model):
+        return dict(method=method, missed=int(k - np.isin(relevant, chosen).sum()), kept=len(chosen), error=test_error(model, A, b, A_new, b_new, np.sort(chosen)))
+
+    for kernel in ["rbf", "linear"] if task == "linear" and not numbers else ["linear" if task == "linear" else "rbf"]:
+        machine, sets = eliminations(A, b, kernel, k, numbers, rng)
+        for method, chosen in sets.items(): yield record(f"{kernel}, {method}", chosen, machine)
+        if task != "linear": yield record(f"{kernel}, no selection", np.arange(A.shape[1]), machine)
+    for method, (chosen, model) in penalised(A, b, k, numbers).items(): yield record(method, chosen, model)
+
+linear_tables = Experiment("linear_tables", elimination_errors, dict(task=["linear"], n=[100, 200, 400], d=[15, 30, 50, 200], numbers=[False, True]), repetitions=100)
+bent_tables = Experiment("bent_tables", elimination_errors, dict(task=["bent"], n=[100, 200], numbers=[False, True], correlated=[False, True]), repetitions=100)

@@ -565,7 +565,7 @@ class RunningSums:
         "Remove feature `j` for good."
         if j not in self.left: raise ValueError(f"Feature {j} is not there to be removed.")
         x, self.X = column(self.X, j), without_feature(self.X, j)
-        self.left.remove(j)
+        self.left = [i for i in self.left if i != j]
         if self.S is None: return
         self.S = without(self.kernel, self.S, x)
         if self.kernel.lossy(self.kernel.sizes(self.fresh), self.kernel.sizes(self.S)): self.refresh()

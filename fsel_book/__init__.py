@@ -71,7 +71,15 @@ from fsel_book.ridge import (
 )
 from fsel_book.sampling import Certificate, CertifiedSelector, Promise, Sampling, SpectrumDisplay, certify
 from fsel_book.spectra import RowSpace, leverage_scores, row_space
-from fsel_book.risk_rfe import GuyonRFE, RiskRFE
+from fsel_book.risk_rfe import ChangePoint, GuyonRFE, RiskRFE, change_point
+from fsel_book.stopping import (
+    PathScores,
+    ScreeDisplay,
+    change_region,
+    change_weights,
+    path_scores,
+    resampled_change_points,
+)
 from fsel_book.svm import (
     EnclosingBall,
     LPSVMClassifier,
@@ -89,6 +97,7 @@ __all__ = [
     "CallableKernel",
     "Certificate",
     "CertifiedSelector",
+    "ChangePoint",
     "ChiSquaredKernel",
     "Comparison",
     "DSFSelector",
@@ -104,6 +113,7 @@ __all__ = [
     "Margin",
     "MarginReport",
     "MismatchFeatures",
+    "PathScores",
     "PivotedQR",
     "PolynomialKernel",
     "PredictionBound",
@@ -121,6 +131,7 @@ __all__ = [
     "RowSpace",
     "SCADSVMClassifier",
     "Sampling",
+    "ScreeDisplay",
     "SpanCertificate",
     "SpanPromise",
     "SparsePCRegressor",
@@ -133,6 +144,9 @@ __all__ = [
     "certify",
     "certify_selector",
     "certify_span",
+    "change_point",
+    "change_region",
+    "change_weights",
     "det_sampling",
     "det_sampling_reference",
     "enclosing_ball",
@@ -157,10 +171,12 @@ __all__ = [
     "make_nonlinear_regression",
     "margin_report",
     "mean_and_error",
+    "path_scores",
     "pivoted_qr",
     "prediction_bound",
     "rand_sampling",
     "random_features",
+    "resampled_change_points",
     "ridge_risk",
     "risk_bound",
     "row_space",

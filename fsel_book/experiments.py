@@ -5,17 +5,18 @@ __all__ = ['DRAWS', 'GEOMETRY', 'AS_PRINTED', 'METHODS', 'synthetic_choices', 'L
            'synthetic_risks', 'text_risks', 'EMBEDDED', 'SCALINGS', 'FOR_TABLE', 'TABLE_SETS', 'sparse_table',
            'PRINTED_SPARSE', 'PLAIN', 'sparse_readings', 'CHOICES', 'sparse_choices', 'RULES', 'ALTERNATIVES',
            'sparse_alternatives', 'BOUNDS', 'many_targets', 'GENES', 'MACHINE_METHODS', 'machines', 'margins_left',
-           'RELEVANT', 'PRICES', 'WIDTHS', 'linear_tables', 'bent_tables', 'identity', 'random_stream', 'source_of',
-           'names_in', 'used_by', 'stands_for', 'fingerprint', 'plain', 'in_json', 'append_line', 'finished_trials',
-           'run_trial', 'importable', 'Experiment', 'mean_and_error', 'Comparison', 'taken', 'greedy', 'goal', 'select',
-           'selections', 'ten_fold', 'errors_in_percent', 'averaged', 'most_chosen', 'synthetic_choice', 'documents',
-           'fold_errors', 'document_errors', 'chosen_words', 'risks', 'synthetic_risk', 'document_risk',
-           'regression_set', 'part_of', 'rescaled', 'leading', 'root_mean_square', 'fitted_errors', 'split',
-           'sparse_errors', 'printed_sparse', 'task_of', 'used', 'lasso_weights', 'sparse_pca', 'regress',
-           'alternative', 'alternative_errors', 'many_target_errors', 'fitting', 'machine', 'shared_by_machines',
-           'machine_selection', 'margin_quality', 'machine_fold', 'machine_errors', 'linear_task', 'ratio', 'bent_task',
-           'tuned_machine', 'test_error', 'eliminations', 'first_with', 'lasso_features', 'scad_machine', 'penalised',
-           'elimination_errors']
+           'RELEVANT', 'PRICES', 'WIDTHS', 'linear_tables', 'bent_tables', 'PRINTED_LINEAR', 'PRINTED_BENT', 'GRIDS',
+           'vowel_table', 'ozone_table', 'identity', 'random_stream', 'source_of', 'names_in', 'used_by', 'stands_for',
+           'fingerprint', 'plain', 'in_json', 'append_line', 'finished_trials', 'run_trial', 'importable', 'Experiment',
+           'mean_and_error', 'Comparison', 'taken', 'greedy', 'goal', 'select', 'selections', 'ten_fold',
+           'errors_in_percent', 'averaged', 'most_chosen', 'synthetic_choice', 'documents', 'fold_errors',
+           'document_errors', 'chosen_words', 'risks', 'synthetic_risk', 'document_risk', 'regression_set', 'part_of',
+           'rescaled', 'leading', 'root_mean_square', 'fitted_errors', 'split', 'sparse_errors', 'printed_sparse',
+           'task_of', 'used', 'lasso_weights', 'sparse_pca', 'regress', 'alternative', 'alternative_errors',
+           'many_target_errors', 'fitting', 'machine', 'shared_by_machines', 'machine_selection', 'margin_quality',
+           'machine_fold', 'machine_errors', 'linear_task', 'ratio', 'bent_task', 'tuned_machine', 'test_error',
+           'eliminations', 'first_with', 'lasso_features', 'scad_machine', 'penalised', 'elimination_errors', 'groups',
+           'shares', 'tuned', 'regularised_risks', 'judged_elsewhere', 'vowel_parts', 'vowel_errors', 'ozone_errors']
 
 # %% ../nbs/17_experiments.ipynb #d56aeabd
 import ast
@@ -39,20 +40,21 @@ from typing import Any
 import joblib
 import numpy as np
 from scipy.linalg import cholesky, eigh, qr
-from scipy.stats import norm
+from scipy.special import ndtr
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.decomposition import PCA, SparsePCA
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import RFE
-from sklearn.linear_model import LinearRegression, LogisticRegression, lasso_path
-from sklearn.model_selection import GridSearchCV, KFold, ParameterGrid, StratifiedKFold
+from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, lasso_path
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ParameterGrid, ShuffleSplit, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, l1_min_c
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
+# %% ../nbs/17_experiments.ipynb #72824351
 from . import __version__
 from .arrays import is_integer
 from .baselines import RandomSelector, information_gain, rrqr
@@ -812,7 +814,7 @@ def bent_task(rng, correlated, n, numbers):
     d, k, width = (50, 3, 2**(1 / 3)) if correlated else (10, 2, 2.0)
     G = rng.standard_normal((n, d))
     if correlated: G[:, :3] = G[:, :3] @ cholesky([[1, 0.5, -0.5], [0.5, 1, -0.5], [-0.5, -0.5, 1]])
-    X = width * (2 * norm.cdf(G) - 1)
+    X = width * (2 * ndtr(G) - 1)
     inside = np.where(np.all(np.abs(X[:, :k]) <= 1, axis=1), 1.0, -1.0)
     bent = 2 * ratio(X[:, 0], X[:, 1]) + 2 * ratio(X[:, 1], X[:, 2]) if correlated else ratio(X[:, 0], X[:, 1])
     order = rng.permutation(d)
@@ -899,3 +901,115 @@ def elimination_errors(rng, task, n, d=None, numbers=False, correlated=False):
 
 linear_tables = Experiment("linear_tables", elimination_errors, dict(task=["linear"], n=[100, 200, 400], d=[15, 30, 50, 200], numbers=[False, True]), repetitions=100)
 bent_tables = Experiment("bent_tables", elimination_errors, dict(task=["bent"], n=[100, 200], numbers=[False, True], correlated=[False, True]), repetitions=100)
+
+# %% ../nbs/17_experiments.ipynb #c5880e4c
+PRINTED_LINEAR = {  # tables 8.1 and 8.2 by d and n = 100, 200, 400: per cent without a mistake, with one, with more, and test error
+    False: {
+        'rbf, risk-RFE (NR)': {15: "97 3 0 .05, 100 0 0 .03, 100 0 0 .02", 30: "62 34 4 .09, 100 0 0 .04, 100 0 0 .03", 50: "95 5 0 .05, 100 0 0 .03, 100 0 0 .02", 200: "5 12 83 .27, 72 24 4 .07, 100 0 0 .04"},
+        'linear, risk-RFE (NR)': {15: "99 1 0 .04, 100 0 0 .02, 100 0 0 .01", 30: "72 24 4 .08, 100 0 0 .03, 100 0 0 .02", 50: "94 6 0 .06, 100 0 0 .03, 100 0 0 .01", 200: "0 6 94 .26, 34 33 33 .13, 97 3 0 .05"},
+        "rbf, Guyon's RFE": {15: "17 38 45 .20, 19 32 49 .21, 32 21 47 .18", 30: "1 7 92 .24, 10 9 81 .26, 2 6 92 .26", 50: "29 54 17 .14, 41 55 4 .10, 37 58 5 .10", 200: "0 0 100 .42, 0 0 100 .40, 2 3 95 .36"},
+        "linear, Guyon's RFE": {15: "36 41 23 .16, 61 27 12 .11, 77 18 5 .07", 30: "10 24 75 .23, 23 36 41 .16, 55 32 13 .10", 50: "41 30 29 .20, 59 27 14 .13, 89 9 2 .04", 200: "0 6 94 .26, 30 39 31 .15, 96 4 0 .09"},
+        'SCAD machine': {15: "98 2 0 .04, 100 0 0 .02, 100 0 0 .01", 30: "83 14 3 .08, 100 0 0 .03, 100 0 0 .02", 50: "98 2 0 .06, 100 0 0 .03, 100 0 0 .01", 200: "3 18 79 .24, 69 26 5 .11, 100 0 0 .05"},
+        'lasso': {15: "94 6 0 .03, 100 0 0 .01, 100 0 0 .01", 30: "46 49 5 .09, 96 4 0 .02, 100 0 0 .01", 50: "97 3 0 .02, 100 0 0 .01, 100 0 0 .01", 200: "0 2 98 .21, 42 45 13 .08, 99 1 0 .02"},
+        'rbf, risk-RFE (CP)': {200: "10 25 65 .21, 76 21 3 .09, 100 0 0 .02"},
+        'linear, risk-RFE (CP)': {200: "11 29 60 .25, 56 37 7 .10, 100 0 0 .03"}},
+    True: {
+        'linear, risk-RFE (NR)': {15: "100 0 0 .12, 100 0 0 .12, 100 0 0 .11", 30: "100 0 0 .13, 100 0 0 .12, 100 0 0 .11", 50: "100 0 0 .13, 100 0 0 .11, 100 0 0 .11", 200: "80 14 6 .22, 100 0 0 .13, 100 0 0 .12"},
+        "linear, Guyon's RFE": {15: "100 0 0 .12, 100 0 0 .12, 100 0 0 .11", 30: "100 0 0 .13, 100 0 0 .12, 100 0 0 .11", 50: "100 0 0 .13, 100 0 0 .11, 100 0 0 .11", 200: "81 14 5 .22, 100 0 0 .13, 100 0 0 .12"},
+        'lasso': {15: "100 0 0 .12, 100 0 0 .12, 100 0 0 .11", 30: "99 1 0 .12, 100 0 0 .12, 100 0 0 .11", 50: "100 0 0 .12, 100 0 0 .11, 100 0 0 .11", 200: "49 31 20 .24, 98 2 0 .12, 100 0 0 .11"}}}
+
+PRINTED_BENT = {  # tables 8.3 to 8.6 by correlated and numbers: test error and its deviation, shares without a mistake, with one, with more
+    (False, False): {'rbf, risk-RFE (NR)': "0.06 0.02 1 0 0",
+                     "rbf, Guyon's RFE": "0.07 0.05 0.94 0 0.06",
+                     'lasso': "0.25 0.04 0.02 0.3 0.68",
+                     'SCAD machine': "0.26 0.05 0.10 0 0.90",
+                     'rbf, no selection': "0.18 0.04"},
+    (True, False): {'rbf, risk-RFE (NR)': "0.28 0.14 0.78 0.12 0.10",
+                     "rbf, Guyon's RFE": "0.28 0.14 0.8 0.12 0.08",
+                     'lasso': "0.49 0.03 0.02 0.02 0.96",
+                     'SCAD machine': "0.48 0.04 0 0 1",
+                     'rbf, no selection': "0.46 0.03"},
+    (False, True): {'rbf, risk-RFE (NR)': "0.38 0.20 1 0 0",
+                     "rbf, Guyon's RFE": "0.38 0.20 1 0 0",
+                     'lasso': "1.90 0.55 0 0.44 0.56",
+                     'rbf, no selection': "0.65 0.22"},
+    (True, True): {'rbf, risk-RFE (NR)': "0.90 0.14 1 0 0",
+                     "rbf, Guyon's RFE": "1.40 0.32 0.12 0.86 0.02",
+                     'lasso': "2.24 0.14 0 0 1",
+                     'rbf, no selection': "1.40 0.09"}}
+def groups(records, *names):
+    "Records by the values of some of their keys, and method."
+    found: dict = {}
+    for record in records: found.setdefault(tuple(record[name] for name in names) + (record["method"],), []).append(record)
+    return found
+
+def shares(records):
+    "Per cent of trials without a mistake, with one, with more; the standard error of the first; mean error and its deviation."
+    missed, errors = np.array([record["missed"] for record in records]), np.array([record["error"] for record in records])
+    none, one = 100 * np.mean(missed == 0), 100 * np.mean(missed == 1)
+    return none, one, 100 - none - one, np.sqrt(none * (100 - none) / len(missed)), errors.mean(), errors.std(ddof=1)
+
+# %% ../nbs/17_experiments.ipynb #5082a737
+GRIDS = {"printed": dict(C=PRICES, gamma=WIDTHS), "wide": dict(C=2.0**np.arange(-3, 8, 2), gamma=2.0**np.arange(-9, 2, 2))}
+
+def tuned(model, grid, X, y, folds):
+    "The model, with its parameters by cross-validation on the folds given."
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.set_params(**GridSearchCV(model, grid, cv=folds).fit(X, y).best_params_)
+
+def regularised_risks(X, y, machine):
+    "The features in the order in which a tuned machine loses them, and `lam |f|^2 +` mean loss before the first removal and after each."
+    loss = EpsilonInsensitive(y, machine.C, epsilon=machine.epsilon) if isinstance(machine, SVR) else Hinge(y, machine.C)
+    path = risk_rfe(X, [loss], RBFKernel(machine.gamma), 0)
+    return path.order, np.array(path.values) / (machine.C * len(y))
+
+def judged_elsewhere(A, b, A_new, b_new, machine, grid, penalised, folds):
+    "Error on the other part and number of features: of a machine on all features, with risk-RFE, and of penalised models, all tuned."
+    left = np.arange(A.shape[1], -1, -1)
+    def record(method, model, features):
+        error = test_error(model, A, b, A_new, b_new, features)
+        return dict(method=method, error=error, kept=int(np.count_nonzero(getattr(model, "coef_", np.ones(len(features))))))
+
+    order, risks = regularised_risks(A, b, tuned(machine, grid, A, b, folds))
+    yield dict(record("no selection", machine, left[:0:-1] - 1), order=np.array(order).tolist(), risks=risks.tolist(), C=machine.C, gamma=machine.gamma)
+    to_none, to_one = change_point(risks, left).n_features, change_point(risks[:-1], left[:-1]).n_features
+    yield record("risk-RFE, path to none", machine, order[-to_none:])
+    yield record("risk-RFE, path to one", machine, order[-to_one:])
+    yield record("the same, tuned again", tuned(machine, grid, A[:, order[-to_one:]], b, folds), order[-to_one:])
+    for method, (model, penalties) in penalised.items(): yield record(method, tuned(model, penalties, A, b, folds), np.arange(A.shape[1]))
+
+# %% ../nbs/17_experiments.ipynb #fd16537a
+def vowel_parts(scaled):
+    "Training and test part of the vowels i (1) and I (-1), columns centred or standardised by the training part, and its speakers."
+    vowels = load_dataset("vowel")
+    two = vowels.target <= 2
+    X, y, train = vowels.data[two], np.where(vowels.target[two] == 1, 1.0, -1.0), vowels.is_train[two]
+    X = (X - X[train].mean(axis=0)) / (X[train].std(axis=0) if scaled else 1)
+    return X[train], y[train], X[~train], y[~train], np.arange(train.sum()) // 12
+
+def vowel_errors(rng, scaled, grid, by_speaker):
+    "Table S4.1, with one draw of five folds."
+    A, b, A_new, b_new, speakers = vowel_parts(scaled)
+    mixed, apart = StratifiedKFold(5, shuffle=True, random_state=rng), GroupKFold(5, shuffle=True, random_state=rng)
+    folds = list(apart.split(A, b, speakers) if by_speaker else mixed.split(A, b))
+    penalised = {"SCAD machine": (SCADSVMClassifier(max_iter=5), dict(lam=np.geomspace(0.003, 0.3, 9))),
+                 "logistic lasso": (LogisticRegression(l1_ratio=1, solver="liblinear", random_state=0, tol=1e-6), dict(C=np.geomspace(0.01, 100, 17)))}
+    yield from judged_elsewhere(A, b, A_new, b_new, SVC(), GRIDS[grid], penalised, folds)
+
+vowel_table = Experiment("vowel_table", vowel_errors, dict(scaled=[False, True], grid=["printed", "wide"], by_speaker=[False, True]), repetitions=5)
+
+# %% ../nbs/17_experiments.ipynb #50fed1bf
+def ozone_errors(rng, log, epsilon, grid):
+    "Table S4.3, on one random split in halves; the target is centred and the columns are standardised by the training half."
+    ozone = load_dataset("la_ozone")
+    X, y = ozone.data[:, :8], np.log(ozone.target) if log else ozone.target
+    train, test = next(ShuffleSplit(1, train_size=0.5, random_state=rng).split(X))
+    X, y = (X - X[train].mean(axis=0)) / X[train].std(axis=0), y - y[train].mean()
+    strongest = np.abs(X[train].T @ y[train]).max() / len(train)
+    penalised = {"lasso": (Lasso(), dict(alpha=strongest * np.geomspace(1e-3, 1, 30)))}
+    folds = list(KFold(5, shuffle=True, random_state=rng).split(X[train]))
+    yield from judged_elsewhere(X[train], y[train], X[test], y[test], SVR(epsilon=epsilon), GRIDS[grid], penalised, folds)
+
+ozone_table = Experiment("ozone_table", ozone_errors, [dict(log=[False], epsilon=[0.1], grid=["printed", "wide"]),
+                                                       dict(log=[True], epsilon=[0.1, 0.01], grid=["printed", "wide"])], repetitions=20)

@@ -2,7 +2,7 @@
 
 # %% auto #0
 __all__ = ['LOSSES', 'SHARE', 'NUMBERS', 'beside', 'Loss', 'Hinge', 'EpsilonInsensitive', 'SquaredHinge', 'Squared', 'Logistic',
-           'bordered_solve', 'RefinedSolver', 'libsvm_fit', 'primal_newton_fit', 'room_to', 'InteriorPoint',
+           'bordered_solve', 'libsvm_fit', 'primal_newton_fit', 'RefinedSolver', 'room_to', 'InteriorPoint',
            'interior_point_fit', 'reference_fit', 'best_intercept', 'duality_gap', 'lowest', 'number_to_remove',
            'risk_rfe_reference', 'within', 'feasible', 'is_feasible', 'snapped', 'solve_guess', 'broken', 'pivot_fit',
            'proximal_fit', 'smooth_fit', 'warm_fit', 'first_fit', 'linear_products', 'polynomial_products',
@@ -122,24 +122,6 @@ def bordered_solve(A, rhs, total, intercept):
     b = (Z[:, 0].sum() - total) / Z[:, 1].sum() if intercept else 0.0
     return Z[:, 0] - b * Z[:, 1], b
 
-class RefinedSolver:
-    "Solves as `bordered_solve` does with `K + diag(extra)`, several times, corrected by the residual. `work` is overwritten."
-
-    def __init__(self, K, extra, intercept, work):
-        self.K, self.extra, self.intercept = K, extra, intercept
-        np.copyto(work, K)
-        work.flat[::len(K) + 1] += extra
-        self.L, self.info = dpotrf(work.T, lower=1, clean=0, overwrite_a=1)
-        self.ones = dpotrs(self.L, np.ones(len(K)), lower=1)[0]
-
-    def solve(self, rhs, total, corrections):
-        u, b = np.zeros(len(rhs)), 0.0
-        for again in range(corrections + 1):
-            du = dpotrs(self.L, rhs - self.K @ u - self.extra * u - b if again else rhs, lower=1)[0]
-            db = (du.sum() - total + u.sum()) / self.ones.sum() if self.intercept else 0.0
-            u, b = u + du - db * self.ones, b + db
-        return u, b
-
 def libsvm_fit(K, loss):
     "The dual optimum by libsvm."
     kind = dict(kernel="precomputed", C=1.0, tol=1e-9, max_iter=500_000)
@@ -167,6 +149,25 @@ def primal_newton_fit(K, loss, intercept, tol=1e-12):
         a, b = a + step * da, b + step * db
         if max(np.abs(da).max(), abs(db)) < tol * max(1, np.abs(a).max()): break
     return a
+
+# %% ../nbs/12_risk_rfe.ipynb #58af7038
+class RefinedSolver:
+    "Solves as `bordered_solve` does with `K + diag(extra)`, several times, corrected by the residual. `work` is overwritten."
+
+    def __init__(self, K, extra, intercept, work):
+        self.K, self.extra, self.intercept = K, extra, intercept
+        np.copyto(work, K)
+        work.flat[::len(K) + 1] += extra
+        self.L, self.info = dpotrf(work.T, lower=1, clean=0, overwrite_a=1)
+        self.ones = dpotrs(self.L, np.ones(len(K)), lower=1)[0]
+
+    def solve(self, rhs, total, corrections):
+        u, b = np.zeros(len(rhs)), 0.0
+        for again in range(corrections + 1):
+            du = dpotrs(self.L, rhs - self.K @ u - self.extra * u - b if again else rhs, lower=1)[0]
+            db = (du.sum() - total + u.sum()) / self.ones.sum() if self.intercept else 0.0
+            u, b = u + du - db * self.ones, b + db
+        return u, b
 
 # %% ../nbs/12_risk_rfe.ipynb #b80946cd
 def room_to(a, da):
@@ -231,7 +232,7 @@ def interior_point_fit(K, loss, intercept, enough=np.inf):
         step = point.length(dv, dz, dt)
         reached = (point.v + step * dv) @ (point.z + step * dz) + (point.room - step * dv) @ (point.t + step * dt)
         aim = reached**3 / gap**2 / (2 * len(dv))
-        dv, dz, dt, db = point.direction(aim - dv * dz, aim + dv * dt, 2)
+        dv, dz, dt, db = point.direction(aim - dv * dz, aim + dv * dt, 4)
         point.move(0.995 * point.length(dv, dz, dt), dv, dz, dt, db)
     return best
 
@@ -376,6 +377,7 @@ def solve_guess(K, loss, u, side, free, intercept, mu, centre):
     u[F], b = solved
     return u, fixed, b
 
+# %% ../nbs/12_risk_rfe.ipynb #44d997e7
 def broken(loss, u, side, free, pull):
     "Where `u` has left its box on the present side of 0, above and below, and where it wants to leave a bound, upwards and downwards."
     (lo, hi), width, tol = loss.box(), getattr(loss, "epsilon", 0.0), 1e-9 * np.abs(loss.y).max()
@@ -910,6 +912,7 @@ def squared_linear_path(X, loss, n_features_to_select=1, step=1, delta=None, int
             done.left.append(done.left[-1] - int(b - a))
         keep = np.setdiff1d(np.arange(len(left)), gone)
         left = left[keep]
+        if not len(left): break
         if len(left) <= fresh // 2:
             H, w = ridge_state(X[:, left], y, 1 / (2 * C))
             fresh, done.refits = len(left), done.refits + 1
@@ -937,6 +940,8 @@ class ChangePoint:
         The two pieces at their best, at the same points.
     errors : ndarray
         The sum of squares if the change is at this point; infinite for the last.
+    tail : str
+        "quadratic" or "linear".
 
     Examples
     --------
@@ -949,6 +954,7 @@ class ChangePoint:
     values: np.ndarray
     fitted: np.ndarray
     errors: np.ndarray
+    tail: str
 
     def __repr__(self): return f"ChangePoint({self.n_features} of {self.left[0]} features)"
 
@@ -999,7 +1005,7 @@ def change_point(values, left, tail="quadratic"):
         return A @ np.linalg.lstsq(A, values, rcond=None)[0]
     errors = np.array([((values - fit(at))**2).sum() for at in range(len(values) - 1)] + [np.inf])
     best = int(np.flatnonzero(errors <= errors.min() + 1e-20 * (values @ values))[0])
-    return ChangePoint(int(left[best]), left, values, fit(best), errors)
+    return ChangePoint(int(left[best]), left, values, fit(best), errors, tail)
 
 # %% ../nbs/12_risk_rfe.ipynb #4dec469b
 NUMBERS = ("epsilon_insensitive", "squared")                   # the losses for numbers; the others are for labels

@@ -1,0 +1,208 @@
+"""Part six: elimination by the risk against refitting everything, against Guyon's rule, and in closed form."""
+
+import time
+
+import numpy as np
+from rows import Row, nothing, timed
+from sklearn.linear_model import Ridge
+from sklearn.svm import SVC
+
+from fsel_book import MismatchFeatures
+from fsel_book.kernels import RBFKernel, RunningSums
+from fsel_book.risk_rfe import Hinge, Squared, guyon_rfe, risk_rfe, squared_linear_path
+
+title = "Part six: elimination by the risk"
+
+# ---------------------------------------------------------------- data
+
+uniform, gaussian = "uniform, linear rule", "Gaussian"
+
+
+def signs(n, d):
+    """Features uniform in [-1, 1], labels by a linear rule in three of them, and the width that "scale" gives."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (n, d))
+    return X, np.sign(X[:, :3] @ rng.choice([-1.0, -0.5, 0.5, 1.0], 3)), RBFKernel(1 / (d * X.var()))
+
+
+def numbers(n, d):
+    """Features and a target that depends on a few of them."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d))
+    return X, X[:, : min(20, d)].sum(axis=1) + rng.standard_normal(n)
+
+
+def proteins(n, length):
+    """Sequences of the twenty amino acids, as frequent as in nature, and related: each a copy with changes."""
+    rng = np.random.default_rng(0)
+    letters = np.array(list("ACDEFGHIKLMNPQRSTVWY"))
+    share = np.array(
+        [8.3, 1.4, 5.5, 6.7, 3.9, 7.1, 2.3, 5.9, 5.8, 9.7, 2.4, 4.1, 4.7, 3.9, 5.5, 6.6, 5.3, 6.9, 1.1, 2.9]
+    )
+    parents = rng.choice(20, (max(1, n // 20), length), p=share / share.sum())
+    family = parents[rng.integers(len(parents), size=n)]
+    changed = rng.random((n, length)) < 0.3
+    return [
+        "".join(row) for row in letters[np.where(changed, rng.choice(20, (n, length), p=share / share.sum()), family)]
+    ]
+
+
+# ---------------------------------------------------------------- what is measured
+
+
+def refit_everything(X, y, kernel, C):
+    """Every candidate at every step by SVC on a precomputed kernel, the kernels by removal: the order."""
+    sums, out = RunningSums(kernel, X), np.empty((1, len(X), len(X)))
+    order = []
+    while len(sums.left) > 1:
+        values = []
+        for j in sums.left:
+            K = sums.removals([j], out=out)[0]
+            machine = SVC(kernel="precomputed", C=C).fit(K, y)
+            v, rows = machine.dual_coef_[0], machine.support_
+            values.append(np.abs(v).sum() - v @ K[np.ix_(rows, rows)] @ v / 2)
+        order.append(sums.left[int(np.argmin(values))])
+        sums.remove(order[-1])
+    return order
+
+
+def against_refitting(data, n, d):
+    X, y, kernel = signs(n, d)
+
+    def same_order(ours, other):
+        assert ours.order == other
+
+    ours = timed(lambda: risk_rfe(X, [Hinge(y, 1.0)], kernel))
+    return ours, timed(lambda: refit_everything(X, y, kernel, 1.0)), same_order
+
+
+def against_guyon(data, n, d):
+    X, y, kernel = signs(n, d)
+    ours = timed(lambda: risk_rfe(X, [Hinge(y, 1.0)], kernel))
+    return ours, timed(lambda: guyon_rfe(X, [Hinge(y, 1.0)], kernel)), nothing
+
+
+def closed_form(data, n, d):
+    X, y = numbers(n, d)
+
+    def one_fit_and_one_inverse():
+        Ridge(alpha=0.5, fit_intercept=False).fit(X, y)
+        return np.linalg.inv(X.T @ X + 0.5 * np.eye(d))
+
+    ours = timed(lambda: squared_linear_path(X, Squared(y, 1.0), intercept=False))
+    return ours, timed(one_fit_and_one_inverse), nothing
+
+
+def closed_form_against_refitting(data, n, d):
+    X, y = numbers(n, d)
+
+    def a_few_fits(threads):
+        start, fits = time.perf_counter(), 3
+        for j in range(fits):
+            Ridge(alpha=0.5, fit_intercept=False).fit(np.delete(X, j, axis=1), y)
+        candidates = d * (d + 1) // 2 - 1
+        half = 0.5  # half of the features are left on average
+        return (time.perf_counter() - start) / fits * candidates * half, None
+
+    return timed(lambda: squared_linear_path(X, Squared(y, 1.0), intercept=False)), a_few_fits, nothing
+
+
+def mismatch(data, n, length):
+    sequences = proteins(n, length)
+
+    def kernel():
+        features = MismatchFeatures(5, 1).fit_transform(sequences)
+        return features @ features.T
+
+    return timed(kernel), None, nothing
+
+
+# ---------------------------------------------------------------- the rows
+
+ours = "`risk_rfe`, hinge loss, Gaussian kernel, C = 1"
+refitted = "`SVC(kernel='precomputed')` for every candidate at every step"
+order = "Kernels by removal on both sides; the order of elimination must be the same."
+rows = [
+    Row(
+        "rbf-50",
+        ours,
+        refitted,
+        order,
+        against_refitting,
+        uniform,
+        dict(n=400, d=50),
+        dict(n=40, d=5),
+        5,
+        aim=15,
+        prediction="10: three fits a step",
+        threads=(1,),
+    ),
+    Row(
+        "rbf-200",
+        ours,
+        refitted,
+        order,
+        against_refitting,
+        uniform,
+        dict(n=400, d=200),
+        dict(n=40, d=6),
+        10,
+        prediction="30",
+        repeats=1,
+        threads=(1,),
+    ),
+    Row(
+        "guyon",
+        ours,
+        "`guyon_rfe`, the same",
+        "One fit a step there, and the same products.",
+        against_guyon,
+        uniform,
+        dict(n=400, d=50),
+        dict(n=40, d=5),
+        3,
+        at_least=False,
+        prediction="2 to 3",
+        threads=(1,),
+    ),
+    Row(
+        "closed-form",
+        "`squared_linear_path`, down to one feature",
+        "`Ridge.fit` once and one inverse of size d",
+        "Square loss, linear kernel.",
+        closed_form,
+        gaussian,
+        dict(n=500, d=2000),
+        dict(n=20, d=30),
+        5,
+        at_least=False,
+        prediction="1",
+    ),
+    Row(
+        "closed-form-refits",
+        "`squared_linear_path`, down to one feature",
+        "`Ridge.fit` for every candidate",
+        "Seconds of the other side are three fits, times the number of candidates, times a half, since on average half "
+        "of the features are left.",
+        closed_form_against_refitting,
+        gaussian,
+        dict(n=500, d=2000),
+        dict(n=20, d=30),
+        1000,
+        prediction="40,000",
+        repeats=1,
+    ),
+    Row(
+        "mismatch",
+        "`MismatchFeatures(5, 1)` and the kernel matrix",
+        None,
+        "Made sequences of twenty letters in families.",
+        mismatch,
+        "",
+        dict(n=400, length=150),
+        dict(n=6, length=12),
+        5,
+        at_least=False,
+        prediction="1",
+    ),
+]

@@ -1,0 +1,145 @@
+"""Stopping: weights and regions of change points, resampling, scores along the path, the display."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import KFold, StratifiedKFold
+
+from fsel_book import (
+    GuyonRFE,
+    PathScores,
+    RiskRFE,
+    ScreeDisplay,
+    change_point,
+    change_region,
+    change_weights,
+    path_scores,
+    resampled_change_points,
+)
+
+
+def signs(n=80, d=6, seed=0):
+    """Two classes, told apart by the sign of the product of the first two features."""
+    X = np.random.default_rng(seed).uniform(-1, 1, (n, d))
+    return X, np.where(X[:, 0] * X[:, 1] > 0, 1, -1)
+
+
+def bent(noise, seed=0, at=20, m=31):
+    """A path with a kink and noise."""
+    t = np.arange(m)
+    v = 10 + 0.1 * t + 2 * np.maximum(t - at, 0) + noise * np.random.default_rng(seed).standard_normal(m)
+    return change_point(v, m - 1 - t)
+
+
+def test_weights_are_likelihoods_with_the_correlation_of_neighbours():
+    point = bent(0.5)
+    off = point.values - point.fitted
+    rho = max(0, off[1:] @ off[:-1] / (off @ off))
+    ratio = (point.errors[15] / point.errors[20]) ** (-max(1, 27 * (1 - rho) / (1 + rho)) / 2)
+    weights = change_weights(point)
+    assert_allclose(weights[15] / weights[20], ratio)
+    assert_allclose(weights.sum(), 1)
+    assert weights[-1] == 0 and weights.argmax() == point.errors.argmin()
+
+
+def test_weights_of_a_perfect_fit_and_units():
+    assert_array_equal(change_weights(bent(0.0)), np.arange(31) == 20)
+    point = bent(0.7, 3)
+    other = change_point(1e-6 * point.values + 4, point.left)
+    assert_allclose(change_weights(point), change_weights(other), atol=1e-6)
+
+
+def test_region_is_the_smallest_set_with_its_share():
+    point = bent(3.0, 1)
+    weights = change_weights(point)
+    for level in (0.5, 0.8, 0.95, 0.999):
+        inside = np.isin(point.left, change_region(point, level))
+        assert weights[inside].sum() >= level > weights[inside].sum() - weights[inside].min()
+        assert weights[inside].min() >= weights[~inside].max()
+        assert (np.diff(change_region(point, level)) < 0).all()
+    assert point.n_features in change_region(point, 0.01)
+
+
+def test_region_covers_the_truth_where_the_model_is_true():
+    """Independent normal deviations from a curve of the form: near the nominal 95 per cent."""
+    covered = [10 in change_region(bent(2.0, seed)) for seed in range(300)]
+    assert 0.9 < np.mean(covered) < 1
+
+
+@pytest.mark.parametrize("level", [0, 1, 1.5, "0.9", True, np.nan])
+def test_level_is_checked(level):
+    with pytest.raises(ValueError, match="level=.* is not possible"):
+        change_region(bent(1.0), level)
+
+
+def test_scores_are_those_of_the_estimator_at_each_number():
+    X, y = signs()
+    selector, folds = RiskRFE(C=5), StratifiedKFold(4)  # the width of the path, not of the features left
+    found = path_scores(selector, X, y, 4)
+    assert found.scores.shape == (4, 6)
+    assert_array_equal(found.left, np.arange(6, 0, -1))
+    for left in (6, 3, 1):
+        fixed = clone(selector).set_params(n_features_to_select=left)
+        expected = [fixed.fit(X[a], y[a]).score(X[b], y[b]) for a, b in folds.split(X, y)]
+        assert_allclose(found.scores[:, found.left == left].ravel(), expected)
+
+
+def test_scores_of_numbers_sparse_frames_and_other_selectors():
+    X, _ = signs()
+    target = X[:, 2] + 0.1 * np.random.default_rng(1).standard_normal(80)
+    selector = RiskRFE(kernel="linear", loss="squared", C=1, delta=0.3, step="adaptive")
+    dense, sparse = path_scores(selector, X, target, KFold(3)), path_scores(selector, sp.csc_array(X), target, KFold(3))
+    assert_allclose(dense.scores, sparse.scores, atol=1e-8)
+    assert dense.n_features == 1 and dense.left[-1] == 1 and selector.delta == 0.3
+    assert path_scores(GuyonRFE(C=5), *signs(), 3).scores.shape == (3, 6)
+    pandas = pytest.importorskip("pandas")
+    X, y = signs()
+    framed = path_scores(RiskRFE(C=5), pandas.DataFrame(X), pandas.Series(y), 3)
+    assert_allclose(framed.scores, path_scores(RiskRFE(C=5), X, y, 3).scores)
+
+
+def test_fewest_within_one_standard_error():
+    left = np.array([4, 3, 2, 1])
+    scores = np.array([[0.8, 0.9, 0.85, 0.2], [0.9, 1.0, 0.95, 0.3]])
+    assert PathScores(left, scores).n_features == 2  # 0.95 less 0.05 is 0.90: reached by two
+    assert PathScores(left, scores + [[0, 0, -0.02, 0]]).n_features == 3
+    assert_allclose(PathScores(left, scores).errors, 0.05)
+
+
+def test_resampling_counts_samples_as_weights():
+    X, y = signs(40)
+    y = y * np.random.default_rng(3).choice([1, 1, 1, -1], 40)
+    numbers, share = resampled_change_points(RiskRFE(C=5, gamma=0.5), X, y, 6, random_state=0)
+    rng, kept = np.random.RandomState(0), np.zeros(6)
+    for number in numbers:
+        rows = rng.randint(40, size=40)
+        again = RiskRFE("auto", C=5, gamma=0.5).fit(X[rows], y[rows])
+        assert number == again.n_features_
+        kept += again.support_ / 6
+    assert len(set(numbers)) > 1
+    assert_allclose(share, kept)
+    assert_array_equal(numbers, resampled_change_points(RiskRFE(C=5, gamma=0.5), X, y, 6, random_state=0)[0])
+
+
+@pytest.mark.parametrize("n_resamples", [0, -1, 2.5, "many", None])
+def test_number_of_resamples_is_checked(n_resamples):
+    with pytest.raises(ValueError, match="n_resamples=.* is not possible: give an integer of at least 1"):
+        resampled_change_points(RiskRFE(), *signs(), n_resamples)
+
+
+def test_display_draws_what_it_says():
+    X, y = signs()
+    selector = RiskRFE("auto", C=5).fit(X, y)
+    display = ScreeDisplay.from_selector(selector).plot(label="risk-RFE")
+    lines = {line.get_label(): line for line in display.ax_.lines}
+    assert_allclose(lines["risk-RFE"].get_ydata(), selector.objective_path_)
+    assert_allclose(lines["change at 2"].get_xdata(), 2)
+    assert_allclose(sum(bar.get_height() for bar in display.ax_.patches), np.ptp(selector.objective_path_))
+    assert display.ax_.get_xlim()[0] > display.ax_.get_xlim()[1]
+    other = ScreeDisplay.from_selector(GuyonRFE("auto", C=5).fit(X, y), "linear").plot(display.ax_, label="Guyon's RFE")
+    assert other.figure_ is display.figure_
+    with pytest.raises(NotFittedError):
+        ScreeDisplay.from_selector(RiskRFE())

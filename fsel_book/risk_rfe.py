@@ -122,9 +122,9 @@ def bordered_solve(A, rhs, total, intercept):
     b = (Z[:, 0].sum() - total) / Z[:, 1].sum() if intercept else 0.0
     return Z[:, 0] - b * Z[:, 1], b
 
-def libsvm_fit(K, loss):
+def libsvm_fit(K, loss, max_iter=500_000):
     "The dual optimum by libsvm."
-    kind = dict(kernel="precomputed", C=1.0, tol=1e-9, max_iter=500_000)
+    kind = dict(kernel="precomputed", C=1.0, tol=1e-9, max_iter=max_iter)
     machine = SVC(**kind) if isinstance(loss, Hinge) else SVR(**kind, epsilon=loss.epsilon)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)        # whoever calls looks at the duality gap
@@ -453,19 +453,22 @@ def smooth_fit(K, loss, u, intercept, enough=np.inf, limit=30):
 
 def warm_fit(K, loss, u, intercept, enough=np.inf):
     "The dual optimum at `K` from a point near it, from scratch where that fails: `u`, its value, and whether it is exact."
+    def settled(near): return near is not None and (near[2] or near[1] > enough)
     def near_fit(u):
         if not loss.sharp: return smooth_fit(K, loss, u, intercept, enough)
         near = pivot_fit(K, loss, u, intercept, enough)
-        settled = near is not None and (near[2] or near[1] > enough)
-        return near if settled else proximal_fit(K, loss, u, intercept, enough)
+        return near if settled(near) else proximal_fit(K, loss, u, intercept, enough)
     near = near_fit(u)
-    if near is not None: return near
+    if settled(near): return near
+    if loss.sharp and intercept:                                   # some steps of libsvm are enough if the rank is not low
+        near = pivot_fit(K, loss, libsvm_fit(K, loss, 20 * len(K)), intercept, enough)
+        if settled(near): return near
     if loss.sharp:
         u, (lo, hi) = interior_point_fit(K, loss, intercept, enough), loss.box()
         if loss.dual(K, u) > enough and is_feasible(u, lo, hi, intercept): return u, loss.dual(K, u), False
     else: u = reference_fit(K, loss, intercept)
     near = near_fit(u)
-    if near is not None and (near[2] or near[1] > enough): return near
+    if settled(near): return near
     gap = duality_gap(K, loss, u, intercept)
     if gap > 10 * loss.tie: warnings.warn(f"A fit ended with a duality gap of {gap:.1e}, above {loss.gap:.1e}: features may go in another order.", ConvergenceWarning, stacklevel=2)
     return u, loss.dual(K, u), True

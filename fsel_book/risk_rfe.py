@@ -822,7 +822,7 @@ def guyon_rfe(X, losses, kernel, n_features_to_select=1, step=1, intercept=True,
             before = v @ part.K @ v
             falls += before - v @ products(part, np.repeat(v[:, None], len(falls), axis=1))
             norm += before
-        return lowest(falls, k, 1e-9 * norm), None, None, 0
+        return lowest(falls, k, 1e-9 * abs(norm)), None, None, 0
     return eliminate(host_matrix(X), losses, kernel, choose, n_features_to_select, step, None, intercept, bar)
 
 # %% ../nbs/12_risk_rfe.ipynb #97c91952

@@ -256,6 +256,14 @@ def test_auto_keeps_what_the_change_point_says(kind, loss, kernel):
         assert selector.n_features_ == 2
 
 
+def test_guyon_goes_on_where_the_norm_is_rounding():
+    """One positive feature, a normalised kernel: all ones, the function a constant, its norm rounding of either sign."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0, 1, (40, 5))
+    selector = GuyonRFE("auto", kernel=LinearKernel(normalised=True), C=2.0).fit(X, X[:, 0] + X[:, 1] > 1)
+    assert selector.n_features_path_[-1] == 0 and selector.n_features_ >= 1
+
+
 def test_oracles_agree():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3))

@@ -257,7 +257,7 @@ def test_auto_keeps_what_the_change_point_says(kind, loss, kernel):
 
 
 def test_guyon_goes_on_where_the_norm_is_rounding():
-    """One positive feature, a normalised kernel: all ones, the function a constant, its norm rounding of either sign."""
+    """One positive feature, a normalised kernel: all ones, so the norm is rounding, of either sign."""
     rng = np.random.default_rng(0)
     X = rng.uniform(0, 1, (40, 5))
     selector = GuyonRFE("auto", kernel=LinearKernel(normalised=True), C=2.0).fit(X, X[:, 0] + X[:, 1] > 1)

@@ -460,7 +460,7 @@ def warm_fit(K, loss, u, intercept, enough=np.inf):
         return near if settled(near) else proximal_fit(K, loss, u, intercept, enough)
     near = near_fit(u)
     if settled(near): return near
-    if loss.sharp and intercept:                                   # some steps of libsvm are enough if the rank is not low
+    if isinstance(loss, Hinge) and intercept:                      # some steps of libsvm are often enough, for numbers they are not
         near = pivot_fit(K, loss, libsvm_fit(K, loss, 20 * len(K)), intercept, enough)
         if settled(near): return near
     if loss.sharp:

@@ -743,7 +743,7 @@ def eliminate(X, losses, kernel, choose, n_features_to_select=1, step=1, delta=N
         done.refits += refits
         if delta is not None and values[0] - before > delta(left): break
         k = len(gone)
-        if step == "adaptive" and delta is not None: k = sum(value - before <= delta(left) for value in values)
+        if step == "adaptive" and delta is not None: k = int(sum(value - before <= delta(left) for value in values))
         wished = 2 * k
         while True:
             after = without_all(sums, [sums.left[c] for c in gone[:k]])

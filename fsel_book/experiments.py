@@ -5,18 +5,19 @@ __all__ = ['DRAWS', 'GEOMETRY', 'AS_PRINTED', 'METHODS', 'synthetic_choices', 'L
            'synthetic_risks', 'text_risks', 'EMBEDDED', 'SCALINGS', 'FOR_TABLE', 'TABLE_SETS', 'sparse_table',
            'PRINTED_SPARSE', 'PLAIN', 'sparse_readings', 'CHOICES', 'sparse_choices', 'RULES', 'ALTERNATIVES',
            'sparse_alternatives', 'BOUNDS', 'many_targets', 'GENES', 'MACHINE_METHODS', 'machines', 'margins_left',
-           'RELEVANT', 'PRICES', 'WIDTHS', 'linear_tables', 'bent_tables', 'PRINTED_LINEAR', 'PRINTED_BENT', 'GRIDS',
-           'vowel_table', 'ozone_table', 'identity', 'random_stream', 'source_of', 'names_in', 'used_by', 'stands_for',
-           'fingerprint', 'plain', 'in_json', 'append_line', 'finished_trials', 'run_trial', 'importable', 'Experiment',
-           'mean_and_error', 'Comparison', 'taken', 'greedy', 'goal', 'select', 'selections', 'ten_fold',
+           'RELEVANT', 'BENT', 'PRICES', 'WIDTHS', 'linear_tables', 'bent_tables', 'PRINTED_LINEAR', 'PRINTED_BENT',
+           'GRIDS', 'vowel_table', 'ozone_table', 'identity', 'random_stream', 'source_of', 'names_in', 'used_by',
+           'stands_for', 'fingerprint', 'plain', 'in_json', 'append_line', 'finished_trials', 'run_trial', 'importable',
+           'Experiment', 'mean_and_error', 'Comparison', 'taken', 'greedy', 'goal', 'select', 'selections', 'ten_fold',
            'errors_in_percent', 'averaged', 'most_chosen', 'synthetic_choice', 'documents', 'fold_errors',
            'document_errors', 'chosen_words', 'risks', 'synthetic_risk', 'document_risk', 'regression_set', 'part_of',
            'rescaled', 'leading', 'root_mean_square', 'fitted_errors', 'split', 'sparse_errors', 'printed_sparse',
            'task_of', 'used', 'lasso_weights', 'sparse_pca', 'regress', 'alternative', 'alternative_errors',
            'many_target_errors', 'fitting', 'machine', 'shared_by_machines', 'machine_selection', 'margin_quality',
-           'machine_fold', 'machine_errors', 'linear_task', 'ratio', 'bent_task', 'tuned_machine', 'test_error',
-           'eliminations', 'first_with', 'lasso_features', 'scad_machine', 'penalised', 'elimination_errors', 'groups',
-           'shares', 'tuned', 'regularised_risks', 'judged_elsewhere', 'vowel_parts', 'vowel_errors', 'ozone_errors']
+           'machine_fold', 'machine_errors', 'anywhere', 'linear_task', 'bent_task', 'tuned', 'tuned_machine',
+           'test_error', 'eliminations', 'first_with', 'lasso_features', 'scad_machine', 'penalised',
+           'elimination_errors', 'groups', 'shares', 'regularised_risks', 'judged_elsewhere', 'vowel_parts',
+           'vowel_errors', 'ozone_errors']
 
 # %% ../nbs/17_experiments.ipynb #d56aeabd
 import ast
@@ -39,8 +40,7 @@ from typing import Any
 
 import joblib
 import numpy as np
-from scipy.linalg import cholesky, eigh, qr
-from scipy.special import ndtr
+from scipy.linalg import eigh, qr
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.decomposition import PCA, SparsePCA
 from sklearn.dummy import DummyClassifier, DummyRegressor
@@ -60,6 +60,7 @@ from .arrays import is_integer
 from .baselines import RandomSelector, information_gain, rrqr
 from .bss import bss, round_ties, sketched_space
 from .datasets import load_dataset, load_docstrings, load_techtc, make_bhattacharyya, make_bhattacharyya_regression
+from .datasets import make_collinear_regression, make_linear_regression, make_linear_sign, make_nested_cube, make_nested_square, make_nonlinear_regression
 from .dual_set import (ClosestSpan, DSFSelector, RSFSelector, SparsePCRegressor, det_sampling, det_sampling_reference,
                                 orthonormal_columns, rand_sampling)
 from .kernels import LinearKernel, RBFKernel
@@ -799,39 +800,37 @@ margins_left = Experiment("margins_left", machine_errors, dict(data=[*TEXTS, "do
 # %% ../nbs/17_experiments.ipynb #ca1ce62a
 RELEVANT = {15: 4, 30: 7, 50: 3, 200: 10}                     # number of features, and how many of them matter
 
-def linear_task(rng, d, n, numbers):
-    "A linear rule in a few of `d` features uniform in [-1, 1]: data, targets, and which features matter."
-    X, w, relevant = rng.uniform(-1, 1, (n, d)), np.zeros(d), rng.permutation(d)[:RELEVANT[d]]
-    w[relevant] = rng.choice([0.5, 1.0], len(relevant))
-    return X, X @ w + rng.standard_normal(n) / 3 if numbers else np.where(X @ w > 0, 1.0, -1.0), relevant
+def anywhere(rng, X, y, relevant):
+    "The same data with the columns in another order, and where those that matter are now."
+    order = rng.permutation(X.shape[1])
+    return X[:, order], y, np.flatnonzero(order < len(relevant))
 
-def ratio(x, z):
-    "The bent product of tables 8.5 and 8.6."
-    return x * z / (1 + 0.1 * x)**2
+def linear_task(rng, d, n, numbers, effects=(0.5, 1.0)):
+    "A linear rule in a few of `d` features: data, targets, and which features matter."
+    make = make_linear_regression if numbers else make_linear_sign
+    return anywhere(rng, *make(n, d, RELEVANT[d], effect_sizes=effects, random_state=rng))
+
+BENT = {(False, False): make_nested_square, (False, True): make_nested_cube, (True, False): make_nonlinear_regression, (True, True): make_collinear_regression}
 
 def bent_task(rng, correlated, n, numbers):
     "A rule in two of ten features, or in three correlated ones of fifty, that no linear machine sees."
-    d, k, width = (50, 3, 2**(1 / 3)) if correlated else (10, 2, 2.0)
-    G = rng.standard_normal((n, d))
-    if correlated: G[:, :3] = G[:, :3] @ cholesky([[1, 0.5, -0.5], [0.5, 1, -0.5], [-0.5, -0.5, 1]])
-    X = width * (2 * ndtr(G) - 1)
-    inside = np.where(np.all(np.abs(X[:, :k]) <= 1, axis=1), 1.0, -1.0)
-    bent = 2 * ratio(X[:, 0], X[:, 1]) + 2 * ratio(X[:, 1], X[:, 2]) if correlated else ratio(X[:, 0], X[:, 1])
-    order = rng.permutation(d)
-    return X[:, order], bent if numbers else inside, np.flatnonzero(order < k)
+    return anywhere(rng, *BENT[numbers, correlated](n, 50 if correlated else 10, random_state=rng))
 
 # %% ../nbs/17_experiments.ipynb #9fd2a879
 PRICES = [0.0025, 0.025, 0.25, 2.5, 25.0]                     # C = 1 / (2 n lam), where 2 / (n lam) is 0.01 to 100
 WIDTHS = np.array([1.0, 1 / 4, 1 / 9, 1 / 16])                # gamma = 1 / j^2
 
-def tuned_machine(X, y, kernel, numbers, rng):
-    "scikit-learn's machine, in 100,000 steps at most, with `C` and `gamma` by five-fold cross-validation."
-    plain = SVR(kernel=kernel, epsilon=0.1, max_iter=100_000) if numbers else SVC(kernel=kernel, max_iter=100_000)
-    folds = KFold(5, shuffle=True, random_state=rng) if numbers else StratifiedKFold(5, shuffle=True, random_state=rng)
-    grid = dict(C=PRICES, gamma=WIDTHS * min(1, 50 / X.shape[1])) if kernel == "rbf" else dict(C=PRICES)
+def tuned(model, grid, X, y, folds):
+    "The model, with its parameters by cross-validation on the folds given."
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return plain.set_params(**GridSearchCV(plain, grid, cv=folds).fit(X, y).best_params_)
+        return model.set_params(**GridSearchCV(model, grid, cv=folds).fit(X, y).best_params_)
+
+def tuned_machine(X, y, kernel, numbers, rng):
+    "scikit-learn's machine, in 100,000 steps at most, with the constants of the paper's grid."
+    plain = SVR(kernel=kernel, epsilon=0.1, max_iter=100_000) if numbers else SVC(kernel=kernel, max_iter=100_000)
+    folds = KFold(5, shuffle=True, random_state=rng) if numbers else StratifiedKFold(5, shuffle=True, random_state=rng)
+    return tuned(plain, dict(C=PRICES, gamma=WIDTHS * min(1, 50 / X.shape[1])) if kernel == "rbf" else dict(C=PRICES), X, y, folds)
 
 def test_error(model, X, y, X_new, y_new, features):
     "Share of wrong labels, or mean squared error if there are more than two, of a model fitted to some features; of the best constant if there are none."
@@ -951,12 +950,6 @@ def shares(records):
 
 # %% ../nbs/17_experiments.ipynb #5082a737
 GRIDS = {"printed": dict(C=PRICES, gamma=WIDTHS), "wide": dict(C=2.0**np.arange(-3, 8, 2), gamma=2.0**np.arange(-9, 2, 2))}
-
-def tuned(model, grid, X, y, folds):
-    "The model, with its parameters by cross-validation on the folds given."
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.set_params(**GridSearchCV(model, grid, cv=folds).fit(X, y).best_params_)
 
 def regularised_risks(X, y, machine):
     "The features in the order in which a tuned machine loses them, and `lam |f|^2 +` mean loss before the first removal and after each."

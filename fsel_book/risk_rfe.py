@@ -2,15 +2,15 @@
 
 # %% auto #0
 __all__ = ['LOSSES', 'SHARE', 'NUMBERS', 'beside', 'Loss', 'Hinge', 'EpsilonInsensitive', 'SquaredHinge', 'Squared', 'Logistic',
-           'bordered_solve', 'libsvm_fit', 'primal_newton_fit', 'RefinedSolver', 'room_to', 'InteriorPoint',
+           'bordered_solve', 'inverse', 'libsvm_fit', 'primal_newton_fit', 'RefinedSolver', 'room_to', 'InteriorPoint',
            'interior_point_fit', 'reference_fit', 'best_intercept', 'duality_gap', 'lowest', 'number_to_remove',
            'risk_rfe_reference', 'within', 'feasible', 'is_feasible', 'snapped', 'solve_guess', 'broken', 'pivot_fit',
-           'proximal_fit', 'smooth_fit', 'warm_fit', 'first_fit', 'linear_products', 'polynomial_products',
-           'gaussian_products', 'Reduced', 'products', 'narrowed', 'one_sided', 'factorised', 'newton_directions',
-           'best_length', 'Bounds', 'tighten', 'tighten_alone', 'Step', 'Elimination', 'without_all', 'eliminate',
-           'risk_rfe', 'guyon_rfe', 'inverse', 'ridge_state', 'sweep', 'centred', 'squared_linear_path', 'ChangePoint',
-           'pieces', 'change_point', 'for_labels', 'KernelElimination', 'FittedElimination', 'PredictingElimination',
-           'RiskRFE', 'GuyonRFE']
+           'BorderedInverse', 'Position', 'wanting', 'next_direction', 'active_set_fit', 'smooth_fit', 'warm_fit',
+           'first_fit', 'linear_products', 'polynomial_products', 'gaussian_products', 'Reduced', 'products',
+           'narrowed', 'one_sided', 'factorised', 'newton_directions', 'best_length', 'Bounds', 'tighten',
+           'tighten_alone', 'Step', 'Elimination', 'without_all', 'eliminate', 'risk_rfe', 'guyon_rfe', 'ridge_state',
+           'sweep', 'centred', 'squared_linear_path', 'ChangePoint', 'pieces', 'change_point', 'for_labels',
+           'KernelElimination', 'FittedElimination', 'PredictingElimination', 'RiskRFE', 'GuyonRFE']
 
 # %% ../nbs/12_risk_rfe.ipynb #789eb8c5
 import warnings
@@ -121,6 +121,13 @@ def bordered_solve(A, rhs, total, intercept):
     Z, _ = dpotrs(L, np.stack([rhs, np.ones_like(rhs)], axis=1), lower=1)
     b = (Z[:, 0].sum() - total) / Z[:, 1].sum() if intercept else 0.0
     return Z[:, 0] - b * Z[:, 1], b
+
+def inverse(A):
+    "The inverse of a symmetric positive definite matrix, which is overwritten."
+    L, _ = dpotrf(A.T, lower=1, clean=0, overwrite_a=1)
+    half, _ = dpotri(L, lower=1, overwrite_c=1)
+    low = np.tril(half, -1)
+    return low + low.T + np.diag(np.diagonal(half))
 
 def libsvm_fit(K, loss, max_iter=500_000):
     "The dual optimum by libsvm."
@@ -423,13 +430,176 @@ def pivot_fit(K, loss, u, intercept, enough=np.inf, mu=1e-12, limit=30):
         free = (free & ~over & ~under) | rise | fall
     return None
 
-def proximal_fit(K, loss, u, intercept, enough, rounds=40):
-    "Pivots with a `mu` far from 0, again from where the last ended: for kernels of low rank."
-    for _ in range(rounds):
-        near = pivot_fit(K, loss, u, intercept, enough, mu=1e-2)
-        if near is None or near[2] or near[1] > enough: return near
-        u = near[0]
-    return None
+# %% ../nbs/12_risk_rfe.ipynb #ca94779d
+class BorderedInverse:
+    "The inverse of `K + mu I` on the entries `F`, with an intercept bordered by ones in row 0, kept up as entries come and go; `rows` are those of `K`."
+
+    def __init__(self, K, mu, intercept, F):
+        self.K, self.mu, self.border, n = K, mu, int(intercept), len(K)
+        self.rows, self.store, self.work = np.empty((n, n)), np.empty((n + 1, n + 1)), np.empty((n + 1, n + 1))
+        self.entries, self.m = np.empty(n, dtype=np.intp), 0
+        self.fill(F)
+
+    @property
+    def F(self): return self.entries[:self.m]
+
+    def fill(self, F):
+        "From scratch."
+        self.m = len(F)
+        self.entries[:self.m], self.rows[:self.m] = F, self.K[F]
+        if not self.m: return
+        A, m = self.rows[:self.m].take(self.F, axis=1), self.m + self.border
+        A.flat[::self.m + 1] += self.mu
+        H = inverse(A)
+        M, h = self.store[:m, :m], H.sum(axis=0)
+        M[self.border:, self.border:] = H - np.outer(h, h / h.sum()) if self.border else H
+        if self.border: M[0, 0], M[0, 1:], M[1:, 0] = -1 / h.sum(), h / h.sum(), h / h.sum()
+
+    def solve(self, total, rhs):
+        "`(b, x)` with `A x + b = rhs` and `sum(x) = total`; without an intercept only `x`."
+        m = self.m + self.border
+        return self.store[:m, :m] @ (np.concatenate(([total], rhs)) if self.border else rhs)
+
+    def add(self, m, v, w):
+        np.multiply(v[:, None], w, out=self.work[:m, :m])
+        self.store[:m, :m] += self.work[:m, :m]
+
+    def join(self, i, z, schur):
+        "Entry `i`, where `z` solves for its column."
+        m = len(z)
+        self.add(m, z, z / schur)
+        self.store[m, :m] = self.store[:m, m] = -z / schur
+        self.store[m, m], self.rows[self.m], self.entries[self.m] = 1 / schur, self.K[i], i
+        self.m += 1
+
+    def leave(self, k):
+        "The `k`-th entry; the last one takes its place."
+        self.m -= 1
+        self.entries[k], self.rows[k] = self.entries[self.m], self.rows[self.m]
+        if self.m < 2: return self.fill(self.F.copy())
+        at, last = k + self.border, self.m + self.border
+        M = self.store[:last + 1, :last + 1]
+        v, own = M[at].copy(), M[at, at]
+        M[at], M[:, at], M[at, at], v[at] = M[last], M[:, last], M[last, last], v[last]
+        self.add(last, v[:last], v[:last] / -own)
+
+# %% ../nbs/12_risk_rfe.ipynb #b6257649
+class Position:
+    "A dual point on the way: its pull, the bounds of the piece that each entry is on, and what the pull must exceed for an entry at a bound to go up or down."
+
+    def __init__(self, K, loss, u, mu):
+        (self.lo, self.hi), self.width, self.K, self.loss, self.u, self.mu, self.b = loss.box(), getattr(loss, "epsilon", 0.0), K, loss, u, mu, 0.0
+        side = np.where(u != 0, np.sign(u), np.where(self.hi > 0, 1.0, -1.0))
+        self.bottom, self.top, self.slope = np.where(side > 0, 0.0, self.lo), np.where(side > 0, self.hi, 0.0), -self.width * side
+        self.free = (u > self.bottom) & (u < self.top)
+        self.above = np.where(self.free | (u >= self.hi), -np.inf, np.where(u >= 0, -self.width, self.width))
+        self.below = np.where(self.free | (u <= self.lo), np.inf, np.where(u <= 0, self.width, -self.width))
+        self.recentre()
+
+    def recentre(self):
+        "Make this point the centre of the term in `mu`, and everything exact; the duality gap."
+        f = self.K @ self.u
+        self.centre, self.pull = self.u.copy(), -self.loss.slope(self.u, np.zeros_like(self.u)) - f
+        self.value = -self.loss.phi(self.u) - self.u @ f / 2
+        return self.u @ f / 2 + self.loss.primal(f + self.b) - self.value
+
+    def release(self, i, sign):
+        "Let entry `i` move, from 0 to the side of `sign`."
+        if self.u[i] == 0: self.bottom[i], self.top[i], self.slope[i] = (0.0, self.hi[i], -self.width) if sign > 0 else (self.lo[i], 0.0, self.width)
+        self.above[i], self.below[i] = -np.inf, np.inf
+
+    def stop(self, i, upper):
+        "Put entry `i` on its upper or lower bound."
+        u = self.u[i] = self.top[i] if upper else self.bottom[i]
+        self.above[i] = -np.inf if u >= self.hi[i] else -self.width if u >= 0 else self.width
+        self.below[i] = np.inf if u <= self.lo[i] else self.width if u <= 0 else -self.width
+
+    def move(self, rows, moving, d, t):
+        "Go `t` times `d` along the entries `moving`, which have these `rows` of `K`, or to the first bound: its position, or None."
+        at, rising = self.u[moving], d > 0
+        room = np.divide(np.where(rising, self.top[moving], self.bottom[moving]) - at, d, out=np.full(len(d), np.inf), where=d != 0)
+        k = int(room.argmin())
+        t, stopped = (max(room[k], 0.0), True) if room[k] < t else (t, False)
+        Kd, slope = d @ rows, self.pull[moving] + self.slope[moving] + self.mu * (at - self.centre[moving])
+        self.value += t * (d @ slope) - t * t / 2 * (d @ Kd[moving])
+        self.u[moving] = at + t * d
+        self.pull -= t * Kd
+        self.pull[moving] -= (t * self.mu) * d
+        if not stopped: return None
+        self.stop(moving[k], rising[k])
+        return k
+
+# %% ../nbs/12_risk_rfe.ipynb #90631b4c
+def wanting(now, system, tol):
+    "The entry at a bound that wants to leave it most, and which way; None if there is none."
+    up, down = now.pull + now.above, now.pull + now.below
+    i, j = int(up.argmax()), int(down.argmin())
+    if system.border and not system.m:                                          # nobody can follow: take the one that wants down most
+        now.b = (up[i] + down[j]) / 2
+        if up[i] - down[j] <= 2 * tol: return None
+        now.release(j, -1.0)
+        system.fill([j])
+        now.b = down[j]
+    if max(up[i] - now.b, now.b - down[j]) <= tol: return None
+    e, sign = (i, 1.0) if up[i] - now.b >= now.b - down[j] else (j, -1.0)
+    now.release(e, sign)
+    return e, sign
+
+def next_direction(now, system, entering):
+    "Where the free entries go: to the same pull, or after the entry that moves. The entries, the direction, how far, and what `join` needs."
+    F, border = system.F.copy(), system.border
+    if entering is None:
+        z = system.solve(0.0, now.pull[F] + now.slope[F])
+        if border: now.b = z[0]
+        moving, d, t, schur = F, z[border:], 1.0, 0.0
+    else:
+        e, sign = entering
+        system.rows[system.m] = system.K[e]
+        c = system.K[e].take(F)
+        z = system.solve(1.0, c)
+        schur = max(system.K[e, e] + now.mu - z[:border].sum() - z[border:] @ c, now.mu / 10)
+        moving, d, t = np.append(F, e), sign * np.append(-z[border:], 1.0), sign * (now.pull[e] + now.slope[e] - now.b) / schur
+    size = np.abs(d)
+    if border: d = d - size * (d.sum() / max(size.sum(), 1e-300))               # no rounding errors in the sum
+    return moving, d, t, (z, schur)
+
+# %% ../nbs/12_risk_rfe.ipynb #3ef5d3fb
+def active_set_fit(K, loss, u, intercept, enough=np.inf, mu=1e-7):
+    "The dual optimum of a sharp loss from the warm start `u`, one change of the free entries at a time; `mu` and what it returns as in `pivot_fit`."
+    (lo, hi), mu = loss.box(), mu * (K.trace() / len(u) or 1.0)
+    u = snapped(feasible(snapped(u, lo, hi), lo, hi, 0.0 if intercept else None), lo, hi)
+    now, tol = Position(K, loss, u, mu), max(1e-14 * np.abs(loss.y).max(), loss.gap / loss.C.sum() / 5)
+    bent = loss.curvature(u)
+    system = BorderedInverse(K + np.diag(bent) if bent.any() else K, mu, intercept, np.flatnonzero(now.free))
+    entering, level, rounds = None, False, 0
+    for _ in range(5 * len(u)):
+        if intercept and entering and not system.m:                             # nobody is left to follow: it takes their place
+            system.fill([entering[0]])
+            now.b, entering = now.pull[entering[0]] + now.slope[entering[0]], None
+        level = level or not system.m
+        if level and entering is None:
+            entering = wanting(now, system, tol)
+            if entering is None:
+                if now.recentre() <= loss.gap or rounds == 20: break
+                near = pivot_fit(K, loss, now.u, intercept, limit=5)
+                if near is not None and near[2]: return near
+                level, rounds = False, rounds + 1
+                system.fill(system.F.copy())
+                if not system.m: continue
+        moving, d, t, joining = next_direction(now, system, entering)
+        k = now.move(system.rows[:len(moving)], moving, d, t)
+        if k is None and entering:
+            system.join(entering[0], *joining)
+            entering = None
+        elif k is None: level = True
+        elif k == system.m: entering = None
+        else: system.leave(k)
+        if intercept and level and system.m: now.b = now.pull[system.F[0]] + now.slope[system.F[0]]
+        if now.value > enough:
+            now.recentre()
+            if now.value > enough: break
+    gap = now.recentre()
+    return (now.u, now.value, gap <= loss.gap) if is_feasible(now.u, lo, hi, intercept) else None
 
 # %% ../nbs/12_risk_rfe.ipynb #9dc4ec67
 def smooth_fit(K, loss, u, intercept, enough=np.inf, limit=30):
@@ -457,25 +627,24 @@ def warm_fit(K, loss, u, intercept, enough=np.inf):
     def near_fit(u):
         if not loss.sharp: return smooth_fit(K, loss, u, intercept, enough)
         near = pivot_fit(K, loss, u, intercept, enough)
-        return near if settled(near) else proximal_fit(K, loss, u, intercept, enough)
+        return near if settled(near) else active_set_fit(K, loss, u, intercept, enough)
     near = near_fit(u)
     if settled(near): return near
-    if isinstance(loss, Hinge) and intercept:                      # some steps of libsvm are often enough, for numbers they are not
-        near = pivot_fit(K, loss, libsvm_fit(K, loss, 20 * len(K)), intercept, enough)
-        if settled(near): return near
     if loss.sharp:
         u, (lo, hi) = interior_point_fit(K, loss, intercept, enough), loss.box()
         if loss.dual(K, u) > enough and is_feasible(u, lo, hi, intercept): return u, loss.dual(K, u), False
     else: u = reference_fit(K, loss, intercept)
     near = near_fit(u)
     if settled(near): return near
+    if near is not None and near[1] > loss.dual(K, u): u = near[0]
     gap = duality_gap(K, loss, u, intercept)
     if gap > 10 * loss.tie: warnings.warn(f"A fit ended with a duality gap of {gap:.1e}, above {loss.gap:.1e}: features may go in another order.", ConvergenceWarning, stacklevel=2)
     return u, loss.dual(K, u), True
 
 def first_fit(K, loss, intercept):
-    "The dual optimum at `K` from scratch, to the accuracy of `warm_fit`."
-    return warm_fit(K, loss, reference_fit(K, loss, intercept), intercept)
+    "The dual optimum at `K` from scratch, to the accuracy of `warm_fit`; for the sharp losses of libsvm from where it is after a while."
+    start = libsvm_fit(K, loss, 50 * len(K)) if isinstance(loss, (Hinge, EpsilonInsensitive)) else reference_fit(K, loss, intercept)
+    return warm_fit(K, loss, start, intercept)
 
 # %% ../nbs/12_risk_rfe.ipynb #13420dbb
 def linear_products(S, X, V):
@@ -826,13 +995,6 @@ def guyon_rfe(X, losses, kernel, n_features_to_select=1, step=1, intercept=True,
     return eliminate(host_matrix(X), losses, kernel, choose, n_features_to_select, step, None, intercept, bar)
 
 # %% ../nbs/12_risk_rfe.ipynb #97c91952
-def inverse(A):
-    "The inverse of a symmetric positive definite matrix, which is overwritten."
-    L, _ = dpotrf(A.T, lower=1, clean=0, overwrite_a=1)
-    half, _ = dpotri(L, lower=1, overwrite_c=1)
-    low = np.tril(half, -1)
-    return low + low.T + np.diag(np.diagonal(half))
-
 def ridge_state(X, y, rho):
     "`H = (X'X + rho I)^-1` and `w = H X'y`, through the smaller of the two Gram matrices."
     n, d = X.shape

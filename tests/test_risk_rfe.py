@@ -29,20 +29,26 @@ from fsel_book.kernels import (
 from fsel_book.risk_rfe import (
     LOSSES,
     NUMBERS,
+    BorderedInverse,
     Bounds,
     EpsilonInsensitive,
     GuyonRFE,
     Hinge,
+    Position,
     Reduced,
     RiskRFE,
     Squared,
+    SquaredHinge,
+    active_set_fit,
     best_intercept,
     broken,
     change_point,
     duality_gap,
+    feasible,
     first_fit,
     guyon_rfe,
     interior_point_fit,
+    is_feasible,
     libsvm_fit,
     reference_fit,
     risk_rfe,
@@ -193,6 +199,92 @@ def test_interior_point_closes_the_gap_on_low_rank(C, number, intercept):
         limit = loss.dual(K, u) - 1e-3 * unit(loss)
         early = interior_point_fit(K, loss, intercept, limit)
         assert limit < loss.dual(K, early) <= loss.dual(K, u) + 1e-9 * unit(loss)
+
+def sharp_problem(seed):
+    """A kernel matrix, often singular, a sharp loss with weights or without, and a feasible point far from its optimum."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(2, 80)), int(rng.integers(1, 30))
+    X = rng.uniform(-1, 1, (n, d)) * 10.0 ** rng.uniform(-2, 1)
+    if seed % 5 == 0:
+        X = np.round(X, 1)
+    if seed % 7 == 0:
+        X[n // 2 :] = X[: n - n // 2]
+    if seed % 11 == 0:
+        X[:] = 0.0
+    K = rbf_kernel(X) if seed % 3 == 0 else X @ X.T
+    C = 10.0 ** rng.uniform(-3, 1) * (rng.uniform(0.1, 3, n) if seed % 4 == 0 else np.ones(n))
+    y = X[:, 0] + 0.3 * rng.standard_normal(n)
+    sign = np.where(y > np.median(y), 1.0, -1.0)
+    kinds = [Hinge(sign, C), EpsilonInsensitive(y - y.mean(), C), EpsilonInsensitive(np.round(y, 1), C, epsilon=0.0)]
+    loss = [*kinds, SquaredHinge(sign, C)][seed % 4]
+    lo, hi = loss.box()
+    intercept = seed % 13 < 8
+    start = rng.uniform(np.maximum(lo, -1), np.minimum(hi, 1)) if seed % 2 else np.zeros(n)
+    return K, loss, feasible(start, lo, hi, 0.0 if intercept else None), intercept
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_changing_one_entry_at_a_time_reaches_the_optimum(block):
+    for seed in range(20 * block, 20 * block + 20):
+        K, loss, start, intercept = sharp_problem(seed)
+        u, value, exact = active_set_fit(K, loss, start, intercept)
+        assert exact and duality_gap(K, loss, u, intercept) < 2 * loss.gap, seed
+        assert is_feasible(u, *loss.box(), intercept), seed
+        fit = reference_fit if isinstance(loss, SquaredHinge) else interior_point_fit
+        assert value > loss.dual(K, fit(K, loss, intercept)) - 2 * loss.gap, seed
+        before = loss.dual(K, start)
+        limit = before + 0.5 * (value - before)
+        early, bound, done = active_set_fit(K, loss, start, intercept, limit)
+        assert is_feasible(early, *loss.box(), intercept), seed
+        assert_allclose(bound, loss.dual(K, early), atol=1e-9 * unit(loss))
+        assert limit < bound <= value + loss.gap or value - before < 1e-9 * unit(loss), seed
+        assert not done or bound > value - 2 * loss.gap, seed
+
+
+def test_every_move_raises_the_dual_and_keeps_its_books(monkeypatch):
+    moves, move = [], Position.move
+
+    def watched(now, rows, moving, d, t):
+        before = now.value
+        k = move(now, rows, moving, d, t)
+        off = now.mu * (now.u - now.centre)
+        assert_allclose(now.pull, -now.loss.slope(now.u, 0 * now.u) - now.K @ now.u - off, atol=1e-8)
+        assert_allclose(now.value, now.loss.dual(now.K, now.u), atol=1e-9 * unit(now.loss))
+        moves.append(now.value - before)
+        return k
+
+    monkeypatch.setattr(Position, "move", watched)
+    for seed in (1, 2, 5, 9):
+        K, loss, start, intercept = sharp_problem(seed)
+        active_set_fit(K, loss, start, intercept)
+    assert len(moves) > 100 and min(moves) > -1e-9
+
+
+def test_the_bordered_inverse_follows():
+    rng = np.random.default_rng(0)
+    B = rng.standard_normal((30, 12))
+    K = B @ B.T
+    for intercept in (False, True):
+        system = BorderedInverse(K, 1e-3, intercept, [])
+        for _ in range(300):
+            F = system.F
+            if len(F) and rng.random() < 0.45:
+                system.leave(int(rng.integers(len(F))))
+            elif len(F) == 30:
+                continue
+            elif len(F) or not intercept:
+                j = int(rng.choice(np.setdiff1d(np.arange(30), F)))
+                system.rows[len(F)] = K[j]
+                z = system.solve(1.0, K[j, F])
+                system.join(j, z, K[j, j] + 1e-3 - np.r_[[1.0] * intercept, K[j, F]] @ z)
+            else:
+                system.fill([int(rng.integers(30))])
+            F, m = system.F, system.m + intercept
+            A = K[np.ix_(F, F)] + 1e-3 * np.eye(len(F))
+            whole = np.block([[np.zeros((1, 1)), np.ones((1, len(F)))], [np.ones((len(F), 1)), A]]) if intercept else A
+            if len(F):
+                assert_allclose(system.store[:m, :m] @ whole, np.eye(m), atol=1e-6)
+                assert_allclose(system.rows[: len(F)], K[F])
 
 
 def test_adaptive_steps_take_back_what_costs_too_much():

@@ -946,7 +946,7 @@ def shares(records):
     "Per cent of trials without a mistake, with one, with more; the standard error of the first; mean error and its deviation."
     missed, errors = np.array([record["missed"] for record in records]), np.array([record["error"] for record in records])
     none, one = 100 * np.mean(missed == 0), 100 * np.mean(missed == 1)
-    return none, one, 100 - none - one, np.sqrt(none * (100 - none) / len(missed)), errors.mean(), errors.std(ddof=1)
+    return none, one, 100 * np.mean(missed > 1), np.sqrt(none * (100 - none) / len(missed)), errors.mean(), errors.std(ddof=1)
 
 # %% ../nbs/17_experiments.ipynb #5082a737
 GRIDS = {"printed": dict(C=PRICES, gamma=WIDTHS), "wide": dict(C=2.0**np.arange(-3, 8, 2), gamma=2.0**np.arange(-9, 2, 2))}

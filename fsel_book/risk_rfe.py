@@ -114,10 +114,10 @@ class Logistic(Loss):
 LOSSES = {"hinge": Hinge, "epsilon_insensitive": EpsilonInsensitive, "squared": Squared, "squared_hinge": SquaredHinge, "logistic": Logistic}
 
 # %% ../nbs/12_risk_rfe.ipynb #2414a8e5
-def bordered_solve(A, rhs, total, intercept):
-    "Solve `A u + b = rhs` with `sum(u) = total`, `A` positive definite and overwritten; without an intercept `b = 0`. None if it is not."
+def bordered_solve(A, rhs, total, intercept, least=0.0):
+    "Solve `A u + b = rhs` with `sum(u) = total`, `A` positive definite and overwritten; without an intercept `b = 0`. None if a pivot is below `least`."
     L, info = dpotrf(A.T, lower=1, clean=0, overwrite_a=1)
-    if info: return None
+    if info or (least and (L.diagonal()**2).min() < least): return None
     Z, _ = dpotrs(L, np.stack([rhs, np.ones_like(rhs)], axis=1), lower=1)
     b = (Z[:, 0].sum() - total) / Z[:, 1].sum() if intercept else 0.0
     return Z[:, 0] - b * Z[:, 1], b
@@ -368,7 +368,7 @@ def snapped(u, lo, hi):
     with np.errstate(invalid="ignore"): u = np.where(u > (1 - 1e-6) * hi, hi, np.where(u < (1 - 1e-6) * lo, lo, u))
     return np.where(np.abs(u) > 1e-6 * np.abs(u).max(), u, 0.0)
 
-def solve_guess(K, loss, u, side, free, intercept, mu, centre):
+def solve_guess(K, loss, u, side, free, intercept, mu, centre, least):
     "The optimum if `free` is the right guess, what is not free staying where it is: `u`, the part not free, and `b`; None if singular."
     F, fixed = np.flatnonzero(free), np.where(free, 0.0, u)
     if not len(F):
@@ -378,7 +378,7 @@ def solve_guess(K, loss, u, side, free, intercept, mu, centre):
     A.flat[::len(F) + 1] += loss.curvature(u)[F] + mu
     rhs = mu * centre[F] - loss.slope(np.zeros_like(u), side)[F]
     if fixed.any(): rhs -= (K @ fixed)[F]
-    solved = bordered_solve(A, rhs, -fixed.sum(), intercept)
+    solved = bordered_solve(A, rhs, -fixed.sum(), intercept, least)
     if solved is None: return None
     u = fixed.copy()
     u[F], b = solved
@@ -395,20 +395,22 @@ def broken(loss, u, side, free, pull):
     return bottom, top, free & (u > top), free & (u < bottom), rise, fall
 
 # %% ../nbs/12_risk_rfe.ipynb #8b2b948d
-def pivot_fit(K, loss, u, intercept, enough=np.inf, mu=1e-12, limit=30):
+def pivot_fit(K, loss, u, intercept, enough=np.inf, mu=1e-12, limit=30, least=1e-10):
     """The dual optimum of a sharp loss from the warm start `u`, by guessing which entries are free.
 
-    Maximises `D(u) - mu |u - start|^2 / 2`, `mu` in units of the mean of the diagonal of `K`. Returns `u`, `D(u)` and whether the gap is
-    closed; where it is not, `D(u)` is a lower bound, and above `enough` that is all that is wanted. None if the guesses do not settle.
+    Maximises `D(u) - mu |u - start|^2 / 2`; a guess whose system has a pivot below `least` is given up, both in units of the mean of the
+    diagonal of `K`. Returns `u`, `D(u)` and whether the gap is closed; where it is not, `D(u)` is a lower bound, and above `enough` that
+    is all that is wanted. None if the guesses do not settle.
     """
     lo, hi = loss.box()
     u = snapped(u, lo, hi)
     side = np.where(u != 0, np.sign(u), np.where(hi > 0, 1.0, -1.0))
     free = (u > lo) & (u < hi) & (u != 0)
-    mu, centre = mu * (K.trace() / len(u) or 1.0), u
+    scale, centre = K.trace() / len(u) or 1.0, u
+    mu, least = mu * scale, least * scale
     fewest, stalled = len(u) + 1, 0
     for _ in range(limit):
-        solved = solve_guess(K, loss, u, side, free, intercept, mu, centre)
+        solved = solve_guess(K, loss, u, side, free, intercept, mu, centre, least)
         if solved is None: return None
         u, fixed, b = solved
         pull = -loss.slope(u, 0 * side) - K @ u - b - mu * (u - centre)
@@ -581,7 +583,7 @@ def active_set_fit(K, loss, u, intercept, enough=np.inf, mu=1e-7):
             entering = wanting(now, system, tol)
             if entering is None:
                 if now.recentre() <= loss.gap or rounds == 20: break
-                near = pivot_fit(K, loss, now.u, intercept, limit=5)
+                near = pivot_fit(K, loss, now.u, intercept, limit=5, least=0.0)
                 if near is not None and near[2]: return near
                 level, rounds = False, rounds + 1
                 system.fill(system.F.copy())

@@ -59,8 +59,9 @@ from . import __version__
 from .arrays import is_integer
 from .baselines import RandomSelector, information_gain, rrqr
 from .bss import bss, round_ties, sketched_space
-from .datasets import load_dataset, load_docstrings, load_techtc, make_bhattacharyya, make_bhattacharyya_regression
-from .datasets import make_collinear_regression, make_linear_regression, make_linear_sign, make_nested_cube, make_nested_square, make_nonlinear_regression
+from .datasets import (load_dataset, load_docstrings, load_techtc, make_bhattacharyya, make_bhattacharyya_regression,
+                                make_collinear_regression, make_linear_regression, make_linear_sign, make_nested_cube, make_nested_square,
+                                make_nonlinear_regression)
 from .dual_set import (ClosestSpan, DSFSelector, RSFSelector, SparsePCRegressor, det_sampling, det_sampling_reference,
                                 orthonormal_columns, rand_sampling)
 from .kernels import LinearKernel, RBFKernel

@@ -5,12 +5,12 @@ __all__ = ['LOSSES', 'SHARE', 'NUMBERS', 'beside', 'Loss', 'Hinge', 'EpsilonInse
            'bordered_solve', 'inverse', 'libsvm_fit', 'primal_newton_fit', 'RefinedSolver', 'room_to', 'InteriorPoint',
            'interior_point_fit', 'reference_fit', 'best_intercept', 'duality_gap', 'lowest', 'number_to_remove',
            'risk_rfe_reference', 'within', 'feasible', 'is_feasible', 'snapped', 'solve_guess', 'broken', 'pivot_fit',
-           'BorderedInverse', 'Position', 'wanting', 'next_direction', 'active_set_fit', 'smooth_fit', 'warm_fit',
-           'first_fit', 'linear_products', 'polynomial_products', 'gaussian_products', 'Reduced', 'products',
-           'narrowed', 'one_sided', 'factorised', 'newton_directions', 'best_length', 'Bounds', 'tighten',
-           'tighten_alone', 'Step', 'Elimination', 'without_all', 'eliminate', 'risk_rfe', 'guyon_rfe', 'ridge_state',
-           'sweep', 'centred', 'squared_linear_path', 'ChangePoint', 'pieces', 'change_point', 'for_labels',
-           'KernelElimination', 'FittedElimination', 'PredictingElimination', 'RiskRFE', 'GuyonRFE']
+           'bordered_inverse', 'BorderedInverse', 'Position', 'wanting', 'next_direction', 'active_set_fit',
+           'smooth_fit', 'warm_fit', 'first_fit', 'linear_products', 'polynomial_products', 'gaussian_products',
+           'Reduced', 'products', 'narrowed', 'one_sided', 'factorised', 'newton_directions', 'best_length', 'Bounds',
+           'tighten', 'tighten_alone', 'Step', 'Elimination', 'without_all', 'eliminate', 'risk_rfe', 'guyon_rfe',
+           'ridge_state', 'sweep', 'centred', 'squared_linear_path', 'ChangePoint', 'pieces', 'change_point',
+           'for_labels', 'KernelElimination', 'FittedElimination', 'PredictingElimination', 'RiskRFE', 'GuyonRFE']
 
 # %% ../nbs/12_risk_rfe.ipynb #789eb8c5
 import warnings
@@ -395,19 +395,19 @@ def broken(loss, u, side, free, pull):
     return bottom, top, free & (u > top), free & (u < bottom), rise, fall
 
 # %% ../nbs/12_risk_rfe.ipynb #8b2b948d
-def pivot_fit(K, loss, u, intercept, enough=np.inf, mu=1e-12, limit=30, least=1e-10):
+def pivot_fit(K, loss, u, intercept, enough=np.inf, limit=30, least=1e-10):
     """The dual optimum of a sharp loss from the warm start `u`, by guessing which entries are free.
 
-    Maximises `D(u) - mu |u - start|^2 / 2`; a guess whose system has a pivot below `least` is given up, both in units of the mean of the
-    diagonal of `K`. Returns `u`, `D(u)` and whether the gap is closed; where it is not, `D(u)` is a lower bound, and above `enough` that
-    is all that is wanted. None if the guesses do not settle.
+    A guess whose system has a pivot below `least`, in units of the mean of the diagonal of `K`, is given up. Returns `u`, `D(u)` and
+    whether the gap is closed; where it is not, `D(u)` is a lower bound, and above `enough` that is all that is wanted. None if the
+    guesses do not settle.
     """
     lo, hi = loss.box()
     u = snapped(u, lo, hi)
     side = np.where(u != 0, np.sign(u), np.where(hi > 0, 1.0, -1.0))
     free = (u > lo) & (u < hi) & (u != 0)
     scale, centre = K.trace() / len(u) or 1.0, u
-    mu, least = mu * scale, least * scale
+    mu, least = 1e-12 * scale, least * scale                       # a term mu |u - centre|^2 / 2 against rounding
     fewest, stalled = len(u) + 1, 0
     for _ in range(limit):
         solved = solve_guess(K, loss, u, side, free, intercept, mu, centre, least)
@@ -433,13 +433,19 @@ def pivot_fit(K, loss, u, intercept, enough=np.inf, mu=1e-12, limit=30, least=1e
     return None
 
 # %% ../nbs/12_risk_rfe.ipynb #ca94779d
+def bordered_inverse(A):
+    "The inverse of `A`, positive definite and overwritten, with ones around it in row and column 0."
+    H = inverse(A)
+    h = H.sum(axis=0)
+    return np.block([[-1 / h.sum(), h / h.sum()], [(h / h.sum())[:, None], H - np.outer(h, h / h.sum())]])
+
+# %% ../nbs/12_risk_rfe.ipynb #2dff574f
 class BorderedInverse:
     "The inverse of `K + mu I` on the entries `F`, with an intercept bordered by ones in row 0, kept up as entries come and go; `rows` are those of `K`."
 
     def __init__(self, K, mu, intercept, F):
         self.K, self.mu, self.border, n = K, mu, int(intercept), len(K)
-        self.rows, self.store, self.work = np.empty((n, n)), np.empty((n + 1, n + 1)), np.empty((n + 1, n + 1))
-        self.entries, self.m = np.empty(n, dtype=np.intp), 0
+        self.entries, self.rows, self.store, self.work = np.empty(n, dtype=np.intp), np.empty((n, n)), np.empty((n + 1, n + 1)), np.empty((n + 1, n + 1))
         self.fill(F)
 
     @property
@@ -452,26 +458,28 @@ class BorderedInverse:
         if not self.m: return
         A, m = self.rows[:self.m].take(self.F, axis=1), self.m + self.border
         A.flat[::self.m + 1] += self.mu
-        H = inverse(A)
-        M, h = self.store[:m, :m], H.sum(axis=0)
-        M[self.border:, self.border:] = H - np.outer(h, h / h.sum()) if self.border else H
-        if self.border: M[0, 0], M[0, 1:], M[1:, 0] = -1 / h.sum(), h / h.sum(), h / h.sum()
+        self.store[:m, :m] = bordered_inverse(A) if self.border else inverse(A)
 
     def solve(self, total, rhs):
         "`(b, x)` with `A x + b = rhs` and `sum(x) = total`; without an intercept only `x`."
         m = self.m + self.border
         return self.store[:m, :m] @ (np.concatenate(([total], rhs)) if self.border else rhs)
 
+    def column(self, i):
+        "The entries of row `i` of `K` on `F`; the row is put behind the others."
+        self.rows[self.m] = self.K[i]
+        return self.K[i].take(self.F)
+
     def add(self, m, v, w):
         np.multiply(v[:, None], w, out=self.work[:m, :m])
         self.store[:m, :m] += self.work[:m, :m]
 
     def join(self, i, z, schur):
-        "Entry `i`, where `z` solves for its column."
+        "Entry `i`, of which `column` has been asked, where `z` solves for it."
         m = len(z)
         self.add(m, z, z / schur)
         self.store[m, :m] = self.store[:m, m] = -z / schur
-        self.store[m, m], self.rows[self.m], self.entries[self.m] = 1 / schur, self.K[i], i
+        self.store[m, m], self.entries[self.m] = 1 / schur, i
         self.m += 1
 
     def leave(self, k):
@@ -556,8 +564,7 @@ def next_direction(now, system, entering):
         moving, d, t, schur = F, z[border:], 1.0, 0.0
     else:
         e, sign = entering
-        system.rows[system.m] = system.K[e]
-        c = system.K[e].take(F)
+        c = system.column(e)
         z = system.solve(1.0, c)
         schur = max(system.K[e, e] + now.mu - z[:border].sum() - z[border:] @ c, now.mu / 10)
         moving, d, t = np.append(F, e), sign * np.append(-z[border:], 1.0), sign * (now.pull[e] + now.slope[e] - now.b) / schur
@@ -566,9 +573,9 @@ def next_direction(now, system, entering):
     return moving, d, t, (z, schur)
 
 # %% ../nbs/12_risk_rfe.ipynb #3ef5d3fb
-def active_set_fit(K, loss, u, intercept, enough=np.inf, mu=1e-7):
-    "The dual optimum of a sharp loss from the warm start `u`, one change of the free entries at a time; `mu` and what it returns as in `pivot_fit`."
-    (lo, hi), mu = loss.box(), mu * (K.trace() / len(u) or 1.0)
+def active_set_fit(K, loss, u, intercept, enough=np.inf):
+    "The dual optimum of a sharp loss from the warm start `u`, one change of the free entries at a time; returns what `pivot_fit` does."
+    (lo, hi), mu = loss.box(), 1e-7 * (K.trace() / len(u) or 1.0)
     u = snapped(feasible(snapped(u, lo, hi), lo, hi, 0.0 if intercept else None), lo, hi)
     now, tol = Position(K, loss, u, mu), max(1e-14 * np.abs(loss.y).max(), loss.gap / loss.C.sum() / 5)
     bent = loss.curvature(u)

@@ -274,9 +274,9 @@ def test_the_bordered_inverse_follows():
                 continue
             elif len(F) or not intercept:
                 j = int(rng.choice(np.setdiff1d(np.arange(30), F)))
-                system.rows[len(F)] = K[j]
-                z = system.solve(1.0, K[j, F])
-                system.join(j, z, K[j, j] + 1e-3 - np.r_[[1.0] * intercept, K[j, F]] @ z)
+                c = system.column(j)
+                z = system.solve(1.0, c)
+                system.join(j, z, K[j, j] + 1e-3 - np.r_[[1.0] * intercept, c] @ z)
             else:
                 system.fill([int(rng.integers(30))])
             F, m = system.F, system.m + intercept

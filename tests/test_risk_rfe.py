@@ -201,7 +201,7 @@ def test_interior_point_closes_the_gap_on_low_rank(C, number, intercept):
         assert limit < loss.dual(K, early) <= loss.dual(K, u) + 1e-9 * unit(loss)
 
 def sharp_problem(seed):
-    """A kernel matrix, often singular, a sharp loss with weights or without, and a feasible point far from its optimum."""
+    """A kernel matrix, often singular, a sharp loss with weights or without, and a feasible point far from optimal."""
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(2, 80)), int(rng.integers(1, 30))
     X = rng.uniform(-1, 1, (n, d)) * 10.0 ** rng.uniform(-2, 1)

@@ -161,8 +161,8 @@ rows = [
         "linear-50",
         "`risk_rfe`, hinge loss, linear kernel, C = 1",
         refitted,
-        "Kernels by removal on both sides. The order is not compared: on a kernel of low rank libsvm's tolerance of 1e-3 "
-        "does not tell the candidates apart.",
+        "Kernels by removal on both sides. The order is not compared: on a kernel of low rank libsvm's tolerance "
+        "of 1e-3 does not tell the candidates apart.",
         linear_against_refitting,
         uniform,
         dict(n=400, d=50),

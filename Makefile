@@ -15,13 +15,14 @@ PY := .venv/bin/python
 METADATA := settings.ini setup.py pyproject.toml
 quote = '$(subst ','\'',$(1))'
 
-.PHONY: help demo test lab docs bench lint readme clean
+.PHONY: help demo test test-processors lab docs bench lint readme clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo                           run the quickstart on the embedded documents; pages go to build/"
 	@echo "make demo DATA=my.csv TARGET=column the same on a table of yours (CSV or Parquet); writes build/selected.csv"
 	@echo "make test                           all tests: modules in step, notebooks, pytest"
+	@echo "make test-processors                the tests of exactness on the BLAS kernels of three families of processors"
 	@echo "make lab                            JupyterLab on the chapters"
 	@echo "make docs                           render the site to _docs/ (needs the program quarto)"
 	@echo "make bench BENCH='...'              timed comparisons; BENCH goes to tests/benchmarks/run.py"
@@ -55,6 +56,13 @@ test: .venv/.dev
 	$(PY) -m pytest -q tests/test_book.py
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/nbdev_test --n_workers 2 --timing
 	OMP_NUM_THREADS=2 OPENBLAS_NUM_THREADS=2 $(PY) -m pytest -q --ignore=tests/test_book.py tests
+
+# OpenBLAS picks its kernels by the processor, and each rounds in its own way. What is said to be exact must be so on all.
+test-processors: .venv/.dev
+	for kind in Haswell Zen SkylakeX; do \
+	    echo "OPENBLAS_CORETYPE=$$kind"; \
+	    OPENBLAS_CORETYPE=$$kind OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -q -m exact tests || exit 1; \
+	done
 
 lab: .venv/.book
 	$(PY) -m jupyterlab --notebook-dir=nbs

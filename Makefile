@@ -15,7 +15,7 @@ PY := .venv/bin/python
 METADATA := settings.ini setup.py pyproject.toml
 quote = '$(subst ','\'',$(1))'
 
-.PHONY: help demo test test-processors lab docs bench lint readme clean
+.PHONY: help demo test test-processors hooks sync lab docs bench lint clean
 .DEFAULT_GOAL := help
 
 help:
@@ -23,11 +23,12 @@ help:
 	@echo "make demo DATA=my.csv TARGET=column the same on a table of yours (CSV or Parquet); writes build/selected.csv"
 	@echo "make test                           all tests: modules in step, notebooks, pytest"
 	@echo "make test-processors                the tests of exactness on the BLAS kernels of three families of processors"
+	@echo "make hooks                          once after cloning: merge notebooks cell by cell, check every commit"
+	@echo "make sync                           clean the notebooks, export the modules and README.md from them"
 	@echo "make lab                            JupyterLab on the chapters"
 	@echo "make docs                           render the site to _docs/ (needs the program quarto)"
 	@echo "make bench BENCH='...'              timed comparisons; BENCH goes to tests/benchmarks/run.py"
 	@echo "make lint                           ruff and mypy"
-	@echo "make readme                         README.md from nbs/index.ipynb"
 	@echo "make clean                          remove all that make made, .venv too"
 	@echo "PYTHON=/path/to/python3.12          with any of them: the Python to make .venv with"
 
@@ -85,8 +86,15 @@ lint: .venv/.dev
 	$(PY) -m ruff check .
 	$(PY) -m mypy
 
-readme: .venv/.demo
+sync: .venv/.dev
+	.venv/bin/nbdev_clean
+	.venv/bin/nbdev_export
 	$(PY) tools/readme.py
+
+hooks: .venv/.dev
+	git config merge.nbdev-merge.name "notebooks, cell by cell"
+	git config merge.nbdev-merge.driver '.venv/bin/nbdev_merge %O %A %B %P'
+	$(PY) -m pre_commit install
 
 clean:
 	rm -rf .venv build _docs _proc nbs/reference nbs/nbdev.yml *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -349,7 +349,7 @@ def test_readme_is_in_step_with_the_index():
     tool = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tool)
     stored = (root / "README.md").read_text(encoding="utf-8")
-    assert stored == tool.readme(), "README.md is not what nbs/index.ipynb gives; run make readme"
+    assert stored == tool.readme(), "README.md is not what nbs/index.ipynb gives; run make sync"
 
 
 @pytest.mark.parametrize("name", ["README.md", "CHANGELOG.md"])

@@ -51,12 +51,12 @@ demo: .venv/.demo
 	@$(PY) tools/demo.py $(call quote,$(DATA)) $(call quote,$(TARGET))
 
 # First what can be read off the files (exported modules in step, the rules of the house), then the notebooks
-# two at a time on one BLAS thread each, then the rest on two threads.
+# and then the rest, each two at a time on one BLAS thread.
 test: export MPLBACKEND := agg
 test: .venv/.dev
 	$(PY) -m pytest -q tests/test_book.py
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/nbdev_test --n_workers 2 --timing
-	OMP_NUM_THREADS=2 OPENBLAS_NUM_THREADS=2 $(PY) -m pytest -q --ignore=tests/test_book.py tests
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -q -n 2 --dist loadfile --ignore=tests/test_book.py tests
 
 # OpenBLAS picks its kernels by the processor, and each rounds in its own way. What is said to be exact must be so on all.
 test-processors: .venv/.dev

@@ -3,16 +3,14 @@
 import importlib
 import inspect
 import pkgutil
-import warnings
 
 import pytest
 from cases import CASES, each_case
-from sklearn.exceptions import SkipTestWarning
 from sklearn.feature_selection import SelectFromModel, VarianceThreshold
 from sklearn.linear_model import LinearRegression
 from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fsel_book
 from fsel_book import (
@@ -93,13 +91,6 @@ def test_every_method_has_a_colour(case):
 def test_scikit_learn_checks(estimator, check):
     """Checks for array libraries that are not installed skip themselves and say so."""
     check(estimator)
-
-
-@pytest.mark.parametrize("estimator", [*SELECTORS, *SUPERVISED, *CLASSIFIERS, *LINEAR, *REGRESSORS, *FOREIGN], ids=repr)
-def test_check_estimator_passes_in_one_go(estimator):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SkipTestWarning)
-        check_estimator(estimator)
 
 
 @each_selector

@@ -247,7 +247,8 @@ def test_data_are_not_changed_and_not_kept(selector, form):
     assert_array_equal(values, before)
     watch, size = weakref.ref(data), len(pickle.dumps(selector))
     del data, values
-    gc.collect()
+    if watch() is not None:  # in a cycle, perhaps: a collection takes a second here, so only where it may decide
+        gc.collect()
     assert watch() is None
     assert size < wide.nbytes / 2
 

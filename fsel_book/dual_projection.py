@@ -710,10 +710,9 @@ class DualProjectionClassifier(ClassifierMixin, DualProjectionModel):
         FloatingPointError
             "recover" or "iterate" found nothing better than `w = 0`: the projection is too small.
 
-        Warns
-        -----
-        ConvergenceWarning
-            The residual is above `tol`.
+        Warnings
+        --------
+        A `ConvergenceWarning` says that the residual is above `tol`.
         """
         previous = to_numpy(self.dual_coef_) if self.warm_start and hasattr(self, "dual_coef_") else None
         forget(self)
@@ -828,10 +827,9 @@ class DualProjectionRidge(RegressorMixin, DualProjectionModel):
         FloatingPointError
             "recover" or "iterate" found nothing better than `w = 0`: the projection is too small.
 
-        Warns
-        -----
-        ConvergenceWarning
-            The residual is above `tol`.
+        Warnings
+        --------
+        A `ConvergenceWarning` says that the residual is above `tol`.
         """
         previous = to_numpy(self.dual_coef_) if self.warm_start and hasattr(self, "dual_coef_") else None
         forget(self)

@@ -408,10 +408,9 @@ def row_space(X, rank=None, exact=True):
     ValueError
         `X` is not a finite real matrix or is zero; `rank` is no integer, below 1 or above the numerical rank.
 
-    Warns
-    -----
-    UserWarning
-        The smallest direction that counts is so small that its leverage is mostly rounding.
+    Warnings
+    --------
+    A `UserWarning` says that the leverage of the smallest direction that counts is mostly rounding.
 
     Notes
     -----

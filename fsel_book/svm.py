@@ -190,10 +190,9 @@ def enclosing_ball(X, tol=1e-7):
     ValueError
         `X` is not a finite real matrix.
 
-    Warns
-    -----
-    ConvergenceWarning
-        The tolerance was not reached; `gap` says what was.
+    Warnings
+    --------
+    A `ConvergenceWarning` says that the tolerance was not reached; `gap` says what was.
 
     Notes
     -----
@@ -323,10 +322,9 @@ def svm_margin(X, y, C=None, tol=1e-7):
     ValueError
         `X` is not a finite real matrix, `y` has not two classes, or `C` is not positive.
 
-    Warns
-    -----
-    ConvergenceWarning
-        The tolerance was not reached; `gap` says what was.
+    Warnings
+    --------
+    A `ConvergenceWarning` says that the tolerance was not reached; `gap` says what was.
 
     Notes
     -----

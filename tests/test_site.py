@@ -1,15 +1,120 @@
-"""The rendered site, where the program quarto is there; what `make docs` says where it is not."""
+"""The site: what quarto is given to read, and the rendered pages where the program quarto is there."""
 
+import html
+import json
 import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
+import yaml
+
+import fsel_book
 
 root = Path(__file__).resolve().parent.parent
+book = yaml.safe_load((root / "_quarto.yml").read_text(encoding="utf-8"))
+notebooks = sorted(path.name for path in (root / "nbs").glob("*.ipynb"))
+chapters = [name for name in notebooks if re.match(r"\d\d_", name)]
+every_notebook = pytest.mark.parametrize("name", notebooks)
+every_chapter = pytest.mark.parametrize("name", chapters)
+label = r"(?:thm|lem|def|cor|prp|exr|eq|fig|sec|tbl)-[\w-]+"
+left_off = re.compile(r"^#\|\s*(?:default_exp|exporti?|hide)\b", re.MULTILINE)
 needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="make is not on the PATH")
+needs_quarto = pytest.mark.skipif(shutil.which("quarto") is None, reason="quarto is not on the PATH")
+
+
+def run(*command, cwd):
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    return done.stdout + done.stderr
+
+
+def cells(path):
+    """The cells of a notebook that a reader of the site gets: kind, text without nbdev's directives, outputs."""
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        if source and not left_off.search(source):
+            text = re.sub(r"^#\|\s*(exports|eval:.*)\n", "", source, flags=re.MULTILINE)
+            yield cell["cell_type"], text.strip(), cell.get("outputs")
+
+
+def opening(name):
+    """Title, label and first paragraph of a chapter."""
+    kind, text, _ = next(cells(root / "nbs" / name))
+    found = re.match(r"# (.+) \{#(sec-[\w-]+)\}\n\n(\w.+)", text)
+    assert kind == "markdown" and found, f"{name} does not open with `# Title {{#sec-label}}` and a paragraph"
+    return found.groups()
+
+
+# ---------------------------------------------------------------- what quarto is given to read
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """A copy of what the site is made from."""
+    folder = tmp_path_factory.mktemp("project")
+    for name in ("settings.ini", "pyproject.toml", "_quarto.yml"):
+        shutil.copy(root / name, folder)
+    made = shutil.ignore_patterns(".*", "__pycache__", "reference", "nbdev.yml")
+    for name in ("nbs", "fsel_book"):
+        shutil.copytree(root / name, folder / name, ignore=made)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def processed(project):
+    """The folder of the notebooks as nbdev makes them ready for quarto.
+
+    The work of the command nbdev_proc_nbs, without its first step: that one downloads quarto where it is missing.
+    """
+    run(sys.executable, "-c", "from nbdev.serve import proc_nbs; proc_nbs(n_workers=0)", cwd=project)
+    return project / "_proc"
+
+
+@every_notebook
+def test_notebooks_reach_quarto_as_they_stand(processed, name):
+    """Titles, openings and references word for word; code as plain code with the stored outputs, nothing added."""
+    made = [cell for cell in cells(processed / name) if not cell[1].startswith("<!-- WARNING: THIS FILE WAS AUTO")]
+    stored = list(cells(root / "nbs" / name))
+    for new, old in zip(made, stored):
+        assert new == old
+    assert len(made) == len(stored)
+
+
+@every_chapter
+def test_chapters_open_with_title_label_and_paragraph(name):
+    opening(name)
+
+
+@pytest.fixture(scope="module")
+def reference(project):
+    """The pages of the API reference, by their names in _quarto.yml."""
+    printed = run(sys.executable, "-m", "quartodoc", "build", cwd=project)
+    assert "WARN" not in printed, printed
+    pages = (project / "nbs/reference").glob("*.qmd")
+    return {f"reference/{page.name}": page.read_text(encoding="utf-8") for page in pages}
+
+
+def test_reference_has_the_pages_of_the_book(reference):
+    assert sorted(reference) == sorted(book["book"]["appendices"])
+
+
+def test_reference_has_an_entry_for_every_public_name(reference):
+    heads = re.findall(r"^# \S+ \{ #fsel_book\.(\S+) \}$", "\n".join(reference.values()), flags=re.MULTILINE)
+    assert sorted(head.split(".")[-1] for head in heads) == sorted(fsel_book.__all__)  # bss.bss: a module, too
+
+
+def test_reference_says_what_functions_warn_of(reference):
+    for section in re.findall(r"^#+ Warnings .*\n\n(.*)", "\n".join(reference.values()), flags=re.MULTILINE):
+        assert re.match(r"A `\w+Warning` says that ", section)
+    assert "A `ConvergenceWarning` says that the tolerance was not reached" in reference["reference/learners.qmd"]
+
+
+# ---------------------------------------------------------------- make docs, and the pages it renders
 
 
 @needs_make
@@ -23,13 +128,64 @@ def test_make_docs_says_that_quarto_is_missing(tmp_path):
     assert len(done.stderr.splitlines()) <= 3
 
 
+def text_of(page):
+    """What a reader sees of a page of HTML, code left out."""
+    return html.unescape(re.sub(r"<[^>]+>", "", re.sub(r"(?s)<(script|style|pre|code)\b.*?</\1>", "", page)))
+
+
+def unresolved(page):
+    """References that quarto could not resolve, and labels and fences that it did not read as such."""
+    return re.findall(rf"\?@?{label}|(?<!\w)@{label}|\{{#{label}|^:::.*", text_of(page), flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    "page, found",
+    [
+        ('<h1>1 Arrays {#sec-arrays}</h1> in <span class="quarto-unresolved-ref">?sec-bss</span>', 2),
+        ("<strong>?@thm-bss</strong> and @eq-norm", 2),
+        ("<p>::: {.callout-note}</p>", 1),
+        ('<a href="x.html#sec-bss">Chapter 4</a>, is it? <code>?sec-x {#sec-x}</code>, me@sec-a.org', 0),
+    ],
+)
+def test_what_counts_as_unresolved(page, found):
+    assert len(unresolved(page)) == found
+
+
+@pytest.fixture(scope="module")
+def site():
+    """The pages that `make docs` renders, by their paths below _docs."""
+    printed = run("make", "docs", cwd=root)
+    assert "Unable to resolve" not in printed and "ERROR" not in printed, printed[-3000:]
+    docs = root / "_docs"
+    return {str(path.relative_to(docs)): path.read_text(encoding="utf-8") for path in docs.rglob("*.html")}
+
+
 @needs_make
-@pytest.mark.skipif(shutil.which("quarto") is None, reason="quarto is not on the PATH")
-def test_site_renders_with_every_reference_resolved():
-    done = subprocess.run(["make", "docs"], cwd=root, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-2000:]
-    pages = {path.name: path.read_text(encoding="utf-8") for path in (root / "_docs").rglob("*.html")}
-    for notebook in (root / "nbs").glob("*.ipynb"):
-        assert f"{notebook.stem}.html" in pages
-    unresolved = [(name, found) for name, text in pages.items() for found in re.findall(r"\?@[\w-]+|\?\?\?", text)]
-    assert not unresolved
+@needs_quarto
+@pytest.mark.slow
+class TestSite:
+    def test_every_notebook_has_a_page(self, site):
+        assert {name.replace(".ipynb", ".html") for name in notebooks} <= set(site)
+
+    def test_references_are_resolved(self, site):
+        assert {name: found for name, page in site.items() if (found := unresolved(page))} == {}
+
+    @every_chapter
+    def test_chapters_show_title_and_opening(self, site, name):
+        title, anchor, paragraph = opening(name)
+        page = site[name.replace(".ipynb", ".html")]
+        assert f'id="{anchor}"' in page
+        first = re.match(r"[^*`$@\[\]'\"]+", paragraph)[0]  # up to the first markup
+        text = text_of(page)
+        assert len(first) > 20 and title in text and first.strip() in text
+
+    def test_links_between_chapters_lead_somewhere(self, site):
+        dead = []
+        for name in (name for name in site if not name.startswith("reference/")):
+            for link in re.findall(r'<a\b[^>]*?\bhref="([^"]+)"', site[name]):
+                if not re.match(r"\w+:|//", link):
+                    file, _, anchor = unquote(html.unescape(link)).partition("#")
+                    target = site.get(os.path.normpath(file + "index.html" if file.endswith("/") else file or name))
+                    if target is None or (anchor and f'id="{anchor}"' not in target):
+                        dead.append(f"{name}: {link}")
+        assert not dead, "\n".join(dead)

@@ -1,9 +1,13 @@
 """The dual sets: the sampling lemma attacked, fast against literal, the theorems on data, sparse components."""
 
+import itertools
 import os
+import re
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
+import mpmath
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,6 +27,7 @@ from cases import (
     two_frames,
     with_condition,
 )
+from matplotlib.colors import to_rgb
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from sklearn import datasets as embedded
@@ -35,6 +40,7 @@ from sklearn.preprocessing import StandardScaler
 
 from fsel_book import (
     DSFSelector,
+    Promise,
     RegressionCertificate,
     RSFSelector,
     Sampling,
@@ -43,6 +49,7 @@ from fsel_book import (
     SparsePCRegressor,
     best_rank_k_in_span,
     bss,
+    certify,
     certify_span,
     det_sampling,
     det_sampling_reference,
@@ -67,6 +74,7 @@ from fsel_book.dual_set import (
     rand_promise,
 )
 from fsel_book.leverage import leverage_promise
+from fsel_book.sampling import COLORS
 from fsel_book.spectra import RowSpace
 
 RULES = ["first", "best", "components", "target"]  # of the selector
@@ -1066,7 +1074,7 @@ def test_words_of_a_regression_certificate():
     for text in (str(c), repr(c), c._repr_html_()):
         assert f"{c.measured:.4g}" in text and "root mean square" in text and "nan" not in text
     no_promise = certify_span(row_space(X, 4), bss(row_space(X, 4), 9)).regression(y)
-    assert no_promise.promised == np.inf and "inf" in str(no_promise)
+    assert no_promise.promised == np.inf and "nothing is promised" in str(no_promise)
 
 
 # ---------------------------------------------------------------- the selector
@@ -1446,6 +1454,333 @@ def test_the_regressor_on_nearly_dependent_features():
     y = np.random.default_rng(1).standard_normal(60)
     model = SparsePCRegressor(9, n_features_to_select=10, fit_intercept=False).fit(X, y)
     assert_allclose(model.predict(X), plain_fit(X[:, model.selected_], y, False), atol=1e-4)
+
+
+# ---------------------------------------------------------------- the precision of the data
+
+
+def classes(n, sizes, rng):
+    """Indicators of balanced classes, side by side: every block adds up to the constant vector."""
+    return np.hstack([np.eye(size)[rng.permutation(np.arange(n) % size)] for size in sizes])
+
+
+def nearly(X, rng):
+    half = X.shape[1] // 2
+    X[:, half : 2 * half] = X[:, :half] + 10.0 ** rng.uniform(-16, -2) * rng.standard_normal((len(X), half))
+    return X
+
+
+PRECISION = {
+    "nothing wrong": lambda X, rng: X,
+    "sums of two": lambda X, rng: np.hstack([X, X + X[:, ::-1]]),
+    "nearly equal": nearly,
+    "tiny noise": lambda X, rng: X * np.where(np.arange(X.shape[1]) < 3, 1, 10.0 ** rng.uniform(-18, -3)),
+    "classes": lambda X, rng: classes(len(X), (4,) * max(1, X.shape[1] // 4), rng),
+    "constants": lambda X, rng: np.where(np.arange(X.shape[1]) % 2, X, 0.1),
+    "large means": lambda X, rng: X + 10.0 ** rng.uniform(0, 9, X.shape[1]),
+    "units": lambda X, rng: X * 10.0 ** rng.uniform(-12, 12, X.shape[1]),
+    "powers": lambda X, rng: rng.random((len(X), 1)) ** np.arange(X.shape[1]),
+    "low rank": lambda X, rng: X[:, :2] @ rng.standard_normal((2, X.shape[1])),
+    "mostly zeros": lambda X, rng: X * (rng.random(X.shape) < 0.3),
+}
+
+
+def host_norms(A):
+    peaks = np.abs(A).max(axis=0)
+    return peaks * np.linalg.norm(A / np.where(peaks > 0, peaks, 1), axis=0)
+
+
+@pytest.mark.filterwarnings(
+    "ignore:Left out of the fit", "ignore:X has dir", "ignore:The last dir", "ignore:.*row.s. or"
+)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("kind", PRECISION)
+def test_what_is_certified_is_the_error_of_predict(kind, dtype):
+    """To 1e-12 of the targets, for data of all kinds; with coefficients that the precision of the data carries."""
+    scales = (1, 1, 1e-100, 1e100, 1e-8, 1e8) if dtype == np.float64 else (1, 1, 1e-12, 1e12, 1e-4, 1e4)
+    selectors = [None, RSFSelector(random_state=0), DSFSelector(rule="target"), VarianceThreshold()]
+    fitted = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        X = PRECISION[kind](rng.standard_normal((rng.integers(8, 50), rng.integers(4, 30))), rng)
+        n, d = X.shape
+        X = FORMS[["dense", "csr", "csc"][seed % 3]]((X * rng.choice(scales)).astype(dtype))
+        Y = rng.standard_normal((n, rng.integers(1, 5))) + rng.choice([0, 3])
+        Y = (Y if rng.random() < 0.7 else Y[:, 0]) * rng.choice(scales)
+        k, intercept = int(rng.integers(1, 4)), bool(rng.integers(2))
+        r = min(d, int(rng.integers(k + 1, max(k + 2, d + 1))))
+        model = SparsePCRegressor(k, n_features_to_select=r, selector=selectors[seed % 4], fit_intercept=intercept)
+        try:
+            model.fit(X, Y)
+        except ValueError as error:
+            assert re.search("numerical rank|has not the range|No feature", str(error))
+            continue
+        fitted += 1
+        c, error = model.certificate_, rms(Y - model.predict(X))
+        assert abs(c.measured - error) <= 1e-12 * c.targets
+        assert c.measured <= min(c.for_these, c.for_every) * (1 + 1e-9)
+        assert max(c.components, c.measured, c.for_every) <= 3 * c.targets
+        lengths = host_norms(dense(X).astype(float)[:, model.selected_])
+        parts = np.atleast_2d(model.coef_).astype(float)[:, model.selected_] * lengths
+        size = np.linalg.norm((Y - Y.mean(axis=0) if intercept else Y) / np.abs(Y).max()) * np.abs(Y).max()
+        assert np.linalg.norm(parts / size) <= 1.01 / (1000 * np.finfo(dtype).eps)
+    assert fitted >= 20
+
+
+def exact_fit(C, y, least):
+    """Least squares with an intercept on the directions of the columns above `least` of their lengths, to 60 digits."""
+    with mpmath.workdps(60):
+        A = mpmath.matrix(C.astype(float).tolist())
+        n, r = A.rows, A.cols
+        lengths = [mpmath.sqrt(mpmath.fsum(A[i, j] ** 2 for i in range(n))) for j in range(r)]
+        means = [mpmath.fsum(A[i, j] for i in range(n)) / n for j in range(r)]
+        Z = mpmath.matrix(n, r)
+        for i in range(n):
+            for j in range(r):
+                Z[i, j] = (A[i, j] - means[j]) / lengths[j]
+        b = mpmath.matrix((y - y.mean()).tolist())
+        squares, vectors = mpmath.eigsy(Z.T * Z)
+        sizes = [mpmath.sqrt(abs(x)) for x in squares]
+        inner = vectors.T * (Z.T * b)
+        z = mpmath.matrix([inner[j] / squares[j] if sizes[j] > least else 0 for j in range(r)])
+        fit = Z * (vectors * z)
+        return np.array([float(x) for x in fit]) + y.mean(), np.array([float(x) for x in sizes])
+
+
+@pytest.mark.filterwarnings(
+    "ignore:Left out of the fit", "ignore:X has dir", "ignore:The last dir", "ignore:.*row.s. or"
+)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    "kind", ["nothing wrong", "sums of two", "nearly equal", "tiny noise", "large means", "powers"]
+)
+def test_the_fit_is_least_squares_on_the_directions_that_are_carried(kind, dtype):
+    """Against 60 digits: off by 1e-3 at most, and by 100 roundings over the smallest direction kept."""
+    least, compared = 1000 * np.finfo(dtype).eps, 0
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X = PRECISION[kind](rng.standard_normal((20, 6)), rng).astype(dtype)
+        y = rng.standard_normal(20)
+        expected, sizes = exact_fit(X, y, least)
+        if np.any((sizes > least / 2) & (sizes < least * 2)):
+            continue
+        compared += 1
+        model = SparsePCRegressor(1, selector=SelectKBest(f_regression, k="all")).fit(X, y)
+        off, smallest = rms(model.predict(X) - expected), sizes[sizes > least].min()
+        assert off <= min(1e-3, 100 * np.finfo(dtype).eps / smallest)
+        assert model.certificate_.measured == pytest.approx(rms(y - expected), abs=2 * off + 1e-12)
+    assert compared >= 5
+
+
+def sums_of_two(dtype, seed=0):
+    """Eight features of which the last is the sum of the first two, and a target."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((60, 8)).astype(dtype)
+    X[:, 7] = X[:, 0] + X[:, 1]
+    return X, rng.standard_normal(60)
+
+
+def test_what_the_data_do_not_carry_is_left_out_with_a_warning():
+    for seed in range(5):
+        X, y = sums_of_two(np.float32, seed)
+        for data in (X, sp.csr_array(X)):
+            with pytest.warns(UserWarning, match="Left out of the fit: 1 of the 8 .* float32 .* pass X in float64"):
+                model = SparsePCRegressor(2, selector=SelectKBest(f_regression, k="all")).fit(data, y)
+            assert np.abs(model.coef_).max() < 10
+            assert_allclose(model.predict(data), plain_fit(X[:, :7], y, True), atol=1e-4)
+    X, y = sums_of_two(np.float64)
+    with pytest.warns(UserWarning, match="Left out of the fit: 1 of the 8 .* float64 .* choose fewer features"):
+        SparsePCRegressor(2, selector=SelectKBest(k="all")).fit(X + 1e-13 * table(60, 8), np.arange(60) % 2)
+
+
+def test_what_is_not_there_is_left_out_without_a_word():
+    """Sums in exact arithmetic, more features than samples, means, classes."""
+    rng = np.random.default_rng(0)
+    X, y = sums_of_two(np.float64)
+    whole = np.floor(8 * X).astype(np.float32)
+    whole[:, 7] = whole[:, 0] + whole[:, 1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        wide = table(12, 40)
+        for data in (X, whole, wide, wide.astype(np.float32), 1e3 + wide, classes(60, (4, 5), rng)):
+            model = SparsePCRegressor(2, selector=SelectKBest(f_regression, k="all")).fit(data, y[: len(data)])
+            assert np.all(np.isfinite(model.coef_))
+            assert_allclose(model.predict(data), plain_fit(data, y[: len(data)], True), atol=1e-3)
+
+
+@pytest.mark.parametrize("x, y_size", [(1e-30, 1e20), (1e20, 1e-30), (1, 1e50)])
+def test_coefficients_out_of_the_range_of_the_precision(x, y_size):
+    X, y = table(20, 8), table(20, 1)[:, 0]
+    model = SparsePCRegressor(2)
+    with refused("float32", "has not the range", "rescale X and y"):
+        model.fit((X * x).astype(np.float32), y * y_size)
+    assert not {name for name in vars(model) if name.endswith("_")} - {"n_features_in_"}
+    assert np.isfinite(model.fit(X * x, y * y_size).coef_).all()
+
+
+def test_tiny_features_do_not_spoil_the_coefficients_of_large_ones():
+    rng = np.random.default_rng(0)
+    for targets in (1, 3):
+        X = rng.standard_normal((12, 40)) * np.r_[np.ones(5), np.full(35, 1e-14)]
+        Y = rng.standard_normal((12, targets))
+        model = SparsePCRegressor(3, selector=SelectKBest(f_regression, k="all")) if targets == 1 else None
+        model = model or SparsePCRegressor(3, selector=VarianceThreshold())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(X, Y[:, 0] if targets == 1 else Y)
+        assert_allclose(model.predict(X).reshape(Y.shape), Y, atol=1e-12)
+        assert model.certificate_.measured < 1e-12
+        assert_allclose(plain_fit(model.transform(X), Y, True), Y, atol=1e-9)
+
+
+def test_features_that_are_constant_leave_the_mean():
+    X = sp.csr_array(np.column_stack([np.full(20, 0.1), np.full(20, 3.0), 1e-3 * table(20, 2)]))
+    y = np.random.default_rng(0).standard_normal(20)
+    model = SparsePCRegressor(1, n_features_to_select=2).fit(X, y)
+    assert model.selected_.tolist() == [0, 1] and model.n_components_ == 1
+    assert_allclose(model.predict(X), y.mean())
+    assert_array_equal(model.transform(X), 0)
+    assert model.certificate_.measured == pytest.approx(np.std(y))
+
+
+# ---------------------------------------------------------------- bounds that say nothing
+
+
+def nothing(certificate):
+    """Which rows of a regression's certificate say nothing, in text and page alike."""
+    rows = {name: text for name, text in certificate.table() if text.startswith("nothing is")}
+    for text in (str(certificate), certificate._repr_html_()):
+        assert text.count("nothing is") == len(rows) and "nan" not in text and "inf" not in text.replace("infinite", "")
+    return set(rows)
+
+
+EVERY_BOUND = {"bound for these targets", "bound for every target", "promised before selecting"}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_component_that_is_constant_leaves_nothing_to_certify(dtype):
+    """A pseudo-inverse of what centring leaves of it had bounds of 1e13 and more."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, y = sp.csr_array(classes(100, (5, 10), rng).astype(dtype)), rng.standard_normal(100)
+        c = SparsePCRegressor(1).fit(X, y).certificate_
+        assert_allclose([c.components, c.for_these, c.for_every, c.promised], c.targets)
+        assert nothing(c) == EVERY_BOUND
+        c = DSFSelector(3, rank=1).fit(X).certificate_.regression(y, intercept=True)
+        assert_allclose([c.components, c.for_these, c.for_every, c.promised], c.targets)
+
+
+def test_a_bound_says_something_below_the_error_of_the_mean():
+    numbers = dict(components=0.5, measured=0.6, targets=1.0)
+    for bound, says in ((0.7, True), (0.999, True), (0.9996, False), (1.0, False), (1e14, False), (np.inf, False)):
+        c = RegressionCertificate(for_these=bound, for_every=bound, promised=bound, **numbers)
+        assert nothing(c) == (set() if says else EVERY_BOUND)
+    assert dict(c.table())["promised before selecting"] == "nothing is promised"
+    assert dict(c.table())["bound for every target"] == "nothing is certified"
+
+
+def two_parts(n, d, dtype, rng):
+    """The leading directions in the first half of the features, the second half apart from them."""
+    X = np.zeros((n, d))
+    X[: n // 2, : d // 2] = 10 * rng.standard_normal((n // 2, d // 2))
+    X[n // 2 :, d // 2 :] = rng.standard_normal((n - n // 2, d - d // 2))
+    return (orthonormal(n, n, rng) @ X).astype(dtype), np.arange(d // 2, d)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("shape", [(60, 20), (20, 60), (40, 400)])
+def test_rounding_error_in_place_of_features_holds_nothing(shape, dtype):
+    """All rows of V alike at 1e-17: with the scale of 1e34 that they asked for, nothing seemed lost."""
+    X, apart = two_parts(*shape, dtype, np.random.default_rng(0))
+    for k in (1, 2):
+        for weight in (1.0, 1e30):
+            c = certify_span(row_space(X, k), Sampling(apart, np.full(len(apart), weight), shape[1], len(apart)))
+            assert c.kappa == np.inf and c.distortion == 1 and np.all(np.isinf(c.remainder))
+            for text in (str(c), c._repr_html_()):
+                assert "is lost: nothing is certified" in text and "nan" not in text
+            if dtype == np.float64:
+                assert "For every target: with these features, nothing is certified" in str(c)
+
+
+def test_bounds_of_certificates_that_are_all_there_is_to_lose():
+    V = orthonormal(40, 3, np.random.default_rng(0))
+    everything = Sampling(np.arange(40), np.ones(40), 40, 40)
+    for low, says in ((0.5, True), (1e-5, False)):
+        weights = np.sqrt([low, 1, 1])
+        c = certify(np.linalg.qr(V)[0], everything, Promise(low / 2, 2.0))
+        c = replace(c, eigenvalues=weights**2, eigenvalues_unscaled=2 * weights**2)
+        promised = {name: text for name, _, text in c.table()}
+        assert "kept within 100.0%" not in str(c)
+        assert ("of lengths and kernel nothing is certified" in str(c)) == (not says)
+        assert ("(vacuous)" in promised["Delta = distortion at the best scale"]) == (not says)
+        assert ("as good as lost" in str(c)) == (not says)
+
+
+def test_promises_of_a_span_that_say_nothing():
+    space = row_space(table(25, 70), 4)
+    sampling = det_sampling(space, space.residual_norms, 10)
+    names = ["eigenvalues of M", "residual kept, |E R| / |E|", "sine to the components"]
+    for promise, empty in (
+        (det_promise(4, 10), []),
+        (SpanPromise(0.0, np.inf, 0.9), names),
+        (SpanPromise(0.1, np.inf, residual=1.0), names[2:]),
+    ):
+        rows = {name: text for name, _, text in certify_span(space, sampling, promise).table() if text}
+        assert [name for name in rows if "(vacuous)" in rows[name]] == empty and list(rows) == names
+
+
+# ---------------------------------------------------------------- the form to remember
+
+
+def worst_loss(X, k, r):
+    """The largest loss over |E| |W|, when of the feasible features the one of most residual for its length is taken."""
+    U, S, Vt = np.linalg.svd(X, full_matrices=False)
+    E = X - U[:, :k] * S[:k] @ Vt[:k]
+    lengths, V = np.linalg.norm(E, axis=0), Vt[:k].T
+    order = np.argsort(-lengths / np.linalg.norm(V, axis=1))
+    Q = np.linalg.qr(X[:, order[det_sampling_reference(V[order], lengths[order], r).indices]])[0]
+    return np.linalg.norm((U[:, :k] - Q @ (Q.T @ U[:, :k])) * S[:k], 2) / np.linalg.norm(E)
+
+
+def test_the_loss_needs_the_factor_of_the_theorem():
+    """At most |E| |W| over 1 - sqrt(k/r), and above |E| |W| itself in more than half of these cases."""
+    rng = np.random.default_rng(1)
+    for k, r, above in ((1, 2, 0.4), (3, 4, 0.5), (3, 6, 0.0), (2, 8, 0.0)):
+        sizes = np.r_[np.ones(k), np.full(6, 0.1)][:, None]
+        losses = [worst_loss(sizes * rng.standard_normal((k + 6, 27)), k, r) for _ in range(200)]
+        assert max(losses) <= 1 / (1 - np.sqrt(k / r))
+        assert np.mean(np.array(losses) > 1) >= above
+
+
+# ---------------------------------------------------------------- colours
+
+# Machado, Oliveira and Fernandes 2009: what linear RGB looks like without one kind of cone.
+SIGHTS = {
+    "of all": np.eye(3),
+    "protanopic": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deuteranopic": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "tritanopic": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+}
+TO_XYZ = np.array([[0.4125, 0.3576, 0.1804], [0.2127, 0.7152, 0.0722], [0.0193, 0.1192, 0.9503]])
+
+
+def seen(color, sight):
+    """A colour in CIE Lab, to an eye of this kind."""
+    rgb = np.array(to_rgb(color))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    X = TO_XYZ @ np.clip(np.array(SIGHTS[sight]) @ linear, 0, 1) / TO_XYZ.sum(axis=1)
+    f = np.where(X > 216 / 24389, np.cbrt(X), (24389 / 27 * X + 16) / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+@pytest.mark.parametrize("sight", SIGHTS)
+def test_colours_of_the_chapter_can_be_told_apart(sight):
+    """Units of CIE Lab: 15 between any two of its figures, 18 between that of RSF and those of the other chapters."""
+    color = {name: seen(value, sight) for name, value in COLORS.items()}
+    for a, b in itertools.combinations(["DSF", "RSF", "largest leverages", "pivoted QR"], 2):
+        assert np.linalg.norm(color[a] - color[b]) > 15, (a, b)
+    for other in color.keys() - {"RSF"}:
+        assert np.linalg.norm(color["RSF"] - color[other]) > 18, other
 
 
 # ---------------------------------------------------------------- what cannot be done

@@ -2,7 +2,7 @@
 
 # %% auto #0
 __all__ = ['BLAS', 'is_sparse', 'namespace', 'to_numpy', 'from_numpy', 'result_dtype', 'is_integer', 'as_float64', 'by_columns',
-           'take_columns', 'small_work', 'seconds', 'all_finite', 'check_matrix']
+           'take_columns', 'small_work', 'seconds', 'all_finite', 'canonical', 'check_matrix']
 
 # %% ../nbs/00_arrays.ipynb #c23650b5
 import numbers
@@ -245,6 +245,33 @@ def all_finite(a):
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(xp.isfinite(xp.sum(a))) or bool(xp.all(xp.isfinite(a)))
 
+# %% ../nbs/00_arrays.ipynb #84b75d5d
+def canonical(X):
+    """The sparse `X` as CSR or CSC with each entry stored once, in order; `X` itself is not written to.
+
+    Parameters
+    ----------
+    X : SciPy sparse matrix or array, of any format
+
+    Returns
+    -------
+    CSR or CSC matrix or array
+        Another object than `X`, around the same arrays where nothing had to be added up or sorted; with indices of 32 bits
+        where they suffice.
+
+    Examples
+    --------
+    >>> canonical(sp.csr_array(([1.0, 2.0], [0, 0], [0, 2]), shape=(1, 1))).data
+    array([3.])
+    """
+    X = X if X.format in ("csr", "csc") else X.tocsr()
+    width = sp.get_index_dtype(maxval=max(X.nnz, *X.shape))
+    own = type(X)((X.data, X.indices.astype(width, copy=False), X.indptr.astype(width, copy=False)), shape=X.shape)
+    if own.has_canonical_format: return own
+    own = own.copy()
+    own.sum_duplicates()
+    return own
+
 # %% ../nbs/00_arrays.ipynb #51c742a5
 def check_matrix(X, name="X"):
     """Return `X` as a real floating two-dimensional array or CSR/CSC matrix, or say what is wrong with it.
@@ -258,7 +285,8 @@ def check_matrix(X, name="X"):
     Returns
     -------
     array or sparse matrix
-        Floating, float32 or wider; the same object where nothing had to change.
+        Floating, float32 or wider; the same object where nothing had to change, for a sparse matrix the same arrays.
+        Sparse results are canonical: each entry stored once, in order.
 
     Raises
     ------
@@ -271,12 +299,12 @@ def check_matrix(X, name="X"):
     array([[1., 2.],
            [3., 4.]])
     """
-    if is_sparse(X): X = X if X.format in ("csr", "csc") else X.tocsr()
-    elif not array_api_compat.is_array_api_obj(X) or array_api_compat.is_numpy_array(X): X = np.asarray(X)
+    if not is_sparse(X) and namespace(X) is namespace(): X = np.asarray(X)
     if X.ndim != 2:
         raise ValueError(f"{name} has {X.ndim} dimension(s); a matrix of shape (n_samples, n_features) is needed.")
     if 0 in X.shape:
         raise ValueError(f"{name} is empty: its shape is {tuple(X.shape)}.")
+    if is_sparse(X): X = canonical(X)
     xp, values = namespace(X), X.data if is_sparse(X) else X
     if array_api_compat.is_numpy_array(values) and values.dtype.kind not in "biufc":
         raise ValueError(f"{name} has dtype {values.dtype}; numbers are needed.")

@@ -21,7 +21,8 @@ from sklearn.utils.multiclass import type_of_target
 from .arrays import as_float64, by_columns, check_matrix, from_numpy, is_sparse, namespace, result_dtype, to_numpy
 from .bss import round_ties
 from .leverage import kl
-from .sampling import CertifiedSelector, Promise, Sampling, certify, check_draws, check_flag, check_unit, target_rank
+from .sampling import (CertifiedSelector, Promise, Sampling, certify, check_draws, check_flag, check_instance, check_unit,
+                                target_rank)
 from .spectra import as_space, row_space
 
 # %% ../nbs/07_baselines.ipynb #66e6d162
@@ -546,11 +547,11 @@ class RandomSelector(CertifiedSelector):
     Parameters
     ----------
     n_features_to_select : int, float, "auto" or None
-        Number of features `r`: an integer, a fraction of the features, or None for half of them (two at least).
+        Number of features `r`: an integer, a fraction of the features, or None for half of them.
         "auto" takes it from `epsilon` and `delta` by the theorem; on coherent data that is all of them.
     rank : int or None
-        The rank `l` to certify, below `r`. None takes the numerical rank of `X` where `r` exceeds it and
-        otherwise `r // 2`: then the certificate speaks of the leading rank-`l` part of `X`, and says so.
+        The rank `l` to certify, below `r`; 1 for a single draw. None takes the numerical rank of `X` where `r` exceeds
+        it and otherwise `r // 2`: then the certificate speaks of the leading rank-`l` part of `X`, and says so.
     epsilon : float
         For "auto": the promised bound on the spectral distance to the identity.
     delta : float
@@ -612,9 +613,6 @@ class RandomSelector(CertifiedSelector):
 def presence_counts(X, indicator):
     "In how many samples of each class each feature is present: host, shape (n_features, n_classes)."
     if is_sparse(X):
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
         present = type(X)(((X.data != 0).astype(np.float64), X.indices, X.indptr), shape=X.shape)
         return present.T @ indicator
     xp, Y = namespace(X), from_numpy(indicator, X)
@@ -698,7 +696,7 @@ def certify_selector(selector, X, *, rank=None, method=None):
     Raises
     ------
     TypeError
-        `selector` has no `get_support`, as a `Pipeline` has none.
+        `selector` has no `get_support`, as a `Pipeline` has none, or is a class.
     ValueError
         It selected no feature, or among another number of features than `X` has; `rank` is not possible.
     NotFittedError
@@ -713,6 +711,7 @@ def certify_selector(selector, X, *, rank=None, method=None):
     >>> certify_selector(SelectKBest(information_gain, k=30).fit(X, y), X, rank=5).n_selected
     30
     """
+    check_instance("selector", selector)
     name = type(selector).__name__
     if not hasattr(selector, "get_support"):
         raise TypeError(f"selector is a {name}, which has no get_support. Pass the step of a pipeline that selects and the data "

@@ -2,10 +2,10 @@
 
 # %% auto #0
 __all__ = ['SLACK_BITS', 'RULES_AS_PRINTED', 'COLUMNS', 'RULES', 'lower_coefficients', 'upper_coefficients', 'barrier_constants',
-           'round_ties', 'within_ties', 'check_rule', 'check_request', 'bss_reference', 'plus_identity',
+           'opening', 'round_ties', 'within_ties', 'check_rule', 'check_request', 'bss_reference', 'plus_identity',
            'shifted_inverse', 'square_less_inverse', 'Barriers', 'chunks', 'Search', 'in_order', 'LargestNorm',
-           'top_eigenvalue_bound', 'as_float32', 'Bounds', 'LargestSlack', 'LeverageBlock', 'bss', 'bss_promise',
-           'bss_draws', 'sketched_space', 'BSSSelector']
+           'top_eigenvalue_bound', 'as_float32', 'Bounds', 'LargestSlack', 'LeverageBlock', 'SingleDraw', 'bss',
+           'bss_promise', 'bss_draws', 'sketched_space', 'BSSSelector']
 
 # %% ../nbs/04_bss.ipynb #33a3af03
 from functools import cached_property
@@ -36,6 +36,10 @@ def barrier_constants(ell, r):
     "`sqrt(r l)` and `delta_U`."
     return np.sqrt(r * ell), (1 + np.sqrt(ell / r)) / (1 - np.sqrt(ell / r))
 
+def opening(ell, r):
+    "`s = sqrt(l / r)`, by which the fences leave the promised interval open; 0 for a single draw, which needs none."
+    return 0.0 if r == 1 == round(ell) else np.sqrt(ell / r)
+
 # %% ../nbs/04_bss.ipynb #664725da
 def round_ties(x, bits=33):
     """Round off the last bits of `x`, so that values which differ by rounding error only compare equal."""
@@ -58,7 +62,8 @@ def check_rule(rule, rules):
 def check_request(ell, r, rule, rules):
     "Say so if the theorem cannot give what was asked for."
     check_rule(rule, rules)
-    check_draws(r, ell + 1, why=f", above the rank of V, which is {ell}")
+    if ell == 1: check_draws(r, 1)
+    else: check_draws(r, ell + 1, why=f", above the rank of V, which is {ell}")
 
 # %% ../nbs/04_bss.ipynb #6da9f523
 def bss_reference(V, r, rule="largest-norm", steps=None):
@@ -71,7 +76,7 @@ def bss_reference(V, r, rule="largest-norm", steps=None):
     V : array, shape (n_features, rank)
         Orthonormal columns.
     r : int
-        Number of draws, above the rank.
+        Number of draws, above the rank; at rank 1 a single one will do.
     rule : {"largest-norm", "best"}
         Which of the feasible columns to take.
     steps : int, optional
@@ -97,6 +102,7 @@ def bss_reference(V, r, rule="largest-norm", steps=None):
     check_request(ell, r, rule, RULES_AS_PRINTED)
     rows = to_numpy(V).astype(np.float64)
     norms = round_ties(np.sum(rows**2, axis=1))
+    if r == ell: return Sampling.from_draws([i := np.argmax(norms)], 1 / rows[i]**2, d, V)
     root, delta_U = barrier_constants(ell, r)
     A = np.zeros((ell, ell))
     draws: list = []
@@ -403,6 +409,13 @@ class LeverageBlock(Search):
             if slack[j] >= 0: return indices[j], rows[j]
         return self.pick_by_full_scan(barriers)
 
+# %% ../nbs/04_bss.ipynb #3ce060b7
+class SingleDraw:
+    "In the place of the fences for a single draw at rank one."
+    def lower_upper(self, rows): return rows[:, 0]**2, 0.0
+    def slack_matrix(self): return np.ones((1, 1))
+    def add(self, v, price=0.0): return 1 / v[0]**2
+
 # %% ../nbs/04_bss.ipynb #d8f124c0
 RULES: dict = {"largest-norm": LargestNorm, "best": LargestSlack, "sampled": LeverageBlock}
 
@@ -414,7 +427,7 @@ def bss(V, r, rule="largest-norm", random_state=None, verbose=0):
     V : array, shape (n_features, rank), or RowSpace
         Orthonormal columns, of any array library; `row_space(X)` makes one from data.
     r : int
-        Number of draws, above the rank.
+        Number of draws, above the rank; at rank 1 a single one will do.
     rule : {"largest-norm", "best", "sampled"}
         Which of the feasible columns to take: the longest, as in the papers; the one with the largest slack,
         which gives a better condition number; or the largest slack in a random block drawn by leverage.
@@ -453,13 +466,13 @@ def bss(V, r, rule="largest-norm", random_state=None, verbose=0):
     check_request(ell, r, rule, list(RULES))
     search, draws, weights = RULES[rule](space, check_random_state(random_state)), [], []
     with small_work(ell):
-        barriers = Barriers(ell, r)
+        barriers = Barriers(ell, r) if r > ell else SingleDraw()
         for _ in tqdm(range(r), desc="bss", disable=not verbose):
             i, v = search.pick(barriers)
             search.take(i)
             draws.append(i)
             weights.append(barriers.add(v))
-    return Sampling.from_draws(draws, np.array(weights) * (1 - np.sqrt(ell / r)) / r, d, space.X)
+    return Sampling.from_draws(draws, np.array(weights) * (1 - opening(ell, r)) / r, d, space.X)
 
 # %% ../nbs/04_bss.ipynb #4a7c59a5
 def bss_promise(ell, r):
@@ -472,7 +485,7 @@ def bss_promise(ell, r):
     Returns
     -------
     Promise
-        The interval `(1 - sqrt(l/r))^2, (1 + sqrt(l/r))^2`, without probability.
+        The interval `(1 - sqrt(l/r))^2, (1 + sqrt(l/r))^2`, without probability; for a single draw at rank 1 exactly 1.
 
     References
     ----------
@@ -484,7 +497,7 @@ def bss_promise(ell, r):
     >>> bss_promise(25, 100).upper
     2.25
     """
-    s = np.sqrt(ell / r)
+    s = opening(ell, r)
     return Promise(float((1 - s)**2), float((1 + s)**2))
 
 # %% ../nbs/04_bss.ipynb #62969f3a
@@ -513,12 +526,12 @@ class BSSSelector(CertifiedSelector):
     Parameters
     ----------
     n_features_to_select : int, float, "auto" or None
-        Number of draws `r`: an integer, a fraction of the features, or None for half of them (two at least).
+        Number of draws `r`: an integer, a fraction of the features, or None for half of them.
         "auto" takes it from `epsilon` by the theorem. Where features are few, some may be drawn more than
         once; `certificate_.n_selected` says how many different ones came out.
     rank : int or None
-        The rank `l` to certify, below `r`. None takes the numerical rank of `X` where `r` exceeds it and
-        otherwise `r // 2`: then the certificate speaks of the leading rank-`l` part of `X`, and says so.
+        The rank `l` to certify, below `r`; 1 for a single draw. None takes the numerical rank of `X` where `r` exceeds
+        it and otherwise `r // 2`: then the certificate speaks of the leading rank-`l` part of `X`, and says so.
     rule : {"largest-norm", "best", "sampled"}
         Which of the feasible columns is taken at each step; see `bss`.
     epsilon : float

@@ -11,6 +11,7 @@ __all__ = ['LOSSES', 'SOLVERS', 'SKETCHES', 'SquareLoss', 'LogisticLoss', 'Squar
 
 # %% ../nbs/10_dual_projection.ipynb #7676c998
 import warnings
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -562,8 +563,11 @@ def judge(solution, tol, solver, m):
 # %% ../nbs/10_dual_projection.ipynb #709116d8
 SOLVERS, SKETCHES = ("recover", "iterate", "accelerate"), ("gaussian", "sparse-sign", "srht", "countsketch")
 
-class DualProjectionModel(BaseEstimator):
+class DualProjectionModel(BaseEstimator, ABC):
     "What `DualProjectionClassifier` and `DualProjectionRidge` share."
+
+    @abstractmethod
+    def fit(self, X, y): ...
 
     def _check_parameters(self):
         for name in ("alpha", "tol"): check_positive(name, getattr(self, name))
@@ -867,10 +871,10 @@ def relative_error(v, w):
     return float(np.linalg.norm(v - w) / np.linalg.norm(w))
 
 def reference_problem(X, y, loss, alpha, random_state):
-    "The `Problem` without an intercept, its solution to 1e-10, and a random generator."
-    X, scale = in_range(check_matrix(X), 1e50)
-    classes, signs = check_labels(DualProjectionClassifier, X, y)
-    if len(classes) > 2: raise ValueError(f"y has {len(classes)} classes; a display is for 2.")
+    "The `Problem` without an intercept, on the host, its solution to 1e-10, and a random generator."
+    X, scale = in_range(check_matrix(X if is_sparse(X) else to_numpy(X)), 1e50)
+    _, signs = check_labels(DualProjectionClassifier, X, y)
+    if signs.shape[1] > 1: raise ValueError(f"y has {signs.shape[1]} classes; a display is for 2.")
     check_positive("alpha", alpha)
     problem = Problem(X, signs[:, 0], alpha * scale**2, loss_of(loss))
     rng = np.random.default_rng(random_state)

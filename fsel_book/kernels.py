@@ -8,6 +8,7 @@ __all__ = ['LOST', 'KERNELS', 'host_matrix', 'column', 'row_blocks', 'SumKernel'
            'places_of', 'distinct', 'mismatch_counts', 'check_sequences', 'letters_of', 'MismatchFeatures']
 
 # %% ../nbs/11_kernels.ipynb #e8c9c2d9
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -21,7 +22,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .arrays import check_matrix, is_sparse, to_numpy
-from .sampling import check_draws, check_flag, check_positive, forget
+from .sampling import check_draws, check_flag, check_instance, check_positive, forget
 
 # %% ../nbs/11_kernels.ipynb #0d083593
 def host_matrix(X, name="X"):
@@ -39,20 +40,20 @@ def row_blocks(n_rows, n_columns, entries=2**16):
     return [slice(start, min(n_rows, start + step)) for start in range(0, n_rows, step)]
 
 # %% ../nbs/11_kernels.ipynb #a3fe16e5
-class SumKernel:
+class SumKernel(ABC):
     "A kernel `finish(S)` of the sums `S(x, z) = sum_j part(x_j, z_j)` over features, where `part(0, 0) = 0`."
 
+    @abstractmethod
     def part(self, x, z, out=None):
         "The part of one feature with values `x` and `z`, shape (len(x), len(z)); into `out` where given."
-        raise NotImplementedError
 
+    @abstractmethod
     def own_part(self, x):
         "`part(x_i, x_i)` for each value of a feature."
-        raise NotImplementedError
 
+    @abstractmethod
     def finish(self, S, left=None, right=None, out=None):
         "The kernel matrix of `S`; into `out`, which may be `S` itself, where given. `left` and `right` are S(x, x) and S(z, z)."
-        raise NotImplementedError
 
     def check(self, X, name="X"):
         "`X` on the host, if the kernel is defined on its entries."
@@ -106,9 +107,9 @@ class ProductKernel(SumKernel):
     "Kernels of `x'z`."
     normalised = False
 
+    @abstractmethod
     def power(self, S, out):
         "The kernel of sums `S`, not normalised, into `out`."
-        raise NotImplementedError
 
     def part(self, x, z, out=None): return np.multiply.outer(x, z, out=out)
     def own_part(self, x): return x * x
@@ -297,6 +298,8 @@ class CallableKernel:
     """
     f: Any
 
+    def __post_init__(self): check_instance("f", self.f)
+
     def __call__(self, X, Z=None):
         X = host_matrix(X)
         Z = X if Z is None else host_matrix(Z, "Z")
@@ -362,6 +365,7 @@ def kernel_of(kernel="rbf", X=None, gamma="scale", degree=3, coef0=0.0, weights=
     >>> kernel_of("rbf", np.array([[0.0, 2.0], [2.0, 0.0]]))
     RBFKernel(gamma=0.5)
     """
+    check_instance("kernel", kernel)
     if hasattr(kernel, "sums"): return kernel
     if callable(kernel): return CallableKernel(kernel)
     if not isinstance(kernel, str) or kernel not in KERNELS:

@@ -171,11 +171,11 @@ class LeverageSelector(CertifiedSelector):
     Parameters
     ----------
     n_features_to_select : int, float, "auto" or None
-        Number of draws `r`: an integer, a fraction of the features, or None for half of them (two at least).
+        Number of draws `r`: an integer, a fraction of the features, or None for half of them.
         "auto" takes it from `epsilon` and `delta` by the theorem. Draws are with replacement: fewer different
         features come out, and `certificate_.n_selected` says how many. Without sampling every draw is another feature.
     rank : int or None
-        The rank `l` to certify, below `r` (at most `r` without sampling). None takes the numerical rank of `X` where `r` exceeds it and
+        The rank `l` to certify, below `r` (at most `r` without sampling); 1 for a single draw. None takes the numerical rank of `X` where `r` exceeds it and
         otherwise `r // 2`: then the certificate speaks of the leading rank-`l` part of `X`, and says so.
     epsilon : float
         For "auto": the promised bound on the spectral distance to the identity.

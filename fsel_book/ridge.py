@@ -20,8 +20,8 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import as_float64, from_numpy, is_sparse, namespace, result_dtype, to_numpy
-from .sampling import Certificate, check_input, check_library, forget, method_color
+from .arrays import as_float64, canonical, from_numpy, is_sparse, namespace, result_dtype, to_numpy
+from .sampling import Certificate, check_input, check_instance, check_library, forget, method_color
 from .spectra import gram, long_blocks, row_space
 
 # %% ../nbs/08_ridge.ipynb #335dc93e
@@ -358,7 +358,7 @@ def prediction_bound(certificate, X, y, lam, Q):
     >>> bool(np.all(bound.outside > bound.inside))
     True
     """
-    X, Q = (check_array(A if is_sparse(A) else to_numpy(A), accept_sparse=("csr", "csc"), dtype=np.float64, input_name=name)
+    X, Q = (check_array(canonical(A) if is_sparse(A) else to_numpy(A), accept_sparse=("csr", "csc"), dtype=np.float64, input_name=name)
             for A, name in ((X, "X"), (Q, "Q")))
     y = column_or_1d(check_array(to_numpy(y), ensure_2d=False, dtype=np.float64, input_name="y"))
     check_consistent_length(X, y)
@@ -547,6 +547,7 @@ class RLSClassifier(ClassifierMixin, BaseEstimator):
 
     def _fit(self, X, y, lams):
         "For each of `lams` a dictionary of fitted attributes."
+        check_instance("kernel", self.kernel)
         names = clone(self)
         X = check_input(names, X, reset=True, least=1)
         shared = {name: value for name, value in vars(names).items() if name.endswith("_")}

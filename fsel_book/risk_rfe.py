@@ -14,6 +14,7 @@ __all__ = ['LOSSES', 'SHARE', 'NUMBERS', 'beside', 'Loss', 'Hinge', 'EpsilonInse
 
 # %% ../nbs/12_risk_rfe.ipynb #789eb8c5
 import warnings
+from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import dataclass
 from math import comb
@@ -43,7 +44,7 @@ def beside(a, u):
     "The vector `a`, to go with `u`: one dual point, or one in each column."
     return a if u.ndim == 1 else a[:, None]
 
-class Loss:
+class Loss(ABC):
     "A loss on samples with targets `y` and constants `C`, with its dual; `tol` is what counts as equal, relative to the objective of `f = 0`."
     sharp = True
 
@@ -52,8 +53,10 @@ class Loss:
         self.tie = tol * self.primal(np.zeros(len(y)))
         self.gap = self.tie / 10
 
-    def value(self, f): raise NotImplementedError
-    def phi(self, u): raise NotImplementedError
+    @abstractmethod
+    def value(self, f): ...
+    @abstractmethod
+    def phi(self, u): ...
     def box(self): return np.full(len(self.y), -np.inf), np.full(len(self.y), np.inf)
     def primal(self, f): return self.C @ self.value(f)
     def dual(self, K, u): return -self.phi(u) - u @ (K @ u) / 2
@@ -1191,8 +1194,11 @@ def for_labels(estimator):
 
 # %% ../nbs/12_risk_rfe.ipynb #d9cf066e
 class KernelElimination(SelectorMixin, BaseEstimator):
-    "What `RiskRFE` and `GuyonRFE` share: a subclass has the method `_eliminate(A, losses, kernel, least, bar)`."
+    "What `RiskRFE` and `GuyonRFE` share: a subclass has the method `_eliminate(A, losses, kernel, least, lam, bar)`."
     adapts = True                                              # whether step="adaptive" is possible
+
+    @abstractmethod
+    def _eliminate(self, A, losses, kernel, least, lam, bar): ...
 
     def _check_parameters(self, d):
         if self.loss not in LOSSES: raise ValueError(f"loss={self.loss!r} is not possible: give one of {', '.join(map(repr, LOSSES))}.")
@@ -1205,7 +1211,7 @@ class KernelElimination(SelectorMixin, BaseEstimator):
         if not (is_integer(self.step) and self.step >= 1) and not (isinstance(self.step, float) and 0 < self.step < 1):
             or_adaptive = ", or 'adaptive'" if self.adapts else ""
             if self.step != "adaptive" or not self.adapts: raise ValueError(f"step={self.step!r} is not possible: give an integer of at least 1, or a fraction above 0 and below 1{or_adaptive}.")
-        return requested_draws(self.n_features_to_select, d, least=1)
+        return requested_draws(self.n_features_to_select, d)
 
     def _targets(self, X, y):
         "The classes, or None, and a column of targets for each machine."

@@ -3,11 +3,13 @@
 # %% auto #0
 __all__ = ['NEGLIGIBLE', 'COLORS', 'Sampling', 'scale_columns', 'Promise', 'distortion', 'says_nothing', 'Measurement',
            'Certificate', 'checked_sampling', 'certify', 'method_color', 'SpectrumDisplay', 'requested_draws',
-           'check_rank', 'target_rank', 'check_unit', 'check_positive', 'check_flag', 'check_draws', 'automatic_draws',
-           'check_input', 'check_library', 'forget', 'put_back', 'SamplingTransformer', 'CertifiedSelector']
+           'check_rank', 'target_rank', 'check_unit', 'check_positive', 'check_flag', 'check_instance', 'check_draws',
+           'automatic_draws', 'check_input', 'check_library', 'forget', 'put_back', 'SamplingTransformer',
+           'CertifiedSelector']
 
 # %% ../nbs/03_sampling.ipynb #ff329ec7
 import numbers
+from abc import abstractmethod
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -21,7 +23,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted, validate_data
 
-from .arrays import (check_matrix, from_numpy, is_integer, is_sparse, namespace, result_dtype, small_work,
+from .arrays import (canonical, check_matrix, from_numpy, is_integer, is_sparse, namespace, result_dtype, small_work,
                               take_columns, to_numpy)
 from .spectra import as_space, basis_accuracy, row_space
 
@@ -224,7 +226,8 @@ class Certificate(Measurement):
     def title(self):
         "Method, draws, features, certified rank: one line."
         part = "" if self.rank == self.numerical_rank else f"{f' of {self.numerical_rank}' * bool(self.numerical_rank)} ({self.energy:.1%} of the squared norm)"
-        return (f"{self.method[:1].upper()}{self.method[1:]}: {self.n_draws} draws, {self.n_selected} of {self.n_features} features; "
+        return (f"{self.method[:1].upper()}{self.method[1:]}: {self.n_draws} draw{'s' * (self.n_draws > 1)}, "
+                f"{self.n_selected} of {self.n_features} feature{'s' * (self.n_features > 1)}; "
                 f"certified for rank {self.rank}{part}")
 
     def table(self):
@@ -393,15 +396,15 @@ class SpectrumDisplay:
         return self
 
 # %% ../nbs/03_sampling.ipynb #7d0b4056
-def requested_draws(n_features_to_select, d, least=2):
+def requested_draws(n_features_to_select, d):
     "The number of draws that was asked for, of `d` features; None for 'auto'."
     r = n_features_to_select
     if isinstance(r, str) and r == "auto": return None
-    if r is None: return max(least, d // 2)
-    if is_integer(r) and least <= r <= d: return int(r)
-    if isinstance(r, numbers.Real) and not isinstance(r, numbers.Integral) and 0 < float(r) <= 1: return max(least, int(float(r) * d))
-    raise ValueError(f"n_features_to_select={r!r} is not possible: give None for half of the features, an integer from {least} to {d} "
-                     f"(the number of features), a fraction above 0 and at most 1, or 'auto'.")
+    if r is None: return max(1, d // 2)
+    if is_integer(r) and 1 <= r <= d: return int(r)
+    if isinstance(r, numbers.Real) and not isinstance(r, numbers.Integral) and 0 < float(r) <= 1: return max(1, int(float(r) * d))
+    raise ValueError(f"n_features_to_select={r!r} is not possible: give None for half of the features, an integer from 1 to {d} "
+                     f"(n_features = {d}), a fraction above 0 and at most 1, or 'auto'.")
 
 # %% ../nbs/03_sampling.ipynb #6658bb1f
 def check_rank(rank, r, spare=1):
@@ -409,9 +412,9 @@ def check_rank(rank, r, spare=1):
     if rank is None: return
     if not is_integer(rank) or rank < 1:
         raise ValueError(f"rank={rank!r} is not possible: give None or an integer of at least 1.")
-    if r is not None and rank > r - spare:
-        raise ValueError(f"rank={rank} is not possible with n_features_to_select={r}: a selection of {r} features can be certified "
-                         f"for ranks up to {r - spare} only. Ask for more features, or for a rank of at most {r - spare}.")
+    if r is not None and rank > (most := max(1, r - spare)):
+        raise ValueError(f"rank={rank} is not possible with n_features_to_select={r}: a selection of {r} feature{'s' * (r > 1)} can be certified "
+                         f"for ranks up to {most} only. Ask for more features, or for a rank of at most {most}.")
 
 def target_rank(rank, numerical_rank, r, spare=1):
     "The rank to certify with `r` draws (None: as many as it takes)."
@@ -435,6 +438,10 @@ def check_flag(name, value):
     "Say so if the parameter `name` is not a truth value."
     if not isinstance(value, (bool, np.bool_)): raise ValueError(f"{name}={value!r} is not possible: give True or False.")
 
+def check_instance(name, value):
+    "Say so if the parameter `name` is a class, where one of its instances is needed."
+    if isinstance(value, type): raise TypeError(f"{name}={value.__name__} is a class: give an instance of it, as {name}={value.__name__}().")
+
 def check_draws(r, least, most=None, why="", name="r"):
     "Say so if the number `r` of columns that a function was given, under this name, is no integer from `least` to `most`."
     if not is_integer(r) or r < least or (most is not None and r > most):
@@ -452,18 +459,18 @@ def automatic_draws(r, ell, d):
 def check_input(estimator, X, reset, least=2):
     """`X` validated for `fit` (`reset`) or for a later method of `estimator`, in the library in which it came.
 
-    In `fit` it must have `least` samples and features.
+    In `fit` it must have `least` samples. Sparse results are canonical, and nothing is written to the `X` of the caller.
     """
+    if is_sparse(X): X = canonical(X)
     if array_api_compat.is_array_api_obj(X) and not array_api_compat.is_numpy_array(X):
         X = check_matrix(X)
         _check_feature_names(estimator, X, reset=reset)
         _check_n_features(estimator, X, reset=reset)
     else:
         X = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse=("csr", "csc"))
-    for size, word in zip(X.shape, ("sample", "feature")):
-        if reset and size < least:
-            raise ValueError(f"Found {size} {word}(s) (n_{word}s = {size}) while a minimum of {least} is required by "
-                             f"{type(estimator).__name__}.")
+    if reset and X.shape[0] < least:
+        raise ValueError(f"Found {X.shape[0]} sample(s) (n_samples = {X.shape[0]}) while a minimum of {least} is required by "
+                         f"{type(estimator).__name__}.")
     return X
 
 # %% ../nbs/03_sampling.ipynb #16c6edb6
@@ -490,8 +497,12 @@ def put_back(C, support):
 class SamplingTransformer(SelectorMixin, BaseEstimator):
     """Applies the `sampling_` that `fit` of a subclass left behind, with or without weights (parameter `rescale`).
 
-    A subclass calls `_set_sampling(sampling, X)` at the end of `fit`.
+    A subclass has a method `fit`, at whose end it calls `_set_sampling(sampling, X)`.
     """
+
+    @abstractmethod
+    def fit(self, X, y):
+        "Choose features of `X`."
 
     def _set_sampling(self, sampling, X):
         self.sampling_, self.selected_, self.weights_ = sampling, sampling.indices, sampling.weights
@@ -581,7 +592,8 @@ class CertifiedSelector(SamplingTransformer):
     A subclass has the parameters `n_features_to_select`, `rank` and `rescale`, the name of its `method`, and the method
     `_sample(space, r, y)`, which returns a `Sampling` of `r` draws for the `RowSpace` to keep (`y` is what `fit` was given).
     It may have `_promise(space, r)`, a `Promise`; `_draws(space)`, the number of draws that "auto" stands for;
-    `_check_parameters()`, called before anything is computed; and `spare_draws`, how many draws it needs beyond the rank.
+    `_check_parameters()`, called before anything is computed; and `spare_draws`, how many draws it
+    needs beyond the rank, 0 or 1. A single draw is for rank one always.
 
     Attributes
     ----------
@@ -635,14 +647,14 @@ class CertifiedSelector(SamplingTransformer):
         Raises
         ------
         ValueError
-            `X` is not a finite real matrix of at least two samples and two features, or is zero; a parameter has an
+            `X` is not a finite real matrix of at least two samples, or is zero; a parameter has an
             impossible value, or one that these data do not allow. The message says which and what would be possible.
         """
         forget(self)
         check_flag("rescale", self.rescale)
         self._check_parameters()
         X = check_input(self, X, reset=True)
-        r = requested_draws(self.n_features_to_select, X.shape[1], 1 + self.spare_draws)
+        r = requested_draws(self.n_features_to_select, X.shape[1])
         check_rank(self.rank, r, self.spare_draws)
         space = self._space(X, r)
         if r is None: r = automatic_draws(self._draws(space), space.shape[1], X.shape[1])
@@ -651,6 +663,9 @@ class CertifiedSelector(SamplingTransformer):
         self.n_draws_, self.leverage_scores_ = r, space.leverage_scores
         self._set_sampling(sampling, X)
         return self
+
+    @abstractmethod
+    def _sample(self, space, r, y): ...
 
     def _check_parameters(self): pass
 

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .arrays import is_integer, to_numpy
 from .risk_rfe import change_point
-from .sampling import method_color
+from .sampling import check_instance, method_color
 
 # %% ../nbs/13_stopping.ipynb #fff64371
 def change_weights(point):
@@ -178,6 +178,7 @@ def resampled_change_points(selector, X, y, n_resamples=50, tail="quadratic", ra
     array([3, 5])
     """
     if not is_integer(n_resamples) or n_resamples < 1: raise ValueError(f"n_resamples={n_resamples!r} is not possible: give an integer of at least 1.")
+    check_instance("selector", selector)
     rng, n = check_random_state(random_state), len(y)
     whole, numbers, kept = clone(selector).set_params(n_features_to_select="auto"), [], []
     for _ in range(n_resamples):
@@ -243,6 +244,7 @@ def path_scores(selector, X, y, cv=5):
     >>> path_scores(RiskRFE(C=10), X, X[:, 3] * X[:, 5] > 0).n_features
     2
     """
+    check_instance("selector", selector)
     y, X = to_numpy(y), X.tocsr() if hasattr(X, "tocsr") else to_numpy(X)
     whole, scores = clone(selector).set_params(n_features_to_select=1), []
     if "delta" in whole.get_params(): whole.set_params(delta=None)

@@ -8,6 +8,7 @@ __all__ = ['SimplexProgram', 'on_support', 'polish', 'minimise', 'relative_gap',
 
 # %% ../nbs/09_svm.ipynb #c50da3c3
 import warnings
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,12 +20,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from .arrays import check_matrix, from_numpy, is_sparse, namespace, to_numpy
+from .arrays import as_float64, check_matrix, from_numpy, is_sparse, namespace, result_dtype, to_numpy
 from .bss import BSSSelector, round_ties
-from .sampling import CertifiedSelector, SamplingTransformer, certify, check_draws, check_input, check_positive, forget
-from .ridge import labels_by
+from .sampling import (CertifiedSelector, SamplingTransformer, certify, check_draws, check_input, check_instance, check_library,
+                                check_positive, forget)
+from .ridge import check_labels, labels_by
 from .spectra import in_range, largest_entry, row_space
 
 # %% ../nbs/09_svm.ipynb #e8f92257
@@ -468,7 +470,7 @@ def margin_report(X, y, sampling, rescale=True):
 class SupportVectorSelector(SamplingTransformer):
     """Feature selection on the support vectors only: a linear machine finds them, and a selector sees nothing else.
 
-    Supervised. For dense and sparse data and arrays of any library, as far as the selector and the machine are.
+    Supervised. For dense and sparse data and arrays of any library; a machine that knows NumPy only is fitted on the host.
 
     Parameters
     ----------
@@ -539,9 +541,10 @@ class SupportVectorSelector(SamplingTransformer):
             `X` or `y` is not finite or they do not fit together; `y` has one class; the selector refuses the support vectors.
         """
         forget(self)
+        for name in ("selector", "svm"): check_instance(name, getattr(self, name))
         selector = BSSSelector() if self.selector is None else self.selector
         if not isinstance(selector, CertifiedSelector):
-            raise ValueError(f"selector={selector!r} is not possible: give a CertifiedSelector, as BSSSelector or LeverageSelector.")
+            raise ValueError(f"selector={selector!r} is not possible: give a CertifiedSelector, as BSSSelector() or LeverageSelector().")
         X = check_input(self, X, reset=True)
         if y is None: raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         y = labels_of(y, X.shape[0])
@@ -558,10 +561,11 @@ class SupportVectorSelector(SamplingTransformer):
             K = inner_products(X)
             if not np.all(np.isfinite(K)): raise ValueError("X is too large: products of its samples overflow. Rescale it.")
             return np.sort(SVC(kernel="precomputed").fit(K, y).support_)
+        if not get_tags(self.svm).array_api_support: X = X if is_sparse(X) else to_numpy(X)
         machine = clone(self.svm).fit(X, y)
         if hasattr(machine, "support_"): return np.sort(machine.support_)
         if not hasattr(machine, "decision_function"):
-            raise ValueError(f"svm={self.svm!r} is not possible: give a classifier with support_ or decision_function, as SVC and LinearSVC.")
+            raise ValueError(f"svm={self.svm!r} is not possible: give a classifier with support_ or decision_function, as SVC() or LinearSVC().")
         values = to_numpy(machine.decision_function(X)).reshape(len(y), -1)
         own = (y[:, None] == machine.classes_[None, -values.shape[1]:]) * 2 - 1
         return np.flatnonzero(np.any(own * values <= 1 + 1e-6, axis=1))
@@ -569,7 +573,7 @@ class SupportVectorSelector(SamplingTransformer):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.array_api_support = self.svm is None or get_tags(self.svm).array_api_support
+        tags.array_api_support = True
         return tags
 
 # %% ../nbs/09_svm.ipynb #33e36f66
@@ -606,11 +610,18 @@ def l1_program(X, signs, penalties, C):
     return (u - v) / size, float(b), float(found.fun * unit / size), float(abs(found.fun - dual) / max(found.fun, 1 / unit))
 
 # %% ../nbs/09_svm.ipynb #88363612
-class SparseMachine(ClassifierMixin, BaseEstimator):
+class SparseMachine(ClassifierMixin, BaseEstimator, ABC):
     """A linear classifier from a sequence of linear programs; a subclass has `_solve(X, signs)`.
 
-    That returns `w`, `b`, the largest relative duality gap of the programs, and the objective after each of them.
+    That returns `w`, `b`, the largest relative duality gap of the programs, and the objective after each of them. It works
+    on the host, with an array or CSR matrix of float64.
     """
+
+    @abstractmethod
+    def _check_parameters(self): ...
+
+    @abstractmethod
+    def _solve(self, X, signs): ...
 
     def fit(self, X, y):
         """Fit to data and labels.
@@ -632,14 +643,11 @@ class SparseMachine(ClassifierMixin, BaseEstimator):
         """
         forget(self)
         self._check_parameters()
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        check_classification_targets(y)
-        classes, which = np.unique(y, return_inverse=True)
-        if len(classes) < 2: raise ValueError(f"{type(self).__name__} needs 2 classes at least; y has 1 class.")
-        sides = [1] if len(classes) == 2 else range(len(classes))
-        solved = [self._solve(X, np.where(which == side, 1.0, -1.0)) for side in sides]
-        w, b, gaps, objectives = zip(*solved)
-        self.classes_, self.coef_, self.intercept_ = classes, np.array(w), np.array(b)
+        X = check_input(self, X, reset=True, least=1)
+        self.classes_, signs = check_labels(self, X, y)
+        A = as_float64(X.tocsr() if is_sparse(X) else to_numpy(X))
+        w, b, gaps, objectives = zip(*[self._solve(A, side) for side in signs.T])
+        self.coef_, self.intercept_ = (from_numpy(np.array(part, dtype=result_dtype(X)), X) for part in (w, b))
         self.dual_gap_, self.objectives_ = max(gaps), max(objectives, key=len)
         self.n_iter_ = len(self.objectives_)
         return self
@@ -653,12 +661,17 @@ class SparseMachine(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray, shape (n_samples,) or (n_samples, n_classes)
+        array, shape (n_samples,) or (n_samples, n_classes)
         """
+        return self._decide(X, "decision_function")
+
+    def _decide(self, X, method):
         check_is_fitted(self, "coef_")
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        values = X @ self.coef_.T + self.intercept_
-        return values[:, 0] if len(self.classes_) == 2 else values
+        X = check_input(self, X, reset=False)
+        check_library(self, X, self.coef_, method)
+        coef = self.coef_ if self.coef_.dtype == X.dtype else namespace(X).astype(self.coef_, X.dtype)
+        values = X @ coef.T + self.intercept_
+        return values[:, 0] if values.shape[1] == 1 else values
 
     def predict(self, X):
         """The most likely label of each sample.
@@ -669,13 +682,16 @@ class SparseMachine(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray, shape (n_samples,)
+        array, shape (n_samples,)
+            In the library of `X` if the labels are numbers.
         """
-        return labels_by(round_ties(self.decision_function(X)), self.classes_)  # ties by the order of classes
+        values = self._decide(X, "predict")
+        return labels_by(from_numpy(round_ties(to_numpy(values)), values), self.classes_)  # ties by the order of classes
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.array_api_support = True
         return tags
 
 # %% ../nbs/09_svm.ipynb #4f5943a3
@@ -683,6 +699,7 @@ class LPSVMClassifier(SparseMachine):
     """The linear support vector machine with the sum of the absolute weights in place of their squares: a linear program.
 
     Minimises `|w|_1 + C sum_i max(0, 1 - y_i (x_i'w + b))`. Most weights are zero; `SelectFromModel` keeps the others.
+    For dense and sparse data and arrays of any library; the program is solved on the host, by HiGHS.
 
     Parameters
     ----------
@@ -691,9 +708,11 @@ class LPSVMClassifier(SparseMachine):
 
     Attributes
     ----------
-    coef_ : ndarray, shape (1, n_features) or (n_classes, n_features)
-    intercept_ : ndarray, shape (1,) or (n_classes,)
-    classes_ : ndarray, shape (n_classes,)
+    coef_ : array, shape (1, n_features) or (n_classes, n_features)
+        In the library and the precision of `X`.
+    intercept_ : array, shape (1,) or (n_classes,)
+    classes_ : array, shape (n_classes,)
+        In the library of `X` if the labels are numbers.
     n_iter_ : int
         The number of linear programs solved: 1.
     dual_gap_ : float
@@ -742,7 +761,8 @@ class SCADSVMClassifier(SparseMachine):
     """The linear support vector machine with the SCAD penalty, which leaves large weights alone, by local linear approximation.
 
     Minimises `sum_j scad(w_j) + (1/n) sum_i max(0, 1 - y_i (x_i'w + b))` by a sequence of linear programs, each with the
-    slopes of the penalty at the last weights; the objective never rises.
+    slopes of the penalty at the last weights; the objective never rises. For dense and sparse data and arrays of any library;
+    the programs are solved on the host, by HiGHS.
 
     Parameters
     ----------
@@ -755,9 +775,11 @@ class SCADSVMClassifier(SparseMachine):
 
     Attributes
     ----------
-    coef_ : ndarray, shape (1, n_features) or (n_classes, n_features)
-    intercept_ : ndarray, shape (1,) or (n_classes,)
-    classes_ : ndarray, shape (n_classes,)
+    coef_ : array, shape (1, n_features) or (n_classes, n_features)
+        In the library and the precision of `X`.
+    intercept_ : array, shape (1,) or (n_classes,)
+    classes_ : array, shape (n_classes,)
+        In the library of `X` if the labels are numbers.
     n_iter_ : int
         The number of linear programs solved.
     dual_gap_ : float

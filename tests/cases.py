@@ -238,7 +238,8 @@ class Case:
     """One method of selection, and all that a test need know of it.
 
     `make(r, ...)` gives its selector, `function(V, r, seed)` what `fit` calls, `promise(space, r)` what the theorem
-    says, by other means than the selector's where there are any, or None. It needs `spare` draws beyond the rank;
+    says, by other means than the selector's where there are any, or None. It needs `spare` draws beyond the rank,
+    but for a single one at rank 1;
     `auto` says whether "auto" finds r from an epsilon, `random` whether it takes a seed, `distinct` whether every draw
     is another feature, `blind` whether it looks at no data (of distinct draws the weights are then n_features / r, and
     else one), and `lengths` whether it looks at lengths in the row space, not at the space alone. With more than
@@ -262,9 +263,14 @@ class Case:
         return self.selector(r, **{**self.keywords, **seed, **keywords})
 
 
+def edge_of(space, r):
+    """By the root of which eigenvalues may be off: nothing for a single draw, whose weight makes M one."""
+    return np.sqrt(space.shape[1] / r) if r > 1 else 0.0
+
+
 def by_rule(rule, **keywords):
     def promise(space, r):
-        edge = np.sqrt(space.shape[1] / r)
+        edge = edge_of(space, r)
         return Promise((1 - edge) ** 2, (1 + edge) ** 2)
 
     return Case(BSSSelector, lambda V, r, seed=0: bss(V, r, rule, seed), promise, {"rule": rule}, auto=True, **keywords)
@@ -298,7 +304,7 @@ def by_dual_set(rule):
         return det_sampling(space, space.residual_norms, r, "closest", components)
 
     def promise(space, r):
-        return Promise((1 - np.sqrt(space.shape[1] / r)) ** 2, np.inf)
+        return Promise((1 - edge_of(space, r)) ** 2, np.inf)
 
     # What repeated draws leave to fill up goes by lengths; the last dimension that is left, any feature fills as well.
     return Case(DSFSelector, function, promise, {"rule": rule}, auto=True, lengths=True, untied=lambda n: n - 1)

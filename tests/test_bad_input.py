@@ -37,7 +37,7 @@ V = orthonormal(30, 4, np.random.default_rng(0))
 def test_number_of_features(case, value):
     with refused(
         f"n_features_to_select={value!r} is not possible",
-        f"integer from {1 + case.spare} to 30",
+        "integer from 1 to 30",
         "fraction above 0 and at most 1",
         "'auto'",
     ):
@@ -45,20 +45,22 @@ def test_number_of_features(case, value):
 
 
 @each_case
-def test_the_fewest_features_are_one_for_a_rank_of_one_and_those_to_spare(case):
-    fewest = 1 + case.spare
-    with refused(f"n_features_to_select={fewest - 1} is not possible", f"integer from {fewest} to 30"):
-        case.make(fewest - 1).fit(X)
-    for value in (fewest, 1e-9):
-        selector = case.make(value).fit(X)
-        assert selector.n_draws_ == fewest and selector.certificate_.rank == 1
-    assert case.make().fit(X[:, :2]).n_draws_ == fewest
-    assert case.make().fit(X[:2, :2]).certificate_.rank == 1
+def test_one_feature_is_the_least_and_is_for_rank_one(case):
+    for value in (1, np.int8(1), 1e-9, 1 / 30):
+        for keywords in ({}, {"rank": 1}):
+            selector = case.make(value, **keywords).fit(X)
+            assert selector.n_draws_ == selector.sampling_.n_selected == selector.certificate_.rank == 1
+    for few in (X[:, :2], X[:, :3], X[:2, :2]):
+        selector = case.make().fit(few)
+        assert selector.n_draws_ == selector.certificate_.rank == 1
+    with refused("rank=2 is not possible with n_features_to_select=1",
+        "selection of 1 feature can", "rank of at most 1"):
+        case.make(1, rank=2).fit(X)
 
 
 @each_case
 @pytest.mark.parametrize(
-    "value, draws", [(None, 15), (2, 2), (30, 30), (np.int64(7), 7), (0.5, 15), (1.0, 30), (np.float32(0.1), 3)]
+    "value, draws", [(None, 15), (1, 1), (2, 2), (30, 30), (np.int64(7), 7), (0.5, 15), (1.0, 30), (np.float32(0.1), 3)]
 )
 def test_numbers_of_features_that_are_possible(case, value, draws):
     assert case.make(value).fit(X).n_draws_ == draws
@@ -305,11 +307,17 @@ def test_a_frame_with_text(case):
 
 @each_case
 def test_one_row_and_one_column(case):
+    """Of one sample there is nothing to learn; of one feature there is nothing to choose, but that is no mistake."""
     for matrix in (X, sp.csr_array(X)):
         with refused("1 sample", "minimum of 2", case.selector.__name__):
             case.make().fit(matrix[[0]])
-        with refused("1 feature", "minimum of 2", case.selector.__name__):
-            case.make().fit(matrix[:, [0]])
+        for value in (None, 1, 0.5, 1.0):
+            selector = case.make(value).fit(matrix[:, [0]])
+            assert_array_equal(selector.selected_, [0])
+            assert selector.certificate_.epsilon < 1e-12 and selector.certificate_.holds
+            assert selector.transform(matrix[:, [0]]).shape == (20, 1)
+        with refused("n_features_to_select=2 is not possible", "integer from 1 to 1"):
+            case.make(2).fit(matrix[:, [0]])
     assert row_space(X[:1]).shape == (30, 1)
     assert_array_equal(leverage_scores(X[:, :1]), [1])
 

@@ -178,6 +178,29 @@ def test_the_sampling_lemma_as_printed(kind):
             assert not breaks_the_lemma(V, lengths, sampling, r), f"seed {seed}, r={r}, residuals {name}"
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_single_draw_for_one_component(kind):
+    """M is one and the residual is not stretched, whatever the rule; the picks are those of the literal version."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        V = KINDS[kind](int(rng.integers(2, 30)), 1, rng)
+        if V.shape[1] > 1:
+            continue
+        space, targets = RowSpace.from_basis(V), rng.standard_normal((1, 3))
+        for make in RESIDUALS.values():
+            lengths = make(V, rng)
+            for rule in ("first", "best", "closest"):
+                sampling = det_sampling(space, lengths, 1, rule, targets if rule == "closest" else None)
+                low, spent = kept_and_spent(V, lengths, sampling)
+                assert low == pytest.approx(1, rel=1e-9) and spent <= 1 + 1.1 * LENGTH_SHARE
+                if rule != "closest":
+                    literal = det_sampling_reference(V, lengths, 1, rule)
+                    assert_array_equal(sampling.indices, literal.indices)
+                    assert_allclose(sampling.weights, literal.weights, rtol=1e-9)
+            low, spent = kept_and_spent(V, lengths, det_sampling_reference(V, lengths, 1, "index"))
+            assert low == pytest.approx(1, rel=1e-9) and spent <= 1 + 1.1 * LENGTH_SHARE
+
+
 @every_dual_rule
 def test_the_sampling_lemma_at_extreme_lengths(rule):
     """Lengths whose squares leave the range of floats, and one that outweighs all others together."""

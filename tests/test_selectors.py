@@ -33,11 +33,15 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from fsel_book import (
     BSSSelector,
     CertifiedSelector,
+    DSFSelector,
     LeverageDisplay,
     LeverageSelector,
     Promise,
+    RiskRFE,
     Sampling,
+    SparsePCRegressor,
     SpectrumDisplay,
+    SupportVectorSelector,
     certify,
     row_space,
 )
@@ -194,6 +198,71 @@ def test_a_selector_without_a_theorem():
     assert "chosen by first features" in legend_of(LeverageDisplay.from_selector(fitted))
     with refused("n_features_to_select='auto' is not possible", "First has no theorem"):
         First("auto").fit(X)
+
+
+# ---------------------------------------------------------------- one feature
+
+
+@each_case
+@pytest.mark.parametrize("make", [np.array, sp.csr_array, sp.csc_array, pd.DataFrame])
+def test_one_feature(case, make):
+    """For the rank-one part of the data, of which the certificate says how much of the data it is."""
+    data = make(X)
+    for asked in (1, 0.02, 0.039):
+        selector = case.make(asked, rescale=True).fit(data)
+        i, certificate = int(selector.selected_[0]), selector.certificate_
+        v = right_singular_vectors(X, 1)[i, 0]
+        assert certificate.interval == pytest.approx((selector.weights_[0] * v**2,) * 2)
+        assert ": 1 draw, 1 of 50 features; certified for rank 1" in certificate.title()
+        assert "certified for rank 1 of 20" in str(certificate) and "nan" not in str(certificate)
+        assert certificate.holds is True and selector.transform(data).shape == (20, 1)
+        assert certificate.plot().ax_.get_ylabel() and "<table>" in certificate._repr_html_()
+        if not (case.distinct or case.blind):  # weights that make M one
+            assert certificate.epsilon < 1e-9 and certificate.promise.lower == 1
+
+
+@each_case
+def test_one_feature_of_data_of_rank_one_is_all_there_is(case):
+    data = np.outer(np.arange(1.0, 9), [1.0, -2, 3, 0.5])
+    certificate = case.make(1).fit(data).certificate_
+    assert (certificate.rank, certificate.numerical_rank, certificate.energy) == (1, 1, 1)
+    assert certificate.kappa == pytest.approx(1) and "kernel of X are kept within 0.0%" in str(certificate)
+
+
+def test_one_draw_takes_the_longest_column_and_dual_sets_the_one_with_least_residual():
+    lead = right_singular_vectors(X, 1)[:, 0]
+    residual = np.linalg.norm(X - X @ np.outer(lead, lead), axis=0)
+    for rule in ("largest-norm", "best"):
+        assert_array_equal(BSSSelector(1, rule=rule).fit(X).selected_, [np.argmax(lead**2)])
+    ratio = lead**2 / (1e-6 * lead**2 + (1 - 1e-6) * residual**2 / np.sum(residual**2))
+    assert_array_equal(DSFSelector(1, rule="first").fit(X).selected_, [np.argmax(ratio)])
+    slack = lead**2 - residual**2 / np.sum(residual**2)
+    assert_array_equal(DSFSelector(1, rule="best").fit(X).selected_, [np.argmax(slack)])
+    for rule in ("first", "best", "components"):
+        fitted = DSFSelector(1, rule=rule).fit(X)
+        assert slack[fitted.selected_[0]] >= -1e-12 and fitted.certificate_.residual <= 1 + 1e-6
+        assert fitted.certificate_.promise.cross == 1 and fitted.certificate_.holds
+
+
+def test_one_feature_at_the_end_of_other_estimators():
+    model = SparsePCRegressor(1, n_features_to_select=1).fit(X, X[:, 0])
+    assert len(model.selected_) == model.n_components_ == np.count_nonzero(model.coef_) == 1
+    assert SparsePCRegressor(n_features_to_select=1).fit(X, X[:, 0]).selected_.shape == (1,)
+    assert SparsePCRegressor(1).fit(X[:, :1], X[:, 0]).score(X[:, :1], X[:, 0]) == pytest.approx(1)
+    for selector in (BSSSelector(1), BSSSelector(0.02, rescale=True), LeverageSelector(1, random_state=0)):
+        chosen = SupportVectorSelector(selector).fit(X, y)
+        assert chosen.transform(X).shape == (20, 1) and chosen.certificate_.rank == 1
+    assert SupportVectorSelector().fit(X[:, :1], y).transform(X[:, :1]).shape == (20, 1)
+    assert RiskRFE(1).fit(X, y).transform(X).shape == (20, 1)
+    names = BSSSelector(1).set_output(transform="pandas").fit(FRAME).transform(FRAME).columns
+    assert len(names) == 1 and names[0] in NAMES
+
+
+@cases(spare=1)
+def test_as_many_draws_as_the_rank_are_refused_from_two_on(case):
+    for r in (2, 3, 20):
+        with refused(f"rank={r} is not possible with n_features_to_select={r}", f"at most {r - 1}"):
+            case.make(r, rank=r).fit(X)
 
 
 # ---------------------------------------------------------------- the same answer every time

@@ -1,0 +1,492 @@
+"""What comes in: sparse matrices of every make, arrays of another library, and classes where an instance is needed.
+
+Every public estimator and function that takes a data matrix has an entry in `ESTIMATORS` or `FUNCTIONS`.
+"""
+
+import importlib
+import inspect
+import pickle
+import pkgutil
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from cases import CASES, LIBRARIES, refused
+from numpy.testing import assert_allclose
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import SkipTestWarning
+from sklearn.feature_selection import SelectKBest, VarianceThreshold, f_regression
+from sklearn.gaussian_process.kernels import Matern
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC, LinearSVC
+from sklearn.utils.estimator_checks import check_estimator
+
+import fsel_book
+from fsel_book import (
+    BSSSelector,
+    CallableKernel,
+    Certificate,
+    CertifiedSelector,
+    ChiSquaredKernel,
+    DSFSelector,
+    DualProjectionClassifier,
+    DualProjectionRidge,
+    GuyonRFE,
+    LeverageDisplay,
+    LeverageSelector,
+    LinearKernel,
+    LPSVMClassifier,
+    PolynomialKernel,
+    Promise,
+    RBFKernel,
+    RecoveryDisplay,
+    RegressionCertificate,
+    RiskRFE,
+    RLSClassifier,
+    Sampling,
+    SCADSVMClassifier,
+    ScreeDisplay,
+    SparsePCRegressor,
+    SpectrumDisplay,
+    SupportVectorSelector,
+    certify,
+    certify_selector,
+    certify_span,
+    det_sampling,
+    enclosing_ball,
+    information_gain,
+    kernel_of,
+    kernel_sandwich,
+    leverage_scores,
+    margin_report,
+    path_scores,
+    pivoted_qr,
+    prediction_bound,
+    rand_sampling,
+    resampled_change_points,
+    ridge_risk,
+    risk_bound,
+    row_space,
+    strong_rrqr,
+    svm_margin,
+)
+from fsel_book.arrays import to_numpy
+from fsel_book.kernels import RunningSums, SumKernel, removals, removals_reference
+from fsel_book.risk_rfe import Hinge, guyon_rfe, risk_rfe, risk_rfe_reference
+
+rng = np.random.default_rng(0)
+DENSE = np.where(rng.random((16, 24)) < 0.4, rng.integers(1, 6, (16, 24)), 0).astype(float)
+DENSE[np.arange(16), np.arange(16)] = 7
+Y = np.where(DENSE[:, 1] + DENSE[:, 3] + DENSE[:, 18] > 4, "yes", "no")
+SIGNS = np.where(Y == "yes", 1.0, -1.0)
+
+# ---------------------------------------------------------------- what takes a matrix
+
+ESTIMATORS = {
+    **{name: case.make(6, rank=3) for name, case in CASES.items()},
+    "BSS, rescaled": BSSSelector(6, rank=3, rescale=True),
+    "BSS, sketched": BSSSelector(6, rank=3, sketch_size=8, random_state=0),
+    "DSF, target": DSFSelector(6, rank=3, rule="target"),
+    "support vectors": SupportVectorSelector(BSSSelector(6, rank=3)),
+    "sparse components": SparsePCRegressor(2, n_features_to_select=6),
+    "sparse components, no intercept": SparsePCRegressor(2, fit_intercept=False),
+    "sparse components, SelectKBest": SparsePCRegressor(2, selector=SelectKBest(f_regression, k=6)),
+    "support vectors, SVC": SupportVectorSelector(BSSSelector(6, rank=3), svm=SVC(kernel="linear")),
+    "support vectors, LinearSVC": SupportVectorSelector(BSSSelector(6, rank=3), svm=LinearSVC()),
+    "support vectors, RLS": SupportVectorSelector(BSSSelector(6, rank=3), svm=RLSClassifier()),
+    "RLS": RLSClassifier(),
+    "RLS, lam=0": RLSClassifier(lam=0),
+    "LPSVM": LPSVMClassifier(),
+    "SCAD-SVM": SCADSVMClassifier(),
+    "dual projection": DualProjectionClassifier(random_state=0),
+    "dual projection, squares": DualProjectionRidge(random_state=0),
+    "risk-RFE": RiskRFE(20),
+    "risk-RFE, chi-squared": RiskRFE(22, kernel="chi2"),
+    "risk-RFE, closed form": RiskRFE(4, kernel="linear", loss="squared"),
+    "Guyon's RFE": GuyonRFE(20, kernel="poly", degree=2),
+}
+NUMPY_ONLY = {"RLS, rbf": RLSClassifier(kernel="rbf")}
+
+
+def outcome(estimator, X):
+    """All that a fit leaves behind, and what the fitted estimator does with the same data."""
+    numbers = estimator.__sklearn_tags__().estimator_type == "regressor" or getattr(estimator, "rule", "") == "target"
+    fitted = clone(estimator).fit(X, SIGNS if numbers else Y)
+    out = {name: value for name, value in vars(fitted).items() if name.endswith("_")}
+    for method in ("transform", "predict", "decision_function"):
+        if hasattr(fitted, method):
+            out[method] = getattr(fitted, method)(X)
+    if hasattr(fitted, "get_support") and hasattr(fitted, "sampling_"):
+        out["inverse_transform"] = fitted.inverse_transform(out["transform"])
+    return out
+
+
+def span_parts(X):
+    space = row_space(X, rank=3)
+    certificate = certify_span(space, rand_sampling(space, 6, random_state=0))
+    return [certificate.sine, certificate.residual, certificate.remainder, space.residual_norms]
+
+
+def margins(X):
+    report = margin_report(X, Y, LeverageSelector(20, random_state=0).fit(X).sampling_)
+    return [*report.margins, *report.radii, *report.interval]
+
+
+def certificate_of(X):
+    return LeverageSelector(20, sampling=False).fit(X).certificate_
+
+
+def bound(X):
+    found = prediction_bound(certificate_of(X), X, SIGNS, 1.0, X)
+    return [found.inside, found.outside]
+
+
+def picture(X):
+    made = RecoveryDisplay.from_projections(X, SIGNS, [4, 8], random_state=0)
+    again = RecoveryDisplay.from_iterations(X, SIGNS, 8, max_iter=2, random_state=0)
+    return [*made.errors.values(), *again.errors.values()]
+
+
+def eliminations(X):
+    kernel, losses = RBFKernel(0.01), [Hinge(SIGNS, 1.0)]
+    return [f(X, losses, kernel, 4).order for f in (risk_rfe, guyon_rfe)] + [
+        risk_rfe_reference(X, losses, kernel, 5)[0]
+    ]
+
+
+def running(X):
+    sums = RunningSums(RBFKernel(0.01), X)
+    sums.remove(3)
+    return [sums.matrix(), removals(RBFKernel(0.01), X, RBFKernel(0.01).sums(X), [0, 2])]
+
+
+FUNCTIONS = {
+    "row_space": lambda X: [row_space(X).singular_values, row_space(X).leverage_scores, row_space(X).squared_lengths],
+    "leverage_scores": lambda X: [leverage_scores(X), leverage_scores(X, 3)],
+    "certify": lambda X: [certify(row_space(X, 3), rand_sampling(row_space(X, 3), 6, 0)).eigenvalues],
+    "certify_span": span_parts,
+    "det_sampling": lambda X: [
+        det_sampling(row_space(X, 3), row_space(X, 3).residual_norms, 6, rule).weights for rule in ("first", "best")
+    ],
+    "certify_selector": lambda X: [certify_selector(SelectKBest(information_gain, k=8).fit(DENSE, Y), X).eigenvalues],
+    "information_gain": lambda X: [information_gain(X, Y)],
+    "svm_margin": lambda X: [svm_margin(X, Y).margin, svm_margin(X, Y, C=0.1).coef],
+    "enclosing_ball": lambda X: [enclosing_ball(X).radius, enclosing_ball(X).center],
+    "margin_report": margins,
+    "prediction_bound": bound,
+    "pivoted_qr": lambda X: [pivoted_qr(X, 4).permutation],
+    "strong_rrqr": lambda X: [strong_rrqr(X, 4).permutation],
+    "kernels": lambda X: [
+        kernel(X) for kernel in (LinearKernel(True), PolynomialKernel(2), RBFKernel(0.1), ChiSquaredKernel(0.1))
+    ],
+    "kernel_of": lambda X: [kernel_of(kernel, X).gamma for kernel in ("rbf", "chi2", "poly")],
+    "removals_reference": lambda X: [removals_reference(RBFKernel(0.01), X, [0, 2])],
+    "removals": running,
+    "risk_rfe": eliminations,
+    "RecoveryDisplay": picture,
+    "path_scores": lambda X: [path_scores(RiskRFE(kernel="linear", loss="squared"), X, SIGNS, cv=2).scores],
+    "resampled_change_points": lambda X: resampled_change_points(
+        RiskRFE(kernel="linear", loss="squared"), X, SIGNS, 2, random_state=0
+    ),
+}
+MANY_FITS = ("risk_rfe", "path_scores", "resampled_change_points")
+# What takes a kernel matrix, shape (n_samples, n_samples).
+OF_KERNELS = {
+    "ridge_risk": lambda K: [ridge_risk(K, SIGNS, 1.0, [0.1, 1.0]).risk],
+    "kernel_sandwich": lambda K: kernel_sandwich(K, K),
+    "risk_bound": lambda K: [risk_bound(certificate_of(DENSE), K, SIGNS, 1.0, 1.0).risk],
+    "RLS, precomputed": lambda K: [RLSClassifier(kernel="precomputed").fit(K, Y).decision_function(K)],
+}
+
+
+def test_everything_public_that_takes_a_matrix_is_here():
+    """Bases `V` are dense and are looked at elsewhere."""
+    named = {name for names in (FUNCTIONS, OF_KERNELS) for name in names}
+    for name in fsel_book.__all__:
+        thing = getattr(fsel_book, name)
+        if inspect.isclass(thing):
+            if hasattr(thing, "fit") and not inspect.isabstract(thing) and name != "MismatchFeatures":
+                assert thing in {type(estimator) for estimator in ESTIMATORS.values()}, name
+        elif {"X", "K", "A"} & set(inspect.signature(thing).parameters):
+            assert name in named, name
+
+
+# ---------------------------------------------------------------- sparse matrices of every make
+
+
+def in_pieces(dense, rng):
+    """Rows, columns and values that add up to a matrix: in shuffled pieces, some for entries that are zero."""
+    entries = [(i, j, v) for (i, j), a in np.ndenumerate(dense) for v in ((2 * a, -a) if a else (3.0, -3.0, 0.0))]
+    entries = [entries[t] for t in rng.permutation(len(entries)) if dense[entries[t][:2]] or entries[t][1] % 3 == 0]
+    rows, columns, values = zip(*entries)
+    return np.array(rows), np.array(columns), np.array(values)
+
+
+def compressed(kind, dense, major, minor, values, size):
+    order = np.argsort(major, kind="stable")  # by rows or by columns, and in these in no order
+    ends = np.concatenate([[0], np.cumsum(np.bincount(major, minlength=size))])
+    values = values[order][:, None, None] if kind.startswith("bsr") else values[order]
+    return getattr(sp, kind)((values, minor[order], ends), shape=dense.shape)
+
+
+def untidy(kind, dense):
+    """A sparse matrix of this kind that holds `dense` in a way that it may: duplicates, explicit zeros, no order."""
+    rows, columns, values = in_pieces(dense, np.random.default_rng(1))
+    if kind.startswith(("csr", "bsr")):
+        return compressed(kind, dense, rows, columns, values, len(dense))
+    if kind.startswith("csc"):
+        return compressed(kind, dense, columns, rows, values, dense.shape[1])
+    if kind.startswith("coo"):
+        return getattr(sp, kind)((values, (rows, columns)), shape=dense.shape)
+    return getattr(sp, kind)(dense)
+
+
+def buffers(X):
+    return [value for value in vars(X).values() if isinstance(value, np.ndarray)]
+
+
+def wide_and_read_only(X):
+    """With indices of 64 bits, and buffers that nobody may write to."""
+    for name in ("indices", "indptr"):
+        setattr(X, name, getattr(X, name).astype(np.int64))
+    for buffer in buffers(X):
+        buffer.flags.writeable = False
+    return X
+
+
+FORMATS = ("csr", "csc", "coo", "bsr", "dia", "lil", "dok")
+KINDS = [f"{form}_{family}" for form in FORMATS for family in ("array", "matrix")]
+COMPRESSED = [kind for kind in KINDS if kind.startswith(("csr", "csc", "bsr"))]
+
+
+def makes(dense):
+    """Pairs of a name and a sparse matrix that stands for `dense`."""
+    for kind in KINDS:
+        yield kind, untidy(kind, dense)
+    for kind in COMPRESSED:
+        yield f"{kind}, read-only", wide_and_read_only(untidy(kind, dense))
+        yield f"{kind}, tidy", wide_and_read_only(getattr(sp, kind)(dense))
+
+
+def state(X):
+    """All that a sparse matrix holds, its notes about itself included."""
+    found = {}
+    for name, value in vars(X).items():
+        if isinstance(value, np.ndarray) and value.dtype != object:
+            value = hash(value.tobytes()), value.dtype, value.flags.writeable
+        found[name] = str(value)
+    return found
+
+
+def assert_same(found, expected, what):
+    assert list(found) == list(expected)
+    for name, theirs in expected.items():
+        ours = found[name]
+        if isinstance(theirs, (Certificate, RegressionCertificate, Sampling)):
+            assert_same(vars(ours), vars(theirs), f"{what}: {name}")
+        elif sp.issparse(theirs):
+            assert_allclose(ours.toarray(), theirs.toarray(), rtol=1e-6, atol=1e-9, err_msg=f"{what}: {name}")
+        elif not isinstance(theirs, (str, BaseEstimator, SumKernel, Promise, type(None))):
+            ours, theirs = np.asarray(to_numpy(ours)), np.asarray(to_numpy(theirs))
+            if theirs.dtype.kind in "fc":
+                assert_allclose(ours, theirs, rtol=1e-6, atol=1e-9, err_msg=f"{what}: {name}")
+            else:
+                assert np.array_equal(ours, theirs), f"{what}: {name}"
+
+
+def assert_same_for_every_make(work, dense):
+    expected = work(sp.csr_array(dense))
+    for what, X in makes(dense):
+        before = state(X)
+        assert_same(work(X), expected, what)
+        assert state(X) == before, what
+
+
+def by_number(results):
+    return {str(number): result for number, result in enumerate(results)}
+
+
+def test_the_makes_are_what_they_should_be():
+    for what, X in makes(DENSE):
+        assert np.array_equal(X.toarray(), DENSE), what
+    for kind in ("csr_array", "csc_matrix"):
+        X = untidy(kind, DENSE)
+        assert not X.has_canonical_format and not X.has_sorted_indices
+        assert X.nnz > np.count_nonzero(X.toarray()) and np.any(X.data == 0)
+
+
+@pytest.mark.parametrize("name", [*ESTIMATORS, *NUMPY_ONLY])
+def test_every_estimator_on_every_sparse_matrix(name):
+    estimator = {**ESTIMATORS, **NUMPY_ONLY}[name]
+    assert_same_for_every_make(lambda X: outcome(estimator, X), DENSE)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_function_on_every_sparse_matrix(name):
+    dense = DENSE[:, :6] if name in MANY_FITS else DENSE
+    assert_same_for_every_make(lambda X: by_number(FUNCTIONS[name](X)), dense)
+
+
+@pytest.mark.parametrize("name", OF_KERNELS)
+def test_every_function_of_a_kernel_on_every_sparse_matrix(name):
+    assert_same_for_every_make(lambda K: by_number(OF_KERNELS[name](K)), DENSE @ DENSE.T)
+
+
+# ---------------------------------------------------------------- arrays of another library
+
+
+@pytest.fixture
+def strict():
+    return LIBRARIES["strict"]()
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_estimator_on_arrays_of_another_library(name, strict):
+    found = outcome(ESTIMATORS[name], strict.make(DENSE))
+    assert_same(found, outcome(ESTIMATORS[name], DENSE), name)
+    for results in ("transform", "inverse_transform"):
+        if results in found:
+            assert isinstance(found[results], strict.array_type)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
+def test_kernels_that_are_for_numpy_only_say_so(kernel, strict):
+    with refused(f"kernel={kernel!r} is for NumPy arrays and sparse matrices only"):
+        RLSClassifier(kernel=kernel).fit(strict.make(DENSE @ DENSE.T), Y)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_function_on_arrays_of_another_library(name, strict):
+    assert_same(by_number(FUNCTIONS[name](strict.make(DENSE))), by_number(FUNCTIONS[name](DENSE)), name)
+
+
+@pytest.mark.parametrize("name", [name for name in OF_KERNELS if name != "RLS, precomputed"])
+def test_every_function_of_a_kernel_on_arrays_of_another_library(name, strict):
+    K = DENSE @ DENSE.T
+    assert_same(by_number(OF_KERNELS[name](strict.make(K))), by_number(OF_KERNELS[name](K)), name)
+
+
+# ---------------------------------------------------------------- classes in the place of instances
+
+NOT_INSTANCES = {
+    "a selector of features for support vectors": ("selector", BSSSelector, SupportVectorSelector(BSSSelector)),
+    "a machine that finds support vectors": ("svm", LinearSVC, SupportVectorSelector(svm=LinearSVC)),
+    "a selector for a regression": ("selector", DSFSelector, SparsePCRegressor(selector=DSFSelector)),
+    "scikit-learn's for a regression": ("selector", VarianceThreshold, SparsePCRegressor(selector=VarianceThreshold)),
+    "a kernel for RLS": ("kernel", RBFKernel, RLSClassifier(kernel=RBFKernel)),
+    "a kernel for risk-RFE": ("kernel", RBFKernel, RiskRFE(kernel=RBFKernel)),
+    "a kernel for Guyon's RFE": ("kernel", LinearKernel, GuyonRFE(kernel=LinearKernel)),
+    "a foreign kernel for risk-RFE": ("kernel", Matern, RiskRFE(kernel=Matern)),
+}
+
+
+@pytest.mark.parametrize("what", NOT_INSTANCES)
+def test_a_class_in_the_place_of_an_instance(what):
+    """Said by fit, alone and in scikit-learn's tools; pictures of what is not yet fitted do not mind."""
+    parameter, given, estimator = NOT_INSTANCES[what]
+    words = f"{parameter}={given.__name__} is a class: give an instance of it, as {parameter}={given.__name__}()"
+    with refused(words, error=TypeError):
+        estimator.fit(DENSE, SIGNS)
+    with refused(words, error=TypeError):
+        estimator.fit(sp.csr_array(DENSE), SIGNS)
+    with refused(words, error=TypeError):
+        make_pipeline(estimator).fit(DENSE, SIGNS)
+    with refused(given.__name__, "class", error=TypeError):
+        GridSearchCV(estimator, {}, cv=2, error_score="raise", scoring=lambda *_: 0.0).fit(DENSE, SIGNS)
+    assert given.__name__ in repr(estimator) and "<div" in estimator._repr_html_()
+    assert clone(estimator).get_params()[parameter] is given
+
+
+@pytest.mark.parametrize(
+    "parameter, given, call",
+    [
+        ("kernel", RBFKernel, lambda: kernel_of(RBFKernel)),
+        ("kernel", CallableKernel, lambda: kernel_of(CallableKernel, DENSE)),
+        ("f", RBFKernel, lambda: CallableKernel(RBFKernel)),
+        ("selector", SelectKBest, lambda: certify_selector(SelectKBest, DENSE)),
+        ("selector", BSSSelector, lambda: certify_selector(BSSSelector, DENSE)),
+        ("selector", RiskRFE, lambda: path_scores(RiskRFE, DENSE, SIGNS)),
+        ("selector", RiskRFE, lambda: resampled_change_points(RiskRFE, DENSE, SIGNS)),
+    ],
+)
+def test_a_class_in_the_place_of_an_instance_in_functions(parameter, given, call):
+    with refused(f"{parameter}={given.__name__} is a class: give an instance of it", error=TypeError):
+        call()
+
+
+def test_displays_of_a_class():
+    for display in (SpectrumDisplay, LeverageDisplay, ScreeDisplay):
+        with refused("is a class, not an instance", error=TypeError):
+            display.from_selector(BSSSelector)
+
+
+# ---------------------------------------------------------------- base classes
+
+
+def all_classes():
+    modules = [importlib.import_module(f"fsel_book.{found.name}") for found in pkgutil.iter_modules(fsel_book.__path__)]
+    return {
+        thing
+        for module in modules
+        for thing in vars(module).values()
+        if inspect.isclass(thing) and thing.__module__.startswith("fsel_book")
+    }
+
+
+BASES = {
+    "SamplingTransformer": ("fit",),
+    "CertifiedSelector": ("_sample",),
+    "SparseComponents": ("fit",),
+    "SparseMachine": ("_check_parameters", "_solve"),
+    "DualProjectionModel": ("fit",),
+    "KernelElimination": ("_eliminate",),
+    "FittedElimination": ("_eliminate",),
+    "PredictingElimination": ("_eliminate",),
+    "SumKernel": ("finish", "own_part", "part"),
+    "ProductKernel": ("power",),
+    "DistanceKernel": ("part",),
+    "Loss": ("phi", "value"),
+}
+
+
+def test_a_class_that_others_are_made_of_is_abstract_and_what_is_public_is_not():
+    """scikit-learn's search for estimators passes abstract classes over in the same way."""
+    abstract = {thing.__name__: thing for thing in all_classes() if inspect.isabstract(thing)}
+    assert set(abstract) == set(BASES)
+    for name, methods in BASES.items():
+        assert set(methods) <= abstract[name].__abstractmethods__
+        with refused(f"Can't instantiate abstract class {name}", *methods[:1], error=TypeError):
+            abstract[name]()
+    estimators = {thing.__name__ for thing in all_classes() if issubclass(thing, BaseEstimator)}
+    assert estimators - set(abstract) <= set(fsel_book.__all__)
+
+
+class Longest(CertifiedSelector):
+    """A selector of one's own: the longest columns."""
+
+    def __init__(self, n_features_to_select=None, *, rank=None, rescale=False):
+        self.n_features_to_select, self.rank, self.rescale = n_features_to_select, rank, rescale
+
+    def _sample(self, space, r, y):
+        longest = np.argsort(-to_numpy(space.squared_lengths))[:r]
+        return Sampling.from_draws(longest, np.ones(r), space.shape[0], space.X)
+
+
+def test_a_subclass_fits_pickles_and_clones():
+    fitted = Longest(1).fit(DENSE)
+    for other in (pickle.loads(pickle.dumps(fitted)), clone(fitted).fit(DENSE)):
+        assert other.selected_.tolist() == fitted.selected_.tolist() == [np.argmax(np.sum(DENSE**2, axis=0))]
+    assert fitted.certificate_.promise is None and fitted.certificate_.holds is None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkipTestWarning)
+        check_estimator(Longest())
+
+
+def test_a_subclass_without_the_method_that_samples_is_abstract():
+    class Forgetful(CertifiedSelector):
+        pass
+
+    with refused("Can't instantiate abstract class Forgetful", "_sample", error=TypeError):
+        Forgetful()

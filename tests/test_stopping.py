@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold
 
 from fsel_book import (
     GuyonRFE,
@@ -46,10 +46,28 @@ def test_weights_are_likelihoods_with_the_correlation_of_neighbours():
 
 
 def test_weights_of_a_perfect_fit_and_units():
-    assert_array_equal(change_weights(bent(0.0)), np.arange(31) == 20)
+    assert_allclose(change_weights(bent(0.0)), np.arange(31) == 20, atol=1e-12)
     point = bent(0.7, 3)
     other = change_point(1e-6 * point.values + 4, point.left)
     assert_allclose(change_weights(point), change_weights(other), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("path", "exact"),
+    [
+        ([1, 1, 1, 1], [3, 2, 1]),  # nothing bends: every change is as good as any other
+        ([0, 0, 0], [2, 1]),
+        ([0, 2, 5], [2, 1]),
+        ([1, 1, 5], [1]),
+        ([1, 5], [1]),
+        ([0, 0, 0, 0, 2, 6, 12], [4, 3]),
+    ],
+)
+def test_changes_that_fit_equally_well_share_the_weight(path, exact):
+    point = change_point(path, np.arange(len(path) - 1, -1, -1))
+    assert point.n_features == exact[0]
+    assert_allclose(change_weights(point), np.isin(point.left, exact) / len(exact), atol=1e-6)
+    assert_array_equal(change_region(point), exact)
 
 
 def test_region_is_the_smallest_set_with_its_share():
@@ -122,6 +140,25 @@ def test_resampling_counts_samples_as_weights():
     assert len(set(numbers)) > 1
     assert_allclose(share, kept)
     assert_array_equal(numbers, resampled_change_points(RiskRFE(C=5, gamma=0.5), X, y, 6, random_state=0)[0])
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("step", [1, 2, "adaptive"])
+def test_short_paths_of_one_feature_that_matters(d, step):
+    X = np.random.default_rng(0).uniform(-1, 1, (60, d))
+    y, selector = np.where(X[:, 0] > 0, 1, -1), RiskRFE(step=step)
+    numbers, share = resampled_change_points(selector, X, y, 4, random_state=0)
+    coarse = step == 2 and d > 1  # the path may have no point with one feature left
+    assert coarse or ((numbers == 1).all() and share[0] == 1 and share[1:].sum() == 0)
+    found = path_scores(selector, X, y, 3)
+    assert found.n_features == 1 and found.left[-1] == 1 and found.scores.shape == (3, len(found.left))
+    ax = ScreeDisplay.from_selector(clone(selector).set_params(n_features_to_select="auto").fit(X, y)).plot().ax_
+    assert coarse or "change at 1" in [line.get_label() for line in ax.lines]
+
+
+def test_a_single_split_has_no_standard_error():
+    with pytest.raises(ValueError, match="cv=ShuffleSplit.* is not possible: .* two splits or more"):
+        path_scores(RiskRFE(), *signs(), ShuffleSplit(1))
 
 
 @pytest.mark.parametrize("n_resamples", [0, -1, 2.5, "many", None])

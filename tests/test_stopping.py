@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from matplotlib.colors import to_rgb
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -19,6 +20,7 @@ from fsel_book import (
     path_scores,
     resampled_change_points,
 )
+from fsel_book.sampling import COLORS, method_color
 
 
 def signs(n=80, d=6, seed=0):
@@ -180,3 +182,24 @@ def test_display_draws_what_it_says():
     assert other.figure_ is display.figure_
     with pytest.raises(NotFittedError):
         ScreeDisplay.from_selector(RiskRFE())
+
+
+def seen(color, sight):
+    """A colour in CIELAB, seen with all cones, without the red or without the green ones (Machado and others 2009)."""
+    cones = {
+        "full": np.eye(3),
+        "no red": [[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]],
+        "no green": [[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]],
+    }
+    rgb = np.array(to_rgb(color))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    xyz = [[0.4339, 0.3762, 0.1899], [0.2126, 0.7152, 0.0722], [0.0177, 0.1094, 0.8730]]  # over those of white
+    x, y, z = (np.cbrt(v) if v > 0.008856 else 7.787 * v + 16 / 116 for v in xyz @ np.clip(cones[sight] @ linear, 0, 1))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("sight", ["full", "no red", "no green"])
+def test_elimination_methods_have_colours_of_their_own(sight):
+    assert method_color("Guyon's RFE") == method_color("RFE") != method_color("a rule of mine") != COLORS["risk-RFE"]
+    others = [color for method, color in COLORS.items() if method != "risk-RFE"] + [method_color("a rule of mine")]
+    assert min(np.linalg.norm(seen(COLORS["risk-RFE"], sight) - seen(color, sight)) for color in others) > 25

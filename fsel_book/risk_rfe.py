@@ -1135,13 +1135,25 @@ class ChangePoint:
 
     def __repr__(self): return f"ChangePoint({self.n_features} of {self.left[0]} features)"
 
-def pieces(removed, at, tail):
-    "The columns that the curve with a change at the point `at` is made of."
-    beyond = np.maximum(removed - removed[at], 0)
-    return np.stack([np.ones_like(removed), removed, beyond] + [beyond**2] * (tail == "quadratic"), axis=1)
+def pieces(values, removed, at, tail):
+    "The curve with its change at the point `at` that is nearest to the path."
+    beyond, after = np.maximum(removed - removed[at], 0), len(removed) - 1 - at
+    before = [np.ones_like(removed), removed][:at + 1]                     # a single point has no slope
+    bends = [beyond, beyond**2][:min(after, 2 if tail == "quadratic" else 1)]
+    def nearest(columns):
+        A = np.stack(columns, axis=1)
+        weights = np.linalg.lstsq(A, values, rcond=None)[0]
+        return A @ weights, weights
+    curve, weights = nearest(before + bends)
+    if len(bends) == after and weights[len(before)] < 0:                   # through all its points whatever they are: it must rise at once
+        curve, _ = nearest(before + bends[1:])
+    return curve
 
 def change_point(values, left, tail="quadratic"):
     """The change point of a path: a straight line before it, a parabola or another line after it, by least squares.
+
+    A tail that has no more points than coefficients, and so goes through all of them, must rise from the start: one that first falls would
+    describe the rise of a last point as well as a change at that point does.
 
     Parameters
     ----------
@@ -1170,6 +1182,8 @@ def change_point(values, left, tail="quadratic"):
     >>> from fsel_book.risk_rfe import change_point
     >>> change_point([5.0, 5.0, 5.1, 5.1, 8.0, 15.0, 26.0], [6, 5, 4, 3, 2, 1, 0]).n_features
     3
+    >>> change_point([1, 1, 1, 1, 1, 1, 5], [6, 5, 4, 3, 2, 1, 0]).n_features
+    1
     """
     values, left = np.asarray(values, dtype=np.float64), np.asarray(left)
     if values.ndim != 1 or values.shape != left.shape or len(values) < 2 or not np.isfinite(values).all():
@@ -1177,12 +1191,10 @@ def change_point(values, left, tail="quadratic"):
     if (np.diff(left) >= 0).any(): raise ValueError("left is not possible: the number of features must fall from each point of the path to the next.")
     if tail not in ("quadratic", "linear"): raise ValueError(f'tail={tail!r} is not possible: give "quadratic" or "linear".')
     removed = (left[0] - left) / (left[0] - left[-1])
-    def fit(at):
-        A = pieces(removed, at, tail)
-        return A @ np.linalg.lstsq(A, values, rcond=None)[0]
-    errors = np.array([((values - fit(at))**2).sum() for at in range(len(values) - 1)] + [np.inf])
+    curves = [pieces(values, removed, at, tail) for at in range(len(values) - 1)]
+    errors = np.array([((values - curve)**2).sum() for curve in curves] + [np.inf])
     best = int(np.flatnonzero(errors <= errors.min() + 1e-20 * (values @ values))[0])
-    return ChangePoint(int(left[best]), left, values, fit(best), errors, tail)
+    return ChangePoint(int(left[best]), left, values, curves[best], errors, tail)
 
 # %% ../nbs/12_risk_rfe.ipynb #4dec469b
 NUMBERS = ("epsilon_insensitive", "squared")                   # the losses for numbers; the others are for labels

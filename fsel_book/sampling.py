@@ -344,7 +344,8 @@ def certify(V, sampling, promise=None, method="selection"):
 # %% ../nbs/03_sampling.ipynb #49b19a23
 COLORS = {"BSS": "#0072B2", "leverage sampling": "#D55E00", "largest leverages": "#009E73", "random": "#7F7F7F",
           "all features": "#000000", "pivoted QR": "#CC79A7", "strong RRQR": "#882255", "information gain": "#E69F00",
-          "DSF": "#332288", "RSF": "#4C4617", "RFE": "#56B4E9", "LPSVM": "#999933"}
+          "DSF": "#332288", "RSF": "#4C4617", "RFE": "#56B4E9", "LPSVM": "#999933",
+          "risk-RFE": "#9600F0", "Guyon's RFE": "#56B4E9"}  # scikit-learn's RFE is Guyon's rule
 
 def method_color(method):
     "The colour of a method in every figure of the book."

@@ -29,7 +29,7 @@ def change_weights(point):
     Returns
     -------
     ndarray, shape (n_steps + 1,)
-        In the order of `point.left`, with sum 1.
+        In the order of `point.left`, with sum 1. Changes that describe the path exactly share the weight.
 
     Examples
     --------
@@ -40,10 +40,9 @@ def change_weights(point):
     [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]
     """
     off, m = point.values - point.fitted, len(point.values)
-    floor = 1e-28 * (point.values @ point.values)                      # a perfect fit is one to rounding
-    if off @ off <= floor: return np.eye(m)[point.left.tolist().index(point.n_features)]
-    rho, p = max(0.0, (off[1:] @ off[:-1]) / (off @ off)), 4 if point.tail == "quadratic" else 3
-    log = -max(1.0, (m - p) * (1 - rho) / (1 + rho)) / 2 * np.log(np.maximum(point.errors, floor))
+    rounding = 1e-20 * (point.values @ point.values) + np.finfo(float).tiny            # what `change_point` takes for equal
+    rho, p = max(0.0, (off[1:] @ off[:-1]) / max(off @ off, rounding)), 4 if point.tail == "quadratic" else 3
+    log = -max(1.0, (m - p) * (1 - rho) / (1 + rho)) / 2 * np.log(np.maximum(point.errors, rounding))
     weights = np.exp(log - log.max())
     return weights / weights.sum()
 
@@ -236,6 +235,11 @@ def path_scores(selector, X, y, cv=5):
     PathScores
         The share of labels predicted right, or the coefficient of determination of numbers, from all features to one.
 
+    Raises
+    ------
+    ValueError
+        `cv` gives a single split; and what `fit` raises.
+
     Examples
     --------
     >>> import numpy as np
@@ -247,8 +251,10 @@ def path_scores(selector, X, y, cv=5):
     check_instance("selector", selector)
     y, X = to_numpy(y), X.tocsr() if hasattr(X, "tocsr") else to_numpy(X)
     whole, scores = clone(selector).set_params(n_features_to_select=1), []
+    splitter = check_cv(cv, y, classifier=whole.__sklearn_tags__().estimator_type == "classifier")
+    if splitter.get_n_splits(X, y) < 2: raise ValueError(f"cv={cv!r} is not possible: the standard error of a score needs two splits or more.")
     if "delta" in whole.get_params(): whole.set_params(delta=None)
-    for train, test in check_cv(cv, y, classifier=whole.__sklearn_tags__().estimator_type == "classifier").split(X, y):
+    for train, test in splitter.split(X, y):
         whole.fit(X[train], y[train])
         fixed = clone(whole).set_params(n_features_to_select=1.0, kernel=whole.kernel_, step=1)
         features, fold = whole.elimination_order_, []

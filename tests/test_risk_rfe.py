@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import lsq_linear
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.kernel_ridge import KernelRidge
@@ -314,6 +315,95 @@ def test_change_point_of_made_paths():
             assert point.errors.argmin() == at and np.isinf(point.errors[-1])
             assert change_point(1e6 * values - 3, left, tail).n_features == 30 - at
     assert change_point([1.0, 1.0, 1.0], [2, 1, 0]).n_features == 2  # nothing bends: the most features
+
+
+def straight_then(rises, d, slope=0.0):
+    """A path of d features that is straight until its last points, which are higher than the line by `rises`."""
+    return slope * np.arange(d + 1) + np.r_[np.zeros(d + 1 - len(rises)), rises], np.arange(d, -1, -1)
+
+
+@pytest.mark.parametrize("tail", ["quadratic", "linear"])
+@pytest.mark.parametrize("slope", [-0.5, 0.0, 2.0])
+@pytest.mark.parametrize("d", [3, 4, 7, 30])
+def test_a_last_rise_is_one_feature(d, slope, tail):
+    assert change_point(*straight_then([4.0], d, slope), tail).n_features == 1
+    uneven = np.r_[np.arange(4 * d, 3, -4), 3, 1, 0]  # steps of several features
+    bumped = slope * (uneven[0] - uneven) + 5.0 * (uneven == 0)
+    assert change_point(bumped, uneven, tail).n_features == 1
+
+
+@pytest.mark.parametrize(("k", "d"), [(2, 3), (2, 8), (3, 4), (3, 8), (7, 30)])
+def test_a_parabola_after_a_line_is_exact(k, d):
+    i = np.arange(1, k + 1)
+    for slope in (-0.5, 0.0, 2.0):
+        for e in (-0.1 / k, 0, 0.5, 1, 2):
+            found = k + (e == 1)  # then a change one feature earlier is exact as well
+            assert change_point(*straight_then(i + e * i**2, d, slope)).n_features == found
+        assert change_point(*straight_then(3.0 * i, d, slope), "linear").n_features == k
+
+
+def test_a_tail_through_all_its_points_rises_from_the_start():
+    """Independent oracle: least squares with the kink bounded, at the changes that one and two points follow."""
+    rng = np.random.default_rng(0)
+    for d in (2, 3, 6, 12):
+        t = np.arange(d + 1) / d
+        for _ in range(30):
+            values = np.cumsum(rng.standard_normal(d + 1)) + rng.choice([0, 5]) * (t == 1)
+            errors = change_point(values, np.arange(d, -1, -1)).errors
+            for after in range(1, d + 1):
+                s = np.maximum(t - t[d - after], 0)
+                columns = [np.ones_like(t), t, s, s**2]
+                kept = [0, *([1] if after < d else []), 2, *([3] if after > 1 else [])]
+                low = np.where((np.array(kept) == 2) & (after <= 2), 0, -np.inf)
+                best = lsq_linear(np.stack([columns[i] for i in kept], axis=1), values, (low, np.inf), "bvls", 1e-15)
+                assert_allclose(errors[d - after], 2 * best.cost, atol=1e-9 * (values @ values))
+
+
+def test_short_paths():
+    assert change_point([1.0, 5.0], [1, 0]).n_features == change_point([5.0, 4.0], [1, 0]).n_features == 1
+    for first, kept in ((-1, 1), (0, 1), (0.33, 1), (0.34, 2), (5, 2)):  # both stay from a third of the last rise on
+        assert change_point([2.0, 2.0 + first, 3.0 + first], [2, 1, 0]).n_features == kept
+    assert change_point([3.0, 3.0, 3.0, 3.0], [3, 2, 1, 0]).n_features == 3
+    assert change_point([3.0, 2.0, 1.0, 0.0], [3, 2, 1, 0]).n_features == 3
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("loss", list(LOSSES))
+def test_auto_finds_a_single_feature(loss, kernel):
+    for n, d, step in ((50, 1, 1), (50, 2, 1), (100, 3, 1), (200, 8, 1), (100, 15, "adaptive")):
+        rng = np.random.default_rng(d)
+        X = rng.uniform(-1, 1, (n, d))
+        target = X[:, d // 2] + 0.1 * rng.standard_normal(n)
+        y = target if loss in NUMBERS else np.sign(target)
+        selector = RiskRFE("auto", kernel=kernel, loss=loss, step=step).fit(X, y)
+        assert selector.get_support(indices=True).tolist() == [d // 2]
+
+
+def test_auto_of_a_sign_and_of_a_product():
+    for seed in range(5):
+        X = np.random.default_rng(seed).uniform(-1, 1, (200, 8))
+        for rule, kernel, kept in (
+            (X[:, 3], "rbf", [3]),
+            (X[:, 3] * X[:, 7], "rbf", [3, 7]),
+            (X[:, 3] + X[:, 7], "linear", [3, 7]),
+        ):
+            assert RiskRFE("auto", kernel=kernel).fit(X, rule > 0).get_support(indices=True).tolist() == kept
+        assert 1 <= RiskRFE("auto").fit(X, np.arange(200) % 2).n_features_ <= 8  # nothing matters
+
+
+def test_slopes_where_the_minimiser_is():
+    """Squares, in the ball where the minimiser is: |f| <= lam^-1/2, and slopes are at most 2 (1 + lam^-1/2)."""
+    rng = np.random.default_rng(0)
+    for kind in (Squared, SquaredHinge):
+        for lam in (1.0, 0.1, 0.01):
+            X = rng.uniform(-1, 1, (40, 2))
+            y = rng.choice([-1.0, 1.0], 40) if kind is SquaredHinge else rng.uniform(-1, 1, 40)
+            K = RBFKernel(20.0)(X)
+            loss = kind(y, 1 / (2 * 40 * lam))
+            u = reference_fit(K, loss, False)
+            assert lam * (u @ K @ u) <= 1 and np.abs(K @ u).max() <= lam**-0.5
+            assert np.abs(loss.slopes(K @ u)).max() <= 2 * (1 + lam**-0.5)
+            assert (loss.value(np.linspace(-9, 9, 40)) >= 0).all() and loss.value(np.zeros(40)).max() <= 1
 
 
 @pytest.mark.parametrize(

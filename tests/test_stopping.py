@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from matplotlib.colors import to_rgb
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold
 
 from fsel_book import (
     GuyonRFE,
@@ -19,6 +20,7 @@ from fsel_book import (
     path_scores,
     resampled_change_points,
 )
+from fsel_book.sampling import COLORS, method_color
 
 
 def signs(n=80, d=6, seed=0):
@@ -46,10 +48,28 @@ def test_weights_are_likelihoods_with_the_correlation_of_neighbours():
 
 
 def test_weights_of_a_perfect_fit_and_units():
-    assert_array_equal(change_weights(bent(0.0)), np.arange(31) == 20)
+    assert_allclose(change_weights(bent(0.0)), np.arange(31) == 20, atol=1e-12)
     point = bent(0.7, 3)
     other = change_point(1e-6 * point.values + 4, point.left)
     assert_allclose(change_weights(point), change_weights(other), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("path", "exact"),
+    [
+        ([1, 1, 1, 1], [3, 2, 1]),  # nothing bends: every change is as good as any other
+        ([0, 0, 0], [2, 1]),
+        ([0, 2, 5], [2, 1]),
+        ([1, 1, 5], [1]),
+        ([1, 5], [1]),
+        ([0, 0, 0, 0, 2, 6, 12], [4, 3]),
+    ],
+)
+def test_changes_that_fit_equally_well_share_the_weight(path, exact):
+    point = change_point(path, np.arange(len(path) - 1, -1, -1))
+    assert point.n_features == exact[0]
+    assert_allclose(change_weights(point), np.isin(point.left, exact) / len(exact), atol=1e-6)
+    assert_array_equal(change_region(point), exact)
 
 
 def test_region_is_the_smallest_set_with_its_share():
@@ -124,6 +144,25 @@ def test_resampling_counts_samples_as_weights():
     assert_array_equal(numbers, resampled_change_points(RiskRFE(C=5, gamma=0.5), X, y, 6, random_state=0)[0])
 
 
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("step", [1, 2, "adaptive"])
+def test_short_paths_of_one_feature_that_matters(d, step):
+    X = np.random.default_rng(0).uniform(-1, 1, (60, d))
+    y, selector = np.where(X[:, 0] > 0, 1, -1), RiskRFE(step=step)
+    numbers, share = resampled_change_points(selector, X, y, 4, random_state=0)
+    coarse = step == 2 and d > 1  # the path may have no point with one feature left
+    assert coarse or ((numbers == 1).all() and share[0] == 1 and share[1:].sum() == 0)
+    found = path_scores(selector, X, y, 3)
+    assert found.n_features == 1 and found.left[-1] == 1 and found.scores.shape == (3, len(found.left))
+    ax = ScreeDisplay.from_selector(clone(selector).set_params(n_features_to_select="auto").fit(X, y)).plot().ax_
+    assert coarse or "change at 1" in [line.get_label() for line in ax.lines]
+
+
+def test_a_single_split_has_no_standard_error():
+    with pytest.raises(ValueError, match="cv=ShuffleSplit.* is not possible: .* two splits or more"):
+        path_scores(RiskRFE(), *signs(), ShuffleSplit(1))
+
+
 @pytest.mark.parametrize("n_resamples", [0, -1, 2.5, "many", None])
 def test_number_of_resamples_is_checked(n_resamples):
     with pytest.raises(ValueError, match="n_resamples=.* is not possible: give an integer of at least 1"):
@@ -143,3 +182,24 @@ def test_display_draws_what_it_says():
     assert other.figure_ is display.figure_
     with pytest.raises(NotFittedError):
         ScreeDisplay.from_selector(RiskRFE())
+
+
+def seen(color, sight):
+    """A colour in CIELAB, seen with all cones, without the red or without the green ones (Machado and others 2009)."""
+    cones = {
+        "full": np.eye(3),
+        "no red": [[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]],
+        "no green": [[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]],
+    }
+    rgb = np.array(to_rgb(color))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    xyz = [[0.4339, 0.3762, 0.1899], [0.2126, 0.7152, 0.0722], [0.0177, 0.1094, 0.8730]]  # over those of white
+    x, y, z = (np.cbrt(v) if v > 0.008856 else 7.787 * v + 16 / 116 for v in xyz @ np.clip(cones[sight] @ linear, 0, 1))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("sight", ["full", "no red", "no green"])
+def test_elimination_methods_have_colours_of_their_own(sight):
+    assert method_color("Guyon's RFE") == method_color("RFE") != method_color("a rule of mine") != COLORS["risk-RFE"]
+    others = [color for method, color in COLORS.items() if method != "risk-RFE"] + [method_color("a rule of mine")]
+    assert min(np.linalg.norm(seen(COLORS["risk-RFE"], sight) - seen(color, sight)) for color in others) > 25

@@ -1158,10 +1158,9 @@ class SparsePCRegressor(SparseComponents):
             do not allow; or the coefficients leave the range of the precision of `X`. The message says which and what would
             be possible.
 
-        Warns
-        -----
-        UserWarning
-            The precision of `X` does not carry all directions of the chosen features.
+        Warnings
+        --------
+        A `UserWarning` says that the precision of `X` does not carry all directions of the chosen features.
         """
         forget(self)
         check_flag("fit_intercept", self.fit_intercept)

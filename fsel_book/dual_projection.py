@@ -657,8 +657,8 @@ class DualProjectionClassifier(ClassifierMixin, DualProjectionModel):
         The largest number of iterations of any class.
     n_projections_ : int
     residual_history_ : list of float, or a list of these for each of several classes
-        After each iteration: the length of the gradient over `alpha |w|`, at least the relative error of `w`.
-        Its square times `alpha |w|^2 / 2` is the duality gap.
+        After each iteration: the better of two bounds on the relative error of `w`. Its square times `alpha |w|^2 / 2`
+        is a duality gap; by the gradient it is the length of that over `alpha |w|`.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where `X` had names.

@@ -18,6 +18,7 @@ import array_api_compat
 import matplotlib.pyplot as plt
 import numpy as np
 import scipy.sparse as sp
+from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
@@ -386,11 +387,14 @@ class SpectrumDisplay:
         ax = ax or plt.subplots(figsize=(5, 3.2), layout="constrained")[1]
         c, p = self.certificate, self.certificate.promise
         place, color = np.arange(1, c.rank + 1), method_color(c.method)
-        if p: ax.axhspan(p.lower, min(p.upper, 1.5 * c.interval[1]), color=color, alpha=0.12, lw=0, label=f"promised, {c.method}")
+        if p:  # not among the data: what was measured sets the limits of the picture, and the promise may leave it
+            ax.add_artist(Rectangle((0, p.lower), 1, min(p.upper, 1e9) - p.lower, transform=ax.get_yaxis_transform(),
+                                    color=color, alpha=0.12, lw=0, label=f"promised, {c.method}"))
         ax.axhline(1, color="k", lw=0.8)
         ax.plot(place, c.eigenvalues, ".", color=color, label="measured")
         ax.plot(place, c.eigenvalues_unscaled, ".", color="0.7", ms=3, label="measured without weights")
-        ax.set(xlabel="eigenvalue of $M$, increasing", ylabel="size", ylim=(0, None))
+        ax.update_datalim([(1, 0)])  # 0, a lost direction, is in view as 1 is; the limits stay free for what else is drawn
+        ax.set(xlabel="eigenvalue of $M$, increasing", ylabel="size")
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.legend(frameon=False, fontsize="small")
         self.ax_, self.figure_ = ax, ax.figure

@@ -4,7 +4,9 @@ import copy
 import gc
 import pickle
 import weakref
+from dataclasses import replace
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -498,3 +500,51 @@ def test_certificates_can_be_read_and_seen(fitted):
         assert display.plot(ax=figure.add_subplot()).figure_ is figure
         figure.clear()
     assert fitted.certificate_.plot().ax_.get_ylabel()
+
+
+def spectrum(largest, promise):
+    """A certificate with eigenvalues from a quarter of `largest` up to it; without weights they are half of that."""
+    eigenvalues = np.linspace(largest / 4, largest, 6)
+    return replace(
+        certify(V, Sampling(np.arange(8), np.ones(8), 40, 8), promise),
+        eigenvalues=eigenvalues,
+        eigenvalues_unscaled=eigenvalues / 2,
+    )
+
+
+def hidden_points(ax):
+    """How many of the points drawn on `ax` lie outside its limits."""
+    drawn = [line.get_xydata() for line in ax.lines if line.get_marker() == "."]
+    assert [len(points) for points in drawn] == [6, 6] * (len(drawn) // 2)
+    low, high = np.transpose([ax.get_xlim(), ax.get_ylim()])
+    return sum(np.sum(np.any((points < low) | (points > high), axis=1)) for points in drawn)
+
+
+@pytest.mark.parametrize("largest", [(0.7, 2.5), (2.5, 0.7), (0.7, 40.0, 2.5)])
+@pytest.mark.parametrize("shared", ["no axis", "one axis", "all axes", "one picture"])
+def test_every_eigenvalue_is_in_the_picture(largest, shared):
+    figure, axes = plt.subplots(1, len(largest), sharey=shared in ("one axis", "all axes"), sharex=shared == "all axes")
+    axes = [axes[0]] * len(largest) if shared == "one picture" else axes
+    for ax, top in zip(axes, largest, strict=True):
+        spectrum(top, Promise(0.1, 3.0)).plot(ax)
+    for ax in axes:
+        assert hidden_points(ax) == 0
+        assert ax.get_ylim()[0] <= 0 and ax.get_ylim()[1] >= 1  # a lost direction and the identity are in view
+    plt.close(figure)
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(0.1, 0.9), (0.1, 3.0), (0.5, np.inf), (0.0, 1e6)])
+def test_the_promised_interval_is_drawn_as_it_is(lower, upper):
+    """In both pictures up to its end, or out of the picture; it does not widen the picture."""
+    figure, axes = plt.subplots(1, 2, sharey=True)
+    for ax, top in zip(axes, (0.7, 2.5), strict=True):
+        spectrum(top, Promise(lower, upper)).plot(ax)
+    bottom, above = axes[0].get_ylim()
+    assert bottom <= 0 and 2.5 <= above <= 3
+    figure.canvas.draw()
+    for ax in axes:
+        (band,) = ax.patches
+        (_, low), (_, high) = ax.transData.inverted().transform(band.get_window_extent().get_points())
+        assert low == pytest.approx(lower) and (high == pytest.approx(upper) or above < high <= upper)
+        assert "promised, selection" in [text.get_text() for text in ax.get_legend().get_texts()]
+    plt.close(figure)

@@ -8,7 +8,7 @@ __all__ = ['LENGTH_SHARE', 'ROOM', 'DUAL_RULES', 'EPS', 'CARRIED', 'SELECTOR_RUL
            'certify_span', 'centered', 'carried_directions', 'spectral_norm', 'RegressionCertificate', 'det_draws',
            'rand_draws', 'component_scores', 'ComponentsMixin', 'check_targets', 'few_columns', 'DSFSelector',
            'RSFSelector', 'drift', 'column_norms', 'sparse_components', 'components_of', 'spread', 'times',
-           'warn_of_left_out', 'check_range', 'SparseComponents', 'configured', 'SparsePCRegressor']
+           'warn_of_left_out', 'check_range', 'carried_fit', 'SparseComponents', 'configured', 'SparsePCRegressor']
 
 # %% ../nbs/06_dual_set.ipynb #c5c374d8
 import warnings
@@ -582,8 +582,8 @@ class SpanCertificate(Certificate):
     def verdict(self):
         "What it means, in words."
         components = f"{self.rank} leading components" if self.rank > 1 else "leading component"
-        loss = (f"regression on the {components} loses in sample at most {self.sine:.1%} of the length of its fit."
-                if not says_nothing(self.sine) else "nothing is certified: a component lies outside of their span.")
+        loss = f"regression on the {components} loses in sample at most {self.sine:.1%} of the length of its fit."
+        if says_nothing(self.sine): loss = "nothing is certified: a component lies outside of their span."
         return f"{super().verdict()} For every target: with these features, {loss}"
 
     def regression(self, Y, intercept=False):
@@ -654,7 +654,7 @@ def centered(A):
 CARRIED = 1e3
 
 def carried_directions(C, lengths, eps=EPS):
-    """Of `C`, whose columns had these `lengths` when they were stored with precision `eps`, the directions that are carried.
+    """The directions of `C` that are carried by columns of these `lengths`, when they were stored with precision `eps`.
 
     Orthonormal `U` and the `T` with `U = C T`; and the sizes of the directions left out, for columns of length one.
     """
@@ -679,8 +679,8 @@ class RegressionCertificate:
     components : float
         Of regression on the leading components, which need all features.
     measured : float
-        Of regression on as many sparse components, made of the chosen features. In the certificate of a `SparsePCRegressor`
-        it is the error of its `predict` on the data of `fit`, with the rounding in their precision.
+        Of regression on as many sparse components, made of the chosen features. In the certificate of a
+        `SparsePCRegressor` it is the error of its `predict` on the data of `fit`, with the rounding in their precision.
     for_these : float
         The bound on `measured` by the selection and these targets.
     for_every : float
@@ -715,15 +715,14 @@ class RegressionCertificate:
     @classmethod
     def of(cls, certificate, Y, intercept, predicted=None):
         "From a `SpanCertificate`; `predicted` are the predictions of the regression, if it has been made."
-        Y, c = Y.reshape(len(Y), -1), certificate
-        error = None if predicted is None else Y - predicted
-        left, span, remainder = c.left, c.span, c.remainder
-        if intercept: Y, left, span, remainder = (centered(A) if np.all(np.isfinite(A)) else A for A in (Y, left, span, remainder))
-        U, T, _ = carried_directions(left, np.ones(c.rank))  # a component that is constant has no part in a regression with intercept
+        c, raw = certificate, Y.reshape(len(Y), -1)
+        parts = raw, c.left, c.span, c.remainder
+        Y, left, span, remainder = (centered(A) if intercept and np.all(np.isfinite(A)) else A for A in parts)
+        U, T, _ = carried_directions(left, np.ones(c.rank))  # without components that were constant
         Q = carried_directions(span, np.ones(span.shape[1]))[0]
         fit, W = U @ (U.T @ Y), T @ (U.T @ Y) / c.singular_values[:, None]
         best = Y - Q @ of_rank(Q.T @ Y, c.rank)
-        if error is None: error = best
+        error = best if predicted is None else raw - predicted
         outside, rounding = np.linalg.norm(Y - fit), np.linalg.norm(error - best)
         cost = spectral_norm(U - Q @ (Q.T @ U)) * np.linalg.norm(fit)
         promised = np.inf
@@ -731,17 +730,18 @@ class RegressionCertificate:
             promised = c.promise.cross * c.residual_norm * spectral_norm(W) if c.residual_norm else 0.0
             if not intercept: promised = min(promised, c.promise.sine(c.ratio) * np.linalg.norm(fit))
         made = np.linalg.norm(fit - Q @ (Q.T @ (fit + remainder @ W))) if np.all(np.isfinite(remainder)) else np.inf
-        errors = [outside, np.linalg.norm(error), outside + made + rounding, outside + cost + rounding, outside + promised, np.linalg.norm(Y)]
-        return cls(*(float(error / np.sqrt(Y.size)) for error in errors))
+        bounds = [outside + made + rounding, outside + cost + rounding, outside + promised]
+        return cls(*(float(x / np.sqrt(Y.size)) for x in (outside, np.linalg.norm(error), *bounds, np.linalg.norm(Y))))
 
     def table(self):
         "Rows of name and root mean square error."
         names = ["all features, leading components", "chosen features, measured", "bound for these targets", "bound for every target",
                  "promised before selecting", "the targets themselves"]
         values = [self.components, self.measured, self.for_these, self.for_every, self.promised, self.targets]
-        empty = {name: f"nothing is {word}" for name, value, word in zip(names[2:5], values[2:5], ("certified", "certified", "promised"))
-                 if says_nothing(value, self.targets)}
-        return [(name, empty.get(name, f"{value:.4g}")) for name, value in zip(names, values)]
+        texts = [f"{value:.4g}" for value in values]
+        for i, word in ((2, "certified"), (3, "certified"), (4, "promised")):
+            if says_nothing(values[i], self.targets): texts[i] = f"nothing is {word}"
+        return list(zip(names, texts))
 
     def __str__(self):
         return "\n".join(["In-sample error (root mean square)", *(f"  {name:34}{value}" for name, value in self.table())])
@@ -994,6 +994,7 @@ def spread(A, chosen, X):
     with np.errstate(over="ignore"): whole[:, chosen] = A
     return from_numpy(whole, X)
 
+# %% ../nbs/06_dual_set.ipynb #c0f1e2a8
 def times(X, chosen, A):
     "`X A'`, through the chosen columns only, in the precision of `X`."
     small = take_columns(A, chosen)
@@ -1004,17 +1005,32 @@ def warn_of_left_out(sizes, shape, dtype):
     count, eps = np.count_nonzero(sizes > rounding_level(shape)), np.finfo(dtype).eps
     if not count: return
     other = "pass X in float64, if it is known to more digits" if eps > EPS else "choose fewer features"
-    warnings.warn(f"Left out of the fit: {count} of the {min(shape)} directions of the chosen features, below {CARRIED * eps:.0e} of their "
-                  f"lengths, where {dtype} carries less than three digits. The certificate counts what that costs. Drop features that nearly "
-                  f"add up from others, take off means that are large beside the spread, or {other}.", stacklevel=3)
+    warnings.warn(f"Left out of the fit: {count} of the {min(shape)} directions of the chosen features, below "
+                  f"{CARRIED * eps:.0e} of their lengths, where {dtype} carries less than three digits. The certificate "
+                  "counts what that costs. Drop features that nearly add up from others, take off means that are large "
+                  f"beside the spread, or {other}.", stacklevel=4)
 
 def check_range(coef, stored, lengths, Y):
     "Say so if the precision in which coefficients are `stored` and predictions made has not the range for them."
     terms, most = np.abs(coef) * lengths[:, None], np.finfo(stored.dtype).max
     lost = np.abs(stored - coef) * lengths[:, None]
     if not (np.all(lost <= 1e-3 * terms.max(axis=0)) and len(coef) * terms.max() < most and np.abs(Y).max() < most):
-        raise ValueError(f"For y of size {np.abs(Y).max():.0e} the fit asks for coefficients of size {np.abs(coef).max():.0e}, and {stored.dtype}, "
-                         "the precision of X, has not the range for both: rescale X and y to sizes near one.")
+        raise ValueError(f"For y of size {np.abs(Y).max():.0e} the fit asks for coefficients of size "
+                         f"{np.abs(coef).max():.0e}, and {stored.dtype}, the precision of X, has not the range for both: "
+                         "rescale X and y to sizes near one.")
+
+def carried_fit(X, chosen, Y, k, intercept):
+    "Components of the chosen features and coefficients, stored like `X`, and a basis of the directions they use."
+    C, dtype = take_columns(X, chosen), result_dtype(X)
+    C = (C.toarray() if is_sparse(C) else to_numpy(C)).astype(np.float64)
+    lengths = column_norms(C)
+    U, T, left_out = carried_directions(centered(C) if intercept else C, lengths, np.finfo(dtype).eps)
+    warn_of_left_out(left_out, C.shape, dtype)
+    inside = U.T @ (centered(Y) if intercept else Y)
+    components, coef = components_of(T, inside, k)[0], T @ of_rank(inside, k)
+    stored = spread(coef.T, chosen, X)
+    check_range(coef, to_numpy(stored)[:, chosen].T, lengths, Y)
+    return spread(components.T, chosen, X), stored, U
 
 # %% ../nbs/06_dual_set.ipynb #4d5aa4e4
 class SparseComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
@@ -1115,9 +1131,9 @@ class SparsePCRegressor(SparseComponents):
 
     Notes
     -----
-    Predictions are made in the precision of `X`, and `certificate_.measured` is their error on the data of `fit`. Directions
-    of the chosen features that this precision does not carry to three digits, 1e-4 of the features' lengths in float32 and 2e-13
-    in float64, are left out of the fit.
+    Predictions are made in the precision of `X`, and `certificate_.measured` is their error on the data of `fit`.
+    Directions of the chosen features that this precision does not carry to three digits, below 1e-4 of the features'
+    lengths in float32 and 2e-13 in float64, are left out of the fit.
 
     References
     ----------
@@ -1155,8 +1171,8 @@ class SparsePCRegressor(SparseComponents):
         ------
         ValueError
             `X` or `y` is not finite or they do not fit together; a parameter has an impossible value, or one that these data
-            do not allow; or the coefficients leave the range of the precision of `X`. The message says which and what would
-            be possible.
+            do not allow; or the coefficients leave the range of the precision of `X`. The message says which and what
+            would be possible.
 
         Warnings
         --------
@@ -1168,28 +1184,20 @@ class SparsePCRegressor(SparseComponents):
         if self.n_components is not None: check_draws(self.n_components, 1, name="n_components")
         X = check_input(self, X, reset=True)
         Y = check_targets(y, X.shape[0], type(self).__name__)
-        Yc = centered(Y) if self.fit_intercept else Y
-        selector, space_certificate = self._select(X, Yc)
+        selector, space_certificate = self._select(X, centered(Y) if self.fit_intercept else Y)
         chosen = np.flatnonzero(selector.get_support())
-        C, dtype, k = take_columns(X, chosen), result_dtype(X), space_certificate.rank
-        C = (C.toarray() if is_sparse(C) else to_numpy(C)).astype(np.float64)
-        lengths = column_norms(C)
-        U, T, left_out = carried_directions(centered(C) if self.fit_intercept else C, lengths, np.finfo(dtype).eps)
-        warn_of_left_out(left_out, C.shape, dtype)
-        inside = U.T @ Yc
-        components, coef = components_of(T, inside, k)[0], T @ of_rank(inside, k)
-        stored = spread(coef.T, chosen, X)
-        check_range(coef, to_numpy(stored)[:, chosen].T, lengths, Y)
-        values = times(X, chosen, stored)
+        components, coef, span = carried_fit(X, chosen, Y, space_certificate.rank, self.fit_intercept)
+        values = times(X, chosen, coef)
         left = np.mean(Y - to_numpy(values), axis=0) if self.fit_intercept else np.zeros(Y.shape[1])
-        intercept = from_numpy(left.astype(dtype), X)
+        intercept = from_numpy(left.astype(result_dtype(X)), X)
         one = np.ndim(to_numpy(y)) == 1
-        self.coef_ = stored[0, :] if one else stored
+        self.coef_ = coef[0, :] if one else coef
         self.intercept_ = float(left[0]) if one else intercept
-        self.components_, self.n_components_ = spread(components.T, chosen, X), components.shape[1]
+        self.components_, self.n_components_ = components, components.shape[0]
         self.selector_, self.selected_ = selector, from_numpy(chosen, X)
         predicted = to_numpy(values + intercept).astype(np.float64)
-        self.certificate_ = RegressionCertificate.of(replace(space_certificate, span=U), Y, self.fit_intercept, predicted)
+        used = replace(space_certificate, span=span)
+        self.certificate_ = RegressionCertificate.of(used, Y, self.fit_intercept, predicted)
         return self
 
     def _select(self, X, Y):

@@ -52,7 +52,6 @@ from fsel_book import (
     row_space,
 )
 from fsel_book.bss import NEGLIGIBLE
-from fsel_book.datasets import _SETS
 from fsel_book.dual_set import (
     DUAL_RULES,
     LENGTH_SHARE,
@@ -67,6 +66,7 @@ from fsel_book.dual_set import (
     rand_promise,
 )
 from fsel_book.leverage import leverage_promise
+from fsel_book.loaders import _SETS
 from fsel_book.spectra import RowSpace
 
 RULES = ["first", "best", "components", "target"]  # of the selector

@@ -1,6 +1,7 @@
 __version__ = "0.1.0"
 # nbdev keeps the line above in step with settings.ini. The rest is written by hand: the public names, for
-# `from fsel_book import ...`. Each chapter's module holds more.
+# `from fsel_book import ...`. Each chapter's module holds more, and `fsel_book.experiments` and the papers' modules,
+# which are loaded only when asked for, run experiments.
 
 from fsel_book.baselines import (
     PivotedQR,
@@ -15,10 +16,7 @@ from fsel_book.baselines import (
 )
 from fsel_book.bss import BSSSelector, bss, bss_promise, bss_reference
 from fsel_book.datasets import (
-    load_dataset,
     load_docstrings,
-    load_table,
-    load_techtc,
     make_bhattacharyya,
     make_bhattacharyya_regression,
     make_collinear_regression,
@@ -42,7 +40,6 @@ from fsel_book.dual_set import (
     det_sampling_reference,
     rand_sampling,
 )
-from fsel_book.experiments import Comparison, Experiment, mean_and_error
 from fsel_book.kernels import (
     CallableKernel,
     ChiSquaredKernel,
@@ -59,6 +56,7 @@ from fsel_book.leverage import (
     leverage_promise,
     leverage_sampling,
 )
+from fsel_book.loaders import load_dataset, load_table, load_techtc
 from fsel_book.ridge import (
     PredictionBound,
     RidgeRisk,
@@ -99,12 +97,10 @@ __all__ = [
     "CertifiedSelector",
     "ChangePoint",
     "ChiSquaredKernel",
-    "Comparison",
     "DSFSelector",
     "DualProjectionClassifier",
     "DualProjectionRidge",
     "EnclosingBall",
-    "Experiment",
     "GuyonRFE",
     "LPSVMClassifier",
     "LeverageDisplay",
@@ -170,7 +166,6 @@ __all__ = [
     "make_nested_square",
     "make_nonlinear_regression",
     "margin_report",
-    "mean_and_error",
     "path_scores",
     "pivoted_qr",
     "prediction_bound",

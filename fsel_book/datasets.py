@@ -3,36 +3,39 @@
 # %% auto #0
 __all__ = ['make_bhattacharyya', 'make_bhattacharyya_regression', 'make_linear_sign', 'make_linear_regression',
            'make_nested_square', 'make_nested_cube', 'make_nonlinear_regression', 'make_collinear_regression',
-           'load_docstrings', 'load_dataset', 'load_techtc', 'load_table']
+           'load_docstrings']
 
 # %% ../nbs/01_datasets.ipynb #179b6614
 import importlib
 import inspect
 import math
 import numbers
-import os
-import pathlib
 import re
 import warnings
-from collections import Counter, namedtuple
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-import scipy
-import sklearn.datasets as sk_datasets
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import ndtr
 from sklearn.utils import Bunch, check_random_state
 
+# %% ../nbs/01_datasets.ipynb #5c0f7a31
+from .arrays import is_integer
+
 # %% ../nbs/01_datasets.ipynb #07389138
-def _check_integer(name, value, low, n_features=None):
+def _check_integer(name: str, value: Any, low: int, n_features: int | None = None) -> None:
     """Raise unless `value` is an integer from `low` on, and up to `n_features` where that is given."""
-    good = isinstance(value, numbers.Integral) and not isinstance(value, bool) and value >= low
+    good = is_integer(value) and value >= low
     if not good or (n_features is not None and value > n_features):
         top = "" if n_features is None else f" and at most n_features={n_features}"
         raise ValueError(f"{name}={value!r}: expected an integer of at least {low}{top}.")
 
 # %% ../nbs/01_datasets.ipynb #ee271c13
-def _check_number(name, value, low, high=math.inf, *, above=True, reason=""):
+def _check_number(name: str, value: Any, low: float, high: float = math.inf, *, above: bool = True,
+                  reason: str = "") -> None:
     """Raise unless `value` is a finite number below `high` and above `low` (or, `above=False`, equal to it)."""
     good = isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
     if not good or value >= high or value < low or (above and value == low):
@@ -41,7 +44,10 @@ def _check_number(name, value, low, high=math.inf, *, above=True, reason=""):
         raise ValueError(f"{name}={value!r}: expected a number {side} {low:g}{top}{reason}.")
 
 # %% ../nbs/01_datasets.ipynb #5266e7a0
-def make_bhattacharyya(n_samples=30, n_features=1000, n_informative=90, *, random_state=None):
+def make_bhattacharyya(
+    n_samples: int = 30, n_features: int = 1000, n_informative: int = 90, *,
+    random_state: int | np.random.RandomState | None = None
+) -> tuple[NDArray, NDArray, NDArray]:
     """Two classes whose first features have shifted means, feature j by j standard deviations.
 
     The label is -1 or 1 with equal chances; column j-1, for j = 1..n_informative, is drawn from
@@ -84,7 +90,10 @@ def make_bhattacharyya(n_samples=30, n_features=1000, n_informative=90, *, rando
     return X, y, np.arange(n_informative, dtype=np.int64)
 
 # %% ../nbs/01_datasets.ipynb #ea8c7c14
-def make_bhattacharyya_regression(n_samples=30, n_features=1000, n_informative=90, *, noise=1.0, random_state=None):
+def make_bhattacharyya_regression(
+    n_samples: int = 30, n_features: int = 1000, n_informative: int = 90, *, noise: float = 1.0,
+    random_state: int | np.random.RandomState | None = None
+) -> tuple[NDArray, NDArray, NDArray]:
     """The features of Bhattacharyya's set with the response X @ beta + noise, beta ~ N(0, I).
 
     Parameters
@@ -126,7 +135,8 @@ def make_bhattacharyya_regression(n_samples=30, n_features=1000, n_informative=9
     return X, X @ beta + noise * rng.standard_normal(n_samples), relevant
 
 # %% ../nbs/01_datasets.ipynb #95974d8d
-def _draw_linear(n_samples, n_features, n_informative, effect_sizes, rng):
+def _draw_linear_response(n_samples: int, n_features: int, n_informative: int, effect_sizes: Sequence[float],
+                          rng: np.random.RandomState) -> tuple[NDArray, NDArray, NDArray]:
     """Uniform X on [-1, 1]^d, the linear response of its first features, and their numbers."""
     _check_integer("n_samples", n_samples, 1)
     _check_integer("n_features", n_features, 1)
@@ -140,8 +150,9 @@ def _draw_linear(n_samples, n_features, n_informative, effect_sizes, rng):
 
 # %% ../nbs/01_datasets.ipynb #ff73c2c2
 def make_linear_sign(
-    n_samples=100, n_features=15, n_informative=4, *, effect_sizes=(0.5, 1.0), random_state=None
-):
+    n_samples: int = 100, n_features: int = 15, n_informative: int = 4, *, effect_sizes: Sequence[float] = (0.5, 1.0),
+    random_state: int | np.random.RandomState | None = None
+) -> tuple[NDArray, NDArray, NDArray]:
     """Two classes on either side of a plane through the cube: y = sign(omega' x).
 
     Parameters
@@ -174,13 +185,14 @@ def make_linear_sign(
     ((100, 15), [-1, 1], [0, 1, 2, 3])
     """
     rng = check_random_state(random_state)
-    X, response, relevant = _draw_linear(n_samples, n_features, n_informative, effect_sizes, rng)
+    X, response, relevant = _draw_linear_response(n_samples, n_features, n_informative, effect_sizes, rng)
     return X, np.where(response >= 0, 1, -1).astype(np.int64), relevant
 
 # %% ../nbs/01_datasets.ipynb #68fcf06d
 def make_linear_regression(
-    n_samples=100, n_features=15, n_informative=4, *, effect_sizes=(0.5, 1.0), noise=1 / 3, random_state=None
-):
+    n_samples: int = 100, n_features: int = 15, n_informative: int = 4, *, effect_sizes: Sequence[float] = (0.5, 1.0),
+    noise: float = 1 / 3, random_state: int | np.random.RandomState | None = None
+) -> tuple[NDArray, NDArray, NDArray]:
     """Linear response with noise on uniform features: y = omega' x + noise * N(0, 1).
 
     Parameters
@@ -213,11 +225,11 @@ def make_linear_regression(
     """
     _check_number("noise", noise, 0, above=False)
     rng = check_random_state(random_state)
-    X, response, relevant = _draw_linear(n_samples, n_features, n_informative, effect_sizes, rng)
+    X, response, relevant = _draw_linear_response(n_samples, n_features, n_informative, effect_sizes, rng)
     return X, response + noise * rng.standard_normal(n_samples), relevant
 
 # %% ../nbs/01_datasets.ipynb #62e33323
-def _collinear_cube(n_samples, n_features, correlation, rng):
+def _draw_collinear_cube(n_samples: int, n_features: int, correlation: float, rng: np.random.RandomState) -> NDArray:
     """Features uniform on [-h, h], h = 2^(1/3); the first two correlated, the third with both negatively."""
     _check_integer("n_samples", n_samples, 1)
     _check_integer("n_features", n_features, 3)
@@ -230,7 +242,9 @@ def _collinear_cube(n_samples, n_features, correlation, rng):
     return np.cbrt(2) * X
 
 # %% ../nbs/01_datasets.ipynb #27e0297f
-def make_nested_square(n_samples=100, n_features=10, *, random_state=None):
+def make_nested_square(
+    n_samples: int = 100, n_features: int = 10, *, random_state: int | np.random.RandomState | None = None
+) -> tuple[NDArray, NDArray, NDArray]:
     """A square of one class inside a larger square of the other; the first two features matter.
 
     Features are uniform on [-2, 2]; y = 1 where |x_1| <= 1 and |x_2| <= 1, else -1.
@@ -269,7 +283,10 @@ def make_nested_square(n_samples=100, n_features=10, *, random_state=None):
     return X, np.where(inside, 1, -1).astype(np.int64), np.arange(2, dtype=np.int64)
 
 # %% ../nbs/01_datasets.ipynb #451fca89
-def make_nested_cube(n_samples=100, n_features=50, *, correlation=0.3, random_state=None):
+def make_nested_cube(
+    n_samples: int = 100, n_features: int = 50, *, correlation: float = 0.3,
+    random_state: int | np.random.RandomState | None = None
+) -> tuple[NDArray, NDArray, NDArray]:
     """A cube of one class inside a larger cube of the other; the first three features matter.
 
     Features are uniform on [-h, h] with h = 2^(1/3); y = 1 where the first three are within [-1, 1].
@@ -305,12 +322,15 @@ def make_nested_cube(n_samples=100, n_features=50, *, correlation=0.3, random_st
     >>> X.shape, relevant.tolist()
     ((100, 50), [0, 1, 2])
     """
-    X = _collinear_cube(n_samples, n_features, correlation, check_random_state(random_state))
+    X = _draw_collinear_cube(n_samples, n_features, correlation, check_random_state(random_state))
     inside = (np.abs(X[:, :3]) <= 1).all(axis=1)
     return X, np.where(inside, 1, -1).astype(np.int64), np.arange(3, dtype=np.int64)
 
 # %% ../nbs/01_datasets.ipynb #4216f754
-def make_nonlinear_regression(n_samples=100, n_features=10, *, a1=1.0, a2=0.05, random_state=None):
+def make_nonlinear_regression(
+    n_samples: int = 100, n_features: int = 10, *, a1: float = 1.0, a2: float = 0.05,
+    random_state: int | np.random.RandomState | None = None
+) -> tuple[NDArray, NDArray, NDArray]:
     """A product of two features over a square: y = a1 x_1 x_2 / (1 + a2 x_1)^2, x uniform on [-2, 2].
 
     Parameters
@@ -353,8 +373,9 @@ def make_nonlinear_regression(n_samples=100, n_features=10, *, a1=1.0, a2=0.05, 
 
 # %% ../nbs/01_datasets.ipynb #d75a0364
 def make_collinear_regression(
-    n_samples=100, n_features=50, *, correlation=0.3, a1=2.4, a2=0.05, a3=2.4, a4=0.05, random_state=None
-):
+    n_samples: int = 100, n_features: int = 50, *, correlation: float = 0.3, a1: float = 2.4, a2: float = 0.05,
+    a3: float = 2.4, a4: float = 0.05, random_state: int | np.random.RandomState | None = None
+) -> tuple[NDArray, NDArray, NDArray]:
     """Two products of three correlated features, x uniform on [-h, h] with h = 2^(1/3).
 
     y = a1 x_1 x_2 / (1 + a2 x_1)^2 + a3 x_2 x_3 / (1 + a4 x_2)^2.
@@ -394,13 +415,13 @@ def make_collinear_regression(
         _check_number(name, a, 0)
     for name, a in (("a2", a2), ("a4", a4)):
         _check_number(name, a, 0, 2 ** (-1 / 3), reason=" (else the denominator vanishes for a feature in the cube)")
-    X = _collinear_cube(n_samples, n_features, correlation, check_random_state(random_state))
+    X = _draw_collinear_cube(n_samples, n_features, correlation, check_random_state(random_state))
     x1, x2, x3 = X[:, :3].T
     y = a1 * x1 * x2 / (1 + a2 * x1) ** 2 + a3 * x2 * x3 / (1 + a4 * x2) ** 2
     return X, y, np.arange(3, dtype=np.int64)
 
 # %% ../nbs/01_datasets.ipynb #345946c8
-def _docstrings(parameter, module):
+def _read_docstrings(parameter: str, module: str) -> dict[str, str]:
     """The docstrings of the public callables of a module, each with the first name that bears it."""
     try:
         loaded = importlib.import_module(module)
@@ -420,7 +441,7 @@ def _docstrings(parameter, module):
     return names
 
 # %% ../nbs/01_datasets.ipynb #6f0b0e20
-def _csr_from_rows(rows, n_columns):
+def _csr_from_rows(rows: list[list[tuple[int, float]]], n_columns: int) -> csr_array:
     """CSR array from one list of (column, value) pairs a row, columns ascending."""
     indptr = np.cumsum([0] + [len(row) for row in rows], dtype=np.int32)
     indices = np.array([column for row in rows for column, _ in row], dtype=np.int32)
@@ -428,7 +449,7 @@ def _csr_from_rows(rows, n_columns):
     return csr_array((data, indices, indptr), shape=(len(rows), n_columns))
 
 # %% ../nbs/01_datasets.ipynb #adeb6870
-def load_docstrings(module_a="scipy.stats", module_b="scipy.signal"):
+def load_docstrings(module_a: str = "scipy.stats", module_b: str = "scipy.signal") -> Bunch:
     """Two-class document-term counts from the docstrings of two installed modules.
 
     A document is the docstring of a public callable of a module; a word is a run of five or more
@@ -466,7 +487,7 @@ def load_docstrings(module_a="scipy.stats", module_b="scipy.signal"):
     >>> bool("wavelet" in docs.feature_names)
     True
     """
-    sides = [_docstrings("module_a", module_a), _docstrings("module_b", module_b)]
+    sides = [_read_docstrings("module_a", module_a), _read_docstrings("module_b", module_b)]
     shared = sides[0].keys() & sides[1].keys()
     documents, target = [], []
     for side, names in enumerate(sides):
@@ -486,393 +507,3 @@ def load_docstrings(module_a="scipy.stats", module_b="scipy.signal"):
     return Bunch(data=X, target=np.array(target, dtype=np.int64), feature_names=np.array(words),
                  target_names=np.array([module_a, module_b]),
                  document_names=np.array([name for name, _ in documents]), DESCR=about)
-
-# %% ../nbs/01_datasets.ipynb #8b07f991
-_Set = namedtuple("_Set", "shape labels total about openml", defaults=[None])
-_NEWS = "two 20 Newsgroups groups, term counts: "
-_TISSUE = "gene expression, "
-_SETS = {  # name: shape, samples of each label, sum of entries, what it is, (OpenML id, its rows, first row)
-    "arcene_train": _Set((100, 10000), {-1: 56, 1: 44}, 70726744, "NIPS 2003, training part", (1458, 200, 0)),
-    "arcene_valid": _Set((100, 10000), {-1: 56, 1: 44}, 71410108, "NIPS 2003, validation part", (1458, 200, 100)),
-    "madelon_train": _Set((2000, 500), {-1: 1000, 1: 1000}, 488083511, "NIPS 2003, training part", (1485, 2600, 0)),
-    "dexter_train": _Set((300, 20000), {-1: 150, 1: 150}, 2816528, "NIPS 2003, training part", (4136, 600, 0)),
-    "spambase": _Set((4601, 57), {0: 2788, 1: 1813}, 1613082.538, "UCI Spambase", (44, 4601, 0)),
-    "ionosphere": _Set((351, 34), {"b": 126, "g": 225}, 2956.01597, "UCI Ionosphere", (59, 351, 0)),
-    "libras": _Set((360, 90), {c: 24 for c in range(1, 16)}, 16581.6820765, "UCI Libras Movement", (299, 360, 0)),
-    "hill_valley": _Set((606, 100), {0: 307, 1: 299}, 483052848.37, "UCI Hill-Valley, first half", (1479, 1212, 0)),
-    "basehock": _Set((1993, 4862), {1: 994, 2: 999}, 204566, _NEWS + "baseball (1), hockey (2)"),
-    "pcmac": _Set((1943, 3289), {1: 982, 2: 961}, 143917, _NEWS + "PC (1), Mac hardware (2)"),
-    "relathe": _Set((1427, 4322), {1: 779, 2: 648}, 190146, _NEWS + "religion (1), atheism (2)"),
-    "prostate": _Set((102, 5966), {1: 50, 2: 52}, 882762.05701, _TISSUE + "prostate, Singh et al. 2002"),
-    "golub": _Set((72, 7129), {"ALL": 47, "AML": 25}, 318124975, _TISSUE + "leukaemia, Golub et al. 1999"),
-    "alon": _Set((62, 2000), {"n": 22, "t": 40}, 50069562.293, _TISSUE + "colon, Alon et al. 1999"),
-    "vowel": _Set((990, 10), {c: 90 for c in range(1, 12)}, -1021.486, "spoken vowels, with is_train"),
-    "la_ozone": _Set((330, 9), None, 2947866, "Los Angeles ozone 1976, Breiman and Friedman 1985"),
-    "caltech6_hsv": _Set(
-        (772, 256),
-        {"Leopards": 200, "bonsai": 128, "car_side": 123, "chandelier": 107, "hawksbill": 100, "ketch": 114},
-        43776627, "colour histograms of six Caltech-101 categories"),
-    "protein_family_train": _Set((400,), {-1: 313, 1: 87}, 59963, "membership in a protein family, training part"),
-    "protein_family_test": _Set((200,), {-1: 160, 1: 40}, 31708, "membership in a protein family, test part"),
-    "promoters": _Set((106,), {"+": 53, "-": 53}, 6042, "UCI promoter gene sequences (DNA)"),
-}
-
-# %% ../nbs/01_datasets.ipynb #1e83474b
-def _check_identity(name, X, y, source):
-    """Raise unless the matrix (or list of sequences) and labels from `source` are the set `name`."""
-    spec = _SETS[name]
-    shape = X.shape if hasattr(X, "shape") else (len(X),)
-    if shape != spec.shape:
-        raise ValueError(f"{source}: shape {shape}, but {name} has {spec.shape}.")
-    if spec.labels is not None:
-        counts = dict(Counter(y.tolist()))
-        if counts != spec.labels:
-            raise ValueError(f"{source}: labels {counts}, but {name} has {spec.labels}.")
-    total = X.sum(dtype=np.float64) if hasattr(X, "shape") else sum(map(len, X))
-    if not math.isclose(total, spec.total, rel_tol=1e-6):
-        raise ValueError(f"{source}: the entries add up to {total:.9g}, but those of {name} to {spec.total:.9g}.")
-
-# %% ../nbs/01_datasets.ipynb #ded9519f
-def _read_npz(path):
-    """All arrays of an .npz file as a dict, or one error for whatever is wrong with the archive."""
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            return {key: archive[key] for key in archive.files}
-    except Exception as error:  # a damaged archive raises almost anything: BadZipFile, zlib.error, EOFError, ...
-        raise ValueError(f"{path}: not a whole .npz file ({error}). Copy or download it again.") from error
-
-# %% ../nbs/01_datasets.ipynb #b8c6b8e8
-def _finite_floats(values, path, key):
-    """The array as floating point, or an error that names the first entry that is no finite number."""
-    if values.dtype.kind not in "iuf":
-        raise ValueError(f"{path}: {key} holds {values.dtype}. Expected real numbers.")
-    values = values.astype(np.float64) if values.dtype.kind in "iu" else values
-    if not np.isfinite(values).all():
-        at = np.unravel_index(np.argmin(np.isfinite(values)), values.shape)
-        raise ValueError(f"{path}: {key}[{', '.join(map(str, at))}] is {values[at]}. Expected finite numbers.")
-    return values
-
-# %% ../nbs/01_datasets.ipynb #52091785
-def _csr_from_parts(parts, path):
-    """CSR array from the arrays data, indices, indptr, shape of a file; raise unless they fit together."""
-    def need(truth, what):
-        if not truth:
-            raise ValueError(f"{path}: not a CSR matrix, {what}.")
-
-    shape, indptr, indices = parts["shape"], parts["indptr"], parts["indices"]
-    data = _finite_floats(parts["data"], path, "data")
-    for key in ("shape", "indptr", "indices"):
-        need(parts[key].dtype.kind in "iu", f"{key} holds {parts[key].dtype} where integers are needed")
-    need(shape.shape == (2,) and (shape >= 0).all(), "shape is not a pair of sizes")
-    need(data.ndim == 1 and indices.shape == data.shape, f"{indices.size} indices for {data.size} values")
-    need(indptr.shape == (shape[0] + 1,), f"{indptr.size} row limits for {shape[0]} rows")
-    need(indptr[0] == 0 and (np.diff(indptr) >= 0).all(), "the row limits indptr do not ascend from 0")
-    need(indptr[-1] == data.size, f"indptr ends at {indptr[-1]} but there are {data.size} values")
-    need(not data.size or (indices.min() >= 0 and indices.max() < shape[1]),
-         f"a column number lies outside 0..{shape[1] - 1}")
-    rows = np.repeat(np.arange(shape[0]), np.diff(indptr))
-    places = rows * int(shape[1]) + indices
-    need((np.diff(places) > 0).all(), "the columns within a row do not ascend")
-    return csr_array((data, indices.astype(np.int32), indptr.astype(np.int32)), shape=tuple(map(int, shape)))
-
-# %% ../nbs/01_datasets.ipynb #2285d1c9
-def _load_npz(path):
-    """Matrix, labels and the further arrays of one .npz file of the book's data folder."""
-    parts = _read_npz(path)
-    needed = {"X", "y"} if "X" in parts else {"data", "indices", "indptr", "shape", "y"}
-    if missing := sorted(needed - parts.keys()):
-        raise ValueError(f"{path}: lacks {', '.join(missing)}. Expected X and y, or y and the parts of a CSR matrix.")
-    X = _finite_floats(parts["X"], path, "X") if "X" in parts else _csr_from_parts(parts, path)
-    if X.ndim != 2:
-        raise ValueError(f"{path}: X has {X.ndim} dimensions. Expected 2.")
-    extra = {key: parts[key] for key in ("feature_names", "is_train") if key in parts}
-    lengths = {"y": X.shape[0], "is_train": X.shape[0], "feature_names": X.shape[1]}
-    for key, array in {"y": parts["y"], **extra}.items():
-        if array.shape != (lengths[key],):
-            raise ValueError(f"{path}: {key} has shape {array.shape}. Expected ({lengths[key]},), X has {X.shape}.")
-    if parts["y"].dtype.kind == "f":
-        _finite_floats(parts["y"], path, "y")
-    return X, parts["y"], extra
-
-# %% ../nbs/01_datasets.ipynb #5394914e
-def _load_sequences(path, labels):
-    """Sequences and labels of a CSV file whose labels are among `labels`; errors name the line."""
-    known = {str(label): label for label in labels}
-    sequences, y = [], []
-    with open(path, encoding="utf-8", errors="replace") as lines:
-        for number, line in enumerate(lines, start=1):
-            row = line.rstrip("\n").split(",")
-            if number == 1:
-                good, expected = row == ["sequence", "label"], "the header sequence,label"
-            else:
-                good = len(row) == 2 and row[0].isascii() and row[0].isalpha() and row[1] in known
-                expected = f"letters, a comma and a label among {', '.join(known)}"
-            if not good:
-                raise ValueError(f"{path}, line {number}: {','.join(row)[:60]!r}. Expected {expected}.")
-            if number > 1:
-                sequences.append(row[0])
-                y.append(known[row[1]])
-    return sequences, np.array(y), {}
-
-# %% ../nbs/01_datasets.ipynb #76311e20
-def _recode(y, labels):
-    """Labels of a download as the table writes them: by name where the names agree, else in sorted order."""
-    y = np.array([f"{v:g}" if isinstance(v, float) else str(v) for v in np.asarray(y).tolist()])
-    found, names = sorted(set(y.tolist())), {str(label): label for label in labels}
-    if set(found) != names.keys() and len(found) == len(names):
-        names = dict(zip(found, labels, strict=True))
-    return np.array([names.get(v, v) for v in y.tolist()])
-
-# %% ../nbs/01_datasets.ipynb #2091c49f
-def _fetch(name, looked):
-    """The set from OpenML; `looked` says where it was looked for before."""
-    spec = _SETS[name]
-    if spec.openml is None:
-        raise FileNotFoundError(
-            f"no data for {name!r}: {looked}, and OpenML does not hold it. Put the file into a folder and set "
-            "FSEL_BOOK_DATA to that folder.")
-    number, rows, first = spec.openml
-    try:
-        got = sk_datasets.fetch_openml(data_id=number, as_frame=False, parser="liac-arff", n_retries=1)
-    except Exception as error:  # no network, a refusal, a broken cache: one answer for all
-        raise FileNotFoundError(
-            f"no data for {name!r}: {looked}, and fetching OpenML data set {number} failed ({error}). Set "
-            "FSEL_BOOK_DATA to a folder that holds the file, or try again with a connection.") from error
-    source = f"OpenML data set {number}"
-    if got.data.shape != (rows, spec.shape[1]) or len(got.target) != rows:
-        raise ValueError(f"{source}: shape {got.data.shape} with {len(got.target)} labels. "
-                         f"Expected {(rows, spec.shape[1])} to take {name} from.")
-    part = slice(first, first + spec.shape[0])
-    X = csr_array(got.data)[part] if scipy.sparse.issparse(got.data) else np.asarray(got.data)[part]
-    X = X.astype(np.float64)
-    _finite_floats(X.data if scipy.sparse.issparse(X) else X, source, "data")
-    return X, _recode(got.target, spec.labels)[part], {"feature_names": np.array(got.feature_names)}
-
-# %% ../nbs/01_datasets.ipynb #85990fc9
-def load_dataset(name):
-    """Load one of the book's real data sets, from FSEL_BOOK_DATA or from OpenML.
-
-    Looks for NAME.npz (NAME.csv for sequences) in the folder that the environment variable
-    FSEL_BOOK_DATA names, then on OpenML. Whatever the source, shape, label counts and the sum of
-    the entries are compared with what the set is known to have.
-
-    Parameters
-    ----------
-    name : str
-        arcene_train, arcene_valid, madelon_train, dexter_train, spambase, ionosphere, libras,
-        hill_valley (these are on OpenML too), basehock, pcmac, relathe, prostate, golub, alon,
-        vowel, la_ozone, caltech6_hsv, or the sequences protein_family_train,
-        protein_family_test, promoters. Where OpenML merges parts, the name means the part:
-        its first rows for "train" and hill_valley, rows 100 to 199 for arcene_valid.
-
-    Returns
-    -------
-    Bunch
-        data : ndarray, csr_array, or list of str; floating point, integers as float64;
-        target : ndarray; feature_names : ndarray of str or None; DESCR : str;
-        vowel has is_train : ndarray of bool as well.
-
-    Raises
-    ------
-    ValueError
-        For an unknown name, or a file or download that is damaged or is another set. The message
-        names the file, and for text the line.
-    FileNotFoundError
-        Where the set is in no place. The message says where it was looked for.
-
-    Examples
-    --------
-    >>> load_dataset("moons")
-    Traceback (most recent call last):
-    ValueError: name='moons': expected one of alon, arcene_train, ...
-    >>> load_dataset("spambase").data.shape  # doctest: +SKIP
-    (4601, 57)
-    """
-    if name not in _SETS:
-        raise ValueError(f"name={name!r}: expected one of {', '.join(sorted(_SETS))}.")
-    spec = _SETS[name]
-    sequences = len(spec.shape) == 1
-    folder = os.environ.get("FSEL_BOOK_DATA")
-    path = pathlib.Path(folder or ".").expanduser() / f"{name}.{'csv' if sequences else 'npz'}"
-    if folder and path.exists():
-        source = str(path)
-        X, y, extra = _load_sequences(path, spec.labels) if sequences else _load_npz(path)
-    else:
-        looked = f"there is no file {path}" if folder else "FSEL_BOOK_DATA is not set"
-        X, y, extra = _fetch(name, looked)
-        source = f"OpenML data set {spec.openml[0]}"
-    _check_identity(name, X, y, source)
-    return Bunch(**{"data": X, "target": y, "feature_names": None, "DESCR": f"{name}: {spec.about}.", **extra})
-
-# %% ../nbs/01_datasets.ipynb #abf4ac43
-def _text_lines(path):
-    """Number and text of each line that is neither empty nor a comment; raise if the last one is cut."""
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: no such file. Expected a folder with vectors.dat and features.idx.")
-    text = path.read_text(encoding="latin-1")
-    if not text.endswith("\n"):
-        raise ValueError(f"{path}, line {text.count(chr(10)) + 1}: the file ends inside a line. Copy it again.")
-    for number, line in enumerate(text.split("\n"), start=1):
-        line = line.split("#", 1)[0].strip() if path.name == "vectors.dat" else line.strip()
-        if line and not line.startswith("#"):
-            yield number, line
-
-# %% ../nbs/01_datasets.ipynb #ad8e4971
-def _techtc_document(line, word_of):
-    """Label and (word number, count) pairs of one SVM-light line; raise ValueError that says what is wrong."""
-    label, *pairs = line.split()
-    if label not in ("1", "+1", "-1"):
-        raise ValueError(f"label {label!r}. Expected 1 or -1")
-    counts, last = [], 0
-    for pair in pairs:
-        match = re.fullmatch(r"(\d+):(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)", pair, re.ASCII)
-        if not match:
-            raise ValueError(f"entry {pair!r}. Expected number:count")
-        number, count = int(match[1]), float(match[2])
-        if number not in word_of:
-            raise ValueError(f"word number {number} is not in features.idx")
-        if number <= last or not math.isfinite(count):
-            raise ValueError(f"entry {pair!r} after number {last}. Expected ascending numbers and finite counts")
-        counts.append((number, count))
-        last = number
-    return int(label), counts
-
-# %% ../nbs/01_datasets.ipynb #cac6219b
-def load_techtc(folder, *, min_word_length=5):
-    """Load one document-term matrix in the format of TechTC-300.
-
-    Parameters
-    ----------
-    folder : path
-        Folder ``Exp_ID1_ID2`` with ``vectors.dat`` in SVM-light form and ``features.idx``.
-    min_word_length : int
-        Words with fewer letters are dropped; the paper drops those of four and fewer.
-
-    Returns
-    -------
-    Bunch
-        data : csr_array of float64, (n_documents, n_words); target : int64 of -1 and 1 as in the
-        file; feature_names : the words, in the order of features.idx; categories : the two ids of
-        the folder's name, or None if it has another name; DESCR : str.
-
-    Raises
-    ------
-    FileNotFoundError
-        Where one of the two files is missing.
-    ValueError
-        For a malformed line, with the file and the line number. A file that was cut exactly
-        between two lines cannot be told from a whole one: the format holds no count.
-
-    References
-    ----------
-    Davidov, Gabrilovich and Markovitch (2004); Paul and Drineas (2016), section 6, "TechTC-300".
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = pathlib.Path(folder, "features.idx").write_text("1 opera\\n2 submarine\\n")
-    ...     _ = pathlib.Path(folder, "vectors.dat").write_text("1 1:3\\n-1 1:1 2:5\\n")
-    ...     load_techtc(folder).data.toarray()
-    array([[3., 0.],
-           [1., 5.]])
-    """
-    _check_integer("min_word_length", min_word_length, 1)
-    folder = pathlib.Path(folder)
-    word_of, place = {}, folder / "features.idx"
-    for line_number, line in _text_lines(place):
-        fields = line.split()
-        if len(fields) != 2 or not re.fullmatch(r"[1-9]\d*", fields[0], re.ASCII) or int(fields[0]) in word_of:
-            raise ValueError(f"{place}, line {line_number}: {line[:60]!r}. Expected a new positive number and a word.")
-        word_of[int(fields[0])] = fields[1]
-    kept = [number for number, word in word_of.items() if len(word) >= min_word_length]
-    column = {number: i for i, number in enumerate(kept)}
-    rows, target, place = [], [], folder / "vectors.dat"
-    for line_number, line in _text_lines(place):
-        try:
-            label, counts = _techtc_document(line, word_of)
-        except ValueError as error:
-            raise ValueError(f"{place}, line {line_number}: {error}.") from None
-        rows.append(sorted((column[number], count) for number, count in counts if number in column and count))
-        target.append(label)
-    if not rows or not kept:
-        raise ValueError(f"{folder}: {len(rows)} documents and {len(kept)} words of {min_word_length} letters or more. "
-                         "Expected at least one of each.")
-    ids = re.fullmatch(r"Exp_(\d+)_(\d+)", folder.name)
-    return Bunch(data=_csr_from_rows(rows, len(kept)), target=np.array(target, dtype=np.int64),
-                 feature_names=np.array([word_of[number] for number in kept]),
-                 categories=ids.groups() if ids else None, DESCR=f"TechTC-300 form, {folder.name}.")
-
-# %% ../nbs/01_datasets.ipynb #b11fa810
-def _read_table(path):
-    """Read a CSV or Parquet file with pandas; every failure says which file."""
-    import pandas as pd
-
-    readers = {".csv": pd.read_csv, ".parquet": pd.read_parquet}
-    if not path.is_file():
-        raise FileNotFoundError(f"There is no file {path}.")
-    if path.suffix.lower() not in readers:
-        raise ValueError(f"{path} is not a table that can be read: the name must end in .csv or .parquet.")
-    try:
-        return readers[path.suffix.lower()](path)
-    except (ValueError, OSError) as error:
-        raise ValueError(f"{path} cannot be read as a table: {error}") from error
-
-
-def _listed(names, most=8):
-    """The names in quotes, the first `most` of them."""
-    shown = ", ".join(repr(name) for name in list(names)[:most])
-    return shown + (f" and {len(names) - most} more" if len(names) > most else "")
-
-# %% ../nbs/01_datasets.ipynb #0a7cab27
-def load_table(path, target):
-    """Read a CSV or Parquet table of numbers and split off the column to predict.
-
-    Parameters
-    ----------
-    path : str or path-like
-        A file whose name ends in ``.csv`` or ``.parquet``. The first line of a CSV file names its columns.
-    target : str
-        Name of the column to predict, numbers or text. Every other column is a feature.
-
-    Returns
-    -------
-    sklearn.utils.Bunch
-        ``data``, a pandas DataFrame of float64 of shape (n_samples, n_features); ``target``, a pandas Series of
-        shape (n_samples,); ``feature_names``, an array of shape (n_features,).
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If the file cannot be read as a table, has no column `target` or fewer than two others, holds features that are
-        not numbers, missing or infinite values, or a target with one value only.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "flowers.csv"
-    >>> _ = path.write_text("length,width,kind\\n1.4,0.2,a\\n4.7,1.4,b\\n")
-    >>> load_table(path, target="kind").feature_names
-    array(['length', 'width'], dtype=object)
-    """
-    table = _read_table(pathlib.Path(path))
-    if target not in table.columns:
-        raise ValueError(f"{path} has no column {target!r}. Its columns are {_listed(table.columns)}.")
-    data, y = table.drop(columns=target), table[target]
-    if data.shape[1] < 2:
-        raise ValueError(f"{path} has {data.shape[1]} column(s) beside the target {target!r}; to select there must be at least two.")
-    text = [name for name in data if data[name].dtype.kind not in "biuf"]
-    if text:
-        raise ValueError(f"{path} has columns that are not numbers: {_listed(text)}. Drop them, or code them as numbers.")
-    missing = [name for name in table if table[name].isna().any()]
-    if missing:
-        raise ValueError(f"{path} has missing values in {_listed(missing)}. Fill them in, or drop those rows or columns.")
-    data = data.astype("float64")
-    infinite = [name for name in data if np.isinf(data[name]).any()]
-    if infinite:
-        raise ValueError(f"{path} has infinite values in {_listed(infinite)}. Replace them by finite numbers.")
-    if y.nunique() < 2:
-        raise ValueError(f"{path} has fewer than two different values in the target {target!r}: nothing to predict.")
-    return Bunch(data=data, target=y, feature_names=np.asarray(data.columns, dtype=object))

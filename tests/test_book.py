@@ -18,13 +18,15 @@ import yaml
 from sklearn.base import BaseEstimator
 
 import fsel_book
-from fsel_book import CertifiedSelector
+from fsel_book import CertifiedSelector, datasets, experiments, loaders
 
 root = Path(__file__).resolve().parent.parent
 notebooks = sorted((root / "nbs").glob("*.ipynb"))
 cells = {path.name: json.loads(path.read_text(encoding="utf-8"))["cells"] for path in notebooks}
 sources = {name: ["".join(cell["source"]) for cell in cells[name]] for name in cells}
 chapters = [name for name in cells if re.match(r"\d\d_", name)]
+appendices = [name for name in cells if re.match(r"[A-Z]_", name)]
+papers = [name for name in chapters if name.endswith("_paper.ipynb")]
 label = r"(?:thm|lem|def|cor|prp|exr|eq|fig|sec|tbl)-[\w-]+"  # what Quarto's cross-references are called
 every_notebook = pytest.mark.parametrize("name", list(cells))
 
@@ -136,19 +138,31 @@ def test_how_imports_are_read(source, modules):
     assert set(fsel_book_imports(source)) == modules
 
 
-@pytest.mark.parametrize("name", chapters)
+# The order of dependency is that of the chapters; an appendix, read last, stands before the chapter named here.
+FIRST_NEEDED = {"A_loaders.ipynb": "02_spectra.ipynb", "B_experiments.ipynb": "17_ridge_paper.ipynb"}
+dependency_order = [
+    name for chapter in chapters for name in [*(a for a in appendices if FIRST_NEEDED[a] == chapter), chapter]
+]
+
+
+@pytest.mark.parametrize("name", dependency_order)
 def test_a_chapter_imports_only_from_chapters_before_it(name):
     """In its code, by whatever road: a name of the package counts as its module, and the package whole as all of them.
 
-    Examples in docstrings are exempt: they are for those who look something up, and use what serves best.
+    No paper's notebook imports another's. Examples in docstrings are exempt: they are for those who look something up,
+    and use what serves best.
     """
-    order = [module_of(chapter) for chapter in chapters]
-    before = {module for module in order[: chapters.index(name) + 1] if module}
+    order = dependency_order[: dependency_order.index(name) + 1]
+    before = {module_of(other) for other in order if other == name or other not in papers} - {None}
     code = [without_magics(source) for _, source in code_cells(name)]
     if module_of(name):
         code.append((root / "fsel_book" / f"{module_of(name)}.py").read_text(encoding="utf-8"))
     later = {module for source in code for module in fsel_book_imports(source)} - before
-    assert not later, f"{name} imports {sorted(later)}, which a reader has not met yet"
+    assert not later, f"{name} imports {sorted(later)}, which it may not"
+
+
+def test_every_appendix_has_its_place_in_the_order():
+    assert sorted(dependency_order) == sorted([*chapters, *appendices])
 
 
 # ---------------------------------------------------------------- notebooks
@@ -296,9 +310,13 @@ def test_everything_that_a_chapter_exports_has_a_docstring(module):
     )
 
 
-@pytest.mark.parametrize("name", [name for name in fsel_book.__all__ if is_documentable(getattr(fsel_book, name))])
+PUBLIC = {name: getattr(fsel_book, name) for name in fsel_book.__all__}
+PUBLIC |= {f"experiments.{name}": getattr(experiments, name) for name in experiments.__all__}
+
+
+@pytest.mark.parametrize("name", [name for name, thing in PUBLIC.items() if is_documentable(thing)])
 def test_public_objects_have_numpydoc_docstrings(name):
-    thing = getattr(fsel_book, name)
+    thing = PUBLIC[name]
     text = inspect.cleandoc(thing.__doc__ or "")
     section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w[\w ]*\n---|\Z)", text, flags=re.MULTILINE | re.DOTALL)
     heads = re.findall(r"^(\S.*?)(?: :.*)?$", section[1], flags=re.MULTILINE) if section else []
@@ -350,7 +368,7 @@ def test_the_package_exports_what_it_says():
     assert len(set(fsel_book.__all__)) == len(fsel_book.__all__)
     for name in fsel_book.__all__:
         assert hasattr(fsel_book, name), f"fsel_book.__all__ names {name}, which is not there"
-    for name in importlib.import_module("fsel_book.datasets").__all__:
+    for name in [*datasets.__all__, *loaders.__all__]:
         assert name in fsel_book.__all__, f"the loader or generator {name} is missing from fsel_book"
 
 
@@ -390,7 +408,7 @@ def chapter_files(entries):
 def test_quarto_lists_every_notebook_once_and_in_order():
     book = yaml.safe_load((root / "_quarto.yml").read_text(encoding="utf-8"))
     listed = list(chapter_files(book["book"]["chapters"]))
-    assert sorted(listed) == sorted(cells), "the chapters of _quarto.yml are not the notebooks of nbs/"
+    assert sorted(listed) == sorted(cells.keys() - appendices), "the chapters of _quarto.yml are not those of nbs/"
     assert [name for name in listed if name in chapters] == chapters
     assert (root / "nbs" / book["bibliography"]).exists()
 
@@ -398,10 +416,10 @@ def test_quarto_lists_every_notebook_once_and_in_order():
 def test_quarto_reference_lists_every_public_name():
     book = yaml.safe_load((root / "_quarto.yml").read_text(encoding="utf-8"))
     pages = [page for section in book["quartodoc"]["sections"] for page in section["contents"]]
-    listed = [name.split(".")[-1] for page in pages for name in page["contents"]]  # bss.bss: bss is a module, too
-    assert sorted(listed) == sorted(fsel_book.__all__)
+    listed = [name.replace("bss.bss", "bss") for page in pages for name in page["contents"]]  # bss is a module, too
+    assert sorted(listed) == sorted(PUBLIC)
     made = ["reference/index.qmd", *(f"reference/{page['path']}.qmd" for page in pages)]
-    assert book["book"]["appendices"] == made
+    assert book["book"]["appendices"] == [*appendices, *made]
 
 
 def test_citations_have_entries():

@@ -59,7 +59,6 @@ from fsel_book import (
     row_space,
 )
 from fsel_book.bss import NEGLIGIBLE
-from fsel_book.datasets import _SETS
 from fsel_book.dual_set import (
     DUAL_RULES,
     LENGTH_SHARE,
@@ -74,6 +73,7 @@ from fsel_book.dual_set import (
     rand_promise,
 )
 from fsel_book.leverage import leverage_promise
+from fsel_book.loaders import _SETS
 from fsel_book.sampling import COLORS
 from fsel_book.spectra import RowSpace
 

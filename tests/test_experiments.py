@@ -1,6 +1,5 @@
-"""Experiments: one answer however they are run, interrupts and damage, what a fingerprint sees, the paper's trials."""
+"""Experiments: one answer however they are run, interrupts and damage, what a fingerprint sees."""
 
-import csv
 import importlib.util
 import linecache
 import os
@@ -16,13 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from sklearn.decomposition import TruncatedSVD
-from sklearn.linear_model import LinearRegression
-from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_info
 
-from fsel_book import certify_span, make_bhattacharyya, make_bhattacharyya_regression, row_space
 from fsel_book import experiments as ex
+from fsel_book import ridge_paper
 from fsel_book.experiments import Comparison, Experiment, mean_and_error
 
 root = Path(__file__).resolve().parent.parent
@@ -73,6 +69,23 @@ def test_a_trial_runs_on_one_thread():
             assert set(record["threads"]) == {1}
 
 
+@pytest.mark.slow
+def test_a_trial_of_a_program_of_its_own_runs_on_two_processes(tmp_path):
+    """As in a notebook, where workers cannot import the trial, but can import the cached readers that it calls."""
+    (tmp_path / "program.py").write_text("""
+from fsel_book.experiments import Experiment, _load_regression_set
+
+def count(rng, j):
+    return dict(total=_load_regression_set("breast_cancer")[0][:, j].sum())
+
+if __name__ == "__main__":
+    experiment = Experiment("count", count, dict(j=[0, 1]), repetitions=2)
+    assert experiment.run(n_jobs=2) == experiment.run()
+""")
+    environment = os.environ | dict(PYTHONPATH=str(root))
+    subprocess.run([sys.executable, str(tmp_path / "program.py")], env=environment, check=True)
+
+
 values = st.one_of(
     st.none(),
     st.booleans(),
@@ -88,9 +101,9 @@ values = st.one_of(
 @given(st.dictionaries(st.text(min_size=1), st.one_of(values, st.lists(values), st.tuples(values)), min_size=1))
 def test_records_are_the_same_from_memory_and_from_a_file(tmp_path_factory, record):
     path = tmp_path_factory.mktemp("records") / "toy.jsonl"
-    _, records = ex.run_trial("toy", lambda rng: record, "0", {}, 0) if "repetition" not in record else (0, [])
-    ex.append_line(path, {}, dict(identity="0", records=records))
-    assert ex.finished_trials(path, {}) == {"0": records}
+    _, records = ex._run_trial("toy", lambda rng: record, "0", {}, 0) if "repetition" not in record else (0, [])
+    ex._append_line(path, {}, dict(identity="0", records=records))
+    assert ex._read_finished_trials(path, {}) == {"0": records}
 
 
 def test_progress(capsys, tmp_path):
@@ -274,7 +287,7 @@ def fingerprint_of(tmp_path, monkeypatch):
         module = importlib.util.module_from_spec(importlib.util.spec_from_file_location("declared", path))
         monkeypatch.setitem(sys.modules, "declared", module)
         exec(compile(source, path, "exec"), module.__dict__)
-        return ex.fingerprint(module.trial)
+        return ex._fingerprint(module.trial)
 
     return make
 
@@ -317,18 +330,16 @@ def test_what_a_fingerprint_sees(fingerprint_of, old, new):
     assert fingerprint_of(MODULE) != fingerprint_of(MODULE.replace(old, new))
 
 
-def test_fingerprints_are_the_same_in_every_process():
-    code = """
-from fsel_book.experiments import fingerprint, synthetic_choices, text_errors
-print(fingerprint(text_errors.trial), fingerprint(synthetic_choices.trial))
-"""
-    found = {f"{ex.fingerprint(ex.text_errors.trial)} {ex.fingerprint(ex.synthetic_choices.trial)}"}
-    for seed in "12":
-        environment = os.environ | dict(PYTHONPATH=str(root), PYTHONHASHSEED=seed)
-        command = [sys.executable, "-c", code]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-        found.add(done.stdout.strip())
-    assert len(found) == 1
+def test_a_fingerprint_sees_what_the_papers_share(monkeypatch):
+    """A change in a function of the machinery that a paper's trial calls is a change of the trial."""
+
+    def _select_features(method, X, y, space, r, rng):
+        return ex._unweighted_sampling(range(r), X.shape[1])
+
+    before = ex._fingerprint(ridge_paper.text_errors.trial)
+    _select_features.__module__, _select_features.__qualname__ = ex.__name__, "_select_features"
+    monkeypatch.setattr(ridge_paper, "_select_features", _select_features)
+    assert ex._fingerprint(ridge_paper.text_errors.trial) != before
 
 
 # ---------------------------------------------------------------- tables
@@ -364,227 +375,3 @@ def test_comparison():
     lists = Comparison([dict(k=1, five=[1, 2, 3])], {(1,): [3, 2, 9]}, by=["k"], of="five")
     assert lists.rows()[1] == ["1", "3, 2, 9", "1, 2, 3", "2 of 3 shared"]
     assert Comparison(ours, {}, by=["method"], spread=None).rows()[1] == ["<b>", "", "31.20", ""]
-
-
-# ---------------------------------------------------------------- the experiments of the paper
-
-
-def test_the_declared_experiments():
-    declared = [ex.synthetic_choices, ex.text_errors, ex.words_chosen, ex.synthetic_risks, ex.text_risks]
-    assert [len(experiment.tasks()) for experiment in declared] == [60, 40, 10, 20, 8]
-    assert len({experiment.name for experiment in declared}) == 5
-
-
-def test_every_method_selects():
-    X, y, _ = make_bhattacharyya(20, 60, 10, random_state=0)
-    space = row_space(X)
-    for method in ex.METHODS:
-        sampling, again = (ex.select(method, X, y, space, 30, np.random.RandomState(0)) for _ in range(2))
-        assert sampling.n_features == 60 and sampling.n_draws == 30
-        np.testing.assert_array_equal(sampling.indices, again.indices)
-    np.testing.assert_array_equal(ex.select("information gain", X, y, space, 5, None).indices, range(5))
-    with pytest.raises(ValueError, match="method='lasso'"):
-        ex.select("lasso", X, y, space, 30, None)
-
-
-def test_errors_of_a_fold_by_another_route():
-    X, y, _ = ex.documents("docstrings", 60)
-    train, test = np.arange(50), np.arange(50, 60)
-    records = list(ex.fold_errors(X[train], y[train], X[test], y[test], (60,), np.random.RandomState(0)))
-    V, compared = np.linalg.svd(X[train], full_matrices=False)[2].T, 0
-    for method, weights in [("BSS", "theory"), ("BSS", "one"), ("largest leverages", "one"), ("all features", "one")]:
-        r = X.shape[1] if method == "all features" else 60
-        sampling = ex.select(method, X[train], y[train], row_space(X[train]), r, None)
-        W = np.zeros(X.shape[1])
-        W[sampling.indices] = sampling.weights if weights == "theory" else 1.0
-        M = V[sampling.indices].T @ V[sampling.indices]
-        for record in records:
-            if record["method"] == method and record["weights"] == weights:
-                a = np.linalg.solve(X[train] * W @ X[train].T + record["lam"] * np.eye(50), y[train])
-                for name, Z in (("error", X[test]), ("inside", X[test] @ V @ V.T)):
-                    wrong = np.where(Z * W @ X[train].T @ a > 0, 1, -1) != y[test]
-                    assert_allclose(record[name], 100 * np.mean(wrong))
-                kept = [np.linalg.eigvalsh(M)[0], np.trace(M) / 50]
-                assert_allclose([record["smallest"], record["kept"]], kept, atol=1e-8)
-                assert_allclose(record["empty"], 100 * np.mean(np.all(X[test][:, sampling.indices] == 0, axis=1)))
-                compared += 1
-    names = [record["method"] for record in records]
-    assert compared == 4 * len(ex.LAMBDAS)
-    assert [names.count(name) for name in ("random", "leverage sampling", "all features")] == [5 * 4, 5 * 4 * 2, 4]
-
-
-def test_rows_of_table_1_that_the_order_of_columns_makes():
-    grid = dict(k=[90, 100], runs=[2], methods=[["pivoted QR", "information gain"]])
-    for record in replace(ex.synthetic_choices, grid=grid, repetitions=2).run():
-        r = record["r"]
-        assert record["error"] == 0
-        if record["method"] == "information gain":
-            assert record["features"] == list(range(r, r - 5, -1)) and record["times"] == [20] * 5
-        else:
-            assert {r, r - 1, r - 2} <= set(record["features"])
-
-
-def test_risks_against_the_formula():
-    experiment = replace(ex.synthetic_risks, grid=dict(k=[90], multiples=[[6]]), repetitions=1)
-    (key,) = experiment.tasks()
-    X, z, _ = make_bhattacharyya_regression(30, 1000, 90, noise=0, random_state=ex.random_stream(key))
-    records = [record for record in experiment.run() if record["method"] == "all features"]
-    assert len(records) == len(ex.LAMBDAS)
-    for record in records:
-        left = np.linalg.inv(X @ X.T + 30 * record["lam"] * np.eye(30))
-        assert_allclose(record["bias"], 30 * record["lam"] ** 2 * z @ left @ left @ z, rtol=1e-6)
-        assert_allclose(record["variance"], np.sum((X @ X.T @ left) ** 2) / 30, rtol=1e-6)
-
-
-def test_a_folder_of_techtc_stands_for_a_set(tmp_path):
-    folder = tmp_path / "Exp_1_2"
-    folder.mkdir()
-    rng = np.random.RandomState(0)
-    words = [f"{'abcdefghij'[i // 10]}{'abcdefghij'[i % 10]}words" for i in range(80)]
-    counts, y = rng.poisson(0.5, (40, 80)), rng.choice([-1, 1], 40)
-    (folder / "features.idx").write_text("".join(f"{i + 1} {word}\n" for i, word in enumerate(words)))
-    rows = [" ".join(f"{j + 1}:{row[j]}" for j in np.flatnonzero(row)) for row in counts]
-    (folder / "vectors.dat").write_text("".join(f"{label} {row}\n" for label, row in zip(y, rows)))
-    X, labels, names = ex.documents(str(folder))
-    np.testing.assert_array_equal(X, counts)
-    np.testing.assert_array_equal(labels, y)
-    assert names.tolist() == words
-    records = replace(ex.text_errors, grid=dict(data=[str(folder)], sizes=[[40]]), repetitions=1).run()
-    assert {record["method"] for record in records} == {"all features", *ex.METHODS}
-
-
-# ---------------------------------------------------------------- sparse components
-
-
-def test_the_declared_experiments_of_the_second_paper():
-    declared = [ex.sparse_table, ex.sparse_readings, ex.sparse_choices, ex.sparse_alternatives, ex.many_targets]
-    assert [len(experiment.tasks()) for experiment in declared] == [8000, 1800, 450, 100, 120]
-    assert len({experiment.name for experiment in declared}) == 5
-
-
-def test_workers_are_given_what_they_can_import():
-    assert ex.importable(ex.sparse_errors) is ex.sparse_errors
-    assert ex.importable(drawn) is drawn  # not in the module
-
-    def sparse_errors(rng, data):
-        return []
-
-    assert ex.importable(sparse_errors) is sparse_errors  # of the same name, with other code
-
-
-def one_split(**parameters):
-    """A trial of the table on the embedded data: its records, and the training and test data that it had."""
-    experiment = replace(ex.sparse_table, grid={k: [v] for k, v in parameters.items()}, repetitions=1)
-    ((key, _),) = experiment.tasks().items()
-    rng, (X, y) = ex.random_stream(key), ex.regression_set(parameters["data"])
-    train, test = ex.split(len(y), rng)
-    return experiment.run(), X[train], y[train], X[test], y[test]
-
-
-def test_the_components_of_the_table_are_those_of_scikit_learn():
-    records, A, b, B, c = one_split(data="breast_cancer")
-    model = make_pipeline(TruncatedSVD(5, algorithm="arpack", random_state=0), LinearRegression(fit_intercept=False))
-    model.fit(A, b)
-    expected = [np.sqrt(np.mean((model.predict(Z) - t) ** 2)) for Z, t in ((A, b), (B, c))]
-    rows = [record for record in records if record["method"] == "PCA"]
-    assert [row["r"] for row in rows] == [6, 10]
-    for row in rows:
-        assert_allclose([row["in_sample"], row["out_sample"]], expected, rtol=1e-7)
-
-
-def test_errors_and_angles_of_a_split_by_another_route():
-    records, A, b, B, c = one_split(data="breast_cancer", methods=("DSF, index", "DSF, target", "greedy, components"))
-    space = row_space(A, 5)
-    assert len(records) == 2 * 4
-    for record in records:
-        if record["method"] != "PCA":
-            chosen = ex.select(record["method"], A, b, space, record["r"], None)
-            w = np.linalg.pinv(A[:, chosen.indices]) @ b
-            errors = [np.sqrt(np.mean((Z[:, chosen.indices] @ w - t) ** 2)) for Z, t in ((A, b), (B, c))]
-            assert_allclose([record["in_sample"], record["out_sample"]], errors, rtol=1e-6)
-            assert_allclose(record["sine"], certify_span(space, chosen).sine, rtol=1e-5)
-            assert record["n_selected"] == len(set(chosen.indices.tolist()))
-
-
-def test_no_step_of_a_greedy_choice_could_have_been_better():
-    X = np.random.default_rng(0).standard_normal((20, 9)) * np.arange(1, 10)
-    y = np.random.default_rng(1).standard_normal(20)
-    draws = ex.select("greedy, target", X, y, row_space(X, 2), 4, None).indices
-
-    def left(columns):
-        return np.sum((y - X[:, columns] @ np.linalg.lstsq(X[:, columns], y, rcond=None)[0]) ** 2)
-
-    for step in range(4):
-        others = [left([*draws[:step], j]) for j in range(9) if j not in draws[:step]]
-        assert_allclose(left(draws[: step + 1]), min(others))
-
-
-@pytest.mark.parametrize("scaling", ex.SCALINGS)
-def test_scalings_leave_no_feature_infinite(scaling):
-    X = np.column_stack([np.zeros(5), np.ones(5), np.arange(5.0)])
-    assert np.isfinite(ex.rescaled(X, scaling)).all()
-    with pytest.raises(ValueError, match="scaling='none'"):
-        ex.rescaled(X, "none")
-
-
-def test_nothing_goes_below_all_columns():
-    grid = dict(data=["breast_cancer"], methods=[ex.PLAIN], scaling=["raw", "unit length", "0 to 1"])
-    records = replace(ex.sparse_readings, grid=grid, repetitions=2).run()
-    floor = {(x["repetition"], x["scaling"]): x["in_sample"] for x in records if x["method"] == "all features"}
-    assert len(floor) == 6
-    for record in records:
-        assert record["in_sample"] >= floor[record["repetition"], record["scaling"]] - 1e-9
-
-
-def test_readings_of_the_rows():
-    y = np.repeat([1.0, 2.0, 3.0], 6)
-    np.testing.assert_array_equal(ex.part_of(y, None, None), range(18))
-    np.testing.assert_array_equal(ex.part_of(y, 1, None), [3, 4, 5, 9, 10, 11, 15, 16, 17])
-    rows = ex.part_of(y, "drawn", np.random.RandomState(0))
-    assert len(set(rows)) == 9 and np.bincount(y[rows].astype(int)).tolist() == [0, 3, 3, 3]
-
-
-def test_the_printed_table_is_the_one_in_the_file():
-    names = {
-        "Arcene": "arcene_train",
-        "I-sphere": "ionosphere",
-        "LibrasMov": "libras",
-        "Madelon": "madelon_train",
-        "HillVal": "hill_valley",
-        "Spambase": "spambase",
-    }
-    methods = dict(PCA="PCA", DSF="DSF, index", RSF="RSF", rnd="random")
-    path = Path(os.environ.get("FSEL_BOOK_DATA", "")).parent / "papers" / "tables" / "boutsidis-2011-table3.csv"
-    if not path.exists():
-        pytest.skip("the file of printed figures is not here")
-    with open(path) as file:
-        found = {
-            (names[row["dataset"]], int(row["r"]), methods[row["method"]], where): float(row[where])
-            for row in csv.DictReader(file)
-            for where in ("in_sample", "out_sample")
-        }
-    assert len(found) == 96 and ex.printed_sparse() == found
-
-
-def test_alternatives_use_no_more_features_than_they_may():
-    records = replace(ex.sparse_alternatives, grid=dict(data=["breast_cancer"], r=[8]), repetitions=1).run()
-    assert [record["method"] for record in records] == list(ex.ALTERNATIVES)
-    counts = {record["method"]: record["features"] for record in records}
-    assert counts["mean"] == 0 and counts["PCA"] == 30
-    assert all(count <= 8 for method, count in counts.items() if method not in ("PCA", "SparsePCA"))
-
-
-@pytest.mark.parametrize("wide", [False, True])
-def test_trials_with_many_targets_repeat_and_their_components_are_exact(wide, monkeypatch):
-    """On wide data scikit-learn's PCA is random unless it is told not to be: the trial must not inherit that."""
-    experiment = replace(ex.many_targets, grid=dict(data=["digits"], k=[3], multiples=[[2]]), repetitions=1)
-    if wide:
-        rng = np.random.default_rng(0)
-        X = rng.standard_normal((40, 700)) * np.linspace(2, 1, 700)
-        monkeypatch.setattr(ex, "task_of", lambda data, rng, genes=200: (X, X[:, :4] + 1.0))
-    records = experiment.run()
-    assert records == experiment.run() and len(records) == 5
-    for record in records:
-        assert_allclose(record["components"], 1, rtol=1e-10)
-        assert record["in_sample"] <= min(record["for_these"], record["for_every"]) * (1 + 1e-9)
-        assert record["for_these"] <= record["promised"] * (1 + 1e-9)

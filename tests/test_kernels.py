@@ -18,7 +18,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
-from fsel_book.datasets import load_dataset
 from fsel_book.kernels import (
     LOST,
     CallableKernel,
@@ -44,6 +43,7 @@ from fsel_book.kernels import (
     without,
     without_feature,
 )
+from fsel_book.loaders import load_dataset
 
 KERNELS = {
     "linear": LinearKernel(),

@@ -62,6 +62,13 @@ print(len(fsel_book.__all__))
     assert int(done.stdout) > 10
 
 
+def test_experiments_are_loaded_only_when_asked_for():
+    code = "import sys, fsel_book; print([name for name in sys.modules if name.startswith('fsel_book.')])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
+    loaded = done.stdout
+    assert "fsel_book.loaders" in loaded and "experiments" not in loaded and "_paper" not in loaded
+
+
 def test_continuous_integration_calls_make_test():
     script = root / ".ci" / "run"
     assert script.stat().st_mode & 0o111

@@ -9,8 +9,8 @@ from sklearn.feature_selection import mutual_info_classif
 from sklearn.kernel_ridge import KernelRidge
 
 from fsel_book.baselines import information_gain
-from fsel_book.experiments import AS_PRINTED, synthetic_choices
 from fsel_book.ridge import RLSClassifier, ridge_risk
+from fsel_book.ridge_paper import _PRINTED_METHODS, synthetic_choices
 
 title = "Part two: ridge and the baselines"
 
@@ -82,11 +82,11 @@ def gain_against_scikit_learn(kind, n, d):
 
 
 def table_1(kind, runs):
-    grid = dict(k=[90, 100], runs=[runs], methods=[AS_PRINTED])
+    grid = dict(k=[90, 100], runs=[runs], methods=[_PRINTED_METHODS])
     experiment = replace(synthetic_choices, grid=grid, repetitions=1)
 
     def every_row(records, other):
-        assert len(records) == 2 * 2 * len(AS_PRINTED)
+        assert len(records) == 2 * 2 * len(_PRINTED_METHODS)
         assert all(record["error"] < 1 for record in records)
 
     return timed(lambda: experiment.run(n_jobs=2)), None, every_row

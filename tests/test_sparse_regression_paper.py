@@ -1,0 +1,142 @@
+"""The experiments of Boutsidis, Drineas and Magdon-Ismail (2011): trials against other routes to the same figures."""
+
+import csv
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.decomposition import TruncatedSVD
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+
+from fsel_book import certify_span, row_space
+from fsel_book import experiments as ex
+from fsel_book import sparse_regression_paper as paper
+
+
+def test_the_declared_experiments():
+    declared = [paper.sparse_table, paper.sparse_readings, paper.sparse_choices]
+    declared += [paper.sparse_alternatives, paper.many_targets]
+    assert [len(experiment.tasks()) for experiment in declared] == [8000, 1800, 450, 100, 120]
+    assert len({experiment.name for experiment in declared}) == 5
+
+
+def one_split(**parameters):
+    """A trial of the table on the embedded data: its records, and the training and test data that it had."""
+    experiment = replace(paper.sparse_table, grid={k: [v] for k, v in parameters.items()}, repetitions=1)
+    ((key, _),) = experiment.tasks().items()
+    rng, (X, y) = ex._random_stream(key), ex._load_regression_set(parameters["data"])
+    train, test = paper._split_rows(len(y), rng)
+    return experiment.run(), X[train], y[train], X[test], y[test]
+
+
+def test_the_components_of_the_table_are_those_of_scikit_learn():
+    records, A, b, B, c = one_split(data="breast_cancer")
+    model = make_pipeline(TruncatedSVD(5, algorithm="arpack", random_state=0), LinearRegression(fit_intercept=False))
+    model.fit(A, b)
+    expected = [np.sqrt(np.mean((model.predict(Z) - t) ** 2)) for Z, t in ((A, b), (B, c))]
+    rows = [record for record in records if record["method"] == "PCA"]
+    assert [row["r"] for row in rows] == [6, 10]
+    for row in rows:
+        assert_allclose([row["in_sample"], row["out_sample"]], expected, rtol=1e-7)
+
+
+def test_errors_and_angles_of_a_split_by_another_route():
+    records, A, b, B, c = one_split(data="breast_cancer", methods=("DSF, index", "DSF, target", "greedy, components"))
+    space = row_space(A, 5)
+    assert len(records) == 2 * 4
+    for record in records:
+        if record["method"] != "PCA":
+            chosen = ex._select_features(record["method"], A, b, space, record["r"], None)
+            w = np.linalg.pinv(A[:, chosen.indices]) @ b
+            errors = [np.sqrt(np.mean((Z[:, chosen.indices] @ w - t) ** 2)) for Z, t in ((A, b), (B, c))]
+            assert_allclose([record["in_sample"], record["out_sample"]], errors, rtol=1e-6)
+            assert_allclose(record["sine"], certify_span(space, chosen).sine, rtol=1e-5)
+            assert record["n_selected"] == len(set(chosen.indices.tolist()))
+
+
+def test_no_step_of_a_greedy_choice_could_have_been_better():
+    X = np.random.default_rng(0).standard_normal((20, 9)) * np.arange(1, 10)
+    y = np.random.default_rng(1).standard_normal(20)
+    draws = ex._select_features("greedy, target", X, y, row_space(X, 2), 4, None).indices
+
+    def left(columns):
+        return np.sum((y - X[:, columns] @ np.linalg.lstsq(X[:, columns], y, rcond=None)[0]) ** 2)
+
+    for step in range(4):
+        others = [left([*draws[:step], j]) for j in range(9) if j not in draws[:step]]
+        assert_allclose(left(draws[: step + 1]), min(others))
+
+
+@pytest.mark.parametrize("scaling", paper._SCALINGS)
+def test_scalings_leave_no_feature_infinite(scaling):
+    X = np.column_stack([np.zeros(5), np.ones(5), np.arange(5.0)])
+    assert np.isfinite(paper._rescale_features(X, scaling)).all()
+    with pytest.raises(ValueError, match="scaling='none'"):
+        paper._rescale_features(X, "none")
+
+
+def test_nothing_goes_below_all_columns():
+    grid = dict(data=["breast_cancer"], methods=[paper._READING_METHODS], scaling=["raw", "unit length", "0 to 1"])
+    records = replace(paper.sparse_readings, grid=grid, repetitions=2).run()
+    floor = {(x["repetition"], x["scaling"]): x["in_sample"] for x in records if x["method"] == "all features"}
+    assert len(floor) == 6
+    for record in records:
+        assert record["in_sample"] >= floor[record["repetition"], record["scaling"]] - 1e-9
+
+
+def test_readings_of_the_rows():
+    y = np.repeat([1.0, 2.0, 3.0], 6)
+    np.testing.assert_array_equal(paper._select_rows(y, None, None), range(18))
+    np.testing.assert_array_equal(paper._select_rows(y, 1, None), [3, 4, 5, 9, 10, 11, 15, 16, 17])
+    rows = paper._select_rows(y, "drawn", np.random.RandomState(0))
+    assert len(set(rows)) == 9 and np.bincount(y[rows].astype(int)).tolist() == [0, 3, 3, 3]
+
+
+def test_the_printed_table_is_the_one_in_the_file():
+    names = {
+        "Arcene": "arcene_train",
+        "I-sphere": "ionosphere",
+        "LibrasMov": "libras",
+        "Madelon": "madelon_train",
+        "HillVal": "hill_valley",
+        "Spambase": "spambase",
+    }
+    methods = dict(PCA="PCA", DSF="DSF, index", RSF="RSF", rnd="random")
+    path = Path(os.environ.get("FSEL_BOOK_DATA", "")).parent / "papers" / "tables" / "boutsidis-2011-table3.csv"
+    if not path.exists():
+        pytest.skip("the file of printed figures is not here")
+    with open(path) as file:
+        found = {
+            (names[row["dataset"]], int(row["r"]), methods[row["method"]], where): float(row[where])
+            for row in csv.DictReader(file)
+            for where in ("in_sample", "out_sample")
+        }
+    assert len(found) == 96 and paper._printed_errors() == found
+
+
+def test_alternatives_use_no_more_features_than_they_may():
+    records = replace(paper.sparse_alternatives, grid=dict(data=["breast_cancer"], r=[8]), repetitions=1).run()
+    assert [record["method"] for record in records] == list(paper._ALTERNATIVES)
+    counts = {record["method"]: record["features"] for record in records}
+    assert counts["mean"] == 0 and counts["PCA"] == 30
+    assert all(count <= 8 for method, count in counts.items() if method not in ("PCA", "SparsePCA"))
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_trials_with_many_targets_repeat_and_their_components_are_exact(wide, monkeypatch):
+    """On wide data scikit-learn's PCA is random unless it is told not to be: the trial must not inherit that."""
+    experiment = replace(paper.many_targets, grid=dict(data=["digits"], k=[3], multiples=[[2]]), repetitions=1)
+    if wide:
+        rng = np.random.default_rng(0)
+        X = rng.standard_normal((40, 700)) * np.linspace(2, 1, 700)
+        monkeypatch.setattr(paper, "_load_task", lambda data, rng, genes=200: (X, X[:, :4] + 1.0))
+    records = experiment.run()
+    assert records == experiment.run() and len(records) == 5
+    for record in records:
+        assert_allclose(record["components"], 1, rtol=1e-10)
+        assert record["in_sample"] <= min(record["for_these"], record["for_every"]) * (1 + 1e-9)
+        assert record["for_these"] <= record["promised"] * (1 + 1e-9)

@@ -1,0 +1,53 @@
+"""The experiments of Paul, Magdon-Ismail and Drineas (2015): a trial against another route to the same figures."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.svm import SVC
+
+from fsel_book import enclosing_ball, svm_margin
+from fsel_book import experiments as ex
+from fsel_book import svm_paper as paper
+
+
+def test_the_declared_experiments():
+    declared = [paper.machines, paper.margins_left]
+    assert [len(experiment.tasks()) for experiment in declared] == [80, 8]
+    assert [experiment.name for experiment in declared] == ["machines", "margins_left"]
+
+
+def test_errors_and_margins_of_a_fold_by_another_route():
+    X, y, _ = ex._load_documents("docstrings", 60)
+    train, test = np.arange(50), np.arange(50, 60)
+    rng = np.random.RandomState(0)
+    records = list(paper._machine_fold_errors(X[train], y[train], X[test], y[test], (60,), True, rng))
+    assert {record["method"] for record in records} == {"all features", *paper._MACHINE_METHODS}
+    shared = paper._prepare_training_set(X[train], y[train])
+
+    def quality(A):
+        return (svm_margin(A, y[train], tol=1e-5).margin / enclosing_ball(A, tol=1e-5).radius) ** 2
+
+    compared = 0
+    for record in records:
+        if record["method"] in ("all features", "BSS, supervised", "largest leverages"):
+            sampling = paper._select_for_machine(record["method"], X[train], y[train], shared, record["r"], None)
+            scale = np.sqrt(sampling.weights) if record["weights"] == "theory" else np.ones(sampling.n_selected)
+            A, B = X[train][:, sampling.indices] * scale, X[test][:, sampling.indices] * scale
+            wrong = SVC(kernel="linear", max_iter=100_000).fit(A, y[train]).predict(B) != y[test]
+            assert_allclose(record["error"], 100 * np.mean(wrong))
+            assert_allclose(record["left"], quality(A) / quality(X[train]), rtol=1e-3)
+            compared += 1
+    assert compared == 4
+
+
+@pytest.mark.parametrize("r, expected", [(10, 5), (21, 20)])
+def test_a_space_is_cut_to_what_the_draws_allow(r, expected):
+    space = paper._prepare_training_set(*_separable(20, 50))[0]
+    assert space.shape[1] == 20
+    assert paper._truncate_to_draws(space, r).shape[1] == expected
+
+
+def _separable(n, d):
+    rng = np.random.RandomState(0)
+    X = rng.standard_normal((n, d))
+    return X, np.where(X[:, 0] > 0, 1, -1)

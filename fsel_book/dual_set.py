@@ -20,12 +20,13 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, check_is_fitted
 from tqdm import tqdm
 
-from .arrays import as_float64, by_columns, from_numpy, is_sparse, namespace, result_dtype, small_work, take_columns, to_numpy
+from .arrays import (as_float64, by_columns, check_range, from_numpy, in_precision_of, is_sparse, namespace, result_dtype,
+                              small_work, take_columns, to_numpy)
 from .bss import NEGLIGIBLE, SLACK_BITS, LargestNorm, LargestSlack, Search, check_rule, in_order, plus_identity, round_ties
 from .leverage import chernoff_rate, leverage_promise, leverage_sampling
 from .sampling import (Certificate, CertifiedSelector, Promise, Sampling, certify, check_draws, check_flag, check_input, check_library,
                                 check_unit, forget, target_rank)
-from .spectra import RowSpace, as_space, row_space
+from .spectra import RowSpace, as_space, at_unit_scale, row_space
 
 # %% ../nbs/06_dual_set.ipynb #81b98b36
 LENGTH_SHARE = 1e-6
@@ -180,8 +181,8 @@ class FirstFeasible(LargestNorm):
 
 # %% ../nbs/06_dual_set.ipynb #d693735b
 def across(space, Q):
-    "`scale X'Q` on the device of `X`, for a `Q` that is there."
-    return namespace(space.X).concat([space.scale * (as_float64(block).T @ Q) for _, _, block in by_columns(space.X)])
+    "`X'Q` on the device of `X`, for a `Q` that is there."
+    return namespace(space.X).concat([as_float64(block).T @ Q for _, _, block in by_columns(space.X)])
 
 class ClosestSpan(Search):
     """The feasible column that brings the span of those chosen closest to the targets.
@@ -393,7 +394,8 @@ def best_rank_k_in_span(C, Y, k):
     C, Y = check_array(C, dtype=np.float64, input_name="C"), check_array(Y, dtype=np.float64, ensure_2d=False, input_name="Y")
     check_draws(k, 1, name="k")
     if len(C) != len(Y): raise ValueError(f"C has {len(C)} samples and Y has {len(Y)}; they must be the same samples.")
-    Q = orthonormal_columns(C)
+    for name, A in (("C", C), ("Y", Y)): check_range(A, name)
+    Q = orthonormal_columns(at_unit_scale(C)[0])
     inside = Q.T @ Y.reshape(len(Y), -1)
     A, s, Bt = np.linalg.svd(inside, full_matrices=False)
     return (Q @ (A[:, :k] * s[:k] @ Bt[:k])).reshape(Y.shape)
@@ -584,7 +586,9 @@ class SpanCertificate(Certificate):
         -------
         RegressionCertificate
         """
-        return RegressionCertificate.of(self, check_array(to_numpy(Y), dtype=np.float64, ensure_2d=False, input_name="Y"), intercept)
+        Y = check_array(to_numpy(Y), dtype=np.float64, ensure_2d=False, input_name="Y")
+        check_range(Y, "Y")
+        return RegressionCertificate.of(self, Y, intercept)
 
 # %% ../nbs/06_dual_set.ipynb #1fd792e7
 def certify_span(V, sampling, promise=None, method="selection"):
@@ -622,18 +626,20 @@ def certify_span(V, sampling, promise=None, method="selection"):
     if not isinstance(V, RowSpace): raise ValueError("V must be a RowSpace of data, as row_space(X, rank=k) returns it.")
     plain = certify(V, sampling, promise, method)
     indices, roots = to_numpy(sampling.indices), np.sqrt(to_numpy(sampling.weights).astype(np.float64))
-    U, S, C = to_numpy(V.left), V.singular_values, V.columns(indices) / V.scale
+    U, C = to_numpy(V.left), V.columns(indices)
     E = C
     for _ in range(2): E = E - U @ (U.T @ E)  # not X - USV', which has the error of V in it
-    lost, lengths = plain.kappa == np.inf, to_numpy(V.residual_norms) / V.scale
+    lost, lengths = plain.kappa == np.inf, to_numpy(V.residual_norms)
     remainder = np.full_like(U, np.inf) if lost else E * roots @ np.linalg.pinv(to_numpy(V.rows(indices)).T * roots)
-    return SpanCertificate(**vars(plain), left=U, singular_values=S, span=orthonormal_columns(C), remainder=remainder,
-                           residual_norm=float(np.linalg.norm(lengths)), residual_kept=float(np.linalg.norm(roots * lengths[indices])))
+    whole, kept = (float(np.linalg.norm(part) / V.scale) for part in (lengths, roots * lengths[indices]))
+    return SpanCertificate(**vars(plain), left=U, singular_values=V.singular_values, span=orthonormal_columns(C),
+                           remainder=remainder / V.scale, residual_norm=whole, residual_kept=kept)
 
 # %% ../nbs/06_dual_set.ipynb #9d89b647
 def centered(A):
     "`A` less its means; twice, for what rounding leaves of them is no direction to fit in."
-    for _ in range(2): A = A - namespace(A).mean(A, axis=0)
+    xp = namespace(A)
+    for _ in range(2): A = A - xp.astype(xp.sum(A, axis=0, dtype=xp.float64) / A.shape[0], A.dtype, copy=False)  # float32 may overflow
     return A
 
 # %% ../nbs/06_dual_set.ipynb #aab352f9
@@ -682,8 +688,9 @@ class RegressionCertificate:
     @classmethod
     def of(cls, certificate, Y, intercept):
         "From a `SpanCertificate`."
-        Y, c = Y.reshape(len(Y), -1), certificate
-        H, span, remainder = c.left * c.singular_values, c.span, c.remainder
+        (Y, size), c = at_unit_scale(Y.reshape(len(Y), -1)), certificate
+        H, unit = at_unit_scale(c.left * c.singular_values)
+        span, remainder, residual_norm = c.span, unit * c.remainder, unit * c.residual_norm
         if intercept: Y, H, span, remainder = (centered(A) if np.all(np.isfinite(A)) else A for A in (Y, H, span, remainder))
         U, Q = orthonormal_columns(H), orthonormal_columns(span) if intercept else span
         fit, W = U @ (U.T @ Y), np.linalg.pinv(H) @ Y
@@ -695,11 +702,11 @@ class RegressionCertificate:
         cost = np.linalg.norm(U - Q @ (Q.T @ U), 2) * np.linalg.norm(fit)
         promised = np.inf
         if c.promise is not None:
-            promised = c.promise.cross * c.residual_norm * spectral_norm(W) if c.residual_norm else 0.0
+            promised = c.promise.cross * residual_norm * spectral_norm(W) if residual_norm else 0.0
             if not intercept: promised = min(promised, c.promise.sine(c.ratio) * np.linalg.norm(fit))
         made = np.linalg.norm(remainder @ W) if np.all(np.isfinite(remainder)) else np.inf
         errors = [outside, np.linalg.norm(Y - Q @ inside), outside + made, outside + cost, outside + promised, np.linalg.norm(Y)]
-        return cls(*(float(error / np.sqrt(Y.size)) for error in errors))
+        return cls(*(float(error / np.sqrt(Y.size) / size) for error in errors))
 
     def table(self):
         "Rows of name and root mean square error."
@@ -749,6 +756,7 @@ def check_targets(y, n, who):
     if y is None: raise ValueError(f"{who} requires y to be passed, but the target y is None.")
     Y = check_array(to_numpy(y), dtype=np.float64, ensure_2d=False, input_name="y")
     if Y.ndim > 2 or len(Y) != n: raise ValueError(f"y has shape {Y.shape}; numbers of shape ({n},) or ({n}, n_targets) are needed.")
+    check_range(Y, "y")
     return Y.reshape(n, -1)
 
 def few_columns(Y):
@@ -927,9 +935,9 @@ class RSFSelector(ComponentsMixin, CertifiedSelector):
 def drift(space):
     "`|E V|_F / |E|_F`, which is not 0 where `V` was found by sketches."
     if space.numerical_rank is not None: return 0.0
-    XV = sum(space.scale * as_float64(block) @ space.rows(np.arange(a, b)) for a, b, block in by_columns(space.X))
-    return float(np.linalg.norm(to_numpy(XV) / space.scale - to_numpy(space.left) * space.singular_values)
-                 * space.scale / np.linalg.norm(to_numpy(space.residual_norms)))
+    XV = sum(as_float64(block) @ space.rows(np.arange(a, b)) for a, b, block in by_columns(space.X))
+    EV = to_numpy(XV) - to_numpy(space.left) * (space.scale * space.singular_values)
+    return float(np.linalg.norm(EV) / np.linalg.norm(to_numpy(space.residual_norms)))
 
 # %% ../nbs/06_dual_set.ipynb #eaeafb72
 def sparse_components(C, Y, k):
@@ -947,9 +955,9 @@ def sparse_components(C, Y, k):
 
 def spread(A, chosen, X):
     "The columns of `A` at their places among all features, zeros elsewhere, where `X` lives and in its precision."
-    whole = np.zeros((len(A), X.shape[1]), dtype=result_dtype(X))
+    whole = np.zeros((len(A), X.shape[1]))
     whole[:, chosen] = A
-    return from_numpy(whole, X)
+    return from_numpy(in_precision_of(X, whole), X)
 
 # %% ../nbs/06_dual_set.ipynb #4d5aa4e4
 class SparseComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -1097,7 +1105,9 @@ class SparsePCRegressor(SparseComponents):
         C = take_columns(X, chosen)
         C = (C.toarray() if is_sparse(C) else to_numpy(C)).astype(np.float64)
         Cc = centered(C) if self.fit_intercept else C
-        components, loadings = sparse_components(Cc, Yc, space_certificate.rank)
+        Z, unit = at_unit_scale(Cc)
+        components, loadings = sparse_components(Z, Yc, space_certificate.rank)
+        components = unit * components
         coef, self.n_components_ = components @ loadings.T, components.shape[1]
         self.components_ = spread(components.T, chosen, X)
         one = np.ndim(to_numpy(y)) == 1

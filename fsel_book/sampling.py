@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted, validate_data
 
-from .arrays import (check_matrix, from_numpy, is_integer, is_sparse, namespace, result_dtype, small_work,
+from .arrays import (RANGE, check_matrix, check_range, from_numpy, is_integer, is_sparse, namespace, result_dtype, small_work,
                               take_columns, to_numpy)
 from .spectra import as_space, basis_accuracy, row_space
 
@@ -440,14 +440,17 @@ def automatic_draws(r, ell, d):
 def check_input(estimator, X, reset, least=2):
     """`X` validated for `fit` (`reset`) or for a later method of `estimator`, in the library in which it came.
 
-    In `fit` it must have `least` samples and features.
+    In `fit` it must have `least` samples and features, and a largest entry that is not too small to be squared.
     """
+    smallest = RANGE[0] if reset else 0.0
     if array_api_compat.is_array_api_obj(X) and not array_api_compat.is_numpy_array(X):
-        X = check_matrix(X)
+        X = check_matrix(X, smallest=smallest)
         _check_feature_names(estimator, X, reset=reset)
         _check_n_features(estimator, X, reset=reset)
     else:
-        X = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse=("csr", "csc"))
+        with np.errstate(over="ignore", invalid="ignore"):  # in the sum that looks for NaN
+            X = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse=("csr", "csc"))
+        check_range(X, smallest=smallest)
     for size, word in zip(X.shape, ("sample", "feature")):
         if reset and size < least:
             raise ValueError(f"Found {size} {word}(s) (n_{word}s = {size}) while a minimum of {least} is required by "
@@ -525,7 +528,7 @@ class SamplingTransformer(SelectorMixin, BaseEstimator):
             `X` has not as many columns as features were selected.
         """
         check_is_fitted(self, "support_")
-        X = check_matrix(X)
+        X = check_matrix(X, smallest=0.0)
         if X.shape[1] != self.sampling_.n_selected:
             raise ValueError(f"X has {X.shape[1]} features, but {self.sampling_.n_selected} features were selected.")
         if self.rescale: X = scale_columns(X, 1 / self._factors())
@@ -623,8 +626,8 @@ class CertifiedSelector(SamplingTransformer):
         Raises
         ------
         ValueError
-            `X` is not a finite real matrix of at least two samples and two features, or is zero; a parameter has an
-            impossible value, or one that these data do not allow. The message says which and what would be possible.
+            `X` is not a finite real matrix of at least two samples and two features, is zero, or its largest entry is not between
+            1e-150 and 1e150; a parameter has an impossible value, or one that these data do not allow. The message says which and what would be possible.
         """
         forget(self)
         check_flag("rescale", self.rescale)

@@ -23,7 +23,7 @@ from .bss import round_ties
 from .leverage import kl
 from .sampling import (CertifiedSelector, Promise, Sampling, certify, check_draws, check_flag, check_instance, check_unit,
                                 target_rank)
-from .spectra import as_space, row_space
+from .spectra import as_space, at_unit_scale, row_space
 
 # %% ../nbs/07_baselines.ipynb #66e6d162
 def pivots(A, k, first=(), banned=(), floor=1e-14):
@@ -233,7 +233,7 @@ def host_matrix(X):
 def independent_pivots(A, k):
     "The first `k` pivots, or an error where the numerical rank is below `k`."
     check_draws(k, 1, min(A.shape), ", the smaller side of A", name="k")
-    order = pivots(A, k, floor=np.finfo(np.float64).eps * max(10.0, np.sqrt(max(A.shape))))
+    order = pivots(at_unit_scale(A)[0], k, floor=np.finfo(np.float64).eps * max(10.0, np.sqrt(max(A.shape))))
     if len(order) < k: raise ValueError(f"k={k} is not possible: A has numerical rank {len(order)}.")
     return order
 
@@ -276,7 +276,7 @@ def strong_rrqr(A, k, f=2.0):
     """
     check_factor(f)
     A = host_matrix(check_matrix(A, "A"))
-    columns, n_swaps = exchange(A, independent_pivots(A, k), f)
+    columns, n_swaps = exchange(at_unit_scale(A)[0], independent_pivots(A, k), f)
     return factor_out(A, columns.chosen, n_swaps)
 
 def check_factor(f):
@@ -287,7 +287,7 @@ def check_factor(f):
 # %% ../nbs/07_baselines.ipynb #ba06c5e9
 def pivoting_matrix(space):
     "A host matrix whose columns have, up to one factor, the inner products of those of the certified part of `X`."
-    if space.T is not None and space.shape[1] == space.numerical_rank: return host_matrix(space.X) * space.scale
+    if space.T is not None and space.shape[1] == space.numerical_rank: return host_matrix(space.X)
     return space.small_svd.S[:space.shape[1], None] * to_numpy(space.basis()).T
 
 def rrqr(V, r, *, strong=True, f=2.0):

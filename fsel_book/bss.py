@@ -510,7 +510,7 @@ def bss_draws(ell, epsilon):
 def sketched_space(space, size, random_state):
     "The `RowSpace` of `size` random mixtures of the samples, cut to the dimension of `space`."
     X = space.X.tocsc() if hasattr(space.X, "tocsc") else space.X
-    G = check_random_state(random_state).standard_normal((size, X.shape[0])) * space.scale
+    G = check_random_state(random_state).standard_normal((size, X.shape[0]))
     there = from_numpy(G, X)
     mixtures = row_space(namespace(X).concat([there @ as_float64(block) for _, _, block in by_columns(X)], axis=1))
     ell = min(mixtures.shape[1], space.shape[1])

@@ -25,10 +25,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import BLAS, by_columns, check_matrix, from_numpy, is_sparse, namespace, result_dtype, to_numpy
+from .arrays import (BLAS, as_float64, by_columns, check_matrix, check_range, from_numpy, in_precision_of, is_sparse, namespace,
+                              result_dtype, to_numpy)
 from .ridge import check_labels, labels_by
 from .sampling import check_draws, check_flag, check_input, check_library, check_positive, forget
-from .spectra import in_range, sparse_signs
+from .spectra import at_unit_scale, sparse_signs
 
 # %% ../nbs/10_dual_projection.ipynb #6c23a98a
 class SquareLoss:
@@ -103,9 +104,11 @@ def loss_of(loss):
 
 # %% ../nbs/10_dual_projection.ipynb #041a34d9
 def solve(H, g):
-    "`H^-1 g`; of a matrix that rounding has made singular the pseudo-inverse."
-    try: return np.linalg.solve(H, g)
-    except np.linalg.LinAlgError: return np.linalg.lstsq(H, g)[0]
+    "`H^-1 g`, for a positive definite `H` brought to a diagonal of ones; of a matrix that rounding has made singular the pseudo-inverse."
+    D = np.diagonal(H)**-0.5
+    H, g = D[:, None] * H * D, (D * g.T).T
+    try: return (D * np.linalg.solve(H, g).T).T
+    except np.linalg.LinAlgError: return (D * np.linalg.lstsq(H, g)[0].T).T
 
 # %% ../nbs/10_dual_projection.ipynb #221a559f
 def sketched_solution(A, y, lam, loss, offset=0.0, intercept=False, start=None, accuracy=0.0, max_iter=200):
@@ -581,7 +584,7 @@ class DualProjectionModel(BaseEstimator, ABC):
 
     def _solve(self, X, signs, offset, loss, previous):
         "Solve one problem for each column of `signs`, with one sketch for all; return `w`, `b` of each."
-        given, (X, scale) = X, in_range(X, 1e50)
+        given, (X, scale) = X, at_unit_scale(as_float64(X.tocsr() if is_sparse(X) else X))
         with np.errstate(over="ignore", under="ignore"): lam = float(self.alpha * np.float64(scale)**2)
         if not 1e-120 < lam < 1e120:
             raise ValueError(f"alpha={self.alpha!r} is not possible for an X with entries of about {1 / scale:.0e}: rescale X.")
@@ -600,7 +603,7 @@ class DualProjectionModel(BaseEstimator, ABC):
         xp = namespace(given)
         coef = xp.stack([scale * solution.w for solution, _ in solved])
         b = [solution.b - (0.0 if shift is None else float(shift @ solution.w)) for solution, _ in solved]
-        return xp.astype(coef, getattr(xp, result_dtype(given).name), copy=False), b
+        return coef, b
 
     def _decide(self, X, method):
         check_is_fitted(self, "coef_")
@@ -725,7 +728,7 @@ class DualProjectionClassifier(ClassifierMixin, DualProjectionModel):
         X = check_input(self, X, reset=True, least=1)
         classes, signs = check_labels(self, X, y)
         coef, b = self._solve(X, signs, 0.0, loss, previous)
-        self.classes_, self.coef_, self.intercept_ = classes, coef, from_numpy(np.array(b, dtype=result_dtype(X)), X)
+        self.classes_, self.coef_, self.intercept_ = classes, in_precision_of(X, coef), from_numpy(np.array(b, dtype=result_dtype(X)), X)
         return self
 
     def decision_function(self, X):
@@ -840,9 +843,9 @@ class DualProjectionRidge(RegressorMixin, DualProjectionModel):
         self._check_parameters()
         X = check_input(self, X, reset=True, least=1)
         y = check_targets(self, X, y)
-        unit = float(2.0**(np.frexp(np.abs(y).max())[1] - 1))  # keeps squares in range
+        unit = float(2.0**(np.frexp(np.abs(y).max())[1] - 1))
         coef, b = self._solve(X, np.ones((len(y), 1)), -y / unit, ResidualLoss(), None if previous is None else previous / unit)
-        self.coef_, self.intercept_, self.dual_coef_ = unit * coef[0, :], unit * b[0], unit * self.dual_coef_
+        self.coef_, self.intercept_, self.dual_coef_ = in_precision_of(X, unit * coef[0, :]), unit * b[0], unit * self.dual_coef_
         return self
 
     def predict(self, X):
@@ -863,6 +866,7 @@ def check_targets(estimator, X, y):
     if y is None: raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
     y = column_or_1d(check_array(to_numpy(y), ensure_2d=False, dtype=np.float64, input_name="y"), warn=True)
     check_consistent_length(X, y)
+    check_range(y, "y")
     return y
 
 # %% ../nbs/10_dual_projection.ipynb #1dfc51ae
@@ -872,7 +876,7 @@ def relative_error(v, w):
 
 def reference_problem(X, y, loss, alpha, random_state):
     "The `Problem` without an intercept, on the host, its solution to 1e-10, and a random generator."
-    X, scale = in_range(check_matrix(X if is_sparse(X) else to_numpy(X)), 1e50)
+    X, scale = at_unit_scale(as_float64(X.tocsr() if is_sparse(X := check_matrix(X if is_sparse(X) else to_numpy(X))) else X))
     _, signs = check_labels(DualProjectionClassifier, X, y)
     if signs.shape[1] > 1: raise ValueError(f"y has {signs.shape[1]} classes; a display is for 2.")
     check_positive("alpha", alpha)

@@ -8,7 +8,7 @@ __all__ = ['LENGTH_SHARE', 'ROOM', 'DUAL_RULES', 'EPS', 'CARRIED', 'SELECTOR_RUL
            'certify_span', 'centered', 'carried_directions', 'spectral_norm', 'RegressionCertificate', 'det_draws',
            'rand_draws', 'component_scores', 'ComponentsMixin', 'check_targets', 'few_columns', 'DSFSelector',
            'RSFSelector', 'drift', 'column_norms', 'sparse_components', 'components_of', 'spread', 'times',
-           'warn_of_left_out', 'check_range', 'carried_fit', 'SparseComponents', 'configured', 'SparsePCRegressor']
+           'warn_of_left_out', 'check_stored', 'carried_fit', 'SparseComponents', 'configured', 'SparsePCRegressor']
 
 # %% ../nbs/06_dual_set.ipynb #c5c374d8
 import warnings
@@ -23,13 +23,14 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, check_is_fitted
 from tqdm import tqdm
 
-from .arrays import as_float64, by_columns, from_numpy, is_sparse, namespace, result_dtype, small_work, take_columns, to_numpy
+from .arrays import (as_float64, by_columns, check_range, from_numpy, is_sparse, namespace, result_dtype,
+                              small_work, take_columns, to_numpy)
 from .bss import (SLACK_BITS, LargestNorm, LargestSlack, Search, SingleDraw, check_request, check_rule, in_order, opening,
                            plus_identity, round_ties)
 from .leverage import chernoff_rate, leverage_promise, leverage_sampling
 from .sampling import (NEGLIGIBLE, Certificate, CertifiedSelector, Promise, Sampling, certify, check_draws, check_flag,
                                 check_input, check_instance, check_library, check_unit, forget, says_nothing, target_rank)
-from .spectra import RowSpace, as_space, row_space
+from .spectra import RowSpace, as_space, at_unit_scale, row_space
 
 # %% ../nbs/06_dual_set.ipynb #81b98b36
 LENGTH_SHARE, ROOM = 1e-6, 1e-9
@@ -181,8 +182,8 @@ class FirstFeasible(LargestNorm):
 
 # %% ../nbs/06_dual_set.ipynb #d693735b
 def across(space, Q):
-    "`scale X'Q` on the device of `X`, for a `Q` that is there."
-    return namespace(space.X).concat([space.scale * (as_float64(block).T @ Q) for _, _, block in by_columns(space.X)])
+    "`X'Q` on the device of `X`, for a `Q` that is there."
+    return namespace(space.X).concat([as_float64(block).T @ Q for _, _, block in by_columns(space.X)])
 
 class ClosestSpan(Search):
     """The feasible column that brings the span of those chosen closest to the targets.
@@ -406,7 +407,8 @@ def best_rank_k_in_span(C, Y, k):
     C, Y = check_array(C, dtype=np.float64, input_name="C"), check_array(Y, dtype=np.float64, ensure_2d=False, input_name="Y")
     check_draws(k, 1, name="k")
     if len(C) != len(Y): raise ValueError(f"C has {len(C)} samples and Y has {len(Y)}; they must be the same samples.")
-    Q = orthonormal_columns(C)
+    for name, A in (("C", C), ("Y", Y)): check_range(A, name)
+    Q = orthonormal_columns(at_unit_scale(C)[0])
     return (Q @ of_rank(Q.T @ Y.reshape(len(Y), -1), k)).reshape(Y.shape)
 
 # %% ../nbs/06_dual_set.ipynb #ab2b81fb
@@ -599,7 +601,9 @@ class SpanCertificate(Certificate):
         -------
         RegressionCertificate
         """
-        return RegressionCertificate.of(self, check_array(to_numpy(Y), dtype=np.float64, ensure_2d=False, input_name="Y"), intercept)
+        Y = check_array(to_numpy(Y), dtype=np.float64, ensure_2d=False, input_name="Y")
+        check_range(Y, "Y")
+        return RegressionCertificate.of(self, Y, intercept)
 
 # %% ../nbs/06_dual_set.ipynb #1fd792e7
 def certify_span(V, sampling, promise=None, method="selection"):
@@ -637,18 +641,20 @@ def certify_span(V, sampling, promise=None, method="selection"):
     if not isinstance(V, RowSpace): raise ValueError("V must be a RowSpace of data, as row_space(X, rank=k) returns it.")
     plain = certify(V, sampling, promise, method)
     indices, roots = to_numpy(sampling.indices), np.sqrt(to_numpy(sampling.weights).astype(np.float64))
-    U, S, C = to_numpy(V.left), V.singular_values, V.columns(indices) / V.scale
+    U, C = to_numpy(V.left), V.columns(indices)
     E = C
     for _ in range(2): E = E - U @ (U.T @ E)  # not X - USV', which has the error of V in it
-    lost, lengths = plain.kappa == np.inf, to_numpy(V.residual_norms) / V.scale
+    lost, lengths = plain.kappa == np.inf, to_numpy(V.residual_norms)
     remainder = np.full_like(U, np.inf) if lost else E * roots @ np.linalg.pinv(to_numpy(V.rows(indices)).T * roots)
-    return SpanCertificate(**vars(plain), left=U, singular_values=S, span=orthonormal_columns(C), remainder=remainder,
-                           residual_norm=float(np.linalg.norm(lengths)), residual_kept=float(np.linalg.norm(roots * lengths[indices])))
+    whole, kept = (float(np.linalg.norm(part) / V.scale) for part in (lengths, roots * lengths[indices]))
+    return SpanCertificate(**vars(plain), left=U, singular_values=V.singular_values, span=orthonormal_columns(C),
+                           remainder=remainder / V.scale, residual_norm=whole, residual_kept=kept)
 
 # %% ../nbs/06_dual_set.ipynb #9d89b647
 def centered(A):
     "`A` less its means; twice, for what rounding leaves of them is no direction to fit in."
-    for _ in range(2): A = A - namespace(A).mean(A, axis=0)
+    xp = namespace(A)
+    for _ in range(2): A = A - xp.astype(xp.sum(A, axis=0, dtype=xp.float64) / A.shape[0], A.dtype, copy=False)  # float32 may overflow
     return A
 
 CARRIED = 1e3
@@ -715,14 +721,14 @@ class RegressionCertificate:
     @classmethod
     def of(cls, certificate, Y, intercept, predicted=None):
         "From a `SpanCertificate`; `predicted` are the predictions of the regression, if it has been made."
-        c, raw = certificate, Y.reshape(len(Y), -1)
+        c, (raw, size) = certificate, at_unit_scale(Y.reshape(len(Y), -1))
         parts = raw, c.left, c.span, c.remainder
         Y, left, span, remainder = (centered(A) if intercept and np.all(np.isfinite(A)) else A for A in parts)
         U, T, _ = carried_directions(left, np.ones(c.rank))  # without components that were constant
         Q = carried_directions(span, np.ones(span.shape[1]))[0]
         fit, W = U @ (U.T @ Y), T @ (U.T @ Y) / c.singular_values[:, None]
         best = Y - Q @ of_rank(Q.T @ Y, c.rank)
-        error = best if predicted is None else raw - predicted
+        error = best if predicted is None else raw - size * predicted
         outside, rounding = np.linalg.norm(Y - fit), np.linalg.norm(error - best)
         cost = spectral_norm(U - Q @ (Q.T @ U)) * np.linalg.norm(fit)
         promised = np.inf
@@ -731,7 +737,7 @@ class RegressionCertificate:
             if not intercept: promised = min(promised, c.promise.sine(c.ratio) * np.linalg.norm(fit))
         made = np.linalg.norm(fit - Q @ (Q.T @ (fit + remainder @ W))) if np.all(np.isfinite(remainder)) else np.inf
         bounds = [outside + made + rounding, outside + cost + rounding, outside + promised]
-        return cls(*(float(x / np.sqrt(Y.size)) for x in (outside, np.linalg.norm(error), *bounds, np.linalg.norm(Y))))
+        return cls(*(float(x / np.sqrt(Y.size) / size) for x in (outside, np.linalg.norm(error), *bounds, np.linalg.norm(Y))))
 
     def table(self):
         "Rows of name and root mean square error."
@@ -784,6 +790,7 @@ def check_targets(y, n, who):
     if y is None: raise ValueError(f"{who} requires y to be passed, but the target y is None.")
     Y = check_array(to_numpy(y), dtype=np.float64, ensure_2d=False, input_name="y")
     if Y.ndim > 2 or len(Y) != n: raise ValueError(f"y has shape {Y.shape}; numbers of shape ({n},) or ({n}, n_targets) are needed.")
+    check_range(Y, "y")
     return Y.reshape(n, -1)
 
 def few_columns(Y):
@@ -962,9 +969,9 @@ class RSFSelector(ComponentsMixin, CertifiedSelector):
 def drift(space):
     "`|E V|_F / |E|_F`, which is not 0 where `V` was found by sketches."
     if space.numerical_rank is not None: return 0.0
-    XV = sum(space.scale * as_float64(block) @ space.rows(np.arange(a, b)) for a, b, block in by_columns(space.X))
-    return float(np.linalg.norm(to_numpy(XV) / space.scale - to_numpy(space.left) * space.singular_values)
-                 * space.scale / np.linalg.norm(to_numpy(space.residual_norms)))
+    XV = sum(as_float64(block) @ space.rows(np.arange(a, b)) for a, b, block in by_columns(space.X))
+    EV = to_numpy(XV) - to_numpy(space.left) * (space.scale * space.singular_values)
+    return float(np.linalg.norm(EV) / np.linalg.norm(to_numpy(space.residual_norms)))
 
 # %% ../nbs/06_dual_set.ipynb #eaeafb72
 def column_norms(C):
@@ -1010,7 +1017,7 @@ def warn_of_left_out(sizes, shape, dtype):
                   "counts what that costs. Drop features that nearly add up from others, take off means that are large "
                   f"beside the spread, or {other}.", stacklevel=4)
 
-def check_range(coef, stored, lengths, Y):
+def check_stored(coef, stored, lengths, Y):
     "Say so if the precision in which coefficients are `stored` and predictions made has not the range for them."
     terms, most = np.abs(coef) * lengths[:, None], np.finfo(stored.dtype).max
     lost = np.abs(stored - coef) * lengths[:, None]
@@ -1029,7 +1036,7 @@ def carried_fit(X, chosen, Y, k, intercept):
     inside = U.T @ (centered(Y) if intercept else Y)
     components, coef = components_of(T, inside, k)[0], T @ of_rank(inside, k)
     stored = spread(coef.T, chosen, X)
-    check_range(coef, to_numpy(stored)[:, chosen].T, lengths, Y)
+    check_stored(coef, to_numpy(stored)[:, chosen].T, lengths, Y)
     return spread(components.T, chosen, X), stored, U
 
 # %% ../nbs/06_dual_set.ipynb #4d5aa4e4

@@ -2,9 +2,10 @@
 
 # %% auto #0
 __all__ = ['check_lam', 'check_kernel', 'fitted_share', 'remaining', 'RidgeRisk', 'fixed_design', 'ridge_risk',
-           'RiskCurveDisplay', 'kernel_sandwich', 'largest_share', 'interval_of_matrices', 'largest_image',
-           'kept_interval', 'risk_bound', 'PredictionBound', 'span_coordinates', 'prediction_bound', 'solutions',
-           'few_directions', 'by_products', 'by_basis', 'check_labels', 'labels_by', 'RLSClassifier']
+           'RiskCurveDisplay', 'sandwich', 'kernel_factor', 'kernel_sandwich', 'data_sandwich', 'largest_share',
+           'interval_of_matrices', 'largest_image', 'kept_interval', 'risk_bound', 'PredictionBound',
+           'span_coordinates', 'prediction_bound', 'solutions', 'few_directions', 'by_products', 'by_basis',
+           'check_labels', 'labels_by', 'RLSClassifier']
 
 # %% ../nbs/08_ridge.ipynb #7649ec72
 import numbers
@@ -13,6 +14,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+import scipy.linalg as sla
 from scipy.optimize import brentq
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
@@ -20,7 +22,8 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import as_float64, canonical, from_numpy, is_sparse, namespace, result_dtype, to_numpy
+from .arrays import (as_float64, canonical, check_matrix, check_range, from_numpy, in_precision_of, is_sparse, namespace,
+                              result_dtype, to_numpy)
 from .sampling import Certificate, check_input, check_instance, check_library, forget, method_color
 from .spectra import gram, long_blocks, row_space
 
@@ -83,6 +86,7 @@ def fixed_design(K, z, sigma, lam):
     "The eigenvalues of `K`, the coordinates of `z` in its eigenvectors, and `n lam` as a column, all checked."
     mu, U = check_kernel(K)
     z = column_or_1d(check_array(to_numpy(z), ensure_2d=False, dtype=np.float64, input_name="z"))
+    check_range(z, "z")
     check_consistent_length(U, z)
     if not isinstance(sigma, numbers.Real) or not 0 <= float(sigma) < np.inf:
         raise ValueError(f"sigma={sigma!r} is not possible: give a finite number of at least 0.")
@@ -166,6 +170,26 @@ class RiskCurveDisplay:
         return self
 
 # %% ../nbs/08_ridge.ipynb #87f97a5a
+def sandwich(A, A_after):
+    "The best `a` and `b` with `a A A' <= A_after A_after' <= b A A'`, for an `A` of full column rank."
+    lengths = np.linalg.norm(A, axis=1, keepdims=True)
+    lengths[lengths == 0] = lengths.max()
+    Q, R = np.linalg.qr(A / lengths)
+    inside = Q.T @ (A_after / lengths)
+    spectrum = np.linalg.svd(sla.solve_triangular(R, inside), compute_uv=False)**2
+    escaped = np.sum((A_after / lengths - Q @ inside)**2) > 1e-10 * np.sum((A_after / lengths)**2)
+    return float(spectrum[-1]) if len(spectrum) == len(R) else 0.0, np.inf if escaped else float(spectrum.max(initial=0.0))
+
+def kernel_factor(K, name):
+    "`A` with `K = A A'`, of full column rank; directions that are rounding once the samples have one length are left out."
+    check_kernel(K, name)
+    K = K.toarray() if is_sparse(K) else np.asarray(to_numpy(K))
+    precision, lengths = np.finfo(result_dtype(K)).eps, np.sqrt(np.maximum(np.diagonal(K).astype(np.float64), 0.0))
+    lengths[lengths == 0] = 1.0
+    mu, U = np.linalg.eigh(K / lengths / lengths[:, None])
+    kept = mu > len(mu) * precision * mu[-1]
+    return lengths[:, None] * U[:, kept] * np.sqrt(mu[kept])
+
 def kernel_sandwich(K, K_after):
     """The best `a` and `b` with `a K <= K_after <= b K` in the order of semidefinite matrices.
 
@@ -184,6 +208,11 @@ def kernel_sandwich(K, K_after):
     ValueError
         A matrix is not symmetric positive semidefinite, or their shapes differ.
 
+    Notes
+    -----
+    With the samples brought to one length, directions of `K` below `n_samples` times the unit roundoff of its largest are taken
+    for rounding. Where `K` is made of data of a condition number above 1e6, say, ask `data_sandwich`.
+
     Examples
     --------
     >>> from fsel_book import kernel_sandwich
@@ -191,15 +220,44 @@ def kernel_sandwich(K, K_after):
     >>> round(a, 12), round(b, 12)
     (1.0, 1.5)
     """
-    (mu, U), (mu_after, U_after) = check_kernel(K), check_kernel(K_after, "K_after")
-    if U.shape != U_after.shape: raise ValueError(f"K_after must have the shape of K, {U.shape}; it has {U_after.shape}.")
-    if not np.any(mu): raise ValueError("K is all zeros: no kernel but zero lies between its multiples.")
-    rotated = np.sqrt(mu_after)[:, None] * (U_after.T @ U)
-    inside = mu > 0
-    C = rotated[:, inside] / np.sqrt(mu[inside])
-    spectrum = np.linalg.eigvalsh(C.T @ C)
-    escaped = np.sum(rotated[:, ~inside]**2) > 1e-10 * np.sum(mu_after)
-    return float(max(spectrum[0], 0.0)), np.inf if escaped else float(spectrum[-1])
+    A, A_after = kernel_factor(K, "K"), kernel_factor(K_after, "K_after")
+    if len(A) != len(A_after): raise ValueError(f"K_after must have the shape of K, {(len(A),) * 2}; it has {(len(A_after),) * 2}.")
+    if A.shape[1] == 0: raise ValueError("K is all zeros: no kernel but zero lies between its multiples.")
+    return sandwich(A, A_after)
+
+def data_sandwich(X, X_after):
+    """The best `a` and `b` with `a X X' <= X_after X_after' <= b X X'`, without forming the kernels.
+
+    Parameters
+    ----------
+    X, X_after : array of any library, array-like or SciPy sparse, shapes (n_samples, n_features) and (n_samples, any)
+        `X_after` is used as a dense array on the host.
+
+    Returns
+    -------
+    tuple of float
+        Good to about the unit roundoff times the condition number of `X` with its samples brought to one length. `b` is infinite
+        where `X_after` is not made of the features of `X`.
+
+    Raises
+    ------
+    ValueError
+        As `row_space`; the matrices differ in their number of samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fsel_book import data_sandwich
+    >>> X = np.array([[3.0, 0.0, 4.0], [0.0, 1e-9, 0.0]])
+    >>> a, b = data_sandwich(X, X * [1.0, 2.0, 1.0])
+    >>> round(a, 12), round(b, 12)
+    (1.0, 4.0)
+    """
+    space, X_after = row_space(X), as_float64(check_matrix(X_after, "X_after"))
+    n, n_after = space.X.shape[0], X_after.shape[0]
+    if n != n_after: raise ValueError(f"X has {n} samples, X_after has {n_after}: they must be the same.")
+    A = space.B if space.T is not None else to_numpy(as_float64(space.X) @ space.V)
+    return sandwich(A / space.scale, to_numpy(X_after.toarray() if is_sparse(X_after) else X_after))
 
 # %% ../nbs/08_ridge.ipynb #d7eebc67
 def largest_share(mu, N, high):
@@ -310,12 +368,13 @@ class PredictionBound:
 
 def span_coordinates(X, Q):
     "With `X = U diag(S) V'`: the coordinates `Q V` of the rows of `Q`, their squared lengths outside of the span, `S` and `U`."
-    V = row_space(X).basis()
-    U, S, Wh = np.linalg.svd(X @ V, full_matrices=False)
+    space = row_space(X)
+    V = space.basis()
+    U, S, Wh = np.linalg.svd(space.X @ V, full_matrices=False)
     inside = Q @ (V @ Wh.T)
     squares = np.asarray(Q.multiply(Q).sum(axis=1)).ravel() if is_sparse(Q) else np.sum(Q**2, axis=1)
     outside = np.maximum(squares - np.sum(inside**2, axis=1), 0.0) + 1e-15 * squares  # what rounding may have taken
-    return inside, outside, S, U
+    return inside, outside, S / space.scale, U
 
 # %% ../nbs/08_ridge.ipynb #de0b0d3c
 def prediction_bound(certificate, X, y, lam, Q):
@@ -361,6 +420,7 @@ def prediction_bound(certificate, X, y, lam, Q):
     X, Q = (check_array(canonical(A) if is_sparse(A) else to_numpy(A), accept_sparse=("csr", "csc"), dtype=np.float64, input_name=name)
             for A, name in ((X, "X"), (Q, "Q")))
     y = column_or_1d(check_array(to_numpy(y), ensure_2d=False, dtype=np.float64, input_name="y"))
+    for name, A in (("X", X), ("Q", Q), ("y", y)): check_range(A, name)
     check_consistent_length(X, y)
     if Q.shape[1] != X.shape[1]: raise ValueError(f"Q has {Q.shape[1]} features, X has {X.shape[1]}: they must be the same.")
     if check_lam(lam, many=False) == 0: raise ValueError(f"lam={lam!r} is not possible: give one number above 0.")
@@ -402,8 +462,10 @@ def by_products(X, Y, lams, mu, E):
 # %% ../nbs/08_ridge.ipynb #281377cf
 def by_basis(X, Y, lams):
     "The same from a basis of the row space, without squaring the condition number."
-    V = row_space(X).basis()
-    U, S, Wh = np.linalg.svd(to_numpy(as_float64(X) @ V), full_matrices=False)
+    space = row_space(X)
+    V = space.basis()
+    U, S, Wh = np.linalg.svd(to_numpy(as_float64(space.X) @ V), full_matrices=False)
+    S = S / space.scale
     with np.errstate(over="ignore"): C = (Y.T @ U / (S + lams[:, None, None] / S)) @ Wh  # S / (S^2 + lam), at any size
     return from_numpy(C.reshape(-1, len(S)), X) @ V.T
 
@@ -442,12 +504,9 @@ def _coefficients(model, X, Y, lams):
     if model.kernel != "linear":
         mu, E = check_kernel(_kernel(model, X, X), "X" if model.kernel == "precomputed" else "The kernel matrix")
         return "dual_coef_", solutions(mu[mu > 0], E[:, mu > 0], Y, lams)  # the null space meets no sample
-    G, dtype, xp = gram(X), result_dtype(X), namespace(X)
-    mu, E = np.linalg.eigh(G) if np.all(np.isfinite(G)) else (np.full(1, np.inf), None)
-    in_range = 1e-200 < mu[-1] < 1e200 or not (X.count_nonzero() if is_sparse(X) else xp.any(X != 0))
-    W = by_products(X, Y, lams, np.maximum(mu, 0.0), E) if in_range and lams.min() >= 1e-8 * mu[-1] else by_basis(X, Y, lams)
-    if dtype != np.float64: W = xp.astype(W, getattr(xp, dtype.name))
-    return "coef_", xp.reshape(W, (len(lams), Y.shape[1], X.shape[1]))
+    mu, E = np.linalg.eigh(gram(X))
+    W = by_products(X, Y, lams, np.maximum(mu, 0.0), E) if lams.min() >= 1e-8 * mu[-1] else by_basis(X, Y, lams)
+    return "coef_", namespace(X).reshape(in_precision_of(X, W), (len(lams), Y.shape[1], X.shape[1]))
 
 # %% ../nbs/08_ridge.ipynb #6522cbd0
 class RLSClassifier(ClassifierMixin, BaseEstimator):

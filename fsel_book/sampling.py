@@ -24,7 +24,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted, validate_data
 
-from .arrays import (canonical, check_matrix, from_numpy, is_integer, is_sparse, namespace, result_dtype, small_work,
+from .arrays import (RANGE, canonical, check_matrix, check_range, from_numpy, is_integer, is_sparse, namespace, result_dtype, small_work,
                               take_columns, to_numpy)
 from .spectra import as_space, basis_accuracy, row_space
 
@@ -466,15 +466,19 @@ def automatic_draws(r, ell, d):
 def check_input(estimator, X, reset, least=2):
     """`X` validated for `fit` (`reset`) or for a later method of `estimator`, in the library in which it came.
 
-    In `fit` it must have `least` samples. Sparse results are canonical, and nothing is written to the `X` of the caller.
+    In `fit` it must have `least` samples, and a largest entry that is not too small to be squared. Sparse results are canonical,
+    and nothing is written to the `X` of the caller.
     """
+    smallest = RANGE[0] if reset else 0.0
     if is_sparse(X): X = canonical(X)
     if array_api_compat.is_array_api_obj(X) and not array_api_compat.is_numpy_array(X):
-        X = check_matrix(X)
+        X = check_matrix(X, smallest=smallest)
         _check_feature_names(estimator, X, reset=reset)
         _check_n_features(estimator, X, reset=reset)
     else:
-        X = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse=("csr", "csc"))
+        with np.errstate(over="ignore", invalid="ignore"):  # in the sum that looks for NaN
+            X = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse=("csr", "csc"))
+        check_range(X, smallest=smallest)
     if reset and X.shape[0] < least:
         raise ValueError(f"Found {X.shape[0]} sample(s) (n_samples = {X.shape[0]}) while a minimum of {least} is required by "
                          f"{type(estimator).__name__}.")
@@ -555,7 +559,7 @@ class SamplingTransformer(SelectorMixin, BaseEstimator):
             `X` has not as many columns as features were selected.
         """
         check_is_fitted(self, "support_")
-        X = check_matrix(X)
+        X = check_matrix(X, smallest=0.0)
         if X.shape[1] != self.sampling_.n_selected:
             raise ValueError(f"X has {X.shape[1]} features, but {self.sampling_.n_selected} features were selected.")
         if self.rescale: X = scale_columns(X, 1 / self._factors())
@@ -654,8 +658,8 @@ class CertifiedSelector(SamplingTransformer):
         Raises
         ------
         ValueError
-            `X` is not a finite real matrix of at least two samples, or is zero; a parameter has an
-            impossible value, or one that these data do not allow. The message says which and what would be possible.
+            `X` is not a finite real matrix of at least two samples, is zero, or its largest entry is not between 1e-150 and 1e150;
+            a parameter has an impossible value, or one that these data do not allow. The message says which and what would be possible.
         """
         forget(self)
         check_flag("rescale", self.rescale)

@@ -2,10 +2,10 @@
 
 # %% auto #0
 __all__ = ['GRAM_LIMIT', 'KRYLOV_STEPS', 'long_blocks', 'gram', 'gram_factor', 'sparse_signs', 'sketch',
-           'warn_of_tiny_directions', 'sketched_factor', 'unit_factors', 'orthonormalize', 'largest_entry',
-           'safe_scale', 'in_range', 'squared_norms', 'check_leading', 'column_lengths', 'SampleSide', 'RowSpace',
-           'check_orthonormal', 'gram_times', 'leading_directions', 'leading_space', 'row_space', 'about_norm',
-           'basis_accuracy', 'as_space', 'leverage_scores']
+           'warn_of_tiny_directions', 'sketched_factor', 'unit_factors', 'orthonormalize', 'at_unit_scale',
+           'squared_norms', 'check_leading', 'column_lengths', 'SampleSide', 'RowSpace', 'check_orthonormal',
+           'gram_times', 'leading_directions', 'leading_space', 'row_space', 'about_norm', 'basis_accuracy', 'as_space',
+           'leverage_scores']
 
 # %% ../nbs/02_spectra.ipynb #3a600a2e
 import warnings
@@ -16,25 +16,22 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg.lapack import dtrtri
 
-from .arrays import (as_float64, by_columns, check_matrix, from_numpy, is_integer, is_sparse, namespace,
+from .arrays import (as_float64, by_columns, check_matrix, from_numpy, is_integer, is_sparse, largest_entry, namespace,
                               result_dtype,
                               small_work, take_columns, to_numpy)
 
 # %% ../nbs/02_spectra.ipynb #2445c9a2
-def long_blocks(X, scale=1.0, block_bytes=2**25):
-    """Yield `(start, stop, Z)`, float64 blocks of rows of the tall one of `X` and `X'`, times `scale`."""
+def long_blocks(X, block_bytes=2**25):
+    """Yield `(start, stop, Z)`, float64 blocks of rows of the tall one of `X` and `X'`."""
     n, d = X.shape
-    for a, b, block in by_columns(X if d >= n else X.T, block_bytes):
-        Z = as_float64(block.T)
-        yield a, b, Z * scale if scale != 1.0 else Z
+    for a, b, block in by_columns(X if d >= n else X.T, block_bytes): yield a, b, as_float64(block.T)
 
 # %% ../nbs/02_spectra.ipynb #ca7eec22
-def gram(X, scale=1.0):
+def gram(X):
     """`Z'Z` on the host, accumulated over blocks: `X X'` of a wide matrix, `X'X` of a tall one."""
     G: Any = 0.0
-    at_once = is_sparse(X) or (str(X.dtype).endswith("float64") and scale == 1.0)  # blocks would save no memory
-    with np.errstate(over="ignore", invalid="ignore"):
-        for _, _, Z in long_blocks(X, scale, 2**62 if at_once else 2**25): G = G + Z.T @ Z
+    at_once = is_sparse(X) or str(X.dtype).endswith("float64")  # blocks would save no memory
+    for _, _, Z in long_blocks(X, 2**62 if at_once else 2**25): G = G + Z.T @ Z
     return G.toarray() if is_sparse(X) else to_numpy(G)
 
 # %% ../nbs/02_spectra.ipynb #1b9feb6e
@@ -54,11 +51,11 @@ def sparse_signs(n_rows, n_columns, rng, per_row=8):
     return sp.csr_array((signs, columns, np.arange(0, n_rows * per_row + 1, per_row)), shape=(n_rows, n_columns))
 
 # %% ../nbs/02_spectra.ipynb #37b01a99
-def sketch(X, size, scale=1.0):
+def sketch(X, size):
     """`Omega' Z` on the host, for a sparse sign matrix `Omega` with `size` columns, in one pass."""
     S: Any = 0.0
     rng = np.random.default_rng(0)
-    for a, b, Z in long_blocks(X, scale):
+    for a, b, Z in long_blocks(X):
         Omega = sparse_signs(b - a, size, rng).T.tocsr()
         S = S + (Omega @ Z if is_sparse(Z) or isinstance(Z, np.ndarray) else from_numpy(Omega.toarray(), Z) @ Z)
     return S.toarray() if is_sparse(S) else to_numpy(S)
@@ -74,14 +71,14 @@ def warn_of_tiny_directions(S, eps):
                       f"rounding left, of centring for instance. rank={len(S) - 1} leaves it out.", stacklevel=5)
 
 # %% ../nbs/02_spectra.ipynb #9b162208
-def sketched_factor(X, D, tolerance, scale=1.0):
+def sketched_factor(X, D, tolerance):
     """`T` and `B` by Cholesky QR of `Z` preconditioned with the singular vectors of a sketch of `Z D`."""
-    _, S, Vt = np.linalg.svd(sketch(X, max(2 * len(D), 32), scale) * D, full_matrices=False)
+    _, S, Vt = np.linalg.svd(sketch(X, max(2 * len(D), 32)) * D, full_matrices=False)
     keep = S > tolerance * S[0]
     S, V = S[keep], Vt[keep].T
     T = D[:, None] * V / S
     W2, T_there = 0.0, from_numpy(T, X)
-    for _, _, Z in long_blocks(X, scale):
+    for _, _, Z in long_blocks(X):
         W = Z @ T_there
         W2 = W2 + W.T @ W
     L = np.linalg.cholesky(to_numpy(W2))
@@ -101,23 +98,20 @@ def unit_factors(norms, floor=2e-15):
 
 # %% ../nbs/02_spectra.ipynb #33b1bf9a
 def orthonormalize(X):
-    """Factor the tall one `Z` of `X` and `X'`: `scale Z = Q B'` with orthonormal `Q = Z T`; all but `Q` on the host.
+    """Factor the tall one `Z` of `X` and `X'`: `Z = Q B'` with orthonormal `Q = Z T`; all but `Q` on the host.
 
     Parameters
     ----------
     X : array or CSR/CSC matrix, shape (n_samples, n_features)
+        At unit scale.
 
     Returns
     -------
     T, B : ndarray, shape (min(n_samples, n_features), rank)
         The rank is the numerical rank of `Z` with its columns scaled to unit norm.
-    scale : float
-        A power of two that keeps squares in range; 1 for all but extreme data.
     """
-    G, scale = gram(X), 1.0
-    if not 1e-200 < np.max(np.diag(G)) < 1e200:
-        scale = safe_scale(X)
-        G = gram(X, scale)
+    G = gram(X)
+    if not np.any(G): raise ValueError("X is all zeros: its rank is 0 and there is nothing to select.")
     norms = np.sqrt(np.diag(G))
     tolerance = max(10.0, np.sqrt(max(X.shape))) * np.finfo(result_dtype(X)).eps
     D = unit_factors(norms)
@@ -126,31 +120,17 @@ def orthonormalize(X):
         spectrum = np.linalg.eigvalsh(G)
         gram_will_do = spectrum[-1] < GRAM_LIMIT**2 * spectrum[0]
         if gram_will_do: T, B = gram_factor(G, norms)
-    if not gram_will_do:
-        T, B = sketched_factor(X, D, tolerance, scale)
-        B = B * norms[:, None]
-    return T * scale, B, scale
+    if gram_will_do: return T, B
+    T, B = sketched_factor(X, D, tolerance)
+    return T, B * norms[:, None]
 
 # %% ../nbs/02_spectra.ipynb #67bb71b5
-def largest_entry(X):
-    """The size of the largest entry of `X`; 0 if it has none."""
-    values = X.data if is_sparse(X) else X
-    xp = namespace(values)
-    return max(float(xp.max(values)), -float(xp.min(values))) if 0 not in values.shape else 0.0
-
-def safe_scale(X):
-    """The power of two that brings the largest entry of `X` near one."""
+def at_unit_scale(X):
+    """`X` times a power of two that brings its largest entry near 1, and that power: 1 unless it is beyond 1e-50 or 1e50."""
     largest = largest_entry(X)
-    if largest == 0: raise ValueError("X is all zeros: its rank is 0 and there is nothing to select.")
-    if largest < np.finfo(np.float64).tiny:
-        raise ValueError(f"X has no entry above {largest:.0e}, where float64 has lost its precision; rescale it.")
-    return float(2.0 ** -np.frexp(largest)[1])
-
-def in_range(X, room):
-    """`X` in float64, CSR if sparse, times a power of two unless its largest entry is between `1 / room` and `room`; that power."""
-    X = as_float64(X.tocsr() if is_sparse(X) else X)
-    scale = 1.0 if 1 / room < (largest_entry(X) or 1.0) < room else safe_scale(X)
-    return (X if scale == 1.0 else X * scale), scale
+    if largest == 0 or 1e-50 < largest < 1e50: return X, 1.0
+    scale = float(2.0 ** -np.frexp(largest)[1])
+    return X * scale, scale
 
 # %% ../nbs/02_spectra.ipynb #53961eca
 def squared_norms(Z, T=None, upper=False):
@@ -173,10 +153,10 @@ def check_leading(space, rank):
         raise ValueError(f"rank={rank!r} is not possible: {known}, so rank must be an integer from 1 to {space.shape[1]}.")
 
 # %% ../nbs/02_spectra.ipynb #e146c247
-def column_lengths(X, scale):
-    "Squared lengths of the columns of `scale X`, float64, on the device of `X`."
-    if is_sparse(X): return np.bincount(X.tocoo().col, (scale * X.data.astype(np.float64))**2, X.shape[1])
-    Z = as_float64(X) * scale if scale != 1.0 else as_float64(X)
+def column_lengths(X):
+    "Squared lengths of the columns of `X`, float64, on the device of `X`."
+    if is_sparse(X): return np.bincount(X.tocoo().col, X.data.astype(np.float64)**2, X.shape[1])
+    Z = as_float64(X)
     return namespace(X).vecdot(Z, Z, axis=-2)
 
 class SampleSide:
@@ -184,7 +164,6 @@ class SampleSide:
     X: Any
     V: Any
     B: Any
-    scale: Any
     shape: Any
     numerical_rank: Any
     small_svd: Any
@@ -193,17 +172,17 @@ class SampleSide:
     def left(self):
         """Left singular vectors of `X` in the space, float64, on the device of `X`."""
         if len(self.B) == self.X.shape[0]: return from_numpy(self.small_svd.U[:, :self.shape[1]], self.X)
-        U = namespace(self.X).concat([Z @ self.V for _, _, Z in long_blocks(self.X, self.scale)])
+        U = namespace(self.X).concat([Z @ self.V for _, _, Z in long_blocks(self.X)])
         return U / from_numpy(self.small_svd.S[:self.shape[1]], self.X)
 
     @cached_property
     def squared_lengths(self):
-        """Squared lengths of the columns of `scale X`, float64, on the device of `X`."""
-        return namespace(self.X).concat([column_lengths(block, self.scale) for _, _, block in by_columns(self.X, 2**22)])
+        """Squared lengths of the columns of `X`, float64, on its device."""
+        return namespace(self.X).concat([column_lengths(block) for _, _, block in by_columns(self.X, 2**22)])
 
     @cached_property
     def residual_norms(self):
-        """Lengths of the columns of `scale (X - U U'X)`, with `U` the left vectors: float64, on the device of `X`."""
+        """Lengths of the columns of `X - U U'X`, with `U` the left vectors: float64, on the device of `X`."""
         U, whole = to_numpy(self.left), to_numpy(self.squared_lengths)
         inner = [to_numpy(namespace(W).vecdot(W, W, axis=-2)) for W in self.projections()]
         left = whole - np.concatenate(inner)
@@ -216,13 +195,13 @@ class SampleSide:
         return from_numpy(np.sqrt(left), self.X)
 
     def projections(self):
-        """Yield `scale U'X` in blocks of columns."""
-        for _, _, block in by_columns(self.X): yield self.scale * (self.left.T @ as_float64(block))
+        """Yield `U'X` in blocks of columns."""
+        for _, _, block in by_columns(self.X): yield self.left.T @ as_float64(block)
 
     def columns(self, indices):
-        """The columns of `scale X` for the given host indices: float64, dense, on the host."""
+        """The columns of `X` for the given host indices: float64, dense, on the host."""
         C = take_columns(self.X, indices)
-        return self.scale * (C.toarray() if is_sparse(C) else to_numpy(C)).astype(np.float64)
+        return (C.toarray() if is_sparse(C) else to_numpy(C)).astype(np.float64)
 
 # %% ../nbs/02_spectra.ipynb #0ccad682
 class RowSpace(SampleSide):
@@ -234,8 +213,11 @@ class RowSpace(SampleSide):
     Parameters
     ----------
     X : array or CSR/CSC matrix, shape (n_samples, n_features)
-    B, scale
-        As `orthonormalize(X)` returns them.
+        At unit scale: `row_space` multiplies data of extreme size by a power of two.
+    B
+        As `orthonormalize(X)` returns it.
+    scale : float
+        What the data were multiplied by.
     T : array, shape (n_samples, rank), optional
         Where `V = X'T`.
     V : array, shape (n_features, rank), optional
@@ -252,15 +234,15 @@ class RowSpace(SampleSide):
     leverage_scores : array, shape (n_features,)
         Squared norms of the rows of `V`, in the library, on the device and in the precision of `X`.
     singular_values : ndarray, shape (rank,)
-        Those of `X` that belong to the space, largest first.
+        Those of the data, `X / scale`, that belong to the space, largest first.
     energy : float
         The part of the squared Frobenius norm of `X` that lies in the space; 1 without truncation.
     left : array, shape (n_samples, rank)
         Left singular vectors of `X` that belong to the space: orthonormal columns.
     squared_lengths : array, shape (n_features,)
-        Squared lengths of the columns of `scale X`.
+        Squared lengths of the columns of `X`.
     residual_norms : array, shape (n_features,)
-        Lengths of what the space leaves of the columns of `scale X`.
+        Lengths of what the space leaves of the columns of `X`.
 
     Examples
     --------
@@ -290,7 +272,7 @@ class RowSpace(SampleSide):
 
     @property
     def singular_values(self):
-        """Singular values of `X` in the space, largest first."""
+        """Singular values of the data in the space, largest first."""
         return self.small_svd.S[:self.shape[1]] / self.scale
 
     @property
@@ -368,22 +350,19 @@ def leading_directions(X, k):
     return K @ np.linalg.eigh(A + A.T)[1][:, :-k - 1:-1]
 
 # %% ../nbs/02_spectra.ipynb #1deeccf8
-def leading_space(X, k):
+def leading_space(X, k, scale=1.0):
     "The `RowSpace` of about the `k` leading directions of `X`, by sketches; None where that would not be accurate."
-    with np.errstate(over="ignore"): lengths = namespace(X).concat([column_lengths(block, 1.0) for _, _, block in by_columns(X, 2**22)])
-    if not 1e-200 < float(namespace(lengths).sum(lengths)) < 1e200: return None
     U = from_numpy(leading_directions(X, k), X)
     if X.shape[1] < X.shape[0]:
         U = from_numpy(np.linalg.qr(np.concatenate([to_numpy(Z @ U) for _, _, Z in long_blocks(X)]))[0], X)
     W = namespace(X).concat([U.T @ as_float64(block) for _, _, block in by_columns(X)], axis=1)
     sizes = np.sqrt(to_numpy(namespace(W).vecdot(W, W)))
     if sizes.min() < 1e-6 * sizes.max(): return None
-    T, B, scale = orthonormalize(W)
+    T, B = orthonormalize(W)
     R, S, Qt = np.linalg.svd(B, full_matrices=False)
     if len(S) < k or S[-1] < 1e-6 * S[0]: return None
-    space = RowSpace(X, to_numpy(U) @ R * (S / scale), 1.0, V=W.T @ from_numpy(T @ Qt.T, X), partial=True)
-    space.small_svd = np.linalg.svd(np.eye(k))._replace(U=to_numpy(U) @ R, S=S / scale)
-    space.squared_lengths = lengths
+    space = RowSpace(X, to_numpy(U) @ R * S, scale, V=W.T @ from_numpy(T @ Qt.T, X), partial=True)
+    space.small_svd = np.linalg.svd(np.eye(k))._replace(U=to_numpy(U) @ R, S=S)
     return space
 
 # %% ../nbs/02_spectra.ipynb #f9d40a3d
@@ -406,7 +385,8 @@ def row_space(X, rank=None, exact=True):
     Raises
     ------
     ValueError
-        `X` is not a finite real matrix or is zero; `rank` is no integer, below 1 or above the numerical rank.
+        `X` is not a finite real matrix, is zero, or its largest entry is not between 1e-150 and 1e150; `rank` is no integer,
+        below 1 or above the numerical rank.
 
     Warnings
     --------
@@ -434,13 +414,13 @@ def row_space(X, rank=None, exact=True):
     >>> row_space(X, rank=2).shape
     (100, 2)
     """
-    X = check_matrix(X)
+    X, scale = at_unit_scale(check_matrix(X))
     wide = X.shape[1] >= X.shape[0]
     if is_sparse(X): X = X.tocsc() if wide else X.tocsr()
     if not exact and is_integer(rank) and 1 <= rank <= min(X.shape) / 10 > 50:
-        space = leading_space(X, int(rank))
+        space = leading_space(X, int(rank), scale)
         if space is not None: return space
-    T, B, scale = orthonormalize(X)
+    T, B = orthonormalize(X)
     if wide: space = RowSpace(X, B, scale, T=from_numpy(T, X))
     else:
         V = np.linalg.svd(B, full_matrices=False).U
@@ -459,8 +439,8 @@ def about_norm(A, steps=6):
 def basis_accuracy(space):
     """About how far `V'V` is from the identity: the unit roundoff times the equilibrated condition number."""
     if space.T is None: return float(np.finfo(float).eps)
-    norms = np.linalg.norm(space.B, axis=1, keepdims=True) / space.scale
-    B, T = np.divide(space.B / space.scale, norms, out=np.zeros_like(space.B), where=norms > 0), to_numpy(space.T) * norms
+    norms = np.linalg.norm(space.B, axis=1, keepdims=True)
+    B, T = np.divide(space.B, norms, out=np.zeros_like(space.B), where=norms > 0), to_numpy(space.T) * norms
     return float(np.finfo(float).eps * about_norm(B) * about_norm(T))
 
 def as_space(V):

@@ -2,9 +2,10 @@
 
 # %% auto #0
 __all__ = ['SimplexProgram', 'on_support', 'polish', 'minimise', 'relative_gap', 'EnclosingBall', 'prepared', 'enclosing_ball',
-           'Margin', 'labels_of', 'two_classes', 'near_points', 'hard_margin', 'svm_margin', 'inner_products',
-           'soft_margin', 'square_of_ratio', 'MarginReport', 'margin_report', 'SupportVectorSelector', 'l1_program',
-           'SparseMachine', 'LPSVMClassifier', 'scad', 'scad_slope', 'SCADSVMClassifier']
+           'Margin', 'labels_of', 'two_classes', 'unit_rows', 'near_points', 'plane_through', 'middle',
+           'touching_plane', 'meet', 'hard_margin', 'svm_margin', 'inner_products', 'libsvm', 'soft_margin',
+           'square_of_ratio', 'MarginReport', 'margin_report', 'SupportVectorSelector', 'l1_program', 'SparseMachine',
+           'LPSVMClassifier', 'scad', 'scad_slope', 'SCADSVMClassifier']
 
 # %% ../nbs/09_svm.ipynb #c50da3c3
 import warnings
@@ -13,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.linalg as sla
 import scipy.sparse as sp
 from scipy.optimize import linprog, nnls
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -22,12 +24,12 @@ from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from .arrays import as_float64, check_matrix, from_numpy, is_sparse, namespace, result_dtype, to_numpy
+from .arrays import as_float64, check_matrix, from_numpy, is_sparse, largest_entry, namespace, result_dtype, to_numpy
 from .bss import BSSSelector, round_ties
 from .sampling import (CertifiedSelector, SamplingTransformer, certify, check_draws, check_input, check_instance, check_library,
                                 check_positive, forget)
 from .ridge import check_labels, labels_by
-from .spectra import in_range, largest_entry, row_space
+from .spectra import at_unit_scale, orthonormalize, row_space
 
 # %% ../nbs/09_svm.ipynb #e8f92257
 class SimplexProgram:
@@ -169,10 +171,13 @@ class EnclosingBall:
     gap: float
 
 def prepared(X):
-    "`X` in range for squares, and centred if it is not sparse; the power of two that it was multiplied with, and the shift."
-    X, scale = in_range(X, 1e140)
-    shift = 0.0 if is_sparse(X) else namespace(X).mean(X, axis=0)
-    return (X if is_sparse(X) else X - shift), scale, shift
+    "`X` at unit scale, and if it is not sparse less the sample nearest to its mean; the power of two that it was multiplied with, and the shift."
+    X, scale = at_unit_scale(as_float64(X.tocsr() if is_sparse(X) else X))
+    if is_sparse(X): return X, scale, 0.0
+    xp = namespace(X)
+    away = X - xp.mean(X, axis=0)
+    shift = X[int(xp.argmin(xp.vecdot(away, away))), :]
+    return X - shift, scale, shift
 
 def enclosing_ball(X, tol=1e-7):
     """The smallest ball that encloses all samples: its center and radius.
@@ -198,8 +203,8 @@ def enclosing_ball(X, tol=1e-7):
 
     Notes
     -----
-    Dense data are centred first, on a copy, since distances are computed from inner products. Sparse data are not, and
-    the rounding of long vectors is counted in `gap`.
+    Dense data are moved first, on a copy, so that a sample in their middle is zero, since distances are computed from inner
+    products. Sparse data are not, and the rounding of long vectors is counted in `gap`.
 
     Examples
     --------
@@ -240,7 +245,7 @@ class Margin:
     slack : float
         The sum of the violations `max(0, 1 - y (x'w + b))`.
     gap : float
-        How far the squared margin can be above the largest possible, relative to it.
+        How far the squared margin can be below the largest possible, relative to it.
 
     Examples
     --------
@@ -271,35 +276,102 @@ def two_classes(y, n):
     if len(classes) > 2: raise ValueError(f"y has {len(classes)} classes; a margin is between 2.")
     return np.where(y == classes[1], 1.0, -1.0)
 
-def near_points(X, signs):
-    "Weights, with sum one in each class, of two points of the hulls that are near to each other; None where the hulls meet."
+def unit_rows(X):
+    "The lengths of the rows of `X`, and coordinates of the rows divided by them in an orthonormal basis, on the host."
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of directions so small that they count as none here
-        space = row_space(X)
-    coordinates = to_numpy(space.left) * (space.singular_values / space.singular_values[0])
-    a, distance = nnls(np.vstack([(signs[:, None] * coordinates).T, signs > 0, signs < 0]), np.append(np.zeros(space.shape[1]), [1.0, 1.0]),
-                       maxiter=30 * len(signs))
-    return None if distance <= 1e-11 else a / np.where(signs > 0, a[signs > 0].sum(), a[signs < 0].sum())
+        rows = orthonormalize(X)[1] if X.shape[0] <= X.shape[1] else X.toarray() if is_sparse(X) else to_numpy(X)
+    lengths = np.linalg.norm(rows, axis=1)
+    lengths[lengths == 0] = lengths[lengths > 0].min()
+    return lengths, rows / lengths[:, None]
+
+def near_points(X, signs):
+    "Weights, with sum one in each class, of two points of the hulls that are near to each other."
+    lengths, directions = unit_rows(X)
+    sides = np.array([signs > 0, signs < 0])
+    nearest = np.array([lengths[side].min() for side in sides])
+    system = np.vstack([(signs[:, None] * directions).T, sides * nearest[:, None] / lengths])
+    a = nnls(system, np.append(np.zeros(directions.shape[1]), nearest / nearest.max()), maxiter=30 * len(signs))[0] / lengths
+    for side in sides:
+        if not a[side].any(): a[side] = lengths[side] == lengths[side].min()
+    return a / (sides.T @ (sides @ a))
 
 # %% ../nbs/09_svm.ipynb #3b3f7d69
-def hard_margin(X, signs, tol):
+def plane_through(X, signs, F):
+    """The shortest `w` with `y_i (x_i'w + b) = 1` for the samples `F` and some `b`, and its weights, with sum one in each class.
+
+    Where the samples are dependent, None, and weights that make nothing of them.
+    """
+    y, used = signs[F], np.unique(X[F].indices) if is_sparse(X) else slice(None)
+    rows = X[F][:, used].toarray() if is_sparse(X) else to_numpy(namespace(X).take(X, from_numpy(F, X), axis=0))
+    A, goal = rows[1:] - rows[0], y[1:] - y[0]
+    lengths = np.linalg.norm(A, axis=1)
+    lengths[lengths == 0] = 1.0
+    Q, R, order = sla.qr((A / lengths[:, None]).T, mode="economic", pivoting=True)
+    k, multipliers = np.count_nonzero(np.abs(np.diag(R)) > 1e-15), np.zeros(len(goal))
+    def weights(): return y * np.append(-np.sum(multipliers / lengths), multipliers / lengths)
+    if k < len(goal):
+        multipliers[order[:k + 1]] = np.append(-sla.solve_triangular(R[:k, :k], R[:k, k]), 1.0)
+        return None, weights() * (1 if weights().sum() >= 0 else -1)
+    c = sla.solve_triangular(R, (goal / lengths)[order], trans="T")
+    multipliers[order] = sla.solve_triangular(R, c)
+    w = np.zeros(X.shape[1])
+    w[used] = Q @ c
+    return from_numpy(w, X), weights() / np.where(y > 0, weights()[y > 0].sum(), weights()[y < 0].sum())
+
+def middle(X, signs, w):
+    "The `b` for which the plane of `w` is as far from both classes, and `y_i (x_i'w + b)`."
+    heights = to_numpy(X @ w)
+    b = -(heights[signs > 0].min() + heights[signs < 0].max()) / 2
+    return float(b), signs * (heights + b)
+
+def touching_plane(X, signs, a):
+    "The widest plane, by the method of `polish` with equations for `w` in the place of those for the weights, which start at `a`."
+    lengths = np.sqrt(SimplexProgram(X, signs, ball=False).squares)
+    F = np.flatnonzero(a)
+    F = F[np.argsort(lengths[F], kind="stable")]
+    for _ in range(len(signs) + 100):
+        while True:
+            w, new = plane_through(X, signs, F)
+            change = new if w is None else new - a[F]
+            shares = np.divide(a[F], -change, out=np.full(len(F), np.inf), where=change < 0)
+            if w is not None and shares.min() >= 1: break
+            if np.isinf(shares.min()): return None, a  # the hulls meet, after all
+            a[F] += shares.min() * change
+            a[F[np.argmin(shares)]] = 0.0
+            F = np.delete(F, np.argmin(shares))
+        a[F] = new
+        heights = to_numpy(X @ w)
+        excess = 1 - signs * (heights - heights[F[0]] + signs[F[0]]) - 8 * np.finfo(float).eps * lengths * np.linalg.norm(to_numpy(w))
+        if excess.max() <= 0 or np.argmax(excess) in F: break
+        F = np.append(F, np.argmax(excess))
+    return w, a
+
+def meet(program, away):
+    "Whether the two mixtures of samples are one point, compared with the samples that they are made of, which were moved by `away`."
+    lengths = np.sqrt(program.squares)
+    lengths[lengths == 0] = lengths[lengths > 0].min() if lengths.any() else 0.0
+    return program.value() <= (1e-11 * (program.a @ lengths) + 1e-15 * away)**2
+
+def hard_margin(X, signs, tol, away):
     "The `Margin` without slack."
-    program = SimplexProgram(X, signs, ball=False)
+    program, meeting = SimplexProgram(X, signs, ball=False), Margin(0.0, False, None, None, np.empty(0, dtype=np.int64), 0.0, 0.0)
     start = np.zeros(len(signs))
     for group in program.groups: start[group[np.argmin(program.squares[group])]] = 1.0
     program.move(start)
     program.pairs(1e-2, 5 * len(signs) + 1000)
-    if not program.solved(1e-2) or program.value() <= 1e-12 * program.squares.max():
-        near = near_points(X, signs) if program.squares.any() else None
-        if near is None: return Margin(0.0, False, None, None, np.empty(0, dtype=np.int64), 0.0, 0.0)
-        program.move(near)
-    program = minimise(program, program.a, tol)
-    distance2, gap = program.value(), relative_gap(program)
+    if program.squares.any() and (meet(program, away) or not program.solved(1e-2)): program.move_exactly(near_points(X, signs))
+    if not meet(program, away): program = minimise(program, program.a, tol)
+    if meet(program, away): return meeting
+    w, a = X.T @ from_numpy(signs * program.a, X), program.a
+    if relative_gap(program) > tol: w, a = touching_plane(X, signs, a)
+    if w is None: return meeting
+    b, values = middle(X, signs, w)
+    size, half, upper = (float(np.linalg.norm(to_numpy(v))) for v in (w, values.min(), X.T @ from_numpy(signs * a / 2, X)))
+    rounding = 8 * np.finfo(float).eps * (np.sqrt(program.squares[a > 0].max()) + away) * size
+    gap = max(1 - (half / size / upper)**2, 0.0) + rounding / half if values.min() > 0 else np.inf
     if gap > tol: warnings.warn(f"The squared margin is known to {gap:.0e} only.", ConvergenceWarning, stacklevel=3)
-    w = X.T @ from_numpy(2 * signs * program.a / distance2, X)
-    heights = to_numpy(X @ w)
-    b = -(heights[signs > 0].min() + heights[signs < 0].max()) / 2
-    return Margin(float(np.sqrt(distance2)) / 2, True, w, float(b), np.flatnonzero(program.a), 0.0, gap)
+    return Margin(half / size, True, w / half, b / half, np.flatnonzero(a), 0.0, gap)
 
 # %% ../nbs/09_svm.ipynb #d8544f26
 def svm_margin(X, y, C=None, tol=1e-7):
@@ -330,8 +402,9 @@ def svm_margin(X, y, C=None, tol=1e-7):
 
     Notes
     -----
-    The hard margin is half the distance between the convex hulls of the classes. Hulls that are closer than 1e-11 of the
-    size of the data count as meeting. Dense data are centred first, on a copy.
+    The hard margin is half the distance between the convex hulls of the classes, and the plane that is returned has it.
+    Hulls count as meeting where their closest points are nearer than 1e-11 of the samples that they are mixtures of. Dense
+    data are moved first, on a copy, so that a sample in their middle is zero.
 
     Examples
     --------
@@ -345,7 +418,8 @@ def svm_margin(X, y, C=None, tol=1e-7):
     signs = two_classes(y, given.shape[0])
     if C is not None: check_positive("C", C)
     X, scale, shift = prepared(given)
-    found = hard_margin(X, signs, tol) if C is None else soft_margin(X, signs, np.float64(C) / scale**2)
+    away = float(np.linalg.norm(to_numpy(shift))) if C is None else 0.0
+    found = hard_margin(X, signs, tol, away) if C is None else soft_margin(X, signs, np.float64(C) / scale**2)
     if found.coef is None: return found
     intercept = found.intercept - float(np.sum(to_numpy(found.coef * shift)))
     return replace(found, margin=found.margin / scale, coef=found.coef * scale, intercept=intercept)
@@ -355,12 +429,17 @@ def inner_products(X):
     K = X @ X.T
     return K.toarray() if is_sparse(K) else to_numpy(K)
 
+def libsvm(K, y, C, tol=1e-3):
+    "The linear machine on the Gram matrix `K`, which is brought to unit scale: libsvm takes curvatures below 1e-12 for zero."
+    unit = 2.0 ** np.frexp(np.diagonal(K).max())[1]
+    return SVC(C=C * unit, kernel="precomputed", tol=tol, max_iter=max(10**7, 100 * len(K))).fit(K / unit, y), unit
+
 def soft_margin(X, signs, C):
     "The `Margin` with slack at the price `C`, by libsvm on the Gram matrix."
     K = inner_products(X)
-    machine = SVC(C=C, kernel="precomputed", tol=1e-6).fit(K, signs)
+    machine, unit = libsvm(K, signs, C, tol=1e-6)
     a = np.zeros(len(signs))
-    a[machine.support_] = machine.dual_coef_[0]
+    a[machine.support_] = machine.dual_coef_[0] / unit
     w, b = X.T @ from_numpy(a, X), float(machine.intercept_[0])
     slack = np.maximum(0, 1 - signs * (K @ a + b)).sum()
     length2 = float(a @ K @ a)
@@ -381,6 +460,8 @@ class MarginReport:
         Before and after.
     interval : tuple of float
         The extreme eigenvalues of `M`: both squares change by a factor in it.
+    accuracy : float
+        How far the squares, and hence the factors, can be off, relative to them: the gaps of all that was computed.
 
     Examples
     --------
@@ -394,6 +475,7 @@ class MarginReport:
     margins: tuple
     radii: tuple
     interval: tuple
+    accuracy: float = 0.0
 
     @property
     def ratios(self):
@@ -415,8 +497,9 @@ class MarginReport:
 
     @property
     def holds(self):
-        "Whether all factors are in their intervals, up to rounding."
-        return all(np.isnan(factor) or low * (1 - 1e-6) - 1e-12 <= factor <= high * (1 + 1e-6)
+        "Whether all factors are in their intervals, up to rounding and `accuracy`."
+        slack = 1e-6 + self.accuracy
+        return all(np.isnan(factor) or low * max(1 - slack, 0.0) - 1e-12 <= factor <= high * (1 + slack)
                    for factor, (low, high) in zip(self.factors, self.allowed))
 
     def table(self):
@@ -460,11 +543,12 @@ def margin_report(X, y, sampling, rescale=True):
     >>> margin_report(X[:100], y[:100], LeverageSelector(4, random_state=0).fit(X[:100]).sampling_).holds
     True
     """
-    X = check_matrix(X)
-    certificate, C = certify(row_space(X), sampling), sampling.apply(X, rescale)
-    eigenvalues = certificate.eigenvalues if rescale else certificate.eigenvalues_unscaled
-    return MarginReport((svm_margin(X, y).margin, svm_margin(C, y).margin), (enclosing_ball(X).radius, enclosing_ball(C).radius),
-                        (float(eigenvalues[0]), float(eigenvalues[-1])))
+    X, scale = at_unit_scale(as_float64(check_matrix(X)))
+    certificate, both = certify(row_space(X), sampling), (X, sampling.apply(X, rescale))
+    low, high = (certificate.eigenvalues if rescale else certificate.eigenvalues_unscaled)[[0, -1]]
+    planes, balls = [svm_margin(Z, y) for Z in both], [enclosing_ball(Z) for Z in both]
+    return MarginReport(tuple(plane.margin / scale for plane in planes), tuple(ball.radius / scale for ball in balls), (float(low), float(high)),
+                        certificate.accuracy + sum(found.gap for found in (*planes, *balls)))
 
 # %% ../nbs/09_svm.ipynb #ace821ab
 class SupportVectorSelector(SamplingTransformer):
@@ -557,10 +641,7 @@ class SupportVectorSelector(SamplingTransformer):
         return self
 
     def _support(self, X, y):
-        if self.svm is None:
-            K = inner_products(X)
-            if not np.all(np.isfinite(K)): raise ValueError("X is too large: products of its samples overflow. Rescale it.")
-            return np.sort(SVC(kernel="precomputed").fit(K, y).support_)
+        if self.svm is None: return np.sort(libsvm(inner_products(X), y, 1.0)[0].support_)
         if not get_tags(self.svm).array_api_support: X = X if is_sparse(X) else to_numpy(X)
         machine = clone(self.svm).fit(X, y)
         if hasattr(machine, "support_"): return np.sort(machine.support_)

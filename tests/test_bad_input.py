@@ -236,8 +236,8 @@ BAD_DATA = {
     "all zero, integers": (np.zeros((4, 6), dtype=int), ["all zeros"], ["X is all zeros"]),
     "nothing but subnormal numbers": (
         np.full((3, 4), 1e-310),
-        ["no entry above 1e-310", "rescale"],
-        ["no entry above", "rescale"],
+        ["X is out of range", "1e-310", "between 1e-150 and 1e+150", "Rescale"],
+        ["X is out of range", "1e-310", "between 1e-150 and 1e+150", "Rescale"],
     ),
     "sparse without entries": (sp.csr_array((4, 6)), ["all zeros"], ["X is all zeros"]),
     "NaN": (with_entry(np.nan), ["NaN"], ["X contains NaN or infinity"]),

@@ -605,8 +605,8 @@ MIXED = {
     "float32": lambda: table().astype(np.float32),
     "tall": lambda: table(150, 20) @ table(20, 40),
     "rank-deficient": lambda: np.vstack([table(20, 60), table(20, 60)]),
-    "huge": lambda: table() * 1e200,
-    "tiny": lambda: table() * 1e-200,
+    "huge": lambda: table() * 1e145,
+    "tiny": lambda: table() * 1e-145,
     "condition 1e8": lambda: with_condition(20, 80, 1e8, np.random.default_rng(0)),
     "samples of very different length": lambda: table() * np.logspace(0, -9, 30)[:, None],
 }

@@ -21,8 +21,8 @@ from sklearn.utils.multiclass import type_of_target
 from .arrays import as_float64, by_columns, check_matrix, from_numpy, is_sparse, namespace, result_dtype, to_numpy
 from .bss import round_ties
 from .leverage import kl
-from .sampling import (CertifiedSelector, Promise, Sampling, certify, check_draws, check_flag, check_instance, check_unit,
-                                target_rank)
+from .sampling import (CertifiedSelector, Promise, Sampling, certify, check_draws, check_flag, check_instance,
+                                check_unit, target_rank)
 from .spectra import as_space, row_space
 
 # %% ../nbs/07_baselines.ipynb #66e6d162

@@ -331,8 +331,8 @@ def canonical(X):
     Returns
     -------
     CSR or CSC matrix or array
-        Another object than `X`, around the same arrays where nothing had to be added up or sorted; with indices of 32 bits
-        where they suffice.
+        Another object than `X`, around the same arrays where nothing had to be added up or sorted; with indices of 32
+        bits where these suffice.
 
     Examples
     --------

@@ -3,8 +3,8 @@
 # %% auto #0
 __all__ = ['SLACK_BITS', 'RULES_AS_PRINTED', 'COLUMNS', 'RULES', 'lower_coefficients', 'upper_coefficients', 'barrier_constants',
            'opening', 'round_ties', 'within_ties', 'check_rule', 'check_request', 'bss_reference', 'plus_identity',
-           'shifted_inverse', 'square_less_inverse', 'Barriers', 'chunks', 'Search', 'in_order', 'LargestNorm',
-           'top_eigenvalue_bound', 'as_float32', 'Bounds', 'LargestSlack', 'LeverageBlock', 'SingleDraw', 'bss',
+           'shifted_inverse', 'square_less_inverse', 'Barriers', 'SingleDraw', 'chunks', 'Search', 'in_order',
+           'LargestNorm', 'top_eigenvalue_bound', 'as_float32', 'Bounds', 'LargestSlack', 'LeverageBlock', 'bss',
            'bss_promise', 'bss_draws', 'sketched_space', 'BSSSelector']
 
 # %% ../nbs/04_bss.ipynb #33a3af03
@@ -209,6 +209,13 @@ class Barriers:
         self.shift()
         return t
 
+# %% ../nbs/04_bss.ipynb #3ce060b7
+class SingleDraw:
+    "In the place of the fences for a single draw at rank one."
+    def lower_upper(self, rows): return rows[:, 0]**2, 0.0
+    def slack_matrix(self): return np.ones((1, 1))
+    def add(self, v, price=0.0): return 1 / v[0]**2
+
 # %% ../nbs/04_bss.ipynb #d0a7b5dc
 def chunks(indices, size=4096):
     "`indices` in pieces."
@@ -408,13 +415,6 @@ class LeverageBlock(Search):
             j = np.argmax(round_ties(slack, SLACK_BITS))
             if slack[j] >= 0: return indices[j], rows[j]
         return self.pick_by_full_scan(barriers)
-
-# %% ../nbs/04_bss.ipynb #3ce060b7
-class SingleDraw:
-    "In the place of the fences for a single draw at rank one."
-    def lower_upper(self, rows): return rows[:, 0]**2, 0.0
-    def slack_matrix(self): return np.ones((1, 1))
-    def add(self, v, price=0.0): return 1 / v[0]**2
 
 # %% ../nbs/04_bss.ipynb #d8f124c0
 RULES: dict = {"largest-norm": LargestNorm, "best": LargestSlack, "sampled": LeverageBlock}

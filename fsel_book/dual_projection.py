@@ -563,9 +563,9 @@ def judge(solution, tol, solver, m):
         warnings.warn(f"The relative error of the solution is known to be at most {solution.residual:.1e}, not tol={tol:.1e}. "
                       "Give a larger max_iter, n_projections or alpha, or solver='accelerate'.", ConvergenceWarning, stacklevel=4)
 
-# %% ../nbs/10_dual_projection.ipynb #709116d8
 SOLVERS, SKETCHES = ("recover", "iterate", "accelerate"), ("gaussian", "sparse-sign", "srht", "countsketch")
 
+# %% ../nbs/10_dual_projection.ipynb #709116d8
 class DualProjectionModel(BaseEstimator, ABC):
     "What `DualProjectionClassifier` and `DualProjectionRidge` share."
 
@@ -614,8 +614,7 @@ class DualProjectionModel(BaseEstimator, ABC):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.array_api_support = True
+        tags.input_tags.sparse = tags.array_api_support = True
         return tags
 
 # %% ../nbs/10_dual_projection.ipynb #273c9160

@@ -813,8 +813,8 @@ class DSFSelector(ComponentsMixin, CertifiedSelector):
         features that bring the span closest, at what is left of the budget.
     rank : int or None
         The number `k` of leading components to serve, below `r`; 1 for a single draw. None takes the numerical rank
-        of `X` where `r` exceeds it and otherwise `r // 2`. With `rank` at most a tenth of the samples and of the features, where both exceed 500, the
-        components are found by sketches, approximately.
+        of `X` where `r` exceeds it and otherwise `r // 2`. With `rank` at most a tenth of the samples and of the features,
+        where both exceed 500, the components are found by sketches, approximately.
     rule : {"first", "best", "components", "target"}
         Which of the feasible features is taken at each step: the first one by length for its price, the one with the
         largest slack, or the one that brings the span of those chosen closest to the components, or to the targets `y`.
@@ -1040,7 +1040,8 @@ def carried_fit(X, chosen, Y, k, intercept):
     return spread(components.T, chosen, X), stored, U
 
 # %% ../nbs/06_dual_set.ipynb #4d5aa4e4
-class SparseComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
+class SparseComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin, RegressorMixin, BaseEstimator,
+                       ABC):
     """Applies the `components_`, `coef_` and `intercept_` that `fit` of a subclass left behind, with the features `selected_`."""
 
     @abstractmethod
@@ -1094,7 +1095,8 @@ class SparseComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
 def configured(selector, **wanted):
     "A clone of `selector` with those of the parameters that it has and that are not None."
     if not hasattr(selector, "get_support"):
-        raise ValueError(f"selector={selector!r} is not possible: give a feature selector, an estimator with get_support, as DSFSelector().")
+        raise ValueError(f"selector={selector!r} is not possible: give a feature selector, an estimator with get_support, "
+                         "as DSFSelector().")
     selector = clone(selector)
     known = selector.get_params(deep=False)
     return selector.set_params(**{name: value for name, value in wanted.items() if name in known and value is not None})
@@ -1103,15 +1105,16 @@ def configured(selector, **wanted):
 class SparsePCRegressor(SparseComponents):
     """Principal component regression with components made of a few features, and a certificate of what that costs.
 
-    For one or many targets, dense and sparse data and arrays of any library; a selector that knows NumPy only is fitted on the host.
+    For one or many targets, dense and sparse data and arrays of any library; a selector that knows NumPy only is fitted
+    on the host.
 
     Parameters
     ----------
     n_components : int or None
         The number `k` of components. None leaves it to the selector, as its `rank`.
     n_features_to_select : int, float or None
-        How many features they may use, above `n_components`; for one component one will do. None is three times `n_components`, where Theorem 1 holds
-        as printed, or all features if they are fewer; without `n_components` it is left to the selector.
+        How many features they may use, above `n_components`; for one component one will do. None is three times
+        `n_components`, where Theorem 1 holds as printed, or all features if they are fewer; without `n_components` it is left to the selector.
     selector : estimator or None
         What chooses the features: any selector of scikit-learn's kind. Its parameters `n_features_to_select` and `rank`, where
         it has them, are set to `n_features_to_select` and `n_components`. None is `DSFSelector()`.
@@ -1186,8 +1189,7 @@ class SparsePCRegressor(SparseComponents):
         A `UserWarning` says that the precision of `X` does not carry all directions of the chosen features.
         """
         forget(self)
-        check_flag("fit_intercept", self.fit_intercept)
-        check_instance("selector", self.selector)
+        check_flag("fit_intercept", self.fit_intercept); check_instance("selector", self.selector)
         if self.n_components is not None: check_draws(self.n_components, 1, name="n_components")
         X = check_input(self, X, reset=True)
         Y = check_targets(y, X.shape[0], type(self).__name__)

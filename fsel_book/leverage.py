@@ -175,8 +175,8 @@ class LeverageSelector(CertifiedSelector):
         "auto" takes it from `epsilon` and `delta` by the theorem. Draws are with replacement: fewer different
         features come out, and `certificate_.n_selected` says how many. Without sampling every draw is another feature.
     rank : int or None
-        The rank `l` to certify, below `r` (at most `r` without sampling); 1 for a single draw. None takes the numerical rank of `X` where `r` exceeds it and
-        otherwise `r // 2`: then the certificate speaks of the leading rank-`l` part of `X`, and says so.
+        The rank `l` to certify, below `r` (at most `r` without sampling); 1 for a single draw. None takes the numerical
+        rank of `X` where `r` exceeds it and otherwise `r // 2`: then the certificate speaks of the leading rank-`l` part of `X`, and says so.
     epsilon : float
         For "auto": the promised bound on the spectral distance to the identity.
     delta : float

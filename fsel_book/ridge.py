@@ -417,7 +417,8 @@ def prediction_bound(certificate, X, y, lam, Q):
     >>> bool(np.all(bound.outside > bound.inside))
     True
     """
-    X, Q = (check_array(canonical(A) if is_sparse(A) else to_numpy(A), accept_sparse=("csr", "csc"), dtype=np.float64, input_name=name)
+    X, Q = (check_array(canonical(A) if is_sparse(A) else to_numpy(A), accept_sparse=("csr", "csc"), dtype=np.float64,
+                        input_name=name)
             for A, name in ((X, "X"), (Q, "Q")))
     y = column_or_1d(check_array(to_numpy(y), ensure_2d=False, dtype=np.float64, input_name="y"))
     for name, A in (("X", X), ("Q", Q), ("y", y)): check_range(A, name)

@@ -233,9 +233,8 @@ class Certificate(Measurement):
     def title(self):
         "Method, draws, features, certified rank: one line."
         part = "" if self.rank == self.numerical_rank else f"{f' of {self.numerical_rank}' * bool(self.numerical_rank)} ({self.energy:.1%} of the squared norm)"
-        return (f"{self.method[:1].upper()}{self.method[1:]}: {self.n_draws} draw{'s' * (self.n_draws > 1)}, "
-                f"{self.n_selected} of {self.n_features} feature{'s' * (self.n_features > 1)}; "
-                f"certified for rank {self.rank}{part}")
+        r, d = (f"{n} {word}{'s' * (n > 1)}" for n, word in ((self.n_draws, "draw"), (self.n_features, "feature")))
+        return f"{self.method[:1].upper()}{self.method[1:]}: {r}, {self.n_selected} of {d}; certified for rank {self.rank}{part}"
 
     def table(self):
         "Rows of name, measured, promised."
@@ -409,7 +408,8 @@ def requested_draws(n_features_to_select, d):
     if isinstance(r, str) and r == "auto": return None
     if r is None: return max(1, d // 2)
     if is_integer(r) and 1 <= r <= d: return int(r)
-    if isinstance(r, numbers.Real) and not isinstance(r, numbers.Integral) and 0 < float(r) <= 1: return max(1, int(float(r) * d))
+    if isinstance(r, numbers.Real) and not isinstance(r, numbers.Integral) and 0 < float(r) <= 1:
+        return max(1, int(float(r) * d))
     raise ValueError(f"n_features_to_select={r!r} is not possible: give None for half of the features, an integer from 1 to {d} "
                      f"(n_features = {d}), a fraction above 0 and at most 1, or 'auto'.")
 
@@ -420,8 +420,8 @@ def check_rank(rank, r, spare=1):
     if not is_integer(rank) or rank < 1:
         raise ValueError(f"rank={rank!r} is not possible: give None or an integer of at least 1.")
     if r is not None and rank > (most := max(1, r - spare)):
-        raise ValueError(f"rank={rank} is not possible with n_features_to_select={r}: a selection of {r} feature{'s' * (r > 1)} can be certified "
-                         f"for ranks up to {most} only. Ask for more features, or for a rank of at most {most}.")
+        raise ValueError(f"rank={rank} is not possible with n_features_to_select={r}: a selection of {r} "
+                         f"feature{'s' * (r > 1)} can be certified for ranks up to {most} only. Ask for more features, or for a rank of at most {most}.")
 
 def target_rank(rank, numerical_rank, r, spare=1):
     "The rank to certify with `r` draws (None: as many as it takes)."
@@ -447,7 +447,8 @@ def check_flag(name, value):
 
 def check_instance(name, value):
     "Say so if the parameter `name` is a class, where one of its instances is needed."
-    if isinstance(value, type): raise TypeError(f"{name}={value.__name__} is a class: give an instance of it, as {name}={value.__name__}().")
+    if isinstance(value, type):
+        raise TypeError(f"{name}={value.__name__} is a class: give an instance of it, as {name}={value.__name__}().")
 
 def check_draws(r, least, most=None, why="", name="r"):
     "Say so if the number `r` of columns that a function was given, under this name, is no integer from `least` to `most`."
@@ -466,8 +467,8 @@ def automatic_draws(r, ell, d):
 def check_input(estimator, X, reset, least=2):
     """`X` validated for `fit` (`reset`) or for a later method of `estimator`, in the library in which it came.
 
-    In `fit` it must have `least` samples, and a largest entry that is not too small to be squared. Sparse results are canonical,
-    and nothing is written to the `X` of the caller.
+    In `fit` it must have `least` samples, and a largest entry that is not too small to be squared. Sparse results are
+    canonical; the `X` of the caller is not written to.
     """
     smallest = RANGE[0] if reset else 0.0
     if is_sparse(X): X = canonical(X)
@@ -480,8 +481,8 @@ def check_input(estimator, X, reset, least=2):
             X = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse=("csr", "csc"))
         check_range(X, smallest=smallest)
     if reset and X.shape[0] < least:
-        raise ValueError(f"Found {X.shape[0]} sample(s) (n_samples = {X.shape[0]}) while a minimum of {least} is required by "
-                         f"{type(estimator).__name__}.")
+        raise ValueError(f"Found {X.shape[0]} sample(s) (n_samples = {X.shape[0]}) while a minimum of {least} is required "
+                         f"by {type(estimator).__name__}.")
     return X
 
 # %% ../nbs/03_sampling.ipynb #16c6edb6

@@ -26,8 +26,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from .arrays import as_float64, check_matrix, from_numpy, is_sparse, largest_entry, namespace, result_dtype, to_numpy
 from .bss import BSSSelector, round_ties
-from .sampling import (CertifiedSelector, SamplingTransformer, certify, check_draws, check_input, check_instance, check_library,
-                                check_positive, forget)
+from .sampling import (CertifiedSelector, SamplingTransformer, certify, check_draws, check_input, check_instance,
+                                check_library, check_positive, forget)
 from .ridge import check_labels, labels_by
 from .spectra import at_unit_scale, orthonormalize, row_space
 
@@ -628,7 +628,8 @@ class SupportVectorSelector(SamplingTransformer):
         for name in ("selector", "svm"): check_instance(name, getattr(self, name))
         selector = BSSSelector() if self.selector is None else self.selector
         if not isinstance(selector, CertifiedSelector):
-            raise ValueError(f"selector={selector!r} is not possible: give a CertifiedSelector, as BSSSelector() or LeverageSelector().")
+            raise ValueError(f"selector={selector!r} is not possible: give a CertifiedSelector, as BSSSelector() or "
+                             "LeverageSelector().")
         X = check_input(self, X, reset=True)
         if y is None: raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         y = labels_of(y, X.shape[0])
@@ -646,7 +647,8 @@ class SupportVectorSelector(SamplingTransformer):
         machine = clone(self.svm).fit(X, y)
         if hasattr(machine, "support_"): return np.sort(machine.support_)
         if not hasattr(machine, "decision_function"):
-            raise ValueError(f"svm={self.svm!r} is not possible: give a classifier with support_ or decision_function, as SVC() or LinearSVC().")
+            raise ValueError(f"svm={self.svm!r} is not possible: give a classifier with support_ or decision_function, as SVC() "
+                             "or LinearSVC().")
         values = to_numpy(machine.decision_function(X)).reshape(len(y), -1)
         own = (y[:, None] == machine.classes_[None, -values.shape[1]:]) * 2 - 1
         return np.flatnonzero(np.any(own * values <= 1 + 1e-6, axis=1))
@@ -694,8 +696,8 @@ def l1_program(X, signs, penalties, C):
 class SparseMachine(ClassifierMixin, BaseEstimator, ABC):
     """A linear classifier from a sequence of linear programs; a subclass has `_solve(X, signs)`.
 
-    That returns `w`, `b`, the largest relative duality gap of the programs, and the objective after each of them. It works
-    on the host, with an array or CSR matrix of float64.
+    That returns `w`, `b`, the largest relative duality gap of the programs, and the objective after each of them. It
+    works on the host, with an array or CSR matrix of float64.
     """
 
     @abstractmethod
@@ -842,8 +844,8 @@ class SCADSVMClassifier(SparseMachine):
     """The linear support vector machine with the SCAD penalty, which leaves large weights alone, by local linear approximation.
 
     Minimises `sum_j scad(w_j) + (1/n) sum_i max(0, 1 - y_i (x_i'w + b))` by a sequence of linear programs, each with the
-    slopes of the penalty at the last weights; the objective never rises. For dense and sparse data and arrays of any library;
-    the programs are solved on the host, by HiGHS.
+    slopes of the penalty at the last weights; the objective never rises. For dense and sparse data and arrays of any
+    library; the programs are solved on the host, by HiGHS.
 
     Parameters
     ----------

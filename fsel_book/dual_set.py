@@ -356,8 +356,8 @@ def rand_sampling(V, r, random_state=None):
 # %% ../nbs/06_dual_set.ipynb #e25a15e8
 def orthonormal_columns(C):
     "An orthonormal basis of the span of the columns of `C`, shape (n_samples, rank of C), for a dense host array."
-    lengths = np.linalg.norm(C, axis=0)
-    U, s, _ = np.linalg.svd(C / np.where(lengths > 0, lengths, 1), full_matrices=False)
+    sizes = np.abs(C).max(axis=0)
+    U, s, _ = np.linalg.svd(C / np.where(sizes > 0, sizes, 1), full_matrices=False)
     return U[:, s > max(10, max(C.shape)**0.5) * np.finfo(float).eps * s[0]] if len(s) else U
 
 def best_rank_k_in_span(C, Y, k):
@@ -395,7 +395,7 @@ def best_rank_k_in_span(C, Y, k):
     check_draws(k, 1, name="k")
     if len(C) != len(Y): raise ValueError(f"C has {len(C)} samples and Y has {len(Y)}; they must be the same samples.")
     for name, A in (("C", C), ("Y", Y)): check_range(A, name)
-    Q = orthonormal_columns(at_unit_scale(C)[0])
+    Q = orthonormal_columns(C)
     inside = Q.T @ Y.reshape(len(Y), -1)
     A, s, Bt = np.linalg.svd(inside, full_matrices=False)
     return (Q @ (A[:, :k] * s[:k] @ Bt[:k])).reshape(Y.shape)

@@ -23,7 +23,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from .arrays import as_float64, check_matrix, from_numpy, is_sparse, largest_entry, namespace, to_numpy
+from .arrays import as_float64, check_matrix, check_range, from_numpy, is_sparse, largest_entry, namespace, to_numpy
 from .bss import BSSSelector, round_ties
 from .sampling import CertifiedSelector, SamplingTransformer, certify, check_draws, check_input, check_positive, forget
 from .ridge import labels_by
@@ -675,18 +675,29 @@ def l1_program(X, signs, penalties, C):
     objective : float
     gap : float
         The duality gap, relative to the objective.
+
+    Raises
+    ------
+    ValueError
+        Slack is needed, and `C` times the entries of `X` is more than 1e14 of the penalties.
     """
     n, d = X.shape
     size = largest_entry(X) or 1.0
     Y = sp.diags_array(signs) @ sp.csr_array(X / size)  # HiGHS takes entries below 1e-9 for zero: the program in w * size
     A = sp.hstack([-Y, Y, sp.csr_array(-signs[:, None]), sp.csr_array(signs[:, None]), -sp.eye_array(n)]).tocsc()
-    prices = np.concatenate([penalties, penalties, [0.0, 0.0], np.full(n, C * size)])
-    unit = prices.max()
-    found = linprog(prices / unit, A_ub=A, b_ub=-np.ones(n), bounds=(0, None), method="highs")
-    if found.status != 0: raise FloatingPointError(f"HiGHS could not solve the program: {found.message}")
+    slack, penalties = C * size, np.minimum(penalties, 2 * n * C * size)  # at a price of more than n slacks a weight is 0 anyway
+    dearest = penalties.max() or slack
+    for price in (min(slack, 1e6 * dearest), slack):
+        if price > 1e14 * dearest:
+            raise ValueError(f"Slack at a price of {C:.3g} leaves no room for the penalty, for an X with entries of about {size:.0e}: rescale X.")
+        prices = np.concatenate([penalties, penalties, [0.0, 0.0], np.full(n, price)])
+        unit = np.sqrt(dearest * price)  # HiGHS takes prices below 1e-7 for zero
+        found = linprog(prices / unit, A_ub=A, b_ub=-np.ones(n), bounds=(0, None), method="highs")
+        if found.status != 0: raise FloatingPointError(f"HiGHS could not solve the program: {found.message}")
+        if price == slack or found.x[-n:].max() < 1e-9: break  # what needs no slack at a price needs none at a higher one
     u, v, b = found.x[:d], found.x[d:2 * d], found.x[2 * d] - found.x[2 * d + 1]
     dual = -found.ineqlin.marginals.sum()
-    return (u - v) / size, float(b), float(found.fun * unit / size), float(abs(found.fun - dual) / max(found.fun, 1 / unit))
+    return (u - v) / size, float(b), float(found.fun * unit / size), float(abs(found.fun - dual) / (found.fun or 1.0))
 
 # %% ../nbs/09_svm.ipynb #88363612
 class SparseMachine(ClassifierMixin, BaseEstimator):
@@ -716,6 +727,7 @@ class SparseMachine(ClassifierMixin, BaseEstimator):
         forget(self)
         self._check_parameters()
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        check_range(X)
         check_classification_targets(y)
         classes, which = np.unique(y, return_inverse=True)
         if len(classes) < 2: raise ValueError(f"{type(self).__name__} needs 2 classes at least; y has 1 class.")

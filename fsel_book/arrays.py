@@ -316,7 +316,7 @@ def in_precision_of(X, W):
     array([1.e+30, 0.e+00], dtype=float32)
     """
     xp, precision, largest = namespace(W), np.finfo(result_dtype(X)), largest_entry(W)
-    if precision.bits == 32 and largest and not precision.tiny <= largest <= precision.max:
+    if precision.bits == 32 and largest and not float(precision.tiny) <= largest <= float(precision.max):
         raise ValueError(f"The coefficients are up to {largest:.0e} in size, which float32 does not hold: give X in float64, or rescale it.")
     return xp.astype(W, getattr(xp, precision.dtype.name), copy=False)
 

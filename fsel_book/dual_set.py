@@ -363,8 +363,8 @@ def rounding_level(shape):
 
 def orthonormal_columns(C):
     "An orthonormal basis of the span of the columns of `C`, shape (n_samples, rank of C), for a dense host array."
-    lengths = np.linalg.norm(C, axis=0)
-    U, s, _ = np.linalg.svd(C / np.where(lengths > 0, lengths, 1), full_matrices=False)
+    sizes = np.abs(C).max(axis=0)
+    U, s, _ = np.linalg.svd(C / np.where(sizes > 0, sizes, 1), full_matrices=False)
     return U[:, s > rounding_level(C.shape) * s[0]] if len(s) else U
 
 def of_rank(A, k):
@@ -408,7 +408,7 @@ def best_rank_k_in_span(C, Y, k):
     check_draws(k, 1, name="k")
     if len(C) != len(Y): raise ValueError(f"C has {len(C)} samples and Y has {len(Y)}; they must be the same samples.")
     for name, A in (("C", C), ("Y", Y)): check_range(A, name)
-    Q = orthonormal_columns(at_unit_scale(C)[0])
+    Q = orthonormal_columns(C)
     return (Q @ of_rank(Q.T @ Y.reshape(len(Y), -1), k)).reshape(Y.shape)
 
 # %% ../nbs/06_dual_set.ipynb #ab2b81fb

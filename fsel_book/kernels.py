@@ -93,6 +93,7 @@ class SumKernel(ABC):
 def normalise(K, left, right):
     "Divide `K` in place by the roots of `left` along its rows and of `right` along its columns; zero where they vanish."
     for size, shape in ((left, (-1, 1)), (right, (1, -1))):
+        if np.any((size > 0) & (size < np.finfo(float).tiny)): raise ValueError("A sample of X is so short that its square has lost digits. Rescale X.")
         root = np.sqrt(np.maximum(size, 0))
         K *= np.divide(1, root, out=np.zeros_like(root), where=root > 0).reshape(shape)
     return K
@@ -118,8 +119,7 @@ class ProductKernel(SumKernel):
     def sums(self, X, Z=None):
         "`X Z'`; sparse matrices stay sparse until the product."
         X, Z = self.pair(X, Z)
-        with np.errstate(over="ignore", invalid="ignore"):
-            return self.finite(sparse_product(X, Z) if is_sparse(X) and is_sparse(Z) else np.asarray(X @ Z.T), X)
+        return sparse_product(X, Z) if is_sparse(X) and is_sparse(Z) else np.asarray(X @ Z.T)
 
     def finish(self, S, left=None, right=None, out=None):
         "The kernel matrix of `S`."
@@ -212,7 +212,7 @@ class DistanceKernel(SumKernel):
     def at_risk(self, before): return bool(self.gamma * before.max() > 1 / LOST)
     def lossy(self, before, after):
         "Whether a difference `after` has too few digits left, and the kernel is not zero there anyway."
-        return bool(np.any((self.gamma * before > 1 / LOST) & ~(self.gamma * after >= 60)))  # infinity less infinity is lossy, too
+        return bool(np.any((self.gamma * before > 1 / LOST) & (self.gamma * after < 60)))
 
 class RBFKernel(DistanceKernel):
     """The Gaussian kernel `k(x, z) = exp(-gamma |x - z|^2)`, with the `gamma` of scikit-learn.
@@ -337,10 +337,9 @@ def gamma_of(gamma, X, kernel, weights=None):
     X = (ChiSquaredKernel() if kernel == "chi2" else LinearKernel()).check(X)
     def average(A): return np.average(np.asarray(A.mean(axis=1)).ravel(), weights=weights)
     mean = average(X)
-    with np.errstate(over="ignore", under="ignore"):
-        unit = mean if kernel == "chi2" else average(X * X) - mean**2 if is_sparse(X) else average((X - mean)**2)
+    unit = mean if kernel == "chi2" else average(X * X) - mean**2 if is_sparse(X) else average((X - mean)**2)
     if gamma == "auto" or X.max() == X.min(): unit = 1.0
-    if not 1e-304 < X.shape[1] * unit < 1e304: raise ValueError(f'gamma="scale" is not possible: the spread of X, {unit:.1e}, is out of range. Bring X to unit size first.')
+    if not 1e-307 < X.shape[1] * unit < 1e307: raise ValueError(f'gamma="scale" is not possible: the spread of X, {unit:.1e}, is out of range. Bring X to unit size first.')
     return float(1 / (X.shape[1] * unit))
 
 def kernel_of(kernel="rbf", X=None, gamma="scale", degree=3, coef0=0.0, weights=None):
@@ -427,9 +426,8 @@ def without(kernel, S, x):
     array([[1., 0.],
            [0., 0.]])
     """
-    with np.errstate(over="ignore", invalid="ignore"):
-        after = kernel.part(x, x)
-        np.subtract(S, after, out=after)
+    after = kernel.part(x, x)
+    np.subtract(S, after, out=after)
     return np.maximum(after, 0, out=after) if isinstance(kernel, DistanceKernel) else after
 
 def lossy_removals(kernel, S, columns):

@@ -22,8 +22,8 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import (as_float64, canonical, check_matrix, check_range, from_numpy, in_precision_of, is_sparse, namespace,
-                              result_dtype, to_numpy)
+from .arrays import (RANGE, as_float64, canonical, check_matrix, check_range, from_numpy, in_precision_of, is_sparse,
+                              namespace, result_dtype, to_numpy)
 from .sampling import Certificate, check_input, check_instance, check_library, forget, method_color
 from .spectra import gram, long_blocks, row_space
 
@@ -400,7 +400,8 @@ def prediction_bound(certificate, X, y, lam, Q):
     Raises
     ------
     ValueError
-        Shapes do not agree; `lam` is not above 0; the certificate is for a smaller rank than the data have.
+        Shapes do not agree; `lam` is not above 0; the certificate is for a smaller rank than the data have, in float64 in which
+        predictions are bounded.
 
     References
     ----------
@@ -421,18 +422,20 @@ def prediction_bound(certificate, X, y, lam, Q):
                         input_name=name)
             for A, name in ((X, "X"), (Q, "Q")))
     y = column_or_1d(check_array(to_numpy(y), ensure_2d=False, dtype=np.float64, input_name="y"))
-    for name, A in (("X", X), ("Q", Q), ("y", y)): check_range(A, name)
+    for name, A, smallest in (("X", X, RANGE[0]), ("Q", Q, 0.0), ("y", y, RANGE[0])): check_range(A, name, smallest)
     check_consistent_length(X, y)
     if Q.shape[1] != X.shape[1]: raise ValueError(f"Q has {Q.shape[1]} features, X has {X.shape[1]}: they must be the same.")
     if check_lam(lam, many=False) == 0: raise ValueError(f"lam={lam!r} is not possible: give one number above 0.")
     low, high = kept_interval(certificate, rescale=False)
     inside, outside, S, U = span_coordinates(X, Q)
+    if len(S) != certificate.rank:
+        raise ValueError(f"The certificate is for rank {certificate.rank}, but X, in float64, has rank {len(S)}: certify X in float64.")
     C, D = interval_of_matrices(S**2, lam, low, high)
     alpha, t = inside / S, U.T @ y
     ends = [(1 - end) * remaining(end * S**2, lam) for end in (low, high)]
     centre = fitted_share(S**2, lam) * (ends[0] + ends[1]) / 2  # C - E without cancellation
     shift = np.abs(alpha @ (centre * t)) + np.sqrt(alpha**2 @ D) * np.sqrt(D @ t**2)
-    length = min(np.sqrt((C + D) @ t**2 / lam), np.linalg.norm(t) / (2 * np.sqrt(lam)))
+    length = min(np.sqrt((C + D) @ t**2), np.linalg.norm(t) / 2) / np.sqrt(lam)
     return PredictionBound(shift, np.sqrt(max(1 - low, 0.0) * outside) * length)
 
 # %% ../nbs/08_ridge.ipynb #3adeceb2

@@ -679,18 +679,29 @@ def l1_program(X, signs, penalties, C):
     objective : float
     gap : float
         The duality gap, relative to the objective.
+
+    Raises
+    ------
+    ValueError
+        Slack is needed, and `C` times the entries of `X` is more than 1e14 of the penalties.
     """
     n, d = X.shape
     size = largest_entry(X) or 1.0
     Y = sp.diags_array(signs) @ sp.csr_array(X / size)  # HiGHS takes entries below 1e-9 for zero: the program in w * size
     A = sp.hstack([-Y, Y, sp.csr_array(-signs[:, None]), sp.csr_array(signs[:, None]), -sp.eye_array(n)]).tocsc()
-    prices = np.concatenate([penalties, penalties, [0.0, 0.0], np.full(n, C * size)])
-    unit = prices.max()
-    found = linprog(prices / unit, A_ub=A, b_ub=-np.ones(n), bounds=(0, None), method="highs")
-    if found.status != 0: raise FloatingPointError(f"HiGHS could not solve the program: {found.message}")
+    slack, penalties = C * size, np.minimum(penalties, 2 * n * C * size)  # at a price of more than n slacks a weight is 0 anyway
+    dearest = penalties.max() or slack
+    for price in (min(slack, 1e6 * dearest), slack):
+        if price > 1e14 * dearest:
+            raise ValueError(f"Slack at a price of {C:.3g} leaves no room for the penalty, for an X with entries of about {size:.0e}: rescale X.")
+        prices = np.concatenate([penalties, penalties, [0.0, 0.0], np.full(n, price)])
+        unit = np.sqrt(dearest * price)  # HiGHS takes prices below 1e-7 for zero
+        found = linprog(prices / unit, A_ub=A, b_ub=-np.ones(n), bounds=(0, None), method="highs")
+        if found.status != 0: raise FloatingPointError(f"HiGHS could not solve the program: {found.message}")
+        if price == slack or found.x[-n:].max() < 1e-9: break  # what needs no slack at a price needs none at a higher one
     u, v, b = found.x[:d], found.x[d:2 * d], found.x[2 * d] - found.x[2 * d + 1]
     dual = -found.ineqlin.marginals.sum()
-    return (u - v) / size, float(b), float(found.fun * unit / size), float(abs(found.fun - dual) / max(found.fun, 1 / unit))
+    return (u - v) / size, float(b), float(found.fun * unit / size), float(abs(found.fun - dual) / (found.fun or 1.0))
 
 # %% ../nbs/09_svm.ipynb #88363612
 class SparseMachine(ClassifierMixin, BaseEstimator, ABC):

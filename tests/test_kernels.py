@@ -177,7 +177,7 @@ def test_data_are_left_as_they_were(kernel):
         assert_array_equal(S, kept)
 
 
-@pytest.mark.parametrize("scale", [1e-150, 1e-100, 1e-20, 1e20, 1e100, 1e150])
+@pytest.mark.parametrize("scale", [1e-148, 1e-100, 1e-20, 1e20, 1e100, 1e148])
 def test_kernels_with_gamma_scale_do_not_depend_on_the_unit(scale):
     X, H = table(20, 6), histograms()
     for kernel, A in (("rbf", X), ("chi2", H), ("poly", X)):
@@ -311,9 +311,9 @@ def test_removal_of_a_feature_that_dwarfs_the_others(kernel, size, what):
 
 
 @pytest.mark.parametrize("kernel", [RBFKernel(0.5), ChiSquaredKernel(1e10)])
-def test_distances_that_overflow_are_far(kernel):
+def test_distances_at_the_end_of_the_range_are_far(kernel):
     X = np.abs(table(12, 4))
-    X[:, 1] *= 1e180
+    X[:, 1] *= 1e149
     S = kernel.sums(X)
     agree(kernel(X), np.eye(12))
     agree(removals(kernel, X, S, [1, 2]), removals_reference(kernel, X, [1, 2]))
@@ -476,8 +476,9 @@ def test_the_chi_squared_kernel_is_a_kernel():
         (lambda: kernel_of("rbf", np.eye(3), gamma=np.inf), "gamma=inf is not possible"),
         (lambda: kernel_of("rbf", np.eye(3), gamma=None), "gamma=None is not possible"),
         (lambda: kernel_of("rbf"), "gamma='scale' needs the data"),
-        (lambda: kernel_of("rbf", np.eye(3) * 1e-170), "Bring X to unit size first"),
-        (lambda: kernel_of("rbf", np.eye(3) * 1e170), "Bring X to unit size first"),
+        (lambda: kernel_of("rbf", np.eye(3) * 1e-170), "X is out of range"),
+        (lambda: kernel_of("rbf", 1e-150 + 1e-158 * np.eye(3)), "Bring X to unit size first"),
+        (lambda: kernel_of("rbf", np.eye(3) * 1e170), "X is out of range"),
         (lambda: kernel_of("chi2", -np.eye(3)), "X has the entry -1 in row 0, column 0"),
         (
             lambda: kernel_of("sigmoid", np.eye(3)),
@@ -499,8 +500,8 @@ def test_the_chi_squared_kernel_is_a_kernel():
         (lambda: ChiSquaredKernel()(sp.csr_array([[1.0, 0], [-3, 2]])), "X has the entry -3 in row 1, column 0"),
         (lambda: ChiSquaredKernel()([[1.0]], [[-1.0]]), "Z has the entry -1"),
         (lambda: PolynomialKernel(3)(np.full((2, 2), 1e60)), "its values overflow. Divide X by"),
-        (lambda: LinearKernel().sums(np.full((2, 2), 1e160)), "its values overflow"),
-        (lambda: LinearKernel().sums(sp.csr_array(np.full((2, 2), 1e160))), "its values overflow"),
+        (lambda: LinearKernel().sums(np.full((2, 2), 1e160)), "X is out of range"),
+        (lambda: LinearKernel().sums(sp.csr_array(np.full((2, 2), 1e160))), "X is out of range"),
         (lambda: RunningSums(RBFKernel(), np.eye(3)).remove(3), "Feature 3 is not there"),
         (lambda: CallableKernel(lambda X, Z: X @ Z.T)(np.array([[np.nan]])), "X contains NaN"),
         (lambda: CallableKernel(lambda X, Z: 1.0)(np.eye(2)), r"shape \(\) for 2 and 2 samples: it must be \(2, 2\)"),

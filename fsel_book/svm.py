@@ -319,6 +319,7 @@ def plane_through(X, signs, F):
     w[used] = Q @ c
     return from_numpy(w, X), weights() / np.where(y > 0, weights()[y > 0].sum(), weights()[y < 0].sum())
 
+# %% ../nbs/09_svm.ipynb #abbd56d5
 def middle(X, signs, w):
     "The `b` for which the plane of `w` is as far from both classes, and `y_i (x_i'w + b)`."
     heights = to_numpy(X @ w)
@@ -347,6 +348,7 @@ def touching_plane(X, signs, a):
         F = np.append(F, np.argmax(excess))
     return w, a
 
+# %% ../nbs/09_svm.ipynb #55a2bd82
 def meet(program, away):
     "Whether the two mixtures of samples are one point, compared with the samples that they are made of, which were moved by `away`."
     lengths = np.sqrt(program.squares)

@@ -54,6 +54,7 @@ from fsel_book import (
     certify,
     certify_selector,
     certify_span,
+    data_sandwich,
     det_sampling,
     enclosing_ball,
     information_gain,
@@ -176,6 +177,7 @@ FUNCTIONS = {
     "enclosing_ball": lambda X: [enclosing_ball(X).radius, enclosing_ball(X).center],
     "margin_report": margins,
     "prediction_bound": bound,
+    "data_sandwich": lambda X: data_sandwich(X, DENSE),
     "pivoted_qr": lambda X: [pivoted_qr(X, 4).permutation],
     "strong_rrqr": lambda X: [strong_rrqr(X, 4).permutation],
     "kernels": lambda X: [

@@ -67,6 +67,7 @@ def assert_same_picks(V, r, rule):
 # ---------------------------------------------------------------- pick for pick
 
 
+@pytest.mark.exact
 @exact_rules
 @pytest.mark.parametrize("kind", KINDS)
 def test_equals_the_reference_pick_for_pick(kind, rule):
@@ -82,6 +83,7 @@ def test_equals_the_reference_pick_for_pick(kind, rule):
         assert holds(V, selection, l, r), f"{kind}, seed {seed}: d={d}, l={l}, r={r}"
 
 
+@pytest.mark.exact
 @exact_rules
 @pytest.mark.parametrize(
     "d, l, r",
@@ -112,6 +114,7 @@ def test_equals_the_reference_at_extreme_sizes(d, l, r, rule):
         assert selection.n_selected <= min(d, r)
 
 
+@pytest.mark.exact
 @exact_rules
 @pytest.mark.parametrize("make, d, l, r", [(heavy, 3000, 90, 130), (orthonormal, 3000, 60, 110), (heavy, 5000, 64, 72)])
 def test_equals_the_reference_at_larger_sizes(make, d, l, r, rule):
@@ -127,6 +130,7 @@ def test_with_more_draws_than_features_repeats_are_merged(rule):
     assert len(set(selection.indices)) == selection.n_selected
 
 
+@pytest.mark.exact
 @exact_rules
 def test_equals_the_reference_through_a_row_space_and_a_target_rank(rule):
     X = table(20, 90)

@@ -1210,6 +1210,7 @@ def fitted_ridge(*args, silent=False, **keywords):
         return model.fit(X, y)
 
 
+@pytest.mark.exact
 @pytest.mark.parametrize("shape", [(60, 12), (40, 300)], ids=["tall", "wide"])
 @with_and_without_intercept
 def test_the_same_as_scikit_learn(shape, intercept):
@@ -1245,6 +1246,7 @@ def test_the_same_as_scikit_learn(shape, intercept):
             assert relative_error(found.coef_, expected.coef_) < 1e-5
 
 
+@pytest.mark.exact
 @pytest.mark.parametrize("loss", ["squared-hinge", "smoothed-hinge", "huberised-hinge"])
 def test_the_same_as_a_quadratic_program(loss):
     X, y, _ = labelled(25, 60, 0)
@@ -1271,6 +1273,7 @@ def test_any_number_of_projections(m, kind):
     assert relative_error(ridge.coef_, Ridge(solver="cholesky").fit(X, t).coef_) < 2e-7
 
 
+@pytest.mark.exact
 @each_classifier_loss
 def test_what_is_left_by_fit(name):
     X, y, _ = labelled(50, 120, 2)
@@ -1536,6 +1539,7 @@ def test_constant_features_get_no_weight():
     assert_allclose(found.decision_function(padded), plain.decision_function(X), atol=1e-6)
 
 
+@pytest.mark.exact
 @each_solver
 @each_classifier_loss
 def test_samples_with_both_labels(name, solver):

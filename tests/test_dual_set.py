@@ -234,6 +234,7 @@ def assert_same_picks(V, lengths, r, rule, rtol=1e-8):
     return fast
 
 
+@pytest.mark.exact
 @exact_rules
 @pytest.mark.parametrize("kind", KINDS)
 def test_equals_the_reference_pick_for_pick(kind, rule):
@@ -249,6 +250,7 @@ def test_equals_the_reference_pick_for_pick(kind, rule):
             assert_same_picks(V, make(V, rng), r, rule)
 
 
+@pytest.mark.exact
 @exact_rules
 @pytest.mark.parametrize(
     "d, k, r",
@@ -263,6 +265,7 @@ def test_equals_the_reference_at_extreme_sizes(d, k, r, rule):
             assert selection.n_selected <= min(d, r)
 
 
+@pytest.mark.exact
 @exact_rules
 @pytest.mark.parametrize("make, d, k, r", [(heavy, 3000, 60, 90), (orthonormal, 2000, 40, 90), (heavy, 4000, 48, 56)])
 def test_equals_the_reference_at_larger_sizes(make, d, k, r, rule):
@@ -271,6 +274,7 @@ def test_equals_the_reference_at_larger_sizes(make, d, k, r, rule):
     assert_same_picks(V, np.abs(rng.standard_normal(d)), r, rule)
 
 
+@pytest.mark.exact
 @exact_rules
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array, sp.csc_matrix], ids=["dense", "csr", "csc"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

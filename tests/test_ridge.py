@@ -313,6 +313,7 @@ def kernels_in_the_sandwich(mu, c, N, a, b, rng):
         yield kernel_between(mu, N, a, b, W)
 
 
+@pytest.mark.exact
 def test_risk_bound_is_never_broken():
     """Ten thousand kernels. N is at least 1e-6 of the largest eigenvalue: rounding of K plays at 1e-8 of the risk."""
     rng, tried, tightest = np.random.default_rng(6), 0, []

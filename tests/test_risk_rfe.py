@@ -97,6 +97,7 @@ def unit(loss):
     return loss.primal(np.zeros(len(loss.y)))
 
 
+@pytest.mark.exact
 @pytest.mark.parametrize("seed", SEEDS)
 def test_same_order_and_values_as_refitting_everything(seed):
     X, kernel, loss, intercept = problem(seed)
@@ -129,6 +130,7 @@ def test_bounds_are_bounds_and_are_attained_by_feasible_points(seed):
             assert not intercept or abs(u.sum()) < 1e-9 * max(1, abs(u).sum())
 
 
+@pytest.mark.exact
 @pytest.mark.parametrize("seed", SEEDS[::7])
 def test_accepted_fits_satisfy_the_optimality_conditions(seed):
     X, kernel, loss, intercept = problem(seed)
@@ -174,6 +176,7 @@ def thin(seed, C, number):
     return X, EpsilonInsensitive(y - y.mean(), C)
 
 
+@pytest.mark.exact
 @pytest.mark.parametrize("number", [False, True])
 @pytest.mark.parametrize("C", [0.1, 25.0])
 def test_low_rank_kernels_go_in_the_order_of_the_reference(C, number, monkeypatch):
@@ -185,6 +188,7 @@ def test_low_rank_kernels_go_in_the_order_of_the_reference(C, number, monkeypatc
     assert_allclose(fast.values, values, atol=1e-8 * unit(loss))
 
 
+@pytest.mark.exact
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("number", [False, True])
 @pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
@@ -478,6 +482,7 @@ def test_broken_names_each_condition():
     assert_array_equal([over, under, rise, fall], np.eye(4, dtype=bool))
 
 
+@pytest.mark.exact
 @pytest.mark.parametrize("seed", range(20))
 def test_closed_forms_against_refits(seed):
     rng = np.random.default_rng(seed)

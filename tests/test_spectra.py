@@ -149,6 +149,7 @@ def test_square_matrix():
 # ---------------------------------------------------------------- a target rank
 
 
+@pytest.mark.exact
 @pytest.mark.parametrize("shape", [(20, 90), (90, 20), (30, 30)])
 @each_form
 def test_target_rank_equals_svd(shape, form):

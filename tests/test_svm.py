@@ -1123,6 +1123,7 @@ def slack(X, signs, w, b):
     return np.maximum(0, 1 - signs * (dense(X) @ w + b)).sum()
 
 
+@pytest.mark.exact
 @pytest.mark.parametrize("C", [1e-3, 0.1, 1.0, 100.0])
 @pytest.mark.parametrize("kind", PROGRAMS)
 def test_lpsvm_is_optimal(kind, C):

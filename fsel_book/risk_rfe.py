@@ -2,25 +2,28 @@
 
 # %% auto #0
 __all__ = ['LOSSES', 'SHARE', 'NUMBERS', 'beside', 'Loss', 'Hinge', 'EpsilonInsensitive', 'SquaredHinge', 'Squared', 'Logistic',
-           'bordered_solve', 'inverse', 'libsvm_fit', 'primal_newton_fit', 'RefinedSolver', 'room_to', 'InteriorPoint',
-           'interior_point_fit', 'reference_fit', 'best_intercept', 'duality_gap', 'lowest', 'number_to_remove',
-           'risk_rfe_reference', 'within', 'feasible', 'is_feasible', 'snapped', 'solve_guess', 'broken', 'pivot_fit',
-           'bordered_inverse', 'BorderedInverse', 'Position', 'wanting', 'next_direction', 'active_set_fit',
-           'smooth_fit', 'warm_fit', 'first_fit', 'linear_products', 'polynomial_products', 'gaussian_products',
-           'Reduced', 'products', 'narrowed', 'one_sided', 'factorised', 'newton_directions', 'best_length', 'Bounds',
-           'tighten', 'tighten_alone', 'Step', 'Elimination', 'without_all', 'eliminate', 'risk_rfe', 'guyon_rfe',
-           'ridge_state', 'sweep', 'centred', 'squared_linear_path', 'ChangePoint', 'pieces', 'change_point',
-           'for_labels', 'KernelElimination', 'FittedElimination', 'PredictingElimination', 'RiskRFE', 'GuyonRFE']
+           'bordered_solve', 'inverse', 'libsvm_fit', 'root', 'NormalSystem', 'feasible', 'is_feasible', 'snapped',
+           'Bracket', 'primal_newton_fit', 'room_to', 'InteriorPoint', 'interior_point_fit', 'reference_fit',
+           'best_intercept', 'duality_gap', 'lowest', 'number_to_remove', 'risk_rfe_reference', 'within', 'solve_guess',
+           'broken', 'pivot_fit', 'bordered_inverse', 'BorderedInverse', 'Position', 'wanting', 'next_direction',
+           'active_set_fit', 'smooth_fit', 'warm_fit', 'first_fit', 'linear_products', 'polynomial_products',
+           'gaussian_products', 'Reduced', 'products', 'narrowed', 'one_sided', 'factorised', 'newton_directions',
+           'best_length', 'Bounds', 'tighten', 'tighten_alone', 'Step', 'Elimination', 'without_all', 'eliminate',
+           'risk_rfe', 'guyon_rfe', 'ridge_state', 'sweep', 'centred', 'squared_linear_path', 'ChangePoint', 'pieces',
+           'change_point', 'for_labels', 'KernelElimination', 'FittedElimination', 'PredictingElimination', 'RiskRFE',
+           'GuyonRFE']
 
 # %% ../nbs/12_risk_rfe.ipynb #789eb8c5
 import warnings
 from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from math import comb
+from typing import Any
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dpstrf
 from scipy.special import expit, xlogy
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
@@ -46,7 +49,10 @@ def beside(a, u):
 
 class Loss(ABC):
     "A loss on samples with targets `y` and constants `C`, with its dual; `tol` is what counts as equal, relative to the objective of `f = 0`."
-    sharp = True
+    sharp = True                                               # the dual is a quadratic programme with bounds
+    width = 0.0                                                # the slope of phi jumps at 0 by twice as much
+    one_step = False                                           # the dual is a quadratic without bounds: one Newton step is the fit
+    libsvm: Any = None                                         # scikit-learn's machine for it, where libsvm has one
 
     def __init__(self, y, C, tol=1e-9):
         self.y, self.C = np.asarray(y, dtype=float), C * np.ones(len(y))
@@ -55,6 +61,8 @@ class Loss(ABC):
 
     @abstractmethod
     def value(self, f): ...
+    @abstractmethod
+    def slopes(self, f): ...
     @abstractmethod
     def phi(self, u): ...
     def box(self): return np.full(len(self.y), -np.inf), np.full(len(self.y), np.inf)
@@ -66,6 +74,7 @@ class Loss(ABC):
 # %% ../nbs/12_risk_rfe.ipynb #9218f7f5
 class Hinge(Loss):
     "`max(0, 1 - y s)`."
+    libsvm = SVC
     def box(self): return np.minimum(0, self.y * self.C), np.maximum(0, self.y * self.C)
     def value(self, f): return np.maximum(0, 1 - self.y * f)
     def slopes(self, f): return -self.y * (self.y * f < 1)
@@ -76,14 +85,14 @@ class Hinge(Loss):
 class EpsilonInsensitive(Loss):
     "`max(0, |y - s| - epsilon)`; the slope of `phi` at 0 is that on the `side` given."
     def __init__(self, y, C, tol=1e-9, epsilon=0.1):
-        self.epsilon = epsilon
+        self.width, self.libsvm = epsilon, partial(SVR, epsilon=epsilon)
         super().__init__(y, C, tol)
 
     def box(self): return -self.C, self.C.copy()
-    def value(self, f): return np.maximum(0, np.abs(self.y - f) - self.epsilon)
-    def slopes(self, f): return np.sign(f - self.y) * (np.abs(f - self.y) > self.epsilon)
-    def phi(self, u): return -self.y @ u + self.epsilon * np.abs(u).sum(axis=0)
-    def slope(self, u, side): return -beside(self.y, u) + self.epsilon * side + np.zeros_like(u)
+    def value(self, f): return np.maximum(0, np.abs(self.y - f) - self.width)
+    def slopes(self, f): return np.sign(f - self.y) * (np.abs(f - self.y) > self.width)
+    def phi(self, u): return -self.y @ u + self.width * np.abs(u).sum(axis=0)
+    def slope(self, u, side): return -beside(self.y, u) + self.width * side + np.zeros_like(u)
     def curvature(self, u): return np.zeros_like(u)
 
 class SquaredHinge(Loss):
@@ -91,15 +100,15 @@ class SquaredHinge(Loss):
     def box(self): return np.where(self.y > 0, 0, -np.inf), np.where(self.y > 0, np.inf, 0)
     def value(self, f): return np.maximum(0, 1 - self.y * f)**2
     def slopes(self, f): return -2 * self.y * np.maximum(0, 1 - self.y * f)
-    def curvatures(self, f): return 2.0 * (self.y * f < 1)
     def phi(self, u): return -self.y @ u + (1 / (4 * self.C)) @ u**2
 
 # %% ../nbs/12_risk_rfe.ipynb #ea9547d9
 class Squared(Loss):
     "`(y - s)^2`."
-    sharp = False
+    sharp, one_step = False, True
     def value(self, f): return (self.y - f)**2
     def slopes(self, f): return 2 * (f - self.y)
+    def curvatures(self, f): return np.full(len(f), 2.0)
     def phi(self, u): return -self.y @ u + (1 / (4 * self.C)) @ u**2
 
 class Logistic(Loss):
@@ -134,8 +143,7 @@ def inverse(A):
 
 def libsvm_fit(K, loss, max_iter=500_000):
     "The dual optimum by libsvm."
-    kind = dict(kernel="precomputed", C=1.0, tol=1e-9, max_iter=max_iter)
-    machine = SVC(**kind) if isinstance(loss, Hinge) else SVR(**kind, epsilon=loss.epsilon)
+    machine = loss.libsvm(kernel="precomputed", C=1.0, tol=1e-9, max_iter=max_iter)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)        # whoever calls looks at the duality gap
         machine.fit(K, loss.y, sample_weight=loss.C)
@@ -143,41 +151,92 @@ def libsvm_fit(K, loss, max_iter=500_000):
     u[machine.support_] = machine.dual_coef_[0]
     return u
 
-def primal_newton_fit(K, loss, intercept, tol=1e-12):
-    "The dual optimum by Newton's method on `f = K a + b`: at the minimum `a` is `u`."
-    a, b = np.zeros(len(K)), 0.0
-    def objective(a, b): return a @ K @ a / 2 + loss.primal(K @ a + b)
-    for _ in range(200):
-        f = K @ a + b
-        G, W = loss.C * loss.slopes(f), loss.C * loss.curvatures(f)
-        solved = np.linalg.solve(np.eye(len(a)) + W[:, None] * K, np.stack([-(a + G), W], axis=1))
-        bend = W - W * (K @ solved[:, 1])
-        db = -(G.sum() + W @ (K @ solved[:, 0])) / max(bend.sum(), 1e-300) if intercept else 0.0
-        da = solved[:, 0] - db * solved[:, 1]
-        now, step = objective(a, b), 1.0
-        while objective(a + step * da, b + step * db) > now and step > 1e-8: step /= 2
-        a, b = a + step * da, b + step * db
-        if max(np.abs(da).max(), abs(db)) < tol * max(1, np.abs(a).max()): break
-    return a
-
 # %% ../nbs/12_risk_rfe.ipynb #58af7038
-class RefinedSolver:
-    "Solves as `bordered_solve` does with `K + diag(extra)`, several times, corrected by the residual. `work` is overwritten."
+def root(K):
+    "`G` with `G G' = K` to the last digits, and as many columns as `K` has rank: Cholesky's factor with pivots."
+    L, pivots, rank, _ = dpstrf(K.T, lower=1)
+    G = np.empty((len(K), max(rank, 1)))
+    G[pivots - 1] = np.tril(L)[:, :max(rank, 1)]
+    return G
 
-    def __init__(self, K, extra, intercept, work):
-        self.K, self.extra, self.intercept = K, extra, intercept
-        np.copyto(work, K)
-        work.flat[::len(K) + 1] += extra
-        self.L, self.info = dpotrf(work.T, lower=1, clean=0, overwrite_a=1)
-        self.ones = dpotrs(self.L, np.ones(len(K)), lower=1)[0]
+class NormalSystem:
+    "Solves `w + G'a = r` and, with an intercept, `sum(a) = total`, where `a = E (G w + b)`."
 
-    def solve(self, rhs, total, corrections):
-        u, b = np.zeros(len(rhs)), 0.0
-        for again in range(corrections + 1):
-            du = dpotrs(self.L, rhs - self.K @ u - self.extra * u - b if again else rhs, lower=1)[0]
-            db = (du.sum() - total + u.sum()) / self.ones.sum() if self.intercept else 0.0
-            u, b = u + du - db * self.ones, b + db
-        return u, b
+    def __init__(self, G, E, intercept):
+        self.weight = E.sum() if intercept else np.inf
+        self.mean = E @ G / self.weight
+        B = np.sqrt(E)[:, None] * (G - self.mean)                  # rows centred, so that b drops out without a difference of large sums
+        M = B.T @ B
+        M.flat[::len(M) + 1] += 1
+        self.L, info = dpotrf(M.T, lower=1, clean=0, overwrite_a=1)
+        if info: self.L = np.linalg.qr(np.vstack([B, np.eye(len(M))]), mode="r").T     # a few rows outweigh all else by sixteen digits
+
+    def solve(self, r, total):
+        w = dpotrs(self.L, r - total * self.mean, lower=1)[0]
+        return w, total / self.weight - self.mean @ w
+
+def feasible(V, lo, hi, total):
+    "A point of the box near each column of `V`, with column sums `total` (None: any)."
+    V = np.clip(V, lo, hi)
+    if total is None: return V
+    for _ in range(4):
+        excess = V.sum(axis=0) - total
+        if np.abs(excess).max() <= 1e-13 * np.abs(V).sum(): break
+        inside = (V > lo) & (V < hi)
+        V = np.where(inside, np.clip(V - excess / np.maximum(inside.sum(axis=0), 1), lo, hi), V)
+    excess = V.sum(axis=0) - total
+    room = np.where(excess > 0, V - lo, hi - V)
+    endless = np.isinf(room)
+    room = np.where(endless.any(axis=0), endless, room)
+    return V - excess * (room / np.maximum(room.sum(axis=0), 1e-300))
+
+def is_feasible(v, lo, hi, intercept):
+    "Whether `v` is in the box and, with an intercept, its sum is 0, to the last digits."
+    inside = np.all((v - hi <= 1e-10 * np.abs(v)) & (lo - v <= 1e-10 * np.abs(v)))
+    return inside and (not intercept or abs(v.sum()) <= 1e-10 * np.abs(v).sum())
+
+def snapped(u, lo, hi):
+    "`u`, with what is nearly at a bound or nearly 0 put there."
+    with np.errstate(invalid="ignore"): u = np.where(u > (1 - 1e-6) * hi, hi, np.where(u < (1 - 1e-6) * lo, lo, u))
+    return np.where(np.abs(u) > 1e-6 * np.abs(u).max(), u, 0.0)
+
+# %% ../nbs/12_risk_rfe.ipynb #5e0c7a11
+class Bracket:
+    "The optimum lies between the objective of a machine `f = G w + b` and the value of a dual point `u`; the best `u` so far."
+
+    def __init__(self, K, loss, intercept):
+        self.G, self.loss, self.intercept = root(K), loss, intercept
+        self.u, self.value, self.gaps = np.zeros(len(K)), -np.inf, (np.inf, np.inf)
+
+    def objective(self, w, b): return w @ w / 2 + self.loss.primal(self.G @ w + b)
+
+    def look(self, w, b, u):
+        "Whether the feasible point near `u` is better: its gap to `w`, `b` smaller, or if that is closed the gap to its own machine."
+        lo, hi = self.loss.box()
+        u = feasible(u, lo, hi, 0.0 if self.intercept else None)
+        v = u @ self.G
+        value = -self.loss.phi(u) - v @ v / 2
+        gaps = max(self.objective(w, b) - value, self.loss.gap), self.objective(v, b) - value
+        better = gaps < self.gaps
+        if better: self.u, self.value, self.gaps = u, value, gaps
+        return better
+
+    @property
+    def closed(self): return self.gaps[0] == self.loss.gap
+
+def primal_newton_fit(K, loss, intercept, enough=np.inf):
+    "The dual optimum of a smooth loss from scratch, by Newton's method on `w` and `b`; returns what `pivot_fit` does."
+    now = Bracket(K, loss, intercept)
+    G, w, b = now.G, np.zeros(now.G.shape[1]), 0.0
+    for _ in range(200):
+        f = G @ w + b
+        slopes, curvatures = loss.C * loss.slopes(f), loss.C * loss.curvatures(f)
+        if not now.look(w, b, -slopes) and now.closed or now.value > enough: break
+        dw, db = NormalSystem(G, curvatures, intercept).solve(-w - slopes @ G, -slopes.sum())
+        limit, step = now.objective(w, b) + 0.01 * loss.gap, 1.0                   # at the end objectives differ by rounding
+        while now.objective(w + step * dw, b + step * db) > limit and step > 1e-8: step /= 2
+        w, b = w + step * dw, b + step * db
+    return now.u, now.value, now.closed
 
 # %% ../nbs/12_risk_rfe.ipynb #b80946cd
 def room_to(a, da):
@@ -185,78 +244,74 @@ def room_to(a, da):
     return min(1.0, (a[da < 0] / -da[da < 0]).min(initial=1.0))
 
 class InteriorPoint:
-    "A point between the bounds, the system for the steps from it, and the steps."
+    "A machine `w`, `b`, a dual point between its bounds, the multipliers of the bounds, and the steps from there."
 
-    def __init__(self, K, loss, intercept):
+    def __init__(self, G, loss, intercept):
         lo, hi = loss.box()
         plus, minus = np.flatnonzero(hi > 0), np.flatnonzero(lo < 0)
-        self.K, self.intercept, self.work = K, intercept, np.empty_like(K)
-        self.rows, self.sign = np.r_[plus, minus], np.r_[np.ones(len(plus)), -np.ones(len(minus))]
-        self.cost, self.unit = getattr(loss, "epsilon", 0.0) - self.sign * loss.y[self.rows], np.abs(loss.y).max()
-        self.v = self.room = np.r_[hi[plus], -lo[minus]] / 2
-        slope = self.at(K @ self.total(self.v)) + self.cost
-        self.z, self.t, self.b = np.maximum(slope, 0) + self.unit, np.maximum(-slope, 0) + self.unit, 0.0
+        self.rows, self.sign, top = np.r_[plus, minus], np.r_[np.ones(len(plus)), -np.ones(len(minus))], np.r_[hi[plus], -lo[minus]]
+        self.G, self.intercept, self.w, self.b, self.capped = G, intercept, np.zeros(G.shape[1]), 0.0, np.isfinite(top)
+        self.cost, self.bent = loss.width - self.sign * loss.y[self.rows], loss.curvature(np.zeros(len(G)))[self.rows]
+        self.v = np.where(self.capped, top / 2, loss.C[self.rows])
+        self.room = top - self.v
+        slope, unit = self.cost + self.bent * self.v, np.abs(loss.y).max() or 1.0
+        self.z, self.t = np.maximum(slope, 0) + unit, self.capped * (np.maximum(-slope, 0) + unit)
 
-    def total(self, v): return np.bincount(self.rows, self.sign * v, len(self.K))
+    def total(self, v): return np.bincount(self.rows, self.sign * v, len(self.G))
     def at(self, f): return self.sign * f[self.rows]
 
-    def error(self):
-        "`u`, how far products are from 0, and that and all that is not yet as it should be."
-        self.u = self.total(self.v)
-        self.rest = self.at(self.K @ self.u + self.b) + self.cost - self.z + self.t
-        gap = self.v @ self.z + self.room @ self.t
-        return self.u, gap, gap + np.abs(self.rest) @ self.v + (abs(self.u.sum()) * self.unit if self.intercept else 0.0)
-
     def factorise(self):
-        "Whether the system for the step can be factorised."
-        self.D = self.z / self.v + self.t / self.room
-        self.E = np.bincount(self.rows, 1 / self.D, len(self.K))
-        self.system = RefinedSolver(self.K, 1 / self.E, self.intercept, self.work)
-        return self.system.info == 0
+        "The system for the steps from here."
+        self.D = self.z / self.v + self.t / self.room + self.bent
+        self.system = NormalSystem(self.G, self.total(self.sign / self.D), self.intercept)
 
-    def direction(self, goal_v, goal_room, corrections):
+    def direction(self, goal_v, goal_room):
         "The step towards products `v z` and `room t` as given."
-        r = goal_v / self.v - goal_room / self.room - self.z + self.t - self.rest
-        du, db = self.system.solve(self.total(r / self.D) / self.E, -self.u.sum(), corrections)
-        dv = (r - self.at(self.K @ du + db)) / self.D
-        return dv, (goal_v - self.z * dv) / self.v - self.z, (goal_room + self.t * dv) / self.room - self.t, db
+        r = goal_v / self.v - goal_room / self.room - self.at(self.G @ self.w + self.b) - self.cost - self.bent * self.v
+        dv, dw, db = r / self.D, np.zeros_like(self.w), 0.0
+        for _ in range(2):                                         # where 1 / D is huge, the second time takes away rounding errors
+            u = self.total(self.v + dv)
+            more = self.system.solve(u @ self.G - self.w - dw, u.sum())
+            dv, dw, db = dv - self.at(self.G @ more[0] + more[1]) / self.D, dw + more[0], db + more[1]
+        return dw, db, dv, (goal_v - self.z * dv) / self.v - self.z, (goal_room + self.t * dv) / self.room - self.t
 
     def length(self, dv, dz, dt): return min(room_to(self.v, dv), room_to(self.room, -dv), room_to(self.z, dz), room_to(self.t, dt))
 
-    def move(self, step, dv, dz, dt, db):
-        self.v, self.room, self.z, self.t, self.b = self.v + step * dv, self.room - step * dv, self.z + step * dz, self.t + step * dt, self.b + step * db
+    def products(self, step, dv, dz, dt):
+        "How far the products are from 0 after this step."
+        room, t = (self.room - step * dv)[self.capped], (self.t + step * dt)[self.capped]
+        return (self.v + step * dv) @ (self.z + step * dz) + room @ t
+
+    def move(self, step, dw, db, dv, dz, dt):
+        self.w, self.b = self.w + step * dw, self.b + step * db
+        self.v, self.room, self.z, self.t = self.v + step * dv, self.room - step * dv, self.z + step * dz, self.t + step * dt
 
 # %% ../nbs/12_risk_rfe.ipynb #4f167f2b
 def interior_point_fit(K, loss, intercept, enough=np.inf):
-    "The dual optimum of the hinge or epsilon-insensitive loss, by a primal-dual interior-point method; or a feasible point of value above `enough`."
-    (lo, hi), point = loss.box(), InteriorPoint(K, loss, intercept)
-    least, best = np.inf, point.total(point.v)
-    for _ in range(100):
-        u, gap, error = point.error()
-        if error < least: least, best = error, u
-        if error > 2 * least or error < 0.1 * loss.gap or not point.factorise(): break
-        if np.isfinite(enough):
-            near = feasible(u, lo, hi, 0.0 if intercept else None)
-            if is_feasible(near, lo, hi, intercept) and loss.dual(K, near) > enough: return near
-        dv, dz, dt, _ = point.direction(0.0, 0.0, 0)
-        step = point.length(dv, dz, dt)
-        reached = (point.v + step * dv) @ (point.z + step * dz) + (point.room - step * dv) @ (point.t + step * dt)
-        aim = reached**3 / gap**2 / (2 * len(dv))
-        dv, dz, dt, db = point.direction(aim - dv * dz, aim + dv * dt, 4)
-        point.move(0.995 * point.length(dv, dz, dt), dv, dz, dt, db)
-    return best
+    "The dual optimum of a sharp loss from scratch, by a primal-dual interior-point method; returns what `pivot_fit` does."
+    now = Bracket(K, loss, intercept)
+    point, stalled = InteriorPoint(now.G, loss, intercept), 0
+    while stalled < 10:
+        stalled = 0 if now.look(point.w, point.b, point.total(point.v)) else stalled + 1
+        if (stalled == 3 and now.closed) or now.value > enough: break
+        point.factorise()
+        _, _, dv, dz, dt = point.direction(0.0, 0.0)
+        length = point.length(dv, dz, dt)
+        before, reached = point.products(0.0, dv, dz, dt), point.products(length, dv, dz, dt)
+        aim = reached**3 / before**2 / (len(dv) + np.count_nonzero(point.capped))
+        dw, db, dv, dz, dt = point.direction(aim - length * dv * dz, aim + length * dv * dt)
+        point.move(0.995 * point.length(dv, dz, dt), dw, db, dv, dz, dt)
+    return now.u, now.value, now.closed
 
 # %% ../nbs/12_risk_rfe.ipynb #d5a129f7
-def reference_fit(K, loss, intercept):
-    "The dual optimum `u` for the kernel matrix `K`, from scratch."
-    if isinstance(loss, Squared): return bordered_solve(K + np.diag(1 / (2 * loss.C)), loss.y, 0.0, intercept)[0]
-    if isinstance(loss, (Logistic, SquaredHinge)): return primal_newton_fit(K, loss, intercept)
-    return libsvm_fit(K, loss) if intercept else interior_point_fit(K, loss, intercept)
+def reference_fit(K, loss, intercept, enough=np.inf):
+    "The dual optimum for the kernel matrix `K`, from scratch; returns what `pivot_fit` does."
+    return (interior_point_fit if loss.sharp else primal_newton_fit)(K, loss, intercept, enough)
 
 def best_intercept(loss, f):
     "The `b` for which `f + b` has the least loss, by bisection on the slope."
-    reach = 2 * (np.abs(loss.y).max() + np.abs(f).max()) + 1
-    low, high = (-reach, reach) if not isinstance(loss, Logistic) else (-reach - 50, reach + 50)
+    high = 2 * (np.abs(loss.y).max() + np.abs(f).max()) + 60       # there the slope of each loss has the sign that it has at infinity
+    low = -high
     for _ in range(100):
         middle = (low + high) / 2
         low, high = (low, middle) if loss.C @ loss.slopes(f + middle) > 0 else (middle, high)
@@ -324,7 +379,7 @@ def risk_rfe_reference(X, losses, kernel, n_features_to_select=1, step=1, delta=
         A = X
         for j in J: A = without_feature(A, j)
         K = kernel(A)
-        return sum(loss.dual(K, reference_fit(K, loss, intercept)) for loss in losses)
+        return sum(reference_fit(K, loss, intercept)[1] for loss in losses)
 
     values, wished, nothing = [value(J)], 1, value(range(d))
     while d - len(J) > n_features_to_select:
@@ -346,31 +401,6 @@ def within(M, rows):
     "The square block of `M` on the rows and columns `rows`."
     return M.take(rows, axis=0).take(rows, axis=1)
 
-def feasible(V, lo, hi, total):
-    "A point of the box near each column of `V`, with column sums `total` (None: any)."
-    V = np.clip(V, lo, hi)
-    if total is None: return V
-    for _ in range(4):
-        excess = V.sum(axis=0) - total
-        if np.abs(excess).max() <= 1e-13 * np.abs(V).sum(): break
-        inside = (V > lo) & (V < hi)
-        V = np.where(inside, np.clip(V - excess / np.maximum(inside.sum(axis=0), 1), lo, hi), V)
-    excess = V.sum(axis=0) - total
-    room = np.where(excess > 0, V - lo, hi - V)
-    endless = np.isinf(room)
-    room = np.where(endless.any(axis=0), endless, room)
-    return V - excess * (room / np.maximum(room.sum(axis=0), 1e-300))
-
-def is_feasible(v, lo, hi, intercept):
-    "Whether `v` is in the box and, with an intercept, its sum is 0, to the last digits."
-    inside = np.all((v - hi <= 1e-10 * np.abs(v)) & (lo - v <= 1e-10 * np.abs(v)))
-    return inside and (not intercept or abs(v.sum()) <= 1e-10 * np.abs(v).sum())
-
-def snapped(u, lo, hi):
-    "`u`, with what is nearly at a bound or nearly 0 put there."
-    with np.errstate(invalid="ignore"): u = np.where(u > (1 - 1e-6) * hi, hi, np.where(u < (1 - 1e-6) * lo, lo, u))
-    return np.where(np.abs(u) > 1e-6 * np.abs(u).max(), u, 0.0)
-
 def solve_guess(K, loss, u, side, free, intercept, mu, centre, least):
     "The optimum if `free` is the right guess, what is not free staying where it is: `u`, the part not free, and `b`; None if singular."
     F, fixed = np.flatnonzero(free), np.where(free, 0.0, u)
@@ -390,7 +420,7 @@ def solve_guess(K, loss, u, side, free, intercept, mu, centre, least):
 # %% ../nbs/12_risk_rfe.ipynb #44d997e7
 def broken(loss, u, side, free, pull):
     "Where `u` has left its box on the present side of 0, above and below, and where it wants to leave a bound, upwards and downwards."
-    (lo, hi), width, tol = loss.box(), getattr(loss, "epsilon", 0.0), 1e-9 * np.abs(loss.y).max()
+    (lo, hi), width, tol = loss.box(), loss.width, 1e-9 * np.abs(loss.y).max()
     bottom, top = np.where(side > 0, 0, lo), np.where(side > 0, hi, 0)
     at_zero = ~free & (u == 0)
     rise = (at_zero & (hi > 0) & (pull > width + tol)) | (~free & (u < 0) & (pull > -width + tol))
@@ -501,7 +531,7 @@ class Position:
     "A dual point on the way: its pull, the bounds of the piece that each entry is on, and what the pull must exceed for an entry at a bound to go up or down."
 
     def __init__(self, K, loss, u, mu):
-        (self.lo, self.hi), self.width, self.K, self.loss, self.u, self.mu, self.b = loss.box(), getattr(loss, "epsilon", 0.0), K, loss, u, mu, 0.0
+        (self.lo, self.hi), self.width, self.K, self.loss, self.u, self.mu, self.b = loss.box(), loss.width, K, loss, u, mu, 0.0
         side = np.where(u != 0, np.sign(u), np.where(self.hi > 0, 1.0, -1.0))
         self.bottom, self.top, self.slope = np.where(side > 0, 0.0, self.lo), np.where(side > 0, self.hi, 0.0), -self.width * side
         self.free = (u > self.bottom) & (u < self.top)
@@ -562,8 +592,10 @@ def next_direction(now, system, entering):
     "Where the free entries go: to the same pull, or after the entry that moves. The entries, the direction, how far, and what `join` needs."
     F, border = system.F.copy(), system.border
     if entering is None:
-        z = system.solve(0.0, now.pull[F] + now.slope[F])
-        if border: now.b = z[0]
+        pull = now.pull[F] + now.slope[F]
+        level = pull.mean() if border else 0.0                                  # near the end a large number, and the differences are tiny
+        z = system.solve(0.0, pull - level)
+        if border: now.b = level + z[0]
         moving, d, t, schur = F, z[border:], 1.0, 0.0
     else:
         e, sign = entering
@@ -599,7 +631,9 @@ def active_set_fit(K, loss, u, intercept, enough=np.inf):
                 system.fill(system.F.copy())
                 if not system.m: continue
         moving, d, t, joining = next_direction(now, system, entering)
+        before = now.value
         k = now.move(system.rows[:len(moving)], moving, d, t)
+        if not now.value >= before - loss.gap: return None                      # the inverse has lost its digits
         if k is None and entering:
             system.join(entering[0], *joining)
             entering = None
@@ -636,27 +670,22 @@ def smooth_fit(K, loss, u, intercept, enough=np.inf, limit=30):
 def warm_fit(K, loss, u, intercept, enough=np.inf):
     "The dual optimum at `K` from a point near it, from scratch where that fails: `u`, its value, and whether it is exact."
     def settled(near): return near is not None and (near[2] or near[1] > enough)
-    def near_fit(u):
-        if not loss.sharp: return smooth_fit(K, loss, u, intercept, enough)
-        near = pivot_fit(K, loss, u, intercept, enough)
-        return near if settled(near) else active_set_fit(K, loss, u, intercept, enough)
-    near = near_fit(u)
+    near = (pivot_fit if loss.sharp else smooth_fit)(K, loss, u, intercept, enough)
+    if loss.sharp and not settled(near): near = active_set_fit(K, loss, u, intercept, enough)
     if settled(near): return near
-    if loss.sharp:
-        u, (lo, hi) = interior_point_fit(K, loss, intercept, enough), loss.box()
-        if loss.dual(K, u) > enough and is_feasible(u, lo, hi, intercept): return u, loss.dual(K, u), False
-    else: u = reference_fit(K, loss, intercept)
-    near = near_fit(u)
-    if settled(near): return near
-    if near is not None and near[1] > loss.dual(K, u): u = near[0]
-    gap = duality_gap(K, loss, u, intercept)
-    if gap > 10 * loss.tie: warnings.warn(f"A fit ended with a duality gap of {gap:.1e}, above {loss.gap:.1e}: features may go in another order.", ConvergenceWarning, stacklevel=2)
-    return u, loss.dual(K, u), True
+    scratch = reference_fit(K, loss, intercept, enough)
+    if scratch[1] > enough: return scratch
+    near = pivot_fit(K, loss, scratch[0], intercept, limit=5, least=0.0) if loss.sharp else None
+    fits = [fit for fit in (scratch, near) if fit is not None and fit[1] >= scratch[1] - loss.gap]
+    gaps = [duality_gap(K, loss, fit[0], intercept) for fit in fits]
+    u, value, _ = fits[int(np.argmin(gaps))]
+    if not scratch[2] and min(gaps) > loss.gap:
+        warnings.warn(f"A fit ended with a duality gap of {min(gaps):.1e}, above {loss.gap:.1e}: features may go in another order.", ConvergenceWarning, stacklevel=2)
+    return u, value, True
 
 def first_fit(K, loss, intercept):
-    "The dual optimum at `K` from scratch, to the accuracy of `warm_fit`; for the sharp losses of libsvm from where it is after a while."
-    start = libsvm_fit(K, loss, 50 * len(K)) if isinstance(loss, (Hinge, EpsilonInsensitive)) else reference_fit(K, loss, intercept)
-    return warm_fit(K, loss, start, intercept)
+    "The dual optimum at `K` from scratch, to the accuracy of `warm_fit`; for the losses that libsvm has from where it is after a while."
+    return warm_fit(K, loss, libsvm_fit(K, loss, 50 * len(K)) if loss.libsvm else reference_fit(K, loss, intercept)[0], intercept)
 
 # %% ../nbs/12_risk_rfe.ipynb #13420dbb
 def linear_products(S, X, V):
@@ -810,7 +839,7 @@ def tighten_alone(bounds, c):
     "One Newton step for candidate `c` with its own kernel, on its free rows. The products `KU` are not kept up: no `tighten` after it."
     u = bounds.U[:, c]
     F = np.flatnonzero((u > bounds.lo) & (u < bounds.hi))
-    if not len(F) or isinstance(bounds.loss, Squared): return          # for the square loss the fit itself is one such step
+    if not len(F) or bounds.loss.one_step: return          # for the square loss the fit itself is one such step
     A, curvature, pull = bounds.reduced.on(F).matrix(c), bounds.loss.curvature(u)[F], bounds.pull([c])[F]
     step = bounds.step([c], F, newton_directions(factorised(A.copy(), curvature), pull, bounds.intercept))
     Kstep, part = A @ step, narrowed(bounds.loss, F)
@@ -1422,7 +1451,7 @@ class RiskRFE(PredictingElimination):
     delta : float or callable, optional
         Stop when the least rise of the objective is above `delta`, or above `delta(left)` with `left` features.
     tol : float
-        What counts as equal, relative to the objective of `f = 0`; fits are exact to a tenth of that.
+        What counts as equal, relative to the objective of `f = 0`; fits are exact to a tenth of that, for the kernel matrix as it is rounded.
     verbose : int
         1 shows progress.
 

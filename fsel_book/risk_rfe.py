@@ -169,7 +169,7 @@ class NormalSystem:
         M = B.T @ B
         M.flat[::len(M) + 1] += 1
         self.L, info = dpotrf(M.T, lower=1, clean=0, overwrite_a=1)
-        if info: self.L = np.linalg.qr(np.vstack([B, np.eye(len(M))]), mode="r").T     # a few rows outweigh all else by sixteen digits
+        if info: self.L = np.transpose(np.linalg.qr(np.vstack([B, np.eye(len(M))]), mode="r"))     # a few rows outweigh all else by sixteen digits
 
     def solve(self, r, total):
         w = dpotrs(self.L, r - total * self.mean, lower=1)[0]

@@ -225,8 +225,11 @@ def test_without_residuals_the_trace_is_what_is_spent():
 # ---------------------------------------------------------------- pick for pick
 
 
-def assert_same_picks(V, lengths, r, rule, rtol=1e-8):
-    """`det_sampling` and the literal version pick the same columns in the same order, with the same weights."""
+def assert_same_picks(V, lengths, r, rule, rtol=1e-7):
+    """`det_sampling` and the literal version pick the same columns in the same order, with the same weights.
+
+    To seven digits: a weight of 1e4 times the others is the reciprocal of a small difference, and costs that many.
+    """
     fast, literal = det_sampling(V, lengths, r, rule), det_sampling_reference(V, lengths, r, rule)
     assert_array_equal(fast.indices, literal.indices)
     assert_allclose(fast.weights, literal.weights, rtol=rtol)

@@ -288,8 +288,8 @@ def check_range(X, name="X", smallest=RANGE[0]):
     """
     largest = largest_entry(X)
     if largest and not smallest <= largest <= RANGE[1]:
-        raise ValueError(f"{name} is out of range: its largest entry in size is {largest:.3g}, and must be between {RANGE[0]:.0e} and "
-                         f"{RANGE[1]:.0e}, so that float64 holds its square. Rescale: divide {name} by {largest:.0e}.")
+        raise ValueError(f"{name} is out of range: its largest entry in size is {largest:.3g}, and must be between "
+                         f"{RANGE[0]:.0e} and {RANGE[1]:.0e}. Rescale: divide {name} by {largest:.0e}.")
 
 # %% ../nbs/00_arrays.ipynb #5d1e7a14
 def in_precision_of(X, W):
@@ -317,7 +317,8 @@ def in_precision_of(X, W):
     """
     xp, precision, largest = namespace(W), np.finfo(result_dtype(X)), largest_entry(W)
     if precision.bits == 32 and largest and not float(precision.tiny) <= largest <= float(precision.max):
-        raise ValueError(f"The coefficients are up to {largest:.0e} in size, which float32 does not hold: give X in float64, or rescale it.")
+        raise ValueError(f"The coefficients are up to {largest:.0e} in size, which float32 does not hold: "
+                         "give X in float64, or rescale it.")
     return xp.astype(W, getattr(xp, precision.dtype.name), copy=False)
 
 # %% ../nbs/00_arrays.ipynb #84b75d5d

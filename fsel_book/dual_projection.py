@@ -104,8 +104,8 @@ def loss_of(loss):
 
 # %% ../nbs/10_dual_projection.ipynb #041a34d9
 def solve(H, g):
-    "`H^-1 g`, for a positive definite `H` brought to a diagonal of ones; of a matrix that rounding has made singular the pseudo-inverse."
-    D = np.diagonal(H)**-0.5
+    "`H^-1 g` for a positive definite `H`, with its diagonal brought to ones; where it is singular the pseudo-inverse."
+    D = np.where(np.diagonal(H) > 0, np.diagonal(H), 1.0)**-0.5
     H, g = D[:, None] * H * D, (D * g.T).T
     try: return (D * np.linalg.solve(H, g).T).T
     except np.linalg.LinAlgError: return (D * np.linalg.lstsq(H, g)[0].T).T
@@ -712,7 +712,7 @@ class DualProjectionClassifier(ClassifierMixin, DualProjectionModel):
         Raises
         ------
         ValueError
-            `X` or `y` is not finite or they do not fit together; `y` has one class; a parameter has an impossible value.
+            `X` or `y` is not finite or out of range, or they do not fit together; `y` has one class; a parameter has an impossible value.
         FloatingPointError
             "recover" or "iterate" found nothing better than `w = 0`: the projection is too small.
 
@@ -727,7 +727,8 @@ class DualProjectionClassifier(ClassifierMixin, DualProjectionModel):
         X = check_input(self, X, reset=True, least=1)
         classes, signs = check_labels(self, X, y)
         coef, b = self._solve(X, signs, 0.0, loss, previous)
-        self.classes_, self.coef_, self.intercept_ = classes, in_precision_of(X, coef), from_numpy(np.array(b, dtype=result_dtype(X)), X)
+        self.classes_, self.coef_ = classes, in_precision_of(X, coef)
+        self.intercept_ = from_numpy(np.array(b, dtype=result_dtype(X)), X)
         return self
 
     def decision_function(self, X):
@@ -829,7 +830,7 @@ class DualProjectionRidge(RegressorMixin, DualProjectionModel):
         Raises
         ------
         ValueError
-            `X` or `y` is not finite or they do not fit together; a parameter has an impossible value.
+            `X` or `y` is not finite or out of range, or they do not fit together; a parameter has an impossible value.
         FloatingPointError
             "recover" or "iterate" found nothing better than `w = 0`: the projection is too small.
 
@@ -844,7 +845,8 @@ class DualProjectionRidge(RegressorMixin, DualProjectionModel):
         y = check_targets(self, X, y)
         unit = float(2.0**(np.frexp(np.abs(y).max())[1] - 1))
         coef, b = self._solve(X, np.ones((len(y), 1)), -y / unit, ResidualLoss(), None if previous is None else previous / unit)
-        self.coef_, self.intercept_, self.dual_coef_ = in_precision_of(X, unit * coef[0, :]), unit * b[0], unit * self.dual_coef_
+        self.coef_, self.intercept_ = in_precision_of(X, unit * coef[0, :]), unit * b[0]
+        self.dual_coef_ = unit * self.dual_coef_
         return self
 
     def predict(self, X):

@@ -390,7 +390,7 @@ def best_rank_k_in_span(C, Y, k):
     Raises
     ------
     ValueError
-        `C` or `Y` is not a finite real array, they differ in their number of samples, or `k` is no integer of at least 1.
+        `C` or `Y` is not a finite real array or out of range, they differ in their number of samples, or `k` is no integer of at least 1.
 
     References
     ----------
@@ -654,7 +654,8 @@ def certify_span(V, sampling, promise=None, method="selection"):
 def centered(A):
     "`A` less its means; twice, for what rounding leaves of them is no direction to fit in."
     xp = namespace(A)
-    for _ in range(2): A = A - xp.astype(xp.sum(A, axis=0, dtype=xp.float64) / A.shape[0], A.dtype, copy=False)  # float32 may overflow
+    for _ in range(2):  # in float32 the sums may overflow
+        A = A - xp.astype(xp.sum(A, axis=0, dtype=xp.float64) / A.shape[0], A.dtype, copy=False)
     return A
 
 CARRIED = 1e3
@@ -1180,9 +1181,9 @@ class SparsePCRegressor(SparseComponents):
         Raises
         ------
         ValueError
-            `X` or `y` is not finite or they do not fit together; a parameter has an impossible value, or one that these data
-            do not allow; or the coefficients leave the range of the precision of `X`. The message says which and what
-            would be possible.
+            `X` or `y` is not finite or out of range, or they do not fit together; a parameter has an impossible value, or one
+            that these data do not allow; or the coefficients leave the range of the precision of `X`. The message says which
+            and what would be possible.
 
         Warnings
         --------

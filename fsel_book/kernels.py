@@ -93,7 +93,8 @@ class SumKernel(ABC):
 def normalise(K, left, right):
     "Divide `K` in place by the roots of `left` along its rows and of `right` along its columns; zero where they vanish."
     for size, shape in ((left, (-1, 1)), (right, (1, -1))):
-        if np.any((size > 0) & (size < np.finfo(float).tiny)): raise ValueError("A sample of X is so short that its square has lost digits. Rescale X.")
+        if np.any((size > 0) & (size < np.finfo(float).tiny)):
+            raise ValueError("A sample of X is so short that its square has lost digits. Rescale X.")
         root = np.sqrt(np.maximum(size, 0))
         K *= np.divide(1, root, out=np.zeros_like(root), where=root > 0).reshape(shape)
     return K
@@ -339,7 +340,9 @@ def gamma_of(gamma, X, kernel, weights=None):
     mean = average(X)
     unit = mean if kernel == "chi2" else average(X * X) - mean**2 if is_sparse(X) else average((X - mean)**2)
     if gamma == "auto" or X.max() == X.min(): unit = 1.0
-    if not 1e-307 < X.shape[1] * unit < 1e307: raise ValueError(f'gamma="scale" is not possible: the spread of X, {unit:.1e}, is out of range. Bring X to unit size first.')
+    if not 1e-307 < X.shape[1] * unit < 1e307:
+        raise ValueError(f'gamma="scale" is not possible: the spread of X, {unit:.1e}, is out of range. '
+                         "Bring X to unit size first.")
     return float(1 / (X.shape[1] * unit))
 
 def kernel_of(kernel="rbf", X=None, gamma="scale", degree=3, coef0=0.0, weights=None):

@@ -178,10 +178,11 @@ def sandwich(A, A_after):
     inside = Q.T @ (A_after / lengths)
     spectrum = np.linalg.svd(sla.solve_triangular(R, inside), compute_uv=False)**2
     escaped = np.sum((A_after / lengths - Q @ inside)**2) > 1e-10 * np.sum((A_after / lengths)**2)
-    return float(spectrum[-1]) if len(spectrum) == len(R) else 0.0, np.inf if escaped else float(spectrum.max(initial=0.0))
+    low, high = spectrum[-1] if len(spectrum) == len(R) else 0.0, spectrum.max(initial=0.0)
+    return float(low), np.inf if escaped else float(high)
 
 def kernel_factor(K, name):
-    "`A` with `K = A A'`, of full column rank; directions that are rounding once the samples have one length are left out."
+    "`A` with `K = A A'`, of full column rank, without what is rounding once the samples have one length."
     check_kernel(K, name)
     K = K.toarray() if is_sparse(K) else np.asarray(to_numpy(K))
     precision, lengths = np.finfo(result_dtype(K)).eps, np.sqrt(np.maximum(np.diagonal(K).astype(np.float64), 0.0))
@@ -210,8 +211,8 @@ def kernel_sandwich(K, K_after):
 
     Notes
     -----
-    With the samples brought to one length, directions of `K` below `n_samples` times the unit roundoff of its largest are taken
-    for rounding. Where `K` is made of data of a condition number above 1e6, say, ask `data_sandwich`.
+    With the samples brought to one length, directions of `K` below `n_samples` times the unit roundoff of its largest
+    are taken for rounding. Where `K` is made of data of a condition number above 1e6, say, ask `data_sandwich`.
 
     Examples
     --------
@@ -221,7 +222,8 @@ def kernel_sandwich(K, K_after):
     (1.0, 1.5)
     """
     A, A_after = kernel_factor(K, "K"), kernel_factor(K_after, "K_after")
-    if len(A) != len(A_after): raise ValueError(f"K_after must have the shape of K, {(len(A),) * 2}; it has {(len(A_after),) * 2}.")
+    n, m = len(A), len(A_after)
+    if m != n: raise ValueError(f"K_after must have the shape of K, {(n, n)}; it has {(m, m)}.")
     if A.shape[1] == 0: raise ValueError("K is all zeros: no kernel but zero lies between its multiples.")
     return sandwich(A, A_after)
 
@@ -236,8 +238,8 @@ def data_sandwich(X, X_after):
     Returns
     -------
     tuple of float
-        Good to about the unit roundoff times the condition number of `X` with its samples brought to one length. `b` is infinite
-        where `X_after` is not made of the features of `X`.
+        Good to about the unit roundoff times the condition number of `X` with its samples brought to one length. `b` is
+        infinite where `X_after` is not made of the features of `X`.
 
     Raises
     ------
@@ -400,8 +402,8 @@ def prediction_bound(certificate, X, y, lam, Q):
     Raises
     ------
     ValueError
-        Shapes do not agree; `lam` is not above 0; the certificate is for a smaller rank than the data have, in float64 in which
-        predictions are bounded.
+        Shapes do not agree; `lam` is not above 0; the certificate is for a smaller rank than the data have, in
+        float64, in which predictions are bounded.
 
     References
     ----------
@@ -429,7 +431,8 @@ def prediction_bound(certificate, X, y, lam, Q):
     low, high = kept_interval(certificate, rescale=False)
     inside, outside, S, U = span_coordinates(X, Q)
     if len(S) != certificate.rank:
-        raise ValueError(f"The certificate is for rank {certificate.rank}, but X, in float64, has rank {len(S)}: certify X in float64.")
+        raise ValueError(f"The certificate is for rank {certificate.rank}, but X, in float64, has rank {len(S)}: "
+                         "certify X in float64.")
     C, D = interval_of_matrices(S**2, lam, low, high)
     alpha, t = inside / S, U.T @ y
     ends = [(1 - end) * remaining(end * S**2, lam) for end in (low, high)]
@@ -581,7 +584,7 @@ class RLSClassifier(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            `X` or `y` is not finite or they do not fit together; `y` has one class; `lam` is negative; the kernel is
+            `X` or `y` is not finite or out of range, or they do not fit together; `y` has one class; `lam` is negative; the kernel is
             unknown or not positive semidefinite.
         """
         forget(self)

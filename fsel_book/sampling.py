@@ -659,8 +659,9 @@ class CertifiedSelector(SamplingTransformer):
         Raises
         ------
         ValueError
-            `X` is not a finite real matrix of at least two samples, is zero, or its largest entry is not between 1e-150 and 1e150;
-            a parameter has an impossible value, or one that these data do not allow. The message says which and what would be possible.
+            `X` is not a finite real matrix of at least two samples, is zero, or its largest entry is not between 1e-150 and
+            1e150; a parameter has an impossible value, or one that these data do not allow. The message says which and what
+            would be possible.
         """
         forget(self)
         check_flag("rescale", self.rescale)

@@ -126,7 +126,7 @@ def orthonormalize(X):
 
 # %% ../nbs/02_spectra.ipynb #67bb71b5
 def at_unit_scale(X):
-    """`X` times a power of two that brings its largest entry near 1, and that power: 1 unless it is beyond 1e-50 or 1e50."""
+    """`X` times a power of two that brings its largest entry near 1, and that power: 1 from 1e-50 to 1e50."""
     largest = largest_entry(X)
     if largest == 0 or 1e-50 < largest < 1e50: return X, 1.0
     scale = float(2.0 ** -np.frexp(largest)[1])
@@ -385,8 +385,8 @@ def row_space(X, rank=None, exact=True):
     Raises
     ------
     ValueError
-        `X` is not a finite real matrix, is zero, or its largest entry is not between 1e-150 and 1e150; `rank` is no integer,
-        below 1 or above the numerical rank.
+        `X` is not a finite real matrix, is zero, or its largest entry is not between 1e-150 and 1e150; `rank` is no
+        integer, below 1 or above the numerical rank.
 
     Warnings
     --------

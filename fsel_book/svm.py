@@ -2,10 +2,10 @@
 
 # %% auto #0
 __all__ = ['SimplexProgram', 'on_support', 'polish', 'minimise', 'relative_gap', 'EnclosingBall', 'prepared', 'enclosing_ball',
-           'Margin', 'labels_of', 'two_classes', 'unit_rows', 'near_points', 'plane_through', 'middle',
-           'touching_plane', 'meet', 'hard_margin', 'svm_margin', 'inner_products', 'libsvm', 'soft_margin',
-           'square_of_ratio', 'MarginReport', 'margin_report', 'SupportVectorSelector', 'l1_program', 'SparseMachine',
-           'LPSVMClassifier', 'scad', 'scad_slope', 'SCADSVMClassifier']
+           'Margin', 'labels_of', 'two_classes', 'unit_rows', 'near_points', 'plane_through', 'touching_plane',
+           'middle', 'meet', 'hard_margin', 'svm_margin', 'inner_products', 'libsvm', 'soft_margin', 'square_of_ratio',
+           'MarginReport', 'margin_report', 'SupportVectorSelector', 'l1_program', 'SparseMachine', 'LPSVMClassifier',
+           'scad', 'scad_slope', 'SCADSVMClassifier']
 
 # %% ../nbs/09_svm.ipynb #c50da3c3
 import warnings
@@ -171,7 +171,7 @@ class EnclosingBall:
     gap: float
 
 def prepared(X):
-    "`X` at unit scale, and if it is not sparse less the sample nearest to its mean; the power of two that it was multiplied with, and the shift."
+    "`X` at unit scale and, if dense, less the sample nearest to its mean; the power of two, and that sample."
     X, scale = at_unit_scale(as_float64(X.tocsr() if is_sparse(X) else X))
     if is_sparse(X): return X, scale, 0.0
     xp = namespace(X)
@@ -195,7 +195,7 @@ def enclosing_ball(X, tol=1e-7):
     Raises
     ------
     ValueError
-        `X` is not a finite real matrix.
+        `X` is not a finite real matrix, or its largest entry is not between 1e-150 and 1e150.
 
     Warnings
     --------
@@ -203,8 +203,8 @@ def enclosing_ball(X, tol=1e-7):
 
     Notes
     -----
-    Dense data are moved first, on a copy, so that a sample in their middle is zero, since distances are computed from inner
-    products. Sparse data are not, and the rounding of long vectors is counted in `gap`.
+    Dense data are moved first, on a copy, so that a sample in their middle is zero, since distances are computed from
+    inner products. Sparse data are not, and the rounding of long vectors is counted in `gap`.
 
     Examples
     --------
@@ -291,14 +291,15 @@ def near_points(X, signs):
     sides = np.array([signs > 0, signs < 0])
     nearest = np.array([lengths[side].min() for side in sides])
     system = np.vstack([(signs[:, None] * directions).T, sides * nearest[:, None] / lengths])
-    a = nnls(system, np.append(np.zeros(directions.shape[1]), nearest / nearest.max()), maxiter=30 * len(signs))[0] / lengths
+    goal = np.append(np.zeros(directions.shape[1]), nearest / nearest.max())
+    a = nnls(system, goal, maxiter=30 * len(signs))[0] / lengths
     for side in sides:
         if not a[side].any(): a[side] = lengths[side] == lengths[side].min()
     return a / (sides.T @ (sides @ a))
 
-# %% ../nbs/09_svm.ipynb #3b3f7d69
+# %% ../nbs/09_svm.ipynb #5d1e7b11
 def plane_through(X, signs, F):
-    """The shortest `w` with `y_i (x_i'w + b) = 1` for the samples `F` and some `b`, and its weights, with sum one in each class.
+    """The shortest `w` with `y_i (x_i'w + b) = 1` for the samples `F`, and weights that make it but for its length.
 
     Where the samples are dependent, None, and weights that make nothing of them.
     """
@@ -319,15 +320,8 @@ def plane_through(X, signs, F):
     w[used] = Q @ c
     return from_numpy(w, X), weights() / np.where(y > 0, weights()[y > 0].sum(), weights()[y < 0].sum())
 
-# %% ../nbs/09_svm.ipynb #abbd56d5
-def middle(X, signs, w):
-    "The `b` for which the plane of `w` is as far from both classes, and `y_i (x_i'w + b)`."
-    heights = to_numpy(X @ w)
-    b = -(heights[signs > 0].min() + heights[signs < 0].max()) / 2
-    return float(b), signs * (heights + b)
-
 def touching_plane(X, signs, a):
-    "The widest plane, by the method of `polish` with equations for `w` in the place of those for the weights, which start at `a`."
+    "The `w` of the widest plane and its weights, by an active set that starts at `a`; no `w` where the hulls meet."
     lengths = np.sqrt(SimplexProgram(X, signs, ball=False).squares)
     F = np.flatnonzero(a)
     F = F[np.argsort(lengths[F], kind="stable")]
@@ -337,42 +331,52 @@ def touching_plane(X, signs, a):
             change = new if w is None else new - a[F]
             shares = np.divide(a[F], -change, out=np.full(len(F), np.inf), where=change < 0)
             if w is not None and shares.min() >= 1: break
-            if np.isinf(shares.min()): return None, a  # the hulls meet, after all
+            if np.isinf(shares.min()): return None, a
             a[F] += shares.min() * change
             a[F[np.argmin(shares)]] = 0.0
             F = np.delete(F, np.argmin(shares))
-        a[F] = new
-        heights = to_numpy(X @ w)
-        excess = 1 - signs * (heights - heights[F[0]] + signs[F[0]]) - 8 * np.finfo(float).eps * lengths * np.linalg.norm(to_numpy(w))
+        a[F], heights = new, to_numpy(X @ w)
+        excess = 1 - signs * (heights - heights[F[0]] + signs[F[0]])
+        excess -= 8 * np.finfo(float).eps * lengths * np.linalg.norm(to_numpy(w))
         if excess.max() <= 0 or np.argmax(excess) in F: break
         F = np.append(F, np.argmax(excess))
     return w, a
 
-# %% ../nbs/09_svm.ipynb #55a2bd82
+# %% ../nbs/09_svm.ipynb #3b3f7d69
+def middle(X, signs, w):
+    "The `b` for which the plane of `w` is as far from both classes, and `y_i (x_i'w + b)`."
+    heights = to_numpy(X @ w)
+    b = -(heights[signs > 0].min() + heights[signs < 0].max()) / 2
+    return float(b), signs * (heights + b)
+
 def meet(program, away):
-    "Whether the two mixtures of samples are one point, compared with the samples that they are made of, which were moved by `away`."
+    "Whether the two mixtures of samples, moved by `away`, are one point, compared with those that they are made of."
     lengths = np.sqrt(program.squares)
     lengths[lengths == 0] = lengths[lengths > 0].min() if lengths.any() else 0.0
     return program.value() <= (1e-11 * (program.a @ lengths) + 1e-15 * away)**2
 
 def hard_margin(X, signs, tol, away):
     "The `Margin` without slack."
-    program, meeting = SimplexProgram(X, signs, ball=False), Margin(0.0, False, None, None, np.empty(0, dtype=np.int64), 0.0, 0.0)
+    program = SimplexProgram(X, signs, ball=False)
+    meeting = Margin(0.0, False, None, None, np.empty(0, dtype=np.int64), 0.0, 0.0)
     start = np.zeros(len(signs))
     for group in program.groups: start[group[np.argmin(program.squares[group])]] = 1.0
     program.move(start)
     program.pairs(1e-2, 5 * len(signs) + 1000)
-    if program.squares.any() and (meet(program, away) or not program.solved(1e-2)): program.move_exactly(near_points(X, signs))
+    if program.squares.any() and (meet(program, away) or not program.solved(1e-2)):
+        program.move_exactly(near_points(X, signs))
     if not meet(program, away): program = minimise(program, program.a, tol)
     if meet(program, away): return meeting
     w, a = X.T @ from_numpy(signs * program.a, X), program.a
     if relative_gap(program) > tol: w, a = touching_plane(X, signs, a)
     if w is None: return meeting
     b, values = middle(X, signs, w)
-    size, half, upper = (float(np.linalg.norm(to_numpy(v))) for v in (w, values.min(), X.T @ from_numpy(signs * a / 2, X)))
-    rounding = 8 * np.finfo(float).eps * (np.sqrt(program.squares[a > 0].max()) + away) * size
-    gap = max(1 - (half / size / upper)**2, 0.0) + rounding / half if values.min() > 0 else np.inf
+    upper = X.T @ from_numpy(signs * a / 2, X)
+    half, size, upper = float(values.min()), *(float(np.linalg.norm(to_numpy(v))) for v in (w, upper))
+    rounding = 8 * np.finfo(float).eps * (float(np.sqrt(program.squares[a > 0].max())) + away) * size
+    gap = max(1 - (half / size / upper)**2, 0.0) + rounding / half if half > 0 else np.inf
     if gap > tol: warnings.warn(f"The squared margin is known to {gap:.0e} only.", ConvergenceWarning, stacklevel=3)
+    half = abs(half)
     return Margin(half / size, True, w / half, b / half, np.flatnonzero(a), 0.0, gap)
 
 # %% ../nbs/09_svm.ipynb #d8544f26
@@ -396,7 +400,8 @@ def svm_margin(X, y, C=None, tol=1e-7):
     Raises
     ------
     ValueError
-        `X` is not a finite real matrix, `y` has not two classes, or `C` is not positive.
+        `X` is not a finite real matrix, its largest entry is not between 1e-150 and 1e150, `y` has not two classes, or `C` is
+        not positive.
 
     Warnings
     --------
@@ -405,8 +410,10 @@ def svm_margin(X, y, C=None, tol=1e-7):
     Notes
     -----
     The hard margin is half the distance between the convex hulls of the classes, and the plane that is returned has it.
-    Hulls count as meeting where their closest points are nearer than 1e-11 of the samples that they are mixtures of. Dense
-    data are moved first, on a copy, so that a sample in their middle is zero.
+    Hulls count as meeting where their closest points are nearer than 1e-11 of the samples that they are mixtures of.
+    The constraints `y (x'w + b) >= 1` are met up to rounding, which is the unit roundoff times the ratio of the longest
+    sample of the support to the margin, and is counted in `gap`. Dense data are moved first, on a copy, so that a
+    sample in their middle is zero.
 
     Examples
     --------
@@ -432,7 +439,7 @@ def inner_products(X):
     return K.toarray() if is_sparse(K) else to_numpy(K)
 
 def libsvm(K, y, C, tol=1e-3):
-    "The linear machine on the Gram matrix `K`, which is brought to unit scale: libsvm takes curvatures below 1e-12 for zero."
+    "The linear machine on the Gram matrix `K` over its unit (libsvm takes curvatures below 1e-12 for zero), and that."
     unit = 2.0 ** np.frexp(np.diagonal(K).max())[1]
     return SVC(C=C * unit, kernel="precomputed", tol=tol, max_iter=max(10**7, 100 * len(K))).fit(K / unit, y), unit
 
@@ -549,8 +556,9 @@ def margin_report(X, y, sampling, rescale=True):
     certificate, both = certify(row_space(X), sampling), (X, sampling.apply(X, rescale))
     low, high = (certificate.eigenvalues if rescale else certificate.eigenvalues_unscaled)[[0, -1]]
     planes, balls = [svm_margin(Z, y) for Z in both], [enclosing_ball(Z) for Z in both]
-    return MarginReport(tuple(plane.margin / scale for plane in planes), tuple(ball.radius / scale for ball in balls), (float(low), float(high)),
-                        certificate.accuracy + sum(found.gap for found in (*planes, *balls)))
+    margins, radii = tuple(plane.margin / scale for plane in planes), tuple(ball.radius / scale for ball in balls)
+    accuracy = certificate.accuracy + sum(found.gap for found in (*planes, *balls))
+    return MarginReport(margins, radii, (float(low), float(high)), float(accuracy))
 
 # %% ../nbs/09_svm.ipynb #ace821ab
 class SupportVectorSelector(SamplingTransformer):
@@ -624,7 +632,7 @@ class SupportVectorSelector(SamplingTransformer):
         Raises
         ------
         ValueError
-            `X` or `y` is not finite or they do not fit together; `y` has one class; the selector refuses the support vectors.
+            `X` or `y` is not finite or out of range, or they do not fit together; `y` has one class; the selector refuses the support vectors.
         """
         forget(self)
         for name in ("selector", "svm"): check_instance(name, getattr(self, name))
@@ -691,16 +699,18 @@ def l1_program(X, signs, penalties, C):
     size = largest_entry(X) or 1.0
     Y = sp.diags_array(signs) @ sp.csr_array(X / size)  # HiGHS takes entries below 1e-9 for zero: the program in w * size
     A = sp.hstack([-Y, Y, sp.csr_array(-signs[:, None]), sp.csr_array(signs[:, None]), -sp.eye_array(n)]).tocsc()
-    slack, penalties = C * size, np.minimum(penalties, 2 * n * C * size)  # at a price of more than n slacks a weight is 0 anyway
+    slack = C * size
+    penalties = np.minimum(penalties, 2 * n * slack)  # at a price of more than n slacks a weight is 0 anyway
     dearest = penalties.max() or slack
     for price in (min(slack, 1e6 * dearest), slack):
         if price > 1e14 * dearest:
-            raise ValueError(f"Slack at a price of {C:.3g} leaves no room for the penalty, for an X with entries of about {size:.0e}: rescale X.")
+            raise ValueError(f"Slack at a price of {C:.3g} leaves no room for the penalty, for an X with entries of "
+                             f"about {size:.0e}: rescale X.")
         prices = np.concatenate([penalties, penalties, [0.0, 0.0], np.full(n, price)])
         unit = np.sqrt(dearest * price)  # HiGHS takes prices below 1e-7 for zero
         found = linprog(prices / unit, A_ub=A, b_ub=-np.ones(n), bounds=(0, None), method="highs")
         if found.status != 0: raise FloatingPointError(f"HiGHS could not solve the program: {found.message}")
-        if price == slack or found.x[-n:].max() < 1e-9: break  # what needs no slack at a price needs none at a higher one
+        if price == slack or found.x[-n:].max() < 1e-9: break  # no slack at this price, so none at a higher one
     u, v, b = found.x[:d], found.x[d:2 * d], found.x[2 * d] - found.x[2 * d + 1]
     dual = -found.ineqlin.marginals.sum()
     return (u - v) / size, float(b), float(found.fun * unit / size), float(abs(found.fun - dual) / (found.fun or 1.0))
@@ -735,7 +745,7 @@ class SparseMachine(ClassifierMixin, BaseEstimator, ABC):
         Raises
         ------
         ValueError
-            `X` or `y` is not finite or they do not fit together; `y` has one class; a parameter has an impossible value.
+            `X` or `y` is not finite or out of range, or they do not fit together; `y` has one class; a parameter has an impossible value.
         """
         forget(self)
         self._check_parameters()

@@ -118,7 +118,7 @@ CONTAINERS = {
     "csc": sp.csc_array,
 }
 CASES = int(os.environ.get("FSEL_BOOK_CASES", "0"))
-EXPONENTS = {"float64": (-497, 497), "float32": (-85, 100)}  # the largest entry is between 1 and 2 at exponent 0
+EXPONENTS = {"float64": (-497, 496), "float32": (-85, 100)}  # the largest entry is between 1 and 2 at exponent 0
 
 
 class Case:

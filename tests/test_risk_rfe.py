@@ -1,15 +1,19 @@
 """Risk-RFE: duals and bounds, warm fits, the same order as the literal algorithm, closed forms, the estimators."""
 
+import itertools
 import pickle
 import warnings
 
+import clarabel
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from cases import needs_data
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import lsq_linear
 from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import rbf_kernel
@@ -19,6 +23,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 from sklearn.utils.estimator_checks import check_estimator
 
+from fsel_book.datasets import load_dataset
 from fsel_book.kernels import (
     CallableKernel,
     ChiSquaredKernel,
@@ -26,6 +31,7 @@ from fsel_book.kernels import (
     PolynomialKernel,
     RBFKernel,
     RunningSums,
+    kernel_of,
 )
 from fsel_book.risk_rfe import (
     LOSSES,
@@ -35,6 +41,8 @@ from fsel_book.risk_rfe import (
     EpsilonInsensitive,
     GuyonRFE,
     Hinge,
+    Logistic,
+    NormalSystem,
     Position,
     Reduced,
     RiskRFE,
@@ -204,7 +212,7 @@ def test_interior_point_closes_the_gap_on_low_rank(C, number, intercept):
 
 
 def sharp_problem(seed):
-    """A kernel matrix, often singular, a sharp loss with weights or without, and a feasible point far from optimal."""
+    """A kernel matrix, often singular, a sharp loss with weights or without, a feasible point far from its optimum."""
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(2, 80)), int(rng.integers(1, 30))
     X = rng.uniform(-1, 1, (n, d)) * 10.0 ** rng.uniform(-2, 1)
@@ -651,3 +659,195 @@ def test_check_estimator(kind, loss):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check_estimator(kind(loss=loss))
+
+
+# ---------------------------------------------------------------- raw data, every loss and kernel, C from 1e-6 to 1e6
+
+KERNELS = ["linear", "rbf", "poly", "chi2"]
+
+
+def raw(name, d):
+    """A few rows and `d` features of a real data set in their own units; signs and numbers."""
+    if name == "breast cancer":
+        X, y = load_breast_cancer(return_X_y=True)
+        return X[::12, :d], np.where(y[::12], 1.0, -1.0), X[::12, 20]
+    if name == "wine":
+        X, y = load_wine(return_X_y=True)
+        return X[::4, :d], np.where(y[::4] == 0, 1.0, -1.0), X[::4, 12]
+    X, y = load_diabetes(return_X_y=True, scaled=False)
+    return X[::11, :d], np.where(y[::11] > 140, 1.0, -1.0), y[::11]
+
+
+def raw_loss(name, signs, numbers, C):
+    return LOSSES[name](numbers - numbers.mean() if name in NUMBERS else signs, C)
+
+
+def rounding(K, loss, u):
+    """What rounding errors of `K u` amount to in a duality gap."""
+    return np.finfo(float).eps * (loss.C + np.abs(u)) @ (np.abs(K) @ np.abs(u))
+
+
+def exact_dual(K, loss, u):
+    """The dual value of `u`, with more digits where the machine has them."""
+    y, C, v = (np.asarray(a, dtype=np.longdouble) for a in (loss.y, loss.C, u))
+    if isinstance(loss, Logistic):
+        p = y * v / C
+        phi = sum(C @ (q * np.log(np.where(q > 0, q, 1))) for q in (p, 1 - p))
+    else:
+        kink = loss.width * np.abs(v).sum() if isinstance(loss, EpsilonInsensitive) else 0.0
+        phi = kink - y @ v + ((v * v / (4 * C)).sum() if isinstance(loss, SquaredHinge | Squared) else 0.0)
+    return -phi - v @ (K.astype(np.longdouble) @ v) / 2
+
+
+def exact_primal(loss, f):
+    y, C = np.asarray(loss.y, dtype=np.longdouble), np.asarray(loss.C, dtype=np.longdouble)
+    if isinstance(loss, EpsilonInsensitive):
+        return C @ np.maximum(0, np.abs(y - f) - loss.width)
+    if isinstance(loss, Logistic):
+        return C @ np.logaddexp(0, -y * f)
+    slack = y - f if isinstance(loss, Squared) else np.maximum(0, 1 - y * f)
+    return C @ (slack if isinstance(loss, Hinge) else slack**2)
+
+
+def own_gap(K, loss, u, intercept):
+    """The gap between `u` and its own machine, by none of the package's code: the intercept by golden sections."""
+    f = K.astype(np.longdouble) @ u.astype(np.longdouble)
+    high = np.abs(f).max() + np.abs(loss.y).max() + 60 if intercept else np.longdouble(0)
+    low, golden = -high, (np.sqrt(np.longdouble(5)) - 1) / 2
+    for _ in range(110):
+        width = golden * (high - low)
+        left, right = exact_primal(loss, f + high - width), exact_primal(loss, f + low + width)
+        low, high = (low, low + width) if left < right else (high - width, high)
+    return float(f @ u / 2 + exact_primal(loss, f + (low + high) / 2) - exact_dual(K, loss, u))
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.filterwarnings("error")
+def test_raw_data_at_every_C(name, kernel, monkeypatch):
+    """Every fit exact, no warning, the order of the literal algorithm."""
+    fits, fit = [], warm_fit
+
+    def watched(K, loss, u, intercept, enough=np.inf):
+        found = fit(K, loss, u, intercept, enough)
+        if found[2]:
+            fits.append((K.copy(), found[0]))
+        return found
+
+    monkeypatch.setattr("fsel_book.risk_rfe.warm_fit", watched)
+    for data, C in itertools.product(("breast cancer", "wine", "diabetes"), 10.0 ** np.arange(-6, 7, 3)):
+        X, signs, numbers = raw(data, 5)
+        loss, intercept = raw_loss(name, signs, numbers, C), bool((data == "wine") ^ (C == 1) ^ (C == 1e6))
+        form = kernel_of(kernel, X, "scale", 3, 0.0, None)
+        fits.clear()
+        fast = risk_rfe(X, [loss], form, intercept=intercept)
+        for K, u in fits:
+            assert is_feasible(u, *loss.box(), intercept)
+            assert own_gap(K, loss, u, intercept) <= 2 * loss.gap + 1000 * rounding(K, loss, u), (data, C)
+        assert fast.order == risk_rfe_reference(X, [loss], form, intercept=intercept)[0], (data, C)
+
+
+def conic_machine(K, loss, intercept):
+    """The value of the best machine that a conic solver finds, by a root from eigenvectors; None if it gives up."""
+    values, vectors = np.linalg.eigh(K)
+    G = (vectors * np.sqrt(np.maximum(values, 0)))[:, values > 1e-15 * len(K) * values[-1]]
+    (n, r), scale, C = G.shape, np.abs(G).max(), loss.C[0]
+    smooth = isinstance(loss, SquaredHinge)
+    P = np.diag(np.r_[np.full(r, 1 / scale**2 / C), 0.0, np.full(n, 2.0 * smooth)])
+    q = np.r_[np.zeros(r + 1), np.full(n, 1.0 - smooth)]
+    rows, minus = np.column_stack([G / scale, np.full(n, float(intercept))]), -np.eye(n)
+    if isinstance(loss, EpsilonInsensitive):
+        A = np.block([[rows, minus], [-rows, minus], [0 * rows, minus]])
+        h = np.r_[loss.y + loss.width, -loss.y + loss.width, np.zeros(n)]
+    else:
+        A = np.block([[-loss.y[:, None] * rows, minus], [0 * rows, minus]])
+        h = np.r_[-np.ones(n), np.zeros(n)]
+    settings = clarabel.DefaultSettings()
+    settings.verbose, settings.max_threads = False, 1
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
+    cones = [clarabel.NonnegativeConeT(len(h))]
+    found = clarabel.DefaultSolver(sp.csc_matrix(P), q, sp.csc_matrix(A), h, cones, settings).solve()
+    if found.status != clarabel.SolverStatus.Solved:
+        return None
+    x = np.array(found.x, dtype=np.longdouble)
+    w, b = x[:r] / scale, x[r] * intercept
+    return w @ w / 2 + exact_primal(loss, G.astype(np.longdouble) @ w + b)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("name", ["hinge", "epsilon_insensitive", "squared_hinge"])
+def test_values_are_those_of_a_conic_solver(name, kernel):
+    solved = 0
+    for data, C, intercept in itertools.product(("breast cancer", "wine", "diabetes"), (1e-2, 1.0, 1e3), (True, False)):
+        X, signs, numbers = raw(data, 8)
+        loss, K = raw_loss(name, signs, numbers, C), kernel_of(kernel, X, "scale", 3, 0.0, None)(X)
+        above = conic_machine(K, loss, intercept)
+        solved += above is not None
+        for u, value, exact in (reference_fit(K, loss, intercept), first_fit(K, loss, intercept)):
+            assert exact and abs(value - exact_dual(K, loss, u)) < 1e-10 * unit(loss) + rounding(K, loss, u)
+            slack = 1e-8 * unit(loss) + rounding(K, loss, u)
+            assert above is None or -slack < above - value < slack, (data, C, intercept)
+    assert solved >= 9
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_squared_hinge_has_a_box_without_an_end():
+    """Raw features and C = 100: neither pivots nor single entries settle, and the interior-point method must."""
+    X, y = load_breast_cancer(return_X_y=True)
+    selector = RiskRFE(5, kernel="linear", loss="squared_hinge", C=100).fit(X[::4], y[::4])
+    assert_array_equal(selector.get_support(indices=True), [3, 12, 21, 22, 23])
+    assert selector.score(X[::4], y[::4]) > 0.9
+
+
+def test_the_interior_point_does_not_go_in_circles():
+    """Here Mehrotra's corrector, taken in full, comes back to where it was, at two of the eighty C."""
+    X, y = load_breast_cancer(return_X_y=True)
+    K = kernel_of("chi2", X[::12, :8], "scale", 3, 0.0, None)(X[::12, [1, 3]])
+    for C in 10.0 ** np.arange(2, 6, 0.05):
+        assert interior_point_fit(K, SquaredHinge(np.where(y[::12], 1.0, -1.0), C), False)[2], C
+
+
+@pytest.mark.filterwarnings("error")
+def test_one_class_of_many_and_few_features():
+    """Gaussian kernels of low rank to rounding; hundreds of free samples."""
+    for seed, (d, C) in itertools.product((0, 1, 2, 5), ((1, 1.0), (2, 10.0))):
+        rng = np.random.default_rng(seed)
+        label = np.arange(300) % 6
+        X = np.round(rng.normal(size=(6, d))[label] + 0.8 * rng.normal(size=(300, d)), 2)
+        K = RBFKernel(0.1)(X)
+        for c in range(6):
+            loss = Hinge(np.where(label == c, 1.0, -1.0), C)
+            u, _, exact = first_fit(K, loss, True)
+            assert exact and duality_gap(K, loss, u, True) < 2 * loss.gap + 1000 * rounding(K, loss, u)
+
+
+@pytest.mark.parametrize("d", [3, 10])
+def test_single_entries_where_nearly_all_samples_are_free(d):
+    """One mean for 30 samples and 300 others: f = -1 is optimal, and the pulls differ by far less than their level."""
+    rng = np.random.default_rng(0)
+    X = np.vstack([0.1 * rng.normal(size=(30, d)), 3 * rng.normal(size=(300, d))])
+    X[30:] -= X[30:].mean(axis=0) - X[:30].mean(axis=0)
+    y = np.where(np.arange(330) < 30, 1.0, -1.0)
+    loss, K = Hinge(y, 1.0), X @ X.T
+    u, value, exact = active_set_fit(K, loss, np.where(y > 0, 1.0, -0.1), True)
+    assert exact and duality_gap(K, loss, u, True) < 2 * loss.gap
+    assert_allclose(value, 60, rtol=1e-9)
+
+
+def test_the_normal_system_where_one_sample_outweighs_the_rest():
+    """The identity is lost beside 1e17, and with it Cholesky's factor. Here w has to be orthogonal to the first row."""
+    G, v = np.array([[1.0, 1.0], [0.3, -0.2]]), np.array([1.0, -1.0])
+    for heavy in (1e12, 1e17, 1e22):
+        w, b = NormalSystem(G, np.array([heavy, 2.0]), False).solve(v, 0.0)
+        assert_allclose(w, v / (1 + (G[1] @ v) ** 2), atol=1e-3 if heavy < 1e17 else 1e-6)
+        assert b == 0
+
+
+@needs_data
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_vowels_at_default_parameters(kernel):
+    vowel = load_dataset("vowel")
+    rows = np.ones(990, dtype=bool) if kernel == "rbf" else vowel.is_train
+    selector = RiskRFE("auto", kernel=kernel).fit(vowel.data[rows], vowel.target[rows])
+    assert len(selector.elimination_order_) == 10

@@ -943,6 +943,7 @@ def drift(space):
 # %% ../nbs/06_dual_set.ipynb #eaeafb72
 def sparse_components(C, Y, k):
     "The components on the columns of `C`, shape (n_columns, k'), and their loadings on the targets, shape (n_targets, k')."
+    C, unit = at_unit_scale(C)
     lengths = np.linalg.norm(C, axis=0)
     D = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
     U, s, Vt = np.linalg.svd(C * D, full_matrices=False)
@@ -952,7 +953,7 @@ def sparse_components(C, Y, k):
     P, size, Lt = np.linalg.svd(Psi, full_matrices=False)
     rank = max(1, np.count_nonzero(size[:k] > 1e-12 * size[0]))
     sign = np.where(np.take_along_axis(P, np.abs(P).argmax(axis=0)[None], axis=0)[0] < 0, -1.0, 1.0)
-    return (P * size * sign)[:, :rank], (Lt.T * sign)[:, :rank]
+    return unit * (P * size * sign)[:, :rank], (Lt.T * sign)[:, :rank]
 
 def spread(A, chosen, X):
     "The columns of `A` at their places among all features, zeros elsewhere, where `X` lives and in its precision."
@@ -1106,9 +1107,7 @@ class SparsePCRegressor(SparseComponents):
         C = take_columns(X, chosen)
         C = (C.toarray() if is_sparse(C) else to_numpy(C)).astype(np.float64)
         Cc = centered(C) if self.fit_intercept else C
-        Z, unit = at_unit_scale(Cc)
-        components, loadings = sparse_components(Z, Yc, space_certificate.rank)
-        components = unit * components
+        components, loadings = sparse_components(Cc, Yc, space_certificate.rank)
         coef, self.n_components_ = components @ loadings.T, components.shape[1]
         self.components_ = spread(components.T, chosen, X)
         one = np.ndim(to_numpy(y)) == 1

@@ -523,6 +523,7 @@ class MarginReport:
 
     __repr__ = __str__
 
+# %% ../nbs/09_svm.ipynb #5d1e7b41
 def margin_report(X, y, sampling, rescale=True):
     """Margin and radius of data before and after a selection.
 

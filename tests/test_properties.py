@@ -105,7 +105,7 @@ ANY = [
 
 
 @st.composite
-def made(draw, kinds=ANY, largest_scale=150):
+def made(draw, kinds=ANY, largest_scale=149):
     """A matrix of one of the kinds, of any size and scale."""
     n, d = draw(shapes)
     kind, rng = draw(st.sampled_from(kinds)), draw(generators)
@@ -299,7 +299,7 @@ def test_scaling_by_a_power_of_two_changes_nothing(case, X, exponent, data):
 
 @each_case
 @settings(max_examples=40)
-@given(X=generic, scale=st.floats(1e-150, 1e150), sign=st.sampled_from([-1, 1]), data=st.data())
+@given(X=generic, scale=st.floats(1e-148, 1e148), sign=st.sampled_from([-1, 1]), data=st.data())
 def test_scaling_by_any_constant_changes_nothing(case, X, scale, sign, data):
     assume(well_conditioned(X))
     r = untied_draws_of(data, X, case)

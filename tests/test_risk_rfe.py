@@ -23,7 +23,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 from sklearn.utils.estimator_checks import check_estimator
 
-from fsel_book.datasets import load_dataset
 from fsel_book.kernels import (
     CallableKernel,
     ChiSquaredKernel,
@@ -33,6 +32,7 @@ from fsel_book.kernels import (
     RunningSums,
     kernel_of,
 )
+from fsel_book.loaders import load_dataset
 from fsel_book.risk_rfe import (
     LOSSES,
     NUMBERS,

@@ -409,7 +409,7 @@ def test_slopes_where_the_minimiser_is():
             y = rng.choice([-1.0, 1.0], 40) if kind is SquaredHinge else rng.uniform(-1, 1, 40)
             K = RBFKernel(20.0)(X)
             loss = kind(y, 1 / (2 * 40 * lam))
-            u = reference_fit(K, loss, False)
+            u = reference_fit(K, loss, False)[0]
             assert lam * (u @ K @ u) <= 1 and np.abs(K @ u).max() <= lam**-0.5
             assert np.abs(loss.slopes(K @ u)).max() <= 2 * (1 + lam**-0.5)
             assert (loss.value(np.linspace(-9, 9, 40)) >= 0).all() and loss.value(np.zeros(40)).max() <= 1

@@ -440,7 +440,7 @@ class Basis:
         for _ in range(2):
             h = self.F.T @ v
             v, q = v - self.V @ h, q - self.F @ h
-        if not v @ q > 1e-16 * old: return
+        if not v @ q > 1e-16 * abs(old): return
         self.V, self.F = (np.column_stack([A, a / np.sqrt(v @ q)]) for A, a in ((self.V, v), (self.F, q)))
 
     def restart(self, u, f, last):

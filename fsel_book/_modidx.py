@@ -983,6 +983,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                     'fsel_book.risk_rfe.risk_rfe_reference': ('risk_rfe.html#risk_rfe_reference', 'fsel_book/risk_rfe.py'),
                                     'fsel_book.risk_rfe.room_to': ('risk_rfe.html#room_to', 'fsel_book/risk_rfe.py'),
                                     'fsel_book.risk_rfe.root': ('risk_rfe.html#root', 'fsel_book/risk_rfe.py'),
+                                    'fsel_book.risk_rfe.rounding': ('risk_rfe.html#rounding', 'fsel_book/risk_rfe.py'),
                                     'fsel_book.risk_rfe.smooth_fit': ('risk_rfe.html#smooth_fit', 'fsel_book/risk_rfe.py'),
                                     'fsel_book.risk_rfe.snapped': ('risk_rfe.html#snapped', 'fsel_book/risk_rfe.py'),
                                     'fsel_book.risk_rfe.solve_guess': ('risk_rfe.html#solve_guess', 'fsel_book/risk_rfe.py'),

@@ -6,12 +6,12 @@ __all__ = ['LOSSES', 'SHARE', 'NUMBERS', 'beside', 'Loss', 'Hinge', 'EpsilonInse
            'Bracket', 'primal_newton_fit', 'room_to', 'InteriorPoint', 'interior_point_fit', 'reference_fit',
            'best_intercept', 'duality_gap', 'lowest', 'number_to_remove', 'risk_rfe_reference', 'within', 'solve_guess',
            'broken', 'pivot_fit', 'bordered_inverse', 'BorderedInverse', 'Position', 'wanting', 'next_direction',
-           'active_set_fit', 'smooth_fit', 'warm_fit', 'first_fit', 'linear_products', 'polynomial_products',
-           'gaussian_products', 'Reduced', 'products', 'narrowed', 'one_sided', 'factorised', 'newton_directions',
-           'best_length', 'Bounds', 'tighten', 'tighten_alone', 'Step', 'Elimination', 'without_all', 'eliminate',
-           'risk_rfe', 'guyon_rfe', 'ridge_state', 'sweep', 'centred', 'squared_linear_path', 'ChangePoint', 'pieces',
-           'change_point', 'for_labels', 'KernelElimination', 'FittedElimination', 'PredictingElimination', 'RiskRFE',
-           'GuyonRFE']
+           'active_set_fit', 'smooth_fit', 'rounding', 'warm_fit', 'first_fit', 'linear_products',
+           'polynomial_products', 'gaussian_products', 'Reduced', 'products', 'narrowed', 'one_sided', 'factorised',
+           'newton_directions', 'best_length', 'Bounds', 'tighten', 'tighten_alone', 'Step', 'Elimination',
+           'without_all', 'eliminate', 'risk_rfe', 'guyon_rfe', 'ridge_state', 'sweep', 'centred',
+           'squared_linear_path', 'ChangePoint', 'pieces', 'change_point', 'for_labels', 'KernelElimination',
+           'FittedElimination', 'PredictingElimination', 'RiskRFE', 'GuyonRFE']
 
 # %% ../nbs/12_risk_rfe.ipynb #789eb8c5
 import warnings
@@ -23,7 +23,7 @@ from math import comb
 from typing import Any
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dpstrf
+from scipy.linalg.lapack import dgeqrf, dpotrf, dpotri, dpotrs, dpstrf
 from scipy.special import expit, xlogy
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
@@ -169,7 +169,7 @@ class NormalSystem:
         M = B.T @ B
         M.flat[::len(M) + 1] += 1
         self.L, info = dpotrf(M.T, lower=1, clean=0, overwrite_a=1)
-        if info: self.L = np.transpose(np.linalg.qr(np.vstack([B, np.eye(len(M))]), mode="r"))     # a few rows outweigh all else by sixteen digits
+        if info: self.L = dgeqrf(np.vstack([B, np.eye(len(M))]))[0][:len(M)].T      # a few rows outweigh all else by sixteen digits
 
     def solve(self, r, total):
         w = dpotrs(self.L, r - total * self.mean, lower=1)[0]
@@ -296,10 +296,10 @@ def interior_point_fit(K, loss, intercept, enough=np.inf):
         if (stalled == 3 and now.closed) or now.value > enough: break
         point.factorise()
         _, _, dv, dz, dt = point.direction(0.0, 0.0)
-        length = point.length(dv, dz, dt)
+        length, pairs = point.length(dv, dz, dt), len(dv) + np.count_nonzero(point.capped)
         before, reached = point.products(0.0, dv, dz, dt), point.products(length, dv, dz, dt)
-        aim = reached**3 / before**2 / (len(dv) + np.count_nonzero(point.capped))
-        dw, db, dv, dz, dt = point.direction(aim - length * dv * dz, aim + length * dv * dt)
+        aim, learnt = (reached**3 / before**2, 1.0) if length > 0.1 else (before / 2, 0.0)
+        dw, db, dv, dz, dt = point.direction(aim / pairs - learnt * dv * dz, aim / pairs + learnt * dv * dt)
         point.move(0.995 * point.length(dv, dz, dt), dw, db, dv, dz, dt)
     return now.u, now.value, now.closed
 
@@ -667,21 +667,24 @@ def smooth_fit(K, loss, u, intercept, enough=np.inf, limit=30):
         if step == 1.0 and u @ f / 2 + loss.primal(f + b) - value <= loss.gap: return u, value, True
     return None
 
+def rounding(K, u):
+    "What rounding errors of `u'Ku` may add up to."
+    return np.finfo(float).eps * (np.abs(u) @ np.sqrt(K.diagonal()))**2
+
 def warm_fit(K, loss, u, intercept, enough=np.inf):
     "The dual optimum at `K` from a point near it, from scratch where that fails: `u`, its value, and whether it is exact."
-    def settled(near): return near is not None and (near[2] or near[1] > enough)
+    def settled(near): return near is not None and (near[1] > enough or (near[2] and rounding(K, near[0]) <= loss.tie))
     near = (pivot_fit if loss.sharp else smooth_fit)(K, loss, u, intercept, enough)
     if loss.sharp and not settled(near): near = active_set_fit(K, loss, u, intercept, enough)
     if settled(near): return near
-    scratch = reference_fit(K, loss, intercept, enough)
-    if scratch[1] > enough: return scratch
-    near = pivot_fit(K, loss, scratch[0], intercept, limit=5, least=0.0) if loss.sharp else None
-    fits = [fit for fit in (scratch, near) if fit is not None and fit[1] >= scratch[1] - loss.gap]
-    gaps = [duality_gap(K, loss, fit[0], intercept) for fit in fits]
-    u, value, _ = fits[int(np.argmin(gaps))]
-    if not scratch[2] and min(gaps) > loss.gap:
+    u, value, closed = reference_fit(K, loss, intercept, enough)
+    if value > enough: return u, value, closed
+    near = pivot_fit(K, loss, u, intercept, limit=5, least=0.0) if loss.sharp else None
+    points = [u] if near is None or near[1] < value - loss.gap else [u, near[0]]
+    gaps = [duality_gap(K, loss, v, intercept) for v in points]
+    if not closed and min(gaps) > loss.gap:
         warnings.warn(f"A fit ended with a duality gap of {min(gaps):.1e}, above {loss.gap:.1e}: features may go in another order.", ConvergenceWarning, stacklevel=2)
-    return u, value, True
+    return points[int(np.argmin(gaps))], value, True
 
 def first_fit(K, loss, intercept):
     "The dual optimum at `K` from scratch, to the accuracy of `warm_fit`; for the losses that libsvm has from where it is after a while."
@@ -805,6 +808,7 @@ class Bounds:
         self.U = np.repeat(u[:, None], len(reduced.left), axis=1)
         self.KU = products(self.reduced, self.U, self.expand)
         self.values = -self.loss.phi(self.U) - (self.U * self.KU).sum(axis=0) / 2
+        self.rounding = rounding(self.reduced.K, u)
 
     def pull(self, some):
         "The slope of the dual of `some` candidates at their points."
@@ -877,9 +881,9 @@ class Step:
         self.fits[c] = us, sum(values)
 
     def limit(self, k):
-        "What a bound must exceed to rule a candidate out: the `k`-th least exact value, and a tie."
+        "What a bound must exceed to rule a candidate out: the `k`-th least exact value, a tie, and rounding errors."
         values = sorted(value for _, value in self.fits.values())
-        return values[k - 1] + self.tie if len(values) >= k else np.inf
+        return values[k - 1] + self.tie + sum(machine.rounding for machine in self.machines) if len(values) >= k else np.inf
 
     def least(self, k):
         "The `k` features whose removal raises the objective least."

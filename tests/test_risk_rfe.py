@@ -799,12 +799,31 @@ def test_the_squared_hinge_has_a_box_without_an_end():
     assert selector.score(X[::4], y[::4]) > 0.9
 
 
-def test_the_interior_point_does_not_go_in_circles():
-    """Here Mehrotra's corrector, taken in full, comes back to where it was, at two of the eighty C."""
+@pytest.mark.parametrize(("kernel", "features", "intercept"), [("chi2", [1, 3], False), ("linear", [0, 1, 2, 6], True)])
+def test_the_interior_point_does_not_go_in_circles(kernel, features, intercept):
+    """Here a corrector that trusts a short first step comes back to where it was, at some of the fifty C."""
     X, y = load_breast_cancer(return_X_y=True)
-    K = kernel_of("chi2", X[::12, :8], "scale", 3, 0.0, None)(X[::12, [1, 3]])
-    for C in 10.0 ** np.arange(2, 6, 0.05):
-        assert interior_point_fit(K, SquaredHinge(np.where(y[::12], 1.0, -1.0), C), False)[2], C
+    K = kernel_of(kernel, X[::12, :8], "scale", 3, 0.0, None)(X[::12, features])
+    for C in 10.0 ** np.arange(2, 7, 0.1):
+        assert interior_point_fit(K, SquaredHinge(np.where(y[::12], 1.0, -1.0), C), intercept)[2], C
+
+
+def test_the_second_solve_takes_rounding_errors_away():
+    """Gaussian kernels of low rank and C = 1e6: weights of 1e20, and after one solve a sum that is not 0."""
+    X, signs, _ = raw("wine", 13)
+    form = kernel_of("rbf", X, "scale", 3, 0.0, None)
+    for features in ([0, 2, 4, 6], [0, 3, 4, 6], [4, 5, 6, 7]):
+        assert interior_point_fit(form(X[:, features]), Hinge(signs, 1e6), True)[2], features
+
+
+def test_values_from_a_fit_far_from_rounding():
+    """Raw features, large C: where u'Ku may be off by more than a tie, the value is that of the fit from scratch."""
+    for name, data, C in itertools.product(LOSSES, ("breast cancer", "wine", "diabetes"), (1e4, 1e6)):
+        X, signs, numbers = raw(data, 8)
+        loss, K = raw_loss(name, signs, numbers, C), X @ X.T
+        for intercept in (True, False):
+            value = reference_fit(K, loss, intercept)[1]
+            assert abs(first_fit(K, loss, intercept)[1] - value) <= 2 * loss.tie, (name, data, C)
 
 
 @pytest.mark.filterwarnings("error")
@@ -832,6 +851,16 @@ def test_single_entries_where_nearly_all_samples_are_free(d):
     u, value, exact = active_set_fit(K, loss, np.where(y > 0, 1.0, -0.1), True)
     assert exact and duality_gap(K, loss, u, True) < 2 * loss.gap
     assert_allclose(value, 60, rtol=1e-9)
+
+
+def test_values_that_the_sum_over_all_pairs_would_lose():
+    """Raw features and C = 1e6: u'Ku cancels to a billionth of its terms; that of the kernel leaves six digits."""
+    X, y = load_diabetes(return_X_y=True, scaled=False)
+    X, y = X[::10], y[::10] - y[::10].mean()
+    loss = Squared(y, 1e6)
+    exact, fast = squared_linear_path(X, loss), risk_rfe(X, [loss], LinearKernel())
+    assert fast.order == exact.order == risk_rfe_reference(X, [loss], LinearKernel())[0]
+    assert_allclose(fast.values, exact.values, atol=1e-5 * unit(loss))
 
 
 def test_the_normal_system_where_one_sample_outweighs_the_rest():

@@ -23,7 +23,9 @@ from .datasets import (make_collinear_regression, make_linear_regression, make_l
 from .experiments import Experiment
 from .kernels import LinearKernel, RBFKernel
 from .loaders import load_dataset
-from .risk_rfe import EpsilonInsensitive, Hinge, change_point, guyon_rfe, risk_rfe
+from .kernel_machines import EmpiricalRisk
+from .losses import EpsilonInsensitive
+from .risk_rfe import change_point, guyon_rfe, risk_rfe
 from .svm import SCADSVMClassifier
 
 # %% ../nbs/20_risk_rfe_paper.ipynb #ca1ce62a
@@ -81,7 +83,7 @@ def _eliminate_features(X: NDArray, y: NDArray, kernel: str, k: int, numbers: bo
     machine, d = _tune_machine(X, y, kernel, numbers, rng), X.shape[1]
     rough = kernel == "linear"
     tol = 1e-5 if rough else 1e-9
-    loss = EpsilonInsensitive(y - y.mean(), machine.C, tol) if numbers else Hinge(y, machine.C, tol)
+    loss = EmpiricalRisk("epsilon_insensitive", y - y.mean(), machine.C, tol) if numbers else EmpiricalRisk("hinge", y, machine.C, tol)
     space = RBFKernel(machine.gamma) if kernel == "rbf" else LinearKernel()
     path = risk_rfe(X, [loss], space, 0, "adaptive" if rough and d >= 50 else 1)
     bend = change_point(path.values, path.left).n_features
@@ -227,8 +229,8 @@ _GRIDS: dict[str, dict] = {"printed": dict(C=_C_GRID, gamma=_GAMMA_GRID),
 def _regularised_risks(X: NDArray, y: NDArray, machine: SVC | SVR) -> tuple[NDArray, NDArray]:
     "The order in which a tuned machine loses features, and `lam |f|^2 +` mean loss before the first and after each."
     loss: EpsilonInsensitive | Hinge
-    if isinstance(machine, SVR): loss = EpsilonInsensitive(y, machine.C, epsilon=machine.epsilon)
-    else: loss = Hinge(y, machine.C)
+    if isinstance(machine, SVR): loss = EmpiricalRisk(EpsilonInsensitive(machine.epsilon), y, machine.C)
+    else: loss = EmpiricalRisk("hinge", y, machine.C)
     path = risk_rfe(X, [loss], RBFKernel(machine.gamma), 0)
     return path.order, np.array(path.values) / (machine.C * len(y))
 

@@ -224,7 +224,7 @@ def path_scores(selector, X, y, cv=5):
     Parameters
     ----------
     selector : RiskRFE or GuyonRFE
-        Its parameters are used, except the number of features and `delta`. A machine on few features has the kernel of the path.
+        Its parameters are used, except the number of features and `max_increment`. A machine on few features has the kernel of the path.
     X : array or sparse matrix, shape (n_samples, n_features)
     y : array, shape (n_samples,)
     cv : int, splitter or iterable
@@ -253,7 +253,7 @@ def path_scores(selector, X, y, cv=5):
     whole, scores = clone(selector).set_params(n_features_to_select=1), []
     splitter = check_cv(cv, y, classifier=whole.__sklearn_tags__().estimator_type == "classifier")
     if splitter.get_n_splits(X, y) < 2: raise ValueError(f"cv={cv!r} is not possible: the standard error of a score needs two splits or more.")
-    if "delta" in whole.get_params(): whole.set_params(delta=None)
+    if "max_increment" in whole.get_params(): whole.set_params(max_increment=None)
     for train, test in splitter.split(X, y):
         whole.fit(X[train], y[train])
         fixed = clone(whole).set_params(n_features_to_select=1.0, kernel=whole.kernel_, step=1)

@@ -74,8 +74,9 @@ from fsel_book import (
     svm_margin,
 )
 from fsel_book.arrays import to_numpy
+from fsel_book.kernel_machines import EmpiricalRisk
 from fsel_book.kernels import RunningSums, SumKernel, removals, removals_reference
-from fsel_book.risk_rfe import Hinge, guyon_rfe, risk_rfe, risk_rfe_reference
+from fsel_book.risk_rfe import guyon_rfe, risk_rfe, risk_rfe_reference
 
 rng = np.random.default_rng(0)
 DENSE = np.where(rng.random((16, 24)) < 0.4, rng.integers(1, 6, (16, 24)), 0).astype(float)
@@ -105,7 +106,7 @@ ESTIMATORS = {
     "dual projection, squares": DualProjectionRidge(random_state=0),
     "risk-RFE": RiskRFE(20),
     "risk-RFE, chi-squared": RiskRFE(22, kernel="chi2"),
-    "risk-RFE, closed form": RiskRFE(4, kernel="linear", loss="squared"),
+    "risk-RFE, closed form": RiskRFE(4, kernel="linear", loss="squared_error"),
     "Guyon's RFE": GuyonRFE(20, kernel="poly", degree=2),
 }
 NUMPY_ONLY = {"RLS, rbf": RLSClassifier(kernel="rbf")}
@@ -151,7 +152,7 @@ def picture(X):
 
 
 def eliminations(X):
-    kernel, losses = RBFKernel(0.01), [Hinge(SIGNS, 1.0)]
+    kernel, losses = RBFKernel(0.01), [EmpiricalRisk("hinge", SIGNS, 1.0)]
     return [f(X, losses, kernel, 4).order for f in (risk_rfe, guyon_rfe)] + [
         risk_rfe_reference(X, losses, kernel, 5)[0]
     ]
@@ -188,9 +189,9 @@ FUNCTIONS = {
     "removals": running,
     "risk_rfe": eliminations,
     "RecoveryDisplay": picture,
-    "path_scores": lambda X: [path_scores(RiskRFE(kernel="linear", loss="squared"), X, SIGNS, cv=2).scores],
+    "path_scores": lambda X: [path_scores(RiskRFE(kernel="linear", loss="squared_error"), X, SIGNS, cv=2).scores],
     "resampled_change_points": lambda X: resampled_change_points(
-        RiskRFE(kernel="linear", loss="squared"), X, SIGNS, 2, random_state=0
+        RiskRFE(kernel="linear", loss="squared_error"), X, SIGNS, 2, random_state=0
     ),
 }
 MANY_FITS = ("risk_rfe", "path_scores", "resampled_change_points")

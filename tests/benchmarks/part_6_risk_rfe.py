@@ -8,8 +8,9 @@ from sklearn.linear_model import Ridge
 from sklearn.svm import SVC
 
 from fsel_book import MismatchFeatures
+from fsel_book.kernel_machines import EmpiricalRisk
 from fsel_book.kernels import LinearKernel, RBFKernel, RunningSums
-from fsel_book.risk_rfe import Hinge, Squared, guyon_rfe, risk_rfe, squared_linear_path
+from fsel_book.risk_rfe import guyon_rfe, risk_rfe, squared_linear_path
 
 title = "Part six: elimination by the risk"
 
@@ -72,20 +73,20 @@ def against_refitting(data, n, d):
     def same_order(ours, other):
         assert ours.order == other
 
-    ours = timed(lambda: risk_rfe(X, [Hinge(y, 1.0)], kernel))
+    ours = timed(lambda: risk_rfe(X, [EmpiricalRisk("hinge", y, 1.0)], kernel))
     return ours, timed(lambda: refit_everything(X, y, kernel, 1.0)), same_order
 
 
 def linear_against_refitting(data, n, d):
     X, y, _ = signs(n, d)
-    ours = timed(lambda: risk_rfe(X, [Hinge(y, 1.0)], LinearKernel()))
+    ours = timed(lambda: risk_rfe(X, [EmpiricalRisk("hinge", y, 1.0)], LinearKernel()))
     return ours, timed(lambda: refit_everything(X, y, LinearKernel(), 1.0)), nothing
 
 
 def against_guyon(data, n, d):
     X, y, kernel = signs(n, d)
-    ours = timed(lambda: risk_rfe(X, [Hinge(y, 1.0)], kernel))
-    return ours, timed(lambda: guyon_rfe(X, [Hinge(y, 1.0)], kernel)), nothing
+    ours = timed(lambda: risk_rfe(X, [EmpiricalRisk("hinge", y, 1.0)], kernel))
+    return ours, timed(lambda: guyon_rfe(X, [EmpiricalRisk("hinge", y, 1.0)], kernel)), nothing
 
 
 def closed_form(data, n, d):
@@ -95,7 +96,7 @@ def closed_form(data, n, d):
         Ridge(alpha=0.5, fit_intercept=False).fit(X, y)
         return np.linalg.inv(X.T @ X + 0.5 * np.eye(d))
 
-    ours = timed(lambda: squared_linear_path(X, Squared(y, 1.0), intercept=False))
+    ours = timed(lambda: squared_linear_path(X, EmpiricalRisk("squared_error", y, 1.0), intercept=False))
     return ours, timed(one_fit_and_one_inverse), nothing
 
 
@@ -110,7 +111,7 @@ def closed_form_against_refitting(data, n, d):
         half = 0.5  # half of the features are left on average
         return (time.perf_counter() - start) / fits * candidates * half, None
 
-    return timed(lambda: squared_linear_path(X, Squared(y, 1.0), intercept=False)), a_few_fits, nothing
+    return timed(lambda: squared_linear_path(X, EmpiricalRisk("squared_error", y, 1.0), intercept=False)), a_few_fits, nothing
 
 
 def mismatch(data, n, length):

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
-import sklearn.datasets as sk_datasets
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.utils import Bunch
@@ -63,7 +62,7 @@ _SETS: dict[str, _SetFacts] = {
 }
 
 # %% ../nbs/A_loaders.ipynb #1e83474b
-def _check_identity(name: str, X: Matrix | list[str], y: NDArray, source: str) -> None:
+def _check_identity(name: str, X: Any, y: NDArray, source: str) -> None:
     """Raise unless the matrix (or list of sequences) and labels from `source` are the set `name`."""
     spec = _SETS[name]
     shape = X.shape if hasattr(X, "shape") else (len(X),)
@@ -87,7 +86,7 @@ def _read_npz(path: pathlib.Path) -> dict[str, NDArray]:
         raise ValueError(f"{path}: not a whole .npz file ({error}). Copy or download it again.") from error
 
 # %% ../nbs/A_loaders.ipynb #b8c6b8e8
-def _require_finite_floats(values: Any, path: pathlib.Path, key: str) -> NDArray:
+def _require_finite_floats(values: Any, path: object, key: str) -> NDArray:
     """The array as floating point, or an error that names the first entry that is no finite number."""
     if values.dtype.kind not in "iuf":
         raise ValueError(f"{path}: {key} holds {values.dtype}. Expected real numbers.")
@@ -176,9 +175,11 @@ def _fetch_from_openml(name: str, looked: str) -> tuple[Matrix, NDArray, dict[st
         raise FileNotFoundError(
             f"no data for {name!r}: {looked}, and OpenML does not hold it. Put the file into a folder and set "
             "FSEL_BOOK_DATA to that folder.")
+    from sklearn.datasets import fetch_openml  # here and not above: loading it takes long
+
     number, rows, first = spec.openml
     try:
-        got = sk_datasets.fetch_openml(data_id=number, as_frame=False, parser="liac-arff", n_retries=1)
+        got = fetch_openml(data_id=number, as_frame=False, parser="liac-arff", n_retries=1)
     except Exception as error:  # no network, a refusal, a broken cache: one answer for all
         raise FileNotFoundError(
             f"no data for {name!r}: {looked}, and fetching OpenML data set {number} failed ({error}). Set "

@@ -533,10 +533,10 @@ def random_promise(space, r, delta=0.01):
     (low, high), (low_out, high_out) = (coin_interval(ell, mu, n, d, delta) for n in (r, d - r))
     return Promise(max(low, (d - (d - r) * high_out) / r), min(high, (d - (d - r) * low_out) / r), 1 - delta)
 
-def random_draws(space, epsilon, delta=0.01):
-    "The number of draws, of all features at most, for which the theorem promises `|I - M| <= epsilon`, but for `delta`."
+def random_draws(space, eps, delta=0.01):
+    "The number of draws, of all features at most, for which the theorem promises `|I - M| <= eps`, but for `delta`."
     d, ell = space.shape
-    return ell + bisect_left(range(ell, d), True, key=lambda r: random_promise(space, r, delta).epsilon <= epsilon)
+    return ell + bisect_left(range(ell, d), True, key=lambda r: random_promise(space, r, delta).eps <= eps)
 
 # %% ../nbs/07_baselines.ipynb #f0e03f53
 class RandomSelector(CertifiedSelector):
@@ -548,11 +548,11 @@ class RandomSelector(CertifiedSelector):
     ----------
     n_features_to_select : int, float, "auto" or None
         Number of features `r`: an integer, a fraction of the features, or None for half of them.
-        "auto" takes it from `epsilon` and `delta` by the theorem; on coherent data that is all of them.
+        "auto" takes it from `eps` and `delta` by the theorem; on coherent data that is all of them.
     rank : int or None
         The rank `l` to certify, below `r`; 1 for a single draw. None takes the numerical rank of `X` where `r` exceeds
         it and otherwise `r // 2`: then the certificate speaks of the leading rank-`l` part of `X`, and says so.
-    epsilon : float
+    eps : float
         For "auto": the promised bound on the spectral distance to the identity.
     delta : float
         The probability with which the promise may fail.
@@ -591,23 +591,23 @@ class RandomSelector(CertifiedSelector):
 
     method = "random"
 
-    def __init__(self, n_features_to_select=None, *, rank=None, epsilon=0.5, delta=0.01, rescale=False, random_state=None):
+    def __init__(self, n_features_to_select=None, *, rank=None, eps=0.5, delta=0.01, rescale=False, random_state=None):
         self.n_features_to_select = n_features_to_select
         self.rank = rank
-        self.epsilon = epsilon
+        self.eps = eps
         self.delta = delta
         self.rescale = rescale
         self.random_state = random_state
 
     def _check_parameters(self):
-        check_unit("epsilon", self.epsilon)
+        check_unit("eps", self.eps)
         check_unit("delta", self.delta)
 
     def _sample(self, space, r, y): return random_features(space, r, self.random_state)
 
     def _promise(self, space, r): return random_promise(space, r, self.delta)
 
-    def _draws(self, space): return random_draws(space, self.epsilon, self.delta)
+    def _draws(self, space): return random_draws(space, self.eps, self.delta)
 
 # %% ../nbs/07_baselines.ipynb #d7ffd8e4
 def presence_counts(X, indicator):

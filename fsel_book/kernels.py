@@ -3,16 +3,17 @@
 # %% auto #0
 __all__ = ['LOST', 'KERNELS', 'host_matrix', 'column', 'row_blocks', 'SumKernel', 'normalise', 'sparse_product', 'ProductKernel',
            'LinearKernel', 'PolynomialKernel', 'DistanceKernel', 'RBFKernel', 'ChiSquaredKernel', 'CallableKernel',
-           'check_semidefinite', 'gamma_of', 'kernel_of', 'without_feature', 'removals_reference', 'without',
-           'lossy_removals', 'removals', 'removal_blocks', 'RunningSums', 'letter_codes', 'kmer_codes', 'neighbours',
-           'places_of', 'distinct', 'mismatch_counts', 'check_sequences', 'letters_of', 'MismatchFeatures']
+           'check_semidefinite', 'kernel_of', 'without_feature', 'removals_reference', 'without', 'lossy_removals',
+           'removals', 'removal_blocks', 'RunningSums', 'letter_codes', 'kmer_codes', 'neighbours', 'places_of',
+           'distinct', 'mismatch_counts', 'check_sequences', 'letters_of', 'MismatchFeatures']
 
 # %% ../nbs/11_kernels.ipynb #e8c9c2d9
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import Any, Callable, Iterable, Iterator, Literal, Sequence, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,6 +23,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .arrays import ArrayLike, Matrix, check_matrix, is_sparse, to_numpy
+from .ridge import _gamma_value
 from .sampling import check_draws, check_flag, check_instance, check_positive, forget
 
 # %% ../nbs/11_kernels.ipynb #0d083593
@@ -360,25 +362,6 @@ def check_semidefinite(K: np.ndarray, name: str = "kernel") -> None:
 # %% ../nbs/11_kernels.ipynb #58921435
 KERNELS: dict[str, Any] = {"linear": LinearKernel, "poly": PolynomialKernel, "rbf": RBFKernel, "chi2": ChiSquaredKernel}
 
-def gamma_of(gamma, X, kernel, weights=None):
-    "The number behind `gamma`, for the data `X` and the kernel of this name; samples may have weights."
-    if not isinstance(gamma, str):
-        if not isinstance(gamma, int | float | np.number) or isinstance(gamma, bool) or not 0 < gamma < np.inf:
-            raise ValueError(f'gamma={gamma!r} is not possible: give a number above 0, "scale" or "auto".')
-        return float(gamma)
-    if gamma not in ("scale", "auto"):
-        raise ValueError(f'gamma={gamma!r} is not possible: give a number above 0, "scale" or "auto".')
-    if X is None: raise ValueError(f"gamma={gamma!r} needs the data: give X, or a number.")
-    X = (ChiSquaredKernel() if kernel == "chi2" else LinearKernel()).check(X)
-    def average(A): return np.average(np.asarray(A.mean(axis=1)).ravel(), weights=weights)
-    mean = average(X)
-    unit = mean if kernel == "chi2" else average(X * X) - mean**2 if is_sparse(X) else average((X - mean)**2)
-    if gamma == "auto" or X.max() == X.min(): unit = 1.0
-    if not 1e-307 < X.shape[1] * unit < 1e307:
-        raise ValueError(f'gamma="scale" is not possible: the spread of X, {unit:.1e}, is out of range. '
-                         "Bring X to unit size first.")
-    return float(1 / (X.shape[1] * unit))
-
 def kernel_of(kernel: str | Callable[[Any, Any], Any] | _Kernel = "rbf", X: Matrix | None = None,
               gamma: float | Literal["scale", "auto"] = "scale", degree: int = 3, coef0: float = 0.0,
               weights: ArrayLike | None = None) -> _Kernel:
@@ -404,14 +387,16 @@ def kernel_of(kernel: str | Callable[[Any, Any], Any] | _Kernel = "rbf", X: Matr
     RBFKernel(gamma=0.5)
     """
     check_instance("kernel", kernel)
-    if hasattr(kernel, "sums"): return kernel
+    if isinstance(kernel, SumKernel | CallableKernel): return kernel
     if callable(kernel): return CallableKernel(kernel)
     if not isinstance(kernel, str) or kernel not in KERNELS:
         raise ValueError(f"kernel={kernel!r} is not possible: give one of {', '.join(map(repr, KERNELS))}, "
                          "a function of two matrices, or a kernel object.")
     if kernel == "linear": return LinearKernel()
-    gamma = gamma_of(gamma, X, kernel, weights)
-    return PolynomialKernel(degree, gamma, float(coef0)) if kernel == "poly" else KERNELS[kernel](gamma)
+    if isinstance(gamma, str) and X is not None:
+        X = (ChiSquaredKernel() if kernel == "chi2" else LinearKernel()).check(X)
+    number = _gamma_value(gamma, X, kernel, weights)
+    return PolynomialKernel(degree, number, float(coef0)) if kernel == "poly" else KERNELS[kernel](number)
 
 # %% ../nbs/11_kernels.ipynb #e688f395
 def without_feature(X: Matrix, j: int) -> Matrix:
@@ -604,6 +589,9 @@ class RunningSums:
         self.left = list(range(self.X.shape[1]))
         self.n_fresh = 0
         self.refresh()
+
+    fresh: Any  # the sums when they were last computed
+    S: Any
 
     def refresh(self) -> None:
         "Compute the sums from the features that are left."

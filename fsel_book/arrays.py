@@ -9,8 +9,10 @@ __all__ = ['Array', 'Matrix', 'ArrayLike', 'Seed', 'BLAS', 'RANGE', 'is_sparse',
 import numbers
 import re
 import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from textwrap import indent
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeGuard, TypeVar
 
 import numpy as np
 import scipy.linalg  # noqa: F401  SciPy's BLAS is a second one; to be held to one thread it must be loaded
@@ -25,7 +27,7 @@ ArrayLike: TypeAlias = Any  # what becomes a matrix or a vector at the door: als
 Seed: TypeAlias = int | np.random.RandomState | None  # the `random_state` of scikit-learn
 
 # %% ../nbs/00_arrays.ipynb #2f07d56b
-def is_sparse(X):
+def is_sparse(X: Any) -> bool:
     """Whether `X` is a SciPy sparse matrix or sparse array.
 
     Examples
@@ -36,7 +38,7 @@ def is_sparse(X):
     return sp.issparse(X)
 
 # %% ../nbs/00_arrays.ipynb #fc7326b7
-def namespace(*arrays):
+def namespace(*arrays: Any) -> Any:
     """The array library of the inputs, in its array-API form; NumPy for SciPy sparse, lists and frames.
 
     Parameters
@@ -64,7 +66,7 @@ def namespace(*arrays):
     return array_api_compat.array_namespace(*known) if known else array_api_compat.array_namespace(np.empty(0))
 
 # %% ../nbs/00_arrays.ipynb #aa88a67a
-def to_numpy(a):
+def to_numpy(a: ArrayLike) -> np.ndarray:
     """A NumPy array with the values of `a`, fetched from its device if it lives on one.
 
     Parameters
@@ -88,7 +90,7 @@ def to_numpy(a):
     return np.asarray(a)
 
 # %% ../nbs/00_arrays.ipynb #a0aa9a3d
-def from_numpy(a, like):
+def from_numpy(a: np.ndarray, like: Matrix) -> Array:
     """The NumPy array `a` in the library and on the device of `like`, its dtype unchanged.
 
     Parameters
@@ -111,7 +113,7 @@ def from_numpy(a, like):
     return namespace(like).asarray(np.ascontiguousarray(a), device=array_api_compat.device(like))
 
 # %% ../nbs/00_arrays.ipynb #f643f7d0
-def result_dtype(X):
+def result_dtype(X: Matrix) -> np.dtype:
     """The NumPy floating dtype in which results for `X` are given: float32 for float32, else float64.
 
     Parameters
@@ -131,12 +133,12 @@ def result_dtype(X):
     return np.dtype(np.float32 if str(X.dtype).endswith('float32') else np.float64)
 
 # %% ../nbs/00_arrays.ipynb #c2f358de
-def is_integer(x):
+def is_integer(x: Any) -> TypeGuard[int]:
     "Whether `x` is a whole number of any integer type; True and False are not."
     return isinstance(x, numbers.Integral) and not isinstance(x, bool)
 
 # %% ../nbs/00_arrays.ipynb #9a7dafc9
-def as_float64(X):
+def as_float64(X: Matrix) -> Matrix:
     """`X` in float64, itself where it is that already.
 
     Parameters
@@ -153,10 +155,11 @@ def as_float64(X):
     >>> as_float64(np.array([1, 2], dtype=np.float32)).dtype
     dtype('float64')
     """
-    return X.astype(np.float64, copy=False) if is_sparse(X) else namespace(X).astype(X, namespace(X).float64, copy=False)
+    if is_sparse(X): return X.astype(np.float64, copy=False)
+    return namespace(X).astype(X, namespace(X).float64, copy=False)
 
 # %% ../nbs/00_arrays.ipynb #56a53332
-def by_columns(X, block_bytes=2**25):
+def by_columns(X: Matrix, block_bytes: int = 2**25) -> Iterator[tuple[int, int, Matrix]]:
     """Yield `(start, stop, block)`: blocks of consecutive columns of `X`, each about `block_bytes` as float64.
 
     A sparse `X` should be CSC: its column blocks then cost nothing but themselves.
@@ -186,7 +189,7 @@ def by_columns(X, block_bytes=2**25):
         yield a, b, X[:, a:b]
 
 # %% ../nbs/00_arrays.ipynb #803f0be5
-def take_columns(X, indices):
+def take_columns(X: Matrix, indices: Sequence[int] | np.ndarray) -> Matrix:
     """The columns of `X` with the given host indices, in that order, in the form and on the device of `X`.
 
     Parameters
@@ -210,7 +213,7 @@ def take_columns(X, indices):
 # %% ../nbs/00_arrays.ipynb #34ecd691
 BLAS = ThreadpoolController()
 
-def small_work(size):
+def small_work(size: int) -> AbstractContextManager:
     """A context in which matrices of `size` rows are worked on by as many BLAS threads as pay: one below 600.
 
     Parameters
@@ -225,7 +228,7 @@ def small_work(size):
     return BLAS.limit(limits=1 if size < 600 else None, user_api="blas")
 
 # %% ../nbs/00_arrays.ipynb #e33f70b8
-def seconds(work, repeats=3):
+def seconds(work: Callable[[], object], repeats: int = 3) -> float:
     "The least processor time of `repeats` calls of `work()`, with one BLAS thread."
     times = []
     with BLAS.limit(limits=1, user_api="blas"):
@@ -236,7 +239,7 @@ def seconds(work, repeats=3):
     return min(times)
 
 # %% ../nbs/00_arrays.ipynb #90171802
-def all_finite(a):
+def all_finite(a: Array) -> bool:
     """Whether no entry of `a` is NaN or infinite: one sum settles it unless that overflows.
 
     Parameters
@@ -259,7 +262,7 @@ def all_finite(a):
 # %% ../nbs/00_arrays.ipynb #5d1e7a11
 RANGE = 1e-150, 1e150  # The size of the largest entry of any matrix or target that is not all zeros.
 
-def largest_entry(X):
+def largest_entry(X: Matrix) -> float:
     """The size of the largest entry of `X`; 0 if it has none.
 
     Parameters
@@ -275,7 +278,7 @@ def largest_entry(X):
     xp = namespace(values)
     return max(float(xp.max(values)), -float(xp.min(values))) if 0 not in values.shape else 0.0
 
-def check_range(X, name="X", smallest=RANGE[0]):
+def check_range(X: Matrix, name: str = "X", smallest: float = RANGE[0]) -> None:
     """Say so if the largest entry of `X` is not in `RANGE`; or below `smallest`, unless all is zero.
 
     Parameters
@@ -302,7 +305,7 @@ def check_range(X, name="X", smallest=RANGE[0]):
                          f"{RANGE[0]:.0e} and {RANGE[1]:.0e}. Rescale: divide {name} by {largest:.0e}.")
 
 # %% ../nbs/00_arrays.ipynb #5d1e7a14
-def in_precision_of(X, W):
+def in_precision_of(X: Matrix, W: Array) -> Array:
     """The coefficients `W` for data `X`, in the precision of `X`, or an error where that does not hold them.
 
     Parameters
@@ -332,7 +335,7 @@ def in_precision_of(X, W):
     return xp.astype(W, getattr(xp, precision.dtype.name), copy=False)
 
 # %% ../nbs/00_arrays.ipynb #84b75d5d
-def canonical(X):
+def canonical(X: Matrix) -> Matrix:
     """The sparse `X` as CSR or CSC with each entry stored once, in order; `X` itself is not written to.
 
     Parameters
@@ -359,7 +362,7 @@ def canonical(X):
     return own
 
 # %% ../nbs/00_arrays.ipynb #51c742a5
-def check_matrix(X, name="X", smallest=RANGE[0]):
+def check_matrix(X: ArrayLike, name: str = "X", smallest: float = RANGE[0]) -> Matrix:
     """Return `X` as a real floating two-dimensional array or CSR/CSC matrix, or say what is wrong with it.
 
     Parameters

@@ -760,14 +760,14 @@ class RegressionCertificate:
         return f"<table><caption style='text-align:left'>In-sample error (root mean square)</caption><tbody>{rows}</tbody></table>"
 
 # %% ../nbs/06_dual_set.ipynb #5673ced5
-def det_draws(k, epsilon):
-    "The number of draws for which the eigenvalues of `M` stay above `1 - epsilon` at rank `k`."
-    kept = epsilon / (1 + np.sqrt(1 - epsilon))  # 1 - sqrt(1 - epsilon) without cancellation
+def det_draws(k, eps):
+    "The number of draws for which the eigenvalues of `M` stay above `1 - eps` at rank `k`."
+    kept = eps / (1 + np.sqrt(1 - eps))  # 1 - sqrt(1 - eps) without cancellation
     return max(k + 1, int(min(np.ceil(k / kept**2), 1e18)))
 
-def rand_draws(k, epsilon, delta):
+def rand_draws(k, eps, delta):
     "The same for independent draws, but for a probability `delta / 2`."
-    return max(k + 1, int(min(np.ceil(np.log(2 * k / delta) / max(chernoff_rate(k, -epsilon), 1e-300)), 1e18)))
+    return max(k + 1, int(min(np.ceil(np.log(2 * k / delta) / max(chernoff_rate(k, -eps), 1e-300)), 1e18)))
 
 def component_scores(space):
     "The leading components of the samples, `U S`, on the device of the data."
@@ -810,7 +810,7 @@ class DSFSelector(ComponentsMixin, CertifiedSelector):
     ----------
     n_features_to_select : int, float, "auto" or None
         Number of draws `r`: an integer, a fraction of the features, or None for half of them.
-        "auto" takes it from `epsilon` by the theorem. Where fewer different ones are drawn, the rest is filled up with
+        "auto" takes it from `eps` by the theorem. Where fewer different ones are drawn, the rest is filled up with
         features that bring the span closest, at what is left of the budget.
     rank : int or None
         The number `k` of leading components to serve, below `r`; 1 for a single draw. None takes the numerical rank
@@ -819,8 +819,8 @@ class DSFSelector(ComponentsMixin, CertifiedSelector):
     rule : {"first", "best", "components", "target"}
         Which of the feasible features is taken at each step: the first one by length for its price, the one with the
         largest slack, or the one that brings the span of those chosen closest to the components, or to the targets `y`.
-    epsilon : float
-        For "auto": the eigenvalues of `V'RR'V` stay above `1 - epsilon`.
+    eps : float
+        For "auto": the eigenvalues of `V'RR'V` stay above `1 - eps`.
     rescale : bool
         Multiply the chosen columns by the square roots of their weights, as the theory does.
     verbose : int
@@ -862,16 +862,16 @@ class DSFSelector(ComponentsMixin, CertifiedSelector):
 
     method = "DSF"
 
-    def __init__(self, n_features_to_select=None, *, rank=None, rule="best", epsilon=0.5, rescale=False, verbose=0):
+    def __init__(self, n_features_to_select=None, *, rank=None, rule="best", eps=0.5, rescale=False, verbose=0):
         self.n_features_to_select = n_features_to_select
         self.rank = rank
         self.rule = rule
-        self.epsilon = epsilon
+        self.eps = eps
         self.rescale = rescale
         self.verbose = verbose
 
     def _check_parameters(self):
-        check_unit("epsilon", self.epsilon)
+        check_unit("eps", self.eps)
         check_rule(self.rule, SELECTOR_RULES)
 
     def _sample(self, space, r, y):
@@ -884,7 +884,7 @@ class DSFSelector(ComponentsMixin, CertifiedSelector):
 
     def _promise(self, space, r): return det_promise(space.shape[1], r)
 
-    def _draws(self, space): return det_draws(space.shape[1], self.epsilon)
+    def _draws(self, space): return det_draws(space.shape[1], self.eps)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -901,12 +901,12 @@ class RSFSelector(ComponentsMixin, CertifiedSelector):
     ----------
     n_features_to_select : int, float, "auto" or None
         Number of draws `r`: an integer, a fraction of the features, or None for half of them.
-        "auto" takes it from `epsilon` and `delta` by the theorem. Draws are with replacement: fewer different
+        "auto" takes it from `eps` and `delta` by the theorem. Draws are with replacement: fewer different
         features come out, and `certificate_.n_selected` says how many.
     rank : int or None
         The number `k` of leading components to serve, below `r`; as for `DSFSelector`.
-    epsilon : float
-        For "auto": the eigenvalues of `V'RR'V` stay above `1 - epsilon`.
+    eps : float
+        For "auto": the eigenvalues of `V'RR'V` stay above `1 - eps`.
     delta : float
         The probability with which the promise may fail.
     rescale : bool
@@ -949,23 +949,23 @@ class RSFSelector(ComponentsMixin, CertifiedSelector):
 
     method = "RSF"
 
-    def __init__(self, n_features_to_select=None, *, rank=None, epsilon=0.5, delta=0.1, rescale=False, random_state=None):
+    def __init__(self, n_features_to_select=None, *, rank=None, eps=0.5, delta=0.1, rescale=False, random_state=None):
         self.n_features_to_select = n_features_to_select
         self.rank = rank
-        self.epsilon = epsilon
+        self.eps = eps
         self.delta = delta
         self.rescale = rescale
         self.random_state = random_state
 
     def _check_parameters(self):
-        check_unit("epsilon", self.epsilon)
+        check_unit("eps", self.eps)
         check_unit("delta", self.delta)
 
     def _sample(self, space, r, y): return rand_sampling(space, r, self.random_state)
 
     def _promise(self, space, r): return rand_promise(space.shape[1], r, self.delta, drift(space))
 
-    def _draws(self, space): return rand_draws(space.shape[1], self.epsilon, self.delta)
+    def _draws(self, space): return rand_draws(space.shape[1], self.eps, self.delta)
 
 def drift(space):
     "`|E V|_F / |E|_F`, which is not 0 where `V` was found by sketches."

@@ -227,10 +227,10 @@ def refused(*parts, error=ValueError):
 # ---------------------------------------------------------------- methods of selection
 
 
-def epsilon_of(thing, promise):
-    """What `epsilon` bounds, of a promise or a certificate: |I - M|, or 1 - M where M is promised no upper end."""
+def eps_of(thing, promise):
+    """What `eps` bounds, of a promise or a certificate: |I - M|, or 1 - M where M is promised no upper end."""
     low = thing.lower if isinstance(thing, Promise) else thing.interval[0]
-    return 1 - low if promise.upper == np.inf else thing.epsilon
+    return 1 - low if promise.upper == np.inf else thing.eps
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,7 @@ class Case:
     `make(r, ...)` gives its selector, `function(V, r, seed)` what `fit` calls, `promise(space, r)` what the theorem
     says, by other means than the selector's where there are any, or None. It needs `spare` draws beyond the rank,
     but for a single one at rank 1;
-    `auto` says whether "auto" finds r from an epsilon, `random` whether it takes a seed, `distinct` whether every draw
+    `auto` says whether "auto" finds r from an eps, `random` whether it takes a seed, `distinct` whether every draw
     is another feature, `blind` whether it looks at no data (of distinct draws the weights are then n_features / r, and
     else one), and `lengths` whether it looks at lengths in the row space, not at the space alone. With more than
     `untied(n)` draws from n generic samples its features tie, so that the choice depends on their order.

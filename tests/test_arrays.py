@@ -28,7 +28,7 @@ each_dtype = pytest.mark.parametrize("dtype", DTYPES)
 SELECTORS = {
     **{f"{name}, 25": case.make(25) for name, case in CASES.items()},
     **{f"{name}, rank 4": case.make(20, rank=4, rescale=True) for name, case in CASES.items()},
-    **{f"{name}, auto": case.make("auto", rank=2, epsilon=0.9) for name, case in CASES.items() if case.auto},
+    **{f"{name}, auto": case.make("auto", rank=2, eps=0.9) for name, case in CASES.items() if case.auto},
 }
 each_selector = pytest.mark.parametrize("selector", SELECTORS.values(), ids=SELECTORS)
 

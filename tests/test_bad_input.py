@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from cases import CASES, cases, each_case, epsilon_of, heavy, orthonormal, refused, table, with_condition
+from cases import CASES, cases, each_case, eps_of, heavy, orthonormal, refused, table, with_condition
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import NotFittedError
 
@@ -119,7 +119,7 @@ def test_all_of_more_rows_than_columns(case):
     tall = table(60, 30)
     certificate = case.make(30).fit(tall).certificate_
     assert certificate.rank == certificate.n_selected == 30
-    assert certificate.epsilon < 1e-9
+    assert certificate.eps < 1e-9
     assert case.make().fit(tall).certificate_.rank == 7
 
 
@@ -143,25 +143,25 @@ def test_rank_of_a_row_space(function, rank):
 
 @cases(auto=True)
 @pytest.mark.parametrize("value", [0, 1, -0.5, 2, np.nan, "small", None, [0.5]], ids=repr)
-def test_epsilon(case, value):
-    with refused(f"epsilon={value!r} is not possible", "above 0 and below 1"):
-        case.make("auto", rank=1, epsilon=value).fit(X)
+def test_eps(case, value):
+    with refused(f"eps={value!r} is not possible", "above 0 and below 1"):
+        case.make("auto", rank=1, eps=value).fit(X)
 
 
 @cases(auto=False)
 @pytest.mark.parametrize("rank", [1, 3, 20])
-def test_auto_without_an_epsilon_is_as_few_as_can_be(case, rank):
+def test_auto_without_an_eps_is_as_few_as_can_be(case, rank):
     assert case.make("auto", rank=rank).fit(X).n_draws_ == rank + case.spare
 
 
 @cases(auto=True)
-@pytest.mark.parametrize("data, rank, epsilon", [(X, 3, 0.1), (table(60, 30), 30, 0.5)], ids=["wide", "tall"])
-def test_auto_that_needs_more_draws_than_there_are_features(case, data, rank, epsilon):
+@pytest.mark.parametrize("data, rank, eps", [(X, 3, 0.1), (table(60, 30), 30, 0.5)], ids=["wide", "tall"])
+def test_auto_that_needs_more_draws_than_there_are_features(case, data, rank, eps):
     """Refused by the methods that do not keep such a promise even with all of them."""
-    selector = case.make("auto", rank=rank, epsilon=epsilon)
+    selector = case.make("auto", rank=rank, eps=eps)
     promise = case.promise(row_space(data, rank), 30)
-    if epsilon_of(promise, promise) > epsilon:
-        words = [f"rank {rank}", "30 features", "larger epsilon", "smaller rank"]
+    if eps_of(promise, promise) > eps:
+        words = [f"rank {rank}", "30 features", "larger eps", "smaller rank"]
         with refused("n_features_to_select='auto' needs", *words):
             selector.fit(data)
     else:
@@ -169,15 +169,15 @@ def test_auto_that_needs_more_draws_than_there_are_features(case, data, rank, ep
 
 
 @cases(auto=True)
-@pytest.mark.parametrize("epsilon", [0.3, 0.5, 0.9])
+@pytest.mark.parametrize("eps", [0.3, 0.5, 0.9])
 @pytest.mark.parametrize("rank", [1, 3])
-def test_auto_gives_the_number_of_draws_of_the_theorem(case, rank, epsilon):
+def test_auto_gives_the_number_of_draws_of_the_theorem(case, rank, eps):
     wide = table(20, 3000)
-    selector, space = case.make("auto", rank=rank, epsilon=epsilon).fit(wide), row_space(wide, rank)
+    selector, space = case.make("auto", rank=rank, eps=eps).fit(wide), row_space(wide, rank)
     r, promise = selector.n_draws_, selector.certificate_.promise
-    assert epsilon_of(promise, promise) <= epsilon + 1e-9
-    assert r <= rank + case.spare or epsilon_of(case.promise(space, r - 1), promise) > epsilon
-    assert epsilon_of(selector.certificate_, promise) <= epsilon
+    assert eps_of(promise, promise) <= eps + 1e-9
+    assert r <= rank + case.spare or eps_of(case.promise(space, r - 1), promise) > eps
+    assert eps_of(selector.certificate_, promise) <= eps
 
 
 @each_case
@@ -210,7 +210,7 @@ def test_rule(value):
 @pytest.mark.parametrize("value", [0, 1, -1, 2, np.nan, "small", None], ids=repr)
 def test_delta(value, r):
     with refused(f"delta={value!r} is not possible", "above 0 and below 1"):
-        LeverageSelector(r, rank=2, epsilon=0.9, delta=value).fit(table(20, 400))
+        LeverageSelector(r, rank=2, eps=0.9, delta=value).fit(table(20, 400))
 
 
 @cases(random=True)
@@ -313,7 +313,7 @@ def test_one_row_and_one_column(case):
         for value in (None, 1, 0.5, 1.0):
             selector = case.make(value).fit(matrix[:, [0]])
             assert_array_equal(selector.selected_, [0])
-            assert selector.certificate_.epsilon < 1e-12 and selector.certificate_.holds
+            assert selector.certificate_.eps < 1e-12 and selector.certificate_.holds
             assert selector.transform(matrix[:, [0]]).shape == (20, 1)
         with refused("n_features_to_select=2 is not possible", "integer from 1 to 1"):
             case.make(2).fit(matrix[:, [0]])

@@ -264,13 +264,13 @@ def test_random_features_are_uniform_and_all_of_them_are_exact():
     counts = np.bincount(np.concatenate([random_features(V, 4, seed).indices for seed in range(3000)]), minlength=12)
     assert np.all(np.abs(counts / 1000 - 1) < 5 * np.sqrt(2 / 3 / 1000))
     everything = certify(V, random_features(V, 12, 0), random_promise(row_space(V.T), 12))
-    assert everything.holds and everything.epsilon < 1e-10
+    assert everything.holds and everything.eps < 1e-10
 
 
 def test_auto_is_the_least_number_for_the_promise_or_all_features():
     space = row_space(hadamard(1024, 1024)[:, 1:5].T)
     r = random_draws(space, 0.5)
-    assert random_promise(space, r).epsilon <= 0.5 < random_promise(space, r - 1).epsilon
+    assert random_promise(space, r).eps <= 0.5 < random_promise(space, r - 1).eps
     assert RandomSelector("auto", rank=4, random_state=0).fit(hadamard(1024, 1024)[:, 1:5].T).n_draws_ == r
     coherent = row_space(np.hstack([np.eye(3), 1e-6 * np.ones((3, 20))]))
     assert random_draws(coherent, 0.5) == 23

@@ -1392,10 +1392,10 @@ def test_numbers_that_are_left_open():
     assert model.selector_.n_draws_ == 10 and model.selector_.certificate_.rank == 5
     model = SparsePCRegressor(2, n_features_to_select=0.5).fit(X, y)
     assert model.selector_.n_draws_ == 15
-    given = DSFSelector(rule="first", epsilon=0.3)
+    given = DSFSelector(rule="first", eps=0.3)
     model = SparsePCRegressor(2, n_features_to_select=9, selector=given).fit(X, y)
     assert given.n_features_to_select is None and model.selector_ is not given
-    assert (model.selector_.rule, model.selector_.epsilon, model.selector_.rank) == ("first", 0.3, 2)
+    assert (model.selector_.rule, model.selector_.eps, model.selector_.rank) == ("first", 0.3, 2)
 
 
 def test_numbers_of_the_selector_itself_count_where_the_regressor_has_none():

@@ -120,10 +120,10 @@ def test_the_promise_is_monotone():
 
 
 def test_draws_are_the_fewest_that_keep_the_promise():
-    for l, epsilon, delta in ((2, 0.5, 0.01), (10, 0.3, 0.1), (50, 0.9, 0.01), (1, 0.5, 0.1)):
-        r = leverage_draws(l, epsilon, delta)
-        assert leverage_promise(l, r, delta).epsilon <= epsilon + 1e-9
-        assert r == l + 1 or leverage_promise(l, r - 1, delta).epsilon > epsilon
+    for l, eps, delta in ((2, 0.5, 0.01), (10, 0.3, 0.1), (50, 0.9, 0.01), (1, 0.5, 0.1)):
+        r = leverage_draws(l, eps, delta)
+        assert leverage_promise(l, r, delta).eps <= eps + 1e-9
+        assert r == l + 1 or leverage_promise(l, r - 1, delta).eps > eps
 
 
 def test_bss_beats_leverage_sampling_at_the_same_number_of_draws():
@@ -228,14 +228,14 @@ def test_as_many_largest_leverages_as_the_rank_are_enough():
 
 
 @pytest.mark.parametrize("rank", [1, 4, 20])
-@pytest.mark.parametrize("epsilon", [0.05, 0.5, 0.9])
-def test_auto_takes_the_fewest_of_the_largest_leverages(rank, epsilon):
+@pytest.mark.parametrize("eps", [0.05, 0.5, 0.9])
+def test_auto_takes_the_fewest_of_the_largest_leverages(rank, eps):
     X = MATRICES["wide"]
     scores = np.sort(scores_of(X, rank))[::-1]
     left_out = scores.sum() - np.r_[0, np.cumsum(scores)]
-    fewest = max(rank, int(np.flatnonzero(left_out <= epsilon + 1e-12)[0]))
-    assert largest.make("auto", rank=rank, epsilon=epsilon).fit(X).n_draws_ == fewest
-    assert largest_draws(row_space(X, rank), epsilon) == fewest
+    fewest = max(rank, int(np.flatnonzero(left_out <= eps + 1e-12)[0]))
+    assert largest.make("auto", rank=rank, eps=eps).fit(X).n_draws_ == fewest
+    assert largest_draws(row_space(X, rank), eps) == fewest
 
 
 def test_the_largest_leverages_promise_nothing_where_most_is_left_out():

@@ -9,7 +9,7 @@ __all__ = ['pivots', 'reject', 'ChosenColumns', 'exchange', 'PivotedQR', 'factor
 # %% ../nbs/07_baselines.ipynb #f9e71b5f
 import numbers
 from bisect import bisect_left
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -29,7 +29,7 @@ from .sampling import (Certificate, CertifiedSelector, Promise, Sampling, certif
 from .spectra import RowSpace, as_space, at_unit_scale, row_space
 
 # %% ../nbs/07_baselines.ipynb #66e6d162
-def pivots(A: np.ndarray, k: int, first: Sequence[int] = (), banned: Collection[int] = (),
+def pivots(A: np.ndarray, k: int, first: Sequence[int] = (), banned: Sequence[int] = (),
            floor: float = 1e-14) -> list[int]:
     """The first `k` pivots of QR with column pivoting; the lower index first where lengths agree to ten digits.
 
@@ -420,7 +420,7 @@ class RRQRSelector(CertifiedSelector):
     spare_draws = 0
     rescale = False  # all weights are one
 
-    def __init__(self, n_features_to_select: int | float | Literal["auto"] | None = None, *, rank: int | None = None,
+    def __init__(self, n_features_to_select: float | Literal["auto"] | None = None, *, rank: int | None = None,
                  strong: bool = True, f: float = 2.0) -> None:
         self.n_features_to_select = n_features_to_select
         self.rank = rank
@@ -574,7 +574,7 @@ class RandomSelector(CertifiedSelector):
 
     method = "random"
 
-    def __init__(self, n_features_to_select: int | float | Literal["auto"] | None = None, *, rank: int | None = None,
+    def __init__(self, n_features_to_select: float | Literal["auto"] | None = None, *, rank: int | None = None,
                  eps: float = 0.5, delta: float = 0.01, rescale: bool = False, random_state: Seed = None) -> None:
         self.n_features_to_select = n_features_to_select
         self.rank = rank

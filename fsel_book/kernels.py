@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cholesky, eigvalsh
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from .arrays import ArrayLike, Matrix, check_matrix, is_sparse, to_numpy
@@ -399,7 +400,7 @@ def kernel_of(kernel: str | Callable[[Any, Any], Any] | _Kernel = "rbf", X: Matr
     return PolynomialKernel(degree, number, float(coef0)) if kernel == "poly" else KERNELS[kernel](number)
 
 # %% ../nbs/11_kernels.ipynb #e688f395
-def without_feature(X: Matrix, j: int) -> Matrix:
+def without_feature(X: Matrix, j: int | np.integer) -> Matrix:
     "A copy of the host matrix `X` with feature `j` set to zero."
     X = X.copy()
     if is_sparse(X): X.data[X.indptr[j]:X.indptr[j + 1]] = 0
@@ -760,12 +761,12 @@ class MismatchFeatures(TransformerMixin, BaseEstimator):
         self.m = m
         self.alphabet = alphabet
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.string, tags.input_tags.two_d_array, tags.input_tags.one_d_array = True, False, True
         return tags
 
-    def fit(self, X: Iterable[str], y: Any = None) -> "MismatchFeatures":
+    def fit(self, X: Iterable[str], y: Any = None) -> Self:
         "Find the k-mers of the sequences `X`, a list of strings."
         self.fit_transform(X)
         return self

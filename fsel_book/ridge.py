@@ -10,14 +10,14 @@ __all__ = ['check_kernel', 'fitted_share', 'remaining', 'RidgeRisk', 'fixed_desi
 import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.linalg as sla
 from scipy.optimize import brentq
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics.pairwise import KERNEL_PARAMS, pairwise_kernels
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils import Tags, check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -299,10 +299,10 @@ def largest_image(c: np.ndarray, C: np.ndarray, D: np.ndarray) -> float:
 # %% ../nbs/08_ridge.ipynb #751b1b94
 def kept_interval(certificate: Certificate, rescale: bool) -> tuple[float, float]:
     "The ends of the sandwich, with weights or without, from a certificate for the full rank; a lost direction makes 0."
-    if certificate.rank < certificate.numerical_rank:
-        raise ValueError(f"The certificate is for rank {certificate.rank} of {certificate.numerical_rank}: what the "
-                         f"selection does to the rest of the kernel is not known. Certify the full rank, which takes "
-                         f"more features than that.")
+    if certificate.rank != certificate.numerical_rank:
+        raise ValueError(f"The certificate is for rank {certificate.rank} of {certificate.numerical_rank or 'more'}: "
+                         f"what the selection does to the rest of the kernel is not known. Certify the full rank, "
+                         f"which takes more features than that.")
     low, high = certificate.interval if rescale else certificate.eigenvalues_unscaled[[0, -1]]
     return (low if low > 1e-14 * high else 0.0), high
 
@@ -602,7 +602,7 @@ class RLSClassifier(ClassifierMixin, BaseEstimator):
         self.degree = degree
         self.coef0 = coef0
 
-    def fit(self, X: Matrix, y: ArrayLike) -> "RLSClassifier":
+    def fit(self, X: Matrix, y: ArrayLike) -> Self:
         """Fit to data and labels.
 
         Parameters
@@ -627,7 +627,7 @@ class RLSClassifier(ClassifierMixin, BaseEstimator):
         for name, value in self._fit(X, y, alphas)[0].items(): setattr(self, name, value)
         return self
 
-    def fit_path(self, X: Matrix, y: ArrayLike, alphas: ArrayLike) -> list["RLSClassifier"]:
+    def fit_path(self, X: Matrix, y: ArrayLike, alphas: ArrayLike) -> list[Self]:
         """Fit for every regularisation in `alphas`, at little more than the cost of one fit.
 
         Parameters
@@ -727,7 +727,7 @@ class RLSClassifier(ClassifierMixin, BaseEstimator):
         """
         return labels_by(self._decide(X, "predict"), self.classes_)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self.kernel == "precomputed"

@@ -265,7 +265,7 @@ def _vowel_errors(rng: np.random.RandomState, scaled: bool, grid: str, by_speake
     A, b, A_new, b_new, speakers = _load_vowels(scaled)
     mixed, apart = StratifiedKFold(5, shuffle=True, random_state=rng), GroupKFold(5, shuffle=True, random_state=rng)
     folds = list(apart.split(A, b, speakers) if by_speaker else mixed.split(A, b))
-    penalised = {"SCAD machine": (SCADSVMClassifier(max_iter=5), dict(lam=np.geomspace(0.003, 0.3, 9))),
+    penalised = {"SCAD machine": (SCADSVMClassifier(max_iter=5), dict(alpha=np.geomspace(0.003, 0.3, 9))),
                  "logistic lasso": (LogisticRegression(l1_ratio=1, solver="liblinear", random_state=0, tol=1e-6),
                                     dict(C=np.geomspace(0.01, 100, 17)))}
     yield from _judge_on_test_part(A, b, A_new, b_new, SVC(), _GRIDS[grid], penalised, folds)

@@ -1125,7 +1125,8 @@ def test_labels_of_pandas(kind):
 def test_a_pipeline_with_a_selector():
     frame = pd.DataFrame(WIDE, columns=NAMES)
     pipeline = make_pipeline(BSSSelector(30, rank=12), RLSClassifier())
-    search = GridSearchCV(pipeline, {"rlsclassifier__alpha": [0, 0.1, 10.0], "bssselector__rescale": [False, True]}, cv=3)
+    grid = {"rlsclassifier__alpha": [0, 0.1, 10.0], "bssselector__rescale": [False, True]}
+    search = GridSearchCV(pipeline, grid, cv=3)
     search.fit(frame, y_text)
     assert np.all(np.isfinite(search.cv_results_["mean_test_score"]))
     assert search.best_estimator_[1].coef_.shape == search.best_estimator_[0].get_feature_names_out().shape

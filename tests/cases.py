@@ -260,7 +260,14 @@ class Case:
 
     def make(self, r=None, **keywords):
         seed = {"random_state": 0} if self.random else {}
+        if not self.weighted:
+            keywords.pop("rescale", None)
         return self.selector(r, **{**self.keywords, **seed, **keywords})
+
+    @property
+    def weighted(self):
+        """Whether the selector has weights to rescale by."""
+        return "rescale" in self.selector().get_params()
 
 
 def edge_of(space, r):

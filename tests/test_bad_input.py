@@ -180,7 +180,7 @@ def test_auto_gives_the_number_of_draws_of_the_theorem(case, rank, eps):
     assert eps_of(selector.certificate_, promise) <= eps
 
 
-@each_case
+@cases(weighted=True)
 @pytest.mark.parametrize("value", ["no", 0, 1, None, 1.0, [True]], ids=repr)
 def test_rescale_is_true_or_false(case, value):
     with refused(f"rescale={value!r} is not possible", "True or False"):

@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from dataclasses import replace
 
 import mpmath
 import numpy as np
@@ -1265,6 +1266,9 @@ def test_a_certificate_of_smaller_rank():
         part.risk_bound(K12, Z12, 1.0, 1.0)
     with refused("certificate is for rank 5 of 12", "Certify the full rank"):
         prediction_bound(part, WIDE, np.ones(25), 1.0, WIDE)
+    sketched = replace(promised(0.5, 1.0, 5), numerical_rank=None)  # how many directions there are more is not known
+    with refused("certificate is for rank 5 of more", "Certify the full rank"):
+        sketched.risk_bound(K12, Z12, 1.0, 1.0)
 
 
 WHOLE = LeverageSelector(40, sampling=False).fit(WIDE).certificate_

@@ -418,7 +418,6 @@ class RRQRSelector(CertifiedSelector):
     """
 
     spare_draws = 0
-    rescale = False  # all weights are one
 
     def __init__(self, n_features_to_select: float | Literal["auto"] | None = None, *, rank: int | None = None,
                  strong: bool = True, f: float = 2.0) -> None:

@@ -179,10 +179,10 @@ class LeverageSelector(CertifiedSelector):
         Without sampling it may be `r` as well.
     %(eps)s
     %(delta)s
-        That is where features are drawn.
+        Without sampling the promise is certain.
     sampling : bool
         Draw the features. False takes the `r` of largest leverage, with weights one; its promise comes from the
-        leverage left out and is certain.
+        leverage left out.
     %(rescale)s
     %(random_state)s
 
@@ -280,7 +280,7 @@ class LeverageDisplay:
 
     def plot(self, ax: Any = None) -> Self:
         "Draw on `ax`, or on a new figure, and return the display."
-        import matplotlib.pyplot as plt  # here and not above: it takes as long to load as all else
+        import matplotlib.pyplot as plt  # here, so that `import fsel_book` does not load it
 
         ax = ax or plt.subplots(figsize=(5, 3.2), layout="constrained")[1]
         order, place = np.argsort(-self.scores, kind="stable"), np.arange(1, len(self.scores) + 1)

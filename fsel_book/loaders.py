@@ -175,7 +175,7 @@ def _fetch_from_openml(name: str, looked: str) -> tuple[Matrix, NDArray, dict[st
         raise FileNotFoundError(
             f"no data for {name!r}: {looked}, and OpenML does not hold it. Put the file into a folder and set "
             "FSEL_BOOK_DATA to that folder.")
-    from sklearn.datasets import fetch_openml  # here and not above: loading it takes long
+    from sklearn.datasets import fetch_openml  # here, so that `import fsel_book` does not load it
 
     number, rows, first = spec.openml
     try:

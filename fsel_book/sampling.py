@@ -394,7 +394,7 @@ class SpectrumDisplay:
 
     def plot(self, ax: Any = None) -> Self:
         "Draw on `ax`, or on a new figure, and return the display."
-        import matplotlib.pyplot as plt  # here and not above: it takes as long to load as all else
+        import matplotlib.pyplot as plt  # here, so that `import fsel_book` does not load it
         from matplotlib.patches import Rectangle
         from matplotlib.ticker import MaxNLocator
 
@@ -535,12 +535,13 @@ class SamplingTransformer(SelectorMixin, BaseEstimator):
         self.sampling_, self.selected_, self.weights_ = sampling, sampling.indices, sampling.weights
         self.support_ = from_numpy(np.isin(np.arange(X.shape[1]), to_numpy(self.selected_)), X)
 
+    @_insert_docs
     def transform(self, X: ArrayLike) -> Matrix:
         """Reduce `X` to the chosen features, in the order of the columns of `X`.
 
         Parameters
         ----------
-        X : array, frame or sparse matrix, shape (n_samples, n_features)
+        %(X)s
 
         Returns
         -------
@@ -617,11 +618,11 @@ class SamplingTransformer(SelectorMixin, BaseEstimator):
 class CertifiedSelector(SamplingTransformer):
     """Base class of the selectors: validates, samples, measures the certificate, applies the selection.
 
-    A subclass has the parameters `n_features_to_select`, `rank` and `rescale`, the name of its `method`, and the method
+    A subclass has the parameters `n_features_to_select` and `rank`, the name of its `method`, and the method
     `_sample(space, r, y)`, which returns a `Sampling` of `r` draws for the `RowSpace` to keep (`y` is what `fit` was
-    given). It may have `_promise(space, r)`, a `Promise`; `_draws(space)`, the number of draws that "auto" stands for;
-    `_check_parameters()`, called before anything is computed; and `spare_draws`, how many draws it needs beyond the
-    rank, 0 or 1. A single draw is for rank one always.
+    given). It may have the parameter `rescale`, where weights are not all one; `_promise(space, r)`, a `Promise`;
+    `_draws(space)`, the number of draws that "auto" stands for; `_check_parameters()`, called before anything is
+    computed; and `spare_draws`, how many draws it needs beyond the rank, 0 or 1. A single draw is for rank one always.
 
     Attributes
     ----------
@@ -637,8 +638,8 @@ class CertifiedSelector(SamplingTransformer):
     >>> from fsel_book import CertifiedSelector, Sampling
     >>> class First(CertifiedSelector):
     ...     method = "first features"
-    ...     def __init__(self, n_features_to_select=None, rank=None, rescale=False):
-    ...         self.n_features_to_select, self.rank, self.rescale = n_features_to_select, rank, rescale
+    ...     def __init__(self, n_features_to_select=None, rank=None):
+    ...         self.n_features_to_select, self.rank = n_features_to_select, rank
     ...     def _sample(self, space, r, y):
     ...         return Sampling.from_draws(np.arange(r), np.ones(r), space.shape[0], space.X)
     >>> X = np.random.default_rng(0).standard_normal((20, 100))
@@ -651,14 +652,15 @@ class CertifiedSelector(SamplingTransformer):
     spare_draws = 1
     n_features_to_select: float | Literal["auto"] | None
     rank: int | None
-    rescale: bool
+    rescale: bool = False
 
+    @_insert_docs
     def fit(self, X: ArrayLike, y: ArrayLike = None) -> Self:
         """Choose features of `X` and certify the choice.
 
         Parameters
         ----------
-        X : array, frame or sparse matrix, shape (n_samples, n_features)
+        %(X)s
         y : ignored
 
         Returns

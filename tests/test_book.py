@@ -375,6 +375,12 @@ def test_the_package_exports_what_it_says():
 # ---------------------------------------------------------------- the files around the book
 
 
+def test_importing_the_package_does_not_load_matplotlib():
+    """What draws loads it when it draws."""
+    code = "import sys, fsel_book; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=root).returncode == 0
+
+
 def test_readme_is_in_step_with_the_index():
     spec = importlib.util.spec_from_file_location("readme", root / "tools" / "readme.py")
     tool = importlib.util.module_from_spec(spec)

@@ -299,7 +299,7 @@ def largest_image(c: np.ndarray, C: np.ndarray, D: np.ndarray) -> float:
 # %% ../nbs/08_ridge.ipynb #751b1b94
 def kept_interval(certificate: Certificate, rescale: bool) -> tuple[float, float]:
     "The ends of the sandwich, with weights or without, from a certificate for the full rank; a lost direction makes 0."
-    if certificate.rank != certificate.numerical_rank:
+    if certificate.numerical_rank is None or certificate.rank < certificate.numerical_rank:
         raise ValueError(f"The certificate is for rank {certificate.rank} of {certificate.numerical_rank or 'more'}: "
                          f"what the selection does to the rest of the kernel is not known. Certify the full rank, "
                          f"which takes more features than that.")

@@ -912,7 +912,7 @@ def test_selection_is_that_of_the_inner_selector_on_the_support_vectors(case, fo
     assert_array_equal(selector.support_, by_hand.support_)
     assert_allclose(dense(selector.transform(form(X))), dense(by_hand.transform(form(X))), rtol=1e-9)
     assert_allclose(selector.certificate_.eigenvalues, by_hand.certificate_.eigenvalues, rtol=1e-9)
-    assert selector.rescale is True and sp.issparse(selector.transform(form(X))) == (form is not np.asarray)
+    assert selector.rescale is case.weighted and sp.issparse(selector.transform(form(X))) == (form is not np.asarray)
     assert inner.get_params() == before and not hasattr(inner, "selected_") and not hasattr(svm, "support_")
     assert selector.selector_ is not inner
 

@@ -9,7 +9,9 @@ __all__ = ['pivots', 'reject', 'ChosenColumns', 'exchange', 'PivotedQR', 'factor
 # %% ../nbs/07_baselines.ipynb #f9e71b5f
 import numbers
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 import scipy.linalg as sla
@@ -18,15 +20,17 @@ from scipy.special import kl_div
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
-from .arrays import as_float64, by_columns, check_matrix, from_numpy, is_sparse, namespace, result_dtype, to_numpy
+from .arrays import (Array, ArrayLike, Matrix, Seed, _insert_docs, as_float64, by_columns, check_matrix,
+                              from_numpy, is_sparse, namespace, result_dtype, to_numpy)
 from .bss import round_ties
 from .leverage import kl
-from .sampling import (CertifiedSelector, Promise, Sampling, certify, check_draws, check_flag, check_instance, check_unit,
-                                target_rank)
-from .spectra import as_space, at_unit_scale, row_space
+from .sampling import (Certificate, CertifiedSelector, Promise, Sampling, certify, check_draws, check_flag,
+                                check_instance, check_unit, target_rank)
+from .spectra import RowSpace, as_space, at_unit_scale, row_space
 
 # %% ../nbs/07_baselines.ipynb #66e6d162
-def pivots(A, k, first=(), banned=(), floor=1e-14):
+def pivots(A: np.ndarray, k: int, first: Sequence[int] = (), banned: Sequence[int] = (),
+           floor: float = 1e-14) -> list[int]:
     """The first `k` pivots of QR with column pivoting; the lower index first where lengths agree to ten digits.
 
     Parameters
@@ -74,24 +78,24 @@ def pivots(A, k, first=(), banned=(), floor=1e-14):
     return order
 
 # %% ../nbs/07_baselines.ipynb #94b18f35
-def reject(B, C, a):
+def reject(B: np.ndarray, C: np.ndarray, a: np.ndarray) -> np.ndarray:
     "The part of `a` (a vector or columns) that is orthogonal to the columns of `C`, whose pseudo-inverse is `B`."
     for _ in range(3): a = a - C @ (B @ a)
     return a
 
 # %% ../nbs/07_baselines.ipynb #e9b5f7b4
 class ChosenColumns:
-    """`k` independent columns of `A`, the coefficients that make all columns from them, and what an exchange would bring.
+    """`k` independent columns of `A`, the coefficients that make all columns from them, and what an exchange brings.
 
     Attributes `chosen`, `B` (pseudo-inverse), `T` (coefficients), `gamma2` (squared lengths of what cannot be made) and
     `volume` (its logarithm, when last computed afresh).
     """
 
-    def __init__(self, A, chosen):
+    def __init__(self, A: np.ndarray, chosen: Sequence[int]) -> None:
         self.A, self.chosen = A, list(chosen)
         self.refresh()
 
-    def refresh(self):
+    def refresh(self) -> None:
         "Compute everything from `A` and `chosen`."
         C = self.A[:, self.chosen]
         Q, R = np.linalg.qr(C)
@@ -101,7 +105,7 @@ class ChosenColumns:
         self.gamma2 = np.zeros(self.A.shape[1])
         if C.shape[0] > C.shape[1]: self.gamma2 = np.sum(reject(Q.T, Q, self.A)**2, axis=0)
 
-    def best_swap(self):
+    def best_swap(self) -> tuple[int, int, float]:
         "The exchange that enlarges the volume most, and by which factor; the first one among equals."
         gain = self.T**2
         if np.any(self.gamma2): gain += np.sum(self.B**2, axis=1)[:, None] * self.gamma2
@@ -109,7 +113,7 @@ class ChosenColumns:
         at = int(np.argmax(gain.ravel() >= (1 - 1e-10) * gain.max()))
         return *divmod(at, gain.shape[1]), float(np.sqrt(gain.max()))
 
-    def swap(self, i, j):
+    def swap(self, i: int, j: int) -> None:
         "Exchange the chosen column number `i` for column `j` of `A`."
         t, b, row = self.T[:, j].copy(), self.B[i].copy(), self.T[i].copy()
         g = reject(self.B, self.A[:, self.chosen], self.A[:, j])
@@ -123,7 +127,7 @@ class ChosenColumns:
         self.chosen[i] = int(j)
 
 # %% ../nbs/07_baselines.ipynb #50113e4e
-def exchange(A, chosen, f):
+def exchange(A: np.ndarray, chosen: Sequence[int], f: float) -> tuple[ChosenColumns, int]:
     "`ChosenColumns` of `A` from which no exchange enlarges the volume by more than `f`, and how many it took."
     columns, swaps = ChosenColumns(A, chosen), 0
     while True:
@@ -166,33 +170,33 @@ class PivotedQR:
     n_swaps: int = 0
 
     @property
-    def R11(self):
+    def R11(self) -> np.ndarray:
         "Shape (k, k)."
         return self.R[:self.k, :self.k]
 
     @property
-    def R12(self):
+    def R12(self) -> np.ndarray:
         "Shape (k, d - k)."
         return self.R[:self.k, self.k:]
 
     @property
-    def R22(self):
+    def R22(self) -> np.ndarray:
         "Shape (min(m, d) - k, d - k)."
         return self.R[self.k:, self.k:]
 
     @property
-    def coefficients(self):
+    def coefficients(self) -> np.ndarray:
         "`T`, shape (k, d - k), of the columns not chosen in those chosen."
         return sla.solve_triangular(self.R11, self.R12)
 
-def factor_out(A, chosen, n_swaps=0):
+def factor_out(A: np.ndarray, chosen: Sequence[int], n_swaps: int = 0) -> PivotedQR:
     "The `PivotedQR` of `A` with these columns chosen."
     permutation = np.array([*chosen, *np.setdiff1d(np.arange(A.shape[1]), chosen)])
     Q, R = sla.qr(A[:, permutation], mode="economic")
     return PivotedQR(permutation, Q, R, len(chosen), n_swaps)
 
 # %% ../nbs/07_baselines.ipynb #192e875f
-def pivoted_qr(A, k):
+def pivoted_qr(A: ArrayLike, k: int) -> PivotedQR:
     """QR with column pivoting that stops after `k` columns.
 
     Parameters
@@ -226,11 +230,11 @@ def pivoted_qr(A, k):
     A = host_matrix(check_matrix(A, "A"))
     return factor_out(A, independent_pivots(A, k))
 
-def host_matrix(X):
+def host_matrix(X: Matrix) -> np.ndarray:
     "`X` as a dense float64 array on the host."
     return to_numpy(as_float64(X.toarray() if is_sparse(X) else X))
 
-def independent_pivots(A, k):
+def independent_pivots(A: np.ndarray, k: int) -> list[int]:
     "The first `k` pivots, or an error where the numerical rank is below `k`."
     check_draws(k, 1, min(A.shape), ", the smaller side of A", name="k")
     order = pivots(at_unit_scale(A)[0], k, floor=np.finfo(np.float64).eps * max(10.0, np.sqrt(max(A.shape))))
@@ -238,7 +242,7 @@ def independent_pivots(A, k):
     return order
 
 # %% ../nbs/07_baselines.ipynb #08719cc1
-def strong_rrqr(A, k, f=2.0):
+def strong_rrqr(A: ArrayLike, k: int, f: float = 2.0) -> PivotedQR:
     """Strong rank-revealing QR: `k` columns of `A` that make all others with coefficients of at most `f`.
 
     Parameters
@@ -279,18 +283,18 @@ def strong_rrqr(A, k, f=2.0):
     columns, n_swaps = exchange(at_unit_scale(A)[0], independent_pivots(A, k), f)
     return factor_out(A, columns.chosen, n_swaps)
 
-def check_factor(f):
+def check_factor(f: float) -> None:
     "Say so if `f` is not a finite number above 1."
     if isinstance(f, bool) or not isinstance(f, numbers.Real) or not 1 < float(f) < np.inf:
         raise ValueError(f"f={f!r} is not possible: give a number above 1, the largest coefficient to allow.")
 
 # %% ../nbs/07_baselines.ipynb #ba06c5e9
-def pivoting_matrix(space):
+def pivoting_matrix(space: RowSpace) -> np.ndarray:
     "A host matrix whose columns have, up to one factor, the inner products of those of the certified part of `X`."
     if space.T is not None and space.shape[1] == space.numerical_rank: return host_matrix(space.X)
     return space.small_svd.S[:space.shape[1], None] * to_numpy(space.basis()).T
 
-def rrqr(V, r, *, strong=True, f=2.0):
+def rrqr(V: Array | RowSpace, r: int, *, strong: bool = True, f: float = 2.0) -> Sampling:
     """Select `r` features by rank-revealing QR, with weights one.
 
     Parameters
@@ -331,7 +335,7 @@ def rrqr(V, r, *, strong=True, f=2.0):
     d, ell = space.shape
     check_draws(r, ell, d)
     A = pivoting_matrix(space)
-    floor = max(1e-10, 10 * np.finfo(result_dtype(space.X)).eps)  # what is shorter has lost the digits that would decide
+    floor = max(1e-10, 10 * np.finfo(result_dtype(space.X)).eps)  # what is shorter has lost the digits to decide by
     order = pivots(A, ell, floor=floor)
     if strong or len(order) < ell:
         rows = np.ascontiguousarray(to_numpy(space.basis()).T)
@@ -343,8 +347,10 @@ def rrqr(V, r, *, strong=True, f=2.0):
     return Sampling.from_draws(order, np.ones(r), d, space.X)
 
 # %% ../nbs/07_baselines.ipynb #bdfbc01d
-def rrqr_promise(ell, d, strong=True, f=2.0):
-    """What the theorem promises of rank-revealing QR at rank `ell` among `d` features; the number of draws does not matter.
+def rrqr_promise(ell: int, d: int, strong: bool = True, f: float = 2.0) -> Promise:
+    """What the theorem promises of rank-revealing QR at rank `ell` among `d` features.
+
+    The number of draws does not matter.
 
     Parameters
     ----------
@@ -371,17 +377,18 @@ def rrqr_promise(ell, d, strong=True, f=2.0):
     return Promise(3 * p / (3 * p + (d - ell) * (1 - p)), 1.0)
 
 # %% ../nbs/07_baselines.ipynb #abe18b1d
+@_insert_docs
 class RRQRSelector(CertifiedSelector):
     """Feature selection by rank-revealing QR, with weights one and a certificate.
 
     Unsupervised and deterministic, for dense and sparse data and arrays of any library. The basis of the certified
-    space is brought to the host as a dense array of `8 n_features rank` bytes, and the exchanges need a few more of that size.
+    space is brought to the host as a dense array of `8 n_features rank` bytes, and the exchanges need a few more of
+    that size.
 
     Parameters
     ----------
-    n_features_to_select : int, float, "auto" or None
-        Number of features `r`: an integer, a fraction of the features, or None for half of them. "auto" is the rank:
-        as many features as dimensions, for which the theorem holds already.
+    %(n_features_to_select)s
+        "auto" is the rank: as many features as dimensions, for which the theorem holds already.
     rank : int or None
         The rank `l` to certify, at most `r`. None takes the numerical rank of `X` where `r` reaches it and otherwise
         `r // 2`: then the certificate speaks of the leading rank-`l` part of `X`, and says so.
@@ -389,24 +396,12 @@ class RRQRSelector(CertifiedSelector):
         Exchange columns after pivoting until no coefficient exceeds `f`. False is plain pivoted QR.
     f : float
         Above 1: the largest coefficient to allow.
-    rescale : bool
-        Without effect, the weights being one; here because all selectors have it.
 
     Attributes
     ----------
-    selected_ : array of int, shape (n_selected,)
-        The chosen features in the order picked.
-    weights_ : array, shape (n_selected,)
-        Their weights, the squares of the rescaling factors.
-    certificate_ : Certificate
-    sampling_ : Sampling
-    leverage_scores_ : array, shape (n_features,)
-        For the certified rank.
-    n_draws_ : int
-    support_ : array of bool, shape (n_features,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Where `X` had names.
+    %(selection)s
+    %(draws)s
+    %(features_in)s
 
     References
     ----------
@@ -424,29 +419,31 @@ class RRQRSelector(CertifiedSelector):
 
     spare_draws = 0
 
-    def __init__(self, n_features_to_select=None, *, rank=None, strong=True, f=2.0, rescale=False):
+    def __init__(self, n_features_to_select: float | Literal["auto"] | None = None, *, rank: int | None = None,
+                 strong: bool = True, f: float = 2.0) -> None:
         self.n_features_to_select = n_features_to_select
         self.rank = rank
         self.strong = strong
         self.f = f
-        self.rescale = rescale
 
     @property
-    def method(self):  # type: ignore[override]
+    def method(self) -> str:  # type: ignore[override]
         return "strong RRQR" if self.strong else "pivoted QR"
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_flag("strong", self.strong)
         check_factor(self.f)
 
-    def _sample(self, space, r, y): return rrqr(space, r, strong=self.strong, f=self.f)
+    def _sample(self, space: RowSpace, r: int, y: Any) -> Sampling: return rrqr(space, r, strong=self.strong, f=self.f)
 
-    def _promise(self, space, r): return rrqr_promise(space.shape[1], space.shape[0], self.strong, self.f)
+    def _promise(self, space: RowSpace, r: int) -> Promise:
+        d, ell = space.shape
+        return rrqr_promise(ell, d, self.strong, self.f)
 
-    def _draws(self, space): return space.shape[1]
+    def _draws(self, space: RowSpace) -> int: return space.shape[1]
 
 # %% ../nbs/07_baselines.ipynb #1c5410cc
-def random_features(V, r, random_state=None):
+def random_features(V: Array | RowSpace, r: int, random_state: Seed = None) -> Sampling:
     """Draw `r` features uniformly, without replacement, with weights `n_features / r`.
 
     Parameters
@@ -485,17 +482,17 @@ def random_features(V, r, random_state=None):
     return Sampling.from_draws(draws, np.full(r, d / r), d, space.X)
 
 # %% ../nbs/07_baselines.ipynb #2a240424
-def coin_interval(ell, mu, r, d, delta):
+def coin_interval(ell: int, mu: float, r: int, d: int, delta: float) -> tuple[float, float]:
     "Where `ell exp(-r kl(x / mu, 1 / mu))` is `delta / 2`, on both sides of 1; the far ends are what always holds."
     if mu <= 1: return 1.0, 1.0
     rate = np.log(2 * ell / delta) / r
 
-    def edge(far):
+    def edge(far: float) -> float:
         if kl(far / mu, 1 / mu) <= rate: return far
         return brentq(lambda x: kl(x / mu, 1 / mu) - rate, *sorted((1.0, far)), xtol=1e-12)
     return edge(0.0), edge(max(1.0, min(mu, d / r)))
 
-def random_promise(space, r, delta=0.01):
+def random_promise(space: RowSpace, r: int, delta: float = 0.01) -> Promise:
     """What the theorem promises of `r` uniform draws without replacement.
 
     Parameters
@@ -533,12 +530,13 @@ def random_promise(space, r, delta=0.01):
     (low, high), (low_out, high_out) = (coin_interval(ell, mu, n, d, delta) for n in (r, d - r))
     return Promise(max(low, (d - (d - r) * high_out) / r), min(high, (d - (d - r) * low_out) / r), 1 - delta)
 
-def random_draws(space, eps, delta=0.01):
+def random_draws(space: RowSpace, eps: float, delta: float = 0.01) -> int:
     "The number of draws, of all features at most, for which the theorem promises `|I - M| <= eps`, but for `delta`."
     d, ell = space.shape
     return ell + bisect_left(range(ell, d), True, key=lambda r: random_promise(space, r, delta).eps <= eps)
 
 # %% ../nbs/07_baselines.ipynb #f0e03f53
+@_insert_docs
 class RandomSelector(CertifiedSelector):
     """Uniform random features without replacement, weights `n_features / r`, with a certificate.
 
@@ -546,35 +544,19 @@ class RandomSelector(CertifiedSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float, "auto" or None
-        Number of features `r`: an integer, a fraction of the features, or None for half of them.
+    %(n_features_to_select)s
         "auto" takes it from `eps` and `delta` by the theorem; on coherent data that is all of them.
-    rank : int or None
-        The rank `l` to certify, below `r`; 1 for a single draw. None takes the numerical rank of `X` where `r` exceeds
-        it and otherwise `r // 2`: then the certificate speaks of the leading rank-`l` part of `X`, and says so.
-    eps : float
-        For "auto": the promised bound on the spectral distance to the identity.
-    delta : float
-        The probability with which the promise may fail.
-    rescale : bool
-        Multiply the chosen columns by the square root of their weight.
-    random_state : int, RandomState or None
+    %(rank)s
+    %(eps)s
+    %(delta)s
+    %(rescale)s
+    %(random_state)s
 
     Attributes
     ----------
-    selected_ : array of int, shape (n_selected,)
-        The chosen features in the order picked.
-    weights_ : array, shape (n_selected,)
-        Their weights, the squares of the rescaling factors.
-    certificate_ : Certificate
-    sampling_ : Sampling
-    leverage_scores_ : array, shape (n_features,)
-        For the certified rank.
-    n_draws_ : int
-    support_ : array of bool, shape (n_features,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Where `X` had names.
+    %(selection)s
+    %(draws)s
+    %(features_in)s
 
     References
     ----------
@@ -591,7 +573,8 @@ class RandomSelector(CertifiedSelector):
 
     method = "random"
 
-    def __init__(self, n_features_to_select=None, *, rank=None, eps=0.5, delta=0.01, rescale=False, random_state=None):
+    def __init__(self, n_features_to_select: float | Literal["auto"] | None = None, *, rank: int | None = None,
+                 eps: float = 0.5, delta: float = 0.01, rescale: bool = False, random_state: Seed = None) -> None:
         self.n_features_to_select = n_features_to_select
         self.rank = rank
         self.eps = eps
@@ -599,18 +582,18 @@ class RandomSelector(CertifiedSelector):
         self.rescale = rescale
         self.random_state = random_state
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_unit("eps", self.eps)
         check_unit("delta", self.delta)
 
-    def _sample(self, space, r, y): return random_features(space, r, self.random_state)
+    def _sample(self, space: RowSpace, r: int, y: Any) -> Sampling: return random_features(space, r, self.random_state)
 
-    def _promise(self, space, r): return random_promise(space, r, self.delta)
+    def _promise(self, space: RowSpace, r: int) -> Promise: return random_promise(space, r, self.delta)
 
-    def _draws(self, space): return random_draws(space, self.eps, self.delta)
+    def _draws(self, space: RowSpace) -> int: return random_draws(space, self.eps, self.delta)
 
 # %% ../nbs/07_baselines.ipynb #d7ffd8e4
-def presence_counts(X, indicator):
+def presence_counts(X: Matrix, indicator: np.ndarray) -> np.ndarray:
     "In how many samples of each class each feature is present: host, shape (n_features, n_classes)."
     if is_sparse(X):
         present = type(X)(((X.data != 0).astype(np.float64), X.indices, X.indptr), shape=X.shape)
@@ -618,18 +601,20 @@ def presence_counts(X, indicator):
     xp, Y = namespace(X), from_numpy(indicator, X)
     return np.vstack([to_numpy(xp.astype(block != 0, xp.float64).T @ Y) for _, _, block in by_columns(X)])
 
-def class_indicator(y, n):
-    "Shape (n, n_classes), a one for the class of each sample; an error where `y` is not `n` labels of two classes or more."
+def class_indicator(y: ArrayLike, n: int) -> np.ndarray:
+    "Shape (n, n_classes), a one for the class of each sample; an error where `y` is not `n` class labels."
     y = column_or_1d(to_numpy(y))
     if len(y) != n: raise ValueError(f"y has {len(y)} labels, but X has {n} samples.")
     if (kind := type_of_target(y, input_name="y")) not in ("binary", "multiclass"):
-        raise ValueError(f"y is {kind}: information gain needs class labels. Give integers or names, or cut y into classes.")
+        raise ValueError(f"y is {kind}: information gain needs class labels. Give integers or names, "
+                         "or cut y into classes.")
     classes, codes = np.unique(y, return_inverse=True)
-    if len(classes) < 2: raise ValueError(f"y has one class, {y[0]!r}, about which there is nothing to learn. Give at least two.")
+    if len(classes) < 2:
+        raise ValueError(f"y has one class, {y[0]!r}, about which there is nothing to learn. Give at least two.")
     return np.eye(len(classes))[codes]
 
 # %% ../nbs/07_baselines.ipynb #6ca91d07
-def information_gain(X, y):
+def information_gain(X: ArrayLike, y: ArrayLike) -> np.ndarray:
     """Information, in nats, that the presence of each feature gives about the class: a score function for scikit-learn.
 
     A feature is present in a sample where its value is not zero. Use it as `SelectKBest(information_gain, k=100)`.
@@ -673,7 +658,8 @@ def information_gain(X, y):
     return gain / X.shape[0]
 
 # %% ../nbs/07_baselines.ipynb #55dd06d7
-def certify_selector(selector, X, *, rank=None, method=None):
+def certify_selector(selector: Any, X: ArrayLike, *, rank: int | None = None,
+                     method: str | None = None) -> Certificate:
     """The certificate, with weights one, of a fitted selector of scikit-learn or of anything else with `get_support`.
 
     Parameters
@@ -714,12 +700,13 @@ def certify_selector(selector, X, *, rank=None, method=None):
     check_instance("selector", selector)
     name = type(selector).__name__
     if not hasattr(selector, "get_support"):
-        raise TypeError(f"selector is a {name}, which has no get_support. Pass the step of a pipeline that selects and the data "
-                        "that reach it: certify_selector(pipe[i], pipe[:i].transform(X)).")
+        raise TypeError(f"selector is a {name}, which has no get_support. Pass the step of a pipeline that selects and "
+                        "the data that reach it: certify_selector(pipe[i], pipe[:i].transform(X)).")
     support, space = np.asarray(selector.get_support()), row_space(X)
     if len(support) != space.shape[0]:
         raise ValueError(f"selector={name} was fitted on {len(support)} features, but X has {space.shape[0]}.")
     chosen = np.flatnonzero(support)
     if len(chosen) == 0: raise ValueError(f"selector={name} selected no feature: there is nothing to certify.")
     space = space.truncate(target_rank(rank, space.numerical_rank, len(chosen), spare=0))
-    return certify(space, Sampling.from_draws(chosen, np.ones(len(chosen)), len(support), space.X), None, method or name)
+    sampling = Sampling.from_draws(chosen, np.ones(len(chosen)), len(support), space.X)
+    return certify(space, sampling, None, method or name)

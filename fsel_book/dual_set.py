@@ -8,35 +8,36 @@ __all__ = ['LENGTH_SHARE', 'ROOM', 'DUAL_RULES', 'EPS', 'CARRIED', 'SELECTOR_RUL
            'certify_span', 'centered', 'carried_directions', 'spectral_norm', 'RegressionCertificate', 'det_draws',
            'rand_draws', 'component_scores', 'ComponentsMixin', 'check_targets', 'few_columns', 'DSFSelector',
            'RSFSelector', 'drift', 'column_norms', 'sparse_components', 'components_of', 'spread', 'times',
-           'warn_of_left_out', 'check_stored', 'carried_fit', 'SparseComponents', 'configured', 'SparsePCRegressor']
+           'warn_of_left_out', 'check_stored', 'carried_fit', 'configured', 'SparsePCRegressor']
 
 # %% ../nbs/06_dual_set.ipynb #c5c374d8
 import warnings
-from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, Literal, Self
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dtrtri
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, MultiOutputMixin, RegressorMixin, TransformerMixin, clone
-from sklearn.utils import get_tags
+from sklearn.base import (BaseEstimator, ClassNamePrefixFeaturesOutMixin, MultiOutputMixin, RegressorMixin,
+                          TransformerMixin, clone)
+from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_array, check_is_fitted
 from tqdm import tqdm
 
-from .arrays import (as_float64, by_columns, check_range, from_numpy, is_sparse, namespace, result_dtype,
-                              small_work, take_columns, to_numpy)
-from .bss import (SLACK_BITS, LargestNorm, LargestSlack, Search, SingleDraw, check_request, check_rule, in_order, opening,
-                           plus_identity, round_ties)
+from .arrays import (Array, ArrayLike, Matrix, Seed, _insert_docs, as_float64, by_columns, check_range,
+                              from_numpy, is_sparse, namespace, result_dtype, small_work, take_columns, to_numpy)
+from .bss import (SLACK_BITS, LargestNorm, LargestSlack, Search, SingleDraw, _Fences, check_request, check_rule,
+                           in_order, opening, plus_identity, round_ties)
 from .leverage import chernoff_rate, leverage_promise, leverage_sampling
-from .sampling import (NEGLIGIBLE, Certificate, CertifiedSelector, Promise, Sampling, certify, check_draws, check_flag,
-                                check_input, check_instance, check_library, check_unit, forget, says_nothing, target_rank)
+from .sampling import (NEGLIGIBLE, Certificate, CertifiedSelector, Promise, Sampling, certify, check_draws,
+                                check_flag, check_input, check_instance, check_library, check_unit, forget,
+                                says_nothing, target_rank)
 from .spectra import RowSpace, as_space, at_unit_scale, row_space
 
 # %% ../nbs/06_dual_set.ipynb #81b98b36
 LENGTH_SHARE, ROOM = 1e-6, 1e-9
 
-def column_prices(norms, lengths, r):
-    """What a pick of each column costs, for the squared lengths `norms` of the rows of `V` and the `lengths` of the residuals.
+def column_prices(norms: np.ndarray, lengths: np.ndarray, r: int) -> np.ndarray:
+    """What a pick of each column costs: `norms` are squared lengths of the rows of `V`, `lengths` those of residuals.
 
     All prices together are `1 - sqrt(k/r)`; of a single draw, 1 less some room for rounding.
     """
@@ -44,20 +45,21 @@ def column_prices(norms, lengths, r):
     share = LENGTH_SHARE if residuals.any() else 1.0
     return (1 - (opening(k, r) or ROOM)) * ((1 - share) * residuals / (residuals.sum() or 1.0) + share * norms / k)
 
-def length_for_price(norms, prices):
+def length_for_price(norms: np.ndarray, prices: np.ndarray) -> np.ndarray:
     "Squared length over price; 0 for features without either."
     return np.divide(norms, prices, out=np.zeros_like(norms), where=prices > 0)
 
 # %% ../nbs/06_dual_set.ipynb #bb6a4bf6
-def checked_lengths(residual_norms, d):
+def checked_lengths(residual_norms: Array, d: int) -> np.ndarray:
     "Lengths of residuals on the host, at a safe scale, or what is wrong with them."
     lengths = to_numpy(residual_norms).astype(np.float64)
     if lengths.shape != (d,) or not np.all(np.isfinite(lengths) & (lengths >= 0)):
-        raise ValueError(f"residual_norms must be {d} finite numbers that are not negative, one length for each row of V.")
+        raise ValueError(f"residual_norms must be {d} finite numbers that are not negative, "
+                         "one length for each row of V.")
     return lengths / (lengths.max() or 1.0)
 
 # %% ../nbs/06_dual_set.ipynb #ebbe1c93
-def det_sampling_reference(V, residual_norms, r, rule="index"):
+def det_sampling_reference(V: Array, residual_norms: Array, r: int, rule: str = "index") -> Sampling:
     """DetSampling as printed: every column judged at every step, by the formulas as they stand.
 
     The oracle of `det_sampling`, which returns the same and is faster.
@@ -95,7 +97,7 @@ def det_sampling_reference(V, residual_norms, r, rule="index"):
     norms = np.sum(rows**2, axis=1)
     prices, usable = column_prices(norms, checked_lengths(residual_norms, d), r), np.flatnonzero(norms > NEGLIGIBLE)
     order = in_order(round_ties(length_for_price(norms, prices)), usable) if rule == "first" else usable
-    B, draws, weights = np.zeros((k, k)), [], []  # type: ignore[var-annotated]
+    B, draws, weights = np.zeros((k, k)), list[int](), list[float]()
     for L in np.arange(r) - root:
         if r == 1: lower = norms
         else:
@@ -114,12 +116,13 @@ def det_sampling_reference(V, residual_norms, r, rule="index"):
     return Sampling.from_draws(draws, np.array(weights) * (1 - opening(k, r)) / r, d, V)
 
 # %% ../nbs/06_dual_set.ipynb #db7a2a96
-def inverse_by_halves(M):
+def inverse_by_halves(M: np.ndarray) -> np.ndarray:
     "The inverse of the positive definite `M`."
     ell = len(M)
     if ell < 50:
         C, failed = dpotrf(M.T, lower=1, clean=1)
-        if failed: raise FloatingPointError("An eigenvalue has met the barrier: V is too far from orthonormal for its rank.")
+        if failed:
+            raise FloatingPointError("An eigenvalue has met the barrier: V is too far from orthonormal for its rank.")
         W = dtrtri(C, lower=1)[0]
         return W.T @ W
     h, H = ell // 2, np.empty((ell, ell))
@@ -143,27 +146,27 @@ class LowerBarrier:
         The number of draws to come.
     """
 
-    def __init__(self, k, r):
+    def __init__(self, k: int, r: int) -> None:
         self.tau, self.root, self.B = 0, np.sqrt(r * k), np.zeros((k, k))
         self.trace = k / self.root
         self.shift()
 
-    def shift(self):
+    def shift(self) -> None:
         "Put the fence where step `tau` has it, and invert at its next position."
         self.P = inverse_by_halves(plus_identity(self.B, self.root - self.tau - 1))
         self.next = self.P.trace()
         self.gap = self.next - self.trace
 
-    def lower_upper(self, rows):
+    def lower_upper(self, rows: np.ndarray) -> tuple[np.ndarray, float]:
         "`lower(v)` for each row; there is no upper fence."
         Y = rows @ self.P
         return np.einsum("ij,ij->i", Y, Y) / self.gap - np.einsum("ij,ij->i", rows, Y), 0.0
 
-    def slack_matrix(self):
+    def slack_matrix(self) -> np.ndarray:
         "The symmetric `C` with `v'Cv = lower(v)`."
         return self.P @ self.P / self.gap - self.P
 
-    def add(self, v, price):
+    def add(self, v: np.ndarray, price: float) -> float:
         "Add `t v v'` to `B` with `1/t` half-way between the price and lower(v), go to the next step, return `t`."
         Pv = self.P @ v
         form, square = float(v @ Pv), float(Pv @ Pv)
@@ -178,10 +181,10 @@ class LowerBarrier:
 class FirstFeasible(LargestNorm):
     """The first feasible column in the order of length for the price."""
 
-    def ranking(self): return length_for_price(self.norms, self.prices)
+    def ranking(self) -> np.ndarray: return length_for_price(self.norms, self.prices)
 
 # %% ../nbs/06_dual_set.ipynb #d693735b
-def across(space, Q):
+def across(space: RowSpace, Q: Array) -> Array:
     "`X'Q` on the device of `X`, for a `Q` that is there."
     return namespace(space.X).concat([as_float64(block).T @ Q for _, _, block in by_columns(space.X)])
 
@@ -197,21 +200,23 @@ class ClosestSpan(Search):
         Float64, on the device of the data.
     """
 
-    def __init__(self, space, rng, prices, targets):
+    def __init__(self, space: RowSpace, rng: np.random.RandomState | None, prices: np.ndarray | None,
+                 targets: Array) -> None:
         super().__init__(space, rng, prices)
-        self.targets = targets / float(np.abs(to_numpy(targets)).max() or 1.0)  # only their directions count, and squares stay in range
+        # only their directions count, and squares stay in range
+        self.targets = targets / float(np.abs(to_numpy(targets)).max() or 1.0)
         self.inner, self.size2 = across(space, self.targets), float(np.sum(to_numpy(self.targets)**2))
         self.whole = to_numpy(space.squared_lengths)
         self.left, self.Q = self.whole.copy(), np.empty((space.X.shape[0], 0))
 
-    def gains(self):
+    def gains(self) -> np.ndarray:
         "By how much the squared distance of the targets from the span falls, for each column."
         squares = to_numpy(namespace(self.inner).vecdot(self.inner, self.inner, axis=-1))
         known = self.left > 1e-9 * self.whole  # of the others nothing is left but rounding
         gains = np.divide(squares, self.left, out=np.zeros_like(squares), where=known)
         return np.where(gains > 1e-20 * self.size2, gains, 0.0)
 
-    def take(self, i):
+    def take(self, i: int) -> None:
         super().take(i)
         q = self.space.columns([i])[:, 0]
         for _ in range(2): q = q - self.Q @ (self.Q.T @ q)
@@ -222,7 +227,7 @@ class ClosestSpan(Search):
         self.Q, self.left = np.hstack([self.Q, q]), self.left - to_numpy(h)[:, 0]**2
         self.inner, self.targets = self.inner - h @ along, self.targets - there @ along
 
-    def pick(self, barriers):
+    def pick(self, barriers: _Fences) -> tuple[int, np.ndarray]:
         keys = round_ties(self.gains())
         order = in_order(keys, np.flatnonzero(self.fresh & (keys > 0)))
         a, b = 0, 16
@@ -234,9 +239,10 @@ class ClosestSpan(Search):
         return self.pick_by_full_scan(barriers)
 
 # %% ../nbs/06_dual_set.ipynb #9bb0eeb3
-DUAL_RULES: dict = {"first": FirstFeasible, "best": LargestSlack, "closest": ClosestSpan}
+DUAL_RULES: dict[str, Any] = {"first": FirstFeasible, "best": LargestSlack, "closest": ClosestSpan}
 
-def det_sampling(V, residual_norms, r, rule="first", targets=None, verbose=0):
+def det_sampling(V: Array | RowSpace, residual_norms: Array, r: int,
+                 rule: str = "first", targets: Array = None, verbose: int = 0) -> Sampling:
     """Dual set sparsification: `r` weighted picks that keep the directions of `V` and do not stretch the residual.
 
     Parameters
@@ -248,8 +254,9 @@ def det_sampling(V, residual_norms, r, rule="first", targets=None, verbose=0):
     r : int
         Number of draws, above the rank; at rank 1 a single one will do.
     rule : {"first", "best", "closest"}
-        Which of the feasible columns to take: the first in the order of length in `V` for the price of its residual; the
-        one with the largest slack; or the one that brings the span of the chosen columns of `X` closest to `targets`.
+        Which of the feasible columns to take: the first in the order of length in `V` for the price of its residual;
+        the one with the largest slack; or the one that brings the span of the chosen columns of `X` closest to
+        `targets`.
     targets : array, shape (n_samples, n_targets), optional
         For `rule="closest"`, float64; `V` must then be a RowSpace of data.
     verbose : int
@@ -291,9 +298,9 @@ def det_sampling(V, residual_norms, r, rule="first", targets=None, verbose=0):
         if targets is None or targets.shape[0] != space.X.shape[0]:
             raise ValueError(f"rule='closest' needs targets of shape ({space.X.shape[0]}, n_targets).")
         extra["targets"] = targets
-    search, draws, weights = DUAL_RULES[rule](space, None, prices, **extra), [], []
+    search, draws, weights = DUAL_RULES[rule](space, None, prices, **extra), list[int](), list[float]()
     with small_work(k):
-        barrier = LowerBarrier(k, r) if r > k else SingleDraw()
+        barrier: LowerBarrier | SingleDraw = LowerBarrier(k, r) if r > k else SingleDraw()
         for _ in tqdm(range(r), desc="det_sampling", disable=not verbose):
             i, v = search.pick(barrier)
             search.take(i)
@@ -302,7 +309,7 @@ def det_sampling(V, residual_norms, r, rule="first", targets=None, verbose=0):
     return Sampling.from_draws(draws, np.array(weights) * (1 - opening(k, r)) / r, d, space.X)
 
 # %% ../nbs/06_dual_set.ipynb #a19a37c4
-def fill_up(space, sampling, r, targets):
+def fill_up(space: RowSpace, sampling: Sampling, r: int, targets: Array) -> Sampling:
     """`sampling` with more features, up to `r` different ones, that bring the span closest to `targets`.
 
     Their weights are paid from what is left of the budget.
@@ -310,22 +317,22 @@ def fill_up(space, sampling, r, targets):
     search = ClosestSpan(space, None, np.zeros(space.shape[0]), targets)
     chosen, weights = to_numpy(sampling.indices), to_numpy(sampling.weights).astype(np.float64)
     for i in chosen: search.take(i)
-    more: list = []
+    more: list[int] = []
     while len(chosen) + len(more) < r:
         gains = round_ties(np.where(search.fresh, search.gains(), -1.0))
         if gains.max() <= 0: break
-        more.append(np.argmax(gains))
+        more.append(int(np.argmax(gains)))
         search.take(more[-1])
     a2 = checked_lengths(space.residual_norms, space.shape[0])**2
     shares = np.full(len(more), np.sum(a2) - np.sum(weights * a2[chosen])) / max(len(more), 1)
     affordable = np.divide(shares, a2[more], out=np.full(len(more), np.inf), where=a2[more] > 0)
     kept = np.flatnonzero(affordable > 1e-9 * weights.min())
-    indices, extra = np.append(chosen, np.array(more, dtype=np.int64)[kept]), np.minimum(affordable, weights.min())[kept]
-    return Sampling(from_numpy(indices, space.X), from_numpy(np.append(weights, extra).astype(result_dtype(space.X)), space.X),
-                    sampling.n_features, sampling.n_draws)
+    indices = np.append(chosen, np.array(more, dtype=np.int64)[kept])
+    weights = np.append(weights, np.minimum(affordable, weights.min())[kept]).astype(result_dtype(space.X))
+    return Sampling(from_numpy(indices, space.X), from_numpy(weights, space.X), sampling.n_features, sampling.n_draws)
 
 # %% ../nbs/06_dual_set.ipynb #f2abb1ca
-def rand_sampling(V, r, random_state=None):
+def rand_sampling(V: Array | RowSpace, r: int, random_state: Seed = None) -> Sampling:
     """RandSampling: `r` independent draws in proportion to the leverage scores of `V`, as `leverage_sampling` has them.
 
     Parameters
@@ -357,23 +364,23 @@ def rand_sampling(V, r, random_state=None):
 # %% ../nbs/06_dual_set.ipynb #e25a15e8
 EPS = float(np.finfo(float).eps)
 
-def rounding_level(shape):
+def rounding_level(shape: tuple[int, ...]) -> float:
     "Directions of a float64 matrix of this shape, with columns of length one, are rounding below it."
     return max(10.0, max(shape)**0.5) * EPS
 
-def orthonormal_columns(C):
+def orthonormal_columns(C: np.ndarray) -> np.ndarray:
     "An orthonormal basis of the span of the columns of `C`, shape (n_samples, rank of C), for a dense host array."
     sizes = np.abs(C).max(axis=0)
     U, s, _ = np.linalg.svd(C / np.where(sizes > 0, sizes, 1), full_matrices=False)
     return U[:, s > rounding_level(C.shape) * s[0]] if len(s) else U
 
-def of_rank(A, k):
+def of_rank(A: np.ndarray, k: int) -> np.ndarray:
     "The matrix of rank at most `k` that is closest to `A`."
     if min(A.shape) <= k: return A
     U, s, Vt = np.linalg.svd(A, full_matrices=False)
     return U[:, :k] * s[:k] @ Vt[:k]
 
-def best_rank_k_in_span(C, Y, k):
+def best_rank_k_in_span(C: ArrayLike, Y: ArrayLike, k: int) -> np.ndarray:
     """The matrix of rank at most `k` in the column span of `C` that is closest to `Y` in the Frobenius norm.
 
     Parameters
@@ -390,7 +397,8 @@ def best_rank_k_in_span(C, Y, k):
     Raises
     ------
     ValueError
-        `C` or `Y` is not a finite real array or out of range, they differ in their number of samples, or `k` is no integer of at least 1.
+        `C` or `Y` is not a finite real array or out of range, they differ in their number of samples, or `k` is no
+        integer of at least 1.
 
     References
     ----------
@@ -404,7 +412,8 @@ def best_rank_k_in_span(C, Y, k):
     array([[1., 1.],
            [1., 1.]])
     """
-    C, Y = check_array(C, dtype=np.float64, input_name="C"), check_array(Y, dtype=np.float64, ensure_2d=False, input_name="Y")
+    C = check_array(C, dtype=np.float64, input_name="C")
+    Y = check_array(Y, dtype=np.float64, ensure_2d=False, input_name="Y")
     check_draws(k, 1, name="k")
     if len(C) != len(Y): raise ValueError(f"C has {len(C)} samples and Y has {len(Y)}; they must be the same samples.")
     for name, A in (("C", C), ("Y", Y)): check_range(A, name)
@@ -436,12 +445,12 @@ class SpanPromise(Promise):
     residual: float = np.inf
     cross: float = np.inf
 
-    def sine(self, ratio):
-        "A bound on the sine of the angle to the components, where `ratio` is `|E|_F` over their smallest singular value."
+    def sine(self, ratio: float) -> float:
+        "A bound on the sine of the angle to the components; `ratio` is `|E|_F` over their smallest singular value."
         tangent = self.cross * ratio if ratio else 0.0
         return float(tangent / np.hypot(1, tangent)) if tangent < np.inf else 1.0
 
-def det_promise(k, r):
+def det_promise(k: int, r: int) -> SpanPromise:
     """What the theorem promises of DSF-Select at rank `k` with `r` draws.
 
     Parameters
@@ -466,7 +475,7 @@ def det_promise(k, r):
     kept = 1 - opening(k, r)
     return SpanPromise(float(kept**2), np.inf, residual=1.0, cross=float(1 / kept))
 
-def rand_promise(k, r, delta=0.01, drift=0.0):
+def rand_promise(k: int, r: int, delta: float = 0.01, drift: float = 0.0) -> SpanPromise:
     """What the theorem promises of RSF-Select at rank `k` with `r` draws.
 
     Parameters
@@ -539,37 +548,39 @@ class SpanCertificate(Certificate):
     >>> bool(certificate.sine < certificate.promise.sine(certificate.ratio) < 1)
     True
     """
-    left: Any = None
-    singular_values: Any = None
-    span: Any = None
-    remainder: Any = None
-    residual_norm: float = 0.0
-    residual_kept: float = 0.0
+    _: KW_ONLY
+    left: np.ndarray
+    singular_values: np.ndarray
+    span: np.ndarray
+    remainder: np.ndarray
+    residual_norm: float
+    residual_kept: float
 
     @property
-    def sine(self):
+    def sine(self) -> float:
         "The sine of the largest angle between a component and the span of the chosen features."
         return float(np.linalg.norm(self.left - self.span @ (self.span.T @ self.left), 2))
 
     @property
-    def ratio(self):
+    def ratio(self) -> float:
         "`|E|_F` over the smallest singular value of the components: the `Delta_k` of the theorems."
         return float(self.residual_norm / self.singular_values[-1])
 
     @property
-    def residual(self):
+    def residual(self) -> float:
         "`|E R|_F / |E|_F`."
         return self.residual_kept / self.residual_norm if self.residual_norm else 0.0
 
     @property
-    def holds(self):
+    def holds(self) -> bool | None:
         "Whether all that was measured is as promised, up to rounding; None without a promise."
         p: Any = self.promise
         if p is None: return None
         slack = 1e-6 + self.accuracy
-        return bool(super().holds and self.residual <= p.residual * (1 + slack) and self.sine <= p.sine(self.ratio) * (1 + slack) + slack)
+        kept, near = self.residual <= p.residual * (1 + slack), self.sine <= p.sine(self.ratio) * (1 + slack) + slack
+        return bool(super().holds and kept and near)
 
-    def table(self):
+    def table(self) -> list[tuple[str, str, str]]:
         "Rows of name, measured, promised."
         whole = [(name, measured, "") for name, measured, _ in super().table()]  # there is no upper end
         names, measured = ["residual kept, |E R| / |E|", "sine to the components"], [self.residual, self.sine]
@@ -581,14 +592,14 @@ class SpanCertificate(Certificate):
             whole[0] = (*whole[0][:2], f"[{p.lower:.3g}, {p.upper:.3g}]" + " (vacuous)" * p.vacuous)
         return whole + rows
 
-    def verdict(self):
+    def verdict(self) -> str:
         "What it means, in words."
         components = f"{self.rank} leading components" if self.rank > 1 else "leading component"
         loss = f"regression on the {components} loses in sample at most {self.sine:.1%} of the length of its fit."
         if says_nothing(self.sine): loss = "nothing is certified: a component lies outside of their span."
         return f"{super().verdict()} For every target: with these features, {loss}"
 
-    def regression(self, Y, intercept=False):
+    def regression(self, Y: ArrayLike, intercept: bool = False) -> "RegressionCertificate":
         """What regression of some targets loses in sample by using the chosen features only.
 
         Parameters
@@ -606,7 +617,8 @@ class SpanCertificate(Certificate):
         return RegressionCertificate.of(self, Y, intercept)
 
 # %% ../nbs/06_dual_set.ipynb #1fd792e7
-def certify_span(V, sampling, promise=None, method="selection"):
+def certify_span(V: RowSpace, sampling: Sampling, promise: Promise | None = None,
+                 method: str = "selection") -> SpanCertificate:
     """Measure how well a selection of features holds the leading components of the data, however it was made.
 
     Parameters
@@ -638,7 +650,8 @@ def certify_span(V, sampling, promise=None, method="selection"):
     >>> certify_span(space, largest_leverages(space, 64)).sine < 1e-6
     True
     """
-    if not isinstance(V, RowSpace): raise ValueError("V must be a RowSpace of data, as row_space(X, rank=k) returns it.")
+    if not isinstance(V, RowSpace):
+        raise ValueError("V must be a RowSpace of data, as row_space(X, rank=k) returns it.")
     plain = certify(V, sampling, promise, method)
     indices, roots = to_numpy(sampling.indices), np.sqrt(to_numpy(sampling.weights).astype(np.float64))
     U, C = to_numpy(V.left), V.columns(indices)
@@ -651,7 +664,7 @@ def certify_span(V, sampling, promise=None, method="selection"):
                            remainder=remainder / V.scale, residual_norm=whole, residual_kept=kept)
 
 # %% ../nbs/06_dual_set.ipynb #9d89b647
-def centered(A):
+def centered(A: Array) -> Array:
     "`A` less its means; twice, for what rounding leaves of them is no direction to fit in."
     xp = namespace(A)
     for _ in range(2):  # in float32 the sums may overflow
@@ -660,24 +673,25 @@ def centered(A):
 
 CARRIED = 1e3
 
-def carried_directions(C, lengths, eps=EPS):
-    """The directions of `C` that are carried by columns of these `lengths`, when they were stored with precision `eps`.
+def carried_directions(C: np.ndarray, lengths: np.ndarray,
+                       precision: float = EPS) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The directions of `C` that are carried by columns of these `lengths`, stored with this `precision`.
 
     Orthonormal `U` and the `T` with `U = C T`; and the sizes of the directions left out, for columns of length one.
     """
     D = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths >= np.finfo(float).tiny)
     U, s, Vt = np.linalg.svd(C * D, full_matrices=False)
-    kept = s > CARRIED * eps
+    kept = s > CARRIED * precision
     return U[:, kept], D[:, None] * Vt[kept].T / s[kept], s[~kept]
 
 # %% ../nbs/06_dual_set.ipynb #aab352f9
-def spectral_norm(A):
+def spectral_norm(A: np.ndarray) -> float:
     "The largest singular value; infinite if an entry is."
     return float(np.linalg.norm(A, 2)) if np.all(np.isfinite(A)) else np.inf
 
 @dataclass(frozen=True, repr=False)
 class RegressionCertificate:
-    """In-sample errors of regression on all features' leading components and on the chosen features, and what bounds them.
+    """In-sample errors of regression on all features' leading components and on the chosen features, with bounds.
 
     All are root mean squares over samples and targets.
 
@@ -691,8 +705,8 @@ class RegressionCertificate:
     for_these : float
         The bound on `measured` by the selection and these targets.
     for_every : float
-        The bound by the angle between the chosen features and the components: these targets count by the length of their
-        fit only.
+        The bound by the angle between the chosen features and the components: these targets count by the length of
+        their fit only.
     promised : float
         The bound that was known before selecting, for exact arithmetic; infinite without a promise.
     targets : float
@@ -720,9 +734,10 @@ class RegressionCertificate:
     targets: float
 
     @classmethod
-    def of(cls, certificate, Y, intercept, predicted=None):
+    def of(cls, certificate: SpanCertificate, Y: np.ndarray, intercept: bool,
+           predicted: np.ndarray | None = None) -> "RegressionCertificate":
         "From a `SpanCertificate`; `predicted` are the predictions of the regression, if it has been made."
-        c, (raw, size) = certificate, at_unit_scale(Y.reshape(len(Y), -1))
+        c, promise, (raw, size) = certificate, certificate.promise, at_unit_scale(Y.reshape(len(Y), -1))
         parts = raw, c.left, c.span, c.remainder
         Y, left, span, remainder = (centered(A) if intercept and np.all(np.isfinite(A)) else A for A in parts)
         U, T, _ = carried_directions(left, np.ones(c.rank))  # without components that were constant
@@ -733,114 +748,107 @@ class RegressionCertificate:
         outside, rounding = np.linalg.norm(Y - fit), np.linalg.norm(error - best)
         cost = spectral_norm(U - Q @ (Q.T @ U)) * np.linalg.norm(fit)
         promised = np.inf
-        if c.promise is not None:
-            promised = c.promise.cross * c.residual_norm * spectral_norm(W) if c.residual_norm else 0.0
-            if not intercept: promised = min(promised, c.promise.sine(c.ratio) * np.linalg.norm(fit))
+        if isinstance(promise, SpanPromise):
+            promised = promise.cross * c.residual_norm * spectral_norm(W) if c.residual_norm else 0.0
+            if not intercept: promised = min(promised, promise.sine(c.ratio) * float(np.linalg.norm(fit)))
         made = np.linalg.norm(fit - Q @ (Q.T @ (fit + remainder @ W))) if np.all(np.isfinite(remainder)) else np.inf
         bounds = [outside + made + rounding, outside + cost + rounding, outside + promised]
-        return cls(*(float(x / np.sqrt(Y.size) / size) for x in (outside, np.linalg.norm(error), *bounds, np.linalg.norm(Y))))
+        sizes = outside, np.linalg.norm(error), *bounds, np.linalg.norm(Y)
+        return cls(*(float(x / np.sqrt(Y.size) / size) for x in sizes))
 
-    def table(self):
+    def table(self) -> list[tuple[str, str]]:
         "Rows of name and root mean square error."
-        names = ["all features, leading components", "chosen features, measured", "bound for these targets", "bound for every target",
-                 "promised before selecting", "the targets themselves"]
+        names = ["all features, leading components", "chosen features, measured", "bound for these targets",
+                 "bound for every target", "promised before selecting", "the targets themselves"]
         values = [self.components, self.measured, self.for_these, self.for_every, self.promised, self.targets]
         texts = [f"{value:.4g}" for value in values]
         for i, word in ((2, "certified"), (3, "certified"), (4, "promised")):
             if says_nothing(values[i], self.targets): texts[i] = f"nothing is {word}"
         return list(zip(names, texts))
 
-    def __str__(self):
-        return "\n".join(["In-sample error (root mean square)", *(f"  {name:34}{value}" for name, value in self.table())])
+    def __str__(self) -> str:
+        rows = [f"  {name:34}{value}" for name, value in self.table()]
+        return "\n".join(["In-sample error (root mean square)", *rows])
 
     __repr__ = __str__
 
-    def _repr_html_(self):
-        rows = "".join(f"<tr><th style='text-align:left'>{name}</th><td>{value}</td></tr>" for name, value in self.table())
-        return f"<table><caption style='text-align:left'>In-sample error (root mean square)</caption><tbody>{rows}</tbody></table>"
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><th style='text-align:left'>{name}</th><td>{value}</td></tr>"
+                       for name, value in self.table())
+        return ("<table><caption style='text-align:left'>In-sample error (root mean square)</caption>"
+                f"<tbody>{rows}</tbody></table>")
 
 # %% ../nbs/06_dual_set.ipynb #5673ced5
-def det_draws(k, eps):
+def det_draws(k: int, eps: float) -> int:
     "The number of draws for which the eigenvalues of `M` stay above `1 - eps` at rank `k`."
     kept = eps / (1 + np.sqrt(1 - eps))  # 1 - sqrt(1 - eps) without cancellation
     return max(k + 1, int(min(np.ceil(k / kept**2), 1e18)))
 
-def rand_draws(k, eps, delta):
+def rand_draws(k: int, eps: float, delta: float) -> int:
     "The same for independent draws, but for a probability `delta / 2`."
     return max(k + 1, int(min(np.ceil(np.log(2 * k / delta) / max(chernoff_rate(k, -eps), 1e-300)), 1e18)))
 
-def component_scores(space):
+def component_scores(space: RowSpace) -> Array:
     "The leading components of the samples, `U S`, on the device of the data."
     return space.left * from_numpy(space.singular_values, space.X)
 
 class ComponentsMixin:
-    """For selectors that serve the leading components: the space they keep, perhaps by sketches, and its certificate."""
-    rank: Any
-    method: Any
+    "For selectors that serve the leading components: the space they keep, perhaps by sketches, and its certificate."
+    rank: int | None
+    method: str
     _promise: Any
 
-    def _space(self, X, r):
+    def _space(self, X: Matrix, r: int | None) -> RowSpace:
         if self.rank is not None: return row_space(X, self.rank, exact=False)
         return super()._space(X, r)  # type: ignore[misc]
 
-    def _certify(self, space, sampling, r): return certify_span(space, sampling, self._promise(space, r), self.method)
+    def _certify(self, space: RowSpace, sampling: Sampling, r: int) -> Certificate:
+        return certify_span(space, sampling, self._promise(space, r), self.method)
 
 # %% ../nbs/06_dual_set.ipynb #109c9873
-def check_targets(y, n, who):
+def check_targets(y: ArrayLike, n: int, who: str) -> np.ndarray:
     "The targets as a float64 host array of two dimensions, or what is wrong with them."
     if y is None: raise ValueError(f"{who} requires y to be passed, but the target y is None.")
     Y = check_array(to_numpy(y), dtype=np.float64, ensure_2d=False, input_name="y")
-    if Y.ndim > 2 or len(Y) != n: raise ValueError(f"y has shape {Y.shape}; numbers of shape ({n},) or ({n}, n_targets) are needed.")
+    if Y.ndim > 2 or len(Y) != n:
+        raise ValueError(f"y has shape {Y.shape}; numbers of shape ({n},) or ({n}, n_targets) are needed.")
     check_range(Y, "y")
     return Y.reshape(n, -1)
 
-def few_columns(Y):
+def few_columns(Y: np.ndarray) -> np.ndarray:
     "A matrix with `Y Y'` in common with `Y`, and no more columns than rows."
     return Y if Y.shape[1] <= len(Y) else np.asarray(np.linalg.qr(Y.T, mode="r")).T
 
 # %% ../nbs/06_dual_set.ipynb #1b2376f6
 SELECTOR_RULES = ["first", "best", "components", "target"]
 
+@_insert_docs
 class DSFSelector(ComponentsMixin, CertifiedSelector):
-    """Deterministic sparse feature selection (DSF-Select): features whose span holds the leading principal components.
+    """Deterministic sparse feature selection (DSF-Select): features whose span holds the leading components.
 
     For dense and sparse data and arrays of any library. Unsupervised, unless `rule="target"`.
 
     Parameters
     ----------
-    n_features_to_select : int, float, "auto" or None
-        Number of draws `r`: an integer, a fraction of the features, or None for half of them.
+    %(n_features_to_select)s
         "auto" takes it from `eps` by the theorem. Where fewer different ones are drawn, the rest is filled up with
         features that bring the span closest, at what is left of the budget.
     rank : int or None
         The number `k` of leading components to serve, below `r`; 1 for a single draw. None takes the numerical rank
-        of `X` where `r` exceeds it and otherwise `r // 2`. With `rank` at most a tenth of the samples and of the features,
-        where both exceed 500, the components are found by sketches, approximately.
+        of `X` where `r` exceeds it and otherwise `r // 2`. With `rank` at most a tenth of the samples and of the
+        features, where both exceed 500, the components are found by sketches, approximately.
     rule : {"first", "best", "components", "target"}
         Which of the feasible features is taken at each step: the first one by length for its price, the one with the
         largest slack, or the one that brings the span of those chosen closest to the components, or to the targets `y`.
-    eps : float
-        For "auto": the eigenvalues of `V'RR'V` stay above `1 - eps`.
-    rescale : bool
-        Multiply the chosen columns by the square roots of their weights, as the theory does.
-    verbose : int
-        1 shows progress.
+    %(eps_below)s
+    %(rescale)s
+    %(verbose)s
 
     Attributes
     ----------
-    selected_ : array of int, shape (n_selected,)
-        The chosen features in the order picked.
-    weights_ : array, shape (n_selected,)
-        Their weights, the squares of the rescaling factors.
-    certificate_ : Certificate
-    sampling_ : Sampling
-    leverage_scores_ : array, shape (n_features,)
-        For the certified rank.
-    n_draws_ : int
-    support_ : array of bool, shape (n_features,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Where `X` had names.
+    %(selection)s
+    %(draws)s
+    %(features_in)s
 
     Notes
     -----
@@ -862,7 +870,8 @@ class DSFSelector(ComponentsMixin, CertifiedSelector):
 
     method = "DSF"
 
-    def __init__(self, n_features_to_select=None, *, rank=None, rule="best", eps=0.5, rescale=False, verbose=0):
+    def __init__(self, n_features_to_select: float | Literal["auto"] | None = None, *, rank: int | None = None,
+                 rule: str = "best", eps: float = 0.5, rescale: bool = False, verbose: int = 0) -> None:
         self.n_features_to_select = n_features_to_select
         self.rank = rank
         self.rule = rule
@@ -870,64 +879,53 @@ class DSFSelector(ComponentsMixin, CertifiedSelector):
         self.rescale = rescale
         self.verbose = verbose
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_unit("eps", self.eps)
         check_rule(self.rule, SELECTOR_RULES)
 
-    def _sample(self, space, r, y):
+    def _sample(self, space: RowSpace, r: int, y: Any) -> Sampling:
         rule, targets = self.rule, None
-        if rule == "components": targets = component_scores(space)
-        if rule == "target": targets = from_numpy(few_columns(check_targets(y, space.X.shape[0], "rule='target'")), space.X)
-        sampling = det_sampling(space, space.residual_norms, r, rule if targets is None else "closest", targets, self.verbose)
+        if self.rule == "components": rule, targets = "closest", component_scores(space)
+        if self.rule == "target":
+            Y = few_columns(check_targets(y, space.X.shape[0], "rule='target'"))
+            rule, targets = "closest", from_numpy(Y, space.X)
+        sampling = det_sampling(space, space.residual_norms, r, rule, targets, self.verbose)
         if sampling.n_selected == r: return sampling
-        return fill_up(space, sampling, r, targets if rule == "target" else component_scores(space))
+        return fill_up(space, sampling, r, targets if self.rule == "target" else component_scores(space))
 
-    def _promise(self, space, r): return det_promise(space.shape[1], r)
+    def _promise(self, space: RowSpace, r: int) -> Promise: return det_promise(space.shape[1], r)
 
-    def _draws(self, space): return det_draws(space.shape[1], self.eps)
+    def _draws(self, space: RowSpace) -> int: return det_draws(space.shape[1], self.eps)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = self.rule == "target"
         return tags
 
 # %% ../nbs/06_dual_set.ipynb #32cfb422
+@_insert_docs
 class RSFSelector(ComponentsMixin, CertifiedSelector):
-    """Randomised sparse feature selection (RSF-Select): draws by the leverage scores of the leading principal components.
+    """Randomised sparse feature selection (RSF-Select): draws by the leverage scores of the leading components.
 
     Unsupervised, for dense and sparse data and arrays of any library.
 
     Parameters
     ----------
-    n_features_to_select : int, float, "auto" or None
-        Number of draws `r`: an integer, a fraction of the features, or None for half of them.
+    %(n_features_to_select)s
         "auto" takes it from `eps` and `delta` by the theorem. Draws are with replacement: fewer different
         features come out, and `certificate_.n_selected` says how many.
     rank : int or None
         The number `k` of leading components to serve, below `r`; as for `DSFSelector`.
-    eps : float
-        For "auto": the eigenvalues of `V'RR'V` stay above `1 - eps`.
-    delta : float
-        The probability with which the promise may fail.
-    rescale : bool
-        Multiply the chosen columns by the square roots of their weights, as the theory does.
-    random_state : int, RandomState or None
+    %(eps_below)s
+    %(delta)s
+    %(rescale)s
+    %(random_state)s
 
     Attributes
     ----------
-    selected_ : array of int, shape (n_selected,)
-        The chosen features in the order picked.
-    weights_ : array, shape (n_selected,)
-        Their weights, the squares of the rescaling factors.
-    certificate_ : Certificate
-    sampling_ : Sampling
-    leverage_scores_ : array, shape (n_features,)
-        For the certified rank.
-    n_draws_ : int
-    support_ : array of bool, shape (n_features,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Where `X` had names.
+    %(selection)s
+    %(draws)s
+    %(features_in)s
 
     Notes
     -----
@@ -949,7 +947,8 @@ class RSFSelector(ComponentsMixin, CertifiedSelector):
 
     method = "RSF"
 
-    def __init__(self, n_features_to_select=None, *, rank=None, eps=0.5, delta=0.1, rescale=False, random_state=None):
+    def __init__(self, n_features_to_select: float | Literal["auto"] | None = None, *, rank: int | None = None,
+                 eps: float = 0.5, delta: float = 0.01, rescale: bool = False, random_state: Seed = None) -> None:
         self.n_features_to_select = n_features_to_select
         self.rank = rank
         self.eps = eps
@@ -957,17 +956,18 @@ class RSFSelector(ComponentsMixin, CertifiedSelector):
         self.rescale = rescale
         self.random_state = random_state
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_unit("eps", self.eps)
         check_unit("delta", self.delta)
 
-    def _sample(self, space, r, y): return rand_sampling(space, r, self.random_state)
+    def _sample(self, space: RowSpace, r: int, y: Any) -> Sampling: return rand_sampling(space, r, self.random_state)
 
-    def _promise(self, space, r): return rand_promise(space.shape[1], r, self.delta, drift(space))
+    def _promise(self, space: RowSpace, r: int) -> Promise:
+        return rand_promise(space.shape[1], r, self.delta, drift(space))
 
-    def _draws(self, space): return rand_draws(space.shape[1], self.eps, self.delta)
+    def _draws(self, space: RowSpace) -> int: return rand_draws(space.shape[1], self.eps, self.delta)
 
-def drift(space):
+def drift(space: RowSpace) -> float:
     "`|E V|_F / |E|_F`, which is not 0 where `V` was found by sketches."
     if space.numerical_rank is not None: return 0.0
     XV = sum(as_float64(block) @ space.rows(np.arange(a, b)) for a, b, block in by_columns(space.X))
@@ -975,17 +975,17 @@ def drift(space):
     return float(np.linalg.norm(EV) / np.linalg.norm(to_numpy(space.residual_norms)))
 
 # %% ../nbs/06_dual_set.ipynb #eaeafb72
-def column_norms(C):
+def column_norms(C: np.ndarray) -> np.ndarray:
     "Lengths of the columns of a host array, at any scale."
     peaks = np.abs(C).max(axis=0)
     return peaks * np.linalg.norm(C / np.where(peaks > 0, peaks, 1.0), axis=0)
 
-def sparse_components(C, Y, k):
-    "The components on the columns of `C`, shape (n_columns, k'), and their loadings on the targets, shape (n_targets, k')."
+def sparse_components(C: np.ndarray, Y: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    "Components on the columns of `C`, shape (n_columns, k'), and their loadings on the targets, (n_targets, k')."
     U, T, _ = carried_directions(C, column_norms(C))
     return components_of(T, U.T @ Y, k)
 
-def components_of(T, inside, k):
+def components_of(T: np.ndarray, inside: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     "The same for the directions `U = C T` and `inside = U'Y`."
     if len(inside) == 0: return np.zeros((len(T), 1)), np.zeros((inside.shape[1], 1))
     A, t, Bt = np.linalg.svd(inside, full_matrices=False)
@@ -996,38 +996,39 @@ def components_of(T, inside, k):
     sign = np.where(np.take_along_axis(components, np.abs(components).argmax(axis=0)[None], axis=0)[0] < 0, -1.0, 1.0)
     return components * sign, Bt[:rank].T @ turn * sign
 
-def spread(A, chosen, X):
+def spread(A: np.ndarray, chosen: np.ndarray, X: Matrix) -> Array:
     "The columns of `A` at their places among all features, zeros elsewhere, where `X` lives and in its precision."
     whole = np.zeros((len(A), X.shape[1]), dtype=result_dtype(X))
     with np.errstate(over="ignore"): whole[:, chosen] = A
     return from_numpy(whole, X)
 
 # %% ../nbs/06_dual_set.ipynb #c0f1e2a8
-def times(X, chosen, A):
+def times(X: Matrix, chosen: np.ndarray, A: Array) -> Array:
     "`X A'`, through the chosen columns only, in the precision of `X`."
     small = take_columns(A, chosen)
     return take_columns(X, chosen) @ (small if small.dtype == X.dtype else namespace(X).astype(small, X.dtype)).T
 
-def warn_of_left_out(sizes, shape, dtype):
+def warn_of_left_out(sizes: np.ndarray, shape: tuple[int, ...], dtype: np.dtype) -> None:
     "Warn where directions of these `sizes`, left out of the fit, are more than rounding in float64."
-    count, eps = np.count_nonzero(sizes > rounding_level(shape)), np.finfo(dtype).eps
+    count, precision = np.count_nonzero(sizes > rounding_level(shape)), np.finfo(dtype).eps
     if not count: return
-    other = "pass X in float64, if it is known to more digits" if eps > EPS else "choose fewer features"
+    other = "pass X in float64, if it is known to more digits" if precision > EPS else "choose fewer features"
     warnings.warn(f"Left out of the fit: {count} of the {min(shape)} directions of the chosen features, below "
-                  f"{CARRIED * eps:.0e} of their lengths, where {dtype} carries less than three digits. The certificate "
-                  "counts what that costs. Drop features that nearly add up from others, take off means that are large "
-                  f"beside the spread, or {other}.", stacklevel=4)
+                  f"{CARRIED * precision:.0e} of their lengths, where {dtype} carries less than three digits. The "
+                  "certificate counts what that costs. Drop features that nearly add up from others, take off means "
+                  f"that are large beside the spread, or {other}.", stacklevel=4)
 
-def check_stored(coef, stored, lengths, Y):
+def check_stored(coef: np.ndarray, stored: np.ndarray, lengths: np.ndarray, Y: np.ndarray) -> None:
     "Say so if the precision in which coefficients are `stored` and predictions made has not the range for them."
     terms, most = np.abs(coef) * lengths[:, None], np.finfo(stored.dtype).max
     lost = np.abs(stored - coef) * lengths[:, None]
     if not (np.all(lost <= 1e-3 * terms.max(axis=0)) and len(coef) * terms.max() < most and np.abs(Y).max() < most):
         raise ValueError(f"For y of size {np.abs(Y).max():.0e} the fit asks for coefficients of size "
-                         f"{np.abs(coef).max():.0e}, and {stored.dtype}, the precision of X, has not the range for both: "
-                         "rescale X and y to sizes near one.")
+                         f"{np.abs(coef).max():.0e}, and {stored.dtype}, the precision of X, has not the range for "
+                         "both: rescale X and y to sizes near one.")
 
-def carried_fit(X, chosen, Y, k, intercept):
+def carried_fit(X: Matrix, chosen: np.ndarray, Y: np.ndarray, k: int,
+                intercept: bool) -> tuple[Array, Array, np.ndarray]:
     "Components of the chosen features and coefficients, stored like `X`, and a basis of the directions they use."
     C, dtype = take_columns(X, chosen), result_dtype(X)
     C = (C.toarray() if is_sparse(C) else to_numpy(C)).astype(np.float64)
@@ -1040,70 +1041,20 @@ def carried_fit(X, chosen, Y, k, intercept):
     check_stored(coef, to_numpy(stored)[:, chosen].T, lengths, Y)
     return spread(components.T, chosen, X), stored, U
 
-# %% ../nbs/06_dual_set.ipynb #4d5aa4e4
-class SparseComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin, RegressorMixin, BaseEstimator,
-                       ABC):
-    """Applies the `components_`, `coef_` and `intercept_` that `fit` of a subclass left behind, with the features `selected_`."""
-
-    @abstractmethod
-    def fit(self, X, y):
-        "Choose features, and set these attributes."
-
-    def transform(self, X):
-        """The sparse components of `X`.
-
-        Parameters
-        ----------
-        X : array, frame or sparse matrix, shape (n_samples, n_features)
-
-        Returns
-        -------
-        array, shape (n_samples, n_components_)
-        """
-        return times(self._checked(X, "transform"), to_numpy(self.selected_), self.components_)
-
-    def predict(self, X):
-        """Predict the targets.
-
-        Parameters
-        ----------
-        X : array, frame or sparse matrix, shape (n_samples, n_features)
-
-        Returns
-        -------
-        array, shape (n_samples,) or (n_samples, n_targets)
-        """
-        X, many = self._checked(X, "predict"), self.coef_.ndim == 2
-        values = times(X, to_numpy(self.selected_), self.coef_ if many else self.coef_[None, :])
-        return values + self.intercept_ if many else values[:, 0] + self.intercept_
-
-    def _checked(self, X, method):
-        check_is_fitted(self, "coef_")
-        X = check_input(self, X, reset=False)
-        check_library(self, X, self.coef_, method)
-        return X
-
-    @property
-    def _n_features_out(self): return self.n_components_
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.array_api_support = True
-        return tags
-
 # %% ../nbs/06_dual_set.ipynb #dcd77683
-def configured(selector, **wanted):
+def configured(selector: Any, **wanted: Any) -> Any:
     "A clone of `selector` with those of the parameters that it has and that are not None."
     if not hasattr(selector, "get_support"):
-        raise ValueError(f"selector={selector!r} is not possible: give a feature selector, an estimator with get_support, "
-                         "as DSFSelector().")
+        raise ValueError(f"selector={selector!r} is not possible: give a feature selector, an estimator with "
+                         "get_support, as DSFSelector().")
     selector = clone(selector)
     known = selector.get_params(deep=False)
     return selector.set_params(**{name: value for name, value in wanted.items() if name in known and value is not None})
 
 # %% ../nbs/06_dual_set.ipynb #5f41ed21
-class SparsePCRegressor(SparseComponents):
+@_insert_docs
+class SparsePCRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin, RegressorMixin,
+                        BaseEstimator):
     """Principal component regression with components made of a few features, and a certificate of what that costs.
 
     For one or many targets, dense and sparse data and arrays of any library; a selector that knows NumPy only is fitted
@@ -1115,13 +1066,14 @@ class SparsePCRegressor(SparseComponents):
         The number `k` of components. None leaves it to the selector, as its `rank`.
     n_features_to_select : int, float or None
         How many features they may use, above `n_components`; for one component one will do. None is three times
-        `n_components`, where Theorem 1 holds as printed, or all features if they are fewer; without `n_components` it is left to the selector.
+        `n_components`, where Theorem 1 holds as printed, or all features if they are fewer; without `n_components` it
+        is left to the selector.
     selector : estimator or None
-        What chooses the features: any selector of scikit-learn's kind. Its parameters `n_features_to_select` and `rank`, where
-        it has them, are set to `n_features_to_select` and `n_components`. None is `DSFSelector()`.
+        What chooses the features: any selector of scikit-learn's kind. Its parameters `n_features_to_select` and
+        `rank`, where it has them, are set to `n_features_to_select` and `n_components`. None is `DSFSelector()`.
     fit_intercept : bool
-        Fit an intercept: dense `X` is centred before features are chosen; sparse `X` is not, and the intercept is fitted beside
-        the features chosen.
+        Fit an intercept: dense `X` is centred before features are chosen; sparse `X` is not, and the intercept is
+        fitted beside the features chosen.
 
     Attributes
     ----------
@@ -1136,9 +1088,7 @@ class SparsePCRegressor(SparseComponents):
     selected_ : array of int, shape (n_selected,)
         The chosen features, by index.
     certificate_ : RegressionCertificate
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Where `X` had names.
+    %(features_in)s
 
     Notes
     -----
@@ -1160,13 +1110,14 @@ class SparsePCRegressor(SparseComponents):
     ([4, 6, 7, 8], 0.36)
     """
 
-    def __init__(self, n_components=None, *, n_features_to_select=None, selector=None, fit_intercept=True):
+    def __init__(self, n_components: int | None = None, *, n_features_to_select: float | None = None,
+                 selector: Any = None, fit_intercept: bool = True) -> None:
         self.n_components = n_components
         self.n_features_to_select = n_features_to_select
         self.selector = selector
         self.fit_intercept = fit_intercept
 
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Choose features and fit.
 
         Parameters
@@ -1181,9 +1132,9 @@ class SparsePCRegressor(SparseComponents):
         Raises
         ------
         ValueError
-            `X` or `y` is not finite or out of range, or they do not fit together; a parameter has an impossible value, or one
-            that these data do not allow; or the coefficients leave the range of the precision of `X`. The message says which
-            and what would be possible.
+            `X` or `y` is not finite or out of range, or they do not fit together; a parameter has an impossible value,
+            or one that these data do not allow; or the coefficients leave the range of the precision of `X`. The
+            message says which and what would be possible.
 
         Warnings
         --------
@@ -1210,7 +1161,7 @@ class SparsePCRegressor(SparseComponents):
         self.certificate_ = RegressionCertificate.of(used, Y, self.fit_intercept, predicted)
         return self
 
-    def _select(self, X, Y):
+    def _select(self, X: Matrix, Y: np.ndarray) -> tuple[Any, SpanCertificate]:
         "The fitted selector, and the certificate of its choice."
         k, r, d = self.n_components, self.n_features_to_select, X.shape[1]
         if r is None and k is not None: r = min(d, 3 * k)
@@ -1219,7 +1170,8 @@ class SparsePCRegressor(SparseComponents):
         seen = X if is_sparse(X) or get_tags(selector).array_api_support else to_numpy(X)
         try: selector.fit(seen, from_numpy(Y if Y.shape[1] > 1 else Y[:, 0], seen))
         except ValueError as error:
-            raise ValueError(f"{type(selector).__name__}, asked for n_features_to_select={r} and rank=n_components={k}, refused: {error}") from error
+            raise ValueError(f"{type(selector).__name__}, asked for n_features_to_select={r} and "
+                             f"rank=n_components={k}, refused: {error}") from error
         certificate = getattr(selector, "certificate_", None)
         if isinstance(certificate, SpanCertificate): return selector, certificate
         chosen = np.flatnonzero(selector.get_support())
@@ -1227,3 +1179,46 @@ class SparsePCRegressor(SparseComponents):
         space = row_space(X, k, exact=False)
         if k is None: space = space.truncate(target_rank(None, space.numerical_rank, len(chosen), 0))
         return selector, certify_span(space, Sampling.from_draws(chosen, np.ones(len(chosen)), d, X))
+
+    def transform(self, X: ArrayLike) -> Array:
+        """The sparse components of `X`.
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix, shape (n_samples, n_features)
+
+        Returns
+        -------
+        array, shape (n_samples, n_components_)
+        """
+        return times(self._checked(X, "transform"), to_numpy(self.selected_), self.components_)
+
+    def predict(self, X: ArrayLike) -> Array:
+        """Predict the targets.
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix, shape (n_samples, n_features)
+
+        Returns
+        -------
+        array, shape (n_samples,) or (n_samples, n_targets)
+        """
+        X, many = self._checked(X, "predict"), self.coef_.ndim == 2
+        values = times(X, to_numpy(self.selected_), self.coef_ if many else self.coef_[None, :])
+        return values + self.intercept_ if many else values[:, 0] + self.intercept_
+
+    def _checked(self, X: ArrayLike, method: str) -> Matrix:
+        check_is_fitted(self, "coef_")
+        X = check_input(self, X, reset=False)
+        check_library(self, X, self.coef_, method)
+        return X
+
+    @property
+    def _n_features_out(self) -> int: return self.n_components_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.array_api_support = True
+        return tags

@@ -3,38 +3,41 @@
 # %% auto #0
 __all__ = ['LOST', 'KERNELS', 'host_matrix', 'column', 'row_blocks', 'SumKernel', 'normalise', 'sparse_product', 'ProductKernel',
            'LinearKernel', 'PolynomialKernel', 'DistanceKernel', 'RBFKernel', 'ChiSquaredKernel', 'CallableKernel',
-           'check_semidefinite', 'gamma_of', 'kernel_of', 'without_feature', 'removals_reference', 'without',
-           'lossy_removals', 'removals', 'removal_blocks', 'RunningSums', 'letter_codes', 'kmer_codes', 'neighbours',
-           'places_of', 'distinct', 'mismatch_counts', 'check_sequences', 'letters_of', 'MismatchFeatures']
+           'check_semidefinite', 'kernel_of', 'without_feature', 'removals_reference', 'without', 'lossy_removals',
+           'removals', 'removal_blocks', 'RunningSums', 'letter_codes', 'kmer_codes', 'neighbours', 'places_of',
+           'distinct', 'mismatch_counts', 'check_sequences', 'letters_of', 'MismatchFeatures']
 
 # %% ../nbs/11_kernels.ipynb #e8c9c2d9
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import Any
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cholesky, eigvalsh
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import check_matrix, is_sparse, to_numpy
+from .arrays import ArrayLike, Matrix, check_matrix, is_sparse, to_numpy
+from .ridge import _gamma_value
 from .sampling import check_draws, check_flag, check_instance, check_positive, forget
 
 # %% ../nbs/11_kernels.ipynb #0d083593
-def host_matrix(X, name="X"):
+def host_matrix(X: Matrix, name: str = "X") -> Matrix:
     "`X` checked, on the host, in float64: an array, or CSC where it is sparse."
     X = check_matrix(X, name)
     return sp.csc_array(X, dtype=np.float64) if is_sparse(X) else np.asarray(to_numpy(X), dtype=np.float64)
 
-def column(X, j):
+def column(X: Matrix, j: int) -> np.ndarray:
     "Column `j` of a host matrix, dense."
     return X[:, [j]].toarray().ravel() if is_sparse(X) else np.ascontiguousarray(X[:, j])
 
-def row_blocks(n_rows, n_columns, entries=2**16):
+def row_blocks(n_rows: int, n_columns: int, entries: int = 2**16) -> list[slice]:
     "Slices of rows, of a size that stays in the cache while several operations pass over it."
     step = max(1, entries // max(1, n_columns))
     return [slice(start, min(n_rows, start + step)) for start in range(0, n_rows, step)]
@@ -44,29 +47,46 @@ class SumKernel(ABC):
     "A kernel `finish(S)` of the sums `S(x, z) = sum_j part(x_j, z_j)` over features, where `part(0, 0) = 0`."
 
     @abstractmethod
-    def part(self, x, z, out=None):
+    def part(self, x: np.ndarray, z: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         "The part of one feature with values `x` and `z`, shape (len(x), len(z)); into `out` where given."
 
     @abstractmethod
-    def own_part(self, x):
+    def own_part(self, x: np.ndarray) -> np.ndarray:
         "`part(x_i, x_i)` for each value of a feature."
 
     @abstractmethod
-    def finish(self, S, left=None, right=None, out=None):
-        "The kernel matrix of `S`; into `out`, which may be `S` itself, where given. `left` and `right` are S(x, x) and S(z, z)."
+    def finish(self, S: np.ndarray, left: np.ndarray, right: np.ndarray,
+               out: np.ndarray | None = None) -> np.ndarray:
+        """The kernel matrix of `S`; into `out`, which may be `S` itself, where given.
 
-    def check(self, X, name="X"):
+        `left` and `right` are S(x, x) and S(z, z).
+        """
+
+    @abstractmethod
+    def sizes(self, S: np.ndarray) -> np.ndarray:
+        "The entries of `S` in whose place a difference of sums must have digits enough."
+
+    @abstractmethod
+    def at_risk(self, before: np.ndarray) -> bool:
+        "Whether anything can be lost by taking a feature out of sums of sizes `before`."
+
+    @abstractmethod
+    def lossy(self, before: np.ndarray, after: np.ndarray) -> bool:
+        "Whether sizes `after` have too few digits left, being differences of sums of sizes `before`."
+
+    def check(self, X: Matrix, name: str = "X") -> Matrix:
         "`X` on the host, if the kernel is defined on its entries."
         return host_matrix(X, name)
 
-    def pair(self, X, Z):
+    def pair(self, X: Matrix, Z: Matrix | None) -> tuple[Matrix, Matrix]:
         "Both matrices checked; the same one twice without `Z`."
         X = self.check(X)
         Z = X if Z is None else self.check(Z, "Z")
-        if X.shape[1] != Z.shape[1]: raise ValueError(f"Z has {Z.shape[1]} features, and X has {X.shape[1]}: both must have the same.")
+        if X.shape[1] != Z.shape[1]:
+            raise ValueError(f"Z has {Z.shape[1]} features, and X has {X.shape[1]}: both must have the same.")
         return X, Z
 
-    def sums(self, X, Z=None):
+    def sums(self, X: Matrix, Z: Matrix | None = None) -> np.ndarray:
         "The matrix `S` of shape (n_samples, n_samples of Z), feature by feature."
         X, Z = self.pair(X, Z)
         S = np.zeros((X.shape[0], Z.shape[0]))
@@ -76,22 +96,24 @@ class SumKernel(ABC):
             for rows in row_blocks(*S.shape): S[rows] += self.part(x[rows], z, buffer[:rows.stop - rows.start])
         return S
 
-    def own(self, X):
+    def own(self, X: Matrix) -> np.ndarray:
         "`S(x, x)` for every sample."
-        return sum(self.own_part(column(X, j)) for j in range(X.shape[1]))
+        return np.asarray(sum(self.own_part(column(X, j)) for j in range(X.shape[1])))
 
-    def __call__(self, X, Z=None):
+    def __call__(self, X: Matrix, Z: Matrix | None = None) -> np.ndarray:
         X, Z = self.pair(X, Z)
-        with np.errstate(over="ignore", invalid="ignore"): return self.finite(self.finish(self.sums(X, Z), self.own(X), self.own(Z)), X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.finite(self.finish(self.sums(X, Z), self.own(X), self.own(Z)), X)
 
-    def finite(self, K, X):
+    def finite(self, K: np.ndarray, X: Matrix) -> np.ndarray:
         "`K`, unless it has overflowed."
         if np.all(np.isfinite(K)): return K
-        raise ValueError(f"The entries of X are too large for {self}: its values overflow. Divide X by a number such as {abs(X).max():.0e}.")
+        raise ValueError(f"The entries of X are too large for {self}: its values overflow. "
+                         f"Divide X by a number such as {abs(X).max():.0e}.")
 
 # %% ../nbs/11_kernels.ipynb #0864a500
-def normalise(K, left, right):
-    "Divide `K` in place by the roots of `left` along its rows and of `right` along its columns; zero where they vanish."
+def normalise(K: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    "Divide `K` in place by the roots of `left` along rows and of `right` along columns; zero where they vanish."
     for size, shape in ((left, (-1, 1)), (right, (1, -1))):
         if np.any((size > 0) & (size < np.finfo(float).tiny)):
             raise ValueError("A sample of X is so short that its square has lost digits. Rescale X.")
@@ -99,38 +121,40 @@ def normalise(K, left, right):
         K *= np.divide(1, root, out=np.zeros_like(root), where=root > 0).reshape(shape)
     return K
 
-def sparse_product(X, Z):
-    "`X Z'` of CSC matrices, dense: in blocks of features, so that the part of `Z` that is looked up stays in the cache."
+def sparse_product(X: Matrix, Z: Matrix) -> np.ndarray:
+    "`X Z'` of CSC matrices, dense: in blocks of features, so that the part of `Z` in use stays in the cache."
     blocks = max(1, min(X.shape[1] // 2**16, 4 * X.nnz // (X.shape[0] * Z.shape[0])))
     edges = np.linspace(0, X.shape[1], blocks + 1).astype(int)
-    return sum((X[:, a:b] @ Z[:, a:b].T).toarray() for a, b in zip(edges, edges[1:]))
+    return np.asarray(sum((X[:, a:b] @ Z[:, a:b].T).toarray() for a, b in zip(edges, edges[1:])))
 
 class ProductKernel(SumKernel):
     "Kernels of `x'z`."
-    normalised = False
+    normalised: bool = False
 
     @abstractmethod
-    def power(self, S, out):
+    def power(self, S: np.ndarray, out: np.ndarray) -> np.ndarray:
         "The kernel of sums `S`, not normalised, into `out`."
 
-    def part(self, x, z, out=None): return np.multiply.outer(x, z, out=out)
-    def own_part(self, x): return x * x
-    def own(self, X): return np.asarray((X * X).sum(axis=1)).ravel()
+    def part(self, x: np.ndarray, z: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        return np.multiply.outer(x, z, out=out)
 
-    def sums(self, X, Z=None):
+    def own_part(self, x: np.ndarray) -> np.ndarray: return x * x
+    def own(self, X: Matrix) -> np.ndarray: return np.asarray((X * X).sum(axis=1)).ravel()
+
+    def sums(self, X: Matrix, Z: Matrix | None = None) -> np.ndarray:
         "`X Z'`; sparse matrices stay sparse until the product."
         X, Z = self.pair(X, Z)
         return sparse_product(X, Z) if is_sparse(X) and is_sparse(Z) else np.asarray(X @ Z.T)
 
-    def finish(self, S, left=None, right=None, out=None):
-        "The kernel matrix of `S`."
+    def finish(self, S: np.ndarray, left: np.ndarray, right: np.ndarray,
+               out: np.ndarray | None = None) -> np.ndarray:
         K = self.power(S, np.empty_like(S) if out is None else out)
-        return normalise(K, self.power(left, np.empty_like(left)), self.power(right, np.empty_like(right))) if self.normalised else K
+        if not self.normalised: return K
+        return normalise(K, *(self.power(own, np.empty_like(own)) for own in (left, right)))
 
-    def sizes(self, S): return np.diagonal(S)
-    def at_risk(self, before): return True
-    def lossy(self, before, after):
-        "Whether differences of diagonals `after` are so much smaller than `before` that too few digits are left."
+    def sizes(self, S: np.ndarray) -> np.ndarray: return np.diagonal(S)
+    def at_risk(self, before: np.ndarray) -> bool: return True
+    def lossy(self, before: np.ndarray, after: np.ndarray) -> bool:
         return bool(np.any(after < LOST * before) if self.normalised else after.max() < LOST * before.max())
 
 LOST = 2.0**-20
@@ -153,8 +177,8 @@ class LinearKernel(ProductKernel):
            [6., 9.]])
     """
     normalised: bool = False
-    def __post_init__(self): check_flag("normalised", self.normalised)
-    def power(self, S, out):
+    def __post_init__(self) -> None: check_flag("normalised", self.normalised)
+    def power(self, S: np.ndarray, out: np.ndarray) -> np.ndarray:
         if out is not S: out[...] = S
         return out
 
@@ -184,10 +208,11 @@ class PolynomialKernel(ProductKernel):
     gamma: float = 1.0
     coef0: float = 0.0
     normalised: bool = False
-    def __post_init__(self):
-        check_draws(self.degree, 1, name="degree"); check_positive("gamma", self.gamma); check_flag("normalised", self.normalised)
+    def __post_init__(self) -> None:
+        check_draws(self.degree, 1, name="degree"); check_positive("gamma", self.gamma)
+        check_flag("normalised", self.normalised)
         if self.coef0 != 0: check_positive("coef0", self.coef0)
-    def power(self, S, out):
+    def power(self, S: np.ndarray, out: np.ndarray) -> np.ndarray:
         base = np.multiply(S, self.gamma, out=out)
         base += self.coef0
         factor = base.copy() if self.degree > 1 else base
@@ -199,20 +224,20 @@ class PolynomialKernel(ProductKernel):
 class DistanceKernel(SumKernel):
     "Kernels `exp(-gamma S)` of a sum of distances, one for each feature."
     gamma: float = 1.0
-    def __post_init__(self): check_positive("gamma", self.gamma)
+    def __post_init__(self) -> None: check_positive("gamma", self.gamma)
 
-    def own_part(self, x): return np.zeros(len(x))
-    def own(self, X): return np.zeros(X.shape[0])
+    def own_part(self, x: np.ndarray) -> np.ndarray: return np.zeros(len(x))
+    def own(self, X: Matrix) -> np.ndarray: return np.zeros(X.shape[0])
 
-    def finish(self, S, left=None, right=None, out=None):
-        "The kernel matrix of `S`."
+    def finish(self, S: np.ndarray, left: Any = None, right: Any = None,
+               out: np.ndarray | None = None) -> np.ndarray:
         K = np.multiply(S, -self.gamma, out=out)
         return np.exp(K, out=K)
 
-    def sizes(self, S): return S
-    def at_risk(self, before): return bool(self.gamma * before.max() > 1 / LOST)
-    def lossy(self, before, after):
-        "Whether a difference `after` has too few digits left, and the kernel is not zero there anyway."
+    def sizes(self, S: np.ndarray) -> np.ndarray: return S
+    def at_risk(self, before: np.ndarray) -> bool: return bool(self.gamma * before.max() > 1 / LOST)
+    def lossy(self, before: np.ndarray, after: np.ndarray) -> bool:
+        "The same, and the kernel is not zero there anyway."
         return bool(np.any((self.gamma * before > 1 / LOST) & (self.gamma * after < 60)))
 
 class RBFKernel(DistanceKernel):
@@ -221,8 +246,8 @@ class RBFKernel(DistanceKernel):
     Parameters
     ----------
     gamma : float
-        Above 0. With a width `sigma`, as in `exp(-|x - z|^2 / (2 sigma^2))`, it is `1 / (2 sigma^2)`. The risk-RFE paper
-        has two more parametrisations: its gamma is the root of this one in section 4.2, where it writes
+        Above 0. With a width `sigma`, as in `exp(-|x - z|^2 / (2 sigma^2))`, it is `1 / (2 sigma^2)`. The risk-RFE
+        paper has two more parametrisations: its gamma is the root of this one in section 4.2, where it writes
         `exp(-gamma^2 |x - z|^2)`, and the root of its inverse in section 8.1, `exp(-|x - z|^2 / gamma^2)`.
 
     Examples
@@ -234,12 +259,15 @@ class RBFKernel(DistanceKernel):
            [0.6065, 1.    ]])
     """
 
-    def part(self, x, z, out=None):
+    def part(self, x: np.ndarray, z: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         D = np.subtract.outer(x, z, out=out)
         return np.multiply(D, D, out=D)
 
-    def sums(self, X, Z=None):
-        "Squared distances; of sparse samples through lengths and products, with an error of the size of rounding in the lengths."
+    def sums(self, X: Matrix, Z: Matrix | None = None) -> np.ndarray:
+        """Squared distances.
+
+        Of sparse samples through lengths and products, with an error of the size of rounding in the lengths.
+        """
         X, Z = self.pair(X, Z)
         if not (is_sparse(X) or is_sparse(Z)): return cdist(X, Z, "sqeuclidean")
         S = np.add.outer(*[np.asarray((M * M).sum(axis=1)).ravel() for M in (X, Z)])
@@ -265,7 +293,7 @@ class ChiSquaredKernel(DistanceKernel):
            [0.5134, 1.    ]])
     """
 
-    def check(self, X, name="X"):
+    def check(self, X: Matrix, name: str = "X") -> Matrix:
         X = host_matrix(X, name)
         negative = (X < 0).nonzero()
         if len(negative[0]):
@@ -274,7 +302,7 @@ class ChiSquaredKernel(DistanceKernel):
                              f"Give counts or shares, or use RBFKernel.")
         return X
 
-    def part(self, x, z, out=None):
+    def part(self, x: np.ndarray, z: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         D = np.subtract.outer(x, z, out=out)
         share = np.add.outer(x, np.maximum(z, np.finfo(np.float64).tiny))
         np.divide(D, share, out=share)
@@ -297,55 +325,47 @@ class CallableKernel:
     array([[1., 1.],
            [1., 2.]])
     """
-    f: Any
+    f: Callable[[Any, Any], Any]
 
-    def __post_init__(self): check_instance("f", self.f)
+    def __post_init__(self) -> None: check_instance("f", self.f)
 
-    def __call__(self, X, Z=None):
+    def __call__(self, X: Matrix, Z: Matrix | None = None) -> np.ndarray:
         X = host_matrix(X)
         Z = X if Z is None else host_matrix(Z, "Z")
         K = np.asarray(to_numpy(self.f(X, Z)), dtype=np.float64)
         if K.shape != (X.shape[0], Z.shape[0]):
-            raise ValueError(f"The kernel function returned an array of shape {K.shape} for {X.shape[0]} and {Z.shape[0]} samples: it must be {(X.shape[0], Z.shape[0])}.")
+            raise ValueError(f"The kernel function returned an array of shape {K.shape} for {X.shape[0]} and "
+                             f"{Z.shape[0]} samples: it must be {(X.shape[0], Z.shape[0])}.")
         if not np.all(np.isfinite(K)): raise ValueError("The kernel function returned NaN or infinity.")
-        if X is Z and np.abs(K - K.T).max() > 1e-10 * np.abs(K).max(): raise ValueError("The kernel function is not symmetric: f(x, z) is not f(z, x).")
+        if X is Z and np.abs(K - K.T).max() > 1e-10 * np.abs(K).max():
+            raise ValueError("The kernel function is not symmetric: f(x, z) is not f(z, x).")
         return K
 
-    def sums(self, X, Z=None):
+    def sums(self, X: Matrix, Z: Matrix | None = None) -> None:
         "None: there are no sums to keep."
 
-def check_semidefinite(K, name="kernel"):
-    "Say so if the symmetric matrix `K` has an eigenvalue below 0 by more than rounding: then no space of functions belongs to it."
+_Kernel: TypeAlias = SumKernel | CallableKernel
+
+def check_semidefinite(K: np.ndarray, name: str = "kernel") -> None:
+    """Say so if the symmetric matrix `K` has an eigenvalue below 0 by more than rounding.
+
+    Then no space of functions belongs to it.
+    """
     room = 1e-8 * max(np.abs(np.diagonal(K)).max(), np.abs(K).max() / len(K))
     if room == 0: return
     try: cholesky(K + room * np.eye(len(K)))
     except LinAlgError:
         lowest = eigvalsh(K, subset_by_index=[0, 0])[0]
-        raise ValueError(f"{name} is not positive semi-definite: its matrix on these samples has the eigenvalue {lowest:.2g}, and its largest entry "
-                         f"is {np.abs(K).max():.2g}. Its regularised risk need not have a minimum; take another kernel.") from None
+        raise ValueError(f"{name} is not positive semi-definite: its matrix on these samples has the eigenvalue "
+                         f"{lowest:.2g}, and its largest entry is {np.abs(K).max():.2g}. Its regularised risk need not "
+                         f"have a minimum; take another kernel.") from None
 
 # %% ../nbs/11_kernels.ipynb #58921435
-KERNELS = {"linear": LinearKernel, "poly": PolynomialKernel, "rbf": RBFKernel, "chi2": ChiSquaredKernel}
+KERNELS: dict[str, Any] = {"linear": LinearKernel, "poly": PolynomialKernel, "rbf": RBFKernel, "chi2": ChiSquaredKernel}
 
-def gamma_of(gamma, X, kernel, weights=None):
-    "The number behind `gamma`, for the data `X` and the kernel of this name; samples may have weights."
-    if not isinstance(gamma, str):
-        if not isinstance(gamma, int | float | np.number) or isinstance(gamma, bool) or not 0 < gamma < np.inf:
-            raise ValueError(f'gamma={gamma!r} is not possible: give a number above 0, "scale" or "auto".')
-        return float(gamma)
-    if gamma not in ("scale", "auto"): raise ValueError(f'gamma={gamma!r} is not possible: give a number above 0, "scale" or "auto".')
-    if X is None: raise ValueError(f"gamma={gamma!r} needs the data: give X, or a number.")
-    X = (ChiSquaredKernel() if kernel == "chi2" else LinearKernel()).check(X)
-    def average(A): return np.average(np.asarray(A.mean(axis=1)).ravel(), weights=weights)
-    mean = average(X)
-    unit = mean if kernel == "chi2" else average(X * X) - mean**2 if is_sparse(X) else average((X - mean)**2)
-    if gamma == "auto" or X.max() == X.min(): unit = 1.0
-    if not 1e-307 < X.shape[1] * unit < 1e307:
-        raise ValueError(f'gamma="scale" is not possible: the spread of X, {unit:.1e}, is out of range. '
-                         "Bring X to unit size first.")
-    return float(1 / (X.shape[1] * unit))
-
-def kernel_of(kernel="rbf", X=None, gamma="scale", degree=3, coef0=0.0, weights=None):
+def kernel_of(kernel: str | Callable[[Any, Any], Any] | _Kernel = "rbf", X: Matrix | None = None,
+              gamma: float | Literal["scale", "auto"] = "scale", degree: int = 3, coef0: float = 0.0,
+              weights: ArrayLike | None = None) -> _Kernel:
     """A kernel object from its name, from a function, or from a kernel object, which is returned as it is.
 
     Parameters
@@ -368,24 +388,28 @@ def kernel_of(kernel="rbf", X=None, gamma="scale", degree=3, coef0=0.0, weights=
     RBFKernel(gamma=0.5)
     """
     check_instance("kernel", kernel)
-    if hasattr(kernel, "sums"): return kernel
+    if isinstance(kernel, SumKernel | CallableKernel): return kernel
     if callable(kernel): return CallableKernel(kernel)
     if not isinstance(kernel, str) or kernel not in KERNELS:
-        raise ValueError(f"kernel={kernel!r} is not possible: give one of {', '.join(map(repr, KERNELS))}, a function of two matrices, or a kernel object.")
+        raise ValueError(f"kernel={kernel!r} is not possible: give one of {', '.join(map(repr, KERNELS))}, "
+                         "a function of two matrices, or a kernel object.")
     if kernel == "linear": return LinearKernel()
-    gamma = gamma_of(gamma, X, kernel, weights)
-    return PolynomialKernel(degree, gamma, float(coef0)) if kernel == "poly" else KERNELS[kernel](gamma)
+    if isinstance(gamma, str) and X is not None:
+        X = (ChiSquaredKernel() if kernel == "chi2" else LinearKernel()).check(X)
+    number = _gamma_value(gamma, X, kernel, weights)
+    return PolynomialKernel(degree, number, float(coef0)) if kernel == "poly" else KERNELS[kernel](number)
 
 # %% ../nbs/11_kernels.ipynb #e688f395
-def without_feature(X, j):
+def without_feature(X: Matrix, j: int | np.integer) -> Matrix:
     "A copy of the host matrix `X` with feature `j` set to zero."
     X = X.copy()
     if is_sparse(X): X.data[X.indptr[j]:X.indptr[j + 1]] = 0
     else: X[:, j] = 0
     return X
 
-def removals_reference(kernel, X, features, rows=None):
-    """The kernel matrices with feature `j` set to zero, for each `j` of `features`, on the samples `rows`: computed anew.
+def removals_reference(kernel: _Kernel, X: Matrix, features: Iterable[int],
+                       rows: Sequence[int] | None = None) -> np.ndarray:
+    """The kernel matrices with one feature set to zero, for each of `features`, on the samples `rows`: computed anew.
 
     Parameters
     ----------
@@ -412,7 +436,7 @@ def removals_reference(kernel, X, features, rows=None):
     return np.stack([kernel(without_feature(X, j)) for j in features])
 
 # %% ../nbs/11_kernels.ipynb #a076ee91
-def without(kernel, S, x):
+def without(kernel: SumKernel, S: np.ndarray, x: np.ndarray) -> np.ndarray:
     """The sums `S` on some samples without the feature `x`, given as the vector of its values there.
 
     Parameters
@@ -433,15 +457,17 @@ def without(kernel, S, x):
     np.subtract(S, after, out=after)
     return np.maximum(after, 0, out=after) if isinstance(kernel, DistanceKernel) else after
 
-def lossy_removals(kernel, S, columns):
-    "Which of the features `columns` (rows of values) cannot be taken out of `S` by subtraction: too few digits would be left."
+def lossy_removals(kernel: SumKernel, S: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    "Which of the features `columns` (rows of values) leave too few digits when they are subtracted from `S`."
     before = kernel.sizes(S)
     if not kernel.at_risk(before): return np.zeros(len(columns), dtype=bool)
-    if isinstance(kernel, DistanceKernel): return np.array([kernel.lossy(before, without(kernel, S, x)) for x in columns], dtype=bool)
-    return np.array([kernel.lossy(before, before - kernel.own_part(x)) for x in columns], dtype=bool)
+    def after(x: np.ndarray) -> np.ndarray:
+        return without(kernel, S, x) if isinstance(kernel, DistanceKernel) else before - kernel.own_part(x)
+    return np.array([kernel.lossy(before, after(x)) for x in columns], dtype=bool)
 
 # %% ../nbs/11_kernels.ipynb #bea08e3c
-def removals(kernel, X, S, features, rows=None, out=None):
+def removals(kernel: _Kernel, X: Matrix, S: np.ndarray | None, features: ArrayLike,
+             rows: Sequence[int] | None = None, out: np.ndarray | None = None) -> np.ndarray:
     """Kernel matrices with one feature set to zero, for each of `features`, from the sums `S` of all.
 
     Parameters
@@ -478,7 +504,7 @@ def removals(kernel, X, S, features, rows=None, out=None):
     X, features = host_matrix(X), np.asarray(features, dtype=np.intp)
     if rows is not None: X, S = X[np.asarray(rows)], None if S is None else S[np.ix_(rows, rows)]
     out = np.empty((len(features), X.shape[0], X.shape[0])) if out is None else out
-    if S is None:
+    if S is None or isinstance(kernel, CallableKernel):
         for j, K in zip(features, out): K[...] = kernel(without_feature(X, j))
         return out
     columns = np.ascontiguousarray((X[:, features].toarray() if is_sparse(X) else X[:, features]).T)
@@ -493,8 +519,12 @@ def removals(kernel, X, S, features, rows=None, out=None):
     return out
 
 # %% ../nbs/11_kernels.ipynb #c19fdc08
-def removal_blocks(kernel, X, S, features, rows=None, block_bytes=2**26):
-    """`removals` for a few features at a time, in one buffer: do with each block what is to be done before asking for the next.
+def removal_blocks(kernel: _Kernel, X: Matrix, S: np.ndarray | None, features: ArrayLike,
+                   rows: Sequence[int] | None = None, block_bytes: int = 2**26
+                   ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """`removals` for a few features at a time, in one buffer.
+
+    Do with each block what is to be done before asking for the next.
 
     Parameters
     ----------
@@ -555,38 +585,43 @@ class RunningSums:
            [6., 9.]]), [1])
     """
 
-    def __init__(self, kernel, X):
+    def __init__(self, kernel: _Kernel, X: Matrix) -> None:
         self.kernel, self.X = kernel, host_matrix(X)
         self.left = list(range(self.X.shape[1]))
         self.n_fresh = 0
         self.refresh()
 
-    def refresh(self):
+    fresh: Any  # the sums when they were last computed
+    S: Any
+
+    def refresh(self) -> None:
         "Compute the sums from the features that are left."
         self.S = self.fresh = self.kernel.sums(self.X)
         self.n_fresh += 1
 
-    def remove(self, j):
+    def remove(self, j: int) -> None:
         "Remove feature `j` for good."
         if j not in self.left: raise ValueError(f"Feature {j} is not there to be removed.")
         x, self.X = column(self.X, j), without_feature(self.X, j)
         self.left = [i for i in self.left if i != j]
-        if self.S is None: return
+        if self.S is None or isinstance(self.kernel, CallableKernel): return
         self.S = without(self.kernel, self.S, x)
         if self.kernel.lossy(self.kernel.sizes(self.fresh), self.kernel.sizes(self.S)): self.refresh()
 
-    def matrix(self):
+    def matrix(self) -> np.ndarray:
         "The kernel matrix of the features that are left."
-        if self.S is None: return self.kernel(self.X)
-        return self.kernel.finish(self.S, *[self.kernel.own(self.X)] * 2)
+        if self.S is None or isinstance(self.kernel, CallableKernel): return self.kernel(self.X)
+        own = self.kernel.own(self.X)
+        return self.kernel.finish(self.S, own, own)
 
-    def removals(self, features=None, rows=None, out=None):
+    def removals(self, features: ArrayLike | None = None, rows: Sequence[int] | None = None,
+                 out: np.ndarray | None = None) -> np.ndarray:
         "Kernel matrices with one more feature set to zero, for each of `features`: all that are left unless given."
         return removals(self.kernel, self.X, self.S, self.left if features is None else features, rows, out)
 
 # %% ../nbs/11_kernels.ipynb #0278c9cf
-def letter_codes(sequences, alphabet):
-    "The letters of all sequences in one row, as numbers of places in the sorted `alphabet`, and the sequences' lengths."
+def letter_codes(sequences: Sequence[str], alphabet: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    "The letters of all sequences in one row, as places in the sorted `alphabet`, and the sequences' lengths."
     lengths = np.array([len(s) for s in sequences])
     letters = np.frombuffer("".join(sequences).encode("utf-32-le"), dtype=np.uint32)
     known = np.frombuffer("".join(alphabet).encode("utf-32-le"), dtype=np.uint32)
@@ -595,10 +630,11 @@ def letter_codes(sequences, alphabet):
     if len(strange):
         i = int(np.searchsorted(np.cumsum(lengths), strange[0], side="right"))
         place = strange[0] - lengths[:i].sum()
-        raise ValueError(f"Sequence {i} has the letter {chr(letters[strange[0]])!r} at place {place}, which is not in the alphabet {''.join(alphabet)!r}.")
+        raise ValueError(f"Sequence {i} has the letter {chr(letters[strange[0]])!r} at place {place}, which is not in "
+                         f"the alphabet {''.join(alphabet)!r}.")
     return codes.astype(np.int64), lengths
 
-def kmer_codes(codes, lengths, k, l):
+def kmer_codes(codes: np.ndarray, lengths: np.ndarray, k: int, l: int) -> tuple[np.ndarray, np.ndarray]:
     "The number of every k-mer, in base `l`, and which sequence it is from."
     numbers = np.zeros(len(codes) - k + 1, dtype=np.int64)
     for i in range(k): numbers = numbers * l + codes[i:len(codes) - k + 1 + i]
@@ -606,8 +642,8 @@ def kmer_codes(codes, lengths, k, l):
     inside = np.arange(k, len(codes) + 1) <= np.cumsum(lengths)[row]
     return numbers[inside], row[inside]
 
-def neighbours(kmers, k, m, l):
-    "The numbers of all k-mers that differ from each of `kmers` at `m` places at most, shape (len(kmers), n_neighbours)."
+def neighbours(kmers: np.ndarray, k: int, m: int, l: int) -> np.ndarray:
+    "The k-mers that differ from each of `kmers` at `m` places at most, shape (len(kmers), n_neighbours)."
     place = l ** np.arange(k)[::-1]
     digits = kmers[:, None] // place % l
     moves = ((digits[:, :, None] + np.arange(1, l)) % l - digits[:, :, None]) * place[:, None]
@@ -620,7 +656,7 @@ def neighbours(kmers, k, m, l):
     return np.concatenate(found, axis=1)
 
 # %% ../nbs/11_kernels.ipynb #c32ea303
-def places_of(numbers, vocabulary, size):
+def places_of(numbers: np.ndarray, vocabulary: np.ndarray, size: int) -> np.ndarray:
     "Where the `numbers`, all below `size`, stand in the sorted `vocabulary`; -1 for those that do not."
     if size > 2**25 and size > 8 * numbers.size:
         each, inverse = np.unique(numbers, return_inverse=True)  # in ascending order a search is ten times faster
@@ -630,7 +666,7 @@ def places_of(numbers, vocabulary, size):
     table[vocabulary] = np.arange(len(vocabulary), dtype=np.int32)
     return table[numbers]
 
-def distinct(numbers, size):
+def distinct(numbers: np.ndarray, size: int) -> np.ndarray:
     "The distinct ones of `numbers`, all below `size`, in ascending order."
     if size > 2**25 and size > 8 * numbers.size:
         ordered = np.sort(numbers)  # NumPy's unique hashes integers, which takes ten times longer here
@@ -640,26 +676,29 @@ def distinct(numbers, size):
     return np.flatnonzero(seen)
 
 # %% ../nbs/11_kernels.ipynb #3221415e
-def mismatch_counts(sequences, k, m, alphabet, kmers=None):
-    "The matrix of counts, CSR, and the k-mers of its columns: `kmers` where given, and else all that occur with mismatches."
+def mismatch_counts(sequences: Sequence[str], k: int, m: int, alphabet: Sequence[str],
+                    kmers: np.ndarray | None = None) -> tuple[sp.csr_array, np.ndarray]:
+    "Counts, CSR, and the k-mers of the columns: `kmers` where given, and else all that occur with mismatches."
     l = len(alphabet)
     codes, lengths = letter_codes(sequences, alphabet)
     found, row = kmer_codes(codes, lengths, k, l)
     each_has = sum(comb(k, i) * (l - 1)**i for i in range(m + 1))
-    if len(found) * each_has >= 2**31:  # as many as an index of 32 bits can count, and scikit-learn's machines take no other
-        raise ValueError(f"k={k}, m={m} is not possible here: {len(found)} k-mers with {each_has} neighbours each are too many. Give a smaller m or k.")
+    if len(found) * each_has >= 2**31:  # what an index of 32 bits can count, and scikit-learn's machines take no other
+        raise ValueError(f"k={k}, m={m} is not possible here: {len(found)} k-mers with {each_has} neighbours each are "
+                         "too many. Give a smaller m or k.")
     each, inverse = np.unique(found, return_inverse=True)
     near = neighbours(each, k, m, l)
     if kmers is None: kmers = distinct(near.ravel(), l**k)
     where = places_of(near, kmers, l**k)[inverse]
     kept = where >= 0
-    ends = np.concatenate([[0], np.cumsum(np.bincount(row, weights=kept.sum(axis=1), minlength=len(lengths)))]).astype(np.int32)
+    sizes = np.bincount(row, weights=kept.sum(axis=1), minlength=len(lengths))
+    ends = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     Phi = sp.csr_array((np.ones(ends[-1]), where[kept].astype(np.int32), ends), shape=(len(lengths), len(kmers)))
     Phi.sum_duplicates()
     return Phi, kmers
 
 # %% ../nbs/11_kernels.ipynb #6f1ec2ec
-def check_sequences(X, k):
+def check_sequences(X: Iterable[str], k: int) -> list[str]:
     "`X` as a list of strings of at least `k` letters each, or say which one is not."
     if isinstance(X, str): raise ValueError("X is one string; give a list of sequences.")
     X = list(X)
@@ -669,18 +708,21 @@ def check_sequences(X, k):
         if len(s) < k: raise ValueError(f"Sequence {i} has {len(s)} letters, {s!r}: it is shorter than k={k}.")
     return X
 
-def letters_of(alphabet, k):
+def letters_of(alphabet: str | Sequence[str], k: int) -> list[str]:
     "The letters that occur in `alphabet`, a string or several, sorted; or say what is wrong with it."
     letters = sorted(set("".join(alphabet)))
     if not letters: raise ValueError(f"alphabet={alphabet!r} is not possible: give the letters, such as 'ACGT'.")
-    if len(letters) ** k >= 2**62: raise ValueError(f"k={k} is not possible with {len(letters)} letters: there are more k-mers than a number of 64 bits can count.")
+    if len(letters) ** k >= 2**62:
+        raise ValueError(f"k={k} is not possible with {len(letters)} letters: there are more k-mers than a number of "
+                         "64 bits can count.")
     return letters
 
 # %% ../nbs/11_kernels.ipynb #e83e6e25
 class MismatchFeatures(TransformerMixin, BaseEstimator):
     """Counts of k-mers in sequences, with up to `m` letters that differ: the features of the mismatch string kernel.
 
-    The kernel is `LinearKernel()` on these features, or `LinearKernel(normalised=True)`; with `m=0` it is the spectrum kernel.
+    The kernel is `LinearKernel()` on these features, or `LinearKernel(normalised=True)`; with `m=0` it is the spectrum
+    kernel.
 
     Parameters
     ----------
@@ -689,14 +731,16 @@ class MismatchFeatures(TransformerMixin, BaseEstimator):
     m : int
         How many letters may differ; below k.
     alphabet : str or sequence of letters, optional
-        The letters that may occur, and be put in the place of others. Those of the sequences given to `fit`, by default.
+        The letters that may occur, and be put in the place of others. By default, those of the sequences given to
+        `fit`.
 
     Attributes
     ----------
     alphabet_ : list of str
         The letters, sorted.
     kmers_ : ndarray of int64, shape (n_features,)
-        The k-mers of the columns, as numbers in the base of the number of letters: all that are within m letters of one that occurs.
+        The k-mers of the columns, as numbers in the base of the number of letters: all that are within m letters of one
+        that occurs.
 
     Examples
     --------
@@ -712,22 +756,22 @@ class MismatchFeatures(TransformerMixin, BaseEstimator):
            [0.73, 1.  ]])
     """
 
-    def __init__(self, k=3, m=1, alphabet=None):
+    def __init__(self, k: int = 3, m: int = 1, alphabet: str | Sequence[str] | None = None) -> None:
         self.k = k
         self.m = m
         self.alphabet = alphabet
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.string, tags.input_tags.two_d_array, tags.input_tags.one_d_array = True, False, True
         return tags
 
-    def fit(self, X, y=None):
+    def fit(self, X: Iterable[str], y: Any = None) -> Self:
         "Find the k-mers of the sequences `X`, a list of strings."
         self.fit_transform(X)
         return self
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X: Iterable[str], y: Any = None) -> sp.csr_array:
         "`fit(X).transform(X)`, without counting twice."
         forget(self)
         check_draws(self.k, 1, name="k")
@@ -738,12 +782,15 @@ class MismatchFeatures(TransformerMixin, BaseEstimator):
         self.alphabet_, self.kmers_ = alphabet, kmers
         return Phi
 
-    def transform(self, X):
-        "The counts of the k-mers of `fit` in the sequences `X`, CSR of shape (n_sequences, n_features); other k-mers are left out."
+    def transform(self, X: Iterable[str]) -> sp.csr_array:
+        """The counts of the k-mers of `fit` in the sequences `X`, CSR of shape (n_sequences, n_features).
+
+        Other k-mers are left out.
+        """
         check_is_fitted(self)
         return mismatch_counts(check_sequences(X, self.k), self.k, self.m, self.alphabet_, self.kmers_)[0]
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         "The k-mers."
         check_is_fitted(self)
         l = len(self.alphabet_)

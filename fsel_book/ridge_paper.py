@@ -111,7 +111,7 @@ def _ridge_risks(X: NDArray, z: NDArray, sizes: Iterable[int], lams: Sequence[fl
               for method, r, sampling in _select_all(_GEOMETRIC_METHODS, X, None, row_space(X), sizes, rng)]
     records: list[dict] = []
     for method, r, C in [("all features", X.shape[1], X), *chosen]:
-        risk = ridge_risk(C @ C.T, z, 1.0, lams)
+        risk = ridge_risk(C @ C.T, z, 1.0, len(z) * np.asarray(lams))  # the paper divides the loss by n
         records += [dict(method=method, r=r, lam=lam, bias=bias, variance=variance, risk=bias + variance)
                     for lam, bias, variance in zip(lams, risk.bias, risk.variance)]
     return _average_records(records, ["method", "r", "lam"])

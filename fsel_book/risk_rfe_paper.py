@@ -228,10 +228,9 @@ _GRIDS: dict[str, dict] = {"printed": dict(C=_C_GRID, gamma=_GAMMA_GRID),
 
 def _regularised_risks(X: NDArray, y: NDArray, machine: SVC | SVR) -> tuple[NDArray, NDArray]:
     "The order in which a tuned machine loses features, and `lam |f|^2 +` mean loss before the first and after each."
-    loss: EpsilonInsensitive | Hinge
-    if isinstance(machine, SVR): loss = EmpiricalRisk(EpsilonInsensitive(machine.epsilon), y, machine.C)
-    else: loss = EmpiricalRisk("hinge", y, machine.C)
-    path = risk_rfe(X, [loss], RBFKernel(machine.gamma), 0)
+    if isinstance(machine, SVR): risk = EmpiricalRisk(EpsilonInsensitive(machine.epsilon), y, machine.C)
+    else: risk = EmpiricalRisk("hinge", y, machine.C)
+    path = risk_rfe(X, [risk], RBFKernel(machine.gamma), 0)
     return path.order, np.array(path.values) / (machine.C * len(y))
 
 def _judge_on_test_part(A: NDArray, b: NDArray, A_new: NDArray, b_new: NDArray, machine: SVC | SVR, grid: dict,
@@ -267,7 +266,7 @@ def _vowel_errors(rng: np.random.RandomState, scaled: bool, grid: str, by_speake
     A, b, A_new, b_new, speakers = _load_vowels(scaled)
     mixed, apart = StratifiedKFold(5, shuffle=True, random_state=rng), GroupKFold(5, shuffle=True, random_state=rng)
     folds = list(apart.split(A, b, speakers) if by_speaker else mixed.split(A, b))
-    penalised = {"SCAD machine": (SCADSVMClassifier(max_iter=5), dict(lam=np.geomspace(0.003, 0.3, 9))),
+    penalised = {"SCAD machine": (SCADSVMClassifier(max_iter=5), dict(alpha=np.geomspace(0.003, 0.3, 9))),
                  "logistic lasso": (LogisticRegression(l1_ratio=1, solver="liblinear", random_state=0, tol=1e-6),
                                     dict(C=np.geomspace(0.01, 100, 17)))}
     yield from _judge_on_test_part(A, b, A_new, b_new, SVC(), _GRIDS[grid], penalised, folds)

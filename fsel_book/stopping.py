@@ -5,22 +5,23 @@ __all__ = ['change_weights', 'change_region', 'ScreeDisplay', 'resampled_change_
 
 # %% ../nbs/13_stopping.ipynb #ba0add72
 from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
 
-import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.ticker import MaxNLocator
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import is_integer, to_numpy
-from .risk_rfe import change_point
-from .sampling import check_instance, method_color
+from .arrays import Array, ArrayLike, Matrix, to_numpy
+from .risk_rfe import ChangePoint, GuyonRFE, RiskRFE, change_point
+from .sampling import check_draws, check_instance, method_color
 
 # %% ../nbs/13_stopping.ipynb #fff64371
-def change_weights(point):
-    """How well each change describes a path, relative to the best: likelihoods under normal deviations that hang together, normalised.
+def change_weights(point: ChangePoint) -> np.ndarray:
+    """How well each change describes a path, relative to the best.
+
+    These are likelihoods under normal deviations that hang together, normalised.
 
     Parameters
     ----------
@@ -40,14 +41,16 @@ def change_weights(point):
     [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]
     """
     off, m = point.values - point.fitted, len(point.values)
-    rounding = 1e-20 * (point.values @ point.values) + np.finfo(float).tiny            # what `change_point` takes for equal
+    rounding = 1e-20 * (point.values @ point.values) + np.finfo(float).tiny  # what `change_point` takes for equal
     rho, p = max(0.0, (off[1:] @ off[:-1]) / max(off @ off, rounding)), 4 if point.tail == "quadratic" else 3
     log = -max(1.0, (m - p) * (1 - rho) / (1 + rho)) / 2 * np.log(np.maximum(point.errors, rounding))
     weights = np.exp(log - log.max())
     return weights / weights.sum()
 
-def change_region(point, level=0.95):
-    """The numbers of features that describe a path nearly as well as its change point: the fewest that have `level` of the weights.
+def change_region(point: ChangePoint, level: float = 0.95) -> np.ndarray:
+    """The numbers of features that describe a path nearly as well as its change point.
+
+    They are the fewest that have `level` of the weights.
 
     Parameters
     ----------
@@ -74,6 +77,8 @@ def change_region(point, level=0.95):
     return point.left[np.sort(best[:np.searchsorted(np.cumsum(weights[best]), level) + 1])]
 
 # %% ../nbs/13_stopping.ipynb #5ad4ff35
+_Tail: TypeAlias = Literal["quadratic", "linear"]
+
 class ScreeDisplay:
     """The path of an elimination, the two pieces that describe it, and how sure their change is.
 
@@ -96,11 +101,13 @@ class ScreeDisplay:
     'features left'
     """
 
-    def __init__(self, point): self.point = point
+    def __init__(self, point: ChangePoint) -> None: self.point = point
 
     @classmethod
-    def from_selector(cls, selector, tail="quadratic"):
-        """The display of a fitted `RiskRFE` or `GuyonRFE`; best with `n_features_to_select="auto"`, whose path goes down to none.
+    def from_selector(cls, selector: RiskRFE | GuyonRFE, tail: _Tail = "quadratic") -> "ScreeDisplay":
+        """The display of a fitted `RiskRFE` or `GuyonRFE`.
+
+        Best with `n_features_to_select="auto"`, whose path goes down to none.
 
         Parameters
         ----------
@@ -114,7 +121,7 @@ class ScreeDisplay:
         check_is_fitted(selector, "objective_path_")
         return cls(change_point(selector.objective_path_, selector.n_features_path_, tail))
 
-    def plot(self, ax=None, label="risk-RFE"):
+    def plot(self, ax: Any = None, label: str = "risk-RFE") -> "ScreeDisplay":
         """Draw on `ax`, or on a new figure.
 
         Parameters
@@ -128,13 +135,16 @@ class ScreeDisplay:
         ScreeDisplay
             Itself.
         """
+        import matplotlib.pyplot as plt  # by what draws only, not by `import fsel_book`
+        from matplotlib.ticker import MaxNLocator
         ax = ax or plt.subplots(figsize=(5, 3.2), layout="constrained")[1]
         p, color = self.point, method_color(label)
         bottom, height = p.values.min(), np.ptp(p.values) or 1.0
         ax.bar(p.left, height * change_weights(p), 0.8, bottom, color="0.85", label="weight of a change")
         ax.plot(p.left, p.fitted, "-", color="0.4", lw=1, label="two pieces")
         ax.plot(p.left, p.values, ".", color=color, ms=4, label=label)
-        ax.plot(p.n_features, p.fitted[p.left.tolist().index(p.n_features)], "o", color=color, label=f"change at {p.n_features}")
+        bend = p.fitted[p.left.tolist().index(p.n_features)]
+        ax.plot(p.n_features, bend, "o", color=color, label=f"change at {p.n_features}")
         ax.set(xlabel="features left", ylabel="objective", xlim=(p.left[0] + 1, p.left[-1] - 1))
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.legend(frameon=False, fontsize="small")
@@ -142,7 +152,9 @@ class ScreeDisplay:
         return self
 
 # %% ../nbs/13_stopping.ipynb #ab1f7245
-def resampled_change_points(selector, X, y, n_resamples=50, tail="quadratic", random_state=None):
+def resampled_change_points(selector: RiskRFE | GuyonRFE, X: Matrix, y: Array, n_resamples: int = 50,
+                            tail: _Tail = "quadratic", random_state: int | np.random.RandomState | None = None
+                            ) -> tuple[np.ndarray, np.ndarray]:
     """The change points of eliminations on samples drawn with replacement.
 
     Parameters
@@ -176,14 +188,15 @@ def resampled_change_points(selector, X, y, n_resamples=50, tail="quadratic", ra
     >>> np.flatnonzero(share > 0.5)
     array([3, 5])
     """
-    if not is_integer(n_resamples) or n_resamples < 1: raise ValueError(f"n_resamples={n_resamples!r} is not possible: give an integer of at least 1.")
+    check_draws(n_resamples, 1, name="n_resamples")
     check_instance("selector", selector)
     rng, n = check_random_state(random_state), len(y)
     whole, numbers, kept = clone(selector).set_params(n_features_to_select="auto"), [], []
     for _ in range(n_resamples):
         whole.fit(X, y, np.bincount(rng.randint(n, size=n), minlength=n))
         numbers.append(change_point(whole.objective_path_, whole.n_features_path_, tail).n_features)
-        kept.append(np.isin(np.arange(whole.n_features_in_), whole.elimination_order_[whole.n_features_in_ - numbers[-1]:]))
+        left = whole.elimination_order_[whole.n_features_in_ - numbers[-1]:]
+        kept.append(np.isin(np.arange(whole.n_features_in_), left))
     return np.array(numbers), np.mean(kept, axis=0)
 
 # %% ../nbs/13_stopping.ipynb #444d1b7b
@@ -208,23 +221,24 @@ class PathScores:
     scores: np.ndarray
 
     @property
-    def errors(self):
+    def errors(self) -> np.ndarray:
         "The standard error of each mean score."
         return self.scores.std(axis=0, ddof=1) / np.sqrt(len(self.scores))
 
     @property
-    def n_features(self):
+    def n_features(self) -> int:
         "The fewest features with a mean score within one standard error of the best."
         mean, best = self.scores.mean(axis=0), self.scores.mean(axis=0).argmax()
         return int(self.left[mean >= mean[best] - self.errors[best]].min())
 
-def path_scores(selector, X, y, cv=5):
+def path_scores(selector: RiskRFE | GuyonRFE, X: Matrix, y: ArrayLike, cv: Any = 5) -> PathScores:
     """Scores on held-out samples for every number of features along the path.
 
     Parameters
     ----------
     selector : RiskRFE or GuyonRFE
-        Its parameters are used, except the number of features and `max_increment`. A machine on few features has the kernel of the path.
+        Its parameters are used, except the number of features and `max_increment`. A machine on few features has the kernel of
+        the path.
     X : array or sparse matrix, shape (n_samples, n_features)
     y : array, shape (n_samples,)
     cv : int, splitter or iterable
@@ -252,7 +266,8 @@ def path_scores(selector, X, y, cv=5):
     y, X = to_numpy(y), X.tocsr() if hasattr(X, "tocsr") else to_numpy(X)
     whole, scores = clone(selector).set_params(n_features_to_select=1), []
     splitter = check_cv(cv, y, classifier=whole.__sklearn_tags__().estimator_type == "classifier")
-    if splitter.get_n_splits(X, y) < 2: raise ValueError(f"cv={cv!r} is not possible: the standard error of a score needs two splits or more.")
+    if splitter.get_n_splits(X, y) < 2:
+        raise ValueError(f"cv={cv!r} is not possible: the standard error of a score needs two splits or more.")
     if "max_increment" in whole.get_params(): whole.set_params(max_increment=None)
     for train, test in splitter.split(X, y):
         whole.fit(X[train], y[train])

@@ -10,8 +10,9 @@ __all__ = ['SimplexProgram', 'on_support', 'polish', 'minimise', 'relative_gap',
 # %% ../nbs/09_svm.ipynb #c50da3c3
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.linalg as sla
@@ -20,14 +21,15 @@ from scipy.optimize import linprog, nnls
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
-from sklearn.utils import get_tags
+from sklearn.utils import Tags, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from .arrays import as_float64, check_matrix, from_numpy, is_sparse, largest_entry, namespace, result_dtype, to_numpy
+from .arrays import (Array, ArrayLike, Matrix, _insert_docs, as_float64, check_matrix, from_numpy, is_sparse,
+                              largest_entry, namespace, result_dtype, to_numpy)
 from .bss import BSSSelector, round_ties
-from .sampling import (CertifiedSelector, SamplingTransformer, certify, check_draws, check_input, check_instance,
-                                check_library, check_positive, forget)
+from .sampling import (CertifiedSelector, Sampling, SamplingTransformer, certify, check_draws, check_input,
+                                check_instance, check_library, check_positive, forget)
 from .ridge import check_labels, labels_by
 from .spectra import at_unit_scale, orthonormalize, row_space
 
@@ -46,39 +48,40 @@ class SimplexProgram:
         Whether `c` holds the squared lengths of the samples; it is 0 otherwise.
     """
 
-    def __init__(self, X, signs, ball):
-        self.X, self.signs, self.made = X, signs, {}
+    def __init__(self, X: Matrix, signs: np.ndarray, ball: bool) -> None:
+        self.X, self.signs = X, signs
+        self.made: dict[int | np.integer, np.ndarray] = {}
         squares = X.multiply(X).sum(axis=1) if is_sparse(X) else to_numpy(namespace(X).vecdot(X, X))
         self.squares = np.asarray(squares, dtype=np.float64).ravel()
         self.groups = [np.flatnonzero(signs == sign) for sign in np.unique(signs)]
         self.c = self.squares if ball else np.zeros(len(signs))
 
-    def column(self, i):
+    def column(self, i: int | np.integer) -> np.ndarray:
         "Column `i` of `Q`, on the host."
         if i not in self.made:
             x = self.X[[i]].T.toarray() if is_sparse(self.X) else self.X[i:i + 1, :].T
             self.made[i] = self.signs * self.signs[i] * to_numpy(self.X @ x).ravel()
         return self.made[i]
 
-    def move(self, a):
+    def move(self, a: np.ndarray) -> None:
         "Go to the weights `a`, and compute the gradient there from the columns at hand."
         self.a = a
         self.gradient = 2 * sum(a[i] * self.column(i) for i in np.flatnonzero(a)) - self.c
 
-    def move_exactly(self, a):
-        "The same through the mixture of samples itself: where that is short, the columns cancel. Two products with `X`."
+    def move_exactly(self, a: np.ndarray) -> None:
+        "The same through the mixture of samples itself: where that is short, columns cancel. Two products with `X`."
         self.a = a
         self.gradient = 2 * self.signs * to_numpy(self.X @ (self.X.T @ from_numpy(self.signs * a, self.X))) - self.c
 
-    def value(self): return float(self.a @ (self.gradient - self.c) / 2)
+    def value(self) -> float: return float(self.a @ (self.gradient - self.c) / 2)
 
-    def gap(self):
+    def gap(self) -> float:
         "How far the value can be above the minimum: by duality."
         return float(sum(self.a[group] @ self.gradient[group] - self.gradient[group].min() for group in self.groups))
 
-    def solved(self, tol): return self.gap() <= tol * abs(self.value())
+    def solved(self, tol: float) -> bool: return self.gap() <= tol * abs(self.value())
 
-    def pairs(self, tol, steps):
+    def pairs(self, tol: float, steps: int) -> None:
         "Move weight from the worst sample that has any to the best one of its group, again and again."
         for step in range(steps):
             if step % 10 == 0 and self.solved(tol): return
@@ -97,7 +100,7 @@ class SimplexProgram:
             self.gradient += 2 * t * (P - Q)
 
 # %% ../nbs/09_svm.ipynb #fd0be5f3
-def on_support(program, F):
+def on_support(program: SimplexProgram, F: np.ndarray) -> np.ndarray:
     "The weights that minimise on the samples `F`, of any sign: one step of Newton's method from where the program is."
     Q = np.array([program.column(i)[F] for i in F])
     sums = np.array([np.isin(F, group) for group in program.groups], dtype=np.float64)
@@ -106,8 +109,8 @@ def on_support(program, F):
     left = np.concatenate([-program.gradient[F] / size, 1 - sums @ program.a[F]])
     return program.a[F] + np.linalg.lstsq(system, left, rcond=1e-13)[0][:len(F)]
 
-def polish(program, tol, move, additions):
-    "Solve exactly on the samples that have weight: drop those whose weight would be negative, add the best one outside."
+def polish(program: SimplexProgram, tol: float, move: Callable[[np.ndarray], None], additions: int) -> None:
+    "Solve exactly on the samples that have weight: drop those whose weight would be negative, add the best outside."
     for _ in range(additions):
         F = np.flatnonzero(program.a)
         while np.any((new := on_support(program, F)) < 0):
@@ -122,12 +125,12 @@ def polish(program, tol, move, additions):
         a[F] = new
         move(a)
         if program.solved(tol): return
-        gains = [(program.gradient[group] @ a[group] - program.gradient[group].min(), group[np.argmin(program.gradient[group])]) for group in program.groups]
-        best = max(gains)[1]
+        slopes = [(program.gradient[group], group) for group in program.groups]
+        best = max((slope @ a[group] - slope.min(), group[np.argmin(slope)]) for slope, group in slopes)[1]
         if program.a[best] > 0: return
         program.a[best] = 1e-12
 
-def minimise(program, start, tol):
+def minimise(program: SimplexProgram, start: np.ndarray, tol: float) -> SimplexProgram:
     "Pairs of weights until the support is about right, then exactly."
     program.move(start)
     for rough in (1e-3, 1e-5, tol):
@@ -138,7 +141,7 @@ def minimise(program, start, tol):
     if not program.solved(tol): polish(program, tol, program.move_exactly, 30)
     return program
 
-def relative_gap(program):
+def relative_gap(program: SimplexProgram) -> float:
     "The gap and what rounding adds to it, relative to the value."
     value, longest = abs(program.value()), program.squares.max()
     rounding = 20 * np.finfo(float).eps * (longest if np.any(program.c) else np.sqrt(longest * value))
@@ -165,12 +168,12 @@ class EnclosingBall:
     >>> round(enclosing_ball([[0.0, 1.0], [0.0, 5.0]]).radius, 9)
     2.0
     """
-    center: Any
+    center: Array
     radius: float
-    weights: Any
+    weights: np.ndarray
     gap: float
 
-def prepared(X):
+def prepared(X: Matrix) -> tuple[Matrix, float, Array]:
     "`X` at unit scale and, if dense, less the sample nearest to its mean; the power of two, and that sample."
     X, scale = at_unit_scale(as_float64(X.tocsr() if is_sparse(X) else X))
     if is_sparse(X): return X, scale, 0.0
@@ -179,7 +182,7 @@ def prepared(X):
     shift = X[int(xp.argmin(xp.vecdot(away, away))), :]
     return X - shift, scale, shift
 
-def enclosing_ball(X, tol=1e-7):
+def enclosing_ball(X: ArrayLike, tol: float = 1e-7) -> EnclosingBall:
     """The smallest ball that encloses all samples: its center and radius.
 
     Parameters
@@ -234,7 +237,8 @@ class Margin:
     Parameters
     ----------
     margin : float
-        The distance of the plane from the nearest samples, `1 / |w|`; 0 where the classes cannot be separated and no slack is allowed.
+        The distance of the plane from the nearest samples, `1 / |w|`; 0 where the classes cannot be separated and no
+        slack is allowed.
     separable : bool or None
         Whether a plane separates the classes; None where it was not asked for.
     coef : array, shape (n_features,) or None
@@ -255,13 +259,13 @@ class Margin:
     """
     margin: float
     separable: bool | None
-    coef: Any
+    coef: Array
     intercept: float | None
-    support: Any
+    support: np.ndarray
     slack: float
     gap: float
 
-def labels_of(y, n):
+def labels_of(y: ArrayLike, n: int) -> np.ndarray:
     "Class labels on the host, of at least two kinds, or what is wrong with them."
     y = column_or_1d(to_numpy(y), warn=True)
     check_classification_targets(y)
@@ -269,14 +273,14 @@ def labels_of(y, n):
     if len(np.unique(y)) < 2: raise ValueError("y has 1 class; at least 2 are needed.")
     return y
 
-def two_classes(y, n):
+def two_classes(y: ArrayLike, n: int) -> np.ndarray:
     "Signs of the samples: 1 for the second of two labels."
     y = labels_of(y, n)
     classes = np.unique(y)
     if len(classes) > 2: raise ValueError(f"y has {len(classes)} classes; a margin is between 2.")
     return np.where(y == classes[1], 1.0, -1.0)
 
-def unit_rows(X):
+def unit_rows(X: Matrix) -> tuple[np.ndarray, np.ndarray]:
     "The lengths of the rows of `X`, and coordinates of the rows divided by them in an orthonormal basis, on the host."
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of directions so small that they count as none here
@@ -285,7 +289,7 @@ def unit_rows(X):
     lengths[lengths == 0] = lengths[lengths > 0].min()
     return lengths, rows / lengths[:, None]
 
-def near_points(X, signs):
+def near_points(X: Matrix, signs: np.ndarray) -> np.ndarray:
     "Weights, with sum one in each class, of two points of the hulls that are near to each other."
     lengths, directions = unit_rows(X)
     sides = np.array([signs > 0, signs < 0])
@@ -298,7 +302,7 @@ def near_points(X, signs):
     return a / (sides.T @ (sides @ a))
 
 # %% ../nbs/09_svm.ipynb #5d1e7b11
-def plane_through(X, signs, F):
+def plane_through(X: Matrix, signs: np.ndarray, F: np.ndarray) -> tuple[Array, np.ndarray]:
     """The shortest `w` with `y_i (x_i'w + b) = 1` for the samples `F`, and weights that make it but for its length.
 
     Where the samples are dependent, None, and weights that make nothing of them.
@@ -310,7 +314,7 @@ def plane_through(X, signs, F):
     lengths[lengths == 0] = 1.0
     Q, R, order = sla.qr((A / lengths[:, None]).T, mode="economic", pivoting=True)
     k, multipliers = np.count_nonzero(np.abs(np.diag(R)) > 1e-15), np.zeros(len(goal))
-    def weights(): return y * np.append(-np.sum(multipliers / lengths), multipliers / lengths)
+    def weights() -> np.ndarray: return y * np.append(-np.sum(multipliers / lengths), multipliers / lengths)
     if k < len(goal):
         multipliers[order[:k + 1]] = np.append(-sla.solve_triangular(R[:k, :k], R[:k, k]), 1.0)
         return None, weights() * (1 if weights().sum() >= 0 else -1)
@@ -320,7 +324,7 @@ def plane_through(X, signs, F):
     w[used] = Q @ c
     return from_numpy(w, X), weights() / np.where(y > 0, weights()[y > 0].sum(), weights()[y < 0].sum())
 
-def touching_plane(X, signs, a):
+def touching_plane(X: Matrix, signs: np.ndarray, a: np.ndarray) -> tuple[Array, np.ndarray]:
     "The `w` of the widest plane and its weights, by an active set that starts at `a`; no `w` where the hulls meet."
     lengths = np.sqrt(SimplexProgram(X, signs, ball=False).squares)
     F = np.flatnonzero(a)
@@ -343,19 +347,19 @@ def touching_plane(X, signs, a):
     return w, a
 
 # %% ../nbs/09_svm.ipynb #3b3f7d69
-def middle(X, signs, w):
+def middle(X: Matrix, signs: np.ndarray, w: Array) -> tuple[float, np.ndarray]:
     "The `b` for which the plane of `w` is as far from both classes, and `y_i (x_i'w + b)`."
     heights = to_numpy(X @ w)
     b = -(heights[signs > 0].min() + heights[signs < 0].max()) / 2
     return float(b), signs * (heights + b)
 
-def meet(program, away):
+def meet(program: SimplexProgram, away: float) -> bool:
     "Whether the two mixtures of samples, moved by `away`, are one point, compared with those that they are made of."
     lengths = np.sqrt(program.squares)
     lengths[lengths == 0] = lengths[lengths > 0].min() if lengths.any() else 0.0
-    return program.value() <= (1e-11 * (program.a @ lengths) + 1e-15 * away)**2
+    return bool(program.value() <= (1e-11 * (program.a @ lengths) + 1e-15 * away)**2)
 
-def hard_margin(X, signs, tol, away):
+def hard_margin(X: Matrix, signs: np.ndarray, tol: float, away: float) -> Margin:
     "The `Margin` without slack."
     program = SimplexProgram(X, signs, ball=False)
     meeting = Margin(0.0, False, None, None, np.empty(0, dtype=np.int64), 0.0, 0.0)
@@ -380,7 +384,7 @@ def hard_margin(X, signs, tol, away):
     return Margin(half / size, True, w / half, b / half, np.flatnonzero(a), 0.0, gap)
 
 # %% ../nbs/09_svm.ipynb #d8544f26
-def svm_margin(X, y, C=None, tol=1e-7):
+def svm_margin(X: ArrayLike, y: ArrayLike, C: float | None = None, tol: float = 1e-7) -> Margin:
     """The margin between two classes: the largest distance that a plane can keep from all samples.
 
     Parameters
@@ -400,8 +404,8 @@ def svm_margin(X, y, C=None, tol=1e-7):
     Raises
     ------
     ValueError
-        `X` is not a finite real matrix, its largest entry is not between 1e-150 and 1e150, `y` has not two classes, or `C` is
-        not positive.
+        `X` is not a finite real matrix, its largest entry is not between 1e-150 and 1e150, `y` has not two classes, or
+        `C` is not positive.
 
     Warnings
     --------
@@ -429,21 +433,21 @@ def svm_margin(X, y, C=None, tol=1e-7):
     X, scale, shift = prepared(given)
     away = float(np.linalg.norm(to_numpy(shift))) if C is None else 0.0
     found = hard_margin(X, signs, tol, away) if C is None else soft_margin(X, signs, np.float64(C) / scale**2)
-    if found.coef is None: return found
+    if found.intercept is None: return found
     intercept = found.intercept - float(np.sum(to_numpy(found.coef * shift)))
     return replace(found, margin=found.margin / scale, coef=found.coef * scale, intercept=intercept)
 
-def inner_products(X):
+def inner_products(X: Matrix) -> np.ndarray:
     "`X X'` on the host, dense."
     K = X @ X.T
     return K.toarray() if is_sparse(K) else to_numpy(K)
 
-def libsvm(K, y, C, tol=1e-3):
+def libsvm(K: np.ndarray, y: np.ndarray, C: float, tol: float = 1e-3) -> tuple[SVC, float]:
     "The linear machine on the Gram matrix `K` over its unit (libsvm takes curvatures below 1e-12 for zero), and that."
     unit = 2.0 ** np.frexp(np.diagonal(K).max())[1]
     return SVC(C=C * unit, kernel="precomputed", tol=tol, max_iter=max(10**7, 100 * len(K))).fit(K / unit, y), unit
 
-def soft_margin(X, signs, C):
+def soft_margin(X: Matrix, signs: np.ndarray, C: float) -> Margin:
     "The `Margin` with slack at the price `C`, by libsvm on the Gram matrix."
     K = inner_products(X)
     machine, unit = libsvm(K, signs, C, tol=1e-6)
@@ -455,7 +459,7 @@ def soft_margin(X, signs, C):
     return Margin(length2**-0.5 if length2 > 0 else np.inf, None, w, b, machine.support_, float(slack), float("nan"))
 
 # %% ../nbs/09_svm.ipynb #dc15f7a8
-def square_of_ratio(after, before):
+def square_of_ratio(after: float, before: float) -> float:
     "`(after / before)^2`: not a number for 0 / 0, infinite where something has come of nothing."
     return float((after / before)**2) if before else np.inf if after else np.nan
 
@@ -481,50 +485,52 @@ class MarginReport:
     >>> report.holds
     True
     """
-    margins: tuple
-    radii: tuple
-    interval: tuple
+    margins: tuple[float, float]
+    radii: tuple[float, float]
+    interval: tuple[float, float]
     accuracy: float = 0.0
 
     @property
-    def ratios(self):
+    def ratios(self) -> tuple[float, float]:
         "`B^2 / margin^2` before and after; infinite without a margin."
-        return tuple(square_of_ratio(B, margin) if margin else np.inf for B, margin in zip(self.radii, self.margins))
+        def ratio(B: float, margin: float) -> float: return square_of_ratio(B, margin) if margin else np.inf
+        (B, B_new), (margin, new_margin) = self.radii, self.margins
+        return ratio(B, margin), ratio(B_new, new_margin)
 
     @property
-    def factors(self):
+    def factors(self) -> tuple[float, float, float]:
         "By what the squared margin, the squared radius and their ratio have changed."
         (g, g_new), (B, B_new), (q, q_new) = self.margins, self.radii, self.ratios
         return square_of_ratio(g_new, g), square_of_ratio(B_new, B), q_new / q if g and B else np.nan
 
     @property
-    def allowed(self):
+    def allowed(self) -> tuple[tuple[float, float], ...]:
         "The intervals that the theorem allows for the three factors."
         low, high = self.interval
         kappa = high / low if low > 1e-14 * high else np.inf
         return (low, high), (low, high), (1 / kappa, kappa)
 
     @property
-    def holds(self):
+    def holds(self) -> bool:
         "Whether all factors are in their intervals, up to rounding and `accuracy`."
         slack = 1e-6 + self.accuracy
         return all(np.isnan(factor) or low * max(1 - slack, 0.0) - 1e-12 <= factor <= high * (1 + slack)
                    for factor, (low, high) in zip(self.factors, self.allowed))
 
-    def table(self):
+    def table(self) -> list[tuple[str, ...]]:
         "Rows of name, before, after, factor of the square, allowed."
         names, pairs = ("margin", "radius", "(radius / margin)^2"), (self.margins, self.radii, self.ratios)
         return [(name, *(f"{value:.4g}" for value in pair), f"{factor:.3g}", f"[{low:.3g}, {high:.3g}]")
                 for name, pair, factor, (low, high) in zip(names, pairs, self.factors, self.allowed)]
 
-    def __str__(self):
+    def __str__(self) -> str:
         head = ("", "before", "after", "squares changed by", "allowed")
         return "\n".join("{:22}{:12}{:12}{:20}{}".format(*row) for row in [head, *self.table()])
 
     __repr__ = __str__
 
 # %% ../nbs/09_svm.ipynb #5d1e7b41
-def margin_report(X, y, sampling, rescale=True):
+def margin_report(X: ArrayLike, y: ArrayLike, sampling: Sampling, rescale: bool = True) -> MarginReport:
     """Margin and radius of data before and after a selection.
 
     Parameters
@@ -557,23 +563,25 @@ def margin_report(X, y, sampling, rescale=True):
     certificate, both = certify(row_space(X), sampling), (X, sampling.apply(X, rescale))
     low, high = (certificate.eigenvalues if rescale else certificate.eigenvalues_unscaled)[[0, -1]]
     planes, balls = [svm_margin(Z, y) for Z in both], [enclosing_ball(Z) for Z in both]
-    margins, radii = tuple(plane.margin / scale for plane in planes), tuple(ball.radius / scale for ball in balls)
-    accuracy = certificate.accuracy + sum(found.gap for found in (*planes, *balls))
-    return MarginReport(margins, radii, (float(low), float(high)), float(accuracy))
+    margins, radii = [plane.margin / scale for plane in planes], [ball.radius / scale for ball in balls]
+    accuracy = certificate.accuracy + sum(plane.gap for plane in planes) + sum(ball.gap for ball in balls)
+    return MarginReport((margins[0], margins[1]), (radii[0], radii[1]), (float(low), float(high)), float(accuracy))
 
 # %% ../nbs/09_svm.ipynb #ace821ab
+@_insert_docs
 class SupportVectorSelector(SamplingTransformer):
     """Feature selection on the support vectors only: a linear machine finds them, and a selector sees nothing else.
 
-    Supervised. For dense and sparse data and arrays of any library; a machine that knows NumPy only is fitted on the host.
+    Supervised. For dense and sparse data and arrays of any library; a machine that knows NumPy only is fitted on the
+    host.
 
     Parameters
     ----------
     selector : CertifiedSelector or None
         What chooses the features. None is `BSSSelector()`.
     svm : estimator or None
-        A classifier that has `support_` after `fit`, or else `decision_function`, whose support vectors are then the samples
-        with `y f(x)` of at most 1. None is `SVC(kernel="linear")`, fitted to the Gram matrix.
+        A classifier that has `support_` after `fit`, or else `decision_function`, whose support vectors are then the
+        samples with `y f(x)` of at most 1. None is `SVC(kernel="linear")`, fitted to the Gram matrix.
 
     Attributes
     ----------
@@ -581,16 +589,8 @@ class SupportVectorSelector(SamplingTransformer):
         Fitted to the support vectors.
     support_samples_ : array of int
         The indices of the support vectors.
-    selected_ : array of int, shape (n_selected,)
-        The chosen features in the order picked.
-    weights_ : array, shape (n_selected,)
-        Their weights, the squares of the rescaling factors.
-    certificate_ : Certificate
-    sampling_ : Sampling
-    support_ : array of bool, shape (n_features,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Where `X` had names.
+    %(selection)s
+    %(features_in)s
 
     Notes
     -----
@@ -610,14 +610,14 @@ class SupportVectorSelector(SamplingTransformer):
     (12, True)
     """
 
-    def __init__(self, selector=None, svm=None):
+    def __init__(self, selector: CertifiedSelector | None = None, svm: Any = None) -> None:
         self.selector = selector
         self.svm = svm
 
     @property
-    def rescale(self): return self.selector_.rescale
+    def rescale(self) -> bool: return self.selector_.rescale
 
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Find the support vectors, and choose features by them.
 
         Parameters
@@ -633,7 +633,8 @@ class SupportVectorSelector(SamplingTransformer):
         Raises
         ------
         ValueError
-            `X` or `y` is not finite or out of range, or they do not fit together; `y` has one class; the selector refuses the support vectors.
+            `X` or `y` is not finite or out of range, or they do not fit together; `y` has one class; the selector
+            refuses the support vectors.
         """
         forget(self)
         for name in ("selector", "svm"): check_instance(name, getattr(self, name))
@@ -652,26 +653,26 @@ class SupportVectorSelector(SamplingTransformer):
         self._set_sampling(self.selector_.sampling_, X)
         return self
 
-    def _support(self, X, y):
+    def _support(self, X: Matrix, y: np.ndarray) -> np.ndarray:
         if self.svm is None: return np.sort(libsvm(inner_products(X), y, 1.0)[0].support_)
         if not get_tags(self.svm).array_api_support: X = X if is_sparse(X) else to_numpy(X)
         machine = clone(self.svm).fit(X, y)
         if hasattr(machine, "support_"): return np.sort(machine.support_)
         if not hasattr(machine, "decision_function"):
-            raise ValueError(f"svm={self.svm!r} is not possible: give a classifier with support_ or decision_function, as SVC() "
-                             "or LinearSVC().")
+            raise ValueError(f"svm={self.svm!r} is not possible: give a classifier with support_ or decision_function, "
+                             "as SVC() or LinearSVC().")
         values = to_numpy(machine.decision_function(X)).reshape(len(y), -1)
         own = (y[:, None] == machine.classes_[None, -values.shape[1]:]) * 2 - 1
         return np.flatnonzero(np.any(own * values <= 1 + 1e-6, axis=1))
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.array_api_support = True
         return tags
 
 # %% ../nbs/09_svm.ipynb #33e36f66
-def l1_program(X, signs, penalties, C):
+def l1_program(X: Matrix, signs: np.ndarray, penalties: np.ndarray, C: float) -> tuple[np.ndarray, float, float, float]:
     """Minimise `sum_j penalties_j |w_j| + C sum_i max(0, 1 - y_i (x_i'w + b))`, a linear program, by HiGHS.
 
     Parameters
@@ -698,7 +699,8 @@ def l1_program(X, signs, penalties, C):
     """
     n, d = X.shape
     size = largest_entry(X) or 1.0
-    Y = sp.diags_array(signs) @ sp.csr_array(X / size)  # HiGHS takes entries below 1e-9 for zero: the program in w * size
+    # HiGHS takes entries below 1e-9 for zero: the program in w * size
+    Y = sp.diags_array(signs) @ sp.csr_array(X / size)
     A = sp.hstack([-Y, Y, sp.csr_array(-signs[:, None]), sp.csr_array(signs[:, None]), -sp.eye_array(n)]).tocsc()
     slack = C * size
     penalties = np.minimum(penalties, 2 * n * slack)  # at a price of more than n slacks a weight is 0 anyway
@@ -725,12 +727,12 @@ class SparseMachine(ClassifierMixin, BaseEstimator, ABC):
     """
 
     @abstractmethod
-    def _check_parameters(self): ...
+    def _check_parameters(self) -> None: ...
 
     @abstractmethod
-    def _solve(self, X, signs): ...
+    def _solve(self, X: Matrix, signs: np.ndarray) -> tuple[np.ndarray, float, float, list[float]]: ...
 
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit to data and labels.
 
         Parameters
@@ -746,7 +748,8 @@ class SparseMachine(ClassifierMixin, BaseEstimator, ABC):
         Raises
         ------
         ValueError
-            `X` or `y` is not finite or out of range, or they do not fit together; `y` has one class; a parameter has an impossible value.
+            `X` or `y` is not finite or out of range, or they do not fit together; `y` has one class; a parameter has an
+            impossible value.
         """
         forget(self)
         self._check_parameters()
@@ -759,7 +762,7 @@ class SparseMachine(ClassifierMixin, BaseEstimator, ABC):
         self.n_iter_ = len(self.objectives_)
         return self
 
-    def decision_function(self, X):
+    def decision_function(self, X: ArrayLike) -> Array:
         """Decision values: above 0 for the second of two classes; one column for each of more than two.
 
         Parameters
@@ -772,7 +775,7 @@ class SparseMachine(ClassifierMixin, BaseEstimator, ABC):
         """
         return self._decide(X, "decision_function")
 
-    def _decide(self, X, method):
+    def _decide(self, X: ArrayLike, method: str) -> Array:
         check_is_fitted(self, "coef_")
         X = check_input(self, X, reset=False)
         check_library(self, X, self.coef_, method)
@@ -780,7 +783,7 @@ class SparseMachine(ClassifierMixin, BaseEstimator, ABC):
         values = X @ coef.T + self.intercept_
         return values[:, 0] if values.shape[1] == 1 else values
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> Array:
         """The most likely label of each sample.
 
         Parameters
@@ -793,17 +796,19 @@ class SparseMachine(ClassifierMixin, BaseEstimator, ABC):
             In the library of `X` if the labels are numbers.
         """
         values = self._decide(X, "predict")
-        return labels_by(from_numpy(round_ties(to_numpy(values)), values), self.classes_)  # ties by the order of classes
+        rounded = from_numpy(round_ties(to_numpy(values)), values)  # ties by the order of classes
+        return labels_by(rounded, self.classes_)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.array_api_support = True
         return tags
 
 # %% ../nbs/09_svm.ipynb #4f5943a3
+@_insert_docs
 class LPSVMClassifier(SparseMachine):
-    """The linear support vector machine with the sum of the absolute weights in place of their squares: a linear program.
+    """The linear support vector machine with absolute weights in place of their squares: a linear program.
 
     Minimises `|w|_1 + C sum_i max(0, 1 - y_i (x_i'w + b))`. Most weights are zero; `SelectFromModel` keeps the others.
     For dense and sparse data and arrays of any library; the program is solved on the host, by HiGHS.
@@ -815,20 +820,15 @@ class LPSVMClassifier(SparseMachine):
 
     Attributes
     ----------
-    coef_ : array, shape (1, n_features) or (n_classes, n_features)
-        In the library and the precision of `X`.
-    intercept_ : array, shape (1,) or (n_classes,)
-    classes_ : array, shape (n_classes,)
-        In the library of `X` if the labels are numbers.
+    %(linear_classifier)s
+    %(classes)s
     n_iter_ : int
         The number of linear programs solved: 1.
     dual_gap_ : float
         The duality gap, relative to the objective; for more than two classes the largest.
     objectives_ : list of float
         The objective; of more than two classes that of the first.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Where `X` had names.
+    %(features_in)s
 
     References
     ----------
@@ -844,58 +844,54 @@ class LPSVMClassifier(SparseMachine):
     (9, True)
     """
 
-    def __init__(self, C=1.0): self.C = C
+    def __init__(self, C: float = 1.0) -> None: self.C = C
 
-    def _check_parameters(self): check_positive("C", self.C)
+    def _check_parameters(self) -> None: check_positive("C", self.C)
 
-    def _solve(self, X, signs):
+    def _solve(self, X: Matrix, signs: np.ndarray) -> tuple[np.ndarray, float, float, list[float]]:
         w, b, objective, gap = l1_program(X, signs, np.ones(X.shape[1]), self.C)
         return w, b, gap, [objective]
 
 # %% ../nbs/09_svm.ipynb #6a583d16
-def scad(w, lam, a):
-    "The SCAD penalty of each weight: `lam |w|` near zero, constant from `a lam` on."
+def scad(w: np.ndarray, alpha: float, a: float) -> np.ndarray:
+    "The SCAD penalty of each weight: `alpha |w|` near zero, constant from `a alpha` on."
     w = np.abs(w)
-    middle = (2 * a * lam * w - w**2 - lam**2) / (2 * (a - 1))
-    return np.where(w <= lam, lam * w, np.where(w <= a * lam, middle, lam**2 * (a + 1) / 2))
+    middle = (2 * a * alpha * w - w**2 - alpha**2) / (2 * (a - 1))
+    return np.where(w <= alpha, alpha * w, np.where(w <= a * alpha, middle, alpha**2 * (a + 1) / 2))
 
-def scad_slope(w, lam, a):
+def scad_slope(w: np.ndarray, alpha: float, a: float) -> np.ndarray:
     "Its derivative."
     w = np.abs(w)
-    return np.where(w <= lam, lam, np.maximum(a * lam - w, 0) / (a - 1))
+    return np.where(w <= alpha, alpha, np.maximum(a * alpha - w, 0) / (a - 1))
 
+@_insert_docs
 class SCADSVMClassifier(SparseMachine):
-    """The linear support vector machine with the SCAD penalty, which leaves large weights alone, by local linear approximation.
+    """The linear support vector machine with the SCAD penalty, which leaves large weights alone.
 
-    Minimises `sum_j scad(w_j) + (1/n) sum_i max(0, 1 - y_i (x_i'w + b))` by a sequence of linear programs, each with the
-    slopes of the penalty at the last weights; the objective never rises. For dense and sparse data and arrays of any
-    library; the programs are solved on the host, by HiGHS.
+    Minimises `sum_j scad(w_j) + (1/n) sum_i max(0, 1 - y_i (x_i'w + b))` by local linear approximation: a sequence of
+    linear programs, each with the slopes of the penalty at the last weights; the objective never rises. For dense and
+    sparse data and arrays of any library; the programs are solved on the host, by HiGHS.
 
     Parameters
     ----------
-    lam : float
-        The slope of the penalty at zero, and the size of weight up to which it stays that.
+    alpha : float
+        Regularisation: the slope of the penalty at zero, and the size of weight up to which it stays that.
     a : float
-        The penalty is constant from `a lam` on; above 2.
+        The penalty is constant from `a alpha` on; above 2.
     max_iter : int
         Of linear programs.
 
     Attributes
     ----------
-    coef_ : array, shape (1, n_features) or (n_classes, n_features)
-        In the library and the precision of `X`.
-    intercept_ : array, shape (1,) or (n_classes,)
-    classes_ : array, shape (n_classes,)
-        In the library of `X` if the labels are numbers.
+    %(linear_classifier)s
+    %(classes)s
     n_iter_ : int
         The number of linear programs solved.
     dual_gap_ : float
         The largest relative duality gap of these.
     objectives_ : list of float
         After each program, for the class that took most.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Where `X` had names.
+    %(features_in)s
 
     References
     ----------
@@ -906,27 +902,28 @@ class SCADSVMClassifier(SparseMachine):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from fsel_book import SCADSVMClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> machine = SCADSVMClassifier(lam=0.05).fit(X / X.std(axis=0), y)
+    >>> machine = SCADSVMClassifier(alpha=0.05).fit(X / X.std(axis=0), y)
     >>> bool(machine.score(X / X.std(axis=0), y) > 0.9)
     True
     """
 
-    def __init__(self, lam=0.05, a=3.7, max_iter=20):
-        self.lam = lam
+    def __init__(self, alpha: float = 0.05, a: float = 3.7, max_iter: int = 20) -> None:
+        self.alpha = alpha
         self.a = a
         self.max_iter = max_iter
 
-    def _check_parameters(self):
-        check_positive("lam", self.lam)
+    def _check_parameters(self) -> None:
+        check_positive("alpha", self.alpha)
         check_positive("a", self.a, 2)
         check_draws(self.max_iter, 1, name="max_iter")
 
-    def _solve(self, X, signs):
+    def _solve(self, X: Matrix, signs: np.ndarray) -> tuple[np.ndarray, float, float, list[float]]:
         n, d = X.shape
-        w, objectives, gaps = np.zeros(d), [], []
+        w, objectives, gaps = np.zeros(d), list[float](), list[float]()
         for _ in range(self.max_iter):
-            w, b, _, gap = l1_program(X, signs, scad_slope(w, self.lam, self.a), 1 / n)
+            w, b, _, gap = l1_program(X, signs, scad_slope(w, self.alpha, self.a), 1 / n)
             gaps.append(gap)
-            objectives.append(float(scad(w, self.lam, self.a).sum() + np.maximum(0, 1 - signs * (X @ w + b)).sum() / n))
+            slack = np.maximum(0, 1 - signs * (X @ w + b)).sum()
+            objectives.append(float(scad(w, self.alpha, self.a).sum() + slack / n))
             if len(objectives) > 1 and objectives[-2] - objectives[-1] <= 1e-10 * abs(objectives[-2]): break
         return w, b, max(gaps), objectives

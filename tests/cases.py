@@ -260,7 +260,14 @@ class Case:
 
     def make(self, r=None, **keywords):
         seed = {"random_state": 0} if self.random else {}
+        if not self.weighted:
+            keywords.pop("rescale", None)
         return self.selector(r, **{**self.keywords, **seed, **keywords})
+
+    @property
+    def weighted(self):
+        """Whether the selector has weights to rescale by."""
+        return "rescale" in self.selector().get_params()
 
 
 def edge_of(space, r):
@@ -310,7 +317,7 @@ def by_dual_set(rule):
     return Case(DSFSelector, function, promise, {"rule": rule}, auto=True, lengths=True, untied=lambda n: n - 1)
 
 
-def kept_by_draws(space, r, delta=0.1):
+def kept_by_draws(space, r, delta=0.01):
     """The lower end of leverage sampling, found by bisection of r kl(x / k, 1 / k) = log(2 k / delta)."""
     k, low, high = space.shape[1], 0.0, 1.0
     for _ in range(60):

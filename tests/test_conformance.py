@@ -54,7 +54,7 @@ SUPERVISED = [
 CLASSIFIERS = [
     RLSClassifier(),
     RLSClassifier(kernel="rbf"),
-    RLSClassifier(lam=0.0),
+    RLSClassifier(alpha=0.0),
     LPSVMClassifier(),
     SCADSVMClassifier(),
     DualProjectionClassifier(random_state=0),

@@ -1162,7 +1162,7 @@ def test_the_drift_of_a_sketched_space_is_measured():
     assert 1e-6 < expected < 0.2
     assert drift(space) == pytest.approx(expected, rel=1e-6)
     assert drift(row_space(X, 40)) == 0
-    selector = RSFSelector(300, rank=40, random_state=0).fit(X)
+    selector = RSFSelector(300, rank=40, delta=0.1, random_state=0).fit(X)
     promise = rand_promise(40, 300, 0.1, expected)
     assert selector.certificate_.promise.cross == pytest.approx(promise.cross, rel=1e-6)
 

@@ -271,7 +271,7 @@ WORK = {
         [(0, 2), (0, 2)],
     ),
     "RLSC": (lambda X, y, s, t, c: machine(RLSClassifier(0.1 * s * s), X, c.signs)[:1], [(-1, 0)]),
-    "RLSC, lam=0": (lambda X, y, s, t, c: machine(RLSClassifier(0.0), X, c.signs)[:1], [(-1, 0)]),
+    "RLSC, alpha=0": (lambda X, y, s, t, c: machine(RLSClassifier(0.0), X, c.signs)[:1], [(-1, 0)]),
     "classifier": (
         lambda X, y, s, t, c: machine(
             DualProjectionClassifier(alpha=float(s) ** 2, tol=1e-9, random_state=0), X, c.signs

@@ -912,7 +912,7 @@ def test_selection_is_that_of_the_inner_selector_on_the_support_vectors(case, fo
     assert_array_equal(selector.support_, by_hand.support_)
     assert_allclose(dense(selector.transform(form(X))), dense(by_hand.transform(form(X))), rtol=1e-9)
     assert_allclose(selector.certificate_.eigenvalues, by_hand.certificate_.eigenvalues, rtol=1e-9)
-    assert selector.rescale is True and sp.issparse(selector.transform(form(X))) == (form is not np.asarray)
+    assert selector.rescale is case.weighted and sp.issparse(selector.transform(form(X))) == (form is not np.asarray)
     assert inner.get_params() == before and not hasattr(inner, "selected_") and not hasattr(svm, "support_")
     assert selector.selector_ is not inner
 
@@ -1169,7 +1169,7 @@ def test_lpsvm_does_not_depend_on_the_scale(scale):
 def test_a_tiny_price_of_slack_gives_no_weights_and_the_larger_class():
     X = PROGRAMS["tall"](np.random.default_rng(0))
     y = np.where(np.arange(50) % 3 == 0, "few", "many")
-    for machine in (LPSVMClassifier(1e-6), SCADSVMClassifier(lam=1e3)):
+    for machine in (LPSVMClassifier(1e-6), SCADSVMClassifier(alpha=1e3)):
         machine.fit(X, y)
         assert np.all(machine.coef_ == 0) and set(machine.predict(X)) == {"many"}
     assert abs(machine.intercept_[0]) == pytest.approx(1)
@@ -1215,7 +1215,7 @@ def scad_problem(seed):
 
 def scad_price(X, signs, machine):
     w, b = machine.coef_[0], machine.intercept_[0]
-    return scad(w, machine.lam, machine.a).sum() + slack(X, signs, w, b) / len(signs)
+    return scad(w, machine.alpha, machine.a).sum() + slack(X, signs, w, b) / len(signs)
 
 
 def test_scad_never_rises():
@@ -1270,7 +1270,7 @@ def test_scad_leaves_large_weights_alone():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200, 10))
     signs = np.where(X[:, 0] + 0.1 * rng.standard_normal(200) > 0, 1.0, -1.0)
-    flat = SCADSVMClassifier(lam=0.2).fit(X, signs)
+    flat = SCADSVMClassifier(alpha=0.2).fit(X, signs)
     l1 = LPSVMClassifier(1 / (200 * 0.2)).fit(X, signs)
     assert abs(flat.coef_[0, 0]) > 1.2 * abs(l1.coef_[0, 0])
     assert abs(flat.coef_[0, 0]) >= 3.7 * 0.2 and np.count_nonzero(flat.coef_[0, 1:]) <= 2
@@ -1322,7 +1322,7 @@ def test_each_class_against_the_rest(machine):
     assert found.dual_gap_ == max(gaps)
     chosen = np.searchsorted(found.classes_, found.predict(X))
     assert np.all(values[np.arange(80), chosen] >= values.max(axis=1) - 1e-9) and found.score(X, y) > 0.4
-    same = clone(machine).set_params(**({"C": 1e-9} if "C" in machine.get_params() else {"lam": 1e3})).fit(X, y)
+    same = clone(machine).set_params(**({"C": 1e-9} if "C" in machine.get_params() else {"alpha": 1e3})).fit(X, y)
     assert np.all(same.coef_ == 0) and len(set(same.predict(X))) == 1
 
 
@@ -1332,8 +1332,8 @@ def test_objectives_are_of_the_class_that_took_most():
         rng = np.random.default_rng(seed)
         X = rng.standard_normal((60, 5))
         y = np.argmax(X[:, :3] + 0.5 * rng.standard_normal((60, 3)), axis=1)
-        found = SCADSVMClassifier(lam=0.02).fit(X, y)
-        alone = [SCADSVMClassifier(lam=0.02).fit(X, y == k) for k in range(3)]
+        found = SCADSVMClassifier(alpha=0.02).fit(X, y)
+        alone = [SCADSVMClassifier(alpha=0.02).fit(X, y == k) for k in range(3)]
         most = max(alone, key=lambda machine: machine.n_iter_)
         assert len(found.objectives_) == found.n_iter_ == most.n_iter_ and found.objectives_ == most.objectives_
 
@@ -1408,7 +1408,7 @@ def test_machines_refuse_what_is_wrong(machine):
 
 PARAMETERS = [
     *[(LPSVMClassifier(), "C", value) for value in (0, -1.0, np.inf, np.nan, "one", None, True)],
-    *[(SCADSVMClassifier(), "lam", value) for value in (0, -1.0, np.inf, np.nan, "one", None, True)],
+    *[(SCADSVMClassifier(), "alpha", value) for value in (0, -1.0, np.inf, np.nan, "one", None, True)],
     *[(SCADSVMClassifier(), "a", value) for value in (2, 2.0, 1.0, np.inf, np.nan, "one", None)],
     *[(SCADSVMClassifier(), "max_iter", value) for value in (0, -1, 1.5, "one", None, True)],
 ]

@@ -111,7 +111,8 @@ def closed_form_against_refitting(data, n, d):
         half = 0.5  # half of the features are left on average
         return (time.perf_counter() - start) / fits * candidates * half, None
 
-    return timed(lambda: squared_linear_path(X, EmpiricalRisk("squared_error", y, 1.0), intercept=False)), a_few_fits, nothing
+    risk = EmpiricalRisk("squared_error", y, 1.0)
+    return timed(lambda: squared_linear_path(X, risk, intercept=False)), a_few_fits, nothing
 
 
 def mismatch(data, n, length):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import swept
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
@@ -69,6 +70,7 @@ def test_a_trial_runs_on_one_thread():
             assert set(record["threads"]) == {1}
 
 
+@pytest.mark.sweep
 @pytest.mark.slow
 def test_a_trial_of_a_program_of_its_own_runs_on_two_processes(tmp_path):
     """As in a notebook, where workers cannot import the trial, but can import the cached readers that it calls."""
@@ -155,8 +157,7 @@ def program(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("how", ["SIGINT", "SIGKILL"])
+@swept(("how", "n_jobs"), [("SIGKILL", 2)], [("SIGINT", 1), ("SIGINT", 2), ("SIGKILL", 1)])
 def test_an_interrupted_run_is_resumed(tmp_path, program, n_jobs, how):
     file, number = tmp_path / "results" / "slow.jsonl", getattr(signal, how)
     stopped = program(file.parent, n_jobs, stdout=subprocess.DEVNULL)

@@ -4,12 +4,14 @@
 __all__ = ['SLACK_BITS', 'RULES_AS_PRINTED', 'COLUMNS', 'RULES', 'lower_coefficients', 'upper_coefficients', 'barrier_constants',
            'opening', 'round_ties', 'within_ties', 'check_rule', 'check_request', 'bss_reference', 'plus_identity',
            'shifted_inverse', 'square_less_inverse', 'Barriers', 'SingleDraw', 'chunks', 'Search', 'in_order',
-           'LargestNorm', 'top_eigenvalue_bound', 'as_float32', 'Bounds', 'LargestSlack', 'LeverageBlock', 'bss',
-           'bss_promise', 'bss_draws', 'sketched_space', 'BSSSelector']
+           'LargestNorm', 'top_eigenvalue_bound', 'as_float32', 'LargestSlack', 'LeverageBlock', 'bss', 'bss_promise',
+           'bss_draws', 'sketched_space', 'BSSSelector']
 
 # %% ../nbs/04_bss.ipynb #33a3af03
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, Protocol
 
 import array_api_compat
 import numpy as np
@@ -17,56 +19,59 @@ from scipy.linalg.lapack import dpotrf
 from sklearn.utils import check_random_state
 from tqdm import tqdm
 
-from .arrays import as_float64, by_columns, from_numpy, namespace, small_work, to_numpy
+from .arrays import (Array, Seed, _insert_docs, as_float64, by_columns, from_numpy, namespace, small_work,
+                              to_numpy)
 from .sampling import NEGLIGIBLE, CertifiedSelector, Promise, Sampling, check_draws, check_unit
-from .spectra import as_space, row_space
+from .spectra import RowSpace, as_space, row_space
 
 # %% ../nbs/04_bss.ipynb #eda95fae
-def lower_coefficients(lam, L):
+def lower_coefficients(lam: np.ndarray, L: float) -> np.ndarray:
     "`c` with `lower(v) = sum_j c_j (q_j'v)^2`, for the eigenvalues `lam` of `A` and the fence at `L`."
     a, b = 1 / (lam - (L + 1)), 1 / (lam - L)
     return a**2 / (a.sum() - b.sum()) - a
 
-def upper_coefficients(lam, U, delta_U):
+def upper_coefficients(lam: np.ndarray, U: float, delta_U: float) -> np.ndarray:
     "`c` with `upper(v) = sum_j c_j (q_j'v)^2`, for the eigenvalues `lam` of `A` and the fence at `U`."
     a, b = 1 / (U + delta_U - lam), 1 / (U - lam)
     return a**2 / (b.sum() - a.sum()) + a
 
-def barrier_constants(ell, r):
+def barrier_constants(ell: float, r: float) -> tuple[float, float]:
     "`sqrt(r l)` and `delta_U`."
     return np.sqrt(r * ell), (1 + np.sqrt(ell / r)) / (1 - np.sqrt(ell / r))
 
-def opening(ell, r):
+def opening(ell: float, r: float) -> float:
     "`s = sqrt(l / r)`, by which the fences leave the promised interval open; 0 for a single draw, which needs none."
-    return 0.0 if r == 1 == round(ell) else np.sqrt(ell / r)
+    return 0.0 if r == 1 == round(ell) else float(np.sqrt(ell / r))
 
 # %% ../nbs/04_bss.ipynb #664725da
-def round_ties(x, bits=33):
+def round_ties(x: Any, bits: int = 33) -> Any:
     """Round off the last bits of `x`, so that values which differ by rounding error only compare equal."""
     mantissa, exponent = np.frexp(x)
     return np.ldexp(np.round(np.ldexp(mantissa, bits)), exponent - bits)
 
 SLACK_BITS = 20  # lower - upper is a difference of nearly equal numbers: compared to six digits
 
-def within_ties(slack):
+def within_ties(slack: Any) -> Any:
     "A little less than `slack`: what is not below it may round to the same."
     return slack - 4e-6 * abs(slack)
 
 # %% ../nbs/04_bss.ipynb #8411b151
 RULES_AS_PRINTED = ["largest-norm", "best"]
 
-def check_rule(rule, rules):
+def check_rule(rule: str, rules: Iterable[str]) -> None:
     "Say so if there is no such rule."
-    if rule not in list(rules): raise ValueError(f"rule={rule!r} is not possible: give one of {', '.join(map(repr, rules))}.")
+    if rule not in list(rules):
+        raise ValueError(f"rule={rule!r} is not possible: give one of {', '.join(map(repr, rules))}.")
 
-def check_request(ell, r, rule, rules):
+def check_request(ell: int, r: int, rule: str, rules: Iterable[str]) -> None:
     "Say so if the theorem cannot give what was asked for."
     check_rule(rule, rules)
     if ell == 1: check_draws(r, 1)
     else: check_draws(r, ell + 1, why=f", above the rank of V, which is {ell}")
 
 # %% ../nbs/04_bss.ipynb #6da9f523
-def bss_reference(V, r, rule="largest-norm", steps=None):
+def bss_reference(V: Array, r: int, rule: Literal["largest-norm", "best"] = "largest-norm",
+                  steps: int | None = None) -> Sampling:
     """Single-set spectral sparsification as printed: all columns judged at every step.
 
     The oracle of `bss`, which returns the same and is faster.
@@ -102,7 +107,7 @@ def bss_reference(V, r, rule="largest-norm", steps=None):
     check_request(ell, r, rule, RULES_AS_PRINTED)
     rows = to_numpy(V).astype(np.float64)
     norms = round_ties(np.sum(rows**2, axis=1))
-    if r == ell: return Sampling.from_draws([i := np.argmax(norms)], 1 / rows[i]**2, d, V)
+    if r == ell: return Sampling.from_draws([i := int(np.argmax(norms))], 1 / rows[i]**2, d, V)
     root, delta_U = barrier_constants(ell, r)
     A = np.zeros((ell, ell))
     draws: list = []
@@ -125,7 +130,7 @@ def bss_reference(V, r, rule="largest-norm", steps=None):
     return Sampling.from_draws(draws, np.array(weights) * (1 - np.sqrt(ell / r)) / r, d, V)
 
 # %% ../nbs/04_bss.ipynb #636f486f
-def plus_identity(A, c):
+def plus_identity(A: np.ndarray, c: float | np.ndarray) -> np.ndarray:
     "`A + c I`, or with a vector `c` its entries on the diagonal in place of `c`."
     A = A.copy()
     A.flat[::len(A) + 1] += c
@@ -133,13 +138,16 @@ def plus_identity(A, c):
 
 COLUMNS = 32  # beside the diagonal, at most: then the eigendecomposition is made anew
 
-def shifted_inverse(lam, W, c, sign):
-    "`D`, `F` and `S`, for which `D - F S F'` is the inverse of `sign (A - c I)`, where `A` has `lam` on the diagonal and `W W'` beside it."
+def shifted_inverse(lam: np.ndarray, W: np.ndarray, c: float, sign: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """`D`, `F` and `S`, for which `D - F S F'` is the inverse of `sign (A - c I)`.
+
+    `A` has `lam` on the diagonal and `W W'` beside it.
+    """
     D = sign / (lam - c)
     F = D[:, None] * W
     return D, F, np.linalg.inv(plus_identity(W.T @ F, sign))
 
-def square_less_inverse(inverse, gap):
+def square_less_inverse(inverse: tuple[np.ndarray, np.ndarray, np.ndarray], gap: float) -> np.ndarray:
     "`X^2 / gap - X` for the `X` that `inverse` stands for."
     D, F, S = inverse
     FS = F @ S
@@ -158,21 +166,22 @@ class Barriers:
         The number of draws to come.
     """
 
-    def __init__(self, ell, r):
+    def __init__(self, ell: int, r: float) -> None:
         self.root, self.delta_U = barrier_constants(ell, r)
         self.tau, self.A = 0, np.zeros((ell, ell))
         self.trace_L, self.trace_U = ell / self.root, ell / (self.delta_U * self.root)
-        self.lam, self.Q, self.W, self.most = np.zeros(ell), np.eye(ell), np.empty((ell, 0)), min(COLUMNS, 4 + ell // 4)
+        self.lam, self.Q, self.W = np.zeros(ell), np.eye(ell), np.empty((ell, 0))
+        self.most = min(COLUMNS, 4 + ell // 4)
         self.shift()
 
-    def decompose(self):
+    def decompose(self) -> None:
         "The eigendecomposition of `A` as it is now."
         self.lam, self.Q = np.linalg.eigh(self.A)
         self.W = self.W[:, :0]
         if not self.a < self.lam[0] <= self.lam[-1] < self.b:
             raise FloatingPointError("An eigenvalue has met a barrier: V is too far from orthonormal for its rank.")
 
-    def shift(self):
+    def shift(self) -> None:
         "Put the fences where step `tau` has them, and prepare the inverses at their next positions `a` and `b`."
         self.L, self.U = self.tau - self.root, self.delta_U * (self.tau + self.root)
         self.a, self.b = self.L + 1, self.U + self.delta_U
@@ -181,23 +190,23 @@ class Barriers:
         self.next_L, self.next_U = (D.sum() - np.vdot(S, F.T @ F) for D, F, S in self.inverses)
         self.gap_L, self.gap_U = self.next_L - self.trace_L, self.trace_U - self.next_U
 
-    def forms(self, rows):
+    def forms(self, rows: np.ndarray) -> list[np.ndarray]:
         "For each row v: `v'M_L^-1 v`, `v'M_L^-2 v`, `v'M_U^-1 v`, `v'M_U^-2 v`."
         Y = rows @ self.Q
         images = [Y * D - (Y @ F) @ S @ F.T for D, F, S in self.inverses]
         return [np.einsum("ij,ij->i", x, y) for X in images for x, y in ((Y, X), (X, X))]
 
-    def lower_upper(self, rows):
+    def lower_upper(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         "`lower(v)` and `upper(v)` for each row."
         l1, l2, u1, u2 = self.forms(rows)
         return l2 / self.gap_L - l1, u2 / self.gap_U + u1
 
-    def slack_matrix(self):
+    def slack_matrix(self) -> np.ndarray:
         "The symmetric `C` with `v'Cv = lower(v) - upper(v)`."
         below, above = self.inverses
         return self.Q @ (square_less_inverse(below, self.gap_L) + square_less_inverse(above, -self.gap_U)) @ self.Q.T
 
-    def add(self, v):
+    def add(self, v: np.ndarray) -> float:
         "Add `t v v'` to `A` with `1/t` half-way between upper(v) and lower(v), go to the next step, return `t`."
         l1, l2, u1, u2 = (form[0] for form in self.forms(v[None]))
         t = 2 / (l2 / self.gap_L - l1 + u2 / self.gap_U + u1)
@@ -212,14 +221,19 @@ class Barriers:
 # %% ../nbs/04_bss.ipynb #3ce060b7
 class SingleDraw:
     "In the place of the fences for a single draw at rank one."
-    def lower_upper(self, rows): return rows[:, 0]**2, 0.0
-    def slack_matrix(self): return np.ones((1, 1))
-    def add(self, v, price=0.0): return 1 / v[0]**2
+    def lower_upper(self, rows: np.ndarray) -> tuple[np.ndarray, float]: return rows[:, 0]**2, 0.0
+    def slack_matrix(self) -> np.ndarray: return np.ones((1, 1))
+    def add(self, v: np.ndarray, price: float = 0.0) -> float: return 1 / v[0]**2
 
 # %% ../nbs/04_bss.ipynb #d0a7b5dc
-def chunks(indices, size=4096):
+def chunks(indices: np.ndarray, size: int = 4096) -> Iterator[np.ndarray]:
     "`indices` in pieces."
     for a in range(0, len(indices), size): yield indices[a:a + size]
+
+class _Fences(Protocol):
+    "What a search asks of the fences, of this theorem or of another."
+    def lower_upper(self, rows: np.ndarray) -> tuple[Any, Any]: ...
+    def slack_matrix(self) -> np.ndarray: ...
 
 class Search:
     """What every rule keeps of the columns, on the host; a rule adds `pick(barriers)`.
@@ -232,50 +246,55 @@ class Search:
         What comes off the slack of each column.
     """
 
-    def __init__(self, space, rng, prices=None):
-        self.space, self.rng = space, rng
+    def __init__(self, space: RowSpace, rng: np.random.RandomState | None, prices: np.ndarray | None = None) -> None:
+        self.space = space
+        self.rng: Any = rng  # None is enough for a rule that draws nothing
         self.norms = to_numpy(space.scores64)
         self.prices = np.broadcast_to(0.0, len(self.norms)) if prices is None else prices
         self.usable = self.norms > NEGLIGIBLE
         self.fresh = self.usable.copy()
 
-    def rows(self, indices):
+    @abstractmethod
+    def pick(self, barriers: _Fences) -> tuple[int, np.ndarray]:
+        "The column to take and its row of `V`."
+
+    def rows(self, indices: np.ndarray | list[int]) -> np.ndarray:
         "Rows of `V` on the host."
         return to_numpy(self.space.rows(indices))
 
-    def take(self, i):
+    def take(self, i: int) -> None:
         "Column `i` was taken."
         self.fresh[i] = False
 
-    def slack(self, barriers, indices, rows):
+    def slack(self, barriers: _Fences, indices: np.ndarray, rows: np.ndarray) -> np.ndarray:
         "`lower - upper`, less the price, of some columns: they are feasible where it is not negative."
         lower, upper = barriers.lower_upper(rows)
         return lower - upper - self.prices[indices]
 
-    def largest_slack(self, barriers, mask):
+    def largest_slack(self, barriers: _Fences, mask: np.ndarray) -> tuple[float, int]:
         "The largest slack in `mask` and its index, by looking at all columns there."
         C, best = barriers.slack_matrix(), (-np.inf, -1)
         for block in chunks(np.flatnonzero(mask)):
             rows = self.rows(block)
             slack = round_ties(np.einsum("ij,ij->i", rows @ C, rows) - self.prices[block], SLACK_BITS)
-            if slack.max() > best[0]: best = slack.max(), block[np.argmax(slack)]
+            if slack.max() > best[0]: best = slack.max(), int(block[np.argmax(slack)])
         return best
 
-    def pick_by_full_scan(self, barriers):
+    def pick_by_full_scan(self, barriers: _Fences) -> tuple[int, np.ndarray]:
         "The fresh column of largest slack, or where none is feasible the taken one, with its row."
         slack, i = self.largest_slack(barriers, self.fresh)
         if slack < 0: _, i = self.largest_slack(barriers, self.usable)
         return i, self.rows([i])[0]
 
 # %% ../nbs/04_bss.ipynb #0c1a606d
-def in_order(keys, indices):
+def in_order(keys: np.ndarray, indices: np.ndarray) -> np.ndarray:
     "`indices` by decreasing key; the lower index first among equals, if they are increasing."
     return indices[np.argsort(-keys[indices], kind="stable")]
 
 class LargestNorm(Search):
     """The feasible column of largest norm: scan by norm, stop at the first."""
 
-    def __init__(self, space, rng, prices=None):
+    def __init__(self, space: RowSpace, rng: np.random.RandomState | None, prices: np.ndarray | None = None) -> None:
         super().__init__(space, rng, prices)
         d, ell = space.shape
         self.keys = np.where(self.usable, round_ties(self.ranking()), -np.inf)
@@ -284,16 +303,16 @@ class LargestNorm(Search):
         self.early = in_order(self.keys, np.flatnonzero(self.usable & (self.keys >= self.edge)))
         self.head = self.rows(self.early[:size])
 
-    def ranking(self):
+    def ranking(self) -> np.ndarray:
         "What decides the order."
         return self.norms
 
     @cached_property
-    def order(self):
+    def order(self) -> np.ndarray:
         "All columns that can be taken, in their order."
         return np.concatenate([self.early, in_order(self.keys, np.flatnonzero(self.usable & (self.keys < self.edge)))])
 
-    def blocks(self):
+    def blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         "Fresh columns in their order, then those taken before: indices and rows."
         left = np.flatnonzero(self.fresh[self.early[:len(self.head)]])
         a, b = 0, 16
@@ -306,15 +325,15 @@ class LargestNorm(Search):
         taken = self.order[~self.fresh[self.order]]
         yield taken, self.rows(taken)
 
-    def pick(self, barriers):
+    def pick(self, barriers: _Fences) -> tuple[int, np.ndarray]:
         for indices, rows in self.blocks():
             feasible = np.flatnonzero(self.slack(barriers, indices, rows) >= 0)
             if len(feasible): return indices[feasible[0]], rows[feasible[0]]
         return self.pick_by_full_scan(barriers)
 
 # %% ../nbs/04_bss.ipynb #14bd6dd1
-def top_eigenvalue_bound(E, start, steps=8):
-    """An upper bound on the largest eigenvalue of the symmetric `E`, guessed by Lanczos, proved by Cholesky; its vector."""
+def top_eigenvalue_bound(E: np.ndarray, start: np.ndarray, steps: int = 8) -> tuple[float, np.ndarray]:
+    """An upper bound on the largest eigenvalue of the symmetric `E`, by Lanczos, proved by Cholesky; its vector."""
     if len(E) <= 32:  # small enough to have all of them, to rounding
         lam, Q = np.linalg.eigh(E)
         return lam[-1] + 1e-12 * np.abs(lam).max(), Q[:, -1]
@@ -337,15 +356,15 @@ def top_eigenvalue_bound(E, start, steps=8):
         margin *= 4  # soon above the norm of E
 
 # %% ../nbs/04_bss.ipynb #b4e86038
-def as_float32(space):
+def as_float32(space: RowSpace) -> np.ndarray:
     "The basis `V` of a dense NumPy space in float32, made in blocks."
     return np.concatenate([space.rows(block).astype(np.float32) for block in chunks(np.arange(space.shape[0]))])
 
 # %% ../nbs/04_bss.ipynb #274ac859
-class Bounds(Search):
-    """Bounds on `v'Cv` that are kept from step to step."""
+class LargestSlack(Search):
+    """The column of largest slack, found through bounds on `v'Cv` that are kept from step to step."""
 
-    def __init__(self, space, rng, prices=None):
+    def __init__(self, space: RowSpace, rng: np.random.RandomState | None, prices: np.ndarray | None = None) -> None:
         super().__init__(space, rng, prices)
         d, ell = space.shape
         self.C, self.bound, self.sigma = np.zeros((ell, ell)), np.where(self.usable, 0.0, -np.inf), 1.0
@@ -353,7 +372,7 @@ class Bounds(Search):
         self.leaders = np.array([np.argmax(round_ties(self.norms))])
         self.screen: Any = as_float32(space) if array_api_compat.is_numpy_array(space.X) and ell <= 3500 else None
 
-    def raise_bounds(self, C):
+    def raise_bounds(self, C: np.ndarray) -> None:
         "From bounds on `v'Cv` for the last step to bounds for this one."
         mu, self.direction = top_eigenvalue_bound(C - self.sigma * self.C, self.direction + self.start)
         self.bound *= self.sigma
@@ -362,13 +381,13 @@ class Bounds(Search):
         self.sigma *= 1.002 if self.direction @ self.C @ self.direction > quotient else 1 / 1.002
         self.C = C
 
-    def evaluate(self, indices):
+    def evaluate(self, indices: np.ndarray) -> None:
         "Replace bounds by values, in float64."
         for block in chunks(indices):
             rows = self.rows(block)
             self.bound[block] = np.einsum("ij,ij->i", rows @ self.C, rows)
 
-    def evaluate_roughly(self, indices):
+    def evaluate_roughly(self, indices: np.ndarray) -> float:
         "Replace bounds by float32 values plus what rounding may have taken; return what the largest surely reaches."
         C = self.C.astype(np.float32)
         error = (2 * len(self.C) + 6) * 2.0**-24 * np.linalg.norm(self.C)
@@ -377,15 +396,11 @@ class Bounds(Search):
             self.bound[block] = np.einsum("ij,ij->i", rows @ C, rows) + error * self.norms[block]
         return np.max(self.reach(indices) - 2 * error * self.norms[indices], initial=-np.inf)
 
-    def reach(self, indices):
+    def reach(self, indices: np.ndarray | slice) -> np.ndarray:
         "Bounds on the slack."
         return self.bound[indices] - self.prices[indices]
 
-# %% ../nbs/04_bss.ipynb #4ad09548
-class LargestSlack(Bounds):
-    """The column of largest slack, found through the bounds."""
-
-    def pick(self, barriers):
+    def pick(self, barriers: _Fences) -> tuple[int, np.ndarray]:
         self.raise_bounds(barriers.slack_matrix())
         leaders = self.leaders[self.fresh[self.leaders]]
         self.evaluate(leaders)
@@ -406,7 +421,7 @@ class LargestSlack(Bounds):
 class LeverageBlock(Search):
     """The largest slack in a random block drawn by leverage; all columns are looked at where none is feasible."""
 
-    def pick(self, barriers):
+    def pick(self, barriers: _Fences) -> tuple[int, np.ndarray]:
         cumulative = np.cumsum(np.where(self.fresh, self.norms, 0.0))
         if cumulative[-1] > 0:
             indices = np.unique(np.searchsorted(cumulative, self.rng.random_sample(64) * cumulative[-1], side="right"))
@@ -417,9 +432,10 @@ class LeverageBlock(Search):
         return self.pick_by_full_scan(barriers)
 
 # %% ../nbs/04_bss.ipynb #d8f124c0
-RULES: dict = {"largest-norm": LargestNorm, "best": LargestSlack, "sampled": LeverageBlock}
+RULES: dict[str, type[Search]] = {"largest-norm": LargestNorm, "best": LargestSlack, "sampled": LeverageBlock}
 
-def bss(V, r, rule="largest-norm", random_state=None, verbose=0):
+def bss(V: Array | RowSpace, r: int, rule: Literal["largest-norm", "best", "sampled"] = "largest-norm",
+        random_state: Seed = None, verbose: int = 0) -> Sampling:
     """Single-set spectral sparsification: `r` weighted picks of rows of `V` that keep `V'V` near the identity.
 
     Parameters
@@ -464,9 +480,11 @@ def bss(V, r, rule="largest-norm", random_state=None, verbose=0):
     space = as_space(V)
     d, ell = space.shape
     check_request(ell, r, rule, list(RULES))
-    search, draws, weights = RULES[rule](space, check_random_state(random_state)), [], []
+    search = RULES[rule](space, check_random_state(random_state))
+    draws: list[int] = []
+    weights: list[float] = []
     with small_work(ell):
-        barriers = Barriers(ell, r) if r > ell else SingleDraw()
+        barriers: Any = Barriers(ell, r) if r > ell else SingleDraw()
         for _ in tqdm(range(r), desc="bss", disable=not verbose):
             i, v = search.pick(barriers)
             search.take(i)
@@ -475,7 +493,7 @@ def bss(V, r, rule="largest-norm", random_state=None, verbose=0):
     return Sampling.from_draws(draws, np.array(weights) * (1 - opening(ell, r)) / r, d, space.X)
 
 # %% ../nbs/04_bss.ipynb #4a7c59a5
-def bss_promise(ell, r):
+def bss_promise(ell: int, r: int) -> Promise:
     """What the theorem promises of BSS at rank `ell` with `r` draws.
 
     Parameters
@@ -501,13 +519,13 @@ def bss_promise(ell, r):
     return Promise(float((1 - s)**2), float((1 + s)**2))
 
 # %% ../nbs/04_bss.ipynb #62969f3a
-def bss_draws(ell, epsilon):
-    "The number of draws for which the theorem promises `|I - M| <= epsilon` at rank `ell`."
-    s = epsilon / (np.sqrt(1 + epsilon) + 1)  # sqrt(1 + epsilon) - 1 without cancellation
+def bss_draws(ell: int, eps: float) -> int:
+    "The number of draws for which the theorem promises `|I - M| <= eps` at rank `ell`."
+    s = eps / (np.sqrt(1 + eps) + 1)  # sqrt(1 + eps) - 1 without cancellation
     return max(ell + 1, int(min(np.ceil(ell / s**2), 1e18)))
 
 # %% ../nbs/04_bss.ipynb #761078d2
-def sketched_space(space, size, random_state):
+def sketched_space(space: RowSpace, size: int, random_state: Seed) -> RowSpace:
     "The `RowSpace` of `size` random mixtures of the samples, cut to the dimension of `space`."
     X = space.X.tocsc() if hasattr(space.X, "tocsc") else space.X
     G = check_random_state(random_state).standard_normal((size, X.shape[0]))
@@ -518,50 +536,36 @@ def sketched_space(space, size, random_state):
     return mixtures.truncate(ell)
 
 # %% ../nbs/04_bss.ipynb #132887da
+@_insert_docs
 class BSSSelector(CertifiedSelector):
     """Feature selection by single-set spectral sparsification, with a certificate.
 
-    Deterministic (unless `rule="sampled"` or with a sketch), unsupervised, for dense and sparse data and arrays of any library.
+    Deterministic (unless `rule="sampled"` or with a sketch), unsupervised, for dense and sparse data and arrays of any
+    library.
 
     Parameters
     ----------
-    n_features_to_select : int, float, "auto" or None
-        Number of draws `r`: an integer, a fraction of the features, or None for half of them.
-        "auto" takes it from `epsilon` by the theorem. Where features are few, some may be drawn more than
+    %(n_features_to_select)s
+        "auto" takes it from `eps` by the theorem. Where features are few, some may be drawn more than
         once; `certificate_.n_selected` says how many different ones came out.
-    rank : int or None
-        The rank `l` to certify, below `r`; 1 for a single draw. None takes the numerical rank of `X` where `r` exceeds
-        it and otherwise `r // 2`: then the certificate speaks of the leading rank-`l` part of `X`, and says so.
+    %(rank)s
     rule : {"largest-norm", "best", "sampled"}
         Which of the feasible columns is taken at each step; see `bss`.
-    epsilon : float
-        For "auto": the promised bound on the spectral distance to the identity.
-    rescale : bool
-        Multiply the chosen columns by the square roots of their weights, as the theory does.
+    %(eps)s
+    %(rescale)s
     sketch_size : int or None
         Choose by the row space of so many random mixtures of the samples in place of all samples: approximate BSS.
         The certificate is measured on the whole of `X` all the same; the theorem's promise is for a size of at least
         the rank of `X`. Even for sparse `X` the mixtures are a dense matrix, shape (sketch_size, n_features).
-    random_state : int, RandomState or None
+    %(random_state)s
         For `rule="sampled"` and for the mixtures.
-    verbose : int
-        1 shows progress.
+    %(verbose)s
 
     Attributes
     ----------
-    selected_ : array of int, shape (n_selected,)
-        The chosen features in the order picked.
-    weights_ : array, shape (n_selected,)
-        Their weights, the squares of the rescaling factors.
-    certificate_ : Certificate
-    sampling_ : Sampling
-    leverage_scores_ : array, shape (n_features,)
-        For the certified rank.
-    n_draws_ : int
-    support_ : array of bool, shape (n_features,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Where `X` had names.
+    %(selection)s
+    %(draws)s
+    %(features_in)s
 
     References
     ----------
@@ -581,29 +585,31 @@ class BSSSelector(CertifiedSelector):
 
     method = "BSS"
 
-    def __init__(self, n_features_to_select=None, *, rank=None, rule="largest-norm", epsilon=0.5, rescale=False,
-                 sketch_size=None, random_state=None, verbose=0):
+    def __init__(self, n_features_to_select: float | Literal["auto"] | None = None, *, rank: int | None = None,
+                 rule: Literal["largest-norm", "best", "sampled"] = "largest-norm", eps: float = 0.5,
+                 rescale: bool = False, sketch_size: int | None = None, random_state: Seed = None,
+                 verbose: int = 0) -> None:
         self.n_features_to_select = n_features_to_select
         self.rank = rank
         self.rule = rule
-        self.epsilon = epsilon
+        self.eps = eps
         self.rescale = rescale
         self.sketch_size = sketch_size
         self.random_state = random_state
         self.verbose = verbose
 
-    def _check_parameters(self):
-        check_unit("epsilon", self.epsilon)
+    def _check_parameters(self) -> None:
+        check_unit("eps", self.eps)
         check_rule(self.rule, RULES)
         if self.sketch_size is not None: check_draws(self.sketch_size, 1, name="sketch_size", why=", or None")
 
-    def _sample(self, space, r, y):
+    def _sample(self, space: RowSpace, r: int, y: Any) -> Sampling:
         rng = self.random_state if self.sketch_size is None else check_random_state(self.random_state)
         seen = space if self.sketch_size is None else sketched_space(space, self.sketch_size, rng)
         return bss(seen, r, self.rule, rng, self.verbose)
 
-    def _promise(self, space, r):
+    def _promise(self, space: RowSpace, r: int) -> Promise | None:
         whole = self.sketch_size is None or self.sketch_size >= space.shape[1] == space.numerical_rank
         return bss_promise(space.shape[1], r) if whole else None
 
-    def _draws(self, space): return bss_draws(space.shape[1], self.epsilon)
+    def _draws(self, space: RowSpace) -> int: return bss_draws(space.shape[1], self.eps)

@@ -23,7 +23,7 @@ from scipy.special import ndtr
 from sklearn.utils import Bunch, check_random_state
 
 # %% ../nbs/01_datasets.ipynb #5c0f7a31
-from .arrays import is_integer
+from .arrays import Seed, is_integer
 
 # %% ../nbs/01_datasets.ipynb #07389138
 def _check_integer(name: str, value: Any, low: int, n_features: int | None = None) -> None:
@@ -46,7 +46,7 @@ def _check_number(name: str, value: Any, low: float, high: float = math.inf, *, 
 # %% ../nbs/01_datasets.ipynb #5266e7a0
 def make_bhattacharyya(
     n_samples: int = 30, n_features: int = 1000, n_informative: int = 90, *,
-    random_state: int | np.random.RandomState | None = None
+    random_state: Seed = None
 ) -> tuple[NDArray, NDArray, NDArray]:
     """Two classes whose first features have shifted means, feature j by j standard deviations.
 
@@ -92,7 +92,7 @@ def make_bhattacharyya(
 # %% ../nbs/01_datasets.ipynb #ea8c7c14
 def make_bhattacharyya_regression(
     n_samples: int = 30, n_features: int = 1000, n_informative: int = 90, *, noise: float = 1.0,
-    random_state: int | np.random.RandomState | None = None
+    random_state: Seed = None
 ) -> tuple[NDArray, NDArray, NDArray]:
     """The features of Bhattacharyya's set with the response X @ beta + noise, beta ~ N(0, I).
 
@@ -151,7 +151,7 @@ def _draw_linear_response(n_samples: int, n_features: int, n_informative: int, e
 # %% ../nbs/01_datasets.ipynb #ff73c2c2
 def make_linear_sign(
     n_samples: int = 100, n_features: int = 15, n_informative: int = 4, *, effect_sizes: Sequence[float] = (0.5, 1.0),
-    random_state: int | np.random.RandomState | None = None
+    random_state: Seed = None
 ) -> tuple[NDArray, NDArray, NDArray]:
     """Two classes on either side of a plane through the cube: y = sign(omega' x).
 
@@ -191,7 +191,7 @@ def make_linear_sign(
 # %% ../nbs/01_datasets.ipynb #68fcf06d
 def make_linear_regression(
     n_samples: int = 100, n_features: int = 15, n_informative: int = 4, *, effect_sizes: Sequence[float] = (0.5, 1.0),
-    noise: float = 1 / 3, random_state: int | np.random.RandomState | None = None
+    noise: float = 1 / 3, random_state: Seed = None
 ) -> tuple[NDArray, NDArray, NDArray]:
     """Linear response with noise on uniform features: y = omega' x + noise * N(0, 1).
 
@@ -243,7 +243,7 @@ def _draw_collinear_cube(n_samples: int, n_features: int, correlation: float, rn
 
 # %% ../nbs/01_datasets.ipynb #27e0297f
 def make_nested_square(
-    n_samples: int = 100, n_features: int = 10, *, random_state: int | np.random.RandomState | None = None
+    n_samples: int = 100, n_features: int = 10, *, random_state: Seed = None
 ) -> tuple[NDArray, NDArray, NDArray]:
     """A square of one class inside a larger square of the other; the first two features matter.
 
@@ -285,7 +285,7 @@ def make_nested_square(
 # %% ../nbs/01_datasets.ipynb #451fca89
 def make_nested_cube(
     n_samples: int = 100, n_features: int = 50, *, correlation: float = 0.3,
-    random_state: int | np.random.RandomState | None = None
+    random_state: Seed = None
 ) -> tuple[NDArray, NDArray, NDArray]:
     """A cube of one class inside a larger cube of the other; the first three features matter.
 
@@ -329,7 +329,7 @@ def make_nested_cube(
 # %% ../nbs/01_datasets.ipynb #4216f754
 def make_nonlinear_regression(
     n_samples: int = 100, n_features: int = 10, *, a1: float = 1.0, a2: float = 0.05,
-    random_state: int | np.random.RandomState | None = None
+    random_state: Seed = None
 ) -> tuple[NDArray, NDArray, NDArray]:
     """A product of two features over a square: y = a1 x_1 x_2 / (1 + a2 x_1)^2, x uniform on [-2, 2].
 
@@ -374,7 +374,7 @@ def make_nonlinear_regression(
 # %% ../nbs/01_datasets.ipynb #d75a0364
 def make_collinear_regression(
     n_samples: int = 100, n_features: int = 50, *, correlation: float = 0.3, a1: float = 2.4, a2: float = 0.05,
-    a3: float = 2.4, a4: float = 0.05, random_state: int | np.random.RandomState | None = None
+    a3: float = 2.4, a4: float = 0.05, random_state: Seed = None
 ) -> tuple[NDArray, NDArray, NDArray]:
     """Two products of three correlated features, x uniform on [-h, h] with h = 2^(1/3).
 

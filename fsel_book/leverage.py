@@ -5,19 +5,20 @@ __all__ = ['leverage_sampling', 'chernoff_rate', 'kl', 'leverage_promise', 'leve
            'leverage_left_out', 'largest_promise', 'largest_draws', 'LeverageSelector', 'LeverageDisplay']
 
 # %% ../nbs/05_leverage.ipynb #c839f527
-import matplotlib.pyplot as plt
+from typing import Any, Literal, Self
+
 import numpy as np
 from scipy.optimize import brentq
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import to_numpy
+from .arrays import Array, Seed, _insert_docs, to_numpy
 from .bss import round_ties
 from .sampling import CertifiedSelector, Promise, Sampling, check_draws, check_flag, check_unit, method_color
-from .spectra import as_space
+from .spectra import RowSpace, as_space
 
 # %% ../nbs/05_leverage.ipynb #476f6662
-def leverage_sampling(V, r, random_state=None):
+def leverage_sampling(V: Array | RowSpace, r: int, random_state: Seed = None) -> Sampling:
     """Draw `r` features independently, with probabilities in proportion to their leverage scores.
 
     Parameters
@@ -54,23 +55,23 @@ def leverage_sampling(V, r, random_state=None):
     check_draws(r, 1)
     space = as_space(V)
     scores = to_numpy(space.scores64)
-    cumulative = np.cumsum(scores)
-    draws = np.searchsorted(cumulative, check_random_state(random_state).random_sample(r) * cumulative[-1], side="right")
+    cumulative, uniform = np.cumsum(scores), check_random_state(random_state).random_sample(r)
+    draws = np.searchsorted(cumulative, uniform * cumulative[-1], side="right")
     return Sampling.from_draws(draws, cumulative[-1] / (r * scores[draws]), len(scores), space.X)
 
 # %% ../nbs/05_leverage.ipynb #7833052c
-def chernoff_rate(ell, e):
+def chernoff_rate(ell: float, e: float) -> float:
     "`kl((1 + e) / ell, 1 / ell)`, the cost of a deviation `e` in nats a draw, without cancellation for small `e`."
     if ell == 1 or 1 + e > ell: return np.inf
     if abs(e) < 1e-4: return e * e / (2 * (ell - 1))
     return kl((1 + e) / ell, 1 / ell)
 
-def kl(a, b):
+def kl(a: float, b: float) -> float:
     "Relative entropy, in nats, of a coin with probability `a` to one with probability `b`."
     return sum(0.0 if p == 0 else np.inf if q == 0 else p * np.log(p / q) for p, q in ((a, b), (1 - a, 1 - b)))
 
 # %% ../nbs/05_leverage.ipynb #3aaa86dd
-def leverage_promise(ell, r, delta=0.01):
+def leverage_promise(ell: int, r: int, delta: float = 0.01) -> Promise:
     """What the theorem promises of leverage sampling at rank `ell` with `r` draws.
 
     Parameters
@@ -99,23 +100,23 @@ def leverage_promise(ell, r, delta=0.01):
     if ell == 1: return Promise(1.0, 1.0, 1 - delta)
     rate = np.log(2 * ell / delta) / r
 
-    def edge(far):
+    def edge(far: float) -> float:
         if kl(far / ell, 1 / ell) <= rate: return far
         return brentq(lambda x: kl(x / ell, 1 / ell) - rate, *sorted((1.0, far)), xtol=1e-12)
     return Promise(edge(0.0), edge(float(ell)), 1 - delta)
 
 # %% ../nbs/05_leverage.ipynb #2920c693
-def leverage_draws(ell, epsilon, delta=0.01):
-    "The number of draws for which the theorem promises `|I - M| <= epsilon` at rank `ell`, but for a probability `delta`."
-    slowest = min(chernoff_rate(ell, side * epsilon) for side in (-1, 1))
+def leverage_draws(ell: int, eps: float, delta: float = 0.01) -> int:
+    "The number of draws for which the theorem promises `|I - M| <= eps` at rank `ell`, but for a probability `delta`."
+    slowest = min(chernoff_rate(ell, side * eps) for side in (-1, 1))
     return max(ell + 1, int(min(np.ceil(np.log(2 * ell / delta) / max(slowest, 1e-300)), 1e18)))
 
 # %% ../nbs/05_leverage.ipynb #db05a4f5
-def by_leverage(space):
+def by_leverage(space: RowSpace) -> np.ndarray:
     "Features by decreasing leverage, on the host; the lower index first where scores agree to ten digits."
     return np.argsort(-round_ties(to_numpy(space.scores64)), kind="stable")
 
-def largest_leverages(V, r):
+def largest_leverages(V: Array | RowSpace, r: int) -> Sampling:
     """The `r` features of largest leverage, with weights one.
 
     Parameters
@@ -150,19 +151,20 @@ def largest_leverages(V, r):
     return Sampling.from_draws(by_leverage(space)[:r], np.ones(r), space.shape[0], space.X)
 
 # %% ../nbs/05_leverage.ipynb #aad15090
-def leverage_left_out(space):
+def leverage_left_out(space: RowSpace) -> np.ndarray:
     "The leverage that is left out when the `r` largest are taken, for `r` from 0 to the number of features."
     return np.append(np.cumsum(to_numpy(space.scores64)[by_leverage(space)[::-1]])[::-1], 0.0)
 
-def largest_promise(space, r):
+def largest_promise(space: RowSpace, r: int) -> Promise:
     "The `Promise` of the theorem for the `r` features of largest leverage in a `RowSpace`."
     return Promise(max(0.0, 1 - float(leverage_left_out(space)[r])), 1.0)
 
-def largest_draws(space, epsilon):
-    "The smallest number of features for which that promises `|I - M| <= epsilon`, below 1; it is at least the rank."
-    return int(np.argmax(leverage_left_out(space) <= epsilon))
+def largest_draws(space: RowSpace, eps: float) -> int:
+    "The smallest number of features for which that promises `|I - M| <= eps`, below 1; it is at least the rank."
+    return int(np.argmax(leverage_left_out(space) <= eps))
 
 # %% ../nbs/05_leverage.ipynb #bb75845e
+@_insert_docs
 class LeverageSelector(CertifiedSelector):
     """Feature selection by leverage scores, drawn at random or the largest ones, with a certificate.
 
@@ -170,39 +172,25 @@ class LeverageSelector(CertifiedSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float, "auto" or None
-        Number of draws `r`: an integer, a fraction of the features, or None for half of them.
-        "auto" takes it from `epsilon` and `delta` by the theorem. Draws are with replacement: fewer different
+    %(n_features_to_select)s
+        "auto" takes it from `eps` and `delta` by the theorem. Draws are with replacement: fewer different
         features come out, and `certificate_.n_selected` says how many. Without sampling every draw is another feature.
-    rank : int or None
-        The rank `l` to certify, below `r` (at most `r` without sampling); 1 for a single draw. None takes the numerical
-        rank of `X` where `r` exceeds it and otherwise `r // 2`: then the certificate speaks of the leading rank-`l` part of `X`, and says so.
-    epsilon : float
-        For "auto": the promised bound on the spectral distance to the identity.
-    delta : float
-        The probability with which the promise may fail, where features are drawn.
+    %(rank)s
+        Without sampling it may be `r` as well.
+    %(eps)s
+    %(delta)s
+        That is where features are drawn.
     sampling : bool
         Draw the features. False takes the `r` of largest leverage, with weights one; its promise comes from the
         leverage left out and is certain.
-    rescale : bool
-        Multiply the chosen columns by the square roots of their weights, as the theory does.
-    random_state : int, RandomState or None
+    %(rescale)s
+    %(random_state)s
 
     Attributes
     ----------
-    selected_ : array of int, shape (n_selected,)
-        The chosen features in the order picked.
-    weights_ : array, shape (n_selected,)
-        Their weights, the squares of the rescaling factors.
-    certificate_ : Certificate
-    sampling_ : Sampling
-    leverage_scores_ : array, shape (n_features,)
-        For the certified rank.
-    n_draws_ : int
-    support_ : array of bool, shape (n_features,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Where `X` had names.
+    %(selection)s
+    %(draws)s
+    %(features_in)s
 
     References
     ----------
@@ -219,37 +207,38 @@ class LeverageSelector(CertifiedSelector):
     (30, True)
     """
 
-    def __init__(self, n_features_to_select=None, *, rank=None, epsilon=0.5, delta=0.01, sampling=True, rescale=False,
-                 random_state=None):
+    def __init__(self, n_features_to_select: float | Literal["auto"] | None = None, *, rank: int | None = None,
+                 eps: float = 0.5, delta: float = 0.01, sampling: bool = True, rescale: bool = False,
+                 random_state: Seed = None) -> None:
         self.n_features_to_select = n_features_to_select
         self.rank = rank
-        self.epsilon = epsilon
+        self.eps = eps
         self.delta = delta
         self.sampling = sampling
         self.rescale = rescale
         self.random_state = random_state
 
     @property
-    def method(self):  # type: ignore[override]
+    def method(self) -> str:  # type: ignore[override]
         return "leverage sampling" if self.sampling else "largest leverages"
 
     @property
-    def spare_draws(self):  # type: ignore[override]
+    def spare_draws(self) -> int:  # type: ignore[override]
         return 1 if self.sampling else 0
 
-    def _check_parameters(self):
-        check_unit("epsilon", self.epsilon)
+    def _check_parameters(self) -> None:
+        check_unit("eps", self.eps)
         check_unit("delta", self.delta)
         check_flag("sampling", self.sampling)
 
-    def _sample(self, space, r, y):
+    def _sample(self, space: RowSpace, r: int, y: Any) -> Sampling:
         return leverage_sampling(space, r, self.random_state) if self.sampling else largest_leverages(space, r)
 
-    def _promise(self, space, r):
+    def _promise(self, space: RowSpace, r: int) -> Promise:
         return leverage_promise(space.shape[1], r, self.delta) if self.sampling else largest_promise(space, r)
 
-    def _draws(self, space):
-        return leverage_draws(space.shape[1], self.epsilon, self.delta) if self.sampling else largest_draws(space, self.epsilon)
+    def _draws(self, space: RowSpace) -> int:
+        return leverage_draws(space.shape[1], self.eps, self.delta) if self.sampling else largest_draws(space, self.eps)
 
 # %% ../nbs/05_leverage.ipynb #0a90ba90
 class LeverageDisplay:
@@ -279,24 +268,27 @@ class LeverageDisplay:
     'leverage score'
     """
 
-    def __init__(self, scores, selected=None, method="leverage sampling"):
+    def __init__(self, scores: np.ndarray, selected: np.ndarray | None = None,
+                 method: str = "leverage sampling") -> None:
         self.scores, self.selected, self.method = scores, selected, method
 
     @classmethod
-    def from_selector(cls, selector):
+    def from_selector(cls, selector: CertifiedSelector) -> Self:
         "The display of a fitted selector."
         check_is_fitted(selector, "certificate_")
         return cls(to_numpy(selector.leverage_scores_), to_numpy(selector.selected_), selector.certificate_.method)
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Self:
         "Draw on `ax`, or on a new figure, and return the display."
+        import matplotlib.pyplot as plt  # here and not above: it takes as long to load as all else
+
         ax = ax or plt.subplots(figsize=(5, 3.2), layout="constrained")[1]
         order, place = np.argsort(-self.scores, kind="stable"), np.arange(1, len(self.scores) + 1)
         shown = np.maximum(self.scores[order], 1e-6 * self.scores.max())
         ax.loglog(place, shown, color="0.6", label="all features")
         if self.selected is not None:
-            chosen = np.isin(order, self.selected)
-            ax.loglog(place[chosen], shown[chosen], ".", color=method_color(self.method), label=f"chosen by {self.method}")
+            chosen, color = np.isin(order, self.selected), method_color(self.method)
+            ax.loglog(place[chosen], shown[chosen], ".", color=color, label=f"chosen by {self.method}")
         ax.set(xlabel="feature, by leverage", ylabel="leverage score")
         ax.legend(frameon=False)
         self.ax_, self.figure_ = ax, ax.figure

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 import sklearn.datasets as sk_datasets
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.utils import Bunch
 
 # %% ../nbs/A_loaders.ipynb #65a63f38
-from .arrays import is_integer
+from .arrays import ArrayLike, Matrix, is_integer
 
 # %% ../nbs/A_loaders.ipynb #8b07f991
 class _SetFacts(NamedTuple):
@@ -63,7 +63,7 @@ _SETS: dict[str, _SetFacts] = {
 }
 
 # %% ../nbs/A_loaders.ipynb #1e83474b
-def _check_identity(name: str, X: Any, y: NDArray, source: str) -> None:
+def _check_identity(name: str, X: Matrix | list[str], y: NDArray, source: str) -> None:
     """Raise unless the matrix (or list of sequences) and labels from `source` are the set `name`."""
     spec = _SETS[name]
     shape = X.shape if hasattr(X, "shape") else (len(X),)
@@ -87,7 +87,7 @@ def _read_npz(path: pathlib.Path) -> dict[str, NDArray]:
         raise ValueError(f"{path}: not a whole .npz file ({error}). Copy or download it again.") from error
 
 # %% ../nbs/A_loaders.ipynb #b8c6b8e8
-def _require_finite_floats(values: Any, path: Any, key: str) -> NDArray:
+def _require_finite_floats(values: Any, path: pathlib.Path, key: str) -> NDArray:
     """The array as floating point, or an error that names the first entry that is no finite number."""
     if values.dtype.kind not in "iuf":
         raise ValueError(f"{path}: {key} holds {values.dtype}. Expected real numbers.")
@@ -98,7 +98,7 @@ def _require_finite_floats(values: Any, path: Any, key: str) -> NDArray:
     return values
 
 # %% ../nbs/A_loaders.ipynb #52091785
-def _csr_from_parts(parts: dict[str, NDArray], path: Any) -> csr_array:
+def _csr_from_parts(parts: dict[str, NDArray], path: pathlib.Path) -> csr_array:
     """CSR array from the arrays data, indices, indptr, shape of a file; raise unless they fit together."""
     def need(truth: Any, what: str) -> None:
         if not truth:
@@ -121,7 +121,7 @@ def _csr_from_parts(parts: dict[str, NDArray], path: Any) -> csr_array:
     return csr_array((data, indices.astype(np.int32), indptr.astype(np.int32)), shape=tuple(map(int, shape)))
 
 # %% ../nbs/A_loaders.ipynb #2285d1c9
-def _load_npz(path: pathlib.Path) -> tuple[Any, NDArray, dict[str, NDArray]]:
+def _load_npz(path: pathlib.Path) -> tuple[Matrix, NDArray, dict[str, NDArray]]:
     """Matrix, labels and the further arrays of one .npz file of the book's data folder."""
     parts = _read_npz(path)
     needed = {"X", "y"} if "X" in parts else {"data", "indices", "indptr", "shape", "y"}
@@ -169,7 +169,7 @@ def _recode_labels(y: ArrayLike, labels: Iterable) -> NDArray:
     return np.array([names.get(v, v) for v in written])
 
 # %% ../nbs/A_loaders.ipynb #2091c49f
-def _fetch_from_openml(name: str, looked: str) -> tuple[Any, NDArray, dict[str, NDArray]]:
+def _fetch_from_openml(name: str, looked: str) -> tuple[Matrix, NDArray, dict[str, NDArray]]:
     """The set from OpenML; `looked` says where it was looked for before."""
     spec = _SETS[name]
     if not spec.openml:

@@ -2,31 +2,31 @@
 
 # %% auto #0
 __all__ = ['NEGLIGIBLE', 'COLORS', 'Sampling', 'scale_columns', 'Promise', 'distortion', 'says_nothing', 'how_kept',
-           'Measurement', 'Certificate', 'checked_sampling', 'certify', 'method_color', 'SpectrumDisplay',
-           'requested_draws', 'check_rank', 'target_rank', 'check_unit', 'check_positive', 'check_flag',
-           'check_instance', 'check_draws', 'automatic_draws', 'check_input', 'check_library', 'forget', 'put_back',
-           'SamplingTransformer', 'CertifiedSelector']
+           'Certificate', 'checked_sampling', 'certify', 'method_color', 'SpectrumDisplay', 'requested_draws',
+           'check_rank', 'target_rank', 'check_unit', 'check_positive', 'check_flag', 'check_instance', 'check_draws',
+           'automatic_draws', 'check_input', 'check_library', 'forget', 'put_back', 'SamplingTransformer',
+           'CertifiedSelector']
 
 # %% ../nbs/03_sampling.ipynb #ff329ec7
 import numbers
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, Literal, Self
 
 import array_api_compat
-import matplotlib.pyplot as plt
 import numpy as np
 import scipy.sparse as sp
-from matplotlib.patches import Rectangle
-from matplotlib.ticker import MaxNLocator
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted, validate_data
 
-from .arrays import (RANGE, canonical, check_matrix, check_range, from_numpy, is_integer, is_sparse, namespace, result_dtype, small_work,
-                              take_columns, to_numpy)
-from .spectra import as_space, basis_accuracy, row_space
+from .arrays import (RANGE, Array, ArrayLike, Matrix, _insert_docs, canonical, check_matrix, check_range,
+                              from_numpy, is_integer, is_sparse, namespace, result_dtype, small_work, take_columns,
+                              to_numpy)
+from .spectra import RowSpace, as_space, basis_accuracy, row_space
 
 # %% ../nbs/03_sampling.ipynb #b3851197
 @dataclass(frozen=True, eq=False)
@@ -54,13 +54,13 @@ class Sampling:
     >>> (s.R @ s.R.T).toarray().diagonal()
     array([1., 0., 4.])
     """
-    indices: Any
-    weights: Any
+    indices: Array
+    weights: Array
     n_features: int
     n_draws: int
 
     @classmethod
-    def from_draws(cls, draws, weights, n_features, like):
+    def from_draws(cls, draws: Sequence[int] | np.ndarray, weights: np.ndarray, n_features: int, like: Matrix) -> Self:
         """Merge repeated picks, given as host arrays; results go where `like` lives, weights in its precision."""
         draws = np.asarray(draws, dtype=np.int64)
         _, first, inverse = np.unique(draws, return_index=True, return_inverse=True)
@@ -69,32 +69,32 @@ class Sampling:
         return cls(from_numpy(draws[first[order]], like), from_numpy(totals, like), n_features, len(draws))
 
     @property
-    def n_selected(self):
+    def n_selected(self) -> int:
         "The number of distinct features."
         return self.indices.shape[0]
 
     @property
-    def S(self):
-        "Sampling matrix, CSC, shape (n_features, n_selected): one column for each distinct feature, in the order picked."
+    def S(self) -> sp.csc_array:
+        "Sampling matrix, shape (n_features, n_selected): one column for each distinct feature, in the order picked."
         t = np.arange(self.n_selected)
         return sp.csc_array((np.ones(len(t)), (to_numpy(self.indices), t)), shape=(self.n_features, len(t)))
 
     @property
-    def D(self):
+    def D(self) -> sp.dia_array:
         "Rescaling matrix, shape (n_selected, n_selected): roots of the weights on the diagonal."
         return sp.diags_array(np.sqrt(to_numpy(self.weights).astype(np.float64)))
 
     @property
-    def R(self):
+    def R(self) -> sp.csc_array:
         "`S D`, CSC, shape (n_features, n_selected)."
         return (self.S @ self.D).tocsc()
 
-    def apply(self, X, rescale=True):
+    def apply(self, X: Matrix, rescale: bool = True) -> Matrix:
         "The reduced data `X R`, or `X S` without rescaling, shape (n_samples, n_selected), in the library of `X`."
         C = take_columns(X, to_numpy(self.indices))
         return scale_columns(C, np.sqrt(to_numpy(self.weights))) if rescale else C
 
-def scale_columns(C, factors):
+def scale_columns(C: Matrix, factors: np.ndarray) -> Matrix:
     "`C` times the diagonal matrix of the host array `factors`, in the form and precision of `C`."
     if is_sparse(C): return (C @ sp.diags_array(factors.astype(C.dtype))).asformat(C.format)
     return C * from_numpy(factors.astype(result_dtype(C)), C)
@@ -114,7 +114,7 @@ class Promise:
     Examples
     --------
     >>> from fsel_book.sampling import Promise
-    >>> Promise(0.25, 2.25).epsilon
+    >>> Promise(0.25, 2.25).eps
     1.25
     """
     lower: float
@@ -122,84 +122,32 @@ class Promise:
     confidence: float = 1.0
 
     @property
-    def epsilon(self):
+    def eps(self) -> float:
         "The promised bound on `|I - M|_2`."
         return max(1 - self.lower, self.upper - 1)
 
     @property
-    def vacuous(self):
+    def vacuous(self) -> bool:
         "Whether the promise does not exclude that a direction is lost."
         return self.lower <= 0
 
-def distortion(low, high):
+def distortion(low: float, high: float) -> float:
     "`|1 - c x|` at most, over `x` in `[low, high]`, for the best `c`."
     return (high - low) / (high + low) if 0 < high < np.inf else 1.0
 
-def says_nothing(bound, whole=1.0):
+def says_nothing(bound: float, whole: float = 1.0) -> bool:
     "Whether a bound on what is lost is, in print, no less than all there is to lose."
-    return bound >= 0.9995 * whole
+    return bool(bound >= 0.9995 * whole)
 
-def how_kept(low, high):
+def how_kept(low: float, high: float) -> str:
     "How well all squared lengths are kept where they change by factors from `low` to `high`, in words."
     if not low > 1e-14 * high: return "a direction is lost"
     delta = distortion(low, high)
     return "a direction is as good as lost" if says_nothing(delta) else f"kept within {delta:.1%}"
 
-# %% ../nbs/03_sampling.ipynb #2cebd574
-@dataclass(frozen=True, repr=False, eq=False)
-class Measurement:
-    """The numbers of a `Certificate`, whose parameters it has."""
-    eigenvalues: np.ndarray
-    eigenvalues_unscaled: np.ndarray
-    n_features: int
-    n_draws: int
-    n_selected: int
-    promise: Promise | None
-    numerical_rank: int | None
-    energy: float
-    method: str = "selection"
-    accuracy: float = 0.0
-
-    @property
-    def rank(self):
-        "The number of dimensions certified, `l`."
-        return len(self.eigenvalues)
-
-    @property
-    def interval(self):
-        "Smallest and largest eigenvalue of `M`: the best constants for squared lengths."
-        return float(self.eigenvalues[0]), float(self.eigenvalues[-1])
-
-    @property
-    def epsilon(self):
-        "`|I - M|_2`."
-        return max(1 - self.interval[0], self.interval[1] - 1)
-
-    @property
-    def kappa(self):
-        "Condition number of `M`; infinite where a direction is lost."
-        low, high = self.interval
-        return high / low if low > 1e-14 * high else np.inf
-
-    @property
-    def scale(self):
-        "The factor `c` that brings `c M` closest to the identity."
-        return 2 / sum(self.interval) if self.interval[1] > 0 else np.inf
-
-    @property
-    def distortion(self):
-        "`Delta = |I - c M|_2` at the best scale `c`: `(kappa - 1) / (kappa + 1)`."
-        return distortion(*self.interval)
-
-    @property
-    def holds(self):
-        "Whether the measured interval lies in the promised one, up to rounding; None without a promise."
-        if self.promise is None: return None
-        (low, high), p, slack = self.interval, self.promise, 1e-6 + self.accuracy
-        return p.lower * (1 - slack) - 1e-13 * high <= low and high <= p.upper * (1 + slack)
-
 # %% ../nbs/03_sampling.ipynb #97f50c45
-class Certificate(Measurement):
+@dataclass(frozen=True, repr=False, eq=False)
+class Certificate:
     """What a selection preserves, measured, beside what its theorem promises.
 
     Made by `certify`; printing it gives a table and a verdict in words.
@@ -226,29 +174,83 @@ class Certificate(Measurement):
     >>> import numpy as np
     >>> from fsel_book import Certificate
     >>> c = Certificate(np.array([2.0, 6.0]), np.array([0.1, 0.4]), 50, 10, 10, None, 2, 1.0)
-    >>> c.epsilon, c.kappa, c.distortion
+    >>> c.eps, c.kappa, c.distortion
     (5.0, 3.0, 0.5)
     """
 
-    def title(self):
-        "Method, draws, features, certified rank: one line."
-        part = "" if self.rank == self.numerical_rank else f"{f' of {self.numerical_rank}' * bool(self.numerical_rank)} ({self.energy:.1%} of the squared norm)"
-        r, d = (f"{n} {word}{'s' * (n > 1)}" for n, word in ((self.n_draws, "draw"), (self.n_features, "feature")))
-        return f"{self.method[:1].upper()}{self.method[1:]}: {r}, {self.n_selected} of {d}; certified for rank {self.rank}{part}"
+    eigenvalues: np.ndarray
+    eigenvalues_unscaled: np.ndarray
+    n_features: int
+    n_draws: int
+    n_selected: int
+    promise: Promise | None
+    numerical_rank: int | None
+    energy: float
+    method: str = "selection"
+    accuracy: float = 0.0
 
-    def table(self):
+    @property
+    def rank(self) -> int:
+        "The number of dimensions certified, `l`."
+        return len(self.eigenvalues)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        "Smallest and largest eigenvalue of `M`: the best constants for squared lengths."
+        return float(self.eigenvalues[0]), float(self.eigenvalues[-1])
+
+    @property
+    def eps(self) -> float:
+        "`|I - M|_2`."
+        return max(1 - self.interval[0], self.interval[1] - 1)
+
+    @property
+    def kappa(self) -> float:
+        "Condition number of `M`; infinite where a direction is lost."
+        low, high = self.interval
+        return high / low if low > 1e-14 * high else np.inf
+
+    @property
+    def scale(self) -> float:
+        "The factor `c` that brings `c M` closest to the identity."
+        return 2 / sum(self.interval) if self.interval[1] > 0 else np.inf
+
+    @property
+    def distortion(self) -> float:
+        "`Delta = |I - c M|_2` at the best scale `c`: `(kappa - 1) / (kappa + 1)`."
+        return distortion(*self.interval)
+
+    @property
+    def holds(self) -> bool | None:
+        "Whether the measured interval lies in the promised one, up to rounding; None without a promise."
+        if self.promise is None: return None
+        (low, high), p, slack = self.interval, self.promise, 1e-6 + self.accuracy
+        return p.lower * (1 - slack) - 1e-13 * high <= low and high <= p.upper * (1 + slack)
+
+    def title(self) -> str:
+        "Method, draws, features, certified rank: one line."
+        part, method = f" ({self.energy:.1%} of the squared norm)", f"{self.method[:1].upper()}{self.method[1:]}"
+        if self.numerical_rank: part = f" of {self.numerical_rank}{part}"
+        if self.rank == self.numerical_rank: part = ""
+        r, d = (f"{n} {word}{'s' * (n > 1)}" for n, word in ((self.n_draws, "draw"), (self.n_features, "feature")))
+        return f"{method}: {r}, {self.n_selected} of {d}; certified for rank {self.rank}{part}"
+
+    def table(self) -> list[tuple[str, str, str]]:
         "Rows of name, measured, promised."
-        names = ["eigenvalues of M", "epsilon = |I - M|", "kappa = largest / smallest", "Delta = distortion at the best scale"]
-        def column(low, high, epsilon, kappa, delta): return [f"[{low:.3g}, {high:.3g}]", f"{epsilon:.3g}", f"{kappa:.3g}", f"{delta:.3g}"]
-        (low, high), p = self.interval, self.promise
-        measured, promised = column(low, high, self.epsilon, self.kappa, self.distortion), [""] * 4
-        if p is not None:
-            promised = column(p.lower, p.upper, p.epsilon, np.inf if p.vacuous else p.upper / p.lower, distortion(p.lower, p.upper))
-            empty = [False, says_nothing(p.epsilon), p.vacuous or p.upper == np.inf, says_nothing(distortion(p.lower, p.upper))]
+        def column(low: float, high: float, *numbers: float) -> list[str]:
+            return [f"[{low:.3g}, {high:.3g}]", *(f"{number:.3g}" for number in numbers)]
+
+        names = ["eigenvalues of M", "eps = |I - M|", "kappa = largest / smallest",
+                 "Delta = distortion at the best scale"]
+        measured, promised = column(*self.interval, self.eps, self.kappa, self.distortion), [""] * 4
+        if (p := self.promise) is not None:
+            kappa, delta = np.inf if p.vacuous else p.upper / p.lower, distortion(p.lower, p.upper)
+            empty = [False, says_nothing(p.eps), kappa == np.inf, says_nothing(delta)]
+            promised = column(p.lower, p.upper, p.eps, kappa, delta)
             promised = [text + " (vacuous)" * flag for text, flag in zip(promised, empty)]
         return list(zip(names, measured, promised))
 
-    def verdict(self):
+    def verdict(self) -> str:
         "What it means, in words."
         what = "X" if self.rank == self.numerical_rank else f"the rank-{self.rank} part of X"
         if self.kappa == np.inf: meaning = f"A direction of {what} is lost: nothing is certified."
@@ -257,37 +259,43 @@ class Certificate(Measurement):
                          f"are kept within {self.distortion:.1%}.")
         if self.promise is not None:
             risk = 1 - self.promise.confidence
-            meaning += (f" The promise {'holds' if self.holds else 'DOES NOT HOLD'}{', and is empty' * self.promise.vacuous}"
-                        f"{f' (it may fail with probability {risk:.2g})' if risk else ''}.")
-        if self.accuracy > 1e-6: meaning += f" X is so ill-conditioned that these figures are good to {self.accuracy:.0e} at best."
+            meaning += f" The promise {'holds' if self.holds else 'DOES NOT HOLD'}"
+            meaning += ", and is empty" * self.promise.vacuous
+            meaning += f" (it may fail with probability {risk:.2g})." if risk else "."
+        if self.accuracy > 1e-6:
+            meaning += f" X is so ill-conditioned that these figures are good to {self.accuracy:.0e} at best."
         if np.allclose(self.eigenvalues, self.eigenvalues_unscaled, atol=0): return f"{meaning} All weights are one."
         low, high = (float(x) for x in self.eigenvalues_unscaled[[0, -1]])
-        return f"{meaning} This is with the weights; without them: eigenvalues [{low:.3g}, {high:.3g}], {how_kept(low, high)}."
+        without = f"eigenvalues [{low:.3g}, {high:.3g}], {how_kept(low, high)}"
+        return f"{meaning} This is with the weights; without them: {without}."
 
-    def __str__(self):
+    def __str__(self) -> str:
         lines = [f"  {'':38}{'measured':18}promised"]
         lines += [f"  {name:38}{measured:18}{promised}".rstrip() for name, measured, promised in self.table()]
         return "\n".join([self.title(), *lines, self.verdict()])
 
     __repr__ = __str__
 
-    def _repr_html_(self):
-        cells = [f"<tr><th style='text-align:left'>{escape(name)}</th><td>{escape(measured)}</td><td>{escape(promised)}</td></tr>"
-                 for name, measured, promised in self.table()]
-        return (f"<table><caption style='text-align:left'>{escape(self.title())}</caption><thead><tr><th></th><th>measured</th>"
-                f"<th>promised</th></tr></thead><tbody>{''.join(cells)}</tbody></table><p>{escape(self.verdict())}</p>")
+    def _repr_html_(self) -> str:
+        rows = [[escape(text) for text in row] for row in self.table()]
+        cells = [f"<tr><th style='text-align:left'>{name}</th><td>{measured}</td><td>{promised}</td></tr>"
+                 for name, measured, promised in rows]
+        return (f"<table><caption style='text-align:left'>{escape(self.title())}</caption>"
+                f"<thead><tr><th></th><th>measured</th><th>promised</th></tr></thead>"
+                f"<tbody>{''.join(cells)}</tbody></table><p>{escape(self.verdict())}</p>")
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> "SpectrumDisplay":
         "The picture of the certificate, a `SpectrumDisplay`."
         return SpectrumDisplay(self).plot(ax)
 
 # %% ../nbs/03_sampling.ipynb #c79d4461
-def checked_sampling(sampling):
+def checked_sampling(sampling: Sampling) -> tuple[np.ndarray, np.ndarray]:
     "Indices and weights of a `Sampling` on the host, or what is wrong with them."
     indices, weights = to_numpy(sampling.indices), to_numpy(sampling.weights)
-    in_range = indices.ndim == 1 and indices.dtype.kind in "iu" and np.all((indices >= 0) & (indices < sampling.n_features))
+    d, integers = sampling.n_features, indices.ndim == 1 and indices.dtype.kind in "iu"
+    in_range = integers and np.all((indices >= 0) & (indices < d))
     if not in_range or len(np.unique(indices)) < len(indices) or len(indices) == 0:
-        raise ValueError(f"sampling.indices must be distinct integers from 0 to {sampling.n_features - 1}, at least one.")
+        raise ValueError(f"sampling.indices must be distinct integers from 0 to {d - 1}, at least one.")
     if weights.shape != indices.shape or not np.all(np.isfinite(weights) & (weights > 0)):
         raise ValueError(f"sampling.weights must be {len(indices)} positive finite numbers, one for each index.")
     return indices, weights.astype(np.float64)
@@ -295,7 +303,8 @@ def checked_sampling(sampling):
 # %% ../nbs/03_sampling.ipynb #953cf07e
 NEGLIGIBLE = 1e-15  # rows of V below this squared norm are none: a million of them hold 1e-9 of the trace of I
 
-def certify(V, sampling, promise=None, method="selection"):
+def certify(V: Array | RowSpace, sampling: Sampling, promise: Promise | None = None,
+            method: str = "selection") -> Certificate:
     """Measure what a selection of features preserves, however it was made.
 
     Parameters
@@ -349,7 +358,7 @@ COLORS = {"BSS": "#0072B2", "leverage sampling": "#D55E00", "largest leverages":
           "DSF": "#332288", "RSF": "#4C4617", "RFE": "#56B4E9", "LPSVM": "#999933",
           "risk-RFE": "#9600F0", "Guyon's RFE": "#56B4E9"}  # scikit-learn's RFE is Guyon's rule
 
-def method_color(method):
+def method_color(method: str) -> str:
     "The colour of a method in every figure of the book."
     return COLORS.get(method, "#AA4499")
 
@@ -375,16 +384,20 @@ class SpectrumDisplay:
     'size'
     """
 
-    def __init__(self, certificate): self.certificate = certificate
+    def __init__(self, certificate: Certificate) -> None: self.certificate = certificate
 
     @classmethod
-    def from_selector(cls, selector):
+    def from_selector(cls, selector: "SamplingTransformer") -> Self:
         "The display of a fitted selector."
         check_is_fitted(selector, "certificate_")
         return cls(selector.certificate_)
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Self:
         "Draw on `ax`, or on a new figure, and return the display."
+        import matplotlib.pyplot as plt  # here and not above: it takes as long to load as all else
+        from matplotlib.patches import Rectangle
+        from matplotlib.ticker import MaxNLocator
+
         ax = ax or plt.subplots(figsize=(5, 3.2), layout="constrained")[1]
         c, p = self.certificate, self.certificate.promise
         place, color = np.arange(1, c.rank + 1), method_color(c.method)
@@ -394,7 +407,7 @@ class SpectrumDisplay:
         ax.axhline(1, color="k", lw=0.8)
         ax.plot(place, c.eigenvalues, ".", color=color, label="measured")
         ax.plot(place, c.eigenvalues_unscaled, ".", color="0.7", ms=3, label="measured without weights")
-        ax.update_datalim([(1, 0)])  # 0, a lost direction, is in view as 1 is; the limits stay free for what else is drawn
+        ax.update_datalim([(1, 0)])  # 0, a lost direction, is in view as 1 is; the limits stay free for other drawings
         ax.set(xlabel="eigenvalue of $M$, increasing", ylabel="size")
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.legend(frameon=False, fontsize="small")
@@ -402,7 +415,7 @@ class SpectrumDisplay:
         return self
 
 # %% ../nbs/03_sampling.ipynb #7d0b4056
-def requested_draws(n_features_to_select, d):
+def requested_draws(n_features_to_select: Any, d: int) -> int | None:
     "The number of draws that was asked for, of `d` features; None for 'auto'."
     r = n_features_to_select
     if isinstance(r, str) and r == "auto": return None
@@ -410,61 +423,62 @@ def requested_draws(n_features_to_select, d):
     if is_integer(r) and 1 <= r <= d: return int(r)
     if isinstance(r, numbers.Real) and not isinstance(r, numbers.Integral) and 0 < float(r) <= 1:
         return max(1, int(float(r) * d))
-    raise ValueError(f"n_features_to_select={r!r} is not possible: give None for half of the features, an integer from 1 to {d} "
-                     f"(n_features = {d}), a fraction above 0 and at most 1, or 'auto'.")
+    raise ValueError(f"n_features_to_select={r!r} is not possible: give None for half of the features, an integer "
+                     f"from 1 to {d} (n_features = {d}), a fraction above 0 and at most 1, or 'auto'.")
 
 # %% ../nbs/03_sampling.ipynb #6658bb1f
-def check_rank(rank, r, spare=1):
-    "Say so if `rank` cannot be certified with `r` draws (None: not known yet) by a method that needs `spare` more than the rank."
+def check_rank(rank: int | None, r: int | None, spare: int = 1) -> None:
+    "Say so if `rank` cannot be certified with `r` draws (None: not known yet), of which `spare` are beyond the rank."
     if rank is None: return
     if not is_integer(rank) or rank < 1:
         raise ValueError(f"rank={rank!r} is not possible: give None or an integer of at least 1.")
     if r is not None and rank > (most := max(1, r - spare)):
         raise ValueError(f"rank={rank} is not possible with n_features_to_select={r}: a selection of {r} "
-                         f"feature{'s' * (r > 1)} can be certified for ranks up to {most} only. Ask for more features, or for a rank of at most {most}.")
+                         f"feature{'s' * (r > 1)} can be certified for ranks up to {most} only. Ask for more features, "
+                         f"or for a rank of at most {most}.")
 
-def target_rank(rank, numerical_rank, r, spare=1):
+def target_rank(rank: int | None, numerical_rank: int, r: int | None, spare: int = 1) -> int:
     "The rank to certify with `r` draws (None: as many as it takes)."
-    if rank is None and (r is None or r >= numerical_rank + spare): return numerical_rank
-    if rank is None: return max(1, r // 2)
+    if rank is None: return numerical_rank if r is None or r >= numerical_rank + spare else max(1, r // 2)
     if rank > numerical_rank:
         raise ValueError(f"rank={rank} is not possible: X has numerical rank {numerical_rank}.")
     return int(rank)
 
-def check_unit(name, value):
+def check_unit(name: str, value: Any) -> None:
     "Say so if the parameter `name` is not strictly between 0 and 1."
     if not isinstance(value, numbers.Real) or not 0 < float(value) < 1:
         raise ValueError(f"{name}={value!r} is not possible: give a number above 0 and below 1.")
 
-def check_positive(name, value, least=0.0):
+def check_positive(name: str, value: Any, least: float = 0.0) -> None:
     "Say so if the parameter `name` is not a number above `least`."
     if not isinstance(value, int | float | np.number) or isinstance(value, bool) or not least < value < np.inf:
         raise ValueError(f"{name}={value!r} is not possible: give a number above {least:g}.")
 
-def check_flag(name, value):
+def check_flag(name: str, value: Any) -> None:
     "Say so if the parameter `name` is not a truth value."
-    if not isinstance(value, (bool, np.bool_)): raise ValueError(f"{name}={value!r} is not possible: give True or False.")
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name}={value!r} is not possible: give True or False.")
 
-def check_instance(name, value):
+def check_instance(name: str, value: Any) -> None:
     "Say so if the parameter `name` is a class, where one of its instances is needed."
     if isinstance(value, type):
         raise TypeError(f"{name}={value.__name__} is a class: give an instance of it, as {name}={value.__name__}().")
 
-def check_draws(r, least, most=None, why="", name="r"):
-    "Say so if the number `r` of columns that a function was given, under this name, is no integer from `least` to `most`."
+def check_draws(r: Any, least: int, most: int | None = None, why: str = "", name: str = "r") -> None:
+    "Say so if the number `r` of columns, which the caller knows by `name`, is no integer from `least` to `most`."
     if not is_integer(r) or r < least or (most is not None and r > most):
         span = f"of at least {least}" if most is None else f"from {least} to {most}"
         raise ValueError(f"{name}={r!r} is not possible: give an integer {span}{why}.")
 
-def automatic_draws(r, ell, d):
+def automatic_draws(r: int, ell: int, d: int) -> int:
     "The number `r` of draws that a theorem asks for at rank `ell`, if `d` features allow it."
     if r > d:
         raise ValueError(f"n_features_to_select='auto' needs {r} draws at rank {ell}, more than the {d} features of X. "
-                         f"Be content with a larger epsilon or a smaller rank, or give a number of features.")
+                         f"Be content with a larger eps or a smaller rank, or give a number of features.")
     return r
 
 # %% ../nbs/03_sampling.ipynb #20fc1dc7
-def check_input(estimator, X, reset, least=2):
+def check_input(estimator: BaseEstimator, X: ArrayLike, reset: bool, least: int = 2) -> Matrix:
     """`X` validated for `fit` (`reset`) or for a later method of `estimator`, in the library in which it came.
 
     In `fit` it must have `least` samples, and a largest entry that is not too small to be squared. Sparse results are
@@ -481,24 +495,25 @@ def check_input(estimator, X, reset, least=2):
             X = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse=("csr", "csc"))
         check_range(X, smallest=smallest)
     if reset and X.shape[0] < least:
-        raise ValueError(f"Found {X.shape[0]} sample(s) (n_samples = {X.shape[0]}) while a minimum of {least} is required "
-                         f"by {type(estimator).__name__}.")
+        raise ValueError(f"Found {X.shape[0]} sample(s) (n_samples = {X.shape[0]}) while a minimum of {least} is "
+                         f"required by {type(estimator).__name__}.")
     return X
 
 # %% ../nbs/03_sampling.ipynb #16c6edb6
-def check_library(estimator, X, fitted, method="transform"):
+def check_library(estimator: BaseEstimator, X: Matrix, fitted: Array, method: str = "transform") -> None:
     "Say so if `X`, given to a method of `estimator`, is not of the array library of `fitted`, one of its attributes."
     if namespace(X) is not namespace(fitted):
-        raise ValueError(f"Inputs passed to {type(estimator).__name__}.{method}() must use the same namespace as those passed to fit(): "
-                         f"{namespace(X).__name__} is not {namespace(fitted).__name__}. Convert X, or fit on arrays of its library.")
+        raise ValueError(f"Inputs passed to {type(estimator).__name__}.{method}() must use the same namespace as those "
+                         f"passed to fit(): {namespace(X).__name__} is not {namespace(fitted).__name__}. Convert X, or "
+                         "fit on arrays of its library.")
 
 # %% ../nbs/03_sampling.ipynb #e0d2a5a8
-def forget(estimator):
+def forget(estimator: BaseEstimator) -> None:
     "Delete all that an earlier `fit` has left, so that a `fit` that fails leaves nothing behind."
     for name in [name for name in vars(estimator) if name.endswith("_")]: delattr(estimator, name)
 
 # %% ../nbs/03_sampling.ipynb #a3d5b96a
-def put_back(C, support):
+def put_back(C: Matrix, support: np.ndarray) -> Matrix:
     "A matrix with the columns of `C` where the host mask `support` is true, and zeros elsewhere."
     if is_sparse(C): return (C @ sp.eye_array(len(support), format="csr", dtype=C.dtype)[support]).asformat(C.format)
     xp = namespace(C)
@@ -513,14 +528,14 @@ class SamplingTransformer(SelectorMixin, BaseEstimator):
     """
 
     @abstractmethod
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         "Choose features of `X`."
 
-    def _set_sampling(self, sampling, X):
+    def _set_sampling(self, sampling: Sampling, X: Matrix) -> None:
         self.sampling_, self.selected_, self.weights_ = sampling, sampling.indices, sampling.weights
         self.support_ = from_numpy(np.isin(np.arange(X.shape[1]), to_numpy(self.selected_)), X)
 
-    def transform(self, X):
+    def transform(self, X: ArrayLike) -> Matrix:
         """Reduce `X` to the chosen features, in the order of the columns of `X`.
 
         Parameters
@@ -543,7 +558,7 @@ class SamplingTransformer(SelectorMixin, BaseEstimator):
         C = take_columns(X, self.get_support(indices=True))
         return scale_columns(C, self._factors()) if self.rescale else C
 
-    def inverse_transform(self, X):
+    def inverse_transform(self, X: ArrayLike) -> Matrix:
         """Put reduced data back in their columns, with zeros in the others.
 
         Parameters
@@ -566,7 +581,7 @@ class SamplingTransformer(SelectorMixin, BaseEstimator):
         if self.rescale: X = scale_columns(X, 1 / self._factors())
         return put_back(X, self.get_support())
 
-    def get_support(self, indices=False, ordered=False):
+    def get_support(self, indices: bool = False, ordered: bool = False) -> np.ndarray:
         """The chosen features, as a mask or as indices, on the host.
 
         Parameters
@@ -585,12 +600,12 @@ class SamplingTransformer(SelectorMixin, BaseEstimator):
         if ordered: return to_numpy(self.selected_)
         return np.flatnonzero(to_numpy(self.support_)) if indices else to_numpy(self.support_)
 
-    def _get_support_mask(self): return self.get_support()
+    def _get_support_mask(self) -> np.ndarray: return self.get_support()
 
-    def _factors(self):
+    def _factors(self) -> np.ndarray:
         return np.sqrt(to_numpy(self.weights_)[np.argsort(to_numpy(self.selected_))])
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.array_api_support = True
@@ -598,30 +613,21 @@ class SamplingTransformer(SelectorMixin, BaseEstimator):
         return tags
 
 # %% ../nbs/03_sampling.ipynb #71d5efab
+@_insert_docs
 class CertifiedSelector(SamplingTransformer):
     """Base class of the selectors: validates, samples, measures the certificate, applies the selection.
 
     A subclass has the parameters `n_features_to_select`, `rank` and `rescale`, the name of its `method`, and the method
-    `_sample(space, r, y)`, which returns a `Sampling` of `r` draws for the `RowSpace` to keep (`y` is what `fit` was given).
-    It may have `_promise(space, r)`, a `Promise`; `_draws(space)`, the number of draws that "auto" stands for;
-    `_check_parameters()`, called before anything is computed; and `spare_draws`, how many draws it
-    needs beyond the rank, 0 or 1. A single draw is for rank one always.
+    `_sample(space, r, y)`, which returns a `Sampling` of `r` draws for the `RowSpace` to keep (`y` is what `fit` was
+    given). It may have `_promise(space, r)`, a `Promise`; `_draws(space)`, the number of draws that "auto" stands for;
+    `_check_parameters()`, called before anything is computed; and `spare_draws`, how many draws it needs beyond the
+    rank, 0 or 1. A single draw is for rank one always.
 
     Attributes
     ----------
-    selected_ : array of int, shape (n_selected,)
-        The chosen features in the order picked.
-    weights_ : array, shape (n_selected,)
-        Their weights, the squares of the rescaling factors.
-    certificate_ : Certificate
-    sampling_ : Sampling
-    leverage_scores_ : array, shape (n_features,)
-        For the certified rank.
-    n_draws_ : int
-    support_ : array of bool, shape (n_features,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Where `X` had names.
+    %(selection)s
+    %(draws)s
+    %(features_in)s
 
     Examples
     --------
@@ -643,8 +649,11 @@ class CertifiedSelector(SamplingTransformer):
 
     method = "selection"
     spare_draws = 1
+    n_features_to_select: float | Literal["auto"] | None
+    rank: int | None
+    rescale: bool
 
-    def fit(self, X, y=None):
+    def fit(self, X: ArrayLike, y: ArrayLike = None) -> Self:
         """Choose features of `X` and certify the choice.
 
         Parameters
@@ -659,9 +668,9 @@ class CertifiedSelector(SamplingTransformer):
         Raises
         ------
         ValueError
-            `X` is not a finite real matrix of at least two samples, is zero, or its largest entry is not between 1e-150 and
-            1e150; a parameter has an impossible value, or one that these data do not allow. The message says which and what
-            would be possible.
+            `X` is not a finite real matrix of at least two samples, is zero, or its largest entry is not between 1e-150
+            and 1e150; a parameter has an impossible value, or one that these data do not allow. The message says which
+            and what would be possible.
         """
         forget(self)
         check_flag("rescale", self.rescale)
@@ -678,17 +687,19 @@ class CertifiedSelector(SamplingTransformer):
         return self
 
     @abstractmethod
-    def _sample(self, space, r, y): ...
+    def _sample(self, space: RowSpace, r: int, y: ArrayLike) -> Sampling: ...
 
-    def _check_parameters(self): pass
+    def _check_parameters(self) -> None: pass
 
-    def _space(self, X, r):
+    def _space(self, X: Matrix, r: int | None) -> RowSpace:
         space = row_space(X)
         ell = target_rank(self.rank, space.numerical_rank, r, self.spare_draws)
         return space.truncate(ell) if ell < space.numerical_rank else space
 
-    def _promise(self, space, r): return None
+    def _promise(self, space: RowSpace, r: int) -> Promise | None: return None
 
-    def _certify(self, space, sampling, r): return certify(space, sampling, self._promise(space, r), self.method)
+    def _certify(self, space: RowSpace, sampling: Sampling, r: int) -> Certificate:
+        return certify(space, sampling, self._promise(space, r), self.method)
 
-    def _draws(self, space): raise ValueError(f"n_features_to_select='auto' is not possible: {type(self).__name__} has no theorem for it.")
+    def _draws(self, space: RowSpace) -> int:
+        raise ValueError(f"n_features_to_select='auto' is not possible: {type(self).__name__} has no theorem for it.")

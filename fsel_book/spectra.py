@@ -3,12 +3,13 @@
 # %% auto #0
 __all__ = ['GRAM_LIMIT', 'KRYLOV_STEPS', 'long_blocks', 'gram', 'gram_factor', 'sparse_signs', 'sketch',
            'warn_of_tiny_directions', 'sketched_factor', 'unit_factors', 'orthonormalize', 'at_unit_scale',
-           'squared_norms', 'check_leading', 'column_lengths', 'SampleSide', 'RowSpace', 'check_orthonormal',
-           'gram_times', 'leading_directions', 'leading_space', 'row_space', 'about_norm', 'basis_accuracy', 'as_space',
+           'squared_norms', 'check_leading', 'column_lengths', 'RowSpace', 'check_orthonormal', 'gram_times',
+           'leading_directions', 'leading_space', 'row_space', 'about_norm', 'basis_accuracy', 'as_space',
            'leverage_scores']
 
 # %% ../nbs/02_spectra.ipynb #3a600a2e
 import warnings
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -16,18 +17,17 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg.lapack import dtrtri
 
-from .arrays import (as_float64, by_columns, check_matrix, from_numpy, is_integer, is_sparse, largest_entry, namespace,
-                              result_dtype,
-                              small_work, take_columns, to_numpy)
+from .arrays import (Array, ArrayLike, Matrix, as_float64, by_columns, check_matrix, from_numpy, is_integer,
+                              is_sparse, largest_entry, namespace, result_dtype, small_work, take_columns, to_numpy)
 
 # %% ../nbs/02_spectra.ipynb #2445c9a2
-def long_blocks(X, block_bytes=2**25):
+def long_blocks(X: Matrix, block_bytes: int = 2**25) -> Iterator[tuple[int, int, Matrix]]:
     """Yield `(start, stop, Z)`, float64 blocks of rows of the tall one of `X` and `X'`."""
     n, d = X.shape
     for a, b, block in by_columns(X if d >= n else X.T, block_bytes): yield a, b, as_float64(block.T)
 
 # %% ../nbs/02_spectra.ipynb #ca7eec22
-def gram(X):
+def gram(X: Matrix) -> np.ndarray:
     """`Z'Z` on the host, accumulated over blocks: `X X'` of a wide matrix, `X'X` of a tall one."""
     G: Any = 0.0
     at_once = is_sparse(X) or str(X.dtype).endswith("float64")  # blocks would save no memory
@@ -35,7 +35,7 @@ def gram(X):
     return G.toarray() if is_sparse(X) else to_numpy(G)
 
 # %% ../nbs/02_spectra.ipynb #1b9feb6e
-def gram_factor(G, norms):
+def gram_factor(G: np.ndarray, norms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """`T` and `B` from the equilibrated Gram matrix `G = L L'`: `T = L^-T` and `B = L`, rows scaled back."""
     L = np.linalg.cholesky(G)
     return dtrtri(L, lower=1)[0].T / norms[:, None], L * norms[:, None]
@@ -44,14 +44,14 @@ def gram_factor(G, norms):
 GRAM_LIMIT = 100.0  # The largest condition number of an equilibrated matrix whose Gram matrix is trusted.
 
 # %% ../nbs/02_spectra.ipynb #cc59ae3e
-def sparse_signs(n_rows, n_columns, rng, per_row=8):
+def sparse_signs(n_rows: int, n_columns: int, rng: np.random.Generator, per_row: int = 8) -> sp.csr_array:
     """A CSR matrix with, in each row, `per_row` entries of random sign and size `per_row ** -0.5`."""
     columns = rng.integers(n_columns, size=n_rows * per_row)
     signs = rng.choice([-1.0, 1.0], size=n_rows * per_row) / np.sqrt(per_row)
     return sp.csr_array((signs, columns, np.arange(0, n_rows * per_row + 1, per_row)), shape=(n_rows, n_columns))
 
 # %% ../nbs/02_spectra.ipynb #37b01a99
-def sketch(X, size):
+def sketch(X: Matrix, size: int) -> np.ndarray:
     """`Omega' Z` on the host, for a sparse sign matrix `Omega` with `size` columns, in one pass."""
     S: Any = 0.0
     rng = np.random.default_rng(0)
@@ -61,23 +61,25 @@ def sketch(X, size):
     return S.toarray() if is_sparse(S) else to_numpy(S)
 
 # %% ../nbs/02_spectra.ipynb #fb69c0ba
-def warn_of_tiny_directions(S, eps):
+def warn_of_tiny_directions(S: np.ndarray, roundoff: float) -> None:
     """Warn where the smallest of the singular values `S`, largest first, is mostly rounding, or stands far apart."""
-    if S[-1] < 450 * eps * S[0]:
+    if S[-1] < 450 * roundoff * S[0]:
         warnings.warn(f"X has directions as small as {S[-1] / S[0]:.0e} of the largest; their leverage scores are "
                       "good to a digit or two at best. A smaller rank leaves such directions out.", stacklevel=5)
     elif len(S) > 1 and S[-1] < min(1e-11 * S[0], 1e-5 * S[-2]):
-        warnings.warn(f"The last direction of X is {S[-1] / S[0]:.0e} of the largest, far below the one before: it is probably what "
-                      f"rounding left, of centring for instance. rank={len(S) - 1} leaves it out.", stacklevel=5)
+        warnings.warn(f"The last direction of X is {S[-1] / S[0]:.0e} of the largest, far below the one before: it is "
+                      f"probably what rounding left, of centring for instance. rank={len(S) - 1} leaves it out.",
+                      stacklevel=5)
 
 # %% ../nbs/02_spectra.ipynb #9b162208
-def sketched_factor(X, D, tolerance):
+def sketched_factor(X: Matrix, D: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
     """`T` and `B` by Cholesky QR of `Z` preconditioned with the singular vectors of a sketch of `Z D`."""
     _, S, Vt = np.linalg.svd(sketch(X, max(2 * len(D), 32)) * D, full_matrices=False)
     keep = S > tolerance * S[0]
     S, V = S[keep], Vt[keep].T
     T = D[:, None] * V / S
-    W2, T_there = 0.0, from_numpy(T, X)
+    W2: Any = 0.0
+    T_there = from_numpy(T, X)
     for _, _, Z in long_blocks(X):
         W = Z @ T_there
         W2 = W2 + W.T @ W
@@ -88,16 +90,16 @@ def sketched_factor(X, D, tolerance):
     return T @ np.linalg.inv(L).T, V @ (S[:, None] * L)
 
 # %% ../nbs/02_spectra.ipynb #2f553422
-def unit_factors(norms, floor=2e-15):
-    """Factors that bring columns of these norms to norm one; 0, with a warning, for any below `floor` of the longest."""
+def unit_factors(norms: np.ndarray, floor: float = 2e-15) -> np.ndarray:
+    """Factors that bring columns of these norms to one; 0, with a warning, for any below `floor` of the longest."""
     kept = norms > floor * norms.max()
     if np.any(~kept & (norms > 0)):
-        warnings.warn(f"{np.sum(~kept & (norms > 0))} row(s) or column(s) of X are below {floor:.0e} of the longest and are taken "
-                      "for zero. Rescale them if they are data.", stacklevel=4)
+        warnings.warn(f"{np.sum(~kept & (norms > 0))} row(s) or column(s) of X are below {floor:.0e} of the longest "
+                      "and are taken for zero. Rescale them if they are data.", stacklevel=4)
     return np.where(kept, 1 / np.where(kept, norms, 1), 0.0)
 
 # %% ../nbs/02_spectra.ipynb #33b1bf9a
-def orthonormalize(X):
+def orthonormalize(X: Matrix) -> tuple[np.ndarray, np.ndarray]:
     """Factor the tall one `Z` of `X` and `X'`: `Z = Q B'` with orthonormal `Q = Z T`; all but `Q` on the host.
 
     Parameters
@@ -125,7 +127,7 @@ def orthonormalize(X):
     return T, B * norms[:, None]
 
 # %% ../nbs/02_spectra.ipynb #67bb71b5
-def at_unit_scale(X):
+def at_unit_scale(X: Matrix) -> tuple[Matrix, float]:
     """`X` times a power of two that brings its largest entry near 1, and that power: 1 from 1e-50 to 1e50."""
     largest = largest_entry(X)
     if largest == 0 or 1e-50 < largest < 1e50: return X, 1.0
@@ -133,7 +135,7 @@ def at_unit_scale(X):
     return X * scale, scale
 
 # %% ../nbs/02_spectra.ipynb #53961eca
-def squared_norms(Z, T=None, upper=False):
+def squared_norms(Z: Matrix, T: Array | None = None, upper: bool = False) -> Array:
     """Squared norms of the rows of `Z T`, or of `Z`; an upper triangular `T` is used in strips, at 3/5 of the work."""
     xp, total = namespace(Z), 0.0
     if T is None: return xp.vecdot(Z, Z)
@@ -145,66 +147,23 @@ def squared_norms(Z, T=None, upper=False):
     return total
 
 # %% ../nbs/02_spectra.ipynb #27603b81
-def check_leading(space, rank):
+def check_leading(space: "RowSpace", rank: int) -> None:
     "Say so if `space` has not `rank` leading directions."
     if not is_integer(rank) or not 1 <= rank <= space.shape[1]:
         known = f"X has numerical rank {space.numerical_rank}"
         if space.numerical_rank is None: known = f"only {space.shape[1]} leading directions of X were computed"
-        raise ValueError(f"rank={rank!r} is not possible: {known}, so rank must be an integer from 1 to {space.shape[1]}.")
+        raise ValueError(f"rank={rank!r} is not possible: {known}, so rank must be an integer from 1 to "
+                         f"{space.shape[1]}.")
 
 # %% ../nbs/02_spectra.ipynb #e146c247
-def column_lengths(X):
+def column_lengths(X: Matrix) -> Array:
     "Squared lengths of the columns of `X`, float64, on the device of `X`."
     if is_sparse(X): return np.bincount(X.tocoo().col, X.data.astype(np.float64)**2, X.shape[1])
     Z = as_float64(X)
     return namespace(X).vecdot(Z, Z, axis=-2)
 
-class SampleSide:
-    """The side of the samples of a `RowSpace`."""
-    X: Any
-    V: Any
-    B: Any
-    shape: Any
-    numerical_rank: Any
-    small_svd: Any
-
-    @cached_property
-    def left(self):
-        """Left singular vectors of `X` in the space, float64, on the device of `X`."""
-        if len(self.B) == self.X.shape[0]: return from_numpy(self.small_svd.U[:, :self.shape[1]], self.X)
-        U = namespace(self.X).concat([Z @ self.V for _, _, Z in long_blocks(self.X)])
-        return U / from_numpy(self.small_svd.S[:self.shape[1]], self.X)
-
-    @cached_property
-    def squared_lengths(self):
-        """Squared lengths of the columns of `X`, float64, on its device."""
-        return namespace(self.X).concat([column_lengths(block) for _, _, block in by_columns(self.X, 2**22)])
-
-    @cached_property
-    def residual_norms(self):
-        """Lengths of the columns of `X - U U'X`, with `U` the left vectors: float64, on the device of `X`."""
-        U, whole = to_numpy(self.left), to_numpy(self.squared_lengths)
-        inner = [to_numpy(namespace(W).vecdot(W, W, axis=-2)) for W in self.projections()]
-        left = whole - np.concatenate(inner)
-        small = np.flatnonzero(left < 1e-6 * whole)
-        for a in range(0, len(small), 1024):
-            E = self.columns(small[a:a + 1024])
-            for _ in range(2): E = E - U @ (U.T @ E)
-            left[small[a:a + 1024]] = np.sum(E**2, axis=0)
-        left[left < 1e-26 * whole] = 0.0  # rounding
-        return from_numpy(np.sqrt(left), self.X)
-
-    def projections(self):
-        """Yield `U'X` in blocks of columns."""
-        for _, _, block in by_columns(self.X): yield self.left.T @ as_float64(block)
-
-    def columns(self, indices):
-        """The columns of `X` for the given host indices: float64, dense, on the host."""
-        C = take_columns(self.X, indices)
-        return (C.toarray() if is_sparse(C) else to_numpy(C)).astype(np.float64)
-
 # %% ../nbs/02_spectra.ipynb #0ccad682
-class RowSpace(SampleSide):
+class RowSpace:
     """An orthonormal basis `V` of the row space of `X`: one row for each feature, made only where it is asked for.
 
     `row_space(X)` makes it. The basis of a wide `X` is kept as a small matrix `T` with `V = X'T`, so that a
@@ -253,36 +212,46 @@ class RowSpace(SampleSide):
     array([1., 0., 0.])
     """
 
-    def __init__(self, X, B, scale, T=None, V=None, partial=False):
+    X: Matrix
+    B: np.ndarray
+    scale: float
+    T: Array  # None where V is given
+    V: Array  # None where T is given
+    numerical_rank: Any  # an int, or None where only leading directions were computed
+    shape: tuple[int, int]
+
+    def __init__(self, X: Matrix, B: np.ndarray, scale: float, T: Array = None, V: Array = None,
+                 partial: bool = False) -> None:
         self.X, self.B, self.scale, self.T, self.V = X, B, scale, T, V
         self.numerical_rank = None if partial else B.shape[1]
         self.shape = (X.shape[1], (T if V is None else V).shape[1])
 
     @classmethod
-    def from_basis(cls, V):
+    def from_basis(cls, V: Array) -> "RowSpace":
         """The space of an explicit `V`, shape (n_features, rank), which must have orthonormal columns."""
-        if is_sparse(V := check_matrix(V, "V")): raise ValueError("V is sparse; a basis is used as a dense array: pass V.toarray().")
+        if is_sparse(V := check_matrix(V, "V")):
+            raise ValueError("V is sparse; a basis is used as a dense array: pass V.toarray().")
         check_orthonormal(space := cls(V.T, np.eye(V.shape[1]), 1.0, V=as_float64(V)))
         return space
 
     @cached_property
-    def small_svd(self):
+    def small_svd(self) -> Any:
         """The singular value decomposition of `B`."""
         return np.linalg.svd(self.B, full_matrices=False)
 
     @property
-    def singular_values(self):
+    def singular_values(self) -> np.ndarray:
         """Singular values of the data in the space, largest first."""
         return self.small_svd.S[:self.shape[1]] / self.scale
 
     @property
-    def energy(self):
+    def energy(self) -> float:
         """Part of the squared Frobenius norm of `X` in the space."""
         if self.shape[1] == self.numerical_rank: return 1.0
         whole = self.small_svd.S**2 if self.numerical_rank else to_numpy(self.squared_lengths)
         return float(np.sum(self.small_svd.S[:self.shape[1]]**2) / np.sum(whole))
 
-    def truncate(self, rank):
+    def truncate(self, rank: int) -> "RowSpace":
         """The space of the `rank` leading right singular vectors of `X`."""
         check_leading(self, rank)
         if rank == self.shape[1]: return self
@@ -293,22 +262,22 @@ class RowSpace(SampleSide):
         space.small_svd = self.small_svd
         return space
 
-    def rows(self, indices):
+    def rows(self, indices: Sequence[int] | np.ndarray) -> Array:
         """Rows of `V` for the given host indices: float64, shape (len(indices), rank), on the device of `X`."""
         if self.V is not None: return namespace(self.V).take(self.V, from_numpy(np.asarray(indices), self.V), axis=0)
         return as_float64(take_columns(self.X, indices).T) @ self.T
 
-    def basis(self):
+    def basis(self) -> Array:
         """The whole of `V`, float64, shape (n_features, rank). It is dense even where `X` is sparse."""
         return self.V if self.V is not None else self.rows(np.arange(self.shape[0]))
 
     @cached_property
-    def leverage_scores(self):
+    def leverage_scores(self) -> Array:
         """Squared norms of the rows of `V`, in the precision of `X`."""
         return namespace(self.X).astype(self.scores64, getattr(namespace(self.X), result_dtype(self.X).name))
 
     @cached_property
-    def scores64(self):
+    def scores64(self) -> Array:
         """The leverage scores in float64, block by block."""
         if self.V is not None: scores = [squared_norms(self.V)]
         else:
@@ -316,8 +285,43 @@ class RowSpace(SampleSide):
             scores = [squared_norms(as_float64(block.T), self.T, upper) for _, _, block in by_columns(self.X, 2**22)]
         return namespace(self.X).concat(scores)
 
+    @cached_property
+    def left(self) -> Array:
+        """Left singular vectors of `X` in the space, float64, on the device of `X`."""
+        if len(self.B) == self.X.shape[0]: return from_numpy(self.small_svd.U[:, :self.shape[1]], self.X)
+        U = namespace(self.X).concat([Z @ self.V for _, _, Z in long_blocks(self.X)])
+        return U / from_numpy(self.small_svd.S[:self.shape[1]], self.X)
+
+    @cached_property
+    def squared_lengths(self) -> Array:
+        """Squared lengths of the columns of `X`, float64, on its device."""
+        return namespace(self.X).concat([column_lengths(block) for _, _, block in by_columns(self.X, 2**22)])
+
+    @cached_property
+    def residual_norms(self) -> Array:
+        """Lengths of the columns of `X - U U'X`, with `U` the left vectors: float64, on the device of `X`."""
+        U, whole = to_numpy(self.left), to_numpy(self.squared_lengths)
+        inner = [to_numpy(namespace(W).vecdot(W, W, axis=-2)) for W in self.projections()]
+        left = whole - np.concatenate(inner)
+        small = np.flatnonzero(left < 1e-6 * whole)
+        for a in range(0, len(small), 1024):
+            E = self.columns(small[a:a + 1024])
+            for _ in range(2): E = E - U @ (U.T @ E)
+            left[small[a:a + 1024]] = np.sum(E**2, axis=0)
+        left[left < 1e-26 * whole] = 0.0  # rounding
+        return from_numpy(np.sqrt(left), self.X)
+
+    def projections(self) -> Iterator[Array]:
+        """Yield `U'X` in blocks of columns."""
+        for _, _, block in by_columns(self.X): yield self.left.T @ as_float64(block)
+
+    def columns(self, indices: Sequence[int] | np.ndarray) -> np.ndarray:
+        """The columns of `X` for the given host indices: float64, dense, on the host."""
+        C = take_columns(self.X, indices)
+        return (C.toarray() if is_sparse(C) else to_numpy(C)).astype(np.float64)
+
 # %% ../nbs/02_spectra.ipynb #e6a2ecd9
-def check_orthonormal(space):
+def check_orthonormal(space: RowSpace) -> None:
     """Raise unless the basis of `space` passes for orthonormal: by its scores, and by the length of a random vector."""
     V, ell = space.V, space.shape[1]
     scores = to_numpy(space.leverage_scores)
@@ -325,22 +329,25 @@ def check_orthonormal(space):
     stretch = np.sum(to_numpy(V @ from_numpy(z, V)) ** 2) / np.sum(z**2)
     if abs(scores.sum() - ell) > 1e-3 * ell or scores.max() > 1 + 1e-3 or abs(stretch - 1) > 1e-3:
         raise ValueError("V must have orthonormal columns, one row for each feature: its squared row norms add up to "
-                         f"{scores.sum():.6g} where {ell} is right, the largest is {scores.max():.6g}, and it changes the "
-                         f"squared length of a random vector by {stretch:.6g}. Use row_space(X) to get such a V from data.")
+                         f"{scores.sum():.6g} where {ell} is right, the largest is {scores.max():.6g}, and it changes "
+                         f"the squared length of a random vector by {stretch:.6g}. Use row_space(X) to get such a V "
+                         "from data.")
 
 # %% ../nbs/02_spectra.ipynb #db2f77bb
 KRYLOV_STEPS = 5
 
-def gram_times(X, Q):
+def gram_times(X: Matrix, Q: np.ndarray) -> np.ndarray:
     "`Z'Z Q` on the host, with both products while a block of `Z` is at hand."
-    Y, there = 0.0, from_numpy(Q, X)
+    Y: Any = 0.0
+    there = from_numpy(Q, X)
     for _, _, Z in long_blocks(X): Y = Y + Z.T @ (Z @ there)
     return to_numpy(Y)
 
-def leading_directions(X, k):
+def leading_directions(X: Matrix, k: int) -> np.ndarray:
     "About the `k` leading singular vectors of `X` on its short side: the best of a block Krylov space, on the host."
     m = min(X.shape)
-    Q, K, images = np.linalg.qr(np.random.default_rng(0).standard_normal((m, k + 10)))[0], np.empty((m, 0)), np.empty((m, 0))
+    Q = np.linalg.qr(np.random.default_rng(0).standard_normal((m, k + 10)))[0]
+    K, images = np.empty((m, 0)), np.empty((m, 0))
     for _ in range(KRYLOV_STEPS):
         Y = gram_times(X, Q)
         K, images = np.hstack([K, Q]), np.hstack([images, Y])
@@ -350,7 +357,7 @@ def leading_directions(X, k):
     return K @ np.linalg.eigh(A + A.T)[1][:, :-k - 1:-1]
 
 # %% ../nbs/02_spectra.ipynb #1deeccf8
-def leading_space(X, k, scale=1.0):
+def leading_space(X: Matrix, k: int, scale: float = 1.0) -> RowSpace | None:
     "The `RowSpace` of about the `k` leading directions of `X`, by sketches; None where that would not be accurate."
     U = from_numpy(leading_directions(X, k), X)
     if X.shape[1] < X.shape[0]:
@@ -366,7 +373,7 @@ def leading_space(X, k, scale=1.0):
     return space
 
 # %% ../nbs/02_spectra.ipynb #f9d40a3d
-def row_space(X, rank=None, exact=True):
+def row_space(X: ArrayLike, rank: int | None = None, exact: bool = True) -> RowSpace:
     """An orthonormal basis of the row space of `X`, or of the space of its leading right singular vectors.
 
     Parameters
@@ -428,27 +435,27 @@ def row_space(X, rank=None, exact=True):
         space = RowSpace(X, B, scale, V=from_numpy(V, X))
     return space if rank is None else space.truncate(rank)
 
-def about_norm(A, steps=6):
+def about_norm(A: np.ndarray, steps: int = 6) -> float:
     """The spectral norm of `A` from below, by a few steps of the power method: the right order of magnitude."""
-    z = np.random.default_rng(0).standard_normal(A.shape[1])
+    z: Any = np.random.default_rng(0).standard_normal(A.shape[1])
     for _ in range(steps):
         z = A.T @ (A @ z)
         z /= np.linalg.norm(z)
-    return np.linalg.norm(A @ z)
+    return float(np.linalg.norm(A @ z))
 
-def basis_accuracy(space):
+def basis_accuracy(space: RowSpace) -> float:
     """About how far `V'V` is from the identity: the unit roundoff times the equilibrated condition number."""
     if space.T is None: return float(np.finfo(float).eps)
     norms = np.linalg.norm(space.B, axis=1, keepdims=True)
     B, T = np.divide(space.B, norms, out=np.zeros_like(space.B), where=norms > 0), to_numpy(space.T) * norms
     return float(np.finfo(float).eps * about_norm(B) * about_norm(T))
 
-def as_space(V):
+def as_space(V: Matrix | RowSpace) -> RowSpace:
     """`V` as a `RowSpace`: itself, or the space of a basis with orthonormal columns."""
     return V if isinstance(V, RowSpace) else RowSpace.from_basis(V)
 
 # %% ../nbs/02_spectra.ipynb #56108c15
-def leverage_scores(X, rank=None):
+def leverage_scores(X: ArrayLike, rank: int | None = None) -> Array:
     """Leverage scores of the columns (features) of `X`.
 
     The score of feature i is the squared norm of row i of `V`, the right singular vectors of `X`: the largest share of

@@ -23,8 +23,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_array, check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import (_DOCS, BLAS, Array, ArrayLike, Matrix, Seed, _insert_docs, as_float64, by_columns, check_matrix,
-                              check_range, from_numpy, in_precision_of, is_sparse, namespace, result_dtype, to_numpy)
+from .arrays import (_DOCS, BLAS, Array, ArrayLike, Matrix, Seed, _insert_docs, as_float64, by_columns,
+                              check_matrix, check_range, from_numpy, in_precision_of, is_sparse, namespace,
+                              result_dtype, to_numpy)
 from .losses import Loss, SquaredError, get_loss
 from .ridge import check_labels, labels_by
 from .sampling import check_draws, check_flag, check_input, check_library, check_positive, forget

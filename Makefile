@@ -15,13 +15,14 @@ PY := .venv/bin/python
 METADATA := settings.ini setup.py pyproject.toml
 quote = '$(subst ','\'',$(1))'
 
-.PHONY: help demo test test-processors hooks sync lab docs bench lint clean
+.PHONY: help demo test test-all test-processors hooks sync lab docs bench lint clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo                           run the quickstart on the embedded documents; pages go to build/"
 	@echo "make demo DATA=my.csv TARGET=column the same on a table of yours (CSV or Parquet); writes build/selected.csv"
 	@echo "make test                           all tests: modules in step, notebooks, pytest"
+	@echo "make test-all                       make test, and then the wide sweeps, which it leaves out"
 	@echo "make test-processors                the tests of exactness on the BLAS kernels of three families of processors"
 	@echo "make hooks                          once after cloning: merge notebooks cell by cell, check every commit"
 	@echo "make sync                           clean the notebooks, export the modules and README.md from them"
@@ -56,7 +57,11 @@ test: export MPLBACKEND := agg
 test: .venv/.dev
 	$(PY) -m pytest -q tests/test_book.py
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/nbdev_test --n_workers 2 --timing
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -q -n 2 --dist loadfile --ignore=tests/test_book.py tests
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --ignore=tests/test_book.py tests
+
+# Each sweep is more of what some test of `make test` checks on less.
+test-all: test
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -q -n 2 -m sweep tests
 
 # OpenBLAS picks its kernels by the processor, and each rounds in its own way. What is said to be exact must be so on all.
 test-processors: .venv/.dev

@@ -35,6 +35,21 @@ from fsel_book.arrays import from_numpy, to_numpy
 from fsel_book.baselines import RandomSelector, RRQRSelector, random_features, random_promise, rrqr
 from fsel_book.spectra import as_space
 
+
+def swept(name, few, rest):
+    """Run a test with `name` one of a few values, and in the sweeps of `make test-all` one of the rest as well.
+
+    Where `name` is a tuple of names, so are the values.
+    """
+    rest = [value if isinstance(name, tuple) else (value,) for value in rest]
+    return pytest.mark.parametrize(name, [*few, *(pytest.param(*values, marks=pytest.mark.sweep) for values in rest)])
+
+
+def swept_seeds(few, many):
+    """Run a test on `seeds`, the first few of many, and in the sweeps on the rest of them."""
+    return swept("seeds", [range(few)], [range(few, many)])
+
+
 needs_data = pytest.mark.skipif(not os.environ.get("FSEL_BOOK_DATA"), reason="FSEL_BOOK_DATA is not set")
 
 # ---------------------------------------------------------------- matrices

@@ -89,9 +89,27 @@ def test_every_method_has_a_colour(case):
     assert case.make().method in COLORS
 
 
-@parametrize_with_checks([*SELECTORS, *SUPERVISED, *CLASSIFIERS, *LINEAR, *REGRESSORS, *FOREIGN])
+def one_of_each_class(estimators):
+    """The first of every class, but one for each method of selection."""
+    first = {}
+    for estimator in estimators:
+        first.setdefault((type(estimator), getattr(estimator, "method", None)), estimator)
+    return list(first.values())
+
+
+EVERYTHING = [*SELECTORS, *SUPERVISED, *CLASSIFIERS, *LINEAR, *REGRESSORS, *FOREIGN]
+FEW = one_of_each_class(EVERYTHING)
+
+
+@parametrize_with_checks(FEW)
 def test_scikit_learn_checks(estimator, check):
     """Checks for array libraries that are not installed skip themselves and say so."""
+    check(estimator)
+
+
+@pytest.mark.sweep
+@parametrize_with_checks([estimator for estimator in EVERYTHING if not any(estimator is one for one in FEW)])
+def test_scikit_learn_checks_with_other_parameters(estimator, check):
     check(estimator)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import swept
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
@@ -155,8 +156,7 @@ def program(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("how", ["SIGINT", "SIGKILL"])
+@swept(("how", "n_jobs"), [("SIGINT", 1), ("SIGKILL", 2)], [("SIGINT", 2), ("SIGKILL", 1)])
 def test_an_interrupted_run_is_resumed(tmp_path, program, n_jobs, how):
     file, number = tmp_path / "results" / "slow.jsonl", getattr(signal, how)
     stopped = program(file.parent, n_jobs, stdout=subprocess.DEVNULL)

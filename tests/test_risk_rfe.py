@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from cases import needs_data
+from cases import needs_data, swept, swept_seeds
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import lsq_linear
 from sklearn.base import clone, is_classifier, is_regressor
@@ -106,7 +106,7 @@ def unit(loss):
 
 
 @pytest.mark.exact
-@pytest.mark.parametrize("seed", SEEDS)
+@swept("seed", SEEDS[:60], SEEDS[60:])
 def test_same_order_and_values_as_refitting_everything(seed):
     X, kernel, loss, intercept = problem(seed)
     J, values = risk_rfe_reference(X, [loss], kernel, intercept=intercept)
@@ -158,8 +158,9 @@ def test_accepted_fits_satisfy_the_optimality_conditions(seed):
 
 @pytest.mark.parametrize("name", ["hinge", "squared_hinge", "logistic"])
 @pytest.mark.parametrize("step", [1, 2, 0.4, "adaptive"])
-def test_classes_steps_and_delta_as_in_the_reference(name, step):
-    for seed in range(4):
+@swept_seeds(2, 4)
+def test_classes_steps_and_delta_as_in_the_reference(seeds, name, step):
+    for seed in seeds:
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(40, 6))
         codes = np.digitize(X[:, 0] + 0.3 * rng.normal(size=40), [-0.5, 0.5])
@@ -388,8 +389,9 @@ def test_auto_finds_a_single_feature(loss, kernel):
         assert selector.get_support(indices=True).tolist() == [d // 2]
 
 
-def test_auto_of_a_sign_and_of_a_product():
-    for seed in range(5):
+@swept_seeds(2, 5)
+def test_auto_of_a_sign_and_of_a_product(seeds):
+    for seed in seeds:
         X = np.random.default_rng(seed).uniform(-1, 1, (200, 8))
         for rule, kernel, kept in (
             (X[:, 3], "rbf", [3]),
@@ -651,8 +653,10 @@ def test_bad_data_and_interrupts():
         selector.predict(X)
 
 
-@pytest.mark.parametrize(
-    ("kind", "loss"), [*((RiskRFE, loss) for loss in LOSSES), (GuyonRFE, "hinge"), (GuyonRFE, "epsilon_insensitive")]
+@swept(
+    ("kind", "loss"),
+    [(RiskRFE, "hinge"), (RiskRFE, "epsilon_insensitive"), (GuyonRFE, "hinge")],
+    [(GuyonRFE, "epsilon_insensitive"), (RiskRFE, "squared_hinge"), (RiskRFE, "logistic"), (RiskRFE, "squared")],
 )
 def test_check_estimator(kind, loss):
     assert is_regressor(kind(loss=loss)) == (loss in NUMBERS) != is_classifier(kind(loss=loss))
@@ -724,7 +728,8 @@ def own_gap(K, loss, u, intercept):
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("name", LOSSES)
 @pytest.mark.filterwarnings("error")
-def test_raw_data_at_every_C(name, kernel, monkeypatch):
+@swept("data", ["wine"], ["breast cancer", "diabetes"])
+def test_raw_data_at_every_C(data, name, kernel, monkeypatch):
     """Every fit exact, no warning, the order of the literal algorithm."""
     fits, fit = [], warm_fit
 
@@ -735,7 +740,7 @@ def test_raw_data_at_every_C(name, kernel, monkeypatch):
         return found
 
     monkeypatch.setattr("fsel_book.risk_rfe.warm_fit", watched)
-    for data, C in itertools.product(("breast cancer", "wine", "diabetes"), 10.0 ** np.arange(-6, 7, 3)):
+    for C in 10.0 ** np.arange(-6, 7, 3):
         X, signs, numbers = raw(data, 5)
         loss, intercept = raw_loss(name, signs, numbers, C), bool((data == "wine") ^ (C == 1) ^ (C == 1e6))
         form = kernel_of(kernel, X, "scale", 3, 0.0, None)
@@ -874,9 +879,9 @@ def test_the_normal_system_where_one_sample_outweighs_the_rest():
 
 @needs_data
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("kernel", ["rbf", "linear"])
-def test_vowels_at_default_parameters(kernel):
+@swept(("kernel", "every"), [("rbf", 5), ("linear", 3)], [("rbf", 1), ("linear", 2)])
+def test_vowels_at_default_parameters(kernel, every):
     vowel = load_dataset("vowel")
-    rows = np.ones(990, dtype=bool) if kernel == "rbf" else vowel.is_train
+    rows = slice(None, None, every)
     selector = RiskRFE("auto", kernel=kernel).fit(vowel.data[rows], vowel.target[rows])
     assert len(selector.elimination_order_) == 10

@@ -2,7 +2,7 @@
 
 A power of two rounds nothing, so what does not depend on the scale must be the same for `X` and `2**k X`, and what does
 must be its power. Where the scales lie within one matrix, the oracle is arithmetic of 80 digits. Beyond the range there
-is an error that says so. More cases: `pytest tests/test_scales.py` with FSEL_BOOK_CASES=2000.
+is an error that says so. More cases: `pytest -m sweep tests/test_scales.py` with FSEL_BOOK_CASES=2000.
 """
 
 import os
@@ -12,7 +12,7 @@ import mpmath
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from cases import refused
+from cases import refused, swept
 from mpmath import mpf
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -118,6 +118,13 @@ CONTAINERS = {
     "csc": sp.csc_array,
 }
 CASES = int(os.environ.get("FSEL_BOOK_CASES", "0"))
+
+
+def each_seed(first, few, many):
+    """Run a test on the cases of a few seeds from the first on, and in the sweeps on the rest of many."""
+    return swept("seed", range(first, first + few), range(first + few, first + max(many, CASES)))
+
+
 EXPONENTS = {"float64": (-497, 496), "float32": (-85, 100)}  # the largest entry is between 1 and 2 at exponent 0
 
 
@@ -326,12 +333,12 @@ def check_work(case, names=WORK):
             assert_allclose(ours, theirs, rtol=rough, atol=rough * max(size, 1e-6), err_msg=f"{name} {i}")
 
 
-@pytest.mark.parametrize("seed", range(max(30, CASES)))
+@each_seed(0, 12, 30)
 def test_selections_and_certificates_do_not_depend_on_the_scale(seed):
     check_selectors(Case(seed))
 
 
-@pytest.mark.parametrize("seed", range(1000, 1000 + max(80, CASES)))
+@each_seed(1000, 30, 80)
 def test_what_is_computed_is_a_power_of_the_scale(seed):
     check_work(Case(seed))
 
@@ -428,7 +435,7 @@ def check_report(case):
             assert np.all(np.isfinite(bound.total)) and np.all(bound.total >= 0)
 
 
-@pytest.mark.parametrize("seed", range(2000, 2000 + max(60, CASES)))
+@each_seed(2000, 30, 60)
 def test_margins_against_arithmetic_of_80_digits(seed):
     check_margin(Case(seed))
 
@@ -448,14 +455,14 @@ class GradedRows(Case):
         self.structure, self.dense, self.unit, self.X = graded_rows, X, make(X), make(X * self.scale)
 
 
-@pytest.mark.parametrize("seed", range(3000, 3000 + max(30, CASES)))
+@each_seed(3000, 10, 30)
 def test_margins_of_samples_of_very_different_length(seed):
     case = GradedRows(seed)
     check_margin(case)
     check_report(case)
 
 
-@pytest.mark.parametrize("seed", range(4000, 4000 + max(20, CASES)))
+@each_seed(4000, 8, 20)
 def test_reports_and_bounds_hold(seed):
     check_report(Case(seed))
 

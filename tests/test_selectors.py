@@ -20,6 +20,7 @@ from cases import (
     refused,
     right_singular_vectors,
     sparse_table,
+    swept,
     table,
     with_condition,
 )
@@ -270,23 +271,27 @@ def test_as_many_draws_as_the_rank_are_refused_from_two_on(case):
 # ---------------------------------------------------------------- the same answer every time
 
 
+LARGE = {
+    "dense": lambda: table(150, 1500),
+    "sparse": lambda: sparse_table(150, 1500, 0.05),
+    "low rank": lambda: table(40, 15) @ table(15, 900),
+    "ill-conditioned": lambda: with_condition(60, 500, 1e6, np.random.default_rng(0)),
+}
+
+
+@swept("data", ["low rank", "ill-conditioned"], ["dense", "sparse"])
 @each_selector
-def test_same_selection_with_one_thread_and_with_two(selector):
+def test_same_selection_with_one_thread_and_with_two(selector, data):
     """Large enough for BLAS to share the work."""
     assert any(pool["user_api"] == "blas" for pool in threadpool_info())
-    for data in (
-        table(150, 1500),
-        sparse_table(150, 1500, 0.05),
-        table(40, 15) @ table(15, 900),
-        with_condition(60, 500, 1e6, np.random.default_rng(0)),
-    ):
-        larger = clone(selector).set_params(n_features_to_select=15 if selector.rank else 170)
-        with threadpool_limits(1, user_api="blas"):
-            one = clone(larger).fit(data)
-        with threadpool_limits(2, user_api="blas"):
-            two = clone(larger).fit(data)
-        assert_array_equal(one.selected_, two.selected_)
-        assert_allclose(one.weights_, two.weights_, rtol=1e-6)
+    X = LARGE[data]()
+    larger = clone(selector).set_params(n_features_to_select=15 if selector.rank else 170)
+    with threadpool_limits(1, user_api="blas"):
+        one = clone(larger).fit(X)
+    with threadpool_limits(2, user_api="blas"):
+        two = clone(larger).fit(X)
+    assert_array_equal(one.selected_, two.selected_)
+    assert_allclose(one.weights_, two.weights_, rtol=1e-6)
 
 
 @each_selector

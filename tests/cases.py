@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import clarabel
 import numpy as np
 import pytest
 import scipy.linalg
@@ -105,6 +106,11 @@ def sparse_table(n=40, d=300, density=0.1, seed=0):
     return sp.csr_array(X)
 
 
+def dense(X):
+    """X in double precision, whatever it is stored in."""
+    return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+
+
 # ---------------------------------------------------------------- orthonormal bases
 
 
@@ -170,7 +176,7 @@ KINDS = {
 
 def right_singular_vectors(X, rank=None):
     """V, by a dense SVD in float64, of X brought to unit size; rank as NumPy would have it unless given."""
-    X = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+    X = dense(X)
     X = X / np.abs(X).max()
     _, s, Vt = np.linalg.svd(X, full_matrices=False)
     rank = rank or int(np.sum(s > s[0] * max(X.shape) * np.finfo(float).eps))
@@ -194,7 +200,7 @@ def relative_error(found, exact):
 
 def scaled_spectrum(X):
     """Singular values of X with the samples (of tall data: the features) scaled to one length, in float64."""
-    X = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+    X = dense(X)
     X = X / np.abs(X).max()
     X = X if X.shape[1] >= X.shape[0] else X.T
     norms = np.linalg.norm(X, axis=1)
@@ -224,14 +230,31 @@ def assert_certified(selector, X):
     magnified = error * (1 + np.sum(weights * np.sqrt(selector.leverage_scores_[selector.selected_])))
     assert_allclose(certificate.interval, interval(V, sampling), rtol=1e-6, atol=1e-6 + magnified)
 
-    dense = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
-    s = np.linalg.svd(dense / np.abs(dense).max(), compute_uv=False)
+    whole = dense(X)
+    s = np.linalg.svd(whole / np.abs(whole).max(), compute_uv=False)
     smallest = 0.1 if X.dtype == np.float32 else 1e-5  # in float32, samples below 1e-6 of the largest count as zero
     one_space = s[l - 1] > smallest * s[0] and (l == len(s) or s[l] < 0.9 * s[l - 1])
     if magnified < 1e-5 and one_space:
-        oracle = interval(right_singular_vectors(dense, l), sampling)
+        oracle = interval(right_singular_vectors(whole, l), sampling)
         assert_allclose(certificate.interval, oracle, rtol=1e-5, atol=1e-4)
     return l, r
+
+
+def conic(P, q, A, b, cones, tolerance=None):
+    """The x of least x'Px / 2 + q'x where b - A x is in the cones, and that value, by clarabel.
+
+    To 1e-8 and where need be to 1e-7, or to the tolerance, with the constraints as they stand.
+    """
+    settings = clarabel.DefaultSettings()
+    settings.verbose, settings.max_threads = False, 1
+    if tolerance is None:
+        settings.reduced_tol_gap_abs = settings.reduced_tol_gap_rel = settings.reduced_tol_feas = 1e-7
+    else:
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
+        settings.equilibrate_enable = False
+    solution = clarabel.DefaultSolver(sp.csc_matrix(P), q, sp.csc_matrix(A), b, cones, settings).solve()
+    assert solution.status in (clarabel.SolverStatus.Solved, clarabel.SolverStatus.AlmostSolved)
+    return np.array(solution.x), solution.obj_val
 
 
 def refused(*parts, error=ValueError):
@@ -314,8 +337,8 @@ def by_dual_set(rule):
         space = as_space(V)
         if rule != "components":
             return det_sampling(space, space.residual_norms, r, rule)
-        dense = space.X.toarray() if sp.issparse(space.X) else to_numpy(space.X)
-        components = from_numpy(dense.astype(np.float64) @ to_numpy(space.basis()), space.X)
+        X = dense(space.X if sp.issparse(space.X) else to_numpy(space.X))
+        components = from_numpy(X @ to_numpy(space.basis()), space.X)
         return det_sampling(space, space.residual_norms, r, "closest", components)
 
     def promise(space, r):

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from cases import orthonormal, refused, sparse_table, swept, swept_seeds, table, with_condition
+from cases import conic, dense, orthonormal, refused, sparse_table, swept, swept_seeds, table, with_condition
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import approx_fprime, minimize, minimize_scalar
 from scipy.stats import binom, kstest
@@ -83,10 +83,6 @@ with_and_without_intercept = pytest.mark.parametrize("intercept", [False, True])
 # ---------------------------------------------------------------- oracles
 
 
-def dense(X):
-    return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
-
-
 def best_offset(X, y, loss, f):
     """The b of the least loss for f = X w, by bisection in long double."""
     low = -4 * (np.abs(f).max() + 30)
@@ -132,17 +128,6 @@ def price(X, y, lam, loss, w, intercept):
     return lam / 2 * w @ w + loss.value(y * (f + b)).sum()
 
 
-def conic(P, q, A, b, cones):
-    """Minimise x'Px / 2 + q'x where b - A x is in the cones."""
-    settings = clarabel.DefaultSettings()
-    settings.verbose, settings.max_threads = False, 1
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
-    settings.equilibrate_enable = False
-    solution = clarabel.DefaultSolver(sp.csc_matrix(P), q, sp.csc_matrix(A), b, cones, settings).solve()
-    assert solution.status in (clarabel.SolverStatus.Solved, clarabel.SolverStatus.AlmostSolved)
-    return np.array(solution.x)
-
-
 def by_program(X, y, lam, name, offset, intercept):
     """w of a loss made of parabolas and lines, from a quadratic program over (w, b, a, c).
 
@@ -166,7 +151,7 @@ def by_program(X, y, lam, name, offset, intercept):
     if not flat:
         A = np.vstack([A, np.column_stack([np.zeros((n, d + 1 + n)), -straight])])
         least, cones = np.append(least, np.zeros(n)), [*cones, clarabel.NonnegativeConeT(n)]
-    return conic(P, q, A, least, cones)[:d]
+    return conic(P, q, A, least, cones, tolerance=1e-10)[0][:d]
 
 
 def by_scipy(X, y, lam, offset, intercept):
@@ -189,6 +174,12 @@ def by_scipy(X, y, lam, offset, intercept):
     return found.x[: X.shape[1]]
 
 
+def by_scikit_learn(X, y, lam, intercept):
+    """The logistic loss once more, as an estimator."""
+    model = LogisticRegression(C=1 / lam, solver="newton-cholesky", tol=1e-10, max_iter=1000, fit_intercept=intercept)
+    return model.fit(X, y)
+
+
 def oracle(X, y, lam, name, offset=0.0, intercept=False):
     """w by a solver that has nothing to do with the chapter's."""
     offset = np.broadcast_to(offset, y.shape)
@@ -206,6 +197,28 @@ def labelled(n, d, seed=0, noise=1.0, rank=None):
     y = np.sign(X @ rng.standard_normal(d) / np.sqrt(d) + noise * rng.standard_normal(n))
     y[:2] = 1, -1
     return X, y, rng
+
+
+def warnings_of_fit(model, X, y):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, y)
+    return caught
+
+
+def fitted_model(model, X, y, silent):
+    """`fit`, which must not warn unless `silent`."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore" if silent else "error")
+        return model.fit(X, y)
+
+
+def fitted(X, y, *args, silent=False, **keywords):
+    return fitted_model(DualProjectionClassifier(*args, **{"random_state": 0, **keywords}), X, y, silent)
+
+
+def fitted_ridge(X, y, *args, silent=False, **keywords):
+    return fitted_model(DualProjectionRidge(*args, **{"random_state": 0, **keywords}), X, y, silent)
 
 
 # ---------------------------------------------------------------- the losses
@@ -355,9 +368,7 @@ def test_the_small_problem_against_scikit_learn():
         X, y, _ = labelled(60, 8, seed)
         lam = 10 ** np.random.default_rng(seed).uniform(-2, 2)
         for intercept in (False, True):
-            model = LogisticRegression(
-                C=1 / lam, solver="newton-cholesky", tol=1e-12, max_iter=500, fit_intercept=intercept
-            ).fit(X, y)
+            model = by_scikit_learn(X, y, lam, intercept)
             z, b = sketched_solution(X, y, lam, LogisticLoss(), 0.0, intercept)
             assert_allclose(z, model.coef_[0], rtol=1e-7, atol=1e-9)
             assert b == pytest.approx(model.intercept_[0] if intercept else 0.0, rel=1e-7, abs=1e-9)
@@ -394,8 +405,8 @@ def test_a_small_problem_of_duplicates_and_of_nothing():
     """Equal columns and samples, zero columns: the solution of least norm."""
     X, y, _ = labelled(30, 3, 1)
     z, _ = sketched_solution(X, y, 1.0, LogisticLoss())
-    for form, back in ((np.hstack([X, X]) / np.sqrt(2), lambda v: (v[:3] + v[3:]) / np.sqrt(2)),):
-        assert_allclose(back(sketched_solution(form, y, 1.0, LogisticLoss())[0]), z, rtol=1e-8)
+    side_by_side, _ = sketched_solution(np.hstack([X, X]) / np.sqrt(2), y, 1.0, LogisticLoss())
+    assert_allclose((side_by_side[:3] + side_by_side[3:]) / np.sqrt(2), z, rtol=1e-8)
     padded, _ = sketched_solution(np.hstack([X, np.zeros((30, 4))]), y, 1.0, LogisticLoss())
     assert_allclose(padded, np.append(z, np.zeros(4)), rtol=1e-8, atol=1e-15)
     twice, _ = sketched_solution(np.vstack([X, X]), np.append(y, y), 2.0, LogisticLoss())
@@ -589,6 +600,13 @@ def test_the_solution_stays_where_it_is(name, intercept):
 # ---------------------------------------------------------------- the theorems, epsilon measured
 
 
+def distance_to_identity(H, Hhat):
+    """The spectral norm of `H^-1/2 Hhat H^-1/2 - I`."""
+    e, E = np.linalg.eigh(H)
+    root = E / np.sqrt(e) @ E.T
+    return np.linalg.norm(root @ Hhat @ root - np.eye(len(H)), 2)
+
+
 class Case:
     """A problem of rank r, a Gaussian projection, both solutions and what the theorems speak of."""
 
@@ -618,6 +636,15 @@ class Case:
         self.naive, self.recovered = self.R @ self.z, -self.X.T @ (self.y * self.dual) / self.lam
         self.K, self.Khat = self.X @ self.X.T, self.Xhat @ self.Xhat.T
 
+    def steps(self, count):
+        """Of Algorithm 2: dual and primal iterates."""
+        u = f = np.zeros(self.n)
+        for _ in range(count):
+            u = recovered_step(self.problem, self.Xhat, u, f)
+            w = self.X.T @ u
+            f = self.X @ w
+            yield u, w
+
     @property
     def B(self):
         return self.U.T @ self.R @ self.R.T @ self.U
@@ -632,9 +659,7 @@ class Case:
 
     @property
     def full_epsilon(self):
-        e, E = np.linalg.eigh(self.H)
-        root = E / np.sqrt(e) @ E.T
-        return np.linalg.norm(root @ (self.Khat + self.problem.ridge * np.eye(self.n)) @ root - np.eye(self.n), 2)
+        return distance_to_identity(self.H, self.Khat + self.problem.ridge * np.eye(self.n))
 
 
 size = np.linalg.norm
@@ -754,8 +779,6 @@ def test_epsilon_is_as_small_as_told(full_rank):
     weights = s**2 / (s**2 + ridge) if full_rank else np.ones(6)
     dimension = weights.sum()
     H = W * (s**2 + ridge) @ W.T + ridge * (np.eye(60) - W @ W.T)
-    e, E = np.linalg.eigh(H)
-    root = E / np.sqrt(e) @ E.T
     for m, delta in ((50, 0.5), (200, 0.1), (800, 0.01)):
         extra = np.sqrt(2 * np.log(2 / delta))
         eta = (np.sqrt(dimension) + full_rank + extra) / np.sqrt(m)
@@ -764,7 +787,7 @@ def test_epsilon_is_as_small_as_told(full_rank):
             C = V.T @ rng.standard_normal((d, m)) / np.sqrt(m)
             if full_rank:
                 XR = W * s @ C
-                found.append(size(root @ (XR @ XR.T + ridge * np.eye(60)) @ root - np.eye(60), 2))
+                found.append(distance_to_identity(H, XR @ XR.T + ridge * np.eye(60)))
             else:
                 found.append(size(C @ C.T - np.eye(6), 2))
         above = np.sum(np.array(found) > 2 * eta + eta**2)
@@ -781,10 +804,8 @@ def test_theorem_5(seeds):
         epsilon = case.epsilon
         if epsilon >= 0.5:
             continue
-        rate, u, f = epsilon / (1 - epsilon), np.zeros(case.n), np.zeros(case.n)
-        for t in range(1, 9):
-            u = recovered_step(case.problem, case.Xhat, u, f)
-            w, f = case.X.T @ u, case.X @ (case.X.T @ u)
+        rate = epsilon / (1 - epsilon)
+        for t, (_, w) in enumerate(case.steps(8), start=1):
             assert size(w - case.w) <= (rate**t + 1e-6) * size(case.w), (seed, t)
         held.append(rate)
     assert len(held) > len(seeds) / 5 and max(held) > 0.85 and min(held) < 0.3
@@ -814,13 +835,10 @@ def test_theorem_6(seeds):
         assert size(case.recovered - w) <= epsilon / (1 - epsilon) * root + 1e-6 * size(w), seed
         if epsilon >= 0.5:
             continue
-        rate, u, f = epsilon / (1 - epsilon), np.zeros(case.n), np.zeros(case.n)
-        a = case.y * case.alpha
+        rate, a = epsilon / (1 - epsilon), case.y * case.alpha
         first = np.sqrt(a @ case.H @ a)
-        for t in range(1, 9):
-            u = recovered_step(case.problem, case.Xhat, u, f)
+        for t, (u, w_t) in enumerate(case.steps(8), start=1):
             error = -lam * u - a
-            w_t, f = case.X.T @ u, case.X @ (case.X.T @ u)
             distance = np.sqrt(error @ case.H @ error)
             assert lam * size(w_t - w) <= distance + 1e-6 * first
             assert distance <= (rate**t + 1e-6) * first, (seed, t)
@@ -842,9 +860,7 @@ def test_theorem_6_as_the_paper_has_it(seeds):
         w = problem.on(X)[0]
         assert size(V[:, :k].T @ w) == pytest.approx(size(w))
         Xhat = X @ rng.standard_normal((d, m)) / np.sqrt(m)
-        e, E = np.linalg.eigh(X @ X.T + lam * np.eye(n))
-        root = E / np.sqrt(e) @ E.T
-        epsilon = size(root @ (Xhat @ Xhat.T + lam * np.eye(n)) @ root - np.eye(n), 2)
+        epsilon = distance_to_identity(X @ X.T + lam * np.eye(n), Xhat @ Xhat.T + lam * np.eye(n))
         if epsilon >= 1:
             continue
         held += 1
@@ -1145,9 +1161,7 @@ def test_a_thousand_problems(part):
         model = DualProjectionClassifier(
             name, lam, m, sketch=kind, tol=tol, max_iter=200, fit_intercept=intercept, random_state=seed
         )
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            model.fit(X, y)
+        caught = warnings_of_fit(model, X, y)
         assert all(w.category is ConvergenceWarning for w in caught), seed
         w = model.coef_[0]
         residual = certified(X, y, lam, LOSSES[name], w, 0.0, intercept, model.dual_coef_[0])[1]
@@ -1157,10 +1171,7 @@ def test_a_thousand_problems(part):
         else:
             assert model.residual_history_[-1] <= tol and residual <= 1.1 * tol, seed
         if seed % 5 == 1 and seed % 3 == 0:
-            smooth = LogisticRegression(
-                C=1 / lam, solver="newton-cholesky", tol=1e-10, max_iter=1000, fit_intercept=intercept
-            ).fit(X, y)
-            assert relative_error(w, smooth.coef_[0]) < max(2 * residual, 2 * tol), seed
+            assert relative_error(w, by_scikit_learn(X, y, lam, intercept).coef_[0]) < max(2 * residual, 2 * tol), seed
         if seed % 5 != 1 and seed % 11 == 0 and lam > 1e-3:
             assert relative_error(w, oracle(X, y, lam, name, 0.0, intercept)) < 1e-4, seed
         if intercept:
@@ -1201,23 +1212,6 @@ def test_many_steps_that_begin_anew():
 # ---------------------------------------------------------------- the estimators: what they minimise
 
 
-def fitted(*args, silent=False, **keywords):
-    """`fit` of a classifier, which must not warn unless `silent`."""
-    X, y, *rest = args
-    model = DualProjectionClassifier(*rest, **{"random_state": 0, **keywords})
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore" if silent else "error")
-        return model.fit(X, y)
-
-
-def fitted_ridge(*args, silent=False, **keywords):
-    X, y, *rest = args
-    model = DualProjectionRidge(*rest, **{"random_state": 0, **keywords})
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore" if silent else "error")
-        return model.fit(X, y)
-
-
 @pytest.mark.exact
 @pytest.mark.parametrize("shape", [(60, 12), (40, 300)], ids=["tall", "wide"])
 @with_and_without_intercept
@@ -1226,9 +1220,7 @@ def test_the_same_as_scikit_learn(shape, intercept):
     t = X[:, 0] * 5 + rng.standard_normal(shape[0]) + 20
     for alpha in (0.05, 1.0, 50.0):
         keywords = {"tol": 1e-9, "fit_intercept": intercept}
-        expected = LogisticRegression(
-            C=1 / alpha, solver="newton-cholesky", tol=1e-11, max_iter=1000, fit_intercept=intercept
-        ).fit(X, y)
+        expected = by_scikit_learn(X, y, alpha, intercept)
         found = fitted(X, y, "logistic", alpha, **keywords | {"tol": 1e-8})  # next to no alpha: rounding leaves 4e-9
         assert relative_error(found.coef_, expected.coef_) < 1e-6
         assert_allclose(found.intercept_, expected.intercept_, rtol=1e-6, atol=1e-8)
@@ -1407,15 +1399,13 @@ def test_never_a_diverged_solution(seeds):
             fit_intercept=intercept,
             random_state=seed,
         )
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            try:
-                model.fit(X, y)
-            except FloatingPointError as error:
-                assert f"solver={solver!r} with {model.n_projections} projections" in str(error)
-                assert not hasattr(model, "coef_")
-                outcomes["error"] += 1
-                continue
+        try:
+            caught = warnings_of_fit(model, X, y)
+        except FloatingPointError as error:
+            assert f"solver={solver!r} with {model.n_projections} projections" in str(error)
+            assert not hasattr(model, "coef_")
+            outcomes["error"] += 1
+            continue
         w = model.coef_[0]
         residual = certified(X, y, lam, LOSSES[name], w, 0.0, intercept, model.dual_coef_[0])[1]
         start, _ = certified(X, y, lam, LOSSES[name], np.zeros(d), 0.0, intercept)
@@ -1625,13 +1615,11 @@ def test_what_is_said_of_data_far_from_zero(solver, away):
     for name in LOSSES:
         exact = fitted(X, y, name, tol=1e-8).coef_
         model = DualProjectionClassifier(name, solver=solver, max_iter=15, random_state=0)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            try:
-                model.fit(away + X, y)
-            except FloatingPointError:
-                assert solver != "accelerate"
-                continue
+        try:
+            caught = warnings_of_fit(model, away + X, y)
+        except FloatingPointError:
+            assert solver != "accelerate"
+            continue
         assert caught or relative_error(model.coef_, exact) < 2e-4
 
 
@@ -1641,14 +1629,12 @@ def test_extreme_regularisation(name, alpha):
     """Right, or refused, or a warning; never a wrong answer without a word."""
     X, y, _ = labelled(30, 60, 14)
     model = DualProjectionClassifier(name, alpha, max_iter=5, random_state=0)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            model.fit(X, y)
-        except ValueError as error:
-            assert f"alpha={alpha!r} is not possible" in str(error)
-            return
-    residual = float(np.longdouble(1) * exact_residual(X, y, alpha, LOSSES[name], model.coef_[0]))
+    try:
+        caught = warnings_of_fit(model, X, y)
+    except ValueError as error:
+        assert f"alpha={alpha!r} is not possible" in str(error)
+        return
+    residual = float(exact_residual(X, y, alpha, LOSSES[name], model.coef_[0]))
     assert caught or residual <= 2e-4
     assert alpha < 1e-6 or not caught
 
@@ -1663,9 +1649,7 @@ def test_rounding_is_no_proof(seed):
     w = V @ (by_scipy(U, y, 1e-300, 0.0, False) / s)  # alpha is nothing beside the least square of s
     assert alpha < 1e-6 * s[-1] ** 2
     model = DualProjectionClassifier("logistic", alpha, max_iter=10, fit_intercept=False, random_state=0)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        model.fit(X, y)
+    caught = warnings_of_fit(model, X, y)
     assert caught or relative_error(model.coef_[0], w) < 1e-3
 
 
@@ -1904,9 +1888,7 @@ def test_the_history_ends_where_the_solution_is(solver):
     X, y, _ = labelled(30, 60, 16)
     model = fitted(X, y, warm_start=True, tol=1e-8)
     model.set_params(solver=solver, n_projections=3)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        model.fit(X, y)
+    caught = warnings_of_fit(model, X, y)
     assert certified(X, y, 1.0, LogisticLoss(), model.coef_[0], 0.0, True)[1] <= 1.01e-8 or caught
     assert caught or model.residual_history_[-1] <= 1e-8
 
@@ -2012,7 +1994,7 @@ def important(n=80, d=400, seed=0):
 def test_selection_by_the_weights():
     """The same features as by the full problem's weights, and others by the naive weights."""
     X, y = important()
-    exact = LogisticRegression(solver="newton-cholesky", tol=1e-10).fit(X, y).coef_[0]
+    exact = by_scikit_learn(X, y, 1.0, True).coef_[0]
     best = set(np.argsort(-np.abs(exact))[:20])
     selector = SelectFromModel(DualProjectionClassifier(tol=1e-6, random_state=0), max_features=20, threshold=-np.inf)
     assert set(np.flatnonzero(selector.fit(X, y).get_support())) == best

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from cases import (
     KINDS,
     cases,
+    dense,
     hadamard,
     heavy,
     interval,
@@ -676,10 +677,6 @@ def test_orthonormal_columns(span):
 
 
 # ---------------------------------------------------------------- the theorems on data
-
-
-def dense(X):
-    return X.toarray() if sp.issparse(X) else np.asarray(X, dtype=np.float64)
 
 
 def some_of(X, y, seed=0):

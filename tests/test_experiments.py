@@ -70,6 +70,7 @@ def test_a_trial_runs_on_one_thread():
             assert set(record["threads"]) == {1}
 
 
+@pytest.mark.sweep
 @pytest.mark.slow
 def test_a_trial_of_a_program_of_its_own_runs_on_two_processes(tmp_path):
     """As in a notebook, where workers cannot import the trial, but can import the cached readers that it calls."""
@@ -156,7 +157,7 @@ def program(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-@swept(("how", "n_jobs"), [("SIGINT", 1), ("SIGKILL", 2)], [("SIGINT", 2), ("SIGKILL", 1)])
+@swept(("how", "n_jobs"), [("SIGKILL", 2)], [("SIGINT", 1), ("SIGINT", 2), ("SIGKILL", 1)])
 def test_an_interrupted_run_is_resumed(tmp_path, program, n_jobs, how):
     file, number = tmp_path / "results" / "slow.jsonl", getattr(signal, how)
     stopped = program(file.parent, n_jobs, stdout=subprocess.DEVNULL)

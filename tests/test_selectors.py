@@ -279,7 +279,7 @@ LARGE = {
 }
 
 
-@swept("data", ["low rank", "ill-conditioned"], ["dense", "sparse"])
+@swept("data", ["ill-conditioned"], ["dense", "sparse", "low rank"])
 @each_selector
 def test_same_selection_with_one_thread_and_with_two(selector, data):
     """Large enough for BLAS to share the work."""

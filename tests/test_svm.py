@@ -8,7 +8,18 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from cases import CASES, interval, orthonormal, refused, right_singular_vectors, sparse_table, table, with_condition
+from cases import (
+    CASES,
+    conic,
+    dense,
+    interval,
+    orthonormal,
+    refused,
+    right_singular_vectors,
+    sparse_table,
+    table,
+    with_condition,
+)
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import nnls
 from sklearn.base import clone
@@ -40,10 +51,6 @@ from fsel_book.svm import l1_program, scad, scad_slope
 # ---------------------------------------------------------------- oracles
 
 
-def dense(X):
-    return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
-
-
 def unit(X):
     """X moved and scaled to entries of size one, and the scale: distances are divided by it."""
     X = dense(X)
@@ -51,16 +58,6 @@ def unit(X):
     X = X / largest - np.mean(X / largest, axis=0)
     scale = np.abs(X).max() or 1.0
     return X / scale, scale * largest
-
-
-def conic(P, q, A, b, cones):
-    """Minimise x'Px / 2 + q'x where b - A x is in the cones."""
-    settings = clarabel.DefaultSettings()
-    settings.verbose, settings.max_threads = False, 1
-    settings.reduced_tol_gap_abs = settings.reduced_tol_gap_rel = settings.reduced_tol_feas = 1e-7  # good enough
-    solution = clarabel.DefaultSolver(sp.csc_matrix(P), q, sp.csc_matrix(A), b, cones, settings).solve()
-    assert solution.status in (clarabel.SolverStatus.Solved, clarabel.SolverStatus.AlmostSolved)
-    return np.array(solution.x), solution.obj_val
 
 
 def largest_margin(X, signs):

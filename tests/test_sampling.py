@@ -30,7 +30,7 @@ def test_a_lost_direction_is_reported():
 
 def test_a_promise_without_an_upper_end():
     promise = Promise(0.3, np.inf)
-    assert promise.epsilon == np.inf and not promise.vacuous and promise.confidence == 1
+    assert promise.eps == np.inf and not promise.vacuous and promise.confidence == 1
     whole, lost = certify(V, picked(np.arange(40)), promise), certify(V, picked([3, 1, 8, 30]), promise)
     assert whole.holds is True and lost.holds is False
     for certificate in (whole, lost):

@@ -101,7 +101,7 @@ def test_certificate_is_that_of_the_functions(case):
 def test_certificate_numbers_follow_from_its_interval():
     certificate = BSSSelector(25).fit(X).certificate_
     low, high = certificate.interval
-    assert certificate.epsilon == pytest.approx(max(1 - low, high - 1))
+    assert certificate.eps == pytest.approx(max(1 - low, high - 1))
     assert certificate.kappa == pytest.approx(high / low)
     scaled = certificate.eigenvalues * certificate.scale
     assert (
@@ -132,7 +132,7 @@ def test_one_feature(case, make):
         assert certificate.holds is True and selector.transform(data).shape == (20, 1)
         assert certificate.plot().ax_.get_ylabel() and "<table>" in certificate._repr_html_()
         if not (case.distinct or case.blind):  # weights that make M one
-            assert certificate.epsilon < 1e-9 and certificate.promise.lower == 1
+            assert certificate.eps < 1e-9 and certificate.promise.lower == 1
 
 
 @each_case

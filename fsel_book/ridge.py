@@ -165,7 +165,7 @@ class RiskCurveDisplay:
 
     def plot(self, ax: Any = None, parts: bool = True) -> "RiskCurveDisplay":
         "Draw on `ax`, or on a new figure; `parts` adds bias (dashed) and variance (dotted). Returns the display."
-        import matplotlib.pyplot as plt  # by what draws only, not by `import fsel_book`
+        import matplotlib.pyplot as plt  # here, so that `import fsel_book` does not load it
         ax = ax or plt.subplots(figsize=(5, 3.2), layout="constrained")[1]
         for name, risk in self.risks.items():
             for values, style in ((risk.risk, "-"), (risk.bias, "--"), (risk.variance, ":"))[:3 if parts else 1]:

@@ -135,7 +135,7 @@ class ScreeDisplay:
         ScreeDisplay
             Itself.
         """
-        import matplotlib.pyplot as plt  # by what draws only, not by `import fsel_book`
+        import matplotlib.pyplot as plt  # here, so that `import fsel_book` does not load it
         from matplotlib.ticker import MaxNLocator
         ax = ax or plt.subplots(figsize=(5, 3.2), layout="constrained")[1]
         p, color = self.point, method_color(label)

@@ -25,8 +25,8 @@ from tqdm import tqdm
 
 from .arrays import (Array, ArrayLike, Matrix, Seed, _insert_docs, as_float64, by_columns, check_range,
                               from_numpy, is_sparse, namespace, result_dtype, small_work, take_columns, to_numpy)
-from .bss import (SLACK_BITS, LargestNorm, LargestSlack, Search, SingleDraw, _Fences, check_request, check_rule,
-                           in_order, opening, plus_identity, round_ties)
+from .bss import (SLACK_BITS, LargestNorm, LargestSlack, Search, SingleDraw, _Fences, check_request,
+                           check_rule, in_order, opening, plus_identity, round_ties)
 from .leverage import chernoff_rate, leverage_promise, leverage_sampling
 from .sampling import (NEGLIGIBLE, Certificate, CertifiedSelector, Promise, Sampling, certify, check_draws,
                                 check_flag, check_input, check_instance, check_library, check_unit, forget,
@@ -573,7 +573,6 @@ class SpanCertificate(Certificate):
 
     @property
     def holds(self) -> bool | None:
-        "Whether all that was measured is as promised, up to rounding; None without a promise."
         p: Any = self.promise
         if p is None: return None
         slack = 1e-6 + self.accuracy
@@ -581,7 +580,6 @@ class SpanCertificate(Certificate):
         return bool(super().holds and kept and near)
 
     def table(self) -> list[tuple[str, str, str]]:
-        "Rows of name, measured, promised."
         whole = [(name, measured, "") for name, measured, _ in super().table()]  # there is no upper end
         names, measured = ["residual kept, |E R| / |E|", "sine to the components"], [self.residual, self.sine]
         p: Any = self.promise
@@ -593,7 +591,6 @@ class SpanCertificate(Certificate):
         return whole + rows
 
     def verdict(self) -> str:
-        "What it means, in words."
         components = f"{self.rank} leading components" if self.rank > 1 else "leading component"
         loss = f"regression on the {components} loses in sample at most {self.sine:.1%} of the length of its fit."
         if says_nothing(self.sine): loss = "nothing is certified: a component lies outside of their span."

@@ -1,6 +1,5 @@
 """Risk-RFE: bounds, the same order as the literal algorithm, closed forms, change points, the estimators."""
 
-import itertools
 import pickle
 import warnings
 

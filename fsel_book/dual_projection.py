@@ -293,13 +293,15 @@ class Problem(Objective):
         b = self.best_intercept(f)
         v, size = self.lam * u + self.dual(f + b), length(w)
         gradient = length(transposed_times(self.X, v[:, None]))
-        if self.is_zero(f, gradient, v): gradient = 0.0
+        if self.is_zero(u, f, gradient, v): gradient = 0.0
         return Solution(u, w, b, f, self.value(f + b, size), gradient, self.residual(u, f + b, size, gradient))
 
-    def is_zero(self, f: np.ndarray, gradient: float, v: np.ndarray) -> bool:
+    def is_zero(self, u: np.ndarray, f: np.ndarray, gradient: float, v: np.ndarray) -> bool:
         "Whether `w` is 0 but for rounding, and so is its gradient `X'v`."
         if np.abs(f).max() > 1e-12 * max(1.0, np.abs(self.y).max()): return False
-        return gradient <= 1e-14 * length(self.X) * (length(v) + length(self.y))
+        size = length(self.X)
+        slopes = length(v) + length(self.y) + self.loss.smoothness * size**2 * length(u)  # what is rounded in `v`
+        return gradient <= 1e-14 * size * slopes
 
 # %% ../nbs/10_dual_projection.ipynb #27fe2029
 def recovered_step(problem: Problem, Xhat: np.ndarray, u: np.ndarray, f: np.ndarray) -> np.ndarray:

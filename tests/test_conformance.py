@@ -58,8 +58,8 @@ CLASSIFIERS = [
     LPSVMClassifier(),
     SCADSVMClassifier(),
     DualProjectionClassifier(random_state=0),
-    DualProjectionClassifier("smoothed-hinge", solver="iterate", sketch="gaussian", random_state=0),
-    DualProjectionClassifier("squared-hinge", solver="recover", fit_intercept=False, random_state=0),
+    DualProjectionClassifier("smoothed_hinge", solver="iterate", sketch="gaussian", random_state=0),
+    DualProjectionClassifier("squared_hinge", solver="recover", fit_intercept=False, random_state=0),
 ]
 LINEAR = [DualProjectionRidge(random_state=0), DualProjectionRidge(solver="iterate", random_state=0)]
 each_classifier = pytest.mark.parametrize("classifier", CLASSIFIERS, ids=repr)

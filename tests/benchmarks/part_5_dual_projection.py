@@ -11,7 +11,8 @@ from scipy.linalg import eigh
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from fsel_book import DualProjectionClassifier, DualProjectionRidge
-from fsel_book.dual_projection import LOSSES, sketched_solution
+from fsel_book.dual_projection import sketched_solution
+from fsel_book.losses import LogLoss
 
 title = "Part five: dual random projection"
 
@@ -44,14 +45,14 @@ def matrix(kind, n, d):
 
 
 @functools.lru_cache(maxsize=1)
-def optimal_weights(kind, n, d, loss, alpha):
+def optimal_weights(kind, n, d, numbers, alpha):
     """By way of the eigenvectors of `X X'`: Newton's method in their span, or the closed form."""
     X, y, targets, (e, E) = matrix(kind, n, d)
-    if loss == "square":
+    if numbers:
         return X.T @ (E @ ((E.T @ targets) / (e.clip(0) + alpha)))
     F = E[:, e > 1e-13 * e[-1]] * np.sqrt(e[e > 1e-13 * e[-1]])
-    z, _ = sketched_solution(F, y, alpha, LOSSES[loss])
-    return -X.T @ (y * LOSSES[loss].slope(y * (F @ z))) / alpha
+    z, _ = sketched_solution(F, y, 2 * alpha, LogLoss())
+    return -X.T @ LogLoss().slope(y, F @ z) / (2 * alpha)
 
 
 # ---------------------------------------------------------------- what is measured
@@ -63,7 +64,7 @@ def to_the_same_error(ours, other, error):
     def prepare(kind, n, d):
         X, y, targets, _ = matrix(kind, n, d)
         square = isinstance(ours, DualProjectionRidge)
-        exact = optimal_weights(kind, n, d, "square" if square else "logistic", ours.alpha)
+        exact = optimal_weights(kind, n, d, square, ours.alpha)
         full = n >= 1000
 
         def fit(model):
@@ -88,7 +89,7 @@ how = "Weights within {} of the optimum, by about the loosest tolerance that doe
 
 
 def logistic(name, kind, alpha, tol, other, target=None, size=large, **more):
-    ours = DualProjectionClassifier(alpha=alpha, tol=tol, fit_intercept=False, random_state=0)
+    ours = DualProjectionClassifier(alpha=alpha / 2, tol=tol, fit_intercept=False, random_state=0)
     return compared(name, kind, ours, other.set_params(C=1 / alpha, fit_intercept=False), 1e-3, target, size, more)
 
 

@@ -57,7 +57,7 @@ test: export MPLBACKEND := agg
 test: .venv/.dev
 	$(PY) -m pytest -q tests/test_book.py
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/nbdev_test --n_workers 2 --timing
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --ignore=tests/test_book.py tests
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -q -n 2 --dist loadfile --ignore=tests/test_book.py tests
 
 # Each sweep is more of what some test of `make test` checks on less.
 test-all: test

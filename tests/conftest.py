@@ -25,8 +25,9 @@ settings.load_profile("book")
 
 
 def as_parameter(name):
-    """A pytest parameter that carries the marker of an optional library."""
-    return pytest.param(name, marks=getattr(pytest.mark, name)) if name in ("torch", "cupy") else name
+    """A pytest parameter with the marker of an optional library; SciPy's matrices, beside its arrays, are a sweep."""
+    marker = "sweep" if name.endswith("_matrix") else name if name in ("torch", "cupy") else None
+    return pytest.param(name, marks=getattr(pytest.mark, marker)) if marker else name
 
 
 @pytest.fixture(params=map(as_parameter, LIBRARIES))

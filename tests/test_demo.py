@@ -86,7 +86,7 @@ def runs(tmp_path_factory):
     return folder, done
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@swept("kind", ["csv"], ["parquet"])
 def test_demo_on_a_table(runs, kind):
     folder, done = runs
     assert done(kind).returncode == 0, done(kind).stderr
@@ -110,7 +110,7 @@ def test_demo_on_a_table_of_three_features(runs):
     assert pd.read_csv(folder / "out" / "narrow" / "selected.csv").shape == (60, 3)
 
 
-@pytest.mark.parametrize(("kind", "score"), [("csv", "R2"), ("parquet", "accuracy")])
+@swept(("kind", "score"), [("csv", "R2")], [("parquet", "accuracy")])
 def test_demo_prints_names_certificates_and_scores(runs, kind, score):
     folder, done = runs
     text = done(kind).stdout
@@ -121,7 +121,7 @@ def test_demo_prints_names_certificates_and_scores(runs, kind, score):
     assert "Traceback" not in done(kind).stderr
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@swept("kind", ["csv"], ["parquet"])
 def test_demo_leaves_a_page_that_needs_no_network(runs, kind):
     folder, done = runs
     assert done(kind).returncode == 0, done(kind).stderr

@@ -12,7 +12,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from cases import CASES, LIBRARIES, refused
+from cases import CASES, LIBRARIES, refused, swept
 from numpy.testing import assert_allclose
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import SkipTestWarning
@@ -260,15 +260,15 @@ def wide_and_read_only(X):
 
 
 FORMATS = ("csr", "csc", "coo", "bsr", "dia", "lil", "dok")
-KINDS = [f"{form}_{family}" for form in FORMATS for family in ("array", "matrix")]
-COMPRESSED = [kind for kind in KINDS if kind.startswith(("csr", "csc", "bsr"))]
+# Arrays are the other tests' ordinary fare.
+each_family = swept("family", ["matrix"], ["array"])
 
 
-def makes(dense):
+def makes(dense, family):
     """Pairs of a name and a sparse matrix that stands for `dense`."""
-    for kind in KINDS:
-        yield kind, untidy(kind, dense)
-    for kind in COMPRESSED:
+    for form in FORMATS:
+        yield f"{form}_{family}", untidy(f"{form}_{family}", dense)
+    for kind in (f"csr_{family}", f"csc_{family}", f"bsr_{family}"):
         yield f"{kind}, read-only", wide_and_read_only(untidy(kind, dense))
         yield f"{kind}, tidy", wide_and_read_only(getattr(sp, kind)(dense))
 
@@ -299,9 +299,9 @@ def assert_same(found, expected, what):
                 assert np.array_equal(ours, theirs), f"{what}: {name}"
 
 
-def assert_same_for_every_make(work, dense):
+def assert_same_for_every_make(work, dense, family):
     expected = work(sp.csr_array(dense))
-    for what, X in makes(dense):
+    for what, X in makes(dense, family):
         before = state(X)
         assert_same(work(X), expected, what)
         assert state(X) == before, what
@@ -311,30 +311,34 @@ def by_number(results):
     return {str(number): result for number, result in enumerate(results)}
 
 
-def test_the_makes_are_what_they_should_be():
-    for what, X in makes(DENSE):
+@pytest.mark.parametrize("family", ["array", "matrix"])
+def test_the_makes_are_what_they_should_be(family):
+    for what, X in makes(DENSE, family):
         assert np.array_equal(X.toarray(), DENSE), what
-    for kind in ("csr_array", "csc_matrix"):
-        X = untidy(kind, DENSE)
+    for form in ("csr", "csc"):
+        X = untidy(f"{form}_{family}", DENSE)
         assert not X.has_canonical_format and not X.has_sorted_indices
         assert X.nnz > np.count_nonzero(X.toarray()) and np.any(X.data == 0)
 
 
+@each_family
 @pytest.mark.parametrize("name", [*ESTIMATORS, *NUMPY_ONLY])
-def test_every_estimator_on_every_sparse_matrix(name):
+def test_every_estimator_on_every_sparse_matrix(name, family):
     estimator = {**ESTIMATORS, **NUMPY_ONLY}[name]
-    assert_same_for_every_make(lambda X: outcome(estimator, X), DENSE)
+    assert_same_for_every_make(lambda X: outcome(estimator, X), DENSE, family)
 
 
+@each_family
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_every_function_on_every_sparse_matrix(name):
+def test_every_function_on_every_sparse_matrix(name, family):
     dense = DENSE[:, :6] if name in MANY_FITS else DENSE
-    assert_same_for_every_make(lambda X: by_number(FUNCTIONS[name](X)), dense)
+    assert_same_for_every_make(lambda X: by_number(FUNCTIONS[name](X)), dense, family)
 
 
+@each_family
 @pytest.mark.parametrize("name", OF_KERNELS)
-def test_every_function_of_a_kernel_on_every_sparse_matrix(name):
-    assert_same_for_every_make(lambda K: by_number(OF_KERNELS[name](K)), DENSE @ DENSE.T)
+def test_every_function_of_a_kernel_on_every_sparse_matrix(name, family):
+    assert_same_for_every_make(lambda K: by_number(OF_KERNELS[name](K)), DENSE @ DENSE.T, family)
 
 
 # ---------------------------------------------------------------- arrays of another library

@@ -157,7 +157,7 @@ def program(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-@swept(("how", "n_jobs"), [("SIGKILL", 2)], [("SIGINT", 1), ("SIGINT", 2), ("SIGKILL", 1)])
+@swept(("how", "n_jobs"), [("SIGINT", 1)], [("SIGINT", 2), ("SIGKILL", 1), ("SIGKILL", 2)])
 def test_an_interrupted_run_is_resumed(tmp_path, program, n_jobs, how):
     file, number = tmp_path / "results" / "slow.jsonl", getattr(signal, how)
     stopped = program(file.parent, n_jobs, stdout=subprocess.DEVNULL)

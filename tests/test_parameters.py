@@ -1,0 +1,60 @@
+"""One vocabulary: the page of all parameters says what signatures and docstrings say."""
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+from sklearn.base import BaseEstimator
+
+import fsel_book
+
+PAGE = Path(__file__).resolve().parent.parent / "nbs" / "parameters.qmd"
+EACH = {
+    name: thing
+    for name in fsel_book.__all__
+    if inspect.isclass(thing := getattr(fsel_book, name))
+    and issubclass(thing, BaseEstimator)
+    and not inspect.isabstract(thing)
+}
+
+
+def table():
+    """Parameter, meaning, type, default and estimators of each row; a row without a meaning has that of the one above."""
+    rows, meaning = [], ""
+    for line in PAGE.read_text(encoding="utf-8").splitlines():
+        if line.startswith("| `"):
+            name, words, kind, default, names = (part.strip() for part in line.strip("|").split("|"))
+            meaning = words or meaning
+            rows.append((name.strip("`"), meaning, kind, default.strip("`"), re.findall(r"`(\w+)`", names)))
+    return rows
+
+
+def described(estimator):
+    """The type that the docstring gives to each parameter."""
+    section = inspect.getdoc(estimator).split("Parameters\n----------\n")[1].split("\n\n")[0]
+    heads = [re.match(r"(\w+(?:, \w+)*)(?: : (.*))?$", line) for line in section.splitlines() if line[:1].strip()]
+    assert all(heads), section
+    return {name: (head[2] or "").removesuffix(", optional") for head in heads for name in head[1].split(", ")}
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_the_table_has_every_parameter_with_its_type_and_default(name):
+    signature = inspect.signature(EACH[name]).parameters
+    types = described(EACH[name])
+    assert list(types) == list(signature), "the docstring's parameters are those of the signature, in order"
+    expected = {(p, types[p], repr(q.default).replace("'", '"')) for p, q in signature.items()}
+    assert {(p, kind, default) for p, _, kind, default, names in table() if name in names} == expected
+
+
+def test_the_table_has_nothing_else_and_one_meaning_for_each_word():
+    rows = table()
+    assert {name for *_, names in rows for name in names} == set(EACH)
+    meanings = {}
+    for name, meaning, *_ in rows:
+        assert meanings.setdefault(name, meaning) == meaning and meaning.endswith(".")
+    assert len(set(meanings.values())) == len(meanings)
+
+
+def test_every_parameter_has_a_type_in_its_docstring():
+    assert not [(name, p) for name, thing in EACH.items() for p, kind in described(thing).items() if not kind]

@@ -95,6 +95,7 @@ sync: .venv/.dev
 	.venv/bin/nbdev_clean
 	.venv/bin/nbdev_export
 	$(PY) tools/readme.py
+	$(PY) tools/imports.py
 
 hooks: .venv/.dev
 	git config merge.nbdev-merge.name "notebooks, cell by cell"

@@ -161,6 +161,13 @@ def test_a_chapter_imports_only_from_chapters_before_it(name):
     assert not later, f"{name} imports {sorted(later)}, which it may not"
 
 
+def test_contributing_draws_who_needs_whom():
+    spec = importlib.util.spec_from_file_location("imports", root / "tools/imports.py")
+    imports = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(imports)
+    assert imports.diagram() in (root / "CONTRIBUTING.md").read_text(encoding="utf-8"), "run make sync"
+
+
 def test_every_appendix_has_its_place_in_the_order():
     assert sorted(dependency_order) == sorted([*chapters, *appendices])
 

@@ -457,6 +457,7 @@ def refined(problem: Problem, surrogate: Surrogate, starts: Iterable[tuple[np.nd
         c, b = problem.on(basis.F, start=np.append(basis.V.T @ f, b if problem.intercept else []), accuracy=1e-2)
     return best, history
 
+# %% ../nbs/10_dual_projection.ipynb #a41c7d02
 def accelerated(problem: Problem, surrogate: Surrogate, starts: Iterable[tuple[np.ndarray, np.ndarray]], tol: float,
                 max_iter: int) -> tuple[Solution, list[float]]:
     "The solution with residual at most `tol`, and all residuals; begun anew with exact products after much rounding."
@@ -497,7 +498,8 @@ def grown_surrogate(X: Matrix, ridge: float, kind: str, rng: np.random.Generator
 
 # %% ../nbs/10_dual_projection.ipynb #fdf5ebfd
 def accelerate_all(problems: Sequence[Problem], starts: Iterable[np.ndarray | None], m: int | str, kind: str,
-                   tol: float, max_iter: int, rng: np.random.Generator) -> tuple[list[tuple[Solution, list[float]]], int]:
+                   tol: float, max_iter: int,
+                   rng: np.random.Generator) -> tuple[list[tuple[Solution, list[float]]], int]:
     "Problems with the same `X` by `accelerated`: the solutions with their residuals, and the size of the surrogate."
     X, first = problems[0].X, problems[0]
     sums = sums_of_rows(X) if first.intercept else None
@@ -529,6 +531,7 @@ def iterate_all(problems: Sequence[Problem], starts: Iterable[np.ndarray | None]
     first = [problem.solution(np.zeros(X.shape[0]) if u is None else u) for problem, u in zip(problems, starts)]
     return [iterated(problem, Xhat, start, tol, max_iter) for problem, start in zip(problems, first)], size
 
+# %% ../nbs/10_dual_projection.ipynb #b7f2e913
 def far_mean(X: Matrix) -> Array | None:
     """The mean of a dense `X` if it is much longer than the samples' distance from it; else None.
 
@@ -542,7 +545,8 @@ def judge(solution: Solution, tol: float, solver: str, m: int) -> None:
     "Refuse a solution that is worse than none, and warn of one that is not as good as was asked for."
     if not np.isfinite(solution.residual):
         raise FloatingPointError(f"solver={solver!r} with {m} projections gave nothing better than w = 0: the "
-                                 "projection is too small for these data. Give more n_projections, or solver='accelerate'.")
+                                 "projection is too small for these data. Give more n_projections, or "
+                                 "solver='accelerate'.")
     if solution.residual > tol:
         warnings.warn(f"The relative error of the solution is known to be at most {solution.residual:.1e}, not "
                       f"tol={tol:.1e}. Give a larger max_iter, n_projections or alpha, or solver='accelerate'.",

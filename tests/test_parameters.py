@@ -20,7 +20,7 @@ EACH = {
 
 
 def table():
-    """Parameter, meaning, type, default and estimators of each row; a row without a meaning has that of the one above."""
+    """Parameter, meaning, type, default, estimators of each row; without a meaning it has that of the row above."""
     rows, meaning = [], ""
     for line in PAGE.read_text(encoding="utf-8").splitlines():
         if line.startswith("| `"):

@@ -4,7 +4,8 @@
 __all__ = ['check_kernel', 'fitted_share', 'remaining', 'RidgeRisk', 'fixed_design', 'ridge_risk', 'RiskCurveDisplay', 'sandwich',
            'kernel_factor', 'kernel_sandwich', 'data_sandwich', 'largest_share', 'interval_of_matrices',
            'largest_image', 'kept_interval', 'risk_bound', 'PredictionBound', 'span_coordinates', 'prediction_bound',
-           'solutions', 'few_directions', 'by_products', 'by_basis', 'check_labels', 'labels_by', 'RLSClassifier']
+           'solutions', 'few_directions', 'by_products', 'by_basis', 'check_labels', 'check_targets', 'labels_by',
+           'RLSClassifier']
 
 # %% ../nbs/08_ridge.ipynb #7649ec72
 import numbers
@@ -513,6 +514,15 @@ def check_labels(estimator: Any, X: Matrix, y: ArrayLike | None) -> tuple[Array,
     Y = np.where(codes[:, None] == np.arange(len(classes)), 1.0, -1.0)
     if classes.dtype.kind in "biuf": classes = from_numpy(classes, X)
     return classes, Y[:, 1:] if Y.shape[1] == 2 else Y
+
+def check_targets(estimator: Any, X: Matrix, y: ArrayLike) -> np.ndarray:
+    "The numbers `y` on the host, one for each sample, or what is wrong with them."
+    if y is None: raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    checked = check_array(to_numpy(y), ensure_2d=False, dtype=np.float64, input_name="y")
+    y = column_or_1d(checked, warn=True)
+    check_consistent_length(X, y)
+    check_range(y, "y")
+    return y
 
 def labels_by(decided: Array, classes: Array) -> Array:
     "The labels that decision values speak for, in the library of these if the labels are numbers."

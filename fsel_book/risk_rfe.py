@@ -27,13 +27,12 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from tqdm.auto import tqdm
 
 from .arrays import _DOCS, ArrayLike, Matrix, _insert_docs, is_integer, is_sparse, take_columns, to_numpy
-from .dual_projection import check_targets
 from .kernel_machines import (EmpiricalRisk, best_intercept, feasible, first_fit, inverse, reference_fit, rounding,
                                        warm_fit, within)
 from .kernels import (CallableKernel, LinearKernel, PolynomialKernel, RBFKernel, RunningSums, check_semidefinite,
                                host_matrix, kernel_of, lossy_removals, without_feature)
 from .losses import LOSSES, EpsilonInsensitive, Floats, Loss, SquaredError, get_loss
-from .ridge import check_labels, labels_by
+from .ridge import check_labels, check_targets, labels_by
 from .sampling import check_flag, check_input, check_positive, forget, requested_draws
 
 # %% ../nbs/12_risk_rfe.ipynb #b40fd061

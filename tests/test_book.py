@@ -432,7 +432,7 @@ def test_quarto_reference_lists_every_public_name():
     listed = [name.replace("bss.bss", "bss") for page in pages for name in page["contents"]]  # bss is a module, too
     assert sorted(listed) == sorted(PUBLIC)
     made = ["reference/index.qmd", *(f"reference/{page['path']}.qmd" for page in pages)]
-    assert book["book"]["appendices"] == [*appendices, *made]
+    assert book["book"]["appendices"] == [*appendices, "parameters.qmd", *made]
 
 
 def test_citations_have_entries():

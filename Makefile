@@ -77,7 +77,7 @@ docs:
 	@command -v quarto >/dev/null || { \
 	    echo "make docs needs the program quarto, which is not on the PATH: https://quarto.org/docs/get-started/. All else here does without it." >&2; exit 1; }
 	@$(MAKE) --no-print-directory .venv/.docs
-	PYTHONPATH=. $(PY) -m quartodoc build && rm -f objects.json
+	$(PY) tools/reference.py nbs/reference
 	PATH="$(CURDIR)/.venv/bin:$$PATH" nbdev_proc_nbs
 	cp -R nbs/reference _proc/
 	cd _proc && quarto render --no-cache

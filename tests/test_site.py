@@ -1,6 +1,7 @@
 """The site: what quarto is given to read, and the rendered pages where the program quarto is there."""
 
 import html
+import inspect
 import json
 import os
 import re
@@ -91,22 +92,45 @@ def test_chapters_open_with_title_label_and_paragraph(name):
 
 
 @pytest.fixture(scope="module")
-def reference(project):
+def reference(tmp_path_factory):
     """The pages of the API reference, by their names in _quarto.yml."""
-    printed = run(sys.executable, "-m", "quartodoc", "build", cwd=project)
-    assert "WARN" not in printed, printed
-    pages = (project / "nbs/reference").glob("*.qmd")
-    return {f"reference/{page.name}": page.read_text(encoding="utf-8") for page in pages}
+    folder = tmp_path_factory.mktemp("reference")
+    run(sys.executable, "tools/reference.py", folder, cwd=root)
+    return {f"reference/{page.name}": page.read_text(encoding="utf-8") for page in folder.glob("*.qmd")}
+
+
+def entries(reference):
+    """The text of each entry of the reference, by the name of its object."""
+    pages = "\n".join(text for name, text in reference.items() if not name.endswith("index.qmd"))
+    parts = re.split(r"^## (\S+) \{#\1 .unnumbered\}$", pages, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2]))
 
 
 def test_reference_has_the_pages_of_the_book(reference):
-    assert sorted(reference) == sorted(page for page in book["book"]["appendices"] if page.endswith(".qmd"))
+    listed = [page for page in book["book"]["appendices"] if page.startswith("reference/")]
+    assert sorted(reference) == sorted(listed)
 
 
 def test_reference_has_an_entry_for_every_public_name(reference):
-    heads = re.findall(r"^# \S+ \{ #fsel_book\.(\S+) \}$", "\n".join(reference.values()), flags=re.MULTILINE)
-    names = [*fsel_book.__all__, "Comparison", "Experiment", "mean_and_error"]  # the last three are in experiments
-    assert sorted(head.split(".")[-1] for head in heads) == sorted(names)  # bss.bss: a module, too
+    assert sorted(entries(reference)) == sorted([*fsel_book.__all__, "Comparison", "Experiment", "mean_and_error"])
+    assert not [name for name, text in reference.items() if "%(" in text], "a shared description is not inserted"
+
+
+@pytest.mark.parametrize("name", fsel_book.__all__)
+def test_reference_has_parameters_defaults_and_methods(reference, name):
+    """Each parameter of the signature once, with its default; each method that a user can call, inherited or not."""
+    text, thing = entries(reference)[name], getattr(fsel_book, name)
+    section = re.split(r"^### ", text, flags=re.MULTILINE)
+    parameters = next((part for part in section if part.startswith("Parameters")), "")
+    shown = re.findall(r"^`(\**\w+)`(?: : `.*?`)?(?: \(default `(.*)`\))?$", parameters, flags=re.MULTILINE)
+    signature = inspect.signature(thing).parameters.values()
+    expected = [(p.name, "" if p.default is p.empty else repr(p.default)) for p in signature]
+    assert [(shown_name.lstrip("*"), default) for shown_name, default in shown] == expected
+    if inspect.isclass(thing):
+        for method in ("fit", "transform", "predict", "decision_function", "score", "get_params"):
+            if hasattr(thing, method):
+                shown = rf"^### {method} \{{|As in scikit-learn: .*`{method}`"
+                assert re.search(shown, text, flags=re.MULTILINE), method
 
 
 def test_reference_says_what_functions_warn_of(reference):

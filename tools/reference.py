@@ -1,0 +1,160 @@
+"""The pages of the API reference, from signatures and docstrings: `python tools/reference.py FOLDER` writes them.
+
+What stands on which page says `_quarto.yml`, under `reference`. Descriptions that several docstrings share are inserted
+when a module is imported, and methods are inherited; so the pages are made from the living objects.
+"""
+
+import importlib
+import inspect
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
+LISTED = ("Parameters", "Attributes", "Returns", "Yields", "Raises")
+
+
+def chapters() -> dict[str, tuple[str, str]]:
+    """For each module the file and the title of the notebook that it is exported from."""
+    found = {}
+    for path in sorted((ROOT / "nbs").glob("*.ipynb")):
+        text = path.read_text(encoding="utf-8")
+        module = re.search(r'"#\|\s*default_exp (\w+)', text)
+        title = re.search(r'"# (.+?) \{#sec', text)
+        if module and title:
+            found[f"fsel_book.{module[1]}"] = path.name, title[1]
+    return found
+
+
+def call(name: str, thing: Any) -> str:
+    """How it is called: names and defaults, without types, on lines of a readable length."""
+    try:
+        signature = inspect.signature(thing)
+    except (TypeError, ValueError):
+        return name
+    plain = [p.replace(annotation=p.empty) for p in signature.parameters.values() if p.name not in ("self", "cls")]
+    line = f"{name}{signature.replace(parameters=plain, return_annotation=signature.empty)}"
+    if len(line) <= 72:
+        return line
+    inner = line[len(name) + 1 : -1]
+    parts = re.split(r", (?=(?:[^'\"()\[\]]|'[^']*'|\"[^\"]*\"|\([^)]*\)|\[[^\]]*\])*$)", inner)
+    return f"{name}(\n" + "".join(f"    {part},\n" for part in parts) + ")"
+
+
+def entries(text: str) -> list[tuple[list[str], str, str]]:
+    """Names, type and description of each entry of a section of a docstring."""
+    found: list[tuple[list[str], str, list[str]]] = []
+    for line in text.splitlines():
+        if line[:1].strip():
+            names, _, kind = line.partition(" : ")
+            found.append((names.split(", ") if kind or re.fullmatch(r"[\w*, ]+", names) else [names], kind, []))
+        elif found:
+            found[-1][2].append(line.strip())
+    return [(names, kind, " ".join(lines).strip()) for names, kind, lines in found]
+
+
+def listed(text: str, parameters: dict[str, Any]) -> str:
+    """A section as a definition list, one entry a name, parameters in the order of the signature."""
+    lines = {}
+    for names, kind, words in entries(text):
+        for name in names:
+            default = parameters.get(name, inspect.Parameter.empty)
+            said = "" if default is inspect.Parameter.empty else f" (default `{default!r}`)"
+            lines[name.lstrip("*")] = f"`{name}`{f' : `{kind}`' if kind else ''}{said}\n:   {words or '—'}\n"
+    return "\n".join([lines.pop(name) for name in parameters if name in lines] + list(lines.values()))
+
+
+def described(thing: Any, level: int) -> str:
+    """The docstring as Markdown, its sections as headings of this level."""
+    parts = SECTION.split(inspect.getdoc(thing) or "")
+    try:
+        parameters = {p.name: p.default for p in inspect.signature(thing).parameters.values()}
+    except (TypeError, ValueError):
+        parameters = {}
+    text = [parts[0].strip()]
+    for heading, body in zip(parts[1::2], parts[2::2]):
+        if heading == "Examples":
+            blocks = examples(body)
+            body = "\n".join(f"```python\n{block}\n```" if block.startswith(">>>") else block for block in blocks)
+        elif heading in LISTED:
+            body = listed(body.strip(), parameters if heading == "Parameters" else {})
+        text.append(f"{'#' * level} {heading} {{.unnumbered .unlisted}}\n\n{body.strip()}")
+    return "\n\n".join(text)
+
+
+def examples(body: str) -> list[str]:
+    """Blocks of code and the sentences between them."""
+    blocks: list[list[str]] = []
+    in_code = False
+    for line in body.strip().splitlines():
+        starts = line.startswith(">>>")
+        if not blocks or (not in_code and starts) or (in_code and not line.strip()):
+            blocks.append([])
+            in_code = starts
+        blocks[-1].append(line)
+        in_code = in_code or starts
+    return ["\n".join(block).strip() for block in blocks if "".join(block).strip()]
+
+
+def methods(name: str, thing: type) -> str:
+    """The methods and properties of a class: those of the package in full, those of scikit-learn by name."""
+    own, others = [], []
+    for member in sorted(dir(thing)):
+        if member.startswith("_"):
+            continue
+        home = next(kind for kind in thing.__mro__ if member in vars(kind))
+        raw = vars(home)[member]
+        value = getattr(raw, "fn", None) or (raw.__func__ if isinstance(raw, classmethod | staticmethod) else raw)
+        if not (inspect.isfunction(value) or isinstance(raw, property)):
+            continue
+        if not home.__module__.startswith("fsel_book"):
+            others.append(f"`{member}`")
+            continue
+        head = member if isinstance(raw, property) else call(member, value)
+        documented = raw if isinstance(raw, property) else value
+        if not inspect.getdoc(documented):  # documented where it is defined first
+            documents = (vars(kind)[member] for kind in thing.__mro__ if inspect.getdoc(vars(kind).get(member)))
+            documented = next(documents, raw)
+        head = f"### {member} {{#{name}.{member} .unnumbered}}\n\n```python\n{head}\n```"
+        own.append(f"{head}\n\n{described(documented, 4)}")
+    if others:
+        own.append(f"As in scikit-learn: {', '.join(others)}.")
+    return "\n\n".join(own)
+
+
+def entry(name: str, thing: Any, home: dict[str, tuple[str, str]]) -> str:
+    """One public name: how it is called, what it does, its methods, and the chapter that derives it."""
+    file, title = home[thing.__module__]
+    text = [f"## {name} {{#{name} .unnumbered}}", f"```python\n{call(name, thing)}\n```", described(thing, 3)]
+    text.append(f"*Derived in* [{title}](../{file}). *Module* `{thing.__module__}`.")
+    if inspect.isclass(thing):
+        text.append(methods(name, thing))
+    return "\n\n".join(part for part in text if part)
+
+
+def main(folder: Path) -> None:
+    """Write all pages into `folder`."""
+    pages = yaml.safe_load((ROOT / "_quarto.yml").read_text(encoding="utf-8"))["reference"]
+    home = chapters()
+    folder.mkdir(parents=True, exist_ok=True)
+    contents = ["---\ntitle: Reference\nnumber-sections: false\n---\n\nThe public names, by what they are for.\n"]
+    for page in pages:
+        module = importlib.import_module(page.get("module", "fsel_book"))
+        things = {name: getattr(module, name) for name in page["names"]}
+        head = f"---\ntitle: {page['title']}\nnumber-sections: false\n---\n\n{page['about']}.\n\n"
+        text = head + "\n\n".join(entry(name, thing, home) for name, thing in things.items()) + "\n"
+        (folder / f"{page['path']}.qmd").write_text(text, encoding="utf-8")
+        rows = "\n".join(
+            f"| [`{name}`]({page['path']}.qmd#{name}) | {(inspect.getdoc(thing) or '').splitlines()[0]} |"
+            for name, thing in things.items()
+        )
+        contents.append(f"## {page['title']}\n\n{page['about']}.\n\n| | |\n|:--|:-----|\n{rows}\n")
+    (folder / "index.qmd").write_text("\n".join(contents), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -13,6 +13,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from textwrap import fill
 from typing import Any, Literal, Self
 
 import array_api_compat
@@ -272,7 +273,7 @@ class Certificate:
     def __str__(self) -> str:
         lines = [f"  {'':38}{'measured':18}promised"]
         lines += [f"  {name:38}{measured:18}{promised}".rstrip() for name, measured, promised in self.table()]
-        return "\n".join([self.title(), *lines, self.verdict()])
+        return "\n".join([fill(self.title(), 88), *lines, fill(self.verdict(), 88)])
 
     __repr__ = __str__
 

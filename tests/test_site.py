@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from urllib.parse import unquote
 
+import pypandoc
 import pytest
 import yaml
 
@@ -91,6 +92,52 @@ def test_chapters_open_with_title_label_and_paragraph(name):
     opening(name)
 
 
+def mathml(text):
+    """Markdown as HTML with MathML; pandoc warns of mathematics that it cannot read."""
+    command = [pypandoc.get_pandoc_path(), "--from", "markdown", "--to", "html", "--mathml"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True)
+    assert done.returncode == 0 and not done.stderr, done.stderr[-2000:]
+    return done.stdout
+
+
+@every_notebook
+def test_text_and_mathematics_can_be_read(name):
+    texts = [text for kind, text, _ in cells(root / "nbs" / name) if kind == "markdown"]
+    page = mathml("\n\n".join(texts))
+    assert page.count("<math") == 0 or "</math>" in page
+    assert "$$" not in re.sub(r"(?s)<(code|pre|annotation)\b.*?</\1>", "", page)
+
+
+def test_pandoc_warns_of_mathematics_it_cannot_read():
+    with pytest.raises(AssertionError, match="Could not convert TeX math"):
+        mathml(r"$\frac{1}{$")
+
+
+def shown(name):
+    """Source, stored text and whether there is a picture, of each cell with outputs."""
+    for cell in json.loads((root / "nbs" / name).read_text(encoding="utf-8"))["cells"]:
+        parts = cell.get("outputs", [])
+        pictures = [part for part in parts if {"image/png", "image/svg+xml"} & part.get("data", {}).keys()]
+        others = [part for part in parts if part not in pictures]
+        texts = ["".join(part.get("text") or part["data"].get("text/plain", "")) for part in others]
+        if parts:
+            yield "".join(cell["source"]), "".join(texts), bool(pictures)
+
+
+@every_notebook
+def test_every_picture_is_told_in_words(name):
+    for source, _, picture in shown(name):
+        if picture:
+            told = re.search(r'^#\| fig-alt: "(.{30,})"$', source, flags=re.MULTILINE)
+            assert told, f"no fig-alt in the cell that begins {source[:80]!r}"
+
+
+@every_notebook
+def test_outputs_fit_the_column(name):
+    wide = [line for _, text, _ in shown(name) for line in text.splitlines() if len(line) > 88]
+    assert not wide, "\n".join(wide[:3])
+
+
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory):
     """The pages of the API reference, by their names in _quarto.yml."""
@@ -131,6 +178,11 @@ def test_reference_has_parameters_defaults_and_methods(reference, name):
             if hasattr(thing, method):
                 shown = rf"^### {method} \{{|As in scikit-learn: .*`{method}`"
                 assert re.search(shown, text, flags=re.MULTILINE), method
+
+
+def test_reference_can_be_read(reference):
+    for text in [*reference.values(), (root / "nbs/parameters.qmd").read_text(encoding="utf-8")]:
+        mathml(text)
 
 
 def test_reference_says_what_functions_warn_of(reference):

@@ -495,7 +495,8 @@ def grown_surrogate(X: Matrix, ridge: float, kind: str, rng: np.random.Generator
 
 # %% ../nbs/10_dual_projection.ipynb #fdf5ebfd
 def accelerate_all(problems: Sequence[Problem], starts: Iterable[np.ndarray | None], m: int | str, kind: str,
-                   tol: float, max_iter: int, rng: np.random.Generator) -> tuple[list[tuple[Solution, list[float]]], int]:
+                   tol: float, max_iter: int,
+                   rng: np.random.Generator) -> tuple[list[tuple[Solution, list[float]]], int]:
     "Problems with the same `X` by `accelerated`: the solutions with their residuals, and the size of the surrogate."
     X, first = problems[0].X, problems[0]
     sums = sums_of_rows(X) if first.intercept else None
@@ -540,7 +541,8 @@ def judge(solution: Solution, tol: float, solver: str, m: int) -> None:
     "Refuse a solution that is worse than none, and warn of one that is not as good as was asked for."
     if not np.isfinite(solution.residual):
         raise FloatingPointError(f"solver={solver!r} with {m} projections gave nothing better than w = 0: the "
-                                 "projection is too small for these data. Give more n_projections, or solver='accelerate'.")
+                                 "projection is too small for these data. Give more n_projections, or "
+                                 "solver='accelerate'.")
     if solution.residual > tol:
         warnings.warn(f"The relative error of the solution is known to be at most {solution.residual:.1e}, not "
                       f"tol={tol:.1e}. Give a larger max_iter, n_projections or alpha, or solver='accelerate'.",

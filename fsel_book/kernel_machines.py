@@ -240,7 +240,7 @@ class Bracket:
         self.u: Floats = np.zeros(len(K))
         self.value, self.gaps = -np.inf, (np.inf, np.inf)
 
-    def objective(self, w: Floats, b: float) -> float: return w @ w / 2 + self.risk.primal(self.G @ w + b)
+    def objective(self, w: Floats, b: float) -> float: return float(w @ w / 2 + self.risk.primal(self.G @ w + b))
 
     def look(self, w: Floats, b: float, u: Floats) -> bool:
         """Whether the feasible point near `u` is better, which is then kept.
@@ -664,10 +664,13 @@ def smooth_fit(K: Floats, risk: EmpiricalRisk, u: Floats, intercept: bool, enoug
 
 def rounding(K: Floats, u: Floats) -> float:
     "What rounding errors of `u'Ku` may add up to."
-    return np.finfo(float).eps * (np.abs(u) @ np.sqrt(K.diagonal()))**2
+    return float(np.finfo(float).eps * (np.abs(u) @ np.sqrt(K.diagonal()))**2)
 
 def warm_fit(K: Floats, risk: EmpiricalRisk, u: Floats, intercept: bool, enough: float = np.inf) -> _Fit:
-    "The dual optimum at `K` from a point near it, from scratch where that fails: `u`, its value, and whether it is exact."
+    """The dual optimum at `K` from a point near it, from scratch where that fails.
+
+    Returns `u`, its value, and whether it is exact.
+    """
     for fit in (pivot_fit, active_set_fit) if risk.sharp else (smooth_fit,):
         near = fit(K, risk, u, intercept, enough)
         if near is not None and (near[1] > enough or (near[2] and rounding(K, near[0]) <= risk.tie)): return near

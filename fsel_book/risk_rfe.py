@@ -5,7 +5,7 @@ __all__ = ['SHARE', 'Choice', 'lowest', 'number_to_remove', 'risk_rfe_reference'
            'gaussian_products', 'Reduced', 'products', 'one_sided', 'factorised', 'newton_directions', 'best_length',
            'Bounds', 'tighten', 'tighten_alone', 'Step', 'Elimination', 'without_all', 'eliminate', 'choice_by_risk',
            'choice_by_norm', 'risk_rfe', 'guyon_rfe', 'ridge_state', 'sweep', 'centred', 'squared_linear_path',
-           'ChangePoint', 'pieces', 'change_point', 'for_labels', 'on_host', 'KernelElimination', 'RiskRFE', 'GuyonRFE']
+           'ChangePoint', 'pieces', 'change_point', 'for_labels', 'KernelElimination', 'RiskRFE', 'GuyonRFE']
 
 # %% ../nbs/12_risk_rfe.ipynb #789eb8c5
 from abc import abstractmethod
@@ -29,17 +29,20 @@ from tqdm.auto import tqdm
 
 from .arrays import _DOCS, ArrayLike, Matrix, _insert_docs, is_integer, is_sparse, take_columns, to_numpy
 from .dual_projection import check_targets
-from .kernel_machines import (EmpiricalRisk, best_intercept, feasible, first_fit, inverse, reference_fit, rounding,
-                                       warm_fit, within)
-from .kernels import (CallableKernel, LinearKernel, PolynomialKernel, RBFKernel, RunningSums, check_semidefinite,
-                               host_matrix, kernel_of, lossy_removals, without_feature)
+from .kernel_machines import (EmpiricalRisk, best_intercept, feasible, first_fit, inverse, reference_fit,
+                                       rounding, warm_fit, within)
+from .kernels import (CallableKernel, LinearKernel, PolynomialKernel, RBFKernel, RunningSums, SumKernel,
+                               check_semidefinite, host_matrix, kernel_of, lossy_removals, on_host, without_feature)
 from .losses import LOSSES, EpsilonInsensitive, Floats, Loss, SquaredError, get_loss
 from .ridge import check_labels, labels_by
 from .sampling import check_flag, check_input, check_positive, forget, requested_draws
 
 # %% ../nbs/12_risk_rfe.ipynb #b40fd061
 def lowest(values: Floats, k: int, tie: float) -> list[int]:
-    "Positions of the `k` least values, least first; values within `tie` of the least count as equal and go by position."
+    """Positions of the `k` least values, least first.
+
+    Values within `tie` of the least count as equal and go by position.
+    """
     values, gone = values.copy(), []
     for _ in range(k):
         gone.append(int(np.flatnonzero(values <= values.min() + tie)[0]))
@@ -92,7 +95,8 @@ def risk_rfe_reference(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any
     >>> from fsel_book.kernel_machines import EmpiricalRisk
     >>> from fsel_book.risk_rfe import risk_rfe_reference
     >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    >>> risk_rfe_reference(X, [EmpiricalRisk("squared_error", [1.0, 0.0, 1.0], 1.0)], LinearKernel(), intercept=False)[0]
+    >>> risk = EmpiricalRisk("squared_error", [1.0, 0.0, 1.0], 1.0)
+    >>> risk_rfe_reference(X, [risk], LinearKernel(), intercept=False)[0]
     [1]
     """
     X = host_matrix(X)
@@ -129,8 +133,8 @@ def linear_products(S: Floats, X: Floats, V: Floats) -> Floats:
 def polynomial_products(kernel: PolynomialKernel, S: Floats, X: Floats, V: Floats) -> Floats:
     "Column c: the polynomial kernel without the feature X[:, c], times V[:, c]."
     p, T = kernel.degree, kernel.gamma * S + kernel.coef0
-    terms = [comb(p, q) * (-kernel.gamma)**q * X**q * (T**(p - q) @ (X**q * V)) for q in range(p + 1)]
-    return np.sum(terms, axis=0)
+    terms = (comb(p, q) * (-kernel.gamma)**q * X**q * (T**(p - q) @ (X**q * V)) for q in range(p + 1))
+    return sum(terms, start=np.zeros(V.shape))
 
 def gaussian_products(K: Floats, X: Floats, V: Floats) -> Floats:
     """Column c: the Gaussian kernel without a feature, times V[:, c].
@@ -151,7 +155,8 @@ def gaussian_products(K: Floats, X: Floats, V: Floats) -> Floats:
 class Reduced:
     """The kernels without one more of the features that are left, on all samples or on some `rows` of them.
 
-    `matrix(c)` is the one without the c-th feature that is left; `products(V)` has them all, each times its column of `V`.
+    `matrix(c)` is the one without the c-th feature that is left; `products` has them all, each times its column of a
+    matrix.
     """
 
     def __init__(self, sums: RunningSums, K: Floats) -> None:
@@ -159,9 +164,9 @@ class Reduced:
         self.left, self.S, self.K, self.X = sums.left, sums.S, K, sums.X
         columns = self.X[:, self.left]
         self.columns = np.ascontiguousarray(columns.toarray() if is_sparse(columns) else columns)
-        self.own = np.zeros(0) if self.S is None else self.kernel.own(self.X)
-        self.lossy = (np.ones(len(self.left), dtype=bool) if self.S is None
-                      else lossy_removals(self.kernel, self.S, self.columns.T))
+        self.own, self.lossy = np.zeros(0), np.ones(len(self.left), dtype=bool)
+        if isinstance(sums.kernel, SumKernel):
+            self.own, self.lossy = sums.kernel.own(self.X), lossy_removals(sums.kernel, self.S, self.columns.T)
 
     def on(self, rows: NDArray[np.intp]) -> "Reduced":
         "The same on the samples `rows` only."
@@ -179,8 +184,9 @@ class Reduced:
     def matrix(self, c: int, out: Floats | None = None) -> Floats:
         "The kernel matrix without the c-th feature; into `out` where that is possible."
         if self.lossy[c]:
-            K = self.kernel(without_feature(self.X, self.left[c]))
-            if isinstance(self.kernel, CallableKernel): check_semidefinite(K, f"The kernel without feature {self.left[c]}")
+            K = self.kernel.matrix(without_feature(self.X, self.left[c]))
+            if isinstance(self.kernel, CallableKernel):
+                check_semidefinite(K, f"The kernel without feature {self.left[c]}")
             return K
         x = self.columns[:, c]
         own, out = self.own - self.kernel.own_part(x), self.kernel.part(x, x, out)
@@ -295,7 +301,7 @@ def tighten_alone(bounds: Bounds, c: int) -> None:
 
 # %% ../nbs/12_risk_rfe.ipynb #e56b6d78
 class Step:
-    "One step of the elimination: bounds on the values without each feature, and exact values where bounds do not decide."
+    "One step of the elimination: bounds on the values without each feature, exact values where bounds do not decide."
     FIRST = 8                                       # candidates that are tightened before the first fit
 
     def __init__(self, reduced: Reduced, risks: Sequence[EmpiricalRisk], us: Sequence[Floats], intercept: bool,
@@ -444,7 +450,7 @@ def choice_by_norm(reduced: Reduced, us: Sequence[Floats], k: int) -> tuple[list
     for u in us:
         rows = np.flatnonzero(u)
         part, v = reduced.on(rows), u[rows]
-        before = v @ part.K @ v
+        before = float(v @ part.K @ v)
         falls += before - v @ products(part, np.repeat(v[:, None], len(falls), axis=1))
         norm += before
     return lowest(falls, k, 1e-9 * abs(norm)), None, None, 0
@@ -652,15 +658,16 @@ def pieces(values: Floats, removed: Floats, at: int, tail: str) -> Floats:
         weights = np.linalg.lstsq(A, values, rcond=None)[0]
         return A @ weights, weights
     curve, weights = nearest(before + bends)
-    if len(bends) == after and weights[len(before)] < 0:   # through all its points whatever they are: it must rise at once
+    # A tail through all its points whatever they are must rise at once.
+    if len(bends) == after and weights[len(before)] < 0:
         curve, _ = nearest(before + bends[1:])
     return curve
 
 def change_point(values: ArrayLike, left: ArrayLike, tail: str = "quadratic") -> ChangePoint:
     """The change point of a path: a straight line before it, a parabola or another line after it, by least squares.
 
-    A tail that has no more points than coefficients, and so goes through all of them, must rise from the start: one that
-    first falls would describe the rise of a last point as well as a change at that point does.
+    A tail that has no more points than coefficients, and so goes through all of them, must rise from the start: one
+    that first falls would describe the rise of a last point as well as a change at that point does.
 
     Parameters
     ----------
@@ -714,9 +721,7 @@ def for_labels(estimator: Any) -> bool:
     if estimator._for_labels(): return True
     raise AttributeError(f"loss={estimator.loss!r} predicts numbers: there is no decision_function.")
 
-def on_host(X: Matrix) -> Matrix:
-    "`X`, which has been checked, on the host in float64; CSC where it is sparse."
-    return sp.csc_array(X, dtype=np.float64) if is_sparse(X) else np.asarray(to_numpy(X), dtype=np.float64)
+
 
 # %% ../nbs/12_risk_rfe.ipynb #d9cf066e
 # What the two estimators of this chapter share, for `_insert_docs`.
@@ -855,7 +860,7 @@ class KernelElimination(SelectorMixin, BaseEstimator):
         "Fit the machine on the features of `support`."
         self.kernel_, self.support_ = kernel, support
         rows = self._restricted(A)
-        K = kernel(rows)
+        K = kernel.matrix(rows)
         us = np.array([first_fit(K, risk, self.fit_intercept)[0] for risk in risks])
         intercepts = [best_intercept(risk, K @ u) if self.fit_intercept else 0.0 for risk, u in zip(risks, us)]
         used = np.flatnonzero(us.any(axis=0))
@@ -879,7 +884,7 @@ class KernelElimination(SelectorMixin, BaseEstimator):
     def _values(self, X: ArrayLike) -> np.ndarray:
         check_is_fitted(self, "support_")
         A = self._restricted(on_host(check_input(self, X, reset=False)))
-        return self.kernel_(A, self._rows) @ self.dual_coef_.T + self.intercept_
+        return self.kernel_.matrix(A, self._rows) @ self.dual_coef_.T + self.intercept_
 
     @available_if(for_labels)
     @_insert_docs
@@ -1044,8 +1049,8 @@ class RiskRFE(KernelElimination):
 class GuyonRFE(KernelElimination):
     """Recursive feature elimination by the norm, for kernel machines: Guyon's RFE.
 
-    The feature goes without which `|f|^2` falls least if the dual variables stay as they are; then the machine is fitted
-    again.
+    The feature goes without which `|f|^2` falls least if the dual variables stay as they are; then the machine is
+    fitted again.
 
     Parameters
     ----------

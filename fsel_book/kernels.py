@@ -23,7 +23,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import ArrayLike, Matrix, check_matrix, is_sparse, to_numpy
+from .arrays import ArrayLike, Matrix, check_matrix, check_range, is_sparse, to_numpy
 from .ridge import _gamma_value
 from .sampling import check_draws, check_flag, check_instance, check_positive, forget
 
@@ -406,6 +406,7 @@ def kernel_of(kernel: str | Callable[[Any, Any], Any] | _Kernel = "rbf", X: Matr
     if kernel == "linear": return LinearKernel()
     if isinstance(gamma, str) and X is not None:
         X = on_host(X)
+        check_range(X)
         if kernel == "chi2": ChiSquaredKernel().check(X)
     number = _gamma_value(gamma, X, kernel, weights)
     return PolynomialKernel(degree, number, float(coef0)) if kernel == "poly" else KERNELS[kernel](number)

@@ -290,7 +290,7 @@ def tighten_alone(bounds: Bounds, c: int) -> None:
     """
     u = bounds.U[:, c]
     F = np.flatnonzero((u > bounds.lo) & (u < bounds.hi))
-    if not len(F) or bounds.risk.one_step: return          # for the square loss the fit itself is one such step
+    if not len(F) or bounds.risk.one_step: return          # for the squared error the fit itself is one such step
     A, curvature, pull = bounds.reduced.on(F).matrix(c), bounds.risk.curvature(u)[F], bounds.pull([c])[F]
     step = bounds.step([c], F, newton_directions(factorised(A.copy(), curvature), pull, bounds.intercept))
     Kstep, part = A @ step, bounds.risk.on(F)
@@ -560,7 +560,7 @@ def centred(X: np.ndarray, y: Floats, weights: Floats, intercept: bool) -> tuple
 def squared_linear_path(X: np.ndarray, risk: EmpiricalRisk, n_features_to_select: int = 1, step: int | float | str = 1,
                         max_increment: Callable[[int], float] | None = None, intercept: bool = True,
                         block: int = 64) -> Elimination:
-    """Risk-RFE with the square loss and the linear kernel, in closed form.
+    """Risk-RFE with the squared error and the linear kernel, in closed form.
 
     Parameters
     ----------

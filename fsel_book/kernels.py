@@ -78,7 +78,8 @@ class SumKernel(ABC):
         "Whether sizes `after` have too few digits left, being differences of sums of sizes `before`."
 
     def check(self, X: Matrix, name: str = "X") -> None:
-        "Refuse a host matrix on whose entries the kernel is not defined."
+        "Refuse a host matrix on whose entries the kernel is not defined; most kernels are on all."
+        return None
 
     def pair(self, X: Matrix, Z: Matrix | None) -> tuple[Matrix, Matrix]:
         "Both matrices on the host; the same one twice without `Z`."

@@ -16,7 +16,6 @@ from math import comb
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 from sklearn.base import BaseEstimator

@@ -376,7 +376,8 @@ def _approximation_targets(method: str, y: NDArray, space: RowSpace) -> NDArray:
     "What a method comes close to: the components, each as long as its singular value, or the targets."
     return space.left * space.singular_values if method.endswith("components") else np.reshape(y, (len(y), -1))
 
-def _select_features(method: str, X, y, space, r: int, rng) -> Sampling:
+def _select_features(method: str, X: NDArray, y: Any, space: RowSpace, r: int,
+                     rng: np.random.RandomState) -> Sampling:
     "The `Sampling` of `r` features by a method, from training data, their labels and their row space."
     d = X.shape[1]
     match method:

@@ -9,6 +9,7 @@ __all__ = ['LIBSVM', 'EmpiricalRisk', 'best_intercept', 'duality_gap', 'bordered
 
 # %% ../nbs/11b_kernel_machines.ipynb #a6807889
 import warnings
+from collections.abc import Sequence
 from copy import copy
 from functools import partial
 from typing import Any
@@ -104,7 +105,8 @@ class EmpiricalRisk:
 # %% ../nbs/11b_kernel_machines.ipynb #d5a129f7
 def best_intercept(risk: EmpiricalRisk, f: Floats) -> float:
     "The `b` for which `f + b` has the least risk, by bisection on the slope."
-    high = 2 * (np.abs(risk.y).max() + np.abs(f).max()) + 60       # there the slope of each loss has the sign that it has at infinity
+    # There the slope of each loss has the sign that it has at infinity.
+    high = 2 * (np.abs(risk.y).max() + np.abs(f).max()) + 60
     low = -high
     for _ in range(100):
         middle = (low + high) / 2
@@ -131,22 +133,27 @@ def duality_gap(K: Floats, risk: EmpiricalRisk, u: Floats, intercept: bool) -> f
     --------
     >>> import numpy as np
     >>> from fsel_book.kernel_machines import EmpiricalRisk, duality_gap
-    >>> duality_gap(np.eye(2), EmpiricalRisk("hinge", [1.0, -1.0], 10.0), np.array([1.0, -1.0]), True)
-    0.0
+    >>> risk = EmpiricalRisk("hinge", [1.0, -1.0], 10.0)
+    >>> abs(duality_gap(np.eye(2), risk, np.array([1.0, -1.0]), intercept=True)) < 1e-12
+    True
     """
     f = K @ u
     return float(u @ f + risk.primal(f + (best_intercept(risk, f) if intercept else 0.0)) + risk.phi(u))
 
 # %% ../nbs/11b_kernel_machines.ipynb #2414a8e5
-def bordered_solve(A, rhs, total, intercept, least=0.0):
-    "Solve `A u + b = rhs` with `sum(u) = total`, `A` positive definite and overwritten; without an intercept `b = 0`. None if a pivot is below `least`."
+def bordered_solve(A: Floats, rhs: Floats, total: float, intercept: bool,
+                   least: float = 0.0) -> tuple[Floats, float] | None:
+    """Solve `A u + b = rhs` with `sum(u) = total`; without an intercept `b = 0`.
+
+    `A` is positive definite and is overwritten. None if a pivot is below `least`.
+    """
     L, info = dpotrf(A.T, lower=1, clean=0, overwrite_a=1)
     if info or (least and (L.diagonal()**2).min() < least): return None
     Z, _ = dpotrs(L, np.stack([rhs, np.ones_like(rhs)], axis=1), lower=1)
     b = (Z[:, 0].sum() - total) / Z[:, 1].sum() if intercept else 0.0
     return Z[:, 0] - b * Z[:, 1], b
 
-def inverse(A):
+def inverse(A: Floats) -> Floats:
     "The inverse of a symmetric positive definite matrix, which is overwritten."
     L, _ = dpotrf(A.T, lower=1, clean=0, overwrite_a=1)
     half, _ = dpotri(L, lower=1, overwrite_c=1)
@@ -154,9 +161,10 @@ def inverse(A):
     return low + low.T + np.diag(np.diagonal(half))
 
 # The machines of scikit-learn for the losses that libsvm has.
-LIBSVM: dict[type[Loss], Any] = {Hinge: lambda loss: SVC, EpsilonInsensitive: lambda loss: partial(SVR, epsilon=loss.epsilon)}
+LIBSVM: dict[type[Loss], Any] = {Hinge: lambda loss: SVC,
+                                 EpsilonInsensitive: lambda loss: partial(SVR, epsilon=loss.epsilon)}
 
-def libsvm_fit(K, risk, max_iter=500_000):
+def libsvm_fit(K: Floats, risk: EmpiricalRisk, max_iter: int = 500_000) -> Floats:
     "The dual optimum by libsvm."
     machine = LIBSVM[type(risk.loss)](risk.loss)(kernel="precomputed", C=1.0, tol=1e-9, max_iter=max_iter)
     with warnings.catch_warnings():
@@ -167,7 +175,7 @@ def libsvm_fit(K, risk, max_iter=500_000):
     return u
 
 # %% ../nbs/11b_kernel_machines.ipynb #58af7038
-def root(K):
+def root(K: Floats) -> Floats:
     "`G` with `G G' = K` to the last digits, and as many columns as `K` has rank: Cholesky's factor with pivots."
     L, pivots, rank, _ = dpstrf(K.T, lower=1)
     G = np.empty((len(K), max(rank, 1)))
@@ -177,20 +185,22 @@ def root(K):
 class NormalSystem:
     "Solves `w + G'a = r` and, with an intercept, `sum(a) = total`, where `a = E (G w + b)`."
 
-    def __init__(self, G, E, intercept):
+    def __init__(self, G: Floats, E: Floats, intercept: bool) -> None:
         self.weight = E.sum() if intercept else np.inf
         self.mean = E @ G / self.weight
-        B = np.sqrt(E)[:, None] * (G - self.mean)                  # rows centred, so that b drops out without a difference of large sums
+        # Rows are centred, so that b drops out without a difference of large sums.
+        B = np.sqrt(E)[:, None] * (G - self.mean)
         M = B.T @ B
         M.flat[::len(M) + 1] += 1
         self.L, info = dpotrf(M.T, lower=1, clean=0, overwrite_a=1)
-        if info: self.L = dgeqrf(np.vstack([B, np.eye(len(M))]))[0][:len(M)].T      # a few rows outweigh all else by sixteen digits
+        # Where a few rows outweigh all else by sixteen digits:
+        if info: self.L = dgeqrf(np.vstack([B, np.eye(len(M))]))[0][:len(M)].T
 
-    def solve(self, r, total):
+    def solve(self, r: Floats, total: float) -> tuple[Floats, float]:
         w = dpotrs(self.L, r - total * self.mean, lower=1)[0]
         return w, total / self.weight - self.mean @ w
 
-def feasible(V, lo, hi, total):
+def feasible(V: Floats, lo: Floats, hi: Floats, total: Any) -> Floats:
     "A point of the box near each column of `V`, with column sums `total` (None: any)."
     V = np.clip(V, lo, hi)
     if total is None: return V
@@ -205,28 +215,39 @@ def feasible(V, lo, hi, total):
     room = np.where(endless.any(axis=0), endless, room)
     return V - excess * (room / np.maximum(room.sum(axis=0), 1e-300))
 
-def is_feasible(v, lo, hi, intercept):
+def is_feasible(v: Floats, lo: Floats, hi: Floats, intercept: bool) -> bool:
     "Whether `v` is in the box and, with an intercept, its sum is 0, to the last digits."
     inside = np.all((v - hi <= 1e-10 * np.abs(v)) & (lo - v <= 1e-10 * np.abs(v)))
-    return inside and (not intercept or abs(v.sum()) <= 1e-10 * np.abs(v).sum())
+    return bool(inside and (not intercept or abs(v.sum()) <= 1e-10 * np.abs(v).sum()))
 
-def snapped(u, lo, hi):
+def snapped(u: Floats, lo: Floats, hi: Floats) -> Floats:
     "`u`, with what is nearly at a bound or nearly 0 put there."
-    with np.errstate(invalid="ignore"): u = np.where(u > (1 - 1e-6) * hi, hi, np.where(u < (1 - 1e-6) * lo, lo, u))
+    with np.errstate(invalid="ignore"):
+        u = np.where(u > (1 - 1e-6) * hi, hi, np.where(u < (1 - 1e-6) * lo, lo, u))
     return np.where(np.abs(u) > 1e-6 * np.abs(u).max(), u, 0.0)
 
 # %% ../nbs/11b_kernel_machines.ipynb #5e0c7a11
+# What a fit returns: the dual point, its value, and whether its duality gap is closed.
+_Fit = tuple[Floats, float, bool]
+
 class Bracket:
-    "The optimum lies between the objective of a machine `f = G w + b` and the value of a dual point `u`; the best `u` so far."
+    """The best dual point `u` so far, and how far it may be from the optimum.
 
-    def __init__(self, K, risk, intercept):
+    The optimum lies between the objective of a machine `f = G w + b` and the value of a dual point.
+    """
+
+    def __init__(self, K: Floats, risk: EmpiricalRisk, intercept: bool) -> None:
         self.G, self.risk, self.intercept = root(K), risk, intercept
-        self.u, self.value, self.gaps = np.zeros(len(K)), -np.inf, (np.inf, np.inf)
+        self.u: Floats = np.zeros(len(K))
+        self.value, self.gaps = -np.inf, (np.inf, np.inf)
 
-    def objective(self, w, b): return w @ w / 2 + self.risk.primal(self.G @ w + b)
+    def objective(self, w: Floats, b: float) -> float: return float(w @ w / 2 + self.risk.primal(self.G @ w + b))
 
-    def look(self, w, b, u):
-        "Whether the feasible point near `u` is better: its gap to `w`, `b` smaller, or if that is closed the gap to its own machine."
+    def look(self, w: Floats, b: float, u: Floats) -> bool:
+        """Whether the feasible point near `u` is better, which is then kept.
+
+        Better is a smaller gap to `w`, `b`, and where that is closed, a smaller gap to its own machine.
+        """
         lo, hi = self.risk.box()
         u = feasible(u, lo, hi, 0.0 if self.intercept else None)
         v = u @ self.G
@@ -237,35 +258,38 @@ class Bracket:
         return better
 
     @property
-    def closed(self): return self.gaps[0] == self.risk.gap
+    def closed(self) -> bool: return self.gaps[0] == self.risk.gap
 
-def primal_newton_fit(K, risk, intercept, enough=np.inf):
+def primal_newton_fit(K: Floats, risk: EmpiricalRisk, intercept: bool, enough: float = np.inf) -> _Fit:
     "The dual optimum of a smooth loss from scratch, by Newton's method on `w` and `b`; returns what `pivot_fit` does."
     now = Bracket(K, risk, intercept)
-    G, w, b = now.G, np.zeros(now.G.shape[1]), 0.0
+    G, b = now.G, 0.0
+    w: Floats = np.zeros(G.shape[1])
     for _ in range(200):
         f = G @ w + b
         slopes, curvatures = risk.C * risk.slopes(f), risk.C * risk.curvatures(f)
         if not now.look(w, b, -slopes) and now.closed or now.value > enough: break
         dw, db = NormalSystem(G, curvatures, intercept).solve(-w - slopes @ G, -slopes.sum())
-        limit, step = now.objective(w, b) + 0.01 * risk.gap, 1.0                   # at the end objectives differ by rounding
+        limit, step = now.objective(w, b) + 0.01 * risk.gap, 1.0   # at the end objectives differ by rounding
         while now.objective(w + step * dw, b + step * db) > limit and step > 1e-8: step /= 2
         w, b = w + step * dw, b + step * db
     return now.u, now.value, now.closed
 
 # %% ../nbs/11b_kernel_machines.ipynb #b80946cd
-def room_to(a, da):
+def room_to(a: Floats, da: Floats) -> float:
     "How far `a` can go along `da` and stay above 0, at most 1."
     return min(1.0, (a[da < 0] / -da[da < 0]).min(initial=1.0))
 
 class InteriorPoint:
     "A machine `w`, `b`, a dual point between its bounds, the multipliers of the bounds, and the steps from there."
 
-    def __init__(self, G, risk, intercept):
+    def __init__(self, G: Floats, risk: EmpiricalRisk, intercept: bool) -> None:
         lo, hi = risk.box()
         plus, minus = np.flatnonzero(hi > 0), np.flatnonzero(lo < 0)
-        self.rows, self.sign, top = np.r_[plus, minus], np.r_[np.ones(len(plus)), -np.ones(len(minus))], np.r_[hi[plus], -lo[minus]]
-        self.G, self.intercept, self.w, self.b, self.capped = G, intercept, np.zeros(G.shape[1]), 0.0, np.isfinite(top)
+        self.rows, top = np.r_[plus, minus], np.r_[hi[plus], -lo[minus]]
+        self.sign, self.capped = np.r_[np.ones(len(plus)), -np.ones(len(minus))], np.isfinite(top)
+        self.G, self.intercept, self.b = G, intercept, 0.0
+        self.w: Floats = np.zeros(G.shape[1])
         zero = np.zeros(len(G))
         self.cost, self.bent = risk.width + self.sign * risk.slope(zero, 0)[self.rows], risk.curvature(zero)[self.rows]
         self.v = np.where(self.capped, top / 2, risk.C[self.rows])
@@ -273,38 +297,43 @@ class InteriorPoint:
         slope, unit = self.cost + self.bent * self.v, np.abs(risk.y).max() or 1.0
         self.z, self.t = np.maximum(slope, 0) + unit, self.capped * (np.maximum(-slope, 0) + unit)
 
-    def total(self, v): return np.bincount(self.rows, self.sign * v, len(self.G))
-    def at(self, f): return self.sign * f[self.rows]
+    def total(self, v: Floats) -> Floats: return np.bincount(self.rows, self.sign * v, len(self.G))
+    def at(self, f: Floats) -> Floats: return self.sign * f[self.rows]
 
-    def factorise(self):
+    def factorise(self) -> None:
         "The system for the steps from here."
         self.D = self.z / self.v + self.t / self.room + self.bent
         self.system = NormalSystem(self.G, self.total(self.sign / self.D), self.intercept)
 
-    def direction(self, goal_v, goal_room):
+    def direction(self, goal_v: Any, goal_room: Any) -> tuple[Floats, float, Floats, Floats, Floats]:
         "The step towards products `v z` and `room t` as given."
         r = goal_v / self.v - goal_room / self.room - self.at(self.G @ self.w + self.b) - self.cost - self.bent * self.v
         dv, dw, db = r / self.D, np.zeros_like(self.w), 0.0
-        for _ in range(2):                                         # where 1 / D is huge, the second time takes away rounding errors
+        for _ in range(2):                                 # where 1 / D is huge, the second takes rounding errors away
             u = self.total(self.v + dv)
             more = self.system.solve(u @ self.G - self.w - dw, u.sum())
             dv, dw, db = dv - self.at(self.G @ more[0] + more[1]) / self.D, dw + more[0], db + more[1]
         return dw, db, dv, (goal_v - self.z * dv) / self.v - self.z, (goal_room + self.t * dv) / self.room - self.t
 
-    def length(self, dv, dz, dt): return min(room_to(self.v, dv), room_to(self.room, -dv), room_to(self.z, dz), room_to(self.t, dt))
+    def length(self, dv: Floats, dz: Floats, dt: Floats) -> float:
+        return min(room_to(self.v, dv), room_to(self.room, -dv), room_to(self.z, dz), room_to(self.t, dt))
 
-    def products(self, step, dv, dz, dt):
+    def products(self, step: float, dv: Floats, dz: Floats, dt: Floats) -> float:
         "How far the products are from 0 after this step."
         room, t = (self.room - step * dv)[self.capped], (self.t + step * dt)[self.capped]
         return (self.v + step * dv) @ (self.z + step * dz) + room @ t
 
-    def move(self, step, dw, db, dv, dz, dt):
+    def move(self, step: float, dw: Floats, db: float, dv: Floats, dz: Floats, dt: Floats) -> None:
         self.w, self.b = self.w + step * dw, self.b + step * db
-        self.v, self.room, self.z, self.t = self.v + step * dv, self.room - step * dv, self.z + step * dz, self.t + step * dt
+        self.v, self.room = self.v + step * dv, self.room - step * dv
+        self.z, self.t = self.z + step * dz, self.t + step * dt
 
 # %% ../nbs/11b_kernel_machines.ipynb #4f167f2b
-def interior_point_fit(K, risk, intercept, enough=np.inf):
-    "The dual optimum of a sharp loss from scratch, by a primal-dual interior-point method; returns what `pivot_fit` does."
+def interior_point_fit(K: Floats, risk: EmpiricalRisk, intercept: bool, enough: float = np.inf) -> _Fit:
+    """The dual optimum of a sharp loss from scratch, by a primal-dual interior-point method.
+
+    Returns what `pivot_fit` does.
+    """
     now = Bracket(K, risk, intercept)
     point, stalled = InteriorPoint(now.G, risk, intercept), 0
     while stalled < 10:
@@ -320,17 +349,21 @@ def interior_point_fit(K, risk, intercept, enough=np.inf):
     return now.u, now.value, now.closed
 
 # %% ../nbs/11b_kernel_machines.ipynb #39f284b7
-def reference_fit(K, risk, intercept, enough=np.inf):
+def reference_fit(K: Floats, risk: EmpiricalRisk, intercept: bool, enough: float = np.inf) -> _Fit:
     "The dual optimum for the kernel matrix `K`, from scratch; returns what `pivot_fit` does."
     return (interior_point_fit if risk.sharp else primal_newton_fit)(K, risk, intercept, enough)
 
 # %% ../nbs/11b_kernel_machines.ipynb #f5fd31f3
-def within(M, rows):
+def within(M: Floats, rows: NDArray[np.intp]) -> Floats:
     "The square block of `M` on the rows and columns `rows`."
     return M.take(rows, axis=0).take(rows, axis=1)
 
-def solve_guess(K, risk, u, side, free, intercept, mu, centre, least):
-    "The optimum if `free` is the right guess, what is not free staying where it is: `u`, the part not free, and `b`; None if singular."
+def solve_guess(K: Floats, risk: EmpiricalRisk, u: Floats, side: Floats, free: NDArray[np.bool_], intercept: bool,
+                mu: float, centre: Floats, least: float) -> tuple[Floats, Floats, float] | None:
+    """The optimum if `free` is the right guess, what is not free staying where it is.
+
+    Returns `u`, the part not free, and `b`; None if the system is singular.
+    """
     F, fixed = np.flatnonzero(free), np.where(free, 0.0, u)
     if not len(F):
         if intercept and abs(fixed.sum()) > 1e-12 * np.abs(fixed).sum(): return None
@@ -346,8 +379,13 @@ def solve_guess(K, risk, u, side, free, intercept, mu, centre, least):
     return u, fixed, b
 
 # %% ../nbs/11b_kernel_machines.ipynb #44d997e7
-def broken(risk, u, side, free, pull):
-    "Where `u` has left its box on the present side of 0, above and below, and where it wants to leave a bound, upwards and downwards."
+def broken(risk: EmpiricalRisk, u: Floats, side: Floats, free: NDArray[np.bool_],
+           pull: Floats) -> tuple[NDArray[Any], ...]:
+    """Which conditions of the optimum `u` breaks, and where.
+
+    Returns the bounds of the box on the present side of 0, below and above; where `u` has left it, above and below; and
+    where it wants to leave a bound, upwards and downwards.
+    """
     (lo, hi), width, tol = risk.box(), risk.width, 1e-9 * np.abs(risk.y).max()
     bottom, top = np.where(side > 0, 0, lo), np.where(side > 0, hi, 0)
     at_zero = ~free & (u == 0)
@@ -356,12 +394,13 @@ def broken(risk, u, side, free, pull):
     return bottom, top, free & (u > top), free & (u < bottom), rise, fall
 
 # %% ../nbs/11b_kernel_machines.ipynb #8b2b948d
-def pivot_fit(K, risk, u, intercept, enough=np.inf, limit=30, least=1e-10):
+def pivot_fit(K: Floats, risk: EmpiricalRisk, u: Floats, intercept: bool, enough: float = np.inf, limit: int = 30,
+              least: float = 1e-10) -> _Fit | None:
     """The dual optimum of a sharp loss from the warm start `u`, by guessing which entries are free.
 
-    A guess whose system has a pivot below `least`, in units of the mean of the diagonal of `K`, is given up. Returns `u`, `D(u)` and
-    whether the gap is closed; where it is not, `D(u)` is a lower bound, and above `enough` that is all that is wanted. None if the
-    guesses do not settle.
+    A guess whose system has a pivot below `least`, in units of the mean of the diagonal of `K`, is given up. Returns
+    `u`, `D(u)` and whether the gap is closed; where it is not, `D(u)` is a lower bound, and above `enough` that is all
+    that is wanted. None if the guesses do not settle.
     """
     lo, hi = risk.box()
     u = snapped(u, lo, hi)
@@ -382,8 +421,9 @@ def pivot_fit(K, risk, u, intercept, enough=np.inf, limit=30, least=1e-10):
             if F.any(): v[F] = feasible(u[F], bottom[F], top[F], -fixed.sum() if intercept else None)
             f = K @ v
             value = -risk.phi(v) - v @ f / 2
-            if value > enough and is_feasible(v, lo, hi, intercept): return v, value, False        # or the sum was out of reach in the box
-        if not wrong: return v, value, v @ f / 2 + risk.primal(f + b) - value <= risk.gap
+            # It may not be feasible: the sum may have been out of reach in the box.
+            if value > enough and is_feasible(v, lo, hi, intercept): return v, value, False
+        if not wrong: return v, value, bool(v @ f / 2 + risk.primal(f + b) - value <= risk.gap)
         stalled = 0 if wrong < fewest else stalled + 1
         if stalled == 3: return None
         fewest = min(fewest, int(wrong))
@@ -394,7 +434,7 @@ def pivot_fit(K, risk, u, intercept, enough=np.inf, limit=30, least=1e-10):
     return None
 
 # %% ../nbs/11b_kernel_machines.ipynb #ca94779d
-def bordered_inverse(A):
+def bordered_inverse(A: Floats) -> Floats:
     "The inverse of `A`, positive definite and overwritten, with ones around it in row and column 0."
     H = inverse(A)
     h = H.sum(axis=0)
@@ -402,17 +442,21 @@ def bordered_inverse(A):
 
 # %% ../nbs/11b_kernel_machines.ipynb #2dff574f
 class BorderedInverse:
-    "The inverse of `K + mu I` on the entries `F`, with an intercept bordered by ones in row 0, kept up as entries come and go; `rows` are those of `K`."
+    """The inverse of `K + mu I` on the entries `F`, kept up as entries come and go; `rows` are those of `K`.
 
-    def __init__(self, K, mu, intercept, F):
+    With an intercept it is bordered by ones, in row 0.
+    """
+
+    def __init__(self, K: Floats, mu: float, intercept: bool, F: Sequence[int] | NDArray[np.intp]) -> None:
         self.K, self.mu, self.border, n = K, mu, int(intercept), len(K)
-        self.entries, self.rows, self.store, self.work = np.empty(n, dtype=np.intp), np.empty((n, n)), np.empty((n + 1, n + 1)), np.empty((n + 1, n + 1))
+        self.entries, self.rows = np.empty(n, dtype=np.intp), np.empty((n, n))
+        self.store, self.work = np.empty((n + 1, n + 1)), np.empty((n + 1, n + 1))
         self.fill(F)
 
     @property
-    def F(self): return self.entries[:self.m]
+    def F(self) -> NDArray[np.intp]: return self.entries[:self.m]
 
-    def fill(self, F):
+    def fill(self, F: Sequence[int] | NDArray[np.intp]) -> None:
         "From scratch."
         self.m = len(F)
         self.entries[:self.m], self.rows[:self.m] = F, self.K[F]
@@ -421,21 +465,21 @@ class BorderedInverse:
         A.flat[::self.m + 1] += self.mu
         self.store[:m, :m] = bordered_inverse(A) if self.border else inverse(A)
 
-    def solve(self, total, rhs):
+    def solve(self, total: float, rhs: Floats) -> Floats:
         "`(b, x)` with `A x + b = rhs` and `sum(x) = total`; without an intercept only `x`."
         m = self.m + self.border
         return self.store[:m, :m] @ (np.concatenate(([total], rhs)) if self.border else rhs)
 
-    def column(self, i):
+    def column(self, i: int) -> Floats:
         "The entries of row `i` of `K` on `F`; the row is put behind the others."
         self.rows[self.m] = self.K[i]
         return self.K[i].take(self.F)
 
-    def add(self, m, v, w):
+    def add(self, m: int, v: Floats, w: Floats) -> None:
         np.multiply(v[:, None], w, out=self.work[:m, :m])
         self.store[:m, :m] += self.work[:m, :m]
 
-    def join(self, i, z, schur):
+    def join(self, i: int, z: Floats, schur: float) -> None:
         "Entry `i`, of which `column` has been asked, where `z` solves for it."
         m = len(z)
         self.add(m, z, z / schur)
@@ -443,7 +487,7 @@ class BorderedInverse:
         self.store[m, m], self.entries[self.m] = 1 / schur, i
         self.m += 1
 
-    def leave(self, k):
+    def leave(self, k: int) -> None:
         "The `k`-th entry; the last one takes its place."
         self.m -= 1
         self.entries[k], self.rows[k] = self.entries[self.m], self.rows[self.m]
@@ -456,39 +500,51 @@ class BorderedInverse:
 
 # %% ../nbs/11b_kernel_machines.ipynb #b6257649
 class Position:
-    "A dual point on the way: its pull, the bounds of the piece that each entry is on, and what the pull must exceed for an entry at a bound to go up or down."
+    """A dual point on the way.
 
-    def __init__(self, K, risk, u, mu):
-        (self.lo, self.hi), self.width, self.K, self.risk, self.u, self.mu, self.b = risk.box(), risk.width, K, risk, u, mu, 0.0
+    Its pull, the bounds of the piece that each entry is on, and what the pull must exceed for an entry at a bound to go
+    up or down.
+    """
+
+    def __init__(self, K: Floats, risk: EmpiricalRisk, u: Floats, mu: float) -> None:
+        (self.lo, self.hi), self.width, self.K, self.risk = risk.box(), risk.width, K, risk
+        self.u, self.mu, self.b = u, mu, 0.0
         side = np.where(u != 0, np.sign(u), np.where(self.hi > 0, 1.0, -1.0))
-        self.bottom, self.top, self.slope = np.where(side > 0, 0.0, self.lo), np.where(side > 0, self.hi, 0.0), -self.width * side
+        self.bottom, self.top = np.where(side > 0, 0.0, self.lo), np.where(side > 0, self.hi, 0.0)
+        self.slope = -self.width * side
         self.free = (u > self.bottom) & (u < self.top)
         self.above = np.where(self.free | (u >= self.hi), -np.inf, np.where(u >= 0, -self.width, self.width))
         self.below = np.where(self.free | (u <= self.lo), np.inf, np.where(u <= 0, self.width, -self.width))
         self.recentre()
 
-    def recentre(self):
+    def recentre(self) -> float:
         "Make this point the centre of the term in `mu`, and everything exact; the duality gap."
         f = self.K @ self.u
         self.centre, self.pull = self.u.copy(), -self.risk.slope(self.u, np.zeros_like(self.u)) - f
         self.value = -self.risk.phi(self.u) - self.u @ f / 2
         return self.u @ f / 2 + self.risk.primal(f + self.b) - self.value
 
-    def release(self, i, sign):
+    def release(self, i: int, sign: float) -> None:
         "Let entry `i` move, from 0 to the side of `sign`."
-        if self.u[i] == 0: self.bottom[i], self.top[i], self.slope[i] = (0.0, self.hi[i], -self.width) if sign > 0 else (self.lo[i], 0.0, self.width)
+        if self.u[i] == 0:
+            piece = (0.0, self.hi[i], -self.width) if sign > 0 else (self.lo[i], 0.0, self.width)
+            self.bottom[i], self.top[i], self.slope[i] = piece
         self.above[i], self.below[i] = -np.inf, np.inf
 
-    def stop(self, i, upper):
+    def stop(self, i: int, upper: bool) -> None:
         "Put entry `i` on its upper or lower bound."
         u = self.u[i] = self.top[i] if upper else self.bottom[i]
         self.above[i] = -np.inf if u >= self.hi[i] else -self.width if u >= 0 else self.width
         self.below[i] = np.inf if u <= self.lo[i] else self.width if u <= 0 else -self.width
 
-    def move(self, rows, moving, d, t):
-        "Go `t` times `d` along the entries `moving`, which have these `rows` of `K`, or to the first bound: its position, or None."
+    def move(self, rows: Floats, moving: NDArray[np.intp], d: Floats, t: float) -> int | None:
+        """Go `t` times `d` along the entries `moving`, which have these `rows` of `K`, or to the first bound.
+
+        Returns the position among them of the one that stopped there, or None.
+        """
         at, rising = self.u[moving], d > 0
-        room = np.divide(np.where(rising, self.top[moving], self.bottom[moving]) - at, d, out=np.full(len(d), np.inf), where=d != 0)
+        way = np.where(rising, self.top[moving], self.bottom[moving]) - at
+        room = np.divide(way, d, out=np.full(len(d), np.inf), where=d != 0)
         k = int(room.argmin())
         t, stopped = (max(room[k], 0.0), True) if room[k] < t else (t, False)
         Kd, slope = d @ rows, self.pull[moving] + self.slope[moving] + self.mu * (at - self.centre[moving])
@@ -501,11 +557,11 @@ class Position:
         return k
 
 # %% ../nbs/11b_kernel_machines.ipynb #90631b4c
-def wanting(now, system, tol):
+def wanting(now: Position, system: BorderedInverse, tol: float) -> tuple[int, float] | None:
     "The entry at a bound that wants to leave it most, and which way; None if there is none."
     up, down = now.pull + now.above, now.pull + now.below
     i, j = int(up.argmax()), int(down.argmin())
-    if system.border and not system.m:                                          # nobody can follow: take the one that wants down most
+    if system.border and not system.m:                     # nobody can follow: take the one that wants down most
         now.b = (up[i] + down[j]) / 2
         if up[i] - down[j] <= 2 * tol: return None
         now.release(j, -1.0)
@@ -516,12 +572,16 @@ def wanting(now, system, tol):
     now.release(e, sign)
     return e, sign
 
-def next_direction(now, system, entering):
-    "Where the free entries go: to the same pull, or after the entry that moves. The entries, the direction, how far, and what `join` needs."
+def next_direction(now: Position, system: BorderedInverse, entering: tuple[int, float] | None
+                   ) -> tuple[NDArray[np.intp], Floats, float, tuple[Floats, float]]:
+    """Where the free entries go: to the same pull, or after the entry that moves.
+
+    Returns the entries, the direction, how far, and what `join` needs.
+    """
     F, border = system.F.copy(), system.border
     if entering is None:
         pull = now.pull[F] + now.slope[F]
-        level = pull.mean() if border else 0.0                                  # near the end a large number, and the differences are tiny
+        level = pull.mean() if border else 0.0             # near the end a large number, and the differences are tiny
         z = system.solve(0.0, pull - level)
         if border: now.b = level + z[0]
         moving, d, t, schur = F, z[border:], 1.0, 0.0
@@ -530,14 +590,18 @@ def next_direction(now, system, entering):
         c = system.column(e)
         z = system.solve(1.0, c)
         schur = max(system.K[e, e] + now.mu - z[:border].sum() - z[border:] @ c, now.mu / 10)
-        moving, d, t = np.append(F, e), sign * np.append(-z[border:], 1.0), sign * (now.pull[e] + now.slope[e] - now.b) / schur
+        moving, d = np.append(F, e), sign * np.append(-z[border:], 1.0)
+        t = sign * (now.pull[e] + now.slope[e] - now.b) / schur
     size = np.abs(d)
-    if border: d = d - size * (d.sum() / max(size.sum(), 1e-300))               # no rounding errors in the sum
+    if border: d = d - size * (d.sum() / max(size.sum(), 1e-300))      # no rounding errors in the sum
     return moving, d, t, (z, schur)
 
 # %% ../nbs/11b_kernel_machines.ipynb #3ef5d3fb
-def active_set_fit(K, risk, u, intercept, enough=np.inf):
-    "The dual optimum of a sharp loss from the warm start `u`, one change of the free entries at a time; returns what `pivot_fit` does."
+def active_set_fit(K: Floats, risk: EmpiricalRisk, u: Floats, intercept: bool, enough: float = np.inf) -> _Fit | None:
+    """The dual optimum of a sharp loss from the warm start `u`, one change of the free entries at a time.
+
+    Returns what `pivot_fit` does.
+    """
     (lo, hi), mu = risk.box(), 1e-7 * (K.trace() / len(u) or 1.0)
     u = snapped(feasible(snapped(u, lo, hi), lo, hi, 0.0 if intercept else None), lo, hi)
     now, tol = Position(K, risk, u, mu), max(1e-14 * np.abs(risk.y).max(), risk.gap / risk.C.sum() / 5)
@@ -545,7 +609,7 @@ def active_set_fit(K, risk, u, intercept, enough=np.inf):
     system = BorderedInverse(K + np.diag(bent) if bent.any() else K, mu, intercept, np.flatnonzero(now.free))
     entering, level, rounds = None, False, 0
     for _ in range(5 * len(u)):
-        if intercept and entering and not system.m:                             # nobody is left to follow: it takes their place
+        if intercept and entering and not system.m:        # nobody is left to follow: it takes their place
             system.fill([entering[0]])
             now.b, entering = now.pull[entering[0]] + now.slope[entering[0]], None
         level = level or not system.m
@@ -561,7 +625,7 @@ def active_set_fit(K, risk, u, intercept, enough=np.inf):
         moving, d, t, joining = next_direction(now, system, entering)
         before = now.value
         k = now.move(system.rows[:len(moving)], moving, d, t)
-        if not now.value >= before - risk.gap: return None                      # the inverse has lost its digits
+        if not now.value >= before - risk.gap: return None  # the inverse has lost its digits
         if k is None and entering:
             system.join(entering[0], *joining)
             entering = None
@@ -576,8 +640,12 @@ def active_set_fit(K, risk, u, intercept, enough=np.inf):
     return (now.u, now.value, gap <= risk.gap) if is_feasible(now.u, lo, hi, intercept) else None
 
 # %% ../nbs/11b_kernel_machines.ipynb #9dc4ec67
-def smooth_fit(K, risk, u, intercept, enough=np.inf, limit=30):
-    "The dual optimum by Newton's method from the warm start `u`, for the losses whose dual is smooth; returns what `pivot_fit` does."
+def smooth_fit(K: Floats, risk: EmpiricalRisk, u: Floats, intercept: bool, enough: float = np.inf,
+               limit: int = 30) -> _Fit | None:
+    """The dual optimum by Newton's method from the warm start `u`, for the losses whose dual is smooth.
+
+    Returns what `pivot_fit` does.
+    """
     lo, hi = risk.box()
     value = risk.dual(K, u)
     for _ in range(limit):
@@ -595,25 +663,33 @@ def smooth_fit(K, risk, u, intercept, enough=np.inf, limit=30):
         if step == 1.0 and u @ f / 2 + risk.primal(f + b) - value <= risk.gap: return u, value, True
     return None
 
-def rounding(K, u):
+def rounding(K: Floats, u: Floats) -> float:
     "What rounding errors of `u'Ku` may add up to."
-    return np.finfo(float).eps * (np.abs(u) @ np.sqrt(K.diagonal()))**2
+    return float(np.finfo(float).eps * (np.abs(u) @ np.sqrt(K.diagonal()))**2)
 
-def warm_fit(K, risk, u, intercept, enough=np.inf):
-    "The dual optimum at `K` from a point near it, from scratch where that fails: `u`, its value, and whether it is exact."
-    def settled(near): return near is not None and (near[1] > enough or (near[2] and rounding(K, near[0]) <= risk.tie))
-    near = (pivot_fit if risk.sharp else smooth_fit)(K, risk, u, intercept, enough)
-    if risk.sharp and not settled(near): near = active_set_fit(K, risk, u, intercept, enough)
-    if settled(near): return near
+def warm_fit(K: Floats, risk: EmpiricalRisk, u: Floats, intercept: bool, enough: float = np.inf) -> _Fit:
+    """The dual optimum at `K` from a point near it, from scratch where that fails.
+
+    Returns `u`, its value, and whether it is exact.
+    """
+    for fit in (pivot_fit, active_set_fit) if risk.sharp else (smooth_fit,):
+        near = fit(K, risk, u, intercept, enough)
+        if near is not None and (near[1] > enough or (near[2] and rounding(K, near[0]) <= risk.tie)): return near
     u, value, closed = reference_fit(K, risk, intercept, enough)
     if value > enough: return u, value, closed
     near = pivot_fit(K, risk, u, intercept, limit=5, least=0.0) if risk.sharp else None
     points = [u] if near is None or near[1] < value - risk.gap else [u, near[0]]
     gaps = [duality_gap(K, risk, v, intercept) for v in points]
     if not closed and min(gaps) > risk.gap:
-        warnings.warn(f"A fit ended with a duality gap of {min(gaps):.1e}, above {risk.gap:.1e}: features may go in another order.", ConvergenceWarning, stacklevel=2)
+        warnings.warn(f"A fit ended with a duality gap of {min(gaps):.1e}, above {risk.gap:.1e}: features may go in "
+                      "another order.", ConvergenceWarning, stacklevel=2)
     return points[int(np.argmin(gaps))], value, True
 
-def first_fit(K, risk, intercept):
-    "The dual optimum at `K` from scratch, to the accuracy of `warm_fit`; for the losses that libsvm has from where it is after a while."
-    return warm_fit(K, risk, libsvm_fit(K, risk, 50 * len(K)) if type(risk.loss) in LIBSVM else reference_fit(K, risk, intercept)[0], intercept)
+def first_fit(K: Floats, risk: EmpiricalRisk, intercept: bool) -> _Fit:
+    """The dual optimum at `K` from scratch, to the accuracy of `warm_fit`.
+
+    For the losses that libsvm has, from where it is after a while.
+    """
+    by_libsvm = type(risk.loss) in LIBSVM
+    start = libsvm_fit(K, risk, 50 * len(K)) if by_libsvm else reference_fit(K, risk, intercept)[0]
+    return warm_fit(K, risk, start, intercept)

@@ -16,7 +16,7 @@ from .experiments import (_TEXT_SETS, Experiment, _average_records, _error_perce
                                    _select_features, _ten_fold_splits)
 from .ridge import RLSClassifier, ridge_risk
 from .sampling import Sampling, certify
-from .spectra import row_space
+from .spectra import RowSpace, row_space
 
 # %% ../nbs/17_ridge_paper.ipynb #c5113429
 _DRAWS = {"leverage sampling": 5, "random": 5}  # the paper repeats what is random five times
@@ -25,7 +25,8 @@ _PRINTED_METHODS = ("BSS", "leverage sampling", "pivoted QR", "information gain"
 _LAMBDAS = (0.1, 0.3, 0.5, 0.7)
 _METHODS = (*_GEOMETRIC_METHODS, "pivoted QR", "pivoted QR in rounds", "strong RRQR", "information gain", "random")
 
-def _select_all(methods: Iterable[str], X, y, space, sizes: Iterable[int], rng) -> Iterator[tuple[str, int, Sampling]]:
+def _select_all(methods: Iterable[str], X: NDArray, y: NDArray | None, space: RowSpace, sizes: Iterable[int],
+                rng: np.random.RandomState) -> Iterator[tuple[str, int, Sampling]]:
     "Method, size and `Sampling`, for each method and size."
     for r in sizes:
         for method in methods:
@@ -37,8 +38,9 @@ def _top_features(counts: NDArray, top: int = 5) -> NDArray:
     return 1 + np.lexsort((-np.arange(len(counts)), -counts))[:top]
 
 def _count_synthetic_choices(rng: np.random.RandomState, k: int, shuffled: bool = False, rank: int | None = None,
-                             sizes=(80, 90), runs: int = 10, lams=(0.0, 0.1, 0.3, 0.5, 0.7, 0.9),
-                             methods=(*_PRINTED_METHODS, "largest leverages", "pivoted QR in rounds")
+                             sizes: Sequence[int] = (80, 90), runs: int = 10,
+                             lams: Sequence[float] = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9),
+                             methods: Iterable[str] = (*_PRINTED_METHODS, "largest leverages", "pivoted QR in rounds")
                              ) -> Iterator[dict]:
     "What each method chooses most often on a set of Bhattacharyya's, in `runs` ten-fold runs, and its largest error."
     X, y, relevant = make_bhattacharyya(30, 1000, k, random_state=rng)
@@ -61,7 +63,8 @@ synthetic_choices = Experiment("synthetic_choices", _count_synthetic_choices,
                                [dict(k=[90, 100], shuffled=[False, True]), dict(k=[90, 100], rank=[2])], repetitions=10)
 
 # %% ../nbs/17_ridge_paper.ipynb #b7ff9775
-def _fold_errors(X: NDArray, y: NDArray, X_new: NDArray, y_new: NDArray, sizes: Iterable[int], rng) -> Iterator[dict]:
+def _fold_errors(X: NDArray, y: NDArray, X_new: NDArray, y_new: NDArray, sizes: Iterable[int],
+                 rng: np.random.RandomState) -> Iterator[dict]:
     "For every selection on a training set: its errors on the test set, and what it keeps of the row space."
     space = row_space(X)
     V = space.basis()
@@ -81,7 +84,8 @@ def _fold_errors(X: NDArray, y: NDArray, X_new: NDArray, y_new: NDArray, sizes: 
                 yield dict(method=method, r=r, weights=weights, lam=lam,
                            **{name: values[i] for name, values in errors.items()}, **kept)
 
-def _document_errors(rng: np.random.RandomState, data: str, sizes=(300, 400, 500), n: int = 200) -> list[dict]:
+def _document_errors(rng: np.random.RandomState, data: str, sizes: Sequence[int] = (300, 400, 500),
+                     n: int = 200) -> list[dict]:
     "Errors of regularised least squares after every selection, in one ten-fold run."
     X, y, _ = _load_documents(data, n)
     records = [record for train, test in _ten_fold_splits(X, rng)
@@ -105,7 +109,8 @@ def _count_chosen_words(rng: np.random.RandomState, data: str, r: int = 300, n: 
 words_chosen = Experiment("words_chosen", _count_chosen_words, dict(data=["docstrings"]), repetitions=10)
 
 # %% ../nbs/17_ridge_paper.ipynb #fa961302
-def _ridge_risks(X: NDArray, z: NDArray, sizes: Iterable[int], lams: Sequence[float], rng) -> list[dict]:
+def _ridge_risks(X: NDArray, z: NDArray, sizes: Iterable[int], lams: Sequence[float],
+                 rng: np.random.RandomState) -> list[dict]:
     "Bias, variance and risk of ridge for noise of variance one, after every selection by geometry, with its weights."
     chosen = [(method, r, sampling.apply(X))
               for method, r, sampling in _select_all(_GEOMETRIC_METHODS, X, None, row_space(X), sizes, rng)]
@@ -116,13 +121,14 @@ def _ridge_risks(X: NDArray, z: NDArray, sizes: Iterable[int], lams: Sequence[fl
                     for lam, bias, variance in zip(lams, risk.bias, risk.variance)]
     return _average_records(records, ["method", "r", "lam"])
 
-def _synthetic_risk(rng: np.random.RandomState, k: int, multiples=(6, 7, 8, 9), lams=_LAMBDAS) -> list[dict]:
+def _synthetic_risk(rng: np.random.RandomState, k: int, multiples: Sequence[int] = (6, 7, 8, 9),
+                    lams: Sequence[float] = _LAMBDAS) -> list[dict]:
     "The risk on one synthetic regression of the paper, for `r` a multiple of the number of samples."
     X, z, _ = make_bhattacharyya_regression(30, 1000, k, noise=0, random_state=rng)
     return _ridge_risks(X, z, [30 * multiple for multiple in multiples], lams, rng)
 
-def _document_risk(rng: np.random.RandomState, data: str, sizes=(300, 400, 500), lams=(0.1, 0.3, 0.5),
-                   n: int = 200) -> list[dict]:
+def _document_risk(rng: np.random.RandomState, data: str, sizes: Sequence[int] = (300, 400, 500),
+                   lams: Sequence[float] = (0.1, 0.3, 0.5), n: int = 200) -> list[dict]:
     "The risk on documents, with their labels for the mean response."
     X, y, _ = _load_documents(data, n)
     return _ridge_risks(X, y.astype(float), sizes, lams, rng)

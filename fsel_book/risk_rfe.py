@@ -5,7 +5,7 @@ __all__ = ['SHARE', 'Choice', 'lowest', 'number_to_remove', 'risk_rfe_reference'
            'gaussian_products', 'Reduced', 'products', 'one_sided', 'factorised', 'newton_directions', 'best_length',
            'Bounds', 'tighten', 'tighten_alone', 'Step', 'Elimination', 'without_all', 'eliminate', 'choice_by_risk',
            'choice_by_norm', 'risk_rfe', 'guyon_rfe', 'ridge_state', 'sweep', 'centred', 'squared_linear_path',
-           'ChangePoint', 'pieces', 'change_point', 'for_labels', 'on_host', 'KernelElimination', 'RiskRFE', 'GuyonRFE']
+           'ChangePoint', 'pieces', 'change_point', 'for_labels', 'KernelElimination', 'RiskRFE', 'GuyonRFE']
 
 # %% ../nbs/12_risk_rfe.ipynb #789eb8c5
 from abc import abstractmethod
@@ -16,7 +16,7 @@ from math import comb
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
+from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
@@ -27,27 +27,33 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from tqdm.auto import tqdm
 
 from .arrays import _DOCS, ArrayLike, Matrix, _insert_docs, is_integer, is_sparse, take_columns, to_numpy
-from .kernel_machines import (EmpiricalRisk, best_intercept, feasible, first_fit, inverse, reference_fit, rounding,
-                                       warm_fit, within)
-from .kernels import (CallableKernel, LinearKernel, PolynomialKernel, RBFKernel, RunningSums, check_semidefinite,
-                               host_matrix, kernel_of, lossy_removals, without_feature)
+from .kernel_machines import (EmpiricalRisk, best_intercept, feasible, first_fit, inverse, reference_fit,
+                                       rounding, warm_fit, within)
+from .kernels import (CallableKernel, LinearKernel, PolynomialKernel, RBFKernel, RunningSums, SumKernel,
+                               check_semidefinite, host_matrix, kernel_of, lossy_removals, on_host, without_feature)
 from .losses import LOSSES, EpsilonInsensitive, Floats, Loss, SquaredError, get_loss
 from .ridge import check_labels, check_targets, labels_by
 from .sampling import check_flag, check_input, check_positive, forget, requested_draws
 
 # %% ../nbs/12_risk_rfe.ipynb #b40fd061
 def lowest(values: Floats, k: int, tie: float) -> list[int]:
-    "Positions of the `k` least values, least first; values within `tie` of the least count as equal and go by position."
+    """Positions of the `k` least values, least first.
+
+    Values within `tie` of the least count as equal and go by position.
+    """
     values, gone = values.copy(), []
     for _ in range(k):
         gone.append(int(np.flatnonzero(values <= values.min() + tie)[0]))
         values[gone[-1]] = np.inf
     return gone
 
-SHARE = 0.01                                    # adaptive steps: what several features may cost together, of what there is to lose
+SHARE = 0.01                       # adaptive steps: what several features may cost together, of what there is to lose
 
 def number_to_remove(step: int | float | str, wished: int, d: int, left: int, least: int) -> int:
-    "`step` features, or that fraction of all `d`, or adaptively as many as `wished`; never so many that fewer than `least` stay."
+    """`step` features, or that fraction of all `d`, or adaptively as many as `wished`.
+
+    Never so many that fewer than `least` stay.
+    """
     k = wished if isinstance(step, str) else int(step) if step >= 1 else max(1, int(step * d))
     return int(min(k, left - least))
 
@@ -87,7 +93,8 @@ def risk_rfe_reference(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any
     >>> from fsel_book.kernel_machines import EmpiricalRisk
     >>> from fsel_book.risk_rfe import risk_rfe_reference
     >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    >>> risk_rfe_reference(X, [EmpiricalRisk("squared_error", [1.0, 0.0, 1.0], 1.0)], LinearKernel(), intercept=False)[0]
+    >>> risk = EmpiricalRisk("squared_error", [1.0, 0.0, 1.0], 1.0)
+    >>> risk_rfe_reference(X, [risk], LinearKernel(), intercept=False)[0]
     [1]
     """
     X = host_matrix(X)
@@ -106,7 +113,8 @@ def risk_rfe_reference(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any
         rises = np.array([value(J + [i]) for i in Z]) - values[-1]
         gone = lowest(rises, number_to_remove(step, wished, d, len(Z), n_features_to_select), tie)
         if max_increment is not None and rises[gone[0]] > max_increment(len(Z)): break
-        if step == "adaptive" and max_increment is not None: gone = [c for c in gone if rises[c] <= max_increment(len(Z))]
+        if step == "adaptive" and max_increment is not None:
+            gone = [c for c in gone if rises[c] <= max_increment(len(Z))]
         together, wished = value(J + [Z[c] for c in gone]), 2 * len(gone)
         while step == "adaptive" and len(gone) > 1 and together - values[-1] > SHARE * (nothing - values[-1]) + tie:
             wished, gone = len(gone) // 2, gone[:len(gone) // 2]
@@ -116,17 +124,21 @@ def risk_rfe_reference(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any
     return J, np.array(values)
 
 # %% ../nbs/12_risk_rfe.ipynb #13420dbb
-def linear_products(S, X, V):
+def linear_products(S: Floats, X: Floats, V: Floats) -> Floats:
     "Column c: the linear kernel without the feature X[:, c], times V[:, c]."
     return S @ V - X * (X * V).sum(axis=0)
 
-def polynomial_products(kernel, S, X, V):
+def polynomial_products(kernel: PolynomialKernel, S: Floats, X: Floats, V: Floats) -> Floats:
     "Column c: the polynomial kernel without the feature X[:, c], times V[:, c]."
     p, T = kernel.degree, kernel.gamma * S + kernel.coef0
-    return sum(comb(p, q) * (-kernel.gamma)**q * X**q * (T**(p - q) @ (X**q * V)) for q in range(p + 1))
+    terms = (comb(p, q) * (-kernel.gamma)**q * X**q * (T**(p - q) @ (X**q * V)) for q in range(p + 1))
+    return sum(terms, start=np.zeros(V.shape))
 
-def gaussian_products(K, X, V):
-    "Column c: the Gaussian kernel without a feature, times V[:, c]; X[:, c] is that feature, centred, times the root of 2 gamma."
+def gaussian_products(K: Floats, X: Floats, V: Floats) -> Floats:
+    """Column c: the Gaussian kernel without a feature, times V[:, c].
+
+    X[:, c] is that feature, centred, times the root of 2 gamma.
+    """
     width, P, total, q, size = np.abs(X).max()**2, np.exp(X**2 / 2), np.zeros(V.shape), 0, 1.0
     while size > 1e-15:
         term = K @ (P * V)
@@ -141,41 +153,49 @@ def gaussian_products(K, X, V):
 class Reduced:
     """The kernels without one more of the features that are left, on all samples or on some `rows` of them.
 
-    `matrix(c)` is the one without the c-th feature that is left; `products(V)` has them all, each times its column of `V`.
+    `matrix(c)` is the one without the c-th feature that is left; `products` has them all, each times its column of a
+    matrix.
     """
 
-    def __init__(self, sums, K):
-        self.kernel, self.left, self.S, self.K, self.X = sums.kernel, sums.left, sums.S, K, sums.X
-        self.columns = np.ascontiguousarray(self.X[:, self.left].toarray() if is_sparse(self.X) else self.X[:, self.left])
-        self.own = np.zeros(0) if self.S is None else self.kernel.own(self.X)
-        self.lossy = np.ones(len(self.left), dtype=bool) if self.S is None else lossy_removals(self.kernel, self.S, self.columns.T)
+    def __init__(self, sums: RunningSums, K: Floats) -> None:
+        self.kernel: Any = sums.kernel
+        self.left, self.S, self.K, self.X = sums.left, sums.S, K, sums.X
+        columns = self.X[:, self.left]
+        self.columns = np.ascontiguousarray(columns.toarray() if is_sparse(columns) else columns)
+        self.own, self.lossy = np.zeros(0), np.ones(len(self.left), dtype=bool)
+        if isinstance(sums.kernel, SumKernel):
+            self.own, self.lossy = sums.kernel.own(self.X), lossy_removals(sums.kernel, self.S, self.columns.T)
 
-    def on(self, rows):
+    def on(self, rows: NDArray[np.intp]) -> "Reduced":
         "The same on the samples `rows` only."
         part = copy(self)
         part.K, part.X, part.columns = within(self.K, rows), self.X[rows], self.columns[rows]
         if self.S is not None: part.S, part.own = within(self.S, rows), self.own[rows]
         return part
 
-    def of(self, some):
+    def of(self, some: NDArray[np.intp]) -> "Reduced":
         "The same for some of the candidates only."
         part = copy(self)
         part.left, part.columns, part.lossy = [self.left[c] for c in some], self.columns[:, some], self.lossy[some]
         return part
 
-    def matrix(self, c, out=None):
+    def matrix(self, c: int, out: Floats | None = None) -> Floats:
         "The kernel matrix without the c-th feature; into `out` where that is possible."
         if self.lossy[c]:
-            K = self.kernel(without_feature(self.X, self.left[c]))
-            if isinstance(self.kernel, CallableKernel): check_semidefinite(K, f"The kernel without feature {self.left[c]}")
+            K = self.kernel.matrix(without_feature(self.X, self.left[c]))
+            if isinstance(self.kernel, CallableKernel):
+                check_semidefinite(K, f"The kernel without feature {self.left[c]}")
             return K
         x = self.columns[:, c]
         own, out = self.own - self.kernel.own_part(x), self.kernel.part(x, x, out)
         return self.kernel.finish(np.subtract(self.S, out, out=out), own, own, out=out)
 
 # %% ../nbs/12_risk_rfe.ipynb #35b1e132
-def products(reduced, V, expand=True):
-    "Column c: the kernel matrix without the c-th feature, times V[:, c]; the Gaussian kernel by its expansion if allowed to `expand`."
+def products(reduced: Reduced, V: Floats, expand: bool = True) -> Floats:
+    """Column c: the kernel matrix without the c-th feature, times V[:, c].
+
+    For the Gaussian kernel by its expansion if allowed to `expand`.
+    """
     kernel, X = reduced.kernel, reduced.columns
     if not len(V): return V.copy()
     if not reduced.lossy.any() and not getattr(kernel, "normalised", False):
@@ -189,34 +209,37 @@ def products(reduced, V, expand=True):
     return total
 
 # %% ../nbs/12_risk_rfe.ipynb #4f5f9f79
-def one_sided(risk, u):
+def one_sided(risk: EmpiricalRisk, u: Floats) -> tuple[Floats, Floats]:
     "The box, each entry kept on its side of 0; well inside it where the dual is smooth only there."
     lo, hi = risk.box()
     if not risk.sharp: return u - 0.9 * (u - lo), u + 0.9 * (hi - u)
     return np.where(u > 0, np.maximum(lo, 0), lo), np.where(u > 0, hi, np.minimum(hi, 0))
 
-def factorised(A, curvature):
+def factorised(A: Floats, curvature: Floats) -> tuple[Floats, Floats] | None:
     "Cholesky factor of `A + curvature`, and its solution for ones on the right; None if there is none."
     if not len(A): return None
     A.flat[::len(A) + 1] += curvature + 1e-10 * A.trace() / len(A)
     L, info = dpotrf(A.T, lower=1, clean=0, overwrite_a=1)
     return None if info else (L, dpotrs(L, np.ones((len(A), 1)), lower=1)[0])
 
-def newton_directions(factor, R, intercept):
+def newton_directions(factor: tuple[Floats, Floats] | None, R: Floats, intercept: bool) -> Floats:
     "Solve `H P + 1 b' = R`, with an intercept each column of `P` with sum 0."
     if factor is None: return np.zeros_like(R)
     P, _ = dpotrs(factor[0], R, lower=1)
     return P - factor[1] * (P.sum(axis=0) / factor[1].sum()) if intercept else P
 
-def best_length(step, pull, bent):
+def best_length(step: Floats, pull: Floats, bent: Floats) -> Floats:
     "Where along each step, from 0 to 1, the quadratic model of the dual is greatest."
     return np.clip((step * pull).sum(axis=0) / np.maximum((step * bent).sum(axis=0), 1e-300), 0, 1)
 
 # %% ../nbs/12_risk_rfe.ipynb #27595874
 class Bounds:
-    "For each candidate a dual point on the support vectors, column c of `U`, and its dual value: a lower bound on the objective without c."
+    """For each candidate a dual point on the support vectors, column c of `U`, and its dual value.
 
-    def __init__(self, reduced, risk, u, intercept):
+    The value is a lower bound on the objective without c.
+    """
+
+    def __init__(self, reduced: Reduced, risk: EmpiricalRisk, u: Floats, intercept: bool) -> None:
         self.n, self.rows, self.intercept = len(u), np.flatnonzero(u), intercept
         u = u[self.rows]
         self.reduced, self.risk = reduced.on(self.rows), risk.on(self.rows)
@@ -229,23 +252,23 @@ class Bounds:
         self.values = -self.risk.phi(self.U) - (self.U * self.KU).sum(axis=0) / 2
         self.rounding = rounding(self.reduced.K, u)
 
-    def pull(self, some):
+    def pull(self, some: Any) -> Floats:
         "The slope of the dual of `some` candidates at their points."
         return -self.risk.slope(self.U[:, some], np.sign(self.U[:, some])) - self.KU[:, some]
 
-    def step(self, some, F, P):
+    def step(self, some: Any, F: NDArray[np.intp], P: Floats) -> Floats:
         "The step from `U` towards `U + P` on the rows `F` that is feasible."
         U = self.U[F][:, some]
         return feasible(U + P, self.lo[F, None], self.hi[F, None], U.sum(axis=0) if self.intercept else None) - U
 
-    def start(self, c):
+    def start(self, c: int) -> Floats:
         "The dual point of candidate `c` on all samples."
         u = np.zeros(self.n)
         u[self.rows] = self.U[:, c]
         return u
 
 # %% ../nbs/12_risk_rfe.ipynb #a047d8c2
-def tighten(bounds, some):
+def tighten(bounds: Bounds, some: NDArray[np.intp]) -> None:
     "One Newton step for `some` candidates with the Hessian of the present kernel."
     F, U, pull = bounds.F, bounds.U[:, some], bounds.pull(some)
     step = np.zeros_like(U)
@@ -258,11 +281,14 @@ def tighten(bounds, some):
     some = some[better]
     bounds.U[:, some], bounds.KU[:, some], bounds.values[some] = U[:, better], KU[:, better], values[better]
 
-def tighten_alone(bounds, c):
-    "One Newton step for candidate `c` with its own kernel, on its free rows. The products `KU` are not kept up: no `tighten` after it."
+def tighten_alone(bounds: Bounds, c: int) -> None:
+    """One Newton step for candidate `c` with its own kernel, on its free rows.
+
+    The products `KU` are not kept up: no `tighten` after it.
+    """
     u = bounds.U[:, c]
     F = np.flatnonzero((u > bounds.lo) & (u < bounds.hi))
-    if not len(F) or bounds.risk.one_step: return          # for the square loss the fit itself is one such step
+    if not len(F) or bounds.risk.one_step: return          # for the squared error the fit itself is one such step
     A, curvature, pull = bounds.reduced.on(F).matrix(c), bounds.risk.curvature(u)[F], bounds.pull([c])[F]
     step = bounds.step([c], F, newton_directions(factorised(A.copy(), curvature), pull, bounds.intercept))
     Kstep, part = A @ step, bounds.risk.on(F)
@@ -273,41 +299,49 @@ def tighten_alone(bounds, c):
 
 # %% ../nbs/12_risk_rfe.ipynb #e56b6d78
 class Step:
-    "One step of the elimination: bounds on the values without each feature, and exact values where bounds do not decide."
+    "One step of the elimination: bounds on the values without each feature, exact values where bounds do not decide."
     FIRST = 8                                       # candidates that are tightened before the first fit
 
-    def __init__(self, reduced, risks, us, intercept, out):
+    def __init__(self, reduced: Reduced, risks: Sequence[EmpiricalRisk], us: Sequence[Floats], intercept: bool,
+                 out: Floats) -> None:
         self.reduced, self.risks, self.intercept, self.out = reduced, risks, intercept, out
         self.tie = sum(risk.tie for risk in risks)
         self.machines = [Bounds(reduced, risk, u, intercept) for risk, u in zip(risks, us)]
-        self.fits, self.refits = {}, 0
+        self.fits: dict[int, tuple[list[Floats], float]] = {}
+        self.refits = 0
 
-    def bounds(self): return sum(machine.values for machine in self.machines)
+    def bounds(self) -> Floats:
+        "The lower bound for each candidate, summed over the machines."
+        return np.sum([machine.values for machine in self.machines], axis=0)
 
-    def tighten(self, some):
+    def tighten(self, some: NDArray[np.intp]) -> None:
+        "One Newton step for the bounds of `some` candidates."
         for machine in self.machines:
             if len(some): tighten(machine, some)
 
-    def refit(self, c, limit):
+    def refit(self, c: int, limit: float) -> None:
         "All machines without feature `c`; given up as soon as values and bounds add up to more than the limit."
         self.refits += 1
         K = self.reduced.matrix(c, self.out)
-        values, us = [machine.values[c] for machine in self.machines], []
+        values = [float(machine.values[c]) for machine in self.machines]
+        us: list[Floats] = []
         for i, (machine, risk) in enumerate(zip(self.machines, self.risks)):
             u, values[i], exact = warm_fit(K, risk, machine.start(c), self.intercept, limit - sum(values) + values[i])
             us.append(u)
             if not exact: return
         self.fits[c] = us, sum(values)
 
-    def limit(self, k):
+    def limit(self, k: int) -> float:
         "What a bound must exceed to rule a candidate out: the `k`-th least exact value, a tie, and rounding errors."
         values = sorted(value for _, value in self.fits.values())
-        return values[k - 1] + self.tie + sum(machine.rounding for machine in self.machines) if len(values) >= k else np.inf
+        if len(values) < k: return np.inf
+        return values[k - 1] + self.tie + sum(machine.rounding for machine in self.machines)
 
-    def least(self, k):
+    def least(self, k: int) -> list[int]:
         "The `k` features whose removal raises the objective least."
         self.tighten(np.argsort(self.bounds(), kind="stable")[:self.FIRST])
-        waiting, limit, alone = np.arange(len(self.reduced.left)), np.inf, set()
+        waiting, limit = np.arange(len(self.reduced.left)), np.inf
+        alone: set[int] = set()
         while len(waiting):
             c = int(waiting[self.bounds()[waiting].argmin()])
             if limit < np.inf and c not in alone:   # after it another may be least
@@ -374,7 +408,8 @@ def eliminate(X: Matrix, risks: Sequence[EmpiricalRisk], kernel: Any, choice: Ch
         nothing, tie = sum(first_fit(K_0, risk, intercept)[1] for risk in risks), sum(risk.tie for risk in risks)
     while len(sums.left) > n_features_to_select:
         left, before = len(sums.left), done.values[-1]
-        gone, fitted, values, refits = choice(Reduced(sums, K), us, number_to_remove(step, wished, d, left, n_features_to_select))
+        k = number_to_remove(step, wished, d, left, n_features_to_select)
+        gone, fitted, values, refits = choice(Reduced(sums, K), us, k)
         done.refits += refits
         if max_increment is not None and values[0] - before > max_increment(left): break
         k = len(gone)
@@ -413,7 +448,7 @@ def choice_by_norm(reduced: Reduced, us: Sequence[Floats], k: int) -> tuple[list
     for u in us:
         rows = np.flatnonzero(u)
         part, v = reduced.on(rows), u[rows]
-        before = v @ part.K @ v
+        before = float(v @ part.K @ v)
         falls += before - v @ products(part, np.repeat(v[:, None], len(falls), axis=1))
         norm += before
     return lowest(falls, k, 1e-9 * abs(norm)), None, None, 0
@@ -441,7 +476,7 @@ def risk_rfe(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any, n_featur
     >>> from fsel_book.kernels import RBFKernel
     >>> from fsel_book.risk_rfe import risk_rfe
     >>> X = np.random.default_rng(0).uniform(-1, 1, (100, 5))
-    >>> risk_rfe(X, [EmpiricalRisk("hinge", np.sign(X[:, 3] * X[:, 1]), 10.0)], RBFKernel(), n_features_to_select=2).order
+    >>> risk_rfe(X, [EmpiricalRisk("hinge", np.sign(X[:, 3] * X[:, 1]), 10.0)], RBFKernel(), 2).order
     [4, 2, 0]
     """
     X = host_matrix(X)
@@ -474,7 +509,7 @@ def guyon_rfe(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any, n_featu
     return eliminate(host_matrix(X), risks, kernel, choice_by_norm, n_features_to_select, step, None, intercept, bar)
 
 # %% ../nbs/12_risk_rfe.ipynb #97c91952
-def ridge_state(X, y, rho):
+def ridge_state(X: Floats, y: Floats, rho: float) -> tuple[Floats, Floats]:
     "`H = (X'X + rho I)^-1` and `w = H X'y`, through the smaller of the two Gram matrices."
     n, d = X.shape
     if d <= n:
@@ -491,8 +526,12 @@ def ridge_state(X, y, rho):
     H.flat[::d + 1] += 1 / rho
     return H, X.T @ Z[:, -1]
 
-def sweep(H, w, groups, tie):
-    "Sweep out `groups[t]` columns in turn, the least rises first. Positions, rises by column, and `Z`, `w` after it: `H` itself is left alone."
+def sweep(H: Floats, w: Floats, groups: Sequence[int],
+          tie: float) -> tuple[list[int], list[float], Floats, Floats]:
+    """Sweep out `groups[t]` columns in turn, the least rises first.
+
+    Returns positions, rises by column, and `Z`, `w` after it: `H` itself is left alone.
+    """
     Z, h, rise = np.zeros((sum(groups), len(w))), H.diagonal().copy(), np.empty_like(w)
     gone: list[int] = []
     rises: list[float] = []
@@ -519,7 +558,7 @@ def centred(X: np.ndarray, y: Floats, weights: Floats, intercept: bool) -> tuple
 def squared_linear_path(X: np.ndarray, risk: EmpiricalRisk, n_features_to_select: int = 1, step: int | float | str = 1,
                         max_increment: Callable[[int], float] | None = None, intercept: bool = True,
                         block: int = 64) -> Elimination:
-    """Risk-RFE with the square loss and the linear kernel, in closed form.
+    """Risk-RFE with the squared error and the linear kernel, in closed form.
 
     Parameters
     ----------
@@ -550,7 +589,8 @@ def squared_linear_path(X: np.ndarray, risk: EmpiricalRisk, n_features_to_select
     done, fresh = Elimination([], [C * ((y - X @ w)**2).sum() + w @ w / 2], [len(left)], 1), len(left)
     while len(left) > least:
         groups: list[int] = []
-        while sum(groups) < min(block, len(left) - least): groups.append(number_to_remove(step, 1, d, len(left) - sum(groups), least))
+        while sum(groups) < min(block, len(left) - least):
+            groups.append(number_to_remove(step, 1, d, len(left) - sum(groups), least))
         gone, rises, Z, w = sweep(H, w, groups, risk.tie / C)
         ends = np.cumsum([0, *groups])
         for a, b in zip(ends, ends[1:]):
@@ -604,27 +644,28 @@ class ChangePoint:
     errors: np.ndarray
     tail: str
 
-    def __repr__(self): return f"ChangePoint({self.n_features} of {self.left[0]} features)"
+    def __repr__(self) -> str: return f"ChangePoint({self.n_features} of {self.left[0]} features)"
 
-def pieces(values, removed, at, tail):
+def pieces(values: Floats, removed: Floats, at: int, tail: str) -> Floats:
     "The curve with its change at the point `at` that is nearest to the path."
     beyond, after = np.maximum(removed - removed[at], 0), len(removed) - 1 - at
     before = [np.ones_like(removed), removed][:at + 1]                     # a single point has no slope
     bends = [beyond, beyond**2][:min(after, 2 if tail == "quadratic" else 1)]
-    def nearest(columns):
+    def nearest(columns: list[Floats]) -> tuple[Floats, Floats]:
         A = np.stack(columns, axis=1)
         weights = np.linalg.lstsq(A, values, rcond=None)[0]
         return A @ weights, weights
     curve, weights = nearest(before + bends)
-    if len(bends) == after and weights[len(before)] < 0:                   # through all its points whatever they are: it must rise at once
+    # A tail through all its points whatever they are must rise at once.
+    if len(bends) == after and weights[len(before)] < 0:
         curve, _ = nearest(before + bends[1:])
     return curve
 
-def change_point(values, left, tail="quadratic"):
+def change_point(values: ArrayLike, left: ArrayLike, tail: str = "quadratic") -> ChangePoint:
     """The change point of a path: a straight line before it, a parabola or another line after it, by least squares.
 
-    A tail that has no more points than coefficients, and so goes through all of them, must rise from the start: one that first falls would
-    describe the rise of a last point as well as a change at that point does.
+    A tail that has no more points than coefficients, and so goes through all of them, must rise from the start: one
+    that first falls would describe the rise of a last point as well as a change at that point does.
 
     Parameters
     ----------
@@ -642,7 +683,8 @@ def change_point(values, left, tail="quadratic"):
     Raises
     ------
     ValueError
-        `values` and `left` do not go together, or have fewer than two points; `left` does not fall; `tail` is another word.
+        `values` and `left` do not go together, or have fewer than two points; `left` does not fall; `tail` is another
+        word.
 
     References
     ----------
@@ -658,9 +700,13 @@ def change_point(values, left, tail="quadratic"):
     """
     values, left = np.asarray(values, dtype=np.float64), np.asarray(left)
     if values.ndim != 1 or values.shape != left.shape or len(values) < 2 or not np.isfinite(values).all():
-        raise ValueError(f"values of shape {values.shape} and left of shape {left.shape} are not a path: give two or more finite values, and one number of features for each.")
-    if (np.diff(left) >= 0).any(): raise ValueError("left is not possible: the number of features must fall from each point of the path to the next.")
-    if tail not in ("quadratic", "linear"): raise ValueError(f'tail={tail!r} is not possible: give "quadratic" or "linear".')
+        raise ValueError(f"values of shape {values.shape} and left of shape {left.shape} are not a path: give two or "
+                         "more finite values, and one number of features for each.")
+    if (np.diff(left) >= 0).any():
+        raise ValueError("left is not possible: the number of features must fall from each point of the path to the "
+                         "next.")
+    if tail not in ("quadratic", "linear"):
+        raise ValueError(f'tail={tail!r} is not possible: give "quadratic" or "linear".')
     removed = (left[0] - left) / (left[0] - left[-1])
     curves = [pieces(values, removed, at, tail) for at in range(len(values) - 1)]
     errors = np.array([((values - curve)**2).sum() for curve in curves] + [np.inf])
@@ -673,9 +719,7 @@ def for_labels(estimator: Any) -> bool:
     if estimator._for_labels(): return True
     raise AttributeError(f"loss={estimator.loss!r} predicts numbers: there is no decision_function.")
 
-def on_host(X: Matrix) -> Matrix:
-    "`X`, which has been checked, on the host in float64; CSC where it is sparse."
-    return sp.csc_array(X, dtype=np.float64) if is_sparse(X) else np.asarray(to_numpy(X), dtype=np.float64)
+
 
 # %% ../nbs/12_risk_rfe.ipynb #d9cf066e
 # What the two estimators of this chapter share, for `_insert_docs`.
@@ -704,8 +748,8 @@ ranking_ : ndarray of int, shape (n_features,)
     1 for chosen features, 2 for the last one removed, and so on.
 elimination_order_ : ndarray of int
 objective_path_ : ndarray
-    The objective `|f|^2 / (2 C W) + mean loss`, `W` the number of samples or the sum of their weights, with all features
-    and after each step; the sum over classes if there are more than two.
+    The objective `|f|^2 / (2 C W) + mean loss`, `W` the number of samples or the sum of their weights, with all
+    features and after each step; the sum over classes if there are more than two.
 increments_ : ndarray
     Its differences.
 n_features_path_ : ndarray of int
@@ -814,7 +858,7 @@ class KernelElimination(SelectorMixin, BaseEstimator):
         "Fit the machine on the features of `support`."
         self.kernel_, self.support_ = kernel, support
         rows = self._restricted(A)
-        K = kernel(rows)
+        K = kernel.matrix(rows)
         us = np.array([first_fit(K, risk, self.fit_intercept)[0] for risk in risks])
         intercepts = [best_intercept(risk, K @ u) if self.fit_intercept else 0.0 for risk, u in zip(risks, us)]
         used = np.flatnonzero(us.any(axis=0))
@@ -828,7 +872,8 @@ class KernelElimination(SelectorMixin, BaseEstimator):
         return A
 
     def _describe(self, done: Elimination, gone: list[int], unit: float) -> None:
-        self.n_refits_, self.n_features_, self.n_features_path_ = done.refits, int(self.support_.sum()), np.array(done.left)
+        self.n_refits_, self.n_features_ = done.refits, int(self.support_.sum())
+        self.n_features_path_ = np.array(done.left)
         self.objective_path_ = unit * np.array(done.values)
         self.increments_, self.elimination_order_ = np.diff(self.objective_path_), np.array(done.order, dtype=np.intp)
         self.ranking_ = np.ones(len(self.support_), dtype=np.intp)
@@ -837,7 +882,7 @@ class KernelElimination(SelectorMixin, BaseEstimator):
     def _values(self, X: ArrayLike) -> np.ndarray:
         check_is_fitted(self, "support_")
         A = self._restricted(on_host(check_input(self, X, reset=False)))
-        return self.kernel_(A, self._rows) @ self.dual_coef_.T + self.intercept_
+        return self.kernel_.matrix(A, self._rows) @ self.dual_coef_.T + self.intercept_
 
     @available_if(for_labels)
     @_insert_docs
@@ -920,15 +965,16 @@ class KernelElimination(SelectorMixin, BaseEstimator):
 class RiskRFE(KernelElimination):
     """Recursive feature elimination by the regularised risk, for kernel machines.
 
-    The feature goes whose removal raises the least of `|f|^2 / (2 C n) + mean loss` least. Exact: the same features as if
-    every candidate were refitted at every step, ties by the lower index.
+    The feature goes whose removal raises the least of `|f|^2 / (2 C n) + mean loss` least. Exact: the same features as
+    if every candidate were refitted at every step, ties by the lower index.
 
     Parameters
     ----------
     %(elimination_parameters)s
     step : int, float or "adaptive"
-        How many features to remove at a time, or which fraction of all features, as in scikit-learn's `RFE`. "adaptive":
-        as many as together cost little (`risk_rfe_reference` says how much); where the path is known in closed form, one.
+        How many features to remove at a time, or which fraction of all features, as in scikit-learn's `RFE`.
+        "adaptive": as many as together cost little (`risk_rfe_reference` says how much); where the path is known in
+        closed form, one.
     max_increment : float or callable, optional
         Stop when the least rise of the objective is above `max_increment`, or above `max_increment(left)` with `left`
         features: there may then be more left than `n_features_to_select`.
@@ -961,7 +1007,8 @@ class RiskRFE(KernelElimination):
     def __init__(self, n_features_to_select: int | float | str | None = None, *, kernel: Any = "rbf",
                  gamma: float | str = "scale", degree: int = 3, coef0: float = 0.0, loss: str | Loss = "hinge",
                  C: float = 1.0, epsilon: float = 0.1, fit_intercept: bool = True, step: int | float | str = 1,
-                 max_increment: float | Callable[[int], float] | None = None, tol: float = 1e-9, verbose: int = 0) -> None:
+                 max_increment: float | Callable[[int], float] | None = None, tol: float = 1e-9,
+                 verbose: int = 0) -> None:
         self.n_features_to_select = n_features_to_select
         self.kernel = kernel
         self.gamma = gamma
@@ -981,8 +1028,8 @@ class RiskRFE(KernelElimination):
         if limit is not None and not callable(limit) and limit != 0: check_positive("max_increment", limit)
         requested = super()._check_parameters(d)
         if requested is None and limit is not None:
-            raise ValueError("max_increment and n_features_to_select='auto' together are not possible: both are rules for "
-                             "stopping; give one of them.")
+            raise ValueError("max_increment and n_features_to_select='auto' together are not possible: both are rules "
+                             "for stopping; give one of them.")
         return requested
 
     def _choice(self, risks: Sequence[EmpiricalRisk], n_samples: int) -> Choice:
@@ -1000,8 +1047,8 @@ class RiskRFE(KernelElimination):
 class GuyonRFE(KernelElimination):
     """Recursive feature elimination by the norm, for kernel machines: Guyon's RFE.
 
-    The feature goes without which `|f|^2` falls least if the dual variables stay as they are; then the machine is fitted
-    again.
+    The feature goes without which `|f|^2` falls least if the dual variables stay as they are; then the machine is
+    fitted again.
 
     Parameters
     ----------

@@ -37,7 +37,8 @@ def _shuffle_columns(rng: np.random.RandomState, X: NDArray, y: NDArray, relevan
     order = rng.permutation(X.shape[1])
     return X[:, order], y, np.flatnonzero(order < len(relevant))
 
-def _draw_linear_task(rng: np.random.RandomState, d: int, n: int, numbers: bool, effects=(0.5, 1.0)) -> _Task:
+def _draw_linear_task(rng: np.random.RandomState, d: int, n: int, numbers: bool,
+                      effects: tuple[float, float] = (0.5, 1.0)) -> _Task:
     "A linear rule in a few of `d` features: data, targets, and which features matter."
     make: Callable = make_linear_regression if numbers else make_linear_sign
     return _shuffle_columns(rng, *make(n, d, _N_RELEVANT[d], effect_sizes=effects, random_state=rng))
@@ -78,12 +79,14 @@ def _test_error(model: Any, X: NDArray, y: NDArray, X_new: NDArray, y_new: NDArr
         residual = model.fit(X[:, features], y).predict(X_new[:, features]) - y_new
     return float(np.mean(residual**2) if len(np.unique(y)) > 2 else np.mean(residual != 0))
 
-def _eliminate_features(X: NDArray, y: NDArray, kernel: str, k: int, numbers: bool, rng: np.random.RandomState):
+def _eliminate_features(X: NDArray, y: NDArray, kernel: str, k: int, numbers: bool, rng: np.random.RandomState
+                        ) -> tuple[Any, dict[str, Any]]:
     "The machine, and the features left by risk-RFE, by naive ranks and at the change point, and by Guyon's RFE."
     machine, d = _tune_machine(X, y, kernel, numbers, rng), X.shape[1]
     rough = kernel == "linear"
     tol = 1e-5 if rough else 1e-9
-    loss = EmpiricalRisk("epsilon_insensitive", y - y.mean(), machine.C, tol) if numbers else EmpiricalRisk("hinge", y, machine.C, tol)
+    name, target = ("epsilon_insensitive", y - y.mean()) if numbers else ("hinge", y)
+    loss = EmpiricalRisk(name, target, machine.C, tol)
     space = RBFKernel(machine.gamma) if kernel == "rbf" else LinearKernel()
     path = risk_rfe(X, [loss], space, 0, "adaptive" if rough and d >= 50 else 1)
     bend = change_point(path.values, path.left).n_features
@@ -231,7 +234,7 @@ def _regularised_risks(X: NDArray, y: NDArray, machine: SVC | SVR) -> tuple[NDAr
     if isinstance(machine, SVR): risk = EmpiricalRisk(EpsilonInsensitive(machine.epsilon), y, machine.C)
     else: risk = EmpiricalRisk("hinge", y, machine.C)
     path = risk_rfe(X, [risk], RBFKernel(machine.gamma), 0)
-    return path.order, np.array(path.values) / (machine.C * len(y))
+    return np.array(path.order), np.array(path.values) / (machine.C * len(y))
 
 def _judge_on_test_part(A: NDArray, b: NDArray, A_new: NDArray, b_new: NDArray, machine: SVC | SVR, grid: dict,
                         penalised: dict[str, tuple], folds: list) -> Iterator[dict]:

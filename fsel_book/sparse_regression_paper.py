@@ -24,7 +24,7 @@ from .spectra import RowSpace, gram
 # %% ../nbs/18_sparse_regression_paper.ipynb #a703806d
 _SCALINGS = ("raw", "unit length", "0 to 1", "z-scores", "log")
 
-def _select_rows(y: NDArray, part: int | str | None, rng) -> NDArray:
+def _select_rows(y: NDArray, part: int | str | None, rng: np.random.RandomState) -> NDArray:
     "All rows; for 'drawn' three of each class at random; for a number the three of each class from `3 * part` on."
     if part is None: return np.arange(len(y))
     classes = [np.flatnonzero(y == label) for label in np.unique(y)]
@@ -128,7 +128,7 @@ sparse_choices = Experiment("sparse_choices", _sparse_errors,
                                  methods=[_CHOICE_METHODS]), repetitions=50)
 
 # %% ../nbs/18_sparse_regression_paper.ipynb #160cd00b
-def _load_task(data: str, rng, genes: int = 200) -> tuple[NDArray, NDArray]:
+def _load_task(data: str, rng: np.random.RandomState, genes: int = 200) -> tuple[NDArray, NDArray]:
     "Features and targets: halves of the digits; of golub and prostate all genes but some, and those; else the labels."
     X, y = _load_regression_set(data)
     if data == "digits": return X[:, :32], X[:, 32:]
@@ -165,7 +165,8 @@ def _predict_by_regression(X: NDArray, Y: NDArray, X_new: NDArray) -> NDArray:
     "Predictions for `X_new` by regression with an intercept."
     return LinearRegression().fit(X, Y).predict(X_new)
 
-def _predict_by_alternative(method: str, X: NDArray, Y: NDArray, X_new: NDArray, k: int, r: int):
+def _predict_by_alternative(method: str, X: NDArray, Y: NDArray, X_new: NDArray, k: int,
+                            r: int) -> tuple[NDArray, Sequence[int] | NDArray]:
     "Predictions for `X_new`, and the features used, by a method that its user would call in a line or two."
     match method:
         case "mean": return np.broadcast_to(Y.mean(axis=0), (len(X_new), *Y.shape[1:])), []

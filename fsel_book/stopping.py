@@ -237,8 +237,8 @@ def path_scores(selector: RiskRFE | GuyonRFE, X: Matrix, y: ArrayLike, cv: Any =
     Parameters
     ----------
     selector : RiskRFE or GuyonRFE
-        Its parameters are used, except the number of features and `max_increment`. A machine on few features has the kernel of
-        the path.
+        Its parameters are used, except the number of features and `max_increment`. A machine on few features has the
+        kernel of the path.
     X : array or sparse matrix, shape (n_samples, n_features)
     y : array, shape (n_samples,)
     cv : int, splitter or iterable

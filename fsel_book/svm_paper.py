@@ -43,7 +43,8 @@ def _prepare_training_set(X: NDArray, y: NDArray) -> tuple[RowSpace, RowSpace, N
     supports = np.sort(_fit_linear_svm(X, y).support_)
     return row_space(X), row_space(X[supports]), np.argsort(-weights, kind="stable")[:np.count_nonzero(weights)]
 
-def _select_for_machine(method: str, X: NDArray, y: NDArray, shared: tuple, r: int, rng) -> Sampling:
+def _select_for_machine(method: str, X: NDArray, y: NDArray, shared: tuple, r: int,
+                        rng: np.random.RandomState) -> Sampling:
     "The `Sampling` of `r` features (of LPSVM, at most `r`) by a method, from training data and labels."
     whole, supports, sparse = shared
     match method.split(", "):
@@ -63,7 +64,7 @@ def _squared_margin_to_radius(A: NDArray, y: NDArray) -> float:
     return (svm_margin(A, y, tol=1e-5).margin / enclosing_ball(A, tol=1e-5).radius)**2
 
 def _machine_fold_errors(X: NDArray, y: NDArray, X_new: NDArray, y_new: NDArray, sizes: Sequence[int], measure: bool,
-                         rng) -> Iterator[dict]:
+                         rng: np.random.RandomState) -> Iterator[dict]:
     "Errors of a machine after every selection on a training set and, if asked for, what is left of `margin^2 / B^2`."
     shared, before = _prepare_training_set(X, y), _squared_margin_to_radius(X, y) if measure else 1.0
     for method, r in [("all features", X.shape[1]), *((method, r) for r in sizes for method in _MACHINE_METHODS)]:

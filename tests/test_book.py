@@ -246,6 +246,13 @@ def test_nothing_in_a_cell_is_longer_than_45_lines_of_code(name):
     report([f"cell {i} has a piece of {lines} lines of code" for i, lines in long if lines > 45])
 
 
+@every_notebook
+def test_no_line_of_an_exported_cell_is_longer_than_120_characters(name):
+    """Of what is exported, ruff passes over this: the `__all__` that nbdev writes has longer ones."""
+    exported = [(i, source) for i, source in code_cells(name) if re.search(r"^#\|\s*exports?\b", source, re.MULTILINE)]
+    report([f"cell {i}: {line}" for i, source in exported for line in source.splitlines() if len(line) > 120])
+
+
 def checks(source):
     """Whether a code cell asserts something, itself or through fastcore's test_eq and its kin."""
     for node in ast.walk(ast.parse(without_magics(source))):

@@ -19,6 +19,7 @@ from kernel_cases import (
     unit,
 )
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize
 from sklearn.datasets import load_breast_cancer
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import rbf_kernel
@@ -44,7 +45,7 @@ from fsel_book.kernels import (
     RunningSums,
     kernel_of,
 )
-from fsel_book.losses import LOSSES, EpsilonInsensitive
+from fsel_book.losses import LOSSES, EpsilonInsensitive, HuberisedHinge, SmoothedHinge
 from fsel_book.risk_rfe import Bounds, Reduced
 
 
@@ -306,3 +307,34 @@ def test_the_normal_system_where_one_sample_outweighs_the_rest():
         w, b = NormalSystem(G, np.array([heavy, 2.0]), False).solve(v, 0.0)
         assert_allclose(w, v / (1 + (G[1] @ v) ** 2), atol=1e-3 if heavy < 1e17 else 1e-6)
         assert b == 0
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("mu", [0.02, 0.5, 1.0, 4.0])
+@pytest.mark.parametrize("kind", [SmoothedHinge, HuberisedHinge])
+def test_rounded_hinges_against_a_generic_optimiser(kind, mu, intercept):
+    """In the primal, on a root of the kernel matrix; and from a warm start what comes out from scratch."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (50, 4))
+    y = np.where(X[:, 0] * X[:, 1] + 0.2 * rng.standard_normal(50) > 0, 1.0, -1.0)
+    K, near = rbf_kernel(X, gamma=0.5), rbf_kernel(X[:, :3], gamma=0.5)
+    risk = EmpiricalRisk(kind(mu), y, rng.uniform(0.5, 2, 50))
+    assert risk.sharp and not risk.one_step
+
+    values, vectors = np.linalg.eigh(K)
+    G = (vectors * np.sqrt(np.maximum(values, 0)))[:, values > 1e-12]
+
+    def objective(v):
+        f = G @ v[:-1] + v[-1] * intercept
+        slope = risk.C * risk.slopes(f)
+        return v[:-1] @ v[:-1] / 2 + risk.primal(f), np.r_[v[:-1] + slope @ G, slope.sum() * intercept]
+
+    options = dict(gtol=1e-8, maxiter=5000)
+    found = minimize(objective, np.zeros(G.shape[1] + 1), jac=True, method="BFGS", options=options)
+    for start in (np.zeros(50), first_fit(near, risk, intercept)[0], reference_fit(K, risk, intercept)[0]):
+        u, value, exact = warm_fit(K, risk, start, intercept)
+        assert exact and is_feasible(u, *risk.box(), intercept)
+        assert duality_gap(K, risk, u, intercept) < 2 * risk.gap
+        assert_allclose(value, found.fun, rtol=1e-8)
+        assert_allclose(value, reference_fit(K, risk, intercept)[1], atol=2 * risk.gap)
+        assert_allclose(K @ u, G @ found.x[:-1], atol=1e-3)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+import sklearn.utils.validation
 from cases import needs_data, swept, swept_seeds
 from kernel_cases import (
     KERNELS,
@@ -31,6 +32,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 from sklearn.utils.estimator_checks import check_estimator
 
+import fsel_book.arrays
 from fsel_book.kernel_machines import (
     EmpiricalRisk,
     best_intercept,
@@ -534,3 +536,33 @@ def test_vowels_at_default_parameters(kernel, every):
     rows = slice(None, None, every)
     selector = RiskRFE("auto", kernel=kernel).fit(vowel.data[rows], vowel.target[rows])
     assert len(selector.elimination_order_) == 10
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("kernel", [*KERNELS, lambda A, B: A @ B.T])
+@pytest.mark.parametrize("kind", [RiskRFE, GuyonRFE])
+def test_a_fit_looks_for_nan_once(kind, kernel, sparse, monkeypatch):
+    """At the door; the kernels and their sums trust what is handed to them."""
+    X = np.random.default_rng(0).uniform(0.1, 1, (60, 6))
+    y = np.where(X[:, 0] * X[:, 1] > 0.3, 1, -1)
+    if sparse and callable(kernel):
+        kernel = lambda A, B: (A @ B.T).toarray()  # noqa: E731
+    looked = []
+
+    def watch(module, name):
+        look = getattr(module, name)
+
+        def watched(A, *arguments, **options):
+            if np.shape(A) in (X.shape, (X.size,)):  # entries of a sparse matrix are one-dimensional
+                looked.append(name)
+            return look(A, *arguments, **options)
+
+        monkeypatch.setattr(module, name, watched)
+
+    watch(sklearn.utils.validation, "_assert_all_finite")
+    watch(fsel_book.arrays, "all_finite")
+    machine = kind(2, kernel=kernel).fit(sp.csr_array(X) if sparse else X, y)
+    assert looked == ["_assert_all_finite"]
+    looked.clear()
+    machine.predict(X if not sparse else sp.csc_array(X))
+    assert looked == ["_assert_all_finite"]

@@ -110,10 +110,10 @@ def test_scores_are_those_of_the_estimator_at_each_number():
 def test_scores_of_numbers_sparse_frames_and_other_selectors():
     X, _ = signs()
     target = X[:, 2] + 0.1 * np.random.default_rng(1).standard_normal(80)
-    selector = RiskRFE(kernel="linear", loss="squared", C=1, delta=0.3, step="adaptive")
+    selector = RiskRFE(kernel="linear", loss="squared_error", C=1, max_increment=0.3, step="adaptive")
     dense, sparse = path_scores(selector, X, target, KFold(3)), path_scores(selector, sp.csc_array(X), target, KFold(3))
     assert_allclose(dense.scores, sparse.scores, atol=1e-8)
-    assert dense.n_features == 1 and dense.left[-1] == 1 and selector.delta == 0.3
+    assert dense.n_features == 1 and dense.left[-1] == 1 and selector.max_increment == 0.3
     assert path_scores(GuyonRFE(C=5), *signs(), 3).scores.shape == (3, 6)
     pandas = pytest.importorskip("pandas")
     X, y = signs()

@@ -29,12 +29,9 @@ from fsel_book.datasets import (
 from fsel_book.dual_projection import DualProjectionClassifier, DualProjectionRidge, RecoveryDisplay
 from fsel_book.dual_set import (
     DSFSelector,
-    RegressionCertificate,
     RSFSelector,
     SpanCertificate,
     SpanPromise,
-    SparsePCRegressor,
-    best_rank_k_in_span,
     certify_span,
     det_sampling,
     det_sampling_reference,
@@ -69,6 +66,7 @@ from fsel_book.ridge import (
     risk_bound,
 )
 from fsel_book.sampling import Certificate, CertifiedSelector, Promise, Sampling, SpectrumDisplay, certify
+from fsel_book.sparse_components import RegressionCertificate, SparsePCRegressor, best_rank_k_in_span
 from fsel_book.spectra import RowSpace, leverage_scores, row_space
 from fsel_book.risk_rfe import ChangePoint, GuyonRFE, RiskRFE, change_point
 from fsel_book.stopping import (

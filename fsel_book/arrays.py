@@ -456,6 +456,30 @@ classes_ : array, shape (n_classes,)
 coef_ : array, shape (1, n_features) or (n_classes, n_features)
     In the library and the precision of `X`.
 intercept_ : array, shape (1,) or (n_classes,)""",
+    "programs": """\
+n_iter_ : int
+    The number of linear programs solved.
+dual_gap_ : float
+    The duality gap, relative to the objective: the largest of all programs.
+objectives_ : list of float
+    After each program, for the class that took most.""",
+    "decides": """\
+Parameters
+----------
+X : array, frame or sparse matrix, shape (n_samples, n_features)
+
+Returns
+-------
+array, shape (n_samples,) or (n_samples, n_classes)""",
+    "labels": """\
+Parameters
+----------
+X : array, frame or sparse matrix, shape (n_samples, n_features)
+
+Returns
+-------
+array, shape (n_samples,)
+    In the library of `X` if the labels are numbers.""",
     "features_in": """\
 n_features_in_ : int
 feature_names_in_ : ndarray of str

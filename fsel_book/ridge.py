@@ -4,8 +4,8 @@
 __all__ = ['check_kernel', 'fitted_share', 'remaining', 'RidgeRisk', 'fixed_design', 'ridge_risk', 'RiskCurveDisplay', 'sandwich',
            'kernel_factor', 'kernel_sandwich', 'data_sandwich', 'largest_share', 'interval_of_matrices',
            'largest_image', 'kept_interval', 'risk_bound', 'PredictionBound', 'span_coordinates', 'prediction_bound',
-           'solutions', 'few_directions', 'by_products', 'by_basis', 'check_labels', 'check_targets', 'labels_by',
-           'RLSClassifier']
+           'solutions', 'few_directions', 'by_products', 'by_basis', 'labels_of', 'check_labels', 'check_targets',
+           'labels_by', 'RLSClassifier']
 
 # %% ../nbs/08_ridge.ipynb #7649ec72
 import numbers
@@ -503,14 +503,19 @@ def by_basis(X: Matrix, Y: np.ndarray, alphas: np.ndarray) -> Array:
     return from_numpy(C.reshape(-1, len(S)), X) @ V.T
 
 # %% ../nbs/08_ridge.ipynb #679633b4
-def check_labels(estimator: Any, X: Matrix, y: ArrayLike | None) -> tuple[Array, np.ndarray]:
-    "The classes and the columns of -1 and 1 that stand for `y`: one column for two classes, otherwise one for each."
-    if y is None: raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+def labels_of(y: ArrayLike | None, X: Matrix, who: str) -> np.ndarray:
+    "Class labels on the host, of at least two kinds, or what is wrong with them."
+    if y is None: raise ValueError(f"{who} requires y to be passed, but the target y is None.")
     y = column_or_1d(check_array(to_numpy(y), ensure_2d=False, dtype=None, input_name="y"), warn=True)
     check_consistent_length(X, y)
     check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
-    if len(classes) < 2: raise ValueError(f"y has only one class, {classes[0]!r}: a classifier needs at least two.")
+    if len(classes := np.unique(y)) < 2:
+        raise ValueError(f"y has only one class, {classes[0]!r}: a classifier needs at least two.")
+    return y
+
+def check_labels(estimator: Any, X: Matrix, y: ArrayLike | None) -> tuple[Array, np.ndarray]:
+    "The classes and the columns of -1 and 1 that stand for `y`: one column for two classes, otherwise one for each."
+    classes, codes = np.unique(labels_of(y, X, type(estimator).__name__), return_inverse=True)
     Y = np.where(codes[:, None] == np.arange(len(classes)), 1.0, -1.0)
     if classes.dtype.kind in "biuf": classes = from_numpy(classes, X)
     return classes, Y[:, 1:] if Y.shape[1] == 2 else Y
@@ -702,16 +707,11 @@ class RLSClassifier(ClassifierMixin, BaseEstimator):
         if callable(self.kernel) or "gamma" not in KERNEL_PARAMS.get(self.kernel, ()): return None
         return _gamma_value(self.gamma, as_float64(X), self.kernel)
 
+    @_insert_docs
     def decision_function(self, X: Matrix) -> Array:
         """Decision values: above 0 for the second of two classes; one column for each of more than two.
 
-        Parameters
-        ----------
-        X : array, frame or sparse matrix, shape (n_samples, n_features)
-
-        Returns
-        -------
-        array, shape (n_samples,) or (n_samples, n_classes)
+        %(decides)s
         """
         return self._decide(X, "decision_function")
 
@@ -723,17 +723,11 @@ class RLSClassifier(ClassifierMixin, BaseEstimator):
         coef = self.coef_ if self.coef_.dtype == X.dtype else namespace(X).astype(self.coef_, X.dtype)
         return X @ (coef if coef.ndim == 1 else coef.T)
 
+    @_insert_docs
     def predict(self, X: Matrix) -> Array:
         """The most likely label of each sample.
 
-        Parameters
-        ----------
-        X : array, frame or sparse matrix, shape (n_samples, n_features)
-
-        Returns
-        -------
-        array, shape (n_samples,)
-            In the library of `X` if the labels are numbers.
+        %(labels)s
         """
         return labels_by(self._decide(X, "predict"), self.classes_)
 

@@ -17,8 +17,9 @@ from sklearn.preprocessing import StandardScaler
 
 # %% ../nbs/18_sparse_regression_paper.ipynb #696f90bf
 from .baselines import RandomSelector
-from .dual_set import DSFSelector, RSFSelector, SparsePCRegressor, orthonormal_columns
+from .dual_set import DSFSelector, RSFSelector, orthonormal_columns
 from .experiments import Experiment, _load_regression_set, _select_features
+from .sparse_components import SparsePCRegressor
 from .spectra import RowSpace, gram
 
 # %% ../nbs/18_sparse_regression_paper.ipynb #a703806d

@@ -2,10 +2,10 @@
 
 # %% auto #0
 __all__ = ['SimplexProgram', 'on_support', 'polish', 'minimise', 'relative_gap', 'EnclosingBall', 'prepared', 'enclosing_ball',
-           'Margin', 'labels_of', 'two_classes', 'unit_rows', 'near_points', 'plane_through', 'touching_plane',
-           'middle', 'meet', 'hard_margin', 'svm_margin', 'inner_products', 'libsvm', 'soft_margin', 'square_of_ratio',
-           'MarginReport', 'margin_report', 'SupportVectorSelector', 'l1_program', 'SparseMachine', 'LPSVMClassifier',
-           'scad', 'scad_slope', 'SCADSVMClassifier']
+           'Margin', 'two_classes', 'unit_rows', 'near_points', 'plane_through', 'touching_plane', 'middle', 'meet',
+           'hard_margin', 'svm_margin', 'inner_products', 'libsvm', 'soft_margin', 'square_of_ratio', 'MarginReport',
+           'margin_report', 'SupportVectorSelector', 'l1_program', 'SparseMachine', 'LPSVMClassifier', 'scad',
+           'scad_slope', 'SCADSVMClassifier']
 
 # %% ../nbs/09_svm.ipynb #c50da3c3
 import warnings
@@ -22,15 +22,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 from sklearn.utils import Tags, get_tags
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from .arrays import (Array, ArrayLike, Matrix, _insert_docs, as_float64, check_matrix, from_numpy, is_sparse,
                               largest_entry, namespace, result_dtype, to_numpy)
 from .bss import BSSSelector, round_ties
 from .sampling import (CertifiedSelector, Sampling, SamplingTransformer, certify, check_draws, check_input,
                                 check_instance, check_library, check_positive, forget)
-from .ridge import check_labels, labels_by
+from .ridge import check_labels, labels_by, labels_of
 from .spectra import at_unit_scale, orthonormalize, row_space
 
 # %% ../nbs/09_svm.ipynb #e8f92257
@@ -265,18 +264,9 @@ class Margin:
     slack: float
     gap: float
 
-def labels_of(y: ArrayLike, n: int) -> np.ndarray:
-    "Class labels on the host, of at least two kinds, or what is wrong with them."
-    y = column_or_1d(to_numpy(y), warn=True)
-    check_classification_targets(y)
-    if len(y) != n: raise ValueError(f"X has {n} samples and y has {len(y)}; they must be the same samples.")
-    if len(np.unique(y)) < 2: raise ValueError("y has 1 class; at least 2 are needed.")
-    return y
-
-def two_classes(y: ArrayLike, n: int) -> np.ndarray:
+def two_classes(y: ArrayLike, X: Matrix) -> np.ndarray:
     "Signs of the samples: 1 for the second of two labels."
-    y = labels_of(y, n)
-    classes = np.unique(y)
+    classes = np.unique(y := labels_of(y, X, "svm_margin"))
     if len(classes) > 2: raise ValueError(f"y has {len(classes)} classes; a margin is between 2.")
     return np.where(y == classes[1], 1.0, -1.0)
 
@@ -428,7 +418,7 @@ def svm_margin(X: ArrayLike, y: ArrayLike, C: float | None = None, tol: float = 
     False
     """
     given = check_matrix(X)
-    signs = two_classes(y, given.shape[0])
+    signs = two_classes(y, given)
     if C is not None: check_positive("C", C)
     X, scale, shift = prepared(given)
     away = float(np.linalg.norm(to_numpy(shift))) if C is None else 0.0
@@ -643,8 +633,7 @@ class SupportVectorSelector(SamplingTransformer):
             raise ValueError(f"selector={selector!r} is not possible: give a CertifiedSelector, as BSSSelector() or "
                              "LeverageSelector().")
         X = check_input(self, X, reset=True)
-        if y is None: raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        y = labels_of(y, X.shape[0])
+        y = labels_of(y, X, type(self).__name__)
         found = self._support(X, y)
         self.support_samples_ = from_numpy(found, X)
         rows = X[found] if is_sparse(X) else namespace(X).take(X, self.support_samples_, axis=0)
@@ -675,27 +664,8 @@ class SupportVectorSelector(SamplingTransformer):
 def l1_program(X: Matrix, signs: np.ndarray, penalties: np.ndarray, C: float) -> tuple[np.ndarray, float, float, float]:
     """Minimise `sum_j penalties_j |w_j| + C sum_i max(0, 1 - y_i (x_i'w + b))`, a linear program, by HiGHS.
 
-    Parameters
-    ----------
-    X : ndarray or CSR matrix, shape (n_samples, n_features)
-    signs : ndarray, shape (n_samples,)
-        1 and -1.
-    penalties : ndarray, shape (n_features,)
-        Not negative.
-    C : float
-
-    Returns
-    -------
-    w : ndarray, shape (n_features,)
-    b : float
-    objective : float
-    gap : float
-        The duality gap, relative to the objective.
-
-    Raises
-    ------
-    ValueError
-        Slack is needed, and `C` times the entries of `X` is more than 1e14 of the penalties.
+    Returns `w`, `b`, the objective, and the duality gap relative to it. The host array or CSR matrix `X` must not ask
+    for slack at a price, `C` times its entries, of more than 1e14 of the penalties.
     """
     n, d = X.shape
     size = largest_entry(X) or 1.0
@@ -762,16 +732,11 @@ class SparseMachine(ClassifierMixin, BaseEstimator, ABC):
         self.n_iter_ = len(self.objectives_)
         return self
 
+    @_insert_docs
     def decision_function(self, X: ArrayLike) -> Array:
         """Decision values: above 0 for the second of two classes; one column for each of more than two.
 
-        Parameters
-        ----------
-        X : array, frame or sparse matrix, shape (n_samples, n_features)
-
-        Returns
-        -------
-        array, shape (n_samples,) or (n_samples, n_classes)
+        %(decides)s
         """
         return self._decide(X, "decision_function")
 
@@ -783,17 +748,11 @@ class SparseMachine(ClassifierMixin, BaseEstimator, ABC):
         values = X @ coef.T + self.intercept_
         return values[:, 0] if values.shape[1] == 1 else values
 
+    @_insert_docs
     def predict(self, X: ArrayLike) -> Array:
         """The most likely label of each sample.
 
-        Parameters
-        ----------
-        X : array, frame or sparse matrix, shape (n_samples, n_features)
-
-        Returns
-        -------
-        array, shape (n_samples,)
-            In the library of `X` if the labels are numbers.
+        %(labels)s
         """
         values = self._decide(X, "predict")
         rounded = from_numpy(round_ties(to_numpy(values)), values)  # ties by the order of classes
@@ -822,12 +781,7 @@ class LPSVMClassifier(SparseMachine):
     ----------
     %(linear_classifier)s
     %(classes)s
-    n_iter_ : int
-        The number of linear programs solved: 1.
-    dual_gap_ : float
-        The duality gap, relative to the objective; for more than two classes the largest.
-    objectives_ : list of float
-        The objective; of more than two classes that of the first.
+    %(programs)s
     %(features_in)s
 
     References
@@ -885,12 +839,7 @@ class SCADSVMClassifier(SparseMachine):
     ----------
     %(linear_classifier)s
     %(classes)s
-    n_iter_ : int
-        The number of linear programs solved.
-    dual_gap_ : float
-        The largest relative duality gap of these.
-    objectives_ : list of float
-        After each program, for the class that took most.
+    %(programs)s
     %(features_in)s
 
     References

@@ -493,3 +493,71 @@ LIBRARIES = {
     "torch": torch_library,
     "cupy": cupy_library,
 }
+
+
+# ---------------------------------------------------------------- what dual sets and sparse components are tried on
+
+
+def projection(C, Y):
+    """Of Y on the span of C, by the pseudo-inverse with the columns brought to one length."""
+    lengths = np.linalg.norm(C, axis=0)
+    C = C / np.where(lengths > 0, lengths, 1)
+    return C @ (np.linalg.pinv(C, rcond=1e-10) @ Y)
+
+
+def best_in_span(C, Y, k):
+    """The projection cut to rank k by its own singular value decomposition, without a basis of the span."""
+    P = projection(C, Y.reshape(len(Y), -1))
+    U, s, Vt = np.linalg.svd(P, full_matrices=False)
+    return ((U[:, :k] * s[:k]) @ Vt[:k]).reshape(Y.shape)
+
+
+SPANS = {
+    "generic": table(20, 6),
+    "wide": table(8, 20),
+    "rank-deficient": table(20, 3) @ table(3, 7),
+    "duplicate columns": table(20, 4)[:, [0, 1, 0, 2, 3, 3]],
+    "a zero column": table(20, 4) * [1, 0, 1, 1],
+    "one column": table(20, 1),
+    "columns of very different size": table(20, 5) * [1e-8, 1e148, 1, 1e8, 1e-150],
+    "nearly dependent": with_condition(20, 5, 1e8, np.random.default_rng(0)),
+}
+
+
+def drawn(kind):
+    rng = np.random.default_rng(3)
+    return {
+        "Gaussian": lambda: rng.standard_normal((40, 150)),
+        "heavy columns": lambda: table(40, 150),
+        "decaying": lambda: orthonormal(60, 60, rng) * 0.8 ** np.arange(60) @ orthonormal(200, 60, rng).T,
+        "low rank and noise": lambda: table(50, 6) @ table(6, 120) + 0.01 * rng.standard_normal((50, 120)),
+        "tall": lambda: table(200, 40),
+        "sparse": lambda: sparse_table(60, 250),
+        "duplicates": lambda: np.tile(table(30, 40), (1, 3)),
+        "counts": lambda: rng.poisson(0.5, (50, 100)).astype(float),
+        "one large column": lambda: np.hstack([1e4 * rng.standard_normal((40, 1)), rng.standard_normal((40, 80))]),
+        "condition 1e12": lambda: with_condition(30, 90, 1e12, rng),
+    }[kind]()
+
+
+DRAWN = ["Gaussian", "heavy columns", "decaying", "low rank and noise", "tall", "sparse", "duplicates", "counts"]
+DRAWN += ["one large column", "condition 1e12"]
+
+
+def rms(A):
+    return np.sqrt(np.mean(A**2))
+
+
+TARGETS = np.random.default_rng(0).standard_normal(20)
+BAD_TARGETS = {
+    "missing": (None, ["requires y to be passed, but the target y is None"]),
+    "text": (np.array(["a", "b"] * 10), ["could not convert string to float"]),
+    "too short": (TARGETS[:19], ["19", "20"]),
+    "too long": (np.r_[TARGETS, TARGETS], ["40", "20"]),
+    "too long, a matrix": (np.ones((21, 2)), ["21", "20"]),
+    "three dimensions": (np.ones((20, 2, 2)), []),
+    "NaN": (np.r_[np.nan, TARGETS[1:]], ["NaN"]),
+    "infinity": (np.r_[np.inf, TARGETS[1:]], ["infinity"]),
+    "complex": (TARGETS + 1j, ["omplex"]),
+    "empty": (np.empty((20, 0)), ["0"]),
+}

@@ -26,6 +26,7 @@ from fsel_book import (
     LPSVMClassifier,
     RandomSelector,
     RBFKernel,
+    RegressionCertificate,
     RiskRFE,
     RLSClassifier,
     RRQRSelector,
@@ -240,7 +241,7 @@ def check_selectors(case, names=SELECTORS):
                 assert_equal_up_to(ours.singular_values, theirs.singular_values, case.scale)
                 assert_equal_up_to(ours.residual_norm, theirs.residual_norm, case.scale)
                 targets = [
-                    c.regression(y, intercept)
+                    RegressionCertificate.of(c, y, intercept)
                     for c, y in ((ours, case.t_scale * case.y), (theirs, case.y))
                     for intercept in (False, True)
                 ]
@@ -569,7 +570,7 @@ ON_Y = {
     "prediction_bound": lambda y: prediction_bound(
         certify(row_space(X), largest_leverages(X.T @ np.linalg.inv(np.linalg.cholesky(X @ X.T)).T, 15)), X, y, 1.0, X
     ),
-    "regression": lambda y: DSFSelector(8).fit(X).certificate_.regression(y),
+    "regression": lambda y: RegressionCertificate.of(DSFSelector(8).fit(X).certificate_, y),
 }
 too_far = pytest.mark.parametrize("size", [1e-310, 1e-250, 1e-152, 1e152, 1e250, 1e300])
 

@@ -455,11 +455,11 @@ def test_margin_scales_with_the_data(form):
 def test_wrong_labels_are_refused():
     X = table(10, 4)
     signs = np.where(np.arange(10) % 2, 1, -1)
-    with refused("y has 1 class"):
+    with refused("y has only one class"):
         svm_margin(X, np.ones(10))
     with refused("y has 3 class"):
         svm_margin(X, np.arange(10) % 3)
-    with refused("X has 10 samples and y has 9"):
+    with refused("inconsistent numbers of samples: [10, 9]"):
         svm_margin(X, signs[:9])
     with refused("Unknown label type: continuous"):
         svm_margin(X, X[:, 0])
@@ -807,7 +807,7 @@ def test_report_refuses_what_does_not_fit():
         margin_report(X, signs, Sampling(np.arange(2), np.ones(2), 5, 2))
     with refused("sampling.weights must be"):
         margin_report(X, signs, Sampling(np.arange(2), -np.ones(2), 6, 2))
-    with refused("y has 1 class"):
+    with refused("y has only one class"):
         margin_report(X, np.ones(20), Sampling(np.arange(2), np.ones(2), 6, 2))
     with refused("X is all zeros"):
         margin_report(np.zeros((20, 6)), signs, Sampling(np.arange(2), np.ones(2), 6, 2))
@@ -1034,9 +1034,9 @@ def test_what_is_wrong_is_said():
     X, y = documents()
     with refused("requires y"):
         SupportVectorSelector().fit(X, None)
-    with refused("y has 1 class"):
+    with refused("y has only one class"):
         SupportVectorSelector().fit(X, np.zeros(60))
-    with refused("60 samples and y has 59"):
+    with refused("inconsistent numbers of samples: [60, 59]"):
         SupportVectorSelector().fit(X, y[1:])
     with refused("Unknown label type: continuous"):
         SupportVectorSelector().fit(X, X[:, 0])

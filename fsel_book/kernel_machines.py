@@ -665,7 +665,7 @@ def smooth_fit(K: Floats, risk: EmpiricalRisk, u: Floats, intercept: bool, enoug
 
 def rounding(K: Floats, u: Floats) -> float:
     "What rounding errors of `u'Ku` may add up to."
-    return float(np.finfo(float).eps * (np.abs(u) @ np.sqrt(K.diagonal()))**2)
+    return float(np.finfo(float).eps * (np.abs(u) @ np.sqrt(np.maximum(K.diagonal(), 0)))**2)
 
 def warm_fit(K: Floats, risk: EmpiricalRisk, u: Floats, intercept: bool, enough: float = np.inf) -> _Fit:
     """The dual optimum at `K` from a point near it, from scratch where that fails.

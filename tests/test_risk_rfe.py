@@ -566,3 +566,11 @@ def test_a_fit_looks_for_nan_once(kind, kernel, sparse, monkeypatch):
     looked.clear()
     machine.predict(X if not sparse else sp.csc_array(X))
     assert looked == ["_assert_all_finite"]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", [RiskRFE, GuyonRFE])
+def test_a_diagonal_that_rounding_has_made_negative(kind):
+    """Down to no feature, sums from which raw features have been taken end a little below zero."""
+    X, y = load_breast_cancer(return_X_y=True)
+    assert len(kind("auto", kernel="linear").fit(X[::3], y[::3]).elimination_order_) == 30

@@ -25,7 +25,8 @@ from .kernels import LinearKernel, RBFKernel
 from .loaders import load_dataset
 from .kernel_machines import EmpiricalRisk
 from .losses import EpsilonInsensitive
-from .risk_rfe import change_point, guyon_rfe, risk_rfe
+from .elimination import guyon_rfe, risk_rfe
+from .risk_rfe import change_point
 from .svm import SCADSVMClassifier
 
 # %% ../nbs/20_risk_rfe_paper.ipynb #ca1ce62a

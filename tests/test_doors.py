@@ -74,9 +74,9 @@ from fsel_book import (
     svm_margin,
 )
 from fsel_book.arrays import to_numpy
+from fsel_book.elimination import guyon_rfe, risk_rfe, risk_rfe_reference
 from fsel_book.kernel_machines import EmpiricalRisk
 from fsel_book.kernels import RunningSums, SumKernel, removals, removals_reference
-from fsel_book.risk_rfe import guyon_rfe, risk_rfe, risk_rfe_reference
 
 rng = np.random.default_rng(0)
 DENSE = np.where(rng.random((16, 24)) < 0.4, rng.integers(1, 6, (16, 24)), 0).astype(float)

@@ -24,6 +24,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import rbf_kernel
 
+from fsel_book.elimination import Bounds, Reduced
 from fsel_book.kernel_machines import (
     BorderedInverse,
     EmpiricalRisk,
@@ -46,7 +47,6 @@ from fsel_book.kernels import (
     kernel_of,
 )
 from fsel_book.losses import LOSSES, EpsilonInsensitive, HuberisedHinge, SmoothedHinge
-from fsel_book.risk_rfe import Bounds, Reduced
 
 
 @pytest.mark.exact

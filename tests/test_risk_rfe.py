@@ -33,6 +33,16 @@ from sklearn.svm import SVC, SVR
 from sklearn.utils.estimator_checks import check_estimator
 
 import fsel_book.arrays
+from fsel_book.elimination import (
+    Bounds,
+    Reduced,
+    guyon_rfe,
+    risk_rfe,
+    risk_rfe_reference,
+    squared_linear_path,
+    tighten,
+    tighten_alone,
+)
 from fsel_book.kernel_machines import (
     EmpiricalRisk,
     best_intercept,
@@ -51,19 +61,7 @@ from fsel_book.kernels import (
 )
 from fsel_book.loaders import load_dataset
 from fsel_book.losses import LOSSES, get_loss
-from fsel_book.risk_rfe import (
-    Bounds,
-    GuyonRFE,
-    Reduced,
-    RiskRFE,
-    change_point,
-    guyon_rfe,
-    risk_rfe,
-    risk_rfe_reference,
-    squared_linear_path,
-    tighten,
-    tighten_alone,
-)
+from fsel_book.risk_rfe import GuyonRFE, RiskRFE, change_point
 
 SEEDS = range(300)
 

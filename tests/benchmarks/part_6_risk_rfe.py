@@ -8,9 +8,9 @@ from sklearn.linear_model import Ridge
 from sklearn.svm import SVC
 
 from fsel_book import MismatchFeatures
+from fsel_book.elimination import guyon_rfe, risk_rfe, squared_linear_path
 from fsel_book.kernel_machines import EmpiricalRisk
 from fsel_book.kernels import LinearKernel, RBFKernel, RunningSums
-from fsel_book.risk_rfe import guyon_rfe, risk_rfe, squared_linear_path
 
 title = "Part six: elimination by the risk"
 

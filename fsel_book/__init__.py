@@ -14,7 +14,7 @@ from fsel_book.baselines import (
     rrqr,
     strong_rrqr,
 )
-from fsel_book.bss import BSSSelector, bss, bss_promise, bss_reference
+from fsel_book.sparsification import BSSSelector, bss, bss_promise, bss_reference
 from fsel_book.datasets import (
     load_docstrings,
     make_bhattacharyya,
@@ -65,7 +65,7 @@ from fsel_book.ridge import (
     ridge_risk,
     risk_bound,
 )
-from fsel_book.sampling import Certificate, CertifiedSelector, Promise, Sampling, SpectrumDisplay, certify
+from fsel_book.certificates import Certificate, CertifiedSelector, Promise, Sampling, SpectrumDisplay, certify
 from fsel_book.sparse_components import RegressionCertificate, SparsePCRegressor, best_rank_k_in_span
 from fsel_book.spectra import RowSpace, leverage_scores, row_space
 from fsel_book.risk_rfe import ChangePoint, GuyonRFE, RiskRFE, change_point

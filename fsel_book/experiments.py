@@ -33,12 +33,12 @@ from tqdm import tqdm
 from . import __version__
 from .arrays import is_integer
 from .baselines import information_gain, rrqr
-from .bss import bss, round_ties
+from .sparsification import bss, round_ties
 from .datasets import load_docstrings
 from .dual_set import ClosestSpan, det_sampling, det_sampling_reference, rand_sampling
 from .leverage import largest_leverages, leverage_sampling
 from .loaders import load_dataset, load_techtc
-from .sampling import Sampling
+from .certificates import Sampling
 from .spectra import RowSpace
 
 # %% ../nbs/B_experiments.ipynb #90c9d49b

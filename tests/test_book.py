@@ -124,13 +124,13 @@ def fsel_book_imports(source):
     [
         ("from fsel_book.arrays import to_numpy", {"arrays"}),
         ("from .arrays import to_numpy", {"arrays"}),
-        ("def f():\n    from fsel_book import BSSSelector, row_space", {"bss", "spectra"}),
-        ("from . import bss", {"bss"}),
+        ("def f():\n    from fsel_book import BSSSelector, row_space", {"sparsification", "spectra"}),
+        ("from . import sparsification", {"sparsification"}),
         ("from fsel_book import leverage", {"leverage"}),
         ("from fsel_book import __version__", set()),
         ("from fsel_book import *", {"fsel_book"}),
         ("import fsel_book as f, numpy", {"fsel_book"}),
-        ("import fsel_book.bss", {"bss"}),
+        ("import fsel_book.sparsification", {"sparsification"}),
         ("import fsel_bookkeeping\nfrom . import arrays", {"arrays"}),
     ],
 )
@@ -139,7 +139,7 @@ def test_how_imports_are_read(source, modules):
 
 
 # The order of dependency is that of the chapters; an appendix, read last, stands before the chapter named here.
-FIRST_NEEDED = {"A_loaders.ipynb": "02_spectra.ipynb", "B_experiments.ipynb": "17_ridge_paper.ipynb"}
+FIRST_NEEDED = {"A_loaders.ipynb": "03_spectra.ipynb", "B_experiments.ipynb": "19_ridge_paper.ipynb"}
 dependency_order = [
     name for chapter in chapters for name in [*(a for a in appendices if FIRST_NEEDED[a] == chapter), chapter]
 ]

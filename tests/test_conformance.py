@@ -26,7 +26,7 @@ from fsel_book import (
     SparsePCRegressor,
     SupportVectorSelector,
 )
-from fsel_book.sampling import COLORS
+from fsel_book.certificates import COLORS
 
 try:
     from sklearn.utils._array_api import yield_namespace_device_dtype_combinations

@@ -57,7 +57,7 @@ from fsel_book import (
     rand_sampling,
     row_space,
 )
-from fsel_book.bss import NEGLIGIBLE
+from fsel_book.certificates import COLORS
 from fsel_book.dual_set import (
     DUAL_RULES,
     LENGTH_SHARE,
@@ -73,7 +73,7 @@ from fsel_book.dual_set import (
 )
 from fsel_book.leverage import leverage_promise
 from fsel_book.loaders import _SETS
-from fsel_book.sampling import COLORS
+from fsel_book.sparsification import NEGLIGIBLE
 from fsel_book.spectra import RowSpace
 
 RULES = ["first", "best", "components", "target"]  # of the selector

@@ -35,8 +35,8 @@ from fsel_book import (
     risk_bound,
     row_space,
 )
+from fsel_book.certificates import COLORS
 from fsel_book.ridge import RidgeRisk, interval_of_matrices, largest_image, remaining
-from fsel_book.sampling import COLORS
 
 EPS = np.finfo(float).eps
 

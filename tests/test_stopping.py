@@ -20,7 +20,7 @@ from fsel_book import (
     path_scores,
     resampled_change_points,
 )
-from fsel_book.sampling import COLORS, method_color
+from fsel_book.certificates import COLORS, method_color
 
 
 def signs(n=80, d=6, seed=0):

@@ -10,7 +10,7 @@ root = Path(__file__).resolve().parent.parent
 
 
 def relink(text: str, folder: str) -> str:
-    """Point the links between notebooks, `](04_bss.ipynb)`, to the notebooks in `folder`."""
+    """Point the links between notebooks, `](05_sparsification.ipynb)`, to the notebooks in `folder`."""
     return re.sub(r"\]\((\w+\.ipynb)(#[\w-]+)?\)", rf"]({folder}/\1\2)", text)
 
 

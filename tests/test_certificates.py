@@ -8,7 +8,7 @@ import pytest
 from cases import orthonormal, refused, table
 
 from fsel_book import CertifiedSelector, LeverageDisplay, Promise, Sampling, SpectrumDisplay, certify
-from fsel_book.sampling import method_color
+from fsel_book.certificates import method_color
 
 X = table(20, 50)
 

@@ -21,7 +21,9 @@ from cases import (
 from numpy.testing import assert_allclose, assert_array_equal
 
 from fsel_book.arrays import to_numpy
-from fsel_book.bss import (
+from fsel_book.certificates import certify
+from fsel_book.dual_set import inverse_by_halves
+from fsel_book.sparsification import (
     NEGLIGIBLE,
     RULES,
     SLACK_BITS,
@@ -40,8 +42,6 @@ from fsel_book.bss import (
     top_eigenvalue_bound,
     upper_coefficients,
 )
-from fsel_book.dual_set import inverse_by_halves
-from fsel_book.sampling import certify
 from fsel_book.spectra import RowSpace, row_space
 
 EXACT_RULES = ["largest-norm", "best"]

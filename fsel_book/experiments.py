@@ -33,9 +33,9 @@ from tqdm import tqdm
 from . import __version__
 from .arrays import is_integer
 from .baselines import information_gain, rrqr
-from .sparsification import bss, round_ties
+from .sparsification import bss, _round_ties
 from .datasets import load_docstrings
-from .dual_set import ClosestSpan, det_sampling, det_sampling_reference, rand_sampling
+from .dual_set import _ClosestSpanRule, det_sampling, det_sampling_reference, rand_sampling
 from .leverage import largest_leverages, leverage_sampling
 from .loaders import load_dataset, load_techtc
 from .certificates import Sampling
@@ -365,10 +365,10 @@ def _unweighted_sampling(indices: ArrayLike, d: int) -> Sampling:
 
 def _orthogonal_least_squares(space: RowSpace, targets: NDArray, r: int) -> list[int]:
     "The features of orthogonal least squares: at each step the one that brings their span closest to the targets."
-    search = ClosestSpan(space, None, None, targets)
+    search = _ClosestSpanRule(space, None, None, targets)
     draws: list[int] = []
     for _ in range(r):
-        draws.append(int(np.argmax(round_ties(np.where(search.fresh, search.gains(), -1.0)))))
+        draws.append(int(np.argmax(_round_ties(np.where(search.fresh, search.gains(), -1.0)))))
         search.take(draws[-1])
     return draws
 

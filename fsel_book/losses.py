@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, xlog1py, xlogy
 
-from .certificates import check_positive
+from .certificates import _check_positive
 
 # %% ../nbs/12_losses.ipynb #03fd09a2
 Floats = NDArray[Any]
@@ -98,7 +98,7 @@ class SmoothedHinge(Hinge):
     """
     mu: float = 0.5
 
-    def __post_init__(self) -> None: check_positive("mu", self.mu)
+    def __post_init__(self) -> None: _check_positive("mu", self.mu)
     @property
     def smoothness(self) -> float: return 1 / self.mu
     def value(self, y: Floats, s: Floats) -> Floats:
@@ -179,7 +179,7 @@ class EpsilonInsensitive(Loss):
     for_labels = False
 
     def __post_init__(self) -> None:
-        if self.epsilon != 0: check_positive("epsilon", self.epsilon)
+        if self.epsilon != 0: _check_positive("epsilon", self.epsilon)
     @property
     def width(self) -> float: return self.epsilon
     def value(self, y: Floats, s: Floats) -> Floats: return np.maximum(0, np.abs(y - s) - self.epsilon)

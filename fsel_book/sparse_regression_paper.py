@@ -17,10 +17,10 @@ from sklearn.preprocessing import StandardScaler
 
 # %% ../nbs/20_sparse_regression_paper.ipynb #696f90bf
 from .baselines import RandomSelector
-from .dual_set import DSFSelector, RSFSelector, orthonormal_columns
+from .dual_set import DSFSelector, RSFSelector, _orthonormal_basis
 from .experiments import Experiment, _load_regression_set, _select_features
 from .sparse_components import SparsePCRegressor
-from .spectra import RowSpace, gram
+from .spectra import RowSpace, _gram
 
 # %% ../nbs/20_sparse_regression_paper.ipynb #a703806d
 _SCALINGS = ("raw", "unit length", "0 to 1", "z-scores", "log")
@@ -47,7 +47,7 @@ def _rescale_features(X: NDArray, scaling: str) -> NDArray:
 def _leading_components(X: NDArray, k: int) -> RowSpace:
     "The `k` leading components of a dense `X` by its Gram matrix, for components above 1e-4 of the first."
     m = min(X.shape)
-    Q = eigh(gram(X), subset_by_index=[m - k, m - 1])[1]
+    Q = eigh(_gram(X), subset_by_index=[m - k, m - 1])[1]
     V = Q if m == X.shape[1] else np.linalg.qr(X.T @ Q)[0]
     decomposition = np.linalg.svd(X @ V, full_matrices=False)
     U, S, Wt = decomposition
@@ -88,7 +88,7 @@ def _sparse_errors(rng: np.random.RandomState, data: str, sizes: Sequence[int] =
         yield dict(method="PCA", r=r, n_selected=X.shape[1], sine=0.0, **components)
         for method in methods:
             chosen = _select_features(method, A, b, space, r, rng).indices
-            Q = orthonormal_columns(A[:, chosen])
+            Q = _orthonormal_basis(A[:, chosen])
             sine = np.linalg.norm(space.left - Q @ (Q.T @ space.left), 2)
             yield dict(method=method, r=r, n_selected=len(chosen), sine=sine,
                        **_regression_errors(A[:, chosen], b, B[:, chosen], c))

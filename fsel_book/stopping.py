@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .arrays import Array, ArrayLike, Matrix, to_numpy
 from .risk_rfe import ChangePoint, GuyonRFE, RiskRFE, change_point
-from .certificates import check_draws, check_instance, method_color
+from .certificates import _check_integer, _check_instance, method_color
 
 # %% ../nbs/18_stopping.ipynb #fff64371
 def change_weights(point: ChangePoint) -> np.ndarray:
@@ -188,8 +188,8 @@ def resampled_change_points(selector: RiskRFE | GuyonRFE, X: Matrix, y: Array, n
     >>> np.flatnonzero(share > 0.5)
     array([3, 5])
     """
-    check_draws(n_resamples, 1, name="n_resamples")
-    check_instance("selector", selector)
+    _check_integer(n_resamples, 1, name="n_resamples")
+    _check_instance("selector", selector)
     rng, n = check_random_state(random_state), len(y)
     whole, numbers, kept = clone(selector).set_params(n_features_to_select="auto"), [], []
     for _ in range(n_resamples):
@@ -262,7 +262,7 @@ def path_scores(selector: RiskRFE | GuyonRFE, X: Matrix, y: ArrayLike, cv: Any =
     >>> path_scores(RiskRFE(C=10), X, X[:, 3] * X[:, 5] > 0).n_features
     2
     """
-    check_instance("selector", selector)
+    _check_instance("selector", selector)
     y, X = to_numpy(y), X.tocsr() if hasattr(X, "tocsr") else to_numpy(X)
     whole, scores = clone(selector).set_params(n_features_to_select=1), []
     splitter = check_cv(cv, y, classifier=whole.__sklearn_tags__().estimator_type == "classifier")

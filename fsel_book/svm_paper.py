@@ -14,7 +14,7 @@ from sklearn.feature_selection import RFE
 from sklearn.svm import SVC
 
 # %% ../nbs/21_svm_paper.ipynb #81d99260
-from .sparsification import bss, sketched_space
+from .sparsification import bss, _sketched_row_space
 from .experiments import (_TEXT_SETS, Experiment, _average_records, _error_percentages, _load_documents,
                                    _load_regression_set, _select_features, _ten_fold_splits, _unweighted_sampling)
 from .certificates import Sampling
@@ -54,7 +54,7 @@ def _select_for_machine(method: str, X: NDArray, y: NDArray, shared: tuple, r: i
             return _unweighted_sampling(rfe.get_support(indices=True), X.shape[1])
         case ["LPSVM"]: return _unweighted_sampling(sparse[:r], X.shape[1])
         case [_, "sketched"]:
-            return bss(sketched_space(_truncate_to_draws(supports, r), supports.X.shape[0] // 2, rng), r)
+            return bss(_sketched_row_space(_truncate_to_draws(supports, r), supports.X.shape[0] // 2, rng), r)
         case [base, "supervised"]: return _select_features(base, X, y, _truncate_to_draws(supports, r), r, rng)
         case _: return _select_features(method, X, y, _truncate_to_draws(whole, r), r, rng)
 

@@ -34,7 +34,7 @@ from fsel_book import (
 )
 from fsel_book.arrays import from_numpy, to_numpy
 from fsel_book.baselines import RandomSelector, RRQRSelector, random_features, random_promise, rrqr
-from fsel_book.spectra import as_space
+from fsel_book.spectra import _as_row_space
 
 
 def swept(name, few, rest):
@@ -341,7 +341,7 @@ def by_dual_set(rule):
     """A rule of DSF-Select; `components` is what `det_sampling` calls "closest", with the components as targets."""
 
     def function(V, r, seed=0):
-        space = as_space(V)
+        space = _as_row_space(V)
         if rule != "components":
             return det_sampling(space, space.residual_norms, r, rule)
         X = dense(space.X if sp.issparse(space.X) else to_numpy(space.X))

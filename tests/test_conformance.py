@@ -26,7 +26,7 @@ from fsel_book import (
     SparsePCRegressor,
     SupportVectorSelector,
 )
-from fsel_book.certificates import COLORS
+from fsel_book.certificates import _METHOD_COLORS
 
 try:
     from sklearn.utils._array_api import yield_namespace_device_dtype_combinations
@@ -86,7 +86,7 @@ def test_every_selector_of_the_book_has_a_case():
 
 @each_case
 def test_every_method_has_a_colour(case):
-    assert case.make().method in COLORS
+    assert case.make().method in _METHOD_COLORS
 
 
 def one_of_each_class(estimators):

@@ -76,7 +76,7 @@ from fsel_book import (
 from fsel_book.arrays import to_numpy
 from fsel_book.elimination import guyon_rfe, risk_rfe, risk_rfe_reference
 from fsel_book.kernel_machines import EmpiricalRisk
-from fsel_book.kernels import RunningSums, SumKernel, removals, removals_reference
+from fsel_book.kernels import RunningSums, _SumKernel, removals, removals_reference
 
 rng = np.random.default_rng(0)
 DENSE = np.where(rng.random((16, 24)) < 0.4, rng.integers(1, 6, (16, 24)), 0).astype(float)
@@ -291,7 +291,7 @@ def assert_same(found, expected, what):
             assert_same(vars(ours), vars(theirs), f"{what}: {name}")
         elif sp.issparse(theirs):
             assert_allclose(ours.toarray(), theirs.toarray(), rtol=1e-6, atol=1e-9, err_msg=f"{what}: {name}")
-        elif not isinstance(theirs, (str, BaseEstimator, SumKernel, Promise, type(None))):
+        elif not isinstance(theirs, (str, BaseEstimator, _SumKernel, Promise, type(None))):
             ours, theirs = np.asarray(to_numpy(ours)), np.asarray(to_numpy(theirs))
             if theirs.dtype.kind in "fc":
                 assert_allclose(ours, theirs, rtol=1e-6, atol=1e-9, err_msg=f"{what}: {name}")

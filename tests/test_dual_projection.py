@@ -27,30 +27,30 @@ from fsel_book import DualProjectionClassifier, DualProjectionRidge, RecoveryDis
 from fsel_book.dual_projection import (
     SKETCHES,
     SOLVERS,
-    Basis,
-    Problem,
-    Surrogate,
-    accelerate_all,
-    affordable,
-    bound,
-    grown_surrogate,
-    iterate,
-    length,
-    mixed_samples,
+    _accelerate_all,
+    _affordable_size,
+    _ConjugateBasis,
+    _euclidean_norm,
+    _grow_surrogate,
+    _iterate,
+    _kernel_row_sums,
+    _make_surrogate,
+    _mixed_samples,
+    _newton_solution,
+    _Problem,
+    _recover,
+    _recovery_step,
+    _relative_error,
+    _relative_to,
+    _sketched_newton_step,
+    _solve_on_growing_span,
+    _Surrogate,
+    _transposed_times,
     project,
     projection,
-    recover,
-    recovered_step,
-    refined,
-    relative_error,
-    sketched_newton_step,
-    sketched_solution,
-    sums_of_rows,
-    surrogate,
-    transposed_times,
 )
 from fsel_book.losses import Hinge, HuberisedHinge, LogLoss, SmoothedHinge, SquaredError, get_loss
-from fsel_book.spectra import at_unit_scale
+from fsel_book.spectra import _at_unit_scale
 
 NAMES = ("squared_error", "log_loss", "squared_hinge", "smoothed_hinge", "huberised_hinge")
 LOSSES = {name: get_loss(name) for name in NAMES}
@@ -355,10 +355,10 @@ def test_the_small_problem_by_another_solver(name, shape, intercept):
     for seed, lam in enumerate((0.1, 1.0, 100.0)):
         X, y, rng = labelled(*shape, seed)
         y, offset = targets(name, y, rng), rng.standard_normal(shape[0]) if seed else 0.0
-        z, b = sketched_solution(X, y, lam, ALL[name], offset, intercept)
+        z, b = _newton_solution(X, y, lam, ALL[name], offset, intercept)
         assert z.shape == (shape[1],) and isinstance(b, float) and (intercept or b == 0)
         w = oracle(X, y, lam, name, offset, intercept)
-        assert relative_error(z, w) < 1e-5  # what the oracle reaches
+        assert _relative_error(z, w) < 1e-5  # what the oracle reaches
         assert certified(X, y, lam, ALL[name], z, offset, intercept)[1] < 1e-8
         if intercept:
             assert ALL[name].slope(y, X @ z + b + offset).sum() == pytest.approx(0, abs=1e-8)
@@ -373,7 +373,7 @@ def test_the_small_problem_at_the_ends_of_lam(name, intercept):
         y = targets(name, y, rng)
         top, offset = np.linalg.norm(X, 2) ** 2, 0.3 * X[:, 0]
         for lam in (1e-8, 1e-5, 1e5, 1e10):
-            z, b = sketched_solution(X, y, lam * top, ALL[name], offset, intercept)
+            z, b = _newton_solution(X, y, lam * top, ALL[name], offset, intercept)
             assert certified(X, y, lam * top, ALL[name], z, offset, intercept)[1] < 1e-5, (noise, lam)
 
 
@@ -383,11 +383,11 @@ def test_the_small_problem_against_scikit_learn():
         lam = 10 ** np.random.default_rng(seed).uniform(-2, 2)
         for intercept in (False, True):
             model = by_scikit_learn(X, y, lam, intercept)
-            z, b = sketched_solution(X, y, lam, LogLoss(), 0.0, intercept)
+            z, b = _newton_solution(X, y, lam, LogLoss(), 0.0, intercept)
             assert_allclose(z, model.coef_[0], rtol=1e-7, atol=1e-9)
             assert b == pytest.approx(model.intercept_[0] if intercept else 0.0, rel=1e-7, abs=1e-9)
             t, ridge = X[:, 0] + y, Ridge(lam, fit_intercept=intercept)
-            z, b = sketched_solution(X, t, 2 * lam, SquaredError(), 0.0, intercept)
+            z, b = _newton_solution(X, t, 2 * lam, SquaredError(), 0.0, intercept)
             assert_allclose(z, ridge.fit(X, t).coef_, rtol=1e-9)
             assert b == pytest.approx(ridge.intercept_, rel=1e-9, abs=1e-12)
 
@@ -396,35 +396,35 @@ def test_the_small_problem_against_scikit_learn():
 def test_where_the_small_problem_starts_does_not_matter(name):
     X, y, rng = labelled(40, 5, 5)
     y = targets(name, y, rng)
-    z, b = sketched_solution(X, y, 0.7, ALL[name], intercept=True)
+    z, b = _newton_solution(X, y, 0.7, ALL[name], intercept=True)
     for size in (1e-3, 1.0, 100.0):
-        again, _ = sketched_solution(X, y, 0.7, ALL[name], intercept=True, start=size * rng.standard_normal(6))
+        again, _ = _newton_solution(X, y, 0.7, ALL[name], intercept=True, start=size * rng.standard_normal(6))
         assert_allclose(again, z, atol=1e-9)
-    at_once, _ = sketched_solution(X, y, 0.7, ALL[name], intercept=True, start=np.append(z, b), max_iter=1)
+    at_once, _ = _newton_solution(X, y, 0.7, ALL[name], intercept=True, start=np.append(z, b), max_iter=1)
     assert_allclose(at_once, z, atol=1e-9)
 
 
 def test_the_small_problem_stops_when_it_was_told_to():
     """A larger `accuracy` ends sooner, near the solution; Newton's first step solves a quadratic problem."""
     X, y, _ = labelled(200, 10, 0)
-    exact, _ = sketched_solution(X, y, 1e-3, LogLoss())
-    errors = [relative_error(sketched_solution(X, y, 1e-3, LogLoss(), accuracy=a)[0], exact) for a in (0.5, 1e-2, 1e-6)]
+    exact, _ = _newton_solution(X, y, 1e-3, LogLoss())
+    errors = [_relative_error(_newton_solution(X, y, 1e-3, LogLoss(), accuracy=a)[0], exact) for a in (0.5, 1e-2, 1e-6)]
     assert errors[0] > errors[1] > errors[2] > 0 and errors[2] < 1e-4
-    once, _ = sketched_solution(X, y, 2e-3, SquaredError(), max_iter=1)
+    once, _ = _newton_solution(X, y, 2e-3, SquaredError(), max_iter=1)
     assert_allclose(once, np.linalg.solve(X.T @ X + 1e-3 * np.eye(10), X.T @ y), rtol=1e-9)
 
 
 def test_a_small_problem_of_duplicates_and_of_nothing():
     """Equal columns and samples, zero columns: the solution of least norm."""
     X, y, _ = labelled(30, 3, 1)
-    z, _ = sketched_solution(X, y, 1.0, LogLoss())
-    side_by_side, _ = sketched_solution(np.hstack([X, X]) / np.sqrt(2), y, 1.0, LogLoss())
+    z, _ = _newton_solution(X, y, 1.0, LogLoss())
+    side_by_side, _ = _newton_solution(np.hstack([X, X]) / np.sqrt(2), y, 1.0, LogLoss())
     assert_allclose((side_by_side[:3] + side_by_side[3:]) / np.sqrt(2), z, rtol=1e-8)
-    padded, _ = sketched_solution(np.hstack([X, np.zeros((30, 4))]), y, 1.0, LogLoss())
+    padded, _ = _newton_solution(np.hstack([X, np.zeros((30, 4))]), y, 1.0, LogLoss())
     assert_allclose(padded, np.append(z, np.zeros(4)), rtol=1e-8, atol=1e-15)
-    twice, _ = sketched_solution(np.vstack([X, X]), np.append(y, y), 2.0, LogLoss())
+    twice, _ = _newton_solution(np.vstack([X, X]), np.append(y, y), 2.0, LogLoss())
     assert_allclose(twice, z, rtol=1e-8)
-    nothing, b = sketched_solution(np.zeros((4, 0)), np.array([1, 1, 1, -1.0]), 1.0, LogLoss(), intercept=True)
+    nothing, b = _newton_solution(np.zeros((4, 0)), np.array([1, 1, 1, -1.0]), 1.0, LogLoss(), intercept=True)
     assert nothing.shape == (0,) and b == pytest.approx(np.log(3))
 
 
@@ -500,13 +500,13 @@ def test_products_in_every_library(kind, order, library):
             assert_allclose(found, host @ dense(R), atol=1e-12)
         for m in (1, 5, n, n + 3):
             Omega = projection(n, m, kind, rng)
-            mixed = mixed_samples(X, Omega)
+            mixed = _mixed_samples(X, Omega)
             back = dense(mixed) if sp.issparse(mixed) else library.back(mixed)
             assert_allclose(back, host.T @ dense(Omega), atol=1e-12)
             assert_allclose(project(X, mixed), host @ host.T @ dense(Omega), atol=1e-10)
         for k in (1, 2, 30):
             V = np.random.default_rng(k).standard_normal((n, k))
-            product = transposed_times(X, V)
+            product = _transposed_times(X, V)
             assert library.is_result(product, "float64")
             assert_allclose(library.back(product), host.T @ V, atol=1e-12)
 
@@ -517,16 +517,16 @@ def test_products_of_views(order):
     X = np.array(rng.standard_normal((53, 31)), order=order)
     for k in (1, 2, 3):
         V = rng.standard_normal((53, k))
-        assert_allclose(transposed_times(X[::2], V[::2]), X[::2].T @ V[::2], atol=1e-12)
-        assert_allclose(transposed_times(X, np.asfortranarray(V)), X.T @ V, atol=1e-12)
+        assert_allclose(_transposed_times(X[::2], V[::2]), X[::2].T @ V[::2], atol=1e-12)
+        assert_allclose(_transposed_times(X, np.asfortranarray(V)), X.T @ V, atol=1e-12)
 
 
 def test_lengths():
     rng = np.random.default_rng(0)
     A = rng.standard_normal((5, 4))
-    assert length(A) == pytest.approx(np.sqrt(np.sum(A**2)))
-    assert length(array_api_strict.asarray(A)) == pytest.approx(np.sqrt(np.sum(A**2)))
-    assert bound(3.0, 2.0) == 1.5 and bound(0.0, 0.0) == 0 and bound(1.0, 0.0) == np.inf
+    assert _euclidean_norm(A) == pytest.approx(np.sqrt(np.sum(A**2)))
+    assert _euclidean_norm(array_api_strict.asarray(A)) == pytest.approx(np.sqrt(np.sum(A**2)))
+    assert _relative_to(3.0, 2.0) == 1.5 and _relative_to(0.0, 0.0) == 0 and _relative_to(1.0, 0.0) == np.inf
 
 
 # ---------------------------------------------------------------- the algorithms as printed
@@ -537,13 +537,13 @@ def test_algorithm_1(name):
     """What it returns, from the projection that it drew, by another solver; and how the solutions are related."""
     loss, lam, m = LOSSES[name], 0.8, 25
     X, y, _ = labelled(30, 80, 0)
-    naive, recovered = recover(X, y, lam, loss, m, np.random.default_rng(7))
+    naive, recovered = _recover(X, y, lam, loss, m, np.random.default_rng(7))
     R = projection(80, m, "gaussian", np.random.default_rng(7))
     z = oracle(X @ R, y, lam, name)
-    assert relative_error(naive, R @ z) < 1e-5
-    assert relative_error(recovered, -X.T @ loss.slope(y, X @ R @ z) / lam) < 1e-5
+    assert _relative_error(naive, R @ z) < 1e-5
+    assert _relative_error(recovered, -X.T @ loss.slope(y, X @ R @ z) / lam) < 1e-5
     assert_allclose(naive, R @ (R.T @ recovered), rtol=1e-8, atol=1e-8)
-    exact, _ = sketched_solution(X @ R, y, lam, loss)
+    exact, _ = _newton_solution(X @ R, y, lam, loss)
     dual = loss.slope(y, X @ R @ exact)
     assert_allclose(exact, -(X @ R).T @ dual / lam, atol=1e-8)  # z to its slopes
     assert_allclose(exact, R.T @ recovered, atol=1e-8)
@@ -555,7 +555,7 @@ def test_equation_15():
     """The squared error in closed form, with R where the paper has S."""
     X, y, _ = labelled(20, 60, 1)
     for m in (3, 15, 40, 60, 100):
-        naive, recovered = recover(X, y, 1.0, SquaredError(), m, np.random.default_rng(m))
+        naive, recovered = _recover(X, y, 1.0, SquaredError(), m, np.random.default_rng(m))
         R = dense(projection(60, m, "gaussian", np.random.default_rng(m)))
         expected = X.T @ np.linalg.solve(0.5 * np.eye(20) + X @ R @ R.T @ X.T, y)
         assert_allclose(recovered, expected, rtol=1e-7, atol=1e-9)
@@ -568,7 +568,7 @@ def test_algorithm_2(name):
     """Equation 13 solved by another solver at each step, with the one projection."""
     loss, lam, m, steps = LOSSES[name], 5.0, 60, 4
     X, y, _ = labelled(20, 80, 2)
-    found = iterate(X, y, lam, loss, m, np.random.default_rng(3), steps)
+    found = _iterate(X, y, lam, loss, m, np.random.default_rng(3), steps)
     assert len(found) == steps
     R = projection(80, m, "gaussian", np.random.default_rng(3))
     w = np.zeros(80)
@@ -577,9 +577,9 @@ def test_algorithm_2(name):
         c = oracle(X @ R, y, lam, name, offset=X @ w - X @ R @ (R.T @ w))
         z = c - R.T @ w
         w = -X.T @ loss.slope(y, X @ R @ z + X @ w) / lam
-        assert relative_error(found[t], w) < 1e-4
+        assert _relative_error(found[t], w) < 1e-4
         w = found[t]
-    naive, first = recover(X, y, lam, loss, m, np.random.default_rng(3))
+    naive, first = _recover(X, y, lam, loss, m, np.random.default_rng(3))
     assert_array_equal(found[0], first)
 
 
@@ -587,7 +587,7 @@ def test_equation_13_is_what_the_offset_makes_of_it():
     """Its objective at z, by finite differences, is stationary at c - R'w."""
     X, y, rng = labelled(15, 30, 4)
     R, w, lam, loss = projection(30, 6, "gaussian", rng), 0.1 * rng.standard_normal(30), 0.9, LogLoss()
-    c, _ = sketched_solution(X @ R, y, lam, loss, X @ w - X @ R @ (R.T @ w))
+    c, _ = _newton_solution(X @ R, y, lam, loss, X @ w - X @ R @ (R.T @ w))
 
     def equation_13(z):
         return lam / 2 * np.sum((z + R.T @ w) ** 2) + loss.value(y, X @ R @ z + X @ w).sum()
@@ -601,12 +601,12 @@ def test_equation_13_is_what_the_offset_makes_of_it():
 def test_the_solution_stays_where_it_is(name, intercept):
     """A step of Algorithm 2 from the dual solution leads back to it, whatever the projection."""
     X, y, rng = labelled(25, 60, 5)
-    problem = Problem(X, y, 0.6, LOSSES[name], intercept)
+    problem = _Problem(X, y, 0.6, LOSSES[name], intercept)
     w, b = problem.on(X)
     u = -problem.dual(X @ w + b) / 0.6
     for m in (1, 5, 50):
         Xhat = X @ projection(60, m, "gaussian", rng)
-        assert_allclose(X.T @ recovered_step(problem, Xhat, u, X @ w), w, rtol=1e-5, atol=1e-6)
+        assert_allclose(X.T @ _recovery_step(problem, Xhat, u, X @ w), w, rtol=1e-5, atol=1e-6)
 
 
 # ---------------------------------------------------------------- the theorems, epsilon measured
@@ -639,7 +639,7 @@ class Case:
         self.lam = np.linalg.norm(self.X, 2) ** 2 * 10 ** rng.uniform(-4, 1)
         self.m = int(rng.integers(self.rank, 60 * self.rank + 20))
         self.R = rng.standard_normal((self.d, self.m)) / np.sqrt(self.m)
-        self.problem = Problem(self.X, self.y, self.lam, self.loss, self.intercept)
+        self.problem = _Problem(self.X, self.y, self.lam, self.loss, self.intercept)
         self.U = np.linalg.svd(self.X, full_matrices=False)[2][: self.rank].T
         c, b = self.problem.on(self.X @ self.U)
         self.w = self.U @ c
@@ -654,7 +654,7 @@ class Case:
         """Of Algorithm 2: dual and primal iterates."""
         u = f = np.zeros(self.n)
         for _ in range(count):
-            u = recovered_step(self.problem, self.Xhat, u, f)
+            u = _recovery_step(self.problem, self.Xhat, u, f)
             w = self.X.T @ u
             f = self.X @ w
             yield u, w
@@ -745,17 +745,17 @@ def test_recovery_is_sharp():
     X, y = rng.standard_normal((20, r)) @ U.T, rng.choice([-1.0, 1.0], 20)
     Xhat = np.sqrt(1 - epsilon) * X @ U
     for lam, least in ((1e-8, 1 - 1e-6), (0.1, 0.95), (100.0, 0.0)):
-        problem = Problem(X, y, lam, SquaredError())
+        problem = _Problem(X, y, lam, SquaredError())
         w = U @ problem.on(X @ U)[0]
-        recovered = X.T @ recovered_step(problem, Xhat, np.zeros(20), np.zeros(20))
+        recovered = X.T @ _recovery_step(problem, Xhat, np.zeros(20), np.zeros(20))
         share = size(recovered - w) / (epsilon / (1 - epsilon) * size(w))
         assert least <= share <= 1 + 1e-6
     lam = 1e-8
-    problem = Problem(X, y, lam, SquaredError())
+    problem = _Problem(X, y, lam, SquaredError())
     w = U @ problem.on(X @ U)[0]
     u = f = np.zeros(20)
     for t in range(1, 6):  # and so is the rate
-        u = recovered_step(problem, Xhat, u, f)
+        u = _recovery_step(problem, Xhat, u, f)
         f = X @ (X.T @ u)
         assert size(X.T @ u - w) == pytest.approx((epsilon / (1 - epsilon)) ** t * size(w), rel=1e-3)
 
@@ -767,11 +767,11 @@ def test_theorem_3():
     U = np.linalg.svd(X, full_matrices=False)[2][:4].T
     lam, m, t = 0.05, 150, 1.0
     loss = LogLoss()
-    w = U @ sketched_solution(X @ U, y, lam, loss)[0]
+    w = U @ _newton_solution(X @ U, y, lam, loss)[0]
     parts, missed, vacuous = [], 0, 0
     for _ in range(400):
         R = rng.standard_normal((400, m)) / np.sqrt(m)
-        z, _ = sketched_solution(X @ R, y, lam, loss)
+        z, _ = _newton_solution(X @ R, y, lam, loss)
         naive = R @ z
         parts.append(m * size(naive - U @ (U.T @ naive)) ** 2 / size(z) ** 2)
         epsilon = size(U.T @ R @ R.T @ U - np.eye(4), 2)
@@ -826,12 +826,12 @@ def test_theorem_5(seeds):
     X, y, _ = labelled(30, 200, 1, rank=3)
     U = np.linalg.svd(X, full_matrices=False)[2][:3].T
     for name, loss in LOSSES.items():
-        w = U @ sketched_solution(X @ U, y, 10.0, loss)[0]
+        w = U @ _newton_solution(X @ U, y, 10.0, loss)[0]
         R = projection(200, 150, "gaussian", np.random.default_rng(0))
         epsilon = size(U.T @ R @ R.T @ U - np.eye(3), 2)
         assert epsilon < 0.45
-        for t, v in enumerate(iterate(X, y, 10.0, loss, 150, np.random.default_rng(0), 8), start=1):
-            assert relative_error(v, w) <= (epsilon / (1 - epsilon)) ** t + 1e-8, name
+        for t, v in enumerate(_iterate(X, y, 10.0, loss, 150, np.random.default_rng(0), 8), start=1):
+            assert _relative_error(v, w) <= (epsilon / (1 - epsilon)) ** t + 1e-8, name
 
 
 @swept_seeds(60, 300)
@@ -870,7 +870,7 @@ def test_theorem_6_as_the_paper_has_it(seeds):
         s = np.arange(1, 16) ** -rng.uniform(0.5, 2)
         W, V = orthonormal(n, 15, rng), orthonormal(d, 15, rng)
         X, lam, m = W * s @ V.T, 10 ** rng.uniform(-3, 0), int(rng.integers(20, 400))
-        problem = Problem(X, W[:, :k] @ rng.standard_normal(k), 2 * lam, SquaredError())
+        problem = _Problem(X, W[:, :k] @ rng.standard_normal(k), 2 * lam, SquaredError())
         w = problem.on(X)[0]
         assert size(V[:, :k].T @ w) == pytest.approx(size(w))
         Xhat = X @ rng.standard_normal((d, m)) / np.sqrt(m)
@@ -878,9 +878,9 @@ def test_theorem_6_as_the_paper_has_it(seeds):
         if epsilon >= 1:
             continue
         held += 1
-        recovered = X.T @ recovered_step(problem, Xhat, np.zeros(n), np.zeros(n))
+        recovered = X.T @ _recovery_step(problem, Xhat, np.zeros(n), np.zeros(n))
         limit = epsilon / (1 - epsilon) * np.sqrt(1 + lam / s[k - 1] ** 2)
-        assert relative_error(recovered, w) <= limit + 1e-8
+        assert _relative_error(recovered, w) <= limit + 1e-8
     assert held > len(seeds) / 2
 
 
@@ -895,7 +895,7 @@ def test_residual_bounds_the_error_and_is_the_duality_gap(seeds, name, intercept
     for seed in seeds:
         X, y, rng = labelled(25, 40, seed)
         lam, y = 10 ** rng.uniform(-2, 2), targets(name, y, rng)
-        problem = Problem(X, y, lam, loss, intercept)
+        problem = _Problem(X, y, lam, loss, intercept)
         w, b = problem.on(X)
         exact = -problem.dual(X @ w + b) / lam
         for distance in (1.0, 1e-2, 1e-4):
@@ -939,7 +939,7 @@ def test_best_intercept(seeds, name):
         y = np.where(rng.random(30) < rng.uniform(0.05, 0.95), 1.0, -1.0)
         y[:2] = 1, -1
         f, y = 10 ** rng.uniform(-2, 3) * rng.standard_normal(30), targets(name, y, rng)
-        problem = Problem(np.zeros((30, 1)), y, 1.0, ALL[name], True)
+        problem = _Problem(np.zeros((30, 1)), y, 1.0, ALL[name], True)
         b = problem.best_intercept(f)
 
         def total(b, y=y, f=f):
@@ -950,7 +950,7 @@ def test_best_intercept(seeds, name):
             for centre in [b, 0.0, *-f]
         )
         assert total(b) <= least + 1e-9 * (1 + abs(least))
-        assert Problem(np.zeros((30, 1)), y, 1.0, ALL[name], False).best_intercept(f) == 0
+        assert _Problem(np.zeros((30, 1)), y, 1.0, ALL[name], False).best_intercept(f) == 0
 
 
 @pytest.mark.parametrize("loss", [HuberisedHinge(1e3), SquaredError()])
@@ -958,7 +958,7 @@ def test_an_intercept_that_is_far_away(loss):
     """Few samples of one class and a wide loss: the best b is as far away as the loss is wide."""
     X, y, _ = labelled(100, 5, 0)
     y = np.where(np.arange(100) < 10, -1.0, 1.0) if loss.for_labels else y + 1e6
-    problem = Problem(X, y, 1.0, loss, True)
+    problem = _Problem(X, y, 1.0, loss, True)
     b = problem.best_intercept(np.zeros(100))
     assert abs(b) > 300 and problem.dual(np.full(100, b)).sum() == pytest.approx(0, abs=1e-9 * (100 + abs(b)))
     if loss.for_labels:
@@ -970,7 +970,7 @@ def test_an_intercept_that_is_far_away(loss):
 
 def nystrom(X, m, kind="gaussian", seed=0):
     Omega = projection(X.shape[0], m, kind, np.random.default_rng(seed))
-    return surrogate(X, Omega, project(X, mixed_samples(X, Omega)))
+    return _make_surrogate(X, Omega, project(X, _mixed_samples(X, Omega)))
 
 
 SPECTRA = {
@@ -1031,15 +1031,15 @@ def test_a_surrogate_grows_until_it_is_enough(kind):
     j = np.arange(1.0, 251)
     for s, ridge, expected in ((j**-2, 1e-4, 64), (np.where(j <= 100, 1, 1e-3), 1e-3, 128)):
         X = orthonormal(250, 250, rng) * s @ orthonormal(6000, 250, rng).T
-        found = grown_surrogate(X, ridge, kind, np.random.default_rng(1))
-        assert 128 < affordable(X) < 256
+        found = _grow_surrogate(X, ridge, kind, np.random.default_rng(1))
+        assert 128 < _affordable_size(X) < 256
         assert 0.9 * expected <= len(found.s2) <= expected
         exact = np.sum(s**2 / (s**2 + ridge))
         assert 0.7 < found.effective_dimension(ridge) / exact < 1.3
-    assert affordable(np.zeros((5, 10**6))) == 5 and affordable(np.zeros((1000, 10))) == 16
-    assert affordable(np.zeros((1000, 10**6))) == 256 and affordable(np.zeros((1000, 2000))) == 126
-    assert affordable(sp.random_array((1000, 10**4), density=0.01, format="csr", rng=rng)) == 28
-    small = grown_surrogate(np.eye(3, 10), 1.0, kind, rng)
+    assert _affordable_size(np.zeros((5, 10**6))) == 5 and _affordable_size(np.zeros((1000, 10))) == 16
+    assert _affordable_size(np.zeros((1000, 10**6))) == 256 and _affordable_size(np.zeros((1000, 2000))) == 126
+    assert _affordable_size(sp.random_array((1000, 10**4), density=0.01, format="csr", rng=rng)) == 28
+    small = _grow_surrogate(np.eye(3, 10), 1.0, kind, rng)
     assert len(small.s2) == 3
 
 
@@ -1049,8 +1049,8 @@ def test_the_surrogate_of_centred_data():
     X = rng.standard_normal((30, 50)) + 3
     K, centred = X @ X.T, X - X.mean(axis=0)
     for Omega in (rng.standard_normal((30, 7)), projection(30, 7, "countsketch", rng)):
-        found = surrogate(X, Omega, K @ dense(Omega), sums_of_rows(X))
-        expected = surrogate(centred, Omega, centred @ centred.T @ dense(Omega))
+        found = _make_surrogate(X, Omega, K @ dense(Omega), _kernel_row_sums(X))
+        expected = _make_surrogate(centred, Omega, centred @ centred.T @ dense(Omega))
         assert_allclose(found.F @ found.F.T, expected.F @ expected.F.T, atol=1e-9)
         assert found.tau == pytest.approx(expected.tau)
         assert_allclose(found.V.sum(axis=0), 0, atol=1e-13)
@@ -1063,7 +1063,7 @@ def test_rounding_does_not_push_dual_variables_over_the_edge(name):
     """Recovered coefficients are slopes: allowed, however rounded; a hair more is not, where there is an edge."""
     X, y, rng = labelled(40, 60, 3)
     for lam in 10 ** rng.uniform(-3, 3, 20):
-        problem = Problem(X, targets(name, y, rng), lam, ALL[name])
+        problem = _Problem(X, targets(name, y, rng), lam, ALL[name])
         u = -problem.dual(100 * rng.standard_normal(40)) / lam  # samples beyond doubt, on either side
         assert np.isfinite(problem.gap(u, problem.images(u)[1]))
         if name not in SQUARES:
@@ -1074,28 +1074,28 @@ def test_a_step_with_the_whole_kernel_is_newton_s():
     """Where the surrogate is K, the step solves a quadratic problem, intercept and all."""
     for intercept in (False, True):
         X, y, rng = labelled(20, 50, 0)
-        problem = Problem(X, y + rng.standard_normal(20), 0.3, SquaredError(), intercept)
+        problem = _Problem(X, y + rng.standard_normal(20), 0.3, SquaredError(), intercept)
         exact = nystrom(X, 20)
         w, _ = problem.on(X)
         u = rng.standard_normal(20)
         u -= u.mean() if intercept else 0
         f = X @ (X.T @ u)
         b = problem.best_intercept(f)
-        r, delta = sketched_newton_step(problem, exact, u, f + b)
+        r, delta = _sketched_newton_step(problem, exact, u, f + b)
         assert_allclose(r, 0.3 * u + problem.dual(f + b), rtol=1e-12)
         assert_allclose(X.T @ (u + delta), w, rtol=1e-7, atol=1e-9)
         if intercept:
             assert (u + delta).sum() == pytest.approx(0, abs=1e-9)
     X, y, rng = labelled(20, 50, 1)
-    problem = Problem(X, y, 0.3, LogLoss())
+    problem = _Problem(X, y, 0.3, LogLoss())
     u = 0.1 * rng.standard_normal(20)
     f, some = X @ (X.T @ u) + 0.1, nystrom(X, 6)
-    r, delta = sketched_newton_step(problem, some, u, f)
+    r, delta = _sketched_newton_step(problem, some, u, f)
     D = LogLoss().curvature(y, f)
     Khat = some.U * some.s2 @ some.U.T + some.tau * np.eye(20)
     assert_allclose((0.3 * np.eye(20) + D[:, None] * Khat) @ delta, -r, atol=1e-10)
-    saturated = Problem(100 * X, np.ones(20), 0.3, SmoothedHinge(), True)
-    _, straight = sketched_newton_step(saturated, some, u, np.full(20, 50.0))  # no curvature anywhere
+    saturated = _Problem(100 * X, np.ones(20), 0.3, SmoothedHinge(), True)
+    _, straight = _sketched_newton_step(saturated, some, u, np.full(20, 50.0))  # no curvature anywhere
     assert np.all(np.isfinite(straight))
 
 
@@ -1105,7 +1105,7 @@ def test_a_basis_stays_orthonormal():
     rng = np.random.default_rng(0)
     for condition in (1.0, 10.0):
         X = with_condition(30, 50, condition, rng)
-        K, basis = X @ X.T, Basis(30)
+        K, basis = X @ X.T, _ConjugateBasis(30)
         v = rng.standard_normal(30)
         basis.add(v, K @ v)
         for t in range(20):
@@ -1127,7 +1127,7 @@ def test_a_basis_stays_orthonormal():
     assert_allclose(basis.V.T @ basis.F, np.eye(6), atol=1e-4)
     for v in (u, *last.T):  # all of it is still there
         assert_allclose(basis.V @ (basis.F.T @ v), v, atol=1e-4 * np.abs(v).max())
-    zero = Basis(30)
+    zero = _ConjugateBasis(30)
     zero.add(np.zeros(30), np.zeros(30))
     assert zero.V.shape == zero.F.shape == (30, 0)
 
@@ -1141,21 +1141,21 @@ def test_as_many_steps_as_distinct_eigenvalues(distinct):
     rng = np.random.default_rng(distinct)
     s = np.sqrt(np.arange(1, distinct + 1, dtype=float))[np.arange(24) % distinct]
     X = orthonormal(24, 24, rng) * s @ orthonormal(60, 24, rng).T
-    problem = Problem(X, rng.standard_normal(24), 0.1, SquaredError())
-    nothing = Surrogate(np.zeros((24, 0)), np.zeros((24, 0)), np.zeros((24, 0)), np.zeros(0), 1.0)
-    u, history = refined(problem, nothing, [], 1e-9, 50)
+    problem = _Problem(X, rng.standard_normal(24), 0.1, SquaredError())
+    nothing = _Surrogate(np.zeros((24, 0)), np.zeros((24, 0)), np.zeros((24, 0)), np.zeros(0), 1.0)
+    u, history = _solve_on_growing_span(problem, nothing, [], 1e-9, 50)
     assert len(history) == distinct + 1 and history[-1] <= 1e-9 and min(history[:-1]) > 1e-4
-    assert relative_error(X.T @ u, problem.on(X)[0]) < 1e-9
+    assert _relative_error(X.T @ u, problem.on(X)[0]) < 1e-9
 
 
 def test_iterates_are_the_best_of_their_krylov_space():
     X, y, rng = labelled(30, 60, 0)
-    problem, some = Problem(X, y, 1.0, SquaredError()), nystrom(X, 8)
+    problem, some = _Problem(X, y, 1.0, SquaredError()), nystrom(X, 8)
     K = X @ X.T
     Hhat = some.U * some.s2 @ some.U.T + (0.5 + some.tau) * np.eye(30)
     space, operator = np.linalg.solve(Hhat, y)[:, None], np.linalg.solve(Hhat, K + 0.5 * np.eye(30))
     for steps in range(1, 7):
-        u, _ = refined(problem, some, [], 1e-14, steps + 1)
+        u, _ = _solve_on_growing_span(problem, some, [], 1e-14, steps + 1)
         directions = np.linalg.qr(X.T @ np.linalg.qr(space)[0])[0]
         best = directions @ problem.on(X @ directions)[0]
         objective = [problem.value(X @ w, size(w)) for w in (X.T @ u, best)]
@@ -1195,9 +1195,9 @@ def test_a_thousand_problems(part):
         else:
             assert model.residual_history_[-1] <= tol and residual <= 1.1 * tol, seed
         if seed % 5 == 1 and seed % 3 == 0:
-            assert relative_error(w, by_scikit_learn(X, y, lam, intercept).coef_[0]) < max(2 * residual, 2 * tol), seed
+            assert _relative_error(w, by_scikit_learn(X, y, lam, intercept).coef_[0]) < max(2 * residual, 2 * tol), seed
         if seed % 5 != 1 and seed % 11 == 0 and lam > 1e-3:
-            assert relative_error(w, oracle(X, y, lam, name, 0.0, intercept)) < 1e-4, seed
+            assert _relative_error(w, oracle(X, y, lam, name, 0.0, intercept)) < 1e-4, seed
         if intercept:
             loss, f = LOSSES[name], X @ w
             least = loss.value(y, f + best_offset(X, y, loss, np.longdouble(f))).sum()
@@ -1215,9 +1215,9 @@ def test_well_conditioned_problems_are_solved(seed):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(X, y)
-    exact, _ = sketched_solution(X, y, lam, LOSSES[name], 0.0, intercept)
+    exact, _ = _newton_solution(X, y, lam, LOSSES[name], 0.0, intercept)
     assert certified(X, y, lam, LOSSES[name], exact, 0.0, intercept)[1] < 1e-8
-    assert relative_error(model.coef_[0], exact) < 1e-3
+    assert _relative_error(model.coef_[0], exact) < 1e-3
 
 
 def test_many_steps_that_begin_anew():
@@ -1226,10 +1226,10 @@ def test_many_steps_that_begin_anew():
     X = orthonormal(120, 120, rng) * np.logspace(0, -3, 120) @ orthonormal(130, 120, rng).T
     y = rng.choice([-1.0, 1.0], 120)
     for loss in (SquaredError(), LogLoss()):
-        problem = Problem(X, y, 1e-5, loss)
-        (found,), _ = accelerate_all([problem], [None], 1, "gaussian", 1e-6, 2000, rng)
+        problem = _Problem(X, y, 1e-5, loss)
+        (found,), _ = _accelerate_all([problem], [None], 1, "gaussian", 1e-6, 2000, rng)
         solution, history = found
-        assert len(history) > min(80, 2 * affordable(X)) and history[-1] <= 1e-6
+        assert len(history) > min(80, 2 * _affordable_size(X)) and history[-1] <= 1e-6
         assert certified(X, y, 1e-5, loss, solution.w, u=solution.u)[1] <= 1.1e-6
 
 
@@ -1246,20 +1246,20 @@ def test_the_same_as_scikit_learn(shape, intercept):
         keywords = {"tol": 1e-9, "fit_intercept": intercept}
         expected = by_scikit_learn(X, y, 2 * alpha, intercept)
         found = fitted(X, y, "log_loss", alpha, **keywords | {"tol": 1e-8})  # next to no alpha: rounding leaves 4e-9
-        assert relative_error(found.coef_, expected.coef_) < 1e-6
+        assert _relative_error(found.coef_, expected.coef_) < 1e-6
         assert_allclose(found.intercept_, expected.intercept_, rtol=1e-6, atol=1e-8)
         assert_array_equal(found.predict(X), expected.predict(X))
         assert_allclose(found.decision_function(X), expected.decision_function(X), rtol=1e-5, atol=1e-6)
 
         expected = RidgeClassifier(alpha, solver="cholesky", fit_intercept=intercept).fit(X, y)
         found = fitted(X, y, "squared_error", alpha, **keywords)
-        assert relative_error(found.coef_, np.atleast_2d(expected.coef_)) < 1e-8
+        assert _relative_error(found.coef_, np.atleast_2d(expected.coef_)) < 1e-8
         assert_allclose(found.intercept_, expected.intercept_, rtol=1e-7, atol=1e-9)
 
         expected = Ridge(alpha, solver="cholesky", fit_intercept=intercept).fit(X, t)
         ridge = fitted_ridge(X, t, alpha, **keywords)
         assert ridge.coef_.shape == (shape[1],) and isinstance(float(ridge.intercept_), float)
-        assert relative_error(ridge.coef_, expected.coef_) < 1e-8
+        assert _relative_error(ridge.coef_, expected.coef_) < 1e-8
         assert ridge.intercept_ == pytest.approx(expected.intercept_, rel=1e-8, abs=1e-12)
         assert_allclose(ridge.predict(X), expected.predict(X), rtol=1e-7, atol=1e-7)
         assert ridge.score(X, t) == pytest.approx(expected.score(X, t))
@@ -1267,7 +1267,7 @@ def test_the_same_as_scikit_learn(shape, intercept):
         if not intercept:  # LinearSVC penalises its own
             expected = LinearSVC(C=1 / (2 * alpha), fit_intercept=False, tol=1e-10, max_iter=100_000).fit(X, y)
             found = fitted(X, y, "squared_hinge", alpha, **keywords)
-            assert relative_error(found.coef_, expected.coef_) < 1e-5
+            assert _relative_error(found.coef_, expected.coef_) < 1e-5
 
 
 @pytest.mark.exact
@@ -1276,11 +1276,11 @@ def test_the_same_as_a_quadratic_program(loss):
     X, y, _ = labelled(25, 60, 0)
     for intercept in (False, True):
         found = fitted(X, y, loss, 2.0, tol=1e-9, fit_intercept=intercept)
-        assert relative_error(found.coef_[0], oracle(X, y, 4.0, loss, 0.0, intercept)) < 1e-5
+        assert _relative_error(found.coef_[0], oracle(X, y, 4.0, loss, 0.0, intercept)) < 1e-5
         by_object = fitted(X, y, LOSSES[loss], 2.0, tol=1e-9, fit_intercept=intercept)
         assert_array_equal(by_object.coef_, found.coef_)
     narrow = fitted(X, y, ALL["narrow"], 2.0, tol=1e-9)
-    assert relative_error(narrow.coef_[0], oracle(X, y, 4.0, "narrow", 0.0, True)) < 1e-5
+    assert _relative_error(narrow.coef_[0], oracle(X, y, 4.0, "narrow", 0.0, True)) < 1e-5
 
 
 @each_sketch
@@ -1290,11 +1290,11 @@ def test_any_number_of_projections(m, kind):
     X, y, _ = labelled(40, 300, 1)
     exact = fitted(X, y, tol=1e-11).coef_
     found = fitted(X, y, n_projections=m, sketch=kind, tol=1e-7)
-    assert relative_error(found.coef_, exact) < 2e-7
+    assert _relative_error(found.coef_, exact) < 2e-7
     assert 1 <= found.n_projections_ <= (40 if m == "auto" else min(m, 40))
     t = X[:, :3].sum(axis=1)
     ridge = fitted_ridge(X, t, n_projections=m, sketch=kind, tol=1e-7)
-    assert relative_error(ridge.coef_, Ridge(solver="cholesky").fit(X, t).coef_) < 2e-7
+    assert _relative_error(ridge.coef_, Ridge(solver="cholesky").fit(X, t).coef_) < 2e-7
 
 
 @pytest.mark.exact
@@ -1344,7 +1344,7 @@ def test_each_class_against_the_rest():
         assert_array_equal(model.predict(X), model.classes_[values.argmax(axis=1)])
         assert model.score(X, y) > 0.9
     expected = RidgeClassifier(1.0).fit(X, y)
-    assert relative_error(fitted(X, y, "squared_error", tol=1e-8).coef_, expected.coef_) < 1e-7
+    assert _relative_error(fitted(X, y, "squared_error", tol=1e-8).coef_, expected.coef_) < 1e-7
 
 
 LABELS = {
@@ -1385,19 +1385,19 @@ def test_plain_solvers_are_the_algorithms(kind, intercept):
     assert one.n_iter_ == len(one.residual_history_) == 1 and one.n_projections_ == 200
     rng = np.random.default_rng(np.random.RandomState(0).randint(2**31))
     Xhat = project(X, projection(400, 200, kind, rng))
-    u = recovered_step(Problem(X, y, 40.0, LogLoss(), intercept), Xhat, np.zeros(30), np.zeros(30))
+    u = _recovery_step(_Problem(X, y, 40.0, LogLoss(), intercept), Xhat, np.zeros(30), np.zeros(30))
     assert_allclose(one.coef_[0], X.T @ u, rtol=1e-8, atol=1e-10)
     keywords = {"sketch": kind, "fit_intercept": intercept, "silent": True}
     exact = fitted(X, y, "log_loss", 20.0, tol=1e-11, fit_intercept=intercept)
-    errors = [relative_error(one.coef_, exact.coef_)]
+    errors = [_relative_error(one.coef_, exact.coef_)]
     for steps in (2, 4, 8):
         more = fitted(X, y, "log_loss", 20.0, 200, solver="iterate", max_iter=steps, **keywords)
         assert more.n_iter_ == steps or more.residual_history_[-1] <= 1e-4
-        errors.append(relative_error(more.coef_, exact.coef_))
+        errors.append(_relative_error(more.coef_, exact.coef_))
         assert errors[-1] <= more.residual_history_[-1] * 1.01
     assert errors[0] > errors[1] > errors[2] and errors[2] < 0.1
     done = fitted(X, y, "log_loss", 20.0, solver="iterate", sketch=kind, fit_intercept=intercept, tol=1e-8)
-    assert relative_error(done.coef_, exact.coef_) < 1.1e-8 and done.residual_history_[-1] <= 1e-8
+    assert _relative_error(done.coef_, exact.coef_) < 1.1e-8 and done.residual_history_[-1] <= 1e-8
     assert_allclose(done.intercept_, exact.intercept_, atol=1e-6)
 
 
@@ -1439,7 +1439,7 @@ def test_never_a_diverged_solution(seeds):
             assert f"{residual:.1e}" in str(caught[0].message) or residual < 1e-3
         else:
             assert model.residual_history_[-1] <= 1e-4
-        exact, _ = sketched_solution(X, y, lam, LOSSES[name], 0.0, intercept)
+        exact, _ = _newton_solution(X, y, lam, LOSSES[name], 0.0, intercept)
         assert size(w - exact) <= residual * size(w) * (1 + 1e-6) + 1e-9
         assert size(w - exact) <= start / lam
         outcomes["warning" if caught else "solved"] += 1
@@ -1488,10 +1488,10 @@ def test_every_form_of_the_same_data(form, solver):
         expected = fitted(X.toarray(), y, "log_loss", 10.0, **keywords)
         found = fitted(form(given), y, "log_loss", 10.0, **keywords)
         assert isinstance(found.coef_, np.ndarray) and found.coef_.dtype == np.float64
-        assert relative_error(found.coef_, expected.coef_) < 1e-7
+        assert _relative_error(found.coef_, expected.coef_) < 1e-7
         assert_allclose(found.decision_function(form(given)), expected.decision_function(X.toarray()), atol=1e-7)
         ridge = fitted_ridge(form(given), t, 20.0, **keywords)
-        assert relative_error(ridge.coef_, fitted_ridge(X.toarray(), t, 20.0, **keywords).coef_) < 1e-7
+        assert _relative_error(ridge.coef_, fitted_ridge(X.toarray(), t, 20.0, **keywords).coef_) < 1e-7
         assert_allclose(ridge.predict(form(given)), ridge.predict(X.toarray()), atol=1e-10)
 
 
@@ -1502,14 +1502,14 @@ def test_single_precision(sparse):
     t = 3 * X[:, 0] + y
     form = sp.csr_array if sparse else np.asarray
     single = form(X.astype(np.float32))
-    assert relative_error(fitted(single, y, tol=1e-8).coef_, fitted(X, y, tol=1e-8).coef_) < 1e-5
+    assert _relative_error(fitted(single, y, tol=1e-8).coef_, fitted(X, y, tol=1e-8).coef_) < 1e-5
     found = fitted(single, y)
     assert found.coef_.dtype == found.intercept_.dtype == found.decision_function(single).dtype == np.float32
     assert found.dual_coef_.dtype == np.float64
     assert found.decision_function(X).dtype == np.float64  # of data in double precision
     assert_allclose(found.decision_function(X), found.decision_function(single), atol=1e-4)
     ridge = fitted_ridge(single, t, tol=1e-8)
-    assert relative_error(ridge.coef_, Ridge().fit(X, t).coef_) < 1e-5
+    assert _relative_error(ridge.coef_, Ridge().fit(X, t).coef_) < 1e-5
     assert ridge.coef_.dtype == ridge.predict(single).dtype == np.float32
 
 
@@ -1534,7 +1534,7 @@ def test_one_sample_and_two(solver, size_):
     if size_ == 2:
         for loss in LOSSES:
             model = fitted(X, y, loss, 0.5, solver=solver, n_projections=100)
-            assert relative_error(model.coef_[0], oracle(X, np.sign(y), 1.0, loss, 0.0, True)) < 2e-4
+            assert _relative_error(model.coef_[0], oracle(X, np.sign(y), 1.0, loss, 0.0, True)) < 2e-4
             assert_array_equal(model.predict(X), y)
     one_feature = fitted(X[:, :1], y, tol=1e-8) if size_ == 2 else fitted_ridge(X[:, :1], y, tol=1e-8)
     assert one_feature.coef_.shape == ((1, 1) if size_ == 2 else (1,))
@@ -1600,11 +1600,11 @@ def test_data_of_any_size(scale, intercept):
         return
     expected = fitted(X, y, alpha=0.8, tol=1e-7, fit_intercept=intercept)
     found = fitted(scale * X, y, alpha=0.8 * scale**2, tol=1e-7, fit_intercept=intercept)
-    assert relative_error(found.coef_ * scale, expected.coef_) < 3e-7
+    assert _relative_error(found.coef_ * scale, expected.coef_) < 3e-7
     assert_allclose(found.decision_function(scale * X), expected.decision_function(X), atol=1e-5)
     t = X[:, 0] + 1
     ridge = fitted_ridge(scale * X, t, 0.8 * scale**2, tol=1e-7, fit_intercept=intercept)
-    assert relative_error(ridge.coef_ * scale, Ridge(0.8, fit_intercept=intercept).fit(X, t).coef_) < 2e-7
+    assert _relative_error(ridge.coef_ * scale, Ridge(0.8, fit_intercept=intercept).fit(X, t).coef_) < 2e-7
 
 
 @pytest.mark.parametrize("scale", [1e-150, 1e-5, 1e5, 1e150])
@@ -1624,11 +1624,11 @@ def test_data_far_from_zero(away):
     X, y, _ = labelled(40, 30, 12)
     expected = fitted(X, y, tol=1e-10)
     found = fitted(away + X, y, silent=True)
-    assert relative_error(found.coef_, expected.coef_) < 1e-3
+    assert _relative_error(found.coef_, expected.coef_) < 1e-3
     assert_allclose(found.decision_function(away + X), expected.decision_function(X), atol=1e-2)
     ridge = fitted_ridge(away + X, X[:, 0], silent=True)
     assert_allclose(ridge.predict(away + X), Ridge().fit(X, X[:, 0]).predict(X), atol=1e-2)
-    assert relative_error(ridge.coef_, Ridge().fit(X, X[:, 0]).coef_) < 1e-3
+    assert _relative_error(ridge.coef_, Ridge().fit(X, X[:, 0]).coef_) < 1e-3
 
 
 @pytest.mark.parametrize("away", [1e2, 1e4, 1e6])
@@ -1644,7 +1644,7 @@ def test_what_is_said_of_data_far_from_zero(solver, away):
         except FloatingPointError:
             assert solver != "accelerate"
             continue
-        assert caught or relative_error(model.coef_, exact) < 2e-4
+        assert caught or _relative_error(model.coef_, exact) < 2e-4
 
 
 @each_classifier_loss
@@ -1674,7 +1674,7 @@ def test_rounding_is_no_proof(seed):
     assert alpha < 1e-6 * s[-1] ** 2
     model = DualProjectionClassifier("log_loss", alpha, max_iter=10, fit_intercept=False, random_state=0)
     caught = warnings_of_fit(model, X, y)
-    assert caught or relative_error(model.coef_[0], w) < 1e-3
+    assert caught or _relative_error(model.coef_[0], w) < 1e-3
 
 
 def test_a_flat_direction_is_no_proof():
@@ -1684,8 +1684,8 @@ def test_a_flat_direction_is_no_proof():
     X, w = np.eye(60, 5) * s, t[:5]
     wrong = w + 10 * size(w) * np.eye(5)[4]
     u = np.append(wrong / s, np.zeros(55))
-    found = Problem(X, t, 1e-30, SquaredError()).solution(u)
-    assert relative_error(found.w, w) > 5
+    found = _Problem(X, t, 1e-30, SquaredError()).solution(u)
+    assert _relative_error(found.w, w) > 5
     assert size(found.w - w) <= found.residual * size(found.w)
 
 
@@ -1698,7 +1698,7 @@ def test_labels_that_depend_on_little(solver, little):
     for alpha in (1.0, 1e6):
         model = fitted(X, y, "squared_error", alpha, solver=solver, n_projections=60, fit_intercept=False, tol=1e-2)
         exact = X.T @ np.linalg.solve(X @ X.T + alpha * np.eye(30), y)
-        assert relative_error(model.coef_[0], exact) < 2e-2
+        assert _relative_error(model.coef_[0], exact) < 2e-2
 
 
 @swept("seed", [8], [0])
@@ -1879,22 +1879,22 @@ def test_warm_start():
     warm = fitted(X, y, warm_start=True, **keywords)
     assert warm.n_iter_ == cold.n_iter_  # nothing to begin from yet
     again = warm.fit(X, y)
-    assert again.n_iter_ == 1 and relative_error(again.coef_, cold.coef_) < 1e-7
+    assert again.n_iter_ == 1 and _relative_error(again.coef_, cold.coef_) < 1e-7
     near = fitted(X, y, warm_start=True, **keywords).set_params(alpha=1.001, tol=1e-3).fit(X, y)
-    assert near.n_iter_ == 1 and relative_error(near.coef_, fitted(X, y, alpha=1.001, tol=1e-9).coef_) < 1e-3
+    assert near.n_iter_ == 1 and _relative_error(near.coef_, fitted(X, y, alpha=1.001, tol=1e-9).coef_) < 1e-3
     other = warm.fit(X[:50], y[:50])  # of another number of samples: from scratch
-    assert relative_error(other.coef_, fitted(X[:50], y[:50], tol=1e-10).coef_) < 1e-7
+    assert _relative_error(other.coef_, fitted(X[:50], y[:50], tol=1e-10).coef_) < 1e-7
     other = warm.fit(X[:50] + 1, -y[:50])  # a bad start is no harm
-    assert relative_error(other.coef_, fitted(X[:50] + 1, -y[:50], tol=1e-10).coef_) < 1e-7
+    assert _relative_error(other.coef_, fitted(X[:50] + 1, -y[:50], tol=1e-10).coef_) < 1e-7
     classes = rng.integers(3, size=60)
     many = fitted(X, classes, warm_start=True, **keywords)
     assert many.fit(X, classes).n_iter_ == 1
     t = 100 * X[:, 0]
     ridge = fitted_ridge(X, t, warm_start=True, **keywords)
     assert ridge.n_iter_ > 5 and ridge.fit(X, t).n_iter_ == 1
-    assert relative_error(ridge.coef_, Ridge().fit(X, t).coef_) < 1e-7
+    assert _relative_error(ridge.coef_, Ridge().fit(X, t).coef_) < 1e-7
     halved = ridge.fit(X, t / 7)
-    assert relative_error(halved.coef_, Ridge().fit(X, t / 7).coef_) < 1e-7
+    assert _relative_error(halved.coef_, Ridge().fit(X, t / 7).coef_) < 1e-7
     few = fitted(X, y, alpha=40.0, warm_start=True, n_projections=250, solver="recover", silent=True)
     first = few.residual_history_[0]
     with warnings.catch_warnings():
@@ -2027,7 +2027,7 @@ def test_selection_by_the_weights():
     assert selector.transform(X).shape == (80, 20)
     ridge = SelectFromModel(DualProjectionRidge(random_state=0), max_features=5, threshold=-np.inf).fit(X, X[:, 7])
     assert ridge.get_support()[7]
-    naive, recovered = recover(X, np.where(y == "well", 1.0, -1.0), 30.0, LogLoss(), 150, np.random.default_rng(0))
+    naive, recovered = _recover(X, np.where(y == "well", 1.0, -1.0), 30.0, LogLoss(), 150, np.random.default_rng(0))
     full = fitted(X, y, alpha=15.0, fit_intercept=False, tol=1e-9).coef_[0]
     top = set(np.argsort(-np.abs(full))[:20])
     overlap = [len(top & set(np.argsort(-np.abs(w))[:20])) for w in (naive, recovered)]
@@ -2058,7 +2058,7 @@ def test_one_function_for_the_scale():
     X = table(4, 6)
     for factor in (1.0, 1e-149, 1e149, -1e149, 1e-49, 1e49):
         for form in (np.asarray, sp.csr_array, sp.csc_array):
-            found, scale = at_unit_scale(form(factor * X))
+            found, scale = _at_unit_scale(form(factor * X))
             assert np.log2(scale) == np.round(np.log2(scale)) and sp.issparse(found) == sp.issparse(form(X))
             assert_allclose(dense(found) / scale, factor * X, rtol=1e-12)
             assert 1e-50 < np.abs(dense(found)).max() < 1e50
@@ -2074,7 +2074,7 @@ def test_display_over_projections():
     assert display.xlabel == "number of projections"
     exact = fitted(X, y, alpha=25.0, fit_intercept=False, tol=1e-9).coef_[0]
     signs, rng = np.where(y == "well", 1.0, -1.0), np.random.default_rng(0)
-    rng_errors = [[relative_error(w, exact) for w in recover(X, signs, 50.0, LogLoss(), 50, rng)] for _ in range(9)]
+    rng_errors = [[_relative_error(w, exact) for w in _recover(X, signs, 50.0, LogLoss(), 50, rng)] for _ in range(9)]
     for values, expected in zip(display.errors.values(), np.median(rng_errors, axis=0)):
         assert 0.6 < values[1] / expected < 1.6
     assert display.errors["recovered"][2] < 1e-8  # the identity

@@ -57,18 +57,18 @@ from fsel_book import (
     rand_sampling,
     row_space,
 )
-from fsel_book.certificates import COLORS
+from fsel_book.certificates import _METHOD_COLORS
 from fsel_book.dual_set import (
-    DUAL_RULES,
+    _DUAL_RULES,
     LENGTH_SHARE,
-    LowerBarrier,
-    column_prices,
-    det_draws,
+    _column_prices,
+    _compressed_targets,
+    _det_draws,
+    _LowerBarrier,
+    _orthonormal_basis,
+    _rand_draws,
+    _residual_drift,
     det_promise,
-    drift,
-    few_columns,
-    orthonormal_columns,
-    rand_draws,
     rand_promise,
 )
 from fsel_book.leverage import leverage_promise
@@ -80,7 +80,7 @@ RULES = ["first", "best", "components", "target"]  # of the selector
 EXACT_RULES = ["first", "best"]  # those that the literal version has, too
 every_rule = pytest.mark.parametrize("rule", RULES)
 exact_rules = pytest.mark.parametrize("rule", EXACT_RULES)
-every_dual_rule = pytest.mark.parametrize("rule", DUAL_RULES)
+every_dual_rule = pytest.mark.parametrize("rule", _DUAL_RULES)
 
 
 # ---------------------------------------------------------------- lengths of residuals
@@ -128,7 +128,7 @@ def breaks_the_lemma(V, lengths, sampling, r):
     k = V.shape[1]
     promised = (1 - np.sqrt(k / r)) ** 2
     low, spent = kept_and_spent(V, lengths, sampling)
-    prices = column_prices(leverage(V), lengths / (lengths.max() or 1.0), r)
+    prices = _column_prices(leverage(V), lengths / (lengths.max() or 1.0), r)
     paid = np.sum(sampling.weights * prices[sampling.indices])
     found = {
         "lower": low < promised * (1 - 1e-9),
@@ -317,7 +317,7 @@ def test_ties_close_to_the_fewest_draws_are_settled_alike(k, more):
 def test_the_literal_version_takes_the_feasible_column_of_lowest_index():
     V = orthonormal(40, 3, np.random.default_rng(0))
     lengths = np.abs(np.random.default_rng(1).standard_normal(40))
-    barrier, prices = LowerBarrier(3, 8), column_prices(leverage(V), lengths / lengths.max(), 8)
+    barrier, prices = _LowerBarrier(3, 8), _column_prices(leverage(V), lengths / lengths.max(), 8)
     expected = []
     for _ in range(8):
         feasible = np.flatnonzero(barrier.lower_upper(V)[0] >= prices)
@@ -333,8 +333,8 @@ def test_the_first_rule_goes_by_length_for_the_price():
         rng = np.random.default_rng(seed)
         V, lengths = heavy(50, 4, rng), np.abs(rng.standard_normal(50))
         ratio = leverage(V) / (lengths**2 / np.sum(lengths**2) * (1 - LENGTH_SHARE) + LENGTH_SHARE * leverage(V) / 4)
-        barrier = LowerBarrier(4, 9)
-        prices = column_prices(leverage(V), lengths / lengths.max(), 9)
+        barrier = _LowerBarrier(4, 9)
+        prices = _column_prices(leverage(V), lengths / lengths.max(), 9)
         feasible = barrier.lower_upper(V)[0] >= prices
         expected = next(i for i in np.argsort(-ratio) if feasible[i])
         assert det_sampling(V, lengths, 9, "first").indices[0] == expected
@@ -344,7 +344,7 @@ def test_the_best_rule_takes_the_largest_slack():
     for seed in range(20):
         rng = np.random.default_rng(seed)
         V, lengths = heavy(50, 4, rng), np.abs(rng.standard_normal(50))
-        slack = LowerBarrier(4, 9).lower_upper(V)[0] - column_prices(leverage(V), lengths / lengths.max(), 9)
+        slack = _LowerBarrier(4, 9).lower_upper(V)[0] - _column_prices(leverage(V), lengths / lengths.max(), 9)
         assert det_sampling(V, lengths, 9, "best").indices[0] == np.argmax(slack)
 
 
@@ -360,7 +360,7 @@ def test_prices_add_up():
             for make in RESIDUALS.values():
                 lengths = make(V, rng)
                 for r in (k + 1, 3 * k, 100 * k):
-                    prices = column_prices(leverage(V), lengths / (lengths.max() or 1.0), r)
+                    prices = _column_prices(leverage(V), lengths / (lengths.max() or 1.0), r)
                     assert np.sum(prices) == pytest.approx(1 - np.sqrt(k / r), rel=1e-9)
                     assert np.all(prices[leverage(V) > NEGLIGIBLE] > 0)
 
@@ -369,16 +369,16 @@ def test_prices_are_the_formula():
     V, a = heavy(12, 3, np.random.default_rng(0)), np.arange(12.0)
     kept = 1 - np.sqrt(3 / 10)
     expected = kept * ((1 - LENGTH_SHARE) * a**2 / np.sum(a**2) + LENGTH_SHARE * leverage(V) / 3)
-    assert_allclose(column_prices(leverage(V), a, 10), expected, rtol=1e-12)
-    assert_allclose(column_prices(leverage(V), 0 * a, 10), kept * leverage(V) / 3, rtol=1e-12)
+    assert_allclose(_column_prices(leverage(V), a, 10), expected, rtol=1e-12)
+    assert_allclose(_column_prices(leverage(V), 0 * a, 10), kept * leverage(V) / 3, rtol=1e-12)
     assert 0 < LENGTH_SHARE <= 1e-6
 
 
 def steps(V, lengths, r, rule):
     """The states of a run: the barrier before each pick, with the prices and the pick; at the end no pick."""
-    space, prices = RowSpace.from_basis(V), column_prices(leverage(V), lengths / (lengths.max() or 1.0), r)
+    space, prices = RowSpace.from_basis(V), _column_prices(leverage(V), lengths / (lengths.max() or 1.0), r)
     extra = {"targets": np.eye(V.shape[1])} if rule == "closest" else {}
-    search, barrier = DUAL_RULES[rule](space, None, prices, **extra), LowerBarrier(V.shape[1], r)
+    search, barrier = _DUAL_RULES[rule](space, None, prices, **extra), _LowerBarrier(V.shape[1], r)
     for _ in range(r):
         i, v = search.pick(barrier)
         yield barrier, prices, i
@@ -431,7 +431,7 @@ def test_the_barrier_argument(rule):
 
 def test_a_step_moves_B_by_the_weight_it_returns():
     V = heavy(40, 5, np.random.default_rng(4))
-    barrier = LowerBarrier(5, 11)
+    barrier = _LowerBarrier(5, 11)
     (lower, _), price = barrier.lower_upper(V), 0.001
     t = barrier.add(V[3], price)
     assert 1 / t == pytest.approx((lower[3] + price) / 2)  # half-way between price and lower
@@ -538,7 +538,7 @@ def test_the_closest_rule_against_least_squares(make):
         T = np.random.default_rng(seed).standard_normal((15, t))
         space = row_space(make(X), k)
         V, lengths = space.basis(), space.residual_norms
-        prices, barrier, chosen = column_prices(leverage(V), lengths / lengths.max(), r), LowerBarrier(k, r), []
+        prices, barrier, chosen = _column_prices(leverage(V), lengths / lengths.max(), r), _LowerBarrier(k, r), []
         for _ in range(r):
             feasible = barrier.lower_upper(V)[0] >= prices
             i = np.argmin(np.where(feasible, remainders(X, chosen, T), np.inf))
@@ -593,8 +593,8 @@ def test_as_many_targets_as_there_are_count_by_their_products_only():
         DSFSelector(12, rank=4, rule="target").fit(X, Y @ orthonormal(7, 7, np.random.default_rng(2))).selected_, plain
     )
     wide = Y @ orthonormal(50, 7, np.random.default_rng(3)).T
-    assert few_columns(wide).shape == (20, 20) and few_columns(Y) is Y
-    assert_allclose(few_columns(wide) @ few_columns(wide).T, wide @ wide.T, atol=1e-12)
+    assert _compressed_targets(wide).shape == (20, 20) and _compressed_targets(Y) is Y
+    assert_allclose(_compressed_targets(wide) @ _compressed_targets(wide).T, wide @ wide.T, atol=1e-12)
     assert_array_equal(DSFSelector(12, rank=4, rule="target").fit(X, wide).selected_, plain)
 
 
@@ -606,7 +606,7 @@ each_span = pytest.mark.parametrize("span", SPANS)
 @each_span
 def test_orthonormal_columns(span):
     C = SPANS[span]
-    Q = orthonormal_columns(C)
+    Q = _orthonormal_basis(C)
     assert_allclose(Q.T @ Q, np.eye(Q.shape[1]), atol=1e-12)
     assert Q.shape[1] == np.linalg.matrix_rank(C / np.maximum(np.linalg.norm(C, axis=0), 1e-300), tol=1e-9)
     lengths = np.maximum(np.linalg.norm(C, axis=0), 1e-300)
@@ -746,11 +746,11 @@ def test_the_promise_is_what_the_theorem_says():
 @pytest.mark.parametrize("k", [1, 2, 10, 47])
 @pytest.mark.parametrize("epsilon", [0.05, 0.3, 0.5, 0.9, 1 - 1e-9])
 def test_draws_are_the_fewest_that_keep_the_promise(k, epsilon):
-    r = det_draws(k, epsilon)
+    r = _det_draws(k, epsilon)
     assert r > k and det_promise(k, r).lower >= (1 - epsilon) * (1 - 1e-9)
     assert r == k + 1 or det_promise(k, r - 1).lower < 1 - epsilon
     for delta in (0.01, 0.5):
-        r = rand_draws(k, epsilon, delta)
+        r = _rand_draws(k, epsilon, delta)
         assert r > k and rand_promise(k, r, delta).lower >= 1 - epsilon - 1e-9
         assert r == k + 1 or rand_promise(k, r - 1, delta).lower < 1 - epsilon
 
@@ -1006,8 +1006,8 @@ def test_the_drift_of_a_sketched_space_is_measured():
     E = X - U @ (U.T @ X)
     expected = np.linalg.norm(E @ V) / np.linalg.norm(E)
     assert 1e-6 < expected < 0.2
-    assert drift(space) == pytest.approx(expected, rel=1e-6)
-    assert drift(row_space(X, 40)) == 0
+    assert _residual_drift(space) == pytest.approx(expected, rel=1e-6)
+    assert _residual_drift(row_space(X, 40)) == 0
     selector = RSFSelector(300, rank=40, delta=0.1, random_state=0).fit(X)
     promise = rand_promise(40, 300, 0.1, expected)
     assert selector.certificate_.promise.cross == pytest.approx(promise.cross, rel=1e-6)
@@ -1122,7 +1122,7 @@ def seen(color, sight):
 @pytest.mark.parametrize("sight", SIGHTS)
 def test_colours_of_the_chapter_can_be_told_apart(sight):
     """Units of CIE Lab: 15 between any two of its figures, 18 between that of RSF and those of the other chapters."""
-    color = {name: seen(value, sight) for name, value in COLORS.items()}
+    color = {name: seen(value, sight) for name, value in _METHOD_COLORS.items()}
     for a, b in itertools.combinations(["DSF", "RSF", "largest leverages", "pivoted QR"], 2):
         assert np.linalg.norm(color[a] - color[b]) > 15, (a, b)
     for other in color.keys() - {"RSF"}:

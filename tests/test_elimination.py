@@ -19,24 +19,24 @@ from sklearn.datasets import load_diabetes
 from sklearn.metrics.pairwise import rbf_kernel
 
 from fsel_book.elimination import (
-    Bounds,
-    Reduced,
+    _CandidateBounds,
+    _ReducedKernels,
+    _tighten,
+    _tighten_alone,
     guyon_rfe,
     risk_rfe,
     risk_rfe_reference,
     squared_linear_path,
-    tighten,
-    tighten_alone,
 )
 from fsel_book.kernel_machines import (
     EmpiricalRisk,
-    best_intercept,
+    _best_intercept,
+    _cold_fit,
+    _is_feasible,
+    _libsvm_fit,
+    _reference_fit,
+    _warm_started_fit,
     duality_gap,
-    first_fit,
-    is_feasible,
-    libsvm_fit,
-    reference_fit,
-    warm_fit,
 )
 from fsel_book.kernels import (
     LinearKernel,
@@ -64,12 +64,12 @@ def test_same_order_and_values_as_refitting_everything(seed):
 def test_bounds_are_bounds_and_are_attained_by_feasible_points(seed):
     X, kernel, loss, intercept = problem(seed)
     d, sums = X.shape[1], RunningSums(kernel, X)
-    reduced = Reduced(sums, sums.matrix())
+    reduced = _ReducedKernels(sums, sums.matrix())
     matrices = sums.removals()
-    exact = np.array([first_fit(K, loss, intercept)[1] for K in matrices])
-    bounds = Bounds(reduced, loss, first_fit(reduced.K, loss, intercept)[0], intercept)
+    exact = np.array([_cold_fit(K, loss, intercept)[1] for K in matrices])
+    bounds = _CandidateBounds(reduced, loss, _cold_fit(reduced.K, loss, intercept)[0], intercept)
     before = bounds.values.copy()
-    for stage in (None, lambda: tighten(bounds, np.arange(d)), lambda: [tighten_alone(bounds, c) for c in range(d)]):
+    for stage in (None, lambda: _tighten(bounds, np.arange(d)), lambda: [_tighten_alone(bounds, c) for c in range(d)]):
         if stage:
             stage()
         assert (bounds.values <= exact + 1e-9 * unit(loss)).all()
@@ -87,9 +87,9 @@ def test_bounds_are_bounds_and_are_attained_by_feasible_points(seed):
 def test_accepted_fits_satisfy_the_optimality_conditions(seed):
     X, kernel, loss, intercept = problem(seed)
     K = RunningSums(kernel, X).matrix()
-    u, value, exact = first_fit(K, loss, intercept)
+    u, value, exact = _cold_fit(K, loss, intercept)
     f = K @ u
-    b = best_intercept(loss, f) if intercept else 0.0
+    b = _best_intercept(loss, f) if intercept else 0.0
     assert exact and abs(loss.dual(K, u) - value) < 1e-12 * unit(loss)
     assert -1e-12 * unit(loss) <= duality_gap(K, loss, u, intercept) <= 2 * loss.gap
     # Fenchel's inequality, sample by sample: the gap is a sum of these, none below zero
@@ -161,7 +161,7 @@ def test_closed_forms_against_refits(seed):
     assert done.left[-1] == 1 and len(done.order) == d - 1
     for value, left in list(zip(done.values, done.left, strict=True))[:: max(1, d // 8)]:
         K = LinearKernel()(np.delete(X, done.order[: d - left], axis=1))
-        assert abs(value - reference_fit(K, loss, intercept)[1]) < 1e-8 * unit(loss)
+        assert abs(value - _reference_fit(K, loss, intercept)[1]) < 1e-8 * unit(loss)
     if d < 12:
         assert done.order == risk_rfe_reference(X, [loss], LinearKernel(), 1, step, intercept=intercept)[0]
 
@@ -174,7 +174,7 @@ def test_the_swept_path_is_brought_up_to_date():
     done = squared_linear_path(X, loss)
     for value, left in list(zip(done.values, done.left, strict=True))[::20]:
         K = LinearKernel()(np.delete(X, done.order[: 300 - left], axis=1))
-        assert abs(value - reference_fit(K, loss, True)[1]) < 2e-7 * unit(loss)
+        assert abs(value - _reference_fit(K, loss, True)[1]) < 2e-7 * unit(loss)
 
 
 def test_guyon_is_its_definition():
@@ -184,7 +184,7 @@ def test_guyon_is_its_definition():
         loss, left = EmpiricalRisk("hinge", np.sign(X[:, 0] * X[:, 1]), 2.0), list(range(5))
         while len(left) > 1:
             K = rbf_kernel(X[:, left], gamma=0.4)
-            u = libsvm_fit(K, loss)
+            u = _libsvm_fit(K, loss)
             falls = [u @ (K - rbf_kernel(np.delete(X[:, left], c, axis=1), gamma=0.4)) @ u for c in range(len(left))]
             left.pop(int(np.argmin(falls)))
         assert set(range(5)) - set(guyon_rfe(X, [loss], RBFKernel(0.4)).order) == set(left)
@@ -208,7 +208,7 @@ def own_gap(K, loss, u, intercept):
 @swept("data", ["wine"], ["breast cancer", "diabetes"])
 def test_raw_data_at_every_C(data, name, kernel, monkeypatch):
     """Every fit exact, no warning, the order of the literal algorithm."""
-    fits, fit = [], warm_fit
+    fits, fit = [], _warm_started_fit
 
     def watched(K, loss, u, intercept, enough=np.inf):
         found = fit(K, loss, u, intercept, enough)
@@ -224,7 +224,7 @@ def test_raw_data_at_every_C(data, name, kernel, monkeypatch):
         fits.clear()
         fast = risk_rfe(X, [loss], form, intercept=intercept)
         for K, u in fits:
-            assert is_feasible(u, *loss.box(), intercept)
+            assert _is_feasible(u, *loss.box(), intercept)
             assert own_gap(K, loss, u, intercept) <= 2 * loss.gap + 1000 * rounding_of_gap(K, loss, u), (data, C)
         assert fast.order == risk_rfe_reference(X, [loss], form, intercept=intercept)[0], (data, C)
 

@@ -24,22 +24,22 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import rbf_kernel
 
-from fsel_book.elimination import Bounds, Reduced
+from fsel_book.elimination import _CandidateBounds, _ReducedKernels
 from fsel_book.kernel_machines import (
-    BorderedInverse,
     EmpiricalRisk,
-    NormalSystem,
-    Position,
-    active_set_fit,
-    broken,
+    _active_set_fit,
+    _BorderedInverse,
+    _cold_fit,
+    _DualPoint,
+    _interior_point_fit,
+    _is_feasible,
+    _libsvm_fit,
+    _nearest_feasible,
+    _NormalSystem,
+    _reference_fit,
+    _violated_conditions,
+    _warm_started_fit,
     duality_gap,
-    feasible,
-    first_fit,
-    interior_point_fit,
-    is_feasible,
-    libsvm_fit,
-    reference_fit,
-    warm_fit,
 )
 from fsel_book.kernels import (
     RBFKernel,
@@ -57,10 +57,10 @@ def test_interior_point_closes_the_gap_on_low_rank(C, number, intercept):
     for seed in range(3):
         X, loss = thin(seed, C, number)
         K = X @ X.T
-        u, value, closed = interior_point_fit(K, loss, intercept)
-        assert closed and is_feasible(u, *loss.box(), intercept)
+        u, value, closed = _interior_point_fit(K, loss, intercept)
+        assert closed and _is_feasible(u, *loss.box(), intercept)
         limit = value - 1e-3 * unit(loss)
-        early, bound, _ = interior_point_fit(K, loss, intercept, limit)
+        early, bound, _ = _interior_point_fit(K, loss, intercept, limit)
         assert limit < bound <= value + 1e-9 * unit(loss)
         assert_allclose(bound, loss.dual(K, early), atol=1e-9 * unit(loss))
 
@@ -89,28 +89,28 @@ def sharp_problem(seed):
     lo, hi = loss.box()
     intercept = seed % 13 < 8
     start = rng.uniform(np.maximum(lo, -1), np.minimum(hi, 1)) if seed % 2 else np.zeros(n)
-    return K, loss, feasible(start, lo, hi, 0.0 if intercept else None), intercept
+    return K, loss, _nearest_feasible(start, lo, hi, 0.0 if intercept else None), intercept
 
 
 @pytest.mark.parametrize("block", range(10))
 def test_changing_one_entry_at_a_time_reaches_the_optimum(block):
     for seed in range(20 * block, 20 * block + 20):
         K, loss, start, intercept = sharp_problem(seed)
-        u, value, exact = active_set_fit(K, loss, start, intercept)
+        u, value, exact = _active_set_fit(K, loss, start, intercept)
         assert exact and duality_gap(K, loss, u, intercept) < 2 * loss.gap, seed
-        assert is_feasible(u, *loss.box(), intercept), seed
-        assert value > reference_fit(K, loss, intercept)[1] - 2 * loss.gap, seed
+        assert _is_feasible(u, *loss.box(), intercept), seed
+        assert value > _reference_fit(K, loss, intercept)[1] - 2 * loss.gap, seed
         before = loss.dual(K, start)
         limit = before + 0.5 * (value - before)
-        early, bound, done = active_set_fit(K, loss, start, intercept, limit)
-        assert is_feasible(early, *loss.box(), intercept), seed
+        early, bound, done = _active_set_fit(K, loss, start, intercept, limit)
+        assert _is_feasible(early, *loss.box(), intercept), seed
         assert_allclose(bound, loss.dual(K, early), atol=1e-9 * unit(loss))
         assert limit < bound <= value + loss.gap or value - before < 1e-9 * unit(loss), seed
         assert not done or bound > value - 2 * loss.gap, seed
 
 
 def test_every_move_raises_the_dual_and_keeps_its_books(monkeypatch):
-    moves, move = [], Position.move
+    moves, move = [], _DualPoint.move
 
     def watched(now, rows, moving, d, t):
         before = now.value
@@ -121,10 +121,10 @@ def test_every_move_raises_the_dual_and_keeps_its_books(monkeypatch):
         moves.append(now.value - before)
         return k
 
-    monkeypatch.setattr(Position, "move", watched)
+    monkeypatch.setattr(_DualPoint, "move", watched)
     for seed in (1, 2, 5, 9):
         K, loss, start, intercept = sharp_problem(seed)
-        active_set_fit(K, loss, start, intercept)
+        _active_set_fit(K, loss, start, intercept)
     assert len(moves) > 100 and min(moves) > -1e-9
 
 
@@ -133,7 +133,7 @@ def test_the_bordered_inverse_follows():
     B = rng.standard_normal((30, 12))
     K = B @ B.T
     for intercept in (False, True):
-        system = BorderedInverse(K, 1e-3, intercept, [])
+        system = _BorderedInverse(K, 1e-3, intercept, [])
         for _ in range(300):
             F = system.F
             if len(F) and rng.random() < 0.45:
@@ -164,7 +164,7 @@ def test_slopes_where_the_minimiser_is():
             y = rng.choice([-1.0, 1.0], 40) if name == "squared_hinge" else rng.uniform(-1, 1, 40)
             K = RBFKernel(20.0)(X)
             loss = EmpiricalRisk(name, y, 1 / (2 * 40 * lam))
-            u = reference_fit(K, loss, False)[0]
+            u = _reference_fit(K, loss, False)[0]
             assert lam * (u @ K @ u) <= 1 and np.abs(K @ u).max() <= lam**-0.5
             assert np.abs(loss.slopes(K @ u)).max() <= 2 * (1 + lam**-0.5)
             assert (loss.loss.value(y, np.linspace(-9, 9, 40)) >= 0).all()
@@ -177,11 +177,11 @@ def test_oracles_agree():
     K, y = rbf_kernel(X), np.sign(X[:, 0] + rng.normal(size=40))
     for C in (0.1, 10.0):
         loss = EmpiricalRisk("hinge", y, C)
-        u = libsvm_fit(K, loss)
+        u = _libsvm_fit(K, loss)
         assert duality_gap(K, loss, u, True) < 1e-6 * unit(loss)
-        for other in (reference_fit(K, loss, False)[0], warm_fit(K, loss, u, False)[0]):
+        for other in (_reference_fit(K, loss, False)[0], _warm_started_fit(K, loss, u, False)[0]):
             assert duality_gap(K, loss, other, False) < 1e-9 * unit(loss)
-    u = reference_fit(K, EmpiricalRisk("squared_error", y, 2.0), False)[0]
+    u = _reference_fit(K, EmpiricalRisk("squared_error", y, 2.0), False)[0]
     assert_allclose(u, KernelRidge(alpha=0.25, kernel="precomputed").fit(K, y).dual_coef_, rtol=1e-8)
 
 
@@ -189,17 +189,17 @@ def test_a_fit_is_not_given_up_for_a_point_that_is_not_feasible():
     """Here a guess leaves no room for the sum to be zero; its dual value is above the optimum and proves nothing."""
     X, kernel, loss, _ = problem(66)
     sums = RunningSums(kernel, X)
-    bounds = Bounds(Reduced(sums, sums.matrix()), loss, first_fit(sums.matrix(), loss, True)[0], True)
+    bounds = _CandidateBounds(_ReducedKernels(sums, sums.matrix()), loss, _cold_fit(sums.matrix(), loss, True)[0], True)
     K = sums.removals([2])[0]
-    optimum = first_fit(K, loss, True)[1]
-    u, value, exact = warm_fit(K, loss, bounds.start(2), True, optimum + 0.1)
+    optimum = _cold_fit(K, loss, True)[1]
+    u, value, exact = _warm_started_fit(K, loss, bounds.start(2), True, optimum + 0.1)
     assert exact and abs(value - optimum) < 1e-9 * unit(loss) and abs(u.sum()) < 1e-12
 
 
 def test_broken_names_each_condition():
     loss = EmpiricalRisk("hinge", np.ones(4), 1.0)
     u, free = np.array([1.5, -0.5, 0.0, 1.0]), np.array([True, True, False, False])
-    *_, over, under, rise, fall = broken(loss, u, np.ones(4), free, np.array([0.0, 0.0, 0.5, -0.5]))
+    *_, over, under, rise, fall = _violated_conditions(loss, u, np.ones(4), free, np.array([0.0, 0.0, 0.5, -0.5]))
     assert_array_equal([over, under, rise, fall], np.eye(4, dtype=bool))
 
 
@@ -239,7 +239,7 @@ def test_values_are_those_of_a_conic_solver(name, kernel):
         loss, K = raw_loss(name, signs, numbers, C), kernel_of(kernel, X, "scale", 3, 0.0, None)(X)
         above = conic_machine(K, loss, intercept)
         solved += above is not None
-        for u, value, exact in (reference_fit(K, loss, intercept), first_fit(K, loss, intercept)):
+        for u, value, exact in (_reference_fit(K, loss, intercept), _cold_fit(K, loss, intercept)):
             assert exact and abs(value - exact_dual(K, loss, u)) < 1e-10 * unit(loss) + rounding_of_gap(K, loss, u)
             slack = 1e-8 * unit(loss) + rounding_of_gap(K, loss, u)
             assert above is None or -slack < above - value < slack, (data, C, intercept)
@@ -252,7 +252,7 @@ def test_the_interior_point_does_not_go_in_circles(kernel, features, intercept):
     X, y = load_breast_cancer(return_X_y=True)
     K = kernel_of(kernel, X[::12, :8], "scale", 3, 0.0, None)(X[::12, features])
     for C in 10.0 ** np.arange(2, 7, 0.1):
-        assert interior_point_fit(K, EmpiricalRisk("squared_hinge", np.where(y[::12], 1.0, -1.0), C), intercept)[2], C
+        assert _interior_point_fit(K, EmpiricalRisk("squared_hinge", np.where(y[::12], 1.0, -1.0), C), intercept)[2], C
 
 
 def test_the_second_solve_takes_rounding_errors_away():
@@ -260,7 +260,7 @@ def test_the_second_solve_takes_rounding_errors_away():
     X, signs, _ = raw("wine", 13)
     form = kernel_of("rbf", X, "scale", 3, 0.0, None)
     for features in ([0, 2, 4, 6], [0, 3, 4, 6], [4, 5, 6, 7]):
-        assert interior_point_fit(form(X[:, features]), EmpiricalRisk("hinge", signs, 1e6), True)[2], features
+        assert _interior_point_fit(form(X[:, features]), EmpiricalRisk("hinge", signs, 1e6), True)[2], features
 
 
 def test_values_from_a_fit_far_from_rounding():
@@ -269,8 +269,8 @@ def test_values_from_a_fit_far_from_rounding():
         X, signs, numbers = raw(data, 8)
         loss, K = raw_loss(name, signs, numbers, C), X @ X.T
         for intercept in (True, False):
-            value = reference_fit(K, loss, intercept)[1]
-            assert abs(first_fit(K, loss, intercept)[1] - value) <= 2 * loss.tie, (name, data, C)
+            value = _reference_fit(K, loss, intercept)[1]
+            assert abs(_cold_fit(K, loss, intercept)[1] - value) <= 2 * loss.tie, (name, data, C)
 
 
 @pytest.mark.filterwarnings("error")
@@ -283,7 +283,7 @@ def test_one_class_of_many_and_few_features():
         K = RBFKernel(0.1)(X)
         for c in range(6):
             loss = EmpiricalRisk("hinge", np.where(label == c, 1.0, -1.0), C)
-            u, _, exact = first_fit(K, loss, True)
+            u, _, exact = _cold_fit(K, loss, True)
             assert exact and duality_gap(K, loss, u, True) < 2 * loss.gap + 1000 * rounding_of_gap(K, loss, u)
 
 
@@ -295,7 +295,7 @@ def test_single_entries_where_nearly_all_samples_are_free(d):
     X[30:] -= X[30:].mean(axis=0) - X[:30].mean(axis=0)
     y = np.where(np.arange(330) < 30, 1.0, -1.0)
     loss, K = EmpiricalRisk("hinge", y, 1.0), X @ X.T
-    u, value, exact = active_set_fit(K, loss, np.where(y > 0, 1.0, -0.1), True)
+    u, value, exact = _active_set_fit(K, loss, np.where(y > 0, 1.0, -0.1), True)
     assert exact and duality_gap(K, loss, u, True) < 2 * loss.gap
     assert_allclose(value, 60, rtol=1e-9)
 
@@ -304,7 +304,7 @@ def test_the_normal_system_where_one_sample_outweighs_the_rest():
     """The identity is lost beside 1e17, and with it Cholesky's factor. Here w has to be orthogonal to the first row."""
     G, v = np.array([[1.0, 1.0], [0.3, -0.2]]), np.array([1.0, -1.0])
     for heavy in (1e12, 1e17, 1e22):
-        w, b = NormalSystem(G, np.array([heavy, 2.0]), False).solve(v, 0.0)
+        w, b = _NormalSystem(G, np.array([heavy, 2.0]), False).solve(v, 0.0)
         assert_allclose(w, v / (1 + (G[1] @ v) ** 2), atol=1e-3 if heavy < 1e17 else 1e-6)
         assert b == 0
 
@@ -331,10 +331,10 @@ def test_rounded_hinges_against_a_generic_optimiser(kind, mu, intercept):
 
     options = dict(gtol=1e-8, maxiter=5000)
     found = minimize(objective, np.zeros(G.shape[1] + 1), jac=True, method="BFGS", options=options)
-    for start in (np.zeros(50), first_fit(near, risk, intercept)[0], reference_fit(K, risk, intercept)[0]):
-        u, value, exact = warm_fit(K, risk, start, intercept)
-        assert exact and is_feasible(u, *risk.box(), intercept)
+    for start in (np.zeros(50), _cold_fit(near, risk, intercept)[0], _reference_fit(K, risk, intercept)[0]):
+        u, value, exact = _warm_started_fit(K, risk, start, intercept)
+        assert exact and _is_feasible(u, *risk.box(), intercept)
         assert duality_gap(K, risk, u, intercept) < 2 * risk.gap
         assert_allclose(value, found.fun, rtol=1e-8)
-        assert_allclose(value, reference_fit(K, risk, intercept)[1], atol=2 * risk.gap)
+        assert_allclose(value, _reference_fit(K, risk, intercept)[1], atol=2 * risk.gap)
         assert_allclose(K @ u, G @ found.x[:-1], atol=1e-3)

@@ -21,7 +21,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from fsel_book import bss, certify, largest_leverages, leverage_sampling, row_space
-from fsel_book.leverage import kl, largest_draws, largest_promise, leverage_draws, leverage_promise
+from fsel_book.leverage import _bernoulli_kl, _largest_draws, _leverage_draws, largest_promise, leverage_promise
 
 # ---------------------------------------------------------------- drawing
 
@@ -96,7 +96,7 @@ def test_the_promise_solves_the_equation_of_the_theorem():
     for l, r, delta in ((2, 50, 0.01), (10, 400, 0.1), (100, 5000, 0.01), (3, 100_000, 0.5)):
         promise = leverage_promise(l, r, delta)
         for edge in (promise.lower, promise.upper):
-            assert r * kl(edge / l, 1 / l) == pytest.approx(np.log(2 * l / delta), rel=1e-6)
+            assert r * _bernoulli_kl(edge / l, 1 / l) == pytest.approx(np.log(2 * l / delta), rel=1e-6)
         assert promise.lower < 1 < promise.upper
     assert leverage_promise(5, 3).lower == 0 and leverage_promise(5, 3).upper == pytest.approx(5)
     one = leverage_promise(1, 4)
@@ -121,7 +121,7 @@ def test_the_promise_is_monotone():
 
 def test_draws_are_the_fewest_that_keep_the_promise():
     for l, eps, delta in ((2, 0.5, 0.01), (10, 0.3, 0.1), (50, 0.9, 0.01), (1, 0.5, 0.1)):
-        r = leverage_draws(l, eps, delta)
+        r = _leverage_draws(l, eps, delta)
         assert leverage_promise(l, r, delta).eps <= eps + 1e-9
         assert r == l + 1 or leverage_promise(l, r - 1, delta).eps > eps
 
@@ -235,7 +235,7 @@ def test_auto_takes_the_fewest_of_the_largest_leverages(rank, eps):
     left_out = scores.sum() - np.r_[0, np.cumsum(scores)]
     fewest = max(rank, int(np.flatnonzero(left_out <= eps + 1e-12)[0]))
     assert largest.make("auto", rank=rank, eps=eps).fit(X).n_draws_ == fewest
-    assert largest_draws(row_space(X, rank), eps) == fewest
+    assert _largest_draws(row_space(X, rank), eps) == fewest
 
 
 def test_the_largest_leverages_promise_nothing_where_most_is_left_out():

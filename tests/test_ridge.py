@@ -35,8 +35,8 @@ from fsel_book import (
     risk_bound,
     row_space,
 )
-from fsel_book.certificates import COLORS
-from fsel_book.ridge import RidgeRisk, interval_of_matrices, largest_image, remaining
+from fsel_book.certificates import _METHOD_COLORS
+from fsel_book.ridge import RidgeRisk, _largest_image, _matrix_interval, _residual_share
 
 EPS = np.finfo(float).eps
 
@@ -259,9 +259,9 @@ def test_risk_takes_arrays_of_any_library(dense_library):
 
 
 def test_what_is_left_of_each_direction():
-    assert_array_equal(remaining(np.array([0.0, 1.0, 3.0]), 1.0), [1, 0.5, 0.25])
-    assert_array_equal(remaining(np.array([0.0, 2.0]), 0.0), [1, 0])
-    assert_array_equal(remaining(np.array([0.0, 2.0]), np.array([[0.0], [2.0]])), [[1, 0], [1, 0.5]])
+    assert_array_equal(_residual_share(np.array([0.0, 1.0, 3.0]), 1.0), [1, 0.5, 0.25])
+    assert_array_equal(_residual_share(np.array([0.0, 2.0]), 0.0), [1, 0])
+    assert_array_equal(_residual_share(np.array([0.0, 2.0]), np.array([[0.0], [2.0]])), [[1, 0], [1, 0.5]])
 
 
 # ---------------------------------------------------------------- the bound on the risk
@@ -343,7 +343,7 @@ def test_worst_bias_at_any_size():
         mu, c = mu * 10 ** rng.uniform(-30, 30), c * 10 ** rng.uniform(-30, 30)
         b = rng.choice([b, 1e12, np.inf])
         N = mu.max() * 10 ** rng.choice([rng.uniform(-200, 200), rng.uniform(-20, 20)])
-        bound = largest_image(c, *interval_of_matrices(mu, N, a, b))
+        bound = _largest_image(c, *_matrix_interval(mu, N, a, b))
         C, D = between(mu, N, a, b)
         for W in (any_contraction(len(mu), rng), worst_contraction(mu, c, N, a, b)):
             image = np.sum((C * c + np.sqrt(D) * (W @ (np.sqrt(D) * c))) ** 2)
@@ -435,7 +435,7 @@ def test_the_two_simpler_bounds_are_above_the_exact_one():
         mu, c, a, b = any_problem(rng)
         n, N = len(mu), mu.max() * 10 ** rng.uniform(-8, 8)
         C, D = between(mu, N, a, b)
-        exact = largest_image(c, *interval_of_matrices(mu, N, a, b)) * (1 - 1e-9)
+        exact = _largest_image(c, *_matrix_interval(mu, N, a, b)) * (1 - 1e-9)
         assert exact <= (np.linalg.norm(C * c) + np.sqrt(D.max() * np.sum(D * c**2))) ** 2
         short = n * (N / n) * np.sum(c**2 / (a * mu + N))
         assert exact <= short
@@ -1173,7 +1173,7 @@ def test_risk_curves_draw_what_they_are_given():
             assert_array_equal(line.get_xdata(), alphas)
             assert_array_equal(line.get_ydata(), values)
             assert line.get_linestyle() == style
-            assert line.get_color() == COLORS.get(name, line.get_color())
+            assert line.get_color() == _METHOD_COLORS.get(name, line.get_color())
         assert len({line.get_color() for line in drawn}) == 1
     assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == list(risks)
     ax = display.figure_.add_subplot()

@@ -22,25 +22,25 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from fsel_book.arrays import to_numpy
 from fsel_book.certificates import certify
-from fsel_book.dual_set import inverse_by_halves
+from fsel_book.dual_set import _recursive_inverse
 from fsel_book.sparsification import (
+    _RULES,
+    _SLACK_BITS,
     NEGLIGIBLE,
-    RULES,
-    SLACK_BITS,
-    Barriers,
     BSSSelector,
-    LargestNorm,
-    LargestSlack,
-    LeverageBlock,
-    Search,
+    _Barriers,
+    _ColumnSearch,
+    _largest_eigenvalue_bound,
+    _LargestNormRule,
+    _LargestSlackRule,
+    _LeverageBlockRule,
+    _lower_coefficients,
+    _round_ties,
+    _sketched_row_space,
+    _upper_coefficients,
     bss,
     bss_promise,
     bss_reference,
-    lower_coefficients,
-    round_ties,
-    sketched_space,
-    top_eigenvalue_bound,
-    upper_coefficients,
 )
 from fsel_book.spectra import RowSpace, row_space
 
@@ -166,8 +166,8 @@ def calls(monkeypatch):
 
         return replacement
 
-    monkeypatch.setattr(Search, "largest_slack", counted("all", Search.largest_slack))
-    monkeypatch.setattr(Search, "pick_by_full_scan", counted("full", Search.pick_by_full_scan))
+    monkeypatch.setattr(_ColumnSearch, "largest_slack", counted("all", _ColumnSearch.largest_slack))
+    monkeypatch.setattr(_ColumnSearch, "pick_by_full_scan", counted("full", _ColumnSearch.pick_by_full_scan))
     return count
 
 
@@ -175,19 +175,19 @@ def test_largest_norm_finds_columns_far_down_its_order():
     """The first 8192 of 16384 rows share half the dimensions, so every second pick or so lies beyond block and head."""
     V = two_frames(8192, 8)
     selection = assert_same_picks(V, 24, "largest-norm")
-    head = len(LargestNorm(RowSpace.from_basis(V), None).head)
+    head = len(_LargestNormRule(RowSpace.from_basis(V), None).head)
     assert head < 8192 and np.sum(selection.indices >= 8192) >= 8
 
 
 @pytest.mark.parametrize("size", [1, 2, 20])
 def test_largest_norm_does_not_depend_on_the_size_of_its_head(monkeypatch, size):
-    original = LargestNorm.__init__
+    original = _LargestNormRule.__init__
 
     def small_head(self, space, rng):
         original(self, space, rng)
         self.head = self.head[:size]
 
-    monkeypatch.setattr(LargestNorm, "__init__", small_head)
+    monkeypatch.setattr(_LargestNormRule, "__init__", small_head)
     rng = np.random.default_rng(size)
     for V in (
         heavy(200, 6, rng),
@@ -210,7 +210,7 @@ def test_indices_stand_in_the_order_picked(rule):
 def test_columns_already_taken_come_last():
     """With r = d every column is wanted; a column is repeated only where no other is feasible."""
     V = orthonormal(40, 5, np.random.default_rng(0))
-    search, barriers = LargestNorm(RowSpace.from_basis(V), None), Barriers(5, 40)
+    search, barriers = _LargestNormRule(RowSpace.from_basis(V), None), _Barriers(5, 40)
     repeats = 0
     for _ in range(40):
         lower, upper = barriers.lower_upper(V)
@@ -270,13 +270,13 @@ def test_sampled_looks_at_all_columns_where_its_block_holds_none_feasible(calls)
 
 def test_a_full_scan_goes_over_several_blocks():
     V = two_frames(8192, 6)
-    search, barriers = Search(RowSpace.from_basis(V), None), Barriers(6, 12)
+    search, barriers = _ColumnSearch(RowSpace.from_basis(V), None), _Barriers(6, 12)
     for i in (0, 9000, 3):
         barriers.add(V[i])
     slack, i = search.largest_slack(barriers, search.usable)
     lower, upper = barriers.lower_upper(V)
-    assert_allclose(slack, np.max(lower - upper), rtol=2.0**-SLACK_BITS)  # slacks are compared on a grid of six digits
-    assert i == np.argmax(round_ties(lower - upper, SLACK_BITS))
+    assert_allclose(slack, np.max(lower - upper), rtol=2.0**-_SLACK_BITS)  # slacks are compared on a grid of six digits
+    assert i == np.argmax(_round_ties(lower - upper, _SLACK_BITS))
 
 
 @pytest.mark.parametrize(("ell", "more"), [(64, 1), (64, 8), (96, 1), (96, 4), (128, 2), (128, 8)])
@@ -309,7 +309,7 @@ def test_generic_data_never_need_the_last_resort(calls, rule):
 def steps(V, r, rule="largest-norm", seed=0):
     """The states of a run: the barriers before each pick, with the search and the pick; at the end no pick."""
     space = RowSpace.from_basis(V)
-    search, barriers = RULES[rule](space, np.random.RandomState(seed)), Barriers(V.shape[1], r)
+    search, barriers = _RULES[rule](space, np.random.RandomState(seed)), _Barriers(V.shape[1], r)
     for _ in range(r):
         i, v = search.pick(barriers)
         yield barriers, search, i
@@ -384,8 +384,8 @@ def test_the_forms_of_the_fast_version_are_those_of_the_literal_one(V, r):
         lam, Q = np.linalg.eigh(barriers.A)
         Y = (V @ Q) ** 2
         literal_lower, literal_upper = (
-            Y @ lower_coefficients(lam, barriers.L),
-            Y @ upper_coefficients(lam, barriers.U, barriers.delta_U),
+            Y @ _lower_coefficients(lam, barriers.L),
+            Y @ _upper_coefficients(lam, barriers.U, barriers.delta_U),
         )
         lower, upper = barriers.lower_upper(V)
         size = np.abs(literal_lower) + np.abs(literal_upper)
@@ -399,7 +399,7 @@ def test_the_forms_of_the_fast_version_are_those_of_the_literal_one(V, r):
 
 def test_a_step_moves_A_by_the_weight_it_returns():
     V = heavy(40, 5, np.random.default_rng(4))
-    barriers = Barriers(5, 11)
+    barriers = _Barriers(5, 11)
     lower, upper = barriers.lower_upper(V)
     t = barriers.add(V[3])
     assert t == pytest.approx(2 / (lower[3] + upper[3]))
@@ -420,13 +420,13 @@ def test_inverse_by_halves(l):
     B = np.random.default_rng(l).standard_normal((l, 2 * l))
     M = B @ B.T + 0.1 * np.eye(l)
     before = M.copy()
-    H = inverse_by_halves(M)
+    H = _recursive_inverse(M)
     assert_allclose(H @ M, np.eye(l), atol=1e-9)
     assert_allclose(H, H.T, rtol=1e-8, atol=1e-12)
     assert_array_equal(M, before)
     for flaw in (-M, M - 1.01 * np.linalg.eigvalsh(M)[0] * np.eye(l)):
         with pytest.raises(FloatingPointError, match="met the barrier"):
-            inverse_by_halves(flaw)
+            _recursive_inverse(flaw)
 
 
 def test_a_basis_that_is_not_orthonormal_meets_a_barrier():
@@ -438,7 +438,7 @@ def test_a_basis_that_is_not_orthonormal_meets_a_barrier():
 
 def test_rounding_of_ties():
     x = np.array([1.0, 1 + 1e-13, 1 - 1e-13, 1 + 1e-8, 0.0, -2.5, -2.5 * (1 + 1e-13), 1e-300, 1e300])
-    rounded = round_ties(x)
+    rounded = _round_ties(x)
     assert rounded[0] == rounded[1] == rounded[2] == 1 and rounded[3] > 1
     assert rounded[4] == 0 and rounded[5] == rounded[6] == -2.5
     assert_allclose(rounded, x, rtol=2.0**-33)
@@ -470,7 +470,7 @@ def symmetric_matrices():
 def test_top_eigenvalue_bound_bounds_and_is_tight():
     for E in symmetric_matrices():
         lam = np.linalg.eigvalsh(E)
-        bound, vector = top_eigenvalue_bound(E, np.random.default_rng(1).standard_normal(len(E)))
+        bound, vector = _largest_eigenvalue_bound(E, np.random.default_rng(1).standard_normal(len(E)))
         size = np.abs(lam).max()
         assert bound >= lam[-1] - 1e-13 * size
         assert bound - lam[-1] <= size + 1e-300
@@ -481,7 +481,7 @@ def test_top_eigenvalue_bound_is_tight_where_it_starts_near_the_vector():
     """As from step to step of the selection: the last vector is where the next search begins."""
     for E in symmetric_matrices():
         lam, Q = np.linalg.eigh(E)
-        bound, vector = top_eigenvalue_bound(E, Q[:, -1] + 1e-3 * np.random.default_rng(1).standard_normal(len(E)))
+        bound, vector = _largest_eigenvalue_bound(E, Q[:, -1] + 1e-3 * np.random.default_rng(1).standard_normal(len(E)))
         assert lam[-1] - 1e-13 * np.abs(lam).max() <= bound <= lam[-1] + 0.1 * np.abs(lam).max() + 1e-300
 
 
@@ -489,7 +489,7 @@ def test_top_eigenvalue_bound_of_tiny_matrices():
     """Where squares underflow the bound may be loose, but it bounds."""
     for scale in (1e-200, 1e-300):
         E = scale * np.diag([3.0, -5, 1])
-        assert 3 * scale <= top_eigenvalue_bound(E, np.ones(3))[0] <= 50 * scale
+        assert 3 * scale <= _largest_eigenvalue_bound(E, np.ones(3))[0] <= 50 * scale
 
 
 def test_top_eigenvalue_bound_does_not_believe_a_guess_that_misses():
@@ -497,10 +497,10 @@ def test_top_eigenvalue_bound_does_not_believe_a_guess_that_misses():
     start, top = np.random.default_rng(0).standard_normal((2, 40))
     top -= start * (top @ start) / (start @ start)
     top /= np.linalg.norm(top)
-    assert top_eigenvalue_bound(np.outer(top, top) * 7.0, start)[0] >= 7.0
+    assert _largest_eigenvalue_bound(np.outer(top, top) * 7.0, start)[0] >= 7.0
 
 
-class Watched(LargestSlack):
+class Watched(_LargestSlackRule):
     "Compares every bound with its true value whenever bounds were raised or replaced."
 
     checks, gaps = 0, ()
@@ -543,7 +543,7 @@ BOUNDED = {
 
 @pytest.mark.parametrize("kind", [*BOUNDED, "float32", "sparse"])
 def test_bounds_never_fall_below_values(monkeypatch, kind):
-    monkeypatch.setitem(RULES, "best", Watched)
+    monkeypatch.setitem(_RULES, "best", Watched)
     monkeypatch.setattr(Watched, "checks", 0)
     rng = np.random.default_rng(8)
     space = (
@@ -561,13 +561,13 @@ def test_bounds_never_fall_below_values(monkeypatch, kind):
 @pytest.mark.parametrize("make", [heavy, orthonormal])
 def test_bounds_spare_most_columns(monkeypatch, make):
     """What the bounds are for: far fewer columns are looked at than a full scan would."""
-    looked, original = [], LargestSlack.evaluate_roughly
+    looked, original = [], _LargestSlackRule.evaluate_roughly
 
     def counted(self, indices):
         looked.append(len(indices))
         return original(self, indices)
 
-    monkeypatch.setattr(LargestSlack, "evaluate_roughly", counted)
+    monkeypatch.setattr(_LargestSlackRule, "evaluate_roughly", counted)
     bss(make(3000, 40, np.random.default_rng(1)), 80, "best")
     assert np.mean(looked) < (300 if make is heavy else 1500)
 
@@ -582,8 +582,8 @@ def test_sampled_draws_by_leverage():
         def random_sample(self, size):
             return (np.arange(size) + 0.5) / size
 
-    search = LeverageBlock(RowSpace.from_basis(V), Recorder())
-    i, v = search.pick(Barriers(6, 12))
+    search = _LeverageBlockRule(RowSpace.from_basis(V), Recorder())
+    i, v = search.pick(_Barriers(6, 12))
     assert_array_equal(v, V[i])
     drawn = np.searchsorted(np.cumsum(norms) / norms.sum(), Recorder().random_sample(64))
     assert i in drawn
@@ -622,7 +622,7 @@ def test_as_many_mixtures_as_the_rank_span_the_row_space(kind):
     X = MIXED[kind]()
     space = row_space(X)
     for size in (space.shape[1], 2 * space.shape[1]):
-        seen = sketched_space(space, size, random_state=0)
+        seen = _sketched_row_space(space, size, random_state=0)
         cosines = np.linalg.svd(np.asarray(seen.basis()).T @ np.asarray(space.basis()), compute_uv=False)
         assert_allclose(cosines, 1, atol=1e-6)
 
@@ -644,7 +644,7 @@ def test_fewer_mixtures_keep_what_they_saw_and_are_certified_on_the_whole(kind, 
     X = MIXED[kind]()
     space = row_space(X)
     selector = BSSSelector(space.shape[1] + 5, sketch_size=size, random_state=0).fit(X)
-    seen, certificate = sketched_space(space, size, random_state=0), selector.certificate_
+    seen, certificate = _sketched_row_space(space, size, random_state=0), selector.certificate_
     assert seen.shape[1] == size and certificate.rank == space.shape[1]
     assert holds(np.asarray(seen.basis()), selector.sampling_, size, selector.n_draws_)
     assert certificate.promise is None and certificate.holds is None
@@ -665,7 +665,7 @@ def test_fewer_mixtures_than_the_rank_may_lose_a_direction():
 def test_mixtures_that_rounding_has_cost_a_direction_are_not_used():
     X = table() * np.logspace(0, -14, 30)[:, None]
     space = row_space(X)
-    assert space.shape[1] == 30 and sketched_space(space, 60, random_state=0) is space
+    assert space.shape[1] == 30 and _sketched_row_space(space, 60, random_state=0) is space
     assert BSSSelector(45, sketch_size=60, random_state=0).fit(X).certificate_.holds
 
 

@@ -22,7 +22,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from fsel_book import spectra
 from fsel_book.arrays import by_columns, to_numpy
-from fsel_book.spectra import GRAM_LIMIT, RowSpace, leverage_scores, row_space
+from fsel_book.spectra import _GRAM_LIMIT, RowSpace, leverage_scores, row_space
 
 FORMS = {"dense": np.asarray, "csr": sp.csr_array, "csc": sp.csc_matrix}
 each_form = pytest.mark.parametrize("form", FORMS)
@@ -64,7 +64,7 @@ def assert_as_good_as_householder(X, forms=FORMS):
     exact = exact_leverage(X)
     norms = np.linalg.norm(X, axis=1)
     singular_values = np.linalg.svd(X / norms[:, None], compute_uv=False)
-    by_gram = singular_values[0] < 1.01 * GRAM_LIMIT * singular_values[-1]
+    by_gram = singular_values[0] < 1.01 * _GRAM_LIMIT * singular_values[-1]
     allowed = 10 * relative_error(householder_leverage(X), exact)
     for form in forms:
         scores, messages = found_and_warned(FORMS[form](X))
@@ -126,7 +126,7 @@ def test_leverage_of_tall_data(condition):
     which = rng.permutation(np.arange(120) % 6)
     X = small[which] * 2.0 ** rng.integers(-2, 3, size=(120, 1))
     exact = exact_leverage(small)
-    allowed = max(10 * relative_error(householder_leverage(small), exact), 1e-12 if condition <= GRAM_LIMIT else 0)
+    allowed = max(10 * relative_error(householder_leverage(small), exact), 1e-12 if condition <= _GRAM_LIMIT else 0)
     # The tall matrix is judged by its columns, so its own condition adds to the error of the small one.
     for form in FORMS:
         space = row_space(FORMS[form](X))

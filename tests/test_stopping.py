@@ -20,7 +20,7 @@ from fsel_book import (
     path_scores,
     resampled_change_points,
 )
-from fsel_book.certificates import COLORS, method_color
+from fsel_book.certificates import _METHOD_COLORS, method_color
 
 
 def signs(n=80, d=6, seed=0):
@@ -200,6 +200,6 @@ def seen(color, sight):
 
 @pytest.mark.parametrize("sight", ["full", "no red", "no green"])
 def test_elimination_methods_have_colours_of_their_own(sight):
-    assert method_color("Guyon's RFE") == method_color("RFE") != method_color("a rule of mine") != COLORS["risk-RFE"]
-    others = [color for method, color in COLORS.items() if method != "risk-RFE"] + [method_color("a rule of mine")]
-    assert min(np.linalg.norm(seen(COLORS["risk-RFE"], sight) - seen(color, sight)) for color in others) > 25
+    assert method_color("Guyon's RFE") == method_color("RFE") != method_color("a rule of mine") != _METHOD_COLORS["risk-RFE"]
+    others = [color for method, color in _METHOD_COLORS.items() if method != "risk-RFE"] + [method_color("a rule of mine")]
+    assert min(np.linalg.norm(seen(_METHOD_COLORS["risk-RFE"], sight) - seen(color, sight)) for color in others) > 25

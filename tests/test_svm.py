@@ -46,7 +46,7 @@ from fsel_book import (
     margin_report,
     svm_margin,
 )
-from fsel_book.svm import l1_program, scad, scad_slope
+from fsel_book.svm import _l1_program, _scad_penalty, _scad_slope
 
 # ---------------------------------------------------------------- oracles
 
@@ -1148,7 +1148,7 @@ def test_the_program_with_penalties_of_its_own(kind):
         rng = np.random.default_rng(seed)
         X = PROGRAMS[kind](rng)
         signs, penalties = sides_of(X, rng), rng.uniform(0, 1, X.shape[1]) * (rng.random(X.shape[1]) < 0.7)
-        w, b, value, gap = l1_program(X, signs, penalties, 0.3)
+        w, b, value, gap = _l1_program(X, signs, penalties, 0.3)
         assert gap < 1e-8
         assert value == pytest.approx(penalties @ np.abs(w) + 0.3 * slack(X, signs, w, b), rel=1e-8, abs=1e-9)
         assert value == pytest.approx(least_l1_price(X, signs, penalties, 0.3), rel=1e-6, abs=1e-6)
@@ -1185,20 +1185,20 @@ def test_scad_and_its_slope():
     for lam, a in ((0.2, 3.7), (1.0, 2.1), (0.01, 10.0)):
         w = np.linspace(-1.5 * a * lam, 1.5 * a * lam, 4001)
         h = 1e-6 * lam
-        slope = (scad(np.abs(w) + h, lam, a) - scad(np.abs(w) - h, lam, a)) / (2 * h)
+        slope = (_scad_penalty(np.abs(w) + h, lam, a) - _scad_penalty(np.abs(w) - h, lam, a)) / (2 * h)
         smooth = np.abs(w) > 2 * h
-        assert_allclose(scad_slope(w, lam, a)[smooth], slope[smooth], atol=1e-5 * lam)
-        assert scad_slope(np.zeros(1), lam, a) == lam and scad(np.zeros(1), lam, a) == 0
+        assert_allclose(_scad_slope(w, lam, a)[smooth], slope[smooth], atol=1e-5 * lam)
+        assert _scad_slope(np.zeros(1), lam, a) == lam and _scad_penalty(np.zeros(1), lam, a) == 0
         for corner in (lam, a * lam):  # no jump of the value nor of the slope
-            for function in (scad, scad_slope):
+            for function in (_scad_penalty, _scad_slope):
                 below, above = function(np.array([corner * (1 - 1e-12), corner * (1 + 1e-12)]), lam, a)
                 assert below == pytest.approx(above, abs=1e-9 * lam)
-        assert_allclose(scad(w, lam, a), scad(-w, lam, a))
-        assert_allclose(scad(np.array([0.5 * lam, 2 * a * lam]), lam, a), [lam**2 / 2, lam**2 * (a + 1) / 2])
-        assert np.all(np.diff(scad_slope(np.linspace(0, 2 * a * lam, 500), lam, a)) <= 0)  # concave
+        assert_allclose(_scad_penalty(w, lam, a), _scad_penalty(-w, lam, a))
+        assert_allclose(_scad_penalty(np.array([0.5 * lam, 2 * a * lam]), lam, a), [lam**2 / 2, lam**2 * (a + 1) / 2])
+        assert np.all(np.diff(_scad_slope(np.linspace(0, 2 * a * lam, 500), lam, a)) <= 0)  # concave
         steps = np.linspace(0, 2 * a * lam, 20001)
-        area = np.sum((scad_slope(steps, lam, a)[1:] + scad_slope(steps, lam, a)[:-1]) / 2 * np.diff(steps))
-        assert area == pytest.approx(scad(steps[-1:], lam, a)[0], rel=1e-6)
+        area = np.sum((_scad_slope(steps, lam, a)[1:] + _scad_slope(steps, lam, a)[:-1]) / 2 * np.diff(steps))
+        assert area == pytest.approx(_scad_penalty(steps[-1:], lam, a)[0], rel=1e-6)
 
 
 def scad_problem(seed):
@@ -1212,7 +1212,7 @@ def scad_problem(seed):
 
 def scad_price(X, signs, machine):
     w, b = machine.coef_[0], machine.intercept_[0]
-    return scad(w, machine.alpha, machine.a).sum() + slack(X, signs, w, b) / len(signs)
+    return _scad_penalty(w, machine.alpha, machine.a).sum() + slack(X, signs, w, b) / len(signs)
 
 
 def test_scad_never_rises():
@@ -1242,7 +1242,7 @@ def test_scad_stops_where_it_cannot_go_on():
     for seed in range(25):
         X, signs, lam, a = scad_problem(seed)
         machine = SCADSVMClassifier(lam, a, max_iter=100).fit(X, signs)
-        w, b, slopes = machine.coef_[0], machine.intercept_[0], scad_slope(machine.coef_[0], lam, a)
+        w, b, slopes = machine.coef_[0], machine.intercept_[0], _scad_slope(machine.coef_[0], lam, a)
         here = slopes @ np.abs(w) + slack(X, signs, w, b) / len(signs)
         assert here == pytest.approx(least_l1_price(X, signs, slopes, 1 / len(signs)), abs=1e-6)
 

@@ -251,7 +251,8 @@ class Certificate:
         "What it means, in words."
         what = "X" if self.rank == self.numerical_rank else f"the rank-{self.rank} part of X"
         if self.kappa == np.inf: meaning = f"A direction of {what} is lost: nothing is certified."
-        elif _says_nothing(self.distortion): meaning = f"A direction of {what} is as good as lost: nothing is certified."
+        elif _says_nothing(self.distortion):
+            meaning = f"A direction of {what} is as good as lost: nothing is certified."
         else: meaning = (f"At the scale {self.scale:.3g}, every squared length and the whole kernel of {what} "
                          f"are kept within {self.distortion:.1%}.")
         if self.promise is not None:
@@ -351,7 +352,8 @@ def certify(V: Array | RowSpace, sampling: Sampling, promise: Promise | None = N
 
 # %% ../nbs/04_certificates.ipynb #49b19a23
 _METHOD_COLORS = {"BSS": "#0072B2", "leverage sampling": "#D55E00", "largest leverages": "#009E73", "random": "#7F7F7F",
-                  "all features": "#000000", "pivoted QR": "#CC79A7", "strong RRQR": "#882255", "information gain": "#E69F00",
+                  "all features": "#000000", "pivoted QR": "#CC79A7", "strong RRQR": "#882255",
+                  "information gain": "#E69F00",
                   "DSF": "#332288", "RSF": "#4C4617", "RFE": "#56B4E9", "LPSVM": "#999933",
                   "risk-RFE": "#9600F0", "Guyon's RFE": "#56B4E9"}  # scikit-learn's RFE is Guyon's rule
 

@@ -260,7 +260,8 @@ class _Problem(_Objective):
         "Whether `w` is 0 but for rounding, and so is its gradient `X'v`."
         if np.abs(f).max() > 1e-12 * max(1.0, np.abs(self.y).max()): return False
         size = _euclidean_norm(self.X)
-        slopes = _euclidean_norm(v) + _euclidean_norm(self.y) + self.loss.smoothness * size**2 * _euclidean_norm(u)  # what is rounded in `v`
+        # What is rounded in `v`.
+        slopes = _euclidean_norm(v) + _euclidean_norm(self.y) + self.loss.smoothness * size**2 * _euclidean_norm(u)
         return gradient <= 1e-14 * size * slopes
 
 # %% ../nbs/13_dual_projection.ipynb #27fe2029
@@ -390,7 +391,8 @@ def _sketched_newton_step(problem: _Problem, surrogate: _Surrogate, u: np.ndarra
     b = (u.sum() - both[:, 0].sum()) / both[:, 1].sum()  # keeps the dual variables' sum at zero
     return r, -both[:, 0] - b * both[:, 1]
 
-def _solve_on_growing_span(problem: _Problem, surrogate: _Surrogate, starts: Iterable[tuple[np.ndarray, np.ndarray]], tol: float,
+def _solve_on_growing_span(problem: _Problem, surrogate: _Surrogate,
+                           starts: Iterable[tuple[np.ndarray, np.ndarray]], tol: float,
                            max_iter: int, patience: int = 20) -> tuple[np.ndarray, list[float]]:
     "`u`, and the residual after each step: sketched Newton directions, the problem solved on the span of all of them."
     X, lam, basis = problem.X, problem.lam, _ConjugateBasis(len(problem.y))
@@ -481,7 +483,7 @@ def _accelerate_all(problems: Sequence[_Problem], starts: Iterable[np.ndarray | 
 
 def _iterate_all(problems: Sequence[_Problem], starts: Iterable[np.ndarray | None], m: int | str, kind: str, tol: float,
                  max_iter: int, rng: np.random.Generator) -> tuple[list[tuple[_Solution, list[float]]], int]:
-    "Problems with the same `X` by `_iterate_to_tolerance`: the solutions with their residuals, and the number of projections."
+    "Problems with the same `X` by `_iterate_to_tolerance`: solutions with residuals, and the number of projections."
     X, ridge = problems[0].X, problems[0].ridge
     if isinstance(m, str):
         needed = 20 * _grow_surrogate(X, ridge, "countsketch", rng).effective_dimension(ridge)
@@ -499,7 +501,8 @@ def _mean_if_far(X: Matrix) -> Array | None:
     """
     if is_sparse(X): return None
     mean, n = namespace(X).mean(X, axis=0), X.shape[0]
-    return mean if n * _euclidean_norm(mean)**2 > 10 * (_euclidean_norm(X)**2 - n * _euclidean_norm(mean)**2) and X.shape[0] > 1 else None
+    along = n * _euclidean_norm(mean)**2
+    return mean if along > 10 * (_euclidean_norm(X)**2 - along) and X.shape[0] > 1 else None
 
 def _check_convergence(solution: _Solution, tol: float, solver: str, m: int) -> None:
     "Refuse a solution that is worse than none, and warn of one that is not as good as was asked for."

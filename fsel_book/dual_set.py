@@ -86,7 +86,8 @@ def det_sampling_reference(V: Array, residual_norms: Array, r: int, rule: str = 
     _check_bss_request(k, r, rule, ["index", "first", "best"])
     rows, root, I = to_numpy(V).astype(np.float64), np.sqrt(r * k), np.eye(k)
     norms = np.sum(rows**2, axis=1)
-    prices, usable = _column_prices(norms, _check_residual_norms(residual_norms, d), r), np.flatnonzero(norms > _NEGLIGIBLE)
+    prices = _column_prices(norms, _check_residual_norms(residual_norms, d), r)
+    usable = np.flatnonzero(norms > _NEGLIGIBLE)
     order = _by_decreasing_key(_round_ties(_norm_per_price(norms, prices)), usable) if rule == "first" else usable
     B, draws, weights = np.zeros((k, k)), list[int](), list[float]()
     for L in np.arange(r) - root:
@@ -531,7 +532,8 @@ class SpanCertificate(Certificate):
         p: Any = self.promise
         rows = [(name, f"{value:.3g}", "") for name, value in zip(names, measured)]
         if p is not None:
-            promised, empty = [p.residual, p.sine(self.ratio)], [p.residual == np.inf, _says_nothing(p.sine(self.ratio))]
+            promised = [p.residual, p.sine(self.ratio)]
+            empty = [p.residual == np.inf, _says_nothing(p.sine(self.ratio))]
             rows = [(*row[:2], f"{value:.3g}" + " (vacuous)" * flag) for row, value, flag in zip(rows, promised, empty)]
             whole[0] = (*whole[0][:2], f"[{p.lower:.3g}, {p.upper:.3g}]" + " (vacuous)" * p.vacuous)
         return whole + rows

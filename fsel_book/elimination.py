@@ -33,7 +33,7 @@ def _lowest_with_ties(values: Floats, k: int, tie: float) -> list[int]:
         values[gone[-1]] = np.inf
     return gone
 
-_ADAPTIVE_SHARE = 0.01                       # adaptive steps: what several features may cost together, of what there is to lose
+_ADAPTIVE_SHARE = 0.01  # of what there is to lose: what several features may cost together in an adaptive step
 
 def _number_to_remove(step: int | float | str, wished: int, d: int, left: int, least: int) -> int:
     """`step` features, or that fraction of all `d`, or adaptively as many as `wished`.
@@ -102,7 +102,8 @@ def risk_rfe_reference(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any
         if step == "adaptive" and max_increment is not None:
             gone = [c for c in gone if rises[c] <= max_increment(len(Z))]
         together, wished = value(J + [Z[c] for c in gone]), 2 * len(gone)
-        while step == "adaptive" and len(gone) > 1 and together - values[-1] > _ADAPTIVE_SHARE * (nothing - values[-1]) + tie:
+        allowed = _ADAPTIVE_SHARE * (nothing - values[-1]) + tie
+        while step == "adaptive" and len(gone) > 1 and together - values[-1] > allowed:
             wished, gone = len(gone) // 2, gone[:len(gone) // 2]
             together = value(J + [Z[c] for c in gone])
         J = J + [Z[c] for c in gone]
@@ -139,8 +140,8 @@ def _gaussian_products(K: Floats, X: Floats, V: Floats) -> Floats:
 class _ReducedKernels:
     """The kernels without one more of the features that are left, on all samples or on some `rows` of them.
 
-    `matrix(c)` is the one without the c-th feature that is left; `_reduced_products` has them all, each times its column of a
-    matrix.
+    `matrix(c)` is the one without the c-th feature that is left; `_reduced_products` has them all, each times its own
+    column of a matrix.
     """
 
     def __init__(self, sums: RunningSums, K: Floats) -> None:
@@ -245,7 +246,8 @@ class _CandidateBounds:
     def step(self, some: Any, F: NDArray[np.intp], P: Floats) -> Floats:
         "The step from `U` towards `U + P` on the rows `F` that is feasible."
         U = self.U[F][:, some]
-        return _nearest_feasible(U + P, self.lo[F, None], self.hi[F, None], U.sum(axis=0) if self.intercept else None) - U
+        total = U.sum(axis=0) if self.intercept else None
+        return _nearest_feasible(U + P, self.lo[F, None], self.hi[F, None], total) - U
 
     def start(self, c: int) -> Floats:
         "The dual point of candidate `c` on all samples."
@@ -312,7 +314,8 @@ class _EliminationStep:
         values = [float(machine.values[c]) for machine in self.machines]
         us: list[Floats] = []
         for i, (machine, risk) in enumerate(zip(self.machines, self.risks)):
-            u, values[i], exact = _warm_started_fit(K, risk, machine.start(c), self.intercept, limit - sum(values) + values[i])
+            enough = limit - sum(values) + values[i]
+            u, values[i], exact = _warm_started_fit(K, risk, machine.start(c), self.intercept, enough)
             us.append(u)
             if not exact: return
         self.fits[c] = us, sum(values)
@@ -492,7 +495,8 @@ def guyon_rfe(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any, n_featu
     >>> len(guyon_rfe(X, [EmpiricalRisk("hinge", np.sign(X[:, 3] * X[:, 1]), 10.0)], RBFKernel()).order)
     4
     """
-    return _eliminate(_check_host_matrix(X), risks, kernel, _choice_by_norm, n_features_to_select, step, None, intercept, bar)
+    X = _check_host_matrix(X)
+    return _eliminate(X, risks, kernel, _choice_by_norm, n_features_to_select, step, None, intercept, bar)
 
 # %% ../nbs/16_elimination.ipynb #97c91952
 def _ridge_inverse_and_weights(X: Floats, y: Floats, rho: float) -> tuple[Floats, Floats]:

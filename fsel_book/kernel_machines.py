@@ -312,7 +312,8 @@ class _InteriorPoint:
         return dw, db, dv, (goal_v - self.z * dv) / self.v - self.z, (goal_room + self.t * dv) / self.room - self.t
 
     def length(self, dv: Floats, dz: Floats, dt: Floats) -> float:
-        return min(_step_to_boundary(self.v, dv), _step_to_boundary(self.room, -dv), _step_to_boundary(self.z, dz), _step_to_boundary(self.t, dt))
+        pairs = (self.v, dv), (self.room, -dv), (self.z, dz), (self.t, dt)
+        return min(_step_to_boundary(a, da) for a, da in pairs)
 
     def products(self, step: float, dv: Floats, dz: Floats, dt: Floats) -> float:
         "How far the products are from 0 after this step."
@@ -354,8 +355,8 @@ def _principal_block(M: Floats, rows: NDArray[np.intp]) -> Floats:
     "The square block of `M` on the rows and columns `rows`."
     return M.take(rows, axis=0).take(rows, axis=1)
 
-def _solve_on_free_set(K: Floats, risk: EmpiricalRisk, u: Floats, side: Floats, free: NDArray[np.bool_], intercept: bool,
-                       mu: float, centre: Floats, least: float) -> tuple[Floats, Floats, float] | None:
+def _solve_on_free_set(K: Floats, risk: EmpiricalRisk, u: Floats, side: Floats, free: NDArray[np.bool_],
+                       intercept: bool, mu: float, centre: Floats, least: float) -> tuple[Floats, Floats, float] | None:
     """The optimum if `free` is the right guess, what is not free staying where it is.
 
     Returns `u`, the part not free, and `b`; None if the system is singular.

@@ -162,7 +162,8 @@ class _ProductKernel(_SumKernel):
     def sizes(self, S: np.ndarray) -> np.ndarray: return np.diagonal(S)
     def at_risk(self, before: np.ndarray) -> bool: return True
     def lossy(self, before: np.ndarray, after: np.ndarray) -> bool:
-        return bool(np.any(after < _DIGITS_LOST * before) if self.normalised else after.max() < _DIGITS_LOST * before.max())
+        if self.normalised: return bool(np.any(after < _DIGITS_LOST * before))
+        return bool(after.max() < _DIGITS_LOST * before.max())
 
 _DIGITS_LOST = 2.0**-20
 
@@ -369,7 +370,8 @@ def _check_semidefinite(K: np.ndarray, name: str = "kernel") -> None:
                          f"have a minimum; take another kernel.") from None
 
 # %% ../nbs/14_kernels.ipynb #58921435
-_KERNELS: dict[str, Any] = {"linear": LinearKernel, "poly": PolynomialKernel, "rbf": RBFKernel, "chi2": ChiSquaredKernel}
+_KERNELS: dict[str, Any] = {
+    "linear": LinearKernel, "poly": PolynomialKernel, "rbf": RBFKernel, "chi2": ChiSquaredKernel}
 
 def kernel_of(kernel: str | Callable[[Any, Any], Any] | _Kernel = "rbf", X: Matrix | None = None,
               gamma: float | Literal["scale", "auto"] = "scale", degree: int = 3, coef0: float = 0.0,

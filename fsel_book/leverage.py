@@ -61,7 +61,10 @@ def leverage_sampling(V: Array | RowSpace, r: int, random_state: Seed = None) ->
 
 # %% ../nbs/06_leverage.ipynb #7833052c
 def _chernoff_rate(ell: float, e: float) -> float:
-    "`_bernoulli_kl((1 + e) / ell, 1 / ell)`, the cost of a deviation `e` in nats a draw, without cancellation for small `e`."
+    """`_bernoulli_kl((1 + e) / ell, 1 / ell)`, the cost of a deviation `e` in nats a draw.
+
+    Without cancellation for small `e`.
+    """
     if ell == 1 or 1 + e > ell: return np.inf
     if abs(e) < 1e-4: return e * e / (2 * (ell - 1))
     return _bernoulli_kl((1 + e) / ell, 1 / ell)
@@ -238,7 +241,8 @@ class LeverageSelector(CertifiedSelector):
         return leverage_promise(space.shape[1], r, self.delta) if self.sampling else largest_promise(space, r)
 
     def _draws(self, space: RowSpace) -> int:
-        return _leverage_draws(space.shape[1], self.eps, self.delta) if self.sampling else _largest_draws(space, self.eps)
+        if not self.sampling: return _largest_draws(space, self.eps)
+        return _leverage_draws(space.shape[1], self.eps, self.delta)
 
 # %% ../nbs/06_leverage.ipynb #0a90ba90
 class LeverageDisplay:

@@ -134,7 +134,8 @@ def ridge_risk(K: Matrix, z: ArrayLike, sigma: float, alpha: ArrayLike) -> Ridge
     0.15625 0.40625
     """
     mu, c, N = _fixed_design(K, z, sigma, alpha)
-    bias, variance = np.mean((_residual_share(mu, N) * c)**2, axis=-1), sigma**2 * np.mean(_fitted_share(mu, N)**2, axis=-1)
+    bias = np.mean((_residual_share(mu, N) * c)**2, axis=-1)
+    variance = sigma**2 * np.mean(_fitted_share(mu, N)**2, axis=-1)
     return RidgeRisk(alpha, bias, variance)
 
 # %% ../nbs/10_ridge.ipynb #deade332

@@ -328,7 +328,8 @@ class _KernelElimination(SelectorMixin, BaseEstimator):
         -------
         ndarray, shape (n_samples,)
         """
-        return _labels_from_decisions(self.decision_function(X), self.classes_) if self._for_labels() else self._values(X)[:, 0]
+        if not self._for_labels(): return self._values(X)[:, 0]
+        return _labels_from_decisions(self.decision_function(X), self.classes_)
 
     @_insert_docs
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None) -> float:

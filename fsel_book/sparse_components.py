@@ -391,7 +391,8 @@ class SparsePCRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Multi
         "The fitted selector, and the certificate of its choice."
         k, r, d = self.n_components, self.n_features_to_select, X.shape[1]
         if r is None and k is not None: r = min(d, 3 * k)
-        selector = _configured_clone(DSFSelector() if self.selector is None else self.selector, n_features_to_select=r, rank=k)
+        selector = DSFSelector() if self.selector is None else self.selector
+        selector = _configured_clone(selector, n_features_to_select=r, rank=k)
         if self.fit_intercept and not is_sparse(X): X = _centred(X)
         seen = X if is_sparse(X) or get_tags(selector).array_api_support else to_numpy(X)
         try: selector.fit(seen, from_numpy(Y if Y.shape[1] > 1 else Y[:, 0], seen))

@@ -135,7 +135,8 @@ def _add_to_diagonal(A: np.ndarray, c: float | np.ndarray) -> np.ndarray:
 
 _MAX_UPDATES = 32  # beside the diagonal, at most: then the eigendecomposition is made anew
 
-def _shifted_inverse(lam: np.ndarray, W: np.ndarray, c: float, sign: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _shifted_inverse(lam: np.ndarray, W: np.ndarray, c: float,
+                     sign: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """`D`, `F` and `S`, for which `D - F S F'` is the inverse of `sign (A - c I)`.
 
     `A` has `lam` on the diagonal and `W W'` beside it.
@@ -183,7 +184,8 @@ class _Barriers:
         self.L, self.U = self.tau - self.root, self.delta_U * (self.tau + self.root)
         self.a, self.b = self.L + 1, self.U + self.delta_U
         if self.W.shape[1] == self.most or np.abs(self.lam - self.a).min() < 0.01 / self.trace_L: self.decompose()
-        self.inverses = _shifted_inverse(self.lam, self.W, self.a, 1.0), _shifted_inverse(self.lam, self.W, self.b, -1.0)
+        self.inverses = (_shifted_inverse(self.lam, self.W, self.a, 1.0),
+                         _shifted_inverse(self.lam, self.W, self.b, -1.0))
         self.next_L, self.next_U = (D.sum() - np.vdot(S, F.T @ F) for D, F, S in self.inverses)
         self.gap_L, self.gap_U = self.next_L - self.trace_L, self.trace_U - self.next_U
 
@@ -307,7 +309,8 @@ class _LargestNormRule(_ColumnSearch):
     @cached_property
     def order(self) -> np.ndarray:
         "All columns that can be taken, in their order."
-        return np.concatenate([self.early, _by_decreasing_key(self.keys, np.flatnonzero(self.usable & (self.keys < self.edge)))])
+        late = np.flatnonzero(self.usable & (self.keys < self.edge))
+        return np.concatenate([self.early, _by_decreasing_key(self.keys, late)])
 
     def blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         "Fresh columns in their order, then those taken before: indices and rows."
@@ -429,7 +432,8 @@ class _LeverageBlockRule(_ColumnSearch):
         return self.pick_by_full_scan(barriers)
 
 # %% ../nbs/05_sparsification.ipynb #d8f124c0
-_RULES: dict[str, type[_ColumnSearch]] = {"largest-norm": _LargestNormRule, "best": _LargestSlackRule, "sampled": _LeverageBlockRule}
+_RULES: dict[str, type[_ColumnSearch]] = {
+    "largest-norm": _LargestNormRule, "best": _LargestSlackRule, "sampled": _LeverageBlockRule}
 
 def bss(V: Array | RowSpace, r: int, rule: Literal["largest-norm", "best", "sampled"] = "largest-norm",
         random_state: Seed = None, verbose: int = 0) -> Sampling:

@@ -314,7 +314,8 @@ class RowSpace:
         if self.V is not None: scores = [_squared_row_norms(self.V)]
         else:
             upper = not is_sparse(self.X) and np.array_equal(to_numpy(self.T), np.triu(to_numpy(self.T)))
-            scores = [_squared_row_norms(as_float64(block.T), self.T, upper) for _, _, block in by_columns(self.X, 2**22)]
+            blocks = (as_float64(block.T) for _, _, block in by_columns(self.X, 2**22))
+            scores = [_squared_row_norms(block, self.T, upper) for block in blocks]
         return namespace(self.X).concat(scores)
 
     @cached_property

@@ -105,7 +105,8 @@ def _solve_on_support(program: _SimplexProgram, F: np.ndarray) -> np.ndarray:
     left = np.concatenate([-program.gradient[F] / size, 1 - sums @ program.a[F]])
     return program.a[F] + np.linalg.lstsq(system, left, rcond=1e-13)[0][:len(F)]
 
-def _active_set_polish(program: _SimplexProgram, tol: float, move: Callable[[np.ndarray], None], additions: int) -> None:
+def _active_set_polish(program: _SimplexProgram, tol: float, move: Callable[[np.ndarray], None],
+                       additions: int) -> None:
     "Solve exactly on the samples that have weight: drop those whose weight would be negative, add the best outside."
     for _ in range(additions):
         F = np.flatnonzero(program.a)
@@ -658,7 +659,8 @@ class SupportVectorSelector(_SamplingTransformer):
         return tags
 
 # %% ../nbs/11_svm.ipynb #33e36f66
-def _l1_program(X: Matrix, signs: np.ndarray, penalties: np.ndarray, C: float) -> tuple[np.ndarray, float, float, float]:
+def _l1_program(X: Matrix, signs: np.ndarray, penalties: np.ndarray,
+                C: float) -> tuple[np.ndarray, float, float, float]:
     """Minimise `sum_j penalties_j |w_j| + C sum_i max(0, 1 - y_i (x_i'w + b))`, a linear program, by HiGHS.
 
     Returns `w`, `b`, the objective, and the duality gap relative to it. The host array or CSR matrix `X` must not ask

@@ -148,7 +148,9 @@ kernel : "rbf", "linear", "poly", "chi2", callable or kernel object
     A callable is a function of two matrices.
 gamma : float, "scale" or "auto"
     Of "rbf", "poly" and "chi2", as in scikit-learn: `exp(-gamma |x - z|^2)`.
-degree, coef0
+degree : int
+    Of "poly".
+coef0 : float
     Of "poly".
 loss : str or Loss
     For labels "hinge", "squared_hinge", "log_loss", "smoothed_hinge" or "huberised_hinge"; for numbers

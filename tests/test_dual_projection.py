@@ -25,8 +25,8 @@ from sklearn.svm import LinearSVC
 
 from fsel_book import DualProjectionClassifier, DualProjectionRidge, RecoveryDisplay
 from fsel_book.dual_projection import (
-    SKETCHES,
-    SOLVERS,
+    _SKETCHES,
+    _SOLVERS,
     _accelerate_all,
     _affordable_size,
     _ConjugateBasis,
@@ -46,11 +46,9 @@ from fsel_book.dual_projection import (
     _solve_on_growing_span,
     _Surrogate,
     _transposed_times,
-    project,
-    projection,
 )
 from fsel_book.losses import Hinge, HuberisedHinge, LogLoss, SmoothedHinge, SquaredError, get_loss
-from fsel_book.spectra import _at_unit_scale
+from fsel_book.spectra import _at_unit_scale, _project, _projection_matrix
 
 NAMES = ("squared_error", "log_loss", "squared_hinge", "smoothed_hinge", "huberised_hinge")
 LOSSES = {name: get_loss(name) for name in NAMES}
@@ -72,8 +70,8 @@ CORNERS = {
 SQUARES = ("squared_error", "numbers")
 each_loss = pytest.mark.parametrize("name", ALL)
 each_classifier_loss = pytest.mark.parametrize("name", LOSSES)
-each_sketch = pytest.mark.parametrize("kind", SKETCHES)
-each_solver = pytest.mark.parametrize("solver", SOLVERS)
+each_sketch = pytest.mark.parametrize("kind", _SKETCHES)
+each_solver = pytest.mark.parametrize("solver", _SOLVERS)
 MODELS = {"classifier": DualProjectionClassifier(), "ridge": DualProjectionRidge()}
 both = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 with_and_without_intercept = pytest.mark.parametrize("intercept", [False, True])
@@ -434,15 +432,15 @@ def test_a_small_problem_of_duplicates_and_of_nothing():
 @each_sketch
 def test_random_matrices(kind):
     for size, m in ((40, 7), (64, 16), (5, 4), (100, 1)):
-        R = projection(size, m, kind, np.random.default_rng(0))
-        same = projection(size, m, kind, np.random.default_rng(0))
-        other = projection(size, m, kind, np.random.default_rng(1))
+        R = _projection_matrix(size, m, kind, np.random.default_rng(0))
+        same = _projection_matrix(size, m, kind, np.random.default_rng(0))
+        other = _projection_matrix(size, m, kind, np.random.default_rng(1))
         assert R.shape == (size, m) and dense(R).dtype == np.float64
         assert sp.issparse(R) == (kind in ("sparse-sign", "countsketch"))
         assert_array_equal(dense(R), dense(same))
         assert np.any(dense(R) != dense(other))
     for m in (40, 41, 1000):
-        R = projection(40, m, kind, np.random.default_rng(0))
+        R = _projection_matrix(40, m, kind, np.random.default_rng(0))
         assert sp.issparse(R)
         assert_array_equal(dense(R), np.eye(40))
 
@@ -451,10 +449,10 @@ def test_random_matrices(kind):
 def test_random_matrices_are_the_identity_on_average(kind):
     size, m, draws = 12, 5, 2000
     rng = np.random.default_rng(0)
-    products = np.array([(R := dense(projection(size, m, kind, rng))) @ R.T for _ in range(draws)])
+    products = np.array([(R := dense(_projection_matrix(size, m, kind, rng))) @ R.T for _ in range(draws)])
     error = 5 * products.std(axis=0) / np.sqrt(draws) + 1e-12
     assert np.all(np.abs(products.mean(axis=0) - np.eye(size)) <= error)
-    entries = np.mean([dense(projection(size, m, kind, rng)) for _ in range(draws)], axis=0)
+    entries = np.mean([dense(_projection_matrix(size, m, kind, rng)) for _ in range(draws)], axis=0)
     assert np.abs(entries).max() < 6 / np.sqrt(m * draws)  # signs are random
     if kind in ("countsketch", "srht"):
         assert_allclose(products[:, range(size), range(size)], 1)  # each time
@@ -462,18 +460,18 @@ def test_random_matrices_are_the_identity_on_average(kind):
 
 def test_random_matrices_are_what_they_are_called():
     rng = np.random.default_rng(0)
-    R = dense(projection(300, 40, "countsketch", rng))
+    R = dense(_projection_matrix(300, 40, "countsketch", rng))
     assert_array_equal(np.sort(np.abs(R), axis=1)[:, -2:], np.tile([0.0, 1.0], (300, 1)))
     assert 0.4 < np.mean(R.sum(axis=1) > 0) < 0.6 and len(np.unique(np.argmax(np.abs(R), axis=1))) > 30
-    R = dense(projection(300, 40, "sparse-sign", rng))
+    R = dense(_projection_matrix(300, 40, "sparse-sign", rng))
     steps = np.abs(R) * np.sqrt(8)
     assert_allclose(steps, np.round(steps), atol=1e-12)
     assert np.all(steps.sum(axis=1) <= 8 + 1e-9) and np.all(np.round(steps.sum(axis=1)) % 2 == 0)
     assert np.mean(np.count_nonzero(R, axis=1)) > 6
-    R = projection(64, 16, "srht", rng)
+    R = _projection_matrix(64, 16, "srht", rng)
     assert_allclose(np.abs(R), 0.25)
     assert_allclose(R.T @ R, 4 * np.eye(16), atol=1e-12)  # distinct columns of a Hadamard matrix
-    R = projection(2000, 50, "gaussian", rng)
+    R = _projection_matrix(2000, 50, "gaussian", rng)
     assert kstest(np.sqrt(50) * R.ravel(), "norm").pvalue > 1e-3
 
 
@@ -482,7 +480,7 @@ def test_random_matrices_keep_a_space(kind):
     """Squared lengths in a generic space of five dimensions, from 400 of 4,000 features."""
     U = orthonormal(4000, 5, np.random.default_rng(0))
     for seed in range(5):
-        C = dense(project(U.T, projection(4000, 400, kind, np.random.default_rng(seed))))
+        C = dense(_project(U.T, _projection_matrix(4000, 400, kind, np.random.default_rng(seed))))
         assert np.linalg.norm(C @ C.T - np.eye(5), 2) < 0.5
 
 
@@ -494,16 +492,16 @@ def test_products_in_every_library(kind, order, library):
         host = sparse_table(n, d, 0.2, seed).toarray()
         X, rng = library.make(np.array(host, order=order)), np.random.default_rng(seed)
         for m in (1, 5, d, d + 3):
-            R = projection(d, m, kind, rng)
-            found = project(X, R)
+            R = _projection_matrix(d, m, kind, rng)
+            found = _project(X, R)
             assert isinstance(found, np.ndarray)
             assert_allclose(found, host @ dense(R), atol=1e-12)
         for m in (1, 5, n, n + 3):
-            Omega = projection(n, m, kind, rng)
+            Omega = _projection_matrix(n, m, kind, rng)
             mixed = _mixed_samples(X, Omega)
             back = dense(mixed) if sp.issparse(mixed) else library.back(mixed)
             assert_allclose(back, host.T @ dense(Omega), atol=1e-12)
-            assert_allclose(project(X, mixed), host @ host.T @ dense(Omega), atol=1e-10)
+            assert_allclose(_project(X, mixed), host @ host.T @ dense(Omega), atol=1e-10)
         for k in (1, 2, 30):
             V = np.random.default_rng(k).standard_normal((n, k))
             product = _transposed_times(X, V)
@@ -538,7 +536,7 @@ def test_algorithm_1(name):
     loss, lam, m = LOSSES[name], 0.8, 25
     X, y, _ = labelled(30, 80, 0)
     naive, recovered = _recover(X, y, lam, loss, m, np.random.default_rng(7))
-    R = projection(80, m, "gaussian", np.random.default_rng(7))
+    R = _projection_matrix(80, m, "gaussian", np.random.default_rng(7))
     z = oracle(X @ R, y, lam, name)
     assert _relative_error(naive, R @ z) < 1e-5
     assert _relative_error(recovered, -X.T @ loss.slope(y, X @ R @ z) / lam) < 1e-5
@@ -556,7 +554,7 @@ def test_equation_15():
     X, y, _ = labelled(20, 60, 1)
     for m in (3, 15, 40, 60, 100):
         naive, recovered = _recover(X, y, 1.0, SquaredError(), m, np.random.default_rng(m))
-        R = dense(projection(60, m, "gaussian", np.random.default_rng(m)))
+        R = dense(_projection_matrix(60, m, "gaussian", np.random.default_rng(m)))
         expected = X.T @ np.linalg.solve(0.5 * np.eye(20) + X @ R @ R.T @ X.T, y)
         assert_allclose(recovered, expected, rtol=1e-7, atol=1e-9)
         assert_allclose(naive, R @ R.T @ expected, rtol=1e-7, atol=1e-8)
@@ -570,7 +568,7 @@ def test_algorithm_2(name):
     X, y, _ = labelled(20, 80, 2)
     found = _iterate(X, y, lam, loss, m, np.random.default_rng(3), steps)
     assert len(found) == steps
-    R = projection(80, m, "gaussian", np.random.default_rng(3))
+    R = _projection_matrix(80, m, "gaussian", np.random.default_rng(3))
     w = np.zeros(80)
     for t in range(steps):
         # c = z + R'w of equation 13 stands alone in its penalty, and z'x^ + w'x = c'x^ + (x - R x^)'w.
@@ -586,7 +584,7 @@ def test_algorithm_2(name):
 def test_equation_13_is_what_the_offset_makes_of_it():
     """Its objective at z, by finite differences, is stationary at c - R'w."""
     X, y, rng = labelled(15, 30, 4)
-    R, w, lam, loss = projection(30, 6, "gaussian", rng), 0.1 * rng.standard_normal(30), 0.9, LogLoss()
+    R, w, lam, loss = _projection_matrix(30, 6, "gaussian", rng), 0.1 * rng.standard_normal(30), 0.9, LogLoss()
     c, _ = _newton_solution(X @ R, y, lam, loss, X @ w - X @ R @ (R.T @ w))
 
     def equation_13(z):
@@ -605,7 +603,7 @@ def test_the_solution_stays_where_it_is(name, intercept):
     w, b = problem.on(X)
     u = -problem.dual(X @ w + b) / 0.6
     for m in (1, 5, 50):
-        Xhat = X @ projection(60, m, "gaussian", rng)
+        Xhat = X @ _projection_matrix(60, m, "gaussian", rng)
         assert_allclose(X.T @ _recovery_step(problem, Xhat, u, X @ w), w, rtol=1e-5, atol=1e-6)
 
 
@@ -827,7 +825,7 @@ def test_theorem_5(seeds):
     U = np.linalg.svd(X, full_matrices=False)[2][:3].T
     for name, loss in LOSSES.items():
         w = U @ _newton_solution(X @ U, y, 10.0, loss)[0]
-        R = projection(200, 150, "gaussian", np.random.default_rng(0))
+        R = _projection_matrix(200, 150, "gaussian", np.random.default_rng(0))
         epsilon = size(U.T @ R @ R.T @ U - np.eye(3), 2)
         assert epsilon < 0.45
         for t, v in enumerate(_iterate(X, y, 10.0, loss, 150, np.random.default_rng(0), 8), start=1):
@@ -969,8 +967,8 @@ def test_an_intercept_that_is_far_away(loss):
 
 
 def nystrom(X, m, kind="gaussian", seed=0):
-    Omega = projection(X.shape[0], m, kind, np.random.default_rng(seed))
-    return _make_surrogate(X, Omega, project(X, _mixed_samples(X, Omega)))
+    Omega = _projection_matrix(X.shape[0], m, kind, np.random.default_rng(seed))
+    return _make_surrogate(X, Omega, _project(X, _mixed_samples(X, Omega)))
 
 
 SPECTRA = {
@@ -1048,7 +1046,7 @@ def test_the_surrogate_of_centred_data():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((30, 50)) + 3
     K, centred = X @ X.T, X - X.mean(axis=0)
-    for Omega in (rng.standard_normal((30, 7)), projection(30, 7, "countsketch", rng)):
+    for Omega in (rng.standard_normal((30, 7)), _projection_matrix(30, 7, "countsketch", rng)):
         found = _make_surrogate(X, Omega, K @ dense(Omega), _kernel_row_sums(X))
         expected = _make_surrogate(centred, Omega, centred @ centred.T @ dense(Omega))
         assert_allclose(found.F @ found.F.T, expected.F @ expected.F.T, atol=1e-9)
@@ -1171,7 +1169,7 @@ def random_problem(seed):
     y = np.sign(X @ rng.standard_normal(d) * np.sqrt(n) + rng.uniform(0, 1) * rng.standard_normal(n))
     y[:2] = 1, -1
     name = list(LOSSES)[seed % 5]
-    kind, intercept = SKETCHES[seed // 5 % 4], bool(seed // 20 % 2)
+    kind, intercept = _SKETCHES[seed // 5 % 4], bool(seed // 20 % 2)
     m = "auto" if seed % 7 == 0 else int(rng.integers(1, 1 + 2 * max(n, d)))
     return X, y, 10 ** rng.uniform(-6, 1), name, kind, intercept, m
 
@@ -1384,7 +1382,7 @@ def test_plain_solvers_are_the_algorithms(kind, intercept):
     one = fitted(X, y, "log_loss", 20.0, 200, solver="recover", sketch=kind, fit_intercept=intercept, silent=True)
     assert one.n_iter_ == len(one.residual_history_) == 1 and one.n_projections_ == 200
     rng = np.random.default_rng(np.random.RandomState(0).randint(2**31))
-    Xhat = project(X, projection(400, 200, kind, rng))
+    Xhat = _project(X, _projection_matrix(400, 200, kind, rng))
     u = _recovery_step(_Problem(X, y, 40.0, LogLoss(), intercept), Xhat, np.zeros(30), np.zeros(30))
     assert_allclose(one.coef_[0], X.T @ u, rtol=1e-8, atol=1e-10)
     keywords = {"sketch": kind, "fit_intercept": intercept, "silent": True}
@@ -1412,7 +1410,7 @@ def test_never_a_diverged_solution(seeds):
         y, name = rng.choice([-1.0, 1.0], n), list(LOSSES)[seed % 5]
         y[:2] = 1, -1
         lam, intercept = 10 ** rng.uniform(-5, 1), bool(seed % 2)
-        solver, kind = ("recover", "iterate")[seed // 2 % 2], SKETCHES[seed // 4 % 4]
+        solver, kind = ("recover", "iterate")[seed // 2 % 2], _SKETCHES[seed // 4 % 4]
         model = DualProjectionClassifier(
             name,
             lam / 2,
@@ -1483,7 +1481,7 @@ def test_every_form_of_the_same_data(form, solver):
     y = np.where(X @ np.sin(np.arange(200.0)) > 0, 1, -1)
     t = X @ np.cos(np.arange(200.0))
     given = X.toarray() if form is np.asfortranarray else X
-    for kind in SKETCHES:
+    for kind in _SKETCHES:
         keywords = {"solver": solver, "sketch": kind, "tol": 1e-9, "n_projections": 60, "silent": True, "max_iter": 200}
         expected = fitted(X.toarray(), y, "log_loss", 10.0, **keywords)
         found = fitted(form(given), y, "log_loss", 10.0, **keywords)
@@ -1922,8 +1920,8 @@ def test_the_history_ends_where_the_solution_is(solver):
 @both
 def test_the_same_seed_gives_the_same_model(model):
     X, y, _ = labelled(40, 200)
-    for kind in SKETCHES:
-        for solver in SOLVERS:
+    for kind in _SKETCHES:
+        for solver in _SOLVERS:
             given = clone(model).set_params(sketch=kind, solver=solver, alpha=500.0, n_projections=150)
             if solver == "accelerate":
                 given.set_params(n_projections=20)

@@ -57,10 +57,10 @@ from fsel_book import (
     rand_sampling,
     row_space,
 )
-from fsel_book.certificates import _METHOD_COLORS
+from fsel_book.certificates import _METHOD_COLORS, _NEGLIGIBLE
 from fsel_book.dual_set import (
     _DUAL_RULES,
-    LENGTH_SHARE,
+    _LENGTH_SHARE,
     _column_prices,
     _compressed_targets,
     _det_draws,
@@ -73,7 +73,6 @@ from fsel_book.dual_set import (
 )
 from fsel_book.leverage import leverage_promise
 from fsel_book.loaders import _SETS
-from fsel_book.sparsification import NEGLIGIBLE
 from fsel_book.spectra import RowSpace
 
 RULES = ["first", "best", "components", "target"]  # of the selector
@@ -132,10 +131,10 @@ def breaks_the_lemma(V, lengths, sampling, r):
     paid = np.sum(sampling.weights * prices[sampling.indices])
     found = {
         "lower": low < promised * (1 - 1e-9),
-        "spent": spent > 1 + 1.1 * LENGTH_SHARE,
+        "spent": spent > 1 + 1.1 * _LENGTH_SHARE,
         "paid": paid > np.sum(prices) * (1 + 1e-9),
         "draws": sampling.n_draws != r or np.any(sampling.weights <= 0),
-        "useless": np.any(leverage(V)[sampling.indices] <= NEGLIGIBLE),
+        "useless": np.any(leverage(V)[sampling.indices] <= _NEGLIGIBLE),
     }
     return [name for name, broken in found.items() if broken]
 
@@ -192,13 +191,13 @@ def test_a_single_draw_for_one_component(kind):
             for rule in ("first", "best", "closest"):
                 sampling = det_sampling(space, lengths, 1, rule, targets if rule == "closest" else None)
                 low, spent = kept_and_spent(V, lengths, sampling)
-                assert low == pytest.approx(1, rel=1e-9) and spent <= 1 + 1.1 * LENGTH_SHARE
+                assert low == pytest.approx(1, rel=1e-9) and spent <= 1 + 1.1 * _LENGTH_SHARE
                 if rule != "closest":
                     literal = det_sampling_reference(V, lengths, 1, rule)
                     assert_array_equal(sampling.indices, literal.indices)
                     assert_allclose(sampling.weights, literal.weights, rtol=1e-9)
             low, spent = kept_and_spent(V, lengths, det_sampling_reference(V, lengths, 1, "index"))
-            assert low == pytest.approx(1, rel=1e-9) and spent <= 1 + 1.1 * LENGTH_SHARE
+            assert low == pytest.approx(1, rel=1e-9) and spent <= 1 + 1.1 * _LENGTH_SHARE
 
 
 @every_dual_rule
@@ -332,7 +331,7 @@ def test_the_first_rule_goes_by_length_for_the_price():
     for seed in range(20):
         rng = np.random.default_rng(seed)
         V, lengths = heavy(50, 4, rng), np.abs(rng.standard_normal(50))
-        ratio = leverage(V) / (lengths**2 / np.sum(lengths**2) * (1 - LENGTH_SHARE) + LENGTH_SHARE * leverage(V) / 4)
+        ratio = leverage(V) / (lengths**2 / np.sum(lengths**2) * (1 - _LENGTH_SHARE) + _LENGTH_SHARE * leverage(V) / 4)
         barrier = _LowerBarrier(4, 9)
         prices = _column_prices(leverage(V), lengths / lengths.max(), 9)
         feasible = barrier.lower_upper(V)[0] >= prices
@@ -362,16 +361,16 @@ def test_prices_add_up():
                 for r in (k + 1, 3 * k, 100 * k):
                     prices = _column_prices(leverage(V), lengths / (lengths.max() or 1.0), r)
                     assert np.sum(prices) == pytest.approx(1 - np.sqrt(k / r), rel=1e-9)
-                    assert np.all(prices[leverage(V) > NEGLIGIBLE] > 0)
+                    assert np.all(prices[leverage(V) > _NEGLIGIBLE] > 0)
 
 
 def test_prices_are_the_formula():
     V, a = heavy(12, 3, np.random.default_rng(0)), np.arange(12.0)
     kept = 1 - np.sqrt(3 / 10)
-    expected = kept * ((1 - LENGTH_SHARE) * a**2 / np.sum(a**2) + LENGTH_SHARE * leverage(V) / 3)
+    expected = kept * ((1 - _LENGTH_SHARE) * a**2 / np.sum(a**2) + _LENGTH_SHARE * leverage(V) / 3)
     assert_allclose(_column_prices(leverage(V), a, 10), expected, rtol=1e-12)
     assert_allclose(_column_prices(leverage(V), 0 * a, 10), kept * leverage(V) / 3, rtol=1e-12)
-    assert 0 < LENGTH_SHARE <= 1e-6
+    assert 0 < _LENGTH_SHARE <= 1e-6
 
 
 def steps(V, lengths, r, rule):
@@ -969,7 +968,7 @@ def test_as_many_different_features_as_were_asked_for(seeds):
                 assert selector.certificate_.holds is True and selector.n_draws_ == r
                 assert sampling.n_selected == r or rule == "target"
                 low, spent = kept_and_spent(V, lengths, sampling)
-                assert low >= (1 - np.sqrt(k / r)) ** 2 * (1 - 1e-9) and spent <= 1 + 1.1 * LENGTH_SHARE
+                assert low >= (1 - np.sqrt(k / r)) ** 2 * (1 - 1e-9) and spent <= 1 + 1.1 * _LENGTH_SHARE
 
 
 def test_what_is_filled_up_comes_after_what_was_drawn():

@@ -216,7 +216,7 @@ def test_raw_data_at_every_C(data, name, kernel, monkeypatch):
             fits.append((K.copy(), found[0]))
         return found
 
-    monkeypatch.setattr("fsel_book.risk_rfe.warm_fit", watched)
+    monkeypatch.setattr("fsel_book.elimination._warm_started_fit", watched)
     for C in 10.0 ** np.arange(-6, 7, 3):
         X, signs, numbers = raw(data, 5)
         loss, intercept = raw_loss(name, signs, numbers, C), bool((data == "wine") ^ (C == 1) ^ (C == 1e6))

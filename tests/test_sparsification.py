@@ -21,12 +21,11 @@ from cases import (
 from numpy.testing import assert_allclose, assert_array_equal
 
 from fsel_book.arrays import to_numpy
-from fsel_book.certificates import certify
+from fsel_book.certificates import _NEGLIGIBLE, certify
 from fsel_book.dual_set import _recursive_inverse
 from fsel_book.sparsification import (
     _RULES,
     _SLACK_BITS,
-    NEGLIGIBLE,
     BSSSelector,
     _Barriers,
     _ColumnSearch,
@@ -232,7 +231,7 @@ def test_negligible_columns_are_never_picked(rule):
     V[::3] = 1e-17 * np.sign(V[::3])
     selection = bss(V, 45, rule, random_state=0)
     assert not np.isin(selection.indices, np.arange(0, 50, 3)).any()
-    assert NEGLIGIBLE > 4e-34
+    assert _NEGLIGIBLE > 4e-34
 
 
 def test_sampled_is_reproducible():

@@ -79,6 +79,7 @@ class Loss(ABC):
         "Its second derivative in `a`."
 
 # %% ../nbs/12_losses.ipynb #4414f209
+@dataclass(frozen=True)
 class Hinge(Loss):
     "`max(0, 1 - y s)`."
 
@@ -123,6 +124,7 @@ class HuberisedHinge(SmoothedHinge):
     def conjugate_slope(self, y: Floats, a: Floats) -> Floats: return super().conjugate_slope(y, a) + y * self.mu / 2
 
 # %% ../nbs/12_losses.ipynb #22c2a19a
+@dataclass(frozen=True)
 class SquaredHinge(Loss):
     "`max(0, 1 - y s)^2`."
     smoothness = 2.0
@@ -137,6 +139,7 @@ class SquaredHinge(Loss):
     def conjugate_curvature(self, y: Floats, a: Floats) -> Floats: return 0.5 + np.zeros_like(a)
 
 # %% ../nbs/12_losses.ipynb #69cb31aa
+@dataclass(frozen=True)
 class LogLoss(Loss):
     "`log(1 + exp(-y s))`."
     smoothness, quadratic_conjugate = 0.25, False
@@ -159,6 +162,7 @@ class LogLoss(Loss):
         q = self.other(y, a)
         return 1 / (q * (1 - q))
 
+@dataclass(frozen=True)
 class SquaredError(Loss):
     "`(y - s)^2`."
     for_labels, smoothness = False, 2.0

@@ -14,7 +14,7 @@ from fsel_book.baselines import (
     rrqr,
     strong_rrqr,
 )
-from fsel_book.sparsification import BSSSelector, bss, bss_promise, bss_reference
+from fsel_book.sparsification import BSSSelector, bss, bss_promise
 from fsel_book.datasets import (
     load_docstrings,
     make_bhattacharyya,
@@ -34,7 +34,6 @@ from fsel_book.dual_set import (
     SpanPromise,
     certify_span,
     det_sampling,
-    det_sampling_reference,
     rand_sampling,
 )
 from fsel_book.kernels import (
@@ -135,7 +134,6 @@ __all__ = [
     "best_rank_k_in_span",
     "bss",
     "bss_promise",
-    "bss_reference",
     "certify",
     "certify_selector",
     "certify_span",
@@ -144,7 +142,6 @@ __all__ = [
     "change_weights",
     "data_sandwich",
     "det_sampling",
-    "det_sampling_reference",
     "enclosing_ball",
     "information_gain",
     "kernel_of",

@@ -77,7 +77,7 @@ def det_sampling_reference(V: Array, residual_norms: Array, r: int, rule: str = 
     Examples
     --------
     >>> import numpy as np
-    >>> from fsel_book import det_sampling_reference
+    >>> from fsel_book.dual_set import det_sampling_reference
     >>> V = np.linalg.qr(np.random.default_rng(0).standard_normal((50, 3)))[0]
     >>> det_sampling_reference(V, np.ones(50), 9).indices
     array([ 2,  4,  7, 15, 13,  8,  6, 16, 12])

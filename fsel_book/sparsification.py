@@ -95,7 +95,7 @@ def bss_reference(V: Array, r: int, rule: Literal["largest-norm", "best"] = "lar
     Examples
     --------
     >>> import numpy as np
-    >>> from fsel_book import bss_reference
+    >>> from fsel_book.sparsification import bss_reference
     >>> V = np.linalg.qr(np.random.default_rng(0).standard_normal((50, 3)))[0]
     >>> bss_reference(V, 9).n_selected
     9

@@ -16,12 +16,12 @@ from fsel_book import (
     SparsePCRegressor,
     bss,
     bss_promise,
-    bss_reference,
     certify,
     leverage_scores,
     row_space,
 )
 from fsel_book.arrays import as_float64, by_columns, check_matrix, from_numpy, namespace, take_columns, to_numpy
+from fsel_book.sparsification import bss_reference
 
 DTYPES = ["float64", "float32"]
 each_dtype = pytest.mark.parametrize("dtype", DTYPES)

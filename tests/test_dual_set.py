@@ -51,7 +51,6 @@ from fsel_book import (
     certify,
     certify_span,
     det_sampling,
-    det_sampling_reference,
     largest_leverages,
     load_dataset,
     rand_sampling,
@@ -69,6 +68,7 @@ from fsel_book.dual_set import (
     _rand_draws,
     _residual_drift,
     det_promise,
+    det_sampling_reference,
     rand_promise,
 )
 from fsel_book.leverage import leverage_promise

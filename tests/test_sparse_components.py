@@ -39,11 +39,11 @@ from fsel_book import (
     best_rank_k_in_span,
     bss,
     certify_span,
-    det_sampling_reference,
     row_space,
 )
 from fsel_book.dual_set import (
     det_promise,
+    det_sampling_reference,
 )
 
 RULES = ["first", "best", "components", "target"]  # of the selector

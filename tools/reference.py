@@ -18,6 +18,12 @@ SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 LISTED = ("Parameters", "Attributes", "Returns", "Yields", "Raises")
 
 
+def named(path: str) -> tuple[str, Any]:
+    """The name and the object behind `name`, or behind `module.name` where the name is not one of the top level."""
+    module, _, name = path.rpartition(".")
+    return name, getattr(importlib.import_module(f"fsel_book.{module}".rstrip(".")), name)
+
+
 def chapters() -> dict[str, tuple[str, str]]:
     """For each module the file and the title of the notebook that it is exported from."""
     found = {}
@@ -143,8 +149,7 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     contents = ["---\ntitle: Reference\nnumber-sections: false\n---\n\nThe public names, by what they are for.\n"]
     for page in pages:
-        module = importlib.import_module(page.get("module", "fsel_book"))
-        things = {name: getattr(module, name) for name in page["names"]}
+        things = dict(map(named, page["names"]))
         head = f"---\ntitle: {page['title']}\nnumber-sections: false\n---\n\n{page['about']}.\n\n"
         text = head + "\n\n".join(entry(name, thing, home) for name, thing in things.items()) + "\n"
         (folder / f"{page['path']}.qmd").write_text(text, encoding="utf-8")

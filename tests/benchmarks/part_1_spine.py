@@ -14,7 +14,8 @@ import scipy.sparse as sp
 from rows import Row, nothing, timed
 from threadpoolctl import threadpool_limits
 
-from fsel_book import BSSSelector, LeverageSelector, bss, bss_reference
+from fsel_book import BSSSelector, LeverageSelector, bss
+from fsel_book.sparsification import bss_reference
 
 title = "Part one: the spine"
 

@@ -22,7 +22,7 @@ from threadpoolctl import ThreadpoolController
 # %% ../nbs/01_arrays.ipynb #f1df8400
 Array: TypeAlias = Any  # an array of any library
 Matrix: TypeAlias = Any  # the same, or a SciPy sparse matrix or sparse array
-ArrayLike: TypeAlias = Any  # what becomes a matrix or a vector at the door: also lists and frames
+ArrayLike: TypeAlias = Any  # what the input check turns into a matrix or a vector: also lists and frames
 Seed: TypeAlias = int | np.random.RandomState | None  # the `random_state` of scikit-learn
 
 # %% ../nbs/01_arrays.ipynb #2f07d56b
@@ -278,7 +278,7 @@ def _largest_entry(X: Matrix) -> float:
     return max(float(xp.max(values)), -float(xp.min(values))) if 0 not in values.shape else 0.0
 
 def _check_range(X: Matrix, name: str = "X", smallest: float = _RANGE[0]) -> None:
-    """Say so if the largest entry of `X` is not in `_RANGE`; or below `smallest`, unless all is zero.
+    """Raise an error if the largest entry of `X` is not in `_RANGE` or is below `smallest`, unless all is zero.
 
     Parameters
     ----------
@@ -418,7 +418,7 @@ n_features_to_select : int, float, "auto" or None
     "rank": """\
 rank : int or None
     The rank `l` to certify, below `r`; 1 for a single draw. None takes the numerical rank of `X` where `r` exceeds
-    it and otherwise `r // 2`: then the certificate speaks of the leading rank-`l` part of `X`, and says so.""",
+    it and otherwise `r // 2`: then the certificate is about the leading rank-`l` part of `X`, and says so.""",
     "eps": """\
 eps : float
     For "auto": the promised bound on the spectral distance to the identity.""",

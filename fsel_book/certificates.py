@@ -270,7 +270,8 @@ class Certificate:
     def __str__(self) -> str:
         lines = [f"  {'':38}{'measured':18}promised"]
         lines += [f"  {name:38}{measured:18}{promised}".rstrip() for name, measured, promised in self.table()]
-        return "\n".join([fill(self.title(), 88), *lines, fill(self.verdict(), 88)])
+        title, verdict = (fill(text, 88, break_on_hyphens=False) for text in (self.title(), self.verdict()))
+        return "\n".join([title, *lines, verdict])
 
     __repr__ = __str__
 
@@ -299,7 +300,7 @@ def _check_sampling(sampling: Sampling) -> tuple[np.ndarray, np.ndarray]:
     return indices, weights.astype(np.float64)
 
 # %% ../nbs/04_certificates.ipynb #953cf07e
-_NEGLIGIBLE = 1e-15  # rows of V below this squared norm are none: a million of them hold 1e-9 of the trace of I
+_NEGLIGIBLE = 1e-15  # a row of V below this squared norm counts as zero: a million hold 1e-9 of the trace of I
 
 def certify(V: Array | RowSpace, sampling: Sampling, promise: Promise | None = None,
             method: str = "selection") -> Certificate:
@@ -427,7 +428,7 @@ def _n_requested(n_features_to_select: Any, d: int) -> int | None:
 
 # %% ../nbs/04_certificates.ipynb #6658bb1f
 def _check_rank(rank: int | None, r: int | None, spare: int = 1) -> None:
-    "Say so if `rank` cannot be certified with `r` draws (None: not known yet), of which `spare` are beyond the rank."
+    "Raise an error if `rank` cannot be certified with `r` draws (None: unknown yet), `spare` of them beyond the rank."
     if rank is None: return
     if not is_integer(rank) or rank < 1:
         raise ValueError(f"rank={rank!r} is not possible: give None or an integer of at least 1.")
@@ -444,27 +445,27 @@ def _target_rank(rank: int | None, numerical_rank: int, r: int | None, spare: in
     return int(rank)
 
 def _check_open_unit_interval(name: str, value: Any) -> None:
-    "Say so if the parameter `name` is not strictly between 0 and 1."
+    "Raise an error if the parameter `name` is not strictly between 0 and 1."
     if not isinstance(value, numbers.Real) or not 0 < float(value) < 1:
         raise ValueError(f"{name}={value!r} is not possible: give a number above 0 and below 1.")
 
 def _check_positive(name: str, value: Any, least: float = 0.0) -> None:
-    "Say so if the parameter `name` is not a number above `least`."
+    "Raise an error if the parameter `name` is not a number above `least`."
     if not isinstance(value, int | float | np.number) or isinstance(value, bool) or not least < value < np.inf:
         raise ValueError(f"{name}={value!r} is not possible: give a number above {least:g}.")
 
 def _check_bool(name: str, value: Any) -> None:
-    "Say so if the parameter `name` is not a truth value."
+    "Raise an error if the parameter `name` is not a truth value."
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name}={value!r} is not possible: give True or False.")
 
 def _check_instance(name: str, value: Any) -> None:
-    "Say so if the parameter `name` is a class, where one of its instances is needed."
+    "Raise an error if the parameter `name` is a class, where one of its instances is needed."
     if isinstance(value, type):
         raise TypeError(f"{name}={value.__name__} is a class: give an instance of it, as {name}={value.__name__}().")
 
 def _check_integer(r: Any, least: int, most: int | None = None, why: str = "", name: str = "r") -> None:
-    "Say so if the number `r` of columns, which the caller knows by `name`, is no integer from `least` to `most`."
+    "Raise an error if the number of columns `r`, called `name` in the message, is no integer from `least` to `most`."
     if not is_integer(r) or r < least or (most is not None and r > most):
         span = f"of at least {least}" if most is None else f"from {least} to {most}"
         raise ValueError(f"{name}={r!r} is not possible: give an integer {span}{why}.")
@@ -473,7 +474,7 @@ def _check_automatic_draws(r: int, ell: int, d: int) -> int:
     "The number `r` of draws that a theorem asks for at rank `ell`, if `d` features allow it."
     if r > d:
         raise ValueError(f"n_features_to_select='auto' needs {r} draws at rank {ell}, more than the {d} features of X. "
-                         f"Be content with a larger eps or a smaller rank, or give a number of features.")
+                         f"Give a larger eps, a smaller rank, or a number of features.")
     return r
 
 # %% ../nbs/04_certificates.ipynb #20fc1dc7
@@ -500,7 +501,7 @@ def _check_X(estimator: BaseEstimator, X: ArrayLike, reset: bool, least: int = 2
 
 # %% ../nbs/04_certificates.ipynb #16c6edb6
 def _check_same_library(estimator: BaseEstimator, X: Matrix, fitted: Array, method: str = "transform") -> None:
-    "Say so if `X`, given to a method of `estimator`, is not of the array library of `fitted`, one of its attributes."
+    "Raise an error if `X`, given to a method of `estimator`, is not of the array library of its attribute `fitted`."
     if namespace(X) is not namespace(fitted):
         raise ValueError(f"Inputs passed to {type(estimator).__name__}.{method}() must use the same namespace as those "
                          f"passed to fit(): {namespace(X).__name__} is not {namespace(fitted).__name__}. Convert X, or "

@@ -23,12 +23,12 @@ from .spectra import RowSpace, _as_row_space, row_space
 
 # %% ../nbs/05_sparsification.ipynb #eda95fae
 def _lower_coefficients(lam: np.ndarray, L: float) -> np.ndarray:
-    "`c` with `lower(v) = sum_j c_j (q_j'v)^2`, for the eigenvalues `lam` of `A` and the fence at `L`."
+    "`c` with `lower(v) = sum_j c_j (q_j'v)^2`, for the eigenvalues `lam` of `A` and the barrier at `L`."
     a, b = 1 / (lam - (L + 1)), 1 / (lam - L)
     return a**2 / (a.sum() - b.sum()) - a
 
 def _upper_coefficients(lam: np.ndarray, U: float, delta_U: float) -> np.ndarray:
-    "`c` with `upper(v) = sum_j c_j (q_j'v)^2`, for the eigenvalues `lam` of `A` and the fence at `U`."
+    "`c` with `upper(v) = sum_j c_j (q_j'v)^2`, for the eigenvalues `lam` of `A` and the barrier at `U`."
     a, b = 1 / (U + delta_U - lam), 1 / (U - lam)
     return a**2 / (b.sum() - a.sum()) + a
 
@@ -37,7 +37,7 @@ def _barrier_constants(ell: float, r: float) -> tuple[float, float]:
     return np.sqrt(r * ell), (1 + np.sqrt(ell / r)) / (1 - np.sqrt(ell / r))
 
 def _initial_gap(ell: float, r: float) -> float:
-    "`s = sqrt(l / r)`, by which the fences leave the promised interval open; 0 for a single draw, which needs none."
+    "`s = sqrt(l / r)`, which gives the promised interval `(1 - s)^2, (1 + s)^2`; 0 for a single draw, where `M = 1`."
     return 0.0 if r == 1 == round(ell) else float(np.sqrt(ell / r))
 
 # %% ../nbs/05_sparsification.ipynb #664725da
@@ -56,12 +56,12 @@ def _below_ties(slack: Any) -> Any:
 _REFERENCE_RULES = ["largest-norm", "best"]
 
 def _check_rule(rule: str, rules: Iterable[str]) -> None:
-    "Say so if there is no such rule."
+    "Raise an error if there is no such rule."
     if rule not in list(rules):
         raise ValueError(f"rule={rule!r} is not possible: give one of {', '.join(map(repr, rules))}.")
 
 def _check_bss_request(ell: int, r: int, rule: str, rules: Iterable[str]) -> None:
-    "Say so if the theorem cannot give what was asked for."
+    "Raise an error if the theorem cannot give what was asked for."
     _check_rule(rule, rules)
     if ell == 1: _check_integer(r, 1)
     else: _check_integer(r, ell + 1, why=f", above the rank of V, which is {ell}")
@@ -71,14 +71,14 @@ def bss_reference(V: Array, r: int, rule: Literal["largest-norm", "best"] = "lar
                   steps: int | None = None) -> Sampling:
     """Single-set spectral sparsification as printed: all columns judged at every step.
 
-    The oracle of `bss`, which returns the same and is faster.
+    The reference for `bss`, which returns the same and is faster.
 
     Parameters
     ----------
     V : array, shape (n_features, rank)
         Orthonormal columns.
     r : int
-        Number of draws, above the rank; at rank 1 a single one will do.
+        Number of draws, above the rank; at rank 1 a single draw is enough.
     rule : {"largest-norm", "best"}
         Which of the feasible columns to take.
     steps : int, optional
@@ -154,7 +154,7 @@ def _square_less_inverse(inverse: tuple[np.ndarray, np.ndarray, np.ndarray], gap
 
 # %% ../nbs/05_sparsification.ipynb #380171b6
 class _Barriers:
-    """The matrix `A` between its two fences, ready to judge rows of `V` for the next step.
+    """The matrix `A` between its two barriers, ready to judge rows of `V` for the next step.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ class _Barriers:
             raise FloatingPointError("An eigenvalue has met a barrier: V is too far from orthonormal for its rank.")
 
     def shift(self) -> None:
-        "Put the fences where step `tau` has them, and prepare the inverses at their next positions `a` and `b`."
+        "Put the barriers where step `tau` has them, and prepare the inverses at their next positions `a` and `b`."
         self.L, self.U = self.tau - self.root, self.delta_U * (self.tau + self.root)
         self.a, self.b = self.L + 1, self.U + self.delta_U
         if self.W.shape[1] == self.most or np.abs(self.lam - self.a).min() < 0.01 / self.trace_L: self.decompose()
@@ -219,7 +219,7 @@ class _Barriers:
 
 # %% ../nbs/05_sparsification.ipynb #3ce060b7
 class _SingleDraw:
-    "In the place of the fences for a single draw at rank one."
+    "Takes the place of `_Barriers` for a single draw at rank one."
     def lower_upper(self, rows: np.ndarray) -> tuple[np.ndarray, float]: return rows[:, 0]**2, 0.0
     def slack_matrix(self) -> np.ndarray: return np.ones((1, 1))
     def add(self, v: np.ndarray, price: float = 0.0) -> float: return 1 / v[0]**2
@@ -230,7 +230,7 @@ def _index_chunks(indices: np.ndarray, size: int = 4096) -> Iterator[np.ndarray]
     for a in range(0, len(indices), size): yield indices[a:a + size]
 
 class _Fences(Protocol):
-    "What a search asks of the fences, of this theorem or of another."
+    "What a search asks of the barriers, of this theorem or of another."
     def lower_upper(self, rows: np.ndarray) -> tuple[Any, Any]: ...
     def slack_matrix(self) -> np.ndarray: ...
 
@@ -242,7 +242,7 @@ class _ColumnSearch:
     space : RowSpace
     rng : RandomState
     prices : ndarray, shape (n_features,), optional
-        What comes off the slack of each column.
+        What is subtracted from the slack of each column.
     """
 
     def __init__(self, space: RowSpace, rng: np.random.RandomState | None, prices: np.ndarray | None = None) -> None:
@@ -444,7 +444,7 @@ def bss(V: Array | RowSpace, r: int, rule: Literal["largest-norm", "best", "samp
     V : array, shape (n_features, rank), or RowSpace
         Orthonormal columns, of any array library; `row_space(X)` makes one from data.
     r : int
-        Number of draws, above the rank; at rank 1 a single one will do.
+        Number of draws, above the rank; at rank 1 a single draw is enough.
     rule : {"largest-norm", "best", "sampled"}
         Which of the feasible columns to take: the longest, as in the papers; the one with the largest slack,
         which gives a better condition number; or the largest slack in a random block drawn by leverage.

@@ -180,7 +180,7 @@ def _squared_row_norms(Z: Matrix, T: Array | None = None, upper: bool = False) -
 
 # %% ../nbs/03_spectra.ipynb #27603b81
 def _check_leading_rank(space: "RowSpace", rank: int) -> None:
-    "Say so if `space` has not `rank` leading directions."
+    "Raise an error if `space` does not have `rank` leading directions."
     if not is_integer(rank) or not 1 <= rank <= space.shape[1]:
         known = f"X has numerical rank {space.numerical_rank}"
         if space.numerical_rank is None: known = f"only {space.shape[1]} leading directions of X were computed"

@@ -143,3 +143,12 @@ def test_the_promised_interval_is_drawn_as_it_is(lower, upper):
         assert low == pytest.approx(lower) and (high == pytest.approx(upper) or above < high <= upper)
         assert "promised, selection" in [text.get_text() for text in ax.get_legend().get_texts()]
     plt.close(figure)
+
+
+def test_a_printed_certificate_is_at_most_88_columns_wide():
+    c = certify(V, picked(np.arange(9)), Promise(0, 9, 0.99), "leverage sampling")
+    c = replace(c, numerical_rank=459, energy=0.75, accuracy=1e-5)
+    assert min(len(c.title()), len(c.verdict())) > 88
+    lines = str(c).splitlines()
+    assert max(map(len, lines)) <= 88
+    assert " ".join(str(c).split()).startswith(c.title()) and " ".join(str(c).split()).endswith(c.verdict())

@@ -26,7 +26,7 @@ from sklearn.utils import Bunch, check_random_state
 from .arrays import Seed, is_integer
 
 # %% ../nbs/02_datasets.ipynb #07389138
-def _check_integer(name: str, value: Any, low: int, n_features: int | None = None) -> None:
+def _check_size(name: str, value: Any, low: int, n_features: int | None = None) -> None:
     """Raise unless `value` is an integer from `low` on, and up to `n_features` where that is given."""
     good = is_integer(value) and value >= low
     if not good or (n_features is not None and value > n_features):
@@ -80,9 +80,9 @@ def make_bhattacharyya(
     >>> X.shape, len(relevant)
     ((30, 1000), 90)
     """
-    _check_integer("n_samples", n_samples, 1)
-    _check_integer("n_features", n_features, 1)
-    _check_integer("n_informative", n_informative, 1, n_features)
+    _check_size("n_samples", n_samples, 1)
+    _check_size("n_features", n_features, 1)
+    _check_size("n_informative", n_informative, 1, n_features)
     rng = check_random_state(random_state)
     y = rng.choice(np.array([-1, 1], dtype=np.int64), size=n_samples)
     X = rng.standard_normal((n_samples, n_features))
@@ -138,9 +138,9 @@ def make_bhattacharyya_regression(
 def _draw_linear_response(n_samples: int, n_features: int, n_informative: int, effect_sizes: Sequence[float],
                           rng: np.random.RandomState) -> tuple[NDArray, NDArray, NDArray]:
     """Uniform X on [-1, 1]^d, the linear response of its first features, and their numbers."""
-    _check_integer("n_samples", n_samples, 1)
-    _check_integer("n_features", n_features, 1)
-    _check_integer("n_informative", n_informative, 1, n_features)
+    _check_size("n_samples", n_samples, 1)
+    _check_size("n_features", n_features, 1)
+    _check_size("n_informative", n_informative, 1, n_features)
     sizes = np.atleast_1d(np.asarray(effect_sizes, dtype=np.float64))
     if sizes.ndim != 1 or not sizes.size or not (np.isfinite(sizes).all() and (sizes > 0).all()):
         raise ValueError(f"effect_sizes={effect_sizes!r}: expected one or more positive finite numbers.")
@@ -231,8 +231,8 @@ def make_linear_regression(
 # %% ../nbs/02_datasets.ipynb #62e33323
 def _draw_collinear_cube(n_samples: int, n_features: int, correlation: float, rng: np.random.RandomState) -> NDArray:
     """Features uniform on [-h, h], h = 2^(1/3); the first two correlated, the third with both negatively."""
-    _check_integer("n_samples", n_samples, 1)
-    _check_integer("n_features", n_features, 3)
+    _check_size("n_samples", n_samples, 1)
+    _check_size("n_features", n_features, 3)
     _check_number("correlation", correlation, 0, 1, above=False)
     rho = 2 * np.sin(np.pi * correlation / 6)
     g = rng.standard_normal((n_samples, 1))
@@ -276,8 +276,8 @@ def make_nested_square(
     >>> X.shape, relevant.tolist()
     ((100, 10), [0, 1])
     """
-    _check_integer("n_samples", n_samples, 1)
-    _check_integer("n_features", n_features, 2)
+    _check_size("n_samples", n_samples, 1)
+    _check_size("n_features", n_features, 2)
     X = check_random_state(random_state).uniform(-2, 2, size=(n_samples, n_features))
     inside = (np.abs(X[:, :2]) <= 1).all(axis=1)
     return X, np.where(inside, 1, -1).astype(np.int64), np.arange(2, dtype=np.int64)
@@ -363,8 +363,8 @@ def make_nonlinear_regression(
     >>> X.shape, relevant.tolist()
     ((100, 10), [0, 1])
     """
-    _check_integer("n_samples", n_samples, 1)
-    _check_integer("n_features", n_features, 2)
+    _check_size("n_samples", n_samples, 1)
+    _check_size("n_features", n_features, 2)
     _check_number("a1", a1, 0)
     _check_number("a2", a2, 0, 1 / 2, reason=" (else the denominator vanishes for a feature in [-2, 2])")
     X = check_random_state(random_state).uniform(-2, 2, size=(n_samples, n_features))

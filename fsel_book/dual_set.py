@@ -34,7 +34,8 @@ def _column_prices(norms: np.ndarray, lengths: np.ndarray, r: int) -> np.ndarray
     """
     k, residuals = norms.sum(), lengths**2
     share = _LENGTH_SHARE if residuals.any() else 1.0
-    return (1 - (_initial_gap(k, r) or _ROOM)) * ((1 - share) * residuals / (residuals.sum() or 1.0) + share * norms / k)
+    spent = (1 - share) * residuals / (residuals.sum() or 1.0) + share * norms / k
+    return (1 - (_initial_gap(k, r) or _ROOM)) * spent
 
 def _norm_per_price(norms: np.ndarray, prices: np.ndarray) -> np.ndarray:
     "Squared length over price; 0 for features without either."

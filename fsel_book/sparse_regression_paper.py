@@ -158,9 +158,9 @@ def _fit_sparse_pca(X: NDArray, k: int, r: int | None = None, steps: int = 6) ->
     return model(high)
 
 # %% ../nbs/20_sparse_regression_paper.ipynb #7570684a
-_RULES = ("best", "components", "target")
+_DSF_RULES = ("best", "components", "target")
 _ALTERNATIVES = ("mean", "PCA", "SparsePCA", "SparsePCA, r features", "lasso", "lasso, refitted", "pivoted QR",
-                 *(f"DSF, {rule}" for rule in _RULES))
+                 *(f"DSF, {rule}" for rule in _DSF_RULES))
 
 def _predict_by_regression(X: NDArray, Y: NDArray, X_new: NDArray) -> NDArray:
     "Predictions for `X_new` by regression with an intercept."
@@ -213,7 +213,7 @@ def _many_target_errors(rng: np.random.RandomState, data: str, k: int, multiples
     train, test = _split_rows(len(X), rng)
     model = make_pipeline(PCA(k, svd_solver="full"), LinearRegression()).fit(X[train], Y[train])
     inside, outside = (_root_mean_square(model.predict(X[rows]) - Y[rows]) for rows in (train, test))
-    selectors = {f"DSF, {rule}": DSFSelector(rule=rule) for rule in _RULES}
+    selectors = {f"DSF, {rule}": DSFSelector(rule=rule) for rule in _DSF_RULES}
     selectors |= {"RSF": RSFSelector(random_state=rng), "random": RandomSelector(random_state=rng)}
     for r in (multiple * k for multiple in multiples if multiple * k <= X.shape[1]):
         for method, selector in selectors.items():

@@ -92,6 +92,15 @@ def test_chapters_open_with_title_label_and_paragraph(name):
     opening(name)
 
 
+@pytest.mark.parametrize("name", ["index.ipynb", "quickstart.ipynb"])
+def test_pages_before_the_chapters_have_no_number(processed, name):
+    """Quarto forgets the `.unnumbered` of a heading that is a notebook's first line: a comment stands before it."""
+    pages = [page for kind, page, _ in cells(processed / name) if kind == "markdown"]
+    headings = [line for page in pages for line in re.findall(r"^##? .*", page, re.MULTILINE)]
+    assert not pages[0].startswith("#")
+    assert all(line.endswith(" {.unnumbered}") for line in headings), headings
+
+
 def mathml(text):
     """Markdown as HTML with MathML; pandoc warns of mathematics that it cannot read."""
     command = [pypandoc.get_pandoc_path(), "--from", "markdown", "--to", "html", "--mathml"]

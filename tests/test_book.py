@@ -413,7 +413,16 @@ def test_readme_is_in_step_with_the_index():
     tool = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tool)
     stored = (root / "README.md").read_text(encoding="utf-8")
-    assert stored == tool.readme(), "README.md is not what nbs/index.ipynb gives; run make sync"
+    text, pictures = tool.readme()
+    assert stored == text, "README.md is not what nbs/index.ipynb gives; run make sync"
+    assert pictures, "the index has lost its picture"
+    for path, picture in pictures.items():
+        assert (root / path).read_bytes() == picture, f"{path} is not the picture in nbs/index.ipynb; run make sync"
+
+
+def test_readme_shows_nothing_that_only_quarto_reads():
+    text = (root / "README.md").read_text(encoding="utf-8")
+    assert re.findall(r"^#.*\{.*\}$|#\|.*|<!--.*|!\[(?:png)?\]", text, flags=re.MULTILINE) == []
 
 
 @pytest.mark.parametrize("name", ["README.md", "CHANGELOG.md"])

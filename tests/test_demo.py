@@ -128,6 +128,7 @@ def test_demo_leaves_a_page_that_needs_no_network(runs, kind):
     page = (folder / "out" / kind / "quickstart.html").read_text(encoding="utf-8")
     assert page.count('src="data:image/png;base64') >= 2
     assert "require.min.js" not in page
+    assert "unnumbered" not in page and "fig-alt" not in page, "the page shows what only Quarto reads"
     assert (folder / "out" / kind / "quickstart.ipynb").exists()
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import nbformat
 import papermill
 from nbconvert import HTMLExporter
-from readme import relink, root
+from readme import plain, relink, root
 
 notebook = root / "nbs" / "quickstart.ipynb"
 results = ["quickstart.ipynb", "quickstart.html", "selected.csv", "selected.parquet"]
@@ -52,6 +52,7 @@ def write_page(executed: nbformat.NotebookNode, folder: Path, out: Path) -> None
     for cell in executed.cells:
         if cell.cell_type == "markdown":
             cell.source = relink(cell.source, os.path.relpath(notebook.parent, out))
+        cell.source = plain(cell.source)
     exporter = HTMLExporter(
         require_js_url="", mathjax_url="", embed_images=True, exclude_input_prompt=True, exclude_output_prompt=True
     )

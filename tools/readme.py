@@ -1,5 +1,6 @@
-"""Write README.md from nbs/index.ipynb: its words, its code and the outputs that the code gave."""
+"""Write README.md from nbs/index.ipynb: its words, its code and what the code gave; pictures go to nbs/images/."""
 
+import base64
 import re
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import nbformat
 from nbconvert import MarkdownExporter
 
 root = Path(__file__).resolve().parent.parent
+images = "nbs/images"
 
 
 def relink(text: str, folder: str) -> str:
@@ -14,18 +16,50 @@ def relink(text: str, folder: str) -> str:
     return re.sub(r"\]\((\w+\.ipynb)(#[\w-]+)?\)", rf"]({folder}/\1\2)", text)
 
 
-def readme() -> str:
-    """Return the text of README.md. Cells marked `#| hide` are left out, and so are the directives."""
-    book = nbformat.read(root / "nbs" / "index.ipynb", as_version=4)
-    book.cells = [cell for cell in book.cells if "#| hide" not in cell.source]
+def plain(text: str) -> str:
+    """Leave out what only Quarto reads: directives, comments, and attributes of headings such as `{.unnumbered}`."""
+    text = re.sub(r"^#\|.*\n|^<!--.*-->\n+", "", text, flags=re.MULTILINE)
+    return re.sub(r"^(#+ .*?) *\{[^}]*\}$", r"\1", text, flags=re.MULTILINE)
+
+
+def directive(cell: nbformat.NotebookNode, name: str) -> str:
+    """The value of `#| name: value` in a code cell; empty where there is none."""
+    found = re.search(rf'^#\| {name}: "?(.*?)"?$', cell.source, flags=re.MULTILINE)
+    return found[1] if found else ""
+
+
+def drawn(cell: nbformat.NotebookNode) -> bytes | None:
+    """The picture that a cell left, as PNG."""
+    found = [output["data"]["image/png"] for output in cell.get("outputs", []) if "image/png" in output.get("data", {})]
+    return base64.b64decode(found[0]) if found else None
+
+
+def readme() -> tuple[str, dict[str, bytes]]:
+    """Return the text of README.md, and its pictures by their paths.
+
+    Cells marked `#| hide` are left out, and so is code that the site folds; pictures stay, with their alternative text.
+    """
+    book, pictures = nbformat.read(root / "nbs" / "index.ipynb", as_version=4), {}
+    kept = []
     for cell in book.cells:
-        cell.source = re.sub(r"^#\|.*\n", "", cell.source, flags=re.MULTILINE)
+        if picture := drawn(cell):
+            path = f"{images}/{directive(cell, 'label')}.png"
+            pictures[path] = picture
+            kept.append(nbformat.v4.new_markdown_cell(f"![{directive(cell, 'fig-alt')}]({path})"))
+        elif "#| hide" not in cell.source and not directive(cell, "code-fold"):
+            cell.source = plain(cell.source)
+            kept.append(cell)
+    book.cells = kept
     book.metadata["language_info"] = {"name": "python"}
     text, _ = MarkdownExporter().from_notebook_node(book)
     text = text.replace("\n```\n\n\n```python\n", "\n\n")  # cells without output between them read as one
     lines = [line.rstrip() for line in relink(text, "nbs").splitlines()]
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip() + "\n"
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip() + "\n", pictures
 
 
 if __name__ == "__main__":
-    (root / "README.md").write_text(readme(), encoding="utf-8")
+    words, drawings = readme()
+    (root / "README.md").write_text(words, encoding="utf-8")
+    for path, picture in drawings.items():
+        (root / path).parent.mkdir(exist_ok=True)
+        (root / path).write_bytes(picture)

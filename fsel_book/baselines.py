@@ -282,7 +282,7 @@ def strong_rrqr(A: ArrayLike, k: int, f: float = 2.0) -> PivotedQR:
     return _factor_chosen_first(A, columns.chosen, n_swaps)
 
 def _check_coefficient_bound(f: float) -> None:
-    "Say so if `f` is not a finite number above 1."
+    "Raise an error unless `f` is a finite number above 1."
     if isinstance(f, bool) or not isinstance(f, numbers.Real) or not 1 < float(f) < np.inf:
         raise ValueError(f"f={f!r} is not possible: give a number above 1, the largest coefficient to allow.")
 
@@ -529,7 +529,7 @@ def random_promise(space: RowSpace, r: int, delta: float = 0.01) -> Promise:
     return Promise(max(low, (d - (d - r) * high_out) / r), min(high, (d - (d - r) * low_out) / r), 1 - delta)
 
 def _random_draws(space: RowSpace, eps: float, delta: float = 0.01) -> int:
-    "The number of draws, of all features at most, for which the theorem promises `|I - M| <= eps`, but for `delta`."
+    "The number of draws, at most all features, that promises `|I - M| <= eps` with probability `1 - delta`."
     d, ell = space.shape
     return ell + bisect_left(range(ell, d), True, key=lambda r: random_promise(space, r, delta).eps <= eps)
 

@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import ArrayLike, Matrix, check_matrix, _check_range, is_sparse, to_numpy
+from .arrays import ArrayLike, Matrix, _canonical, _check_range, check_matrix, is_sparse, to_numpy
 from .ridge import _gamma_value
 from .certificates import _check_integer, _check_bool, _check_instance, _check_positive, _clear_fitted
 
@@ -64,7 +64,7 @@ class _SumKernel(ABC):
 
     @abstractmethod
     def sizes(self, S: np.ndarray) -> np.ndarray:
-        "The entries of `S` in whose place a difference of sums must have digits enough."
+        "The entries of `S` that must keep enough digits when a feature is subtracted."
 
     @abstractmethod
     def at_risk(self, before: np.ndarray) -> bool:
@@ -405,7 +405,7 @@ def kernel_of(kernel: str | Callable[[Any, Any], Any] | _Kernel = "rbf", X: Matr
                          "a function of two matrices, or a kernel object.")
     if kernel == "linear": return LinearKernel()
     if isinstance(gamma, str) and X is not None:
-        X = _on_host(X)
+        X = _on_host(_canonical(X) if is_sparse(X) else X)
         _check_range(X)
         if kernel == "chi2": ChiSquaredKernel().check(X)
     number = _gamma_value(gamma, X, kernel, weights)
@@ -536,7 +536,7 @@ def removal_blocks(kernel: _Kernel, X: Matrix, S: np.ndarray | None, features: A
                    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """`removals` for a few features at a time, in one buffer.
 
-    Do with each block what is to be done before asking for the next.
+    The next block overwrites the last one, so use each block before asking for the next.
 
     Parameters
     ----------
@@ -690,7 +690,7 @@ def _distinct_codes(numbers: np.ndarray, size: int) -> np.ndarray:
 # %% ../nbs/14_kernels.ipynb #3221415e
 def _mismatch_counts(sequences: Sequence[str], k: int, m: int, alphabet: Sequence[str],
                      kmers: np.ndarray | None = None) -> tuple[sp.csr_array, np.ndarray]:
-    "Counts, CSR, and the k-mers of the columns: `kmers` where given, and else all that occur with mismatches."
+    "Counts, CSR, and the k-mers of the columns: `kmers` where given, otherwise all that occur with mismatches."
     l = len(alphabet)
     codes, lengths = _letter_codes(sequences, alphabet)
     found, row = _kmer_codes(codes, lengths, k, l)
@@ -743,8 +743,7 @@ class MismatchFeatures(TransformerMixin, BaseEstimator):
     m : int
         How many letters may differ; below k.
     alphabet : str or sequence of letters, optional
-        The letters that may occur, and be put in the place of others. By default, those of the sequences given to
-        `fit`.
+        The letters that may occur and may replace others. By default, those of the sequences given to `fit`.
 
     Attributes
     ----------

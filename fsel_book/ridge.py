@@ -309,7 +309,7 @@ def _kept_interval(certificate: Certificate, rescale: bool) -> tuple[float, floa
 
 def risk_bound(certificate: Certificate, K: Matrix, z: ArrayLike, sigma: float, alpha: ArrayLike,
                rescale: bool = False) -> RidgeRisk:
-    """What the risk of ridge regression can become after a selection, at worst: the certificate's word on it.
+    """The largest risk that ridge regression can have after a selection with this certificate.
 
     Also a method: `certificate.risk_bound(K, z, sigma, alpha)`.
 
@@ -337,7 +337,7 @@ def risk_bound(certificate: Certificate, K: Matrix, z: ArrayLike, sigma: float, 
 
     References
     ----------
-    In the place of Theorems 4 and 5 of Paul and Drineas 2016, whose bound on the bias does not hold.
+    Replaces Theorems 4 and 5 of Paul and Drineas 2016, whose bound on the bias does not hold.
 
     Examples
     --------
@@ -424,7 +424,7 @@ def prediction_bound(certificate: Certificate, X: Matrix, y: ArrayLike, alpha: f
 
     References
     ----------
-    In the place of Theorem 1 of Paul and Drineas 2016, whose part about new directions does not hold for BSS.
+    Replaces Theorem 1 of Paul and Drineas 2016, whose part about new directions does not hold for BSS.
 
     Examples
     --------

@@ -21,7 +21,7 @@ from .certificates import _check_integer, _check_instance, method_color
 def change_weights(point: ChangePoint) -> np.ndarray:
     """How well each change describes a path, relative to the best.
 
-    These are likelihoods under normal deviations that hang together, normalised.
+    These are normalised likelihoods under correlated normal deviations.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def change_region(point: ChangePoint, level: float = 0.95) -> np.ndarray:
     Returns
     -------
     ndarray of int
-        Falling. What other samples would give is another question: see `resampled_change_points`.
+        Falling. They do not say what other samples would give: for that see `resampled_change_points`.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def change_region(point: ChangePoint, level: float = 0.95) -> np.ndarray:
 _Tail: TypeAlias = Literal["quadratic", "linear"]
 
 class ScreeDisplay:
-    """The path of an elimination, the two pieces that describe it, and how sure their change is.
+    """The path of an elimination, the two pieces that describe it, and the weights of their possible changes.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def resampled_change_points(selector: RiskRFE | GuyonRFE, X: Matrix, y: Array, n
     numbers : ndarray of int, shape (n_resamples,)
         How many features were left at each change point.
     share : ndarray, shape (n_features,)
-        In which share of the eliminations each feature was among these.
+        The share of the eliminations in which each feature was among these.
 
     Raises
     ------

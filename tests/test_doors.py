@@ -443,17 +443,15 @@ def all_classes():
 
 
 BASES = {
-    "SamplingTransformer": ("fit",),
+    "_SamplingTransformer": ("fit",),
     "CertifiedSelector": ("_sample",),
-    "SparseMachine": ("_check_parameters", "_solve"),
-    "DualProjectionModel": ("fit",),
-    "KernelElimination": ("_eliminate",),
-    "FittedElimination": ("_eliminate",),
-    "PredictingElimination": ("_eliminate",),
-    "SumKernel": ("at_risk", "finish", "lossy", "own_part", "part", "sizes"),
-    "ProductKernel": ("power",),
-    "DistanceKernel": ("part",),
-    "Loss": ("phi", "value"),
+    "_SparseMachine": ("_check_parameters", "_solve"),
+    "_DualProjectionModel": ("fit",),
+    "_KernelElimination": ("_choice",),
+    "_SumKernel": ("at_risk", "finish", "lossy", "own_part", "part", "sizes"),
+    "_ProductKernel": ("power",),
+    "_DistanceKernel": ("part",),
+    "Loss": ("conjugate", "conjugate_curvature", "conjugate_slope", "curvature", "domain", "slope", "value"),
 }
 
 

@@ -1,8 +1,6 @@
 """Part one: BSS and leverage sampling, their selectors, and what they need of memory."""
 
 import re
-import subprocess
-import sys
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from multiprocessing import get_context
@@ -157,29 +155,8 @@ memory = (
 )
 whole = "The same X; `fit` from validation to certificate."
 
-def importing(data):
-    """A fresh process that imports the package, and one that imports a part of scikit-learn."""
-
-    def fresh(module):
-        return timed(lambda: subprocess.run([sys.executable, "-c", f"import {module}"], check=True) and None)
-
-    return fresh("fsel_book"), fresh("sklearn.feature_selection"), nothing
-
 
 rows = [
-    Row(
-        "import",
-        "`import fsel_book`",
-        "`import sklearn.feature_selection`",
-        "Each in a fresh process, with the start of Python.",
-        importing,
-        "",
-        {},
-        {},
-        1.3,
-        at_least=False,
-        repeats=7,
-    ),
     Row(
         "bss-heavy",
         "`bss`, largest-norm",

@@ -128,7 +128,7 @@ def _recursive_inverse(M: np.ndarray) -> np.ndarray:
 
 # %% ../nbs/07_dual_set.ipynb #2544f2c5
 class _LowerBarrier:
-    """The matrix `B` above its fence, ready to judge rows of `V` for the next step.
+    """The matrix `B` above its barrier, ready to judge rows of `V` for the next step.
 
     Parameters
     ----------
@@ -144,13 +144,13 @@ class _LowerBarrier:
         self.shift()
 
     def shift(self) -> None:
-        "Put the fence where step `tau` has it, and invert at its next position."
+        "Put the barrier where step `tau` has it, and invert at its next position."
         self.P = _recursive_inverse(_add_to_diagonal(self.B, self.root - self.tau - 1))
         self.next = self.P.trace()
         self.gap = self.next - self.trace
 
     def lower_upper(self, rows: np.ndarray) -> tuple[np.ndarray, float]:
-        "`lower(v)` for each row; there is no upper fence."
+        "`lower(v)` for each row; there is no upper barrier."
         Y = rows @ self.P
         return np.einsum("ij,ij->i", Y, Y) / self.gap - np.einsum("ij,ij->i", rows, Y), 0.0
 

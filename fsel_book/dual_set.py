@@ -53,7 +53,7 @@ def _check_residual_norms(residual_norms: Array, d: int) -> np.ndarray:
 def det_sampling_reference(V: Array, residual_norms: Array, r: int, rule: str = "index") -> Sampling:
     """DetSampling as printed: every column judged at every step, by the formulas as they stand.
 
-    The oracle of `det_sampling`, which returns the same and is faster.
+    `det_sampling` returns the same and is faster.
 
     Parameters
     ----------
@@ -304,7 +304,7 @@ def det_sampling(V: Array | RowSpace, residual_norms: Array, r: int,
 def _add_closest_features(space: RowSpace, sampling: Sampling, r: int, targets: Array) -> Sampling:
     """`sampling` with more features, up to `r` different ones, that bring the span closest to `targets`.
 
-    Their weights are paid from what is left of the budget.
+    Their weights keep the weighted sum of the squared residual norms within its bound.
     """
     search = _ClosestSpanRule(space, None, np.zeros(space.shape[0]), targets)
     chosen, weights = to_numpy(sampling.indices), to_numpy(sampling.weights).astype(np.float64)
@@ -645,7 +645,7 @@ class DSFSelector(_ComponentsMixin, CertifiedSelector):
     ----------
     %(n_features_to_select)s
         "auto" takes it from `eps` by the theorem. Where fewer different ones are drawn, the rest is filled up with
-        features that bring the span closest, at what is left of the budget.
+        features that bring the span closest; the promise still holds.
     rank : int or None
         The number `k` of leading components to serve, below `r`; 1 for a single draw. None takes the numerical rank
         of `X` where `r` exceeds it and otherwise `r // 2`. With `rank` at most a tenth of the samples and of the

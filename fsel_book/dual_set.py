@@ -54,7 +54,7 @@ def _check_residual_norms(residual_norms: Array, d: int) -> np.ndarray:
 def det_sampling_reference(V: Array, residual_norms: Array, r: int, rule: str = "index") -> Sampling:
     """DetSampling as printed: every column judged at every step, by the formulas as they stand.
 
-    The oracle of `det_sampling`, which returns the same and is faster.
+    `det_sampling` returns the same and is faster.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def _recursive_inverse(M: np.ndarray) -> np.ndarray:
 
 # %% ../nbs/07_dual_set.ipynb #2544f2c5
 class _LowerBarrier:
-    """The matrix `B` above its fence, ready to judge rows of `V` for the next step.
+    """The matrix `B` above its barrier, ready to judge rows of `V` for the next step.
 
     Parameters
     ----------
@@ -145,13 +145,13 @@ class _LowerBarrier:
         self.shift()
 
     def shift(self) -> None:
-        "Put the fence where step `tau` has it, and invert at its next position."
+        "Put the barrier where step `tau` has it, and invert at its next position."
         self.P = _recursive_inverse(_add_to_diagonal(self.B, self.root - self.tau - 1))
         self.next = self.P.trace()
         self.gap = self.next - self.trace
 
     def lower_upper(self, rows: np.ndarray) -> tuple[np.ndarray, float]:
-        "`lower(v)` for each row; there is no upper fence."
+        "`lower(v)` for each row; there is no upper barrier."
         Y = rows @ self.P
         return np.einsum("ij,ij->i", Y, Y) / self.gap - np.einsum("ij,ij->i", rows, Y), 0.0
 
@@ -305,7 +305,7 @@ def det_sampling(V: Array | RowSpace, residual_norms: Array, r: int,
 def _add_closest_features(space: RowSpace, sampling: Sampling, r: int, targets: Array) -> Sampling:
     """`sampling` with more features, up to `r` different ones, that bring the span closest to `targets`.
 
-    Their weights are paid from what is left of the budget.
+    Their weights keep the weighted sum of the squared residual norms within its bound.
     """
     search = _ClosestSpanRule(space, None, np.zeros(space.shape[0]), targets)
     chosen, weights = to_numpy(sampling.indices), to_numpy(sampling.weights).astype(np.float64)
@@ -646,7 +646,7 @@ class DSFSelector(_ComponentsMixin, CertifiedSelector):
     ----------
     %(n_features_to_select)s
         "auto" takes it from `eps` by the theorem. Where fewer different ones are drawn, the rest is filled up with
-        features that bring the span closest, at what is left of the budget.
+        features that bring the span closest; the promise still holds.
     rank : int or None
         The number `k` of leading components to serve, below `r`; 1 for a single draw. None takes the numerical rank
         of `X` where `r` exceeds it and otherwise `r // 2`. With `rank` at most a tenth of the samples and of the

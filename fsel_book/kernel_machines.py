@@ -381,7 +381,7 @@ def _violated_conditions(risk: EmpiricalRisk, u: Floats, side: Floats, free: NDA
     """Which conditions of the optimum `u` breaks, and where.
 
     Returns the bounds of the box on the present side of 0, below and above; where `u` has left it, above and below; and
-    where it wants to leave a bound, upwards and downwards.
+    where it should leave a bound, upwards and downwards.
     """
     (lo, hi), width, tol = risk.box(), risk.width, 1e-9 * np.abs(risk.y).max()
     bottom, top = np.where(side > 0, 0, lo), np.where(side > 0, hi, 0)
@@ -555,10 +555,10 @@ class _DualPoint:
 
 # %% ../nbs/15_kernel_machines.ipynb #90631b4c
 def _violating_entry(now: _DualPoint, system: _BorderedInverse, tol: float) -> tuple[int, float] | None:
-    "The entry at a bound that wants to leave it most, and which way; None if there is none."
+    "The entry at a bound that violates its condition most, and which way it should go; None if there is none."
     up, down = now.pull + now.above, now.pull + now.below
     i, j = int(up.argmax()), int(down.argmin())
-    if system.border and not system.m:                     # nobody can follow: take the one that wants down most
+    if system.border and not system.m:                     # none is free: take the one that should fall most
         now.b = (up[i] + down[j]) / 2
         if up[i] - down[j] <= 2 * tol: return None
         now.release(j, -1.0)
@@ -606,7 +606,7 @@ def _active_set_fit(K: Floats, risk: EmpiricalRisk, u: Floats, intercept: bool, 
     system = _BorderedInverse(K + np.diag(bent) if bent.any() else K, mu, intercept, np.flatnonzero(now.free))
     entering, level, rounds = None, False, 0
     for _ in range(5 * len(u)):
-        if intercept and entering and not system.m:        # nobody is left to follow: it takes their place
+        if intercept and entering and not system.m:        # no free entry is left to follow: it becomes the free one
             system.fill([entering[0]])
             now.b, entering = now.pull[entering[0]] + now.slope[entering[0]], None
         level = level or not system.m

@@ -384,8 +384,9 @@ class _KernelElimination(SelectorMixin, BaseEstimator):
 class RiskRFE(_KernelElimination):
     """Recursive feature elimination by the regularised risk, for kernel machines.
 
-    The feature goes whose removal raises the least of `|f|^2 / (2 C n) + mean loss` least. Exact: the same features as
-    if every candidate were refitted at every step, ties by the lower index.
+    At each step the feature goes whose removal raises the minimum of `|f|^2 / (2 C n) + mean loss` least. The choice is
+    exact: the same features go as if every candidate were refitted at every step. Of equal features the one with the
+    lower index goes first.
 
     Parameters
     ----------
@@ -466,8 +467,8 @@ class RiskRFE(_KernelElimination):
 class GuyonRFE(_KernelElimination):
     """Recursive feature elimination by the norm, for kernel machines: Guyon's RFE.
 
-    The feature goes without which `|f|^2` falls least if the dual variables stay as they are; then the machine is
-    fitted again.
+    At each step the feature goes whose removal lowers `|f|^2` least while the dual variables stay as they are. Then the
+    machine is fitted again.
 
     Parameters
     ----------

@@ -223,7 +223,7 @@ def _components_of(T: np.ndarray, inside: np.ndarray, k: int) -> tuple[np.ndarra
     return components * sign, Bt[:rank].T @ turn * sign
 
 def _expand_columns(A: np.ndarray, chosen: np.ndarray, X: Matrix) -> Array:
-    "The columns of `A` at their places among all features, zeros elsewhere, where `X` lives and in its precision."
+    "The columns of `A` at their places among all features, zeros elsewhere, in the library and precision of `X`."
     whole = np.zeros((len(A), X.shape[1]), dtype=result_dtype(X))
     with np.errstate(over="ignore"): whole[:, chosen] = A
     return from_numpy(whole, X)

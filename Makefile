@@ -80,6 +80,7 @@ docs:
 	$(PY) tools/reference.py nbs/reference
 	PATH="$(CURDIR)/.venv/bin:$$PATH" nbdev_proc_nbs
 	cp -R nbs/reference _proc/
+	$(PY) tools/fold.py _proc
 	cd _proc && quarto render --no-cache
 	rm -rf _docs && mv _proc/_docs _docs
 	@echo "The site is _docs/index.html"

@@ -165,8 +165,8 @@ def entries(reference):
 
 
 def test_reference_has_the_pages_of_the_book(reference):
-    listed = [page for page in book["book"]["appendices"] if page.startswith("reference/")]
-    assert sorted(reference) == sorted(listed)
+    (part,) = (part for part in book["book"]["chapters"] if isinstance(part, dict) and part["part"] == "Reference")
+    assert sorted([*reference, "parameters.qmd"]) == sorted(part["chapters"])
 
 
 def test_reference_has_an_entry_for_every_public_name(reference):
@@ -201,6 +201,16 @@ def test_reference_says_what_functions_warn_of(reference):
     for section in re.findall(r"^#+ Warnings .*\n\n(.*)", "\n".join(reference.values()), flags=re.MULTILINE):
         assert re.match(r"A `\w+Warning` says that ", section)
     assert "A `ConvergenceWarning` says that the tolerance was not reached" in reference["reference/learners.qmd"]
+
+
+def test_long_definitions_are_folded_behind_their_names(tmp_path):
+    short, long = "def f(): pass\n", "class A:\n" + "    x = 1\n" * 31
+    cells_ = [short, long, "print(1)\n" * 40, "#| code-fold: true\n" + long]
+    book = {"cells": [{"cell_type": "code", "source": source} for source in cells_]}
+    (tmp_path / "x.ipynb").write_text(json.dumps(book), encoding="utf-8")
+    run(sys.executable, "tools/fold.py", tmp_path, cwd=root)
+    made = ["".join(cell["source"]) for cell in json.loads((tmp_path / "x.ipynb").read_text(encoding="utf-8"))["cells"]]
+    assert made == [short, '#| code-fold: true\n#| code-summary: "A"\n' + long, cells_[2], cells_[3]]
 
 
 # ---------------------------------------------------------------- make docs, and the pages it renders

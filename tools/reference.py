@@ -147,17 +147,17 @@ def main(folder: Path) -> None:
     pages = yaml.safe_load((ROOT / "_quarto.yml").read_text(encoding="utf-8"))["reference"]
     home = chapters()
     folder.mkdir(parents=True, exist_ok=True)
-    contents = ["---\ntitle: Reference\nnumber-sections: false\n---\n\nThe public names, by what they are for.\n"]
+    contents = ["# Reference {.unnumbered}\n\nThe public names, by what they are for.\n"]
     for page in pages:
         things = dict(map(named, page["names"]))
-        head = f"---\ntitle: {page['title']}\nnumber-sections: false\n---\n\n{page['about']}.\n\n"
+        head = f"# {page['title']} {{.unnumbered}}\n\n{page['about']}.\n\n"
         text = head + "\n\n".join(entry(name, thing, home) for name, thing in things.items()) + "\n"
         (folder / f"{page['path']}.qmd").write_text(text, encoding="utf-8")
         rows = "\n".join(
             f"| [`{name}`]({page['path']}.qmd#{name}) | {(inspect.getdoc(thing) or '').splitlines()[0]} |"
             for name, thing in things.items()
         )
-        contents.append(f"## {page['title']}\n\n{page['about']}.\n\n| | |\n|:--|:-----|\n{rows}\n")
+        contents.append(f"## {page['title']} {{.unnumbered}}\n\n{page['about']}.\n\n| | |\n|:--|:-----|\n{rows}\n")
     (folder / "index.qmd").write_text("\n".join(contents), encoding="utf-8")
 
 

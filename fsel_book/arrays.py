@@ -432,7 +432,8 @@ delta : float
 rescale : bool
     Multiply the chosen columns by the square roots of their weights, as the theory does.""",
     "random_state": """\
-random_state : int, RandomState or None""",
+random_state : int, RandomState or None
+    The seed; a number gives the same result every time.""",
     "verbose": """\
 verbose : int
     1 shows progress.""",
@@ -442,12 +443,16 @@ selected_ : array of int, shape (n_selected,)
 weights_ : array, shape (n_selected,)
     Their weights, the squares of the rescaling factors.
 certificate_ : Certificate
+    What the selection preserves, measured on `X`, beside what its theorem promises.
 sampling_ : Sampling
-support_ : array of bool, shape (n_features,)""",
+    The selection as an object that applies it to other data.
+support_ : array of bool, shape (n_features,)
+    True for the chosen features.""",
     "draws": """\
 leverage_scores_ : array, shape (n_features,)
     For the certified rank.
-n_draws_ : int""",
+n_draws_ : int
+    How many draws were made, repeats counted.""",
     "classes": """\
 classes_ : array, shape (n_classes,)
     In the library of `X` if the labels are numbers.""",
@@ -481,6 +486,7 @@ array, shape (n_samples,)
     In the library of `X` if the labels are numbers.""",
     "features_in": """\
 n_features_in_ : int
+    The number of features of `X`.
 feature_names_in_ : ndarray of str
     Where `X` had names.""",
 }

@@ -174,6 +174,11 @@ def test_modules_are_of_a_readable_length_and_define_each_name_once():
     assert not {name: modules for name, modules in homes.items() if len(modules) > 1}
 
 
+@pytest.mark.parametrize("path", sorted((root / "fsel_book").glob("[a-z]*.py")), ids=lambda path: path.stem)
+def test_every_module_has_a_file_of_tests(path):
+    assert (root / "tests" / f"test_{path.stem}.py").exists()
+
+
 def test_contributing_draws_who_needs_whom():
     spec = importlib.util.spec_from_file_location("imports", root / "tools/imports.py")
     imports = importlib.util.module_from_spec(spec)

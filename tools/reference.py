@@ -70,7 +70,8 @@ def listed(text: str, parameters: dict[str, Any]) -> str:
         for name in names:
             default = parameters.get(name, inspect.Parameter.empty)
             said = "" if default is inspect.Parameter.empty else f" (default `{default!r}`)"
-            lines[name.lstrip("*")] = f"`{name}`{f' : `{kind}`' if kind else ''}{said}\n:   {words or '—'}\n"
+            head = f"`{name}`{f' : `{kind}`' if kind else ''}{said}\n"
+            lines[name.lstrip("*")] = head + f":   {words}\n" * bool(words)
     return "\n".join([lines.pop(name) for name in parameters if name in lines] + list(lines.values()))
 
 

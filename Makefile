@@ -80,9 +80,10 @@ docs:
 	$(PY) tools/reference.py nbs/reference
 	PATH="$(CURDIR)/.venv/bin:$$PATH" nbdev_proc_nbs
 	cp -R nbs/reference _proc/
-	$(PY) tools/fold.py _proc
+	$(PY) tools/pages.py _proc
 	cd _proc && quarto render --no-cache
 	rm -rf _docs && mv _proc/_docs _docs
+	mkdir _docs/notebooks && cp nbs/*.ipynb _docs/notebooks/
 	@echo "The site is _docs/index.html"
 
 bench: .venv/.dev

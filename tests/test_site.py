@@ -203,14 +203,26 @@ def test_reference_says_what_functions_warn_of(reference):
     assert "A `ConvergenceWarning` says that the tolerance was not reached" in reference["reference/learners.qmd"]
 
 
+def prepared(folder, name, sources, kinds):
+    """The sources of a notebook's cells as `make docs` hands them to Quarto."""
+    book = {"cells": [{"cell_type": kind, "source": source} for kind, source in zip(kinds, sources)]}
+    (folder / name).write_text(json.dumps(book), encoding="utf-8")
+    run(sys.executable, root / "tools/pages.py", folder, cwd=root)
+    return ["".join(cell["source"]) for cell in json.loads((folder / name).read_text(encoding="utf-8"))["cells"]]
+
+
 def test_long_definitions_are_folded_behind_their_names(tmp_path):
     short, long = "def f(): pass\n", "class A:\n" + "    x = 1\n" * 31
-    cells_ = [short, long, "print(1)\n" * 40, "#| code-fold: true\n" + long]
-    book = {"cells": [{"cell_type": "code", "source": source} for source in cells_]}
-    (tmp_path / "x.ipynb").write_text(json.dumps(book), encoding="utf-8")
-    run(sys.executable, "tools/fold.py", tmp_path, cwd=root)
-    made = ["".join(cell["source"]) for cell in json.loads((tmp_path / "x.ipynb").read_text(encoding="utf-8"))["cells"]]
-    assert made == [short, '#| code-fold: true\n#| code-summary: "A"\n' + long, cells_[2], cells_[3]]
+    stored = ["text", short, long, "print(1)\n" * 40, "#| code-fold: true\n" + long]
+    made = prepared(tmp_path, "index.ipynb", stored, ["markdown"] + 4 * ["code"])
+    assert made[2] == '#| code-fold: true\n#| code-summary: "A"\n' + long
+    assert made[:2] + made[3:] == stored[:2] + stored[3:]
+
+
+def test_chapters_offer_their_notebooks(tmp_path):
+    (text,) = prepared(tmp_path, "05_x.ipynb", ["# Title {#sec-x}\n\nOpening."], ["markdown"])
+    assert text.startswith("# Title {#sec-x}\n\n```{=html}\n") and text.endswith("\n```\n\nOpening.")
+    assert '<a href="notebooks/05_x.ipynb" download>' in text and "colab" not in text  # there is no address yet
 
 
 # ---------------------------------------------------------------- make docs, and the pages it renders
@@ -284,6 +296,9 @@ class TestSite:
             for link in re.findall(r'<a\b[^>]*?\bhref="([^"]+)"', site[name]):
                 if not re.match(r"\w+:|//", link):
                     file, _, anchor = unquote(html.unescape(link)).partition("#")
+                    if file.startswith("notebooks/"):
+                        assert (root / "_docs" / file).exists(), link
+                        continue
                     target = site.get(os.path.normpath(file + "index.html" if file.endswith("/") else file or name))
                     if target is None or (anchor and f'id="{anchor}"' not in target):
                         dead.append(f"{name}: {link}")

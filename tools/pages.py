@@ -1,0 +1,64 @@
+"""What the pages of the site have that the notebooks in nbs/ have not: `python tools/pages.py _proc`, for `make docs`.
+
+A page is read for its argument. A definition of more than 30 lines stands behind its name, one click away; what is
+shorter, and every check, stays open. Below its title each chapter offers its notebook, to download, and where the
+project has a public address (`git_url` in settings.ini) to open in Colab.
+"""
+
+import ast
+import json
+import re
+import sys
+from configparser import ConfigParser
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+COLAB = "https://colab.research.google.com/github/"
+
+LONGEST = 30
+
+
+def names(source: str) -> list[str]:
+    """The functions and classes that a cell defines."""
+    return [node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+
+
+def folded(source: str) -> str:
+    """The cell with Quarto's directives for folding, if it is a long definition that is not folded yet."""
+    if source.count("\n") < LONGEST or "#| code-fold" in source or source.lstrip().startswith(("%", "!")):
+        return source
+    defined = names(source)
+    if not defined:
+        return source
+    return f'#| code-fold: true\n#| code-summary: "{", ".join(defined)}"\n{source}'
+
+
+def links(name: str, address: str, branch: str) -> str:
+    """The line below the title of a chapter."""
+    offered = [f'<a href="notebooks/{name}" download>Download this notebook</a>']
+    if address:
+        project = address.removeprefix("https://github.com/").strip("/")
+        offered.append(f'<a href="{COLAB}{project}/blob/{branch}/nbs/{name}">Open in Colab</a>')
+    return f'\n\n```{{=html}}\n<p class="notebook-links">{" · ".join(offered)}</p>\n```\n'
+
+
+def main(folder: Path) -> None:
+    """Prepare all notebooks of the folder."""
+    settings = ConfigParser(delimiters=["="])
+    settings.read(ROOT / "settings.ini", encoding="utf-8")
+    address, branch = settings["DEFAULT"]["git_url"], settings["DEFAULT"]["branch"]
+    for path in sorted(folder.glob("*.ipynb")):
+        book = json.loads(path.read_text(encoding="utf-8"))
+        title = next(cell for cell in book["cells"] if cell["cell_type"] == "markdown")
+        if re.match(r"(\d\d|[A-Z])_", path.name):
+            heading, _, rest = "".join(title["source"]).partition("\n")
+            text = heading + links(path.name, address, branch) + rest
+            title["source"] = text.splitlines(keepends=True)
+        for cell in book["cells"]:
+            if cell["cell_type"] == "code":
+                cell["source"] = folded("".join(cell["source"])).splitlines(keepends=True)
+        path.write_text(json.dumps(book, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -440,8 +440,23 @@ def test_links_to_files_lead_somewhere(name):
 def test_links_between_notebooks_lead_somewhere(name):
     for source, cell in zip(sources[name], cells[name], strict=True):
         if cell["cell_type"] == "markdown":
-            for link in re.findall(r"\]\(([\w./-]+\.ipynb)", source):
+            for link in re.findall(r"\]\(([\w./-]+\.(?:ipynb|qmd))", source):
                 assert (root / "nbs" / link).exists(), f"{name} links to {link}, which is not there"
+
+
+def test_symbols_occur_in_the_chapters_that_define_them():
+    texts = {}
+    for name in cells:
+        text = "\n".join(source for source, cell in zip(sources[name], cells[name]) if cell["cell_type"] == "markdown")
+        texts |= dict.fromkeys(re.findall(r"\{#(sec-[\w-]+)\}", text), text)
+    page = (root / "nbs/symbols.qmd").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| \$(.+?)\$ \| .* \| @(sec-[\w-]+) \|.*\|$", page, flags=re.MULTILINE)
+    assert len(rows) == len(re.findall(r"^\| \$", page, flags=re.MULTILINE)) > 80
+    assert set(re.findall(r"@(sec-[\w-]+)", page)) <= texts.keys()
+    for symbol, section in rows:
+        formulas = " ".join(re.findall(r"\$\$.*?\$\$|\$[^$]+\$", texts[section], flags=re.DOTALL))
+        alone = rf"(?<![\\A-Za-z]){re.escape(symbol)}(?![A-Za-z])"
+        assert re.search(alone, formulas), f"{symbol} does not occur in the chapter {section}"
 
 
 def chapter_files(entries):
@@ -466,7 +481,7 @@ def test_quarto_reference_lists_every_public_name():
     assert sorted(listed) == sorted(fsel_book.__all__)
     made = ["reference/index.qmd", *(f"reference/{page['path']}.qmd" for page in book["reference"])]
     (part,) = (part for part in book["book"]["chapters"] if isinstance(part, dict) and part["part"] == "Reference")
-    assert part["chapters"] == ["parameters.qmd", *made] and book["book"]["appendices"] == [*appendices]
+    assert part["chapters"] == ["symbols.qmd", "parameters.qmd", *made] and book["book"]["appendices"] == [*appendices]
 
 
 def test_citations_have_entries():

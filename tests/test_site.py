@@ -166,7 +166,7 @@ def entries(reference):
 
 def test_reference_has_the_pages_of_the_book(reference):
     (part,) = (part for part in book["book"]["chapters"] if isinstance(part, dict) and part["part"] == "Reference")
-    assert sorted([*reference, "parameters.qmd"]) == sorted(part["chapters"])
+    assert sorted([*reference, "symbols.qmd", "parameters.qmd"]) == sorted(part["chapters"])
 
 
 def test_reference_has_an_entry_for_every_public_name(reference):
@@ -193,7 +193,8 @@ def test_reference_has_parameters_defaults_and_methods(reference, name):
 
 
 def test_reference_can_be_read(reference):
-    for text in [*reference.values(), (root / "nbs/parameters.qmd").read_text(encoding="utf-8")]:
+    pages = [(root / "nbs" / name).read_text(encoding="utf-8") for name in ("symbols.qmd", "parameters.qmd")]
+    for text in [*reference.values(), *pages]:
         mathml(text)
 
 

@@ -12,8 +12,8 @@ images = "nbs/images"
 
 
 def relink(text: str, folder: str) -> str:
-    """Point the links between notebooks, `](05_sparsification.ipynb)`, to the notebooks in `folder`."""
-    return re.sub(r"\]\((\w+\.ipynb)(#[\w-]+)?\)", rf"]({folder}/\1\2)", text)
+    """Point the links between pages, `](05_sparsification.ipynb)` or `](symbols.qmd)`, to those in `folder`."""
+    return re.sub(r"\]\((\w+\.(?:ipynb|qmd))(#[\w-]+)?\)", rf"]({folder}/\1\2)", text)
 
 
 def plain(text: str) -> str:

@@ -1243,8 +1243,8 @@ def test_the_same_as_scikit_learn(shape, intercept):
     for alpha in (0.05, 1.0, 50.0):
         keywords = {"tol": 1e-9, "fit_intercept": intercept}
         expected = by_scikit_learn(X, y, 2 * alpha, intercept)
-        reached = 1e-7 if alpha < 0.1 else 1e-8  # next to no alpha: rounding leaves 4e-9 to 1.5e-8, by processor
-        found = fitted(X, y, "log_loss", alpha, **keywords | {"tol": reached})
+        # Fewer features than samples: rounding leaves 3e-9 to 5e-8, by processor.
+        found = fitted(X, y, "log_loss", alpha, **keywords | {"tol": 1e-7})
         assert _relative_error(found.coef_, expected.coef_) < 1e-6
         assert_allclose(found.intercept_, expected.intercept_, rtol=1e-6, atol=1e-8)
         assert_array_equal(found.predict(X), expected.predict(X))

@@ -425,6 +425,12 @@ def test_readme_is_in_step_with_the_index():
         assert (root / path).read_bytes() == picture, f"{path} is not the picture in nbs/index.ipynb; run make sync"
 
 
+@every_notebook
+def test_numbers_of_chapters_are_those_of_their_files(name):
+    for text, number in re.findall(r"\[([^\]\n]*\d[^\]\n]*)\]\((\d\d)_\w+\.ipynb", "\n".join(sources[name])):
+        assert int(re.search(r"\d+", text)[0]) == int(number), f"[{text}] leads to chapter {number}"
+
+
 def test_readme_shows_nothing_that_only_quarto_reads():
     text = (root / "README.md").read_text(encoding="utf-8")
     assert re.findall(r"^#.*\{.*\}$|#\|.*|<!--.*|!\[(?:png)?\]", text, flags=re.MULTILINE) == []

@@ -367,7 +367,9 @@ class _ConjugateBasis:
         "Add `v`, with `q = K v`, as far as it is new."
         old = v @ q
         for _ in range(2):
-            h = self.F.T @ v
+            # V'q = F'v but for rounding; take the product of the shorter vectors.
+            by_q = np.linalg.norm(self.V, axis=0) * np.linalg.norm(q) < np.linalg.norm(self.F, axis=0) * np.linalg.norm(v)
+            h = np.where(by_q, self.V.T @ q, self.F.T @ v)
             v, q = v - self.V @ h, q - self.F @ h
         if not v @ q > 1e-16 * abs(old): return
         self.V, self.F = (np.column_stack([A, a / np.sqrt(v @ q)]) for A, a in ((self.V, v), (self.F, q)))

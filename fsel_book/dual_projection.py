@@ -368,8 +368,8 @@ class _ConjugateBasis:
         old = v @ q
         for _ in range(2):
             # V'q = F'v but for rounding; take the product of the shorter vectors.
-            by_q = np.linalg.norm(self.V, axis=0) * np.linalg.norm(q) < np.linalg.norm(self.F, axis=0) * np.linalg.norm(v)
-            h = np.where(by_q, self.V.T @ q, self.F.T @ v)
+            by_v, by_q = (np.linalg.norm(A, axis=0) * np.linalg.norm(a) for A, a in ((self.F, v), (self.V, q)))
+            h = np.where(by_q < by_v, self.V.T @ q, self.F.T @ v)
             v, q = v - self.V @ h, q - self.F @ h
         if not v @ q > 1e-16 * abs(old): return
         self.V, self.F = (np.column_stack([A, a / np.sqrt(v @ q)]) for A, a in ((self.V, v), (self.F, q)))

@@ -1,5 +1,7 @@
 """Elimination: bounds, the same order as the literal algorithm, low ranks, closed forms."""
 
+import itertools
+
 import numpy as np
 import pytest
 from cases import swept, swept_seeds
@@ -202,10 +204,13 @@ def own_gap(K, loss, u, intercept):
     return float(f @ u / 2 + exact_primal(loss, f + (low + high) / 2) - exact_dual(K, loss, u))
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("name", LOSSES)
+EVERY = list(itertools.product(("wine", "breast cancer", "diabetes"), LOSSES, KERNELS))
+# On the last of these a fit that stops as soon as its gap is closed is not yet as good as it can be.
+FEW = [case for case in EVERY if case[0] == "wine" or case == ("diabetes", "squared_hinge", "linear")]
+
+
 @pytest.mark.filterwarnings("error")
-@swept("data", ["wine"], ["breast cancer", "diabetes"])
+@swept(("data", "name", "kernel"), FEW, [case for case in EVERY if case not in FEW])
 def test_raw_data_at_every_C(data, name, kernel, monkeypatch):
     """Every fit exact, no warning, the order of the literal algorithm."""
     fits, fit = [], _warm_started_fit

@@ -484,6 +484,10 @@ Returns
 -------
 array, shape (n_samples,)
     In the library of `X` if the labels are numbers.""",
+    "display": """\
+ax_ : matplotlib axes
+    Where the last `plot` drew.
+figure_ : matplotlib figure""",
     "features_in": """\
 n_features_in_ : int
     The number of features of `X`.

@@ -20,9 +20,9 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted, validate_data
 
-from .arrays import (_RANGE, Array, ArrayLike, Matrix, _insert_docs, _canonical, check_matrix, _check_range,
-                              from_numpy, is_integer, is_sparse, namespace, result_dtype, _blas_threads_for,
-                              take_columns, to_numpy)
+from .arrays import (_DOCS, _RANGE, Array, ArrayLike, Matrix, _insert_docs, _canonical, check_matrix,
+                              _check_range, from_numpy, is_integer, is_sparse, namespace, result_dtype,
+                              _blas_threads_for, take_columns, to_numpy)
 from .spectra import RowSpace, _as_row_space, _basis_accuracy, row_space
 
 # %% ../nbs/04_certificates.ipynb #b3851197
@@ -143,6 +143,25 @@ def _how_kept(low: float, high: float) -> str:
     return "a direction is as good as lost" if _says_nothing(delta) else f"kept within {delta:.1%}"
 
 # %% ../nbs/04_certificates.ipynb #97f50c45
+# What certificates of every kind have, for `_insert_docs`.
+_DOCS.update(
+    measured="""\
+eigenvalues : ndarray, shape (rank,)
+    Of `M = V'RR'V`, increasing.
+eigenvalues_unscaled : ndarray, shape (rank,)
+    Of `V'SS'V`: the same features with all weights one.
+n_features, n_draws, n_selected : int""",
+    certified="""\
+numerical_rank : int or None
+    Of the whole data, where it is known; where it is not `rank`, a part of the data is not certified.
+energy : float
+    The part of the squared Frobenius norm of the data that is certified.
+method : str
+    Names the selection in the title and picks its colour.
+accuracy : float
+    About how well `V` is orthonormal; above 1e-6 only for very ill-conditioned data.""")
+
+@_insert_docs
 @dataclass(frozen=True, repr=False, eq=False)
 class Certificate:
     """What a selection preserves, measured, beside what its theorem promises.
@@ -151,20 +170,9 @@ class Certificate:
 
     Parameters
     ----------
-    eigenvalues : ndarray, shape (rank,)
-        Of `M = V'RR'V`, increasing.
-    eigenvalues_unscaled : ndarray, shape (rank,)
-        Of `V'SS'V`: the same features with all weights one.
-    n_features, n_draws, n_selected : int
+    %(measured)s
     promise : Promise or None
-    numerical_rank : int or None
-        Of the whole data, where it is known; where it is not `rank`, a part of the data is not certified.
-    energy : float
-        The part of the squared Frobenius norm of the data that is certified.
-    method : str
-        Names the selection in the title and picks its colour.
-    accuracy : float
-        About how well `V` is orthonormal; above 1e-6 only for very ill-conditioned data.
+    %(certified)s
 
     Examples
     --------
@@ -362,6 +370,7 @@ def method_color(method: str) -> str:
     "The colour of a method in every figure of the book."
     return _METHOD_COLORS.get(method, "#AA4499")
 
+@_insert_docs
 class SpectrumDisplay:
     """The eigenvalues that a certificate measured, inside the interval that its theorem promises.
 
@@ -371,8 +380,7 @@ class SpectrumDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib axes
-    figure_ : matplotlib figure
+    %(display)s
 
     Examples
     --------

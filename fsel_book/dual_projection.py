@@ -820,6 +820,7 @@ def _reference_problem(X: ArrayLike, y: ArrayLike, loss: str | Loss, alpha: floa
     return problem, _accelerate_all([problem], [None], "auto", "countsketch", 1e-10, 500, rng)[0][0][0].w, rng
 
 # %% ../nbs/13_dual_projection.ipynb #858527e5
+@_insert_docs
 class RecoveryDisplay:
     """The relative error of solutions that came out of a random projection, over its size or over the iterations.
 
@@ -832,8 +833,7 @@ class RecoveryDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib axes
-    figure_ : matplotlib figure
+    %(display)s
 
     Examples
     --------

@@ -453,6 +453,7 @@ def rand_promise(k: int, r: int, delta: float = 0.01, drift: float = 0.0) -> Spa
     return SpanPromise(lower, np.inf, 1 - delta, float(np.sqrt(2 / delta)), float(cross))
 
 # %% ../nbs/07_dual_set.ipynb #565575eb
+@_insert_docs
 @dataclass(frozen=True, repr=False, eq=False)
 class SpanCertificate(Certificate):
     """How well the span of the chosen features holds the leading components, measured, beside what a theorem promises.
@@ -462,20 +463,9 @@ class SpanCertificate(Certificate):
 
     Parameters
     ----------
-    eigenvalues : ndarray, shape (rank,)
-        Of `M = V'RR'V`, increasing.
-    eigenvalues_unscaled : ndarray, shape (rank,)
-        Of `V'SS'V`: the same features with all weights one.
-    n_features, n_draws, n_selected : int
+    %(measured)s
     promise : SpanPromise or None
-    numerical_rank : int or None
-        Of the whole data, where it is known; where it is not `rank`, a part of the data is not certified.
-    energy : float
-        The part of the squared Frobenius norm of the data that is certified.
-    method : str
-        Names the selection in the title and picks its colour.
-    accuracy : float
-        About how well `V` is orthonormal; above 1e-6 only for very ill-conditioned data.
+    %(certified)s
     left : ndarray, shape (n_samples, rank)
         The left singular vectors of the leading components.
     singular_values : ndarray, shape (rank,)

@@ -46,8 +46,8 @@ class EmpiricalRisk:
         self.tie = tol * self.primal(np.zeros(len(self.y)))
         self.gap = self.tie / 10
         low, high = self.loss.domain(self.y)
-        self.bounds = -self.C * high + 0.0, -self.C * low + 0.0                 # no zeros with a sign
-        bounded = bool(np.isfinite(self.bounds).any())
+        self._box = -self.C * high + 0.0, -self.C * low + 0.0                   # no zeros with a sign
+        bounded = bool(np.isfinite(self._box).any())
         self.sharp = self.loss.quadratic_conjugate and bounded
         self.one_step = self.loss.quadratic_conjugate and not bounded
         self.width = self.loss.width
@@ -55,7 +55,7 @@ class EmpiricalRisk:
     def on(self, rows: NDArray[np.intp]) -> "EmpiricalRisk":
         "The same on some of the samples; ties and gaps stay those of the whole."
         part = copy(self)
-        part.y, part.C, part.bounds = self.y[rows], self.C[rows], (self.bounds[0][rows], self.bounds[1][rows])
+        part.y, part.C, part._box = self.y[rows], self.C[rows], (self._box[0][rows], self._box[1][rows])
         return part
 
     def slopes(self, f: Floats) -> Floats:
@@ -72,7 +72,7 @@ class EmpiricalRisk:
 
     def box(self) -> tuple[Floats, Floats]:
         "The bounds of the dual variables."
-        return self.bounds
+        return self._box
 
     def _given(self, u: Floats) -> tuple[Floats, Floats, Floats]:
         "Targets, constants and slopes of the loss that go with `u`: one dual point, or one in each column."

@@ -245,6 +245,7 @@ class LeverageSelector(CertifiedSelector):
         return _leverage_draws(space.shape[1], self.eps, self.delta)
 
 # %% ../nbs/06_leverage.ipynb #0a90ba90
+@_insert_docs
 class LeverageDisplay:
     """The leverage scores of all features, largest first, with the chosen ones marked.
 
@@ -259,8 +260,7 @@ class LeverageDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib axes
-    figure_ : matplotlib figure
+    %(display)s
 
     Examples
     --------

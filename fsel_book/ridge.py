@@ -139,6 +139,7 @@ def ridge_risk(K: Matrix, z: ArrayLike, sigma: float, alpha: ArrayLike) -> Ridge
     return RidgeRisk(alpha, bias, variance)
 
 # %% ../nbs/10_ridge.ipynb #deade332
+@_insert_docs
 class RiskCurveDisplay:
     """Risk of ridge regression over the regularisation, for one or more selections.
 
@@ -149,8 +150,7 @@ class RiskCurveDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib axes
-    figure_ : matplotlib figure
+    %(display)s
 
     Examples
     --------

@@ -13,7 +13,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import Array, ArrayLike, Matrix, to_numpy
+from .arrays import _insert_docs, Array, ArrayLike, Matrix, to_numpy
 from .risk_rfe import ChangePoint, GuyonRFE, RiskRFE, change_point
 from .certificates import _check_integer, _check_instance, method_color
 
@@ -79,6 +79,7 @@ def change_region(point: ChangePoint, level: float = 0.95) -> np.ndarray:
 # %% ../nbs/18_stopping.ipynb #5ad4ff35
 _Tail: TypeAlias = Literal["quadratic", "linear"]
 
+@_insert_docs
 class ScreeDisplay:
     """The path of an elimination, the two pieces that describe it, and the weights of their possible changes.
 
@@ -88,8 +89,7 @@ class ScreeDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib axes
-    figure_ : matplotlib figure
+    %(display)s
 
     Examples
     --------

@@ -5,6 +5,8 @@ PYTHON ?= python3
 DATA :=
 TARGET :=
 BENCH :=
+NB :=
+HEAVY :=
 
 ifneq ($(words $(CURDIR)),1)
 $(error The path of this folder has a space in it: $(CURDIR). Move it to a path without spaces)
@@ -15,7 +17,7 @@ PY := .venv/bin/python
 METADATA := settings.ini setup.py pyproject.toml
 quote = '$(subst ','\'',$(1))'
 
-.PHONY: help demo test test-all test-processors hooks sync lab docs bench lint clean
+.PHONY: help demo test test-all test-processors hooks sync run lab docs bench lint clean
 .DEFAULT_GOAL := help
 
 help:
@@ -26,6 +28,7 @@ help:
 	@echo "make test-processors                the tests of exactness on the BLAS kernels of three families of processors"
 	@echo "make hooks                          once after cloning: merge notebooks cell by cell, check every commit"
 	@echo "make sync                           clean the notebooks, export the modules and README.md from them"
+	@echo "make run NB=05_sparsification       run a notebook and store what it gives; HEAVY=1 runs the heavy cells too"
 	@echo "make lab                            JupyterLab on the chapters"
 	@echo "make docs                           render the site to _docs/ (needs the program quarto)"
 	@echo "make bench BENCH='...'              timed comparisons; BENCH goes to tests/benchmarks/run.py"
@@ -98,6 +101,10 @@ sync: .venv/.dev
 	.venv/bin/nbdev_export
 	$(PY) tools/readme.py
 	$(PY) tools/imports.py
+
+run: .venv/.dev
+	$(PY) tools/run.py $(NB) $(if $(HEAVY),--heavy)
+	.venv/bin/nbdev_clean
 
 hooks: .venv/.dev
 	git config merge.nbdev-merge.name "notebooks, cell by cell"

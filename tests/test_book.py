@@ -422,7 +422,8 @@ def test_readme_is_in_step_with_the_index():
     assert stored == text, "README.md is not what nbs/index.ipynb gives; run make sync"
     assert pictures, "the index has lost its picture"
     for path, picture in pictures.items():
-        assert (root / path).read_bytes() == picture, f"{path} is not the picture in nbs/index.ipynb; run make sync"
+        stands = (root / path).read_text(encoding="utf-8") == picture
+        assert stands, f"{path} is not the picture in nbs/index.ipynb; run make sync"
 
 
 @every_notebook

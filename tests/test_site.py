@@ -142,6 +142,19 @@ def test_every_picture_is_told_in_words(name):
 
 
 @every_notebook
+def test_pictures_are_sharp_at_any_size_and_stand_on_any_ground(name):
+    """Light cells; `make run` draws them so."""
+    for cell in json.loads((root / "nbs" / name).read_text(encoding="utf-8"))["cells"]:
+        if "#| eval: false" in "".join(cell["source"]):
+            continue
+        for data in (output.get("data", {}) for output in cell.get("outputs", [])):
+            assert not {"image/png", "image/jpeg"} & data.keys(), cell["id"]
+            drawn = "".join(data.get("image/svg+xml", []))
+            ground = re.search(r'<g id="patch_1">\s*<path [^>]*style="([^"]*)"', drawn)
+            assert not drawn or ground[1] == "fill: none", cell["id"]
+
+
+@every_notebook
 def test_outputs_fit_the_column(name):
     """Of cells that every run executes; what a heavy one printed stays until it is run again, and scrolls."""
     light = [text for source, text, _ in shown(name) if "#| eval: false" not in source]

@@ -1,6 +1,5 @@
 """Write README.md from nbs/index.ipynb: its words, its code and what the code gave; pictures go to nbs/images/."""
 
-import base64
 import re
 from pathlib import Path
 
@@ -28,13 +27,14 @@ def directive(cell: nbformat.NotebookNode, name: str) -> str:
     return found[1] if found else ""
 
 
-def drawn(cell: nbformat.NotebookNode) -> bytes | None:
-    """The picture that a cell left, as PNG."""
-    found = [output["data"]["image/png"] for output in cell.get("outputs", []) if "image/png" in output.get("data", {})]
-    return base64.b64decode(found[0]) if found else None
+def drawn(cell: nbformat.NotebookNode) -> str | None:
+    """The picture that a cell left, on white: a page in the dark may show it without knowing that its ink is black."""
+    found = (output.get("data", {}).get("image/svg+xml") for output in cell.get("outputs", []))
+    picture = next(filter(None, found), None)
+    return picture and picture.replace("<svg ", '<svg style="background: white" ', 1)
 
 
-def readme() -> tuple[str, dict[str, bytes]]:
+def readme() -> tuple[str, dict[str, str]]:
     """Return the text of README.md, and its pictures by their paths.
 
     Cells marked `#| hide` are left out, and so is code that the site folds; pictures stay, with their alternative text.
@@ -43,7 +43,7 @@ def readme() -> tuple[str, dict[str, bytes]]:
     kept = []
     for cell in book.cells:
         if picture := drawn(cell):
-            path = f"{images}/{directive(cell, 'label')}.png"
+            path = f"{images}/{directive(cell, 'label')}.svg"
             pictures[path] = picture
             kept.append(nbformat.v4.new_markdown_cell(f"![{directive(cell, 'fig-alt')}]({path})"))
         elif "#| hide" not in cell.source and not directive(cell, "code-fold"):
@@ -62,4 +62,4 @@ if __name__ == "__main__":
     (root / "README.md").write_text(words, encoding="utf-8")
     for path, picture in drawings.items():
         (root / path).parent.mkdir(exist_ok=True)
-        (root / path).write_bytes(picture)
+        (root / path).write_text(picture, encoding="utf-8")

@@ -20,8 +20,8 @@ from .sparsification import (_SLACK_BITS, _LargestNormRule, _LargestSlackRule, _
                                       _Fences, _check_bss_request, _check_rule, _by_decreasing_key, _initial_gap,
                                       _add_to_diagonal, _round_ties)
 from .leverage import _chernoff_rate, leverage_promise, leverage_sampling
-from .certificates import (_NEGLIGIBLE, Certificate, CertifiedSelector, Promise, Sampling, certify,
-                                    _check_open_unit_interval, _says_nothing)
+from .certificates import (_NEGLIGIBLE, Certificate, CertifiedSelector, Promise, Sampling, ScoreFunc,
+                                    _ScoreMixin, certify, _check_open_unit_interval, _check_scores, _says_nothing)
 from .spectra import RowSpace, _as_row_space, row_space
 
 # %% ../nbs/07_dual_set.ipynb #81b98b36
@@ -235,7 +235,8 @@ class _ClosestSpanRule(_ColumnSearch):
 _DUAL_RULES: dict[str, Any] = {"first": _FirstFeasibleRule, "best": _LargestSlackRule, "closest": _ClosestSpanRule}
 
 def det_sampling(V: Array | RowSpace, residual_norms: Array, r: int,
-                 rule: str = "first", targets: Array = None, verbose: int = 0) -> Sampling:
+                 rule: str = "first", targets: Array = None, verbose: int = 0, *,
+                 scores: ArrayLike = None) -> Sampling:
     """Dual set sparsification: `r` weighted picks that keep the directions of `V` and do not stretch the residual.
 
     Parameters
@@ -254,6 +255,9 @@ def det_sampling(V: Array | RowSpace, residual_norms: Array, r: int,
         For `rule="closest"`, float64; `V` must then be a RowSpace of data.
     verbose : int
         1 shows progress.
+    scores : array, shape (n_features,), optional
+        Finite and not negative: of the feasible columns the one of largest score times squared length is taken, and
+        `rule` does not matter. The guarantee is the same.
 
     Returns
     -------
@@ -265,7 +269,7 @@ def det_sampling(V: Array | RowSpace, residual_norms: Array, r: int,
     ------
     ValueError
         `r` is not above the rank, the rule is unknown, the columns of `V` are not orthonormal, `residual_norms` are not
-        finite lengths, or `targets` are missing.
+        finite lengths, `targets` are missing, or the scores are not finite numbers that are not negative.
 
     References
     ----------
@@ -291,7 +295,9 @@ def det_sampling(V: Array | RowSpace, residual_norms: Array, r: int,
         if targets is None or targets.shape[0] != space.X.shape[0]:
             raise ValueError(f"rule='closest' needs targets of shape ({space.X.shape[0]}, n_targets).")
         extra["targets"] = targets
-    search, draws, weights = _DUAL_RULES[rule](space, None, prices, **extra), list[int](), list[float]()
+    search = _DUAL_RULES[rule](space, None, prices, **extra) if scores is None else \
+        _LargestNormRule(space, None, prices, _check_scores(scores, d))
+    draws, weights = list[int](), list[float]()
     with _blas_threads_for(k):
         barrier: _LowerBarrier | _SingleDraw = _LowerBarrier(k, r) if r > k else _SingleDraw()
         for _ in tqdm(range(r), desc="det_sampling", disable=not verbose):
@@ -627,10 +633,11 @@ def _compressed_targets(Y: np.ndarray) -> np.ndarray:
 _SELECTOR_RULES = ["first", "best", "components", "target"]
 
 @_insert_docs
-class DSFSelector(_ComponentsMixin, CertifiedSelector):
+class DSFSelector(_ScoreMixin, _ComponentsMixin, CertifiedSelector):
     """Deterministic sparse feature selection (DSF-Select): features whose span holds the leading components.
 
-    For dense and sparse data and arrays of any library. Unsupervised, unless `rule="target"`.
+    For dense and sparse data and arrays of any library. Unsupervised, unless `rule="target"` or a `score_func` looks at
+    labels.
 
     Parameters
     ----------
@@ -644,6 +651,7 @@ class DSFSelector(_ComponentsMixin, CertifiedSelector):
     rule : {"first", "best", "components", "target"}
         Which of the feasible features is taken at each step: the first one by length for its price, the one with the
         largest slack, or the one that brings the span of those chosen closest to the components, or to the targets `y`.
+    %(score_func)s
     %(eps_below)s
     %(rescale)s
     %(verbose)s
@@ -652,6 +660,7 @@ class DSFSelector(_ComponentsMixin, CertifiedSelector):
     ----------
     %(selection)s
     %(draws)s
+    %(scores)s
     %(features_in)s
 
     Notes
@@ -675,10 +684,12 @@ class DSFSelector(_ComponentsMixin, CertifiedSelector):
     method = "DSF"
 
     def __init__(self, n_features_to_select: float | Literal["auto"] | None = None, *, rank: int | None = None,
-                 rule: str = "best", eps: float = 0.5, rescale: bool = False, verbose: int = 0) -> None:
+                 rule: str = "best", score_func: ScoreFunc | None = None, eps: float = 0.5, rescale: bool = False,
+                 verbose: int = 0) -> None:
         self.n_features_to_select = n_features_to_select
         self.rank = rank
         self.rule = rule
+        self.score_func = score_func
         self.eps = eps
         self.rescale = rescale
         self.verbose = verbose
@@ -687,15 +698,17 @@ class DSFSelector(_ComponentsMixin, CertifiedSelector):
         _check_open_unit_interval("eps", self.eps)
         _check_rule(self.rule, _SELECTOR_RULES)
 
-    def _sample(self, space: RowSpace, r: int, y: Any) -> Sampling:
+    def _sample(self, space: RowSpace, r: int, y: Any, **score_params: Any) -> Sampling:
+        scores = self._scores(space.X, y, score_params)
         rule, targets = self.rule, None
-        if self.rule == "components": rule, targets = "closest", _component_scores(space)
-        if self.rule == "target":
+        if scores is not None: rule = "best"
+        if rule == "components": rule, targets = "closest", _component_scores(space)
+        if rule == "target":
             Y = _compressed_targets(_check_target_matrix(y, space.X.shape[0], "rule='target'"))
             rule, targets = "closest", from_numpy(Y, space.X)
-        sampling = det_sampling(space, space.residual_norms, r, rule, targets, self.verbose)
+        sampling = det_sampling(space, space.residual_norms, r, rule, targets, self.verbose, scores=scores)
         if sampling.n_selected == r: return sampling
-        return _add_closest_features(space, sampling, r, targets if self.rule == "target" else _component_scores(space))
+        return _add_closest_features(space, sampling, r, _component_scores(space) if targets is None else targets)
 
     def _promise(self, space: RowSpace, r: int) -> Promise: return det_promise(space.shape[1], r)
 
@@ -703,7 +716,7 @@ class DSFSelector(_ComponentsMixin, CertifiedSelector):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = self.rule == "target"
+        tags.target_tags.required = self.rule == "target" and self.score_func is None
         return tags
 
 # %% ../nbs/07_dual_set.ipynb #32cfb422

@@ -15,10 +15,10 @@ from scipy.linalg.lapack import dpotrf
 from sklearn.utils import check_random_state
 from tqdm import tqdm
 
-from .arrays import (Array, Seed, _insert_docs, as_float64, by_columns, from_numpy, namespace,
+from .arrays import (Array, ArrayLike, Seed, _insert_docs, as_float64, by_columns, from_numpy, namespace,
                               _blas_threads_for, to_numpy)
-from .certificates import (_NEGLIGIBLE, CertifiedSelector, Promise, Sampling, _check_integer,
-                                    _check_open_unit_interval)
+from .certificates import (_NEGLIGIBLE, CertifiedSelector, Promise, Sampling, ScoreFunc, _ScoreMixin,
+                                    _check_integer, _check_open_unit_interval, _check_scores)
 from .spectra import RowSpace, _as_row_space, row_space
 
 # %% ../nbs/05_sparsification.ipynb #eda95fae
@@ -66,9 +66,16 @@ def _check_bss_request(ell: int, r: int, rule: str, rules: Iterable[str]) -> Non
     if ell == 1: _check_integer(r, 1)
     else: _check_integer(r, ell + 1, why=f", above the rank of V, which is {ell}")
 
+# %% ../nbs/05_sparsification.ipynb #5c0e0012
+def _scored(lengths: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    "Keys for the order of score times length, of features without a score behind all others in the order of length."
+    if not scores.any(): return lengths
+    keys = scores / scores.max() * lengths
+    return np.where(keys > 0, keys, -1 / np.maximum(lengths, np.finfo(float).tiny))
+
 # %% ../nbs/05_sparsification.ipynb #6da9f523
 def bss_reference(V: Array, r: int, rule: Literal["largest-norm", "best"] = "largest-norm",
-                  steps: int | None = None) -> Sampling:
+                  steps: int | None = None, *, scores: ArrayLike = None) -> Sampling:
     """Single-set spectral sparsification as printed: all columns judged at every step.
 
     The reference for `bss`, which returns the same and is faster.
@@ -83,6 +90,8 @@ def bss_reference(V: Array, r: int, rule: Literal["largest-norm", "best"] = "lar
         Which of the feasible columns to take.
     steps : int, optional
         Stop after so many of the `r` draws (for timing).
+    scores : array, shape (n_features,), optional
+        As for `bss`.
 
     Returns
     -------
@@ -103,8 +112,11 @@ def bss_reference(V: Array, r: int, rule: Literal["largest-norm", "best"] = "lar
     d, ell = V.shape
     _check_bss_request(ell, r, rule, _REFERENCE_RULES)
     rows = to_numpy(V).astype(np.float64)
-    norms = _round_ties(np.sum(rows**2, axis=1))
-    if r == ell: return Sampling.from_draws([i := int(np.argmax(norms))], 1 / rows[i]**2, d, V)
+    norms = np.sum(rows**2, axis=1)
+    order = _round_ties(norms if scores is None else _scored(norms, np.asarray(scores, dtype=np.float64)))
+    if r == ell:
+        order[norms <= _NEGLIGIBLE] = -np.inf
+        return Sampling.from_draws([i := int(np.argmax(order))], 1 / rows[i]**2, d, V)
     root, delta_U = _barrier_constants(ell, r)
     A = np.zeros((ell, ell))
     draws: list = []
@@ -118,8 +130,9 @@ def bss_reference(V: Array, r: int, rule: Literal["largest-norm", "best"] = "lar
         fresh = feasible.copy()
         fresh[draws] = False
         candidates = np.flatnonzero(fresh if fresh.any() else feasible)
-        score = norms if rule == "largest-norm" else _round_ties(lower - upper, _SLACK_BITS)
-        i = candidates[np.argmax(score[candidates])]
+        by_slack = rule == "best" and scores is None
+        keys = _round_ties(lower - upper, _SLACK_BITS) if by_slack else order
+        i = candidates[np.argmax(keys[candidates])]
         t = 2 / (lower[i] + upper[i])
         A += t * np.outer(rows[i], rows[i])
         draws.append(i)
@@ -165,11 +178,19 @@ class _Barriers:
     """
 
     def __init__(self, ell: int, r: float) -> None:
-        self.root, self.delta_U = _barrier_constants(ell, r)
-        self.tau, self.A = 0, np.zeros((ell, ell))
-        self.trace_L, self.trace_U = ell / self.root, ell / (self.delta_U * self.root)
-        self.lam, self.Q, self.W = np.zeros(ell), np.eye(ell), np.empty((ell, 0))
-        self.most = min(_MAX_UPDATES, 4 + ell // 4)
+        root, self.delta_U = _barrier_constants(ell, r)
+        self.begin(np.zeros((ell, ell)), root, root, ell / root)
+
+    def begin(self, A: np.ndarray, below: float, above: float, trace_L: float) -> None:
+        """Start from `A`, with the barriers at `-below` and `delta_U above`.
+
+        There the lower potential is `trace_L` and the upper one `trace_L / delta_U`.
+        """
+        self.tau, self.A, self.below, self.above = 0, A, below, above
+        self.trace_L, self.trace_U = trace_L, trace_L / self.delta_U
+        self.lam, self.Q = np.zeros(len(A)), np.eye(len(A))
+        if A.any(): self.lam, self.Q = np.linalg.eigh(A)
+        self.W, self.most = np.empty((len(A), 0)), min(_MAX_UPDATES, 4 + len(A) // 4)
         self.shift()
 
     def decompose(self) -> None:
@@ -181,7 +202,7 @@ class _Barriers:
 
     def shift(self) -> None:
         "Put the barriers where step `tau` has them, and prepare the inverses at their next positions `a` and `b`."
-        self.L, self.U = self.tau - self.root, self.delta_U * (self.tau + self.root)
+        self.L, self.U = self.tau - self.below, self.delta_U * (self.tau + self.above)
         self.a, self.b = self.L + 1, self.U + self.delta_U
         if self.W.shape[1] == self.most or np.abs(self.lam - self.a).min() < 0.01 / self.trace_L: self.decompose()
         self.inverses = (_shifted_inverse(self.lam, self.W, self.a, 1.0),
@@ -291,19 +312,22 @@ def _by_decreasing_key(keys: np.ndarray, indices: np.ndarray) -> np.ndarray:
     return indices[np.argsort(-keys[indices], kind="stable")]
 
 class _LargestNormRule(_ColumnSearch):
-    """The feasible column of largest norm: scan by norm, stop at the first."""
+    """The feasible column of largest norm, or of largest score times norm: scan in that order, stop at the first."""
 
-    def __init__(self, space: RowSpace, rng: np.random.RandomState | None, prices: np.ndarray | None = None) -> None:
+    def __init__(self, space: RowSpace, rng: np.random.RandomState | None, prices: np.ndarray | None = None,
+                 scores: np.ndarray | None = None) -> None:
         super().__init__(space, rng, prices)
         d, ell = space.shape
-        self.keys = np.where(self.usable, _round_ties(self.ranking()), -np.inf)
+        lengths = self.ranking()
+        keys = _round_ties(lengths if scores is None else _scored(lengths, scores))
+        self.keys = np.where(self.usable, keys, -np.inf)
         size = min(d, max(256, min(1024 + 8 * ell, 2**23 // ell)))  # rows of 64 MB at most, or 256 rows
         self.edge = np.partition(self.keys, d - size)[d - size]
         self.early = _by_decreasing_key(self.keys, np.flatnonzero(self.usable & (self.keys >= self.edge)))
         self.head = self.rows(self.early[:size])
 
     def ranking(self) -> np.ndarray:
-        "What decides the order."
+        "What decides the order where there are no scores."
         return self.norms
 
     @cached_property
@@ -436,7 +460,7 @@ _RULES: dict[str, type[_ColumnSearch]] = {
     "largest-norm": _LargestNormRule, "best": _LargestSlackRule, "sampled": _LeverageBlockRule}
 
 def bss(V: Array | RowSpace, r: int, rule: Literal["largest-norm", "best", "sampled"] = "largest-norm",
-        random_state: Seed = None, verbose: int = 0) -> Sampling:
+        random_state: Seed = None, verbose: int = 0, *, scores: ArrayLike = None) -> Sampling:
     """Single-set spectral sparsification: `r` weighted picks of rows of `V` that keep `V'V` near the identity.
 
     Parameters
@@ -452,6 +476,9 @@ def bss(V: Array | RowSpace, r: int, rule: Literal["largest-norm", "best", "samp
         For `rule="sampled"`.
     verbose : int
         1 shows progress.
+    scores : array, shape (n_features,), optional
+        Finite and not negative: of the feasible columns the one of largest score times squared length is taken, and
+        `rule` does not matter. The guarantee is the same.
 
     Returns
     -------
@@ -461,7 +488,8 @@ def bss(V: Array | RowSpace, r: int, rule: Literal["largest-norm", "best", "samp
     Raises
     ------
     ValueError
-        `r` is not above the rank, the rule is unknown, or the columns of `V` are not orthonormal.
+        `r` is not above the rank, the rule is unknown, the columns of `V` are not orthonormal, or the scores are not
+        finite numbers that are not negative, one for each feature.
 
     References
     ----------
@@ -481,7 +509,9 @@ def bss(V: Array | RowSpace, r: int, rule: Literal["largest-norm", "best", "samp
     space = _as_row_space(V)
     d, ell = space.shape
     _check_bss_request(ell, r, rule, list(_RULES))
-    search = _RULES[rule](space, check_random_state(random_state))
+    search: _ColumnSearch
+    if scores is None: search = _RULES[rule](space, check_random_state(random_state))
+    else: search = _LargestNormRule(space, None, scores=_check_scores(scores, d))
     draws: list[int] = []
     weights: list[float] = []
     with _blas_threads_for(ell):
@@ -538,11 +568,11 @@ def _sketched_row_space(space: RowSpace, size: int, random_state: Seed) -> RowSp
 
 # %% ../nbs/05_sparsification.ipynb #132887da
 @_insert_docs
-class BSSSelector(CertifiedSelector):
+class BSSSelector(_ScoreMixin, CertifiedSelector):
     """Feature selection by single-set spectral sparsification, with a certificate.
 
-    Deterministic (unless `rule="sampled"` or with a sketch), unsupervised, for dense and sparse data and arrays of any
-    library.
+    Deterministic (unless `rule="sampled"` or with a sketch), unsupervised unless a `score_func` looks at labels, for
+    dense and sparse data and arrays of any library.
 
     Parameters
     ----------
@@ -552,6 +582,7 @@ class BSSSelector(CertifiedSelector):
     %(rank)s
     rule : {"largest-norm", "best", "sampled"}
         Which of the feasible columns is taken at each step; see `bss`.
+    %(score_func)s
     %(eps)s
     %(rescale)s
     sketch_size : int or None
@@ -566,6 +597,7 @@ class BSSSelector(CertifiedSelector):
     ----------
     %(selection)s
     %(draws)s
+    %(scores)s
     %(features_in)s
 
     References
@@ -587,12 +619,14 @@ class BSSSelector(CertifiedSelector):
     method = "BSS"
 
     def __init__(self, n_features_to_select: float | Literal["auto"] | None = None, *, rank: int | None = None,
-                 rule: Literal["largest-norm", "best", "sampled"] = "largest-norm", eps: float = 0.5,
+                 rule: Literal["largest-norm", "best", "sampled"] = "largest-norm",
+                 score_func: ScoreFunc | None = None, eps: float = 0.5,
                  rescale: bool = False, sketch_size: int | None = None, random_state: Seed = None,
                  verbose: int = 0) -> None:
         self.n_features_to_select = n_features_to_select
         self.rank = rank
         self.rule = rule
+        self.score_func = score_func
         self.eps = eps
         self.rescale = rescale
         self.sketch_size = sketch_size
@@ -604,10 +638,11 @@ class BSSSelector(CertifiedSelector):
         _check_rule(self.rule, _RULES)
         if self.sketch_size is not None: _check_integer(self.sketch_size, 1, name="sketch_size", why=", or None")
 
-    def _sample(self, space: RowSpace, r: int, y: Any) -> Sampling:
+    def _sample(self, space: RowSpace, r: int, y: Any, **score_params: Any) -> Sampling:
+        scores = self._scores(space.X, y, score_params)
         rng = self.random_state if self.sketch_size is None else check_random_state(self.random_state)
         seen = space if self.sketch_size is None else _sketched_row_space(space, self.sketch_size, rng)
-        return bss(seen, r, self.rule, rng, self.verbose)
+        return bss(seen, r, self.rule, rng, self.verbose, scores=scores)
 
     def _promise(self, space: RowSpace, r: int) -> Promise | None:
         whole = self.sketch_size is None or self.sketch_size >= space.shape[1] == space.numerical_rank

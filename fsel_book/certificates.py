@@ -5,6 +5,7 @@ __all__ = ['ScoreFunc', 'Sampling', 'Promise', 'Certificate', 'certify', 'method
 
 # %% ../nbs/04_certificates.ipynb #ff329ec7
 import numbers
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -748,10 +749,13 @@ def _feature_scores(score_func: ScoreFunc, X: Matrix, y: Any, **score_params: An
         if score_params: raise ValueError(f"{', '.join(score_params)} cannot be used: score_func is no function.")
         return _check_scores(score_func, X.shape[1])
     host = X if is_sparse(X) else to_numpy(X)
-    try: found = score_func(host, **score_params) if y is None else score_func(host, to_numpy(y), **score_params)
-    except TypeError as error:
-        if y is not None: raise
-        raise ValueError("score_func requires y to be passed, but the target y is None.") from error
+    given = (host,) if y is None else (host, to_numpy(y))
+    with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
+        warnings.filterwarnings("ignore", "(?s)Features .* are constant")  # of f_classif, whose NaN is zero here
+        try: found = score_func(*given, **score_params)
+        except TypeError as error:
+            if y is not None: raise
+            raise ValueError("score_func requires y to be passed, but the target y is None.") from error
     scores = np.asarray(found[0] if isinstance(found, tuple | list) else found, dtype=np.float64)
     return _check_scores(np.where(np.isnan(scores), 0.0, scores), X.shape[1])
 

@@ -11,7 +11,7 @@ from scipy.linalg import eigh
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from fsel_book import DualProjectionClassifier, DualProjectionRidge
-from fsel_book.dual_projection import _newton_solution
+from fsel_book.dual_solvers import _newton_solution
 from fsel_book.losses import LogLoss
 
 title = "Part five: dual random projection"

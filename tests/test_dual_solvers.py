@@ -1,0 +1,502 @@
+"""Solvers in the dual: the small problem, the residual, the surrogate, the directions, the accelerated solver."""
+
+import array_api_strict
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from cases import dense, orthonormal, sparse_table, swept_seeds, with_condition
+from dual_cases import (
+    ALL,
+    LOSSES,
+    SQUARES,
+    by_scikit_learn,
+    certified,
+    conjugate_of,
+    each_classifier_loss,
+    each_loss,
+    each_sketch,
+    fitted,
+    labelled,
+    oracle,
+    targets,
+    with_and_without_intercept,
+)
+from numpy.testing import assert_allclose
+from scipy.optimize import minimize_scalar
+from sklearn.linear_model import Ridge
+
+from fsel_book.dual_projection import _relative_error
+from fsel_book.dual_solvers import (
+    _accelerate_all,
+    _affordable_size,
+    _ConjugateBasis,
+    _euclidean_norm,
+    _grow_surrogate,
+    _kernel_row_sums,
+    _make_surrogate,
+    _mixed_samples,
+    _newton_solution,
+    _Problem,
+    _recovery_step,
+    _relative_to,
+    _sketched_newton_step,
+    _solve_on_growing_span,
+    _Surrogate,
+    _transposed_times,
+)
+from fsel_book.losses import HuberisedHinge, LogLoss, SmoothedHinge, SquaredError
+from fsel_book.spectra import _project, _projection_matrix
+
+size = np.linalg.norm
+
+
+# ---------------------------------------------------------------- the small problem
+
+
+@with_and_without_intercept
+@pytest.mark.parametrize("shape", [(50, 4), (12, 30), (15, 15)], ids=["tall", "wide", "square"])
+@each_loss
+def test_the_small_problem_by_another_solver(name, shape, intercept):
+    for seed, lam in enumerate((0.1, 1.0, 100.0)):
+        X, y, rng = labelled(*shape, seed)
+        y, offset = targets(name, y, rng), rng.standard_normal(shape[0]) if seed else 0.0
+        z, b = _newton_solution(X, y, lam, ALL[name], offset, intercept)
+        assert z.shape == (shape[1],) and isinstance(b, float) and (intercept or b == 0)
+        w = oracle(X, y, lam, name, offset, intercept)
+        assert _relative_error(z, w) < 1e-5  # what the oracle reaches
+        assert certified(X, y, lam, ALL[name], z, offset, intercept)[1] < 1e-8
+        if intercept:
+            assert ALL[name].slope(y, X @ z + b + offset).sum() == pytest.approx(0, abs=1e-8)
+
+
+@with_and_without_intercept
+@each_loss
+def test_the_small_problem_at_the_ends_of_lam(name, intercept):
+    """Separable and not, from almost no regularisation to almost nothing else."""
+    for noise in (0.0, 3.0):
+        X, y, rng = labelled(40, 6, 3, noise)
+        y = targets(name, y, rng)
+        top, offset = np.linalg.norm(X, 2) ** 2, 0.3 * X[:, 0]
+        for lam in (1e-8, 1e-5, 1e5, 1e10):
+            z, b = _newton_solution(X, y, lam * top, ALL[name], offset, intercept)
+            assert certified(X, y, lam * top, ALL[name], z, offset, intercept)[1] < 1e-5, (noise, lam)
+
+
+def test_the_small_problem_against_scikit_learn():
+    for seed in range(10):
+        X, y, _ = labelled(60, 8, seed)
+        lam = 10 ** np.random.default_rng(seed).uniform(-2, 2)
+        for intercept in (False, True):
+            model = by_scikit_learn(X, y, lam, intercept)
+            z, b = _newton_solution(X, y, lam, LogLoss(), 0.0, intercept)
+            assert_allclose(z, model.coef_[0], rtol=1e-7, atol=1e-9)
+            assert b == pytest.approx(model.intercept_[0] if intercept else 0.0, rel=1e-7, abs=1e-9)
+            t, ridge = X[:, 0] + y, Ridge(lam, fit_intercept=intercept)
+            z, b = _newton_solution(X, t, 2 * lam, SquaredError(), 0.0, intercept)
+            assert_allclose(z, ridge.fit(X, t).coef_, rtol=1e-9)
+            assert b == pytest.approx(ridge.intercept_, rel=1e-9, abs=1e-12)
+
+
+@each_loss
+def test_where_the_small_problem_starts_does_not_matter(name):
+    X, y, rng = labelled(40, 5, 5)
+    y = targets(name, y, rng)
+    z, b = _newton_solution(X, y, 0.7, ALL[name], intercept=True)
+    for size in (1e-3, 1.0, 100.0):
+        again, _ = _newton_solution(X, y, 0.7, ALL[name], intercept=True, start=size * rng.standard_normal(6))
+        assert_allclose(again, z, atol=1e-9)
+    at_once, _ = _newton_solution(X, y, 0.7, ALL[name], intercept=True, start=np.append(z, b), max_iter=1)
+    assert_allclose(at_once, z, atol=1e-9)
+
+
+def test_the_small_problem_stops_when_it_was_told_to():
+    """A larger `accuracy` ends sooner, near the solution; Newton's first step solves a quadratic problem."""
+    X, y, _ = labelled(200, 10, 0)
+    exact, _ = _newton_solution(X, y, 1e-3, LogLoss())
+    errors = [_relative_error(_newton_solution(X, y, 1e-3, LogLoss(), accuracy=a)[0], exact) for a in (0.5, 1e-2, 1e-6)]
+    assert errors[0] > errors[1] > errors[2] > 0 and errors[2] < 1e-4
+    once, _ = _newton_solution(X, y, 2e-3, SquaredError(), max_iter=1)
+    assert_allclose(once, np.linalg.solve(X.T @ X + 1e-3 * np.eye(10), X.T @ y), rtol=1e-9)
+
+
+def test_a_small_problem_of_duplicates_and_of_nothing():
+    """Equal columns and samples, zero columns: the solution of least norm."""
+    X, y, _ = labelled(30, 3, 1)
+    z, _ = _newton_solution(X, y, 1.0, LogLoss())
+    side_by_side, _ = _newton_solution(np.hstack([X, X]) / np.sqrt(2), y, 1.0, LogLoss())
+    assert_allclose((side_by_side[:3] + side_by_side[3:]) / np.sqrt(2), z, rtol=1e-8)
+    padded, _ = _newton_solution(np.hstack([X, np.zeros((30, 4))]), y, 1.0, LogLoss())
+    assert_allclose(padded, np.append(z, np.zeros(4)), rtol=1e-8, atol=1e-15)
+    twice, _ = _newton_solution(np.vstack([X, X]), np.append(y, y), 2.0, LogLoss())
+    assert_allclose(twice, z, rtol=1e-8)
+    nothing, b = _newton_solution(np.zeros((4, 0)), np.array([1, 1, 1, -1.0]), 1.0, LogLoss(), intercept=True)
+    assert nothing.shape == (0,) and b == pytest.approx(np.log(3))
+
+
+# ---------------------------------------------------------------- random matrices
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@each_sketch
+def test_products_in_every_library(kind, order, library):
+    """`X R`, `X'V` and `X'Omega`, for each kind of matrix, wide and tall, whatever the form of X."""
+    for seed, (n, d) in enumerate(((30, 200), (200, 30), (7, 7))):
+        host = sparse_table(n, d, 0.2, seed).toarray()
+        X, rng = library.make(np.array(host, order=order)), np.random.default_rng(seed)
+        for m in (1, 5, d, d + 3):
+            R = _projection_matrix(d, m, kind, rng)
+            found = _project(X, R)
+            assert isinstance(found, np.ndarray)
+            assert_allclose(found, host @ dense(R), atol=1e-12)
+        for m in (1, 5, n, n + 3):
+            Omega = _projection_matrix(n, m, kind, rng)
+            mixed = _mixed_samples(X, Omega)
+            back = dense(mixed) if sp.issparse(mixed) else library.back(mixed)
+            assert_allclose(back, host.T @ dense(Omega), atol=1e-12)
+            assert_allclose(_project(X, mixed), host @ host.T @ dense(Omega), atol=1e-10)
+        for k in (1, 2, 30):
+            V = np.random.default_rng(k).standard_normal((n, k))
+            product = _transposed_times(X, V)
+            assert library.is_result(product, "float64")
+            assert_allclose(library.back(product), host.T @ V, atol=1e-12)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_products_of_views(order):
+    rng = np.random.default_rng(0)
+    X = np.array(rng.standard_normal((53, 31)), order=order)
+    for k in (1, 2, 3):
+        V = rng.standard_normal((53, k))
+        assert_allclose(_transposed_times(X[::2], V[::2]), X[::2].T @ V[::2], atol=1e-12)
+        assert_allclose(_transposed_times(X, np.asfortranarray(V)), X.T @ V, atol=1e-12)
+
+
+def test_lengths():
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((5, 4))
+    assert _euclidean_norm(A) == pytest.approx(np.sqrt(np.sum(A**2)))
+    assert _euclidean_norm(array_api_strict.asarray(A)) == pytest.approx(np.sqrt(np.sum(A**2)))
+    assert _relative_to(3.0, 2.0) == 1.5 and _relative_to(0.0, 0.0) == 0 and _relative_to(1.0, 0.0) == np.inf
+
+
+# ---------------------------------------------------------------- the algorithms as printed
+
+
+@with_and_without_intercept
+@each_classifier_loss
+def test_the_solution_stays_where_it_is(name, intercept):
+    """A step of Algorithm 2 from the dual solution leads back to it, whatever the projection."""
+    X, y, rng = labelled(25, 60, 5)
+    problem = _Problem(X, y, 0.6, LOSSES[name], intercept)
+    w, b = problem.on(X)
+    u = -problem.dual(X @ w + b) / 0.6
+    for m in (1, 5, 50):
+        Xhat = X @ _projection_matrix(60, m, "gaussian", rng)
+        assert_allclose(X.T @ _recovery_step(problem, Xhat, u, X @ w), w, rtol=1e-5, atol=1e-6)
+
+
+# ---------------------------------------------------------------- the residual
+
+
+@with_and_without_intercept
+@each_loss
+@swept_seeds(3, 8)
+def test_residual_bounds_the_error_and_is_the_duality_gap(seeds, name, intercept):
+    loss = ALL[name]
+    for seed in seeds:
+        X, y, rng = labelled(25, 40, seed)
+        lam, y = 10 ** rng.uniform(-2, 2), targets(name, y, rng)
+        problem = _Problem(X, y, lam, loss, intercept)
+        w, b = problem.on(X)
+        exact = -problem.dual(X @ w + b) / lam
+        for distance in (1.0, 1e-2, 1e-4):
+            found = problem.solution(exact + distance * size(exact) / 5 * rng.standard_normal(25))
+            assert_allclose(found.w, X.T @ found.u, rtol=1e-12, atol=1e-12)
+            assert_allclose(found.f, X @ found.w, rtol=1e-10, atol=1e-10)
+            u = found.u - found.u.mean() if intercept else found.u
+            gradient, residual = certified(X, y, lam, loss, found.w, 0.0, intercept)
+            assert found.gradient == pytest.approx(gradient, rel=1e-5)
+            assert found.residual <= residual * (1 + 1e-5)
+            assert size(found.w - w) <= found.residual * size(found.w) * (1 + 1e-6)
+            s = X @ found.w + found.b
+            a = loss.slope(y, s)
+            primal = lam / 2 * size(found.w) ** 2 + loss.value(y, s).sum()
+            dual = -loss.conjugate(y, a).sum() - size(X.T @ a) ** 2 / (2 * lam)
+            assert primal - dual == pytest.approx(found.gradient**2 / (2 * lam), rel=1e-5, abs=1e-8 * primal)
+            # The dual variables that u itself stands for.
+            balanced = problem.solution(u)
+            a, s = -lam * u, balanced.f + balanced.b
+            primal = lam / 2 * size(balanced.w) ** 2 + loss.value(y, s).sum()
+            dual = -conjugate_of(loss, y, a).sum() - lam / 2 * size(balanced.w) ** 2
+            gap = problem.gap(u, balanced.f + balanced.b)
+            assert gap == pytest.approx(primal - dual, rel=1e-6, abs=1e-10 * primal)
+            _, residual = certified(X, y, lam, loss, balanced.w, 0.0, intercept, u)
+            assert balanced.residual == pytest.approx(residual, rel=1e-4)
+            assert balanced.residual <= np.sqrt(2 * gap / lam) / size(balanced.w) * (1 + 1e-12)
+            assert size(balanced.w - w) <= balanced.residual * size(balanced.w) * (1 + 1e-6)
+            if intercept:
+                assert a.sum() == pytest.approx(0, abs=1e-8)
+            else:
+                assert found.b == 0
+    assert problem.solution(exact).residual < 1e-7
+    assert problem.ridge == lam / loss.smoothness
+
+
+@each_loss
+@swept_seeds(4, 10)
+def test_best_intercept(seeds, name):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        y = np.where(rng.random(30) < rng.uniform(0.05, 0.95), 1.0, -1.0)
+        y[:2] = 1, -1
+        f, y = 10 ** rng.uniform(-2, 3) * rng.standard_normal(30), targets(name, y, rng)
+        problem = _Problem(np.zeros((30, 1)), y, 1.0, ALL[name], True)
+        b = problem.best_intercept(f)
+
+        def total(b, y=y, f=f):
+            return ALL[name].value(y, f + b).sum()
+
+        least = min(
+            minimize_scalar(total, bounds=(centre - 60, centre + 60), options={"xatol": 1e-10}).fun
+            for centre in [b, 0.0, *-f]
+        )
+        assert total(b) <= least + 1e-9 * (1 + abs(least))
+        assert _Problem(np.zeros((30, 1)), y, 1.0, ALL[name], False).best_intercept(f) == 0
+
+
+@pytest.mark.parametrize("loss", [HuberisedHinge(1e3), SquaredError()])
+def test_an_intercept_that_is_far_away(loss):
+    """Few samples of one class and a wide loss: the best b is as far away as the loss is wide."""
+    X, y, _ = labelled(100, 5, 0)
+    y = np.where(np.arange(100) < 10, -1.0, 1.0) if loss.for_labels else y + 1e6
+    problem = _Problem(X, y, 1.0, loss, True)
+    b = problem.best_intercept(np.zeros(100))
+    assert abs(b) > 300 and problem.dual(np.full(100, b)).sum() == pytest.approx(0, abs=1e-9 * (100 + abs(b)))
+    if loss.for_labels:
+        assert abs(fitted(X, y, loss, 0.5).intercept_[0]) > 300
+
+
+# ---------------------------------------------------------------- the surrogate
+
+
+def nystrom(X, m, kind="gaussian", seed=0):
+    Omega = _projection_matrix(X.shape[0], m, kind, np.random.default_rng(seed))
+    return _make_surrogate(X, Omega, _project(X, _mixed_samples(X, Omega)))
+
+
+SPECTRA = {
+    "flat": lambda rng: rng.standard_normal((40, 90)),
+    "decay": lambda rng: with_condition(40, 90, 1e6, rng),
+    "low rank": lambda rng: rng.standard_normal((40, 7)) @ rng.standard_normal((7, 90)),
+    "tall": lambda rng: rng.standard_normal((40, 12)),
+    "duplicates": lambda rng: np.repeat(rng.standard_normal((10, 30)), 4, axis=0),
+    "sparse": lambda rng: sparse_table(40, 60, 0.1),
+    "some zeros": lambda rng: rng.standard_normal((40, 30)) * (np.arange(40) < 15)[:, None],
+}
+
+
+@each_sketch
+@pytest.mark.parametrize("spectrum", SPECTRA)
+def test_surrogate(spectrum, kind):
+    X = SPECTRA[spectrum](np.random.default_rng(0))
+    K = dense(X) @ dense(X).T
+    top, rank = size(K, 2), np.linalg.matrix_rank(dense(X))
+    rng = np.random.default_rng(1)
+    for m in (1, 5, 20, 40, 50):
+        found = nystrom(X, m, kind)
+        k = len(found.s2)
+        assert 1 <= k <= min(m, rank) and found.V.shape == found.F.shape == found.W.shape == (40, k)
+        good = spectrum != "decay"  # X'V is as well-conditioned as the data
+        assert_allclose(found.V.T @ found.F, np.eye(k), atol=1e-8 if good else 1e-3)
+        assert_allclose(found.F, K @ found.V, atol=1e-8 * np.sqrt(top) if good else 1e-3 * np.sqrt(top))
+        Khat = found.W * found.s2 @ found.W.T
+        assert_allclose(Khat, found.F @ found.F.T, atol=1e-10 * top)
+        assert_allclose(found.W.T @ found.W, np.eye(k), atol=1e-6 if good else 1e-3)
+        assert np.linalg.eigvalsh(K - Khat)[0] >= -1e-9 * top  # at most K
+        rest = (np.trace(K) - found.s2.sum()) / max(1, 40 - k)
+        assert found.tau == pytest.approx(max(rest, 0), abs=1e-12 * top)
+        if m >= 40:
+            assert_allclose(Khat, K, atol=1e-8 * top)
+        full = Khat + found.tau * np.eye(40)
+        for lam in (1e-3 * top, top):
+            D, rhs = rng.uniform(0, 2, 40) * (rng.random(40) < 0.8), rng.standard_normal((40, 3))
+            expected = np.linalg.solve(lam * np.eye(40) + D[:, None] * full, rhs)
+            assert_allclose(found.solve(lam, D, rhs), expected, atol=1e-8 * np.abs(expected).max())
+            spread = Khat + found.tau * (np.eye(40) - found.W @ found.W.T)
+            dimension = np.trace(spread @ np.linalg.inv(spread + lam * np.eye(40)))
+            assert found.effective_dimension(lam) == pytest.approx(dimension, rel=1e-4)
+
+
+def test_a_better_surrogate_is_larger():
+    """With more mixtures of samples it grows, and keeps what there is of a low rank."""
+    X = with_condition(60, 100, 1e4, np.random.default_rng(0))
+    missing = [np.trace(X @ X.T) - nystrom(X, m).s2.sum() for m in (2, 5, 10, 20, 40)]
+    assert np.all(np.diff(missing) < 0) and missing[-1] < 1e-4 * missing[0]
+    low = np.random.default_rng(1).standard_normal((60, 5)) @ np.random.default_rng(2).standard_normal((5, 100))
+    assert nystrom(low, 5).tau < 1e-9 * size(low) ** 2 and len(nystrom(low, 20).s2) == 5
+
+
+@each_sketch
+def test_a_surrogate_grows_until_it_is_enough(kind):
+    rng = np.random.default_rng(0)
+    j = np.arange(1.0, 251)
+    for s, ridge, expected in ((j**-2, 1e-4, 64), (np.where(j <= 100, 1, 1e-3), 1e-3, 128)):
+        X = orthonormal(250, 250, rng) * s @ orthonormal(6000, 250, rng).T
+        found = _grow_surrogate(X, ridge, kind, np.random.default_rng(1))
+        assert 128 < _affordable_size(X) < 256
+        assert 0.9 * expected <= len(found.s2) <= expected
+        exact = np.sum(s**2 / (s**2 + ridge))
+        assert 0.7 < found.effective_dimension(ridge) / exact < 1.3
+    assert _affordable_size(np.zeros((5, 10**6))) == 5 and _affordable_size(np.zeros((1000, 10))) == 16
+    assert _affordable_size(np.zeros((1000, 10**6))) == 256 and _affordable_size(np.zeros((1000, 2000))) == 126
+    assert _affordable_size(sp.random_array((1000, 10**4), density=0.01, format="csr", rng=rng)) == 28
+    small = _grow_surrogate(np.eye(3, 10), 1.0, kind, rng)
+    assert len(small.s2) == 3
+
+
+def test_the_surrogate_of_centred_data():
+    """Given the sums of the rows of K it is that of the centred samples, its coefficients add up to zero."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 50)) + 3
+    K, centred = X @ X.T, X - X.mean(axis=0)
+    for Omega in (rng.standard_normal((30, 7)), _projection_matrix(30, 7, "countsketch", rng)):
+        found = _make_surrogate(X, Omega, K @ dense(Omega), _kernel_row_sums(X))
+        expected = _make_surrogate(centred, Omega, centred @ centred.T @ dense(Omega))
+        assert_allclose(found.F @ found.F.T, expected.F @ expected.F.T, atol=1e-9)
+        assert found.tau == pytest.approx(expected.tau)
+        assert_allclose(found.V.sum(axis=0), 0, atol=1e-13)
+        assert_allclose(found.V.T @ found.F, np.eye(len(found.s2)), atol=1e-9)
+        assert found.length(np.ones(30)) == pytest.approx(np.sqrt(30 * found.tau))
+
+
+@each_loss
+def test_rounding_does_not_push_dual_variables_over_the_edge(name):
+    """Recovered coefficients are slopes: allowed, however rounded; a hair more is not, where there is an edge."""
+    X, y, rng = labelled(40, 60, 3)
+    for lam in 10 ** rng.uniform(-3, 3, 20):
+        problem = _Problem(X, targets(name, y, rng), lam, ALL[name])
+        u = -problem.dual(100 * rng.standard_normal(40)) / lam  # samples beyond doubt, on either side
+        assert np.isfinite(problem.gap(u, problem.images(u)[1]))
+        if name not in SQUARES:
+            assert problem.gap(u - 1e-9 * y * np.abs(u).max(), problem.images(u)[1]) == np.inf
+
+
+def test_a_step_with_the_whole_kernel_is_newton_s():
+    """Where the surrogate is K, the step solves a quadratic problem, intercept and all."""
+    for intercept in (False, True):
+        X, y, rng = labelled(20, 50, 0)
+        problem = _Problem(X, y + rng.standard_normal(20), 0.3, SquaredError(), intercept)
+        exact = nystrom(X, 20)
+        w, _ = problem.on(X)
+        u = rng.standard_normal(20)
+        u -= u.mean() if intercept else 0
+        f = X @ (X.T @ u)
+        b = problem.best_intercept(f)
+        r, v = _sketched_newton_step(problem, exact, u, f + b)
+        assert_allclose(r, 0.3 * u + problem.dual(f + b), rtol=1e-12)
+        assert_allclose(X.T @ (u + v), w, rtol=1e-7, atol=1e-9)
+        if intercept:
+            assert (u + v).sum() == pytest.approx(0, abs=1e-9)
+    X, y, rng = labelled(20, 50, 1)
+    problem = _Problem(X, y, 0.3, LogLoss())
+    u = 0.1 * rng.standard_normal(20)
+    f, some = X @ (X.T @ u) + 0.1, nystrom(X, 6)
+    r, v = _sketched_newton_step(problem, some, u, f)
+    D = LogLoss().curvature(y, f)
+    Khat = some.W * some.s2 @ some.W.T + some.tau * np.eye(20)
+    assert_allclose((0.3 * np.eye(20) + D[:, None] * Khat) @ v, -r, atol=1e-10)
+    saturated = _Problem(100 * X, np.ones(20), 0.3, SmoothedHinge(), True)
+    _, straight = _sketched_newton_step(saturated, some, u, np.full(20, 50.0))  # no curvature anywhere
+    assert np.all(np.isfinite(straight))
+
+
+def test_a_basis_stays_orthonormal():
+    """In the norm of K, under directions that are nearly, or quite, combinations of those before."""
+    # Up to rounding, which a nearly dependent direction magnifies; `accelerated` computes the residual anew for that.
+    rng = np.random.default_rng(0)
+    for condition in (1.0, 10.0):
+        X = with_condition(30, 50, condition, rng)
+        K, basis = X @ X.T, _ConjugateBasis(30)
+        v = rng.standard_normal(30)
+        basis.add(v, K @ v)
+        for t in range(20):
+            kind = t % 4
+            new = rng.standard_normal(30)
+            v = {0: new, 1: v + 1e-4 * new, 2: basis.V @ rng.standard_normal(basis.V.shape[1]), 3: 100 * v + new}[kind]
+            before = basis.V.shape[1]
+            basis.add(v, K @ v)
+            if kind == 0:
+                assert basis.V.shape[1] == before + 1
+        k = basis.V.shape[1]
+        assert 6 <= k <= 21
+        assert_allclose(basis.V.T @ basis.F, np.eye(k), atol=1e-4)
+        assert_allclose(basis.V.T @ K @ basis.V, np.eye(k), atol=1e-4)
+    u = basis.V @ rng.standard_normal(k)
+    last = basis.V[:, -5:].copy()
+    basis.restart(u, K @ u, 5)
+    assert basis.V.shape[1] == 6
+    assert_allclose(basis.V.T @ basis.F, np.eye(6), atol=1e-4)
+    for v in (u, *last.T):  # all of it is still there
+        assert_allclose(basis.V @ (basis.F.T @ v), v, atol=1e-4 * np.abs(v).max())
+    zero = _ConjugateBasis(30)
+    zero.add(np.zeros(30), np.zeros(30))
+    assert zero.V.shape == zero.F.shape == (30, 0)
+
+
+# ---------------------------------------------------------------- the accelerated solver
+
+
+@pytest.mark.parametrize("distinct", [1, 2, 3, 5])
+def test_as_many_steps_as_distinct_eigenvalues(distinct):
+    """The squared error without an intercept, the identity as preconditioner: conjugate gradients, exact at the end."""
+    rng = np.random.default_rng(distinct)
+    s = np.sqrt(np.arange(1, distinct + 1, dtype=float))[np.arange(24) % distinct]
+    X = orthonormal(24, 24, rng) * s @ orthonormal(60, 24, rng).T
+    problem = _Problem(X, rng.standard_normal(24), 0.1, SquaredError())
+    nothing = _Surrogate(np.zeros((24, 0)), np.zeros((24, 0)), np.zeros((24, 0)), np.zeros(0), 1.0)
+    u, history = _solve_on_growing_span(problem, nothing, [], 1e-9, 50)
+    assert len(history) == distinct + 1 and history[-1] <= 1e-9 and min(history[:-1]) > 1e-4
+    assert _relative_error(X.T @ u, problem.on(X)[0]) < 1e-9
+
+
+def test_iterates_are_the_best_of_their_krylov_space():
+    X, y, rng = labelled(30, 60, 0)
+    problem, some = _Problem(X, y, 1.0, SquaredError()), nystrom(X, 8)
+    K = X @ X.T
+    Hhat = some.W * some.s2 @ some.W.T + (0.5 + some.tau) * np.eye(30)
+    space, operator = np.linalg.solve(Hhat, y)[:, None], np.linalg.solve(Hhat, K + 0.5 * np.eye(30))
+    for steps in range(1, 7):
+        u, _ = _solve_on_growing_span(problem, some, [], 1e-14, steps + 1)
+        directions = np.linalg.qr(X.T @ np.linalg.qr(space)[0])[0]
+        best = directions @ problem.on(X @ directions)[0]
+        objective = [problem.value(X @ w, size(w)) for w in (X.T @ u, best)]
+        assert objective[0] == pytest.approx(objective[1], rel=1e-8)
+        space = np.column_stack([space, operator @ space[:, -1] / size(space[:, -1])])
+
+
+def test_many_steps_that_begin_anew():
+    """A surrogate of one vector and a spectrum that takes more directions than are kept."""
+    rng = np.random.default_rng(0)
+    X = orthonormal(120, 120, rng) * np.logspace(0, -3, 120) @ orthonormal(130, 120, rng).T
+    y = rng.choice([-1.0, 1.0], 120)
+    for loss in (SquaredError(), LogLoss()):
+        problem = _Problem(X, y, 1e-5, loss)
+        (found,), _ = _accelerate_all([problem], [None], 1, "gaussian", 1e-6, 2000, rng)
+        solution, history = found
+        assert len(history) > min(80, 2 * _affordable_size(X)) and history[-1] <= 1e-6
+        assert certified(X, y, 1e-5, loss, solution.w, u=solution.u)[1] <= 1.1e-6
+
+
+# ---------------------------------------------------------------- data of every kind
+
+
+def test_a_flat_direction_is_no_proof():
+    """A solution that is ten times off where the gradient cannot tell: the residual says that it may be."""
+    s, t = np.array([1, 1, 1, 1, 1e-9]), np.random.default_rng(0).standard_normal(60)
+    t[4] = 0  # so that the last feature has no weight
+    X, w = np.eye(60, 5) * s, t[:5]
+    wrong = w + 10 * size(w) * np.eye(5)[4]
+    u = np.append(wrong / s, np.zeros(55))
+    found = _Problem(X, t, 1e-30, SquaredError()).solution(u)
+    assert _relative_error(found.w, w) > 5
+    assert size(found.w - w) <= found.residual * size(found.w)

@@ -2,7 +2,8 @@
 
 A page is read for its argument. A definition of more than 30 lines stands behind its name, one click away; what is
 shorter, and every check, stays open. Below its title each chapter offers its notebook, to download, and where the
-project has a public address (`git_url` in settings.ini) to open in Colab.
+project has a public address (`git_url` in settings.ini) to open in Colab. The first page has the title of the book for
+its own, and no second one. Nothing is loaded from other hosts for the sake of tables.
 """
 
 import ast
@@ -42,6 +43,14 @@ def links(name: str, address: str, branch: str) -> str:
     return f'\n\n```{{=html}}\n<p class="notebook-links">{" · ".join(offered)}</p>\n```\n'
 
 
+def own_html(output: dict) -> dict:
+    """The output with its HTML as a raw block of Markdown: Quarto loads two libraries from the net for HTML."""
+    data = output.get("data", {})
+    if "text/html" in data:
+        data["text/markdown"] = f"`````{{=html}}\n{''.join(data.pop('text/html'))}\n`````\n"
+    return output
+
+
 def main(folder: Path) -> None:
     """Prepare all notebooks of the folder."""
     settings = ConfigParser(delimiters=["="])
@@ -54,9 +63,13 @@ def main(folder: Path) -> None:
             heading, _, rest = "".join(title["source"]).partition("\n")
             text = heading + links(path.name, address, branch) + rest
             title["source"] = text.splitlines(keepends=True)
+        elif path.name == "index.ipynb":
+            text = re.sub(r"^# .*\n+", "", "".join(title["source"]), count=1, flags=re.MULTILINE)
+            title["source"] = text.splitlines(keepends=True)
         for cell in book["cells"]:
             if cell["cell_type"] == "code":
                 cell["source"] = folded("".join(cell["source"])).splitlines(keepends=True)
+                cell["outputs"] = [own_html(output) for output in cell.get("outputs", [])]
         path.write_text(json.dumps(book, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 

@@ -187,14 +187,19 @@ LOOK = r"""() => {
   const shown = (e) => e.getClientRects().length && getComputedStyle(e).visibility !== "hidden";
   const sideways = page.scrollWidth > page.clientWidth ? [`${page.scrollWidth} > ${page.clientWidth}`] : [];
 
-  // Past the end of the column, though nothing around it scrolls; at full width no formula or table scrolls either.
+  // Past the end of the column, though nothing around it scrolls. At full width no formula or table scrolls either, and
+  // no output of at most 88 characters, which tests/test_site.py lets cells print.
   const outside = [], edge = Math.min(main.getBoundingClientRect().right, page.clientWidth) + 1;
-  for (const e of main.querySelectorAll("p, li, h1, h2, h3, h4, dt, dd, pre, table, img, figcaption, mjx-container")) {
+  const kinds = "p, li, h1, h2, h3, h4, dt, dd, pre, code, table, img, figcaption, mjx-container";
+  for (const e of main.querySelectorAll(kinds)) {
     let around = e.parentElement;
     while (around !== main && around !== page && !scrolls(around)) around = around.parentElement;
     if (!scrolls(around) && shown(e) && e.getBoundingClientRect().right > edge) outside.push(name(e));
     if (page.clientWidth > 1000 && e.matches("table, mjx-container[display]") && e.scrollWidth > e.clientWidth + 1)
       outside.push(`scrolls by ${e.scrollWidth - e.clientWidth}: ${name(e)}`);
+    const length = () => Math.max(...e.textContent.split("\n").map((line) => line.length));
+    if (page.clientWidth > 1000 && e.matches(".cell-output pre") && e.scrollWidth > e.clientWidth && length() <= 88)
+      outside.push(`cut: ${name(e)}`);
   }
 
   const tex = [...document.querySelectorAll("mjx-merror, [data-mjx-error]")].map(name), inks = {};
@@ -286,7 +291,7 @@ def answer(route, address, others):
 
 def open_page(browser, address, name, width, theme):
     """A page opened in a window of its own, and two lists that fill: its errors, and other hosts that it asks."""
-    window = browser.new_context(viewport={"width": width, "height": 900})
+    window = browser.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce")
     if theme == "dark":
         window.add_init_script("localStorage.setItem('quarto-color-scheme', 'alternate')")
     errors, others = [], []
@@ -328,7 +333,9 @@ def look(browser, address, name):
         ("others", "<link rel='stylesheet' href='https://fonts.googleapis.com/css2?family=Lato'>"),
         ("sideways", "<div style='width: 1300px'>x</div>"),
         ("outside", "<main style='width: 300px'><p style='width: 320px'>x</p></main>"),
+        ("outside", f"<main style='width: 200px'><p><code style='white-space: pre'>{30 * 'x'}</code></p></main>"),
         ("outside", "<main><table style='display: block; width: 9px; overflow-x: auto'><td>" + 9 * "x" + "</table>"),
+        ("outside", f"<div class='cell-output'><pre style='width: 9px; overflow: auto'>{88 * 'x'}\n</pre></div>"),
         ("tex", "<p>where $$x$$ is</p>"),
         ("tex", r"<p>where \(x\) is</p>"),
         ("tex", r"<p>where $\lambda$ is</p>"),

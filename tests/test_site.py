@@ -217,6 +217,7 @@ def test_reference_says_what_functions_warn_of(reference):
 
 def prepared(folder, name, sources, kinds):
     """The sources of a notebook's cells as `make docs` hands them to Quarto."""
+    (folder / "symbols.qmd").touch()
     book = {"cells": [{"cell_type": kind, "source": source} for kind, source in zip(kinds, sources)]}
     (folder / name).write_text(json.dumps(book), encoding="utf-8")
     run(sys.executable, root / "tools/pages.py", folder, cwd=root)
@@ -231,6 +232,15 @@ def test_long_definitions_are_folded_behind_their_names(tmp_path):
     assert made[:2] + made[3:] == stored[:2] + stored[3:]
 
 
+def test_symbols_name_chapters_by_their_numbers(processed, tmp_path):
+    pages = shutil.copytree(processed, tmp_path / "pages")
+    run(sys.executable, root / "tools/pages.py", pages, cwd=root)
+    stored, made = ((folder / "symbols.qmd").read_text(encoding="utf-8") for folder in (root / "nbs", pages))
+    bss = next(name for name in notebooks if name.endswith("_sparsification.ipynb"))
+    assert f"[Chapter&nbsp;{int(bss[:2])}]({bss})" in made and "@sec" in stored and "@sec" not in made
+    assert len(re.findall(r"\[Chapter&nbsp;", made)) == len(re.findall("@sec-", stored))
+
+
 def test_the_first_page_has_no_title_beside_the_books(tmp_path):
     (text,) = prepared(tmp_path, "index.ipynb", ["<!-- why -->\n\n# name {.unnumbered}\n\nText.\n"], ["markdown"])
     assert text == "<!-- why -->\n\nText.\n"
@@ -241,6 +251,7 @@ def test_tables_of_html_ask_nothing_of_other_hosts(tmp_path):
     output = {"output_type": "execute_result", "data": {"text/html": ["<table>\n", "</table>"], "text/plain": "T"}}
     cells = [{"cell_type": "markdown", "source": "t"}, {"cell_type": "code", "source": "T", "outputs": [output]}]
     (tmp_path / "index.ipynb").write_text(json.dumps({"cells": cells}), encoding="utf-8")
+    (tmp_path / "symbols.qmd").touch()
     run(sys.executable, root / "tools/pages.py", tmp_path, cwd=root)
     (made,) = json.loads((tmp_path / "index.ipynb").read_text(encoding="utf-8"))["cells"][1]["outputs"]
     assert made["data"] == {"text/markdown": "`````{=html}\n<table>\n</table>\n`````\n", "text/plain": "T"}

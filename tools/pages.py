@@ -3,7 +3,8 @@
 A page is read for its argument. A definition of more than 30 lines stands behind its name, one click away; what is
 shorter, and every check, stays open. Below its title each chapter offers its notebook, to download, and where the
 project has a public address (`git_url` in settings.ini) to open in Colab. The first page has the title of the book for
-its own, and no second one. Nothing is loaded from other hosts for the sake of tables.
+its own, and no second one. Nothing is loaded from other hosts for the sake of tables. The list of symbols names
+chapters by their numbers.
 """
 
 import ast
@@ -51,11 +52,23 @@ def own_html(output: dict) -> dict:
     return output
 
 
+def numbered(page: str, folder: Path) -> str:
+    """The page with links for `@sec-x` that say `Chapter 5`; on a page without a number Quarto makes them of titles."""
+    for path in sorted(folder.glob("*.ipynb")):
+        number = path.name.split("_")[0].lstrip("0")
+        kind = "Chapter" if number.isdigit() else "Appendix"
+        for label in re.findall(r'"# [^"]*{#(sec-[\w-]+)}', path.read_text(encoding="utf-8")):
+            page = re.sub(rf"@{label}(?![\w-])", f"[{kind}&nbsp;{number}]({path.name})", page)
+    return page
+
+
 def main(folder: Path) -> None:
     """Prepare all notebooks of the folder."""
     settings = ConfigParser(delimiters=["="])
     settings.read(ROOT / "settings.ini", encoding="utf-8")
     address, branch = settings["DEFAULT"]["git_url"], settings["DEFAULT"]["branch"]
+    symbols = folder / "symbols.qmd"
+    symbols.write_text(numbered(symbols.read_text(encoding="utf-8"), folder), encoding="utf-8")
     for path in sorted(folder.glob("*.ipynb")):
         book = json.loads(path.read_text(encoding="utf-8"))
         title = next(cell for cell in book["cells"] if cell["cell_type"] == "markdown")

@@ -17,7 +17,7 @@ PY := .venv/bin/python
 METADATA := settings.ini setup.py pyproject.toml
 quote = '$(subst ','\'',$(1))'
 
-.PHONY: help demo test test-all test-processors hooks sync run lab docs bench lint clean
+.PHONY: help demo test test-all test-processors test-site hooks sync run lab docs bench lint clean
 .DEFAULT_GOAL := help
 
 help:
@@ -26,6 +26,7 @@ help:
 	@echo "make test                           all tests: modules in step, notebooks, pytest"
 	@echo "make test-all                       make test, and then the wide sweeps, which it leaves out"
 	@echo "make test-processors                the tests of exactness on the BLAS kernels of three families of processors"
+	@echo "make test-site                      render the site and look at its pages in Chromium or Chrome (needs quarto)"
 	@echo "make hooks                          once after cloning: merge notebooks cell by cell, check every commit"
 	@echo "make sync                           clean the notebooks, export the modules and README.md from them"
 	@echo "make run NB=05_sparsification       run a notebook and store what it gives; HEAVY=1 runs the heavy cells too"
@@ -73,6 +74,11 @@ test-processors: .venv/.dev
 	    OPENBLAS_CORETYPE=$$kind OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -q -m exact tests || exit 1; \
 	done
 
+# What `make test` skips unless quarto, a browser and this extra are there. The pages load MathJax from the net, or
+# from the folder with a copy of it that FSEL_BOOK_MATHJAX names.
+test-site: .venv/.dev .venv/.site
+	$(PY) -m pytest -q tests/test_site.py tests/test_rendered.py
+
 lab: .venv/.book
 	$(PY) -m jupyterlab --notebook-dir=nbs
 
@@ -84,9 +90,9 @@ docs:
 	PATH="$(CURDIR)/.venv/bin:$$PATH" nbdev_proc_nbs
 	cp -R nbs/reference _proc/
 	$(PY) tools/pages.py _proc
+	mkdir _proc/notebooks && cp nbs/*.ipynb _proc/notebooks/
 	cd _proc && quarto render --no-cache
-	rm -rf _docs && mv _proc/_docs _docs
-	mkdir _docs/notebooks && cp nbs/*.ipynb _docs/notebooks/
+	rm -rf _docs && mv _proc/_docs _docs && mv _proc/notebooks _docs/
 	@echo "The site is _docs/index.html"
 
 bench: .venv/.dev

@@ -474,6 +474,8 @@ def chapter_files(entries):
     for entry in entries:
         if isinstance(entry, str):
             yield entry
+        elif "file" in entry:
+            yield entry["file"]
         else:
             yield from chapter_files(entry["chapters"])
 

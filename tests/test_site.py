@@ -1,6 +1,5 @@
-"""The site: what quarto is given to read, and the rendered pages where the program quarto is there."""
+"""The site as quarto is given it to read; tests/test_rendered.py looks at the pages that come out."""
 
-import html
 import inspect
 import json
 import os
@@ -9,7 +8,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from urllib.parse import unquote
 
 import pypandoc
 import pytest
@@ -219,6 +217,7 @@ def test_reference_says_what_functions_warn_of(reference):
 
 def prepared(folder, name, sources, kinds):
     """The sources of a notebook's cells as `make docs` hands them to Quarto."""
+    (folder / "symbols.qmd").touch()
     book = {"cells": [{"cell_type": kind, "source": source} for kind, source in zip(kinds, sources)]}
     (folder / name).write_text(json.dumps(book), encoding="utf-8")
     run(sys.executable, root / "tools/pages.py", folder, cwd=root)
@@ -233,13 +232,38 @@ def test_long_definitions_are_folded_behind_their_names(tmp_path):
     assert made[:2] + made[3:] == stored[:2] + stored[3:]
 
 
+def test_symbols_name_chapters_by_their_numbers(processed, tmp_path):
+    pages = shutil.copytree(processed, tmp_path / "pages")
+    run(sys.executable, root / "tools/pages.py", pages, cwd=root)
+    stored, made = ((folder / "symbols.qmd").read_text(encoding="utf-8") for folder in (root / "nbs", pages))
+    bss = next(name for name in notebooks if name.endswith("_sparsification.ipynb"))
+    assert f"[Chapter&nbsp;{int(bss[:2])}]({bss})" in made and "@sec" in stored and "@sec" not in made
+    assert len(re.findall(r"\[Chapter&nbsp;", made)) == len(re.findall("@sec-", stored))
+
+
+def test_the_first_page_has_no_title_beside_the_books(tmp_path):
+    (text,) = prepared(tmp_path, "index.ipynb", ["<!-- why -->\n\n# name {.unnumbered}\n\nText.\n"], ["markdown"])
+    assert text == "<!-- why -->\n\nText.\n"
+
+
+def test_tables_of_html_ask_nothing_of_other_hosts(tmp_path):
+    """For an output of text/html Quarto loads RequireJS and jQuery from the net."""
+    output = {"output_type": "execute_result", "data": {"text/html": ["<table>\n", "</table>"], "text/plain": "T"}}
+    cells = [{"cell_type": "markdown", "source": "t"}, {"cell_type": "code", "source": "T", "outputs": [output]}]
+    (tmp_path / "index.ipynb").write_text(json.dumps({"cells": cells}), encoding="utf-8")
+    (tmp_path / "symbols.qmd").touch()
+    run(sys.executable, root / "tools/pages.py", tmp_path, cwd=root)
+    (made,) = json.loads((tmp_path / "index.ipynb").read_text(encoding="utf-8"))["cells"][1]["outputs"]
+    assert made["data"] == {"text/markdown": "`````{=html}\n<table>\n</table>\n`````\n", "text/plain": "T"}
+
+
 def test_chapters_offer_their_notebooks(tmp_path):
     (text,) = prepared(tmp_path, "05_x.ipynb", ["# Title {#sec-x}\n\nOpening."], ["markdown"])
     assert text.startswith("# Title {#sec-x}\n\n```{=html}\n") and text.endswith("\n```\n\nOpening.")
     assert '<a href="notebooks/05_x.ipynb" download>' in text and "colab" not in text  # there is no address yet
 
 
-# ---------------------------------------------------------------- make docs, and the pages it renders
+# ---------------------------------------------------------------- make docs
 
 
 @needs_make
@@ -251,69 +275,3 @@ def test_make_docs_says_that_quarto_is_missing(tmp_path):
     assert done.returncode != 0
     assert "quarto" in done.stderr.splitlines()[0]
     assert len(done.stderr.splitlines()) <= 3
-
-
-def text_of(page):
-    """What a reader sees of a page of HTML, code left out."""
-    return html.unescape(re.sub(r"<[^>]+>", "", re.sub(r"(?s)<(script|style|pre|code)\b.*?</\1>", "", page)))
-
-
-def unresolved(page):
-    """References that quarto could not resolve, and labels and fences that it did not read as such."""
-    return re.findall(rf"\?@?{label}|(?<!\w)@{label}|\{{#{label}|^:::.*", text_of(page), flags=re.MULTILINE)
-
-
-@pytest.mark.parametrize(
-    "page, found",
-    [
-        ('<h1>1 Arrays {#sec-arrays}</h1> in <span class="quarto-unresolved-ref">?sec-bss</span>', 2),
-        ("<strong>?@thm-bss</strong> and @eq-norm", 2),
-        ("<p>::: {.callout-note}</p>", 1),
-        ('<a href="x.html#sec-bss">Chapter 4</a>, is it? <code>?sec-x {#sec-x}</code>, me@sec-a.org', 0),
-    ],
-)
-def test_what_counts_as_unresolved(page, found):
-    assert len(unresolved(page)) == found
-
-
-@pytest.fixture(scope="module")
-def site():
-    """The pages that `make docs` renders, by their paths below _docs."""
-    printed = run("make", "docs", cwd=root)
-    assert "Unable to resolve" not in printed and "ERROR" not in printed, printed[-3000:]
-    docs = root / "_docs"
-    return {str(path.relative_to(docs)): path.read_text(encoding="utf-8") for path in docs.rglob("*.html")}
-
-
-@needs_make
-@needs_quarto
-@pytest.mark.slow
-class TestSite:
-    def test_every_notebook_has_a_page(self, site):
-        assert {name.replace(".ipynb", ".html") for name in notebooks} <= set(site)
-
-    def test_references_are_resolved(self, site):
-        assert {name: found for name, page in site.items() if (found := unresolved(page))} == {}
-
-    @every_chapter
-    def test_chapters_show_title_and_opening(self, site, name):
-        title, anchor, paragraph = opening(name)
-        page = site[name.replace(".ipynb", ".html")]
-        assert f'id="{anchor}"' in page
-        first = re.match(r"[^*`$@\[\]'\"]+", paragraph)[0]  # up to the first markup
-        text = text_of(page)
-        assert len(first) > 20 and title in text and first.strip() in text
-
-    def test_links_between_chapters_lead_somewhere(self, site):
-        dead = []
-        for name in (name for name in site if not name.startswith("reference/")):
-            for link in re.findall(r'<a\b[^>]*?\bhref="([^"]+)"', site[name]):
-                if not re.match(r"\w+:|//", link):
-                    file, _, anchor = unquote(html.unescape(link)).partition("#")
-                    if file.startswith("notebooks/"):
-                        assert (root / "_docs" / file).exists(), link
-                        continue
-                    target = site.get(os.path.normpath(file + "index.html" if file.endswith("/") else file or name))
-                    if target is None or (anchor and f'id="{anchor}"' not in target):
-                        dead.append(f"{name}: {link}")
-        assert not dead, "\n".join(dead)

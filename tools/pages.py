@@ -2,7 +2,9 @@
 
 A page is read for its argument. A definition of more than 30 lines stands behind its name, one click away; what is
 shorter, and every check, stays open. Below its title each chapter offers its notebook, to download, and where the
-project has a public address (`git_url` in settings.ini) to open in Colab.
+project has a public address (`git_url` in settings.ini) to open in Colab. The first page has the title of the book for
+its own, and no second one. Nothing is loaded from other hosts for the sake of tables. The list of symbols names
+chapters by their numbers.
 """
 
 import ast
@@ -42,11 +44,31 @@ def links(name: str, address: str, branch: str) -> str:
     return f'\n\n```{{=html}}\n<p class="notebook-links">{" · ".join(offered)}</p>\n```\n'
 
 
+def own_html(output: dict) -> dict:
+    """The output with its HTML as a raw block of Markdown: Quarto loads two libraries from the net for HTML."""
+    data = output.get("data", {})
+    if "text/html" in data:
+        data["text/markdown"] = f"`````{{=html}}\n{''.join(data.pop('text/html'))}\n`````\n"
+    return output
+
+
+def numbered(page: str, folder: Path) -> str:
+    """The page with links for `@sec-x` that say `Chapter 5`; on a page without a number Quarto makes them of titles."""
+    for path in sorted(folder.glob("*.ipynb")):
+        number = path.name.split("_")[0].lstrip("0")
+        kind = "Chapter" if number.isdigit() else "Appendix"
+        for label in re.findall(r'"# [^"]*{#(sec-[\w-]+)}', path.read_text(encoding="utf-8")):
+            page = re.sub(rf"@{label}(?![\w-])", f"[{kind}&nbsp;{number}]({path.name})", page)
+    return page
+
+
 def main(folder: Path) -> None:
     """Prepare all notebooks of the folder."""
     settings = ConfigParser(delimiters=["="])
     settings.read(ROOT / "settings.ini", encoding="utf-8")
     address, branch = settings["DEFAULT"]["git_url"], settings["DEFAULT"]["branch"]
+    symbols = folder / "symbols.qmd"
+    symbols.write_text(numbered(symbols.read_text(encoding="utf-8"), folder), encoding="utf-8")
     for path in sorted(folder.glob("*.ipynb")):
         book = json.loads(path.read_text(encoding="utf-8"))
         title = next(cell for cell in book["cells"] if cell["cell_type"] == "markdown")
@@ -54,9 +76,13 @@ def main(folder: Path) -> None:
             heading, _, rest = "".join(title["source"]).partition("\n")
             text = heading + links(path.name, address, branch) + rest
             title["source"] = text.splitlines(keepends=True)
+        elif path.name == "index.ipynb":
+            text = re.sub(r"^# .*\n+", "", "".join(title["source"]), count=1, flags=re.MULTILINE)
+            title["source"] = text.splitlines(keepends=True)
         for cell in book["cells"]:
             if cell["cell_type"] == "code":
                 cell["source"] = folded("".join(cell["source"])).splitlines(keepends=True)
+                cell["outputs"] = [own_html(output) for output in cell.get("outputs", [])]
         path.write_text(json.dumps(book, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 

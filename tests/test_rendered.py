@@ -1,0 +1,428 @@
+"""The rendered site: the pages of `make docs` as files, and in a headless browser as a reader has them.
+
+`make test-site` runs this file. It needs the program quarto, and for the browser Chromium or Chrome and the extra
+`site`. The pages load MathJax from the net; where there is none, FSEL_BOOK_MATHJAX may name a folder with a copy
+of it (the npm package mathjax, version 3), and without either the mathematics is not looked at.
+"""
+
+import html
+import os
+import re
+import shutil
+import threading
+import urllib.request
+from functools import cache, partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from test_site import book, every_chapter, label, needs_make, needs_quarto, notebooks, opening, root, run
+
+chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
+MATHJAX = "https://cdn.jsdelivr.net/npm/mathjax@3/"
+
+
+def rendered(entries):
+    """The paths of the pages below _docs, from the chapters listed in _quarto.yml."""
+    for entry in entries:
+        if isinstance(entry, dict) and "chapters" in entry:
+            yield from rendered(entry["chapters"])
+        else:
+            file = entry["file"] if isinstance(entry, dict) else entry
+            yield str(Path(file).with_suffix(".html"))
+
+
+pages = [*rendered(book["book"]["chapters"]), *rendered(book["book"]["appendices"])]
+every_page = pytest.mark.parametrize("name", pages)
+
+
+@pytest.fixture(scope="module")
+def docs():
+    """The folder of the pages that `make docs` renders."""
+    printed = run("make", "docs", cwd=root)
+    assert "Unable to resolve" not in printed and "ERROR" not in printed, printed[-3000:]
+    return root / "_docs"
+
+
+def texts(folder):
+    """The text of each page of HTML in the folder, by its path."""
+    return {str(path.relative_to(folder)): path.read_text(encoding="utf-8") for path in folder.rglob("*.html")}
+
+
+# ---------------------------------------------------------------- the pages as files
+
+
+def text_of(page):
+    """What a reader sees of a page of HTML, code left out."""
+    return html.unescape(re.sub(r"<[^>]+>", "", re.sub(r"(?s)<(script|style|pre|code)\b.*?</\1>", "", page)))
+
+
+def unresolved(page):
+    """References that quarto could not resolve, and labels and fences that it did not read as such."""
+    return re.findall(rf"\?@?{label}|(?<!\w)@{label}|\{{#{label}|^:::.*", text_of(page), flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    "page, found",
+    [
+        ('<h1>1 Arrays {#sec-arrays}</h1> in <span class="quarto-unresolved-ref">?sec-bss</span>', 2),
+        ("<strong>?@thm-bss</strong> and @eq-norm", 2),
+        ("<p>::: {.callout-note}</p>", 1),
+        ('<a href="x.html#sec-bss">Chapter 4</a>, is it? <code>?sec-x {#sec-x}</code>, me@sec-a.org', 0),
+    ],
+)
+def test_what_counts_as_unresolved(page, found):
+    assert len(unresolved(page)) == found
+
+
+def dead_links(folder):
+    """Links and sources within the site that lead to no file, or to an anchor that the page has not."""
+    pages = {name: re.sub(r"(?s)(<script\b[^>]*>).*?</script>", r"\1", text) for name, text in texts(folder).items()}
+    anchors = {(folder / name).resolve(): {*re.findall(r'\bid="([^"]+)"', text)} for name, text in pages.items()}
+    for name, text in pages.items():
+        for link in {*re.findall(r'<(?:a|img|script|link)\b[^>]*?\s(?:href|src)="([^"]*)"', text)}:
+            file, _, anchor = unquote(html.unescape(link)).partition("#")
+            target = (folder / name).parent / file if file else folder / name
+            target = (target / "index.html" if target.is_dir() else target).resolve()
+            dead = not target.exists() or (anchor and anchor not in anchors.get(target, ()))
+            if dead and not re.match(r"\w+:|//", link):
+                yield f"{name}: {link}"
+
+
+def test_what_counts_as_a_dead_link(tmp_path):
+    links = ["#a", "#b", "x/y.html#c", "x/y.html#d", "x/", "z.html", "https://a.org/z", "mailto:a@b.org", "n%20.txt"]
+    (tmp_path / "i.html").write_text('<p id="a">' + "".join(f'<a class="k" href="{link}">.</a>' for link in links))
+    (tmp_path / "x").mkdir()
+    page = '<p id="c"><img src="../n .txt"><img src="n.svg"><script>"<a href="q"</script>'
+    (tmp_path / "x" / "y.html").write_text(page)
+    (tmp_path / "n .txt").touch()
+    assert sorted(dead_links(tmp_path)) == [
+        "i.html: #b", "i.html: x/", "i.html: x/y.html#d", "i.html: z.html", "x/y.html: n.svg",
+    ]  # fmt: skip
+
+
+@needs_make
+@needs_quarto
+@pytest.mark.slow
+class TestFiles:
+    def test_every_page_of_the_book_is_there(self, docs):
+        assert sorted(texts(docs)) == sorted(pages)
+        assert {name.replace(".ipynb", ".html") for name in notebooks} <= {*pages}
+
+    def test_references_are_resolved(self, docs):
+        assert {name: found for name, page in texts(docs).items() if (found := unresolved(page))} == {}
+
+    @every_chapter
+    def test_chapters_show_title_and_opening(self, docs, name):
+        title, anchor, paragraph = opening(name)
+        page = (docs / name.replace(".ipynb", ".html")).read_text(encoding="utf-8")
+        assert f'id="{anchor}"' in page
+        first = re.match(r"[^*`$@\[\]'\"]+", paragraph)[0]  # up to the first markup
+        text = text_of(page)
+        assert len(first) > 20 and title in text and first.strip() in text
+
+    @every_page
+    def test_a_page_has_one_title(self, docs, name):
+        assert (docs / name).read_text(encoding="utf-8").count("<h1") == 1
+
+    def test_links_lead_somewhere(self, docs):
+        dead = [*dead_links(docs)]
+        assert not dead, "\n".join(dead)
+
+
+# ---------------------------------------------------------------- contrast of colours
+
+
+def blend(layers):
+    """The colour that is seen of (red, green, blue, alpha) layers, the topmost first, on white."""
+    seen = (255.0, 255.0, 255.0)
+    for *colour, alpha in reversed(layers):
+        seen = tuple(alpha * new + (1 - alpha) * old for new, old in zip(colour, seen))
+    return seen
+
+
+def luminance(colour):
+    """Relative luminance as WCAG 2 defines it."""
+    parts = (part / 255 for part in colour)
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    """WCAG's ratio of contrast, from 1 to 21."""
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_contrast_is_that_of_wcag():
+    white, black, grey = (255, 255, 255), (0, 0, 0), (118, 118, 118)
+    assert contrast(white, black) == pytest.approx(21)
+    assert contrast(white, grey) == contrast(grey, white) == pytest.approx(4.54, abs=0.01)  # the known limit on white
+    assert blend([(0, 0, 0, 0.5), (255, 255, 255, 1)]) == pytest.approx((127.5, 127.5, 127.5))
+    assert blend([(0, 0, 0, 0)]) == white
+
+
+def faint(seen):
+    """Texts of a look that can hardly be read: WCAG asks for 4.5, and for 3 where letters are large."""
+    for text, ink, grounds, large in seen["inks"]:
+        ratio = contrast(blend([ink, *grounds]), blend(grounds))
+        if ratio < (3 if large else 4.5):
+            yield f"{ratio:.2f} {text}"
+
+
+# ---------------------------------------------------------------- in the browser
+
+# What folds is opened: a reader can.
+OPEN = """() => {
+  for (const fold of document.querySelectorAll("details")) fold.open = true;
+  for (const fold of document.querySelectorAll("main .collapse")) fold.classList.add("show");
+}"""
+
+LOOK = r"""() => {
+  const page = document.documentElement, main = document.querySelector("main") || document.body;
+  const name = (e) => e.tagName.toLowerCase() + [...e.classList].map((c) => "." + c).join("")
+    + ": " + e.textContent.trim().replace(/\s+/g, " ").slice(0, 50);
+  const scrolls = (e) => ["auto", "scroll"].includes(getComputedStyle(e).overflowX);
+  const shown = (e) => e.getClientRects().length && getComputedStyle(e).visibility !== "hidden";
+  const sideways = page.scrollWidth > page.clientWidth ? [`${page.scrollWidth} > ${page.clientWidth}`] : [];
+
+  // Past the end of the column, though nothing around it scrolls. At full width no formula or table scrolls either, and
+  // no output of at most 88 characters, which tests/test_site.py lets cells print.
+  const outside = [], edge = Math.min(main.getBoundingClientRect().right, page.clientWidth) + 1;
+  const kinds = "p, li, h1, h2, h3, h4, dt, dd, pre, code, table, img, figcaption, mjx-container";
+  for (const e of main.querySelectorAll(kinds)) {
+    let around = e.parentElement;
+    while (around !== main && around !== page && !scrolls(around)) around = around.parentElement;
+    if (!scrolls(around) && shown(e) && e.getBoundingClientRect().right > edge) outside.push(name(e));
+    if (page.clientWidth > 1000 && e.matches("table, mjx-container[display]") && e.scrollWidth > e.clientWidth + 1)
+      outside.push(`scrolls by ${e.scrollWidth - e.clientWidth}: ${name(e)}`);
+    const length = () => Math.max(...e.textContent.split("\n").map((line) => line.length));
+    if (page.clientWidth > 1000 && e.matches(".cell-output pre") && e.scrollWidth > e.clientWidth && length() <= 88)
+      outside.push(`cut: ${name(e)}`);
+  }
+
+  const tex = [...document.querySelectorAll("mjx-merror, [data-mjx-error]")].map(name), inks = {};
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const colour = (text) => { const c = text.match(/[\d.]+/g).map(Number); return c.length > 3 ? c : [...c, 1]; };
+  while (texts.nextNode()) {
+    const text = texts.currentNode.nodeValue, e = texts.currentNode.parentElement;
+    if (!text.trim() || e.closest("script, style, noscript, mjx-container")) continue;
+    const raw = /\\[([]|\$\$|\\(begin|tag|frac|mathbf)\b|\$(?=\S)[^$\n]*\\[^$\n]*\$/;
+    if (!e.closest("code, pre") && raw.test(text)) tex.push(name(e));
+    if (!shown(e)) continue;
+    const style = getComputedStyle(e), ink = colour(style.color), grounds = [];
+    for (let around = e; around; around = around.parentElement) {
+      const ground = getComputedStyle(around);
+      ink[3] *= Number(ground.opacity);
+      if (colour(ground.backgroundColor)[3]) grounds.push(colour(ground.backgroundColor));
+    }
+    const size = parseFloat(style.fontSize), large = size >= 24 || (size >= 18.66 && style.fontWeight >= 700);
+    const key = JSON.stringify([ink, grounds, large]);
+    inks[key] = inks[key] || [name(e), ink, grounds, large];
+  }
+
+  const images = [...document.images].filter((e) => !e.naturalWidth || !e.alt.trim())
+    .map((e) => `${e.getAttribute("src")}: ${e.naturalWidth ? "no alt" : "not loaded"}`);
+  const dark = document.body.classList.contains("quarto-dark");
+  return {sideways, outside, tex, images, dark, inks: Object.values(inks)};
+}"""
+
+WIDTHS, THEMES = (1280, 390), ("light", "dark")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if chromium is None:
+        pytest.skip("neither chromium nor google-chrome is on the PATH")
+    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: make test-site")
+    with playwright.sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=chromium)
+        yield opened
+        opened.close()
+
+
+@cache
+def mathjax():
+    """Where MathJax comes from: a folder, the net, or nowhere."""
+    if folder := os.environ.get("FSEL_BOOK_MATHJAX"):
+        assert (Path(folder) / "es5" / "tex-chtml-full.js").exists(), f"FSEL_BOOK_MATHJAX={folder}: no MathJax 3 there"
+        return Path(folder)
+    try:
+        with urllib.request.urlopen(MATHJAX + "package.json", timeout=10):
+            return "the net"
+    except OSError:
+        return None
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="module")
+def serve():
+    """A function that serves a folder and returns its address."""
+    servers = []
+
+    def start(folder):
+        servers.append(ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)))
+        threading.Thread(target=servers[-1].serve_forever, daemon=True).start()
+        return f"http://127.0.0.1:{servers[-1].server_port}/"
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+def answer(route, address, others):
+    """Let a request through, answer it from the copy of MathJax, or note that the page asks another host."""
+    url = route.request.url
+    if url.startswith(MATHJAX) and mathjax() != "the net":
+        path = url.removeprefix(MATHJAX).partition("?")[0]
+        route.fulfill(**({"path": mathjax() / path} if mathjax() else {"body": "", "content_type": "text/javascript"}))
+    elif url.startswith((address, MATHJAX)):
+        route.continue_()
+    else:
+        others.append(url)
+        route.abort()
+
+
+def open_page(browser, address, name, width, theme):
+    """A page opened in a window of its own, and two lists that fill: its errors, and other hosts that it asks."""
+    window = browser.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce")
+    if theme == "dark":
+        window.add_init_script("localStorage.setItem('quarto-color-scheme', 'alternate')")
+    errors, others = [], []
+    window.route("**/*", lambda route: answer(route, address, others))
+    page = window.new_page()
+    page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("response", lambda got: errors.append(f"{got.status} {got.url}") if got.status >= 400 else None)
+    page.goto(address + name)
+    page.evaluate("() => window.MathJax?.startup?.promise.then(() => document.fonts.ready)")
+    page.evaluate(OPEN)
+    return page, errors, others
+
+
+def look(browser, address, name):
+    """What is wrong with a page in both themes and at both widths, by kind of fault."""
+    faults = {kind: [] for kind in ("errors", "others", "sideways", "outside", "tex", "images", "faint", "theme")}
+    for theme, widths in zip(THEMES, (WIDTHS, WIDTHS[::-1])):
+        page, errors, others = open_page(browser, address, name, widths[0], theme)
+        for width in widths:
+            page.set_viewport_size({"width": width, "height": 900})
+            seen = page.evaluate(LOOK)
+            seen |= {"errors": errors, "others": others, "faint": [*faint(seen)]}
+            seen["theme"] = [] if seen["dark"] == (theme == "dark") else ["not in this theme"]
+            for kind in faults:
+                faults[kind] += [f"{theme} {width}: {fault}" for fault in seen[kind]]
+        page.context.close()
+    return faults
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "kind, body",
+    [
+        (None, '<p>Well</p><pre style="overflow-x: auto"><code>$$ \\[' + 300 * "x" + "</code></pre>"),
+        ("errors", "<script>console.error('no')</script>"),
+        ("errors", "<script>undefined.x</script>"),
+        ("errors", "<script src='missing.js'></script>"),
+        ("others", "<link rel='stylesheet' href='https://fonts.googleapis.com/css2?family=Lato'>"),
+        ("sideways", "<div style='width: 1300px'>x</div>"),
+        ("outside", "<main style='width: 300px'><p style='width: 320px'>x</p></main>"),
+        ("outside", f"<main style='width: 200px'><p><code style='white-space: pre'>{30 * 'x'}</code></p></main>"),
+        ("outside", "<main><table style='display: block; width: 9px; overflow-x: auto'><td>" + 9 * "x" + "</table>"),
+        ("outside", f"<div class='cell-output'><pre style='width: 9px; overflow: auto'>{88 * 'x'}\n</pre></div>"),
+        ("tex", "<p>where $$x$$ is</p>"),
+        ("tex", r"<p>where \(x\) is</p>"),
+        ("tex", r"<p>where $\lambda$ is</p>"),
+        ("tex", r"<mjx-merror>Missing }</mjx-merror>"),
+        ("images", "<img src='data:image/png;base64,AAAA' alt='dot'>"),
+        ("images", "<img src='data:image/svg+xml,<svg xmlns=\"http://www.w3.org/2000/svg\"/>'>"),
+        ("faint", "<p style='color: #999'>grey</p>"),
+        ("faint", "<p style='opacity: 0.5'>through</p>"),
+        ("faint", "<details><summary>More</summary><p style='color: #eee'>inside</p></details>"),
+        ("theme", "<script>document.body.className = 'quarto-light'</script>"),
+    ],
+)
+def test_each_fault_is_found(browser, serve, tmp_path, kind, body):
+    """On a page that has just one."""
+    dark = "document.body.className = localStorage.getItem('quarto-color-scheme') ? 'quarto-dark' : ''"
+    head = "<!DOCTYPE html><html lang='en'><head><title>t</title><link rel='icon' href='data:,'></head>"
+    page = f"{head}<body style='background: #fff; color: #000'><script>{dark}</script>{body}</body></html>"
+    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    faults = look(browser, serve(tmp_path), "page.html")
+    assert {found for found, which in faults.items() if which} - {kind} <= ({"errors"} if kind == "others" else set())
+    assert kind is None or faults[kind], faults
+
+
+@pytest.fixture(scope="module")
+def address(docs, serve):
+    return serve(docs)
+
+
+@pytest.fixture(scope="module")
+def faults(browser, address):
+    """`look` at a page of the site, once."""
+    return cache(partial(look, browser, address))
+
+
+@needs_make
+@needs_quarto
+@pytest.mark.slow
+class TestBrowser:
+    @every_page
+    def test_no_errors(self, faults, name):
+        assert not faults(name)["errors"]
+
+    @every_page
+    def test_nothing_comes_from_other_hosts_but_mathjax(self, faults, name):
+        assert not faults(name)["others"]
+
+    @every_page
+    def test_no_sideways_scroll(self, faults, name):
+        assert not faults(name)["sideways"]
+
+    @every_page
+    def test_nothing_sticks_out_of_its_column(self, faults, name):
+        assert not faults(name)["outside"]
+
+    @every_page
+    def test_no_raw_tex(self, faults, name):
+        if mathjax() is None:
+            pytest.skip("no MathJax: neither the net nor FSEL_BOOK_MATHJAX, a folder with a copy of it")
+        assert not faults(name)["tex"]
+
+    @every_page
+    def test_images_load_and_are_told_in_words(self, faults, name):
+        assert not faults(name)["images"]
+
+    @every_page
+    def test_text_stands_out_from_its_ground_in_both_themes(self, faults, name):
+        assert not faults(name)["theme"] and not faults(name)["faint"]
+
+    @pytest.mark.parametrize("width", WIDTHS)
+    def test_search_finds_leverage(self, browser, address, width):
+        page, *_ = open_page(browser, address, "index.html", width, "light")
+        if width < 1000:
+            page.click("button.quarto-search-button")
+        else:
+            page.click("#quarto-search input")
+        page.keyboard.type("leverage")
+        found = page.locator(".aa-Panel a, .aa-DetachedContainer .aa-Item a").first
+        found.wait_for()
+        with page.expect_navigation():
+            found.click()
+        assert "leverage" in page.inner_text("main").lower()
+        page.context.close()
+
+    def test_the_switch_of_themes_is_remembered(self, browser, address):
+        page, *_ = open_page(browser, address, "index.html", 1280, "light")
+        page.click("a.quarto-color-scheme-toggle")
+        page.wait_for_selector("body.quarto-dark")
+        page.goto(address + "quickstart.html")
+        assert page.locator("body.quarto-dark").count() == 1
+        page.context.close()

@@ -176,7 +176,7 @@ def entries(reference):
 
 
 def test_reference_has_the_pages_of_the_book(reference):
-    (part,) = (part for part in book["book"]["chapters"] if isinstance(part, dict) and part["part"] == "Reference")
+    (part,) = (part for part in book["book"]["chapters"] if isinstance(part, dict) and part.get("part") == "Reference")
     assert sorted([*reference, "symbols.qmd", "parameters.qmd"]) == sorted(part["chapters"])
 
 

@@ -92,7 +92,7 @@ docs:
 	$(PY) tools/pages.py _proc
 	mkdir _proc/notebooks && cp nbs/*.ipynb _proc/notebooks/
 	cd _proc && quarto render --no-cache
-	rm -rf _docs && mv _proc/_docs _docs && mv _proc/notebooks _docs/
+	rm -rf _docs && mv _proc/_docs _docs
 	@echo "The site is _docs/index.html"
 
 bench: .venv/.dev

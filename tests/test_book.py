@@ -141,8 +141,8 @@ def test_how_imports_are_read(source, modules):
 # The order of dependency is that of the chapters; an appendix, read last, stands before the chapter named here.
 FIRST_NEEDED = {
     "A_loaders.ipynb": "03_spectra.ipynb",
-    "B_experiments.ipynb": "19_ridge_paper.ipynb",
-    "C_dual_solvers.ipynb": "13_dual_projection.ipynb",
+    "B_experiments.ipynb": "20_ridge_paper.ipynb",
+    "C_dual_solvers.ipynb": "14_dual_projection.ipynb",
 }
 dependency_order = [
     name for chapter in chapters for name in [*(a for a in appendices if FIRST_NEEDED[a] == chapter), chapter]

@@ -1,0 +1,247 @@
+"""Choosing with labels: completing a selection, scores from weights, stability, and what a guarantee costs."""
+
+import numpy as np
+import pytest
+from cases import orthonormal, swept_seeds
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
+from sklearn.feature_selection import RFE, SelectKBest, f_classif
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
+
+from fsel_book import (
+    BSSSelector,
+    CompletionSelector,
+    GuaranteePriceDisplay,
+    StabilityDisplay,
+    WeightScores,
+    bss,
+    bss_promise,
+    certify,
+    complete,
+    completion_promise,
+    row_space,
+    selection_stability,
+)
+from fsel_book.labels import _best_start, _completion_ends, _start_barriers
+
+cancer, kind = load_breast_cancer(return_X_y=True)
+frame, _ = load_breast_cancer(return_X_y=True, as_frame=True)
+standard = StandardScaler().fit_transform(cancer)
+
+
+def ratio(promise):
+    return promise.upper / promise.lower if promise.lower > 0 else np.inf
+
+
+# ---------------------------------------------------------------- completing
+
+
+@swept_seeds(20, 300)
+def test_what_is_completed_keeps_its_promise(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        l = int(rng.integers(1, 10))
+        V = orthonormal(int(rng.integers(6 * l + 2, 120)), l, rng)
+        given = rng.choice(len(V), int(rng.integers(1, 3 * l + 1)), replace=False)
+        if seed % 3 == 0:  # many of one direction
+            given = np.argsort(-np.abs(V[:, 0]) / np.linalg.norm(V, axis=1))[: len(given)]
+        q = int(rng.integers(1, 3 * l + 1))
+        scores = rng.integers(0, 3, len(V)).astype(float) if seed % 2 else None
+        sampling = complete(V, given, q, scores=scores)
+        assert_array_equal(sampling.indices[: len(given)], given)
+        assert certify(V, sampling, completion_promise(V, given, q)).holds, seed
+
+
+@swept_seeds(5, 60)
+def test_what_is_given_never_costs_additions(seeds):
+    """Part 1 of the corollary: with given features the promise is at least that of BSS with as many draws."""
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        l = int(rng.integers(2, 8))
+        V = orthonormal(80, l, rng)
+        given = rng.choice(80, int(rng.integers(1, 3 * l)), replace=False)
+        for q in (l + 1, 2 * l, 4 * l):
+            assert ratio(completion_promise(V, given, q)) <= ratio(bss_promise(l, q)) * (1 + 1e-3)
+
+
+def test_good_features_count_as_draws():
+    """Part 2: with BSS's own picks given, additions are saved."""
+    V = orthonormal(400, 8, np.random.default_rng(0))
+    given = bss(V, 24, "best").indices
+    assert ratio(completion_promise(V, given, 8)) < ratio(bss_promise(8, 32))
+
+
+@pytest.mark.parametrize("mu", [np.zeros(3), np.array([0.0, 1e-9, 5.0]), np.array([1e8, 1e8 + 1, 1e9])])
+def test_barriers_stand_where_the_potentials_are_as_said(mu):
+    for s in (0.01, 0.5, 0.99):
+        L, U = _start_barriers(mu, s)
+        assert L < mu.min() and mu.max() < U
+        assert_allclose(np.sum(1 / (mu - L)), s, rtol=1e-5)
+        assert_allclose(np.sum(1 / (U - mu)), s * (1 - s) / (1 + s), rtol=1e-5)
+
+
+def test_start_from_nothing_is_that_of_bss():
+    t, s = _best_start(np.zeros(9), 4, 36)
+    low, high = _completion_ends(t * np.zeros(9), s, 36)
+    assert_allclose(high / low, ratio(bss_promise(9, 36)), rtol=1e-5)
+
+
+def test_with_nothing_given_it_is_bss():
+    V = orthonormal(60, 4, np.random.default_rng(1))
+    ours, theirs = complete(V, [], 12), bss(V, 12, "best")
+    assert_array_equal(ours.indices, theirs.indices)
+    assert_array_equal(ours.weights, theirs.weights)
+    with pytest.raises(ValueError, match="above the rank"):
+        complete(V, [], 4)
+
+
+def test_adding_features_never_lowers_the_smallest_eigenvalue():
+    V = orthonormal(50, 4, np.random.default_rng(2))
+    chosen = np.random.default_rng(3).permutation(50)
+    lows = [np.linalg.eigvalsh(V[chosen[:k]].T @ V[chosen[:k]])[0] for k in range(1, 51)]
+    assert np.all(np.diff(lows) >= -1e-12)
+    assert_allclose(lows[-1], 1)
+
+
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        ([1, 1], "1 occur more than once"),
+        ([-1], "from 0 to 29"),
+        ([30], "from 0 to 29"),
+        ([0.5], "distinct features as integers"),
+        ([[0, 1]], "distinct features as integers"),
+        (np.ones(7, bool), "mask of shape"),
+        (["mean radius", "no such"], "'no such'"),
+    ],
+)
+def test_what_is_given_must_be_features(given, message):
+    selector = CompletionSelector(given, 3)
+    with pytest.raises(ValueError, match=message):
+        selector.fit(frame, kind)
+    assert not hasattr(selector, "support_")
+
+
+@pytest.mark.parametrize(
+    "parameters, message",
+    [
+        (dict(given=[0, 1], n_features_to_add=29), "from 0 to 28, the features left"),
+        (dict(given=[0, 1], n_features_to_add="some"), "n_features_to_add"),
+        (dict(given=None, n_features_to_add=0), "at least 1|from 1"),
+        (dict(given=[0], distortion=1.5), "distortion"),
+        (dict(given=[0], rank=0), "rank"),
+        (dict(given=["mean radius"]), "X has none"),
+    ],
+)
+def test_what_is_asked_for_must_be_possible(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        CompletionSelector(**parameters).fit(cancer)
+
+
+def test_given_as_names_indices_mask_or_selector():
+    names = frame.columns[[3, 7, 11]]
+    by_name = CompletionSelector(list(names), 4, rank=3).fit(frame)
+    mask = np.isin(np.arange(30), [3, 7, 11])
+    for given in ([3, 7, 11], mask):
+        assert_array_equal(CompletionSelector(given, 4, rank=3).fit(cancer).support_, by_name.support_)
+    assert set(names) < set(by_name.get_feature_names_out())
+    best = SelectKBest(f_classif, k=3)
+    inside = CompletionSelector(best, 4, rank=3).fit(standard, kind)
+    assert_array_equal(inside.given_, best.fit(standard, kind).get_support(indices=True))
+    rfe = RFE(LinearSVC(), n_features_to_select=3)
+    frozen = FrozenEstimator(clone(rfe).fit(standard, kind))
+    assert_array_equal(CompletionSelector(frozen, 4, rank=3).fit(standard).given_,
+                       CompletionSelector(rfe, 4, rank=3).fit(standard, kind).given_)
+
+
+@pytest.mark.parametrize("distortion", [0.3, 0.6, 0.9])
+@pytest.mark.parametrize("rescale", [False, True])
+def test_auto_reaches_the_distortion(distortion, rescale):
+    selector = CompletionSelector([0, 1, 2], rank=4, distortion=distortion, rescale=rescale).fit(standard)
+    values = selector.certificate_.eigenvalues if rescale else selector.certificate_.eigenvalues_unscaled
+    assert (values[-1] - values[0]) / (values[-1] + values[0]) <= distortion
+
+
+def test_enough_is_left_as_it_is():
+    enough = BSSSelector(12, rank=4, rule="best").fit(standard).selected_
+    selector = CompletionSelector(enough, rank=4, distortion=0.9).fit(standard)
+    assert len(selector.added_) == 0
+    assert_array_equal(selector.selected_, enough)
+    assert "12 given and 0 added" in selector.certificate_.title()
+
+
+def test_sparse_and_dense_agree_and_a_score_decides():
+    dense = CompletionSelector([0, 5], 4, rank=3).fit(cancer)
+    assert_array_equal(CompletionSelector([0, 5], 4, rank=3).fit(csr_array(cancer)).selected_, dense.selected_)
+    wanted = np.isin(np.arange(30), [9, 17, 21]).astype(float)
+    scored = CompletionSelector([0, 5], 4, rank=2, score_func=wanted).fit(standard)
+    assert len({9, 17, 21} & set(scored.added_)) >= 2
+    assert scored.certificate_.holds
+
+
+def test_in_a_pipeline():
+    model = make_pipeline(StandardScaler(), CompletionSelector(SelectKBest(f_classif, k=4), 4, rank=3), SVC())
+    assert model.fit(cancer, kind).score(cancer, kind) > 0.9
+
+
+# ---------------------------------------------------------------- scores, stability, price
+
+
+def test_weights_of_an_estimator_are_scores():
+    machine = LinearSVC().fit(standard, kind)
+    assert_allclose(WeightScores(LinearSVC())(standard, kind), np.abs(machine.coef_[0]))
+    assert_allclose(WeightScores(FrozenEstimator(machine))(standard), np.abs(machine.coef_[0]))
+    sparse = WeightScores(SVC(kernel="linear"))(csr_array(standard), kind)
+    assert sparse.shape == (30,) and np.all(sparse >= 0)
+    three = np.digitize(cancer[:, 0], [12, 15])
+    rows = LogisticRegression().fit(standard, three).coef_
+    assert_allclose(WeightScores(LogisticRegression())(standard, three), np.linalg.norm(rows, axis=0))
+    weights = np.random.default_rng(0).uniform(0, 2, len(kind))
+    assert_allclose(WeightScores(Ridge())(standard, kind, sample_weight=weights),
+                    np.abs(Ridge().fit(standard, kind, sample_weight=weights).coef_))
+    with pytest.raises(ValueError, match="neither coef_ nor feature_importances_"):
+        WeightScores(StandardScaler())(standard, kind)
+
+
+def test_stability_is_that_of_the_definition():
+    Z = np.random.default_rng(0).random((7, 40)) < 0.3
+    shares, k = Z.mean(axis=0), Z.sum(axis=1).mean()
+    variance = 7 / 6 * np.mean(shares * (1 - shares))
+    assert_allclose(selection_stability(Z).value, 1 - variance / (k / 40 * (1 - k / 40)))
+    assert selection_stability(np.tile(Z[0], (5, 1))).value == 1
+    assert np.isnan(selection_stability(np.ones((3, 4), bool)).value)
+    for wrong in (Z[0], Z[:1], Z.astype(int)):
+        with pytest.raises(ValueError, match="masks must be"):
+            selection_stability(wrong)
+
+
+def test_error_of_the_stability_is_about_its_standard_deviation():
+    rng = np.random.default_rng(0)
+    found = [selection_stability(rng.random((60, 30)) < np.linspace(0.05, 0.95, 30)) for _ in range(200)]
+    spread, said = np.std([f.value for f in found]), np.mean([f.error for f in found])
+    assert 0.7 < said / spread < 1.5
+
+
+def test_displays_draw():
+    display = StabilityDisplay.from_selectors({"BSS": BSSSelector(5, rank=2)}, standard, kind, n_samples=3).plot()
+    assert display.ax_.get_xlabel() == "stability"
+    price = GuaranteePriceDisplay.from_estimator(LinearSVC(), standard, kind, f_classif, 6, ranks=[1, 3], cv=3).plot()
+    assert price.names == ["labels only", "rank 1", "rank 3", "geometry only"]
+    assert np.all(price.kappas >= 1) and np.all((price.errors >= 0) & (price.errors < 0.3))
+    sparse = GuaranteePriceDisplay.from_estimator(
+        LinearSVC(), csr_array(standard), kind, f_classif, 6, ranks=[1, 3], cv=3
+    )
+    assert_allclose(sparse.errors, price.errors, atol=0.02)
+
+
+def test_the_price_of_the_whole_space():
+    space = row_space(standard)
+    assert space.numerical_rank == 30
+    display = GuaranteePriceDisplay.from_estimator(LinearSVC(), standard, kind, f_classif, 29, cv=3)
+    assert display.names[-2] == "rank 21"

@@ -117,6 +117,8 @@ def test_only_the_order_of_score_times_length_counts(method):
     found = run(V, 20, scores)
     for unit in (3, 0.1, 1e300, 1e-300):
         assert same(found, run(V, 20, unit * scores))
+    whole = rng.integers(0, 5, 90).astype(float)
+    assert same(run(V, 20, whole), run(V, 20, 5e-324 * whole))
     order = rng.permutation(90)
     there = run(V[order], 20, scores[order])
     assert_array_equal(order[there.indices], found.indices)

@@ -27,7 +27,7 @@ def row(name, data):
         small,
         1.5,
         at_least=False,
-        repeats=7,
+        repeats=3,
     )
 
 

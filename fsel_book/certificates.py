@@ -726,8 +726,8 @@ _DOCS.update(
     score_func="""\
 score_func : callable, array of shape (n_features,) or None
     Prefers features: of those that the theorem allows, the one of largest score times squared length in `V` is taken,
-    and `rule` does not matter. A function is called as by `SelectKBest`, on the host, with `X` and `y` (with `X` alone
-    where `fit` is not given `y`); it returns scores that are not negative, or scores and p-values; NaN counts as zero.""",
+    and `rule` does not matter. A function is called as by `SelectKBest`, on the host, with `X` and `y` (with `X`
+    alone where `fit` is not given `y`); it returns scores, not negative, or scores and p-values; NaN counts as zero.""",
     scores="""\
 scores_ : array, shape (n_features,)
     What `score_func` gave; only there with one.""")

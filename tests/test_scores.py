@@ -123,6 +123,9 @@ def test_only_the_order_of_score_times_length_counts(method):
     there = run(V[order], 20, scores[order])
     assert_array_equal(order[there.indices], found.indices)
     assert_allclose(there.weights, found.weights, rtol=1e-7)
+    for make in METHODS[method]:
+        near = np.array([[1e-9], [0.6], [0.8]])  # the first counts as zero
+        assert make(near, 1, np.array([1e300, 1.0, 1.0])).indices.tolist() == [2]
     only = np.eye(6)[:, :1]
     assert run(only, 1, np.arange(6.0)).indices.tolist() == [0]  # all others are zero, whatever their score
 

@@ -727,7 +727,7 @@ _DOCS.update(
 score_func : callable, array of shape (n_features,) or None
     Prefers features: of those that the theorem allows, the one of largest score times squared length in `V` is taken,
     and `rule` does not matter. A function is called as by `SelectKBest`, on the host, with `X` and `y` (with `X`
-    alone where `fit` is not given `y`); it returns scores, not negative, or scores and p-values; NaN counts as zero.""",
+    alone where `fit` is not given `y`); it returns scores, not negative, or these and p-values; NaN counts as zero.""",
     scores="""\
 scores_ : array, shape (n_features,)
     What `score_func` gave; only there with one.""")
@@ -743,8 +743,8 @@ def _check_scores(scores: Any, d: int, name: str = "scores", nan: float = np.nan
         if found.shape == (d,) and len(bad) == 0: return found
         wrong = f"shape {found.shape}" if found.shape != (d,) else f"{found[bad[0]]} for feature {bad[0]}"
     except (TypeError, ValueError): wrong = "no real numbers"
-    raise ValueError(f"{name} gives {wrong}: {d} finite numbers that are not negative are needed, one for each feature, "
-                     "larger for the better. Take absolute values of signed scores, and cap infinite ones.")
+    raise ValueError(f"{name} gives {wrong}: {d} finite numbers that are not negative are needed, one for each feature,"
+                     " larger for the better. Take absolute values of signed scores, and cap infinite ones.")
 
 def _takes(function: Callable[..., Any], *arguments: Any, **named: Any) -> bool:
     "Whether `function` can be called with these arguments, as far as its signature says."

@@ -10,6 +10,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
+from inspect import signature
 from textwrap import fill
 from typing import Any, Literal, Self, TypeAlias
 
@@ -18,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import Tags
+from sklearn.utils import Tags, check_array, check_consistent_length
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted, validate_data
 
 from .arrays import (_DOCS, _RANGE, Array, ArrayLike, Matrix, _insert_docs, _canonical, check_matrix,
@@ -615,6 +616,8 @@ class _SamplingTransformer(SelectorMixin, BaseEstimator):
     def _factors(self) -> np.ndarray:
         return np.sqrt(to_numpy(self.weights_)[np.argsort(to_numpy(self.selected_))])
 
+    def __sklearn_is_fitted__(self) -> bool: return hasattr(self, "support_")
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -724,40 +727,50 @@ _DOCS.update(
     score_func="""\
 score_func : callable, array of shape (n_features,) or None
     Prefers features: of those that the theorem allows, the one of largest score times squared length in `V` is taken,
-    and `rule` does not matter. A function is called as by `SelectKBest`, with `X` and `y` (with `X` alone where `fit`
-    is not given `y`); it returns scores that are not negative, or scores and p-values; NaN counts as zero.""",
+    and `rule` does not matter. A function is called as by `SelectKBest`, on the host, with `X` and `y` (with `X`
+    alone where `fit` is not given `y`); it returns scores, not negative, or these and p-values; NaN counts as zero.""",
     scores="""\
-scores_ : ndarray, shape (n_features,)
+scores_ : array, shape (n_features,)
     What `score_func` gave; only there with one.""")
 
 ScoreFunc: TypeAlias = Callable[..., Any] | ArrayLike
 
-def _check_scores(scores: Any, d: int) -> np.ndarray:
-    "`scores` as host numbers, or what is wrong with them."
-    try: found = np.asarray(to_numpy(scores), dtype=np.float64)
-    except (TypeError, ValueError): found = np.empty(0)
-    if found.shape != (d,) or not np.all(np.isfinite(found) & (found >= 0)):
-        wrong = f"shape {found.shape}" if found.shape != (d,) else "values " + ", ".join(
-            f"{value} at {i}" for i, value in enumerate(found) if not (np.isfinite(value) and value >= 0))[:60]
-        raise ValueError(f"score_func gave {wrong}: {d} finite numbers are needed, one for each feature, not negative, "
-                         "larger for the better. Take absolute values of signed scores, and cap infinite ones.")
-    return found
+def _check_scores(scores: Any, d: int, name: str = "scores", nan: float = np.nan) -> np.ndarray:
+    "`scores`, called `name` in the message, as float64 on the host, with `nan` in place of NaN."
+    try:
+        found = to_numpy(scores).astype(np.float64, casting="same_kind")
+        found = np.where(np.isnan(found), nan, found)
+        bad = np.flatnonzero(~np.isfinite(found) | (found < 0))
+        if found.shape == (d,) and len(bad) == 0: return found
+        wrong = f"shape {found.shape}" if found.shape != (d,) else f"{found[bad[0]]} for feature {bad[0]}"
+    except (TypeError, ValueError): wrong = "no real numbers"
+    raise ValueError(f"{name} gives {wrong}: {d} finite numbers that are not negative are needed, one for each feature,"
+                     " larger for the better. Take absolute values of signed scores, and cap infinite ones.")
+
+def _takes(function: Callable[..., Any], *arguments: Any, **named: Any) -> bool:
+    "Whether `function` can be called with these arguments, as far as its signature says."
+    try: signature(function).bind(*arguments, **named)
+    except TypeError: return False
+    except ValueError: return True  # it does not say
+    return True
 
 def _feature_scores(score_func: ScoreFunc, X: Matrix, y: Any, **score_params: Any) -> np.ndarray:
     "The scores of all features, on the host."
     if not callable(score_func):
         if score_params: raise ValueError(f"{', '.join(score_params)} cannot be used: score_func is no function.")
-        return _check_scores(score_func, X.shape[1])
-    host = X if is_sparse(X) else to_numpy(X)
-    given = (host,) if y is None else (host, to_numpy(y))
+        return _check_scores(score_func, X.shape[1], "score_func")
+    named = {name: to_numpy(value) if array_api_compat.is_array_api_obj(value) else value
+             for name, value in score_params.items()}
+    given = [X if is_sparse(X) else to_numpy(X)]
+    if y is not None:
+        given.append(check_array(to_numpy(y), dtype=None, ensure_2d=False, input_name="y"))
+        check_consistent_length(*given)
+    elif _takes(score_func, *given, y, **named) and not _takes(score_func, *given, **named):
+        raise ValueError("score_func requires y to be passed, but the target y is None.")
     with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
         warnings.filterwarnings("ignore", "(?s)Features .* are constant")  # of f_classif, whose NaN is zero here
-        try: found = score_func(*given, **score_params)
-        except TypeError as error:
-            if y is not None: raise
-            raise ValueError("score_func requires y to be passed, but the target y is None.") from error
-    scores = np.asarray(found[0] if isinstance(found, tuple | list) else found, dtype=np.float64)
-    return _check_scores(np.where(np.isnan(scores), 0.0, scores), X.shape[1])
+        found = score_func(*given, **named)
+    return _check_scores(found[0] if isinstance(found, tuple | list) else found, X.shape[1], "score_func", nan=0.0)
 
 # %% ../nbs/04_certificates.ipynb #5c0e0005
 class _ScoreMixin:
@@ -788,12 +801,18 @@ class _ScoreMixin:
             and 1e150; a parameter has an impossible value, or one that these data do not allow; the scores are not
             finite numbers that are not negative, one for each feature. The message says what would be possible.
         """
-        if self.score_func is None and score_params:
-            raise ValueError(f"{', '.join(score_params)} cannot be used without a score_func.")
         return self._choose(X, y, **score_params)  # type: ignore[attr-defined]
 
     def _scores(self, X: Matrix, y: Any, score_params: dict[str, Any]) -> np.ndarray | None:
         "The scores, kept as `scores_`; None without a score function."
-        if self.score_func is None: return None
-        self.scores_ = _feature_scores(self.score_func, X, y, **score_params)
-        return self.scores_
+        if self.score_func is None:
+            if score_params: raise ValueError(f"{', '.join(score_params)} cannot be used without a score_func.")
+            return None
+        scores = _feature_scores(self.score_func, X, y, **score_params)
+        self.scores_ = from_numpy(scores, X)
+        return scores
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.target_tags.required = callable(self.score_func) and not _takes(self.score_func, None)
+        return tags

@@ -18,7 +18,7 @@ from .arrays import (Array, ArrayLike, Matrix, Seed, _insert_docs, as_float64, b
                               from_numpy, namespace, result_dtype, _blas_threads_for, to_numpy)
 from .sparsification import (_SLACK_BITS, _LargestNormRule, _LargestSlackRule, _ColumnSearch, _SingleDraw,
                                       _Fences, _check_bss_request, _check_rule, _by_decreasing_key, _initial_gap,
-                                      _add_to_diagonal, _round_ties)
+                                      _add_to_diagonal, _round_ties, _scored)
 from .leverage import _chernoff_rate, leverage_promise, leverage_sampling
 from .certificates import (_NEGLIGIBLE, Certificate, CertifiedSelector, Promise, Sampling, ScoreFunc,
                                     _ScoreMixin, certify, _check_open_unit_interval, _check_scores, _says_nothing)
@@ -51,7 +51,8 @@ def _check_residual_norms(residual_norms: Array, d: int) -> np.ndarray:
     return lengths / (lengths.max() or 1.0)
 
 # %% ../nbs/07_dual_set.ipynb #ebbe1c93
-def det_sampling_reference(V: Array, residual_norms: Array, r: int, rule: str = "index") -> Sampling:
+def det_sampling_reference(V: Array, residual_norms: Array, r: int, rule: str = "index", *,
+                           scores: ArrayLike = None) -> Sampling:
     """DetSampling as printed: every column judged at every step, by the formulas as they stand.
 
     `det_sampling` returns the same and is faster.
@@ -66,6 +67,8 @@ def det_sampling_reference(V: Array, residual_norms: Array, r: int, rule: str = 
         Number of draws, above the rank; at rank 1 a single one will do.
     rule : {"index", "first", "best"}
         Which of the feasible columns to take: the one of lowest index, or as in `det_sampling`.
+    scores : array, shape (n_features,), optional
+        As for `det_sampling`.
 
     Returns
     -------
@@ -88,8 +91,9 @@ def det_sampling_reference(V: Array, residual_norms: Array, r: int, rule: str = 
     rows, root, I = to_numpy(V).astype(np.float64), np.sqrt(r * k), np.eye(k)
     norms = np.sum(rows**2, axis=1)
     prices = _column_prices(norms, _check_residual_norms(residual_norms, d), r)
-    usable = np.flatnonzero(norms > _NEGLIGIBLE)
-    order = _by_decreasing_key(_round_ties(_norm_per_price(norms, prices)), usable) if rule == "first" else usable
+    order = np.flatnonzero(norms > _NEGLIGIBLE)
+    if scores is not None: order = _by_decreasing_key(_round_ties(_scored(norms, _check_scores(scores, d))), order)
+    elif rule == "first": order = _by_decreasing_key(_round_ties(_norm_per_price(norms, prices)), order)
     B, draws, weights = np.zeros((k, k)), list[int](), list[float]()
     for L in np.arange(r) - root:
         if r == 1: lower = norms
@@ -101,7 +105,7 @@ def det_sampling_reference(V: Array, residual_norms: Array, r: int, rule: str = 
         feasible = order[lower[order] >= prices[order]]
         fresh = feasible[~np.isin(feasible, draws)]
         candidates = fresh if len(fresh) else feasible
-        i = candidates[np.argmax(slack[candidates])] if rule == "best" else candidates[0]
+        i = candidates[np.argmax(slack[candidates])] if rule == "best" and scores is None else candidates[0]
         t = 1 / lower[i] if r == 1 else 2 / (lower[i] + prices[i])
         B = B + t * np.outer(rows[i], rows[i])
         draws.append(i)
@@ -290,14 +294,14 @@ def det_sampling(V: Array | RowSpace, residual_norms: Array, r: int,
     d, k = space.shape
     _check_bss_request(k, r, rule, list(_DUAL_RULES))
     prices = _column_prices(to_numpy(space.scores64), _check_residual_norms(residual_norms, d), r)
-    extra = {}
-    if rule == "closest":
+    extra: dict[str, Any] = {}
+    if scores is not None: extra["scores"] = _check_scores(scores, d)
+    elif rule == "closest":
         if targets is None or targets.shape[0] != space.X.shape[0]:
             raise ValueError(f"rule='closest' needs targets of shape ({space.X.shape[0]}, n_targets).")
         extra["targets"] = targets
-    search = _DUAL_RULES[rule](space, None, prices, **extra) if scores is None else \
-        _LargestNormRule(space, None, prices, _check_scores(scores, d))
-    draws, weights = list[int](), list[float]()
+    chosen_rule = _DUAL_RULES[rule] if scores is None else _LargestNormRule
+    search, draws, weights = chosen_rule(space, None, prices, **extra), list[int](), list[float]()
     with _blas_threads_for(k):
         barrier: _LowerBarrier | _SingleDraw = _LowerBarrier(k, r) if r > k else _SingleDraw()
         for _ in tqdm(range(r), desc="det_sampling", disable=not verbose):
@@ -716,7 +720,7 @@ class DSFSelector(_ScoreMixin, _ComponentsMixin, CertifiedSelector):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = self.rule == "target" and self.score_func is None
+        if self.score_func is None: tags.target_tags.required = self.rule == "target"
         return tags
 
 # %% ../nbs/07_dual_set.ipynb #32cfb422

@@ -113,7 +113,7 @@ def bss_reference(V: Array, r: int, rule: Literal["largest-norm", "best"] = "lar
     _check_bss_request(ell, r, rule, _REFERENCE_RULES)
     rows = to_numpy(V).astype(np.float64)
     norms = np.sum(rows**2, axis=1)
-    order = _round_ties(norms if scores is None else _scored(norms, np.asarray(scores, dtype=np.float64)))
+    order = _round_ties(norms if scores is None else _scored(norms, _check_scores(scores, d)))
     if r == ell:
         order[norms <= _NEGLIGIBLE] = -np.inf
         return Sampling.from_draws([i := int(np.argmax(order))], 1 / rows[i]**2, d, V)

@@ -48,6 +48,7 @@ def test_quick_run_writes_every_row(part, tmp_path):
 
 def test_quick_run_of_some_rows_of_each_part():
     rows = "bss-heavy leverage-sparse rls-fit-dense ridge-risk det-first ball lpsvm rbf-50 closed-form mismatch".split()
+    rows.append("scores-heavy")
     done = bench("--quick", "--threads", "1", *rows)
     assert done.returncode == 0, done.stderr[-2000:]
     assert sorted(line.split()[1] for line in table_of(done.stdout) if line.split()[1] != "row") == sorted(rows)

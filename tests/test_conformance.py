@@ -6,7 +6,7 @@ import pkgutil
 
 import pytest
 from cases import CASES, each_case
-from sklearn.feature_selection import SelectFromModel, VarianceThreshold
+from sklearn.feature_selection import SelectFromModel, VarianceThreshold, f_classif
 from sklearn.linear_model import LinearRegression
 from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
@@ -45,6 +45,8 @@ SELECTORS = [
     CASES["leverage sampling"].make(rescale=True),
     CASES["DSF"].make(rescale=True),
     DSFSelector(rule="target"),
+    CASES["BSS"].make(score_func=f_classif),
+    CASES["DSF"].make(score_func=f_classif),
 ]
 each_selector = pytest.mark.parametrize("selector", SELECTORS, ids=repr)
 SUPERVISED = [
@@ -117,7 +119,9 @@ def test_scikit_learn_checks_with_other_parameters(estimator, check):
 def test_tags_say_what_the_selectors_do(selector):
     tags = get_tags(selector)
     assert tags.array_api_support and tags.input_tags.sparse
-    assert tags.target_tags.required == (getattr(selector, "rule", None) == "target")
+    assert tags.target_tags.required == (
+        getattr(selector, "rule", None) == "target" or getattr(selector, "score_func", None) is f_classif
+    )
     assert not tags.input_tags.allow_nan
     assert tags.transformer_tags.preserves_dtype == ["float64", "float32"]
 

@@ -16,8 +16,8 @@ from tqdm import tqdm
 
 from .arrays import (Array, ArrayLike, Matrix, Seed, _insert_docs, as_float64, by_columns, _check_range,
                               from_numpy, namespace, result_dtype, _blas_threads_for, to_numpy)
-from .sparsification import (_SLACK_BITS, _LargestNormRule, _LargestSlackRule, _ColumnSearch, _SingleDraw,
-                                      _Fences, _check_bss_request, _check_rule, _by_decreasing_key, _initial_gap,
+from .sparsification import (_SLACK_BITS, _LargestNormRule, _LargestScoreRule, _LargestSlackRule, _ColumnSearch,
+                                      _SingleDraw, _Fences, _check_bss_request, _check_rule, _by_decreasing_key, _initial_gap,
                                       _add_to_diagonal, _round_ties, _scored)
 from .leverage import _chernoff_rate, leverage_promise, leverage_sampling
 from .certificates import (_NEGLIGIBLE, Certificate, CertifiedSelector, Promise, Sampling, ScoreFunc,
@@ -300,7 +300,7 @@ def det_sampling(V: Array | RowSpace, residual_norms: Array, r: int,
         if targets is None or targets.shape[0] != space.X.shape[0]:
             raise ValueError(f"rule='closest' needs targets of shape ({space.X.shape[0]}, n_targets).")
         extra["targets"] = targets
-    chosen_rule = _DUAL_RULES[rule] if scores is None else _LargestNormRule
+    chosen_rule = _DUAL_RULES[rule] if scores is None else _LargestScoreRule
     search, draws, weights = chosen_rule(space, None, prices, **extra), list[int](), list[float]()
     with _blas_threads_for(k):
         barrier: _LowerBarrier | _SingleDraw = _LowerBarrier(k, r) if r > k else _SingleDraw()

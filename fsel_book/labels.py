@@ -20,7 +20,7 @@ from .arrays import (Array, ArrayLike, Matrix, Seed, _blas_threads_for, _insert_
 from .certificates import (Promise, Sampling, ScoreFunc, _SamplingTransformer, _check_X, _check_bool,
                                     _check_integer, _check_open_unit_interval, _check_rank, _check_scores,
                                     _clear_fitted, _distortion, _feature_scores, _target_rank, certify, method_color)
-from .sparsification import (_Barriers, _LargestNormRule, _LargestSlackRule, bss, bss_promise)
+from .sparsification import (_Barriers, _LargestScoreRule, _LargestSlackRule, bss, bss_promise)
 from .spectra import RowSpace, _as_row_space, row_space
 
 # %% ../nbs/10_labels.ipynb #1ab00012
@@ -184,7 +184,7 @@ def complete(V: Array | RowSpace, given: Sequence[int] | np.ndarray, q: int, *,
     _check_integer(q, 1, name="q")
     plan = _Completion(space, given, q)
     search = _LargestSlackRule(space, None) if scores is None else \
-        _LargestNormRule(space, None, scores=_check_scores(scores, d))
+        _LargestScoreRule(space, None, None, _check_scores(scores, d))
     for i in given: search.take(i)
     draws, weights = given.tolist(), [plan.weight] * len(given)
     with _blas_threads_for(ell):

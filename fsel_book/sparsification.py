@@ -7,6 +7,7 @@ __all__ = ['bss_reference', 'bss', 'bss_promise', 'BSSSelector']
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from itertools import islice
 from typing import Any, Literal, Protocol
 
 import array_api_compat
@@ -312,22 +313,19 @@ def _by_decreasing_key(keys: np.ndarray, indices: np.ndarray) -> np.ndarray:
     return indices[np.argsort(-keys[indices], kind="stable")]
 
 class _LargestNormRule(_ColumnSearch):
-    """The feasible column of largest norm, or of largest score times norm: scan in that order, stop at the first."""
+    """The feasible column of largest norm: scan by norm, stop at the first."""
 
-    def __init__(self, space: RowSpace, rng: np.random.RandomState | None, prices: np.ndarray | None = None,
-                 scores: np.ndarray | None = None) -> None:
+    def __init__(self, space: RowSpace, rng: np.random.RandomState | None, prices: np.ndarray | None = None) -> None:
         super().__init__(space, rng, prices)
         d, ell = space.shape
-        lengths = self.ranking()
-        keys = _round_ties(lengths if scores is None else _scored(lengths, scores))
-        self.keys = np.where(self.usable, keys, -np.inf)
+        self.keys = np.where(self.usable, _round_ties(self.ranking()), -np.inf)
         size = min(d, max(256, min(1024 + 8 * ell, 2**23 // ell)))  # rows of 64 MB at most, or 256 rows
         self.edge = np.partition(self.keys, d - size)[d - size]
         self.early = _by_decreasing_key(self.keys, np.flatnonzero(self.usable & (self.keys >= self.edge)))
         self.head = self.rows(self.early[:size])
 
     def ranking(self) -> np.ndarray:
-        "What decides the order where there are no scores."
+        "What decides the order."
         return self.norms
 
     @cached_property
@@ -424,6 +422,14 @@ class _LargestSlackRule(_ColumnSearch):
         "Bounds on the slack."
         return self.bound[indices] - self.prices[indices]
 
+    def not_ruled_out(self, indices: np.ndarray) -> np.ndarray:
+        "Those of `indices`, in their order, that may be feasible, with room for rounding."
+        floor = -1e-9 * np.linalg.norm(self.C)
+        near = indices[self.reach(indices) >= floor * self.norms[indices]]
+        if self.screen is None: self.evaluate(near)
+        else: self.evaluate_roughly(near)
+        return near[self.reach(near) >= floor * self.norms[near]]
+
     def pick(self, barriers: _Fences) -> tuple[int, np.ndarray]:
         self.raise_bounds(barriers.slack_matrix())
         leaders = self.leaders[self.fresh[self.leaders]]
@@ -440,6 +446,35 @@ class _LargestSlackRule(_ColumnSearch):
         self.leaders = np.unique(known[np.argpartition(-self.reach(known), min(48, len(known) - 1))[:48]])
         i = close[np.argmax(slack)]
         return i, self.rows([i])[0]
+
+# %% ../nbs/05_sparsification.ipynb #5c0e0022
+class _LargestScoreRule(_LargestNormRule):
+    """The feasible column of largest score times norm: scan in that order, then among those not ruled out by bounds."""
+
+    def __init__(self, space: RowSpace, rng: np.random.RandomState | None, prices: np.ndarray | None,
+                 scores: np.ndarray) -> None:
+        self.scores = scores
+        super().__init__(space, rng, prices)
+
+    def ranking(self) -> np.ndarray: return _scored(self.norms, self.scores)
+
+    @cached_property
+    def bounds(self) -> _LargestSlackRule:
+        "Made when the scan first goes beyond its first blocks."
+        return _LargestSlackRule(self.space, None, self.prices)
+
+    def pick(self, barriers: _Fences) -> tuple[int, np.ndarray]:
+        for indices, rows in islice(self.blocks(), 3):
+            feasible = np.flatnonzero(self.slack(barriers, indices, rows) >= 0)
+            if len(feasible): return indices[feasible[0]], rows[feasible[0]]
+        self.bounds.raise_bounds(barriers.slack_matrix())
+        fresh = self.fresh[self.order]
+        for indices in (self.order[fresh], self.order[~fresh]):
+            for block in _index_chunks(self.bounds.not_ruled_out(indices), 256):
+                rows = self.rows(block)
+                feasible = np.flatnonzero(self.slack(barriers, block, rows) >= 0)
+                if len(feasible): return block[feasible[0]], rows[feasible[0]]
+        return self.pick_by_full_scan(barriers)
 
 # %% ../nbs/05_sparsification.ipynb #f7e39a26
 class _LeverageBlockRule(_ColumnSearch):
@@ -511,7 +546,7 @@ def bss(V: Array | RowSpace, r: int, rule: Literal["largest-norm", "best", "samp
     _check_bss_request(ell, r, rule, list(_RULES))
     search: _ColumnSearch
     if scores is None: search = _RULES[rule](space, check_random_state(random_state))
-    else: search = _LargestNormRule(space, None, scores=_check_scores(scores, d))
+    else: search = _LargestScoreRule(space, None, None, _check_scores(scores, d))
     draws: list[int] = []
     weights: list[float] = []
     with _blas_threads_for(ell):

@@ -75,7 +75,8 @@ def _f_scores(A: Matrix, y: NDArray) -> NDArray:
 
 def _score_functions(A: Matrix, counts: Matrix | None, y: NDArray) -> dict[str, Callable[[], NDArray]]:
     "For each score its function; presence and chi-squared only mean something for counts."
-    scores: dict[str, Callable[[], NDArray]] = {"F": partial(_f_scores, A, y), "weights": partial(_machine_weights, A, y)}
+    scores: dict[str, Callable[[], NDArray]] = {
+        "F": partial(_f_scores, A, y), "weights": partial(_machine_weights, A, y)}
     if counts is not None:
         scores["information gain"] = partial(information_gain, counts, y)
         scores["chi2"] = lambda: np.nan_to_num(chi2(counts, y)[0])
@@ -84,7 +85,8 @@ def _score_functions(A: Matrix, counts: Matrix | None, y: NDArray) -> dict[str, 
 def _select_by_l1(A: Matrix, y: NDArray, r: int) -> NDArray:
     "Largest weights of logistic regression with the strongest of four L1 penalties that leaves `r`, or of the weakest."
     for C in (1.0, 10.0, 100.0, 1000.0):
-        machines = OneVsRestClassifier(LogisticRegression(l1_ratio=1, solver="liblinear", C=C, random_state=0)).fit(A, y)
+        machines = OneVsRestClassifier(
+            LogisticRegression(l1_ratio=1, solver="liblinear", C=C, random_state=0)).fit(A, y)
         weights = np.linalg.norm([machine.coef_[0] for machine in machines.estimators_], axis=0)
         if np.count_nonzero(weights) >= r: break
     return _largest(weights, min(r, int(np.count_nonzero(weights))))
@@ -229,23 +231,23 @@ def _stabilities(records: list[dict], sizes: dict[str, int]) -> list[dict]:
 # %% ../nbs/23_selection_study.ipynb #6e98bc2c
 def _compare_preferences(rng: np.random.RandomState, data: str, split: int, sizes: Sequence[int] = (20, 50, 200),
                          most: int = 500) -> Iterator[dict]:
-    "Errors of BSS by a machine's weights, times the length in `V` or not at all, instead of the squared length."
+    "Errors of BSS by a machine's weights, at three ranks, times the squared length in `V`, the length, or nothing."
     A, y, B, y_new, _ = _split_and_scale(data, split, most)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         space, weights = row_space(A), _machine_weights(A, y)
         for r in (r for r in sizes if r < A.shape[1] / 2):
-            for share in (4, 10):
+            for share in (4, 10, 20):
                 rank = max(1, min(r // share, space.numerical_rank))
                 squares = space.truncate(rank).scores64
-                for power, name in ((1, "length"), (0, "score alone")):
+                for power, name in ((2, "squared length"), (1, "length"), (0, "score alone")):
                     scores = np.divide(weights, squares**(1 - power / 2), out=np.zeros(len(weights)), where=squares > 0)
                     selector = BSSSelector(r, rank=rank, score_func=scores)
                     sampling, _ = _select_in_space(selector, space, r, y)
-                    yield dict(method=f"BSS, weights, r/{share}, {name}", r=r,
+                    yield dict(method=f"weights, r/{share}, {name}", r=r,
                                **_test_errors(sampling, A, y, B, y_new),
                                kappa=_kappa(space, sampling.indices, min(10, r // 2)),
                                kappa_quarter=_kappa(space, sampling.indices, r // 4))
 
 preferences = Experiment("selection_preferences", _compare_preferences,
-                         [dict(data=list(_STUDY_SETS), split=[split]) for split in range(5)])
+                         [dict(data=list(_STUDY_SETS), split=[split]) for split in range(10)])

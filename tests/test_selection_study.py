@@ -1,0 +1,181 @@
+"""The study of all selectors: what a trial selects, measures and records, against the estimators and other routes."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.feature_selection import RFE, SelectKBest, chi2, f_classif
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import fsel_book as fb
+from fsel_book import selection_study as study
+from fsel_book.certificates import Certificate, Promise
+
+NOTEBOOK = Path(__file__).resolve().parent.parent / "nbs/23_selection_study.ipynb"
+TWINS = [("breast_cancer", 10), ("docstrings", 20)]
+
+
+def prepared(data, r, most=60):
+    """A training part, and what the trial makes of it."""
+    A, y, _, _, counts = study._split_and_scale(data, 0, most)
+    scores = {name: score() for name, score in study._score_functions(A, counts, y).items()}
+    space = fb.row_space(A)
+    return A, y, counts, space, study._selections(A, y, space, r, scores, np.random.RandomState(0))
+
+
+def test_the_declared_experiments():
+    assert [len(one.tasks()) for one in (study.study, study.preferences)] == [130, 130]
+    assert len(set(study._STUDY_SETS)) == 13 and {study.study.name, study.preferences.name} == {
+        "selection_study",
+        "selection_preferences",
+    }
+
+
+@pytest.mark.parametrize("data, r", TWINS)
+def test_from_the_shared_row_space_comes_what_the_estimators_select(data, r):
+    A, y, counts, space, selections = prepared(data, r)
+    few, quarter = min(10, r // 2), r // 4
+    estimators = {
+        "BSS": fb.BSSSelector(r),
+        "BSS, best": fb.BSSSelector(r, rule="best"),
+        "strong RRQR": fb.RRQRSelector(r),
+        "largest leverages": fb.LeverageSelector(r, rank=few, sampling=False),
+        "DSF": fb.DSFSelector(r, rank=few),
+        "DSF, target": fb.DSFSelector(r, rank=few, rule="target"),
+        "DSF, weights": fb.DSFSelector(r, rank=quarter, score_func=study._machine_weights),
+        "BSS, F, r/4": fb.BSSSelector(r, rank=quarter, score_func=study._f_scores),
+        "BSS, weights, r/2": fb.BSSSelector(r, rank=r // 2, score_func=study._machine_weights),
+        "BSS, weights, r/4": fb.BSSSelector(r, rank=quarter, score_func=study._machine_weights),
+        "BSS, weights, r/10": fb.BSSSelector(r, rank=max(1, r // 10), score_func=study._machine_weights),
+        "BSS, support vectors": fb.SupportVectorSelector(fb.BSSSelector(r)),
+    }
+    if counts is not None:
+        gains = fb.information_gain(counts, y)
+        estimators["BSS, information gain, r/4"] = fb.BSSSelector(r, rank=quarter, score_func=gains)
+    certified = {name for name, select in selections.items() if select()[1] is not None}
+    assert certified == set(estimators)
+    for name, estimator in estimators.items():
+        estimator.fit(A, y)
+        sampling, certificate = selections[name]()
+        assert_array_equal(sampling.indices, estimator.selected_, err_msg=name)
+        assert_allclose(sampling.weights, estimator.weights_, rtol=1e-6)
+        assert_allclose(certificate.eigenvalues, estimator.certificate_.eigenvalues, atol=1e-9)
+        assert study._certified_figures(certificate)["distortion"] == certificate.distortion
+
+
+@pytest.mark.parametrize("data, r", TWINS)
+def test_the_competitors_are_those_of_scikit_learn(data, r):
+    A, y, counts, _, selections = prepared(data, r)
+    rfe = RFE(study._linear_svm(), n_features_to_select=r, step=0.1)
+    rivals = {"F": (SelectKBest(f_classif, k=r), A), "RFE": (rfe, A)}
+    if counts is not None:
+        rivals |= {"chi2": (SelectKBest(chi2, k=r), counts)}
+        rivals |= {"information gain": (SelectKBest(fb.information_gain, k=r), counts)}
+    for name, (selector, X) in rivals.items():
+        ours, theirs = selections[name]()[0].indices, selector.fit(X, y).get_support(indices=True)
+        if name == "RFE":
+            assert_array_equal(np.sort(ours), theirs)
+        else:  # among equal scores another one may be taken
+            assert_allclose(np.sort(selector.scores_[ours]), np.sort(selector.scores_[theirs]))
+
+
+def twin(**change):
+    grid = dict(data=["breast_cancer"], split=[0, 1, 2], sizes=[[8]], most=[100]) | change
+    return replace(study.study, grid=grid).run()
+
+
+def test_a_record_is_that_of_a_pipeline_which_sees_the_training_part_only():
+    X, y = study._load_study_set("breast_cancer")
+    records = {record["method"]: record for record in twin(split=[3], most=[500])}
+    train, test = next(study.StratifiedShuffleSplit(1, test_size=0.3, random_state=3).split(X, y))
+    for method, selector in {
+        "BSS, weights, r/4": fb.BSSSelector(8, rank=2, score_func=study._machine_weights),
+        "BSS, best": fb.BSSSelector(8, rule="best"),
+    }.items():
+        model = make_pipeline(StandardScaler(), selector, study._linear_svm()).fit(X[train], y[train])
+        assert_array_equal(records[method]["selected"], selector.get_support(indices=True))
+        assert records[method]["svm"] == pytest.approx(100 * np.mean(model.predict(X[test]) != y[test]))
+        V = np.linalg.svd(StandardScaler().fit_transform(X[train]), full_matrices=False)[2][:4].T
+        eigenvalues = np.linalg.eigvalsh(V[records[method]["selected"]].T @ V[records[method]["selected"]])
+        assert records[method]["kappa"] == pytest.approx(eigenvalues[-1] / eigenvalues[0], rel=1e-6)
+
+
+def test_every_method_of_the_study_is_in_a_twin_and_in_the_order_of_the_tables():
+    records = twin(data=["docstrings"], split=[0], sizes=[[20]], most=[60])
+    assert {record["method"] for record in records} == set(study._STUDY_METHODS)
+    assert len(study._STUDY_METHODS) == len(records)
+    assert all(record["distortion"] <= record["promised"] + 1e-6 for record in records if record["rank"])
+    assert all(len(record["selected"]) == 20 for record in records if record["method"] != "L1")
+
+
+def test_a_certificate_outside_its_promise_stops_the_study():
+    ones = np.ones(2)
+    broken = Certificate(ones / 4, ones, 50, 10, 10, Promise(0.5, 2.0), 2, 1.0)
+    with pytest.raises(ValueError, match="outside its promise"):
+        study._certified_figures(broken)
+
+
+def test_stability_is_one_for_equal_selections_and_about_zero_for_random_ones():
+    assert study._selection_stability([[1, 2, 3]] * 4, 10) == 1
+    rng = np.random.RandomState(0)
+    chance = [study._selection_stability([rng.choice(40, 7, replace=False) for _ in range(10)], 40) for _ in range(400)]
+    assert abs(np.mean(chance)) < 4 * np.std(chance) / 20
+    # the definition, by the mask
+    Z = np.array([[1, 1, 0, 0, 0], [1, 0, 1, 0, 0], [1, 1, 0, 1, 0]])
+    k = Z.sum() / 3 / 5
+    literal = 1 - np.mean(Z.var(axis=0, ddof=1)) / (k * (1 - k))
+    assert study._selection_stability([np.flatnonzero(row) for row in Z], 5) == pytest.approx(literal)
+
+
+def test_differences_are_taken_on_the_same_split_and_errors_over_the_sets():
+    same = dict(r=5, logistic=0.0, rlsc=0.0, kappa_quarter=1.0)
+    records = [
+        dict(same, data=data, split=split, method=method, svm=svm, kappa=kappa)
+        for data, split, a, b in (("one", 0, 10.0, 12.0), ("one", 1, 20.0, 26.0), ("two", 0, 5.0, 5.0))
+        for method, svm, kappa in (("RFE", a, np.inf), ("BSS", b, 10.0))
+    ]
+    beside = study._beside_rfe(records)
+    row = study._over_sets(beside, "svm - RFE")["BSS", 5]
+    assert (row["mean"], row["count"]) == (2.0, 2)
+    assert row["error"] == pytest.approx(np.std([4.0, 0.0], ddof=1) / np.sqrt(2))
+    ratio = study._over_sets(beside, "log kappa ratio")["BSS", 5]["mean"]
+    assert np.exp(ratio) == pytest.approx(1e5)  # a lost direction counts as a condition number of a million
+
+
+def test_other_preferences_take_the_score_times_another_power_of_the_length():
+    A, y, _, _, _ = study._split_and_scale("docstrings", 0, 60)
+    records = list(study._compare_preferences(np.random.RandomState(0), "docstrings", 0, (20,), 60))
+    assert len({record["method"] for record in records}) == len(records) == 9
+    weights, rank = study._machine_weights(A, y), 2
+    space = fb.row_space(A).truncate(rank)
+    alone = np.divide(weights, space.scores64, out=np.zeros(len(weights)), where=space.scores64 > 0)
+    chosen = fb.BSSSelector(20, rank=rank, score_func=alone).fit(A, y).get_support(indices=True)
+    found = study._kappa(fb.row_space(A), chosen, 10)
+    (record,) = (record for record in records if record["method"] == "weights, r/10, score alone")
+    assert record["kappa"] == pytest.approx(found, rel=1e-6)
+
+
+def test_the_findings_are_those_of_the_stored_run():
+    """Each row of the table at the head of the chapter, number for number, in the outputs of the heavy cells."""
+    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+    outputs = [
+        "".join(output.get("text", []))
+        for cell in cells
+        if cell["cell_type"] == "code" and "#| eval: false" in "".join(cell["source"])
+        for output in cell["outputs"]
+    ]
+    stored = {}
+    for line in "\n".join(outputs).splitlines():
+        stored.setdefault(line[:26].strip(), []).append(line[26:])
+    head = next("".join(cell["source"]) for cell in cells if "{#tbl-selection-study}" in "".join(cell["source"]))
+    rows = re.findall(r"^\| (?:\*\*)?([^|*]+?)(?:\*\*)? \|(.*)\|$", head, flags=re.MULTILINE)[2:]
+    assert len(rows) > 8
+    for method, figures in rows:
+        numbers = re.findall(r"[+-]?\d+\.?\d*", figures.replace("−", "-"))
+        known = re.findall(r"[+-]?\d+\.?\d*", " ".join(stored[method]).replace("±", " "))
+        assert numbers and set(numbers) <= set(known), (method, set(numbers) - set(known))

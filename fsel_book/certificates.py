@@ -728,7 +728,8 @@ _DOCS.update(
 score_func : callable, array of shape (n_features,) or None
     Prefers features: of those that the theorem allows, the one of largest score times squared length in `V` is taken,
     and `rule` does not matter. A function is called as by `SelectKBest`, on the host, with `X` and `y` (with `X`
-    alone where `fit` is not given `y`); it returns scores, not negative, or these and p-values; NaN counts as zero.""",
+    alone where `fit` is not given `y`); it returns scores, not negative, or these and p-values; NaN counts as zero.
+    With it `rank=None` takes a quarter of `r`: the lower the rank, the more the scores decide.""",
     scores="""\
 scores_ : array, shape (n_features,)
     What `score_func` gave; only there with one.""")
@@ -776,6 +777,7 @@ def _feature_scores(score_func: ScoreFunc, X: Matrix, y: Any, **score_params: An
 class _ScoreMixin:
     "For selectors with the parameter `score_func`: `fit` takes what the score function takes beside `X` and `y`."
     score_func: ScoreFunc | None
+    rank: int | None
     __metadata_request__fit = {"sample_weight": None}
 
     @_insert_docs
@@ -802,6 +804,12 @@ class _ScoreMixin:
             finite numbers that are not negative, one for each feature. The message says what would be possible.
         """
         return self._choose(X, y, **score_params)  # type: ignore[attr-defined]
+
+    def _space(self, X: Matrix, r: int | None) -> RowSpace:
+        if self.score_func is None or self.rank is not None or r is None:
+            return super()._space(X, r)  # type: ignore[misc]
+        space = row_space(X)
+        return space.truncate(min(max(1, r // 4), space.numerical_rank))
 
     def _scores(self, X: Matrix, y: Any, score_params: dict[str, Any]) -> np.ndarray | None:
         "The scores, kept as `scores_`; None without a score function."

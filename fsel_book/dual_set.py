@@ -16,9 +16,9 @@ from tqdm import tqdm
 
 from .arrays import (Array, ArrayLike, Matrix, Seed, _insert_docs, as_float64, by_columns, _check_range,
                               from_numpy, namespace, result_dtype, _blas_threads_for, to_numpy)
-from .sparsification import (_SLACK_BITS, _LargestNormRule, _LargestScoreRule, _LargestSlackRule, _ColumnSearch,
-                                      _SingleDraw, _Fences, _check_bss_request, _check_rule, _by_decreasing_key, _initial_gap,
-                                      _add_to_diagonal, _round_ties, _scored)
+from .sparsification import (_SLACK_BITS, _LargestNormRule, _LargestScoreRule, _LargestSlackRule,
+                                      _ColumnSearch, _SingleDraw, _Fences, _check_bss_request, _check_rule,
+                                      _by_decreasing_key, _initial_gap, _add_to_diagonal, _round_ties, _scored)
 from .leverage import _chernoff_rate, leverage_promise, leverage_sampling
 from .certificates import (_NEGLIGIBLE, Certificate, CertifiedSelector, Promise, Sampling, ScoreFunc,
                                     _ScoreMixin, certify, _check_open_unit_interval, _check_scores, _says_nothing)

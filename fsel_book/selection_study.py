@@ -29,6 +29,7 @@ from .datasets import load_docstrings
 from .dual_set import DSFSelector
 from .experiments import (_EMBEDDED_SETS, _TEXT_SETS, Experiment, _error_percentages, mean_and_error,
                                    _unweighted_sampling)
+from .labels import selection_stability
 from .leverage import LeverageSelector
 from .loaders import load_dataset
 from .ridge import RLSClassifier
@@ -196,12 +197,9 @@ study = Experiment("selection_study", _compare_selectors,
 # %% ../nbs/24_selection_study.ipynb #93acd845
 _CAP = 1e6  # a condition number beyond it says no more than that a direction is lost
 
-def _selection_stability(selections: Sequence[Sequence[int]], d: int) -> float:
-    "Nogueira's index of selections among `d` features: 1 where all are equal, about 0 where they are drawn at random."
-    count = len(selections)
-    shares = np.bincount(np.concatenate(selections), minlength=d) / count
-    variance = count / (count - 1) * np.mean(shares * (1 - shares))
-    return float(1 - variance / (shares.mean() * (1 - shares.mean())))
+def _index_stability(selections: Sequence[Sequence[int]], d: int) -> float:
+    "Nogueira's index of selections, given as indices, among `d` features."
+    return selection_stability(np.array([np.isin(np.arange(d), chosen) for chosen in selections])).value
 
 def _beside_rfe(records: list[dict]) -> list[dict]:
     "Each record with its errors less those of RFE on the same split, and logarithms of condition numbers and ratios."
@@ -225,7 +223,7 @@ def _stabilities(records: list[dict], sizes: dict[str, int]) -> list[dict]:
     "Nogueira's index over the splits, for each method, r and set; `sizes` says how many features a set has."
     chosen = defaultdict(list)
     for record in records: chosen[record["method"], record["r"], record["data"]].append(record["selected"])
-    return [dict(method=method, r=r, data=data, stability=_selection_stability(selections, sizes[data]))
+    return [dict(method=method, r=r, data=data, stability=_index_stability(selections, sizes[data]))
             for (method, r, data), selections in chosen.items()]
 
 # %% ../nbs/24_selection_study.ipynb #6e98bc2c

@@ -16,7 +16,7 @@ import fsel_book as fb
 from fsel_book import selection_study as study
 from fsel_book.certificates import Certificate, Promise
 
-NOTEBOOK = Path(__file__).resolve().parent.parent / "nbs/23_selection_study.ipynb"
+NOTEBOOK = Path(__file__).resolve().parent.parent / "nbs/24_selection_study.ipynb"
 TWINS = [("breast_cancer", 10), ("docstrings", 20)]
 
 
@@ -121,15 +121,15 @@ def test_a_certificate_outside_its_promise_stops_the_study():
 
 
 def test_stability_is_one_for_equal_selections_and_about_zero_for_random_ones():
-    assert study._selection_stability([[1, 2, 3]] * 4, 10) == 1
+    assert study._index_stability([[1, 2, 3]] * 4, 10) == 1
     rng = np.random.RandomState(0)
-    chance = [study._selection_stability([rng.choice(40, 7, replace=False) for _ in range(10)], 40) for _ in range(400)]
+    chance = [study._index_stability([rng.choice(40, 7, replace=False) for _ in range(10)], 40) for _ in range(400)]
     assert abs(np.mean(chance)) < 4 * np.std(chance) / 20
     # the definition, by the mask
     Z = np.array([[1, 1, 0, 0, 0], [1, 0, 1, 0, 0], [1, 1, 0, 1, 0]])
     k = Z.sum() / 3 / 5
     literal = 1 - np.mean(Z.var(axis=0, ddof=1)) / (k * (1 - k))
-    assert study._selection_stability([np.flatnonzero(row) for row in Z], 5) == pytest.approx(literal)
+    assert study._index_stability([np.flatnonzero(row) for row in Z], 5) == pytest.approx(literal)
 
 
 def test_differences_are_taken_on_the_same_split_and_errors_over_the_sets():

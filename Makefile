@@ -87,6 +87,7 @@ docs:
 	    echo "make docs needs the program quarto, which is not on the PATH: https://quarto.org/docs/get-started/. All else here does without it." >&2; exit 1; }
 	@$(MAKE) --no-print-directory .venv/.docs
 	$(PY) tools/reference.py nbs/reference
+	rm -rf _proc
 	PATH="$(CURDIR)/.venv/bin:$$PATH" nbdev_proc_nbs
 	cp -R nbs/reference _proc/
 	$(PY) tools/pages.py _proc

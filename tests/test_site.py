@@ -241,6 +241,12 @@ def test_symbols_name_chapters_by_their_numbers(processed, tmp_path):
     assert len(re.findall(r"\[(Chapter|Appendix)&nbsp;", made)) == len(re.findall("@sec-", stored))
 
 
+def test_a_formula_and_its_comma_stay_together(tmp_path):
+    apart = "`$a$,` and\n$$ z $$.\n\n| $t$, | b |\n\n```\n$q$,\n```\nprice \\$5, $w$ w"
+    (text,) = prepared(tmp_path, "index.ipynb", [f"# T\n\nA $x_1$, and ($y$). {apart}"], ["markdown"])
+    assert text == f"A [$x_1$,]{{.together}} and ([$y$).]{{.together}} {apart}"
+
+
 def test_the_first_page_has_no_title_beside_the_books(tmp_path):
     (text,) = prepared(tmp_path, "index.ipynb", ["<!-- why -->\n\n# name {.unnumbered}\n\nText.\n"], ["markdown"])
     assert text == "<!-- why -->\n\nText.\n"

@@ -4,7 +4,7 @@ A page is read for its argument. A definition of more than 30 lines stands behin
 shorter, and every check, stays open. Below its title each chapter offers its notebook, to download, and where the
 project has a public address (`git_url` in settings.ini) to open in Colab. The first page has the title of the book for
 its own, and no second one. Nothing is loaded from other hosts for the sake of tables. The list of symbols names
-chapters by their numbers.
+chapters by their numbers. No line begins with the comma behind a formula.
 """
 
 import ast
@@ -42,6 +42,13 @@ def links(name: str, address: str, branch: str) -> str:
         project = address.removeprefix("https://github.com/").strip("/")
         offered.append(f'<a href="{COLAB}{project}/blob/{branch}/nbs/{name}">Open in Colab</a>')
     return f'\n\n```{{=html}}\n<p class="notebook-links">{" · ".join(offered)}</p>\n```\n'
+
+
+def together(text: str) -> str:
+    """The text with each formula and the punctuation behind it in one piece; code, displays and tables as they are."""
+    apart = re.split(r"(```.*?```|`[^`\n]*`|\$\$.*?\$\$|^\|.*?$)", text, flags=re.DOTALL | re.MULTILINE)
+    apart[::2] = [re.sub(r"(?<![$\\\w])(\$[^$\n]+\$)([.,;:?)]+)", r"[\1\2]{.together}", part) for part in apart[::2]]
+    return "".join(apart)
 
 
 def own_html(output: dict) -> dict:
@@ -83,6 +90,8 @@ def main(folder: Path) -> None:
             if cell["cell_type"] == "code":
                 cell["source"] = folded("".join(cell["source"])).splitlines(keepends=True)
                 cell["outputs"] = [own_html(output) for output in cell.get("outputs", [])]
+            else:
+                cell["source"] = together("".join(cell["source"])).splitlines(keepends=True)
         path.write_text(json.dumps(book, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, check_cv
 from sklearn.utils.multiclass import type_of_target
 
-from .arrays import (Array, ArrayLike, Matrix, Seed, _blas_threads_for, _insert_docs, is_sparse,
+from .arrays import (Array, ArrayLike, Matrix, Seed, _blas_threads_for, _insert_docs, from_numpy, is_sparse,
                               to_numpy)
 from .certificates import (Promise, Sampling, ScoreFunc, _SamplingTransformer, _check_X, _check_bool,
                                     _check_integer, _check_open_unit_interval, _check_rank, _check_scores,
@@ -282,9 +282,9 @@ class CompletionSelector(_SamplingTransformer):
 
     Attributes
     ----------
-    given_ : ndarray of int
+    given_ : array of int
         The given features.
-    added_ : ndarray of int
+    added_ : array of int
         Those added, in the order picked.
     %(selection)s
     n_draws_ : int
@@ -354,8 +354,8 @@ class CompletionSelector(_SamplingTransformer):
             self._complete(space, given, q, scores)
         n_added = sampling.n_draws - len(given)
         self.certificate_ = certify(space, sampling, promise, f"{len(given)} given and {n_added} added")
-        if scores is not None: self.scores_ = scores
-        self.given_, self.added_ = given, to_numpy(sampling.indices)[len(given):]
+        if scores is not None: self.scores_ = from_numpy(scores, X)
+        self.given_, self.added_ = from_numpy(given, X), sampling.indices[len(given):]
         self.n_draws_ = sampling.n_draws
         self._set_sampling(sampling, X)
         return self

@@ -711,8 +711,12 @@ class CertifiedSelector(_SamplingTransformer):
 
     def _space(self, X: Matrix, r: int | None) -> RowSpace:
         space = row_space(X)
-        ell = _target_rank(self.rank, space.numerical_rank, r, self.spare_draws)
+        ell = self._rank(space.numerical_rank, r)
         return space.truncate(ell) if ell < space.numerical_rank else space
+
+    def _rank(self, numerical_rank: int, r: int | None) -> int:
+        "The rank to certify with `r` draws."
+        return _target_rank(self.rank, numerical_rank, r, self.spare_draws)
 
     def _promise(self, space: RowSpace, r: int) -> Promise | None: return None
 
@@ -728,7 +732,8 @@ _DOCS.update(
 score_func : callable, array of shape (n_features,) or None
     Prefers features: of those that the theorem allows, the one of largest score times squared length in `V` is taken,
     and `rule` does not matter. A function is called as by `SelectKBest`, on the host, with `X` and `y` (with `X`
-    alone where `fit` is not given `y`); it returns scores, not negative, or these and p-values; NaN counts as zero.
+    alone where `fit` is not given `y`); it returns scores, not negative, or these and p-values; NaN counts as zero.""",
+    score_rank="""\
     With it `rank=None` takes a quarter of `r`: the lower the rank, the more the scores decide.""",
     scores="""\
 scores_ : array, shape (n_features,)
@@ -805,11 +810,10 @@ class _ScoreMixin:
         """
         return self._choose(X, y, **score_params)  # type: ignore[attr-defined]
 
-    def _space(self, X: Matrix, r: int | None) -> RowSpace:
+    def _rank(self, numerical_rank: int, r: int | None) -> int:
         if self.score_func is None or self.rank is not None or r is None:
-            return super()._space(X, r)  # type: ignore[misc]
-        space = row_space(X)
-        return space.truncate(min(max(1, r // 4), space.numerical_rank))
+            return super()._rank(numerical_rank, r)  # type: ignore[misc]
+        return min(max(1, r // 4), numerical_rank)
 
     def _scores(self, X: Matrix, y: Any, score_params: dict[str, Any]) -> np.ndarray | None:
         "The scores, kept as `scores_`; None without a score function."

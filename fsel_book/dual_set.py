@@ -656,6 +656,7 @@ class DSFSelector(_ScoreMixin, _ComponentsMixin, CertifiedSelector):
         Which of the feasible features is taken at each step: the first one by length for its price, the one with the
         largest slack, or the one that brings the span of those chosen closest to the components, or to the targets `y`.
     %(score_func)s
+    %(score_rank)s
     %(eps_below)s
     %(rescale)s
     %(verbose)s

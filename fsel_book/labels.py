@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from scipy.optimize import brentq, minimize
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, check_cv
 from sklearn.utils.multiclass import type_of_target
 
@@ -116,27 +116,41 @@ def _dense(weights: Any) -> np.ndarray:
     return weights.toarray() if is_sparse(weights) else to_numpy(weights)
 
 # %% ../nbs/10_labels.ipynb #1ab00021
+class _StartedBarriers(_Barriers):
+    "Barriers at `L` and `U` around `A`, where their potentials are `s` and `s / delta_U`."
+
+    def __init__(self, A: np.ndarray, L: float, U: float, s: float) -> None:
+        self.delta_U = (1 + s) / (1 - s)
+        self.begin(A, -L, U / self.delta_U, s)
+
 class _Completion:
-    """What @thm-completing says of `q` additions to given features, and the barriers to make them with."""
+    """What @thm-completing says of `q` additions to given features, and the additions."""
 
     def __init__(self, space: RowSpace, given: np.ndarray, q: int) -> None:
         rows = to_numpy(space.rows(given))
-        self.G = rows.T @ rows
+        self.space, self.given, self.q, self.G = space, given, q, rows.T @ rows
         mu = np.linalg.eigvalsh(self.G).clip(0)
         self.weight, self.s = _best_start(mu, len(given), q)
         self.start = _start_barriers(self.weight * mu, self.s)
-        self.low, self.high = _completion_ends(self.weight * mu, self.s, q)
-        e = np.sqrt(self.low / self.high) if self.low > 0 else 0.0
-        e = (1 - e) / (1 + e)
-        self.promise = Promise(float((1 - e)**2), float((1 + e)**2))
-        self.factor = (1 + e)**2 / self.high
+        low, high = _completion_ends(self.weight * mu, self.s, q)
+        root = np.sqrt(max(low, 0.0) / high)
+        e = (1 - root) / (1 + root)  # so that (1 + e)^2 is to (1 - e)^2 as high to low
+        self.promise, self.factor = Promise(float((1 - e)**2), float((1 + e)**2)), (1 + e)**2 / high
 
-    def barriers(self) -> _Barriers:
-        "The barriers at the start."
-        barriers = _Barriers(len(self.G), 2 * len(self.G))
-        barriers.delta_U = (1 + self.s) / (1 - self.s)
-        barriers.begin(self.weight * self.G, -self.start[0], self.start[1] / barriers.delta_U, self.s)
-        return barriers
+    def sampling(self, scores: np.ndarray | None) -> Sampling:
+        "The given features and the picks."
+        search = _LargestSlackRule(self.space, None) if scores is None else \
+            _LargestScoreRule(self.space, None, None, scores)
+        for i in self.given: search.take(i)
+        draws, weights = self.given.tolist(), [self.weight] * len(self.given)
+        with _blas_threads_for(len(self.G)):
+            barriers = _StartedBarriers(self.weight * self.G, *self.start, self.s)
+            for _ in range(self.q):
+                i, v = search.pick(barriers)
+                search.take(i)
+                draws.append(int(i))
+                weights.append(barriers.add(v))
+        return Sampling.from_draws(draws, np.array(weights) * self.factor, self.space.shape[0], self.space.X)
 
 def complete(V: Array | RowSpace, given: Sequence[int] | np.ndarray, q: int, *,
              scores: ArrayLike = None) -> Sampling:
@@ -178,23 +192,11 @@ def complete(V: Array | RowSpace, given: Sequence[int] | np.ndarray, q: int, *,
     (12, array([3, 5]))
     """
     space = _as_row_space(V)
-    d, ell = space.shape
+    d = space.shape[0]
     given = _check_features(given, d)
     if len(given) == 0: return bss(space, q, "best", scores=scores)
     _check_integer(q, 1, name="q")
-    plan = _Completion(space, given, q)
-    search = _LargestSlackRule(space, None) if scores is None else \
-        _LargestScoreRule(space, None, None, _check_scores(scores, d))
-    for i in given: search.take(i)
-    draws, weights = given.tolist(), [plan.weight] * len(given)
-    with _blas_threads_for(ell):
-        barriers = plan.barriers()
-        for _ in range(q):
-            i, v = search.pick(barriers)
-            search.take(i)
-            draws.append(int(i))
-            weights.append(barriers.add(v))
-    return Sampling.from_draws(draws, np.array(weights) * plan.factor, d, space.X)
+    return _Completion(space, given, q).sampling(None if scores is None else _check_scores(scores, d))
 
 def completion_promise(V: Array | RowSpace, given: Sequence[int] | np.ndarray, q: int) -> Promise:
     """What the theorem promises of `complete` with the same arguments; it depends on what is given.
@@ -364,7 +366,9 @@ class CompletionSelector(_SamplingTransformer):
                   scores: np.ndarray | None) -> tuple[Sampling, Promise | None]:
         "The selection with `q` more, and what is promised of it; nothing where nothing is added."
         if q == 0: return Sampling.from_draws(given, np.ones(len(given)), space.shape[0], space.X), None
-        return complete(space, given, q, scores=scores), completion_promise(space, given, q)
+        if len(given) == 0: return bss(space, q, "best", scores=scores), bss_promise(space.shape[1], q)
+        plan = _Completion(space, given, q)
+        return plan.sampling(scores), plan.promise
 
     def _reached(self, space: RowSpace, sampling: Sampling) -> bool:
         "Whether what `transform` returns has the distortion that was asked for."
@@ -380,12 +384,14 @@ class CompletionSelector(_SamplingTransformer):
         found = self._complete(space, given, least, scores)
         if self._reached(space, found[0]): return found
         short, enough = least, max(least + 1, ell + 1 - len(given))
-        while not self._reached(space, (found := self._complete(space, given, min(enough, left), scores))[0]):
-            if enough >= left:
+        while True:
+            enough = min(enough, left)
+            if enough <= short:
                 raise ValueError(f"distortion={self.distortion} cannot be reached at rank {ell}: "
                                  "ask for a larger one, or for a smaller rank.")
+            found = self._complete(space, given, enough, scores)
+            if self._reached(space, found[0]): break
             short, enough = enough, 2 * enough
-        enough = min(enough, left)
         while enough - short > 1:
             middle = (short + enough) // 2
             tried = self._complete(space, given, middle, scores)
@@ -457,7 +463,7 @@ class GuaranteePriceDisplay:
         X, y = X.tocsr() if is_sparse(X) else to_numpy(X), to_numpy(y)
         ranks = ranks or sorted({max(1, int(r * share)) for share in (0.05, 0.1, 0.25, 0.5, 0.75)})
         reference, rows = max(1, min(10, r // 2)), list[list[tuple[float, float]]]()
-        for train, test in check_cv(cv, y, classifier=hasattr(estimator, "classes_") or _are_classes(y)).split(X, y):
+        for train, test in check_cv(cv, y, classifier=is_classifier(estimator)).split(X, y):
             space = row_space(X[train])
             scores = _feature_scores(score_func, X[train], y[train])
             leading = space.truncate(min(reference, space.numerical_rank))
@@ -468,9 +474,8 @@ class GuaranteePriceDisplay:
             rows.append([])
             for chosen in map(np.asarray, choices):
                 fitted = clone(estimator).fit(X[train][:, chosen], y[train])
-                low, high = certify(leading, Sampling(chosen, np.ones(len(chosen)), X.shape[1],
-                                                      len(chosen))).eigenvalues_unscaled[[0, -1]]
-                rows[-1].append((1 - fitted.score(X[test][:, chosen], y[test]), high / max(low, 1e-12 * high)))
+                kappa = certify(leading, Sampling.from_draws(chosen, np.ones(len(chosen)), X.shape[1], space.X)).kappa
+                rows[-1].append((1 - fitted.score(X[test][:, chosen], y[test]), min(kappa, 1e12)))
         table = np.array(rows)
         names = ["labels only", *(f"rank {rank}" for rank in ranks), "geometry only"]
         spread = table[..., 0].std(axis=0, ddof=1) / np.sqrt(len(table))
@@ -491,10 +496,6 @@ class GuaranteePriceDisplay:
         ax.set(xscale="log", xlabel=f"condition number on {self.reference_rank} leading directions", ylabel="error")
         self.ax_, self.figure_ = ax, ax.figure
         return self
-
-def _are_classes(y: np.ndarray) -> bool:
-    "Whether the targets are labels of classes."
-    return type_of_target(y) in ("binary", "multiclass")
 
 # %% ../nbs/10_labels.ipynb #1ab00036
 class Stability(NamedTuple):
@@ -605,7 +606,7 @@ class StabilityDisplay:
         StabilityDisplay
         """
         X, y = X.tocsr() if is_sparse(X) else to_numpy(X), to_numpy(y)
-        kind = StratifiedShuffleSplit if _are_classes(y) else ShuffleSplit
+        kind = StratifiedShuffleSplit if type_of_target(y) in ("binary", "multiclass") else ShuffleSplit
         halves = [half for half, _ in kind(n_samples, train_size=0.5, random_state=random_state).split(X, y)]
         return cls({name: selection_stability(np.array([clone(selector).fit(X[half], y[half]).get_support()
                                                         for half in halves])) for name, selector in selectors.items()})

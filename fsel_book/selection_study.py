@@ -24,12 +24,12 @@ from sklearn.svm import LinearSVC
 # %% ../nbs/24_selection_study.ipynb #c6917b45
 from .arrays import Matrix
 from .baselines import RRQRSelector, information_gain
-from .certificates import Certificate, CertifiedSelector, Sampling, certify, _distortion, _target_rank
+from .certificates import Certificate, CertifiedSelector, Sampling, certify, _distortion, _feature_scores
 from .datasets import load_docstrings
 from .dual_set import DSFSelector
 from .experiments import (_EMBEDDED_SETS, _TEXT_SETS, Experiment, _error_percentages, mean_and_error,
                                    _unweighted_sampling)
-from .labels import selection_stability
+from .labels import WeightScores, selection_stability
 from .leverage import LeverageSelector
 from .loaders import load_dataset
 from .ridge import RLSClassifier
@@ -64,15 +64,8 @@ def _linear_svm() -> LinearSVC:
     "The machine of the study."
     return LinearSVC(C=1.0, dual="auto", random_state=0)
 
-def _machine_weights(A: Matrix, y: NDArray) -> NDArray:
-    "The size of each feature's weight in a linear machine; where there are several, the root of the sum of squares."
-    return np.linalg.norm(_linear_svm().fit(A, y).coef_, axis=0)
-
-def _f_scores(A: Matrix, y: NDArray) -> NDArray:
-    "The F statistic; 0 for a feature that is constant in the training part."
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore", UserWarning)
-        return np.nan_to_num(f_classif(A, y)[0])
+_machine_weights = WeightScores(_linear_svm())
+_f_scores = partial(_feature_scores, f_classif)  # 0 for a feature that is constant in the training part
 
 def _score_functions(A: Matrix, counts: Matrix | None, y: NDArray) -> dict[str, Callable[[], NDArray]]:
     "For each score its function; presence and chi-squared only mean something for counts."
@@ -80,7 +73,7 @@ def _score_functions(A: Matrix, counts: Matrix | None, y: NDArray) -> dict[str, 
         "F": partial(_f_scores, A, y), "weights": partial(_machine_weights, A, y)}
     if counts is not None:
         scores["information gain"] = partial(information_gain, counts, y)
-        scores["chi2"] = lambda: np.nan_to_num(chi2(counts, y)[0])
+        scores["chi2"] = partial(_feature_scores, chi2, counts, y)
     return scores
 
 def _select_by_l1(A: Matrix, y: NDArray, r: int) -> NDArray:
@@ -99,7 +92,7 @@ def _largest(scores: NDArray, r: int) -> NDArray:
 # %% ../nbs/24_selection_study.ipynb #7789c7a2
 def _select_in_space(selector: CertifiedSelector, space: RowSpace, r: int, y: NDArray) -> tuple[Sampling, Certificate]:
     "What `selector.fit` chooses and certifies, given the row space of the data."
-    part = space.truncate(_target_rank(selector.rank, space.numerical_rank, r, selector.spare_draws))
+    part = space.truncate(selector._rank(space.numerical_rank, r))
     sampling = selector._sample(part, r, y)
     return sampling, selector._certify(part, sampling, r)
 

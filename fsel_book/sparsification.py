@@ -618,6 +618,7 @@ class BSSSelector(_ScoreMixin, CertifiedSelector):
     rule : {"largest-norm", "best", "sampled"}
         Which of the feasible columns is taken at each step; see `bss`.
     %(score_func)s
+    %(score_rank)s
     %(eps)s
     %(rescale)s
     sketch_size : int or None

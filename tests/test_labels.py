@@ -70,11 +70,64 @@ def test_what_is_given_never_costs_additions(seeds):
             assert ratio(completion_promise(V, given, q)) <= ratio(bss_promise(l, q)) * (1 + 1e-3)
 
 
+def test_what_is_given_is_not_added_again():
+    V, given = orthonormal(200, 4, np.random.default_rng(0)), [3, 9]
+    sampling = complete(V, given, 8, scores=np.isin(np.arange(200), given))
+    assert sampling.n_selected == 10
+
+
 def test_good_features_count_as_draws():
     """Part 2: with BSS's own picks given, additions are saved."""
     V = orthonormal(400, 8, np.random.default_rng(0))
     given = bss(V, 24, "best").indices
     assert ratio(completion_promise(V, given, 8)) < ratio(bss_promise(8, 32))
+
+
+def completed_literally(V, given, q):
+    """Weights of all features and the barriers at the end, by the theorem, every column judged at every step."""
+    t, s = _best_start(np.linalg.eigvalsh(V[given].T @ V[given]).clip(0), len(given), q)
+    weights, fresh, delta_U, I = np.zeros(len(V)), np.ones(len(V), bool), (1 + s) / (1 - s), np.eye(V.shape[1])
+    weights[given], fresh[given] = t, False
+    L, U = _start_barriers(np.linalg.eigvalsh(V.T * weights @ V), s)
+    for _ in range(q):
+        A, at = V.T * weights @ V, lambda M: np.trace(np.linalg.inv(M))
+        P, R = np.linalg.inv(A - (L + 1) * I), np.linalg.inv((U + delta_U) * I - A)
+        lower = np.sum(V @ P @ P * V, axis=1) / (np.trace(P) - at(A - L * I)) - np.sum(V @ P * V, axis=1)
+        upper = np.sum(V @ R @ R * V, axis=1) / (at(U * I - A) - np.trace(R)) + np.sum(V @ R * V, axis=1)
+        i = np.argmax(np.where(fresh, lower - upper, -np.inf))
+        weights[i], fresh[i], L, U = 2 / (lower[i] + upper[i]), False, L + 1, U + delta_U
+    return weights, (L, U)
+
+
+@swept_seeds(10, 100)
+def test_the_picks_are_those_of_the_literal_version(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        l = int(rng.integers(2, 9))
+        V = orthonormal(120, l, rng)
+        given, q = rng.choice(120, int(rng.integers(1, 3 * l)), replace=False), int(rng.integers(1, 2 * l))
+        weights, (L, U) = completed_literally(V, given, q)
+        sampling = complete(V, given, q)
+        assert_array_equal(np.sort(sampling.indices), np.flatnonzero(weights))
+        factors = sampling.weights / weights[sampling.indices]
+        assert_allclose(factors, factors[0], rtol=1e-7)
+        spectrum = np.linalg.eigvalsh(V.T * weights @ V)
+        assert L < spectrum[0] and spectrum[-1] < U
+
+
+@swept_seeds(30, 300)
+def test_what_is_given_is_worth_what_the_corollary_says(seeds):
+    """Parts 2 and 3, for the ends that are shipped."""
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        l, q, s, g = int(rng.integers(2, 12)), int(rng.integers(1, 60)), rng.uniform(0.1, 0.9), rng.uniform(0.5, 80)
+        delta_U = (1 + s) / (1 - s)
+        low, high = _completion_ends(rng.uniform(g, delta_U * g, l), s, q)
+        assert low >= g + q - l / s - 1e-9 and high <= delta_U * (g + q + l / s) * (1 + 1e-12)
+        p, gamma = int(rng.integers(1, l)), rng.uniform(1.5, 50)
+        if s > p / (gamma * q):
+            held = np.append(np.zeros(l - p), gamma * q * rng.uniform(1, 3, p))
+            assert _completion_ends(held, s, q)[0] >= q - (l - p) / (s - p / (gamma * q)) - 1e-9
 
 
 @pytest.mark.parametrize("mu", [np.zeros(3), np.array([0.0, 1e-9, 5.0]), np.array([1e8, 1e8 + 1, 1e9])])
@@ -137,6 +190,7 @@ def test_what_is_given_must_be_features(given, message):
         (dict(given=[0], distortion=1.5), "distortion"),
         (dict(given=[0], rank=0), "rank"),
         (dict(given=["mean radius"]), "X has none"),
+        (dict(rank=29, distortion=1e-6, rescale=True), "distortion=1e-06 cannot be reached at rank 29"),
     ],
 )
 def test_what_is_asked_for_must_be_possible(parameters, message):
@@ -156,8 +210,10 @@ def test_given_as_names_indices_mask_or_selector():
     assert_array_equal(inside.given_, best.fit(standard, kind).get_support(indices=True))
     rfe = RFE(LinearSVC(), n_features_to_select=3)
     frozen = FrozenEstimator(clone(rfe).fit(standard, kind))
-    assert_array_equal(CompletionSelector(frozen, 4, rank=3).fit(standard).given_,
-                       CompletionSelector(rfe, 4, rank=3).fit(standard, kind).given_)
+    assert_array_equal(
+        CompletionSelector(frozen, 4, rank=3).fit(standard).given_,
+        CompletionSelector(rfe, 4, rank=3).fit(standard, kind).given_,
+    )
 
 
 @pytest.mark.parametrize("distortion", [0.3, 0.6, 0.9])
@@ -203,8 +259,10 @@ def test_weights_of_an_estimator_are_scores():
     rows = LogisticRegression().fit(standard, three).coef_
     assert_allclose(WeightScores(LogisticRegression())(standard, three), np.linalg.norm(rows, axis=0))
     weights = np.random.default_rng(0).uniform(0, 2, len(kind))
-    assert_allclose(WeightScores(Ridge())(standard, kind, sample_weight=weights),
-                    np.abs(Ridge().fit(standard, kind, sample_weight=weights).coef_))
+    assert_allclose(
+        WeightScores(Ridge())(standard, kind, sample_weight=weights),
+        np.abs(Ridge().fit(standard, kind, sample_weight=weights).coef_),
+    )
     with pytest.raises(ValueError, match="neither coef_ nor feature_importances_"):
         WeightScores(StandardScaler())(standard, kind)
 
@@ -219,6 +277,19 @@ def test_stability_is_that_of_the_definition():
     for wrong in (Z[0], Z[:1], Z.astype(int)):
         with pytest.raises(ValueError, match="masks must be"):
             selection_stability(wrong)
+
+
+def test_error_of_the_stability_is_that_of_the_theorem():
+    """The variance of Nogueira et al., term by term."""
+    Z = np.random.default_rng(1).random((9, 25)) < 0.4
+    m, d = Z.shape
+    p, k, value = Z.mean(axis=0), Z.sum() / m, selection_stability(Z).value
+    parts = []
+    for row in Z:
+        known = np.mean(row * p) - row.sum() * k / d**2
+        spread = 2 * k * row.sum() / d**2 - row.sum() / d - k / d + 1
+        parts.append((known + value / 2 * spread) / (k / d * (1 - k / d)))
+    assert_allclose(selection_stability(Z).error, np.sqrt(4 / m**2 * np.sum((parts - np.mean(parts)) ** 2)))
 
 
 def test_error_of_the_stability_is_about_its_standard_deviation():

@@ -387,9 +387,10 @@ class RRQRSelector(CertifiedSelector):
     ----------
     %(n_features_to_select)s
         "auto" is the rank: as many features as dimensions, for which the theorem holds already.
-    rank : int or None
-        The rank `l` to certify, at most `r`. None takes the numerical rank of `X` where `r` reaches it and otherwise
-        `r // 2`: then the certificate speaks of the leading rank-`l` part of `X`, and says so.
+    rank : int, "full" or None
+        The rank `l` to certify, at most `r`. None takes `r // 4`, but `min(10, r // 2)` if that is more, and at
+        most the numerical rank of `X`, which is "full"; below it the certificate speaks of the leading rank-`l` part of
+        `X`, and says so.
     strong : bool
         Exchange columns after pivoting until no coefficient exceeds `f`. False is plain pivoted QR.
     f : float
@@ -417,7 +418,8 @@ class RRQRSelector(CertifiedSelector):
 
     spare_draws = 0
 
-    def __init__(self, n_features_to_select: float | Literal["auto"] | None = None, *, rank: int | None = None,
+    def __init__(self, n_features_to_select: float | Literal["auto"] | None = None, *,
+                 rank: int | Literal["full"] | None = None,
                  strong: bool = True, f: float = 2.0) -> None:
         self.n_features_to_select = n_features_to_select
         self.rank = rank
@@ -571,7 +573,8 @@ class RandomSelector(CertifiedSelector):
 
     method = "random"
 
-    def __init__(self, n_features_to_select: float | Literal["auto"] | None = None, *, rank: int | None = None,
+    def __init__(self, n_features_to_select: float | Literal["auto"] | None = None, *,
+                 rank: int | Literal["full"] | None = None,
                  eps: float = 0.5, delta: float = 0.01, rescale: bool = False, random_state: Seed = None) -> None:
         self.n_features_to_select = n_features_to_select
         self.rank = rank
@@ -656,7 +659,7 @@ def information_gain(X: ArrayLike, y: ArrayLike) -> np.ndarray:
     return gain / X.shape[0]
 
 # %% ../nbs/09_baselines.ipynb #55dd06d7
-def certify_selector(selector: Any, X: ArrayLike, *, rank: int | None = None,
+def certify_selector(selector: Any, X: ArrayLike, *, rank: int | Literal["full"] | None = None,
                      method: str | None = None) -> Certificate:
     """The certificate, with weights one, of a fitted selector of scikit-learn or of anything else with `get_support`.
 
@@ -667,9 +670,9 @@ def certify_selector(selector: Any, X: ArrayLike, *, rank: int | None = None,
         `certificate_`, with its weights.
     X : array, array-like or sparse matrix, shape (n_samples, n_features)
         The data that the selector saw: what reaches it in a pipeline.
-    rank : int or None
-        The rank to certify. None takes the numerical rank of `X` where as many features were selected, and otherwise
-        half of the number of selected features.
+    rank : int, "full" or None
+        The rank to certify. None takes what a selector of this book would certify with as many features;
+        "full" is the numerical rank of `X`.
     method : str or None
         Names the selection in the title and picks its colour; None takes the name of the class.
 

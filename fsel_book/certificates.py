@@ -437,19 +437,22 @@ def _n_requested(n_features_to_select: Any, d: int) -> int | None:
                      f"from 1 to {d} (n_features = {d}), a fraction above 0 and at most 1, or 'auto'.")
 
 # %% ../nbs/04_certificates.ipynb #6658bb1f
-def _check_rank(rank: int | None, r: int | None, spare: int = 1) -> None:
+def _check_rank(rank: int | Literal["full"] | None, r: int | None, spare: int = 1, which: str = "") -> None:
     "Raise an error if `rank` cannot be certified with `r` draws (None: unknown yet), `spare` of them beyond the rank."
-    if rank is None: return
+    if rank is None or isinstance(rank, str) and rank == "full": return
     if not is_integer(rank) or rank < 1:
-        raise ValueError(f"rank={rank!r} is not possible: give None or an integer of at least 1.")
+        raise ValueError(f"rank={rank!r} is not possible: give an integer of at least 1, 'full' or None.")
     if r is not None and rank > (most := max(1, r - spare)):
-        raise ValueError(f"rank={rank} is not possible with n_features_to_select={r}: a selection of {r} "
+        raise ValueError(f"rank={rank}{which} is not possible with n_features_to_select={r}: a selection of {r} "
                          f"feature{'s' * (r > 1)} can be certified for ranks up to {most} only. Ask for more features, "
                          f"or for a rank of at most {most}.")
 
-def _target_rank(rank: int | None, numerical_rank: int, r: int | None, spare: int = 1) -> int:
+def _target_rank(rank: int | Literal["full"] | None, numerical_rank: int, r: int | None, spare: int = 1) -> int:
     "The rank to certify with `r` draws (None: as many as it takes)."
-    if rank is None: return numerical_rank if r is None or r >= numerical_rank + spare else max(1, r // 2)
+    if rank is None: return numerical_rank if r is None else min(max(1, min(10, r // 2), r // 4), numerical_rank)
+    if isinstance(rank, str):
+        _check_rank(numerical_rank, r, spare, " ('full')")
+        return numerical_rank
     if rank > numerical_rank:
         raise ValueError(f"rank={rank} is not possible: X has numerical rank {numerical_rank}.")
     return int(rank)
@@ -663,7 +666,7 @@ class CertifiedSelector(_SamplingTransformer):
     method = "selection"
     spare_draws = 1
     n_features_to_select: float | Literal["auto"] | None
-    rank: int | None
+    rank: int | Literal["full"] | None
     rescale: bool = False
 
     @_insert_docs
@@ -733,8 +736,6 @@ score_func : callable, array of shape (n_features,) or None
     Prefers features: of those that the theorem allows, the one of largest score times squared length in `V` is taken,
     and `rule` does not matter. A function is called as by `SelectKBest`, on the host, with `X` and `y` (with `X`
     alone where `fit` is not given `y`); it returns scores, not negative, or these and p-values; NaN counts as zero.""",
-    score_rank="""\
-    With it `rank=None` takes a quarter of `r`: the lower the rank, the more the scores decide.""",
     scores="""\
 scores_ : array, shape (n_features,)
     What `score_func` gave; only there with one.""")
@@ -782,7 +783,6 @@ def _feature_scores(score_func: ScoreFunc, X: Matrix, y: Any, **score_params: An
 class _ScoreMixin:
     "For selectors with the parameter `score_func`: `fit` takes what the score function takes beside `X` and `y`."
     score_func: ScoreFunc | None
-    rank: int | None
     __metadata_request__fit = {"sample_weight": None}
 
     @_insert_docs
@@ -809,11 +809,6 @@ class _ScoreMixin:
             finite numbers that are not negative, one for each feature. The message says what would be possible.
         """
         return self._choose(X, y, **score_params)  # type: ignore[attr-defined]
-
-    def _rank(self, numerical_rank: int, r: int | None) -> int:
-        if self.score_func is None or self.rank is not None or r is None:
-            return super()._rank(numerical_rank, r)  # type: ignore[misc]
-        return min(max(1, r // 4), numerical_rank)
 
     def _scores(self, X: Matrix, y: Any, score_params: dict[str, Any]) -> np.ndarray | None:
         "The scores, kept as `scores_`; None without a score function."

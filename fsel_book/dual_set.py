@@ -608,12 +608,12 @@ def _component_scores(space: RowSpace) -> Array:
 
 class _ComponentsMixin:
     "For selectors that serve the leading components: the space they keep, perhaps by sketches, and its certificate."
-    rank: int | None
+    rank: int | Literal["full"] | None
     method: str
     _promise: Any
 
     def _space(self, X: Matrix, r: int | None) -> RowSpace:
-        if self.rank is not None: return row_space(X, self.rank, exact=False)
+        if self.rank is not None and not isinstance(self.rank, str): return row_space(X, self.rank, exact=False)
         return super()._space(X, r)  # type: ignore[misc]
 
     def _certify(self, space: RowSpace, sampling: Sampling, r: int) -> Certificate:
@@ -648,15 +648,15 @@ class DSFSelector(_ScoreMixin, _ComponentsMixin, CertifiedSelector):
     %(n_features_to_select)s
         "auto" takes it from `eps` by the theorem. Where fewer different ones are drawn, the rest is filled up with
         features that bring the span closest; the promise still holds.
-    rank : int or None
-        The number `k` of leading components to serve, below `r`; 1 for a single draw. None takes the numerical rank
-        of `X` where `r` exceeds it and otherwise `r // 2`. With `rank` at most a tenth of the samples and of the
+    rank : int, "full" or None
+        The number `k` of leading components to serve, below `r`; 1 for a single draw. None takes `r // 4`, but
+        `min(10, r // 2)` if that is more, and at most the numerical rank of `X`, which is "full". With
+        `rank` at most a tenth of the samples and of the
         features, where both exceed 500, the components are found by sketches, approximately.
     rule : {"first", "best", "components", "target"}
         Which of the feasible features is taken at each step: the first one by length for its price, the one with the
         largest slack, or the one that brings the span of those chosen closest to the components, or to the targets `y`.
     %(score_func)s
-    %(score_rank)s
     %(eps_below)s
     %(rescale)s
     %(verbose)s
@@ -688,7 +688,8 @@ class DSFSelector(_ScoreMixin, _ComponentsMixin, CertifiedSelector):
 
     method = "DSF"
 
-    def __init__(self, n_features_to_select: float | Literal["auto"] | None = None, *, rank: int | None = None,
+    def __init__(self, n_features_to_select: float | Literal["auto"] | None = None, *,
+                 rank: int | Literal["full"] | None = None,
                  rule: str = "best", score_func: ScoreFunc | None = None, eps: float = 0.5, rescale: bool = False,
                  verbose: int = 0) -> None:
         self.n_features_to_select = n_features_to_select
@@ -736,7 +737,7 @@ class RSFSelector(_ComponentsMixin, CertifiedSelector):
     %(n_features_to_select)s
         "auto" takes it from `eps` and `delta` by the theorem. Draws are with replacement: fewer different
         features come out, and `certificate_.n_selected` says how many.
-    rank : int or None
+    rank : int, "full" or None
         The number `k` of leading components to serve, below `r`; as for `DSFSelector`.
     %(eps_below)s
     %(delta)s
@@ -769,7 +770,8 @@ class RSFSelector(_ComponentsMixin, CertifiedSelector):
 
     method = "RSF"
 
-    def __init__(self, n_features_to_select: float | Literal["auto"] | None = None, *, rank: int | None = None,
+    def __init__(self, n_features_to_select: float | Literal["auto"] | None = None, *,
+                 rank: int | Literal["full"] | None = None,
                  eps: float = 0.5, delta: float = 0.01, rescale: bool = False, random_state: Seed = None) -> None:
         self.n_features_to_select = n_features_to_select
         self.rank = rank

@@ -273,9 +273,9 @@ class CompletionSelector(_SamplingTransformer):
         selector of scikit-learn, a copy of which is fitted to `X` and `y`.
     n_features_to_add : int or "auto"
         How many to add. "auto" looks for the fewest that reach `distortion`: none, if what is given does.
-    rank : int or None
-        The rank `l` to certify. None takes the numerical rank of `X` where the features that come out are more, and
-        otherwise half of their number; with "auto" those given count, or half of all features if there are none.
+    rank : int, "full" or None
+        The rank `l` to certify. None takes what the other selectors take for the number of features that come out;
+        "full" is the numerical rank of `X`. With "auto" those given count, or half of all features if there are none.
     distortion : float
         For "auto": the largest distortion of what `transform` returns, between 0 and 1.
     %(score_func)s
@@ -309,7 +309,8 @@ class CompletionSelector(_SamplingTransformer):
     """
 
     def __init__(self, given: Any = None, n_features_to_add: int | Literal["auto"] = "auto", *,
-                 rank: int | None = None, distortion: float = 0.8, score_func: ScoreFunc | None = None,
+                 rank: int | Literal["full"] | None = None, distortion: float = 0.8,
+                 score_func: ScoreFunc | None = None,
                  rescale: bool = False) -> None:
         self.given = given
         self.n_features_to_add = n_features_to_add

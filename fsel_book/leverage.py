@@ -210,7 +210,8 @@ class LeverageSelector(CertifiedSelector):
     (30, True)
     """
 
-    def __init__(self, n_features_to_select: float | Literal["auto"] | None = None, *, rank: int | None = None,
+    def __init__(self, n_features_to_select: float | Literal["auto"] | None = None, *,
+                 rank: int | Literal["full"] | None = None,
                  eps: float = 0.5, delta: float = 0.01, sampling: bool = True, rescale: bool = False,
                  random_state: Seed = None) -> None:
         self.n_features_to_select = n_features_to_select

@@ -302,8 +302,8 @@ def _kept_interval(certificate: Certificate, rescale: bool) -> tuple[float, floa
     "The ends of the sandwich, with weights or without, from a certificate for the full rank; a lost direction makes 0."
     if certificate.numerical_rank is None or certificate.rank < certificate.numerical_rank:
         raise ValueError(f"The certificate is for rank {certificate.rank} of {certificate.numerical_rank or 'more'}: "
-                         f"what the selection does to the rest of the kernel is not known. Certify the full rank, "
-                         f"which takes more features than that.")
+                         f"what the selection does to the rest of the kernel is not known. Pass rank='full' to the "
+                         f"selector, and ask for more features than that.")
     low, high = certificate.interval if rescale else certificate.eigenvalues_unscaled[[0, -1]]
     return (low if low > 1e-14 * high else 0.0), high
 
@@ -344,7 +344,7 @@ def risk_bound(certificate: Certificate, K: Matrix, z: ArrayLike, sigma: float, 
     >>> import numpy as np
     >>> from fsel_book import BSSSelector, ridge_risk
     >>> X = np.random.default_rng(0).standard_normal((10, 400))
-    >>> certificate = BSSSelector(100).fit(X).certificate_
+    >>> certificate = BSSSelector(100, rank="full").fit(X).certificate_
     >>> bound = certificate.risk_bound(X @ X.T, X[:, 0], sigma=1.0, alpha=100.0, rescale=True)
     >>> bool(bound.risk >= ridge_risk(X @ X.T, X[:, 0], 1.0, 100.0).risk)
     True
@@ -432,7 +432,7 @@ def prediction_bound(certificate: Certificate, X: Matrix, y: ArrayLike, alpha: f
     >>> from fsel_book import LeverageSelector, prediction_bound
     >>> rng = np.random.default_rng(0)
     >>> X, y = rng.standard_normal((10, 400)), np.repeat([-1.0, 1.0], 5)
-    >>> certificate = LeverageSelector(200, sampling=False).fit(X).certificate_
+    >>> certificate = LeverageSelector(200, rank="full", sampling=False).fit(X).certificate_
     >>> bound = prediction_bound(certificate, X, y, 1.0, rng.standard_normal((3, 400)))
     >>> bool(np.all(bound.outside > bound.inside))
     True

@@ -618,7 +618,6 @@ class BSSSelector(_ScoreMixin, CertifiedSelector):
     rule : {"largest-norm", "best", "sampled"}
         Which of the feasible columns is taken at each step; see `bss`.
     %(score_func)s
-    %(score_rank)s
     %(eps)s
     %(rescale)s
     sketch_size : int or None
@@ -654,7 +653,8 @@ class BSSSelector(_ScoreMixin, CertifiedSelector):
 
     method = "BSS"
 
-    def __init__(self, n_features_to_select: float | Literal["auto"] | None = None, *, rank: int | None = None,
+    def __init__(self, n_features_to_select: float | Literal["auto"] | None = None, *,
+                 rank: int | Literal["full"] | None = None,
                  rule: Literal["largest-norm", "best", "sampled"] = "largest-norm",
                  score_func: ScoreFunc | None = None, eps: float = 0.5,
                  rescale: bool = False, sketch_size: int | None = None, random_state: Seed = None,

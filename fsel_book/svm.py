@@ -544,7 +544,7 @@ def margin_report(X: ArrayLike, y: ArrayLike, sampling: Sampling, rescale: bool 
     >>> from sklearn.datasets import load_iris
     >>> from fsel_book import LeverageSelector, margin_report
     >>> X, y = load_iris(return_X_y=True)
-    >>> margin_report(X[:100], y[:100], LeverageSelector(4, random_state=0).fit(X[:100]).sampling_).holds
+    >>> margin_report(X[:100], y[:100], LeverageSelector(4, rank=3, random_state=0).fit(X[:100]).sampling_).holds
     True
     """
     X, scale = _at_unit_scale(as_float64(check_matrix(X)))

@@ -107,6 +107,8 @@ def test_more_rows_than_columns_with_full_column_rank(case):
     tall = table(60, 30)
     with refused("rank=30 is not possible with n_features_to_select=30", "at most 29"):
         case.make(30, rank=30).fit(tall)
+    with refused("rank=30 ('full') is not possible with n_features_to_select=30", "at most 29"):
+        case.make(30, rank="full").fit(tall)
     default = case.make().fit(tall).certificate_
     assert (default.rank, default.numerical_rank) == (7, 30)
     assert "rank 7 of 30" in str(default)
@@ -117,7 +119,7 @@ def test_more_rows_than_columns_with_full_column_rank(case):
 def test_all_of_more_rows_than_columns(case):
     """Methods that need no more draws than the rank take every feature, and lose nothing."""
     tall = table(60, 30)
-    certificate = case.make(30).fit(tall).certificate_
+    certificate = case.make(30, rank="full").fit(tall).certificate_
     assert certificate.rank == certificate.n_selected == 30
     assert certificate.eps < 1e-9
     assert case.make().fit(tall).certificate_.rank == 7

@@ -140,7 +140,7 @@ def margins(X):
 
 
 def certificate_of(X):
-    return LeverageSelector(20, sampling=False).fit(X).certificate_
+    return LeverageSelector(20, rank="full", sampling=False).fit(X).certificate_
 
 
 def bound(X):

@@ -495,7 +495,7 @@ def test_certificates_of_selections_keep_their_word(X, selector, rescale):
 
 def test_alpha_over_the_scale_is_the_bound_for_features_at_that_scale():
     X = REAL["wide"]
-    fitted = BSSSelector(60, rescale=True).fit(X)
+    fitted = BSSSelector(60, rank="full", rescale=True).fit(X)
     C, scale = fitted.transform(X), fitted.certificate_.scale
     K, z, alpha = X @ X.T, X[:, 0], 0.1
     kept = literal_risk(scale * C @ C.T, z, 0.5, alpha)
@@ -725,7 +725,7 @@ def test_weights_do_harm_outside_the_span():
 def test_prediction_bound_takes_arrays_of_any_library(dense_library):
     X, Q = table(10, 40), table(3, 40, 1)
     y = np.repeat([-1.0, 1.0], 5)
-    certificate = LeverageSelector(20, sampling=False).fit(X).certificate_
+    certificate = LeverageSelector(20, rank="full", sampling=False).fit(X).certificate_
     ours = prediction_bound(certificate, *map(dense_library.make, (X, y)), 1.0, dense_library.make(Q))
     expected = prediction_bound(certificate, X, y, 1.0, Q)
     assert_allclose(ours.total, expected.total, rtol=1e-9)
@@ -1084,7 +1084,7 @@ def test_copies(keywords):
 
 
 def test_certificates_keep_their_method_when_pickled():
-    certificate = pickle.loads(pickle.dumps(BSSSelector(50).fit(WIDE).certificate_))
+    certificate = pickle.loads(pickle.dumps(BSSSelector(50, rank="full").fit(WIDE).certificate_))
     assert certificate.risk_bound(WIDE @ WIDE.T, WIDE[:, 0], 1.0, 1.0).risk > 0
 
 
@@ -1262,12 +1262,12 @@ def test_rounding_of_a_kernel_is_forgiven():
 
 def test_a_certificate_of_smaller_rank():
     part = promised(0.5, 1.0, 5, numerical_rank=12)
-    with refused("certificate is for rank 5 of 12", "Certify the full rank"):
+    with refused("certificate is for rank 5 of 12", "Pass rank='full'"):
         part.risk_bound(K12, Z12, 1.0, 1.0)
-    with refused("certificate is for rank 5 of 12", "Certify the full rank"):
+    with refused("certificate is for rank 5 of 12", "Pass rank='full'"):
         prediction_bound(part, WIDE, np.ones(25), 1.0, WIDE)
     sketched = replace(promised(0.5, 1.0, 5), numerical_rank=None)  # how many directions there are more is not known
-    with refused("certificate is for rank 5 of more", "Certify the full rank"):
+    with refused("certificate is for rank 5 of more", "Pass rank='full'"):
         sketched.risk_bound(K12, Z12, 1.0, 1.0)
 
 

@@ -4,6 +4,7 @@ import copy
 import gc
 import pickle
 import weakref
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -48,7 +49,7 @@ NAMES = [f"word{j}" for j in range(50)]
 FRAME = pd.DataFrame(X, columns=NAMES)
 y = (X[:, 3] + X[:, 17] - X[:, 40] > 0).astype(int)
 
-SETTINGS = [(25, {}), (15, {"rank": 6, "rescale": True})]
+SETTINGS = [(25, {"rank": "full"}), (15, {"rank": 6, "rescale": True})]
 SELECTORS = {f"{name}, {r}": case.make(r, **keywords) for name, case in CASES.items() for r, keywords in SETTINGS}
 each_selector = pytest.mark.parametrize("selector", SELECTORS.values(), ids=SELECTORS)
 
@@ -99,7 +100,7 @@ def test_certificate_is_that_of_the_functions(case):
 
 
 def test_certificate_numbers_follow_from_its_interval():
-    certificate = BSSSelector(25).fit(X).certificate_
+    certificate = BSSSelector(25, rank="full").fit(X).certificate_
     low, high = certificate.interval
     assert certificate.eps == pytest.approx(max(1 - low, high - 1))
     assert certificate.kappa == pytest.approx(high / low)
@@ -110,7 +111,7 @@ def test_certificate_numbers_follow_from_its_interval():
         == pytest.approx((certificate.kappa - 1) / (certificate.kappa + 1))
     )
     V = right_singular_vectors(X)
-    selected = V[BSSSelector(25).fit(X).selected_]
+    selected = V[BSSSelector(25, rank="full").fit(X).selected_]
     assert_allclose(certificate.eigenvalues_unscaled, np.linalg.eigvalsh(selected.T @ selected), rtol=1e-8, atol=1e-12)
 
 
@@ -196,7 +197,7 @@ def test_same_selection_with_one_thread_and_with_two(selector, data):
     """Large enough for BLAS to share the work."""
     assert any(pool["user_api"] == "blas" for pool in threadpool_info())
     X = LARGE[data]()
-    larger = clone(selector).set_params(n_features_to_select=15 if selector.rank else 170)
+    larger = clone(selector).set_params(n_features_to_select=170 if selector.rank == "full" else 15)
     with threadpool_limits(1, user_api="blas"):
         one = clone(larger).fit(X)
     with threadpool_limits(2, user_api="blas"):
@@ -373,9 +374,10 @@ def test_selectors_ignore_y(selector, fitted):
 
 @cases(random=True)
 def test_random_state_objects(case):
-    by_number, state = case.make(25, random_state=9).fit(X), np.random.RandomState(9)
-    assert_array_equal(case.make(25, random_state=state).fit(X).selected_, by_number.selected_)
-    assert not np.array_equal(case.make(25, random_state=state).fit(X).selected_, by_number.selected_)
+    whole, state = partial(case.make, 25, rank="full"), np.random.RandomState(9)
+    by_number = whole(random_state=9).fit(X)
+    assert_array_equal(whole(random_state=state).fit(X).selected_, by_number.selected_)
+    assert not np.array_equal(whole(random_state=state).fit(X).selected_, by_number.selected_)
 
 
 @cases(random=True)

@@ -631,7 +631,7 @@ def test_as_many_mixtures_as_the_rank_keep_the_promise(kind):
     X = MIXED[kind]()
     rank = row_space(X).shape[1]
     for size in (rank, 2 * rank):
-        certificate = BSSSelector(rank + 9, sketch_size=size, random_state=0).fit(X).certificate_
+        certificate = BSSSelector(rank + 9, rank="full", sketch_size=size, random_state=0).fit(X).certificate_
         promise = bss_promise(rank, rank + 9)
         assert certificate.promise == promise and certificate.holds
         assert promise.lower < certificate.interval[0] and certificate.interval[1] < promise.upper
@@ -642,7 +642,7 @@ def test_as_many_mixtures_as_the_rank_keep_the_promise(kind):
 def test_fewer_mixtures_keep_what_they_saw_and_are_certified_on_the_whole(kind, size):
     X = MIXED[kind]()
     space = row_space(X)
-    selector = BSSSelector(space.shape[1] + 5, sketch_size=size, random_state=0).fit(X)
+    selector = BSSSelector(space.shape[1] + 5, rank="full", sketch_size=size, random_state=0).fit(X)
     seen, certificate = _sketched_row_space(space, size, random_state=0), selector.certificate_
     assert seen.shape[1] == size and certificate.rank == space.shape[1]
     assert holds(np.asarray(seen.basis()), selector.sampling_, size, selector.n_draws_)
@@ -655,8 +655,8 @@ def test_fewer_mixtures_keep_what_they_saw_and_are_certified_on_the_whole(kind, 
 def test_fewer_mixtures_than_the_rank_may_lose_a_direction():
     X = np.zeros((6, 101))  # five directions that twenty features share, one that a single feature holds
     X[:5, :100], X[5, 100] = np.kron(np.eye(5), np.ones(20)), 1e-3
-    lost = BSSSelector(12, sketch_size=5, random_state=0).fit(X).certificate_
-    kept = BSSSelector(12, sketch_size=6, random_state=0).fit(X).certificate_
+    lost = BSSSelector(12, rank="full", sketch_size=5, random_state=0).fit(X).certificate_
+    kept = BSSSelector(12, rank="full", sketch_size=6, random_state=0).fit(X).certificate_
     assert lost.rank == kept.rank == 6
     assert lost.interval[0] < 1e-12 and kept.interval[0] >= bss_promise(6, 12).lower
 
@@ -665,7 +665,7 @@ def test_mixtures_that_rounding_has_cost_a_direction_are_not_used():
     X = table() * np.logspace(0, -14, 30)[:, None]
     space = row_space(X)
     assert space.shape[1] == 30 and _sketched_row_space(space, 60, random_state=0) is space
-    assert BSSSelector(45, sketch_size=60, random_state=0).fit(X).certificate_.holds
+    assert BSSSelector(45, rank="full", sketch_size=60, random_state=0).fit(X).certificate_.holds
 
 
 def test_a_target_rank_has_no_promise_from_mixtures():

@@ -918,7 +918,7 @@ def test_margin_between_support_vectors_is_certified():
     """The certificate is of the support vectors, and so is the margin, which is that of all samples before."""
     for seed in range(10):
         X, signs = two_clouds(40, 30, np.random.default_rng(seed), apart=0.5)
-        inner = BSSSelector(28) if seed % 2 else LeverageSelector(28, random_state=seed)
+        inner = BSSSelector(28, rank="full") if seed % 2 else LeverageSelector(28, rank="full", random_state=seed)
         selector = SupportVectorSelector(inner, SVC(kernel="linear", C=1e6)).fit(X, signs)
         kept = selector.support_samples_
         assert len(kept) < 40

@@ -52,7 +52,10 @@ def test_the_path_has_the_value_of_the_simplex_method_and_ends_at_a_vertex(kind,
     for seed in range(5):
         X, signs = problem(kind, seed)
         rng = np.random.default_rng(seed)
-        for penalties in (np.ones(X.shape[1]), np.where(rng.random(X.shape[1]) < 0.2, 0, rng.uniform(0.1, 1, X.shape[1]))):
+        for penalties in (
+            np.ones(X.shape[1]),
+            np.where(rng.random(X.shape[1]) < 0.2, 0, rng.uniform(0.1, 1, X.shape[1])),
+        ):
             w, b, value, gap = _l1_program(X, signs, penalties, C)
             expected = _by_simplex(signs[:, None] * X, signs, penalties, C)[2]
             assert gap < 1e-8 and value == pytest.approx(expected, rel=1e-7, abs=1e-9)
@@ -200,7 +203,9 @@ def test_the_solver_is_chosen_by_the_entries_not_by_the_storage(monkeypatch):
         chosen.clear()
 
 
-@pytest.mark.parametrize("name", ["alon", "golub", "prostate", "arcene_train", "ionosphere", "hill_valley", "dexter_train"])
+@pytest.mark.parametrize(
+    "name", ["alon", "golub", "prostate", "arcene_train", "ionosphere", "hill_valley", "dexter_train"]
+)
 @pytest.mark.parametrize("C", [0.01, 1.0])
 def test_the_objective_of_the_simplex_method_on_real_data(name, C):
     """And no more features: the value to 1e-9, though the task of both is to find a vertex, not the same one."""
@@ -227,7 +232,7 @@ def test_a_fit_that_takes_long_says_so_before_it_starts(monkeypatch):
     monkeypatch.setattr(svm, "_expected_seconds", lambda X: 6.0)
     X, signs = gaussian(20, 5)
     classes = np.arange(20) % 4
-    with pytest.warns(UserWarning, match="LPSVMClassifier will take about 24 seconds for X of shape .20, 5.. Choose feat"):
+    with pytest.warns(UserWarning, match="LPSVMClassifier will take about 24 seconds for X of shape .20, 5.. Ch"):
         LPSVMClassifier().fit(X, classes)  # four machines
     with pytest.warns(UserWarning, match="SCADSVMClassifier will take about 24 seconds"):
         SCADSVMClassifier().fit(X, signs)  # four programs

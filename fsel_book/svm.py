@@ -752,8 +752,8 @@ class LPSVMClassifier(_SparseMachine):
 
     Minimises `|w|_1 + C sum_i max(0, 1 - y_i (x_i'w + b))`. Most weights are zero; `SelectFromModel` keeps the others.
     For dense and sparse data and arrays of any library; the program is solved on the host, along its central path, and by
-    HiGHS where few entries of `X` are not zero. Where several machines are optimal it is a vertex: no other optimum
-    uses only its features.
+    HiGHS where few entries of `X` are not zero. Where several machines are optimal it is a vertex: not a mixture of
+    two others.
 
     Parameters
     ----------

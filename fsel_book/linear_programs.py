@@ -14,7 +14,8 @@ from scipy.optimize import linprog
 from .arrays import Matrix, _blas_threads_for, _largest_entry, is_sparse
 
 # %% ../nbs/D_linear_programs.ipynb #d0d50005
-def _by_simplex(Z: Matrix, signs: np.ndarray, penalties: np.ndarray, C: float) -> tuple[np.ndarray, float, float, float]:
+def _by_simplex(Z: Matrix, signs: np.ndarray, penalties: np.ndarray,
+                C: float) -> tuple[np.ndarray, float, float, float]:
     "`w`, `b`, the objective and its relative duality gap, by HiGHS."
     n, d = Z.shape
     Z = sp.csr_array(Z)
@@ -253,7 +254,7 @@ def _by_central_path(Z: np.ndarray, signs: np.ndarray, penalties: np.ndarray,
         if not np.isfinite(path.gap()): return None
         part, v, a = _vertex(path)
         value = penalties[J] @ np.abs(part) + C * np.maximum(0, 1 - path.Z @ part - path.U @ v).sum()
-        gap = float(value - a.sum() / max(1.0, strain(a).max())) / value
+        gap = float(1 - a.sum() / max(1.0, strain(a).max()) / value)
         if gap < 1e-9:
             w, of_U = np.zeros(Z.shape[1]), np.zeros(U.shape[1])
             w[J], of_U[basis] = part, v
@@ -277,7 +278,8 @@ def _l1_program(X: Matrix, signs: np.ndarray, penalties: np.ndarray,
     n, few = len(signs), _few_entries(X)
     size = _largest_entry(X) or 1.0
     # HiGHS takes entries below 1e-9 for zero: the program in w * size
-    Z = sp.diags_array(signs / size) @ sp.csr_array(X) if few else signs[:, None] * (X.toarray() if is_sparse(X) else X) / size
+    if few: Z = sp.diags_array(signs / size) @ sp.csr_array(X)
+    else: Z = signs[:, None] * (X.toarray() if is_sparse(X) else X) / size
     slack = C * size
     penalties = np.minimum(penalties, 2 * n * slack)  # at a price of more than n slacks a weight is 0 anyway
     dearest = penalties.max() or slack

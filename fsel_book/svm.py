@@ -704,9 +704,9 @@ class _SparseMachine(ClassifierMixin, BaseEstimator, ABC):
         A = as_float64(X.tocsr() if is_sparse(X) else to_numpy(X))
         seconds = _expected_seconds(A) * signs.shape[1] * self._usual_programs
         if seconds > 20:
-            warnings.warn(f"{type(self).__name__} will take about {seconds:.0f} seconds for X of shape {A.shape}. Choose "
-                          "features first, for instance by BSSSelector, or fit a part of the samples.", UserWarning,
-                          stacklevel=2)
+            warnings.warn(f"{type(self).__name__} will take about {seconds:.0f} seconds for X of shape {A.shape}. "
+                          "Choose features first, for instance by BSSSelector, or fit a part of the samples.",
+                          UserWarning, stacklevel=2)
         w, b, gaps, objectives = zip(*[self._solve(A, side) for side in signs.T])
         self.coef_, self.intercept_ = (from_numpy(np.array(part, dtype=result_dtype(X)), X) for part in (w, b))
         self.dual_gap_, self.objectives_ = max(gaps), max(objectives, key=len)
@@ -751,9 +751,9 @@ class LPSVMClassifier(_SparseMachine):
     """The linear support vector machine with absolute weights in place of their squares: a linear program.
 
     Minimises `|w|_1 + C sum_i max(0, 1 - y_i (x_i'w + b))`. Most weights are zero; `SelectFromModel` keeps the others.
-    For dense and sparse data and arrays of any library; the program is solved on the host, along its central path, and by
-    HiGHS where few entries of `X` are not zero. Where several machines are optimal it is a vertex: not a mixture of
-    two others.
+    For dense and sparse data and arrays of any library; the program is solved on the host, along its central path, and
+    by HiGHS where few entries of `X` are not zero. Where several machines are optimal it is a vertex: not a mixture
+    of two others.
 
     Parameters
     ----------

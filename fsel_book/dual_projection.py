@@ -178,8 +178,9 @@ class _DualProjectionModel(BaseEstimator, ABC):
         seconds = _seconds_of_projection(X, Y.shape[1], self.n_projections, self.solver, self.max_iter)
         if seconds > 20:
             warnings.warn(f"{type(self).__name__} will take about {seconds:.0f} seconds for X of shape "
-                          f"{tuple(X.shape)}. Choose features first, for instance by BSSSelector, or fit a part of the samples; solvers "
-                          "other than 'accelerate' take less with fewer n_projections.", UserWarning, stacklevel=3)
+                          f"{tuple(X.shape)}. Choose features first, for instance by BSSSelector, or fit a part of "
+                          "the samples; solvers other than 'accelerate' take less with fewer n_projections.",
+                          UserWarning, stacklevel=3)
         problems = [_Problem(X, y, lam, loss, self.fit_intercept) for y in Y.T]
         starts = [None] * len(problems) if previous is None or previous.shape != Y.T.shape else previous
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))

@@ -1569,5 +1569,5 @@ def test_a_fit_that_takes_long_says_so_before_it_starts(monkeypatch):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             model.fit(X, np.arange(30) % 2)
-    with pytest.warns(UserWarning, match="DualProjectionClassifier will take about 45 seconds for X of shape .30, 5.. Ch"):
+    with pytest.warns(UserWarning, match="DualProjectionClassifier will take about 45 seconds for X of shape .30, 5.."):
         DualProjectionClassifier(random_state=0).fit(X, np.arange(30) % 3)

@@ -401,7 +401,7 @@ def _solve_on_growing_span(problem: _Problem, surrogate: _Surrogate,
     history: list[float] = []
     values: list[float] = []
     for u, f in starts: basis.add(problem.balanced(u), problem.balanced(f))
-    c, b = problem.on(basis.F, accuracy=1e-2)
+    c, b = problem.on(basis.F, accuracy=1e-6)
     best, most = basis.V @ c, min(80, 2 * _affordable_size(X))
     for _ in range(max_iter):
         u, f, size = basis.V @ c, basis.F @ c, float(np.linalg.norm(c))

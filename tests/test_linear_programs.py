@@ -170,6 +170,8 @@ def test_inverse_of_a_nearly_singular_matrix():
     M, v = A @ A.T, rng.standard_normal((20, 2))
     assert_allclose(M @ _refined_inverse(M.copy())(M @ v), M @ v, rtol=1e-6)
     assert_allclose(_refined_inverse(np.eye(3) * 4)(np.ones(3)), 0.25)
+    B = np.array([[1.0, 1.0], [1.0, 1.0 + 1e-10]])  # here 1e-13 on the diagonal is a thousandth of the least eigenvalue
+    assert_allclose(_refined_inverse(B.copy())(np.array([0.0, 1e-10])), [-1.0, 1.0], rtol=1e-4)
 
 
 def test_longest_step():

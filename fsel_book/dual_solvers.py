@@ -6,6 +6,7 @@ __all__ = []
 # %% ../nbs/C_dual_solvers.ipynb #c0d50003
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -42,8 +43,8 @@ def _newton_solution(A: np.ndarray, y: np.ndarray, lam: float, loss: Loss, offse
     start : ndarray, optional
         Where to start: `z`, with `b` appended if there is one.
     accuracy : float
-        Stop when the squared length of a step, in the norm of the Hessian, is this share of the first one's; 0 goes on
-        to rounding.
+        Stop when the squared length of a step, in the norm of the Hessian, is this share of the first one's, or when
+        the value fell as a quadratic's would to a tenth of this share; 0 goes on to rounding.
     max_iter : int
 
     Returns
@@ -75,15 +76,10 @@ def _newton_solution(A: np.ndarray, y: np.ndarray, lam: float, loss: Loss, offse
             new = penalty @ (c + t * step)**2 / 2 + loss.value(y, f + t * move).sum()
             if new <= value - 1e-4 * t * decrement or fine or t < 1e-14: break
             t /= 2
+        surprise = abs(value - new - decrement / 2)  # 0 for a quadratic, whose minimum one whole step reaches
         c, f, value = c + t * step, f + t * move, new
+        if t == 1 and surprise < accuracy / 10 * decrement: break
     return (c[:-1], float(c[-1])) if intercept else (c, 0.0)
-
-# %% ../nbs/C_dual_solvers.ipynb #12023b06
-def _transposed_times(X: Matrix, V: np.ndarray) -> Array:
-    "`X'V` for a host matrix `V` of few columns, in the library of `X`."
-    if not isinstance(X, np.ndarray) and not is_sparse(X): return X.T @ from_numpy(V, X)
-    # A product with one vector runs at the speed of memory, one with a thin matrix does not.
-    return np.stack([X.T @ v for v in V.T], axis=1)
 
 # %% ../nbs/C_dual_solvers.ipynb #c7c31ce7
 def _euclidean_norm(v: Matrix) -> float:
@@ -175,7 +171,8 @@ class _Objective:
         "The `b` that is best for `f = X w`."
         if not self.intercept: return 0.0
         reach = self.reach(f)
-        return float(brentq(lambda b: self.dual(f + b).sum(), -reach, reach, xtol=1e-15 * reach))
+        if not np.isfinite(reach): return 0.0  # the iterates have diverged
+        return float(brentq(lambda b: self.dual(f + b).sum(), -reach, reach, xtol=1e-15 * reach, maxiter=52**2))
 
     def balanced(self, v: np.ndarray) -> np.ndarray:
         """`v` less its mean where there is an intercept.
@@ -189,9 +186,18 @@ class _Objective:
         v = self.balanced(v)
         return v, self.balanced(self.images(v)[1])
 
+    @cached_property
+    def transposed(self) -> Matrix:
+        "`X'`, which takes a while to make of a sparse matrix."
+        return self.X.T
+
+    def mixture(self, u: np.ndarray) -> Array:
+        "`X'u`, in the library of `X`."
+        return self.transposed @ from_numpy(u, self.X)
+
     def images(self, u: np.ndarray) -> tuple[Array, np.ndarray]:
         "`w = X'u`, and `X w` on the host."
-        w = _transposed_times(self.X, u[:, None])[:, 0]
+        w = self.mixture(u)
         return w, to_numpy(self.X @ w)
 
 # %% ../nbs/C_dual_solvers.ipynb #3f6ae0d9
@@ -220,7 +226,7 @@ class _Problem(_Objective):
         w, f = self.images(u)
         b = self.best_intercept(f)
         v, size = self.lam * u + self.dual(f + b), _euclidean_norm(w)
-        gradient = _euclidean_norm(_transposed_times(self.X, v[:, None]))
+        gradient = _euclidean_norm(self.mixture(v))
         if self.is_zero(u, f, gradient, v): gradient = 0.0
         return _Solution(u, w, b, f, self.value(f + b, size), gradient, self.residual(u, f + b, size, gradient))
 
@@ -312,7 +318,7 @@ def _make_surrogate(X: Matrix, Omega: Matrix, Y: np.ndarray, sums: np.ndarray | 
 
 def _mixed_samples(X: Matrix, Omega: Matrix) -> Matrix:
     "`X'Omega`, in the library of `X` or sparse."
-    if is_sparse(X): return X.T @ Omega
+    if is_sparse(X): return X.T @ (Omega.toarray() if is_sparse(Omega) and Omega.shape[1] <= 16 else Omega)
     if is_sparse(Omega) and isinstance(X, np.ndarray): return (Omega.T.tocsr() @ X).T
     return X.T @ from_numpy(Omega.toarray() if is_sparse(Omega) else Omega, X)
 
@@ -329,7 +335,7 @@ def _random_mixtures(X: Matrix, m: int, kind: str, rng: np.random.Generator) -> 
 
 def _kernel_row_sums(X: Matrix) -> np.ndarray:
     "`K` times the vector of ones."
-    return to_numpy(X @ _transposed_times(X, np.ones((X.shape[0], 1)))[:, 0])
+    return to_numpy(X @ (X.T @ from_numpy(np.ones(X.shape[0]), X)))
 
 def _grow_surrogate(X: Matrix, ridge: float, kind: str, rng: np.random.Generator,
                     sums: np.ndarray | None = None) -> _Surrogate:
@@ -353,17 +359,20 @@ class _ConjugateBasis:
     def clear(self, n: int) -> None:
         "Forget all directions."
         self.V, self.F = np.empty((n, 0)), np.empty((n, 0))
+        self.lengths = np.empty((2, 0))  # of their columns
 
     def add(self, v: np.ndarray, q: np.ndarray) -> None:
         "Add `v`, with `q = K v`, as far as it is new."
         old = v @ q
         for _ in range(2):
             # V'q = F'v but for rounding; take the product of the shorter vectors.
-            by_v, by_q = (np.linalg.norm(A, axis=0) * np.linalg.norm(a) for A, a in ((self.F, v), (self.V, q)))
+            by_q, by_v = self.lengths * [[np.linalg.norm(q)], [np.linalg.norm(v)]]
             h = np.where(by_q < by_v, self.V.T @ q, self.F.T @ v)
             v, q = v - self.V @ h, q - self.F @ h
         if not v @ q > 1e-16 * abs(old): return
-        self.V, self.F = (np.column_stack([A, a / np.sqrt(v @ q)]) for A, a in ((self.V, v), (self.F, q)))
+        v, q = v / np.sqrt(v @ q), q / np.sqrt(v @ q)
+        self.V, self.F = np.column_stack([self.V, v]), np.column_stack([self.F, q])
+        self.lengths = np.column_stack([self.lengths, [np.linalg.norm(v), np.linalg.norm(q)]])
 
     def restart(self, u: np.ndarray, f: np.ndarray, last: int) -> None:
         "Keep `u` and the last few directions."
@@ -399,7 +408,7 @@ def _solve_on_growing_span(problem: _Problem, surrogate: _Surrogate,
         r, v = _sketched_newton_step(problem, surrogate, u, f + b)
         residual = problem.residual(u, f + b, size)
         if residual > tol and (np.isinf(residual) or surrogate.length(r) <= tol * lam * size):  # worth a product with X
-            residual = min(residual, _relative_to(_euclidean_norm(_transposed_times(X, r[:, None])), lam * size))
+            residual = min(residual, _relative_to(_euclidean_norm(problem.mixture(r)), lam * size))
         history.append(residual)
         values.append(problem.value(f + b, size))
         if residual == min(history): best = u
@@ -462,3 +471,12 @@ def _iterate_all(problems: Sequence[_Problem], starts: Iterable[np.ndarray | Non
     Xhat = _project(X, _projection_matrix(X.shape[1], size, kind, rng))
     first = [problem.solution(np.zeros(X.shape[0]) if u is None else u) for problem, u in zip(problems, starts)]
     return [_iterate_to_tolerance(problem, Xhat, start, tol, max_iter) for problem, start in zip(problems, first)], size
+
+# %% ../nbs/C_dual_solvers.ipynb #c0d50015
+def _seconds_of_projection(X: Matrix, classes: int, m: int | str, solver: str, max_iter: int) -> float:
+    "About how long `classes` problems with the same `X` take on one thread."
+    n, entries = X.shape[0], X.nnz if is_sparse(X) else X.shape[0] * X.shape[1]
+    if solver == "accelerate": return 15 * classes * (1.6e-9 * entries + 4e-7 * n)
+    smaller, larger = sorted([n, min(X.shape) if isinstance(m, str) else m])
+    steps = 1 if solver == "recover" else min(max_iter, 10)
+    return 1e-10 * (entries * larger + 8 * steps * classes * smaller**2 * larger)

@@ -13,8 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.linalg as sla
-import scipy.sparse as sp
-from scipy.optimize import linprog, nnls
+from scipy.optimize import nnls
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
@@ -22,10 +21,11 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from .arrays import (Array, ArrayLike, Matrix, _insert_docs, as_float64, check_matrix, from_numpy, is_sparse,
-                              _largest_entry, namespace, result_dtype, to_numpy)
+                              namespace, result_dtype, to_numpy)
 from .sparsification import BSSSelector, _round_ties
 from .certificates import (CertifiedSelector, Sampling, _SamplingTransformer, certify, _check_integer,
                                     _check_X, _check_instance, _check_same_library, _check_positive, _clear_fitted)
+from .linear_programs import _expected_seconds, _l1_program
 from .ridge import _check_labels, _labels_from_decisions, _labels_of
 from .spectra import _at_unit_scale, _orthonormal_factor, row_space
 
@@ -658,35 +658,6 @@ class SupportVectorSelector(_SamplingTransformer):
         tags.array_api_support = True
         return tags
 
-# %% ../nbs/12_svm.ipynb #33e36f66
-def _l1_program(X: Matrix, signs: np.ndarray, penalties: np.ndarray,
-                C: float) -> tuple[np.ndarray, float, float, float]:
-    """Minimise `sum_j penalties_j |w_j| + C sum_i max(0, 1 - y_i (x_i'w + b))`, a linear program, by HiGHS.
-
-    Returns `w`, `b`, the objective, and the duality gap relative to it. The host array or CSR matrix `X` must not ask
-    for slack at a price, `C` times its entries, of more than 1e14 of the penalties.
-    """
-    n, d = X.shape
-    size = _largest_entry(X) or 1.0
-    # HiGHS takes entries below 1e-9 for zero: the program in w * size
-    Y = sp.diags_array(signs) @ sp.csr_array(X / size)
-    A = sp.hstack([-Y, Y, sp.csr_array(-signs[:, None]), sp.csr_array(signs[:, None]), -sp.eye_array(n)]).tocsc()
-    slack = C * size
-    penalties = np.minimum(penalties, 2 * n * slack)  # at a price of more than n slacks a weight is 0 anyway
-    dearest = penalties.max() or slack
-    for price in (min(slack, 1e6 * dearest), slack):
-        if price > 1e14 * dearest:
-            raise ValueError(f"Slack at a price of {C:.3g} leaves no room for the penalty, for an X with entries of "
-                             f"about {size:.0e}: rescale X.")
-        prices = np.concatenate([penalties, penalties, [0.0, 0.0], np.full(n, price)])
-        unit = np.sqrt(dearest * price)  # HiGHS takes prices below 1e-7 for zero
-        found = linprog(prices / unit, A_ub=A, b_ub=-np.ones(n), bounds=(0, None), method="highs")
-        if found.status != 0: raise FloatingPointError(f"HiGHS could not solve the program: {found.message}")
-        if price == slack or found.x[-n:].max() < 1e-9: break  # no slack at this price, so none at a higher one
-    u, v, b = found.x[:d], found.x[d:2 * d], found.x[2 * d] - found.x[2 * d + 1]
-    dual = -found.ineqlin.marginals.sum()
-    return (u - v) / size, float(b), float(found.fun * unit / size), float(abs(found.fun - dual) / (found.fun or 1.0))
-
 # %% ../nbs/12_svm.ipynb #88363612
 class _SparseMachine(ClassifierMixin, BaseEstimator, ABC):
     """A linear classifier from a sequence of linear programs; a subclass has `_solve(X, signs)`.
@@ -694,6 +665,8 @@ class _SparseMachine(ClassifierMixin, BaseEstimator, ABC):
     That returns `w`, `b`, the largest relative duality gap of the programs, and the objective after each of them. It
     works on the host, with an array or CSR matrix of float64.
     """
+
+    _usual_programs = 1
 
     @abstractmethod
     def _check_parameters(self) -> None: ...
@@ -719,12 +692,21 @@ class _SparseMachine(ClassifierMixin, BaseEstimator, ABC):
         ValueError
             `X` or `y` is not finite or out of range, or they do not fit together; `y` has one class; a parameter has an
             impossible value.
+
+        Warnings
+        --------
+        A `UserWarning` says so before a fit that will take more than about twenty seconds.
         """
         _clear_fitted(self)
         self._check_parameters()
         X = _check_X(self, X, reset=True, least=1)
         self.classes_, signs = _check_labels(self, X, y)
         A = as_float64(X.tocsr() if is_sparse(X) else to_numpy(X))
+        seconds = _expected_seconds(A) * signs.shape[1] * self._usual_programs
+        if seconds > 20:
+            warnings.warn(f"{type(self).__name__} will take about {seconds:.0f} seconds for X of shape {A.shape}. "
+                          "Choose features first, for instance by BSSSelector, or fit a part of the samples.",
+                          UserWarning, stacklevel=2)
         w, b, gaps, objectives = zip(*[self._solve(A, side) for side in signs.T])
         self.coef_, self.intercept_ = (from_numpy(np.array(part, dtype=result_dtype(X)), X) for part in (w, b))
         self.dual_gap_, self.objectives_ = max(gaps), max(objectives, key=len)
@@ -769,7 +751,9 @@ class LPSVMClassifier(_SparseMachine):
     """The linear support vector machine with absolute weights in place of their squares: a linear program.
 
     Minimises `|w|_1 + C sum_i max(0, 1 - y_i (x_i'w + b))`. Most weights are zero; `SelectFromModel` keeps the others.
-    For dense and sparse data and arrays of any library; the program is solved on the host, by HiGHS.
+    For dense and sparse data and arrays of any library; the program is solved on the host, along its central path, and
+    by HiGHS where few entries of `X` are not zero. Where several machines are optimal it is a vertex: not a mixture
+    of two others.
 
     Parameters
     ----------
@@ -785,7 +769,7 @@ class LPSVMClassifier(_SparseMachine):
 
     References
     ----------
-    Fung and Mangasarian 2004; here by HiGHS.
+    Fung and Mangasarian 2004, for the machine; Mehrotra 1992, for the method.
 
     Examples
     --------
@@ -823,7 +807,7 @@ class SCADSVMClassifier(_SparseMachine):
 
     Minimises `sum_j scad(w_j) + (1/n) sum_i max(0, 1 - y_i (x_i'w + b))` by local linear approximation: a sequence of
     linear programs, each with the slopes of the penalty at the last weights; the objective never rises. For dense and
-    sparse data and arrays of any library; the programs are solved on the host, by HiGHS.
+    sparse data and arrays of any library; the programs are solved on the host, as those of `LPSVMClassifier`.
 
     Parameters
     ----------
@@ -854,6 +838,8 @@ class SCADSVMClassifier(_SparseMachine):
     >>> bool(machine.score(X / X.std(axis=0), y) > 0.9)
     True
     """
+
+    _usual_programs = 4
 
     def __init__(self, alpha: float = 0.05, a: float = 3.7, max_iter: int = 20) -> None:
         self.alpha = alpha

@@ -40,7 +40,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from fsel_book import DualProjectionClassifier, DualProjectionRidge, RecoveryDisplay
+from fsel_book import DualProjectionClassifier, DualProjectionRidge, RecoveryDisplay, dual_projection
 from fsel_book.dual_projection import _SKETCHES, _SOLVERS, _iterate, _recover, _relative_error
 from fsel_book.dual_solvers import _newton_solution, _Problem, _recovery_step
 from fsel_book.losses import Hinge, HuberisedHinge, LogLoss, SmoothedHinge, SquaredError
@@ -1560,3 +1560,14 @@ def test_display_refuses_what_is_wrong():
             make(X, y, alpha=-1.0)
     with refused("n_projections", "is not possible: give"):
         RecoveryDisplay.from_projections(X, y, [0])
+
+
+def test_a_fit_that_takes_long_says_so_before_it_starts(monkeypatch):
+    monkeypatch.setattr(dual_projection, "_seconds_of_projection", lambda X, classes, *more: 15.0 * classes)
+    X = table(30, 5)
+    for model in (DualProjectionClassifier(random_state=0), DualProjectionRidge(random_state=0)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model.fit(X, np.arange(30) % 2)
+    with pytest.warns(UserWarning, match="DualProjectionClassifier will take about 45 seconds for X of shape .30, 5.."):
+        DualProjectionClassifier(random_state=0).fit(X, np.arange(30) % 3)

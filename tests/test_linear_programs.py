@@ -1,0 +1,241 @@
+"""Absolute weights by linear programs: solvers against each other, against their duals, and what a vertex is."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from test_svm import PROGRAMS, least_l1_price, sides_of, slack
+
+from fsel_book import LPSVMClassifier, SCADSVMClassifier, linear_programs, svm
+from fsel_book.arrays import as_float64
+from fsel_book.linear_programs import (
+    _by_central_path,
+    _by_newton,
+    _by_simplex,
+    _CentralPath,
+    _expected_seconds,
+    _l1_program,
+    _longest_step,
+    _refined_inverse,
+    _to_independence,
+    _vertex,
+)
+
+
+def problem(kind, seed):
+    rng = np.random.default_rng(seed)
+    X = PROGRAMS[kind](rng)
+    signs = sides_of(X, rng, noise=0.0 if seed == 1 else 0.5)
+    X = X.toarray() if sp.issparse(X) else X.astype(float)
+    return X / (np.abs(X).max() or 1.0), signs
+
+
+def gaussian(n, d, noise=1.0, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    signs = np.sign(X[:, :5].sum(axis=1) + noise * rng.standard_normal(n))
+    return X / np.abs(X).max(), signs
+
+
+def is_vertex(X, signs, w, b):
+    """Whether the features with weight, and a column of ones, are independent on the samples at the margin."""
+    at_margin = np.abs(signs * (X @ w + b) - 1) <= 1e-7
+    A = np.column_stack([np.ones(at_margin.sum()), X[np.ix_(at_margin, np.flatnonzero(w))]])
+    return np.linalg.matrix_rank(A, tol=1e-9) == A.shape[1]
+
+
+@pytest.mark.exact
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("kind", PROGRAMS)
+def test_the_path_has_the_value_of_the_simplex_method_and_ends_at_a_vertex(kind, C):
+    """165 problems with penalties 1, and some of them at 0: the value, the gap, exact zeros, a vertex."""
+    for seed in range(5):
+        X, signs = problem(kind, seed)
+        rng = np.random.default_rng(seed)
+        for penalties in (
+            np.ones(X.shape[1]),
+            np.where(rng.random(X.shape[1]) < 0.2, 0, rng.uniform(0.1, 1, X.shape[1])),
+        ):
+            w, b, value, gap = _l1_program(X, signs, penalties, C)
+            expected = _by_simplex(signs[:, None] * X, signs, penalties, C)[2]
+            assert gap < 1e-8 and value == pytest.approx(expected, rel=1e-7, abs=1e-9)
+            assert value == pytest.approx(penalties @ np.abs(w) + C * slack(X, signs, w, b), rel=1e-8, abs=1e-9)
+            assert 0 in penalties or is_vertex(X, signs, w, b)
+
+
+@pytest.mark.parametrize("n, d", [(60, 20), (60, 400), (150, 150)])
+@pytest.mark.parametrize("C", [0.3, 30.0])
+def test_the_path_closes_the_gap_without_help(n, d, C):
+    """Systems by samples and by features, features added on the way: optimal by another solver, and a vertex."""
+    for seed in range(3):
+        X, signs = gaussian(n, d, seed=seed)
+        found = _by_central_path(signs[:, None] * X, signs, np.ones(d), C)
+        assert found is not None
+        w, b, value, gap = found
+        assert abs(gap) < 1e-9 and value == pytest.approx(least_l1_price(X, signs, np.ones(d), C), rel=1e-6)
+        assert is_vertex(X, signs, w, b) and np.count_nonzero(w) < n
+
+
+def test_equal_features_share_at_least_norm_and_not_at_a_vertex():
+    X, signs = gaussian(40, 6)
+    Z = signs[:, None] * np.hstack([X, X])
+    w, _, value, _ = _by_central_path(Z, signs, np.ones(12), 10.0)
+    assert np.all((w[:6] == 0) | (w[6:] == 0)) and np.any(w != 0)
+    shared, b, _ = _by_newton(Z, signs, 10.0, epsilon=1e-5)
+    assert_allclose(shared[:6], shared[6:], atol=1e-8)
+    assert np.abs(shared).sum() + 10 * slack(np.hstack([X, X]), signs, shared, b) == pytest.approx(value, rel=1e-6)
+    assert shared @ shared < 0.6 * (w @ w)
+
+
+@pytest.mark.parametrize("alpha", [1.0, 100.0])
+def test_newton_is_exact_below_some_epsilon_and_stays_there(alpha):
+    X, signs = gaussian(30, 8)
+    Z = signs[:, None] * X
+    w, b, value, _ = _by_simplex(Z, signs, np.ones(8), 2.0)
+    errors = []
+    for epsilon in (1.0, 1e-3, 1e-4):
+        found, intercept, steps = _by_newton(Z, signs, 2.0, epsilon, alpha)
+        assert steps < 1000
+        errors.append(max(np.abs(found - w).max(), abs(intercept - b)))
+    assert errors[0] > 1e-2 and max(errors[1:]) < 1e-6
+
+
+def test_newton_solves_the_regularised_program():
+    """The first half of the theorem: at any epsilon, by a conic solver."""
+    import clarabel
+    from cases import conic
+
+    X, signs = gaussian(12, 3)
+    n, d, C, epsilon = 12, 3, 0.7, 0.5
+    w, b, _ = _by_newton(signs[:, None] * X, signs, C, epsilon)
+    # p, q, b, xi, s >= 0 but for b, and Z (p - q) + y b + xi - s = 1
+    Z = signs[:, None] * X
+    P = epsilon * np.eye(2 * d + 1 + 2 * n)
+    P[:d, d : 2 * d] = P[d : 2 * d, :d] = -epsilon * np.eye(d)
+    q = np.concatenate([np.ones(2 * d), [0], np.full(n, C), np.zeros(n)])
+    equal = np.hstack([Z, -Z, signs[:, None], np.eye(n), -np.eye(n)])
+    positive = -np.delete(np.eye(2 * d + 1 + 2 * n), 2 * d, axis=0)
+    cones = [clarabel.ZeroConeT(n), clarabel.NonnegativeConeT(len(positive))]
+    x, _ = conic(P, q, np.vstack([equal, positive]), np.append(np.ones(n), np.zeros(len(positive))), cones)[:2]
+    assert_allclose(np.append(w, b), np.append(x[:d] - x[d : 2 * d], x[2 * d]), atol=1e-5)
+
+
+def test_a_step_of_the_path_solves_its_equations():
+    """Feasible before and after, in both sizes of the system; the gap falls."""
+    for n, d in ((30, 8), (8, 30)):
+        X, signs = gaussian(n, d)
+        a = np.where(signs > 0, 1 / np.sum(signs > 0), 1 / np.sum(signs < 0))
+        a *= min(0.5 / a.max(), 0.5 / np.abs(X.T @ (signs * a)).max())
+        path = _CentralPath(signs[:, None] * X, signs[:, None], np.ones(d), 1.0, a)
+        for _ in range(8):
+            gap = path.gap()
+            path.step()
+            assert path.gap() < gap and path.x.min() > 0 and path.slack.min() > 0
+            assert np.abs(path.missing()).max() < 1e-8 and abs(signs @ path.a) < 1e-8
+            pull = path.Z.T @ path.a
+            expected = np.concatenate([1 - pull, 1 + pull, 1 - path.a, path.a])
+            assert_allclose(path.slack, expected, atol=1e-8)
+
+
+def test_the_path_takes_few_steps_whatever_the_data():
+    steps = []
+    for kind in ("tall", "wide", "integers", "features of all sizes", "small"):
+        for seed in range(3):
+            X, signs = problem(kind, seed)
+            a = np.where(signs > 0, 1 / np.sum(signs > 0), 1 / np.sum(signs < 0))
+            a *= min(0.5 / a.max(), 0.5 / np.abs(X.T @ (signs * a)).max())
+            path = _CentralPath(signs[:, None] * X, signs[:, None], np.ones(X.shape[1]), 1.0, a)
+            steps.append(path.follow(1e-8))
+            w, v, dual = _vertex(path)
+            value = np.abs(w).sum() + slack(X, signs, w, v[0])
+            assert value == pytest.approx(dual.sum(), rel=1e-9)
+    assert max(steps) <= 30
+
+
+def test_values_move_to_zero_one_at_a_time():
+    """Each direction gives one zero more, and what is left lies in the span."""
+    rng = np.random.default_rng(0)
+    values, directions = rng.standard_normal(9), rng.standard_normal((9, 4))
+    moved = _to_independence(values, directions)
+    assert np.count_nonzero(moved == 0) == 4
+    assert np.linalg.lstsq(directions, moved - values)[1].sum() < 1e-20
+    assert_array_equal(_to_independence(values, np.zeros((9, 2))), values)
+    one = _to_independence(np.array([1.0, 2.0, -3.0]), np.array([[1.0], [1.0], [0.0]]))
+    assert_allclose(one, [0, 1, -3])
+
+
+def test_inverse_of_a_nearly_singular_matrix():
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((20, 30)) * np.logspace(0, 6, 20)[:, None]
+    M, v = A @ A.T, rng.standard_normal((20, 2))
+    assert_allclose(M @ _refined_inverse(M.copy())(M @ v), M @ v, rtol=1e-6)
+    assert_allclose(_refined_inverse(np.eye(3) * 4)(np.ones(3)), 0.25)
+    B = np.array([[1.0, 1.0], [1.0, 1.0 + 1e-10]])  # here 1e-13 on the diagonal is a thousandth of the least eigenvalue
+    assert_allclose(_refined_inverse(B.copy())(np.array([0.0, 1e-10])), [-1.0, 1.0], rtol=1e-4)
+
+
+def test_longest_step():
+    assert _longest_step(np.array([1.0, 2.0]), np.array([-4.0, 1.0])) == 0.25
+    assert _longest_step(np.array([1.0, 2.0]), np.array([-0.5, 1.0])) == 1.0
+    assert _longest_step(np.ones(2), np.ones(2)) == 1.0
+
+
+def test_where_the_path_ends_early_the_simplex_method_takes_over(monkeypatch):
+    X, signs = gaussian(30, 10)
+    expected = LPSVMClassifier().fit(X, signs)
+    for fails in (lambda *given: None, lambda *given: np.linalg.cholesky(-np.eye(2))):
+        monkeypatch.setattr(linear_programs, "_by_central_path", fails)
+        found = LPSVMClassifier().fit(X, signs)
+        assert_allclose(found.coef_, expected.coef_, atol=1e-6)
+        assert found.dual_gap_ < 1e-8
+
+
+def test_the_solver_is_chosen_by_the_entries_not_by_the_storage(monkeypatch):
+    """So sparse and dense forms give the same machine, bit for bit, also where several are optimal."""
+    chosen, by_path, by_simplex = [], linear_programs._by_central_path, linear_programs._by_simplex
+    monkeypatch.setattr(linear_programs, "_by_central_path", lambda *given: chosen.append("path") or by_path(*given))
+    monkeypatch.setattr(linear_programs, "_by_simplex", lambda *given: chosen.append("simplex") or by_simplex(*given))
+    rng = np.random.default_rng(0)
+    for density, name in ((0.02, "simplex"), (0.3, "path")):
+        X = sp.random_array((60, 200), density=density, rng=rng, format="csr")
+        signs = sides_of(X, rng)
+        dense, sparse = LPSVMClassifier().fit(X.toarray(), signs), LPSVMClassifier().fit(X, signs)
+        assert_array_equal(dense.coef_, sparse.coef_)
+        assert set(chosen) == {name}
+        chosen.clear()
+
+
+@pytest.mark.parametrize(
+    "name", ["alon", "golub", "prostate", "arcene_train", "ionosphere", "hill_valley", "dexter_train"]
+)
+@pytest.mark.parametrize("C", [0.01, 1.0])
+def test_the_objective_of_the_simplex_method_on_real_data(name, C):
+    """And no more features: the value to 1e-9, though the task of both is to find a vertex, not the same one."""
+    from fsel_book.loaders import load_dataset
+
+    try:
+        data = load_dataset(name)
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
+    X = data.data.tocsr() if sp.issparse(data.data) else as_float64(data.data)
+    X = X / abs(X).max()
+    signs = np.where(data.target == np.unique(data.target)[0], -1.0, 1.0)
+    w, b, value, gap = _l1_program(X, signs, np.ones(X.shape[1]), C)
+    Z = sp.diags_array(signs) @ sp.csr_array(X)
+    other, _, expected, _ = _by_simplex(Z, signs, np.ones(X.shape[1]), C)
+    assert value == pytest.approx(expected, rel=1e-8) and gap < 1e-8
+    assert value == pytest.approx(np.abs(w).sum() + C * slack(X, signs, w, b), rel=1e-8)
+    assert np.count_nonzero(w) <= np.count_nonzero(other) + 1
+
+
+def test_a_fit_that_takes_long_says_so_before_it_starts(monkeypatch):
+    """The estimate of n = d = 3000 is 40 seconds; nothing is solved here."""
+    assert _expected_seconds(np.ones((3000, 3000))) == pytest.approx(40.5)
+    monkeypatch.setattr(svm, "_expected_seconds", lambda X: 6.0)
+    X, signs = gaussian(20, 5)
+    classes = np.arange(20) % 4
+    with pytest.warns(UserWarning, match="LPSVMClassifier will take about 24 seconds for X of shape .20, 5.. Ch"):
+        LPSVMClassifier().fit(X, classes)  # four machines
+    with pytest.warns(UserWarning, match="SCADSVMClassifier will take about 24 seconds"):
+        SCADSVMClassifier().fit(X, signs)  # four programs
+    LPSVMClassifier().fit(X, signs)  # no warning: six seconds

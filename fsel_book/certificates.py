@@ -25,7 +25,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, ch
 from .arrays import (_DOCS, _RANGE, Array, ArrayLike, Matrix, _insert_docs, _canonical, check_matrix,
                               _check_range, from_numpy, is_integer, is_sparse, namespace, result_dtype,
                               _blas_threads_for, take_columns, to_numpy)
-from .spectra import RowSpace, _as_row_space, _basis_accuracy, row_space
+from .spectra import RowSpace, _as_row_space, _basis_accuracy, _whole_or_leading
 
 # %% ../nbs/04_certificates.ipynb #b3851197
 @dataclass(frozen=True, eq=False)
@@ -155,7 +155,8 @@ eigenvalues_unscaled : ndarray, shape (rank,)
 n_features, n_draws, n_selected : int""",
     certified="""\
 numerical_rank : int or None
-    Of the whole data, where it is known; where it is not `rank`, a part of the data is not certified.
+    Of the whole data; None where only leading directions were looked for, as the selectors do in more than 500
+    samples and features for ranks up to a tenth of both. Where it is not `rank`, a part of the data is not certified.
 energy : float
     The part of the squared Frobenius norm of the data that is certified.
 method : str
@@ -236,9 +237,9 @@ class Certificate:
 
     def title(self) -> str:
         "Method, draws, features, certified rank: one line."
-        part, method = f" ({self.energy:.1%} of the squared norm)", f"{self.method[:1].upper()}{self.method[1:]}"
-        if self.numerical_rank: part = f" of {self.numerical_rank}{part}"
-        if self.rank == self.numerical_rank: part = ""
+        method, norm = f"{self.method[:1].upper()}{self.method[1:]}", f"{self.energy:.1%} of the squared norm"
+        part = "" if self.rank == self.numerical_rank else f" of {self.numerical_rank} ({norm})"
+        if self.numerical_rank is None: part = f" ({norm}; the whole rank is not known)"
         r, d = (f"{n} {word}{'s' * (n > 1)}" for n, word in ((self.n_draws, "draw"), (self.n_features, "feature")))
         return f"{method}: {r}, {self.n_selected} of {d}; certified for rank {self.rank}{part}"
 
@@ -260,6 +261,7 @@ class Certificate:
     def verdict(self) -> str:
         "What it means, in words."
         what = "X" if self.rank == self.numerical_rank else f"the rank-{self.rank} part of X"
+        if self.numerical_rank is None: what = f"a rank-{self.rank} part of X, nearly the leading one,"
         if self.kappa == np.inf: meaning = f"A direction of {what} is lost: nothing is certified."
         elif _says_nothing(self.distortion):
             meaning = f"A direction of {what} is as good as lost: nothing is certified."
@@ -625,6 +627,15 @@ class _SamplingTransformer(SelectorMixin, BaseEstimator):
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
+# %% ../nbs/04_certificates.ipynb #7d51ef01
+def _space_to_certify(X: Matrix, rank: Any, target: Callable[[int], int]) -> RowSpace:
+    """The directions of `X` to certify: `rank` of them, or what `target` makes of the numerical rank.
+
+    Where they are few, they are the leading ones by sketches, and the numerical rank stays unknown.
+    """
+    space = _whole_or_leading(X, rank if is_integer(rank) else target(min(X.shape)))
+    return space if space.numerical_rank is None else space.truncate(target(space.numerical_rank))
+
 # %% ../nbs/04_certificates.ipynb #71d5efab
 @_insert_docs
 class CertifiedSelector(_SamplingTransformer):
@@ -710,9 +721,7 @@ class CertifiedSelector(_SamplingTransformer):
     def _check_parameters(self) -> None: pass
 
     def _space(self, X: Matrix, r: int | None) -> RowSpace:
-        space = row_space(X)
-        ell = self._rank(space.numerical_rank, r)
-        return space.truncate(ell) if ell < space.numerical_rank else space
+        return _space_to_certify(X, self.rank, lambda numerical_rank: self._rank(numerical_rank, r))
 
     def _rank(self, numerical_rank: int, r: int | None) -> int:
         "The rank to certify with `r` draws."

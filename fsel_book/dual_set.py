@@ -14,7 +14,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_array
 from tqdm import tqdm
 
-from .arrays import (Array, ArrayLike, Matrix, Seed, _insert_docs, as_float64, by_columns, _check_range,
+from .arrays import (Array, ArrayLike, Seed, _insert_docs, as_float64, by_columns, _check_range,
                               from_numpy, namespace, result_dtype, _blas_threads_for, to_numpy)
 from .sparsification import (_SLACK_BITS, _LargestNormRule, _LargestScoreRule, _LargestSlackRule,
                                       _ColumnSearch, _SingleDraw, _Fences, _check_bss_request, _check_rule,
@@ -22,7 +22,7 @@ from .sparsification import (_SLACK_BITS, _LargestNormRule, _LargestScoreRule, _
 from .leverage import _chernoff_rate, leverage_promise, leverage_sampling
 from .certificates import (_NEGLIGIBLE, Certificate, CertifiedSelector, Promise, Sampling, ScoreFunc,
                                     _ScoreMixin, certify, _check_open_unit_interval, _check_scores, _says_nothing)
-from .spectra import RowSpace, _as_row_space, row_space
+from .spectra import RowSpace, _as_row_space
 
 # %% ../nbs/07_dual_set.ipynb #81b98b36
 _LENGTH_SHARE, _ROOM = 1e-6, 1e-9
@@ -607,14 +607,9 @@ def _component_scores(space: RowSpace) -> Array:
     return space.left * from_numpy(space.singular_values, space.X)
 
 class _ComponentsMixin:
-    "For selectors that serve the leading components: the space they keep, perhaps by sketches, and its certificate."
-    rank: int | None
+    "For selectors that serve the leading components: their certificate."
     method: str
     _promise: Any
-
-    def _space(self, X: Matrix, r: int | None) -> RowSpace:
-        if self.rank is not None: return row_space(X, self.rank, exact=False)
-        return super()._space(X, r)  # type: ignore[misc]
 
     def _certify(self, space: RowSpace, sampling: Sampling, r: int) -> Certificate:
         return certify_span(space, sampling, self._promise(space, r), self.method)

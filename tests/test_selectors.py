@@ -24,6 +24,7 @@ from cases import (
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
+from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -40,8 +41,11 @@ from fsel_book import (
     SpectrumDisplay,
     SupportVectorSelector,
     certify,
+    certify_selector,
     row_space,
+    spectra,
 )
+from fsel_book.arrays import to_numpy
 
 X = table(20, 50)
 NAMES = [f"word{j}" for j in range(50)]
@@ -416,3 +420,69 @@ def test_certificates_can_be_read_and_seen(fitted):
         assert display.plot(ax=figure.add_subplot()).figure_ is figure
         figure.clear()
     assert fitted.certificate_.plot().ax_.get_ylabel()
+
+
+# ---------------------------------------------------------------- large data and few draws
+
+
+@pytest.fixture(scope="module")
+def counts():
+    """Counts of a few frequent and many rare words, in documents of different length."""
+    rng = np.random.default_rng(0)
+    rate = np.minimum(0.5, 3.0 / np.arange(1, 641)) * np.exp(0.5 * rng.standard_normal((520, 1)))
+    return rng.poisson(rate).astype(float)
+
+
+LARGE_FORMS = {
+    "dense": np.asarray,
+    "float32": lambda A: A.astype(np.float32),
+    "CSR": sp.csr_array,
+    "tall": lambda A: A.T.copy(),
+    "tall CSC": lambda A: sp.csc_matrix(A.T),
+}
+
+
+@each_case
+@pytest.mark.parametrize("form", LARGE_FORMS)
+@pytest.mark.parametrize("rank", [None, 6])
+def test_few_draws_from_large_data_look_for_leading_directions_only(case, form, rank, counts):
+    """The certificate says that it does not know the whole rank, and holds nearly as much as the best of its rank."""
+    given = LARGE_FORMS[form](counts)
+    fitted = case.make(20, rank=rank).fit(given)
+    c, exact = fitted.certificate_, row_space(given)
+    assert c.numerical_rank is None and c.holds in (True, None) and c.accuracy < 1e-12
+    assert f"rank {c.rank} ({c.energy:.1%} of the squared norm; the whole rank is not known)" in c.title()
+    assert f"a rank-{c.rank} part of X, nearly the leading one," in c.verdict()
+    assert 0.999 * exact.truncate(c.rank).energy <= c.energy <= exact.truncate(c.rank).energy * (1 + 1e-6)
+    leverage = to_numpy(fitted.leverage_scores_)
+    assert leverage.sum() == pytest.approx(c.rank, rel=1e-5) and leverage.max() < 1 + 1e-5
+    assert_equal_fits(fitted, case.make(20, rank=rank).fit(given))
+
+
+@each_case
+def test_large_data_of_low_rank_are_certified_whole(case):
+    """A rank below what was looked for shows in the sketch: then it is found exactly, and known."""
+    low = table(520, 12) @ table(12, 600)
+    certificate = case.make(60).fit(low).certificate_
+    assert certificate.numerical_rank == 12 and certificate.rank == 12
+    with refused("rank=15 is not possible", "numerical rank 12"):
+        case.make(30, rank=15).fit(low)
+
+
+def test_certificates_of_other_selectors_look_for_leading_directions_only(counts, monkeypatch):
+    fitted = BSSSelector(20).fit(counts)
+    c = certify_selector(fitted, counts)
+    assert c.numerical_rank is None and c.rank == fitted.certificate_.rank
+    assert_allclose(c.eigenvalues, fitted.certificate_.eigenvalues_unscaled, rtol=1e-9)
+    monkeypatch.setattr(spectra, "_orthonormal_factor", refuse_large(spectra._orthonormal_factor))
+    SparsePCRegressor(selector=SelectKBest(f_regression, k=20)).fit(counts, counts[:, 0])
+
+
+def refuse_large(factor):
+    """`factor`, for matrices with a short side of at most 100."""
+
+    def small_only(X):
+        assert min(X.shape) <= 100
+        return factor(X)
+
+    return small_only

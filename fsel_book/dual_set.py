@@ -143,6 +143,8 @@ class _LowerBarrier:
         The number of draws to come.
     """
 
+    Q32, rise = None, np.inf  # nothing is kept from step to step
+
     def __init__(self, k: int, r: int) -> None:
         self.tau, self.root, self.B = 0, np.sqrt(r * k), np.zeros((k, k))
         self.trace = k / self.root

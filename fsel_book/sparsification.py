@@ -147,24 +147,56 @@ def _add_to_diagonal(A: np.ndarray, c: float | np.ndarray) -> np.ndarray:
     A.flat[::len(A) + 1] += c
     return A
 
-_MAX_UPDATES = 32  # beside the diagonal, at most: then the eigendecomposition is made anew
+def _slack_on_spectrum(x: np.ndarray, a: float, b: float, gap_L: float, gap_U: float) -> np.ndarray:
+    "The eigenvalue of the slack matrix that belongs to the eigenvalue `x` of `A`."
+    below, above = 1 / (x - a), 1 / (b - x)
+    return below**2 / gap_L - below - above**2 / gap_U - above
 
-def _shifted_inverse(lam: np.ndarray, W: np.ndarray, c: float,
-                     sign: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """`D`, `F` and `S`, for which `D - F S F'` is the inverse of `sign (A - c I)`.
+class _ShiftedInverse:
+    """`D - F S F'`, the inverse of `sign (A - c I)` for an `A` with `lam` on the diagonal and `W W'` beside it.
 
-    `A` has `lam` on the diagonal and `W W'` beside it.
+    Its trace is `trace`, and `G` is `F'F`.
     """
-    D = sign / (lam - c)
-    F = D[:, None] * W
-    return D, F, np.linalg.inv(_add_to_diagonal(W.T @ F, sign))
 
-def _square_less_inverse(inverse: tuple[np.ndarray, np.ndarray, np.ndarray], gap: float) -> np.ndarray:
-    "`X^2 / gap - X` for the `X` that `inverse` stands for."
-    D, F, S = inverse
-    FS = F @ S
-    cross = (D[:, None] * FS) @ F.T
-    return _add_to_diagonal((FS @ (F.T @ F) @ FS.T - cross - cross.T) / gap + FS @ F.T, D**2 / gap - D)
+    def __init__(self, lam: np.ndarray, W: np.ndarray, c: float, sign: float) -> None:
+        self.D = sign / (lam - c)
+        self.F = self.D[:, None] * W
+        self.S, self.G = np.linalg.inv(_add_to_diagonal(W.T @ self.F, sign)), self.F.T @ self.F
+        self.trace = self.D.sum() - np.vdot(self.S, self.G)
+
+    def forms(self, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        "`y'Xy` and `y'X^2y` with this inverse as `X`, for each row y of `Y`, in the precision of `Y`."
+        D, F, S, G = (A.astype(Y.dtype, copy=False) for A in (self.D, self.F, self.S, self.G))
+        P, P2, squares = Y @ F, Y @ (D[:, None] * F), Y * Y
+        PS = P @ S
+        second = np.einsum("ij,ij->i", PS, PS @ G - 2 * P2)
+        return squares @ D - np.einsum("ij,ij->i", PS, P), squares @ D**2 + second
+
+    def times(self, y: np.ndarray) -> np.ndarray:
+        "The product with one vector."
+        return self.D * y - self.F @ (self.S @ (self.F.T @ y))
+
+    def rise(self, y: np.ndarray, t: float, gap: float) -> float:
+        "The largest eigenvalue of what `t y y'`, added to `sign (A - c I)`, adds to `X^2 / gap - X`."
+        p = self.times(y)
+        q = self.times(p)
+        kappa, pp, pq, qq = t / (1 + t * (y @ p)), p @ p, p @ q, q @ q
+        trace = kappa * pp + (kappa * pp)**2 / gap - 2 * kappa / gap * pq
+        return (trace + np.sqrt(trace**2 + 4 * (kappa / gap)**2 * max(pp * qq - pq**2, 0.0))) / 2
+
+    @cached_property
+    def norm_bound(self) -> float:
+        "A number that the spectral norm of the inverse does not exceed."
+        SG = self.S @ self.G
+        square = SG @ SG
+        return float(np.abs(self.D).max() + np.vdot(square, square.T)**0.25)
+
+    def square_less_self(self, gap: float) -> np.ndarray:
+        "`X^2 / gap - X` with this inverse as `X`."
+        FS = self.F @ self.S
+        cross = (self.D[:, None] * FS) @ self.F.T
+        square = FS @ self.G @ FS.T - cross - cross.T
+        return _add_to_diagonal(square / gap + FS @ self.F.T, self.D**2 / gap - self.D)
 
 # %% ../nbs/05_sparsification.ipynb #380171b6
 class _Barriers:
@@ -187,17 +219,26 @@ class _Barriers:
 
         There the lower potential is `trace_L` and the upper one `trace_L / delta_U`.
         """
-        self.tau, self.A, self.below, self.above = 0, A, below, above
+        self.tau, self.below, self.above = 0, below, above
         self.trace_L, self.trace_U = trace_L, trace_L / self.delta_U
-        self.lam, self.Q = np.zeros(len(A)), np.eye(len(A))
+        self.decomposed, self.lam, self.Q = A, np.zeros(len(A)), np.eye(len(A))
         if A.any(): self.lam, self.Q = np.linalg.eigh(A)
-        self.W, self.most = np.empty((len(A), 0)), min(_MAX_UPDATES, 4 + len(A) // 4)
+        self.Q32 = self.Q.astype(np.float32)
+        most, self.rise = 4 + int(len(A)**(2 / 3)), 0.0
+        self.n_added, self.added, self.turned = 0, np.empty((most, len(A))), np.empty((len(A), most), order="F")
         self.shift()
+
+    @property
+    def A(self) -> np.ndarray:
+        "The matrix as it is now."
+        added = self.added[:self.n_added]
+        return self.decomposed + added.T @ added
 
     def decompose(self) -> None:
         "The eigendecomposition of `A` as it is now."
-        self.lam, self.Q = np.linalg.eigh(self.A)
-        self.W = self.W[:, :0]
+        self.decomposed, self.n_added = self.A, 0
+        self.lam, self.Q = np.linalg.eigh(self.decomposed)
+        self.Q32 = self.Q.astype(np.float32)
         if not self.a < self.lam[0] <= self.lam[-1] < self.b:
             raise FloatingPointError("An eigenvalue has met a barrier: V is too far from orthonormal for its rank.")
 
@@ -205,43 +246,58 @@ class _Barriers:
         "Put the barriers where step `tau` has them, and prepare the inverses at their next positions `a` and `b`."
         self.L, self.U = self.tau - self.below, self.delta_U * (self.tau + self.above)
         self.a, self.b = self.L + 1, self.U + self.delta_U
-        if self.W.shape[1] == self.most or np.abs(self.lam - self.a).min() < 0.01 / self.trace_L: self.decompose()
-        self.inverses = (_shifted_inverse(self.lam, self.W, self.a, 1.0),
-                         _shifted_inverse(self.lam, self.W, self.b, -1.0))
-        self.next_L, self.next_U = (D.sum() - np.vdot(S, F.T @ F) for D, F, S in self.inverses)
-        self.gap_L, self.gap_U = self.next_L - self.trace_L, self.trace_U - self.next_U
-
-    def forms(self, rows: np.ndarray) -> list[np.ndarray]:
-        "For each row v: `v'M_L^-1 v`, `v'M_L^-2 v`, `v'M_U^-1 v`, `v'M_U^-2 v`."
-        Y = rows @ self.Q
-        images = [Y * D - (Y @ F) @ S @ F.T for D, F, S in self.inverses]
-        return [np.einsum("ij,ij->i", x, y) for X in images for x, y in ((Y, X), (X, X))]
+        if self.n_added == len(self.added) or np.abs(self.lam - self.a).min() < 0.01 / self.trace_L: self.decompose()
+        W = self.turned[:, :self.n_added]
+        self.below_A, self.above_A = (_ShiftedInverse(self.lam, W, c, s) for c, s in ((self.a, 1.0), (self.b, -1.0)))
+        self.gap_L, self.gap_U = self.below_A.trace - self.trace_L, self.trace_U - self.above_A.trace
 
     def lower_upper(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         "`lower(v)` and `upper(v)` for each row."
-        l1, l2, u1, u2 = self.forms(rows)
+        return self.judge(rows @ self.Q)
+
+    def judge(self, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        "`lower(v)` and `upper(v)` for rows `v Q`."
+        (l1, l2), (u1, u2) = self.below_A.forms(Y), self.above_A.forms(Y)
         return l2 / self.gap_L - l1, u2 / self.gap_U + u1
+
+    def slack_bound(self, Y: np.ndarray, norms: np.ndarray) -> np.ndarray:
+        "What `lower(v) - upper(v)` does not exceed, for rows `v Q32` in float32 and the squared lengths of `v`."
+        (lower, upper), below, above = self.judge(Y), self.below_A.norm_bound, self.above_A.norm_bound
+        size = below**2 / self.gap_L + below + above**2 / self.gap_U + above
+        return lower - upper + 4 * sum(self.turned.shape) * 2.0**-24 * size * norms
 
     def slack_matrix(self) -> np.ndarray:
         "The symmetric `C` with `v'Cv = lower(v) - upper(v)`."
-        below, above = self.inverses
-        return self.Q @ (_square_less_inverse(below, self.gap_L) + _square_less_inverse(above, -self.gap_U)) @ self.Q.T
+        C = self.below_A.square_less_self(self.gap_L) + self.above_A.square_less_self(-self.gap_U)
+        return self.Q @ C @ self.Q.T
 
     def add(self, v: np.ndarray) -> float:
         "Add `t v v'` to `A` with `1/t` half-way between upper(v) and lower(v), go to the next step, return `t`."
-        l1, l2, u1, u2 = (form[0] for form in self.forms(v[None]))
+        y = v @ self.Q
+        l1, l2, u1, u2 = (form[0] for inverse in (self.below_A, self.above_A) for form in inverse.forms(y[None]))
         t = 2 / (l2 / self.gap_L - l1 + u2 / self.gap_U + u1)
-        self.A += np.outer(t * v, v)
-        self.W = np.column_stack([self.W, np.sqrt(t) * (v @ self.Q)])
-        self.trace_L = self.next_L - t * l2 / (1 + t * l1)
-        self.trace_U = self.next_U + t * u2 / (1 - t * u1)
-        self.tau += 1
+        by_adding = self.below_A.rise(y, t, self.gap_L) + self.above_A.rise(y, -t, -self.gap_U)
+        before = self.a, self.b, self.gap_L, self.gap_U
+        self.trace_L = self.below_A.trace - t * l2 / (1 + t * l1)
+        self.trace_U = self.above_A.trace + t * u2 / (1 - t * u1)
+        self.added[self.n_added], self.turned[:, self.n_added] = np.sqrt(t) * v, np.sqrt(t) * y
+        self.n_added, self.tau = self.n_added + 1, self.tau + 1
         self.shift()
-        return t
+        self.rise = by_adding + self.rise_by_shift(before)
+        return float(t)
+
+    def rise_by_shift(self, before: tuple[float, float, float, float]) -> float:
+        "At most by this has the slack of a unit vector grown because `a`, `b` and the gaps were `before` what they were."
+        lowest = max(self.lam[0], self.a + 1 / self.below_A.trace)
+        highest = min(self.b - 1 / self.above_A.norm_bound, before[1] - 1 / self.trace_U)
+        x = np.linspace(lowest, highest, 100)
+        change = _slack_on_spectrum(x, self.a, self.b, self.gap_L, self.gap_U) - _slack_on_spectrum(x, *before)
+        return 1.05 * max(float(change.max()), 0.0)
 
 # %% ../nbs/05_sparsification.ipynb #3ce060b7
 class _SingleDraw:
     "Takes the place of `_Barriers` for a single draw at rank one."
+    Q32, rise = None, 0.0
     def lower_upper(self, rows: np.ndarray) -> tuple[np.ndarray, float]: return rows[:, 0]**2, 0.0
     def slack_matrix(self) -> np.ndarray: return np.ones((1, 1))
     def add(self, v: np.ndarray, price: float = 0.0) -> float: return 1 / v[0]**2
@@ -253,6 +309,8 @@ def _index_chunks(indices: np.ndarray, size: int = 4096) -> Iterator[np.ndarray]
 
 class _Fences(Protocol):
     "What a search asks of the barriers, of this theorem or of another."
+    Q32: Any  # None where there is no `slack_bound(rows @ Q32, norms)`
+    rise: float  # at most by this, for a v of length one, has v'Cv grown with the last step
     def lower_upper(self, rows: np.ndarray) -> tuple[Any, Any]: ...
     def slack_matrix(self) -> np.ndarray: ...
 
@@ -323,6 +381,8 @@ class _LargestNormRule(_ColumnSearch):
         self.edge = np.partition(self.keys, d - size)[d - size]
         self.early = _by_decreasing_key(self.keys, np.flatnonzero(self.usable & (self.keys >= self.edge)))
         self.head = self.rows(self.early[:size])
+        self.Q32, self.turned, self.known = None, np.empty((0, ell), np.float32), np.zeros(len(self.head), dtype=bool)
+        self.risen, self.infeasible_until = 0.0, np.zeros(d)
 
     def ranking(self) -> np.ndarray:
         "What decides the order."
@@ -334,23 +394,45 @@ class _LargestNormRule(_ColumnSearch):
         late = np.flatnonzero(self.usable & (self.keys < self.edge))
         return np.concatenate([self.early, _by_decreasing_key(self.keys, late)])
 
+    def candidates(self) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
+        "Columns that may be feasible in their order, those taken before last: indices, and places in the head."
+        for mask in (self.fresh, ~self.fresh):
+            mask = mask & (self.infeasible_until <= self.risen)
+            left = np.flatnonzero(mask[self.early[:len(self.head)]])
+            a, b = 0, 1
+            while a < len(left):
+                yield self.early[left[a:b]], left[a:b]
+                a, b = b, max(16, 3 * b)
+            for block in _index_chunks(self.order[len(self.head):]): yield block[mask[block]], None
+
     def blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        "Fresh columns in their order, then those taken before: indices and rows."
-        left = np.flatnonzero(self.fresh[self.early[:len(self.head)]])
-        a, b = 0, 16
-        while a < len(left):
-            yield self.early[left[a:b]], self.head[left[a:b]]
-            a, b = b, 3 * b
-        for block in _index_chunks(self.order[len(self.head):]):
-            block = block[self.fresh[block]]
-            yield block, self.rows(block)
-        taken = self.order[~self.fresh[self.order]]
-        yield taken, self.rows(taken)
+        "The same: indices and rows."
+        for indices, places in self.candidates():
+            yield indices, self.rows(indices) if places is None else self.head[places]
+
+    def not_ruled_out(self, barriers: Any, indices: np.ndarray, places: np.ndarray) -> np.ndarray:
+        "Which of some columns of the head, in float32, may be feasible; the others are noted to be not."
+        if self.Q32 is not barriers.Q32:
+            self.Q32, self.known[:] = barriers.Q32, False
+            if len(self.turned) == 0: self.turned = np.empty(self.head.shape, np.float32)
+        new = places[~self.known[places]]
+        self.turned[new], self.known[new] = self.head[new].astype(np.float32) @ self.Q32, True
+        bound = barriers.slack_bound(self.turned[places], self.norms[indices]) - self.prices[indices]
+        self.infeasible_until[indices] = self.risen - bound / self.norms[indices]
+        return np.flatnonzero(bound >= 0)
 
     def pick(self, barriers: _Fences) -> tuple[int, np.ndarray]:
-        for indices, rows in self.blocks():
-            feasible = np.flatnonzero(self.slack(barriers, indices, rows) >= 0)
-            if len(feasible): return indices[feasible[0]], rows[feasible[0]]
+        self.risen += barriers.rise
+        for indices, places in self.candidates():
+            near, at_once = np.arange(len(indices)), 4096
+            if places is not None and barriers.Q32 is not None and len(indices) > 1:
+                near, at_once = self.not_ruled_out(barriers, indices, places), 2
+            for part in _index_chunks(near, at_once):
+                rows = self.rows(indices[part]) if places is None else self.head[places[part]]
+                slack = self.slack(barriers, indices[part], rows)
+                feasible = np.flatnonzero(slack >= 0)
+                if len(feasible): return indices[part][feasible[0]], rows[feasible[0]]
+                self.infeasible_until[indices[part]] = self.risen - slack / self.norms[indices[part]]
         return self.pick_by_full_scan(barriers)
 
 # %% ../nbs/05_sparsification.ipynb #14bd6dd1

@@ -435,6 +435,8 @@ class RRQRSelector(CertifiedSelector):
 
     def _sample(self, space: RowSpace, r: int, y: Any) -> Sampling: return rrqr(space, r, strong=self.strong, f=self.f)
 
+    def _seconds(self, d: int, ell: int, r: int, unevenness: float) -> float: return 3.5e-10 * r * ell * d
+
     def _promise(self, space: RowSpace, r: int) -> Promise:
         d, ell = space.shape
         return rrqr_promise(ell, d, self.strong, self.f)

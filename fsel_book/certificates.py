@@ -636,6 +636,25 @@ def _space_to_certify(X: Matrix, rank: Any, target: Callable[[int], int]) -> Row
     space = _whole_or_leading(X, rank if is_integer(rank) else target(min(X.shape)))
     return space if space.numerical_rank is None else space.truncate(target(space.numerical_rank))
 
+# %% ../nbs/04_certificates.ipynb #7d51ef05
+_LONG_FIT = 20.0  # seconds
+
+def _row_space_seconds(X: Matrix, rank: int) -> float:
+    "About how long `_space_to_certify` takes on one core."
+    short, long = sorted(X.shape)
+    if rank <= short / 10 > 50: return 1e-9 * (X.nnz if is_sparse(X) else short * long) * (rank + 10)
+    return 8e-10 * short**3 + 6e-11 * short**2 * long
+
+def _unevenness(space: RowSpace) -> float:
+    "Of the leverage scores: from 0 where all are equal to nearly 1 where each is 0 or 1."
+    d, ell = space.shape
+    return float(np.sum(to_numpy(space.scores64)**2) / ell - ell / d)
+
+def _in_words(seconds: float) -> str:
+    "A time to one or two digits."
+    unit, name = (1, "seconds") if seconds < 100 else (60, "minutes") if seconds < 6000 else (3600, "hours")
+    return f"{seconds / unit:.0f} {name}"
+
 # %% ../nbs/04_certificates.ipynb #71d5efab
 @_insert_docs
 class CertifiedSelector(_SamplingTransformer):
@@ -645,7 +664,8 @@ class CertifiedSelector(_SamplingTransformer):
     `_sample(space, r, y)`, which returns a `Sampling` of `r` draws for the `RowSpace` to keep (`y` is what `fit` was
     given). It may have the parameter `rescale`, where weights are not all one; `_promise(space, r)`, a `Promise`;
     `_draws(space)`, the number of draws that "auto" stands for; `_check_parameters()`, called before anything is
-    computed; and `spare_draws`, how many draws it needs beyond the rank, 0 or 1. A single draw is for rank one always.
+    computed; `spare_draws`, how many draws it needs beyond the rank, 0 or 1; and `_seconds(d, ell, r, unevenness)`,
+    about how long `_sample` takes. A single draw is for rank one always.
 
     Attributes
     ----------
@@ -696,6 +716,10 @@ class CertifiedSelector(_SamplingTransformer):
             `X` is not a finite real matrix of at least two samples, is zero, or its largest entry is not between 1e-150
             and 1e150; a parameter has an impossible value, or one that these data do not allow. The message says which
             and what would be possible.
+
+        Warnings
+        --------
+        A `UserWarning` says, before it begins, that it will take more than about 20 seconds.
         """
         return self._choose(X, y)
 
@@ -707,8 +731,10 @@ class CertifiedSelector(_SamplingTransformer):
         X = _check_X(self, X, reset=True)
         r = _n_requested(self.n_features_to_select, X.shape[1])
         _check_rank(self.rank, r, self.spare_draws)
+        warned = self._warn_if_long(self._least_seconds(X, r))
         space = self._space(X, r)
         if r is None: r = _check_automatic_draws(self._draws(space), space.shape[1], X.shape[1])
+        if not warned: self._warn_if_long(self._seconds(*space.shape, r, _unevenness(space)))
         sampling = self._sample(space, r, y, **extra)
         self.certificate_ = self._certify(space, sampling, r)
         self.n_draws_, self.leverage_scores_ = r, space.leverage_scores
@@ -722,6 +748,23 @@ class CertifiedSelector(_SamplingTransformer):
 
     def _space(self, X: Matrix, r: int | None) -> RowSpace:
         return _space_to_certify(X, self.rank, lambda numerical_rank: self._rank(numerical_rank, r))
+
+    def _least_seconds(self, X: Matrix, r: int | None) -> float:
+        "About how long `fit` takes at least: what is known before the row space is."
+        ell = self.rank if is_integer(self.rank) else self._rank(min(X.shape), r)
+        return _row_space_seconds(X, ell) + (0.0 if r is None else self._seconds(X.shape[1], ell, r, 0.0))
+
+    def _seconds(self, d: int, ell: int, r: int, unevenness: float) -> float:
+        "About how long `_sample` takes on one core."
+        return 0.0
+
+    def _warn_if_long(self, seconds: float) -> bool:
+        "Warn, and say so, if `fit` takes more than about 20 seconds."
+        if seconds <= _LONG_FIT: return False
+        warnings.warn(f"{type(self).__name__}.fit will take about {_in_words(seconds)} on one core. A lower rank= takes "
+                      "much less, as do fewer features, or a selector that does not choose step by step: "
+                      "LeverageSelector.", stacklevel=4)
+        return True
 
     def _rank(self, numerical_rank: int, r: int | None) -> int:
         "The rank to certify with `r` draws."

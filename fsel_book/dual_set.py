@@ -14,10 +14,11 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_array
 from tqdm import tqdm
 
-from .arrays import (Array, ArrayLike, Seed, _insert_docs, as_float64, by_columns, _check_range,
+from .arrays import (Array, ArrayLike, Matrix, Seed, _insert_docs, as_float64, by_columns, _check_range,
                               from_numpy, namespace, result_dtype, _blas_threads_for, to_numpy)
 from .sparsification import (_SLACK_BITS, _LargestNormRule, _LargestScoreRule, _LargestSlackRule,
                                       _ColumnSearch, _SingleDraw, _Fences, _check_bss_request, _check_rule,
+                                      _bound_search_seconds,
                                       _by_decreasing_key, _initial_gap, _add_to_diagonal, _round_ties, _scored)
 from .leverage import _chernoff_rate, leverage_promise, leverage_sampling
 from .certificates import (_NEGLIGIBLE, Certificate, CertifiedSelector, Promise, Sampling, ScoreFunc,
@@ -711,6 +712,8 @@ class DSFSelector(_ScoreMixin, _ComponentsMixin, CertifiedSelector):
         sampling = det_sampling(space, space.residual_norms, r, rule, targets, self.verbose, scores=scores)
         if sampling.n_selected == r: return sampling
         return _add_closest_features(space, sampling, r, _component_scores(space) if targets is None else targets)
+
+    def _seconds(self, d: int, ell: int, r: int, unevenness: float) -> float: return _bound_search_seconds(ell, r)
 
     def _promise(self, space: RowSpace, r: int) -> Promise: return det_promise(space.shape[1], r)
 

@@ -667,6 +667,10 @@ def bss_promise(ell: int, r: int) -> Promise:
     return Promise(float((1 - s)**2), float((1 + s)**2))
 
 # %% ../nbs/05_sparsification.ipynb #62969f3a
+def _bound_search_seconds(ell: int, r: int) -> float:
+    "About how long `r` steps take that form the matrix of the slack."
+    return r * (2.5e-4 + 3e-10 * ell**3)
+
 def _bss_draws(ell: int, eps: float) -> int:
     "The number of draws for which the theorem promises `|I - M| <= eps` at rank `ell`."
     s = eps / (np.sqrt(1 + eps) + 1)  # sqrt(1 + eps) - 1 without cancellation
@@ -761,6 +765,11 @@ class BSSSelector(_ScoreMixin, CertifiedSelector):
         rng = self.random_state if self.sketch_size is None else check_random_state(self.random_state)
         seen = space if self.sketch_size is None else _sketched_row_space(space, self.sketch_size, rng)
         return bss(seen, r, self.rule, rng, self.verbose, scores=scores)
+
+    def _seconds(self, d: int, ell: int, r: int, unevenness: float) -> float:
+        if self.rule == "best" or self.score_func is not None: return _bound_search_seconds(ell, r)
+        looked_at = d * ell**2 * 1.4e-10 if self.rule == "sampled" else d * ell**(5 / 3) * 2.6e-11
+        return r * (2.5e-4 + 2.5e-10 * ell**(7 / 3) + unevenness * looked_at)
 
     def _promise(self, space: RowSpace, r: int) -> Promise | None:
         whole = self.sketch_size is None or self.sketch_size >= space.shape[1] == space.numerical_rank

@@ -3,6 +3,7 @@
 import copy
 import gc
 import pickle
+import warnings
 import weakref
 
 import numpy as np
@@ -36,10 +37,13 @@ from fsel_book import (
     DSFSelector,
     LeverageDisplay,
     LeverageSelector,
+    RandomSelector,
     RiskRFE,
+    RRQRSelector,
     SparsePCRegressor,
     SpectrumDisplay,
     SupportVectorSelector,
+    certificates,
     certify,
     certify_selector,
     row_space,
@@ -486,3 +490,58 @@ def refuse_large(factor):
         return factor(X)
 
     return small_only
+
+
+# ---------------------------------------------------------------- fits that take long
+
+
+class Begun(Exception):
+    """The work has begun."""
+
+
+@pytest.fixture
+def refuse_to_begin(monkeypatch):
+    def begin(*_):
+        raise Begun
+
+    monkeypatch.setattr(certificates, "_whole_or_leading", begin)
+
+
+STEPWISE = [BSSSelector(300, rank=200), BSSSelector(300, rank=200, rule="best"), DSFSelector(300, rank=200)]
+STEPWISE += [BSSSelector(300, rank=200, score_func=np.ones(40_000)), RRQRSelector(300, rank=200)]
+
+
+@pytest.mark.parametrize("selector", [*STEPWISE, LeverageSelector(300), RandomSelector(300)])
+def test_a_long_fit_says_so_before_it_begins(selector, refuse_to_begin):
+    wide = sp.random_array((8000, 40_000), density=1e-4, format="csr", rng=np.random.default_rng(0))
+    name, whole = type(selector).__name__, clone(selector).set_params(rank=None, n_features_to_select=20_000)
+    with pytest.warns(UserWarning, match=rf"{name}.fit will take about \d+ \w+ on one core. A lower rank=") as caught:
+        with pytest.raises(Begun):
+            whole.set_params(score_func=None).fit(wide) if hasattr(whole, "score_func") else whole.fit(wide)
+    assert [warning.filename for warning in caught] == [__file__]
+    with warnings.catch_warnings(), pytest.raises(Begun):
+        warnings.simplefilter("error")
+        selector.fit(wide)
+
+
+@pytest.mark.parametrize("selector", [BSSSelector(100, rank=50), BSSSelector(100, rank=50, rule="sampled")])
+def test_uneven_leverage_is_known_to_take_longer(selector, monkeypatch):
+    rng = np.random.default_rng(0)
+    even = rng.standard_normal((60, 900))
+    uneven = even * rng.pareto(1.5, size=900)
+    times = [selector._seconds(900, 50, 100, certificates._unevenness(row_space(A, 50))) for A in (even, uneven)]
+    assert times[0] < times[1]
+    monkeypatch.setattr(certificates, "_LONG_FIT", np.mean(times))
+    monkeypatch.setattr(certificates, "_row_space_seconds", lambda X, rank: 0.0)
+    with pytest.warns(UserWarning, match="will take about") as caught:
+        selector.fit(uneven)
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        selector.fit(even)
+
+
+@pytest.mark.parametrize("ell, r, seconds", [(750, 3000, (4, 8)), (350, 1400, (0.5, 1.5)), (1500, 3000, (15, 30))])
+def test_the_estimate_is_near_what_was_measured(ell, r, seconds):
+    """The times of a loop over Gaussian columns, measured on one core of a processor of 2024."""
+    assert seconds[0] <= BSSSelector()._seconds(4 * ell, ell, r, 0.0) <= seconds[1]

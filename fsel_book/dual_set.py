@@ -14,7 +14,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_array
 from tqdm import tqdm
 
-from .arrays import (Array, ArrayLike, Matrix, Seed, _insert_docs, as_float64, by_columns, _check_range,
+from .arrays import (Array, ArrayLike, Seed, _insert_docs, as_float64, by_columns, _check_range,
                               from_numpy, namespace, result_dtype, _blas_threads_for, to_numpy)
 from .sparsification import (_SLACK_BITS, _LargestNormRule, _LargestScoreRule, _LargestSlackRule,
                                       _ColumnSearch, _SingleDraw, _Fences, _check_bss_request, _check_rule,

@@ -144,7 +144,8 @@ class _LowerBarrier:
         The number of draws to come.
     """
 
-    Q32, rise = None, np.inf  # nothing is kept from step to step
+    Q32 = None
+
 
     def __init__(self, k: int, r: int) -> None:
         self.tau, self.root, self.B = 0, np.sqrt(r * k), np.zeros((k, k))
@@ -161,6 +162,8 @@ class _LowerBarrier:
         "`lower(v)` for each row; there is no upper barrier."
         Y = rows @ self.P
         return np.einsum("ij,ij->i", Y, Y) / self.gap - np.einsum("ij,ij->i", rows, Y), 0.0
+
+    def rise(self) -> float: return np.inf  # nothing is known
 
     def slack_matrix(self) -> np.ndarray:
         "The symmetric `C` with `v'Cv = lower(v)`."

@@ -161,7 +161,9 @@ class _ShiftedInverse:
     def __init__(self, lam: np.ndarray, W: np.ndarray, c: float, sign: float) -> None:
         self.D = sign / (lam - c)
         self.F = self.D[:, None] * W
-        self.S, self.G = np.linalg.inv(_add_to_diagonal(W.T @ self.F, sign)), self.F.T @ self.F
+        root = np.sqrt(np.abs(self.D))[:, None] * W
+        inner = root.T @ root if self.D.min() > 0 else W.T @ self.F  # a product with itself takes half the work
+        self.S, self.G = np.linalg.inv(_add_to_diagonal(inner, sign)), self.F.T @ self.F
         self.trace = self.D.sum() - np.vdot(self.S, self.G)
 
     def forms(self, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -224,7 +226,7 @@ class _Barriers:
         self.decomposed, self.lam, self.Q = A, np.zeros(len(A)), np.eye(len(A))
         if A.any(): self.lam, self.Q = np.linalg.eigh(A)
         self.Q32 = self.Q.astype(np.float32)
-        most, self.rise = 4 + int(len(A)**(2 / 3)), 0.0
+        most = 4 + int(len(A)**(2 / 3))
         self.n_added, self.added, self.turned = 0, np.empty((most, len(A))), np.empty((len(A), most), order="F")
         self.shift()
 
@@ -276,29 +278,30 @@ class _Barriers:
         y = v @ self.Q
         l1, l2, u1, u2 = (form[0] for inverse in (self.below_A, self.above_A) for form in inverse.forms(y[None]))
         t = 2 / (l2 / self.gap_L - l1 + u2 / self.gap_U + u1)
-        by_adding = self.below_A.rise(y, t, self.gap_L) + self.above_A.rise(y, -t, -self.gap_U)
-        before = self.a, self.b, self.gap_L, self.gap_U
+        self.last = y, t, self.below_A, self.above_A, self.a, self.b, self.gap_L, self.gap_U
         self.trace_L = self.below_A.trace - t * l2 / (1 + t * l1)
         self.trace_U = self.above_A.trace + t * u2 / (1 - t * u1)
         self.added[self.n_added], self.turned[:, self.n_added] = np.sqrt(t) * v, np.sqrt(t) * y
         self.n_added, self.tau = self.n_added + 1, self.tau + 1
         self.shift()
-        self.rise = by_adding + self.rise_by_shift(before)
         return float(t)
 
-    def rise_by_shift(self, before: tuple[float, float, float, float]) -> float:
-        "At most by this has the slack of a unit vector grown because `a`, `b` and the gaps were `before` what they were."
+    def rise(self) -> float:
+        "At most by this, for a v of length one, has `v'Cv` grown with the last step."
+        y, t, below, above, a, b, gap_L, gap_U = self.last
         lowest = max(self.lam[0], self.a + 1 / self.below_A.trace)
-        highest = min(self.b - 1 / self.above_A.norm_bound, before[1] - 1 / self.trace_U)
+        highest = min(self.b - 1 / self.above_A.norm_bound, b - 1 / self.trace_U)
         x = np.linspace(lowest, highest, 100)
-        change = _slack_on_spectrum(x, self.a, self.b, self.gap_L, self.gap_U) - _slack_on_spectrum(x, *before)
-        return 1.05 * max(float(change.max()), 0.0)
+        now, then = (self.a, self.b, self.gap_L, self.gap_U), (a, b, gap_L, gap_U)
+        by_shift = np.max(_slack_on_spectrum(x, *now) - _slack_on_spectrum(x, *then))
+        return float(below.rise(y, t, gap_L) + above.rise(y, -t, -gap_U) + 1.05 * max(by_shift, 0.0))
 
 # %% ../nbs/05_sparsification.ipynb #3ce060b7
 class _SingleDraw:
     "Takes the place of `_Barriers` for a single draw at rank one."
-    Q32, rise = None, 0.0
+    Q32 = None
     def lower_upper(self, rows: np.ndarray) -> tuple[np.ndarray, float]: return rows[:, 0]**2, 0.0
+    def rise(self) -> float: return 0.0
     def slack_matrix(self) -> np.ndarray: return np.ones((1, 1))
     def add(self, v: np.ndarray, price: float = 0.0) -> float: return 1 / v[0]**2
 
@@ -310,7 +313,7 @@ def _index_chunks(indices: np.ndarray, size: int = 4096) -> Iterator[np.ndarray]
 class _Fences(Protocol):
     "What a search asks of the barriers, of this theorem or of another."
     Q32: Any  # None where there is no `slack_bound(rows @ Q32, norms)`
-    rise: float  # at most by this, for a v of length one, has v'Cv grown with the last step
+    def rise(self) -> float: ...
     def lower_upper(self, rows: np.ndarray) -> tuple[Any, Any]: ...
     def slack_matrix(self) -> np.ndarray: ...
 
@@ -422,7 +425,7 @@ class _LargestNormRule(_ColumnSearch):
         return np.flatnonzero(bound >= 0)
 
     def pick(self, barriers: _Fences) -> tuple[int, np.ndarray]:
-        self.risen += barriers.rise
+        if np.any(self.infeasible_until > self.risen): self.risen += barriers.rise()
         for indices, places in self.candidates():
             near, at_once = np.arange(len(indices)), 4096
             if places is not None and barriers.Q32 is not None and len(indices) > 1:

@@ -414,8 +414,8 @@ def test_no_slack_rises_by_more_than_the_barriers_say(V, r):
         C = barriers.slack_matrix()
         if before is not None:
             top = np.linalg.eigvalsh(C - before)[-1]
-            assert barriers.rise >= top - 1e-9 * np.abs(C).max()
-            ratios.append(barriers.rise / max(top, 1e-12 * np.abs(C).max()))
+            assert barriers.rise() >= top - 1e-9 * np.abs(C).max()
+            ratios.append(barriers.rise() / max(top, 1e-12 * np.abs(C).max()))
         before = C
         Y = (V @ barriers.Q).astype(np.float32)
         lower, upper = barriers.lower_upper(V)

@@ -761,8 +761,8 @@ class CertifiedSelector(_SamplingTransformer):
     def _warn_if_long(self, seconds: float) -> bool:
         "Warn, and say so, if `fit` takes more than about 20 seconds."
         if seconds <= _LONG_FIT: return False
-        warnings.warn(f"{type(self).__name__}.fit will take about {_in_words(seconds)} on one core. A lower rank= takes "
-                      "much less, as do fewer features, or a selector that does not choose step by step: "
+        warnings.warn(f"{type(self).__name__}.fit will take about {_in_words(seconds)} on one core. A lower rank= "
+                      "takes much less, as do fewer features, or a selector that does not choose step by step: "
                       "LeverageSelector.", stacklevel=4)
         return True
 

@@ -543,5 +543,5 @@ def test_uneven_leverage_is_known_to_take_longer(selector, monkeypatch):
 
 @pytest.mark.parametrize("ell, r, seconds", [(750, 3000, (4, 8)), (350, 1400, (0.5, 1.5)), (1500, 3000, (15, 30))])
 def test_the_estimate_is_near_what_was_measured(ell, r, seconds):
-    """The times of a loop over Gaussian columns, measured on one core of a processor of 2024."""
+    """The times of a loop over Gaussian columns, as measured on one core."""
     assert seconds[0] <= BSSSelector()._seconds(4 * ell, ell, r, 0.0) <= seconds[1]

@@ -23,8 +23,9 @@ from .arrays import (Array, ArrayLike, Matrix, Seed, _insert_docs, as_float64, b
 from .sparsification import _round_ties
 from .leverage import _bernoulli_kl
 from .certificates import (Certificate, CertifiedSelector, Promise, Sampling, certify, _check_integer,
-                                    _check_bool, _check_instance, _check_open_unit_interval, _target_rank)
-from .spectra import RowSpace, _as_row_space, _at_unit_scale, row_space
+                                    _check_bool, _check_instance, _check_open_unit_interval, _space_to_certify,
+                                    _target_rank)
+from .spectra import RowSpace, _as_row_space, _at_unit_scale
 
 # %% ../nbs/09_baselines.ipynb #66e6d162
 def _pivots(A: np.ndarray, k: int, first: Sequence[int] = (), banned: Sequence[int] = (),
@@ -436,6 +437,8 @@ class RRQRSelector(CertifiedSelector):
 
     def _sample(self, space: RowSpace, r: int, y: Any) -> Sampling: return rrqr(space, r, strong=self.strong, f=self.f)
 
+    def _seconds(self, d: int, ell: int, r: int, unevenness: float) -> float: return 3.5e-10 * r * ell * d
+
     def _promise(self, space: RowSpace, r: int) -> Promise:
         d, ell = space.shape
         return rrqr_promise(ell, d, self.strong, self.f)
@@ -703,11 +706,11 @@ def certify_selector(selector: Any, X: ArrayLike, *, rank: int | Literal["full"]
     if not hasattr(selector, "get_support"):
         raise TypeError(f"selector is a {name}, which has no get_support. Pass the step of a pipeline that selects and "
                         "the data that reach it: certify_selector(pipe[i], pipe[:i].transform(X)).")
-    support, space = np.asarray(selector.get_support()), row_space(X)
-    if len(support) != space.shape[0]:
-        raise ValueError(f"selector={name} was fitted on {len(support)} features, but X has {space.shape[0]}.")
+    support, X = np.asarray(selector.get_support()), check_matrix(X)
+    if len(support) != X.shape[1]:
+        raise ValueError(f"selector={name} was fitted on {len(support)} features, but X has {X.shape[1]}.")
     chosen = np.flatnonzero(support)
     if len(chosen) == 0: raise ValueError(f"selector={name} selected no feature: there is nothing to certify.")
-    space = space.truncate(_target_rank(rank, space.numerical_rank, len(chosen), spare=0))
+    space = _space_to_certify(X, rank, lambda known: _target_rank(rank, known, len(chosen), spare=0))
     sampling = Sampling.from_draws(chosen, np.ones(len(chosen)), len(support), space.X)
     return certify(space, sampling, None, method or name)

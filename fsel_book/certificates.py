@@ -25,7 +25,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, ch
 from .arrays import (_DOCS, _RANGE, Array, ArrayLike, Matrix, _insert_docs, _canonical, check_matrix,
                               _check_range, from_numpy, is_integer, is_sparse, namespace, result_dtype,
                               _blas_threads_for, take_columns, to_numpy)
-from .spectra import RowSpace, _as_row_space, _basis_accuracy, row_space
+from .spectra import RowSpace, _as_row_space, _basis_accuracy, _whole_or_leading
 
 # %% ../nbs/04_certificates.ipynb #b3851197
 @dataclass(frozen=True, eq=False)
@@ -155,7 +155,8 @@ eigenvalues_unscaled : ndarray, shape (rank,)
 n_features, n_draws, n_selected : int""",
     certified="""\
 numerical_rank : int or None
-    Of the whole data, where it is known; where it is not `rank`, a part of the data is not certified.
+    Of the whole data; None where only leading directions were looked for, as the selectors do in more than 500
+    samples and features for ranks up to a tenth of both. Where it is not `rank`, a part of the data is not certified.
 energy : float
     The part of the squared Frobenius norm of the data that is certified.
 method : str
@@ -236,9 +237,9 @@ class Certificate:
 
     def title(self) -> str:
         "Method, draws, features, certified rank: one line."
-        part, method = f" ({self.energy:.1%} of the squared norm)", f"{self.method[:1].upper()}{self.method[1:]}"
-        if self.numerical_rank: part = f" of {self.numerical_rank}{part}"
-        if self.rank == self.numerical_rank: part = ""
+        method, norm = f"{self.method[:1].upper()}{self.method[1:]}", f"{self.energy:.1%} of the squared norm"
+        part = "" if self.rank == self.numerical_rank else f" of {self.numerical_rank} ({norm})"
+        if self.numerical_rank is None: part = f" ({norm}; the whole rank is not known)"
         r, d = (f"{n} {word}{'s' * (n > 1)}" for n, word in ((self.n_draws, "draw"), (self.n_features, "feature")))
         return f"{method}: {r}, {self.n_selected} of {d}; certified for rank {self.rank}{part}"
 
@@ -260,6 +261,7 @@ class Certificate:
     def verdict(self) -> str:
         "What it means, in words."
         what = "X" if self.rank == self.numerical_rank else f"the rank-{self.rank} part of X"
+        if self.numerical_rank is None: what = f"a rank-{self.rank} part of X, nearly the leading one,"
         if self.kappa == np.inf: meaning = f"A direction of {what} is lost: nothing is certified."
         elif _says_nothing(self.distortion):
             meaning = f"A direction of {what} is as good as lost: nothing is certified."
@@ -445,7 +447,7 @@ def _check_rank(rank: int | Literal["full"] | None, r: int | None, spare: int = 
     if r is not None and rank > (most := max(1, r - spare)):
         raise ValueError(f"rank={rank}{which} is not possible with n_features_to_select={r}: a selection of {r} "
                          f"feature{'s' * (r > 1)} can be certified for ranks up to {most} only. Ask for more features, "
-                         f"or for a rank of at most {most}.")
+                         f"or for a rank of at most {most}; see the chapter Which method when.")
 
 def _target_rank(rank: int | Literal["full"] | None, numerical_rank: int, r: int | None, spare: int = 1) -> int:
     "The rank to certify with `r` draws (None: as many as it takes)."
@@ -487,7 +489,7 @@ def _check_automatic_draws(r: int, ell: int, d: int) -> int:
     "The number `r` of draws that a theorem asks for at rank `ell`, if `d` features allow it."
     if r > d:
         raise ValueError(f"n_features_to_select='auto' needs {r} draws at rank {ell}, more than the {d} features of X. "
-                         f"Give a larger eps, a smaller rank, or a number of features.")
+                         f"Give a larger eps, a smaller rank, or a number of features; see the chapter Which method when.")
     return r
 
 # %% ../nbs/04_certificates.ipynb #20fc1dc7
@@ -628,6 +630,39 @@ class _SamplingTransformer(SelectorMixin, BaseEstimator):
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
+# %% ../nbs/04_certificates.ipynb #7d51ef01
+def _largest_rank(X: Matrix, rank: Any, target: Callable[[int], int]) -> int:
+    "The rank to certify as far as the shape of `X` tells; its numerical rank may make it smaller."
+    if isinstance(rank, str): return min(X.shape)
+    return rank if is_integer(rank) else target(min(X.shape))
+
+def _space_to_certify(X: Matrix, rank: Any, target: Callable[[int], int]) -> RowSpace:
+    """The directions of `X` to certify: `rank` of them, or what `target` makes of the numerical rank.
+
+    Where they are few, they are the leading ones by sketches, and the numerical rank stays unknown.
+    """
+    space = _whole_or_leading(X, _largest_rank(X, rank, target))
+    return space if space.numerical_rank is None else space.truncate(target(space.numerical_rank))
+
+# %% ../nbs/04_certificates.ipynb #7d51ef05
+_LONG_FIT = 20.0  # seconds
+
+def _row_space_seconds(X: Matrix, rank: int) -> float:
+    "About how long `_space_to_certify` takes on one core."
+    short, long = sorted(X.shape)
+    if rank <= short / 10 > 50: return 1e-9 * (X.nnz if is_sparse(X) else short * long) * (rank + 10)
+    return 8e-10 * short**3 + 6e-11 * short**2 * long
+
+def _unevenness(space: RowSpace) -> float:
+    "Of the leverage scores: from 0 where all are equal to nearly 1 where each is 0 or 1."
+    d, ell = space.shape
+    return float(np.sum(to_numpy(space.scores64)**2) / ell - ell / d)
+
+def _in_words(seconds: float) -> str:
+    "A time to one or two digits."
+    unit, name = (1, "seconds") if seconds < 100 else (60, "minutes") if seconds < 6000 else (3600, "hours")
+    return f"{seconds / unit:.0f} {name}"
+
 # %% ../nbs/04_certificates.ipynb #71d5efab
 @_insert_docs
 class CertifiedSelector(_SamplingTransformer):
@@ -637,7 +672,8 @@ class CertifiedSelector(_SamplingTransformer):
     `_sample(space, r, y)`, which returns a `Sampling` of `r` draws for the `RowSpace` to keep (`y` is what `fit` was
     given). It may have the parameter `rescale`, where weights are not all one; `_promise(space, r)`, a `Promise`;
     `_draws(space)`, the number of draws that "auto" stands for; `_check_parameters()`, called before anything is
-    computed; and `spare_draws`, how many draws it needs beyond the rank, 0 or 1. A single draw is for rank one always.
+    computed; `spare_draws`, how many draws it needs beyond the rank, 0 or 1; and `_seconds(d, ell, r, unevenness)`,
+    about how long `_sample` takes. A single draw is for rank one always.
 
     Attributes
     ----------
@@ -688,6 +724,10 @@ class CertifiedSelector(_SamplingTransformer):
             `X` is not a finite real matrix of at least two samples, is zero, or its largest entry is not between 1e-150
             and 1e150; a parameter has an impossible value, or one that these data do not allow. The message says which
             and what would be possible.
+
+        Warnings
+        --------
+        A `UserWarning` says, before it begins, that it will take more than about 20 seconds.
         """
         return self._choose(X, y)
 
@@ -699,8 +739,10 @@ class CertifiedSelector(_SamplingTransformer):
         X = _check_X(self, X, reset=True)
         r = _n_requested(self.n_features_to_select, X.shape[1])
         _check_rank(self.rank, r, self.spare_draws)
+        warned = self._warn_if_long(self._least_seconds(X, r))
         space = self._space(X, r)
         if r is None: r = _check_automatic_draws(self._draws(space), space.shape[1], X.shape[1])
+        if not warned: self._warn_if_long(self._seconds(*space.shape, r, _unevenness(space)))
         sampling = self._sample(space, r, y, **extra)
         self.certificate_ = self._certify(space, sampling, r)
         self.n_draws_, self.leverage_scores_ = r, space.leverage_scores
@@ -713,9 +755,24 @@ class CertifiedSelector(_SamplingTransformer):
     def _check_parameters(self) -> None: pass
 
     def _space(self, X: Matrix, r: int | None) -> RowSpace:
-        space = row_space(X)
-        ell = self._rank(space.numerical_rank, r)
-        return space.truncate(ell) if ell < space.numerical_rank else space
+        return _space_to_certify(X, self.rank, lambda known: self._rank(known, r))
+
+    def _least_seconds(self, X: Matrix, r: int | None) -> float:
+        "About how long `fit` takes at least: what is known before the row space is."
+        ell = _largest_rank(X, self.rank, lambda known: self._rank(known, r))
+        return _row_space_seconds(X, ell) + (0.0 if r is None else self._seconds(X.shape[1], ell, r, 0.0))
+
+    def _seconds(self, d: int, ell: int, r: int, unevenness: float) -> float:
+        "About how long `_sample` takes on one core."
+        return 0.0
+
+    def _warn_if_long(self, seconds: float) -> bool:
+        "Warn, and say so, if `fit` takes more than about 20 seconds."
+        if seconds <= _LONG_FIT: return False
+        warnings.warn(f"{type(self).__name__}.fit will take about {_in_words(seconds)} on one core. A lower rank= "
+                      "takes much less, as do fewer features, or a selector that does not choose step by step: "
+                      "LeverageSelector. See the chapter Which method when.", stacklevel=4)
+        return True
 
     def _rank(self, numerical_rank: int, r: int | None) -> int:
         "The rank to certify with `r` draws."

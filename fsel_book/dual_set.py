@@ -14,15 +14,16 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_array
 from tqdm import tqdm
 
-from .arrays import (Array, ArrayLike, Matrix, Seed, _insert_docs, as_float64, by_columns, _check_range,
+from .arrays import (Array, ArrayLike, Seed, _insert_docs, as_float64, by_columns, _check_range,
                               from_numpy, namespace, result_dtype, _blas_threads_for, to_numpy)
 from .sparsification import (_SLACK_BITS, _LargestNormRule, _LargestScoreRule, _LargestSlackRule,
                                       _ColumnSearch, _SingleDraw, _Fences, _check_bss_request, _check_rule,
+                                      _bound_search_seconds,
                                       _by_decreasing_key, _initial_gap, _add_to_diagonal, _round_ties, _scored)
 from .leverage import _chernoff_rate, leverage_promise, leverage_sampling
 from .certificates import (_NEGLIGIBLE, Certificate, CertifiedSelector, Promise, Sampling, ScoreFunc,
                                     _ScoreMixin, certify, _check_open_unit_interval, _check_scores, _says_nothing)
-from .spectra import RowSpace, _as_row_space, row_space
+from .spectra import RowSpace, _as_row_space
 
 # %% ../nbs/07_dual_set.ipynb #81b98b36
 _LENGTH_SHARE, _ROOM = 1e-6, 1e-9
@@ -143,6 +144,9 @@ class _LowerBarrier:
         The number of draws to come.
     """
 
+    Q32 = None
+
+
     def __init__(self, k: int, r: int) -> None:
         self.tau, self.root, self.B = 0, np.sqrt(r * k), np.zeros((k, k))
         self.trace = k / self.root
@@ -158,6 +162,8 @@ class _LowerBarrier:
         "`lower(v)` for each row; there is no upper barrier."
         Y = rows @ self.P
         return np.einsum("ij,ij->i", Y, Y) / self.gap - np.einsum("ij,ij->i", rows, Y), 0.0
+
+    def rise(self) -> float: return np.inf  # nothing is known
 
     def slack_matrix(self) -> np.ndarray:
         "The symmetric `C` with `v'Cv = lower(v)`."
@@ -607,14 +613,9 @@ def _component_scores(space: RowSpace) -> Array:
     return space.left * from_numpy(space.singular_values, space.X)
 
 class _ComponentsMixin:
-    "For selectors that serve the leading components: the space they keep, perhaps by sketches, and its certificate."
-    rank: int | Literal["full"] | None
+    "For selectors that serve the leading components: their certificate."
     method: str
     _promise: Any
-
-    def _space(self, X: Matrix, r: int | None) -> RowSpace:
-        if self.rank is not None and not isinstance(self.rank, str): return row_space(X, self.rank, exact=False)
-        return super()._space(X, r)  # type: ignore[misc]
 
     def _certify(self, space: RowSpace, sampling: Sampling, r: int) -> Certificate:
         return certify_span(space, sampling, self._promise(space, r), self.method)
@@ -715,6 +716,8 @@ class DSFSelector(_ScoreMixin, _ComponentsMixin, CertifiedSelector):
         sampling = det_sampling(space, space.residual_norms, r, rule, targets, self.verbose, scores=scores)
         if sampling.n_selected == r: return sampling
         return _add_closest_features(space, sampling, r, _component_scores(space) if targets is None else targets)
+
+    def _seconds(self, d: int, ell: int, r: int, unevenness: float) -> float: return _bound_search_seconds(ell, r)
 
     def _promise(self, space: RowSpace, r: int) -> Promise: return det_promise(space.shape[1], r)
 

@@ -7,7 +7,6 @@ __all__ = ['bss_reference', 'bss', 'bss_promise', 'BSSSelector']
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from itertools import islice
 from typing import Any, Literal, Protocol
 
 import array_api_compat
@@ -147,24 +146,58 @@ def _add_to_diagonal(A: np.ndarray, c: float | np.ndarray) -> np.ndarray:
     A.flat[::len(A) + 1] += c
     return A
 
-_MAX_UPDATES = 32  # beside the diagonal, at most: then the eigendecomposition is made anew
+def _slack_on_spectrum(x: np.ndarray, a: float, b: float, gap_L: float, gap_U: float) -> np.ndarray:
+    "The eigenvalue of the slack matrix that belongs to the eigenvalue `x` of `A`."
+    below, above = 1 / (x - a), 1 / (b - x)
+    return below**2 / gap_L - below - above**2 / gap_U - above
 
-def _shifted_inverse(lam: np.ndarray, W: np.ndarray, c: float,
-                     sign: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """`D`, `F` and `S`, for which `D - F S F'` is the inverse of `sign (A - c I)`.
+class _ShiftedInverse:
+    """`D - F S F'`, the inverse of `sign (A - c I)` for an `A` with `lam` on the diagonal and `W W'` beside it.
 
-    `A` has `lam` on the diagonal and `W W'` beside it.
+    Its trace is `trace`, and `G` is `F'F`.
     """
-    D = sign / (lam - c)
-    F = D[:, None] * W
-    return D, F, np.linalg.inv(_add_to_diagonal(W.T @ F, sign))
 
-def _square_less_inverse(inverse: tuple[np.ndarray, np.ndarray, np.ndarray], gap: float) -> np.ndarray:
-    "`X^2 / gap - X` for the `X` that `inverse` stands for."
-    D, F, S = inverse
-    FS = F @ S
-    cross = (D[:, None] * FS) @ F.T
-    return _add_to_diagonal((FS @ (F.T @ F) @ FS.T - cross - cross.T) / gap + FS @ F.T, D**2 / gap - D)
+    def __init__(self, lam: np.ndarray, W: np.ndarray, c: float, sign: float) -> None:
+        self.D = sign / (lam - c)
+        self.F = self.D[:, None] * W
+        root = np.sqrt(np.abs(self.D))[:, None] * W
+        inner = root.T @ root if self.D.min() > 0 else W.T @ self.F  # a product with itself takes half the work
+        self.S, self.G = np.linalg.inv(_add_to_diagonal(inner, sign)), self.F.T @ self.F
+        self.trace = self.D.sum() - np.vdot(self.S, self.G)
+
+    def forms(self, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        "`y'Xy` and `y'X^2y` with this inverse as `X`, for each row y of `Y`, in the precision of `Y`."
+        D, F, S, G = (A.astype(Y.dtype, copy=False) for A in (self.D, self.F, self.S, self.G))
+        P, P2, squares = Y @ F, Y @ (D[:, None] * F), Y * Y
+        PS = P @ S
+        second = np.einsum("ij,ij->i", PS, PS @ G - 2 * P2)
+        return squares @ D - np.einsum("ij,ij->i", PS, P), squares @ D**2 + second
+
+    def times(self, y: np.ndarray) -> np.ndarray:
+        "The product with one vector."
+        return self.D * y - self.F @ (self.S @ (self.F.T @ y))
+
+    def rise(self, y: np.ndarray, t: float, gap: float) -> float:
+        "The largest eigenvalue of what `t y y'`, added to `sign (A - c I)`, adds to `X^2 / gap - X`."
+        p = self.times(y)
+        q = self.times(p)
+        kappa, pp, pq, qq = t / (1 + t * (y @ p)), p @ p, p @ q, q @ q
+        trace = kappa * pp + (kappa * pp)**2 / gap - 2 * kappa / gap * pq
+        return (trace + np.sqrt(trace**2 + 4 * (kappa / gap)**2 * max(pp * qq - pq**2, 0.0))) / 2
+
+    @cached_property
+    def norm_bound(self) -> float:
+        "A number that the spectral norm of the inverse does not exceed."
+        SG = self.S @ self.G
+        square = SG @ SG
+        return float(np.abs(self.D).max() + np.vdot(square, square.T)**0.25)
+
+    def square_less_self(self, gap: float) -> np.ndarray:
+        "`X^2 / gap - X` with this inverse as `X`."
+        FS = self.F @ self.S
+        cross = (self.D[:, None] * FS) @ self.F.T
+        square = FS @ self.G @ FS.T - cross - cross.T
+        return _add_to_diagonal(square / gap + FS @ self.F.T, self.D**2 / gap - self.D)
 
 # %% ../nbs/05_sparsification.ipynb #380171b6
 class _Barriers:
@@ -187,17 +220,26 @@ class _Barriers:
 
         There the lower potential is `trace_L` and the upper one `trace_L / delta_U`.
         """
-        self.tau, self.A, self.below, self.above = 0, A, below, above
+        self.tau, self.below, self.above = 0, below, above
         self.trace_L, self.trace_U = trace_L, trace_L / self.delta_U
-        self.lam, self.Q = np.zeros(len(A)), np.eye(len(A))
+        self.decomposed, self.lam, self.Q = A, np.zeros(len(A)), np.eye(len(A))
         if A.any(): self.lam, self.Q = np.linalg.eigh(A)
-        self.W, self.most = np.empty((len(A), 0)), min(_MAX_UPDATES, 4 + len(A) // 4)
+        self.Q32 = self.Q.astype(np.float32)
+        most = 4 + int(len(A)**(2 / 3))
+        self.n_added, self.added, self.turned = 0, np.empty((most, len(A))), np.empty((len(A), most), order="F")
         self.shift()
+
+    @property
+    def A(self) -> np.ndarray:
+        "The matrix as it is now."
+        added = self.added[:self.n_added]
+        return self.decomposed + added.T @ added
 
     def decompose(self) -> None:
         "The eigendecomposition of `A` as it is now."
-        self.lam, self.Q = np.linalg.eigh(self.A)
-        self.W = self.W[:, :0]
+        self.decomposed, self.n_added = self.A, 0
+        self.lam, self.Q = np.linalg.eigh(self.decomposed)
+        self.Q32 = self.Q.astype(np.float32)
         if not self.a < self.lam[0] <= self.lam[-1] < self.b:
             raise FloatingPointError("An eigenvalue has met a barrier: V is too far from orthonormal for its rank.")
 
@@ -205,44 +247,60 @@ class _Barriers:
         "Put the barriers where step `tau` has them, and prepare the inverses at their next positions `a` and `b`."
         self.L, self.U = self.tau - self.below, self.delta_U * (self.tau + self.above)
         self.a, self.b = self.L + 1, self.U + self.delta_U
-        if self.W.shape[1] == self.most or np.abs(self.lam - self.a).min() < 0.01 / self.trace_L: self.decompose()
-        self.inverses = (_shifted_inverse(self.lam, self.W, self.a, 1.0),
-                         _shifted_inverse(self.lam, self.W, self.b, -1.0))
-        self.next_L, self.next_U = (D.sum() - np.vdot(S, F.T @ F) for D, F, S in self.inverses)
-        self.gap_L, self.gap_U = self.next_L - self.trace_L, self.trace_U - self.next_U
-
-    def forms(self, rows: np.ndarray) -> list[np.ndarray]:
-        "For each row v: `v'M_L^-1 v`, `v'M_L^-2 v`, `v'M_U^-1 v`, `v'M_U^-2 v`."
-        Y = rows @ self.Q
-        images = [Y * D - (Y @ F) @ S @ F.T for D, F, S in self.inverses]
-        return [np.einsum("ij,ij->i", x, y) for X in images for x, y in ((Y, X), (X, X))]
+        if self.n_added == len(self.added) or np.abs(self.lam - self.a).min() < 0.01 / self.trace_L: self.decompose()
+        W = self.turned[:, :self.n_added]
+        self.below_A, self.above_A = (_ShiftedInverse(self.lam, W, c, s) for c, s in ((self.a, 1.0), (self.b, -1.0)))
+        self.gap_L, self.gap_U = self.below_A.trace - self.trace_L, self.trace_U - self.above_A.trace
 
     def lower_upper(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         "`lower(v)` and `upper(v)` for each row."
-        l1, l2, u1, u2 = self.forms(rows)
+        return self.judge(rows @ self.Q)
+
+    def judge(self, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        "`lower(v)` and `upper(v)` for rows `v Q`."
+        (l1, l2), (u1, u2) = self.below_A.forms(Y), self.above_A.forms(Y)
         return l2 / self.gap_L - l1, u2 / self.gap_U + u1
+
+    def slack_bound(self, Y: np.ndarray, norms: np.ndarray) -> np.ndarray:
+        "What `lower(v) - upper(v)` does not exceed, for rows `v Q32` in float32 and the squared lengths of `v`."
+        (lower, upper), below, above = self.judge(Y), self.below_A.norm_bound, self.above_A.norm_bound
+        size = below**2 / self.gap_L + below + above**2 / self.gap_U + above
+        return lower - upper + 4 * sum(self.turned.shape) * 2.0**-24 * size * norms
 
     def slack_matrix(self) -> np.ndarray:
         "The symmetric `C` with `v'Cv = lower(v) - upper(v)`."
-        below, above = self.inverses
-        return self.Q @ (_square_less_inverse(below, self.gap_L) + _square_less_inverse(above, -self.gap_U)) @ self.Q.T
+        C = self.below_A.square_less_self(self.gap_L) + self.above_A.square_less_self(-self.gap_U)
+        return self.Q @ C @ self.Q.T
 
     def add(self, v: np.ndarray) -> float:
         "Add `t v v'` to `A` with `1/t` half-way between upper(v) and lower(v), go to the next step, return `t`."
-        l1, l2, u1, u2 = (form[0] for form in self.forms(v[None]))
+        y = v @ self.Q
+        l1, l2, u1, u2 = (form[0] for inverse in (self.below_A, self.above_A) for form in inverse.forms(y[None]))
         t = 2 / (l2 / self.gap_L - l1 + u2 / self.gap_U + u1)
-        self.A += np.outer(t * v, v)
-        self.W = np.column_stack([self.W, np.sqrt(t) * (v @ self.Q)])
-        self.trace_L = self.next_L - t * l2 / (1 + t * l1)
-        self.trace_U = self.next_U + t * u2 / (1 - t * u1)
-        self.tau += 1
+        self.last = y, t, self.below_A, self.above_A, self.a, self.b, self.gap_L, self.gap_U
+        self.trace_L = self.below_A.trace - t * l2 / (1 + t * l1)
+        self.trace_U = self.above_A.trace + t * u2 / (1 - t * u1)
+        self.added[self.n_added], self.turned[:, self.n_added] = np.sqrt(t) * v, np.sqrt(t) * y
+        self.n_added, self.tau = self.n_added + 1, self.tau + 1
         self.shift()
-        return t
+        return float(t)
+
+    def rise(self) -> float:
+        "At most by this, for a v of length one, has `v'Cv` grown with the last step."
+        y, t, below, above, a, b, gap_L, gap_U = self.last
+        lowest = max(self.lam[0], self.a + 1 / self.below_A.trace)
+        highest = min(self.b - 1 / self.above_A.norm_bound, b - 1 / self.trace_U)
+        x = np.linspace(lowest, highest, 100)
+        now, then = (self.a, self.b, self.gap_L, self.gap_U), (a, b, gap_L, gap_U)
+        by_shift = np.max(_slack_on_spectrum(x, *now) - _slack_on_spectrum(x, *then))
+        return float(below.rise(y, t, gap_L) + above.rise(y, -t, -gap_U) + 1.05 * max(by_shift, 0.0))
 
 # %% ../nbs/05_sparsification.ipynb #3ce060b7
 class _SingleDraw:
     "Takes the place of `_Barriers` for a single draw at rank one."
+    Q32 = None
     def lower_upper(self, rows: np.ndarray) -> tuple[np.ndarray, float]: return rows[:, 0]**2, 0.0
+    def rise(self) -> float: return 0.0
     def slack_matrix(self) -> np.ndarray: return np.ones((1, 1))
     def add(self, v: np.ndarray, price: float = 0.0) -> float: return 1 / v[0]**2
 
@@ -251,8 +309,17 @@ def _index_chunks(indices: np.ndarray, size: int = 4096) -> Iterator[np.ndarray]
     "`indices` in pieces."
     for a in range(0, len(indices), size): yield indices[a:a + size]
 
+def _growing_chunks(indices: np.ndarray) -> Iterator[np.ndarray]:
+    "`indices` in pieces of 2, 8, 32, ...: the first of them are most likely what is looked for."
+    a, size = 0, 2
+    while a < len(indices):
+        yield indices[a:a + size]
+        a, size = a + size, 4 * size
+
 class _Fences(Protocol):
     "What a search asks of the barriers, of this theorem or of another."
+    Q32: Any  # None where there is no `slack_bound(rows @ Q32, norms)`
+    def rise(self) -> float: ...
     def lower_upper(self, rows: np.ndarray) -> tuple[Any, Any]: ...
     def slack_matrix(self) -> np.ndarray: ...
 
@@ -323,6 +390,9 @@ class _LargestNormRule(_ColumnSearch):
         self.edge = np.partition(self.keys, d - size)[d - size]
         self.early = _by_decreasing_key(self.keys, np.flatnonzero(self.usable & (self.keys >= self.edge)))
         self.head = self.rows(self.early[:size])
+        self.Q32, self.turned, self.known = None, np.empty((0, ell), np.float32), np.zeros(len(self.head), dtype=bool)
+        self.risen, self.infeasible_until = 0.0, np.zeros(d)
+        self.kept: list[np.ndarray] = []
 
     def ranking(self) -> np.ndarray:
         "What decides the order."
@@ -334,23 +404,59 @@ class _LargestNormRule(_ColumnSearch):
         late = np.flatnonzero(self.usable & (self.keys < self.edge))
         return np.concatenate([self.early, _by_decreasing_key(self.keys, late)])
 
-    def blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        "Fresh columns in their order, then those taken before: indices and rows."
-        left = np.flatnonzero(self.fresh[self.early[:len(self.head)]])
-        a, b = 0, 16
-        while a < len(left):
-            yield self.early[left[a:b]], self.head[left[a:b]]
-            a, b = b, 3 * b
-        for block in _index_chunks(self.order[len(self.head):]):
-            block = block[self.fresh[block]]
-            yield block, self.rows(block)
-        taken = self.order[~self.fresh[self.order]]
-        yield taken, self.rows(taken)
+    def candidates(self, barriers: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        "Columns that may be feasible in their order, those taken before last: indices and rows."
+        for mask in (self.fresh, ~self.fresh):
+            mask = mask & (self.infeasible_until <= self.risen)
+            left = np.flatnonzero(mask[self.early[:len(self.head)]])
+            a, b = 0, 1
+            while a < len(left):
+                places = left[a:b]
+                if barriers.Q32 is not None and len(places) > 1:
+                    places = places[self.not_ruled_out(barriers, self.early[places], places)]
+                for part in _growing_chunks(places): yield self.early[part], self.head[part]
+                a, b = b, max(16, 3 * b)
+            for indices in self.late_candidates(barriers, mask):
+                for part in _growing_chunks(indices): yield part, self.rows(part)
+
+    def late_candidates(self, barriers: Any, mask: np.ndarray) -> Iterator[np.ndarray]:
+        "Columns in `mask` beyond the head that float32 does not rule out; the others are noted to be infeasible."
+        late = self.order[len(self.head):]
+        if not mask[late].any(): return
+        C = barriers.slack_matrix()
+        C32, error = C.astype(np.float32), (2 * len(C) + 8) * 2.0**-24 * np.linalg.norm(C)
+        for number, block in enumerate(_index_chunks(late, 1024)):
+            seen = np.flatnonzero(mask[block])
+            U, indices = self.late_directions(number, block)[seen], block[seen]
+            bound = np.einsum("ij,ij->i", U @ C32, U) + error - self.prices[indices] / self.norms[indices]
+            self.infeasible_until[indices] = self.risen - bound
+            yield indices[bound >= 0]
+
+    def late_directions(self, number: int, block: np.ndarray) -> np.ndarray:
+        "Rows of the block of this number, of length one, in float32; kept for the next steps while they fill 256 MB."
+        if number < len(self.kept): return self.kept[number]
+        rows = (self.rows(block) / np.sqrt(self.norms[block])[:, None]).astype(np.float32)
+        if number == len(self.kept) and (number + 1) * rows.nbytes <= 2**28: self.kept.append(rows)
+        return rows
+
+    def not_ruled_out(self, barriers: Any, indices: np.ndarray, places: np.ndarray) -> np.ndarray:
+        "Which of some columns of the head, in float32, may be feasible; the others are noted to be not."
+        if self.Q32 is not barriers.Q32:
+            self.Q32, self.known[:] = barriers.Q32, False
+            if len(self.turned) == 0: self.turned = np.empty(self.head.shape, np.float32)
+        new = places[~self.known[places]]
+        self.turned[new], self.known[new] = self.head[new].astype(np.float32) @ self.Q32, True
+        bound = barriers.slack_bound(self.turned[places], self.norms[indices]) - self.prices[indices]
+        self.infeasible_until[indices] = self.risen - bound / self.norms[indices]
+        return np.flatnonzero(bound >= 0)
 
     def pick(self, barriers: _Fences) -> tuple[int, np.ndarray]:
-        for indices, rows in self.blocks():
-            feasible = np.flatnonzero(self.slack(barriers, indices, rows) >= 0)
+        if np.any(self.infeasible_until > self.risen): self.risen += barriers.rise()
+        for indices, rows in self.candidates(barriers):
+            slack = self.slack(barriers, indices, rows)
+            feasible = np.flatnonzero(slack >= 0)
             if len(feasible): return indices[feasible[0]], rows[feasible[0]]
+            self.infeasible_until[indices] = self.risen - slack / self.norms[indices]
         return self.pick_by_full_scan(barriers)
 
 # %% ../nbs/05_sparsification.ipynb #14bd6dd1
@@ -422,14 +528,6 @@ class _LargestSlackRule(_ColumnSearch):
         "Bounds on the slack."
         return self.bound[indices] - self.prices[indices]
 
-    def not_ruled_out(self, indices: np.ndarray) -> np.ndarray:
-        "Those of `indices`, in their order, that may be feasible, with room for rounding."
-        floor = -1e-9 * np.linalg.norm(self.C)
-        near = indices[self.reach(indices) >= floor * self.norms[indices]]
-        if self.screen is None: self.evaluate(near)
-        else: self.evaluate_roughly(near)
-        return near[self.reach(near) >= floor * self.norms[near]]
-
     def pick(self, barriers: _Fences) -> tuple[int, np.ndarray]:
         self.raise_bounds(barriers.slack_matrix())
         leaders = self.leaders[self.fresh[self.leaders]]
@@ -449,7 +547,7 @@ class _LargestSlackRule(_ColumnSearch):
 
 # %% ../nbs/05_sparsification.ipynb #5c0e0022
 class _LargestScoreRule(_LargestNormRule):
-    """The feasible column of largest score times norm: scan in that order, then among those not ruled out by bounds."""
+    """The feasible column of largest score times norm: the same scan in that order."""
 
     def __init__(self, space: RowSpace, rng: np.random.RandomState | None, prices: np.ndarray | None,
                  scores: np.ndarray) -> None:
@@ -457,24 +555,6 @@ class _LargestScoreRule(_LargestNormRule):
         super().__init__(space, rng, prices)
 
     def ranking(self) -> np.ndarray: return _scored(self.norms, self.scores)
-
-    @cached_property
-    def bounds(self) -> _LargestSlackRule:
-        "Made when the scan first goes beyond its first blocks."
-        return _LargestSlackRule(self.space, None, self.prices)
-
-    def pick(self, barriers: _Fences) -> tuple[int, np.ndarray]:
-        for indices, rows in islice(self.blocks(), 3):
-            feasible = np.flatnonzero(self.slack(barriers, indices, rows) >= 0)
-            if len(feasible): return indices[feasible[0]], rows[feasible[0]]
-        self.bounds.raise_bounds(barriers.slack_matrix())
-        fresh = self.fresh[self.order]
-        for indices in (self.order[fresh], self.order[~fresh]):
-            for block in _index_chunks(self.bounds.not_ruled_out(indices), 256):
-                rows = self.rows(block)
-                feasible = np.flatnonzero(self.slack(barriers, block, rows) >= 0)
-                if len(feasible): return block[feasible[0]], rows[feasible[0]]
-        return self.pick_by_full_scan(barriers)
 
 # %% ../nbs/05_sparsification.ipynb #f7e39a26
 class _LeverageBlockRule(_ColumnSearch):
@@ -585,6 +665,10 @@ def bss_promise(ell: int, r: int) -> Promise:
     return Promise(float((1 - s)**2), float((1 + s)**2))
 
 # %% ../nbs/05_sparsification.ipynb #62969f3a
+def _bound_search_seconds(ell: int, r: int) -> float:
+    "About how long `r` steps take that form the matrix of the slack."
+    return r * (2.5e-4 + 3e-10 * ell**3)
+
 def _bss_draws(ell: int, eps: float) -> int:
     "The number of draws for which the theorem promises `|I - M| <= eps` at rank `ell`."
     s = eps / (np.sqrt(1 + eps) + 1)  # sqrt(1 + eps) - 1 without cancellation
@@ -679,6 +763,11 @@ class BSSSelector(_ScoreMixin, CertifiedSelector):
         rng = self.random_state if self.sketch_size is None else check_random_state(self.random_state)
         seen = space if self.sketch_size is None else _sketched_row_space(space, self.sketch_size, rng)
         return bss(seen, r, self.rule, rng, self.verbose, scores=scores)
+
+    def _seconds(self, d: int, ell: int, r: int, unevenness: float) -> float:
+        if self.rule == "best" or self.score_func is not None: return _bound_search_seconds(ell, r)
+        looked_at = d * ell**2 * 1.4e-10 if self.rule == "sampled" else d * ell**(5 / 3) * 2.6e-11
+        return r * (2.5e-4 + 2.5e-10 * ell**(7 / 3) + unevenness * looked_at)
 
     def _promise(self, space: RowSpace, r: int) -> Promise | None:
         whole = self.sketch_size is None or self.sketch_size >= space.shape[1] == space.numerical_rank

@@ -97,11 +97,11 @@ def _warn_of_tiny_directions(S: np.ndarray, roundoff: float) -> None:
     """Warn where the smallest of the singular values `S`, largest first, is mostly rounding, or stands far apart."""
     if S[-1] < 450 * roundoff * S[0]:
         warnings.warn(f"X has directions as small as {S[-1] / S[0]:.0e} of the largest; their leverage scores are "
-                      "good to a digit or two at best. A smaller rank leaves such directions out.", stacklevel=5)
+                      "good to a digit or two at best. A smaller rank leaves such directions out.", stacklevel=6)
     elif len(S) > 1 and S[-1] < min(1e-11 * S[0], 1e-5 * S[-2]):
         warnings.warn(f"The last direction of X is {S[-1] / S[0]:.0e} of the largest, far below the one before: it is "
                       f"probably what rounding left, of centring for instance. rank={len(S) - 1} leaves it out.",
-                      stacklevel=5)
+                      stacklevel=6)
 
 # %% ../nbs/03_spectra.ipynb #9b162208
 def _sketched_factor(X: Matrix, D: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
@@ -127,7 +127,7 @@ def _unit_norm_factors(norms: np.ndarray, floor: float = 2e-15) -> np.ndarray:
     kept = norms > floor * norms.max()
     if np.any(~kept & (norms > 0)):
         warnings.warn(f"{np.sum(~kept & (norms > 0))} row(s) or column(s) of X are below {floor:.0e} of the longest "
-                      "and are taken for zero. Rescale them if they are data.", stacklevel=4)
+                      "and are taken for zero. Rescale them if they are data.", stacklevel=5)
     return np.where(kept, 1 / np.where(kept, norms, 1), 0.0)
 
 # %% ../nbs/03_spectra.ipynb #33b1bf9a
@@ -406,6 +406,23 @@ def _leading_row_space(X: Matrix, k: int, scale: float = 1.0) -> RowSpace | None
     return space
 
 # %% ../nbs/03_spectra.ipynb #f9d40a3d
+def _whole_or_leading(X: ArrayLike, most: int | None = None) -> RowSpace:
+    """The row space of `X`; about `most` leading directions of it only, by sketches, where that is much less work.
+
+    Much less it is where `X` has more than 500 rows and columns, and `most` is at most a tenth of both.
+    """
+    X, scale = _at_unit_scale(check_matrix(X))
+    wide = X.shape[1] >= X.shape[0]
+    if is_sparse(X): X = X.tocsc() if wide else X.tocsr()
+    if is_integer(most) and 1 <= most <= min(X.shape) / 10 > 50:
+        leading = _leading_row_space(X, int(most), scale)
+        if leading is not None: return leading
+    T, B = _orthonormal_factor(X)
+    if wide: return RowSpace(X, B, scale, T=from_numpy(T, X))
+    V = np.linalg.svd(B, full_matrices=False).U
+    V[~np.any(B, axis=1)] = 0.0  # a zero feature scores 0, not the rounding error of a small singular value
+    return RowSpace(X, B, scale, V=from_numpy(V, X))
+
 def row_space(X: ArrayLike, rank: int | None = None, exact: bool = True) -> RowSpace:
     """An orthonormal basis of the row space of `X`, or of the space of its leading right singular vectors.
 
@@ -416,7 +433,9 @@ def row_space(X: ArrayLike, rank: int | None = None, exact: bool = True) -> RowS
         A target rank, at most the numerical rank, which is the default.
     exact : bool
         False finds the leading directions by sketches, approximately, where `X` has more than 500 rows and columns
-        and `rank` is at most a tenth of both. The basis is orthonormal all the same.
+        and `rank` is at most a tenth of both. The basis is orthonormal all the same, and holds nearly as much of the
+        squared norm of `X` as the best: 99.9% of that or more in counts of words and other falling spectra, 97% in
+        pure noise, whose directions are all alike.
 
     Returns
     -------
@@ -454,18 +473,7 @@ def row_space(X: ArrayLike, rank: int | None = None, exact: bool = True) -> RowS
     >>> row_space(X, rank=2).shape
     (100, 2)
     """
-    X, scale = _at_unit_scale(check_matrix(X))
-    wide = X.shape[1] >= X.shape[0]
-    if is_sparse(X): X = X.tocsc() if wide else X.tocsr()
-    if not exact and is_integer(rank) and 1 <= rank <= min(X.shape) / 10 > 50:
-        space = _leading_row_space(X, int(rank), scale)
-        if space is not None: return space
-    T, B = _orthonormal_factor(X)
-    if wide: space = RowSpace(X, B, scale, T=from_numpy(T, X))
-    else:
-        V = np.linalg.svd(B, full_matrices=False).U
-        V[~np.any(B, axis=1)] = 0.0  # a zero feature scores 0, not the rounding error of a small singular value
-        space = RowSpace(X, B, scale, V=from_numpy(V, X))
+    space = _whole_or_leading(X, None if exact else rank)
     return space if rank is None else space.truncate(rank)
 
 def _norm_estimate(A: np.ndarray, steps: int = 6) -> float:

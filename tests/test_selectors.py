@@ -3,6 +3,7 @@
 import copy
 import gc
 import pickle
+import warnings
 import weakref
 from functools import partial
 
@@ -25,6 +26,7 @@ from cases import (
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
+from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -36,13 +38,19 @@ from fsel_book import (
     DSFSelector,
     LeverageDisplay,
     LeverageSelector,
+    RandomSelector,
     RiskRFE,
+    RRQRSelector,
     SparsePCRegressor,
     SpectrumDisplay,
     SupportVectorSelector,
+    certificates,
     certify,
+    certify_selector,
     row_space,
+    spectra,
 )
+from fsel_book.arrays import to_numpy
 
 X = table(20, 50)
 NAMES = [f"word{j}" for j in range(50)]
@@ -418,3 +426,124 @@ def test_certificates_can_be_read_and_seen(fitted):
         assert display.plot(ax=figure.add_subplot()).figure_ is figure
         figure.clear()
     assert fitted.certificate_.plot().ax_.get_ylabel()
+
+
+# ---------------------------------------------------------------- large data and few draws
+
+
+@pytest.fixture(scope="module")
+def counts():
+    """Counts of a few frequent and many rare words, in documents of different length."""
+    rng = np.random.default_rng(0)
+    rate = np.minimum(0.5, 3.0 / np.arange(1, 641)) * np.exp(0.5 * rng.standard_normal((520, 1)))
+    return rng.poisson(rate).astype(float)
+
+
+LARGE_FORMS = {
+    "dense": np.asarray,
+    "float32": lambda A: A.astype(np.float32),
+    "CSR": sp.csr_array,
+    "tall": lambda A: A.T.copy(),
+    "tall CSC": lambda A: sp.csc_matrix(A.T),
+}
+
+
+@each_case
+@pytest.mark.parametrize("form", LARGE_FORMS)
+@pytest.mark.parametrize("rank", [None, 6])
+def test_few_draws_from_large_data_look_for_leading_directions_only(case, form, rank, counts):
+    """The certificate says that it does not know the whole rank, and holds nearly as much as the best of its rank."""
+    given = LARGE_FORMS[form](counts)
+    fitted = case.make(20, rank=rank).fit(given)
+    c, exact = fitted.certificate_, row_space(given)
+    assert c.numerical_rank is None and c.holds in (True, None) and c.accuracy < 1e-12
+    assert f"rank {c.rank} ({c.energy:.1%} of the squared norm; the whole rank is not known)" in c.title()
+    assert f"a rank-{c.rank} part of X, nearly the leading one," in c.verdict()
+    assert 0.999 * exact.truncate(c.rank).energy <= c.energy <= exact.truncate(c.rank).energy * (1 + 1e-6)
+    leverage = to_numpy(fitted.leverage_scores_)
+    assert leverage.sum() == pytest.approx(c.rank, rel=1e-5) and leverage.max() < 1 + 1e-5
+    assert_equal_fits(fitted, case.make(20, rank=rank).fit(given))
+
+
+@each_case
+def test_large_data_of_low_rank_are_certified_whole(case):
+    """A rank below what was looked for shows in the sketch: then it is found exactly, and known."""
+    low = table(520, 12) @ table(12, 600)
+    certificate = case.make(60).fit(low).certificate_
+    assert certificate.numerical_rank == 12 and certificate.rank == 12
+    with refused("rank=15 is not possible", "numerical rank 12"):
+        case.make(30, rank=15).fit(low)
+
+
+def test_certificates_of_other_selectors_look_for_leading_directions_only(counts, monkeypatch):
+    fitted = BSSSelector(20).fit(counts)
+    c = certify_selector(fitted, counts)
+    assert c.numerical_rank is None and c.rank == fitted.certificate_.rank
+    assert_allclose(c.eigenvalues, fitted.certificate_.eigenvalues_unscaled, rtol=1e-9)
+    monkeypatch.setattr(spectra, "_orthonormal_factor", refuse_large(spectra._orthonormal_factor))
+    SparsePCRegressor(selector=SelectKBest(f_regression, k=20)).fit(counts, counts[:, 0])
+
+
+def refuse_large(factor):
+    """`factor`, for matrices with a short side of at most 100."""
+
+    def small_only(X):
+        assert min(X.shape) <= 100
+        return factor(X)
+
+    return small_only
+
+
+# ---------------------------------------------------------------- fits that take long
+
+
+class Begun(Exception):
+    """The work has begun."""
+
+
+@pytest.fixture
+def refuse_to_begin(monkeypatch):
+    def begin(*_):
+        raise Begun
+
+    monkeypatch.setattr(certificates, "_whole_or_leading", begin)
+
+
+STEPWISE = [BSSSelector(300, rank=200), BSSSelector(300, rank=200, rule="best"), DSFSelector(300, rank=200)]
+STEPWISE += [BSSSelector(300, rank=200, score_func=np.ones(40_000)), RRQRSelector(300, rank=200)]
+
+
+@pytest.mark.parametrize("selector", [*STEPWISE, LeverageSelector(300), RandomSelector(300)])
+def test_a_long_fit_says_so_before_it_begins(selector, refuse_to_begin):
+    wide = sp.random_array((8000, 40_000), density=1e-4, format="csr", rng=np.random.default_rng(0))
+    name, whole = type(selector).__name__, clone(selector).set_params(rank=None, n_features_to_select=20_000)
+    with pytest.warns(UserWarning, match=rf"{name}.fit will take about \d+ \w+ on one core. A lower rank=") as caught:
+        with pytest.raises(Begun):
+            whole.set_params(score_func=None).fit(wide) if hasattr(whole, "score_func") else whole.fit(wide)
+    assert [warning.filename for warning in caught] == [__file__]
+    with warnings.catch_warnings(), pytest.raises(Begun):
+        warnings.simplefilter("error")
+        selector.fit(wide)
+
+
+@pytest.mark.parametrize("selector", [BSSSelector(100, rank=50), BSSSelector(100, rank=50, rule="sampled")])
+def test_uneven_leverage_is_known_to_take_longer(selector, monkeypatch):
+    rng = np.random.default_rng(0)
+    even = rng.standard_normal((60, 900))
+    uneven = even * rng.pareto(1.5, size=900)
+    times = [selector._seconds(900, 50, 100, certificates._unevenness(row_space(A, 50))) for A in (even, uneven)]
+    assert times[0] < times[1]
+    monkeypatch.setattr(certificates, "_LONG_FIT", np.mean(times))
+    monkeypatch.setattr(certificates, "_row_space_seconds", lambda X, rank: 0.0)
+    with pytest.warns(UserWarning, match="will take about") as caught:
+        selector.fit(uneven)
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        selector.fit(even)
+
+
+@pytest.mark.parametrize("ell, r, seconds", [(750, 3000, (4, 8)), (350, 1400, (0.5, 1.5)), (1500, 3000, (15, 30))])
+def test_the_estimate_is_near_what_was_measured(ell, r, seconds):
+    """The times of a loop over Gaussian columns, as measured on one core."""
+    assert seconds[0] <= BSSSelector()._seconds(4 * ell, ell, r, 0.0) <= seconds[1]

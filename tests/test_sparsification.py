@@ -121,6 +121,16 @@ def test_equals_the_reference_at_larger_sizes(make, d, l, r, rule):
     assert_same_picks(V, r, rule)
 
 
+@pytest.mark.exact
+@pytest.mark.parametrize("make, d, l, r", [(orthonormal, 1500, 150, 600), (heavy, 1500, 150, 600)])
+def test_equals_the_reference_at_ranks_in_the_hundreds(make, d, l, r):
+    """Through many decompositions; of the heavy-tailed rows the fresh ones run out, and hundreds are drawn again."""
+    V = make(d, l, np.random.default_rng(3))
+    selection = assert_same_picks(V, r, "largest-norm")
+    assert (selection.n_selected < r) == (make is heavy)
+    assert holds(V, selection, l, r)
+
+
 @exact_rules
 def test_with_more_draws_than_features_repeats_are_merged(rule):
     V = heavy(12, 4, np.random.default_rng(3))
@@ -369,8 +379,8 @@ def test_traces_equal_direct_traces_and_never_rise(V, r, rule):
         direct_L, direct_U = np.sum(1 / (lam - barriers.L)), np.sum(1 / (barriers.U - lam))
         assert_allclose(barriers.trace_L, direct_L, rtol=1e-9)
         assert_allclose(barriers.trace_U, direct_U, rtol=1e-9)
-        assert_allclose(barriers.next_L, np.sum(1 / (lam - barriers.L - 1)), rtol=1e-9)
-        assert_allclose(barriers.next_U, np.sum(1 / (barriers.U + barriers.delta_U - lam)), rtol=1e-9)
+        assert_allclose(barriers.below_A.trace, np.sum(1 / (lam - barriers.L - 1)), rtol=1e-9)
+        assert_allclose(barriers.above_A.trace, np.sum(1 / (barriers.U + barriers.delta_U - lam)), rtol=1e-9)
         assert direct_L <= before[0] * (1 + 1e-9) and direct_U <= before[1] * (1 + 1e-9)
         before = direct_L, direct_U
     root, delta_U = np.sqrt(r * l), barriers.delta_U
@@ -394,6 +404,38 @@ def test_the_forms_of_the_fast_version_are_those_of_the_literal_one(V, r):
         C = barriers.slack_matrix()
         assert_allclose(C, C.T, rtol=1e-9, atol=1e-9 * np.abs(C).max())
         assert np.all(np.abs(np.einsum("ij,ij->i", V @ C, V) - (literal_lower - literal_upper)) <= 1e-8 * size)
+
+
+@each_theory
+def test_no_slack_rises_by_more_than_the_barriers_say(V, r):
+    """`rise` is above the top eigenvalue of the change of C, and not far above it where there is room."""
+    before, ratios = None, []
+    for barriers, _, _ in steps(V, r):
+        C = barriers.slack_matrix()
+        if before is not None:
+            top = np.linalg.eigvalsh(C - before)[-1]
+            assert barriers.rise() >= top - 1e-9 * np.abs(C).max()
+            ratios.append(barriers.rise() / max(top, 1e-12 * np.abs(C).max()))
+        before = C
+        Y = (V @ barriers.Q).astype(np.float32)
+        lower, upper = barriers.lower_upper(V)
+        assert np.all(barriers.slack_bound(Y, np.sum(V**2, axis=1)) >= lower - upper - 1e-9 * (lower + upper))
+        assert barriers.below_A.norm_bound >= (1 - 1e-9) / (np.linalg.eigvalsh(barriers.A)[0] - barriers.a)
+        assert barriers.above_A.norm_bound >= (1 - 1e-9) / (barriers.b - np.linalg.eigvalsh(barriers.A)[-1])
+    assert V.shape[1] == 1 or np.median(ratios) < 10
+
+
+def test_columns_ruled_out_are_infeasible():
+    """Far into a run over heavy-tailed rows most are ruled out unseen; a full scan agrees that they are infeasible."""
+    V = heavy(800, 60, np.random.default_rng(4))
+    skipped = judged = 0
+    for barriers, search, i in steps(V, 240):
+        out = search.usable & (search.infeasible_until > search.risen)
+        lower, upper = barriers.lower_upper(V)
+        if i is not None:  # what was noted up to this pick
+            assert np.all((lower < upper)[out])
+            skipped, judged = skipped + out.sum(), judged + (~out).sum()
+    assert skipped > judged / 5
 
 
 def test_a_step_moves_A_by_the_weight_it_returns():

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from rows import Row, nothing, timed
 from threadpoolctl import threadpool_limits
 
-from fsel_book import BSSSelector, LeverageSelector, bss
+from fsel_book import BSSSelector, DSFSelector, LeverageSelector, RRQRSelector, bss
 from fsel_book.sparsification import bss_reference
 
 title = "Part one: the spine"
@@ -54,6 +54,13 @@ def sparse_data(n, d):
     return sp.random_array((n, d), density=0.005, format="csr", rng=rng, data_sampler=rng.standard_normal)
 
 
+def counts(n, d):
+    """CSR counts of words: a few frequent ones and many rare ones, in documents of different length."""
+    rng = np.random.default_rng(0)
+    rate = np.minimum(0.5, 12.0 / np.arange(1, d + 1)) * np.exp(0.5 * rng.standard_normal((n, 1)))
+    return sp.csr_array(rng.poisson(rate).astype(float))
+
+
 # ---------------------------------------------------------------- what is measured
 
 
@@ -86,6 +93,22 @@ def fit_against_qr(kind, n, d, r):
     X = matrix(kind, n, d)
     selector = BSSSelector(r)
     return timed(lambda: selector.fit(X)), timed(lambda: scipy.linalg.qr(X, mode="r", pivoting=True)), nothing
+
+
+def default_fit_against_qr(kind, n, d):
+    """The selector as it comes: half of the features, and the rank that goes with them by default."""
+    X = matrix(kind, n, d)
+    selector = BSSSelector()
+    return timed(lambda: selector.fit(X)), timed(lambda: scipy.linalg.qr(X, mode="r", pivoting=True)), nothing
+
+
+def few_of_text(method):
+    def prepare(kind, n, d, r):
+        X = counts(n, d)
+        D, selector = X.toarray(), method(r)
+        return timed(lambda: selector.fit(X)), timed(lambda: scipy.linalg.qr(D, mode="r", pivoting=True)), nothing
+
+    return prepare
 
 
 def leverage_against_product(kind, n, d, r):
@@ -153,6 +176,7 @@ memory = (
     "A fresh process for each figure, which has fitted a small matrix before. Its largest resident size during "
     "`fit` (the kernel's `VmHWM`, reset before) less its resident size"
 )
+text = dict(n=1943, d=3289, r=50)
 whole = "The same X; `fit` from validation to certificate."
 
 
@@ -237,6 +261,43 @@ rows = [
         at_least=False,
         aim=1,
         repeats=7,
+    ),
+    *(
+        Row(
+            f"few-{name}",
+            f"`{method.__name__}({text['r']}).fit` on CSR",
+            f"pivoted QR: {qr} of the same as an array",
+            f"{whole} The rank is far below the smaller side of X: only leading directions are looked for.",
+            few_of_text(method),
+            "counts of words, 2% filled",
+            text,
+            dict(n=60, d=200, r=10),
+            0.5,
+            at_least=False,
+            repeats=5,
+            prediction="0.05: five steps of the sketch, twenty products of X with a few dozen columns",
+        )
+        for name, method in (("bss", BSSSelector), ("dsf", DSFSelector), ("rrqr", RRQRSelector))
+    ),
+    *(
+        Row(
+            f"default-{name}",
+            "`BSSSelector().fit`",
+            f"pivoted QR: {qr}",
+            f"{whole} Half of the features and the rank that goes with them by default.",
+            default_fit_against_qr,
+            kind,
+            dict(n=1500, d=6000),
+            dict(n=30, d=400),
+            3,
+            at_least=False,
+            repeats=5,
+            prediction=prediction,
+        )
+        for name, kind, prediction in (
+            ("gauss", gauss, "3: row space 1, steps 2, of which half are decompositions"),
+            ("heavy", heavy, "7: in two thirds of the steps a quarter of the columns are judged in float32"),
+        )
     ),
     Row(
         "leverage-gauss",

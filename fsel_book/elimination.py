@@ -165,7 +165,8 @@ class _ReducedKernels:
 
     def __init__(self, sums: RunningSums, K: Floats) -> None:
         self.kernel: Any = sums.kernel
-        self.left, self.S, self.K, self.X, self.rows = sums.left, sums.S, K, sums.X, np.arange(len(K))
+        self.left, self.rows = np.array(sums.left, dtype=np.intp), np.arange(len(K))
+        self.S, self.K, self.X = sums.S, K, sums.X
         columns = self.X[:, self.left]
         self.columns = np.ascontiguousarray(columns.toarray() if is_sparse(columns) else columns)
         self.own, self.lossy = np.zeros(0), np.ones(len(self.left), dtype=bool)
@@ -183,7 +184,7 @@ class _ReducedKernels:
     def of(self, some: NDArray[np.intp]) -> "_ReducedKernels":
         "The same for some of the candidates only."
         part = copy(self)
-        part.left, part.columns, part.lossy = [self.left[c] for c in some], self.columns[:, some], self.lossy[some]
+        part.left, part.columns, part.lossy = self.left[some], self.columns[:, some], self.lossy[some]
         return part
 
     @property
@@ -286,7 +287,8 @@ class _CandidateBounds:
         self.F = F = np.flatnonzero((u > self.lo) & (u < self.hi))
         self.factor = _regularised_cholesky(_principal_block(self.reduced.K, F), self.risk.curvature(u)[F])
         self.U = np.repeat(u[:, None], len(reduced.left), axis=1)
-        self.KU = _reduced_products(self.reduced, self.U, self.expand)
+        same = u[:, None] if self.reduced.linear else self.U          # where one column stands for all
+        self.KU = _reduced_products(self.reduced, same, self.expand)
         self.values = -self.risk.phi(self.U) - (self.U * self.KU).sum(axis=0) / 2
         self.near: dict[int, Floats] = {}               # better points, on all samples
         self.upper = np.full(len(reduced.left), np.inf)
@@ -377,13 +379,13 @@ def _bound_both(bounds: _CandidateBounds, risk: EmpiricalRisk, some: NDArray[np.
     bounds.values[some[better]] = values[better]
     bounds.near |= zip(some[better].tolist(), U.T[better])
 
-def _bound_all(bounds: _CandidateBounds, risk: EmpiricalRisk) -> None:
-    "Bounds for all candidates after a whole Newton step from their points."
-    V = np.zeros((bounds.n, bounds.U.shape[1]))
-    V[bounds.rows] = bounds.U
-    P, b = _own_directions(bounds, bounds.reduced, bounds.pull(slice(None))[bounds.F])
+def _bound_by_step(bounds: _CandidateBounds, risk: EmpiricalRisk, some: NDArray[np.intp]) -> None:
+    "Bounds for `some` candidates after a whole Newton step from their points."
+    V = np.zeros((bounds.n, len(some)))
+    V[bounds.rows] = bounds.U[:, some]
+    P, b = _own_directions(bounds, bounds.reduced.of(some), bounds.pull(some)[bounds.F])
     V[bounds.rows[bounds.F]] += P
-    _bound_both(bounds, risk, np.arange(V.shape[1]), V, b)
+    _bound_both(bounds, risk, some, V, b)
 
 # %% ../nbs/17_elimination.ipynb #7ab1ea00
 class _Tableau:
@@ -520,19 +522,23 @@ class _EliminationStep:
         Their prices, and those of the first of them, as many as another of `sizes`, add up to at most `tolerance` times
         the prices of all more than those of the cheapest.
         """
-        before = sum(machine.before for machine in self.machines)
-        for machine, risk in zip(self.machines, self.risks): _bound_all(machine, risk)
-        d = len(self.reduced.left)
+        before, k, d = sum(machine.before for machine in self.machines), sizes[0], len(self.reduced.left)
         # Where the free samples span all features, the system without one of these is singular.
         usable = self.reduced.linear and self.risks[0].sharp and all(len(machine.F) < d for machine in self.machines)
-        followed = np.full(d, not usable)
+        stepped, followed = np.zeros(d, dtype=bool), np.full(d, not usable)
         tableaux: list[_Tableau] = []
         while True:
             lower, upper = self.bounds(), np.sum([machine.upper for machine in self.machines], axis=0)
             order = np.argsort(lower, kind="stable")
+            if not stepped[order[:k]].all():
+                some = order[:k + k // 2 + 8]              # a few more, since others take the places of those that rise
+                some = some[~stepped[some]]
+                for machine, risk in zip(self.machines, self.risks): _bound_by_step(machine, risk, some)
+                stepped[some] = True
+                continue
             allowed = tolerance * np.maximum(lower - before, 0).sum()
-            over = [k for k in sizes if _excess_price(lower, upper, order[:k]) > allowed + k * self.tie / 10]
-            if not over: return order[:sizes[0]].tolist()
+            over = [size for size in sizes if _excess_price(lower, upper, order[:size]) > allowed + size * self.tie / 10]
+            if not over: return order[:k].tolist()
             gone, kept = order[:over[0]], order[over[0]:]
             unsure = upper[gone] - lower[kept].min(initial=np.inf)
             some = gone[(unsure > allowed / len(gone)) & ~followed[gone]]

@@ -537,7 +537,8 @@ class _EliminationStep:
                 stepped[some] = True
                 continue
             allowed = tolerance * np.maximum(lower - before, 0).sum()
-            over = [size for size in sizes if _excess_price(lower, upper, order[:size]) > allowed + size * self.tie / 10]
+            over = [size for size in sizes
+                    if _excess_price(lower, upper, order[:size]) > allowed + size * self.tie / 10]
             if not over: return order[:k].tolist()
             gone, kept = order[:over[0]], order[over[0]:]
             unsure = upper[gone] - lower[kept].min(initial=np.inf)
@@ -743,7 +744,7 @@ def _estimated_seconds(n: int, d: int, least: int, step: int | float | str, kern
         fits = 1.3 + 1.2 * k                               # as counted in runs of this chapter
         if tolerance is None: fits = 1.0
         elif tolerance and k > 1 and linear: fits = 1.0 + (0.7 * k if left < n / 2 else 0.0)
-        seconds += machines * (entry * n**2 * left + fits * (3e-8 * n**2 + 2e-4))
+        seconds += machines * (entry * n**2 * left + fits * (1.5e-8 * n**2 + 2e-4))
         left -= k
     return seconds
 

@@ -374,7 +374,7 @@ class Started(Exception):
         (RiskRFE, dict(step=0.1), 2000, 50, False),
         (RiskRFE, dict(kernel="linear"), 300, 3000, True),
         (RiskRFE, dict(kernel="linear", step=0.1), 300, 3000, False),
-        (RiskRFE, dict(kernel="linear", step=0.1, step_tol=0), 300, 6000, True),
+        (RiskRFE, dict(kernel="linear", step=0.1, step_tol=0), 300, 12000, True),
         (RiskRFE, dict(kernel="linear", loss="squared_error"), 10, 7000, True),
         (RiskRFE, dict(kernel="linear", loss="squared_error"), 10, 2000, False),
         (GuyonRFE, dict(), 2000, 1000, True),

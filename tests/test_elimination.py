@@ -21,6 +21,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.metrics.pairwise import rbf_kernel
 
 from fsel_book.elimination import (
+    _bound_both,
     _CandidateBounds,
     _excess_price,
     _reduced_products,
@@ -374,3 +375,17 @@ def test_gaussian_products_with_values_far_off_form_no_kernel(outliers, monkeypa
     exact = np.stack([K @ v for K, v in zip(sums.removals(), V.T, strict=True)], axis=1)
     monkeypatch.setattr(_ReducedKernels, "matrix", None)
     assert_allclose(_reduced_products(reduced, V), exact, atol=1e-12 * np.abs(exact).max())
+
+
+def test_a_machine_lost_in_rounding_bounds_nothing():
+    """A dual point in the null space of the kernel, so large that its objective is rounding of either sign."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 12))
+    risk = EmpiricalRisk("hinge", np.sign(X[:, 0] + rng.normal(size=40)), 1.0)
+    sums = RunningSums(LinearKernel(), X)
+    reduced = _ReducedKernels(sums, sums.matrix())
+    bounds = _CandidateBounds(reduced, risk, _cold_fit(reduced.K, risk, True)[0], True)
+    V = 1e13 * np.linalg.svd(X.T)[2][-12:].T
+    exact = np.array([_cold_fit(reduced.matrix(c), risk, True)[1] for c in range(12)])
+    _bound_both(bounds, risk, np.arange(12), V, np.zeros(12))
+    assert (bounds.upper >= exact - 1e-9).all() and (bounds.values <= exact + 1e-9).all()

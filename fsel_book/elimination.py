@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from .arrays import ArrayLike, Matrix, is_sparse
-from .kernel_machines import (EmpiricalRisk, _nearest_feasible, _cold_fit, _spd_inverse, _reference_fit,
-                                       _rounding_error, _warm_started_fit, _principal_block)
+from .kernel_machines import (EmpiricalRisk, _bordered_inverse, _nearest_feasible, _cold_fit, _spd_inverse,
+                                       _reference_fit, _rounding_error, _warm_started_fit, _principal_block)
 from .kernels import (CallableKernel, LinearKernel, PolynomialKernel, RBFKernel, RunningSums, _SumKernel,
-                               _check_semidefinite, _check_host_matrix, _lossy_removals, _zero_feature)
+                               _check_semidefinite, _check_host_matrix, _lossy_removals, _row_slices, _zero_feature)
 from .losses import Floats
 
 # %% ../nbs/17_elimination.ipynb #b40fd061
@@ -113,7 +113,8 @@ def risk_rfe_reference(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any
 # %% ../nbs/17_elimination.ipynb #13420dbb
 def _linear_products(S: Floats, X: Floats, V: Floats) -> Floats:
     "Column c: the linear kernel without the feature X[:, c], times V[:, c]."
-    return S @ V - X * (X * V).sum(axis=0)
+    rows = np.flatnonzero(V.any(axis=1))
+    return S.take(rows, axis=1) @ V[rows] - X * (X[rows] * V[rows]).sum(axis=0)
 
 def _polynomial_products(kernel: PolynomialKernel, S: Floats, X: Floats, V: Floats) -> Floats:
     "Column c: the polynomial kernel without the feature X[:, c], times V[:, c]."
@@ -124,18 +125,36 @@ def _polynomial_products(kernel: PolynomialKernel, S: Floats, X: Floats, V: Floa
 def _gaussian_products(K: Floats, X: Floats, V: Floats) -> Floats:
     """Column c: the Gaussian kernel without a feature, times V[:, c].
 
-    X[:, c] is that feature, centred, times the root of 2 gamma.
+    X[:, c] is that feature, centred, times the root of 2 gamma. The wider it is, the more terms it takes.
     """
-    width, P, total, q, size = np.abs(X).max()**2, np.exp(X**2 / 2), np.zeros(V.shape), 0, 1.0
-    while size > 1e-15:
-        term = K @ (P * V)
+    widths = (X * X).max(axis=0)
+    order = np.argsort(-widths)
+    widths, X, V = widths[order], X[:, order], V[:, order]
+    P, total, q, sizes = np.exp(X**2 / 2), np.zeros(V.shape), 0, np.ones(len(order))
+    while len(sizes):
+        k = len(sizes)
+        term = K @ (P * V[:, :k])
         term *= P
-        total += term if q % 2 == 0 else -term
+        if q % 2: total[:, :k] -= term
+        else: total[:, :k] += term
         q += 1
-        size *= width / q
-        P *= X
-        P /= np.sqrt(q)
-    return total
+        sizes *= widths[:k] / q
+        sizes = sizes[sizes > 1e-15]
+        P = P[:, :len(sizes)] * (X[:, :len(sizes)] / np.sqrt(q))
+    return total[:, np.argsort(order)]
+
+_WIDEST = np.sqrt(2)  # how far from 0 the entries may be of which the Gaussian products are expanded
+
+def _centre_windows(X: Floats) -> Floats:
+    "`X`, each column shifted so that as many entries as possible are at most `_WIDEST` from 0."
+    low, high = X.min(axis=0), X.max(axis=0)
+    centre = (low + high) / 2
+    for c in np.flatnonzero(high - low > 2 * _WIDEST):
+        x = np.sort(X[:, c])
+        last = np.searchsorted(x, x + 2 * _WIDEST, side="right") - 1
+        first = int((last - np.arange(len(x))).argmax())
+        centre[c] = (x[first] + x[last[first]]) / 2
+    return X - centre
 
 class _ReducedKernels:
     """The kernels without one more of the features that are left, on all samples or on some `rows` of them.
@@ -146,7 +165,8 @@ class _ReducedKernels:
 
     def __init__(self, sums: RunningSums, K: Floats) -> None:
         self.kernel: Any = sums.kernel
-        self.left, self.S, self.K, self.X = sums.left, sums.S, K, sums.X
+        self.left, self.rows = np.array(sums.left, dtype=np.intp), np.arange(len(K))
+        self.S, self.K, self.X = sums.S, K, sums.X
         columns = self.X[:, self.left]
         self.columns = np.ascontiguousarray(columns.toarray() if is_sparse(columns) else columns)
         self.own, self.lossy = np.zeros(0), np.ones(len(self.left), dtype=bool)
@@ -157,14 +177,31 @@ class _ReducedKernels:
         "The same on the samples `rows` only."
         part = copy(self)
         part.K, part.X, part.columns = _principal_block(self.K, rows), self.X[rows], self.columns[rows]
-        if self.S is not None: part.S, part.own = _principal_block(self.S, rows), self.own[rows]
+        part.rows = self.rows[rows]
+        if self.S is not None: part.own = self.own[rows]
         return part
 
     def of(self, some: NDArray[np.intp]) -> "_ReducedKernels":
         "The same for some of the candidates only."
         part = copy(self)
-        part.left, part.columns, part.lossy = [self.left[c] for c in some], self.columns[:, some], self.lossy[some]
+        part.left, part.columns, part.lossy = self.left[some], self.columns[:, some], self.lossy[some]
         return part
+
+    @property
+    def linear(self) -> bool:
+        "Whether a feature is one column of the kernel, taken away: `K - x x'`."
+        return isinstance(self.kernel, LinearKernel) and not self.kernel.normalised and not self.lossy.any()
+
+    def sums(self, some: Any) -> Floats:
+        "The sums between `some` of the samples and all."
+        S = self.S[self.rows[some]]
+        return S if len(self.rows) == len(self.S) else S.take(self.rows, axis=1)
+
+    def block(self, c: Any, some: Any, out: Floats | None = None) -> Floats:
+        "The rows `some` of the kernel matrix without the c-th feature, which is not lossy."
+        x = self.columns[:, c]
+        own, part = self.own - self.kernel.own_part(x), self.kernel.part(x[some], x, out)
+        return self.kernel.finish(np.subtract(self.sums(some), part, out=part), own[some], own, out=part)
 
     def matrix(self, c: int, out: Floats | None = None) -> Floats:
         "The kernel matrix without the c-th feature; into `out` where that is possible."
@@ -173,11 +210,25 @@ class _ReducedKernels:
             if isinstance(self.kernel, CallableKernel):
                 _check_semidefinite(K, f"The kernel without feature {self.left[c]}")
             return K
-        x = self.columns[:, c]
-        own, out = self.own - self.kernel.own_part(x), self.kernel.part(x, x, out)
-        return self.kernel.finish(np.subtract(self.S, out, out=out), own, own, out=out)
+        out = np.empty_like(self.K) if out is None else out
+        for some in _row_slices(*out.shape): self.block(c, some, out[some])
+        return out
 
 # %% ../nbs/17_elimination.ipynb #35b1e132
+def _expanded_products(reduced: _ReducedKernels, V: Floats) -> Floats:
+    "`_reduced_products` for the Gaussian kernel: expanded, but for the rows in which a feature is far off."
+    X = _centre_windows(np.sqrt(2 * reduced.kernel.gamma) * reduced.columns)
+    far = np.abs(X) > _WIDEST * (1 + 1e-12)
+    if not far.any(): return _gaussian_products(reduced.K, X, V)
+    near = ~far
+    total = _gaussian_products(reduced.K, X * near, V * near)
+    for c in np.flatnonzero(far.any(axis=0)):
+        rows, v = np.flatnonzero(far[:, c]), V[:, c]
+        block = reduced.block(c, rows)
+        total[:, c] += v[rows] @ block
+        total[rows, c] = block @ v
+    return total
+
 def _reduced_products(reduced: _ReducedKernels, V: Floats, expand: bool = True) -> Floats:
     """Column c: the kernel matrix without the c-th feature, times V[:, c].
 
@@ -185,12 +236,10 @@ def _reduced_products(reduced: _ReducedKernels, V: Floats, expand: bool = True) 
     """
     kernel, X = reduced.kernel, reduced.columns
     if not len(V): return V.copy()
+    if reduced.linear: return _linear_products(reduced.K, X, V)
     if not reduced.lossy.any() and not getattr(kernel, "normalised", False):
-        if isinstance(kernel, LinearKernel): return _linear_products(reduced.S, X, V)
-        if isinstance(kernel, PolynomialKernel): return _polynomial_products(kernel, reduced.S, X, V)
-        if isinstance(kernel, RBFKernel) and expand:
-            centred = np.sqrt(2 * kernel.gamma) * (X - (X.max(axis=0) + X.min(axis=0)) / 2)
-            if np.abs(centred).max()**2 <= 2: return _gaussian_products(reduced.K, centred, V)
+        if isinstance(kernel, PolynomialKernel): return _polynomial_products(kernel, reduced.sums(slice(None)), X, V)
+        if isinstance(kernel, RBFKernel) and expand: return _expanded_products(reduced, V)
     total, out = np.empty(V.shape), np.empty((len(V), len(V)))
     for c in range(V.shape[1]): total[:, c] = reduced.matrix(c, out) @ V[:, c]
     return total
@@ -209,11 +258,14 @@ def _regularised_cholesky(A: Floats, curvature: Floats) -> tuple[Floats, Floats]
     L, info = dpotrf(A.T, lower=1, clean=0, overwrite_a=1)
     return None if info else (L, dpotrs(L, np.ones((len(A), 1)), lower=1)[0])
 
-def _newton_directions(factor: tuple[Floats, Floats] | None, R: Floats, intercept: bool) -> Floats:
-    "Solve `H P + 1 b' = R`, with an intercept each column of `P` with sum 0."
-    if factor is None: return np.zeros_like(R)
+def _newton_directions(factor: tuple[Floats, Floats] | None, R: Floats, intercept: bool) -> tuple[Floats, Floats]:
+    "Solve `H P + 1 b' = R`, with an intercept each column of `P` with sum 0; without one `b = 0`."
+    if factor is None: return np.zeros_like(R), np.zeros(R.shape[1])
     P, _ = dpotrs(factor[0], R, lower=1)
-    return P - factor[1] * (P.sum(axis=0) / factor[1].sum()) if intercept else P
+    if not intercept: return P, np.zeros(R.shape[1])
+    b = P.sum(axis=0) / factor[1].sum()
+    P -= factor[1] * b
+    return P, b
 
 def _best_step_length(step: Floats, pull: Floats, bent: Floats) -> Floats:
     "Where along each step, from 0 to 1, the quadratic model of the dual is greatest."
@@ -221,13 +273,13 @@ def _best_step_length(step: Floats, pull: Floats, bent: Floats) -> Floats:
 
 # %% ../nbs/17_elimination.ipynb #27595874
 class _CandidateBounds:
-    """For each candidate a dual point on the support vectors, column c of `U`, and its dual value.
+    """For each candidate a dual point on the support vectors, column c of `U`, and bounds on the objective without it.
 
-    The value is a lower bound on the objective without c.
+    `values`, the dual values of these points, are lower bounds. `upper` are objectives of machines.
     """
 
     def __init__(self, reduced: _ReducedKernels, risk: EmpiricalRisk, u: Floats, intercept: bool) -> None:
-        self.n, self.rows, self.intercept = len(u), np.flatnonzero(u), intercept
+        self.n, self.rows, self.intercept, self.whole = len(u), np.flatnonzero(u), intercept, reduced
         u = u[self.rows]
         self.reduced, self.risk = reduced.on(self.rows), risk.on(self.rows)
         self.expand = 1e-14 * np.abs(u).sum()**2 < risk.tie
@@ -235,8 +287,12 @@ class _CandidateBounds:
         self.F = F = np.flatnonzero((u > self.lo) & (u < self.hi))
         self.factor = _regularised_cholesky(_principal_block(self.reduced.K, F), self.risk.curvature(u)[F])
         self.U = np.repeat(u[:, None], len(reduced.left), axis=1)
-        self.KU = _reduced_products(self.reduced, self.U, self.expand)
+        same = u[:, None] if self.reduced.linear else self.U          # where one column stands for all
+        self.KU = _reduced_products(self.reduced, same, self.expand)
         self.values = -self.risk.phi(self.U) - (self.U * self.KU).sum(axis=0) / 2
+        self.near: dict[int, Floats] = {}               # better points, on all samples
+        self.upper = np.full(len(reduced.left), np.inf)
+        self.before = -float(self.risk.phi(u) + u @ self.reduced.K @ u / 2)
         self.rounding = _rounding_error(self.reduced.K, u)
 
     def pull(self, some: Any) -> Floats:
@@ -251,17 +307,31 @@ class _CandidateBounds:
 
     def start(self, c: int) -> Floats:
         "The dual point of candidate `c` on all samples."
+        if c in self.near: return self.near[c]
         u = np.zeros(self.n)
         u[self.rows] = self.U[:, c]
         return u
 
 # %% ../nbs/17_elimination.ipynb #a047d8c2
+def _own_directions(bounds: _CandidateBounds, reduced: _ReducedKernels, pull: Floats) -> tuple[Floats, Floats]:
+    """The Newton directions of the candidates on the rows `F`, and the intercepts after a whole step.
+
+    With the Hessian of the present kernel. That of a linear kernel without a feature differs from it by one column,
+    which is taken into account: there each direction is the candidate's own.
+    """
+    P, b = _newton_directions(bounds.factor, pull, bounds.intercept)
+    if not reduced.linear: return P, b
+    X = reduced.columns[bounds.F]
+    Z, shift = _newton_directions(bounds.factor, X, bounds.intercept)
+    t = (X * P).sum(axis=0) / np.maximum(1 - (X * Z).sum(axis=0), 1e-8)
+    return P + Z * t, b + shift * t
+
 def _tighten(bounds: _CandidateBounds, some: NDArray[np.intp]) -> None:
     "One Newton step for `some` candidates with the Hessian of the present kernel."
-    F, U, pull = bounds.F, bounds.U[:, some], bounds.pull(some)
+    F, U, pull, reduced = bounds.F, bounds.U[:, some], bounds.pull(some), bounds.reduced.of(some)
     step = np.zeros_like(U)
-    step[F] = bounds.step(some, F, _newton_directions(bounds.factor, pull[F], bounds.intercept))
-    Kstep = _reduced_products(bounds.reduced.of(some), step, bounds.expand)
+    step[F] = bounds.step(some, F, _own_directions(bounds, reduced, pull[F])[0])
+    Kstep = _reduced_products(reduced, step, bounds.expand)
     alpha = _best_step_length(step, pull, Kstep + bounds.risk.curvature(U) * step)
     U, KU = U + alpha * step, bounds.KU[:, some] + alpha * Kstep
     values = -bounds.risk.phi(U) - (U * KU).sum(axis=0) / 2
@@ -278,21 +348,140 @@ def _tighten_alone(bounds: _CandidateBounds, c: int) -> None:
     F = np.flatnonzero((u > bounds.lo) & (u < bounds.hi))
     if not len(F) or bounds.risk.one_step: return          # for the squared error the fit itself is one such step
     A, curvature, pull = bounds.reduced.on(F).matrix(c), bounds.risk.curvature(u)[F], bounds.pull([c])[F]
-    step = bounds.step([c], F, _newton_directions(_regularised_cholesky(A.copy(), curvature), pull, bounds.intercept))
+    P, _ = _newton_directions(_regularised_cholesky(A.copy(), curvature), pull, bounds.intercept)
+    step = bounds.step([c], F, P)
     Kstep, part = A @ step, bounds.risk.on(F)
     alpha = _best_step_length(step, pull, Kstep + curvature[:, None] * step)[0]
     after = u[F] + alpha * step[:, 0]
     gain = part.phi(u[F]) - part.phi(after) - alpha * (step[:, 0] @ (bounds.KU[F, c] + alpha / 2 * Kstep[:, 0]))
     if gain > 0: bounds.U[F, c], bounds.values[c] = after, bounds.values[c] + gain
 
+# %% ../nbs/17_elimination.ipynb #c07a0006
+def _bound_both(bounds: _CandidateBounds, risk: EmpiricalRisk, some: NDArray[np.intp], V: Floats, b: Floats) -> None:
+    """Bounds for `some` candidates from guesses at their dual optima, `V`, and their intercepts.
+
+    The objectives of these machines are upper bounds, whether `V` is feasible or not; the dual values of the feasible
+    points near `V` are lower bounds.
+    """
+    reduced = bounds.whole.of(some)
+    f = _reduced_products(reduced, V, bounds.expand)
+    upper = (V * f).sum(axis=0) / 2 + risk.C @ risk.loss.value(risk.y[:, None], f + b)
+    lengths = np.sqrt(np.maximum(reduced.K.diagonal(), 0))
+    size = lengths @ np.abs(V)
+    upper[np.finfo(float).eps * size * (size + lengths @ risk.C) > risk.tie] = np.inf     # rounding, not a bound
+    bounds.upper[some] = np.minimum(bounds.upper[some], upper)
+    lo, hi = risk.box()
+    U = _nearest_feasible(V, lo[:, None], hi[:, None], 0.0 if bounds.intercept else None)
+    off = np.flatnonzero((U != V).any(axis=0))
+    if len(off): f[:, off] += _reduced_products(reduced.of(off), (U - V)[:, off], bounds.expand)
+    values = -risk.phi(U) - (U * f).sum(axis=0) / 2
+    better = values > bounds.values[some]
+    bounds.values[some[better]] = values[better]
+    bounds.near |= zip(some[better].tolist(), U.T[better])
+
+def _bound_by_step(bounds: _CandidateBounds, risk: EmpiricalRisk, some: NDArray[np.intp]) -> None:
+    "Bounds for `some` candidates after a whole Newton step from their points."
+    V = np.zeros((bounds.n, len(some)))
+    V[bounds.rows] = bounds.U[:, some]
+    P, b = _own_directions(bounds, bounds.reduced.of(some), bounds.pull(some)[bounds.F])
+    V[bounds.rows[bounds.F]] += P
+    _bound_both(bounds, risk, some, V, b)
+
+# %% ../nbs/17_elimination.ipynb #7ab1ea00
+class _Tableau:
+    """The optimality conditions of a sharp loss and the linear kernel, solved for the free entries `F` of `u`.
+
+    With them each candidate is a small system: in `t = x'v` for the column `x` that goes, in the entries that become
+    free, and in the forces on those that stop at a bound. `N` are the entries at a bound.
+    """
+
+    def __init__(self, reduced: _ReducedKernels, risk: EmpiricalRisk, u: Floats, intercept: bool) -> None:
+        (lo, hi), (K, X) = risk.box(), (reduced.K, reduced.columns)
+        free = (u > lo) & (u < hi) & (u != 0)
+        self.F, self.N = F, N = np.flatnonzero(free), np.flatnonzero(~free)
+        A, border = _principal_block(K, F), np.vstack([np.ones(len(N)), K[np.ix_(F, N)]])
+        A.flat[::len(F) + 1] += risk.curvature(u)[F] + 1e-10 * A.trace() / max(len(F), 1)
+        self.G = np.zeros((len(F) + 1, len(F) + 1))
+        if intercept: self.G[...] = _bordered_inverse(A)
+        else: self.G[1:, 1:] = _spd_inverse(A)
+        self.M = self.G @ border
+        self.MT = np.ascontiguousarray(self.M.T)
+        self.S = _principal_block(K, N) - border.T @ self.M
+        self.S.flat[::len(N) + 1] += risk.curvature(u)[N]
+        self.Z = self.G[:, 1:] @ X[F]
+        self.T = border.T @ self.Z - X[N]
+        self.h, self.w = (X[F] * self.Z[1:]).sum(axis=0), u @ X
+        pull, side, v = -(K @ u), np.sign(u[F]), u[N]
+        self.b = float(np.mean(pull[F] - risk.on(F).slope(u[F], side))) if intercept else 0.0
+        self.u, self.tol = u, 1e-9 * np.abs(risk.y).max()
+        self.slack = np.concatenate([np.zeros(len(F)), np.full(len(N), self.tol)])
+        self.bottom = np.where(side > 0, np.maximum(lo[F], 0), lo[F])
+        self.top = np.where(side > 0, hi[F], np.minimum(hi[F], 0))
+        rest, pull = risk.on(N), pull[N] - self.b
+        self.up = np.where(v < hi[N], pull - rest.slope(v, np.where(v >= 0, 1.0, -1.0)), -np.inf)
+        self.down = np.where(v > lo[N], pull - rest.slope(v, np.where(v > 0, 1.0, -1.0)), np.inf)
+        self.room = hi[N] - v, lo[N] - v
+
+    def system(self, c: int, O: NDArray[np.intp], I: NDArray[np.intp]) -> Floats:
+        "The small system of candidate `c`, with the entries `O` stopped and the entries `I` free."
+        k, T, Z, M = 1 + len(I), self.T[I, c], self.Z[O + 1, c], self.M[O + 1][:, I]
+        A = np.empty((k + len(O), k + len(O)))
+        A[0, 0], A[0, 1:k], A[0, k:] = 1 - self.h[c], T, -Z
+        A[1:k, 0], A[1:k, 1:k], A[1:k, k:] = T, self.S[I][:, I], M.T
+        A[k:, 0], A[k:, 1:k], A[k:, k:] = Z, -M, self.G[O + 1][:, O + 1]
+        return A
+
+    def follow(self, c: int, rounds: int = 40) -> tuple[Floats, float]:
+        "The dual point and the intercept without candidate `c`, as far as some rounds of guessing lead."
+        m, uF, uN, V, b = len(self.F), self.u[self.F], self.u[self.N], self.u, self.b
+        if self.h[c] > 0.99: return V, b                   # the free samples span no more than the features that stay
+        state = np.zeros(len(self.u), dtype=np.int8)       # 1 or -1: of F stopped above or below, of N gone up or down
+        fewest, stalled = len(state) + 1, 0
+        for _ in range(rounds):
+            O, I = np.flatnonzero(state[:m]), np.flatnonzero(state[m:])
+            stop, rising = np.where(state[O] > 0, self.top[O], self.bottom[O]), state[m + I] > 0
+            goal = np.concatenate([[self.w[c]], np.where(rising, self.up[I], self.down[I]), stop - uF[O]])
+            try: x = np.linalg.solve(self.system(c, O, I), goal)
+            except np.linalg.LinAlgError: break
+            d, force = x[1:1 + len(I)], x[1 + len(I):]
+            move = self.Z[:, c] * x[0] - d @ self.MT[I] + force @ self.G[O + 1]
+            moved = self.T[:, c] * x[0] + d @ self.S[I] + force @ self.M[O + 1]
+            v, V = uF + move[1:], self.u.copy()
+            v[O] = stop
+            V[self.F], V[self.N[I]], b = v, uN[I] + d, self.b + move[0]
+            # What breaks its condition, by how much, and what has to change:
+            above = np.concatenate([v - self.top, self.up - moved])
+            below = np.concatenate([self.bottom - v, moved - self.down])
+            new = 1 * (above > self.slack) - 1 * (below > self.slack)
+            new[O] = np.where(state[O] * force > self.tol, 0, state[O])
+            good = np.where(rising, (d > 0) & (d < self.room[0][I]), (d < 0) & (d > self.room[1][I]))
+            new[m + I] = np.where(good, state[m + I], 0)
+            change = np.flatnonzero(new != state)
+            if not len(change) or len(x) > m: break
+            stalled = 0 if len(change) < fewest else min(stalled + 1, 4)
+            fewest = min(fewest, len(change))
+            if stalled == 4: change = change[-1:]
+            elif len(change) > max(8, m // 16):            # only those that are met first on the way
+                way = np.abs(np.concatenate([move[1:], moved]))[change]
+                met = np.where(state[change] == 0, np.maximum(above, below)[change] / np.maximum(way, 1e-300), np.inf)
+                change = change[np.argsort(-met)[:max(8, m // 16)]]
+            state[change] = new[change]
+        return V, b
+
 # %% ../nbs/17_elimination.ipynb #e56b6d78
+def _excess_price(lower: Floats, upper: Floats, gone: NDArray[np.intp]) -> float:
+    "How much more the candidates `gone` may cost, one by one, than the cheapest as many."
+    kept = np.delete(lower, gone)
+    k = min(len(gone), len(kept))
+    return float(np.maximum(np.sort(upper[gone])[::-1][:k] - np.sort(kept)[:k], 0).sum())
+
 class _EliminationStep:
     "One step of the elimination: bounds on the values without each feature, exact values where bounds do not decide."
     FIRST = 8                                       # candidates that are tightened before the first fit
 
     def __init__(self, reduced: _ReducedKernels, risks: Sequence[EmpiricalRisk], us: Sequence[Floats], intercept: bool,
                  out: Floats) -> None:
-        self.reduced, self.risks, self.intercept, self.out = reduced, risks, intercept, out
+        self.reduced, self.risks, self.us, self.intercept, self.out = reduced, risks, us, intercept, out
         self.tie = sum(risk.tie for risk in risks)
         self.machines = [_CandidateBounds(reduced, risk, u, intercept) for risk, u in zip(risks, us)]
         self.fits: dict[int, tuple[list[Floats], float]] = {}
@@ -307,24 +496,61 @@ class _EliminationStep:
         for machine in self.machines:
             if len(some): _tighten(machine, some)
 
-    def refit(self, c: int, limit: float) -> None:
+    def refit(self, c: int, limit: float = np.inf) -> None:
         "All machines without feature `c`; given up as soon as values and bounds add up to more than the limit."
         self.refits += 1
         K = self.reduced.matrix(c, self.out)
-        values = [float(machine.values[c]) for machine in self.machines]
         us: list[Floats] = []
-        for i, (machine, risk) in enumerate(zip(self.machines, self.risks)):
-            enough = limit - sum(values) + values[i]
-            u, values[i], exact = _warm_started_fit(K, risk, machine.start(c), self.intercept, enough)
+        for machine, risk in zip(self.machines, self.risks):
+            enough = limit - sum(other.values[c] for other in self.machines if other is not machine)
+            u, value, exact = _warm_started_fit(K, risk, machine.start(c), self.intercept, float(enough))
             us.append(u)
+            machine.values[c] = max(machine.values[c], value)
             if not exact: return
-        self.fits[c] = us, sum(values)
+            machine.upper[c] = value
+        self.fits[c] = us, float(sum(machine.values[c] for machine in self.machines))
 
     def limit(self, k: int) -> float:
         "What a bound must exceed to rule a candidate out: the `k`-th least exact value, a tie, and rounding errors."
         values = sorted(value for _, value in self.fits.values())
         if len(values) < k: return np.inf
         return values[k - 1] + self.tie + sum(machine.rounding for machine in self.machines)
+
+    def cut(self, sizes: Sequence[int], tolerance: float) -> list[int]:
+        """As many features as the first of `sizes` says, in the order of their lower bounds.
+
+        Their prices, and those of the first of them, as many as another of `sizes`, add up to at most `tolerance` times
+        the prices of all more than those of the cheapest.
+        """
+        before, k, d = sum(machine.before for machine in self.machines), sizes[0], len(self.reduced.left)
+        # Where the free samples span all features, the system without one of these is singular.
+        usable = self.reduced.linear and self.risks[0].sharp and all(len(machine.F) < d for machine in self.machines)
+        stepped, followed = np.zeros(d, dtype=bool), np.full(d, not usable)
+        tableaux: list[_Tableau] = []
+        while True:
+            lower, upper = self.bounds(), np.sum([machine.upper for machine in self.machines], axis=0)
+            order = np.argsort(lower, kind="stable")
+            if not stepped[order[:k]].all():
+                some = order[:k + k // 2 + 8]              # a few more, since others take the places of those that rise
+                some = some[~stepped[some]]
+                for machine, risk in zip(self.machines, self.risks): _bound_by_step(machine, risk, some)
+                stepped[some] = True
+                continue
+            allowed = tolerance * np.maximum(lower - before, 0).sum()
+            over = [size for size in sizes
+                    if _excess_price(lower, upper, order[:size]) > allowed + size * self.tie / 10]
+            if not over: return order[:k].tolist()
+            gone, kept = order[:over[0]], order[over[0]:]
+            unsure = upper[gone] - lower[kept].min(initial=np.inf)
+            some = gone[(unsure > allowed / len(gone)) & ~followed[gone]]
+            if len(some):
+                if not tableaux:
+                    tableaux = [_Tableau(self.reduced, *each, self.intercept) for each in zip(self.risks, self.us)]
+                for machine, risk, tableau in zip(self.machines, self.risks, tableaux):
+                    V, b = zip(*(tableau.follow(c) for c in some))
+                    _bound_both(machine, risk, some, np.array(V).T, np.array(b))
+                followed[some] = True
+            else: self.refit(int(gone[unsure.argmax()]))
 
     def least(self, k: int) -> list[int]:
         "The `k` features whose removal raises the objective least."
@@ -380,7 +606,7 @@ _Choice = Callable[[_ReducedKernels, Sequence[Floats], int], tuple[list[int], An
 def _sums_without_features(sums: RunningSums, gone: Iterable[int]) -> RunningSums:
     "The running sums without the features `gone`; `sums` stay as they are."
     after = copy(sums)
-    for j in gone: after.remove(j)
+    after.remove(list(gone))
     return after
 
 def _eliminate(X: Matrix, risks: Sequence[EmpiricalRisk], kernel: Any, choice: _Choice, n_features_to_select: int = 1,
@@ -408,7 +634,7 @@ def _eliminate(X: Matrix, risks: Sequence[EmpiricalRisk], kernel: Any, choice: _
         while True:
             after = _sums_without_features(sums, [sums.left[c] for c in gone[:k]])
             K = after.matrix()
-            if k > 1 or fitted is None:
+            if k > 1 or values is None:
                 us, exact, _ = zip(*(_warm_started_fit(K, risk, u, intercept) for risk, u in zip(risks, fitted or us)))
                 value, done.refits = sum(exact), done.refits + 1
             else: us, value = fitted, values[0]
@@ -422,11 +648,15 @@ def _eliminate(X: Matrix, risks: Sequence[EmpiricalRisk], kernel: Any, choice: _
     return done
 
 # %% ../nbs/17_elimination.ipynb #64ab5c87
-def _choice_by_risk(risks: Sequence[EmpiricalRisk], intercept: bool, n_samples: int) -> _Choice:
-    "Risk-RFE's rule: the features without which the objectives rise least."
+def _choice_by_risk(risks: Sequence[EmpiricalRisk], intercept: bool, n_samples: int, step: int | float | str,
+                    tolerance: float) -> _Choice:
+    "Risk-RFE's rule: the features without which the objectives rise least, of several within the tolerance."
     out = np.empty((n_samples, n_samples))
     def choice(reduced: _ReducedKernels, us: Sequence[Floats], k: int) -> tuple[list[int], Any, Any, int]:
         now = _EliminationStep(reduced, risks, us, intercept, out)
+        if k > 1 and tolerance:
+            sizes = [k >> t for t in range(k.bit_length() - 1)] if step == "adaptive" else [k]
+            return now.cut(sizes, tolerance), None, None, now.refits
         gone = now.least(k)
         return gone, now.fits[gone[0]][0], [now.fits[c][1] for c in gone], now.refits
     return choice
@@ -444,13 +674,17 @@ def _choice_by_norm(reduced: _ReducedKernels, us: Sequence[Floats], k: int) -> t
 
 def risk_rfe(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any, n_features_to_select: int = 1,
              step: int | float | str = 1, max_increment: Callable[[int], float] | None = None, intercept: bool = True,
-             bar: Any = None) -> Elimination:
+             step_tol: float = 0.0, bar: Any = None) -> Elimination:
     """Risk-RFE, exact, with few fits; the parameters are those of `risk_rfe_reference`.
 
     Parameters
     ----------
     X, risks, kernel, n_features_to_select, step, max_increment, intercept
         As in `risk_rfe_reference`.
+    step_tol : float
+        With 0 the features that go together are exactly the cheapest. Above 0 their prices, the rises of the objective
+        without each of them alone, add up to at most this share of the prices of all features more than those of the
+        cheapest. With `max_increment` the choice is exact.
     bar : tqdm, optional
         Told of every feature removed.
 
@@ -469,7 +703,7 @@ def risk_rfe(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any, n_featur
     [4, 2, 0]
     """
     X = _check_host_matrix(X)
-    choice = _choice_by_risk(risks, intercept, X.shape[0])
+    choice = _choice_by_risk(risks, intercept, X.shape[0], step, step_tol if max_increment is None else 0.0)
     return _eliminate(X, risks, kernel, choice, n_features_to_select, step, max_increment, intercept, bar)
 
 def guyon_rfe(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any, n_features_to_select: int = 1,
@@ -497,6 +731,22 @@ def guyon_rfe(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any, n_featu
     """
     X = _check_host_matrix(X)
     return _eliminate(X, risks, kernel, _choice_by_norm, n_features_to_select, step, None, intercept, bar)
+
+# %% ../nbs/17_elimination.ipynb #c07a0007
+def _estimated_seconds(n: int, d: int, least: int, step: int | float | str, kernel: Any, machines: int,
+                       tolerance: float | None) -> float:
+    "About how long an elimination takes on one core, by risk with a `tolerance`, by the norm with None."
+    quick, linear = isinstance(kernel, LinearKernel | PolynomialKernel | RBFKernel), kernel == LinearKernel()
+    entry = (6e-10 if quick else 1.5e-8) * (1 if tolerance is not None else 1 / 3)
+    seconds, left = 0.0, d
+    while left > least:
+        k = _number_to_remove(step, max(1, left // 10), d, left, least)
+        fits = 1.3 + 1.2 * k                               # as counted in runs of this chapter
+        if tolerance is None: fits = 1.0
+        elif tolerance and k > 1 and linear: fits = 1.0 + (0.7 * k if left < n / 2 else 0.0)
+        seconds += machines * (entry * n**2 * left + fits * (1.5e-8 * n**2 + 2e-4))
+        left -= k
+    return seconds
 
 # %% ../nbs/17_elimination.ipynb #97c91952
 def _ridge_inverse_and_weights(X: Floats, y: Floats, rho: float) -> tuple[Floats, Floats]:

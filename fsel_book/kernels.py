@@ -71,8 +71,11 @@ class _SumKernel(ABC):
         "Whether anything can be lost by taking a feature out of sums of sizes `before`."
 
     @abstractmethod
-    def lossy(self, before: np.ndarray, after: np.ndarray) -> bool:
-        "Whether sizes `after` have too few digits left, being differences of sums of sizes `before`."
+    def lossy(self, before: np.ndarray, after: np.ndarray) -> Any:
+        """Whether sizes `after` have too few digits left, being differences of sums of sizes `before`.
+
+        Where sizes are those of the samples: the same for each row of `after`.
+        """
 
     def check(self, X: Matrix, name: str = "X") -> None:
         "Refuse a host matrix on whose entries the kernel is not defined; most kernels are on all."
@@ -161,9 +164,9 @@ class _ProductKernel(_SumKernel):
 
     def sizes(self, S: np.ndarray) -> np.ndarray: return np.diagonal(S)
     def at_risk(self, before: np.ndarray) -> bool: return True
-    def lossy(self, before: np.ndarray, after: np.ndarray) -> bool:
-        if self.normalised: return bool(np.any(after < _DIGITS_LOST * before))
-        return bool(after.max() < _DIGITS_LOST * before.max())
+    def lossy(self, before: np.ndarray, after: np.ndarray) -> Any:
+        if self.normalised: return np.any(after < _DIGITS_LOST * before, axis=-1)
+        return after.max(axis=-1) < _DIGITS_LOST * before.max()
 
 _DIGITS_LOST = 2.0**-20
 
@@ -412,11 +415,12 @@ def kernel_of(kernel: str | Callable[[Any, Any], Any] | _Kernel = "rbf", X: Matr
     return PolynomialKernel(degree, number, float(coef0)) if kernel == "poly" else _KERNELS[kernel](number)
 
 # %% ../nbs/15_kernels.ipynb #e688f395
-def _zero_feature(X: Matrix, j: int | np.integer) -> Matrix:
-    "A copy of the host matrix `X` with feature `j` set to zero."
+def _zero_feature(X: Matrix, j: ArrayLike) -> Matrix:
+    "A copy of the host matrix `X` with feature `j` set to zero, or with several."
     X = X.copy()
-    if is_sparse(X): X.data[X.indptr[j]:X.indptr[j + 1]] = 0
-    else: X[:, j] = 0
+    if not is_sparse(X): X[:, j] = 0
+    else:
+        for i in np.atleast_1d(j): X.data[X.indptr[i]:X.indptr[i + 1]] = 0
     return X
 
 def removals_reference(kernel: _Kernel, X: Matrix, features: Iterable[int],
@@ -448,34 +452,35 @@ def removals_reference(kernel: _Kernel, X: Matrix, features: Iterable[int],
     return np.stack([kernel(_zero_feature(X, j)) for j in features])
 
 # %% ../nbs/15_kernels.ipynb #a076ee91
-def _sums_without(kernel: _SumKernel, S: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """The sums `S` on some samples without the feature `x`, given as the vector of its values there.
+def _sums_without(kernel: _SumKernel, S: np.ndarray, A: np.ndarray) -> np.ndarray:
+    """The sums `S` on some samples without the features that are the columns of `A`.
 
     Parameters
     ----------
     kernel : kernel object
     S : ndarray, shape (n_samples, n_samples)
-    x : ndarray, shape (n_samples,)
+    A : ndarray, shape (n_samples, n_features)
 
     Examples
     --------
     >>> import numpy as np
     >>> from fsel_book.kernels import LinearKernel, _sums_without
-    >>> _sums_without(LinearKernel(), np.array([[5.0, 6.0], [6.0, 9.0]]), np.array([2.0, 3.0]))
+    >>> _sums_without(LinearKernel(), np.array([[5.0, 6.0], [6.0, 9.0]]), np.array([[2.0], [3.0]]))
     array([[1., 0.],
            [0., 0.]])
     """
-    after = kernel.part(x, x)
-    np.subtract(S, after, out=after)
-    return np.maximum(after, 0, out=after) if isinstance(kernel, _DistanceKernel) else after
+    after = np.empty_like(S)
+    for rows in _row_slices(*S.shape):
+        part = np.subtract(S[rows], kernel.sums(A[rows], A), out=after[rows])
+        if isinstance(kernel, _DistanceKernel): np.maximum(part, 0, out=part)
+    return after
 
 def _lossy_removals(kernel: _SumKernel, S: np.ndarray, columns: np.ndarray) -> np.ndarray:
     "Which of the features `columns` (rows of values) leave too few digits when they are subtracted from `S`."
     before = kernel.sizes(S)
     if not kernel.at_risk(before): return np.zeros(len(columns), dtype=bool)
-    def after(x: np.ndarray) -> np.ndarray:
-        return _sums_without(kernel, S, x) if isinstance(kernel, _DistanceKernel) else before - kernel.own_part(x)
-    return np.array([kernel.lossy(before, after(x)) for x in columns], dtype=bool)
+    if not isinstance(kernel, _DistanceKernel): return kernel.lossy(before, before - kernel.own_part(columns))
+    return np.array([kernel.lossy(before, _sums_without(kernel, S, x[:, None])) for x in columns], dtype=bool)
 
 # %% ../nbs/15_kernels.ipynb #bea08e3c
 def removals(kernel: _Kernel, X: Matrix, S: np.ndarray | None, features: ArrayLike,
@@ -603,28 +608,32 @@ class RunningSums:
         self.n_fresh = 0
         self.refresh()
 
-    fresh: Any  # the sums when they were last computed
     S: Any
+    fresh: Any  # the sizes of the sums when they were last computed; None where nothing can be lost
 
     def refresh(self) -> None:
         "Compute the sums from the features that are left."
-        self.S = self.fresh = self.kernel.sums(self.X)
-        self.n_fresh += 1
+        self.S, self.fresh, self.n_fresh = self.kernel.sums(self.X), None, self.n_fresh + 1
+        if isinstance(self.kernel, CallableKernel): return
+        sizes = self.kernel.sizes(self.S)
+        if self.kernel.at_risk(sizes): self.fresh = sizes.copy() if sizes.ndim == 1 else sizes
 
-    def remove(self, j: int) -> None:
-        "Remove feature `j` for good."
-        if j not in self.left: raise ValueError(f"Feature {j} is not there to be removed.")
-        x, self.X = _dense_column(self.X, j), _zero_feature(self.X, j)
-        self.left = [i for i in self.left if i != j]
+    def remove(self, features: int | Sequence[int]) -> None:
+        "Remove a feature, or several at once, for good."
+        gone = np.atleast_1d(np.asarray(features, dtype=np.intp))
+        for j in np.setdiff1d(gone, self.left): raise ValueError(f"Feature {j} is not there to be removed.")
+        A, self.X = self.X[:, gone], _zero_feature(self.X, gone)
+        self.left = np.setdiff1d(self.left, gone).tolist()
         if self.S is None or isinstance(self.kernel, CallableKernel): return
-        self.S = _sums_without(self.kernel, self.S, x)
-        if self.kernel.lossy(self.kernel.sizes(self.fresh), self.kernel.sizes(self.S)): self.refresh()
+        self.S = _sums_without(self.kernel, self.S, A.toarray() if is_sparse(A) else A)
+        if self.fresh is not None and self.kernel.lossy(self.fresh, self.kernel.sizes(self.S)): self.refresh()
 
     def matrix(self) -> np.ndarray:
         "The kernel matrix of the features that are left."
         if self.S is None or isinstance(self.kernel, CallableKernel): return self.kernel.matrix(self.X)
-        own = self.kernel.own(self.X)
-        return self.kernel.finish(self.S, own, own)
+        own, K = self.kernel.own(self.X), np.empty_like(self.S)
+        for rows in _row_slices(*K.shape): self.kernel.finish(self.S[rows], own[rows], own, out=K[rows])
+        return K
 
     def removals(self, features: ArrayLike | None = None, rows: Sequence[int] | None = None,
                  out: np.ndarray | None = None) -> np.ndarray:

@@ -4,6 +4,7 @@
 __all__ = ['ChangePoint', 'change_point', 'RiskRFE', 'GuyonRFE']
 
 # %% ../nbs/18_risk_rfe.ipynb #0d669968
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from tqdm.auto import tqdm
 
 from .arrays import _DOCS, ArrayLike, Matrix, _insert_docs, is_integer, is_sparse, take_columns, to_numpy
 from .elimination import (_Choice, Elimination, _choice_by_norm, _choice_by_risk, _eliminate,
-                                   squared_linear_path)
+                                   _estimated_seconds, squared_linear_path)
 from .kernel_machines import EmpiricalRisk, _best_intercept, _cold_fit
 from .kernels import CallableKernel, LinearKernel, kernel_of, _on_host, _zero_feature
 from .losses import LOSSES, EpsilonInsensitive, Floats, Loss, SquaredError, get_loss
@@ -219,12 +220,30 @@ class _KernelElimination(SelectorMixin, BaseEstimator):
         risks = [EmpiricalRisk(self._loss(), column, self.C * w, self.tol) for column in (Y - shift).T]
         kernel = kernel_of(self.kernel, A, self.gamma, self.degree, self.coef0, w if np.ptp(w) > 0 else None)
         least = requested or 0                                 # "auto" looks at the whole path
+        self._warn_if_long(A, kernel, least, len(risks))
         with tqdm(total=d - least, disable=not self.verbose) as bar:
             done = self._eliminate(A, risks, kernel, least, 1 / (w.sum() * self.C), bar)
         kept = change_point(done.values, done.left).n_features if requested is None else done.left[-1]
         self._settle(A, risks, kernel, shift, np.isin(np.arange(d), done.order[:d - kept], invert=True))
         if classes is not None: self.classes_ = to_numpy(classes)
         self._describe(done, done.order[:d - kept], 1 / (w.sum() * self.C))
+
+    def _warn_if_long(self, A: Matrix, kernel: Any, least: int, machines: int) -> None:
+        "Say so before a fit that will take long starts."
+        n, d = A.shape
+        seconds = self._expected_seconds(n, d, least, kernel, machines)
+        if seconds <= 20: return
+        took = f"{seconds:.0f} seconds" if seconds < 120 else f"{seconds / 60:.0f} minutes"
+        warnings.warn(f"This fit will take about {took}, with {n} samples and {d} features. It is shorter with a larger"
+                      f" step (here step={self.step!r}; step=0.1 removes a tenth of all features at a time)"
+                      f"{self.quicker}, and after another selector has left fewer features.", stacklevel=4)
+
+    quicker = ""                                               # another method
+
+    def _expected_seconds(self, n: int, d: int, least: int, kernel: Any, machines: int) -> float:
+        return _estimated_seconds(n, d, least, self.step, kernel, machines, self._tolerance())
+
+    def _tolerance(self) -> float | None: return None
 
     def _check_parameters(self, d: int) -> int | None:
         get_loss(self.loss)
@@ -386,7 +405,7 @@ class RiskRFE(_KernelElimination):
 
     At each step the feature goes whose removal raises the minimum of `|f|^2 / (2 C n) + mean loss` least. The choice is
     exact: the same features go as if every candidate were refitted at every step. Of equal features the one with the
-    lower index goes first.
+    lower index goes first. Where several features go at once, `step_tol` says how exact the choice is.
 
     Parameters
     ----------
@@ -395,6 +414,10 @@ class RiskRFE(_KernelElimination):
         How many features to remove at a time, or which fraction of all features, as in scikit-learn's `RFE`.
         "adaptive": as many as together cost little (`risk_rfe_reference` says how much); where the path is known in
         closed form, one.
+    step_tol : float
+        How exact a step of several features is. The prices of those that go, the rises of the objective without each of
+        them alone, add up to at most this share of the prices of all features more than those of the cheapest. With 0,
+        exactly the cheapest go, as they do one at a time and with `max_increment`.
     max_increment : float or callable, optional
         Stop when the least rise of the objective is above `max_increment`, or above `max_increment(left)` with `left`
         features: there may then be more left than `n_features_to_select`.
@@ -427,8 +450,8 @@ class RiskRFE(_KernelElimination):
     def __init__(self, n_features_to_select: int | float | str | None = None, *, kernel: Any = "rbf",
                  gamma: float | str = "scale", degree: int = 3, coef0: float = 0.0, loss: str | Loss = "hinge",
                  C: float = 1.0, epsilon: float = 0.1, fit_intercept: bool = True, step: int | float | str = 1,
-                 max_increment: float | Callable[[int], float] | None = None, tol: float = 1e-9,
-                 verbose: int = 0) -> None:
+                 step_tol: float = 0.001, max_increment: float | Callable[[int], float] | None = None,
+                 tol: float = 1e-9, verbose: int = 0) -> None:
         self.n_features_to_select = n_features_to_select
         self.kernel = kernel
         self.gamma = gamma
@@ -439,6 +462,7 @@ class RiskRFE(_KernelElimination):
         self.epsilon = epsilon
         self.fit_intercept = fit_intercept
         self.step = step
+        self.step_tol = step_tol
         self.max_increment = max_increment
         self.tol = tol
         self.verbose = verbose
@@ -446,6 +470,7 @@ class RiskRFE(_KernelElimination):
     def _check_parameters(self, d: int) -> int | None:
         limit = self.max_increment
         if limit is not None and not callable(limit) and limit != 0: _check_positive("max_increment", limit)
+        if self.step_tol != 0: _check_positive("step_tol", self.step_tol)
         requested = super()._check_parameters(d)
         if requested is None and limit is not None:
             raise ValueError("max_increment and n_features_to_select='auto' together are not possible: both are rules "
@@ -453,14 +478,28 @@ class RiskRFE(_KernelElimination):
         return requested
 
     def _choice(self, risks: Sequence[EmpiricalRisk], n_samples: int) -> _Choice:
-        return _choice_by_risk(risks, self.fit_intercept, n_samples)
+        return _choice_by_risk(risks, self.fit_intercept, n_samples, self.step, self._tolerance())
+
+    quicker = ", with GuyonRFE"
+
+    def _tolerance(self) -> float:
+        "That of the steps; a limit on the least rise needs exact rises."
+        return self.step_tol if self.max_increment is None else 0.0
 
     def _eliminate(self, A: Matrix, risks: list[EmpiricalRisk], kernel: Any, least: int, unit: float,
                    bar: Any) -> Elimination:
-        in_closed_form = isinstance(risks[0].loss, SquaredError) and kernel == LinearKernel() and A.shape[1] <= 8000
-        if not in_closed_form: return super()._eliminate(A, risks, kernel, least, unit, bar)
+        if not self._in_closed_form(A.shape[1], kernel): return super()._eliminate(A, risks, kernel, least, unit, bar)
         A = A.toarray() if is_sparse(A) else A
-        return squared_linear_path(A, risks[0], least, self.step, self._allowed(unit), self.fit_intercept)
+        done = squared_linear_path(A, risks[0], least, self.step, self._allowed(unit), self.fit_intercept)
+        bar.update(len(done.order))
+        return done
+
+    def _in_closed_form(self, d: int, kernel: Any) -> bool:
+        return isinstance(self._loss(), SquaredError) and kernel == LinearKernel() and d <= 8000
+
+    def _expected_seconds(self, n: int, d: int, least: int, kernel: Any, machines: int) -> float:
+        if self._in_closed_form(d, kernel): return 1e-10 * d**3
+        return super()._expected_seconds(n, d, least, kernel, machines)
 
 # %% ../nbs/18_risk_rfe.ipynb #a82d4865
 @_insert_docs

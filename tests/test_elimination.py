@@ -21,8 +21,12 @@ from sklearn.datasets import load_diabetes
 from sklearn.metrics.pairwise import rbf_kernel
 
 from fsel_book.elimination import (
+    _bound_both,
     _CandidateBounds,
+    _excess_price,
+    _reduced_products,
     _ReducedKernels,
+    _Tableau,
     _tighten,
     _tighten_alone,
     guyon_rfe,
@@ -42,11 +46,12 @@ from fsel_book.kernel_machines import (
 )
 from fsel_book.kernels import (
     LinearKernel,
+    PolynomialKernel,
     RBFKernel,
     RunningSums,
     kernel_of,
 )
-from fsel_book.losses import LOSSES
+from fsel_book.losses import LOSSES, get_loss
 
 SEEDS = range(300)
 
@@ -242,3 +247,145 @@ def test_values_that_the_sum_over_all_pairs_would_lose():
     exact, fast = squared_linear_path(X, loss), risk_rfe(X, [loss], LinearKernel())
     assert fast.order == exact.order == risk_rfe_reference(X, [loss], LinearKernel())[0]
     assert_allclose(fast.values, exact.values, atol=1e-5 * unit(loss))
+
+
+def prices(X, risks, kernel, gone, intercept):
+    """What each feature that is left costs, by a fit from scratch each; infinite for those that are gone."""
+
+    def value(J):
+        A = X.copy()
+        A[:, J] = 0
+        return sum(_cold_fit(kernel(A), risk, intercept)[1] for risk in risks)
+
+    before = value(gone)
+    return np.array([np.inf if j in gone else value([*gone, j]) - before for j in range(X.shape[1])])
+
+
+def check_cuts(done, X, risks, kernel, tolerance, intercept):
+    """The features of each step cost at most `tolerance` of the prices of all more than the cheapest as many."""
+    slack = sum(risk.tie for risk in risks)
+    for left, after in zip(done.left, done.left[1:], strict=False):
+        start = X.shape[1] - left
+        price = prices(X, risks, kernel, done.order[:start], intercept)
+        gone = done.order[start : X.shape[1] - after]
+        allowed = tolerance * np.maximum(price[np.isfinite(price)], 0).sum()
+        assert price[gone].sum() <= np.sort(price)[: len(gone)].sum() + allowed + slack * len(gone)
+
+
+def several_risks(name, X, rng):
+    f = X[:, 0] - X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=len(X))
+    if not get_loss(name).for_labels:
+        return [EmpiricalRisk(name, f, 3.0)]
+    return [EmpiricalRisk(name, np.where(f > cut, 1.0, -1.0), 3.0) for cut in (-0.5, 0.5)[: 1 + len(X) % 2]]
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("kernel", [LinearKernel(), RBFKernel(0.05), PolynomialKernel(2, 0.1, 1.0)], ids=str)
+def test_a_tolerant_cut_costs_little_more_than_the_cheapest(name, kernel):
+    for n, d, tolerance in ((31, 40, 0.001), (40, 12, 0.1)):
+        rng = np.random.default_rng(n)
+        X = rng.normal(size=(n, d)) * 10 ** rng.uniform(-0.5, 0.5, d)
+        X[:, -1] = X[:, 0]
+        risks, intercept = several_risks(name, X, rng), bool(n % 2)
+        done = risk_rfe(X, risks, kernel, 2, d // 4, None, intercept, tolerance)
+        check_cuts(done, X, risks, kernel, tolerance, intercept)
+        assert done.left[-1] == 2 and len(set(done.order)) == d - 2
+
+
+@pytest.mark.parametrize("number", [False, True])
+@pytest.mark.parametrize("C", [0.1, 25.0])
+def test_a_tolerant_cut_of_a_kernel_of_low_rank(C, number):
+    """The free samples span all features: without one a whole step leads to infinity."""
+    X, risk = thin(0, C, number)
+    done = risk_rfe(X, [risk], LinearKernel(), 2, 6, step_tol=0.001)
+    check_cuts(done, X, [risk], LinearKernel(), 0.001, True)
+
+
+def test_a_tolerant_adaptive_step_is_one_at_each_size():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (60, 24))
+    risk = EmpiricalRisk("hinge", np.where(X[:, 0] + X[:, 1] > 0, 1.0, -1.0), 5.0)
+    done = risk_rfe(X, [risk], LinearKernel(), 0, "adaptive", step_tol=0.01)
+    assert set(done.order[-2:]) == {0, 1} and len(done.left) < 20
+    check_cuts(done, X, [risk], LinearKernel(), 0.01, True)
+
+
+def test_most_of_a_linear_cut_is_certified_without_a_fit():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 400))
+    risk = EmpiricalRisk("hinge", np.sign(X[:, :5].sum(axis=1)), 1.0)
+    exact, near = (risk_rfe(X, [risk], LinearKernel(), 40, 0.1, step_tol=tolerance) for tolerance in (0.0, 0.001))
+    assert near.refits < 30 and exact.refits > 300
+    assert len(set(near.order) & set(exact.order)) > 320
+    assert near.values[-1] < 1.1 * exact.values[-1]
+
+
+@swept("seed", range(6), range(6, 200))
+def test_without_a_tolerance_steps_are_those_of_the_reference(seed):
+    X, kernel, loss, intercept = problem(seed)
+    step = (2, 0.4, "adaptive")[seed % 3]
+    J, values = risk_rfe_reference(X, [loss], kernel, 1, step, intercept=intercept)
+    fast = risk_rfe(X, [loss], kernel, 1, step, None, intercept, 0.0)
+    assert fast.order == J
+    assert_allclose(fast.values, values, atol=1e-8 * unit(loss))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_excess_price_is_an_upper_bound_and_zero_where_bounds_decide(seed):
+    rng = np.random.default_rng(seed)
+    d, k = 12, int(rng.integers(1, 12))
+    lower = rng.normal(size=d)
+    upper = lower + rng.exponential(size=d) * (rng.random(d) < 0.7)
+    gone = np.argsort(lower)[:k]
+    for _ in range(50):
+        price = lower + rng.random(d) * (upper - lower)
+        assert price[gone].sum() - np.sort(price)[:k].sum() <= _excess_price(lower, upper, gone) + 1e-12
+    assert _excess_price(lower, lower, gone) == 0
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("name", ["hinge", "squared_hinge", "epsilon_insensitive"])
+def test_the_tableau_leads_to_the_optimum(name, intercept):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 90))
+    [risk] = several_risks(name, X, rng)
+    sums = RunningSums(LinearKernel(), X)
+    reduced = _ReducedKernels(sums, sums.matrix())
+    u = _cold_fit(reduced.K, risk, intercept)[0]
+    tableau, lo, hi = _Tableau(reduced, risk, u, intercept), *risk.box()
+    reached = 0
+    for c in range(90):
+        v, b = tableau.follow(c)
+        K = reduced.matrix(c)
+        exact = _cold_fit(K, risk, intercept)[1]
+        above = v @ K @ v / 2 + risk.primal(K @ v + b)
+        assert above >= exact - 1e-9 * unit(risk)
+        reached += above - exact < 1e-7 * unit(risk) and (v >= lo - 1e-9).all() and (v <= hi + 1e-9).all()
+    assert reached > 70
+
+
+@pytest.mark.parametrize("outliers", [0, 1, 7])
+def test_gaussian_products_with_values_far_off_form_no_kernel(outliers, monkeypatch):
+    rng = np.random.default_rng(0)
+    X, V = rng.normal(size=(50, 6)), rng.normal(size=(50, 6))
+    X[:outliers, 2] += 40.0
+    X[:outliers, 4] -= rng.uniform(30, 60, outliers)
+    sums = RunningSums(RBFKernel(0.02), X)
+    reduced = _ReducedKernels(sums, sums.matrix())
+    exact = np.stack([K @ v for K, v in zip(sums.removals(), V.T, strict=True)], axis=1)
+    monkeypatch.setattr(_ReducedKernels, "matrix", None)
+    assert_allclose(_reduced_products(reduced, V), exact, atol=1e-12 * np.abs(exact).max())
+
+
+def test_a_machine_lost_in_rounding_bounds_nothing():
+    """A dual point in the null space of the kernel, so large that its objective is rounding of either sign."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 12))
+    risk = EmpiricalRisk("hinge", np.sign(X[:, 0] + rng.normal(size=40)), 1.0)
+    sums = RunningSums(LinearKernel(), X)
+    reduced = _ReducedKernels(sums, sums.matrix())
+    bounds = _CandidateBounds(reduced, risk, _cold_fit(reduced.K, risk, True)[0], True)
+    V = 1e13 * np.linalg.svd(X.T)[2][-12:].T
+    exact = np.array([_cold_fit(reduced.matrix(c), risk, True)[1] for c in range(12)])
+    _bound_both(bounds, risk, np.arange(12), V, np.zeros(12))
+    assert (bounds.upper >= exact - 1e-9).all() and (bounds.values <= exact + 1e-9).all()

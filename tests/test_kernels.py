@@ -362,6 +362,23 @@ def test_sums_last_through_a_whole_elimination(kernel, order, spread):
     agree(sums.matrix(), exactly(kernel, np.zeros((15, 1))), 5e-8)
 
 
+@each_kernel
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("size", [1.0, 1e9])
+def test_several_features_go_at_once(kernel, form, size):
+    X = np.abs(table(30, 8)) + 0.01
+    X[:, 2] *= size
+    once, many = RunningSums(kernel, form(X)), RunningSums(kernel, form(X))
+    once.remove([2, 5, 3])
+    for j in (2, 5, 3):
+        many.remove(j)
+    assert once.left == many.left == [0, 1, 4, 6, 7]
+    agree(once.matrix(), many.matrix(), 1e-8)
+    agree(once.matrix(), exactly(kernel, X[:, once.left]), 1e-8)
+    with pytest.raises(ValueError, match="Feature 5 is not there"):
+        once.remove([0, 5])
+
+
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_ordinary_data_are_summed_once(form):
     X = form(histograms(30, 40))
@@ -384,8 +401,8 @@ def test_steps_of_a_removal():
             np.delete(zeroed.toarray() if sp.issparse(A) else zeroed, 3, axis=1), np.delete(X, 3, axis=1)
         )
     for kernel in KERNELS.values():
-        agree(_sums_without(kernel, kernel.sums(X), X[:, 3]), kernel.sums(np.delete(X, 3, axis=1)))
-    near = _sums_without(RBFKernel(), np.full((2, 2), 1 - 1e-16), np.array([0.0, 1.0]))
+        agree(_sums_without(kernel, kernel.sums(X), X[:, [3, 5]]), kernel.sums(np.delete(X, [3, 5], axis=1)))
+    near = _sums_without(RBFKernel(), np.full((2, 2), 1 - 1e-16), np.array([[0.0], [1.0]]))
     assert near.min() == 0  # a distance never falls below zero
 
 

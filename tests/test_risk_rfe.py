@@ -239,6 +239,8 @@ def test_ties_go_by_index_and_units_do_not_matter():
         (dict(step=0), "step=0 is not possible"),
         (dict(step=1.0), "step=1.0 is not possible"),
         (dict(step="some"), "step='some' is not possible: .* or 'adaptive'"),
+        (dict(step_tol=-0.1), "step_tol=-0.1 is not possible"),
+        (dict(step_tol="exact"), "step_tol='exact' is not possible"),
         (dict(n_features_to_select="auto", max_increment=0.1), "both are rules for stopping"),
         (dict(max_increment=-0.5), "max_increment=-0.5 is not possible"),
         (dict(tol=0), "tol=0 is not possible"),
@@ -349,3 +351,57 @@ def test_a_diagonal_that_rounding_has_made_negative(kind):
     """Down to no feature, sums from which raw features have been taken end a little below zero."""
     X, y = load_breast_cancer(return_X_y=True)
     assert len(kind("auto", kernel="linear").fit(X[::3], y[::3]).elimination_order_) == 30
+
+
+def test_a_step_of_several_features_is_exact_where_it_is_asked_to_be():
+    """With no tolerance, and with a limit on the rise, as if every candidate were refitted."""
+    X, y = two_signs()
+    exact = RiskRFE(2, C=5, step=2, step_tol=0).fit(X, y)
+    limited = RiskRFE(2, C=5, step=2, step_tol=0.5, max_increment=10.0).fit(X, y)
+    assert_array_equal(exact.elimination_order_, limited.elimination_order_)
+    one = [RiskRFE(2, C=5, step_tol=tolerance).fit(X, y).elimination_order_ for tolerance in (0.0, 0.5)]
+    assert_array_equal(*one)
+
+
+class Started(Exception):
+    """The elimination has begun."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters", "n", "d", "long"),
+    [
+        (RiskRFE, dict(), 2000, 500, True),
+        (RiskRFE, dict(step=0.1), 2000, 50, False),
+        (RiskRFE, dict(kernel="linear"), 300, 3000, True),
+        (RiskRFE, dict(kernel="linear", step=0.1), 300, 3000, False),
+        (RiskRFE, dict(kernel="linear", step=0.1, step_tol=0), 300, 12000, True),
+        (RiskRFE, dict(kernel="linear", loss="squared_error"), 10, 7000, True),
+        (RiskRFE, dict(kernel="linear", loss="squared_error"), 10, 2000, False),
+        (GuyonRFE, dict(), 2000, 1000, True),
+        (GuyonRFE, dict(step=0.1), 2000, 100, False),
+    ],
+)
+def test_a_long_fit_says_so_before_it_starts(kind, parameters, n, d, long, monkeypatch):
+    def started(*arguments):
+        raise Started
+
+    monkeypatch.setattr(kind, "_eliminate", started)
+    X = np.random.default_rng(0).standard_normal((n, d))
+    y = X[:, 0] if parameters.get("loss") else np.sign(X[:, 0])
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        with pytest.raises(Started):
+            kind(2, **parameters).fit(X, y)
+    assert len(seen) == long
+    for warning in seen:
+        text = str(warning.message)
+        assert warning.category is UserWarning and warning.filename == __file__
+        assert "This fit will take about" in text and f"{n} samples and {d} features" in text
+        assert "larger step" in text and "fewer features" in text and ("GuyonRFE" in text) == (kind is RiskRFE)
+
+
+@pytest.mark.parametrize("parameters", [dict(), dict(kernel="linear", loss="squared_error"), dict(step=3)])
+def test_the_bar_reaches_its_end(parameters, capsys):
+    X, _ = two_signs()
+    RiskRFE(2, verbose=1, **parameters).fit(X, (X[:, 2] > 0).astype(float))
+    assert "6/6" in capsys.readouterr().err

@@ -1,13 +1,15 @@
 """Part six: elimination by the risk against refitting everything, against Guyon's rule, and in closed form."""
 
 import time
+import tracemalloc
 
 import numpy as np
 from rows import Row, nothing, timed
+from sklearn.feature_selection import RFE
 from sklearn.linear_model import Ridge
 from sklearn.svm import SVC
 
-from fsel_book import MismatchFeatures
+from fsel_book import MismatchFeatures, RiskRFE
 from fsel_book.elimination import guyon_rfe, risk_rfe, squared_linear_path
 from fsel_book.kernel_machines import EmpiricalRisk
 from fsel_book.kernels import LinearKernel, RBFKernel, RunningSums
@@ -17,6 +19,7 @@ title = "Part six: elimination by the risk"
 # ---------------------------------------------------------------- data
 
 uniform, gaussian = "uniform, linear rule", "Gaussian"
+expressed, independent, counted = "ten factors and noise", "independent", "shares of words"
 
 
 def signs(n, d):
@@ -31,6 +34,25 @@ def numbers(n, d):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, d))
     return X, X[:, : min(20, d)].sum(axis=1) + rng.standard_normal(n)
+
+
+def genes(data, n, d):
+    """Standardised features, of ten common factors and noise or independent, and labels by twenty of them."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d))
+    if data == expressed:
+        X += rng.standard_normal((n, 10)) @ rng.standard_normal((10, d))
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    return X, np.sign(X[:, :20].sum(axis=1) + rng.standard_normal(n))
+
+
+def messages(n, d):
+    """Shares of words, most of them zero, two columns in another unit with a long tail, and labels by a few words."""
+    rng = np.random.default_rng(0)
+    X = rng.exponential(size=(n, d)) * (rng.random((n, d)) < 0.25)
+    y = np.where(X[:, :5].sum(axis=1) - X[:, 5:9].sum(axis=1) + rng.standard_normal(n) > 0.3, 1, -1)
+    X[:, -2:] = np.exp(3 + 1.5 * rng.standard_normal((n, 2)))
+    return X, y
 
 
 def proteins(n, length):
@@ -87,6 +109,31 @@ def against_guyon(data, n, d):
     X, y, kernel = signs(n, d)
     ours = timed(lambda: risk_rfe(X, [EmpiricalRisk("hinge", y, 1.0)], kernel))
     return ours, timed(lambda: guyon_rfe(X, [EmpiricalRisk("hinge", y, 1.0)], kernel)), nothing
+
+
+def against_rfe(data, n, d):
+    X, y = genes(data, n, d)
+    ours = RiskRFE(min(50, d // 2), kernel="linear", step=0.1)
+    other = RFE(SVC(kernel="linear"), n_features_to_select=min(50, d // 2), step=0.1)
+    return timed(lambda: ours.fit(X, y)), timed(lambda: other.fit(X, y)), nothing
+
+
+def by_default(data, n, d):
+    X, y = messages(n, d)
+    return timed(lambda: RiskRFE().fit(X, y)), None, nothing
+
+
+def memory(data, n, d):
+    X, y = messages(n, d)
+
+    def peak(threads):
+        tracemalloc.start()
+        RiskRFE().fit(X, y)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most / 2**20, None
+
+    return peak, None, nothing
 
 
 def closed_form(data, n, d):
@@ -185,6 +232,51 @@ rows = [
         3,
         at_least=False,
         prediction="2 to 3",
+        threads=(1,),
+    ),
+    *(
+        Row(
+            f"rfe-{n}",
+            "`RiskRFE(50, kernel='linear', step=0.1)`",
+            "`RFE(SVC(kernel='linear'), n_features_to_select=50, step=0.1)`",
+            "The features need not be the same: the other goes by squared weights.",
+            against_rfe,
+            data,
+            dict(n=n, d=d),
+            dict(n=20, d=30),
+            5,
+            at_least=False,
+            threads=(1,),
+        )
+        for n, d, data in ((63, 2308, expressed), (171, 5748, expressed), (1000, 1000, independent))
+    ),
+    Row(
+        "default",
+        "`RiskRFE().fit`: Gaussian kernel, one feature at a time, down to half",
+        None,
+        "As large as the e-mails of spambase, with columns like theirs.",
+        by_default,
+        counted,
+        dict(n=4600, d=57),
+        dict(n=40, d=8),
+        60,
+        at_least=False,
+        repeats=1,
+        threads=(1,),
+    ),
+    Row(
+        "default-memory",
+        "`RiskRFE().fit`, the most memory that its arrays take at once",
+        None,
+        "The same fit, watched by tracemalloc. A matrix of all samples takes 161 MiB.",
+        memory,
+        counted,
+        dict(n=4600, d=57),
+        dict(n=40, d=8),
+        2048,
+        at_least=False,
+        unit="MiB",
+        repeats=1,
         threads=(1,),
     ),
     Row(

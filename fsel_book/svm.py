@@ -695,7 +695,7 @@ class _SparseMachine(ClassifierMixin, BaseEstimator, ABC):
 
         Warnings
         --------
-        A `UserWarning` says so before a fit that will take more than about twenty seconds.
+        A `UserWarning` says that a fit will take more than about twenty seconds, before it begins.
         """
         _clear_fitted(self)
         self._check_parameters()

@@ -113,7 +113,7 @@ def few_of_text(method):
 
 def leverage_against_product(kind, n, d, r):
     X = matrix(kind, n, d)
-    selector = LeverageSelector(r, random_state=0)
+    selector = LeverageSelector(r, rank="full", random_state=0)
     return timed(lambda: selector.fit(X)), timed(lambda: X @ X.T), nothing
 
 
@@ -124,7 +124,7 @@ def same_leverages(ours, other):
 def leverage_sparse(kind, n, d, r):
     S = sparse_data(n, d)
     X = S.toarray()
-    sparse, dense = LeverageSelector(r, random_state=0), LeverageSelector(r, random_state=0)
+    sparse, dense = LeverageSelector(r, rank="full", random_state=0), LeverageSelector(r, rank="full", random_state=0)
     return timed(lambda: sparse.fit(S)), timed(lambda: dense.fit(X)), same_leverages
 
 
@@ -136,12 +136,12 @@ def resident(key):
 def peak_of_fit(form, n, d, r, threads):
     """MiB at the peak of `fit`, above those of this process before the data were made and above those with the data."""
     with threadpool_limits(threads, user_api="blas"):
-        LeverageSelector(random_state=0).fit(sparse_data(8, 4000))
+        LeverageSelector(rank="full", random_state=0).fit(sparse_data(8, 4000))
         empty = resident("VmRSS")
         X = sparse_data(n, d) if form == "sparse" else sparse_data(n, d).toarray()
         with_data = resident("VmRSS")
         Path("/proc/self/clear_refs").write_text("5")  # VmHWM starts again from VmRSS
-        LeverageSelector(r, random_state=0).fit(X)
+        LeverageSelector(r, rank="full", random_state=0).fit(X)
     return resident("VmHWM") - empty, resident("VmHWM") - with_data
 
 

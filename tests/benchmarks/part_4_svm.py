@@ -56,7 +56,7 @@ def against_elimination(machine):
             assert ours.selector_.n_draws_ == other.n_features_ == r and ours.certificate_.holds
 
         other = timed(lambda: RFE(machine, n_features_to_select=r, step=0.1).fit(X, y))
-        return timed(lambda: SupportVectorSelector(BSSSelector(r)).fit(X, y)), other, as_many
+        return timed(lambda: SupportVectorSelector(BSSSelector(r, rank="full")).fit(X, y)), other, as_many
 
     return prepare
 
@@ -112,7 +112,7 @@ how = "Ours finds the support vectors, chooses and certifies; the other drops a 
 def elimination(name, kind, machine, target, prediction="", repeats=5):
     return Row(
         name,
-        "`SupportVectorSelector(BSSSelector(r))`",
+        "`SupportVectorSelector(BSSSelector(r, rank=\"full\"))`",
         f"`RFE({machine!r}, step=0.1)` of scikit-learn",
         how,
         against_elimination(machine),

@@ -489,7 +489,8 @@ def _check_automatic_draws(r: int, ell: int, d: int) -> int:
     "The number `r` of draws that a theorem asks for at rank `ell`, if `d` features allow it."
     if r > d:
         raise ValueError(f"n_features_to_select='auto' needs {r} draws at rank {ell}, more than the {d} features of X. "
-                         "Give a larger eps, a lower rank or a number of features; see the chapter Which method when.")
+                         "Give a larger eps, a smaller rank, or a number of features; see the chapter Which method "
+                         "when.")
     return r
 
 # %% ../nbs/04_certificates.ipynb #20fc1dc7

@@ -485,6 +485,7 @@ def _check_integer(r: Any, least: int, most: int | None = None, why: str = "", n
         span = f"of at least {least}" if most is None else f"from {least} to {most}"
         raise ValueError(f"{name}={r!r} is not possible: give an integer {span}{why}.")
 
+# %% ../nbs/04_certificates.ipynb #22cdf448
 def _check_automatic_draws(r: int, ell: int, d: int) -> int:
     "The number `r` of draws that a theorem asks for at rank `ell`, if `d` features allow it."
     if r > d:

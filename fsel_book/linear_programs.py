@@ -228,6 +228,7 @@ def _by_central_path(Z: np.ndarray, signs: np.ndarray, penalties: np.ndarray,
                      C: float) -> tuple[np.ndarray, float, float, float] | None:
     "`w`, `b`, the objective and its relative duality gap, by the central path; None where the gap stays above 1e-9."
     n, free = len(signs), np.flatnonzero(penalties == 0)
+    if len(free) > n / 5: return None  # next to nothing is left inside the dual
     limits = np.where(penalties > 0, penalties, np.inf)
     def strain(a: np.ndarray) -> np.ndarray: return (np.abs(Z.T @ a) - 1e-13 * a.sum()) / limits
     start = np.where(signs > 0, 1 / np.sum(signs > 0), 1 / np.sum(signs < 0))

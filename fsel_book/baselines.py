@@ -23,8 +23,7 @@ from .arrays import (Array, ArrayLike, Matrix, Seed, _insert_docs, as_float64, b
 from .sparsification import _round_ties
 from .leverage import _bernoulli_kl
 from .certificates import (Certificate, CertifiedSelector, Promise, Sampling, certify, _check_integer,
-                                    _check_bool, _check_instance, _check_open_unit_interval, _space_to_certify,
-                                    _target_rank)
+                                    _check_bool, _check_instance, _check_open_unit_interval, _space_to_certify)
 from .spectra import RowSpace, _as_row_space, _at_unit_scale
 
 # %% ../nbs/09_baselines.ipynb #66e6d162
@@ -711,6 +710,6 @@ def certify_selector(selector: Any, X: ArrayLike, *, rank: int | Literal["full"]
         raise ValueError(f"selector={name} was fitted on {len(support)} features, but X has {X.shape[1]}.")
     chosen = np.flatnonzero(support)
     if len(chosen) == 0: raise ValueError(f"selector={name} selected no feature: there is nothing to certify.")
-    space = _space_to_certify(X, rank, lambda known: _target_rank(rank, known, len(chosen), spare=0))
+    space = _space_to_certify(X, rank, len(chosen), spare=0)
     sampling = Sampling.from_draws(chosen, np.ones(len(chosen)), len(support), space.X)
     return certify(space, sampling, None, method or name)

@@ -25,7 +25,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, ch
 from .arrays import (_DOCS, _RANGE, Array, ArrayLike, Matrix, _insert_docs, _canonical, check_matrix,
                               _check_range, from_numpy, is_integer, is_sparse, namespace, result_dtype,
                               _blas_threads_for, take_columns, to_numpy)
-from .spectra import RowSpace, _as_row_space, _basis_accuracy, _whole_or_leading
+from .spectra import RowSpace, _as_row_space, _basis_accuracy, _sketch_is_less_work, _whole_or_leading
 
 # %% ../nbs/04_certificates.ipynb #b3851197
 @dataclass(frozen=True, eq=False)
@@ -633,18 +633,19 @@ class _SamplingTransformer(SelectorMixin, BaseEstimator):
         return tags
 
 # %% ../nbs/04_certificates.ipynb #7d51ef01
-def _largest_rank(X: Matrix, rank: Any, target: Callable[[int], int]) -> int:
-    "The rank to certify as far as the shape of `X` tells; its numerical rank may make it smaller."
+def _largest_rank(X: Matrix, rank: Any, r: int | None) -> int:
+    "The rank to certify with `r` draws, as far as the shape of `X` tells; its numerical rank may make it smaller."
     if isinstance(rank, str): return min(X.shape)
-    return rank if is_integer(rank) else target(min(X.shape))
+    return rank if is_integer(rank) else _target_rank(None, min(X.shape), r)
 
-def _space_to_certify(X: Matrix, rank: Any, target: Callable[[int], int]) -> RowSpace:
-    """The directions of `X` to certify: `rank` of them, or what `target` makes of the numerical rank.
+def _space_to_certify(X: Matrix, rank: Any, r: int | None, spare: int = 1) -> RowSpace:
+    """The directions of `X` to certify with `r` draws, `spare` of them beyond the rank.
 
     Where they are few, they are the leading ones by sketches, and the numerical rank stays unknown.
     """
-    space = _whole_or_leading(X, _largest_rank(X, rank, target))
-    return space if space.numerical_rank is None else space.truncate(target(space.numerical_rank))
+    space = _whole_or_leading(X, _largest_rank(X, rank, r))
+    if space.numerical_rank is None: return space
+    return space.truncate(_target_rank(rank, space.numerical_rank, r, spare))
 
 # %% ../nbs/04_certificates.ipynb #7d51ef05
 _LONG_FIT = 20.0  # seconds
@@ -652,7 +653,7 @@ _LONG_FIT = 20.0  # seconds
 def _row_space_seconds(X: Matrix, rank: int) -> float:
     "About how long `_space_to_certify` takes on one core."
     short, long = sorted(X.shape)
-    if rank <= short / 10 > 50: return 1e-9 * (X.nnz if is_sparse(X) else short * long) * (rank + 10)
+    if _sketch_is_less_work(X.shape, rank): return 1e-9 * (X.nnz if is_sparse(X) else short * long) * (rank + 10)
     return 8e-10 * short**3 + 6e-11 * short**2 * long
 
 def _unevenness(space: RowSpace) -> float:
@@ -664,6 +665,12 @@ def _in_words(seconds: float) -> str:
     "A time to one or two digits."
     unit, name = (1, "seconds") if seconds < 100 else (60, "minutes") if seconds < 6000 else (3600, "hours")
     return f"{seconds / unit:.0f} {name}"
+
+def _warn_if_long(seconds: float, what: str, remedy: str, stacklevel: int) -> bool:
+    "Warn, and say so, if `what` will take more than about 20 seconds."
+    if seconds <= _LONG_FIT: return False
+    warnings.warn(f"{what} will take about {_in_words(seconds)}{remedy}", UserWarning, stacklevel=stacklevel + 1)
+    return True
 
 # %% ../nbs/04_certificates.ipynb #71d5efab
 @_insert_docs
@@ -741,10 +748,10 @@ class CertifiedSelector(_SamplingTransformer):
         X = _check_X(self, X, reset=True)
         r = _n_requested(self.n_features_to_select, X.shape[1])
         _check_rank(self.rank, r, self.spare_draws)
-        warned = self._warn_if_long(self._least_seconds(X, r))
+        warned = self._say_if_long(self._least_seconds(X, r))
         space = self._space(X, r)
         if r is None: r = _check_automatic_draws(self._draws(space), space.shape[1], X.shape[1])
-        if not warned: self._warn_if_long(self._seconds(*space.shape, r, _unevenness(space)))
+        if not warned: self._say_if_long(self._seconds(*space.shape, r, _unevenness(space)))
         sampling = self._sample(space, r, y, **extra)
         self.certificate_ = self._certify(space, sampling, r)
         self.n_draws_, self.leverage_scores_ = r, space.leverage_scores
@@ -757,28 +764,21 @@ class CertifiedSelector(_SamplingTransformer):
     def _check_parameters(self) -> None: pass
 
     def _space(self, X: Matrix, r: int | None) -> RowSpace:
-        return _space_to_certify(X, self.rank, lambda known: self._rank(known, r))
+        return _space_to_certify(X, self.rank, r, self.spare_draws)
 
     def _least_seconds(self, X: Matrix, r: int | None) -> float:
         "About how long `fit` takes at least: what is known before the row space is."
-        ell = _largest_rank(X, self.rank, lambda known: self._rank(known, r))
+        ell = _largest_rank(X, self.rank, r)
         return _row_space_seconds(X, ell) + (0.0 if r is None else self._seconds(X.shape[1], ell, r, 0.0))
 
     def _seconds(self, d: int, ell: int, r: int, unevenness: float) -> float:
         "About how long `_sample` takes on one core."
         return 0.0
 
-    def _warn_if_long(self, seconds: float) -> bool:
-        "Warn, and say so, if `fit` takes more than about 20 seconds."
-        if seconds <= _LONG_FIT: return False
-        warnings.warn(f"{type(self).__name__}.fit will take about {_in_words(seconds)} on one core. A lower rank= "
-                      "takes much less, as do fewer features, or a selector that does not choose step by step: "
-                      "LeverageSelector. See the chapter Which method when.", stacklevel=4)
-        return True
-
-    def _rank(self, numerical_rank: int, r: int | None) -> int:
-        "The rank to certify with `r` draws."
-        return _target_rank(self.rank, numerical_rank, r, self.spare_draws)
+    def _say_if_long(self, seconds: float) -> bool:
+        remedy = (" on one core. A lower rank= takes much less, as do fewer features, or a selector that does not "
+                  "choose step by step: LeverageSelector. See the chapter Which method when.")
+        return _warn_if_long(seconds, f"{type(self).__name__}.fit", remedy, stacklevel=4)
 
     def _promise(self, space: RowSpace, r: int) -> Promise | None: return None
 

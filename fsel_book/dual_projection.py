@@ -20,7 +20,7 @@ from .arrays import (_DOCS, _BLAS, Array, ArrayLike, Matrix, Seed, _insert_docs,
 from .losses import Loss, SquaredError, get_loss
 from .ridge import _check_labels, _check_targets, _labels_from_decisions
 from .certificates import (_check_integer, _check_bool, _check_X, _check_same_library, _check_positive,
-                                    _clear_fitted)
+                                    _clear_fitted, _warn_if_long)
 from .dual_solvers import (_accelerate_all, _euclidean_norm, _iterate_all, _newton_solution, _Problem,
                                     _seconds_of_projection, _Solution)
 from .spectra import _at_unit_scale, _projection_matrix
@@ -176,11 +176,9 @@ class _DualProjectionModel(BaseEstimator, ABC):
         shift = _mean_if_far(X) if self.fit_intercept else None
         if shift is not None: X = X - shift
         seconds = _seconds_of_projection(X, Y.shape[1], self.n_projections, self.solver, self.max_iter)
-        if seconds > 20:
-            warnings.warn(f"{type(self).__name__} will take about {seconds:.0f} seconds for X of shape "
-                          f"{tuple(X.shape)}. Choose features first, for instance by BSSSelector, or fit a part of "
-                          "the samples; solvers other than 'accelerate' take less with fewer n_projections.",
-                          UserWarning, stacklevel=3)
+        _warn_if_long(seconds, type(self).__name__, f" for X of shape {tuple(X.shape)}. Choose features first, for "
+                      "instance by BSSSelector, or fit a part of the samples; solvers other than 'accelerate' take "
+                      "less with fewer n_projections.", stacklevel=3)
         problems = [_Problem(X, y, lam, loss, self.fit_intercept) for y in Y.T]
         starts = [None] * len(problems) if previous is None or previous.shape != Y.T.shape else previous
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))

@@ -19,8 +19,8 @@ from .arrays import (Array, ArrayLike, Matrix, Seed, _blas_threads_for, _insert_
                               to_numpy)
 from .certificates import (Promise, Sampling, ScoreFunc, _SamplingTransformer, _check_X, _check_bool,
                                     _check_integer, _check_open_unit_interval, _check_rank, _check_scores,
-                                    _clear_fitted, _distortion, _feature_scores, _space_to_certify, _target_rank,
-                                    certify, method_color)
+                                    _clear_fitted, _distortion, _feature_scores, _space_to_certify, certify,
+                                    method_color)
 from .sparsification import (_Barriers, _LargestScoreRule, _LargestSlackRule, bss, bss_promise)
 from .spectra import RowSpace, _as_row_space, row_space
 
@@ -350,7 +350,7 @@ class CompletionSelector(_SamplingTransformer):
         size = len(given) or X.shape[1] // 2
         if q != "auto": size = len(given) + q
         _check_rank(self.rank, None)
-        space = _space_to_certify(X, self.rank, lambda known: _target_rank(self.rank, known, max(1, size)))
+        space = _space_to_certify(X, self.rank, max(1, size))
         scores = None if self.score_func is None else _feature_scores(self.score_func, X, y)
         sampling, promise = self._fewest(space, given, scores, left) if q == "auto" else \
             self._complete(space, given, q, scores)

@@ -171,7 +171,7 @@ class _CentralPath:
         return max_iter
 
 # %% ../nbs/D_linear_programs.ipynb #d0d50018
-def _dependent_columns(R: np.ndarray) -> int:
+def _rank_of_triangle(R: np.ndarray) -> int:
     "The rank of a triangular factor from pivoted QR."
     sizes = np.abs(np.diagonal(R))
     return int(np.count_nonzero(sizes > 1e-10 * sizes.max(initial=0.0)))
@@ -199,7 +199,7 @@ def _vertex(path: _CentralPath) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     weights = np.subtract(*path.split(path.x)[:2])[F]
     c, a = np.concatenate([path.v, weights]), np.where(lacking, path.C, 0.0)
     Q, R, order = sla.qr(A[T], mode="economic", pivoting=True, check_finite=False)
-    k = _dependent_columns(R)
+    k = _rank_of_triangle(R)
     Q, triangle, first = Q[:, :k], R[:k, :k], order[:k]
     c[first] += sla.solve_triangular(triangle, Q.T @ (1 - A[T] @ c))
     a[T] = path.a[T]
@@ -222,7 +222,7 @@ def _vertex(path: _CentralPath) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def _independent_columns(U: np.ndarray) -> np.ndarray:
     "Indices of columns that are a basis of the span of all."
     R, order = sla.qr(U, mode="r", pivoting=True)
-    return np.sort(order[:_dependent_columns(R)])
+    return np.sort(order[:_rank_of_triangle(R)])
 
 def _by_central_path(Z: np.ndarray, signs: np.ndarray, penalties: np.ndarray,
                      C: float) -> tuple[np.ndarray, float, float, float] | None:

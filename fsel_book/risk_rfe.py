@@ -4,7 +4,6 @@
 __all__ = ['ChangePoint', 'change_point', 'RiskRFE', 'GuyonRFE']
 
 # %% ../nbs/18_risk_rfe.ipynb #0d669968
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -26,7 +25,8 @@ from .kernel_machines import EmpiricalRisk, _best_intercept, _cold_fit
 from .kernels import CallableKernel, LinearKernel, kernel_of, _on_host, _zero_feature
 from .losses import LOSSES, EpsilonInsensitive, Floats, Loss, SquaredError, get_loss
 from .ridge import _check_labels, _check_targets, _labels_from_decisions
-from .certificates import _check_bool, _check_X, _check_positive, _clear_fitted, _n_requested
+from .certificates import (_check_bool, _check_X, _check_positive, _clear_fitted, _n_requested,
+                                    _warn_if_long)
 
 # %% ../nbs/18_risk_rfe.ipynb #d3f34c24
 @dataclass
@@ -220,23 +220,17 @@ class _KernelElimination(SelectorMixin, BaseEstimator):
         risks = [EmpiricalRisk(self._loss(), column, self.C * w, self.tol) for column in (Y - shift).T]
         kernel = kernel_of(self.kernel, A, self.gamma, self.degree, self.coef0, w if np.ptp(w) > 0 else None)
         least = requested or 0                                 # "auto" looks at the whole path
-        self._warn_if_long(A, kernel, least, len(risks))
+        n = len(Y)
+        _warn_if_long(self._expected_seconds(n, d, least, kernel, len(risks)), "This fit",
+                      f", with {n} samples and {d} features. It is shorter with a larger step (here step={self.step!r};"
+                      f" step=0.1 removes a tenth of all features at a time){self.quicker}, and after another selector "
+                      "has left fewer features.", stacklevel=3)
         with tqdm(total=d - least, disable=not self.verbose) as bar:
             done = self._eliminate(A, risks, kernel, least, 1 / (w.sum() * self.C), bar)
         kept = change_point(done.values, done.left).n_features if requested is None else done.left[-1]
         self._settle(A, risks, kernel, shift, np.isin(np.arange(d), done.order[:d - kept], invert=True))
         if classes is not None: self.classes_ = to_numpy(classes)
         self._describe(done, done.order[:d - kept], 1 / (w.sum() * self.C))
-
-    def _warn_if_long(self, A: Matrix, kernel: Any, least: int, machines: int) -> None:
-        "Say so before a fit that will take long starts."
-        n, d = A.shape
-        seconds = self._expected_seconds(n, d, least, kernel, machines)
-        if seconds <= 20: return
-        took = f"{seconds:.0f} seconds" if seconds < 120 else f"{seconds / 60:.0f} minutes"
-        warnings.warn(f"This fit will take about {took}, with {n} samples and {d} features. It is shorter with a larger"
-                      f" step (here step={self.step!r}; step=0.1 removes a tenth of all features at a time)"
-                      f"{self.quicker}, and after another selector has left fewer features.", stacklevel=4)
 
     quicker = ""                                               # another method
 

@@ -25,7 +25,8 @@ from sklearn.svm import LinearSVC
 # %% ../nbs/24_selection_study.ipynb #c6917b45
 from .arrays import Matrix
 from .baselines import RRQRSelector, information_gain
-from .certificates import Certificate, CertifiedSelector, Sampling, certify, _distortion, _feature_scores
+from .certificates import (Certificate, CertifiedSelector, Sampling, certify, _distortion, _feature_scores,
+                                    _target_rank)
 from .datasets import load_docstrings
 from .dual_set import DSFSelector
 from .experiments import (_EMBEDDED_SETS, _TEXT_SETS, Experiment, _error_percentages, mean_and_error,
@@ -99,7 +100,7 @@ def _largest(scores: NDArray, r: int) -> NDArray:
 # %% ../nbs/24_selection_study.ipynb #7789c7a2
 def _select_in_space(selector: CertifiedSelector, space: RowSpace, r: int, y: NDArray) -> tuple[Sampling, Certificate]:
     "What `selector.fit` chooses and certifies, given the row space of the data."
-    part = space.truncate(selector._rank(space.numerical_rank, r))
+    part = space.truncate(_target_rank(selector.rank, space.numerical_rank, r, selector.spare_draws))
     sampling = selector._sample(part, r, y)
     return sampling, selector._certify(part, sampling, r)
 

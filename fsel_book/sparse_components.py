@@ -19,7 +19,7 @@ from .arrays import (Array, ArrayLike, Matrix, _insert_docs, _check_range, from_
 from .dual_set import (_EPS, DSFSelector, SpanCertificate, SpanPromise, certify_span, _check_target_matrix,
                                 _orthonormal_basis, _rounding_level)
 from .certificates import (Sampling, _check_integer, _check_bool, _check_X, _check_instance,
-                                    _check_same_library, _clear_fitted, _says_nothing, _space_to_certify, _target_rank)
+                                    _check_same_library, _clear_fitted, _says_nothing, _space_to_certify)
 from .spectra import _at_unit_scale
 
 # %% ../nbs/08_sparse_components.ipynb #e25a15e8
@@ -403,7 +403,7 @@ class SparsePCRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Multi
         if isinstance(certificate, SpanCertificate): return selector, certificate
         chosen = np.flatnonzero(selector.get_support())
         if len(chosen) == 0: raise ValueError(f"selector={selector!r} selected no feature.")
-        space = _space_to_certify(X, k, lambda numerical_rank: _target_rank(k, numerical_rank, len(chosen), 0))
+        space = _space_to_certify(X, k, len(chosen), 0)
         return selector, certify_span(space, Sampling.from_draws(chosen, np.ones(len(chosen)), d, X))
 
     def transform(self, X: ArrayLike) -> Array:

@@ -406,15 +406,16 @@ def _leading_row_space(X: Matrix, k: int, scale: float = 1.0) -> RowSpace | None
     return space
 
 # %% ../nbs/03_spectra.ipynb #f9d40a3d
-def _whole_or_leading(X: ArrayLike, most: int | None = None) -> RowSpace:
-    """The row space of `X`; about `most` leading directions of it only, by sketches, where that is much less work.
+def _sketch_is_less_work(shape: tuple[int, ...], k: int) -> bool:
+    "Whether `k` leading directions by sketches take much less than the whole row space: of a tenth, in large data."
+    return 1 <= k <= min(shape) / 10 > 50
 
-    Much less it is where `X` has more than 500 rows and columns, and `most` is at most a tenth of both.
-    """
+def _whole_or_leading(X: ArrayLike, most: int | None = None) -> RowSpace:
+    "The row space of `X`; about `most` leading directions of it only, by sketches, where that is much less work."
     X, scale = _at_unit_scale(check_matrix(X))
     wide = X.shape[1] >= X.shape[0]
     if is_sparse(X): X = X.tocsc() if wide else X.tocsr()
-    if is_integer(most) and 1 <= most <= min(X.shape) / 10 > 50:
+    if is_integer(most) and _sketch_is_less_work(X.shape, int(most)):
         leading = _leading_row_space(X, int(most), scale)
         if leading is not None: return leading
     T, B = _orthonormal_factor(X)

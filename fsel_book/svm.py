@@ -24,7 +24,8 @@ from .arrays import (Array, ArrayLike, Matrix, _insert_docs, as_float64, check_m
                               namespace, result_dtype, to_numpy)
 from .sparsification import BSSSelector, _round_ties
 from .certificates import (CertifiedSelector, Sampling, _SamplingTransformer, certify, _check_integer,
-                                    _check_X, _check_instance, _check_same_library, _check_positive, _clear_fitted)
+                                    _check_X, _check_instance, _check_same_library, _check_positive, _clear_fitted,
+                                    _warn_if_long)
 from .linear_programs import _expected_seconds, _l1_program
 from .ridge import _check_labels, _labels_from_decisions, _labels_of
 from .spectra import _at_unit_scale, _orthonormal_factor, row_space
@@ -703,10 +704,8 @@ class _SparseMachine(ClassifierMixin, BaseEstimator, ABC):
         self.classes_, signs = _check_labels(self, X, y)
         A = as_float64(X.tocsr() if is_sparse(X) else to_numpy(X))
         seconds = _expected_seconds(A) * signs.shape[1] * self._usual_programs
-        if seconds > 20:
-            warnings.warn(f"{type(self).__name__} will take about {seconds:.0f} seconds for X of shape {A.shape}. "
-                          "Choose features first, for instance by BSSSelector, or fit a part of the samples.",
-                          UserWarning, stacklevel=2)
+        _warn_if_long(seconds, type(self).__name__, f" for X of shape {A.shape}. Choose features first, for instance "
+                      "by BSSSelector, or fit a part of the samples.", stacklevel=2)
         w, b, gaps, objectives = zip(*[self._solve(A, side) for side in signs.T])
         self.coef_, self.intercept_ = (from_numpy(np.array(part, dtype=result_dtype(X)), X) for part in (w, b))
         self.dual_gap_, self.objectives_ = max(gaps), max(objectives, key=len)

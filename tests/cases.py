@@ -34,6 +34,7 @@ from fsel_book import (
 )
 from fsel_book.arrays import from_numpy, to_numpy
 from fsel_book.baselines import RandomSelector, RRQRSelector, random_features, random_promise, rrqr
+from fsel_book.sparsification import _LargestNormRule
 from fsel_book.spectra import _as_row_space
 
 
@@ -104,6 +105,17 @@ def sparse_table(n=40, d=300, density=0.1, seed=0):
     X = sp.random_array((n, d), density=density, rng=rng, data_sampler=rng.standard_normal).tolil()
     X[np.arange(n), rng.integers(d, size=n)] = 1.5
     return sp.csr_array(X)
+
+
+def small_head(monkeypatch, size):
+    """From here on the scan in order keeps the rows of `size` columns at hand: the others are looked up when met."""
+    original = _LargestNormRule.__init__
+
+    def replacement(self, *args):
+        original(self, *args)
+        self.head = self.head[:size]
+
+    monkeypatch.setattr(_LargestNormRule, "__init__", replacement)
 
 
 def dense(X):

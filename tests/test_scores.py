@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 import sklearn
-from cases import KINDS, heavy, interval, orthonormal, refused, swept_seeds, table
+from cases import KINDS, heavy, interval, orthonormal, refused, small_head, swept_seeds, table, two_frames
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -94,6 +94,26 @@ def test_the_literal_version_picks_the_same(seeds, method):
         assert_array_equal(a.indices, b.indices, err_msg=f"seed {seed}")
         assert_allclose(a.weights, b.weights, rtol=1e-7, err_msg=f"seed {seed}")
         assert_holds(method, V, a, r)
+
+
+@pytest.mark.parametrize("size", [1, 20])
+@each_method
+def test_the_same_where_nearly_all_columns_lie_beyond_the_head(method, size, monkeypatch):
+    """The rows kept at hand are few, so columns are judged in float32 first, a block of 1,024 after the other."""
+    small_head(monkeypatch, size)
+    fast, literal = METHODS[method]
+    rng = np.random.default_rng(size)
+    half = rng.permutation(2048)
+    in_one_half = two_frames(2048, 8)[np.concatenate([half, half + 2048])]  # the others of large score share four axes
+    for V, r, scores in (
+        (heavy(200, 6, rng), 12, rng.random(200)),
+        (orthonormal(300, 9, rng), 10, rng.integers(0, 3, 300).astype(float)),
+        (heavy(2600, 10, rng), 40, rng.random(2600)),
+        (in_one_half, 24, np.repeat([2.0, 1.0], 2048)),
+    ):
+        a, b = fast(V, r, scores), literal(V, r, scores)
+        assert_array_equal(a.indices, b.indices)
+        assert_allclose(a.weights, b.weights, rtol=1e-7)
 
 
 @pytest.mark.parametrize("score", [0, 0.1, 3, 1e300, 1e-300, 5e-324])

@@ -12,6 +12,7 @@ from cases import (
     orthonormal,
     refused,
     right_singular_vectors,
+    small_head,
     sparse_table,
     stacked_identities,
     table,
@@ -190,13 +191,7 @@ def test_largest_norm_finds_columns_far_down_its_order():
 
 @pytest.mark.parametrize("size", [1, 2, 20])
 def test_largest_norm_does_not_depend_on_the_size_of_its_head(monkeypatch, size):
-    original = _LargestNormRule.__init__
-
-    def small_head(self, space, rng):
-        original(self, space, rng)
-        self.head = self.head[:size]
-
-    monkeypatch.setattr(_LargestNormRule, "__init__", small_head)
+    small_head(monkeypatch, size)
     rng = np.random.default_rng(size)
     for V in (
         heavy(200, 6, rng),

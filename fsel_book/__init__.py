@@ -14,6 +14,7 @@ from fsel_book.baselines import (
     rrqr,
     strong_rrqr,
 )
+from fsel_book.blocks import Blocks, as_blocks
 from fsel_book.sparsification import BSSSelector, bss, bss_promise
 from fsel_book.datasets import (
     load_docstrings,
@@ -63,6 +64,7 @@ from fsel_book.leverage import (
     leverage_sampling,
 )
 from fsel_book.loaders import load_dataset, load_table, load_techtc
+from fsel_book.out_of_core import GramMatrix
 from fsel_book.ridge import (
     PredictionBound,
     RidgeRisk,
@@ -100,6 +102,7 @@ from fsel_book.svm import (
 
 __all__ = [
     "BSSSelector",
+    "Blocks",
     "CallableKernel",
     "Certificate",
     "CertifiedSelector",
@@ -110,6 +113,7 @@ __all__ = [
     "DualProjectionClassifier",
     "DualProjectionRidge",
     "EnclosingBall",
+    "GramMatrix",
     "GuaranteePriceDisplay",
     "GuyonRFE",
     "LPSVMClassifier",
@@ -146,6 +150,7 @@ __all__ = [
     "StabilityDisplay",
     "SupportVectorSelector",
     "WeightScores",
+    "as_blocks",
     "best_rank_k_in_span",
     "bss",
     "bss_promise",

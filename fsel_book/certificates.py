@@ -9,6 +9,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import singledispatch
 from html import escape
 from inspect import signature
 from textwrap import fill
@@ -25,6 +26,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, ch
 from .arrays import (_DOCS, _RANGE, Array, ArrayLike, Matrix, _insert_docs, _canonical, check_matrix,
                               _check_range, from_numpy, is_integer, is_sparse, namespace, result_dtype,
                               _blas_threads_for, take_columns, to_numpy)
+from .blocks import Blocks
 from .spectra import RowSpace, _as_row_space, _basis_accuracy, _sketch_is_less_work, _whole_or_leading
 
 # %% ../nbs/04_certificates.ipynb #b3851197
@@ -541,16 +543,21 @@ def _insert_columns(C: Matrix, support: np.ndarray) -> Matrix:
 class _SamplingTransformer(SelectorMixin, BaseEstimator):
     """Applies the `sampling_` that `fit` of a subclass left behind, with or without weights (parameter `rescale`).
 
-    A subclass has a method `fit`, at whose end it calls `_set_sampling(sampling, X)`.
+    A subclass has a method `fit`, at whose end it calls `_set_sampling(sampling)`.
     """
 
     @abstractmethod
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         "Choose features of `X`."
 
-    def _set_sampling(self, sampling: Sampling, X: Matrix) -> None:
+    def _set_sampling(self, sampling: Sampling) -> None:
         self.sampling_, self.selected_, self.weights_ = sampling, sampling.indices, sampling.weights
-        self.support_ = from_numpy(np.isin(np.arange(X.shape[1]), to_numpy(self.selected_)), X)
+
+    @property
+    def support_(self) -> Array:
+        mask = np.zeros(self.sampling_.n_features, dtype=bool)
+        mask[to_numpy(self.selected_)] = True
+        return from_numpy(mask, self.selected_)
 
     @_insert_docs
     def transform(self, X: ArrayLike) -> Matrix:
@@ -570,10 +577,13 @@ class _SamplingTransformer(SelectorMixin, BaseEstimator):
         ValueError
             `X` has other features than in `fit`, is not finite, or is of another array library.
         """
-        check_is_fitted(self, "support_")
-        X = _check_X(self, X, reset=False)
-        _check_same_library(self, X, self.selected_)
-        C = take_columns(X, self.get_support(indices=True))
+        check_is_fitted(self, "sampling_")
+        kept = self.get_support(indices=True)
+        if isinstance(X, Blocks): C = X.columns(kept, self.n_features_in_)
+        else:
+            X = _check_X(self, X, reset=False)
+            _check_same_library(self, X, self.selected_)
+            C = take_columns(X, kept)
         return _scale_columns(C, self._factors()) if self.rescale else C
 
     def inverse_transform(self, X: ArrayLike) -> Matrix:
@@ -592,7 +602,7 @@ class _SamplingTransformer(SelectorMixin, BaseEstimator):
         ValueError
             `X` has not as many columns as features were selected.
         """
-        check_is_fitted(self, "support_")
+        check_is_fitted(self, "sampling_")
         X = check_matrix(X, smallest=0.0)
         if X.shape[1] != self.sampling_.n_selected:
             raise ValueError(f"X has {X.shape[1]} features, but {self.sampling_.n_selected} features were selected.")
@@ -613,17 +623,17 @@ class _SamplingTransformer(SelectorMixin, BaseEstimator):
         -------
         ndarray
         """
-        check_is_fitted(self, "support_")
+        check_is_fitted(self, "sampling_")
         if ordered and not indices: raise ValueError("ordered=True needs indices=True: a mask has no order.")
-        if ordered: return to_numpy(self.selected_)
-        return np.flatnonzero(to_numpy(self.support_)) if indices else to_numpy(self.support_)
+        if not indices: return to_numpy(self.support_)
+        return to_numpy(self.selected_) if ordered else np.sort(to_numpy(self.selected_))
 
     def _get_support_mask(self) -> np.ndarray: return self.get_support()
 
     def _factors(self) -> np.ndarray:
         return np.sqrt(to_numpy(self.weights_)[np.argsort(to_numpy(self.selected_))])
 
-    def __sklearn_is_fitted__(self) -> bool: return hasattr(self, "support_")
+    def __sklearn_is_fitted__(self) -> bool: return hasattr(self, "sampling_")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -633,6 +643,11 @@ class _SamplingTransformer(SelectorMixin, BaseEstimator):
         return tags
 
 # %% ../nbs/04_certificates.ipynb #7d51ef01
+@singledispatch
+def _fit_elsewhere(X: Any, selector: Any, y: Any, **extra: Any) -> Any:
+    "What `selector.fit(X, y)` does where `X` is not in memory; None where it is. A later chapter says for which `X`."
+    return None
+
 def _largest_rank(X: Matrix, rank: Any, r: int | None) -> int:
     "The rank to certify with `r` draws, as far as the shape of `X` tells; its numerical rank may make it smaller."
     if isinstance(rank, str): return min(X.shape)
@@ -742,6 +757,7 @@ class CertifiedSelector(_SamplingTransformer):
 
     def _choose(self, X: ArrayLike, y: ArrayLike, **extra: Any) -> Self:
         "What `fit` does; `extra` goes to `_sample`."
+        if (done := _fit_elsewhere(X, self, y, **extra)) is not None: return done
         _clear_fitted(self)
         _check_bool("rescale", self.rescale)
         self._check_parameters()
@@ -755,7 +771,7 @@ class CertifiedSelector(_SamplingTransformer):
         sampling = self._sample(space, r, y, **extra)
         self.certificate_ = self._certify(space, sampling, r)
         self.n_draws_, self.leverage_scores_ = r, space.leverage_scores
-        self._set_sampling(sampling, X)
+        self._set_sampling(sampling)
         return self
 
     @abstractmethod

@@ -359,7 +359,7 @@ class CompletionSelector(_SamplingTransformer):
         if scores is not None: self.scores_ = from_numpy(scores, X)
         self.given_, self.added_ = from_numpy(given, X), sampling.indices[len(given):]
         self.n_draws_ = sampling.n_draws
-        self._set_sampling(sampling, X)
+        self._set_sampling(sampling)
         return self
 
     def _complete(self, space: RowSpace, given: np.ndarray, q: int,

@@ -16,7 +16,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from .arrays import _DOCS, ArrayLike, Matrix, _insert_docs, is_integer, is_sparse, take_columns, to_numpy
 from .elimination import (_Choice, Elimination, _choice_by_norm, _choice_by_risk, _eliminate,

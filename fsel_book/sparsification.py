@@ -406,18 +406,22 @@ class _LargestNormRule(_ColumnSearch):
 
     def candidates(self, barriers: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         "Columns that may be feasible in their order, those taken before last: indices and rows."
-        for mask in (self.fresh, ~self.fresh):
-            mask = mask & (self.infeasible_until <= self.risen)
-            left = np.flatnonzero(mask[self.early[:len(self.head)]])
-            a, b = 0, 1
-            while a < len(left):
-                places = left[a:b]
-                if barriers.Q32 is not None and len(places) > 1:
-                    places = places[self.not_ruled_out(barriers, self.early[places], places)]
-                for part in _growing_chunks(places): yield self.early[part], self.head[part]
-                a, b = b, max(16, 3 * b)
-            for indices in self.late_candidates(barriers, mask):
-                for part in _growing_chunks(indices): yield part, self.rows(part)
+        yield from self.candidates_in(self.fresh, barriers)
+        yield from self.candidates_in(~self.fresh, barriers)
+
+    def candidates_in(self, mask: np.ndarray, barriers: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        "Those in `mask`."
+        mask = mask & (self.infeasible_until <= self.risen)
+        left = np.flatnonzero(mask[self.early[:len(self.head)]])
+        a, b = 0, 1
+        while a < len(left):
+            places = left[a:b]
+            if barriers.Q32 is not None and len(places) > 1:
+                places = places[self.not_ruled_out(barriers, self.early[places], places)]
+            for part in _growing_chunks(places): yield self.early[part], self.head[part]
+            a, b = b, max(16, 3 * b)
+        for indices in self.late_candidates(barriers, mask):
+            for part in _growing_chunks(indices): yield part, self.rows(part)
 
     def late_candidates(self, barriers: Any, mask: np.ndarray) -> Iterator[np.ndarray]:
         "Columns in `mask` beyond the head that float32 does not rule out; the others are noted to be infeasible."

@@ -638,7 +638,7 @@ class SupportVectorSelector(_SamplingTransformer):
         rows = X[found] if is_sparse(X) else namespace(X).take(X, self.support_samples_, axis=0)
         self.selector_ = clone(selector).fit(rows, y[found])
         self.certificate_ = self.selector_.certificate_
-        self._set_sampling(self.selector_.sampling_, X)
+        self._set_sampling(self.selector_.sampling_)
         return self
 
     def _support(self, X: Matrix, y: np.ndarray) -> np.ndarray:

@@ -144,6 +144,7 @@ FIRST_NEEDED = {
     "B_experiments.ipynb": "20_ridge_paper.ipynb",
     "C_dual_solvers.ipynb": "14_dual_projection.ipynb",
     "D_linear_programs.ipynb": "12_svm.ipynb",
+    "E_blocks.ipynb": "04_certificates.ipynb",
 }
 dependency_order = [
     name for chapter in chapters for name in [*(a for a in appendices if FIRST_NEEDED[a] == chapter), chapter]

@@ -1,0 +1,425 @@
+"""Data larger than memory: the same selection as in memory, from every source, whatever happens to the source."""
+
+import os
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from cases import refused, swept_seeds, two_frames, with_condition
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+from fsel_book import (
+    BSSSelector,
+    DSFSelector,
+    LeverageSelector,
+    RRQRSelector,
+    RSFSelector,
+    as_blocks,
+    row_space,
+)
+from fsel_book.blocks import Blocks
+from fsel_book.out_of_core import GramMatrix, _Best, _Order, _Scan, _signs, _sparsify
+
+SCORES = np.random.default_rng(5).random(3000)
+WIDE = {
+    "BSS": BSSSelector(60),
+    "BSS, full rank": BSSSelector(60, rank="full"),
+    "BSS, auto": BSSSelector("auto", rank=4, eps=0.7),
+    "BSS, one draw": BSSSelector(1),
+    "BSS, scores": BSSSelector(60, score_func=SCORES),
+    "DSF": DSFSelector(60, rule="first"),
+    "DSF, scores": DSFSelector(40, score_func=SCORES),
+    "leverage": LeverageSelector(200, random_state=3),
+    "largest": LeverageSelector(60, sampling=False),
+    "RSF": RSFSelector(200, random_state=4),
+}
+TALL = WIDE | {
+    "BSS": BSSSelector(20),
+    "BSS, full rank": BSSSelector(40, rank=39),
+    "BSS, best": BSSSelector(20, rule="best"),
+    "BSS, scores": BSSSelector(20, score_func=SCORES[:50]),
+    "DSF": DSFSelector(20),
+    "DSF, scores": DSFSelector(20, score_func=SCORES[:50]),
+    "leverage": LeverageSelector(40, random_state=3),
+    "largest": LeverageSelector(20, sampling=False),
+    "RSF": RSFSelector(40, random_state=4),
+    "RRQR": RRQRSelector(20),
+}
+
+
+def wide_data(seed=0, n=30, d=3000):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, d)) * rng.gamma(2, 1, d)
+
+
+def cut(X, widths, axis=1):
+    """A source that hands out blocks of these widths, from the beginning each time."""
+    edges = np.cumsum([0, *widths])
+    return as_blocks(lambda: (np.take(X, range(a, b), axis) for a, b in zip(edges[:-1], edges[1:])), axis=axis)
+
+
+def assert_same(found, expected, rtol=1e-8):
+    """The same fit, up to rounding."""
+    assert_array_equal(found.selected_, expected.selected_)
+    assert_allclose(found.weights_, expected.weights_, rtol=rtol)
+    assert found.n_draws_ == expected.n_draws_ and found.n_features_in_ == expected.n_features_in_
+    assert_array_equal(found.get_support(), expected.get_support())
+    a, b = found.certificate_, expected.certificate_
+    assert_allclose(a.eigenvalues, b.eigenvalues, rtol=rtol, atol=1e-12)
+    assert_allclose(a.eigenvalues_unscaled, b.eigenvalues_unscaled, rtol=rtol, atol=1e-12)
+    for name in ("n_features", "n_draws", "n_selected", "rank", "numerical_rank", "method", "holds"):
+        assert getattr(a, name) == getattr(b, name), name
+    assert_allclose(a.energy, b.energy, rtol=1e-9)
+    assert (a.promise is None) == (b.promise is None)
+    if a.promise is not None:
+        assert_allclose([a.promise.lower, a.promise.upper], [b.promise.lower, b.promise.upper], rtol=1e-8, atol=1e-12)
+    if hasattr(a, "sine"):
+        assert_allclose([a.sine, a.ratio, a.residual], [b.sine, b.ratio, b.residual], rtol=1e-7)
+
+
+# ---------------------------------------------------------------- the same selection
+
+
+@pytest.mark.parametrize("name", WIDE)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_blocks_of_features_give_the_selection_in_memory(name, dtype):
+    X = wide_data().astype(dtype)
+    selector = WIDE[name]
+    found = clone(selector).fit(as_blocks(X))
+    assert_same(found, clone(selector).fit(X), rtol=1e-5 if dtype == np.float32 else 1e-8)
+    assert found.weights_.dtype == dtype
+    assert_array_equal(found.transform(as_blocks(X)), found.transform(X))
+
+
+@pytest.mark.parametrize("name", TALL)
+def test_blocks_of_samples_give_the_selection_in_memory(name):
+    X = wide_data(1, 50, 900).T
+    selector = TALL[name]
+    found = clone(selector).fit(cut(X, [300, 1, 0, 599], axis=0))
+    assert_same(found, clone(selector).fit(X))
+    assert found.n_passes_ == 1
+    assert_array_equal(found.transform(cut(X, [450, 450], axis=0)), found.transform(X))
+
+
+MATRICES = {
+    "condition 1e3": lambda rng: with_condition(25, 400, 1e3, rng),
+    "condition 1e6": lambda rng: with_condition(25, 400, 1e6, rng),
+    "condition 1e11": lambda rng: with_condition(25, 400, 1e11, rng),
+    "rank 7": lambda rng: rng.standard_normal((25, 7)) @ rng.standard_normal((7, 400)),
+    "a zero sample": lambda rng: rng.standard_normal((25, 400)) * (np.arange(25) != 3)[:, None],
+    "zero features": lambda rng: rng.standard_normal((25, 400)) * (np.arange(400) % 3 > 0),
+    "equal features": lambda rng: np.repeat(rng.standard_normal((25, 80)), 5, axis=1),
+    "counts": lambda rng: rng.poisson(0.4, (25, 400)).astype(float),
+    "heavy tails": lambda rng: rng.standard_cauchy((25, 400)),
+    "huge": lambda rng: 1e120 * rng.standard_normal((25, 400)),
+    "tiny": lambda rng: 1e-120 * rng.standard_normal((25, 400)),
+    "huge and tiny": lambda rng: rng.standard_normal((25, 400)) * np.where(np.arange(400) < 200, 1e-60, 1e60),
+}
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("kind", MATRICES)
+def test_the_same_for_any_matrix(kind, axis):
+    """At a rank that rounding leaves well defined: the leading half of the directions."""
+    X = MATRICES[kind](np.random.default_rng(3))
+    X = X if axis else X.T
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        most = row_space(X).numerical_rank
+        rank = max(1, most // 2)
+        for selector in (BSSSelector(2 * rank + 5, rank=rank), LeverageSelector(30, random_state=0, rank=rank)):
+            selector = selector.set_params(n_features_to_select=min(selector.n_features_to_select, X.shape[1]))
+            selector.set_params(rank=min(rank, selector.n_features_to_select - 1))
+            found, expected = clone(selector).fit(cut(X, [X.shape[axis]], axis)), clone(selector).fit(X)
+            assert_same(found, expected, rtol=1e-6)
+
+
+@swept_seeds(20, 200)
+def test_the_same_on_random_problems(seeds):
+    """Shapes, ranks, draws, lengths, blocks, and heads so small that they run dry."""
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        n, d = int(rng.integers(3, 20)), int(rng.integers(40, 400))
+        X = rng.standard_normal((n, d)) * rng.pareto(rng.uniform(0.8, 4), d)
+        space = row_space(X).truncate(int(rng.integers(1, n + 1)))
+        r = int(rng.integers(space.shape[1] + 1, min(d, 5 * n + 10)))
+        scores = rng.integers(0, 4, d).astype(float) if seed % 2 else None
+        expected = BSSSelector(r, rank=space.shape[1], score_func=scores).fit(X).sampling_
+        search = _Scan(cut(X, [d]), space, _Order(scores), int(rng.integers(1, 20)))
+        search.size = int(rng.integers(1, 40))
+        picks, weights = _sparsify(search, r, 0)
+        assert_array_equal(list(dict.fromkeys(picks)), expected.indices, err_msg=f"seed {seed}")
+        assert_allclose(weights.sum(), expected.weights.sum(), rtol=1e-7)
+
+
+@pytest.mark.parametrize("size", [1, 7, 200])
+def test_windows_of_any_size_where_the_head_runs_dry(size):
+    """Half of the columns share half of the directions, and stand before all others by their scores."""
+    V = two_frames(512, 6)
+    scores = np.repeat([2.0, 1.0], 512)
+    expected = BSSSelector(20, rank=6, score_func=scores).fit(V.T)
+    search = _Scan(cut(V.T, [1024]), row_space(V.T), _Order(scores), size)
+    search.size = size
+    picks, _ = _sparsify(search, 20, 0)
+    assert_array_equal(list(dict.fromkeys(picks)), expected.selected_)
+    assert search.passes > 1
+
+
+@pytest.mark.parametrize("widths", [[3000], [1] * 3000, [0, 2999, 0, 1], [700] * 4 + [200]], ids=len)
+def test_the_width_of_blocks_changes_nothing(widths):
+    X = wide_data(2)
+    assert_same(BSSSelector(60).fit(cut(X, widths)), BSSSelector(60).fit(as_blocks(X)), rtol=0)
+
+
+def test_blocks_of_different_precision():
+    X = wide_data(3)
+    X[:, :1500] = X[:, :1500].astype(np.float32)
+    parts = [X[:, :1500].astype(np.float32), X[:, 1500:2000].astype(np.float64), X[:, 2000:]]
+    assert_same(BSSSelector(60).fit(as_blocks(lambda: iter(parts), axis=1)), BSSSelector(60).fit(X))
+    counts = np.random.default_rng(0).poisson(1.0, (20, 600))
+    parts = [counts[:, :200].astype(np.int8), counts[:, 200:400].astype(np.float32), counts[:, 400:] .astype(np.int64)]
+    assert_same(BSSSelector(60).fit(as_blocks(lambda: iter(parts), axis=1)), BSSSelector(60).fit(counts))
+
+
+def test_sums_that_float32_does_not_hold():
+    X = (1e25 * wide_data(4)).astype(np.float32)
+    with np.errstate(over="ignore"):
+        assert not np.all(np.isfinite(X @ X.T))
+    assert_same(BSSSelector(60).fit(as_blocks(X)), BSSSelector(60).fit(X), rtol=1e-5)
+
+
+def test_the_sketch_follows_from_the_place_alone():
+    whole = _signs(0, 90, 17).toarray()
+    assert_array_equal(np.concatenate([_signs(a, b - a, 17).toarray() for a, b in ((0, 1), (1, 64), (64, 90))]), whole)
+    assert_allclose(np.linalg.norm(_signs(0, 20000, 64).toarray(), axis=0) ** 2, 20000 / 64, rtol=0.1)
+
+
+# ---------------------------------------------------------------- summaries
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_merging_in_any_order(seed):
+    rng = np.random.default_rng(seed)
+    X = wide_data(seed) * 10.0 ** rng.integers(-80, 80)
+    edges = np.sort(rng.integers(0, 3001, 7))
+    parts = []
+    for a, b in zip([0, *edges], [*edges, 3000]):
+        gram, best = GramMatrix(), _Best(50)
+        if b > a:
+            gram.add(a, X[:, a:b])
+            best.offer(np.arange(a, b), np.round(SCORES[a:b], 1), X[:, a:b])
+        parts.append((gram, best))
+    order = rng.permutation(len(parts))
+    gram, best = GramMatrix(), _Best(50)
+    for i in order:
+        gram.merge(parts[i][0])
+        best.merge(parts[i][1])
+    whole = GramMatrix()
+    whole.add(0, X)
+    assert_allclose(gram.G * 4.0 ** (gram.exponent - whole.exponent), whole.G, rtol=1e-10, atol=1e-12 * whole.G.max())
+    assert (gram.length, gram.dtype, gram.largest) == (whole.length, whole.dtype, whole.largest)
+    assert_array_equal(best.places, np.lexsort((np.arange(3000), -np.round(SCORES, 1)))[:50])
+    assert_array_equal(best.A, X[:, best.places])
+
+
+def test_partial_fit_is_one_pass_over_samples():
+    X = wide_data(1, 50, 900).T
+    gram = GramMatrix()
+    for batch in np.array_split(X, 13):
+        assert gram.partial_fit(batch) is gram
+    assert_same(BSSSelector(20).fit(pickle.loads(pickle.dumps(gram))), BSSSelector(20).fit(X))
+    with refused("(3, 49)", "(n_samples, 50)"):
+        gram.partial_fit(np.ones((3, 49)))
+    with refused("NaN"):
+        gram.partial_fit(np.full((3, 50), np.nan))
+    with refused("empty"):
+        BSSSelector(20).fit(GramMatrix())
+
+
+def test_a_gram_matrix_alone_counts_no_directions_that_it_does_not_know():
+    rng = np.random.default_rng(0)
+    X = with_condition(10, 500, 1e10, rng).T
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        seen_once = LeverageSelector(10, sampling=False).fit(GramMatrix().partial_fit(X))
+        seen_again = LeverageSelector(10, sampling=False).fit(cut(X, [500], 0))
+    sizes = np.linalg.svd(X / np.linalg.norm(X, axis=0), compute_uv=False)
+    assert seen_once.certificate_.numerical_rank == np.sum(sizes > 1e-7 * sizes[0]) < 10
+    assert seen_again.certificate_.numerical_rank == 10 and seen_again.n_passes_ == 3
+
+
+# ---------------------------------------------------------------- in use
+
+
+def test_in_a_pipeline():
+    X, y = wide_data(5), np.arange(30) % 2
+    blocks = make_pipeline(BSSSelector(40), LogisticRegression()).fit(as_blocks(X), y)
+    memory = make_pipeline(BSSSelector(40), LogisticRegression()).fit(X, y)
+    assert_array_equal(blocks.predict(as_blocks(X)), memory.predict(X))
+
+
+# ---------------------------------------------------------------- what goes wrong
+
+
+class Changing(Blocks):
+    """Blocks that are others in a later pass; `after` says when, counted in blocks handed out."""
+
+    axes = (1,)
+
+    def __init__(self, X, change, after):
+        self.X, self.change, self.after, self.handed_out = X, change, after, 0
+
+    def read(self, axis):
+        for a in range(0, self.X.shape[1], 500):
+            block = self.X[:, a : a + 500]
+            self.handed_out += 1
+            yield from (block,) if self.handed_out <= self.after else self.change(block)
+
+
+def assert_fails_whole(source, *parts, error=ValueError):
+    """The error, and an estimator that was fitted before is not fitted any more."""
+    selector = BSSSelector(60).fit(wide_data())
+    with refused(*parts, error=error):
+        selector.fit(source)
+    assert not [name for name in vars(selector) if name.endswith("_")]
+    return selector
+
+
+@pytest.mark.parametrize("after", [3, 6, 9], ids=["first pass", "second pass", "later in it"])
+def test_a_source_that_raises(after):
+    def fails(block):
+        raise OSError("the disk is gone")
+
+    assert_fails_whole(Changing(wide_data(), fails, after), "the disk is gone", error=OSError)
+
+
+@pytest.mark.parametrize("after", [6, 9])
+def test_a_source_that_ends_early(after):
+    ends = Changing(wide_data(), lambda block: [], after)
+    assert_fails_whole(ends, "features in pass 2", "an earlier pass found 3000")
+
+
+def test_a_source_that_says_another_shape():
+    source = cut(wide_data(), [3000])
+    source.shape = (30, 4000)
+    assert_fails_whole(source, "3000 features in pass 1", "it said it has 4000")
+
+
+def test_a_block_that_does_not_fit():
+    short = Changing(wide_data(), lambda block: [block[:-1]], 4)
+    assert_fails_whole(short, "begins with feature 2000 has 29 samples", "30")
+    assert_fails_whole(cut(wide_data()[0][None], [3000]), "1 sample")
+    assert_fails_whole(as_blocks(lambda: iter([np.ones(3)]), axis=1), "two dimensions")
+    assert_fails_whole(as_blocks(lambda: iter([]), axis=1), "X is empty")
+    assert_fails_whole(as_blocks(lambda: iter([np.array([["a", "b"]] * 30)]), axis=1), "dtype", "real numbers")
+    assert_fails_whole(as_blocks(lambda: iter([np.ones((30, 80)) * 1j]), axis=1), "complex", "real numbers")
+    assert_fails_whole(cut(np.zeros((30, 300)), [300]), "all zeros")
+    assert_fails_whole(cut(np.full((30, 300), 1e200), [300]), "out of range")
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_nan_in_the_last_block(bad):
+    X = wide_data()
+    X[-1, -1] = bad
+    assert_fails_whole(cut(X, [500] * 6), "NaN or infinity")
+    with refused("NaN"):
+        BSSSelector(20).fit(cut(X.T, [500] * 6, axis=0))
+
+
+def test_what_needs_all_features_at_once_says_so():
+    X = as_blocks(wide_data())
+    for selector, *parts in (
+        (BSSSelector(60, rule="best"), "rule='best' looks at all features", "rule='largest-norm'"),
+        (BSSSelector(60, rule="sampled"), "rule='sampled'"),
+        (DSFSelector(60), "rule='best'", "rule='first'"),
+        (DSFSelector(60, rule="target"), "rule='target'"),
+        (BSSSelector(60, sketch_size=20), "sketch_size=20"),
+        (BSSSelector(60, score_func=np.var), "score_func='var' is a function"),
+        (BSSSelector(60, score_func=np.ones(7)), "3000 finite numbers"),
+        (RRQRSelector(60), "RRQRSelector needs all features at once"),
+        (BSSSelector(4000), "4000", "3000"),
+        (BSSSelector(60, rank=40), "rank=40", "30"),
+        (LeverageSelector("auto", sampling=False), "auto"),
+    ):
+        with refused(*parts):
+            selector.fit(X, np.ones(30))
+    with refused("sample_weight"):
+        BSSSelector(60, score_func=SCORES).fit(X, sample_weight=np.ones(30))
+
+
+def test_transform_of_other_data():
+    selector = BSSSelector(60).fit(as_blocks(wide_data()))
+    with refused("X has 2999 features, but 3000"):
+        selector.transform(as_blocks(wide_data()[:, 1:]))
+    other = wide_data(7)
+    assert_array_equal(selector.transform(as_blocks(other)), other[:, selector.get_support()])
+
+
+# ---------------------------------------------------------------- a cluster
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """Two worker processes on this machine."""
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None,
+            local_directory=tmp_path_factory.mktemp("dask"),
+        ) as workers,
+        distributed.Client(workers) as client,
+    ):
+        yield client
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_dask_arrays_on_a_cluster(cluster, axis):
+    import dask.array as da
+
+    X = wide_data(8) if axis else wide_data(8, 50, 900).T
+    array = da.from_array(X, chunks=(13, 170))
+    for selector in WIDE.values() if axis else TALL.values():
+        found = clone(selector).fit(as_blocks(array))
+        assert_same(found, clone(selector).fit(X))
+    assert_array_equal(found.transform(as_blocks(array)), found.transform(X))
+
+
+def made(seed, mark):
+    """A block of features; but the process that first makes the seventh is killed, and leaves `mark`."""
+    if seed == 6 and mark and not os.path.exists(mark):
+        with open(mark, "w"):
+            os.kill(os.getpid(), 9)
+    return wide_data(seed, 30, 20_000)
+
+
+def test_a_worker_that_is_killed_changes_nothing(cluster, tmp_path):
+    import dask
+    import dask.array as da
+
+    def matrix(mark):
+        blocks = [dask.delayed(made)(seed, mark) for seed in range(10)]
+        return da.concatenate([da.from_delayed(block, (30, 20_000), float) for block in blocks], axis=1)
+
+    mark = str(tmp_path / "mark")
+    before = set(cluster.run(os.getpid).values())
+    found = BSSSelector(60).fit(as_blocks(matrix(mark)))
+    assert os.path.exists(mark)
+    cluster.wait_for_workers(2, timeout=60)
+    after = set(cluster.run(os.getpid).values())
+    assert len(before - after) == 1 and len(before & after) == 1
+    assert_same(found, BSSSelector(60).fit(as_blocks(matrix(None))), rtol=1e-12)
+    assert_same(found, BSSSelector(60).fit(np.concatenate([wide_data(seed, 30, 20_000) for seed in range(10)], axis=1)))
+
+
+def test_errors_on_a_cluster_reach_the_caller(cluster):
+    import dask.array as da
+
+    X = wide_data()
+    X[3, 1234] = np.nan
+    assert_fails_whole(as_blocks(da.from_array(X, chunks=(30, 500))), "NaN or infinity")
+    with refused("two known dimensions"):
+        as_blocks(da.from_array(np.ones(3), chunks=1))

@@ -1,0 +1,149 @@
+"""Part nine: selections from files larger than is comfortable, beside reading the file."""
+
+import atexit
+import shutil
+import tempfile
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+from part_1_spine import gauss, resident
+from rows import Row, nothing, timed
+from threadpoolctl import threadpool_limits
+
+from fsel_book import BSSSelector, as_blocks
+
+title = "Part nine: data larger than memory"
+
+
+@cache
+def folder():
+    """For the files, 4 GB each; removed at the end."""
+    name = tempfile.mkdtemp(prefix="fsel_book_")
+    atexit.register(shutil.rmtree, name)
+    return Path(name)
+
+
+@cache
+def file(n, d):
+    """A float32 file of NumPy, written in pieces."""
+    path = folder() / f"{n}_{d}.npy"
+    rng, X = np.random.default_rng(0), np.lib.format.open_memmap(path, "w+", np.float32, (n, d))
+    step = max(1, 2**24 // d)
+    for a in range(0, n, step):
+        X[a : a + step] = rng.standard_normal(X[a : a + step].shape, dtype=np.float32)
+    return path
+
+
+def read_twice(path):
+    """The whole file through a buffer of 16 MB, two times."""
+    buffer = bytearray(2**24)
+    for _ in range(2):
+        with open(path, "rb", buffering=0) as source:
+            while source.readinto(buffer):
+                pass
+
+
+def from_file(data, n, d, r):
+    path = file(n, d)
+    return timed(lambda: BSSSelector(r).fit(as_blocks(path))), timed(lambda: read_twice(path)), nothing
+
+
+def peak(path, r, threads):
+    with threadpool_limits(threads, user_api="blas"):
+        BSSSelector(10).fit(as_blocks(np.random.default_rng(0).standard_normal((20, 500))))
+        Path("/proc/self/clear_refs").write_text("5")
+        BSSSelector(r).fit(as_blocks(path))
+    return resident("VmHWM")
+
+
+def peak_of_fit(data, n, d, r):
+    path = file(n, d)
+
+    def measure(threads):
+        with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+            return pool.submit(peak, path, r, threads).result(), None
+
+    return measure, None, nothing
+
+
+def on_cluster(data, n, d, r):
+    """Two workers of one thread each; one process with as many threads."""
+    import dask.array as da
+    from distributed import Client, LocalCluster
+
+    chunks = (n,), tuple(np.diff([*range(0, d, 50_000), d]))
+    nothing_yet = np.empty((0, 0), np.float32)
+    array = da.map_blocks(read_columns, str(file(n, d)), chunks=chunks, dtype=np.float32, meta=nothing_yet)
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    client = Client(cluster)
+    atexit.register(cluster.close)
+    atexit.register(client.close)
+
+    def check(ours, other):
+        assert np.array_equal(ours.selected_, other.selected_)
+
+    return (
+        timed(lambda: BSSSelector(r).fit(as_blocks(array))),
+        timed(lambda: BSSSelector(r).fit(as_blocks(file(n, d)))),
+        check,
+    )
+
+
+def read_columns(path, block_info=None):
+    """The chunk of the file that Dask asks for."""
+    (a, b) = block_info[None]["array-location"][1]
+    return np.ascontiguousarray(np.load(path, mmap_mode="r")[:, a:b])
+
+
+large, small = dict(n=200, d=5_000_000, r=100), dict(n=20, d=2000, r=20)
+tall, short = dict(n=2_000_000, d=500, r=100), dict(n=2000, d=20, r=8)
+
+
+def beside_reading(name, size, quick):
+    return Row(
+        name,
+        "`BSSSelector(r).fit(as_blocks(path))`",
+        "reading the file twice",
+        "A `.npy` file of 4 GB in C order, which fits into the page cache: it is read at the speed of memory.",
+        from_file,
+        gauss,
+        size,
+        quick,
+        3,
+        at_least=False,
+    )
+
+
+rows = [
+    beside_reading("file-wide", large, small),
+    beside_reading("file-tall", tall, short),
+    Row(
+        "file-peak",
+        "peak memory of the process that fits",
+        None,
+        "A fresh process; all of its resident memory at the peak, the interpreter and its libraries included.",
+        peak_of_fit,
+        gauss,
+        large,
+        small,
+        1024,
+        unit="MiB",
+        repeats=1,
+    ),
+    Row(
+        "cluster",
+        "two Dask workers with one BLAS thread each",
+        "one process, from the file",
+        "The same file; each worker reads its own chunks. The run stops if the selections differ.",
+        on_cluster,
+        gauss,
+        large,
+        small,
+        1.3,
+        at_least=False,
+        threads=(2,),
+    ),
+]

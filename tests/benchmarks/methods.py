@@ -6,7 +6,7 @@ can be left out.
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.linalg
@@ -154,13 +154,16 @@ selectors = [
 
 @dataclass(frozen=True)
 class Machine:
-    """`make(strength, n)` is the machine for `n` samples; `strengths` go from the strongest penalty to the weakest."""
+    """`make(strength, n)` is the machine for `n` samples; `strengths` go from the strongest penalty to the weakest.
+
+    `options` go to its `fit`.
+    """
 
     name: str
     make: Callable
     strengths: tuple
     package: str = "fsel_book"
-    sparse_weights: bool = True
+    options: dict = field(default_factory=dict)
 
 
 powers = (0.01, 0.1, 1.0, 10.0, 100.0)
@@ -190,10 +193,10 @@ def l1_logistic(C, n):
 
 machines = [
     Machine("LPSVM", lambda C, n: LPSVMClassifier(C=C), powers),
-    Machine("SCAD-SVM", lambda alpha, n: SCADSVMClassifier(alpha=alpha), (0.2, 0.1, 0.05, 0.02, 0.01)),
-    Machine("dual projection", lambda C, n: DualProjectionClassifier(alpha=1 / C), powers, sparse_weights=False),
-    Machine("RLSC", lambda C, n: RLSClassifier(alpha=1 / C), powers, sparse_weights=False),
-    Machine("liblinear", lambda C, n: LinearSVC(C=C, random_state=0), powers, "scikit-learn", False),
+    Machine("SCAD-SVM", lambda alpha, n: SCADSVMClassifier(alpha=alpha), (0.1, 0.03, 0.01, 0.003, 0.001)),
+    Machine("dual projection", lambda C, n: DualProjectionClassifier(alpha=1 / C), powers),
+    Machine("RLSC", lambda C, n: RLSClassifier(alpha=1 / C), powers),
+    Machine("liblinear", lambda C, n: LinearSVC(C=C, random_state=0), powers, "scikit-learn"),
     Machine(
         "liblinear, L1",
         lambda C, n: LinearSVC(C=C, penalty="l1", dual=False, random_state=0),
@@ -203,7 +206,8 @@ machines = [
     Machine("liblinear, L1 logistic", l1_logistic, powers, "scikit-learn"),
     Machine("celer", celer_logistic, powers, "celer"),
     Machine("skglm", skglm_logistic, powers, "skglm"),
-    Machine("abess", abess_logistic, (2, 5, 10, 20, 40), "abess"),
+    # It refuses data with a constant feature, as folds of these have, unless it leaves the scale alone.
+    Machine("abess", abess_logistic, (2, 5, 10, 20, 40), "abess", dict(is_normal=False)),
 ]
 
 # ---------------------------------------------------------------- selectors whose cost is fitted

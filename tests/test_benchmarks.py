@@ -5,9 +5,11 @@ import importlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
+from configparser import ConfigParser
 from dataclasses import replace
 from pathlib import Path
 
@@ -183,6 +185,34 @@ def test_records_at_toy_size(tmp_path):
         assert all(float(line["seconds"]) > 0 for line in lines if line["runs"] != "0")
         figures = {"selectors": ("kappa", "projection", "error"), "machines": ("error", "features"), "costs": ()}[name]
         assert all(float(line[figure]) >= 0 for line in lines if line["runs"] != "0" for figure in figures)
+
+
+def test_the_extra_of_the_benchmarks_has_every_peer():
+    settings = ConfigParser(delimiters=["="])
+    settings.read(folder.parent.parent / "settings.ini", encoding="utf-8")
+    needed = {line.split(">")[0] for line in settings["DEFAULT"]["requirements"].split()} | {"fsel_book"}
+    packages = {one.package for one in [*methods.selectors, *methods.machines]} - needed
+    assert packages == set(settings["DEFAULT"]["bench_requirements"].split()) == set(records.peers)
+
+
+def test_a_peer_that_is_not_installed_is_left_out_and_named(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(machine, "find_spec", lambda name: None if name in records.peers else name)
+    monkeypatch.setitem(records.toy, "costs", [])
+    records.record_all(["selectors"], tmp_path, quick=True)
+    assert "skipped, as skmatter is not installed: CUR, FPS\n" in capsys.readouterr().out
+    names = {line["method"] for line in values(tmp_path / "selectors.csv")[1]}
+    assert "RFE" in names and not names & {"CUR", "FPS", "FastCan"}
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not on the PATH")
+def test_make_bench_has_an_environment_of_its_own(tmp_path):
+    for name in ("Makefile", "settings.ini", "setup.py", "pyproject.toml"):
+        shutil.copy(folder.parent.parent / name, tmp_path)
+    done = subprocess.run(["make", "-n", "bench", "BENCH=--quick"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert ".venv-bench/bin/python -m pip install --quiet --editable '.[bench]'" in lines
+    assert lines[-1] == ".venv-bench/bin/python tests/benchmarks/run.py --quick" and ".venv/" not in done.stdout
 
 
 def test_a_record_goes_on_where_it_stopped(tmp_path, monkeypatch):

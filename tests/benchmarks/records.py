@@ -32,7 +32,7 @@ def clock(work, *arguments):
     """What `work` returns, the seconds by the clock and of the processor, and whether others disturbed the run.
 
     A run is disturbed if the clock shows a tenth more than the processor; then it is done again, up to seven times if
-    it takes less than a second, and three times up to ten. The least disturbed one counts.
+    it takes less than a tenth of a second, and once up to ten seconds. The least disturbed one counts.
     """
     runs = []
     while True:
@@ -41,7 +41,7 @@ def clock(work, *arguments):
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         runs.append((wall / (cpu + 1e-3), wall, cpu))
         disturbed, wall, cpu = min(runs)
-        if disturbed <= 1.1 or len(runs) >= (8 if wall < 1 else 4 if wall < 10 else 1):
+        if disturbed <= 1.1 or len(runs) >= (8 if wall < 0.1 else 2 if wall < 10 else 1):
             return result, wall, cpu, disturbed > 1.1
 
 
@@ -210,14 +210,14 @@ columns = {
 }
 sets = (("prostate", 50), ("pcmac", 50), ("caltech6_hsv", 50), ("spambase", 20))
 wide_sets = ("prostate", "dexter_train")
-longest = max(first[3] for cost in costs for first in cost.first.values())
+longest = {axis: max(cost.first[axis][3] for cost in costs if axis in cost.first) for axis in "ndr"}
 # For each record its groups, whose lines are measured together: what they have in common, and what measures them.
 full = {
     "selectors": [(dict(data=data, r=r), lambda g: compare_selectors(**g, splits=10, most=5000, limit=60))
                   for data, r in sets],
     "machines": [(dict(data=data), lambda g: compare_machines(**g, splits=10, most=5000)) for data in wide_sets],
     "costs": [(dict(axis=axis, step=step), lambda g: measure_costs(**g, repeats=5))
-              for axis in "ndr" for step in range(longest)],
+              for axis in "ndr" for step in range(longest[axis])],
 }  # fmt: skip
 toy = {
     "selectors": [(dict(data="breast_cancer", r=4),

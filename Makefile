@@ -1,5 +1,6 @@
 # Needs Python 3.11 or later, make and a package index; nothing else (make docs: also quarto).
-# Everything is installed into .venv, once; each target installs only what it needs.
+# Everything is installed into .venv, once; each target installs only what it needs. The peers of the benchmarks may ask
+# for other versions than the rest, so these have .venv-bench to themselves.
 
 PYTHON ?= python3
 DATA :=
@@ -32,24 +33,29 @@ help:
 	@echo "make run NB=05_sparsification       run a notebook and store what it gives; HEAVY=1 runs the heavy cells too"
 	@echo "make lab                            JupyterLab on the chapters"
 	@echo "make docs                           render the site to _docs/ (needs the program quarto)"
-	@echo "make bench BENCH='...'              timed comparisons; BENCH goes to tests/benchmarks/run.py"
+	@echo "make bench BENCH='...'              timed comparisons, in .venv-bench; BENCH goes to tests/benchmarks/run.py"
 	@echo "make lint                           ruff and mypy"
 	@echo "make clean                          remove all that make made, .venv too"
 	@echo "PYTHON=/path/to/python3.12          with any of them: the Python to make .venv with"
 
-# .venv/.python is the bare environment; .venv/.NAME says that the extra NAME is installed.
-.venv/.python:
+# .venv/.python is the bare environment; .venv/.NAME says that the extra NAME is installed. So it is for .venv-bench.
+.venv/.python .venv-bench/.python:
 	@$(PYTHON) -c 'import sys' 2>/dev/null || { \
 	    echo "There is no Python to run as '$(PYTHON)'. Install Python 3.11 or later, or name one: make $(MAKECMDGOALS) PYTHON=/path/to/python3.12" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	    echo "'$(PYTHON)' is $$($(PYTHON) -V 2>&1), and fsel_book needs Python 3.11 or later. Name one: make $(MAKECMDGOALS) PYTHON=/path/to/python3.12" >&2; exit 1; }
-	@echo "Making the virtual environment .venv"
-	@$(PYTHON) -m venv --clear .venv
+	@echo "Making the virtual environment $(@D)"
+	@$(PYTHON) -m venv --clear $(@D)
 	@touch $@
 
 .venv/.%: .venv/.python $(METADATA)
 	@echo "Installing fsel_book[$*] into .venv"
 	@$(PY) -m pip install --quiet --editable '.[$*]'
+	@touch $@
+
+.venv-bench/.bench: .venv-bench/.python $(METADATA)
+	@echo "Installing fsel_book[bench] into .venv-bench"
+	@.venv-bench/bin/python -m pip install --quiet --editable '.[bench]'
 	@touch $@
 
 demo: .venv/.demo
@@ -96,8 +102,8 @@ docs:
 	rm -rf _docs && mv _proc/_docs _docs
 	@echo "The site is _docs/index.html"
 
-bench: .venv/.dev
-	$(PY) tests/benchmarks/run.py $(BENCH)
+bench: .venv-bench/.bench
+	.venv-bench/bin/python tests/benchmarks/run.py $(BENCH)
 
 lint: .venv/.dev
 	$(PY) -m ruff check .
@@ -119,5 +125,5 @@ hooks: .venv/.dev
 	$(PY) -m pre_commit install
 
 clean:
-	rm -rf .venv build _docs _proc nbs/reference nbs/nbdev.yml *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-bench build _docs _proc nbs/reference nbs/nbdev.yml *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,10 +1,15 @@
 """The script behind `make bench`: it runs, its comparisons agree, it writes its tables. No time is asserted."""
 
+import csv
 import importlib
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import time
+from configparser import ConfigParser
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +18,7 @@ from cases import swept
 
 folder = Path(__file__).resolve().parent / "benchmarks"
 sys.path.insert(0, str(folder))  # as for a script of that folder: its parts are modules there
-run, rows = importlib.import_module("run"), importlib.import_module("rows")
+run, rows, methods, machine, records = map(importlib.import_module, "run rows methods machine records".split())
 each_part = pytest.mark.parametrize("part", run.parts)
 
 ratio = rows.Row("ratio", "ours", "other", "How.", lambda data, n: None, "Gaussian", {"n": 1000}, {"n": 10}, 2.0)
@@ -119,6 +124,8 @@ def test_what_is_measured_is_checked_and_warmed_up():
         ("--part no-such-part", "part_1_spine"),
         ("--write fit-heavy", "leave out names of rows"),
         ("--write --quick", "name another file"),
+        ("--records all --quick", "name another folder"),
+        ("--records no-such-record", "selectors"),
     ],
 )
 def test_misuse_is_explained(capsys, arguments, words):
@@ -148,3 +155,124 @@ def test_results_hold_every_row_with_its_machine_threads_and_versions(part):
     section = text.split(f"<!-- begin {module.title} (", 1)[1].split(f"<!-- end {module.title} -->", 1)[0]
     assert {line.split()[1] for line in table_of(section)[1:]} == {row.name for row in module.rows}
     assert all(word in section for word in ("machine:", "BLAS threads", "versions:", "target is"))
+
+
+# ---------------------------------------------------------------- the records that the chapter Performance draws
+
+
+def values(path):
+    """The conditions above the values of a record, and its lines."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    facts = dict(line.removeprefix("# ").split(": ", 1) for line in lines if line.startswith("#"))
+    return facts, list(csv.DictReader(line for line in lines if not line.startswith("#")))
+
+
+def test_records_at_toy_size(tmp_path):
+    """Every method that is installed has its line; those that are not are named with the package they lack."""
+    done = bench("--records", "all", "--quick", "--into", tmp_path)
+    assert done.returncode == 0, done.stderr[-2000:]
+    absent = methods.missing([*methods.selectors, *methods.machines])
+    for package, names in absent.items():
+        assert f"skipped, as {package} is not installed: {', '.join(names)}\n" in done.stdout
+    for name, wanted in (("selectors", methods.selectors), ("machines", methods.machines), ("costs", methods.costs)):
+        facts, lines = values(tmp_path / f"{name}.csv")
+        assert facts["BLAS threads"] == "1" and all(facts[fact] for fact in ("machine", "BLAS", "versions"))
+        assert list(lines[0]) == records.columns[name]
+        left_out = {one for names in absent.values() for one in names}
+        assert {line["method"] for line in lines} == {one.name for one in wanted} - left_out | (
+            {"all features"} if name == "selectors" else set()
+        )
+        assert all(float(line["seconds"]) > 0 for line in lines if line["runs"] != "0")
+        figures = {"selectors": ("kappa", "projection", "error"), "machines": ("error", "features"), "costs": ()}[name]
+        assert all(float(line[figure]) >= 0 for line in lines if line["runs"] != "0" for figure in figures)
+
+
+def test_the_extra_of_the_benchmarks_has_every_peer():
+    settings = ConfigParser(delimiters=["="])
+    settings.read(folder.parent.parent / "settings.ini", encoding="utf-8")
+    needed = {line.split(">")[0] for line in settings["DEFAULT"]["requirements"].split()} | {"fsel_book"}
+    packages = {one.package for one in [*methods.selectors, *methods.machines]} - needed
+    assert packages == set(settings["DEFAULT"]["bench_requirements"].split()) == set(records.peers)
+
+
+def test_a_peer_that_is_not_installed_is_left_out_and_named(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(machine, "find_spec", lambda name: None if name in records.peers else name)
+    monkeypatch.setitem(records.toy, "costs", [])
+    records.record_all(["selectors"], tmp_path, quick=True)
+    assert "skipped, as skmatter is not installed: CUR, FPS\n" in capsys.readouterr().out
+    names = {line["method"] for line in values(tmp_path / "selectors.csv")[1]}
+    assert "RFE" in names and not names & {"CUR", "FPS", "FastCan"}
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not on the PATH")
+def test_make_bench_has_an_environment_of_its_own(tmp_path):
+    for name in ("Makefile", "settings.ini", "setup.py", "pyproject.toml"):
+        shutil.copy(folder.parent.parent / name, tmp_path)
+    done = subprocess.run(["make", "-n", "bench", "BENCH=--quick"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert ".venv-bench/bin/python -m pip install --quiet --editable '.[bench]'" in lines
+    assert lines[-1] == ".venv-bench/bin/python tests/benchmarks/run.py --quick" and ".venv/" not in done.stdout
+
+
+def test_a_record_goes_on_where_it_stopped(tmp_path, monkeypatch):
+    measured = []
+
+    def measure(group):
+        measured.append(group["axis"])
+        yield dict(group, method="BSS", seconds=0.123456)
+
+    groups = [(dict(axis=axis, step=0), measure) for axis in "ndr"]
+    monkeypatch.setitem(records.toy, "costs", groups[:1])
+    records.record("costs", tmp_path, quick=True)
+    monkeypatch.setitem(records.toy, "costs", groups)
+    records.record("costs", tmp_path, quick=True)
+    assert measured == ["n", "d", "r"]
+    lines = values(tmp_path / "costs.csv")[1]
+    assert [(line["axis"], line["seconds"]) for line in lines] == [(axis, "0.1235") for axis in "ndr"]
+    monkeypatch.setattr(records, "conditions", lambda packages=(): [("date", "today"), ("machine", "another")])
+    with pytest.raises(SystemExit, match="remove it to measure again"):
+        records.record("costs", tmp_path, quick=True)
+
+
+def test_a_disturbed_run_is_repeated_and_told():
+    calls = []
+    _, wall, cpu, disturbed = records.clock(lambda seconds: (calls.append(1), time.sleep(seconds)), 0.01)
+    assert disturbed and len(calls) == 8 and wall > 1.1 * cpu
+    runs = [(1.0, 1.0, False), (3.0, 2.0, True), (2.0, 2.0, False)]
+    assert records.summary(runs) == dict(runs=3, seconds=2.0, least=1.0, most=3.0, cpu=2.0, disturbed=1)
+    assert records.enough(runs, 3) and not records.enough(runs, 4) and records.enough([(9.0, 9.0, False)] * 3, 10)
+
+
+def test_sizes_of_the_costs_grow_along_one_axis():
+    for cost in methods.costs:
+        assert set(cost.first) == set(cost.stated)
+        for axis, first in cost.first.items():
+            sizes = [cost.size(axis, step) for step in range(first[3])]
+            assert sizes[2][axis] == 2 * sizes[0][axis] and len(sizes) >= 7
+            rest = [{name for name in "ndr" if size[name] != sizes[0][name]} - {axis} for size in sizes]
+            assert set.union(*rest) <= ({"r"} if cost.name == "BSS, full rank" else set())
+
+
+@pytest.mark.parametrize("name", records.columns)
+def test_stored_records_hold_what_the_chapter_draws(name):
+    """The conditions, every method at every set or size, and the columns that the chapter names."""
+    facts, lines = values(records.folder / f"{name}.csv")
+    assert facts["record"] == name and all(facts[fact] for fact in ("BLAS threads", "machine", "BLAS", "versions"))
+    assert all(peer in facts["versions"] for peer in records.peers)
+    assert list(lines[0]) == records.columns[name] and len(lines) < 400
+    wanted = {"selectors": methods.selectors, "machines": methods.machines, "costs": methods.costs}[name]
+    groups = {tuple(line[key] for key in records.full[name][0][0]) for line in lines}
+    if name == "costs":
+        assert {(cost.name, axis) for cost in wanted for axis in cost.first} == {
+            (line["method"], line["axis"]) for line in lines
+        }
+    else:
+        assert groups == {tuple(map(str, group.values())) for group, _ in records.full[name]}
+        names = [one.name for one in wanted] + ["all features"] * (name == "selectors")
+        assert sorted(line["method"] for line in lines) == sorted(names * len(groups))
+    book = json.loads((folder.parent.parent / "nbs/26_performance.ipynb").read_text(encoding="utf-8"))
+    code = "".join("".join(cell["source"]) for cell in book["cells"] if cell["cell_type"] == "code")
+    assert f'"{name}"' in code
+    used = set(re.findall(rf"\b{name}\.(\w+)\b(?!\()|\b{name}\[\"(\w+)\"\]", code))
+    assert {one or other for one, other in used} <= {*records.columns[name]}

@@ -38,7 +38,7 @@ def test_wheel_metadata_is_that_of_settings(wheel):
     metadata = wheel.read(name).decode()
     assert f"Version: {parser['DEFAULT']['version']}\n" in metadata
     assert f"Requires-Python: >={parser['DEFAULT']['min_python']}\n" in metadata
-    for extra in ("cupy", "dask", "demo", "book", "dev", "docs"):
+    for extra in ("cupy", "dask", "demo", "book", "bench", "dev", "docs"):
         assert f"Provides-Extra: {extra}\n" in metadata
     needed = [line for line in metadata.splitlines() if line.startswith("Requires-Dist:") and "extra ==" not in line]
     assert len(needed) == len(parser["DEFAULT"]["requirements"].split())

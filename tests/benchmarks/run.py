@@ -4,26 +4,22 @@
     make bench BENCH='--part part_2_ridge'  those of one part (more: --part again)
     make bench BENCH='fit-heavy best-gauss' some rows
     make bench BENCH=--write                all rows, and their sections of tests/benchmarks/RESULTS.md
+    make bench BENCH='--records all'        what the chapter Performance draws, instead of rows; see records.py
     make bench BENCH=--quick                all rows at toy sizes, to see that the script runs; no figure worth having
 
 Each file `part_N_name.py` beside this one is a part, with a section of its own in RESULTS.md; see rows.py.
 """
 
 import argparse
-import datetime
 import importlib
-import os
-import platform
-import re
 import statistics
 import time
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 
-from threadpoolctl import threadpool_info, threadpool_limits
-
-from fsel_book import __version__
+import records
+from machine import conditions
+from threadpoolctl import threadpool_limits
 
 folder = Path(__file__).parent
 results = folder / "RESULTS.md"
@@ -105,36 +101,6 @@ def table(lines):
     return "\n".join([text[0], "|" + "|".join("-" * (w + 2) for w in width) + "|", *text[1:]])
 
 
-def processor():
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
-
-
-def blas():
-    """Each BLAS in the process, and whose it is."""
-    names = []
-    for library in threadpool_info():
-        if library["user_api"] == "blas":
-            owner = re.search(r"(numpy|scipy)[._]libs", library["filepath"])
-            kernels = f", {library['architecture']} kernels" if library.get("architecture") else ""
-            names.append(f"{library['internal_api']} {library['version']}{kernels}{f' ({owner[1]})' if owner else ''}")
-    return "; ".join(sorted(names)) or "not known to threadpoolctl"
-
-
-def conditions():
-    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn"))
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return [
-        ("date", datetime.date.today().isoformat()),
-        ("machine", f"{processor()}, {os.cpu_count()} cores, {memory:.0f} GiB memory, {platform.system()}"),
-        ("BLAS", blas()),
-        ("versions", f"fsel_book {__version__}, Python {platform.python_version()}, {packages}"),
-    ]
-
-
 def report(chosen, lines):
     """The text of a section: conditions, table, and how each row is measured."""
     facts = "\n".join(f"- {name}: {fact}" for name, fact in conditions())
@@ -172,6 +138,10 @@ def arguments(argv=None):
     )
     parser.add_argument("--repeats", type=int, help="repetitions of every row, in place of its own number")
     parser.add_argument("--write", action="store_true", help="write the sections of RESULTS.md of parts run whole")
+    parser.add_argument(
+        "--records", action="append", choices=["all", *records.columns], help="a record in place of rows"
+    )
+    parser.add_argument("--into", type=Path, default=records.folder, help="the folder of the records")
     parser.add_argument("--results", type=Path, default=results, help="the file to write to")
     args = parser.parse_args(argv)
     within = args.part or list(parts)
@@ -184,11 +154,15 @@ def arguments(argv=None):
         parser.error("--write replaces the sections of parts that are run whole, and none is: leave out names of rows")
     if args.write and args.quick and args.results == results:
         parser.error("--quick measures nothing worth keeping: with --write, name another file with --results")
+    if args.records and args.quick and args.into == records.folder:
+        parser.error("--quick measures nothing worth keeping: with --records, name another folder with --into")
     return args
 
 
 def main():
     args = arguments()
+    if args.records:
+        return records.record_all(args.records, args.into, args.quick)
     start, lines = time.perf_counter(), {part: [] for part in args.chosen}
     for part, rows in args.chosen.items():
         for row in rows:

@@ -326,7 +326,7 @@ def test_distances_at_the_end_of_the_range_are_far(kernel):
 def test_products_of_wide_sparse_matrices_in_blocks():
     rng = np.random.default_rng(0)
     for d in (1, 65536, 131072, 300_001):
-        X, Z = (sp.csr_array(sp.random_array((n, d), density=min(1, 500 / d), rng=rng)) for n in (4, 7))
+        X, Z = (sp.csr_array(sp.random_array((n, d), density=min(1, 500 / d), random_state=rng)) for n in (4, 7))
         agree(LinearKernel()(X, Z), (X @ Z.T).toarray())
 
 

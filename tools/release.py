@@ -1,0 +1,107 @@
+"""Take a release to the step before the upload, and say what that step is. `make release` calls this.
+
+usage: python tools/release.py [PYTHON ...]
+
+Builds the source distribution and the wheel, and tries the wheel outside of the checkout with its run-time dependencies
+alone: for each Python that settings.ini names (those found on the PATH, or the programs named here), with the newest
+and with the oldest versions of them. What is built lies in build/release/dist.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+from configparser import ConfigParser
+from pathlib import Path
+
+root = Path(__file__).resolve().parent.parent
+folder = root / "build" / "release"
+needs = ["numpy", "scipy", "scikit-learn", "matplotlib"]  # whose versions the table shows
+
+parser = ConfigParser(delimiters=["="])
+parser.read(root / "settings.ini", encoding="utf-8")
+settings = parser["DEFAULT"]
+
+
+def oldest() -> str:
+    """The lower bounds of the run-time dependencies as constraints for pip."""
+    return re.sub(r"^([\w-]+)>=([\d.]+)", r"\1==\2.*", settings["requirements"].strip(), flags=re.MULTILINE) + "\n"
+
+
+def run(*command: str | Path) -> str:
+    """What a command prints; where it fails, all that it said, and the end of the release."""
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{done.stdout}{done.stderr}\nThis failed: {' '.join(map(str, command))}")
+    return done.stdout
+
+
+def git(*arguments: str) -> str:
+    return run("git", "-C", root, *arguments).strip()
+
+
+def environment(name: str, python: str | Path, *install: str | Path) -> Path:
+    """A new environment with what is to be installed; returns its Python."""
+    run(python, "-m", "venv", "--clear", folder / name)
+    fresh = folder / name / "bin" / "python"
+    run(fresh, "-m", "pip", "install", "--quiet", *install)
+    run(fresh, "-m", "pip", "check")
+    return fresh
+
+
+def obstacles(version: str) -> list[str]:
+    """What speaks against an upload although the package is sound."""
+    changelog = (root / "CHANGELOG.md").read_text(encoding="utf-8")
+    (heading,) = re.findall(r"^## (.*)$", changelog, flags=re.MULTILINE)[:1]
+    found = []
+    if not re.fullmatch(rf"{re.escape(version)}, \d{{4}}-\d\d-\d\d", heading):
+        found.append(f"CHANGELOG.md begins with '{heading}'; a release begins with '{version}, ' and its date")
+    if git("tag", "--list", f"v{version}"):
+        found.append(f"there is a tag v{version} already; the version in settings.ini has to grow")
+    return found
+
+
+def build(tools: Path, version: str) -> Path:
+    """Build both distributions and check that they can be uploaded; returns the wheel."""
+    dist = folder / "dist"
+    shutil.rmtree(dist, ignore_errors=True)
+    run(tools, "-m", "build", "--outdir", dist, root)
+    run(tools, "-m", "twine", "check", "--strict", *dist.iterdir())
+    run(tools, "-m", "cffconvert", "--validate", "--infile", root / "CITATION.cff")
+    (wheel,) = dist.glob(f"fsel_book-{version}-*.whl")
+    return wheel
+
+
+def tried(python: str, versions: str, wheel: Path) -> list[str]:
+    """The row of the table for one Python and the newest or the oldest versions: smoke.py runs there, or all ends."""
+    bounds = ["--constraint", folder / "oldest.txt"] if versions == "oldest" else []
+    fresh = environment("empty", python, "--only-binary=:all:", *bounds, wheel)
+    run(fresh, "-I", root / "tools" / "smoke.py")
+    ask = f"import importlib.metadata as m, platform as p; print(p.python_version(), *map(m.version, {needs}))"
+    return [versions, *run(fresh, "-c", ask).split(), "passed"]
+
+
+if __name__ == "__main__":
+    folder.mkdir(parents=True, exist_ok=True)
+    if changes := git("status", "--porcelain"):
+        sys.exit(f"A release is made of what is committed, and this is not:\n{changes}")
+    named = sys.argv[1:] or [f"python{version}" for version in settings["pythons"].split()]
+    pythons = [python for python in named if shutil.which(python)]
+    version = settings["version"]
+    print(f"Building fsel_book {version}")
+    wheel = build(environment("tools", sys.executable, "build", "twine", "cffconvert"), version)
+    (folder / "oldest.txt").write_text(oldest(), encoding="utf-8")
+    rows = [["versions", "Python", *needs, "smoke.py"]]
+    for python in pythons:
+        for versions in ("oldest", "newest"):
+            print(f"Trying the wheel with {python} and the {versions} versions", flush=True)
+            rows.append(tried(python, versions, wheel))
+    print(*("  ".join(word.ljust(12) for word in row) for row in rows), sep="\n")
+    for python in sorted(set(named) - set(pythons)):
+        print(f"Not tried: {python}, which is not on the PATH")
+    if found := obstacles(version):
+        sys.exit("Not to be uploaded:\n" + "\n".join(found))
+    print(
+        f"What is left to do:\n  git tag v{version} && git push origin v{version}\n"
+        f"  {folder / 'tools/bin/python'} -m twine upload {folder / 'dist'}/*"
+    )

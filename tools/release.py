@@ -1,12 +1,12 @@
 """Take a release to the step before the upload, and say what that step is. `make release` calls this.
 
-usage: python tools/release.py [PYTHON ...]
+Builds the source distribution and the wheel, checks them, and tries the wheel with its run-time dependencies alone, on
+each Python with the oldest and with the newest versions of them. What is built lies in build/release/dist.
 
-Builds the source distribution and the wheel, and tries the wheel outside of the checkout with its run-time dependencies
-alone: for each Python that settings.ini names (those found on the PATH, or the programs named here), with the newest
-and with the oldest versions of them. What is built lies in build/release/dist.
+usage: python tools/release.py [PYTHON ...]
 """
 
+import argparse
 import re
 import shutil
 import subprocess
@@ -16,7 +16,7 @@ from pathlib import Path
 
 root = Path(__file__).resolve().parent.parent
 folder = root / "build" / "release"
-needs = ["numpy", "scipy", "scikit-learn", "matplotlib"]  # whose versions the table shows
+shown = ["numpy", "scipy", "scikit-learn", "matplotlib"]  # those whose versions the table shows
 
 parser = ConfigParser(delimiters=["="])
 parser.read(root / "settings.ini", encoding="utf-8")
@@ -73,35 +73,51 @@ def build(tools: Path, version: str) -> Path:
 
 
 def tried(python: str, versions: str, wheel: Path) -> list[str]:
-    """The row of the table for one Python and the newest or the oldest versions: smoke.py runs there, or all ends."""
+    """Run smoke.py where a Python has the oldest or the newest versions; returns the row of the table that says so."""
     bounds = ["--constraint", folder / "oldest.txt"] if versions == "oldest" else []
     fresh = environment("empty", python, "--only-binary=:all:", *bounds, wheel)
-    run(fresh, "-I", root / "tools" / "smoke.py")
-    ask = f"import importlib.metadata as m, platform as p; print(p.python_version(), *map(m.version, {needs}))"
-    return [versions, *run(fresh, "-c", ask).split(), "passed"]
+    done = subprocess.run([fresh, "-I", root / "tools" / "smoke.py"], cwd=folder, capture_output=True, text=True)
+    if done.returncode:
+        print(done.stdout, done.stderr)
+    ask = f"import importlib.metadata as m, platform as p; print(p.python_version(), *map(m.version, {shown}))"
+    return [versions, *run(fresh, "-c", ask).split(), "failed" if done.returncode else "passed"]
 
 
-if __name__ == "__main__":
+def runs(python: str) -> bool:
+    """Whether there is a program of this name, and it works."""
+    return shutil.which(python) is not None and subprocess.run([python, "-c", ""], capture_output=True).returncode == 0
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description="All of a release but the upload.")
+    usual = [f"python{version}" for version in settings["pythons"].split()]
+    arguments.add_argument("pythons", metavar="PYTHON", nargs="*", default=usual, help=f"default: {' '.join(usual)}")
+    named = arguments.parse_args().pythons
     folder.mkdir(parents=True, exist_ok=True)
     if changes := git("status", "--porcelain"):
         sys.exit(f"A release is made of what is committed, and this is not:\n{changes}")
-    named = sys.argv[1:] or [f"python{version}" for version in settings["pythons"].split()]
-    pythons = [python for python in named if shutil.which(python)]
+
     version = settings["version"]
-    print(f"Building fsel_book {version}")
-    wheel = build(environment("tools", sys.executable, "build", "twine", "cffconvert"), version)
+    print(f"Building fsel_book {version}", flush=True)
+    tools = environment("tools", sys.executable, "build", "twine", "cffconvert")
+    wheel = build(tools, version)
     (folder / "oldest.txt").write_text(oldest(), encoding="utf-8")
-    rows = [["versions", "Python", *needs, "smoke.py"]]
-    for python in pythons:
+    rows = [["versions", "Python", *shown, "smoke.py"]]
+    for python in filter(runs, named):
         for versions in ("oldest", "newest"):
-            print(f"Trying the wheel with {python} and the {versions} versions", flush=True)
+            print(f"Trying the wheel on {python} with the {versions} versions", flush=True)
             rows.append(tried(python, versions, wheel))
-    print(*("  ".join(word.ljust(12) for word in row) for row in rows), sep="\n")
-    for python in sorted(set(named) - set(pythons)):
-        print(f"Not tried: {python}, which is not on the PATH")
-    if found := obstacles(version):
+    print(*("".join(word.ljust(14) for word in row).rstrip() for row in rows), sep="\n")
+    for python in named:
+        if not runs(python):
+            print(f"Not tried: {python}, which does not run here")
+
+    found = obstacles(version) + ["the package does not work everywhere"] * ("failed" in {row[-1] for row in rows})
+    if found:
         sys.exit("Not to be uploaded:\n" + "\n".join(found))
-    print(
-        f"What is left to do:\n  git tag v{version} && git push origin v{version}\n"
-        f"  {folder / 'tools/bin/python'} -m twine upload {folder / 'dist'}/*"
-    )
+    print(f"Left to do:\n  git tag v{version} && git push origin v{version}")
+    print(f"  {tools} -m twine upload {folder / 'dist'}/*")
+
+
+if __name__ == "__main__":
+    main()

@@ -6,7 +6,6 @@ import runpy
 import shutil
 import subprocess
 import sys
-import tarfile
 import zipfile
 from configparser import ConfigParser
 from email import message_from_string
@@ -77,8 +76,7 @@ def sdist(folder):
     for name in LEFT:
         (folder / "checkout" / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / "checkout" / name).write_text("left by a command")
-    with tarfile.open(distribution("sdist", folder / "checkout", folder)) as archive:
-        archive.extractall(folder, filter="data")
+    shutil.unpack_archive(distribution("sdist", folder / "checkout", folder), folder)
     return folder / f"fsel_book-{metadata['version']}"
 
 

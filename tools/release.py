@@ -36,7 +36,7 @@ def run(*command: str | Path) -> str:
     return done.stdout
 
 
-def git(*arguments: str) -> str:
+def git(*arguments: str | Path) -> str:
     return run("git", "-C", root, *arguments).strip()
 
 
@@ -62,12 +62,14 @@ def obstacles(version: str) -> list[str]:
 
 
 def build(tools: Path, version: str) -> Path:
-    """Build both distributions and check that they can be uploaded; returns the wheel."""
-    dist = folder / "dist"
-    shutil.rmtree(dist, ignore_errors=True)
-    run(tools, "-m", "build", "--outdir", dist, root)
+    """Build both distributions of what is committed and check that they can be uploaded; returns the wheel."""
+    source, dist = folder / "source", folder / "dist"
+    for old in (source, dist):
+        shutil.rmtree(old, ignore_errors=True)
+    git("clone", "--quiet", ".", source)
+    run(tools, "-m", "build", "--outdir", dist, source)
     run(tools, "-m", "twine", "check", "--strict", *dist.iterdir())
-    run(tools, "-m", "cffconvert", "--validate", "--infile", root / "CITATION.cff")
+    run(tools, "-m", "cffconvert", "--validate", "--infile", source / "CITATION.cff")
     (wheel,) = dist.glob(f"fsel_book-{version}-*.whl")
     return wheel
 

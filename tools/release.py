@@ -76,8 +76,8 @@ def build(tools: Path, version: str) -> Path:
 
 def tried(python: str, versions: str, wheel: Path) -> list[str]:
     """Run smoke.py where a Python has the oldest or the newest versions; returns the row of the table that says so."""
-    bounds = ["--constraint", folder / "oldest.txt"] if versions == "oldest" else []
-    fresh = environment("empty", python, "--only-binary=:all:", *bounds, wheel)
+    bound = [f"--constraint={folder / 'oldest.txt'}"] if versions == "oldest" else []
+    fresh = environment("empty", python, "--only-binary=:all:", *bound, wheel)
     done = subprocess.run([fresh, "-I", root / "tools" / "smoke.py"], cwd=folder, capture_output=True, text=True)
     if done.returncode:
         print(done.stdout, done.stderr)

@@ -49,7 +49,6 @@ setup(
         "Typing :: Typed",
     ],
     packages=["fsel_book"],
-    package_data={"fsel_book": ["py.typed"]},
     install_requires=settings["requirements"].split(),
     extras_require={
         key.removesuffix(suffix): value.split() for key, value in settings.items() if key.endswith(suffix)

@@ -25,7 +25,7 @@ settings = parser["DEFAULT"]
 
 def oldest() -> str:
     """The lower bounds of the run-time dependencies as constraints for pip."""
-    return re.sub(r"^([\w-]+)>=([\d.]+)", r"\1==\2.*", settings["requirements"].strip(), flags=re.MULTILINE) + "\n"
+    return re.sub(r">=(.*)", r"==\1.*", settings["requirements"].strip()) + "\n"
 
 
 def run(*command: str | Path) -> str:

@@ -69,7 +69,7 @@ def build(tools: Path, version: str) -> Path:
     git("clone", "--quiet", ".", source)
     run(tools, "-m", "build", "--outdir", dist, source)
     run(tools, "-m", "twine", "check", "--strict", *dist.iterdir())
-    run(tools, "-m", "cffconvert", "--validate", "--infile", source / "CITATION.cff")
+    run(tools.with_name("cffconvert"), "--validate", "--infile", source / "CITATION.cff")
     (wheel,) = dist.glob(f"fsel_book-{version}-*.whl")
     return wheel
 

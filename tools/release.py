@@ -44,7 +44,7 @@ def environment(name: str, python: str | Path, *install: str | Path) -> Path:
     """A new environment with what is to be installed; returns its Python."""
     run(python, "-m", "venv", "--clear", folder / name)
     fresh = folder / name / "bin" / "python"
-    run(fresh, "-m", "pip", "install", "--quiet", *install)
+    run(fresh, "-m", "pip", "install", "--quiet", "--no-compile", *install)
     run(fresh, "-m", "pip", "check")
     return fresh
 

@@ -8,6 +8,7 @@ TARGET :=
 BENCH :=
 NB :=
 HEAVY :=
+PYTHONS :=
 
 ifneq ($(words $(CURDIR)),1)
 $(error The path of this folder has a space in it: $(CURDIR). Move it to a path without spaces)
@@ -18,7 +19,7 @@ PY := .venv/bin/python
 METADATA := settings.ini setup.py pyproject.toml
 quote = '$(subst ','\'',$(1))'
 
-.PHONY: help demo test test-all test-processors test-site hooks sync run lab docs bench lint clean
+.PHONY: help demo test test-all test-processors test-site hooks sync run lab docs bench lint release clean
 .DEFAULT_GOAL := help
 
 help:
@@ -35,6 +36,7 @@ help:
 	@echo "make docs                           render the site to _docs/ (needs the program quarto)"
 	@echo "make bench BENCH='...'              timed comparisons, in .venv-bench; BENCH goes to tests/benchmarks/run.py"
 	@echo "make lint                           ruff and mypy"
+	@echo "make release                        a release up to the upload: build it, try it on each Python; PYTHONS='...' names them"
 	@echo "make clean                          remove all that make made, .venv too"
 	@echo "PYTHON=/path/to/python3.12          with any of them: the Python to make .venv with"
 
@@ -108,6 +110,9 @@ bench: .venv-bench/.bench
 lint: .venv/.dev
 	$(PY) -m ruff check .
 	$(PY) -m mypy
+
+release: .venv/.python
+	@$(PY) tools/release.py $(PYTHONS)
 
 sync: .venv/.dev
 	.venv/bin/nbdev_clean

@@ -353,7 +353,7 @@ def _canonical(X: Matrix) -> Matrix:
     array([3.])
     """
     X = X if X.format in ("csr", "csc") else X.tocsr()
-    width = sp.get_index_dtype(maxval=max(X.nnz, *X.shape))
+    width = np.int32 if max(X.nnz, *X.shape) <= np.iinfo(np.int32).max else np.int64
     own = type(X)((X.data, X.indices.astype(width, copy=False), X.indptr.astype(width, copy=False)), shape=X.shape)
     if own.has_canonical_format: return own
     own = own.copy()

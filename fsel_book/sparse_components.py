@@ -92,8 +92,8 @@ def _carried_directions(C: np.ndarray, lengths: np.ndarray,
 
 # %% ../nbs/08_sparse_components.ipynb #aab352f9
 def _spectral_norm(A: np.ndarray) -> float:
-    "The largest singular value; infinite if an entry is."
-    return float(np.linalg.norm(A, 2)) if np.all(np.isfinite(A)) else np.inf
+    "The largest singular value, zero where there is none; infinite if an entry is."
+    return float(np.linalg.svd(A, compute_uv=False).max(initial=0)) if np.all(np.isfinite(A)) else np.inf
 
 @dataclass(frozen=True, repr=False)
 class RegressionCertificate:

@@ -102,7 +102,7 @@ def table(n=30, d=60, seed=0):
 def sparse_table(n=40, d=300, density=0.1, seed=0):
     """A generic sparse matrix without empty rows, CSR."""
     rng = np.random.default_rng(seed)
-    X = sp.random_array((n, d), density=density, rng=rng, data_sampler=rng.standard_normal).tolil()
+    X = sp.random_array((n, d), density=density, random_state=rng, data_sampler=rng.standard_normal).tolil()
     X[np.arange(n), rng.integers(d, size=n)] = 1.5
     return sp.csr_array(X)
 

@@ -12,7 +12,7 @@ from cases import swept
 
 pd = pytest.importorskip("pandas", reason="the demo reads tables with pandas")
 pytest.importorskip("papermill", reason="the demo runs its notebook with papermill")
-pytest.importorskip("pyarrow", reason="Parquet files are read with pyarrow")
+pytest.importorskip("pyarrow", reason="Parquet files are read with pyarrow", exc_type=ImportError)
 
 root = Path(__file__).resolve().parent.parent
 columns = [f"reading {j}" for j in range(12)]

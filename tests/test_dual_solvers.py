@@ -369,7 +369,7 @@ def test_a_surrogate_grows_until_it_is_enough(kind):
         assert 0.7 < found.effective_dimension(ridge) / exact < 1.3
     assert _affordable_size(np.zeros((5, 10**6))) == 5 and _affordable_size(np.zeros((1000, 10))) == 16
     assert _affordable_size(np.zeros((1000, 10**6))) == 256 and _affordable_size(np.zeros((1000, 2000))) == 126
-    assert _affordable_size(sp.random_array((1000, 10**4), density=0.01, format="csr", rng=rng)) == 28
+    assert _affordable_size(sp.random_array((1000, 10**4), density=0.01, format="csr", random_state=rng)) == 28
     small = _grow_surrogate(np.eye(3, 10), 1.0, kind, rng)
     assert len(small.s2) == 3
 

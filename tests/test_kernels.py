@@ -197,7 +197,7 @@ def test_kernels_with_gamma_scale_do_not_depend_on_the_unit(scale):
 @pytest.mark.parametrize("gamma", ["scale", "auto", 0.3])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_gamma_is_that_of_the_support_vector_machine(name, gamma, form):
-    X = form(sp.random_array((30, 7), density=0.4, rng=np.random.default_rng(0)).toarray())
+    X = form(sp.random_array((30, 7), density=0.4, random_state=np.random.default_rng(0)).toarray())
     machine = SVC(kernel=name, gamma=gamma, coef0=0.5).fit(X, np.arange(30) % 2)
     made = kernel_of(name, X, gamma, coef0=0.5)
     assert_allclose(made.gamma, machine._gamma, rtol=1e-12)
@@ -326,7 +326,7 @@ def test_distances_at_the_end_of_the_range_are_far(kernel):
 def test_products_of_wide_sparse_matrices_in_blocks():
     rng = np.random.default_rng(0)
     for d in (1, 65536, 131072, 300_001):
-        X, Z = (sp.csr_array(sp.random_array((n, d), density=min(1, 500 / d), rng=rng)) for n in (4, 7))
+        X, Z = (sp.csr_array(sp.random_array((n, d), density=min(1, 500 / d), random_state=rng)) for n in (4, 7))
         agree(LinearKernel()(X, Z), (X @ Z.T).toarray())
 
 

@@ -197,7 +197,7 @@ def test_the_solver_is_chosen_by_the_entries_not_by_the_storage(monkeypatch):
     monkeypatch.setattr(linear_programs, "_by_simplex", lambda *given: chosen.append("simplex") or by_simplex(*given))
     rng = np.random.default_rng(0)
     for density, name in ((0.02, "simplex"), (0.3, "path")):
-        X = sp.random_array((60, 200), density=density, rng=rng, format="csr")
+        X = sp.random_array((60, 200), density=density, random_state=rng, format="csr")
         signs = sides_of(X, rng)
         dense, sparse = LPSVMClassifier().fit(X.toarray(), signs), LPSVMClassifier().fit(X, signs)
         assert_array_equal(dense.coef_, sparse.coef_)

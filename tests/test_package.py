@@ -1,47 +1,173 @@
-"""What an installation brings: a wheel of the package alone, importable with its run-time dependencies alone."""
+"""What is released: distributions that hold what they should and say what is so, and the tools that try them."""
 
+import importlib.util
+import re
+import runpy
 import shutil
 import subprocess
 import sys
 import zipfile
 from configparser import ConfigParser
+from email import message_from_string
 from pathlib import Path
 
 import pytest
+import setuptools
+import yaml
+
+import fsel_book
 
 root = Path(__file__).resolve().parent.parent
+parser = ConfigParser(delimiters=["="])
+parser.read(root / "settings.ini", encoding="utf-8")
+metadata = parser["DEFAULT"]
+pythons = metadata["pythons"].split()
+needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+# What commands leave in a checkout, and no reader needs.
+LEFT = [
+    "_docs/index.html",
+    "build/lib/fsel_book/old.py",
+    "fsel_book/__pycache__/svm.cpython-311.pyc",
+    "nbs/.ipynb_checkpoints/index-checkpoint.ipynb",
+    "nbs/index_files/figure.svg",
+    "nbs/nbdev.yml",
+    "nbs/reference/BSSSelector.qmd",
+    "nbs/results/table.json",
+    "selected.csv",
+    "tests/__pycache__/cases.cpython-311.pyc",
+]
+
+
+def text_of(name):
+    return (root / name).read_text(encoding="utf-8")
+
+
+def tool(name):
+    """A script of `tools/` as a module."""
+    spec = importlib.util.spec_from_file_location(name, root / "tools" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def distribution(kind, source, folder):
+    """Build a "wheel" or an "sdist" of the folder `source`, with what is installed here; returns the file."""
+    code = f"from setuptools.build_meta import build_{kind}; print(build_{kind}({str(folder)!r}))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=source, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return folder / done.stdout.splitlines()[-1]
+
+
+def members(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("wheel")
-    unwanted = shutil.ignore_patterns(".*", "build", "dist", "*.egg-info", "__pycache__", "shared")
-    shutil.copytree(root, folder / "copy", ignore=unwanted)
-    build = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-w", folder, folder / "copy"]
-    done = subprocess.run(build, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-2000:]
-    (path,) = folder.glob("*.whl")
-    with zipfile.ZipFile(path) as archive:
-        yield archive
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("package")
+
+
+@pytest.fixture(scope="module")
+def sdist(folder):
+    """The source distribution of a checkout in which everything was run, unpacked."""
+    unwanted = shutil.ignore_patterns(".git", ".venv", "build", "dist", "*_cache", "_docs", "_proc", "shared")
+    shutil.copytree(root, folder / "checkout", ignore=unwanted)
+    for name in LEFT:
+        (folder / "checkout" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "checkout" / name).write_text("left by a command")
+    shutil.unpack_archive(distribution("sdist", folder / "checkout", folder), folder)
+    return folder / f"fsel_book-{metadata['version']}"
+
+
+@pytest.fixture(scope="module")
+def wheel(sdist, folder):
+    return members(distribution("wheel", sdist, folder))
+
+
+@pytest.fixture(scope="module")
+def described(wheel):
+    """What the wheel says of itself."""
+    (text,) = (text for name, text in wheel.items() if name.endswith(".dist-info/METADATA"))
+    return message_from_string(text.decode())
+
+
+@needs_git
+@pytest.mark.skipif(not (root / ".git").exists(), reason="this is no checkout, so git does not say what is part of it")
+def test_source_distribution_is_the_repository(sdist):
+    made = {"PKG-INFO", "setup.cfg"}
+    files = {path.relative_to(sdist).as_posix() for path in sdist.rglob("*") if path.is_file()} - made
+    tracked = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, text=True, check=True).stdout.split()
+    assert {name for name in files if not name.startswith("fsel_book.egg-info/")} == set(tracked)
+
+
+def test_wheel_of_the_source_distribution_is_that_of_the_repository(wheel, tmp_path):
+    for name in ("fsel_book", "settings.ini", "setup.py", "pyproject.toml", "README.md", "LICENSE"):
+        copy = shutil.copytree if (root / name).is_dir() else shutil.copy
+        copy(root / name, tmp_path / name)
+    assert members(distribution("wheel", tmp_path, tmp_path)) == wheel
 
 
 def test_wheel_holds_the_package_alone(wheel):
-    files = {name for name in wheel.namelist() if ".dist-info/" not in name}
+    files = {name for name in wheel if ".dist-info/" not in name}
     modules = {f"fsel_book/{path.name}" for path in (root / "fsel_book").glob("*.py")}
     assert files == modules | {"fsel_book/py.typed"}
 
 
-def test_wheel_metadata_is_that_of_settings(wheel):
-    parser = ConfigParser(delimiters=["="])
-    parser.read(root / "settings.ini", encoding="utf-8")
-    (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
-    metadata = wheel.read(name).decode()
-    assert f"Version: {parser['DEFAULT']['version']}\n" in metadata
-    assert f"Requires-Python: >={parser['DEFAULT']['min_python']}\n" in metadata
-    for extra in ("cupy", "dask", "demo", "book", "bench", "dev", "docs"):
-        assert f"Provides-Extra: {extra}\n" in metadata
-    needed = [line for line in metadata.splitlines() if line.startswith("Requires-Dist:") and "extra ==" not in line]
-    assert len(needed) == len(parser["DEFAULT"]["requirements"].split())
+def test_wheel_metadata_is_that_of_settings(wheel, described):
+    assert described["Version"] == metadata["version"]
+    assert described["Requires-Python"] == f">={metadata['min_python']}"
+    assert described["License-Expression"] == metadata["license"] and described["License"] is None
+    (licence,) = (text for name, text in wheel.items() if name.endswith(".dist-info/licenses/LICENSE"))
+    assert licence == (root / "LICENSE").read_bytes()
+    assert set(described.get_all("Provides-Extra")) >= {"cupy", "dask", "demo", "book", "bench", "dev", "docs"}
+    needed = [line for line in described.get_all("Requires-Dist") if "extra ==" not in line]
+    assert len(needed) == len(metadata["requirements"].split())
+    assert described.get_all("Project-URL", []) == ([f"Source, {metadata['git_url']}"] if metadata["git_url"] else [])
+
+
+def test_classifiers_name_the_pythons_that_are_tried(described):
+    label = "Programming Language :: Python :: "
+    named = {line.removeprefix(label) for line in described.get_all("Classifier") if line.startswith(label)}
+    assert named == {"3 :: Only", *pythons}
+    assert not any(line.startswith("License ::") for line in described.get_all("Classifier"))
+    jobs = yaml.safe_load(text_of(".github/workflows/test.yml"))["jobs"]
+    assert jobs["test"]["strategy"]["matrix"]["python"] == pythons
+    assert pythons[0] == metadata["min_python"]
+    minor = pythons[0].split(".")[1]
+    for name, words in [
+        ("pyproject.toml", f'requires-python=">={pythons[0]}"'),
+        ("pyproject.toml", f'target-version = "py3{minor}"'),
+        ("pyproject.toml", f'python_version = "{pythons[0]}"'),
+        ("Makefile", f"sys.version_info < (3, {minor})"),
+        ("README.md", f"Python {pythons[0]} or later"),
+        ("CONTRIBUTING.md", f"Python {pythons[0]} or later"),
+    ]:
+        assert words in text_of(name), f"{name} does not say: {words}"
+
+
+LINK = r"(!?)\[([^]]*)\]\(([^)]*)\)"
+
+
+def test_description_leads_nowhere_that_is_not_there(monkeypatch):
+    """On a page of an index nothing lies beside README.md: no link is dead, and no word is lost."""
+    monkeypatch.setattr(setuptools, "setup", lambda **given: None)
+    describe, readme = runpy.run_path(str(root / "setup.py"))["description"], text_of("README.md")
+    alone, public = describe(readme, ""), describe(readme, "https://example.org/book")
+    assert len(re.findall(LINK, readme)) > 30
+    for mark, words, target in re.findall(LINK, alone):
+        assert target.startswith("https://"), f"{mark}[{words}]({target})"
+    assert re.sub(LINK, r"\2", re.sub(r"\*Picture: (.*)\*", r"\1", alone)) == re.sub(LINK, r"\2", readme)
+    beside = r"https://example\.org/book/(?:raw|blob)/v" + re.escape(metadata["version"]) + "/"
+    assert re.sub(beside, "", public) == readme
+    for mark, words, target in re.findall(LINK, public):
+        assert target.startswith("https://"), f"{mark}[{words}]({target})"
+        assert ("/raw/" in target) == bool(mark)
+
+
+def test_description_of_the_wheel_is_the_readme_without_dead_links(described):
+    if not metadata["git_url"]:
+        assert "](nbs/" not in described.get_payload() and "*Picture: " in described.get_payload()
 
 
 def test_import_needs_run_time_dependencies_alone():
@@ -78,3 +204,81 @@ def test_continuous_integration_calls_the_targets_of_make():
         "make test-all",
         "make test-processors",
     ]
+
+
+def test_version_and_date_are_the_same_everywhere():
+    version, citation = metadata["version"], yaml.safe_load(text_of("CITATION.cff"))
+    (newest, when) = re.search(r"^## (\S+), (.*)$", text_of("CHANGELOG.md"), flags=re.MULTILINE).groups()
+    assert newest == version == str(citation["version"])
+    assert f'__version__ = "{version}"' in text_of("fsel_book/__init__.py")
+    assert when == str(citation.get("date-released", "not yet released"))
+    assert citation["license"] == metadata["license"]
+
+
+def test_citation_agrees_with_the_bibliography_and_names_what_is_there():
+    bibliography = re.sub(r"[{}]", "", text_of("nbs/references.bib"))
+    references = yaml.safe_load(text_of("CITATION.cff"))["references"]
+    assert len(references) == 5
+    for paper in references:
+        (entry,) = (entry for entry in bibliography.split("\n@") if f"= {paper['title']}," in entry)
+        authors = " and ".join(f"{author['family-names']}, {author['given-names']}" for author in paper["authors"])
+        for words in (authors, f"{paper['start']}--{paper['end']}", f"volume  = {paper['volume']}", str(paper["year"])):
+            assert words in re.sub(r" +=", "  =", entry), f"{words} of {paper['title']}"
+        names = re.findall(r"\b[A-Z]\w*[a-z][A-Z]\w+|\b\w+_\w+|\bRiskRFE", paper["notes"])
+        assert names and set(names) <= set(fsel_book.__all__)
+
+
+def test_oldest_versions_are_the_lower_bounds():
+    pinned = tool("release").oldest().splitlines()
+    assert "scikit-learn==1.6.*" in pinned
+    assert [re.sub(r"==(.*)\.\*$", r">=\1", line) for line in pinned] == metadata["requirements"].split()
+
+
+def checkout(folder, heading):
+    """A repository with what `make release` reads first, and a changelog that begins with `heading`."""
+    (folder / "tools").mkdir()
+    for name in ("tools/release.py", "settings.ini"):
+        shutil.copy(root / name, folder / name)
+    (folder / "CHANGELOG.md").write_text(f"# Changelog\n\n## {heading}\n\n## 0.0.1, 2020-01-01\n")
+    (folder / ".gitignore").write_text("/build/\n")
+    name = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for command in (["init", "-q"], ["add", "."], [*name, "commit", "-q", "-m", "all"]):
+        subprocess.run(["git", *command], cwd=folder, check=True)
+
+
+@needs_git
+def test_release_refuses_what_is_not_committed(tmp_path):
+    checkout(tmp_path, "0.1.0, 2030-01-01")
+    (tmp_path / "notes.txt").write_text("not committed")
+    release = [sys.executable, tmp_path / "tools" / "release.py"]
+    done = subprocess.run(release, capture_output=True, text=True)
+    assert done.returncode == 1 and done.stdout == ""
+    assert done.stderr == "A release is made of what is committed, and this is not:\n?? notes.txt\n"
+
+
+@needs_git
+@pytest.mark.parametrize(
+    "heading, tag, said",
+    [
+        ("0.1.0, 2030-01-01", "v0.0.1", None),
+        ("0.1.0, not yet released", "v0.0.1", "begins with '0.1.0, not yet released'"),
+        ("0.0.1, 2020-01-01", "v0.0.1", "a release begins with '0.1.0, ' and its date"),
+        ("0.1.0, 2030-01-01", "v0.1.0", "there is a tag v0.1.0 already"),
+    ],
+)
+def test_release_says_what_is_in_the_way_of_an_upload(tmp_path, monkeypatch, heading, tag, said):
+    checkout(tmp_path, heading)
+    subprocess.run(["git", "tag", tag], cwd=tmp_path, check=True)
+    release = tool("release")
+    monkeypatch.setattr(release, "root", tmp_path)
+    monkeypatch.setattr(release, "folder", tmp_path)
+    found = release.obstacles("0.1.0")
+    assert len(found) == (said is not None) and all(said in line for line in found)
+
+
+def test_smoke_test_holds_here(capsys):
+    """What a release tries in an empty environment; its examples are those of tests/test_book.py."""
+    smoke = tool("smoke")
+    smoke.certificates()
+    smoke.learning()
+    assert "The promise holds" in capsys.readouterr().out

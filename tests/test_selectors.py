@@ -515,7 +515,7 @@ STEPWISE += [BSSSelector(300, rank=200, score_func=np.ones(40_000)), RRQRSelecto
 
 @pytest.mark.parametrize("selector", [*STEPWISE, LeverageSelector(300), RandomSelector(300)])
 def test_a_long_fit_says_so_before_it_begins(selector, refuse_to_begin):
-    wide = sp.random_array((8000, 40_000), density=1e-4, format="csr", rng=np.random.default_rng(0))
+    wide = sp.random_array((8000, 40_000), density=1e-4, format="csr", random_state=np.random.default_rng(0))
     name, whole = type(selector).__name__, clone(selector).set_params(rank=None, n_features_to_select=20_000)
     with pytest.warns(UserWarning, match=rf"{name}.fit will take about \d+ \w+ on one core. A lower rank=") as caught:
         with pytest.raises(Begun):

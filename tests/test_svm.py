@@ -1096,7 +1096,7 @@ PROGRAMS = {
     "repeated": lambda rng: np.repeat(rng.standard_normal((6, 4)), 5, axis=0),
     "integers": lambda rng: rng.integers(-2, 3, (40, 5)).astype(float),
     "features of all sizes": lambda rng: rng.standard_normal((40, 5)) * np.logspace(-2, 2, 5),
-    "sparse": lambda rng: sp.random_array((50, 60), density=0.1, rng=rng, format="csr"),
+    "sparse": lambda rng: sp.random_array((50, 60), density=0.1, random_state=rng, format="csr"),
     "all zeros": lambda rng: np.zeros((9, 4)),
     "a constant feature": lambda rng: np.column_stack([np.ones(30), rng.standard_normal((30, 3))]),
     "two samples": lambda rng: rng.standard_normal((2, 4)),

@@ -51,7 +51,7 @@ def large_basis(n, d):
 def sparse_data(n, d):
     """CSR, 0.5% of its entries Gaussian and the rest zero."""
     rng = np.random.default_rng(0)
-    return sp.random_array((n, d), density=0.005, format="csr", rng=rng, data_sampler=rng.standard_normal)
+    return sp.random_array((n, d), density=0.005, format="csr", random_state=rng, data_sampler=rng.standard_normal)
 
 
 def counts(n, d):

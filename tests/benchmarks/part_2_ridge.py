@@ -26,7 +26,7 @@ def labelled(kind, n, d):
     if draw is None:
         X = rng.standard_normal((n, d))
     else:
-        X = sp.random_array((n, d), density=0.005, format="csr", rng=rng, data_sampler=draw)
+        X = sp.random_array((n, d), density=0.005, format="csr", random_state=rng, data_sampler=draw)
     return X, rng.integers(0, 2, n)
 
 

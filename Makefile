@@ -5,6 +5,7 @@
 PYTHON ?= python3
 DATA :=
 TARGET :=
+LIMIT :=
 BENCH :=
 NB :=
 HEAVY :=
@@ -24,7 +25,8 @@ quote = '$(subst ','\'',$(1))'
 
 help:
 	@echo "make demo                           run the quickstart on the embedded documents; pages go to build/"
-	@echo "make demo DATA=my.csv TARGET=column the same on a table of yours (CSV or Parquet); writes build/selected.csv"
+	@echo "make demo DATA=my.csv TARGET=column the same on a table of yours (CSV or Parquet); writes build/selected.csv."
+	@echo "                                    Parquet of more than LIMIT bytes (a quarter of memory) is read in blocks"
 	@echo "make test                           all tests: modules in step, notebooks, pytest"
 	@echo "make test-all                       make test, and then the wide sweeps, which it leaves out"
 	@echo "make test-processors                the tests of exactness on the BLAS kernels of three families of processors"
@@ -61,7 +63,7 @@ help:
 	@touch $@
 
 demo: .venv/.demo
-	@$(PY) tools/demo.py $(call quote,$(DATA)) $(call quote,$(TARGET))
+	@$(PY) tools/demo.py $(call quote,$(DATA)) $(call quote,$(TARGET)) $(if $(LIMIT),--limit $(LIMIT))
 
 # First what can be read off the files (exported modules in step, the rules of the house), then the notebooks
 # and then the rest, each two at a time on one BLAS thread.

@@ -3,12 +3,17 @@
 import os
 import subprocess
 import sys
+import warnings
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 from cases import swept
+from sklearn.feature_selection import f_classif
+from sklearn.preprocessing import StandardScaler
+
+from fsel_book import BSSSelector
 
 pd = pytest.importorskip("pandas", reason="the demo reads tables with pandas")
 pytest.importorskip("papermill", reason="the demo runs its notebook with papermill")
@@ -150,3 +155,68 @@ def test_target_without_data_is_refused(tmp_path):
     done = demo("", "column", cwd=tmp_path, out=tmp_path / "out")
     assert done.returncode != 0
     assert "names no table" in done.stderr
+
+
+# ---------------------------------------------------------------- tables larger than memory
+
+
+def large_table(n, d):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(n, d)) * rng.gamma(2, 1, d) + rng.normal(size=d)
+    frame = pd.DataFrame(X, columns=[f"reading {j}" for j in range(d)])
+    return frame.assign(kind=np.where(X[:, 3] / X[:, 3].std() + rng.normal(size=n) > 0, "yes", "no"))
+
+
+@pytest.mark.parametrize("shape", [(900, 30), (50, 300)], ids=["tall", "wide"])
+def test_a_file_above_the_limit_is_read_in_blocks(tmp_path, shape):
+    """It gives the columns that the same steps give in memory, and the values of the table."""
+    frame = large_table(*shape)
+    frame.to_parquet(tmp_path / "large.parquet", row_group_size=37)
+    done = demo(tmp_path / "large.parquet", "kind", "--limit", "10000", cwd=tmp_path, out=tmp_path / "out")
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    assert "is read in blocks" in done.stdout and "The promise holds" in done.stdout
+    X, y = StandardScaler().fit_transform(frame.drop(columns="kind")), frame.kind
+    r = min(60, shape[1] // 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        kept = BSSSelector(r, score_func=f_classif).fit(X, y).get_support(indices=True)
+    expected = frame[[f"reading {j}" for j in kept] + ["kind"]]
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "out" / "selected.parquet"), expected)
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "out" / "selected.csv"), expected)
+
+
+@pytest.mark.parametrize(
+    "change, target, words",
+    [
+        (lambda frame: frame, "sort", "no column 'sort'"),
+        (lambda frame: frame.assign(town="Lund"), "kind", "town is no column of numbers"),
+        (lambda frame: frame.mask(frame == frame.iloc[7, 2]), "kind", "missing values"),
+        (lambda frame: frame.replace(frame.iloc[7, 2], np.inf), "kind", "infinite values in 'reading 2'"),
+        (lambda frame: frame.assign(kind=1.0), "kind", "two different values"),
+    ],
+    ids=["target", "text", "missing", "infinite", "constant"],
+)
+def test_a_bad_table_above_the_limit_is_refused_and_leaves_nothing(tmp_path, change, target, words):
+    change(large_table(50, 300)).to_parquet(tmp_path / "large.parquet")
+    done = demo(tmp_path / "large.parquet", target, "--limit", "10000", cwd=tmp_path, out=tmp_path / "out")
+    assert done.returncode == 1 and words in done.stderr and "Traceback" not in done.stderr
+    assert not list((tmp_path / "out").iterdir())
+
+
+def test_where_the_result_cannot_be_written_nothing_is_left(tmp_path):
+    """The process may write files of 4 kB only, which ends a write as a full disk does: with an OSError."""
+    resource = pytest.importorskip("resource", reason="limits of a process are a matter of POSIX")
+    large_table(900, 30).to_parquet(tmp_path / "large.parquet")
+    code = (
+        "import resource, runpy, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)); "
+        "sys.argv = sys.argv[1:]; sys.path.insert(0, str(__import__('pathlib').Path(sys.argv[0]).parent)); "
+        "runpy.run_path(sys.argv[0], run_name='__main__')"
+    )
+    assert resource.RLIMIT_FSIZE >= 0
+    command = [sys.executable, "-c", code, root / "tools" / "demo.py", tmp_path / "large.parquet", "kind"]
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    done = subprocess.run(
+        [*command, "--limit", "10000", "--out", tmp_path / "out"], capture_output=True, text=True, env=environment
+    )
+    assert done.returncode == 1 and "demo: " in done.stderr and "File too large" in done.stderr, done.stderr
+    assert not list((tmp_path / "out").iterdir())

@@ -1,6 +1,9 @@
 """Run nbs/quickstart.ipynb top to bottom and leave what it shows in build/. `make demo` calls this.
 
-usage: python tools/demo.py [DATA TARGET] [--out FOLDER]
+usage: python tools/demo.py [DATA TARGET] [--out FOLDER] [--limit BYTES]
+
+A Parquet file of more than `--limit` bytes in memory, by default a quarter of what the machine has, is read in blocks:
+its columns are chosen and written, without the page.
 """
 
 import argparse
@@ -12,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import large
 import nbformat
 import papermill
 from nbconvert import HTMLExporter
@@ -69,11 +73,25 @@ def print_results(executed: nbformat.NotebookNode) -> None:
                 print(text.strip("\n"), end="\n\n")
 
 
+def choose_in_blocks(data: Path, target: str, out: Path) -> int:
+    """The main job on a file that is too large for memory."""
+    with tempfile.TemporaryDirectory(dir=out) as name:
+        try:
+            large.choose(data, target, Path(name))
+        except (ValueError, OSError) as error:
+            print(f"demo: {error}", file=sys.stderr)
+            return 1
+        written = [shutil.move(path, out / path.name) for path in sorted(Path(name).iterdir())]
+    print("Written:", *written, sep="\n  ")
+    return 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", nargs="?", default="", help="a CSV or Parquet table (default: the embedded documents)")
     parser.add_argument("target", nargs="?", default="", help="the column of the table to predict")
     parser.add_argument("--out", type=Path, default=root / "build", help="where the pages go")
+    parser.add_argument("--limit", type=int, default=large.a_quarter_of_memory(), help="bytes of a table in memory")
     call = parser.parse_args()
     if call.target and not call.data:
         print(f"demo: TARGET={call.target} names a column, but DATA names no table.", file=sys.stderr)
@@ -84,6 +102,8 @@ def main() -> int:
     if call.data and not call.target:
         print(f"demo: DATA={call.data} names a table, but TARGET does not name the column to predict.", file=sys.stderr)
         return 2
+    if call.data.lower().endswith(".parquet") and large.size_in_memory(Path(call.data)) > call.limit:
+        return choose_in_blocks(Path(call.data), call.target, call.out)
     print(f"Running nbs/{notebook.name} on {call.data or 'the embedded documents'}", end="\n\n", flush=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

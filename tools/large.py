@@ -1,0 +1,110 @@
+"""The main job of `make demo` on a Parquet file too large for memory: choose columns, certify them, write them."""
+
+import os
+import textwrap
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from fsel_book import Blocks, BSSSelector, as_blocks
+
+
+def a_quarter_of_memory() -> int:
+    """Bytes."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
+
+
+def size_in_memory(path: Path) -> int:
+    """Bytes of the table without compression; 0 for what is no Parquet file."""
+    try:
+        found = pq.read_metadata(path)
+    except (OSError, pa.ArrowInvalid):
+        return 0
+    return sum(found.row_group(i).total_byte_size for i in range(found.num_row_groups))
+
+
+def read_target(path: Path, target: str) -> np.ndarray:
+    """The column to predict as centred numbers, shape (n_rows, any): itself, or one column for each of its values."""
+    names = pq.read_schema(path).names
+    if target not in names:
+        raise ValueError(f"{path} has no column {target!r}. Its columns are {', '.join(map(repr, names[:5]))}, ...")
+    y = pq.read_table(path, columns=[target]).column(target).to_pandas()
+    if y.isna().any():
+        raise ValueError(f"{path} has missing values in {target!r}. Drop those rows first.")
+    if y.nunique() < 2:
+        raise ValueError(f"{path} has fewer than two different values in the target {target!r}: nothing to predict.")
+    measured = pd.api.types.is_numeric_dtype(y) and y.nunique() > 20
+    Y = y.to_numpy(dtype=float)[:, None] if measured else pd.get_dummies(y).to_numpy(dtype=float)
+    return Y - Y.mean(axis=0)
+
+
+class Standardised(Blocks):
+    """The columns of `X` with mean zero and variance one, and the F statistic of each for the target as `scores`."""
+
+    def __init__(self, X: Blocks, Y: np.ndarray) -> None:
+        self.X, self.shape, self.axes, self.feature_names = X, X.shape, X.axes, X.feature_names
+        count, mean, squares = 0, np.zeros(X.shape[1]), np.zeros(X.shape[1])
+        products = np.zeros((X.shape[1], Y.shape[1]))
+        for block in X.read(0):  # what the rows before have, and what these have, make what all have
+            step = block.mean(axis=0, dtype=float) - mean
+            centred = block - (mean + step)
+            share = len(block) / (count + len(block))
+            squares += np.sum(centred**2, axis=0) + step**2 * count * share
+            products += block.T.astype(float) @ Y[count : count + len(block)]
+            mean, count = mean + step * share, count + len(block)
+        if not np.all(np.isfinite(squares)):
+            bad = self.feature_names[int(np.flatnonzero(~np.isfinite(squares))[0])]
+            raise ValueError(f"The data have infinite values in {bad!r}. Replace them by finite numbers.")
+        constant = squares <= 1e-24 * count * mean**2
+        self.mean, self.deviation = mean, np.where(constant, 1.0, np.sqrt(squares / count))
+        products -= mean[:, None] * Y.sum(axis=0)
+        S = np.linalg.svd(Y, compute_uv=False)
+        k = int(np.sum(S > 1e-9 * S[0]))
+        explained = np.sum(products @ np.linalg.pinv(Y.T @ Y, rcond=1e-12) * products, axis=1)
+        explained = np.clip(np.where(constant, 0.0, explained / np.where(constant, 1.0, squares)), 0.0, 1 - 1e-12)
+        self.scores = explained / (1 - explained) * (count - k - 1) / k
+
+    def read(self, axis: int) -> Iterator[Any]:
+        start = 0
+        for block in self.X.read(axis):
+            some = slice(start, start + block.shape[1]) if axis else slice(None)
+            yield (block - self.mean[some]) / self.deviation[some]
+            start += block.shape[axis]
+
+
+def choose(path: Path, target: str, folder: Path) -> None:
+    """Print the columns that BSS chooses by their F statistics, and their certificate; write them with the target."""
+    Y = read_target(path, target)
+    names = [name for name in pq.read_schema(path).names if name != target]
+    X = Standardised(as_blocks(path, columns=names), Y)
+    r = max(2, min(60, len(names) // 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of a direction that centring has left, and that is not certified
+        selector = BSSSelector(r, score_func=X.scores).fit(X)
+    chosen = np.array(names)[selector.selected_]
+    print(f"{path} is read in blocks: {X.shape[0]} rows, {X.shape[1]} columns\n")
+    print(f"BSS with labels: {len(chosen)} columns in {selector.n_draws_} draws")
+    print(textwrap.indent(textwrap.fill(", ".join(chosen), 84), "  "), end="\n\n")
+    for line in str(selector.certificate_).splitlines():
+        print(textwrap.fill(line, 88))
+    print()
+    write(path, [*(name for name in names if name in set(chosen)), target], folder)
+
+
+def write(path: Path, columns: list[str], folder: Path) -> None:
+    """`selected.csv` and `selected.parquet` with some columns of a Parquet file, a batch of rows at a time."""
+    csv, start = folder / "selected.csv", True
+    with pq.ParquetFile(path) as source:
+        schema = pa.schema([source.schema_arrow.field(name) for name in columns])
+        with pq.ParquetWriter(folder / "selected.parquet", schema) as out:
+            for batch in source.iter_batches(2**16, columns=columns):
+                part = pa.Table.from_batches([batch]).select(columns).cast(schema)
+                out.write_table(part)
+                part.to_pandas().to_csv(csv, mode="a", index=False, header=start)
+                start = False

@@ -107,6 +107,28 @@ class Blocks(ABC):
             raise ValueError(f"X has {found.n_features} features, but {n_features} features were expected.")
         return found.in_order()
 
+    def times(self, W: np.ndarray) -> np.ndarray:
+        """The product `X W`, in memory.
+
+        Parameters
+        ----------
+        W : ndarray, shape (n_features, any)
+
+        Returns
+        -------
+        ndarray, shape (n_samples, any)
+
+        Raises
+        ------
+        ValueError
+            The data have another number of features.
+        """
+        axis = max(self.axes)
+        found = self.reduce(axis, _Product(W, axis))
+        if found.n_features != len(W):
+            raise ValueError(f"X has {found.n_features} features, but {len(W)} features were expected.")
+        return found.whole()
+
 # %% ../nbs/E_blocks.ipynb #e09e8764
 class _Columns:
     "A pass: the features with some indices."
@@ -133,6 +155,31 @@ class _Columns:
         if self.axis == 0: return np.concatenate([C for _, C in sorted(self.parts, key=lambda part: part[0][0])])
         order = np.argsort(np.concatenate([inside for inside, _ in self.parts]))
         return np.concatenate([C for _, C in self.parts], axis=1)[:, order]
+
+# %% ../nbs/E_blocks.ipynb #b10c0001
+class _Product:
+    "A pass: `X W`."
+
+    def __init__(self, W: np.ndarray, axis: int) -> None:
+        self.W, self.axis, self.n_features, self.parts = W, axis, 0, dict[int, Any]()
+
+    def add(self, start: int, A: Any) -> None:
+        if self.axis == 0: self.n_features, self.parts[start] = A.shape[0], None
+        else: self.n_features += A.shape[1]
+        rows = self.W if self.axis == 0 else self.W[start:start + A.shape[1]]
+        if len(rows) != (A.shape[0] if self.axis == 0 else A.shape[1]): return  # there are too many or too few
+        if self.axis == 0: self.parts[start] = A.T @ rows
+        else: self.parts[0] = self.parts.get(0, 0.0) + A @ rows
+
+    def merge(self, other: Self) -> Self:
+        if self.axis == 0:
+            self.n_features, self.parts = max(self.n_features, other.n_features), self.parts | other.parts
+        else:
+            self.n_features += other.n_features
+            self.parts[0] = self.parts.get(0, 0.0) + other.parts.get(0, 0.0)
+        return self
+
+    def whole(self) -> np.ndarray: return np.concatenate([self.parts[start] for start in sorted(self.parts)])
 
 # %% ../nbs/E_blocks.ipynb #18776554
 _PIECE = 2**25  # bytes in float64

@@ -17,10 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from .arrays import (_DOCS, _BLAS, Array, ArrayLike, Matrix, Seed, _insert_docs, as_float64, check_matrix,
                               from_numpy, _in_precision_of, is_sparse, namespace, result_dtype, to_numpy)
+from .blocks import Blocks
 from .losses import Loss, SquaredError, get_loss
 from .ridge import _check_labels, _check_targets, _labels_from_decisions
 from .certificates import (_check_integer, _check_bool, _check_X, _check_same_library, _check_positive,
-                                    _clear_fitted, _warn_if_long)
+                                    _clear_fitted, _fit_elsewhere, _warn_if_long)
 from .dual_solvers import (_accelerate_all, _euclidean_norm, _iterate_all, _newton_solution, _Problem,
                                     _seconds_of_projection, _Solution)
 from .spectra import _at_unit_scale, _projection_matrix
@@ -196,6 +197,9 @@ class _DualProjectionModel(BaseEstimator, ABC):
 
     def _decide(self, X: ArrayLike, method: str) -> Array:
         check_is_fitted(self, "coef_")
+        if isinstance(X, Blocks):
+            values = X.times(self.coef_.T.astype(np.float64)) + self.intercept_
+            return values.astype(self.coef_.dtype)
         X = _check_X(self, X, reset=False)
         _check_same_library(self, X, self.coef_, method)
         coef = self.coef_ if self.coef_.dtype == X.dtype else namespace(X).astype(self.coef_, X.dtype)
@@ -263,6 +267,7 @@ class DualProjectionClassifier(ClassifierMixin, _DualProjectionModel):
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        if (done := _fit_elsewhere(X, self, y)) is not None: return done
         previous = self._previous()
         _clear_fitted(self)
         self._check_parameters()
@@ -345,6 +350,7 @@ class DualProjectionRidge(RegressorMixin, _DualProjectionModel):
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        if (done := _fit_elsewhere(X, self, y)) is not None: return done
         previous = self._previous()
         _clear_fitted(self)
         self._check_parameters()

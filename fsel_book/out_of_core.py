@@ -12,7 +12,8 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state
 from tqdm import tqdm
 
-from .arrays import all_finite, is_sparse, to_numpy, _blas_threads_for, _check_range, _largest_entry
+from .arrays import (all_finite, _in_precision_of, is_sparse, to_numpy, _blas_threads_for, _check_range,
+                              _largest_entry)
 from .blocks import Blocks, _as_dense, _joined, _pieces
 from .spectra import RowSpace, _GRAM_LIMIT, _gram_factor, _unit_norm_factors, _warn_of_tiny_directions
 from .certificates import (_NEGLIGIBLE, CertifiedSelector, Promise, Sampling, _check_automatic_draws,
@@ -20,6 +21,7 @@ from .certificates import (_NEGLIGIBLE, CertifiedSelector, Promise, Sampling, _c
                                     _n_requested, _target_rank, certify)
 from .sparsification import BSSSelector, _Barriers, _SingleDraw, _initial_gap, _round_ties, _scored
 from .leverage import LeverageSelector
+from .dual_projection import _DualProjectionModel
 from .dual_set import DSFSelector, RSFSelector, _LowerBarrier, _column_prices, _norm_per_price
 
 # %% ../nbs/27_out_of_core.ipynb #a093106b
@@ -566,6 +568,11 @@ def _check_wide(selector: CertifiedSelector, scores: np.ndarray | None) -> None:
         raise ValueError(f"sketch_size={selector.sketch_size} is not possible for X in blocks: all samples are used.")
 
 # %% ../nbs/27_out_of_core.ipynb #3d7c8618
+def _axis_of(X: Blocks) -> int:
+    "1 where passes are made over blocks of features, 0 where over blocks of samples."
+    n, d = X.shape
+    return X.axes[0] if len(X.axes) == 1 else int(n is None or d is None or d >= n)
+
 def _finish(selector: Any, X: Any, sampling: Sampling, certificate: Any, r: int, passes: int) -> None:
     selector.certificate_, selector.n_draws_, selector.n_passes_ = certificate, r, passes
     selector.n_features_in_ = sampling.n_features
@@ -573,21 +580,25 @@ def _finish(selector: Any, X: Any, sampling: Sampling, certificate: Any, r: int,
     if names is not None: selector.feature_names_in_ = np.asarray(names, dtype=object)
     selector._set_sampling(sampling)
 
+def _first_pass(X: Any, axis: int) -> GramMatrix:
+    gram = X.reduce(axis, GramMatrix())
+    if gram.G is None: raise ValueError("X is empty: it has no blocks, or none with an entry.")
+    _check_range(np.array([gram.largest]))
+    return gram
+
 @_fit_elsewhere.register
-def _fit_blocks(X: Blocks, selector: CertifiedSelector, y: Any, **extra: Any) -> CertifiedSelector:
-    "`selector.fit(X, y)` for data in blocks."
+def _fit_blocks(X: Blocks, selector: Any, y: Any, **extra: Any) -> Any:
+    "`selector.fit(X, y)` for data in blocks; also for the models of dual projection."
+    if isinstance(selector, _DualProjectionModel): return _fit_projection(X, selector, y)
     _clear_fitted(selector)
     _check_bool("rescale", selector.rescale)
     selector._check_parameters()
     if extra: raise ValueError(f"{', '.join(extra)} cannot be used: X is in blocks, and score_func no function.")
     scores = _check_for_blocks(selector)
-    n, d = X.shape
-    axis = X.axes[0] if len(X.axes) == 1 else int(n is None or d is None or d >= n)
+    axis = _axis_of(X)
     if axis == 1: _check_wide(selector, scores)
     passes = _Passes(X, axis)
-    gram = passes.reduce(axis, GramMatrix())
-    if gram.G is None: raise ValueError("X is empty: it has no blocks, or none with an entry.")
-    _check_range(np.array([gram.largest]))
+    gram = _first_pass(passes, axis)
     if axis == 0: return _fit_tall(gram, passes, selector, y)
     n, d = len(gram.G), gram.length
     if n < 2: raise ValueError(f"Found {n} sample(s), while a minimum of 2 is required by {type(selector).__name__}.")
@@ -604,3 +615,36 @@ def _fit_blocks(X: Blocks, selector: CertifiedSelector, y: Any, **extra: Any) ->
     _finish(selector, X, sampling, certificate, r, passes.count)
     if scores is not None: selector.scores_ = scores
     return selector
+
+# %% ../nbs/27_out_of_core.ipynb #ooc1dual
+class _Weights:
+    "A pass: `A'W`, a row for each feature."
+
+    def __init__(self, W: np.ndarray) -> None: self.W, self.parts = W, dict[int, np.ndarray]()
+
+    def add(self, start: int, A: Any) -> None: self.parts[start] = A.T.astype(np.float64) @ self.W
+
+    def merge(self, other: Self) -> Self:
+        self.parts |= other.parts
+        return self
+
+    def whole(self) -> np.ndarray: return np.concatenate([self.parts[start] for start in sorted(self.parts)])
+
+def _fit_projection(X: Blocks, model: Any, y: Any) -> Any:
+    "`model.fit(X, y)` for a model of dual projection and data in blocks of features."
+    model._check_parameters()
+    if _axis_of(X) == 0:
+        raise ValueError(f"{type(model).__name__} is for more features than samples, and X is in blocks of samples.")
+    passes = _Passes(X, 1)
+    gram = _first_pass(passes, 1)
+    T, B = _orthonormal_factor_of(passes, 1, gram)
+    try:
+        model.fit(B * 2.0**gram.exponent, y)
+        W = passes.reduce(1, _Weights(T @ np.atleast_2d(model.coef_).T * 2.0**-gram.exponent)).whole().T
+        model.coef_ = _in_precision_of(np.empty(0, gram.dtype), W if model.coef_.ndim == 2 else W[0])
+    except BaseException:
+        _clear_fitted(model)
+        raise
+    model.n_features_in_, model.n_passes_ = gram.length, passes.count
+    if X.feature_names is not None: model.feature_names_in_ = np.asarray(X.feature_names, dtype=object)
+    return model

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from cases import refused, swept_seeds, two_frames, with_condition
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -15,6 +16,8 @@ from sklearn.pipeline import make_pipeline
 from fsel_book import (
     BSSSelector,
     DSFSelector,
+    DualProjectionClassifier,
+    DualProjectionRidge,
     LeverageSelector,
     RRQRSelector,
     RSFSelector,
@@ -250,6 +253,70 @@ def test_a_gram_matrix_alone_counts_no_directions_that_it_does_not_know():
     sizes = np.linalg.svd(X / np.linalg.norm(X, axis=0), compute_uv=False)
     assert seen_once.certificate_.numerical_rank == np.sum(sizes > 1e-7 * sizes[0]) < 10
     assert seen_again.certificate_.numerical_rank == 10 and seen_again.n_passes_ == 3
+
+
+# ---------------------------------------------------------------- dual projection
+
+MODELS = {
+    "two classes": (DualProjectionClassifier(tol=1e-9, random_state=0), lambda n: np.arange(n) % 2),
+    "three classes": (
+        DualProjectionClassifier(tol=1e-9, random_state=0),
+        lambda n: np.array(list("abc"))[np.arange(n) % 3],
+    ),
+    "squared hinge": (
+        DualProjectionClassifier("squared_hinge", alpha=3.0, tol=1e-9, random_state=0),
+        lambda n: np.arange(n) % 2,
+    ),
+    "no intercept": (DualProjectionRidge(fit_intercept=False, tol=1e-10, random_state=0), lambda n: np.arange(n) / n),
+    "ridge": (DualProjectionRidge(alpha=5.0, tol=1e-10, random_state=0), lambda n: 1e3 + np.arange(n)),
+}
+
+
+@pytest.mark.parametrize("form", ["dense", "float32", "sparse", "far from zero"])
+@pytest.mark.parametrize("name", MODELS)
+def test_dual_projection_from_blocks_has_the_weights_in_memory(name, form):
+    model, target = MODELS[name]
+    X, y = wide_data(6), target(30)
+    X = {
+        "dense": X,
+        "float32": X.astype(np.float32),
+        "sparse": sp.csc_array(np.where(np.abs(X) > 4, X, 0.0)),
+        "far from zero": X + 5.0,
+    }[form]
+    found, expected = clone(model).fit(as_blocks(X), y), clone(model).fit(X, y)
+    near = 1e-4 if form == "float32" else 1e-7
+    assert_allclose(found.coef_, expected.coef_, atol=near * np.abs(expected.coef_).max())
+    assert found.coef_.dtype == expected.coef_.dtype and found.coef_.shape == expected.coef_.shape
+    assert_allclose(found.intercept_, expected.intercept_, rtol=1e-3, atol=1e-5)
+    assert found.n_features_in_ == 3000 and found.n_passes_ in (2, 3, 4)
+    if hasattr(model, "loss"):
+        assert_array_equal(found.predict(as_blocks(X)), expected.predict(X))
+    else:
+        assert_allclose(found.predict(as_blocks(X)), expected.predict(X), rtol=1e-4, atol=1e-5)
+    with refused("X has 2999 features, but 3000"):
+        found.predict(as_blocks(np.ones((3, 2999))))
+
+
+def test_predictions_from_blocks_of_samples():
+    X = wide_data(6)
+    model = DualProjectionRidge(random_state=0).fit(X, np.arange(30.0))
+    assert_allclose(model.predict(cut(X, [7, 0, 23], axis=0)), model.predict(X))
+    with refused("X has 2999 features"):
+        model.predict(cut(X[:, 1:], [30], axis=0))
+
+
+def test_dual_projection_that_fails_leaves_nothing():
+    def fails(block):
+        raise OSError("the disk is gone")
+
+    model = DualProjectionRidge(random_state=0).fit(wide_data(), np.arange(30.0))
+    with refused("the disk is gone", error=OSError):
+        model.fit(Changing(wide_data(), fails, 8), np.arange(30.0))
+    assert not [name for name in vars(model) if name.endswith("_")]
+    with refused("blocks of samples"):
+        model.fit(cut(wide_data(), [30], axis=0), np.arange(30.0))
+    with refused("inconsistent", "30", "29"):
+        model.fit(as_blocks(wide_data()), np.arange(29.0))
 
 
 # ---------------------------------------------------------------- in use

@@ -538,7 +538,7 @@ def _labels_from_decisions(decided: Array, classes: Array) -> Array:
 # %% ../nbs/11_ridge.ipynb #ca6f677d
 def _gamma_value(gamma: float | Literal["scale", "auto"], X: Matrix | None, kernel: str,
              weights: ArrayLike | None = None) -> float:
-    """The number behind `gamma`, for the host data `X` and the kernel of this name; samples may have weights.
+    """The number behind `gamma`, for the data `X` and the kernel of this name; samples may have weights.
 
     "auto" is `1 / n_features`, and "scale" that over the variance of the entries of `X`, or over their mean for "chi2".
     """
@@ -549,11 +549,14 @@ def _gamma_value(gamma: float | Literal["scale", "auto"], X: Matrix | None, kern
     if gamma not in ("scale", "auto"):
         raise ValueError(f'gamma={gamma!r} is not possible: give a number above 0, "scale" or "auto".')
     if X is None: raise ValueError(f"gamma={gamma!r} needs the data: give X, or a number.")
-    def average(A: Matrix) -> Any: return np.average(np.asarray(A.mean(axis=1)).ravel(), weights=weights)
+    def average(A: Matrix) -> float:
+        rows = A.mean(axis=1) if is_sparse(A) else to_numpy(namespace(A).mean(A, axis=1))
+        return float(np.average(np.asarray(rows).ravel(), weights=weights))
     mean = average(X)
     if kernel == "chi2": unit = mean
     else: unit = average(X.multiply(X)) - mean**2 if is_sparse(X) else average((X - mean)**2)
-    if gamma == "auto" or X.max() == X.min(): unit = 1.0
+    low, high = (X.min(), X.max()) if is_sparse(X) else (float(namespace(X).min(X)), float(namespace(X).max(X)))
+    if gamma == "auto" or low == high: unit = 1.0
     if not 1e-307 < X.shape[1] * unit < 1e307:
         raise ValueError(f'gamma="scale" is not possible: the spread of X, {unit:.1e}, is out of range. '
                          "Bring X to unit size first.")

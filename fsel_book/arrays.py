@@ -95,7 +95,7 @@ def from_numpy(a: np.ndarray, like: Matrix) -> Array:
     Parameters
     ----------
     a : ndarray
-    like : array of any array-API library, or SciPy sparse
+    like : array of any array-API library, SciPy sparse, frame or list
         Names the destination; its values are not looked at.
 
     Returns
@@ -108,7 +108,7 @@ def from_numpy(a: np.ndarray, like: Matrix) -> Array:
     >>> from_numpy(np.arange(3), like=sp.csr_array((2, 2)))
     array([0, 1, 2])
     """
-    if is_sparse(like) or array_api_compat.is_numpy_array(like): return a
+    if namespace(like) is namespace(): return a
     return namespace(like).asarray(np.ascontiguousarray(a), device=array_api_compat.device(like))
 
 # %% ../nbs/01_arrays.ipynb #f643f7d0

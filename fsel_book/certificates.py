@@ -17,8 +17,9 @@ from typing import Any, Literal, Self, TypeAlias
 import array_api_compat
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.feature_selection import SelectorMixin
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import Tags, check_array, check_consistent_length
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted, validate_data
 
@@ -524,12 +525,39 @@ def _check_same_library(estimator: BaseEstimator, X: Matrix, fitted: Array, meth
                          f"passed to fit(): {namespace(X).__name__} is not {namespace(fitted).__name__}. Convert X, or "
                          "fit on arrays of its library.")
 
+class _ScoreOnHost:
+    "The `score` of classifiers and regressors: scikit-learn's metrics, of labels and predictions that are on the host."
+
+    @_insert_docs
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None) -> float:
+        """The share of labels predicted right, or the coefficient of determination of numbers.
+
+        Parameters
+        ----------
+        %(X)s
+        y : array, shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : array, shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+        """
+        metric = accuracy_score if is_classifier(self) else r2_score
+        weights = None if sample_weight is None else to_numpy(sample_weight)
+        return metric(to_numpy(y), to_numpy(self.predict(X)), sample_weight=weights)  # type: ignore[attr-defined]
+
 # %% ../nbs/04_certificates.ipynb #e0d2a5a8
 def _clear_fitted(estimator: BaseEstimator) -> None:
     "Delete all that an earlier `fit` has left, so that a `fit` that fails leaves nothing behind."
     for name in [name for name in vars(estimator) if name.endswith("_")]: delattr(estimator, name)
 
 # %% ../nbs/04_certificates.ipynb #a3d5b96a
+def _check_reduced(X: ArrayLike, n_selected: int) -> Matrix:
+    "`X`, validated, if it has as many columns as features were selected."
+    X = check_matrix(X, smallest=0.0)
+    if X.shape[1] == n_selected: return X
+    raise ValueError(f"X has {X.shape[1]} features, but {n_selected} features were selected.")
+
 def _insert_columns(C: Matrix, support: np.ndarray) -> Matrix:
     "A matrix with the columns of `C` where the host mask `support` is true, and zeros elsewhere."
     if is_sparse(C): return (C @ sp.eye_array(len(support), format="csr", dtype=C.dtype)[support]).asformat(C.format)
@@ -593,9 +621,7 @@ class _SamplingTransformer(SelectorMixin, BaseEstimator):
             `X` has not as many columns as features were selected.
         """
         check_is_fitted(self, "support_")
-        X = check_matrix(X, smallest=0.0)
-        if X.shape[1] != self.sampling_.n_selected:
-            raise ValueError(f"X has {X.shape[1]} features, but {self.sampling_.n_selected} features were selected.")
+        X = _check_reduced(X, self.sampling_.n_selected)
         if self.rescale: X = _scale_columns(X, 1 / self._factors())
         return _insert_columns(X, self.get_support())
 

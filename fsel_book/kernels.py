@@ -37,8 +37,8 @@ def _in_place(X: Matrix) -> Matrix:
 
 def _into(operation: str, *arrays: Any, out: Array = None) -> Array:
     "An operation of the library of the first of `arrays`; by NumPy, and by no other library, into `out`."
-    xp = namespace(arrays[0])
-    return getattr(xp, operation)(*arrays, **({"out": out} if xp is namespace() else {}))
+    if isinstance(arrays[0], np.ndarray): return getattr(np, operation)(*arrays, out=out)
+    return getattr(namespace(arrays[0]), operation)(*arrays)
 
 def _check_host_matrix(X: Matrix, name: str = "X") -> Matrix:
     "`X`, checked, on the host, in float64."
@@ -56,6 +56,10 @@ def _take_rows(A: Matrix, rows: Sequence[int] | np.ndarray) -> Matrix:
     "The rows of `A` with the given host indices, where `A` is."
     return A[rows] if is_sparse(A) else namespace(A).take(A, from_numpy(np.asarray(rows), A), axis=0)
 
+def _take_entries(x: Array, some: slice | np.ndarray) -> Array:
+    "Some entries of the vector `x`, where it is: a slice, or host indices."
+    return x[some] if isinstance(some, slice) else _take_rows(x, some)
+
 def _zeros(shape: tuple[int, ...], X: Matrix) -> Array:
     "Zeros of float64 in the library and on the device of `X`."
     xp = namespace(X)
@@ -68,7 +72,7 @@ def _row_slices(n_rows: int, n_columns: int, entries: int = 2**16) -> list[slice
 
 def _cache_blocks(S: Array) -> list[slice]:
     "These slices for a matrix on the host; for one on a device all rows at once."
-    return _row_slices(*S.shape) if namespace(S) is namespace() else [slice(0, S.shape[0])]
+    return _row_slices(*S.shape) if isinstance(S, np.ndarray) else [slice(0, S.shape[0])]
 
 # %% ../nbs/15_kernels.ipynb #a3fe16e5
 class _SumKernel(ABC):
@@ -346,7 +350,7 @@ class ChiSquaredKernel(_DistanceKernel):
 
     def part(self, x: Array, z: Array, out: Array = None) -> Array:
         D = _into("subtract", x[:, None], z[None, :], out=out)
-        share = x[:, None] + namespace(z).clip(z, min=_SMALLEST)[None, :]
+        share = x[:, None] + _into("maximum", z, _SMALLEST)[None, :]
         share = _into("divide", D, share, out=share)
         return _into("multiply", D, share, out=D)
 
@@ -507,8 +511,9 @@ def _sums_without(kernel: _SumKernel, S: np.ndarray, A: np.ndarray) -> np.ndarra
     """
     after = namespace(S).empty_like(S)
     for rows in _cache_blocks(S):
-        part = S[rows, :] - kernel.sums(A[rows, :], A)
-        after[rows, :] = _into("maximum", part, 0.0, out=part) if isinstance(kernel, _DistanceKernel) else part
+        done = _into("subtract", S[rows, :], kernel.sums(A[rows, :], A), out=(part := after[rows, :]))
+        if isinstance(kernel, _DistanceKernel): done = _into("maximum", done, 0.0, out=done)
+        if done is not part: after[rows, :] = done
     return after
 
 def _lossy_removals(kernel: _SumKernel, S: Array, columns: Array) -> np.ndarray:

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from .arrays import (_RANGE, Array, ArrayLike, Matrix, _insert_docs, as_float64, _canonical, check_matrix,
                               _check_range, from_numpy, _in_precision_of, is_sparse, namespace, result_dtype,
                               to_numpy)
-from .certificates import (Certificate, _check_X, _check_instance, _check_same_library, _clear_fitted,
+from .certificates import (Certificate, _ScoreOnHost, _check_X, _check_instance, _check_same_library, _clear_fitted,
                                     method_color)
 from .spectra import _gram, _tall_blocks, row_space
 
@@ -564,7 +564,7 @@ def _gamma_value(gamma: float | Literal["scale", "auto"], X: Matrix | None, kern
 
 # %% ../nbs/11_ridge.ipynb #6522cbd0
 @_insert_docs
-class RLSClassifier(ClassifierMixin, BaseEstimator):
+class RLSClassifier(_ScoreOnHost, ClassifierMixin, BaseEstimator):
     """Regularised least squares classification, by features or by kernels, for one or many values of `alpha`.
 
     Minimises `|K a - y|^2 + alpha a'K a` for labels -1 and 1; several classes one against the rest. Without an

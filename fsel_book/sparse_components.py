@@ -18,7 +18,7 @@ from .arrays import (Array, ArrayLike, Matrix, _insert_docs, _check_range, from_
                               result_dtype, take_columns, to_numpy)
 from .dual_set import (_EPS, DSFSelector, SpanCertificate, SpanPromise, certify_span, _check_target_matrix,
                                 _orthonormal_basis, _rounding_level)
-from .certificates import (Sampling, _check_integer, _check_bool, _check_X, _check_instance,
+from .certificates import (Sampling, _ScoreOnHost, _check_integer, _check_bool, _check_X, _check_instance,
                                     _check_same_library, _clear_fitted, _says_nothing, _space_to_certify)
 from .spectra import _at_unit_scale
 
@@ -279,8 +279,8 @@ def _configured_clone(selector: Any, **wanted: Any) -> Any:
 
 # %% ../nbs/08_sparse_components.ipynb #5f41ed21
 @_insert_docs
-class SparsePCRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin, RegressorMixin,
-                        BaseEstimator):
+class SparsePCRegressor(_ScoreOnHost, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
+                        RegressorMixin, BaseEstimator):
     """Principal component regression with components made of a few features, and a certificate of what that costs.
 
     For one or many targets, dense and sparse data and arrays of any library; a selector that knows NumPy only is fitted

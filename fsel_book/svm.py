@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from .arrays import (Array, ArrayLike, Matrix, _insert_docs, as_float64, check_matrix, from_numpy, is_sparse,
                               namespace, result_dtype, to_numpy)
 from .sparsification import BSSSelector, _round_ties
-from .certificates import (CertifiedSelector, Sampling, _SamplingTransformer, certify, _check_integer,
+from .certificates import (CertifiedSelector, Sampling, _SamplingTransformer, _ScoreOnHost, certify, _check_integer,
                                     _check_X, _check_instance, _check_same_library, _check_positive, _clear_fitted,
                                     _warn_if_long)
 from .linear_programs import _expected_seconds, _l1_program
@@ -650,7 +650,7 @@ class SupportVectorSelector(_SamplingTransformer):
             raise ValueError(f"svm={self.svm!r} is not possible: give a classifier with support_ or decision_function, "
                              "as SVC() or LinearSVC().")
         values = to_numpy(machine.decision_function(X)).reshape(len(y), -1)
-        own = (y[:, None] == machine.classes_[None, -values.shape[1]:]) * 2 - 1
+        own = (y[:, None] == to_numpy(machine.classes_)[None, -values.shape[1]:]) * 2 - 1
         return np.flatnonzero(np.any(own * values <= 1 + 1e-6, axis=1))
 
     def __sklearn_tags__(self) -> Tags:
@@ -660,7 +660,7 @@ class SupportVectorSelector(_SamplingTransformer):
         return tags
 
 # %% ../nbs/12_svm.ipynb #88363612
-class _SparseMachine(ClassifierMixin, BaseEstimator, ABC):
+class _SparseMachine(_ScoreOnHost, ClassifierMixin, BaseEstimator, ABC):
     """A linear classifier from a sequence of linear programs; a subclass has `_solve(X, signs)`.
 
     That returns `w`, `b`, the largest relative duality gap of the programs, and the objective after each of them. It

@@ -617,7 +617,7 @@ def _class_indicator(y: ArrayLike, n: int) -> np.ndarray:
     return np.eye(len(classes))[codes]
 
 # %% ../nbs/09_baselines.ipynb #6ca91d07
-def information_gain(X: ArrayLike, y: ArrayLike) -> np.ndarray:
+def information_gain(X: ArrayLike, y: ArrayLike) -> Array:
     """Information, in nats, that the presence of each feature gives about the class: a score function for scikit-learn.
 
     A feature is present in a sample where its value is not zero. Use it as `SelectKBest(information_gain, k=100)`.
@@ -631,8 +631,9 @@ def information_gain(X: ArrayLike, y: ArrayLike) -> np.ndarray:
 
     Returns
     -------
-    ndarray, shape (n_features,)
-        Not negative; exactly 0 for a feature that is present in all samples or in none. On the host.
+    array, shape (n_features,)
+        Not negative; exactly 0 for a feature that is present in all samples or in none. Float64, in the library and on
+        the device of `X`.
 
     Raises
     ------
@@ -658,7 +659,7 @@ def information_gain(X: ArrayLike, y: ArrayLike) -> np.ndarray:
     for observed in (present, size - present):
         expected = observed.sum(axis=1, keepdims=True) * size / X.shape[0]
         gain += np.maximum(kl_div(observed, expected), 0.0).sum(axis=1)
-    return gain / X.shape[0]
+    return from_numpy(gain / X.shape[0], X)
 
 # %% ../nbs/09_baselines.ipynb #55dd06d7
 def certify_selector(selector: Any, X: ArrayLike, *, rank: int | Literal["full"] | None = None,

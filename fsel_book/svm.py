@@ -155,7 +155,7 @@ class EnclosingBall:
     center : array, shape (n_features,)
         In the library of the data.
     radius : float
-    weights : ndarray, shape (n_samples,)
+    weights : array, shape (n_samples,)
         The center is this mixture of the samples; those on the surface have weight.
     gap : float
         How far the squared radius can be below that of the smallest ball, relative to it.
@@ -168,7 +168,7 @@ class EnclosingBall:
     """
     center: Array
     radius: float
-    weights: np.ndarray
+    weights: Array
     gap: float
 
 def _scaled_and_centred(X: Matrix) -> tuple[Matrix, float, Array]:
@@ -225,7 +225,7 @@ def enclosing_ball(X: ArrayLike, tol: float = 1e-7) -> EnclosingBall:
     center = X.T @ there + shift
     gap = _relative_gap(program) if radius2 > 1e-14 * max(program.squares.max(), 1e-300) else 0.0
     if gap > tol: warnings.warn(f"The squared radius is known to {gap:.0e} only.", ConvergenceWarning, stacklevel=2)
-    return EnclosingBall(center / scale, float(np.sqrt(radius2)) / scale, program.a, float(gap))
+    return EnclosingBall(center / scale, float(np.sqrt(radius2)) / scale, there, float(gap))
 
 # %% ../nbs/12_svm.ipynb #3642f776
 @dataclass(frozen=True, eq=False)
@@ -242,8 +242,8 @@ class Margin:
     coef : array, shape (n_features,) or None
         `w`, in the library of the data.
     intercept : float or None
-    support : ndarray of int
-        The samples that determine the plane.
+    support : array of int
+        The samples that determine the plane, in the library of the data.
     slack : float
         The sum of the violations `max(0, 1 - y (x'w + b))`.
     gap : float
@@ -259,7 +259,7 @@ class Margin:
     separable: bool | None
     coef: Array
     intercept: float | None
-    support: np.ndarray
+    support: Array
     slack: float
     gap: float
 
@@ -422,6 +422,7 @@ def svm_margin(X: ArrayLike, y: ArrayLike, C: float | None = None, tol: float = 
     X, scale, shift = _scaled_and_centred(given)
     away = float(np.linalg.norm(to_numpy(shift))) if C is None else 0.0
     found = _hard_margin(X, signs, tol, away) if C is None else _soft_margin(X, signs, np.float64(C) / scale**2)
+    found = replace(found, support=from_numpy(found.support, given))
     if found.intercept is None: return found
     intercept = found.intercept - float(np.sum(to_numpy(found.coef * shift)))
     return replace(found, margin=found.margin / scale, coef=found.coef * scale, intercept=intercept)

@@ -209,6 +209,22 @@ def take_columns(X: Matrix, indices: Sequence[int] | np.ndarray) -> Matrix:
     if is_sparse(X): return X[:, indices]
     return namespace(X).take(X, from_numpy(np.asarray(indices), X), axis=1)
 
+def _take_rows(A: Matrix, indices: Sequence[int] | np.ndarray) -> Matrix:
+    """The rows of `A`, or the entries of a vector, with the given host indices, where `A` is.
+
+    Parameters
+    ----------
+    A : array or CSR/CSC matrix
+    indices : ndarray or list of int
+
+    Examples
+    --------
+    >>> _take_rows(np.array([5, 6, 7]), [2, 0])
+    array([7, 5])
+    """
+    if is_sparse(A): return A[indices]
+    return namespace(A).take(A, from_numpy(np.asarray(indices), A), axis=0)
+
 # %% ../nbs/01_arrays.ipynb #34ecd691
 _BLAS = ThreadpoolController()
 

@@ -356,11 +356,12 @@ def certify(V: Array | RowSpace, sampling: Sampling, promise: Promise | None = N
     M_unscaled: Any = 0.0
     with _blas_threads_for(space.shape[1]):
         for a in range(0, len(indices), 4096):
-            rows = to_numpy(space.rows(indices[a:a + 4096]))
-            rows = np.where(np.sum(rows**2, axis=1, keepdims=True) > _NEGLIGIBLE, rows, 0.0)
-            scaled = np.sqrt(weights[a:a + 4096, None]) * rows
+            rows = space.rows(indices[a:a + 4096])
+            xp = namespace(rows)
+            rows = xp.where(xp.sum(rows**2, axis=1, keepdims=True) > _NEGLIGIBLE, rows, 0.0)
+            scaled = from_numpy(np.sqrt(weights[a:a + 4096, None]), rows) * rows
             M, M_unscaled = M + scaled.T @ scaled, M_unscaled + rows.T @ rows
-        spectrum, spectrum_unscaled = (np.maximum(np.linalg.eigvalsh(A), 0.0) for A in (M, M_unscaled))
+        spectrum, spectrum_unscaled = (np.maximum(np.linalg.eigvalsh(to_numpy(A)), 0.0) for A in (M, M_unscaled))
     return Certificate(spectrum, spectrum_unscaled, space.shape[0], sampling.n_draws, sampling.n_selected, promise,
                        space.numerical_rank, space.energy, method, _basis_accuracy(space))
 

@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from .arrays import Array, ArrayLike, Matrix, check_matrix, from_numpy, namespace, take_columns, to_numpy
+from .arrays import (Array, ArrayLike, Matrix, _take_rows, check_matrix, from_numpy, namespace, take_columns,
+                              to_numpy)
 from .kernel_machines import (EmpiricalRisk, _bordered_inverse, _nearest_feasible, _cold_fit, _spd_inverse,
                                        _reference_fit, _rounding_error, _warm_started_fit, _principal_block)
 from .kernels import (CallableKernel, LinearKernel, PolynomialKernel, RBFKernel, RunningSums, _SumKernel,
                                _cache_blocks, _check_semidefinite, _check_host_matrix, _dense_rows, _in_place, _into,
-                               _lossy_removals, _take_entries, _take_rows, _zero_feature)
+                               _lossy_removals, _take_entries, _zero_feature)
 from .losses import Floats
 
 # %% ../nbs/17_elimination.ipynb #b40fd061

@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import (Array, ArrayLike, Matrix, _canonical, _check_range, _largest_entry, all_finite,
+from .arrays import (Array, ArrayLike, Matrix, _canonical, _check_range, _largest_entry, _take_rows, all_finite,
                               as_float64, check_matrix, from_numpy, is_sparse, namespace, take_columns, to_numpy)
 from .ridge import _gamma_value
 from .certificates import _check_integer, _check_bool, _check_instance, _check_positive, _clear_fitted
@@ -51,10 +51,6 @@ def _dense_column(X: Matrix, j: int) -> Array:
 def _dense_rows(A: Matrix) -> Array:
     "`A` dense, with its rows in one piece."
     return A.toarray(order="C") if is_sparse(A) else np.ascontiguousarray(A) if isinstance(A, np.ndarray) else A
-
-def _take_rows(A: Matrix, rows: Sequence[int] | np.ndarray) -> Matrix:
-    "The rows of `A` with the given host indices, where `A` is."
-    return A[rows] if is_sparse(A) else namespace(A).take(A, from_numpy(np.asarray(rows), A), axis=0)
 
 def _take_entries(x: Array, some: slice | np.ndarray) -> Array:
     "Some entries of the vector `x`, where it is: a slice, or host indices."

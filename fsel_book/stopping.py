@@ -13,9 +13,8 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import (_insert_docs, Array, ArrayLike, Matrix, check_matrix, from_numpy, is_sparse, take_columns,
-                              to_numpy)
-from .kernels import _take_rows
+from .arrays import (_insert_docs, Array, ArrayLike, Matrix, _take_rows, check_matrix, from_numpy, is_sparse,
+                              take_columns, to_numpy)
 from .risk_rfe import ChangePoint, GuyonRFE, RiskRFE, change_point
 from .certificates import _check_integer, _check_instance, method_color
 

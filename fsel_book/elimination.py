@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from .arrays import (Array, ArrayLike, Matrix, _take_rows, check_matrix, from_numpy, namespace, take_columns,
-                              to_numpy)
+from .arrays import (Array, ArrayLike, Matrix, _insert_docs, _take_rows, check_matrix, from_numpy, namespace,
+                              take_columns, to_numpy)
 from .kernel_machines import (EmpiricalRisk, _bordered_inverse, _nearest_feasible, _cold_fit, _spd_inverse,
                                        _reference_fit, _rounding_error, _warm_started_fit, _principal_block)
 from .kernels import (CallableKernel, LinearKernel, PolynomialKernel, RBFKernel, RunningSums, _SumKernel,
@@ -45,12 +45,15 @@ def _number_to_remove(step: int | float | str, wished: int, d: int, left: int, l
     k = wished if isinstance(step, str) else int(step) if step >= 1 else max(1, int(step * d))
     return int(min(k, left - least))
 
+@_insert_docs
 def risk_rfe_reference(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any, n_features_to_select: int = 1,
                        step: int | float | str = 1, max_increment: Callable[[int], float] | None = None,
                        intercept: bool = True) -> tuple[list[int], np.ndarray]:
     """Risk-RFE as printed, every candidate refitted at every step.
 
     Algorithm 1 of the paper, or 2 where `max_increment`, its `delta`, depends on its argument.
+
+    %(on_host)s
 
     Parameters
     ----------
@@ -819,14 +822,17 @@ def _weighted_centred(X: np.ndarray, y: Floats, weights: Floats, intercept: bool
     if intercept: X, y = X - np.average(X, axis=0, weights=weights), y - np.average(y, weights=weights)
     return X * np.sqrt(weights)[:, None], y * np.sqrt(weights)
 
+@_insert_docs
 def squared_linear_path(X: np.ndarray, risk: EmpiricalRisk, n_features_to_select: int = 1, step: int | float | str = 1,
                         max_increment: Callable[[int], float] | None = None, intercept: bool = True,
                         block: int = 64) -> Elimination:
     """Risk-RFE with the squared error and the linear kernel, in closed form.
 
+    %(on_host)s
+
     Parameters
     ----------
-    X : ndarray, shape (n_samples, n_features)
+    X : array, shape (n_samples, n_features)
     risk : EmpiricalRisk
         With the squared error.
     n_features_to_select, step, max_increment, intercept
@@ -848,7 +854,7 @@ def squared_linear_path(X: np.ndarray, risk: EmpiricalRisk, n_features_to_select
     False
     """
     d, C, left, least = X.shape[1], risk.C.max(), np.arange(X.shape[1]), n_features_to_select
-    X, y = _weighted_centred(X, risk.y, risk.C / C, intercept)
+    X, y = _weighted_centred(to_numpy(X), risk.y, risk.C / C, intercept)
     H, w = _ridge_inverse_and_weights(X, y, 1 / (2 * C))
     done, fresh = Elimination([], [C * ((y - X @ w)**2).sum() + w @ w / 2], [len(left)], 1), len(left)
     while len(left) > least:

@@ -97,8 +97,11 @@ def _fixed_design(K: Matrix, z: ArrayLike, sigma: float, alpha: ArrayLike
     return mu, U.T @ z, _check_alpha(alpha)[..., None]
 
 # %% ../nbs/11_ridge.ipynb #4b0a580b
+@_insert_docs
 def ridge_risk(K: Matrix, z: ArrayLike, sigma: float, alpha: ArrayLike) -> RidgeRisk:
     """Risk of ridge regression in the fixed design, bias and variance apart, from one eigendecomposition.
+
+    %(on_host)s
 
     Parameters
     ----------
@@ -198,8 +201,11 @@ def _kernel_factor(K: Matrix, name: str) -> np.ndarray:
     kept = mu > len(mu) * precision * mu[-1]
     return lengths[:, None] * U[:, kept] * np.sqrt(mu[kept])
 
+@_insert_docs
 def kernel_sandwich(K: Matrix, K_after: Matrix) -> tuple[float, float]:
     """The best `a` and `b` with `a K <= K_after <= b K` in the order of semidefinite matrices.
+
+    %(on_host)s
 
     Parameters
     ----------
@@ -307,11 +313,14 @@ def _kept_interval(certificate: Certificate, rescale: bool) -> tuple[float, floa
     low, high = certificate.interval if rescale else certificate.eigenvalues_unscaled[[0, -1]]
     return (low if low > 1e-14 * high else 0.0), high
 
+@_insert_docs
 def risk_bound(certificate: Certificate, K: Matrix, z: ArrayLike, sigma: float, alpha: ArrayLike,
                rescale: bool = False) -> RidgeRisk:
     """The largest risk that ridge regression can have after a selection with this certificate.
 
     Also a method: `certificate.risk_bound(K, z, sigma, alpha)`.
+
+    %(on_host)s
 
     Parameters
     ----------
@@ -567,8 +576,8 @@ class RLSClassifier(_ScoreOnHost, ClassifierMixin, BaseEstimator):
     """Regularised least squares classification, by features or by kernels, for one or many values of `alpha`.
 
     Minimises `|K a - y|^2 + alpha a'K a` for labels -1 and 1; several classes one against the rest. Without an
-    intercept, as in the papers. For dense and sparse data and arrays of any library; the matrices of kernels other than
-    the linear one are made and decomposed on the host.
+    intercept, as in the papers. For dense and sparse data and arrays of any library. With kernels other than the linear
+    one all is computed on the host, by scikit-learn, and copied back.
 
     Parameters
     ----------

@@ -400,6 +400,10 @@ class RiskRFE(_KernelElimination):
     exact: the same features go as if every candidate were refitted at every step. Of equal features the one with the
     lower index goes first. Where several features go at once, `step_tol` says how exact the choice is.
 
+    %(solved_on_host)s
+    That is one kernel matrix for each fit; kernel matrices and the products of all candidates are made where `X` is.
+    With the squared error and the linear kernel it is all of `X`.
+
     Parameters
     ----------
     %(elimination_parameters)s
@@ -501,6 +505,9 @@ class GuyonRFE(_KernelElimination):
 
     At each step the feature goes whose removal lowers `|f|^2` least while the dual variables stay as they are. Then the
     machine is fitted again.
+
+    %(solved_on_host)s
+    That is one kernel matrix for each fit; kernel matrices and the products of all candidates are made where `X` is.
 
     Parameters
     ----------

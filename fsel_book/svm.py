@@ -562,8 +562,10 @@ def margin_report(X: ArrayLike, y: ArrayLike, sampling: Sampling, rescale: bool 
 class SupportVectorSelector(_SamplingTransformer):
     """Feature selection on the support vectors only: a linear machine finds them, and a selector sees nothing else.
 
-    Supervised. For dense and sparse data and arrays of any library; a machine that knows NumPy only is fitted on the
-    host.
+    Supervised. For dense and sparse data and arrays of any library.
+
+    %(solved_on_host)s
+    That is the Gram matrix, or all of `X` for a machine that knows NumPy only.
 
     Parameters
     ----------
@@ -751,9 +753,12 @@ class LPSVMClassifier(_SparseMachine):
     """The linear support vector machine with absolute weights in place of their squares: a linear program.
 
     Minimises `|w|_1 + C sum_i max(0, 1 - y_i (x_i'w + b))`. Most weights are zero; `SelectFromModel` keeps the others.
-    For dense and sparse data and arrays of any library; the program is solved on the host, along its central path, and
-    by HiGHS where few entries of `X` are not zero. Where several machines are optimal it is a vertex: not a mixture
-    of two others.
+    For dense and sparse data and arrays of any library; the program is solved along its central path, and by HiGHS
+    where few entries of `X` are not zero. Where several machines are optimal it is a vertex: not a mixture of two
+    others.
+
+    %(solved_on_host)s
+    That is all of `X`.
 
     Parameters
     ----------
@@ -807,7 +812,10 @@ class SCADSVMClassifier(_SparseMachine):
 
     Minimises `sum_j scad(w_j) + (1/n) sum_i max(0, 1 - y_i (x_i'w + b))` by local linear approximation: a sequence of
     linear programs, each with the slopes of the penalty at the last weights; the objective never rises. For dense and
-    sparse data and arrays of any library; the programs are solved on the host, as those of `LPSVMClassifier`.
+    sparse data and arrays of any library; the programs are solved as those of `LPSVMClassifier`.
+
+    %(solved_on_host)s
+    That is all of `X`.
 
     Parameters
     ----------

@@ -236,16 +236,16 @@ class _ReducedKernels:
         return to_numpy(self.matrix_there(c, out))
 
 # %% ../nbs/17_elimination.ipynb #35b1e132
-def _expanded_products(reduced: _ReducedKernels, V: Floats) -> Floats:
+def _expanded_products(reduced: _ReducedKernels, V: Array) -> Floats:
     "`_reduced_products` for the Gaussian kernel: expanded, but for the rows in which a feature is far off."
     xp, X = namespace(reduced.columns), _centre_windows(float(2 * reduced.kernel.gamma)**0.5 * reduced.columns)
-    far, there = xp.abs(X) > _WIDEST * (1 + 1e-12), from_numpy(V, X)
+    far = xp.abs(X) > _WIDEST * (1 + 1e-12)
     wide = to_numpy(xp.any(far, axis=0))
-    if not wide.any(): return to_numpy(_gaussian_products(reduced.there, X, there))
+    if not wide.any(): return to_numpy(_gaussian_products(reduced.there, X, V))
     near = xp.astype(~far, xp.float64)
-    total = np.array(to_numpy(_gaussian_products(reduced.there, X * near, there * near)))
+    total = np.array(to_numpy(_gaussian_products(reduced.there, X * near, V * near)))
     for c in np.flatnonzero(wide).tolist():
-        rows, v = np.flatnonzero(to_numpy(far[:, c])), there[:, c]
+        rows, v = np.flatnonzero(to_numpy(far[:, c])), V[:, c]
         block = reduced.block(c, rows)
         total[:, c] += to_numpy(_take_rows(v, rows) @ block)
         total[rows, c] = to_numpy(block @ v)
@@ -263,7 +263,7 @@ def _reduced_products(reduced: _ReducedKernels, V: Floats, expand: bool = True) 
     if not reduced.lossy.any() and not getattr(kernel, "normalised", False):
         if isinstance(kernel, PolynomialKernel):
             return to_numpy(_polynomial_products(kernel, reduced.sums(slice(None)), X, there))
-        if isinstance(kernel, RBFKernel) and expand: return _expanded_products(reduced, V)
+        if isinstance(kernel, RBFKernel) and expand: return _expanded_products(reduced, there)
     out = namespace(reduced.there).empty_like(reduced.there)
     return to_numpy(namespace(X).stack([reduced.matrix_there(c, out) @ there[:, c] for c in range(V.shape[1])], axis=1))
 

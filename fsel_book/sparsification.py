@@ -521,16 +521,16 @@ class _LargestSlackRule(_ColumnSearch):
         self.bound += mu * self.norms
         quotient = np.sum(self.bound[self.leaders]) / np.sum(self.norms[self.leaders])
         self.sigma *= 1.002 if self.direction @ self.C @ self.direction > quotient else 1 / 1.002
-        self.C = C
+        self.C, self.C_there = C, from_numpy(C, self.space.X)
 
     def evaluate(self, indices: np.ndarray) -> None:
         "Replace bounds by values, in float64."
-        C = from_numpy(self.C, self.space.X)
-        for block in _index_chunks(indices): self.bound[block] = _quadratic_forms(self.space.rows(block), C)
+        for block in _index_chunks(indices):
+            self.bound[block] = _quadratic_forms(self.space.rows(block), self.C_there)
 
     def evaluate_roughly(self, indices: np.ndarray) -> float:
         "Replace bounds by float32 values plus what rounding may have taken; return what the largest surely reaches."
-        C = from_numpy(self.C.astype(np.float32), self.space.X)
+        C = _as_float32(self.C_there)
         error = (2 * len(self.C) + 6) * 2.0**-24 * np.linalg.norm(self.C)
         for block in _index_chunks(indices, 1024):
             forms = _quadratic_forms(_take_rows(self.screen, block), C)

@@ -321,7 +321,8 @@ class RowSpace:
         """The leverage scores in float64, block by block."""
         if self.V is not None: scores = [_squared_row_norms(self.V)]
         else:
-            upper = not is_sparse(self.X) and np.array_equal(to_numpy(self.T), np.triu(to_numpy(self.T)))
+            T = to_numpy(self.T)
+            upper = not is_sparse(self.X) and np.array_equal(T, np.triu(T))
             blocks = (as_float64(block.T) for _, _, block in by_columns(self.X, 2**22))
             scores = [_squared_row_norms(block, self.T, upper) for block in blocks]
         return namespace(self.X).concat(scores)

@@ -17,6 +17,8 @@ import numpy as np
 import scipy.linalg  # noqa: F401  SciPy's BLAS is a second one; to be held to one thread it must be loaded
 import scipy.sparse as sp
 import array_api_compat
+from sklearn.base import is_classifier
+from sklearn.metrics import accuracy_score, r2_score
 from threadpoolctl import ThreadpoolController
 
 # %% ../nbs/01_arrays.ipynb #f1df8400
@@ -527,3 +529,25 @@ def _insert_docs(thing: _Documented) -> _Documented:
         thing.__doc__ = re.sub(r"^( *)%\((\w+)\)s$", lambda line: indent(_DOCS[line[2]], line[1]), thing.__doc__,
                                flags=re.MULTILINE)
     return thing
+
+# %% ../nbs/01_arrays.ipynb #6e84f5c5
+class _ScoreOnHost:
+    "The `score` of classifiers and regressors: scikit-learn's metrics, of labels and predictions that are on the host."
+
+    @_insert_docs
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None) -> float:
+        """The share of labels predicted right, or the coefficient of determination of numbers.
+
+        Parameters
+        ----------
+        %(X)s
+        y : array, shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : array, shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+        """
+        metric = accuracy_score if is_classifier(self) else r2_score
+        weights = None if sample_weight is None else to_numpy(sample_weight)
+        return metric(to_numpy(y), to_numpy(self.predict(X)), sample_weight=weights)  # type: ignore[attr-defined]

@@ -17,9 +17,8 @@ from typing import Any, Literal, Self, TypeAlias
 import array_api_compat
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import Tags, check_array, check_consistent_length
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted, validate_data
 
@@ -525,27 +524,6 @@ def _check_same_library(estimator: BaseEstimator, X: Matrix, fitted: Array, meth
         raise ValueError(f"Inputs passed to {type(estimator).__name__}.{method}() must use the same namespace as those "
                          f"passed to fit(): {namespace(X).__name__} is not {namespace(fitted).__name__}. Convert X, or "
                          "fit on arrays of its library.")
-
-class _ScoreOnHost:
-    "The `score` of classifiers and regressors: scikit-learn's metrics, of labels and predictions that are on the host."
-
-    @_insert_docs
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None) -> float:
-        """The share of labels predicted right, or the coefficient of determination of numbers.
-
-        Parameters
-        ----------
-        %(X)s
-        y : array, shape (n_samples,) or (n_samples, n_targets)
-        sample_weight : array, shape (n_samples,), optional
-
-        Returns
-        -------
-        float
-        """
-        metric = accuracy_score if is_classifier(self) else r2_score
-        weights = None if sample_weight is None else to_numpy(sample_weight)
-        return metric(to_numpy(y), to_numpy(self.predict(X)), sample_weight=weights)  # type: ignore[attr-defined]
 
 # %% ../nbs/04_certificates.ipynb #e0d2a5a8
 def _clear_fitted(estimator: BaseEstimator) -> None:

@@ -15,11 +15,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import (_DOCS, _BLAS, Array, ArrayLike, Matrix, Seed, _insert_docs, as_float64, check_matrix,
-                              from_numpy, _in_precision_of, is_sparse, namespace, result_dtype, to_numpy)
+from .arrays import (_DOCS, _BLAS, Array, ArrayLike, Matrix, Seed, _ScoreOnHost, _insert_docs, as_float64,
+                              check_matrix, from_numpy, _in_precision_of, is_sparse, namespace, result_dtype, to_numpy)
 from .losses import Loss, SquaredError, get_loss
 from .ridge import _check_labels, _check_targets, _labels_from_decisions
-from .certificates import (_ScoreOnHost, _check_integer, _check_bool, _check_X, _check_same_library, _check_positive,
+from .certificates import (_check_integer, _check_bool, _check_X, _check_same_library, _check_positive,
                                     _clear_fitted, _warn_if_long)
 from .dual_solvers import (_accelerate_all, _euclidean_norm, _iterate_all, _newton_solution, _Problem,
                                     _seconds_of_projection, _Solution)

@@ -208,7 +208,8 @@ class _ClosestSpanRule(_ColumnSearch):
         super().__init__(space, rng, prices)
         # only their directions count, and squares stay in range
         self.targets = targets / (_largest_entry(targets) or 1.0)
-        self.inner, self.size2 = _transposed_product(space, self.targets), float(namespace(targets).sum(self.targets**2))
+        self.inner = _transposed_product(space, self.targets)
+        self.size2 = float(namespace(targets).sum(self.targets**2))
         self.whole = to_numpy(space.squared_lengths)
         self.left, self.Q = self.whole.copy(), np.empty((space.X.shape[0], 0))
 

@@ -637,8 +637,7 @@ def _eliminate(X: Matrix, risks: Sequence[EmpiricalRisk], kernel: Any, choice: _
                bar: Any = None) -> Elimination:
     "The loop that risk-RFE and Guyon's RFE share, on a matrix in float64; `choice` says what goes."
     sums, d = RunningSums(kernel, X), X.shape[1]
-    there = sums.matrix()
-    K = to_numpy(there)
+    K = to_numpy(there := sums.matrix())
     if isinstance(kernel, CallableKernel): _check_semidefinite(K)
     us, values, _ = zip(*(_cold_fit(K, risk, intercept) for risk in risks))
     done, wished = Elimination([], [sum(values)], [d], 1), 1
@@ -657,8 +656,7 @@ def _eliminate(X: Matrix, risks: Sequence[EmpiricalRisk], kernel: Any, choice: _
         wished = 2 * k
         while True:
             after = _sums_without_features(sums, [sums.left[c] for c in gone[:k]])
-            there = after.matrix()
-            K = to_numpy(there)
+            K = to_numpy(there := after.matrix())
             if k > 1 or values is None:
                 us, exact, _ = zip(*(_warm_started_fit(K, risk, u, intercept) for risk, u in zip(risks, fitted or us)))
                 value, done.refits = sum(exact), done.refits + 1

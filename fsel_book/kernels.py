@@ -21,8 +21,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import (Array, ArrayLike, Matrix, _canonical, _check_range, _largest_entry, _take_rows, all_finite,
-                              as_float64, check_matrix, from_numpy, is_sparse, namespace, take_columns, to_numpy)
+from .arrays import (Array, ArrayLike, Matrix, _canonical, _check_range, _largest_entry, _take_rows,
+                              all_finite, as_float64, check_matrix, from_numpy, is_sparse, namespace, take_columns,
+                              to_numpy)
 from .ridge import _gamma_value
 from .certificates import _check_integer, _check_bool, _check_instance, _check_positive, _clear_fitted
 
@@ -657,7 +658,8 @@ class RunningSums:
         self.S, self.fresh, self.n_fresh = self.kernel.sums(self.X), None, self.n_fresh + 1
         if isinstance(self.kernel, CallableKernel): return
         sizes = self.kernel.sizes(self.S)
-        if self.kernel.at_risk(sizes): self.fresh = sizes if sizes is self.S else namespace(sizes).asarray(sizes, copy=True)
+        if not self.kernel.at_risk(sizes): return
+        self.fresh = sizes if sizes is self.S else namespace(sizes).asarray(sizes, copy=True)
 
     def remove(self, features: int | Sequence[int]) -> None:
         "Remove a feature, or several at once, for good."

@@ -19,10 +19,10 @@ from sklearn.utils import Tags, check_array, check_consistent_length, column_or_
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import (_RANGE, Array, ArrayLike, Matrix, _insert_docs, as_float64, check_matrix,
+from .arrays import (_RANGE, Array, ArrayLike, Matrix, _ScoreOnHost, _insert_docs, as_float64, check_matrix,
                               _check_range, from_numpy, _in_precision_of, is_sparse, namespace, result_dtype,
                               to_numpy)
-from .certificates import (Certificate, _ScoreOnHost, _check_X, _check_instance, _check_same_library, _clear_fitted,
+from .certificates import (Certificate, _check_X, _check_instance, _check_same_library, _clear_fitted,
                                     method_color)
 from .spectra import _gram, _tall_blocks, row_space
 

@@ -17,15 +17,15 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from tqdm.auto import tqdm
 
-from .arrays import (_DOCS, Array, ArrayLike, Matrix, _insert_docs, _take_rows, from_numpy, is_integer,
-                              is_sparse, take_columns, to_numpy)
+from .arrays import (_DOCS, Array, ArrayLike, Matrix, _ScoreOnHost, _insert_docs, _take_rows, from_numpy,
+                              is_integer, is_sparse, take_columns, to_numpy)
 from .elimination import (_Choice, Elimination, _choice_by_norm, _choice_by_risk, _eliminate,
                                    _estimated_seconds, squared_linear_path)
 from .kernel_machines import EmpiricalRisk, _best_intercept, _cold_fit
 from .kernels import CallableKernel, LinearKernel, kernel_of, _in_place, _zero_feature
 from .losses import LOSSES, EpsilonInsensitive, Floats, Loss, SquaredError, get_loss
 from .ridge import _check_labels, _check_targets, _labels_from_decisions
-from .certificates import (_ScoreOnHost, _check_bool, _check_X, _check_positive, _check_reduced,
+from .certificates import (_check_bool, _check_X, _check_positive, _check_reduced,
                                     _check_same_library, _clear_fitted, _insert_columns, _n_requested, _warn_if_long)
 
 # %% ../nbs/18_risk_rfe.ipynb #d3f34c24

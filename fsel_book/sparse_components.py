@@ -14,11 +14,11 @@ from sklearn.base import (BaseEstimator, ClassNamePrefixFeaturesOutMixin, MultiO
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from .arrays import (Array, ArrayLike, Matrix, _insert_docs, _check_range, from_numpy, is_sparse, namespace,
-                              result_dtype, take_columns, to_numpy)
+from .arrays import (Array, ArrayLike, Matrix, _ScoreOnHost, _insert_docs, _check_range, from_numpy, is_sparse,
+                              namespace, result_dtype, take_columns, to_numpy)
 from .dual_set import (_EPS, DSFSelector, SpanCertificate, SpanPromise, certify_span, _check_target_matrix,
                                 _orthonormal_basis, _rounding_level)
-from .certificates import (Sampling, _ScoreOnHost, _check_integer, _check_bool, _check_X, _check_instance,
+from .certificates import (Sampling, _check_integer, _check_bool, _check_X, _check_instance,
                                     _check_same_library, _clear_fitted, _says_nothing, _space_to_certify)
 from .spectra import _at_unit_scale
 

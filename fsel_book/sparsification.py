@@ -449,7 +449,7 @@ class _LargestNormRule(_ColumnSearch):
         if number < len(self.kept): return self.kept[number]
         rows = self.space.rows(block)
         rows = _as_float32(rows / from_numpy(np.sqrt(self.norms[block])[:, None], rows))
-        if number == len(self.kept) and (number + 1) * 4 * rows.shape[0] * rows.shape[1] <= 2**28: self.kept.append(rows)
+        if number == len(self.kept) and (number + 1) * 4 * len(block) * rows.shape[1] <= 2**28: self.kept.append(rows)
         return rows
 
     def not_ruled_out(self, barriers: Any, indices: np.ndarray, places: np.ndarray) -> np.ndarray:

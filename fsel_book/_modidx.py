@@ -1629,6 +1629,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                                                                             'fsel_book/sparsification.py'),
                                           'fsel_book.sparsification._slack_on_spectrum': ( 'sparsification.html#_slack_on_spectrum',
                                                                                            'fsel_book/sparsification.py'),
+                                          'fsel_book.sparsification._true_float32': ( 'sparsification.html#_true_float32',
+                                                                                      'fsel_book/sparsification.py'),
                                           'fsel_book.sparsification._upper_coefficients': ( 'sparsification.html#_upper_coefficients',
                                                                                             'fsel_book/sparsification.py'),
                                           'fsel_book.sparsification.bss': ('sparsification.html#bss', 'fsel_book/sparsification.py'),

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
+import array_api_compat
 import numpy as np
 from scipy.linalg.lapack import dpotrf
 from sklearn.utils import check_random_state
@@ -308,6 +309,12 @@ def _as_float32(A: Array) -> Array:
     "`A` in float32, where it is."
     return namespace(A).astype(A, namespace(A).float32)
 
+def _true_float32(like: Array) -> bool:
+    "Whether products of float32 matrices on the device of `like` keep all 24 bits; some may be told to keep fewer."
+    xp = namespace(like)
+    A = xp.full((64, 64), 1 + 2.0**-12, dtype=xp.float32, device=array_api_compat.device(like))
+    return bool(xp.all(A @ xp.ones_like(A) == 64 + 2.0**-6))
+
 def _index_chunks(indices: np.ndarray, size: int = 4096) -> Iterator[np.ndarray]:
     "`indices` in pieces."
     for a in range(0, len(indices), size): yield indices[a:a + size]
@@ -401,6 +408,7 @@ class _LargestNormRule(_ColumnSearch):
         self.Q32, self.turned, self.known = None, np.empty((0, ell), np.float32), np.zeros(len(self.head), dtype=bool)
         self.risen, self.infeasible_until = 0.0, np.zeros(d)
         self.kept: list[Array] = []
+        self.narrow = _as_float32 if _true_float32(space.scores64) else as_float64
 
     def ranking(self) -> np.ndarray:
         "What decides the order."
@@ -432,7 +440,7 @@ class _LargestNormRule(_ColumnSearch):
         late = self.order[len(self.head):]
         if not mask[late].any(): return
         C = barriers.slack_matrix()
-        C32, error = from_numpy(C.astype(np.float32), self.space.X), (2 * len(C) + 8) * 2.0**-24 * np.linalg.norm(C)
+        C32, error = self.narrow(from_numpy(C, self.space.X)), (2 * len(C) + 8) * 2.0**-24 * np.linalg.norm(C)
         for number, block in enumerate(_index_chunks(late, 1024)):
             seen = np.flatnonzero(mask[block])
             U, indices = self.late_directions(number, block), block[seen]
@@ -448,7 +456,7 @@ class _LargestNormRule(_ColumnSearch):
         """
         if number < len(self.kept): return self.kept[number]
         rows = self.space.rows(block)
-        rows = _as_float32(rows / from_numpy(np.sqrt(self.norms[block])[:, None], rows))
+        rows = self.narrow(rows / from_numpy(np.sqrt(self.norms[block])[:, None], rows))
         if number == len(self.kept) and (number + 1) * 4 * len(block) * rows.shape[1] <= 2**28: self.kept.append(rows)
         return rows
 
@@ -512,7 +520,8 @@ class _LargestSlackRule(_ColumnSearch):
         self.C, self.bound, self.sigma = np.zeros((ell, ell)), np.where(self.usable, 0.0, -np.inf), 1.0
         self.start = self.direction = np.random.default_rng(0).standard_normal(ell) / ell
         self.leaders = np.array([np.argmax(_round_ties(self.norms))])
-        self.screen: Any = None if is_sparse(space.X) or ell > 3500 else _basis_float32(space)
+        exact = is_sparse(space.X) or ell > 3500 or not _true_float32(space.scores64)
+        self.screen: Any = None if exact else _basis_float32(space)
 
     def raise_bounds(self, C: np.ndarray) -> None:
         "From bounds on `v'Cv` for the last step to bounds for this one."

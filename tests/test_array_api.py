@@ -67,6 +67,7 @@ from fsel_book import (
     row_space,
     rrqr,
     selection_stability,
+    sparsification,
     strong_rrqr,
     svm_margin,
 )
@@ -358,3 +359,29 @@ def test_a_sparse_sketching_matrix_crosses_as_its_entries(crossings, dense_libra
     if dense_library.name != "numpy":
         assert crossed(crossings) < X.nbytes
         assert not any(sp.issparse(a) for a in crossings["up"])
+
+
+class RoughProducts:
+    """Stands for an array of a device that multiplies float32 matrices with 11 bits."""
+
+    def __init__(self, A):
+        self.A = A
+
+    def __matmul__(self, B):
+        return np.round(self.A * 2**10) / 2**10 @ B
+
+
+def test_a_device_is_asked_whether_its_float32_is_true(monkeypatch, dense_library):
+    assert sparsification._true_float32(dense_library.make(np.zeros(1)))
+    rough = np.float32(np.full((64, 64), 1 + 2.0**-12))
+    assert not np.any(RoughProducts(rough) @ np.ones((64, 64)) == 64 + 2.0**-6)
+
+
+@pytest.mark.parametrize("name", ["BSS", "BSS, best", "DSF", "DSF, first"])
+def test_without_true_float32_the_picks_are_the_same(monkeypatch, dense_library, name):
+    small_head(monkeypatch, 2)
+    X = np.random.default_rng(1).standard_normal((25, 3000))
+    expected = CASES[name].function(row_space(X, 20), 24)
+    monkeypatch.setattr(sparsification, "_true_float32", lambda like: False)
+    found = CASES[name].function(row_space(dense_library.make(X), 20), 24)
+    assert_array_equal(dense_library.back(found.indices), expected.indices)

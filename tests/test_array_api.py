@@ -75,6 +75,8 @@ from fsel_book import (
     svm_margin,
 )
 from fsel_book.arrays import from_numpy, to_numpy
+from fsel_book.elimination import guyon_rfe, risk_rfe, squared_linear_path
+from fsel_book.kernel_machines import EmpiricalRisk, duality_gap
 
 each_dtype = pytest.mark.parametrize("dtype", ["float64", "float32"])
 each_dispatch = pytest.mark.parametrize("dispatch", [False, True], ids=["no dispatch", "dispatch"])
@@ -397,3 +399,20 @@ def test_without_true_float32_the_picks_are_the_same(monkeypatch, dense_library,
     monkeypatch.setattr(sparsification, "_as_float32", None)  # is not called
     found = CASES[name].function(row_space(dense_library.make(X), 20), 24)
     assert_array_equal(dense_library.back(found.indices), expected.indices)
+
+
+# ---------------------------------------------------------------- what chapters export beside
+
+
+def test_eliminations_for_machines_of_your_own(dense_library):
+    X, y = DENSE[:, :8], dense_library.make(SIGNS)
+    given, kernel = dense_library.make(X), RBFKernel(0.01)
+    risk, expected = EmpiricalRisk("hinge", y, dense_library.make(np.ones(16))), EmpiricalRisk("hinge", SIGNS, 1.0)
+    for eliminate in (risk_rfe, guyon_rfe):
+        assert eliminate(given, [risk], kernel, 4).order == eliminate(X, [expected], kernel, 4).order
+    squares = EmpiricalRisk("squared_error", y, 1.0)
+    path = squared_linear_path(given, squares, 3)
+    assert path.order == squared_linear_path(X, EmpiricalRisk("squared_error", SIGNS, 1.0), 3).order
+    u = SIGNS / 10
+    gap = duality_gap(kernel(given), risk, dense_library.make(u), intercept=False)
+    assert gap == pytest.approx(duality_gap(kernel(X), expected, u, intercept=False))

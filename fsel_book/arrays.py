@@ -17,6 +17,8 @@ import numpy as np
 import scipy.linalg  # noqa: F401  SciPy's BLAS is a second one; to be held to one thread it must be loaded
 import scipy.sparse as sp
 import array_api_compat
+from sklearn.base import is_classifier
+from sklearn.metrics import accuracy_score, r2_score
 from threadpoolctl import ThreadpoolController
 
 # %% ../nbs/01_arrays.ipynb #f1df8400
@@ -95,7 +97,7 @@ def from_numpy(a: np.ndarray, like: Matrix) -> Array:
     Parameters
     ----------
     a : ndarray
-    like : array of any array-API library, or SciPy sparse
+    like : array of any array-API library, SciPy sparse, frame or list
         Names the destination; its values are not looked at.
 
     Returns
@@ -108,7 +110,7 @@ def from_numpy(a: np.ndarray, like: Matrix) -> Array:
     >>> from_numpy(np.arange(3), like=sp.csr_array((2, 2)))
     array([0, 1, 2])
     """
-    if is_sparse(like) or array_api_compat.is_numpy_array(like): return a
+    if namespace(like) is namespace(): return a
     return namespace(like).asarray(np.ascontiguousarray(a), device=array_api_compat.device(like))
 
 # %% ../nbs/01_arrays.ipynb #f643f7d0
@@ -208,6 +210,22 @@ def take_columns(X: Matrix, indices: Sequence[int] | np.ndarray) -> Matrix:
     """
     if is_sparse(X): return X[:, indices]
     return namespace(X).take(X, from_numpy(np.asarray(indices), X), axis=1)
+
+def _take_rows(A: Matrix, indices: Sequence[int] | np.ndarray) -> Matrix:
+    """The rows of `A`, or the entries of a vector, with the given host indices, where `A` is.
+
+    Parameters
+    ----------
+    A : array or CSR/CSC matrix
+    indices : ndarray or list of int
+
+    Examples
+    --------
+    >>> _take_rows(np.array([5, 6, 7]), [2, 0])
+    array([7, 5])
+    """
+    if is_sparse(A): return A[indices]
+    return namespace(A).take(A, from_numpy(np.asarray(indices), A), axis=0)
 
 # %% ../nbs/01_arrays.ipynb #34ecd691
 _BLAS = ThreadpoolController()
@@ -487,6 +505,10 @@ Returns
 -------
 array, shape (n_samples,)
     In the library of `X` if the labels are numbers.""",
+    "on_host": """\
+All is computed on the host: arrays of a device are copied there, and the result stays there.""",
+    "solved_on_host": """\
+The solver runs on the host: what it needs of arrays of a device is copied there, and its results are copied back.""",
     "display": """\
 ax_ : matplotlib axes
     Where the last `plot` drew.
@@ -507,3 +529,25 @@ def _insert_docs(thing: _Documented) -> _Documented:
         thing.__doc__ = re.sub(r"^( *)%\((\w+)\)s$", lambda line: indent(_DOCS[line[2]], line[1]), thing.__doc__,
                                flags=re.MULTILINE)
     return thing
+
+# %% ../nbs/01_arrays.ipynb #6e84f5c5
+class _ScoreOnHost:
+    "The `score` of classifiers and regressors: scikit-learn's metrics, of labels and predictions that are on the host."
+
+    @_insert_docs
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None) -> float:
+        """The share of labels predicted right, or the coefficient of determination of numbers.
+
+        Parameters
+        ----------
+        %(X)s
+        y : array, shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : array, shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+        """
+        metric = accuracy_score if is_classifier(self) else r2_score
+        weights = None if sample_weight is None else to_numpy(sample_weight)
+        return metric(to_numpy(y), to_numpy(self.predict(X)), sample_weight=weights)  # type: ignore[attr-defined]

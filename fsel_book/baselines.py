@@ -194,13 +194,16 @@ def _factor_chosen_first(A: np.ndarray, chosen: Sequence[int], n_swaps: int = 0)
     return PivotedQR(permutation, Q, R, len(chosen), n_swaps)
 
 # %% ../nbs/09_baselines.ipynb #192e875f
+@_insert_docs
 def pivoted_qr(A: ArrayLike, k: int) -> PivotedQR:
     """QR with column pivoting that stops after `k` columns.
+
+    %(on_host)s
 
     Parameters
     ----------
     A : array, array-like or sparse matrix, shape (m, d)
-        Brought to the host as a dense float64 array.
+        Used as a dense float64 array.
     k : int
         From 1 to the rank of `A`.
 
@@ -240,13 +243,16 @@ def _independent_pivots(A: np.ndarray, k: int) -> list[int]:
     return order
 
 # %% ../nbs/09_baselines.ipynb #08719cc1
+@_insert_docs
 def strong_rrqr(A: ArrayLike, k: int, f: float = 2.0) -> PivotedQR:
     """Strong rank-revealing QR: `k` columns of `A` that make all others with coefficients of at most `f`.
+
+    %(on_host)s
 
     Parameters
     ----------
     A : array, array-like or sparse matrix, shape (m, d)
-        Brought to the host as a dense float64 array.
+        Used as a dense float64 array.
     k : int
         From 1 to the rank of `A`.
     f : float
@@ -292,8 +298,11 @@ def _pivoting_matrix(space: RowSpace) -> np.ndarray:
     if space.T is not None and space.shape[1] == space.numerical_rank: return _dense_on_host(space.X)
     return space.small_svd.S[:space.shape[1], None] * to_numpy(space.basis()).T
 
+@_insert_docs
 def rrqr(V: Array | RowSpace, r: int, *, strong: bool = True, f: float = 2.0) -> Sampling:
     """Select `r` features by rank-revealing QR, with weights one.
+
+    %(solved_on_host)s
 
     Parameters
     ----------
@@ -379,9 +388,11 @@ def rrqr_promise(ell: int, d: int, strong: bool = True, f: float = 2.0) -> Promi
 class RRQRSelector(CertifiedSelector):
     """Feature selection by rank-revealing QR, with weights one and a certificate.
 
-    Unsupervised and deterministic, for dense and sparse data and arrays of any library. The basis of the certified
-    space is brought to the host as a dense array of `8 n_features rank` bytes, and the exchanges need a few more of
-    that size.
+    Unsupervised and deterministic, for dense and sparse data and arrays of any library.
+
+    %(solved_on_host)s
+    That is the basis of the certified space, a dense array of `8 n_features rank` bytes; the exchanges need a few more
+    of that size.
 
     Parameters
     ----------
@@ -617,7 +628,7 @@ def _class_indicator(y: ArrayLike, n: int) -> np.ndarray:
     return np.eye(len(classes))[codes]
 
 # %% ../nbs/09_baselines.ipynb #6ca91d07
-def information_gain(X: ArrayLike, y: ArrayLike) -> np.ndarray:
+def information_gain(X: ArrayLike, y: ArrayLike) -> Array:
     """Information, in nats, that the presence of each feature gives about the class: a score function for scikit-learn.
 
     A feature is present in a sample where its value is not zero. Use it as `SelectKBest(information_gain, k=100)`.
@@ -631,8 +642,9 @@ def information_gain(X: ArrayLike, y: ArrayLike) -> np.ndarray:
 
     Returns
     -------
-    ndarray, shape (n_features,)
-        Not negative; exactly 0 for a feature that is present in all samples or in none. On the host.
+    array, shape (n_features,)
+        Not negative; exactly 0 for a feature that is present in all samples or in none. Float64, in the library and on
+        the device of `X`.
 
     Raises
     ------
@@ -658,7 +670,7 @@ def information_gain(X: ArrayLike, y: ArrayLike) -> np.ndarray:
     for observed in (present, size - present):
         expected = observed.sum(axis=1, keepdims=True) * size / X.shape[0]
         gain += np.maximum(kl_div(observed, expected), 0.0).sum(axis=1)
-    return gain / X.shape[0]
+    return from_numpy(gain / X.shape[0], X)
 
 # %% ../nbs/09_baselines.ipynb #55dd06d7
 def certify_selector(selector: Any, X: ArrayLike, *, rank: int | Literal["full"] | None = None,

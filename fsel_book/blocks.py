@@ -11,6 +11,7 @@ import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import singledispatch
 from pathlib import Path
 from typing import Any, Self
 
@@ -129,6 +130,12 @@ class Blocks(ABC):
             raise ValueError(f"X has {found.n_features} features, but {len(W)} features were expected.")
         return found.whole()
 
+# %% ../nbs/E_blocks.ipynb #b10c0003
+@singledispatch
+def _fit_elsewhere(X: Any, estimator: Any, y: Any, **extra: Any) -> Any:
+    "What `estimator.fit(X, y)` does where `X` is not in memory; None where it is."
+    return None
+
 # %% ../nbs/E_blocks.ipynb #e09e8764
 class _Columns:
     "A pass: the features with some indices."
@@ -156,7 +163,6 @@ class _Columns:
         order = np.argsort(np.concatenate([inside for inside, _ in self.parts]))
         return np.concatenate([C for _, C in self.parts], axis=1)[:, order]
 
-# %% ../nbs/E_blocks.ipynb #b10c0001
 class _Product:
     "A pass: `X W`."
 

@@ -9,7 +9,6 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import singledispatch
 from html import escape
 from inspect import signature
 from textwrap import fill
@@ -26,7 +25,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, ch
 from .arrays import (_DOCS, _RANGE, Array, ArrayLike, Matrix, _insert_docs, _canonical, check_matrix,
                               _check_range, from_numpy, is_integer, is_sparse, namespace, result_dtype,
                               _blas_threads_for, take_columns, to_numpy)
-from .blocks import Blocks
+from .blocks import Blocks, _fit_elsewhere
 from .spectra import RowSpace, _as_row_space, _basis_accuracy, _sketch_is_less_work, _whole_or_leading
 
 # %% ../nbs/04_certificates.ipynb #b3851197
@@ -357,11 +356,12 @@ def certify(V: Array | RowSpace, sampling: Sampling, promise: Promise | None = N
     M_unscaled: Any = 0.0
     with _blas_threads_for(space.shape[1]):
         for a in range(0, len(indices), 4096):
-            rows = to_numpy(space.rows(indices[a:a + 4096]))
-            rows = np.where(np.sum(rows**2, axis=1, keepdims=True) > _NEGLIGIBLE, rows, 0.0)
-            scaled = np.sqrt(weights[a:a + 4096, None]) * rows
+            rows = space.rows(indices[a:a + 4096])
+            xp = namespace(rows)
+            rows = xp.where(xp.sum(rows**2, axis=1, keepdims=True) > _NEGLIGIBLE, rows, 0.0)
+            scaled = from_numpy(np.sqrt(weights[a:a + 4096, None]), rows) * rows
             M, M_unscaled = M + scaled.T @ scaled, M_unscaled + rows.T @ rows
-        spectrum, spectrum_unscaled = (np.maximum(np.linalg.eigvalsh(A), 0.0) for A in (M, M_unscaled))
+        spectrum, spectrum_unscaled = (np.maximum(np.linalg.eigvalsh(to_numpy(A)), 0.0) for A in (M, M_unscaled))
     return Certificate(spectrum, spectrum_unscaled, space.shape[0], sampling.n_draws, sampling.n_selected, promise,
                        space.numerical_rank, space.energy, method, _basis_accuracy(space))
 
@@ -532,6 +532,12 @@ def _clear_fitted(estimator: BaseEstimator) -> None:
     for name in [name for name in vars(estimator) if name.endswith("_")]: delattr(estimator, name)
 
 # %% ../nbs/04_certificates.ipynb #a3d5b96a
+def _check_reduced(X: ArrayLike, n_selected: int) -> Matrix:
+    "`X`, validated, if it has as many columns as features were selected."
+    X = check_matrix(X, smallest=0.0)
+    if X.shape[1] == n_selected: return X
+    raise ValueError(f"X has {X.shape[1]} features, but {n_selected} features were selected.")
+
 def _insert_columns(C: Matrix, support: np.ndarray) -> Matrix:
     "A matrix with the columns of `C` where the host mask `support` is true, and zeros elsewhere."
     if is_sparse(C): return (C @ sp.eye_array(len(support), format="csr", dtype=C.dtype)[support]).asformat(C.format)
@@ -603,9 +609,7 @@ class _SamplingTransformer(SelectorMixin, BaseEstimator):
             `X` has not as many columns as features were selected.
         """
         check_is_fitted(self, "sampling_")
-        X = check_matrix(X, smallest=0.0)
-        if X.shape[1] != self.sampling_.n_selected:
-            raise ValueError(f"X has {X.shape[1]} features, but {self.sampling_.n_selected} features were selected.")
+        X = _check_reduced(X, self.sampling_.n_selected)
         if self.rescale: X = _scale_columns(X, 1 / self._factors())
         return _insert_columns(X, self.get_support())
 
@@ -643,11 +647,6 @@ class _SamplingTransformer(SelectorMixin, BaseEstimator):
         return tags
 
 # %% ../nbs/04_certificates.ipynb #7d51ef01
-@singledispatch
-def _fit_elsewhere(X: Any, selector: Any, y: Any, **extra: Any) -> Any:
-    "What `selector.fit(X, y)` does where `X` is not in memory; None where it is. A later chapter says for which `X`."
-    return None
-
 def _largest_rank(X: Matrix, rank: Any, r: int | None) -> int:
     "The rank to certify with `r` draws, as far as the shape of `X` tells; its numerical rank may make it smaller."
     if isinstance(rank, str): return min(X.shape)

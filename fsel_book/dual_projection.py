@@ -15,13 +15,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import (_DOCS, _BLAS, Array, ArrayLike, Matrix, Seed, _insert_docs, as_float64, check_matrix,
-                              from_numpy, _in_precision_of, is_sparse, namespace, result_dtype, to_numpy)
-from .blocks import Blocks
+from .arrays import (_DOCS, _BLAS, Array, ArrayLike, Matrix, Seed, _ScoreOnHost, _insert_docs, as_float64,
+                              check_matrix, from_numpy, _in_precision_of, is_sparse, namespace, result_dtype, to_numpy)
+from .blocks import Blocks, _fit_elsewhere
 from .losses import Loss, SquaredError, get_loss
 from .ridge import _check_labels, _check_targets, _labels_from_decisions
 from .certificates import (_check_integer, _check_bool, _check_X, _check_same_library, _check_positive,
-                                    _clear_fitted, _fit_elsewhere, _warn_if_long)
+                                    _clear_fitted, _warn_if_long)
 from .dual_solvers import (_accelerate_all, _euclidean_norm, _iterate_all, _newton_solution, _Problem,
                                     _seconds_of_projection, _Solution)
 from .spectra import _at_unit_scale, _projection_matrix
@@ -212,7 +212,7 @@ class _DualProjectionModel(BaseEstimator, ABC):
 
 # %% ../nbs/14_dual_projection.ipynb #273c9160
 @_insert_docs
-class DualProjectionClassifier(ClassifierMixin, _DualProjectionModel):
+class DualProjectionClassifier(_ScoreOnHost, ClassifierMixin, _DualProjectionModel):
     """Linear classification with many features: the exact solution by way of a random projection.
 
     Minimises `alpha |w|^2 + sum_i loss(y_i, x_i'w + b)` for labels -1 and 1; several classes one against the rest.
@@ -300,7 +300,7 @@ class DualProjectionClassifier(ClassifierMixin, _DualProjectionModel):
 
 # %% ../nbs/14_dual_projection.ipynb #d6984dda
 @_insert_docs
-class DualProjectionRidge(RegressorMixin, _DualProjectionModel):
+class DualProjectionRidge(_ScoreOnHost, RegressorMixin, _DualProjectionModel):
     """Ridge regression with many features: the exact solution by way of a random projection.
 
     Minimises `alpha |w|^2 + sum_i (y_i - x_i'w - b)^2`, as scikit-learn's `Ridge` of the same `alpha`.

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_array
 from tqdm import tqdm
 
 from .arrays import (Array, ArrayLike, Seed, _insert_docs, as_float64, by_columns, _check_range,
-                              from_numpy, namespace, result_dtype, _blas_threads_for, to_numpy)
+                              from_numpy, _largest_entry, namespace, result_dtype, _blas_threads_for, to_numpy)
 from .sparsification import (_SLACK_BITS, _LargestNormRule, _LargestScoreRule, _LargestSlackRule,
                                       _ColumnSearch, _SingleDraw, _Fences, _check_bss_request, _check_rule,
                                       _bound_search_seconds,
@@ -207,8 +207,9 @@ class _ClosestSpanRule(_ColumnSearch):
                  targets: Array) -> None:
         super().__init__(space, rng, prices)
         # only their directions count, and squares stay in range
-        self.targets = targets / float(np.abs(to_numpy(targets)).max() or 1.0)
-        self.inner, self.size2 = _transposed_product(space, self.targets), float(np.sum(to_numpy(self.targets)**2))
+        self.targets = targets / (_largest_entry(targets) or 1.0)
+        self.inner = _transposed_product(space, self.targets)
+        self.size2 = float(namespace(targets).sum(self.targets**2))
         self.whole = to_numpy(space.squared_lengths)
         self.left, self.Q = self.whole.copy(), np.empty((space.X.shape[0], 0))
 

@@ -14,11 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from .arrays import ArrayLike, Matrix, is_sparse
+from .arrays import (Array, ArrayLike, Matrix, _insert_docs, _take_rows, check_matrix, from_numpy, namespace,
+                              take_columns, to_numpy)
 from .kernel_machines import (EmpiricalRisk, _bordered_inverse, _nearest_feasible, _cold_fit, _spd_inverse,
                                        _reference_fit, _rounding_error, _warm_started_fit, _principal_block)
 from .kernels import (CallableKernel, LinearKernel, PolynomialKernel, RBFKernel, RunningSums, _SumKernel,
-                               _check_semidefinite, _check_host_matrix, _lossy_removals, _row_slices, _zero_feature)
+                               _cache_blocks, _check_semidefinite, _check_host_matrix, _dense_rows, _in_place, _into,
+                               _lossy_removals, _take_entries, _zero_feature)
 from .losses import Floats
 
 # %% ../nbs/17_elimination.ipynb #b40fd061
@@ -43,12 +45,15 @@ def _number_to_remove(step: int | float | str, wished: int, d: int, left: int, l
     k = wished if isinstance(step, str) else int(step) if step >= 1 else max(1, int(step * d))
     return int(min(k, left - least))
 
+@_insert_docs
 def risk_rfe_reference(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any, n_features_to_select: int = 1,
                        step: int | float | str = 1, max_increment: Callable[[int], float] | None = None,
                        intercept: bool = True) -> tuple[list[int], np.ndarray]:
     """Risk-RFE as printed, every candidate refitted at every step.
 
     Algorithm 1 of the paper, or 2 where `max_increment`, its `delta`, depends on its argument.
+
+    %(on_host)s
 
     Parameters
     ----------
@@ -111,26 +116,29 @@ def risk_rfe_reference(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any
     return J, np.array(values)
 
 # %% ../nbs/17_elimination.ipynb #13420dbb
-def _linear_products(S: Floats, X: Floats, V: Floats) -> Floats:
+def _linear_products(S: Array, X: Array, V: Floats) -> Array:
     "Column c: the linear kernel without the feature X[:, c], times V[:, c]."
     rows = np.flatnonzero(V.any(axis=1))
-    return S.take(rows, axis=1) @ V[rows] - X * (X[rows] * V[rows]).sum(axis=0)
+    used = from_numpy(V[rows], X)
+    return take_columns(S, rows) @ used - X * namespace(X).sum(_take_rows(X, rows) * used, axis=0)
 
-def _polynomial_products(kernel: PolynomialKernel, S: Floats, X: Floats, V: Floats) -> Floats:
+def _polynomial_products(kernel: PolynomialKernel, S: Array, X: Array, V: Array) -> Array:
     "Column c: the polynomial kernel without the feature X[:, c], times V[:, c]."
-    p, T = kernel.degree, kernel.gamma * S + kernel.coef0
-    terms = (comb(p, q) * (-kernel.gamma)**q * X**q * (T**(p - q) @ (X**q * V)) for q in range(p + 1))
-    return sum(terms, start=np.zeros(V.shape))
+    p, gamma = kernel.degree, float(kernel.gamma)
+    T = gamma * S + float(kernel.coef0)
+    terms = (comb(p, q) * (-gamma)**q * X**q * (T**(p - q) @ (X**q * V)) for q in range(p + 1))
+    return sum(terms, start=0.0)
 
-def _gaussian_products(K: Floats, X: Floats, V: Floats) -> Floats:
+def _gaussian_products(K: Array, X: Array, V: Array) -> Array:
     """Column c: the Gaussian kernel without a feature, times V[:, c].
 
     X[:, c] is that feature, centred, times the root of 2 gamma. The wider it is, the more terms it takes.
     """
-    widths = (X * X).max(axis=0)
+    xp = namespace(X)
+    widths = to_numpy(xp.max(X * X, axis=0))
     order = np.argsort(-widths)
-    widths, X, V = widths[order], X[:, order], V[:, order]
-    P, total, q, sizes = np.exp(X**2 / 2), np.zeros(V.shape), 0, np.ones(len(order))
+    widths, X, V = widths[order], take_columns(X, order), take_columns(V, order)
+    P, total, q, sizes = xp.exp(X**2 / 2), xp.zeros_like(V), 0, np.ones(len(order))
     while len(sizes):
         k = len(sizes)
         term = K @ (P * V[:, :k])
@@ -140,35 +148,35 @@ def _gaussian_products(K: Floats, X: Floats, V: Floats) -> Floats:
         q += 1
         sizes *= widths[:k] / q
         sizes = sizes[sizes > 1e-15]
-        P = P[:, :len(sizes)] * (X[:, :len(sizes)] / np.sqrt(q))
-    return total[:, np.argsort(order)]
+        P = P[:, :len(sizes)] * (X[:, :len(sizes)] / q**0.5)
+    return take_columns(total, np.argsort(order))
 
-_WIDEST = np.sqrt(2)  # how far from 0 the entries may be of which the Gaussian products are expanded
+_WIDEST = 2**0.5  # how far from 0 the entries may be of which the Gaussian products are expanded
 
-def _centre_windows(X: Floats) -> Floats:
+def _centre_windows(X: Array) -> Array:
     "`X`, each column shifted so that as many entries as possible are at most `_WIDEST` from 0."
-    low, high = X.min(axis=0), X.max(axis=0)
+    low, high = (to_numpy(extreme(X, axis=0)) for extreme in (namespace(X).min, namespace(X).max))
     centre = (low + high) / 2
-    for c in np.flatnonzero(high - low > 2 * _WIDEST):
-        x = np.sort(X[:, c])
+    for c in np.flatnonzero(high - low > 2 * _WIDEST).tolist():
+        x = np.sort(to_numpy(X[:, c]))
         last = np.searchsorted(x, x + 2 * _WIDEST, side="right") - 1
         first = int((last - np.arange(len(x))).argmax())
         centre[c] = (x[first] + x[last[first]]) / 2
-    return X - centre
+    return X - from_numpy(centre, X)
 
 class _ReducedKernels:
     """The kernels without one more of the features that are left, on all samples or on some `rows` of them.
 
     `matrix(c)` is the one without the c-th feature that is left; `_reduced_products` has them all, each times its own
-    column of a matrix.
+    column of a matrix. What the solvers ask for is on the host; sums, data and the products are where the data are,
+    as is `there`, the kernel matrix `K` (which itself is on the host).
     """
 
-    def __init__(self, sums: RunningSums, K: Floats) -> None:
+    def __init__(self, sums: RunningSums, K: Floats, there: Array = None) -> None:
         self.kernel: Any = sums.kernel
         self.left, self.rows = np.array(sums.left, dtype=np.intp), np.arange(len(K))
-        self.S, self.K, self.X = sums.S, K, sums.X
-        columns = self.X[:, self.left]
-        self.columns = np.ascontiguousarray(columns.toarray() if is_sparse(columns) else columns)
+        self.S, self.K, self.X, self.there = sums.S, K, sums.X, K if there is None else there
+        self.columns = _dense_rows(take_columns(self.X, self.left))
         self.own, self.lossy = np.zeros(0), np.ones(len(self.left), dtype=bool)
         if isinstance(sums.kernel, _SumKernel):
             self.own, self.lossy = sums.kernel.own(self.X), _lossy_removals(sums.kernel, self.S, self.columns.T)
@@ -176,73 +184,88 @@ class _ReducedKernels:
     def on(self, rows: NDArray[np.intp]) -> "_ReducedKernels":
         "The same on the samples `rows` only."
         part = copy(self)
-        part.K, part.X, part.columns = _principal_block(self.K, rows), self.X[rows], self.columns[rows]
-        part.rows = self.rows[rows]
-        if self.S is not None: part.own = self.own[rows]
+        part.K = part.there = _principal_block(self.K, rows)
+        if self.there is not self.K: part.there = take_columns(_take_rows(self.there, rows), rows)
+        part.X, part.columns, part.rows = _take_rows(self.X, rows), _take_rows(self.columns, rows), self.rows[rows]
+        if self.S is not None: part.own = _take_rows(self.own, rows)
         return part
 
     def of(self, some: NDArray[np.intp]) -> "_ReducedKernels":
         "The same for some of the candidates only."
         part = copy(self)
-        part.left, part.columns, part.lossy = self.left[some], self.columns[:, some], self.lossy[some]
+        part.left, part.columns, part.lossy = self.left[some], take_columns(self.columns, some), self.lossy[some]
         return part
+
+    def host_columns(self) -> Floats:
+        "The columns of the features that are left, on the host."
+        return to_numpy(self.columns)
 
     @property
     def linear(self) -> bool:
         "Whether a feature is one column of the kernel, taken away: `K - x x'`."
         return isinstance(self.kernel, LinearKernel) and not self.kernel.normalised and not self.lossy.any()
 
-    def sums(self, some: Any) -> Floats:
-        "The sums between `some` of the samples and all."
-        S = self.S[self.rows[some]]
-        return S if len(self.rows) == len(self.S) else S.take(self.rows, axis=1)
+    def sums(self, some: slice | NDArray[np.intp]) -> Array:
+        "The sums between `some` of the samples and all, where they are."
+        whole = len(self.rows) == self.S.shape[0]
+        S = self.S[some, :] if whole and isinstance(some, slice) else _take_rows(self.S, self.rows[some])
+        return S if whole else take_columns(S, self.rows)
 
-    def block(self, c: Any, some: Any, out: Floats | None = None) -> Floats:
-        "The rows `some` of the kernel matrix without the c-th feature, which is not lossy."
-        x = self.columns[:, c]
-        own, part = self.own - self.kernel.own_part(x), self.kernel.part(x[some], x, out)
-        return self.kernel.finish(np.subtract(self.sums(some), part, out=part), own[some], own, out=part)
+    def block(self, c: int, some: slice | NDArray[np.intp], out: Array = None) -> Array:
+        "The rows `some` of the kernel matrix without the c-th feature, which is not lossy, where the data are."
+        x = self.columns[:, int(c)]
+        own, part = self.own - self.kernel.own_part(x), self.kernel.part(_take_entries(x, some), x, out)
+        S = _into("subtract", self.sums(some), part, out=part)
+        return self.kernel.finish(S, _take_entries(own, some), own, out=part)
 
-    def matrix(self, c: int, out: Floats | None = None) -> Floats:
-        "The kernel matrix without the c-th feature; into `out` where that is possible."
+    def matrix_there(self, c: int, out: Array = None) -> Array:
+        "The kernel matrix without the c-th feature, where the data are; into `out` where that is possible."
         if self.lossy[c]:
             K = self.kernel.matrix(_zero_feature(self.X, self.left[c]))
             if isinstance(self.kernel, CallableKernel):
-                _check_semidefinite(K, f"The kernel without feature {self.left[c]}")
+                _check_semidefinite(to_numpy(K), f"The kernel without feature {self.left[c]}")
             return K
-        out = np.empty_like(self.K) if out is None else out
-        for some in _row_slices(*out.shape): self.block(c, some, out[some])
+        out = namespace(self.there).empty_like(self.there) if out is None else out
+        for some in _cache_blocks(self.there):
+            done = self.block(c, some, out=(part := out[some, :]))
+            if done is not part: out[some, :] = done
         return out
 
+    def matrix(self, c: int, out: Array = None) -> Floats:
+        "The same on the host."
+        return to_numpy(self.matrix_there(c, out))
+
 # %% ../nbs/17_elimination.ipynb #35b1e132
-def _expanded_products(reduced: _ReducedKernels, V: Floats) -> Floats:
+def _expanded_products(reduced: _ReducedKernels, V: Array) -> Floats:
     "`_reduced_products` for the Gaussian kernel: expanded, but for the rows in which a feature is far off."
-    X = _centre_windows(np.sqrt(2 * reduced.kernel.gamma) * reduced.columns)
-    far = np.abs(X) > _WIDEST * (1 + 1e-12)
-    if not far.any(): return _gaussian_products(reduced.K, X, V)
-    near = ~far
-    total = _gaussian_products(reduced.K, X * near, V * near)
-    for c in np.flatnonzero(far.any(axis=0)):
-        rows, v = np.flatnonzero(far[:, c]), V[:, c]
+    xp, X = namespace(reduced.columns), _centre_windows(float(2 * reduced.kernel.gamma)**0.5 * reduced.columns)
+    far = xp.abs(X) > _WIDEST * (1 + 1e-12)
+    wide = to_numpy(xp.any(far, axis=0))
+    if not wide.any(): return to_numpy(_gaussian_products(reduced.there, X, V))
+    near = xp.astype(~far, xp.float64)
+    total = np.array(to_numpy(_gaussian_products(reduced.there, X * near, V * near)))
+    for c in np.flatnonzero(wide).tolist():
+        rows, v = np.flatnonzero(to_numpy(far[:, c])), V[:, c]
         block = reduced.block(c, rows)
-        total[:, c] += v[rows] @ block
-        total[rows, c] = block @ v
+        total[:, c] += to_numpy(_take_rows(v, rows) @ block)
+        total[rows, c] = to_numpy(block @ v)
     return total
 
 def _reduced_products(reduced: _ReducedKernels, V: Floats, expand: bool = True) -> Floats:
-    """Column c: the kernel matrix without the c-th feature, times V[:, c].
+    """Column c: the kernel matrix without the c-th feature, times V[:, c], where the data are; back on the host.
 
     For the Gaussian kernel by its expansion if allowed to `expand`.
     """
     kernel, X = reduced.kernel, reduced.columns
     if not len(V): return V.copy()
-    if reduced.linear: return _linear_products(reduced.K, X, V)
+    if reduced.linear: return to_numpy(_linear_products(reduced.there, X, V))
+    there = from_numpy(V, X)
     if not reduced.lossy.any() and not getattr(kernel, "normalised", False):
-        if isinstance(kernel, PolynomialKernel): return _polynomial_products(kernel, reduced.sums(slice(None)), X, V)
-        if isinstance(kernel, RBFKernel) and expand: return _expanded_products(reduced, V)
-    total, out = np.empty(V.shape), np.empty((len(V), len(V)))
-    for c in range(V.shape[1]): total[:, c] = reduced.matrix(c, out) @ V[:, c]
-    return total
+        if isinstance(kernel, PolynomialKernel):
+            return to_numpy(_polynomial_products(kernel, reduced.sums(slice(None)), X, there))
+        if isinstance(kernel, RBFKernel) and expand: return _expanded_products(reduced, there)
+    out = namespace(reduced.there).empty_like(reduced.there)
+    return to_numpy(namespace(X).stack([reduced.matrix_there(c, out) @ there[:, c] for c in range(V.shape[1])], axis=1))
 
 # %% ../nbs/17_elimination.ipynb #4f5f9f79
 def _one_sided_box(risk: EmpiricalRisk, u: Floats) -> tuple[Floats, Floats]:
@@ -321,7 +344,7 @@ def _own_directions(bounds: _CandidateBounds, reduced: _ReducedKernels, pull: Fl
     """
     P, b = _newton_directions(bounds.factor, pull, bounds.intercept)
     if not reduced.linear: return P, b
-    X = reduced.columns[bounds.F]
+    X = reduced.host_columns()[bounds.F]
     Z, shift = _newton_directions(bounds.factor, X, bounds.intercept)
     t = (X * P).sum(axis=0) / np.maximum(1 - (X * Z).sum(axis=0), 1e-8)
     return P + Z * t, b + shift * t
@@ -396,7 +419,7 @@ class _Tableau:
     """
 
     def __init__(self, reduced: _ReducedKernels, risk: EmpiricalRisk, u: Floats, intercept: bool) -> None:
-        (lo, hi), (K, X) = risk.box(), (reduced.K, reduced.columns)
+        (lo, hi), (K, X) = risk.box(), (reduced.K, reduced.host_columns())
         free = (u > lo) & (u < hi) & (u != 0)
         self.F, self.N = F, N = np.flatnonzero(free), np.flatnonzero(~free)
         A, border = _principal_block(K, F), np.vstack([np.ones(len(N)), K[np.ix_(F, N)]])
@@ -480,7 +503,7 @@ class _EliminationStep:
     FIRST = 8                                       # candidates that are tightened before the first fit
 
     def __init__(self, reduced: _ReducedKernels, risks: Sequence[EmpiricalRisk], us: Sequence[Floats], intercept: bool,
-                 out: Floats) -> None:
+                 out: Array) -> None:
         self.reduced, self.risks, self.us, self.intercept, self.out = reduced, risks, us, intercept, out
         self.tie = sum(risk.tie for risk in risks)
         self.machines = [_CandidateBounds(reduced, risk, u, intercept) for risk, u in zip(risks, us)]
@@ -612,19 +635,19 @@ def _sums_without_features(sums: RunningSums, gone: Iterable[int]) -> RunningSum
 def _eliminate(X: Matrix, risks: Sequence[EmpiricalRisk], kernel: Any, choice: _Choice, n_features_to_select: int = 1,
                step: int | float | str = 1, max_increment: Callable[[int], float] | None = None, intercept: bool = True,
                bar: Any = None) -> Elimination:
-    "The loop that risk-RFE and Guyon's RFE share, on a host matrix; `choice` says what goes."
+    "The loop that risk-RFE and Guyon's RFE share, on a matrix in float64; `choice` says what goes."
     sums, d = RunningSums(kernel, X), X.shape[1]
-    K = sums.matrix()
+    K = to_numpy(there := sums.matrix())
     if isinstance(kernel, CallableKernel): _check_semidefinite(K)
     us, values, _ = zip(*(_cold_fit(K, risk, intercept) for risk in risks))
     done, wished = Elimination([], [sum(values)], [d], 1), 1
     if step == "adaptive":
-        K_0 = _sums_without_features(sums, range(d)).matrix()
+        K_0 = to_numpy(_sums_without_features(sums, range(d)).matrix())
         nothing, tie = sum(_cold_fit(K_0, risk, intercept)[1] for risk in risks), sum(risk.tie for risk in risks)
     while len(sums.left) > n_features_to_select:
         left, before = len(sums.left), done.values[-1]
         k = _number_to_remove(step, wished, d, left, n_features_to_select)
-        gone, fitted, values, refits = choice(_ReducedKernels(sums, K), us, k)
+        gone, fitted, values, refits = choice(_ReducedKernels(sums, K, there), us, k)
         done.refits += refits
         if max_increment is not None and values[0] - before > max_increment(left): break
         k = len(gone)
@@ -633,7 +656,7 @@ def _eliminate(X: Matrix, risks: Sequence[EmpiricalRisk], kernel: Any, choice: _
         wished = 2 * k
         while True:
             after = _sums_without_features(sums, [sums.left[c] for c in gone[:k]])
-            K = after.matrix()
+            K = to_numpy(there := after.matrix())
             if k > 1 or values is None:
                 us, exact, _ = zip(*(_warm_started_fit(K, risk, u, intercept) for risk, u in zip(risks, fitted or us)))
                 value, done.refits = sum(exact), done.refits + 1
@@ -648,11 +671,13 @@ def _eliminate(X: Matrix, risks: Sequence[EmpiricalRisk], kernel: Any, choice: _
     return done
 
 # %% ../nbs/17_elimination.ipynb #64ab5c87
-def _choice_by_risk(risks: Sequence[EmpiricalRisk], intercept: bool, n_samples: int, step: int | float | str,
+def _choice_by_risk(risks: Sequence[EmpiricalRisk], intercept: bool, step: int | float | str,
                     tolerance: float) -> _Choice:
     "Risk-RFE's rule: the features without which the objectives rise least, of several within the tolerance."
-    out = np.empty((n_samples, n_samples))
+    out: Array = None
     def choice(reduced: _ReducedKernels, us: Sequence[Floats], k: int) -> tuple[list[int], Any, Any, int]:
+        nonlocal out
+        if out is None: out = namespace(reduced.there).empty_like(reduced.there)
         now = _EliminationStep(reduced, risks, us, intercept, out)
         if k > 1 and tolerance:
             sizes = [k >> t for t in range(k.bit_length() - 1)] if step == "adaptive" else [k]
@@ -702,8 +727,8 @@ def risk_rfe(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any, n_featur
     >>> risk_rfe(X, [EmpiricalRisk("hinge", np.sign(X[:, 3] * X[:, 1]), 10.0)], RBFKernel(), 2).order
     [4, 2, 0]
     """
-    X = _check_host_matrix(X)
-    choice = _choice_by_risk(risks, intercept, X.shape[0], step, step_tol if max_increment is None else 0.0)
+    X = _in_place(check_matrix(X))
+    choice = _choice_by_risk(risks, intercept, step, step_tol if max_increment is None else 0.0)
     return _eliminate(X, risks, kernel, choice, n_features_to_select, step, max_increment, intercept, bar)
 
 def guyon_rfe(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any, n_features_to_select: int = 1,
@@ -729,7 +754,7 @@ def guyon_rfe(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any, n_featu
     >>> len(guyon_rfe(X, [EmpiricalRisk("hinge", np.sign(X[:, 3] * X[:, 1]), 10.0)], RBFKernel()).order)
     4
     """
-    X = _check_host_matrix(X)
+    X = _in_place(check_matrix(X))
     return _eliminate(X, risks, kernel, _choice_by_norm, n_features_to_select, step, None, intercept, bar)
 
 # %% ../nbs/17_elimination.ipynb #c07a0007
@@ -795,14 +820,17 @@ def _weighted_centred(X: np.ndarray, y: Floats, weights: Floats, intercept: bool
     if intercept: X, y = X - np.average(X, axis=0, weights=weights), y - np.average(y, weights=weights)
     return X * np.sqrt(weights)[:, None], y * np.sqrt(weights)
 
+@_insert_docs
 def squared_linear_path(X: np.ndarray, risk: EmpiricalRisk, n_features_to_select: int = 1, step: int | float | str = 1,
                         max_increment: Callable[[int], float] | None = None, intercept: bool = True,
                         block: int = 64) -> Elimination:
     """Risk-RFE with the squared error and the linear kernel, in closed form.
 
+    %(on_host)s
+
     Parameters
     ----------
-    X : ndarray, shape (n_samples, n_features)
+    X : array, shape (n_samples, n_features)
     risk : EmpiricalRisk
         With the squared error.
     n_features_to_select, step, max_increment, intercept
@@ -824,7 +852,7 @@ def squared_linear_path(X: np.ndarray, risk: EmpiricalRisk, n_features_to_select
     False
     """
     d, C, left, least = X.shape[1], risk.C.max(), np.arange(X.shape[1]), n_features_to_select
-    X, y = _weighted_centred(X, risk.y, risk.C / C, intercept)
+    X, y = _weighted_centred(to_numpy(X), risk.y, risk.C / C, intercept)
     H, w = _ridge_inverse_and_weights(X, y, 1 / (2 * C))
     done, fresh = Elimination([], [C * ((y - X @ w)**2).sum() + w @ w / 2], [len(left)], 1), len(left)
     while len(left) > least:

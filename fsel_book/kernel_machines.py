@@ -16,11 +16,15 @@ from scipy.linalg.lapack import dgeqrf, dpotrf, dpotri, dpotrs, dpstrf
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR
 
+from .arrays import Array, _insert_docs, to_numpy
 from .losses import EpsilonInsensitive, Floats, Hinge, Loss, get_loss
 
 # %% ../nbs/16_kernel_machines.ipynb #c0ad84e6
+@_insert_docs
 class EmpiricalRisk:
     """The risk on a sample, `sum_i C_i loss(y_i, s_i)`, with its dual.
+
+    %(on_host)s
 
     Parameters
     ----------
@@ -41,8 +45,8 @@ class EmpiricalRisk:
     """
 
     def __init__(self, loss: str | Loss, y: Any, C: Any, tol: float = 1e-9) -> None:
-        self.loss, self.y = get_loss(loss), np.asarray(y, dtype=float)
-        self.C = C * np.ones(len(self.y))
+        self.loss, self.y = get_loss(loss), np.asarray(to_numpy(y), dtype=float)
+        self.C = to_numpy(C) * np.ones(len(self.y))
         self.tie = tol * self.primal(np.zeros(len(self.y)))
         self.gap = self.tie / 10
         low, high = self.loss.domain(self.y)
@@ -109,15 +113,18 @@ def _best_intercept(risk: EmpiricalRisk, f: Floats) -> float:
         low, high = (low, middle) if risk.C @ risk.slopes(f + middle) > 0 else (middle, high)
     return (low + high) / 2
 
-def duality_gap(K: Floats, risk: EmpiricalRisk, u: Floats, intercept: bool) -> float:
+@_insert_docs
+def duality_gap(K: Array, risk: EmpiricalRisk, u: Array, intercept: bool) -> float:
     """The objective of the machine `K u` less the dual value of `u`: 0 only at the optimum.
+
+    %(on_host)s
 
     Parameters
     ----------
-    K : ndarray, shape (n_samples, n_samples)
+    K : array, shape (n_samples, n_samples)
         The kernel matrix.
     risk : EmpiricalRisk
-    u : ndarray, shape (n_samples,)
+    u : array, shape (n_samples,)
         Dual variables inside `risk.box()`, with an intercept of sum 0.
     intercept : bool
 
@@ -133,6 +140,7 @@ def duality_gap(K: Floats, risk: EmpiricalRisk, u: Floats, intercept: bool) -> f
     >>> abs(duality_gap(np.eye(2), risk, np.array([1.0, -1.0]), intercept=True)) < 1e-12
     True
     """
+    K, u = to_numpy(K), to_numpy(u)
     f = K @ u
     return float(u @ f + risk.primal(f + (_best_intercept(risk, f) if intercept else 0.0)) + risk.phi(u))
 

@@ -12,6 +12,7 @@ from itertools import combinations
 from math import comb
 from typing import Any, Literal, Self, TypeAlias
 
+import array_api_compat
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cholesky, eigvalsh
@@ -20,7 +21,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import ArrayLike, Matrix, _canonical, _check_range, check_matrix, is_sparse, to_numpy
+from .arrays import (Array, ArrayLike, Matrix, _canonical, _check_range, _largest_entry, _take_rows,
+                              all_finite, as_float64, check_matrix, from_numpy, is_sparse, namespace, take_columns,
+                              to_numpy)
 from .ridge import _gamma_value
 from .certificates import _check_integer, _check_bool, _check_instance, _check_positive, _clear_fitted
 
@@ -29,106 +32,136 @@ def _on_host(X: Matrix) -> Matrix:
     "`X`, which is not checked, on the host, in float64: an array, or CSC where it is sparse."
     return sp.csc_array(X, dtype=np.float64) if is_sparse(X) else np.asarray(to_numpy(X), dtype=np.float64)
 
+def _in_place(X: Matrix) -> Matrix:
+    "`X`, which is not checked, in float64: an array of its library on its device, or CSC where it is sparse."
+    return _on_host(X) if namespace(X) is namespace() else as_float64(X)
+
+def _into(operation: str, *arrays: Any, out: Array = None) -> Array:
+    "An operation of the library of the first of `arrays`; by NumPy, and by no other library, into `out`."
+    if isinstance(arrays[0], np.ndarray): return getattr(np, operation)(*arrays, out=out)
+    return getattr(namespace(arrays[0]), operation)(*arrays)
+
 def _check_host_matrix(X: Matrix, name: str = "X") -> Matrix:
-    "The same, checked."
+    "`X`, checked, on the host, in float64."
     return _on_host(check_matrix(X, name))
 
-def _dense_column(X: Matrix, j: int) -> np.ndarray:
-    "Column `j` of a host matrix, dense."
-    return X[:, [j]].toarray().ravel() if is_sparse(X) else np.ascontiguousarray(X[:, j])
+def _dense_column(X: Matrix, j: int) -> Array:
+    "Column `j` of a matrix, dense and in one piece."
+    return X[:, [j]].toarray().ravel() if is_sparse(X) else namespace(X).asarray(X[:, j], copy=True)
+
+def _dense_rows(A: Matrix) -> Array:
+    "`A` dense, with its rows in one piece."
+    return A.toarray(order="C") if is_sparse(A) else np.ascontiguousarray(A) if isinstance(A, np.ndarray) else A
+
+def _take_entries(x: Array, some: slice | np.ndarray) -> Array:
+    "Some entries of the vector `x`, where it is: a slice, or host indices."
+    return x[some] if isinstance(some, slice) else _take_rows(x, some)
+
+def _zeros(shape: tuple[int, ...], X: Matrix) -> Array:
+    "Zeros of float64 in the library and on the device of `X`."
+    xp = namespace(X)
+    return xp.zeros(shape, dtype=xp.float64, **({} if is_sparse(X) else {"device": array_api_compat.device(X)}))
 
 def _row_slices(n_rows: int, n_columns: int, entries: int = 2**16) -> list[slice]:
     "Slices of rows, of a size that stays in the cache while several operations pass over it."
     step = max(1, entries // max(1, n_columns))
     return [slice(start, min(n_rows, start + step)) for start in range(0, n_rows, step)]
 
+def _cache_blocks(S: Array) -> list[slice]:
+    "These slices for a matrix on the host; for one on a device all rows at once."
+    return _row_slices(*S.shape) if isinstance(S, np.ndarray) else [slice(0, S.shape[0])]
+
 # %% ../nbs/15_kernels.ipynb #a3fe16e5
 class _SumKernel(ABC):
     "A kernel `finish(S)` of the sums `S(x, z) = sum_j part(x_j, z_j)` over features, where `part(0, 0) = 0`."
 
     @abstractmethod
-    def part(self, x: np.ndarray, z: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        "The part of one feature with values `x` and `z`, shape (len(x), len(z)); into `out` where given."
+    def part(self, x: Array, z: Array, out: Array = None) -> Array:
+        "The part of one feature with values `x` and `z`, shape (len(x), len(z)); by NumPy into `out` where given."
 
     @abstractmethod
-    def own_part(self, x: np.ndarray) -> np.ndarray:
+    def own_part(self, x: Array) -> Array:
         "`part(x_i, x_i)` for each value of a feature."
 
     @abstractmethod
-    def finish(self, S: np.ndarray, left: np.ndarray, right: np.ndarray,
-               out: np.ndarray | None = None) -> np.ndarray:
-        """The kernel matrix of `S`; into `out`, which may be `S` itself, where given.
+    def finish(self, S: Array, left: Array, right: Array, out: Array = None) -> Array:
+        """The kernel matrix of `S`; by NumPy into `out`, which may be `S` itself, where given.
 
         `left` and `right` are S(x, x) and S(z, z).
         """
 
     @abstractmethod
-    def sizes(self, S: np.ndarray) -> np.ndarray:
+    def sizes(self, S: Array) -> Array:
         "The entries of `S` that must keep enough digits when a feature is subtracted."
 
     @abstractmethod
-    def at_risk(self, before: np.ndarray) -> bool:
+    def at_risk(self, before: Array) -> bool:
         "Whether anything can be lost by taking a feature out of sums of sizes `before`."
 
     @abstractmethod
-    def lossy(self, before: np.ndarray, after: np.ndarray) -> Any:
+    def lossy(self, before: Array, after: Array) -> Any:
         """Whether sizes `after` have too few digits left, being differences of sums of sizes `before`.
 
         Where sizes are those of the samples: the same for each row of `after`.
         """
 
     def check(self, X: Matrix, name: str = "X") -> None:
-        "Refuse a host matrix on whose entries the kernel is not defined; most kernels are on all."
+        "Refuse a matrix on whose entries the kernel is not defined; most kernels are on all."
         return None
 
     def pair(self, X: Matrix, Z: Matrix | None) -> tuple[Matrix, Matrix]:
-        "Both matrices on the host; the same one twice without `Z`."
-        X = _on_host(X)
+        "Both matrices in float64, where they are; the same one twice without `Z`."
+        X = _in_place(X)
         self.check(X)
         if Z is None: return X, X
-        Z = _on_host(Z)
+        Z = _in_place(Z)
         self.check(Z, "Z")
         if X.shape[1] != Z.shape[1]:
             raise ValueError(f"Z has {Z.shape[1]} features, and X has {X.shape[1]}: both must have the same.")
         return X, Z
 
-    def sums(self, X: Matrix, Z: Matrix | None = None) -> np.ndarray:
+    def sums(self, X: Matrix, Z: Matrix | None = None) -> Array:
         "The matrix `S` of shape (n_samples, n_samples of Z), feature by feature."
         X, Z = self.pair(X, Z)
-        S = np.zeros((X.shape[0], Z.shape[0]))
-        buffer = np.empty_like(S[:_row_slices(*S.shape)[0].stop])
+        S = _zeros((X.shape[0], Z.shape[0]), X)
+        blocks = _cache_blocks(S)
+        buffer = namespace(S).empty_like(S[blocks[0], :])
         for j in range(X.shape[1]):
             x, z = _dense_column(X, j), _dense_column(Z, j)
-            for rows in _row_slices(*S.shape): S[rows] += self.part(x[rows], z, buffer[:rows.stop - rows.start])
+            for rows in blocks: S[rows, :] += self.part(x[rows], z, buffer[:rows.stop - rows.start, :])
         return S
 
-    def own(self, X: Matrix) -> np.ndarray:
+    def own(self, X: Matrix) -> Array:
         "`S(x, x)` for every sample."
-        return np.asarray(sum(self.own_part(_dense_column(X, j)) for j in range(X.shape[1])))
+        return sum(self.own_part(_dense_column(X, j)) for j in range(X.shape[1]))
 
-    def __call__(self, X: Matrix, Z: Matrix | None = None) -> np.ndarray:
-        return self.matrix(_check_host_matrix(X), None if Z is None else _check_host_matrix(Z, "Z"))
+    def __call__(self, X: Matrix, Z: Matrix | None = None) -> Array:
+        return self.matrix(check_matrix(X), None if Z is None else check_matrix(Z, "Z"))
 
-    def matrix(self, X: Matrix, Z: Matrix | None = None) -> np.ndarray:
-        "The kernel matrix of matrices that have been checked."
+    def matrix(self, X: Matrix, Z: Matrix | None = None) -> Array:
+        "The kernel matrix of matrices that have been checked, where they are."
         X, Z = self.pair(X, Z)
         with np.errstate(over="ignore", invalid="ignore"):
             return self.finite(self.finish(self.sums(X, Z), self.own(X), self.own(Z)), X)
 
-    def finite(self, K: np.ndarray, X: Matrix) -> np.ndarray:
+    def finite(self, K: Array, X: Matrix) -> Array:
         "`K`, unless it has overflowed."
-        if np.all(np.isfinite(K)): return K
+        if all_finite(K): return K
         raise ValueError(f"The entries of X are too large for {self}: its values overflow. "
-                         f"Divide X by a number such as {abs(X).max():.0e}.")
+                         f"Divide X by a number such as {_largest_entry(X):.0e}.")
 
 # %% ../nbs/15_kernels.ipynb #0864a500
-def _normalise(K: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+_SMALLEST = float(np.finfo(np.float64).tiny)
+
+def _normalise(K: Array, left: Array, right: Array) -> Array:
     "Divide `K` in place by the roots of `left` along rows and of `right` along columns; zero where they vanish."
+    xp = namespace(K)
     for size, shape in ((left, (-1, 1)), (right, (1, -1))):
-        if np.any((size > 0) & (size < np.finfo(float).tiny)):
+        if xp.any((size > 0) & (size < _SMALLEST)):
             raise ValueError("A sample of X is so short that its square has lost digits. Rescale X.")
-        root = np.sqrt(np.maximum(size, 0))
-        K *= np.divide(1, root, out=np.zeros_like(root), where=root > 0).reshape(shape)
+        positive = size > 0
+        factors = xp.where(positive, 1 / xp.sqrt(xp.where(positive, size, 1.0)), 0.0)
+        K *= xp.reshape(factors, shape)
     return K
 
 def _sparse_product(X: Matrix, Z: Matrix) -> np.ndarray:
@@ -142,31 +175,31 @@ class _ProductKernel(_SumKernel):
     normalised: bool = False
 
     @abstractmethod
-    def power(self, S: np.ndarray, out: np.ndarray) -> np.ndarray:
-        "The kernel of sums `S`, not normalised, into `out`."
+    def power(self, S: Array, out: Array = None) -> Array:
+        "The kernel of sums `S`, not normalised; a new array, or by NumPy into `out` where given."
 
-    def part(self, x: np.ndarray, z: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        return np.multiply.outer(x, z, out=out)
+    def part(self, x: Array, z: Array, out: Array = None) -> Array:
+        return _into("multiply", x[:, None], z[None, :], out=out)
 
-    def own_part(self, x: np.ndarray) -> np.ndarray: return x * x
-    def own(self, X: Matrix) -> np.ndarray: return np.asarray((X * X).sum(axis=1)).ravel()
+    def own_part(self, x: Array) -> Array: return x * x
+    def own(self, X: Matrix) -> Array:
+        return np.asarray((X * X).sum(axis=1)).ravel() if is_sparse(X) else namespace(X).sum(X * X, axis=1)
 
-    def sums(self, X: Matrix, Z: Matrix | None = None) -> np.ndarray:
+    def sums(self, X: Matrix, Z: Matrix | None = None) -> Array:
         "`X Z'`; sparse matrices stay sparse until the product."
         X, Z = self.pair(X, Z)
-        return _sparse_product(X, Z) if is_sparse(X) and is_sparse(Z) else np.asarray(X @ Z.T)
+        return _sparse_product(X, Z) if is_sparse(X) and is_sparse(Z) else X @ Z.T
 
-    def finish(self, S: np.ndarray, left: np.ndarray, right: np.ndarray,
-               out: np.ndarray | None = None) -> np.ndarray:
-        K = self.power(S, np.empty_like(S) if out is None else out)
-        if not self.normalised: return K
-        return _normalise(K, *(self.power(own, np.empty_like(own)) for own in (left, right)))
+    def finish(self, S: Array, left: Array, right: Array, out: Array = None) -> Array:
+        K = self.power(S, out)
+        return _normalise(K, self.power(left), self.power(right)) if self.normalised else K
 
-    def sizes(self, S: np.ndarray) -> np.ndarray: return np.diagonal(S)
-    def at_risk(self, before: np.ndarray) -> bool: return True
-    def lossy(self, before: np.ndarray, after: np.ndarray) -> Any:
-        if self.normalised: return np.any(after < _DIGITS_LOST * before, axis=-1)
-        return after.max(axis=-1) < _DIGITS_LOST * before.max()
+    def sizes(self, S: Array) -> Array: return namespace(S).linalg.diagonal(S)
+    def at_risk(self, before: Array) -> bool: return True
+    def lossy(self, before: Array, after: Array) -> Any:
+        xp = namespace(before)
+        if self.normalised: return xp.any(after < _DIGITS_LOST * before, axis=-1)
+        return xp.max(after, axis=-1) < _DIGITS_LOST * xp.max(before)
 
 _DIGITS_LOST = 2.0**-20
 
@@ -189,9 +222,8 @@ class LinearKernel(_ProductKernel):
     """
     normalised: bool = False
     def __post_init__(self) -> None: _check_bool("normalised", self.normalised)
-    def power(self, S: np.ndarray, out: np.ndarray) -> np.ndarray:
-        if out is not S: out[...] = S
-        return out
+    def power(self, S: Array, out: Array = None) -> Array:
+        return S if out is S else _into("multiply", S, 1.0, out=out)
 
 @dataclass(frozen=True)
 class PolynomialKernel(_ProductKernel):
@@ -223,10 +255,10 @@ class PolynomialKernel(_ProductKernel):
         _check_integer(self.degree, 1, name="degree"); _check_positive("gamma", self.gamma)
         _check_bool("normalised", self.normalised)
         if self.coef0 != 0: _check_positive("coef0", self.coef0)
-    def power(self, S: np.ndarray, out: np.ndarray) -> np.ndarray:
-        base = np.multiply(S, self.gamma, out=out)
-        base += self.coef0
-        factor = base.copy() if self.degree > 1 else base
+    def power(self, S: Array, out: Array = None) -> Array:
+        base = _into("multiply", S, float(self.gamma), out=out)
+        base += float(self.coef0)
+        factor = namespace(S).asarray(base, copy=True) if self.degree > 1 else base
         for _ in range(self.degree - 1): base *= factor
         return base
 
@@ -237,19 +269,20 @@ class _DistanceKernel(_SumKernel):
     gamma: float = 1.0
     def __post_init__(self) -> None: _check_positive("gamma", self.gamma)
 
-    def own_part(self, x: np.ndarray) -> np.ndarray: return np.zeros(len(x))
-    def own(self, X: Matrix) -> np.ndarray: return np.zeros(X.shape[0])
+    def own_part(self, x: Array) -> Array: return namespace(x).zeros_like(x)
+    def own(self, X: Matrix) -> Array: return _zeros((X.shape[0],), X)
 
-    def finish(self, S: np.ndarray, left: Any = None, right: Any = None,
-               out: np.ndarray | None = None) -> np.ndarray:
-        K = np.multiply(S, -self.gamma, out=out)
-        return np.exp(K, out=K)
+    def finish(self, S: Array, left: Any = None, right: Any = None, out: Array = None) -> Array:
+        K = _into("multiply", S, -float(self.gamma), out=out)
+        return _into("exp", K, out=K)
 
-    def sizes(self, S: np.ndarray) -> np.ndarray: return S
-    def at_risk(self, before: np.ndarray) -> bool: return bool(self.gamma * before.max() > 1 / _DIGITS_LOST)
-    def lossy(self, before: np.ndarray, after: np.ndarray) -> bool:
+    def sizes(self, S: Array) -> Array: return S
+    def at_risk(self, before: Array) -> bool:
+        return float(self.gamma * namespace(before).max(before)) > 1 / _DIGITS_LOST
+    def lossy(self, before: Array, after: Array) -> Any:
         "The same, and the kernel is not zero there anyway."
-        return bool(np.any((self.gamma * before > 1 / _DIGITS_LOST) & (self.gamma * after < 60)))
+        gamma = float(self.gamma)
+        return namespace(before).any((gamma * before > 1 / _DIGITS_LOST) & (gamma * after < 60))
 
 class RBFKernel(_DistanceKernel):
     """The Gaussian kernel `k(x, z) = exp(-gamma |x - z|^2)`, with the `gamma` of scikit-learn.
@@ -270,16 +303,17 @@ class RBFKernel(_DistanceKernel):
            [0.6065, 1.    ]])
     """
 
-    def part(self, x: np.ndarray, z: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        D = np.subtract.outer(x, z, out=out)
-        return np.multiply(D, D, out=D)
+    def part(self, x: Array, z: Array, out: Array = None) -> Array:
+        D = _into("subtract", x[:, None], z[None, :], out=out)
+        return _into("multiply", D, D, out=D)
 
-    def sums(self, X: Matrix, Z: Matrix | None = None) -> np.ndarray:
-        """Squared distances.
+    def sums(self, X: Matrix, Z: Matrix | None = None) -> Array:
+        """Squared distances, of NumPy's arrays by SciPy, of others feature by feature.
 
         Of sparse samples through lengths and products, with an error of the size of rounding in the lengths.
         """
         X, Z = self.pair(X, Z)
+        if namespace(X) is not namespace(): return super().sums(X, Z)
         if not (is_sparse(X) or is_sparse(Z)): return cdist(X, Z, "sqeuclidean")
         S = np.add.outer(*[np.asarray((M * M).sum(axis=1)).ravel() for M in (X, Z)])
         S -= 2 * LinearKernel().sums(X, Z)
@@ -305,17 +339,17 @@ class ChiSquaredKernel(_DistanceKernel):
     """
 
     def check(self, X: Matrix, name: str = "X") -> None:
-        negative = (X < 0).nonzero()
-        if len(negative[0]):
-            i, j = negative[0][0], negative[1][0]
+        if X.min() < 0 if is_sparse(X) else namespace(X).any(X < 0):
+            X = X if is_sparse(X) else to_numpy(X)
+            (i, *_), (j, *_) = (X < 0).nonzero()
             raise ValueError(f"{name} has the entry {X[i, j]:g} in row {i}, column {j}: a histogram has none below 0. "
                              f"Give counts or shares, or use RBFKernel.")
 
-    def part(self, x: np.ndarray, z: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        D = np.subtract.outer(x, z, out=out)
-        share = np.add.outer(x, np.maximum(z, np.finfo(np.float64).tiny))
-        np.divide(D, share, out=share)
-        return np.multiply(D, share, out=D)
+    def part(self, x: Array, z: Array, out: Array = None) -> Array:
+        D = _into("subtract", x[:, None], z[None, :], out=out)
+        share = x[:, None] + _into("maximum", z, _SMALLEST)[None, :]
+        share = _into("divide", D, share, out=share)
+        return _into("multiply", D, share, out=D)
 
 # %% ../nbs/15_kernels.ipynb #03480fd2
 @dataclass(frozen=True)
@@ -338,18 +372,18 @@ class CallableKernel:
 
     def __post_init__(self) -> None: _check_instance("f", self.f)
 
-    def __call__(self, X: Matrix, Z: Matrix | None = None) -> np.ndarray:
-        return self.matrix(_check_host_matrix(X), None if Z is None else _check_host_matrix(Z, "Z"))
+    def __call__(self, X: Matrix, Z: Matrix | None = None) -> Array:
+        return self.matrix(_in_place(check_matrix(X)), None if Z is None else _in_place(check_matrix(Z, "Z")))
 
-    def matrix(self, X: Matrix, Z: Matrix | None = None) -> np.ndarray:
-        "The kernel matrix of matrices that have been checked."
+    def matrix(self, X: Matrix, Z: Matrix | None = None) -> Array:
+        "The kernel matrix of matrices that have been checked; the function gets them as they are."
         Z = X if Z is None else Z
-        K = np.asarray(to_numpy(self.f(X, Z)), dtype=np.float64)
+        K = _in_place(self.f(X, Z))
         if K.shape != (X.shape[0], Z.shape[0]):
             raise ValueError(f"The kernel function returned an array of shape {K.shape} for {X.shape[0]} and "
                              f"{Z.shape[0]} samples: it must be {(X.shape[0], Z.shape[0])}.")
-        if not np.all(np.isfinite(K)): raise ValueError("The kernel function returned NaN or infinity.")
-        if X is Z and np.abs(K - K.T).max() > 1e-10 * np.abs(K).max():
+        if not all_finite(K): raise ValueError("The kernel function returned NaN or infinity.")
+        if X is Z and _largest_entry(K - K.T) > 1e-10 * _largest_entry(K):
             raise ValueError("The kernel function is not symmetric: f(x, z) is not f(z, x).")
         return K
 
@@ -408,7 +442,7 @@ def kernel_of(kernel: str | Callable[[Any, Any], Any] | _Kernel = "rbf", X: Matr
                          "a function of two matrices, or a kernel object.")
     if kernel == "linear": return LinearKernel()
     if isinstance(gamma, str) and X is not None:
-        X = _on_host(_canonical(X) if is_sparse(X) else X)
+        X = _in_place(_canonical(X) if is_sparse(X) else X)
         _check_range(X)
         if kernel == "chi2": ChiSquaredKernel().check(X)
     number = _gamma_value(gamma, X, kernel, weights)
@@ -416,15 +450,17 @@ def kernel_of(kernel: str | Callable[[Any, Any], Any] | _Kernel = "rbf", X: Matr
 
 # %% ../nbs/15_kernels.ipynb #e688f395
 def _zero_feature(X: Matrix, j: ArrayLike) -> Matrix:
-    "A copy of the host matrix `X` with feature `j` set to zero, or with several."
+    "A copy of the matrix `X` with feature `j` set to zero, or with several."
+    if not is_sparse(X):
+        kept = np.ones(X.shape[1])
+        kept[j] = 0
+        return X * from_numpy(kept, X)
     X = X.copy()
-    if not is_sparse(X): X[:, j] = 0
-    else:
-        for i in np.atleast_1d(j): X.data[X.indptr[i]:X.indptr[i + 1]] = 0
+    for i in np.atleast_1d(j): X.data[X.indptr[i]:X.indptr[i + 1]] = 0
     return X
 
 def removals_reference(kernel: _Kernel, X: Matrix, features: Iterable[int],
-                       rows: Sequence[int] | None = None) -> np.ndarray:
+                       rows: Sequence[int] | None = None) -> Array:
     """The kernel matrices with one feature set to zero, for each of `features`, on the samples `rows`: computed anew.
 
     Parameters
@@ -437,7 +473,8 @@ def removals_reference(kernel: _Kernel, X: Matrix, features: Iterable[int],
 
     Returns
     -------
-    ndarray, shape (len(features), len(rows), len(rows))
+    array, shape (len(features), len(rows), len(rows))
+        In the library and on the device of `X`.
 
     Examples
     --------
@@ -447,9 +484,9 @@ def removals_reference(kernel: _Kernel, X: Matrix, features: Iterable[int],
     array([[[4., 6.],
             [6., 9.]]])
     """
-    X = _check_host_matrix(X)
-    X = X if rows is None else X[np.asarray(rows)]
-    return np.stack([kernel(_zero_feature(X, j)) for j in features])
+    X = _in_place(check_matrix(X))
+    X = X if rows is None else _take_rows(X, rows)
+    return namespace(X).stack([kernel(_zero_feature(X, j)) for j in features])
 
 # %% ../nbs/15_kernels.ipynb #a076ee91
 def _sums_without(kernel: _SumKernel, S: np.ndarray, A: np.ndarray) -> np.ndarray:
@@ -469,22 +506,23 @@ def _sums_without(kernel: _SumKernel, S: np.ndarray, A: np.ndarray) -> np.ndarra
     array([[1., 0.],
            [0., 0.]])
     """
-    after = np.empty_like(S)
-    for rows in _row_slices(*S.shape):
-        part = np.subtract(S[rows], kernel.sums(A[rows], A), out=after[rows])
-        if isinstance(kernel, _DistanceKernel): np.maximum(part, 0, out=part)
+    after = namespace(S).empty_like(S)
+    for rows in _cache_blocks(S):
+        done = _into("subtract", S[rows, :], kernel.sums(A[rows, :], A), out=(part := after[rows, :]))
+        if isinstance(kernel, _DistanceKernel): done = _into("maximum", done, 0.0, out=done)
+        if done is not part: after[rows, :] = done
     return after
 
-def _lossy_removals(kernel: _SumKernel, S: np.ndarray, columns: np.ndarray) -> np.ndarray:
+def _lossy_removals(kernel: _SumKernel, S: Array, columns: Array) -> np.ndarray:
     "Which of the features `columns` (rows of values) leave too few digits when they are subtracted from `S`."
-    before = kernel.sizes(S)
-    if not kernel.at_risk(before): return np.zeros(len(columns), dtype=bool)
-    if not isinstance(kernel, _DistanceKernel): return kernel.lossy(before, before - kernel.own_part(columns))
-    return np.array([kernel.lossy(before, _sums_without(kernel, S, x[:, None])) for x in columns], dtype=bool)
+    before, d = kernel.sizes(S), columns.shape[0]
+    if not kernel.at_risk(before): return np.zeros(d, dtype=bool)
+    if not isinstance(kernel, _DistanceKernel): return to_numpy(kernel.lossy(before, before - kernel.own_part(columns)))
+    return np.array([bool(kernel.lossy(before, _sums_without(kernel, S, columns[j, :][:, None]))) for j in range(d)])
 
 # %% ../nbs/15_kernels.ipynb #bea08e3c
 def removals(kernel: _Kernel, X: Matrix, S: np.ndarray | None, features: ArrayLike,
-             rows: Sequence[int] | None = None, out: np.ndarray | None = None) -> np.ndarray:
+             rows: Sequence[int] | None = None, out: Array = None) -> Array:
     """Kernel matrices with one feature set to zero, for each of `features`, from the sums `S` of all.
 
     Parameters
@@ -492,19 +530,19 @@ def removals(kernel: _Kernel, X: Matrix, S: np.ndarray | None, features: ArrayLi
     kernel : kernel object
     X : array or sparse matrix, shape (n_samples, n_features)
         What `S` is made of: features taken out before are zero in it, or no longer there.
-    S : ndarray, shape (n_samples, n_samples), or None for a `CallableKernel`
+    S : array, shape (n_samples, n_samples), or None for a `CallableKernel`
         `kernel.sums(X)`.
     features : sequence of int
         Columns of `X`.
     rows : sequence of int, optional
         The samples between which the kernel is wanted, for instance the support vectors. All unless given.
-    out : ndarray, shape (len(features), len(rows), len(rows)), optional
+    out : array, shape (len(features), len(rows), len(rows)), optional
         Where to put the result.
 
     Returns
     -------
-    ndarray, shape (len(features), len(rows), len(rows))
-        What `removals_reference` gives, up to rounding.
+    array, shape (len(features), len(rows), len(rows))
+        What `removals_reference` gives, up to rounding; in the library and on the device of `X`.
 
     Examples
     --------
@@ -518,21 +556,25 @@ def removals(kernel: _Kernel, X: Matrix, S: np.ndarray | None, features: ArrayLi
            [[1., 0.],
             [0., 0.]]])
     """
-    X, features = _on_host(X), np.asarray(features, dtype=np.intp)
-    if rows is not None: X, S = X[np.asarray(rows)], None if S is None else S[np.ix_(rows, rows)]
-    out = np.empty((len(features), X.shape[0], X.shape[0])) if out is None else out
+    X, features = _in_place(X), np.asarray(features, dtype=np.intp)
+    if rows is not None: X, S = _take_rows(X, rows), None if S is None else take_columns(_take_rows(S, rows), rows)
+    n = X.shape[0]
+    out = _zeros((len(features), n, n), X) if out is None else out
     if S is None or isinstance(kernel, CallableKernel):
-        for j, K in zip(features, out): K[...] = kernel.matrix(_zero_feature(X, j))
+        for place, j in enumerate(features): out[place, :, :] = kernel.matrix(_zero_feature(X, j))
         return out
-    columns = np.ascontiguousarray((X[:, features].toarray() if is_sparse(X) else X[:, features]).T)
+    columns = _dense_rows(take_columns(X, features).T)
     lossy = _lossy_removals(kernel, S, columns)
-    own, blocks = kernel.own(X), _row_slices(*S.shape)
-    for x, j, anew, K in zip(columns, features, lossy, out):
-        if anew: K[...] = kernel(_zero_feature(X, j)); continue
+    own, blocks = kernel.own(X), _cache_blocks(S)
+    for place, (j, anew) in enumerate(zip(features, lossy)):
+        if anew: out[place, :, :] = kernel(_zero_feature(X, j)); continue
+        x = columns[place, :]
         left = own - kernel.own_part(x)
         for block in blocks:
-            part = kernel.part(x[block], x, out=K[block])
-            kernel.finish(np.subtract(S[block], part, out=part), left[block], left, out=part)
+            K = out[place, block, :]
+            part = kernel.part(x[block], x, out=K)
+            done = kernel.finish(_into("subtract", S[block, :], part, out=part), left[block], left, out=part)
+            if done is not K: out[place, block, :] = done
     return out
 
 # %% ../nbs/15_kernels.ipynb #c19fdc08
@@ -567,10 +609,10 @@ def removal_blocks(kernel: _Kernel, X: Matrix, S: np.ndarray | None, features: A
     """
     features, size = np.asarray(features, dtype=np.intp), X.shape[0] if rows is None else len(rows)
     step = max(1, block_bytes // (8 * size**2))
-    buffer = np.empty((min(step, len(features)), size, size))
+    buffer = _zeros((min(step, len(features)), size, size), X)
     for start in range(0, len(features), step):
         some = features[start:start + step]
-        yield some, removals(kernel, X, S, some, rows, buffer[:len(some)])
+        yield some, removals(kernel, X, S, some, rows, buffer[:len(some), :, :])
 
 # %% ../nbs/15_kernels.ipynb #8d5bc581
 class RunningSums:
@@ -583,9 +625,9 @@ class RunningSums:
 
     Attributes
     ----------
-    S : ndarray, shape (n_samples, n_samples), or None for a `CallableKernel`
+    S : array, shape (n_samples, n_samples), or None for a `CallableKernel`
     X : array or CSC matrix
-        A copy, with the features that are gone set to zero.
+        A copy, with the features that are gone set to zero; the sums are where it is.
     left : list of int
         The features that are left.
     n_fresh : int
@@ -603,7 +645,7 @@ class RunningSums:
     """
 
     def __init__(self, kernel: _Kernel, X: Matrix) -> None:
-        self.kernel, self.X = kernel, _on_host(X)
+        self.kernel, self.X = kernel, _in_place(X)
         self.left = list(range(self.X.shape[1]))
         self.n_fresh = 0
         self.refresh()
@@ -616,27 +658,30 @@ class RunningSums:
         self.S, self.fresh, self.n_fresh = self.kernel.sums(self.X), None, self.n_fresh + 1
         if isinstance(self.kernel, CallableKernel): return
         sizes = self.kernel.sizes(self.S)
-        if self.kernel.at_risk(sizes): self.fresh = sizes.copy() if sizes.ndim == 1 else sizes
+        if not self.kernel.at_risk(sizes): return
+        self.fresh = sizes if sizes is self.S else namespace(sizes).asarray(sizes, copy=True)
 
     def remove(self, features: int | Sequence[int]) -> None:
         "Remove a feature, or several at once, for good."
         gone = np.atleast_1d(np.asarray(features, dtype=np.intp))
         for j in np.setdiff1d(gone, self.left): raise ValueError(f"Feature {j} is not there to be removed.")
-        A, self.X = self.X[:, gone], _zero_feature(self.X, gone)
+        A, self.X = take_columns(self.X, gone), _zero_feature(self.X, gone)
         self.left = np.setdiff1d(self.left, gone).tolist()
         if self.S is None or isinstance(self.kernel, CallableKernel): return
         self.S = _sums_without(self.kernel, self.S, A.toarray() if is_sparse(A) else A)
         if self.fresh is not None and self.kernel.lossy(self.fresh, self.kernel.sizes(self.S)): self.refresh()
 
-    def matrix(self) -> np.ndarray:
+    def matrix(self) -> Array:
         "The kernel matrix of the features that are left."
         if self.S is None or isinstance(self.kernel, CallableKernel): return self.kernel.matrix(self.X)
-        own, K = self.kernel.own(self.X), np.empty_like(self.S)
-        for rows in _row_slices(*K.shape): self.kernel.finish(self.S[rows], own[rows], own, out=K[rows])
+        own, K = self.kernel.own(self.X), namespace(self.S).empty_like(self.S)
+        for rows in _cache_blocks(K):
+            done = self.kernel.finish(self.S[rows, :], own[rows], own, out=(part := K[rows, :]))
+            if done is not part: K[rows, :] = done
         return K
 
     def removals(self, features: ArrayLike | None = None, rows: Sequence[int] | None = None,
-                 out: np.ndarray | None = None) -> np.ndarray:
+                 out: Array = None) -> Array:
         "Kernel matrices with one more feature set to zero, for each of `features`: all that are left unless given."
         return removals(self.kernel, self.X, self.S, self.left if features is None else features, rows, out)
 

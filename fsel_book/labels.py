@@ -86,7 +86,7 @@ class WeightScores:
     """
     estimator: Any
 
-    def __call__(self, X: Matrix, y: ArrayLike = None, **fit_params: Any) -> np.ndarray:
+    def __call__(self, X: Matrix, y: ArrayLike = None, **fit_params: Any) -> Array:
         """Fit the estimator and return the scores.
 
         Parameters
@@ -98,7 +98,8 @@ class WeightScores:
 
         Returns
         -------
-        ndarray, shape (n_features,)
+        array, shape (n_features,)
+            In the library of `X`.
 
         Raises
         ------
@@ -108,7 +109,7 @@ class WeightScores:
         fitted = clone(self.estimator).fit(X, y, **fit_params)
         for name in ("coef_", "feature_importances_"):
             weights = getattr(fitted, name, None)
-            if weights is not None: return np.linalg.norm(np.atleast_2d(_dense(weights)), axis=0)
+            if weights is not None: return from_numpy(np.linalg.norm(np.atleast_2d(_dense(weights)), axis=0), X)
         raise ValueError(f"estimator={self.estimator!r} has neither coef_ nor feature_importances_ after fit: "
                          "give one that weighs features, such as LinearSVC.")
 
@@ -547,7 +548,7 @@ def selection_stability(masks: ArrayLike) -> Stability:
     >>> round(selection_stability([[True, False, False], [False, True, False]]).value, 3)
     -0.5
     """
-    Z = np.asarray(masks)
+    Z = to_numpy(masks)
     if Z.ndim != 2 or len(Z) < 2 or Z.dtype != bool:
         raise ValueError("masks must be an array of bool, shape (n_selections, n_features), of two selections or more.")
     M, d = Z.shape

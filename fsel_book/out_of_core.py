@@ -14,11 +14,11 @@ from tqdm import tqdm
 
 from .arrays import (all_finite, _in_precision_of, is_sparse, to_numpy, _blas_threads_for, _check_range,
                               _largest_entry)
-from .blocks import Blocks, _as_dense, _joined, _pieces
+from .blocks import Blocks, _as_dense, _fit_elsewhere, _joined, _pieces
 from .spectra import RowSpace, _GRAM_LIMIT, _gram_factor, _unit_norm_factors, _warn_of_tiny_directions
 from .certificates import (_NEGLIGIBLE, CertifiedSelector, Promise, Sampling, _check_automatic_draws,
-                                    _check_bool, _check_rank, _check_scores, _clear_fitted, _fit_elsewhere,
-                                    _n_requested, _target_rank, certify)
+                                    _check_bool, _check_rank, _check_scores, _clear_fitted, _n_requested,
+                                    _target_rank, certify)
 from .sparsification import BSSSelector, _Barriers, _SingleDraw, _initial_gap, _round_ties, _scored
 from .leverage import LeverageSelector
 from .dual_projection import _DualProjectionModel

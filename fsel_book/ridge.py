@@ -19,7 +19,7 @@ from sklearn.utils import Tags, check_array, check_consistent_length, column_or_
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import (_RANGE, Array, ArrayLike, Matrix, _insert_docs, as_float64, _canonical, check_matrix,
+from .arrays import (_RANGE, Array, ArrayLike, Matrix, _ScoreOnHost, _insert_docs, as_float64, check_matrix,
                               _check_range, from_numpy, _in_precision_of, is_sparse, namespace, result_dtype,
                               to_numpy)
 from .certificates import (Certificate, _check_X, _check_instance, _check_same_library, _clear_fitted,
@@ -97,8 +97,11 @@ def _fixed_design(K: Matrix, z: ArrayLike, sigma: float, alpha: ArrayLike
     return mu, U.T @ z, _check_alpha(alpha)[..., None]
 
 # %% ../nbs/11_ridge.ipynb #4b0a580b
+@_insert_docs
 def ridge_risk(K: Matrix, z: ArrayLike, sigma: float, alpha: ArrayLike) -> RidgeRisk:
     """Risk of ridge regression in the fixed design, bias and variance apart, from one eigendecomposition.
+
+    %(on_host)s
 
     Parameters
     ----------
@@ -198,8 +201,11 @@ def _kernel_factor(K: Matrix, name: str) -> np.ndarray:
     kept = mu > len(mu) * precision * mu[-1]
     return lengths[:, None] * U[:, kept] * np.sqrt(mu[kept])
 
+@_insert_docs
 def kernel_sandwich(K: Matrix, K_after: Matrix) -> tuple[float, float]:
     """The best `a` and `b` with `a K <= K_after <= b K` in the order of semidefinite matrices.
+
+    %(on_host)s
 
     Parameters
     ----------
@@ -307,11 +313,14 @@ def _kept_interval(certificate: Certificate, rescale: bool) -> tuple[float, floa
     low, high = certificate.interval if rescale else certificate.eigenvalues_unscaled[[0, -1]]
     return (low if low > 1e-14 * high else 0.0), high
 
+@_insert_docs
 def risk_bound(certificate: Certificate, K: Matrix, z: ArrayLike, sigma: float, alpha: ArrayLike,
                rescale: bool = False) -> RidgeRisk:
     """The largest risk that ridge regression can have after a selection with this certificate.
 
     Also a method: `certificate.risk_bound(K, z, sigma, alpha)`.
+
+    %(on_host)s
 
     Parameters
     ----------
@@ -365,7 +374,8 @@ class PredictionBound:
 
     Parameters
     ----------
-    inside, outside : ndarray, shape (n_queries,)
+    inside, outside : array, shape (n_queries,)
+        In the library of the queries.
 
     Examples
     --------
@@ -374,24 +384,24 @@ class PredictionBound:
     >>> PredictionBound(np.array([0.1]), np.array([0.5])).total
     array([0.6])
     """
-    inside: np.ndarray
-    outside: np.ndarray
+    inside: Array
+    outside: Array
 
     @property
-    def total(self) -> np.ndarray:
+    def total(self) -> Array:
         "The sum of both."
         return self.inside + self.outside
 
 def _span_coordinates(X: Matrix, Q: Matrix) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The coordinates `Q V` of the rows of `Q`, where `X = U diag(S) V'`.
+    """The coordinates `Q V` of the rows of `Q`, where `X = U diag(S) V'`, on the host.
 
     With them their squared lengths outside of the span, `S` and `U`.
     """
     space = row_space(X)
     V = space.basis()
-    U, S, Wh = np.linalg.svd(space.X @ V, full_matrices=False)
-    inside = Q @ (V @ Wh.T)
-    squares = np.asarray(Q.multiply(Q).sum(axis=1)).ravel() if is_sparse(Q) else np.sum(Q**2, axis=1)
+    U, S, Wh = np.linalg.svd(to_numpy(space.X @ V), full_matrices=False)
+    inside = to_numpy(Q @ (V @ from_numpy(Wh.T, X)))
+    squares = np.asarray(Q.multiply(Q).sum(axis=1)).ravel() if is_sparse(Q) else to_numpy(namespace(Q).vecdot(Q, Q))
     outside = np.maximum(squares - np.sum(inside**2, axis=1), 0.0) + 1e-15 * squares  # what rounding may have taken
     return inside, outside, S / space.scale, U
 
@@ -437,11 +447,9 @@ def prediction_bound(certificate: Certificate, X: Matrix, y: ArrayLike, alpha: f
     >>> bool(np.all(bound.outside > bound.inside))
     True
     """
-    X, Q = (check_array(_canonical(A) if is_sparse(A) else to_numpy(A), accept_sparse=("csr", "csc"), dtype=np.float64,
-                        input_name=name)
-            for A, name in ((X, "X"), (Q, "Q")))
+    X, Q = (as_float64(check_matrix(A, name, smallest)) for A, name, smallest in ((X, "X", _RANGE[0]), (Q, "Q", 0.0)))
     y = column_or_1d(check_array(to_numpy(y), ensure_2d=False, dtype=np.float64, input_name="y"))
-    for name, A, smallest in (("X", X, _RANGE[0]), ("Q", Q, 0.0), ("y", y, _RANGE[0])): _check_range(A, name, smallest)
+    _check_range(y, "y")
     check_consistent_length(X, y)
     if Q.shape[1] != X.shape[1]:
         raise ValueError(f"Q has {Q.shape[1]} features, X has {X.shape[1]}: they must be the same.")
@@ -458,7 +466,7 @@ def prediction_bound(certificate: Certificate, X: Matrix, y: ArrayLike, alpha: f
     centre = _fitted_share(S**2, alpha) * (ends[0] + ends[1]) / 2  # C - E without cancellation
     shift = np.abs(a @ (centre * t)) + np.sqrt(a**2 @ D) * np.sqrt(D @ t**2)
     length = min(np.sqrt((C + D) @ t**2), np.linalg.norm(t) / 2) / np.sqrt(alpha)
-    return PredictionBound(shift, np.sqrt(max(1 - low, 0.0) * outside) * length)
+    return PredictionBound(*(from_numpy(part, Q) for part in (shift, np.sqrt(max(1 - low, 0.0) * outside) * length)))
 
 # %% ../nbs/11_ridge.ipynb #3adeceb2
 def _kernel_solutions(mu: np.ndarray, E: np.ndarray, targets: np.ndarray, alphas: np.ndarray) -> np.ndarray:
@@ -538,7 +546,7 @@ def _labels_from_decisions(decided: Array, classes: Array) -> Array:
 # %% ../nbs/11_ridge.ipynb #ca6f677d
 def _gamma_value(gamma: float | Literal["scale", "auto"], X: Matrix | None, kernel: str,
              weights: ArrayLike | None = None) -> float:
-    """The number behind `gamma`, for the host data `X` and the kernel of this name; samples may have weights.
+    """The number behind `gamma`, for the data `X` and the kernel of this name; samples may have weights.
 
     "auto" is `1 / n_features`, and "scale" that over the variance of the entries of `X`, or over their mean for "chi2".
     """
@@ -549,11 +557,14 @@ def _gamma_value(gamma: float | Literal["scale", "auto"], X: Matrix | None, kern
     if gamma not in ("scale", "auto"):
         raise ValueError(f'gamma={gamma!r} is not possible: give a number above 0, "scale" or "auto".')
     if X is None: raise ValueError(f"gamma={gamma!r} needs the data: give X, or a number.")
-    def average(A: Matrix) -> Any: return np.average(np.asarray(A.mean(axis=1)).ravel(), weights=weights)
+    def average(A: Matrix) -> float:
+        rows = A.mean(axis=1) if is_sparse(A) else to_numpy(namespace(A).mean(A, axis=1))
+        return float(np.average(np.asarray(rows).ravel(), weights=weights))
     mean = average(X)
     if kernel == "chi2": unit = mean
     else: unit = average(X.multiply(X)) - mean**2 if is_sparse(X) else average((X - mean)**2)
-    if gamma == "auto" or X.max() == X.min(): unit = 1.0
+    low, high = (X.min(), X.max()) if is_sparse(X) else (float(namespace(X).min(X)), float(namespace(X).max(X)))
+    if gamma == "auto" or low == high: unit = 1.0
     if not 1e-307 < X.shape[1] * unit < 1e307:
         raise ValueError(f'gamma="scale" is not possible: the spread of X, {unit:.1e}, is out of range. '
                          "Bring X to unit size first.")
@@ -561,11 +572,12 @@ def _gamma_value(gamma: float | Literal["scale", "auto"], X: Matrix | None, kern
 
 # %% ../nbs/11_ridge.ipynb #6522cbd0
 @_insert_docs
-class RLSClassifier(ClassifierMixin, BaseEstimator):
+class RLSClassifier(_ScoreOnHost, ClassifierMixin, BaseEstimator):
     """Regularised least squares classification, by features or by kernels, for one or many values of `alpha`.
 
     Minimises `|K a - y|^2 + alpha a'K a` for labels -1 and 1; several classes one against the rest. Without an
-    intercept, as in the papers. For the linear kernel on dense and sparse data and arrays of any library.
+    intercept, as in the papers. For dense and sparse data and arrays of any library. With kernels other than the linear
+    one all is computed on the host, by scikit-learn, and copied back.
 
     Parameters
     ----------
@@ -588,8 +600,8 @@ class RLSClassifier(ClassifierMixin, BaseEstimator):
     %(classes)s
     coef_ : array, shape (n_features,) or (n_classes, n_features)
         For the linear kernel, in the library of `X`.
-    dual_coef_ : ndarray, shape (n_samples,) or (n_classes, n_samples)
-        For other kernels.
+    dual_coef_ : array, shape (n_samples,) or (n_classes, n_samples)
+        For other kernels, in the library of `X`.
     X_fit_ : array or sparse matrix, shape (n_samples, n_features)
         For other kernels: the training data, or the training kernel if it was precomputed.
     gamma_ : float or None
@@ -682,28 +694,28 @@ class RLSClassifier(ClassifierMixin, BaseEstimator):
         W = _coef_by_basis(X, Y, alphas) if small else _coef_by_products(X, Y, alphas, np.maximum(mu, 0.0), E)
         return namespace(X).reshape(_in_precision_of(X, W), (len(alphas), Y.shape[1], X.shape[1]))
 
-    def _dual(self, X: Matrix, Y: np.ndarray, alphas: np.ndarray, gamma: float | None) -> np.ndarray:
+    def _dual(self, X: Matrix, Y: np.ndarray, alphas: np.ndarray, gamma: float | None) -> Array:
         "Coefficients of the samples, shape (n_alphas, n_targets, n_samples)."
         name = "X" if self.kernel == "precomputed" else "The kernel matrix"
         mu, E = _check_kernel_matrix(self._kernel_matrix(X, X, gamma), name)
-        return _kernel_solutions(mu[mu > 0], E[:, mu > 0], Y, alphas)  # the null space meets no sample
+        # the null space meets no sample
+        return from_numpy(_kernel_solutions(mu[mu > 0], E[:, mu > 0], Y, alphas), X)
 
     def _kernel_matrix(self, X: Matrix, Z: Matrix, gamma: float | None) -> np.ndarray:
-        "The kernel matrix of the rows of `X` and `Z`."
-        self._check_kernel(X)
+        "The kernel matrix of the rows of `X` and `Z`, on the host."
+        self._check_kernel()
+        X, Z = (A if is_sparse(A) else to_numpy(A) for A in (X, Z))
         if self.kernel == "precomputed": return X.toarray() if is_sparse(X) else X
         options = {} if callable(self.kernel) else {"gamma": gamma, "degree": self.degree, "coef0": self.coef0}
         return pairwise_kernels(X, Z, metric=self.kernel, filter_params=True, **options)
 
-    def _check_kernel(self, X: Matrix) -> None:
-        if namespace(X) is not namespace():
-            raise ValueError(f"kernel={self.kernel!r} is for NumPy arrays and sparse matrices only.")
+    def _check_kernel(self) -> None:
         if not callable(self.kernel) and str(self.kernel) not in ["precomputed", *KERNEL_PARAMS]:
             raise ValueError(f"kernel={self.kernel!r} is not possible: give 'precomputed', a function, or one of "
                              f"{', '.join(map(repr, sorted(KERNEL_PARAMS)))}.")
 
     def _gamma(self, X: Matrix) -> float | None:
-        self._check_kernel(X)
+        self._check_kernel()
         if callable(self.kernel) or "gamma" not in KERNEL_PARAMS.get(self.kernel, ()): return None
         return _gamma_value(self.gamma, as_float64(X), self.kernel)
 
@@ -718,8 +730,10 @@ class RLSClassifier(ClassifierMixin, BaseEstimator):
     def _decide(self, X: Matrix, method: str) -> Array:
         check_is_fitted(self)
         X = _check_X(self, X, reset=False)
-        if self.kernel != "linear": return self._kernel_matrix(X, self.X_fit_, self.gamma_) @ self.dual_coef_.T
-        _check_same_library(self, X, self.coef_, method)
+        linear = self.kernel == "linear"
+        _check_same_library(self, X, self.coef_ if linear else self.dual_coef_, method)
+        if not linear:
+            return from_numpy(self._kernel_matrix(X, self.X_fit_, self.gamma_) @ to_numpy(self.dual_coef_).T, X)
         coef = self.coef_ if self.coef_.dtype == X.dtype else namespace(X).astype(self.coef_, X.dtype)
         return X @ (coef if coef.ndim == 1 else coef.T)
 
@@ -735,5 +749,5 @@ class RLSClassifier(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self.kernel == "precomputed"
-        tags.array_api_support = self.kernel == "linear"
+        tags.array_api_support = True
         return tags

@@ -12,21 +12,21 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from tqdm import tqdm
 
-from .arrays import _DOCS, ArrayLike, Matrix, _insert_docs, is_integer, is_sparse, take_columns, to_numpy
+from .arrays import (_DOCS, Array, ArrayLike, Matrix, _ScoreOnHost, _insert_docs, _take_rows, from_numpy,
+                              is_integer, is_sparse, take_columns, to_numpy)
 from .elimination import (_Choice, Elimination, _choice_by_norm, _choice_by_risk, _eliminate,
                                    _estimated_seconds, squared_linear_path)
 from .kernel_machines import EmpiricalRisk, _best_intercept, _cold_fit
-from .kernels import CallableKernel, LinearKernel, kernel_of, _on_host, _zero_feature
+from .kernels import CallableKernel, LinearKernel, kernel_of, _in_place, _zero_feature
 from .losses import LOSSES, EpsilonInsensitive, Floats, Loss, SquaredError, get_loss
 from .ridge import _check_labels, _check_targets, _labels_from_decisions
-from .certificates import (_check_bool, _check_X, _check_positive, _clear_fitted, _n_requested,
-                                    _warn_if_long)
+from .certificates import (_check_bool, _check_X, _check_positive, _check_reduced,
+                                    _check_same_library, _clear_fitted, _insert_columns, _n_requested, _warn_if_long)
 
 # %% ../nbs/18_risk_rfe.ipynb #d3f34c24
 @dataclass
@@ -115,7 +115,7 @@ def change_point(values: ArrayLike, left: ArrayLike, tail: str = "quadratic") ->
     >>> change_point([1, 1, 1, 1, 1, 1, 5], [6, 5, 4, 3, 2, 1, 0]).n_features
     1
     """
-    values, left = np.asarray(values, dtype=np.float64), np.asarray(left)
+    values, left = np.asarray(to_numpy(values), dtype=np.float64), to_numpy(left)
     if values.ndim != 1 or values.shape != left.shape or len(values) < 2 or not np.isfinite(values).all():
         raise ValueError(f"values of shape {values.shape} and left of shape {left.shape} are not a path: give two or "
                          "more finite values, and one number of features for each.")
@@ -162,32 +162,32 @@ epsilon : float
     Half the width of the tube of "epsilon_insensitive".
 fit_intercept : bool""",
     elimination_attributes="""\
-support_ : ndarray of bool, shape (n_features,)
-ranking_ : ndarray of int, shape (n_features,)
+support_ : array of bool, shape (n_features,)
+ranking_ : array of int, shape (n_features,)
     1 for chosen features, 2 for the last one removed, and so on.
-elimination_order_ : ndarray of int
-objective_path_ : ndarray
+elimination_order_ : array of int
+objective_path_ : array
     The objective `|f|^2 / (2 C W) + mean loss`, `W` the number of samples or the sum of their weights, with all
     features and after each step; the sum over classes if there are more than two.
-increments_ : ndarray
+increments_ : array
     Its differences.
-n_features_path_ : ndarray of int
+n_features_path_ : array of int
     How many features were left at each of these. With "auto" the path and the order go on to the end.
 n_refits_ : int
 n_features_ : int
 kernel_ : kernel object
-dual_coef_, intercept_ : ndarray
+dual_coef_, intercept_ : array
     Of the machines on the chosen features.
-classes_ : ndarray
-    For the losses for labels.""")
+classes_ : array
+    For the losses for labels. As all arrays here in the library of `X`, if the labels are numbers.""")
 
-class _KernelElimination(SelectorMixin, BaseEstimator):
+class _KernelElimination(_ScoreOnHost, SelectorMixin, BaseEstimator):
     "What `RiskRFE` and `GuyonRFE` share; each brings `_choice`, how one step of the elimination chooses."
     adapts = True                                              # whether step="adaptive" is possible
     max_increment: float | Callable[[int], float] | None = None
 
     @abstractmethod
-    def _choice(self, risks: Sequence[EmpiricalRisk], n_samples: int) -> _Choice: ...
+    def _choice(self, risks: Sequence[EmpiricalRisk]) -> _Choice: ...
 
     @_insert_docs
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None) -> Self:
@@ -229,8 +229,11 @@ class _KernelElimination(SelectorMixin, BaseEstimator):
             done = self._eliminate(A, risks, kernel, least, 1 / (w.sum() * self.C), bar)
         kept = change_point(done.values, done.left).n_features if requested is None else done.left[-1]
         self._settle(A, risks, kernel, shift, np.isin(np.arange(d), done.order[:d - kept], invert=True))
-        if classes is not None: self.classes_ = to_numpy(classes)
+        if classes is not None: self.classes_ = classes
         self._describe(done, done.order[:d - kept], 1 / (w.sum() * self.C))
+        for name, value in vars(self).items():
+            if name.endswith("_") and isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+                setattr(self, name, from_numpy(value, X))
 
     quicker = ""                                               # another method
 
@@ -265,18 +268,22 @@ class _KernelElimination(SelectorMixin, BaseEstimator):
         return _check_labels(self, X, y) if self._for_labels() else (None, _check_targets(self, X, y)[:, None])
 
     def _data(self, X: Matrix, y: Any, sample_weight: Any) -> tuple[Matrix, Any, np.ndarray, np.ndarray]:
-        "What is fitted to, on the host, without samples of weight zero: matrix, classes, targets, weights."
-        A, (classes, Y) = _on_host(X), self._targets(X, y)
+        """What is fitted to, without samples of weight zero: matrix, classes, targets, weights.
+
+        The matrix stays where it is, the targets and weights are on the host.
+        """
+        A, (classes, Y) = _in_place(X), self._targets(X, y)
         if sample_weight is None: return A, classes, Y, np.ones(len(Y))
-        w = _check_sample_weight(to_numpy(sample_weight), A, dtype=np.float64, ensure_non_negative=True)
+        w = _check_sample_weight(to_numpy(sample_weight), Y, dtype=np.float64, ensure_non_negative=True)
         rows = np.flatnonzero(w)
-        if len(rows) < len(w): classes, Y = self._targets(A[rows], to_numpy(y)[rows])
-        return A[rows], classes, Y, w[rows]
+        A = _take_rows(A, rows)
+        if len(rows) < len(w): classes, Y = self._targets(A, to_numpy(y)[rows])
+        return A, classes, Y, w[rows]
 
     def _eliminate(self, A: Matrix, risks: list[EmpiricalRisk], kernel: Any, least: int, unit: float,
                    bar: Any) -> Elimination:
         "The path from all features to `least`; `unit` is the size of a value of 1 in terms of the objective."
-        choice = self._choice(risks, A.shape[0])
+        choice = self._choice(risks)
         return _eliminate(A, risks, kernel, choice, least, self.step, self._allowed(unit), self.fit_intercept, bar)
 
     def _allowed(self, unit: float) -> Callable[[int], float] | None:
@@ -289,18 +296,19 @@ class _KernelElimination(SelectorMixin, BaseEstimator):
         "Fit the machine on the features of `support`."
         self.kernel_, self.support_ = kernel, support
         rows = self._restricted(A)
-        K = kernel.matrix(rows)
+        K = to_numpy(kernel.matrix(rows))
         us = np.array([_cold_fit(K, risk, self.fit_intercept)[0] for risk in risks])
         intercepts = [_best_intercept(risk, K @ u) if self.fit_intercept else 0.0 for risk, u in zip(risks, us)]
         used = np.flatnonzero(us.any(axis=0))
         used = used if len(used) else np.zeros(1, dtype=np.intp)
-        self.intercept_, self._rows, self.dual_coef_ = shift + np.array(intercepts), rows[used], us[:, used]
+        self.intercept_, self.dual_coef_ = shift + np.array(intercepts), us[:, used]
+        self._rows = _take_rows(rows, used)
 
     def _restricted(self, A: Matrix) -> Matrix:
         "`A` without the features that are gone; for a kernel of unknown form these are set to zero."
-        if not isinstance(self.kernel_, CallableKernel): return A[:, np.flatnonzero(self.support_)]
-        for j in np.flatnonzero(~self.support_): A = _zero_feature(A, j)
-        return A
+        support = to_numpy(self.support_)
+        if not isinstance(self.kernel_, CallableKernel): return take_columns(A, np.flatnonzero(support))
+        return A if support.all() else _zero_feature(A, np.flatnonzero(~support))
 
     def _describe(self, done: Elimination, gone: list[int], unit: float) -> None:
         self.n_refits_, self.n_features_ = done.refits, int(self.support_.sum())
@@ -310,57 +318,31 @@ class _KernelElimination(SelectorMixin, BaseEstimator):
         self.ranking_ = np.ones(len(self.support_), dtype=np.intp)
         self.ranking_[gone] = np.arange(len(gone), 0, -1) + 1
 
-    def _values(self, X: ArrayLike) -> np.ndarray:
+    def _values(self, X: ArrayLike, method: str = "predict") -> Array:
         check_is_fitted(self, "support_")
-        A = self._restricted(_on_host(_check_X(self, X, reset=False)))
-        return self.kernel_.matrix(A, self._rows) @ self.dual_coef_.T + self.intercept_
+        X = _check_X(self, X, reset=False)
+        _check_same_library(self, X, self.support_, method)
+        return self.kernel_.matrix(self._restricted(_in_place(X)), self._rows) @ self.dual_coef_.T + self.intercept_
 
     @available_if(_is_for_labels)
     @_insert_docs
-    def decision_function(self, X: ArrayLike) -> np.ndarray:
+    def decision_function(self, X: ArrayLike) -> Array:
         """Decision values: above 0 for the second of two classes; one column for each of more than two.
 
-        Parameters
-        ----------
-        %(X)s
-
-        Returns
-        -------
-        ndarray, shape (n_samples,) or (n_samples, n_classes)
+        %(decides)s
         """
-        values = self._values(X)
+        values = self._values(X, "decision_function")
         return values[:, 0] if values.shape[1] == 1 else values
 
     @_insert_docs
-    def predict(self, X: ArrayLike) -> np.ndarray:
+    def predict(self, X: ArrayLike) -> Array:
         """Labels or numbers, by the machine on the chosen features.
 
-        Parameters
-        ----------
-        %(X)s
-
-        Returns
-        -------
-        ndarray, shape (n_samples,)
+        %(labels)s
         """
-        if not self._for_labels(): return self._values(X)[:, 0]
-        return _labels_from_decisions(self.decision_function(X), self.classes_)
-
-    @_insert_docs
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None) -> float:
-        """The share of labels predicted right, or the coefficient of determination of the numbers.
-
-        Parameters
-        ----------
-        %(X)s
-        y : array, shape (n_samples,)
-        sample_weight : array, shape (n_samples,), optional
-
-        Returns
-        -------
-        float
-        """
-        return (accuracy_score if self._for_labels() else r2_score)(y, self.predict(X), sample_weight=sample_weight)
+        values = self._values(X)
+        if not self._for_labels(): return values[:, 0]
+        return _labels_from_decisions(values[:, 0] if values.shape[1] == 1 else values, self.classes_)
 
     @_insert_docs
     def transform(self, X: ArrayLike) -> Matrix:
@@ -375,11 +357,28 @@ class _KernelElimination(SelectorMixin, BaseEstimator):
         array or sparse matrix, shape (n_samples, n_features_)
         """
         check_is_fitted(self, "support_")
-        return take_columns(_check_X(self, X, reset=False), np.flatnonzero(self.support_))
+        X = _check_X(self, X, reset=False)
+        _check_same_library(self, X, self.support_)
+        return take_columns(X, np.flatnonzero(to_numpy(self.support_)))
+
+    @_insert_docs
+    def inverse_transform(self, X: ArrayLike) -> Matrix:
+        """Put reduced data back in their columns, with zeros in the others.
+
+        Parameters
+        ----------
+        X : array or sparse matrix, shape (n_samples, n_features_)
+
+        Returns
+        -------
+        array or sparse matrix, shape (n_samples, n_features)
+        """
+        check_is_fitted(self, "support_")
+        return _insert_columns(_check_reduced(X, self.n_features_), to_numpy(self.support_))
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self, "support_")
-        return self.support_
+        return to_numpy(self.support_)
 
     def __sklearn_tags__(self) -> Any:
         tags, labels = super().__sklearn_tags__(), self._for_labels()
@@ -387,7 +386,7 @@ class _KernelElimination(SelectorMixin, BaseEstimator):
         # As scikit-learn's RFE: half of the features of a task with two may not be enough.
         if labels: tags.classifier_tags = ClassifierTags(poor_score=True)
         else: tags.regressor_tags = RegressorTags(poor_score=True)
-        tags.target_tags.required = tags.input_tags.sparse = True
+        tags.target_tags.required = tags.input_tags.sparse = tags.array_api_support = True
         tags.input_tags.positive_only = isinstance(self.kernel, str) and self.kernel == "chi2"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
@@ -400,6 +399,10 @@ class RiskRFE(_KernelElimination):
     At each step the feature goes whose removal raises the minimum of `|f|^2 / (2 C n) + mean loss` least. The choice is
     exact: the same features go as if every candidate were refitted at every step. Of equal features the one with the
     lower index goes first. Where several features go at once, `step_tol` says how exact the choice is.
+
+    %(solved_on_host)s
+    That is one kernel matrix for each fit; kernel matrices and the products of all candidates are made where `X` is.
+    With the squared error and the linear kernel it is all of `X`.
 
     Parameters
     ----------
@@ -471,8 +474,8 @@ class RiskRFE(_KernelElimination):
                              "for stopping; give one of them.")
         return requested
 
-    def _choice(self, risks: Sequence[EmpiricalRisk], n_samples: int) -> _Choice:
-        return _choice_by_risk(risks, self.fit_intercept, n_samples, self.step, self._tolerance())
+    def _choice(self, risks: Sequence[EmpiricalRisk]) -> _Choice:
+        return _choice_by_risk(risks, self.fit_intercept, self.step, self._tolerance())
 
     quicker = ", with GuyonRFE"
 
@@ -483,7 +486,7 @@ class RiskRFE(_KernelElimination):
     def _eliminate(self, A: Matrix, risks: list[EmpiricalRisk], kernel: Any, least: int, unit: float,
                    bar: Any) -> Elimination:
         if not self._in_closed_form(A.shape[1], kernel): return super()._eliminate(A, risks, kernel, least, unit, bar)
-        A = A.toarray() if is_sparse(A) else A
+        A = A.toarray() if is_sparse(A) else to_numpy(A)
         done = squared_linear_path(A, risks[0], least, self.step, self._allowed(unit), self.fit_intercept)
         bar.update(len(done.order))
         return done
@@ -502,6 +505,9 @@ class GuyonRFE(_KernelElimination):
 
     At each step the feature goes whose removal lowers `|f|^2` least while the dual variables stay as they are. Then the
     machine is fitted again.
+
+    %(solved_on_host)s
+    That is one kernel matrix for each fit; kernel matrices and the products of all candidates are made where `X` is.
 
     Parameters
     ----------
@@ -549,4 +555,4 @@ class GuyonRFE(_KernelElimination):
         self.tol = tol
         self.verbose = verbose
 
-    def _choice(self, risks: Sequence[EmpiricalRisk], n_samples: int) -> _Choice: return _choice_by_norm
+    def _choice(self, risks: Sequence[EmpiricalRisk]) -> _Choice: return _choice_by_norm

@@ -14,8 +14,8 @@ from sklearn.base import (BaseEstimator, ClassNamePrefixFeaturesOutMixin, MultiO
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from .arrays import (Array, ArrayLike, Matrix, _insert_docs, _check_range, from_numpy, is_sparse, namespace,
-                              result_dtype, take_columns, to_numpy)
+from .arrays import (Array, ArrayLike, Matrix, _ScoreOnHost, _insert_docs, _check_range, from_numpy, is_sparse,
+                              namespace, result_dtype, take_columns, to_numpy)
 from .dual_set import (_EPS, DSFSelector, SpanCertificate, SpanPromise, certify_span, _check_target_matrix,
                                 _orthonormal_basis, _rounding_level)
 from .certificates import (Sampling, _check_integer, _check_bool, _check_X, _check_instance,
@@ -29,19 +29,23 @@ def _best_rank_k(A: np.ndarray, k: int) -> np.ndarray:
     U, s, Vt = np.linalg.svd(A, full_matrices=False)
     return U[:, :k] * s[:k] @ Vt[:k]
 
-def best_rank_k_in_span(C: ArrayLike, Y: ArrayLike, k: int) -> np.ndarray:
+@_insert_docs
+def best_rank_k_in_span(C: ArrayLike, Y: ArrayLike, k: int) -> Array:
     """The matrix of rank at most `k` in the column span of `C` that is closest to `Y` in the Frobenius norm.
+
+    %(solved_on_host)s
 
     Parameters
     ----------
-    C : ndarray, shape (n_samples, n_columns)
-    Y : ndarray, shape (n_samples,) or (n_samples, n_targets)
+    C : array, shape (n_samples, n_columns)
+    Y : array, shape (n_samples,) or (n_samples, n_targets)
     k : int
         With `k` of at least the number of targets the result is the projection of `Y` on the span.
 
     Returns
     -------
-    ndarray, of the shape of Y
+    array, of the shape of Y
+        Float64, in the library of `Y`.
 
     Raises
     ------
@@ -61,13 +65,13 @@ def best_rank_k_in_span(C: ArrayLike, Y: ArrayLike, k: int) -> np.ndarray:
     array([[1., 1.],
            [1., 1.]])
     """
-    C = check_array(C, dtype=np.float64, input_name="C")
-    Y = check_array(Y, dtype=np.float64, ensure_2d=False, input_name="Y")
+    given, C = Y, check_array(to_numpy(C), dtype=np.float64, input_name="C")
+    Y = check_array(to_numpy(Y), dtype=np.float64, ensure_2d=False, input_name="Y")
     _check_integer(k, 1, name="k")
     if len(C) != len(Y): raise ValueError(f"C has {len(C)} samples and Y has {len(Y)}; they must be the same samples.")
     for name, A in (("C", C), ("Y", Y)): _check_range(A, name)
     Q = _orthonormal_basis(C)
-    return (Q @ _best_rank_k(Q.T @ Y.reshape(len(Y), -1), k)).reshape(Y.shape)
+    return from_numpy((Q @ _best_rank_k(Q.T @ Y.reshape(len(Y), -1), k)).reshape(Y.shape), given)
 
 # %% ../nbs/08_sparse_components.ipynb #9d89b647
 def _centred(A: Array) -> Array:
@@ -279,8 +283,8 @@ def _configured_clone(selector: Any, **wanted: Any) -> Any:
 
 # %% ../nbs/08_sparse_components.ipynb #5f41ed21
 @_insert_docs
-class SparsePCRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin, RegressorMixin,
-                        BaseEstimator):
+class SparsePCRegressor(_ScoreOnHost, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
+                        RegressorMixin, BaseEstimator):
     """Principal component regression with components made of a few features, and a certificate of what that costs.
 
     For one or many targets, dense and sparse data and arrays of any library; a selector that knows NumPy only is fitted

@@ -15,8 +15,8 @@ from scipy.linalg.lapack import dpotrf
 from sklearn.utils import check_random_state
 from tqdm import tqdm
 
-from .arrays import (Array, ArrayLike, Seed, _insert_docs, as_float64, by_columns, from_numpy, namespace,
-                              _blas_threads_for, to_numpy)
+from .arrays import (Array, ArrayLike, Seed, _insert_docs, as_float64, by_columns, from_numpy, is_sparse,
+                              namespace, _blas_threads_for, _take_rows, to_numpy)
 from .certificates import (_NEGLIGIBLE, CertifiedSelector, Promise, Sampling, ScoreFunc, _ScoreMixin,
                                     _check_integer, _check_open_unit_interval, _check_scores)
 from .spectra import RowSpace, _as_row_space, row_space
@@ -305,6 +305,16 @@ class _SingleDraw:
     def add(self, v: np.ndarray, price: float = 0.0) -> float: return 1 / v[0]**2
 
 # %% ../nbs/05_sparsification.ipynb #d0a7b5dc
+def _as_float32(A: Array) -> Array:
+    "`A` in float32, where it is."
+    return namespace(A).astype(A, namespace(A).float32)
+
+def _true_float32(like: Array) -> bool:
+    "Whether products of float32 matrices on the device of `like` keep all 24 bits; some may be told to keep fewer."
+    xp = namespace(like)
+    A = xp.full((64, 64), 1 + 2.0**-12, dtype=xp.float32, device=array_api_compat.device(like))
+    return bool(xp.all(A @ xp.ones_like(A) == 64 + 2.0**-6))
+
 def _index_chunks(indices: np.ndarray, size: int = 4096) -> Iterator[np.ndarray]:
     "`indices` in pieces."
     for a in range(0, len(indices), size): yield indices[a:a + size]
@@ -323,8 +333,14 @@ class _Fences(Protocol):
     def lower_upper(self, rows: np.ndarray) -> tuple[Any, Any]: ...
     def slack_matrix(self) -> np.ndarray: ...
 
+def _quadratic_forms(rows: Array, C: Array) -> np.ndarray:
+    "`v'Cv` for each row `v`: computed where the rows are, the values on the host."
+    return to_numpy(namespace(rows).vecdot(rows @ C, rows))
+
 class _ColumnSearch:
     """What every rule keeps of the columns, on the host; a rule adds `pick(barriers)`.
+
+    `V` stays where it is: products with all of it are made there, and only rows of candidates cross to the host.
 
     Parameters
     ----------
@@ -361,10 +377,9 @@ class _ColumnSearch:
 
     def largest_slack(self, barriers: _Fences, mask: np.ndarray) -> tuple[float, int]:
         "The largest slack in `mask` and its index, by looking at all columns there."
-        C, best = barriers.slack_matrix(), (-np.inf, -1)
+        C, best = from_numpy(barriers.slack_matrix(), self.space.X), (-np.inf, -1)
         for block in _index_chunks(np.flatnonzero(mask)):
-            rows = self.rows(block)
-            slack = _round_ties(np.einsum("ij,ij->i", rows @ C, rows) - self.prices[block], _SLACK_BITS)
+            slack = _round_ties(_quadratic_forms(self.space.rows(block), C) - self.prices[block], _SLACK_BITS)
             if slack.max() > best[0]: best = slack.max(), int(block[np.argmax(slack)])
         return best
 
@@ -392,7 +407,8 @@ class _LargestNormRule(_ColumnSearch):
         self.head = self.rows(self.early[:size])
         self.Q32, self.turned, self.known = None, np.empty((0, ell), np.float32), np.zeros(len(self.head), dtype=bool)
         self.risen, self.infeasible_until = 0.0, np.zeros(d)
-        self.kept: list[np.ndarray] = []
+        self.kept: list[Array] = []
+        self.narrow = _as_float32 if _true_float32(space.scores64) else as_float64
 
     def ranking(self) -> np.ndarray:
         "What decides the order."
@@ -428,19 +444,24 @@ class _LargestNormRule(_ColumnSearch):
         late = self.order[len(self.head):]
         if not mask[late].any(): return
         C = barriers.slack_matrix()
-        C32, error = C.astype(np.float32), (2 * len(C) + 8) * 2.0**-24 * np.linalg.norm(C)
+        C32, error = self.narrow(from_numpy(C, self.space.X)), (2 * len(C) + 8) * 2.0**-24 * np.linalg.norm(C)
         for number, block in enumerate(_index_chunks(late, 1024)):
             seen = np.flatnonzero(mask[block])
-            U, indices = self.late_directions(number, block)[seen], block[seen]
-            bound = np.einsum("ij,ij->i", U @ C32, U) + error - self.prices[indices] / self.norms[indices]
+            U, indices = self.late_directions(number, block), block[seen]
+            forms = _quadratic_forms(_take_rows(U, seen), C32)
+            bound = forms + error - self.prices[indices] / self.norms[indices]
             self.infeasible_until[indices] = self.risen - bound
             yield indices[bound >= 0]
 
-    def late_directions(self, number: int, block: np.ndarray) -> np.ndarray:
-        "Rows of the block of this number, of length one, in float32; kept for the next steps while they fill 256 MB."
+    def late_directions(self, number: int, block: np.ndarray) -> Array:
+        """Rows of the block of this number, of length one, in float32, where `V` is.
+
+        They are kept for the next steps while they fill 256 MB.
+        """
         if number < len(self.kept): return self.kept[number]
-        rows = (self.rows(block) / np.sqrt(self.norms[block])[:, None]).astype(np.float32)
-        if number == len(self.kept) and (number + 1) * rows.nbytes <= 2**28: self.kept.append(rows)
+        rows = self.space.rows(block)
+        rows = self.narrow(rows / from_numpy(np.sqrt(self.norms[block])[:, None], rows))
+        if number == len(self.kept) and (number + 1) * 4 * len(block) * rows.shape[1] <= 2**28: self.kept.append(rows)
         return rows
 
     def not_ruled_out(self, barriers: Any, indices: np.ndarray, places: np.ndarray) -> np.ndarray:
@@ -488,9 +509,10 @@ def _largest_eigenvalue_bound(E: np.ndarray, start: np.ndarray, steps: int = 8) 
         margin *= 4  # soon above the norm of E
 
 # %% ../nbs/05_sparsification.ipynb #b4e86038
-def _basis_float32(space: RowSpace) -> np.ndarray:
-    "The basis `V` of a dense NumPy space in float32, made in blocks."
-    return np.concatenate([space.rows(block).astype(np.float32) for block in _index_chunks(np.arange(space.shape[0]))])
+def _basis_float32(space: RowSpace) -> Array:
+    "The basis `V` of a dense space in float32, made in blocks where it is."
+    blocks = [_as_float32(space.rows(block)) for block in _index_chunks(np.arange(space.shape[0]))]
+    return namespace(space.X).concat(blocks)
 
 # %% ../nbs/05_sparsification.ipynb #274ac859
 class _LargestSlackRule(_ColumnSearch):
@@ -502,7 +524,8 @@ class _LargestSlackRule(_ColumnSearch):
         self.C, self.bound, self.sigma = np.zeros((ell, ell)), np.where(self.usable, 0.0, -np.inf), 1.0
         self.start = self.direction = np.random.default_rng(0).standard_normal(ell) / ell
         self.leaders = np.array([np.argmax(_round_ties(self.norms))])
-        self.screen: Any = _basis_float32(space) if array_api_compat.is_numpy_array(space.X) and ell <= 3500 else None
+        exact = is_sparse(space.X) or ell > 3500 or not _true_float32(space.scores64)
+        self.screen: Any = None if exact else _basis_float32(space)
 
     def raise_bounds(self, C: np.ndarray) -> None:
         "From bounds on `v'Cv` for the last step to bounds for this one."
@@ -511,21 +534,20 @@ class _LargestSlackRule(_ColumnSearch):
         self.bound += mu * self.norms
         quotient = np.sum(self.bound[self.leaders]) / np.sum(self.norms[self.leaders])
         self.sigma *= 1.002 if self.direction @ self.C @ self.direction > quotient else 1 / 1.002
-        self.C = C
+        self.C, self.C_there = C, from_numpy(C, self.space.X)
 
     def evaluate(self, indices: np.ndarray) -> None:
         "Replace bounds by values, in float64."
         for block in _index_chunks(indices):
-            rows = self.rows(block)
-            self.bound[block] = np.einsum("ij,ij->i", rows @ self.C, rows)
+            self.bound[block] = _quadratic_forms(self.space.rows(block), self.C_there)
 
     def evaluate_roughly(self, indices: np.ndarray) -> float:
         "Replace bounds by float32 values plus what rounding may have taken; return what the largest surely reaches."
-        C = self.C.astype(np.float32)
+        C = _as_float32(self.C_there)
         error = (2 * len(self.C) + 6) * 2.0**-24 * np.linalg.norm(self.C)
         for block in _index_chunks(indices, 1024):
-            rows = self.screen[block]
-            self.bound[block] = np.einsum("ij,ij->i", rows @ C, rows) + error * self.norms[block]
+            forms = _quadratic_forms(_take_rows(self.screen, block), C)
+            self.bound[block] = forms + error * self.norms[block]
         return np.max(self.reach(indices) - 2 * error * self.norms[indices], initial=-np.inf)
 
     def reach(self, indices: np.ndarray | slice) -> np.ndarray:

@@ -15,7 +15,7 @@ from scipy.linalg.lapack import dtrtri
 
 from .arrays import (Array, ArrayLike, Matrix, as_float64, by_columns, check_matrix, from_numpy, is_integer,
                               is_sparse, _largest_entry, namespace, result_dtype, _blas_threads_for, take_columns,
-                              to_numpy)
+                              _take_rows, to_numpy)
 
 # %% ../nbs/03_spectra.ipynb #2445c9a2
 def _tall_blocks(X: Matrix, block_bytes: int = 2**25) -> Iterator[tuple[int, int, Matrix]]:
@@ -72,12 +72,20 @@ def _projection_matrix(size: int, m: int, kind: str, rng: np.random.Generator) -
         return (1.0 - 2.0 * odd) * rng.choice([-1.0, 1.0], size)[:, None] / np.sqrt(m)
     return _sparse_sign_matrix(size, m, rng, 1 if kind == "countsketch" else min(8, m))
 
+def _dense_there(R: sp.csr_array, X: Array) -> Array:
+    "A CSR matrix with as many entries in each row as in any other, dense where `X` is: only the entries cross."
+    xp, per_row = namespace(X), R.nnz // R.shape[0]
+    columns, values = (from_numpy(part.reshape(-1, per_row), X) for part in (R.indices.astype(np.int64), R.data))
+    places = from_numpy(np.arange(R.shape[1])[None, :], X)
+    entries = (xp.where(columns[:, k:k + 1] == places, values[:, k:k + 1], 0.0) for k in range(per_row))
+    return sum(entries, start=0.0)
+
 def _project(X: Matrix, R: Matrix) -> np.ndarray:
     "`X R` on the host, dense."
     if is_sparse(X) and is_sparse(R) and R.nnz < R.shape[0] * R.shape[1] / 20: return (X @ R).toarray()
     if is_sparse(X): return X @ (R.toarray() if is_sparse(R) else R)
     if not isinstance(X, np.ndarray):
-        if namespace(R) is not namespace(X): R = from_numpy(R.toarray() if is_sparse(R) else R, X)
+        if namespace(R) is not namespace(X): R = _dense_there(R, X) if is_sparse(R) else from_numpy(R, X)
         return to_numpy(X @ R)
     if not is_sparse(R): return (R.T @ X.T).T  # twice as fast as X @ R where R is thin
     return sum((R[a:b].T @ block.T).T for a, b, block in by_columns(X))
@@ -88,8 +96,8 @@ def _sketch(X: Matrix, size: int) -> np.ndarray:
     S: Any = 0.0
     rng = np.random.default_rng(0)
     for a, b, Z in _tall_blocks(X):
-        Omega = _sparse_sign_matrix(b - a, size, rng).T.tocsr()
-        S = S + (Omega @ Z if is_sparse(Z) or isinstance(Z, np.ndarray) else from_numpy(Omega.toarray(), Z) @ Z)
+        Omega = _sparse_sign_matrix(b - a, size, rng)
+        S = S + (Omega.T.tocsr() @ Z if is_sparse(Z) or isinstance(Z, np.ndarray) else _dense_there(Omega, Z).T @ Z)
     return S.toarray() if is_sparse(S) else to_numpy(S)
 
 # %% ../nbs/03_spectra.ipynb #fb69c0ba
@@ -296,7 +304,7 @@ class RowSpace:
 
     def rows(self, indices: Sequence[int] | np.ndarray) -> Array:
         """Rows of `V` for the given host indices: float64, shape (len(indices), rank), on the device of `X`."""
-        if self.V is not None: return namespace(self.V).take(self.V, from_numpy(np.asarray(indices), self.V), axis=0)
+        if self.V is not None: return _take_rows(self.V, indices)
         return as_float64(take_columns(self.X, indices).T) @ self.T
 
     def basis(self) -> Array:
@@ -313,7 +321,8 @@ class RowSpace:
         """The leverage scores in float64, block by block."""
         if self.V is not None: scores = [_squared_row_norms(self.V)]
         else:
-            upper = not is_sparse(self.X) and np.array_equal(to_numpy(self.T), np.triu(to_numpy(self.T)))
+            T = to_numpy(self.T)
+            upper = not is_sparse(self.X) and np.array_equal(T, np.triu(T))
             blocks = (as_float64(block.T) for _, _, block in by_columns(self.X, 2**22))
             scores = [_squared_row_norms(block, self.T, upper) for block in blocks]
         return namespace(self.X).concat(scores)

@@ -13,7 +13,8 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import _insert_docs, Array, ArrayLike, Matrix, to_numpy
+from .arrays import (_insert_docs, Array, ArrayLike, Matrix, _take_rows, check_matrix, from_numpy, is_sparse,
+                              take_columns, to_numpy)
 from .risk_rfe import ChangePoint, GuyonRFE, RiskRFE, change_point
 from .certificates import _check_integer, _check_instance, method_color
 
@@ -154,7 +155,7 @@ class ScreeDisplay:
 # %% ../nbs/19_stopping.ipynb #ab1f7245
 def resampled_change_points(selector: RiskRFE | GuyonRFE, X: Matrix, y: Array, n_resamples: int = 50,
                             tail: _Tail = "quadratic", random_state: int | np.random.RandomState | None = None
-                            ) -> tuple[np.ndarray, np.ndarray]:
+                            ) -> tuple[np.ndarray, Array]:
     """The change points of eliminations on samples drawn with replacement.
 
     Parameters
@@ -171,8 +172,8 @@ def resampled_change_points(selector: RiskRFE | GuyonRFE, X: Matrix, y: Array, n
     -------
     numbers : ndarray of int, shape (n_resamples,)
         How many features were left at each change point.
-    share : ndarray, shape (n_features,)
-        The share of the eliminations in which each feature was among these.
+    share : array, shape (n_features,)
+        The share of the eliminations in which each feature was among these, in the library of `X`.
 
     Raises
     ------
@@ -190,14 +191,14 @@ def resampled_change_points(selector: RiskRFE | GuyonRFE, X: Matrix, y: Array, n
     """
     _check_integer(n_resamples, 1, name="n_resamples")
     _check_instance("selector", selector)
-    rng, n = check_random_state(random_state), len(y)
+    rng, n = check_random_state(random_state), len(to_numpy(y))
     whole, numbers, kept = clone(selector).set_params(n_features_to_select="auto"), [], []
     for _ in range(n_resamples):
         whole.fit(X, y, np.bincount(rng.randint(n, size=n), minlength=n))
         numbers.append(change_point(whole.objective_path_, whole.n_features_path_, tail).n_features)
-        left = whole.elimination_order_[whole.n_features_in_ - numbers[-1]:]
+        left = to_numpy(whole.elimination_order_)[whole.n_features_in_ - numbers[-1]:]
         kept.append(np.isin(np.arange(whole.n_features_in_), left))
-    return np.array(numbers), np.mean(kept, axis=0)
+    return np.array(numbers), from_numpy(np.mean(kept, axis=0), X)
 
 # %% ../nbs/19_stopping.ipynb #444d1b7b
 @dataclass
@@ -263,18 +264,19 @@ def path_scores(selector: RiskRFE | GuyonRFE, X: Matrix, y: ArrayLike, cv: Any =
     2
     """
     _check_instance("selector", selector)
-    y, X = to_numpy(y), X.tocsr() if hasattr(X, "tocsr") else to_numpy(X)
+    y, X = to_numpy(y), X.tocsr() if is_sparse(X) else check_matrix(X)
     whole, scores = clone(selector).set_params(n_features_to_select=1), []
     splitter = check_cv(cv, y, classifier=whole.__sklearn_tags__().estimator_type == "classifier")
     if splitter.get_n_splits(X, y) < 2:
         raise ValueError(f"cv={cv!r} is not possible: the standard error of a score needs two splits or more.")
     if "max_increment" in whole.get_params(): whole.set_params(max_increment=None)
     for train, test in splitter.split(X, y):
-        whole.fit(X[train], y[train])
+        seen, unseen = _take_rows(X, train), _take_rows(X, test)
+        whole.fit(seen, y[train])
         fixed = clone(whole).set_params(n_features_to_select=1.0, kernel=whole.kernel_, step=1)
-        features, fold = whole.elimination_order_, []
-        for left in whole.n_features_path_:
+        features, path, fold = to_numpy(whole.elimination_order_), to_numpy(whole.n_features_path_), []
+        for left in path:
             kept = np.setdiff1d(np.arange(X.shape[1]), features[:X.shape[1] - left])
-            fold.append(fixed.fit(X[train][:, kept], y[train]).score(X[test][:, kept], y[test]))
+            fold.append(fixed.fit(take_columns(seen, kept), y[train]).score(take_columns(unseen, kept), y[test]))
         scores.append(fold)
-    return PathScores(whole.n_features_path_, np.array(scores))
+    return PathScores(path, np.array(scores))

@@ -20,8 +20,8 @@ from sklearn.svm import SVC
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import (Array, ArrayLike, Matrix, _insert_docs, as_float64, check_matrix, from_numpy, is_sparse,
-                              namespace, result_dtype, to_numpy)
+from .arrays import (Array, ArrayLike, Matrix, _ScoreOnHost, _insert_docs, as_float64, check_matrix,
+                              from_numpy, is_sparse, namespace, result_dtype, to_numpy)
 from .sparsification import BSSSelector, _round_ties
 from .certificates import (CertifiedSelector, Sampling, _SamplingTransformer, certify, _check_integer,
                                     _check_X, _check_instance, _check_same_library, _check_positive, _clear_fitted,
@@ -155,7 +155,7 @@ class EnclosingBall:
     center : array, shape (n_features,)
         In the library of the data.
     radius : float
-    weights : ndarray, shape (n_samples,)
+    weights : array, shape (n_samples,)
         The center is this mixture of the samples; those on the surface have weight.
     gap : float
         How far the squared radius can be below that of the smallest ball, relative to it.
@@ -168,7 +168,7 @@ class EnclosingBall:
     """
     center: Array
     radius: float
-    weights: np.ndarray
+    weights: Array
     gap: float
 
 def _scaled_and_centred(X: Matrix) -> tuple[Matrix, float, Array]:
@@ -225,7 +225,7 @@ def enclosing_ball(X: ArrayLike, tol: float = 1e-7) -> EnclosingBall:
     center = X.T @ there + shift
     gap = _relative_gap(program) if radius2 > 1e-14 * max(program.squares.max(), 1e-300) else 0.0
     if gap > tol: warnings.warn(f"The squared radius is known to {gap:.0e} only.", ConvergenceWarning, stacklevel=2)
-    return EnclosingBall(center / scale, float(np.sqrt(radius2)) / scale, program.a, float(gap))
+    return EnclosingBall(center / scale, float(np.sqrt(radius2)) / scale, there, float(gap))
 
 # %% ../nbs/12_svm.ipynb #3642f776
 @dataclass(frozen=True, eq=False)
@@ -242,8 +242,8 @@ class Margin:
     coef : array, shape (n_features,) or None
         `w`, in the library of the data.
     intercept : float or None
-    support : ndarray of int
-        The samples that determine the plane.
+    support : array of int
+        The samples that determine the plane, in the library of the data.
     slack : float
         The sum of the violations `max(0, 1 - y (x'w + b))`.
     gap : float
@@ -259,7 +259,7 @@ class Margin:
     separable: bool | None
     coef: Array
     intercept: float | None
-    support: np.ndarray
+    support: Array
     slack: float
     gap: float
 
@@ -422,6 +422,7 @@ def svm_margin(X: ArrayLike, y: ArrayLike, C: float | None = None, tol: float = 
     X, scale, shift = _scaled_and_centred(given)
     away = float(np.linalg.norm(to_numpy(shift))) if C is None else 0.0
     found = _hard_margin(X, signs, tol, away) if C is None else _soft_margin(X, signs, np.float64(C) / scale**2)
+    found = replace(found, support=from_numpy(found.support, given))
     if found.intercept is None: return found
     intercept = found.intercept - float(np.sum(to_numpy(found.coef * shift)))
     return replace(found, margin=found.margin / scale, coef=found.coef * scale, intercept=intercept)
@@ -561,8 +562,10 @@ def margin_report(X: ArrayLike, y: ArrayLike, sampling: Sampling, rescale: bool 
 class SupportVectorSelector(_SamplingTransformer):
     """Feature selection on the support vectors only: a linear machine finds them, and a selector sees nothing else.
 
-    Supervised. For dense and sparse data and arrays of any library; a machine that knows NumPy only is fitted on the
-    host.
+    Supervised. For dense and sparse data and arrays of any library.
+
+    %(solved_on_host)s
+    That is the Gram matrix, or all of `X` for a machine that knows NumPy only.
 
     Parameters
     ----------
@@ -650,7 +653,7 @@ class SupportVectorSelector(_SamplingTransformer):
             raise ValueError(f"svm={self.svm!r} is not possible: give a classifier with support_ or decision_function, "
                              "as SVC() or LinearSVC().")
         values = to_numpy(machine.decision_function(X)).reshape(len(y), -1)
-        own = (y[:, None] == machine.classes_[None, -values.shape[1]:]) * 2 - 1
+        own = (y[:, None] == to_numpy(machine.classes_)[None, -values.shape[1]:]) * 2 - 1
         return np.flatnonzero(np.any(own * values <= 1 + 1e-6, axis=1))
 
     def __sklearn_tags__(self) -> Tags:
@@ -660,7 +663,7 @@ class SupportVectorSelector(_SamplingTransformer):
         return tags
 
 # %% ../nbs/12_svm.ipynb #88363612
-class _SparseMachine(ClassifierMixin, BaseEstimator, ABC):
+class _SparseMachine(_ScoreOnHost, ClassifierMixin, BaseEstimator, ABC):
     """A linear classifier from a sequence of linear programs; a subclass has `_solve(X, signs)`.
 
     That returns `w`, `b`, the largest relative duality gap of the programs, and the objective after each of them. It
@@ -750,9 +753,12 @@ class LPSVMClassifier(_SparseMachine):
     """The linear support vector machine with absolute weights in place of their squares: a linear program.
 
     Minimises `|w|_1 + C sum_i max(0, 1 - y_i (x_i'w + b))`. Most weights are zero; `SelectFromModel` keeps the others.
-    For dense and sparse data and arrays of any library; the program is solved on the host, along its central path, and
-    by HiGHS where few entries of `X` are not zero. Where several machines are optimal it is a vertex: not a mixture
-    of two others.
+    For dense and sparse data and arrays of any library; the program is solved along its central path, and by HiGHS
+    where few entries of `X` are not zero. Where several machines are optimal it is a vertex: not a mixture of two
+    others.
+
+    %(solved_on_host)s
+    That is all of `X`.
 
     Parameters
     ----------
@@ -806,7 +812,10 @@ class SCADSVMClassifier(_SparseMachine):
 
     Minimises `sum_j scad(w_j) + (1/n) sum_i max(0, 1 - y_i (x_i'w + b))` by local linear approximation: a sequence of
     linear programs, each with the slopes of the penalty at the last weights; the objective never rises. For dense and
-    sparse data and arrays of any library; the programs are solved on the host, as those of `LPSVMClassifier`.
+    sparse data and arrays of any library; the programs are solved as those of `LPSVMClassifier`.
+
+    %(solved_on_host)s
+    That is all of `X`.
 
     Parameters
     ----------

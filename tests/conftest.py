@@ -25,9 +25,12 @@ settings.load_profile("book")
 
 
 def as_parameter(name):
-    """A pytest parameter with the marker of an optional library; SciPy's matrices, beside its arrays, are a sweep."""
-    marker = "sweep" if name.endswith("_matrix") else name if name in ("torch", "cupy") else None
-    return pytest.param(name, marks=getattr(pytest.mark, marker)) if marker else name
+    """A pytest parameter with the markers of its library.
+
+    PyTorch, beside `array_api_strict`, is a sweep, and so are SciPy's matrices, beside its arrays.
+    """
+    markers = {"torch": ["torch", "sweep"], "cupy": ["gpu"]}.get(name, ["sweep"] if name.endswith("_matrix") else [])
+    return pytest.param(name, marks=[getattr(pytest.mark, marker) for marker in markers])
 
 
 @pytest.fixture(params=map(as_parameter, LIBRARIES))

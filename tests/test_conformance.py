@@ -19,7 +19,9 @@ from fsel_book import (
     DSFSelector,
     DualProjectionClassifier,
     DualProjectionRidge,
+    GuyonRFE,
     LPSVMClassifier,
+    RiskRFE,
     RLSClassifier,
     RRQRSelector,
     RSFSelector,
@@ -91,6 +93,7 @@ REGRESSORS = [
     SparsePCRegressor(selector=RSFSelector(random_state=0)),
     SparsePCRegressor(selector=RRQRSelector()),
 ]
+ELIMINATIONS = [RiskRFE(), RiskRFE(kernel="linear", loss="squared_error"), GuyonRFE(kernel="linear")]
 # Selectors that know nothing of array libraries.
 FOREIGN = [
     SparsePCRegressor(selector=VarianceThreshold()),
@@ -155,8 +158,7 @@ def test_tags_say_what_the_supervised_selectors_do(selector):
 @each_classifier
 def test_tags_say_what_the_classifier_does(classifier):
     tags = get_tags(classifier)
-    any_library = getattr(classifier, "kernel", "linear") == "linear"
-    assert tags.array_api_support == any_library and tags.input_tags.sparse
+    assert tags.array_api_support and tags.input_tags.sparse
     assert tags.target_tags.required and not tags.input_tags.allow_nan and not tags.input_tags.pairwise
     assert get_tags(RLSClassifier(kernel="precomputed")).input_tags.pairwise
 
@@ -172,8 +174,7 @@ def test_tags_say_what_the_regressor_does(regressor):
 @pytest.mark.skipif(check_array_api_input is None, reason="this scikit-learn keeps its array check elsewhere")
 @pytest.mark.parametrize(
     "estimator",
-    [*SELECTORS, *SUPERVISED, *[classifier for classifier in CLASSIFIERS if get_tags(classifier).array_api_support]]
-    + [*REGRESSORS, *FOREIGN],
+    [*SELECTORS, *SUPERVISED, *CLASSIFIERS, *LINEAR, *REGRESSORS, *FOREIGN, *ELIMINATIONS],
     ids=repr,
 )
 def test_array_api_strict_input_is_checked(estimator):

@@ -103,6 +103,7 @@ ESTIMATORS = {
     "support vectors, RLS": SupportVectorSelector(BSSSelector(6, rank=3), svm=RLSClassifier()),
     "RLS": RLSClassifier(),
     "RLS, alpha=0": RLSClassifier(alpha=0),
+    "RLS, rbf": RLSClassifier(kernel="rbf"),
     "LPSVM": LPSVMClassifier(),
     "SCAD-SVM": SCADSVMClassifier(),
     "dual projection": DualProjectionClassifier(random_state=0),
@@ -112,7 +113,6 @@ ESTIMATORS = {
     "risk-RFE, closed form": RiskRFE(4, kernel="linear", loss="squared_error"),
     "Guyon's RFE": GuyonRFE(20, kernel="poly", degree=2),
 }
-NUMPY_ONLY = {"RLS, rbf": RLSClassifier(kernel="rbf")}
 
 
 def outcome(estimator, X):
@@ -325,9 +325,9 @@ def test_the_makes_are_what_they_should_be(family):
 
 
 @each_family
-@pytest.mark.parametrize("name", [*ESTIMATORS, *NUMPY_ONLY])
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_estimator_on_every_sparse_matrix(name, family):
-    estimator = {**ESTIMATORS, **NUMPY_ONLY}[name]
+    estimator = ESTIMATORS[name]
     assert_same_for_every_make(lambda X: outcome(estimator, X), DENSE, family)
 
 
@@ -361,18 +361,12 @@ def test_every_estimator_on_arrays_of_another_library(name, strict):
             assert isinstance(found[results], strict.array_type)
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
-def test_kernels_that_are_for_numpy_only_say_so(kernel, strict):
-    with refused(f"kernel={kernel!r} is for NumPy arrays and sparse matrices only"):
-        RLSClassifier(kernel=kernel).fit(strict.make(DENSE @ DENSE.T), Y)
-
-
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_function_on_arrays_of_another_library(name, strict):
     assert_same(by_number(FUNCTIONS[name](strict.make(DENSE))), by_number(FUNCTIONS[name](DENSE)), name)
 
 
-@pytest.mark.parametrize("name", [name for name in OF_KERNELS if name != "RLS, precomputed"])
+@pytest.mark.parametrize("name", OF_KERNELS)
 def test_every_function_of_a_kernel_on_arrays_of_another_library(name, strict):
     K = DENSE @ DENSE.T
     assert_same(by_number(OF_KERNELS[name](strict.make(K))), by_number(OF_KERNELS[name](K)), name)

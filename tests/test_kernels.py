@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from cases import needs_data, table
+from cases import needs_data, refused, table
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import eigvalsh
 from sklearn.base import clone
@@ -722,3 +722,71 @@ def test_real_sequences():
         most = np.argsort(-Phi.sum(axis=0))[:3]
         got = removals(LinearKernel(True), Phi, LinearKernel(True).sums(Phi), most)
         agree(got, removals_reference(LinearKernel(True), Phi, most), 1e-12)
+
+
+# ---------------------------------------------------------------- array libraries
+
+OF_ANY_LIBRARY = [
+    LinearKernel(),
+    LinearKernel(True),
+    PolynomialKernel(3, 0.5, 1.0),
+    PolynomialKernel(2, normalised=True),
+    RBFKernel(0.3),
+    ChiSquaredKernel(0.5),
+    CallableKernel(lambda X, Z: X @ Z.T),
+]
+
+
+@pytest.mark.parametrize("kernel", OF_ANY_LIBRARY, ids=repr)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_kernel_matrices_live_where_the_data_live(dense_library, kernel, dtype):
+    rng = np.random.default_rng(0)
+    X, Z = rng.random((12, 7)).astype(dtype), rng.random((5, 7)).astype(dtype)
+    given, other = dense_library.make(X), dense_library.make(Z)
+
+    def assert_same(found, expected):
+        assert dense_library.is_result(found, "float64")
+        assert dense_library.device(found) == dense_library.device(given)
+        assert_allclose(dense_library.back(found), expected, rtol=1e-11, atol=1e-13)
+
+    assert_same(kernel(given), kernel(X))
+    assert_same(kernel(given, other), kernel(X, Z))
+    sums, there = kernel.sums(X), kernel.sums(given)
+    assert_same(removals_reference(kernel, given, [0, 3]), removals_reference(kernel, X, [0, 3]))
+    assert_same(removals(kernel, given, there, [0, 3], [1, 2, 5]), removals(kernel, X, sums, [0, 3], [1, 2, 5]))
+    blocks = zip(
+        removal_blocks(kernel, given, there, range(7), block_bytes=3000),
+        removal_blocks(kernel, X, sums, range(7), block_bytes=3000),
+    )
+    for (some, ours), (features, theirs) in blocks:
+        assert_array_equal(some, features)
+        assert_same(ours, theirs)
+    running, expected = RunningSums(kernel, given), RunningSums(kernel, X)
+    for gone in (3, [0, 5]):
+        running.remove(gone), expected.remove(gone)
+    assert_same(running.matrix(), expected.matrix())
+    assert_same(running.removals(), expected.removals())
+
+
+@pytest.mark.parametrize("kernel", [LinearKernel(), RBFKernel(1.0)], ids=repr)
+def test_lost_digits_are_noticed_wherever_the_data_live(dense_library, kernel):
+    X = np.random.default_rng(0).random((12, 4))
+    X[:, 0] *= 1e6
+    given = dense_library.make(X)
+    running, expected = RunningSums(kernel, given), RunningSums(kernel, X)
+    running.remove(0), expected.remove(0)
+    assert running.n_fresh == expected.n_fresh == 2
+    assert_allclose(dense_library.back(running.matrix()), expected.matrix(), rtol=1e-11)
+    found = removals(kernel, given, kernel.sums(given), [0, 1])
+    assert_allclose(dense_library.back(found), removals_reference(kernel, X, [0, 1]), rtol=1e-7, atol=1e-12)
+
+
+def test_names_of_kernels_need_no_more_than_sums_over_samples(dense_library):
+    X = np.random.default_rng(0).random((12, 4))
+    for name in ("rbf", "poly", "chi2"):
+        assert kernel_of(name, dense_library.make(X)).gamma == pytest.approx(kernel_of(name, X).gamma, rel=1e-13)
+
+
+def test_an_impossible_entry_is_named_wherever_it_lives(dense_library):
+    with refused("X has the entry -1 in row 1, column 0"):
+        ChiSquaredKernel()(dense_library.make(np.array([[1.0, 2.0], [-1.0, 0.0]])))

@@ -1,0 +1,419 @@
+"""Every public name on arrays of every library: what comes back, and where it lives.
+
+A new public name must be declared here: what it returns in the library of its input, what it returns on the host, or
+that it takes no data matrix. With and without scikit-learn's dispatch the answer is the same.
+"""
+
+import importlib
+import inspect
+import pkgutil
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import sklearn
+from cases import CASES, small_head
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.utils import get_tags
+from test_doors import DENSE, ESTIMATORS, SIGNS
+
+import fsel_book
+from fsel_book import (
+    BSSSelector,
+    CallableKernel,
+    ChiSquaredKernel,
+    GuaranteePriceDisplay,
+    LeverageDisplay,
+    LeverageSelector,
+    LinearKernel,
+    PolynomialKernel,
+    RBFKernel,
+    RecoveryDisplay,
+    RegressionCertificate,
+    RiskRFE,
+    RLSClassifier,
+    ScreeDisplay,
+    StabilityDisplay,
+    WeightScores,
+    arrays,
+    best_rank_k_in_span,
+    bss,
+    certify,
+    certify_selector,
+    certify_span,
+    change_point,
+    change_region,
+    change_weights,
+    complete,
+    completion_promise,
+    data_sandwich,
+    det_sampling,
+    enclosing_ball,
+    information_gain,
+    kernel_of,
+    kernel_sandwich,
+    largest_leverages,
+    leverage_sampling,
+    leverage_scores,
+    margin_report,
+    path_scores,
+    pivoted_qr,
+    prediction_bound,
+    rand_sampling,
+    random_features,
+    resampled_change_points,
+    ridge_risk,
+    risk_bound,
+    row_space,
+    rrqr,
+    selection_stability,
+    sparsification,
+    strong_rrqr,
+    svm_margin,
+)
+from fsel_book.arrays import from_numpy, to_numpy
+from fsel_book.elimination import guyon_rfe, risk_rfe, squared_linear_path
+from fsel_book.kernel_machines import EmpiricalRisk, duality_gap
+
+each_dtype = pytest.mark.parametrize("dtype", ["float64", "float32"])
+each_dispatch = pytest.mark.parametrize("dispatch", [False, True], ids=["no dispatch", "dispatch"])
+
+QUICK_RFE = RiskRFE("auto", kernel="linear", loss="squared_error")
+
+
+def whole(X):
+    return LeverageSelector(20, rank="full", sampling=False).fit(X)
+
+
+def parts(*things, names=("indices", "weights")):
+    return [getattr(thing, name) for thing in things for name in names]
+
+
+def fitted_path(X, y):
+    return change_point(*parts(QUICK_RFE.fit(X, y), names=("objective_path_", "n_features_path_")))
+
+
+def span_of(X, y):
+    return certify_span(row_space(X, 3), bss(row_space(X, 3), 8))
+
+
+# Arrays in the library and on the device of the data.
+THERE = {
+    "best_rank_k_in_span": lambda X, y: [best_rank_k_in_span(X[:, :5], X, 2), best_rank_k_in_span(X[:, :5], y, 1)],
+    "bss": lambda X, y: parts(*(bss(row_space(X, 3), 8, rule, 0) for rule in ("largest-norm", "best", "sampled"))),
+    "complete": lambda X, y: parts(complete(row_space(X, 3), [0, 4], 5)),
+    "det_sampling": lambda X, y: parts(
+        *(det_sampling(row_space(X, 3), row_space(X, 3).residual_norms, 6, rule) for rule in ("first", "best")),
+        det_sampling(row_space(X, 3), row_space(X, 3).residual_norms, 6, "closest", arrays.as_float64(y[:, None])),
+    ),
+    "enclosing_ball": lambda X, y: parts(enclosing_ball(X), names=("center", "weights")),
+    "information_gain": lambda X, y: [information_gain(X, y)],
+    "largest_leverages": lambda X, y: parts(largest_leverages(row_space(X, 3), 5)),
+    "leverage_sampling": lambda X, y: parts(leverage_sampling(row_space(X, 3), 5, 0)),
+    "leverage_scores": lambda X, y: [leverage_scores(X, 3)],
+    "prediction_bound": lambda X, y: parts(
+        prediction_bound(whole(X).certificate_, X, y, 1.0, X[:5, :]), names=("inside", "outside", "total")
+    ),
+    "rand_sampling": lambda X, y: parts(rand_sampling(row_space(X, 3), 4, 0)),
+    "random_features": lambda X, y: parts(random_features(row_space(X, 3), 4, 0)),
+    "resampled_change_points": lambda X, y: [resampled_change_points(QUICK_RFE, X, y, 2, random_state=0)[1]],
+    "row_space": lambda X, y: [
+        *parts(row_space(X, 3), names=("leverage_scores", "scores64", "squared_lengths", "residual_norms")),
+        abs(row_space(X, 3).basis()),
+    ],
+    "rrqr": lambda X, y: parts(rrqr(row_space(X, 3), 4)),
+    "svm_margin": lambda X, y: parts(svm_margin(X, y), svm_margin(X, y, C=0.1), names=("coef", "support")),
+    "Sampling": lambda X, y: [BSSSelector(6).fit(X).sampling_.apply(X)],
+    "WeightScores": lambda X, y: [WeightScores(RLSClassifier())(X, y)],
+    "LinearKernel": lambda X, y: [LinearKernel()(X), LinearKernel(True)(X, X[:3, :])],
+    "PolynomialKernel": lambda X, y: [PolynomialKernel(2, 0.1, 1.0)(X)],
+    "RBFKernel": lambda X, y: [RBFKernel(0.1)(X)],
+    "ChiSquaredKernel": lambda X, y: [ChiSquaredKernel(0.1)(X)],
+    "CallableKernel": lambda X, y: [CallableKernel(lambda A, B: A @ B.T)(X)],
+    "RowSpace": lambda X, y: [row_space(X, 3).rows([2, 0]) ** 2],
+}
+
+# Numbers, promises and small tables for reading, on the host; whatever is computed of device arrays.
+ON_HOST = {
+    "certify": lambda X, y: [certify(row_space(X, 3), bss(row_space(X, 3), 8)).eigenvalues],
+    "certify_selector": lambda X, y: [certify_selector(BSSSelector(6).fit(X), X).eigenvalues],
+    "certify_span": lambda X, y: [span_of(X, y).eigenvalues, span_of(X, y).sine],
+    "change_point": lambda X, y: [fitted_path(X, y).n_features, fitted_path(X, y).fitted],
+    "change_region": lambda X, y: [change_region(fitted_path(X, y), 0.9)],
+    "change_weights": lambda X, y: [change_weights(fitted_path(X, y))],
+    "completion_promise": lambda X, y: [completion_promise(row_space(X, 3), [0, 4], 5).lower],
+    "data_sandwich": lambda X, y: data_sandwich(X, X),
+    "kernel_of": lambda X, y: [kernel_of("rbf", X).gamma],
+    "kernel_sandwich": lambda X, y: kernel_sandwich(X @ X.T, X @ X.T),
+    "margin_report": lambda X, y: margin_report(X, y, whole(X).sampling_).radii,
+    "path_scores": lambda X, y: [path_scores(QUICK_RFE, X, y, cv=2).scores],
+    "pivoted_qr": lambda X, y: [pivoted_qr(X, 4).permutation],
+    "strong_rrqr": lambda X, y: [strong_rrqr(X, 4).permutation],
+    "ridge_risk": lambda X, y: parts(ridge_risk(X @ X.T, y, 1.0, [0.1, 1.0]), names=("bias", "variance")),
+    "risk_bound": lambda X, y: [risk_bound(whole(X).certificate_, X @ X.T, y, 1.0, [0.1, 1.0]).bias],
+    "selection_stability": lambda X, y: [selection_stability(X > 1).value],
+    "GuaranteePriceDisplay": lambda X, y: [
+        GuaranteePriceDisplay.from_estimator(RLSClassifier(), X, y, information_gain, 8, cv=2).kappas
+    ],
+    "LeverageDisplay": lambda X, y: [LeverageDisplay.from_selector(BSSSelector(6).fit(X)).scores],
+    "RecoveryDisplay": lambda X, y: RecoveryDisplay.from_projections(X, y, [4], random_state=0).errors.values(),
+    "RegressionCertificate": lambda X, y: [RegressionCertificate.of(span_of(X, y), y).measured],
+    "ScreeDisplay": lambda X, y: [ScreeDisplay.from_selector(QUICK_RFE.fit(X, y)).point.values],
+    "StabilityDisplay": lambda X, y: [
+        StabilityDisplay.from_selectors({"BSS": BSSSelector(6, rank=2)}, X, y, n_samples=3).stabilities["BSS"].value
+    ],
+}
+
+WITHOUT_A_MATRIX = {
+    # made by the functions above, of numbers
+    *("Certificate", "ChangePoint", "EnclosingBall", "Margin", "MarginReport", "PathScores", "PivotedQR"),
+    *("PredictionBound", "Promise", "RidgeRisk", "SpanCertificate", "SpanPromise", "Stability"),
+    *("RiskCurveDisplay", "SpectrumDisplay"),
+    # of whole numbers
+    *("bss_promise", "leverage_promise"),
+    # abstract, of strings, or where data come from
+    *("CertifiedSelector", "MismatchFeatures", "load_dataset", "load_docstrings", "load_table", "load_techtc"),
+    *("make_bhattacharyya", "make_bhattacharyya_regression", "make_collinear_regression", "make_linear_regression"),
+    *("make_linear_sign", "make_nested_cube", "make_nested_square", "make_nonlinear_regression"),
+    *("Blocks", "GramMatrix", "as_blocks"),  # data in blocks come to the host, whatever they are made of
+}
+
+
+def test_every_public_name_is_declared():
+    estimators = {type(estimator).__name__ for estimator in ESTIMATORS.values()}
+    declared = [estimators, set(THERE), set(ON_HOST), WITHOUT_A_MATRIX]
+    assert set().union(*declared) == set(fsel_book.__all__)
+    assert sum(map(len, declared)) == len(fsel_book.__all__), "a name is declared twice"
+
+
+# ---------------------------------------------------------------- functions
+
+
+def on_data(work, make, dtype, dispatch):
+    with sklearn.config_context(array_api_dispatch=dispatch):
+        return list(work(make(DENSE.astype(dtype)), make(SIGNS)))
+
+
+@each_dispatch
+@each_dtype
+@pytest.mark.parametrize("name", THERE)
+def test_results_live_where_the_data_live(dense_library, name, dtype, dispatch):
+    expected = on_data(THERE[name], np.asarray, dtype, False)
+    found = on_data(THERE[name], dense_library.make, dtype, dispatch)
+    device = dense_library.device(dense_library.make(DENSE))
+    rough = {"rtol": 1e-3, "atol": 1e-4} if dtype == "float32" else {"rtol": 1e-6, "atol": 1e-6}
+    for ours, theirs in zip(found, expected, strict=True):
+        assert dense_library.is_result(ours, str(theirs.dtype)) and dense_library.device(ours) == device
+        assert_allclose(dense_library.back(ours), theirs, **rough)
+
+
+@each_dispatch
+@pytest.mark.parametrize("name", ON_HOST)
+def test_numbers_are_on_the_host(dense_library, name, dispatch):
+    expected = on_data(ON_HOST[name], np.asarray, "float64", False)
+    for ours, theirs in zip(on_data(ON_HOST[name], dense_library.make, "float64", dispatch), expected, strict=True):
+        assert isinstance(ours, float | int | np.generic | np.ndarray | list)
+        assert_allclose(ours, theirs, rtol=1e-6, atol=1e-9)
+
+
+# ---------------------------------------------------------------- estimators
+
+
+def all_results(estimator, X, y):
+    """All arrays that a fit leaves behind, and what every method returns."""
+    fitted = clone(estimator).fit(X, y)
+    found = {name: value for name, value in vars(fitted).items() if name.endswith("_")}
+    for method in ("transform", "predict", "decision_function"):
+        if hasattr(fitted, method):
+            found[method] = getattr(fitted, method)(X)
+    if hasattr(fitted, "inverse_transform"):
+        found["inverse_transform"] = fitted.inverse_transform(found["transform"])
+    if hasattr(fitted, "score"):
+        found["score"] = fitted.score(X, y)
+    return found
+
+
+def targets_for(estimator):
+    numbers = get_tags(estimator).estimator_type == "regressor" or getattr(estimator, "rule", "") == "target"
+    return SIGNS if numbers else (SIGNS > 0).astype(int)
+
+
+@each_dispatch
+@each_dtype
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_all_that_an_estimator_gives_lives_where_the_data_live(dense_library, name, dtype, dispatch):
+    estimator, X = ESTIMATORS[name], DENSE.astype(dtype)
+    y, given = targets_for(estimator), dense_library.make(X)
+    expected = all_results(estimator, X, y)
+    with sklearn.config_context(array_api_dispatch=dispatch):
+        found = all_results(estimator, given, dense_library.make(y))
+    assert list(found) == list(expected)
+    for key, theirs in expected.items():
+        ours = found[key]
+        if isinstance(theirs, np.ndarray):
+            assert dense_library.is_result(ours, str(theirs.dtype)), f"{key}: {type(ours)}"
+            assert dense_library.device(ours) == dense_library.device(given), key
+            if theirs.dtype.kind in "iub":
+                assert_array_equal(dense_library.back(ours), theirs, err_msg=key)
+        elif key == "score":
+            assert isinstance(ours, float) and ours == pytest.approx(theirs, abs=1e-3)
+    assert get_tags(estimator).array_api_support
+
+
+@pytest.mark.parametrize("name", [name for name in ESTIMATORS if hasattr(ESTIMATORS[name], "get_support")])
+def test_the_support_is_a_mask_on_the_host(dense_library, name):
+    """As scikit-learn's pipelines and feature names want it."""
+    estimator = ESTIMATORS[name]
+    fitted = clone(estimator).fit(dense_library.make(DENSE), dense_library.make(targets_for(estimator)))
+    assert isinstance(fitted.get_support(), np.ndarray) and fitted.get_support().dtype == bool
+    assert_array_equal(dense_library.back(fitted.support_), fitted.get_support())
+    assert len(fitted.get_feature_names_out()) == fitted.get_support().sum()
+
+
+# ---------------------------------------------------------------- the only doors
+
+
+@pytest.fixture
+def crossings(monkeypatch):
+    """Shapes of what went through `to_numpy` and `from_numpy`, of arrays of a device; any other way raises there."""
+    seen = {"down": [], "up": []}
+
+    def down(a):
+        out = to_numpy(a)
+        if out is not a and hasattr(a, "device"):
+            seen["down"].append((out.shape, out.nbytes))
+        return out
+
+    def up(a, like):
+        out = from_numpy(a, like)
+        if out is not a:
+            seen["up"].append((a.shape, a.nbytes))
+        return out
+
+    for found in pkgutil.iter_modules(fsel_book.__path__):
+        module = importlib.import_module(f"fsel_book.{found.name}")
+        for name, door in (("to_numpy", down), ("from_numpy", up)):
+            if hasattr(module, name):
+                monkeypatch.setattr(module, name, door)
+    return seen
+
+
+def crossed(seen):
+    return sum(size for way in seen.values() for _, size in way)
+
+
+@pytest.mark.parametrize("rule", ["largest-norm", "best"])
+def test_bss_brings_neither_the_data_nor_the_basis_across(crossings, dense_library, rule):
+    rng = np.random.default_rng(0)
+    n, d, r = 30, 20_000, 60
+    X = rng.standard_normal((n, d)) * np.exp(rng.standard_normal(d))
+    given, data = dense_library.make(X), row_space(X)
+    expected = bss(data, r, rule)
+    sampling = bss(row_space(given), r, rule)
+    assert_array_equal(dense_library.back(sampling.indices), expected.indices)
+    if dense_library.name == "numpy":
+        assert crossed(crossings) == 0
+        return
+    assert crossed(crossings) < X.nbytes / 2
+    assert max(shape[0] * (shape[1] if len(shape) > 1 else 1) for shape, _ in crossings["down"]) <= max(d, 1300 * n)
+
+
+@pytest.mark.parametrize("name", ["BSS", "BSS, best", "DSF", "DSF, first"])
+def test_columns_beyond_the_rows_at_hand_are_judged_where_they_are(monkeypatch, crossings, dense_library, name):
+    """All lengths nearly equal: the scan goes far beyond the head, which is made small here."""
+    small_head(monkeypatch, 2)
+    X = np.random.default_rng(1).standard_normal((25, 3000))
+    given, case = dense_library.make(X), CASES[name]
+    expected = case.function(row_space(X, 20), 24)
+    for way in crossings.values():
+        way.clear()
+    sampling = case.function(row_space(given, 20), 24)
+    assert_array_equal(dense_library.back(sampling.indices), expected.indices)
+    assert_allclose(dense_library.back(sampling.weights), expected.weights, rtol=1e-6)
+    if dense_library.name != "numpy":  # the head as it was made, and candidates: not every column at every step
+        rows = sum(shape[0] for shape, _ in crossings["down"] if len(shape) == 2 and shape[1] == 20)
+        assert rows < 3000
+        assert any(shape in [(1024,), (824,)] for shape, _ in crossings["down"])
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "chi2"])
+def test_an_elimination_brings_one_kernel_matrix_a_fit(crossings, dense_library, kernel):
+    rng = np.random.default_rng(0)
+    X, n = rng.random((50, 12)), 50
+    y = (X[:, 3] + X[:, 5] > 1).astype(int)
+    expected = RiskRFE(4, kernel=kernel, C=5.0).fit(X, y)
+    for way in crossings.values():
+        way.clear()
+    fitted = RiskRFE(4, kernel=kernel, C=5.0).fit(dense_library.make(X), y)
+    assert_array_equal(dense_library.back(fitted.elimination_order_), expected.elimination_order_)
+    if dense_library.name != "numpy":
+        matrices = sum(shape == (n, n) for shape, _ in crossings["down"])
+        assert 8 <= matrices <= fitted.n_refits_ + 12
+        assert all(shape[0] < n or shape[1] <= n for shape, _ in crossings["down"] if len(shape) == 2)
+
+
+def test_a_sparse_sketching_matrix_crosses_as_its_entries(crossings, dense_library):
+    X = np.random.default_rng(0).standard_normal((30, 5000))
+    X[1] = X[0] + 1e-7 * X[1]  # so that the way through a sketch is taken
+    expected = leverage_scores(X)
+    for way in crossings.values():
+        way.clear()
+    assert_allclose(dense_library.back(leverage_scores(dense_library.make(X))), expected, rtol=1e-6)
+    if dense_library.name != "numpy":
+        assert crossed(crossings) < X.nbytes
+        assert not any(sp.issparse(a) for a in crossings["up"])
+
+
+class Rough(np.ndarray):
+    """Stands for an array of a device that multiplies float32 matrices with 11 bits, as TF32 does."""
+
+    def __matmul__(self, other):
+        return np.round(np.asarray(self) * 2**10) / 2**10 @ np.asarray(other)
+
+
+def test_a_device_is_asked_whether_its_float32_is_true(monkeypatch, dense_library):
+    like = dense_library.make(np.zeros(1))
+    assert sparsification._true_float32(like)
+    if dense_library.name == "numpy":
+        monkeypatch.setattr(np, "full", lambda *args, full=np.full, **keywords: full(*args, **keywords).view(Rough))
+        assert not sparsification._true_float32(like)
+
+
+def test_there_are_no_other_doors():
+    """Whatever NumPy would be asked to do of itself, `array_api_strict` refuses on its second device."""
+    others = re.compile(r"from_dlpack|\.cpu\(\)|\.get\(\)|\.numpy\(\)|asnumpy")
+    for path in Path(fsel_book.__file__).parent.glob("*.py"):
+        if path.name != "arrays.py":
+            assert not others.search(path.read_text(encoding="utf-8")), path.name
+    assert len(others.findall(inspect.getsource(to_numpy))) == 4 and not others.search(inspect.getsource(from_numpy))
+
+
+@pytest.mark.parametrize("name", ["BSS", "BSS, best", "DSF", "DSF, first"])
+def test_without_true_float32_the_picks_are_the_same(monkeypatch, dense_library, name):
+    small_head(monkeypatch, 2)
+    X = np.random.default_rng(1).standard_normal((25, 3000))
+    expected = CASES[name].function(row_space(X, 20), 24)
+    monkeypatch.setattr(sparsification, "_true_float32", lambda like: False)
+    monkeypatch.setattr(sparsification, "_as_float32", None)  # is not called
+    found = CASES[name].function(row_space(dense_library.make(X), 20), 24)
+    assert_array_equal(dense_library.back(found.indices), expected.indices)
+
+
+# ---------------------------------------------------------------- what chapters export beside
+
+
+def test_eliminations_for_machines_of_your_own(dense_library):
+    X, y = DENSE[:, :8], dense_library.make(SIGNS)
+    given, kernel = dense_library.make(X), RBFKernel(0.01)
+    risk, expected = EmpiricalRisk("hinge", y, dense_library.make(np.ones(16))), EmpiricalRisk("hinge", SIGNS, 1.0)
+    for eliminate in (risk_rfe, guyon_rfe):
+        assert eliminate(given, [risk], kernel, 4).order == eliminate(X, [expected], kernel, 4).order
+    squares = EmpiricalRisk("squared_error", y, 1.0)
+    path = squared_linear_path(given, squares, 3)
+    assert path.order == squared_linear_path(X, EmpiricalRisk("squared_error", SIGNS, 1.0), 3).order
+    u = SIGNS / 10
+    gap = duality_gap(kernel(given), risk, dense_library.make(u), intercept=False)
+    assert gap == pytest.approx(duality_gap(kernel(X), expected, u, intercept=False))

@@ -737,7 +737,7 @@ OF_ANY_LIBRARY = [
 ]
 
 
-@pytest.mark.parametrize("kernel", OF_ANY_LIBRARY, ids=repr)
+@pytest.mark.parametrize("kernel", OF_ANY_LIBRARY, ids=lambda kernel: type(kernel).__name__)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_kernel_matrices_live_where_the_data_live(dense_library, kernel, dtype):
     rng = np.random.default_rng(0)

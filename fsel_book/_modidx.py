@@ -1844,6 +1844,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                    'fsel_book.spectra._orthonormal_factor': ('spectra.html#_orthonormal_factor', 'fsel_book/spectra.py'),
                                    'fsel_book.spectra._project': ('spectra.html#_project', 'fsel_book/spectra.py'),
                                    'fsel_book.spectra._projection_matrix': ('spectra.html#_projection_matrix', 'fsel_book/spectra.py'),
+                                   'fsel_book.spectra._rank_tolerance': ('spectra.html#_rank_tolerance', 'fsel_book/spectra.py'),
                                    'fsel_book.spectra._sketch': ('spectra.html#_sketch', 'fsel_book/spectra.py'),
                                    'fsel_book.spectra._sketch_is_less_work': ('spectra.html#_sketch_is_less_work', 'fsel_book/spectra.py'),
                                    'fsel_book.spectra._sketched_factor': ('spectra.html#_sketched_factor', 'fsel_book/spectra.py'),

@@ -15,7 +15,8 @@ from tqdm import tqdm
 from .arrays import (all_finite, _in_precision_of, is_sparse, to_numpy, _blas_threads_for, _check_range,
                               _largest_entry)
 from .blocks import Blocks, _as_dense, _fit_elsewhere, _joined, _pieces
-from .spectra import RowSpace, _GRAM_LIMIT, _gram_factor, _unit_norm_factors, _warn_of_tiny_directions
+from .spectra import (RowSpace, _GRAM_LIMIT, _gram_factor, _rank_tolerance, _unit_norm_factors,
+                               _warn_of_tiny_directions)
 from .certificates import (_NEGLIGIBLE, CertifiedSelector, Promise, Sampling, _check_automatic_draws,
                                     _check_bool, _check_rank, _check_scores, _clear_fitted, _n_requested,
                                     _target_rank, certify)
@@ -212,7 +213,7 @@ def _orthonormal_factor_of(X: Any, axis: int, gram: GramMatrix) -> tuple[np.ndar
     if not np.any(G): raise ValueError("X is all zeros: its rank is 0 and there is nothing to select.")
     norms = np.sqrt(np.diag(G))
     eps = float(np.finfo(gram.dtype).eps)
-    tolerance = max(10.0, np.sqrt(max(len(G), gram.length))) * eps
+    tolerance = _rank_tolerance((len(G), gram.length), gram.dtype)
     D = _unit_norm_factors(norms)
     G = D[:, None] * G * D
     with _blas_threads_for(len(G)):

@@ -139,6 +139,11 @@ def _unit_norm_factors(norms: np.ndarray, floor: float = 2e-15) -> np.ndarray:
     return np.where(kept, 1 / np.where(kept, norms, 1), 0.0)
 
 # %% ../nbs/03_spectra.ipynb #33b1bf9a
+def _rank_tolerance(shape: tuple[int, ...], dtype: np.dtype) -> float:
+    "What part of the largest direction a direction must have to count, for data of this shape and precision."
+    of_data, of_svd = max(10.0, max(shape)**0.5) * np.finfo(dtype).eps, 3 * min(shape)**0.5 * np.finfo(np.float64).eps
+    return float(max(of_data, of_svd))
+
 def _orthonormal_factor(X: Matrix) -> tuple[np.ndarray, np.ndarray]:
     """Factor the tall one `Z` of `X` and `X'`: `Z = Q B'` with orthonormal `Q = Z T`; all but `Q` on the host.
 
@@ -155,7 +160,7 @@ def _orthonormal_factor(X: Matrix) -> tuple[np.ndarray, np.ndarray]:
     G = _gram(X)
     if not np.any(G): raise ValueError("X is all zeros: its rank is 0 and there is nothing to select.")
     norms = np.sqrt(np.diag(G))
-    tolerance = max(10.0, np.sqrt(max(X.shape))) * np.finfo(result_dtype(X)).eps
+    tolerance = _rank_tolerance(X.shape, result_dtype(X))
     D = _unit_norm_factors(norms)
     G = D[:, None] * G * D
     with _blas_threads_for(len(G)):
@@ -466,7 +471,8 @@ def row_space(X: ArrayLike, rank: int | None = None, exact: bool = True) -> RowS
     Gram matrix and Cholesky factor where the equilibrated condition number is below 100, else Cholesky QR
     preconditioned by a sketch; the error of the scores is of the order of the condition number times the unit roundoff
     in the latter case. The numerical rank counts directions above `eps * max(10, sqrt(max(X.shape)))` of the largest,
-    with the `eps` of the precision of `X`, after the rows (columns, if there are fewer) are scaled to unit norm.
+    with the `eps` of the precision of `X`, and above `3 * sqrt(min(X.shape))` times that of float64,
+    after the rows (columns, if there are fewer) are scaled to unit norm.
 
     References
     ----------

@@ -371,12 +371,9 @@ class _DaskBlocks(Blocks):
         self.array, self.shape = array, (int(array.shape[0]), int(array.shape[1]))
 
     def whole(self, axis: int) -> Any:
-        "The array in chunks of whole features, or samples, of about 32 MB as float64, or as large as a summary."
-        short = self.shape[1 - axis]
-        step = max(64, _PIECE // (8 * short), short)
-        chunks = [0, 0]
-        chunks[axis], chunks[1 - axis] = step, -1
-        return self.array.rechunk(tuple(chunks))
+        "The array in chunks of whole features, or samples; tiny ones are put together, to be as large as a summary."
+        short, chunks = self.shape[1 - axis], self.array.chunks[axis]
+        return self.array.rechunk({1 - axis: -1, axis: chunks if max(chunks) >= short else max(64, short)})
 
     def read(self, axis: int) -> Iterator[Any]:
         array = self.whole(axis)
@@ -394,7 +391,7 @@ class _DaskBlocks(Blocks):
 
 def _summary_of(summary: Any, start: int, block: Any, axis: int) -> Any:
     summary = copy.deepcopy(summary)
-    summary.add(start, _columns_first(block if is_sparse(block) else np.asarray(block), axis))
+    for a, A in _pieces([block], axis): summary.add(start + a, A)
     return summary
 
 def _merged(first: Any, *others: Any) -> Any:

@@ -81,7 +81,7 @@ def assert_same(found, expected, rtol=1e-8):
     if a.promise is not None:
         assert_allclose([a.promise.lower, a.promise.upper], [b.promise.lower, b.promise.upper], rtol=1e-8, atol=1e-12)
     if hasattr(a, "sine"):
-        assert_allclose([a.sine, a.ratio, a.residual], [b.sine, b.ratio, b.residual], rtol=1e-7)
+        assert_allclose([a.sine, a.ratio, a.residual], [b.sine, b.ratio, b.residual], rtol=1e-7, atol=1e-12)
 
 
 # ---------------------------------------------------------------- the same selection

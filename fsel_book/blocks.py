@@ -250,6 +250,14 @@ class _SlicedBlocks(Blocks):
         if chunks: step = -(-step // chunks[axis]) * chunks[axis]  # a chunk is read whole
         for a in range(0, self.shape[axis], step): yield _cut(self.data, axis, a, min(a + step, self.shape[axis]))
 
+def _state_of(path: Path) -> tuple[int, int]:
+    "Size and time of change."
+    found = os.stat(path)
+    return found.st_size, found.st_mtime_ns
+
+def _check_unchanged(path: Path, state: tuple[int, int]) -> None:
+    if _state_of(path) != state: raise ValueError(f"{path} has changed since it was opened.")
+
 class _FileBlocks(Blocks):
     """Entries in a file, one after the other.
 
@@ -259,18 +267,14 @@ class _FileBlocks(Blocks):
     def __init__(self, path: Path, dtype: np.dtype, shape: Any, offset: int, fortran: bool) -> None:
         if len(shape) != 2: raise ValueError(f"{path} has shape {shape}; two dimensions are needed.")
         self.path, self.dtype, self.shape, self.offset, self.fortran = path, dtype, shape, offset, fortran
-        self.state = self.look()
-
-    def look(self) -> tuple[int, int]:
-        found = os.stat(self.path)
-        return found.st_size, found.st_mtime_ns
+        self.state = _state_of(path)
 
     def read(self, axis: int) -> Iterator[np.ndarray]:
         long, short = (self.shape[axis], self.shape[1 - axis])
         step, along = max(1, _PIECE // (8 * short)), axis == self.fortran
         with open(self.path, "rb", buffering=0) as file:
             for a in range(0, long, step):
-                if self.look() != self.state: raise ValueError(f"{self.path} has changed since it was opened.")
+                _check_unchanged(self.path, self.state)
                 count = min(step, long - a)
                 if along:  # whole rows of the file
                     block = np.empty((count, short), self.dtype)
@@ -287,11 +291,15 @@ class _FileBlocks(Blocks):
             if count == 0: raise ValueError(f"{self.path} ends at byte {at}, before all of its {self.shape} entries.")
             view, at = view[count:], at + count
 
+def _read_header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
+    "Shape, order and dtype of an array in NumPy's format; the file is then where its entries begin."
+    version = np.lib.format.read_magic(file)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    return read(file)
+
 def _open_npy(path: Path) -> Blocks:
     with open(path, "rb") as file:
-        version = np.lib.format.read_magic(file)
-        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, fortran, dtype = read(file)
+        shape, fortran, dtype = _read_header(file)
         return _FileBlocks(path, dtype, shape, file.tell(), fortran)
 
 # %% ../nbs/E_blocks.ipynb #a375ade4
@@ -310,9 +318,7 @@ def _open_npz(path: Path) -> Blocks:
             file.seek(parts[name].header_offset + 26)
             name_length, extra_length = struct.unpack("<HH", file.read(4))
             file.seek(name_length + extra_length, os.SEEK_CUR)
-            version = np.lib.format.read_magic(file)
-            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-            size, _, dtype = read(file)
+            size, _, dtype = _read_header(file)
             return np.memmap(path, dtype, "r", file.tell(), size) if size[0] else np.empty(0, dtype)
         if kind not in ("csc", "csr"): raise ValueError(f"{path} holds a {kind} matrix: write it as CSC or CSR.")
         make = sp.csc_array if kind == "csc" else sp.csr_array
@@ -333,12 +339,11 @@ class _ParquetBlocks(Blocks):
         self.feature_names = list(columns) if columns is not None else numeric
         if not self.feature_names: raise ValueError(f"{path} has no column of numbers.")
         self.shape = (pyarrow.parquet.read_metadata(path).num_rows, len(self.feature_names))
-        self.state = os.stat(path).st_size, os.stat(path).st_mtime_ns
+        self.state = _state_of(path)
 
     def read(self, axis: int) -> Iterator[np.ndarray]:
         import pyarrow.parquet
-        if (os.stat(self.path).st_size, os.stat(self.path).st_mtime_ns) != self.state:
-            raise ValueError(f"{self.path} has changed since it was opened.")
+        _check_unchanged(self.path, self.state)
         names: Any = self.feature_names
         step = max(1, _PIECE // (8 * max(self.shape[1 - axis], 1)))
         with pyarrow.parquet.ParquetFile(self.path) as file:

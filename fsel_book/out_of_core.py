@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from .arrays import (all_finite, _in_precision_of, is_sparse, to_numpy, _blas_threads_for, _check_range,
                               _largest_entry)
-from .blocks import Blocks, _as_dense, _fit_elsewhere, _joined, _pieces
+from .blocks import Blocks, _Product, _as_dense, _fit_elsewhere, _joined, _pieces
 from .spectra import (RowSpace, _GRAM_LIMIT, _gram_factor, _rank_tolerance, _unit_norm_factors,
                                _warn_of_tiny_directions)
 from .certificates import (_NEGLIGIBLE, CertifiedSelector, Promise, Sampling, _check_automatic_draws,
@@ -30,7 +30,7 @@ class _Passes:
     "`X`, with a count of the passes over it, and a check that each of them finds as many columns."
 
     def __init__(self, X: Blocks, axis: int) -> None:
-        self.X, self.axis, self.count, self.length = X, axis, 0, X.shape[axis]
+        self.X, self.count, self.length, self.feature_names = X, 0, X.shape[axis], X.feature_names
 
     def reduce(self, axis: int, summary: Any) -> Any:
         done = self.X.reduce(axis, _Counted(summary))
@@ -366,17 +366,16 @@ class _Scan:
 
     Parameters
     ----------
-    X : Blocks
+    X : Blocks or _Passes
     space : RowSpace
     order : _Order
     size : int
         How many columns the first pass brings.
     """
 
-    def __init__(self, X: Blocks, space: RowSpace, order: _Order, size: int) -> None:
+    def __init__(self, X: Any, space: RowSpace, order: _Order, size: int) -> None:
         self.X, self.space, self.order = X, space, order
         first = X.reduce(1, _First(space, order, size))
-        self.passes, self.leverage = 1, first.leverage
         self.head, self.all_at_hand = _Held(first.best, space, order), len(first.best.places) < size
         self.window: Any = None
         self.window_C: Any = None
@@ -406,7 +405,7 @@ class _Scan:
             if rise <= self.margin: return self.window.first_feasible(barriers, False)
         known = np.append(self.head.places, self.picked.places)
         found = self.X.reduce(1, _Feasible(self.space, self.order, self.size, C, known))
-        self.passes, self.window_C = self.passes + 1, C
+        self.window_C = C
         best, self.margin = (found.closest, -found.closest.edge) if found.closest.edge < 0 else (found.first, -np.inf)
         self.window = _Held(best, self.space, self.order)
         return self.window.first_feasible(barriers, False)
@@ -500,14 +499,16 @@ def _fit_tall(gram: GramMatrix, X: Any, selector: CertifiedSelector, y: Any, **e
     factor = np.zeros((max(2, B.shape[1]), len(B)))
     factor[:B.shape[1]] = B.T * 2.0**gram.exponent
     selector._choose(factor, y)
-    names = getattr(getattr(X, "X", None), "feature_names", None)
-    if names is not None: selector.feature_names_in_ = np.asarray(names, dtype=object)
-    selector.n_passes_ = 1 if X is None else X.count
+    selector.n_passes_ = 1
+    if X is not None: _describe(selector, X, len(B))
     return selector
 
 @_fit_elsewhere.register
 def _fit_gram(X: GramMatrix, selector: CertifiedSelector, y: Any, **extra: Any) -> CertifiedSelector:
     "`selector.fit(X)` for the Gram matrix of samples."
+    if isinstance(selector, _DualProjectionModel):
+        raise ValueError(f"{type(selector).__name__} needs the samples themselves, not their Gram matrix.")
+    _clear_fitted(selector)
     if X.G is None: raise ValueError("The Gram matrix is empty: call partial_fit with samples first.")
     return _fit_tall(X, None, selector, y, **extra)
 
@@ -574,12 +575,10 @@ def _axis_of(X: Blocks) -> int:
     n, d = X.shape
     return X.axes[0] if len(X.axes) == 1 else int(n is None or d is None or d >= n)
 
-def _finish(selector: Any, X: Any, sampling: Sampling, certificate: Any, r: int, passes: int) -> None:
-    selector.certificate_, selector.n_draws_, selector.n_passes_ = certificate, r, passes
-    selector.n_features_in_ = sampling.n_features
-    names = getattr(X, "feature_names", None)
-    if names is not None: selector.feature_names_in_ = np.asarray(names, dtype=object)
-    selector._set_sampling(sampling)
+def _describe(estimator: Any, X: _Passes, n_features: int) -> None:
+    "Set what every fit from blocks leaves in `estimator`: the passes made, the number of features, their names."
+    estimator.n_passes_, estimator.n_features_in_ = X.count, n_features
+    if X.feature_names is not None: estimator.feature_names_in_ = np.asarray(X.feature_names, dtype=object)
 
 def _first_pass(X: Any, axis: int) -> GramMatrix:
     gram = X.reduce(axis, GramMatrix())
@@ -612,40 +611,29 @@ def _fit_blocks(X: Blocks, selector: Any, y: Any, **extra: Any) -> Any:
     if r is None: r = _check_automatic_draws(selector._draws(space), space.shape[1], d)
     picks, weights, C, promise = _choose(selector, passes, space, r, scores)
     sampling = Sampling.from_draws(picks, weights, d, space.X)
-    certificate = _certify_chosen(selector, space, C, sampling, r, promise)
-    _finish(selector, X, sampling, certificate, r, passes.count)
+    selector.certificate_, selector.n_draws_ = _certify_chosen(selector, space, C, sampling, r, promise), r
+    selector._set_sampling(sampling)
+    _describe(selector, passes, d)
     if scores is not None: selector.scores_ = scores
     return selector
 
 # %% ../nbs/27_out_of_core.ipynb #ooc1dual
-class _Weights:
-    "A pass: `A'W`, a row for each feature."
-
-    def __init__(self, W: np.ndarray) -> None: self.W, self.parts = W, dict[int, np.ndarray]()
-
-    def add(self, start: int, A: Any) -> None: self.parts[start] = A.T.astype(np.float64) @ self.W
-
-    def merge(self, other: Self) -> Self:
-        self.parts |= other.parts
-        return self
-
-    def whole(self) -> np.ndarray: return np.concatenate([self.parts[start] for start in sorted(self.parts)])
-
 def _fit_projection(X: Blocks, model: Any, y: Any) -> Any:
     "`model.fit(X, y)` for a model of dual projection and data in blocks of features."
-    model._check_parameters()
-    if _axis_of(X) == 0:
-        raise ValueError(f"{type(model).__name__} is for more features than samples, and X is in blocks of samples.")
     passes = _Passes(X, 1)
-    gram = _first_pass(passes, 1)
-    T, B = _orthonormal_factor_of(passes, 1, gram)
     try:
+        model._check_parameters()
+        if _axis_of(X) == 0:
+            raise ValueError(f"{type(model).__name__} is for more features than samples, and X is in blocks of "
+                             "samples.")
+        gram = _first_pass(passes, 1)
+        T, B = _orthonormal_factor_of(passes, 1, gram)
         model.fit(B * 2.0**gram.exponent, y)
-        W = passes.reduce(1, _Weights(T @ np.atleast_2d(model.coef_).T * 2.0**-gram.exponent)).whole().T
+        combination = T @ np.atleast_2d(model.coef_).T * 2.0**-gram.exponent
+        W = passes.reduce(1, _Product(combination, 0)).whole().T  # each piece, transposed, times that
         model.coef_ = _in_precision_of(np.empty(0, gram.dtype), W if model.coef_.ndim == 2 else W[0])
     except BaseException:
         _clear_fitted(model)
         raise
-    model.n_features_in_, model.n_passes_ = gram.length, passes.count
-    if X.feature_names is not None: model.feature_names_in_ = np.asarray(X.feature_names, dtype=object)
+    _describe(model, passes, gram.length)
     return model

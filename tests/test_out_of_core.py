@@ -25,7 +25,7 @@ from fsel_book import (
     row_space,
 )
 from fsel_book.blocks import Blocks
-from fsel_book.out_of_core import GramMatrix, _Best, _Order, _Scan, _signs, _sparsify
+from fsel_book.out_of_core import GramMatrix, _Best, _Order, _Passes, _Scan, _signs, _sparsify
 
 SCORES = np.random.default_rng(5).random(3000)
 WIDE = {
@@ -165,11 +165,12 @@ def test_windows_of_any_size_where_the_head_runs_dry(size):
     V = two_frames(512, 6)
     scores = np.repeat([2.0, 1.0], 512)
     expected = BSSSelector(20, rank=6, score_func=scores).fit(V.T)
-    search = _Scan(cut(V.T, [1024]), row_space(V.T), _Order(scores), size)
+    passes = _Passes(cut(V.T, [1024]), 1)
+    search = _Scan(passes, row_space(V.T), _Order(scores), size)
     search.size = size
     picks, _ = _sparsify(search, 20, 0)
     assert_array_equal(list(dict.fromkeys(picks)), expected.selected_)
-    assert search.passes > 1
+    assert passes.count > 1
 
 
 @pytest.mark.parametrize("widths", [[3000], [1] * 3000, [0, 2999, 0, 1], [700] * 4 + [200]], ids=len)
@@ -239,8 +240,12 @@ def test_partial_fit_is_one_pass_over_samples():
         gram.partial_fit(np.ones((3, 49)))
     with refused("NaN"):
         gram.partial_fit(np.full((3, 50), np.nan))
+    selector = BSSSelector(20).fit(gram)
     with refused("empty"):
-        BSSSelector(20).fit(GramMatrix())
+        selector.fit(GramMatrix())
+    assert not [name for name in vars(selector) if name.endswith("_")]
+    with refused("DualProjectionRidge needs the samples themselves"):
+        DualProjectionRidge().fit(gram, np.arange(900.0))
 
 
 def test_a_gram_matrix_alone_counts_no_directions_that_it_does_not_know():
@@ -305,13 +310,14 @@ def test_predictions_from_blocks_of_samples():
         model.predict(cut(X[:, 1:], [30], axis=0))
 
 
-def test_dual_projection_that_fails_leaves_nothing():
+@pytest.mark.parametrize("after", [3, 8], ids=["first pass", "last pass"])
+def test_dual_projection_that_fails_leaves_nothing(after):
     def fails(block):
         raise OSError("the disk is gone")
 
     model = DualProjectionRidge(random_state=0).fit(wide_data(), np.arange(30.0))
     with refused("the disk is gone", error=OSError):
-        model.fit(Changing(wide_data(), fails, 8), np.arange(30.0))
+        model.fit(Changing(wide_data(), fails, after), np.arange(30.0))
     assert not [name for name in vars(model) if name.endswith("_")]
     with refused("blocks of samples"):
         model.fit(cut(wide_data(), [30], axis=0), np.arange(30.0))

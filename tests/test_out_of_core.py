@@ -173,6 +173,29 @@ def test_windows_of_any_size_where_the_head_runs_dry(size):
     assert passes.count > 1
 
 
+def test_the_margin_is_that_of_the_columns_left_out():
+    """What the proposition needs: beyond head and window no column's slack comes nearer to zero than the margin."""
+    X = np.random.default_rng(1).standard_normal((12, 500)) * np.random.default_rng(2).pareto(1.2, 500)
+    space, looks = row_space(X).truncate(4), []
+    V = space.basis()
+    rates = lambda C: np.einsum("ij,ij->i", V @ C, V) / space.scores64  # noqa: E731
+
+    class Watched(_Scan):
+        def look_beyond(self, barriers):
+            found = super().look_beyond(barriers)
+            held = [*self.head.places, *self.picked.places, *self.window.places]
+            left_out = np.delete(rates(self.window_C), held)
+            if 0 <= self.margin < np.inf:
+                looks.append(self.margin)
+                assert left_out.max() <= -self.margin * (1 - 1e-9)
+            return found
+
+    search = Watched(cut(X, [500]), space, _Order(), 10)
+    search.size = 60
+    _sparsify(search, 60, 0)
+    assert len(looks) > 5
+
+
 @pytest.mark.parametrize("widths", [[3000], [1] * 3000, [0, 2999, 0, 1], [700] * 4 + [200]], ids=len)
 def test_the_width_of_blocks_changes_nothing(widths):
     X = wide_data(2)

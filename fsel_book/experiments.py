@@ -5,6 +5,7 @@ __all__ = ['Experiment', 'mean_and_error', 'Comparison']
 
 # %% ../nbs/B_experiments.ipynb #d56aeabd
 import ast
+import csv
 import dis
 import inspect
 import json
@@ -283,6 +284,26 @@ def mean_and_error(records: Iterable[dict], by: Sequence[str], of: str) -> list[
         std = float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
         return dict(mean=float(np.mean(values)), std=std, error=std / len(values)**0.5, count=len(values))
     return [{**dict(zip(by, group)), **summary(values)} for group, values in groups.items()]
+
+# %% ../nbs/B_experiments.ipynb #rows0002
+def _write_rows(rows: Sequence[dict], path: str | os.PathLike) -> None:
+    "Rows of figures as a CSV file; the names of the columns are the keys of all rows, in order of appearance."
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    def cell(value: Any) -> str:
+        if isinstance(value, float | np.floating): value = float(f"{value:.5g}")
+        return value if isinstance(value, str) else json.dumps(_json_round_trip(value))
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(columns)
+        table.writerows([cell(row[name]) if name in row else "" for name in columns] for row in rows)
+
+def _read_rows(path: str | os.PathLike) -> list[dict]:
+    "What `_write_rows` wrote; a row has no key where its cell is empty."
+    def value(cell: str) -> Any:
+        try: return json.loads(cell)
+        except json.JSONDecodeError: return cell
+    with open(path, encoding="utf-8", newline="") as file:
+        return [{name: value(cell) for name, cell in row.items() if cell} for row in csv.DictReader(file)]
 
 # %% ../nbs/B_experiments.ipynb #f7a90876
 class Comparison:

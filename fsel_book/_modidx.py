@@ -546,6 +546,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                                                                    'fsel_book/dual_solvers.py'),
                                         'fsel_book.dual_solvers._newton_solution': ( 'c_dual_solvers.html#_newton_solution',
                                                                                      'fsel_book/dual_solvers.py'),
+                                        'fsel_book.dual_solvers._no_progress': ( 'c_dual_solvers.html#_no_progress',
+                                                                                 'fsel_book/dual_solvers.py'),
                                         'fsel_book.dual_solvers._random_mixtures': ( 'c_dual_solvers.html#_random_mixtures',
                                                                                      'fsel_book/dual_solvers.py'),
                                         'fsel_book.dual_solvers._recovery_step': ( 'c_dual_solvers.html#_recovery_step',

@@ -393,6 +393,15 @@ def _sketched_newton_step(problem: _Problem, surrogate: _Surrogate, u: np.ndarra
     b = (u.sum() - both[:, 0].sum()) / both[:, 1].sum()  # keeps the dual variables' sum at zero
     return r, -both[:, 0] - b * both[:, 1]
 
+def _no_progress(residuals: list[float], values: list[float], patience: int) -> bool:
+    """Whether neither the objective nor the residual fell in the last `patience` steps, the residual half by half.
+
+    One early residual that is small by chance does not hide that they fall.
+    """
+    if len(values) < patience: return False
+    earlier, later = residuals[-patience:-patience // 2], residuals[-patience // 2:]
+    return min(earlier) <= min(later) and values[-patience] - values[-1] <= 1e-14 * abs(values[-1])
+
 def _solve_on_growing_span(problem: _Problem, surrogate: _Surrogate,
                            starts: Iterable[tuple[np.ndarray, np.ndarray]], tol: float,
                            max_iter: int, patience: int = 20) -> tuple[np.ndarray, list[float]]:
@@ -412,8 +421,7 @@ def _solve_on_growing_span(problem: _Problem, surrogate: _Surrogate,
         history.append(residual)
         values.append(problem.value(f + b, size))
         if residual == min(history): best = u
-        stuck = min(history[-patience:]) > min(history) and values[-patience] - values[-1] <= 1e-14 * abs(values[-1])
-        if residual <= tol or stuck: break
+        if residual <= tol or _no_progress(history, values, patience): break
         v, q = problem.direction(v)
         if not r @ q < 0: v, q = problem.direction(r)  # not a descent: the gradient itself
         if basis.V.shape[1] >= most: basis.restart(u, f, most // 2)

@@ -216,8 +216,12 @@ class _ClosestSpanRule(_ColumnSearch):
     def gains(self) -> np.ndarray:
         "By how much the squared distance of the targets from the span falls, for each column."
         squares = to_numpy(namespace(self.inner).vecdot(self.inner, self.inner, axis=-1))
-        known = self.left > 1e-9 * self.whole  # of the others nothing is left but rounding
-        gains = np.divide(squares, self.left, out=np.zeros_like(squares), where=known)
+        return self.gains_of(squares, self.left, self.whole)
+
+    def gains_of(self, squares: np.ndarray, left: np.ndarray, whole: np.ndarray) -> np.ndarray:
+        "The same, from squared inner products with the targets and squared lengths outside the span and in all."
+        known = left > 1e-9 * whole  # of the others nothing is left but rounding
+        gains = np.divide(squares, left, out=np.zeros_like(squares), where=known)
         return np.where(gains > 1e-20 * self.size2, gains, 0.0)
 
     def take(self, i: int) -> None:
@@ -320,12 +324,9 @@ def det_sampling(V: Array | RowSpace, residual_norms: Array, r: int,
 
 # %% ../nbs/07_dual_set.ipynb #a19a37c4
 def _add_closest_features(space: RowSpace, sampling: Sampling, r: int, targets: Array) -> Sampling:
-    """`sampling` with more features, up to `r` different ones, that bring the span closest to `targets`.
-
-    Their weights keep the weighted sum of the squared residual norms within its bound.
-    """
+    "`sampling` with more features, up to `r` different ones, that bring the span closest to `targets`."
     search = _ClosestSpanRule(space, None, np.zeros(space.shape[0]), targets)
-    chosen, weights = to_numpy(sampling.indices), to_numpy(sampling.weights).astype(np.float64)
+    chosen = to_numpy(sampling.indices)
     for i in chosen: search.take(i)
     more: list[int] = []
     while len(chosen) + len(more) < r:
@@ -334,8 +335,18 @@ def _add_closest_features(space: RowSpace, sampling: Sampling, r: int, targets: 
         more.append(int(np.argmax(gains)))
         search.take(more[-1])
     a2 = _check_residual_norms(space.residual_norms, space.shape[0])**2
-    shares = np.full(len(more), np.sum(a2) - np.sum(weights * a2[chosen])) / max(len(more), 1)
-    affordable = np.divide(shares, a2[more], out=np.full(len(more), np.inf), where=a2[more] > 0)
+    return _with_weights(space, sampling, more, a2[chosen], a2[more], float(np.sum(a2)))
+
+def _with_weights(space: RowSpace, sampling: Sampling, more: np.ndarray | list[int], a2: np.ndarray,
+                  a2_more: np.ndarray, whole: float) -> Sampling:
+    """`sampling` with the features `more`, weighted so that the sum of `weights * a2` stays within its bound.
+
+    `a2` are the squared residual norms of the features of `sampling`, `a2_more` those of the others, and `whole` that
+    of all features. One that only a weight next to nothing would keep within the bound is left out.
+    """
+    chosen, weights = to_numpy(sampling.indices), to_numpy(sampling.weights).astype(np.float64)
+    shares = np.full(len(more), whole - np.sum(weights * a2)) / max(len(more), 1)
+    affordable = np.divide(shares, a2_more, out=np.full(len(more), np.inf), where=a2_more > 0)
     kept = np.flatnonzero(affordable > 1e-9 * weights.min())
     indices = np.append(chosen, np.array(more, dtype=np.int64)[kept])
     weights = np.append(weights, np.minimum(affordable, weights.min())[kept]).astype(result_dtype(space.X))

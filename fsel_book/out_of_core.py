@@ -23,7 +23,8 @@ from .certificates import (_NEGLIGIBLE, CertifiedSelector, Promise, Sampling, _c
 from .sparsification import BSSSelector, _Barriers, _SingleDraw, _initial_gap, _round_ties, _scored
 from .leverage import LeverageSelector
 from .dual_projection import _DualProjectionModel
-from .dual_set import DSFSelector, RSFSelector, _LowerBarrier, _column_prices, _norm_per_price
+from .dual_set import (DSFSelector, RSFSelector, _ClosestSpanRule, _LowerBarrier, _column_prices,
+                                _component_scores, _norm_per_price, _with_weights)
 
 # %% ../nbs/27_out_of_core.ipynb #a093106b
 class _Passes:
@@ -513,6 +514,41 @@ def _fit_gram(X: GramMatrix, selector: CertifiedSelector, y: Any, **extra: Any) 
     return _fit_tall(X, None, selector, y, **extra)
 
 # %% ../nbs/27_out_of_core.ipynb #a54bbc91
+def _squared_residual(space: RowSpace) -> float:
+    "The squared residual norms of all columns together."
+    return float(np.sum(space.small_svd.S[space.shape[1]:]**2))
+
+class _Closest:
+    "A pass: the column that brings the span of `search` closest to its targets, where not at the places `known`."
+
+    def __init__(self, space: RowSpace, search: _ClosestSpanRule, known: np.ndarray) -> None:
+        self.space, self.search, self.known, self.best = space, search, known, _Best(1)
+
+    def add(self, start: int, A: Any) -> None:
+        part, places = _over(self.space, A), np.arange(start, start + A.shape[1])
+        along, within = (np.sum((part.X.T @ M)**2, axis=1) for M in (self.search.targets, self.search.Q))
+        whole = part.squared_lengths
+        gains = _round_ties(self.search.gains_of(along, whole - within, whole))
+        self.best.offer(places, np.where((gains > 0) & ~np.isin(places, self.known), gains, -np.inf), A)
+
+    def merge(self, other: Self) -> Self:
+        self.best.merge(other.best)
+        return self
+
+def _fill_up(X: Any, space: RowSpace, sampling: Sampling, C: Any, r: int) -> tuple[Sampling, Any]:
+    "`sampling` and its columns, and more of them up to `r`, as `_add_closest_features` has them: a pass for each."
+    places, m = sampling.indices, sampling.n_selected
+    while True:
+        part = _over(space, C)
+        search = _ClosestSpanRule(part, None, np.zeros(part.shape[0]), _component_scores(space))
+        for i in range(part.shape[0]): search.take(i)
+        found = X.reduce(1, _Closest(space, search, places)).best if len(places) < r else _Best(1)
+        if found.A is None: break
+        places, C = np.append(places, found.places), _joined([C, found.A], 1)
+    a2 = part.residual_norms**2
+    filled = _with_weights(space, sampling, places[m:], a2[:m], a2[m:], _squared_residual(space))
+    return filled, C[:, np.flatnonzero(np.isin(places, filled.indices))]
+
 def _choose(selector: Any, X: Any, space: RowSpace, r: int, scores: np.ndarray | None) -> tuple:
     "Picks, weights, the distinct columns picked in the order picked, and a promise that only the data tell."
     if isinstance(selector, RSFSelector) or isinstance(selector, LeverageSelector) and selector.sampling:
@@ -534,7 +570,7 @@ def _choose(selector: Any, X: Any, space: RowSpace, r: int, scores: np.ndarray |
 def _certify_chosen(selector: Any, space: RowSpace, C: Any, sampling: Sampling, r: int, promise: Promise | None) -> Any:
     "The certificate, from the chosen columns and one more that stands for all others."
     part = _over(space, _joined([C, np.zeros((C.shape[0], 1))] , 1))
-    residual = np.sum(space.small_svd.S[space.shape[1]:]**2)
+    residual = _squared_residual(space)
     part.residual_norms[-1] = np.sqrt(max(residual - np.sum(part.residual_norms**2), 0.0))
     mine = Sampling(np.arange(sampling.n_selected), sampling.weights, part.shape[0], sampling.n_draws)
     found = certify(part, mine, promise, selector.method) if promise else selector._certify(part, mine, r)
@@ -611,6 +647,8 @@ def _fit_blocks(X: Blocks, selector: Any, y: Any, **extra: Any) -> Any:
     if r is None: r = _check_automatic_draws(selector._draws(space), space.shape[1], d)
     picks, weights, C, promise = _choose(selector, passes, space, r, scores)
     sampling = Sampling.from_draws(picks, weights, d, space.X)
+    if isinstance(selector, DSFSelector) and sampling.n_selected < r:
+        sampling, C = _fill_up(passes, space, sampling, C, r)
     selector.certificate_, selector.n_draws_ = _certify_chosen(selector, space, C, sampling, r, promise), r
     selector._set_sampling(sampling)
     _describe(selector, passes, d)

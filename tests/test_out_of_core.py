@@ -98,6 +98,22 @@ def test_blocks_of_features_give_the_selection_in_memory(name, dtype):
     assert_array_equal(found.transform(as_blocks(X)), found.transform(X))
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_features_that_fill_up_are_those_in_memory(seed):
+    """Where the dual set draws few long features again and again: a pass for each that fills up."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((30, 60)) * rng.pareto(1.2, 60)
+    if seed % 3 == 0:
+        X = X.astype(np.float32)
+    selector = DSFSelector(20, rule="first", rank=5)
+    found, expected = clone(selector).fit(cut(X, [7] * 8 + [4])), clone(selector).fit(X)
+    assert_same(found, expected, rtol=1e-5 if X.dtype == np.float32 else 1e-8)
+    drawn = clone(selector).set_params(n_features_to_select=20).fit(cut(X, [60]))
+    assert_array_equal(found.selected_, drawn.selected_)
+    assert found.certificate_.n_selected == 20 and found.n_passes_ > 6
+    assert_array_equal(found.transform(as_blocks(X)), X[:, np.sort(found.selected_)])
+
+
 @pytest.mark.parametrize("name", TALL)
 def test_blocks_of_samples_give_the_selection_in_memory(name):
     X = wide_data(1, 50, 900).T

@@ -1181,7 +1181,9 @@ def test_risk_curves_draw_what_they_are_given():
     assert display.plot() is display
     assert display.figure_ is display.ax_.figure
     assert (
-        display.ax_.get_xscale() == "log" and "alpha" in display.ax_.get_xlabel() and display.ax_.get_ylabel() == "risk"
+        display.ax_.get_xscale() == "log"
+        and "alpha" in display.ax_.get_xlabel()
+        and display.ax_.get_ylabel() == "risk"
     )
     lines = display.ax_.get_lines()
     assert len(lines) == 9

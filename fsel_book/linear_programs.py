@@ -53,7 +53,7 @@ def _by_newton(Z: Matrix, signs: np.ndarray, C: float, epsilon: float = 1e-4, al
 
 # %% ../nbs/D_linear_programs.ipynb #495b3088
 def _by_falling_epsilon(Z: Matrix, signs: np.ndarray, C: float) -> tuple[np.ndarray, float, float, float, int]:
-    "`w`, `b`, the objective, its relative duality gap and the number of steps: Newton's method with falling `epsilon`."
+    "`w`, `b`, the objective, its relative duality gap and the number of steps: Newton's method, `epsilon` falling."
     u, total = np.zeros(len(signs)), 0
     for epsilon in 10.0**-np.arange(1, 8):
         last = u

@@ -1081,6 +1081,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                                                                               'fsel_book/linear_programs.py'),
                                            'fsel_book.linear_programs._by_central_path': ( 'd_linear_programs.html#_by_central_path',
                                                                                            'fsel_book/linear_programs.py'),
+                                           'fsel_book.linear_programs._by_falling_epsilon': ( 'd_linear_programs.html#_by_falling_epsilon',
+                                                                                              'fsel_book/linear_programs.py'),
                                            'fsel_book.linear_programs._by_newton': ( 'd_linear_programs.html#_by_newton',
                                                                                      'fsel_book/linear_programs.py'),
                                            'fsel_book.linear_programs._by_simplex': ( 'd_linear_programs.html#_by_simplex',

@@ -29,27 +29,43 @@ def _by_simplex(Z: Matrix, signs: np.ndarray, penalties: np.ndarray,
     return u - v, float(b), float(found.fun * unit), float(abs(found.fun - dual) / (found.fun or 1.0))
 
 # %% ../nbs/D_linear_programs.ipynb #d0d50008
-def _by_newton(Z: np.ndarray, signs: np.ndarray, C: float, epsilon: float = 1e-4, alpha: float = 1.0,
-               delta: float = 1e-8, max_iter: int = 1000) -> tuple[np.ndarray, float, int]:
-    "`w`, `b` and the number of steps: the method of Fung and Mangasarian, word for word."
-    def parts(u: np.ndarray) -> tuple[np.ndarray, float, np.ndarray, np.ndarray]:
-        pull = Z.T @ u
-        return np.sign(pull) * np.maximum(np.abs(pull) - 1, 0), signs @ u, np.maximum(u - C, 0), np.maximum(-u, 0)
-    def value(u: np.ndarray) -> float:
-        w, b, over, under = parts(u)
-        return -epsilon * u.sum() + (w @ w + b**2 + over @ over + alpha * under @ under) / 2
-    u, steps = np.zeros(len(signs)), 0
-    while steps < max_iter:
-        w, b, over, under = parts(u)
-        gradient = -epsilon + Z @ w + b * signs + over - alpha * under
-        if np.abs(gradient).max() <= 1e-9 * epsilon: break
-        F = w != 0
-        H = Z[:, F] @ Z[:, F].T + np.outer(signs, signs) + np.diag((u > C) + alpha * (u < 0) + delta)
+def _by_newton(Z: Matrix, signs: np.ndarray, C: float, epsilon: float = 1e-4, alpha: float = 1.0, delta: float = 1e-8,
+               max_iter: int = 1000, start: np.ndarray | None = None) -> tuple[np.ndarray, float, np.ndarray, int]:
+    "`w`, `b`, the minimiser `u` and the number of steps: the method of Fung and Mangasarian, word for word."
+    def excess(pull: np.ndarray) -> np.ndarray: return np.sign(pull) * np.maximum(np.abs(pull) - 1, 0)
+    def value(u: np.ndarray, pull: np.ndarray) -> float:
+        parts = excess(pull), signs @ u, np.maximum(u - C, 0), np.sqrt(alpha) * np.maximum(-u, 0)
+        return -epsilon * u.sum() + sum(float(np.sum(part**2)) for part in parts) / 2
+    u = np.zeros(len(signs)) if start is None else start
+    pull, steps = Z.T @ u, 0
+    while True:
+        w, b = excess(pull), signs @ u
+        gradient = -epsilon + Z @ w + b * signs + np.maximum(u - C, 0) - alpha * np.maximum(-u, 0)
+        if np.abs(gradient).max() <= 1e-9 * epsilon or steps == max_iter: return w / epsilon, b / epsilon, u, steps
+        active = Z[:, w != 0].toarray() if is_sparse(Z) else Z[:, w != 0]
+        H = active @ active.T + np.outer(signs, signs) + np.diag((u > C) + alpha * (u < 0) + delta)
         move, t = np.linalg.solve(H, -gradient), 1.0
-        while value(u + t * move) > value(u) + t / 4 * gradient @ move and t > 1e-12: t /= 2
-        u, steps = u + t * move, steps + 1
-    w, b, _, _ = parts(u)
-    return w / epsilon, b / epsilon, steps
+        change = Z.T @ move
+        now, slope = value(u, pull), gradient @ move
+        rounding = 1e-15 * abs(now)
+        while value(u + t * move, pull + t * change) > now + t / 4 * slope + rounding and t > 1e-12: t /= 2
+        u, pull, steps = u + t * move, pull + t * change, steps + 1
+
+# %% ../nbs/D_linear_programs.ipynb #495b3088
+def _by_falling_epsilon(Z: Matrix, signs: np.ndarray, C: float) -> tuple[np.ndarray, float, float, float, int]:
+    "`w`, `b`, the objective, its relative duality gap and the number of steps: Newton's method, `epsilon` falling."
+    u, total = np.zeros(len(signs)), 0
+    for epsilon in 10.0**-np.arange(1, 8):
+        last = u
+        w, b, u, steps = _by_newton(Z, signs, C, epsilon, start=last)
+        a = np.clip((10 * u - last) / 9, 0, C)
+        sums = a[signs > 0].sum(), a[signs < 0].sum()
+        a *= np.where(signs > 0, min(sums) / (sums[0] or 1.0), min(sums) / (sums[1] or 1.0))
+        a /= max(1.0, np.abs(Z.T @ a).max())
+        value = float(np.abs(w).sum() + C * np.maximum(0, 1 - Z @ w - signs * b).sum())
+        gap, total = 1 - float(a.sum()) / value, total + steps
+        if gap < 1e-8: break
+    return w, b, value, gap, total
 
 # %% ../nbs/D_linear_programs.ipynb #d0d50013
 def _refined_inverse(M: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:

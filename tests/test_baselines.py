@@ -168,6 +168,65 @@ def test_what_the_chosen_columns_leave_of_the_data_is_bounded_by_the_certificate
         assert np.linalg.norm(rest, 2) ** 2 <= s[rank] ** 2 / low * (1 + 1e-9)
 
 
+def regressions(X, y, k, chosen):
+    """What prp-rrqr-loss speaks of: the weights on the components, on the columns, of least norm; sine and spectrum."""
+    (U, s, Vt), Q = np.linalg.svd(X, full_matrices=False), np.linalg.qr(X[:, chosen])[0]
+    w_k, w_hat = Vt[:k].T @ (U[:, :k].T @ y / s[:k]), np.zeros(X.shape[1])
+    w_hat[chosen] = np.linalg.lstsq(X[:, chosen], y)[0]
+    sine = np.linalg.norm(U[:, :k] - Q @ (Q.T @ U[:, :k]), 2)
+    return w_k, w_hat, np.linalg.lstsq(Q @ (Q.T @ X), y)[0], sine, s, Vt[:k]
+
+
+@pytest.mark.parametrize("n, d, k", [(12, 30, 4), (30, 12, 3), (8, 8, 7), (20, 50, 1), (40, 200, 10)])
+@pytest.mark.parametrize("decay", [0.0, 1.0, 3.0])
+def test_what_strong_rrqr_promises_a_regression(n, d, k, decay):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((n, d)) @ np.diag(np.arange(1.0, d + 1) ** -decay) @ rng.standard_normal((d, d))
+        y = X @ rng.standard_normal(d) + rng.standard_normal(n)
+        f, q = 1.1, np.sqrt(1 + 1.1**2 * k * (d - k))
+        w_k, w_hat, w_tilde, sine, s, Vt = regressions(X, y, k, strong_rrqr(X, k, f).permutation[:k])
+        left, gap = np.linalg.norm(y - X @ w_hat), s[k] / s[k - 1]
+        assert sine <= q * gap * (1 + 1e-9)
+        assert np.linalg.norm(X @ (w_hat - w_k)) <= sine * np.linalg.norm(y) * (1 + 1e-9)
+        assert np.linalg.norm(Vt @ (w_hat - w_k)) <= sine / s[k - 1] * left * (1 + 1e-9)
+        assert np.linalg.norm(w_tilde - w_k) <= q * gap * (2 * np.linalg.norm(w_tilde) + left / s[k - 1])
+        chosen = rrqr(Vt.T, k, f=f).indices
+        T = np.linalg.solve(Vt[:, chosen], np.delete(Vt, chosen, axis=1))
+        sine = regressions(X, y, k, chosen)[3]
+        tangent = sine / np.sqrt(1 - sine**2)
+        assert tangent <= np.linalg.norm(T, 2) * gap * (1 + 1e-6)
+        assert np.linalg.norm(T, 2) <= f * np.sqrt(k * (d - k)) * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("second", [0.9, 0.3, 0.01])
+def test_one_of_two_columns_attains_the_bounds_for_a_regression(second):
+    """So none of the constants of its parts 1, 2 and 4 can be smaller."""
+    rng, turn = np.random.default_rng(0), 0.7
+    U = np.linalg.qr(rng.standard_normal((6, 2)))[0]
+    X = U * [1.0, second] @ np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
+    y = U @ rng.standard_normal(2)
+    w_k, w_hat, _, sine, _, Vt = regressions(X, y, 1, np.array([0]))
+    assert sine / np.sqrt(1 - sine**2) == pytest.approx(np.tan(turn) * second)
+    assert np.linalg.norm(X @ (w_hat - w_k)) == pytest.approx(sine * np.linalg.norm(y))
+    assert np.linalg.norm(Vt @ (w_hat - w_k)) == pytest.approx(sine * np.linalg.norm(y - X @ w_hat))
+
+
+def test_the_printed_bound_for_rank_revealing_qr_fails_for_sparse_weights():
+    """Section 3 of Boutsidis, Drineas and Magdon-Ismail, with n and with d, for two columns that are nearly equal."""
+    rng = np.random.default_rng(0)
+    for size in (1e-3, 1e-6, 1e-9):
+        x, y = rng.standard_normal((2, 10))
+        X = np.column_stack([x, x + size * rng.standard_normal(10)])
+        w_k, w_hat, w_tilde, _, s, _ = regressions(X, y, 1, strong_rrqr(X, 1).permutation[:1])
+        for columns in X.shape:
+            factor = np.sqrt(columns - 1 + 1) * s[1] / s[0]
+            printed = factor * (2 * np.linalg.norm(w_hat) + np.linalg.norm(y - X @ w_k) / s[0])
+            assert np.linalg.norm(w_hat - w_k) > 1e-2 / size * printed
+        bound = np.sqrt(1 + 4) * s[1] / s[0] * (2 * np.linalg.norm(w_tilde) + np.linalg.norm(y - X @ w_hat) / s[0])
+        assert np.linalg.norm(w_tilde - w_k) <= bound
+
+
 def test_rounds_do_not_depend_on_the_order_of_the_columns():
     X = table(20, 200)
     order = np.random.default_rng(0).permutation(200)

@@ -30,7 +30,7 @@ from dual_cases import (
 )
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import approx_fprime, minimize_scalar
-from scipy.stats import binom, kstest
+from scipy.stats import binom, chi2, kstest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.feature_selection import SelectFromModel
@@ -510,11 +510,12 @@ def test_epsilon_is_as_small_as_told(full_rank):
     s = np.arange(1.0, 41) ** -1.5 if full_rank else np.ones(6)
     V, W = orthonormal(d, len(s), rng), orthonormal(60, len(s), rng)
     weights = s**2 / (s**2 + ridge) if full_rank else np.ones(6)
-    dimension = weights.sum()
+    dimension, largest = weights.sum(), np.sqrt(weights.max())
     H = W * (s**2 + ridge) @ W.T + ridge * (np.eye(60) - W @ W.T)
     for m, delta in ((50, 0.5), (200, 0.1), (800, 0.01)):
         extra = np.sqrt(2 * np.log(2 / delta))
-        eta = (np.sqrt(dimension) + full_rank + extra) / np.sqrt(m)
+        eta = (np.sqrt(dimension) + largest * (full_rank + extra)) / np.sqrt(m)
+        bound = 2 * largest * eta + eta**2
         found = []
         for _ in range(400 if m < 800 else 100):
             C = V.T @ rng.standard_normal((d, m)) / np.sqrt(m)
@@ -523,9 +524,30 @@ def test_epsilon_is_as_small_as_told(full_rank):
                 found.append(distance_to_identity(H, XR @ XR.T + ridge * np.eye(60)))
             else:
                 found.append(size(C @ C.T - np.eye(6), 2))
-        above = np.sum(np.array(found) > 2 * eta + eta**2)
-        assert above <= binom.ppf(1 - 1e-6, len(found), delta), m
-        assert np.median(found) > 0.15 * (2 * eta + eta**2)  # of the right size, too
+        assert np.sum(np.array(found) > bound) <= binom.ppf(1 - 1e-6, len(found), delta), m
+        assert np.median(found) > 0.15 * bound  # of the right size, too
+
+
+@pytest.mark.parametrize("share, n", [(0.0005, 20000), (0.002, 5000)])
+def test_the_printed_inequality_for_projections_fails_and_ours_does_not(share, n):
+    """Corollary 11 and Lemma 3 of the paper: many equal singular values far below the ridge. Ours is nearly exact."""
+    rng, epsilon, delta = np.random.default_rng(0), 0.5, 0.01
+    dimension, largest = share * n, np.sqrt(share)
+    m = int(np.ceil(32 * share * dimension * np.log(2 * n / delta) / epsilon**2))
+    found = [share * (size(rng.standard_normal((n, m)), 2) ** 2 / m - 1) for _ in range(10)]
+    eta = (np.sqrt(dimension) + largest * (1 + np.sqrt(2 * np.log(2 / delta)))) / np.sqrt(m)
+    bound = 2 * largest * eta + eta**2
+    assert (min(found) > epsilon) == (share < 0.001)
+    assert 0.75 * bound < min(found) and max(found) < bound
+    if share < 0.001:
+        without_the_second_term = 2 * largest * eta
+        assert max(found) > 5 * without_the_second_term
+
+
+def test_theorem_10_of_the_paper_fails_in_one_dimension():
+    share, m, t = 0.01, 1, 0.5
+    event = chi2.sf(m * (1 + t / share), m)  # of 1 - share + share chi^2 / m >= 1 + t
+    assert event > 1e20 * np.exp(-m * t**2 / (32 * share * share))
 
 
 @swept_seeds(60, 200)

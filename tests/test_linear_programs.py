@@ -3,13 +3,16 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from cases import needs_data
 from numpy.testing import assert_allclose, assert_array_equal
 from test_svm import PROGRAMS, least_l1_price, sides_of, slack
 
 from fsel_book import LPSVMClassifier, SCADSVMClassifier, linear_programs, svm
 from fsel_book.arrays import as_float64
+from fsel_book.datasets import load_docstrings
 from fsel_book.linear_programs import (
     _by_central_path,
+    _by_falling_epsilon,
     _by_newton,
     _by_simplex,
     _CentralPath,
@@ -20,6 +23,7 @@ from fsel_book.linear_programs import (
     _to_independence,
     _vertex,
 )
+from fsel_book.loaders import load_dataset
 
 
 def problem(kind, seed):
@@ -81,7 +85,7 @@ def test_equal_features_share_at_least_norm_and_not_at_a_vertex():
     Z = signs[:, None] * np.hstack([X, X])
     w, _, value, _ = _by_central_path(Z, signs, np.ones(12), 10.0)
     assert np.all((w[:6] == 0) | (w[6:] == 0)) and np.any(w != 0)
-    shared, b, _ = _by_newton(Z, signs, 10.0, epsilon=1e-5)
+    shared, b, _, _ = _by_newton(Z, signs, 10.0, epsilon=1e-5)
     assert_allclose(shared[:6], shared[6:], atol=1e-8)
     assert np.abs(shared).sum() + 10 * slack(np.hstack([X, X]), signs, shared, b) == pytest.approx(value, rel=1e-6)
     assert shared @ shared < 0.6 * (w @ w)
@@ -94,7 +98,7 @@ def test_newton_is_exact_below_some_epsilon_and_stays_there(alpha):
     w, b, value, _ = _by_simplex(Z, signs, np.ones(8), 2.0)
     errors = []
     for epsilon in (1.0, 1e-3, 1e-4):
-        found, intercept, steps = _by_newton(Z, signs, 2.0, epsilon, alpha)
+        found, intercept, _, steps = _by_newton(Z, signs, 2.0, epsilon, alpha)
         assert steps < 1000
         errors.append(max(np.abs(found - w).max(), abs(intercept - b)))
     assert errors[0] > 1e-2 and max(errors[1:]) < 1e-6
@@ -107,7 +111,7 @@ def test_newton_solves_the_regularised_program():
 
     X, signs = gaussian(12, 3)
     n, d, C, epsilon = 12, 3, 0.7, 0.5
-    w, b, _ = _by_newton(signs[:, None] * X, signs, C, epsilon)
+    w, b, _, _ = _by_newton(signs[:, None] * X, signs, C, epsilon)
     # p, q, b, xi, s >= 0 but for b, and Z (p - q) + y b + xi - s = 1
     Z = signs[:, None] * X
     P = epsilon * np.eye(2 * d + 1 + 2 * n)
@@ -118,6 +122,48 @@ def test_newton_solves_the_regularised_program():
     cones = [clarabel.ZeroConeT(n), clarabel.NonnegativeConeT(len(positive))]
     x, _ = conic(P, q, np.vstack([equal, positive]), np.append(np.ones(n), np.zeros(len(positive))), cones)[:2]
     assert_allclose(np.append(w, b), np.append(x[:d] - x[d : 2 * d], x[2 * d]), atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param("golub", marks=needs_data), pytest.param("dexter_train", marks=needs_data), "docstrings"]
+)
+def test_newton_is_exact_on_real_data_and_knows_it(name):
+    """The weights of Fung and Mangasarian are an optimum of the program, by HiGHS and by their own certificate."""
+    data = load_docstrings() if name == "docstrings" else load_dataset(name)
+    X = data.data.astype(float) / abs(data.data).max()
+    signs = np.where(data.target == np.unique(data.target)[0], -1.0, 1.0)
+    Z = (sp.diags_array(signs) @ X).tocsc() if sp.issparse(X) else signs[:, None] * X
+    w, b, value, gap, _ = _by_falling_epsilon(Z, signs, 1.0)
+    expected, _, least, _ = _by_simplex(Z, signs, np.ones(X.shape[1]), 1.0)
+    assert 0 <= value / least - 1 < 1e-9 + gap and gap < 1e-8
+    assert np.count_nonzero(np.abs(w) > 1e-9) == np.count_nonzero(np.abs(expected) > 1e-9)
+    too_large = _by_newton(Z, signs, 1.0, 0.01)[0]
+    assert np.count_nonzero(too_large) > np.count_nonzero(expected)
+
+
+def test_two_minimisers_lie_on_a_line_to_the_dual():
+    """With the same solution at two values of epsilon; with an epsilon that is too large the line misses the dual."""
+    X, signs = gaussian(30, 8)
+    Z = signs[:, None] * X
+    _, b, value, _ = _by_simplex(Z, signs, np.ones(8), 2.0)
+    for alpha in (1.0, 100.0):
+        (w, _, u, _), (again, _, v, _) = (_by_newton(Z, signs, 2.0, epsilon, alpha) for epsilon in (1e-3, 1e-4))
+        assert_allclose(w, again, atol=1e-7)
+        a = (1e-3 * v - 1e-4 * u) / (1e-3 - 1e-4)
+        assert abs(signs @ a) < 1e-9 and a.min() > -1e-9 and a.max() < 2 + 1e-9
+        assert np.abs(Z.T @ a).max() < 1 + 1e-9 and a.sum() == pytest.approx(value, rel=1e-8)
+        assert abs(signs @ v) > 1e-5 * abs(b) and v.max() > 2 + 1e-6  # the minimiser itself is not feasible
+    u, v = (_by_newton(Z, signs, 2.0, epsilon)[2] for epsilon in (1.0, 0.1))
+    assert abs(signs @ (v - 0.1 * u) / 0.9) > 1e-3
+
+
+def test_newton_does_not_stall_where_the_function_falls_by_less_than_its_rounding():
+    steps = []
+    for seed in range(10):
+        for n in (30, 60):
+            X, signs = gaussian(n, 8, seed=seed)
+            steps += [_by_newton(signs[:, None] * X, signs, 2.0, epsilon)[3] for epsilon in (0.1, 0.01)]
+    assert max(steps) < 200
 
 
 def test_a_step_of_the_path_solves_its_equations():

@@ -315,6 +315,26 @@ def kernels_in_the_sandwich(mu, c, N, a, b, rng):
         yield kernel_between(mu, N, a, b, W)
 
 
+def test_relative_changes_of_eigenvalues():
+    """Lemma 6 of the paper with a diagonal factor, and attained; as printed, with any factor, it fails."""
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(2, 12))
+        B, F = rng.standard_normal((n, n + 3)), rng.standard_normal((n, n))
+        A, F = B @ B.T, F + F.T
+        alpha = np.linalg.eigvalsh(A)[0]
+        eta = rng.uniform(0, 1) * alpha
+        F *= eta / np.linalg.norm(F, 2)
+        for D in (np.diag(np.exp(2 * rng.standard_normal(n))), rng.standard_normal((n, n))):
+            before, after = (np.linalg.eigvalsh(D.T @ C @ D) for C in (A, A + F))
+            assert np.all(np.abs(after - before) <= eta / alpha * before + 1e-12 * before[-1])
+        v = np.linalg.eigh(A)[1][:, 0]
+        assert np.linalg.eigvalsh(A - eta * np.outer(v, v))[0] == pytest.approx((1 - eta / alpha) * alpha, abs=1e-12)
+    D, X, E = np.array([[1, 1], [0, 1]]), np.array([[1, -2], [0, 1]]), np.array([[0, 0], [0.25, 0]])
+    assert_array_equal(D @ X @ D, np.eye(2))
+    assert_allclose(np.linalg.eigvalsh(D @ (X + E) @ D), [1, 1.5])  # |E| = 1/4, and the eigenvalues of X are 1
+
+
 @pytest.mark.exact
 def test_risk_bound_is_never_broken():
     """Ten thousand kernels. N is at least 1e-6 of the largest eigenvalue: rounding of K plays at 1e-8 of the risk."""

@@ -1,0 +1,169 @@
+"""The chapter of errata: every entry is shown by a cell, and what is printed differs from what is correct."""
+
+import ast
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fsel_book.certificates import Sampling, certify
+from fsel_book.dual_set import det_promise, det_sampling
+from fsel_book.ridge import _largest_image, _matrix_interval
+from fsel_book.sparsification import bss
+from fsel_book.spectra import row_space
+
+path = Path(__file__).resolve().parent.parent / "nbs" / "30_errata.ipynb"
+book = json.loads(path.read_text(encoding="utf-8"))["cells"]
+source = {kind: ["".join(c["source"]) for c in book if c["cell_type"] == kind] for kind in ("markdown", "code")}
+prose = "\n".join(source["markdown"])
+
+
+def entries():
+    """The rows of the chapter's tables: number, anchor, where, printed, correct, kind, proof."""
+    rows = re.findall(r"^\| \[([A-Z]\d+)\]\(#sec-errata-(\w+)\) \| (.*) \|$", prose, flags=re.MULTILINE)
+    return [(number, group, *rest.split(" | ")) for number, group, rest in rows]
+
+
+ENTRIES = entries()
+NUMBERS = [entry[0] for entry in ENTRIES]
+every_entry = pytest.mark.parametrize("entry", ENTRIES, ids=NUMBERS)
+every_draw = pytest.mark.parametrize("seed", range(5))
+
+
+def shown_by(text):
+    """The entries that a code cell says it shows, in the comment on its first line."""
+    first = text.splitlines()[0]
+    return re.findall(r"[A-Z]\d+", first) if re.fullmatch(r"# [A-Z]\d+(, [A-Z]\d+)*", first) else []
+
+
+def assertions(text):
+    """How often a code cell asserts something."""
+    calls = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Assert | ast.Call))
+    return sum(isinstance(n, ast.Assert) or getattr(n.func, "id", "").startswith("test_") for n in calls)
+
+
+# ---------------------------------------------------------------- the chapter
+
+
+def test_the_tables_are_whole_and_their_numbers_run_on():
+    kinds = {"misprint", "constant", "condition", "false", "experiment"}
+    assert len(ENTRIES) > 70 and all(len(entry) == 7 and entry[5] in kinds for entry in ENTRIES)
+    for letter in "CSRBZD":
+        own = [int(number[1:]) for number in NUMBERS if number[0] == letter]
+        assert own == list(range(1, len(own) + 1)), letter
+
+
+@every_entry
+def test_every_entry_has_one_cell_that_asserts(entry):
+    cells = [text for text in source["code"] if entry[0] in shown_by(text)]
+    assert len(cells) == 1 and assertions(cells[0]), f"{entry[0]}: {len(cells)} cells"
+
+
+def test_every_cell_names_entries_of_the_list():
+    named = [number for text in source["code"] for number in shown_by(text)]
+    assert sorted(named) == sorted(NUMBERS)
+
+
+@every_entry
+def test_every_entry_stands_in_its_section_and_says_what_holds(entry):
+    number, group, where, printed, correct, _, proof = entry
+    heading = re.search(rf"^### (.*) \{{#sec-errata-{group}\}}$", prose, flags=re.MULTILINE)
+    section = re.split(r"^##", prose[heading.end() :], flags=re.MULTILINE)[0]
+    told = re.search(rf"\*{number}\.?\*", section) or re.match(rf"{number}\b", heading[1])
+    assert told, f"{number} is not told in its section"
+    assert where and printed and correct and re.search(r"@[a-z]+-|\(#sec-errata-", proof)
+
+
+def test_formulas_of_the_tables_are_whole_and_cannot_be_taken_for_the_ends_of_columns():
+    for number, *fields in ENTRIES:
+        for field in fields:
+            assert field.count("$") % 2 == 0 and "|" not in field, f"{number}: {field}"
+
+
+def test_the_stored_counts_are_those_of_the_tables():
+    (cell,) = (c for c in book if "counts = Counter" in "".join(c["source"]))
+    last = "".join(cell["outputs"][0]["text"]).splitlines()[-1].split()
+    kinds = ("misprint", "constant", "condition", "false", "experiment")
+    assert [int(n) for n in last[1:]] == [*(sum(e[5] == kind for e in ENTRIES) for kind in kinds), len(ENTRIES)]
+
+
+# ---------------------------------------------------------------- printed and correct, on random draws
+
+
+@every_draw
+def test_c1_the_root_of_the_weight(seed):
+    """With the inverse weights the smallest eigenvalue is below the promise; with the right ones it never is."""
+    V = np.linalg.qr(np.random.default_rng(seed).standard_normal((150, 4))).Q
+    chosen, low = bss(V, 36), (1 - np.sqrt(4 / 36)) ** 2
+    scale = (1 - np.sqrt(4 / 36)) / 36
+    inverted = Sampling(chosen.indices, scale**2 / chosen.weights, 150, 4)
+    assert certify(V, inverted).interval[0] < low <= certify(V, chosen).interval[0]
+
+
+@every_draw
+def test_r_the_bias_in_a_sandwich_of_kernels(seed):
+    """The printed limit is passed by kernels in the sandwich; the exact worst case never is."""
+    rng, (a, b), N = np.random.default_rng(seed), (0.5, 1.5), 1.0
+    mu, z = np.array([1.0, 200.0]), np.array([0.0, 1.0])
+    before, worst = (N / (mu[1] + N)) ** 2, _largest_image(z, *_matrix_interval(mu, N, a, b))
+    growth = []
+    for angle in rng.uniform(0, np.pi, 200):
+        turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        M = turn * rng.uniform(a, b, 2) @ turn.T if angle < 0.1 else turn * np.array([a, b]) @ turn.T
+        K = np.sqrt(mu)[:, None] * M * np.sqrt(mu)
+        growth.append(np.sum((N * np.linalg.solve(K + N * np.eye(2), z)) ** 2) / before)
+    assert max(growth) > 2 * (1 - 0.5) ** -2
+    assert max(growth) <= worst / before * (1 + 1e-9)
+
+
+@every_draw
+def test_r_directions_outside_the_span_after_bss(seed):
+    """Epsilon is as promised for the span, and nothing like it outside."""
+    rng = np.random.default_rng(seed)
+    V = row_space(rng.standard_normal((5, 200)) * np.exp(1.5 * rng.standard_normal(200))).basis()
+    chosen = bss(V, 180)
+    G = chosen.weights[:, None] * V[chosen.indices]
+    full = np.zeros((200, 5))
+    full[chosen.indices] = G
+    outside = np.linalg.norm(full - V @ (V.T @ full), 2)
+    assert certify(V, chosen).eps <= 3 * np.sqrt(5 / 180) < 1 < outside
+
+
+@every_draw
+def test_b_the_factor_of_theorem_1(seed):
+    """The book's promise is the factor that is proved; the printed one is below it for few columns."""
+    rng = np.random.default_rng(seed)
+    k = int(rng.integers(2, 30))
+    for r in rng.integers(k + 1, 10 * k, 20):
+        proved, printed = 1 / (1 - np.sqrt(k / r)), 1 + np.sqrt(9 * k / r)
+        assert det_promise(k, int(r)).cross == pytest.approx(proved)
+        assert (proved <= printed * (1 + 1e-12)) == (r >= 9 * k / 4)
+    V = np.linalg.qr(rng.standard_normal((60, k))).Q
+    chosen = det_sampling(V, rng.exponential(size=60), k + 2)
+    inverse = 1 / np.sqrt(certify(V, chosen).interval[0])
+    assert 1 - np.sqrt(k / (k + 2)) < 1 < inverse <= 1 / (1 - np.sqrt(k / (k + 2)))
+
+
+@every_draw
+@pytest.mark.parametrize("n, d", [(10, 25), (25, 10)])
+def test_b_sparse_features_by_the_pseudo_inverse(seed, n, d):
+    """The printed formula uses every feature of a wide matrix, and is right for a tall one."""
+    rng = np.random.default_rng(seed)
+    X, chosen = rng.standard_normal((n, d)), rng.choice(d, 4, replace=False)
+    F = X[:, chosen] @ rng.standard_normal((4, 2))
+    printed = np.abs(np.linalg.pinv(X) @ F).max(axis=1) > 1e-9
+    assert np.flatnonzero(printed).tolist() == (sorted(chosen) if d < n else list(range(d)))
+
+
+@every_draw
+def test_z_the_effective_dimension(seed):
+    """The printed bound fails where lambda is small against gamma; the mended one holds for every spectrum."""
+    rng = np.random.default_rng(seed)
+    sigma2 = 50 * rng.random(100) ** 4
+    for ratio in (1e-3, 0.1, 1.0, 10.0):
+        terms, above = sigma2 / (sigma2 + ratio), sigma2 > ratio
+        assert terms.sum() <= above.sum() + terms[~above].sum()
+        if ratio < 1e-2:
+            assert terms.sum() > above.sum() * np.sqrt(ratio) + terms[~above].sum()

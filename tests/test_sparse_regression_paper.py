@@ -164,6 +164,7 @@ def test_shares_of_mistakes_by_another_route(signs):
     rng, (X, y) = ex._random_stream(key), ex._load_regression_set("breast_cancer")
     train, test = paper._split_rows(len(y), rng)
     A, B, space = X[train], X[test], row_space(X[train], 5)
+    b = np.where(y[train] == 1, 1.0, -1.0 if signs else 0.0)
     records = experiment.run()
     assert [(record["r"], record["method"]) for record in records] == [
         (r, method) for r in (6, 10) for method in ("PCA", "DSF, index", "DSF, target")
@@ -171,9 +172,9 @@ def test_shares_of_mistakes_by_another_route(signs):
     for record in records:
         C, D = A @ space.basis(), B @ space.basis()
         if record["method"] != "PCA":
-            chosen = ex._select_features(record["method"], A, y[train], space, record["r"], None).indices
+            chosen = ex._select_features(record["method"], A, b, space, record["r"], None).indices
             C, D = A[:, chosen], B[:, chosen]
-        model = LinearRegression(fit_intercept=False).fit(C, np.where(y[train] == 1, 1.0, -1.0 if signs else 0.0))
+        model = LinearRegression(fit_intercept=False).fit(C, b)
         for where, Z, labels in (("in_sample", C, y[train]), ("out_sample", D, y[test])):
             said = model.predict(Z) > (0.0 if signs else 0.5)
             assert record[where] == np.mean(said != (labels == 1))

@@ -247,3 +247,35 @@ def test_the_printed_errors_are_those_in_the_file():
         if key[2] == 0.5:
             assert space["deviation_3"][key[:2]] == float(row["std"])
     assert len(rows) == len(space["printed_3"]) == 4 * len(space["deviation_3"])
+
+
+def test_findings_on_table_1_are_those_of_its_rows():
+    rows = rows_of("table_1")
+    assert len(rows) == 3 * 2 * 2 * 6 and {row["sets"] for row in rows} == {10}
+
+    def total(what, columns, method):
+        return sum(row[what] for row in rows if (row["columns"], row["method"]) == (columns, method))
+
+    assert [total("exact", "as printed", method) for method in ("pivoted QR", "information gain")] == [40, 40]
+    assert [total("five", "shuffled", method) for method in ("pivoted QR", "information gain")] == [0, 0]
+    stated, second = (
+        [total("five", columns, method) / 2 for method in ("BSS", "leverage sampling")]
+        for columns in ("as printed", "target rank 2")
+    )
+    _, _, ours, verdict = finding("Table 1, BSS and leverage sampling")
+    assert ours == f"{stated[0]:.0f} and {stated[1]} of twenty"
+    assert f"{second[0]:.0f} and {second[1]:.0f} of twenty" in verdict
+    assert sum(row["not_zero"] for row in rows) == 1 and sum(row["sets"] for row in rows) == 720
+    assert "in 719 of 720 rows" in finding("Table 1, error zero")[2]
+
+
+@pytest.mark.parametrize("figure, name", [(3, "risk_synthetic"), (4, "risk_text")])
+def test_findings_on_figures_3_and_4_are_those_of_their_rows(figure, name):
+    rows = rows_of(name)
+    ratios = [
+        np.mean([row["relative"] for row in rows if (row["method"], row["lam"]) == (method, lam)])
+        for method in ("BSS", "leverage sampling")
+        for lam in {row["lam"] for row in rows}
+    ]
+    low, high = (float(number) for number in finding(f"Figure {figure}")[2].removesuffix(" times").split(" to "))
+    assert_allclose([low, high], [min(ratios), max(ratios)], atol=0.0051)

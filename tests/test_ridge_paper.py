@@ -1,20 +1,36 @@
 """The experiments of Paul and Drineas (2016): trials against other routes to the same figures."""
 
+import csv
+import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.model_selection import KFold
 
 from fsel_book import experiments as ex
 from fsel_book import make_bhattacharyya, make_bhattacharyya_regression, row_space
 from fsel_book import ridge_paper as paper
 
 root = Path(__file__).resolve().parent.parent
+cells = json.loads((root / "nbs" / "20_ridge_paper.ipynb").read_text(encoding="utf-8"))["cells"]
+
+
+def rows_of(name):
+    """The rows that a full run left."""
+    return ex._read_rows(root / "nbs" / "records" / f"ridge_{name}.csv")
+
+
+def finding(start):
+    """The row of the table of findings that starts so, by its columns."""
+    line = next(line for line in "".join(cells[0]["source"]).splitlines() if line.startswith(f"| {start}"))
+    return [column.strip() for column in line.strip("|").split("|")]
 
 
 def test_fingerprints_are_the_same_in_every_process():
@@ -33,9 +49,10 @@ print(_fingerprint(text_errors.trial), _fingerprint(synthetic_choices.trial))
 
 
 def test_the_declared_experiments():
-    declared = [paper.synthetic_choices, paper.text_errors, paper.words_chosen, paper.synthetic_risks, paper.text_risks]
-    assert [len(experiment.tasks()) for experiment in declared] == [60, 40, 10, 20, 8]
-    assert len({experiment.name for experiment in declared}) == 5
+    declared = [paper.synthetic_choices, paper.text_errors, paper.words_chosen, paper.synthetic_risks]
+    declared += [paper.text_risks, paper.random_words]
+    assert [len(experiment.tasks()) for experiment in declared] == [60, 40, 10, 20, 8, 120]
+    assert len({experiment.name for experiment in declared}) == 6
 
 
 def test_every_method_selects():
@@ -114,3 +131,151 @@ def test_a_folder_of_techtc_stands_for_a_set(tmp_path):
     assert names.tolist() == words
     records = replace(paper.text_errors, grid=dict(data=[str(folder)], sizes=[[40]]), repetitions=1).run()
     assert {record["method"] for record in records} == {"all features", *paper._METHODS}
+
+
+def chosen_words(repetitions, r=60, n=50):
+    """Counts of the trial on fifty docstrings by method and draws, one entry a repetition."""
+    experiment = replace(paper.words_chosen, grid=dict(data=["docstrings"], r=[r], n=[n]), repetitions=repetitions)
+    return experiment, experiment.run()
+
+
+def test_a_word_counts_if_any_of_the_first_draws_takes_it():
+    experiment, records = chosen_words(1)
+    ((key, _),) = experiment.tasks().items()
+    rng, (X, y, words) = ex._random_stream(key), ex._load_documents("docstrings", 50)
+    expected = {m: Counter() for m in range(1, 6)}
+    for train, _ in ex._ten_fold_splits(X, rng):
+        draws = [
+            ex._select_features("leverage sampling", X[train], y[train], row_space(X[train]), 60, rng) for _ in range(5)
+        ]
+        for m, counter in expected.items():
+            counter.update({word for sampling in draws[:m] for word in words[sampling.indices]})
+    found = {record["draws"]: record["times"] for record in records if record["method"] == "leverage sampling"}
+    assert found == {m: dict(counter) for m, counter in expected.items()}
+    assert [record["draws"] for record in records if record["method"] != "leverage sampling"] == [1, 1, 1]
+
+
+def test_how_many_words_are_drawn_every_time():
+    """The numbers measured are those of the proposition, for one draw on a training set and for five."""
+    experiment, records = chosen_words(4)
+    X, _, _ = ex._load_documents("docstrings", 50)
+    expected = {1: [], 5: []}
+    for key in experiment.tasks():
+        folds = KFold(10, shuffle=True, random_state=ex._random_stream(key)).split(X)
+        spaces = [row_space(X[train]) for train, _ in folds]
+        for m, numbers in expected.items():
+            share = [space.leverage_scores / space.shape[1] for space in spaces]
+            numbers.append(np.prod([1 - (1 - p) ** (60 * m) for p in share], axis=0).sum())
+    for m, numbers in expected.items():
+        found = [
+            sum(count == 10 for count in record["times"].values())
+            for record in records
+            if record["method"] == "leverage sampling" and record["draws"] == m
+        ]
+        assert abs(np.mean(found) - np.mean(numbers)) < 4 * np.sqrt(np.mean(numbers) / len(found))
+    assert np.mean(expected[5]) > 20 * np.mean(expected[1])
+
+
+def test_table_6_is_possible_with_five_draws_and_not_with_one():
+    def probability(ell, draws):
+        return (1 - (1 - 1 / ell) ** (300 * draws)) ** 100
+
+    assert probability(135, 1) < 2e-5 and probability(179, 1) < 1e-8
+    assert probability(179, 5) > 0.97 and probability(252, 5) > 0.7
+    always = {row["draws"]: row["always"] for row in rows_of("words") if row["method"] == "leverage sampling"}
+    assert always[1] == 0 and always[5] >= 10 and sorted(always.values()) == [always[m] for m in range(1, 6)]
+    _, printed, ours, verdict = finding("Table 6")
+    assert printed == "six to eight a set" and ours == f"{always[5]} by any of five draws, none by a single draw"
+    assert verdict.startswith("Yes")
+    assert not any("as good as impossible at the stated rank" in "".join(cell["source"]) for cell in cells)
+
+
+def test_random_words_by_another_route():
+    experiment = replace(paper.random_words, grid=dict(data=["docstrings"], share=[0.02], n=[50]), repetitions=1)
+    ((key, _),) = experiment.tasks().items()
+    rng, (X, y, _) = ex._random_stream(key), ex._load_documents("docstrings", 50)
+    r, wrong, near, zero = round(0.02 * X.shape[1]), [], [], []
+    for train, test in ex._ten_fold_splits(X, rng):
+        for _ in range(5):
+            chosen = rng.choice(X.shape[1], r, replace=False)
+            K, k = (Z[:, chosen] @ X[train][:, chosen].T for Z in (X[train], X[test]))
+            value = k @ np.linalg.solve(K + 0.5 * np.eye(len(train)), y[train])
+            empty, tied = ~k.any(axis=1), np.abs(value) < 1e-9
+            zero.append(100 * np.mean(empty))
+            near.append(100 * np.mean(tied & ~empty))  # here rounding decides the sign
+            wrong.append(100 * np.mean(empty | ~tied & (np.sign(value) != y[test])))
+    (record,) = (record for record in experiment.run() if record["lam"] == 0.5)
+    assert_allclose(record["zero"], np.mean(zero))
+    assert np.mean(wrong) <= record["strict"] <= np.mean(wrong) + np.mean(near) and np.mean(near) < 3
+    assert record["zero"] > 5 and record["error"] < record["strict"] <= record["error"] + record["zero"]
+
+
+def test_half_of_the_errors_comes_out_with_three_percent_of_the_words_and_zero_an_error():
+    def mean_of_sets(share, what):
+        values = [row[what] for row in rows_of("random_words") if row["share"] == share and row["lam"] == 0.5]
+        assert len(values) == 4
+        return np.mean(values), np.std(values, ddof=1) / 2
+
+    strict, error = mean_of_sets(0.03, "strict")
+    assert paper._agrees(strict, 49.18, np.hypot(error, 1.19 / 10**0.5), 0.01)
+    assert finding("Table 3, random words")[2].endswith(
+        f"{strict:.1f}% ± {error:.1f}% with 3% of the words, if zero is an error"
+    )
+    for share, what in ((0.03, "error"), (0.1, "strict"), (0.01, "strict")):
+        mean, error = mean_of_sets(share, what)
+        assert not paper._agrees(mean, 49.18, np.hypot(error, 1.19 / 10**0.5), 0.01)
+
+
+def test_agreement_is_two_standard_errors_and_half_a_unit():
+    assert paper._agrees(27.8, 28.2, 0.2, 0.01) and not paper._agrees(27.8, 28.21, 0.2, 0.01)
+    assert paper._agrees(0.9380, 0.93, 0.0015, 0.01) and not paper._agrees(0.9381, 0.93, 0.0015, 0.01)
+
+
+def test_the_printed_errors_are_those_in_the_file():
+    path = Path(os.environ.get("FSEL_BOOK_DATA", "")).parent / "papers" / "tables" / "paul-drineas-2016-table3.csv"
+    if not path.exists():
+        pytest.skip("the file of printed figures is not here")
+    names = {"BSS": "BSS", "Lvg-Score": "leverage sampling", "RRQR": "pivoted QR", "Randomfs": "random"}
+    names["IG"] = "information gain"
+    space = {"_LAMBDAS": paper._LAMBDAS}
+    exec(next(source for cell in cells if "PER_LAMBDA = {" in (source := "".join(cell["source"]))), space)
+    with open(path) as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        key = names[row["method"]], int(row["r"]), float(row["lambda"])
+        assert space["printed_3"][key] == float(row["out_of_sample_error_mean"])
+        if key[2] == 0.5:
+            assert space["deviation_3"][key[:2]] == float(row["std"])
+    assert len(rows) == len(space["printed_3"]) == 4 * len(space["deviation_3"])
+
+
+def test_findings_on_table_1_are_those_of_its_rows():
+    rows = rows_of("table_1")
+    assert len(rows) == 3 * 2 * 2 * 6 and {row["sets"] for row in rows} == {10}
+
+    def total(what, columns, method):
+        return sum(row[what] for row in rows if (row["columns"], row["method"]) == (columns, method))
+
+    assert [total("exact", "as printed", method) for method in ("pivoted QR", "information gain")] == [40, 40]
+    assert [total("five", "shuffled", method) for method in ("pivoted QR", "information gain")] == [0, 0]
+    stated, second = (
+        [total("five", columns, method) / 2 for method in ("BSS", "leverage sampling")]
+        for columns in ("as printed", "target rank 2")
+    )
+    _, _, ours, verdict = finding("Table 1, BSS and leverage sampling")
+    assert ours == f"{stated[0]:.0f} and {stated[1]} of twenty"
+    assert f"{second[0]:.0f} and {second[1]:.0f} of twenty" in verdict
+    assert sum(row["not_zero"] for row in rows) == 1 and sum(row["sets"] for row in rows) == 720
+    assert "in 719 of 720 rows" in finding("Table 1, error zero")[2]
+
+
+@pytest.mark.parametrize("figure, name", [(3, "risk_synthetic"), (4, "risk_text")])
+def test_findings_on_figures_3_and_4_are_those_of_their_rows(figure, name):
+    rows = rows_of(name)
+    ratios = [
+        np.mean([row["relative"] for row in rows if (row["method"], row["lam"]) == (method, lam)])
+        for method in ("BSS", "leverage sampling")
+        for lam in {row["lam"] for row in rows}
+    ]
+    low, high = (float(number) for number in finding(f"Figure {figure}")[2].removesuffix(" times").split(" to "))
+    assert_allclose([low, high], [min(ratios), max(ratios)], atol=0.0051)

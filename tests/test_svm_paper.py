@@ -1,5 +1,9 @@
 """The experiments of Paul, Magdon-Ismail and Drineas (2015): a trial against another route to the same figures."""
 
+import json
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -8,6 +12,8 @@ from sklearn.svm import SVC
 from fsel_book import enclosing_ball, svm_margin
 from fsel_book import experiments as ex
 from fsel_book import svm_paper as paper
+
+root = Path(__file__).resolve().parent.parent
 
 
 def test_the_declared_experiments():
@@ -51,3 +57,28 @@ def _separable(n, d):
     rng = np.random.RandomState(0)
     X = rng.standard_normal((n, d))
     return X, np.where(X[:, 0] > 0, 1, -1)
+
+
+def test_findings_are_those_of_the_full_run():
+    """The counts of settings in the table of findings are those that the cell of comparisons printed."""
+    cells = json.loads((root / "nbs" / "22_svm_paper.ipynb").read_text(encoding="utf-8"))["cells"]
+    found = {}
+    for cell in cells:
+        if "def compare_machines" in "".join(cell["source"]):
+            for line in "".join(cell["outputs"][0]["text"]).splitlines():
+                if re.fullmatch(r".+ / .+ \d+ +\d+ +32 +-?[\d.]+", line):
+                    first, second = line[:60].strip().split(" / ")
+                    found[first, second] = line[60:].split()[:2]
+    assert len(found) == 10
+    findings = "".join(cells[0]["source"])
+    ours = "BSS, supervised"
+    for pair, words in (
+        ((ours, "leverage sampling, supervised"), "clearly better in {} settings of 32, worse in {} |"),
+        ((ours, "random"), "clearly better in {}, worse in {} |"),
+        ((ours, "pivoted QR"), "clearly better in {}, worse in {}; against QR in rounds"),
+        ((ours, "pivoted QR in rounds"), "against QR in rounds {} and {} |"),
+        ((ours, "BSS"), "both shown | clearly better in {}, worse in {} |"),
+        ((ours, "RFE"), "clearly better in {}, worse in {} and"),
+    ):
+        assert words.format(*found[pair]) in findings
+    assert f"worse in {found[ours, 'RFE'][1]} and {found[ours, 'LPSVM'][1]} |" in findings

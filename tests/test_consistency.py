@@ -191,3 +191,26 @@ def test_the_growth_that_is_allowed():
         [bounds[name](n, d=n**0.4, lam=n**-0.8) for n in (1e10, 1e20, 1e40)] for name in ("two_eta", "by_random_signs")
     )
     assert new[0] > new[1] > new[2] and new[2] < 0.02 and old[2] > old[0] > 1
+
+
+@pytest.mark.parametrize("gamma", [0.5, 2.0])
+def test_a_machine_of_fixed_width_is_blind_to_many_features(gamma):
+    """Its functions have mean squares of at most mu^d / lam, so its objective is that of a kernel that sees nothing."""
+    source, names = cell_of("F_consistency", "def first_step"), {"np": np}
+    exec(source[: source.index("n, lam, mu = ")], names)
+    mu = names["spectrum"](gamma)[0]
+    rng = np.random.default_rng(0)
+    for d in (1, 2, 4):
+        K = rbf_kernel(rng.uniform(-1, 1, (1500, d)), gamma=gamma)
+        assert_allclose(np.linalg.eigvalsh(K)[-1] / 1500, mu**d, rtol=0.1)
+
+
+def test_fewer_features_bound_more_features_for_a_product_kernel():
+    """The step of the callout on all sets at once: entries fall with every feature, so row sums of a few serve all."""
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        A, signs = rng.uniform(-1, 1, (40, 8)), rng.choice([-1.0, 1.0], 40)
+        few = rng.permutation(8)[:3]
+        more = np.union1d(few, rng.permutation(8)[: rng.integers(8)])
+        small, large = (rbf_kernel(A[:, s], gamma=1.0) for s in (few, more))
+        assert (large <= small + 1e-12).all() and signs @ large @ signs <= 40 * small.sum(axis=1).max()

@@ -145,6 +145,7 @@ FIRST_NEEDED = {
     "C_dual_solvers.ipynb": "14_dual_projection.ipynb",
     "D_linear_programs.ipynb": "12_svm.ipynb",
     "E_blocks.ipynb": "04_certificates.ipynb",
+    "F_consistency.ipynb": "18_risk_rfe.ipynb",
 }
 dependency_order = [
     name for chapter in chapters for name in [*(a for a in appendices if FIRST_NEEDED[a] == chapter), chapter]

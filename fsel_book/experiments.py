@@ -378,6 +378,11 @@ class Comparison:
                 f"<thead><tr>{head.replace('td>', 'th>')}</tr></thead>"
                 f"<tbody>{''.join(f'<tr>{row}</tr>' for row in body)}</tbody></table>")
 
+# %% ../nbs/B_experiments.ipynb #agrees02
+def _agrees(ours: float, printed: float, error: float, unit: float) -> bool:
+    "Whether a printed figure, rounded to a `unit`, is within two standard errors of the difference from ours."
+    return bool(abs(ours - printed) <= 2 * error + unit / 2)
+
 # %% ../nbs/B_experiments.ipynb #e3c8ac04
 def _unweighted_sampling(indices: ArrayLike, d: int) -> Sampling:
     "The `Sampling` of the features `indices` of `d`, with weights one."

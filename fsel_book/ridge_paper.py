@@ -32,11 +32,6 @@ def _select_all(methods: Iterable[str], X: NDArray, y: NDArray | None, space: Ro
         for method in methods:
             for _ in range(_DRAWS.get(method, 1)): yield method, r, _select_features(method, X, y, space, r, rng)
 
-# %% ../nbs/20_ridge_paper.ipynb #agree002
-def _agrees(ours: float, printed: float, error: float, unit: float) -> bool:
-    "Whether a printed figure, rounded to a `unit`, is within two standard errors of ours."
-    return bool(abs(ours - printed) <= 2 * error + unit / 2)
-
 # %% ../nbs/20_ridge_paper.ipynb #dfaff3b1
 def _top_features(counts: NDArray, top: int = 5) -> NDArray:
     "The numbers, from 1, of the features chosen most often; among equals the last one first."

@@ -16,7 +16,6 @@ from sklearn.pipeline import make_pipeline
 from fsel_book import certify_span, row_space
 from fsel_book import experiments as ex
 from fsel_book import sparse_regression_paper as paper
-from fsel_book.ridge_paper import _agrees
 
 root = Path(__file__).resolve().parent.parent
 findings = "".join(
@@ -228,7 +227,7 @@ def test_how_many_printed_figures_agree_by_their_sampling_errors():
         if rest[1] in plain:
             row = errors["libras, first 45" if data == "libras" else data, *rest]
             near[data] += abs(row["mean"] - value) <= (0.1 if data == "libras" else 0.02)
-            agreed[data] += _agrees(row["mean"], value, 2**0.5 * row["error"], 0.1 if data == "libras" else 0.01)
+            agreed[data] += ex._agrees(row["mean"], value, 2**0.5 * row["error"], 0.1 if data == "libras" else 0.01)
     four = ("arcene_train", "ionosphere", "madelon_train", "hill_valley")
     counts = [sum(numbers[data] for data in four) for numbers in (near, agreed)]
     assert f"| 48 figures | {counts[0]} within 0.02, {counts[1]} within sampling errors and rounding |" in findings

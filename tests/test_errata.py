@@ -33,8 +33,8 @@ every_draw = pytest.mark.parametrize("seed", range(5))
 
 
 def shown_by(text):
-    """The entries that a code cell says it shows, in the comment on its first line."""
-    first = text.splitlines()[0]
+    """The entries that a code cell says it shows, in a comment before its first statement."""
+    first = text.removeprefix("#| code-fold: true\n").splitlines()[0]
     return re.findall(r"[A-Z]\d+", first) if re.fullmatch(r"# [A-Z]\d+(, [A-Z]\d+)*", first) else []
 
 

@@ -25,7 +25,7 @@ from sklearn.svm import SVC, SVR, l1_min_c
 from .datasets import (make_collinear_regression, make_linear_regression, make_linear_sign, make_nested_cube,
                                 make_nested_square, make_nonlinear_regression)
 from .linear_programs import _l1_program
-from .experiments import Experiment
+from .experiments import Experiment, mean_and_error
 from .kernels import LinearKernel, RBFKernel, RunningSums
 from .loaders import load_dataset
 from .kernel_machines import EmpiricalRisk
@@ -163,7 +163,8 @@ def _select_by_scad(X: NDArray, y: NDArray, k: int, start: NDArray) -> NDArray:
 def _select_by_penalty(X: NDArray, y: NDArray, k: int, machine: SVC | SVR) -> dict[str, tuple[NDArray, Any]]:
     "By method, features and the model to judge them by; `machine` is linear where there are labels, and tuned."
     numbers = isinstance(machine, SVR)
-    lasso = _select_by_lasso(X, y, k, numbers), LinearRegression() if numbers else LogisticRegression(C=1e4, max_iter=1000)
+    lasso = (_select_by_lasso(X, y, k, numbers),
+             LinearRegression() if numbers else LogisticRegression(C=1e4, max_iter=1000))
     if numbers: return {"lasso": lasso}
     start = _fit_quietly(machine, X, y).coef_[0]
     return {"lasso": lasso, "SCAD machine": (_select_by_scad(X, y, k, start), machine)}
@@ -224,7 +225,8 @@ bent_tables = Experiment("bent_tables", _elimination_errors,
                          dict(task=["bent"], n=[100, 200], numbers=[False, True], correlated=[False, True]),
                          repetitions=100)
 bend_tables = Experiment("bend_tables", _elimination_errors,
-                         [dict(task=["bent"], n=[100, 200], numbers=[True], correlated=[False], bend=[0.2, 0.25, 0.3, 0.35]),
+                         [dict(task=["bent"], n=[100, 200], numbers=[True], correlated=[False],
+                               bend=[0.2, 0.25, 0.3, 0.35]),
                           dict(task=["bent"], n=[100, 200], numbers=[True], correlated=[True], bend=[0.2, 0.4, 0.6])],
                          repetitions=50)
 refitted_tables = Experiment("refitted_tables", _refitted_guyon_errors,
@@ -286,30 +288,58 @@ _PRINTED_BENT = {
                      "SCAD machine": "0.26 0.05 0.10 0 0.90",
                      "rbf, no selection": "0.18 0.04"},
     (True, False): {"rbf, risk-RFE (NR)": "0.28 0.14 0.78 0.12 0.10",
-                     "rbf, Guyon's RFE": "0.28 0.14 0.8 0.12 0.08",
-                     "lasso": "0.49 0.03 0.02 0.02 0.96",
-                     "SCAD machine": "0.48 0.04 0 0 1",
-                     "rbf, no selection": "0.46 0.03"},
+                    "rbf, Guyon's RFE": "0.28 0.14 0.8 0.12 0.08",
+                    "lasso": "0.49 0.03 0.02 0.02 0.96",
+                    "SCAD machine": "0.48 0.04 0 0 1",
+                    "rbf, no selection": "0.46 0.03"},
     (False, True): {"rbf, risk-RFE (NR)": "0.38 0.20 1 0 0",
-                     "rbf, Guyon's RFE": "0.38 0.20 1 0 0",
-                     "lasso": "1.90 0.55 0 0.44 0.56",
-                     "rbf, no selection": "0.65 0.22"},
+                    "rbf, Guyon's RFE": "0.38 0.20 1 0 0",
+                    "lasso": "1.90 0.55 0 0.44 0.56",
+                    "rbf, no selection": "0.65 0.22"},
     (True, True): {"rbf, risk-RFE (NR)": "0.90 0.14 1 0 0",
-                     "rbf, Guyon's RFE": "1.40 0.32 0.12 0.86 0.02",
-                     "lasso": "2.24 0.14 0 0 1",
-                     "rbf, no selection": "1.40 0.09"}}
+                   "rbf, Guyon's RFE": "1.40 0.32 0.12 0.86 0.02",
+                   "lasso": "2.24 0.14 0 0 1",
+                   "rbf, no selection": "1.40 0.09"}}
 
-def _group_by_setting(records: Iterable[dict], *names: str) -> dict[tuple, list[dict]]:
-    "Records by the values of some of their keys, and method."
+def _printed_row(row: dict) -> dict[str, float] | None:
+    "What the paper prints for a row of ours: per cent `none`, `one` and `more`, `error`, and its `deviation` if given."
+    method = row["method"].removesuffix(", refitted")
+    if "d" in row:
+        cells = _PRINTED_LINEAR[row["numbers"]].get(method, {}).get(row["d"], "").split(", ")
+        figures = [float(text) for text in cells[_SIZES.index(row["n"]) % len(cells)].split()]
+        return dict(zip(("none", "one", "more", "error"), figures)) or None
+    figures = [float(text) for text in _PRINTED_BENT[row["correlated"], row["numbers"]].get(method, "").split()]
+    return dict(zip(("error", "deviation", "none", "one", "more"), [*figures[:2], *(100 * f for f in figures[2:])])) or None
+
+# %% ../nbs/23_risk_rfe_paper.ipynb #2e6b5b46
+def _summarize_mistakes(records: Iterable[dict], *names: str) -> list[dict]:
+    """A row for each method in each setting, which `names` tell apart.
+
+    Per cent of draws without a mistake, with one, with more, and with two to five; the most mistakes and their mean;
+    mean and deviation of the test error and of the number of features kept.
+    """
     groups = defaultdict(list)
     for record in records: groups[tuple(record[name] for name in (*names, "method"))].append(record)
-    return dict(groups)
+    rows = []
+    for setting, found in groups.items():
+        missed, kept, error = np.array([[record[name] for name in ("missed", "kept", "error")] for record in found]).T
+        shares = [100 * np.mean(mask) for mask in (missed == 0, missed == 1, missed > 1, (missed > 1) & (missed < 6))]
+        rows.append({**dict(zip((*names, "method"), setting)), "draws": len(found),
+                     **dict(zip(("none", "one", "more", "two to five"), shares)), "most": int(missed.max()),
+                     "missed": missed.mean(), "error": error.mean(), "deviation": error.std(ddof=1),
+                     "kept": kept.mean(), "kept deviation": kept.std(ddof=1)})
+    return rows
 
-def _summarize_mistakes(records: Iterable[dict]) -> tuple[float, ...]:
-    "Per cent of trials without a mistake, with one, with more; standard error of the first; mean error, its deviation."
-    missed, errors = np.array([(record["missed"], record["error"]) for record in records]).T
-    none, one, more = 100 * np.mean(missed == 0), 100 * np.mean(missed == 1), 100 * np.mean(missed > 1)
-    return none, one, more, np.sqrt(none * (100 - none) / len(missed)), errors.mean(), errors.std(ddof=1)
+def _agreement(share: float, draws: int, printed: float, printed_draws: int = 100) -> float:
+    "p-value of Fisher's exact test that two shares, in per cent of so many draws each, are of one probability."
+    counts = round(share * draws / 100), round(printed * printed_draws / 100)
+    return float(fisher_exact([counts, (draws - counts[0], printed_draws - counts[1])]).pvalue)
+
+def _agrees(row: dict) -> bool | None:
+    "Whether the share of draws without a mistake agrees with the printed one at the level of 1 per cent."
+    printed = _printed_row(row)
+    if not printed or "none" not in printed: return None
+    return _agreement(row["none"], row["draws"], printed["none"]) >= 0.01
 
 # %% ../nbs/23_risk_rfe_paper.ipynb #5082a737
 _GRIDS: dict[str, dict] = {"printed": dict(C=_C_GRID, gamma=_GAMMA_GRID),
@@ -340,6 +370,14 @@ def _judge_on_test_part(A: NDArray, b: NDArray, A_new: NDArray, b_new: NDArray, 
     yield record("the same, tuned again", _tune(machine, grid, A[:, order[-to_one:]], b, folds), order[-to_one:])
     for method, (model, penalties) in penalised.items():
         yield record(method, _tune(model, penalties, A, b, folds), np.arange(A.shape[1]))
+
+# %% ../nbs/23_risk_rfe_paper.ipynb #1bf0dfbd
+def _mean_errors(records: list[dict], *names: str) -> list[dict]:
+    "Mean test error, its standard error, and number of features of each method in each setting, which `names` tell apart."
+    by = [*names, "method"]
+    errors, kept = (mean_and_error(records, by, of) for of in ("error", "kept"))
+    return [{**{name: row[name] for name in by}, "draws": row["count"], "error": row["mean"], "se": row["error"],
+             "kept": count["mean"]} for row, count in zip(errors, kept)]
 
 # %% ../nbs/23_risk_rfe_paper.ipynb #fd16537a
 def _load_vowels(scaled: bool) -> tuple[NDArray, ...]:

@@ -1488,6 +1488,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                                                                       'fsel_book/risk_rfe_paper.py'),
                                           'fsel_book.risk_rfe_paper._printed_row': ( 'risk_rfe_paper.html#_printed_row',
                                                                                      'fsel_book/risk_rfe_paper.py'),
+                                          'fsel_book.risk_rfe_paper._printed_widths_errors': ( 'risk_rfe_paper.html#_printed_widths_errors',
+                                                                                               'fsel_book/risk_rfe_paper.py'),
                                           'fsel_book.risk_rfe_paper._refitted_guyon': ( 'risk_rfe_paper.html#_refitted_guyon',
                                                                                         'fsel_book/risk_rfe_paper.py'),
                                           'fsel_book.risk_rfe_paper._refitted_guyon_errors': ( 'risk_rfe_paper.html#_refitted_guyon_errors',

@@ -13,7 +13,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import Lasso
 from sklearn.svm import SVC, SVR
 
-from fsel_book import SCADSVMClassifier, risk_rfe_paper as paper
+from fsel_book import SCADSVMClassifier
+from fsel_book import risk_rfe_paper as paper
 from fsel_book.elimination import guyon_rfe, risk_rfe
 from fsel_book.experiments import _read_rows
 from fsel_book.kernel_machines import EmpiricalRisk, _reference_fit
@@ -59,7 +60,9 @@ def test_tasks_know_where_their_relevant_features_are(numbers):
 
 @pytest.mark.parametrize(("correlated", "bend"), [(False, 0.3), (True, 0.4)])
 def test_a_larger_a2_keeps_the_variance_and_makes_the_tails_heavier(correlated, bend):
-    usual, bent = (paper._draw_bent_task(np.random.RandomState(0), correlated, 20_000, True, a)[1] for a in (None, bend))
+    usual, bent = (
+        paper._draw_bent_task(np.random.RandomState(0), correlated, 20_000, True, a2)[1] for a2 in (None, bend)
+    )
     assert bent.var() == pytest.approx(usual.var(), rel=0.1)
     assert np.mean(bent**4) > 1.5 * np.mean(usual**4)
 
@@ -187,7 +190,8 @@ def test_mistakes_are_counted_in_per_cent():
 
 
 @pytest.mark.parametrize(
-    ("share", "draws", "printed"), [(60, 100, 72), (87, 100, 94), (100, 100, 100), (0, 30, 0), (100, 30, 97), (15, 20, 72)]
+    ("share", "draws", "printed"),
+    [(60, 100, 72), (87, 100, 94), (100, 100, 100), (0, 30, 0), (100, 30, 97), (15, 20, 72)],
 )
 def test_agreement_is_fishers_test(share, draws, printed):
     ours, theirs = round(share * draws / 100), printed
@@ -218,3 +222,108 @@ def test_printed_rows_are_those_of_the_table():
     )
     assert printed("rbf, risk-RFE (CP)", numbers=False, d=30, n=200) is None
     assert printed("rbf, no selection", numbers=True, correlated=True, n=100) == dict(error=1.40, deviation=0.09)
+
+
+def rows_of(name):
+    return _read_rows(records / f"risk_rfe_{name}.csv")
+
+
+def findings():
+    """The rows of the table of findings, by their first column."""
+    table = "".join(json.loads(chapter.read_text(encoding="utf-8"))["cells"][0]["source"])
+    return {line.split("|")[1].strip(): line for line in table.splitlines() if line.startswith("| ")}
+
+
+def agreements(kinds, belongs):
+    """How many of the shares of some methods agree with the printed ones."""
+    verdicts = [paper._agrees(row) for row in rows_of("linear") if row["method"].endswith(kinds) and belongs(row)]
+    verdicts = [verdict for verdict in verdicts if verdict is not None]
+    return f"{sum(verdicts)} of {len(verdicts)}"
+
+
+def narrow(row):
+    return not row["numbers"] and row["d"] < 200
+
+
+@pytest.mark.parametrize(
+    ("start", "kinds"),
+    [
+        ("Table 8.1, risk-RFE, up to 50 features", "risk-RFE (NR)"),
+        ("The same, lasso and SCAD", ("lasso", "SCAD machine")),
+        ("Table 8.1, Guyon's rule, dual variables held fixed", "Guyon's RFE"),
+        ("The same, refitted without each feature", "Guyon's RFE, refitted"),
+    ],
+)
+def test_the_findings_count_the_agreements_of_the_records(start, kinds):
+    assert agreements(kinds, narrow) in findings()[start]
+
+
+def test_scad_disagrees_in_one_setting_only():
+    off = [
+        (row["method"], row["d"], row["n"])
+        for row in rows_of("linear")
+        if narrow(row) and row["method"] in ("lasso", "SCAD machine") and not paper._agrees(row)
+    ]
+    assert off == [("SCAD machine", 30, 100)]
+
+
+def test_refits_come_near_the_print_where_fixed_dual_variables_do_not():
+    """The distance of the share without a mistake from the printed one, at 30 features and up to 200 samples."""
+    distance = {"Guyon's RFE": [], "Guyon's RFE, refitted": []}
+    for row in rows_of("linear"):
+        kind = row["method"].split(", ", 1)[-1]
+        if narrow(row) and row["d"] == 30 and row["n"] <= 200 and kind in distance:
+            distance[kind].append(abs(row["none"] - paper._printed_row(row)["none"]))
+    assert max(distance["Guyon's RFE, refitted"]) < 25 < max(distance["Guyon's RFE"])
+    assert np.mean(distance["Guyon's RFE, refitted"]) < np.mean(distance["Guyon's RFE"]) / 3
+
+
+def test_the_widest_printed_kernel_makes_fewer_mistakes_and_half_added_the_printed_ones():
+    rows = {(row["effects"], row["machine"][:5]): row for row in rows_of("widths")}
+    for effects in ("0.5 or 1.0", "1.0 or 1.5", "1.0 or 1.0"):
+        assert rows[effects, "width"]["none"] > rows[effects, "tuned"]["none"]
+    p = {effects: paper._agreement(rows[effects, "width"]["none"], 20, 72) for effects, _ in rows}
+    assert p["1.0 or 1.5"] > 0.5 and p["0.5 or 1.0"] < 0.01 and p["1.0 or 1.0"] < 0.01
+
+
+def test_five_readings_of_guyons_rule_with_one_fit_a_step_are_above_the_print_or_at_none():
+    rows = {row["reading"]: row for row in rows_of("readings") if row["printed"] == 17}
+    assert len(rows) == 5 and rows.pop("without signs")["none"] == 0
+    assert all(paper._agreement(row["none"], row["draws"], 17) < 1e-4 for row in rows.values())
+
+
+def test_where_the_programs_of_scad_start():
+    zero, tuned, unit = rows_of("scad")
+    assert zero["none"] < tuned["none"] < unit["none"]
+    assert paper._agreement(tuned["none"], 100, 83) < 0.01 <= paper._agreement(unit["none"], 100, 83)
+
+
+def test_a_larger_a2_explains_the_errors_of_table_8_5_without_noise():
+    rows = {
+        (row["bend"], row["n"], row["method"]): row["error"]
+        for row in rows_of("bent")
+        if row["numbers"] and not row["correlated"]
+    }
+    method = "rbf, risk-RFE (NR)"
+    assert rows[0.05, 100, method] < 0.05  # where 0.38 is printed
+    assert rows[0.3, 200, method] < 0.38 < rows[0.3, 100, method]
+    assert rows[0.25, 200, "rbf, no selection"] < 0.65 < rows[0.3, 200, "rbf, no selection"]
+
+
+def test_no_constant_makes_guyons_rule_worse_than_risk_rfe_in_table_8_6():
+    rows = [row for row in rows_of("bent") if row["numbers"] and row["correlated"]]
+    for row in rows:
+        if row["method"] == "rbf, risk-RFE (NR)":
+            (guyon,) = (
+                other["none"]
+                for other in rows
+                if (other["bend"], other["n"], other["method"]) == (row["bend"], row["n"], "rbf, Guyon's RFE")
+            )
+            assert paper._agreement(row["none"], row["draws"], guyon, row["draws"]) > 0.01
+
+
+def test_every_setting_of_the_records_has_its_draws():
+    for name in ("linear", "bent"):
+        for row in rows_of(name):
+            assert row["draws"] >= 5
+            assert row["none"] + row["one"] + row["more"] == pytest.approx(100, abs=0.01)

@@ -160,11 +160,12 @@ def test_from_zero_the_programs_of_scad_are_those_of_the_classifier():
 
 
 def test_the_scad_machine_starts_at_the_tuned_one_and_is_judged_by_it():
-    X, y, _ = paper._draw_linear_task(np.random.RandomState(3), 30, 100, False)
+    """On this draw it misses features from zero, and none from the tuned machine."""
+    X, y, relevant = paper._draw_linear_task(np.random.RandomState(3), 15, 80, False)
     machine = SVC(kernel="linear", C=0.25)
-    start = SVC(kernel="linear", C=0.25).fit(X, y).coef_[0]
-    features, model = paper._select_by_penalty(X, y, 7, machine)["SCAD machine"]
-    assert_array_equal(features, paper._select_by_scad(X, y, 7, start))
+    features, model = paper._select_by_penalty(X, y, 4, machine)["SCAD machine"]
+    assert_array_equal(features, relevant)
+    assert np.isin(relevant, paper._select_by_scad(X, y, 4, np.zeros(15))).sum() < 4
     assert model is machine
 
 

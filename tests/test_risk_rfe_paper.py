@@ -1,18 +1,45 @@
-"""The experiments of Dasgupta, Goldberg and Kosorok (2019): tasks, choices and summaries, each by another route."""
+"""The experiments of Dasgupta, Goldberg and Kosorok (2019): tasks, choices and summaries, each by another route.
+
+What the chapter says of the full runs is read from their records.
+"""
+
+import json
+from math import comb
+from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import Lasso
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR
 
+from fsel_book import SCADSVMClassifier
 from fsel_book import risk_rfe_paper as paper
+from fsel_book.elimination import guyon_rfe, risk_rfe
+from fsel_book.experiments import _read_rows
+from fsel_book.kernel_machines import EmpiricalRisk, _reference_fit
+from fsel_book.kernels import LinearKernel, RBFKernel
+
+chapter = Path(__file__).parents[1] / "nbs" / "23_risk_rfe_paper.ipynb"
+records = chapter.parent / "records"
 
 
 def test_the_declared_experiments():
-    declared = [paper.linear_tables, paper.bent_tables, paper.vowel_table, paper.ozone_table]
-    assert [len(experiment.tasks()) for experiment in declared] == [2400, 800, 40, 120]
-    assert len({experiment.name for experiment in declared}) == 4
+    declared = [
+        (paper.linear_tables, 900),
+        (paper.wide_tables, 270),
+        (paper.regression_tables, 360),
+        (paper.bent_tables, 800),
+        (paper.bend_tables, 700),
+        (paper.refitted_tables, 1000),
+        (paper.refitted_fifty, 350),
+        (paper.refitted_wide, 300),
+        (paper.vowel_table, 40),
+        (paper.ozone_table, 120),
+    ]
+    for experiment, trials in declared:
+        assert len(experiment.tasks()) == trials, experiment.name
+    assert len({experiment.name for experiment, _ in declared}) == len(declared)
 
 
 @pytest.mark.parametrize("numbers", [False, True])
@@ -28,7 +55,23 @@ def test_tasks_know_where_their_relevant_features_are(numbers):
     if numbers:
         assert_allclose(np.abs(y), np.abs(X[:, relevant].prod(axis=1)), rtol=0.25)
     else:
-        np.testing.assert_array_equal(y == 1, inside.all(axis=1))
+        assert_array_equal(y == 1, inside.all(axis=1))
+
+
+@pytest.mark.parametrize(("correlated", "bend"), [(False, 0.3), (True, 0.4)])
+def test_a_larger_a2_keeps_the_variance_and_makes_the_tails_heavier(correlated, bend):
+    usual, bent = (
+        paper._draw_bent_task(np.random.RandomState(0), correlated, 20_000, True, a2)[1] for a2 in (None, bend)
+    )
+    assert bent.var() == pytest.approx(usual.var(), rel=0.1)
+    assert np.mean(bent**4) > 1.5 * np.mean(usual**4)
+
+
+def test_parts_are_the_rows_of_one_draw():
+    (A, b, A_new, b_new), relevant = paper._draw_parts(np.random.RandomState(3), "linear", 50, 15, False, False)
+    X, y, same = paper._draw_linear_task(np.random.RandomState(3), 15, 1050, False)
+    for part, whole in ((A, X[:50]), (b, y[:50]), (A_new, X[50:]), (b_new, y[50:]), (relevant, same)):
+        assert_array_equal(part, whole)
 
 
 def test_the_test_error_is_that_of_a_fit_to_the_features_alone():
@@ -38,6 +81,60 @@ def test_the_test_error_is_that_of_a_fit_to_the_features_alone():
     assert paper._test_error(SVC(kernel="linear"), *parts, relevant) == np.mean(wrong)
     majority = 1 if np.sum(y[:100] == 1) >= 50 else -1
     assert paper._test_error(None, *parts, []) == np.mean(y[100:] != majority)
+    record = paper._judge("a", parts, relevant, np.r_[relevant[1:], 14 if 14 not in relevant else 13], SVC())
+    assert record["missed"] == 1 and record["kept"] == 4
+
+
+def literal_guyon(X, y, loss, C, kernel, k):
+    """Guyon's rule in the words of the paper: fresh kernel matrices, and the interior-point fits of the book."""
+
+    def squared_norm(left):
+        K = kernel(X[:, left])
+        u = _reference_fit(K, EmpiricalRisk(loss, y, C), True)[0]
+        return u @ K @ u
+
+    left = list(range(X.shape[1]))
+    while len(left) > k:
+        changes = [abs(squared_norm([i for i in left if i != j]) - squared_norm(left)) for j in left]
+        left.pop(int(np.argmin(changes)))
+    return left
+
+
+@pytest.mark.parametrize("numbers", [False, True])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("seed", range(3))
+def test_guyons_rule_with_refits_is_the_literal_one(seed, kernel, numbers):
+    X, y, _ = paper._draw_linear_task(np.random.RandomState(seed), 15, 40, numbers)
+    X = X[:, :8]
+    options = dict(kernel=kernel, C=2.5) | (dict(gamma=1 / 9) if kernel == "rbf" else {})
+    machine = SVR(epsilon=0.1, **options) if numbers else SVC(**options)
+    kernel = LinearKernel() if kernel == "linear" else RBFKernel(1 / 9)
+    loss = "epsilon_insensitive" if numbers else "hinge"
+    expected = literal_guyon(X, y, loss, 2.5, kernel, 3)
+    assert sorted(paper._refitted_guyon(X, y, machine, 3)) == expected
+
+
+def test_a_share_of_the_features_left_goes_at_a_time():
+    X, y, _ = paper._draw_linear_task(np.random.RandomState(0), 15, 40, False)
+    machine = SVC(kernel="linear", C=0.25)
+    base = X @ X.T
+    norm = paper._squared_norm(SVC(kernel="precomputed", C=0.25, tol=1e-8), base, y)
+    changes = [
+        abs(paper._squared_norm(SVC(kernel="precomputed", C=0.25, tol=1e-8), base - np.outer(x, x), y) - norm)
+        for x in X.T
+    ]
+    assert sorted(paper._refitted_guyon(X, y, machine, 8, share=0.5)) == sorted(np.argsort(changes)[7:])
+
+
+def test_refits_lose_features_that_fixed_dual_variables_keep():
+    """The rule as the paper words it makes more mistakes than Guyon's own, with the linear kernel."""
+    missed = np.zeros(2, dtype=int)
+    for seed in range(6):
+        X, y, relevant = paper._draw_linear_task(np.random.RandomState(seed), 15, 40, False)
+        refitted = paper._refitted_guyon(X, y, SVC(kernel="linear", C=2.5), 4)
+        removed = guyon_rfe(X, [EmpiricalRisk("hinge", y, 2.5)], LinearKernel(), 4).order
+        missed += np.isin(relevant, refitted, invert=True).sum(), np.isin(relevant, removed).sum()
+    assert missed[0] > 2 * missed[1]
 
 
 def test_the_lasso_stops_at_the_first_penalty_with_enough_features():
@@ -49,13 +146,185 @@ def test_the_lasso_stops_at_the_first_penalty_with_enough_features():
         features = np.flatnonzero(Lasso(penalty, fit_intercept=False, tol=1e-8).fit(centred, shifted).coef_)
         if len(features) >= 4:
             break
-    np.testing.assert_array_equal(chosen, features)
+    assert_array_equal(chosen, features)
+
+
+def test_from_zero_the_programs_of_scad_are_those_of_the_classifier():
+    X, y, _ = paper._draw_linear_task(np.random.RandomState(0), 15, 100, False)
+    chosen = paper._select_by_scad(X, y, 4, np.zeros(15))
+    for alpha in np.abs(X.T @ y).max() / 100 * np.geomspace(1, 0.01, 40):
+        features = np.flatnonzero(SCADSVMClassifier(alpha, max_iter=5).fit(X, y).coef_)
+        if len(features) >= 4:
+            break
+    assert_array_equal(chosen, features)
+
+
+def test_the_scad_machine_starts_at_the_tuned_one_and_is_judged_by_it():
+    """On this draw it misses features from zero, and none from the tuned machine."""
+    X, y, relevant = paper._draw_linear_task(np.random.RandomState(3), 15, 80, False)
+    machine = SVC(kernel="linear", C=0.25)
+    features, model = paper._select_by_penalty(X, y, 4, machine)["SCAD machine"]
+    assert_array_equal(features, relevant)
+    assert np.isin(relevant, paper._select_by_scad(X, y, 4, np.zeros(15))).sum() < 4
+    assert model is machine
+
+
+def test_width_four_finds_features_at_200_dimensions():
+    """The kernel matrix is the identity to three digits there, and the rest is what the elimination reads."""
+    X, y, relevant = paper._draw_linear_task(np.random.RandomState(0), 200, 120, False, (1.0, 1.0))
+    K = RBFKernel(1 / 16)(X)
+    assert np.abs(K - np.eye(120)).max() < 0.01
+    removed = risk_rfe(X, [EmpiricalRisk("hinge", y, 2.5, 1e-12)], RBFKernel(1 / 16), 10, 0.1).order
+    assert np.isin(relevant, removed, invert=True).sum() >= 4  # half a feature by chance
 
 
 def test_mistakes_are_counted_in_per_cent():
-    records = [dict(method="a", d=d, missed=m, error=0.1 * m) for d in (15, 30) for m in (0, 0, 1, 2, 3)]
-    groups = paper._group_by_setting(records, "d")
-    assert list(groups) == [(15, "a"), (30, "a")]
-    none, one, more, error, mean, deviation = paper._summarize_mistakes(groups[30, "a"])
-    assert_allclose([none, one, more, mean], [40, 20, 40, 0.12])
-    assert_allclose([error, deviation], [np.sqrt(40 * 60 / 5), np.std([0, 0, 0.1, 0.2, 0.3], ddof=1)])
+    found = [
+        dict(method="a", d=d, missed=m, kept=4, error=0.1 * m) for d in (15, 30) for m in (0, 0, 1, 2, 7)
+    ]
+    rows = paper._summarize_mistakes(found, "d")
+    assert [(row["d"], row["method"], row["draws"]) for row in rows] == [(15, "a", 5), (30, "a", 5)]
+    row = rows[1]
+    assert_allclose([row[name] for name in ("none", "one", "more", "two to five")], [40, 20, 40, 20])
+    assert_allclose([row["error"], row["deviation"]], [0.2, np.std([0, 0, 0.1, 0.2, 0.7], ddof=1)])
+    assert row["most"] == 7 and row["missed"] == 2
+
+
+@pytest.mark.parametrize(
+    ("share", "draws", "printed"),
+    [(60, 100, 72), (87, 100, 94), (100, 100, 100), (0, 30, 0), (100, 30, 97), (15, 20, 72)],
+)
+def test_agreement_is_fishers_test(share, draws, printed):
+    ours, theirs = round(share * draws / 100), printed
+    total = ours + theirs
+    chance = [comb(draws, i) * comb(100, total - i) if 0 <= total - i <= 100 else 0 for i in range(draws + 1)]
+    exact = sum(p for p in chance if p <= chance[ours]) / sum(chance)
+    assert paper._agreement(share, draws, printed) == pytest.approx(exact)
+
+
+def test_the_linear_machine_at_100_samples_agrees():
+    """60 against 72 and 87 against 94 of 100 draws each: both shares vary."""
+    for d, none in ((30, 60), (50, 87)):
+        row = dict(numbers=False, d=d, n=100, method="linear, risk-RFE (NR)", none=none, draws=100)
+        assert paper._agrees(row)
+    assert not paper._agrees(row | dict(none=70))
+    assert paper._agrees(dict(row, method="linear, risk-RFE (CP)")) is None
+
+
+def test_printed_rows_are_those_of_the_table():
+    def printed(method, **setting):
+        return paper._printed_row(dict(method=method, **setting))
+
+    row = printed("rbf, risk-RFE (NR)", numbers=False, d=200, n=200)
+    assert row == dict(none=72, one=24, more=4, error=0.07)
+    assert printed("linear, Guyon's RFE, refitted", numbers=False, d=30, n=400)["none"] == 55
+    assert printed("lasso", numbers=False, correlated=True, n=200) == pytest.approx(
+        dict(error=0.49, deviation=0.03, none=2, one=2, more=96)
+    )
+    assert printed("rbf, risk-RFE (CP)", numbers=False, d=30, n=200) is None
+    assert printed("rbf, no selection", numbers=True, correlated=True, n=100) == dict(error=1.40, deviation=0.09)
+
+
+def rows_of(name):
+    return _read_rows(records / f"risk_rfe_{name}.csv")
+
+
+def findings():
+    """The rows of the table of findings, by their first column."""
+    table = "".join(json.loads(chapter.read_text(encoding="utf-8"))["cells"][0]["source"])
+    return {line.split("|")[1].strip(): line for line in table.splitlines() if line.startswith("| ")}
+
+
+def agreements(kinds, belongs):
+    """How many of the shares of some methods agree with the printed ones."""
+    verdicts = [paper._agrees(row) for row in rows_of("linear") if row["method"].endswith(kinds) and belongs(row)]
+    verdicts = [verdict for verdict in verdicts if verdict is not None]
+    return f"{sum(verdicts)} of {len(verdicts)}"
+
+
+def narrow(row):
+    return not row["numbers"] and row["d"] < 200
+
+
+@pytest.mark.parametrize(
+    ("start", "kinds"),
+    [
+        ("Table 8.1, risk-RFE, up to 50 features", "risk-RFE (NR)"),
+        ("The same, lasso and SCAD", ("lasso", "SCAD machine")),
+        ("Table 8.1, Guyon's rule, dual variables held fixed", "Guyon's RFE"),
+        ("The same, refitted without each feature", "Guyon's RFE, refitted"),
+    ],
+)
+def test_the_findings_count_the_agreements_of_the_records(start, kinds):
+    assert agreements(kinds, narrow) in findings()[start]
+
+
+def test_scad_disagrees_in_one_setting_only():
+    off = [
+        (row["method"], row["d"], row["n"])
+        for row in rows_of("linear")
+        if narrow(row) and row["method"] in ("lasso", "SCAD machine") and not paper._agrees(row)
+    ]
+    assert off == [("SCAD machine", 30, 100)]
+
+
+def test_refits_come_near_the_print_where_fixed_dual_variables_do_not():
+    """The distance of the share without a mistake from the printed one, at 30 features and up to 200 samples."""
+    distance = {"Guyon's RFE": [], "Guyon's RFE, refitted": []}
+    for row in rows_of("linear"):
+        kind = row["method"].split(", ", 1)[-1]
+        if narrow(row) and row["d"] == 30 and row["n"] <= 200 and kind in distance:
+            distance[kind].append(abs(row["none"] - paper._printed_row(row)["none"]))
+    assert max(distance["Guyon's RFE, refitted"]) < 25 < max(distance["Guyon's RFE"])
+    assert np.mean(distance["Guyon's RFE, refitted"]) < np.mean(distance["Guyon's RFE"]) / 3
+
+
+def test_the_widest_printed_kernel_makes_fewer_mistakes_and_half_added_the_printed_ones():
+    rows = {(row["effects"], row["machine"][:5]): row for row in rows_of("widths")}
+    for effects in ("0.5 or 1.0", "1.0 or 1.5", "1.0 or 1.0"):
+        assert rows[effects, "width"]["none"] > rows[effects, "tuned"]["none"]
+    p = {effects: paper._agreement(rows[effects, "width"]["none"], 20, 72) for effects, _ in rows}
+    assert p["1.0 or 1.5"] > 0.5 and p["0.5 or 1.0"] < 0.01 and p["1.0 or 1.0"] < 0.01
+
+
+def test_five_readings_of_guyons_rule_with_one_fit_a_step_are_above_the_print_or_at_none():
+    rows = {row["reading"]: row for row in rows_of("readings") if row["printed"] == 17}
+    assert len(rows) == 5 and rows.pop("without signs")["none"] == 0
+    assert all(paper._agreement(row["none"], row["draws"], 17) < 1e-4 for row in rows.values())
+
+
+def test_where_the_programs_of_scad_start():
+    zero, tuned, unit = rows_of("scad")
+    assert zero["none"] < tuned["none"] < unit["none"]
+    assert paper._agreement(tuned["none"], 100, 83) < 0.01 <= paper._agreement(unit["none"], 100, 83)
+
+
+def test_a_larger_a2_explains_the_errors_of_table_8_5_without_noise():
+    rows = {
+        (row["bend"], row["n"], row["method"]): row["error"]
+        for row in rows_of("bent")
+        if row["numbers"] and not row["correlated"]
+    }
+    method = "rbf, risk-RFE (NR)"
+    assert rows[0.05, 100, method] < 0.05  # where 0.38 is printed
+    assert rows[0.3, 200, method] < 0.38 < rows[0.3, 100, method]
+    assert rows[0.25, 200, "rbf, no selection"] < 0.65 < rows[0.3, 200, "rbf, no selection"]
+
+
+def test_no_constant_makes_guyons_rule_worse_than_risk_rfe_in_table_8_6():
+    rows = [row for row in rows_of("bent") if row["numbers"] and row["correlated"]]
+    for row in rows:
+        if row["method"] == "rbf, risk-RFE (NR)":
+            (guyon,) = (
+                other["none"]
+                for other in rows
+                if (other["bend"], other["n"], other["method"]) == (row["bend"], row["n"], "rbf, Guyon's RFE")
+            )
+            assert paper._agreement(row["none"], row["draws"], guyon, row["draws"]) > 0.01
+
+
+def test_every_setting_of_the_records_has_its_draws():
+    for name in ("linear", "bent"):
+        for row in rows_of(name):
+            assert row["draws"] >= 5
+            assert row["none"] + row["one"] + row["more"] == pytest.approx(100, abs=0.01)

@@ -274,3 +274,20 @@ def test_findings_on_figures_3_and_4_are_those_of_their_rows(figure, name):
     ]
     low, high = (float(number) for number in finding(f"Figure {figure}")[2].removesuffix(" times").split(" to "))
     assert_allclose([low, high], [min(ratios), max(ratios)], atol=0.0051)
+
+
+def test_figures_of_table_3_agree_by_the_error_of_four_sets():
+    """The comparison that the chapter prints, from its rows: eight of fifteen, and none of random features."""
+    space = {"_LAMBDAS": paper._LAMBDAS}
+    exec(next(source for cell in cells if "PER_LAMBDA = {" in (source := "".join(cell["source"]))), space)
+    agree, lower = Counter(), []
+    for (method, r), deviation in space["deviation_3"].items():
+        ours = [row["error"] for row in rows_of("between_sets") if (row["method"], row["r"]) == (method, r)]
+        assert len(ours) == 4
+        sets, printed = np.std(ours, ddof=1) / 2, space["printed_3"][method, r, 0.5]
+        error = np.hypot(sets * (1 + 4 / 48) ** 0.5, deviation / 10**0.5)
+        agree[method] += ex._agrees(np.mean(ours), printed, error, 0.01)
+        lower.append(printed - np.mean(ours))
+    assert agree == {"BSS": 3, "leverage sampling": 3, "pivoted QR": 1, "random": 0, "information gain": 1}
+    assert 0.5 < min(lower) and max(lower) < 11.5
+    assert finding("Table 3, the figures")[3] == f"{sum(agree.values())} of 15 agree, none of random features."

@@ -82,3 +82,24 @@ def test_findings_are_those_of_the_full_run():
     ):
         assert words.format(*found[pair]) in findings
     assert f"worse in {found[ours, 'RFE'][1]} and {found[ours, 'LPSVM'][1]} |" in findings
+
+
+def test_findings_on_the_margin_are_those_of_its_rows():
+    """The supervised selection keeps more than leverage sampling for certain, than BSS on all documents not quite."""
+    rows = ex._read_rows(root / "nbs" / "records" / "svm_margins.csv")
+    left = {(row["method"], row["data"]): row["left"] for row in rows if row["r"] == 300}
+    sets = list(dict.fromkeys(row["data"] for row in rows))
+    assert len(rows) == 8 * 12 * 4 and len(left) == 8 * 12
+    names = ("BSS, supervised", "BSS", "leverage sampling", "RFE")
+    logs = {method: np.log([left[method, data] for data in sets]) for method in names}
+    findings = "".join(
+        json.loads((root / "nbs" / "22_svm_paper.ipynb").read_text(encoding="utf-8"))["cells"][0]["source"]
+    )
+    words = "{:.2f} on the support vectors, {:.2f} on all documents, {:.2f} by leverage sampling, {:.2f} by RFE"
+    assert words.format(*(np.exp(values.mean()) for values in logs.values())) in findings
+    ends = {}
+    for other in names[1:3]:
+        gain = logs[names[0]] - logs[other]
+        ends[other] = np.exp(gain.mean() + np.array([0, -2, 2]) * gain.std(ddof=1) / 8**0.5)
+    assert ends["leverage sampling"][1] > 1 > ends["BSS"][1]
+    assert "{:.2f} times as much, {:.2f} to {:.2f} over eight sets".format(*ends["BSS"]) in findings

@@ -353,7 +353,7 @@ def _agreement(share: float, draws: int, printed: float, printed_draws: int = 10
     counts = round(share * draws / 100), round(printed * printed_draws / 100)
     return float(fisher_exact([counts, (draws - counts[0], printed_draws - counts[1])]).pvalue)
 
-def _agrees(row: dict) -> bool | None:
+def _share_agrees(row: dict) -> bool | None:
     "Whether the share of draws without a mistake agrees with the printed one at the level of 1 per cent."
     printed = _printed_row(row)
     if not printed or "none" not in printed: return None

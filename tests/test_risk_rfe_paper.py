@@ -209,9 +209,9 @@ def test_the_linear_machine_at_100_samples_agrees():
     """60 against 72 and 87 against 94 of 100 draws each: both shares vary."""
     for d, none in ((30, 60), (50, 87)):
         row = dict(numbers=False, d=d, n=100, method="linear, risk-RFE (NR)", none=none, draws=100)
-        assert paper._agrees(row)
-    assert not paper._agrees(row | dict(none=70))
-    assert paper._agrees(dict(row, method="linear, risk-RFE (CP)")) is None
+        assert paper._share_agrees(row)
+    assert not paper._share_agrees(row | dict(none=70))
+    assert paper._share_agrees(dict(row, method="linear, risk-RFE (CP)")) is None
 
 
 def test_printed_rows_are_those_of_the_table():
@@ -240,7 +240,7 @@ def findings():
 
 def agreements(kinds, belongs):
     """How many of the shares of some methods agree with the printed ones."""
-    verdicts = [paper._agrees(row) for row in rows_of("linear") if row["method"].endswith(kinds) and belongs(row)]
+    verdicts = [paper._share_agrees(row) for row in rows_of("linear") if row["method"].endswith(kinds) and belongs(row)]
     verdicts = [verdict for verdict in verdicts if verdict is not None]
     return f"{sum(verdicts)} of {len(verdicts)}"
 
@@ -269,7 +269,7 @@ def test_with_a_half_added_nearly_all_rows_at_200_features_agree():
         ("1.0 or 1.5", "The same with a half *added* to the effects"),
     ):
         wide = [row for row in rows_of("linear") if row["d"] == 200 and not row["numbers"]]
-        verdicts = [paper._agrees(row) for row in wide if row["effects"] == effects and "refitted" not in row["method"]]
+        verdicts = [paper._share_agrees(row) for row in wide if row["effects"] == effects and "refitted" not in row["method"]]
         assert f"In {sum(verdicts)} of {len(verdicts)} rows" in findings()[start]
         counts[effects] = sum(verdicts)
     assert counts["1.0 or 1.5"] >= counts["0.5 or 1.0"] + 4
@@ -282,9 +282,9 @@ def test_the_widest_printed_kernel_gives_the_printed_rows_of_risk_rfe_and_guyons
         if row["tuned"]:
             assert row["none"] <= 20 and row["widest"] < 20  # cross-validation does not find that kernel
         elif kind.startswith("risk-RFE"):
-            assert paper._agrees(row)
+            assert paper._share_agrees(row)
         elif row["n"] <= 200:
-            assert row["none"] == 0 and paper._agrees(row)
+            assert row["none"] == 0 and paper._share_agrees(row)
         if not row["tuned"] and row["n"] == 100 and kind == "risk-RFE (CP)":
             assert row["most"] <= 5  # as the text of the paper says
 
@@ -292,18 +292,18 @@ def test_the_widest_printed_kernel_gives_the_printed_rows_of_risk_rfe_and_guyons
 def test_a_narrower_kernel_explains_guyons_rule_at_30_features_only():
     for row in rows_of("narrow"):
         if row["width"] == 2 and row["n"] <= 200 and row["d"] == 30:
-            assert paper._agrees(row) in (True, None)
+            assert paper._share_agrees(row) in (True, None)
     for d in (15, 50):
         for width in (1, 2, 3):
             rows = [row for row in rows_of("narrow") if (row["d"], row["width"]) == (d, width)]
-            assert not all(paper._agrees(row) in (True, None) for row in rows)
+            assert not all(paper._share_agrees(row) in (True, None) for row in rows)
 
 
 def test_scad_disagrees_in_one_setting_only():
     off = [
         (row["method"], row["d"], row["n"])
         for row in rows_of("linear")
-        if narrow(row) and row["method"] in ("lasso", "SCAD machine") and not paper._agrees(row)
+        if narrow(row) and row["method"] in ("lasso", "SCAD machine") and not paper._share_agrees(row)
     ]
     assert off == [("SCAD machine", 30, 100)]
 

@@ -291,6 +291,6 @@ def test_figures_of_table_3_agree_by_the_error_of_four_sets():
         error = np.hypot(sets * (1 + 4 / 48) ** 0.5, deviation / 10**0.5)
         agree[method] += ex._agrees(np.mean(ours), printed, error, 0.01)
         lower.append(printed - np.mean(ours))
-    assert agree == {"BSS": 3, "leverage sampling": 3, "pivoted QR": 1, "random": 0, "information gain": 1}
+    assert agree == {"BSS": 3, "leverage sampling": 3, "pivoted QR": 2, "random": 0, "information gain": 0}
     assert 0.5 < min(lower) and max(lower) < 11.5
     assert finding("Table 3, the figures")[3] == f"{sum(agree.values())} of 15 agree, none of random features."

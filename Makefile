@@ -69,7 +69,7 @@ demo: .venv/.demo
 # and then the rest, each two at a time on one BLAS thread.
 test: export MPLBACKEND := agg
 test: .venv/.dev
-	$(PY) -m pytest -q tests/test_book.py
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -q -n 2 tests/test_book.py
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/nbdev_test --n_workers 2 --timing
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -q -n 2 --dist loadfile --ignore=tests/test_book.py tests
 

@@ -191,6 +191,40 @@ def _transposed_product(space: RowSpace, Q: Array) -> Array:
     "`X'Q` on the device of `X`, for a `Q` that is there."
     return namespace(space.X).concat([as_float64(block).T @ Q for _, _, block in by_columns(space.X)])
 
+class _Span:
+    """The span of the columns added so far, and what of the targets is outside of it.
+
+    Parameters
+    ----------
+    targets : array, shape (n_samples, n_targets)
+        Float64, on the device of the data.
+    """
+
+    def __init__(self, targets: Array) -> None:
+        # only their directions count, and squares stay in range
+        self.targets = targets / (_largest_entry(targets) or 1.0)
+        self.size2 = float(namespace(targets).sum(self.targets**2))
+        self.Q = np.empty((targets.shape[0], 0))
+
+    def add(self, q: np.ndarray) -> tuple[Array, Array]:
+        "Add a column that is outside; the new direction, on the device of the targets, and its products with them."
+        for _ in range(2): q = q - self.Q @ (self.Q.T @ q)
+        q = (q / np.linalg.norm(q))[:, None]
+        self.Q, there = np.hstack([self.Q, q]), from_numpy(q, self.targets)
+        along = there.T @ self.targets
+        self.targets = self.targets - there @ along
+        return there, along
+
+    def gains(self, squares: np.ndarray, left: np.ndarray, whole: np.ndarray) -> np.ndarray:
+        """By how much the squared distance of the targets falls with each of some columns.
+
+        `squares` are the squared lengths of their products with the targets, `left` and `whole` those of the columns,
+        outside the span and in all.
+        """
+        known = left > 1e-9 * whole  # of the others nothing is left but rounding
+        gains = np.divide(squares, left, out=np.zeros_like(squares), where=known)
+        return np.where(gains > 1e-20 * self.size2, gains, 0.0)
+
 class _ClosestSpanRule(_ColumnSearch):
     """The feasible column that brings the span of those chosen closest to the targets.
 
@@ -206,34 +240,22 @@ class _ClosestSpanRule(_ColumnSearch):
     def __init__(self, space: RowSpace, rng: np.random.RandomState | None, prices: np.ndarray | None,
                  targets: Array) -> None:
         super().__init__(space, rng, prices)
-        # only their directions count, and squares stay in range
-        self.targets = targets / (_largest_entry(targets) or 1.0)
-        self.inner = _transposed_product(space, self.targets)
-        self.size2 = float(namespace(targets).sum(self.targets**2))
+        self.span = _Span(targets)
+        self.inner = _transposed_product(space, self.span.targets)
         self.whole = to_numpy(space.squared_lengths)
-        self.left, self.Q = self.whole.copy(), np.empty((space.X.shape[0], 0))
+        self.left = self.whole.copy()
 
     def gains(self) -> np.ndarray:
         "By how much the squared distance of the targets from the span falls, for each column."
         squares = to_numpy(namespace(self.inner).vecdot(self.inner, self.inner, axis=-1))
-        return self.gains_of(squares, self.left, self.whole)
-
-    def gains_of(self, squares: np.ndarray, left: np.ndarray, whole: np.ndarray) -> np.ndarray:
-        "The same, from squared inner products with the targets and squared lengths outside the span and in all."
-        known = left > 1e-9 * whole  # of the others nothing is left but rounding
-        gains = np.divide(squares, left, out=np.zeros_like(squares), where=known)
-        return np.where(gains > 1e-20 * self.size2, gains, 0.0)
+        return self.span.gains(squares, self.left, self.whole)
 
     def take(self, i: int) -> None:
         super().take(i)
-        q = self.space.columns([i])[:, 0]
-        for _ in range(2): q = q - self.Q @ (self.Q.T @ q)
         if not self.left[i] > 1e-9 * self.whole[i]: return
-        q = (q / np.linalg.norm(q))[:, None]
-        there = from_numpy(q, self.space.X)
-        h, along = _transposed_product(self.space, there), there.T @ self.targets
-        self.Q, self.left = np.hstack([self.Q, q]), self.left - to_numpy(h)[:, 0]**2
-        self.inner, self.targets = self.inner - h @ along, self.targets - there @ along
+        there, along = self.span.add(self.space.columns([i])[:, 0])
+        h = _transposed_product(self.space, there)
+        self.left, self.inner = self.left - to_numpy(h)[:, 0]**2, self.inner - h @ along
 
     def pick(self, barriers: _Fences) -> tuple[int, np.ndarray]:
         keys = _round_ties(self.gains())

@@ -313,7 +313,8 @@ def _make_surrogate(X: Matrix, Omega: Matrix, Y: np.ndarray, sums: np.ndarray | 
     T = E[:, keep] / np.sqrt(e[keep])
     F = Y @ T
     s2, Q = np.linalg.eigh(F.T @ F)
-    tau = max(total - s2.sum(), 0.0) / max(1, len(Y) - len(s2))
+    rest = total - s2.sum()
+    tau = rest / max(1, len(Y) - len(s2)) if rest > 1e-14 * total else 0.0  # what rounding leaves is nothing
     return _Surrogate(Omega @ T, F, F @ (Q / np.sqrt(s2)), s2, tau)
 
 def _mixed_samples(X: Matrix, Omega: Matrix) -> Matrix:

@@ -23,7 +23,7 @@ from .certificates import (_NEGLIGIBLE, CertifiedSelector, Promise, Sampling, _c
 from .sparsification import BSSSelector, _Barriers, _SingleDraw, _initial_gap, _round_ties, _scored
 from .leverage import LeverageSelector
 from .dual_projection import _DualProjectionModel
-from .dual_set import (DSFSelector, RSFSelector, _ClosestSpanRule, _LowerBarrier, _column_prices,
+from .dual_set import (DSFSelector, RSFSelector, _ClosestSpanRule, _LowerBarrier, _Span, _column_prices,
                                 _component_scores, _norm_per_price, _with_weights)
 
 # %% ../nbs/27_out_of_core.ipynb #a093106b
@@ -519,16 +519,16 @@ def _squared_residual(space: RowSpace) -> float:
     return float(np.sum(space.small_svd.S[space.shape[1]:]**2))
 
 class _Closest:
-    "A pass: the column that brings the span of `search` closest to its targets, where not at the places `known`."
+    "A pass: the column that brings a span closest to its targets, where not at the places `known`."
 
-    def __init__(self, space: RowSpace, search: _ClosestSpanRule, known: np.ndarray) -> None:
-        self.space, self.search, self.known, self.best = space, search, known, _Best(1)
+    def __init__(self, space: RowSpace, span: _Span, known: np.ndarray) -> None:
+        self.space, self.span, self.known, self.best = space, span, known, _Best(1)
 
     def add(self, start: int, A: Any) -> None:
         part, places = _over(self.space, A), np.arange(start, start + A.shape[1])
-        along, within = (np.sum((part.X.T @ M)**2, axis=1) for M in (self.search.targets, self.search.Q))
+        along, within = (np.sum((part.X.T @ M)**2, axis=1) for M in (self.span.targets, self.span.Q))
         whole = part.squared_lengths
-        gains = _round_ties(self.search.gains_of(along, whole - within, whole))
+        gains = _round_ties(self.span.gains(along, whole - within, whole))
         self.best.offer(places, np.where((gains > 0) & ~np.isin(places, self.known), gains, -np.inf), A)
 
     def merge(self, other: Self) -> Self:
@@ -538,14 +538,14 @@ class _Closest:
 def _fill_up(X: Any, space: RowSpace, sampling: Sampling, C: Any, r: int) -> tuple[Sampling, Any]:
     "`sampling` and its columns, and more of them up to `r`, as `_add_closest_features` has them: a pass for each."
     places, m = sampling.indices, sampling.n_selected
-    while True:
-        part = _over(space, C)
-        search = _ClosestSpanRule(part, None, np.zeros(part.shape[0]), _component_scores(space))
-        for i in range(part.shape[0]): search.take(i)
-        found = X.reduce(1, _Closest(space, search, places)).best if len(places) < r else _Best(1)
+    search = _ClosestSpanRule(_over(space, C), None, np.zeros(m), _component_scores(space))
+    for i in range(m): search.take(i)
+    while len(places) < r:
+        found = X.reduce(1, _Closest(space, search.span, places)).best
         if found.A is None: break
+        search.span.add(_over(space, found.A).columns([0])[:, 0])
         places, C = np.append(places, found.places), _joined([C, found.A], 1)
-    a2 = part.residual_norms**2
+    a2 = _over(space, C).residual_norms**2
     filled = _with_weights(space, sampling, places[m:], a2[:m], a2[m:], _squared_residual(space))
     return filled, C[:, np.flatnonzero(np.isin(places, filled.indices))]
 

@@ -643,12 +643,8 @@ def random_problem(seed):
 
 @swept("part", [0, 1], range(2, 10))
 def test_a_thousand_problems(part):
-    """Of any condition from 1 to 1e10: right, by long double and for some by another solver, or a warning.
-
-    A warning says that the estimator could not prove the tolerance; once in a hundred it may be met all the same,
-    since the bound in double precision counts what may be lost by rounding.
-    """
-    tol, warned, needless = 1e-6, 0, 0
+    """Of any condition from 1 to 1e10: right, by long double and for some by another solver, or a warning."""
+    tol, warned = 1e-6, 0
     for seed in range(100 * part, 100 * part + 100):
         X, y, lam, name, kind, intercept, m = random_problem(seed)
         model = DualProjectionClassifier(
@@ -660,8 +656,7 @@ def test_a_thousand_problems(part):
         residual = certified(X, y, lam, LOSSES[name], w, 0.0, intercept, model.dual_coef_[0])[1]
         if caught:
             warned += 1
-            needless += residual <= 0.5 * tol
-            assert model.residual_history_[-1] > tol, seed
+            assert model.residual_history_[-1] > tol and residual > 0.5 * tol, seed
         else:
             assert model.residual_history_[-1] <= tol and residual <= 1.1 * tol, seed
         if seed % 5 == 1 and seed % 3 == 0:
@@ -672,7 +667,7 @@ def test_a_thousand_problems(part):
             loss, f = LOSSES[name], X @ w
             least = loss.value(y, f + best_offset(X, y, loss, np.longdouble(f))).sum()
             assert loss.value(y, f + model.intercept_[0]).sum() <= least + 1e-9 * (1 + least)
-    assert warned <= 5 and needless <= 1
+    assert warned <= 5
 
 
 @pytest.mark.parametrize("seed", [927, 2213])

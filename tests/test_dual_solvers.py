@@ -36,6 +36,7 @@ from fsel_book.dual_solvers import (
     _make_surrogate,
     _mixed_samples,
     _newton_solution,
+    _no_progress,
     _Objective,
     _Problem,
     _recovery_step,
@@ -347,6 +348,17 @@ def test_surrogate(spectrum, kind):
             assert found.effective_dimension(lam) == pytest.approx(dimension, rel=1e-4)
 
 
+def test_a_surrogate_that_is_the_whole_kernel_leaves_nothing():
+    """What rounding leaves of the trace, of either sign, is no eigenvalue: steps with it would not be Newton's."""
+    left = 0
+    for seed in range(20):
+        X = np.random.default_rng(seed).standard_normal((15, 40))
+        found = nystrom(X, 15, seed=seed)
+        assert found.tau == 0
+        left += size(X)**2 - found.s2.sum() > 0
+    assert left > 0  # rounding alone decides its sign
+
+
 def test_a_better_surrogate_is_larger():
     """With more mixtures of samples it grows, and keeps what there is of a low rank."""
     X = with_condition(60, 100, 1e4, np.random.default_rng(0))
@@ -464,6 +476,19 @@ def test_a_basis_stays_orthonormal():
 
 
 # ---------------------------------------------------------------- the accelerated solver
+
+
+def test_progress_is_seen_behind_an_early_residual_that_is_small_by_chance():
+    steady = np.ones(30)
+    falling = np.geomspace(1, 1e-3, 30)
+    assert not _no_progress(list(falling), list(steady), 20)
+    lucky = falling.copy()
+    lucky[2] = 1e-6
+    assert not _no_progress(list(lucky), list(steady), 20)
+    assert _no_progress(list(falling[::-1]), list(steady), 20)
+    assert _no_progress([1e-3] * 30, list(steady), 20)
+    assert not _no_progress([1e-3] * 30, list(falling), 20)  # the objective still falls
+    assert not _no_progress([1e-3] * 19, list(steady[:19]), 20)  # too early to tell
 
 
 @pytest.mark.parametrize("distinct", [1, 2, 3, 5])

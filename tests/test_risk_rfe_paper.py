@@ -269,7 +269,8 @@ def test_with_a_half_added_nearly_all_rows_at_200_features_agree():
         ("1.0 or 1.5", "The same with a half *added* to the effects"),
     ):
         wide = [row for row in rows_of("linear") if row["d"] == 200 and not row["numbers"]]
-        verdicts = [paper._share_agrees(row) for row in wide if row["effects"] == effects and "refitted" not in row["method"]]
+        held = [row for row in wide if row["effects"] == effects and "refitted" not in row["method"]]
+        verdicts = [paper._share_agrees(row) for row in held]
         assert f"In {sum(verdicts)} of {len(verdicts)} rows" in findings()[start]
         counts[effects] = sum(verdicts)
     assert counts["1.0 or 1.5"] >= counts["0.5 or 1.0"] + 4

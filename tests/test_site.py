@@ -1,5 +1,7 @@
 """The site as quarto is given it to read; tests/test_rendered.py looks at the pages that come out."""
 
+import html
+import importlib.util
 import inspect
 import json
 import os
@@ -261,6 +263,65 @@ def test_tables_of_html_ask_nothing_of_other_hosts(tmp_path):
     run(sys.executable, root / "tools/pages.py", tmp_path, cwd=root)
     (made,) = json.loads((tmp_path / "index.ipynb").read_text(encoding="utf-8"))["cells"][1]["outputs"]
     assert made["data"] == {"text/markdown": "`````{=html}\n<table>\n</table>\n`````\n", "text/plain": "T"}
+
+
+# ---------------------------------------------------------------- printed tables
+
+
+def printed_tables():
+    """tools/tables.py, which make docs imports."""
+    spec = importlib.util.spec_from_file_location("tables", root / "tools" / "tables.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.tables
+
+
+def test_columns_under_headings_become_a_table():
+    text = """errors of two methods:
+                  in sample          out of sample
+method      d  mean         time     mean         time
+BSS        50   1.0 ±  0.1  3 ms     1.25 ± 0.10  4 ms
+  weights   5  10.0 ± 10.1  3 ms                  4 ms
+five draws & no more
+"""
+    before, table, after = printed_tables()(text)
+    assert before == ("text", "errors of two methods:") and after == ("text", "five draws & no more")
+    rows = [re.findall(r"<t[hd]([^>]*)>(.*?)</t[hd]>", line) for line in re.findall("<tr>.*</tr>", table[1])]
+    assert [cell for _, cell in rows[0]] == ["", "in sample", "out of sample"]
+    assert ['colspan="2"' in style for style, _ in rows[0]] == [True] * 3
+    assert [cell for _, cell in rows[1]] == ["method", "d", "mean", "time", "mean", "time"]
+    assert [cell for _, cell in rows[3]] == ["weights", "5", "10.0 ± 10.1", "3 ms", "", "4 ms"]
+    assert "padding-left: 1.5em" in rows[3][0][0] and "padding" not in rows[2][0][0]
+    assert ["right" in style for style, _ in rows[3]] == [False] + [True] * 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "n =  5: found  3\nn = 10: found  7\nn = 20: found 11",
+        "one    1.0  2\ntwo    2.0  3\nthree  3.0  4",
+        "a      b c\n1      2 3\n4  5   6 7",
+        "name  value\none   1",
+        "[[ 1.   0.]\n [ 0.   1.]\n [ 0.   0.]]",
+        "share of the seven:  [0.5  0.2]\nshare of the rest:   [0.1  0.2]\nshare of nobody:     [0.0  0.1]",
+    ],
+)
+def test_lines_without_headings_stay_as_they_were_printed(text):
+    assert printed_tables()(text) == [("text", text)]
+
+
+def test_nothing_printed_is_lost_on_the_way_to_a_page():
+    count = 0
+    for name in notebooks:
+        for _, _, outputs in cells(root / "nbs" / name):
+            for output in outputs or []:
+                text = "".join(output.get("text", ""))
+                shown = ""
+                for kind, part in printed_tables()(text):
+                    shown += html.unescape(re.sub("<[^>]*>", "", part)) if kind == "table" else part
+                    count += kind == "table"
+                assert re.sub(r"\s", "", shown) == re.sub(r"\s", "", text)
+    assert count >= 40
 
 
 def test_chapters_offer_their_notebooks(tmp_path):

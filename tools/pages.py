@@ -3,8 +3,8 @@
 A page is read for its argument. A definition of more than 30 lines stands behind its name, one click away; what is
 shorter, and every check, stays open. Below its title each chapter offers its notebook, to download, and where the
 project has a public address (`git_url` in settings.ini) to open in Colab. The first page has the title of the book for
-its own, and no second one. Nothing is loaded from other hosts for the sake of tables. The list of symbols names
-chapters by their numbers. No line begins with the comma behind a formula.
+its own, and no second one. What is printed in columns is a table, and nothing is loaded from other hosts for that.
+The list of symbols names chapters by their numbers. No line begins with the comma behind a formula.
 """
 
 import ast
@@ -13,6 +13,8 @@ import re
 import sys
 from configparser import ConfigParser
 from pathlib import Path
+
+from tables import tables
 
 ROOT = Path(__file__).resolve().parent.parent
 COLAB = "https://colab.research.google.com/github/"
@@ -51,12 +53,27 @@ def together(text: str) -> str:
     return "".join(apart)
 
 
-def own_html(output: dict) -> dict:
-    """The output with its HTML as a raw block of Markdown: Quarto loads two libraries from the net for HTML."""
+def raw(page: str) -> str:
+    """HTML as a raw block of Markdown."""
+    return f"`````{{=html}}\n{page}\n`````\n"
+
+
+def shown(output: dict) -> list[dict]:
+    """The outputs that take the place of one: printed tables are tables.
+
+    HTML becomes a raw block of Markdown, since Quarto loads two libraries from the net for HTML.
+    """
+    if output.get("name") == "stdout":
+        return [
+            {"output_type": "stream", "name": "stdout", "text": [piece + "\n"]}
+            if kind == "text"
+            else {"output_type": "display_data", "data": {"text/markdown": raw(piece)}, "metadata": {}}
+            for kind, piece in tables("".join(output["text"]))
+        ]
     data = output.get("data", {})
     if "text/html" in data:
-        data["text/markdown"] = f"`````{{=html}}\n{''.join(data.pop('text/html'))}\n`````\n"
-    return output
+        data["text/markdown"] = raw("".join(data.pop("text/html")))
+    return [output]
 
 
 def numbered(page: str, folder: Path) -> str:
@@ -89,7 +106,7 @@ def main(folder: Path) -> None:
         for cell in book["cells"]:
             if cell["cell_type"] == "code":
                 cell["source"] = folded("".join(cell["source"])).splitlines(keepends=True)
-                cell["outputs"] = [own_html(output) for output in cell.get("outputs", [])]
+                cell["outputs"] = [new for output in cell.get("outputs", []) for new in shown(output)]
             else:
                 cell["source"] = together("".join(cell["source"])).splitlines(keepends=True)
         path.write_text(json.dumps(book, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

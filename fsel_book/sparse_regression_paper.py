@@ -20,7 +20,7 @@ from .baselines import RandomSelector
 from .dual_set import DSFSelector, RSFSelector, _orthonormal_basis
 from .experiments import Experiment, _load_regression_set, _select_features
 from .sparse_components import SparsePCRegressor
-from .spectra import RowSpace, _gram
+from .spectra import RowSpace, _gram, _SmallSVD
 
 # %% ../nbs/21_sparse_regression_paper.ipynb #a703806d
 _SCALINGS = ("raw", "unit length", "0 to 1", "z-scores", "log")
@@ -49,9 +49,8 @@ def _leading_components(X: NDArray, k: int) -> RowSpace:
     m = min(X.shape)
     Q = eigh(_gram(X), subset_by_index=[m - k, m - 1])[1]
     V = Q if m == X.shape[1] else np.linalg.qr(X.T @ Q)[0]
-    decomposition = np.linalg.svd(X @ V, full_matrices=False)
-    U, S, Wt = decomposition
-    space = RowSpace(X, U * S, 1.0, V=V @ Wt.T, partial=True)
+    decomposition = _SmallSVD(*np.linalg.svd(X @ V, full_matrices=False))
+    space = RowSpace(X, decomposition.U * decomposition.S, 1.0, V=V @ decomposition.Vh.T, partial=True)
     space.small_svd = decomposition
     return space
 

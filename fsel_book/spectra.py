@@ -7,7 +7,7 @@ __all__ = ['RowSpace', 'row_space', 'leverage_scores']
 import warnings
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -191,6 +191,23 @@ def _squared_row_norms(Z: Matrix, T: Array | None = None, upper: bool = False) -
         total = total + xp.vecdot(W, W, axis=-2)
     return total
 
+# %% ../nbs/03_spectra.ipynb #sp3c7a02
+class _SmallSVD(NamedTuple):
+    "A singular value decomposition, `U @ diag(S) @ Vh`."
+    U: np.ndarray
+    S: np.ndarray
+    Vh: np.ndarray
+
+def _svd_of_factor(B: np.ndarray) -> _SmallSVD:
+    "The singular value decomposition of `B`; where that is safe by the eigenvectors of `B'B`, in half of the time."
+    sizes = np.abs(np.diag(B))
+    if B.shape[0] == B.shape[1] and sizes.max() < _GRAM_LIMIT * sizes.min():
+        lam, Q = np.linalg.eigh(B.T @ B)
+        if lam[-1] < _GRAM_LIMIT**2 * lam[0]:
+            S, V = np.sqrt(lam[::-1]), Q[:, ::-1]
+            return _SmallSVD(B @ V / S, S, V.T)
+    return _SmallSVD(*np.linalg.svd(B, full_matrices=False))
+
 # %% ../nbs/03_spectra.ipynb #27603b81
 def _check_leading_rank(space: "RowSpace", rank: int) -> None:
     "Raise an error if `space` does not have `rank` leading directions."
@@ -267,7 +284,7 @@ class RowSpace:
 
     def __init__(self, X: Matrix, B: np.ndarray, scale: float, T: Array = None, V: Array = None,
                  partial: bool = False) -> None:
-        self.X, self.B, self.scale, self.T, self.V = X, B, scale, T, V
+        self.X, self.B, self.scale, self.T, self.V, self.kept = X, B, scale, T, V, V
         self.numerical_rank = None if partial else B.shape[1]
         self.shape = (X.shape[1], (T if V is None else V).shape[1])
 
@@ -280,9 +297,9 @@ class RowSpace:
         return space
 
     @cached_property
-    def small_svd(self) -> Any:
+    def small_svd(self) -> _SmallSVD:
         """The singular value decomposition of `B`."""
-        return np.linalg.svd(self.B, full_matrices=False)
+        return _svd_of_factor(self.B)
 
     @property
     def singular_values(self) -> np.ndarray:
@@ -309,12 +326,16 @@ class RowSpace:
 
     def rows(self, indices: Sequence[int] | np.ndarray) -> Array:
         """Rows of `V` for the given host indices: float64, shape (len(indices), rank), on the device of `X`."""
-        if self.V is not None: return _take_rows(self.V, indices)
+        if self.kept is not None: return _take_rows(self.kept, indices)
         return as_float64(take_columns(self.X, indices).T) @ self.T
+
+    def keep(self) -> None:
+        """Make `V` once for all, where it fits in 64 MB: for those who will look at every row more than once."""
+        if self.kept is None and self.shape[0] * self.shape[1] <= 2**23: self.kept = self.basis()
 
     def basis(self) -> Array:
         """The whole of `V`, float64, shape (n_features, rank). It is dense even where `X` is sparse."""
-        return self.V if self.V is not None else self.rows(np.arange(self.shape[0]))
+        return self.kept if self.kept is not None else self.rows(np.arange(self.shape[0]))
 
     @cached_property
     def leverage_scores(self) -> Array:
@@ -324,7 +345,7 @@ class RowSpace:
     @cached_property
     def scores64(self) -> Array:
         """The leverage scores in float64, block by block."""
-        if self.V is not None: scores = [_squared_row_norms(self.V)]
+        if self.kept is not None: scores = [_squared_row_norms(self.kept)]
         else:
             T = to_numpy(self.T)
             upper = not is_sparse(self.X) and np.array_equal(T, np.triu(T))
@@ -416,7 +437,7 @@ def _leading_row_space(X: Matrix, k: int, scale: float = 1.0) -> RowSpace | None
     R, S, Qt = np.linalg.svd(B, full_matrices=False)
     if len(S) < k or S[-1] < 1e-6 * S[0]: return None
     space = RowSpace(X, to_numpy(U) @ R * S, scale, V=W.T @ from_numpy(T @ Qt.T, X), partial=True)
-    space.small_svd = np.linalg.svd(np.eye(k))._replace(U=to_numpy(U) @ R, S=S)
+    space.small_svd = _SmallSVD(to_numpy(U) @ R, S, np.eye(k))
     return space
 
 # %% ../nbs/03_spectra.ipynb #f9d40a3d

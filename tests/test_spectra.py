@@ -22,7 +22,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from fsel_book import spectra
 from fsel_book.arrays import by_columns, to_numpy
-from fsel_book.spectra import _GRAM_LIMIT, RowSpace, leverage_scores, row_space
+from fsel_book.spectra import _GRAM_LIMIT, RowSpace, _svd_of_factor, leverage_scores, row_space
 
 FORMS = {"dense": np.asarray, "csr": sp.csr_array, "csc": sp.csc_matrix}
 each_form = pytest.mark.parametrize("form", FORMS)
@@ -709,3 +709,48 @@ def test_ranks_that_are_none_are_refused_before_any_sketch(rank):
 def test_columns_that_leading_directions_hold_nearly_whole():
     X = held_nearly_whole(520, 700, 10, np.random.default_rng(0))
     assert_accurate_residuals(sketched(X, 10), X)
+
+
+# ---------------------------------------------------------------- the small decomposition
+
+
+@pytest.mark.parametrize("kappa", [1, 30, 95, 1e3, 1e12])
+@pytest.mark.parametrize("shape", [(1, 1), (12, 12), (12, 40)])
+def test_the_decomposition_of_a_factor(shape, kappa, monkeypatch):
+    """Well-conditioned squares by eigenvectors, all else by LAPACK's decomposition; both to twelve digits."""
+    B = with_condition(*shape, kappa, np.random.default_rng(0)) * 1e3
+    if shape[0] == shape[1]:
+        B = np.linalg.qr(B)[1].T
+    expected, called = np.linalg.svd(B, compute_uv=False), []
+    svd = np.linalg.svd
+    monkeypatch.setattr(np.linalg, "svd", lambda *args, **options: called.append(1) or svd(*args, **options))
+    U, S, Vh = _svd_of_factor(B)
+    assert bool(called) == (shape[0] != shape[1] or (kappa > 100 and shape[0] > 1))
+    assert_allclose(S, expected, rtol=1e-12, atol=1e-14 * expected[0] if called else 0)
+    assert_allclose(U * S @ Vh, B, atol=1e-13 * expected[0])
+    assert_allclose(U.T @ U, np.eye(shape[0]), atol=1e-12)
+    assert_allclose(Vh @ Vh.T, np.eye(shape[0]), atol=1e-12)
+
+
+def test_a_factor_whose_diagonal_hides_that_it_is_nearly_singular():
+    """Kahan's matrix with ones on its diagonal: of order 60 its condition number is above 1e15."""
+    B = np.eye(60) - np.tril(np.ones((60, 60)), -1)
+    U, S, Vh = _svd_of_factor(B)
+    expected = np.linalg.svd(B, compute_uv=False)
+    assert expected[0] > 1e15 * expected[-1]
+    assert_allclose(S, expected, atol=1e-14 * expected[0])
+    assert_allclose(U.T @ U, np.eye(60), atol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(20, 300), (300, 20)])
+def test_a_basis_that_is_kept_has_the_same_rows(shape):
+    X = np.random.default_rng(0).standard_normal(shape)
+    space, kept = (row_space(X).truncate(7) for _ in range(2))
+    kept.keep()
+    assert kept.kept is not None and kept.basis() is kept.kept
+    assert_allclose(kept.rows([5, 2, 2]), space.rows([5, 2, 2]), rtol=1e-12, atol=1e-14)
+    assert_allclose(kept.leverage_scores, space.leverage_scores, rtol=1e-12)
+    assert_allclose(kept.truncate(3).basis(), space.truncate(3).basis(), rtol=1e-12, atol=1e-14)
+    large = row_space(np.random.default_rng(0).standard_normal((90, 2**23 // 90 + 1)))
+    large.keep()
+    assert large.kept is None

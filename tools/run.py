@@ -40,7 +40,8 @@ def run(path: Path, heavy: bool) -> None:
     book = nbformat.read(path, as_version=4)
     client = NotebookClient if heavy else LightClient
     resources = {"metadata": {"path": str(path.parent)}}
-    client(book, timeout=None, kernel_name="python3", extra_arguments=DRAWING, resources=resources).execute()
+    options = {"timeout": None, "kernel_name": "python3", "extra_arguments": DRAWING, "coalesce_streams": True}
+    client(book, resources=resources, **options).execute()
     text = nbformat.writes(book)
     path.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
 

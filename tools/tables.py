@@ -97,7 +97,7 @@ def as_html(heads: list[list[tuple[str, int]]], body: list[list[str]], indents: 
         top.append("<tr>" + "".join(cell("th", text, j, span) for (text, span), j in zip(line, starts)) + "</tr>")
     rows = []
     for row, indent in zip(body, indents):
-        parts = [cell("td", text, j, indent=0 if j or right[0] else indent) for j, text in enumerate(row)]
+        parts = [cell("td", text, j, indent=0 if j or right[0] or not text else indent) for j, text in enumerate(row)]
         rows.append("<tr>" + "".join(parts) + "</tr>")
     return "\n".join(['<table class="printed">', "<thead>", *top, "</thead>", "<tbody>", *rows, "</tbody>", "</table>"])
 

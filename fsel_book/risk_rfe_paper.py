@@ -256,7 +256,7 @@ refitted_fifty = Experiment("refitted_fifty", _refitted_guyon_errors,
                             repetitions=16)
 refitted_wide = Experiment("refitted_wide", _refitted_guyon_errors,
                            [dict(task=["linear"], n=_SIZES, d=[200], numbers=[False], share=[0.1]),
-                            dict(task=["linear"], n=_SIZES, d=[15, 30, 50], numbers=[True], share=[0.1])],
+                            dict(task=["linear"], n=_SIZES, d=[15, 30, 50, 200], numbers=[True], share=[0.1])],
                            repetitions=5)
 
 # %% ../nbs/23_risk_rfe_paper.ipynb #c5880e4c

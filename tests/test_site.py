@@ -298,6 +298,13 @@ five draws & no more
     assert ["right" in style for style, _ in rows[3]] == [False] + [True] * 5
 
 
+def test_a_blank_line_parts_tables_and_stays_between_texts():
+    table = "a   b\n1   x\n22  y"
+    kinds = [kind for kind, _ in printed_tables()(f"{table}\n\n{table}\n\nfirst\n\nsecond\n{table}\nthird\n\nlast")]
+    assert kinds == ["table", "table", "text", "table", "text"]
+    assert printed_tables()("first\n\nsecond\n") == [("text", "first\n\nsecond")]
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -119,4 +119,10 @@ def tables(text: str) -> list[tuple[str, str]]:
         pieces += [("text", "\n".join(lines[:a]))] * (a > 0)
         pieces.append(("table", as_html(*found, [indent - min(indents) for indent in indents])))
         pieces += [("text", "\n".join(lines[b:]))] * (b < len(lines))
-    return pieces
+    joined: list[tuple[str, str]] = []
+    for kind, piece in pieces:
+        if kind == "text" and joined and joined[-1][0] == "text":
+            joined[-1] = ("text", f"{joined[-1][1]}\n\n{piece}")
+        else:
+            joined.append((kind, piece))
+    return joined

@@ -205,7 +205,6 @@ rows = [
         dict(n=180, d=1_000_000, r=400, steps=20),
         dict(n=30, d=4000, r=70, steps=20),
         500,
-        repeats=2,
     ),
     Row(
         "best-heavy",

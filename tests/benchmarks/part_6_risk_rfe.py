@@ -262,7 +262,6 @@ rows = [
         dict(n=40, d=8),
         60,
         at_least=False,
-        repeats=1,
         threads=(1,),
     ),
     Row(

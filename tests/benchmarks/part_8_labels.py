@@ -27,7 +27,6 @@ def row(name, data, rank):
         dict(small, rank=min(rank, small["n"])),
         1.5,
         at_least=False,
-        repeats=3,
     )
 
 

@@ -44,7 +44,7 @@ class Row:
     at_least: bool = True
     aim: float | None = None
     prediction: str = ""
-    repeats: int = 3
+    repeats: int = 5
     unit: str = "s"
     threads: tuple = ()  # in place of those asked for
 

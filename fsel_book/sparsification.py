@@ -401,14 +401,27 @@ class _LargestNormRule(_ColumnSearch):
         super().__init__(space, rng, prices)
         d, ell = space.shape
         self.keys = np.where(self.usable, _round_ties(self.ranking()), -np.inf)
-        size = min(d, max(256, min(1024 + 8 * ell, 2**23 // ell)))  # rows of 64 MB at most, or 256 rows
+        size = min(d, max(256, min(1024 + 8 * ell, 2**23 // ell)))  # rows of 64 MB at most, or 256 rows; to begin with
         self.edge = np.partition(self.keys, d - size)[d - size]
         self.early = _by_decreasing_key(self.keys, np.flatnonzero(self.usable & (self.keys >= self.edge)))
         self.head = self.rows(self.early[:size])
         self.Q32, self.turned, self.known = None, np.empty((0, ell), np.float32), np.zeros(len(self.head), dtype=bool)
         self.risen, self.infeasible_until = 0.0, np.zeros(d)
         self.kept: list[Array] = []
+        self.n_taken, self.largest_head = 0, min(int(self.usable.sum()), max(size, 2**25 // ell))  # 256 MB
         self.narrow = _as_float32 if _true_float32(space.scores64) else as_float64
+
+    def take(self, i: int) -> None:
+        self.n_taken += self.fresh[i]
+        super().take(i)
+        if 2 * self.n_taken > len(self.head) < self.largest_head: self.enlarge_head()
+
+    def enlarge_head(self) -> None:
+        "Twice as many columns at hand, for a half of them has been taken."
+        old, self.early = len(self.head), self.order[:min(2 * len(self.head), self.largest_head)]
+        self.head = np.concatenate([self.head, self.rows(self.early[old:])])
+        self.Q32, self.turned, self.known = None, self.turned[:0], np.zeros(len(self.head), dtype=bool)
+        self.kept = []  # what was late in blocks is so in others
 
     def ranking(self) -> np.ndarray:
         "What decides the order."

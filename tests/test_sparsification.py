@@ -189,6 +189,23 @@ def test_largest_norm_finds_columns_far_down_its_order():
     assert head < 8192 and np.sum(selection.indices >= 8192) >= 8
 
 
+@pytest.mark.parametrize("kind", ["orthonormal", "heavy"])
+def test_the_head_grows_with_what_is_taken(kind, monkeypatch):
+    """More draws than the head had columns to begin with: it is doubled before it runs dry, and picks stay the same."""
+    grown, enlarge = [], _LargestNormRule.enlarge_head
+
+    def counted(rule):
+        before = len(rule.head)
+        enlarge(rule)
+        grown.append((before, len(rule.head)))
+        assert_array_equal(rule.head, rule.rows(rule.order[: len(rule.head)]))
+
+    monkeypatch.setattr(_LargestNormRule, "enlarge_head", counted)
+    V = dict(orthonormal=orthonormal, heavy=heavy)[kind](3000, 3, np.random.default_rng(0))
+    assert_same_picks(V, 1200, "largest-norm")
+    assert grown == [(1048, 2096), (2096, 3000)]
+
+
 @pytest.mark.parametrize("size", [1, 2, 20])
 def test_largest_norm_does_not_depend_on_the_size_of_its_head(monkeypatch, size):
     small_head(monkeypatch, size)

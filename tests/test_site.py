@@ -159,6 +159,20 @@ def test_outputs_fit_the_column(name):
 
 
 @every_notebook
+def test_a_page_is_not_too_long(name):
+    """In lines of text, open code and output, of which a screen holds some forty; and in what a reader loads."""
+    lines = 0
+    for kind, text, outputs in cells(root / "nbs" / name):
+        if kind == "markdown":
+            lines += len(text.split()) / 14
+        elif "#| code-fold" not in text:
+            lines += text.count("\n") + 1
+        lines += sum("".join(output.get("text", "")).count("\n") for output in outputs or [])
+    assert lines < 1700
+    assert (root / "nbs" / name).stat().st_size < 1.5e6
+
+
+@every_notebook
 def test_what_a_cell_prints_is_in_one_piece(name):
     """A table that is stored in two would be none on the site."""
     for cell in json.loads((root / "nbs" / name).read_text(encoding="utf-8"))["cells"]:

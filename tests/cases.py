@@ -114,6 +114,7 @@ def small_head(monkeypatch, size):
     def replacement(self, *args):
         original(self, *args)
         self.head = self.head[:size]
+        self.largest_head = len(self.head)
 
     monkeypatch.setattr(_LargestNormRule, "__init__", replacement)
 

@@ -335,7 +335,7 @@ class RowSpace:
 
     def basis(self) -> Array:
         """The whole of `V`, float64, shape (n_features, rank). It is dense even where `X` is sparse."""
-        return self.kept if self.kept is not None else self.rows(np.arange(self.shape[0]))
+        return self.kept if self.kept is not None else as_float64(self.X.T) @ self.T
 
     @cached_property
     def leverage_scores(self) -> Array:

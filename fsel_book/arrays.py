@@ -208,7 +208,7 @@ def take_columns(X: Matrix, indices: Sequence[int] | np.ndarray) -> Matrix:
     array([[3, 1],
            [6, 4]])
     """
-    if is_sparse(X): return X[:, indices]
+    if is_sparse(X) or isinstance(X, np.ndarray): return X[:, indices]  # np.take would copy all of X to C order
     return namespace(X).take(X, from_numpy(np.asarray(indices), X), axis=1)
 
 def _take_rows(A: Matrix, indices: Sequence[int] | np.ndarray) -> Matrix:
@@ -224,7 +224,7 @@ def _take_rows(A: Matrix, indices: Sequence[int] | np.ndarray) -> Matrix:
     >>> _take_rows(np.array([5, 6, 7]), [2, 0])
     array([7, 5])
     """
-    if is_sparse(A): return A[indices]
+    if is_sparse(A) or isinstance(A, np.ndarray): return A[indices]
     return namespace(A).take(A, from_numpy(np.asarray(indices), A), axis=0)
 
 # %% ../nbs/01_arrays.ipynb #34ecd691

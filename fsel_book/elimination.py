@@ -120,7 +120,7 @@ def _linear_products(S: Array, X: Array, V: Floats) -> Array:
     "Column c: the linear kernel without the feature X[:, c], times V[:, c]."
     rows = np.flatnonzero(V.any(axis=1))
     used = from_numpy(V[rows], X)
-    return take_columns(S, rows) @ used - X * namespace(X).sum(_take_rows(X, rows) * used, axis=0)
+    return _take_rows(S, rows).T @ used - X * namespace(X).sum(_take_rows(X, rows) * used, axis=0)
 
 def _polynomial_products(kernel: PolynomialKernel, S: Array, X: Array, V: Array) -> Array:
     "Column c: the polynomial kernel without the feature X[:, c], times V[:, c]."
@@ -415,78 +415,79 @@ class _Tableau:
     """The optimality conditions of a sharp loss and the linear kernel, solved for the free entries `F` of `u`.
 
     With them each candidate is a small system: in `t = x'v` for the column `x` that goes, in the entries that become
-    free, and in the forces on those that stop at a bound. `N` are the entries at a bound.
+    free, and in the forces on those that stop at a bound. `N` are the entries at a bound. All arrays have the entries
+    `F` first and then `N`; where there is a row more, it is that of the intercept.
     """
 
     def __init__(self, reduced: _ReducedKernels, risk: EmpiricalRisk, u: Floats, intercept: bool) -> None:
         (lo, hi), (K, X) = risk.box(), (reduced.K, reduced.host_columns())
         free = (u > lo) & (u < hi) & (u != 0)
-        self.F, self.N = F, N = np.flatnonzero(free), np.flatnonzero(~free)
+        F, N = np.flatnonzero(free), np.flatnonzero(~free)
         A, border = _principal_block(K, F), np.vstack([np.ones(len(N)), K[np.ix_(F, N)]])
         A.flat[::len(F) + 1] += risk.curvature(u)[F] + 1e-10 * A.trace() / max(len(F), 1)
-        self.G = np.zeros((len(F) + 1, len(F) + 1))
-        if intercept: self.G[...] = _bordered_inverse(A)
-        else: self.G[1:, 1:] = _spd_inverse(A)
-        self.M = self.G @ border
-        self.MT = np.ascontiguousarray(self.M.T)
-        self.S = _principal_block(K, N) - border.T @ self.M
-        self.S.flat[::len(N) + 1] += risk.curvature(u)[N]
-        self.Z = self.G[:, 1:] @ X[F]
-        self.T = border.T @ self.Z - X[N]
-        self.h, self.w = (X[F] * self.Z[1:]).sum(axis=0), u @ X
+        G = np.zeros((len(F) + 1, len(F) + 1))
+        if intercept: G[...] = _bordered_inverse(A)
+        else: G[1:, 1:] = _spd_inverse(A)
+        M = G @ border
+        S = _principal_block(K, N) - border.T @ M
+        S.flat[::len(N) + 1] += risk.curvature(u)[N]
+        Z = G[:, 1:] @ X[F]
+        self.h, self.w, self.u = (X[F] * Z[1:]).sum(axis=0), u @ X, u
+        self.ways = np.ascontiguousarray(np.vstack([Z, border.T @ Z - X[N]]).T)  # for a unit of t
+        self.moves = np.block([[G, M], [-M.T, S]])                                # for a unit of each entry or force
         pull, side, v = -(K @ u), np.sign(u[F]), u[N]
         self.b = float(np.mean(pull[F] - risk.on(F).slope(u[F], side))) if intercept else 0.0
-        self.u, self.tol = u, 1e-9 * np.abs(risk.y).max()
-        self.slack = np.concatenate([np.zeros(len(F)), np.full(len(N), self.tol)])
-        self.bottom = np.where(side > 0, np.maximum(lo[F], 0), lo[F])
-        self.top = np.where(side > 0, hi[F], np.minimum(hi[F], 0))
+        bottom, top = np.where(side > 0, np.maximum(lo[F], 0), lo[F]), np.where(side > 0, hi[F], np.minimum(hi[F], 0))
         rest, pull = risk.on(N), pull[N] - self.b
-        self.up = np.where(v < hi[N], pull - rest.slope(v, np.where(v >= 0, 1.0, -1.0)), -np.inf)
-        self.down = np.where(v > lo[N], pull - rest.slope(v, np.where(v > 0, 1.0, -1.0)), np.inf)
-        self.room = hi[N] - v, lo[N] - v
+        up = np.where(v < hi[N], pull - rest.slope(v, np.where(v >= 0, 1.0, -1.0)), -np.inf)
+        down = np.where(v > lo[N], pull - rest.slope(v, np.where(v > 0, 1.0, -1.0)), np.inf)
+        self.m, self.order, self.tol = len(F), np.append(F, N), 1e-9 * np.abs(risk.y).max()
+        self.start = np.append(u[F], np.zeros(len(N)))
+        self.floor, self.ceiling = np.append(bottom, up - self.tol), np.append(top, down + self.tol)
+        # Above the ceiling an entry of F stops there, and one of N goes down.
+        self.sides = np.append(np.ones(len(F), np.int8), -np.ones(len(N), np.int8))
+        # For a change to above or up, and for one to below or down: the goal, where that is, and the room for it.
+        self.goals = np.array([np.append(top - u[F], up), np.append(bottom - u[F], down)])
+        self.stops = np.array([np.append(top, v), np.append(bottom, v)])
+        self.rooms = np.array([np.append(np.full(len(F), self.tol), room) for room in (hi[N] - v, v - lo[N])])
 
-    def system(self, c: int, O: NDArray[np.intp], I: NDArray[np.intp]) -> Floats:
-        "The small system of candidate `c`, with the entries `O` stopped and the entries `I` free."
-        k, T, Z, M = 1 + len(I), self.T[I, c], self.Z[O + 1, c], self.M[O + 1][:, I]
-        A = np.empty((k + len(O), k + len(O)))
-        A[0, 0], A[0, 1:k], A[0, k:] = 1 - self.h[c], T, -Z
-        A[1:k, 0], A[1:k, 1:k], A[1:k, k:] = T, self.S[I][:, I], M.T
-        A[k:, 0], A[k:, 1:k], A[k:, k:] = Z, -M, self.G[O + 1][:, O + 1]
+    def system(self, c: int, at: NDArray[np.intp], rows: Floats) -> Floats:
+        "The small system of candidate `c` where the entries `at` have changed; `rows` are those of their moves."
+        A = np.empty((1 + len(at), 1 + len(at)))
+        A[0, 0], A[1:, 0] = 1 - self.h[c], self.ways[c][1 + at]
+        A[0, 1:], A[1:, 1:] = -self.sides[at] * A[1:, 0], rows[:, 1 + at].T
         return A
 
     def follow(self, c: int, rounds: int = 40) -> tuple[Floats, float]:
         "The dual point and the intercept without candidate `c`, as far as some rounds of guessing lead."
-        m, uF, uN, V, b = len(self.F), self.u[self.F], self.u[self.N], self.u, self.b
+        V, b, m, way = self.u, self.b, self.m, self.ways[c]
         if self.h[c] > 0.99: return V, b                   # the free samples span no more than the features that stay
-        state = np.zeros(len(self.u), dtype=np.int8)       # 1 or -1: of F stopped above or below, of N gone up or down
+        state = np.zeros(len(V), dtype=np.int8)            # 1 or -1: of F stopped above or below, of N gone up or down
         fewest, stalled = len(state) + 1, 0
         for _ in range(rounds):
-            O, I = np.flatnonzero(state[:m]), np.flatnonzero(state[m:])
-            stop, rising = np.where(state[O] > 0, self.top[O], self.bottom[O]), state[m + I] > 0
-            goal = np.concatenate([[self.w[c]], np.where(rising, self.up[I], self.down[I]), stop - uF[O]])
-            try: x = np.linalg.solve(self.system(c, O, I), goal)
+            at = np.flatnonzero(state)
+            side, rows = state[at], self.moves[1 + at]
+            kind = np.where(side > 0, 0, 1), at
+            try: x = np.linalg.solve(self.system(c, at, rows), np.append(self.w[c], self.goals[kind]))
             except np.linalg.LinAlgError: break
-            d, force = x[1:1 + len(I)], x[1 + len(I):]
-            move = self.Z[:, c] * x[0] - d @ self.MT[I] + force @ self.G[O + 1]
-            moved = self.T[:, c] * x[0] + d @ self.S[I] + force @ self.M[O + 1]
-            v, V = uF + move[1:], self.u.copy()
-            v[O] = stop
-            V[self.F], V[self.N[I]], b = v, uN[I] + d, self.b + move[0]
-            # What breaks its condition, by how much, and what has to change:
-            above = np.concatenate([v - self.top, self.up - moved])
-            below = np.concatenate([self.bottom - v, moved - self.down])
-            new = 1 * (above > self.slack) - 1 * (below > self.slack)
-            new[O] = np.where(state[O] * force > self.tol, 0, state[O])
-            good = np.where(rising, (d > 0) & (d < self.room[0][I]), (d < 0) & (d > self.room[1][I]))
-            new[m + I] = np.where(good, state[m + I], 0)
+            by = x[1:]                                     # the forces on those stopped, the changes of those free
+            move = way * x[0] + by @ rows
+            place, V, b = self.start + move[1:], self.u.copy(), self.b + move[0]
+            V[self.order[:m]] = place[:m]
+            V[self.order[at]] = self.stops[kind] + np.where(at < m, 0.0, by)
+            # What breaks its condition and has to change:
+            new = self.sides * ((place > self.ceiling).view(np.int8) - (place < self.floor).view(np.int8))
+            fine = (side * by < self.rooms[kind]) & ((at < m) | (side * by > 0))
+            new[at] = np.where(fine, side, 0)
             change = np.flatnonzero(new != state)
             if not len(change) or len(x) > m: break
             stalled = 0 if len(change) < fewest else min(stalled + 1, 4)
             fewest = min(fewest, len(change))
             if stalled == 4: change = change[-1:]
             elif len(change) > max(8, m // 16):            # only those that are met first on the way
-                way = np.abs(np.concatenate([move[1:], moved]))[change]
-                met = np.where(state[change] == 0, np.maximum(above, below)[change] / np.maximum(way, 1e-300), np.inf)
+                too_far = np.maximum(place - self.ceiling, self.floor - place)[change]
+                far = np.maximum(np.abs(move[1:][change]), 1e-300)
+                met = np.where(state[change] == 0, too_far / far, np.inf)
                 change = change[np.argsort(-met)[:max(8, m // 16)]]
             state[change] = new[change]
         return V, b

@@ -20,7 +20,7 @@ from sklearn.svm import SVC
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import (Array, ArrayLike, Matrix, _ScoreOnHost, _insert_docs, as_float64, check_matrix,
+from .arrays import (Array, ArrayLike, Matrix, _ScoreOnHost, _insert_docs, _take_rows, as_float64, check_matrix,
                               from_numpy, is_sparse, namespace, result_dtype, to_numpy)
 from .sparsification import BSSSelector, _round_ties
 from .certificates import (CertifiedSelector, Sampling, _SamplingTransformer, certify, _check_integer,
@@ -297,7 +297,7 @@ def _plane_through(X: Matrix, signs: np.ndarray, F: np.ndarray) -> tuple[Array, 
     Where the samples are dependent, None, and weights that make nothing of them.
     """
     y, used = signs[F], np.unique(X[F].indices) if is_sparse(X) else slice(None)
-    rows = X[F][:, used].toarray() if is_sparse(X) else to_numpy(namespace(X).take(X, from_numpy(F, X), axis=0))
+    rows = X[F][:, used].toarray() if is_sparse(X) else to_numpy(_take_rows(X, F))
     A, goal = rows[1:] - rows[0], y[1:] - y[0]
     lengths = np.linalg.norm(A, axis=1)
     lengths[lengths == 0] = 1.0
@@ -638,8 +638,7 @@ class SupportVectorSelector(_SamplingTransformer):
         y = _labels_of(y, X, type(self).__name__)
         found = self._support(X, y)
         self.support_samples_ = from_numpy(found, X)
-        rows = X[found] if is_sparse(X) else namespace(X).take(X, self.support_samples_, axis=0)
-        self.selector_ = clone(selector).fit(rows, y[found])
+        self.selector_ = clone(selector).fit(_take_rows(X, found), y[found])
         self.certificate_ = self.selector_.certificate_
         self._set_sampling(self.selector_.sampling_)
         return self

@@ -20,7 +20,16 @@ from fsel_book import (
     leverage_scores,
     row_space,
 )
-from fsel_book.arrays import as_float64, by_columns, check_matrix, from_numpy, namespace, take_columns, to_numpy
+from fsel_book.arrays import (
+    _take_rows,
+    as_float64,
+    by_columns,
+    check_matrix,
+    from_numpy,
+    namespace,
+    take_columns,
+    to_numpy,
+)
 from fsel_book.sparsification import bss_reference
 
 DTYPES = ["float64", "float32"]
@@ -353,3 +362,42 @@ def test_fitting_dense_data_keeps_no_copy_of_them():
         tracemalloc.stop()
     assert selector.certificate_.holds
     assert kept < X.nbytes / 5
+
+
+def peak_of(work):
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        result = work()
+        return result, tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+
+
+LAYOUTS = {
+    "columns first": np.asfortranarray,  # as a table of pandas hands them out
+    "every second column": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+    "every second row": lambda X: np.repeat(X, 2, axis=0)[::2],
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+def test_taking_rows_or_columns_copies_only_those(layout):
+    X = table(50, 20_000)
+    Z, some = layout(X), [3, 1, 3]
+    for of, take, expected in ((Z, take_columns, X[:, some]), (Z, _take_rows, X[some]), (Z.T, _take_rows, X.T[some])):
+        taken, peak = peak_of(lambda of=of, take=take: take(of, some))
+        assert_array_equal(taken, expected)
+        assert peak < taken.nbytes + X.nbytes / 20
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+@each_case
+def test_the_layout_of_the_data_costs_no_memory(case, layout):
+    """The same selection whatever the order of the entries, at a peak without a copy of X."""
+    X = table(40, 6000)
+    Z = layout(X)
+    expected, least = peak_of(lambda: case.make(60).fit(X))
+    found, peak = peak_of(lambda: case.make(60).fit(Z))
+    assert_array_equal(found.selected_, expected.selected_)
+    assert peak < least + X.nbytes / 3

@@ -464,7 +464,7 @@ class _Tableau:
         if self.h[c] > 0.99: return V, b                   # the free samples span no more than the features that stay
         state = np.zeros(len(V), dtype=np.int8)            # 1 or -1: of F stopped above or below, of N gone up or down
         fewest, stalled = len(state) + 1, 0
-        for _ in range(rounds):
+        for left in range(rounds, 0, -1):
             at = np.flatnonzero(state)
             side, rows = state[at], self.moves[1 + at]
             kind = np.where(side > 0, 0, 1), at
@@ -483,7 +483,9 @@ class _Tableau:
             if not len(change) or len(x) > m: break
             stalled = 0 if len(change) < fewest else min(stalled + 1, 4)
             fewest = min(fewest, len(change))
-            if stalled == 4: change = change[-1:]
+            if stalled == 4:                               # one at a time, where the rounds that are left can do
+                if len(change) > left: break
+                change = change[-1:]
             elif len(change) > max(8, m // 16):            # only those that are met first on the way
                 too_far = np.maximum(place - self.ceiling, self.floor - place)[change]
                 far = np.maximum(np.abs(move[1:][change]), 1e-300)

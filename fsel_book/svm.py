@@ -20,8 +20,8 @@ from sklearn.svm import SVC
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import (Array, ArrayLike, Matrix, _ScoreOnHost, _insert_docs, _take_rows, as_float64, check_matrix,
-                              from_numpy, is_sparse, namespace, result_dtype, to_numpy)
+from .arrays import (Array, ArrayLike, Matrix, _ScoreOnHost, _insert_docs, _take_rows, as_float64,
+                              check_matrix, from_numpy, is_sparse, namespace, result_dtype, to_numpy)
 from .sparsification import BSSSelector, _round_ties
 from .certificates import (CertifiedSelector, Sampling, _SamplingTransformer, certify, _check_integer,
                                     _check_X, _check_instance, _check_same_library, _check_positive, _clear_fitted,

@@ -188,7 +188,7 @@ class _Product:
     def whole(self) -> np.ndarray: return np.concatenate([self.parts[start] for start in sorted(self.parts)])
 
 # %% ../nbs/E_blocks.ipynb #18776554
-_PIECE = 2**25  # bytes in float64
+_PIECE = 2**24  # bytes in float64
 
 def _as_dense(A: Any) -> np.ndarray: return A.toarray() if is_sparse(A) else np.asarray(A)
 
@@ -201,9 +201,10 @@ def _joined(parts: list[Any], axis: int) -> Any:
 def _cut(block: Any, axis: int, a: int, b: int) -> Any: return block[:, a:b] if axis else block[a:b]
 
 def _pieces(blocks: Iterable[Any], axis: int) -> Iterator[tuple[int, Any]]:
-    """Yield `(start, A)`, pieces of about 32 MB as float64, however small or large the blocks are.
+    """Yield `(start, A)`, pieces of about 16 MB as float64, however small or large the blocks are.
 
-    The columns of `A` are features (`axis=1`) or samples (`axis=0`): its rows are the side that all blocks share.
+    The columns of `A` are features (`axis=1`) or samples (`axis=0`): its rows are the side that all blocks share. There
+    are at least a quarter as many columns as rows, so that adding up the products of the rows costs little beside them.
     """
     start, waiting, length, short = 0, list[Any](), 0, None
     for block in blocks:
@@ -215,7 +216,7 @@ def _pieces(blocks: Iterable[Any], axis: int) -> Iterator[tuple[int, Any]]:
             raise ValueError(f"The block that begins with {one} {start + length} has {block.shape[1 - axis]} {other}, "
                              f"those before it have {short}.")
         waiting, length = [*waiting, block] if block.shape[axis] else waiting, length + block.shape[axis]
-        step = max(64, _PIECE // (8 * max(short, 1)))
+        step = max(64, short // 4, _PIECE // (8 * max(short, 1)))
         if length < step: continue
         whole, a = _joined(waiting, axis), 0
         while length - a >= step:

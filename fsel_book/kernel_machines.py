@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import dger
 from scipy.linalg.lapack import dgeqrf, dpotrf, dpotri, dpotrs, dpstrf
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR
@@ -455,7 +456,6 @@ class _BorderedInverse:
     def __init__(self, K: Floats, mu: float, intercept: bool, F: Sequence[int] | NDArray[np.intp]) -> None:
         self.K, self.mu, self.border, n = K, mu, int(intercept), len(K)
         self.entries, self.rows = np.empty(n, dtype=np.intp), np.empty((n, n))
-        self.store, self.work = np.empty((n + 1, n + 1)), np.empty((n + 1, n + 1))
         self.fill(F)
 
     @property
@@ -465,6 +465,7 @@ class _BorderedInverse:
         "From scratch."
         self.m = len(F)
         self.entries[:self.m], self.rows[:self.m] = F, self.K[F]
+        self.store = np.empty((self.m + 64, self.m + 64), order="F")  # room for some that join
         if not self.m: return
         A, m = self.rows[:self.m].take(self.F, axis=1), self.m + self.border
         A.flat[::self.m + 1] += self.mu
@@ -481,12 +482,15 @@ class _BorderedInverse:
         return self.K[i].take(self.F)
 
     def add(self, m: int, v: Floats, w: Floats) -> None:
-        np.multiply(v[:, None], w, out=self.work[:m, :m])
-        self.store[:m, :m] += self.work[:m, :m]
+        if not m: return
+        padded = np.zeros(len(self.store))
+        padded[:m] = v
+        dger(1.0, padded, w, a=self.store[:, :m], overwrite_a=1)  # in place: these are whole columns
 
     def join(self, i: int, z: Floats, schur: float) -> None:
         "Entry `i`, of which `column` has been asked, where `z` solves for it."
         m = len(z)
+        if m == len(self.store): self.store = np.asfortranarray(np.pad(self.store, (0, 64)))
         self.add(m, z, z / schur)
         self.store[m, :m] = self.store[:m, m] = -z / schur
         self.store[m, m], self.entries[self.m] = 1 / schur, i

@@ -128,31 +128,33 @@ def test_every_move_raises_the_dual_and_keeps_its_books(monkeypatch):
     assert len(moves) > 100 and min(moves) > -1e-9
 
 
-def test_the_bordered_inverse_follows():
+@pytest.mark.parametrize(("size", "leaving"), [(30, 0.45), (100, 0.2)])  # the second needs more room than at first
+def test_the_bordered_inverse_follows(size, leaving):
     rng = np.random.default_rng(0)
-    B = rng.standard_normal((30, 12))
+    B = rng.standard_normal((size, 12))
     K = B @ B.T
     for intercept in (False, True):
         system = _BorderedInverse(K, 1e-3, intercept, [])
         for _ in range(300):
             F = system.F
-            if len(F) and rng.random() < 0.45:
+            if len(F) and rng.random() < leaving:
                 system.leave(int(rng.integers(len(F))))
-            elif len(F) == 30:
+            elif len(F) == size:
                 continue
             elif len(F) or not intercept:
-                j = int(rng.choice(np.setdiff1d(np.arange(30), F)))
+                j = int(rng.choice(np.setdiff1d(np.arange(size), F)))
                 c = system.column(j)
                 z = system.solve(1.0, c)
                 system.join(j, z, K[j, j] + 1e-3 - np.r_[[1.0] * intercept, c] @ z)
             else:
-                system.fill([int(rng.integers(30))])
+                system.fill([int(rng.integers(size))])
             F, m = system.F, system.m + intercept
             A = K[np.ix_(F, F)] + 1e-3 * np.eye(len(F))
             whole = np.block([[np.zeros((1, 1)), np.ones((1, len(F)))], [np.ones((len(F), 1)), A]]) if intercept else A
             if len(F):
                 assert_allclose(system.store[:m, :m] @ whole, np.eye(m), atol=1e-6)
                 assert_allclose(system.rows[: len(F)], K[F])
+        assert len(system.store) > 64 or size == 30
 
 
 def test_slopes_where_the_minimiser_is():

@@ -358,7 +358,7 @@ def certify(V: Array | RowSpace, sampling: Sampling, promise: Promise | None = N
         for a in range(0, len(indices), 4096):
             rows = space.rows(indices[a:a + 4096])
             xp = namespace(rows)
-            rows = xp.where(xp.sum(rows**2, axis=1, keepdims=True) > _NEGLIGIBLE, rows, 0.0)
+            rows = rows * xp.astype(xp.sum(rows**2, axis=1, keepdims=True) > _NEGLIGIBLE, rows.dtype)
             scaled = from_numpy(np.sqrt(weights[a:a + 4096, None]), rows) * rows
             M, M_unscaled = M + scaled.T @ scaled, M_unscaled + rows.T @ rows
         spectrum, spectrum_unscaled = (np.maximum(np.linalg.eigvalsh(to_numpy(A)), 0.0) for A in (M, M_unscaled))

@@ -38,8 +38,10 @@ def _in_place(X: Matrix) -> Matrix:
 
 def _into(operation: str, *arrays: Any, out: Array = None) -> Array:
     "An operation of the library of the first of `arrays`; by NumPy, and by no other library, into `out`."
-    if isinstance(arrays[0], np.ndarray): return getattr(np, operation)(*arrays, out=out)
-    return getattr(namespace(arrays[0]), operation)(*arrays)
+    first, xp = arrays[0], namespace(arrays[0])
+    if isinstance(first, np.ndarray): return getattr(np, operation)(*arrays, out=out)
+    numbers = dict(dtype=first.dtype, device=array_api_compat.device(first))
+    return getattr(xp, operation)(*(xp.asarray(a, **numbers) if isinstance(a, float) else a for a in arrays))
 
 def _check_host_matrix(X: Matrix, name: str = "X") -> Matrix:
     "`X`, checked, on the host, in float64."
@@ -160,7 +162,7 @@ def _normalise(K: Array, left: Array, right: Array) -> Array:
         if xp.any((size > 0) & (size < _SMALLEST)):
             raise ValueError("A sample of X is so short that its square has lost digits. Rescale X.")
         positive = size > 0
-        factors = xp.where(positive, 1 / xp.sqrt(xp.where(positive, size, 1.0)), 0.0)
+        factors = xp.where(positive, 1 / xp.sqrt(xp.where(positive, size, xp.ones_like(size))), xp.zeros_like(size))
         K *= xp.reshape(factors, shape)
     return K
 

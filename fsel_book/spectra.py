@@ -77,7 +77,7 @@ def _dense_there(R: sp.csr_array, X: Array) -> Array:
     xp, per_row = namespace(X), R.nnz // R.shape[0]
     columns, values = (from_numpy(part.reshape(-1, per_row), X) for part in (R.indices.astype(np.int64), R.data))
     places = from_numpy(np.arange(R.shape[1])[None, :], X)
-    entries = (xp.where(columns[:, k:k + 1] == places, values[:, k:k + 1], 0.0) for k in range(per_row))
+    entries = (xp.astype(columns[:, k:k + 1] == places, values.dtype) * values[:, k:k + 1] for k in range(per_row))
     return sum(entries, start=0.0)
 
 def _project(X: Matrix, R: Matrix) -> np.ndarray:

@@ -124,7 +124,8 @@ def methods(name: str, thing: type) -> str:
         head = member if isinstance(raw, property) else call(member, value)
         documented = raw if isinstance(raw, property) else value
         if not inspect.getdoc(documented):  # documented where it is defined first
-            documents = (vars(kind)[member] for kind in thing.__mro__ if inspect.getdoc(vars(kind).get(member)))
+            documents = (vars(kind)[member] for kind in thing.__mro__ if member in vars(kind))
+            documents = (found for found in documents if inspect.getdoc(found))
             documented = next(documents, raw)
         head = f"### {member} {{#{name}.{member} .unnumbered}}\n\n```python\n{head}\n```"
         own.append(f"{head}\n\n{described(documented, 4)}")

@@ -311,7 +311,8 @@ class _CandidateBounds:
         self.factor = _regularised_cholesky(_principal_block(self.reduced.K, F), self.risk.curvature(u)[F])
         self.U = np.repeat(u[:, None], len(reduced.left), axis=1)
         same = u[:, None] if self.reduced.linear else self.U          # where one column stands for all
-        self.KU = np.require(_reduced_products(self.reduced, same, self.expand), requirements="W")  # some hand out views
+        KU = _reduced_products(self.reduced, same, self.expand)
+        self.KU = np.require(KU, requirements="W")         # some libraries hand out views that cannot be written
         self.values = -self.risk.phi(self.U) - (self.U * self.KU).sum(axis=0) / 2
         self.near: dict[int, Floats] = {}               # better points, on all samples
         self.upper = np.full(len(reduced.left), np.inf)

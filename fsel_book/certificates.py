@@ -775,7 +775,6 @@ class CertifiedSelector(_SamplingTransformer):
 
     @abstractmethod
     def _sample(self, space: RowSpace, r: int, y: ArrayLike) -> Sampling: ...
-
     def _check_parameters(self) -> None: pass
 
     def _space(self, X: Matrix, r: int | None) -> RowSpace:
@@ -855,7 +854,7 @@ def _feature_scores(score_func: ScoreFunc, X: Matrix, y: Any, **score_params: An
 
 # %% ../nbs/04_certificates.ipynb #5c0e0005
 class _ScoreMixin:
-    "For selectors with the parameter `score_func`: `fit` takes what the score function takes beside `X` and `y`."
+    "For selectors with `score_func`, whose steps look at rows again; `fit` takes what that takes beside `X` and `y`."
     score_func: ScoreFunc | None
     __metadata_request__fit = {"sample_weight": None}
 
@@ -884,6 +883,7 @@ class _ScoreMixin:
         """
         return self._choose(X, y, **score_params)  # type: ignore[attr-defined]
 
+    def _space(self, X: Matrix, r: int | None) -> RowSpace: return super()._space(X, r).keep()  # type: ignore[misc]
     def _scores(self, X: Matrix, y: Any, score_params: dict[str, Any]) -> np.ndarray | None:
         "The scores, kept as `scores_`; None without a score function."
         if self.score_func is None:

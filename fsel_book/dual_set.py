@@ -740,7 +740,6 @@ class DSFSelector(_ScoreMixin, _ComponentsMixin, CertifiedSelector):
         _check_rule(self.rule, _SELECTOR_RULES)
 
     def _sample(self, space: RowSpace, r: int, y: Any, **score_params: Any) -> Sampling:
-        space.keep()
         scores = self._scores(space.X, y, score_params)
         rule, targets = self.rule, None
         if scores is not None: rule = "best"

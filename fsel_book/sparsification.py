@@ -15,7 +15,7 @@ from scipy.linalg.lapack import dpotrf
 from sklearn.utils import check_random_state
 from tqdm import tqdm
 
-from .arrays import (Array, ArrayLike, Matrix, Seed, _insert_docs, as_float64, by_columns, from_numpy,
+from .arrays import (Array, ArrayLike, Seed, _insert_docs, as_float64, by_columns, from_numpy,
                               is_sparse, namespace, _blas_threads_for, _take_rows, to_numpy)
 from .certificates import (_NEGLIGIBLE, CertifiedSelector, Promise, Sampling, ScoreFunc, _ScoreMixin,
                                     _check_integer, _check_open_unit_interval, _check_scores)
@@ -796,11 +796,6 @@ class BSSSelector(_ScoreMixin, CertifiedSelector):
         _check_open_unit_interval("eps", self.eps)
         _check_rule(self.rule, _RULES)
         if self.sketch_size is not None: _check_integer(self.sketch_size, 1, name="sketch_size", why=", or None")
-
-    def _space(self, X: Matrix, r: int | None) -> RowSpace:
-        space = super()._space(X, r)
-        space.keep()
-        return space
 
     def _sample(self, space: RowSpace, r: int, y: Any, **score_params: Any) -> Sampling:
         scores = self._scores(space.X, y, score_params)

@@ -7,7 +7,7 @@ __all__ = ['RowSpace', 'row_space', 'leverage_scores']
 import warnings
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -329,9 +329,10 @@ class RowSpace:
         if self.kept is not None: return _take_rows(self.kept, indices)
         return as_float64(take_columns(self.X, indices).T) @ self.T
 
-    def keep(self) -> None:
+    def keep(self) -> Self:
         """Make `V` once for all, where it fits in 64 MB: for those who will look at every row more than once."""
         if self.kept is None and self.shape[0] * self.shape[1] <= 2**23: self.kept = self.basis()
+        return self
 
     def basis(self) -> Array:
         """The whole of `V`, float64, shape (n_features, rank). It is dense even where `X` is sparse."""

@@ -10,6 +10,7 @@ import pkgutil
 import re
 from pathlib import Path
 
+import array_api_strict
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -261,6 +262,16 @@ def test_all_that_an_estimator_gives_lives_where_the_data_live(dense_library, na
         elif key == "score":
             assert isinstance(ours, float) and ours == pytest.approx(theirs, abs=1e-3)
     assert get_tags(estimator).array_api_support
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_libraries_of_the_specification_of_2023_are_enough(name):
+    """They take no bare numbers where newer ones do; the oldest supported versions make array_api_strict such a one."""
+    y = targets_for(ESTIMATORS[name])
+    expected = all_results(ESTIMATORS[name], DENSE, y)
+    with array_api_strict.ArrayAPIStrictFlags(api_version="2023.12"):
+        found = all_results(ESTIMATORS[name], array_api_strict.asarray(DENSE), array_api_strict.asarray(y))
+    assert list(found) == list(expected)
 
 
 @pytest.mark.parametrize("name", [name for name in ESTIMATORS if hasattr(ESTIMATORS[name], "get_support")])

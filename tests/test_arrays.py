@@ -304,6 +304,17 @@ def no_densifying(monkeypatch):
             monkeypatch.setattr(kind, name, guarded)
 
 
+def peak_of(work):
+    """What `work` returns, and the most memory that it takes at once beside what was there."""
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        result = work()
+        return result, tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+
+
 @pytest.fixture(scope="module")
 def large_sparse():
     return sparse_table(300, 60_000, 0.003, seed=1)
@@ -322,12 +333,7 @@ def test_selecting_from_sparse_data_makes_no_dense_array(large_sparse, no_densif
     """Neither X nor V is ever dense: the peak stays under half of what either would take."""
     X = form(large_sparse)
     dense_bytes = 8 * X.shape[0] * X.shape[1]
-    tracemalloc.start()
-    try:
-        clone(selector).fit(X)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    _, peak = peak_of(lambda: clone(selector).fit(X))
     assert peak < dense_bytes / 2, f"peak {peak / 1e6:.0f} MB, dense {dense_bytes / 1e6:.0f} MB"
 
 
@@ -335,13 +341,8 @@ def test_selecting_from_sparse_data_makes_no_dense_array(large_sparse, no_densif
 def test_a_regression_on_sparse_data_makes_no_dense_array(large_sparse, no_densifying, form):
     X, y = form(large_sparse), np.random.default_rng(0).standard_normal(300)
     dense_bytes = 8 * X.shape[0] * X.shape[1]
-    tracemalloc.start()
-    try:
-        model = SparsePCRegressor(10, n_features_to_select=30).fit(X, y)
-        assert model.predict(X).shape == (300,)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    predicted, peak = peak_of(lambda: SparsePCRegressor(10, n_features_to_select=30).fit(X, y).predict(X))
+    assert predicted.shape == (300,)
     assert peak < dense_bytes / 2, f"peak {peak / 1e6:.0f} MB, dense {dense_bytes / 1e6:.0f} MB"
 
 
@@ -364,16 +365,6 @@ def test_fitting_dense_data_keeps_no_copy_of_them():
     assert kept < X.nbytes / 5
 
 
-def peak_of(work):
-    tracemalloc.start()
-    try:
-        before = tracemalloc.get_traced_memory()[0]
-        result = work()
-        return result, tracemalloc.get_traced_memory()[1] - before
-    finally:
-        tracemalloc.stop()
-
-
 LAYOUTS = {
     "columns first": np.asfortranarray,  # as a table of pandas hands them out
     "every second column": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
@@ -381,10 +372,10 @@ LAYOUTS = {
 }
 
 
-@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+@pytest.mark.parametrize("layout", LAYOUTS)
 def test_taking_rows_or_columns_copies_only_those(layout):
     X = table(50, 20_000)
-    Z, some = layout(X), [3, 1, 3]
+    Z, some = LAYOUTS[layout](X), [3, 1, 3]
     for of, take, expected in ((Z, take_columns, X[:, some]), (Z, _take_rows, X[some]), (Z.T, _take_rows, X.T[some])):
         taken, peak = peak_of(lambda of=of, take=take: take(of, some))
         assert_array_equal(taken, expected)

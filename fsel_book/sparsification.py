@@ -165,21 +165,32 @@ class _ShiftedInverse:
         self.S, self.G = np.linalg.inv(_add_to_diagonal(inner, sign)), self.F.T @ self.F
         self.trace = self.D.sum() - np.vdot(self.S, self.G)
 
+    @cached_property
+    def factors(self) -> tuple[np.ndarray, ...]:
+        "`D` and `D^2`, then `F` and `D F`, beside each other, `S` and `G`: what the forms need."
+        DF = self.D[:, None] * self.F
+        return np.stack([self.D, self.D**2], axis=1), np.concatenate([self.F, DF], axis=1), self.S, self.G
+
+    @cached_property
+    def narrow_factors(self) -> tuple[np.ndarray, ...]:
+        "The same in float32."
+        return tuple(A.astype(np.float32) for A in self.factors)
+
     def forms(self, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         "`y'Xy` and `y'X^2y` with this inverse as `X`, for each row y of `Y`, in the precision of `Y`."
-        D, F, S, G = (A.astype(Y.dtype, copy=False) for A in (self.D, self.F, self.S, self.G))
-        P, P2, squares = Y @ F, Y @ (D[:, None] * F), Y * Y
+        powers, FDF, S, G = self.narrow_factors if Y.dtype == np.float32 else self.factors
+        diagonal, P = (Y * Y) @ powers, Y @ FDF
+        P, P2 = P[:, :len(S)], P[:, len(S):]
         PS = P @ S
         second = np.einsum("ij,ij->i", PS, PS @ G - 2 * P2)
-        return squares @ D - np.einsum("ij,ij->i", PS, P), squares @ D**2 + second
+        return diagonal[:, 0] - np.einsum("ij,ij->i", PS, P), diagonal[:, 1] + second
 
     def times(self, y: np.ndarray) -> np.ndarray:
         "The product with one vector."
         return self.D * y - self.F @ (self.S @ (self.F.T @ y))
 
-    def rise(self, y: np.ndarray, t: float, gap: float) -> float:
-        "The largest eigenvalue of what `t y y'`, added to `sign (A - c I)`, adds to `X^2 / gap - X`."
-        p = self.times(y)
+    def rise(self, y: np.ndarray, p: np.ndarray, t: float, gap: float) -> float:
+        "The largest eigenvalue of what `t y y'`, added to `sign (A - c I)`, adds to `X^2 / gap - X`; `p` is `Xy`."
         q = self.times(p)
         kappa, pp, pq, qq = t / (1 + t * (y @ p)), p @ p, p @ q, q @ q
         trace = kappa * pp + (kappa * pp)**2 / gap - 2 * kappa / gap * pq
@@ -275,9 +286,10 @@ class _Barriers:
     def add(self, v: np.ndarray) -> float:
         "Add `t v v'` to `A` with `1/t` half-way between upper(v) and lower(v), go to the next step, return `t`."
         y = v @ self.Q
-        l1, l2, u1, u2 = (form[0] for inverse in (self.below_A, self.above_A) for form in inverse.forms(y[None]))
+        p, q = self.below_A.times(y), self.above_A.times(y)
+        l1, l2, u1, u2 = y @ p, p @ p, y @ q, q @ q
         t = 2 / (l2 / self.gap_L - l1 + u2 / self.gap_U + u1)
-        self.last = y, t, self.below_A, self.above_A, self.a, self.b, self.gap_L, self.gap_U
+        self.last = y, p, q, t, self.below_A, self.above_A, self.a, self.b, self.gap_L, self.gap_U
         self.trace_L = self.below_A.trace - t * l2 / (1 + t * l1)
         self.trace_U = self.above_A.trace + t * u2 / (1 - t * u1)
         self.added[self.n_added], self.turned[:, self.n_added] = np.sqrt(t) * v, np.sqrt(t) * y
@@ -287,13 +299,13 @@ class _Barriers:
 
     def rise(self) -> float:
         "At most by this, for a v of length one, has `v'Cv` grown with the last step."
-        y, t, below, above, a, b, gap_L, gap_U = self.last
+        y, p, q, t, below, above, a, b, gap_L, gap_U = self.last
         lowest = max(self.lam[0], self.a + 1 / self.below_A.trace)
         highest = min(self.b - 1 / self.above_A.norm_bound, b - 1 / self.trace_U)
         x = np.linspace(lowest, highest, 100)
         now, then = (self.a, self.b, self.gap_L, self.gap_U), (a, b, gap_L, gap_U)
         by_shift = np.max(_slack_on_spectrum(x, *now) - _slack_on_spectrum(x, *then))
-        return float(below.rise(y, t, gap_L) + above.rise(y, -t, -gap_U) + 1.05 * max(by_shift, 0.0))
+        return float(below.rise(y, p, t, gap_L) + above.rise(y, q, -t, -gap_U) + 1.05 * max(by_shift, 0.0))
 
 # %% ../nbs/05_sparsification.ipynb #3ce060b7
 class _SingleDraw:
@@ -408,7 +420,8 @@ class _LargestNormRule(_ColumnSearch):
         self.Q32, self.turned, self.known = None, np.empty((0, ell), np.float32), np.zeros(len(self.head), dtype=bool)
         self.risen, self.infeasible_until = 0.0, np.zeros(d)
         self.kept: list[Array] = []
-        self.n_taken, self.largest_head = 0, min(int(self.usable.sum()), max(size, 2**25 // ell))  # 256 MB
+        self.n_taken, self.depth = 0, 1
+        self.largest_head = min(int(self.usable.sum()), max(size, 2**25 // ell))  # 256 MB
         self.narrow = _as_float32 if _true_float32(space.scores64) else as_float64
 
     def take(self, i: int) -> None:
@@ -442,9 +455,9 @@ class _LargestNormRule(_ColumnSearch):
         "Those in `mask`."
         mask = mask & (self.infeasible_until <= self.risen)
         left = np.flatnonzero(mask[self.early[:len(self.head)]])
-        a, b = 0, 1
+        a, b = 0, max(1, self.depth // 2)  # steps that follow each other look about as deep
         while a < len(left):
-            places = left[a:b]
+            places, self.depth = left[a:b], b
             if barriers.Q32 is not None and len(places) > 1:
                 places = places[self.not_ruled_out(barriers, self.early[places], places)]
             for part in _growing_chunks(places): yield self.early[part], self.head[part]

@@ -435,11 +435,10 @@ n_features_to_select : int, float, "auto" or None
     Number of draws `r`: an integer, a fraction of the features, or None for half of them.""",
     "rank": """\
 rank : int, "full" or None
-    The rank `l` to certify, below `r`; 1 for a single draw. None takes `r // 4`, but
-    `min(10, r // 2)` if that is more, and at most the numerical rank of `X`. With four draws for a direction BSS
-    promises a condition number of at most 9; selections for more directions have larger test errors. "full" is the
-    numerical rank, as in the papers. Below it the certificate speaks of
-    the leading rank-`l` part of `X`, and says so.""",
+    The rank `l` to certify, below `r`; 1 for a single draw. None takes `r // 4`, but `min(10, r // 2)` if that is
+    more, and at most 100 or the numerical rank of `X`. With four draws for a direction BSS promises a condition
+    number of at most 9, and beyond 100 directions fits become slow. "full" is the numerical rank, as in the papers.
+    Below it the certificate speaks of the leading rank-`l` part of `X`, and says so.""",
     "eps": """\
 eps : float
     For "auto": the promised bound on the spectral distance to the identity.""",

@@ -453,7 +453,7 @@ def _check_rank(rank: int | Literal["full"] | None, r: int | None, spare: int = 
 
 def _target_rank(rank: int | Literal["full"] | None, numerical_rank: int, r: int | None, spare: int = 1) -> int:
     "The rank to certify with `r` draws (None: as many as it takes)."
-    if rank is None: return numerical_rank if r is None else min(max(1, min(10, r // 2), r // 4), numerical_rank)
+    if rank is None: return min(numerical_rank, max(1, min(10, r // 2), min(100, r // 4)) if r else numerical_rank)
     if isinstance(rank, str):
         _check_rank(numerical_rank, r, spare, " ('full')")
         return numerical_rank

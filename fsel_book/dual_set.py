@@ -685,9 +685,9 @@ class DSFSelector(_ScoreMixin, _ComponentsMixin, CertifiedSelector):
         features that bring the span closest; the promise still holds.
     rank : int, "full" or None
         The number `k` of leading components to serve, below `r`; 1 for a single draw. None takes `r // 4`, but
-        `min(10, r // 2)` if that is more, and at most the numerical rank of `X`, which is "full". With
-        `rank` at most a tenth of the samples and of the
-        features, where both exceed 500, the components are found by sketches, approximately.
+        `min(10, r // 2)` if that is more, and at most 100 or the numerical rank of `X`, which is "full". With
+        `rank` at most a tenth of the samples and of the features, where both exceed 500, the components are found by
+        sketches, approximately.
     rule : {"first", "best", "components", "target"}
         Which of the feasible features is taken at each step: the first one by length for its price, the one with the
         largest slack, or the one that brings the span of those chosen closest to the components, or to the targets `y`.

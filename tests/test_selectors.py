@@ -448,14 +448,20 @@ LARGE_FORMS = {
 }
 
 
+@pytest.fixture(scope="module", params=LARGE_FORMS)
+def large(request, counts):
+    """The counts in one form, and their whole row space."""
+    given = LARGE_FORMS[request.param](counts)
+    return given, row_space(given)
+
+
 @each_case
-@pytest.mark.parametrize("form", LARGE_FORMS)
 @pytest.mark.parametrize("rank", [None, 6])
-def test_few_draws_from_large_data_look_for_leading_directions_only(case, form, rank, counts):
+def test_few_draws_from_large_data_look_for_leading_directions_only(case, rank, large):
     """The certificate says that it does not know the whole rank, and holds nearly as much as the best of its rank."""
-    given = LARGE_FORMS[form](counts)
+    given, exact = large
     fitted = case.make(20, rank=rank).fit(given)
-    c, exact = fitted.certificate_, row_space(given)
+    c = fitted.certificate_
     assert c.numerical_rank is None and c.holds in (True, None) and c.accuracy < 1e-12
     assert f"rank {c.rank} ({c.energy:.1%} of the squared norm; the whole rank is not known)" in c.title()
     assert f"a rank-{c.rank} part of X, nearly the leading one," in c.verdict()
@@ -516,7 +522,7 @@ STEPWISE += [BSSSelector(300, rank=200, score_func=np.ones(40_000)), RRQRSelecto
 @pytest.mark.parametrize("selector", [*STEPWISE, LeverageSelector(300), RandomSelector(300)])
 def test_a_long_fit_says_so_before_it_begins(selector, refuse_to_begin):
     wide = sp.random_array((8000, 40_000), density=1e-4, format="csr", random_state=np.random.default_rng(0))
-    name, whole = type(selector).__name__, clone(selector).set_params(rank=None, n_features_to_select=20_000)
+    name, whole = type(selector).__name__, clone(selector).set_params(rank="full", n_features_to_select=20_000)
     with pytest.warns(UserWarning, match=rf"{name}.fit will take about \d+ \w+ on one core. A lower rank=") as caught:
         with pytest.raises(Begun):
             whole.set_params(score_func=None).fit(wide) if hasattr(whole, "score_func") else whole.fit(wide)

@@ -235,12 +235,17 @@ class Cost:
         return {name: max(value // divisor, 4) for name, value in size.items()}
 
 
-# A rank of r / 4 by default, of which the leading directions are found by sketches; a rank of n.
+# A rank of r / 4, of which the leading directions are found by sketches; a rank of n.
 few = {"n": (600, 4000, 100, 7), "d": (600, 2000, 100, 10), "r": (2000, 4000, 40, 9)}
 full = {"n": (50, 4000, 100, 9), "d": (200, 2000, 400, 11), "r": (100, 4000, 125, 9)}
 costs = [
-    Cost("BSS", lambda X, y, r: BSSSelector(r).fit(X), few, {"n": "1", "d": "1", "r": "1 to 10/3"}),
-    Cost("BSS, best", lambda X, y, r: BSSSelector(r, rule="best").fit(X), few, {"n": "1", "d": "1", "r": "1 to 4"}),
+    Cost("BSS", lambda X, y, r: BSSSelector(r, rank=r // 4).fit(X), few, {"n": "1", "d": "1", "r": "1 to 10/3"}),
+    Cost(
+        "BSS, best",
+        lambda X, y, r: BSSSelector(r, rank=r // 4, rule="best").fit(X),
+        few,
+        {"n": "1", "d": "1", "r": "1 to 4"},
+    ),
     Cost(
         "BSS, full rank",
         lambda X, y, r: BSSSelector(r, rank="full").fit(X),
@@ -249,12 +254,12 @@ costs = [
     ),
     Cost(
         "largest leverages",
-        lambda X, y, r: LeverageSelector(r, sampling=False).fit(X),
+        lambda X, y, r: LeverageSelector(r, rank=r // 4, sampling=False).fit(X),
         few,
         {"n": "1", "d": "1", "r": "1 to 2"},
     ),
-    Cost("DSF", lambda X, y, r: DSFSelector(r).fit(X), few, {"n": "1", "d": "1", "r": "1 to 4"}),
-    Cost("strong RRQR", lambda X, y, r: RRQRSelector(r).fit(X), few, {"n": "1", "d": "1", "r": "1 to 2"}),
+    Cost("DSF", lambda X, y, r: DSFSelector(r, rank=r // 4).fit(X), few, {"n": "1", "d": "1", "r": "1 to 4"}),
+    Cost("strong RRQR", lambda X, y, r: RRQRSelector(r, rank=r // 4).fit(X), few, {"n": "1", "d": "1", "r": "1 to 2"}),
     Cost(
         "risk-RFE",
         lambda X, y, r: RiskRFE(r, kernel="linear", step=0.1).fit(X, y),

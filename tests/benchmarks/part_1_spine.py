@@ -96,7 +96,7 @@ def fit_against_qr(kind, n, d, r):
 
 
 def default_fit_against_qr(kind, n, d):
-    """The selector as it comes: half of the features, and the rank that goes with them by default."""
+    """The selector as it comes: half of the features, rank 100."""
     X = matrix(kind, n, d)
     selector = BSSSelector()
     return timed(lambda: selector.fit(X)), timed(lambda: scipy.linalg.qr(X, mode="r", pivoting=True)), nothing
@@ -283,7 +283,7 @@ rows = [
             f"default-{name}",
             "`BSSSelector().fit`",
             f"pivoted QR: {qr}",
-            f"{whole} Half of the features and the rank that goes with them by default.",
+            f"{whole} Half of the features, and rank 100 by default.",
             default_fit_against_qr,
             kind,
             dict(n=1500, d=6000),
@@ -294,8 +294,8 @@ rows = [
             prediction=prediction,
         )
         for name, kind, prediction in (
-            ("gauss", gauss, "3: row space 1, steps 2, of which half are decompositions"),
-            ("heavy", heavy, "7: in two thirds of the steps a quarter of the columns are judged in float32"),
+            ("gauss", gauss, "0.7: 3,000 steps of 0.4 ms at rank 100"),
+            ("heavy", heavy, "1.5: steps of 1 ms, since far more columns are judged"),
         )
     ),
     Row(

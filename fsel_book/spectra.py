@@ -446,9 +446,9 @@ def _sketch_is_less_work(shape: tuple[int, ...], k: int) -> bool:
     "Whether `k` leading directions by sketches take much less than the whole row space: of a tenth, in large data."
     return 1 <= k <= min(shape) / 10 > 50
 
-def _whole_or_leading(X: ArrayLike, most: int | None = None) -> RowSpace:
-    "The row space of `X`; about `most` leading directions of it only, by sketches, where that is much less work."
-    X, scale = _at_unit_scale(check_matrix(X))
+def _whole_or_leading(X: Matrix, most: int | None = None) -> RowSpace:
+    "The row space of a checked `X`; about `most` leading directions only, by sketches, where that is much less work."
+    X, scale = _at_unit_scale(X)
     wide = X.shape[1] >= X.shape[0]
     if is_sparse(X): X = X.tocsc() if wide else X.tocsr()
     if is_integer(most) and _sketch_is_less_work(X.shape, int(most)):
@@ -511,7 +511,7 @@ def row_space(X: ArrayLike, rank: int | None = None, exact: bool = True) -> RowS
     >>> row_space(X, rank=2).shape
     (100, 2)
     """
-    space = _whole_or_leading(X, None if exact else rank)
+    space = _whole_or_leading(check_matrix(X), None if exact else rank)
     return space if rank is None else space.truncate(rank)
 
 def _norm_estimate(A: np.ndarray, steps: int = 6) -> float:

@@ -8,6 +8,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                   'fsel_book.arrays._check_range': ('arrays.html#_check_range', 'fsel_book/arrays.py'),
                                   'fsel_book.arrays._in_precision_of': ('arrays.html#_in_precision_of', 'fsel_book/arrays.py'),
                                   'fsel_book.arrays._insert_docs': ('arrays.html#_insert_docs', 'fsel_book/arrays.py'),
+                                  'fsel_book.arrays._is_scipys': ('arrays.html#_is_scipys', 'fsel_book/arrays.py'),
                                   'fsel_book.arrays._largest_entry': ('arrays.html#_largest_entry', 'fsel_book/arrays.py'),
                                   'fsel_book.arrays._processor_seconds': ('arrays.html#_processor_seconds', 'fsel_book/arrays.py'),
                                   'fsel_book.arrays._take_rows': ('arrays.html#_take_rows', 'fsel_book/arrays.py'),

@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from textwrap import indent
 from typing import Any, TypeAlias, TypeGuard, TypeVar
 
@@ -230,8 +231,16 @@ def _take_rows(A: Matrix, indices: Sequence[int] | np.ndarray) -> Matrix:
 # %% ../nbs/01_arrays.ipynb #34ecd691
 _BLAS = ThreadpoolController()
 
+def _is_scipys(path: str) -> bool:
+    "Whether a library lies in a folder that belongs to SciPy: `scipy.libs`, or `scipy/.dylibs`."
+    return any(folder.startswith("scipy") for folder in Path(path).parts[-3:-1])
+
+_SCIPYS_BLAS = _BLAS.select(filepath=[one.filepath for one in _BLAS.lib_controllers if _is_scipys(one.filepath)])
+
 def _blas_threads_for(size: int) -> AbstractContextManager:
-    """A context in which matrices of `size` rows are worked on by as many BLAS threads as pay: one below 600.
+    """A context in which matrices of `size` rows are worked on by as many BLAS threads as pay.
+
+    Below 600 rows that is one. Below 2,500 it is one in SciPy's BLAS, and in NumPy's as many as there were.
 
     Parameters
     ----------
@@ -242,7 +251,8 @@ def _blas_threads_for(size: int) -> AbstractContextManager:
     >>> with _blas_threads_for(100):
     ...     _ = np.linalg.eigvalsh(np.eye(100))
     """
-    return _BLAS.limit(limits=1 if size < 600 else None, user_api="blas")
+    if size < 600: return _BLAS.limit(limits=1, user_api="blas")
+    return _SCIPYS_BLAS.limit(limits=1 if size < 2500 else None)
 
 # %% ../nbs/01_arrays.ipynb #e33f70b8
 def _processor_seconds(work: Callable[[], object], repeats: int = 3) -> float:

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from .arrays import (Array, ArrayLike, Matrix, _insert_docs, _take_rows, check_matrix, from_numpy, namespace,
-                              take_columns, to_numpy)
+from .arrays import (Array, ArrayLike, Matrix, _blas_threads_for, _insert_docs, _take_rows, check_matrix,
+                              from_numpy, namespace, take_columns, to_numpy)
 from .kernel_machines import (EmpiricalRisk, _bordered_inverse, _nearest_feasible, _cold_fit, _spd_inverse,
                                        _reference_fit, _rounding_error, _warm_started_fit, _principal_block)
 from .kernels import (CallableKernel, LinearKernel, PolynomialKernel, RBFKernel, RunningSums, _SumKernel,
@@ -733,7 +733,8 @@ def risk_rfe(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any, n_featur
     """
     X = _in_place(check_matrix(X))
     choice = _choice_by_risk(risks, intercept, step, step_tol if max_increment is None else 0.0)
-    return _eliminate(X, risks, kernel, choice, n_features_to_select, step, max_increment, intercept, bar)
+    with _blas_threads_for(X.shape[0]):
+        return _eliminate(X, risks, kernel, choice, n_features_to_select, step, max_increment, intercept, bar)
 
 def guyon_rfe(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any, n_features_to_select: int = 1,
               step: int | float = 1, intercept: bool = True, bar: Any = None) -> Elimination:
@@ -759,7 +760,8 @@ def guyon_rfe(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any, n_featu
     4
     """
     X = _in_place(check_matrix(X))
-    return _eliminate(X, risks, kernel, _choice_by_norm, n_features_to_select, step, None, intercept, bar)
+    with _blas_threads_for(X.shape[0]):
+        return _eliminate(X, risks, kernel, _choice_by_norm, n_features_to_select, step, None, intercept, bar)
 
 # %% ../nbs/17_elimination.ipynb #c07a0007
 def _estimated_seconds(n: int, d: int, least: int, step: int | float | str, kernel: Any, machines: int,

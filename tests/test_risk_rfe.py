@@ -23,14 +23,18 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 from sklearn.utils.estimator_checks import check_estimator
+from threadpoolctl import threadpool_limits
 
 import fsel_book.arrays
+import fsel_book.linear_programs
+import fsel_book.risk_rfe
 from fsel_book.kernels import (
     LinearKernel,
 )
 from fsel_book.loaders import load_dataset
 from fsel_book.losses import LOSSES, get_loss
 from fsel_book.risk_rfe import GuyonRFE, RiskRFE, change_point
+from fsel_book.svm import LPSVMClassifier
 
 
 def test_change_point_of_made_paths():
@@ -405,3 +409,34 @@ def test_the_bar_reaches_its_end(parameters, capsys):
     X, _ = two_signs()
     RiskRFE(2, verbose=1, **parameters).fit(X, (X[:, 2] > 0).astype(float))
     assert "6/6" in capsys.readouterr().err
+
+
+class Begun(Exception):
+    """The work has begun."""
+
+
+@pytest.mark.skipif(not fsel_book.arrays._SCIPYS_BLAS.lib_controllers, reason="SciPy has no BLAS of its own here")
+@pytest.mark.parametrize(
+    "work",
+    [
+        ("risk_rfe", "_eliminate", RiskRFE(step=699)),
+        ("risk_rfe", "squared_linear_path", RiskRFE(kernel="linear", loss="squared_error")),
+        ("risk_rfe", "_cold_fit", GuyonRFE(step=699)),
+        ("linear_programs", "_by_central_path", LPSVMClassifier()),
+    ],
+    ids=lambda work: work[1],
+)
+def test_two_blas_libraries_do_not_wait_for_each_other(work, monkeypatch):
+    module, name, estimator = work
+    threads = []
+
+    def begin(*_):
+        blas = fsel_book.arrays._BLAS.select(user_api="blas").lib_controllers
+        threads.extend((fsel_book.arrays._is_scipys(one.filepath), one.num_threads) for one in blas)
+        raise Begun
+
+    monkeypatch.setattr(getattr(fsel_book, module), name, begin)
+    X = np.random.default_rng(0).standard_normal((700, 700))
+    with threadpool_limits(2, user_api="blas"), pytest.raises(Begun):
+        estimator.fit(X, np.sign(X[:, 0]))
+    assert set(threads) == {(True, 1), (False, 2)}

@@ -247,7 +247,6 @@ rows = [
             dict(n=20, d=30),
             5,
             at_least=False,
-            threads=(1,),
         )
         for n, d, data in ((63, 2308, expressed), (171, 5748, expressed), (1000, 1000, independent))
     ),

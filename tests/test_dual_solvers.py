@@ -259,7 +259,7 @@ def test_residual_bounds_the_error_and_is_the_duality_gap(seeds, name, intercept
                 assert a.sum() == pytest.approx(0, abs=1e-8)
             else:
                 assert found.b == 0
-    assert problem.solution(exact).residual < 1e-7
+    assert problem.solution(exact).residual < 1e-6  # its square is a gap, of which rounding leaves some 1e-14
     assert problem.ridge == lam / loss.smoothness
 
 

@@ -636,43 +636,46 @@ def _sums_without_features(sums: RunningSums, gone: Iterable[int]) -> RunningSum
     after.remove(list(gone))
     return after
 
+# %% ../nbs/17_elimination.ipynb #e11a1a7e
 def _eliminate(X: Matrix, risks: Sequence[EmpiricalRisk], kernel: Any, choice: _Choice, n_features_to_select: int = 1,
                step: int | float | str = 1, max_increment: Callable[[int], float] | None = None, intercept: bool = True,
                bar: Any = None) -> Elimination:
     "The loop that risk-RFE and Guyon's RFE share, on a matrix in float64; `choice` says what goes."
-    sums, d = RunningSums(kernel, X), X.shape[1]
-    K = to_numpy(there := sums.matrix())
-    if isinstance(kernel, CallableKernel): _check_semidefinite(K)
-    us, values, _ = zip(*(_cold_fit(K, risk, intercept) for risk in risks))
-    done, wished = Elimination([], [sum(values)], [d], 1), 1
-    if step == "adaptive":
-        K_0 = to_numpy(_sums_without_features(sums, range(d)).matrix())
-        nothing, tie = sum(_cold_fit(K_0, risk, intercept)[1] for risk in risks), sum(risk.tie for risk in risks)
-    while len(sums.left) > n_features_to_select:
-        left, before = len(sums.left), done.values[-1]
-        k = _number_to_remove(step, wished, d, left, n_features_to_select)
-        gone, fitted, values, refits = choice(_ReducedKernels(sums, K, there), us, k)
-        done.refits += refits
-        if max_increment is not None and values[0] - before > max_increment(left): break
-        k = len(gone)
-        if step == "adaptive" and max_increment is not None:
-            k = int(sum(value - before <= max_increment(left) for value in values))
-        wished = 2 * k
-        while True:
-            after = _sums_without_features(sums, [sums.left[c] for c in gone[:k]])
-            K = to_numpy(there := after.matrix())
-            if k > 1 or values is None:
-                us, exact, _ = zip(*(_warm_started_fit(K, risk, u, intercept) for risk, u in zip(risks, fitted or us)))
-                value, done.refits = sum(exact), done.refits + 1
-            else: us, value = fitted, values[0]
-            if k == 1 or step != "adaptive" or value - before <= _ADAPTIVE_SHARE * (nothing - before) + tie: break
-            wished = k = k // 2
-        done.order += [sums.left[c] for c in gone[:k]]
-        sums = after
-        done.values.append(value)
-        done.left.append(left - k)
-        if bar is not None: bar.update(k)
-    return done
+    with _blas_threads_for(X.shape[0]):
+        sums, d = RunningSums(kernel, X), X.shape[1]
+        K = to_numpy(there := sums.matrix())
+        if isinstance(kernel, CallableKernel): _check_semidefinite(K)
+        us, values, _ = zip(*(_cold_fit(K, risk, intercept) for risk in risks))
+        done, wished = Elimination([], [sum(values)], [d], 1), 1
+        if step == "adaptive":
+            K_0 = to_numpy(_sums_without_features(sums, range(d)).matrix())
+            nothing, tie = sum(_cold_fit(K_0, risk, intercept)[1] for risk in risks), sum(risk.tie for risk in risks)
+        while len(sums.left) > n_features_to_select:
+            left, before = len(sums.left), done.values[-1]
+            k = _number_to_remove(step, wished, d, left, n_features_to_select)
+            gone, fitted, values, refits = choice(_ReducedKernels(sums, K, there), us, k)
+            done.refits += refits
+            if max_increment is not None and values[0] - before > max_increment(left): break
+            k = len(gone)
+            if step == "adaptive" and max_increment is not None:
+                k = int(sum(value - before <= max_increment(left) for value in values))
+            wished = 2 * k
+            while True:
+                after = _sums_without_features(sums, [sums.left[c] for c in gone[:k]])
+                K = to_numpy(there := after.matrix())
+                if k > 1 or values is None:
+                    fits = (_warm_started_fit(K, risk, u, intercept) for risk, u in zip(risks, fitted or us))
+                    us, exact, _ = zip(*fits)
+                    value, done.refits = sum(exact), done.refits + 1
+                else: us, value = fitted, values[0]
+                if k == 1 or step != "adaptive" or value - before <= _ADAPTIVE_SHARE * (nothing - before) + tie: break
+                wished = k = k // 2
+            done.order += [sums.left[c] for c in gone[:k]]
+            sums = after
+            done.values.append(value)
+            done.left.append(left - k)
+            if bar is not None: bar.update(k)
+        return done
 
 # %% ../nbs/17_elimination.ipynb #64ab5c87
 def _choice_by_risk(risks: Sequence[EmpiricalRisk], intercept: bool, step: int | float | str,
@@ -733,8 +736,7 @@ def risk_rfe(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any, n_featur
     """
     X = _in_place(check_matrix(X))
     choice = _choice_by_risk(risks, intercept, step, step_tol if max_increment is None else 0.0)
-    with _blas_threads_for(X.shape[0]):
-        return _eliminate(X, risks, kernel, choice, n_features_to_select, step, max_increment, intercept, bar)
+    return _eliminate(X, risks, kernel, choice, n_features_to_select, step, max_increment, intercept, bar)
 
 def guyon_rfe(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any, n_features_to_select: int = 1,
               step: int | float = 1, intercept: bool = True, bar: Any = None) -> Elimination:
@@ -760,8 +762,7 @@ def guyon_rfe(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any, n_featu
     4
     """
     X = _in_place(check_matrix(X))
-    with _blas_threads_for(X.shape[0]):
-        return _eliminate(X, risks, kernel, _choice_by_norm, n_features_to_select, step, None, intercept, bar)
+    return _eliminate(X, risks, kernel, _choice_by_norm, n_features_to_select, step, None, intercept, bar)
 
 # %% ../nbs/17_elimination.ipynb #c07a0007
 def _estimated_seconds(n: int, d: int, least: int, step: int | float | str, kernel: Any, machines: int,
@@ -858,29 +859,28 @@ def squared_linear_path(X: np.ndarray, risk: EmpiricalRisk, n_features_to_select
     False
     """
     d, C, left, least = X.shape[1], risk.C.max(), np.arange(X.shape[1]), n_features_to_select
-    X, y = _weighted_centred(to_numpy(X), risk.y, risk.C / C, intercept)
-    H, w = _ridge_inverse_and_weights(X, y, 1 / (2 * C))
-    done, fresh = Elimination([], [C * ((y - X @ w)**2).sum() + w @ w / 2], [len(left)], 1), len(left)
-    while len(left) > least:
-        groups: list[int] = []
-        while sum(groups) < min(block, len(left) - least):
-            groups.append(_number_to_remove(step, 1, d, len(left) - sum(groups), least))
-        gone, rises, Z, w = _sweep_columns(H, w, groups, risk.tie / C)
-        ends = np.cumsum([0, *groups])
-        for a, b in zip(ends, ends[1:]):
-            if max_increment is not None and C * rises[a] > max_increment(done.left[-1]): return done
-            done.order += left[gone[a:b]].tolist()
-            done.values.append(done.values[-1] + C * sum(rises[a:b]))
-            done.left.append(done.left[-1] - int(b - a))
-        keep = np.setdiff1d(np.arange(len(left)), gone)
-        left = left[keep]
-        if not len(left): break
-        if len(left) <= fresh // 2:
-            H, w = _ridge_inverse_and_weights(X[:, left], y, 1 / (2 * C))
-            fresh, done.refits = len(left), done.refits + 1
-        else:
-            Z = Z[:, keep]
-            H = _principal_block(H, keep)
-            H -= Z.T @ Z
-            w = w[keep]
-    return done
+    with _blas_threads_for(d):
+        X, y = _weighted_centred(to_numpy(X), risk.y, risk.C / C, intercept)
+        H, w = _ridge_inverse_and_weights(X, y, 1 / (2 * C))
+        done, fresh = Elimination([], [C * ((y - X @ w)**2).sum() + w @ w / 2], [len(left)], 1), len(left)
+        while len(left) > least:
+            groups: list[int] = []
+            while sum(groups) < min(block, len(left) - least):
+                groups.append(_number_to_remove(step, 1, d, len(left) - sum(groups), least))
+            gone, rises, Z, w = _sweep_columns(H, w, groups, risk.tie / C)
+            ends = np.cumsum([0, *groups])
+            for a, b in zip(ends, ends[1:]):
+                if max_increment is not None and C * rises[a] > max_increment(done.left[-1]): return done
+                done.order += left[gone[a:b]].tolist()
+                done.values.append(done.values[-1] + C * sum(rises[a:b]))
+                done.left.append(done.left[-1] - int(b - a))
+            keep = np.setdiff1d(np.arange(len(left)), gone)
+            left = left[keep]
+            if not len(left): break
+            if len(left) <= fresh // 2:
+                H, w = _ridge_inverse_and_weights(X[:, left], y, 1 / (2 * C))
+                fresh, done.refits = len(left), done.refits + 1
+            else:
+                H, w, Z = _principal_block(H, keep), w[keep], Z[:, keep]
+                H -= Z.T @ Z
+        return done

@@ -17,7 +17,7 @@ from scipy.linalg.lapack import dgeqrf, dpotrf, dpotri, dpotrs, dpstrf
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR
 
-from .arrays import Array, _insert_docs, to_numpy
+from .arrays import Array, _blas_threads_for, _insert_docs, to_numpy
 from .losses import EpsilonInsensitive, Floats, Hinge, Loss, get_loss
 
 # %% ../nbs/16_kernel_machines.ipynb #c0ad84e6
@@ -700,5 +700,6 @@ def _cold_fit(K: Floats, risk: EmpiricalRisk, intercept: bool) -> _Fit:
     For the losses that libsvm has, from where it is after a while.
     """
     by_libsvm = type(risk.loss) in _LIBSVM
-    start = _libsvm_fit(K, risk, 50 * len(K)) if by_libsvm else _reference_fit(K, risk, intercept)[0]
-    return _warm_started_fit(K, risk, start, intercept)
+    with _blas_threads_for(len(K)):
+        start = _libsvm_fit(K, risk, 50 * len(K)) if by_libsvm else _reference_fit(K, risk, intercept)[0]
+        return _warm_started_fit(K, risk, start, intercept)

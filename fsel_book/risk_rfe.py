@@ -17,8 +17,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from tqdm import tqdm
 
-from .arrays import (_DOCS, Array, ArrayLike, Matrix, _ScoreOnHost, _blas_threads_for, _insert_docs,
-                              _take_rows, from_numpy, is_integer, is_sparse, take_columns, to_numpy)
+from .arrays import (_DOCS, Array, ArrayLike, Matrix, _ScoreOnHost, _insert_docs, _take_rows, from_numpy,
+                              is_integer, is_sparse, take_columns, to_numpy)
 from .elimination import (_Choice, Elimination, _choice_by_norm, _choice_by_risk, _eliminate,
                                    _estimated_seconds, squared_linear_path)
 from .kernel_machines import EmpiricalRisk, _best_intercept, _cold_fit
@@ -284,8 +284,7 @@ class _KernelElimination(_ScoreOnHost, SelectorMixin, BaseEstimator):
                    bar: Any) -> Elimination:
         "The path from all features to `least`; `unit` is the size of a value of 1 in terms of the objective."
         choice = self._choice(risks)
-        with _blas_threads_for(A.shape[0]):
-            return _eliminate(A, risks, kernel, choice, least, self.step, self._allowed(unit), self.fit_intercept, bar)
+        return _eliminate(A, risks, kernel, choice, least, self.step, self._allowed(unit), self.fit_intercept, bar)
 
     def _allowed(self, unit: float) -> Callable[[int], float] | None:
         "`max_increment` in units of the values."
@@ -298,7 +297,7 @@ class _KernelElimination(_ScoreOnHost, SelectorMixin, BaseEstimator):
         self.kernel_, self.support_ = kernel, support
         rows = self._restricted(A)
         K = to_numpy(kernel.matrix(rows))
-        with _blas_threads_for(len(K)): us = np.array([_cold_fit(K, risk, self.fit_intercept)[0] for risk in risks])
+        us = np.array([_cold_fit(K, risk, self.fit_intercept)[0] for risk in risks])
         intercepts = [_best_intercept(risk, K @ u) if self.fit_intercept else 0.0 for risk, u in zip(risks, us)]
         used = np.flatnonzero(us.any(axis=0))
         used = used if len(used) else np.zeros(1, dtype=np.intp)
@@ -488,8 +487,7 @@ class RiskRFE(_KernelElimination):
                    bar: Any) -> Elimination:
         if not self._in_closed_form(A.shape[1], kernel): return super()._eliminate(A, risks, kernel, least, unit, bar)
         A = A.toarray() if is_sparse(A) else to_numpy(A)
-        with _blas_threads_for(A.shape[1]):
-            done = squared_linear_path(A, risks[0], least, self.step, self._allowed(unit), self.fit_intercept)
+        done = squared_linear_path(A, risks[0], least, self.step, self._allowed(unit), self.fit_intercept)
         bar.update(len(done.order))
         return done
 

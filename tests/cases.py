@@ -38,6 +38,10 @@ from fsel_book.sparsification import _LargestNormRule
 from fsel_book.spectra import _as_row_space
 
 
+class Begun(Exception):
+    """Raised in place of work, to see what is true when it begins."""
+
+
 def swept(name, few, rest):
     """Run a test with `name` one of a few values, and in the sweeps of `make test-all` one of the rest as well.
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 import sklearn.utils.validation
-from cases import needs_data, swept, swept_seeds
+from cases import Begun, needs_data, swept, swept_seeds
 from kernel_cases import (
     KERNELS,
 )
@@ -26,8 +26,9 @@ from sklearn.utils.estimator_checks import check_estimator
 from threadpoolctl import threadpool_limits
 
 import fsel_book.arrays
+import fsel_book.elimination
+import fsel_book.kernel_machines
 import fsel_book.linear_programs
-import fsel_book.risk_rfe
 from fsel_book.kernels import (
     LinearKernel,
 )
@@ -411,17 +412,14 @@ def test_the_bar_reaches_its_end(parameters, capsys):
     assert "6/6" in capsys.readouterr().err
 
 
-class Begun(Exception):
-    """The work has begun."""
-
-
 @pytest.mark.skipif(not fsel_book.arrays._SCIPYS_BLAS.lib_controllers, reason="SciPy has no BLAS of its own here")
 @pytest.mark.parametrize(
     "work",
     [
-        ("risk_rfe", "_eliminate", RiskRFE(step=699)),
-        ("risk_rfe", "squared_linear_path", RiskRFE(kernel="linear", loss="squared_error")),
-        ("risk_rfe", "_cold_fit", GuyonRFE(step=699)),
+        ("elimination", "RunningSums", RiskRFE(step=699)),
+        ("elimination", "_ridge_inverse_and_weights", RiskRFE(kernel="linear", loss="squared_error")),
+        ("elimination", "_cold_fit", GuyonRFE(step=699)),
+        ("kernel_machines", "_libsvm_fit", GuyonRFE(step=699)),
         ("linear_programs", "_by_central_path", LPSVMClassifier()),
     ],
     ids=lambda work: work[1],

@@ -13,6 +13,7 @@ import pytest
 import scipy.sparse as sp
 from cases import (
     CASES,
+    Begun,
     cases,
     each_case,
     interval,
@@ -501,10 +502,6 @@ def refuse_large(factor):
 
 
 # ---------------------------------------------------------------- fits that take long
-
-
-class Begun(Exception):
-    """The work has begun."""
 
 
 @pytest.fixture

@@ -524,7 +524,7 @@ def test_a_worker_that_is_killed_changes_nothing(cluster, tmp_path):
     cluster.wait_for_workers(2, timeout=60)
     after = set(cluster.run(os.getpid).values())
     assert len(before - after) == 1 and len(before & after) == 1
-    assert_same(found, BSSSelector(60).fit(as_blocks(matrix(None))))
+    assert_same(found, BSSSelector(60).fit(as_blocks(matrix(None))), rtol=1e-10)
     assert_same(found, BSSSelector(60).fit(np.concatenate([wide_data(seed, 30, 20_000) for seed in range(10)], axis=1)))
 
 

@@ -503,6 +503,7 @@ def _check_X(estimator: BaseEstimator, X: ArrayLike, reset: bool, least: int = 2
     In `fit` it must have `least` samples, and a largest entry that is not too small to be squared. Sparse results are
     canonical; the `X` of the caller is not written to.
     """
+    if isinstance(X, Blocks): raise ValueError(f"{type(estimator).__name__} takes no X in blocks: give an array.")
     smallest = _RANGE[0] if reset else 0.0
     if is_sparse(X): X = _canonical(X)
     if array_api_compat.is_array_api_obj(X) and not array_api_compat.is_numpy_array(X):

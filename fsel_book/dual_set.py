@@ -17,9 +17,9 @@ from tqdm import tqdm
 from .arrays import (Array, ArrayLike, Seed, _insert_docs, as_float64, by_columns, _check_range,
                               from_numpy, _largest_entry, namespace, result_dtype, _blas_threads_for, to_numpy)
 from .sparsification import (_SLACK_BITS, _LargestNormRule, _LargestScoreRule, _LargestSlackRule,
-                                      _ColumnSearch, _SingleDraw, _Fences, _check_bss_request, _check_rule,
-                                      _bound_search_seconds,
-                                      _by_decreasing_key, _initial_gap, _add_to_diagonal, _round_ties, _scored)
+                                      _ColumnSearch, _SingleDraw, _Fences, _check_bss_draws, _check_bss_request,
+                                      _check_rule, _bound_search_seconds, _by_decreasing_key, _initial_gap,
+                                      _add_to_diagonal, _round_ties, _scored)
 from .leverage import _chernoff_rate, leverage_promise, leverage_sampling
 from .certificates import (_NEGLIGIBLE, Certificate, CertifiedSelector, Promise, Sampling, ScoreFunc,
                                     _ScoreMixin, certify, _check_open_unit_interval, _check_scores, _says_nothing)
@@ -469,6 +469,7 @@ def det_promise(k: int, r: int) -> SpanPromise:
     >>> promise.lower, promise.cross
     (0.25, 2.0)
     """
+    _check_bss_draws(k, r)
     kept = 1 - _initial_gap(k, r)
     return SpanPromise(float(kept**2), np.inf, residual=1.0, cross=float(1 / kept))
 

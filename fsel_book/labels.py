@@ -13,15 +13,17 @@ import numpy as np
 from scipy.optimize import brentq, minimize
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, check_cv
+from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import type_of_target
 
 from .arrays import (Array, ArrayLike, Matrix, Seed, _blas_threads_for, _insert_docs, from_numpy, is_sparse,
                               to_numpy)
-from .certificates import (Promise, Sampling, ScoreFunc, _SamplingTransformer, _check_X, _check_bool,
-                                    _check_integer, _check_open_unit_interval, _check_rank, _check_scores,
-                                    _clear_fitted, _distortion, _feature_scores, _space_to_certify, certify,
-                                    method_color)
-from .sparsification import (_Barriers, _LargestScoreRule, _LargestSlackRule, bss, bss_promise)
+from .certificates import (Promise, Sampling, ScoreFunc, _SamplingTransformer, _ScoreMixin, _check_X,
+                                    _check_bool, _check_integer, _check_open_unit_interval, _check_rank, _check_scores,
+                                    _clear_fitted, _distortion, _feature_scores, _space_to_certify, _warn_if_long,
+                                    certify, method_color)
+from .sparsification import (_Barriers, _LargestScoreRule, _LargestSlackRule, _bound_search_seconds, bss,
+                                      bss_promise)
 from .spectra import RowSpace, _as_row_space, row_space
 
 # %% ../nbs/10_labels.ipynb #1ab00012
@@ -214,6 +216,11 @@ def completion_promise(V: Array | RowSpace, given: Sequence[int] | np.ndarray, q
     Promise
         Its lower end is 0 where `q` additions are too few to promise that no direction is lost.
 
+    Raises
+    ------
+    ValueError
+        As for `complete`.
+
     Examples
     --------
     >>> import numpy as np
@@ -228,6 +235,7 @@ def completion_promise(V: Array | RowSpace, given: Sequence[int] | np.ndarray, q
     space = _as_row_space(V)
     given = _check_features(given, space.shape[0])
     if len(given) == 0: return bss_promise(space.shape[1], q)
+    _check_integer(q, 1, name="q")
     return _Completion(space, given, q).promise
 
 def _check_features(given: Any, d: int) -> np.ndarray:
@@ -243,14 +251,13 @@ def _check_features(given: Any, d: int) -> np.ndarray:
     return found.astype(np.int64)
 
 # %% ../nbs/10_labels.ipynb #1ab00027
-def _given_features(given: Any, X: Matrix, y: Any, names: np.ndarray | None) -> np.ndarray:
-    "Indices of the features that were given as indices, names, a mask or a selector."
-    d = X.shape[1]
+def _given_features(given: Any, d: int, names: np.ndarray | None) -> np.ndarray:
+    "Indices of the features that were given as indices, names or a mask."
     if given is None: return np.empty(0, dtype=np.int64)
-    if hasattr(given, "get_support"):
-        host = X if is_sparse(X) else to_numpy(X)
-        return np.flatnonzero(clone(given).fit(host, None if y is None else to_numpy(y)).get_support())
     found = np.asarray(given)
+    if found.ndim == 0:
+        raise ValueError(f"given={given!r} is not possible: give a list of names or indices, a mask, or a selector.")
+    if found.dtype == object: found = np.asarray(found.tolist())
     if found.dtype == bool:
         if found.shape != (d,): raise ValueError(f"given is a mask of shape {found.shape}; X has {d} features.")
         return np.flatnonzero(found)
@@ -258,12 +265,13 @@ def _given_features(given: Any, X: Matrix, y: Any, names: np.ndarray | None) -> 
         if names is None: raise ValueError("given has names, but X has none: pass a frame, or give indices.")
         place = {name: i for i, name in enumerate(names)}
         unknown = [name for name in found if name not in place]
-        if unknown: raise ValueError(f"given has names that X has not: {', '.join(map(repr, unknown[:5]))}.")
+        if unknown:
+            raise ValueError(f"given has names that X has not: {', '.join(repr(str(name)) for name in unknown[:5])}.")
         found = np.array([place[name] for name in found])
     return _check_features(found, d)
 
 @_insert_docs
-class CompletionSelector(_SamplingTransformer):
+class CompletionSelector(_ScoreMixin, _SamplingTransformer):
     """Completes given features to a selection that is certified.
 
     Deterministic, for dense and sparse data and arrays of any library.
@@ -274,10 +282,12 @@ class CompletionSelector(_SamplingTransformer):
         Features that are to be kept whatever happens: names of columns, indices, a mask of shape (n_features,), or a
         selector of scikit-learn, a copy of which is fitted to `X` and `y`.
     n_features_to_add : int or "auto"
-        How many to add. "auto" looks for the fewest that reach `distortion`: none, if what is given does.
+        How many to add. Where few features are left, some may be picked more than once, and fewer come out. "auto"
+        looks for the fewest that reach `distortion`: none, if what is given does.
     rank : int, "full" or None
         The rank `l` to certify. None takes what the other selectors take for the number of features that come out;
-        "full" is the numerical rank of `X`. With "auto" those given count, or half of all features if there are none.
+        "full" is the numerical rank of `X`. With "auto" those given count, 20 if they are fewer; half of all features
+        if there are none.
     distortion : float
         For "auto": the largest distortion of what `transform` returns, between 0 and 1.
     %(score_func)s
@@ -321,47 +331,51 @@ class CompletionSelector(_SamplingTransformer):
         self.score_func = score_func
         self.rescale = rescale
 
-    @_insert_docs
-    def fit(self, X: ArrayLike, y: ArrayLike = None) -> Self:
-        """Complete what is given, and certify the whole.
-
-        Parameters
-        ----------
-        %(X)s
-        y : array, optional
-            What `score_func` or the given selector looks at.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            `X` is not a finite real matrix; what is given are not distinct features of `X`; more is asked for than `X`
-            has; the distortion cannot be reached. The message says what would be possible.
-        """
+    def _choose(self, X: ArrayLike, y: ArrayLike, **score_params: Any) -> Self:
+        "What `fit` does: complete what is given, and certify the whole."
         _clear_fitted(self)
         _check_bool("rescale", self.rescale)
         _check_open_unit_interval("distortion", self.distortion)
-        X = _check_X(self, X, reset=True)
-        given = _given_features(self.given, X, y, getattr(self, "feature_names_in_", None))
+        _check_rank(self.rank, None)
+        frame, X = X, _check_X(self, X, reset=True)
+        given = self._given(frame, X, y)
         q, left = self.n_features_to_add, X.shape[1] - len(given)
         if q != "auto": _check_integer(q, 0 if len(given) else 1, left, ", the features left", name="n_features_to_add")
-        size = len(given) or X.shape[1] // 2
-        if q != "auto": size = len(given) + q
-        _check_rank(self.rank, None)
-        space = _space_to_certify(X, self.rank, max(1, size))
-        scores = None if self.score_func is None else _feature_scores(self.score_func, X, y)
+        size = len(given) + q if q != "auto" else self._size(len(given), X.shape[1])
+        space = _space_to_certify(X, self.rank, size if self.rank is None else None)
+        if q != "auto": self._check_number(space.shape[1], len(given), q)
+        scores = self._scores(X, y, score_params)
         sampling, promise = self._fewest(space, given, scores, left) if q == "auto" else \
             self._complete(space, given, q, scores)
-        n_added = sampling.n_draws - len(given)
-        self.certificate_ = certify(space, sampling, promise, f"{len(given)} given and {n_added} added")
-        if scores is not None: self.scores_ = from_numpy(scores, X)
-        self.given_, self.added_ = from_numpy(given, X), sampling.indices[len(given):]
-        self.n_draws_ = sampling.n_draws
+        added = sampling.indices[len(given):]
+        self.certificate_ = certify(space, sampling, promise, f"{len(given)} given and {added.shape[0]} added")
+        self.given_, self.added_, self.n_draws_ = from_numpy(given, X), added, sampling.n_draws
         self._set_sampling(sampling)
         return self
+
+    def _given(self, frame: ArrayLike, X: Matrix, y: ArrayLike) -> np.ndarray:
+        "The given features; a selector sees `frame` if it has names, else `X` on the host."
+        if not hasattr(self.given, "get_support"):
+            return _given_features(self.given, X.shape[1], getattr(self, "feature_names_in_", None))
+        if not hasattr(frame, "columns"):
+            frame, y = X if is_sparse(X) else to_numpy(X), None if y is None else to_numpy(y)
+        return np.flatnonzero(clone(self.given).fit(frame, y).get_support())
+
+    def _size(self, n_given: int, d: int) -> int:
+        "The number of features whose usual rank is certified with 'auto': of rank one any feature would be enough."
+        return min(d, max(n_given, 20)) if n_given else max(1, d // 2)
+
+    def _check_number(self, ell: int, n_given: int, q: int) -> None:
+        "Raise an error if `q` additions to the given features are too few for the rank; warn if they take long."
+        least = ell - n_given if n_given else ell + (ell > 1)  # BSS, with nothing given, needs a draw beyond the rank
+        if q < least:
+            raise ValueError(f"n_features_to_add={q} is not possible with {n_given} features given and rank {ell}: "
+                             f"give at least {least}, or a lower rank; see the chapter Which method when.")
+        self._say_if_long(_bound_search_seconds(ell, q))
+
+    def _say_if_long(self, seconds: float) -> bool:
+        return _warn_if_long(seconds, "CompletionSelector.fit", " on one core. A lower rank= takes much less; see the "
+                             "chapter Which method when.", stacklevel=5)
 
     def _complete(self, space: RowSpace, given: np.ndarray, q: int,
                   scores: np.ndarray | None) -> tuple[Sampling, Promise | None]:
@@ -384,10 +398,13 @@ class CompletionSelector(_SamplingTransformer):
         least = 0 if len(given) else ell + (ell > 1)  # BSS needs a draw beyond the rank
         found = self._complete(space, given, least, scores)
         if self._reached(space, found[0]): return found
-        short, enough = least, max(least + 1, ell + 1 - len(given))
+        short, enough, warned = least, max(least + 1, ell + 1 - len(given)), False
         while True:
             enough = min(enough, left)
+            # as many trials as halving will take, none with more additions
+            warned = warned or self._say_if_long(_bound_search_seconds(ell, enough) * (1 + np.log2(enough)))
             if enough <= short:
+                _clear_fitted(self)
                 raise ValueError(f"distortion={self.distortion} cannot be reached at rank {ell}: "
                                  "ask for a larger one, or for a smaller rank.")
             found = self._complete(space, given, enough, scores)
@@ -595,7 +612,7 @@ class StabilityDisplay:
         ----------
         selectors : mapping of str to selector
             With `fit` and `get_support`.
-        X : array or sparse matrix, shape (n_samples, n_features)
+        X : array, frame or sparse matrix, shape (n_samples, n_features)
         y : array, shape (n_samples,)
             Labels of classes have the same shares in every half.
         n_samples : int
@@ -606,11 +623,16 @@ class StabilityDisplay:
         -------
         StabilityDisplay
         """
-        X, y = X.tocsr() if is_sparse(X) else to_numpy(X), to_numpy(y)
+        if not hasattr(X, "columns"): X = X.tocsr() if is_sparse(X) else to_numpy(X)
+        y = to_numpy(y)
         kind = StratifiedShuffleSplit if type_of_target(y) in ("binary", "multiclass") else ShuffleSplit
         halves = [half for half, _ in kind(n_samples, train_size=0.5, random_state=random_state).split(X, y)]
-        return cls({name: selection_stability(np.array([clone(selector).fit(X[half], y[half]).get_support()
-                                                        for half in halves])) for name, selector in selectors.items()})
+
+        def masks(selector: Any) -> np.ndarray:
+            parts = ((_safe_indexing(X, half), y[half]) for half in halves)
+            return np.array([clone(selector).fit(*part).get_support() for part in parts])
+
+        return cls({name: selection_stability(masks(selector)) for name, selector in selectors.items()})
 
     def plot(self, ax: Any = None) -> Self:
         "Draw on `ax`, or on a new figure, and return the display."

@@ -63,6 +63,10 @@ def _check_rule(rule: str, rules: Iterable[str]) -> None:
 def _check_bss_request(ell: int, r: int, rule: str, rules: Iterable[str]) -> None:
     "Raise an error if the theorem cannot give what was asked for."
     _check_rule(rule, rules)
+    _check_bss_draws(ell, r)
+
+def _check_bss_draws(ell: int, r: int) -> None:
+    "Raise an error if the theorem says nothing of `r` draws."
     if ell == 1: _check_integer(r, 1)
     else: _check_integer(r, ell + 1, why=f", above the rank of V, which is {ell}")
 
@@ -703,6 +707,11 @@ def bss_promise(ell: int, r: int) -> Promise:
     Promise
         The interval `(1 - sqrt(l/r))^2, (1 + sqrt(l/r))^2`, without probability; for a single draw at rank 1 exactly 1.
 
+    Raises
+    ------
+    ValueError
+        `r` is not above `ell` (at rank 1, is below 1).
+
     References
     ----------
     Batson, Spielman and Srivastava 2012, Theorem 3.1.
@@ -713,6 +722,7 @@ def bss_promise(ell: int, r: int) -> Promise:
     >>> bss_promise(25, 100).upper
     2.25
     """
+    _check_bss_draws(ell, r)
     s = _initial_gap(ell, r)
     return Promise(float((1 - s)**2), float((1 + s)**2))
 

@@ -171,7 +171,11 @@ def test_adding_features_never_lowers_the_smallest_eigenvalue():
         ([0.5], "distinct features as integers"),
         ([[0, 1]], "distinct features as integers"),
         (np.ones(7, bool), "mask of shape"),
-        (["mean radius", "no such"], "'no such'"),
+        (["mean radius", "no such"], "names that X has not: 'no such'"),
+        ([0, "a"], "names that X has not: '0', 'a'"),
+        ({"mean radius", "mean area"}, "give a list of names or indices"),
+        ("mean radius", "give a list of names or indices"),
+        ((i for i in range(3)), "give a list of names or indices"),
     ],
 )
 def test_what_is_given_must_be_features(given, message):
@@ -191,6 +195,8 @@ def test_what_is_given_must_be_features(given, message):
         (dict(given=[0], rank=0), "rank"),
         (dict(given=["mean radius"]), "X has none"),
         (dict(rank=29, distortion=1e-6, rescale=True), "distortion=1e-06 cannot be reached at rank 29"),
+        (dict(given=None, n_features_to_add=10, rank=10), "n_features_to_add=10 .* give at least 11, or a lower rank"),
+        (dict(given=[0, 1], n_features_to_add=5, rank="full"), "n_features_to_add=5 .* give at least 28"),
     ],
 )
 def test_what_is_asked_for_must_be_possible(parameters, message):
@@ -204,6 +210,8 @@ def test_given_as_names_indices_mask_or_selector():
     mask = np.isin(np.arange(30), [3, 7, 11])
     for given in ([3, 7, 11], mask):
         assert_array_equal(CompletionSelector(given, 4, rank=3).fit(cancer).support_, by_name.support_)
+    as_objects = CompletionSelector(mask.astype(object), 4, rank=3).fit(cancer)
+    assert_array_equal(as_objects.support_, by_name.support_)
     assert set(names) < set(by_name.get_feature_names_out())
     best = SelectKBest(f_classif, k=3)
     inside = CompletionSelector(best, 4, rank=3).fit(standard, kind)
@@ -230,6 +238,72 @@ def test_enough_is_left_as_it_is():
     assert len(selector.added_) == 0
     assert_array_equal(selector.selected_, enough)
     assert "12 given and 0 added" in selector.certificate_.title()
+
+
+class BestByName(SelectKBest):
+    """Works on frames only."""
+
+    def fit(self, X, y):
+        self.names_ = list(X.columns)
+        return super().fit(X, y)
+
+
+def test_a_given_selector_sees_the_names():
+    selector = CompletionSelector(BestByName(f_classif, k=3), 4, rank=3)
+    assert len(selector.fit(frame, kind).added_) == 4
+    found = StabilityDisplay.from_selectors({"by name": selector}, frame, kind, n_samples=3).stabilities
+    assert found["by name"].value <= 1
+
+
+def test_full_rank_can_be_completed():
+    """However few features are given, as many may be added as it takes."""
+    full = CompletionSelector([0, 1], rank="full").fit(standard)
+    assert_array_equal(full.selected_, CompletionSelector([0, 1], rank=30).fit(standard).selected_)
+    assert full.certificate_.rank == 30 and full.certificate_.eigenvalues_unscaled[0] > 0
+    assert len(CompletionSelector(range(30), 0, rank="full").fit(standard).added_) == 0
+
+
+def test_of_a_few_given_features_more_is_certified_than_one_direction():
+    """One eigenvalue alone has no distortion, whatever the feature: one would always be enough."""
+    for given in ([0], [0, 1], [0, 1, 2, 3]):
+        certificate = CompletionSelector(given).fit(standard).certificate_
+        assert certificate.rank == 10 and certificate.eigenvalues_unscaled[0] > 0
+
+
+def test_the_title_counts_features_and_not_draws():
+    selector = CompletionSelector([0, 1], 28, rank=3).fit(standard)
+    assert selector.certificate_.title().startswith(f"2 given and {len(selector.added_)} added: 30 draws")
+    assert len(selector.added_) < 28
+
+
+def test_scores_with_weights_of_samples():
+    parts = dict(given=[0], n_features_to_add=4, rank=3)
+    weights = np.where(kind == 0, 1.0, 0.1)
+    by_weight = CompletionSelector(**parts, score_func=WeightScores(LogisticRegression())).fit(
+        standard, kind, sample_weight=weights
+    )
+    scores = WeightScores(LogisticRegression())(standard, kind, sample_weight=weights)
+    assert_allclose(by_weight.scores_, scores)
+    by_scores = CompletionSelector(**parts, score_func=scores).fit(standard)
+    assert_array_equal(by_weight.selected_, by_scores.selected_)
+    with pytest.raises(ValueError, match="sample_weight cannot be used without a score_func"):
+        CompletionSelector(**parts).fit(standard, sample_weight=weights)
+
+
+def test_long_completions_say_so(monkeypatch):
+    monkeypatch.setattr("fsel_book.certificates._LONG_FIT", 1e-3)
+    for n_to_add in (20, "auto"):
+        with pytest.warns(UserWarning, match="CompletionSelector.fit will take about .* lower rank=") as warned:
+            CompletionSelector([0, 1], n_to_add, rank=5).fit(standard)
+        assert len(warned) == 1 and warned[0].filename == __file__
+
+
+@pytest.mark.parametrize("given, q", [([], 3), ([], 6), ([1], 0), ([1], -3), ([1], 2.5)])
+def test_nothing_is_promised_of_too_few_draws(given, q):
+    V = orthonormal(80, 6, np.random.default_rng(0))
+    for ask in (completion_promise, complete):
+        with pytest.raises(ValueError, match="give an integer of at least"):
+            ask(V, given, q)
 
 
 def test_sparse_and_dense_agree_and_a_score_decides():

@@ -717,6 +717,10 @@ def certify_selector(selector: Any, X: ArrayLike, *, rank: int | Literal["full"]
     if not hasattr(selector, "get_support"):
         raise TypeError(f"selector is a {name}, which has no get_support. Pass the step of a pipeline that selects and "
                         "the data that reach it: certify_selector(pipe[i], pipe[:i].transform(X)).")
+    names = getattr(selector, "feature_names_in_", None)
+    if names is not None and hasattr(X, "columns") and list(names) != list(X.columns):
+        raise ValueError(f"X has other columns, or another order of columns, than those that selector={name} was "
+                         "fitted to.")
     support, X = np.asarray(selector.get_support()), check_matrix(X)
     if len(support) != X.shape[1]:
         raise ValueError(f"selector={name} was fitted on {len(support)} features, but X has {X.shape[1]}.")

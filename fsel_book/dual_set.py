@@ -636,6 +636,7 @@ def certify_span(V: RowSpace, sampling: Sampling, promise: Promise | None = None
 # %% ../nbs/07_dual_set.ipynb #5673ced5
 def _det_draws(k: int, eps: float) -> int:
     "The number of draws for which the eigenvalues of `M` stay above `1 - eps` at rank `k`."
+    if k == 1: return 1
     kept = eps / (1 + np.sqrt(1 - eps))  # 1 - sqrt(1 - eps) without cancellation
     return max(k + 1, int(min(np.ceil(k / kept**2), 1e18)))
 
@@ -737,6 +738,7 @@ class DSFSelector(_ScoreMixin, _ComponentsMixin, CertifiedSelector):
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         _check_open_unit_interval("eps", self.eps)
         _check_rule(self.rule, _SELECTOR_RULES)
 

@@ -733,6 +733,7 @@ def _bound_search_seconds(ell: int, r: int) -> float:
 
 def _bss_draws(ell: int, eps: float) -> int:
     "The number of draws for which the theorem promises `|I - M| <= eps` at rank `ell`."
+    if ell == 1: return 1  # whatever its weight, one draw has one eigenvalue
     s = eps / (np.sqrt(1 + eps) + 1)  # sqrt(1 + eps) - 1 without cancellation
     return max(ell + 1, int(min(np.ceil(ell / s**2), 1e18)))
 
@@ -816,6 +817,7 @@ class BSSSelector(_ScoreMixin, CertifiedSelector):
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         _check_open_unit_interval("eps", self.eps)
         _check_rule(self.rule, _RULES)
         if self.sketch_size is not None: _check_integer(self.sketch_size, 1, name="sketch_size", why=", or None")

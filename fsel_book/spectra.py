@@ -336,7 +336,9 @@ class RowSpace:
 
     def basis(self) -> Array:
         """The whole of `V`, float64, shape (n_features, rank). It is dense even where `X` is sparse."""
-        return self.kept if self.kept is not None else as_float64(self.X.T) @ self.T
+        if self.kept is not None: return self.kept
+        if is_sparse(self.X) or result_dtype(self.X) == np.float64: return as_float64(self.X.T) @ self.T
+        return namespace(self.X).concat([as_float64(block.T) @ self.T for _, _, block in by_columns(self.X)])
 
     @cached_property
     def leverage_scores(self) -> Array:

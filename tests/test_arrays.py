@@ -13,6 +13,7 @@ from sklearn.feature_selection import SelectorMixin
 from fsel_book import (
     BSSSelector,
     DSFSelector,
+    RRQRSelector,
     SparsePCRegressor,
     bss,
     bss_promise,
@@ -363,6 +364,22 @@ def test_fitting_dense_data_keeps_no_copy_of_them():
         tracemalloc.stop()
     assert selector.certificate_.holds
     assert kept < X.nbytes / 5
+
+
+@pytest.mark.parametrize("selector", [BSSSelector, DSFSelector, RRQRSelector])
+def test_float32_is_widened_block_by_block(selector):
+    X = table(60, 400_000).astype(np.float32)
+    _, peak = peak_of(lambda: selector(50, rank=5).fit(X))
+    assert peak < 1.2 * X.nbytes  # as float64 the whole of X would be twice as large
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int64, bool])
+def test_a_transform_converts_only_what_it_keeps(dtype):
+    X = (100 * table(60, 50_000)).astype(dtype)
+    selector = BSSSelector(20).fit(X)
+    reduced, peak = peak_of(lambda: selector.transform(X))
+    assert reduced.dtype == np.float64 and peak < X.nbytes / 2
+    assert_array_equal(reduced, X[:, selector.get_support()])
 
 
 LAYOUTS = {

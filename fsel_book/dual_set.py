@@ -444,7 +444,8 @@ class SpanPromise(Promise):
 
     def sine(self, ratio: float) -> float:
         "A bound on the sine of the angle to the components; `ratio` is `|E|_F` over their smallest singular value."
-        tangent = self.cross * ratio if ratio else 0.0
+        if self.cross == np.inf: return 1.0  # nothing is promised, even where `ratio` is 0
+        tangent = self.cross * ratio
         return float(tangent / np.hypot(1, tangent)) if tangent < np.inf else 1.0
 
 def det_promise(k: int, r: int) -> SpanPromise:
@@ -501,7 +502,7 @@ def rand_promise(k: int, r: int, delta: float = 0.01, drift: float = 0.0) -> Spa
     _check_open_unit_interval("delta", delta)
     lower = leverage_promise(k, r, delta).lower
     cross = (drift + np.sqrt(2 * k / (delta * r))) / lower if lower > 0 else np.inf
-    return SpanPromise(lower, np.inf, 1 - delta, float(np.sqrt(2 / delta)), float(cross))
+    return SpanPromise(lower, np.inf, 1 - delta, cross=float(cross))
 
 # %% ../nbs/07_dual_set.ipynb #565575eb
 @_insert_docs

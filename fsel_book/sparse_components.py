@@ -175,7 +175,7 @@ class RegressionCertificate:
         cost = _spectral_norm(U - Q @ (Q.T @ U)) * np.linalg.norm(fit)
         promised = np.inf
         if isinstance(promise, SpanPromise):
-            promised = promise.cross * c.residual_norm * _spectral_norm(W) if c.residual_norm else 0.0
+            promised = promise.cross * c.residual_norm * _spectral_norm(W) if promise.cross < np.inf else np.inf
             if not intercept: promised = min(promised, promise.sine(c.ratio) * float(np.linalg.norm(fit)))
         made = np.linalg.norm(fit - Q @ (Q.T @ (fit + remainder @ W))) if np.all(np.isfinite(remainder)) else np.inf
         bounds = [outside + made + rounding, outside + cost + rounding, outside + promised]

@@ -385,3 +385,12 @@ def test_a_selector_is_certified_on_the_columns_that_it_has_seen():
     for other in (X.iloc[:, ::-1], X.rename(columns={"c0": "d0"})):
         with pytest.raises(ValueError, match="another order of columns, than those that selector=SelectKBest"):
             certify_selector(selector, other)
+
+
+def test_no_promise_comes_from_rounding():
+    """Where what is left out may hold a whole direction nothing is promised, for all numbers of features."""
+    for d in range(10, 200):
+        space = row_space(np.random.default_rng(d).standard_normal((3, d)) * (np.arange(d) < d // 2))
+        assert random_promise(space, 1).lower == 0
+    with pytest.raises(ValueError, match="d=5 is not possible"):
+        rrqr_promise(10, 5)

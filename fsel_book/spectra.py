@@ -393,16 +393,16 @@ class RowSpace:
 
 # %% ../nbs/03_spectra.ipynb #e6a2ecd9
 def _check_orthonormal(space: RowSpace) -> None:
-    """Raise unless the basis of `space` passes for orthonormal: by its scores, and by `V'(V z)` for random signs `z`."""
+    "Raise unless the basis of `space` passes for orthonormal: by its scores, and by `V'(V z)` for random signs `z`."
     V, ell = space.V, space.shape[1]
     scores = to_numpy(space.leverage_scores)
     z = np.random.default_rng(0).choice([-1.0, 1.0], ell)
     error = np.abs(to_numpy(V.T @ (V @ from_numpy(z, V))) - z).max()  # an inner product of two columns stands there
     if abs(scores.sum() - ell) > 1e-3 * ell or scores.max() > 1 + 1e-3 or error > 1e-3:
         raise ValueError("V must have orthonormal columns, one row for each feature: its squared row norms add up to "
-                         f"{scores.sum():.6g} where {ell} is right, the largest is {scores.max():.6g}, and V'V changes "
-                         f"the entries of a vector of signs by up to {error:.3g}. Use row_space(X) to get such a V from "
-                         "data.")
+                         f"{scores.sum():.6g} where {ell} is right, the largest is {scores.max():.6g}, and V'V "
+                         f"changes the entries of a vector of signs by up to {error:.3g}. Use row_space(X) to get "
+                         "such a V from data.")
 
 # %% ../nbs/03_spectra.ipynb #db2f77bb
 _KRYLOV_STEPS = 5

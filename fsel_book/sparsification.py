@@ -830,7 +830,7 @@ class BSSSelector(_ScoreMixin, CertifiedSelector):
 
     def _seconds(self, d: int, ell: int, r: int, unevenness: float) -> float:
         if self.rule == "best" or self.score_func is not None: return _bound_search_seconds(ell, r)
-        looked_at = d * ell**2 * 1.4e-10 if self.rule == "sampled" else d * ell**(5 / 3) * 2.6e-11
+        looked_at = d * ell**2 * 1.4e-10 if self.rule == "sampled" else d * (ell**(5 / 3) * 2.6e-11 + ell**0.5 * 3e-8)
         return r * (2.5e-4 + 2.5e-10 * ell**(7 / 3) + unevenness * looked_at)
 
     def _promise(self, space: RowSpace, r: int) -> Promise | None:

@@ -684,8 +684,8 @@ class DSFSelector(_ScoreMixin, _ComponentsMixin, CertifiedSelector):
     Parameters
     ----------
     %(n_features_to_select)s
-        "auto" takes it from `eps` by the theorem. Where fewer different ones are drawn, the rest is filled up with
-        features that bring the span closest; the promise still holds.
+        "auto" takes it from `eps` by the theorem. Where fewer different ones are drawn, features are added that bring
+        the span closest, until there are as many or none does; the promise still holds.
     rank : int, "full" or None
         The number `k` of leading components to serve, below `r`; 1 for a single draw. None takes `r // 4`, but
         `min(10, r // 2)` if that is more, and at most 100 or the numerical rank of `X`, which is "full". With

@@ -759,8 +759,9 @@ class BSSSelector(_ScoreMixin, CertifiedSelector):
     Parameters
     ----------
     %(n_features_to_select)s
-        "auto" takes it from `eps` by the theorem. Where features are few, some may be drawn more than
-        once; `certificate_.n_selected` says how many different ones came out.
+        "auto" takes it from `eps` by the theorem. It is a number of draws: where they are many times the rank, some
+        features are drawn more than once (791 of 1,000 are different in the documents of the book), and
+        `certificate_.n_selected` says how many came out.
     %(rank)s
     rule : {"largest-norm", "best", "sampled"}
         Which of the feasible columns is taken at each step; see `bss`.

@@ -69,6 +69,7 @@ from fsel_book.dual_set import (
     _orthonormal_basis,
     _rand_draws,
     _residual_drift,
+    _with_weights,
     det_promise,
     det_sampling_reference,
     rand_promise,
@@ -1266,3 +1267,12 @@ def test_verbose_shows_progress(capsys):
     assert "9/9" in capsys.readouterr().err
     DSFSelector(9, rank=3).fit(X)
     assert capsys.readouterr().err == ""
+
+
+def test_features_that_only_a_weight_next_to_nothing_would_keep_are_left_out():
+    space = row_space(np.random.default_rng(0).standard_normal((4, 12)))
+    sampling = Sampling.from_draws(np.arange(6), np.ones(6), 12, space.X)
+    a2, whole = np.full(6, 0.1), 1.0
+    kept = _with_weights(space, sampling, [7, 8], a2, np.array([0.2, 1e12]), whole)
+    assert_array_equal(kept.indices, [0, 1, 2, 3, 4, 5, 7])
+    assert np.sum(kept.weights * np.append(a2, 0.2)) <= whole

@@ -479,7 +479,8 @@ class GuaranteePriceDisplay:
         GuaranteePriceDisplay
         """
         X, y = X.tocsr() if is_sparse(X) else to_numpy(X), to_numpy(y)
-        ranks = ranks or sorted({max(1, int(r * share)) for share in (0.05, 0.1, 0.25, 0.5, 0.75)})
+        _check_integer(r, 2, X.shape[1])
+        if ranks is None: ranks = sorted({max(1, int(r * share)) for share in (0.05, 0.1, 0.25, 0.5, 0.75)})
         reference, rows = max(1, min(10, r // 2)), list[list[tuple[float, float]]]()
         for train, test in check_cv(cv, y, classifier=is_classifier(estimator)).split(X, y):
             space = row_space(X[train])
@@ -625,6 +626,7 @@ class StabilityDisplay:
         """
         if not hasattr(X, "columns"): X = X.tocsr() if is_sparse(X) else to_numpy(X)
         y = to_numpy(y)
+        _check_integer(n_samples, 2, name="n_samples")
         kind = StratifiedShuffleSplit if type_of_target(y) in ("binary", "multiclass") else ShuffleSplit
         halves = [half for half, _ in kind(n_samples, train_size=0.5, random_state=random_state).split(X, y)]
 

@@ -417,3 +417,14 @@ def test_the_bars_of_the_price_are_standard_errors():
     errors = 1 - cross_val_score(constant, standard, kind, cv=4)
     assert_allclose(display.errors, errors.mean())
     assert_allclose(display.deviations, errors.std(ddof=1) / 2)
+
+
+def test_displays_refuse_what_they_cannot_draw():
+    by_array = GuaranteePriceDisplay.from_estimator(
+        DummyClassifier(), standard, kind, f_classif, 6, ranks=np.array([1, 3]), cv=2
+    )
+    assert by_array.names == ["labels only", "rank 1", "rank 3", "geometry only"]
+    with pytest.raises(ValueError, match="r=31 is not possible: give an integer from 2 to 30"):
+        GuaranteePriceDisplay.from_estimator(LinearSVC(), standard, kind, f_classif, 31)
+    with pytest.raises(ValueError, match="n_samples=1 is not possible"):
+        StabilityDisplay.from_selectors({"F": SelectKBest(k=3)}, standard, kind, n_samples=1)

@@ -6,6 +6,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                   'fsel_book.arrays._blas_threads_for': ('arrays.html#_blas_threads_for', 'fsel_book/arrays.py'),
                                   'fsel_book.arrays._canonical': ('arrays.html#_canonical', 'fsel_book/arrays.py'),
                                   'fsel_book.arrays._check_range': ('arrays.html#_check_range', 'fsel_book/arrays.py'),
+                                  'fsel_book.arrays._held_to_one_thread': ('arrays.html#_held_to_one_thread', 'fsel_book/arrays.py'),
                                   'fsel_book.arrays._in_precision_of': ('arrays.html#_in_precision_of', 'fsel_book/arrays.py'),
                                   'fsel_book.arrays._insert_docs': ('arrays.html#_insert_docs', 'fsel_book/arrays.py'),
                                   'fsel_book.arrays._is_scipys': ('arrays.html#_is_scipys', 'fsel_book/arrays.py'),

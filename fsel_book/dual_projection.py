@@ -7,6 +7,7 @@ __all__ = ['DualProjectionClassifier', 'DualProjectionRidge', 'RecoveryDisplay']
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +17,8 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .arrays import (_DOCS, _BLAS, Array, ArrayLike, Matrix, Seed, _ScoreOnHost, _insert_docs, as_float64,
-                              check_matrix, from_numpy, _in_precision_of, is_sparse, namespace, result_dtype, to_numpy)
+                              check_matrix, from_numpy, _held_to_one_thread, _in_precision_of, is_sparse, namespace,
+                              result_dtype, to_numpy)
 from .blocks import Blocks, _fit_elsewhere
 from .losses import Loss, SquaredError, get_loss
 from .ridge import _check_labels, _check_targets, _labels_from_decisions
@@ -185,7 +187,7 @@ class _DualProjectionModel(BaseEstimator, ABC):
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         solve, steps = _iterate_all, 1 if self.solver == "recover" else self.max_iter
         if self.solver == "accelerate": solve = _accelerate_all
-        threads = _BLAS.limit(limits=1 if is_sparse(X) else None, user_api="blas")  # all is thin where X is sparse
+        threads = _held_to_one_thread(_BLAS) if is_sparse(X) else nullcontext()   # all is thin where X is sparse
         with np.errstate(over="ignore", invalid="ignore"), threads:
             solved, self.n_projections_ = solve(problems, starts, self.n_projections, self.sketch, self.tol, steps, rng)
         for solution, _ in solved: _check_convergence(solution, self.tol, self.solver, self.n_projections_)

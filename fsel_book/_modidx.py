@@ -1368,6 +1368,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                  'fsel_book.ridge.RLSClassifier._kernel_matrix': ( 'ridge.html#rlsclassifier._kernel_matrix',
                                                                                    'fsel_book/ridge.py'),
                                  'fsel_book.ridge.RLSClassifier._primal': ('ridge.html#rlsclassifier._primal', 'fsel_book/ridge.py'),
+                                 'fsel_book.ridge.RLSClassifier._warn_if_long': ( 'ridge.html#rlsclassifier._warn_if_long',
+                                                                                  'fsel_book/ridge.py'),
                                  'fsel_book.ridge.RLSClassifier.decision_function': ( 'ridge.html#rlsclassifier.decision_function',
                                                                                       'fsel_book/ridge.py'),
                                  'fsel_book.ridge.RLSClassifier.fit': ('ridge.html#rlsclassifier.fit', 'fsel_book/ridge.py'),

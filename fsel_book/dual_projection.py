@@ -74,6 +74,9 @@ def _check_convergence(solution: _Solution, tol: float, solver: str, m: int) -> 
 _SOLVERS, _SKETCHES = ("recover", "iterate", "accelerate"), ("gaussian", "sparse-sign", "srht", "countsketch")
 
 _DOCS.update({
+    "projected_on_host": """\
+Products with `X` are made where `X` is; the projected problem is solved on the host, to which it is copied, as are
+vectors with an entry for each sample.""",
     "projection": """\
 n_projections : int or "auto"
     The number `m` of random projections. "auto" estimates the effective dimension of the data by a sketch: 20 times
@@ -220,6 +223,8 @@ class DualProjectionClassifier(_ScoreOnHost, ClassifierMixin, _DualProjectionMod
     Minimises `alpha |w|^2 + sum_i loss(y_i, x_i'w + b)` for labels -1 and 1; several classes one against the rest.
     For dense and sparse data and arrays of any library.
 
+    %(projected_on_host)s
+
     Parameters
     ----------
     loss : str or Loss
@@ -307,6 +312,8 @@ class DualProjectionRidge(_ScoreOnHost, RegressorMixin, _DualProjectionModel):
 
     Minimises `alpha |w|^2 + sum_i (y_i - x_i'w - b)^2`, as scikit-learn's `Ridge` of the same `alpha`.
     For dense and sparse data and arrays of any library.
+
+    %(projected_on_host)s
 
     Parameters
     ----------

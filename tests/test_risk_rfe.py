@@ -261,7 +261,7 @@ def test_errors_name_the_parameter_and_leave_nothing_behind(parameters, message)
     selector = RiskRFE(2).fit(X, y).set_params(**parameters)
     with pytest.raises(ValueError, match=message.replace("(", r"\(")):
         selector.fit(X, y)
-    assert not [name for name in vars(selector) if name.endswith("_")]
+    assert vars(selector).keys() == selector.get_params().keys()
     with pytest.raises(NotFittedError):
         selector.transform(X)
 

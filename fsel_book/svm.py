@@ -185,7 +185,7 @@ def enclosing_ball(X: ArrayLike, tol: float = 1e-7) -> EnclosingBall:
     """The smallest ball that encloses all samples: its center and radius.
 
     %(solved_on_host)s
-    That is columns of the Gram matrix, for non-negative least squares; products with `X` are made where it is.
+    That is columns of the Gram matrix; products with `X` are made where it is.
 
     Parameters
     ----------
@@ -382,8 +382,8 @@ def svm_margin(X: ArrayLike, y: ArrayLike, C: float | None = None, tol: float = 
     """The margin between two classes: the largest distance that a plane can keep from all samples.
 
     %(solved_on_host)s
-    That is the Gram matrix for libsvm, where there is a `C`, and else columns of it; products with `X` are made where
-    it is.
+    With `C` that is the Gram matrix, for libsvm; without it columns of that, and where hulls are close the samples
+    themselves, for non-negative least squares. Products with `X` are made where it is.
 
     Parameters
     ----------

@@ -203,7 +203,8 @@ def test_a_regression_with_sparse_components(library, dtype, targets, intercept)
     model = SparsePCRegressor(2, n_features_to_select=6, fit_intercept=intercept)
     if library.sparse:  # which is not centred; the features chosen may be others
         intercept_fit = clone(model).fit(given, y)
-        expected = clone(model).set_params(selector=Given(intercept_fit.selected_)).fit(X, Y)
+        chosen = Given(intercept_fit.selected_)
+        expected = clone(model).set_params(selector=chosen, n_features_to_select=None).fit(X, Y)
     else:
         expected = clone(model).fit(X, Y)
     fitted = clone(model).fit(given, y)

@@ -404,7 +404,8 @@ class _ParquetBlocks(Blocks):
         _check_unchanged(self.path, self.state)
         names: Any = self.feature_names
         step = _step(self.shape[1 - axis])
-        with pyarrow.parquet.ParquetFile(self.path) as file:
+        # Arrow by default reads the row groups ahead, and keeps them in memory
+        with pyarrow.parquet.ParquetFile(self.path, pre_buffer=False, buffer_size=2**20) as file:
             if axis == 0:
                 for batch in file.iter_batches(step, columns=names): yield self.numbers(batch, names)
             else:

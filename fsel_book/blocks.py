@@ -86,6 +86,12 @@ class Blocks(ABC):
         for start, A in _read_ahead(_pieces(self.read(axis), axis)): total.add(start, A)
         return total
 
+    @property
+    def _axis(self) -> int:
+        "1 where passes are made over blocks of features, 0 of samples: the longer side, where it can be."
+        n, d = self.shape
+        return self.axes[0] if len(self.axes) == 1 else int(n is None or d is None or d >= n)
+
     def _in_order_of(self, estimator: Any) -> Self:
         "The same; an error if the features have other names, or another order, than those `estimator` was fitted with."
         known = getattr(estimator, "feature_names_in_", None)
@@ -111,7 +117,7 @@ class Blocks(ABC):
         ValueError
             There are more or fewer.
         """
-        axis = max(self.axes)
+        axis = self._axis
         found = self.reduce(axis, _Columns(np.asarray(indices), axis))
         if found.n_features != n_features:
             raise ValueError(f"X has {found.n_features} features, but {n_features} features were expected.")
@@ -133,7 +139,7 @@ class Blocks(ABC):
         ValueError
             The data have another number of features.
         """
-        axis = max(self.axes)
+        axis = self._axis
         found = self.reduce(axis, _Product(W, axis))
         if found.n_features != len(W):
             raise ValueError(f"X has {found.n_features} features, but {len(W)} features were expected.")
@@ -160,8 +166,9 @@ def _joined(parts: list[Any], axis: int) -> Any:
 def _cut(block: Any, axis: int, a: int, b: int) -> Any: return block[:, a:b] if axis else block[a:b]
 
 def _step(short: int) -> int:
-    "How many columns of `short` rows make a piece."
-    return max(64, short // 4, _PIECE // (8 * max(short, 1)))
+    "How many columns of `short` rows make a piece; above 2**17 rows nobody makes their Gram matrix."
+    least = max(64, short // 4) if short < 2**17 else 1
+    return max(least, _PIECE // (8 * max(short, 1)))
 
 def _checked(block: Any, axis: int, start: int) -> Any:
     "`block`, if its entries are real and finite."
@@ -224,6 +231,7 @@ class _Columns:
     def add(self, start: int, A: Any) -> None:
         if self.axis == 0:
             self.n_features = A.shape[0]
+            if self.n_features <= self.indices.max(): return  # there are too few
             self.parts.append((np.array([start]), _as_dense(A.T)[:, self.indices]))
             return
         self.n_features += A.shape[1]
@@ -403,7 +411,7 @@ class _ParquetBlocks(Blocks):
         import pyarrow.parquet
         _check_unchanged(self.path, self.state)
         names: Any = self.feature_names
-        step = _step(self.shape[1 - axis])
+        step = max(1, _PIECE // (8 * max(self.shape[1 - axis], 1)))
         # Arrow by default reads the row groups ahead, and keeps them in memory
         with pyarrow.parquet.ParquetFile(self.path, pre_buffer=False, buffer_size=2**20) as file:
             if axis == 0:

@@ -614,11 +614,6 @@ def _check_wide(selector: CertifiedSelector, scores: np.ndarray | None) -> None:
         raise ValueError(f"sketch_size={selector.sketch_size} is not possible for X in blocks: all samples are used.")
 
 # %% ../nbs/27_out_of_core.ipynb #3d7c8617
-def _axis_of(X: Blocks) -> int:
-    "1 where passes are made over blocks of features, 0 where over blocks of samples."
-    n, d = X.shape
-    return X.axes[0] if len(X.axes) == 1 else int(n is None or d is None or d >= n)
-
 def _describe(estimator: Any, X: _Passes, n_features: int) -> None:
     "Set what every fit from blocks leaves in `estimator`: the passes made, the number of features, their names."
     estimator.n_passes_, estimator.n_features_in_ = X.count, n_features
@@ -645,7 +640,7 @@ def _fit_blocks(X: Blocks, selector: Any, y: Any, **extra: Any) -> Any:
     selector._check_parameters()
     if extra: raise ValueError(f"{', '.join(extra)} cannot be used: X is in blocks, and score_func no function.")
     scores = _check_for_blocks(selector)
-    axis = _axis_of(X)
+    axis = X._axis
     if axis == 1: _check_wide(selector, scores)
     passes = _Passes(X, axis)
     gram = _first_pass(passes, axis)
@@ -675,7 +670,7 @@ def _fit_projection(X: Blocks, model: Any, y: Any) -> Any:
     passes = _Passes(X, 1)
     try:
         model._check_parameters()
-        if _axis_of(X) == 0:
+        if X._axis == 0:
             raise ValueError(f"{type(model).__name__} is for more features than samples, and X is in blocks of "
                              "samples.")
         gram = _first_pass(passes, 1)

@@ -246,7 +246,7 @@ BSSSelector(10).fit(as_blocks(np.random.default_rng(0).standard_normal((20, 500)
 if sys.argv[1].endswith("parquet"): as_blocks(sys.argv[1])  # which imports PyArrow
 Path("/proc/self/clear_refs").write_text("5")
 before = resident("VmHWM")
-for path in sys.argv[1:]: BSSSelector(20).fit(as_blocks(path))
+for path in sys.argv[1:]: BSSSelector(5).fit(as_blocks(path)).transform(as_blocks(path))
 print(resident("VmHWM") - before)
 """
 
@@ -259,7 +259,7 @@ def peak_of_fits(*paths):
 
 
 def test_the_memory_of_a_fit_is_a_part_of_the_file(tmp_path):
-    """A wide and a tall file of 200 MB each: above what the process has anyway, a fit takes less than half of one."""
+    """Of 200 MB, wide and tall: above what the process has anyway, fit and transform take less than half of that."""
     if not os.path.exists("/proc/self/clear_refs"):
         pytest.skip("the peak of the memory is read as Linux tells it")
     X = np.random.default_rng(0).standard_normal((100, 500_000), dtype=np.float32)

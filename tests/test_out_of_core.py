@@ -541,6 +541,8 @@ def test_transform_of_other_data():
     selector = BSSSelector(60).fit(as_blocks(wide_data()))
     with refused("X has 2999 features, but 3000"):
         selector.transform(as_blocks(wide_data()[:, 1:]))
+    with refused("X has 1 features, but 3000"):
+        selector.transform(as_blocks(wide_data()[:, :1]))
     other = wide_data(7)
     assert_array_equal(selector.transform(as_blocks(other)), other[:, selector.get_support()])
 

@@ -9,6 +9,7 @@ import os
 import struct
 import zipfile
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import singledispatch
@@ -17,8 +18,9 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.validation import _get_feature_names
 
-from .arrays import is_sparse, to_numpy
+from .arrays import all_finite, is_sparse, to_numpy
 
 # %% ../nbs/E_blocks.ipynb #763eab56
 class Blocks(ABC):
@@ -84,6 +86,19 @@ class Blocks(ABC):
         for start, A in _read_ahead(_pieces(self.read(axis), axis)): total.add(start, A)
         return total
 
+    @property
+    def _axis(self) -> int:
+        "1 where passes are made over blocks of features, 0 of samples: the longer side, where it can be."
+        n, d = self.shape
+        return self.axes[0] if len(self.axes) == 1 else int(n is None or d is None or d >= n)
+
+    def _in_order_of(self, estimator: Any) -> Self:
+        "The same; an error if the features have other names, or another order, than those `estimator` was fitted with."
+        known = getattr(estimator, "feature_names_in_", None)
+        if known is None or self.feature_names is None or list(known) == list(self.feature_names): return self
+        raise ValueError(f"The feature names of X are not those that {type(estimator).__name__} was fitted with, in "
+                         "the same order. Select the columns of fit, in their order.")
+
     def columns(self, indices: np.ndarray, n_features: int) -> np.ndarray:
         """Some features, in memory.
 
@@ -102,7 +117,7 @@ class Blocks(ABC):
         ValueError
             There are more or fewer.
         """
-        axis = max(self.axes)
+        axis = self._axis
         found = self.reduce(axis, _Columns(np.asarray(indices), axis))
         if found.n_features != n_features:
             raise ValueError(f"X has {found.n_features} features, but {n_features} features were expected.")
@@ -124,7 +139,7 @@ class Blocks(ABC):
         ValueError
             The data have another number of features.
         """
-        axis = max(self.axes)
+        axis = self._axis
         found = self.reduce(axis, _Product(W, axis))
         if found.n_features != len(W):
             raise ValueError(f"X has {found.n_features} features, but {len(W)} features were expected.")
@@ -134,7 +149,76 @@ class Blocks(ABC):
 @singledispatch
 def _fit_elsewhere(X: Any, estimator: Any, y: Any, **extra: Any) -> Any:
     "What `estimator.fit(X, y)` does where `X` is not in memory; None where it is."
+    if type(X).__module__.startswith("dask.array"): raise ValueError("X is a Dask array: give as_blocks(X).")
     return None
+
+# %% ../nbs/E_blocks.ipynb #18776554
+_PIECE = 2**24  # bytes in float64
+
+def _as_dense(A: Any) -> np.ndarray: return A.toarray() if is_sparse(A) else np.asarray(A)
+
+def _joined(parts: list[Any], axis: int) -> Any:
+    "Blocks put together along `axis`."
+    if len(parts) == 1: return parts[0]
+    if not any(is_sparse(part) for part in parts): return np.concatenate(parts, axis=axis)
+    return (sp.hstack if axis else sp.vstack)(parts, format="csc" if axis else "csr")
+
+def _cut(block: Any, axis: int, a: int, b: int) -> Any: return block[:, a:b] if axis else block[a:b]
+
+def _step(short: int) -> int:
+    "How many columns of `short` rows make a piece; above 2**17 rows nobody makes their Gram matrix."
+    least = max(64, short // 4) if short < 2**17 else 1
+    return max(least, _PIECE // (8 * max(short, 1)))
+
+def _checked(block: Any, axis: int, start: int) -> Any:
+    "`block`, if its entries are real and finite."
+    values = block.data if is_sparse(block) else block
+    if values.dtype.kind not in "biuf":
+        raise ValueError(f"A block has dtype {values.dtype}; real numbers are needed.")
+    if values.dtype.kind == "f" and not all_finite(values):
+        raise ValueError(f"X contains NaN or infinity, in the piece that begins with {('sample', 'feature')[axis]} "
+                         f"{start}; remove or impute those entries first.")
+    return block
+
+def _columns_first(block: Any, axis: int) -> Any:
+    block = block if axis else block.T
+    return block.tocsc() if is_sparse(block) else block
+
+# %% ../nbs/E_blocks.ipynb #e1ecec02
+def _pieces(blocks: Iterable[Any], axis: int, start: int = 0) -> Iterator[tuple[int, Any]]:
+    """Yield `(start, A)`, pieces of about 16 MB as float64, however small or large the blocks are.
+
+    The columns of `A` are features (`axis=1`) or samples (`axis=0`): its rows are the side that all blocks share. There
+    are at least a quarter as many columns as rows, so that adding up the products of the rows costs little beside them.
+    The first has the place `start`. Every pass goes through here, so here the entries are checked.
+    """
+    waiting, length, short = list[Any](), 0, None
+    for block in blocks:
+        block = block if is_sparse(block) else to_numpy(block)
+        if isinstance(block, np.ma.MaskedArray): raise ValueError("X is a masked array: fill its masked entries first.")
+        if block.ndim != 2: raise ValueError(f"A block has shape {block.shape}; blocks have two dimensions.")
+        if short is None: short = block.shape[1 - axis]
+        if block.shape[1 - axis] != short:
+            one, other = ("feature", "samples") if axis else ("sample", "features")
+            raise ValueError(f"The block that begins with {one} {start + length} has {block.shape[1 - axis]} {other}, "
+                             f"those before it have {short}.")
+        waiting, length = [*waiting, block] if block.shape[axis] else waiting, length + block.shape[axis]
+        step = _step(short)
+        if length < step: continue
+        whole, a = _joined(waiting, axis), 0
+        while length - a >= step:
+            yield start, _columns_first(_checked(_cut(whole, axis, a, a + step), axis, start), axis)
+            start, a = start + step, a + step
+        waiting, length = [_cut(whole, axis, a, length).copy()] if a < length else [], length - a
+    if waiting: yield start, _columns_first(_checked(_joined(waiting, axis), axis, start), axis)
+
+def _read_ahead(pieces: Iterator[Any]) -> Iterator[Any]:
+    "The same; a second thread reads the next piece while this one is worked on."
+    with ThreadPoolExecutor(1) as reader:
+        coming = reader.submit(next, pieces, None)
+        while (piece := coming.result()) is not None:
+            coming = reader.submit(next, pieces, None)
+            yield piece
 
 # %% ../nbs/E_blocks.ipynb #e09e8764
 class _Columns:
@@ -147,6 +231,7 @@ class _Columns:
     def add(self, start: int, A: Any) -> None:
         if self.axis == 0:
             self.n_features = A.shape[0]
+            if self.n_features <= self.indices.max(): return  # there are too few
             self.parts.append((np.array([start]), _as_dense(A.T)[:, self.indices]))
             return
         self.n_features += A.shape[1]
@@ -187,76 +272,50 @@ class _Product:
 
     def whole(self) -> np.ndarray: return np.concatenate([self.parts[start] for start in sorted(self.parts)])
 
-# %% ../nbs/E_blocks.ipynb #18776554
-_PIECE = 2**24  # bytes in float64
-
-def _as_dense(A: Any) -> np.ndarray: return A.toarray() if is_sparse(A) else np.asarray(A)
-
-def _joined(parts: list[Any], axis: int) -> Any:
-    "Blocks put together along `axis`."
-    if len(parts) == 1: return parts[0]
-    if not any(is_sparse(part) for part in parts): return np.concatenate(parts, axis=axis)
-    return (sp.hstack if axis else sp.vstack)(parts, format="csc" if axis else "csr")
-
-def _cut(block: Any, axis: int, a: int, b: int) -> Any: return block[:, a:b] if axis else block[a:b]
-
-def _pieces(blocks: Iterable[Any], axis: int) -> Iterator[tuple[int, Any]]:
-    """Yield `(start, A)`, pieces of about 16 MB as float64, however small or large the blocks are.
-
-    The columns of `A` are features (`axis=1`) or samples (`axis=0`): its rows are the side that all blocks share. There
-    are at least a quarter as many columns as rows, so that adding up the products of the rows costs little beside them.
-    """
-    start, waiting, length, short = 0, list[Any](), 0, None
-    for block in blocks:
-        block = block if is_sparse(block) else to_numpy(block)
-        if block.ndim != 2: raise ValueError(f"A block has shape {block.shape}; blocks have two dimensions.")
-        if short is None: short = block.shape[1 - axis]
-        if block.shape[1 - axis] != short:
-            one, other = ("feature", "samples") if axis else ("sample", "features")
-            raise ValueError(f"The block that begins with {one} {start + length} has {block.shape[1 - axis]} {other}, "
-                             f"those before it have {short}.")
-        waiting, length = [*waiting, block] if block.shape[axis] else waiting, length + block.shape[axis]
-        step = max(64, short // 4, _PIECE // (8 * max(short, 1)))
-        if length < step: continue
-        whole, a = _joined(waiting, axis), 0
-        while length - a >= step:
-            yield start, _columns_first(_cut(whole, axis, a, a + step), axis)
-            start, a = start + step, a + step
-        waiting, length = [_cut(whole, axis, a, length).copy()] if a < length else [], length - a
-    if waiting: yield start, _columns_first(_joined(waiting, axis), axis)
-
-def _columns_first(block: Any, axis: int) -> Any:
-    block = block if axis else block.T
-    return block.tocsc() if is_sparse(block) else block
-
-def _read_ahead(pieces: Iterator[Any]) -> Iterator[Any]:
-    "The same; a second thread reads the next piece while this one is worked on."
-    with ThreadPoolExecutor(1) as reader:
-        coming = reader.submit(next, pieces, None)
-        while (piece := coming.result()) is not None:
-            coming = reader.submit(next, pieces, None)
-            yield piece
-
 # %% ../nbs/E_blocks.ipynb #98ef2ce1
-class _SlicedBlocks(Blocks):
-    "What has a shape and can be sliced: arrays of NumPy and Zarr, CSC and CSR matrices."
+def _check_shape(shape: Sequence[int], name: Any) -> tuple[int, int]:
+    if len(shape) != 2: raise ValueError(f"{name} has shape {tuple(shape)}; two dimensions are needed.")
+    if 0 in shape: raise ValueError(f"{name} has shape {tuple(shape)}: it is empty.")
+    return shape[0], shape[1]
 
-    def __init__(self, data: Any) -> None:
-        self.data, self.shape = data, tuple(data.shape)
-        if len(self.shape) != 2: raise ValueError(f"X has shape {self.shape}; two dimensions are needed.")
+class _SlicedBlocks(Blocks):
+    "What has a shape and can be sliced: arrays of NumPy and Zarr, CSC and CSR matrices; `path` where it is mapped."
+
+    def __init__(self, data: Any, path: Path | None = None) -> None:
+        self.data, self.shape, self.path = data, _check_shape(data.shape, path or "X"), path
+        self.state = _state_of(path) if path else None
         if is_sparse(data): self.axes = (1,) if data.format == "csc" else (0,)
 
     def read(self, axis: int) -> Iterator[Any]:
-        step, chunks = max(1, _PIECE // (8 * self.shape[1 - axis])), getattr(self.data, "chunks", None)
+        if tuple(self.data.shape) != self.shape:
+            raise ValueError(f"X has shape {tuple(self.data.shape)}, and had {self.shape} when it was opened.")
+        step, chunks = _step(self.shape[1 - axis]), getattr(self.data, "chunks", None)
         if chunks: step = -(-step // chunks[axis]) * chunks[axis]  # a chunk is read whole
-        for a in range(0, self.shape[axis], step): yield _cut(self.data, axis, a, min(a + step, self.shape[axis]))
+        for a in range(0, self.shape[axis], step):
+            if self.path: _check_unchanged(self.path, self.state)  # a mapped file that was cut ends the process
+            yield _cut(self.data, axis, a, min(a + step, self.shape[axis]))
+
+class _ZarrBlocks(_SlicedBlocks):
+    "A Zarr array in a folder, opened anew for each pass."
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        super().__init__(self.open())
+
+    def open(self) -> Any:
+        import zarr
+        return zarr.open_array(self.folder, mode="r")
+
+    def read(self, axis: int) -> Iterator[Any]:
+        self.data = self.open()
+        return super().read(axis)
 
 def _state_of(path: Path) -> tuple[int, int]:
     "Size and time of change."
     found = os.stat(path)
     return found.st_size, found.st_mtime_ns
 
-def _check_unchanged(path: Path, state: tuple[int, int]) -> None:
+def _check_unchanged(path: Path, state: tuple[int, int] | None) -> None:
     if _state_of(path) != state: raise ValueError(f"{path} has changed since it was opened.")
 
 class _FileBlocks(Blocks):
@@ -266,13 +325,13 @@ class _FileBlocks(Blocks):
     """
 
     def __init__(self, path: Path, dtype: np.dtype, shape: Any, offset: int, fortran: bool) -> None:
-        if len(shape) != 2: raise ValueError(f"{path} has shape {shape}; two dimensions are needed.")
-        self.path, self.dtype, self.shape, self.offset, self.fortran = path, dtype, shape, offset, fortran
+        self.path, self.dtype, self.shape = path, dtype, _check_shape(shape, path)
+        self.offset, self.fortran = offset, fortran
         self.state = _state_of(path)
 
     def read(self, axis: int) -> Iterator[np.ndarray]:
         long, short = (self.shape[axis], self.shape[1 - axis])
-        step, along = max(1, _PIECE // (8 * short)), axis == self.fortran
+        step, along = _step(short), axis == self.fortran
         with open(self.path, "rb", buffering=0) as file:
             for a in range(0, long, step):
                 _check_unchanged(self.path, self.state)
@@ -296,7 +355,9 @@ def _read_header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
     "Shape, order and dtype of an array in NumPy's format; the file is then where its entries begin."
     version = np.lib.format.read_magic(file)
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    return read(file)
+    shape, fortran, dtype = read(file)
+    if dtype.kind not in "biuf": raise ValueError(f"{file.name} has dtype {dtype}; real numbers are needed.")
+    return shape, fortran, dtype
 
 def _open_npy(path: Path) -> Blocks:
     with open(path, "rb") as file:
@@ -323,7 +384,8 @@ def _open_npz(path: Path) -> Blocks:
             return np.memmap(path, dtype, "r", file.tell(), size) if size[0] else np.empty(0, dtype)
         if kind not in ("csc", "csr"): raise ValueError(f"{path} holds a {kind} matrix: write it as CSC or CSR.")
         make = sp.csc_array if kind == "csc" else sp.csr_array
-        return _SlicedBlocks(make(tuple(map(mapped, ("data", "indices", "indptr"))), shape=tuple(map(int, shape))))
+        parts_of_X = tuple(map(mapped, ("data", "indices", "indptr")))
+        return _SlicedBlocks(make(parts_of_X, shape=tuple(map(int, shape))), path)
 
 # %% ../nbs/E_blocks.ipynb #138831a0
 class _ParquetBlocks(Blocks):
@@ -332,6 +394,7 @@ class _ParquetBlocks(Blocks):
     def __init__(self, path: Path, columns: Sequence[str] | None) -> None:
         import pyarrow as pa
         import pyarrow.parquet
+        if path.is_dir(): raise ValueError(f"{path} is a folder: give one file, or a function that reads all in turn.")
         self.path, schema = path, pyarrow.parquet.read_schema(path)
         numeric = [f.name for f in schema
                    if pa.types.is_integer(f.type) or pa.types.is_floating(f.type) or pa.types.is_boolean(f.type)]
@@ -339,6 +402,8 @@ class _ParquetBlocks(Blocks):
         if missing: raise ValueError(f"columns: {', '.join(missing)} is no column of numbers in {path}.")
         self.feature_names = list(columns) if columns is not None else numeric
         if not self.feature_names: raise ValueError(f"{path} has no column of numbers.")
+        (name, count), = (Counter(schema.names) | Counter(self.feature_names)).most_common(1)
+        if count > 1: raise ValueError(f"The column {name!r} of {path} is there, or asked for, {count} times.")
         self.shape = (pyarrow.parquet.read_metadata(path).num_rows, len(self.feature_names))
         self.state = _state_of(path)
 
@@ -347,7 +412,8 @@ class _ParquetBlocks(Blocks):
         _check_unchanged(self.path, self.state)
         names: Any = self.feature_names
         step = max(1, _PIECE // (8 * max(self.shape[1 - axis], 1)))
-        with pyarrow.parquet.ParquetFile(self.path) as file:
+        # Arrow by default reads the row groups ahead, and keeps them in memory
+        with pyarrow.parquet.ParquetFile(self.path, pre_buffer=False, buffer_size=2**20) as file:
             if axis == 0:
                 for batch in file.iter_batches(step, columns=names): yield self.numbers(batch, names)
             else:
@@ -372,6 +438,7 @@ class _DaskBlocks(Blocks):
     "A Dask array. Its workers make the summaries, and merge them in the order in which they are done."
 
     def __init__(self, array: Any) -> None:
+        if not hasattr(array, "chunks"): raise ValueError("X is no Dask array: give X.to_dask_array(lengths=True).")
         if array.ndim != 2 or any(np.isnan(side) for side in array.shape):
             raise ValueError(f"X has shape {array.shape}; a Dask array of two known dimensions is needed.")
         self.array, self.shape = array, (int(array.shape[0]), int(array.shape[1]))
@@ -397,7 +464,7 @@ class _DaskBlocks(Blocks):
 
 def _summary_of(summary: Any, start: int, block: Any, axis: int) -> Any:
     summary = copy.deepcopy(summary)
-    for a, A in _pieces([block], axis): summary.add(start + a, A)
+    for a, A in _pieces([block], axis, start): summary.add(a, A)
     return summary
 
 def _merged(first: Any, *others: Any) -> Any:
@@ -411,11 +478,12 @@ def as_blocks(X: Any, axis: int | None = None, columns: Sequence[str] | None = N
 
     Parameters
     ----------
-    X : path, array, sparse matrix, Dask array, callable or Blocks
+    X : path, array, sparse matrix, frame, Dask array, callable or Blocks
         The path of a `.npy` file, of a sparse matrix written by `scipy.sparse.save_npz(..., compressed=False)`, of a
         Parquet file or of a Zarr array; anything with a shape that can be sliced, such as a Zarr array or a
-        memory-mapped matrix; a Dask array; or a function without arguments that returns an iterator of blocks, from
-        the beginning each time it is called.
+        memory-mapped matrix; a frame; a Dask array; or a function without arguments that returns an iterator of
+        blocks, from the beginning each time it is called. Chunks of Zarr are read whole: a wide array should be in
+        chunks of features, a tall one in chunks of samples, else all of it is read at once.
     axis : {0, 1, None}
         Of a function: whether its blocks are whole features (1, shape (n_samples, any)) or whole samples (0, shape
         (any, n_features)).
@@ -450,11 +518,14 @@ def as_blocks(X: Any, axis: int | None = None, columns: Sequence[str] | None = N
         if path.suffix == ".npz": return _open_npz(path)
         if path.suffix in (".parquet", ".pq"): return _ParquetBlocks(path, columns)
         if path.suffix == ".zarr":
-            import zarr
-            return _SlicedBlocks(zarr.open(path, mode="r"))
+            return _ZarrBlocks(path)
         raise ValueError(f"X={str(path)!r} has an ending that is not known: .npy, .npz, .parquet and .zarr are.")
     if columns is not None: raise ValueError("columns= is for Parquet files.")
     if type(X).__module__.startswith("dask."): return _DaskBlocks(X)
+    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+        found = _SlicedBlocks(to_numpy(X))
+        found.feature_names = _get_feature_names(X)
+        return found
     if is_sparse(X): return _SlicedBlocks(X if X.format in ("csc", "csr") else X.tocsc())
     if callable(X):
         if axis not in (0, 1):

@@ -586,7 +586,7 @@ class _SamplingTransformer(SelectorMixin, BaseEstimator):
         """
         check_is_fitted(self, "sampling_")
         kept = self.get_support(indices=True)
-        if isinstance(X, Blocks): C = X.columns(kept, self.n_features_in_)
+        if isinstance(X, Blocks): C = X._in_order_of(self).columns(kept, self.n_features_in_)
         else:
             X = _check_X(self, X, reset=False, dtype="numeric")  # integers are converted once they are few
             _check_same_library(self, X, self.selected_)

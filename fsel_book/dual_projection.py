@@ -203,7 +203,7 @@ class _DualProjectionModel(BaseEstimator, ABC):
     def _decide(self, X: ArrayLike, method: str) -> Array:
         check_is_fitted(self, "coef_")
         if isinstance(X, Blocks):
-            values = X.times(self.coef_.T.astype(np.float64)) + self.intercept_
+            values = X._in_order_of(self).times(self.coef_.T.astype(np.float64)) + self.intercept_
             return values.astype(self.coef_.dtype)
         X = _check_X(self, X, reset=False)
         _check_same_library(self, X, self.coef_, method)

@@ -10,9 +10,10 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_feature_names
 from tqdm import tqdm
 
-from .arrays import (all_finite, _in_precision_of, is_sparse, to_numpy, _blas_threads_for, _check_range,
+from .arrays import (_in_precision_of, is_sparse, to_numpy, _blas_threads_for, _check_range,
                               _largest_entry)
 from .blocks import Blocks, _Product, _as_dense, _fit_elsewhere, _joined, _pieces
 from .spectra import (RowSpace, _GRAM_LIMIT, _gram_factor, _rank_tolerance, _unit_norm_factors,
@@ -70,6 +71,8 @@ class GramMatrix:
         The number of columns in all pieces.
     dtype : numpy.dtype
         float32 where all pieces are, else float64.
+    feature_names_in_ : ndarray of str
+        The names of the columns of the frames given to `partial_fit`; there only if they have names.
 
     Examples
     --------
@@ -95,23 +98,13 @@ class GramMatrix:
         start : int
             The place of its first column, for messages.
         A : ndarray or sparse matrix, shape (m, any)
-
-        Raises
-        ------
-        ValueError
-            `A` is not numeric, or not finite.
+            Real and finite: `fit` and `partial_fit` have looked.
         """
-        values = A.data if is_sparse(A) else A
-        if values.dtype.kind not in "biuf":
-            raise ValueError(f"A block has dtype {values.dtype}; real numbers are needed.")
-        if values.dtype.kind == "f" and not all_finite(values):
-            raise ValueError(f"X contains NaN or infinity, in the piece that begins at {start}; remove or impute those "
-                             "entries first.")
         Z, largest = A.astype(np.float64, copy=False), _largest_entry(A)
         exponent = 0 if largest == 0 or 1e-50 < largest < 1e50 else int(np.frexp(largest)[1])
         if exponent: Z = Z * 2.0**-exponent
         self._put(_as_dense(Z @ Z.T), exponent)
-        single = values.dtype == np.float32
+        single = A.dtype == np.float32
         self.dtype = np.promote_types(self.dtype, np.float32 if single else np.float64)
         self.length, self.largest = self.length + A.shape[1], max(self.largest, largest)
 
@@ -133,19 +126,30 @@ class GramMatrix:
         Returns
         -------
         self
+
+        Raises
+        ------
+        ValueError
+            The two are of different sizes, or their features have different names.
         """
         if other.G is not None:
-            self._put(other.G, other.exponent)
+            if self.G is not None and len(self.G) != len(other.G):
+                raise ValueError(f"A Gram matrix of {len(other.G)} rows cannot be merged with one of {len(self.G)}.")
+            mine, theirs = (getattr(gram, "feature_names_in_", None) for gram in (self, other))
+            if theirs is not None and self.G is None: self.feature_names_in_ = theirs
+            elif mine is not None and theirs is not None and list(mine) != list(theirs):
+                raise ValueError("The two Gram matrices are of features with different names, or in another order.")
+            self._put(other.G.copy() if self.G is None else other.G, other.exponent)
             self.length, self.largest = self.length + other.length, max(self.largest, other.largest)
             self.dtype = np.promote_types(self.dtype, other.dtype)
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Add a batch of samples.
+        """Add a batch of samples, or none of them if there is an error.
 
         Parameters
         ----------
-        X : array or sparse matrix, shape (any, n_features)
+        X : array, sparse matrix or frame, shape (any, n_features)
         y : ignored
 
         Returns
@@ -155,13 +159,15 @@ class GramMatrix:
         Raises
         ------
         ValueError
-            `X` is not a finite real matrix, or has other features than the batches before.
+            `X` is not a finite real matrix, or has other features than the batches before, by number or by name.
         """
-        X = X if is_sparse(X) else to_numpy(X)
-        if X.ndim != 2 or self.G is not None and X.shape[1] != len(self.G):
+        A = X if is_sparse(X) else to_numpy(X)
+        if A.ndim != 2 or self.G is not None and A.shape[1] != len(self.G):
             wanted = "(n_samples, n_features)" if self.G is None else f"(n_samples, {len(self.G)})"
-            raise ValueError(f"X has shape {X.shape}; {wanted} is needed.")
-        for _, A in _pieces([X], 0): self.add(self.length, A)
+            raise ValueError(f"X has shape {A.shape}; {wanted} is needed.")
+        pieces = list(_pieces([A], 0, self.length))  # which checks all of them before the first is added
+        _check_feature_names(self, X, reset=self.G is None)
+        for start, piece in pieces: self.add(start, piece)
         return self
 
 # %% ../nbs/27_out_of_core.ipynb #c94e5258
@@ -511,7 +517,9 @@ def _fit_gram(X: GramMatrix, selector: CertifiedSelector, y: Any, **extra: Any) 
         raise ValueError(f"{type(selector).__name__} needs the samples themselves, not their Gram matrix.")
     _clear_fitted(selector)
     if X.G is None: raise ValueError("The Gram matrix is empty: call partial_fit with samples first.")
-    return _fit_tall(X, None, selector, y, **extra)
+    _fit_tall(X, None, selector, y, **extra)
+    if hasattr(X, "feature_names_in_"): selector.feature_names_in_ = X.feature_names_in_
+    return selector
 
 # %% ../nbs/27_out_of_core.ipynb #a54bbc91
 def _squared_residual(space: RowSpace) -> float:
@@ -605,23 +613,24 @@ def _check_wide(selector: CertifiedSelector, scores: np.ndarray | None) -> None:
     if getattr(selector, "sketch_size", None) is not None:
         raise ValueError(f"sketch_size={selector.sketch_size} is not possible for X in blocks: all samples are used.")
 
-# %% ../nbs/27_out_of_core.ipynb #3d7c8618
-def _axis_of(X: Blocks) -> int:
-    "1 where passes are made over blocks of features, 0 where over blocks of samples."
-    n, d = X.shape
-    return X.axes[0] if len(X.axes) == 1 else int(n is None or d is None or d >= n)
-
+# %% ../nbs/27_out_of_core.ipynb #3d7c8617
 def _describe(estimator: Any, X: _Passes, n_features: int) -> None:
     "Set what every fit from blocks leaves in `estimator`: the passes made, the number of features, their names."
     estimator.n_passes_, estimator.n_features_in_ = X.count, n_features
     if X.feature_names is not None: estimator.feature_names_in_ = np.asarray(X.feature_names, dtype=object)
 
 def _first_pass(X: Any, axis: int) -> GramMatrix:
-    gram = X.reduce(axis, GramMatrix())
+    try: gram = X.reduce(axis, GramMatrix())
+    except MemoryError as error:
+        side, other = ("features", "samples") if axis == 0 else ("samples", "features")
+        form = "CSC" if axis == 0 else "CSR"
+        raise MemoryError(f"The Gram matrix of the {side} does not fit into memory. Hand out X in blocks of {side}, a "
+                          f"sparse file as {form}: then that of the {other} is enough.") from error
     if gram.G is None: raise ValueError("X is empty: it has no blocks, or none with an entry.")
     _check_range(np.array([gram.largest]))
     return gram
 
+# %% ../nbs/27_out_of_core.ipynb #3d7c8618
 @_fit_elsewhere.register
 def _fit_blocks(X: Blocks, selector: Any, y: Any, **extra: Any) -> Any:
     "`selector.fit(X, y)` for data in blocks; also for the models of dual projection."
@@ -631,7 +640,7 @@ def _fit_blocks(X: Blocks, selector: Any, y: Any, **extra: Any) -> Any:
     selector._check_parameters()
     if extra: raise ValueError(f"{', '.join(extra)} cannot be used: X is in blocks, and score_func no function.")
     scores = _check_for_blocks(selector)
-    axis = _axis_of(X)
+    axis = X._axis
     if axis == 1: _check_wide(selector, scores)
     passes = _Passes(X, axis)
     gram = _first_pass(passes, axis)
@@ -661,7 +670,7 @@ def _fit_projection(X: Blocks, model: Any, y: Any) -> Any:
     passes = _Passes(X, 1)
     try:
         model._check_parameters()
-        if _axis_of(X) == 0:
+        if X._axis == 0:
             raise ValueError(f"{type(model).__name__} is for more features than samples, and X is in blocks of "
                              "samples.")
         gram = _first_pass(passes, 1)

@@ -1,17 +1,19 @@
 """Where blocks come from: files, arrays of other libraries, functions, and what is wrong with them."""
 
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from cases import refused
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from test_out_of_core import assert_fails_whole, assert_same, wide_data
 
 import fsel_book.blocks
-from fsel_book import BSSSelector, DSFSelector, LeverageSelector, as_blocks
+from fsel_book import BSSSelector, DSFSelector, DualProjectionRidge, LeverageSelector, as_blocks
 
 
 @pytest.fixture
@@ -111,6 +113,172 @@ def test_a_file_that_changes_between_the_passes(tmp_path):
     os.truncate(path, path.stat().st_size // 2)
     assert_fails_whole(source, "x.npy has changed")
     assert_fails_whole(as_blocks(path), "x.npy ends at byte")
+
+
+@pytest.mark.parametrize("change", ["cut", "written", "replaced"])
+def test_a_sparse_file_that_changes_between_the_passes(tmp_path, change):
+    """It is mapped: a file that was cut would end the process with a signal."""
+    path, X = tmp_path / "x.npz", sp.csc_array(wide_data())
+    sp.save_npz(path, X, compressed=False)
+    source = as_blocks(path)
+    if change == "cut":
+        os.truncate(path, path.stat().st_size // 2)
+    elif change == "written":
+        with open(path, "r+b") as file:
+            file.seek(2000)
+            file.write(b"12345678")
+    else:
+        sp.save_npz(path, 2 * X, compressed=False)
+    assert_fails_whole(source, "x.npz has changed since it was opened")
+
+
+def test_a_sparse_file_that_changes_in_the_second_pass(tmp_path):
+    path, passes = tmp_path / "x.npz", []
+
+    class Touched(type(as_blocks(np.ones((2, 2))))):
+        def read(self, axis):
+            passes.append(axis)
+            if len(passes) == 2:
+                os.utime(path)
+            yield from super().read(axis)
+
+    sp.save_npz(path, sp.csc_array(wide_data()), compressed=False)
+    assert_fails_whole(Touched(as_blocks(path).data, path), "x.npz has changed since it was opened")
+    assert len(passes) == 2
+
+
+def test_a_zarr_array_that_changes_its_shape(tmp_path):
+    zarr = pytest.importorskip("zarr", reason="Zarr is not installed")
+    array = zarr.create_array(tmp_path / "x.zarr", shape=(30, 3000), dtype=float, chunks=(30, 500))
+    array[:] = wide_data()
+    sources = as_blocks(array), as_blocks(tmp_path / "x.zarr")
+    array.resize((30, 2000))
+    for source in sources:
+        assert_fails_whole(source, "shape (30, 2000), and had (30, 3000)")
+
+
+def test_entries_that_are_no_real_numbers(tmp_path):
+    np.save(tmp_path / "objects.npy", np.array([[1, "a"], [None, 2.0]], dtype=object), allow_pickle=True)
+    with refused("objects.npy has dtype object", "real numbers"):
+        as_blocks(tmp_path / "objects.npy")
+    np.save(tmp_path / "complex.npy", np.ones((2, 2), dtype=complex))
+    with refused("complex.npy has dtype complex128"):
+        as_blocks(tmp_path / "complex.npy")
+    X = wide_data()
+    masked = np.ma.masked_array(X, mask=X > 3)
+    assert_fails_whole(as_blocks(masked), "X is a masked array")
+    assert_fails_whole(as_blocks(lambda: iter([masked]), axis=1), "X is a masked array")
+
+
+@pytest.mark.parametrize("shape", [(0, 30), (30, 0)])
+def test_data_without_entries(tmp_path, shape):
+    np.save(tmp_path / "none.npy", np.ones(shape))
+    with refused("none.npy has shape", "it is empty"):
+        as_blocks(tmp_path / "none.npy")
+    with refused(f"X has shape {shape}: it is empty"):
+        as_blocks(np.ones(shape))
+
+
+def test_a_frame_is_read_with_its_names():
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    X = wide_data()
+    frame = pd.DataFrame(X, columns=[f"gene {j}" for j in range(3000)])
+    found, expected = BSSSelector(60).fit(as_blocks(frame)), BSSSelector(60).fit(frame)
+    assert_same(found, expected)
+    assert_array_equal(found.feature_names_in_, expected.feature_names_in_)
+    assert not hasattr(BSSSelector(60).fit(as_blocks(pd.DataFrame(X))), "feature_names_in_")
+    assert_fails_whole(as_blocks(frame.assign(kind="a")), "dtype object", "real numbers")
+
+
+def test_names_are_compared_where_a_fit_is_applied():
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = pd.DataFrame(wide_data(), columns=[f"gene {j}" for j in range(3000)])
+    backwards = frame[frame.columns[::-1]]
+    for model in (BSSSelector(60).fit(frame), DualProjectionRidge(random_state=0).fit(frame, np.arange(30.0))):
+        apply = getattr(model, "transform", None) or model.predict
+        name = f"those that {type(model).__name__} was fitted with"
+        with refused(name, "in the same order"):
+            apply(as_blocks(backwards))
+        assert_allclose(apply(as_blocks(frame)), apply(frame))
+
+
+def test_a_dask_array_that_was_not_made_into_blocks():
+    da = pytest.importorskip("dask.array", reason="Dask is not installed")
+    array = da.from_array(wide_data(), chunks=(30, 500))
+    for model in (BSSSelector(60), DualProjectionRidge()):
+        with refused("X is a Dask array: give as_blocks(X)"):
+            model.fit(array, np.arange(30.0))
+
+
+def test_parquet_files_that_are_not_one_table(tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="PyArrow is not installed")
+    import pyarrow.parquet
+
+    twice = pa.table([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], names=["a", "b", "a"])
+    pyarrow.parquet.write_table(twice, tmp_path / "twice.parquet")
+    with refused("column 'a' of", "twice.parquet", "2 times"):
+        as_blocks(tmp_path / "twice.parquet")
+    pyarrow.parquet.write_table(twice.select([0, 1]), tmp_path / "once.parquet")
+    with refused("column 'b' of", "once.parquet", "2 times"):
+        as_blocks(tmp_path / "once.parquet", columns=["b", "a", "b"])
+    (tmp_path / "parts.parquet").mkdir()
+    with refused("parts.parquet is a folder"):
+        as_blocks(tmp_path / "parts.parquet")
+
+
+def test_a_sparse_file_whose_blocks_are_of_the_longer_side(tmp_path):
+    """The Gram matrix of two million features would have 32 TB."""
+    X = sp.random_array((3, 2_000_000), density=1e-5, rng=np.random.default_rng(0))
+    sp.save_npz(tmp_path / "wide.npz", X.tocsr(), compressed=False)
+    sp.save_npz(tmp_path / "tall.npz", X.T.tocsc(), compressed=False)
+    for name, words in (("wide", "in blocks of features"), ("tall", "in blocks of samples")):
+        with refused("does not fit into memory", words, "as CSC" if name == "wide" else "as CSR", error=MemoryError):
+            BSSSelector(2).fit(as_blocks(tmp_path / f"{name}.npz"))
+
+
+PEAK = """
+import re, sys
+from pathlib import Path
+import numpy as np
+from fsel_book import BSSSelector, as_blocks
+def resident(kind): return int(re.search(kind + r":\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1]) / 1024
+BSSSelector(10).fit(as_blocks(np.random.default_rng(0).standard_normal((20, 500))))
+if sys.argv[1].endswith("parquet"): as_blocks(sys.argv[1])  # which imports PyArrow
+Path("/proc/self/clear_refs").write_text("5")
+before = resident("VmHWM")
+for path in sys.argv[1:]: BSSSelector(5).fit(as_blocks(path)).transform(as_blocks(path))
+print(resident("VmHWM") - before)
+"""
+
+
+def peak_of_fits(*paths):
+    """In MB, above what the process had before."""
+    done = subprocess.run([sys.executable, "-c", PEAK, *paths], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return float(done.stdout)
+
+
+def test_the_memory_of_a_fit_is_a_part_of_the_file(tmp_path):
+    """Of 200 MB, wide and tall: above what the process has anyway, fit and transform take less than half of that."""
+    if not os.path.exists("/proc/self/clear_refs"):
+        pytest.skip("the peak of the memory is read as Linux tells it")
+    X = np.random.default_rng(0).standard_normal((100, 500_000), dtype=np.float32)
+    np.save(tmp_path / "wide.npy", X)
+    np.save(tmp_path / "tall.npy", X.reshape(500_000, 100))
+    assert peak_of_fits(tmp_path / "wide.npy", tmp_path / "tall.npy") < 100
+
+
+def test_the_memory_of_a_fit_from_a_tall_parquet_file(tmp_path):
+    """Of 160 MB in groups of rows. Arrow by default reads them ahead, and the peak is 310 MB."""
+    pa = pytest.importorskip("pyarrow", reason="PyArrow is not installed")
+    import pyarrow.parquet
+
+    if not os.path.exists("/proc/self/clear_refs"):
+        pytest.skip("the peak of the memory is read as Linux tells it")
+    X = np.random.default_rng(0).standard_normal((40, 500_000))
+    table = pa.table({f"reading {j}": X[j] for j in range(40)})
+    pyarrow.parquet.write_table(table, tmp_path / "tall.parquet", row_group_size=20_000, compression="none")
+    assert peak_of_fits(tmp_path / "tall.parquet") < 200
 
 
 def test_what_cannot_be_read_in_blocks(tmp_path):

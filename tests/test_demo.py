@@ -20,6 +20,9 @@ pytest.importorskip("papermill", reason="the demo runs its notebook with papermi
 pytest.importorskip("pyarrow", reason="Parquet files are read with pyarrow", exc_type=ImportError)
 
 root = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(root / "tools"))
+from large import size_in_memory  # noqa: E402
+
 columns = [f"reading {j}" for j in range(12)]
 
 
@@ -183,6 +186,16 @@ def test_a_file_above_the_limit_is_read_in_blocks(tmp_path, shape):
     expected = frame[[f"reading {j}" for j in kept] + ["kind"]]
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "out" / "selected.parquet"), expected)
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "out" / "selected.csv"), expected)
+
+
+def test_the_size_of_a_table_is_that_of_its_numbers(tmp_path):
+    """A column of few values takes next to nothing in the file, and is decoded all the same."""
+    frame = pd.DataFrame({"value": np.zeros(10**6), "flag": True, "count": np.int16(3), "kind": "yes"})
+    frame.to_parquet(tmp_path / "small.parquet", index=False)
+    assert (tmp_path / "small.parquet").stat().st_size < 10**6
+    assert size_in_memory(tmp_path / "small.parquet") == 10**6 * (8 + 1 + 2 + 8)
+    (tmp_path / "torn.parquet").write_text("not a parquet file")
+    assert size_in_memory(tmp_path / "torn.parquet") == size_in_memory(tmp_path / "absent.parquet") == 0
 
 
 LARGE_AND_BAD = {

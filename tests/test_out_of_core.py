@@ -22,6 +22,10 @@ from fsel_book import (
     RRQRSelector,
     RSFSelector,
     as_blocks,
+    bss,
+    det_sampling,
+    largest_leverages,
+    leverage_sampling,
     row_space,
 )
 from fsel_book.blocks import Blocks
@@ -157,6 +161,26 @@ def test_the_same_for_any_matrix(kind, axis):
             assert_same(found, expected, rtol=1e-6)
 
 
+def test_where_memory_approximates_blocks_are_those_of_the_exact_row_space():
+    """Beyond 500 samples, at a small rank, selectors in memory find the leading directions by sketches."""
+    X = np.random.default_rng(0).standard_normal((600, 3000))
+    space = row_space(X, rank=25)
+    for selector, expected in (
+        (BSSSelector(100, rank=25), bss(space, 100)),
+        (DSFSelector(60, rule="first", rank=25), det_sampling(space, space.residual_norms, 60, rule="first")),
+        (LeverageSelector(100, sampling=False, rank=25), largest_leverages(space, 100)),
+        (LeverageSelector(100, random_state=0, rank=25), leverage_sampling(space, 100, 0)),
+    ):
+        found = clone(selector).fit(as_blocks(X))
+        distinct = expected.indices
+        assert_array_equal(found.selected_[: len(distinct)], distinct)
+        if not isinstance(selector, DSFSelector):  # which fills up to 60, and has other weights then
+            assert_allclose(found.weights_, expected.weights, rtol=1e-6)
+        assert found.certificate_.rank == 25
+        in_memory = clone(selector).fit(X)
+        assert len(np.intersect1d(in_memory.selected_, found.selected_)) < 60  # the two do differ here
+
+
 @swept_seeds(20, 200)
 def test_the_same_on_random_problems(seeds):
     """Shapes, ranks, draws, lengths, blocks, and heads so small that they run dry."""
@@ -285,6 +309,44 @@ def test_partial_fit_is_one_pass_over_samples():
     assert not [name for name in vars(selector) if name.endswith("_")]
     with refused("DualProjectionRidge needs the samples themselves"):
         DualProjectionRidge().fit(gram, np.arange(900.0))
+
+
+def test_a_batch_that_is_refused_adds_nothing():
+    rng = np.random.default_rng(0)
+    gram = GramMatrix().partial_fit(rng.standard_normal((100, 40)))
+    before = pickle.dumps(gram)
+    batch = rng.standard_normal((2**17, 40))  # two and a half pieces
+    batch[-1, -1] = np.nan
+    with refused("NaN or infinity"):
+        gram.partial_fit(batch)
+    assert pickle.dumps(gram) == before
+
+
+def test_merging_leaves_the_other_as_it_was():
+    parts = [GramMatrix().partial_fit(np.random.default_rng(seed).standard_normal((50, 4))) for seed in range(2)]
+    before = [part.G.copy() for part in parts]
+    both = GramMatrix().merge(parts[0]).merge(parts[1])
+    assert_array_equal(both.G, before[0] + before[1])
+    assert_array_equal(parts[0].G, before[0])
+    with refused("Gram matrix of 1 rows cannot be merged with one of 4"):
+        both.merge(GramMatrix().partial_fit(np.ones((5, 1))))
+
+
+def test_names_of_batches_are_those_of_the_features():
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    names = [f"gene {j}" for j in range(40)]
+    frame = pd.DataFrame(np.random.default_rng(0).standard_normal((300, 40)), columns=names)
+    gram = GramMatrix().partial_fit(frame[:100])
+    for other in (frame[names[::-1]], frame.rename(columns={"gene 7": "gene 70"})):
+        with refused("feature names should match"):
+            gram.partial_fit(other)
+        with refused("different names"):
+            gram.merge(GramMatrix().partial_fit(other))
+    gram.partial_fit(frame[100:200]).merge(GramMatrix().partial_fit(frame[200:]))
+    selector = BSSSelector(20).fit(GramMatrix().merge(gram))
+    assert_same(selector, BSSSelector(20).fit(frame))
+    assert_array_equal(selector.feature_names_in_, names)
+    assert_array_equal(selector.get_feature_names_out(), np.array(names)[selector.get_support()])
 
 
 def test_a_gram_matrix_alone_counts_no_directions_that_it_does_not_know():
@@ -442,6 +504,18 @@ def test_nan_in_the_last_block(bad):
         BSSSelector(20).fit(cut(X.T, [500] * 6, axis=0))
 
 
+@pytest.mark.parametrize("after", [6, 9], ids=["first block", "later"])
+def test_nan_in_the_second_pass(after):
+    spoilt = Changing(wide_data(), lambda block: [np.where(block > 5, np.nan, block)], after)
+    assert_fails_whole(spoilt, "NaN or infinity", "begins with feature")
+
+
+def test_nan_where_a_fit_is_applied():
+    selector = BSSSelector(60).fit(wide_data())
+    with refused("NaN or infinity"):
+        selector.transform(as_blocks(np.where(wide_data() > 5, np.nan, wide_data())))
+
+
 def test_what_needs_all_features_at_once_says_so():
     X = as_blocks(wide_data())
     for selector, *parts in (
@@ -467,6 +541,8 @@ def test_transform_of_other_data():
     selector = BSSSelector(60).fit(as_blocks(wide_data()))
     with refused("X has 2999 features, but 3000"):
         selector.transform(as_blocks(wide_data()[:, 1:]))
+    with refused("X has 1 features, but 3000"):
+        selector.transform(as_blocks(wide_data()[:, :1]))
     other = wide_data(7)
     assert_array_equal(selector.transform(as_blocks(other)), other[:, selector.get_support()])
 

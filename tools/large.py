@@ -21,12 +21,13 @@ def a_quarter_of_memory() -> int:
 
 
 def size_in_memory(path: Path) -> int:
-    """Bytes of the table without compression; 0 for what is no Parquet file."""
+    """Bytes of the table once it is decoded, a text as a pointer to it; 0 for what is no Parquet file."""
     try:
         found = pq.read_metadata(path)
     except (OSError, pa.ArrowInvalid):
         return 0
-    return sum(found.row_group(i).total_byte_size for i in range(found.num_row_groups))
+    types = found.schema.to_arrow_schema().types
+    return found.num_rows * sum(-(-kind.bit_width // 8) if pa.types.is_primitive(kind) else 8 for kind in types)
 
 
 def read_target(path: Path, target: str) -> np.ndarray:
@@ -100,7 +101,7 @@ def choose(path: Path, target: str, folder: Path) -> None:
 def write(path: Path, columns: list[str], folder: Path) -> None:
     """`selected.csv` and `selected.parquet` with some columns of a Parquet file, a batch of rows at a time."""
     csv, start = folder / "selected.csv", True
-    with pq.ParquetFile(path) as source:
+    with pq.ParquetFile(path, pre_buffer=False, buffer_size=2**20) as source:
         schema = pa.schema([source.schema_arrow.field(name) for name in columns])
         with pq.ParquetWriter(folder / "selected.parquet", schema) as out:
             for batch in source.iter_batches(2**16, columns=columns):

@@ -4,6 +4,7 @@
 __all__ = ['ChangePoint', 'change_point', 'RiskRFE', 'GuyonRFE']
 
 # %% ../nbs/18_risk_rfe.ipynb #0d669968
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,11 +19,11 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from tqdm import tqdm
 
 from .arrays import (_DOCS, Array, ArrayLike, Matrix, _ScoreOnHost, _insert_docs, _take_rows, from_numpy,
-                              is_integer, is_sparse, take_columns, to_numpy)
+                              is_integer, is_sparse, namespace, take_columns, to_numpy)
 from .elimination import (_Choice, Elimination, _choice_by_norm, _choice_by_risk, _eliminate,
                                    _estimated_seconds, squared_linear_path)
 from .kernel_machines import EmpiricalRisk, _best_intercept, _cold_fit
-from .kernels import CallableKernel, LinearKernel, kernel_of, _in_place, _zero_feature
+from .kernels import CallableKernel, LinearKernel, _ProductKernel, kernel_of, _in_place, _zero_feature
 from .losses import LOSSES, EpsilonInsensitive, Floats, Loss, SquaredError, get_loss
 from .ridge import _check_labels, _check_targets, _labels_from_decisions
 from .certificates import (_check_bool, _check_X, _check_positive, _check_reduced,
@@ -181,6 +182,15 @@ dual_coef_, intercept_ : array
 classes_ : array
     For the losses for labels. As all arrays here in the library of `X`, if the labels are numbers.""")
 
+def _warn_of_lost_features(X: Matrix) -> None:
+    "Say so where products of samples have no digits left for the smallest feature."
+    sizes = to_numpy(abs(X).max(axis=0).toarray() if is_sparse(X) else namespace(X).max(abs(X), axis=0)).ravel()
+    small, large = int(np.where(sizes > 0, sizes, np.inf).argmin()), int(sizes.argmax())
+    if 0 < sizes[small] < 1e-6 * sizes[large]:
+        warnings.warn(f"Feature {small} goes up to {sizes[small]:.0e} and feature {large} up to {sizes[large]:.0e}: "
+                      "rounding errors of the larger hide the smaller. Scale the features, for instance by "
+                      "StandardScaler.", stacklevel=5)
+
 class _KernelElimination(_ScoreOnHost, SelectorMixin, BaseEstimator):
     "What `RiskRFE` and `GuyonRFE` share; each brings `_choice`, how one step of the elimination chooses."
     adapts = True                                              # whether step="adaptive" is possible
@@ -219,6 +229,12 @@ class _KernelElimination(_ScoreOnHost, SelectorMixin, BaseEstimator):
         shift = np.average(Y, axis=0, weights=w) if classes is None and self.fit_intercept else np.zeros(Y.shape[1])
         risks = [EmpiricalRisk(self._loss(), column, self.C * w, self.tol) for column in (Y - shift).T]
         kernel = kernel_of(self.kernel, A, self.gamma, self.degree, self.coef0, w if np.ptp(w) > 0 else None)
+        centre = None
+        if kernel == LinearKernel() and self.fit_intercept and not is_sparse(A):
+            # The intercept takes up a shift of X, and K has more digits without it.
+            centre = namespace(A).mean(A, axis=0, keepdims=True)
+            A = A - centre
+        if isinstance(kernel, _ProductKernel): _warn_of_lost_features(A)
         least = requested or 0                                 # "auto" looks at the whole path
         n = len(Y)
         _warn_if_long(self._expected_seconds(n, d, least, kernel, len(risks)), "This fit",
@@ -229,6 +245,9 @@ class _KernelElimination(_ScoreOnHost, SelectorMixin, BaseEstimator):
             done = self._eliminate(A, risks, kernel, least, 1 / (w.sum() * self.C), bar)
         kept = change_point(done.values, done.left).n_features if requested is None else done.left[-1]
         self._settle(A, risks, kernel, shift, np.isin(np.arange(d), done.order[:d - kept], invert=True))
+        if centre is not None:
+            at_centre = to_numpy(kernel.matrix(self._restricted(centre), self._rows))[0]
+            self.intercept_ -= self.dual_coef_ @ at_centre
         if classes is not None: self.classes_ = classes
         self._describe(done, done.order[:d - kept], 1 / (w.sum() * self.C))
         for name, value in vars(self).items():
@@ -236,6 +255,8 @@ class _KernelElimination(_ScoreOnHost, SelectorMixin, BaseEstimator):
                 setattr(self, name, from_numpy(value, X))
 
     quicker = ""                                               # another method
+    intercept_: Any
+    dual_coef_: Any
 
     def _expected_seconds(self, n: int, d: int, least: int, kernel: Any, machines: int) -> float:
         return _estimated_seconds(n, d, least, self.step, kernel, machines, self._tolerance())

@@ -494,7 +494,8 @@ intercept_ : array, shape (1,) or (n_classes,)""",
 n_iter_ : int
     The number of linear programs solved.
 dual_gap_ : float
-    The duality gap, relative to the objective: the largest of all programs.
+    The duality gap, relative to the objective: the largest of all programs. A `ConvergenceWarning` says that it is
+    above 1e-6.
 objectives_ : list of float
     After each program, for the class that took most.""",
     "decides": """\

@@ -711,6 +711,9 @@ class _SparseMachine(_ScoreOnHost, ClassifierMixin, BaseEstimator, ABC):
         w, b, gaps, objectives = zip(*[self._solve(A, side) for side in signs.T])
         self.coef_, self.intercept_ = (from_numpy(np.array(part, dtype=result_dtype(X)), X) for part in (w, b))
         self.dual_gap_, self.objectives_ = max(gaps), max(objectives, key=len)
+        if not self.dual_gap_ <= 1e-6:
+            warnings.warn(f"The objective is known to a relative gap of {self.dual_gap_:.0e} only: scale the features.",
+                          ConvergenceWarning, stacklevel=2)
         self.n_iter_ = len(self.objectives_)
         return self
 
@@ -855,16 +858,21 @@ class SCADSVMClassifier(_SparseMachine):
 
     def _check_parameters(self) -> None:
         _check_positive("alpha", self.alpha)
+        if not 1e-8 <= float(self.alpha) <= 1e100:
+            raise ValueError(f"alpha={self.alpha!r} is not possible: give a number from 1e-8 to 1e100. The penalty of "
+                             "a weight is at most alpha^2 (a + 1) / 2, and below that rounding of the loss decides.")
         _check_positive("a", self.a, 2)
         _check_integer(self.max_iter, 1, name="max_iter")
 
     def _solve(self, X: Matrix, signs: np.ndarray) -> tuple[np.ndarray, float, float, list[float]]:
         n, d = X.shape
-        w, objectives, gaps = np.zeros(d), list[float](), list[float]()
+        w, b, least, objectives, gaps = np.zeros(d), 0.0, np.inf, list[float](), list[float]()
         for _ in range(self.max_iter):
-            w, b, _, gap = _l1_program(X, signs, _scad_slope(w, self.alpha, self.a), 1 / n)
-            gaps.append(gap)
-            slack = np.maximum(0, 1 - signs * (X @ w + b)).sum()
-            objectives.append(float(_scad_penalty(w, self.alpha, self.a).sum() + slack / n))
-            if len(objectives) > 1 and objectives[-2] - objectives[-1] <= 1e-10 * abs(objectives[-2]): break
+            after, offset, found, gap = _l1_program(X, signs, _scad_slope(w, self.alpha, self.a), 1 / n)
+            slack = np.maximum(0, 1 - signs * (X @ after + offset)).sum()
+            before, value = least, float(_scad_penalty(after, self.alpha, self.a).sum() + slack / n)
+            if value < least: w, b, least = after, offset, value       # a program is solved up to rounding only
+            objectives.append(least)
+            gaps.append(gap * found / value)                           # of the program itself the optimum may be 0
+            if before - least <= 1e-10 * abs(least): break
         return w, b, max(gaps), objectives

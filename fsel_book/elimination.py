@@ -126,8 +126,8 @@ def _linear_products(S: Array, X: Array, V: Floats) -> Array:
 def _polynomial_products(kernel: PolynomialKernel, S: Array, X: Array, V: Array) -> Array:
     "Column c: the polynomial kernel without the feature X[:, c], times V[:, c]."
     p, gamma = kernel.degree, float(kernel.gamma)
-    T = gamma * S + float(kernel.coef0)
-    terms = (comb(p, q) * (-gamma)**q * X**q * (T**(p - q) @ (X**q * V)) for q in range(p + 1))
+    T, X = gamma * S + float(kernel.coef0), gamma**0.5 * X      # powers of gamma alone may be out of range
+    terms = (comb(p, q) * (-1)**q * X**q * (T**(p - q) @ (X**q * V)) for q in range(p + 1))
     return sum(terms, start=0.0)
 
 def _gaussian_products(K: Array, X: Array, V: Array) -> Array:

@@ -20,8 +20,8 @@ from sklearn.svm import SVC
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import (Array, ArrayLike, Matrix, _ScoreOnHost, _insert_docs, _take_rows, as_float64,
-                              check_matrix, from_numpy, is_sparse, namespace, result_dtype, to_numpy)
+from .arrays import (Array, ArrayLike, Matrix, _ScoreOnHost, _check_not_negative, _insert_docs, _take_rows,
+                              as_float64, check_matrix, from_numpy, is_sparse, namespace, result_dtype, to_numpy)
 from .sparsification import BSSSelector, _round_ties
 from .certificates import (CertifiedSelector, Sampling, _SamplingTransformer, certify, _check_integer,
                                     _check_X, _check_instance, _check_same_library, _check_positive, _clear_fitted,
@@ -143,7 +143,7 @@ def _relative_gap(program: _SimplexProgram) -> float:
     "The gap and what rounding adds to it, relative to the value."
     value, longest = abs(program.value()), program.squares.max()
     rounding = 20 * np.finfo(float).eps * (longest if np.any(program.c) else np.sqrt(longest * value))
-    return (max(program.gap(), 0.0) + rounding) / value
+    return float((max(program.gap(), 0.0) + rounding) / value) if value else np.inf
 
 # %% ../nbs/12_svm.ipynb #f31d005d
 @dataclass(frozen=True, eq=False)
@@ -215,15 +215,18 @@ def enclosing_ball(X: ArrayLike, tol: float = 1e-7) -> EnclosingBall:
     (True, 1.0)
     """
     given = check_matrix(X)
+    _check_not_negative("tol", tol)
     X, scale, shift = _scaled_and_centred(given)
     program = _SimplexProgram(X, np.ones(X.shape[0]), ball=True)
     far = int(np.argmax(program.squares))
     start = np.zeros(X.shape[0])
     np.add.at(start, [far, int(np.argmax(program.squares - 2 * program.column(far)))], 0.5)
     program = _minimise_on_simplex(program, start, tol)
-    radius2, there = max(-program.value(), 0.0), from_numpy(program.a, given)
+    radius2, there = max(0.0, -program.value()), from_numpy(program.a, given)
     center = X.T @ there + shift
-    gap = _relative_gap(program) if radius2 > 1e-14 * max(program.squares.max(), 1e-300) else 0.0
+    # Where all samples are the same one, the radius is 0, whatever rounding says.
+    alike = (X.max(axis=0) != X.min(axis=0)).nnz == 0 if is_sparse(X) else program.squares.max() == 0
+    gap = 0.0 if alike else _relative_gap(program)
     if gap > tol: warnings.warn(f"The squared radius is known to {gap:.0e} only.", ConvergenceWarning, stacklevel=2)
     return EnclosingBall(center / scale, float(np.sqrt(radius2)) / scale, there, float(gap))
 
@@ -417,6 +420,7 @@ def svm_margin(X: ArrayLike, y: ArrayLike, C: float | None = None, tol: float = 
     False
     """
     given = check_matrix(X)
+    _check_not_negative("tol", tol)
     signs = _binary_signs(y, given)
     if C is not None: _check_positive("C", C)
     X, scale, shift = _scaled_and_centred(given)
@@ -637,8 +641,8 @@ class SupportVectorSelector(_SamplingTransformer):
         X = _check_X(self, X, reset=True)
         y = _labels_of(y, X, type(self).__name__)
         found = self._support(X, y)
-        self.support_samples_ = from_numpy(found, X)
         self.selector_ = clone(selector).fit(_take_rows(X, found), y[found])
+        self.support_samples_ = from_numpy(found, X)
         self.certificate_ = self.selector_.certificate_
         self._set_sampling(self.selector_.sampling_)
         return self
@@ -703,12 +707,13 @@ class _SparseMachine(_ScoreOnHost, ClassifierMixin, BaseEstimator, ABC):
         _clear_fitted(self)
         self._check_parameters()
         X = _check_X(self, X, reset=True, least=1)
-        self.classes_, signs = _check_labels(self, X, y)
+        classes, signs = _check_labels(self, X, y)
         A = as_float64(X.tocsr() if is_sparse(X) else to_numpy(X))
         seconds = _expected_seconds(A) * signs.shape[1] * self._usual_programs
         _warn_if_long(seconds, type(self).__name__, f" for X of shape {A.shape}. Choose features first, for instance "
                       "by BSSSelector, or fit a part of the samples.", stacklevel=2)
         w, b, gaps, objectives = zip(*[self._solve(A, side) for side in signs.T])
+        self.classes_ = classes
         self.coef_, self.intercept_ = (from_numpy(np.array(part, dtype=result_dtype(X)), X) for part in (w, b))
         self.dual_gap_, self.objectives_ = max(gaps), max(objectives, key=len)
         if not self.dual_gap_ <= 1e-6:

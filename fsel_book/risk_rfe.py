@@ -18,8 +18,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from tqdm import tqdm
 
-from .arrays import (_DOCS, Array, ArrayLike, Matrix, _ScoreOnHost, _insert_docs, _take_rows, from_numpy,
-                              is_integer, is_sparse, namespace, take_columns, to_numpy)
+from .arrays import (_DOCS, Array, ArrayLike, Matrix, _ScoreOnHost, _check_not_negative, _insert_docs,
+                              _take_rows, from_numpy, is_integer, is_sparse, namespace, take_columns, to_numpy)
 from .elimination import (_Choice, Elimination, _choice_by_norm, _choice_by_risk, _eliminate,
                                    _estimated_seconds, squared_linear_path)
 from .kernel_machines import EmpiricalRisk, _best_intercept, _cold_fit
@@ -63,6 +63,10 @@ class ChangePoint:
     tail: str
 
     def __repr__(self) -> str: return f"ChangePoint({self.n_features} of {self.left[0]} features)"
+
+def _power_near(values: Floats) -> float:
+    "A power of two near the largest of `values`."
+    return float(2.0**np.frexp(np.abs(values).max() or 1.0)[1])
 
 def _piecewise_columns(values: Floats, removed: Floats, at: int, tail: str) -> Floats:
     "The curve with its change at the point `at` that is nearest to the path."
@@ -116,20 +120,23 @@ def change_point(values: ArrayLike, left: ArrayLike, tail: str = "quadratic") ->
     >>> change_point([1, 1, 1, 1, 1, 1, 5], [6, 5, 4, 3, 2, 1, 0]).n_features
     1
     """
-    values, left = np.asarray(to_numpy(values), dtype=np.float64), to_numpy(left)
+    values, left = np.asarray(to_numpy(values), dtype=np.float64), np.asarray(to_numpy(left))
     if values.ndim != 1 or values.shape != left.shape or len(values) < 2 or not np.isfinite(values).all():
         raise ValueError(f"values of shape {values.shape} and left of shape {left.shape} are not a path: give two or "
                          "more finite values, and one number of features for each.")
-    if (np.diff(left) >= 0).any():
+    if (left[1:] >= left[:-1]).any():              # differences of unsigned integers wrap around
         raise ValueError("left is not possible: the number of features must fall from each point of the path to the "
                          "next.")
     if tail not in ("quadratic", "linear"):
         raise ValueError(f'tail={tail!r} is not possible: give "quadratic" or "linear".')
     removed = (left[0] - left) / (left[0] - left[-1])
-    curves = [_piecewise_columns(values, removed, at, tail) for at in range(len(values) - 1)]
-    errors = np.array([((values - curve)**2).sum() for curve in curves] + [np.inf])
-    best = int(np.flatnonzero(errors <= errors.min() + 1e-20 * (values @ values))[0])
-    return ChangePoint(int(left[best]), left, values, curves[best], errors, tail)
+    unit = _power_near(values)                     # squares of the values themselves may be out of range
+    path = values / unit
+    curves = [_piecewise_columns(path, removed, at, tail) for at in range(len(values) - 1)]
+    errors = np.array([((path - curve)**2).sum() for curve in curves] + [np.inf])
+    best = int(np.flatnonzero(errors <= errors.min() + 1e-20 * (path @ path))[0])
+    with np.errstate(over="ignore"): squares = errors * unit * unit
+    return ChangePoint(int(left[best]), left, values, curves[best] * unit, squares, tail)
 
 # %% ../nbs/18_risk_rfe.ipynb #4dec469b
 def _is_for_labels(estimator: Any) -> bool:
@@ -266,7 +273,7 @@ class _KernelElimination(_ScoreOnHost, SelectorMixin, BaseEstimator):
     def _check_parameters(self, d: int) -> int | None:
         get_loss(self.loss)
         for name in ("C", "tol"): _check_positive(name, getattr(self, name))
-        if self.epsilon != 0: _check_positive("epsilon", self.epsilon)
+        _check_not_negative("epsilon", self.epsilon)
         _check_bool("fit_intercept", self.fit_intercept)
         whole, share = is_integer(self.step) and self.step >= 1, isinstance(self.step, float) and 0 < self.step < 1
         if not (whole or share or (self.adapts and isinstance(self.step, str) and self.step == "adaptive")):
@@ -487,8 +494,8 @@ class RiskRFE(_KernelElimination):
 
     def _check_parameters(self, d: int) -> int | None:
         limit = self.max_increment
-        if limit is not None and not callable(limit) and limit != 0: _check_positive("max_increment", limit)
-        if self.step_tol != 0: _check_positive("step_tol", self.step_tol)
+        if limit is not None and not callable(limit): _check_not_negative("max_increment", limit)
+        _check_not_negative("step_tol", self.step_tol)
         requested = super()._check_parameters(d)
         if requested is None and limit is not None:
             raise ValueError("max_increment and n_features_to_select='auto' together are not possible: both are rules "

@@ -501,3 +501,21 @@ def test_two_blas_libraries_do_not_wait_for_each_other(work, monkeypatch):
     with threadpool_limits(2, user_api="blas"), pytest.raises(Begun):
         estimator.fit(X, np.sign(X[:, 0]))
     assert set(threads) == {(True, 1), (False, 2)}
+
+
+@pytest.mark.parametrize("exponent", [-140, -60, 60, 100])
+@pytest.mark.parametrize("kind", [RiskRFE, GuyonRFE])
+def test_a_polynomial_with_a_gamma_from_the_data_does_not_see_the_scale(kind, exponent):
+    X, t = product_with_noise()
+    plain, scaled = (kind(1, kernel="poly").fit(s * X, t > 0) for s in (1, 10.0**exponent))
+    assert_array_equal(scaled.elimination_order_, plain.elimination_order_)
+    assert_allclose(scaled.objective_path_, plain.objective_path_, rtol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["coef0", "epsilon", "step_tol", "max_increment"])
+def test_where_zero_is_possible_the_message_says_so(name):
+    X, y = two_signs(20)
+    parameters = {name: -1.0, "kernel": "poly"}
+    with pytest.raises(ValueError, match=f"{name}=-1.0 is not possible: give a number of at least 0"):
+        RiskRFE(1, **parameters).fit(X, y)
+    RiskRFE(1, **{**parameters, name: 0}).fit(X, y)

@@ -9,9 +9,10 @@ import numbers
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from textwrap import indent
+from threading import Lock
 from typing import Any, TypeAlias, TypeGuard, TypeVar
 
 import numpy as np
@@ -242,7 +243,21 @@ def _is_scipys(path: str) -> bool:
 
 _SCIPYS_BLAS = _BLAS.select(filepath=[one.filepath for one in _BLAS.lib_controllers if _is_scipys(one.filepath)])
 
-def _blas_threads_for(size: int) -> AbstractContextManager:
+_LIMITING = Lock()
+
+@contextmanager
+def _held_to_one_thread(libraries: ThreadpoolController) -> Iterator[None]:
+    """One at a time in the whole process: while it is in force, others, within it or in other threads, change nothing.
+
+    Two that overlapped would each restore what the other had set.
+    """
+    if _LIMITING.acquire(blocking=False):
+        try:
+            with libraries.limit(limits=1, user_api="blas"): yield
+        finally: _LIMITING.release()
+    else: yield
+
+def _blas_threads_for(size: int) -> AbstractContextManager[None]:
     """A context in which matrices of `size` rows are worked on by as many BLAS threads as pay.
 
     Below 600 rows that is one. Below 2,500 it is one in SciPy's BLAS, and in NumPy's as many as there were.
@@ -256,14 +271,14 @@ def _blas_threads_for(size: int) -> AbstractContextManager:
     >>> with _blas_threads_for(100):
     ...     _ = np.linalg.eigvalsh(np.eye(100))
     """
-    if size < 600: return _BLAS.limit(limits=1, user_api="blas")
-    return _SCIPYS_BLAS.limit(limits=1 if size < 2500 else None)
+    if size < 600: return _held_to_one_thread(_BLAS)
+    return _held_to_one_thread(_SCIPYS_BLAS) if size < 2500 else nullcontext()
 
 # %% ../nbs/01_arrays.ipynb #e33f70b8
 def _processor_seconds(work: Callable[[], object], repeats: int = 3) -> float:
     "The least processor time of `repeats` calls of `work()`, with one BLAS thread."
     times = []
-    with _BLAS.limit(limits=1, user_api="blas"):
+    with _held_to_one_thread(_BLAS):
         for _ in range(repeats):
             start = time.process_time()
             work()

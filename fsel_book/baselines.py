@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 import numpy as np
 import scipy.linalg as sla
-from scipy.optimize import brentq
 from scipy.special import kl_div
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.multiclass import type_of_target
@@ -21,7 +20,7 @@ from sklearn.utils.multiclass import type_of_target
 from .arrays import (Array, ArrayLike, Matrix, Seed, _insert_docs, as_float64, by_columns, check_matrix,
                               from_numpy, is_sparse, namespace, result_dtype, to_numpy)
 from .sparsification import _round_ties
-from .leverage import _bernoulli_kl
+from .leverage import _bernoulli_interval
 from .certificates import (Certificate, CertifiedSelector, Promise, Sampling, certify, _check_integer,
                                     _check_bool, _check_instance, _check_open_unit_interval, _space_to_certify)
 from .spectra import RowSpace, _as_row_space, _at_unit_scale
@@ -379,6 +378,9 @@ def rrqr_promise(ell: int, d: int, strong: bool = True, f: float = 2.0) -> Promi
     >>> rrqr_promise(2, 6).lower, rrqr_promise(2, 6, strong=False).lower
     (0.030303030303030304, 0.047619047619047616)
     """
+    _check_integer(ell, 1, name="ell")
+    _check_integer(d, ell, name="d", why=", the rank")
+    _check_coefficient_bound(f)
     if strong or ell == d: return Promise(1 / (1 + f * f * ell * (d - ell)), 1.0)
     p = 4.0**-ell  # zero where it underflows, and then the promise is empty
     return Promise(3 * p / (3 * p + (d - ell) * (1 - p)), 1.0)
@@ -495,16 +497,6 @@ def random_features(V: Array | RowSpace, r: int, random_state: Seed = None) -> S
     return Sampling.from_draws(draws, np.full(r, d / r), d, space.X)
 
 # %% ../nbs/09_baselines.ipynb #2a240424
-def _bernoulli_interval(ell: int, mu: float, r: int, d: int, delta: float) -> tuple[float, float]:
-    "Where `ell exp(-r kl(x / mu, 1 / mu))` is `delta / 2`, on both sides of 1; the far ends are what always holds."
-    if mu <= 1: return 1.0, 1.0
-    rate = np.log(2 * ell / delta) / r
-
-    def edge(far: float) -> float:
-        if _bernoulli_kl(far / mu, 1 / mu) <= rate: return far
-        return brentq(lambda x: _bernoulli_kl(x / mu, 1 / mu) - rate, *sorted((1.0, far)), xtol=1e-12)
-    return edge(0.0), edge(max(1.0, min(mu, d / r)))
-
 def random_promise(space: RowSpace, r: int, delta: float = 0.01) -> Promise:
     """What the theorem promises of `r` uniform draws without replacement.
 
@@ -541,7 +533,8 @@ def random_promise(space: RowSpace, r: int, delta: float = 0.01) -> Promise:
     if r == d: return Promise(1.0, 1.0)
     mu = max(float(ell), d * float(to_numpy(space.scores64).max()))
     (low, high), (low_out, high_out) = (_bernoulli_interval(ell, mu, n, d, delta) for n in (r, d - r))
-    return Promise(max(low, (d - (d - r) * high_out) / r), min(high, (d - (d - r) * low_out) / r), 1 - delta)
+    by_rest = (d - (d - r) * high_out) / r  # 0 but for rounding where the features left out may hold a whole direction
+    return Promise(max(low, by_rest if by_rest > 1e-12 else 0.0), min(high, (d - (d - r) * low_out) / r), 1 - delta)
 
 def _random_draws(space: RowSpace, eps: float, delta: float = 0.01) -> int:
     "The number of draws, at most all features, that promises `|I - M| <= eps` with probability `1 - delta`."
@@ -717,6 +710,10 @@ def certify_selector(selector: Any, X: ArrayLike, *, rank: int | Literal["full"]
     if not hasattr(selector, "get_support"):
         raise TypeError(f"selector is a {name}, which has no get_support. Pass the step of a pipeline that selects and "
                         "the data that reach it: certify_selector(pipe[i], pipe[:i].transform(X)).")
+    names = getattr(selector, "feature_names_in_", None)
+    if names is not None and hasattr(X, "columns") and list(names) != list(X.columns):
+        raise ValueError(f"X has other columns, or another order of columns, than those that selector={name} was "
+                         "fitted to.")
     support, X = np.asarray(selector.get_support()), check_matrix(X)
     if len(support) != X.shape[1]:
         raise ValueError(f"selector={name} was fitted on {len(support)} features, but X has {X.shape[1]}.")

@@ -491,13 +491,12 @@ def _check_integer(r: Any, least: int, most: int | None = None, why: str = "", n
 def _check_automatic_draws(r: int, ell: int, d: int) -> int:
     "The number `r` of draws that a theorem asks for at rank `ell`, if `d` features allow it."
     if r > d:
-        raise ValueError(f"n_features_to_select='auto' needs {r} draws at rank {ell}, more than the {d} features of X. "
-                         "Give a larger eps, a smaller rank, or a number of features; see the chapter Which method "
-                         "when.")
+        raise ValueError(f"n_features_to_select='auto' needs {r} draws at rank {ell}, more than the {d} features of X: "
+                         "give a larger eps, a smaller rank, or a number; see the chapter Which method when.")
     return r
 
 # %% ../nbs/04_certificates.ipynb #20fc1dc7
-def _check_X(estimator: BaseEstimator, X: ArrayLike, reset: bool, least: int = 2) -> Matrix:
+def _check_X(estimator: BaseEstimator, X: ArrayLike, reset: bool, least: int = 2, dtype: Any = None) -> Matrix:
     """`X` validated for `fit` (`reset`) or for a later method of `estimator`, in the library in which it came.
 
     In `fit` it must have `least` samples, and a largest entry that is not too small to be squared. Sparse results are
@@ -511,8 +510,9 @@ def _check_X(estimator: BaseEstimator, X: ArrayLike, reset: bool, least: int = 2
         _check_feature_names(estimator, X, reset=reset)
         _check_n_features(estimator, X, reset=reset)
     else:
+        kinds = dtype or [np.float64, np.float32]
         with np.errstate(over="ignore", invalid="ignore"):  # in the sum that looks for NaN
-            X = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse=("csr", "csc"))
+            X = validate_data(estimator, X, reset=reset, dtype=kinds, accept_sparse=("csr", "csc"))
         _check_range(X, smallest=smallest)
     if reset and X.shape[0] < least:
         raise ValueError(f"Found {X.shape[0]} sample(s) (n_samples = {X.shape[0]}) while a minimum of {least} is "
@@ -588,9 +588,10 @@ class _SamplingTransformer(SelectorMixin, BaseEstimator):
         kept = self.get_support(indices=True)
         if isinstance(X, Blocks): C = X.columns(kept, self.n_features_in_)
         else:
-            X = _check_X(self, X, reset=False)
+            X = _check_X(self, X, reset=False, dtype="numeric")  # integers are converted once they are few
             _check_same_library(self, X, self.selected_)
             C = take_columns(X, kept)
+            if is_sparse(C) or isinstance(C, np.ndarray): C = C.astype(result_dtype(C), copy=False)
         return _scale_columns(C, self._factors()) if self.rescale else C
 
     def inverse_transform(self, X: ArrayLike) -> Matrix:
@@ -676,15 +677,11 @@ def _unevenness(space: RowSpace) -> float:
     d, ell = space.shape
     return float(np.sum(to_numpy(space.scores64)**2) / ell - ell / d)
 
-def _in_words(seconds: float) -> str:
-    "A time to one or two digits."
-    unit, name = (1, "seconds") if seconds < 100 else (60, "minutes") if seconds < 6000 else (3600, "hours")
-    return f"{seconds / unit:.0f} {name}"
-
 def _warn_if_long(seconds: float, what: str, remedy: str, stacklevel: int) -> bool:
     "Warn, and say so, if `what` will take more than about 20 seconds."
     if seconds <= _LONG_FIT: return False
-    warnings.warn(f"{what} will take about {_in_words(seconds)}{remedy}", UserWarning, stacklevel=stacklevel + 1)
+    unit, name = (1, "seconds") if seconds < 100 else (60, "minutes") if seconds < 6000 else (3600, "hours")
+    warnings.warn(f"{what} will take about {seconds / unit:.0f} {name}{remedy}", UserWarning, stacklevel=stacklevel + 1)
     return True
 
 # %% ../nbs/04_certificates.ipynb #71d5efab
@@ -878,11 +875,14 @@ class _ScoreMixin:
         Raises
         ------
         ValueError
-            `X` is not a finite real matrix of at least two samples, is zero, or its largest entry is not between 1e-150
-            and 1e150; a parameter has an impossible value, or one that these data do not allow; the scores are not
-            finite numbers that are not negative, one for each feature. The message says what would be possible.
+            `X` or a parameter is refused, as by other selectors; the scores are not finite and not negative.
         """
         return self._choose(X, y, **score_params)  # type: ignore[attr-defined]
+
+    def _check_parameters(self) -> None:
+        if isinstance(self.score_func, str) or hasattr(self.score_func, "fit"):
+            raise ValueError(f"score_func={self.score_func!r} is not possible: give a function such as f_classif, the "
+                             "scores themselves, or WeightScores(estimator).")
 
     def _space(self, X: Matrix, r: int | None) -> RowSpace: return super()._space(X, r).keep()  # type: ignore[misc]
     def _scores(self, X: Matrix, y: Any, score_params: dict[str, Any]) -> np.ndarray | None:

@@ -7,6 +7,7 @@ __all__ = ['DualProjectionClassifier', 'DualProjectionRidge', 'RecoveryDisplay']
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +17,8 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .arrays import (_DOCS, _BLAS, Array, ArrayLike, Matrix, Seed, _ScoreOnHost, _insert_docs, as_float64,
-                              check_matrix, from_numpy, _in_precision_of, is_sparse, namespace, result_dtype, to_numpy)
+                              check_matrix, from_numpy, _held_to_one_thread, _in_precision_of, is_sparse, namespace,
+                              result_dtype, to_numpy)
 from .blocks import Blocks, _fit_elsewhere
 from .losses import Loss, SquaredError, get_loss
 from .ridge import _check_labels, _check_targets, _labels_from_decisions
@@ -72,6 +74,9 @@ def _check_convergence(solution: _Solution, tol: float, solver: str, m: int) -> 
 _SOLVERS, _SKETCHES = ("recover", "iterate", "accelerate"), ("gaussian", "sparse-sign", "srht", "countsketch")
 
 _DOCS.update({
+    "projected_on_host": """\
+Products with `X` are made where `X` is; the projected problem is solved on the host, to which it is copied, as are
+vectors with an entry for each sample.""",
     "projection": """\
 n_projections : int or "auto"
     The number `m` of random projections. "auto" estimates the effective dimension of the data by a sketch: 20 times
@@ -185,7 +190,7 @@ class _DualProjectionModel(BaseEstimator, ABC):
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         solve, steps = _iterate_all, 1 if self.solver == "recover" else self.max_iter
         if self.solver == "accelerate": solve = _accelerate_all
-        threads = _BLAS.limit(limits=1 if is_sparse(X) else None, user_api="blas")  # all is thin where X is sparse
+        threads = _held_to_one_thread(_BLAS) if is_sparse(X) else nullcontext()   # all is thin where X is sparse
         with np.errstate(over="ignore", invalid="ignore"), threads:
             solved, projected = solve(problems, starts, self.n_projections, self.sketch, self.tol, steps, rng)
         for solution, _ in solved: _check_convergence(solution, self.tol, self.solver, projected)
@@ -218,6 +223,8 @@ class DualProjectionClassifier(_ScoreOnHost, ClassifierMixin, _DualProjectionMod
 
     Minimises `alpha |w|^2 + sum_i loss(y_i, x_i'w + b)` for labels -1 and 1; several classes one against the rest.
     For dense and sparse data and arrays of any library.
+
+    %(projected_on_host)s
 
     Parameters
     ----------
@@ -306,6 +313,8 @@ class DualProjectionRidge(_ScoreOnHost, RegressorMixin, _DualProjectionModel):
 
     Minimises `alpha |w|^2 + sum_i (y_i - x_i'w - b)^2`, as scikit-learn's `Ridge` of the same `alpha`.
     For dense and sparse data and arrays of any library.
+
+    %(projected_on_host)s
 
     Parameters
     ----------

@@ -444,7 +444,8 @@ class SpanPromise(Promise):
 
     def sine(self, ratio: float) -> float:
         "A bound on the sine of the angle to the components; `ratio` is `|E|_F` over their smallest singular value."
-        tangent = self.cross * ratio if ratio else 0.0
+        if self.cross == np.inf: return 1.0  # nothing is promised, even where `ratio` is 0
+        tangent = self.cross * ratio
         return float(tangent / np.hypot(1, tangent)) if tangent < np.inf else 1.0
 
 def det_promise(k: int, r: int) -> SpanPromise:
@@ -501,7 +502,7 @@ def rand_promise(k: int, r: int, delta: float = 0.01, drift: float = 0.0) -> Spa
     _check_open_unit_interval("delta", delta)
     lower = leverage_promise(k, r, delta).lower
     cross = (drift + np.sqrt(2 * k / (delta * r))) / lower if lower > 0 else np.inf
-    return SpanPromise(lower, np.inf, 1 - delta, float(np.sqrt(2 / delta)), float(cross))
+    return SpanPromise(lower, np.inf, 1 - delta, cross=float(cross))
 
 # %% ../nbs/07_dual_set.ipynb #565575eb
 @_insert_docs
@@ -636,6 +637,7 @@ def certify_span(V: RowSpace, sampling: Sampling, promise: Promise | None = None
 # %% ../nbs/07_dual_set.ipynb #5673ced5
 def _det_draws(k: int, eps: float) -> int:
     "The number of draws for which the eigenvalues of `M` stay above `1 - eps` at rank `k`."
+    if k == 1: return 1
     kept = eps / (1 + np.sqrt(1 - eps))  # 1 - sqrt(1 - eps) without cancellation
     return max(k + 1, int(min(np.ceil(k / kept**2), 1e18)))
 
@@ -682,8 +684,8 @@ class DSFSelector(_ScoreMixin, _ComponentsMixin, CertifiedSelector):
     Parameters
     ----------
     %(n_features_to_select)s
-        "auto" takes it from `eps` by the theorem. Where fewer different ones are drawn, the rest is filled up with
-        features that bring the span closest; the promise still holds.
+        "auto" takes it from `eps` by the theorem. Where fewer different ones are drawn, features are added that bring
+        the span closest, until there are as many or none does; the promise still holds.
     rank : int, "full" or None
         The number `k` of leading components to serve, below `r`; 1 for a single draw. None takes `r // 4`, but
         `min(10, r // 2)` if that is more, and at most 100 or the numerical rank of `X`, which is "full". With
@@ -737,6 +739,7 @@ class DSFSelector(_ScoreMixin, _ComponentsMixin, CertifiedSelector):
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         _check_open_unit_interval("eps", self.eps)
         _check_rule(self.rule, _SELECTOR_RULES)
 

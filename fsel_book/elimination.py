@@ -258,7 +258,7 @@ def _reduced_products(reduced: _ReducedKernels, V: Floats, expand: bool = True) 
     For the Gaussian kernel by its expansion if allowed to `expand`.
     """
     kernel, X = reduced.kernel, reduced.columns
-    if not len(V): return V.copy()
+    if not len(V): return np.zeros((0, X.shape[1]))
     if reduced.linear: return to_numpy(_linear_products(reduced.there, X, V))
     there = from_numpy(V, X)
     if not reduced.lossy.any() and not getattr(kernel, "normalised", False):

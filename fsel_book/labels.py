@@ -6,7 +6,6 @@ __all__ = ['WeightScores', 'complete', 'completion_promise', 'CompletionSelector
 
 # %% ../nbs/10_labels.ipynb #1ab00002
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -64,8 +63,7 @@ def _best_start(mu: np.ndarray, n_given: int, q: int) -> tuple[float, float]:
     return float(np.exp(best[0])), float(1 / (1 + np.exp(-best[1])))
 
 # %% ../nbs/10_labels.ipynb #1ab00018
-@dataclass(frozen=True)
-class WeightScores:
+class WeightScores(BaseEstimator):
     """Scores of features by the size of the weights that an estimator gives them, for a `score_func`.
 
     Parameters
@@ -86,7 +84,8 @@ class WeightScores:
     >>> selector.certificate_.holds
     True
     """
-    estimator: Any
+
+    def __init__(self, estimator: Any) -> None: self.estimator = estimator
 
     def __call__(self, X: Matrix, y: ArrayLike = None, **fit_params: Any) -> Array:
         """Fit the estimator and return the scores.
@@ -334,6 +333,7 @@ class CompletionSelector(_ScoreMixin, _SamplingTransformer):
     def _choose(self, X: ArrayLike, y: ArrayLike, **score_params: Any) -> Self:
         "What `fit` does: complete what is given, and certify the whole."
         _clear_fitted(self)
+        self._check_parameters()
         _check_bool("rescale", self.rescale)
         _check_open_unit_interval("distortion", self.distortion)
         _check_rank(self.rank, None)
@@ -479,7 +479,8 @@ class GuaranteePriceDisplay:
         GuaranteePriceDisplay
         """
         X, y = X.tocsr() if is_sparse(X) else to_numpy(X), to_numpy(y)
-        ranks = ranks or sorted({max(1, int(r * share)) for share in (0.05, 0.1, 0.25, 0.5, 0.75)})
+        _check_integer(r, 2, X.shape[1])
+        if ranks is None: ranks = sorted({max(1, int(r * share)) for share in (0.05, 0.1, 0.25, 0.5, 0.75)})
         reference, rows = max(1, min(10, r // 2)), list[list[tuple[float, float]]]()
         for train, test in check_cv(cv, y, classifier=is_classifier(estimator)).split(X, y):
             space = row_space(X[train])
@@ -625,6 +626,7 @@ class StabilityDisplay:
         """
         if not hasattr(X, "columns"): X = X.tocsr() if is_sparse(X) else to_numpy(X)
         y = to_numpy(y)
+        _check_integer(n_samples, 2, name="n_samples")
         kind = StratifiedShuffleSplit if type_of_target(y) in ("binary", "multiclass") else ShuffleSplit
         halves = [half for half, _ in kind(n_samples, train_size=0.5, random_state=random_state).split(X, y)]
 

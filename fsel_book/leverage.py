@@ -74,6 +74,16 @@ def _bernoulli_kl(a: float, b: float) -> float:
     return sum(0.0 if p == 0 else np.inf if q == 0 else p * np.log(p / q) for p, q in ((a, b), (1 - a, 1 - b)))
 
 # %% ../nbs/06_leverage.ipynb #3aaa86dd
+def _bernoulli_interval(ell: int, mu: float, r: int, d: float, delta: float) -> tuple[float, float]:
+    "Where `ell exp(-r kl(x / mu, 1 / mu))` is `delta / 2`, on both sides of 1; the far ends are what always holds."
+    if mu <= 1: return 1.0, 1.0
+    rate = np.log(2 * ell / delta) / r
+
+    def edge(far: float) -> float:
+        if _bernoulli_kl(far / mu, 1 / mu) <= rate: return far
+        return brentq(lambda x: _bernoulli_kl(x / mu, 1 / mu) - rate, *sorted((1.0, far)), xtol=1e-12)
+    return edge(0.0), edge(max(1.0, min(mu, d / r)))
+
 def leverage_promise(ell: int, r: int, delta: float = 0.01) -> Promise:
     """What the theorem promises of leverage sampling at rank `ell` with `r` draws.
 
@@ -88,6 +98,11 @@ def leverage_promise(ell: int, r: int, delta: float = 0.01) -> Promise:
     Promise
         The lower end is 0 where the draws are too few to promise that no direction is lost.
 
+    Raises
+    ------
+    ValueError
+        `ell` or `r` is no integer of at least 1, or `delta` not between 0 and 1.
+
     References
     ----------
     The theorem of the chapter on leverage-score sampling; in order the Lemma 2 of Paul et al. 2015.
@@ -100,13 +115,8 @@ def leverage_promise(ell: int, r: int, delta: float = 0.01) -> Promise:
     (0.65, 1.39)
     """
     _check_open_unit_interval("delta", delta)
-    if ell == 1: return Promise(1.0, 1.0, 1 - delta)
-    rate = np.log(2 * ell / delta) / r
-
-    def edge(far: float) -> float:
-        if _bernoulli_kl(far / ell, 1 / ell) <= rate: return far
-        return brentq(lambda x: _bernoulli_kl(x / ell, 1 / ell) - rate, *sorted((1.0, far)), xtol=1e-12)
-    return Promise(edge(0.0), edge(float(ell)), 1 - delta)
+    for name, value in (("ell", ell), ("r", r)): _check_integer(value, 1, name=name)
+    return Promise(*_bernoulli_interval(ell, ell, r, np.inf, delta), 1 - delta)
 
 # %% ../nbs/06_leverage.ipynb #2920c693
 def _leverage_draws(ell: int, eps: float, delta: float = 0.01) -> int:

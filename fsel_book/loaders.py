@@ -391,7 +391,8 @@ def load_table(path: str | os.PathLike, target: str) -> Bunch:
     Parameters
     ----------
     path : str or path-like
-        A file whose name ends in ``.csv`` or ``.parquet``. The first line of a CSV file names its columns.
+        A file whose name ends in ``.csv`` or ``.parquet``. The first line of a CSV file names its columns. Row numbers
+        from 0 in a first column without a name, as `DataFrame.to_csv` writes them, are not read.
     target : str
         Name of the column to predict, numbers or text. Every other column is a feature.
 
@@ -418,6 +419,8 @@ def load_table(path: str | os.PathLike, target: str) -> Bunch:
     array(['length', 'width'], dtype=object)
     """
     table = _read_table(pathlib.Path(path))
+    if table.columns[0] == "Unnamed: 0" and (table.iloc[:, 0] == np.arange(len(table))).all():
+        table = table.iloc[:, 1:]
     if target not in table.columns:
         raise ValueError(f"{path} has no column {target!r}. Its columns are {_quote_names(table.columns)}.")
     data, y = table.drop(columns=target), table[target]

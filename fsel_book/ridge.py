@@ -23,7 +23,7 @@ from .arrays import (_RANGE, Array, ArrayLike, Matrix, _ScoreOnHost, _insert_doc
                               _check_range, from_numpy, _in_precision_of, is_sparse, namespace, result_dtype,
                               to_numpy)
 from .certificates import (Certificate, _check_X, _check_instance, _check_same_library, _clear_fitted,
-                                    method_color)
+                                    _row_space_seconds, _warn_if_long, method_color)
 from .spectra import _gram, _tall_blocks, row_space
 
 # %% ../nbs/11_ridge.ipynb #335dc93e
@@ -577,16 +577,16 @@ class RLSClassifier(_ScoreOnHost, ClassifierMixin, BaseEstimator):
 
     Minimises `|K a - y|^2 + alpha a'K a` for labels -1 and 1; several classes one against the rest. Without an
     intercept, as in the papers. For dense and sparse data and arrays of any library. With kernels other than the linear
-    one all is computed on the host, by scikit-learn, and copied back.
+    one all is computed on the host and copied back.
 
     Parameters
     ----------
     alpha : float
         Regularisation, at least 0; 0 is the limit, least squares of smallest norm. It is that of scikit-learn's
         `KernelRidge` and `RidgeClassifier(fit_intercept=False)`.
-    kernel : str or callable
-        "linear", "precomputed", any other kernel of `sklearn.metrics.pairwise.pairwise_kernels`, or a function of
-        two samples. It must be positive semidefinite.
+    kernel : str, callable or kernel object
+        "linear", "precomputed", any other kernel of `sklearn.metrics.pairwise.pairwise_kernels`, a function of two
+        samples, or an object of `fsel_book.kernels`. It must be positive semidefinite.
     gamma : float, "scale" or "auto"
         Of the kernels that have it. "scale" is `1 / (n_features * X.var())`, for "chi2" `1 / (n_features * X.mean())`;
         "auto" is `1 / n_features`.
@@ -621,7 +621,7 @@ class RLSClassifier(_ScoreOnHost, ClassifierMixin, BaseEstimator):
     True
     """
 
-    def __init__(self, alpha: float = 1.0, *, kernel: str | Callable[[Any, Any], float] = "linear",
+    def __init__(self, alpha: float = 1.0, *, kernel: str | Callable[[Any, Any], Any] = "linear",
                  gamma: float | Literal["scale", "auto"] = "scale", degree: int = 3, coef0: float = 0.0) -> None:
         self.alpha = alpha
         self.kernel = kernel
@@ -648,6 +648,10 @@ class RLSClassifier(_ScoreOnHost, ClassifierMixin, BaseEstimator):
         ValueError
             `X` or `y` is not finite or out of range, or they do not fit together; `y` has one class; `alpha` is
             negative; `gamma` has an impossible value; the kernel is unknown or not positive semidefinite.
+
+        Warnings
+        --------
+        A `UserWarning` says that a fit will take more than about twenty seconds, before it begins.
         """
         _clear_fitted(self)
         alphas = _check_alpha(self.alpha, many=False)[None]
@@ -681,11 +685,19 @@ class RLSClassifier(_ScoreOnHost, ClassifierMixin, BaseEstimator):
         X = _check_X(names, X, reset=True, least=1)
         shared = {name: value for name, value in vars(names).items() if name.endswith("_")}
         shared["classes_"], Y = _check_labels(self, X, y)
+        self._warn_if_long(X)
         if self.kernel == "linear": name, W = "coef_", self._primal(X, Y, alphas)
         else:
             shared |= {"X_fit_": X, "gamma_": self._gamma(X)}
             name, W = "dual_coef_", self._dual(X, Y, alphas, shared["gamma_"])
         return [shared | {name: W[i, 0, :] if Y.shape[1] == 1 else W[i, :, :]} for i in range(len(alphas))]
+
+    def _warn_if_long(self, X: Matrix) -> None:
+        if linear := self.kernel == "linear": seconds = _row_space_seconds(X, min(X.shape))
+        else: seconds = 8e-10 * X.shape[0]**3
+        remedy = ("Choose features first, for instance by BSSSelector, or use DualProjectionClassifier." if linear else
+                  "Fit a part of the samples.")
+        _warn_if_long(seconds, type(self).__name__, f" for X of shape {tuple(X.shape)}. {remedy}", stacklevel=4)
 
     def _primal(self, X: Matrix, Y: np.ndarray, alphas: np.ndarray) -> Array:
         "Coefficients of the features, shape (n_alphas, n_targets, n_features)."
@@ -706,6 +718,7 @@ class RLSClassifier(_ScoreOnHost, ClassifierMixin, BaseEstimator):
         self._check_kernel()
         X, Z = (A if is_sparse(A) else to_numpy(A) for A in (X, Z))
         if self.kernel == "precomputed": return X.toarray() if is_sparse(X) else X
+        if hasattr(self.kernel, "matrix"): return self.kernel.matrix(X, Z)  # an object of `fsel_book.kernels`
         options = {} if callable(self.kernel) else {"gamma": gamma, "degree": self.degree, "coef0": self.coef0}
         return pairwise_kernels(X, Z, metric=self.kernel, filter_params=True, **options)
 

@@ -253,7 +253,7 @@ class _KernelElimination(_ScoreOnHost, SelectorMixin, BaseEstimator):
         kept = change_point(done.values, done.left).n_features if requested is None else done.left[-1]
         self._settle(A, risks, kernel, shift, np.isin(np.arange(d), done.order[:d - kept], invert=True))
         if centre is not None:
-            at_centre = to_numpy(kernel.matrix(self._restricted(centre), self._rows))[0]
+            at_centre = to_numpy(kernel.matrix(self._restricted(centre), self._rows_))[0]
             self.intercept_ -= self.dual_coef_ @ at_centre
         if classes is not None: self.classes_ = classes
         self._describe(done, done.order[:d - kept], 1 / (w.sum() * self.C))
@@ -330,7 +330,7 @@ class _KernelElimination(_ScoreOnHost, SelectorMixin, BaseEstimator):
         used = np.flatnonzero(us.any(axis=0))
         used = used if len(used) else np.zeros(1, dtype=np.intp)
         self.intercept_, self.dual_coef_ = shift + np.array(intercepts), us[:, used]
-        self._rows = _take_rows(rows, used)
+        self._rows_ = _take_rows(rows, used)
 
     def _restricted(self, A: Matrix) -> Matrix:
         "`A` without the features that are gone; for a kernel of unknown form these are set to zero."
@@ -350,7 +350,7 @@ class _KernelElimination(_ScoreOnHost, SelectorMixin, BaseEstimator):
         check_is_fitted(self, "support_")
         X = _check_X(self, X, reset=False)
         _check_same_library(self, X, self.support_, method)
-        return self.kernel_.matrix(self._restricted(_in_place(X)), self._rows) @ self.dual_coef_.T + self.intercept_
+        return self.kernel_.matrix(self._restricted(_in_place(X)), self._rows_) @ self.dual_coef_.T + self.intercept_
 
     @available_if(_is_for_labels)
     @_insert_docs

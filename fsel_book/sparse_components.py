@@ -77,8 +77,10 @@ def best_rank_k_in_span(C: ArrayLike, Y: ArrayLike, k: int) -> Array:
 def _centred(A: Array) -> Array:
     "`A` less its means; twice, for what rounding leaves of them is no direction to fit in."
     xp = namespace(A)
-    for _ in range(2):  # in float32 the sums may overflow
-        A = A - xp.astype(xp.sum(A, axis=0, dtype=xp.float64) / A.shape[0], A.dtype, copy=False)
+    def means(A: Array) -> Array:  # in float32 the sums may overflow
+        return xp.astype(xp.sum(A, axis=0, dtype=xp.float64) / A.shape[0], A.dtype, copy=False)
+    A = A - means(A)
+    A -= means(A)  # in place, which takes no second copy
     return A
 
 _CARRIED = 1e3
@@ -175,7 +177,7 @@ class RegressionCertificate:
         cost = _spectral_norm(U - Q @ (Q.T @ U)) * np.linalg.norm(fit)
         promised = np.inf
         if isinstance(promise, SpanPromise):
-            promised = promise.cross * c.residual_norm * _spectral_norm(W) if c.residual_norm else 0.0
+            promised = promise.cross * c.residual_norm * _spectral_norm(W) if promise.cross < np.inf else np.inf
             if not intercept: promised = min(promised, promise.sine(c.ratio) * float(np.linalg.norm(fit)))
         made = np.linalg.norm(fit - Q @ (Q.T @ (fit + remainder @ W))) if np.all(np.isfinite(remainder)) else np.inf
         bounds = [outside + made + rounding, outside + cost + rounding, outside + promised]
@@ -386,6 +388,7 @@ class SparsePCRegressor(_ScoreOnHost, ClassNamePrefixFeaturesOutMixin, Transform
         self.intercept_ = float(left[0]) if one else intercept
         self.components_, self.n_components_ = components, components.shape[0]
         self.selector_, self.selected_ = selector, from_numpy(chosen, X)
+        if hasattr(self, "feature_names_in_"): selector.feature_names_in_ = self.feature_names_in_
         predicted = to_numpy(values + intercept).astype(np.float64)
         used = replace(space_certificate, span=span)
         self.certificate_ = RegressionCertificate.of(used, Y, self.fit_intercept, predicted)
@@ -397,6 +400,9 @@ class SparsePCRegressor(_ScoreOnHost, ClassNamePrefixFeaturesOutMixin, Transform
         if r is None and k is not None: r = min(d, 3 * k)
         selector = DSFSelector() if self.selector is None else self.selector
         selector = _configured_clone(selector, n_features_to_select=r, rank=k)
+        if self.n_features_to_select is not None and "n_features_to_select" not in selector.get_params(deep=False):
+            raise ValueError(f"n_features_to_select={r!r} is not possible with selector={selector!r}, which has no "
+                             "parameter of this name: give the number to the selector.")
         if self.fit_intercept and not is_sparse(X): X = _centred(X)
         seen = X if is_sparse(X) or get_tags(selector).array_api_support else to_numpy(X)
         try: selector.fit(seen, from_numpy(Y if Y.shape[1] > 1 else Y[:, 0], seen))

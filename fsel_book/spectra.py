@@ -336,7 +336,9 @@ class RowSpace:
 
     def basis(self) -> Array:
         """The whole of `V`, float64, shape (n_features, rank). It is dense even where `X` is sparse."""
-        return self.kept if self.kept is not None else as_float64(self.X.T) @ self.T
+        if self.kept is not None: return self.kept
+        if is_sparse(self.X) or result_dtype(self.X) == np.float64: return as_float64(self.X.T) @ self.T
+        return namespace(self.X).concat([as_float64(block.T) @ self.T for _, _, block in by_columns(self.X)])
 
     @cached_property
     def leverage_scores(self) -> Array:
@@ -391,16 +393,16 @@ class RowSpace:
 
 # %% ../nbs/03_spectra.ipynb #e6a2ecd9
 def _check_orthonormal(space: RowSpace) -> None:
-    """Raise unless the basis of `space` passes for orthonormal: by its scores, and by the length of a random vector."""
+    "Raise unless the basis of `space` passes for orthonormal: by its scores, and by `V'(V z)` for random signs `z`."
     V, ell = space.V, space.shape[1]
     scores = to_numpy(space.leverage_scores)
-    z = np.random.default_rng(0).standard_normal(ell)
-    stretch = np.sum(to_numpy(V @ from_numpy(z, V)) ** 2) / np.sum(z**2)
-    if abs(scores.sum() - ell) > 1e-3 * ell or scores.max() > 1 + 1e-3 or abs(stretch - 1) > 1e-3:
+    z = np.random.default_rng(0).choice([-1.0, 1.0], ell)
+    error = np.abs(to_numpy(V.T @ (V @ from_numpy(z, V))) - z).max()  # an inner product of two columns stands there
+    if abs(scores.sum() - ell) > 1e-3 * ell or scores.max() > 1 + 1e-3 or error > 1e-3:
         raise ValueError("V must have orthonormal columns, one row for each feature: its squared row norms add up to "
-                         f"{scores.sum():.6g} where {ell} is right, the largest is {scores.max():.6g}, and it changes "
-                         f"the squared length of a random vector by {stretch:.6g}. Use row_space(X) to get such a V "
-                         "from data.")
+                         f"{scores.sum():.6g} where {ell} is right, the largest is {scores.max():.6g}, and V'V "
+                         f"changes the entries of a vector of signs by up to {error:.3g}. Use row_space(X) to get "
+                         "such a V from data.")
 
 # %% ../nbs/03_spectra.ipynb #db2f77bb
 _KRYLOV_STEPS = 5
@@ -471,8 +473,8 @@ def row_space(X: ArrayLike, rank: int | None = None, exact: bool = True) -> RowS
     exact : bool
         False finds the leading directions by sketches, approximately, where `X` has more than 500 rows and columns
         and `rank` is at most a tenth of both. The basis is orthonormal all the same, and holds nearly as much of the
-        squared norm of `X` as the best: 99.9% of that or more in counts of words and other falling spectra, 97% in
-        pure noise, whose directions are all alike.
+        squared norm of `X` as the best: 99.9% of that or more in counts of words and other falling spectra, 94 to 97%
+        in pure noise of 1,500 to 5,000 rows and columns, whose directions are all alike.
 
     Returns
     -------

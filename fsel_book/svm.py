@@ -180,8 +180,12 @@ def _scaled_and_centred(X: Matrix) -> tuple[Matrix, float, Array]:
     shift = X[int(xp.argmin(xp.vecdot(away, away))), :]
     return X - shift, scale, shift
 
+@_insert_docs
 def enclosing_ball(X: ArrayLike, tol: float = 1e-7) -> EnclosingBall:
     """The smallest ball that encloses all samples: its center and radius.
+
+    %(solved_on_host)s
+    That is columns of the Gram matrix; products with `X` are made where it is.
 
     Parameters
     ----------
@@ -376,8 +380,13 @@ def _hard_margin(X: Matrix, signs: np.ndarray, tol: float, away: float) -> Margi
     return Margin(half / size, True, w / half, b / half, np.flatnonzero(a), 0.0, gap)
 
 # %% ../nbs/12_svm.ipynb #d8544f26
+@_insert_docs
 def svm_margin(X: ArrayLike, y: ArrayLike, C: float | None = None, tol: float = 1e-7) -> Margin:
     """The margin between two classes: the largest distance that a plane can keep from all samples.
+
+    %(solved_on_host)s
+    With `C` that is the Gram matrix, for libsvm; without it columns of that, and where hulls are close the samples
+    themselves, for non-negative least squares. Products with `X` are made where it is.
 
     Parameters
     ----------
@@ -524,8 +533,12 @@ class MarginReport:
     __repr__ = __str__
 
 # %% ../nbs/12_svm.ipynb #5d1e7b41
+@_insert_docs
 def margin_report(X: ArrayLike, y: ArrayLike, sampling: Sampling, rescale: bool = True) -> MarginReport:
     """Margin and radius of data before and after a selection.
+
+    %(solved_on_host)s
+    That is what `svm_margin` and `enclosing_ball` need, with and without the selection.
 
     Parameters
     ----------
@@ -643,6 +656,7 @@ class SupportVectorSelector(_SamplingTransformer):
         found = self._support(X, y)
         self.selector_ = clone(selector).fit(_take_rows(X, found), y[found])
         self.support_samples_ = from_numpy(found, X)
+        if hasattr(self, "feature_names_in_"): self.selector_.feature_names_in_ = self.feature_names_in_
         self.certificate_ = self.selector_.certificate_
         self._set_sampling(self.selector_.sampling_)
         return self
@@ -673,6 +687,7 @@ class _SparseMachine(_ScoreOnHost, ClassifierMixin, BaseEstimator, ABC):
     works on the host, with an array or CSR matrix of float64.
     """
 
+    penalty = "l1"  # `SelectFromModel` looks for this word, and then keeps what is not zero
     _usual_programs = 1
 
     @abstractmethod
@@ -759,7 +774,8 @@ class _SparseMachine(_ScoreOnHost, ClassifierMixin, BaseEstimator, ABC):
 class LPSVMClassifier(_SparseMachine):
     """The linear support vector machine with absolute weights in place of their squares: a linear program.
 
-    Minimises `|w|_1 + C sum_i max(0, 1 - y_i (x_i'w + b))`. Most weights are zero; `SelectFromModel` keeps the others.
+    Minimises `|w|_1 + C sum_i max(0, 1 - y_i (x_i'w + b))`. Most weights are zero; `SelectFromModel` keeps the others,
+    down to its threshold of 1e-5.
     For dense and sparse data and arrays of any library; the program is solved along its central path, and by HiGHS
     where few entries of `X` are not zero. Where several machines are optimal it is a vertex: not a mixture of two
     others.

@@ -1,5 +1,8 @@
 """One implementation for all array libraries: the same selection everywhere, and results where the input lives."""
 
+import os
+import subprocess
+import sys
 import tracemalloc
 
 import numpy as np
@@ -13,6 +16,7 @@ from sklearn.feature_selection import SelectorMixin
 from fsel_book import (
     BSSSelector,
     DSFSelector,
+    RRQRSelector,
     SparsePCRegressor,
     bss,
     bss_promise,
@@ -200,7 +204,8 @@ def test_a_regression_with_sparse_components(library, dtype, targets, intercept)
     model = SparsePCRegressor(2, n_features_to_select=6, fit_intercept=intercept)
     if library.sparse:  # which is not centred; the features chosen may be others
         intercept_fit = clone(model).fit(given, y)
-        expected = clone(model).set_params(selector=Given(intercept_fit.selected_)).fit(X, Y)
+        chosen = Given(intercept_fit.selected_)
+        expected = clone(model).set_params(selector=chosen, n_features_to_select=None).fit(X, Y)
     else:
         expected = clone(model).fit(X, Y)
     fitted = clone(model).fit(given, y)
@@ -365,6 +370,22 @@ def test_fitting_dense_data_keeps_no_copy_of_them():
     assert kept < X.nbytes / 5
 
 
+@pytest.mark.parametrize("selector", [BSSSelector, DSFSelector, RRQRSelector])
+def test_float32_is_widened_block_by_block(selector):
+    X = table(60, 400_000).astype(np.float32)
+    _, peak = peak_of(lambda: selector(50, rank=5).fit(X))
+    assert peak < 1.2 * X.nbytes  # as float64 the whole of X would be twice as large
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int64, bool])
+def test_a_transform_converts_only_what_it_keeps(dtype):
+    X = (100 * table(60, 50_000)).astype(dtype)
+    selector = BSSSelector(20).fit(X)
+    reduced, peak = peak_of(lambda: selector.transform(X))
+    assert reduced.dtype == np.float64 and peak < X.nbytes / 2
+    assert_array_equal(reduced, X[:, selector.get_support()])
+
+
 LAYOUTS = {
     "columns first": np.asfortranarray,  # as a table of pandas hands them out
     "every second column": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
@@ -393,3 +414,42 @@ def test_the_layout_of_the_data_costs_no_memory(case, layout):
     assert_array_equal(found.selected_, expected.selected_)
     # NumPy 2.5 copies both sides of a product whose rows and columns have gaps; without gaps there is no need.
     assert peak < least + X.nbytes / 3 + (2 * X.nbytes if layout == "every second column" else 0)
+
+
+# ---------------------------------------------------------------- threads
+
+OVERLAPPING = """
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from fsel_book.arrays import _BLAS, _blas_threads_for
+
+def threads(): return [one.num_threads for one in _BLAS.select(user_api="blas").lib_controllers]
+
+before, meet = threads(), Barrier(2, timeout=60)
+def first():
+    with _blas_threads_for(100):
+        assert set(threads()) == {1}, threads()
+        meet.wait(); meet.wait()
+    meet.wait()
+def second():
+    meet.wait()
+    with _blas_threads_for(100): meet.wait(); meet.wait()
+with ThreadPoolExecutor(2) as pool:
+    for each in [pool.submit(first), pool.submit(second)]: each.result()
+assert threads() == before, threads()
+
+with _blas_threads_for(1000):
+    outer = threads()
+    with _blas_threads_for(100): pass
+    assert threads() == outer, threads()
+assert threads() == before, threads()
+with _blas_threads_for(100): assert set(threads()) == {1}
+"""
+
+
+def test_overlapping_limits_leave_the_threads_as_they_were():
+    """The first to enter leaves first: the second, which found one thread, must not restore that.
+
+    In a process of its own: a limit that another thread has set is not changed by threadpoolctl.
+    """
+    subprocess.run([sys.executable, "-c", OVERLAPPING], env=os.environ | {"OPENBLAS_NUM_THREADS": "2"}, check=True)

@@ -376,3 +376,21 @@ def test_what_cannot_be_certified_is_refused():
         certify_selector(SelectKBest(k=3).fit(X, y), X[:, 1:])
     with refused("rank=21 is not possible", "numerical rank 20"):
         certify_selector(SelectKBest(k=25).fit(X, y), X, rank=21)
+
+
+def test_a_selector_is_certified_on_the_columns_that_it_has_seen():
+    X, y = pd.DataFrame(np.random.default_rng(0).standard_normal((30, 8))).add_prefix("c"), np.arange(30) % 2
+    selector = SelectKBest(k=3).fit(X, y)
+    assert certify_selector(selector, X).n_selected == 3
+    for other in (X.iloc[:, ::-1], X.rename(columns={"c0": "d0"})):
+        with pytest.raises(ValueError, match="another order of columns, than those that selector=SelectKBest"):
+            certify_selector(selector, other)
+
+
+def test_no_promise_comes_from_rounding():
+    """Where what is left out may hold a whole direction nothing is promised, for all numbers of features."""
+    for d in range(10, 200):
+        space = row_space(np.random.default_rng(d).standard_normal((3, d)) * (np.arange(d) < d // 2))
+        assert random_promise(space, 1).lower == 0
+    with pytest.raises(ValueError, match="d=5 is not possible"):
+        rrqr_promise(10, 5)

@@ -152,3 +152,14 @@ def test_a_printed_certificate_is_at_most_88_columns_wide():
     lines = str(c).splitlines()
     assert max(map(len, lines)) <= 88
     assert " ".join(str(c).split()).startswith(c.title()) and " ".join(str(c).split()).endswith(c.verdict())
+
+
+def test_what_is_known_to_a_few_digits_is_compared_to_these():
+    """A measured end that is off by less than the accuracy of the basis does not break a promise."""
+    V = orthonormal(40, 4, np.random.default_rng(0))
+    found = certify(V, Sampling.from_draws(np.arange(20), np.ones(20), 40, V))
+    low, high = found.interval
+    near = replace(found, promise=Promise(low * (1 + 1e-3), high))
+    assert not near.holds and replace(near, accuracy=2e-3).holds
+    near = replace(found, promise=Promise(low, high * (1 - 1e-3)))
+    assert not near.holds and replace(near, accuracy=2e-3).holds

@@ -7,9 +7,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
+from sklearn.dummy import DummyClassifier
 from sklearn.feature_selection import RFE, SelectKBest, f_classif
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
@@ -390,3 +392,39 @@ def test_the_price_of_the_whole_space():
     assert space.numerical_rank == 30
     display = GuaranteePriceDisplay.from_estimator(LinearSVC(), standard, kind, f_classif, 29, cv=3)
     assert display.names[-2] == "rank 21"
+
+
+class Recorder(SelectKBest):
+    """Keeps the share of the second class in every fit."""
+
+    shares: list[float] = []
+
+    def fit(self, X, y):
+        self.shares.append(np.mean(y == 1))
+        return super().fit(X, y)
+
+
+def test_halves_have_the_shares_of_the_classes():
+    rare = np.isin(np.arange(len(kind)), np.flatnonzero(kind)[:10]).astype(int)
+    StabilityDisplay.from_selectors({"F": Recorder(f_classif, k=3)}, standard, rare, n_samples=8)
+    assert len(Recorder.shares) == 8
+    assert_allclose(Recorder.shares, 5 / (len(kind) // 2), rtol=1e-12)
+
+
+def test_the_bars_of_the_price_are_standard_errors():
+    constant = DummyClassifier()  # its errors do not depend on what was selected
+    display = GuaranteePriceDisplay.from_estimator(constant, standard, kind, f_classif, 6, ranks=[2], cv=4)
+    errors = 1 - cross_val_score(constant, standard, kind, cv=4)
+    assert_allclose(display.errors, errors.mean())
+    assert_allclose(display.deviations, errors.std(ddof=1) / 2)
+
+
+def test_displays_refuse_what_they_cannot_draw():
+    by_array = GuaranteePriceDisplay.from_estimator(
+        DummyClassifier(), standard, kind, f_classif, 6, ranks=np.array([1, 3]), cv=2
+    )
+    assert by_array.names == ["labels only", "rank 1", "rank 3", "geometry only"]
+    with pytest.raises(ValueError, match="r=31 is not possible: give an integer from 2 to 30"):
+        GuaranteePriceDisplay.from_estimator(LinearSVC(), standard, kind, f_classif, 31)
+    with pytest.raises(ValueError, match="n_samples=1 is not possible"):
+        StabilityDisplay.from_selectors({"F": SelectKBest(k=3)}, standard, kind, n_samples=1)

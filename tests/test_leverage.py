@@ -243,3 +243,9 @@ def test_the_largest_leverages_promise_nothing_where_most_is_left_out():
     promise = largest_promise(row_space(V.T), 6)
     assert (promise.lower, promise.upper, promise.vacuous) == (0, 1, True)
     assert "vacuous" in str(certify(V, largest_leverages(V, 6), promise, "largest leverages"))
+
+
+@pytest.mark.parametrize("ell, r, name", [(0, 5, "ell"), (5, 0, "r"), (5, -2, "r"), (5, 2.5, "r")])
+def test_the_promise_is_for_whole_numbers(ell, r, name):
+    with pytest.raises(ValueError, match=f"{name}=.* is not possible"):
+        leverage_promise(ell, r)

@@ -5,13 +5,14 @@ import random
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 from cases import needs_data
 from sklearn.datasets import load_svmlight_file
 from sklearn.utils import Bunch
 
-from fsel_book import loaders
+from fsel_book import load_table, loaders
 from fsel_book.loaders import load_dataset, load_techtc
 
 # ---------------------------------------------------------------- files: small stand-ins for the known sets
@@ -494,3 +495,12 @@ def test_techtc_cut_inside_a_line(pair):
 def test_techtc_any_byte_is_a_character(pair):
     (pair / "features.idx").write_bytes(FEATURES.encode().replace(b"opera", b"op\xe9ra"))
     assert load_techtc(pair).feature_names[0] == "opéra"
+
+
+def test_row_numbers_without_a_name_are_no_feature(tmp_path):
+    """`DataFrame.to_csv` writes them unless it is told not to; other columns without a name stay."""
+    frame = pd.DataFrame({"length": [1.4, 4.7, 5.0], "width": [0.2, 1.4, 1.7], "kind": ["a", "b", "b"]})
+    frame.to_csv(tmp_path / "flowers.csv")
+    assert list(load_table(tmp_path / "flowers.csv", "kind").feature_names) == ["length", "width"]
+    frame.set_axis([3.5, 1.0, 2.0]).to_csv(tmp_path / "other.csv")
+    assert len(load_table(tmp_path / "other.csv", "kind").feature_names) == 3

@@ -43,7 +43,8 @@ def test_the_table_has_every_parameter_with_its_type_and_default(name):
     signature = inspect.signature(EACH[name]).parameters
     types = described(EACH[name])
     assert list(types) == list(signature), "the docstring's parameters are those of the signature, in order"
-    expected = {(p, types[p], repr(q.default).replace("'", '"')) for p, q in signature.items()}
+    defaults = {p: "required" if q.default is q.empty else repr(q.default) for p, q in signature.items()}
+    expected = {(p, types[p], default.replace("'", '"')) for p, default in defaults.items()}
     assert {(p, kind, default) for p, _, kind, default, names in table() if name in names} == expected
 
 

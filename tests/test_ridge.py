@@ -36,6 +36,7 @@ from fsel_book import (
     row_space,
 )
 from fsel_book.certificates import _METHOD_COLORS
+from fsel_book.kernels import LinearKernel, RBFKernel
 from fsel_book.ridge import RidgeRisk, _largest_image, _matrix_interval, _residual_share
 
 EPS = np.finfo(float).eps
@@ -872,6 +873,14 @@ def test_other_kernels_are_those_of_scikit_learn(keywords, kinds):
                 assert_allclose(there.decision_function(Q) if form is not pd.DataFrame else values, values, atol=1e-9)
 
 
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_kernels_of_the_book_take_matrices(form):
+    X, y = form(WIDE), labels_for(WIDE, LABELS["three"])
+    for kernel, words in ((RBFKernel(0.02), dict(kernel="rbf", gamma=0.02)), (LinearKernel(), dict(kernel="linear"))):
+        expected = RLSClassifier(2.0, **words).fit(X, y).decision_function(X)
+        assert_allclose(RLSClassifier(2.0, kernel=kernel).fit(X, y).decision_function(X), expected, atol=1e-9)
+
+
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_array, pd.DataFrame])
 def test_a_precomputed_kernel_is_the_kernel(form):
     X, Q = WIDE, new_data(WIDE)
@@ -1377,6 +1386,16 @@ def test_a_failed_fit_leaves_nothing_of_the_one_before():
         model.fit(WIDE[:, :30], np.zeros(25))
     with pytest.raises(NotFittedError):
         model.decision_function(WIDE)
+
+
+def test_a_long_fit_says_so_before_it_starts(monkeypatch):
+    monkeypatch.setattr("fsel_book.certificates._LONG_FIT", 1e-6)
+    for kernel, remedy in (("linear", "Choose features first, .* DualProj"), ("rbf", "Fit a part of the samples")):
+        model = RLSClassifier(kernel=kernel)
+        for fit in (lambda: model.fit(WIDE, y_text), lambda: model.fit_path(WIDE, y_text, [1.0, 2.0])):  # noqa: B023
+            with pytest.warns(UserWarning, match=rf"RLSClassifier will take about .* \(25, 60\). {remedy}") as seen:
+                fit()
+            assert seen[0].filename == __file__
 
 
 @pytest.mark.parametrize("kernel", ["gauss", "", "RBF", None, 3, ["rbf"], b"rbf"], ids=repr)

@@ -324,9 +324,20 @@ def test_errors_name_the_parameter_and_leave_nothing_behind(parameters, message)
     selector = RiskRFE(2).fit(X, y).set_params(**parameters)
     with pytest.raises(ValueError, match=message.replace("(", r"\(")):
         selector.fit(X, y)
-    assert not [name for name in vars(selector) if name.endswith("_")]
+    assert vars(selector).keys() == selector.get_params().keys()
     with pytest.raises(NotFittedError):
         selector.transform(X)
+
+
+@pytest.mark.parametrize("kind", [RiskRFE, GuyonRFE])
+@pytest.mark.parametrize("kernel", ["linear", "poly", "rbf"])
+def test_without_support_vectors_all_features_tie(kind, kernel):
+    """All targets lie inside the tube: no feature costs anything, and ties go by index."""
+    X = np.random.default_rng(0).standard_normal((80, 8))
+    for step in (1, 3):
+        selector = kind(2, kernel=kernel, loss="epsilon_insensitive", step=step).fit(X, 0.02 * X[:, 0])
+        assert_array_equal(selector.elimination_order_, np.arange(6))
+        assert_array_equal(selector.predict(X), selector.intercept_[0] if selector.intercept_.ndim else 0)
 
 
 def test_bad_data_and_interrupts():
@@ -362,6 +373,13 @@ def test_check_estimator(kind, loss):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check_estimator(kind(loss=loss))
+
+
+def test_check_estimator_of_a_linear_kernel_down_to_the_end():
+    """Among its data are single samples, where nothing supports the machine."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_estimator(RiskRFE("auto", kernel="linear", loss="epsilon_insensitive"))
 
 
 @pytest.mark.filterwarnings("error")

@@ -26,10 +26,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from fsel_book import (
     BSSSelector,
+    CompletionSelector,
     DSFSelector,
     LeverageSelector,
     SparsePCRegressor,
     SupportVectorSelector,
+    WeightScores,
     bss,
     det_sampling,
     row_space,
@@ -476,7 +478,7 @@ def test_scores_that_functions_refuse(kind):
 
 @each_selector
 def test_what_is_neither_a_function_nor_scores(selector):
-    for value in ("f_classif", 3, [[1, 2], [3]], {}, [None] * 40, marred(np.nan)):
+    for value in (3, [[1, 2], [3]], {}, [None] * 40, marred(np.nan)):
         model = selector(15, rank=6, score_func=value)
         with refused("score_func gives", NEEDED):
             model.fit(X, y)
@@ -555,3 +557,22 @@ def test_signed_scores_are_refused_with_the_way_out():
         BSSSelector(15, rank=6, score_func=r_regression).fit(X, target)
     with np.errstate(divide="ignore"), refused("score_func gives inf", "cap infinite ones"):
         BSSSelector(15, rank=6, score_func=f_classif).fit(np.c_[X, y == "west"], y == "west")
+
+
+@pytest.mark.parametrize("score_func", [LinearSVC(), "f_classif"])
+@pytest.mark.parametrize("selector", [BSSSelector, DSFSelector, CompletionSelector])
+def test_an_estimator_or_a_name_is_no_score_function(selector, score_func):
+    with pytest.raises(ValueError, match=r"give a function such as f_classif, .* or WeightScores\(estimator\)"):
+        selector(score_func=score_func).fit(np.eye(8), np.arange(8) % 2)
+
+
+def test_what_weighs_features_can_be_tuned():
+    selector = BSSSelector(5, score_func=WeightScores(LinearSVC()))
+    assert selector.set_params(score_func__estimator__C=3).score_func.estimator.C == 3
+    assert clone(selector).score_func.estimator.C == 3
+
+
+@pytest.mark.parametrize("selector", [BSSSelector, DSFSelector])
+def test_of_rank_one_the_theorem_asks_for_one_draw(selector):
+    certificate = selector("auto", rank=1).fit(np.random.default_rng(0).standard_normal((10, 6))).certificate_
+    assert certificate.n_draws == 1 and certificate.holds

@@ -1,6 +1,7 @@
 """Sparse components: the best of a rank in a span, bounds and errors of a regression, the precision of the data."""
 
 import re
+import tracemalloc
 import warnings
 
 import mpmath
@@ -45,6 +46,7 @@ from fsel_book.dual_set import (
     det_promise,
     det_sampling_reference,
 )
+from fsel_book.sparse_components import _centred
 
 RULES = ["first", "best", "components", "target"]  # of the selector
 every_rule = pytest.mark.parametrize("rule", RULES)
@@ -265,6 +267,7 @@ def test_frames_and_names():
         SparsePCRegressor(4, n_features_to_select=6).set_output(transform="pandas").fit(frame, pd.DataFrame({"y": y}))
     )
     assert model.feature_names_in_.tolist() == [f"f{j}" for j in range(12)]
+    assert set(model.selector_.get_feature_names_out()) == {f"f{j}" for j in model.selected_}
     out = model.transform(frame)
     assert list(out.columns) == list(model.get_feature_names_out()) == ["sparsepcregressor0"]
     assert_allclose(out.to_numpy(), plain.transform(X))
@@ -309,6 +312,16 @@ def test_an_intercept_with_sparse_data_that_are_not_centred():
         rms(y - LinearRegression().fit(components, y).predict(components))
     )
     assert model.certificate_.targets == pytest.approx(np.std(y))
+
+
+def test_centring_makes_one_copy():
+    X = table(500, 400)
+    tracemalloc.start()
+    centred = _centred(X)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert_allclose(centred, X - X.mean(axis=0), atol=1e-12)
+    assert most < 1.1 * X.nbytes
 
 
 def test_dense_data_are_centred_before_features_are_chosen():
@@ -495,7 +508,9 @@ def test_what_is_certified_is_the_error_of_predict(kind, dtype, seeds):
         Y = (Y if rng.random() < 0.7 else Y[:, 0]) * rng.choice(scales)
         k, intercept = int(rng.integers(1, 4)), bool(rng.integers(2))
         r = min(d, int(rng.integers(k + 1, max(k + 2, d + 1))))
-        model = SparsePCRegressor(k, n_features_to_select=r, selector=selectors[seed % 4], fit_intercept=intercept)
+        selector = selectors[seed % 4]
+        r = None if isinstance(selector, VarianceThreshold) else r
+        model = SparsePCRegressor(k, n_features_to_select=r, selector=selector, fit_intercept=intercept)
         try:
             model.fit(X, Y)
         except ValueError as error:
@@ -761,6 +776,12 @@ def test_matrices_of_an_approximation_that_will_not_do():
 def test_a_selector_that_selects_nothing_by_its_kind(bad):
     with pytest.raises((TypeError, ValueError), match="(?i)selector"):
         SparsePCRegressor(selector=bad).fit(X, y)
+
+
+def test_a_number_that_the_selector_does_not_take():
+    X, y = table(30, 12), table(30, 1)[:, 0]
+    with refused("n_features_to_select=5 is not possible with selector=SelectKBest"):
+        SparsePCRegressor(2, n_features_to_select=5, selector=SelectKBest(f_regression)).fit(X, y)
 
 
 def test_a_selector_that_selects_no_feature():

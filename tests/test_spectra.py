@@ -754,3 +754,12 @@ def test_a_basis_that_is_kept_has_the_same_rows(shape):
     large = row_space(np.random.default_rng(0).standard_normal((90, 2**23 // 90 + 1)))
     large.keep()
     assert large.kept is None
+
+
+@pytest.mark.parametrize("correlation", [0.01, 0.5, 0.999, 1])
+def test_columns_that_are_not_orthogonal_are_refused(correlation):
+    """Their lengths, and so their scores, may be right."""
+    V = orthonormal(500, 100, np.random.default_rng(0))
+    V[:, 1] = correlation * V[:, 0] + np.sqrt(1 - correlation**2) * V[:, 1]
+    with refused("V must have orthonormal columns"):
+        RowSpace.from_basis(V)

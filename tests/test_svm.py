@@ -967,6 +967,7 @@ def test_names_of_features():
     out = selector.set_output(transform="pandas").transform(frame)
     assert list(out.columns) == names
     assert_allclose(out, frame[names])
+    assert list(selector.selector_.get_feature_names_out()) == names
     assert_array_equal(
         selector.inverse_transform(out.to_numpy()) != 0, np.isin(np.arange(80), expected.selected_) & (X != 0)
     )
@@ -1277,7 +1278,7 @@ def test_scad_leaves_large_weights_alone():
 def test_weights_are_sparse_and_can_be_selected_by():
     X, y = documents()
     for machine, name in ((LPSVMClassifier(0.5), "LPSVM"), (SCADSVMClassifier(0.05), "SCAD")):
-        kept = SelectFromModel(machine, threshold=1e-9).fit(X, y)
+        kept = SelectFromModel(machine).fit(X, y)
         weights = kept.estimator_.coef_
         assert weights.shape == (1, 80) and 1 <= np.count_nonzero(weights) <= 59, name
         assert_array_equal(kept.get_support(), weights[0] != 0)

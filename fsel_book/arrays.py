@@ -136,6 +136,11 @@ def result_dtype(X: Matrix) -> np.dtype:
     return np.dtype(np.float32 if str(X.dtype).endswith('float32') else np.float64)
 
 # %% ../nbs/01_arrays.ipynb #c2f358de
+def _check_not_negative(name: str, value: Any) -> None:
+    "Raise an error if the parameter `name` is not a number of at least 0."
+    if not isinstance(value, int | float | np.number) or isinstance(value, bool) or not 0 <= value < np.inf:
+        raise ValueError(f"{name}={value!r} is not possible: give a number of at least 0.")
+
 def is_integer(x: Any) -> TypeGuard[int]:
     "Whether `x` is a whole number of any integer type; True and False are not."
     return isinstance(x, numbers.Integral) and not isinstance(x, bool)
@@ -509,7 +514,8 @@ intercept_ : array, shape (1,) or (n_classes,)""",
 n_iter_ : int
     The number of linear programs solved.
 dual_gap_ : float
-    The duality gap, relative to the objective: the largest of all programs.
+    The duality gap, relative to the objective: the largest of all programs. A `ConvergenceWarning` says that it is
+    above 1e-6.
 objectives_ : list of float
     After each program, for the class that took most.""",
     "decides": """\

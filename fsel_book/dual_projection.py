@@ -192,8 +192,9 @@ class _DualProjectionModel(BaseEstimator, ABC):
         if self.solver == "accelerate": solve = _accelerate_all
         threads = _held_to_one_thread(_BLAS) if is_sparse(X) else nullcontext()   # all is thin where X is sparse
         with np.errstate(over="ignore", invalid="ignore"), threads:
-            solved, self.n_projections_ = solve(problems, starts, self.n_projections, self.sketch, self.tol, steps, rng)
-        for solution, _ in solved: _check_convergence(solution, self.tol, self.solver, self.n_projections_)
+            solved, projected = solve(problems, starts, self.n_projections, self.sketch, self.tol, steps, rng)
+        for solution, _ in solved: _check_convergence(solution, self.tol, self.solver, projected)
+        self.n_projections_ = projected
         self.dual_coef_ = from_numpy(np.array([solution.u for solution, _ in solved]), given)
         self.n_iter_ = max(len(history) for _, history in solved)
         self.residual_history_ = [history for _, history in solved] if len(solved) > 1 else solved[0][1]

@@ -17,7 +17,8 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from .arrays import (Array, ArrayLike, Matrix, _blas_threads_for, _insert_docs, _take_rows, check_matrix,
                               from_numpy, namespace, take_columns, to_numpy)
 from .kernel_machines import (EmpiricalRisk, _bordered_inverse, _nearest_feasible, _cold_fit, _spd_inverse,
-                                       _reference_fit, _rounding_error, _warm_started_fit, _principal_block)
+                                       _reference_fit, _rounding_error, _warm_started_fit, _warn_of_rounding,
+                                       _principal_block)
 from .kernels import (CallableKernel, LinearKernel, PolynomialKernel, RBFKernel, RunningSums, _SumKernel,
                                _cache_blocks, _check_semidefinite, _check_host_matrix, _dense_rows, _in_place, _into,
                                _lossy_removals, _take_entries, _zero_feature)
@@ -125,8 +126,8 @@ def _linear_products(S: Array, X: Array, V: Floats) -> Array:
 def _polynomial_products(kernel: PolynomialKernel, S: Array, X: Array, V: Array) -> Array:
     "Column c: the polynomial kernel without the feature X[:, c], times V[:, c]."
     p, gamma = kernel.degree, float(kernel.gamma)
-    T = gamma * S + float(kernel.coef0)
-    terms = (comb(p, q) * (-gamma)**q * X**q * (T**(p - q) @ (X**q * V)) for q in range(p + 1))
+    T, X = gamma * S + float(kernel.coef0), gamma**0.5 * X      # powers of gamma alone may be out of range
+    terms = (comb(p, q) * (-1)**q * X**q * (T**(p - q) @ (X**q * V)) for q in range(p + 1))
     return sum(terms, start=0.0)
 
 def _gaussian_products(K: Array, X: Array, V: Array) -> Array:
@@ -292,7 +293,8 @@ def _newton_directions(factor: tuple[Floats, Floats] | None, R: Floats, intercep
 
 def _best_step_length(step: Floats, pull: Floats, bent: Floats) -> Floats:
     "Where along each step, from 0 to 1, the quadratic model of the dual is greatest."
-    return np.clip((step * pull).sum(axis=0) / np.maximum((step * bent).sum(axis=0), 1e-300), 0, 1)
+    gain = np.maximum((step * pull).sum(axis=0), 0)
+    return gain / np.maximum((step * bent).sum(axis=0), np.maximum(gain, 1e-300))
 
 # %% ../nbs/17_elimination.ipynb #27595874
 class _CandidateBounds:
@@ -515,8 +517,10 @@ class _EliminationStep:
         self.refits = 0
 
     def bounds(self) -> Floats:
-        "The lower bound for each candidate, summed over the machines."
-        return np.sum([machine.values for machine in self.machines], axis=0)
+        "The lower bound for each candidate, summed over the machines, less rounding errors; exact after a fit."
+        lower = np.sum([machine.values - machine.rounding for machine in self.machines], axis=0)
+        for c, (_, value) in self.fits.items(): lower[c] = value
+        return lower
 
     def tighten(self, some: NDArray[np.intp]) -> None:
         "One Newton step for the bounds of `some` candidates."
@@ -532,7 +536,7 @@ class _EliminationStep:
             enough = limit - sum(other.values[c] for other in self.machines if other is not machine)
             u, value, exact = _warm_started_fit(K, risk, machine.start(c), self.intercept, float(enough))
             us.append(u)
-            machine.values[c] = max(machine.values[c], value)
+            machine.values[c] = value              # not the larger one: the bound before it has rounding errors
             if not exact: return
             machine.upper[c] = value
         self.fits[c] = us, float(sum(machine.values[c] for machine in self.machines))
@@ -695,13 +699,19 @@ def _choice_by_risk(risks: Sequence[EmpiricalRisk], intercept: bool, step: int |
 
 def _choice_by_norm(reduced: _ReducedKernels, us: Sequence[Floats], k: int) -> tuple[list[int], Any, Any, int]:
     "Guyon's rule: the features without which `u'Ku` falls least, `u` held fixed."
-    falls, norm = np.zeros(len(reduced.left)), 0.0
+    falls, norm, error = np.zeros(len(reduced.left)), 0.0, 0.0
     for u in us:
         rows = np.flatnonzero(u)
         part, v = reduced.on(rows), u[rows]
-        before = float(v @ part.K @ v)
-        falls += before - v @ _reduced_products(part, np.repeat(v[:, None], len(falls), axis=1))
-        norm += before
+        rounding = _rounding_error(part.K, v)
+        if part.linear:                                # the squared weights, without a difference of large numbers
+            fall = (v @ part.host_columns())**2
+            before, rounding = float(fall.sum()), float(np.finfo(float).eps * rounding)
+        else:
+            before = float(v @ part.K @ v)
+            fall = before - v @ _reduced_products(part, np.repeat(v[:, None], len(falls), axis=1))
+        falls, norm, error = falls + fall, norm + before, error + rounding
+    _warn_of_rounding(error, norm)
     return _lowest_with_ties(falls, k, 1e-9 * abs(norm)), None, None, 0
 
 def risk_rfe(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any, n_features_to_select: int = 1,

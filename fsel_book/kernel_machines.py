@@ -174,7 +174,10 @@ def _libsvm_fit(K: Floats, risk: EmpiricalRisk, max_iter: int = 500_000) -> Floa
     machine = _LIBSVM[type(risk.loss)](risk.loss)(kernel="precomputed", C=1.0, tol=1e-9, max_iter=max_iter)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)        # whoever calls looks at the duality gap
-        machine.fit(K, risk.y, sample_weight=risk.C)
+        try: machine.fit(K, risk.y, sample_weight=risk.C)
+        except ValueError:                                         # its sums have overflowed
+            raise ValueError(f"C={risk.C.max():.3g} is not possible for an X with kernel values k(x, x) of up to "
+                             f"{K.diagonal().max():.0e}: scale the features, or take a smaller C.") from None
     u = np.zeros(len(risk.y))
     u[machine.support_] = machine.dual_coef_[0]
     return u
@@ -675,6 +678,12 @@ def _dual_newton_fit(K: Floats, risk: EmpiricalRisk, u: Floats, intercept: bool,
 def _rounding_error(K: Floats, u: Floats) -> float:
     "What rounding errors of `u'Ku` may add up to."
     return float(np.finfo(float).eps * (np.abs(u) @ np.sqrt(np.maximum(K.diagonal(), 0)))**2)
+
+def _warn_of_rounding(error: float, size: float) -> None:
+    "Say so where what is compared, numbers of this `size`, has lost nearly all its digits."
+    if error > 0.01 * size:
+        warnings.warn("Rounding errors decide which features go: C times the squared entries of X is too large. Scale "
+                      "the features, or take a smaller C.", stacklevel=2)
 
 def _warm_started_fit(K: Floats, risk: EmpiricalRisk, u: Floats, intercept: bool, enough: float = np.inf) -> _Fit:
     """The dual optimum at `K` from a point near it, from scratch where that fails.

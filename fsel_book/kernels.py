@@ -21,9 +21,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import (Array, ArrayLike, Matrix, _canonical, _check_range, _largest_entry, _take_rows,
-                              all_finite, as_float64, check_matrix, from_numpy, is_sparse, namespace, take_columns,
-                              to_numpy)
+from .arrays import (Array, ArrayLike, Matrix, _canonical, _check_not_negative, _check_range,
+                              _largest_entry, _take_rows, all_finite, as_float64, check_matrix, from_numpy, is_sparse,
+                              namespace, take_columns, to_numpy)
 from .ridge import _gamma_value
 from .certificates import _check_integer, _check_bool, _check_instance, _check_positive, _clear_fitted
 
@@ -177,8 +177,12 @@ class _ProductKernel(_SumKernel):
     normalised: bool = False
 
     @abstractmethod
-    def power(self, S: Array, out: Array = None) -> Array:
-        "The kernel of sums `S`, not normalised; a new array, or by NumPy into `out` where given."
+    def base(self, S: Array, out: Array = None) -> Array:
+        "What of the sums `S` is raised to the degree; a new array, or by NumPy into `out` where given."
+
+    def raised(self, base: Array) -> Array:
+        "The kernel from that, which is overwritten."
+        return base
 
     def part(self, x: Array, z: Array, out: Array = None) -> Array:
         return _into("multiply", x[:, None], z[None, :], out=out)
@@ -193,8 +197,10 @@ class _ProductKernel(_SumKernel):
         return _sparse_product(X, Z) if is_sparse(X) and is_sparse(Z) else X @ Z.T
 
     def finish(self, S: Array, left: Array, right: Array, out: Array = None) -> Array:
-        K = self.power(S, out)
-        return _normalise(K, self.power(left), self.power(right)) if self.normalised else K
+        base = self.base(S, out)
+        # Before the power is taken: powers of small or large numbers are out of range sooner.
+        if self.normalised: base = _normalise(base, self.base(left), self.base(right))
+        return self.raised(base)
 
     def sizes(self, S: Array) -> Array: return namespace(S).linalg.diagonal(S)
     def at_risk(self, before: Array) -> bool: return True
@@ -224,7 +230,7 @@ class LinearKernel(_ProductKernel):
     """
     normalised: bool = False
     def __post_init__(self) -> None: _check_bool("normalised", self.normalised)
-    def power(self, S: Array, out: Array = None) -> Array:
+    def base(self, S: Array, out: Array = None) -> Array:
         return S if out is S else _into("multiply", S, 1.0, out=out)
 
 @dataclass(frozen=True)
@@ -256,11 +262,13 @@ class PolynomialKernel(_ProductKernel):
     def __post_init__(self) -> None:
         _check_integer(self.degree, 1, name="degree"); _check_positive("gamma", self.gamma)
         _check_bool("normalised", self.normalised)
-        if self.coef0 != 0: _check_positive("coef0", self.coef0)
-    def power(self, S: Array, out: Array = None) -> Array:
+        _check_not_negative("coef0", self.coef0)
+    def base(self, S: Array, out: Array = None) -> Array:
         base = _into("multiply", S, float(self.gamma), out=out)
         base += float(self.coef0)
-        factor = namespace(S).asarray(base, copy=True) if self.degree > 1 else base
+        return base
+    def raised(self, base: Array) -> Array:
+        factor = namespace(base).asarray(base, copy=True) if self.degree > 1 else base
         for _ in range(self.degree - 1): base *= factor
         return base
 

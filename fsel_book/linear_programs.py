@@ -11,9 +11,25 @@ import scipy.linalg as sla
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from .arrays import Matrix, _blas_threads_for, _largest_entry, is_sparse
+from .arrays import Matrix, _blas_threads_for, is_sparse
 
 # %% ../nbs/D_linear_programs.ipynb #d0d50005
+def _balanced(a: np.ndarray, signs: np.ndarray) -> np.ndarray:
+    "`a`, not negative, with the larger of the sums over the two classes brought down to the smaller."
+    sums = a[signs > 0].sum(), a[signs < 0].sum()
+    return a * np.where(signs > 0, min(sums) / (sums[0] or 1.0), min(sums) / (sums[1] or 1.0))
+
+def _certified_gap(Z: Matrix, signs: np.ndarray, penalties: np.ndarray, C: float, w: np.ndarray, value: float,
+                   a: np.ndarray) -> float:
+    "The relative gap between the objective `value` of `w` and the dual point near `a` that is feasible."
+    a, largest = _balanced(a, signs), max(1.0, np.abs(w).max(initial=0.0))
+    if value <= 1e-14 * len(a) * C * largest: return 0.0   # rounding of slack: weights without a price do it all
+    pull, free = np.abs(Z.T @ a), penalties == 0
+    # A pull on a weight without a price cannot be scaled away: it counts as often as the weights are large.
+    off = pull[free].sum() * largest
+    scale = max(1.0, np.max(pull[~free] / penalties[~free], initial=0.0))
+    return float((value - (a.sum() - off) / scale) / value)
+
 def _by_simplex(Z: Matrix, signs: np.ndarray, penalties: np.ndarray,
                 C: float) -> tuple[np.ndarray, float, float, float]:
     "`w`, `b`, the objective and its relative duality gap, by HiGHS."
@@ -24,9 +40,11 @@ def _by_simplex(Z: Matrix, signs: np.ndarray, penalties: np.ndarray,
     unit = np.sqrt(prices.max() * C)  # HiGHS takes prices below 1e-7 for zero
     found = linprog(prices / unit, A_ub=A, b_ub=-np.ones(n), bounds=(0, None), method="highs")
     if found.status != 0: raise FloatingPointError(f"HiGHS could not solve the program: {found.message}")
-    u, v, b = found.x[:d], found.x[d:2 * d], found.x[2 * d] - found.x[2 * d + 1]
-    dual = -found.ineqlin.marginals.sum()
-    return u - v, float(b), float(found.fun * unit), float(abs(found.fun - dual) / (found.fun or 1.0))
+    w, b = found.x[:d] - found.x[d:2 * d], float(found.x[2 * d] - found.x[2 * d + 1])
+    # What HiGHS says of the gap is of the program that it has left after its own rounding.
+    value = float(penalties @ np.abs(w) + C * np.maximum(0, 1 - Z @ w - signs * b).sum())
+    a = np.clip(-unit * found.ineqlin.marginals, 0, C)
+    return w, b, value, _certified_gap(Z, signs, penalties, C, w, value, a)
 
 # %% ../nbs/D_linear_programs.ipynb #d0d50008
 def _by_newton(Z: Matrix, signs: np.ndarray, C: float, epsilon: float = 1e-4, alpha: float = 1.0, delta: float = 1e-8,
@@ -59,8 +77,7 @@ def _by_falling_epsilon(Z: Matrix, signs: np.ndarray, C: float) -> tuple[np.ndar
         last = u
         w, b, u, steps = _by_newton(Z, signs, C, epsilon, start=last)
         a = np.clip((10 * u - last) / 9, 0, C)
-        sums = a[signs > 0].sum(), a[signs < 0].sum()
-        a *= np.where(signs > 0, min(sums) / (sums[0] or 1.0), min(sums) / (sums[1] or 1.0))
+        a = _balanced(a, signs)
         a /= max(1.0, np.abs(Z.T @ a).max())
         value = float(np.abs(w).sum() + C * np.maximum(0, 1 - Z @ w - signs * b).sum())
         gap, total = 1 - float(a.sum()) / value, total + steps
@@ -285,6 +302,23 @@ def _few_entries(X: Matrix) -> bool:
     stored = X.count_nonzero() if is_sparse(X) else np.count_nonzero(X)
     return bool(stored < 0.05 * X.shape[0] * X.shape[1])
 
+def _centred_and_scaled(X: Matrix, few: bool) -> tuple[Matrix, np.ndarray, np.ndarray]:
+    """`X` with columns of a largest entry between 1/2 and 1, their units, and what was taken off first.
+
+    Columns with `few` entries stay where they are, in a CSR array. The intercept takes up a shift, and HiGHS takes
+    entries below 1e-9 for zero.
+    """
+    if few:
+        X = sp.csr_array(X)
+        shift, largest = np.zeros(X.shape[1]), abs(X).max(axis=0).toarray().ravel()
+    else:
+        X = X.toarray() if is_sparse(X) else X
+        shift = X.min(axis=0) / 2 + X.max(axis=0) / 2
+        X = X - shift
+        largest = np.abs(X).max(axis=0)
+    sizes = 2.0 ** np.frexp(np.where(largest > 0, largest, 1.0))[1]
+    return X @ sp.diags_array(1 / sizes) if few else X / sizes, sizes, shift
+
 def _l1_program(X: Matrix, signs: np.ndarray, penalties: np.ndarray,
                 C: float) -> tuple[np.ndarray, float, float, float]:
     """Minimise `sum_j penalties_j |w_j| + C sum_i max(0, 1 - y_i (x_i'w + b))`, a linear program.
@@ -293,24 +327,23 @@ def _l1_program(X: Matrix, signs: np.ndarray, penalties: np.ndarray,
     for slack at a price, `C` times its entries, of more than 1e14 of the penalties.
     """
     n, few = len(signs), _few_entries(X)
-    size = _largest_entry(X) or 1.0
-    # HiGHS takes entries below 1e-9 for zero: the program in w * size
-    if few: Z = sp.diags_array(signs / size) @ sp.csr_array(X)
-    else: Z = signs[:, None] * (X.toarray() if is_sparse(X) else X) / size
-    slack = C * size
-    penalties = np.minimum(penalties, 2 * n * slack)  # at a price of more than n slacks a weight is 0 anyway
-    dearest = penalties.max() or slack
-    for price in (min(slack, 1e6 * dearest), slack):
+    Z, sizes, shift = _centred_and_scaled(X, few)
+    Z = sp.diags_array(signs) @ Z if few else signs[:, None] * Z
+    # At a price of more than n slacks a weight is 0 anyway.
+    penalties = np.minimum(penalties / sizes, 2 * n * C)
+    dearest = penalties.max() or C
+    for price in (min(C, 1e6 * dearest), C):
         if price > 1e14 * dearest:
             raise ValueError(f"Slack at a price of {C:.3g} leaves no room for the penalty, for an X with entries of "
-                             f"about {size:.0e}: rescale X.")
+                             f"about {sizes.max():.0e}: rescale X.")
         with np.errstate(all="ignore"), _blas_threads_for(min(X.shape)):
             try: found = None if few else _by_central_path(Z, signs, penalties, price)
             except np.linalg.LinAlgError: found = None
         w, b, value, gap = found or _by_simplex(Z, signs, penalties, price)
         # where this price asks for no slack, a higher one asks for none
-        if price == slack or np.all(signs * b + Z @ w > 1 - 1e-9): break
-    return w / size, b, value / size, gap
+        if price == C or np.all(signs * b + Z @ w > 1 - 1e-9): break
+    w = w / sizes
+    return w, b - float(shift @ w), value, gap
 
 # %% ../nbs/D_linear_programs.ipynb #d0d50026
 def _expected_seconds(X: Matrix) -> float:

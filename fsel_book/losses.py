@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, xlog1py, xlogy
 
+from .arrays import _check_not_negative
 from .certificates import _check_positive
 
 # %% ../nbs/13_losses.ipynb #03fd09a2
@@ -183,7 +184,7 @@ class EpsilonInsensitive(Loss):
     for_labels = False
 
     def __post_init__(self) -> None:
-        if self.epsilon != 0: _check_positive("epsilon", self.epsilon)
+        _check_not_negative("epsilon", self.epsilon)
     @property
     def width(self) -> float: return self.epsilon
     def value(self, y: Floats, s: Floats) -> Floats: return np.maximum(0, np.abs(y - s) - self.epsilon)

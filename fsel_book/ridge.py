@@ -92,8 +92,8 @@ def _fixed_design(K: Matrix, z: ArrayLike, sigma: float, alpha: ArrayLike
     z = column_or_1d(check_array(to_numpy(z), ensure_2d=False, dtype=np.float64, input_name="z"))
     _check_range(z, "z")
     check_consistent_length(U, z)
-    if not isinstance(sigma, numbers.Real) or not 0 <= float(sigma) < np.inf:
-        raise ValueError(f"sigma={sigma!r} is not possible: give a finite number of at least 0.")
+    if not isinstance(sigma, numbers.Real) or not 0 <= float(sigma) <= 1e150:
+        raise ValueError(f"sigma={sigma!r} is not possible: give a number of at least 0 and at most 1e150.")
     return mu, U.T @ z, _check_alpha(alpha)[..., None]
 
 # %% ../nbs/11_ridge.ipynb #4b0a580b
@@ -564,7 +564,7 @@ def _gamma_value(gamma: float | Literal["scale", "auto"], X: Matrix | None, kern
     if kernel == "chi2": unit = mean
     else: unit = average(X.multiply(X)) - mean**2 if is_sparse(X) else average((X - mean)**2)
     low, high = (X.min(), X.max()) if is_sparse(X) else (float(namespace(X).min(X)), float(namespace(X).max(X)))
-    if gamma == "auto" or low == high: unit = 1.0
+    if gamma == "auto" or (unit == 0 if kernel == "chi2" else low == high): unit = 1.0
     if not 1e-307 < X.shape[1] * unit < 1e307:
         raise ValueError(f'gamma="scale" is not possible: the spread of X, {unit:.1e}, is out of range. '
                          "Bring X to unit size first.")

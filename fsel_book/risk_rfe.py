@@ -4,6 +4,7 @@
 __all__ = ['ChangePoint', 'change_point', 'RiskRFE', 'GuyonRFE']
 
 # %% ../nbs/18_risk_rfe.ipynb #0d669968
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,12 +18,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from tqdm import tqdm
 
-from .arrays import (_DOCS, Array, ArrayLike, Matrix, _ScoreOnHost, _insert_docs, _take_rows, from_numpy,
-                              is_integer, is_sparse, take_columns, to_numpy)
+from .arrays import (_DOCS, Array, ArrayLike, Matrix, _ScoreOnHost, _check_not_negative, _insert_docs,
+                              _take_rows, from_numpy, is_integer, is_sparse, namespace, take_columns, to_numpy)
 from .elimination import (_Choice, Elimination, _choice_by_norm, _choice_by_risk, _eliminate,
                                    _estimated_seconds, squared_linear_path)
 from .kernel_machines import EmpiricalRisk, _best_intercept, _cold_fit
-from .kernels import CallableKernel, LinearKernel, kernel_of, _in_place, _zero_feature
+from .kernels import CallableKernel, LinearKernel, _ProductKernel, kernel_of, _in_place, _zero_feature
 from .losses import LOSSES, EpsilonInsensitive, Floats, Loss, SquaredError, get_loss
 from .ridge import _check_labels, _check_targets, _labels_from_decisions
 from .certificates import (_check_bool, _check_X, _check_positive, _check_reduced,
@@ -62,6 +63,10 @@ class ChangePoint:
     tail: str
 
     def __repr__(self) -> str: return f"ChangePoint({self.n_features} of {self.left[0]} features)"
+
+def _power_near(values: Floats) -> float:
+    "A power of two near the largest of `values`."
+    return float(2.0**np.frexp(np.abs(values).max() or 1.0)[1])
 
 def _piecewise_columns(values: Floats, removed: Floats, at: int, tail: str) -> Floats:
     "The curve with its change at the point `at` that is nearest to the path."
@@ -115,20 +120,23 @@ def change_point(values: ArrayLike, left: ArrayLike, tail: str = "quadratic") ->
     >>> change_point([1, 1, 1, 1, 1, 1, 5], [6, 5, 4, 3, 2, 1, 0]).n_features
     1
     """
-    values, left = np.asarray(to_numpy(values), dtype=np.float64), to_numpy(left)
+    values, left = np.asarray(to_numpy(values), dtype=np.float64), np.asarray(to_numpy(left))
     if values.ndim != 1 or values.shape != left.shape or len(values) < 2 or not np.isfinite(values).all():
         raise ValueError(f"values of shape {values.shape} and left of shape {left.shape} are not a path: give two or "
                          "more finite values, and one number of features for each.")
-    if (np.diff(left) >= 0).any():
+    if (left[1:] >= left[:-1]).any():              # differences of unsigned integers wrap around
         raise ValueError("left is not possible: the number of features must fall from each point of the path to the "
                          "next.")
     if tail not in ("quadratic", "linear"):
         raise ValueError(f'tail={tail!r} is not possible: give "quadratic" or "linear".')
     removed = (left[0] - left) / (left[0] - left[-1])
-    curves = [_piecewise_columns(values, removed, at, tail) for at in range(len(values) - 1)]
-    errors = np.array([((values - curve)**2).sum() for curve in curves] + [np.inf])
-    best = int(np.flatnonzero(errors <= errors.min() + 1e-20 * (values @ values))[0])
-    return ChangePoint(int(left[best]), left, values, curves[best], errors, tail)
+    unit = _power_near(values)                     # squares of the values themselves may be out of range
+    path = values / unit
+    curves = [_piecewise_columns(path, removed, at, tail) for at in range(len(values) - 1)]
+    errors = np.array([((path - curve)**2).sum() for curve in curves] + [np.inf])
+    best = int(np.flatnonzero(errors <= errors.min() + 1e-20 * (path @ path))[0])
+    with np.errstate(over="ignore"): squares = errors * unit * unit
+    return ChangePoint(int(left[best]), left, values, curves[best] * unit, squares, tail)
 
 # %% ../nbs/18_risk_rfe.ipynb #4dec469b
 def _is_for_labels(estimator: Any) -> bool:
@@ -181,6 +189,15 @@ dual_coef_, intercept_ : array
 classes_ : array
     For the losses for labels. As all arrays here in the library of `X`, if the labels are numbers.""")
 
+def _warn_of_lost_features(X: Matrix) -> None:
+    "Say so where products of samples have no digits left for the smallest feature."
+    sizes = to_numpy(abs(X).max(axis=0).toarray() if is_sparse(X) else namespace(X).max(abs(X), axis=0)).ravel()
+    small, large = int(np.where(sizes > 0, sizes, np.inf).argmin()), int(sizes.argmax())
+    if 0 < sizes[small] < 1e-6 * sizes[large]:
+        warnings.warn(f"Feature {small} goes up to {sizes[small]:.0e} and feature {large} up to {sizes[large]:.0e}: "
+                      "rounding errors of the larger hide the smaller. Scale the features, for instance by "
+                      "StandardScaler.", stacklevel=5)
+
 class _KernelElimination(_ScoreOnHost, SelectorMixin, BaseEstimator):
     "What `RiskRFE` and `GuyonRFE` share; each brings `_choice`, how one step of the elimination chooses."
     adapts = True                                              # whether step="adaptive" is possible
@@ -219,6 +236,12 @@ class _KernelElimination(_ScoreOnHost, SelectorMixin, BaseEstimator):
         shift = np.average(Y, axis=0, weights=w) if classes is None and self.fit_intercept else np.zeros(Y.shape[1])
         risks = [EmpiricalRisk(self._loss(), column, self.C * w, self.tol) for column in (Y - shift).T]
         kernel = kernel_of(self.kernel, A, self.gamma, self.degree, self.coef0, w if np.ptp(w) > 0 else None)
+        centre = None
+        if kernel == LinearKernel() and self.fit_intercept and not is_sparse(A):
+            # The intercept takes up a shift of X, and K has more digits without it.
+            centre = namespace(A).mean(A, axis=0, keepdims=True)
+            A = A - centre
+        if isinstance(kernel, _ProductKernel): _warn_of_lost_features(A)
         least = requested or 0                                 # "auto" looks at the whole path
         n = len(Y)
         _warn_if_long(self._expected_seconds(n, d, least, kernel, len(risks)), "This fit",
@@ -229,6 +252,9 @@ class _KernelElimination(_ScoreOnHost, SelectorMixin, BaseEstimator):
             done = self._eliminate(A, risks, kernel, least, 1 / (w.sum() * self.C), bar)
         kept = change_point(done.values, done.left).n_features if requested is None else done.left[-1]
         self._settle(A, risks, kernel, shift, np.isin(np.arange(d), done.order[:d - kept], invert=True))
+        if centre is not None:
+            at_centre = to_numpy(kernel.matrix(self._restricted(centre), self._rows_))[0]
+            self.intercept_ -= self.dual_coef_ @ at_centre
         if classes is not None: self.classes_ = classes
         self._describe(done, done.order[:d - kept], 1 / (w.sum() * self.C))
         for name, value in vars(self).items():
@@ -236,6 +262,8 @@ class _KernelElimination(_ScoreOnHost, SelectorMixin, BaseEstimator):
                 setattr(self, name, from_numpy(value, X))
 
     quicker = ""                                               # another method
+    intercept_: Any
+    dual_coef_: Any
 
     def _expected_seconds(self, n: int, d: int, least: int, kernel: Any, machines: int) -> float:
         return _estimated_seconds(n, d, least, self.step, kernel, machines, self._tolerance())
@@ -245,7 +273,7 @@ class _KernelElimination(_ScoreOnHost, SelectorMixin, BaseEstimator):
     def _check_parameters(self, d: int) -> int | None:
         get_loss(self.loss)
         for name in ("C", "tol"): _check_positive(name, getattr(self, name))
-        if self.epsilon != 0: _check_positive("epsilon", self.epsilon)
+        _check_not_negative("epsilon", self.epsilon)
         _check_bool("fit_intercept", self.fit_intercept)
         whole, share = is_integer(self.step) and self.step >= 1, isinstance(self.step, float) and 0 < self.step < 1
         if not (whole or share or (self.adapts and isinstance(self.step, str) and self.step == "adaptive")):
@@ -466,8 +494,8 @@ class RiskRFE(_KernelElimination):
 
     def _check_parameters(self, d: int) -> int | None:
         limit = self.max_increment
-        if limit is not None and not callable(limit) and limit != 0: _check_positive("max_increment", limit)
-        if self.step_tol != 0: _check_positive("step_tol", self.step_tol)
+        if limit is not None and not callable(limit): _check_not_negative("max_increment", limit)
+        _check_not_negative("step_tol", self.step_tol)
         requested = super()._check_parameters(d)
         if requested is None and limit is not None:
             raise ValueError("max_increment and n_features_to_select='auto' together are not possible: both are rules "

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .arrays import (_insert_docs, Array, ArrayLike, Matrix, _take_rows, check_matrix, from_numpy, is_sparse,
                               take_columns, to_numpy)
-from .risk_rfe import ChangePoint, GuyonRFE, RiskRFE, change_point
+from .risk_rfe import ChangePoint, GuyonRFE, RiskRFE, _power_near, change_point
 from .certificates import _check_integer, _check_instance, method_color
 
 # %% ../nbs/19_stopping.ipynb #fff64371
@@ -41,6 +41,8 @@ def change_weights(point: ChangePoint) -> np.ndarray:
     >>> change_weights(point).round(2).tolist()
     [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]
     """
+    # In a unit of their own: squares of the values themselves may be out of range.
+    point = change_point(point.values / _power_near(point.values), point.left, point.tail)
     off, m = point.values - point.fitted, len(point.values)
     rounding = 1e-20 * (point.values @ point.values) + np.finfo(float).tiny  # what `change_point` takes for equal
     rho, p = max(0.0, (off[1:] @ off[:-1]) / max(off @ off, rounding)), 4 if point.tail == "quadratic" else 3
@@ -156,7 +158,7 @@ class ScreeDisplay:
 def resampled_change_points(selector: RiskRFE | GuyonRFE, X: Matrix, y: Array, n_resamples: int = 50,
                             tail: _Tail = "quadratic", random_state: int | np.random.RandomState | None = None
                             ) -> tuple[np.ndarray, Array]:
-    """The change points of eliminations on samples drawn with replacement.
+    """The change points of eliminations on samples drawn with replacement; with labels, from each class its number.
 
     Parameters
     ----------
@@ -193,8 +195,12 @@ def resampled_change_points(selector: RiskRFE | GuyonRFE, X: Matrix, y: Array, n
     _check_instance("selector", selector)
     rng, n = check_random_state(random_state), len(to_numpy(y))
     whole, numbers, kept = clone(selector).set_params(n_features_to_select="auto"), [], []
+    # A rare class must not be missing from a sample.
+    classes = np.unique(to_numpy(y), return_inverse=True)[1].ravel() if whole._for_labels() else np.zeros(n, dtype=int)
+    groups = [np.flatnonzero(classes == c) for c in range(classes.max() + 1)]
     for _ in range(n_resamples):
-        whole.fit(X, y, np.bincount(rng.randint(n, size=n), minlength=n))
+        drawn = np.concatenate([group[rng.randint(len(group), size=len(group))] for group in groups])
+        whole.fit(X, y, np.bincount(drawn, minlength=n))
         numbers.append(change_point(whole.objective_path_, whole.n_features_path_, tail).n_features)
         left = to_numpy(whole.elimination_order_)[whole.n_features_in_ - numbers[-1]:]
         kept.append(np.isin(np.arange(whole.n_features_in_), left))

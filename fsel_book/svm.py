@@ -20,8 +20,8 @@ from sklearn.svm import SVC
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import (Array, ArrayLike, Matrix, _ScoreOnHost, _insert_docs, _take_rows, as_float64,
-                              check_matrix, from_numpy, is_sparse, namespace, result_dtype, to_numpy)
+from .arrays import (Array, ArrayLike, Matrix, _ScoreOnHost, _check_not_negative, _insert_docs, _take_rows,
+                              as_float64, check_matrix, from_numpy, is_sparse, namespace, result_dtype, to_numpy)
 from .sparsification import BSSSelector, _round_ties
 from .certificates import (CertifiedSelector, Sampling, _SamplingTransformer, certify, _check_integer,
                                     _check_X, _check_instance, _check_same_library, _check_positive, _clear_fitted,
@@ -143,7 +143,7 @@ def _relative_gap(program: _SimplexProgram) -> float:
     "The gap and what rounding adds to it, relative to the value."
     value, longest = abs(program.value()), program.squares.max()
     rounding = 20 * np.finfo(float).eps * (longest if np.any(program.c) else np.sqrt(longest * value))
-    return (max(program.gap(), 0.0) + rounding) / value
+    return float((max(program.gap(), 0.0) + rounding) / value) if value else np.inf
 
 # %% ../nbs/12_svm.ipynb #f31d005d
 @dataclass(frozen=True, eq=False)
@@ -219,15 +219,18 @@ def enclosing_ball(X: ArrayLike, tol: float = 1e-7) -> EnclosingBall:
     (True, 1.0)
     """
     given = check_matrix(X)
+    _check_not_negative("tol", tol)
     X, scale, shift = _scaled_and_centred(given)
     program = _SimplexProgram(X, np.ones(X.shape[0]), ball=True)
     far = int(np.argmax(program.squares))
     start = np.zeros(X.shape[0])
     np.add.at(start, [far, int(np.argmax(program.squares - 2 * program.column(far)))], 0.5)
     program = _minimise_on_simplex(program, start, tol)
-    radius2, there = max(-program.value(), 0.0), from_numpy(program.a, given)
+    radius2, there = max(0.0, -program.value()), from_numpy(program.a, given)
     center = X.T @ there + shift
-    gap = _relative_gap(program) if radius2 > 1e-14 * max(program.squares.max(), 1e-300) else 0.0
+    # Where all samples are the same one, the radius is 0, whatever rounding says.
+    alike = (X.max(axis=0) != X.min(axis=0)).nnz == 0 if is_sparse(X) else program.squares.max() == 0
+    gap = 0.0 if alike else _relative_gap(program)
     if gap > tol: warnings.warn(f"The squared radius is known to {gap:.0e} only.", ConvergenceWarning, stacklevel=2)
     return EnclosingBall(center / scale, float(np.sqrt(radius2)) / scale, there, float(gap))
 
@@ -426,6 +429,7 @@ def svm_margin(X: ArrayLike, y: ArrayLike, C: float | None = None, tol: float = 
     False
     """
     given = check_matrix(X)
+    _check_not_negative("tol", tol)
     signs = _binary_signs(y, given)
     if C is not None: _check_positive("C", C)
     X, scale, shift = _scaled_and_centred(given)
@@ -650,8 +654,8 @@ class SupportVectorSelector(_SamplingTransformer):
         X = _check_X(self, X, reset=True)
         y = _labels_of(y, X, type(self).__name__)
         found = self._support(X, y)
-        self.support_samples_ = from_numpy(found, X)
         self.selector_ = clone(selector).fit(_take_rows(X, found), y[found])
+        self.support_samples_ = from_numpy(found, X)
         if hasattr(self, "feature_names_in_"): self.selector_.feature_names_in_ = self.feature_names_in_
         self.certificate_ = self.selector_.certificate_
         self._set_sampling(self.selector_.sampling_)
@@ -718,14 +722,18 @@ class _SparseMachine(_ScoreOnHost, ClassifierMixin, BaseEstimator, ABC):
         _clear_fitted(self)
         self._check_parameters()
         X = _check_X(self, X, reset=True, least=1)
-        self.classes_, signs = _check_labels(self, X, y)
+        classes, signs = _check_labels(self, X, y)
         A = as_float64(X.tocsr() if is_sparse(X) else to_numpy(X))
         seconds = _expected_seconds(A) * signs.shape[1] * self._usual_programs
         _warn_if_long(seconds, type(self).__name__, f" for X of shape {A.shape}. Choose features first, for instance "
                       "by BSSSelector, or fit a part of the samples.", stacklevel=2)
         w, b, gaps, objectives = zip(*[self._solve(A, side) for side in signs.T])
+        self.classes_ = classes
         self.coef_, self.intercept_ = (from_numpy(np.array(part, dtype=result_dtype(X)), X) for part in (w, b))
         self.dual_gap_, self.objectives_ = max(gaps), max(objectives, key=len)
+        if not self.dual_gap_ <= 1e-6:
+            warnings.warn(f"The objective is known to a relative gap of {self.dual_gap_:.0e} only: scale the features.",
+                          ConvergenceWarning, stacklevel=2)
         self.n_iter_ = len(self.objectives_)
         return self
 
@@ -871,16 +879,21 @@ class SCADSVMClassifier(_SparseMachine):
 
     def _check_parameters(self) -> None:
         _check_positive("alpha", self.alpha)
+        if not 1e-8 <= float(self.alpha) <= 1e100:
+            raise ValueError(f"alpha={self.alpha!r} is not possible: give a number from 1e-8 to 1e100. The penalty of "
+                             "a weight is at most alpha^2 (a + 1) / 2, and below that rounding of the loss decides.")
         _check_positive("a", self.a, 2)
         _check_integer(self.max_iter, 1, name="max_iter")
 
     def _solve(self, X: Matrix, signs: np.ndarray) -> tuple[np.ndarray, float, float, list[float]]:
         n, d = X.shape
-        w, objectives, gaps = np.zeros(d), list[float](), list[float]()
+        w, b, least, objectives, gaps = np.zeros(d), 0.0, np.inf, list[float](), list[float]()
         for _ in range(self.max_iter):
-            w, b, _, gap = _l1_program(X, signs, _scad_slope(w, self.alpha, self.a), 1 / n)
-            gaps.append(gap)
-            slack = np.maximum(0, 1 - signs * (X @ w + b)).sum()
-            objectives.append(float(_scad_penalty(w, self.alpha, self.a).sum() + slack / n))
-            if len(objectives) > 1 and objectives[-2] - objectives[-1] <= 1e-10 * abs(objectives[-2]): break
+            after, offset, found, gap = _l1_program(X, signs, _scad_slope(w, self.alpha, self.a), 1 / n)
+            slack = np.maximum(0, 1 - signs * (X @ after + offset)).sum()
+            before, value = least, float(_scad_penalty(after, self.alpha, self.a).sum() + slack / n)
+            if value < least: w, b, least = after, offset, value       # a program is solved up to rounding only
+            objectives.append(least)
+            gaps.append(gap * found / value)                           # of the program itself the optimum may be 0
+            if before - least <= 1e-10 * abs(least): break
         return w, b, max(gaps), objectives

@@ -1593,3 +1593,14 @@ def test_a_fit_that_takes_long_says_so_before_it_starts(monkeypatch):
             model.fit(X, np.arange(30) % 2)
     with pytest.warns(UserWarning, match="DualProjectionClassifier will take about 45 seconds for X of shape .30, 5.."):
         DualProjectionClassifier(random_state=0).fit(X, np.arange(30) % 3)
+
+
+def test_a_refused_solution_leaves_nothing(monkeypatch):
+    def refuse(*_):
+        raise FloatingPointError
+
+    monkeypatch.setattr(dual_projection, "_check_convergence", refuse)
+    machine, X = DualProjectionClassifier(), np.random.default_rng(0).standard_normal((20, 40))
+    with pytest.raises(FloatingPointError):
+        machine.fit(X, X[:, 0] > 0)
+    assert not hasattr(machine, "n_projections_")

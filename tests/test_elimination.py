@@ -21,8 +21,10 @@ from sklearn.datasets import load_diabetes
 from sklearn.metrics.pairwise import rbf_kernel
 
 from fsel_book.elimination import (
+    _best_step_length,
     _bound_both,
     _CandidateBounds,
+    _EliminationStep,
     _excess_price,
     _reduced_products,
     _ReducedKernels,
@@ -395,3 +397,24 @@ def test_a_machine_lost_in_rounding_bounds_nothing():
     exact = np.array([_cold_fit(reduced.matrix(c), risk, True)[1] for c in range(12)])
     _bound_both(bounds, risk, np.arange(12), V, np.zeros(12))
     assert (bounds.upper >= exact - 1e-9).all() and (bounds.values <= exact + 1e-9).all()
+
+
+def test_bounds_allow_for_rounding():
+    """With `C |x|^2` of 1e16 the values of dual points are rounding of either sign; what is fitted is exact."""
+    rng = np.random.default_rng(2)
+    X = 1e8 * rng.uniform(-1, 1, (40, 8))
+    risk = EmpiricalRisk("hinge", np.sign(X[:, 0] * X[:, 3]), 1.0)
+    sums = RunningSums(LinearKernel(), X)
+    reduced = _ReducedKernels(sums, sums.matrix())
+    now = _EliminationStep(reduced, [risk], [_cold_fit(reduced.K, risk, True)[0]], True, np.empty_like(reduced.K))
+    now.tighten(np.arange(8))
+    exact = np.array([_cold_fit(reduced.matrix(c), risk, True)[1] for c in range(8)])
+    assert (now.machines[0].values > exact + 1e-6).any() and (now.bounds() <= exact + 1e-6).all()
+    now.refit(3)
+    assert_allclose(now.bounds()[3], exact[3])
+
+
+def test_the_length_of_a_step_on_a_straight_line():
+    step, pull = np.array([[1.0, 1.0, 1.0]]), np.array([[1e10, -1e10, 1.0]])
+    with np.errstate(all="raise"):
+        assert _best_step_length(step, pull, np.array([[0.0, 0.0, 4.0]])).tolist() == [1.0, 0.0, 0.25]

@@ -118,8 +118,8 @@ def agree(got, wanted, tolerance=1e-12):
 
 
 def symmetric(K):
-    """But for the last digit, which the order of the two divisions leaves to the normalised kernels."""
-    assert_allclose(K, np.swapaxes(K, -1, -2), rtol=1e-15)
+    """But for the last digit, which the order of the two divisions leaves to the normalised kernels; times a degree."""
+    assert_allclose(K, np.swapaxes(K, -1, -2), rtol=2e-15)
 
 
 # ---------------------------------------------------------------- kernels
@@ -507,7 +507,7 @@ def test_the_chi_squared_kernel_is_a_kernel():
         (lambda: ChiSquaredKernel(np.nan), "gamma=nan is not possible"),
         (lambda: PolynomialKernel(0), "degree=0 is not possible: give an integer of at least 1"),
         (lambda: PolynomialKernel(2.5), "degree=2.5 is not possible"),
-        (lambda: PolynomialKernel(2, coef0=-0.5), "coef0=-0.5 is not possible: give a number above 0"),
+        (lambda: PolynomialKernel(2, coef0=-0.5), "coef0=-0.5 is not possible: give a number of at least 0"),
         (lambda: LinearKernel(normalised=1), "normalised=1 is not possible: give True or False"),
         (lambda: RBFKernel()(np.array([[1.0, np.nan]])), "X contains NaN"),
         (lambda: RBFKernel()(np.ones((2, 2)), np.array([[1.0, np.inf]])), "Z contains NaN or infinity"),
@@ -790,3 +790,19 @@ def test_names_of_kernels_need_no_more_than_sums_over_samples(dense_library):
 def test_an_impossible_entry_is_named_wherever_it_lives(dense_library):
     with refused("X has the entry -1 in row 1, column 0"):
         ChiSquaredKernel()(dense_library.make(np.array([[1.0, 2.0], [-1.0, 0.0]])))
+
+
+@pytest.mark.parametrize("degree", [2, 3, 5])
+@pytest.mark.parametrize("exponent", [-140, -60, 60, 140])
+def test_a_normalised_polynomial_of_any_scale(exponent, degree):
+    """Without `coef0` it is a power of the cosine."""
+    X = np.random.default_rng(0).standard_normal((8, 4))
+    kernel = PolynomialKernel(degree, normalised=True)
+    assert_allclose(kernel(X * 10.0**exponent), kernel(X), rtol=1e-12)
+    assert_allclose(kernel(X), LinearKernel(normalised=True)(X) ** degree, rtol=1e-12)
+
+
+def test_the_gamma_of_constant_histograms_is_one_over_their_mean():
+    assert kernel_of("chi2", np.full((3, 4), 0.5)).gamma == 0.5
+    assert kernel_of("chi2", np.zeros((3, 4))).gamma == 0.25
+    assert kernel_of("rbf", np.full((3, 4), 0.5)).gamma == 0.25

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from cases import needs_data
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import ConvergenceWarning
 from test_svm import PROGRAMS, least_l1_price, sides_of, slack
 
 from fsel_book import LPSVMClassifier, SCADSVMClassifier, linear_programs, svm
@@ -16,6 +17,7 @@ from fsel_book.linear_programs import (
     _by_newton,
     _by_simplex,
     _CentralPath,
+    _certified_gap,
     _expected_seconds,
     _l1_program,
     _longest_step,
@@ -24,6 +26,7 @@ from fsel_book.linear_programs import (
     _vertex,
 )
 from fsel_book.loaders import load_dataset
+from fsel_book.svm import _scad_penalty
 
 
 def problem(kind, seed):
@@ -285,3 +288,69 @@ def test_a_fit_that_takes_long_says_so_before_it_starts(monkeypatch):
     with pytest.warns(UserWarning, match="SCADSVMClassifier will take about 24 seconds"):
         SCADSVMClassifier().fit(X, signs)  # four programs
     LPSVMClassifier().fit(X, signs)  # no warning: six seconds
+
+
+def labelled(n=60, d=20, seed=2):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    return X, X[:, 0] + 0.7 * rng.standard_normal(n) > 0
+
+
+@pytest.mark.parametrize("exponent", [10, -10])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_large_or_small_column_leaves_the_others_their_weights(exponent, sparse):
+    """At a price of next to nothing a large column is free; a small one is as good as not there."""
+    X, y = labelled()
+    if sparse:
+        X, y = X * (np.random.default_rng(0).random(X.shape) < 0.04), X[:, 0] > 0
+    signs, penalties = np.where(y, 1.0, -1.0), np.ones(20)
+    penalties[-1] = 0.0 if exponent > 0 else 1e10
+    expected = _l1_program(X, signs, penalties, 1.0)[2]
+    W = X * np.append(np.ones(19), 10.0**exponent)
+    machine = LPSVMClassifier().fit(W, y)
+    w, b = machine.coef_[0], machine.intercept_[0]
+    assert np.abs(w).sum() + slack(W, signs, w, b) == pytest.approx(expected, rel=1e-7)
+    assert machine.objectives_[0] == pytest.approx(expected, rel=1e-7) and machine.dual_gap_ < 1e-8
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_intercept_takes_up_a_shift(seed):
+    X, y = labelled(20, 3, seed)
+    near, far = (LPSVMClassifier(C=1e3).fit(X + shift, y) for shift in (0, 1e8))
+    assert far.objectives_[0] == pytest.approx(near.objectives_[0], rel=1e-6)
+
+
+def test_the_gap_is_that_of_the_program_itself():
+    """Of the optimum, of a point that is not optimal, and of a dual point that is not feasible."""
+    Z = np.array([[2.0], [1.0]])
+    signs, ones = np.array([1.0, -1.0]), np.ones(1)
+    w, b, value, gap = _by_simplex(Z, signs, ones, 1.0)
+    assert value == pytest.approx(2 / 3) and gap < 1e-12
+    assert _certified_gap(Z, signs, ones, 1.0, np.zeros(1), 2.0, np.full(2, 1 / 3)) == pytest.approx(2 / 3)
+    assert _certified_gap(Z, signs, ones, 1.0, w, value, np.ones(2)) < 1e-12
+    assert _certified_gap(Z, signs, 0 * ones, 1.0, w, value, np.full(2, 1 / 3)) > 1
+
+
+def test_what_cannot_be_certified_is_said():
+    X, y = labelled()
+    with pytest.warns(ConvergenceWarning, match="known to a relative gap of 1e.00 only: scale the features"):
+        LPSVMClassifier(1e4).fit(X * np.append(np.ones(19), 1e30), y)
+
+
+@pytest.mark.filterwarnings("ignore:The objective is known")
+@pytest.mark.parametrize("alpha", [1e-4, 1e-6])
+def test_scad_keeps_the_best_of_its_programs(alpha):
+    for seed in range(3):
+        X, y = labelled(30, 30, seed)
+        machine = SCADSVMClassifier(alpha=alpha).fit(X, y)
+        w, b = machine.coef_[0], machine.intercept_[0]
+        value = _scad_penalty(w, alpha, 3.7).sum() + slack(X, np.where(y, 1.0, -1.0), w, b) / 30
+        assert (np.diff(machine.objectives_) <= 0).all()
+        assert value == pytest.approx(machine.objectives_[-1], rel=1e-6, abs=1e-15)
+
+
+@pytest.mark.parametrize("alpha", [1e-16, 1e-200, 1e300])
+def test_a_penalty_that_rounding_decides_is_refused(alpha):
+    X, y = labelled()
+    with pytest.raises(ValueError, match="alpha=1e.* is not possible: give a number from 1e-8 to 1e100"):
+        SCADSVMClassifier(alpha=alpha).fit(X, y)

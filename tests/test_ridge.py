@@ -1419,3 +1419,8 @@ def test_kernels_that_are_not_positive():
         model = RLSClassifier(kernel="precomputed").fit(form(WIDE @ WIDE.T), y_text)
         with refused("X has 24 features, but RLSClassifier is expecting 25"):
             model.predict(form(WIDE @ WIDE.T)[:, :24])
+
+
+def test_a_sigma_without_a_square_is_refused():
+    with pytest.raises(ValueError, match=r"sigma=1e\+200 is not possible: give .* at most 1e150"):
+        ridge_risk(np.eye(2), np.ones(2), sigma=1e200, alpha=1.0)

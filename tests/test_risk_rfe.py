@@ -29,6 +29,7 @@ import fsel_book.arrays
 import fsel_book.elimination
 import fsel_book.kernel_machines
 import fsel_book.linear_programs
+from fsel_book.kernel_machines import EmpiricalRisk
 from fsel_book.kernels import (
     LinearKernel,
 )
@@ -163,8 +164,70 @@ def test_guyon_goes_on_where_the_norm_is_rounding():
     """One positive feature, a normalised kernel: all ones, so the norm is rounding, of either sign."""
     rng = np.random.default_rng(0)
     X = rng.uniform(0, 1, (40, 5))
-    selector = GuyonRFE("auto", kernel=LinearKernel(normalised=True), C=2.0).fit(X, X[:, 0] + X[:, 1] > 1)
+    selector = GuyonRFE("auto", kernel=LinearKernel(normalised=True), C=2.0)
+    with pytest.warns(UserWarning, match="Rounding errors decide"):
+        selector.fit(X, X[:, 0] + X[:, 1] > 1)
     assert selector.n_features_path_[-1] == 0 and selector.n_features_ >= 1
+
+
+def product_with_noise(n=40, d=8):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (n, d))
+    return X, X[:, 0] * X[:, 3] + 0.1 * rng.standard_normal(n)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"step": 2, "step_tol": 0.1}])
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "hinge", "smoothed_hinge", "squared_hinge", "log_loss"])
+def test_large_features_leave_exact_values_and_the_order(loss, parameters):
+    """From `C |x|^2` of 1e14 on a bound has more rounding errors than digits, and must not stand in for a value."""
+    X, t = product_with_noise()
+    y = t > 0 if get_loss(loss).for_labels else t
+    nothing = EmpiricalRisk(loss, np.where(t > 0, 1.0, -1.0) if get_loss(loss).for_labels else t - t.mean(), 1.0)
+    paths = [RiskRFE(1, kernel="linear", loss=loss, **parameters).fit(s * X, y) for s in (1e7, 1e9)]
+    for path in paths:
+        assert (path.increments_ >= -1e-8).all()
+        assert path.objective_path_[-1] <= nothing.primal(np.zeros(len(t))) / len(t)
+    assert_allclose(paths[0].objective_path_, paths[1].objective_path_, rtol=1e-6)
+    if not parameters:
+        assert_array_equal(paths[0].elimination_order_, paths[1].elimination_order_)
+
+
+def test_guyon_of_large_features():
+    X, t = product_with_noise()
+    few, large, dear = (
+        GuyonRFE(1, kernel="linear", loss="epsilon_insensitive", C=C).fit(s * X, t)
+        for s, C in ((1e5, 1.0), (1e6, 1.0), (1.0, 1e12))
+    )
+    assert_array_equal(few.elimination_order_, large.elimination_order_)
+    assert_array_equal(few.elimination_order_, dear.elimination_order_)
+    with pytest.warns(UserWarning, match="Rounding errors decide which features go"):
+        GuyonRFE(1, kernel="linear", loss="epsilon_insensitive").fit(1e8 * X, t)
+
+
+@pytest.mark.parametrize("kind", [RiskRFE, GuyonRFE])
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "log_loss"])
+def test_a_linear_machine_with_an_intercept_does_not_see_a_shift(kind, loss):
+    X, t = product_with_noise()
+    y = t > 0 if get_loss(loss).for_labels else t
+    near, far = (kind(3, kernel="linear", loss=loss).fit(X + shift, y) for shift in (0, 1e7))
+    assert_array_equal(far.elimination_order_, near.elimination_order_)
+    assert_allclose(far.objective_path_, near.objective_path_, rtol=1e-6)
+    assert_allclose(far._values(X + 1e7), near._values(X), atol=1e-5)
+
+
+def test_features_that_rounding_hides_are_named():
+    rng = np.random.default_rng(0)
+    X = np.c_[rng.uniform(1.5e9, 1.7e9, 60), rng.standard_normal((60, 5))]
+    for Z in (X, sp.csr_array(X)):
+        with pytest.warns(UserWarning, match="rounding errors of the larger hide the smaller"):
+            RiskRFE(1, kernel="linear").fit(Z, X[:, 1] > 0)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"kernel": "poly", "gamma": 1.0}])
+def test_features_too_large_for_the_machine_are_refused(parameters):
+    X, t = product_with_noise()
+    with pytest.raises(ValueError, match=r"C=1 is not possible for an X with kernel values k\(x, x\) of up to"):
+        RiskRFE(1, **{"kernel": "linear", **parameters}).fit(1e20 * X, t > 0)
 
 
 def two_signs(n=120, d=8, seed=0):
@@ -456,3 +519,21 @@ def test_two_blas_libraries_do_not_wait_for_each_other(work, monkeypatch):
     with threadpool_limits(2, user_api="blas"), pytest.raises(Begun):
         estimator.fit(X, np.sign(X[:, 0]))
     assert set(threads) == {(True, 1), (False, 2)}
+
+
+@pytest.mark.parametrize("exponent", [-140, -60, 60, 100])
+@pytest.mark.parametrize("kind", [RiskRFE, GuyonRFE])
+def test_a_polynomial_with_a_gamma_from_the_data_does_not_see_the_scale(kind, exponent):
+    X, t = product_with_noise()
+    plain, scaled = (kind(1, kernel="poly").fit(s * X, t > 0) for s in (1, 10.0**exponent))
+    assert_array_equal(scaled.elimination_order_, plain.elimination_order_)
+    assert_allclose(scaled.objective_path_, plain.objective_path_, rtol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["coef0", "epsilon", "step_tol", "max_increment"])
+def test_where_zero_is_possible_the_message_says_so(name):
+    X, y = two_signs(20)
+    parameters = {name: -1.0, "kernel": "poly"}
+    with pytest.raises(ValueError, match=f"{name}=-1.0 is not possible: give a number of at least 0"):
+        RiskRFE(1, **parameters).fit(X, y)
+    RiskRFE(1, **{**parameters, name: 0}).fit(X, y)

@@ -1,5 +1,7 @@
 """Stopping: weights and regions of change points, resampling, scores along the path, the display."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -135,7 +137,8 @@ def test_resampling_counts_samples_as_weights():
     numbers, share = resampled_change_points(RiskRFE(C=5, gamma=0.5), X, y, 6, random_state=0)
     rng, kept = np.random.RandomState(0), np.zeros(6)
     for number in numbers:
-        rows = rng.randint(40, size=40)
+        groups = [np.flatnonzero(y == label) for label in (-1, 1)]
+        rows = np.concatenate([group[rng.randint(len(group), size=len(group))] for group in groups])
         again = RiskRFE("auto", C=5, gamma=0.5).fit(X[rows], y[rows])
         assert number == again.n_features_
         kept += again.support_ / 6
@@ -204,3 +207,40 @@ def test_elimination_methods_have_colours_of_their_own(sight):
     assert method_color("Guyon's RFE") == method_color("RFE") != unknown != risk
     others = [color for method, color in _METHOD_COLORS.items() if method != "risk-RFE"] + [unknown]
     assert min(np.linalg.norm(seen(risk, sight) - seen(color, sight)) for color in others) > 25
+
+
+@pytest.mark.parametrize("exponent", [-170, -80, 80, 140])
+def test_a_path_may_have_any_unit(exponent):
+    values, left = np.array([5.0, 5.1, 5.0, 5.1, 8.0, 11.2, 14.0, 17.0]), np.arange(7, -1, -1)
+    plain = change_point(values, left, "linear")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        point = change_point(values * 10.0**exponent, left.astype(np.uint8), "linear")
+        weights = change_weights(point)
+    assert point.n_features == plain.n_features == 4
+    assert_allclose(point.fitted, plain.fitted * 10.0**exponent, rtol=1e-9)
+    assert_allclose(weights, change_weights(plain), rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("exponent", [-85, 80])
+def test_targets_may_have_any_unit(exponent):
+    X = np.random.default_rng(0).uniform(-1, 1, (60, 8))
+    y = X[:, 0] * X[:, 3]
+    plain, other = (RiskRFE("auto", loss="squared_error").fit(X, y * s) for s in (1, 10.0**exponent))
+    assert plain.n_features_ == other.n_features_ < 8
+
+
+def test_each_resample_has_its_share_of_every_class(monkeypatch):
+    """With three of sixty samples in a class, one in twenty resamples of all would lack it."""
+    X = np.random.default_rng(0).uniform(-1, 1, (60, 4))
+    y = np.where(np.arange(60) < 3, "rare", "common")
+    drawn, fit = [], RiskRFE.fit
+
+    def look(self, X, y, w=None):
+        drawn.append(w)
+        return fit(self, X, y, w)
+
+    monkeypatch.setattr(RiskRFE, "fit", look)
+    resampled_change_points(RiskRFE(), X, y, 30, random_state=0)
+    assert all(w[:3].sum() == 3 and w[3:].sum() == 57 for w in drawn)
+    assert len({tuple(w) for w in drawn}) > 20

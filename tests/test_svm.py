@@ -1451,3 +1451,38 @@ def test_machines_can_be_kept(machine):
     assert not hasattr(clone(found), "coef_")
     assert_array_equal(clone(found).fit(X, y).coef_, found.coef_)
     assert np.mean(cross_val_score(clone(machine), X, y, cv=3)) > 0.6
+
+
+@pytest.mark.parametrize("shift", [1e3, 1e6, 1e8])
+def test_a_ball_of_long_sparse_vectors_counts_their_rounding(shift):
+    """The radius is a difference of large numbers, and the gap says so; that of one sample, repeated, is 0."""
+    X = np.random.default_rng(0).standard_normal((20, 5))
+    exact, tol = enclosing_ball(X).radius, {1e3: 1e-7, 1e6: 1e-1, 1e8: 1e4}[shift]
+    far = enclosing_ball(sp.csr_array(X + shift), tol=tol)
+    assert abs(far.radius**2 - exact**2) <= max(far.gap * far.radius**2, 1e-12)
+    if shift == 1e8:
+        with pytest.warns(ConvergenceWarning, match="The squared radius is known to"):
+            enclosing_ball(sp.csr_array(X + shift))
+    assert far.gap > 1e-9
+    same = enclosing_ball(sp.csr_array(np.full((5, 3), shift / 3)))
+    assert same.gap == 0 and same.radius <= 1e-7 * shift
+
+
+@pytest.mark.parametrize("tol", [-1.0, np.nan, "0", None])
+def test_tolerances_that_are_none_are_refused(tol):
+    for solve in (lambda: enclosing_ball(np.eye(3), tol=tol), lambda: svm_margin(np.eye(3), [0, 1, 1], tol=tol)):
+        with pytest.raises(ValueError, match="tol=.* is not possible: give a number of at least 0"):
+            solve()
+
+
+def test_a_fit_that_fails_leaves_nothing(monkeypatch):
+    X, y = np.random.default_rng(0).standard_normal((20, 6)), np.arange(20) % 2
+    machine = LPSVMClassifier()
+    monkeypatch.setattr("fsel_book.svm._l1_program", None)
+    with pytest.raises(TypeError):
+        machine.fit(X, y)
+    assert not hasattr(machine, "classes_")
+    selector = SupportVectorSelector(BSSSelector(2, rank=5))
+    with pytest.raises(ValueError):
+        selector.fit(X, y)
+    assert not hasattr(selector, "support_samples_")

@@ -537,3 +537,11 @@ def test_where_zero_is_possible_the_message_says_so(name):
     with pytest.raises(ValueError, match=f"{name}=-1.0 is not possible: give a number of at least 0"):
         RiskRFE(1, **parameters).fit(X, y)
     RiskRFE(1, **{**parameters, name: 0}).fit(X, y)
+
+
+def test_the_ranking_counts_from_the_features_that_are_kept():
+    """As in RFE: 1 for those kept, 2 for the last to go, and so on to the first."""
+    X = np.random.default_rng(0).uniform(-1, 1, (60, 6))
+    selector = RiskRFE(2, kernel="linear").fit(X, X[:, 0] > X[:, 3])
+    assert_array_equal(selector.ranking_[selector.get_support()], 1)
+    assert_array_equal(selector.ranking_[selector.elimination_order_], [5, 4, 3, 2])

@@ -244,3 +244,26 @@ def test_each_resample_has_its_share_of_every_class(monkeypatch):
     resampled_change_points(RiskRFE(), X, y, 30, random_state=0)
     assert all(w[:3].sum() == 3 and w[3:].sum() == 57 for w in drawn)
     assert len({tuple(w) for w in drawn}) > 20
+
+
+def test_a_path_is_walked_to_its_end_whatever_may_go():
+    """A limit on what a feature may cost, which would end every elimination at once, is not for the scores."""
+    X = np.random.default_rng(0).uniform(-1, 1, (60, 5))
+    y = X[:, 1] - X[:, 3]
+    selector = RiskRFE(kernel="linear", loss="squared_error", max_increment=1e-9)
+    free = path_scores(clone(selector).set_params(max_increment=None), X, y)
+    assert_allclose(path_scores(selector, X, y).scores, free.scores)
+    assert list(free.left) == [5, 4, 3, 2, 1]
+
+
+def test_a_straight_tail_has_one_parameter_less():
+    """The weights are those of the formula, with three parameters and not four."""
+    point = change_point([5.0, 5.9, 5.1, 6.0, 5.6, 7.0, 11.2, 12.1, 17.0], range(8, -1, -1), "linear")
+    values = point.values
+    off = values - point.fitted
+    rho = max(0.0, (off[1:] @ off[:-1]) / (off @ off))
+    expected = point.errors ** (-(len(values) - 3) * (1 - rho) / (1 + rho) / 2)
+    weights = change_weights(point)
+    assert_allclose(weights, expected / expected.sum(), rtol=1e-6)
+    with_four = point.errors ** (-(len(values) - 4) * (1 - rho) / (1 + rho) / 2)
+    assert np.abs(weights - with_four / with_four.sum()).max() > 1e-3

@@ -1,6 +1,8 @@
 """What is released: distributions that hold what they should and say what is so, and the tools that try them."""
 
+import ast
 import importlib.util
+import json
 import re
 import runpy
 import shutil
@@ -9,6 +11,7 @@ import sys
 import zipfile
 from configparser import ConfigParser
 from email import message_from_string
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -282,3 +285,31 @@ def test_smoke_test_holds_here(capsys):
     smoke.certificates()
     smoke.learning()
     assert "The promise holds" in capsys.readouterr().out
+
+
+def named(requirements):
+    """The distributions that lines of requirements name."""
+    return {re.match(r"[\w.-]+", line)[0].lower().replace("_", "-") for line in requirements.split()}
+
+
+def test_what_notebooks_import_comes_with_the_extra_for_reading_them():
+    """`make lab` installs that extra alone. What is imported inside of a function or a `try` may be missing."""
+    homes, wanted = packages_distributions(), {}
+    for path in (root / "nbs").glob("*.ipynb"):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            source = "".join(cell["source"])
+            if cell["cell_type"] != "code" or re.search("^[%!]", source, re.MULTILINE):
+                continue
+            for node in ast.parse(source).body:
+                names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+                if isinstance(node, ast.ImportFrom):
+                    names = [node.module]
+                wanted |= {name.split(".")[0]: path.name for name in names}
+    known = named(metadata["requirements"]) | named(metadata["book_requirements"])
+    missing = {
+        module: name
+        for module, name in wanted.items()
+        if module not in sys.stdlib_module_names | {"fsel_book", "IPython"}
+        and not known & {home.lower().replace("_", "-") for home in homes[module]}
+    }
+    assert not missing

@@ -291,6 +291,9 @@ class LeverageDisplay:
     def from_selector(cls, selector: CertifiedSelector) -> Self:
         "The display of a fitted selector."
         check_is_fitted(selector, "certificate_")
+        if not hasattr(selector, "leverage_scores_"):
+            raise ValueError(f"selector={type(selector).__name__} keeps no leverage_scores_: give a selector such as "
+                             "BSSSelector that was fitted to an array.")
         return cls(to_numpy(selector.leverage_scores_), to_numpy(selector.selected_), selector.certificate_.method)
 
     def plot(self, ax: Any = None) -> Self:

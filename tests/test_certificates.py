@@ -7,7 +7,17 @@ import numpy as np
 import pytest
 from cases import orthonormal, refused, table
 
-from fsel_book import CertifiedSelector, LeverageDisplay, Promise, Sampling, SpectrumDisplay, certify
+from fsel_book import (
+    BSSSelector,
+    CertifiedSelector,
+    CompletionSelector,
+    LeverageDisplay,
+    Promise,
+    Sampling,
+    SpectrumDisplay,
+    as_blocks,
+    certify,
+)
 from fsel_book.certificates import method_color
 
 X = table(20, 50)
@@ -163,3 +173,10 @@ def test_what_is_known_to_a_few_digits_is_compared_to_these():
     assert not near.holds and replace(near, accuracy=2e-3).holds
     near = replace(found, promise=Promise(low, high * (1 - 1e-3)))
     assert not near.holds and replace(near, accuracy=2e-3).holds
+
+
+def test_a_selector_without_leverage_scores_cannot_show_them():
+    X = table(20, 30)
+    for selector in (CompletionSelector([1], 6, rank=3).fit(X), BSSSelector(6).fit(as_blocks(X))):
+        with refused(type(selector).__name__, "keeps no leverage_scores_"):
+            LeverageDisplay.from_selector(selector)

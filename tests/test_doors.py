@@ -447,7 +447,7 @@ BASES = {
     "_DualProjectionModel": ("fit",),
     "_KernelElimination": ("_choice",),
     "_SumKernel": ("at_risk", "finish", "lossy", "own_part", "part", "sizes"),
-    "_ProductKernel": ("power",),
+    "_ProductKernel": ("base",),
     "_DistanceKernel": ("part",),
     "Loss": ("conjugate", "conjugate_curvature", "conjugate_slope", "curvature", "domain", "slope", "value"),
 }

@@ -317,7 +317,9 @@ def _centred_and_scaled(X: Matrix, few: bool) -> tuple[Matrix, np.ndarray, np.nd
         X = X - shift
         largest = np.abs(X).max(axis=0)
     sizes = 2.0 ** np.frexp(np.where(largest > 0, largest, 1.0))[1]
-    return X @ sp.diags_array(1 / sizes) if few else X / sizes, sizes, shift
+    if few: return X @ sp.diags_array(1 / sizes), sizes, shift
+    X /= sizes
+    return X, sizes, shift
 
 def _l1_program(X: Matrix, signs: np.ndarray, penalties: np.ndarray,
                 C: float) -> tuple[np.ndarray, float, float, float]:
@@ -328,7 +330,8 @@ def _l1_program(X: Matrix, signs: np.ndarray, penalties: np.ndarray,
     """
     n, few = len(signs), _few_entries(X)
     Z, sizes, shift = _centred_and_scaled(X, few)
-    Z = sp.diags_array(signs) @ Z if few else signs[:, None] * Z
+    if few: Z = sp.diags_array(signs) @ Z
+    else: Z *= signs[:, None]
     # At a price of more than n slacks a weight is 0 anyway.
     penalties = np.minimum(penalties / sizes, 2 * n * C)
     dearest = penalties.max() or C

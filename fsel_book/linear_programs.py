@@ -332,10 +332,12 @@ def _l1_program(X: Matrix, signs: np.ndarray, penalties: np.ndarray,
     Z, sizes, shift = _centred_and_scaled(X, few)
     if few: Z = sp.diags_array(signs) @ Z
     else: Z *= signs[:, None]
-    # At a price of more than n slacks a weight is 0 anyway.
-    penalties = np.minimum(penalties / sizes, 2 * n * C)
-    dearest = penalties.max() or C
-    for price in (min(C, 1e6 * dearest), C):
+    # In units of the price of slack, so that X and 2**k X with C / 2**k are the same program to the last bit.
+    unit = 2.0 ** np.frexp(C)[1]
+    most = C / unit
+    penalties = np.minimum(penalties / sizes / unit, 2 * n * most)  # a weight at a price of n slacks is 0 anyway
+    dearest = penalties.max() or most
+    for price in (min(most, 1e6 * dearest), most):
         if price > 1e14 * dearest:
             raise ValueError(f"Slack at a price of {C:.3g} leaves no room for the penalty, for an X with entries of "
                              f"about {sizes.max():.0e}: rescale X.")
@@ -344,9 +346,9 @@ def _l1_program(X: Matrix, signs: np.ndarray, penalties: np.ndarray,
             except np.linalg.LinAlgError: found = None
         w, b, value, gap = found or _by_simplex(Z, signs, penalties, price)
         # where this price asks for no slack, a higher one asks for none
-        if price == C or np.all(signs * b + Z @ w > 1 - 1e-9): break
+        if price == most or np.all(signs * b + Z @ w > 1 - 1e-9): break
     w = w / sizes
-    return w, b - float(shift @ w), value, gap
+    return w, b - float(shift @ w), value * unit, gap
 
 # %% ../nbs/D_linear_programs.ipynb #d0d50026
 def _expected_seconds(X: Matrix) -> float:

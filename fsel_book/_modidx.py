@@ -1022,6 +1022,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                                                                      'fsel_book/labels.py'),
                                   'fsel_book.labels.CompletionSelector._fewest': ( 'labels.html#completionselector._fewest',
                                                                                    'fsel_book/labels.py'),
+                                  'fsel_book.labels.CompletionSelector._fewest_draws': ( 'labels.html#completionselector._fewest_draws',
+                                                                                         'fsel_book/labels.py'),
                                   'fsel_book.labels.CompletionSelector._given': ( 'labels.html#completionselector._given',
                                                                                   'fsel_book/labels.py'),
                                   'fsel_book.labels.CompletionSelector._reached': ( 'labels.html#completionselector._reached',

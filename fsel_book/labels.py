@@ -367,11 +367,15 @@ class CompletionSelector(_ScoreMixin, _SamplingTransformer):
 
     def _check_number(self, ell: int, n_given: int, q: int) -> None:
         "Raise an error if `q` additions to the given features are too few for the rank; warn if they take long."
-        least = ell - n_given if n_given else ell + (ell > 1)  # BSS, with nothing given, needs a draw beyond the rank
+        least = ell - n_given if n_given else self._fewest_draws(ell)
         if q < least:
             raise ValueError(f"n_features_to_add={q} is not possible with {n_given} features given and rank {ell}: "
                              f"give at least {least}, or a lower rank; see the chapter Which method when.")
         self._say_if_long(_bound_search_seconds(ell, q))
+
+    def _fewest_draws(self, ell: int) -> int:
+        "BSS, with nothing given, needs a draw beyond the rank."
+        return ell + (ell > 1)
 
     def _say_if_long(self, seconds: float) -> bool:
         return _warn_if_long(seconds, "CompletionSelector.fit", " on one core. A lower rank= takes much less; see the "
@@ -395,7 +399,7 @@ class CompletionSelector(_ScoreMixin, _SamplingTransformer):
                 left: int) -> tuple[Sampling, Promise | None]:
         "The selection with the fewest additions that reach the distortion, by doubling and halving."
         ell = space.shape[1]
-        least = 0 if len(given) else ell + (ell > 1)  # BSS needs a draw beyond the rank
+        least = 0 if len(given) else self._fewest_draws(ell)
         found = self._complete(space, given, least, scores)
         if self._reached(space, found[0]): return found
         short, enough, warned = least, max(least + 1, ell + 1 - len(given)), False

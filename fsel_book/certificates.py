@@ -649,17 +649,17 @@ class _SamplingTransformer(SelectorMixin, BaseEstimator):
         return tags
 
 # %% ../nbs/04_certificates.ipynb #7d51ef01
-def _largest_rank(X: Matrix, rank: Any, r: int | None) -> int:
+def _largest_rank(shape: tuple[int, ...], rank: Any, r: int | None) -> int:
     "The rank to certify with `r` draws, as far as the shape of `X` tells; its numerical rank may make it smaller."
-    if isinstance(rank, str): return min(X.shape)
-    return rank if is_integer(rank) else _target_rank(None, min(X.shape), r)
+    if isinstance(rank, str): return min(shape)
+    return rank if is_integer(rank) else _target_rank(None, min(shape), r)
 
 def _space_to_certify(X: Matrix, rank: Any, r: int | None, spare: int = 1) -> RowSpace:
     """The directions of `X` to certify with `r` draws, `spare` of them beyond the rank.
 
     Where they are few, they are the leading ones by sketches, and the numerical rank stays unknown.
     """
-    space = _whole_or_leading(X, _largest_rank(X, rank, r))
+    space = _whole_or_leading(X, _largest_rank(X.shape, rank, r))
     if space.numerical_rank is None: return space
     return space.truncate(_target_rank(rank, space.numerical_rank, r, spare))
 
@@ -780,7 +780,7 @@ class CertifiedSelector(_SamplingTransformer):
 
     def _least_seconds(self, X: Matrix, r: int | None) -> float:
         "About how long `fit` takes at least: what is known before the row space is."
-        ell = _largest_rank(X, self.rank, r)
+        ell = _largest_rank(X.shape, self.rank, r)
         return _row_space_seconds(X, ell) + (0.0 if r is None else self._seconds(X.shape[1], ell, r, 0.0))
 
     def _seconds(self, d: int, ell: int, r: int, unevenness: float) -> float:

@@ -835,6 +835,5 @@ class RSFSelector(_ComponentsMixin, CertifiedSelector):
 def _residual_drift(space: RowSpace) -> float:
     "`|E V|_F / |E|_F`, which is not 0 where `V` was found by sketches."
     if space.numerical_rank is not None: return 0.0
-    XV = sum(as_float64(block) @ space.rows(np.arange(a, b)) for a, b, block in by_columns(space.X))
-    EV = to_numpy(XV) - to_numpy(space.left) * (space.scale * space.singular_values)
+    EV = to_numpy(space.image) - to_numpy(space.left) * (space.scale * space.singular_values)
     return float(np.linalg.norm(EV) / np.linalg.norm(to_numpy(space.residual_norms)))

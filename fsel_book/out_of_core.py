@@ -16,11 +16,12 @@ from tqdm import tqdm
 from .arrays import (_in_precision_of, is_sparse, to_numpy, _blas_threads_for, _check_range,
                               _largest_entry)
 from .blocks import Blocks, _Product, _as_dense, _fit_elsewhere, _joined, _pieces
-from .spectra import (RowSpace, _GRAM_LIMIT, _gram_factor, _rank_tolerance, _unit_norm_factors,
+from .spectra import (RowSpace, _GRAM_LIMIT, _SmallSVD, _gram_factor, _leading_directions,
+                               _rank_tolerance, _sketch_is_less_work, _unit_norm_factors,
                                _warn_of_tiny_directions)
 from .certificates import (_NEGLIGIBLE, CertifiedSelector, Promise, Sampling, _check_automatic_draws,
-                                    _check_bool, _check_rank, _check_scores, _clear_fitted, _n_requested,
-                                    _target_rank, certify)
+                                    _check_bool, _check_rank, _check_scores, _clear_fitted, _largest_rank,
+                                    _n_requested, _target_rank, certify)
 from .sparsification import BSSSelector, _Barriers, _SingleDraw, _initial_gap, _round_ties, _scored
 from .leverage import LeverageSelector
 from .dual_projection import _DualProjectionModel
@@ -241,12 +242,48 @@ def _orthonormal_factor_of(X: Any, axis: int, gram: GramMatrix) -> tuple[np.ndar
     _warn_of_tiny_directions(S, eps)
     return T @ np.linalg.inv(L).T, norms[:, None] * (V @ (S[:, None] * L))
 
+# %% ../nbs/27_out_of_core.ipynb #5f1d7c00
+def _leading_space_of(X: Any, gram: GramMatrix, k: int) -> RowSpace | None:
+    "As `_leading_row_space` of chapter 3, for blocks of features; None where the Gram matrix is not accurate enough."
+    G, scale, whole = gram.G, 2.0**-gram.exponent, float(np.trace(gram.G))
+    U = _leading_directions(G.__matmul__, len(G), k)
+    lam, R = np.linalg.eigh(U.T @ G @ U)
+    if lam[0] <= 1e-12 * lam[-1] or whole - np.sum(lam) < 1e-8 * whole: return None
+    U, S = U @ R[:, ::-1], np.sqrt(lam[::-1])
+    T = U / S
+    if S[0] > _GRAM_LIMIT * S[-1]:
+        L = np.linalg.cholesky(X.reduce(1, _SecondGram(T, scale)).G)
+        R, S, Qt = np.linalg.svd(S[:, None] * L)
+        U, T = U @ R, T @ np.linalg.inv(L).T @ Qt.T
+    space = RowSpace(np.empty((len(G), 0), gram.dtype), U * S, scale, T=T, partial=True)
+    space.small_svd, space.image = _SmallSVD(U, S, np.eye(k)), G @ T
+    space.squared_lengths = np.array([whole])  # of all columns together
+    return space
+
+def _space_of(X: Any, gram: GramMatrix, selector: CertifiedSelector, r: int | None) -> RowSpace:
+    "What `_space_to_certify` of chapter 4 is in memory, for blocks of features: a space of no columns as yet."
+    shape = len(gram.G), gram.length
+    most = _largest_rank(shape, selector.rank, r)
+    if shape[1] >= shape[0] and _sketch_is_less_work(shape, most):
+        leading = _leading_space_of(X, gram, most)
+        if leading is not None: return leading
+    T, B = _orthonormal_factor_of(X, 1, gram)
+    space = RowSpace(np.empty((shape[0], 0), gram.dtype), B, 2.0**-gram.exponent, T=T)
+    return space.truncate(_target_rank(selector.rank, space.numerical_rank, r, selector.spare_draws))
+
 # %% ../nbs/27_out_of_core.ipynb #3b9f15e0
 def _over(space: RowSpace, A: Any) -> RowSpace:
     "The same space for the columns `A`, which are as the data hold them."
-    part = RowSpace(A if space.scale == 1 else A * space.scale, space.B, space.scale, T=space.T)
+    A, partial = A if space.scale == 1 else A * space.scale, space.numerical_rank is None
+    part = RowSpace(A, space.B, space.scale, T=space.T, partial=partial)
     part.small_svd = space.small_svd
     return part
+
+def _squared_residual(space: RowSpace) -> float:
+    "The squared residual norms of all columns together."
+    squares = space.small_svd.S**2
+    if space.numerical_rank is None: return float(space.squared_lengths.sum() - np.sum(squares))
+    return float(np.sum(squares[space.shape[1]:]))
 
 # %% ../nbs/27_out_of_core.ipynb #0fe681b4
 class _Best:
@@ -277,7 +314,7 @@ class _Prices:
 
     def __init__(self, space: RowSpace, r: int) -> None:
         self.ell, self.r = space.shape[1], r
-        self.residual = float(np.sum(space.small_svd.S[self.ell:]**2))
+        self.residual = _squared_residual(space)
 
     def of(self, part: RowSpace) -> np.ndarray:
         "The prices of the columns of `part`; all others go into one more."
@@ -350,11 +387,10 @@ class _Held:
     "Columns at hand, in their order."
 
     def __init__(self, best: _Best, space: RowSpace, order: _Order) -> None:
-        A = np.empty((len(space.B), 0)) if best.A is None else best.A
-        part = _over(space, A)
+        part = _over(space, best.A)
         prices = order.prices(part)
         first = np.lexsort((best.places, -order.keys(part, best.places, prices)))
-        self.A, self.places = A[:, first], best.places[first]
+        self.A, self.places = best.A[:, first], best.places[first]
         self.rows, self.prices = part.basis()[first], prices[first]
         self.taken = np.zeros(len(first), dtype=bool)
 
@@ -399,9 +435,10 @@ class _Scan:
             if j is not None: return self.window, j
         j = self.head.first_feasible(barriers, True)
         if j is not None: return self.head, j
-        again = _Held(self.picked, self.space, self.order)
-        j = again.first_feasible(barriers, False)
-        if j is not None: return again, j
+        if self.picked.A is not None:
+            again = _Held(self.picked, self.space, self.order)
+            j = again.first_feasible(barriers, False)
+            if j is not None: return again, j
         raise FloatingPointError("No column is feasible: V is too far from orthonormal for its rank.")
 
     def look_beyond(self, barriers: Any) -> int | None:
@@ -412,6 +449,9 @@ class _Scan:
             if rise <= self.margin: return self.window.first_feasible(barriers, False)
         known = np.append(self.head.places, self.picked.places)
         found = self.X.reduce(1, _Feasible(self.space, self.order, self.size, C, known))
+        if found.closest.A is None:  # nothing is left beyond
+            self.all_at_hand = True
+            return None
         self.window_C = C
         best, self.margin = (found.closest, -found.closest.edge) if found.closest.edge < 0 else (found.first, -np.inf)
         self.window = _Held(best, self.space, self.order)
@@ -503,7 +543,9 @@ def _fit_tall(gram: GramMatrix, X: Any, selector: CertifiedSelector, y: Any, **e
     if extra: raise ValueError(f"{', '.join(extra)} cannot be used: X is in blocks, and score_func no function.")
     _check_for_blocks(selector)
     _, B = _orthonormal_factor_of(X, 0, gram)
-    factor = np.zeros((max(2, B.shape[1]), len(B)))
+    # tall where X is, so that the sketches are those of X
+    rows = len(B) + 1 if gram.length > len(B) else max(2, B.shape[1])
+    factor = np.zeros((rows, len(B)))
     factor[:B.shape[1]] = B.T * 2.0**gram.exponent
     selector._choose(factor, y)
     selector.n_passes_ = 1
@@ -522,10 +564,6 @@ def _fit_gram(X: GramMatrix, selector: CertifiedSelector, y: Any, **extra: Any) 
     return selector
 
 # %% ../nbs/27_out_of_core.ipynb #a54bbc91
-def _squared_residual(space: RowSpace) -> float:
-    "The squared residual norms of all columns together."
-    return float(np.sum(space.small_svd.S[space.shape[1]:]**2))
-
 class _Closest:
     "A pass: the column that brings a span closest to its targets, where not at the places `known`."
 
@@ -578,8 +616,10 @@ def _choose(selector: Any, X: Any, space: RowSpace, r: int, scores: np.ndarray |
 def _certify_chosen(selector: Any, space: RowSpace, C: Any, sampling: Sampling, r: int, promise: Promise | None) -> Any:
     "The certificate, from the chosen columns and one more that stands for all others."
     part = _over(space, _joined([C, np.zeros((C.shape[0], 1))] , 1))
-    residual = _squared_residual(space)
-    part.residual_norms[-1] = np.sqrt(max(residual - np.sum(part.residual_norms**2), 0.0))
+    part.residual_norms[-1] = np.sqrt(max(_squared_residual(space) - np.sum(part.residual_norms**2), 0.0))
+    if space.numerical_rank is None:
+        part.squared_lengths[-1] = max(space.squared_lengths.sum() - part.squared_lengths.sum(), 0.0)
+        part.image = space.image
     mine = Sampling(np.arange(sampling.n_selected), sampling.weights, part.shape[0], sampling.n_draws)
     found = certify(part, mine, promise, selector.method) if promise else selector._certify(part, mine, r)
     return replace(found, n_features=sampling.n_features)
@@ -650,9 +690,7 @@ def _fit_blocks(X: Blocks, selector: Any, y: Any, **extra: Any) -> Any:
     if scores is not None: _check_scores(scores, d, "score_func")
     r = _n_requested(selector.n_features_to_select, d)
     _check_rank(selector.rank, r, selector.spare_draws)
-    T, B = _orthonormal_factor_of(passes, 1, gram)
-    space = RowSpace(np.empty((n, 0), gram.dtype), B, 2.0**-gram.exponent, T=T)
-    space = space.truncate(_target_rank(selector.rank, space.numerical_rank, r, selector.spare_draws))
+    space = _space_of(passes, gram, selector, r)
     if r is None: r = _check_automatic_draws(selector._draws(space), space.shape[1], d)
     picks, weights, C, promise = _choose(selector, passes, space, r, scores)
     sampling = Sampling.from_draws(picks, weights, d, space.X)

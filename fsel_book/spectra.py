@@ -5,7 +5,7 @@ __all__ = ['RowSpace', 'row_space', 'leverage_scores']
 
 # %% ../nbs/03_spectra.ipynb #3a600a2e
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -382,6 +382,11 @@ class RowSpace:
         left[left < 1e-26 * whole] = 0.0  # rounding
         return from_numpy(np.sqrt(left), self.X)
 
+    @cached_property
+    def image(self) -> Array:
+        """`X V`, float64, shape (n_samples, rank), on the device of `X`."""
+        return sum(as_float64(block) @ self.rows(np.arange(a, b)) for a, b, block in by_columns(self.X))
+
     def projections(self) -> Iterator[Array]:
         """Yield `U'X` in blocks of columns."""
         for _, _, block in by_columns(self.X): yield self.left.T @ as_float64(block)
@@ -414,13 +419,12 @@ def _gram_times(X: Matrix, Q: np.ndarray) -> np.ndarray:
     for _, _, Z in _tall_blocks(X): Y = Y + Z.T @ (Z @ there)
     return to_numpy(Y)
 
-def _leading_directions(X: Matrix, k: int) -> np.ndarray:
-    "About the `k` leading singular vectors of `X` on its short side: the best of a block Krylov space, on the host."
-    m = min(X.shape)
+def _leading_directions(gram_times: Callable[[np.ndarray], np.ndarray], m: int, k: int) -> np.ndarray:
+    "About the `k` leading eigenvectors of an `m` by `m` Gram matrix: the best of a block Krylov space, on the host."
     Q = np.linalg.qr(np.random.default_rng(0).standard_normal((m, k + 10)))[0]
     K, images = np.empty((m, 0)), np.empty((m, 0))
     for _ in range(_KRYLOV_STEPS):
-        Y = _gram_times(X, Q)
+        Y = gram_times(Q)
         K, images = np.hstack([K, Q]), np.hstack([images, Y])
         Q = Y
         for _ in range(2): Q = np.linalg.qr(Q - K @ (K.T @ Q))[0]
@@ -430,7 +434,7 @@ def _leading_directions(X: Matrix, k: int) -> np.ndarray:
 # %% ../nbs/03_spectra.ipynb #1deeccf8
 def _leading_row_space(X: Matrix, k: int, scale: float = 1.0) -> RowSpace | None:
     "The `RowSpace` of about the `k` leading directions of `X`, by sketches; None where that would not be accurate."
-    U = from_numpy(_leading_directions(X, k), X)
+    U = from_numpy(_leading_directions(lambda Q: _gram_times(X, Q), min(X.shape), k), X)
     if X.shape[1] < X.shape[0]:
         U = from_numpy(np.linalg.qr(np.concatenate([to_numpy(Z @ U) for _, _, Z in _tall_blocks(X)]))[0], X)
     W = namespace(X).concat([U.T @ as_float64(block) for _, _, block in by_columns(X)], axis=1)

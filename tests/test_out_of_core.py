@@ -23,9 +23,6 @@ from fsel_book import (
     RSFSelector,
     as_blocks,
     bss,
-    det_sampling,
-    largest_leverages,
-    leverage_sampling,
     row_space,
 )
 from fsel_book.blocks import Blocks
@@ -161,24 +158,54 @@ def test_the_same_for_any_matrix(kind, axis):
             assert_same(found, expected, rtol=1e-6)
 
 
-def test_where_memory_approximates_blocks_are_those_of_the_exact_row_space():
-    """Beyond 500 samples, at a small rank, selectors in memory find the leading directions by sketches."""
-    X = np.random.default_rng(0).standard_normal((600, 3000))
-    space = row_space(X, rank=25)
-    for selector, expected in (
-        (BSSSelector(100, rank=25), bss(space, 100)),
-        (DSFSelector(60, rule="first", rank=25), det_sampling(space, space.residual_norms, 60, rule="first")),
-        (LeverageSelector(100, sampling=False, rank=25), largest_leverages(space, 100)),
-        (LeverageSelector(100, random_state=0, rank=25), leverage_sampling(space, 100, 0)),
-    ):
-        found = clone(selector).fit(as_blocks(X))
-        distinct = expected.indices
-        assert_array_equal(found.selected_[: len(distinct)], distinct)
-        if not isinstance(selector, DSFSelector):  # which fills up to 60, and has other weights then
-            assert_allclose(found.weights_, expected.weights, rtol=1e-6)
-        assert found.certificate_.rank == 25
-        in_memory = clone(selector).fit(X)
-        assert len(np.intersect1d(in_memory.selected_, found.selected_)) < 60  # the two do differ here
+LARGE = {
+    "alike": lambda rng: rng.standard_normal((510, 1200)),
+    "counts": lambda rng: rng.poisson(0.05, (510, 1200)).astype(float),
+    "float32": lambda rng: rng.standard_normal((510, 1200)).astype(np.float32),
+    "heavy tails": lambda rng: rng.standard_normal((510, 1200)) * rng.pareto(1.2, 1200),
+    "heavy samples": lambda rng: rng.standard_normal((510, 1200)) * rng.pareto(1.2, 510)[:, None],
+    "steep": lambda rng: (rng.standard_normal((510, 510)) * 0.6 ** np.arange(510)) @ rng.standard_normal((510, 1200)),
+    "huge": lambda rng: 1e120 * rng.standard_normal((510, 1200)),
+}
+FEW = {
+    "BSS": BSSSelector(60),
+    "scores": BSSSelector(60, rank=12, score_func=np.random.default_rng(5).random(1200)),
+    "DSF": DSFSelector(40, rule="first", rank=12),
+    "draws": LeverageSelector(100, rank=12, random_state=0),
+    "largest": LeverageSelector(100, rank=12, sampling=False),
+    "RSF": RSFSelector(400, rank=5, random_state=0),
+}
+
+
+@pytest.mark.parametrize("name", FEW)
+@pytest.mark.parametrize("kind", LARGE)
+def test_where_memory_looks_for_leading_directions_only(kind, name):
+    """Beyond 500 samples and features, at a small rank: the same sketches, from the Gram matrix."""
+    X = LARGE[kind](np.random.default_rng(0))
+    expected = clone(FEW[name]).fit(X)
+    assert expected.certificate_.numerical_rank is None
+    found = clone(FEW[name]).fit(cut(X, [500, 1, 0, 699]))
+    assert_same(found, expected, rtol=1e-5 if kind == "float32" else 1e-7)
+    assert name == "DSF" or found.n_passes_ == 2 + (kind == "steep" and name != "RSF") + (name in ("draws", "RSF"))
+
+
+@pytest.mark.parametrize("name", [name for name in FEW if name != "scores"])
+def test_the_same_leading_directions_from_blocks_of_samples(name):
+    X = np.random.default_rng(0).standard_normal((1200, 510))
+    expected = clone(FEW[name]).fit(X)
+    assert expected.certificate_.numerical_rank is None
+    assert_same(clone(FEW[name]).fit(cut(X, [500, 1, 0, 699], axis=0)), expected)
+    assert_same(clone(FEW[name]).fit(GramMatrix().partial_fit(X[:700]).partial_fit(X[700:])), expected)
+
+
+def test_leading_directions_that_a_gram_matrix_does_not_hold():
+    """Nothing beyond the leading directions, or too small ones among them: the exact row space, from more passes."""
+    rng = np.random.default_rng(0)
+    A, B = rng.standard_normal((510, 20)), rng.standard_normal((20, 1200))
+    for scales in (np.ones(20), np.where(np.arange(20) < 10, 1, 1e-8)):
+        found = BSSSelector(60, rank=20).fit(cut((A * scales) @ B, [1200]))
+        assert found.certificate_.numerical_rank == 20
+        assert_array_equal(found.selected_, bss(row_space((A * scales) @ B), 60).indices)
 
 
 @swept_seeds(20, 200)
@@ -211,6 +238,16 @@ def test_windows_of_any_size_where_the_head_runs_dry(size):
     picks, _ = _sparsify(search, 20, 0)
     assert_array_equal(list(dict.fromkeys(picks)), expected.selected_)
     assert passes.count > 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_head_that_holds_all_columns_and_runs_dry(seed):
+    """As many columns as the head has: a look beyond finds nothing, and columns are taken again."""
+    rng = np.random.default_rng(seed)
+    d = 2 * 40 + 8 * 12 + 1024
+    X = rng.standard_normal((60, d)) * rng.pareto(1.2, d)
+    selector = DSFSelector(40, rule="first", rank=12)
+    assert_same(clone(selector).fit(cut(X, [d])), clone(selector).fit(X))
 
 
 def test_the_margin_is_that_of_the_columns_left_out():

@@ -7,6 +7,7 @@ __all__ = ['Blocks', 'as_blocks']
 import copy
 import os
 import struct
+import warnings
 import zipfile
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -285,12 +286,24 @@ class _SlicedBlocks(Blocks):
         self.data, self.shape, self.path = data, _check_shape(data.shape, path or "X"), path
         self.state = _state_of(path) if path else None
         if is_sparse(data): self.axes = (1,) if data.format == "csc" else (0,)
+        if getattr(data, "chunks", None): self.warn_of_large_chunks()
+
+    def warn_of_large_chunks(self) -> None:
+        axis = self._axis
+        size = min(self.step(axis), self.shape[axis]) * self.shape[1 - axis] * self.data.dtype.itemsize
+        if size > 2**30:
+            warnings.warn(f"X is in chunks of shape {self.data.chunks}, which are read whole: {size / 2**30:.1f} GiB "
+                          f"at a time. Chunks of fewer {('samples', 'features')[axis]} take less.", stacklevel=4)
+
+    def step(self, axis: int) -> int:
+        "How many columns or rows are read at once: of chunks, whole ones."
+        step, chunks = _step(self.shape[1 - axis]), getattr(self.data, "chunks", None)
+        return -(-step // chunks[axis]) * chunks[axis] if chunks else step
 
     def read(self, axis: int) -> Iterator[Any]:
         if tuple(self.data.shape) != self.shape:
             raise ValueError(f"X has shape {tuple(self.data.shape)}, and had {self.shape} when it was opened.")
-        step, chunks = _step(self.shape[1 - axis]), getattr(self.data, "chunks", None)
-        if chunks: step = -(-step // chunks[axis]) * chunks[axis]  # a chunk is read whole
+        step = self.step(axis)
         for a in range(0, self.shape[axis], step):
             if self.path: _check_unchanged(self.path, self.state)  # a mapped file that was cut ends the process
             yield _cut(self.data, axis, a, min(a + step, self.shape[axis]))
@@ -483,7 +496,8 @@ def as_blocks(X: Any, axis: int | None = None, columns: Sequence[str] | None = N
         Parquet file or of a Zarr array; anything with a shape that can be sliced, such as a Zarr array or a
         memory-mapped matrix; a frame; a Dask array; or a function without arguments that returns an iterator of
         blocks, from the beginning each time it is called. Chunks of Zarr are read whole: a wide array should be in
-        chunks of features, a tall one in chunks of samples, else all of it is read at once.
+        chunks of features, a tall one in chunks of samples, else all of it is read at once; a warning says so if
+        that is more than 1 GiB.
     axis : {0, 1, None}
         Of a function: whether its blocks are whole features (1, shape (n_samples, any)) or whole samples (0, shape
         (any, n_features)).

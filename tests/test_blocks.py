@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -145,6 +146,24 @@ def test_a_sparse_file_that_changes_in_the_second_pass(tmp_path):
     sp.save_npz(path, sp.csc_array(wide_data()), compressed=False)
     assert_fails_whole(Touched(as_blocks(path).data, path), "x.npz has changed since it was opened")
     assert len(passes) == 2
+
+
+def test_chunks_that_are_large_where_they_are_read_whole(tmp_path):
+    zarr = pytest.importorskip("zarr", reason="Zarr is not installed")
+
+    def store(name, shape, chunks):  # nothing is written but what describes it
+        return zarr.create_array(tmp_path / name, shape=shape, dtype=np.float32, chunks=chunks)
+
+    rows = store("rows.zarr", (300, 1_000_000), (1, 1_000_000))
+    for source in (rows, tmp_path / "rows.zarr"):
+        with pytest.warns(UserWarning, match=r"chunks of shape \(1, 1000000\), .* 1.1 GiB .* fewer features take less"):
+            as_blocks(source)
+    with pytest.warns(UserWarning, match="1.2 GiB at a time. Chunks of fewer samples"):
+        as_blocks(store("tall.zarr", (1_000_000, 320), (1_000_000, 1)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        as_blocks(store("columns.zarr", (300, 1_000_000), (300, 1000)))
+        as_blocks(store("small.zarr", (300, 800_000), (1, 800_000)))
 
 
 def test_a_zarr_array_that_changes_its_shape(tmp_path):

@@ -167,6 +167,7 @@ def values(path):
     return facts, list(csv.DictReader(line for line in lines if not line.startswith("#")))
 
 
+@pytest.mark.sweep
 def test_records_at_toy_size(tmp_path):
     """Every method that is installed has its line; those that are not are named with the package they lack."""
     done = bench("--records", "all", "--quick", "--into", tmp_path)

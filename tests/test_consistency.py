@@ -107,7 +107,7 @@ def true_elimination(risk, d, delta):
     return J, near
 
 
-@swept_seeds(20, 100)
+@swept_seeds(10, 100)
 def test_elimination_follows_a_true_elimination_for_any_kernel(seeds):
     """Spaces that are neither nested nor dense; in some the risk falls when features go."""
     d, n, lam, delta, followed, falls = 4, 20_000, 1e-5, 0.02, 0, 0

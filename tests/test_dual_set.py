@@ -1050,7 +1050,7 @@ HARD = {
 
 
 @every_rule
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@swept("dtype", [np.float64], [np.float32])
 @pytest.mark.parametrize("kind", HARD)
 @pytest.mark.filterwarnings(
     "ignore:X has directions", "ignore:The last direction", "ignore:.*row.s. or column.s. of X are below"

@@ -211,10 +211,10 @@ def own_gap(K, loss, u, intercept):
 
 
 EVERY = list(itertools.product(("wine", "breast cancer", "diabetes"), LOSSES, KERNELS))
-# Each loss with half of the kernels, each kernel with half of the losses. On the last of these a fit that stops as soon
-# as its gap is closed is not yet as good as it can be.
+# Each loss with one of the kernels. On the last of these a fit that stops as soon as its gap is closed is not yet as
+# good as it can be.
 FEW = [
-    *[("wine", name, kernel) for i, name in enumerate(LOSSES) for j, kernel in enumerate(KERNELS) if (i + j) % 2 == 0],
+    *[("wine", name, list(KERNELS)[i % len(KERNELS)]) for i, name in enumerate(LOSSES)],
     ("diabetes", "squared_hinge", "linear"),
 ]
 
@@ -288,7 +288,7 @@ THREE = (LinearKernel(), RBFKernel(0.05), PolynomialKernel(2, 0.1, 1.0))
 TOLERANT = [(name, THREE[(i + shift) % 3]) for shift in range(3) for i, name in enumerate(LOSSES)]
 
 
-@swept(("name", "kernel"), TOLERANT[: len(LOSSES)], TOLERANT[len(LOSSES) :])
+@swept(("name", "kernel"), TOLERANT[: len(LOSSES) : 2], TOLERANT[1 : len(LOSSES) : 2] + TOLERANT[len(LOSSES) :])
 def test_a_tolerant_cut_costs_little_more_than_the_cheapest(name, kernel):
     for n, d, tolerance in ((31, 40, 0.001), (40, 12, 0.1)):
         rng = np.random.default_rng(n)

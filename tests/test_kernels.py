@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from cases import needs_data, refused, table
+from cases import needs_data, refused, swept, table
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import eigvalsh
 from sklearn.base import clone
@@ -342,7 +342,7 @@ def test_only_what_loses_digits_is_computed_anew():
 
 @each_kernel
 @pytest.mark.parametrize("order", ["up", "down", "random"])
-@pytest.mark.parametrize("spread", [0, 3, 8])
+@swept("spread", [0, 8], [3])
 def test_sums_last_through_a_whole_elimination(kernel, order, spread):
     if isinstance(kernel, PolynomialKernel) and kernel.degree > 1 and spread > 3:
         spread = 3

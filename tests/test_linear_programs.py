@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from cases import needs_data
+from cases import needs_data, swept
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 from test_svm import PROGRAMS, least_l1_price, sides_of, slack
@@ -128,7 +128,12 @@ def test_newton_solves_the_regularised_program():
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param("golub", marks=needs_data), pytest.param("dexter_train", marks=needs_data), "docstrings"]
+    "name",
+    [
+        pytest.param("golub", marks=needs_data),
+        pytest.param("dexter_train", marks=[needs_data, pytest.mark.sweep]),
+        "docstrings",
+    ],
 )
 def test_newton_is_exact_on_real_data_and_knows_it(name):
     """The weights of Fung and Mangasarian are an optimum of the program, by HiGHS and by their own certificate."""
@@ -254,10 +259,11 @@ def test_the_solver_is_chosen_by_the_entries_not_by_the_storage(monkeypatch):
         chosen.clear()
 
 
-@pytest.mark.parametrize(
-    "name", ["alon", "golub", "prostate", "arcene_train", "ionosphere", "hill_valley", "dexter_train"]
-)
-@pytest.mark.parametrize("C", [0.01, 1.0])
+REAL = ["alon", "golub", "prostate", "arcene_train", "ionosphere", "hill_valley", "dexter_train"]
+REAL_FEW = [(name, (0.01, 1.0)[i % 2]) for i, name in enumerate(REAL)]
+
+
+@swept(("name", "C"), REAL_FEW, [(name, C) for name in REAL for C in (0.01, 1.0) if (name, C) not in REAL_FEW])
 def test_the_objective_of_the_simplex_method_on_real_data(name, C):
     """And no more features: the value to 1e-9, though the task of both is to find a vertex, not the same one."""
     from fsel_book.loaders import load_dataset

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from cases import refused, swept_seeds, two_frames, with_condition
+from cases import refused, swept, swept_seeds, two_frames, with_condition
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -178,7 +178,7 @@ FEW = {
 
 
 @pytest.mark.parametrize("name", FEW)
-@pytest.mark.parametrize("kind", LARGE)
+@swept("kind", ["alike", "float32", "heavy tails", "steep"], ["counts", "heavy samples", "huge"])
 def test_where_memory_looks_for_leading_directions_only(kind, name):
     """Beyond 500 samples and features, at a small rank: the same sketches, from the Gram matrix."""
     X = LARGE[kind](np.random.default_rng(0))

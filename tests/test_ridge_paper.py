@@ -155,6 +155,7 @@ def test_a_word_counts_if_any_of_the_first_draws_takes_it():
     assert [record["draws"] for record in records if record["method"] != "leverage sampling"] == [1, 1, 1]
 
 
+@pytest.mark.sweep
 def test_how_many_words_are_drawn_every_time():
     """The numbers measured are those of the proposition, for one draw on a training set and for five."""
     experiment, records = chosen_words(4)

@@ -176,8 +176,17 @@ def product_with_noise(n=40, d=8):
     return X, X[:, 0] * X[:, 3] + 0.1 * rng.standard_normal(n)
 
 
-@pytest.mark.parametrize("parameters", [{}, {"step": 2, "step_tol": 0.1}])
-@pytest.mark.parametrize("loss", ["epsilon_insensitive", "hinge", "smoothed_hinge", "squared_hinge", "log_loss"])
+@swept(
+    ("loss", "parameters"),
+    [("epsilon_insensitive", {}), ("hinge", {"step": 2, "step_tol": 0.1}), ("squared_hinge", {})],
+    [
+        ("epsilon_insensitive", {"step": 2, "step_tol": 0.1}),
+        ("hinge", {}),
+        ("squared_hinge", {"step": 2, "step_tol": 0.1}),
+        *((loss, {}) for loss in ("smoothed_hinge", "log_loss")),
+        *((loss, {"step": 2, "step_tol": 0.1}) for loss in ("smoothed_hinge", "log_loss")),
+    ],
+)
 def test_large_features_leave_exact_values_and_the_order(loss, parameters):
     """From `C |x|^2` of 1e14 on a bound has more rounding errors than digits, and must not stand in for a value."""
     X, t = product_with_noise()
@@ -362,9 +371,10 @@ def test_bad_data_and_interrupts():
 
 @swept(
     ("kind", "loss"),
-    [(RiskRFE, "hinge"), (RiskRFE, "epsilon_insensitive"), (GuyonRFE, "hinge")],
+    [(RiskRFE, "hinge"), (GuyonRFE, "epsilon_insensitive")],
     [
-        (GuyonRFE, "epsilon_insensitive"),
+        (RiskRFE, "epsilon_insensitive"),
+        (GuyonRFE, "hinge"),
         *((RiskRFE, loss) for loss in LOSSES if loss not in ("hinge", "epsilon_insensitive")),
     ],
 )
@@ -375,6 +385,7 @@ def test_check_estimator(kind, loss):
         check_estimator(kind(loss=loss))
 
 
+@pytest.mark.sweep
 def test_check_estimator_of_a_linear_kernel_down_to_the_end():
     """Among its data are single samples, where nothing supports the machine."""
     with warnings.catch_warnings():

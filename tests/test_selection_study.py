@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import swept
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.feature_selection import RFE, SelectKBest, chi2, f_classif
 from sklearn.pipeline import make_pipeline
@@ -17,7 +18,7 @@ from fsel_book import selection_study as study
 from fsel_book.certificates import Certificate, Promise
 
 NOTEBOOK = Path(__file__).resolve().parent.parent / "nbs/24_selection_study.ipynb"
-TWINS = [("breast_cancer", 10), ("docstrings", 20)]
+twins = swept(("data", "r"), [("breast_cancer", 10)], [("docstrings", 20)])
 
 
 def prepared(data, r, most=60):
@@ -38,7 +39,7 @@ def test_the_declared_experiments():
     }
 
 
-@pytest.mark.parametrize("data, r", TWINS)
+@twins
 def test_from_the_shared_row_space_comes_what_the_estimators_select(data, r):
     A, y, counts, space, selections = prepared(data, r)
     quarter = r // 4
@@ -70,7 +71,7 @@ def test_from_the_shared_row_space_comes_what_the_estimators_select(data, r):
         assert study._certified_figures(certificate)["distortion"] == certificate.distortion
 
 
-@pytest.mark.parametrize("data, r", TWINS)
+@twins
 def test_the_competitors_are_those_of_scikit_learn(data, r):
     A, y, counts, _, selections = prepared(data, r)
     rfe = RFE(study._linear_svm(), n_features_to_select=r, step=0.1)

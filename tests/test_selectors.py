@@ -457,7 +457,7 @@ def large(request, counts):
 
 
 @each_case
-@pytest.mark.parametrize("rank", [None, 6])
+@swept("rank", [None], [6])
 def test_few_draws_from_large_data_look_for_leading_directions_only(case, rank, large):
     """The certificate says that it does not know the whole rank, and holds nearly as much as the best of its rank."""
     given, exact = large

@@ -144,6 +144,22 @@ def beside_reading(name, how, prepare, size, quick):
     )
 
 
+def peak_memory(name, size, quick):
+    return Row(
+        name,
+        "peak memory of the process that fits",
+        None,
+        "A fresh process; all of its resident memory at the peak, the interpreter and its libraries included.",
+        peak_of_fit,
+        gauss,
+        size,
+        quick,
+        1024,
+        unit="MiB",
+        repeats=1,
+    )
+
+
 cold = "It is taken out of the page cache before every pass, on both sides: each comes from the disk."
 warm = "It fits into the page cache, and is read at the speed of memory."
 rows = [
@@ -151,19 +167,8 @@ rows = [
     beside_reading("disk-tall", cold, from_disk, tall, short),
     beside_reading("file-wide", warm, from_file, large, small),
     beside_reading("file-tall", warm, from_file, tall, short),
-    Row(
-        "file-peak",
-        "peak memory of the process that fits",
-        None,
-        "A fresh process; all of its resident memory at the peak, the interpreter and its libraries included.",
-        peak_of_fit,
-        gauss,
-        large,
-        small,
-        1024,
-        unit="MiB",
-        repeats=1,
-    ),
+    peak_memory("peak-wide", large, small),
+    peak_memory("peak-tall", tall, short),
     Row(
         "cluster",
         "two Dask workers with one BLAS thread each",

@@ -8,7 +8,7 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from cases import CASES, each_case, heavy, sparse_table, table
+from cases import CASES, each_case, heavy, sparse_table, swept, table
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
@@ -332,7 +332,7 @@ SPARSE = {
 }
 
 
-@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array])
+@swept("form", [sp.csr_array], [sp.csc_array])
 @pytest.mark.parametrize("selector", SPARSE.values(), ids=SPARSE)
 def test_selecting_from_sparse_data_makes_no_dense_array(large_sparse, no_densifying, selector, form):
     """Neither X nor V is ever dense: the peak stays under half of what either would take."""
@@ -370,7 +370,7 @@ def test_fitting_dense_data_keeps_no_copy_of_them():
     assert kept < X.nbytes / 5
 
 
-@pytest.mark.parametrize("selector", [BSSSelector, DSFSelector, RRQRSelector])
+@swept("selector", [BSSSelector], [DSFSelector, RRQRSelector])
 def test_float32_is_widened_block_by_block(selector):
     X = table(60, 400_000).astype(np.float32)
     _, peak = peak_of(lambda: selector(50, rank=5).fit(X))

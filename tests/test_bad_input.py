@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from cases import CASES, cases, each_case, eps_of, heavy, orthonormal, refused, table, with_condition
+from cases import CASES, cases, each_case, eps_of, heavy, orthonormal, refused, swept, table, with_condition
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import NotFittedError
 
@@ -327,7 +327,7 @@ ENOUGH = [{"n_features_to_select": 28}, {"n_features_to_select": 4}, {"n_feature
 
 
 @cases(blind=False)
-@pytest.mark.parametrize("make", [np.asarray, sp.csr_array, sp.csc_array])
+@swept("make", [np.asarray, sp.csr_array], [sp.csc_array])
 @pytest.mark.parametrize("shape", [(20, 30), (60, 30)])
 def test_zero_columns_are_never_selected_and_constant_columns_may_be(case, shape, make):
     data = table(*shape)

@@ -14,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from cases import swept
 
 folder = Path(__file__).resolve().parent / "benchmarks"
 sys.path.insert(0, str(folder))  # as for a script of that folder: its parts are modules there
@@ -35,7 +34,8 @@ def table_of(text):
     return [line for line in text.splitlines() if line.startswith("| ")]
 
 
-@swept("part", ["part_5_dual_projection"], [part for part in run.parts if part != "part_5_dual_projection"])
+@pytest.mark.sweep
+@each_part
 def test_quick_run_writes_every_row(part, tmp_path):
     path, module = tmp_path / "RESULTS.md", run.parts[part]
     path.write_text("# Results\n\nA note.\n", encoding="utf-8")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cases import swept_seeds
+from cases import swept, swept_seeds
 from numpy.testing import assert_allclose
 from scipy.stats import binom
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
@@ -42,7 +42,7 @@ def left_out(K, loss, y, lam):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("n_lam", [2.5, 10.0])
+@swept("n_lam", [2.5], [10.0])
 def test_one_sample_pulls_its_own_loss_no_further_than_stated(loss, n_lam):
     """Lemma of one sample, and the two properties of a self-bounding function."""
     a, b, h, n = *((0, 4) if loss in SQUARES else (1, 0)), 1 / (2 * n_lam), 25

@@ -142,11 +142,11 @@ def breaks_the_lemma(V, lengths, sampling, r):
     return [name for name, broken in found.items() if broken]
 
 
-@swept_seeds(5, 17)
+@swept_seeds(3, 17)
 @every_dual_rule
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_sampling_lemma(kind, rule, seeds):
-    """18 inputs for each seed and each of 33 kinds and rules: 2,970, and with the sweeps 10,098 in all."""
+    """18 inputs for each seed and each of 33 kinds and rules: 1,782, and with the sweeps 10,098 in all."""
     tried, broken = 0, []
     for seed in seeds:
         rng = np.random.default_rng(seed)
@@ -239,7 +239,7 @@ def assert_same_picks(V, lengths, r, rule, rtol=1e-7):
 
 
 @pytest.mark.exact
-@swept_seeds(2, 6)
+@swept_seeds(1, 6)
 @exact_rules
 @pytest.mark.parametrize("kind", KINDS)
 def test_equals_the_reference_pick_for_pick(kind, rule, seeds):

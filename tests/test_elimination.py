@@ -109,7 +109,7 @@ def test_accepted_fits_satisfy_the_optimality_conditions(seed):
 
 
 @pytest.mark.parametrize("name", ["hinge", "squared_hinge", "log_loss"])
-@pytest.mark.parametrize("step", [1, 2, 0.4, "adaptive"])
+@swept("step", [2, "adaptive"], [1, 0.4])
 @swept_seeds(1, 4)
 def test_classes_steps_and_limits_as_in_the_reference(seeds, name, step):
     for seed in seeds:

@@ -28,14 +28,18 @@ from fsel_book import (
     RiskCurveDisplay,
     RLSClassifier,
     Sampling,
+    bss,
     certify,
     kernel_sandwich,
+    largest_leverages,
+    leverage_sampling,
     prediction_bound,
     ridge_risk,
     risk_bound,
     row_space,
 )
 from fsel_book.certificates import _METHOD_COLORS
+from fsel_book.datasets import load_docstrings
 from fsel_book.kernels import LinearKernel, RBFKernel
 from fsel_book.ridge import RidgeRisk, _largest_image, _matrix_interval, _residual_share
 
@@ -1424,3 +1428,20 @@ def test_kernels_that_are_not_positive():
 def test_a_sigma_without_a_square_is_refused():
     with pytest.raises(ValueError, match=r"sigma=1e\+200 is not possible: give .* at most 1e150"):
         ridge_risk(np.eye(2), np.ones(2), sigma=1e200, alpha=1.0)
+
+
+def test_movement_outside_the_span_goes_with_the_leverage_left_out():
+    """A twin of the picture of the ridge chapter: two sizes and three methods on documents that were not seen."""
+    words, order = load_docstrings(), np.random.default_rng(0).permutation(460)
+    X, X_new = words.data[order[:200]].toarray().astype(float), words.data[order[200:]].toarray()
+    y = np.where(words.target[order[:200]] == 1, 1.0, -1.0)
+    space = row_space(X)
+    V, left_out, moved = space.basis(), [], []
+    for r in (300, 600):
+        for sampling in (bss(space, r), leverage_sampling(space, r, 0), largest_leverages(space, r)):
+            C, g = X[:, sampling.indices], np.zeros(X.shape[1])
+            g[sampling.indices] = C.T @ np.linalg.solve(C @ C.T + 100 * np.eye(200), y)
+            left_out.append(1 - certify(space, sampling).eigenvalues_unscaled.mean())
+            moved.append(np.sqrt(np.mean((X_new @ (g - V @ (V.T @ g))) ** 2)))
+    power, _ = np.polyfit(np.log(left_out), np.log(moved), 1)
+    assert 0.8 < power < 1.1 and np.corrcoef(np.log(left_out), np.log(moved))[0, 1] > 0.97

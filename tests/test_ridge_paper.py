@@ -33,6 +33,7 @@ def finding(start):
     return [column.strip() for column in line.strip("|").split("|")]
 
 
+@pytest.mark.sweep
 def test_fingerprints_are_the_same_in_every_process():
     code = """
 from fsel_book.experiments import _fingerprint

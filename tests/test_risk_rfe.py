@@ -103,7 +103,7 @@ def test_short_paths():
     assert change_point([3.0, 2.0, 1.0, 0.0], [3, 2, 1, 0]).n_features == 3
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@swept("kernel", ["rbf"], ["linear"])
 @pytest.mark.parametrize("loss", list(LOSSES))
 def test_auto_finds_a_single_feature(loss, kernel):
     for n, d, step in ((50, 1, 1), (50, 2, 1), (100, 3, 1), (200, 8, 1), (100, 15, "adaptive")):

@@ -339,7 +339,7 @@ def test_selections_and_certificates_do_not_depend_on_the_scale(seed):
     check_selectors(Case(seed))
 
 
-@each_seed(1000, 30, 80)
+@each_seed(1000, 20, 80)
 def test_what_is_computed_is_a_power_of_the_scale(seed):
     check_work(Case(seed))
 
@@ -456,7 +456,7 @@ class GradedRows(Case):
         self.structure, self.dense, self.unit, self.X = graded_rows, X, make(X), make(X * self.scale)
 
 
-@each_seed(3000, 10, 30)
+@each_seed(3000, 5, 30)
 def test_margins_of_samples_of_very_different_length(seed):
     case = GradedRows(seed)
     check_margin(case)

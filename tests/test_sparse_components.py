@@ -491,7 +491,7 @@ def host_norms(A):
 @pytest.mark.filterwarnings(
     "ignore:Left out of the fit", "ignore:X has dir", "ignore:The last dir", "ignore:.*row.s. or"
 )
-@swept_seeds(16, 40)
+@swept_seeds(8, 40)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("kind", PRECISION)
 def test_what_is_certified_is_the_error_of_predict(kind, dtype, seeds):

@@ -4,10 +4,12 @@ A new method is one entry of `CASES`: the tests of selectors, of bad input, of a
 scikit-learn's own then run on it.
 """
 
+import json
 import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import clarabel
@@ -54,6 +56,14 @@ def swept(name, few, rest):
 def swept_seeds(few, many):
     """Run a test on `seeds`, the first few of many, and in the sweeps on the rest of them."""
     return swept("seeds", [range(few)], [range(few, many)])
+
+
+def cell_of(name, text):
+    """The source of the one code cell of a notebook that holds `text`."""
+    path = Path(__file__).resolve().parent.parent / "nbs" / f"{name}.ipynb"
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    (found,) = (s for c in cells if c["cell_type"] == "code" and text in (s := "".join(c["source"])))
+    return found
 
 
 needs_data = pytest.mark.skipif(not os.environ.get("FSEL_BOOK_DATA"), reason="FSEL_BOOK_DATA is not set")

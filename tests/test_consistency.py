@@ -1,12 +1,10 @@
 """What appendix F proves about objectives and paths, with its constants, and what older statements would say."""
 
 import itertools
-import json
-from pathlib import Path
 
 import numpy as np
 import pytest
-from cases import swept, swept_seeds
+from cases import cell_of, swept, swept_seeds
 from numpy.testing import assert_allclose
 from scipy.stats import binom
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
@@ -17,14 +15,6 @@ from fsel_book.kernels import CallableKernel
 from fsel_book.losses import LOSSES, get_loss
 
 SQUARES = ("squared_hinge", "squared_error")
-nbs = Path(__file__).resolve().parent.parent / "nbs"
-
-
-def cell_of(name, text):
-    """The source of the one code cell of a notebook that holds `text`."""
-    cells = json.loads((nbs / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
-    (found,) = (s for c in cells if c["cell_type"] == "code" and text in (s := "".join(c["source"])))
-    return found
 
 
 def left_out(K, loss, y, lam):

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from cases import dense, orthonormal, refused, sparse_table, swept, swept_seeds, table, with_condition
+from cases import cell_of, dense, orthonormal, refused, sparse_table, swept, swept_seeds, table, with_condition
 from dual_cases import (
     ALL,
     LOSSES,
@@ -1604,3 +1604,11 @@ def test_a_refused_solution_leaves_nothing(monkeypatch):
     with pytest.raises(FloatingPointError):
         machine.fit(X, X[:, 0] > 0)
     assert not hasattr(machine, "n_projections_")
+
+
+def test_the_bounds_on_the_sketch_of_the_chapter(capsys):
+    """A twin of its table: one line, whose order of bounds the cell itself asserts."""
+    names = {"np": np}
+    exec(cell_of("14_dual_projection", "def compare_bounds").split("bounds_head =")[0], names)
+    names["compare_bounds"]("rank 10", np.ones(10), 10, 0)
+    assert capsys.readouterr().out.split() == "rank 10 0 10 1,338 816 251 0.41 0.31 0.16".split()

@@ -4,7 +4,7 @@ import array_api_strict
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from cases import dense, orthonormal, sparse_table, swept_seeds, with_condition
+from cases import dense, orthonormal, sparse_table, swept, swept_seeds, with_condition
 from dual_cases import (
     ALL,
     LOSSES,
@@ -181,10 +181,11 @@ def test_lengths():
     assert _relative_to(3.0, 2.0) == 1.5 and _relative_to(0.0, 0.0) == 0 and _relative_to(1.0, 0.0) == np.inf
 
 
-def test_the_best_intercept_of_decision_values_of_all_sizes():
-    """20,000 sets of them, one of which takes SciPy's method more than its usual 100 steps; and diverged ones."""
+@swept("sets", [4000], [20_000])
+def test_the_best_intercept_of_decision_values_of_all_sizes(sets):
+    """Of 20,000 sets one takes SciPy's method more than its usual 100 steps; and diverged ones."""
     rng = np.random.default_rng(0)
-    for trial in range(20_000):
+    for trial in range(sets):
         n = int(rng.integers(2, 30))
         y = np.where(rng.random(n) < rng.uniform(0.02, 0.98), 1.0, -1.0)
         y[:2] = 1, -1

@@ -138,8 +138,9 @@ def test_newton_solves_the_regularised_program():
 def test_newton_is_exact_on_real_data_and_knows_it(name):
     """The weights of Fung and Mangasarian are an optimum of the program, by HiGHS and by their own certificate."""
     data = load_docstrings() if name == "docstrings" else load_dataset(name)
-    X = data.data.astype(float) / abs(data.data).max()
-    signs = np.where(data.target == np.unique(data.target)[0], -1.0, 1.0)
+    every = 2 if name == "docstrings" else 1
+    X = data.data[::every].astype(float) / abs(data.data).max()
+    signs = np.where(data.target[::every] == np.unique(data.target)[0], -1.0, 1.0)
     Z = (sp.diags_array(signs) @ X).tocsc() if sp.issparse(X) else signs[:, None] * X
     w, b, value, gap, _ = _by_falling_epsilon(Z, signs, 1.0)
     expected, _, least, _ = _by_simplex(Z, signs, np.ones(X.shape[1]), 1.0)

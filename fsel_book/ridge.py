@@ -598,9 +598,9 @@ class RLSClassifier(_ScoreOnHost, ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     %(classes)s
-    coef_ : array, shape (n_features,) or (n_classes, n_features)
+    coef_ : array, shape (1, n_features) or (n_classes, n_features)
         For the linear kernel, in the library of `X`.
-    dual_coef_ : array, shape (n_samples,) or (n_classes, n_samples)
+    dual_coef_ : array, shape (1, n_samples) or (n_classes, n_samples)
         For other kernels, in the library of `X`.
     X_fit_ : array or sparse matrix, shape (n_samples, n_features)
         For other kernels: the training data, or the training kernel if it was precomputed.
@@ -690,7 +690,7 @@ class RLSClassifier(_ScoreOnHost, ClassifierMixin, BaseEstimator):
         else:
             shared |= {"X_fit_": X, "gamma_": self._gamma(X)}
             name, W = "dual_coef_", self._dual(X, Y, alphas, shared["gamma_"])
-        return [shared | {name: W[i, 0, :] if Y.shape[1] == 1 else W[i, :, :]} for i in range(len(alphas))]
+        return [shared | {name: W[i, :, :]} for i in range(len(alphas))]
 
     def _warn_if_long(self, X: Matrix) -> None:
         if linear := self.kernel == "linear": seconds = _row_space_seconds(X, min(X.shape))
@@ -745,10 +745,10 @@ class RLSClassifier(_ScoreOnHost, ClassifierMixin, BaseEstimator):
         X = _check_X(self, X, reset=False)
         linear = self.kernel == "linear"
         _check_same_library(self, X, self.coef_ if linear else self.dual_coef_, method)
-        if not linear:
-            return from_numpy(self._kernel_matrix(X, self.X_fit_, self.gamma_) @ to_numpy(self.dual_coef_).T, X)
-        coef = self.coef_ if self.coef_.dtype == X.dtype else namespace(X).astype(self.coef_, X.dtype)
-        return X @ (coef if coef.ndim == 1 else coef.T)
+        if linear:
+            values = X @ (self.coef_ if self.coef_.dtype == X.dtype else namespace(X).astype(self.coef_, X.dtype)).T
+        else: values = from_numpy(self._kernel_matrix(X, self.X_fit_, self.gamma_) @ to_numpy(self.dual_coef_).T, X)
+        return values[:, 0] if values.shape[1] == 1 else values
 
     @_insert_docs
     def predict(self, X: Matrix) -> Array:

@@ -808,7 +808,7 @@ def test_linear_form_is_that_of_scikit_learn(kinds, X, form):
         assert_array_equal(ours.classes_, ridge.classes_)
         assert ours.classes_.dtype == ours.predict(form(Q)).dtype == y.dtype
         assert_allclose(ours.coef_, ridge.coef_.reshape(ours.coef_.shape), rtol=1e-6, atol=1e-8)
-        assert ours.coef_.shape == (X.shape[1],) if len(kinds) == 2 else (len(kinds), X.shape[1])
+        assert ours.coef_.shape == (1 if len(kinds) == 2 else len(kinds), X.shape[1])
         assert ours.n_features_in_ == X.shape[1]
         assert ours.score(form(Q), labels_for(Q, kinds)) == ridge.score(Q, labels_for(Q, kinds))
 
@@ -1006,7 +1006,7 @@ def test_alpha_between_zero_and_where_the_gram_matrix_will_do():
     y = labels_for(X, LABELS["signs"])
     for alpha in np.geomspace(1e-20, 1e3, 24):
         exact = ridge_weights(X, y, alpha)
-        assert_allclose(RLSClassifier(alpha).fit(X, y).coef_, exact, atol=1e-6 * np.linalg.norm(exact))
+        assert_allclose(RLSClassifier(alpha).fit(X, y).coef_[0], exact, atol=1e-6 * np.linalg.norm(exact))
 
 
 @pytest.mark.parametrize("scale", [1e-149, 1e-100, 1e100, 1e148])
@@ -1030,14 +1030,14 @@ def test_columns_of_different_size():
     for X in (WIDE * np.logspace(4, -4, 60), TALL * np.logspace(3, -3, 12)):
         y = labels_for(X, LABELS["signs"])
         exact, condition = np.linalg.lstsq(X, y)[0], np.linalg.cond(X)
-        ours = RLSClassifier(0.0).fit(X, y).coef_
+        ours = RLSClassifier(0.0).fit(X, y).coef_[0]
         assert np.linalg.norm(ours - exact) <= 1000 * EPS * condition * np.linalg.norm(exact)
         Q = X[rng.permutation(len(X))[:5]]
         assert_allclose(Q @ ours, Q @ exact, atol=1e-6)
     empty = RLSClassifier(0.0).fit(np.zeros((4, 3)), [0, 1, 0, 1])
-    assert_array_equal(empty.coef_, np.zeros(3))
+    assert_array_equal(empty.coef_, np.zeros((1, 3)))
     column = np.where(np.arange(60) == 5, 0.0, WIDE)
-    assert RLSClassifier(0.0).fit(column, labels_for(WIDE, LABELS["signs"])).coef_[5] == 0
+    assert RLSClassifier(0.0).fit(column, labels_for(WIDE, LABELS["signs"])).coef_[0, 5] == 0
 
 
 @pytest.mark.parametrize("kernel", ["precomputed", "poly", "rbf"])
@@ -1162,7 +1162,7 @@ def test_a_pipeline_with_a_selector():
     search = GridSearchCV(pipeline, grid, cv=3)
     search.fit(frame, y_text)
     assert np.all(np.isfinite(search.cv_results_["mean_test_score"]))
-    assert search.best_estimator_[1].coef_.shape == search.best_estimator_[0].get_feature_names_out().shape
+    assert search.best_estimator_[1].coef_[0].shape == search.best_estimator_[0].get_feature_names_out().shape
     assert set(search.predict(frame)) <= {"no", "yes"}
 
 

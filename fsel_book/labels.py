@@ -330,8 +330,33 @@ class CompletionSelector(_ScoreMixin, _SamplingTransformer):
         self.score_func = score_func
         self.rescale = rescale
 
-    def _choose(self, X: ArrayLike, y: ArrayLike, **score_params: Any) -> Self:
-        "What `fit` does: complete what is given, and certify the whole."
+    @_insert_docs
+    def fit(self, X: ArrayLike, y: ArrayLike = None, **score_params: Any) -> Self:
+        """Complete what is given, and certify the whole.
+
+        Parameters
+        ----------
+        %(X)s
+        y : array, shape (n_samples,) or (n_samples, n_targets), optional
+            What `score_func` and a selector as `given` look at.
+        **score_params
+            Passed to `score_func`, for instance `sample_weight`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            `given` names a feature that is not there, or one twice; more features are to be added than are left;
+            `rank` is above the number of features that come out; `X`, scores or a parameter are refused, as by
+            other selectors.
+
+        Warnings
+        --------
+        A `UserWarning` says that it will take more than about 20 seconds, before it begins.
+        """
         _clear_fitted(self)
         self._check_parameters()
         _check_bool("rescale", self.rescale)
@@ -379,7 +404,7 @@ class CompletionSelector(_ScoreMixin, _SamplingTransformer):
 
     def _say_if_long(self, seconds: float) -> bool:
         return _warn_if_long(seconds, "CompletionSelector.fit", " on one core. A lower rank= takes much less; see the "
-                             "chapter Which method when.", stacklevel=5)
+                             "chapter Which method when.", stacklevel=4)
 
     def _complete(self, space: RowSpace, given: np.ndarray, q: int,
                   scores: np.ndarray | None) -> tuple[Sampling, Promise | None]:

@@ -330,6 +330,37 @@ def test_merging_in_any_order(seed):
     assert_array_equal(best.A, X[:, best.places])
 
 
+class Scattered(Blocks):
+    """Pieces of random widths that are added to random summaries, which are merged in a random order."""
+
+    axes = (1,)
+
+    def __init__(self, X, seed):
+        self.X, self.shape, self.rng = X, X.shape, np.random.default_rng(seed)
+        self.edges = np.unique([0, *self.rng.integers(1, X.shape[1], 12), X.shape[1]]).tolist()
+
+    def read(self, axis):
+        yield self.X
+
+    def reduce(self, axis, summary):
+        parts = [pickle.loads(pickle.dumps(summary)) for _ in range(4)]
+        for i in self.rng.permutation(len(self.edges) - 1):
+            a, b = self.edges[i : i + 2]
+            parts[self.rng.integers(4)].add(a, self.X[:, a:b])
+        first, *others = (parts[i] for i in self.rng.permutation(4))
+        for other in others:
+            first.merge(other)
+        return first
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_the_order_of_merging_changes_no_selection(name):
+    X = wide_data(6)
+    expected = clone(WIDE[name]).fit(X)
+    for seed in range(5):
+        assert_same(clone(WIDE[name]).fit(Scattered(X, seed)), expected)
+
+
 def test_partial_fit_is_one_pass_over_samples():
     X = wide_data(1, 50, 900).T
     gram = GramMatrix()

@@ -64,7 +64,7 @@ from fsel_book.leverage import (
     leverage_sampling,
 )
 from fsel_book.loaders import load_dataset, load_table, load_techtc
-from fsel_book.out_of_core import GramMatrix
+from fsel_book.out_of_core import GramMatrix, TriangularFactor
 from fsel_book.ridge import (
     PredictionBound,
     RidgeRisk,
@@ -149,6 +149,7 @@ __all__ = [
     "Stability",
     "StabilityDisplay",
     "SupportVectorSelector",
+    "TriangularFactor",
     "WeightScores",
     "as_blocks",
     "best_rank_k_in_span",

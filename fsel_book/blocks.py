@@ -167,9 +167,8 @@ def _joined(parts: list[Any], axis: int) -> Any:
 def _cut(block: Any, axis: int, a: int, b: int) -> Any: return block[:, a:b] if axis else block[a:b]
 
 def _step(short: int) -> int:
-    "How many columns of `short` rows make a piece; above 2**17 rows nobody makes their Gram matrix."
-    least = max(64, short // 4) if short < 2**17 else 1
-    return max(least, _PIECE // (8 * max(short, 1)))
+    "How many columns of `short` rows make a piece: 16 MB, or a quarter of a Gram matrix of up to 1 GiB."
+    return max(64, min(short // 4, 2**28 // (8 * max(short, 1))), _PIECE // (8 * max(short, 1)))
 
 def _checked(block: Any, axis: int, start: int) -> Any:
     "`block`, if its entries are real and finite."
@@ -190,7 +189,7 @@ def _pieces(blocks: Iterable[Any], axis: int, start: int = 0) -> Iterator[tuple[
     """Yield `(start, A)`, pieces of about 16 MB as float64, however small or large the blocks are.
 
     The columns of `A` are features (`axis=1`) or samples (`axis=0`): its rows are the side that all blocks share. There
-    are at least a quarter as many columns as rows, so that adding up the products of the rows costs little beside them.
+    are at least a quarter as many columns as rows, or 256 MB, so that adding up the products of the rows costs little.
     The first has the place `start`. Every pass goes through here, so here the entries are checked.
     """
     waiting, length, short = list[Any](), 0, None

@@ -668,9 +668,9 @@ _LONG_FIT = 20.0  # seconds
 
 def _row_space_seconds(X: Matrix, rank: int) -> float:
     "About how long `_space_to_certify` takes on one core."
-    short, long = sorted(X.shape)
-    if _sketch_is_less_work(X.shape, rank): return 1e-9 * (X.nnz if is_sparse(X) else short * long) * (rank + 10)
-    return 8e-10 * short**3 + 6e-11 * short**2 * long
+    (m, M), b = sorted(X.shape), rank + 10
+    if _sketch_is_less_work(X.shape, rank): return b * (8e-9 * X.nnz + 2e-8 * m * b if is_sparse(X) else 1e-9 * m * M)
+    return 8e-10 * m**3 + 6e-11 * m**2 * M
 
 def _unevenness(space: RowSpace) -> float:
     "Of the leverage scores: from 0 where all are equal to nearly 1 where each is 0 or 1."

@@ -385,6 +385,7 @@ class RowSpace:
     @cached_property
     def image(self) -> Array:
         """`X V`, float64, shape (n_samples, rank), on the device of `X`."""
+        if is_sparse(self.X) and self.kept is not None: return as_float64(self.X) @ self.kept
         return sum(as_float64(block) @ self.rows(np.arange(a, b)) for a, b, block in by_columns(self.X))
 
     def projections(self) -> Iterator[Array]:
@@ -413,14 +414,15 @@ def _check_orthonormal(space: RowSpace) -> None:
 _KRYLOV_STEPS = 5
 
 def _gram_times(X: Matrix, Q: np.ndarray) -> np.ndarray:
-    "`Z'Z Q` on the host, with both products while a block of `Z` is at hand."
+    "`Z'Z Q` on the host, with both products while a block of `Z` is at hand; sparse blocks are thin, so all at once."
     Y: Any = 0.0
     there = from_numpy(Q, X)
-    for _, _, Z in _tall_blocks(X): Y = Y + Z.T @ (Z @ there)
+    for _, _, Z in _tall_blocks(X, 2**62 if is_sparse(X) else 2**25): Y = Y + Z.T @ (Z @ there)
     return to_numpy(Y)
 
-def _leading_directions(gram_times: Callable[[np.ndarray], np.ndarray], m: int, k: int) -> np.ndarray:
-    "About the `k` leading eigenvectors of an `m` by `m` Gram matrix: the best of a block Krylov space, on the host."
+def _leading_directions(gram_times: Callable[[np.ndarray], np.ndarray], m: int,
+                        k: int) -> tuple[np.ndarray, np.ndarray]:
+    "About `k` leading eigenvectors `U` of an `m` by `m` Gram matrix `G`, the best of a block Krylov space, and `G U`."
     Q = np.linalg.qr(np.random.default_rng(0).standard_normal((m, k + 10)))[0]
     K, images = np.empty((m, 0)), np.empty((m, 0))
     for _ in range(_KRYLOV_STEPS):
@@ -429,12 +431,13 @@ def _leading_directions(gram_times: Callable[[np.ndarray], np.ndarray], m: int, 
         Q = Y
         for _ in range(2): Q = np.linalg.qr(Q - K @ (K.T @ Q))[0]
     A = K.T @ images
-    return K @ np.linalg.eigh(A + A.T)[1][:, :-k - 1:-1]
+    leading = np.linalg.eigh(A + A.T)[1][:, :-k - 1:-1]
+    return K @ leading, images @ leading
 
 # %% ../nbs/03_spectra.ipynb #1deeccf8
 def _leading_row_space(X: Matrix, k: int, scale: float = 1.0) -> RowSpace | None:
     "The `RowSpace` of about the `k` leading directions of `X`, by sketches; None where that would not be accurate."
-    U = from_numpy(_leading_directions(lambda Q: _gram_times(X, Q), min(X.shape), k), X)
+    U = from_numpy(_leading_directions(lambda Q: _gram_times(X, Q), min(X.shape), k)[0], X)
     if X.shape[1] < X.shape[0]:
         U = from_numpy(np.linalg.qr(np.concatenate([to_numpy(Z @ U) for _, _, Z in _tall_blocks(X)]))[0], X)
     W = namespace(X).concat([U.T @ as_float64(block) for _, _, block in by_columns(X)], axis=1)

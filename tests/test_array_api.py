@@ -179,7 +179,7 @@ WITHOUT_A_MATRIX = {
     *("CertifiedSelector", "MismatchFeatures", "load_dataset", "load_docstrings", "load_table", "load_techtc"),
     *("make_bhattacharyya", "make_bhattacharyya_regression", "make_collinear_regression", "make_linear_regression"),
     *("make_linear_sign", "make_nested_cube", "make_nested_square", "make_nonlinear_regression"),
-    *("Blocks", "GramMatrix", "as_blocks"),  # data in blocks come to the host, whatever they are made of
+    *("Blocks", "GramMatrix", "TriangularFactor", "as_blocks"),  # such data come to the host
 }
 
 

@@ -23,10 +23,21 @@ from fsel_book import (
     RSFSelector,
     as_blocks,
     bss,
+    out_of_core,
     row_space,
 )
 from fsel_book.blocks import Blocks
-from fsel_book.out_of_core import GramMatrix, _Best, _Order, _Passes, _Scan, _signs, _sparsify
+from fsel_book.out_of_core import (
+    GramMatrix,
+    TriangularFactor,
+    _Best,
+    _gram_is_too_large,
+    _Order,
+    _Passes,
+    _Scan,
+    _sparsify,
+    _SquaredNorm,
+)
 
 SCORES = np.random.default_rng(5).random(3000)
 WIDE = {
@@ -197,21 +208,63 @@ def test_where_memory_looks_for_leading_directions_only(kind, name):
 
 
 @pytest.mark.parametrize("name", [name for name in FEW if name != "scores"])
-def test_the_same_leading_directions_from_blocks_of_samples(name):
+def test_the_same_leading_directions_from_blocks_of_samples(name, monkeypatch):
     X = np.random.default_rng(0).standard_normal((1200, 510))
     expected = clone(FEW[name]).fit(X)
     assert expected.certificate_.numerical_rank is None
     assert_same(clone(FEW[name]).fit(cut(X, [500, 1, 0, 699], axis=0)), expected)
     assert_same(clone(FEW[name]).fit(GramMatrix().partial_fit(X[:700]).partial_fit(X[700:])), expected)
+    monkeypatch.setattr(out_of_core, "_GRAM_BYTES", 0)  # which is for blocks of features
+    assert_same(clone(FEW[name]).fit(as_blocks(X)), expected)
 
 
-def test_leading_directions_that_a_gram_matrix_does_not_hold():
+@pytest.mark.parametrize("name", FEW)
+@swept("kind", ["alike", "steep"], ["counts", "float32", "heavy tails", "heavy samples", "huge"])
+def test_where_the_gram_matrix_is_too_large(kind, name, monkeypatch):
+    """A pass for each sketch in place of the Gram matrix, the pieces merged at random: the same once more."""
+    monkeypatch.setattr(out_of_core, "_GRAM_BYTES", 0)
+    monkeypatch.setattr(out_of_core.GramMatrix, "add", None)  # which shows that none is made
+    X = LARGE[kind](np.random.default_rng(0))
+    expected, found = clone(FEW[name]).fit(X), clone(FEW[name]).fit(Scattered(X, 1))
+    assert_same(found, expected, rtol=1e-5 if kind == "float32" else 1e-7)
+    assert name == "DSF" or found.n_passes_ == 7 + (kind == "steep") + (name in ("draws", "RSF"))
+
+
+def test_sketches_of_sparse_data(monkeypatch):
+    """In pieces most of whose rows are empty, or nearly none."""
+    monkeypatch.setattr(out_of_core, "_GRAM_BYTES", 0)
+    X = sp.csc_array(LARGE["counts"](np.random.default_rng(0)))
+    X.data *= 1 + np.arange(X.nnz) % 3
+    source = Scattered(X, 1)
+    source.edges = [0, *range(3, 300, 7), 1200]
+    found = BSSSelector(60).fit(source)
+    assert_same(found, BSSSelector(60).fit(X), rtol=1e-7)
+    assert found.n_passes_ == 7
+
+
+def test_when_the_gram_matrix_is_too_large():
+    """Beyond 1 GiB, for a small rank, where the shape is known before the first pass."""
+    few, many = BSSSelector(0.001, rank=50), BSSSelector(2000, rank="full")
+    for n, d, selector, expected in (
+        (11_585, 10**6, few, False),
+        (11_586, 10**6, few, True),
+        (11_586, 10**6, many, False),
+        (None, 10**6, few, False),
+        (11_586, None, few, False),
+    ):
+        assert _gram_is_too_large((n, d), selector) == expected
+
+
+@pytest.mark.parametrize("limit", [0, 2**30])
+def test_leading_directions_that_squares_do_not_hold(limit, monkeypatch):
     """Nothing beyond the leading directions, or too small ones among them: the exact row space, from more passes."""
+    monkeypatch.setattr(out_of_core, "_GRAM_BYTES", limit)
     rng = np.random.default_rng(0)
     A, B = rng.standard_normal((510, 20)), rng.standard_normal((20, 1200))
     for scales in (np.ones(20), np.where(np.arange(20) < 10, 1, 1e-8)):
-        found = BSSSelector(60, rank=20).fit(cut((A * scales) @ B, [1200]))
+        found = BSSSelector(60, rank=20).fit(as_blocks((A * scales) @ B))
         assert found.certificate_.numerical_rank == 20
+        assert found.n_passes_ == (9 if limit == 0 else 3)
         assert_array_equal(found.selected_, bss(row_space((A * scales) @ B), 60).indices)
 
 
@@ -303,13 +356,14 @@ def test_sums_that_float32_does_not_hold():
     assert_same(BSSSelector(60).fit(as_blocks(X)), BSSSelector(60).fit(X), rtol=1e-5)
 
 
-def test_the_sketch_follows_from_the_place_alone():
-    whole = _signs(0, 90, 17).toarray()
-    assert_array_equal(np.concatenate([_signs(a, b - a, 17).toarray() for a, b in ((0, 1), (1, 64), (64, 90))]), whole)
-    assert_allclose(np.linalg.norm(_signs(0, 20000, 64).toarray(), axis=0) ** 2, 20000 / 64, rtol=0.1)
-
-
 # ---------------------------------------------------------------- summaries
+
+
+SUMMARIES = {
+    GramMatrix: lambda summary: summary.G,
+    TriangularFactor: lambda summary: summary.R.T @ summary.R,
+    _SquaredNorm: lambda summary: summary.squares,
+}
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -319,20 +373,25 @@ def test_merging_in_any_order(seed):
     edges = np.sort(rng.integers(0, 3001, 7))
     parts = []
     for a, b in zip([0, *edges], [*edges, 3000]):
-        gram, best = GramMatrix(), _Best(50)
+        summaries = [kind() for kind in SUMMARIES]
         if b > a:
-            gram.add(a, X[:, a:b])
+            for summary in summaries:
+                summary.add(a, X[:, a:b])
+        best = _Best(50)
+        if b > a:
             best.offer(np.arange(a, b), np.round(SCORES[a:b], 1), X[:, a:b])
-        parts.append((gram, best))
-    order = rng.permutation(len(parts))
-    gram, best = GramMatrix(), _Best(50)
-    for i in order:
-        gram.merge(parts[i][0])
-        best.merge(parts[i][1])
-    whole = GramMatrix()
-    whole.add(0, X)
-    assert_allclose(gram.G * 4.0 ** (gram.exponent - whole.exponent), whole.G, rtol=1e-10, atol=1e-12 * whole.G.max())
-    assert (gram.length, gram.dtype, gram.largest) == (whole.length, whole.dtype, whole.largest)
+        parts.append((*summaries, best))
+    merged = (*(kind() for kind in SUMMARIES), _Best(50))
+    for i in rng.permutation(len(parts)):
+        for mine, other in zip(merged, parts[i], strict=True):
+            mine.merge(other)
+    expected = X @ X.T
+    for kind, summary in zip(SUMMARIES, merged):
+        whole = SUMMARIES[kind](summary) * 4.0**summary.exponent
+        known = expected if np.ndim(whole) else np.trace(expected)
+        assert_allclose(whole, known, rtol=1e-10, atol=1e-12 * np.max(known))
+        assert (summary.length, summary.dtype, summary.largest) == (3000, np.float64, np.abs(X).max())
+    best = merged[-1]
     assert_array_equal(best.places, np.lexsort((np.arange(3000), -np.round(SCORES, 1)))[:50])
     assert_array_equal(best.A, X[:, best.places])
 
@@ -368,9 +427,33 @@ def test_the_order_of_merging_changes_no_selection(name):
         assert_same(clone(WIDE[name]).fit(Scattered(X, seed)), expected)
 
 
-def test_partial_fit_is_one_pass_over_samples():
+each_kind = pytest.mark.parametrize("kind", [GramMatrix, TriangularFactor])
+
+
+@each_kind
+@pytest.mark.parametrize("name", TALL)
+def test_samples_that_are_seen_once(kind, name):
     X = wide_data(1, 50, 900).T
-    gram = GramMatrix()
+    parts = [kind().partial_fit(batch) for batch in np.array_split(X, 13)]
+    seen = kind()
+    for i in np.random.default_rng(0).permutation(13):
+        seen.merge(parts[i])
+    assert_same(clone(TALL[name]).fit(seen), clone(TALL[name]).fit(X))
+
+
+@each_kind
+@pytest.mark.parametrize("made", [np.float32, sp.csr_array, lambda X: sp.csc_matrix(np.round(X)), lambda X: X * 1e120])
+def test_batches_of_any_sort_that_are_seen_once(kind, made):
+    X, seen = wide_data(1, 50, 900).T, kind()
+    for a in range(0, 900, 300):
+        seen.partial_fit(made(X[a : a + 300]))
+    assert_same(BSSSelector(20).fit(seen), BSSSelector(20).fit(made(X)), rtol=1e-5 if made is np.float32 else 1e-8)
+
+
+@each_kind
+def test_partial_fit_is_one_pass_over_samples(kind):
+    X = wide_data(1, 50, 900).T
+    gram = kind()
     for batch in np.array_split(X, 13):
         assert gram.partial_fit(batch) is gram
     assert_same(BSSSelector(20).fit(pickle.loads(pickle.dumps(gram))), BSSSelector(20).fit(X))
@@ -380,15 +463,16 @@ def test_partial_fit_is_one_pass_over_samples():
         gram.partial_fit(np.full((3, 50), np.nan))
     selector = BSSSelector(20).fit(gram)
     with refused("empty"):
-        selector.fit(GramMatrix())
+        selector.fit(kind())
     assert not [name for name in vars(selector) if name.endswith("_")]
     with refused("DualProjectionRidge needs the samples themselves"):
         DualProjectionRidge().fit(gram, np.arange(900.0))
 
 
-def test_a_batch_that_is_refused_adds_nothing():
+@each_kind
+def test_a_batch_that_is_refused_adds_nothing(kind):
     rng = np.random.default_rng(0)
-    gram = GramMatrix().partial_fit(rng.standard_normal((100, 40)))
+    gram = kind().partial_fit(rng.standard_normal((100, 40)))
     before = pickle.dumps(gram)
     batch = rng.standard_normal((2**17, 40))  # two and a half pieces
     batch[-1, -1] = np.nan
@@ -397,28 +481,31 @@ def test_a_batch_that_is_refused_adds_nothing():
     assert pickle.dumps(gram) == before
 
 
-def test_merging_leaves_the_other_as_it_was():
-    parts = [GramMatrix().partial_fit(np.random.default_rng(seed).standard_normal((50, 4))) for seed in range(2)]
-    before = [part.G.copy() for part in parts]
-    both = GramMatrix().merge(parts[0]).merge(parts[1])
-    assert_array_equal(both.G, before[0] + before[1])
-    assert_array_equal(parts[0].G, before[0])
-    with refused("Gram matrix of 1 rows cannot be merged with one of 4"):
-        both.merge(GramMatrix().partial_fit(np.ones((5, 1))))
+@each_kind
+def test_merging_leaves_the_other_as_it_was(kind):
+    parts = [kind().partial_fit(np.random.default_rng(seed).standard_normal((50, 4))) for seed in range(2)]
+    before = pickle.dumps(parts)
+    both = kind().merge(parts[0]).merge(parts[1])
+    assert_allclose(SUMMARIES[kind](both), sum(map(SUMMARIES[kind], parts)), rtol=1e-14)
+    both.partial_fit(1e100 * np.ones((2, 4))).merge(kind())
+    assert pickle.dumps(parts) == before
+    with refused(f"{kind.__name__} of 1 rows cannot be merged with one of 4"):
+        both.merge(kind().partial_fit(np.ones((5, 1))))
 
 
-def test_names_of_batches_are_those_of_the_features():
+@each_kind
+def test_names_of_batches_are_those_of_the_features(kind):
     pd = pytest.importorskip("pandas", reason="pandas is not installed")
     names = [f"gene {j}" for j in range(40)]
     frame = pd.DataFrame(np.random.default_rng(0).standard_normal((300, 40)), columns=names)
-    gram = GramMatrix().partial_fit(frame[:100])
+    gram = kind().partial_fit(frame[:100])
     for other in (frame[names[::-1]], frame.rename(columns={"gene 7": "gene 70"})):
         with refused("feature names should match"):
             gram.partial_fit(other)
         with refused("different names"):
-            gram.merge(GramMatrix().partial_fit(other))
-    gram.partial_fit(frame[100:200]).merge(GramMatrix().partial_fit(frame[200:]))
-    selector = BSSSelector(20).fit(GramMatrix().merge(gram))
+            gram.merge(kind().partial_fit(other))
+    gram.partial_fit(frame[100:200]).merge(kind().partial_fit(frame[200:]))
+    selector = BSSSelector(20).fit(kind().merge(gram))
     assert_same(selector, BSSSelector(20).fit(frame))
     assert_array_equal(selector.feature_names_in_, names)
     assert_array_equal(selector.get_feature_names_out(), np.array(names)[selector.get_support()])
@@ -430,10 +517,41 @@ def test_a_gram_matrix_alone_counts_no_directions_that_it_does_not_know():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         seen_once = LeverageSelector(10, sampling=False).fit(GramMatrix().partial_fit(X))
+        by_triangle = LeverageSelector(10, sampling=False).fit(TriangularFactor().partial_fit(X))
         seen_again = LeverageSelector(10, sampling=False).fit(cut(X, [500], 0))
     sizes = np.linalg.svd(X / np.linalg.norm(X, axis=0), compute_uv=False)
     assert seen_once.certificate_.numerical_rank == np.sum(sizes > 1e-7 * sizes[0]) < 10
-    assert seen_again.certificate_.numerical_rank == 10 and seen_again.n_passes_ == 3
+    assert by_triangle.certificate_.numerical_rank == 10
+    assert seen_again.certificate_.numerical_rank == 10 and seen_again.n_passes_ == 2
+
+
+@pytest.mark.parametrize("condition", [1e4, 1e8, 1e12])
+def test_a_triangular_factor_knows_small_directions(condition):
+    """Each singular value to `p c eps sqrt(m)` with columns of length one, after 60 merges in a random order."""
+    rng = np.random.default_rng(0)
+    X = with_condition(40, 3000, condition, rng)
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    parts = []
+    for piece in np.array_split(X, 60, axis=1):
+        parts.append(TriangularFactor())
+        parts[-1].add(0, piece)
+    while len(parts) > 1:
+        parts.append(parts.pop(rng.integers(len(parts))).merge(parts.pop(rng.integers(len(parts)))))
+    exact, found = (np.linalg.svd(A, compute_uv=False) for A in (X, parts[0].R))
+    assert np.abs(found - exact).max() < 60 * np.finfo(float).eps * 40**0.5
+    assert_array_equal(parts[0].R, np.triu(parts[0].R))
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_dependent_data_take_two_passes_for_the_basis(axis):
+    """The Gram matrix does not tell missing directions from tiny ones, and the triangular factor does."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((25, 7)) @ rng.standard_normal((7, 400))
+    X = X if axis else X.T
+    source = cut(X, [7, 390, 3], axis)
+    found = BSSSelector(20).fit(source)
+    assert_same(found, BSSSelector(20).fit(X), rtol=1e-6)
+    assert found.certificate_.numerical_rank == 7 and found.n_passes_ == 2 + axis
 
 
 # ---------------------------------------------------------------- dual projection
@@ -650,6 +768,20 @@ def test_dask_arrays_on_a_cluster(cluster, axis):
         found = clone(selector).fit(as_blocks(array))
         assert_same(found, clone(selector).fit(X))
     assert_array_equal(found.transform(as_blocks(array)), found.transform(X))
+
+
+def test_sketches_and_triangular_factors_on_a_cluster(cluster, monkeypatch):
+    import dask.array as da
+
+    dependent = wide_data(8)[:, :7] @ wide_data(9, 7)
+    found = BSSSelector(20).fit(as_blocks(da.from_array(dependent, chunks=(13, 170))))
+    assert_same(found, BSSSelector(20).fit(dependent), rtol=1e-6)
+    assert found.n_passes_ == 3
+    X = LARGE["alike"](np.random.default_rng(0))
+    monkeypatch.setattr(out_of_core, "_GRAM_BYTES", 0)
+    found = BSSSelector(60).fit(as_blocks(da.from_array(X, chunks=(510, 170))))
+    assert_same(found, BSSSelector(60).fit(X))
+    assert found.n_passes_ == 7
 
 
 def made(seed, mark):

@@ -550,3 +550,11 @@ def test_uneven_leverage_is_known_to_take_longer(selector, monkeypatch):
 def test_the_estimate_is_near_what_was_measured(ell, r, seconds):
     """The times of a loop over Gaussian columns, as measured on one core."""
     assert seconds[0] <= BSSSelector()._seconds(4 * ell, ell, r, 0.0) <= seconds[1]
+
+
+@pytest.mark.parametrize("n, rank, seconds", [(2000, 50, (0.1, 0.5)), (20_000, 50, (1.5, 4)), (50_000, 100, (10, 30))])
+def test_the_estimate_for_sparse_data_is_near_what_was_measured(n, rank, seconds):
+    """The times of leading directions with 40 words in each of the documents, as measured on one core."""
+    places = np.random.default_rng(0).integers(0, 50_000, 40 * n)
+    X = sp.csr_array((np.ones(40 * n), places, np.arange(0, 40 * n + 1, 40)), shape=(n, 50_000))
+    assert seconds[0] <= certificates._row_space_seconds(X, rank) <= seconds[1]

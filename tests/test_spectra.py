@@ -602,6 +602,8 @@ def test_leading_directions_of_sparse_data(kind, form, k, large):
     assert_leading(space, X, s)
     assert_allclose(space.singular_values, same.singular_values, rtol=1e-9)
     assert_allclose(space.residual_norms, same.residual_norms, rtol=1e-6)
+    for found in (space, same, row_space(FORMS[form](X))):  # a kept basis, sparse and dense, and one that is made
+        assert_allclose(found.image, X @ found.basis(), rtol=1e-9, atol=1e-9 * s[0])
 
 
 @pytest.mark.parametrize("kind", ["slow decay", "fast decay", "counts"])

@@ -527,3 +527,34 @@ def test_citation_file_names_the_five_papers():
     citation = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
     assert [paper["year"] for paper in citation["references"]] == [2015, 2016, 2011, 2013, 2019]
     assert citation["version"] == fsel_book.__version__
+
+
+# ---------------------------------------------------------------- running notebooks
+
+
+@pytest.mark.sweep
+def test_heavy_cells_keep_their_outputs_and_a_notebook_that_fails_stays_as_it_was(tmp_path):
+    """`tools/run.py`: light cells are run, heavy ones only with `--heavy`, and nothing is written before the end."""
+    import nbformat
+
+    spec = importlib.util.spec_from_file_location("run_notebooks", root / "tools" / "run.py")
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    cells = [nbformat.v4.new_code_cell(source) for source in ("x = 1", "#| eval: false\nx = 2\nx", "x")]
+    book, path = nbformat.v4.new_notebook(cells=cells), tmp_path / "small.ipynb"
+    book.cells[1].outputs = [nbformat.v4.new_output("execute_result", data={"text/plain": "stored"})]
+    nbformat.write(book, path)
+
+    def shown():
+        return ["".join(outputs_text(cell)) for cell in nbformat.read(path, 4).cells]
+
+    tool.run(path, heavy=False)
+    assert shown() == ["", "stored", "1"]
+    tool.run(path, heavy=True)
+    assert shown() == ["", "2", "2"]
+    book.cells[2].source = "y"
+    nbformat.write(book, path)
+    before = path.read_bytes()
+    with pytest.raises(Exception, match="NameError"):
+        tool.run(path, heavy=False)
+    assert path.read_bytes() == before

@@ -361,3 +361,42 @@ def test_a_penalty_that_rounding_decides_is_refused(alpha):
     X, y = labelled()
     with pytest.raises(ValueError, match="alpha=1e.* is not possible: give a number from 1e-8 to 1e100"):
         SCADSVMClassifier(alpha=alpha).fit(X, y)
+
+
+# ---------------------------------------------------------------- units
+
+
+@pytest.mark.parametrize("kind", ["few entries", "many entries"])
+@pytest.mark.parametrize("power", [-200, -3, 40, 200])
+def test_another_unit_is_the_same_program_to_the_last_bit(kind, power):
+    X, signs = gaussian(60, 30)
+    if kind == "few entries":
+        X = sp.csr_array(X * (np.arange(30) == np.arange(60)[:, None] % 30))
+    penalties = np.linspace(0.5, 2, X.shape[1])
+    w, b, value, gap = _l1_program(X, signs, penalties, 30.0)
+    found = _l1_program(X * 2.0**power, signs, penalties, 30.0 * 2.0**-power)
+    assert np.any(w) and gap < 1e-8
+    assert_array_equal(found[0], w * 2.0**-power)
+    assert found[1:] == (b, value * 2.0**-power, gap)
+
+
+def test_prices_that_a_solver_takes_for_zero():
+    """HiGHS takes prices below 1e-7 for zero; the same program with such prices has the same weights."""
+    X, signs = gaussian(30, 12)
+    penalties = np.linspace(0.5, 2, 12)
+    w, b, value, _ = _by_simplex(X * signs[:, None], signs, penalties, 3.0)
+    small = _by_simplex(X * signs[:, None], signs, 1e-12 * penalties, 3e-12)
+    assert_allclose(small[0], w, rtol=1e-9, atol=1e-12)
+    assert_allclose(small[1:3], (b, 1e-12 * value), rtol=1e-9)
+
+
+def test_a_weight_of_any_price_that_nobody_pays():
+    X, signs = gaussian(30, 12)
+    penalties = np.ones(12)
+    expected = _l1_program(X[:, 1:], signs, penalties[1:], 3.0)
+    for dear in (1e4, 1e150, 1e300):
+        penalties[0] = dear
+        w, b, value, gap = _l1_program(X, signs, penalties, 3.0)
+        assert w[0] == 0 and gap < 1e-8
+        assert_allclose(w[1:], expected[0], rtol=1e-6, atol=1e-8)
+        assert_allclose((b, value), expected[1:3], rtol=1e-6)

@@ -287,12 +287,14 @@ class _SlicedBlocks(Blocks):
         if is_sparse(data): self.axes = (1,) if data.format == "csc" else (0,)
         if getattr(data, "chunks", None): self.warn_of_large_chunks()
 
+    depth = 4  # of the call of `as_blocks`, from the warning
+
     def warn_of_large_chunks(self) -> None:
         axis = self._axis
         size = min(self.step(axis), self.shape[axis]) * self.shape[1 - axis] * self.data.dtype.itemsize
         if size > 2**30:
             warnings.warn(f"X is in chunks of shape {self.data.chunks}, which are read whole: {size / 2**30:.1f} GiB "
-                          f"at a time. Chunks of fewer {('samples', 'features')[axis]} take less.", stacklevel=4)
+                          f"at a time. Chunks of fewer {('samples', 'features')[axis]} take less.", stacklevel=self.depth)
 
     def step(self, axis: int) -> int:
         "How many columns or rows are read at once: of chunks, whole ones."
@@ -309,6 +311,8 @@ class _SlicedBlocks(Blocks):
 
 class _ZarrBlocks(_SlicedBlocks):
     "A Zarr array in a folder, opened anew for each pass."
+
+    depth = 5
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

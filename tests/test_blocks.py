@@ -156,8 +156,10 @@ def test_chunks_that_are_large_where_they_are_read_whole(tmp_path):
 
     rows = store("rows.zarr", (300, 1_000_000), (1, 1_000_000))
     for source in (rows, tmp_path / "rows.zarr"):
-        with pytest.warns(UserWarning, match=r"chunks of shape \(1, 1000000\), .* 1.1 GiB .* fewer features take less"):
+        said = r"chunks of shape \(1, 1000000\), .* 1.1 GiB .* fewer features take less"
+        with pytest.warns(UserWarning, match=said) as caught:
             as_blocks(source)
+        assert [warning.filename for warning in caught] == [__file__]
     with pytest.warns(UserWarning, match="1.2 GiB at a time. Chunks of fewer samples"):
         as_blocks(store("tall.zarr", (1_000_000, 320), (1_000_000, 1)))
     with warnings.catch_warnings():

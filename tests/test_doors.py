@@ -449,6 +449,7 @@ BASES = {
     "_SumKernel": ("at_risk", "finish", "lossy", "own_part", "part", "sizes"),
     "_ProductKernel": ("base",),
     "_DistanceKernel": ("part",),
+    "_Summary": ("_take", "_scale"),
     "Loss": ("conjugate", "conjugate_curvature", "conjugate_slope", "curvature", "domain", "slope", "value"),
 }
 

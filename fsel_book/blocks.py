@@ -293,8 +293,9 @@ class _SlicedBlocks(Blocks):
         axis = self._axis
         size = min(self.step(axis), self.shape[axis]) * self.shape[1 - axis] * self.data.dtype.itemsize
         if size > 2**30:
+            what = ("samples", "features")[axis]
             warnings.warn(f"X is in chunks of shape {self.data.chunks}, which are read whole: {size / 2**30:.1f} GiB "
-                          f"at a time. Chunks of fewer {('samples', 'features')[axis]} take less.", stacklevel=self.depth)
+                          f"at a time. Chunks of fewer {what} take less.", stacklevel=self.depth)
 
     def step(self, axis: int) -> int:
         "How many columns or rows are read at once: of chunks, whole ones."

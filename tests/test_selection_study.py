@@ -30,13 +30,10 @@ def prepared(data, r, most=60):
 
 
 def test_the_declared_experiments():
-    assert [len(one.tasks()) for one in (study.study, study.preferences, study.ranks)] == [130] * 3
-    names = {one.name for one in (study.study, study.preferences, study.ranks)}
-    assert len(set(study._STUDY_SETS)) == 13 and names == {
-        "selection_study",
-        "selection_preferences",
-        "selection_ranks",
-    }
+    experiments = study.study, study.preferences, study.ranks, study.eliminations
+    assert [len(one.tasks()) for one in experiments] == [130] * 4
+    names = {one.name.removeprefix("selection_") for one in experiments}
+    assert len(set(study._STUDY_SETS)) == 13 and names == {"study", "preferences", "ranks", "eliminations"}
 
 
 @twins
@@ -161,6 +158,38 @@ def test_other_preferences_take_the_score_times_another_power_of_the_length():
     found = study._kappa(fb.row_space(A), chosen, 10)
     (record,) = (record for record in records if record["method"] == "weights, r/10, score alone")
     assert record["kappa"] == pytest.approx(found, rel=1e-6)
+
+
+def test_a_careful_elimination_drops_a_share_of_what_is_left():
+    """One feature a step is RFE with `step=1`; by shares, each step is RFE of what the step before has left."""
+    A, y, _, _, _ = study._split_and_scale("digits", 0, 100)
+    for size, chosen in study._eliminate_carefully(A, y, [5, 20], share=1e-9).items():
+        expected = RFE(study._linear_svm(), n_features_to_select=size).fit(A, y).get_support(indices=True)
+        assert_array_equal(chosen, expected)
+    left = np.arange(A.shape[1])
+    while len(left) > 7:
+        size = max(7, len(left) - int(0.3 * len(left)))
+        step = RFE(study._linear_svm(), n_features_to_select=size, step=len(left) - size)
+        left = left[step.fit(A[:, left], y).get_support()]
+    assert_array_equal(study._eliminate_carefully(A, y, [7], share=0.3)[7], left)
+
+
+def test_a_completed_half_is_that_of_the_estimator_and_in_its_promise():
+    trial = replace(study.eliminations, grid=dict(data=["breast_cancer"], split=[0], sizes=[[12]], most=[80])).run()
+    found = {record["method"]: record for record in trial}
+    A, y, _, _, _ = study._split_and_scale("breast_cancer", 0, 80)
+    halves = {
+        "RFE": RFE(study._linear_svm(), n_features_to_select=6, step=0.1),
+        "careful RFE": study._eliminate_carefully(A, y, [6])[6],
+    }
+    for half, given in halves.items():
+        for by, scores in (("", None), (", weights", study._machine_weights)):
+            completed = fb.CompletionSelector(given, 6, rank=3, score_func=scores).fit(A, y)
+            record = found[f"half {half}, completed{by}"]
+            assert_array_equal(record["selected"], completed.get_support(indices=True))
+            assert record["rank"] == 3 and record["distortion"] == pytest.approx(completed.certificate_.distortion)
+            assert record["distortion"] <= record["promised"]
+    assert len(found) == 7 and found["careful RFE"]["rank"] is None
 
 
 def test_the_findings_are_those_of_the_stored_run():

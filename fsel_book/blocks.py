@@ -171,7 +171,10 @@ def _step(short: int) -> int:
     return max(64, min(short // 4, 2**28 // (8 * max(short, 1))), _PIECE // (8 * max(short, 1)))
 
 def _checked(block: Any, axis: int, start: int) -> Any:
-    "`block`, if its entries are real and finite."
+    "`block`, if its entries are real and finite; each entry once."
+    if is_sparse(block) and not block.has_canonical_format:
+        block = block.copy()
+        block.sum_duplicates()
     values = block.data if is_sparse(block) else block
     if values.dtype.kind not in "biuf":
         raise ValueError(f"A block has dtype {values.dtype}; real numbers are needed.")
@@ -194,7 +197,7 @@ def _pieces(blocks: Iterable[Any], axis: int, start: int = 0) -> Iterator[tuple[
     """
     waiting, length, short = list[Any](), 0, None
     for block in blocks:
-        block = block if is_sparse(block) else to_numpy(block)
+        block = (sp.csc_array if axis else sp.csr_array)(block) if is_sparse(block) else to_numpy(block)
         if isinstance(block, np.ma.MaskedArray): raise ValueError("X is a masked array: fill its masked entries first.")
         if block.ndim != 2: raise ValueError(f"A block has shape {block.shape}; blocks have two dimensions.")
         if short is None: short = block.shape[1 - axis]

@@ -114,8 +114,10 @@ class _Summary(ABC):
         Raises
         ------
         ValueError
-            The two are of different sizes, or their features have different names.
+            The two are of different classes or sizes, or their features have different names.
         """
+        if type(other) is not type(self):
+            raise ValueError(f"A {type(other).__name__} cannot be merged with a {type(self).__name__}.")
         if not other.rows: return self
         if self.rows not in (0, other.rows):
             raise ValueError(f"A {type(self).__name__} of {other.rows} rows cannot be merged with one of {self.rows}.")
@@ -147,7 +149,7 @@ class _Summary(ABC):
             `X` is not a finite real matrix, or has other features than the batches before, by number or by name.
         """
         A = X if is_sparse(X) else to_numpy(X)
-        if A.ndim != 2 or self.rows not in (0, A.shape[1]):
+        if A.ndim != 2 or A.shape[1] == 0 or self.rows not in (0, A.shape[1]):
             wanted = f"(n_samples, {self.rows})" if self.rows else "(n_samples, n_features)"
             raise ValueError(f"X has shape {A.shape}; {wanted} is needed.")
         pieces = list(_pieces([A], 0, self.length))  # which checks all of them before the first is added
@@ -211,8 +213,7 @@ class TriangularFactor(_Summary):
     Attributes
     ----------
     R : ndarray, shape (m, m)
-        Upper triangular, with `R'R = A A'` over all pieces `A` of `m` rows, divided by `2**exponent`; None before the
-        first.
+        Upper triangular, with `4**exponent R'R = A A'` over all pieces `A` of `m` rows; None before the first.
     exponent : int
     length : int
         The number of columns in all pieces.

@@ -450,6 +450,41 @@ def test_batches_of_any_sort_that_are_seen_once(kind, made):
     assert_same(BSSSelector(20).fit(seen), BSSSelector(20).fit(made(X)), rtol=1e-5 if made is np.float32 else 1e-8)
 
 
+def doubled(X):
+    """A CSC matrix in which each entry is stored twice, as what it is and one more, and as minus one."""
+    Z = sp.csc_matrix(X)
+    data, indices = (np.stack(pair, axis=1).ravel() for pair in ((Z.data + 1, -np.ones(Z.nnz)), (Z.indices, Z.indices)))
+    return sp.csc_matrix((data, indices, 2 * Z.indptr), shape=Z.shape)
+
+
+def test_entries_that_are_stored_twice(monkeypatch):
+    X = LARGE["counts"](np.random.default_rng(0))
+    selector = DSFSelector(20, rule="first")
+    assert_same(clone(selector).fit(as_blocks(doubled(X[:30, :400]))), clone(selector).fit(X[:30, :400]))
+    monkeypatch.setattr(out_of_core, "_GRAM_BYTES", 0)
+    assert_same(BSSSelector(60).fit(as_blocks(doubled(X))), BSSSelector(60).fit(X), rtol=1e-7)
+
+
+@each_kind
+@pytest.mark.parametrize("form", ["coo", "bsr", "dia", "lil", "dok"])
+def test_sparse_batches_of_any_form(kind, form):
+    X = np.random.default_rng(0).poisson(0.1, (60_000, 40)).astype(float)  # more than one piece
+    seen, same = (kind().partial_fit(sp.csr_array(X).asformat(made)) for made in (form, "csr"))
+    assert_array_equal(SUMMARIES[kind](seen), SUMMARIES[kind](same))
+
+
+@each_kind
+def test_what_cannot_be_merged_or_added_changes_nothing(kind):
+    other = ({GramMatrix, TriangularFactor} - {kind}).pop()
+    for mine in (kind(), kind().partial_fit(1e-90 * np.ones((3, 4)))):
+        before = pickle.dumps(mine)
+        with refused(f"A {other.__name__} cannot be merged with a {kind.__name__}"):
+            mine.merge(other().partial_fit(np.ones((3, 4))))
+        with refused("X has shape (5, 0)"):
+            mine.partial_fit(np.empty((5, 0)))
+        assert pickle.dumps(mine) == before
+
+
 @each_kind
 def test_partial_fit_is_one_pass_over_samples(kind):
     X = wide_data(1, 50, 900).T

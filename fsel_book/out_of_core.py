@@ -4,6 +4,7 @@
 __all__ = ['GramMatrix', 'TriangularFactor']
 
 # %% ../nbs/27_out_of_core.ipynb #4447479e
+import warnings
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import Any, Self
@@ -304,7 +305,11 @@ def _orthonormal_factor_of(X: Any, axis: int, seen: Any) -> tuple[np.ndarray, np
         spectrum, Q = np.linalg.eigh(G)
         if spectrum[-1] < _GRAM_LIMIT**2 * spectrum[0]: return _gram_factor(G, norms)
     S, V = np.sqrt(np.maximum(spectrum[::-1], 0)), Q[:, ::-1]
-    if X is None: tolerance = max(tolerance, _GRAM_FLOOR)
+    if X is None and tolerance < _GRAM_FLOOR:
+        tolerance = _GRAM_FLOOR
+        if n_lost := int(np.sum(S[:np.count_nonzero(D)] <= tolerance * S[0])):
+            warnings.warn(f"{n_lost} direction(s) of X are below 1e-7 of the largest, if they are there at all: a Gram "
+                          "matrix does not tell, and they are left out. TriangularFactor keeps them.", stacklevel=7)
     elif S[-1] < _GRAM_FLOOR * S[0] and tolerance < _GRAM_FLOOR:
         return _factor_of_triangle(X.reduce(axis, TriangularFactor()))
     keep = S > tolerance * S[0]

@@ -560,6 +560,18 @@ def test_a_gram_matrix_alone_counts_no_directions_that_it_does_not_know():
     assert seen_again.certificate_.numerical_rank == 10 and seen_again.n_passes_ == 2
 
 
+def test_a_gram_matrix_says_that_it_may_have_lost_directions():
+    X = np.random.default_rng(0).standard_normal((2000, 20)) + 1e8
+    with pytest.warns(UserWarning, match=r"19 direction\(s\) .* TriangularFactor keeps them") as caught:
+        found = BSSSelector(10).fit(GramMatrix().partial_fit(X))
+    assert [warning.filename for warning in caught] == [__file__] and found.certificate_.numerical_rank == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert_same(BSSSelector(10).fit(TriangularFactor().partial_fit(X)), BSSSelector(10).fit(X), rtol=1e-4)
+        BSSSelector(10).fit(GramMatrix().partial_fit(X - 1e8))
+        BSSSelector(10).fit(GramMatrix().partial_fit((X - 1e8) * (np.arange(20) > 0)))  # a zero feature is none
+
+
 @pytest.mark.parametrize("condition", [1e4, 1e8, 1e12])
 def test_a_triangular_factor_knows_small_directions(condition):
     """Each singular value to `p c eps sqrt(m)` with columns of length one, after 60 merges in a random order."""

@@ -314,17 +314,17 @@ class _SlicedBlocks(Blocks):
             yield _cut(self.data, axis, a, min(a + step, self.shape[axis]))
 
 class _ZarrBlocks(_SlicedBlocks):
-    "A Zarr array in a folder, opened anew for each pass."
+    "A Zarr array, opened anew for each pass: an array that is open keeps the shape that it had."
 
     depth = 5
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, store: Any, path: str | None = None) -> None:
+        self.store, self.path_in_store = store, path
         super().__init__(self.open())
 
     def open(self) -> Any:
         import zarr
-        return zarr.open_array(self.folder, mode="r")
+        return zarr.open_array(self.store, path=self.path_in_store, mode="r")
 
     def read(self, axis: int) -> Iterator[Any]:
         self.data = self.open()
@@ -334,6 +334,11 @@ def _state_of(path: Path) -> tuple[int, int]:
     "Size and time of change."
     found = os.stat(path)
     return found.st_size, found.st_mtime_ns
+
+def _mapped_file(X: Any) -> Path | None:
+    "The file that `X` maps, if it does and the file still has its name."
+    name = X.filename if isinstance(X, np.memmap) else None
+    return Path(name) if name and os.path.exists(name) else None
 
 def _check_unchanged(path: Path, state: tuple[int, int] | None) -> None:
     if _state_of(path) != state: raise ValueError(f"{path} has changed since it was opened.")
@@ -424,21 +429,42 @@ class _ParquetBlocks(Blocks):
         if not self.feature_names: raise ValueError(f"{path} has no column of numbers.")
         (name, count), = (Counter(schema.names) | Counter(self.feature_names)).most_common(1)
         if count > 1: raise ValueError(f"The column {name!r} of {path} is there, or asked for, {count} times.")
-        self.shape = (pyarrow.parquet.read_metadata(path).num_rows, len(self.feature_names))
-        self.state = _state_of(path)
+        self.dtype = np.result_type(*{schema.field(name).type.to_pandas_dtype() for name in self.feature_names})
+        found, self.state = pyarrow.parquet.read_metadata(path), _state_of(path)
+        self.shape = (found.num_rows, len(self.feature_names))
+        groups = [found.row_group(i).num_rows for i in range(found.num_row_groups)]
+        size = min(max(groups, default=0) * self.dtype.itemsize, 2**21) * len(self.feature_names)
+        if self._axis == 0 and size > 2**30:
+            warnings.warn(f"{path} has groups of {max(groups)} rows, of which {size / 2**30:.1f} GiB are in memory at "
+                          "a time. Smaller groups (row_group_size) take less.", stacklevel=3)
 
     def read(self, axis: int) -> Iterator[np.ndarray]:
         import pyarrow.parquet
         _check_unchanged(self.path, self.state)
-        names: Any = self.feature_names
-        step = max(1, _PIECE // (8 * max(self.shape[1 - axis], 1)))
         # Arrow by default reads the row groups ahead, and keeps them in memory
-        with pyarrow.parquet.ParquetFile(self.path, pre_buffer=False, buffer_size=2**20) as file:
+        with pyarrow.parquet.ParquetFile(self.path, pre_buffer=False, buffer_size=2**16) as file:
             if axis == 0:
-                for batch in file.iter_batches(step, columns=names): yield self.numbers(batch, names)
+                for i in range(file.num_row_groups): yield from self.samples(file, i)
             else:
-                for some in (names[a:a + step] for a in range(0, len(names), step)):
-                    yield self.numbers(file.read(columns=some), some)
+                for some in self.few(self.shape[0]): yield self.numbers(file.read(columns=some), some)
+
+    def few(self, rows: int) -> Iterator[list[str]]:
+        "Names of columns, as many at a time as make a piece of so many rows."
+        names, step = list(self.feature_names), max(1, _PIECE // (8 * max(rows, 1)))
+        return (names[a:a + step] for a in range(0, len(names), step))
+
+    def samples(self, file: Any, i: int) -> Iterator[np.ndarray]:
+        "The rows of group `i`."
+        rows, step = file.metadata.row_group(i).num_rows, max(1, _PIECE // (8 * self.shape[1]))
+        if rows * self.dtype.itemsize > 2**21:  # more than Arrow has in memory of each column to read some rows of all
+            names: Any = self.feature_names
+            for batch in file.iter_batches(step, row_groups=[i], columns=names): yield self.numbers(batch, names)
+            return
+        whole, done = np.empty((rows, self.shape[1]), self.dtype, order="F"), 0
+        for some in self.few(rows):
+            whole[:, done:done + len(some)] = self.numbers(file.read_row_group(i, columns=some), some)
+            done += len(some)
+        for a in range(0, rows, step): yield whole[a:a + step]
 
     def numbers(self, table: Any, names: list[str]) -> np.ndarray:
         for name in names:
@@ -538,11 +564,11 @@ def as_blocks(X: Any, axis: int | None = None, columns: Sequence[str] | None = N
         if path.suffix == ".npy": return _open_npy(path)
         if path.suffix == ".npz": return _open_npz(path)
         if path.suffix in (".parquet", ".pq"): return _ParquetBlocks(path, columns)
-        if path.suffix == ".zarr":
-            return _ZarrBlocks(path)
+        if path.suffix == ".zarr": return _ZarrBlocks(path)
         raise ValueError(f"X={str(path)!r} has an ending that is not known: .npy, .npz, .parquet and .zarr are.")
     if columns is not None: raise ValueError("columns= is for Parquet files.")
     if type(X).__module__.startswith("dask."): return _DaskBlocks(X)
+    if type(X).__module__.startswith("zarr."): return _ZarrBlocks(X.store, X.path)
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):
         found = _SlicedBlocks(to_numpy(X))
         found.feature_names = _get_feature_names(X)
@@ -556,6 +582,6 @@ def as_blocks(X: Any, axis: int | None = None, columns: Sequence[str] | None = N
     if isinstance(X, Iterator):
         raise TypeError("X can be read only once, and several passes are needed: give a function that returns a new "
                         "iterator each time.")
-    if hasattr(X, "shape") and hasattr(X, "__getitem__"): return _SlicedBlocks(X)
+    if hasattr(X, "shape") and hasattr(X, "__getitem__"): return _SlicedBlocks(X, _mapped_file(X))
     raise TypeError(f"X of type {type(X).__name__} cannot be read in blocks: give a path, an array, a Dask array, or a "
                     "function that returns an iterator of blocks.")

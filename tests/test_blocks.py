@@ -74,7 +74,11 @@ def test_zarr(stored):
     X, folder = stored
     array = zarr.create_array(folder / "x.zarr", shape=X.shape, dtype=X.dtype, chunks=(17, 90))
     array[:] = X
-    for source in (array, folder / "x.zarr"):
+    in_memory = zarr.create_array(zarr.storage.MemoryStore(), shape=X.shape, dtype=X.dtype, chunks=(17, 90))
+    in_memory[:] = X
+    in_a_group = zarr.open_group(folder / "group.zarr", mode="w").create_array("x", shape=X.shape, dtype=X.dtype)
+    in_a_group[:] = X
+    for source in (array, folder / "x.zarr", in_memory, in_a_group):
         assert_same(BSSSelector(50).fit(as_blocks(source)), BSSSelector(50).fit(X), rtol=1e-5)
 
 
@@ -114,6 +118,30 @@ def test_a_file_that_changes_between_the_passes(tmp_path):
     os.truncate(path, path.stat().st_size // 2)
     assert_fails_whole(source, "x.npy has changed")
     assert_fails_whole(as_blocks(path), "x.npy ends at byte")
+
+
+@pytest.mark.parametrize("change", ["cut", "written"])
+@pytest.mark.parametrize("view", ["whole", "a part"])
+def test_a_mapped_array_whose_file_changes(tmp_path, change, view):
+    """A file that was cut would end the process with a signal."""
+    path = tmp_path / "x.npy"
+    np.save(path, wide_data(n=31))
+    mapped = np.load(path, mmap_mode="r")
+    source = as_blocks(mapped if view == "whole" else mapped[1:])
+    if change == "cut":
+        os.truncate(path, 1000)
+    else:
+        np.save(path, 2 * wide_data(n=31))
+    assert_fails_whole(source, "x.npy has changed since it was opened")
+
+
+def test_a_mapped_array_without_a_file_of_its_own(tmp_path):
+    """The file is gone, and what it held is there as long as it is mapped."""
+    path = tmp_path / "x.npy"
+    np.save(path, wide_data())
+    mapped = np.load(path, mmap_mode="r")
+    path.unlink()
+    assert_same(BSSSelector(60).fit(as_blocks(mapped)), BSSSelector(60).fit(wide_data()))
 
 
 @pytest.mark.parametrize("change", ["cut", "written", "replaced"])
@@ -173,7 +201,8 @@ def test_a_zarr_array_that_changes_its_shape(tmp_path):
     array = zarr.create_array(tmp_path / "x.zarr", shape=(30, 3000), dtype=float, chunks=(30, 500))
     array[:] = wide_data()
     sources = as_blocks(array), as_blocks(tmp_path / "x.zarr")
-    array.resize((30, 2000))
+    zarr.open_array(tmp_path / "x.zarr", mode="r+").resize((30, 2000))
+    assert array.shape == (30, 3000)  # an array that is open does not notice
     for source in sources:
         assert_fails_whole(source, "shape (30, 2000), and had (30, 3000)")
 
@@ -286,7 +315,10 @@ def test_the_memory_of_a_fit_is_a_part_of_the_file(tmp_path):
     X = np.random.default_rng(0).standard_normal((100, 500_000), dtype=np.float32)
     np.save(tmp_path / "wide.npy", X)
     np.save(tmp_path / "tall.npy", X.reshape(500_000, 100))
-    assert peak_of_fits(tmp_path / "wide.npy", tmp_path / "tall.npy") < 100
+    np.save(tmp_path / "narrower.npy", X[:, :100_000])
+    peak = peak_of_fits(tmp_path / "wide.npy")
+    assert peak < peak_of_fits(tmp_path / "narrower.npy") + 30  # MB, where the file has 160 more
+    assert max(peak, peak_of_fits(tmp_path / "tall.npy")) < 100
 
 
 def test_the_memory_of_a_fit_from_a_tall_parquet_file(tmp_path):
@@ -300,6 +332,65 @@ def test_the_memory_of_a_fit_from_a_tall_parquet_file(tmp_path):
     table = pa.table({f"reading {j}": X[j] for j in range(40)})
     pyarrow.parquet.write_table(table, tmp_path / "tall.parquet", row_group_size=20_000, compression="none")
     assert peak_of_fits(tmp_path / "tall.parquet") < 200
+
+
+READ = """
+import re, sys
+from pathlib import Path
+import numpy as np
+from fsel_book import as_blocks
+source, total = as_blocks(sys.argv[1]), 0.0
+Path("/proc/self/clear_refs").write_text("5")
+def resident(kind): return int(re.search(kind + r":\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1]) / 1024
+before = resident("VmHWM")
+for block in source.read(0): total += float(block.sum())
+print(resident("VmHWM") - before, total)
+"""
+
+
+def test_the_memory_of_reading_the_samples_of_a_parquet_file_in_one_group(tmp_path):
+    """Of 72 MB in 1,500 columns. To read some rows of all of them, Arrow keeps 350 MB."""
+    pa = pytest.importorskip("pyarrow", reason="PyArrow is not installed")
+    import pyarrow.parquet
+
+    if not os.path.exists("/proc/self/clear_refs"):
+        pytest.skip("the peak of the memory is read as Linux tells it")
+    X = np.random.default_rng(0).standard_normal((1500, 6000))
+    pyarrow.parquet.write_table(pa.table({f"gene {j}": X[j] for j in range(1500)}), tmp_path / "x.parquet")
+    done = subprocess.run([sys.executable, "-c", READ, tmp_path / "x.parquet"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    peak, total = map(float, done.stdout.split())
+    assert_allclose(total, X.sum(), rtol=1e-5)
+    assert peak < 230
+
+
+def test_large_groups_of_a_tall_parquet_file_are_read_a_batch_at_a_time(tmp_path, monkeypatch):
+    pa = pytest.importorskip("pyarrow", reason="PyArrow is not installed")
+    import pyarrow.parquet
+
+    X = np.random.default_rng(0).standard_normal((300_000, 2))
+    X[:, 1] = np.round(X[:, 1])
+    table = pa.table({"reading": X[:, 0], "count": X[:, 1].astype(np.int8)})
+    pyarrow.parquet.write_table(table, tmp_path / "tall.parquet", row_group_size=280_000)
+    monkeypatch.setattr(fsel_book.blocks, "_PIECE", 2**20)
+    blocks = list(as_blocks(tmp_path / "tall.parquet").read(0))
+    assert max(map(len, blocks)) == 2**20 // 16 and {block.dtype for block in blocks} == {np.dtype(float)}
+    assert_array_equal(np.concatenate(blocks), X)
+
+
+def test_groups_of_a_parquet_file_that_are_large_for_memory(tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="PyArrow is not installed")
+    import pyarrow.parquet
+
+    names = [f"reading {j}" for j in range(700)]
+    pyarrow.parquet.write_table(pa.table(dict.fromkeys(names, np.zeros(300_000))), tmp_path / "x.parquet")
+    said = r"x.parquet has groups of 300000 rows, of which 1.4 GiB .* \(row_group_size\) take less"
+    with pytest.warns(UserWarning, match=said) as caught:
+        as_blocks(tmp_path / "x.parquet")
+    assert [warning.filename for warning in caught] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        as_blocks(tmp_path / "x.parquet", columns=names[:300])
 
 
 def test_what_cannot_be_read_in_blocks(tmp_path):

@@ -22,6 +22,7 @@ from fsel_book import (
     RRQRSelector,
     RSFSelector,
     as_blocks,
+    blocks,
     bss,
     out_of_core,
     row_space,
@@ -38,6 +39,13 @@ from fsel_book.out_of_core import (
     _sparsify,
     _SquaredNorm,
 )
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch):
+    """Of 64 columns, or a quarter of the rows, so that each pass has many."""
+    monkeypatch.setattr(blocks, "_PIECE", 0)
+
 
 SCORES = np.random.default_rng(5).random(3000)
 WIDE = {

@@ -318,7 +318,7 @@ class _ZarrBlocks(_SlicedBlocks):
 
     depth = 5
 
-    def __init__(self, store: Any, path: str | None = None) -> None:
+    def __init__(self, store: Any, path: str = "") -> None:
         self.store, self.path_in_store = store, path
         super().__init__(self.open())
 
@@ -450,7 +450,7 @@ class _ParquetBlocks(Blocks):
 
     def few(self, rows: int) -> Iterator[list[str]]:
         "Names of columns, as many at a time as make a piece of so many rows."
-        names, step = list(self.feature_names), max(1, _PIECE // (8 * max(rows, 1)))
+        names, step = list(self.feature_names or ()), max(1, _PIECE // (8 * max(rows, 1)))
         return (names[a:a + step] for a in range(0, len(names), step))
 
     def samples(self, file: Any, i: int) -> Iterator[np.ndarray]:

@@ -1419,6 +1419,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                                                                      'fsel_book/out_of_core.py'),
                                        'fsel_book.out_of_core._leading_space_of': ( 'out_of_core.html#_leading_space_of',
                                                                                     'fsel_book/out_of_core.py'),
+                                       'fsel_book.out_of_core._look_ahead': ('out_of_core.html#_look_ahead', 'fsel_book/out_of_core.py'),
                                        'fsel_book.out_of_core._orthonormal_factor_of': ( 'out_of_core.html#_orthonormal_factor_of',
                                                                                          'fsel_book/out_of_core.py'),
                                        'fsel_book.out_of_core._over': ('out_of_core.html#_over', 'fsel_book/out_of_core.py'),

@@ -461,6 +461,8 @@ class RRQRSelector(CertifiedSelector):
 def random_features(V: Array | RowSpace, r: int, random_state: Seed = None) -> Sampling:
     """Draw `r` features uniformly, without replacement, with weights `n_features / r`.
 
+    Draws are made on the host, so that a seed means the same everywhere.
+
     Parameters
     ----------
     V : array, shape (n_features, rank), or RowSpace
@@ -545,6 +547,8 @@ def _random_draws(space: RowSpace, eps: float, delta: float = 0.01) -> int:
 @_insert_docs
 class RandomSelector(CertifiedSelector):
     """Uniform random features without replacement, weights `n_features / r`, with a certificate.
+
+    Draws are made on the host, so that a seed means the same everywhere.
 
     The least that a method must beat. Unsupervised, for dense and sparse data and arrays of any library.
 
@@ -669,6 +673,8 @@ def information_gain(X: ArrayLike, y: ArrayLike) -> Array:
 def certify_selector(selector: Any, X: ArrayLike, *, rank: int | Literal["full"] | None = None,
                      method: str | None = None) -> Certificate:
     """The certificate, with weights one, of a fitted selector of scikit-learn or of anything else with `get_support`.
+
+    The result is on the host; products with `X` are made where `X` is.
 
     Parameters
     ----------

@@ -27,6 +27,8 @@ from .arrays import all_finite, is_sparse, to_numpy
 class Blocks(ABC):
     """A matrix that is handed out in blocks, as often as it takes; it need not fit into memory.
 
+    Arrays of a device are copied to the host.
+
     `as_blocks` makes one from files, arrays of other libraries and functions. For data of another kind, write a
     subclass: it has the method `read`, and sets `shape` if that is known beforehand.
 
@@ -521,6 +523,8 @@ def _merged(first: Any, *others: Any) -> Any:
 # %% ../nbs/E_blocks.ipynb #10d66aa1
 def as_blocks(X: Any, axis: int | None = None, columns: Sequence[str] | None = None) -> Blocks:
     """Data in blocks, for `fit` and `transform` of a selector.
+
+    Arrays of a device are copied to the host.
 
     Parameters
     ----------

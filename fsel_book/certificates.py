@@ -332,12 +332,12 @@ def certify(V: Array | RowSpace, sampling: Sampling, promise: Promise | None = N
     Returns
     -------
     Certificate
+        On the host, with numbers that are computed where `V` is.
 
     Raises
     ------
     ValueError
-        The columns of `V` are not orthonormal; `sampling` is of another number of features, or its indices are not
-        distinct features, or its weights not positive.
+        The columns of `V` are not orthonormal; `sampling` is of other features, or its weights are not positive.
 
     Examples
     --------

@@ -396,6 +396,8 @@ def _reference_problem(X: ArrayLike, y: ArrayLike, loss: str | Loss, alpha: floa
 class RecoveryDisplay:
     """The relative error of solutions that came out of a random projection, over its size or over the iterations.
 
+    Takes arrays of any library; what it draws is on the host.
+
     Parameters
     ----------
     x : sequence of float

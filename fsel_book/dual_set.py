@@ -276,6 +276,8 @@ def det_sampling(V: Array | RowSpace, residual_norms: Array, r: int,
                  scores: ArrayLike = None) -> Sampling:
     """Dual set sparsification: `r` weighted picks that keep the directions of `V` and do not stretch the residual.
 
+    The barriers are on the host; products with all columns are made where they are.
+
     Parameters
     ----------
     V : array, shape (n_features, rank), or RowSpace
@@ -377,6 +379,8 @@ def _with_weights(space: RowSpace, sampling: Sampling, more: np.ndarray | list[i
 # %% ../nbs/07_dual_set.ipynb #f2abb1ca
 def rand_sampling(V: Array | RowSpace, r: int, random_state: Seed = None) -> Sampling:
     """RandSampling: `r` independent draws in proportion to the leverage scores of `V`, as `leverage_sampling` has them.
+
+    Draws are made on the host, so that a seed means the same everywhere.
 
     Parameters
     ----------
@@ -592,6 +596,8 @@ def certify_span(V: RowSpace, sampling: Sampling, promise: Promise | None = None
                  method: str = "selection") -> SpanCertificate:
     """Measure how well a selection of features holds the leading components of the data, however it was made.
 
+    The result is on the host; products with `X` are made where `X` is.
+
     Parameters
     ----------
     V : RowSpace
@@ -770,6 +776,8 @@ class DSFSelector(_ScoreMixin, _ComponentsMixin, CertifiedSelector):
 @_insert_docs
 class RSFSelector(_ComponentsMixin, CertifiedSelector):
     """Randomised sparse feature selection (RSF-Select): draws by the leverage scores of the leading components.
+
+    Draws are made on the host, so that a seed means the same everywhere.
 
     Unsupervised, for dense and sparse data and arrays of any library.
 

@@ -425,6 +425,8 @@ def kernel_of(kernel: str | Callable[[Any, Any], Any] | _Kernel = "rbf", X: Matr
               weights: ArrayLike | None = None) -> _Kernel:
     """A kernel object from its name, from a function, or from a kernel object, which is returned as it is.
 
+    What is measured on `X` is a number on the host.
+
     Parameters
     ----------
     kernel : "linear", "poly", "rbf", "chi2", callable or kernel object

@@ -159,6 +159,8 @@ def complete(V: Array | RowSpace, given: Sequence[int] | np.ndarray, q: int, *,
              scores: ArrayLike = None) -> Sampling:
     """Complete given features by `q` weighted picks of rows of `V` that bring all of `V'V` near the identity.
 
+    The barriers are on the host; products with all columns are made where they are.
+
     Parameters
     ----------
     V : array, shape (n_features, rank), or RowSpace
@@ -203,6 +205,8 @@ def complete(V: Array | RowSpace, given: Sequence[int] | np.ndarray, q: int, *,
 
 def completion_promise(V: Array | RowSpace, given: Sequence[int] | np.ndarray, q: int) -> Promise:
     """What the theorem promises of `complete` with the same arguments; it depends on what is given.
+
+    The result is on the host; products with `X` are made where `X` is.
 
     Parameters
     ----------
@@ -451,6 +455,8 @@ class CompletionSelector(_ScoreMixin, _SamplingTransformer):
 class GuaranteePriceDisplay:
     """Error after a selection with labels against its condition number, from labels only to geometry only.
 
+    Takes arrays of any library; what it draws is on the host.
+
     Parameters
     ----------
     names : list of str
@@ -568,6 +574,8 @@ class Stability(NamedTuple):
 def selection_stability(masks: ArrayLike) -> Stability:
     """How far several selections of features agree.
 
+    Arrays of a device are copied to the host.
+
     Parameters
     ----------
     masks : array of bool, shape (n_selections, n_features)
@@ -611,6 +619,8 @@ def selection_stability(masks: ArrayLike) -> Stability:
 @_insert_docs
 class StabilityDisplay:
     """How much of a selection survives other samples, for several selectors.
+
+    Takes arrays of any library; what it draws is on the host.
 
     Parameters
     ----------

@@ -21,6 +21,8 @@ from .spectra import RowSpace, _as_row_space
 def leverage_sampling(V: Array | RowSpace, r: int, random_state: Seed = None) -> Sampling:
     """Draw `r` features independently, with probabilities in proportion to their leverage scores.
 
+    Draws are made on the host, so that a seed means the same everywhere.
+
     Parameters
     ----------
     V : array, shape (n_features, rank), or RowSpace
@@ -181,6 +183,8 @@ def _largest_draws(space: RowSpace, eps: float) -> int:
 class LeverageSelector(CertifiedSelector):
     """Feature selection by leverage scores, drawn at random or the largest ones, with a certificate.
 
+    Draws are made on the host, so that a seed means the same everywhere.
+
     Unsupervised, for dense and sparse data and arrays of any library.
 
     Parameters
@@ -259,6 +263,8 @@ class LeverageSelector(CertifiedSelector):
 @_insert_docs
 class LeverageDisplay:
     """The leverage scores of all features, largest first, with the chosen ones marked.
+
+    Takes arrays of any library; what it draws is on the host.
 
     Parameters
     ----------

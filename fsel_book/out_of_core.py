@@ -4,6 +4,7 @@
 __all__ = ['GramMatrix', 'TriangularFactor']
 
 # %% ../nbs/27_out_of_core.ipynb #4447479e
+import copy
 import warnings
 from abc import ABC, abstractmethod
 from dataclasses import replace
@@ -161,9 +162,9 @@ class _Summary(ABC):
 class GramMatrix(_Summary):
     """The Gram matrix of data that come in pieces, of whole features or of whole samples.
 
-    Sums are kept in float64, at a power of two where entries are so large or small that their squares would leave the
-    range of float64. Merging is exact up to rounding in any order. Directions below 1e-7 of the largest are lost;
-    `TriangularFactor` keeps them, at about four times the work.
+    Arrays of a device are copied to the host. Sums are kept in float64, at a power of two where entries are so large
+    or small that their squares would leave its range. Merging is exact up to rounding in any order. Directions below
+    1e-7 of the largest are lost; `TriangularFactor` keeps them, at about four times the work.
 
     Attributes
     ----------
@@ -209,7 +210,8 @@ class TriangularFactor(_Summary):
     """The triangular factor of data that come in pieces, of whole features or of whole samples.
 
     It knows the same as `GramMatrix`, and directions down to 1e-13 of the largest too, since nothing is squared. In
-    return it takes about four times the work. Merging is exact up to rounding in any order.
+    return it takes about four times the work. Merging is exact up to rounding in any order. Arrays of a device are
+    copied to the host.
 
     Attributes
     ----------
@@ -499,6 +501,8 @@ class _Feasible:
         return self
 
 # %% ../nbs/27_out_of_core.ipynb #c4fb7a9c
+_WINDOW = 2**27  # bytes of columns that are at hand
+
 class _Held:
     "Columns at hand, in their order."
 
@@ -539,7 +543,7 @@ class _Scan:
         self.window: Any = None
         self.window_C: Any = None
         self.margin = -np.inf  # by how much the slack may rise before the window is out of date
-        self.size = max(size, 2**27 // (8 * sum(space.T.shape)))  # of a window: about 128 MB
+        self.size = max(size, _WINDOW // (8 * sum(space.T.shape)))
         self.picked = _Best(2**62)  # columns that were picked out of windows
 
     def pick(self, barriers: Any) -> tuple[_Held, int]:
@@ -681,38 +685,82 @@ def _fit_summary(X: _Summary, selector: CertifiedSelector, y: Any, **extra: Any)
     return selector
 
 
-# %% ../nbs/27_out_of_core.ipynb #a54bbc91
+# %% ../nbs/27_out_of_core.ipynb #ooc8fill
 class _Closest:
-    "A pass: the column that brings a span closest to its targets, where not at the places `known`."
+    """A pass: which columns bring a span closest to its targets while it grows by some directions, and after that.
 
-    def __init__(self, space: RowSpace, span: _Span, known: np.ndarray) -> None:
-        self.space, self.span, self.known, self.best = space, span, known, _Best(1)
+    The columns at the places `taken` are to make it grow by `Q`, one after the other, and bring it closer by `gains`.
+    `better` has for each step the best column at none of the places `known` that comes before the one to be taken, and
+    `after` those that come first once all are taken, of which none is at the places `chosen`.
+    """
+
+    def __init__(self, space: RowSpace, span: _Span, Q: np.ndarray, gains: np.ndarray, taken: np.ndarray,
+                 known: np.ndarray, chosen: np.ndarray, size: int) -> None:
+        self.space, self.span, self.Q, self.gains, self.taken = space, span, Q, gains, taken
+        self.known, self.chosen = known, chosen
+        self.better, self.after = [_Best(1) for _ in gains], _Best(size)
 
     def add(self, start: int, A: Any) -> None:
         part, places = _over(self.space, A), np.arange(start, start + A.shape[1])
-        along, within = (np.sum((part.X.T @ M)**2, axis=1) for M in (self.span.targets, self.span.Q))
-        whole = part.squared_lengths
-        gains = _round_ties(self.span.gains(along, whole - within, whole))
-        self.best.offer(places, np.where((gains > 0) & ~np.isin(places, self.known), gains, -np.inf), A)
+        new, whole, along = ~np.isin(places, self.known), part.squared_lengths, self.Q.T @ self.span.targets
+        inner, within, growth = (part.X.T @ M for M in (self.span.targets, self.span.Q, self.Q))
+        left = whole - np.sum(within**2, axis=1)
+
+        def keys() -> np.ndarray: return _round_ties(self.span.gains(np.sum(inner**2, axis=1), left, whole))
+        for better, gain, place, step, h in zip(self.better, self.gains, self.taken, along, growth.T):
+            found = keys()
+            first = new & ((found > gain) | (found == gain) & (places < place))
+            better.offer(places, np.where(first, found, -np.inf), A)
+            left, inner = left - h**2, inner - h[:, None] * step
+        self.after.offer(places, np.where(np.isin(places, self.chosen), -np.inf, keys()), A)
 
     def merge(self, other: Self) -> Self:
-        self.best.merge(other.best)
+        for mine, theirs in zip(self.better, other.better): mine.merge(theirs)
+        self.after.merge(other.after)
         return self
 
-def _fill_up(X: Any, space: RowSpace, sampling: Sampling, C: Any, r: int) -> tuple[Sampling, Any]:
-    "`sampling` and its columns, and more of them up to `r`, as `_add_closest_features` has them: a pass for each."
-    places, m = sampling.indices, sampling.n_selected
-    search = _ClosestSpanRule(_over(space, C), None, np.zeros(m), _component_scores(space))
+def _look_ahead(space: RowSpace, C: Any, A: Any, count: int) -> tuple[_Span, np.ndarray, np.ndarray, np.ndarray]:
+    "The span of `C`, and how up to `count` of the columns `A` make it grow: directions, gains, and which columns."
+    m, columns = C.shape[1], _over(space, _joined([C, A], 1))
+    search = _ClosestSpanRule(columns, None, np.zeros(columns.shape[0]), _component_scores(space))
     for i in range(m): search.take(i)
-    while len(places) < r:
-        found = X.reduce(1, _Closest(space, search.span, places)).best
-        if found.A is None: break
-        search.span.add(_over(space, found.A).columns([0])[:, 0])
-        places, C = np.append(places, found.places), _joined([C, found.A], 1)
-    a2 = _over(space, C).residual_norms**2
-    filled = _with_weights(space, sampling, places[m:], a2[:m], a2[m:], _squared_residual(space))
-    return filled, C[:, np.flatnonzero(np.isin(places, filled.indices))]
+    span, taken, gains = copy.copy(search.span), list[int](), list[float]()
+    while len(taken) < count:
+        found = _round_ties(np.where(search.fresh, search.gains(), -1.0))
+        i = int(np.argmax(found))
+        if found[i] <= 0: break
+        search.take(i)
+        taken, gains = [*taken, i - m], [*gains, found[i]]
+    return span, search.span.Q[:, span.Q.shape[1]:], np.array(gains), np.array(taken, dtype=np.int64)
 
+def _fill_up(X: Any, space: RowSpace, sampling: Sampling, C: Any, r: int) -> tuple[Sampling, Any]:
+    """`sampling` and its columns, and more of them up to `r`, as `_add_closest_features` has them.
+
+    They are taken from columns at hand; a pass then tells up to which of them the same are taken from all columns.
+    """
+    m, size = sampling.n_selected, _WINDOW // (8 * C.shape[0]) + 1
+    chosen, places, A, all_at_hand = sampling.indices, np.empty(0, dtype=np.int64), C[:, :0], False
+    while len(chosen) < r:
+        span, Q, gains, taken = _look_ahead(space, C, A, r - len(chosen))
+        known, places, A, right = places, places[taken], A[:, taken], len(taken)
+        if not all_at_hand:
+            found = X.reduce(1, _Closest(space, span, Q, gains, places, known, chosen, size))
+            right = next((j for j, best in enumerate(found.better) if best.A is not None), right)
+        more = [found.better[right]] if right < len(taken) else []
+        chosen = np.concatenate([chosen, places[:right], *(best.places for best in more)])
+        C = _joined([C, A[:, :right], *(best.A for best in more)], 1)
+        if all_at_hand or right == 0 and not more and (found.after.A is None or found.after.keys[0] <= 0): break
+        all_at_hand = len(found.after.places) < size
+        some = [best for best in (found.after, *found.better) if best.A is not None]
+        A = _joined([A[:, right:], *(best.A for best in some)], 1)
+        places, first = np.unique(np.concatenate([places[right:], *(best.places for best in some)]), return_index=True)
+        left = ~np.isin(places, chosen)
+        places, A = places[left], A[:, first[left]]
+    a2 = _over(space, C).residual_norms**2
+    filled = _with_weights(space, sampling, chosen[m:], a2[:m], a2[m:], _squared_residual(space))
+    return filled, C[:, np.flatnonzero(np.isin(chosen, filled.indices))]
+
+# %% ../nbs/27_out_of_core.ipynb #a54bbc91
 def _choose(selector: Any, X: Any, space: RowSpace, r: int, scores: np.ndarray | None) -> tuple:
     "Picks, weights, the distinct columns picked in the order picked, and a promise that only the data tell."
     if isinstance(selector, RSFSelector) or isinstance(selector, LeverageSelector) and selector.sampling:

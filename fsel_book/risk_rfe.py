@@ -86,6 +86,8 @@ def _piecewise_columns(values: Floats, removed: Floats, at: int, tail: str) -> F
 def change_point(values: ArrayLike, left: ArrayLike, tail: str = "quadratic") -> ChangePoint:
     """The change point of a path: a straight line before it, a parabola or another line after it, by least squares.
 
+    Arrays of a device are copied to the host.
+
     A tail that has no more points than coefficients, and so goes through all of them, must rise from the start: one
     that first falls would describe the rise of a last point as well as a change at that point does.
 

@@ -105,6 +105,8 @@ def _spectral_norm(A: np.ndarray) -> float:
 class RegressionCertificate:
     """In-sample errors of regression on all features' leading components and on the chosen features, with bounds.
 
+    The result is on the host; products with `X` are made where `X` is.
+
     Made by `RegressionCertificate.of`. All are root mean squares over samples and targets.
 
     Parameters

@@ -634,6 +634,8 @@ def bss(V: Array | RowSpace, r: int, rule: Literal["largest-norm", "best", "samp
         random_state: Seed = None, verbose: int = 0, *, scores: ArrayLike = None) -> Sampling:
     """Single-set spectral sparsification: `r` weighted picks of rows of `V` that keep `V'V` near the identity.
 
+    The barriers are on the host; products with all columns are made where they are.
+
     Parameters
     ----------
     V : array, shape (n_features, rank), or RowSpace

@@ -22,6 +22,8 @@ from .certificates import _check_integer, _check_instance, method_color
 def change_weights(point: ChangePoint) -> np.ndarray:
     """How well each change describes a path, relative to the best.
 
+    Arrays of a device are copied to the host.
+
     These are normalised likelihoods under correlated normal deviations.
 
     Parameters
@@ -52,6 +54,8 @@ def change_weights(point: ChangePoint) -> np.ndarray:
 
 def change_region(point: ChangePoint, level: float = 0.95) -> np.ndarray:
     """The numbers of features that describe a path nearly as well as its change point.
+
+    Arrays of a device are copied to the host.
 
     They are the fewest that have `level` of the weights.
 
@@ -85,6 +89,8 @@ _Tail: TypeAlias = Literal["quadratic", "linear"]
 @_insert_docs
 class ScreeDisplay:
     """The path of an elimination, the two pieces that describe it, and the weights of their possible changes.
+
+    Takes arrays of any library; what it draws is on the host.
 
     Parameters
     ----------
@@ -240,6 +246,8 @@ class PathScores:
 
 def path_scores(selector: RiskRFE | GuyonRFE, X: Matrix, y: ArrayLike, cv: Any = 5) -> PathScores:
     """Scores on held-out samples for every number of features along the path.
+
+    The scores are on the host; the estimators get the arrays as they are.
 
     Parameters
     ----------

@@ -190,6 +190,11 @@ def test_every_public_name_is_declared():
     assert sum(map(len, declared)) == len(fsel_book.__all__), "a name is declared twice"
 
 
+@pytest.mark.parametrize("name", sorted(ON_HOST) + ["Blocks", "GramMatrix", "TriangularFactor", "as_blocks"])
+def test_what_is_on_the_host_says_so(name):
+    assert "host" in getattr(fsel_book, name).__doc__
+
+
 # ---------------------------------------------------------------- functions
 
 

@@ -19,6 +19,7 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import check_array
 from sklearn.utils.validation import _get_feature_names
 
 from .arrays import all_finite, is_sparse, to_numpy
@@ -157,6 +158,11 @@ def _fit_elsewhere(X: Any, estimator: Any, y: Any, **extra: Any) -> Any:
 
 # %% ../nbs/E_blocks.ipynb #18776554
 _PIECE = 2**24  # bytes in float64
+
+def _numbers(X: Any) -> np.ndarray:
+    "`X` on the host; objects as numbers, such as the columns of a frame that may have missing values."
+    A = to_numpy(X)
+    return check_array(X, ensure_all_finite=False, ensure_min_samples=0) if A.dtype.kind == "O" and A.ndim == 2 else A
 
 def _as_dense(A: Any) -> np.ndarray: return A.toarray() if is_sparse(A) else np.asarray(A)
 
@@ -574,7 +580,7 @@ def as_blocks(X: Any, axis: int | None = None, columns: Sequence[str] | None = N
     if type(X).__module__.startswith("dask."): return _DaskBlocks(X)
     if type(X).__module__.startswith("zarr."): return _ZarrBlocks(X.store, X.path)
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):
-        found = _SlicedBlocks(to_numpy(X))
+        found = _SlicedBlocks(_numbers(X))
         found.feature_names = _get_feature_names(X)
         return found
     if is_sparse(X): return _SlicedBlocks(X if X.format in ("csc", "csr") else X.tocsc())

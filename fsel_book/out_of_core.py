@@ -17,9 +17,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names
 from tqdm import tqdm
 
-from .arrays import (_in_precision_of, is_sparse, to_numpy, _blas_threads_for, _check_range,
+from .arrays import (_in_precision_of, is_sparse, _blas_threads_for, _check_range,
                               _largest_entry)
-from .blocks import Blocks, _Product, _as_dense, _fit_elsewhere, _joined, _pieces
+from .blocks import Blocks, _Product, _as_dense, _fit_elsewhere, _joined, _numbers, _pieces
 from .spectra import (RowSpace, _GRAM_LIMIT, _SmallSVD, _gram_factor, _leading_directions,
                                _rank_tolerance, _sketch_is_less_work, _unit_norm_factors,
                                _warn_of_tiny_directions)
@@ -67,24 +67,23 @@ class _Summary(ABC):
     rows = 0  # of the pieces; none has come yet
 
     def __init__(self) -> None:
-        self.exponent, self.length, self.dtype, self.largest = 0, 0, np.dtype(np.float32), 0.0
+        self.exponent, self.length, self.n_added, self.dtype, self.largest = 0, 0, 0, np.dtype(np.float32), 0.0
 
     def add(self, start: int, A: Any) -> None:
         """Add a piece.
 
         Parameters
         ----------
-        start : int
-            The place of its first column, for messages.
+        start : ignored
         A : ndarray or sparse matrix, shape (m, any)
             Real and finite: `fit` and `partial_fit` have looked.
         """
         Z, largest = A.astype(np.float64, copy=False), _largest_entry(A)
         self._bring_to(0 if largest == 0 or 1e-50 < largest < 1e50 else int(np.frexp(largest)[1]))
         self._take(Z if self.exponent == 0 else Z * 2.0**-self.exponent)
-        single = A.dtype == np.float32
-        self.dtype = np.promote_types(self.dtype, np.float32 if single else np.float64)
-        self.rows, self.length, self.largest = A.shape[0], self.length + A.shape[1], max(self.largest, largest)
+        self.dtype = np.promote_types(self.dtype, np.float32 if A.dtype == np.float32 else np.float64)
+        self.rows, self.length, self.n_added = A.shape[0], self.length + A.shape[1], self.n_added + 1
+        self.largest = max(self.largest, largest)
 
     @abstractmethod
     def _take(self, Z: Any) -> None: "Add a piece at `2**-exponent`."
@@ -130,7 +129,7 @@ class _Summary(ABC):
         self._bring_to(other.exponent)
         self._take_in(other, 2.0**(other.exponent - self.exponent))
         self.rows, self.length, self.largest = other.rows, self.length + other.length, max(self.largest, other.largest)
-        self.dtype = np.promote_types(self.dtype, other.dtype)
+        self.dtype, self.n_added = np.promote_types(self.dtype, other.dtype), self.n_added + other.n_added
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -150,13 +149,13 @@ class _Summary(ABC):
         ValueError
             `X` is not a finite real matrix, or has other features than the batches before, by number or by name.
         """
-        A = X if is_sparse(X) else to_numpy(X)
+        A = X if is_sparse(X) else _numbers(X)
         if A.ndim != 2 or A.shape[1] == 0 or self.rows not in (0, A.shape[1]):
             wanted = f"(n_samples, {self.rows})" if self.rows else "(n_samples, n_features)"
             raise ValueError(f"X has shape {A.shape}; {wanted} is needed.")
         pieces = list(_pieces([A], 0, self.length))  # which checks all of them before the first is added
         _check_feature_names(self, X, reset=not self.rows)
-        for start, piece in pieces: self.add(start, piece)
+        for piece in pieces: self.add(*piece)
         return self
 
 class GramMatrix(_Summary):
@@ -280,7 +279,9 @@ class _SecondGram:
         return self
 
 # %% ../nbs/27_out_of_core.ipynb #3a98422a
-_GRAM_FLOOR = 1e-7  # Directions below this part of the largest are not in a Gram matrix in float64.
+def _gram_floor(n_added: int) -> float:
+    "The part of the largest below which directions are not in a sum of so many Gram matrices in float64."
+    return 1e-7 * max(1.0, n_added / 1e4)**0.25
 
 def _checked_lengths(norms: np.ndarray) -> np.ndarray:
     if np.any(norms): return norms
@@ -306,13 +307,13 @@ def _orthonormal_factor_of(X: Any, axis: int, seen: Any) -> tuple[np.ndarray, np
     with _blas_threads_for(len(G)):
         spectrum, Q = np.linalg.eigh(G)
         if spectrum[-1] < _GRAM_LIMIT**2 * spectrum[0]: return _gram_factor(G, norms)
-    S, V = np.sqrt(np.maximum(spectrum[::-1], 0)), Q[:, ::-1]
-    if X is None and tolerance < _GRAM_FLOOR:
-        tolerance = _GRAM_FLOOR
+    S, V, floor = np.sqrt(np.maximum(spectrum[::-1], 0)), Q[:, ::-1], _gram_floor(seen.n_added)
+    if X is None and tolerance < floor:
+        tolerance = floor
         if n_lost := int(np.sum(S[:np.count_nonzero(D)] <= tolerance * S[0])):
-            warnings.warn(f"{n_lost} direction(s) of X are below 1e-7 of the largest, if they are there at all: a Gram "
-                          "matrix does not tell, and they are left out. TriangularFactor keeps them.", stacklevel=7)
-    elif S[-1] < _GRAM_FLOOR * S[0] and tolerance < _GRAM_FLOOR:
+            warnings.warn(f"{n_lost} direction(s) of X are below {floor:.0e} of the largest, or not there at all: a Gram "
+                          "matrix does not tell, and leaves them out. TriangularFactor keeps them.", stacklevel=7)
+    elif S[-1] < floor * S[0] and tolerance < floor:
         return _factor_of_triangle(X.reduce(axis, TriangularFactor()))
     keep = S > tolerance * S[0]
     S, V = S[keep], V[:, keep]
@@ -431,8 +432,7 @@ class _Prices:
     "The prices of the dual set, from what all columns have together."
 
     def __init__(self, space: RowSpace, r: int) -> None:
-        self.ell, self.r = space.shape[1], r
-        self.residual = _squared_residual(space)
+        self.ell, self.r, self.residual = space.shape[1], r, _squared_residual(space)
 
     def of(self, part: RowSpace) -> np.ndarray:
         "The prices of the columns of `part`; all others go into one more."
@@ -667,7 +667,10 @@ def _fit_tall(seen: Any, X: Any, selector: CertifiedSelector, y: Any, **extra: A
     rows = len(B) + 1 if seen.length > len(B) else max(2, B.shape[1])
     factor = np.zeros((rows, len(B)))
     factor[:B.shape[1]] = B.T * 2.0**seen.exponent
-    selector._choose(factor, y)
+    try: selector._choose(factor, y)
+    except BaseException:
+        _clear_fitted(selector)
+        raise
     selector.n_passes_ = 1
     if X is not None: _describe(selector, X, len(B))
     return selector
@@ -774,8 +777,8 @@ def _choose(selector: Any, X: Any, space: RowSpace, r: int, scores: np.ndarray |
                              f"leverage at rank {space.shape[1]}.")
         left_out = max(first.leverage - float(np.sum(held.rows**2)), 0.0)
         return held.places, np.ones(r), held.A, Promise(max(0.0, 1 - left_out), 1.0)
-    order = _Order(scores, _Prices(space, r) if isinstance(selector, DSFSelector) else None)
-    search = _Scan(X, space, order, 2 * r + 8 * space.shape[1] + 1024)
+    prices = _Prices(space, r) if isinstance(selector, DSFSelector) else None
+    search = _Scan(X, space, _Order(scores, prices), 2 * r + 8 * space.shape[1] + 1024)
     picks, weights = _sparsify(search, r, selector.verbose)
     return picks, weights, _distinct(picks, *search.columns()), None
 
@@ -798,8 +801,8 @@ def _check_for_blocks(selector: CertifiedSelector) -> np.ndarray | None:
         raise ValueError(f"score_func={getattr(scores, '__name__', scores)!r} is a function, which needs all of X at "
                          "once: for X in blocks give the scores themselves, an array of shape (n_features,).")
     if scores is not None: scores = _check_scores(scores, len(scores), "score_func")
-    rule = getattr(selector, "rule", None)
-    if rule == "target": raise ValueError("rule='target' needs all of X at once, and X is in blocks.")
+    if getattr(selector, "rule", None) == "target":
+        raise ValueError("rule='target' needs all of X at once, and X is in blocks.")
     return scores
 
 def _check_wide(selector: CertifiedSelector, scores: np.ndarray | None) -> None:
@@ -829,14 +832,13 @@ def _gram_is_too_large(shape: tuple, selector: CertifiedSelector) -> bool:
     "Whether blocks of features of this shape, with None for what is not known yet, are to do without the Gram matrix."
     n, d = shape
     if n is None or d is None or 8 * n**2 <= _GRAM_BYTES: return False
-    r = _n_requested(selector.n_features_to_select, d)
-    return _sketch_is_less_work(shape, _largest_rank(shape, selector.rank, r))
+    most = _largest_rank(shape, selector.rank, _n_requested(selector.n_features_to_select, d))
+    return _sketch_is_less_work(shape, most)
 
 def _first_pass(X: Any, axis: int, summary: Any = GramMatrix) -> Any:
     try: seen = X.reduce(axis, summary())
     except MemoryError as error:
-        side, other = ("features", "samples") if axis == 0 else ("samples", "features")
-        form = "CSC" if axis == 0 else "CSR"
+        side, other, form = ("features", "samples", "CSC") if axis == 0 else ("samples", "features", "CSR")
         raise MemoryError(f"The Gram matrix of the {side} does not fit into memory. Hand out X in blocks of {side}, a "
                           f"sparse file as {form}: then that of the {other} is enough.") from error
     if not seen.rows: raise ValueError("X is empty: it has no blocks, or none with an entry.")

@@ -557,6 +557,22 @@ def test_names_of_batches_are_those_of_the_features(kind):
     assert_array_equal(selector.get_feature_names_out(), np.array(names)[selector.get_support()])
 
 
+@each_kind
+def test_batches_of_frames_whose_columns_may_have_missing_values(kind):
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    X = np.random.default_rng(0).poisson(3.0, (300, 40)).astype(float)
+    frame = pd.DataFrame(X, columns=[f"gene {j}" for j in range(40)]).astype("Int64")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of directions that counts nearly share
+        expected = BSSSelector(20).fit(frame)
+        assert_same(BSSSelector(20).fit(kind().partial_fit(frame)), expected)
+        assert_same(BSSSelector(20).fit(as_blocks(frame)), expected)
+        assert_same(BSSSelector(20).fit(kind().partial_fit(X.astype(object))), expected)
+    frame.iloc[7, 3] = pd.NA
+    with refused("NaN or infinity"):
+        kind().partial_fit(frame)
+
+
 def test_a_gram_matrix_alone_counts_no_directions_that_it_does_not_know():
     rng = np.random.default_rng(0)
     X = with_condition(10, 500, 1e10, rng).T
@@ -581,6 +597,22 @@ def test_a_gram_matrix_says_that_it_may_have_lost_directions():
         assert_same(BSSSelector(10).fit(TriangularFactor().partial_fit(X)), BSSSelector(10).fit(X), rtol=1e-4)
         BSSSelector(10).fit(GramMatrix().partial_fit(X - 1e8))
         BSSSelector(10).fit(GramMatrix().partial_fit((X - 1e8) * (np.arange(20) > 0)))  # a zero feature is none
+
+
+def test_many_small_batches_invent_no_direction():
+    """Each addition rounds: after a million of them, 2e-7 of the largest direction may be nothing else."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2000, 18)) @ rng.standard_normal((18, 20))
+    X /= np.linalg.norm(X, axis=0)
+    rounding = (2e-7 * np.linalg.norm(X, 2)) ** 2 * np.eye(20)
+    for n_added, rank in ((1, 20), (10**6, 18)):
+        gram = GramMatrix().partial_fit(X)
+        assert gram.n_added == 32 and GramMatrix().merge(gram).merge(gram).n_added == 64  # pieces
+        gram.G, gram.n_added = gram.G + rounding, n_added
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = LeverageSelector(10, rank=5, sampling=False).fit(gram)
+        assert found.certificate_.numerical_rank == rank
 
 
 @pytest.mark.parametrize("condition", [1e4, 1e8, 1e12])
@@ -722,6 +754,36 @@ def test_a_source_that_raises(after):
     assert_fails_whole(Changing(wide_data(), fails, after), "the disk is gone", error=OSError)
 
 
+@pytest.mark.parametrize("kind", ["raises", "NaN", "shorter"])
+def test_blocks_of_samples_that_fail(kind):
+    """In the second pass, which makes the triangular factor of dependent data."""
+    X, passes = (wide_data(9, 7, 900).T @ wide_data(8, 7, 20)), []
+
+    def hand_out():
+        passes.append(0)
+        for a in range(0, 900, 100):
+            late = len(passes) == 2 and a == 800
+            if late and kind == "raises":
+                raise OSError("the disk is gone")
+            if not (late and kind == "shorter"):
+                yield X[a : a + 100] * (np.nan if late and kind == "NaN" else 1)
+
+    selector = BSSSelector(10).fit(X)
+    words = {"raises": "the disk is gone", "NaN": "begins with sample 768", "shorter": "X has 800 samples in pass 2"}
+    with refused(words[kind], error=OSError if kind == "raises" else ValueError):
+        selector.fit(as_blocks(hand_out, axis=0))
+    assert len(passes) == 2 and not [name for name in vars(selector) if name.endswith("_")]
+
+
+@pytest.mark.parametrize("source", ["blocks", "summary"])
+def test_a_choice_that_fails_among_tall_data_leaves_nothing(source):
+    X = wide_data(9, 7, 900).T @ wide_data(8, 7, 20)
+    selector = BSSSelector(10).fit(X).set_params(rank=9)
+    with refused("rank=9"):
+        selector.fit(cut(X, [900], 0) if source == "blocks" else TriangularFactor().partial_fit(X))
+    assert not [name for name in vars(selector) if name.endswith("_")]
+
+
 @pytest.mark.parametrize("after", [6, 9])
 def test_a_source_that_ends_early(after):
     ends = Changing(wide_data(), lambda block: [], after)
@@ -826,6 +888,18 @@ def test_dask_arrays_on_a_cluster(cluster, axis):
         found = clone(selector).fit(as_blocks(array))
         assert_same(found, clone(selector).fit(X))
     assert_array_equal(found.transform(as_blocks(array)), found.transform(X))
+
+
+def test_dual_projection_and_empty_chunks_on_a_cluster(cluster):
+    import dask.array as da
+
+    X, y = wide_data(8), np.arange(30.0)
+    array = da.from_array(X, chunks=((30,), (0, 1000, 0, 1999, 1, 0)))
+    assert array.chunks[1].count(0) == 3
+    found, expected = (DualProjectionRidge(random_state=0).fit(A, y) for A in (as_blocks(array), X))
+    assert_allclose(found.coef_, expected.coef_, atol=1e-6 * np.abs(expected.coef_).max())
+    assert_allclose(found.predict(as_blocks(array)), expected.predict(X), rtol=1e-6, atol=1e-5)
+    assert_same(BSSSelector(60).fit(as_blocks(array)), BSSSelector(60).fit(X))
 
 
 def test_sketches_and_triangular_factors_on_a_cluster(cluster, monkeypatch):

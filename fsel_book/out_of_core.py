@@ -311,8 +311,8 @@ def _orthonormal_factor_of(X: Any, axis: int, seen: Any) -> tuple[np.ndarray, np
     if X is None and tolerance < floor:
         tolerance = floor
         if n_lost := int(np.sum(S[:np.count_nonzero(D)] <= tolerance * S[0])):
-            warnings.warn(f"{n_lost} direction(s) of X are below {floor:.0e} of the largest, or not there at all: a Gram "
-                          "matrix does not tell, and leaves them out. TriangularFactor keeps them.", stacklevel=7)
+            warnings.warn(f"{n_lost} direction(s) of X are below {floor:.0e} of the largest, or not there at all: a "
+                          "Gram matrix does not tell, and leaves them out. TriangularFactor keeps them.", stacklevel=7)
     elif S[-1] < floor * S[0] and tolerance < floor:
         return _factor_of_triangle(X.reduce(axis, TriangularFactor()))
     keep = S > tolerance * S[0]

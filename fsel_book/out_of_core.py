@@ -133,7 +133,7 @@ class _Summary(ABC):
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Add a batch of samples, or none of them if there is an error.
+        """Add a batch of samples, or none of them if there is an error; large batches take less time.
 
         Parameters
         ----------
@@ -682,7 +682,7 @@ def _fit_summary(X: _Summary, selector: CertifiedSelector, y: Any, **extra: Any)
     if isinstance(selector, _DualProjectionModel):
         raise ValueError(f"{type(selector).__name__} needs the samples themselves, and X is a {name} of them.")
     _clear_fitted(selector)
-    if not X.rows: raise ValueError(f"The {name} is empty: call partial_fit with samples first.")
+    if X.length < 2: raise ValueError(f"The {name} has {X.length} samples: call partial_fit with more of them first.")
     _fit_tall(X, None, selector, y, **extra)
     if hasattr(X, "feature_names_in_"): selector.feature_names_in_ = X.feature_names_in_
     return selector
@@ -842,6 +842,7 @@ def _first_pass(X: Any, axis: int, summary: Any = GramMatrix) -> Any:
         raise MemoryError(f"The Gram matrix of the {side} does not fit into memory. Hand out X in blocks of {side}, a "
                           f"sparse file as {form}: then that of the {other} is enough.") from error
     if not seen.rows: raise ValueError("X is empty: it has no blocks, or none with an entry.")
+    if (n := seen.rows if axis else seen.length) < 2: raise ValueError(f"X has {n} sample(s), and 2 are needed.")
     _check_range(np.array([seen.largest]))
     return seen
 
@@ -861,8 +862,7 @@ def _fit_blocks(X: Blocks, selector: Any, y: Any, **extra: Any) -> Any:
     without_gram = axis == 1 and _gram_is_too_large(X.shape, selector)
     seen = _first_pass(passes, axis, _SquaredNorm if without_gram else GramMatrix)
     if axis == 0: return _fit_tall(seen, passes, selector, y)
-    n, d = seen.rows, seen.length
-    if n < 2: raise ValueError(f"Found {n} sample(s), while a minimum of 2 is required by {type(selector).__name__}.")
+    d = seen.length
     if scores is not None: _check_scores(scores, d, "score_func")
     r = _n_requested(selector.n_features_to_select, d)
     _check_rank(selector.rank, r, selector.spare_draws)

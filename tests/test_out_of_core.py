@@ -508,7 +508,7 @@ def test_partial_fit_is_one_pass_over_samples(kind):
     with refused("NaN"):
         gram.partial_fit(np.full((3, 50), np.nan))
     selector = BSSSelector(20).fit(gram)
-    with refused("empty"):
+    with refused(f"{kind.__name__} has 0 samples"):
         selector.fit(kind())
     assert not [name for name in vars(selector) if name.endswith("_")]
     with refused("DualProjectionRidge needs the samples themselves"):
@@ -788,6 +788,14 @@ def test_a_choice_that_fails_among_tall_data_leaves_nothing(source):
 def test_a_source_that_ends_early(after):
     ends = Changing(wide_data(), lambda block: [], after)
     assert_fails_whole(ends, "features in pass 2", "an earlier pass found 3000")
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_single_sample_is_too_few(axis):
+    X = wide_data(3, 1, 300)
+    assert_fails_whole(cut(X, [1] if axis == 0 else [300], axis), "X has 1 sample(s), and 2 are needed")
+    with refused("GramMatrix has 1 samples"):
+        BSSSelector(20).fit(GramMatrix().partial_fit(X))
 
 
 def test_a_source_that_says_another_shape():

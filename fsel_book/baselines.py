@@ -402,10 +402,11 @@ class RRQRSelector(CertifiedSelector):
         "auto" is the rank: as many features as dimensions, for which the theorem holds already.
     rank : int, "full" or None
         The rank `l` to certify, at most `r`. None takes `r // 4`, but `min(10, r // 2)` if that is more, and at
-        most 100 or the numerical rank of `X`, which is "full"; below it the certificate speaks of the leading
-        rank-`l` part of `X`, and says so.
+        most 100 or the numerical rank of `X`, which is "full"; `BSSSelector` says why. Below it the
+        certificate speaks of the leading rank-`l` part of `X`, and says so.
     strong : bool
-        Exchange columns after pivoting until no coefficient exceeds `f`. False is plain pivoted QR.
+        Exchange columns after pivoting until no coefficient exceeds `f`, which the theorem asks for. False is plain
+        pivoted QR, which erred no more in the chapter on selectors with and without labels.
     f : float
         Above 1: the largest coefficient to allow.
 

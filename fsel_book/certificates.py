@@ -26,7 +26,7 @@ from .arrays import (_DOCS, _RANGE, Array, ArrayLike, Matrix, _insert_docs, _can
                               _check_range, from_numpy, is_integer, is_sparse, namespace, result_dtype,
                               _blas_threads_for, take_columns, to_numpy)
 from .blocks import Blocks, _fit_elsewhere
-from .spectra import RowSpace, _as_row_space, _basis_accuracy, _sketch_is_less_work, _whole_or_leading
+from .spectra import RowSpace, _SEE, _as_row_space, _basis_accuracy, _sketch_is_less_work, _whole_or_leading
 
 # %% ../nbs/04_certificates.ipynb #b3851197
 @dataclass(frozen=True, eq=False)
@@ -429,27 +429,26 @@ class SpectrumDisplay:
         return self
 
 # %% ../nbs/04_certificates.ipynb #7d0b4056
-def _n_requested(n_features_to_select: Any, d: int) -> int | None:
-    "The number of draws that was asked for, of `d` features; None for 'auto'."
-    r = n_features_to_select
+def _n_requested(r: Any, d: int) -> int | None:
+    "The number of draws that `n_features_to_select=r` asks for, of `d` features; None for 'auto'."
     if isinstance(r, str) and r == "auto": return None
     if r is None: return max(1, d // 2)
     if is_integer(r) and 1 <= r <= d: return int(r)
     if isinstance(r, numbers.Real) and not isinstance(r, numbers.Integral) and 0 < float(r) <= 1:
         return max(1, int(float(r) * d))
     raise ValueError(f"n_features_to_select={r!r} is not possible: give None for half of the features, an integer "
-                     f"from 1 to {d} (n_features = {d}), a fraction above 0 and at most 1, or 'auto'.")
+                     f"from 1 to {d} (n_features = {d}), a fraction above 0 and at most 1, or 'auto'; {_SEE}")
 
 # %% ../nbs/04_certificates.ipynb #6658bb1f
 def _check_rank(rank: int | Literal["full"] | None, r: int | None, spare: int = 1, which: str = "") -> None:
     "Raise an error if `rank` cannot be certified with `r` draws (None: unknown yet), `spare` of them beyond the rank."
     if rank is None or isinstance(rank, str) and rank == "full": return
     if not is_integer(rank) or rank < 1:
-        raise ValueError(f"rank={rank!r} is not possible: give an integer of at least 1, 'full' or None.")
+        raise ValueError(f"rank={rank!r} is not possible: give an integer of at least 1, 'full' or None; {_SEE}")
     if r is not None and rank > (most := max(1, r - spare)):
-        raise ValueError(f"rank={rank}{which} is not possible with n_features_to_select={r}: a selection of {r} "
-                         f"feature{'s' * (r > 1)} can be certified for ranks up to {most} only. Ask for more features, "
-                         f"or for a rank of at most {most}; see the chapter Which method when.")
+        raise ValueError(f"rank={rank}{which} is not possible with n_features_to_select={r}: {r} feature{'s' * (r > 1)}"
+                         f" can be certified for a rank of at most {most}. Ask for more features, or for a lower "
+                         f"rank; {_SEE}")
 
 def _target_rank(rank: int | Literal["full"] | None, numerical_rank: int, r: int | None, spare: int = 1) -> int:
     "The rank to certify with `r` draws (None: as many as it takes)."
@@ -458,7 +457,7 @@ def _target_rank(rank: int | Literal["full"] | None, numerical_rank: int, r: int
         _check_rank(numerical_rank, r, spare, " ('full')")
         return numerical_rank
     if rank > numerical_rank:
-        raise ValueError(f"rank={rank} is not possible: X has numerical rank {numerical_rank}.")
+        raise ValueError(f"rank={rank} is not possible: X has numerical rank {numerical_rank}; {_SEE}")
     return int(rank)
 
 def _check_open_unit_interval(name: str, value: Any) -> None:
@@ -806,7 +805,8 @@ _DOCS.update(
 score_func : callable, array of shape (n_features,) or None
     Prefers features: of those that the theorem allows, the one of largest score times squared length in `V` is taken,
     and `rule` does not matter. A function is called as by `SelectKBest`, on the host, with `X` and `y` (with `X`
-    alone where `fit` is not given `y`); it returns scores, not negative, or these and p-values; NaN counts as zero.""",
+    alone where `fit` is not given `y`); it returns scores, not negative, or these and p-values; NaN counts as zero.
+    `WeightScores(LinearSVC())` erred least in the chapter on selectors with and without labels.""",
     scores="""\
 scores_ : array, shape (n_features,)
     What `score_func` gave; only there with one.""")

@@ -14,7 +14,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_array
 from tqdm import tqdm
 
-from .arrays import (Array, ArrayLike, Seed, _insert_docs, as_float64, by_columns, _check_range,
+from .arrays import (Array, ArrayLike, Seed, _insert_docs, as_float64, by_columns, is_sparse, _check_range,
                               from_numpy, _largest_entry, namespace, result_dtype, _blas_threads_for, to_numpy)
 from .sparsification import (_SLACK_BITS, _LargestNormRule, _LargestScoreRule, _LargestSlackRule,
                                       _ColumnSearch, _SingleDraw, _Fences, _check_bss_draws, _check_bss_request,
@@ -22,7 +22,8 @@ from .sparsification import (_SLACK_BITS, _LargestNormRule, _LargestScoreRule, _
                                       _add_to_diagonal, _round_ties, _scored)
 from .leverage import _chernoff_rate, leverage_promise, leverage_sampling
 from .certificates import (_NEGLIGIBLE, Certificate, CertifiedSelector, Promise, Sampling, ScoreFunc,
-                                    _ScoreMixin, certify, _check_open_unit_interval, _check_scores, _says_nothing)
+                                    _ScoreMixin, certify, _check_open_unit_interval, _check_scores, _largest_rank,
+                                    _says_nothing)
 from .spectra import RowSpace, _as_row_space
 
 # %% ../nbs/07_dual_set.ipynb #81b98b36
@@ -694,12 +695,14 @@ class DSFSelector(_ScoreMixin, _ComponentsMixin, CertifiedSelector):
         the span closest, until there are as many or none does; the promise still holds.
     rank : int, "full" or None
         The number `k` of leading components to serve, below `r`; 1 for a single draw. None takes `r // 4`, but
-        `min(10, r // 2)` if that is more, and at most 100 or the numerical rank of `X`, which is "full". With
-        `rank` at most a tenth of the samples and of the features, where both exceed 500, the components are found by
-        sketches, approximately.
+        `min(10, r // 2)` if that is more, and at most 100 or the numerical rank of `X`, which is "full"; `BSSSelector`
+        says why. With `rank` at most a tenth of the samples and of the features, where both exceed 500, the components
+        are found by sketches, approximately.
     rule : {"first", "best", "components", "target"}
         Which of the feasible features is taken at each step: the first one by length for its price, the one with the
         largest slack, or the one that brings the span of those chosen closest to the components, or to the targets `y`.
+        The default had the smallest condition numbers in the chapter on selectors with and without labels, and of the
+        rules that see no labels none was ahead of its error by more than a point.
     %(score_func)s
     %(eps_below)s
     %(rescale)s
@@ -763,6 +766,13 @@ class DSFSelector(_ScoreMixin, _ComponentsMixin, CertifiedSelector):
 
     def _seconds(self, d: int, ell: int, r: int, unevenness: float) -> float: return _bound_search_seconds(ell, r)
 
+    def _least_seconds(self, X: Any, r: int | None) -> float:
+        seconds, (n, d) = super()._least_seconds(X, r), X.shape
+        if r is None or self.score_func is not None or self.rule not in ("components", "target"): return seconds
+        n_targets = _largest_rank(X.shape, self.rank, r) if self.rule == "components" else 1
+        product = 2e-9 * X.nnz if is_sparse(X) else 6e-10 * n * d  # of X and a vector, in each step
+        return seconds + r * (product + 5e-9 * d * n_targets)
+
     def _promise(self, space: RowSpace, r: int) -> Promise: return det_promise(space.shape[1], r)
 
     def _draws(self, space: RowSpace) -> int: return _det_draws(space.shape[1], self.eps)
@@ -787,7 +797,7 @@ class RSFSelector(_ComponentsMixin, CertifiedSelector):
         "auto" takes it from `eps` and `delta` by the theorem. Draws are with replacement: fewer different
         features come out, and `certificate_.n_selected` says how many.
     rank : int, "full" or None
-        The number `k` of leading components to serve, below `r`; as for `DSFSelector`.
+        The number `k` of leading components to serve, below `r`; as for `BSSSelector`.
     %(eps_below)s
     %(delta)s
     %(rescale)s

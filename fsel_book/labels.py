@@ -19,7 +19,8 @@ from .arrays import (Array, ArrayLike, Matrix, Seed, _blas_threads_for, _insert_
                               to_numpy)
 from .certificates import (Promise, Sampling, ScoreFunc, _SamplingTransformer, _ScoreMixin, _check_X,
                                     _check_bool, _check_integer, _check_open_unit_interval, _check_rank, _check_scores,
-                                    _clear_fitted, _distortion, _feature_scores, _space_to_certify, _warn_if_long,
+                                    _clear_fitted, _distortion, _feature_scores, _largest_rank,
+                                    _row_space_seconds, _space_to_certify, _warn_if_long,
                                     certify, method_color)
 from .sparsification import (_Barriers, _LargestScoreRule, _LargestSlackRule, _bound_search_seconds, bss,
                                       bss_promise)
@@ -292,7 +293,8 @@ class CompletionSelector(_ScoreMixin, _SamplingTransformer):
         "full" is the numerical rank of `X`. With "auto" those given count, 20 if they are fewer; half of all features
         if there are none.
     distortion : float
-        For "auto": the largest distortion of what `transform` returns, between 0 and 1.
+        For "auto": the largest distortion of what `transform` returns, between 0 and 1. 0.8 is a condition number of
+        9, which BSS promises with four draws for a direction.
     %(score_func)s
         Without it the column of largest slack is added, which serves the certificate best.
     %(rescale)s
@@ -370,8 +372,7 @@ class CompletionSelector(_ScoreMixin, _SamplingTransformer):
         given = self._given(frame, X, y)
         q, left = self.n_features_to_add, X.shape[1] - len(given)
         if q != "auto": _check_integer(q, 0 if len(given) else 1, left, ", the features left", name="n_features_to_add")
-        size = len(given) + q if q != "auto" else self._size(len(given), X.shape[1])
-        space = _space_to_certify(X, self.rank, size if self.rank is None else None)
+        space = self._find_space(X, len(given) + q if q != "auto" else self._size(len(given), X.shape[1]))
         if q != "auto": self._check_number(space.shape[1], len(given), q)
         scores = self._scores(X, y, score_params)
         sampling, promise = self._fewest(space, given, scores, left) if q == "auto" else \
@@ -389,6 +390,12 @@ class CompletionSelector(_ScoreMixin, _SamplingTransformer):
         if not hasattr(frame, "columns"):
             frame, y = X if is_sparse(X) else to_numpy(X), None if y is None else to_numpy(y)
         return np.flatnonzero(clone(self.given).fit(frame, y).get_support())
+
+    def _find_space(self, X: Matrix, size: int) -> RowSpace:
+        "The space to certify with so many features; a warning comes first if finding it takes long."
+        r = size if self.rank is None else None
+        self._say_if_long(_row_space_seconds(X, _largest_rank(X.shape, self.rank, r)))
+        return _space_to_certify(X, self.rank, r)
 
     def _size(self, n_given: int, d: int) -> int:
         "The number of features whose usual rank is certified with 'auto': of rank one any feature would be enough."
@@ -439,7 +446,7 @@ class CompletionSelector(_ScoreMixin, _SamplingTransformer):
             if enough <= short:
                 _clear_fitted(self)
                 raise ValueError(f"distortion={self.distortion} cannot be reached at rank {ell}: "
-                                 "ask for a larger one, or for a smaller rank.")
+                                 "ask for a larger one, or for a smaller rank; see the chapter Which method when.")
             found = self._complete(space, given, enough, scores)
             if self._reached(space, found[0]): break
             short, enough = enough, 2 * enough

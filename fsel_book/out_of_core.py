@@ -774,7 +774,7 @@ def _choose(selector: Any, X: Any, space: RowSpace, r: int, scores: np.ndarray |
         held = _Held(first.best, space, _Order())
         if len(held.places) < r:
             raise ValueError(f"n_features_to_select={r} is not possible: only {len(held.places)} features have "
-                             f"leverage at rank {space.shape[1]}.")
+                             f"leverage at rank {space.shape[1]}; see the chapter Which method when.")
         left_out = max(first.leverage - float(np.sum(held.rows**2)), 0.0)
         return held.places, np.ones(r), held.A, Promise(max(0.0, 1 - left_out), 1.0)
     prices = _Prices(space, r) if isinstance(selector, DSFSelector) else None

@@ -309,7 +309,7 @@ def _kept_interval(certificate: Certificate, rescale: bool) -> tuple[float, floa
     if certificate.numerical_rank is None or certificate.rank < certificate.numerical_rank:
         raise ValueError(f"The certificate is for rank {certificate.rank} of {certificate.numerical_rank or 'more'}: "
                          f"what the selection does to the rest of the kernel is not known. Pass rank='full' to the "
-                         f"selector, and ask for more features than that.")
+                         f"selector, and ask for more features than that; see the chapter Which method when.")
     low, high = certificate.interval if rescale else certificate.eigenvalues_unscaled[[0, -1]]
     return (low if low > 1e-14 * high else 0.0), high
 

@@ -444,7 +444,8 @@ class RiskRFE(_KernelElimination):
     step_tol : float
         How exact a step of several features is. The prices of those that go, the rises of the objective without each of
         them alone, add up to at most this share of the prices of all features more than those of the cheapest. With 0,
-        exactly the cheapest go, as they do one at a time and with `max_increment`.
+        exactly the cheapest go, as they do one at a time and with `max_increment`. The default is next to nothing, and
+        spares nearly all fits: 373 of 383 in the example of the chapter on eliminations.
     max_increment : float or callable, optional
         Stop when the least rise of the objective is above `max_increment`, or above `max_increment(left)` with `left`
         features: there may then be more left than `n_features_to_select`.

@@ -766,7 +766,9 @@ class BSSSelector(_ScoreMixin, CertifiedSelector):
         `certificate_.n_selected` says how many came out.
     %(rank)s
     rule : {"largest-norm", "best", "sampled"}
-        Which of the feasible columns is taken at each step; see `bss`.
+        Which of the feasible columns is taken at each step; see `bss`. The default is the fast one: in the chapter on
+        selectors with and without labels the error with "best" was smaller by about a point and the condition number by
+        a third, and a fit takes up to nine times as long.
     %(score_func)s
     %(eps)s
     %(rescale)s

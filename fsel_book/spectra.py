@@ -209,13 +209,15 @@ def _svd_of_factor(B: np.ndarray) -> _SmallSVD:
     return _SmallSVD(*np.linalg.svd(B, full_matrices=False))
 
 # %% ../nbs/03_spectra.ipynb #27603b81
+_SEE = "see the chapter Which method when."
+
 def _check_leading_rank(space: "RowSpace", rank: int) -> None:
     "Raise an error if `space` does not have `rank` leading directions."
     if not is_integer(rank) or not 1 <= rank <= space.shape[1]:
         known = f"X has numerical rank {space.numerical_rank}"
         if space.numerical_rank is None: known = f"only {space.shape[1]} leading directions of X were computed"
         raise ValueError(f"rank={rank!r} is not possible: {known}, so rank must be an integer from 1 to "
-                         f"{space.shape[1]}.")
+                         f"{space.shape[1]}; {_SEE}")
 
 # %% ../nbs/03_spectra.ipynb #e146c247
 def _squared_column_norms(X: Matrix) -> Array:

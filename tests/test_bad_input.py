@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from fsel_book import (
     BSSSelector,
+    CompletionSelector,
     LeverageDisplay,
     LeverageSelector,
     Sampling,
@@ -19,6 +20,7 @@ from fsel_book import (
     bss,
     certify,
     leverage_scores,
+    risk_bound,
     row_space,
 )
 
@@ -65,6 +67,28 @@ def test_numbers_of_features_that_are_possible(case, value, draws):
     assert case.make(value).fit(X).n_draws_ == draws
 
 
+# ---------------------------------------------------------------- where to read on
+
+TO_THE_CHAPTER = {
+    "more features than there are": lambda: BSSSelector(31).fit(X),
+    "a rank that no draws certify": lambda: BSSSelector(10, rank=10).fit(X),
+    "the full rank with few draws": lambda: BSSSelector(10, rank="full").fit(X),
+    "a rank that the data do not have": lambda: BSSSelector(25, rank=5).fit(X[:, :4] @ X[:4]),
+    "no rank at all": lambda: BSSSelector(10, rank="most").fit(X),
+    "more leading directions than known": lambda: row_space(X, 3).truncate(4),
+    "more draws than features": lambda: BSSSelector("auto", rank=15, eps=0.1).fit(X),
+    "fewer additions than the rank wants": lambda: CompletionSelector([1], 2, rank=10).fit(X),
+    "a distortion that is out of reach": lambda: CompletionSelector([1], rank=15, distortion=1e-6).fit(X),
+    "a certificate for a part": lambda: risk_bound(BSSSelector(10).fit(X).certificate_, X @ X.T, X[:, 0], 1.0, [1.0]),
+}
+
+
+@pytest.mark.parametrize("what", TO_THE_CHAPTER)
+def test_errors_of_too_high_a_rank_and_too_many_features_name_the_chapter(what):
+    with refused("see the chapter Which method when"):
+        TO_THE_CHAPTER[what]()
+
+
 # ---------------------------------------------------------------- the rank
 
 
@@ -81,9 +105,8 @@ def test_rank_asked_for_must_leave_draws_to_spare(case, more):
     most = 5 - case.spare
     with refused(
         f"rank={most + more} is not possible with n_features_to_select=5",
-        f"up to {most} only",
+        f"a rank of at most {most}",
         "more features",
-        f"at most {most}",
     ):
         case.make(5, rank=most + more).fit(X)
     assert case.make(5, rank=most).fit(X).certificate_.rank == most

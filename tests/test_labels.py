@@ -302,6 +302,13 @@ def test_long_completions_say_so(monkeypatch):
         assert len(warned) == 1 and warned[0].filename == __file__
 
 
+def test_a_long_search_for_the_row_space_says_so(monkeypatch):
+    monkeypatch.setattr("fsel_book.labels._row_space_seconds", lambda X, rank: 30.0 if rank == 5 else 0.0)
+    with pytest.warns(UserWarning, match="CompletionSelector.fit will take about 30 seconds") as warned:
+        CompletionSelector([0, 1], 20, rank=5).fit(standard)
+    assert len(warned) == 1 and warned[0].filename == __file__
+
+
 @pytest.mark.parametrize("given, q", [([], 3), ([], 6), ([1], 0), ([1], -3), ([1], 2.5)])
 def test_nothing_is_promised_of_too_few_draws(given, q):
     V = orthonormal(80, 6, np.random.default_rng(0))

@@ -38,6 +38,26 @@ def described(estimator):
     return {name: (head[2] or "").removesuffix(", optional") for head in heads for name in head[1].split(", ")}
 
 
+STUDY = "the chapter on selectors with and without labels"
+SELECTORS = ("BSSSelector", "DSFSelector", "LeverageSelector", "RSFSelector", "RRQRSelector")
+WHY = [("BSSSelector", "rule", STUDY), ("DSFSelector", "rule", STUDY), ("LeverageSelector", "sampling", STUDY)]
+WHY += [("BSSSelector", "rank", STUDY), ("RRQRSelector", "strong", STUDY), ("RiskRFE", "step_tol", "383")]
+WHY += [(name, "rank", STUDY if name == "LeverageSelector" else "BSSSelector") for name in SELECTORS[1:]]
+WHY += [(name, "score_func", STUDY) for name in ("BSSSelector", "DSFSelector", "CompletionSelector")]
+WHY += [(name, "rescale", STUDY) for name in ("BSSSelector", "DSFSelector", "LeverageSelector", "RSFSelector")]
+WHY += [("CompletionSelector", "distortion", "four draws"), ("LeverageSelector", "delta", "logarithm")]
+WHY += [("BSSSelector", "eps", "number of draws"), ("SupportVectorSelector", "selector", "BSSSelector")]
+
+
+@pytest.mark.parametrize("name, parameter, words", WHY)
+def test_a_docstring_says_why_a_default_is_what_it_is(name, parameter, words):
+    """What was decided by a study names its chapter, what follows from a theorem says from what."""
+    section = inspect.getdoc(EACH[name]).split("Parameters\n----------\n")[1].split("\n\n")[0]
+    entries = re.split(r"\n(?=\w+ : )", section)
+    entry, = (entry for entry in entries if entry.startswith(f"{parameter} : "))
+    assert words in " ".join(entry.split())
+
+
 @pytest.mark.parametrize("name", EACH)
 def test_the_table_has_every_parameter_with_its_type_and_default(name):
     signature = inspect.signature(EACH[name]).parameters

@@ -1071,6 +1071,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                   'fsel_book.labels._completion_ends': ('labels.html#_completion_ends', 'fsel_book/labels.py'),
                                   'fsel_book.labels._dense': ('labels.html#_dense', 'fsel_book/labels.py'),
                                   'fsel_book.labels._given_features': ('labels.html#_given_features', 'fsel_book/labels.py'),
+                                  'fsel_book.labels._mean_over_folds': ('labels.html#_mean_over_folds', 'fsel_book/labels.py'),
                                   'fsel_book.labels._start_barriers': ('labels.html#_start_barriers', 'fsel_book/labels.py'),
                                   'fsel_book.labels._start_below': ('labels.html#_start_below', 'fsel_book/labels.py'),
                                   'fsel_book.labels.complete': ('labels.html#complete', 'fsel_book/labels.py'),

@@ -804,8 +804,8 @@ _DOCS.update(
     score_func="""\
 score_func : callable, array of shape (n_features,) or None
     Prefers features: of those that the theorem allows, the one of largest score times squared length in `V` is taken,
-    and `rule` does not matter. A function is called as by `SelectKBest`, on the host, with `X` and `y` (with `X`
-    alone where `fit` is not given `y`); it returns scores, not negative, or these and p-values; NaN counts as zero.
+    and `rule` does not matter. A function is called as by `SelectKBest`, on the host, with `X` and `y` (`X` alone
+    where `fit` is not given `y`); it returns scores, not negative, or these and p-values. NaN beside numbers is 0.
     `WeightScores(LinearSVC())` erred least in the chapter on selectors with and without labels.""",
     scores="""\
 scores_ : array, shape (n_features,)
@@ -814,10 +814,10 @@ scores_ : array, shape (n_features,)
 ScoreFunc: TypeAlias = Callable[..., Any] | ArrayLike
 
 def _check_scores(scores: Any, d: int, name: str = "scores", nan: float = np.nan) -> np.ndarray:
-    "`scores`, called `name` in the message, as float64 on the host, with `nan` in place of NaN."
+    "`scores`, called `name` in the message, as float64 on the host, with `nan` in place of NaN unless all are."
     try:
         found = to_numpy(scores).astype(np.float64, casting="same_kind")
-        found = np.where(np.isnan(found), nan, found)
+        if not np.all(np.isnan(found)): found = np.where(np.isnan(found), nan, found)
         bad = np.flatnonzero(~np.isfinite(found) | (found < 0))
         if found.shape == (d,) and len(bad) == 0: return found
         wrong = f"shape {found.shape}" if found.shape != (d,) else f"{found[bad[0]]} for feature {bad[0]}"

@@ -20,7 +20,7 @@ from .arrays import (Array, ArrayLike, Matrix, Seed, _blas_threads_for, _insert_
 from .certificates import (Promise, Sampling, ScoreFunc, _SamplingTransformer, _ScoreMixin, _check_X,
                                     _check_bool, _check_integer, _check_open_unit_interval, _check_rank, _check_scores,
                                     _clear_fitted, _distortion, _feature_scores, _largest_rank,
-                                    _row_space_seconds, _space_to_certify, _warn_if_long,
+                                    _row_space_seconds, _space_to_certify, _target_rank, _warn_if_long,
                                     certify, method_color)
 from .sparsification import (_Barriers, _LargestScoreRule, _LargestSlackRule, _bound_search_seconds, bss,
                                       bss_promise)
@@ -458,25 +458,35 @@ class CompletionSelector(_ScoreMixin, _SamplingTransformer):
         return found
 
 # %% ../nbs/10_labels.ipynb #1ab00033
+def _mean_over_folds(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    "The mean of the rows, and its standard error."
+    return table.mean(axis=0), table.std(axis=0, ddof=1) / np.sqrt(len(table))
+
 @_insert_docs
 class GuaranteePriceDisplay:
-    """Error after a selection with labels against its condition number, from labels only to geometry only.
+    """Error after a selection with labels against what it keeps of the geometry, from labels only to geometry only.
 
     Takes arrays of any library; what it draws is on the host.
 
     Parameters
     ----------
     names : list of str
-        "labels only", the ranks, "geometry only".
-    errors, deviations : ndarray
-        One minus the score of the estimator, mean and standard error over the folds.
-    kappas : ndarray
+        "labels only", the ranks, among which the default is marked, "geometry only".
+    fold_errors : ndarray, shape (n_folds, n_names)
+        One minus the score of the estimator on the features of each, for each fold.
+    kappas : ndarray, shape (n_names,)
         Condition number of the selection without weights, geometric mean over the folds.
     reference_rank : int
         For how many leading directions it is measured.
 
     Attributes
     ----------
+    errors, deviations : ndarray, shape (n_names,)
+        Means of the errors over the folds, and their standard errors.
+    prices, price_deviations : ndarray, shape (n_names,)
+        By how much the error is larger than with labels only on the same folds: means and standard errors.
+    distortions : ndarray, shape (n_names,)
+        By how much squared lengths are off at the best scale, in the directions that `kappas` is about.
     %(display)s
 
     Examples
@@ -487,14 +497,15 @@ class GuaranteePriceDisplay:
     >>> from fsel_book import GuaranteePriceDisplay
     >>> X, y = load_digits(return_X_y=True)
     >>> display = GuaranteePriceDisplay.from_estimator(RidgeClassifier(), X, y, f_classif, 12)
-    >>> display.names[0], display.names[-1]
-    ('labels only', 'geometry only')
+    >>> display.names
+    ['labels only', 'rank 1', 'rank 3', 'rank 6, default', 'rank 9', 'geometry only']
     """
 
-    def __init__(self, names: list[str], errors: np.ndarray, deviations: np.ndarray, kappas: np.ndarray,
-                 reference_rank: int) -> None:
-        self.names, self.errors, self.deviations, self.kappas = names, errors, deviations, kappas
-        self.reference_rank = reference_rank
+    def __init__(self, names: list[str], fold_errors: np.ndarray, kappas: np.ndarray, reference_rank: int) -> None:
+        self.names, self.fold_errors, self.kappas, self.reference_rank = names, fold_errors, kappas, reference_rank
+        self.distortions = (kappas - 1) / (kappas + 1)
+        self.errors, self.deviations = _mean_over_folds(fold_errors)
+        self.prices, self.price_deviations = _mean_over_folds(fold_errors - fold_errors[:, :1])
 
     @classmethod
     def from_estimator(cls, estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, score_func: ScoreFunc, r: int, *,
@@ -512,19 +523,33 @@ class GuaranteePriceDisplay:
         r : int
             Number of features.
         ranks : sequence of int, optional
-            Where to set the dial; about five values from 1 to below `r`, if None.
+            Where to set the dial. None takes the default rank of `BSSSelector` and a twentieth, a tenth, a quarter, a
+            half and three quarters of `r`, where they are not above the numerical rank of the data.
         cv : int, splitter or iterable
             As in scikit-learn.
 
         Returns
         -------
         GuaranteePriceDisplay
+
+        Raises
+        ------
+        ValueError
+            `r` is no number of features, or one of `ranks` cannot be certified with `r` features or in these data.
         """
         X, y = X.tocsr() if is_sparse(X) else to_numpy(X), to_numpy(y)
         _check_integer(r, 2, X.shape[1])
-        if ranks is None: ranks = sorted({max(1, int(r * share)) for share in (0.05, 0.1, 0.25, 0.5, 0.75)})
+        folds = list(check_cv(cv, y, classifier=is_classifier(estimator)).split(X, y))
+        most = min(row_space(X).numerical_rank, *(len(train) for train, _ in folds))
+        default = _target_rank(None, most, r)
+        for rank in [] if ranks is None else ranks:
+            _check_rank(rank, r)
+            _target_rank(rank, most, r)
+        if ranks is None:
+            some = {default, *(max(1, int(r * share)) for share in (0.05, 0.1, 0.25, 0.5, 0.75))}
+            ranks = sorted({min(rank, most) for rank in some})
         reference, rows = max(1, min(10, r // 2)), list[list[tuple[float, float]]]()
-        for train, test in check_cv(cv, y, classifier=is_classifier(estimator)).split(X, y):
+        for train, test in folds:
             space = row_space(X[train])
             scores = _feature_scores(score_func, X[train], y[train])
             leading = space.truncate(min(reference, space.numerical_rank))
@@ -538,9 +563,9 @@ class GuaranteePriceDisplay:
                 kappa = certify(leading, Sampling.from_draws(chosen, np.ones(len(chosen)), X.shape[1], space.X)).kappa
                 rows[-1].append((1 - fitted.score(X[test][:, chosen], y[test]), min(kappa, 1e12)))
         table = np.array(rows)
-        names = ["labels only", *(f"rank {rank}" for rank in ranks), "geometry only"]
-        spread = table[..., 0].std(axis=0, ddof=1) / np.sqrt(len(table))
-        return cls(names, table[..., 0].mean(axis=0), spread, np.exp(np.log(table[..., 1]).mean(axis=0)), reference)
+        marked = [f"rank {rank}{', default' if rank == default else ''}" for rank in ranks]
+        kappas = np.exp(np.log(table[..., 1]).mean(axis=0))
+        return cls(["labels only", *marked, "geometry only"], table[..., 0], kappas, reference)
 
     def plot(self, ax: Any = None) -> Self:
         "Draw on `ax`, or on a new figure, and return the display."
@@ -555,6 +580,12 @@ class GuaranteePriceDisplay:
             ax.annotate(name, (kappa, error), xytext=(5, 5 if k % 2 else -11), textcoords="offset points", fontsize=8)
         ax.margins(x=0.2)
         ax.set(xscale="log", xlabel=f"condition number on {self.reference_rank} leading directions", ylabel="error")
+        low, high = ax.get_xlim()
+        ticks = [D for D in (0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.98, 0.998, 0.9998) if low < (1 + D) / (1 - D) < high]
+        above = ax.secondary_xaxis("top")
+        above.set_xticks([(1 + D) / (1 - D) for D in ticks], [f"{100 * D:g}%" for D in ticks], minor=False)
+        above.set_xticks([], minor=True)
+        above.set_xlabel("distortion")
         self.ax_, self.figure_ = ax, ax.figure
         return self
 

@@ -72,7 +72,7 @@ def _check_bss_draws(ell: int, r: int) -> None:
 
 # %% ../nbs/05_sparsification.ipynb #5c0e0012
 def _scored(lengths: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    "Keys for the order of score times length, of features without a score behind all others in the order of length."
+    "Keys for the order of score times `lengths`, which are squared; features without a score are behind all others."
     if not scores.any(): return lengths
     keys = scores / scores.max() * lengths
     return np.where(keys > 0, keys, -1 / np.maximum(lengths, np.finfo(float).tiny))
@@ -603,7 +603,7 @@ class _LargestSlackRule(_ColumnSearch):
 
 # %% ../nbs/05_sparsification.ipynb #5c0e0022
 class _LargestScoreRule(_LargestNormRule):
-    """The feasible column of largest score times norm: the same scan in that order."""
+    """The feasible column of largest score times squared norm: the same scan in that order."""
 
     def __init__(self, space: RowSpace, rng: np.random.RandomState | None, prices: np.ndarray | None,
                  scores: np.ndarray) -> None:

@@ -388,12 +388,26 @@ def test_displays_draw():
     display = StabilityDisplay.from_selectors({"BSS": BSSSelector(5, rank=2)}, standard, kind, n_samples=3).plot()
     assert display.ax_.get_xlabel() == "stability"
     price = GuaranteePriceDisplay.from_estimator(LinearSVC(), standard, kind, f_classif, 6, ranks=[1, 3], cv=3).plot()
-    assert price.names == ["labels only", "rank 1", "rank 3", "geometry only"]
+    assert price.names == ["labels only", "rank 1", "rank 3, default", "geometry only"]
+    assert price.fold_errors.shape == (3, 4) and price.prices[0] == price.price_deviations[0] == 0
+    assert_allclose(price.prices, price.errors - price.errors[0], atol=1e-15)
+    assert_allclose(price.distortions, 1 - 2 / (price.kappas + 1))
     assert np.all(price.kappas >= 1) and np.all((price.errors >= 0) & (price.errors < 0.3))
     sparse = GuaranteePriceDisplay.from_estimator(
         LinearSVC(), csr_array(standard), kind, f_classif, 6, ranks=[1, 3], cv=3
     )
     assert_allclose(sparse.errors, price.errors, atol=0.02)
+
+
+def test_ranks_that_the_price_cannot_be_measured_at():
+    for ranks, words in (([6], "rank of at most 5"), ([0], "rank=0"), ([2, 31], "rank=31")):
+        with pytest.raises(ValueError, match=words):
+            GuaranteePriceDisplay.from_estimator(LinearSVC(), standard, kind, f_classif, 6, ranks=ranks)
+    flat = standard[:, :3] @ np.random.default_rng(0).standard_normal((3, 30))
+    with pytest.raises(ValueError, match="rank=4 is not possible: X has numerical rank 3"):
+        GuaranteePriceDisplay.from_estimator(LinearSVC(), flat, kind, f_classif, 12, ranks=[4])
+    names = GuaranteePriceDisplay.from_estimator(LinearSVC(), flat, kind, f_classif, 12, cv=2).names
+    assert names == ["labels only", "rank 1", "rank 3, default", "geometry only"]
 
 
 def test_the_price_of_the_whole_space():
@@ -432,7 +446,7 @@ def test_displays_refuse_what_they_cannot_draw():
     by_array = GuaranteePriceDisplay.from_estimator(
         DummyClassifier(), standard, kind, f_classif, 6, ranks=np.array([1, 3]), cv=2
     )
-    assert by_array.names == ["labels only", "rank 1", "rank 3", "geometry only"]
+    assert by_array.names == ["labels only", "rank 1", "rank 3, default", "geometry only"]
     with pytest.raises(ValueError, match="r=31 is not possible: give an integer from 2 to 30"):
         GuaranteePriceDisplay.from_estimator(LinearSVC(), standard, kind, f_classif, 31)
     with pytest.raises(ValueError, match="n_samples=1 is not possible"):

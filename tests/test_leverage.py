@@ -223,7 +223,7 @@ def test_as_many_largest_leverages_as_the_rank_are_enough():
         assert (certificate.rank, certificate.n_selected) == (r, r)
     assert largest.make(20, rank="full").fit(X).certificate_.rank == 20
     assert largest.make(19).fit(X).certificate_.rank == 9
-    with refused("rank=21 is not possible with n_features_to_select=20", "up to 20 only"):
+    with refused("rank=21 is not possible with n_features_to_select=20", "a rank of at most 20"):
         largest.make(20, rank=21).fit(X)
 
 

@@ -1,7 +1,8 @@
 """Take a release to the step before the upload, and say what that step is. `make release` calls this.
 
 Builds the source distribution and the wheel, checks them, and tries the wheel with its run-time dependencies alone, on
-each Python with the oldest and with the newest versions of them. What is built lies in build/release/dist.
+each Python with the oldest and with the newest versions of them, and the source distribution on the first Python. What
+is built lies in build/release/dist.
 
 usage: python tools/release.py [PYTHON ...]
 """
@@ -61,8 +62,8 @@ def obstacles(version: str) -> list[str]:
     return found
 
 
-def build(tools: Path, version: str) -> Path:
-    """Build both distributions of what is committed and check that they can be uploaded; returns the wheel."""
+def build(tools: Path, version: str) -> tuple[Path, Path]:
+    """Build both distributions of what is committed, and check that they can be uploaded: a wheel and a source."""
     source, dist = folder / "source", folder / "dist"
     for old in (source, dist):
         shutil.rmtree(old, ignore_errors=True)
@@ -70,19 +71,22 @@ def build(tools: Path, version: str) -> Path:
     run(tools, "-m", "build", "--outdir", dist, source)
     run(tools, "-m", "twine", "check", "--strict", *dist.iterdir())
     run(tools.with_name("cffconvert"), "--validate", "--infile", source / "CITATION.cff")
-    (wheel,) = dist.glob(f"fsel_book-{version}-*.whl")
-    return wheel
+    (wheel,), (archive,) = dist.glob(f"fsel_book-{version}-*.whl"), dist.glob(f"fsel_book-{version}.tar.gz")
+    return wheel, archive
 
 
-def tried(python: str, versions: str, wheel: Path) -> list[str]:
+def tried(python: str, versions: str, package: Path) -> list[str]:
     """Run smoke.py where a Python has the oldest or the newest versions; returns the row of the table that says so."""
+    print(f"Trying {package.name} on {python} with the {versions} versions", flush=True)
     bound = [f"--constraint={folder / 'oldest.txt'}"] if versions == "oldest" else []
-    fresh = environment("empty", python, "--only-binary=:all:", *bound, wheel)
+    built = ["--only-binary=:all:"] if package.suffix == ".whl" else []
+    fresh = environment("empty", python, *built, *bound, package)
     done = subprocess.run([fresh, "-I", root / "tools" / "smoke.py"], cwd=folder, capture_output=True, text=True)
     if done.returncode:
         print(done.stdout, done.stderr)
     ask = f"import importlib.metadata as m, platform as p; print(p.python_version(), *map(m.version, {shown}))"
-    return [versions, *run(fresh, "-c", ask).split(), "failed" if done.returncode else "passed"]
+    kind = "wheel" if built else "source"
+    return [kind, versions, *run(fresh, "-c", ask).split(), "failed" if done.returncode else "passed"]
 
 
 def runs(python: str) -> bool:
@@ -102,14 +106,13 @@ def main() -> None:
     version = settings["version"]
     print(f"Building fsel_book {version}", flush=True)
     tools = environment("tools", sys.executable, "build", "twine", "cffconvert")
-    wheel = build(tools, version)
+    wheel, archive = build(tools, version)
     (folder / "oldest.txt").write_text(oldest(), encoding="utf-8")
-    rows = [["versions", "Python", *shown, "smoke.py"]]
-    for python in filter(runs, named):
-        for versions in ("oldest", "newest"):
-            print(f"Trying the wheel on {python} with the {versions} versions", flush=True)
-            rows.append(tried(python, versions, wheel))
-    print(*("".join(word.ljust(14) for word in row).rstrip() for row in rows), sep="\n")
+    there = list(filter(runs, named))
+    rows = [["package", "versions", "Python", *shown, "smoke.py"]]
+    rows += [tried(python, versions, wheel) for python in there for versions in ("oldest", "newest")]
+    rows += [tried(python, "newest", archive) for python in there[:1]]
+    print(*("".join(word.ljust(13) for word in row).rstrip() for row in rows), sep="\n")
     for python in named:
         if not runs(python):
             print(f"Not tried: {python}, which does not run here")

@@ -188,8 +188,7 @@ rows = [
         uniform,
         dict(n=400, d=50),
         dict(n=40, d=5),
-        5,
-        aim=15,
+        15,
         prediction="10: three fits a step",
         threads=(1,),
     ),
@@ -275,7 +274,6 @@ rows = [
         2048,
         at_least=False,
         unit="MiB",
-        repeats=1,
         threads=(1,),
     ),
     Row(

@@ -581,7 +581,11 @@ class GuaranteePriceDisplay:
         ax.margins(x=0.2)
         ax.set(xscale="log", xlabel=f"condition number on {self.reference_rank} leading directions", ylabel="error")
         low, high = ax.get_xlim()
-        ticks = [D for D in (0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.98, 0.998, 0.9998) if low < (1 + D) / (1 - D) < high]
+        span, ticks = np.log(high / low), list[float]()
+        for D in (0, 0.2, 0.5, 0.8, 0.9, 0.98, 0.998, 0.9998):
+            place = (1 + D) / (1 - D)
+            if low < place < high and (not ticks or np.log(place * (1 - ticks[-1]) / (1 + ticks[-1])) > span / 12):
+                ticks.append(D)
         above = ax.secondary_xaxis("top")
         above.set_xticks([(1 + D) / (1 - D) for D in ticks], [f"{100 * D:g}%" for D in ticks], minor=False)
         above.set_xticks([], minor=True)

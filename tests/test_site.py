@@ -251,6 +251,27 @@ def test_long_definitions_are_folded_behind_their_names(tmp_path):
     assert made[:2] + made[3:] == stored[:2] + stored[3:]
 
 
+def test_what_is_printed_beside_a_figure_is_no_part_of_it(tmp_path):
+    """Quarto makes panels (a) and (b) of a printed table and a labelled figure that come out of one cell."""
+    directives = '#| label: fig-a\n#| fig-cap: "A"\n#| fig-alt: "B"\n'
+    picture = {"output_type": "display_data", "data": {"image/svg+xml": "<svg/>"}, "metadata": {}}
+    printed = {"output_type": "stream", "name": "stdout", "text": ["words\n"]}
+    cell = {"cell_type": "code", "id": "one", "source": directives + "#| code-fold: true\nplot()"}
+    heading = {"cell_type": "markdown", "source": "text"}
+    (tmp_path / "symbols.qmd").touch()
+    for outputs in ([printed, picture], [picture], [printed]):
+        (tmp_path / "index.ipynb").write_text(json.dumps({"cells": [heading, cell | {"outputs": outputs}]}))
+        run(sys.executable, root / "tools/pages.py", tmp_path, cwd=root)
+        _, *made = json.loads((tmp_path / "index.ipynb").read_text(encoding="utf-8"))["cells"]
+        sources, kept = ["".join(part["source"]) for part in made], [part["outputs"] for part in made]
+        if len(outputs) == 1:
+            assert sources == [cell["source"]] and len(kept[0]) == 1
+        else:
+            assert sources[0] == "#| code-fold: true\nplot()" and kept == [[printed], [picture]]
+            assert sources[1] == directives + "#| echo: false\n" + sources[0]
+            assert made[0]["id"] != made[1]["id"]
+
+
 def test_symbols_name_chapters_by_their_numbers(processed, tmp_path):
     pages = shutil.copytree(processed, tmp_path / "pages")
     run(sys.executable, root / "tools/pages.py", pages, cwd=root)

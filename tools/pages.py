@@ -76,6 +76,22 @@ def shown(output: dict) -> list[dict]:
     return [output]
 
 
+def apart(cell: dict) -> list[dict]:
+    """A cell that prints and draws a figure with a label, as two: Quarto takes a printed table for a part of it."""
+    source, outputs = "".join(cell["source"]), cell.get("outputs", [])
+    printed = [output for output in outputs if output.get("name") == "stdout"]
+    drawn = [output for output in outputs if output not in printed]
+    directives = re.compile(r"^#\| (?:label|fig-\w+): .*\n", flags=re.MULTILINE)
+    if "#| label: fig-" not in source or not printed or not drawn:
+        return [cell]
+    bare = directives.sub("", source)
+    figure = "".join(directives.findall(source)) + "#| echo: false\n" + bare
+    return [
+        cell | {"source": [bare], "outputs": printed},
+        cell | {"id": f"{cell['id']}-figure", "source": [figure], "outputs": drawn},
+    ]
+
+
 def numbered(page: str, folder: Path) -> str:
     """The page with links for `@sec-x` that say `Chapter 5`; on a page without a number Quarto makes them of titles."""
     for path in sorted(folder.glob("*.ipynb")):
@@ -103,6 +119,7 @@ def main(folder: Path) -> None:
         elif path.name == "index.ipynb":
             text = re.sub(r"^# .*\n+", "", "".join(title["source"]), count=1, flags=re.MULTILINE)
             title["source"] = text.splitlines(keepends=True)
+        book["cells"] = [part for cell in book["cells"] for part in apart(cell)]
         for cell in book["cells"]:
             if cell["cell_type"] == "code":
                 cell["source"] = folded("".join(cell["source"])).splitlines(keepends=True)

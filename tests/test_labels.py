@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+import sklearn
 from cases import orthonormal, swept_seeds
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.dummy import DummyClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import RFE, SelectKBest, f_classif
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -15,6 +17,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
+from sklearn.utils.validation import check_is_fitted
 
 from fsel_book import (
     BSSSelector,
@@ -87,8 +90,11 @@ def test_good_features_count_as_draws():
     assert ratio(completion_promise(V, given, 8)) < ratio(bss_promise(8, 32))
 
 
-def completed_literally(V, given, q):
-    """Weights of all features and the barriers at the end, by the theorem, every column judged at every step."""
+def completed_literally(V, given, q, scores=None):
+    """Weights of all features and the barriers at the end, by the theorem, every column judged at every step.
+
+    With scores the feasible column of largest score times squared length is taken, one without a score last.
+    """
     t, s = _best_start(np.linalg.eigvalsh(V[given].T @ V[given]).clip(0), len(given), q)
     weights, fresh, delta_U, I = np.zeros(len(V)), np.ones(len(V), bool), (1 + s) / (1 - s), np.eye(V.shape[1])
     weights[given], fresh[given] = t, False
@@ -98,7 +104,14 @@ def completed_literally(V, given, q):
         P, R = np.linalg.inv(A - (L + 1) * I), np.linalg.inv((U + delta_U) * I - A)
         lower = np.sum(V @ P @ P * V, axis=1) / (np.trace(P) - at(A - L * I)) - np.sum(V @ P * V, axis=1)
         upper = np.sum(V @ R @ R * V, axis=1) / (at(U * I - A) - np.trace(R)) + np.sum(V @ R * V, axis=1)
-        i = np.argmax(np.where(fresh, lower - upper, -np.inf))
+        slack = lower - upper
+        if scores is None:
+            i = np.argmax(np.where(fresh, slack, -np.inf))
+        else:
+            lengths = np.sum(V**2, axis=1)
+            keys = np.where(scores > 0, scores * lengths, lengths * 1e-9)
+            i = np.argmax(np.where(fresh & (slack >= 0), keys, -np.inf))
+            assert fresh[i] and slack[i] >= 0
         weights[i], fresh[i], L, U = 2 / (lower[i] + upper[i]), False, L + 1, U + delta_U
     return weights, (L, U)
 
@@ -117,6 +130,62 @@ def test_the_picks_are_those_of_the_literal_version(seeds):
         assert_allclose(factors, factors[0], rtol=1e-7)
         spectrum = np.linalg.eigvalsh(V.T * weights @ V)
         assert L < spectrum[0] and spectrum[-1] < U
+
+
+@swept_seeds(10, 100)
+def test_the_picks_by_scores_are_those_of_the_literal_version(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        l = int(rng.integers(2, 9))
+        V = orthonormal(120, l, rng)
+        given, q = rng.choice(120, int(rng.integers(1, 3 * l)), replace=False), int(rng.integers(1, 2 * l))
+        scores = np.round(rng.exponential(size=120) * (rng.random(120) < 0.7), 1)
+        weights, (L, U) = completed_literally(V, given, q, scores)
+        sampling = complete(V, given, q, scores=scores)
+        assert_array_equal(np.sort(sampling.indices), np.flatnonzero(weights))
+        factors = sampling.weights / weights[sampling.indices]
+        assert_allclose(factors, factors[0], rtol=1e-7)
+        spectrum = np.linalg.eigvalsh(V.T * weights @ V)
+        assert L < spectrum[0] and spectrum[-1] < U
+
+
+def test_permuting_features_permutes_what_is_completed():
+    order = np.random.default_rng(0).permutation(30)
+    place = np.argsort(order)
+    scores = np.random.default_rng(1).random(30)
+    for given in ([4, 9, 17], SelectKBest(f_classif, k=3)):
+        for one in (None, scores):
+            plain = CompletionSelector(given, 5, rank=4, score_func=one).fit(standard, kind)
+            moved = given if hasattr(given, "fit") else place[given]
+            permuted = CompletionSelector(moved, 5, rank=4, score_func=None if one is None else one[order])
+            found = order[permuted.fit(standard[:, order], kind).selected_]
+            assert_array_equal(np.sort(found), np.sort(plain.selected_))
+
+
+def test_a_completion_that_fails_leaves_nothing():
+    def fails(X, y):
+        raise RuntimeError("no scores today")
+
+    selector = CompletionSelector([0, 1], 5, rank=4).fit(standard, kind)
+    for change in (dict(given=[0, 30]), dict(rank=29), dict(distortion=2.0), dict(score_func=fails)):
+        before = selector.get_params()
+        with pytest.raises((ValueError, RuntimeError)):
+            selector.set_params(**change).fit(standard, kind)
+        with pytest.raises(NotFittedError):
+            check_is_fitted(selector)
+        selector.set_params(**before).fit(standard, kind)
+
+
+def test_weights_of_samples_are_routed_to_a_completion():
+    weights = np.where(kind == 0, 1.0, 0.1)
+    score = WeightScores(LogisticRegression())
+    with sklearn.config_context(enable_metadata_routing=True):
+        selector = CompletionSelector([0, 1], 5, rank=4, score_func=score).set_fit_request(sample_weight=True)
+        machine = DummyClassifier().set_fit_request(sample_weight=False)
+        model = make_pipeline(selector, machine).fit(standard, kind, sample_weight=weights)
+    expected = CompletionSelector([0, 1], 5, rank=4, score_func=score).fit(standard, kind, sample_weight=weights)
+    assert_array_equal(model[0].selected_, expected.selected_)
+    assert_allclose(model[0].scores_, score(standard, kind, sample_weight=weights))
 
 
 @swept_seeds(30, 300)

@@ -337,7 +337,7 @@ def certify(V: Array | RowSpace, sampling: Sampling, promise: Promise | None = N
     Raises
     ------
     ValueError
-        The columns of `V` are not orthonormal; `sampling` is of other features, or its weights are not positive.
+        `V` is not orthonormal; `sampling` is of another number of features, repeats one, or has a weight not positive.
 
     Examples
     --------
@@ -491,7 +491,7 @@ def _check_automatic_draws(r: int, ell: int, d: int) -> int:
     "The number `r` of draws that a theorem asks for at rank `ell`, if `d` features allow it."
     if r > d:
         raise ValueError(f"n_features_to_select='auto' needs {r} draws at rank {ell}, more than the {d} features of X: "
-                         "give a larger eps, a smaller rank, or a number; see the chapter Which method when.")
+                         f"give a larger eps, a smaller rank, or a number; {_SEE}")
     return r
 
 # %% ../nbs/04_certificates.ipynb #20fc1dc7

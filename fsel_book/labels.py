@@ -24,7 +24,7 @@ from .certificates import (Promise, Sampling, ScoreFunc, _SamplingTransformer, _
                                     certify, method_color)
 from .sparsification import (_Barriers, _LargestScoreRule, _LargestSlackRule, _bound_search_seconds, bss,
                                       bss_promise)
-from .spectra import RowSpace, _as_row_space, row_space
+from .spectra import RowSpace, _SEE, _as_row_space, row_space
 
 # %% ../nbs/10_labels.ipynb #1ab00012
 def _start_below(mu: np.ndarray, height: float) -> float:
@@ -406,7 +406,7 @@ class CompletionSelector(_ScoreMixin, _SamplingTransformer):
         least = ell - n_given if n_given else self._fewest_draws(ell)
         if q < least:
             raise ValueError(f"n_features_to_add={q} is not possible with {n_given} features given and rank {ell}: "
-                             f"give at least {least}, or a lower rank; see the chapter Which method when.")
+                             f"give at least {least}, or a lower rank; {_SEE}")
         self._say_if_long(_bound_search_seconds(ell, q))
 
     def _fewest_draws(self, ell: int) -> int:
@@ -414,8 +414,8 @@ class CompletionSelector(_ScoreMixin, _SamplingTransformer):
         return ell + (ell > 1)
 
     def _say_if_long(self, seconds: float) -> bool:
-        return _warn_if_long(seconds, "CompletionSelector.fit", " on one core. A lower rank= takes much less; see the "
-                             "chapter Which method when.", stacklevel=4)
+        return _warn_if_long(seconds, "CompletionSelector.fit", f" on one core. A lower rank= takes much less; {_SEE}",
+                             stacklevel=4)
 
     def _complete(self, space: RowSpace, given: np.ndarray, q: int,
                   scores: np.ndarray | None) -> tuple[Sampling, Promise | None]:
@@ -446,7 +446,7 @@ class CompletionSelector(_ScoreMixin, _SamplingTransformer):
             if enough <= short:
                 _clear_fitted(self)
                 raise ValueError(f"distortion={self.distortion} cannot be reached at rank {ell}: "
-                                 "ask for a larger one, or for a smaller rank; see the chapter Which method when.")
+                                 f"ask for a larger one, or for a smaller rank; {_SEE}")
             found = self._complete(space, given, enough, scores)
             if self._reached(space, found[0]): break
             short, enough = enough, 2 * enough

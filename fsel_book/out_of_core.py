@@ -20,7 +20,7 @@ from tqdm import tqdm
 from .arrays import (_in_precision_of, is_sparse, _blas_threads_for, _check_range,
                               _largest_entry)
 from .blocks import Blocks, _Product, _as_dense, _fit_elsewhere, _joined, _numbers, _pieces
-from .spectra import (RowSpace, _GRAM_LIMIT, _SmallSVD, _gram_factor, _leading_directions,
+from .spectra import (RowSpace, _GRAM_LIMIT, _SEE, _SmallSVD, _gram_factor, _leading_directions,
                                _rank_tolerance, _sketch_is_less_work, _unit_norm_factors,
                                _warn_of_tiny_directions)
 from .certificates import (_NEGLIGIBLE, CertifiedSelector, Promise, Sampling, _check_automatic_draws,
@@ -774,7 +774,7 @@ def _choose(selector: Any, X: Any, space: RowSpace, r: int, scores: np.ndarray |
         held = _Held(first.best, space, _Order())
         if len(held.places) < r:
             raise ValueError(f"n_features_to_select={r} is not possible: only {len(held.places)} features have "
-                             f"leverage at rank {space.shape[1]}; see the chapter Which method when.")
+                             f"leverage at rank {space.shape[1]}; {_SEE}")
         left_out = max(first.leverage - float(np.sum(held.rows**2)), 0.0)
         return held.places, np.ones(r), held.A, Promise(max(0.0, 1 - left_out), 1.0)
     prices = _Prices(space, r) if isinstance(selector, DSFSelector) else None

@@ -24,7 +24,7 @@ from .arrays import (_RANGE, Array, ArrayLike, Matrix, _ScoreOnHost, _insert_doc
                               to_numpy)
 from .certificates import (Certificate, _check_X, _check_instance, _check_same_library, _clear_fitted,
                                     _row_space_seconds, _warn_if_long, method_color)
-from .spectra import _gram, _tall_blocks, row_space
+from .spectra import _SEE, _gram, _tall_blocks, row_space
 
 # %% ../nbs/11_ridge.ipynb #335dc93e
 def _check_alpha(alpha: ArrayLike, many: bool = True, name: str = "alpha") -> np.ndarray:
@@ -309,7 +309,7 @@ def _kept_interval(certificate: Certificate, rescale: bool) -> tuple[float, floa
     if certificate.numerical_rank is None or certificate.rank < certificate.numerical_rank:
         raise ValueError(f"The certificate is for rank {certificate.rank} of {certificate.numerical_rank or 'more'}: "
                          f"what the selection does to the rest of the kernel is not known. Pass rank='full' to the "
-                         f"selector, and ask for more features than that; see the chapter Which method when.")
+                         f"selector, and ask for more features than that; {_SEE}")
     low, high = certificate.interval if rescale else certificate.eigenvalues_unscaled[[0, -1]]
     return (low if low > 1e-14 * high else 0.0), high
 

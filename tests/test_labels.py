@@ -116,30 +116,15 @@ def completed_literally(V, given, q, scores=None):
     return weights, (L, U)
 
 
+@pytest.mark.parametrize("by_scores", [False, True])
 @swept_seeds(10, 100)
-def test_the_picks_are_those_of_the_literal_version(seeds):
+def test_the_picks_are_those_of_the_literal_version(seeds, by_scores):
     for seed in seeds:
         rng = np.random.default_rng(seed)
         l = int(rng.integers(2, 9))
         V = orthonormal(120, l, rng)
         given, q = rng.choice(120, int(rng.integers(1, 3 * l)), replace=False), int(rng.integers(1, 2 * l))
-        weights, (L, U) = completed_literally(V, given, q)
-        sampling = complete(V, given, q)
-        assert_array_equal(np.sort(sampling.indices), np.flatnonzero(weights))
-        factors = sampling.weights / weights[sampling.indices]
-        assert_allclose(factors, factors[0], rtol=1e-7)
-        spectrum = np.linalg.eigvalsh(V.T * weights @ V)
-        assert L < spectrum[0] and spectrum[-1] < U
-
-
-@swept_seeds(10, 100)
-def test_the_picks_by_scores_are_those_of_the_literal_version(seeds):
-    for seed in seeds:
-        rng = np.random.default_rng(seed)
-        l = int(rng.integers(2, 9))
-        V = orthonormal(120, l, rng)
-        given, q = rng.choice(120, int(rng.integers(1, 3 * l)), replace=False), int(rng.integers(1, 2 * l))
-        scores = np.round(rng.exponential(size=120) * (rng.random(120) < 0.7), 1)
+        scores = np.round(rng.exponential(size=120) * (rng.random(120) < 0.7), 1) if by_scores else None
         weights, (L, U) = completed_literally(V, given, q, scores)
         sampling = complete(V, given, q, scores=scores)
         assert_array_equal(np.sort(sampling.indices), np.flatnonzero(weights))

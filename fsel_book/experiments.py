@@ -79,6 +79,10 @@ def _outside_values(thing: Any) -> dict[str, Any]:
     return values
 
 # %% ../nbs/B_experiments.ipynb #e8aab42e
+class _LocalCache(dict):
+    "A cache that is hashed, and sent to other processes, as an empty one."
+    def __reduce__(self) -> tuple: return type(self), ()
+
 def _name_or_hash(value: Any) -> str:
     "What stands for a value that a trial uses: its name, if it has one, or else a hash of what it holds."
     if inspect.ismodule(value): return value.__name__

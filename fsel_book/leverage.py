@@ -199,8 +199,9 @@ class LeverageSelector(CertifiedSelector):
         Without sampling the promise is certain.
     sampling : bool
         Draw the features. False takes the `r` of largest leverage, with weights one; its promise comes from the
-        leverage left out. In the chapter on selectors with and without labels neither is ahead everywhere, and only for
-        draws a theorem says something before the data are seen.
+        leverage left out. In the chapter on selectors with and without labels the largest erred no more than draws, but
+        had larger condition numbers with 50 features; and only for draws a theorem says something before the data
+        are seen.
     %(rescale)s
     %(random_state)s
 

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.feature_selection import RFE, chi2, f_classif, mutual_info_classif
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.preprocessing import StandardScaler, normalize
+from sklearn.preprocessing import OneHotEncoder, StandardScaler, normalize
 from sklearn.svm import LinearSVC
 
 # %% ../nbs/24_selection_study.ipynb #c6917b45
@@ -31,7 +32,7 @@ from .certificates import (Certificate, CertifiedSelector, Sampling, certify, _d
 from .datasets import load_docstrings, make_linear_sign
 from .dual_set import DSFSelector, RSFSelector
 from .experiments import (_EMBEDDED_SETS, _TEXT_SETS, Experiment, _error_percentages, mean_and_error,
-                                   _unweighted_sampling)
+                                   _LocalCache, _unweighted_sampling)
 from .labels import CompletionSelector, WeightScores, selection_stability
 from .leverage import LeverageSelector
 from .loaders import load_dataset
@@ -41,8 +42,21 @@ from .spectra import RowSpace, row_space
 from .svm import LPSVMClassifier, SupportVectorSelector
 
 # %% ../nbs/24_selection_study.ipynb #956183c4
-_COUNT_SETS = (*_TEXT_SETS, "docstrings", "caltech6_hsv")
-_STUDY_SETS = ("alon", "golub", "prostate", "arcene_train", "libras", "hill_valley", "madelon_train", *_COUNT_SETS)
+_COUNT_SETS = (*_TEXT_SETS, "docstrings", "proteins", "caltech6_hsv")
+_STUDY_SETS = ("alon", "golub", "prostate", "arcene", "libras", "hill_valley", "madelon_train", "spambase", "promoters",
+               *_COUNT_SETS)
+_PARTS = {"arcene": ("arcene_train", "arcene_valid"), "proteins": ("protein_family_train", "protein_family_test")}
+
+def _real_set(data: str) -> tuple[Matrix, NDArray]:
+    "A set of the book with its parts joined; proteins as counts of runs of three letters, promoters letter by letter."
+    embedded = _EMBEDDED_SETS | {"docstrings": load_docstrings}
+    parts = [embedded[data]()] if data in embedded else [load_dataset(name) for name in _PARTS.get(data, (data,))]
+    y = np.concatenate([part.target for part in parts])
+    if data == "proteins":
+        runs = CountVectorizer(analyzer="char", ngram_range=(3, 3))
+        return runs.fit_transform([sequence for part in parts for sequence in part.data]), y
+    if data == "promoters": return OneHotEncoder(sparse_output=False).fit_transform(list(map(list, parts[0].data))), y
+    return (parts[0].data if len(parts) == 1 else np.vstack([part.data for part in parts])), y
 
 def _made_set(data: str) -> tuple[NDArray, NDArray]:
     """Two classes in 400 samples of which the features that matter are known.
@@ -61,16 +75,12 @@ def _made_set(data: str) -> tuple[NDArray, NDArray]:
 
 _MADE_SETS = ("sparse plane", "mixtures", "strong factor", "weak factor")
 
-_last_loaded: dict[str, tuple[Matrix, NDArray]] = {}  # a cache of functools could not be sent to other processes
+_last_loaded = _LocalCache()
 
 def _load_study_set(data: str) -> tuple[Matrix, NDArray]:
     "Features as they stand, and classes 0, 1, ..."
     if data not in _last_loaded:
-        if data in _MADE_SETS: X, y = _made_set(data)
-        else:
-            embedded = _EMBEDDED_SETS | {"docstrings": load_docstrings}
-            bunch = embedded[data]() if data in embedded else load_dataset(data)
-            X, y = bunch.data, bunch.target
+        X, y = _made_set(data) if data in _MADE_SETS else _real_set(data)
         _last_loaded.clear()
         _last_loaded[data] = X.astype(float), np.unique(y, return_inverse=True)[1]
     return _last_loaded[data]

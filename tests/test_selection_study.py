@@ -1,13 +1,14 @@
 """The study of all selectors: what a trial selects, measures and records, against the estimators and other routes."""
 
 import json
+import pickle
 import re
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from cases import swept
+from cases import needs_data, swept
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.feature_selection import RFE, SelectKBest, chi2, f_classif
 from sklearn.pipeline import make_pipeline
@@ -16,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 import fsel_book as fb
 from fsel_book import selection_study as study
 from fsel_book.certificates import Certificate, Promise
+from fsel_book.experiments import _fingerprint
 
 NOTEBOOK = Path(__file__).resolve().parent.parent / "nbs/24_selection_study.ipynb"
 twins = swept(("data", "r"), [("breast_cancer", 10)], [("docstrings", 20)])
@@ -31,9 +33,30 @@ def prepared(data, r, most=60):
 
 def test_the_declared_experiments():
     experiments = study.study, study.preferences, study.ranks, study.eliminations
-    assert [len(one.tasks()) for one in experiments] == [130] * 4
+    assert [len(one.tasks()) for one in experiments] == [160] * 4
     names = {one.name.removeprefix("selection_") for one in experiments}
-    assert len(set(study._STUDY_SETS)) == 13 and names == {"study", "preferences", "ranks", "eliminations"}
+    assert len(set(study._STUDY_SETS)) == 16 and names == {"study", "preferences", "ranks", "eliminations"}
+    assert len(study.rules.tasks()) == 10 * (16 + len(study._MADE_SETS))
+
+
+def test_what_was_loaded_before_does_not_change_what_stands_for_a_trial():
+    study._last_loaded.clear()
+    before = _fingerprint(study.study.trial)
+    study._load_study_set("breast_cancer")
+    assert study._last_loaded and _fingerprint(study.study.trial) == before
+    assert not pickle.loads(pickle.dumps(study._last_loaded))  # no data travel to other processes
+
+
+@needs_data
+def test_sets_in_two_parts_are_joined_and_sequences_counted():
+    for data, shape, n_first in (("arcene", (200, 10000), 100), ("proteins", (600, 7773), 400)):
+        X, y = study._load_study_set(data)
+        parts = [fb.load_dataset(name) for name in study._PARTS[data]]
+        assert X.shape == shape and len(parts[0].target) == n_first
+        assert_array_equal(y, np.concatenate([part.target for part in parts]) > 0)
+    assert_array_equal(np.asarray(X.sum(axis=1)).ravel(), [len(s) - 2 for part in parts for s in part.data])
+    X, y = study._load_study_set("promoters")
+    assert X.shape == (106, 228) and set(X.sum(axis=1)) == {57.0}  # one of four letters at each of 57 places
 
 
 @twins

@@ -9,6 +9,7 @@ from part_4_svm import documents
 from rows import Row, timed
 from scipy.linalg import eigh
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.preprocessing import normalize
 
 from fsel_book import DualProjectionClassifier, DualProjectionRidge
 from fsel_book.dual_solvers import _newton_solution
@@ -26,8 +27,7 @@ def matrix(kind, n, d):
     """Features, labels, targets, and eigenvalues and -vectors of `X X'`."""
     rng = np.random.default_rng(0)
     if kind == text:
-        X = documents(n, d)
-        X = sp.csr_array(sp.diags_array(1 / np.sqrt(X.multiply(X).sum(axis=1))) @ X)
+        X = normalize(documents(n, d))
         y, targets = np.where(np.arange(n) % 2, 1.0, -1.0), X @ rng.standard_normal(d) + 0.1 * rng.standard_normal(n)
     else:
         noise = 0.1 if kind == little else 1.0

@@ -351,6 +351,17 @@ def _check_range(X: Matrix, name: str = "X", smallest: float = _RANGE[0]) -> Non
         raise ValueError(f"{name} is out of range: its largest entry in size is {largest:.3g}, and must be between "
                          f"{_RANGE[0]:.0e} and {_RANGE[1]:.0e}. Rescale: divide {name} by {largest:.0e}.")
 
+def _check_numeric(X: ArrayLike) -> ArrayLike:
+    "`X`, or an error if it is a list or a host array of texts or times: as scikit-learn's own selectors refuse texts."
+    if isinstance(X, list | np.ndarray) and (dtype := np.asarray(X).dtype).kind in "SUMm":
+        raise ValueError(f"X is not numeric: its entries are of the dtype {dtype}. Give numbers, as X.astype(float).")
+    return X
+
+def _target_on_host(y: ArrayLike) -> np.ndarray:
+    "`y` on the host, or an error if it is sparse."
+    if is_sparse(y): raise ValueError("y is sparse: give a dense array, as y.toarray().")
+    return to_numpy(y)
+
 # %% ../nbs/01_arrays.ipynb #5d1e7a14
 def _in_precision_of(X: Matrix, W: Array) -> Array:
     """The coefficients `W` for data `X`, in the precision of `X`, or an error where that does not hold them.

@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
 from .arrays import (Array, ArrayLike, Matrix, Seed, _insert_docs, as_float64, by_columns, check_matrix,
-                              from_numpy, is_sparse, namespace, result_dtype, to_numpy)
+                              from_numpy, is_sparse, namespace, result_dtype, to_numpy, _target_on_host)
 from .sparsification import _round_ties
 from .leverage import _bernoulli_interval
 from .certificates import (Certificate, CertifiedSelector, Promise, Sampling, certify, _check_integer,
@@ -615,7 +615,7 @@ def _presence_counts(X: Matrix, indicator: np.ndarray) -> np.ndarray:
 
 def _class_indicator(y: ArrayLike, n: int) -> np.ndarray:
     "Shape (n, n_classes), a one for the class of each sample; an error where `y` is not `n` class labels."
-    y = column_or_1d(to_numpy(y))
+    y = column_or_1d(_target_on_host(y))
     if len(y) != n: raise ValueError(f"y has {len(y)} labels, but X has {n} samples.")
     if (kind := type_of_target(y, input_name="y")) not in ("binary", "multiclass"):
         raise ValueError(f"y is {kind}: information gain needs class labels. Give integers or names, "

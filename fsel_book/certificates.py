@@ -23,8 +23,8 @@ from sklearn.utils import Tags, check_array, check_consistent_length
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted, validate_data
 
 from .arrays import (_DOCS, _RANGE, Array, ArrayLike, Matrix, _insert_docs, _canonical, check_matrix,
-                              _check_range, from_numpy, is_integer, is_sparse, namespace, result_dtype,
-                              _blas_threads_for, take_columns, to_numpy)
+                              _check_numeric, _check_range, from_numpy, is_integer, is_sparse, namespace, result_dtype,
+                              _blas_threads_for, take_columns, to_numpy, _target_on_host)
 from .blocks import Blocks, _fit_elsewhere
 from .spectra import RowSpace, _SEE, _as_row_space, _basis_accuracy, _sketch_is_less_work, _whole_or_leading
 
@@ -498,8 +498,7 @@ def _check_automatic_draws(r: int, ell: int, d: int) -> int:
 def _check_X(estimator: BaseEstimator, X: ArrayLike, reset: bool, least: int = 2, dtype: Any = None) -> Matrix:
     """`X` validated for `fit` (`reset`) or for a later method of `estimator`, in the library in which it came.
 
-    In `fit` it must have `least` samples, and a largest entry that is not too small to be squared. Sparse results are
-    canonical; the `X` of the caller is not written to.
+    In `fit` it needs `least` samples and a largest entry that can be squared. Sparse results are canonical.
     """
     if isinstance(X, Blocks): raise ValueError(f"{type(estimator).__name__} takes no X in blocks: give an array.")
     smallest = _RANGE[0] if reset else 0.0
@@ -511,7 +510,7 @@ def _check_X(estimator: BaseEstimator, X: ArrayLike, reset: bool, least: int = 2
     else:
         kinds = dtype or [np.float64, np.float32]
         with np.errstate(over="ignore", invalid="ignore"):  # in the sum that looks for NaN
-            X = validate_data(estimator, X, reset=reset, dtype=kinds, accept_sparse=("csr", "csc"))
+            X = validate_data(estimator, _check_numeric(X), reset=reset, dtype=kinds, accept_sparse=("csr", "csc"))
         _check_range(X, smallest=smallest)
     if reset and X.shape[0] < least:
         raise ValueError(f"Found {X.shape[0]} sample(s) (n_samples = {X.shape[0]}) while a minimum of {least} is "
@@ -841,7 +840,7 @@ def _feature_scores(score_func: ScoreFunc, X: Matrix, y: Any, **score_params: An
              for name, value in score_params.items()}
     given = [X if is_sparse(X) else to_numpy(X)]
     if y is not None:
-        given.append(check_array(to_numpy(y), dtype=None, ensure_2d=False, input_name="y"))
+        given.append(check_array(_target_on_host(y), dtype=None, ensure_2d=False, input_name="y"))
         check_consistent_length(*given)
     elif _takes(score_func, *given, y, **named) and not _takes(score_func, *given, **named):
         raise ValueError("score_func requires y to be passed, but the target y is None.")
@@ -880,6 +879,7 @@ class _ScoreMixin:
         return self._choose(X, y, **score_params)  # type: ignore[attr-defined]
 
     def _check_parameters(self) -> None:
+        _check_instance("score_func", self.score_func)
         if isinstance(self.score_func, str) or hasattr(self.score_func, "fit"):
             raise ValueError(f"score_func={self.score_func!r} is not possible: give a function such as f_classif, the "
                              "scores themselves, or WeightScores(estimator).")

@@ -80,11 +80,13 @@ vectors with an entry for each sample.""",
     "projection": """\
 n_projections : int or "auto"
     The number `m` of random projections. "auto" estimates the effective dimension of the data by a sketch: 20 times
-    that for "recover" and "iterate"; for "accelerate", where it sets the speed only, what stands out of the rest.
+    that for "recover" and "iterate"; for "accelerate", where it sets the speed only, what stands out of the rest, or
+    as many features as cost little.
 solver : str
     "accelerate" reaches `tol` for every `n_projections`; "recover" and "iterate" are Algorithms 1 and 2 of the paper.
 sketch : str
     "countsketch", "sparse-sign", "srht" or "gaussian". The random matrix mixes features, for "accelerate" samples.
+    "auto" is "countsketch", but "accelerate" then takes the longest features of sparse data in place of mixtures.
 max_iter : int
 tol : float
     On the relative error of `coef_`, by the bound in `residual_history_`.
@@ -160,7 +162,7 @@ class _DualProjectionModel(BaseEstimator, ABC):
     def _check_parameters(self) -> None:
         for name in ("alpha", "tol"): _check_positive(name, getattr(self, name))
         for name in ("fit_intercept", "warm_start"): _check_bool(name, getattr(self, name))
-        for name, allowed in (("solver", _SOLVERS), ("sketch", _SKETCHES)):
+        for name, allowed in (("solver", _SOLVERS), ("sketch", ("auto", *_SKETCHES))):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name}={getattr(self, name)!r} is not possible: "
                                  f"give one of {', '.join(map(repr, allowed))}.")
@@ -261,7 +263,7 @@ class DualProjectionClassifier(_ScoreOnHost, ClassifierMixin, _DualProjectionMod
     """
 
     def __init__(self, loss: str | Loss = "log_loss", alpha: float = 1.0, n_projections: int | str = "auto", *,
-                 solver: str = "accelerate", sketch: str = "countsketch", max_iter: int = 100, tol: float = 1e-4,
+                 solver: str = "accelerate", sketch: str = "auto", max_iter: int = 100, tol: float = 1e-4,
                  fit_intercept: bool = True, warm_start: bool = False, random_state: Seed = None) -> None:
         self.loss = loss
         self.alpha = alpha
@@ -347,7 +349,7 @@ class DualProjectionRidge(_ScoreOnHost, RegressorMixin, _DualProjectionModel):
     """
 
     def __init__(self, alpha: float = 1.0, n_projections: int | str = "auto", *, solver: str = "accelerate",
-                 sketch: str = "countsketch", max_iter: int = 100, tol: float = 1e-4, fit_intercept: bool = True,
+                 sketch: str = "auto", max_iter: int = 100, tol: float = 1e-4, fit_intercept: bool = True,
                  warm_start: bool = False, random_state: Seed = None) -> None:
         self.alpha = alpha
         self.n_projections = n_projections
@@ -389,7 +391,7 @@ def _reference_problem(X: ArrayLike, y: ArrayLike, loss: str | Loss, alpha: floa
     _check_positive("alpha", alpha)
     problem = _Problem(X, signs[:, 0], 2 * alpha * scale**2, get_loss(loss, smooth=True))
     rng = np.random.default_rng(random_state)
-    return problem, _accelerate_all([problem], [None], "auto", "countsketch", 1e-10, 500, rng)[0][0][0].w, rng
+    return problem, _accelerate_all([problem], [None], "auto", "auto", 1e-10, 500, rng)[0][0][0].w, rng
 
 # %% ../nbs/14_dual_projection.ipynb #858527e5
 @_insert_docs

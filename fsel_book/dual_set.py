@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_array
 from tqdm import tqdm
 
 from .arrays import (Array, ArrayLike, Seed, _insert_docs, as_float64, by_columns, is_sparse, _check_range,
-                              from_numpy, _largest_entry, namespace, result_dtype, _blas_threads_for, to_numpy)
+                              from_numpy, _largest_entry, namespace, result_dtype, _blas_threads_for,
+                              to_numpy, _target_on_host)
 from .sparsification import (_SLACK_BITS, _LargestNormRule, _LargestScoreRule, _LargestSlackRule,
                                       _ColumnSearch, _SingleDraw, _Fences, _check_bss_draws, _check_bss_request,
                                       _check_rule, _bound_search_seconds, _by_decreasing_key, _initial_gap,
@@ -668,7 +669,7 @@ class _ComponentsMixin:
 def _check_target_matrix(y: ArrayLike, n: int, who: str) -> np.ndarray:
     "The targets as a float64 host array of two dimensions, or what is wrong with them."
     if y is None: raise ValueError(f"{who} requires y to be passed, but the target y is None.")
-    Y = check_array(to_numpy(y), dtype=np.float64, ensure_2d=False, input_name="y")
+    Y = check_array(_target_on_host(y), dtype=np.float64, ensure_2d=False, input_name="y")
     if Y.ndim > 2 or len(Y) != n:
         raise ValueError(f"y has shape {Y.shape}; numbers of shape ({n},) or ({n}, n_targets) are needed.")
     _check_range(Y, "y")
@@ -764,7 +765,8 @@ class DSFSelector(_ScoreMixin, _ComponentsMixin, CertifiedSelector):
         if sampling.n_selected == r: return sampling
         return _add_closest_features(space, sampling, r, _component_scores(space) if targets is None else targets)
 
-    def _seconds(self, d: int, ell: int, r: int, unevenness: float) -> float: return _bound_search_seconds(ell, r)
+    def _seconds(self, d: int, ell: int, r: int, unevenness: float) -> float:
+        return _bound_search_seconds(d, ell, r)
 
     def _least_seconds(self, X: Any, r: int | None) -> float:
         seconds, (n, d) = super()._least_seconds(X, r), X.shape

@@ -5,8 +5,9 @@ __all__ = []
 
 # %% ../nbs/C_dual_solvers.ipynb #c0d50003
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -221,13 +222,17 @@ class _Problem(_Objective):
         "A bound on the relative error of `w = X'u` of length `size`, by `u` or by the length of the gradient."
         return _relative_to(min(gradient / self.lam, np.sqrt(2 * self.gap(u, f) / self.lam)), size)
 
-    def solution(self, u: np.ndarray) -> _Solution:
-        "The `_Solution` of `w = X'u` with the best `b`, from three products with `X`."
+    def solution(self, u: np.ndarray, tol: float = 0.0) -> _Solution:
+        """The `_Solution` of `w = X'u` with the best `b`, from three products with `X`.
+
+        Where the gap shows that the residual is at most `tol`, from two: the gradient is then given as infinite.
+        """
         w, f = self.images(u)
-        b = self.best_intercept(f)
-        v, size = self.lam * u + self.dual(f + b), _euclidean_norm(w)
-        gradient = _euclidean_norm(self.mixture(v))
-        if self.is_zero(u, f, gradient, v): gradient = 0.0
+        b, size, gradient = self.best_intercept(f), _euclidean_norm(w), np.inf
+        if self.residual(u, f + b, size) > tol:
+            v = self.lam * u + self.dual(f + b)
+            gradient = _euclidean_norm(self.mixture(v))
+            if self.is_zero(u, f, gradient, v): gradient = 0.0
         return _Solution(u, w, b, f, self.value(f + b, size), gradient, self.residual(u, f + b, size, gradient))
 
     def is_zero(self, u: np.ndarray, f: np.ndarray, gradient: float, v: np.ndarray) -> bool:
@@ -268,25 +273,36 @@ class _Surrogate:
 
     Parameters
     ----------
-    V, F : ndarray, shape (n_samples, k)
-        `F = K V` and `V'F = I`: the rows of `F` are the samples projected to the span of `k` orthonormal vectors `X'V`.
-    W, s2 : ndarray, shapes (n_samples, k) and (k,)
-        `F F' = W diag(s2) W'`, which is at most `K`.
+    W, s2 : ndarray, shapes (n_samples, m) and (m,)
+        `W diag(s2) W'` is at most `K`.
     tau : float
         The mean of what is left of the eigenvalues of `K`.
+    V, F : ndarray, shape (n_samples, m) or (n_samples, 0)
+        `F = K V` and `V'F = I`: the rows of `F` are the samples projected to the span of orthonormal vectors `X'V`.
     """
-    V: np.ndarray
-    F: np.ndarray
     W: np.ndarray
     s2: np.ndarray
     tau: float
+    V: np.ndarray
+    F: np.ndarray
+    _last: dict[str, Any] = field(default_factory=dict)
+
+    def small(self, lam: float, D: np.ndarray) -> np.ndarray:
+        "`diag(1/s2) + W' diag(D / (lam + tau D)) W`; made once while `D` is the same, as it is for the squared error."
+        if self._last.get("lam") != lam or not np.array_equal(self._last["D"], D):
+            B = self.W * np.sqrt(D / (lam + self.tau * D))[:, None]
+            self._last.update(lam=lam, D=D, M=B.T @ B + np.diag(1 / self.s2))
+        return self._last["M"]
 
     def solve(self, lam: float, D: np.ndarray, rhs: np.ndarray) -> np.ndarray:
         "`(lam I + diag(D) (W diag(s2) W' + tau I))^-1 rhs`."
         E = lam + self.tau * D
-        first, weights = rhs / E[:, None], D / E
-        M = (self.W.T * weights) @ self.W + np.diag(1 / self.s2)
-        return first - weights[:, None] * (self.W @ _solve_or_lstsq(M, self.W.T @ first))
+        first = rhs / E[:, None]
+        return first - (D / E)[:, None] * (self.W @ _solve_or_lstsq(self.small(lam, D), self.W.T @ first))
+
+    def product(self, v: np.ndarray) -> np.ndarray:
+        "The product with `v`, about `K v`."
+        return self.W @ (self.s2 * (self.W.T @ v)) + self.tau * v
 
     def length(self, v: np.ndarray) -> float:
         "The length of `v` in the norm of the surrogate: about that of `X'v`."
@@ -315,7 +331,7 @@ def _make_surrogate(X: Matrix, Omega: Matrix, Y: np.ndarray, sums: np.ndarray | 
     s2, Q = np.linalg.eigh(F.T @ F)
     rest = total - s2.sum()
     tau = rest / max(1, len(Y) - len(s2)) if rest > 1e-14 * total else 0.0  # what rounding leaves is nothing
-    return _Surrogate(Omega @ T, F, F @ (Q / np.sqrt(s2)), s2, tau)
+    return _Surrogate(F @ (Q / np.sqrt(s2)), s2, tau, Omega @ T, F)
 
 def _mixed_samples(X: Matrix, Omega: Matrix) -> Matrix:
     "`X'Omega`, in the library of `X` or sparse."
@@ -351,6 +367,18 @@ def _grow_surrogate(X: Matrix, ridge: float, kind: str, rng: np.random.Generator
         Y = np.hstack([Y, Z])
         Omega = sp.hstack([Omega, more], format="csr") if is_sparse(Omega) else np.hstack([Omega, more])
 
+# %% ../nbs/C_dual_solvers.ipynb #c0d50021
+def _surrogate_of_longest(X: Matrix, m: int, centred: bool) -> _Surrogate:
+    "The `_Surrogate` from the `m` longest features of a sparse `X`, which needs no products with `K` and knows none."
+    n, m = X.shape[0], min(m, X.shape[1])
+    squares, ones = sp.csr_array((X.data**2, X.indices, X.indptr), X.shape), np.ones(X.shape[0])
+    means = X.T @ ones / n if centred else np.zeros(X.shape[1])
+    lengths = (squares.T @ ones - n * means**2).clip(0)
+    longest = np.argpartition(-lengths, m - 1)[:m]
+    rest = lengths.sum() - lengths[longest].sum()
+    tau = rest / n if rest > 1e-14 * lengths.sum() else 0.0
+    return _Surrogate(X[:, longest].toarray() - means[longest], np.ones(m), tau, np.empty((n, 0)), np.empty((n, 0)))
+
 # %% ../nbs/C_dual_solvers.ipynb #e6e5c969
 class _ConjugateBasis:
     "Directions `V` with `F = K V` and `V'F = I`, to which one can be added."
@@ -382,17 +410,15 @@ class _ConjugateBasis:
         for v, q in zip([u, *V.T], [f, *F.T]): self.add(v, q)
 
 # %% ../nbs/C_dual_solvers.ipynb #e1847b35
-def _sketched_newton_step(problem: _Problem, surrogate: _Surrogate, u: np.ndarray,
-                          f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The coefficients `r` of the gradient at `u`, and Newton's step for `r = 0` with the surrogate in place of `K`.
-
-    The decision values are `f = X w + b`.
-    """
-    r, D = problem.lam * u + problem.dual(f), problem.loss.curvature(problem.y, f)
+def _sketched_newton_step(problem: _Problem, surrogate: _Surrogate, u: np.ndarray, f: np.ndarray,
+                          r: np.ndarray) -> np.ndarray:
+    "Newton's step for `r = 0` at `u`, with `f = X w + b` and `r = lam u + dual(f)`; the surrogate in place of `K`."
+    D = problem.loss.curvature(problem.y, f)
+    if not problem.intercept: return -surrogate.solve(problem.lam, D, r[:, None])[:, 0]
     both = surrogate.solve(problem.lam, D, np.column_stack([r, D]))
-    if not problem.intercept or not both[:, 1].sum() > 0: return r, -both[:, 0]
+    if not both[:, 1].sum() > 0: return -both[:, 0]
     b = (u.sum() - both[:, 0].sum()) / both[:, 1].sum()  # keeps the dual variables' sum at zero
-    return r, -both[:, 0] - b * both[:, 1]
+    return -both[:, 0] - b * both[:, 1]
 
 def _no_progress(residuals: list[float], values: list[float], patience: int) -> bool:
     """Whether neither the objective nor the residual fell in the last `patience` steps, the residual half by half.
@@ -415,7 +441,7 @@ def _solve_on_growing_span(problem: _Problem, surrogate: _Surrogate,
     best, most = basis.V @ c, min(80, 2 * _affordable_size(X))
     for _ in range(max_iter):
         u, f, size = basis.V @ c, basis.F @ c, float(np.linalg.norm(c))
-        r, v = _sketched_newton_step(problem, surrogate, u, f + b)
+        r = lam * u + problem.dual(f + b)
         residual = problem.residual(u, f + b, size)
         if residual > tol and (np.isinf(residual) or surrogate.length(r) <= tol * lam * size):  # worth a product with X
             residual = min(residual, _relative_to(_euclidean_norm(problem.mixture(r)), lam * size))
@@ -423,7 +449,7 @@ def _solve_on_growing_span(problem: _Problem, surrogate: _Surrogate,
         values.append(problem.value(f + b, size))
         if residual == min(history): best = u
         if residual <= tol or _no_progress(history, values, patience): break
-        v, q = problem.direction(v)
+        v, q = problem.direction(_sketched_newton_step(problem, surrogate, u, f + b, r))
         if not r @ q < 0: v, q = problem.direction(r)  # not a descent: the gradient itself
         if basis.V.shape[1] >= most: basis.restart(u, f, most // 2)
         basis.add(v, q)
@@ -435,11 +461,11 @@ def _accelerate(problem: _Problem, surrogate: _Surrogate, starts: Iterable[tuple
                 max_iter: int) -> tuple[_Solution, list[float]]:
     "The solution with residual at most `tol`, and all residuals; begun anew with exact products after much rounding."
     u, history = _solve_on_growing_span(problem, surrogate, starts, tol, max_iter)
-    found = problem.solution(u)
+    found = problem.solution(u, tol)
     history[-1] = found.residual
     while not found.residual <= tol and len(history) < max_iter:
         u, more = _solve_on_growing_span(problem, surrogate, [(found.u, found.f)], tol, max_iter - len(history))
-        now = problem.solution(u)
+        now = problem.solution(u, tol)
         history += [*more[:-1], now.residual]
         improved = now.residual < found.residual / 2
         if now.residual < found.residual: found = now
@@ -447,32 +473,47 @@ def _accelerate(problem: _Problem, surrogate: _Surrogate, starts: Iterable[tuple
     return found, history
 
 # %% ../nbs/C_dual_solvers.ipynb #fdf5ebfd
+def _shared_surrogate(problem: _Problem, m: int | str, kind: str, rng: np.random.Generator) -> _Surrogate:
+    "The `_Surrogate` of all problems with the `X` of this one, of `m` directions."
+    X = problem.X
+    if kind == "auto" and is_sparse(X):
+        return _surrogate_of_longest(X, _affordable_size(X) if isinstance(m, str) else m, problem.intercept)
+    kind, sums = "countsketch" if kind == "auto" else kind, _kernel_row_sums(X) if problem.intercept else None
+    if isinstance(m, str): return _grow_surrogate(X, problem.ridge, kind, rng, sums)
+    return _make_surrogate(X, *_random_mixtures(X, m, kind, rng), sums)
+
+def _first_direction(problem: _Problem, surrogate: _Surrogate) -> tuple[np.ndarray, np.ndarray]:
+    "The solution on the span of the surrogate's directions; if it has none, about that with the surrogate for `K`."
+    if surrogate.V.shape[1]:
+        c, _ = problem.on(surrogate.F, accuracy=1e-6)
+        return surrogate.V @ c, surrogate.F @ c
+    u = np.zeros(len(problem.y))
+    for _ in range(3):  # of Newton's steps, which need no product with X
+        f = problem.balanced(surrogate.product(u))
+        f = f + problem.best_intercept(f)
+        u = u + _sketched_newton_step(problem, surrogate, u, f, problem.lam * u + problem.dual(f))
+    return problem.direction(u)
+
 def _accelerate_all(problems: Sequence[_Problem], starts: Iterable[np.ndarray | None], m: int | str, kind: str,
                     tol: float, max_iter: int,
                     rng: np.random.Generator) -> tuple[list[tuple[_Solution, list[float]]], int]:
     "Problems with the same `X` by `_accelerate`: the solutions with their residuals, and the size of the surrogate."
-    X, first = problems[0].X, problems[0]
-    sums = _kernel_row_sums(X) if first.intercept else None
-    if isinstance(m, str): shared = _grow_surrogate(X, first.ridge, kind, rng, sums)
-    else:
-        Omega, Y = _random_mixtures(X, m, kind, rng)
-        shared = _make_surrogate(X, Omega, Y, sums)
+    shared = _shared_surrogate(problems[0], m, kind, rng)
     solved = []
     for problem, u in zip(problems, starts):
-        known = None if u is None else problem.solution(u)
+        known = None if u is None else problem.solution(u, tol)
         if known is not None and known.residual <= tol:
             solved.append((known, [known.residual]))
             continue
-        c, _ = problem.on(shared.F, accuracy=1e-6)
-        directions = [(shared.V @ c, shared.F @ c)]
+        directions = [_first_direction(problem, shared)]
         if known is not None: directions = [(known.u, known.f), *directions]
         solved.append(_accelerate(problem, shared, directions, tol, max_iter))
-    return solved, shared.V.shape[1]
+    return solved, shared.W.shape[1]
 
 def _iterate_all(problems: Sequence[_Problem], starts: Iterable[np.ndarray | None], m: int | str, kind: str, tol: float,
                  max_iter: int, rng: np.random.Generator) -> tuple[list[tuple[_Solution, list[float]]], int]:
     "Problems with the same `X` by `_iterate_to_tolerance`: solutions with residuals, and the number of projections."
-    X, ridge = problems[0].X, problems[0].ridge
+    X, ridge, kind = problems[0].X, problems[0].ridge, "countsketch" if kind == "auto" else kind
     if isinstance(m, str):
         needed = 20 * _grow_surrogate(X, ridge, "countsketch", rng).effective_dimension(ridge)
         size = min(X.shape[1], max(1, int(np.ceil(needed))))

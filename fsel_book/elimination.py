@@ -17,8 +17,8 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from .arrays import (Array, ArrayLike, Matrix, _blas_threads_for, _insert_docs, _take_rows, check_matrix,
                               from_numpy, namespace, take_columns, to_numpy)
 from .kernel_machines import (EmpiricalRisk, _bordered_inverse, _nearest_feasible, _cold_fit, _spd_inverse,
-                                       _reference_fit, _rounding_error, _warm_started_fit, _warn_of_rounding,
-                                       _principal_block)
+                                       _reference_fit, _ridge_fit, _rounding_error, _warm_started_fit,
+                                       _warn_of_rounding, _weighted_centred, _principal_block)
 from .kernels import (CallableKernel, LinearKernel, PolynomialKernel, RBFKernel, RunningSums, _SumKernel,
                                _cache_blocks, _check_semidefinite, _check_host_matrix, _dense_rows, _in_place, _into,
                                _lossy_removals, _take_entries, _zero_feature)
@@ -91,7 +91,9 @@ def risk_rfe_reference(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any
     """
     X = _check_host_matrix(X)
     J: list[int] = []
-    d, tie = X.shape[1], sum(risk.tie for risk in risks)
+    d, K = X.shape[1], kernel(X)
+    risks = [risk.beside(_reference_fit(K, risk, intercept)[1]) for risk in risks]
+    tie = sum(risk.tie for risk in risks)
 
     def value(J: Iterable[int]) -> float:
         A = X
@@ -603,6 +605,21 @@ class _EliminationStep:
         values[list(self.fits)] = [value for _, value in self.fits.values()]
         return _lowest_with_ties(values, k, self.tie)
 
+# %% ../nbs/17_elimination.ipynb #e11a1a7d
+def _first_fits(K: Floats, risks: Iterable[EmpiricalRisk],
+                intercept: bool) -> list[tuple[EmpiricalRisk, Floats, float]]:
+    "Each risk with the tie that suits its objective with all features, and the fit with these."
+    fits = []
+    for risk in risks:
+        u, value, _ = _cold_fit(K, risk, intercept)
+        finer = risk.beside(value)
+        if finer is not risk: u, value, _ = _warm_started_fit(K, finer, u, intercept)
+        fits.append((finer, u, value))
+    finest = sum(risk.tie for risk, _, _ in fits if risk.tie < risk.tol * risk.nothing)
+    _warn_of_rounding(10 * finest, sum(value for *_, value in fits))  # a thousandth of the objective would be a tie
+    return fits
+
+
 # %% ../nbs/17_elimination.ipynb #21c9b7e4
 @dataclass
 class Elimination:
@@ -630,9 +647,10 @@ class Elimination:
     left: list[int]
     refits: int
 
-# `choice(reduced, us, k)`: the positions of the features to remove, least first; the fits without the first and the
-# values without each, both None if the rule does not know them; and the number of fits.
-_Choice = Callable[[_ReducedKernels, Sequence[Floats], int], tuple[list[int], Any, Any, int]]
+# `choice(reduced, risks, us, k)`: the positions of the features to remove, least first; the fits without the first and
+# the values without each, both None if the rule does not know them; and the number of fits.
+_Choice = Callable[[_ReducedKernels, Sequence[EmpiricalRisk], Sequence[Floats], int],
+                   tuple[list[int], Any, Any, int]]
 
 def _sums_without_features(sums: RunningSums, gone: Iterable[int]) -> RunningSums:
     "The running sums without the features `gone`; `sums` stay as they are."
@@ -649,7 +667,7 @@ def _eliminate(X: Matrix, risks: Sequence[EmpiricalRisk], kernel: Any, choice: _
         sums, d = RunningSums(kernel, X), X.shape[1]
         K = to_numpy(there := sums.matrix())
         if isinstance(kernel, CallableKernel): _check_semidefinite(K)
-        us, values, _ = zip(*(_cold_fit(K, risk, intercept) for risk in risks))
+        risks, us, values = zip(*_first_fits(K, risks, intercept))
         done, wished = Elimination([], [sum(values)], [d], 1), 1
         if step == "adaptive":
             K_0 = to_numpy(_sums_without_features(sums, range(d)).matrix())
@@ -657,7 +675,7 @@ def _eliminate(X: Matrix, risks: Sequence[EmpiricalRisk], kernel: Any, choice: _
         while len(sums.left) > n_features_to_select:
             left, before = len(sums.left), done.values[-1]
             k = _number_to_remove(step, wished, d, left, n_features_to_select)
-            gone, fitted, values, refits = choice(_ReducedKernels(sums, K, there), us, k)
+            gone, fitted, values, refits = choice(_ReducedKernels(sums, K, there), risks, us, k)
             done.refits += refits
             if max_increment is not None and values[0] - before > max_increment(left): break
             k = len(gone)
@@ -682,11 +700,11 @@ def _eliminate(X: Matrix, risks: Sequence[EmpiricalRisk], kernel: Any, choice: _
         return done
 
 # %% ../nbs/17_elimination.ipynb #64ab5c87
-def _choice_by_risk(risks: Sequence[EmpiricalRisk], intercept: bool, step: int | float | str,
-                    tolerance: float) -> _Choice:
+def _choice_by_risk(intercept: bool, step: int | float | str, tolerance: float) -> _Choice:
     "Risk-RFE's rule: the features without which the objectives rise least, of several within the tolerance."
     out: Array = None
-    def choice(reduced: _ReducedKernels, us: Sequence[Floats], k: int) -> tuple[list[int], Any, Any, int]:
+    def choice(reduced: _ReducedKernels, risks: Sequence[EmpiricalRisk], us: Sequence[Floats],
+               k: int) -> tuple[list[int], Any, Any, int]:
         nonlocal out
         if out is None: out = namespace(reduced.there).empty_like(reduced.there)
         now = _EliminationStep(reduced, risks, us, intercept, out)
@@ -697,7 +715,8 @@ def _choice_by_risk(risks: Sequence[EmpiricalRisk], intercept: bool, step: int |
         return gone, now.fits[gone[0]][0], [now.fits[c][1] for c in gone], now.refits
     return choice
 
-def _choice_by_norm(reduced: _ReducedKernels, us: Sequence[Floats], k: int) -> tuple[list[int], Any, Any, int]:
+def _choice_by_norm(reduced: _ReducedKernels, risks: Sequence[EmpiricalRisk], us: Sequence[Floats],
+                    k: int) -> tuple[list[int], Any, Any, int]:
     "Guyon's rule: the features without which `u'Ku` falls least, `u` held fixed."
     falls, norm, error = np.zeros(len(reduced.left)), 0.0, 0.0
     for u in us:
@@ -745,7 +764,7 @@ def risk_rfe(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any, n_featur
     [4, 2, 0]
     """
     X = _in_place(check_matrix(X))
-    choice = _choice_by_risk(risks, intercept, step, step_tol if max_increment is None else 0.0)
+    choice = _choice_by_risk(intercept, step, step_tol if max_increment is None else 0.0)
     return _eliminate(X, risks, kernel, choice, n_features_to_select, step, max_increment, intercept, bar)
 
 def guyon_rfe(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any, n_features_to_select: int = 1,
@@ -791,23 +810,6 @@ def _estimated_seconds(n: int, d: int, least: int, step: int | float | str, kern
     return seconds
 
 # %% ../nbs/17_elimination.ipynb #97c91952
-def _ridge_inverse_and_weights(X: Floats, y: Floats, rho: float) -> tuple[Floats, Floats]:
-    "`H = (X'X + rho I)^-1` and `w = H X'y`, through the smaller of the two Gram matrices."
-    n, d = X.shape
-    if d <= n:
-        G = X.T @ X
-        G.flat[::d + 1] += rho
-        H = _spd_inverse(G)
-        return H, H @ (X.T @ y)
-    K = X @ X.T
-    K.flat[::n + 1] += rho
-    L, _ = dpotrf(K.T, lower=1, clean=0, overwrite_a=1)
-    Z, _ = dpotrs(L, np.column_stack([X, y]), lower=1)
-    H = X.T @ Z[:, :-1]
-    H /= -rho
-    H.flat[::d + 1] += 1 / rho
-    return H, X.T @ Z[:, -1]
-
 def _sweep_columns(H: Floats, w: Floats, groups: Sequence[int],
                    tie: float) -> tuple[list[int], list[float], Floats, Floats]:
     """Sweep out `groups[t]` columns in turn, the least rises first.
@@ -815,6 +817,7 @@ def _sweep_columns(H: Floats, w: Floats, groups: Sequence[int],
     Returns positions, rises by column, and `Z`, `w` after it: `H` itself is left alone.
     """
     Z, h, rise = np.zeros((sum(groups), len(w))), H.diagonal().copy(), np.empty_like(w)
+    least = np.finfo(float).eps * h                            # rounding makes less than this of the diagonal
     gone: list[int] = []
     rises: list[float] = []
     for k in groups:
@@ -826,17 +829,12 @@ def _sweep_columns(H: Floats, w: Floats, groups: Sequence[int],
             rises.append(w[j]**2 / h[j])
             Z[t] = z
             w = w - z * (w[j] / np.sqrt(h[j]))
-            h -= z * z
+            h = np.maximum(h - z * z, least)
             gone.append(j)
             h[gone] = 1.0
     return gone, rises, Z, w
 
 # %% ../nbs/17_elimination.ipynb #f864eb0b
-def _weighted_centred(X: np.ndarray, y: Floats, weights: Floats, intercept: bool) -> tuple[np.ndarray, Floats]:
-    "Rows times the roots of the weights, and with an intercept weighted means taken off before."
-    if intercept: X, y = X - np.average(X, axis=0, weights=weights), y - np.average(y, weights=weights)
-    return X * np.sqrt(weights)[:, None], y * np.sqrt(weights)
-
 @_insert_docs
 def squared_linear_path(X: np.ndarray, risk: EmpiricalRisk, n_features_to_select: int = 1, step: int | float | str = 1,
                         max_increment: Callable[[int], float] | None = None, intercept: bool = True,
@@ -870,14 +868,18 @@ def squared_linear_path(X: np.ndarray, risk: EmpiricalRisk, n_features_to_select
     """
     d, C, left, least = X.shape[1], risk.C.max(), np.arange(X.shape[1]), n_features_to_select
     with _blas_threads_for(d):
-        X, y = _weighted_centred(to_numpy(X), risk.y, risk.C / C, intercept)
-        H, w = _ridge_inverse_and_weights(X, y, 1 / (2 * C))
-        done, fresh = Elimination([], [C * ((y - X @ w)**2).sum() + w @ w / 2], [len(left)], 1), len(left)
+        X, y, q = _weighted_centred(to_numpy(X), risk.y, risk.C / C, intercept)
+        H, w, value = _ridge_fit(X, y, C, q)
+        done, fresh = Elimination([], [value], [len(left)], 1), len(left)
+        n, tie = len(y) - int(q.any()), risk.beside(value, 0.0).tie / C
         while len(left) > least:
             groups: list[int] = []
-            while sum(groups) < min(block, len(left) - least):
+            # With as many features as X has rank H shrinks by orders of magnitude, so it is made anew there.
+            room = min(block, len(left) - least, len(left) - n if len(left) > n else block)
+            while sum(groups) < room:
                 groups.append(_number_to_remove(step, 1, d, len(left) - sum(groups), least))
-            gone, rises, Z, w = _sweep_columns(H, w, groups, risk.tie / C)
+            with np.errstate(over="ignore", invalid="ignore"):  # in a group that goes beyond the rank
+                gone, rises, Z, w = _sweep_columns(H, w, groups, tie)
             ends = np.cumsum([0, *groups])
             for a, b in zip(ends, ends[1:]):
                 if max_increment is not None and C * rises[a] > max_increment(done.left[-1]): return done
@@ -887,8 +889,8 @@ def squared_linear_path(X: np.ndarray, risk: EmpiricalRisk, n_features_to_select
             keep = np.setdiff1d(np.arange(len(left)), gone)
             left = left[keep]
             if not len(left): break
-            if len(left) <= fresh // 2:
-                H, w = _ridge_inverse_and_weights(X[:, left], y, 1 / (2 * C))
+            if len(left) <= fresh // 2 or len(left) <= n < fresh:
+                H, w, done.values[-1] = _ridge_fit(X[:, left], y, C, q)
                 fresh, done.refits = len(left), done.refits + 1
             else:
                 H, w, Z = _principal_block(H, keep), w[keep], Z[:, keep]

@@ -35,7 +35,7 @@ class EmpiricalRisk:
     C : float or array, shape (n_samples,)
         The weight of the loss against `|f|^2 / 2`, of all samples or of each.
     tol : float
-        What counts as equal, relative to the risk of `f = 0`.
+        What counts as equal, relative to the risk of `f = 0`; see `beside`.
 
     Examples
     --------
@@ -48,7 +48,8 @@ class EmpiricalRisk:
     def __init__(self, loss: str | Loss, y: Any, C: Any, tol: float = 1e-9) -> None:
         self.loss, self.y = get_loss(loss), np.asarray(to_numpy(y), dtype=float)
         self.C = to_numpy(C) * np.ones(len(self.y))
-        self.tie = tol * self.primal(np.zeros(len(self.y)))
+        self.tol, self.nothing = tol, self.primal(np.zeros(len(self.y)))
+        self.tie = tol * self.nothing
         self.gap = self.tie / 10
         low, high = self.loss.domain(self.y)
         self._box = -self.C * high + 0.0, -self.C * low + 0.0                   # no zeros with a sign
@@ -56,6 +57,17 @@ class EmpiricalRisk:
         self.sharp = self.loss.quadratic_conjugate and bounded
         self.one_step = self.loss.quadratic_conjugate and not bounded
         self.width = self.loss.width
+
+    def beside(self, objective: float, rounding: float = 1e-12) -> "EmpiricalRisk":
+        """The same with a finer tie if `objective`, that with all features, is below a thousandth of that of `f = 0`.
+
+        The tie is then relative to a thousand times `objective`, but at least `rounding` of the objective of `f = 0`.
+        """
+        if 1000 * objective >= self.nothing: return self
+        finer = copy(self)
+        finer.tie = max(1000 * self.tol * objective, min(self.tol, rounding) * self.nothing)
+        finer.gap = finer.tie / 10
+        return finer
 
     def on(self, rows: NDArray[np.intp]) -> "EmpiricalRisk":
         "The same on some of the samples; ties and gaps stay those of the whole."
@@ -160,7 +172,10 @@ def _solve_bordered(A: Floats, rhs: Floats, total: float, intercept: bool,
 
 def _spd_inverse(A: Floats) -> Floats:
     "The inverse of a symmetric positive definite matrix, which is overwritten."
-    L, _ = dpotrf(A.T, lower=1, clean=0, overwrite_a=1)
+    return _inverse_by_factor(dpotrf(A.T, lower=1, clean=0, overwrite_a=1)[0])
+
+def _inverse_by_factor(L: Floats) -> Floats:
+    "The inverse of `L L'` for Cholesky's factor `L`, which is overwritten."
     half, _ = dpotri(L, lower=1, overwrite_c=1)
     low = np.tril(half, -1)
     return low + low.T + np.diag(np.diagonal(half))
@@ -712,3 +727,45 @@ def _cold_fit(K: Floats, risk: EmpiricalRisk, intercept: bool) -> _Fit:
     with _blas_threads_for(len(K)):
         start = _libsvm_fit(K, risk, 50 * len(K)) if by_libsvm else _reference_fit(K, risk, intercept)[0]
         return _warm_started_fit(K, risk, start, intercept)
+
+# %% ../nbs/16_kernel_machines.ipynb #16ridge01
+def _weighted_centred(X: np.ndarray, y: Floats, weights: Floats,
+                      intercept: bool) -> tuple[np.ndarray, Floats, Floats]:
+    """Rows times the roots of the weights, with an intercept weighted means taken off before.
+
+    Also the unit vector to which the result is orthogonal then, or zero.
+    """
+    roots = np.sqrt(weights)
+    if intercept: X, y = X - np.average(X, axis=0, weights=weights), y - np.average(y, weights=weights)
+    return X * roots[:, None], y * roots, intercept * roots / np.linalg.norm(roots)
+
+def _ridge_fit(X: Floats, y: Floats, C: float, q: Floats) -> tuple[Floats, Floats, float]:
+    """`H = (X'X + rho I)^-1`, `w = H X'y` and the objective, for `rho = 1 / (2 C)`, through the smaller Gram matrix.
+
+    `q` is orthogonal to `y` and to all columns of `X`, or zero.
+    """
+    (n, d), rho, eps = X.shape, 1 / (2 * C), np.finfo(float).eps
+    if d <= n - q.any():
+        H = X.T @ X
+        sizes = H.diagonal() + rho
+        H.flat[::d + 1] += rho
+        L, info = dpotrf(H.T, lower=1, clean=0, overwrite_a=1)
+        H = _inverse_by_factor(L)
+        w, error = H @ (X.T @ y), eps * (sizes * H.diagonal()).max()
+    else:
+        K = X @ X.T
+        size = K.trace() / n
+        K += size * np.outer(q, q)                                     # along q it is singular, and X'q = 0
+        K.flat[::n + 1] += rho
+        L, info = dpotrf(K.T, lower=1, clean=0, overwrite_a=1)
+        Z, _ = dpotrs(L, np.column_stack([X, y]), lower=1)
+        H, w = X.T @ Z[:, :-1], X.T @ Z[:, -1]
+        H /= -rho
+        H.flat[::d + 1] += 1 / rho
+        error = eps * max(size / L.diagonal().min()**2, 1 / (rho * H.diagonal().min()))
+    value = C * ((y - X @ w)**2).sum() + w @ w / 2
+    if info or not np.isfinite(value) or not H.diagonal().min() > 0:
+        raise ValueError(f"C={C:.3g} is not possible for an X with entries of up to {np.abs(X).max():.0e}: scale the "
+                         "features, or take a smaller C.")
+    _warn_of_rounding(error, 1.0)
+    return H, w, value

@@ -18,9 +18,9 @@ from sklearn.utils.multiclass import type_of_target
 from .arrays import (Array, ArrayLike, Matrix, Seed, _blas_threads_for, _insert_docs, from_numpy, is_sparse,
                               to_numpy)
 from .certificates import (Promise, Sampling, ScoreFunc, _SamplingTransformer, _ScoreMixin, _check_X,
-                                    _check_bool, _check_integer, _check_open_unit_interval, _check_rank, _check_scores,
-                                    _clear_fitted, _distortion, _feature_scores, _largest_rank,
-                                    _row_space_seconds, _space_to_certify, _target_rank, _warn_if_long,
+                                    _check_bool, _check_instance, _check_integer, _check_open_unit_interval,
+                                    _check_rank, _check_scores, _clear_fitted, _distortion, _feature_scores,
+                                    _largest_rank, _row_space_seconds, _space_to_certify, _target_rank, _warn_if_long,
                                     certify, method_color)
 from .sparsification import (_Barriers, _LargestScoreRule, _LargestSlackRule, _bound_search_seconds, bss,
                                       bss_promise)
@@ -108,6 +108,7 @@ class WeightScores(BaseEstimator):
         ValueError
             The estimator has neither `coef_` nor `feature_importances_` after `fit`.
         """
+        _check_instance("estimator", self.estimator)
         fitted = clone(self.estimator).fit(X, y, **fit_params)
         for name in ("coef_", "feature_importances_"):
             weights = getattr(fitted, name, None)
@@ -271,6 +272,8 @@ def _given_features(given: Any, d: int, names: np.ndarray | None) -> np.ndarray:
         unknown = [name for name in found if name not in place]
         if unknown:
             raise ValueError(f"given has names that X has not: {', '.join(repr(str(name)) for name in unknown[:5])}.")
+        twice = [name for i, name in enumerate(found) if name in found[:i]]
+        if twice: raise ValueError(f"given names {', '.join(repr(str(name)) for name in twice[:5])} more than once.")
         found = np.array([place[name] for name in found])
     return _check_features(found, d)
 
@@ -373,7 +376,7 @@ class CompletionSelector(_ScoreMixin, _SamplingTransformer):
         q, left = self.n_features_to_add, X.shape[1] - len(given)
         if q != "auto": _check_integer(q, 0 if len(given) else 1, left, ", the features left", name="n_features_to_add")
         space = self._find_space(X, len(given) + q if q != "auto" else self._size(len(given), X.shape[1]))
-        if q != "auto": self._check_number(space.shape[1], len(given), q)
+        if q != "auto": self._check_number(space, len(given), q)
         scores = self._scores(X, y, score_params)
         sampling, promise = self._fewest(space, given, scores, left) if q == "auto" else \
             self._complete(space, given, q, scores)
@@ -385,6 +388,7 @@ class CompletionSelector(_ScoreMixin, _SamplingTransformer):
 
     def _given(self, frame: ArrayLike, X: Matrix, y: ArrayLike) -> np.ndarray:
         "The given features; a selector sees `frame` if it has names, else `X` on the host."
+        _check_instance("given", self.given)
         if not hasattr(self.given, "get_support"):
             return _given_features(self.given, X.shape[1], getattr(self, "feature_names_in_", None))
         if not hasattr(frame, "columns"):
@@ -401,13 +405,14 @@ class CompletionSelector(_ScoreMixin, _SamplingTransformer):
         "The number of features whose usual rank is certified with 'auto': of rank one any feature would be enough."
         return min(d, max(n_given, 20)) if n_given else max(1, d // 2)
 
-    def _check_number(self, ell: int, n_given: int, q: int) -> None:
+    def _check_number(self, space: RowSpace, n_given: int, q: int) -> None:
         "Raise an error if `q` additions to the given features are too few for the rank; warn if they take long."
+        d, ell = space.shape
         least = ell - n_given if n_given else self._fewest_draws(ell)
         if q < least:
             raise ValueError(f"n_features_to_add={q} is not possible with {n_given} features given and rank {ell}: "
                              f"give at least {least}, or a lower rank; {_SEE}")
-        self._say_if_long(_bound_search_seconds(ell, q))
+        self._say_if_long(_bound_search_seconds(d, ell, q))
 
     def _fewest_draws(self, ell: int) -> int:
         "BSS, with nothing given, needs a draw beyond the rank."
@@ -434,7 +439,7 @@ class CompletionSelector(_ScoreMixin, _SamplingTransformer):
     def _fewest(self, space: RowSpace, given: np.ndarray, scores: np.ndarray | None,
                 left: int) -> tuple[Sampling, Promise | None]:
         "The selection with the fewest additions that reach the distortion, by doubling and halving."
-        ell = space.shape[1]
+        d, ell = space.shape
         least = 0 if len(given) else self._fewest_draws(ell)
         found = self._complete(space, given, least, scores)
         if self._reached(space, found[0]): return found
@@ -442,7 +447,7 @@ class CompletionSelector(_ScoreMixin, _SamplingTransformer):
         while True:
             enough = min(enough, left)
             # as many trials as halving will take, none with more additions
-            warned = warned or self._say_if_long(_bound_search_seconds(ell, enough) * (1 + np.log2(enough)))
+            warned = warned or self._say_if_long(_bound_search_seconds(d, ell, enough) * (1 + np.log2(enough)))
             if enough <= short:
                 _clear_fitted(self)
                 raise ValueError(f"distortion={self.distortion} cannot be reached at rank {ell}: "
@@ -707,6 +712,7 @@ class StabilityDisplay:
         """
         if not hasattr(X, "columns"): X = X.tocsr() if is_sparse(X) else to_numpy(X)
         y = to_numpy(y)
+        for name, selector in selectors.items(): _check_instance(f"selectors[{name!r}]", selector)
         _check_integer(n_samples, 2, name="n_samples")
         kind = StratifiedShuffleSplit if type_of_target(y) in ("binary", "multiclass") else ShuffleSplit
         halves = [half for half, _ in kind(n_samples, train_size=0.5, random_state=random_state).split(X, y)]

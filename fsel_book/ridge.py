@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .arrays import (_RANGE, Array, ArrayLike, Matrix, _ScoreOnHost, _insert_docs, as_float64, check_matrix,
                               _check_range, from_numpy, _in_precision_of, is_sparse, namespace, result_dtype,
-                              to_numpy)
+                              to_numpy, _target_on_host)
 from .certificates import (Certificate, _check_X, _check_instance, _check_same_library, _clear_fitted,
                                     _row_space_seconds, _warn_if_long, method_color)
 from .spectra import _SEE, _gram, _tall_blocks, row_space
@@ -36,6 +36,12 @@ def _check_alpha(alpha: ArrayLike, many: bool = True, name: str = "alpha") -> np
                          f"{', or a list of such numbers' * many}. "
                          f"0 stands for the limit, least squares of smallest norm.")
     return values.astype(np.float64)
+
+def _check_kernel_range(K: np.ndarray) -> np.ndarray:
+    "Kernel values, or an error if float32 has not the range for them: `X` itself may be in range."
+    if K.dtype == np.float32 and not np.all(np.isfinite(K)):
+        raise ValueError("The kernel values overflow float32: rescale X, or give it in float64.")
+    return K
 
 def _check_kernel_matrix(K: Matrix, name: str = "K") -> tuple[np.ndarray, np.ndarray]:
     "Eigenvalues and eigenvectors of a positive semidefinite matrix, on the host; what is rounding error becomes 0."
@@ -514,7 +520,7 @@ def _coef_by_basis(X: Matrix, Y: np.ndarray, alphas: np.ndarray) -> Array:
 def _labels_of(y: ArrayLike | None, X: Matrix, who: str) -> np.ndarray:
     "Class labels on the host, of at least two kinds, or what is wrong with them."
     if y is None: raise ValueError(f"{who} requires y to be passed, but the target y is None.")
-    y = column_or_1d(check_array(to_numpy(y), ensure_2d=False, dtype=None, input_name="y"), warn=True)
+    y = column_or_1d(check_array(_target_on_host(y), ensure_2d=False, dtype=None, input_name="y"), warn=True)
     check_consistent_length(X, y)
     check_classification_targets(y)
     if len(classes := np.unique(y)) < 2:
@@ -531,7 +537,7 @@ def _check_labels(estimator: Any, X: Matrix, y: ArrayLike | None) -> tuple[Array
 def _check_targets(estimator: Any, X: Matrix, y: ArrayLike) -> np.ndarray:
     "The numbers `y` on the host, one for each sample, or what is wrong with them."
     if y is None: raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
-    checked = check_array(to_numpy(y), ensure_2d=False, dtype=np.float64, input_name="y")
+    checked = check_array(_target_on_host(y), ensure_2d=False, dtype=np.float64, input_name="y")
     y = column_or_1d(checked, warn=True)
     check_consistent_length(X, y)
     _check_range(y, "y")
@@ -709,7 +715,8 @@ class RLSClassifier(_ScoreOnHost, ClassifierMixin, BaseEstimator):
     def _dual(self, X: Matrix, Y: np.ndarray, alphas: np.ndarray, gamma: float | None) -> Array:
         "Coefficients of the samples, shape (n_alphas, n_targets, n_samples)."
         name = "X" if self.kernel == "precomputed" else "The kernel matrix"
-        mu, E = _check_kernel_matrix(self._kernel_matrix(X, X, gamma), name)
+        with np.errstate(over="ignore", invalid="ignore"): K = _check_kernel_range(self._kernel_matrix(X, X, gamma))
+        mu, E = _check_kernel_matrix(K, name)
         # the null space meets no sample
         return from_numpy(_kernel_solutions(mu[mu > 0], E[:, mu > 0], Y, alphas), X)
 

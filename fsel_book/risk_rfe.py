@@ -6,7 +6,7 @@ __all__ = ['ChangePoint', 'change_point', 'RiskRFE', 'GuyonRFE']
 # %% ../nbs/18_risk_rfe.ipynb #0d669968
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -206,7 +206,7 @@ class _KernelElimination(_ScoreOnHost, SelectorMixin, BaseEstimator):
     max_increment: float | Callable[[int], float] | None = None
 
     @abstractmethod
-    def _choice(self, risks: Sequence[EmpiricalRisk]) -> _Choice: ...
+    def _choice(self) -> _Choice: ...
 
     @_insert_docs
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None) -> Self:
@@ -247,9 +247,9 @@ class _KernelElimination(_ScoreOnHost, SelectorMixin, BaseEstimator):
         least = requested or 0                                 # "auto" looks at the whole path
         n = len(Y)
         _warn_if_long(self._expected_seconds(n, d, least, kernel, len(risks)), "This fit",
-                      f", with {n} samples and {d} features. It is shorter with a larger step (here step={self.step!r};"
-                      f" step=0.1 removes a tenth of all features at a time){self.quicker}, and after another selector "
-                      "has left fewer features.", stacklevel=3)
+                      f", with {n} samples and {d} features. It is shorter with a larger step than {self.step!r} "
+                      f"(0.1 is a tenth of all features at a time){self.quicker}, and after another selector has left "
+                      "fewer features.", stacklevel=3)
         with tqdm(total=d - least, disable=not self.verbose) as bar:
             done = self._eliminate(A, risks, kernel, least, 1 / (w.sum() * self.C), bar)
         kept = change_point(done.values, done.left).n_features if requested is None else done.left[-1]
@@ -277,7 +277,8 @@ class _KernelElimination(_ScoreOnHost, SelectorMixin, BaseEstimator):
         for name in ("C", "tol"): _check_positive(name, getattr(self, name))
         _check_not_negative("epsilon", self.epsilon)
         _check_bool("fit_intercept", self.fit_intercept)
-        whole, share = is_integer(self.step) and self.step >= 1, isinstance(self.step, float) and 0 < self.step < 1
+        whole = is_integer(self.step) and self.step >= 1
+        share = isinstance(self.step, float | np.floating) and 0 < self.step < 1
         if not (whole or share or (self.adapts and isinstance(self.step, str) and self.step == "adaptive")):
             or_adaptive = ", or 'adaptive'" if self.adapts else ""
             raise ValueError(f"step={self.step!r} is not possible: give an integer of at least 1, or a fraction "
@@ -313,7 +314,7 @@ class _KernelElimination(_ScoreOnHost, SelectorMixin, BaseEstimator):
     def _eliminate(self, A: Matrix, risks: list[EmpiricalRisk], kernel: Any, least: int, unit: float,
                    bar: Any) -> Elimination:
         "The path from all features to `least`; `unit` is the size of a value of 1 in terms of the objective."
-        choice = self._choice(risks)
+        choice = self._choice()
         return _eliminate(A, risks, kernel, choice, least, self.step, self._allowed(unit), self.fit_intercept, bar)
 
     def _allowed(self, unit: float) -> Callable[[int], float] | None:
@@ -450,8 +451,8 @@ class RiskRFE(_KernelElimination):
         Stop when the least rise of the objective is above `max_increment`, or above `max_increment(left)` with `left`
         features: there may then be more left than `n_features_to_select`.
     tol : float
-        What counts as equal, relative to the objective of `f = 0`; fits are exact to a tenth of that, for the kernel
-        matrix as it is rounded.
+        What counts as equal, relative to the objective of `f = 0`, or to a thousand times that with all features where
+        this is less; fits are exact to a tenth of that, for the kernel matrix as it is rounded.
     %(verbose)s
 
     Attributes
@@ -505,8 +506,7 @@ class RiskRFE(_KernelElimination):
                              "for stopping; give one of them.")
         return requested
 
-    def _choice(self, risks: Sequence[EmpiricalRisk]) -> _Choice:
-        return _choice_by_risk(risks, self.fit_intercept, self.step, self._tolerance())
+    def _choice(self) -> _Choice: return _choice_by_risk(self.fit_intercept, self.step, self._tolerance())
 
     quicker = ", with GuyonRFE"
 
@@ -586,4 +586,4 @@ class GuyonRFE(_KernelElimination):
         self.tol = tol
         self.verbose = verbose
 
-    def _choice(self, risks: Sequence[EmpiricalRisk]) -> _Choice: return _choice_by_norm
+    def _choice(self) -> _Choice: return _choice_by_norm

@@ -117,7 +117,8 @@ class RegressionCertificate:
         Of regression on as many sparse components, made of the chosen features. In the certificate of a
         `SparsePCRegressor` it is the error of its `predict` on the data of `fit`, with the rounding in their precision.
     for_these : float
-        The bound on `measured` by the selection and these targets.
+        The bound on `measured` by the selection and these targets, or `for_every` where that is smaller: what holds for
+        every target holds for these.
     for_every : float
         The bound by the angle between the chosen features and the components: these targets count by the length of
         their fit only.
@@ -182,7 +183,7 @@ class RegressionCertificate:
             promised = promise.cross * c.residual_norm * _spectral_norm(W) if promise.cross < np.inf else np.inf
             if not intercept: promised = min(promised, promise.sine(c.ratio) * float(np.linalg.norm(fit)))
         made = np.linalg.norm(fit - Q @ (Q.T @ (fit + remainder @ W))) if np.all(np.isfinite(remainder)) else np.inf
-        bounds = [outside + made + rounding, outside + cost + rounding, outside + promised]
+        bounds = [outside + min(made, cost) + rounding, outside + cost + rounding, outside + promised]
         sizes = outside, np.linalg.norm(error), *bounds, np.linalg.norm(Y)
         return cls(*(float(x / np.sqrt(Y.size) / size) for x in sizes))
 

@@ -553,7 +553,7 @@ class _LargestSlackRule(_ColumnSearch):
         d, ell = space.shape
         self.C, self.bound, self.sigma = np.zeros((ell, ell)), np.where(self.usable, 0.0, -np.inf), 1.0
         self.start = self.direction = np.random.default_rng(0).standard_normal(ell) / ell
-        self.leaders = np.array([np.argmax(_round_ties(self.norms))])
+        self.leaders = [np.array([np.argmax(_round_ties(self.norms))])] * 2  # of the fresh columns, and of all
         exact = is_sparse(space.X) or ell > 3500 or not _true_float32(space.scores64)
         self.screen: Any = None if exact else _basis_float32(space)
 
@@ -562,7 +562,7 @@ class _LargestSlackRule(_ColumnSearch):
         mu, self.direction = _largest_eigenvalue_bound(C - self.sigma * self.C, self.direction + self.start)
         self.bound *= self.sigma
         self.bound += mu * self.norms
-        quotient = np.sum(self.bound[self.leaders]) / np.sum(self.norms[self.leaders])
+        quotient = np.sum(self.bound[self.leaders[0]]) / np.sum(self.norms[self.leaders[0]])
         self.sigma *= 1.002 if self.direction @ self.C @ self.direction > quotient else 1 / 1.002
         self.C, self.C_there = C, from_numpy(C, self.space.X)
 
@@ -586,20 +586,27 @@ class _LargestSlackRule(_ColumnSearch):
 
     def pick(self, barriers: _Fences) -> tuple[int, np.ndarray]:
         self.raise_bounds(barriers.slack_matrix())
-        leaders = self.leaders[self.fresh[self.leaders]]
+        for number, mask in enumerate((self.fresh, self.usable)):
+            i = self.largest_feasible(mask, number)
+            if i >= 0: return i, self.rows([i])[0]
+        return self.pick_by_full_scan(barriers)
+
+    def largest_feasible(self, mask: np.ndarray, number: int) -> int:
+        "The feasible column of largest slack in `mask`, or -1; the leaders of this number are those in it."
+        leaders = self.leaders[number][mask[self.leaders[number]]]
         self.evaluate(leaders)
-        value = np.max(self.reach(leaders), initial=-np.inf)
-        contenders = close = np.flatnonzero((self.reach(slice(None)) >= _below_ties(value)) & self.fresh)
+        value = np.max(self.reach(leaders), initial=0.0)  # what cannot reach 0 is not feasible
+        contenders = close = np.flatnonzero((self.reach(slice(None)) >= _below_ties(value)) & mask)
         if self.screen is not None:
             value = max(value, self.evaluate_roughly(contenders))
             close = contenders[self.reach(contenders) >= _below_ties(value)]
         self.evaluate(close)
-        slack = _round_ties(self.reach(close), _SLACK_BITS)
-        if len(close) == 0 or slack.max() < 0: return self.pick_by_full_scan(barriers)
         known = np.concatenate([contenders, leaders])
-        self.leaders = np.unique(known[np.argpartition(-self.reach(known), min(48, len(known) - 1))[:48]])
-        i = close[np.argmax(slack)]
-        return i, self.rows([i])[0]
+        if len(known):
+            first = np.argpartition(-self.reach(known), min(48, len(known) - 1))[:48]
+            self.leaders[number] = np.unique(known[first])
+        slack = _round_ties(self.reach(close), _SLACK_BITS)
+        return int(close[np.argmax(slack)]) if len(close) and slack.max() >= 0 else -1
 
 # %% ../nbs/05_sparsification.ipynb #5c0e0022
 class _LargestScoreRule(_LargestNormRule):
@@ -729,9 +736,9 @@ def bss_promise(ell: int, r: int) -> Promise:
     return Promise(float((1 - s)**2), float((1 + s)**2))
 
 # %% ../nbs/05_sparsification.ipynb #62969f3a
-def _bound_search_seconds(ell: int, r: int) -> float:
+def _bound_search_seconds(d: int, ell: int, r: int) -> float:
     "About how long `r` steps take that form the matrix of the slack."
-    return r * (2.5e-4 + 3e-10 * ell**3)
+    return r * (2.5e-4 + 3e-10 * ell**3 + 1e-9 * ell * min(d, r))  # the fewer are left, the more are evaluated
 
 def _bss_draws(ell: int, eps: float) -> int:
     "The number of draws for which the theorem promises `|I - M| <= eps` at rank `ell`."
@@ -834,9 +841,11 @@ class BSSSelector(_ScoreMixin, CertifiedSelector):
         return bss(seen, r, self.rule, rng, self.verbose, scores=scores)
 
     def _seconds(self, d: int, ell: int, r: int, unevenness: float) -> float:
-        if self.rule == "best" or self.score_func is not None: return _bound_search_seconds(ell, r)
+        if self.rule == "best" or self.score_func is not None: return _bound_search_seconds(d, ell, r)
         looked_at = d * ell**2 * 1.4e-10 if self.rule == "sampled" else d * (ell**(5 / 3) * 2.6e-11 + ell**0.5 * 3e-8)
-        return r * (2.5e-4 + 2.5e-10 * ell**(7 / 3) + unevenness * looked_at)
+        variance = unevenness * d / ell  # of the leverage scores, in units of their mean
+        exhausted = variance / (1 + variance) * min(1, r / d)  # of what is left, many are not feasible at any one step
+        return r * (2.5e-4 + 2.5e-10 * ell**(7 / 3) + max(unevenness, exhausted) * looked_at)
 
     def _promise(self, space: RowSpace, r: int) -> Promise | None:
         whole = self.sketch_size is None or self.sketch_size >= space.shape[1] == space.numerical_rank

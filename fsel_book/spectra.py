@@ -381,7 +381,9 @@ class RowSpace:
             E = self.columns(small[a:a + 1024])
             for _ in range(2): E = E - U @ (U.T @ E)
             left[small[a:a + 1024]] = np.sum(E**2, axis=0)
-        left[left < 1e-26 * whole] = 0.0  # rounding
+        # Rounding: of the few operations above, or of whatever the numerical rank did not count.
+        rounding = 1e-13 if self.shape[1] == self.numerical_rank else _rank_tolerance(U.shape, U.dtype)
+        left[left < rounding**2 * whole] = 0.0
         return from_numpy(np.sqrt(left), self.X)
 
     @cached_property

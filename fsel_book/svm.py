@@ -27,7 +27,7 @@ from .certificates import (CertifiedSelector, Sampling, _SamplingTransformer, ce
                                     _check_X, _check_instance, _check_same_library, _check_positive, _clear_fitted,
                                     _warn_if_long)
 from .linear_programs import _expected_seconds, _l1_program
-from .ridge import _check_labels, _labels_from_decisions, _labels_of
+from .ridge import _check_kernel_range, _check_labels, _labels_from_decisions, _labels_of
 from .spectra import _at_unit_scale, _orthonormal_factor, row_space
 
 # %% ../nbs/12_svm.ipynb #e8f92257
@@ -442,8 +442,8 @@ def svm_margin(X: ArrayLike, y: ArrayLike, C: float | None = None, tol: float = 
 
 def _gram_matrix(X: Matrix) -> np.ndarray:
     "`X X'` on the host, dense."
-    K = X @ X.T
-    return K.toarray() if is_sparse(K) else to_numpy(K)
+    with np.errstate(over="ignore", invalid="ignore"): K = X @ X.T
+    return _check_kernel_range(K.toarray() if is_sparse(K) else to_numpy(K))
 
 def _libsvm_machine(K: np.ndarray, y: np.ndarray, C: float, tol: float = 1e-3) -> tuple[SVC, float]:
     "The linear machine on the Gram matrix `K` over its unit (libsvm takes curvatures below 1e-12 for zero), and that."

@@ -13,12 +13,20 @@ from sklearn.exceptions import NotFittedError
 from fsel_book import (
     BSSSelector,
     CompletionSelector,
+    DSFSelector,
+    DualProjectionRidge,
     LeverageDisplay,
     LeverageSelector,
+    LPSVMClassifier,
+    RiskRFE,
+    RLSClassifier,
     Sampling,
+    SparsePCRegressor,
     SpectrumDisplay,
+    SupportVectorSelector,
     bss,
     certify,
+    information_gain,
     leverage_scores,
     risk_bound,
     row_space,
@@ -274,7 +282,7 @@ BAD_DATA = {
     "complex, sparse": (sp.csr_array(X + 0j), ["Complex data not supported"], ["Complex data not supported"]),
     "text": (
         np.array([["a", "b"], ["c", "d"]]),
-        ["could not convert string to float", "a"],
+        ["X is not numeric", "dtype <U1"],
         ["dtype <U1", "numbers are needed"],
     ),
     "objects with text": (
@@ -282,7 +290,7 @@ BAD_DATA = {
         ["could not convert string to float"],
         ["dtype object", "numbers"],
     ),
-    "a list of text": ([["a", "b"], ["c", "d"]], ["could not convert string to float"], ["numbers are needed"]),
+    "a list of text": ([["a", "b"], ["c", "d"]], ["X is not numeric"], ["numbers are needed"]),
     "three dimensions": (X[None], ["dim 3"], ["3 dimension(s)"]),
     "one dimension": (X[0], ["Expected 2D array, got 1D array"], ["1 dimension(s)"]),
     "a number": (3.0, ["Expected 2D array"], ["0 dimension(s)"]),
@@ -321,6 +329,41 @@ def test_data_of_array_libraries(case):
     ):
         with refused(*parts):
             case.make().fit(xp.asarray(bad))
+
+
+@each_case
+def test_texts_and_times_are_refused_by_fit_and_transform_alike(case):
+    """Texts that are numbers too, as by scikit-learn's own selectors."""
+    y = np.arange(len(X)) % 2
+    texts, fitted = X.round(2).astype(str), case.make(8).fit(X, y)
+    for bad in (texts, texts.tolist(), np.arange(X.size).reshape(X.shape).astype("datetime64[D]")):
+        for call in (lambda bad=bad: case.make(8).fit(bad, y), lambda bad=bad: fitted.transform(bad)):
+            with refused("X is not numeric: its entries are of the dtype", "X.astype(float)"):
+                call()
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        DSFSelector(4, rule="target"),
+        SparsePCRegressor(2),
+        RLSClassifier(),
+        RiskRFE(),
+        LPSVMClassifier(),
+        DualProjectionRidge(),
+        BSSSelector(4, score_func=information_gain),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_sparse_targets_are_refused(estimator):
+    with refused("y is sparse: give a dense array, as y.toarray()"):
+        estimator.fit(X, sp.csr_array(np.where(X[:, :1] > 0, 1, -1)))
+
+
+def test_names_given_twice_are_named():
+    frame = pd.DataFrame(X).add_prefix("c")
+    with refused("given names 'c1' more than once"):
+        CompletionSelector(["c1", "c2", "c1"]).fit(frame)
 
 
 @each_case
@@ -580,3 +623,11 @@ def test_a_fit_after_a_failed_one_is_as_good_as_new(case):
     with refused("NaN"):
         selector.fit(with_entry(np.nan))
     assert_array_equal(selector.fit(X).selected_, case.make(15).fit(X).selected_)
+
+
+def test_kernel_values_beyond_float32_do_not_blame_the_data():
+    y = np.where(X[:, 0] > 0, 1, -1)
+    for estimator, size in ((SupportVectorSelector(), 1e20), (RLSClassifier(kernel="rbf"), 1e25)):
+        with refused("The kernel values overflow float32: rescale X, or give it in float64"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the overflow in scikit-learn's kernels
+            estimator.fit((X * size).astype(np.float32), y)

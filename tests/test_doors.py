@@ -51,7 +51,9 @@ from fsel_book import (
     ScreeDisplay,
     SparsePCRegressor,
     SpectrumDisplay,
+    StabilityDisplay,
     SupportVectorSelector,
+    WeightScores,
     certify,
     certify_selector,
     certify_span,
@@ -375,6 +377,8 @@ def test_every_function_of_a_kernel_on_arrays_of_another_library(name, strict):
 # ---------------------------------------------------------------- classes in the place of instances
 
 NOT_INSTANCES = {
+    "scores of weights": ("score_func", WeightScores, BSSSelector(4, score_func=WeightScores)),
+    "a selector of what is given": ("given", SelectKBest, CompletionSelector(SelectKBest)),
     "a selector of features for support vectors": ("selector", BSSSelector, SupportVectorSelector(BSSSelector)),
     "a machine that finds support vectors": ("svm", LinearSVC, SupportVectorSelector(svm=LinearSVC)),
     "a selector for a regression": ("selector", DSFSelector, SparsePCRegressor(selector=DSFSelector)),
@@ -411,6 +415,12 @@ def test_a_class_in_the_place_of_an_instance(what):
         ("f", RBFKernel, lambda: CallableKernel(RBFKernel)),
         ("selector", SelectKBest, lambda: certify_selector(SelectKBest, DENSE)),
         ("selector", BSSSelector, lambda: certify_selector(BSSSelector, DENSE)),
+        (
+            "selectors['none']",
+            BSSSelector,
+            lambda: StabilityDisplay.from_selectors({"none": BSSSelector}, DENSE, SIGNS, n_samples=2),
+        ),
+        ("estimator", LinearSVC, lambda: WeightScores(LinearSVC)(DENSE, SIGNS)),
         ("selector", RiskRFE, lambda: path_scores(RiskRFE, DENSE, SIGNS)),
         ("selector", RiskRFE, lambda: resampled_change_points(RiskRFE, DENSE, SIGNS)),
     ],

@@ -37,12 +37,12 @@ from sklearn.feature_selection import SelectFromModel
 from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import StandardScaler, normalize
 from sklearn.svm import LinearSVC
 
-from fsel_book import DualProjectionClassifier, DualProjectionRidge, RecoveryDisplay, dual_projection
+from fsel_book import DualProjectionClassifier, DualProjectionRidge, RecoveryDisplay, dual_projection, load_docstrings
 from fsel_book.dual_projection import _SKETCHES, _SOLVERS, _iterate, _recover, _relative_error
-from fsel_book.dual_solvers import _newton_solution, _Problem, _recovery_step
+from fsel_book.dual_solvers import _affordable_size, _newton_solution, _Problem, _recovery_step
 from fsel_book.losses import Hinge, HuberisedHinge, LogLoss, SmoothedHinge, SquaredError
 from fsel_book.spectra import _at_unit_scale, _project, _projection_matrix
 
@@ -757,6 +757,34 @@ def test_any_number_of_projections(m, kind):
     t = X[:, :3].sum(axis=1)
     ridge = fitted_ridge(X, t, n_projections=m, sketch=kind, tol=1e-7)
     assert _relative_error(ridge.coef_, Ridge(solver="cholesky").fit(X, t).coef_) < 2e-7
+
+
+@with_and_without_intercept
+@pytest.mark.parametrize("m", [1, 5, 40, 1000, "auto"])
+def test_any_number_of_features_of_sparse_data(m, intercept):
+    """The longest features in place of mixtures: the same solution, and it does not depend on the random state."""
+    X, y, _ = labelled(40, 300, 1)
+    X = sp.csr_array(np.where(np.abs(X) > 1, X, 0))
+    exact = fitted(X.toarray(), y, tol=1e-11, fit_intercept=intercept).coef_
+    found = [fitted(X, y, n_projections=m, fit_intercept=intercept, tol=1e-7, random_state=seed) for seed in (0, 1)]
+    assert _relative_error(found[0].coef_, exact) < 2e-7
+    assert_array_equal(found[0].coef_, found[1].coef_)
+    assert found[0].n_projections_ == (_affordable_size(X) if m == "auto" else min(m, 300))
+    mixed = fitted(X, y, n_projections=m, fit_intercept=intercept, tol=1e-7, sketch="countsketch")
+    assert mixed.n_projections_ <= (8 if m == "auto" else 40) and _relative_error(mixed.coef_, exact) < 2e-7
+    t = X[:, :3].sum(axis=1)
+    ridge = fitted_ridge(X, t, n_projections=m, fit_intercept=intercept, tol=1e-7)
+    assert _relative_error(ridge.coef_, Ridge(fit_intercept=intercept, tol=1e-10).fit(X, t).coef_) < 2e-7
+
+
+def test_the_longest_words_save_steps():
+    """On documents, whose words differ in length: fewer steps than with mixtures of documents."""
+    data = load_docstrings()
+    X, y = normalize(data.data.astype(float)), np.where(data.target == data.target[0], 1.0, -1.0)
+    for model in (DualProjectionClassifier(alpha=0.5, tol=1e-6), DualProjectionRidge(tol=1e-6)):
+        model.set_params(random_state=0)
+        mixed = clone(model).set_params(sketch="countsketch").fit(X, y)
+        assert model.fit(X, y).n_iter_ <= 0.85 * mixed.n_iter_
 
 
 @pytest.mark.exact

@@ -958,8 +958,20 @@ def test_a_selection_that_loses_a_component():
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             r = RegressionCertificate.of(c, table(6, 2), intercept)
-        assert r.for_these == np.inf and np.isfinite([r.measured, r.components, r.for_every]).all()
-        assert r.measured <= r.for_every * (1 + 1e-9)
+        assert np.isfinite([r.measured, r.components, r.for_every]).all()
+        assert r.measured <= r.for_every * (1 + 1e-9) and r.for_these == r.for_every
+
+
+def test_small_residuals_are_no_rounding():
+    """Far below the largest direction, and counted by the numerical rank all the same."""
+    M, N = table(30, 200), table(33, 40) * 1e-13 + 1
+    M[1:] *= 5e-15
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of directions as small as that
+        c, other = DSFSelector(8, rank=3).fit(M).certificate_, DSFSelector(35).fit(N).certificate_
+    s = np.linalg.svd(M, compute_uv=False)
+    assert c.ratio == pytest.approx(np.linalg.norm(s[3:]) / s[2], rel=0.02) and 0 < c.residual <= 1 and c.holds
+    assert other.ratio > 1 and 0 < other.residual <= 1 and other.holds
 
 
 def test_all_of_the_rank_leaves_no_residual():

@@ -45,6 +45,7 @@ from fsel_book.dual_solvers import (
     _sketched_newton_step,
     _solve_on_growing_span,
     _Surrogate,
+    _surrogate_of_longest,
 )
 from fsel_book.losses import HuberisedHinge, LogLoss, SmoothedHinge, SquaredError, SquaredHinge
 from fsel_book.spectra import _project, _projection_matrix
@@ -403,6 +404,35 @@ def test_the_surrogate_of_centred_data():
         assert found.length(np.ones(30)) == pytest.approx(np.sqrt(30 * found.tau))
 
 
+@with_and_without_intercept
+@pytest.mark.parametrize("m", [1, 7, 59, 60, 500])
+def test_the_surrogate_of_the_longest_features(m, intercept):
+    """Their share of the kernel, of centred samples if there is an intercept; the mean of the rest; no products."""
+    X, rng = sparse_table(40, 60, 0.2) * np.arange(1.0, 61)[::-1], np.random.default_rng(0)
+    X = sp.csr_array(X)
+    A = dense(X) - intercept * dense(X).mean(axis=0)
+    K, chosen = A @ A.T, np.argsort(-np.sum(A**2, axis=0))[:m]
+    found = _surrogate_of_longest(X, m, intercept)
+    assert found.V.shape == found.F.shape == (40, 0) and len(found.s2) == min(m, 60)
+    Khat = found.W * found.s2 @ found.W.T
+    assert_allclose(Khat, A[:, chosen] @ A[:, chosen].T, atol=1e-10 * size(K, 2))
+    assert np.trace(Khat) + 40 * found.tau == pytest.approx(np.trace(K)) and (found.tau == 0) == (m >= 60)
+    v, full = rng.standard_normal(40), Khat + found.tau * np.eye(40)
+    assert_allclose(found.product(v), full @ v, atol=1e-10 * size(full @ v))
+    assert found.length(v) == pytest.approx(np.sqrt(v @ full @ v))
+    for D in (rng.uniform(0, 2, 40), np.ones(40), np.ones(40), rng.uniform(0, 2, 40)):  # what is kept is for its D only
+        for lam in (0.1, 10.0):
+            expected = np.linalg.solve(lam * np.eye(40) + D[:, None] * full, v[:, None])
+            assert_allclose(found.solve(lam, D, v[:, None]), expected, atol=1e-9 * np.abs(expected).max())
+
+
+def test_the_longest_features_of_nothing():
+    found = _surrogate_of_longest(sp.csr_array((5, 8)), 3, True)
+    assert found.tau == 0 and not found.W.any()
+    rhs = np.arange(5.0)[:, None]
+    assert_allclose(found.solve(2.0, np.ones(5), rhs), rhs / 2)
+
+
 @each_loss
 def test_rounding_does_not_push_dual_variables_over_the_edge(name):
     """Recovered coefficients are slopes: allowed, however rounded; a hair more is not, where there is an edge."""
@@ -426,8 +456,7 @@ def test_a_step_with_the_whole_kernel_is_newton_s():
         u -= u.mean() if intercept else 0
         f = X @ (X.T @ u)
         b = problem.best_intercept(f)
-        r, v = _sketched_newton_step(problem, exact, u, f + b)
-        assert_allclose(r, 0.3 * u + problem.dual(f + b), rtol=1e-12)
+        v = _sketched_newton_step(problem, exact, u, f + b, 0.3 * u + problem.dual(f + b))
         assert_allclose(X.T @ (u + v), w, rtol=1e-7, atol=1e-9)
         if intercept:
             assert (u + v).sum() == pytest.approx(0, abs=1e-9)
@@ -435,12 +464,14 @@ def test_a_step_with_the_whole_kernel_is_newton_s():
     problem = _Problem(X, y, 0.3, LogLoss())
     u = 0.1 * rng.standard_normal(20)
     f, some = X @ (X.T @ u) + 0.1, nystrom(X, 6)
-    r, v = _sketched_newton_step(problem, some, u, f)
+    r = 0.3 * u + problem.dual(f)
+    v = _sketched_newton_step(problem, some, u, f, r)
     D = LogLoss().curvature(y, f)
     Khat = some.W * some.s2 @ some.W.T + some.tau * np.eye(20)
     assert_allclose((0.3 * np.eye(20) + D[:, None] * Khat) @ v, -r, atol=1e-10)
     saturated = _Problem(100 * X, np.ones(20), 0.3, SmoothedHinge(), True)
-    _, straight = _sketched_newton_step(saturated, some, u, np.full(20, 50.0))  # no curvature anywhere
+    slopes = 0.3 * u + saturated.dual(np.full(20, 50.0))
+    straight = _sketched_newton_step(saturated, some, u, np.full(20, 50.0), slopes)  # no curvature anywhere
     assert np.all(np.isfinite(straight))
 
 
@@ -500,7 +531,7 @@ def test_as_many_steps_as_distinct_eigenvalues(distinct):
     s = np.sqrt(np.arange(1, distinct + 1, dtype=float))[np.arange(24) % distinct]
     X = orthonormal(24, 24, rng) * s @ orthonormal(60, 24, rng).T
     problem = _Problem(X, rng.standard_normal(24), 0.1, SquaredError())
-    nothing = _Surrogate(np.zeros((24, 0)), np.zeros((24, 0)), np.zeros((24, 0)), np.zeros(0), 1.0)
+    nothing = _Surrogate(np.zeros((24, 0)), np.zeros(0), 1.0, np.zeros((24, 0)), np.zeros((24, 0)))
     u, history = _solve_on_growing_span(problem, nothing, [], 1e-9, 50)
     assert len(history) == distinct + 1 and history[-1] <= 1e-9 and min(history[:-1]) > 1e-4
     assert _relative_error(X.T @ u, problem.on(X)[0]) < 1e-9

@@ -509,7 +509,7 @@ def test_the_bar_reaches_its_end(parameters, capsys):
     "work",
     [
         ("elimination", "RunningSums", RiskRFE(step=699)),
-        ("elimination", "_ridge_inverse_and_weights", RiskRFE(kernel="linear", loss="squared_error")),
+        ("elimination", "_ridge_fit", RiskRFE(kernel="linear", loss="squared_error")),
         ("elimination", "_cold_fit", GuyonRFE(step=699)),
         ("kernel_machines", "_libsvm_fit", GuyonRFE(step=699)),
         ("linear_programs", "_by_central_path", LPSVMClassifier()),

@@ -552,6 +552,13 @@ def test_the_estimate_is_near_what_was_measured(ell, r, seconds):
     assert seconds[0] <= BSSSelector()._seconds(4 * ell, ell, r, 0.0) <= seconds[1]
 
 
+@pytest.mark.parametrize("selector, unevenness, seconds", [
+    (BSSSelector(), 0.0158, 38), (BSSSelector(), 1e-4, 6.4), (DSFSelector(), 0.0158, 16)])
+def test_the_estimate_for_half_of_the_features_is_near_what_was_measured(selector, unevenness, seconds):
+    """200 documents and Gaussian data with some 20,000 features: where the best are used up, others are tried often."""
+    assert seconds / 2.5 <= selector._seconds(20_898, 100, 10_449, unevenness) <= 2.5 * seconds
+
+
 @pytest.mark.parametrize("rule, seconds", [("best", (0.1, 0.8)), ("target", (1, 2.5)), ("components", (1.5, 4))])
 def test_the_estimate_for_rules_that_look_at_a_target_is_near_what_was_measured(rule, seconds):
     """0.4, 1.4 and 2.4 seconds on one core; the products with the data are all but the first of them."""

@@ -394,8 +394,8 @@ class SpectrumDisplay:
     >>> from fsel_book import BSSSelector, SpectrumDisplay
     >>> X, y = load_digits(return_X_y=True)
     >>> display = SpectrumDisplay.from_selector(BSSSelector(20, rank=8).fit(X)).plot()
-    >>> display.ax_.get_ylabel()
-    'size'
+    >>> display.ax_.get_xlabel()
+    'number of the eigenvalue'
     """
 
     def __init__(self, certificate: Certificate) -> None: self.certificate = certificate
@@ -422,7 +422,7 @@ class SpectrumDisplay:
         ax.plot(place, c.eigenvalues, ".", color=color, label="measured")
         ax.plot(place, c.eigenvalues_unscaled, ".", color="0.7", ms=3, label="measured without weights")
         ax.update_datalim([(1, 0)])  # 0, a lost direction, is in view as 1 is; the limits stay free for other drawings
-        ax.set(xlabel="eigenvalue of $M$, increasing", ylabel="size")
+        ax.set(xlabel="number of the eigenvalue", ylabel="eigenvalue of $M$")
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.legend(frameon=False, fontsize="small")
         self.ax_, self.figure_ = ax, ax.figure

@@ -18,7 +18,7 @@ from .arrays import (Array, ArrayLike, Seed, _insert_docs, as_float64, by_column
                               from_numpy, _largest_entry, namespace, result_dtype, _blas_threads_for,
                               to_numpy, _target_on_host)
 from .sparsification import (_SLACK_BITS, _LargestNormRule, _LargestScoreRule, _LargestSlackRule,
-                                      _ColumnSearch, _SingleDraw, _Fences, _check_bss_draws, _check_bss_request,
+                                      _ColumnSearch, _SingleDraw, _AnyBarriers, _check_bss_draws, _check_bss_request,
                                       _check_rule, _bound_search_seconds, _by_decreasing_key, _initial_gap,
                                       _add_to_diagonal, _round_ties, _scored)
 from .leverage import _chernoff_rate, leverage_promise, leverage_sampling
@@ -259,7 +259,7 @@ class _ClosestSpanRule(_ColumnSearch):
         h = _transposed_product(self.space, there)
         self.left, self.inner = self.left - to_numpy(h)[:, 0]**2, self.inner - h @ along
 
-    def pick(self, barriers: _Fences) -> tuple[int, np.ndarray]:
+    def pick(self, barriers: _AnyBarriers) -> tuple[int, np.ndarray]:
         keys = _round_ties(self.gains())
         order = _by_decreasing_key(keys, np.flatnonzero(self.fresh & (keys > 0)))
         a, b = 0, 16

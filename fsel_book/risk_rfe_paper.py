@@ -260,7 +260,7 @@ refitted_wide = Experiment("refitted_wide", _refitted_guyon_errors,
                            repetitions=5)
 
 # %% ../nbs/23_risk_rfe_paper.ipynb #c5880e4c
-# tables 8.1 and 8.2 by d and n = 100, 200, 400: per cent without a mistake, with one, with more, and test error
+# tables 8.1 and 8.2 by d and n = 100, 200, 400: percent without a mistake, with one, with more, and test error
 _PRINTED_LINEAR = {
     False: {
         "rbf, risk-RFE (NR)": {
@@ -319,7 +319,7 @@ _PRINTED_BENT = {
                    "rbf, no selection": "1.40 0.09"}}
 
 def _printed_row(row: dict) -> dict[str, float] | None:
-    "What the paper prints for a row of ours: per cent `none`, `one` and `more`, `error`, and its `deviation` if given."
+    "What the paper prints for a row of ours: percent `none`, `one` and `more`, `error`, and its `deviation` if given."
     method = row["method"].removesuffix(", refitted")
     if "d" in row:
         cells = _PRINTED_LINEAR[row["numbers"]].get(method, {}).get(row["d"], "").split(", ")
@@ -349,12 +349,12 @@ def _summarize_mistakes(records: Iterable[dict], *names: str) -> list[dict]:
     return rows
 
 def _agreement(share: float, draws: int, printed: float, printed_draws: int = 100) -> float:
-    "p-value of Fisher's exact test that two shares, in per cent of so many draws each, are of one probability."
+    "p-value of Fisher's exact test that two shares, in percent of so many draws each, are of one probability."
     counts = round(share * draws / 100), round(printed * printed_draws / 100)
     return float(fisher_exact([counts, (draws - counts[0], printed_draws - counts[1])]).pvalue)
 
 def _share_agrees(row: dict) -> bool | None:
-    "Whether the share of draws without a mistake agrees with the printed one at the level of 1 per cent."
+    "Whether the share of draws without a mistake agrees with the printed one at the level of 1 percent."
     printed = _printed_row(row)
     if not printed or "none" not in printed: return None
     return _agreement(row["none"], row["draws"], printed["none"]) >= 0.01

@@ -247,11 +247,11 @@ def _warn_of_left_out(sizes: np.ndarray, shape: tuple[int, ...], dtype: np.dtype
     "Warn where directions of these `sizes`, left out of the fit, are more than rounding in float64."
     count, precision = np.count_nonzero(sizes > _rounding_level(shape)), np.finfo(dtype).eps
     if not count: return
-    other = "pass X in float64, if it is known to more digits" if precision > _EPS else "choose fewer features"
+    other = "pass X in float64 if it is known to more digits" if precision > _EPS else "choose fewer features"
     warnings.warn(f"Left out of the fit: {count} of the {min(shape)} directions of the chosen features, below "
                   f"{_CARRIED * precision:.0e} of their lengths, where {dtype} carries less than three digits. The "
-                  "certificate counts what that costs. Drop features that nearly add up from others, take off means "
-                  f"that are large beside the spread, or {other}.", stacklevel=4)
+                  "certificate counts what that costs. Drop features that are nearly sums of others, subtract means "
+                  f"that are large compared with the spread, or {other}.", stacklevel=4)
 
 def _check_stored(coef: np.ndarray, stored: np.ndarray, lengths: np.ndarray, Y: np.ndarray) -> None:
     "Say so if the precision in which coefficients are `stored` and predictions made has not the range for them."

@@ -342,7 +342,7 @@ def _growing_chunks(indices: np.ndarray) -> Iterator[np.ndarray]:
         yield indices[a:a + size]
         a, size = a + size, 4 * size
 
-class _Fences(Protocol):
+class _AnyBarriers(Protocol):
     "What a search asks of the barriers, of this theorem or of another."
     Q32: Any  # None where there is no `slack_bound(rows @ Q32, norms)`
     def rise(self) -> float: ...
@@ -375,7 +375,7 @@ class _ColumnSearch:
         self.fresh = self.usable.copy()
 
     @abstractmethod
-    def pick(self, barriers: _Fences) -> tuple[int, np.ndarray]:
+    def pick(self, barriers: _AnyBarriers) -> tuple[int, np.ndarray]:
         "The column to take and its row of `V`."
 
     def rows(self, indices: np.ndarray | list[int]) -> np.ndarray:
@@ -386,12 +386,12 @@ class _ColumnSearch:
         "Column `i` was taken."
         self.fresh[i] = False
 
-    def slack(self, barriers: _Fences, indices: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def slack(self, barriers: _AnyBarriers, indices: np.ndarray, rows: np.ndarray) -> np.ndarray:
         "`lower - upper`, less the price, of some columns: they are feasible where it is not negative."
         lower, upper = barriers.lower_upper(rows)
         return lower - upper - self.prices[indices]
 
-    def largest_slack(self, barriers: _Fences, mask: np.ndarray) -> tuple[float, int]:
+    def largest_slack(self, barriers: _AnyBarriers, mask: np.ndarray) -> tuple[float, int]:
         "The largest slack in `mask` and its index, by looking at all columns there."
         C, best = from_numpy(barriers.slack_matrix(), self.space.X), (-np.inf, -1)
         for block in _index_chunks(np.flatnonzero(mask)):
@@ -399,7 +399,7 @@ class _ColumnSearch:
             if slack.max() > best[0]: best = slack.max(), int(block[np.argmax(slack)])
         return best
 
-    def pick_by_full_scan(self, barriers: _Fences) -> tuple[int, np.ndarray]:
+    def pick_by_full_scan(self, barriers: _AnyBarriers) -> tuple[int, np.ndarray]:
         "The fresh column of largest slack, or where none is feasible the taken one, with its row."
         slack, i = self.largest_slack(barriers, self.fresh)
         if slack < 0: _, i = self.largest_slack(barriers, self.usable)
@@ -505,7 +505,7 @@ class _LargestNormRule(_ColumnSearch):
         self.infeasible_until[indices] = self.risen - bound / self.norms[indices]
         return np.flatnonzero(bound >= 0)
 
-    def pick(self, barriers: _Fences) -> tuple[int, np.ndarray]:
+    def pick(self, barriers: _AnyBarriers) -> tuple[int, np.ndarray]:
         if np.any(self.infeasible_until > self.risen): self.risen += barriers.rise()
         for indices, rows in self.candidates(barriers):
             slack = self.slack(barriers, indices, rows)
@@ -584,7 +584,7 @@ class _LargestSlackRule(_ColumnSearch):
         "Bounds on the slack."
         return self.bound[indices] - self.prices[indices]
 
-    def pick(self, barriers: _Fences) -> tuple[int, np.ndarray]:
+    def pick(self, barriers: _AnyBarriers) -> tuple[int, np.ndarray]:
         self.raise_bounds(barriers.slack_matrix())
         for number, mask in enumerate((self.fresh, self.usable)):
             i = self.largest_feasible(mask, number)
@@ -623,7 +623,7 @@ class _LargestScoreRule(_LargestNormRule):
 class _LeverageBlockRule(_ColumnSearch):
     """The largest slack in a random block drawn by leverage; all columns are looked at where none is feasible."""
 
-    def pick(self, barriers: _Fences) -> tuple[int, np.ndarray]:
+    def pick(self, barriers: _AnyBarriers) -> tuple[int, np.ndarray]:
         cumulative = np.cumsum(np.where(self.fresh, self.norms, 0.0))
         if cumulative[-1] > 0:
             indices = np.unique(np.searchsorted(cumulative, self.rng.random_sample(64) * cumulative[-1], side="right"))

@@ -416,7 +416,7 @@ def theory():
 
 @every_dual_rule
 def test_the_barrier_argument(rule):
-    """At every step: the spectrum above the fence, traces right and never rising, a feasible column, and one picked."""
+    """At every step: the spectrum above the barrier, traces right and never rising, a feasible column, one picked."""
     for V, lengths, r in theory():
         k, before = V.shape[1], np.inf
         for tau, (barrier, prices, i) in enumerate(steps(V, lengths, r, rule)):

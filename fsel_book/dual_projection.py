@@ -60,16 +60,18 @@ def _mean_if_far(X: Matrix) -> Array | None:
     along = n * _euclidean_norm(mean)**2
     return mean if along > 10 * (_euclidean_norm(X)**2 - along) and X.shape[0] > 1 else None
 
-def _check_convergence(solution: _Solution, tol: float, solver: str, m: int) -> None:
+def _check_convergence(solution: _Solution, tol: float, solver: str, m: int, steps_left: bool) -> None:
     "Refuse a solution that is worse than none, and warn of one that is not as good as was asked for."
     if not np.isfinite(solution.residual):
         raise FloatingPointError(f"solver={solver!r} with {m} projections gave nothing better than w = 0: the "
                                  "projection is too small for these data. Give more n_projections, or "
                                  "solver='accelerate'.")
     if solution.residual > tol:
-        warnings.warn(f"The relative error of the solution is known to be at most {solution.residual:.1e}, not "
-                      f"tol={tol:.1e}. Give a larger max_iter, n_projections or alpha, or solver='accelerate'.",
-                      ConvergenceWarning, stacklevel=4)
+        advice = ("more n_projections, or a larger alpha or tol: the search no longer gets closer" if steps_left else
+                  "a larger max_iter or alpha")
+        if solver != "accelerate": advice = "more n_projections, or solver='accelerate'"
+        warnings.warn(f"The relative error of the solution is known to be at most {solution.residual:.2e}, not "
+                      f"tol={tol:.2e}. Give {advice}.", ConvergenceWarning, stacklevel=4)
 
 _SOLVERS, _SKETCHES = ("recover", "iterate", "accelerate"), ("gaussian", "sparse-sign", "srht", "countsketch")
 
@@ -81,7 +83,7 @@ vectors with an entry for each sample.""",
 n_projections : int or "auto"
     The number `m` of random projections. "auto" estimates the effective dimension of the data by a sketch: 20 times
     that for "recover" and "iterate"; for "accelerate", where it sets the speed only, what stands out of the rest, or
-    as many features as cost little.
+    as many features as cost little: all of dense data with more samples than features, up to 256.
 solver : str
     "accelerate" reaches `tol` for every `n_projections`; "recover" and "iterate" are Algorithms 1 and 2 of the paper.
 sketch : str
@@ -195,7 +197,8 @@ class _DualProjectionModel(BaseEstimator, ABC):
         threads = _held_to_one_thread(_BLAS) if is_sparse(X) else nullcontext()   # all is thin where X is sparse
         with np.errstate(over="ignore", invalid="ignore"), threads:
             solved, projected = solve(problems, starts, self.n_projections, self.sketch, self.tol, steps, rng)
-        for solution, _ in solved: _check_convergence(solution, self.tol, self.solver, projected)
+        for solution, history in solved:
+            _check_convergence(solution, self.tol, self.solver, projected, len(history) < steps)
         self.n_projections_ = projected
         self.dual_coef_ = from_numpy(np.array([solution.u for solution, _ in solved]), given)
         self.n_iter_ = max(len(history) for _, history in solved)
@@ -368,9 +371,11 @@ class DualProjectionRidge(_ScoreOnHost, RegressorMixin, _DualProjectionModel):
         self._check_parameters()
         X = _check_X(self, X, reset=True, least=1)
         y = _check_targets(self, X, y)
+        mean = float(y.mean()) if self.fit_intercept else 0.0  # else rounding would be that of a large mean
+        y = y - mean
         unit = float(2.0**(np.frexp(np.abs(y).max())[1] - 1))
         coef, b = self._solve(X, y[:, None] / unit, SquaredError(), None if previous is None else previous / unit)
-        self.coef_, self.intercept_ = _in_precision_of(X, unit * coef[0, :]), unit * b[0]
+        self.coef_, self.intercept_ = _in_precision_of(X, unit * coef[0, :]), unit * b[0] + mean
         self.dual_coef_ = unit * self.dual_coef_
         return self
 

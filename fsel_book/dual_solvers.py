@@ -379,6 +379,11 @@ def _surrogate_of_longest(X: Matrix, m: int, centred: bool) -> _Surrogate:
     tau = rest / n if rest > 1e-14 * lengths.sum() else 0.0
     return _Surrogate(X[:, longest].toarray() - means[longest], np.ones(m), tau, np.empty((n, 0)), np.empty((n, 0)))
 
+def _surrogate_of_all(X: Array, centred: bool) -> _Surrogate:
+    "The `_Surrogate` from all features of a dense `X`: `K` itself."
+    W, none = to_numpy(X), np.empty((X.shape[0], 0))
+    return _Surrogate(W - W.mean(axis=0) if centred else W, np.ones(W.shape[1]), 0.0, none, none)
+
 # %% ../nbs/C_dual_solvers.ipynb #e6e5c969
 class _ConjugateBasis:
     "Directions `V` with `F = K V` and `V'F = I`, to which one can be added."
@@ -410,10 +415,24 @@ class _ConjugateBasis:
         for v, q in zip([u, *V.T], [f, *F.T]): self.add(v, q)
 
 # %% ../nbs/C_dual_solvers.ipynb #e1847b35
+def _tangents(problem: _Problem, surrogate: _Surrogate, u: np.ndarray, f: np.ndarray,
+              r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Slopes `D` of straight lines in place of the losses' slopes, and `lam u` plus the values of these lines at `f`.
+
+    For a loss whose slope has corners, each line is the piece on which a sample ends if it is moved alone, as by `tau I`.
+    """
+    loss, y, lam = problem.loss, problem.y, problem.lam
+    if not loss.quadratic_conjugate: return loss.curvature(y, f), r
+    zero, (low, high) = np.zeros_like(f), loss.domain(y)
+    corner, mu = loss.conjugate_slope(y, zero), loss.conjugate_curvature(y, zero)
+    alone = (f - surrogate.tau * u - corner) / (mu + surrogate.tau / lam)
+    inside = (low < alone) & (alone < high)
+    return inside / mu, lam * u + np.where(inside, (f - corner) / mu, np.clip(alone, low, high))
+
 def _sketched_newton_step(problem: _Problem, surrogate: _Surrogate, u: np.ndarray, f: np.ndarray,
                           r: np.ndarray) -> np.ndarray:
     "Newton's step for `r = 0` at `u`, with `f = X w + b` and `r = lam u + dual(f)`; the surrogate in place of `K`."
-    D = problem.loss.curvature(problem.y, f)
+    D, r = _tangents(problem, surrogate, u, f, r)
     if not problem.intercept: return -surrogate.solve(problem.lam, D, r[:, None])[:, 0]
     both = surrogate.solve(problem.lam, D, np.column_stack([r, D]))
     if not both[:, 1].sum() > 0: return -both[:, 0]
@@ -442,11 +461,12 @@ def _solve_on_growing_span(problem: _Problem, surrogate: _Surrogate,
     for _ in range(max_iter):
         u, f, size = basis.V @ c, basis.F @ c, float(np.linalg.norm(c))
         r = lam * u + problem.dual(f + b)
-        residual = problem.residual(u, f + b, size)
-        if residual > tol and (np.isinf(residual) or surrogate.length(r) <= tol * lam * size):  # worth a product with X
-            residual = min(residual, _relative_to(_euclidean_norm(problem.mixture(r)), lam * size))
+        residual, value = problem.residual(u, f + b, size), problem.value(f + b, size)
+        settled = bool(values) and values[-1] - value <= lam / 2 * (tol * size)**2
+        if residual > tol and (np.isinf(residual) or settled or surrogate.length(r) <= tol * lam * size):
+            residual = min(residual, _relative_to(_euclidean_norm(problem.mixture(r)), lam * size))  # one more product
         history.append(residual)
-        values.append(problem.value(f + b, size))
+        values.append(value)
         if residual == min(history): best = u
         if residual <= tol or _no_progress(history, values, patience): break
         v, q = problem.direction(_sketched_newton_step(problem, surrogate, u, f + b, r))
@@ -476,6 +496,8 @@ def _accelerate(problem: _Problem, surrogate: _Surrogate, starts: Iterable[tuple
 def _shared_surrogate(problem: _Problem, m: int | str, kind: str, rng: np.random.Generator) -> _Surrogate:
     "The `_Surrogate` of all problems with the `X` of this one, of `m` directions."
     X = problem.X
+    if kind == m == "auto" and not is_sparse(X) and X.shape[1] <= min(X.shape[0], 256):
+        return _surrogate_of_all(X, problem.intercept)
     if kind == "auto" and is_sparse(X):
         return _surrogate_of_longest(X, _affordable_size(X) if isinstance(m, str) else m, problem.intercept)
     kind, sums = "countsketch" if kind == "auto" else kind, _kernel_row_sums(X) if problem.intercept else None
@@ -526,7 +548,10 @@ def _iterate_all(problems: Sequence[_Problem], starts: Iterable[np.ndarray | Non
 def _seconds_of_projection(X: Matrix, classes: int, m: int | str, solver: str, max_iter: int) -> float:
     "About how long `classes` problems with the same `X` take on one thread."
     n, entries = X.shape[0], X.nnz if is_sparse(X) else X.shape[0] * X.shape[1]
-    if solver == "accelerate": return 15 * classes * (1.6e-9 * entries + 4e-7 * n)
+    if solver == "accelerate":
+        if is_sparse(X) or X.shape[1] > n: return 15 * classes * (1.6e-9 * entries + 4e-7 * n)
+        if m == "auto" and X.shape[1] <= 256: return classes * (1.1e-9 * entries * X.shape[1] + 4e-6 * n)
+        return 60 * classes * (1.6e-9 * entries + 4e-6 * n)
     smaller, larger = sorted([n, min(X.shape) if isinstance(m, str) else m])
     steps = 1 if solver == "recover" else min(max_iter, 10)
     return 1e-10 * (entries * larger + 8 * steps * classes * smaller**2 * larger)

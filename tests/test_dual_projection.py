@@ -32,6 +32,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import approx_fprime, minimize_scalar
 from scipy.stats import binom, chi2, kstest
 from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.feature_selection import SelectFromModel
 from sklearn.linear_model import Ridge, RidgeClassifier
@@ -775,6 +776,50 @@ def test_any_number_of_features_of_sparse_data(m, intercept):
     t = X[:, :3].sum(axis=1)
     ridge = fitted_ridge(X, t, n_projections=m, fit_intercept=intercept, tol=1e-7)
     assert _relative_error(ridge.coef_, Ridge(fit_intercept=intercept, tol=1e-10).fit(X, t).coef_) < 2e-7
+
+
+@each_classifier_loss
+@pytest.mark.parametrize("load", [load_digits, load_iris, load_wine, load_breast_cancer])
+def test_more_samples_than_features(load, name):
+    """Few steps with default arguments: all features are the surrogate, and a gap that stays open does not matter."""
+    X, y = load(return_X_y=True)
+    model = fitted(X, y, name)  # a warning is an error
+    assert model.n_projections_ == X.shape[1] and model.n_iter_ <= 40
+    for k, (coef, u) in enumerate(zip(model.coef_, model.dual_coef_)):
+        signs = np.where(y == model.classes_[k if len(model.classes_) > 2 else 1], 1.0, -1.0)
+        assert certified(X, signs, 2.0, LOSSES[name], coef, 0.0, True, u)[1] <= 1.1e-4
+
+
+@pytest.mark.parametrize("name", ["squared_error", "log_loss"])
+def test_a_gap_that_stays_open_ends_no_search(name):
+    """A part of `u` that X' takes to zero is no error of `w`: the gradient tells, once the objective has settled."""
+    X = np.random.default_rng(0).standard_normal((2000, 300))
+    y = np.sign(X[:, 0] + 0.5 * np.random.default_rng(1).standard_normal(2000))
+    model = fitted(X, y, name, 20.0, n_projections=60)
+    assert model.n_iter_ <= 40
+    signs = np.where(y > 0, 1.0, -1.0)
+    assert certified(X, signs, 40.0, LOSSES[name], model.coef_[0], 0.0, True)[1] <= 1.1e-4
+
+
+@pytest.mark.parametrize("shape", [(300, 3000), (300, 600), (120, 300)])
+@pytest.mark.parametrize("name", ["squared_hinge", "smoothed_hinge", "huberised_hinge"])
+def test_slopes_with_corners_on_wide_data(name, shape):
+    """Where all samples can be fitted, decision values end near corners: few steps more than conjugate gradients."""
+    X = np.random.default_rng(0).standard_normal(shape)
+    y = np.sign(X[:, 0] + 0.5 * np.random.default_rng(1).standard_normal(shape[0]))
+    steps = fitted(X, y, name).n_iter_
+    assert steps <= 1.3 * fitted(X, y, "squared_error").n_iter_ + 5
+
+
+@pytest.mark.parametrize("mean", [1e3, 1e9])
+def test_targets_far_from_zero(mean):
+    """Their mean is the intercept's: it costs no digits, and a target that does not vary leaves nothing to fit."""
+    X, y = load_diabetes(return_X_y=True)
+    near, far = fitted_ridge(X, y, tol=1e-9), fitted_ridge(X, y + mean, tol=1e-9)
+    assert _relative_error(far.coef_, near.coef_) < 1e-9 + 1e-15 * mean
+    assert far.intercept_ - mean == pytest.approx(near.intercept_, abs=1e-6)
+    same = fitted_ridge(X, np.full(len(y), mean))
+    assert not same.coef_.any() and same.intercept_ == mean
 
 
 def test_the_longest_words_save_steps():

@@ -45,7 +45,9 @@ from fsel_book.dual_solvers import (
     _sketched_newton_step,
     _solve_on_growing_span,
     _Surrogate,
+    _surrogate_of_all,
     _surrogate_of_longest,
+    _tangents,
 )
 from fsel_book.losses import HuberisedHinge, LogLoss, SmoothedHinge, SquaredError, SquaredHinge
 from fsel_book.spectra import _project, _projection_matrix
@@ -426,6 +428,15 @@ def test_the_surrogate_of_the_longest_features(m, intercept):
             assert_allclose(found.solve(lam, D, v[:, None]), expected, atol=1e-9 * np.abs(expected).max())
 
 
+@with_and_without_intercept
+def test_the_surrogate_of_all_features(intercept):
+    X = np.random.default_rng(0).standard_normal((30, 7)) + 2
+    A = X - intercept * X.mean(axis=0)
+    found = _surrogate_of_all(X, intercept)
+    assert_allclose(found.W * found.s2 @ found.W.T, A @ A.T, atol=1e-12)
+    assert found.tau == 0 and found.V.shape == found.F.shape == (30, 0)
+
+
 def test_the_longest_features_of_nothing():
     found = _surrogate_of_longest(sp.csr_array((5, 8)), 3, True)
     assert found.tau == 0 and not found.W.any()
@@ -473,6 +484,24 @@ def test_a_step_with_the_whole_kernel_is_newton_s():
     slopes = 0.3 * u + saturated.dual(np.full(20, 50.0))
     straight = _sketched_newton_step(saturated, some, u, np.full(20, 50.0), slopes)  # no curvature anywhere
     assert np.all(np.isfinite(straight))
+
+
+@each_loss
+def test_straight_lines_are_where_a_sample_ends(name):
+    """Moved alone by tau, a sample ends where its line says; with tau = 0 and for the log loss lines are tangents."""
+    loss, (X, y, rng) = ALL[name], labelled(40, 60, 2)
+    y = targets(name, y, rng)
+    problem, u, f = _Problem(X, y, 0.7, loss), rng.standard_normal(40), 3 * rng.standard_normal(40)
+    r = 0.7 * u + loss.slope(y, f)
+    for tau in (0.0, 0.1, 30.0):
+        none = np.empty((40, 0))
+        D, at_f = _tangents(problem, _Surrogate(none, np.empty(0), tau, none, none), u, f, r)
+        if tau == 0 or not loss.quadratic_conjugate:
+            assert_allclose(D, loss.curvature(y, f))
+            assert_allclose(at_f, r, rtol=1e-12, atol=1e-12)
+        else:
+            moved = u - at_f / (0.7 + tau * D)
+            assert_allclose(-0.7 * moved, loss.slope(y, f + tau * (moved - u)), atol=1e-10)
 
 
 def test_a_basis_stays_orthonormal():
@@ -588,6 +617,8 @@ def test_the_estimate_of_time_grows_with_all_that_costs():
 
     assert seconds() == pytest.approx(15 * (1.6e-9 * 40_000 + 4e-7 * 100)) and seconds(classes=3) == 3 * seconds()
     assert seconds(sparse) < seconds()
+    tall = [seconds(np.ones((4000, d)), m="auto") for d in (100, 256, 257)]
+    assert tall[0] < tall[1] < tall[2] and seconds(np.ones((4000, 100)), m=50) > tall[0]
     assert seconds(solver="recover") < seconds(m=60, solver="recover") < seconds(m=60, solver="iterate")
     assert seconds(solver="iterate", max_iter=2) < seconds(solver="iterate") == seconds(solver="iterate", max_iter=99)
     assert seconds(m="auto", solver="recover") == seconds(m=100, solver="recover")

@@ -234,6 +234,11 @@ def _take_rows(A: Matrix, indices: Sequence[int] | np.ndarray) -> Matrix:
     if is_sparse(A) or isinstance(A, np.ndarray): return A[indices]
     return namespace(A).take(A, from_numpy(np.asarray(indices), A), axis=0)
 
+def _scale_columns(C: Matrix, factors: np.ndarray) -> Matrix:
+    "`C` times the diagonal matrix of the host array `factors`, in the form and precision of `C`."
+    if is_sparse(C): return (C @ sp.diags_array(factors.astype(C.dtype))).asformat(C.format)
+    return C * from_numpy(factors.astype(result_dtype(C)), C)
+
 # %% ../nbs/01_arrays.ipynb #34ecd691
 _BLAS = ThreadpoolController()
 

@@ -24,7 +24,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, ch
 
 from .arrays import (_DOCS, _RANGE, Array, ArrayLike, Matrix, _insert_docs, _canonical, check_matrix,
                               _check_numeric, _check_range, from_numpy, is_integer, is_sparse, namespace, result_dtype,
-                              _blas_threads_for, take_columns, to_numpy, _target_on_host)
+                              _blas_threads_for, _scale_columns, take_columns, to_numpy, _target_on_host)
 from .blocks import Blocks, _fit_elsewhere
 from .spectra import RowSpace, _SEE, _as_row_space, _basis_accuracy, _sketch_is_less_work, _whole_or_leading
 
@@ -93,11 +93,6 @@ class Sampling:
         "The reduced data `X R`, or `X S` without rescaling, shape (n_samples, n_selected), in the library of `X`."
         C = take_columns(X, to_numpy(self.indices))
         return _scale_columns(C, np.sqrt(to_numpy(self.weights))) if rescale else C
-
-def _scale_columns(C: Matrix, factors: np.ndarray) -> Matrix:
-    "`C` times the diagonal matrix of the host array `factors`, in the form and precision of `C`."
-    if is_sparse(C): return (C @ sp.diags_array(factors.astype(C.dtype))).asformat(C.format)
-    return C * from_numpy(factors.astype(result_dtype(C)), C)
 
 # %% ../nbs/04_certificates.ipynb #c9c8fe85
 @dataclass(frozen=True)
@@ -268,6 +263,7 @@ class Certificate:
             meaning = f"A direction of {what} is as good as lost: nothing is certified."
         else: meaning = (f"At the scale {self.scale:.3g}, every squared length and the whole kernel of {what} "
                          f"are kept within {self.distortion:.1%}.")
+        if self.rank == 1 and self.kappa == 1: meaning = meaning[:-1] + ", as by any feature that is not zero there."
         if self.promise is not None:
             risk = 1 - self.promise.confidence
             meaning += f" The promise {'holds' if self.holds else 'DOES NOT HOLD'}"
@@ -282,7 +278,7 @@ class Certificate:
 
     def __str__(self) -> str:
         lines = [f"  {'':38}{'measured':18}promised"]
-        lines += [f"  {name:38}{measured:18}{promised}".rstrip() for name, measured, promised in self.table()]
+        lines += [f"  {name:38}{measured + ' ':18}{promised}".rstrip() for name, measured, promised in self.table()]
         title, verdict = (fill(text, 88, break_on_hyphens=False) for text in (self.title(), self.verdict()))
         return "\n".join([title, *lines, verdict])
 
@@ -367,10 +363,9 @@ def certify(V: Array | RowSpace, sampling: Sampling, promise: Promise | None = N
 
 # %% ../nbs/04_certificates.ipynb #49b19a23
 _METHOD_COLORS = {"BSS": "#0072B2", "leverage sampling": "#D55E00", "largest leverages": "#009E73", "random": "#7F7F7F",
-                  "all features": "#000000", "pivoted QR": "#CC79A7", "strong RRQR": "#882255",
-                  "information gain": "#E69F00",
-                  "DSF": "#332288", "RSF": "#4C4617", "RFE": "#56B4E9", "LPSVM": "#999933",
-                  "risk-RFE": "#9600F0", "Guyon's RFE": "#56B4E9"}  # scikit-learn's RFE is Guyon's rule
+                  "all features": "#000000", "pivoted QR": "#CC79A7", "strong RRQR": "#882255", "DSF": "#332288",
+                  "RSF": "#4C4617", "information gain": "#E69F00", "LPSVM": "#999933", "risk-RFE": "#9600F0",
+                  "RFE": "#56B4E9", "Guyon's RFE": "#56B4E9"}  # scikit-learn's RFE is Guyon's rule
 
 def method_color(method: str) -> str:
     "The colour of a method in every figure of the book."
@@ -839,6 +834,8 @@ def _feature_scores(score_func: ScoreFunc, X: Matrix, y: Any, **score_params: An
     named = {name: to_numpy(value) if array_api_compat.is_array_api_obj(value) else value
              for name, value in score_params.items()}
     given = [X if is_sparse(X) else to_numpy(X)]
+    if _takes(score_func, X, y) and not _takes(score_func, X, y, **named):
+        raise ValueError(f"score_func={getattr(score_func, '__name__', score_func)} takes no {', '.join(named)}.")
     if y is not None:
         given.append(check_array(_target_on_host(y), dtype=None, ensure_2d=False, input_name="y"))
         check_consistent_length(*given)
@@ -879,19 +876,22 @@ class _ScoreMixin:
         return self._choose(X, y, **score_params)  # type: ignore[attr-defined]
 
     def _check_parameters(self) -> None:
-        _check_instance("score_func", self.score_func)
         if isinstance(self.score_func, str) or hasattr(self.score_func, "fit"):
             raise ValueError(f"score_func={self.score_func!r} is not possible: give a function such as f_classif, the "
                              "scores themselves, or WeightScores(estimator).")
+        _check_instance("score_func", self.score_func)
 
     def _space(self, X: Matrix, r: int | None) -> RowSpace: return super()._space(X, r).keep()  # type: ignore[misc]
-    def _scores(self, X: Matrix, y: Any, score_params: dict[str, Any]) -> np.ndarray | None:
+    def _scores(self, X: Matrix, y: Any, score_params: dict[str, Any], stacklevel: int = 5) -> np.ndarray | None:
         "The scores, kept as `scores_`; None without a score function."
+        score_params = {name: value for name, value in score_params.items() if value is not None}
         if self.score_func is None:
             if score_params: raise ValueError(f"{', '.join(score_params)} cannot be used without a score_func.")
             return None
         scores = _feature_scores(self.score_func, X, y, **score_params)
         self.scores_ = from_numpy(scores, X)
+        if not scores.any():
+            warnings.warn("score_func gives 0 for every feature: it does not count.", stacklevel=stacklevel)
         return scores
 
     def __sklearn_tags__(self) -> Tags:

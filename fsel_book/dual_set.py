@@ -6,6 +6,7 @@ __all__ = ['det_sampling_reference', 'det_sampling', 'rand_sampling', 'SpanPromi
 
 # %% ../nbs/07_dual_set.ipynb #c5c374d8
 from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -418,10 +419,13 @@ def _rounding_level(shape: tuple[int, ...]) -> float:
     return max(10.0, max(shape)**0.5) * _EPS
 
 def _orthonormal_basis(C: np.ndarray) -> np.ndarray:
-    "An orthonormal basis of the span of the columns of `C`, shape (n_samples, rank of C), for a dense host array."
+    """An orthonormal basis of the span of the columns of `C`, shape (n_samples, rank of C), for a dense host array.
+
+    A direction shorter than a thousand rounding errors is left out: the computed one may point anywhere.
+    """
     sizes = np.abs(C).max(axis=0)
     U, s, _ = np.linalg.svd(C / np.where(sizes > 0, sizes, 1), full_matrices=False)
-    return U[:, s > _rounding_level(C.shape) * s[0]] if len(s) else U
+    return U[:, s > max(_rounding_level(C.shape), 1000 * _EPS) * s[0]] if len(s) else U
 
 # %% ../nbs/07_dual_set.ipynb #ab2b81fb
 @dataclass(frozen=True)
@@ -517,7 +521,8 @@ class SpanCertificate(Certificate):
     """How well the span of the chosen features holds the leading components, measured, beside what a theorem promises.
 
     Made by `certify_span`; a `Certificate` with more rows. What it says is true of every target at once;
-    `RegressionCertificate.of` says what given targets lose.
+    `RegressionCertificate.of` says what given targets lose. Pickles and copies
+    have the numbers, not the matrices.
 
     Parameters
     ----------
@@ -529,7 +534,8 @@ class SpanCertificate(Certificate):
     singular_values : ndarray, shape (rank,)
         Of the leading components.
     span : ndarray, shape (n_samples, rank of the chosen columns)
-        An orthonormal basis of the span of the chosen columns, as they are stored and in exact arithmetic.
+        An orthonormal basis of the span of the chosen columns, as they are stored; without directions that only a
+        thousand rounding errors of the longest are seen in, so that `sine` is rather too large than too small.
     remainder : ndarray, shape (n_samples, rank)
         `E R (V'R)^+`, the error of making the components from the chosen columns.
     residual_norm, residual_kept : float
@@ -552,7 +558,11 @@ class SpanCertificate(Certificate):
     residual_norm: float
     residual_kept: float
 
-    @property
+    def __getstate__(self) -> dict[str, Any]:
+        "Without what has a row for each sample: a pickled or copied selector keeps the numbers only."
+        return {**vars(self), "sine": self.sine, **dict.fromkeys(("left", "span", "remainder"))}
+
+    @cached_property
     def sine(self) -> float:
         "The sine of the largest angle between a component and the span of the chosen features."
         return float(np.linalg.norm(self.left - self.span @ (self.span.T @ self.left), 2))
@@ -675,6 +685,21 @@ def _check_target_matrix(y: ArrayLike, n: int, who: str) -> np.ndarray:
     _check_range(Y, "y")
     return Y.reshape(n, -1)
 
+def _columns_of_classes(y: ArrayLike) -> ArrayLike:
+    """Class labels as numbers: a column for each class, with a one for its samples; of two classes for the second.
+
+    Labels are texts, truth values and up to twenty different integers. All else is given back.
+    """
+    labels = None if y is None else _target_on_host(y)
+    if labels is None or labels.ndim != 1: return y
+    named = [isinstance(label, (str, bool)) for label in labels.tolist()]
+    if any(named) and not all(named):
+        raise ValueError("y has texts or truth values and others: give labels of one kind, and none that is missing.")
+    if not any(named) and labels.dtype.kind not in "iu": return y
+    classes, codes = np.unique(labels.astype(str) if any(named) else labels, return_inverse=True)
+    if len(classes) > 20 and not any(named): return y
+    return codes if len(classes) <= 2 else np.eye(len(classes))[codes]
+
 def _compressed_targets(Y: np.ndarray) -> np.ndarray:
     "A matrix with `Y Y'` in common with `Y`, and no more columns than rows."
     return Y if Y.shape[1] <= len(Y) else np.asarray(np.linalg.qr(Y.T, mode="r")).T
@@ -702,6 +727,8 @@ class DSFSelector(_ScoreMixin, _ComponentsMixin, CertifiedSelector):
     rule : {"first", "best", "components", "target"}
         Which of the feasible features is taken at each step: the first one by length for its price, the one with the
         largest slack, or the one that brings the span of those chosen closest to the components, or to the targets `y`.
+        Texts, truth values and up to twenty different integers are classes: the
+        target is then which sample is in which. Give numbers as floats.
         The default had the smallest condition numbers in the chapter on selectors with and without labels, and of the
         rules that see no labels none was ahead of its error by more than a point.
     %(score_func)s
@@ -759,7 +786,8 @@ class DSFSelector(_ScoreMixin, _ComponentsMixin, CertifiedSelector):
         if scores is not None: rule = "best"
         if rule == "components": rule, targets = "closest", _component_scores(space)
         if rule == "target":
-            Y = _compressed_targets(_check_target_matrix(y, space.X.shape[0], "rule='target'"))
+            Y = _check_target_matrix(_columns_of_classes(y), space.X.shape[0], "rule='target'")
+            Y = _compressed_targets(Y)
             rule, targets = "closest", from_numpy(Y, space.X)
         sampling = det_sampling(space, space.residual_norms, r, rule, targets, self.verbose, scores=scores)
         if sampling.n_selected == r: return sampling

@@ -419,7 +419,7 @@ def _tangents(problem: _Problem, surrogate: _Surrogate, u: np.ndarray, f: np.nda
               r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Slopes `D` of straight lines in place of the losses' slopes, and `lam u` plus the values of these lines at `f`.
 
-    For a loss whose slope has corners, each line is the piece on which a sample ends if it is moved alone, as by `tau I`.
+    For a loss whose slope has corners, each line is the piece on which a sample ends if `tau I` alone moves it.
     """
     loss, y, lam = problem.loss, problem.y, problem.lam
     if not loss.quadratic_conjugate: return loss.curvature(y, f), r
@@ -439,6 +439,7 @@ def _sketched_newton_step(problem: _Problem, surrogate: _Surrogate, u: np.ndarra
     b = (u.sum() - both[:, 0].sum()) / both[:, 1].sum()  # keeps the dual variables' sum at zero
     return -both[:, 0] - b * both[:, 1]
 
+# %% ../nbs/C_dual_solvers.ipynb #c0d50040
 def _no_progress(residuals: list[float], values: list[float], patience: int) -> bool:
     """Whether neither the objective nor the residual fell in the last `patience` steps, the residual half by half.
 
@@ -516,6 +517,7 @@ def _first_direction(problem: _Problem, surrogate: _Surrogate) -> tuple[np.ndarr
         u = u + _sketched_newton_step(problem, surrogate, u, f, problem.lam * u + problem.dual(f))
     return problem.direction(u)
 
+# %% ../nbs/C_dual_solvers.ipynb #c0d50041
 def _accelerate_all(problems: Sequence[_Problem], starts: Iterable[np.ndarray | None], m: int | str, kind: str,
                     tol: float, max_iter: int,
                     rng: np.random.Generator) -> tuple[list[tuple[_Solution, list[float]]], int]:

@@ -374,10 +374,11 @@ class CompletionSelector(_ScoreMixin, _SamplingTransformer):
         frame, X = X, _check_X(self, X, reset=True)
         given = self._given(frame, X, y)
         q, left = self.n_features_to_add, X.shape[1] - len(given)
-        if q != "auto": _check_integer(q, 0 if len(given) else 1, left, ", the features left", name="n_features_to_add")
+        if q != "auto": _check_integer(q, 0 if len(given) else 1, left, ", the features left, or 'auto'",
+                                      name="n_features_to_add")
         space = self._find_space(X, len(given) + q if q != "auto" else self._size(len(given), X.shape[1]))
         if q != "auto": self._check_number(space, len(given), q)
-        scores = self._scores(X, y, score_params)
+        scores = self._scores(X, y, score_params, stacklevel=3)
         sampling, promise = self._fewest(space, given, scores, left) if q == "auto" else \
             self._complete(space, given, q, scores)
         added = sampling.indices[len(given):]
@@ -390,6 +391,9 @@ class CompletionSelector(_ScoreMixin, _SamplingTransformer):
         "The given features; a selector sees `frame` if it has names, else `X` on the host."
         _check_instance("given", self.given)
         if not hasattr(self.given, "get_support"):
+            if hasattr(self.given, "fit"):
+                raise ValueError(f"given={type(self.given).__name__}(...) has no get_support: give the selector alone, "
+                                 "or the features that it selects.")
             return _given_features(self.given, X.shape[1], getattr(self, "feature_names_in_", None))
         if not hasattr(frame, "columns"):
             frame, y = X if is_sparse(X) else to_numpy(X), None if y is None else to_numpy(y)

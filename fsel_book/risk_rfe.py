@@ -198,7 +198,7 @@ def _warn_of_lost_features(X: Matrix) -> None:
     if 0 < sizes[small] < 1e-6 * sizes[large]:
         warnings.warn(f"Feature {small} goes up to {sizes[small]:.0e} and feature {large} up to {sizes[large]:.0e}: "
                       "rounding errors of the larger hide the smaller. Scale the features, for instance by "
-                      "StandardScaler.", stacklevel=5)
+                      "StandardScaler.", stacklevel=4)
 
 class _KernelElimination(_ScoreOnHost, SelectorMixin, BaseEstimator):
     "What `RiskRFE` and `GuyonRFE` share; each brings `_choice`, how one step of the elimination chooses."

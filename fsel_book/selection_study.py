@@ -164,7 +164,7 @@ def _selections(A: Matrix, y: NDArray, space: RowSpace, r: int, scores: dict[str
     rfe = RFE(_linear_svm(), n_features_to_select=r, step=0.1)
     logistic = LogisticRegression(l1_ratio=1, solver="liblinear", random_state=0)
     return {
-        **{name: partial(_select_in_space, selector, space, r, y)
+        **{name: partial(_select_in_space, selector, space, r, y.astype(float))  # classes as numbers
            for name, selector in _certified_selectors(r, space.numerical_rank, scores).items()},
         "BSS, support vectors": lambda: _select_on_support(A, y, r),
         **{name: plain(partial(_largest, score, r)) for name, score in scores.items()},
@@ -399,7 +399,7 @@ def _compare_rules(rng: np.random.RandomState, data: str, split: int, sizes: Seq
                 yield dict(method=method, r=r, svm=_svm_error(_unweighted_sampling(chosen, A.shape[1]), False, A, y, B,
                                                               y_new), kappa_quarter=_kappa(space, chosen, r // 4))
             for method, selector in _selectors_as_they_come(r, weights, split).items():
-                (sampling, certificate), spent = _timed(partial(_select_in_space, selector, space, r, y))
+                (sampling, certificate), spent = _timed(partial(_select_in_space, selector, space, r, y.astype(float)))
                 yield dict(method=method, r=r, seconds=spent, svm=_svm_error(sampling, False, A, y, B, y_new),
                            kappa_quarter=_kappa(space, sampling.indices, r // 4), **_certified_figures(certificate))
 

@@ -167,6 +167,9 @@ class RegressionCertificate:
         -------
         RegressionCertificate
         """
+        if certificate.left is None:
+            raise ValueError("certificate is a copy, or was pickled, and has no matrices any more: make it again by "
+                             "certify_span(row_space(X, rank=...), selector.sampling_).")
         Y = _check_target_matrix(y, len(certificate.left), "RegressionCertificate.of")
         c, promise, (raw, size) = certificate, certificate.promise, _at_unit_scale(Y)
         parts = raw, c.left, c.span, c.remainder

@@ -422,6 +422,21 @@ def test_regression_on_components_by_scores_of_features():
     assert_allclose(model.selector_.scores_, f_regression(X, target)[0], rtol=1e-8)
 
 
+@each_selector
+def test_a_weight_of_none_is_no_weight(selector):
+    expected = selector(15, rank=6, score_func=f_classif).fit(X, y)
+    assert same(selector(15, rank=6, score_func=f_classif).fit(X, y, sample_weight=None).sampling_, expected.sampling_)
+    selector(15, rank=6).fit(X, y, sample_weight=None)
+
+
+@each_selector
+def test_scores_of_zero_are_mentioned(selector):
+    with pytest.warns(UserWarning, match="score_func gives 0 for every feature") as caught:
+        found = selector(15, rank=6, score_func=np.zeros(40)).fit(X)
+    assert caught[0].filename == __file__
+    assert same(found.sampling_, selector(15, rank=6, score_func=np.ones(40)).fit(X).sampling_)
+
+
 # ---------------------------------------------------------------- what cannot be done
 
 
@@ -486,6 +501,12 @@ def test_what_is_neither_a_function_nor_scores(selector):
 
 
 @each_selector
+def test_a_class_in_the_place_of_a_function(selector):
+    with refused("score_func=<class", "LinearSVC", "or WeightScores(estimator)"):
+        selector(15, rank=6, score_func=LinearSVC).fit(X, y)
+
+
+@each_selector
 def test_nan_from_a_function_is_zero(selector):
     """As in SelectKBest: a feature that is constant has no F. Where no feature has any, the function has failed."""
     part = np.hstack([X[:, :30], np.ones((60, 10))])
@@ -533,7 +554,7 @@ def test_labels_that_are_missing_or_do_not_fit(selector):
 @each_selector
 def test_weights_of_samples_that_no_one_takes(selector):
     for score_func, words, error in (
-        (f_classif, ["sample_weight"], TypeError),
+        (f_classif, ["score_func=f_classif takes no sample_weight"], ValueError),
         (np.ones(40), ["sample_weight cannot be used", "score_func is no function"], ValueError),
         (None, ["sample_weight cannot be used without a score_func"], ValueError),
     ):

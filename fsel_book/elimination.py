@@ -793,37 +793,27 @@ def guyon_rfe(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any, n_featu
     X = _in_place(check_matrix(X))
     return _eliminate(X, risks, kernel, _choice_by_norm, n_features_to_select, step, None, intercept, bar)
 
-# %% ../nbs/17_elimination.ipynb #c07a0007
-def _estimated_seconds(n: int, d: int, least: int, step: int | float | str, kernel: Any, machines: int,
-                       tolerance: float | None) -> float:
-    "About how long an elimination takes on one core, by risk with a `tolerance`, by the norm with None."
-    quick, linear = isinstance(kernel, LinearKernel | PolynomialKernel | RBFKernel), kernel == LinearKernel()
-    entry = (6e-10 if quick else 1.5e-8) * (1 if tolerance is not None else 1 / 3)
-    seconds, left = 0.0, d
-    while left > least:
-        k = _number_to_remove(step, max(1, left // 10), d, left, least)
-        fits = 1.3 + 1.2 * k                               # as counted in runs of this chapter
-        if tolerance is None: fits = 1.0
-        elif tolerance and k > 1 and linear: fits = 1.0 + (0.7 * k if left < n / 2 else 0.0)
-        seconds += machines * (entry * n**2 * left + fits * (1.5e-8 * n**2 + 2e-4))
-        left -= k
-    return seconds
-
 # %% ../nbs/17_elimination.ipynb #97c91952
 def _sweep_columns(H: Floats, w: Floats, groups: Sequence[int],
                    tie: float) -> tuple[list[int], list[float], Floats, Floats]:
-    """Sweep out `groups[t]` columns in turn, the least rises first.
+    """Sweep out `groups[t]` columns in turn, the least rises first, as long as these have their digits.
 
     Returns positions, rises by column, and `Z`, `w` after it: `H` itself is left alone.
     """
     Z, h, rise = np.zeros((sum(groups), len(w))), H.diagonal().copy(), np.empty_like(w)
-    least = np.finfo(float).eps * h                            # rounding makes less than this of the diagonal
+    fresh, eps = h.copy(), np.finfo(float).eps
+    least = eps * h                                            # rounding makes less than this of the diagonal
     gone: list[int] = []
     rises: list[float] = []
     for k in groups:
         np.divide(w * w, h, out=rise)
         rise[gone] = np.inf
-        for j in _lowest_with_ties(rise, k, tie):
+        some = _lowest_with_ties(rise, k, tie)
+        lost = 10 * eps * fresh / h                            # what rounding has made of the diagonal by now
+        lost[gone] = 0.0
+        near = rise * (1 - lost) <= rise[some].max() + tie
+        if gone and np.any(near & (lost > 1e-10) & (lost * rise > tie / 10)): break
+        for j in some:
             t = len(gone)
             z = (H[j] - Z[:t, j] @ Z[:t]) / np.sqrt(h[j])
             rises.append(w[j]**2 / h[j])
@@ -832,7 +822,7 @@ def _sweep_columns(H: Floats, w: Floats, groups: Sequence[int],
             h = np.maximum(h - z * z, least)
             gone.append(j)
             h[gone] = 1.0
-    return gone, rises, Z, w
+    return gone, rises, Z[:len(gone)], w
 
 # %% ../nbs/17_elimination.ipynb #f864eb0b
 @_insert_docs
@@ -869,9 +859,10 @@ def squared_linear_path(X: np.ndarray, risk: EmpiricalRisk, n_features_to_select
     d, C, left, least = X.shape[1], risk.C.max(), np.arange(X.shape[1]), n_features_to_select
     with _blas_threads_for(d):
         X, y, q = _weighted_centred(to_numpy(X), risk.y, risk.C / C, intercept)
-        H, w, value = _ridge_fit(X, y, C, q)
+        H, w, value, error = _ridge_fit(X, y, C, q, risk.tol)
         done, fresh = Elimination([], [value], [len(left)], 1), len(left)
         n, tie = len(y) - int(q.any()), risk.beside(value, 0.0).tie / C
+        _warn_of_rounding(error * value, min(value, 100 * C * tie))
         while len(left) > least:
             groups: list[int] = []
             # With as many features as X has rank H shrinks by orders of magnitude, so it is made anew there.
@@ -881,6 +872,7 @@ def squared_linear_path(X: np.ndarray, risk: EmpiricalRisk, n_features_to_select
             with np.errstate(over="ignore", invalid="ignore"):  # in a group that goes beyond the rank
                 gone, rises, Z, w = _sweep_columns(H, w, groups, tie)
             ends = np.cumsum([0, *groups])
+            ends = ends[ends <= len(gone)]
             for a, b in zip(ends, ends[1:]):
                 if max_increment is not None and C * rises[a] > max_increment(done.left[-1]): return done
                 done.order += left[gone[a:b]].tolist()
@@ -889,8 +881,8 @@ def squared_linear_path(X: np.ndarray, risk: EmpiricalRisk, n_features_to_select
             keep = np.setdiff1d(np.arange(len(left)), gone)
             left = left[keep]
             if not len(left): break
-            if len(left) <= fresh // 2 or len(left) <= n < fresh:
-                H, w, done.values[-1] = _ridge_fit(X[:, left], y, C, q)
+            if len(left) <= fresh // 2 or len(left) <= n < fresh or len(gone) < sum(groups):
+                H, w, done.values[-1], _ = _ridge_fit(X[:, left], y, C, q, risk.tol)
                 fresh, done.refits = len(left), done.refits + 1
             else:
                 H, w, Z = _principal_block(H, keep), w[keep], Z[:, keep]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import dger
-from scipy.linalg.lapack import dgeqrf, dpotrf, dpotri, dpotrs, dpstrf
+from scipy.linalg.lapack import dgeqrf, dpotrf, dpotri, dpotrs, dpstrf, dtrtrs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR
 
@@ -739,33 +739,53 @@ def _weighted_centred(X: np.ndarray, y: Floats, weights: Floats,
     if intercept: X, y = X - np.average(X, axis=0, weights=weights), y - np.average(y, weights=weights)
     return X * roots[:, None], y * roots, intercept * roots / np.linalg.norm(roots)
 
-def _ridge_fit(X: Floats, y: Floats, C: float, q: Floats) -> tuple[Floats, Floats, float]:
-    """`H = (X'X + rho I)^-1`, `w = H X'y` and the objective, for `rho = 1 / (2 C)`, through the smaller Gram matrix.
+def _ridge_factor(A: Floats, rho: float, fine: bool) -> Floats | None:
+    """Cholesky's lower factor of `A'A + rho I`, with anything above its diagonal, or None if rounding leaves none.
 
-    `q` is orthogonal to `y` and to all columns of `X`, or zero.
+    If `fine`, by Householder's reflections of `A` itself: its condition is not squared.
     """
-    (n, d), rho, eps = X.shape, 1 / (2 * C), np.finfo(float).eps
-    if d <= n - q.any():
-        H = X.T @ X
-        sizes = H.diagonal() + rho
-        H.flat[::d + 1] += rho
-        L, info = dpotrf(H.T, lower=1, clean=0, overwrite_a=1)
-        H = _inverse_by_factor(L)
-        w, error = H @ (X.T @ y), eps * (sizes * H.diagonal()).max()
+    m = A.shape[1]
+    if fine: return dgeqrf(np.vstack([A, np.sqrt(rho) * np.eye(m)]), overwrite_a=1)[0][:m].T
+    M = A.T @ A
+    M.flat[::m + 1] += rho
+    L, info = dpotrf(M.T, lower=1, clean=0, overwrite_a=1)
+    return None if info else L
+
+
+# %% ../nbs/16_kernel_machines.ipynb #16ridge03
+def _ridge_solution(X: Floats, y: Floats, rho: float, q: Floats, fine: bool) -> tuple[Floats, Floats, float] | None:
+    "`H`, `w` and the relative error that rounding may make in a rise `w_j^2 / H_jj`; None where there are no digits."
+    (n, d), sizes, eps = X.shape, np.einsum("ij,ij->j", X, X), np.finfo(float).eps
+    small = d <= n - q.any()
+    # Along q, to which the columns of X are orthogonal, XX' is singular; a term in that direction changes nothing else.
+    A = np.column_stack([X, y]) if small else np.vstack([X.T, np.sqrt(sizes.sum() / n) * q])
+    L = _ridge_factor(A, rho, fine)
+    if L is None: return None
+    if small:
+        w = dtrtrs(L[:d, :d], L[d, :d], lower=1, trans=1)[0]
+        H = _inverse_by_factor(L[:d, :d])
+        condition, lost = ((sizes + rho) * H.diagonal()).max(), 1.0
     else:
-        K = X @ X.T
-        size = K.trace() / n
-        K += size * np.outer(q, q)                                     # along q it is singular, and X'q = 0
-        K.flat[::n + 1] += rho
-        L, info = dpotrf(K.T, lower=1, clean=0, overwrite_a=1)
-        Z, _ = dpotrs(L, np.column_stack([X, y]), lower=1)
-        H, w = X.T @ Z[:, :-1], X.T @ Z[:, -1]
+        T = dtrtrs(L, np.column_stack([X, y]), lower=1)[0]
+        w, H = T[:, :-1].T @ T[:, -1], T[:, :-1].T @ T[:, :-1]
         H /= -rho
         H.flat[::d + 1] += 1 / rho
-        error = eps * max(size / L.diagonal().min()**2, 1 / (rho * H.diagonal().min()))
-    value = C * ((y - X @ w)**2).sum() + w @ w / 2
-    if info or not np.isfinite(value) or not H.diagonal().min() > 0:
+        condition, lost = sizes.sum() / n / L.diagonal().min()**2, 1 / (rho * H.diagonal().min())
+    if not (np.isfinite(w).all() and np.isfinite(lost) and H.diagonal().min() > 0): return None
+    return H, w, float(eps * max(np.sqrt(condition) if fine else condition, lost))
+
+def _ridge_fit(X: Floats, y: Floats, C: float, q: Floats, tol: float = 1e-9) -> tuple[Floats, Floats, float, float]:
+    """`H = (X'X + rho I)^-1`, `w = H X'y`, the objective, and the relative error of rises, for `rho = 1 / (2 C)`.
+
+    Through the smaller Gram matrix if that error is a tenth of `tol` at most, otherwise by a QR decomposition. `q` is
+    orthogonal to `y` and to all columns of `X`, or zero.
+    """
+    for fine in (False, True):
+        found = _ridge_solution(X, y, 1 / (2 * C), q, fine)
+        if found is not None and found[2] <= tol / 10: break
+    if found is None:
         raise ValueError(f"C={C:.3g} is not possible for an X with entries of up to {np.abs(X).max():.0e}: scale the "
                          "features, or take a smaller C.")
-    _warn_of_rounding(error, 1.0)
-    return H, w, value
+    H, w, error = found
+    return H, w, float(C * ((y - X @ w)**2).sum() + w @ w / 2), error
+

@@ -21,9 +21,10 @@ from tqdm import tqdm
 from .arrays import (_DOCS, Array, ArrayLike, Matrix, _ScoreOnHost, _check_not_negative, _insert_docs,
                               _take_rows, from_numpy, is_integer, is_sparse, namespace, take_columns, to_numpy)
 from .elimination import (_Choice, Elimination, _choice_by_norm, _choice_by_risk, _eliminate,
-                                   _estimated_seconds, squared_linear_path)
+                                   _number_to_remove, squared_linear_path)
 from .kernel_machines import EmpiricalRisk, _best_intercept, _cold_fit
-from .kernels import CallableKernel, LinearKernel, _ProductKernel, kernel_of, _in_place, _zero_feature
+from .kernels import (CallableKernel, LinearKernel, PolynomialKernel, RBFKernel, _ProductKernel, kernel_of,
+                               _in_place, _zero_feature)
 from .losses import LOSSES, EpsilonInsensitive, Floats, Loss, SquaredError, get_loss
 from .ridge import _check_labels, _check_targets, _labels_from_decisions
 from .certificates import (_check_bool, _check_X, _check_positive, _check_reduced,
@@ -147,6 +148,22 @@ def _is_for_labels(estimator: Any) -> bool:
     raise AttributeError(f"loss={estimator.loss!r} predicts numbers: there is no decision_function.")
 
 
+
+# %% ../nbs/18_risk_rfe.ipynb #c07a0007
+def _estimated_seconds(n: int, d: int, least: int, step: int | float | str, kernel: Any, machines: int,
+                       tolerance: float | None) -> float:
+    "About how long an elimination takes on one core, by risk with a `tolerance`, by the norm with None."
+    quick, linear = isinstance(kernel, LinearKernel | PolynomialKernel | RBFKernel), kernel == LinearKernel()
+    entry = (6e-10 if quick else 1.5e-8) * (1 if tolerance is not None else 1 / 3)
+    seconds, left = 0.0, d
+    while left > least:
+        k = _number_to_remove(step, max(1, left // 10), d, left, least)
+        fits = 1.3 + 1.2 * k                               # as counted in runs
+        if tolerance is None: fits = 1.0
+        elif tolerance and k > 1 and linear: fits = 1.0 + (0.7 * k if left < n / 2 else 0.0)
+        seconds += machines * (entry * n**2 * left + fits * (1.5e-8 * n**2 + 2e-4))
+        left -= k
+    return seconds
 
 # %% ../nbs/18_risk_rfe.ipynb #d9cf066e
 # What the two estimators of this chapter share, for `_insert_docs`.

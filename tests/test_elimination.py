@@ -2,6 +2,7 @@
 
 import itertools
 from contextlib import nullcontext
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -55,6 +56,7 @@ from fsel_book.kernels import (
     kernel_of,
 )
 from fsel_book.losses import LOSSES, get_loss
+from fsel_book.risk_rfe import RiskRFE
 
 SEEDS = range(300)
 
@@ -209,14 +211,66 @@ def test_the_closed_form_does_not_lose_its_digits_in_large_units(scale, step):
         assert value == pytest.approx(ridge_objective(kept, loss.y, 1.0), rel=1e-5)
 
 
-def test_equal_features_in_large_units_are_refused():
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("scale", [1e6, 1e7])
+def test_equal_features_in_large_units_go_by_their_index(scale):
     """Their squares hide the penalty, which alone tells how to share a weight."""
-    X = np.repeat(1e9 * np.random.default_rng(0).standard_normal((40, 6)), 2, axis=1)
-    loss = EmpiricalRisk("squared_error", X[:, 0] / 1e9, 1.0)
-    with pytest.raises(ValueError, match="C=1 is not possible for an X with entries of up to .*: scale the features"):
-        squared_linear_path(X, loss)
+    X = np.repeat(scale * np.random.default_rng(0).standard_normal((40, 6)), 2, axis=1)
+    loss = EmpiricalRisk("squared_error", X[:, 0] / scale, 1.0)
+    assert squared_linear_path(X, loss).order == [*range(2, 12), 0]
     with pytest.warns(UserWarning, match="Rounding errors decide which features go"):
-        squared_linear_path(X / 1e3, loss)
+        squared_linear_path(X * (1e9 / scale), loss)
+
+
+def exact_ridge_path(X, y, C):
+    """The order and the objectives with an intercept, all but one column removed, in rational numbers."""
+    C = Fraction(C)
+    rows = [[Fraction(x) for x in row] for row in np.column_stack([X, y]).tolist()]
+    columns = [[x - sum(column) / len(column) for x in column] for column in zip(*rows, strict=True)]
+    M = [[sum(a * b for a, b in zip(one, other, strict=True)) for other in columns] for one in columns]
+    d, nothing = X.shape[1], C * sum(Fraction(t) ** 2 for t in y.tolist())
+    for j in range(d):
+        M[j][j] += 1 / (2 * C)
+
+    def value(left):
+        """By elimination: what is left of the last diagonal entry."""
+        A = [[M[i][j] for j in [*left, d]] for i in [*left, d]]
+        for k in range(len(left)):
+            for i in range(k + 1, len(A)):
+                share = A[i][k] / A[k][k]
+                A[i] = [a - share * b for a, b in zip(A[i], A[k], strict=True)]
+        return C * A[-1][-1]
+
+    left, order, values = list(range(d)), [], [value(range(d))]
+    tie = Fraction(1e-9) * min(nothing, 1000 * values[0])
+    while len(left) > 1:
+        without = [value([i for i in left if i != j]) for j in left]
+        k = next(k for k, v in enumerate(without) if v <= min(without) + tie)
+        order.append(left.pop(k))
+        values.append(without[k])
+    return order, np.array([float(v) for v in values]), float(tie)
+
+
+@pytest.mark.exact
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("noise", [0.5, 1e-3])
+@pytest.mark.parametrize("C", [1.0, 1e6, 1e10])
+@pytest.mark.parametrize("apart", [1e-3, 1e-5, 1e-7])
+def test_nearly_dependent_columns_go_in_the_order_of_exact_arithmetic(apart, C, noise):
+    """The squares of their condition, up to 1e14, would leave objectives one digit, and no warning would say so."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((25, 6))
+    X[:, 4] = X[:, 0] + apart * rng.standard_normal(25)
+    X[:, 5] = X[:, 1] - X[:, 2] + apart * rng.standard_normal(25)
+    y = X @ rng.standard_normal(6) + noise * rng.standard_normal(25)
+    y -= y.mean()
+    for columns in (np.arange(6), rng.permutation(6)):
+        order, values, tie = exact_ridge_path(X[:, columns], y, C)
+        done = squared_linear_path(X[:, columns], EmpiricalRisk("squared_error", y, C))
+        assert done.order == order
+        assert np.abs(done.values - values).max() <= tie
+        selector = RiskRFE(1, kernel="linear", loss="squared_error", C=C).fit(X[:, columns], y)
+        assert selector.elimination_order_.tolist() == order
 
 
 @pytest.mark.parametrize("name", ["hinge", "squared_hinge", "squared_error"])

@@ -37,14 +37,22 @@ def _by_simplex(Z: Matrix, signs: np.ndarray, penalties: np.ndarray,
     Z = sp.csr_array(Z)
     A = sp.hstack([-Z, Z, sp.csr_array(-signs[:, None]), sp.csr_array(signs[:, None]), -sp.eye_array(n)]).tocsc()
     prices = np.concatenate([penalties, penalties, [0.0, 0.0], np.full(n, C)])
-    unit = np.sqrt(prices.max() * C)  # HiGHS takes prices below 1e-7 for zero
-    found = linprog(prices / unit, A_ub=A, b_ub=-np.ones(n), bounds=(0, None), method="highs")
-    if found.status != 0: raise FloatingPointError(f"HiGHS could not solve the program: {found.message}")
-    w, b = found.x[:d] - found.x[d:2 * d], float(found.x[2 * d] - found.x[2 * d + 1])
-    # What HiGHS says of the gap is of the program that it has left after its own rounding.
-    value = float(penalties @ np.abs(w) + C * np.maximum(0, 1 - Z @ w - signs * b).sum())
-    a = np.clip(-unit * found.ineqlin.marginals, 0, C)
-    return w, b, value, _certified_gap(Z, signs, penalties, C, w, value, a)
+    best: tuple[np.ndarray, float, float, float] | None = None
+    # HiGHS takes prices below 1e-7 for zero, and in another unit misses a price by as much.
+    for unit in dict.fromkeys([np.sqrt(prices.max() * C), penalties.max(initial=0.0), penalties.min(initial=np.inf)]):
+        if not 0 < unit < np.inf: continue
+        found = linprog(prices / unit, A_ub=A, b_ub=-np.ones(n), bounds=(0, None), method="highs")
+        if found.status != 0: continue  # the program has an optimum, whatever HiGHS says
+        w, b = found.x[:d] - found.x[d:2 * d], float(found.x[2 * d] - found.x[2 * d + 1])
+        # What HiGHS says of the gap is of the program that it has left after its own rounding.
+        value = float(penalties @ np.abs(w) + C * np.maximum(0, 1 - Z @ w - signs * b).sum())
+        gap = _certified_gap(Z, signs, penalties, C, w, value, np.clip(-unit * found.ineqlin.marginals, 0, C))
+        if best is None or gap < best[3]: best = w, b, value, gap
+        if gap <= 1e-7: break
+    if best is None:
+        raise ValueError("HiGHS could not solve the program, which has an optimum: the samples or the features are of "
+                         "too different size. Scale them, or take a smaller C.")
+    return best
 
 # %% ../nbs/D_linear_programs.ipynb #d0d50008
 def _by_newton(Z: Matrix, signs: np.ndarray, C: float, epsilon: float = 1e-4, alpha: float = 1.0, delta: float = 1e-8,

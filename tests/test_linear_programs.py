@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from cases import needs_data, swept
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import OptimizeResult, linprog
 from sklearn.exceptions import ConvergenceWarning
 from test_svm import PROGRAMS, least_l1_price, sides_of, slack
 
@@ -388,6 +389,42 @@ def test_prices_that_a_solver_takes_for_zero():
     small = _by_simplex(X * signs[:, None], signs, 1e-12 * penalties, 3e-12)
     assert_allclose(small[0], w, rtol=1e-9, atol=1e-12)
     assert_allclose(small[1:3], (b, 1e-12 * value), rtol=1e-9)
+
+
+@pytest.mark.parametrize(("spread", "seed", "sparse"), [(8, 0, False), (8, 1, False), (6, 0, False), (4, 0, True)])
+def test_samples_of_very_different_length(spread, seed, sparse):
+    """At a high price of slack HiGHS fails, or is off by a tenth, in the unit that suits a low one."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((40, 80)) * 10 ** rng.uniform(-spread / 2, spread / 2, (40, 1))
+    if sparse:
+        X *= rng.random((40, 80)) < 0.04
+    y = rng.random(40) < 0.5
+    machine = LPSVMClassifier(1e6).fit(X, y)
+    # The same program, unscaled.
+    signs = np.where(y, 1.0, -1.0)
+    Z, prices = signs[:, None] * X, np.concatenate([np.ones(160), [0, 0], np.full(40, 1e6)])
+    A = np.hstack([-Z, Z, -signs[:, None], signs[:, None], -np.eye(40)])
+    least = linprog(prices, A_ub=A, b_ub=-np.ones(40)).fun
+    assert machine.dual_gap_ < 1e-6
+    assert machine.objectives_[-1] == pytest.approx(least, rel=1e-6)
+
+
+def test_the_program_is_never_called_unbounded(monkeypatch):
+    """A solver may lose its way in every unit; the message says what can be done."""
+    units = []
+
+    def lost(prices, **_):
+        units.append(prices.max())
+        return OptimizeResult(status=3, message="The problem is unbounded.")
+
+    monkeypatch.setattr(linear_programs, "linprog", lost)
+    X, signs = gaussian(30, 12)
+    with pytest.raises(ValueError, match="the samples or the features are of too different size. Scale them"):
+        _by_simplex(X * signs[:, None], signs, np.linspace(0.5, 2, 12), 30.0)
+    assert len(units) == 3
+    with pytest.raises(ValueError, match="Scale them"):
+        _by_simplex(X * signs[:, None], signs, np.zeros(12), 30.0)
+    assert len(units) == 4
 
 
 def test_a_weight_of_any_price_that_nobody_pays():

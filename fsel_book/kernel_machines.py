@@ -4,6 +4,7 @@
 __all__ = ['EmpiricalRisk', 'duality_gap']
 
 # %% ../nbs/16_kernel_machines.ipynb #a6807889
+import re
 import warnings
 from collections.abc import Sequence
 from copy import copy
@@ -185,12 +186,14 @@ _LIBSVM: dict[type[Loss], Any] = {Hinge: lambda loss: SVC,
                                   EpsilonInsensitive: lambda loss: partial(SVR, epsilon=loss.epsilon)}
 
 def _libsvm_fit(K: Floats, risk: EmpiricalRisk, max_iter: int = 500_000) -> Floats:
-    "The dual optimum by libsvm."
+    "The dual optimum by libsvm; for labels these must be of both kinds."
     machine = _LIBSVM[type(risk.loss)](risk.loss)(kernel="precomputed", C=1.0, tol=1e-9, max_iter=max_iter)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)        # whoever calls looks at the duality gap
         try: machine.fit(K, risk.y, sample_weight=risk.C)
-        except ValueError:                                         # its sums have overflowed
+        except ValueError as error:
+            if not re.search("not finite|infinity", str(error)): raise
+            # Its sums have overflowed.
             raise ValueError(f"C={risk.C.max():.3g} is not possible for an X with kernel values k(x, x) of up to "
                              f"{K.diagonal().max():.0e}: scale the features, or take a smaller C.") from None
     u = np.zeros(len(risk.y))
@@ -721,9 +724,9 @@ def _warm_started_fit(K: Floats, risk: EmpiricalRisk, u: Floats, intercept: bool
 def _cold_fit(K: Floats, risk: EmpiricalRisk, intercept: bool) -> _Fit:
     """The dual optimum at `K` from scratch, to the accuracy of `_warm_started_fit`.
 
-    For the losses that libsvm has, from where it is after a while.
+    For the losses that libsvm has, from where it is after a while, if there are labels of both kinds.
     """
-    by_libsvm = type(risk.loss) in _LIBSVM
+    by_libsvm = type(risk.loss) in _LIBSVM and (not risk.loss.for_labels or np.ptp(risk.y) > 0)
     with _blas_threads_for(len(K)):
         start = _libsvm_fit(K, risk, 50 * len(K)) if by_libsvm else _reference_fit(K, risk, intercept)[0]
         return _warm_started_fit(K, risk, start, intercept)

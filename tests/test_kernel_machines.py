@@ -290,6 +290,34 @@ def test_one_class_of_many_and_few_features():
             assert exact and duality_gap(K, loss, u, True) < 2 * loss.gap + 1000 * rounding_of_gap(K, loss, u)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("name", LOSSES)
+def test_labels_of_one_kind(name, intercept):
+    """libsvm refuses them, and the optimum is known: with an intercept no feature is needed."""
+    K = np.eye(5) + 1
+    for label in (1.0, -1.0):
+        loss = EmpiricalRisk(name, np.full(5, label), 2.0)
+        u, value, exact = _cold_fit(K, loss, intercept)
+        assert exact and duality_gap(K, loss, u, intercept) <= loss.gap
+        if intercept and name != "log_loss":
+            assert_allclose(u, 0, atol=1e-6)
+        if not intercept and name == "hinge":
+            assert_allclose(u, label / 6, rtol=1e-9)
+
+
+def test_only_an_overflow_is_called_one():
+    loss = EmpiricalRisk("hinge", np.array([1.0, 1.0, -1.0, -1.0]), 1.0)
+    with pytest.raises(ValueError, match="C=1 is not possible for an X with kernel values"):
+        _libsvm_fit(np.full((4, 4), 1e308), loss)
+    with pytest.raises(ValueError, match="C=1 is not possible for an X with kernel values"):
+        _libsvm_fit(np.full((4, 4), np.inf), loss)
+    with pytest.raises(ValueError, match="square matrix|inconsistent numbers of samples"):
+        _libsvm_fit(np.eye(3), loss)
+    with pytest.raises(ValueError, match="number of classes has to be greater than one"):
+        _libsvm_fit(np.eye(2), loss.on(np.arange(2)))
+
+
 @pytest.mark.parametrize("d", [3, 10])
 def test_single_entries_where_nearly_all_samples_are_free(d):
     """One mean for 30 samples and 300 others: f = -1 is optimal, and the pulls differ by far less than their level."""

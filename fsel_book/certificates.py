@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
-from inspect import signature
+from inspect import signature, stack
 from textwrap import fill
 from typing import Any, Literal, Self, TypeAlias
 
@@ -671,8 +671,9 @@ def _unevenness(space: RowSpace) -> float:
     return float(np.sum(to_numpy(space.scores64)**2) / ell - ell / d)
 
 def _warn_if_long(seconds: float, what: str, remedy: str, stacklevel: int) -> bool:
-    "Warn, and say so, if `what` will take more than about 20 seconds."
+    "Warn, at the caller outside the package, if `what` will take more than about 20 seconds; whether it will."
     if seconds <= _LONG_FIT: return False
+    while stack(0)[stacklevel].frame.f_globals.get("__name__", "").startswith("fsel_book."): stacklevel += 1
     unit, name = (1, "seconds") if seconds < 100 else (60, "minutes") if seconds < 6000 else (3600, "hours")
     warnings.warn(f"{what} will take about {seconds / unit:.0f} {name}{remedy}", UserWarning, stacklevel=stacklevel + 1)
     return True
@@ -768,8 +769,7 @@ class CertifiedSelector(_SamplingTransformer):
     def _sample(self, space: RowSpace, r: int, y: ArrayLike) -> Sampling: ...
     def _check_parameters(self) -> None: pass
 
-    def _space(self, X: Matrix, r: int | None) -> RowSpace:
-        return _space_to_certify(X, self.rank, r, self.spare_draws)
+    def _space(self, X: Matrix, r: int | None) -> RowSpace: return _space_to_certify(X, self.rank, r, self.spare_draws)
 
     def _least_seconds(self, X: Matrix, r: int | None) -> float:
         "About how long `fit` takes at least: what is known before the row space is."

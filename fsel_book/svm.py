@@ -385,8 +385,8 @@ def svm_margin(X: ArrayLike, y: ArrayLike, C: float | None = None, tol: float = 
     """The margin between two classes: the largest distance that a plane can keep from all samples.
 
     %(solved_on_host)s
-    With `C` that is the Gram matrix, for libsvm; without it columns of that, and where hulls are close the samples
-    themselves, for non-negative least squares. Products with `X` are made where it is.
+    With `C` that is the Gram matrix, for libsvm, or all of `X` with over ten samples to a feature. Without it columns
+    of that matrix, and where hulls are close the samples, for non-negative least squares. Products are where `X` is.
 
     Parameters
     ----------
@@ -445,20 +445,24 @@ def _gram_matrix(X: Matrix) -> np.ndarray:
     with np.errstate(over="ignore", invalid="ignore"): K = X @ X.T
     return _check_kernel_range(K.toarray() if is_sparse(K) else to_numpy(K))
 
-def _libsvm_machine(K: np.ndarray, y: np.ndarray, C: float, tol: float = 1e-3) -> tuple[SVC, float]:
-    "The linear machine on the Gram matrix `K` over its unit (libsvm takes curvatures below 1e-12 for zero), and that."
-    unit = 2.0 ** np.frexp(np.diagonal(K).max())[1]
-    return SVC(C=C * unit, kernel="precomputed", tol=tol, max_iter=max(10**7, 100 * len(K))).fit(K / unit, y), unit
+def _libsvm_machine(X: Matrix, y: np.ndarray, C: float, tol: float = 1e-3) -> tuple[SVC, float]:
+    "libsvm's linear machine, and the unit of its dual variables: it takes curvatures below 1e-12 for zero."
+    if tall := X.shape[0] > 10 * X.shape[1]:  # the Gram matrix would be as many times larger, and no faster
+        A = as_float64(X.tocsr() if is_sparse(X) else to_numpy(X))
+        squares = A.multiply(A).sum(axis=1) if is_sparse(A) else np.vecdot(A, A)
+    else: squares = np.diagonal(A := _gram_matrix(X))
+    root = 2.0 ** np.ceil(np.frexp(squares.max())[1] / 2)
+    machine = SVC(C=C * root**2, kernel="linear" if tall else "precomputed", tol=tol, max_iter=max(10**7, 100 * len(y)))
+    return machine.fit(A / (root if tall else root**2), y), root**2
 
 def _soft_margin(X: Matrix, signs: np.ndarray, C: float) -> Margin:
-    "The `Margin` with slack at the price `C`, by libsvm on the Gram matrix."
-    K = _gram_matrix(X)
-    machine, unit = _libsvm_machine(K, signs, C, tol=1e-6)
-    a = np.zeros(len(signs))
-    a[machine.support_] = machine.dual_coef_[0] / unit
+    "The `Margin` with slack at the price `C`, by libsvm."
+    machine, unit = _libsvm_machine(X, signs, C, tol=1e-6)
+    a, found = np.zeros(len(signs)), machine.dual_coef_
+    a[machine.support_] = (found.toarray() if is_sparse(found) else found)[0] / unit
     w, b = X.T @ from_numpy(a, X), float(machine.intercept_[0])
-    slack = np.maximum(0, 1 - signs * (K @ a + b)).sum()
-    length2 = float(a @ K @ a)
+    heights = to_numpy(X @ w)
+    slack, length2 = np.maximum(0, 1 - signs * (heights + b)).sum(), float(a @ heights)
     return Margin(length2**-0.5 if length2 > 0 else np.inf, None, w, b, machine.support_, float(slack), float("nan"))
 
 # %% ../nbs/12_svm.ipynb #dc15f7a8
@@ -582,28 +586,24 @@ class SupportVectorSelector(_SamplingTransformer):
     Supervised. For dense and sparse data and arrays of any library.
 
     %(solved_on_host)s
-    That is the Gram matrix, or all of `X` for a machine that knows NumPy only.
+    That is the Gram matrix, or all of `X` with over ten samples to a feature, or for a machine that knows NumPy only.
 
     Parameters
     ----------
     selector : CertifiedSelector or None
         What chooses the features. None is `BSSSelector()`.
     svm : estimator or None
-        A classifier that has `support_` after `fit`, or else `decision_function`, whose support vectors are then the
-        samples with `y f(x)` of at most 1. None is `SVC(kernel="linear")`, fitted to the Gram matrix.
+        A classifier that has the indices of its support vectors as `support_` after `fit`, or else `decision_function`:
+        they are then the samples with `y f(x)` of at most 1. None is `SVC(kernel="linear")`.
 
     Attributes
     ----------
     selector_ : CertifiedSelector
-        Fitted to the support vectors.
+        Fitted to the support vectors. The certificate speaks of these.
     support_samples_ : array of int
         The indices of the support vectors.
     %(selection)s
     %(features_in)s
-
-    Notes
-    -----
-    The certificate speaks of the support vectors.
 
     References
     ----------
@@ -620,8 +620,7 @@ class SupportVectorSelector(_SamplingTransformer):
     """
 
     def __init__(self, selector: CertifiedSelector | None = None, svm: Any = None) -> None:
-        self.selector = selector
-        self.svm = svm
+        self.selector, self.svm = selector, svm
 
     @property
     def rescale(self) -> bool: return self.selector_.rescale
@@ -654,7 +653,9 @@ class SupportVectorSelector(_SamplingTransformer):
         X = _check_X(self, X, reset=True)
         y = _labels_of(y, X, type(self).__name__)
         found = self._support(X, y)
-        self.selector_ = clone(selector).fit(_take_rows(X, found), y[found])
+        try: self.selector_ = clone(selector).fit(_take_rows(X, found), y[found])
+        except ValueError as error:
+            raise ValueError(str(error).replace("X has", f"the {len(found)} support vectors have")) from error
         self.support_samples_ = from_numpy(found, X)
         if hasattr(self, "feature_names_in_"): self.selector_.feature_names_in_ = self.feature_names_in_
         self.certificate_ = self.selector_.certificate_
@@ -662,10 +663,11 @@ class SupportVectorSelector(_SamplingTransformer):
         return self
 
     def _support(self, X: Matrix, y: np.ndarray) -> np.ndarray:
-        if self.svm is None: return np.sort(_libsvm_machine(_gram_matrix(X), y, 1.0)[0].support_)
+        if self.svm is None: return np.sort(_libsvm_machine(X, y, 1.0)[0].support_)
         if not get_tags(self.svm).array_api_support: X = X if is_sparse(X) else to_numpy(X)
         machine = clone(self.svm).fit(X, y)
-        if hasattr(machine, "support_"): return np.sort(machine.support_)
+        support = np.asarray(getattr(machine, "support_", False))
+        if support.dtype.kind in "iu": return np.sort(support)  # of a selector it is a mask of features
         if not hasattr(machine, "decision_function"):
             raise ValueError(f"svm={self.svm!r} is not possible: give a classifier with support_ or decision_function, "
                              "as SVC() or LinearSVC().")
@@ -873,9 +875,7 @@ class SCADSVMClassifier(_SparseMachine):
     _usual_programs = 4
 
     def __init__(self, alpha: float = 0.05, a: float = 3.7, max_iter: int = 20) -> None:
-        self.alpha = alpha
-        self.a = a
-        self.max_iter = max_iter
+        self.alpha, self.a, self.max_iter = alpha, a, max_iter
 
     def _check_parameters(self) -> None:
         _check_positive("alpha", self.alpha)

@@ -1,6 +1,8 @@
 """Margin, radius, support vectors: by a conic solver, by bounds from both sides, the theorem attacked."""
 
+import itertools
 import pickle
+import tracemalloc
 import warnings
 from dataclasses import replace
 
@@ -25,7 +27,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import nnls
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.feature_selection import SelectFromModel, VarianceThreshold
+from sklearn.feature_selection import RFE, SelectFromModel, VarianceThreshold
 from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
@@ -39,10 +41,12 @@ from fsel_book import (
     LPSVMClassifier,
     MarginReport,
     RandomSelector,
+    RiskRFE,
     RRQRSelector,
     Sampling,
     SCADSVMClassifier,
     SupportVectorSelector,
+    certificates,
     enclosing_ball,
     margin_report,
     svm,
@@ -1071,6 +1075,85 @@ def test_only_certified_selectors_choose(selector):
     X, y = documents()
     with refused("selector=", "is not possible: give a CertifiedSelector"):
         SupportVectorSelector(selector).fit(X, y)
+
+
+@pytest.mark.parametrize("machine", [RFE(LinearSVC()), RiskRFE(5, kernel="linear")], ids=["RFE", "RiskRFE"])
+def test_a_mask_of_features_is_no_list_of_support_vectors(machine):
+    """As many samples as features, so that nothing else would show the mistake."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 30))
+    X[:, 0] += np.repeat([0.0, 3.0], 15)
+    y = np.repeat([0, 1], 15)
+    fitted = clone(machine).fit(X, y)
+    values = fitted.decision_function(X)
+    selector = SupportVectorSelector(BSSSelector(10), machine).fit(X, y)
+    assert fitted.support_.dtype == bool
+    assert_array_equal(selector.support_samples_, np.flatnonzero(np.where(y == 1, values, -values) <= 1 + 1e-6))
+
+
+def test_the_rank_is_that_of_the_support_vectors():
+    X = np.array([[0.0, 0, 1], [0, 1, 0], [5, 5, 5], [6, 7, 8]])
+    with refused("rank=2 is not possible: the 2 support vectors have numerical rank 1"):
+        SupportVectorSelector(BSSSelector(3, rank=2), SVC(kernel="linear")).fit(X[:, [0, 0, 0]], [0, 0, 1, 1])
+
+
+def test_a_long_choice_is_said_at_the_line_of_the_caller(monkeypatch):
+    monkeypatch.setattr(certificates, "_LONG_FIT", -1.0)
+    X, y = documents()
+    for estimator in (SupportVectorSelector(BSSSelector(20)), LPSVMClassifier(), BSSSelector(20)):
+        with pytest.warns(UserWarning, match="will take about 0 seconds") as said:
+            estimator.fit(X, y)
+        assert {one.filename for one in said} == {__file__}
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_array, np.float32])
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_many_samples_of_few_features_have_the_machine_of_their_gram_matrix(form, C, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = np.round(rng.standard_normal((400, 6)) * 8) / 8          # the products are exact in both ways
+    y = np.where(X[:, 0] + rng.standard_normal(400) > 0, "right", "left")
+    machine, unit = svm._libsvm_machine(form(X), y, C, 1e-6)
+    assert machine.kernel == "linear"
+    K = X @ X.T
+    other = SVC(C=C, kernel="precomputed", tol=1e-6).fit(K, y)
+    assert_array_equal(machine.support_, other.support_)
+    assert_allclose(machine.intercept_, other.intercept_, atol=1e-5)
+    a, b, s = dense(machine.dual_coef_)[0] / unit, other.dual_coef_[0], other.support_
+    assert np.abs(X[s].T @ (a - b)).max() < 1e-4 * np.abs(b).max()
+    soft, half = svm_margin(form(X), y, C), svm_margin(form(X[:60]), y[:60], C)
+    monkeypatch.setattr(svm, "_libsvm_machine", lambda X, y, C, tol: by_gram_matrix(X, y, C, tol))
+    for found, rows in ((soft, X), (half, X[:60])):
+        expected = svm_margin(form(rows), y[: len(rows)], C)
+        assert found.margin == pytest.approx(expected.margin, rel=1e-5)
+        assert found.slack == pytest.approx(expected.slack, rel=1e-4)
+
+
+def by_gram_matrix(X, y, C, tol):
+    """What there was before, for any shape."""
+    K = svm._gram_matrix(X)
+    return SVC(C=C, kernel="precomputed", tol=tol).fit(K, y), 1.0
+
+
+def test_support_vectors_of_many_samples_are_those_of_the_gram_matrix():
+    for seed, d in itertools.product(range(3), (2, 5, 12)):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((300, d)) * 10 ** rng.uniform(-1, 1, d)
+        y = np.digitize(X[:, 0] / X[:, 0].std() + 0.5 * rng.standard_normal(300), [-0.5, 0.5][: 1 + seed % 2])
+        expected = np.sort(SVC(kernel="precomputed").fit(X @ X.T, y).support_)
+        selector = SupportVectorSelector(LeverageSelector(2, rank=1, random_state=0)).fit(X, y)
+        assert_array_equal(selector.support_samples_, expected)
+        assert_array_equal(np.sort(svm._libsvm_machine(X, y, 1.0)[0].support_), expected)
+
+
+def test_many_samples_need_no_matrix_of_all_pairs():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((6000, 3))
+    y = X[:, 0] > 0
+    tracemalloc.start()
+    SupportVectorSelector(LeverageSelector(2, rank=1, random_state=0)).fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 6000**2                                        # an eighth of the matrix
 
 
 def test_a_machine_without_support_vectors_is_refused():

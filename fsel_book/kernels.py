@@ -6,7 +6,7 @@ __all__ = ['LinearKernel', 'PolynomialKernel', 'RBFKernel', 'ChiSquaredKernel', 
 
 # %% ../nbs/15_kernels.ipynb #e8c9c2d9
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -779,6 +779,8 @@ def _mismatch_counts(sequences: Sequence[str], k: int, m: int, alphabet: Sequenc
 def _check_sequences(X: Iterable[str], k: int) -> list[str]:
     "`X` as a list of strings of at least `k` letters each, or say which one is not."
     if isinstance(X, str): raise ValueError("X is one string; give a list of sequences.")
+    if isinstance(X, Mapping) or hasattr(X, "columns"):           # a loop over it would give the names of the columns
+        raise ValueError(f"X is a {type(X).__name__}; give one column, as X[{next(iter(X), 'seq')!r}].")
     X = list(X)
     if not X: raise ValueError("X is empty; give at least one sequence.")
     for i, s in enumerate(X):

@@ -186,7 +186,7 @@ def resampled_change_points(selector: RiskRFE | GuyonRFE, X: Matrix, y: Array, n
     Raises
     ------
     ValueError
-        `n_resamples` is no integer of at least 1; and what `fit` raises.
+        `n_resamples` is no integer of at least 1, the selector has a `max_increment`; and what `fit` raises.
 
     Examples
     --------
@@ -199,6 +199,9 @@ def resampled_change_points(selector: RiskRFE | GuyonRFE, X: Matrix, y: Array, n
     """
     _check_integer(n_resamples, 1, name="n_resamples")
     _check_instance("selector", selector)
+    if (limit := getattr(selector, "max_increment", None)) is not None:
+        raise ValueError(f"max_increment={limit!r} of the selector is not possible here: a change point needs the "
+                         "whole path. Give max_increment=None.")
     rng, n = check_random_state(random_state), len(to_numpy(y))
     whole, numbers, kept = clone(selector).set_params(n_features_to_select="auto"), [], []
     # A rare class must not be missing from a sample.

@@ -172,6 +172,13 @@ def test_number_of_resamples_is_checked(n_resamples):
         resampled_change_points(RiskRFE(), *signs(), n_resamples)
 
 
+@pytest.mark.parametrize("limit", [0.1, 0, lambda left: 0.1])
+def test_a_path_that_stops_early_has_no_change_point(limit):
+    """`path_scores` looks at the whole path whatever the selector says; a change point would be another one."""
+    with pytest.raises(ValueError, match="max_increment=.* of the selector is not possible here: .*=None"):
+        resampled_change_points(RiskRFE(max_increment=limit), *signs(), 2)
+
+
 def test_display_draws_what_it_says():
     X, y = signs()
     selector = RiskRFE("auto", C=5).fit(X, y)

@@ -6,7 +6,7 @@ __all__ = ['ChangePoint', 'change_point', 'RiskRFE', 'GuyonRFE']
 # %% ../nbs/18_risk_rfe.ipynb #0d669968
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -150,18 +150,22 @@ def _is_for_labels(estimator: Any) -> bool:
 
 
 # %% ../nbs/18_risk_rfe.ipynb #c07a0007
-def _estimated_seconds(n: int, d: int, least: int, step: int | float | str, kernel: Any, machines: int,
+def _estimated_seconds(n: int, d: int, least: int, step: int | float | str, kernel: Any, risks: Sequence[EmpiricalRisk],
                        tolerance: float | None) -> float:
     "About how long an elimination takes on one core, by risk with a `tolerance`, by the norm with None."
     quick, linear = isinstance(kernel, LinearKernel | PolynomialKernel | RBFKernel), kernel == LinearKernel()
+    boxed = risks[0].sharp and bool(np.isfinite(risks[0].box()).all())
     entry = (6e-10 if quick else 1.5e-8) * (1 if tolerance is not None else 1 / 3)
+    # Without a box nearly all samples are free, and a system with as many unknowns is solved again and again.
+    fit = 1.5e-3 + 2e-8 * n**2 + (1e-11 if boxed or linear else 7e-11 if tolerance is not None else 2e-10) * n**3
     seconds, left = 0.0, d
     while left > least:
         k = _number_to_remove(step, max(1, left // 10), d, left, least)
-        fits = 1.3 + 1.2 * k                               # as counted in runs
-        if tolerance is None: fits = 1.0
-        elif tolerance and k > 1 and linear: fits = 1.0 + (0.7 * k if left < n / 2 else 0.0)
-        seconds += machines * (entry * n**2 * left + fits * (1.5e-8 * n**2 + 2e-4))
+        cost = (2.5 + 1.8 * k) * fit                       # as many as in runs
+        if tolerance is None: cost = fit
+        elif linear and boxed and left < n / 2: cost = 0.75 * left * (2e-3 + 8e-9 * n**2)  # bounds decide little
+        elif linear and k > 1 and tolerance: cost = fit
+        seconds += len(risks) * (entry * n**2 * left + cost)
         left -= k
     return seconds
 
@@ -263,7 +267,7 @@ class _KernelElimination(_ScoreOnHost, SelectorMixin, BaseEstimator):
         if isinstance(kernel, _ProductKernel): _warn_of_lost_features(A)
         least = requested or 0                                 # "auto" looks at the whole path
         n = len(Y)
-        _warn_if_long(self._expected_seconds(n, d, least, kernel, len(risks)), "This fit",
+        _warn_if_long(self._expected_seconds(n, d, least, kernel, risks), "This fit",
                       f", with {n} samples and {d} features. It is shorter with a larger step than {self.step!r} "
                       f"(0.1 is a tenth of all features at a time){self.quicker}, and after another selector has left "
                       "fewer features.", stacklevel=3)
@@ -284,8 +288,8 @@ class _KernelElimination(_ScoreOnHost, SelectorMixin, BaseEstimator):
     intercept_: Any
     dual_coef_: Any
 
-    def _expected_seconds(self, n: int, d: int, least: int, kernel: Any, machines: int) -> float:
-        return _estimated_seconds(n, d, least, self.step, kernel, machines, self._tolerance())
+    def _expected_seconds(self, n: int, d: int, least: int, kernel: Any, risks: Sequence[EmpiricalRisk]) -> float:
+        return _estimated_seconds(n, d, least, self.step, kernel, risks, self._tolerance())
 
     def _tolerance(self) -> float | None: return None
 
@@ -469,7 +473,8 @@ class RiskRFE(_KernelElimination):
         features: there may then be more left than `n_features_to_select`.
     tol : float
         What counts as equal, relative to the objective of `f = 0`, or to a thousand times that with all features where
-        this is less; fits are exact to a tenth of that, for the kernel matrix as it is rounded.
+        this is less; but never less than 1e-12 (or `tol`) of the former, `1e-12 C n` for labels, unless the path is
+        known in closed form. Fits are exact to a tenth of that, for the kernel matrix as it is rounded.
     %(verbose)s
 
     Attributes
@@ -542,9 +547,9 @@ class RiskRFE(_KernelElimination):
     def _in_closed_form(self, d: int, kernel: Any) -> bool:
         return isinstance(self._loss(), SquaredError) and kernel == LinearKernel() and d <= 8000
 
-    def _expected_seconds(self, n: int, d: int, least: int, kernel: Any, machines: int) -> float:
-        if self._in_closed_form(d, kernel): return 1e-10 * d**3
-        return super()._expected_seconds(n, d, least, kernel, machines)
+    def _expected_seconds(self, n: int, d: int, least: int, kernel: Any, risks: Sequence[EmpiricalRisk]) -> float:
+        if self._in_closed_form(d, kernel): return 1e-10 * d**3 + 1e-10 * n * d**2
+        return super()._expected_seconds(n, d, least, kernel, risks)
 
 # %% ../nbs/18_risk_rfe.ipynb #a82d4865
 @_insert_docs

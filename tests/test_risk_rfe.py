@@ -460,6 +460,19 @@ def test_a_step_of_several_features_is_exact_where_it_is_asked_to_be():
     assert_array_equal(*one)
 
 
+def test_a_huge_C_changes_nothing_until_ties_are_as_large_as_the_objective():
+    """A machine that separates the classes; the floor of ties is 0.015 at C=1e8, and 150 at 1e12."""
+    X = np.random.default_rng(0).uniform(-1, 1, (150, 10))
+    y = X[:, 0] * X[:, 1] > 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        modest, huge = RiskRFE(2, C=1e4).fit(X, y), RiskRFE(2, C=1e8).fit(X, y)
+    assert huge.elimination_order_.tolist() == modest.elimination_order_.tolist()
+    assert 1e8 * huge.objective_path_[0] == pytest.approx(1e4 * modest.objective_path_[0], rel=1e-6)
+    with pytest.warns(UserWarning, match="Rounding errors decide which features go"):
+        RiskRFE(2, C=1e12).fit(X, y)
+
+
 class Started(Exception):
     """The elimination has begun."""
 
@@ -468,6 +481,12 @@ class Started(Exception):
     ("kind", "parameters", "n", "d", "long"),
     [
         (RiskRFE, dict(), 2000, 500, True),
+        (RiskRFE, dict(), 3000, 30, True),
+        (RiskRFE, dict(loss="squared_hinge"), 2500, 20, True),
+        (RiskRFE, dict(loss="log_loss"), 2500, 20, True),
+        (RiskRFE, dict(), 1000, 20, False),
+        (RiskRFE, dict(kernel="linear"), 4600, 57, True),
+        (RiskRFE, dict(kernel="linear"), 2500, 12, False),
         (RiskRFE, dict(step=0.1), 2000, 50, False),
         (RiskRFE, dict(kernel="linear"), 300, 3000, True),
         (RiskRFE, dict(kernel="linear", step=0.1), 300, 3000, False),
@@ -484,7 +503,7 @@ def test_a_long_fit_says_so_before_it_starts(kind, parameters, n, d, long, monke
 
     monkeypatch.setattr(kind, "_eliminate", started)
     X = np.random.default_rng(0).standard_normal((n, d))
-    y = X[:, 0] if parameters.get("loss") else np.sign(X[:, 0])
+    y = X[:, 0] if parameters.get("loss") == "squared_error" else np.sign(X[:, 0])
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         with pytest.raises(Started):

@@ -126,6 +126,17 @@ class TestFiles:
     def test_a_page_has_one_title(self, docs, name):
         assert (docs / name).read_text(encoding="utf-8").count("<h1") == 1
 
+    def test_every_page_says_what_the_book_is_and_has_its_sign(self, docs):
+        for name, page in texts(docs).items():
+            assert re.search(r'<meta property="og:title" content="[^"]+', page), name
+            assert re.search(r'<link href="[./]*favicon.svg" rel="icon"', page) and "nav-footer-left" in page, name
+        assert f'name="description" content="{book["book"]["description"]}"' in texts(docs)["index.html"]
+        assert (docs / "favicon.svg").exists()
+
+    def test_the_first_page_has_two_doors(self, docs):
+        (doors,) = re.findall(r'(?s)<div class="doors">(.*?)</div>', (docs / "index.html").read_text(encoding="utf-8"))
+        assert re.findall('href="(?:./)?([^"]*)"', doors) == ["quickstart.html", "25_choosing.html"]
+
     def test_links_lead_somewhere(self, docs):
         dead = [*dead_links(docs)]
         assert not dead, "\n".join(dead)
@@ -222,13 +233,38 @@ LOOK = r"""() => {
     inks[key] = inks[key] || [name(e), ink, grounds, large];
   }
 
+  // What scrolls shows at its edge that there is more. On a phone a table of words is a card for each row, a narrow
+  // figure is as wide as it was drawn, or as the page, and the line at the top is one line with all of its switches.
+  const look = (e) => getComputedStyle(e), shaded = (e) => look(e).backgroundImage.includes("gradient");
+  const unshaded = [...main.querySelectorAll("*")].filter((e) => scrolls(e) && e.scrollWidth > e.clientWidth + 1
+    && look(e).display !== "inline-block" && !shaded(e)).map(name);
+  const phone = [], is_phone = page.clientWidth < 500, all = (selector) => [...document.querySelectorAll(selector)];
+  for (const e of all("main td.number")) if (look(e).whiteSpace !== "nowrap") phone.push(`broken: ${name(e)}`);
+  if (is_phone) {
+    for (const e of all("main table.words td")) if (look(e).display === "table-cell") phone.push(name(e));
+    for (const e of all(".cell.narrow img"))
+      if (e.width > Math.min(e.naturalWidth, main.clientWidth) + 1) phone.push(`blown up: ${e.src}`);
+    for (const e of all(".quarto-secondary-nav")) {
+      if (e.clientHeight > 60) phone.push(`${e.clientHeight} high: ${name(e)}`);
+      const parts = [...e.firstElementChild.children].filter(shown).map((part) => part.getBoundingClientRect());
+      if (parts.some((part, i) => i && part.left < parts[i - 1].right - 1)) phone.push(`overlap: ${name(e)}`);
+      if (![...e.querySelectorAll(".quarto-color-scheme-toggle")].some(shown)) phone.push("no switch of themes");
+    }
+  }
+
+  // Formulas within a line are as large as its words.
+  const ratio = (e) => parseFloat(look(e).fontSize) / parseFloat(look(e.parentElement).fontSize);
+  const sizes = all("main p > .math.inline > mjx-container").filter(shown)
+    .filter((e) => ratio(e) < 1 || ratio(e) > 1.15).map((e) => `${ratio(e).toFixed(2)}: ${name(e)}`);
+
   const images = [...document.images].filter((e) => !e.naturalWidth || !e.alt.trim())
     .map((e) => `${e.getAttribute("src")}: ${e.naturalWidth ? "no alt" : "not loaded"}`);
   const dark = document.body.classList.contains("quarto-dark");
-  return {sideways, outside, tex, images, dark, inks: Object.values(inks)};
+  return {sideways, outside, unshaded, phone, sizes, tex, images, dark, inks: Object.values(inks)};
 }"""
 
 WIDTHS, THEMES = (1280, 390), ("light", "dark")
+KINDS = "errors others sideways outside unshaded phone sizes tex images faint theme".split()
 
 
 @pytest.fixture(scope="module")
@@ -308,7 +344,7 @@ def open_page(browser, address, name, width, theme):
 
 def look(browser, address, name):
     """What is wrong with a page in both themes and at both widths, by kind of fault."""
-    faults = {kind: [] for kind in ("errors", "others", "sideways", "outside", "tex", "images", "faint", "theme")}
+    faults = {kind: [] for kind in KINDS}
     for theme, widths in zip(THEMES, (WIDTHS, WIDTHS[::-1])):
         page, errors, others = open_page(browser, address, name, widths[0], theme)
         for width in widths:
@@ -322,11 +358,15 @@ def look(browser, address, name):
     return faults
 
 
+SHADE = "background-image: linear-gradient(red, red)"
+DOT = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "kind, body",
     [
-        (None, '<p>Well</p><pre style="overflow-x: auto"><code>$$ \\[' + 300 * "x" + "</code></pre>"),
+        (None, f'<p>Well</p><pre style="overflow-x: auto; {SHADE}"><code>$$ \\[' + 300 * "x" + "</code></pre>"),
         ("errors", "<script>console.error('no')</script>"),
         ("errors", "<script>undefined.x</script>"),
         ("errors", "<script src='missing.js'></script>"),
@@ -334,8 +374,28 @@ def look(browser, address, name):
         ("sideways", "<div style='width: 1300px'>x</div>"),
         ("outside", "<main style='width: 300px'><p style='width: 320px'>x</p></main>"),
         ("outside", f"<main style='width: 200px'><p><code style='white-space: pre'>{30 * 'x'}</code></p></main>"),
-        ("outside", "<main><table style='display: block; width: 9px; overflow-x: auto'><td>" + 9 * "x" + "</table>"),
-        ("outside", f"<div class='cell-output'><pre style='width: 9px; overflow: auto'>{88 * 'x'}\n</pre></div>"),
+        (
+            "outside",
+            f"<main><table style='display: block; width: 9px; overflow-x: auto; {SHADE}'><td>{9 * 'x'}</table>",
+        ),
+        (
+            "outside",
+            f"<div class='cell-output'><pre style='width: 9px; overflow: auto; {SHADE}'>{88 * 'x'}\n</pre></div>",
+        ),
+        ("unshaded", f"<main><pre style='width: 90px; overflow-x: auto'>{88 * 'x'}</pre></main>"),
+        ("phone", "<main><table class='words'><td>word</table></main>"),
+        ("phone", "<main><table><td class='number'>1 ± 2</table></main>"),
+        (
+            "phone",
+            "<main><div class='cell narrow'><img alt='dot' width='99' src='data:image/svg+xml,"
+            + DOT
+            + "'></div></main>",
+        ),
+        ("phone", "<nav class='quarto-secondary-nav'><div><a>5</a></div></nav>"),
+        (
+            "sizes",
+            "<main><p><b class='math inline'><mjx-container style='font-size: 2em'>x</mjx-container></b></p></main>",
+        ),
         ("tex", "<p>where $$x$$ is</p>"),
         ("tex", r"<p>where \(x\) is</p>"),
         ("tex", r"<p>where $\lambda$ is</p>"),
@@ -391,6 +451,18 @@ class TestBrowser:
         assert not faults(name)["outside"]
 
     @every_page
+    def test_what_scrolls_shows_that_there_is_more(self, faults, name):
+        assert not faults(name)["unshaded"]
+
+    @every_page
+    def test_pages_are_made_for_phones_too(self, faults, name):
+        assert not faults(name)["phone"]
+
+    @every_page
+    def test_formulas_are_as_large_as_words(self, faults, name):
+        assert not faults(name)["sizes"]
+
+    @every_page
     def test_no_raw_tex(self, faults, name):
         if mathjax() is None:
             pytest.skip("no MathJax: neither the net nor FSEL_BOOK_MATHJAX, a folder with a copy of it")
@@ -419,9 +491,10 @@ class TestBrowser:
         assert "leverage" in page.inner_text("main").lower()
         page.context.close()
 
-    def test_the_switch_of_themes_is_remembered(self, browser, address):
-        page, *_ = open_page(browser, address, "index.html", 1280, "light")
-        page.click("a.quarto-color-scheme-toggle")
+    @pytest.mark.parametrize("width", WIDTHS)
+    def test_the_switch_of_themes_is_remembered(self, browser, address, width):
+        page, *_ = open_page(browser, address, "index.html", width, "light")
+        page.click("a.quarto-color-scheme-toggle:visible")
         page.wait_for_selector("body.quarto-dark")
         page.goto(address + "quickstart.html")
         assert page.locator("body.quarto-dark").count() == 1

@@ -222,6 +222,16 @@ def test_reference_has_parameters_defaults_and_methods(reference, name):
                 assert re.search(shown, text, flags=re.MULTILINE), method
 
 
+def test_reference_lists_an_attribute_once_and_nothing_without_words(reference):
+    """A property that is among the attributes is not listed as a method again."""
+    text = entries(reference)["BSSSelector"]
+    assert text.count("`support_` :") == 1 and "### support_" not in text
+    heads = re.findall(
+        r"^`\**\w+`(?: : `.*?`)?(?: \(default `.*`\))?\n(.*)", "\n".join(reference.values()), re.MULTILINE
+    )
+    assert heads and all(line.startswith(":   ") for line in heads)
+
+
 def test_reference_can_be_read(reference):
     pages = [(root / "nbs" / name).read_text(encoding="utf-8") for name in ("symbols.qmd", "parameters.qmd")]
     for text in [*reference.values(), *pages]:
@@ -234,10 +244,12 @@ def test_reference_says_what_functions_warn_of(reference):
     assert "A `ConvergenceWarning` says that the tolerance was not reached" in reference["reference/learners.qmd"]
 
 
-def prepared(folder, name, sources, kinds):
+def prepared(folder, name, sources, kinds, outputs=()):
     """The sources of a notebook's cells as `make docs` hands them to Quarto."""
     (folder / "symbols.qmd").touch()
     book = {"cells": [{"cell_type": kind, "source": source} for kind, source in zip(kinds, sources)]}
+    for cell, stored in zip(book["cells"], outputs):
+        cell["outputs"] = stored
     (folder / name).write_text(json.dumps(book), encoding="utf-8")
     run(sys.executable, root / "tools/pages.py", folder, cwd=root)
     return ["".join(cell["source"]) for cell in json.loads((folder / name).read_text(encoding="utf-8"))["cells"]]
@@ -245,29 +257,85 @@ def prepared(folder, name, sources, kinds):
 
 def test_long_definitions_are_folded_behind_their_names(tmp_path):
     short, long = "def f(): pass\n", "class A:\n" + "    x = 1\n" * 31
-    stored = ["text", short, long, "print(1)\n" * 40, "#| code-fold: true\n" + long]
-    made = prepared(tmp_path, "index.ipynb", stored, ["markdown"] + 4 * ["code"])
+    named = '#| code-fold: true\n#| code-summary: "B"\n' + long
+    stored = ["text", short, long, "print(1)\n" * 40, named]
+    made = prepared(tmp_path, "quickstart.ipynb", stored, ["markdown"] + 4 * ["code"])
     assert made[2] == '#| code-fold: true\n#| code-summary: "A"\n' + long
     assert made[:2] + made[3:] == stored[:2] + stored[3:]
+
+
+def printed(text):
+    """What a cell leaves that prints."""
+    return {"output_type": "stream", "name": "stdout", "text": text}
+
+
+def picture(width):
+    """What a cell leaves that draws a figure of a width in points."""
+    drawn = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}pt" height="9pt"></svg>'
+    return {"output_type": "display_data", "data": {"image/svg+xml": drawn}, "metadata": {}}
+
+
+@pytest.mark.parametrize(
+    "said, code, outputs, before",
+    [
+        ("Code of the figure", "plot()", [picture(500)], ""),
+        ("Code of the table", "show()", [printed("a   b\n1   x\n22  y\n")], ""),
+        ("Code of the table", "frame", [{"output_type": "execute_result", "data": {"text/html": "<table>"}}], ""),
+        ("Code of the output", "print(1)", [printed("1\n")], ""),
+        ("Code of the solution", "print(1)", [printed("1\n")], ":::\n::: {.x}\n## Solution 2\nT"),
+        ("Code of the output", "print(1)", [printed("1\n")], "::: {.x}\n## Solution 2\nT\n:::\n"),
+        ("Check of R2, R3", "# R2, R3\nprint(1)", [], ""),
+        ("Imports", "import numpy as np\nnp.seterr()", [], ""),
+        ("Code of the full run", "records = study.run('results')", [], ""),
+        ("A, b", "A = 1\nb = 2", [], ""),
+        ("Code", "b.sort()", [], ""),
+    ],
+)
+def test_a_fold_says_what_is_behind_it(tmp_path, said, code, outputs, before):
+    stored = ["# T", before, f"#| code-fold: true\n{code}"]
+    made = prepared(tmp_path, "quickstart.ipynb", stored, ["markdown", "markdown", "code"], [[], [], outputs])
+    assert made[2] == f'#| code-fold: true\n#| code-summary: "{said}"\n{code}'
+
+
+@pytest.mark.parametrize("points, kind", [(300, "narrow"), (500, ""), (700, "wide")])
+def test_narrow_and_wide_figures_are_known(tmp_path, points, kind):
+    """405 points are 540 pixels."""
+    made = prepared(tmp_path, "quickstart.ipynb", ["# T", "plot()"], ["markdown", "code"], [[], [picture(points)]])
+    assert made[1] == (f"#| classes: {kind}\n" if kind else "") + "plot()"
+
+
+def test_a_certificate_is_in_one_frame(tmp_path):
+    """Its title, table and verdict, and nothing that was printed before or after it."""
+    title, verdict = "BSS: 9 draws,\n9 of 99 features; certified for rank 3", "At the scale 1\nall is kept."
+    one = f"{title}\n       measured  promised\neps      1        2\nkappa    3        4\n{verdict}"
+    output = printed(f"before\n\n{one}\n\n{one}\n\nafter\n")
+    prepared(tmp_path, "quickstart.ipynb", ["# T", "show()"], ["markdown", "code"], [[], [output]])
+    _, cell = json.loads((tmp_path / "quickstart.ipynb").read_text(encoding="utf-8"))["cells"]
+    first, *frames, last = cell["outputs"]
+    assert (first["text"], last["text"]) == (["before\n"], ["after\n"]) and len(frames) == 2
+    for frame in frames:
+        page = frame["data"]["text/markdown"]
+        assert page.count("<div") == page.count("</div>") == 1 and '<table class="printed">' in page
+        assert '<p class="title">BSS: 9 draws, 9 of 99 features; certified for rank 3</p>' in page
+        assert "<p>At the scale 1 all is kept.</p></div>" in page
 
 
 def test_what_is_printed_beside_a_figure_is_no_part_of_it(tmp_path):
     """Quarto makes panels (a) and (b) of a printed table and a labelled figure that come out of one cell."""
     directives = '#| label: fig-a\n#| fig-cap: "A"\n#| fig-alt: "B"\n'
-    picture = {"output_type": "display_data", "data": {"image/svg+xml": "<svg/>"}, "metadata": {}}
-    printed = {"output_type": "stream", "name": "stdout", "text": ["words\n"]}
-    cell = {"cell_type": "code", "id": "one", "source": directives + "#| code-fold: true\nplot()"}
+    fold, words = '#| code-fold: true\n#| code-summary: "C"\nplot()', printed(["words\n"])
+    cell = {"cell_type": "code", "id": "one", "source": directives + fold}
     heading = {"cell_type": "markdown", "source": "text"}
     (tmp_path / "symbols.qmd").touch()
-    for outputs in ([printed, picture], [picture], [printed]):
-        (tmp_path / "index.ipynb").write_text(json.dumps({"cells": [heading, cell | {"outputs": outputs}]}))
+    for outputs in ([words, picture(500)], [picture(500)], [words]):
+        (tmp_path / "quickstart.ipynb").write_text(json.dumps({"cells": [heading, cell | {"outputs": outputs}]}))
         run(sys.executable, root / "tools/pages.py", tmp_path, cwd=root)
-        _, *made = json.loads((tmp_path / "index.ipynb").read_text(encoding="utf-8"))["cells"]
+        _, *made = json.loads((tmp_path / "quickstart.ipynb").read_text(encoding="utf-8"))["cells"]
         sources, kept = ["".join(part["source"]) for part in made], [part["outputs"] for part in made]
         if len(outputs) == 1:
             assert sources == [cell["source"]] and len(kept[0]) == 1
         else:
-            assert sources[0] == "#| code-fold: true\nplot()" and kept == [[printed], [picture]]
+            assert sources[0] == fold and kept == [[words], [picture(500)]]
             assert sources[1] == directives + "#| echo: false\n" + sources[0]
             assert made[0]["id"] != made[1]["id"]
 
@@ -283,23 +351,25 @@ def test_symbols_name_chapters_by_their_numbers(processed, tmp_path):
 
 def test_a_formula_and_its_comma_stay_together(tmp_path):
     apart = "`$a$,` and\n$$ z $$.\n\n| $t$, | b |\n\n```\n$q$,\n```\nprice \\$5, $w$ w"
-    (text,) = prepared(tmp_path, "index.ipynb", [f"# T\n\nA $x_1$, and ($y$). {apart}"], ["markdown"])
+    (text,) = prepared(tmp_path, "quickstart.ipynb", [f"A $x_1$, and ($y$). {apart}"], ["markdown"])
     assert text == f"A [$x_1$,]{{.together}} and ([$y$).]{{.together}} {apart}"
 
 
-def test_the_first_page_has_no_title_beside_the_books(tmp_path):
+def test_the_first_page_has_no_title_beside_the_books_and_two_doors(tmp_path):
     (text,) = prepared(tmp_path, "index.ipynb", ["<!-- why -->\n\n# name {.unnumbered}\n\nText.\n"], ["markdown"])
-    assert text == "<!-- why -->\n\nText.\n"
+    assert text.startswith("<!-- why -->\n\nText.\n\n::: {.doors}\n[Quickstart](quickstart.ipynb){.btn")
+    targets = re.findall(r"\]\((.*?)\)", text)
+    assert len(targets) == 2 and all((root / "nbs" / target).exists() for target in targets)
 
 
 def test_tables_of_html_ask_nothing_of_other_hosts(tmp_path):
     """For an output of text/html Quarto loads RequireJS and jQuery from the net."""
     output = {"output_type": "execute_result", "data": {"text/html": ["<table>\n", "</table>"], "text/plain": "T"}}
     cells = [{"cell_type": "markdown", "source": "t"}, {"cell_type": "code", "source": "T", "outputs": [output]}]
-    (tmp_path / "index.ipynb").write_text(json.dumps({"cells": cells}), encoding="utf-8")
+    (tmp_path / "quickstart.ipynb").write_text(json.dumps({"cells": cells}), encoding="utf-8")
     (tmp_path / "symbols.qmd").touch()
     run(sys.executable, root / "tools/pages.py", tmp_path, cwd=root)
-    (made,) = json.loads((tmp_path / "index.ipynb").read_text(encoding="utf-8"))["cells"][1]["outputs"]
+    (made,) = json.loads((tmp_path / "quickstart.ipynb").read_text(encoding="utf-8"))["cells"][1]["outputs"]
     assert made["data"] == {"text/markdown": "`````{=html}\n<table>\n</table>\n`````\n", "text/plain": "T"}
 
 

@@ -1,13 +1,16 @@
 """What the pages of the site have that the notebooks in nbs/ have not: `python tools/pages.py _proc`, for `make docs`.
 
 A page is read for its argument. A definition of more than 30 lines stands behind its name, one click away; what is
-shorter, and every check, stays open. Below its title each chapter offers its notebook, to download, and where the
-project has a public address (`git_url` in settings.ini) to open in Colab. The first page has the title of the book for
-its own, and no second one. What is printed in columns is a table, and nothing is loaded from other hosts for that.
-The list of symbols names chapters by their numbers. No line begins with the comma behind a formula.
+shorter, and every check, stays open. Each fold says what is behind it. Below its title each chapter offers its
+notebook, to download, and where the project has a public address (`git_url` in settings.ini) to open in Colab. The
+first page has the title of the book for its own, no second one, and two doors. What is printed in columns is a table, a
+printed certificate stands in one frame, and nothing is loaded from other hosts for that. Figures tell the style sheet
+whether they are narrow or wide. The list of symbols names chapters by their numbers. No line begins with the comma
+behind a formula.
 """
 
 import ast
+import html
 import json
 import re
 import sys
@@ -21,20 +24,71 @@ COLAB = "https://colab.research.google.com/github/"
 
 LONGEST = 30
 
+# In pixels: what fits on a phone without loss, and what has more panels than a phone shows at once.
+NARROW, WIDE = 540, 850
+
 
 def names(source: str) -> list[str]:
     """The functions and classes that a cell defines."""
     return [node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
 
 
-def folded(source: str) -> str:
-    """The cell with Quarto's directives for folding, if it is a long definition that is not folded yet."""
-    if source.count("\n") < LONGEST or "#| code-fold" in source or source.lstrip().startswith(("%", "!")):
+def printed_tables(outputs: list[dict]) -> bool:
+    """Whether the stored outputs show a table."""
+    texts = ["".join(output["text"]) for output in outputs if output.get("name") == "stdout"]
+    return any(kind == "table" for text in texts for kind, _ in tables(text)) or any(
+        "text/html" in output.get("data", {}) for output in outputs
+    )
+
+
+def summary(source: str, outputs: list[dict], solves: bool) -> str:
+    """What is behind a fold, in a few words."""
+    code = re.sub(r"^#\|.*\n", "", source, flags=re.MULTILINE).lstrip()
+    statements = ast.parse(re.sub(r"^[%!].*", "", code, flags=re.MULTILINE)).body
+    checks = re.match(r"# ([A-Z]\d+(?:, [A-Z]\d+)*)\b", code)
+    if checks:
+        return f"Check of {checks[1]}"
+    if solves:
+        return "Code of the solution"
+    if any("image/svg+xml" in output.get("data", {}) for output in outputs):
+        return "Code of the figure"
+    if printed_tables(outputs):
+        return "Code of the table"
+    if outputs:
+        return "Code of the output"
+    if defined := names(code):
+        return ", ".join(defined)
+    if isinstance(statements[0], ast.Import | ast.ImportFrom):
+        return "Imports"
+    if "_write_rows(" in code or ".run(" in code:
+        return "Code of the full run"
+    given = [target for node in statements if isinstance(node, ast.Assign) for target in node.targets]
+    if len(given) == len(statements) and all(isinstance(name, ast.Name) for name in given):
+        return ", ".join(ast.unparse(name) for name in given)
+    return "Code"
+
+
+def folded(source: str, outputs: list[dict], solves: bool = False) -> str:
+    """The cell with Quarto's directives for folding, if it is a long definition or folded already."""
+    if source.lstrip().startswith(("%", "!")) or "#| code-summary" in source:
         return source
-    defined = names(source)
-    if not defined:
+    fold, is_folded = "#| code-fold: true\n", "#| code-fold: true" in source
+    if not is_folded and (source.count("\n") < LONGEST or not names(source)):
         return source
-    return f'#| code-fold: true\n#| code-summary: "{", ".join(defined)}"\n{source}'
+    said = summary(source, outputs, solves) if is_folded else ", ".join(names(source))
+    behind = f'{fold}#| code-summary: "{said}"\n'
+    return source.replace(fold, behind, 1) if is_folded else behind + source
+
+
+def sized(source: str, outputs: list[dict]) -> str:
+    """The cell with the class `narrow` or `wide` if it draws such a figure: on phones only some need to scroll."""
+    drawn = "".join("".join(output.get("data", {}).get("image/svg+xml", "")) for output in outputs)
+    found = re.search(r'<svg [^>]*?\bwidth="([\d.]+)pt"', drawn)
+    if not found:
+        return source
+    width = float(found[1]) * 96 / 72
+    kind = "narrow" if width <= NARROW else "wide" if width >= WIDE else ""
+    return f"#| classes: {kind}\n{source}" if kind else source
 
 
 def links(name: str, address: str, branch: str) -> str:
@@ -44,6 +98,14 @@ def links(name: str, address: str, branch: str) -> str:
         project = address.removeprefix("https://github.com/").strip("/")
         offered.append(f'<a href="{COLAB}{project}/blob/{branch}/nbs/{name}">Open in Colab</a>')
     return f'\n\n```{{=html}}\n<p class="notebook-links">{" · ".join(offered)}</p>\n```\n'
+
+
+def doors() -> str:
+    """The two buttons of the first page, to the pages that most readers want next."""
+    (choosing,) = (path.name for path in (ROOT / "nbs").glob("*_choosing.ipynb"))
+    first = '[Quickstart](quickstart.ipynb){.btn .btn-primary role="button"}'
+    second = f'[Which method?]({choosing}){{.btn .btn-outline-primary role="button"}}'
+    return f"\n\n::: {{.doors}}\n{first} {second}\n:::\n"
 
 
 def together(text: str) -> str:
@@ -58,6 +120,22 @@ def raw(page: str) -> str:
     return f"`````{{=html}}\n{page}\n`````\n"
 
 
+def framed(pieces: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The pieces of a printed text with each certificate, its title, its table and its verdict, in one frame."""
+    found: list[tuple[str, str]] = []
+    for kind, piece in pieces:
+        rest = piece
+        if found and found[-1][0] == "open":
+            verdict, _, rest = piece.partition("\n\n")
+            found[-1] = ("frame", f"{found[-1][1]}<p>{html.escape(' '.join(verdict.split()))}</p></div>")
+        elif found and kind == "table" and "certified for rank" in (above := found[-1][1].rpartition("\n\n"))[2]:
+            found[-1] = ("text", above[0])
+            head = f'<p class="title">{html.escape(" ".join(above[2].split()))}</p>'
+            rest, kind = f'<div class="certificate">{head}{piece}', "open"
+        found.append((kind, rest))
+    return [(kind, piece + "</div>" * (kind == "open")) for kind, piece in found if piece]
+
+
 def shown(output: dict) -> list[dict]:
     """The outputs that take the place of one: printed tables are tables.
 
@@ -68,11 +146,12 @@ def shown(output: dict) -> list[dict]:
             {"output_type": "stream", "name": "stdout", "text": [piece + "\n"]}
             if kind == "text"
             else {"output_type": "display_data", "data": {"text/markdown": raw(piece)}, "metadata": {}}
-            for kind, piece in tables("".join(output["text"]))
+            for kind, piece in framed(tables("".join(output["text"])))
         ]
     data = output.get("data", {})
     if "text/html" in data:
-        data["text/markdown"] = raw("".join(data.pop("text/html")))
+        page = "".join(data.pop("text/html"))
+        data["text/markdown"] = raw(f'<div class="certificate">{page}</div>' if "certified for rank" in page else page)
     return [output]
 
 
@@ -118,13 +197,18 @@ def main(folder: Path) -> None:
             title["source"] = text.splitlines(keepends=True)
         elif path.name == "index.ipynb":
             text = re.sub(r"^# .*\n+", "", "".join(title["source"]), count=1, flags=re.MULTILINE)
-            title["source"] = text.splitlines(keepends=True)
+            title["source"] = (text.rstrip("\n") + doors()).splitlines(keepends=True)
         book["cells"] = [part for cell in book["cells"] for part in apart(cell)]
+        solves = False
         for cell in book["cells"]:
             if cell["cell_type"] == "code":
-                cell["source"] = folded("".join(cell["source"])).splitlines(keepends=True)
+                outputs = cell.get("outputs", [])
+                source = sized(folded("".join(cell["source"]), outputs, solves), outputs)
+                cell["source"] = source.splitlines(keepends=True)
                 cell["outputs"] = [new for output in cell.get("outputs", []) for new in shown(output)]
             else:
+                for fence in re.findall(r"^:::+.*(?:\n## .*)?", "".join(cell["source"]), flags=re.MULTILINE):
+                    solves = "\n## Solution" in fence
                 cell["source"] = together("".join(cell["source"])).splitlines(keepends=True)
         path.write_text(json.dumps(book, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 

@@ -71,7 +71,7 @@ def listed(text: str, parameters: dict[str, Any]) -> str:
             default = parameters.get(name, inspect.Parameter.empty)
             said = "" if default is inspect.Parameter.empty else f" (default `{default!r}`)"
             head = f"`{name}`{f' : `{kind}`' if kind else ''}{said}\n"
-            lines[name.lstrip("*")] = head + f":   {words}\n" * bool(words)
+            lines[name.lstrip("*")] = head + f":   {words or '[]{}'}\n"  # with no words it is an entry all the same
     return "\n".join([lines.pop(name) for name in parameters if name in lines] + list(lines.values()))
 
 
@@ -89,7 +89,7 @@ def described(thing: Any, level: int) -> str:
             body = "\n".join(f"```python\n{block}\n```" if block.startswith(">>>") else block for block in blocks)
         elif heading in LISTED:
             body = listed(body.strip(), parameters if heading == "Parameters" else {})
-        text.append(f"{'#' * level} {heading} {{.unnumbered .unlisted}}\n\n{body.strip()}")
+        text.append(f"{'#' * level} {heading} {{.unnumbered .unlisted .part}}\n\n{body.strip()}")
     return "\n\n".join(text)
 
 
@@ -108,10 +108,16 @@ def examples(body: str) -> list[str]:
 
 
 def methods(name: str, thing: type) -> str:
-    """The methods and properties of a class: those of the package in full, those of scikit-learn by name."""
+    """The methods and properties of a class: those of the package in full, those of scikit-learn by name.
+
+    A property that the docstring lists among the attributes has its entry there.
+    """
     own, others = [], []
+    _, *parts = SECTION.split(inspect.getdoc(thing) or "")
+    attributes = dict(zip(parts[::2], parts[1::2])).get("Attributes", "")
+    said = {name for names, _, _ in entries(attributes) for name in names}
     for member in sorted(dir(thing)):
-        if member.startswith("_"):
+        if member.startswith("_") or member in said:
             continue
         home = next(kind for kind in thing.__mro__ if member in vars(kind))
         raw = vars(home)[member]

@@ -244,10 +244,11 @@ LOOK = r"""() => {
     for (const e of all("main table.words td")) if (look(e).display === "table-cell") phone.push(name(e));
     for (const e of all(".cell.narrow img"))
       if (e.width > Math.min(e.naturalWidth, main.clientWidth) + 1) phone.push(`blown up: ${e.src}`);
+    for (const e of all("pre.sentences")) if (e.scrollWidth > e.clientWidth + 1) phone.push(`cut: ${name(e)}`);
     for (const e of all(".quarto-secondary-nav")) {
       if (e.clientHeight > 60) phone.push(`${e.clientHeight} high: ${name(e)}`);
       const parts = [...e.firstElementChild.children].filter(shown).map((part) => part.getBoundingClientRect());
-      if (parts.some((part, i) => i && part.left < parts[i - 1].right - 1)) phone.push(`overlap: ${name(e)}`);
+      if (parts.some((part, i) => i && part.left < parts[i - 1].right - 5)) phone.push(`overlap: ${name(e)}`);
       if (![...e.querySelectorAll(".quarto-color-scheme-toggle")].some(shown)) phone.push("no switch of themes");
     }
   }
@@ -391,6 +392,7 @@ DOT = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'
             + DOT
             + "'></div></main>",
         ),
+        ("phone", f"<main><pre class='sentences' style='overflow: auto; {SHADE}'>{300 * 'x'}</pre></main>"),
         ("phone", "<nav class='quarto-secondary-nav'><div><a>5</a></div></nav>"),
         (
             "sizes",

@@ -111,4 +111,4 @@ def test_findings_on_the_margin_are_those_of_its_rows():
         gain = logs[names[0]] - logs[other]
         ends[other] = np.exp(gain.mean() + np.array([0, -2, 2]) * gain.std(ddof=1) / 8**0.5)
     assert ends["leverage sampling"][1] > 1 > ends["BSS"][1]
-    assert "{:.2f} times as much, {:.2f} to {:.2f} over eight sets".format(*ends["BSS"]) in findings
+    assert "{:.2f} times as much ({:.2f} to {:.2f} over eight sets)".format(*ends["BSS"]) in findings

@@ -365,8 +365,9 @@ def load_techtc(folder: str | os.PathLike, *, min_word_length: int = 5) -> Bunch
 # %% ../nbs/A_loaders.ipynb #b11fa810
 def _read_table(path: pathlib.Path) -> Any:
     """Read a CSV or Parquet file with pandas; every failure says which file."""
-    import pandas as pd
-
+    try: import pandas as pd
+    except ImportError as error:
+        raise ImportError("load_table needs pandas, and pyarrow for Parquet: the extra fsel_book[demo].") from error
     readers = {".csv": pd.read_csv, ".parquet": pd.read_parquet}
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {path}.")
@@ -418,7 +419,7 @@ def load_table(path: str | os.PathLike, target: str) -> Bunch:
     >>> load_table(path, target="kind").feature_names
     array(['length', 'width'], dtype=object)
     """
-    table = _read_table(pathlib.Path(path))
+    table = _read_table(pathlib.Path(path)).rename(columns=str)
     if table.columns[0] == "Unnamed: 0" and (table.iloc[:, 0] == np.arange(len(table))).all():
         table = table.iloc[:, 1:]
     if target not in table.columns:

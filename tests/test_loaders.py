@@ -2,6 +2,7 @@
 
 import os
 import random
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -504,3 +505,18 @@ def test_row_numbers_without_a_name_are_no_feature(tmp_path):
     assert list(load_table(tmp_path / "flowers.csv", "kind").feature_names) == ["length", "width"]
     frame.set_axis([3.5, 1.0, 2.0]).to_csv(tmp_path / "other.csv")
     assert len(load_table(tmp_path / "other.csv", "kind").feature_names) == 3
+
+
+def test_columns_named_by_numbers_are_named_by_texts(tmp_path):
+    path = tmp_path / "numbers.parquet"
+    pytest.importorskip("pyarrow")
+    pd.DataFrame(np.arange(12.0).reshape(4, 3)).to_parquet(path)
+    found = load_table(path, target="2")
+    assert list(found.feature_names) == ["0", "1"] and list(found.target) == [2, 5, 8, 11]
+
+
+def test_a_table_without_pandas_names_the_extra(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    (tmp_path / "table.csv").write_text("a,b,c\n1,2,3\n")
+    with pytest.raises(ImportError, match=r"load_table needs pandas.*fsel_book\[demo\]"):
+        load_table(tmp_path / "table.csv", target="c")

@@ -493,6 +493,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                     'fsel_book.dual_set._recursive_inverse': ('dual_set.html#_recursive_inverse', 'fsel_book/dual_set.py'),
                                     'fsel_book.dual_set._residual_drift': ('dual_set.html#_residual_drift', 'fsel_book/dual_set.py'),
                                     'fsel_book.dual_set._rounding_level': ('dual_set.html#_rounding_level', 'fsel_book/dual_set.py'),
+                                    'fsel_book.dual_set._span_basis': ('dual_set.html#_span_basis', 'fsel_book/dual_set.py'),
                                     'fsel_book.dual_set._transposed_product': ( 'dual_set.html#_transposed_product',
                                                                                 'fsel_book/dual_set.py'),
                                     'fsel_book.dual_set._with_weights': ('dual_set.html#_with_weights', 'fsel_book/dual_set.py'),

@@ -418,14 +418,19 @@ def _rounding_level(shape: tuple[int, ...]) -> float:
     "Directions of a float64 matrix of this shape, with columns of length one, are rounding below it."
     return max(10.0, max(shape)**0.5) * _EPS
 
-def _orthonormal_basis(C: np.ndarray) -> np.ndarray:
-    """An orthonormal basis of the span of the columns of `C`, shape (n_samples, rank of C), for a dense host array.
+def _span_basis(C: np.ndarray) -> tuple[np.ndarray, float]:
+    """An orthonormal basis of the span of the columns of `C`, a dense host array, and how far rounding may turn it.
 
-    A direction shorter than a thousand rounding errors is left out: the computed one may point anywhere.
+    It has the shape (n_samples, rank of C).
     """
     sizes = np.abs(C).max(axis=0)
     U, s, _ = np.linalg.svd(C / np.where(sizes > 0, sizes, 1), full_matrices=False)
-    return U[:, s > max(_rounding_level(C.shape), 1000 * _EPS) * s[0]] if len(s) else U
+    rank = int(np.sum(s > _rounding_level(C.shape) * s[0])) if len(s) else 0
+    return U[:, :rank], float(_EPS * s[0] / s[rank - 1]) if rank else 0.0
+
+def _orthonormal_basis(C: np.ndarray) -> np.ndarray:
+    "The first of the two."
+    return _span_basis(C)[0]
 
 # %% ../nbs/07_dual_set.ipynb #ab2b81fb
 @dataclass(frozen=True)
@@ -534,8 +539,7 @@ class SpanCertificate(Certificate):
     singular_values : ndarray, shape (rank,)
         Of the leading components.
     span : ndarray, shape (n_samples, rank of the chosen columns)
-        An orthonormal basis of the span of the chosen columns, as they are stored; without directions that only a
-        thousand rounding errors of the longest are seen in, so that `sine` is rather too large than too small.
+        An orthonormal basis of the span of the chosen columns, as they are stored and in exact arithmetic.
     remainder : ndarray, shape (n_samples, rank)
         `E R (V'R)^+`, the error of making the components from the chosen columns.
     residual_norm, residual_kept : float
@@ -649,7 +653,9 @@ def certify_span(V: RowSpace, sampling: Sampling, promise: Promise | None = None
     lost, lengths = plain.kappa == np.inf, to_numpy(V.residual_norms)
     remainder = np.full_like(U, np.inf) if lost else E * roots @ np.linalg.pinv(to_numpy(V.rows(indices)).T * roots)
     whole, kept = (float(np.linalg.norm(part) / V.scale) for part in (lengths, roots * lengths[indices]))
-    return SpanCertificate(**vars(plain), left=U, singular_values=V.singular_values, span=_orthonormal_basis(C),
+    span, turned = _span_basis(C)
+    measured = {**vars(plain), "accuracy": max(plain.accuracy, turned)}
+    return SpanCertificate(**measured, left=U, singular_values=V.singular_values, span=span,
                            remainder=remainder / V.scale, residual_norm=whole, residual_kept=kept)
 
 # %% ../nbs/07_dual_set.ipynb #5673ced5

@@ -330,6 +330,7 @@ def peak_of_fits(*paths):
     return float(done.stdout)
 
 
+@pytest.mark.sweep
 def test_the_memory_of_a_fit_is_a_part_of_the_file(tmp_path):
     """Of 200 MB, wide and tall: above what the process has anyway, fit and transform take less than half of that."""
     if not os.path.exists("/proc/self/clear_refs"):
@@ -343,6 +344,7 @@ def test_the_memory_of_a_fit_is_a_part_of_the_file(tmp_path):
     assert max(peak, peak_of_fits(tmp_path / "tall.npy")) < 100
 
 
+@pytest.mark.sweep
 def test_the_memory_of_a_fit_from_a_tall_parquet_file(tmp_path):
     """Of 160 MB in groups of rows. Arrow by default reads them ahead, and the peak is 310 MB."""
     pa = pytest.importorskip("pyarrow", reason="PyArrow is not installed")

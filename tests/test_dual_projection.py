@@ -779,7 +779,7 @@ def test_any_number_of_features_of_sparse_data(m, intercept):
 
 
 @each_classifier_loss
-@pytest.mark.parametrize("load", [load_digits, load_iris, load_wine, load_breast_cancer])
+@swept("load", [load_wine, load_breast_cancer], [load_digits, load_iris])
 def test_more_samples_than_features(load, name):
     """Few steps with default arguments: all features are the surrogate, and a gap that stays open does not matter."""
     X, y = load(return_X_y=True)

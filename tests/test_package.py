@@ -95,6 +95,7 @@ def described(wheel):
     return message_from_string(text.decode())
 
 
+@pytest.mark.sweep
 @needs_git
 @pytest.mark.skipif(not (root / ".git").exists(), reason="this is no checkout, so git does not say what is part of it")
 def test_source_distribution_is_the_repository(sdist):

@@ -149,7 +149,7 @@ def untied_draws_of(data, X, case):
 
 
 @each_case
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(X=any_matrix, form=forms, data=st.data())
 def test_certificate_and_promise_for_any_matrix(case, X, form, data):
     given_form = FORMS[form](X)
@@ -176,7 +176,7 @@ def test_certificate_and_promise_for_any_matrix(case, X, form, data):
 
 
 @cases(random=False)
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(X=any_matrix, form=forms, data=st.data())
 def test_promises_hold_for_a_target_rank(case, X, form, data):
     given_form = FORMS[form](X)
@@ -193,7 +193,7 @@ def test_promises_hold_for_a_target_rank(case, X, form, data):
     assert 0 <= selector.certificate_.energy <= 1 + 1e-9
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(l=st.integers(1, 9), more=st.integers(1, 60), rng=generators, data=st.data())
 def test_bss_of_a_basis_keeps_its_promise(l, more, rng, data):
     """Any number of draws above l, more than there are features included."""
@@ -210,7 +210,7 @@ def test_bss_of_a_basis_keeps_its_promise(l, more, rng, data):
 # ---------------------------------------------------------------- leverage scores
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(X=any_matrix, form=forms)
 def test_leverage_scores_lie_between_0_and_1_and_add_up_to_the_rank(X, form):
     space = row_space(FORMS[form](X))
@@ -223,7 +223,7 @@ def test_leverage_scores_lie_between_0_and_1_and_add_up_to_the_rank(X, form):
     assert np.all(scores[~np.any(X, axis=0)] < 1e-25)
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(X=made(GENERIC) | made([low_rank, duplicated, centred]), form=forms)
 def test_leverage_scores_are_those_of_the_svd(X, form):
     space = row_space(FORMS[form](X))
@@ -235,7 +235,7 @@ def test_leverage_scores_are_those_of_the_svd(X, form):
         assert s[space.numerical_rank] < 1e-12 * s[0]
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(X=generic)
 def test_a_feature_more_never_raises_the_scores_of_the_others(X):
     """Leverage measures how hard a feature is to replace; one more to replace it with cannot make it harder."""
@@ -274,7 +274,7 @@ def well_conditioned(X):
 
 
 @cases(random=False)
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(X=generic, data=st.data())
 def test_permuting_columns_permutes_the_selection(case, X, data):
     assume(well_conditioned(X) and X.shape[0] < X.shape[1])  # in tall data all scores are 1: ties, settled by index
@@ -287,7 +287,7 @@ def test_permuting_columns_permutes_the_selection(case, X, data):
 
 
 @each_case
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(X=made(largest_scale=0), exponent=st.integers(-498, 498), data=st.data())
 def test_scaling_by_a_power_of_two_changes_nothing(case, X, exponent, data):
     """For any matrix, ties and all: not a bit of the entries' mantissas changes."""
@@ -298,7 +298,7 @@ def test_scaling_by_a_power_of_two_changes_nothing(case, X, exponent, data):
 
 
 @each_case
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(X=generic, scale=st.floats(1e-148, 1e148), sign=st.sampled_from([-1, 1]), data=st.data())
 def test_scaling_by_any_constant_changes_nothing(case, X, scale, sign, data):
     assume(well_conditioned(X))
@@ -307,7 +307,7 @@ def test_scaling_by_any_constant_changes_nothing(case, X, scale, sign, data):
 
 
 @cases(random=False)
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(X=generic, rng=generators, data=st.data())
 def test_rotating_the_samples_changes_nothing(case, X, rng, data):
     assume(well_conditioned(X) and X.shape[0] < X.shape[1])
@@ -317,7 +317,7 @@ def test_rotating_the_samples_changes_nothing(case, X, rng, data):
 
 
 @cases(random=False, lengths=False)
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(X=generic, rng=generators, data=st.data())
 def test_any_invertible_mixing_of_the_samples_changes_nothing(case, X, rng, data):
     """The selection depends on the row space alone (where all of it is certified)."""
@@ -329,7 +329,7 @@ def test_any_invertible_mixing_of_the_samples_changes_nothing(case, X, rng, data
 
 
 @each_case
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(X=generic, form=forms, data=st.data())
 def test_sparse_data_give_the_selection_of_dense_data(case, X, form, data):
     assume(well_conditioned(X))
@@ -340,7 +340,7 @@ def test_sparse_data_give_the_selection_of_dense_data(case, X, form, data):
 
 
 @each_case
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(X=generic, data=st.data())
 def test_float32_gives_a_certificate_of_the_quality_of_float64(case, X, data):
     assume(well_conditioned(X))
@@ -354,7 +354,7 @@ def test_float32_gives_a_certificate_of_the_quality_of_float64(case, X, data):
 
 
 @each_case
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(X=any_matrix, form=forms, data=st.data())
 def test_selecting_twice_gives_the_same(case, X, form, data):
     r = draws_of(data, X.shape[1])
@@ -366,7 +366,7 @@ def test_selecting_twice_gives_the_same(case, X, form, data):
 # ---------------------------------------------------------------- the matrices S, D and R
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(rng=generators, d=st.integers(3, 30), r=st.integers(3, 60))
 def test_merged_draws_equal_unmerged_draws(rng, d, r):
     """R with repeated draws merged has the same R R' as the papers' R, in which each draw has a column."""

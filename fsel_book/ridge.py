@@ -524,7 +524,7 @@ def _labels_of(y: ArrayLike | None, X: Matrix, who: str) -> np.ndarray:
     check_consistent_length(X, y)
     check_classification_targets(y)
     if len(classes := np.unique(y)) < 2:
-        raise ValueError(f"y has only one class, {classes[0]!r}: a classifier needs at least two.")
+        raise ValueError(f"y has only one class, {classes.tolist()[0]!r}: a classifier needs at least two.")
     return y
 
 def _check_labels(estimator: Any, X: Matrix, y: ArrayLike | None) -> tuple[Array, np.ndarray]:

@@ -1348,8 +1348,8 @@ def test_alphas_of_a_path(alphas):
 def test_labels_that_are_none(kernel):
     model = RLSClassifier(kernel=kernel)
     for y, words in (
-        (np.zeros(25), "only one class, np.float64(0.0)"),
-        (["same"] * 25, "only one class"),
+        (np.zeros(25), "only one class, 0.0:"),
+        (["same"] * 25, "only one class, 'same':"),
         (y_text[:24], "inconsistent numbers of samples"),
         (np.linspace(0, 1, 25), "Unknown label type"),
         (np.r_[np.nan, np.ones(24)], "y contains NaN"),

@@ -622,7 +622,8 @@ def _class_indicator(y: ArrayLike, n: int) -> np.ndarray:
                          "or cut y into classes.")
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
-        raise ValueError(f"y has one class, {classes.tolist()[0]!r}, about which there is nothing to learn. Give at least two.")
+        raise ValueError(f"y has one class, {classes.tolist()[0]!r}, about which there is nothing to learn. "
+                         "Give at least two.")
     return np.eye(len(classes))[codes]
 
 # %% ../nbs/09_baselines.ipynb #6ca91d07

@@ -7,6 +7,7 @@ __all__ = ['Array', 'Matrix', 'ArrayLike', 'Seed', 'is_sparse', 'namespace', 'to
 # %% ../nbs/01_arrays.ipynb #c23650b5
 import numbers
 import re
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -578,6 +579,14 @@ def _insert_docs(thing: _Documented) -> _Documented:
         thing.__doc__ = re.sub(r"^( *)%\((\w+)\)s$", lambda line: indent(_DOCS[line[2]], line[1]), thing.__doc__,
                                flags=re.MULTILINE)
     return thing
+
+# %% ../nbs/01_arrays.ipynb #71dd2ff1
+def _stack_level() -> int:
+    "The `stacklevel` that lets a warning, given where this is called, point at the caller outside the package."
+    frame, level = sys._getframe(1), 1
+    while frame.f_globals.get("__name__", "").startswith("fsel_book.") and frame.f_back:
+        frame, level = frame.f_back, level + 1
+    return level
 
 # %% ../nbs/01_arrays.ipynb #6e84f5c5
 class _ScoreOnHost:

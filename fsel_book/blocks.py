@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 from sklearn.utils.validation import _get_feature_names
 
-from .arrays import all_finite, is_sparse, to_numpy
+from .arrays import all_finite, is_sparse, _stack_level, to_numpy
 
 # %% ../nbs/E_blocks.ipynb #763eab56
 class Blocks(ABC):
@@ -298,15 +298,13 @@ class _SlicedBlocks(Blocks):
         if is_sparse(data): self.axes = (1,) if data.format == "csc" else (0,)
         if getattr(data, "chunks", None): self.warn_of_large_chunks()
 
-    depth = 4  # of the call of `as_blocks`, from the warning
-
     def warn_of_large_chunks(self) -> None:
         axis = self._axis
         size = min(self.step(axis), self.shape[axis]) * self.shape[1 - axis] * self.data.dtype.itemsize
         if size > 2**30:
             what = ("samples", "features")[axis]
             warnings.warn(f"X is in chunks of shape {self.data.chunks}, which are read whole: {size / 2**30:.1f} GiB "
-                          f"at a time. Chunks of fewer {what} take less.", stacklevel=self.depth)
+                          f"at a time. Chunks of fewer {what} take less.", stacklevel=_stack_level())
 
     def step(self, axis: int) -> int:
         "How many columns or rows are read at once: of chunks, whole ones."
@@ -323,8 +321,6 @@ class _SlicedBlocks(Blocks):
 
 class _ZarrBlocks(_SlicedBlocks):
     "A Zarr array, opened anew for each pass: an array that is open keeps the shape that it had."
-
-    depth = 5
 
     def __init__(self, store: Any, path: str = "") -> None:
         self.store, self.path_in_store = store, path
@@ -444,7 +440,7 @@ class _ParquetBlocks(Blocks):
         size = min(max(groups, default=0) * self.dtype.itemsize, 2**21) * len(self.feature_names)
         if self._axis == 0 and size > 2**30:
             warnings.warn(f"{path} has groups of {max(groups)} rows, of which {size / 2**30:.1f} GiB are in memory at "
-                          "a time. Smaller groups (row_group_size) take less.", stacklevel=3)
+                          "a time. Smaller groups (row_group_size) take less.", stacklevel=_stack_level())
 
     def read(self, axis: int) -> Iterator[np.ndarray]:
         import pyarrow.parquet

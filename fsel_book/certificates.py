@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
-from inspect import signature, stack
+from inspect import signature
 from textwrap import fill
 from typing import Any, Literal, Self, TypeAlias
 
@@ -22,9 +22,9 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, check_array, check_consistent_length
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted, validate_data
 
-from .arrays import (_DOCS, _RANGE, Array, ArrayLike, Matrix, _insert_docs, _canonical, check_matrix,
-                              _check_numeric, _check_range, from_numpy, is_integer, is_sparse, namespace, result_dtype,
-                              _blas_threads_for, _scale_columns, take_columns, to_numpy, _target_on_host)
+from .arrays import (_DOCS, _RANGE, Array, ArrayLike, Matrix, _insert_docs, _stack_level, _canonical,
+                              check_matrix, _check_numeric, _check_range, from_numpy, is_integer, is_sparse, namespace,
+                              result_dtype, _blas_threads_for, _scale_columns, take_columns, to_numpy, _target_on_host)
 from .blocks import Blocks, _fit_elsewhere
 from .spectra import RowSpace, _SEE, _as_row_space, _basis_accuracy, _sketch_is_less_work, _whole_or_leading
 
@@ -670,12 +670,11 @@ def _unevenness(space: RowSpace) -> float:
     d, ell = space.shape
     return float(np.sum(to_numpy(space.scores64)**2) / ell - ell / d)
 
-def _warn_if_long(seconds: float, what: str, remedy: str, stacklevel: int) -> bool:
+def _warn_if_long(seconds: float, what: str, remedy: str) -> bool:
     "Warn, at the caller outside the package, if `what` will take more than about 20 seconds; whether it will."
     if seconds <= _LONG_FIT: return False
-    while stack(0)[stacklevel].frame.f_globals.get("__name__", "").startswith("fsel_book."): stacklevel += 1
     unit, name = (1, "seconds") if seconds < 100 else (60, "minutes") if seconds < 6000 else (3600, "hours")
-    warnings.warn(f"{what} will take about {seconds / unit:.0f} {name}{remedy}", UserWarning, stacklevel=stacklevel + 1)
+    warnings.warn(f"{what} will take about {seconds / unit:.0f} {name}{remedy}", stacklevel=_stack_level())
     return True
 
 # %% ../nbs/04_certificates.ipynb #71d5efab
@@ -783,7 +782,7 @@ class CertifiedSelector(_SamplingTransformer):
     def _say_if_long(self, seconds: float) -> bool:
         remedy = (" on one core. A lower rank= takes much less, as do fewer features, or a selector that does not "
                   "choose step by step: LeverageSelector. See the chapter Which method when.")
-        return _warn_if_long(seconds, f"{type(self).__name__}.fit", remedy, stacklevel=4)
+        return _warn_if_long(seconds, f"{type(self).__name__}.fit", remedy)
 
     def _promise(self, space: RowSpace, r: int) -> Promise | None: return None
 
@@ -882,7 +881,7 @@ class _ScoreMixin:
         _check_instance("score_func", self.score_func)
 
     def _space(self, X: Matrix, r: int | None) -> RowSpace: return super()._space(X, r).keep()  # type: ignore[misc]
-    def _scores(self, X: Matrix, y: Any, score_params: dict[str, Any], stacklevel: int = 5) -> np.ndarray | None:
+    def _scores(self, X: Matrix, y: Any, score_params: dict[str, Any]) -> np.ndarray | None:
         "The scores, kept as `scores_`; None without a score function."
         score_params = {name: value for name, value in score_params.items() if value is not None}
         if self.score_func is None:
@@ -891,7 +890,7 @@ class _ScoreMixin:
         scores = _feature_scores(self.score_func, X, y, **score_params)
         self.scores_ = from_numpy(scores, X)
         if not scores.any():
-            warnings.warn("score_func gives 0 for every feature: it does not count.", stacklevel=stacklevel)
+            warnings.warn("score_func gives 0 for every feature: it does not count.", stacklevel=_stack_level())
         return scores
 
     def __sklearn_tags__(self) -> Tags:

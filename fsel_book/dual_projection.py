@@ -16,9 +16,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import (_DOCS, _BLAS, Array, ArrayLike, Matrix, Seed, _ScoreOnHost, _insert_docs, as_float64,
-                              check_matrix, from_numpy, _held_to_one_thread, _in_precision_of, is_sparse, namespace,
-                              result_dtype, to_numpy)
+from .arrays import (_DOCS, _BLAS, Array, ArrayLike, Matrix, Seed, _ScoreOnHost, _insert_docs, _stack_level,
+                              as_float64, check_matrix, from_numpy, _held_to_one_thread, _in_precision_of, is_sparse,
+                              namespace, result_dtype, to_numpy)
 from .blocks import Blocks, _fit_elsewhere
 from .losses import Loss, SquaredError, get_loss
 from .ridge import _check_labels, _check_targets, _labels_from_decisions
@@ -71,7 +71,7 @@ def _check_convergence(solution: _Solution, tol: float, solver: str, m: int, ste
                   "a larger max_iter or alpha")
         if solver != "accelerate": advice = "more n_projections, or solver='accelerate'"
         warnings.warn(f"The relative error of the solution is known to be at most {solution.residual:.2e}, not "
-                      f"tol={tol:.2e}. Give {advice}.", ConvergenceWarning, stacklevel=4)
+                      f"tol={tol:.2e}. Give {advice}.", ConvergenceWarning, stacklevel=_stack_level())
 
 _SOLVERS, _SKETCHES = ("recover", "iterate", "accelerate"), ("gaussian", "sparse-sign", "srht", "countsketch")
 
@@ -188,7 +188,7 @@ class _DualProjectionModel(BaseEstimator, ABC):
         seconds = _seconds_of_projection(X, Y.shape[1], self.n_projections, self.solver, self.max_iter)
         _warn_if_long(seconds, type(self).__name__, f" for X of shape {tuple(X.shape)}. Choose features first, for "
                       "instance by BSSSelector, or fit a part of the samples; solvers other than 'accelerate' take "
-                      "less with fewer n_projections.", stacklevel=3)
+                      "less with fewer n_projections.")
         problems = [_Problem(X, y, lam, loss, self.fit_intercept) for y in Y.T]
         starts = [None] * len(problems) if previous is None or previous.shape != Y.T.shape else previous
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))

@@ -429,7 +429,7 @@ def _span_basis(C: np.ndarray) -> tuple[np.ndarray, float]:
     return U[:, :rank], float(_EPS * s[0] / s[rank - 1]) if rank else 0.0
 
 def _orthonormal_basis(C: np.ndarray) -> np.ndarray:
-    "The first of the two."
+    "The basis of `_span_basis` alone."
     return _span_basis(C)[0]
 
 # %% ../nbs/07_dual_set.ipynb #ab2b81fb
@@ -526,8 +526,7 @@ class SpanCertificate(Certificate):
     """How well the span of the chosen features holds the leading components, measured, beside what a theorem promises.
 
     Made by `certify_span`; a `Certificate` with more rows. What it says is true of every target at once;
-    `RegressionCertificate.of` says what given targets lose. Pickles and copies
-    have the numbers, not the matrices.
+    `RegressionCertificate.of` says what given targets lose. Pickles and copies have the numbers, not the matrices.
 
     Parameters
     ----------
@@ -733,8 +732,8 @@ class DSFSelector(_ScoreMixin, _ComponentsMixin, CertifiedSelector):
     rule : {"first", "best", "components", "target"}
         Which of the feasible features is taken at each step: the first one by length for its price, the one with the
         largest slack, or the one that brings the span of those chosen closest to the components, or to the targets `y`.
-        Texts, truth values and up to twenty different integers are classes: the
-        target is then which sample is in which. Give numbers as floats.
+        Texts, truth values and up to twenty different integers are classes: the target is then which sample is in
+        which. Give numbers as floats.
         The default had the smallest condition numbers in the chapter on selectors with and without labels, and of the
         rules that see no labels none was ahead of its error by more than a point.
     %(score_func)s

@@ -415,8 +415,8 @@ class _ConjugateBasis:
         for v, q in zip([u, *V.T], [f, *F.T]): self.add(v, q)
 
 # %% ../nbs/C_dual_solvers.ipynb #e1847b35
-def _tangents(problem: _Problem, surrogate: _Surrogate, u: np.ndarray, f: np.ndarray,
-              r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _slope_lines(problem: _Problem, surrogate: _Surrogate, u: np.ndarray, f: np.ndarray,
+                 r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Slopes `D` of straight lines in place of the losses' slopes, and `lam u` plus the values of these lines at `f`.
 
     For a loss whose slope has corners, each line is the piece on which a sample ends if `tau I` alone moves it.
@@ -432,7 +432,7 @@ def _tangents(problem: _Problem, surrogate: _Surrogate, u: np.ndarray, f: np.nda
 def _sketched_newton_step(problem: _Problem, surrogate: _Surrogate, u: np.ndarray, f: np.ndarray,
                           r: np.ndarray) -> np.ndarray:
     "Newton's step for `r = 0` at `u`, with `f = X w + b` and `r = lam u + dual(f)`; the surrogate in place of `K`."
-    D, r = _tangents(problem, surrogate, u, f, r)
+    D, r = _slope_lines(problem, surrogate, u, f, r)
     if not problem.intercept: return -surrogate.solve(problem.lam, D, r[:, None])[:, 0]
     both = surrogate.solve(problem.lam, D, np.column_stack([r, D]))
     if not both[:, 1].sum() > 0: return -both[:, 0]

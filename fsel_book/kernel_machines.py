@@ -18,7 +18,7 @@ from scipy.linalg.lapack import dgeqrf, dpotrf, dpotri, dpotrs, dpstrf, dtrtrs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR
 
-from .arrays import Array, _blas_threads_for, _insert_docs, to_numpy
+from .arrays import Array, _blas_threads_for, _insert_docs, _stack_level, to_numpy
 from .losses import EpsilonInsensitive, Floats, Hinge, Loss, get_loss
 
 # %% ../nbs/16_kernel_machines.ipynb #c0ad84e6
@@ -701,7 +701,7 @@ def _warn_of_rounding(error: float, size: float) -> None:
     "Say so where what is compared, numbers of this `size`, has lost nearly all its digits."
     if error > 0.01 * size:
         warnings.warn("Rounding errors decide which features go: C times the squared entries of X is too large. Scale "
-                      "the features, or take a smaller C.", stacklevel=2)
+                      "the features, or take a smaller C.", stacklevel=_stack_level())
 
 def _warm_started_fit(K: Floats, risk: EmpiricalRisk, u: Floats, intercept: bool, enough: float = np.inf) -> _Fit:
     """The dual optimum at `K` from a point near it, from scratch where that fails.
@@ -718,7 +718,7 @@ def _warm_started_fit(K: Floats, risk: EmpiricalRisk, u: Floats, intercept: bool
     gaps = [duality_gap(K, risk, v, intercept) for v in points]
     if not closed and min(gaps) > risk.gap:
         warnings.warn(f"A fit ended with a duality gap of {min(gaps):.1e}, above {risk.gap:.1e}: features may go in "
-                      "another order.", ConvergenceWarning, stacklevel=2)
+                      "another order.", ConvergenceWarning, stacklevel=_stack_level())
     return points[int(np.argmin(gaps))], value, True
 
 def _cold_fit(K: Floats, risk: EmpiricalRisk, intercept: bool) -> _Fit:
@@ -753,7 +753,6 @@ def _ridge_factor(A: Floats, rho: float, fine: bool) -> Floats | None:
     M.flat[::m + 1] += rho
     L, info = dpotrf(M.T, lower=1, clean=0, overwrite_a=1)
     return None if info else L
-
 
 # %% ../nbs/16_kernel_machines.ipynb #16ridge03
 def _ridge_solution(X: Floats, y: Floats, rho: float, q: Floats, fine: bool) -> tuple[Floats, Floats, float] | None:
@@ -791,4 +790,3 @@ def _ridge_fit(X: Floats, y: Floats, C: float, q: Floats, tol: float = 1e-9) -> 
                          "features, or take a smaller C.")
     H, w, error = found
     return H, w, float(C * ((y - X @ w)**2).sum() + w @ w / 2), error
-

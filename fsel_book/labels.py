@@ -378,7 +378,7 @@ class CompletionSelector(_ScoreMixin, _SamplingTransformer):
                                       name="n_features_to_add")
         space = self._find_space(X, len(given) + q if q != "auto" else self._size(len(given), X.shape[1]))
         if q != "auto": self._check_number(space, len(given), q)
-        scores = self._scores(X, y, score_params, stacklevel=3)
+        scores = self._scores(X, y, score_params)
         sampling, promise = self._fewest(space, given, scores, left) if q == "auto" else \
             self._complete(space, given, q, scores)
         added = sampling.indices[len(given):]
@@ -423,8 +423,7 @@ class CompletionSelector(_ScoreMixin, _SamplingTransformer):
         return ell + (ell > 1)
 
     def _say_if_long(self, seconds: float) -> bool:
-        return _warn_if_long(seconds, "CompletionSelector.fit", f" on one core. A lower rank= takes much less; {_SEE}",
-                             stacklevel=4)
+        return _warn_if_long(seconds, "CompletionSelector.fit", f" on one core. A lower rank= takes much less; {_SEE}")
 
     def _complete(self, space: RowSpace, given: np.ndarray, q: int,
                   scores: np.ndarray | None) -> tuple[Sampling, Promise | None]:

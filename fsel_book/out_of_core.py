@@ -17,8 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names
 from tqdm import tqdm
 
-from .arrays import (_in_precision_of, is_sparse, _blas_threads_for, _check_range,
-                              _largest_entry)
+from .arrays import _in_precision_of, is_sparse, _blas_threads_for, _check_range, _largest_entry, _stack_level
 from .blocks import Blocks, _Product, _as_dense, _fit_elsewhere, _joined, _numbers, _pieces
 from .spectra import (RowSpace, _GRAM_LIMIT, _SEE, _SmallSVD, _gram_factor, _leading_directions,
                                _rank_tolerance, _sketch_is_less_work, _unit_norm_factors,
@@ -312,7 +311,8 @@ def _orthonormal_factor_of(X: Any, axis: int, seen: Any) -> tuple[np.ndarray, np
         tolerance = floor
         if n_lost := int(np.sum(S[:np.count_nonzero(D)] <= tolerance * S[0])):
             warnings.warn(f"{n_lost} direction(s) of X are below {floor:.0e} of the largest, or not there at all: a "
-                          "Gram matrix does not tell, and leaves them out. TriangularFactor keeps them.", stacklevel=7)
+                          "Gram matrix does not tell, and leaves them out. TriangularFactor keeps them.",
+                          stacklevel=_stack_level())
     elif S[-1] < floor * S[0] and tolerance < floor:
         return _factor_of_triangle(X.reduce(axis, TriangularFactor()))
     keep = S > tolerance * S[0]

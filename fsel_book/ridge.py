@@ -703,7 +703,7 @@ class RLSClassifier(_ScoreOnHost, ClassifierMixin, BaseEstimator):
         else: seconds = 8e-10 * X.shape[0]**3
         remedy = ("Choose features first, for instance by BSSSelector, or use DualProjectionClassifier." if linear else
                   "Fit a part of the samples.")
-        _warn_if_long(seconds, type(self).__name__, f" for X of shape {tuple(X.shape)}. {remedy}", stacklevel=4)
+        _warn_if_long(seconds, type(self).__name__, f" for X of shape {tuple(X.shape)}. {remedy}")
 
     def _primal(self, X: Matrix, Y: np.ndarray, alphas: np.ndarray) -> Array:
         "Coefficients of the features, shape (n_alphas, n_targets, n_features)."

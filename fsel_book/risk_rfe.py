@@ -19,7 +19,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from tqdm import tqdm
 
 from .arrays import (_DOCS, Array, ArrayLike, Matrix, _ScoreOnHost, _check_not_negative, _insert_docs,
-                              _take_rows, from_numpy, is_integer, is_sparse, namespace, take_columns, to_numpy)
+                              _stack_level, _take_rows, from_numpy, is_integer, is_sparse, namespace, take_columns,
+                              to_numpy)
 from .elimination import (_Choice, Elimination, _choice_by_norm, _choice_by_risk, _eliminate,
                                    _number_to_remove, squared_linear_path)
 from .kernel_machines import EmpiricalRisk, _best_intercept, _cold_fit
@@ -219,7 +220,7 @@ def _warn_of_lost_features(X: Matrix) -> None:
     if 0 < sizes[small] < 1e-6 * sizes[large]:
         warnings.warn(f"Feature {small} goes up to {sizes[small]:.0e} and feature {large} up to {sizes[large]:.0e}: "
                       "rounding errors of the larger hide the smaller. Scale the features, for instance by "
-                      "StandardScaler.", stacklevel=4)
+                      "StandardScaler.", stacklevel=_stack_level())
 
 class _KernelElimination(_ScoreOnHost, SelectorMixin, BaseEstimator):
     "What `RiskRFE` and `GuyonRFE` share; each brings `_choice`, how one step of the elimination chooses."
@@ -270,7 +271,7 @@ class _KernelElimination(_ScoreOnHost, SelectorMixin, BaseEstimator):
         _warn_if_long(self._expected_seconds(n, d, least, kernel, risks), "This fit",
                       f", with {n} samples and {d} features. It is shorter with a larger step than {self.step!r} "
                       f"(0.1 is a tenth of all features at a time){self.quicker}, and after another selector has left "
-                      "fewer features.", stacklevel=3)
+                      "fewer features.")
         with tqdm(total=d - least, disable=not self.verbose) as bar:
             done = self._eliminate(A, risks, kernel, least, 1 / (w.sum() * self.C), bar)
         kept = change_point(done.values, done.left).n_features if requested is None else done.left[-1]

@@ -14,8 +14,8 @@ from sklearn.base import (BaseEstimator, ClassNamePrefixFeaturesOutMixin, MultiO
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from .arrays import (Array, ArrayLike, Matrix, _ScoreOnHost, _insert_docs, _check_range, from_numpy, is_sparse,
-                              namespace, result_dtype, take_columns, to_numpy)
+from .arrays import (Array, ArrayLike, Matrix, _ScoreOnHost, _insert_docs, _stack_level, _check_range,
+                              from_numpy, is_sparse, namespace, result_dtype, take_columns, to_numpy)
 from .dual_set import (_EPS, DSFSelector, SpanCertificate, SpanPromise, certify_span, _check_target_matrix,
                                 _orthonormal_basis, _rounding_level)
 from .certificates import (Sampling, _check_integer, _check_bool, _check_X, _check_instance,
@@ -254,7 +254,7 @@ def _warn_of_left_out(sizes: np.ndarray, shape: tuple[int, ...], dtype: np.dtype
     warnings.warn(f"Left out of the fit: {count} of the {min(shape)} directions of the chosen features, below "
                   f"{_CARRIED * precision:.0e} of their lengths, where {dtype} carries less than three digits. The "
                   "certificate counts what that costs. Drop features that are nearly sums of others, subtract means "
-                  f"that are large compared with the spread, or {other}.", stacklevel=4)
+                  f"that are large compared with the spread, or {other}.", stacklevel=_stack_level())
 
 def _check_stored(coef: np.ndarray, stored: np.ndarray, lengths: np.ndarray, Y: np.ndarray) -> None:
     "Say so if the precision in which coefficients are `stored` and predictions made has not the range for them."

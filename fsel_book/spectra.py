@@ -14,8 +14,8 @@ import scipy.sparse as sp
 from scipy.linalg.lapack import dtrtri
 
 from .arrays import (Array, ArrayLike, Matrix, as_float64, by_columns, check_matrix, from_numpy, is_integer,
-                              is_sparse, _largest_entry, namespace, result_dtype, _blas_threads_for, take_columns,
-                              _take_rows, to_numpy)
+                              is_sparse, _largest_entry, namespace, result_dtype, _blas_threads_for, _stack_level,
+                              take_columns, _take_rows, to_numpy)
 
 # %% ../nbs/03_spectra.ipynb #2445c9a2
 def _tall_blocks(X: Matrix, block_bytes: int = 2**25) -> Iterator[tuple[int, int, Matrix]]:
@@ -105,11 +105,12 @@ def _warn_of_tiny_directions(S: np.ndarray, roundoff: float) -> None:
     """Warn where the smallest of the singular values `S`, largest first, is mostly rounding, or stands far apart."""
     if S[-1] < 450 * roundoff * S[0]:
         warnings.warn(f"X has directions as small as {S[-1] / S[0]:.0e} of the largest; their leverage scores are "
-                      "good to a digit or two at best. A smaller rank leaves such directions out.", stacklevel=6)
+                      "good to a digit or two at best. A smaller rank leaves such directions out.",
+                      stacklevel=_stack_level())
     elif len(S) > 1 and S[-1] < min(1e-11 * S[0], 1e-5 * S[-2]):
         warnings.warn(f"The last direction of X is {S[-1] / S[0]:.0e} of the largest, far below the one before: it is "
                       f"probably what rounding left, of centring for instance. rank={len(S) - 1} leaves it out.",
-                      stacklevel=6)
+                      stacklevel=_stack_level())
 
 # %% ../nbs/03_spectra.ipynb #9b162208
 def _sketched_factor(X: Matrix, D: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
@@ -135,7 +136,7 @@ def _unit_norm_factors(norms: np.ndarray, floor: float = 2e-15) -> np.ndarray:
     kept = norms > floor * norms.max()
     if np.any(~kept & (norms > 0)):
         warnings.warn(f"{np.sum(~kept & (norms > 0))} row(s) or column(s) of X are below {floor:.0e} of the longest "
-                      "and are taken for zero. Rescale them if they are data.", stacklevel=5)
+                      "and are taken for zero. Rescale them if they are data.", stacklevel=_stack_level())
     return np.where(kept, 1 / np.where(kept, norms, 1), 0.0)
 
 # %% ../nbs/03_spectra.ipynb #33b1bf9a

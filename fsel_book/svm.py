@@ -20,8 +20,9 @@ from sklearn.svm import SVC
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import (Array, ArrayLike, Matrix, _ScoreOnHost, _check_not_negative, _insert_docs, _take_rows,
-                              as_float64, check_matrix, from_numpy, is_sparse, namespace, result_dtype, to_numpy)
+from .arrays import (Array, ArrayLike, Matrix, _ScoreOnHost, _check_not_negative, _insert_docs, _stack_level,
+                              _take_rows, as_float64, check_matrix, from_numpy, is_sparse, namespace, result_dtype,
+                              to_numpy)
 from .sparsification import BSSSelector, _round_ties
 from .certificates import (CertifiedSelector, Sampling, _SamplingTransformer, certify, _check_integer,
                                     _check_X, _check_instance, _check_same_library, _check_positive, _clear_fitted,
@@ -231,7 +232,7 @@ def enclosing_ball(X: ArrayLike, tol: float = 1e-7) -> EnclosingBall:
     # Where all samples are the same one, the radius is 0, whatever rounding says.
     alike = (X.max(axis=0) != X.min(axis=0)).nnz == 0 if is_sparse(X) else program.squares.max() == 0
     gap = 0.0 if alike else _relative_gap(program)
-    if gap > tol: warnings.warn(f"The squared radius is known to {gap:.0e} only.", ConvergenceWarning, stacklevel=2)
+    if gap > tol: warnings.warn(f"The squared radius is known to {gap:.0e} only.", ConvergenceWarning, _stack_level())
     return EnclosingBall(center / scale, float(np.sqrt(radius2)) / scale, there, float(gap))
 
 # %% ../nbs/12_svm.ipynb #3642f776
@@ -375,7 +376,7 @@ def _hard_margin(X: Matrix, signs: np.ndarray, tol: float, away: float) -> Margi
     half, size, upper = float(values.min()), *(float(np.linalg.norm(to_numpy(v))) for v in (w, upper))
     rounding = 8 * np.finfo(float).eps * (float(np.sqrt(program.squares[a > 0].max())) + away) * size
     gap = max(1 - (half / size / upper)**2, 0.0) + rounding / half if half > 0 else np.inf
-    if gap > tol: warnings.warn(f"The squared margin is known to {gap:.0e} only.", ConvergenceWarning, stacklevel=3)
+    if gap > tol: warnings.warn(f"The squared margin is known to {gap:.0e} only.", ConvergenceWarning, _stack_level())
     half = abs(half)
     return Margin(half / size, True, w / half, b / half, np.flatnonzero(a), 0.0, gap)
 
@@ -728,14 +729,14 @@ class _SparseMachine(_ScoreOnHost, ClassifierMixin, BaseEstimator, ABC):
         A = as_float64(X.tocsr() if is_sparse(X) else to_numpy(X))
         seconds = _expected_seconds(A) * signs.shape[1] * self._usual_programs
         _warn_if_long(seconds, type(self).__name__, f" for X of shape {A.shape}. Choose features first, for instance "
-                      "by BSSSelector, or fit a part of the samples.", stacklevel=2)
+                      "by BSSSelector, or fit a part of the samples.")
         w, b, gaps, objectives = zip(*[self._solve(A, side) for side in signs.T])
         self.classes_ = classes
         self.coef_, self.intercept_ = (from_numpy(np.array(part, dtype=result_dtype(X)), X) for part in (w, b))
         self.dual_gap_, self.objectives_ = max(gaps), max(objectives, key=len)
         if not self.dual_gap_ <= 1e-6:
             warnings.warn(f"The objective is known to a relative gap of {self.dual_gap_:.0e} only: scale the features.",
-                          ConvergenceWarning, stacklevel=2)
+                          ConvergenceWarning, stacklevel=_stack_level())
         self.n_iter_ = len(self.objectives_)
         return self
 

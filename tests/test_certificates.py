@@ -38,6 +38,25 @@ def test_a_lost_direction_is_reported():
     assert "lost" in str(certificate)
 
 
+def test_at_rank_one_any_feature_that_is_there_does():
+    """One direction is kept up to its scale by whatever is not zero there, and the words say that this is little."""
+    words = ", as by any feature that is not zero there."
+    line = np.full((40, 1), 40**-0.5)
+    assert words in certify(line, Sampling.from_draws([3, 7], np.ones(2), 40, line)).verdict()
+    line[[3, 7]] = 0
+    lost = certify(line / np.linalg.norm(line), Sampling.from_draws([3, 7], np.ones(2), 40, line))
+    axes = np.eye(40, 3)
+    for certificate in (lost, certify(axes, Sampling.from_draws([0, 1, 2], np.ones(3), 40, axes))):
+        assert words not in certificate.verdict()
+
+
+def test_long_numbers_stay_apart_from_the_promise():
+    """A column is 18 wide; measured numbers that are longer still end with a space."""
+    whole = certify(V, picked(np.arange(40)), Promise(0.3, 2.0))
+    certificate = replace(whole, eigenvalues=np.geomspace(1.23e-6, 4.56e-5, 6))
+    assert "[1.23e-06, 4.56e-05] [0.3, 2]" in str(certificate)
+
+
 def test_a_promise_without_an_upper_end():
     promise = Promise(0.3, np.inf)
     assert promise.eps == np.inf and not promise.vacuous and promise.confidence == 1

@@ -1345,6 +1345,27 @@ def test_wrong_data_are_refused(model):
             clone(model).fit(empty, y[: len(empty)])
 
 
+@pytest.mark.parametrize(
+    "solver, steps, advice",
+    [
+        ("accelerate", 2, "Give a larger max_iter or alpha."),
+        ("accelerate", 1000, "Give more n_projections, or a larger alpha or tol: the search no longer gets closer."),
+        ("iterate", 2, "Give more n_projections, or solver='accelerate'."),
+        ("recover", 1, "Give more n_projections, or solver='accelerate'."),
+    ],
+)
+def test_what_to_do_where_the_tolerance_is_not_reached(solver, steps, advice):
+    """After all steps more of them help; after a search that has settled they do not."""
+    X, y, _ = labelled(30, 60)
+    model = DualProjectionClassifier(
+        alpha=1.0, n_projections=40, solver=solver, tol=1e-18, max_iter=steps, random_state=0
+    )
+    with pytest.warns(ConvergenceWarning) as caught:
+        model.fit(X, y)
+    assert [str(warning.message).endswith(advice) for warning in caught] == [True]
+    assert caught[0].filename == __file__ and model.n_iter_ < 1000
+
+
 def test_wrong_labels_are_refused():
     X, y, _ = labelled(20, 10)
     for labels in (np.ones(20), ["a"] * 20, np.zeros(20, dtype=bool)):

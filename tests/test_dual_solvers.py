@@ -43,11 +43,11 @@ from fsel_book.dual_solvers import (
     _relative_to,
     _seconds_of_projection,
     _sketched_newton_step,
+    _slope_lines,
     _solve_on_growing_span,
     _Surrogate,
     _surrogate_of_all,
     _surrogate_of_longest,
-    _tangents,
 )
 from fsel_book.losses import HuberisedHinge, LogLoss, SmoothedHinge, SquaredError, SquaredHinge
 from fsel_book.spectra import _project, _projection_matrix
@@ -495,7 +495,7 @@ def test_straight_lines_are_where_a_sample_ends(name):
     r = 0.7 * u + loss.slope(y, f)
     for tau in (0.0, 0.1, 30.0):
         none = np.empty((40, 0))
-        D, at_f = _tangents(problem, _Surrogate(none, np.empty(0), tau, none, none), u, f, r)
+        D, at_f = _slope_lines(problem, _Surrogate(none, np.empty(0), tau, none, none), u, f, r)
         if tau == 0 or not loss.quadratic_conjugate:
             assert_allclose(D, loss.curvature(y, f))
             assert_allclose(at_f, r, rtol=1e-12, atol=1e-12)

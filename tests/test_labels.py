@@ -234,6 +234,10 @@ def test_adding_features_never_lowers_the_smallest_eigenvalue():
         ({"mean radius", "mean area"}, "give a list of names or indices"),
         ("mean radius", "give a list of names or indices"),
         ((i for i in range(3)), "give a list of names or indices"),
+        (
+            make_pipeline(StandardScaler(), SelectKBest(k=3)),
+            r"given=Pipeline\(...\) has no get_support: give the selector",
+        ),
     ],
 )
 def test_what_is_given_must_be_features(given, message):
@@ -246,8 +250,8 @@ def test_what_is_given_must_be_features(given, message):
 @pytest.mark.parametrize(
     "parameters, message",
     [
-        (dict(given=[0, 1], n_features_to_add=29), "from 0 to 28, the features left"),
-        (dict(given=[0, 1], n_features_to_add="some"), "n_features_to_add"),
+        (dict(given=[0, 1], n_features_to_add=29), "from 0 to 28, the features left, or 'auto'"),
+        (dict(given=[0, 1], n_features_to_add="some"), "n_features_to_add='some' .*from 0 to 28.*, or 'auto'"),
         (dict(given=None, n_features_to_add=0), "at least 1|from 1"),
         (dict(given=[0], distortion=1.5), "distortion"),
         (dict(given=[0], rank=0), "rank"),

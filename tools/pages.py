@@ -205,7 +205,7 @@ def main(folder: Path) -> None:
                 outputs = cell.get("outputs", [])
                 source = sized(folded("".join(cell["source"]), outputs, solves), outputs)
                 cell["source"] = source.splitlines(keepends=True)
-                cell["outputs"] = [new for output in cell.get("outputs", []) for new in shown(output)]
+                cell["outputs"] = [new for output in outputs for new in shown(output)]
             else:
                 for fence in re.findall(r"^:::+.*(?:\n## .*)?", "".join(cell["source"]), flags=re.MULTILINE):
                     solves = "\n## Solution" in fence

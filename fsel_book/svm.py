@@ -5,6 +5,7 @@ __all__ = ['EnclosingBall', 'enclosing_ball', 'Margin', 'svm_margin', 'MarginRep
            'LPSVMClassifier', 'SCADSVMClassifier']
 
 # %% ../nbs/12_svm.ipynb #c50da3c3
+import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -243,8 +244,7 @@ class Margin:
     Parameters
     ----------
     margin : float
-        The distance of the plane from the nearest samples, `1 / |w|`; 0 where the classes cannot be separated and no
-        slack is allowed.
+        The distance of the plane from the nearest samples, `1 / |w|`; 0 where no plane separates and no slack is there.
     separable : bool or None
         Whether a plane separates the classes; None where it was not asked for.
     coef : array, shape (n_features,) or None
@@ -279,8 +279,7 @@ def _binary_signs(y: ArrayLike, X: Matrix) -> np.ndarray:
 
 def _unit_rows(X: Matrix) -> tuple[np.ndarray, np.ndarray]:
     "The lengths of the rows of `X`, and coordinates of the rows divided by them in an orthonormal basis, on the host."
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of directions so small that they count as none here
+    with warnings.catch_warnings(action="ignore", category=UserWarning):  # of directions that count as none here
         rows = _orthonormal_factor(X)[1] if X.shape[0] <= X.shape[1] else X.toarray() if is_sparse(X) else to_numpy(X)
     lengths = np.linalg.norm(rows, axis=1)
     lengths[lengths == 0] = lengths[lengths > 0].min()
@@ -418,8 +417,7 @@ def svm_margin(X: ArrayLike, y: ArrayLike, C: float | None = None, tol: float = 
     The hard margin is half the distance between the convex hulls of the classes, and the plane that is returned has it.
     Hulls count as meeting where their closest points are nearer than 1e-11 of the samples that they are mixtures of.
     The constraints `y (x'w + b) >= 1` are met up to rounding, which is the unit roundoff times the ratio of the longest
-    sample of the support to the margin, and is counted in `gap`. Dense data are moved first, on a copy, so that a
-    sample in their middle is zero.
+    sample of the support to the margin, and is counted in `gap`. Dense data are moved first, on a copy, to be near 0.
 
     Examples
     --------
@@ -446,6 +444,8 @@ def _gram_matrix(X: Matrix) -> np.ndarray:
     with np.errstate(over="ignore", invalid="ignore"): K = X @ X.T
     return _check_kernel_range(K.toarray() if is_sparse(K) else to_numpy(K))
 
+_TRIAL = 10**9  # steps times samples: a few seconds
+
 def _libsvm_machine(X: Matrix, y: np.ndarray, C: float, tol: float = 1e-3) -> tuple[SVC, float]:
     "libsvm's linear machine, and the unit of its dual variables: it takes curvatures below 1e-12 for zero."
     if tall := X.shape[0] > 10 * X.shape[1]:  # the Gram matrix would be as many times larger, and no faster
@@ -453,8 +453,15 @@ def _libsvm_machine(X: Matrix, y: np.ndarray, C: float, tol: float = 1e-3) -> tu
         squares = A.multiply(A).sum(axis=1) if is_sparse(A) else np.vecdot(A, A)
     else: squares = np.diagonal(A := _gram_matrix(X))
     root = 2.0 ** np.ceil(np.frexp(squares.max())[1] / 2)
-    machine = SVC(C=C * root**2, kernel="linear" if tall else "precomputed", tol=tol, max_iter=max(10**7, 100 * len(y)))
-    return machine.fit(A / (root if tall else root**2), y), root**2
+    A, most, start = A / (root if tall else root**2), max(10**7, 100 * len(y)), time.perf_counter()
+    machine = SVC(C=C * root**2, kernel="linear" if tall else "precomputed", tol=tol, max_iter=_TRIAL // len(y) + 1)
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning): machine.fit(A, y)
+    if machine.fit_status_:  # how many steps it takes cannot be told from the sizes
+        seconds = (time.perf_counter() - start) * most / machine.max_iter
+        _warn_if_long(seconds, "libsvm", " at most. Scale the features, or take fewer samples or a smaller C; "
+                      "SupportVectorSelector also takes svm=LinearSVC().")
+        machine.set_params(max_iter=most).fit(A, y)
+    return machine, root**2
 
 def _soft_margin(X: Matrix, signs: np.ndarray, C: float) -> Margin:
     "The `Margin` with slack at the price `C`, by libsvm."
@@ -501,9 +508,8 @@ class MarginReport:
     @property
     def ratios(self) -> tuple[float, float]:
         "`B^2 / margin^2` before and after; infinite without a margin."
-        def ratio(B: float, margin: float) -> float: return _squared_ratio(B, margin) if margin else np.inf
-        (B, B_new), (margin, new_margin) = self.radii, self.margins
-        return ratio(B, margin), ratio(B_new, new_margin)
+        before, after = (_squared_ratio(B, g) if g else np.inf for B, g in zip(self.radii, self.margins))
+        return before, after
 
     @property
     def factors(self) -> tuple[float, float, float]:
@@ -595,7 +601,7 @@ class SupportVectorSelector(_SamplingTransformer):
         What chooses the features. None is `BSSSelector()`.
     svm : estimator or None
         A classifier that has the indices of its support vectors as `support_` after `fit`, or else `decision_function`:
-        they are then the samples with `y f(x)` of at most 1. None is `SVC(kernel="linear")`.
+        they are then the samples with `y f(x)` of at most 1. None is `SVC(kernel="linear")`; it says if it is slow.
 
     Attributes
     ----------
@@ -678,8 +684,7 @@ class SupportVectorSelector(_SamplingTransformer):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.array_api_support = True
+        tags.target_tags.required = tags.array_api_support = True
         return tags
 
 # %% ../nbs/12_svm.ipynb #88363612
@@ -715,8 +720,7 @@ class _SparseMachine(_ScoreOnHost, ClassifierMixin, BaseEstimator, ABC):
         Raises
         ------
         ValueError
-            `X` or `y` is not finite or out of range, or they do not fit together; `y` has one class; a parameter has an
-            impossible value.
+            `X` or `y` is not finite or out of range, or they do not match; `y` has one class; a parameter is invalid.
 
         Warnings
         --------
@@ -731,9 +735,8 @@ class _SparseMachine(_ScoreOnHost, ClassifierMixin, BaseEstimator, ABC):
         _warn_if_long(seconds, type(self).__name__, f" for X of shape {A.shape}. Choose features first, for instance "
                       "by BSSSelector, or fit a part of the samples.")
         w, b, gaps, objectives = zip(*[self._solve(A, side) for side in signs.T])
-        self.classes_ = classes
         self.coef_, self.intercept_ = (from_numpy(np.array(part, dtype=result_dtype(X)), X) for part in (w, b))
-        self.dual_gap_, self.objectives_ = max(gaps), max(objectives, key=len)
+        self.classes_, self.dual_gap_, self.objectives_ = classes, max(gaps), max(objectives, key=len)
         if not self.dual_gap_ <= 1e-6:
             warnings.warn(f"The objective is known to a relative gap of {self.dual_gap_:.0e} only: scale the features.",
                           ConvergenceWarning, stacklevel=_stack_level())
@@ -768,8 +771,7 @@ class _SparseMachine(_ScoreOnHost, ClassifierMixin, BaseEstimator, ABC):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.array_api_support = True
+        tags.input_tags.sparse = tags.array_api_support = True
         return tags
 
 # %% ../nbs/12_svm.ipynb #4f5943a3
@@ -778,10 +780,8 @@ class LPSVMClassifier(_SparseMachine):
     """The linear support vector machine with absolute weights in place of their squares: a linear program.
 
     Minimises `|w|_1 + C sum_i max(0, 1 - y_i (x_i'w + b))`. Most weights are zero; `SelectFromModel` keeps the others,
-    down to its threshold of 1e-5.
-    For dense and sparse data and arrays of any library; the program is solved along its central path, and by HiGHS
-    where few entries of `X` are not zero. Where several machines are optimal it is a vertex: not a mixture of two
-    others.
+    down to its threshold of 1e-5. For dense and sparse data and arrays of any library; the program is solved along its
+    central path, and by HiGHS where `X` has few entries. Where several machines are optimal it is a vertex, no mixture.
 
     %(solved_on_host)s
     That is all of `X`.

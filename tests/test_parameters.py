@@ -20,12 +20,12 @@ EACH = {
 
 
 def table():
-    """Parameter, meaning, type, default, estimators of each row; without a meaning it has that of the row above."""
+    """Parameter, meaning, type, default, estimators of each row; "As above." stands for that of the row above."""
     rows, meaning = [], ""
     for line in PAGE.read_text(encoding="utf-8").splitlines():
         if line.startswith("| `"):
             name, words, kind, default, names = (part.strip() for part in line.strip("|").split("|"))
-            meaning = words or meaning
+            meaning = meaning if words == "As above." else words
             rows.append((name.strip("`"), meaning, kind, default.strip("`"), re.findall(r"`(\w+)`", names)))
     return rows
 

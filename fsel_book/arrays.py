@@ -584,7 +584,7 @@ def _insert_docs(thing: _Documented) -> _Documented:
 def _stack_level() -> int:
     "The `stacklevel` that lets a warning, given where this is called, point at the caller outside the package."
     frame, level = sys._getframe(1), 1
-    while frame.f_globals.get("__name__", "").startswith("fsel_book.") and frame.f_back:
+    while frame.f_globals.get("__name__", "").startswith(("fsel_book.", "functools")) and frame.f_back:
         frame, level = frame.f_back, level + 1
     return level
 

@@ -373,6 +373,7 @@ class DualProjectionRidge(_ScoreOnHost, RegressorMixin, _DualProjectionModel):
         y = _check_targets(self, X, y)
         mean = float(y.mean()) if self.fit_intercept else 0.0  # else rounding would be that of a large mean
         y = y - mean
+        if np.abs(y).max() <= 8 * np.finfo(float).eps * abs(mean): y = np.zeros_like(y)  # all targets are the same
         unit = float(2.0**(np.frexp(np.abs(y).max())[1] - 1))
         coef, b = self._solve(X, y[:, None] / unit, SquaredError(), None if previous is None else previous / unit)
         self.coef_, self.intercept_ = _in_precision_of(X, unit * coef[0, :]), unit * b[0] + mean

@@ -4,6 +4,7 @@ A new method is one entry of `CASES`: the tests of selectors, of bad input, of a
 scikit-learn's own then run on it.
 """
 
+import itertools
 import json
 import os
 import re
@@ -51,6 +52,13 @@ def swept(name, few, rest):
     """
     rest = [value if isinstance(name, tuple) else (value,) for value in rest]
     return pytest.mark.parametrize(name, [*few, *(pytest.param(*values, marks=pytest.mark.sweep) for values in rest)])
+
+
+def swept_product(names, few, *values):
+    """Run a test on a few of the combinations of these values, and in the sweeps on all others."""
+    every = list(itertools.product(*values))
+    assert all(combination in every for combination in few), "one of the few is no combination of these values"
+    return swept(names, few, [combination for combination in every if combination not in few])
 
 
 def swept_seeds(few, many):

@@ -33,6 +33,14 @@ def as_parameter(name):
     return pytest.param(name, marks=[getattr(pytest.mark, marker) for marker in markers])
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Of scikit-learn's own checks those for PyTorch are sweeps, too: to import it takes longer than to check."""
+    for item in items:
+        if "torch" in item.name:
+            item.add_marker(pytest.mark.sweep)
+
+
 @pytest.fixture(params=map(as_parameter, LIBRARIES))
 def library(request):
     """One array library at a time, as a `cases.Library`; skipped with the reason where it is missing."""

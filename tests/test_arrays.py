@@ -8,7 +8,7 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from cases import CASES, each_case, heavy, sparse_table, swept, table
+from cases import CASES, heavy, sparse_table, swept, swept_product, table
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
@@ -43,7 +43,16 @@ SELECTORS = {
     **{f"{name}, rank 4": case.make(20, rank=4, rescale=True) for name, case in CASES.items()},
     **{f"{name}, auto": case.make("auto", rank=2, eps=0.9) for name, case in CASES.items() if case.auto},
 }
-each_selector = pytest.mark.parametrize("selector", SELECTORS.values(), ids=SELECTORS)
+# Each in one of the precisions, in turn; in the other in the sweeps.
+each_selector = swept_product(
+    ("name", "dtype"),
+    [(name, DTYPES[(i + i // len(CASES)) % 2]) for i, name in enumerate(SELECTORS)],
+    SELECTORS,
+    DTYPES,
+)
+each_case_and_dtype = swept_product(
+    ("name", "dtype"), [(name, DTYPES[i % 2]) for i, name in enumerate(CASES)], CASES, DTYPES
+)
 
 
 def data(dtype, tall=False):
@@ -111,12 +120,11 @@ def assert_same_sampling(library, sampling, expected, given, dtype):
     assert_allclose(library.back(sampling.weights), expected.weights, **close(dtype))
 
 
-@each_case
-@each_dtype
-def test_functions_of_a_row_space(library, dtype, case):
+@each_case_and_dtype
+def test_functions_of_a_row_space(library, dtype, name):
     X = data(dtype)
     given = library.make(X)
-    sampling, expected = (case.function(row_space(matrix), 25, 2) for matrix in (given, X))
+    sampling, expected = (CASES[name].function(row_space(matrix), 25, 2) for matrix in (given, X))
     assert_same_sampling(library, sampling, expected, given, dtype)
 
 
@@ -166,9 +174,8 @@ def test_certify_of_a_row_space(library, dtype):
 
 
 @each_selector
-@each_dtype
-def test_selectors(library, dtype, selector):
-    X = data(dtype)
+def test_selectors(library, dtype, name):
+    X, selector = data(dtype), SELECTORS[name]
     given = library.make(X)
     expected, fitted = clone(selector).fit(X), clone(selector).fit(given)
     for name in ("selected_", "weights_", "leverage_scores_", "support_"):
@@ -194,9 +201,13 @@ def test_selectors(library, dtype, selector):
     assert_allclose(library.back(back), np.where(expected.get_support(), X, 0), **close(dtype))
 
 
-@each_dtype
-@pytest.mark.parametrize("targets", [0, 3])
-@pytest.mark.parametrize("intercept", [True, False])
+@swept_product(
+    ("intercept", "targets", "dtype"),
+    [(True, 0, "float32"), (True, 3, "float64"), (False, 3, "float32"), (False, 0, "float64")],
+    [True, False],
+    [0, 3],
+    DTYPES,
+)
 def test_a_regression_with_sparse_components(library, dtype, targets, intercept):
     X = data(dtype, tall=True)
     Y = np.random.default_rng(0).standard_normal((60, targets) if targets else 60).astype(dtype)
@@ -230,9 +241,9 @@ def test_a_selection_for_targets(library, dtype):
     assert_array_equal(library.back(clone(selector).fit(given, y).selected_), clone(selector).fit(X, Y).selected_)
 
 
-@each_selector
-def test_sparse_selection_is_the_dense_one_whatever_the_format(selector):
-    X = sparse_table(12, 60, 0.3)
+@swept("name", [f"{name}, 25" for name in CASES], [name for name in SELECTORS if not name.endswith("25")])
+def test_sparse_selection_is_the_dense_one_whatever_the_format(name):
+    X, selector = sparse_table(12, 60, 0.3), SELECTORS[name]
     expected = clone(selector).fit(X.toarray())
     for form in (sp.coo_array, sp.lil_matrix, sp.bsr_array, sp.dok_array):
         assert_array_equal(clone(selector).fit(form(X)).selected_, expected.selected_)
@@ -332,11 +343,15 @@ SPARSE = {
 }
 
 
-@swept("form", [sp.csr_array], [sp.csc_array])
-@pytest.mark.parametrize("selector", SPARSE.values(), ids=SPARSE)
-def test_selecting_from_sparse_data_makes_no_dense_array(large_sparse, no_densifying, selector, form):
+@swept_product(
+    ("name", "form"),
+    [(name, sp.csr_array) for name in SPARSE if name not in ("BSS, sampled, 30", "DSF, first, 30", "pivoted QR, 30")],
+    SPARSE,
+    [sp.csr_array, sp.csc_array],
+)
+def test_selecting_from_sparse_data_makes_no_dense_array(large_sparse, no_densifying, name, form):
     """Neither X nor V is ever dense: the peak stays under half of what either would take."""
-    X = form(large_sparse)
+    X, selector = form(large_sparse), SPARSE[name]
     dense_bytes = 8 * X.shape[0] * X.shape[1]
     _, peak = peak_of(lambda: clone(selector).fit(X))
     assert peak < dense_bytes / 2, f"peak {peak / 1e6:.0f} MB, dense {dense_bytes / 1e6:.0f} MB"
@@ -403,11 +418,10 @@ def test_taking_rows_or_columns_copies_only_those(layout):
         assert peak < taken.nbytes + X.nbytes / 20
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@each_case
-def test_the_layout_of_the_data_costs_no_memory(case, layout):
+@swept_product(("name", "layout"), [(name, list(LAYOUTS)[i % 3]) for i, name in enumerate(CASES)], CASES, LAYOUTS)
+def test_the_layout_of_the_data_costs_no_memory(name, layout):
     """The same selection whatever the order of the entries, at a peak without a copy of X."""
-    X = table(40, 6000)
+    case, X = CASES[name], table(40, 6000)
     Z = LAYOUTS[layout](X)
     expected, least = peak_of(lambda: case.make(60).fit(X))
     found, peak = peak_of(lambda: case.make(60).fit(Z))
@@ -447,6 +461,7 @@ with _blas_threads_for(100): assert set(threads()) == {1}
 """
 
 
+@pytest.mark.sweep
 def test_overlapping_limits_leave_the_threads_as_they_were():
     """The first to enter leaves first: the second, which found one thread, must not restore that.
 

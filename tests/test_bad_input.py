@@ -6,7 +6,18 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from cases import CASES, cases, each_case, eps_of, heavy, orthonormal, refused, swept, table, with_condition
+from cases import (
+    CASES,
+    cases,
+    each_case,
+    eps_of,
+    heavy,
+    orthonormal,
+    refused,
+    swept_product,
+    table,
+    with_condition,
+)
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import NotFittedError
 
@@ -202,8 +213,7 @@ def test_auto_that_needs_more_draws_than_there_are_features(case, data, rank, ep
 
 
 @cases(auto=True)
-@pytest.mark.parametrize("eps", [0.3, 0.5, 0.9])
-@pytest.mark.parametrize("rank", [1, 3])
+@swept_product(("rank", "eps"), [(1, 0.3), (1, 0.9), (3, 0.5), (3, 0.9)], [1, 3], [0.3, 0.5, 0.9])
 def test_auto_gives_the_number_of_draws_of_the_theorem(case, rank, eps):
     wide = table(20, 3000)
     selector, space = case.make("auto", rank=rank, eps=eps).fit(wide), row_space(wide, rank)
@@ -393,8 +403,12 @@ ENOUGH = [{"n_features_to_select": 28}, {"n_features_to_select": 4}, {"n_feature
 
 
 @cases(blind=False)
-@swept("make", [np.asarray, sp.csr_array], [sp.csc_array])
-@pytest.mark.parametrize("shape", [(20, 30), (60, 30)])
+@swept_product(
+    ("shape", "make"),
+    [((20, 30), sp.csr_array), ((60, 30), np.asarray)],
+    [(20, 30), (60, 30)],
+    [np.asarray, sp.csr_array, sp.csc_array],
+)
 def test_zero_columns_are_never_selected_and_constant_columns_may_be(case, shape, make):
     data = table(*shape)
     data[:, 3], data[:, 7], data[:, 29] = 0, 5, 0

@@ -13,6 +13,7 @@ from cases import (
     sparse_table,
     stacked_identities,
     swept,
+    swept_product,
     table,
     with_condition,
 )
@@ -261,8 +262,19 @@ def test_a_number_of_columns_that_is_not_there_is_refused(k):
 # ---------------------------------------------------------------- information gain
 
 
-@swept("form", [np.asarray, sp.csr_array, pd.DataFrame], [sp.csc_matrix, sp.coo_array])
-@pytest.mark.parametrize("labels", ["two", "five", "text", "truth"])
+@swept_product(
+    ("labels", "form"),
+    [
+        ("two", np.asarray),
+        ("five", np.asarray),
+        ("five", sp.csr_array),
+        ("text", sp.csr_array),
+        ("text", pd.DataFrame),
+        ("truth", np.asarray),
+    ],
+    ["two", "five", "text", "truth"],
+    [np.asarray, sp.csr_array, pd.DataFrame, sp.csc_matrix, sp.coo_array],
+)
 def test_information_gain_is_mutual_information_with_presence(form, labels):
     rng = np.random.default_rng(0)
     X = sparse_table(60, 120, 0.2).toarray()
@@ -312,7 +324,7 @@ def test_labels_that_say_nothing_are_refused():
 # ---------------------------------------------------------------- random features
 
 
-@pytest.mark.parametrize("kind", ["even", "heavy"])
+@swept("kind", ["heavy"], ["even"])
 def test_random_features_break_their_promise_no_more_often_than_promised(kind):
     V = hadamard(256, 256)[:, 1:7] if kind == "even" else heavy(256, 6, np.random.default_rng(0))
     space = row_space(V.T)
@@ -324,10 +336,11 @@ def test_random_features_break_their_promise_no_more_often_than_promised(kind):
         assert sampling.n_selected == r and np.all(sampling.weights == 256 / r)
 
 
-def test_random_features_are_uniform_and_all_of_them_are_exact():
+@swept("runs", [900], [3000])
+def test_random_features_are_uniform_and_all_of_them_are_exact(runs):
     V = heavy(12, 3, np.random.default_rng(0))
-    counts = np.bincount(np.concatenate([random_features(V, 4, seed).indices for seed in range(3000)]), minlength=12)
-    assert np.all(np.abs(counts / 1000 - 1) < 5 * np.sqrt(2 / 3 / 1000))
+    counts = np.bincount(np.concatenate([random_features(V, 4, seed).indices for seed in range(runs)]), minlength=12)
+    assert np.all(np.abs(counts / (runs / 3) - 1) < 5 * np.sqrt(2 / runs))
     everything = certify(V, random_features(V, 12, 0), random_promise(row_space(V.T), 12))
     assert everything.holds and everything.eps < 1e-10
 

@@ -372,6 +372,7 @@ print(resident("VmHWM") - before, total)
 """
 
 
+@pytest.mark.sweep
 def test_the_memory_of_reading_the_samples_of_a_parquet_file_in_one_group(tmp_path):
     """Of 72 MB in 1,500 columns. To read some rows of all of them, Arrow keeps 350 MB."""
     pa = pytest.importorskip("pyarrow", reason="PyArrow is not installed")
@@ -407,7 +408,7 @@ def test_groups_of_a_parquet_file_that_are_large_for_memory(tmp_path):
     import pyarrow.parquet
 
     names = [f"reading {j}" for j in range(700)]
-    pyarrow.parquet.write_table(pa.table(dict.fromkeys(names, np.zeros(300_000))), tmp_path / "x.parquet")
+    pyarrow.parquet.write_table(pa.table(dict.fromkeys(names, pa.nulls(300_000, pa.float64()))), tmp_path / "x.parquet")
     said = r"x.parquet has groups of 300000 rows, of which 1.4 GiB .* \(row_group_size\) take less"
     with pytest.warns(UserWarning, match=said) as caught:
         as_blocks(tmp_path / "x.parquet")

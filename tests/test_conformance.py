@@ -79,6 +79,7 @@ CLASSIFIERS = [
     RLSClassifier(kernel="rbf"),
     RLSClassifier(alpha=0.0),
     LPSVMClassifier(),
+    SCADSVMClassifier(max_iter=1),
     SCADSVMClassifier(),
     DualProjectionClassifier(random_state=0),
     DualProjectionClassifier("smoothed_hinge", solver="iterate", sketch="gaussian", random_state=0),

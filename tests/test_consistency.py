@@ -31,14 +31,15 @@ def left_out(K, loss, y, lam):
     return scale * value, *(np.array(found).T * [[scale], [1], [1]])
 
 
+@swept_seeds(2, 4)
 @pytest.mark.parametrize("loss", LOSSES)
 @swept("n_lam", [2.5], [10.0])
-def test_one_sample_pulls_its_own_loss_no_further_than_stated(loss, n_lam):
+def test_one_sample_pulls_its_own_loss_no_further_than_stated(loss, n_lam, seeds):
     """Lemma of one sample, and the two properties of a self-bounding function."""
     a, b, h, n = *((0, 4) if loss in SQUARES else (1, 0)), 1 / (2 * n_lam), 25
     lam = n_lam / n
     B = (1 + lam**-0.5) ** 2 if b else 1 + lam**-0.5
-    for seed in range(4):
+    for seed in seeds:
         rng = np.random.default_rng(seed)
         A = rng.uniform(-1, 1, (n, 3))
         y = np.sign(A[:, 0] * A[:, 1]) if seed % 2 else rng.choice([-1.0, 1.0], n)
@@ -97,7 +98,7 @@ def true_elimination(risk, d, delta):
     return J, near
 
 
-@swept_seeds(10, 100)
+@swept_seeds(3, 100)
 def test_elimination_follows_a_true_elimination_for_any_kernel(seeds):
     """Spaces that are neither nested nor dense; in some the risk falls when features go."""
     d, n, lam, delta, followed, falls = 4, 20_000, 1e-5, 0.02, 0, 0
@@ -185,7 +186,7 @@ def test_the_growth_that_is_allowed():
     assert new[0] > new[1] > new[2] and new[2] < 0.02 and old[2] > old[0] > 1
 
 
-@pytest.mark.parametrize("gamma", [0.5, 2.0])
+@swept("gamma", [2.0], [0.5])
 def test_a_machine_of_fixed_width_is_blind_to_many_features(gamma):
     """Its functions have mean squares of at most mu^d / lam, so its objective is that of a kernel that sees nothing."""
     source, names = cell_of("F_consistency", "def first_step"), {"np": np}

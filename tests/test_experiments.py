@@ -64,10 +64,10 @@ def threads(rng):
     return dict(threads=[pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"])
 
 
-def test_a_trial_runs_on_one_thread():
-    for n_jobs in (1, 2):
-        for record in Experiment("threads", threads, {}, 2).run(n_jobs=n_jobs):
-            assert set(record["threads"]) == {1}
+@swept("n_jobs", [1], [2])
+def test_a_trial_runs_on_one_thread(n_jobs):
+    for record in Experiment("threads", threads, {}, 2).run(n_jobs=n_jobs):
+        assert set(record["threads"]) == {1}
 
 
 @pytest.mark.sweep
@@ -99,13 +99,27 @@ values = st.one_of(
 )
 
 
-@settings(max_examples=50)
-@given(st.dictionaries(st.text(min_size=1), st.one_of(values, st.lists(values), st.tuples(values)), min_size=1))
-def test_records_are_the_same_from_memory_and_from_a_file(tmp_path_factory, record):
+any_record = st.dictionaries(st.text(min_size=1), st.one_of(values, st.lists(values), st.tuples(values)), min_size=1)
+
+
+def assert_same_from_memory_and_from_a_file(tmp_path_factory, record):
     path = tmp_path_factory.mktemp("records") / "toy.jsonl"
     _, records = ex._run_trial("toy", lambda rng: record, "0", {}, 0) if "repetition" not in record else (0, [])
     ex._append_line(path, {}, dict(identity="0", records=records))
     assert ex._read_finished_trials(path, {}) == {"0": records}
+
+
+@settings(max_examples=15)
+@given(any_record)
+def test_records_are_the_same_from_memory_and_from_a_file(tmp_path_factory, record):
+    assert_same_from_memory_and_from_a_file(tmp_path_factory, record)
+
+
+@pytest.mark.sweep
+@settings(max_examples=50)
+@given(any_record)
+def test_more_records_are_the_same_from_memory_and_from_a_file(tmp_path_factory, record):
+    assert_same_from_memory_and_from_a_file(tmp_path_factory, record)
 
 
 def test_progress(capsys, tmp_path):
@@ -157,7 +171,8 @@ def program(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-@swept(("how", "n_jobs"), [("SIGINT", 1)], [("SIGINT", 2), ("SIGKILL", 1), ("SIGKILL", 2)])
+@pytest.mark.sweep
+@pytest.mark.parametrize(("how", "n_jobs"), [("SIGINT", 1), ("SIGINT", 2), ("SIGKILL", 1), ("SIGKILL", 2)])
 def test_an_interrupted_run_is_resumed(tmp_path, program, n_jobs, how):
     file, number = tmp_path / "results" / "slow.jsonl", getattr(signal, how)
     stopped = program(file.parent, n_jobs, stdout=subprocess.DEVNULL)
@@ -180,8 +195,9 @@ def failing(rng, k):
     return dict(value=1 / (k - 3))
 
 
-def test_a_failing_trial_names_its_parameters_and_costs_no_other(tmp_path):
-    for n_jobs in (1, 2):
+@swept("jobs", [[1]], [[1, 2]])
+def test_a_failing_trial_names_its_parameters_and_costs_no_other(tmp_path, jobs):
+    for n_jobs in jobs:
         with pytest.raises(RuntimeError, match=r"failing: the trial with {'k': 3}, repetition 0, failed: ZeroDivision"):
             Experiment("failing", failing, dict(k=[1, 2, 3])).run(tmp_path, n_jobs)
     assert (tmp_path / "failing.jsonl").read_text().count("\n") == 1 + 2

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from cases import needs_data, refused, swept, table
+from cases import needs_data, refused, swept, swept_product, table
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import eigvalsh
 from sklearn.base import clone
@@ -89,7 +89,7 @@ FORMS = {
     "DataFrame": pd.DataFrame,
     "list": lambda X: X.tolist(),
 }
-each_form = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+each_form = swept_product(("form",), [("array",), ("csr_array",), ("DataFrame",)], FORMS)
 
 
 def exactly(kernel, X, Z=None):
@@ -129,6 +129,7 @@ def symmetric(K):
 @each_data
 @each_form
 def test_kernels_are_their_formulas_for_every_form_of_data(kernel, X, form):
+    form = FORMS[form]
     Z = np.vstack([X[:3], 2 * X[:2], np.zeros((1, X.shape[1]))])
     agree(kernel(form(X)), exactly(kernel, X))
     agree(kernel(form(X), form(Z)), exactly(kernel, X, Z))
@@ -225,7 +226,7 @@ def test_kernels_by_name():
 
 @each_kernel
 @each_data
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@swept("form", [np.asarray], [sp.csr_array])
 def test_removals_are_the_definition(kernel, X, form):
     features = list(range(X.shape[1]))
     S = kernel.sums(form(X))
@@ -341,8 +342,7 @@ def test_only_what_loses_digits_is_computed_anew():
 
 
 @each_kernel
-@pytest.mark.parametrize("order", ["up", "down", "random"])
-@swept("spread", [0, 8], [3])
+@swept_product(("spread", "order"), [(0, "down"), (8, "random")], [0, 8, 3], ["up", "down", "random"])
 def test_sums_last_through_a_whole_elimination(kernel, order, spread):
     if isinstance(kernel, PolynomialKernel) and kernel.degree > 1 and spread > 3:
         spread = 3
@@ -415,7 +415,7 @@ def problem(seed, n=25, d=5):
 
 
 @pytest.mark.parametrize("kernel", NESTED.values(), ids=NESTED)
-@pytest.mark.parametrize("seed", range(5))
+@swept("seed", [0, 3], [1, 2, 4])
 def test_dot_product_kernels_are_nested(kernel, seed):
     """K^J1 - K^J2 is semi-definite for J1 in J2, so no regularised risk falls: square loss, and hinge by its dual."""
     X, y = problem(seed)
@@ -579,7 +579,7 @@ def strings(alphabet, k, n, seed):
         (2, 1, "äß€𝄞z"),
     ],
 )
-@pytest.mark.parametrize("seed", range(3))
+@swept("seed", [0], [1, 2])
 def test_mismatch_features_are_counts_by_hand(k, m, alphabet, seed):
     sequences = strings(alphabet, k, 6, seed)
     counter = MismatchFeatures(k, m, alphabet)
@@ -741,7 +741,7 @@ OF_ANY_LIBRARY = [
 
 
 @pytest.mark.parametrize("kernel", OF_ANY_LIBRARY, ids=lambda kernel: type(kernel).__name__)
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@swept("dtype", ["float32"], ["float64"])
 def test_kernel_matrices_live_where_the_data_live(dense_library, kernel, dtype):
     rng = np.random.default_rng(0)
     X, Z = rng.random((12, 7)).astype(dtype), rng.random((5, 7)).astype(dtype)

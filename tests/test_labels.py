@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import sklearn
-from cases import orthonormal, swept_seeds
+from cases import orthonormal, swept, swept_product, swept_seeds
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.base import clone
@@ -49,7 +49,7 @@ def ratio(promise):
 # ---------------------------------------------------------------- completing
 
 
-@swept_seeds(20, 300)
+@swept_seeds(8, 300)
 def test_what_is_completed_keeps_its_promise(seeds):
     for seed in seeds:
         rng = np.random.default_rng(seed)
@@ -65,7 +65,7 @@ def test_what_is_completed_keeps_its_promise(seeds):
         assert certify(V, sampling, completion_promise(V, given, q)).holds, seed
 
 
-@swept_seeds(5, 60)
+@swept_seeds(2, 60)
 def test_what_is_given_never_costs_additions(seeds):
     """Part 1 of the corollary: with given features the promise is at least that of BSS with as many draws."""
     for seed in seeds:
@@ -117,7 +117,7 @@ def completed_literally(V, given, q, scores=None):
 
 
 @pytest.mark.parametrize("by_scores", [False, True])
-@swept_seeds(10, 100)
+@swept_seeds(4, 100)
 def test_the_picks_are_those_of_the_literal_version(seeds, by_scores):
     for seed in seeds:
         rng = np.random.default_rng(seed)
@@ -286,8 +286,7 @@ def test_given_as_names_indices_mask_or_selector():
     )
 
 
-@pytest.mark.parametrize("distortion", [0.3, 0.6, 0.9])
-@pytest.mark.parametrize("rescale", [False, True])
+@swept_product(("rescale", "distortion"), [(False, 0.6), (True, 0.9)], [False, True], [0.3, 0.6, 0.9])
 def test_auto_reaches_the_distortion(distortion, rescale):
     selector = CompletionSelector([0, 1, 2], rank=4, distortion=distortion, rescale=rescale).fit(standard)
     values = selector.certificate_.eigenvalues if rescale else selector.certificate_.eigenvalues_unscaled
@@ -523,9 +522,9 @@ WORDS_BY = {
 }
 
 
-@pytest.mark.parametrize("selector", WORDS_BY.values(), ids=WORDS_BY)
-def test_certified_words_chosen_by_labels_inside_the_folds(selector):
+@swept("name", ["ranks", "support vectors"], ["F", "weights"])
+def test_certified_words_chosen_by_labels_inside_the_folds(name):
     """A twin of tables of errors in the chapters on choosing with labels and on margins: two folds for three or ten."""
     words = load_docstrings()
-    right = cross_val_score(make_pipeline(selector, LinearSVC()), words.data, words.target, cv=2)
+    right = cross_val_score(make_pipeline(WORDS_BY[name], LinearSVC()), words.data, words.target, cv=2)
     assert right.min() > 0.95

@@ -13,6 +13,7 @@ from cases import (
     right_singular_vectors,
     sparse_table,
     stacked_identities,
+    swept,
     table,
     two_frames,
     with_condition,
@@ -39,21 +40,23 @@ def test_draws_have_the_frequencies_of_the_probabilities():
     assert stats.chisquare(observed[expected > 0], expected[expected > 0]).pvalue > 1e-3
 
 
-def test_first_draws_are_not_ordered_by_index():
+@swept("runs", [800], [3000])
+def test_first_draws_are_not_ordered_by_index(runs):
     """The order picked is the order of the draws: its first member has the probabilities, too."""
     V = heavy(12, 3, np.random.default_rng(1))
     p = np.sum(V**2, axis=1) / 3
-    firsts = [int(leverage_sampling(V, 5, random_state=seed).indices[0]) for seed in range(3000)]
+    firsts = [int(leverage_sampling(V, 5, random_state=seed).indices[0]) for seed in range(runs)]
     observed = np.bincount(firsts, minlength=12)
-    common = p > 5 / 3000
-    expected = 3000 * np.r_[p[common], p[~common].sum()]
+    common = p > 5 / runs
+    expected = runs * np.r_[p[common], p[~common].sum()]
     assert stats.chisquare(np.r_[observed[common], observed[~common].sum()], expected).pvalue > 1e-3
 
 
-def test_the_expected_M_is_the_identity():
+@swept("runs", [400], [1500])
+def test_the_expected_M_is_the_identity(runs):
     V = heavy(80, 4, np.random.default_rng(2))
     samples = []
-    for seed in range(1500):
+    for seed in range(runs):
         sampling = leverage_sampling(V, 12, random_state=seed)
         rows = V[sampling.indices]
         samples.append(rows.T @ (sampling.weights[:, None] * rows))
@@ -63,7 +66,7 @@ def test_the_expected_M_is_the_identity():
     assert_allclose(np.trace(samples, axis1=1, axis2=2), 4, rtol=1e-9)  # each draw adds l / r, whatever it is
 
 
-@pytest.mark.parametrize("l, r, delta", [(2, 20, 0.1), (4, 30, 0.1), (4, 200, 0.5), (1, 10, 0.1), (6, 400, 0.3)])
+@swept(("l", "r", "delta"), [(2, 20, 0.1), (4, 200, 0.5)], [(4, 30, 0.1), (1, 10, 0.1), (6, 400, 0.3)])
 def test_the_promise_holds_as_often_as_it_says(l, r, delta):
     """Failures are counted against the binomial distribution that the promise allows at most."""
     # Unit vectors, the hardest case: a direction is kept only if it is drawn.

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from cases import orthonormal, refused, swept, swept_seeds, two_frames, with_condition
+from cases import orthonormal, refused, swept, swept_product, swept_seeds, two_frames, with_condition
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -109,8 +109,12 @@ def assert_same(found, expected, rtol=1e-8):
 # ---------------------------------------------------------------- the same selection
 
 
-@pytest.mark.parametrize("name", WIDE)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@swept_product(
+    ("name", "dtype"),
+    [*((name, np.float64) for name in WIDE), *((name, np.float32) for name in ("BSS", "DSF", "RSF"))],
+    WIDE,
+    [np.float64, np.float32],
+)
 def test_blocks_of_features_give_the_selection_in_memory(name, dtype):
     X = wide_data().astype(dtype)
     selector = WIDE[name]
@@ -120,8 +124,12 @@ def test_blocks_of_features_give_the_selection_in_memory(name, dtype):
     assert_array_equal(found.transform(as_blocks(X)), found.transform(X))
 
 
-@pytest.mark.parametrize("window", [2**27, 8 * 30 * 12, 8 * 30 * 3, 0])
-@pytest.mark.parametrize("seed", range(6))
+@swept_product(
+    ("seed", "window"),
+    [(0, 2**27), (1, 8 * 30 * 12), (2, 8 * 30 * 3), (3, 8 * 30 * 12), (4, 2**27), (5, 0)],
+    range(6),
+    [2**27, 8 * 30 * 12, 8 * 30 * 3, 0],
+)
 def test_features_that_fill_up_are_those_in_memory(seed, window, monkeypatch):
     """Where the dual set draws few long features again and again, whether many columns are at hand or one."""
     monkeypatch.setattr(out_of_core, "_WINDOW", window)
@@ -165,8 +173,7 @@ MATRICES = {
 }
 
 
-@pytest.mark.parametrize("axis", [0, 1])
-@pytest.mark.parametrize("kind", MATRICES)
+@swept_product(("kind", "axis"), [(kind, i % 2) for i, kind in enumerate(MATRICES)], MATRICES, [0, 1])
 def test_the_same_for_any_matrix(kind, axis):
     """At a rank that rounding leaves well defined: the leading half of the directions."""
     X = MATRICES[kind](np.random.default_rng(3))
@@ -206,8 +213,19 @@ FEW = {
 }
 
 
-@pytest.mark.parametrize("name", FEW)
-@swept("kind", ["alike", "float32", "heavy tails", "steep"], ["counts", "heavy samples", "huge"])
+@swept_product(
+    ("kind", "name"),
+    [
+        *(("alike", name) for name in FEW),
+        ("float32", "BSS"),
+        ("heavy tails", "DSF"),
+        ("heavy tails", "scores"),
+        ("steep", "RSF"),
+        ("steep", "largest"),
+    ],
+    LARGE,
+    FEW,
+)
 def test_where_memory_looks_for_leading_directions_only(kind, name):
     """Beyond 500 samples and features, at a small rank: the same sketches, from the Gram matrix."""
     X = LARGE[kind](np.random.default_rng(0))
@@ -218,7 +236,7 @@ def test_where_memory_looks_for_leading_directions_only(kind, name):
     assert name == "DSF" or found.n_passes_ == 2 + (kind == "steep") + (name in ("draws", "RSF"))
 
 
-@pytest.mark.parametrize("name", [name for name in FEW if name != "scores"])
+@swept("name", ["BSS", "draws"], ["DSF", "largest", "RSF"])
 def test_the_same_leading_directions_from_blocks_of_samples(name, monkeypatch):
     X = np.random.default_rng(0).standard_normal((1200, 510))
     expected = clone(FEW[name]).fit(X)
@@ -229,8 +247,9 @@ def test_the_same_leading_directions_from_blocks_of_samples(name, monkeypatch):
     assert_same(clone(FEW[name]).fit(as_blocks(X)), expected)
 
 
-@pytest.mark.parametrize("name", FEW)
-@swept("kind", ["alike", "steep"], ["counts", "float32", "heavy tails", "heavy samples", "huge"])
+@swept_product(
+    ("kind", "name"), [*(("alike", name) for name in FEW), ("steep", "largest"), ("steep", "RSF")], LARGE, FEW
+)
 def test_where_the_gram_matrix_is_too_large(kind, name, monkeypatch):
     """A pass for each sketch in place of the Gram matrix, the pieces merged at random: the same once more."""
     monkeypatch.setattr(out_of_core, "_GRAM_BYTES", 0)
@@ -279,7 +298,7 @@ def test_leading_directions_that_squares_do_not_hold(limit, monkeypatch):
         assert_array_equal(found.selected_, bss(row_space((A * scales) @ B), 60).indices)
 
 
-@swept_seeds(20, 200)
+@swept_seeds(8, 200)
 def test_the_same_on_random_problems(seeds):
     """Shapes, ranks, draws, lengths, blocks, and heads so small that they run dry."""
     for seed in seeds:
@@ -356,7 +375,7 @@ def test_blocks_of_different_precision():
     parts = [X[:, :1500].astype(np.float32), X[:, 1500:2000].astype(np.float64), X[:, 2000:]]
     assert_same(BSSSelector(60).fit(as_blocks(lambda: iter(parts), axis=1)), BSSSelector(60).fit(X))
     counts = np.random.default_rng(0).poisson(1.0, (20, 600))
-    parts = [counts[:, :200].astype(np.int8), counts[:, 200:400].astype(np.float32), counts[:, 400:] .astype(np.int64)]
+    parts = [counts[:, :200].astype(np.int8), counts[:, 200:400].astype(np.float32), counts[:, 400:].astype(np.int64)]
     assert_same(BSSSelector(60).fit(as_blocks(lambda: iter(parts), axis=1)), BSSSelector(60).fit(counts))
 
 
@@ -431,10 +450,11 @@ class Scattered(Blocks):
 
 
 @pytest.mark.parametrize("name", WIDE)
-def test_the_order_of_merging_changes_no_selection(name):
+@swept_seeds(2, 5)
+def test_the_order_of_merging_changes_no_selection(name, seeds):
     X = wide_data(6)
     expected = clone(WIDE[name]).fit(X)
-    for seed in range(5):
+    for seed in seeds:
         assert_same(clone(WIDE[name]).fit(Scattered(X, seed)), expected)
 
 
@@ -479,7 +499,7 @@ def test_entries_that_are_stored_twice(monkeypatch):
 @each_kind
 @swept("form", ["coo", "bsr"], ["dia", "lil", "dok"])
 def test_sparse_batches_of_any_form(kind, form):
-    X = np.random.default_rng(0).poisson(0.1, (60_000, 40)).astype(float)  # more than one piece
+    X = np.random.default_rng(0).poisson(0.1, (6_000, 40)).astype(float)  # more than one piece
     seen, same = (kind().partial_fit(sp.csr_array(X).asformat(made)) for made in (form, "csr"))
     assert_array_equal(SUMMARIES[kind](seen), SUMMARIES[kind](same))
 
@@ -661,8 +681,20 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("form", ["dense", "float32", "sparse", "far from zero"])
-@pytest.mark.parametrize("name", MODELS)
+@swept_product(
+    ("name", "form"),
+    [
+        *((name, "dense") for name in MODELS),
+        ("three classes", "float32"),
+        ("no intercept", "float32"),
+        ("two classes", "sparse"),
+        ("ridge", "sparse"),
+        ("squared hinge", "far from zero"),
+        ("ridge", "far from zero"),
+    ],
+    MODELS,
+    ["dense", "float32", "sparse", "far from zero"],
+)
 def test_dual_projection_from_blocks_has_the_weights_in_memory(name, form):
     model, target = MODELS[name]
     X, y = wide_data(6), target(30)
@@ -877,7 +909,10 @@ def cluster(tmp_path_factory):
     distributed = pytest.importorskip("distributed", reason="Dask is not installed")
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None,
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
             local_directory=tmp_path_factory.mktemp("dask"),
         ) as workers,
         distributed.Client(workers) as client,
@@ -885,7 +920,8 @@ def cluster(tmp_path_factory):
         yield client
 
 
-@swept("axis", [1], [0])
+@pytest.mark.sweep
+@pytest.mark.parametrize("axis", [1, 0])
 def test_dask_arrays_on_a_cluster(cluster, axis):
     import dask.array as da
 
@@ -910,6 +946,7 @@ def test_dual_projection_and_empty_chunks_on_a_cluster(cluster):
     assert_same(BSSSelector(60).fit(as_blocks(array)), BSSSelector(60).fit(X))
 
 
+@pytest.mark.sweep
 def test_sketches_and_triangular_factors_on_a_cluster(cluster, monkeypatch):
     import dask.array as da
 
@@ -932,6 +969,7 @@ def made(seed, mark):
     return wide_data(seed, 30, 20_000)
 
 
+@pytest.mark.sweep
 def test_a_worker_that_is_killed_changes_nothing(cluster, tmp_path):
     import dask
     import dask.array as da

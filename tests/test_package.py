@@ -74,7 +74,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def sdist(folder):
     """The source distribution of a checkout in which everything was run, unpacked."""
-    unwanted = shutil.ignore_patterns(".git", ".venv", "build", "dist", "*_cache", "_docs", "_proc", "shared")
+    unwanted = shutil.ignore_patterns(".git", ".venv*", "build", "dist", "*_cache", "_docs", "_proc", "shared")
     shutil.copytree(root, folder / "checkout", ignore=unwanted)
     for name in LEFT:
         (folder / "checkout" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -174,7 +174,9 @@ def test_description_of_the_wheel_is_the_readme_without_dead_links(described):
         assert "](nbs/" not in described.get_payload() and "*Picture: " in described.get_payload()
 
 
-def test_import_needs_run_time_dependencies_alone():
+@pytest.fixture(scope="module")
+def imported():
+    """A process that imports the package where other dependencies than those of run time are refused."""
     code = """
 import sys
 
@@ -186,16 +188,19 @@ class Refuse:
 sys.meta_path.insert(0, Refuse())
 import fsel_book
 print(len(fsel_book.__all__))
+print([name for name in sys.modules if name.startswith("fsel_book.")])
 """
-    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert int(done.stdout) > 10
+    return subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True)
 
 
-def test_experiments_are_loaded_only_when_asked_for():
-    code = "import sys, fsel_book; print([name for name in sys.modules if name.startswith('fsel_book.')])"
-    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
-    loaded = done.stdout
+def test_import_needs_run_time_dependencies_alone(imported):
+    assert imported.returncode == 0, imported.stderr[-2000:]
+    assert int(imported.stdout.splitlines()[0]) > 10
+
+
+def test_experiments_are_loaded_only_when_asked_for(imported):
+    assert imported.returncode == 0, imported.stderr[-2000:]
+    loaded = imported.stdout.splitlines()[1]
     assert "fsel_book.loaders" in loaded and "experiments" not in loaded and "_paper" not in loaded
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from cases import (
+    CASES,
     assert_certified,
     cases,
     each_case,
@@ -13,6 +14,8 @@ from cases import (
     orthonormal,
     right_singular_vectors,
     rounding,
+    swept,
+    swept_product,
 )
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -148,10 +151,7 @@ def untied_draws_of(data, X, case):
 # ---------------------------------------------------------------- certificates
 
 
-@each_case
-@settings(max_examples=25)
-@given(X=any_matrix, form=forms, data=st.data())
-def test_certificate_and_promise_for_any_matrix(case, X, form, data):
+def assert_certificate_and_promise(case, X, form, data):
     given_form = FORMS[form](X)
     selector = case.make(draws_of(data, X.shape[1])).fit(given_form)
     l, r = assert_certified(selector, given_form)
@@ -173,6 +173,21 @@ def test_certificate_and_promise_for_any_matrix(case, X, form, data):
         # With weights one an end of the promise can be attained: V must be orthonormal to the digits of `holds`.
         exact = not case.distinct or rounding(given_form, certificate.numerical_rank) < 1e-7
         assert certificate.holds or promise.confidence < 1 or not exact
+
+
+@each_case
+@settings(max_examples=10)
+@given(X=any_matrix, form=forms, data=st.data())
+def test_certificate_and_promise_for_any_matrix(case, X, form, data):
+    assert_certificate_and_promise(case, X, form, data)
+
+
+@pytest.mark.sweep
+@each_case
+@settings(max_examples=25)
+@given(X=any_matrix, form=forms, data=st.data())
+def test_certificate_and_promise_for_more_matrices(case, X, form, data):
+    assert_certificate_and_promise(case, X, form, data)
 
 
 @cases(random=False)
@@ -273,10 +288,15 @@ def well_conditioned(X):
     return s[-1] > 1e-3 * s[0]
 
 
-@cases(random=False)
+@swept(
+    "name",
+    ["BSS", "DSF, components", "largest leverages", "strong RRQR"],
+    ["BSS, best", "DSF", "DSF, first", "pivoted QR"],
+)
 @settings(max_examples=15)
 @given(X=generic, data=st.data())
-def test_permuting_columns_permutes_the_selection(case, X, data):
+def test_permuting_columns_permutes_the_selection(name, X, data):
+    case = CASES[name]
     assume(well_conditioned(X) and X.shape[0] < X.shape[1])  # in tall data all scores are 1: ties, settled by index
     r = untied_draws_of(data, X, case)
     p = data.draw(generators).permutation(X.shape[1])
@@ -286,6 +306,7 @@ def test_permuting_columns_permutes_the_selection(case, X, data):
     assert_allclose(permuted.leverage_scores_, plain.leverage_scores_[p], rtol=1e-8)
 
 
+@pytest.mark.sweep
 @each_case
 @settings(max_examples=15)
 @given(X=made(largest_scale=0), exponent=st.integers(-498, 498), data=st.data())
@@ -297,19 +318,26 @@ def test_scaling_by_a_power_of_two_changes_nothing(case, X, exponent, data):
     assert_same(case.make(r).fit(X), case.make(r).fit(X * 2.0**exponent))
 
 
-@each_case
+@swept_product(("name",), [("BSS",), ("DSF",), ("strong RRQR",), ("leverage sampling",)], CASES)
 @settings(max_examples=15)
 @given(X=generic, scale=st.floats(1e-148, 1e148), sign=st.sampled_from([-1, 1]), data=st.data())
-def test_scaling_by_any_constant_changes_nothing(case, X, scale, sign, data):
+def test_scaling_by_any_constant_changes_nothing(name, X, scale, sign, data):
+    case = CASES[name]
     assume(well_conditioned(X))
     r = untied_draws_of(data, X, case)
     assert_same(case.make(r).fit(X), case.make(r).fit(sign * scale * X))
 
 
-@cases(random=False)
+# The others are indifferent to more than that, as the next test shows.
+@swept(
+    "name",
+    [name for name, case in CASES.items() if not case.random and case.lengths],
+    [name for name, case in CASES.items() if not case.random and not case.lengths],
+)
 @settings(max_examples=15)
 @given(X=generic, rng=generators, data=st.data())
-def test_rotating_the_samples_changes_nothing(case, X, rng, data):
+def test_rotating_the_samples_changes_nothing(name, X, rng, data):
+    case = CASES[name]
     assume(well_conditioned(X) and X.shape[0] < X.shape[1])
     r = untied_draws_of(data, X, case)
     Q = orthonormal(X.shape[0], X.shape[0], rng)
@@ -328,6 +356,7 @@ def test_any_invertible_mixing_of_the_samples_changes_nothing(case, X, rng, data
     assert_same(case.make(r, rank="full").fit(X), case.make(r, rank="full").fit(mixing @ X), rtol=1e-5)
 
 
+@pytest.mark.sweep
 @each_case
 @settings(max_examples=15)
 @given(X=generic, form=forms, data=st.data())
@@ -339,10 +368,11 @@ def test_sparse_data_give_the_selection_of_dense_data(case, X, form, data):
     assert_same(case.make(r).fit(X), case.make(r).fit(FORMS[form](X)))
 
 
-@each_case
+@swept_product(("name",), [("BSS",), ("DSF",), ("RSF",), ("leverage sampling",), ("random",), ("strong RRQR",)], CASES)
 @settings(max_examples=15)
 @given(X=generic, data=st.data())
-def test_float32_gives_a_certificate_of_the_quality_of_float64(case, X, data):
+def test_float32_gives_a_certificate_of_the_quality_of_float64(name, X, data):
+    case = CASES[name]
     assume(well_conditioned(X))
     single = X.astype(np.float32)
     r = untied_draws_of(data, X, case)
@@ -353,6 +383,7 @@ def test_float32_gives_a_certificate_of_the_quality_of_float64(case, X, data):
     assert low.certificate_.rank == high.certificate_.rank
 
 
+@pytest.mark.sweep
 @each_case
 @settings(max_examples=15)
 @given(X=any_matrix, form=forms, data=st.data())
@@ -385,16 +416,23 @@ def test_merged_draws_equal_unmerged_draws(rng, d, r):
     assert_array_equal(sampling.apply(X, rescale=False), X @ S)
 
 
+SHAPES = ((4, 12), (12, 4), (2, 2), (2, 30))
+
+
+@swept_product(
+    ("shape", "make"),
+    [((4, 12), np.asarray), ((12, 4), sp.csr_array)],
+    SHAPES,
+    [np.asarray, sp.csr_array],
+)
 @each_case
-def test_warnings_of_ill_conditioned_data_are_the_only_ones(case):
+def test_warnings_of_ill_conditioned_data_are_the_only_ones(case, shape, make):
     """No RuntimeWarning escapes on degenerate data."""
     rng = np.random.default_rng(0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", message="X has directions as small as")
         for kind in ANY:
-            for shape in ((4, 12), (12, 4), (2, 2), (2, 30)):
-                X = kind(rng, *shape)
-                if np.any(X):
-                    for make in (np.asarray, sp.csr_array):
-                        case.make(2).fit(make(X))
+            drawn = {one: kind(rng, *one) for one in SHAPES}  # each shape's data do not depend on which are tried
+            if np.any(drawn[shape]):
+                case.make(2).fit(make(drawn[shape]))

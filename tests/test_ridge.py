@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import scipy.linalg
 import scipy.sparse as sp
-from cases import orthonormal, refused, sparse_table, table, with_condition
+from cases import orthonormal, refused, sparse_table, swept, swept_product, table, with_condition
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -341,10 +341,14 @@ def test_relative_changes_of_eigenvalues():
 
 
 @pytest.mark.exact
-def test_risk_bound_is_never_broken():
-    """Ten thousand kernels. N is at least 1e-6 of the largest eigenvalue: rounding of K plays at 1e-8 of the risk."""
+@swept("problems", [150], [1000])
+def test_risk_bound_is_never_broken(problems):
+    """Ten kernels for each problem.
+
+    N is at least 1e-6 of the largest eigenvalue: rounding of K plays at 1e-8 of the risk.
+    """
     rng, tried, tightest = np.random.default_rng(6), 0, []
-    for _ in range(1000):
+    for _ in range(problems):
         mu, c, a, b = any_problem(rng)
         n, N = len(mu), max(b, 1) * mu.max() * 10 ** rng.uniform(-6, 4)
         U = orthonormal(n, n, rng)
@@ -356,14 +360,15 @@ def test_risk_bound_is_never_broken():
             assert bias + variance <= bound.risk * (1 + 1e-7)
             tried += 1
         tightest.append(bias / bound.bias if bound.bias else 1.0)
-    assert tried == 10000
+    assert tried == 10 * problems
     assert_allclose(tightest, 1, rtol=1e-6)  # the last kernel is the worst
 
 
-def test_worst_bias_at_any_size():
+@swept("problems", [150], [1500])
+def test_worst_bias_at_any_size(problems):
     """In the eigenvectors of K nothing is ill-conditioned: N over 400 orders of magnitude, b up to infinity."""
     rng = np.random.default_rng(7)
-    for _ in range(1500):
+    for _ in range(problems):
         mu, c, a, b = any_problem(rng)
         mu, c = mu * 10 ** rng.uniform(-30, 30), c * 10 ** rng.uniform(-30, 30)
         b = rng.choice([b, 1e12, np.inf])
@@ -454,9 +459,10 @@ def test_no_constant_can_stand_in_the_place_of_the_printed_one():
     assert np.all(np.diff(np.log10(ratios)) > 0.9) and ratios[-1] > 1e6
 
 
-def test_the_two_simpler_bounds_are_above_the_exact_one():
+@swept("problems", [300], [2000])
+def test_the_two_simpler_bounds_are_above_the_exact_one(problems):
     rng = np.random.default_rng(11)
-    for _ in range(2000):
+    for _ in range(problems):
         mu, c, a, b = any_problem(rng)
         n, N = len(mu), mu.max() * 10 ** rng.uniform(-8, 8)
         C, D = between(mu, N, a, b)
@@ -762,6 +768,7 @@ def test_prediction_bound_takes_arrays_of_any_library(dense_library):
 # ---------------------------------------------------------------- the classifier, against scikit-learn's
 
 WIDE, TALL = table(25, 60), table(60, 12, 1)
+SHAPES = {"wide": WIDE, "tall": TALL, "square": WIDE[:, :25]}
 LABELS = {
     "numbers": np.array([0, 1]),
     "signs": np.array([-1.0, 1.0]),
@@ -790,10 +797,19 @@ def new_data(X, seed=5):
     return table(17, X.shape[1], seed)
 
 
-@pytest.mark.parametrize("kinds", LABELS.values(), ids=LABELS)
-@pytest.mark.parametrize("X", [WIDE, TALL, WIDE[:, :25]], ids=["wide", "tall", "square"])
-@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-def test_linear_form_is_that_of_scikit_learn(kinds, X, form):
+@swept_product(
+    ("form", "shape", "kinds"),
+    [
+        *(("dense", "wide", kinds) for kinds in LABELS),
+        *((form, shape, "three" if shape == "tall" else "text") for form in FORMS for shape in ("tall", "square")),
+        *((form, "wide", "signs") for form in FORMS if form != "dense"),
+    ],
+    FORMS,
+    SHAPES,
+    LABELS,
+)
+def test_linear_form_is_that_of_scikit_learn(kinds, shape, form):
+    X, form, kinds = SHAPES[shape], FORMS[form], LABELS[kinds]
     y, Q = labels_for(X, kinds), new_data(X)
     size = np.linalg.norm(X, 2) ** 2
     for alpha in (1e-6 * size, size):
@@ -1061,10 +1077,22 @@ def test_a_kernel_of_low_rank_at_any_alpha(kernel, dtype):
 # ---------------------------------------------------------------- array libraries
 
 
-@pytest.mark.parametrize("X", [WIDE, TALL], ids=["wide", "tall"])
-@pytest.mark.parametrize("kinds", ["signs", "three", "text", "truth"])
-@pytest.mark.parametrize("dtype, alpha", [("float64", 0.0), ("float64", 1.0), ("float32", 0.0)])
-def test_array_libraries(library, X, kinds, dtype, alpha):
+@swept_product(
+    ("precision", "kinds", "shape"),
+    [
+        (("float64", 0.0), "signs", "wide"),
+        (("float64", 0.0), "three", "tall"),
+        (("float64", 1.0), "text", "tall"),
+        (("float64", 1.0), "three", "wide"),
+        (("float32", 0.0), "truth", "wide"),
+        (("float32", 0.0), "three", "tall"),
+    ],
+    [("float64", 0.0), ("float64", 1.0), ("float32", 0.0)],
+    ["signs", "three", "text", "truth"],
+    ["wide", "tall"],
+)
+def test_array_libraries(library, precision, kinds, shape):
+    X, (dtype, alpha) = SHAPES[shape], precision
     X, y = X.astype(dtype), labels_for(X, LABELS[kinds])
     there = library.make(X)
     expected = RLSClassifier(alpha).fit(X, y)
@@ -1194,9 +1222,7 @@ def test_risk_curves_draw_what_they_are_given():
     assert display.plot() is display
     assert display.figure_ is display.ax_.figure
     assert (
-        display.ax_.get_xscale() == "log"
-        and "alpha" in display.ax_.get_xlabel()
-        and display.ax_.get_ylabel() == "risk"
+        display.ax_.get_xscale() == "log" and "alpha" in display.ax_.get_xlabel() and display.ax_.get_ylabel() == "risk"
     )
     lines = display.ax_.get_lines()
     assert len(lines) == 9

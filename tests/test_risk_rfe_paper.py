@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cases import swept
+from cases import swept_product
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import Lasso
 from sklearn.svm import SVC, SVR
@@ -104,9 +104,9 @@ def literal_guyon(X, y, loss, C, kernel, k):
     return left
 
 
-@pytest.mark.parametrize("numbers", [False, True])
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
-@swept("seed", [0], [1, 2])
+@swept_product(
+    ("seed", "kernel", "numbers"), [(0, "linear", False), (0, "rbf", True)], [0, 1, 2], ["linear", "rbf"], [False, True]
+)
 def test_guyons_rule_with_refits_is_the_literal_one(seed, kernel, numbers):
     X, y, _ = paper._draw_linear_task(np.random.RandomState(seed), 15, 40, numbers)
     X = X[:, :8]
@@ -183,9 +183,7 @@ def test_width_four_finds_features_at_200_dimensions():
 
 
 def test_mistakes_are_counted_in_per_cent():
-    found = [
-        dict(method="a", d=d, missed=m, kept=4, error=0.1 * m) for d in (15, 30) for m in (0, 0, 1, 2, 7)
-    ]
+    found = [dict(method="a", d=d, missed=m, kept=4, error=0.1 * m) for d in (15, 30) for m in (0, 0, 1, 2, 7)]
     rows = paper._summarize_mistakes(found, "d")
     assert [(row["d"], row["method"], row["draws"]) for row in rows] == [(15, "a", 5), (30, "a", 5)]
     row = rows[1]

@@ -199,7 +199,7 @@ ADVERSARIES = {
 
 
 @each_method
-@swept_seeds(12, 300)
+@swept_seeds(6, 300)
 @pytest.mark.parametrize("kind", ADVERSARIES)
 def test_no_score_breaks_the_promise(kind, seeds, method):
     run, literal = METHODS[method]
@@ -215,7 +215,7 @@ def test_no_score_breaks_the_promise(kind, seeds, method):
 
 @each_selector
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@swept_seeds(4, 60)
+@swept_seeds(2, 60)
 def test_no_score_breaks_the_promise_of_a_selector(seeds, dtype, selector):
     """Features outside the space that is kept among them, and lengths over six orders of magnitude."""
     for seed in seeds:

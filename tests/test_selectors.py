@@ -5,7 +5,7 @@ import gc
 import pickle
 import warnings
 import weakref
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
@@ -21,6 +21,7 @@ from cases import (
     right_singular_vectors,
     sparse_table,
     swept,
+    swept_product,
     table,
     with_condition,
 )
@@ -61,11 +62,24 @@ y = (X[:, 3] + X[:, 17] - X[:, 40] > 0).astype(int)
 SETTINGS = [(25, {"rank": "full"}), (15, {"rank": 6, "rescale": True})]
 SELECTORS = {f"{name}, {r}": case.make(r, **keywords) for name, case in CASES.items() for r, keywords in SETTINGS}
 each_selector = pytest.mark.parametrize("selector", SELECTORS.values(), ids=SELECTORS)
+# Each method with one of its settings, in turn; with the other in the sweeps.
+one_of_each = pytest.mark.parametrize(
+    "selector",
+    [
+        pytest.param(selector, id=name, marks=[] if i % 4 in (0, 3) else pytest.mark.sweep)
+        for i, (name, selector) in enumerate(SELECTORS.items())
+    ],
+)
+
+
+@cache
+def fitted_once(selector):
+    return clone(selector).fit(X)
 
 
 @pytest.fixture
 def fitted(selector):
-    return clone(selector).fit(X)
+    return copy.deepcopy(fitted_once(selector))
 
 
 def assert_equal_fits(one, other):
@@ -128,7 +142,7 @@ def test_certificate_numbers_follow_from_its_interval():
 
 
 @each_case
-@pytest.mark.parametrize("make", [np.array, sp.csr_array, sp.csc_array, pd.DataFrame])
+@swept("make", [np.array, sp.csr_array], [sp.csc_array, pd.DataFrame])
 def test_one_feature(case, make):
     """For the rank-one part of the data, of which the certificate says how much of the data it is."""
     data = make(X)
@@ -200,12 +214,16 @@ LARGE = {
 }
 
 
-@swept("data", ["ill-conditioned"], ["dense", "sparse", "low rank"])
-@each_selector
-def test_same_selection_with_one_thread_and_with_two(selector, data):
+@swept_product(
+    ("data", "name"),
+    [("ill-conditioned", name) for name in ("BSS, 25", "DSF, 15", "leverage sampling, 15", "strong RRQR, 15")],
+    LARGE,
+    SELECTORS,
+)
+def test_same_selection_with_one_thread_and_with_two(name, data):
     """Large enough for BLAS to share the work."""
     assert any(pool["user_api"] == "blas" for pool in threadpool_info())
-    X = LARGE[data]()
+    X, selector = LARGE[data](), SELECTORS[name]
     larger = clone(selector).set_params(n_features_to_select=170 if selector.rank == "full" else 15)
     with threadpool_limits(1, user_api="blas"):
         one = clone(larger).fit(X)
@@ -232,7 +250,7 @@ def test_fitting_twice_gives_the_same(selector, fitted):
     assert_array_equal(clone(selector).fit_transform(X), fitted.transform(X))
 
 
-@each_selector
+@one_of_each
 @pytest.mark.parametrize("form", [np.array, np.asfortranarray, sp.csr_array, sp.csc_array])
 def test_data_are_not_changed_and_not_kept(selector, form):
     wide = table(20, 200)  # a certificate may keep some columns of the length of a sample, not as many as features
@@ -250,7 +268,7 @@ def test_data_are_not_changed_and_not_kept(selector, form):
     assert size < wide.nbytes / 2
 
 
-@each_selector
+@one_of_each
 def test_fortran_order_strides_and_read_only_data(selector, fitted):
     read_only = X.copy()
     read_only.flags.writeable = False
@@ -270,7 +288,7 @@ def test_get_support_in_all_its_forms(fitted):
     assert_array_equal(np.sort(fitted.selected_), np.flatnonzero(mask))
 
 
-@each_selector
+@one_of_each
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_matrix])
 def test_transform_and_back(selector, fitted, form):
     order = np.argsort(fitted.selected_)
@@ -304,7 +322,7 @@ def test_rescaled_data_keep_the_kernel_of_the_data():
 # ---------------------------------------------------------------- names, frames, pipelines
 
 
-@each_selector
+@one_of_each
 def test_names_of_a_frame_go_in_and_come_out(selector):
     fitted = clone(selector).fit(FRAME)
     assert_array_equal(fitted.feature_names_in_, NAMES)
@@ -317,7 +335,7 @@ def test_names_of_a_frame_go_in_and_come_out(selector):
     assert_array_equal(clone(selector).fit(X).get_feature_names_out(NAMES), kept)
 
 
-@each_selector
+@one_of_each
 def test_pandas_output(selector):
     fitted = clone(selector).set_output(transform="pandas").fit(FRAME)
     shuffled = FRAME.set_index(pd.Index(np.arange(20)[::-1] * 7))
@@ -339,7 +357,7 @@ def test_polars_frames():
     assert out.columns == list(fitted.get_feature_names_out())
 
 
-@each_selector
+@one_of_each
 def test_a_pipeline_gives_names_out(selector):
     pipeline = make_pipeline(StandardScaler(), clone(selector), RidgeClassifier()).fit(FRAME, y)
     names = pipeline[:-1].get_feature_names_out()
@@ -376,7 +394,7 @@ def test_a_grid_search_over_number_and_rule():
     assert np.isfinite(cross_val_score(pipeline, data, target, cv=3)).all()
 
 
-@each_selector
+@one_of_each
 def test_selectors_ignore_y(selector, fitted):
     assert_equal_fits(fitted, clone(selector).fit(X, np.arange(20)))
 
@@ -407,7 +425,7 @@ def test_verbose_shows_progress(capsys):
 # ---------------------------------------------------------------- text and pictures
 
 
-@each_selector
+@one_of_each
 def test_certificates_can_be_read_and_seen(fitted):
     text, page = str(fitted.certificate_), fitted.certificate_._repr_html_()
     low, high = fitted.certificate_.interval
@@ -449,18 +467,36 @@ LARGE_FORMS = {
 }
 
 
-@pytest.fixture(scope="module", params=LARGE_FORMS)
-def large(request, counts):
-    """The counts in one form, and their whole row space."""
-    given = LARGE_FORMS[request.param](counts)
-    return given, row_space(given)
+@pytest.fixture(scope="module")
+def large(counts):
+    """The counts in a form, and their whole row space: for each form once."""
+
+    @cache
+    def of(form):
+        given = LARGE_FORMS[form](counts)
+        return given, row_space(given)
+
+    return of
 
 
-@each_case
-@swept("rank", [None], [6])
-def test_few_draws_from_large_data_look_for_leading_directions_only(case, rank, large):
+@swept_product(
+    ("name", "form", "rank"),
+    [
+        *((name, "dense", None) for name in CASES),
+        ("leverage sampling", "CSR", None),
+        ("DSF, first", "CSR", None),
+        ("largest leverages", "tall", None),
+        ("strong RRQR", "tall CSC", None),
+        ("largest leverages", "float32", None),
+        ("RSF", "float32", None),
+    ],
+    CASES,
+    LARGE_FORMS,
+    [None, 6],
+)
+def test_few_draws_from_large_data_look_for_leading_directions_only(name, form, rank, large):
     """The certificate says that it does not know the whole rank, and holds nearly as much as the best of its rank."""
-    given, exact = large
+    case, (given, exact) = CASES[name], large(form)
     fitted = case.make(20, rank=rank).fit(given)
     c = fitted.certificate_
     assert c.numerical_rank is None and c.holds in (True, None) and c.accuracy < 1e-12
@@ -472,10 +508,10 @@ def test_few_draws_from_large_data_look_for_leading_directions_only(case, rank, 
     assert_equal_fits(fitted, case.make(20, rank=rank).fit(given))
 
 
-@each_case
-def test_large_data_of_low_rank_are_certified_whole(case):
+@swept_product(("name",), [("BSS",), ("DSF, components",), ("leverage sampling",), ("strong RRQR",)], CASES)
+def test_large_data_of_low_rank_are_certified_whole(name):
     """A rank below what was looked for shows in the sketch: then it is found exactly, and known."""
-    low = table(520, 12) @ table(12, 600)
+    case, low = CASES[name], table(520, 12) @ table(12, 600)
     certificate = case.make(60).fit(low).certificate_
     assert certificate.numerical_rank == 12 and certificate.rank == 12
     with refused("rank=15 is not possible", "numerical rank 12"):
@@ -552,8 +588,10 @@ def test_the_estimate_is_near_what_was_measured(ell, r, seconds):
     assert seconds[0] <= BSSSelector()._seconds(4 * ell, ell, r, 0.0) <= seconds[1]
 
 
-@pytest.mark.parametrize("selector, unevenness, seconds", [
-    (BSSSelector(), 0.0158, 38), (BSSSelector(), 1e-4, 6.4), (DSFSelector(), 0.0158, 16)])
+@pytest.mark.parametrize(
+    "selector, unevenness, seconds",
+    [(BSSSelector(), 0.0158, 38), (BSSSelector(), 1e-4, 6.4), (DSFSelector(), 0.0158, 16)],
+)
 def test_the_estimate_for_half_of_the_features_is_near_what_was_measured(selector, unevenness, seconds):
     """200 documents and Gaussian data with some 20,000 features: where the best are used up, others are tried often."""
     assert seconds / 2.5 <= selector._seconds(20_898, 100, 10_449, unevenness) <= 2.5 * seconds

@@ -16,6 +16,8 @@ from cases import (
     sparse_table,
     stacked_identities,
     swept,
+    swept_product,
+    swept_seeds,
     table,
     two_frames,
     with_condition,
@@ -68,12 +70,13 @@ def assert_same_picks(V, r, rule):
 # ---------------------------------------------------------------- pick for pick
 
 
+@swept_seeds(4, 12)
 @pytest.mark.exact
 @exact_rules
 @pytest.mark.parametrize("kind", KINDS)
-def test_equals_the_reference_pick_for_pick(kind, rule):
-    """Twelve sizes for each kind and rule: 264 cases."""
-    for seed in range(12):
+def test_equals_the_reference_pick_for_pick(kind, rule, seeds):
+    """Four sizes for each kind and rule, and with the sweeps twelve: 264 cases."""
+    for seed in seeds:
         rng = np.random.default_rng(seed)
         l = int(rng.choice([1, 2, 3, 5, 8, 13]))
         d = int(rng.integers(2 * l + 4, 20 * l + 10))
@@ -86,8 +89,8 @@ def test_equals_the_reference_pick_for_pick(kind, rule):
 
 @pytest.mark.exact
 @exact_rules
-@pytest.mark.parametrize(
-    "d, l, r",
+@swept(
+    ("d", "l", "r"),
     [
         (9, 1, 2),
         (9, 1, 9),
@@ -100,12 +103,10 @@ def test_equals_the_reference_pick_for_pick(kind, rule):
         (12, 11, 12),
         (30, 5, 6),
         (30, 5, 30),
-        (30, 5, 200),
-        (8, 7, 100),
         (40, 20, 21),
         (21, 20, 21),
-        (64, 3, 64),
     ],
+    [(30, 5, 200), (8, 7, 100), (64, 3, 64)],
 )
 def test_equals_the_reference_at_extreme_sizes(d, l, r, rule):
     for seed, make in enumerate((orthonormal, heavy)):
@@ -116,15 +117,20 @@ def test_equals_the_reference_at_extreme_sizes(d, l, r, rule):
 
 
 @pytest.mark.exact
-@exact_rules
-@pytest.mark.parametrize("make, d, l, r", [(heavy, 3000, 90, 130), (orthonormal, 3000, 60, 110), (heavy, 5000, 64, 72)])
-def test_equals_the_reference_at_larger_sizes(make, d, l, r, rule):
+@swept_product(
+    ("size", "rule"),
+    [((heavy, 5000, 64, 72), "largest-norm"), ((orthonormal, 3000, 60, 110), "best")],
+    [(heavy, 3000, 90, 130), (orthonormal, 3000, 60, 110), (heavy, 5000, 64, 72)],
+    EXACT_RULES,
+)
+def test_equals_the_reference_at_larger_sizes(size, rule):
+    make, d, l, r = size
     V = make(d, l, np.random.default_rng(7))
     assert_same_picks(V, r, rule)
 
 
 @pytest.mark.exact
-@swept(("make", "d", "l", "r"), [(heavy, 1500, 150, 600)], [(orthonormal, 1500, 150, 600)])
+@swept(("make", "d", "l", "r"), [(heavy, 600, 100, 300)], [(heavy, 1500, 150, 600), (orthonormal, 1500, 150, 600)])
 def test_equals_the_reference_at_ranks_in_the_hundreds(make, d, l, r):
     """Through many decompositions; of the heavy-tailed rows the fresh ones run out, and hundreds are drawn again."""
     V = make(d, l, np.random.default_rng(3))
@@ -151,7 +157,7 @@ def test_equals_the_reference_through_a_row_space_and_a_target_rank(rule):
         assert_allclose(fast.weights, literal.weights, rtol=1e-8)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@swept("seed", [0], [1, 2, 3])
 @every_rule
 def test_sparse_data_give_the_picks_of_dense_data(rule, seed):
     X = sparse_table(seed=seed)
@@ -190,7 +196,7 @@ def test_largest_norm_finds_columns_far_down_its_order():
     assert head < 8192 and np.sum(selection.indices >= 8192) >= 8
 
 
-@pytest.mark.parametrize("kind", ["orthonormal", "heavy"])
+@swept("kind", ["heavy"], ["orthonormal"])
 def test_the_head_grows_with_what_is_taken(kind, monkeypatch):
     """More draws than the head had columns to begin with: it is doubled before it runs dry, and picks stay the same."""
     grown, enlarge = [], _LargestNormRule.enlarge_head
@@ -207,7 +213,7 @@ def test_the_head_grows_with_what_is_taken(kind, monkeypatch):
     assert grown == [(1048, 2096), (2096, 3000)]
 
 
-@pytest.mark.parametrize("size", [1, 2, 20])
+@swept("size", [1, 20], [2])
 def test_largest_norm_does_not_depend_on_the_size_of_its_head(monkeypatch, size):
     small_head(monkeypatch, size)
     rng = np.random.default_rng(size)
@@ -301,7 +307,7 @@ def test_a_full_scan_goes_over_several_blocks():
     assert i == np.argmax(_round_ties(lower - upper, _SLACK_BITS))
 
 
-@pytest.mark.parametrize(("ell", "more"), [(64, 1), (64, 8), (96, 1), (96, 4), (128, 2), (128, 8)])
+@swept(("ell", "more"), [(64, 8), (96, 1)], [(64, 1), (96, 4), (128, 2), (128, 8)])
 def test_ties_close_to_the_fewest_draws_are_settled_alike(ell, more):
     """512 columns of equal norm, r hardly above l: slacks tie exactly, and the single inverse loses digits."""
     V = scipy.linalg.hadamard(512)[:, :ell] / 512**0.5

@@ -15,6 +15,8 @@ from cases import (
     right_singular_vectors,
     sparse_table,
     strict_library,
+    swept_product,
+    swept_seeds,
     table,
     with_condition,
 )
@@ -76,9 +78,10 @@ def assert_as_good_as_householder(X, forms=FORMS):
 CONDITIONS = [1.0, 1e2, 1e3, 1e4, 1e8, 1e12]
 
 
+@swept_seeds(1, 2)
 @pytest.mark.parametrize("condition", CONDITIONS)
-def test_leverage_at_condition_numbers(condition):
-    for seed in range(2):
+def test_leverage_at_condition_numbers(condition, seeds):
+    for seed in seeds:
         assert_as_good_as_householder(with_condition(12, 200, condition, np.random.default_rng(seed)))
 
 
@@ -237,10 +240,19 @@ def test_data_larger_than_a_block(monkeypatch):
 # ---------------------------------------------------------------- numerical rank
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("n, d", [(30, 80), (80, 30), (40, 40), (200, 1500)])
-@pytest.mark.parametrize("k", [1, 2, 7, 20])
-def test_rank_of_low_rank_products(n, d, k, dtype):
+@swept_product(
+    ("k", "shape", "dtype"),
+    [
+        *((k, shape, np.float64) for k in (1, 2, 7, 20) for shape in ((30, 80), (80, 30), (40, 40))),
+        *((k, shape, np.float32) for k, shape in ((1, (30, 80)), (2, (80, 30)), (20, (40, 40)))),
+        (7, (200, 1500), np.float32),
+    ],
+    [1, 2, 7, 20],
+    [(30, 80), (80, 30), (40, 40), (200, 1500)],
+    [np.float64, np.float32],
+)
+def test_rank_of_low_rank_products(shape, k, dtype):
+    n, d = shape
     rng = np.random.default_rng(k)
     X = (rng.standard_normal((n, k)) @ rng.standard_normal((k, d))).astype(dtype)
     for form in FORMS:
@@ -403,8 +415,12 @@ each_exact = pytest.mark.parametrize("kind", EXACT)
 
 @each_exact
 @each_form
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("scale", [1.0, 1e-30, 1e30])
+@swept_product(
+    ("scale", "dtype"),
+    [(1.0, np.float64), (1e30, np.float64), (1e-30, np.float32)],
+    [1.0, 1e-30, 1e30],
+    [np.float64, np.float32],
+)
 def test_left_vectors(kind, form, dtype, scale):
     """Orthonormal, and X V = left * S where the space was truncated or X is tall; they span X where it is whole."""
     X = (EXACT[kind] * scale).astype(dtype)
@@ -585,17 +601,25 @@ def assert_leading(space, X, s, tolerance=1e-10, least=0.999):
     assert_allclose(space.rows([3, 0]), V[[3, 0]], atol=1e-14)
 
 
-@each_large
-@pytest.mark.parametrize("k", [1, 7, 30, 52])
+@swept_product(
+    ("k", "kind"),
+    [*((7, kind) for kind in LARGE), (1, "counts"), (30, "slow decay"), (52, "slow decay, tall"), (52, "flat")],
+    [1, 7, 30, 52],
+    LARGE,
+)
 def test_leading_directions_by_sketches(kind, k, large):
     X, s = large(kind)
     # Where all directions are alike, others than the leading ones are nearly as good, and are found.
     assert_leading(sketched(X, k), X, s, least=0.98 if kind == "flat" else 0.999)
 
 
-@pytest.mark.parametrize("form", ["csr", "csc"])
-@pytest.mark.parametrize("kind", ["counts", "counts, tall"])
-@pytest.mark.parametrize("k", [1, 20])
+@swept_product(
+    ("k", "kind", "form"),
+    [(1, "counts", "csr"), (20, "counts", "csc"), (20, "counts, tall", "csr"), (1, "counts, tall", "csc")],
+    [1, 20],
+    ["counts", "counts, tall"],
+    ["csr", "csc"],
+)
 def test_leading_directions_of_sparse_data(kind, form, k, large):
     X, s = large(kind)
     space, same = sketched(FORMS[form](X), k), sketched(X, k)
@@ -606,8 +630,12 @@ def test_leading_directions_of_sparse_data(kind, form, k, large):
         assert_allclose(found.image, X @ found.basis(), rtol=1e-9, atol=1e-9 * s[0])
 
 
-@pytest.mark.parametrize("kind", ["slow decay", "fast decay", "counts"])
-@each_form
+@swept_product(
+    ("form", "kind"),
+    [("dense", "slow decay"), ("csr", "counts"), ("csc", "fast decay")],
+    FORMS,
+    ["slow decay", "fast decay", "counts"],
+)
 def test_leading_directions_of_float32(kind, form, large):
     X = large(kind)[0].astype(np.float32)
     space = sketched(FORMS[form](X), 20)

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from cases import swept_product, swept_seeds
 from matplotlib.colors import to_rgb
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -85,9 +86,10 @@ def test_region_is_the_smallest_set_with_its_share():
     assert point.n_features in change_region(point, 0.01)
 
 
-def test_region_covers_the_truth_where_the_model_is_true():
+@swept_seeds(100, 300)
+def test_region_covers_the_truth_where_the_model_is_true(seeds):
     """Independent normal deviations from a curve of the form: near the nominal 95 per cent."""
-    covered = [10 in change_region(bent(2.0, seed)) for seed in range(300)]
+    covered = [10 in change_region(bent(2.0, seed)) for seed in seeds]
     assert 0.9 < np.mean(covered) < 1
 
 
@@ -147,8 +149,7 @@ def test_resampling_counts_samples_as_weights():
     assert_array_equal(numbers, resampled_change_points(RiskRFE(C=5, gamma=0.5), X, y, 6, random_state=0)[0])
 
 
-@pytest.mark.parametrize("d", [1, 2, 3])
-@pytest.mark.parametrize("step", [1, 2, "adaptive"])
+@swept_product(("step", "d"), [(1, 1), (1, 2), (2, 3), ("adaptive", 1), ("adaptive", 2)], [1, 2, "adaptive"], [1, 2, 3])
 def test_short_paths_of_one_feature_that_matters(d, step):
     X = np.random.default_rng(0).uniform(-1, 1, (60, d))
     y, selector = np.where(X[:, 0] > 0, 1, -1), RiskRFE(step=step)

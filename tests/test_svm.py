@@ -5,6 +5,7 @@ import pickle
 import tracemalloc
 import warnings
 from dataclasses import replace
+from functools import cache
 
 import clarabel
 import numpy as np
@@ -20,6 +21,9 @@ from cases import (
     refused,
     right_singular_vectors,
     sparse_table,
+    swept,
+    swept_product,
+    swept_seeds,
     table,
     with_condition,
 )
@@ -386,7 +390,7 @@ def test_margin_of_data_very_far_from_zero(apart):
         assert found.margin == pytest.approx(largest_margin(X, signs), rel=1e-6)
 
 
-@pytest.mark.parametrize("size", [(30, 3), (60, 10), (100, 5)])
+@swept("size", [(60, 10)], [(30, 3), (100, 5)])
 def test_tiny_margins(size):
     """Of 1e-3 and 1e-4 of the size to the tolerance; of less, to what the warning says."""
     X, signs = nearly_touching(*size, 0.01, np.random.default_rng(0))
@@ -417,9 +421,10 @@ def test_a_tolerance_that_cannot_be_reached_is_reported():
         enclosing_ball(np.random.default_rng(0).standard_normal((40, 6)), tol=0.0)
 
 
-def test_a_rough_tolerance_costs_what_it_says():
+@swept_seeds(3, 10)
+def test_a_rough_tolerance_costs_what_it_says(seeds):
     """Duality: margin and radius come out too small, the squares by no more than the gap."""
-    for seed in range(10):
+    for seed in seeds:
         X, signs = two_clouds(60, 8, np.random.default_rng(seed), apart=0.3)
         margin, radius = largest_margin(X, signs), smallest_radius(X)
         for tol in (1e-1, 1e-2, 1e-4):
@@ -501,9 +506,10 @@ def touching(kind, n, d, rng):
 TOUCHING = ["vertices", "edge and vertex", "inside", "duplicates", "duplicates, wide"]
 
 
+@swept_seeds(4, 12)
 @pytest.mark.parametrize("kind", TOUCHING)
-def test_hulls_that_meet(kind):
-    for seed in range(12):
+def test_hulls_that_meet(kind, seeds):
+    for seed in seeds:
         rng = np.random.default_rng(seed)
         n, d = 2 * int(rng.integers(5, 20)), int(rng.integers(1, 7))
         X, signs = touching(kind, n, d, rng)
@@ -514,9 +520,10 @@ def test_hulls_that_meet(kind):
             assert found.coef is None and found.intercept is None and len(found.support) == 0
 
 
+@swept_seeds(3, 8)
 @pytest.mark.parametrize("gap", [1e-3, 1e-4, 1e-5])
-def test_hulls_that_nearly_meet(gap):
-    for seed in range(8):
+def test_hulls_that_nearly_meet(gap, seeds):
+    for seed in seeds:
         rng = np.random.default_rng(seed)
         X, signs = nearly_touching(2 * int(rng.integers(8, 25)), int(rng.integers(2, 7)), gap, rng)
         assert can_separate(X, signs)
@@ -526,7 +533,7 @@ def test_hulls_that_nearly_meet(gap):
         assert found.separable is True and found.margin >= gap * (1 - 1e-4)
 
 
-@pytest.mark.parametrize("size", [(30, 3), (60, 10), (300, 20)])
+@swept("size", [(30, 3), (60, 10)], [(300, 20)])
 def test_hulls_that_are_closer_than_rounding_can_tell(size):
     """Right to the gap, which is said, or none."""
     for gap in (1e-7, 1e-8, 1e-9, 1e-10, 1e-12):
@@ -654,11 +661,12 @@ def theorem_data(seed, rng):
     return table(10, 40, seed) if kind == "generic" else sparse_table(10, 60, 0.3, seed)
 
 
+@swept_seeds(4, 16)
 @pytest.mark.parametrize("rescale", [True, False])
 @pytest.mark.parametrize("selection", SELECTIONS)
-def test_the_theorem(selection, rescale):
+def test_the_theorem(selection, rescale, seeds):
     """Margin, radius and ratio within the interval that an oracle measures; every fourth also with oracles for both."""
-    for seed in range(16):
+    for seed in seeds:
         rng = np.random.default_rng(seed)
         X = theorem_data(seed, rng)
         signs, sampling = split(X, rng), SELECTIONS[selection](X, rng)
@@ -1106,11 +1114,15 @@ def test_a_long_choice_is_said_at_the_line_of_the_caller(monkeypatch):
         assert {one.filename for one in said} == {__file__}
 
 
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_array, np.float32])
-@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@swept_product(
+    ("C", "form"),
+    [(0.01, sp.csr_array), (1.0, np.asarray), (1.0, sp.csc_array), (1.0, np.float32), (100.0, np.asarray)],
+    [0.01, 1.0, 100.0],
+    [np.asarray, sp.csr_array, sp.csc_array, np.float32],
+)
 def test_many_samples_of_few_features_have_the_machine_of_their_gram_matrix(form, C, monkeypatch):
     rng = np.random.default_rng(0)
-    X = np.round(rng.standard_normal((400, 6)) * 8) / 8          # the products are exact in both ways
+    X = np.round(rng.standard_normal((400, 6)) * 8) / 8  # the products are exact in both ways
     y = np.where(X[:, 0] + rng.standard_normal(400) > 0, "right", "left")
     machine, unit = svm._libsvm_machine(form(X), y, C, 1e-6)
     assert machine.kernel == "linear"
@@ -1145,6 +1157,26 @@ def test_support_vectors_of_many_samples_are_those_of_the_gram_matrix():
         assert_array_equal(np.sort(svm._libsvm_machine(X, y, 1.0)[0].support_), expected)
 
 
+@pytest.mark.parametrize("n, d", [(200, 5), (60, 40)])  # all of X, and the Gram matrix
+def test_a_long_fit_of_libsvm_says_so_after_a_trial(n, d, monkeypatch):
+    """How many steps it takes cannot be told from the sizes: after the first ones it says how long it can take."""
+    rng = np.random.default_rng(0)
+    X, y = 3 * rng.standard_normal((n, d)), rng.standard_normal(n) > 0
+    selector = SupportVectorSelector(LeverageSelector(2, rank=1, random_state=0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        expected = selector.fit(X, y).support_samples_
+        monkeypatch.setattr(certificates, "_LONG_FIT", 0.0)  # a fit that ends within the trial says nothing
+        assert svm._libsvm_machine(X, y, 1.0)[0].fit_status_ == 0
+    monkeypatch.setattr(svm, "_TRIAL", 20 * n)
+    words = r"libsvm will take about \d+ \w+ at most. Scale the features, .*LinearSVC"
+    with pytest.warns(UserWarning, match=words) as said:
+        machine, _ = svm._libsvm_machine(X, y, 1.0)
+    assert len(said) == 1 and said[0].filename == __file__
+    assert machine.fit_status_ == 0 and machine.n_iter_[0] > 21
+    assert_array_equal(np.sort(machine.support_), expected)
+
+
 def test_many_samples_need_no_matrix_of_all_pairs():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((6000, 3))
@@ -1153,7 +1185,7 @@ def test_many_samples_need_no_matrix_of_all_pairs():
     SupportVectorSelector(LeverageSelector(2, rank=1, random_state=0)).fit(X, y)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 6000**2                                        # an eighth of the matrix
+    assert peak < 6000**2  # an eighth of the matrix
 
 
 def test_a_machine_without_support_vectors_is_refused():
@@ -1220,10 +1252,10 @@ def slack(X, signs, w, b):
 
 
 @pytest.mark.exact
-@pytest.mark.parametrize("C", [1e-3, 0.1, 1.0, 100.0])
+@swept("C", [0.1, 100.0], [1e-3, 1.0])
 @pytest.mark.parametrize("kind", PROGRAMS)
 def test_lpsvm_is_optimal(kind, C):
-    """144 problems: the duality gap below 1e-8, and the value of another solver."""
+    """72 problems, and 144 with the sweeps: the duality gap below 1e-8, and the value of another solver."""
     for seed, form in enumerate(FORMS):
         rng = np.random.default_rng(seed)
         X = PROGRAMS[kind](rng)
@@ -1314,10 +1346,11 @@ def scad_price(X, signs, machine):
     return _scad_penalty(w, machine.alpha, machine.a).sum() + slack(X, signs, w, b) / len(signs)
 
 
-def test_scad_never_rises():
-    """50 random problems; the objective is what it is said to be, and the last is of the weights that are given."""
+@swept_seeds(15, 50)
+def test_scad_never_rises(seeds):
+    """Random problems; the objective is what it is said to be, and the last is of the weights that are given."""
     steps = []
-    for seed in range(50):
+    for seed in seeds:
         X, signs, lam, a = scad_problem(seed)
         machine = SCADSVMClassifier(lam, a, max_iter=50).fit(sp.csr_array(X) if seed % 3 == 0 else X, signs)
         objectives = np.array(machine.objectives_)
@@ -1336,9 +1369,10 @@ def test_scad_never_rises():
     assert max(steps) > 3 and np.mean(np.array(steps) > 2) > 0.2  # so that there was something to see
 
 
-def test_scad_stops_where_it_cannot_go_on():
+@swept_seeds(8, 25)
+def test_scad_stops_where_it_cannot_go_on(seeds):
     """At the weights that it gives, the tangent has its least value: by another solver."""
-    for seed in range(25):
+    for seed in seeds:
         X, signs, lam, a = scad_problem(seed)
         machine = SCADSVMClassifier(lam, a, max_iter=100).fit(X, signs)
         w, b, slopes = machine.coef_[0], machine.intercept_[0], _scad_slope(machine.coef_[0], lam, a)
@@ -1346,9 +1380,10 @@ def test_scad_stops_where_it_cannot_go_on():
         assert here == pytest.approx(least_l1_price(X, signs, slopes, 1 / len(signs)), abs=1e-6)
 
 
+@swept_seeds(5, 20)
 @pytest.mark.parametrize("a", [1e6, 1e9])
-def test_scad_with_a_large_threshold_is_lpsvm(a):
-    for seed in range(20):
+def test_scad_with_a_large_threshold_is_lpsvm(a, seeds):
+    for seed in seeds:
         X, signs, lam, _ = scad_problem(seed)
         n = len(signs)
         machine, l1 = SCADSVMClassifier(lam, a).fit(X, signs), LPSVMClassifier(1 / (n * lam)).fit(X, signs)
@@ -1381,11 +1416,23 @@ def test_weights_are_sparse_and_can_be_selected_by():
         assert_array_equal(kept.get_support(), weights[0] != 0)
 
 
+def few_words():
+    """The documents with a quarter of their features: a machine of several programs takes long."""
+    X, y = documents()
+    return X[:, :20], y
+
+
+@cache
+def of_signs(machine):
+    """The machine of a few words and of labels 1 and -1, for all tests once."""
+    return clone(machine).fit(*few_words())
+
+
 @both
 @each_label
 def test_machines_take_labels_of_any_two_kinds(machine, labels):
-    X, y = documents()
-    expected = clone(machine).fit(X, y)
+    X, y = few_words()
+    expected = of_signs(machine)
     given = labels(y > 0)
     found = clone(machine).fit(X, given)
     assert_array_equal(found.coef_, expected.coef_)
@@ -1397,7 +1444,7 @@ def test_machines_take_labels_of_any_two_kinds(machine, labels):
 
 @both
 def test_swapped_labels_swap_the_signs(machine):
-    X, y = documents()
+    X, y = few_words()
     one, other = clone(machine).fit(X, y), clone(machine).fit(X, -y)
     assert_allclose(one.decision_function(X), -other.decision_function(X), atol=1e-6)
 
@@ -1422,9 +1469,10 @@ def test_each_class_against_the_rest(machine):
     assert np.all(same.coef_ == 0) and len(set(same.predict(X))) == 1
 
 
-def test_objectives_are_of_the_class_that_took_most():
+@swept_seeds(3, 8)
+def test_objectives_are_of_the_class_that_took_most(seeds):
     """Of another than the one that began highest, in some of these."""
-    for seed in range(8):
+    for seed in seeds:
         rng = np.random.default_rng(seed)
         X = rng.standard_normal((60, 5))
         y = np.argmax(X[:, :3] + 0.5 * rng.standard_normal((60, 3)), axis=1)
@@ -1461,8 +1509,11 @@ def test_machines_on_sparse_single_and_framed_data(machine):
     assert list(clone(machine).fit(frame, y).feature_names_in_) == list(frame.columns)
 
 
-@both
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@swept(
+    ("machine", "dtype"),
+    [(LPSVMClassifier(), "float64"), (SCADSVMClassifier(), "float32")],
+    [(LPSVMClassifier(), "float32"), (SCADSVMClassifier(), "float64")],
+)
 def test_machines_on_arrays_of_any_library(machine, dense_library, dtype):
     """The weights go back to where the data live, and predictions are made there; names of classes stay on the host."""
     X = sparse_table(40, 12, 0.4).toarray().astype(dtype)
@@ -1541,8 +1592,8 @@ def test_nothing_is_left_of_an_earlier_machine(machine):
 
 @both
 def test_machines_can_be_kept(machine):
-    X, y = documents()
-    found = clone(machine).fit(X, y)
+    X, y = few_words()
+    found = of_signs(machine)
     copy = pickle.loads(pickle.dumps(found))
     assert_array_equal(copy.decision_function(X), found.decision_function(X))
     assert not hasattr(clone(found), "coef_")

@@ -244,7 +244,7 @@ class Margin:
     Parameters
     ----------
     margin : float
-        The distance of the plane from the nearest samples, `1 / |w|`; 0 where no plane separates and no slack is there.
+        The distance of the plane from the nearest samples, `1 / |w|`; 0 for classes that meet if no slack is allowed.
     separable : bool or None
         Whether a plane separates the classes; None where it was not asked for.
     coef : array, shape (n_features,) or None
@@ -411,6 +411,7 @@ def svm_margin(X: ArrayLike, y: ArrayLike, C: float | None = None, tol: float = 
     Warnings
     --------
     A `ConvergenceWarning` says that the tolerance was not reached; `gap` says what was.
+    A `UserWarning` says, after a first few seconds, how long libsvm can take at most.
 
     Notes
     -----
@@ -457,9 +458,8 @@ def _libsvm_machine(X: Matrix, y: np.ndarray, C: float, tol: float = 1e-3) -> tu
     machine = SVC(C=C * root**2, kernel="linear" if tall else "precomputed", tol=tol, max_iter=_TRIAL // len(y) + 1)
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning): machine.fit(A, y)
     if machine.fit_status_:  # how many steps it takes cannot be told from the sizes
-        seconds = (time.perf_counter() - start) * most / machine.max_iter
-        _warn_if_long(seconds, "libsvm", " at most. Scale the features, or take fewer samples or a smaller C; "
-                      "SupportVectorSelector also takes svm=LinearSVC().")
+        _warn_if_long((time.perf_counter() - start) * most / machine.max_iter, "libsvm", " at most. Scale the "
+                      "features, take fewer samples or a smaller C; SupportVectorSelector also takes svm=LinearSVC().")
         machine.set_params(max_iter=most).fit(A, y)
     return machine, root**2
 
@@ -601,7 +601,7 @@ class SupportVectorSelector(_SamplingTransformer):
         What chooses the features. None is `BSSSelector()`.
     svm : estimator or None
         A classifier that has the indices of its support vectors as `support_` after `fit`, or else `decision_function`:
-        they are then the samples with `y f(x)` of at most 1. None is `SVC(kernel="linear")`; it says if it is slow.
+        they are then the samples with `y f(x)` of at most 1. None is `SVC(kernel="linear")`, with a warning if slow.
 
     Attributes
     ----------
@@ -781,7 +781,7 @@ class LPSVMClassifier(_SparseMachine):
 
     Minimises `|w|_1 + C sum_i max(0, 1 - y_i (x_i'w + b))`. Most weights are zero; `SelectFromModel` keeps the others,
     down to its threshold of 1e-5. For dense and sparse data and arrays of any library; the program is solved along its
-    central path, and by HiGHS where `X` has few entries. Where several machines are optimal it is a vertex, no mixture.
+    central path, and by HiGHS where `X` has few entries. Of several optimal machines it is a vertex, not a mixture.
 
     %(solved_on_host)s
     That is all of `X`.

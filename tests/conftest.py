@@ -25,17 +25,14 @@ settings.load_profile("book")
 
 
 def as_parameter(name):
-    """A pytest parameter with the markers of its library.
-
-    PyTorch, beside `array_api_strict`, is a sweep, and so are SciPy's matrices, beside its arrays.
-    """
-    markers = {"torch": ["torch", "sweep"], "cupy": ["gpu"]}.get(name, ["sweep"] if name.endswith("_matrix") else [])
+    """A pytest parameter with the markers of its library; SciPy's matrices, beside its arrays, are sweeps."""
+    markers = {"torch": ["torch"], "cupy": ["gpu"]}.get(name, ["sweep"] if name.endswith("_matrix") else [])
     return pytest.param(name, marks=[getattr(pytest.mark, marker) for marker in markers])
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Of scikit-learn's own checks those for PyTorch are sweeps, too: to import it takes longer than to check."""
+    """PyTorch, beside `array_api_strict`, is a sweep, in scikit-learn's own checks too: its import takes longest."""
     for item in items:
         if "torch" in item.name:
             item.add_marker(pytest.mark.sweep)

@@ -498,8 +498,9 @@ def test_entries_that_are_stored_twice(monkeypatch):
 
 @each_kind
 @swept("form", ["coo", "bsr"], ["dia", "lil", "dok"])
-def test_sparse_batches_of_any_form(kind, form):
-    X = np.random.default_rng(0).poisson(0.1, (6_000, 40)).astype(float)  # more than one piece
+def test_sparse_batches_of_any_form(kind, form, monkeypatch):
+    monkeypatch.setattr(blocks, "_PIECE", 2**20)  # bytes: the batch comes in more than one piece
+    X = np.random.default_rng(0).poisson(0.1, (6_000, 40)).astype(float)
     seen, same = (kind().partial_fit(sp.csr_array(X).asformat(made)) for made in (form, "csr"))
     assert_array_equal(SUMMARIES[kind](seen), SUMMARIES[kind](same))
 

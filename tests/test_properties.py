@@ -184,7 +184,7 @@ def test_certificate_and_promise_for_any_matrix(case, X, form, data):
 
 @pytest.mark.sweep
 @each_case
-@settings(max_examples=25)
+@settings(max_examples=50)
 @given(X=any_matrix, form=forms, data=st.data())
 def test_certificate_and_promise_for_more_matrices(case, X, form, data):
     assert_certificate_and_promise(case, X, form, data)
@@ -308,7 +308,7 @@ def test_permuting_columns_permutes_the_selection(name, X, data):
 
 @pytest.mark.sweep
 @each_case
-@settings(max_examples=15)
+@settings(max_examples=25)
 @given(X=made(largest_scale=0), exponent=st.integers(-498, 498), data=st.data())
 def test_scaling_by_a_power_of_two_changes_nothing(case, X, exponent, data):
     """For any matrix, ties and all: not a bit of the entries' mantissas changes."""
@@ -358,7 +358,7 @@ def test_any_invertible_mixing_of_the_samples_changes_nothing(case, X, rng, data
 
 @pytest.mark.sweep
 @each_case
-@settings(max_examples=15)
+@settings(max_examples=25)
 @given(X=generic, form=forms, data=st.data())
 def test_sparse_data_give_the_selection_of_dense_data(case, X, form, data):
     assume(well_conditioned(X))
@@ -385,7 +385,7 @@ def test_float32_gives_a_certificate_of_the_quality_of_float64(name, X, data):
 
 @pytest.mark.sweep
 @each_case
-@settings(max_examples=15)
+@settings(max_examples=25)
 @given(X=any_matrix, form=forms, data=st.data())
 def test_selecting_twice_gives_the_same(case, X, form, data):
     r = draws_of(data, X.shape[1])

@@ -1168,12 +1168,20 @@ def test_a_long_fit_of_libsvm_says_so_after_a_trial(n, d, monkeypatch):
         expected = selector.fit(X, y).support_samples_
         monkeypatch.setattr(certificates, "_LONG_FIT", 0.0)  # a fit that ends within the trial says nothing
         assert svm._libsvm_machine(X, y, 1.0)[0].fit_status_ == 0
+    steps = []
+
+    class Watched(SVC):
+        def fit(self, A, y):
+            steps.append(self.max_iter)
+            return super().fit(A, y)
+
+    monkeypatch.setattr(svm, "SVC", Watched)
     monkeypatch.setattr(svm, "_TRIAL", 20 * n)
     words = r"libsvm will take about \d+ \w+ at most. Scale the features, .*LinearSVC"
     with pytest.warns(UserWarning, match=words) as said:
         machine, _ = svm._libsvm_machine(X, y, 1.0)
     assert len(said) == 1 and said[0].filename == __file__
-    assert machine.fit_status_ == 0 and machine.n_iter_[0] > 21
+    assert machine.fit_status_ == 0 and machine.n_iter_[0] > 21 and steps == [21, 10**7]
     assert_array_equal(np.sort(machine.support_), expected)
 
 

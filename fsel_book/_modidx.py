@@ -1158,6 +1158,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                                                                             'fsel_book/linear_programs.py'),
                                            'fsel_book.linear_programs._CentralPath.system': ( 'd_linear_programs.html#_centralpath.system',
                                                                                               'fsel_book/linear_programs.py'),
+                                           'fsel_book.linear_programs._at_price': ( 'd_linear_programs.html#_at_price',
+                                                                                    'fsel_book/linear_programs.py'),
                                            'fsel_book.linear_programs._balanced': ( 'd_linear_programs.html#_balanced',
                                                                                     'fsel_book/linear_programs.py'),
                                            'fsel_book.linear_programs._by_central_path': ( 'd_linear_programs.html#_by_central_path',

@@ -329,6 +329,16 @@ def _centred_and_scaled(X: Matrix, few: bool) -> tuple[Matrix, np.ndarray, np.nd
     X /= sizes
     return X, sizes, shift
 
+# %% ../nbs/D_linear_programs.ipynb #d0d50030
+def _at_price(Z: Matrix, signs: np.ndarray, penalties: np.ndarray, C: float, w: np.ndarray,
+              b: float) -> tuple[np.ndarray, float, float]:
+    "`w`, `b` and their objective; all a little larger where that costs less than the slack that rounding leaves."
+    def priced(t: float) -> tuple[np.ndarray, float, float]:
+        slack = np.maximum(0, 1 - Z @ (t * w) - signs * (t * b))
+        return t * w, t * b, float(penalties @ np.abs(t * w) + C * slack.sum())
+    missing = float(np.clip(1 - np.min(Z @ w + signs * b), 0, 1e-6))
+    return min((priced(1 + share * missing) for share in (0, 2, 16)), key=lambda found: found[2])
+
 def _l1_program(X: Matrix, signs: np.ndarray, penalties: np.ndarray,
                 C: float) -> tuple[np.ndarray, float, float, float]:
     """Minimise `sum_j penalties_j |w_j| + C sum_i max(0, 1 - y_i (x_i'w + b))`, a linear program.
@@ -345,7 +355,8 @@ def _l1_program(X: Matrix, signs: np.ndarray, penalties: np.ndarray,
     most = C / unit
     penalties = np.minimum(penalties / sizes / unit, 2 * n * most)  # a weight at a price of n slacks is 0 anyway
     dearest = penalties.max() or most
-    for price in (min(most, 1e6 * dearest), most):
+    best: tuple[np.ndarray, float, float, float] | None = None
+    for price in dict.fromkeys([min(most, 1e6 * dearest), most]):
         if price > 1e14 * dearest:
             raise ValueError(f"Slack at a price of {C:.3g} leaves no room for the penalty, for an X with entries of "
                              f"about {sizes.max():.0e}: rescale X.")
@@ -353,8 +364,13 @@ def _l1_program(X: Matrix, signs: np.ndarray, penalties: np.ndarray,
             try: found = None if few else _by_central_path(Z, signs, penalties, price)
             except np.linalg.LinAlgError: found = None
         w, b, value, gap = found or _by_simplex(Z, signs, penalties, price)
-        # where this price asks for no slack, a higher one asks for none
-        if price == most or np.all(signs * b + Z @ w > 1 - 1e-9): break
+        dual = (1 - gap) * value  # of a point that is feasible at every higher price too
+        w, b, value = _at_price(Z, signs, penalties, most, w, b)
+        gap = 1 - dual / value if value > dual else 0.0
+        if best is None or gap < best[3]: best = w, b, value, gap
+        if gap <= 1e-8: break
+    assert best is not None
+    w, b, value, gap = best
     w = w / sizes
     return w, b - float(shift @ w), value * unit, gap
 

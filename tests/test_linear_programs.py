@@ -412,6 +412,42 @@ def test_samples_of_very_different_length(spread, seed, sparse):
     assert machine.objectives_[-1] == pytest.approx(least, rel=1e-6)
 
 
+def test_slack_of_rounding_is_grown_away():
+    """At a price of 1e12, a part in 1e9 more of all weights costs less; slack that is meant stays."""
+    X, signs = gaussian(30, 60)
+    Z, ones = X * signs[:, None], np.ones(60)
+    w, b, value, _ = _by_simplex(Z, signs, ones, 100.0)
+    short = 1 - 1e-9
+    grown, c, found = linear_programs._at_price(Z, signs, ones, 1e12, short * w, short * b)
+    assert np.all(Z @ grown + signs * c >= 1) and found == pytest.approx(value, rel=1e-7)
+    assert_allclose(grown, w, rtol=1e-7, atol=1e-12)
+    assert np.array_equal(linear_programs._at_price(Z, signs, ones, 1e-3, short * w, b)[0], short * w)
+    half = linear_programs._at_price(Z, signs, ones, 100.0, w / 2, b / 2)
+    assert_allclose(half[0], w / 2, rtol=2e-5, atol=1e-12)
+
+
+@pytest.mark.parametrize("C", [1e9, 1e11, 1e13])
+def test_the_gap_is_that_of_the_full_price(C):
+    """Separable data, of which none needs slack: the same weights at every price, and the gap at this one."""
+    rng = np.random.default_rng(7)
+    X = (rng.standard_normal((40, 80)) * 10 ** rng.uniform(-1, 1, (40, 1)) + 100) * (rng.random((40, 80)) < 0.04)
+    y = rng.random(40) < 0.5
+    machine, cheaper = LPSVMClassifier(C).fit(X, y), LPSVMClassifier(1e8).fit(X, y)
+    assert_allclose(machine.coef_, cheaper.coef_, rtol=1e-9)
+    slack = np.maximum(0, 1 - np.where(y, 1, -1) * machine.decision_function(X)).sum()
+    assert C * slack <= 1e-7 * machine.objectives_[-1]
+    assert machine.dual_gap_ <= 1e-8
+
+
+def test_slack_that_only_a_high_price_forbids():
+    """Two samples of both classes are a thousand million times as short as the rest: no slack costs so much weight."""
+    X, signs = gaussian(30, 60)
+    pair = [int(np.argmax(signs > 0)), int(np.argmax(signs < 0))]
+    X[pair] *= 1e-9
+    slack = {C: 1 - signs[pair] * LPSVMClassifier(C).fit(X, signs).decision_function(X[pair]) for C in (1e6, 1e11)}
+    assert slack[1e6].sum() > 1 and np.abs(slack[1e11]).max() < 1e-6
+
+
 def test_the_program_is_never_called_unbounded(monkeypatch):
     """A solver may lose its way in every unit; the message says what can be done."""
     units = []

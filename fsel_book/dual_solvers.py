@@ -4,17 +4,16 @@
 __all__ = []
 
 # %% ../nbs/C_dual_solvers.ipynb #c0d50003
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import brentq
 
 from .arrays import Array, Matrix, from_numpy, is_sparse, namespace, to_numpy
-from .losses import Loss
+from .losses import Loss, SquaredError
 from .spectra import _project, _projection_matrix
 
 # %% ../nbs/C_dual_solvers.ipynb #041a34d9
@@ -285,20 +284,25 @@ class _Surrogate:
     tau: float
     V: np.ndarray
     F: np.ndarray
-    _last: dict[str, Any] = field(default_factory=dict)
-
-    def small(self, lam: float, D: np.ndarray) -> np.ndarray:
-        "`diag(1/s2) + W' diag(D / (lam + tau D)) W`; made once while `D` is the same, as it is for the squared error."
-        if self._last.get("lam") != lam or not np.array_equal(self._last["D"], D):
-            B = self.W * np.sqrt(D / (lam + self.tau * D))[:, None]
-            self._last.update(lam=lam, D=D, M=B.T @ B + np.diag(1 / self.s2))
-        return self._last["M"]
 
     def solve(self, lam: float, D: np.ndarray, rhs: np.ndarray) -> np.ndarray:
         "`(lam I + diag(D) (W diag(s2) W' + tau I))^-1 rhs`."
         E = lam + self.tau * D
-        first = rhs / E[:, None]
-        return first - (D / E)[:, None] * (self.W @ _solve_or_lstsq(self.small(lam, D), self.W.T @ first))
+        B, first = self.W * np.sqrt(D / E)[:, None], rhs / E[:, None]
+        small = B.T @ B + np.diag(1 / self.s2)
+        return first - (D / E)[:, None] * (self.W @ _solve_or_lstsq(small, self.W.T @ first))
+
+    def inverse(self, lam: float, curvature: float) -> Callable[[np.ndarray], np.ndarray]:
+        "`v -> (lam I + curvature (W diag(s2) W' + tau I))^-1 v`, for many `v`."
+        E, W = lam + curvature * self.tau, self.W
+        small = np.diag(1 / self.s2) + curvature / E * (W.T @ W)
+        middle = curvature / E * _solve_or_lstsq(small, np.eye(len(self.s2)))
+        return lambda v: (v - W @ (middle @ (W.T @ v))) / E
+
+    @property
+    def trace(self) -> float:
+        "About the trace of `K`."
+        return float(np.sum(self.s2 * np.sum(self.W**2, axis=0)) + len(self.W) * self.tau)
 
     def product(self, v: np.ndarray) -> np.ndarray:
         "The product with `v`, about `K v`."
@@ -339,10 +343,10 @@ def _mixed_samples(X: Matrix, Omega: Matrix) -> Matrix:
     if is_sparse(Omega) and isinstance(X, np.ndarray): return (Omega.T.tocsr() @ X).T
     return X.T @ from_numpy(Omega.toarray() if is_sparse(Omega) else Omega, X)
 
-def _affordable_size(X: Matrix) -> int:
-    "The largest size of a surrogate whose algebra costs no more than a few products with `X`."
+def _affordable_size(X: Matrix, products: int = 8) -> int:
+    "The largest size of a surrogate whose algebra costs no more than about a few `products` with `X`."
     per_sample = X.nnz / X.shape[0] if is_sparse(X) else X.shape[1]
-    return int(min(X.shape[0], 256, max(16, np.sqrt(8 * per_sample))))
+    return int(min(X.shape[0], 256, max(16, np.sqrt(products * per_sample))))
 
 # %% ../nbs/C_dual_solvers.ipynb #571d94c4
 def _random_mixtures(X: Matrix, m: int, kind: str, rng: np.random.Generator) -> tuple[Matrix, np.ndarray]:
@@ -477,11 +481,51 @@ def _solve_on_growing_span(problem: _Problem, surrogate: _Surrogate,
         c, b = problem.on(basis.F, start=np.append(basis.V.T @ f, b if problem.intercept else []), accuracy=1e-2)
     return best, history
 
+# %% ../nbs/C_dual_solvers.ipynb #c0d50051
+def _is_linear(problem: _Problem, surrogate: _Surrogate, tol: float) -> bool:
+    "Whether the problem is a linear system whose rounding is far below `tol`."
+    if not isinstance(problem.loss, SquaredError): return False
+    return bool(np.finfo(float).eps * problem.loss.smoothness * surrogate.trace <= 1e-4 * tol * problem.lam)
+
+def _solve_by_conjugate_gradients(problem: _Problem, surrogate: _Surrogate,
+                                  starts: Iterable[tuple[np.ndarray, np.ndarray]], tol: float, max_iter: int,
+                                  patience: int = 20) -> tuple[np.ndarray, list[float]]:
+    "`u`, and the residual after each step, for the squared error; the surrogate is the preconditioner."
+    lam, curvature, basis = problem.lam, problem.loss.smoothness, _ConjugateBasis(len(problem.y))
+    history: list[float] = []
+    values: list[float] = []
+    for u, f in starts: basis.add(problem.balanced(u), problem.balanced(f))
+    c, _ = problem.on(basis.F)
+    u, f = basis.V @ c, basis.F @ c
+    r = target = -problem.balanced(problem.dual(np.zeros_like(f)))
+    r = r - lam * u - curvature * f
+    best, p, last, steepness = u, np.zeros_like(u), r, np.inf
+    inverse = surrogate.inverse(lam, curvature)
+    while True:
+        size = float(np.sqrt(max(u @ f, 0.0)))
+        residual = _relative_to(float(np.sqrt(r @ r / (curvature * lam))), size)  # by the gap
+        if residual <= tol: residual = problem.residual(u, f + problem.best_intercept(f), size)  # and its rounding
+        if residual > tol and surrogate.length(r) <= tol * lam * size:
+            residual = min(residual, _relative_to(_euclidean_norm(problem.mixture(r)), lam * size))  # one more product
+        if u.any() or residual <= tol:  # `w = 0` before the first step does not count
+            history.append(residual)
+            values.append(float(u @ (lam * u + curvature * f) / 2 - target @ u))
+            if residual == min(history): best = u
+            ended = residual <= tol or len(history) == max_iter or not r.any()
+            if ended or _no_progress(history, values, patience): return best, history
+        z = inverse(r)
+        # This form of the factor forgives a preconditioner that rounding has made unsymmetric.
+        p, last, steepness = z + z @ (r - last) / steepness * p, r, z @ r
+        p, q = problem.direction(p)
+        step = steepness / (lam * p @ p + curvature * p @ q)
+        u, f, r = u + step * p, f + step * q, r - step * (lam * p + curvature * q)
+
 # %% ../nbs/C_dual_solvers.ipynb #a41c7d02
 def _accelerate(problem: _Problem, surrogate: _Surrogate, starts: Iterable[tuple[np.ndarray, np.ndarray]], tol: float,
                 max_iter: int) -> tuple[_Solution, list[float]]:
     "The solution with residual at most `tol`, and all residuals; begun anew with exact products after much rounding."
-    u, history = _solve_on_growing_span(problem, surrogate, starts, tol, max_iter)
+    solve = _solve_by_conjugate_gradients if _is_linear(problem, surrogate, tol) else _solve_on_growing_span
+    u, history = solve(problem, surrogate, starts, tol, max_iter)
     found = problem.solution(u, tol)
     history[-1] = found.residual
     while not found.residual <= tol and len(history) < max_iter:
@@ -500,7 +544,9 @@ def _shared_surrogate(problem: _Problem, m: int | str, kind: str, rng: np.random
     if kind == m == "auto" and not is_sparse(X) and X.shape[1] <= min(X.shape[0], 256):
         return _surrogate_of_all(X, problem.intercept)
     if kind == "auto" and is_sparse(X):
-        return _surrogate_of_longest(X, _affordable_size(X) if isinstance(m, str) else m, problem.intercept)
+        # The algebra is for one matrix with the squared error, else for one in each step.
+        most = _affordable_size(X, 24 if isinstance(problem.loss, SquaredError) else 8)
+        return _surrogate_of_longest(X, most if isinstance(m, str) else m, problem.intercept)
     kind, sums = "countsketch" if kind == "auto" else kind, _kernel_row_sums(X) if problem.intercept else None
     if isinstance(m, str): return _grow_surrogate(X, problem.ridge, kind, rng, sums)
     return _make_surrogate(X, *_random_mixtures(X, m, kind, rng), sums)
@@ -529,8 +575,9 @@ def _accelerate_all(problems: Sequence[_Problem], starts: Iterable[np.ndarray | 
         if known is not None and known.residual <= tol:
             solved.append((known, [known.residual]))
             continue
-        directions = [_first_direction(problem, shared)]
-        if known is not None: directions = [(known.u, known.f), *directions]
+        directions = [] if known is None else [(known.u, known.f)]
+        # Without known directions the first one is what conjugate gradients begin with anyway.
+        if shared.V.size or not _is_linear(problem, shared, tol): directions.append(_first_direction(problem, shared))
         solved.append(_accelerate(problem, shared, directions, tol, max_iter))
     return solved, shared.W.shape[1]
 

@@ -829,7 +829,7 @@ def test_a_gap_that_stays_open_ends_no_search(name):
     model = fitted(X, y, name, 20.0, n_projections=60)
     assert model.n_iter_ <= 40
     signs = np.where(y > 0, 1.0, -1.0)
-    assert certified(X, signs, 40.0, LOSSES[name], model.coef_[0], 0.0, True)[1] <= 1.1e-4
+    assert certified(X, signs, 40.0, LOSSES[name], model.coef_[0], 0.0, True, model.dual_coef_[0])[1] <= 1.1e-4
 
 
 @swept("shape", [(300, 600)], [(300, 3000), (120, 300)])

@@ -25,6 +25,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 from sklearn.linear_model import Ridge
 
+from fsel_book import DualProjectionRidge, dual_solvers
 from fsel_book.dual_projection import _SKETCHES, _relative_error
 from fsel_book.dual_solvers import (
     _accelerate_all,
@@ -44,6 +45,7 @@ from fsel_book.dual_solvers import (
     _seconds_of_projection,
     _sketched_newton_step,
     _slope_lines,
+    _solve_by_conjugate_gradients,
     _solve_on_growing_span,
     _Surrogate,
     _surrogate_of_all,
@@ -557,16 +559,20 @@ def test_progress_is_seen_behind_an_early_residual_that_is_small_by_chance():
     assert not _no_progress([1e-3] * 19, list(steady[:19]), 20)  # too early to tell
 
 
+on_all_directions = pytest.mark.parametrize("solve", [_solve_on_growing_span, _solve_by_conjugate_gradients])
+
+
+@on_all_directions
 @pytest.mark.parametrize("distinct", [1, 2, 3, 5])
-def test_as_many_steps_as_distinct_eigenvalues(distinct):
-    """The squared error without an intercept, the identity as preconditioner: conjugate gradients, exact at the end."""
+def test_as_many_steps_as_distinct_eigenvalues(distinct, solve):
+    """The squared error without an intercept, the identity as preconditioner: exact at the end."""
     rng = np.random.default_rng(distinct)
     s = np.sqrt(np.arange(1, distinct + 1, dtype=float))[np.arange(24) % distinct]
     X = orthonormal(24, 24, rng) * s @ orthonormal(60, 24, rng).T
     problem = _Problem(X, rng.standard_normal(24), 0.1, SquaredError())
     nothing = _Surrogate(np.zeros((24, 0)), np.zeros(0), 1.0, np.zeros((24, 0)), np.zeros((24, 0)))
-    u, history = _solve_on_growing_span(problem, nothing, [], 1e-9, 50)
-    assert len(history) == distinct + 1 and history[-1] <= 1e-9 and min(history[:-1]) > 1e-4
+    u, history = solve(problem, nothing, [], 1e-9, 50)
+    assert len(history) == distinct + (solve is _solve_on_growing_span) and history[-1] <= 1e-9 and min(history[:-1], default=1) > 1e-4
     assert _relative_error(X.T @ u, problem.on(X)[0]) < 1e-9
 
 
@@ -583,6 +589,95 @@ def test_iterates_are_the_best_of_their_krylov_space():
         objective = [problem.value(X @ w, size(w)) for w in (X.T @ u, best)]
         assert objective[0] == pytest.approx(objective[1], rel=1e-8)
         space = np.column_stack([space, operator @ space[:, -1] / size(space[:, -1])])
+
+
+def krylov_space(problem, surrogate, steps):
+    """The span that is searched in so many steps for the squared error, and the system and its right-hand side."""
+    X, y, lam = problem.X, problem.y, problem.lam
+    middle = np.eye(len(y)) - problem.intercept / len(y)
+    system, target = lam * np.eye(len(y)) + 2 * middle @ X @ X.T @ middle, 2 * middle @ y
+    P = lam * np.eye(len(y)) + 2 * (surrogate.W * surrogate.s2 @ surrogate.W.T + surrogate.tau * np.eye(len(y)))
+    space = np.linalg.solve(P, target)[:, None]
+    for _ in range(steps - 1):
+        more = np.linalg.solve(P, system @ space[:, -1])
+        space = np.column_stack([space, more / size(more)])
+    return space, system, target
+
+
+@with_and_without_intercept
+@swept("seed", range(2), range(2, 10))
+def test_conjugate_gradients_are_the_best_of_their_krylov_space(seed, intercept):
+    """In the norm of the dual system; each bound in the history holds."""
+    X, y, rng = labelled(30, 60, seed)
+    problem = _Problem(X, y + rng.standard_normal(30), 1.0, SquaredError(), intercept)
+    centred = X - X.mean(axis=0) if intercept else X
+    exact = centred.T @ np.linalg.lstsq(*krylov_space(problem, nystrom(centred, 8), 1)[1:])[0]
+    for steps in range(1, 7):
+        u, history = _solve_by_conjugate_gradients(problem, nystrom(centred, 8), [], 1e-14, steps)
+        space, system, target = krylov_space(problem, nystrom(centred, 8), steps)
+        best = space @ np.linalg.solve(space.T @ system @ space, space.T @ target)
+        assert_allclose(u, best, rtol=1e-7, atol=1e-8 * size(best))
+        assert _relative_error(exact, X.T @ u) <= history[-1] * (1 + 1e-9)
+        f = problem.balanced(X @ (X.T @ u))
+        f += problem.best_intercept(f)
+        assert history[-1] == pytest.approx(problem.residual(u, f, size(X.T @ u)), rel=1e-6)
+
+
+@swept("shape", [(40, 12), (12, 40)], [(300, 40), (40, 300)])
+@with_and_without_intercept
+def test_the_linear_system_from_any_start(shape, intercept):
+    X, y, rng = labelled(*shape, 3)
+    problem, some = _Problem(X, y, 0.5, SquaredError(), intercept), nystrom(X - intercept * X.mean(axis=0), 4)
+    model = Ridge(0.25, fit_intercept=intercept, solver="svd").fit(X, y)
+    near = problem.balanced(2 * (y - model.predict(X)) / 0.5)
+    starts = [problem.direction(v) for v in (near, rng.standard_normal(len(y)))]
+    for start, tol in (([], 1e-10), (starts[1:], 1e-10), (starts, 1e-5)):
+        u, history = _solve_by_conjugate_gradients(problem, some, start, tol, 200)
+        assert history[-1] <= tol and abs(u.sum()) * intercept < 1e-9
+        assert_allclose(X.T @ u, model.coef_, rtol=1e-8, atol=1e-9)
+    assert len(history) == 1  # the solution was among the starts
+
+
+@pytest.mark.parametrize(("alpha", "solver"), [(1.0, "conjugate gradients"), (1e-5, "growing span")])
+def test_the_linear_system_is_solved_where_rounding_allows(monkeypatch, alpha, solver):
+    """More samples than features: the part of `u` that does nothing grows like 1 / alpha, and so does its rounding."""
+    X, _, rng = labelled(60, 12, 0)
+    t = X[:, 0] + rng.standard_normal(60)
+    used = []
+    for name in ("_solve_by_conjugate_gradients", "_solve_on_growing_span"):
+        real = getattr(dual_solvers, name)
+        monkeypatch.setattr(dual_solvers, name, lambda *a, name=name, real=real: (used.append(name), real(*a))[1])
+    model = DualProjectionRidge(alpha, n_projections=5, tol=1e-6, random_state=0).fit(sp.csr_array(X), t)
+    assert used[0] == "_solve_" + ("by_" if "conjugate" in solver else "on_") + solver.replace(" ", "_")
+    assert_allclose(model.coef_, Ridge(alpha, solver="svd").fit(X, t).coef_, rtol=1e-6)
+
+
+def test_a_residual_of_conjugate_gradients_is_what_can_be_shown():
+    """The gap from `r` itself knows nothing of rounding in the gap that is shown at the end."""
+    X, _, rng = labelled(60, 12, 0)
+    t = X[:, 0] + rng.standard_normal(60)
+    problem = _Problem(X, t - t.mean(), 0.02, SquaredError(), True)
+    u, history = _solve_by_conjugate_gradients(problem, nystrom(X - X.mean(axis=0), 5), [], 1e-7, 300)
+    assert history[-1] <= 1e-7 and problem.solution(u, 1e-7).residual <= 2e-7
+
+
+def test_a_residual_that_is_zero_ends_the_search():
+    nothing = _Surrogate(np.zeros((4, 0)), np.zeros(0), 1.0, np.zeros((4, 0)), np.zeros((4, 0)))
+    y = np.array([1.0, -1.0, 2.0, 0.0])
+    u, history = _solve_by_conjugate_gradients(_Problem(np.eye(4), y, 2.0, SquaredError()), nothing, [], 1e-30, 50)
+    assert np.array_equal(u, y / 2) and len(history) == 1
+    u, history = _solve_by_conjugate_gradients(_Problem(np.eye(4), 0 * y, 2.0, SquaredError()), nothing, [], 1e-4, 50)
+    assert not u.any() and history == [0.0]
+
+
+def test_one_inverse_for_many_vectors():
+    X, _, rng = labelled(30, 60, 0)
+    for some in (nystrom(X, 8), _surrogate_of_longest(sp.csr_array(X), 8, True), _surrogate_of_all(X[:, :5], False)):
+        v = rng.standard_normal((30, 3))
+        found = np.column_stack([some.inverse(0.3, 2.0)(column) for column in v.T])
+        assert_allclose(found, some.solve(0.3, np.full(30, 2.0), v), rtol=1e-9, atol=1e-12)
+        whole = some.W * some.s2 @ some.W.T + some.tau * np.eye(30)
+        assert some.trace == pytest.approx(np.trace(whole))
 
 
 def test_many_steps_that_begin_anew():

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.linalg.lapack import dgesv, dpotrf, dpotrs
 
 from .arrays import (Array, ArrayLike, Matrix, _blas_threads_for, _insert_docs, _take_rows, check_matrix,
                               from_numpy, namespace, take_columns, to_numpy)
@@ -465,21 +465,21 @@ class _Tableau:
 
     def follow(self, c: int, rounds: int = 40) -> tuple[Floats, float]:
         "The dual point and the intercept without candidate `c`, as far as some rounds of guessing lead."
-        V, b, m, way = self.u, self.b, self.m, self.ways[c]
-        if self.h[c] > 0.99: return V, b                   # the free samples span no more than the features that stay
-        state = np.zeros(len(V), dtype=np.int8)            # 1 or -1: of F stopped above or below, of N gone up or down
-        fewest, stalled = len(state) + 1, 0
+        m, way = self.m, self.ways[c]
+        if self.h[c] > 0.99: return self.u, self.b         # the free samples span no more than the features that stay
+        state = np.zeros(len(way) - 1, dtype=np.int8)      # 1 or -1: of F stopped above or below, of N gone up or down
+        fewest, stalled, found = len(state) + 1, 0, None
         for left in range(rounds, 0, -1):
             at = np.flatnonzero(state)
             side, rows = state[at], self.moves[1 + at]
             kind = np.where(side > 0, 0, 1), at
-            try: x = np.linalg.solve(self.system(c, at, rows), np.append(self.w[c], self.goals[kind]))
-            except np.linalg.LinAlgError: break
+            goals = np.concatenate((self.w[c:c + 1], self.goals[kind]))
+            x, singular = dgesv(self.system(c, at, rows), goals)[2:]
+            if singular: break
             by = x[1:]                                     # the forces on those stopped, the changes of those free
             move = way * x[0] + by @ rows
-            place, V, b = self.start + move[1:], self.u.copy(), self.b + move[0]
-            V[self.order[:m]] = place[:m]
-            V[self.order[at]] = self.stops[kind] + np.where(at < m, 0.0, by)
+            place = self.start + move[1:]
+            found = place, at, kind, by, self.b + move[0]
             # What breaks its condition and has to change:
             new = self.sides * ((place > self.ceiling).view(np.int8) - (place < self.floor).view(np.int8))
             fine = (side * by < self.rooms[kind]) & ((at < m) | (side * by > 0))
@@ -497,6 +497,10 @@ class _Tableau:
                 met = np.where(state[change] == 0, too_far / far, np.inf)
                 change = change[np.argsort(-met)[:max(8, m // 16)]]
             state[change] = new[change]
+        if found is None: return self.u, self.b
+        (place, at, kind, by, b), V = found, self.u.copy()
+        V[self.order[:m]] = place[:m]
+        V[self.order[at]] = self.stops[kind] + np.where(at < m, 0.0, by)
         return V, b
 
 # %% ../nbs/17_elimination.ipynb #e56b6d78

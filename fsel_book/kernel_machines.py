@@ -620,7 +620,7 @@ def _active_set_direction(now: _DualPoint, system: _BorderedInverse, entering: t
         c = system.column(e)
         z = system.solve(1.0, c)
         schur = max(system.K[e, e] + now.mu - z[:border].sum() - z[border:] @ c, now.mu / 10)
-        moving, d = np.append(F, e), sign * np.append(-z[border:], 1.0)
+        moving, d = np.concatenate((F, [e])), sign * np.concatenate((-z[border:], [1.0]))
         t = sign * (now.pull[e] + now.slope[e] - now.b) / schur
     size = np.abs(d)
     if border: d = d - size * (d.sum() / max(size.sum(), 1e-300))      # no rounding errors in the sum

@@ -126,7 +126,7 @@ rows = [
         "text-logistic",
         text,
         weak,
-        3e-3,
+        2e-2,
         LogisticRegression(solver="liblinear", dual=True, tol=0.03, random_state=0),
         1,
         few,

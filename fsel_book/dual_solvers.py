@@ -217,9 +217,9 @@ class _Problem(_Objective):
         gap = max(np.sum(value + conjugate - a * f), 0.0)
         return float(gap + 4 * np.finfo(float).eps * np.sum(rounding) + unbalanced)
 
-    def residual(self, u: np.ndarray, f: np.ndarray, size: float, gradient: float = np.inf) -> float:
-        "A bound on the relative error of `w = X'u` of length `size`, by `u` or by the length of the gradient."
-        return _relative_to(min(gradient / self.lam, np.sqrt(2 * self.gap(u, f) / self.lam)), size)
+    def residual(self, u: np.ndarray, f: np.ndarray, size: float) -> float:
+        "A bound on the relative error of `w = X'u` of length `size`, by the gap."
+        return _relative_to(float(np.sqrt(2 * self.gap(u, f) / self.lam)), size)
 
     def solution(self, u: np.ndarray, tol: float = 0.0) -> _Solution:
         """The `_Solution` of `w = X'u` with the best `b`, from three products with `X`.
@@ -228,11 +228,13 @@ class _Problem(_Objective):
         """
         w, f = self.images(u)
         b, size, gradient = self.best_intercept(f), _euclidean_norm(w), np.inf
-        if self.residual(u, f + b, size) > tol:
+        residual = self.residual(u, f + b, size)
+        if residual > tol:
             v = self.lam * u + self.dual(f + b)
             gradient = _euclidean_norm(self.mixture(v))
             if self.is_zero(u, f, gradient, v): gradient = 0.0
-        return _Solution(u, w, b, f, self.value(f + b, size), gradient, self.residual(u, f + b, size, gradient))
+            residual = min(residual, _relative_to(gradient / self.lam, size))
+        return _Solution(u, w, b, f, self.value(f + b, size), gradient, residual)
 
     def is_zero(self, u: np.ndarray, f: np.ndarray, gradient: float, v: np.ndarray) -> bool:
         "Whether `w` is 0 but for rounding, and so is its gradient `X'v`."

@@ -227,7 +227,7 @@ class DualProjectionClassifier(_ScoreOnHost, ClassifierMixin, _DualProjectionMod
     """Linear classification with many features: the exact solution by way of a random projection.
 
     Minimises `alpha |w|^2 + sum_i loss(y_i, x_i'w + b)` for labels -1 and 1; several classes one against the rest.
-    For dense and sparse data and arrays of any library.
+    For dense and sparse data and arrays of any library. On sparse text with the log loss liblinear is faster.
 
     %(projected_on_host)s
 

@@ -503,24 +503,25 @@ def _solve_by_conjugate_gradients(problem: _Problem, surrogate: _Surrogate,
     r = r - lam * u - curvature * f
     best, p, last, steepness = u, np.zeros_like(u), r, np.inf
     inverse = surrogate.inverse(lam, curvature)
-    while True:
+    for steps in range(max_iter + 1):
         size = float(np.sqrt(max(u @ f, 0.0)))
         residual = _relative_to(float(np.sqrt(r @ r / (curvature * lam))), size)  # by the gap
         if residual <= tol: residual = problem.residual(u, f + problem.best_intercept(f), size)  # and its rounding
         if residual > tol and surrogate.length(r) <= tol * lam * size:
             residual = min(residual, _relative_to(_euclidean_norm(problem.mixture(r)), lam * size))  # one more product
-        if u.any() or residual <= tol:  # `w = 0` before the first step does not count
+        if steps or u.any() or residual <= tol:  # `w = 0` before the first step does not count
             history.append(residual)
             values.append(float(u @ (lam * u + curvature * f) / 2 - target @ u))
             if residual == min(history): best = u
             ended = residual <= tol or len(history) == max_iter or not r.any()
-            if ended or _no_progress(history, values, patience): return best, history
+            if ended or _no_progress(history, values, patience): break
         z = inverse(r)
         # This form of the factor forgives a preconditioner that rounding has made unsymmetric.
         p, last, steepness = z + z @ (r - last) / steepness * p, r, z @ r
         p, q = problem.direction(p)
         step = steepness / (lam * p @ p + curvature * p @ q)
         u, f, r = u + step * p, f + step * q, r - step * (lam * p + curvature * q)
+    return best, history
 
 # %% ../nbs/C_dual_solvers.ipynb #a41c7d02
 def _accelerate(problem: _Problem, surrogate: _Surrogate, starts: Iterable[tuple[np.ndarray, np.ndarray]], tol: float,

@@ -653,6 +653,17 @@ def test_the_linear_system_is_solved_where_rounding_allows(monkeypatch, alpha, s
     assert_allclose(model.coef_, Ridge(alpha, solver="svd").fit(X, t).coef_, rtol=1e-6)
 
 
+def test_a_linear_fit_takes_a_pair_of_products_for_each_step(monkeypatch):
+    """And one more for the solution; its surrogate, made once, may be larger than that of other losses."""
+    X = sp.random_array((400, 900), density=0.2, rng=np.random.default_rng(0), format="csr")
+    y = X[:, :9].sum(axis=1) - 0.9
+    pairs, images = [], _Objective.images
+    monkeypatch.setattr(_Objective, "images", lambda problem, u: (pairs.append(u), images(problem, u))[1])
+    model = DualProjectionRidge(tol=1e-2, random_state=0).fit(X, y)
+    assert len(pairs) == model.n_iter_ + 1 > 3
+    assert model.n_projections_ == _affordable_size(X, 24) > _affordable_size(X)
+
+
 def test_a_residual_of_conjugate_gradients_is_what_can_be_shown():
     """The gap from `r` itself knows nothing of rounding in the gap that is shown at the end."""
     X, _, rng = labelled(60, 12, 0)

@@ -1,8 +1,10 @@
 # Needs Python 3.11 or later, make and a package index; nothing else (make docs: also quarto).
 # Everything is installed into .venv, once; each target installs only what it needs. The peers of the benchmarks may ask
 # for other versions than the rest, so these have .venv-bench to themselves.
+# The embedded documents are the docstrings of SciPy; what the chapters say of them holds for this version.
 
 PYTHON ?= python3
+SCIPY := scipy==1.17.*
 DATA :=
 TARGET :=
 LIMIT :=
@@ -20,7 +22,7 @@ PY := .venv/bin/python
 METADATA := settings.ini setup.py pyproject.toml
 quote = '$(subst ','\'',$(1))'
 
-.PHONY: help demo test test-all test-processors test-site hooks sync run lab docs bench lint release clean
+.PHONY: help demo test test-all test-package test-processors test-site hooks sync run lab docs bench lint release clean
 .DEFAULT_GOAL := help
 
 help:
@@ -28,6 +30,7 @@ help:
 	@echo "make demo DATA=my.csv TARGET=column the same on a table of yours (CSV or Parquet); writes build/selected.csv."
 	@echo "                                    Parquet of more than LIMIT bytes (a quarter of memory) is read in blocks"
 	@echo "make test                           all tests: modules in step, notebooks, pytest"
+	@echo "make test-package SCIPY=            the tests of the package alone, with the newest SciPy"
 	@echo "make test-all                       make test, and then the wide sweeps, which it leaves out"
 	@echo "make test-processors                the tests of exactness on the BLAS kernels of three families of processors"
 	@echo "make test-site                      render the site and look at its pages in Chromium or Chrome (needs quarto)"
@@ -54,7 +57,7 @@ help:
 
 .venv/.%: .venv/.python $(METADATA)
 	@echo "Installing fsel_book[$*] into .venv"
-	@$(PY) -m pip install --quiet --editable '.[$*]'
+	@$(PY) -m pip install --quiet --editable '.[$*]' $(if $(SCIPY),'$(SCIPY)')
 	@touch $@
 
 .venv-bench/.bench: .venv-bench/.python $(METADATA)
@@ -71,7 +74,11 @@ test: export MPLBACKEND := agg
 test: .venv/.dev
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -q -n 2 tests/test_book.py
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/nbdev_test --n_workers 2 --timing
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -q -n 2 --dist loadfile --ignore=tests/test_book.py tests
+	@$(MAKE) --no-print-directory test-package
+
+# The last part of `make test` alone, which holds for other versions of SciPy too: make test-package SCIPY=
+test-package: .venv/.dev
+	MPLBACKEND=agg OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -q -n 2 --dist loadfile --ignore=tests/test_book.py tests
 
 # Each sweep is more of what some test of `make test` checks on less.
 test-all: test

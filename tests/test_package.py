@@ -136,7 +136,8 @@ def test_classifiers_name_the_pythons_that_are_tried(described):
     assert named == {"3 :: Only", *pythons}
     assert not any(line.startswith("License ::") for line in described.get_all("Classifier"))
     jobs = yaml.safe_load(text_of(".github/workflows/test.yml"))["jobs"]
-    assert jobs["test"]["strategy"]["matrix"]["python"] == pythons
+    for name in ("test", "versions"):
+        assert jobs[name]["strategy"]["matrix"]["python"] == pythons
     assert pythons[0] == metadata["min_python"]
     minor = pythons[0].split(".")[1]
     for name, words in [

@@ -1458,7 +1458,8 @@ def test_a_sigma_without_a_square_is_refused():
 
 def test_movement_outside_the_span_goes_with_the_leverage_left_out():
     """A twin of the picture of the ridge chapter: two sizes and three methods on documents that were not seen."""
-    words, order = load_docstrings(), np.random.default_rng(0).permutation(460)
+    words = load_docstrings()
+    order = np.random.default_rng(0).permutation(len(words.target))
     X, X_new = words.data[order[:200]].toarray().astype(float), words.data[order[200:]].toarray()
     y = np.where(words.target[order[:200]] == 1, 1.0, -1.0)
     space = row_space(X)

@@ -30,7 +30,7 @@ help:
 	@echo "make demo DATA=my.csv TARGET=column the same on a table of yours (CSV or Parquet); writes build/selected.csv."
 	@echo "                                    Parquet of more than LIMIT bytes (a quarter of memory) is read in blocks"
 	@echo "make test                           all tests: modules in step, notebooks, pytest"
-	@echo "make test-package SCIPY=            the tests of the package alone, with the newest SciPy"
+	@echo "make clean test-package SCIPY=      the tests of the package alone, with the newest SciPy"
 	@echo "make test-all                       make test, and then the wide sweeps, which it leaves out"
 	@echo "make test-processors                the tests of exactness on the BLAS kernels of three families of processors"
 	@echo "make test-site                      render the site and look at its pages in Chromium or Chrome (needs quarto)"
@@ -76,7 +76,7 @@ test: .venv/.dev
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/nbdev_test --n_workers 2 --timing
 	@$(MAKE) --no-print-directory test-package
 
-# The last part of `make test` alone, which holds for other versions of SciPy too: make test-package SCIPY=
+# The last part of `make test` alone, which holds for every version of SciPy. Another one takes a new environment.
 test-package: .venv/.dev
 	MPLBACKEND=agg OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -q -n 2 --dist loadfile --ignore=tests/test_book.py tests
 

@@ -301,7 +301,7 @@ class _Surrogate:
         middle = curvature / E * _solve_or_lstsq(small, np.eye(len(self.s2)))
         return lambda v: (v - W @ (middle @ (W.T @ v))) / E
 
-    @property
+    @cached_property
     def trace(self) -> float:
         "About the trace of `K`."
         return float(np.sum(self.s2 * np.sum(self.W**2, axis=0)) + len(self.W) * self.tau)
@@ -346,7 +346,7 @@ def _mixed_samples(X: Matrix, Omega: Matrix) -> Matrix:
     return X.T @ from_numpy(Omega.toarray() if is_sparse(Omega) else Omega, X)
 
 def _affordable_size(X: Matrix, products: int = 8) -> int:
-    "The largest size of a surrogate whose algebra costs no more than about a few `products` with `X`."
+    "The largest size `m` of a surrogate whose `m^2` operations for a sample are no more than `products` with `X` take."
     per_sample = X.nnz / X.shape[0] if is_sparse(X) else X.shape[1]
     return int(min(X.shape[0], 256, max(16, np.sqrt(products * per_sample))))
 

@@ -74,6 +74,11 @@ def cell_of(name, text):
     return found
 
 
+makefile = (Path(__file__).resolve().parent.parent / "Makefile").read_text(encoding="utf-8")
+(scipy_series,) = re.findall(r"^SCIPY := scipy==(\d+\.\d+\.)\*$", makefile, flags=re.MULTILINE)
+on_documents_of_the_book = pytest.mark.skipif(
+    not scipy.__version__.startswith(scipy_series), reason="the documents are those of another SciPy"
+)
 needs_data = pytest.mark.skipif(not os.environ.get("FSEL_BOOK_DATA"), reason="FSEL_BOOK_DATA is not set")
 
 # ---------------------------------------------------------------- matrices

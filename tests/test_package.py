@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 import setuptools
 import yaml
+from cases import scipy_series
 
 import fsel_book
 
@@ -149,6 +150,11 @@ def test_classifiers_name_the_pythons_that_are_tried(described):
         ("CONTRIBUTING.md", f"Python {pythons[0]} or later"),
     ]:
         assert words in text_of(name), f"{name} does not say: {words}"
+
+
+def test_the_documents_are_of_the_scipy_that_the_makefile_asks_for():
+    """The chapters state numbers of them, and the one on data sets prints where they are from."""
+    assert set(re.findall(r"SciPy (\d+\.\d+\.)\d", text_of("nbs/02_datasets.ipynb"))) == {scipy_series}
 
 
 LINK = r"(!?)\[([^]]*)\]\(([^)]*)\)"

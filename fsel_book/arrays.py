@@ -240,6 +240,32 @@ def _scale_columns(C: Matrix, factors: np.ndarray) -> Matrix:
     if is_sparse(C): return (C @ sp.diags_array(factors.astype(C.dtype))).asformat(C.format)
     return C * from_numpy(factors.astype(result_dtype(C)), C)
 
+# %% ../nbs/01_arrays.ipynb #ar9f32c
+def _as_float32(A: Array) -> Array:
+    "`A` in float32, where it is."
+    return namespace(A).astype(A, namespace(A).float32)
+
+def _true_float32(like: Array) -> bool:
+    "Whether products of float32 matrices on the device of `like` keep all 24 bits; some may be told to keep fewer."
+    xp = namespace(like)
+    A = xp.full((64, 64), 1 + 2.0**-12, dtype=xp.float32, device=array_api_compat.device(like))
+    return bool(xp.all(A @ xp.ones_like(A) == 64 + 2.0**-6))
+
+def _index_chunks(indices: np.ndarray, size: int = 4096) -> Iterator[np.ndarray]:
+    "`indices` in pieces."
+    for a in range(0, len(indices), size): yield indices[a:a + size]
+
+def _growing_chunks(indices: np.ndarray) -> Iterator[np.ndarray]:
+    "`indices` in pieces of 2, 8, 32, ...: the first of them are most likely what is looked for."
+    a, size = 0, 2
+    while a < len(indices):
+        yield indices[a:a + size]
+        a, size = a + size, 4 * size
+
+def _quadratic_forms(rows: Array, C: Array) -> np.ndarray:
+    "`v'Cv` for each row `v`: computed where the rows are, the values on the host."
+    return to_numpy(namespace(rows).vecdot(rows @ C, rows))
+
 # %% ../nbs/01_arrays.ipynb #34ecd691
 _BLAS = ThreadpoolController()
 

@@ -9,13 +9,14 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
-import array_api_compat
 import numpy as np
+from scipy.linalg import eigh
 from scipy.linalg.lapack import dpotrf
 from sklearn.utils import check_random_state
 from tqdm import tqdm
 
-from .arrays import (Array, ArrayLike, Seed, _insert_docs, as_float64, by_columns, from_numpy,
+from .arrays import (Array, ArrayLike, Seed, _as_float32, _growing_chunks, _index_chunks, _insert_docs,
+                              _quadratic_forms, _true_float32, as_float64, by_columns, from_numpy,
                               is_sparse, namespace, _blas_threads_for, _take_rows, to_numpy)
 from .certificates import (_NEGLIGIBLE, CertifiedSelector, Promise, Sampling, ScoreFunc, _ScoreMixin,
                                     _check_integer, _check_open_unit_interval, _check_scores)
@@ -321,37 +322,12 @@ class _SingleDraw:
     def add(self, v: np.ndarray, price: float = 0.0) -> float: return 1 / v[0]**2
 
 # %% ../nbs/05_sparsification.ipynb #d0a7b5dc
-def _as_float32(A: Array) -> Array:
-    "`A` in float32, where it is."
-    return namespace(A).astype(A, namespace(A).float32)
-
-def _true_float32(like: Array) -> bool:
-    "Whether products of float32 matrices on the device of `like` keep all 24 bits; some may be told to keep fewer."
-    xp = namespace(like)
-    A = xp.full((64, 64), 1 + 2.0**-12, dtype=xp.float32, device=array_api_compat.device(like))
-    return bool(xp.all(A @ xp.ones_like(A) == 64 + 2.0**-6))
-
-def _index_chunks(indices: np.ndarray, size: int = 4096) -> Iterator[np.ndarray]:
-    "`indices` in pieces."
-    for a in range(0, len(indices), size): yield indices[a:a + size]
-
-def _growing_chunks(indices: np.ndarray) -> Iterator[np.ndarray]:
-    "`indices` in pieces of 2, 8, 32, ...: the first of them are most likely what is looked for."
-    a, size = 0, 2
-    while a < len(indices):
-        yield indices[a:a + size]
-        a, size = a + size, 4 * size
-
 class _AnyBarriers(Protocol):
     "What a search asks of the barriers, of this theorem or of another."
     Q32: Any  # None where there is no `slack_bound(rows @ Q32, norms)`
     def rise(self) -> float: ...
     def lower_upper(self, rows: np.ndarray) -> tuple[Any, Any]: ...
     def slack_matrix(self) -> np.ndarray: ...
-
-def _quadratic_forms(rows: Array, C: Array) -> np.ndarray:
-    "`v'Cv` for each row `v`: computed where the rows are, the values on the host."
-    return to_numpy(namespace(rows).vecdot(rows @ C, rows))
 
 class _ColumnSearch:
     """What every rule keeps of the columns, on the host; a rule adds `pick(barriers)`.
@@ -405,6 +381,55 @@ class _ColumnSearch:
         if slack < 0: _, i = self.largest_slack(barriers, self.usable)
         return i, self.rows([i])[0]
 
+# %% ../nbs/05_sparsification.ipynb #a60dc6ab
+def _leading_part(E: np.ndarray, most: int = 8) -> tuple[np.ndarray, float]:
+    "`W`, of so many columns at most, and `mu`: in float32, no eigenvalue of `E - W W'` is above it, for symmetric `E`."
+    first = max(len(E) - most - 1, 0)
+    try: theta, Q = eigh(E.astype(np.float32), subset_by_index=[first, len(E) - 1], check_finite=False)
+    except np.linalg.LinAlgError:  # eigenvalues that agree, as they do at first, can stop the search for some of them
+        theta, Q = (A[..., first:].astype(np.float32) for A in np.linalg.eigh(E))
+    return Q[:, 1:] * np.sqrt(theta[1:] - theta[0]), float(theta[0])
+
+class _Screen:
+    """Bounds on `u'Cu` for directions `u`, in float32: from values at an earlier `C` and what has changed since."""
+
+    W: Any  # nothing at the earlier step itself
+
+    def __init__(self, space: RowSpace) -> None:
+        self.X, self.known, self.n_doubtful = space.X, dict[int, np.ndarray](), 0
+        self.narrow = _as_float32 if _true_float32(space.scores64) else as_float64
+
+    def there(self, A: np.ndarray) -> Array: return self.narrow(from_numpy(A, self.X))
+
+    def begin(self, C: np.ndarray, n_columns: int, risen: float) -> None:
+        "Go on to the `C` of a step in which so many columns are looked at."
+        few = n_columns < 4096 + 8 * len(C)  # looking at all of them costs less than eigenvectors do
+        self.C, self.W, self.mu, size = self.there(C), None, 0.0, np.linalg.norm(C)
+        if not self.known or few or self.n_doubtful > n_columns / 4:
+            self.earlier, self.earlier_there, self.risen, self.known, self.n_doubtful = C, self.C, risen, {}, 0
+        else:
+            W, self.mu = _leading_part(C - self.earlier)
+            self.W, self.ones = self.there(W), self.there(np.ones(W.shape[1]))
+            size += np.linalg.norm(self.earlier) + np.vdot(W, W)
+        self.error = (2 * len(C) + 16) * 2.0**-24 * size
+
+    def bounds(self, U: Array) -> np.ndarray:
+        "Of the rows of `U`, now."
+        return _quadratic_forms(U, self.C) + self.error
+
+    def judge_earlier(self, number: int, U: Array, limits: np.ndarray) -> np.ndarray:
+        "By how much the rows of the block of this number may have been above their limits at the earlier `C`."
+        self.known[number] = _quadratic_forms(U, self.earlier_there) - limits
+        return self.known[number] + self.error
+
+    def in_doubt(self, number: int, U: Array, places: np.ndarray) -> np.ndarray:
+        "Those of the `places` in a block that may be above their limits now."
+        bound = self.known[number] + (self.mu + self.error)
+        if self.W is not None: bound += to_numpy((U @ self.W)**2 @ self.ones)  # faster than `vecdot` on short rows
+        places = places[bound[places] >= 0]
+        self.n_doubtful += len(places) * (self.W is not None)
+        return places
+
 # %% ../nbs/05_sparsification.ipynb #0c1a606d
 def _by_decreasing_key(keys: np.ndarray, indices: np.ndarray) -> np.ndarray:
     "`indices` by decreasing key; the lower index first among equals, if they are increasing."
@@ -423,10 +448,9 @@ class _LargestNormRule(_ColumnSearch):
         self.head = self.rows(self.early[:size])
         self.Q32, self.turned, self.known = None, np.empty((0, ell), np.float32), np.zeros(len(self.head), dtype=bool)
         self.risen, self.infeasible_until = 0.0, np.zeros(d)
-        self.kept: list[Array] = []
-        self.n_taken, self.depth = 0, 1
+        self.kept, self.n_taken, self.depth, self.deep, self.screened = list[Array](), 0, 1, False, False
         self.largest_head = min(int(self.usable.sum()), max(size, 2**25 // ell))  # 256 MB
-        self.narrow = _as_float32 if _true_float32(space.scores64) else as_float64
+        self.screen = _Screen(space)
 
     def take(self, i: int) -> None:
         self.n_taken += self.fresh[i]
@@ -438,7 +462,6 @@ class _LargestNormRule(_ColumnSearch):
         old, self.early = len(self.head), self.order[:min(2 * len(self.head), self.largest_head)]
         self.head = np.concatenate([self.head, self.rows(self.early[old:])])
         self.Q32, self.turned, self.known = None, self.turned[:0], np.zeros(len(self.head), dtype=bool)
-        self.kept = []  # what was late in blocks is so in others
 
     def ranking(self) -> np.ndarray:
         "What decides the order."
@@ -450,6 +473,11 @@ class _LargestNormRule(_ColumnSearch):
         late = np.flatnonzero(self.usable & (self.keys < self.edge))
         return np.concatenate([self.early, _by_decreasing_key(self.keys, late)])
 
+    @cached_property
+    def limits(self) -> np.ndarray:
+        "What `u'Cu` has to reach for each column of the order, `u` being its direction."
+        return self.prices[self.order] / self.norms[self.order]
+
     def candidates(self, barriers: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         "Columns that may be feasible in their order, those taken before last: indices and rows."
         yield from self.candidates_in(self.fresh, barriers)
@@ -458,6 +486,15 @@ class _LargestNormRule(_ColumnSearch):
     def candidates_in(self, mask: np.ndarray, barriers: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         "Those in `mask`."
         mask = mask & (self.infeasible_until <= self.risen)
+        if not self.deep:
+            yield from self.early_candidates(barriers, mask)
+            mask[self.early[:len(self.head)]] = False
+        for indices in self.candidates_in_blocks(barriers, mask) if mask.any() else ():
+            self.deep = True
+            for part in _growing_chunks(indices): yield part, self.rows(part)
+
+    def early_candidates(self, barriers: Any, mask: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        "Those at hand."
         left = np.flatnonzero(mask[self.early[:len(self.head)]])
         a, b = 0, max(1, self.depth // 2)  # steps that follow each other look about as deep
         while a < len(left):
@@ -466,31 +503,36 @@ class _LargestNormRule(_ColumnSearch):
                 places = places[self.not_ruled_out(barriers, self.early[places], places)]
             for part in _growing_chunks(places): yield self.early[part], self.head[part]
             a, b = b, max(16, 3 * b)
-        for indices in self.late_candidates(barriers, mask):
-            for part in _growing_chunks(indices): yield part, self.rows(part)
 
-    def late_candidates(self, barriers: Any, mask: np.ndarray) -> Iterator[np.ndarray]:
-        "Columns in `mask` beyond the head that float32 does not rule out; the others are noted to be infeasible."
-        late = self.order[len(self.head):]
-        if not mask[late].any(): return
-        C = barriers.slack_matrix()
-        C32, error = self.narrow(from_numpy(C, self.space.X)), (2 * len(C) + 8) * 2.0**-24 * np.linalg.norm(C)
-        for number, block in enumerate(_index_chunks(late, 1024)):
-            seen = np.flatnonzero(mask[block])
-            U, indices = self.late_directions(number, block), block[seen]
-            forms = _quadratic_forms(_take_rows(U, seen), C32)
-            bound = forms + error - self.prices[indices] / self.norms[indices]
-            self.infeasible_until[indices] = self.risen - bound
-            yield indices[bound >= 0]
+    def candidates_in_blocks(self, barriers: Any, mask: np.ndarray) -> Iterator[np.ndarray]:
+        "Columns in `mask`, wherever they are, that float32 does not rule out."
+        left = mask[self.order]
+        if not self.screened: self.screen.begin(barriers.slack_matrix(), int(np.sum(left)), self.risen)
+        self.screened, size = True, 2048
+        for number, block in enumerate(_index_chunks(self.order, size)):
+            part = slice(number * size, number * size + len(block))
+            places, limits = np.flatnonzero(left[part]), self.limits[part]
+            if len(places) == 0: continue
+            U, most = self.directions(number, block), 2 * len(places) > len(block)
+            if most:
+                if number not in self.screen.known:
+                    bound = self.screen.judge_earlier(number, U, limits)
+                    self.infeasible_until[block] = np.maximum(self.infeasible_until[block], self.screen.risen - bound)
+                places = self.screen.in_doubt(number, U, places)
+            if len(places) and not (most and self.screen.W is None):  # these have just been judged
+                bound = self.screen.bounds(_take_rows(U, places)) - limits[places]
+                self.infeasible_until[block[places]] = self.risen - bound
+                places = places[bound >= 0]
+            yield block[places]
 
-    def late_directions(self, number: int, block: np.ndarray) -> Array:
+    def directions(self, number: int, block: np.ndarray) -> Array:
         """Rows of the block of this number, of length one, in float32, where `V` is.
 
         They are kept for the next steps while they fill 256 MB.
         """
         if number < len(self.kept): return self.kept[number]
         rows = self.space.rows(block)
-        rows = self.narrow(rows / from_numpy(np.sqrt(self.norms[block])[:, None], rows))
+        rows = self.screen.narrow(rows / from_numpy(np.sqrt(self.norms[block])[:, None], rows))
         if number == len(self.kept) and (number + 1) * 4 * len(block) * rows.shape[1] <= 2**28: self.kept.append(rows)
         return rows
 
@@ -507,10 +549,14 @@ class _LargestNormRule(_ColumnSearch):
 
     def pick(self, barriers: _AnyBarriers) -> tuple[int, np.ndarray]:
         if np.any(self.infeasible_until > self.risen): self.risen += barriers.rise()
+        self.screened = False
         for indices, rows in self.candidates(barriers):
             slack = self.slack(barriers, indices, rows)
             feasible = np.flatnonzero(slack >= 0)
-            if len(feasible): return indices[feasible[0]], rows[feasible[0]]
+            if len(feasible):
+                i = indices[feasible[0]]
+                self.deep = self.deep and np.sum(self.fresh & (self.keys > self.keys[i])) > len(self.head) / 8
+                return i, rows[feasible[0]]
             self.infeasible_until[indices] = self.risen - slack / self.norms[indices]
         return self.pick_by_full_scan(barriers)
 

@@ -363,7 +363,28 @@ def test_columns_beyond_the_rows_at_hand_are_judged_where_they_are(monkeypatch, 
     if dense_library.name != "numpy":  # the head as it was made, and candidates: not every column at every step
         rows = sum(shape[0] for shape, _ in crossings["down"] if len(shape) == 2 and shape[1] == 20)
         assert rows < 3000
-        assert any(shape in [(1024,), (824,)] for shape, _ in crossings["down"])
+        assert any(shape in [(2048,), (1024,)] for shape, _ in crossings["down"])
+
+
+def test_bounds_from_an_earlier_step_are_made_where_the_columns_are(monkeypatch, crossings, dense_library):
+    rng, used = np.random.default_rng(0), []
+    X = rng.standard_normal((20, 8000)) * rng.pareto(1.5, size=8000)
+    scores, in_doubt = rng.chisquare(1, size=8000), sparsification._Screen.in_doubt
+    expected = bss(row_space(X), 80, scores=scores)
+
+    def noted(self, number, U, places):
+        used.append(self.W)
+        return in_doubt(self, number, U, places)
+
+    monkeypatch.setattr(sparsification._Screen, "in_doubt", noted)
+    for way in crossings.values():
+        way.clear()
+    found = bss(row_space(dense_library.make(X)), 80, scores=scores)
+    assert_array_equal(dense_library.back(found.indices), expected.indices)
+    bounds = [W for W in used if W is not None]
+    assert len(bounds) > 10 and {type(W) for W in bounds} == {type(dense_library.make(X))}
+    if dense_library.name != "numpy":
+        assert not any(shape == (2048, 20) for shape, _ in crossings["down"])
 
 
 @swept("kernel", ["linear", "rbf"], ["chi2"])
@@ -403,10 +424,10 @@ class Rough(np.ndarray):
 
 def test_a_device_is_asked_whether_its_float32_is_true(monkeypatch, dense_library):
     like = dense_library.make(np.zeros(1))
-    assert sparsification._true_float32(like)
+    assert arrays._true_float32(like)
     if dense_library.name == "numpy":
         monkeypatch.setattr(np, "full", lambda *args, full=np.full, **keywords: full(*args, **keywords).view(Rough))
-        assert not sparsification._true_float32(like)
+        assert not arrays._true_float32(like)
 
 
 def test_there_are_no_other_doors():

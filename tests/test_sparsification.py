@@ -1,5 +1,7 @@
 """`bss` against the literal version, and the barrier argument piece by piece."""
 
+from unittest.mock import MagicMock
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -24,6 +26,7 @@ from cases import (
 )
 from numpy.testing import assert_allclose, assert_array_equal
 
+from fsel_book import sparsification
 from fsel_book.arrays import to_numpy
 from fsel_book.certificates import _NEGLIGIBLE, certify
 from fsel_book.dual_set import _recursive_inverse
@@ -36,9 +39,11 @@ from fsel_book.sparsification import (
     _largest_eigenvalue_bound,
     _LargestNormRule,
     _LargestSlackRule,
+    _leading_part,
     _LeverageBlockRule,
     _lower_coefficients,
     _round_ties,
+    _Screen,
     _sketched_row_space,
     _upper_coefficients,
     bss,
@@ -442,6 +447,65 @@ def test_no_slack_rises_by_more_than_the_barriers_say(V, r):
         assert barriers.below_A.norm_bound >= (1 - 1e-9) / (np.linalg.eigvalsh(barriers.A)[0] - barriers.a)
         assert barriers.above_A.norm_bound >= (1 - 1e-9) / (barriers.b - np.linalg.eigvalsh(barriers.A)[-1])
     assert V.shape[1] == 1 or np.median(ratios) < 10
+
+
+@pytest.mark.parametrize("gives_up", [False, True])
+@pytest.mark.parametrize("size", [1, 2, 9, 10, 60])
+@pytest.mark.parametrize("spectrum", ["mixed", "negative", "wide", "zero", "equal", "nearly all equal"])
+def test_no_form_is_above_what_the_leading_part_says(monkeypatch, size, spectrum, gives_up):
+    """u'Eu <= mu + |W'u|^2 to the rounding of float32, also where the search for a part of the eigenvalues gives up."""
+    rng = np.random.default_rng(size)
+    Q = np.linalg.qr(rng.standard_normal((size, size)))[0]
+    theta = {
+        "mixed": rng.standard_normal(size),
+        "negative": -rng.random(size),
+        "wide": 10.0 ** -np.arange(size),
+        "zero": np.zeros(size),
+        "equal": np.ones(size),
+        "nearly all equal": np.append(np.ones(size - 1), -0.3),
+    }[spectrum]
+    E = Q * theta @ Q.T
+    if gives_up:
+        monkeypatch.setattr(sparsification, "eigh", MagicMock(side_effect=np.linalg.LinAlgError))
+    W, mu = _leading_part(E)
+    assert W.shape == (size, min(8, size - 1)) and W.dtype == np.float32
+    rounding = (2 * size + 16) * 2.0**-24 * (np.linalg.norm(E) + np.vdot(W, W))
+    assert np.linalg.eigvalsh(E - W.astype(np.float64) @ W.T)[-1] <= mu + rounding
+    assert mu <= np.sort(theta)[max(size - 9, 0)] + rounding  # no higher than it must be
+
+
+def test_equal_eigenvalues_stop_the_search_for_some_of_them():
+    """Why `_leading_part` is prepared for it: on one of these LAPACK gives up, in float32."""
+    for seed in range(100):
+        u = np.random.default_rng(seed).standard_normal((20, 1))
+        E = 0.0018 * np.eye(20) - 0.005 * u @ u.T / np.sum(u**2)
+        W, mu = _leading_part(E)
+        assert mu == pytest.approx(0.0018, rel=1e-4) and np.abs(W).max() < 1e-3
+
+
+@swept("seed", [0], [1, 2, 3])
+def test_columns_are_ruled_out_by_bounds_from_an_earlier_step(monkeypatch, seed):
+    """Over heavy-tailed rows with scores: the picks are the literal ones, and most columns were never judged anew."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((20, 8000)) * rng.pareto(1.5, size=8000)
+    V, r = np.linalg.svd(X, full_matrices=False)[2].T, 80
+    scores, counts = rng.chisquare(1, size=8000), np.zeros(2, dtype=int)
+    in_doubt = _Screen.in_doubt
+
+    def counted(self, number, U, places):
+        found = in_doubt(self, number, U, places)
+        if self.W is not None:
+            counts[:] += len(places), len(found)
+            out = np.setdiff1d(places, found)
+            assert np.all((np.einsum("ij,ij->i", U @ self.C, U) - self.error)[out] < 0)
+        return found
+
+    monkeypatch.setattr(_Screen, "in_doubt", counted)
+    sampling = bss(V, r, scores=scores)
+    expected = bss_reference(V, r, scores=scores)
+    assert_array_equal(sampling.indices, expected.indices)
+    assert_allclose(sampling.weights, expected.weights, rtol=1e-6)
+    assert counts[0] > 10 * 8000 and counts[1] < counts[0] / 10
 
 
 def test_columns_ruled_out_are_infeasible():

@@ -448,7 +448,7 @@ class _LargestNormRule(_ColumnSearch):
         self.head = self.rows(self.early[:size])
         self.Q32, self.turned, self.known = None, np.empty((0, ell), np.float32), np.zeros(len(self.head), dtype=bool)
         self.risen, self.infeasible_until = 0.0, np.zeros(d)
-        self.kept, self.n_taken, self.depth, self.deep, self.screened = list[Array](), 0, 1, False, False
+        self.kept, self.n_taken, self.depth, self.deep, self.screened = dict[int, Array](), 0, 1, False, False
         self.largest_head = min(int(self.usable.sum()), max(size, 2**25 // ell))  # 256 MB
         self.screen = _Screen(space)
 
@@ -530,10 +530,10 @@ class _LargestNormRule(_ColumnSearch):
 
         They are kept for the next steps while they fill 256 MB.
         """
-        if number < len(self.kept): return self.kept[number]
+        if number in self.kept: return self.kept[number]
         rows = self.space.rows(block)
         rows = self.screen.narrow(rows / from_numpy(np.sqrt(self.norms[block])[:, None], rows))
-        if number == len(self.kept) and (number + 1) * 4 * len(block) * rows.shape[1] <= 2**28: self.kept.append(rows)
+        if 4 * (len(self.kept) + 1) * len(block) * rows.shape[1] <= 2**28: self.kept[number] = rows
         return rows
 
     def not_ruled_out(self, barriers: Any, indices: np.ndarray, places: np.ndarray) -> np.ndarray:

@@ -264,7 +264,7 @@ def test_equals_the_reference_pick_for_pick(kind, rule, seeds):
 @pytest.mark.parametrize("size", [1, 20])
 @pytest.mark.parametrize("residual", ["equal", "over 12 orders", "in half of the columns"])
 def test_the_same_where_nearly_all_columns_lie_beyond_the_head(residual, size, monkeypatch):
-    """The rows kept at hand are few, so columns are judged in float32 first, a block of 1,024 after the other."""
+    """The rows kept at hand are few, so columns are judged in float32 first, a block of 2,048 after the other."""
     small_head(monkeypatch, size)
     for seed, (make, d, k, r) in enumerate([(heavy, 200, 6, 12), (orthonormal, 300, 9, 10), (heavy, 2600, 10, 40)]):
         rng = np.random.default_rng(seed)

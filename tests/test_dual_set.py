@@ -79,6 +79,7 @@ from fsel_book.dual_set import (
 )
 from fsel_book.leverage import leverage_promise
 from fsel_book.loaders import _SETS
+from fsel_book.sparsification import _Screen
 from fsel_book.spectra import RowSpace
 
 RULES = ["first", "best", "components", "target"]  # of the selector
@@ -270,6 +271,31 @@ def test_the_same_where_nearly_all_columns_lie_beyond_the_head(residual, size, m
         rng = np.random.default_rng(seed)
         V = make(d, k, rng)
         assert_same_picks(V, RESIDUALS[residual](V, rng), r, "first")
+
+
+@swept("seed", [1], [2])
+def test_prices_count_in_bounds_from_an_earlier_step(monkeypatch, seed):
+    """Thousands of uneven columns, each with its price: what an earlier slack matrix rules out is infeasible."""
+    rng, counts, limits_of = np.random.default_rng(seed), np.zeros(2, dtype=int), {}
+    X = rng.standard_normal((30, 8000)) * rng.pareto(0.8, size=8000)
+    V = np.linalg.svd(X, full_matrices=False)[2].T
+    judge_earlier, in_doubt = _Screen.judge_earlier, _Screen.in_doubt
+
+    def noted(self, number, U, limits):
+        limits_of[number] = limits
+        return judge_earlier(self, number, U, limits)
+
+    def counted(self, number, U, places):
+        found = in_doubt(self, number, U, places)
+        out = np.setdiff1d(places, found)
+        assert np.all((np.einsum("ij,ij->i", U @ self.C, U) - limits_of[number] - self.error)[out] < 0)
+        counts[:] += (len(places), len(found)) if self.W is not None else 0
+        return found
+
+    monkeypatch.setattr(_Screen, "judge_earlier", noted)
+    monkeypatch.setattr(_Screen, "in_doubt", counted)
+    assert_same_picks(V, np.linalg.norm(V, axis=1) * rng.random(8000), 120, "first")
+    assert counts[0] > 2 * 8000 and counts[1] < counts[0] / 20
 
 
 @pytest.mark.exact

@@ -370,7 +370,7 @@ class _ColumnSearch:
     def largest_slack(self, barriers: _AnyBarriers, mask: np.ndarray) -> tuple[float, int]:
         "The largest slack in `mask` and its index, by looking at all columns there."
         C, best = from_numpy(barriers.slack_matrix(), self.space.X), (-np.inf, -1)
-        for block in _index_chunks(np.flatnonzero(mask)):
+        for block in _index_chunks(np.flatnonzero(mask), self.space.X):
             slack = _round_ties(_quadratic_forms(self.space.rows(block), C) - self.prices[block], _SLACK_BITS)
             if slack.max() > best[0]: best = slack.max(), int(block[np.argmax(slack)])
         return best
@@ -508,9 +508,9 @@ class _LargestNormRule(_ColumnSearch):
         "Columns in `mask`, wherever they are, that float32 does not rule out."
         left = mask[self.order]
         if not self.screened: self.screen.begin(barriers.slack_matrix(), int(np.sum(left)), self.risen)
-        self.screened, size = True, 2048
-        for number, block in enumerate(_index_chunks(self.order, size)):
-            part = slice(number * size, number * size + len(block))
+        self.screened, a = True, 0
+        for number, block in enumerate(_index_chunks(self.order, self.space.X, 2048)):
+            part, a = slice(a, a + len(block)), a + len(block)
             places, limits = np.flatnonzero(left[part]), self.limits[part]
             if len(places) == 0: continue
             U, most = self.directions(number, block), 2 * len(places) > len(block)
@@ -587,7 +587,7 @@ def _largest_eigenvalue_bound(E: np.ndarray, start: np.ndarray, steps: int = 8) 
 # %% ../nbs/05_sparsification.ipynb #b4e86038
 def _basis_float32(space: RowSpace) -> Array:
     "The basis `V` of a dense space in float32, made in blocks where it is."
-    blocks = [_as_float32(space.rows(block)) for block in _index_chunks(np.arange(space.shape[0]))]
+    blocks = [_as_float32(space.rows(block)) for block in _index_chunks(np.arange(space.shape[0]), space.X)]
     return namespace(space.X).concat(blocks)
 
 # %% ../nbs/05_sparsification.ipynb #274ac859
@@ -614,14 +614,14 @@ class _LargestSlackRule(_ColumnSearch):
 
     def evaluate(self, indices: np.ndarray) -> None:
         "Replace bounds by values, in float64."
-        for block in _index_chunks(indices):
+        for block in _index_chunks(indices, self.space.X):
             self.bound[block] = _quadratic_forms(self.space.rows(block), self.C_there)
 
     def evaluate_roughly(self, indices: np.ndarray) -> float:
         "Replace bounds by float32 values plus what rounding may have taken; return what the largest surely reaches."
         C = _as_float32(self.C_there)
         error = (2 * len(self.C) + 6) * 2.0**-24 * np.linalg.norm(self.C)
-        for block in _index_chunks(indices, 1024):
+        for block in _index_chunks(indices, self.space.X, 1024):
             forms = _quadratic_forms(_take_rows(self.screen, block), C)
             self.bound[block] = forms + error * self.norms[block]
         return np.max(self.reach(indices) - 2 * error * self.norms[indices], initial=-np.inf)

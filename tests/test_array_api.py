@@ -363,8 +363,8 @@ def test_columns_beyond_the_rows_at_hand_are_judged_where_they_are(monkeypatch, 
     if dense_library.name != "numpy":  # the head as it was made, and candidates: not every column at every step
         rows = sum(shape[0] for shape, _ in crossings["down"] if len(shape) == 2 and shape[1] == 20)
         assert rows < 3000
-        block = 2048 if name in ("BSS", "DSF, first") else 1024
-        assert any(shape == (block,) for shape, _ in crossings["down"])
+        # In float32, nearly all at once, for each piece is a wait; on the host they are of 1,024 or 2,048.
+        assert max(shape[0] for shape, size in crossings["down"] if (size, len(shape)) == (4 * shape[0], 1)) > 2048
 
 
 def test_bounds_from_an_earlier_step_are_made_where_the_columns_are(monkeypatch, crossings, dense_library):

@@ -17,7 +17,9 @@ import pytest
 
 folder = Path(__file__).resolve().parent / "benchmarks"
 sys.path.insert(0, str(folder))  # as for a script of that folder: its parts are modules there
-run, rows, methods, machine, records = map(importlib.import_module, "run rows methods machine records".split())
+run, rows, methods, machine, records, accelerator = map(
+    importlib.import_module, "run rows methods machine records accelerator".split()
+)
 each_part = pytest.mark.parametrize("part", run.parts)
 
 ratio = rows.Row("ratio", "ours", "other", "How.", lambda data, n: None, "Gaussian", {"n": 1000}, {"n": 10}, 2.0)
@@ -281,3 +283,48 @@ def test_stored_records_hold_what_the_chapter_draws(name):
     assert f'"{name}"' in code
     used = set(re.findall(rf"\b{name}\.(\w+)\b(?!\()|\b{name}\[\"(\w+)\"\]", code))
     assert {one or other for one, other in used} <= {*records.columns[name]}
+
+
+# ---------------------------------------------------------------- the record that the chapter on accelerators draws
+
+
+def accelerator_record(monkeypatch, *arguments):
+    monkeypatch.setattr(sys, "argv", ["accelerator.py", *map(str, arguments)])
+    accelerator.main()
+
+
+def test_fits_on_a_device_are_timed_and_compared_with_those_on_the_host(tmp_path, monkeypatch):
+    """With a device that only pretends to be one; a result of its own would be seen."""
+    strict = pytest.importorskip("array_api_strict", reason="array_api_strict is not installed")
+    host, device = accelerator.places()["NumPy"], strict.Device("device1")
+    there = accelerator.Place(lambda a: strict.asarray(a, device=device), lambda: None, "strict on device1")
+    monkeypatch.setattr(accelerator, "places", lambda: {"NumPy": host, "strict": there})
+    accelerator_record(monkeypatch, "--quick", "--into", tmp_path / "record.csv")
+    facts, lines = values(tmp_path / "record.csv")
+    assert facts["card"] == "strict on device1" and all(facts[fact] for fact in ("machine", "BLAS", "versions"))
+    assert [(line["method"], line["library"]) for line in lines] == [
+        (fit.name, library) for fit in accelerator.fits for library in ("NumPy", "strict")
+    ]
+    assert all(line["as_numpy"] == "1" and float(line["seconds"]) > 0 for line in lines)
+    another = accelerator.Place(lambda a: strict.asarray(a[:, ::-1] if a.ndim == 2 else a), lambda: None, "strict")
+    monkeypatch.setattr(accelerator, "places", lambda: {"NumPy": host, "strict": another})
+    assert [line["as_numpy"] for line in accelerator.measure(accelerator.fits[0], 1, True)] == [1, 0]
+
+
+def test_no_record_of_a_card_comes_of_a_machine_without_one(monkeypatch, capsys):
+    monkeypatch.setattr(accelerator, "places", lambda: {"NumPy": None})
+    with pytest.raises(SystemExit):
+        accelerator_record(monkeypatch)
+    assert "name another file with --into" in capsys.readouterr().err
+
+
+def test_the_stored_record_of_a_card_holds_every_fit():
+    facts, lines = values(accelerator.file)
+    assert facts["record"] == "accelerator" and "PyTorch" in facts["card"] and "CuPy" in facts["card"]
+    assert list(lines[0]) == accelerator.columns and all(line["as_numpy"] == "1" for line in lines)
+    expected = {
+        (fit.name, *map(str, fit.size), fit.dtype, library)
+        for fit in accelerator.fits
+        for library in ("NumPy", "PyTorch", "CuPy")
+    }
+    assert {tuple(line[key] for key in accelerator.columns[:5]) for line in lines} == expected

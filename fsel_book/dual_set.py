@@ -201,9 +201,12 @@ class _Span:
     ----------
     targets : array, shape (n_samples, n_targets)
         Float64, on the device of the data.
+    rank : int
+        Of the span of all columns.
     """
 
-    def __init__(self, targets: Array) -> None:
+    def __init__(self, targets: Array, rank: int) -> None:
+        self.rank = rank
         # only their directions count, and squares stay in range
         self.targets = targets / (_largest_entry(targets) or 1.0)
         self.size2 = float(namespace(targets).sum(self.targets**2))
@@ -218,15 +221,16 @@ class _Span:
         self.targets = self.targets - there @ along
         return there, along
 
-    def gains(self, squares: np.ndarray, left: np.ndarray, whole: np.ndarray) -> np.ndarray:
-        """By how much the squared distance of the targets falls with each of some columns.
+    def gains(self, squares: np.ndarray, left: np.ndarray, whole: np.ndarray, grown: int = 0) -> np.ndarray:
+        """By how much the squared distance of the targets falls with each of some columns, `grown` directions later.
 
         `squares` are the squared lengths of their products with the targets, `left` and `whole` those of the columns,
-        outside the span and in all.
+        outside the span and in all. To six digits; and 1 where one direction is missing and all columns bring that.
         """
         known = left > 1e-9 * whole  # of the others nothing is left but rounding
         gains = np.divide(squares, left, out=np.zeros_like(squares), where=known)
-        return np.where(gains > 1e-20 * self.size2, gains, 0.0)
+        rounded = 1.0 if self.Q.shape[1] + grown == self.rank - 1 else _round_ties(gains, _SLACK_BITS)
+        return np.where(gains > 1e-20 * self.size2, rounded, 0.0)
 
 class _ClosestSpanRule(_ColumnSearch):
     """The feasible column that brings the span of those chosen closest to the targets.
@@ -243,7 +247,7 @@ class _ClosestSpanRule(_ColumnSearch):
     def __init__(self, space: RowSpace, rng: np.random.RandomState | None, prices: np.ndarray | None,
                  targets: Array) -> None:
         super().__init__(space, rng, prices)
-        self.span = _Span(targets)
+        self.span = _Span(targets, space.numerical_rank or min(space.X.shape))
         self.inner = _transposed_product(space, self.span.targets)
         self.whole = to_numpy(space.squared_lengths)
         self.left = self.whole.copy()
@@ -261,7 +265,7 @@ class _ClosestSpanRule(_ColumnSearch):
         self.left, self.inner = self.left - to_numpy(h)[:, 0]**2, self.inner - h @ along
 
     def pick(self, barriers: _AnyBarriers) -> tuple[int, np.ndarray]:
-        keys = _round_ties(self.gains())
+        keys = self.gains()
         order = _by_decreasing_key(keys, np.flatnonzero(self.fresh & (keys > 0)))
         a, b = 0, 16
         while a < len(order):
@@ -357,7 +361,7 @@ def _add_closest_features(space: RowSpace, sampling: Sampling, r: int, targets: 
     for i in chosen: search.take(i)
     more: list[int] = []
     while len(chosen) + len(more) < r:
-        gains = _round_ties(np.where(search.fresh, search.gains(), -1.0))
+        gains = np.where(search.fresh, search.gains(), -1.0)
         if gains.max() <= 0: break
         more.append(int(np.argmax(gains)))
         search.take(more[-1])

@@ -17,7 +17,7 @@ from scipy.linalg.lapack import dgesv, dpotrf, dpotrs
 from .arrays import (Array, ArrayLike, Matrix, _blas_threads_for, _insert_docs, _take_rows, check_matrix,
                               from_numpy, namespace, take_columns, to_numpy)
 from .kernel_machines import (EmpiricalRisk, _bordered_inverse, _nearest_feasible, _cold_fit, _spd_inverse,
-                                       _reference_fit, _ridge_fit, _rounding_error, _warm_started_fit,
+                                       _reference_fit, _ridge_fit, _rounding_error, _too_large, _warm_started_fit,
                                        _warn_of_rounding, _weighted_centred, _principal_block)
 from .kernels import (CallableKernel, LinearKernel, PolynomialKernel, RBFKernel, RunningSums, _SumKernel,
                                _cache_blocks, _check_semidefinite, _check_host_matrix, _dense_rows, _in_place, _into,
@@ -560,8 +560,8 @@ class _EliminationStep:
         the prices of all more than those of the cheapest.
         """
         before, k, d = sum(machine.before for machine in self.machines), sizes[0], len(self.reduced.left)
-        # Where the free samples span all features, the system without one of these is singular.
-        usable = self.reduced.linear and self.risks[0].sharp and all(len(machine.F) < d for machine in self.machines)
+        # Where the free samples span all features, the system without one of these is singular; no free ones, no system.
+        usable = self.reduced.linear and self.risks[0].sharp and all(0 < len(one.F) < d for one in self.machines)
         stepped, followed = np.zeros(d, dtype=bool), np.full(d, not usable)
         tableaux: list[_Tableau] = []
         while True:
@@ -615,7 +615,8 @@ def _first_fits(K: Floats, risks: Iterable[EmpiricalRisk],
     "Each risk with the tie that suits its objective with all features, and the fit with these."
     fits = []
     for risk in risks:
-        u, value, _ = _cold_fit(K, risk, intercept)
+        with np.errstate(over="ignore", invalid="ignore"): u, value, _ = _cold_fit(K, risk, intercept)
+        if not value >= -risk.gap: raise _too_large(risk, K)  # a sum of terms that are not negative: all is rounding
         finer = risk.beside(value)
         if finer is not risk: u, value, _ = _warm_started_fit(K, finer, u, intercept)
         fits.append((finer, u, value))

@@ -34,7 +34,7 @@ from tqdm import tqdm
 from . import __version__
 from .arrays import is_integer
 from .baselines import information_gain, rrqr
-from .sparsification import bss, _round_ties
+from .sparsification import bss
 from .datasets import load_docstrings
 from .dual_set import _ClosestSpanRule, det_sampling, det_sampling_reference, rand_sampling
 from .leverage import largest_leverages, leverage_sampling
@@ -398,7 +398,7 @@ def _orthogonal_least_squares(space: RowSpace, targets: NDArray, r: int) -> list
     search = _ClosestSpanRule(space, None, None, targets)
     draws: list[int] = []
     for _ in range(r):
-        draws.append(int(np.argmax(_round_ties(np.where(search.fresh, search.gains(), -1.0)))))
+        draws.append(int(np.argmax(np.where(search.fresh, search.gains(), -1.0))))
         search.take(draws[-1])
     return draws
 

@@ -185,6 +185,11 @@ def _inverse_by_factor(L: Floats) -> Floats:
 _LIBSVM: dict[type[Loss], Any] = {Hinge: lambda loss: SVC,
                                   EpsilonInsensitive: lambda loss: partial(SVR, epsilon=loss.epsilon)}
 
+def _too_large(risk: EmpiricalRisk, K: Floats) -> ValueError:
+    "What is wrong where numbers overflow or lose all their digits."
+    return ValueError(f"C={risk.C.max():.3g} is not possible for an X with kernel values k(x, x) of up to "
+                      f"{K.diagonal().max():.0e}: scale the features, or take a smaller C.")
+
 def _libsvm_fit(K: Floats, risk: EmpiricalRisk, max_iter: int = 500_000) -> Floats:
     "The dual optimum by libsvm; for labels these must be of both kinds."
     machine = _LIBSVM[type(risk.loss)](risk.loss)(kernel="precomputed", C=1.0, tol=1e-9, max_iter=max_iter)
@@ -193,9 +198,7 @@ def _libsvm_fit(K: Floats, risk: EmpiricalRisk, max_iter: int = 500_000) -> Floa
         try: machine.fit(K, risk.y, sample_weight=risk.C)
         except ValueError as error:
             if not re.search("not finite|infinity", str(error)): raise
-            # Its sums have overflowed.
-            raise ValueError(f"C={risk.C.max():.3g} is not possible for an X with kernel values k(x, x) of up to "
-                             f"{K.diagonal().max():.0e}: scale the features, or take a smaller C.") from None
+            raise _too_large(risk, K) from None  # its sums have overflowed
     u = np.zeros(len(risk.y))
     u[machine.support_] = machine.dual_coef_[0]
     return u

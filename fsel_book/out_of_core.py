@@ -709,13 +709,13 @@ class _Closest:
         inner, within, growth = (part.X.T @ M for M in (self.span.targets, self.span.Q, self.Q))
         left = whole - np.sum(within**2, axis=1)
 
-        def keys() -> np.ndarray: return _round_ties(self.span.gains(np.sum(inner**2, axis=1), left, whole))
-        for better, gain, place, step, h in zip(self.better, self.gains, self.taken, along, growth.T):
-            found = keys()
+        def keys(j: int) -> np.ndarray: return self.span.gains(np.sum(inner**2, axis=1), left, whole, j)
+        for j, (better, gain, place, step, h) in enumerate(zip(self.better, self.gains, self.taken, along, growth.T)):
+            found = keys(j)
             first = new & ((found > gain) | (found == gain) & (places < place))
             better.offer(places, np.where(first, found, -np.inf), A)
             left, inner = left - h**2, inner - h[:, None] * step
-        self.after.offer(places, np.where(np.isin(places, self.chosen), -np.inf, keys()), A)
+        self.after.offer(places, np.where(np.isin(places, self.chosen), -np.inf, keys(len(self.gains))), A)
 
     def merge(self, other: Self) -> Self:
         for mine, theirs in zip(self.better, other.better): mine.merge(theirs)
@@ -729,7 +729,7 @@ def _look_ahead(space: RowSpace, C: Any, A: Any, count: int) -> tuple[_Span, np.
     for i in range(m): search.take(i)
     span, taken, gains = copy.copy(search.span), list[int](), list[float]()
     while len(taken) < count:
-        found = _round_ties(np.where(search.fresh, search.gains(), -1.0))
+        found = np.where(search.fresh, search.gains(), -1.0)
         i = int(np.argmax(found))
         if found[i] <= 0: break
         search.take(i)

@@ -536,12 +536,33 @@ def _norm_estimate(A: np.ndarray, steps: int = 6) -> float:
         z /= np.linalg.norm(z)
     return float(np.linalg.norm(A @ z))
 
+def _turn(space: RowSpace) -> float:
+    """About how far what the numerical rank left out of `X` can have turned the directions of the space.
+
+    That is its size over the smallest singular value in the space, twice, since the power method estimates sizes from
+    below; a bound on that where the bound is small enough, or `X` is not all there but read in blocks.
+    """
+    X, S, (U, *_) = space.X, space.small_svd.S, space.small_svd
+    if space.numerical_rank is None or U.shape[1] == len(U) or U.shape[1] < space.numerical_rank: return 0.0
+    smallest, bound = S[space.shape[1] - 1], _rank_tolerance(X.shape, result_dtype(X)) * S[0]
+    if bound < 1e-7 * smallest or len(U) != min(X.shape): return float(bound / smallest)
+    z, size = np.random.default_rng(0).standard_normal(len(U)), 0.0
+    for _ in range(4):
+        for _ in range(2): z = z - U @ (U.T @ z)
+        z = z / np.linalg.norm(z)
+        image = _gram_times(X, z[:, None])[:, 0]
+        z, size = image, float(max(z @ image, 0.0))**0.5
+    return 2 * size / float(smallest)
+
 def _basis_accuracy(space: RowSpace) -> float:
-    """About how far `V'V` is from the identity: the unit roundoff times the equilibrated condition number."""
-    if space.T is None: return float(np.finfo(float).eps)
+    """About how far the basis is from that of `X`: the unit roundoff times the equilibrated condition number, or `_turn`.
+
+    The first is also how far `V'V` is from the identity.
+    """
+    if space.T is None: return max(_turn(space), float(np.finfo(float).eps))
     norms = np.linalg.norm(space.B, axis=1, keepdims=True)
     B, T = np.divide(space.B, norms, out=np.zeros_like(space.B), where=norms > 0), to_numpy(space.T) * norms
-    return float(np.finfo(float).eps * _norm_estimate(B) * _norm_estimate(T))
+    return max(_turn(space), float(np.finfo(float).eps * _norm_estimate(B) * _norm_estimate(T)))
 
 def _as_row_space(V: Matrix | RowSpace) -> RowSpace:
     """`V` as a `RowSpace`: itself, or the space of a basis with orthonormal columns."""

@@ -44,6 +44,7 @@ from sklearn import datasets as embedded
 from sklearn.base import clone
 
 from fsel_book import (
+    BSSSelector,
     DSFSelector,
     Promise,
     RegressionCertificate,
@@ -1437,3 +1438,61 @@ def test_features_that_only_a_weight_next_to_nothing_would_keep_are_left_out():
     kept = _with_weights(space, sampling, [7, 8], a2, np.array([0.2, 1e12]), whole)
     assert_array_equal(kept.indices, [0, 1, 2, 3, 4, 5, 7])
     assert np.sum(kept.weights * np.append(a2, 0.2)) <= whole
+
+
+# ---------------------------------------------------------------- what the numerical rank leaves out
+
+
+def falling(n, d, orders, seed):
+    """Singular values from 1 down to `10**-orders`."""
+    rng = np.random.default_rng(seed)
+    U, V = (np.linalg.qr(rng.standard_normal(shape))[0] for shape in ((n, n), (d, n)))
+    return (U * np.logspace(0, -orders, n)) @ V.T
+
+
+@swept_seeds(6, 30)
+@pytest.mark.parametrize("turned", [False, True], ids=["wide", "tall"])
+def test_a_certificate_knows_what_the_numerical_rank_has_turned(seeds, turned):
+    """In float32 small directions are left out, and the leading ones turn a little: the sine is of the stored data."""
+    for seed in seeds:
+        X = falling(8, 14, 12, seed).astype(np.float32)
+        X = np.ascontiguousarray(X.T) if turned else X
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of tiny directions, which is what this is about
+            selector = DSFSelector(4, rank=3).fit(X)
+            true = certify_span(row_space(X.astype(float), 3), selector.sampling_)
+        found = selector.certificate_
+        assert 1e-6 < found.accuracy < 0.05 and true.accuracy < 1e-8
+        assert abs(found.sine - true.sine) <= found.accuracy
+        assert np.abs(found.eigenvalues - true.eigenvalues).max() <= found.accuracy * max(1, found.eigenvalues.max())
+
+
+@swept_seeds(6, 60)
+@pytest.mark.parametrize("rule", ["best", "first", "components"])
+def test_a_promise_is_not_called_broken_for_directions_that_are_rounding(seeds, rule):
+    for seed in seeds:
+        X = falling(12, 30, 15, seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for r in (15, 30):
+                assert DSFSelector(r, rank="full", rule=rule).fit(X).certificate_.holds
+
+
+def test_data_without_small_directions_are_measured_as_before():
+    """A rank below the size by equal or zero rows, in float64 and in float32, costs no digits of the certificate."""
+    X = np.random.default_rng(0).standard_normal((20, 60))
+    X[3], X[7] = X[4], 0
+    assert BSSSelector(30).fit(X).certificate_.accuracy < 1e-12
+    assert BSSSelector(30).fit(X.astype(np.float32)).certificate_.accuracy < 1e-6
+
+
+@swept_seeds(6, 40)
+@pytest.mark.parametrize("rule", ["best", "first"])
+def test_the_last_column_of_a_span_is_the_first_of_equals(seeds, rule):
+    """Where one dimension is missing all columns bring the same, whatever the order in memory says in the last bits."""
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((30, 200)) * np.exp(2 * rng.standard_normal(200))
+        forms = (X, np.asfortranarray(X), sp.csr_array(X), X[::-1])
+        chosen = [DSFSelector(66, rank=2, rule=rule).fit(A).selected_.tolist() for A in forms]
+        assert chosen == [chosen[0]] * len(forms)

@@ -16,7 +16,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import lsq_linear
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.datasets import load_breast_cancer
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -607,3 +607,31 @@ def test_the_ranking_counts_from_the_features_that_are_kept():
     selector = RiskRFE(2, kernel="linear").fit(X, X[:, 0] > X[:, 3])
     assert_array_equal(selector.ranking_[selector.get_support()], 1)
     assert_array_equal(selector.ranking_[selector.elimination_order_], [5, 4, 3, 2])
+
+
+@pytest.mark.parametrize("step", [0.3, "adaptive"])
+def test_machines_without_free_samples(step):
+    """Features of zeros and ones, and small C: all dual variables at a bound. No warning, and the exact values."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X = (rng.random((24, 8)) < 0.5).astype(float)
+        y = np.arange(24) % 2
+        for C in (0.01, 1.0):
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                fitted = RiskRFE(2, kernel="linear", step=step, C=C).fit(X, y)
+            left = fitted.support_
+            exact = RiskRFE(2, kernel="linear", C=C).fit(X[:, left], y).objective_path_[0]
+            assert_allclose(fitted.objective_path_[-1], exact, rtol=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss", "huberised_hinge"])
+def test_scales_of_which_nothing_is_left_but_rounding_are_refused(loss):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((24, 8)), np.arange(24) % 2
+    for scale in (1e20, 1e40, 1e80):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.simplefilter("error", RuntimeWarning)
+            with pytest.raises(ValueError, match="C=1 is not possible for an X with kernel values"):
+                RiskRFE(1, kernel="linear", loss=loss).fit(X * scale, y)

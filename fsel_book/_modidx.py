@@ -493,6 +493,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                     'fsel_book.dual_set._compressed_targets': ( 'dual_set.html#_compressed_targets',
                                                                                 'fsel_book/dual_set.py'),
                                     'fsel_book.dual_set._det_draws': ('dual_set.html#_det_draws', 'fsel_book/dual_set.py'),
+                                    'fsel_book.dual_set._filling_seconds': ('dual_set.html#_filling_seconds', 'fsel_book/dual_set.py'),
                                     'fsel_book.dual_set._norm_per_price': ('dual_set.html#_norm_per_price', 'fsel_book/dual_set.py'),
                                     'fsel_book.dual_set._orthonormal_basis': ('dual_set.html#_orthonormal_basis', 'fsel_book/dual_set.py'),
                                     'fsel_book.dual_set._rand_draws': ('dual_set.html#_rand_draws', 'fsel_book/dual_set.py'),

@@ -513,10 +513,11 @@ n_features_to_select : int, float, "auto" or None
     "rank": """\
 rank : int, "full" or None
     The rank `l` to certify, below `r`; 1 for a single draw. None takes `r // 4`, but `min(10, r // 2)` if that is
-    more, and at most 100 or the numerical rank of `X`. In the chapter on selectors with and without labels the errors
-    at higher ranks were as large or larger, and lower ranks certify less. With four draws for a direction BSS promises
-    a condition number of at most 9, and beyond 100 directions fits become slow. "full" is the numerical rank, as in
-    the papers. Below it the certificate speaks of the leading rank-`l` part of `X`, and says so.""",
+    more, and at most 100 or the numerical rank of `X`, which it takes with "auto". In the chapter on selectors with
+    and without labels the errors at higher ranks were as large or larger, and lower ranks certify less. With four
+    draws for a direction BSS promises a condition number of at most 9, and beyond 100 directions fits become slow.
+    "full" is the numerical rank, as in the papers. Below it the certificate speaks of the leading rank-`l` part of
+    `X`, and says so.""",
     "eps": """\
 eps : float
     For "auto": the promised bound on the spectral distance to the identity. The number of draws grows with

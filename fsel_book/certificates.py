@@ -486,7 +486,7 @@ def _check_automatic_draws(r: int, ell: int, d: int) -> int:
     "The number `r` of draws that a theorem asks for at rank `ell`, if `d` features allow it."
     if r > d:
         raise ValueError(f"n_features_to_select='auto' needs {r} draws at rank {ell}, more than the {d} features of X: "
-                         f"give a larger eps, a smaller rank, or a number; {_SEE}")
+                         f"give a larger eps, a smaller rank (None is all of it here), or a number; {_SEE}")
     return r
 
 # %% ../nbs/04_certificates.ipynb #20fc1dc7

@@ -700,6 +700,7 @@ def _columns_of_classes(y: ArrayLike) -> ArrayLike:
     Labels are texts, truth values and up to twenty different integers. All else is given back.
     """
     labels = None if y is None else _target_on_host(y)
+    if labels is not None and labels.ndim == 2 and labels.shape[1] == 1: labels = labels[:, 0]
     if labels is None or labels.ndim != 1: return y
     named = [isinstance(label, (str, bool)) for label in labels.tolist()]
     if any(named) and not all(named):
@@ -715,6 +716,11 @@ def _compressed_targets(Y: np.ndarray) -> np.ndarray:
 
 # %% ../nbs/07_dual_set.ipynb #1b2376f6
 _SELECTOR_RULES = ["first", "best", "components", "target"]
+
+def _filling_seconds(X: Any, n_targets: int, r: int) -> float:
+    "About how long it takes to bring the span of up to `r` features closest to some targets, on one core."
+    (n, d), product = X.shape, 2e-9 * X.nnz if is_sparse(X) else 6e-10 * X.shape[0] * X.shape[1]  # in each step
+    return min(r, n) * (product + 5e-9 * d * n_targets + 1.6e-9 * n * min(r, n))
 
 @_insert_docs
 class DSFSelector(_ScoreMixin, _ComponentsMixin, CertifiedSelector):
@@ -791,26 +797,24 @@ class DSFSelector(_ScoreMixin, _ComponentsMixin, CertifiedSelector):
 
     def _sample(self, space: RowSpace, r: int, y: Any, **score_params: Any) -> Sampling:
         scores = self._scores(space.X, y, score_params)
-        rule, targets = self.rule, None
-        if scores is not None: rule = "best"
+        rule, targets = self.rule if scores is None else "best", None
         if rule == "components": rule, targets = "closest", _component_scores(space)
         if rule == "target":
             Y = _check_target_matrix(_columns_of_classes(y), space.X.shape[0], "rule='target'")
-            Y = _compressed_targets(Y)
-            rule, targets = "closest", from_numpy(Y, space.X)
+            rule, targets = "closest", from_numpy(_compressed_targets(Y), space.X)
         sampling = det_sampling(space, space.residual_norms, r, rule, targets, self.verbose, scores=scores)
         if sampling.n_selected == r: return sampling
+        if targets is None: self._say_if_long(_filling_seconds(space.X, space.shape[1], r))
         return _add_closest_features(space, sampling, r, _component_scores(space) if targets is None else targets)
 
     def _seconds(self, d: int, ell: int, r: int, unevenness: float) -> float:
         return _bound_search_seconds(d, ell, r)
 
     def _least_seconds(self, X: Any, r: int | None) -> float:
-        seconds, (n, d) = super()._least_seconds(X, r), X.shape
+        seconds = super()._least_seconds(X, r)
         if r is None or self.score_func is not None or self.rule not in ("components", "target"): return seconds
         n_targets = _largest_rank(X.shape, self.rank, r) if self.rule == "components" else 1
-        product = 2e-9 * X.nnz if is_sparse(X) else 6e-10 * n * d  # of X and a vector, in each step
-        return seconds + r * (product + 5e-9 * d * n_targets)
+        return seconds + _filling_seconds(X, n_targets, r)
 
     def _promise(self, space: RowSpace, r: int) -> Promise: return det_promise(space.shape[1], r)
 

@@ -560,7 +560,7 @@ class _EliminationStep:
         the prices of all more than those of the cheapest.
         """
         before, k, d = sum(machine.before for machine in self.machines), sizes[0], len(self.reduced.left)
-        # Where the free samples span all features, the system without one of these is singular; no free ones, no system.
+        # Where the free samples span all features, the system without one is singular; with none free it is empty.
         usable = self.reduced.linear and self.risks[0].sharp and all(0 < len(one.F) < d for one in self.machines)
         stepped, followed = np.zeros(d, dtype=bool), np.full(d, not usable)
         tableaux: list[_Tableau] = []

@@ -555,9 +555,9 @@ def _turn(space: RowSpace) -> float:
     return 2 * size / float(smallest)
 
 def _basis_accuracy(space: RowSpace) -> float:
-    """About how far the basis is from that of `X`: the unit roundoff times the equilibrated condition number, or `_turn`.
+    """About how far the basis is from that of `X`: by rounding or by its `_turn`, whichever is more.
 
-    The first is also how far `V'V` is from the identity.
+    By rounding it is the unit roundoff times the equilibrated condition number; so far is `V'V` from the identity.
     """
     if space.T is None: return max(_turn(space), float(np.finfo(float).eps))
     norms = np.linalg.norm(space.B, axis=1, keepdims=True)

@@ -700,7 +700,6 @@ class _SparseMachine(_ScoreOnHost, ClassifierMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _check_parameters(self) -> None: ...
-
     @abstractmethod
     def _solve(self, X: Matrix, signs: np.ndarray) -> tuple[np.ndarray, float, float, list[float]]: ...
 
@@ -724,22 +723,23 @@ class _SparseMachine(_ScoreOnHost, ClassifierMixin, BaseEstimator, ABC):
 
         Warnings
         --------
-        A `UserWarning` says that a fit will take more than about twenty seconds, before it begins.
+        A `UserWarning` says that a fit will take more than twenty seconds, before it begins, or has left no weight.
         """
         _clear_fitted(self)
         self._check_parameters()
         X = _check_X(self, X, reset=True, least=1)
         classes, signs = _check_labels(self, X, y)
         A = as_float64(X.tocsr() if is_sparse(X) else to_numpy(X))
-        seconds = _expected_seconds(A) * signs.shape[1] * self._usual_programs
-        _warn_if_long(seconds, type(self).__name__, f" for X of shape {A.shape}. Choose features first, for instance "
-                      "by BSSSelector, or fit a part of the samples.")
+        _warn_if_long(_expected_seconds(A) * signs.shape[1] * self._usual_programs, type(self).__name__,
+                      f" for X of shape {A.shape}. Choose features first, for instance by BSSSelector, or fit a part "
+                      "of the samples.")
         w, b, gaps, objectives = zip(*[self._solve(A, side) for side in signs.T])
         self.coef_, self.intercept_ = (from_numpy(np.array(part, dtype=result_dtype(X)), X) for part in (w, b))
         self.classes_, self.dual_gap_, self.objectives_ = classes, max(gaps), max(objectives, key=len)
         if not self.dual_gap_ <= 1e-6:
             warnings.warn(f"The objective is known to a relative gap of {self.dual_gap_:.0e} only: scale the features.",
                           ConvergenceWarning, stacklevel=_stack_level())
+        if not np.any(w): warnings.warn("All weights are zero: the penalty is too strong.", stacklevel=_stack_level())
         self.n_iter_ = len(self.objectives_)
         return self
 

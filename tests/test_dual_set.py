@@ -1496,3 +1496,24 @@ def test_the_last_column_of_a_span_is_the_first_of_equals(seeds, rule):
         forms = (X, np.asfortranarray(X), sp.csr_array(X), X[::-1])
         chosen = [DSFSelector(66, rank=2, rule=rule).fit(A).selected_.tolist() for A in forms]
         assert chosen == [chosen[0]] * len(forms)
+
+
+def test_a_column_of_labels_is_one_target_as_labels_are():
+    rng = np.random.default_rng(0)
+    X, labels = rng.standard_normal((60, 100)), np.array(["a", "b", "c"] * 20)
+    plain = DSFSelector(10, rule="target").fit(X, labels).selected_
+    for column in (labels[:, None], pd.DataFrame({"y": labels}), np.arange(60)[:, None] % 3):
+        assert_array_equal(DSFSelector(10, rule="target").fit(X, column).selected_, plain)
+
+
+def test_filling_up_says_when_it_will_take_long(monkeypatch):
+    """Before columns are added to complete the span, and not where the draws alone are enough."""
+    X = sp.random_array((40, 300), density=0.05, rng=np.random.default_rng(0), format="csr")
+    monkeypatch.setattr("fsel_book.certificates._LONG_FIT", 1e-5)
+    monkeypatch.setattr(DSFSelector, "_least_seconds", lambda self, X, r: 0.0)
+    monkeypatch.setattr(DSFSelector, "_seconds", lambda self, *sizes: 0.0)
+    with pytest.warns(UserWarning, match="DSFSelector.fit will take about"):
+        assert DSFSelector(200, rank=3).fit(X).certificate_.n_selected < 200
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        DSFSelector(5, rank=2).fit(np.random.default_rng(0).standard_normal((40, 300)))

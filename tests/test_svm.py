@@ -30,6 +30,7 @@ from cases import (
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import nnls
 from sklearn.base import clone
+from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.feature_selection import RFE, SelectFromModel, VarianceThreshold
 from sklearn.linear_model import RidgeClassifier
@@ -1642,3 +1643,12 @@ def test_a_fit_that_fails_leaves_nothing(monkeypatch):
     with pytest.raises(ValueError):
         selector.fit(X, y)
     assert not hasattr(selector, "support_samples_")
+
+
+def test_a_machine_without_weights_says_so():
+    X, y = load_digits(return_X_y=True)
+    with pytest.warns(UserWarning, match="All weights are zero: the penalty is too strong"):
+        machine = SCADSVMClassifier().fit(X[:200] / 16, y[:200])
+    assert not machine.coef_.any()
+    with pytest.warns(UserWarning, match="All weights are zero"):
+        LPSVMClassifier(C=1e-6).fit(X[:200] / 16, y[:200] > 4)

@@ -206,7 +206,9 @@ increments_ : array
 n_features_path_ : array of int
     How many features were left at each of these. With "auto" the path and the order go on to the end.
 n_refits_ : int
+    Fits of machines.
 n_features_ : int
+    How many features are left.
 kernel_ : kernel object
 dual_coef_, intercept_ : array
     Of the machines on the chosen features.
@@ -462,8 +464,8 @@ class RiskRFE(_KernelElimination):
     %(elimination_parameters)s
     step : int, float or "adaptive"
         How many features to remove at a time, or which fraction of all features, as in scikit-learn's `RFE`.
-        "adaptive": as many as together cost little (`risk_rfe_reference` says how much); where the path is known in
-        closed form, one.
+        "adaptive": as many as together cost at most a hundredth of what there is to lose. Where many features matter a
+        little, that may be one at a time, and take as long. Where the path is known in closed form, it is one.
     step_tol : float
         How exact a step of several features is. The prices of those that go, the rises of the objective without each of
         them alone, add up to at most this share of the prices of all features more than those of the cheapest. With 0,

@@ -549,6 +549,7 @@ def _turn(space: RowSpace) -> float:
     z, size = np.random.default_rng(0).standard_normal(len(U)), 0.0
     for _ in range(4):
         for _ in range(2): z = z - U @ (U.T @ z)
+        if not z.any(): break  # nothing was left out
         z = z / np.linalg.norm(z)
         image = _gram_times(X, z[:, None])[:, 0]
         z, size = image, float(max(z @ image, 0.0))**0.5

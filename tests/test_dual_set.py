@@ -1484,6 +1484,8 @@ def test_data_without_small_directions_are_measured_as_before():
     X[3], X[7] = X[4], 0
     assert BSSSelector(30).fit(X).certificate_.accuracy < 1e-12
     assert BSSSelector(30).fit(X.astype(np.float32)).certificate_.accuracy < 1e-6
+    for zeros in (np.diag([1, 0]).astype(np.float32), np.diag([1.0, 1e-5, 0, 0]).astype(np.float32)):
+        assert BSSSelector(1).fit(zeros).certificate_.accuracy < 1e-9  # nothing at all was left out
 
 
 @swept_seeds(6, 40)

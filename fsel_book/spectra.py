@@ -545,7 +545,7 @@ def _turn(space: RowSpace) -> float:
     X, S, (U, *_) = space.X, space.small_svd.S, space.small_svd
     if space.numerical_rank is None or U.shape[1] == len(U) or U.shape[1] < space.numerical_rank: return 0.0
     smallest, bound = S[space.shape[1] - 1], _rank_tolerance(X.shape, result_dtype(X)) * S[0]
-    if bound < 1e-7 * smallest or len(U) != min(X.shape): return float(bound / smallest)
+    if bound < 1e-7 * smallest or len(U) != min(X.shape): return min(float(bound / smallest), 1.0)
     z, size = np.random.default_rng(0).standard_normal(len(U)), 0.0
     for _ in range(4):
         for _ in range(2): z = z - U @ (U.T @ z)
@@ -553,7 +553,7 @@ def _turn(space: RowSpace) -> float:
         z = z / np.linalg.norm(z)
         image = _gram_times(X, z[:, None])[:, 0]
         z, size = image, float(max(z @ image, 0.0))**0.5
-    return 2 * size / float(smallest)
+    return min(2 * size / float(smallest), 1.0)
 
 def _basis_accuracy(space: RowSpace) -> float:
     """About how far the basis is from that of `X`: by rounding or by its `_turn`, whichever is more.

@@ -614,8 +614,8 @@ def test_machines_without_free_samples(step):
     """Features of zeros and ones, and small C: all dual variables at a bound. No warning, and the exact values."""
     for seed in range(8):
         rng = np.random.default_rng(seed)
-        X = (rng.random((24, 8)) < 0.5).astype(float)
-        y = np.arange(24) % 2
+        B = rng.standard_normal((24, 8))
+        X, y = (B > 0).astype(float), B[:, 0] + B[:, 1] / 2 + 0.3 * rng.standard_normal(24) > 0
         for C in (0.01, 1.0):
             with warnings.catch_warnings():
                 warnings.simplefilter("error")

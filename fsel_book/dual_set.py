@@ -225,7 +225,7 @@ class _Span:
         """By how much the squared distance of the targets falls with each of some columns, `grown` directions later.
 
         `squares` are the squared lengths of their products with the targets, `left` and `whole` those of the columns,
-        outside the span and in all. To six digits; and 1 where one direction is missing and all columns bring that.
+        outside the span and in all. To six digits; where one direction is missing and all columns bring that, 1.
         """
         known = left > 1e-9 * whole  # of the others nothing is left but rounding
         gains = np.divide(squares, left, out=np.zeros_like(squares), where=known)
@@ -717,10 +717,10 @@ def _compressed_targets(Y: np.ndarray) -> np.ndarray:
 # %% ../nbs/07_dual_set.ipynb #1b2376f6
 _SELECTOR_RULES = ["first", "best", "components", "target"]
 
-def _filling_seconds(X: Any, n_targets: int, r: int) -> float:
-    "About how long it takes to bring the span of up to `r` features closest to some targets, on one core."
-    (n, d), product = X.shape, 2e-9 * X.nnz if is_sparse(X) else 6e-10 * X.shape[0] * X.shape[1]  # in each step
-    return min(r, n) * (product + 5e-9 * d * n_targets + 1.6e-9 * n * min(r, n))
+def _closest_seconds(X: Any, n_targets: int, r: int) -> float:
+    "About how long `r` picks take that bring the span closest to some targets, on one core."
+    product = 2e-9 * X.nnz if is_sparse(X) else 6e-10 * X.shape[0] * X.shape[1]  # of X and a vector, in each step
+    return r * (product + 5e-9 * X.shape[1] * n_targets) + 1.6e-9 * X.shape[0] * min(r, *X.shape)**2
 
 @_insert_docs
 class DSFSelector(_ScoreMixin, _ComponentsMixin, CertifiedSelector):
@@ -804,7 +804,7 @@ class DSFSelector(_ScoreMixin, _ComponentsMixin, CertifiedSelector):
             rule, targets = "closest", from_numpy(_compressed_targets(Y), space.X)
         sampling = det_sampling(space, space.residual_norms, r, rule, targets, self.verbose, scores=scores)
         if sampling.n_selected == r: return sampling
-        if targets is None: self._say_if_long(_filling_seconds(space.X, space.shape[1], r))
+        if targets is None: self._say_if_long(_closest_seconds(space.X, space.shape[1], min(r, *space.X.shape)))
         return _add_closest_features(space, sampling, r, _component_scores(space) if targets is None else targets)
 
     def _seconds(self, d: int, ell: int, r: int, unevenness: float) -> float:
@@ -814,7 +814,7 @@ class DSFSelector(_ScoreMixin, _ComponentsMixin, CertifiedSelector):
         seconds = super()._least_seconds(X, r)
         if r is None or self.score_func is not None or self.rule not in ("components", "target"): return seconds
         n_targets = _largest_rank(X.shape, self.rank, r) if self.rule == "components" else 1
-        return seconds + _filling_seconds(X, n_targets, r)
+        return seconds + _closest_seconds(X, n_targets, r)
 
     def _promise(self, space: RowSpace, r: int) -> Promise: return det_promise(space.shape[1], r)
 

@@ -528,43 +528,6 @@ def row_space(X: ArrayLike, rank: int | None = None, exact: bool = True) -> RowS
     space = _whole_or_leading(check_matrix(X), None if exact else rank)
     return space if rank is None else space.truncate(rank)
 
-def _norm_estimate(A: np.ndarray, steps: int = 6) -> float:
-    """The spectral norm of `A` from below, by a few steps of the power method: the right order of magnitude."""
-    z: Any = np.random.default_rng(0).standard_normal(A.shape[1])
-    for _ in range(steps):
-        z = A.T @ (A @ z)
-        z /= np.linalg.norm(z)
-    return float(np.linalg.norm(A @ z))
-
-def _turn(space: RowSpace) -> float:
-    """About how far what the numerical rank left out of `X` can have turned the directions of the space.
-
-    That is its size over the smallest singular value in the space, twice, since the power method estimates sizes from
-    below; a bound on that where the bound is small enough, or `X` is not all there but read in blocks.
-    """
-    X, S, (U, *_) = space.X, space.small_svd.S, space.small_svd
-    if space.numerical_rank is None or U.shape[1] == len(U) or U.shape[1] < space.numerical_rank: return 0.0
-    smallest, bound = S[space.shape[1] - 1], _rank_tolerance(X.shape, result_dtype(X)) * S[0]
-    if bound < 1e-7 * smallest or len(U) != min(X.shape): return min(float(bound / smallest), 1.0)
-    z, size = np.random.default_rng(0).standard_normal(len(U)), 0.0
-    for _ in range(4):
-        for _ in range(2): z = z - U @ (U.T @ z)
-        if not z.any(): break  # nothing was left out
-        z = z / np.linalg.norm(z)
-        image = _gram_times(X, z[:, None])[:, 0]
-        z, size = image, float(max(z @ image, 0.0))**0.5
-    return min(2 * size / float(smallest), 1.0)
-
-def _basis_accuracy(space: RowSpace) -> float:
-    """About how far the basis is from that of `X`: by rounding or by its `_turn`, whichever is more.
-
-    By rounding it is the unit roundoff times the equilibrated condition number; so far is `V'V` from the identity.
-    """
-    if space.T is None: return max(_turn(space), float(np.finfo(float).eps))
-    norms = np.linalg.norm(space.B, axis=1, keepdims=True)
-    B, T = np.divide(space.B, norms, out=np.zeros_like(space.B), where=norms > 0), to_numpy(space.T) * norms
-    return max(_turn(space), float(np.finfo(float).eps * _norm_estimate(B) * _norm_estimate(T)))
-
 def _as_row_space(V: Matrix | RowSpace) -> RowSpace:
     """`V` as a `RowSpace`: itself, or the space of a basis with orthonormal columns."""
     return V if isinstance(V, RowSpace) else RowSpace.from_basis(V)
@@ -604,3 +567,45 @@ def leverage_scores(X: ArrayLike, rank: int | None = None) -> Array:
     array([0.25, 0.25, 0.25, 0.25])
     """
     return row_space(X, rank).leverage_scores
+
+# %% ../nbs/03_spectra.ipynb #f9d40a4a
+def _norm_estimate(gram_times: Callable[[np.ndarray], np.ndarray], size: int, steps: int = 6) -> float:
+    """The spectral norm of a matrix from below, by some steps of the power method: the right order of magnitude.
+
+    `gram_times` multiplies a vector of this size by its Gram matrix.
+    """
+    z, norm2 = np.random.default_rng(0).standard_normal(size), 0.0
+    for _ in range(steps + 1):
+        z = z / (np.linalg.norm(z) or 1.0)
+        image = gram_times(z)
+        z, norm2 = image, float(max(z @ image, 0.0))
+    return norm2**0.5
+
+def _turn(space: RowSpace) -> float:
+    """About how far what the numerical rank left out of `X` can have turned the directions of the space.
+
+    That is its size over the smallest singular value in the space, twice, since the power method estimates sizes from
+    below; a bound on that where the bound is small enough, or `X` is not all there but read in blocks.
+    """
+    X, U, S = space.X, space.small_svd.U, space.small_svd.S
+    if space.numerical_rank is None or U.shape[1] == len(U) or U.shape[1] < space.numerical_rank: return 0.0
+    smallest, size = float(S[space.shape[1] - 1]), float(_rank_tolerance(X.shape, result_dtype(X)) * S[0])
+    if size > 1e-7 * smallest and len(U) == min(X.shape):
+        def outside(z: np.ndarray) -> np.ndarray:
+            for _ in range(2): z = z - U @ (U.T @ z)
+            return z
+        size = 2 * _norm_estimate(lambda z: outside(_gram_times(X, outside(z)[:, None])[:, 0]), len(U), 3)
+    return min(size / smallest, 1.0)
+
+def _basis_accuracy(space: RowSpace) -> float:
+    """About how far the basis is from that of `X`: by rounding or by its `_turn`, whichever is more.
+
+    By rounding it is the unit roundoff times the equilibrated condition number; so far is `V'V` from the identity.
+    """
+    condition = 1.0
+    if space.T is not None:
+        norms = np.linalg.norm(space.B, axis=1, keepdims=True)
+        for A in (np.divide(space.B, norms, out=np.zeros_like(space.B), where=norms > 0), to_numpy(space.T) * norms):
+            def gram_times(z: np.ndarray, A: np.ndarray = A) -> np.ndarray: return A.T @ (A @ z)
+            condition *= _norm_estimate(gram_times, A.shape[1])
+    return max(_turn(space), float(np.finfo(float).eps) * condition)

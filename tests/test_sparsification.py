@@ -505,7 +505,7 @@ def test_columns_are_ruled_out_by_bounds_from_an_earlier_step(monkeypatch, seed)
     expected = bss_reference(V, r, scores=scores)
     assert_array_equal(sampling.indices, expected.indices)
     assert_allclose(sampling.weights, expected.weights, rtol=1e-6)
-    assert counts[0] > 2 * 8000 and counts[1] < counts[0] / 10
+    assert counts[0] > (10 if seed == 0 else 2) * 8000 and counts[1] < counts[0] / 10
 
 
 def test_columns_ruled_out_are_infeasible():

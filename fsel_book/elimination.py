@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dgesv, dpotrf, dpotrs
+from scipy.linalg.lapack import dgesv
 
 from .arrays import (Array, ArrayLike, Matrix, _blas_threads_for, _insert_docs, _take_rows, check_matrix,
                               from_numpy, namespace, take_columns, to_numpy)
-from .kernel_machines import (EmpiricalRisk, _bordered_inverse, _nearest_feasible, _cold_fit, _spd_inverse,
-                                       _reference_fit, _ridge_fit, _rounding_error, _too_large, _warm_started_fit,
-                                       _warn_of_rounding, _weighted_centred, _principal_block)
+from .kernel_machines import (EmpiricalRisk, _GrowingInverse, _bordered_inverse, _nearest_feasible, _cold_fit,
+                                       _principal_block, _reference_fit, _regularised_cholesky, _ridge_fit,
+                                       _rounding_error, _solve_by_factor, _spd_inverse, _too_large, _warm_started_fit,
+                                       _warn_of_rounding, _weighted_centred)
 from .kernels import (CallableKernel, LinearKernel, PolynomialKernel, RBFKernel, RunningSums, _SumKernel,
                                _cache_blocks, _check_semidefinite, _check_host_matrix, _dense_rows, _in_place, _into,
                                _lossy_removals, _take_entries, _zero_feature)
@@ -277,22 +278,6 @@ def _one_sided_box(risk: EmpiricalRisk, u: Floats) -> tuple[Floats, Floats]:
     if not risk.sharp: return u - 0.9 * (u - lo), u + 0.9 * (hi - u)
     return np.where(u > 0, np.maximum(lo, 0), lo), np.where(u > 0, hi, np.minimum(hi, 0))
 
-def _regularised_cholesky(A: Floats, curvature: Floats) -> tuple[Floats, Floats] | None:
-    "Cholesky factor of `A + curvature`, and its solution for ones on the right; None if there is none."
-    if not len(A): return None
-    A.flat[::len(A) + 1] += curvature + 1e-10 * A.trace() / len(A)
-    L, info = dpotrf(A.T, lower=1, clean=0, overwrite_a=1)
-    return None if info else (L, dpotrs(L, np.ones((len(A), 1)), lower=1)[0])
-
-def _newton_directions(factor: tuple[Floats, Floats] | None, R: Floats, intercept: bool) -> tuple[Floats, Floats]:
-    "Solve `H P + 1 b' = R`, with an intercept each column of `P` with sum 0; without one `b = 0`."
-    if factor is None: return np.zeros_like(R), np.zeros(R.shape[1])
-    P, _ = dpotrs(factor[0], R, lower=1)
-    if not intercept: return P, np.zeros(R.shape[1])
-    b = P.sum(axis=0) / factor[1].sum()
-    P -= factor[1] * b
-    return P, b
-
 def _best_step_length(step: Floats, pull: Floats, bent: Floats) -> Floats:
     "Where along each step, from 0 to 1, the quadratic model of the dual is greatest."
     gain = np.maximum((step * pull).sum(axis=0), 0)
@@ -347,10 +332,10 @@ def _own_directions(bounds: _CandidateBounds, reduced: _ReducedKernels, pull: Fl
     With the Hessian of the present kernel. That of a linear kernel without a feature differs from it by one column,
     which is taken into account: there each direction is the candidate's own.
     """
-    P, b = _newton_directions(bounds.factor, pull, bounds.intercept)
+    P, b = _solve_by_factor(bounds.factor, pull, bounds.intercept)
     if not reduced.linear: return P, b
     X = reduced.host_columns()[bounds.F]
-    Z, shift = _newton_directions(bounds.factor, X, bounds.intercept)
+    Z, shift = _solve_by_factor(bounds.factor, X, bounds.intercept)
     t = (X * P).sum(axis=0) / np.maximum(1 - (X * Z).sum(axis=0), 1e-8)
     return P + Z * t, b + shift * t
 
@@ -376,7 +361,7 @@ def _tighten_alone(bounds: _CandidateBounds, c: int) -> None:
     F = np.flatnonzero((u > bounds.lo) & (u < bounds.hi))
     if not len(F) or bounds.risk.one_step: return          # for the squared error the fit itself is one such step
     A, curvature, pull = bounds.reduced.on(F).matrix(c), bounds.risk.curvature(u)[F], bounds.pull([c])[F]
-    P, _ = _newton_directions(_regularised_cholesky(A.copy(), curvature), pull, bounds.intercept)
+    P, _ = _solve_by_factor(_regularised_cholesky(A.copy(), curvature), pull, bounds.intercept)
     step = bounds.step([c], F, P)
     Kstep, part = A @ step, bounds.risk.on(F)
     alpha = _best_step_length(step, pull, Kstep + curvature[:, None] * step)[0]
@@ -391,16 +376,17 @@ def _bound_both(bounds: _CandidateBounds, risk: EmpiricalRisk, some: NDArray[np.
     The objectives of these machines are upper bounds, whether `V` is feasible or not; the dual values of the feasible
     points near `V` are lower bounds.
     """
-    reduced = bounds.whole.of(some)
+    reduced, (lo, hi) = bounds.whole.of(some), risk.box()
+    U = _nearest_feasible(V, lo[:, None], hi[:, None], 0.0 if bounds.intercept else None)
+    off = np.abs(U - V).max(axis=0) > 1e-6 * np.abs(V).max(axis=0)
+    V = np.where(off, V, U)
     f = _reduced_products(reduced, V, bounds.expand)
     upper = (V * f).sum(axis=0) / 2 + risk.C @ risk.loss.value(risk.y[:, None], f + b)
     lengths = np.sqrt(np.maximum(reduced.K.diagonal(), 0))
     size = lengths @ np.abs(V)
     upper[np.finfo(float).eps * size * (size + lengths @ risk.C) > risk.tie] = np.inf     # rounding, not a bound
     bounds.upper[some] = np.minimum(bounds.upper[some], upper)
-    lo, hi = risk.box()
-    U = _nearest_feasible(V, lo[:, None], hi[:, None], 0.0 if bounds.intercept else None)
-    off = np.flatnonzero((U != V).any(axis=0))
+    off = np.flatnonzero(off)
     if len(off): f[:, off] += _reduced_products(reduced.of(off), (U - V)[:, off], bounds.expand)
     values = -risk.phi(U) - (U * f).sum(axis=0) / 2
     better = values > bounds.values[some]
@@ -417,91 +403,103 @@ def _bound_by_step(bounds: _CandidateBounds, risk: EmpiricalRisk, some: NDArray[
 
 # %% ../nbs/17_elimination.ipynb #7ab1ea00
 class _Tableau:
-    """The optimality conditions of a sharp loss and the linear kernel, solved for the free entries `F` of `u`.
+    """The optimality conditions of a sharp loss and the linear kernel, solved for the free entries of `u`.
 
-    With them each candidate is a small system: in `t = x'v` for the column `x` that goes, in the entries that become
-    free, and in the forces on those that stop at a bound. `N` are the entries at a bound. All arrays have the entries
-    `F` first and then `N`; where there is a row more, it is that of the intercept.
+    As its value and its pull rise, an entry climbs a stair: at the lower bound (0), free (1), at zero (2), free (3), at
+    the upper bound (4). On even steps its pull rises, on odd ones its value, between `low` and `high`. All arrays have
+    the entries free in `u` first, then the others, then the intercept and the weight `t` of the feature that goes.
     """
 
     def __init__(self, reduced: _ReducedKernels, risk: EmpiricalRisk, u: Floats, intercept: bool) -> None:
-        (lo, hi), (K, X) = risk.box(), (reduced.K, reduced.host_columns())
-        free = (u > lo) & (u < hi) & (u != 0)
-        F, N = np.flatnonzero(free), np.flatnonzero(~free)
-        A, border = _principal_block(K, F), np.vstack([np.ones(len(N)), K[np.ix_(F, N)]])
-        A.flat[::len(F) + 1] += risk.curvature(u)[F] + 1e-10 * A.trace() / max(len(F), 1)
+        (lo, hi), (K, X), n = risk.box(), (reduced.K, reduced.host_columns()), len(u)
+        stair = np.where(u == 0, 2, np.where(u > 0, 4 - (u < hi), u > lo))
+        F, N = np.flatnonzero(stair % 2), np.flatnonzero(stair % 2 == 0)
+        A, border, bent = _principal_block(K, F), np.vstack([np.ones(len(N)), K[np.ix_(F, N)]]), risk.curvature(u)
+        bends = bent + 1e-8 * K.trace() / n                # a change costs a little, so that no system is singular
+        A.flat[::len(F) + 1] += bends[F]
         G = np.zeros((len(F) + 1, len(F) + 1))
         if intercept: G[...] = _bordered_inverse(A)
         else: G[1:, 1:] = _spd_inverse(A)
         M = G @ border
         S = _principal_block(K, N) - border.T @ M
-        S.flat[::len(N) + 1] += risk.curvature(u)[N]
+        S.flat[::len(N) + 1] += bends[N]
         Z = G[:, 1:] @ X[F]
-        self.h, self.w, self.u = (X[F] * Z[1:]).sum(axis=0), u @ X, u
-        self.ways = np.ascontiguousarray(np.vstack([Z, border.T @ Z - X[N]]).T)  # for a unit of t
-        self.moves = np.block([[G, M], [-M.T, S]])                                # for a unit of each entry or force
-        pull, side, v = -(K @ u), np.sign(u[F]), u[N]
-        self.b = float(np.mean(pull[F] - risk.on(F).slope(u[F], side))) if intercept else 0.0
-        bottom, top = np.where(side > 0, np.maximum(lo[F], 0), lo[F]), np.where(side > 0, hi[F], np.minimum(hi[F], 0))
-        rest, pull = risk.on(N), pull[N] - self.b
-        up = np.where(v < hi[N], pull - rest.slope(v, np.where(v >= 0, 1.0, -1.0)), -np.inf)
-        down = np.where(v > lo[N], pull - rest.slope(v, np.where(v > 0, 1.0, -1.0)), np.inf)
-        self.m, self.order, self.tol = len(F), np.append(F, N), 1e-9 * np.abs(risk.y).max()
-        self.start = np.append(u[F], np.zeros(len(N)))
-        self.floor, self.ceiling = np.append(bottom, up - self.tol), np.append(top, down + self.tol)
-        # Above the ceiling an entry of F stops there, and one of N goes down.
-        self.sides = np.append(np.ones(len(F), np.int8), -np.ones(len(N), np.int8))
-        # For a change to above or up, and for one to below or down: the goal, where that is, and the room for it.
-        self.goals = np.array([np.append(top - u[F], up), np.append(bottom - u[F], down)])
-        self.stops = np.array([np.append(top, v), np.append(bottom, v)])
-        self.rooms = np.array([np.append(np.full(len(F), self.tol), room) for room in (hi[N] - v, v - lo[N])])
+        self.u, self.w, self.order, self.m = u, u @ X, np.append(F, N), len(F)
+        # What a unit of t adds to the values of F and takes from the pulls of N; then one of a pull of F or value of N.
+        self.ways = np.column_stack([np.vstack([Z[1:], border.T @ Z - X[N], Z[:1]]).T, 1 - (X[F] * Z[1:]).sum(axis=0)])
+        self.moves = np.zeros((n + 2, n + 2))
+        self.moves[:-1, :-1] = np.block([[-G[1:, 1:], -M[1:], -G[1:, :1]], [-M[1:].T, S, -M[:1].T],
+                                         [-G[:1, 1:], -M[:1], np.zeros((1, 1))]])
+        self.signs, inf = np.repeat([1.0, -1.0, 1.0], [len(F), len(N), 2]), np.full(n, np.inf)
+        down, up = np.where(lo < 0, risk.slope(0 * u, -1), -inf), np.where(hi > 0, risk.slope(0 * u, 1), inf)
+        self.low, self.high = (np.column_stack([np.array(rows)[:, self.order], np.full((5, 2), end)]) for rows, end in
+                               (((-inf, lo, down, 0 * u, up), -np.inf), ((down, 0 * u, up, hi, inf), np.inf)))
+        pull = -(K @ u) - bent * u
+        b = float(np.mean((pull - np.where(u > 0, up, down))[F])) if intercept else 0.0
+        self.stair, at, self.tol = np.append(stair[self.order], (2, 2)), np.arange(n + 2), 1e-9 * np.abs(risk.y).max()
+        self.floor, self.ceiling = self.low[self.stair, at], self.high[self.stair, at]
+        self.start = np.clip(np.concatenate((u[F], pull[N] - b, [b, 0.0])), self.floor, self.ceiling)
 
-    def system(self, c: int, at: NDArray[np.intp], rows: Floats) -> Floats:
-        "The small system of candidate `c` where the entries `at` have changed; `rows` are those of their moves."
-        A = np.empty((1 + len(at), 1 + len(at)))
-        A[0, 0], A[1:, 0] = 1 - self.h[c], self.ways[c][1 + at]
-        A[0, 1:], A[1:, 1:] = -self.sides[at] * A[1:, 0], rows[:, 1 + at].T
-        return A
+    def point(self, stair: NDArray[Any], z: Floats) -> tuple[Floats, float]:
+        "The dual point and the intercept there."
+        V, value = np.empty_like(self.u), np.where(stair < 2, self.low[1], np.where(stair > 2, self.high[3], 0.0))
+        V[self.order] = np.where(stair % 2, z, value)[:-2]
+        return V, float(z[-2])
 
-    def follow(self, c: int, rounds: int = 40) -> tuple[Floats, float]:
-        "The dual point and the intercept without candidate `c`, as far as some rounds of guessing lead."
-        m, way = self.m, self.ways[c]
-        if self.h[c] > 0.99: return self.u, self.b         # the free samples span no more than the features that stay
-        state = np.zeros(len(way) - 1, dtype=np.int8)      # 1 or -1: of F stopped above or below, of N gone up or down
-        fewest, stalled, found = len(state) + 1, 0, None
-        for left in range(rounds, 0, -1):
-            at = np.flatnonzero(state)
-            side, rows = state[at], self.moves[1 + at]
-            kind = np.where(side > 0, 0, 1), at
-            goals = np.concatenate((self.w[c:c + 1], self.goals[kind]))
-            x, singular = dgesv(self.system(c, at, rows), goals)[2:]
-            if singular: break
-            by = x[1:]                                     # the forces on those stopped, the changes of those free
-            move = way * x[0] + by @ rows
-            place = self.start + move[1:]
-            found = place, at, kind, by, self.b + move[0]
-            # What breaks its condition and has to change:
-            new = self.sides * ((place > self.ceiling).view(np.int8) - (place < self.floor).view(np.int8))
-            fine = (side * by < self.rooms[kind]) & ((at < m) | (side * by > 0))
-            new[at] = np.where(fine, side, 0)
+    def guess(self, c: int, rounds: int = 40) -> tuple[Floats, float] | None:
+        "What `follow` returns, if a few rounds of changing all that is wrong find it."
+        state, t = np.zeros(len(self.stair), dtype=np.int8), len(self.stair) - 1
+        fewest, stalled = len(state) + 1, 0
+        for _ in range(rounds):
+            at = np.append(np.flatnonzero(state), t)
+            side, rows, step = state[at], self.moves[at], self.stair[at] + state[at]
+            goals = self.signs[at] * (np.where(side > 0, self.ceiling[at], self.floor[at]) - self.start[at])
+            goals[-1] = self.w[c]
+            x, singular = dgesv(rows.take(at, axis=1), goals)[2:]
+            if singular or not np.isfinite(x).all(): break
+            move = x @ rows
+            z, low, high = self.start + self.signs * move, self.low[step, at], self.high[step, at]
+            new = (z > self.ceiling + self.tol).view(np.int8) - (z < self.floor - self.tol).view(np.int8)
+            z[at] = np.where(side > 0, low, np.where(side < 0, high, 0.0)) + x
+            new[at] = np.where((z[at] >= low - self.tol) & (z[at] <= high + self.tol), side, 0)
             change = np.flatnonzero(new != state)
-            if not len(change) or len(x) > m: break
-            stalled = 0 if len(change) < fewest else min(stalled + 1, 4)
-            fewest = min(fewest, len(change))
-            if stalled == 4:                               # one at a time, where the rounds that are left can do
-                if len(change) > left: break
-                change = change[-1:]
-            elif len(change) > max(8, m // 16):            # only those that are met first on the way
-                too_far = np.maximum(place - self.ceiling, self.floor - place)[change]
-                far = np.maximum(np.abs(move[1:][change]), 1e-300)
-                met = np.where(state[change] == 0, too_far / far, np.inf)
-                change = change[np.argsort(-met)[:max(8, m // 16)]]
+            if not len(change): return self.point(self.stair + state, z)
+            stalled, fewest = 0 if len(change) < fewest else stalled + 1, min(fewest, len(change))
+            if stalled == 3: break
+            if len(change) > max(8, self.m // 16):         # only those that are met first on the way
+                too_far = np.maximum(z - self.ceiling, self.floor - z) / np.maximum(np.abs(move), 1e-30)
+                too_far[at] = np.inf
+                change = change[np.argsort(-too_far[change])[:max(8, self.m // 16)]]
             state[change] = new[change]
-        if found is None: return self.u, self.b
-        (place, at, kind, by, b), V = found, self.u.copy()
-        V[self.order[:m]] = place[:m]
-        V[self.order[at]] = self.stops[kind] + np.where(at < m, 0.0, by)
-        return V, b
+        return None
+
+    def path(self, c: int) -> tuple[Floats, float] | None:
+        "What `follow` returns, by the path on which the weight of candidate `c` goes to 0; None if that is too long."
+        stair, z, low, high = self.stair.copy(), self.start.copy(), self.floor.copy(), self.ceiling.copy()
+        system, left, j = _GrowingInverse(self.moves), abs(self.w[c]), len(z) - 1    # t enters first
+        for _ in range(4 * len(z)):
+            if system.m and (stair[j] - self.stair[j]) % 2 == 0: system.leave(int((system.F == j).argmax()))
+            elif not system.enter(j): break
+            x = np.sign(self.w[c]) * system.store[:system.m, 0]
+            dz = self.signs * (x @ system.rows[:system.m])
+            dz[system.F] = x
+            with np.errstate(all="ignore"):                # what stands still has endless room, at its end as well
+                room = np.where(dz >= 0, high - z + 1e-300, low - z) / dz
+            j = int(room.argmin())
+            step = min(max(room[j], 0.0), left)
+            if not step >= 0: break                        # no number
+            left -= step
+            z += step * dz
+            if not left: return self.point(stair, z)
+            stair[j] += 1 if dz[j] > 0 else -1
+            low[j], high[j] = self.low[stair[j], j], self.high[stair[j], j]
+            z[j] = low[j] if dz[j] > 0 else high[j]
+        return None
+
+    def follow(self, c: int) -> tuple[Floats, float]:
+        "The dual optimum and the intercept without candidate `c`; those with it where neither way leads there."
+        self.moves[-1] = self.moves[:, -1] = self.ways[c]
+        return self.guess(c) or self.path(c) or (self.u, float(self.start[-2]))
 
 # %% ../nbs/17_elimination.ipynb #e56b6d78
 def _excess_price(lower: Floats, upper: Floats, gone: NDArray[np.intp]) -> float:
@@ -520,7 +518,11 @@ class _EliminationStep:
         self.tie = sum(risk.tie for risk in risks)
         self.machines = [_CandidateBounds(reduced, risk, u, intercept) for risk, u in zip(risks, us)]
         self.fits: dict[int, tuple[list[Floats], float]] = {}
-        self.refits = 0
+        self.refits, self.tableaux = 0, list[_Tableau]()
+        self.followable = reduced.linear and risks[0].sharp and all(len(one.F) for one in self.machines)
+        # Where as many are free as there are features, a path turns so often that a fit is as quick.
+        most = len(reduced.K) if risks[0].curvature(us[0]).any() else len(reduced.left) - 1
+        self.quick = self.followable and all(len(one.F) <= most for one in self.machines)
 
     def bounds(self) -> Floats:
         "The lower bound for each candidate, summed over the machines, less rounding errors; exact after a fit."
@@ -532,6 +534,14 @@ class _EliminationStep:
         "One Newton step for the bounds of `some` candidates."
         for machine in self.machines:
             if len(some): _tighten(machine, some)
+
+    def follow(self, some: NDArray[np.intp]) -> None:
+        "Bounds for `some` candidates from their dual optima."
+        self.tableaux = self.tableaux or [_Tableau(self.reduced, *each, self.intercept)
+                                          for each in zip(self.risks, self.us)]
+        for machine, risk, tableau in zip(self.machines, self.risks, self.tableaux):
+            V, b = zip(*(tableau.follow(int(c)) for c in some))
+            _bound_both(machine, risk, some, np.array(V).T, np.array(b))
 
     def refit(self, c: int, limit: float = np.inf) -> None:
         "All machines without feature `c`; given up as soon as values and bounds add up to more than the limit."
@@ -560,10 +570,7 @@ class _EliminationStep:
         the prices of all more than those of the cheapest.
         """
         before, k, d = sum(machine.before for machine in self.machines), sizes[0], len(self.reduced.left)
-        # Where the free samples span all features, the system without one is singular; with none free it is empty.
-        usable = self.reduced.linear and self.risks[0].sharp and all(0 < len(one.F) < d for one in self.machines)
-        stepped, followed = np.zeros(d, dtype=bool), np.full(d, not usable)
-        tableaux: list[_Tableau] = []
+        stepped, followed = np.zeros(d, dtype=bool), np.full(d, not self.followable)
         while True:
             lower, upper = self.bounds(), np.sum([machine.upper for machine in self.machines], axis=0)
             order = np.argsort(lower, kind="stable")
@@ -574,18 +581,13 @@ class _EliminationStep:
                 stepped[some] = True
                 continue
             allowed = tolerance * np.maximum(lower - before, 0).sum()
-            over = [size for size in sizes
-                    if _excess_price(lower, upper, order[:size]) > allowed + size * self.tie / 10]
+            over = [m for m in sizes if _excess_price(lower, upper, order[:m]) > allowed + m * self.tie / 10]
             if not over: return order[:k].tolist()
             gone, kept = order[:over[0]], order[over[0]:]
             unsure = upper[gone] - lower[kept].min(initial=np.inf)
             some = gone[(unsure > allowed / len(gone)) & ~followed[gone]]
             if len(some):
-                if not tableaux:
-                    tableaux = [_Tableau(self.reduced, *each, self.intercept) for each in zip(self.risks, self.us)]
-                for machine, risk, tableau in zip(self.machines, self.risks, tableaux):
-                    V, b = zip(*(tableau.follow(c) for c in some))
-                    _bound_both(machine, risk, some, np.array(V).T, np.array(b))
+                self.follow(some)
                 followed[some] = True
             else: self.refit(int(gone[unsure.argmax()]))
 
@@ -596,8 +598,11 @@ class _EliminationStep:
         alone: set[int] = set()
         while len(waiting):
             c = int(waiting[self.bounds()[waiting].argmin()])
-            if limit < np.inf and c not in alone:   # after it another may be least
-                for machine in self.machines: _tighten_alone(machine, c)
+            exactly = self.quick and self.refits > 1       # bounds decide little here
+            if (limit < np.inf or exactly) and c not in alone:  # after it another may be least
+                if exactly: self.follow(np.array([c]))
+                else:
+                    for machine in self.machines: _tighten_alone(machine, c)
                 alone.add(c)
             else:
                 self.refit(c, limit)

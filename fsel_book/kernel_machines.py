@@ -203,6 +203,23 @@ def _libsvm_fit(K: Floats, risk: EmpiricalRisk, max_iter: int = 500_000) -> Floa
     u[machine.support_] = machine.dual_coef_[0]
     return u
 
+# %% ../nbs/16_kernel_machines.ipynb #c07a0024
+def _regularised_cholesky(A: Floats, curvature: Floats) -> tuple[Floats, Floats] | None:
+    "Cholesky factor of `A + curvature`, and its solution for ones on the right; None if there is none."
+    if not len(A): return None
+    A.flat[::len(A) + 1] += curvature + 1e-10 * A.trace() / len(A)
+    L, info = dpotrf(A.T, lower=1, clean=0, overwrite_a=1)
+    return None if info else (L, dpotrs(L, np.ones((len(A), 1)), lower=1)[0])
+
+def _solve_by_factor(factor: tuple[Floats, Floats] | None, R: Floats, intercept: bool) -> tuple[Floats, Floats]:
+    "Solve `A P + 1 b' = R`, with an intercept each column of `P` with sum 0; without one `b = 0`."
+    if factor is None: return np.zeros_like(R), np.zeros(R.shape[1])
+    P, _ = dpotrs(factor[0], R, lower=1)
+    if not intercept: return P, np.zeros(R.shape[1])
+    b = P.sum(axis=0) / factor[1].sum()
+    P -= factor[1] * b
+    return P, b
+
 # %% ../nbs/16_kernel_machines.ipynb #58af7038
 def _kernel_root(K: Floats) -> Floats:
     "`G` with `G G' = K` to the last digits, and as many columns as `K` has rank: Cholesky's factor with pivots."
@@ -471,34 +488,20 @@ def _bordered_inverse(A: Floats) -> Floats:
     return np.block([[-1 / h.sum(), h / h.sum()], [(h / h.sum())[:, None], H - np.outer(h, h / h.sum())]])
 
 # %% ../nbs/16_kernel_machines.ipynb #2dff574f
-class _BorderedInverse:
-    """The inverse of `K + mu I` on the entries `F`, kept up as entries come and go; `rows` are those of `K`.
+class _GrowingInverse:
+    """The inverse of the symmetric matrix `K` on the entries `F`, kept up as entries come and go.
 
-    With an intercept it is bordered by ones, in row 0.
+    It may have a `border`, rows and columns that come first. `rows` are those of `K`.
     """
+    border = 0
 
-    def __init__(self, K: Floats, mu: float, intercept: bool, F: Sequence[int] | NDArray[np.intp]) -> None:
-        self.K, self.mu, self.border, n = K, mu, int(intercept), len(K)
+    def __init__(self, K: Floats) -> None:
+        self.K, self.m, n = K, 0, len(K)
         self.entries, self.rows = np.empty(n, dtype=np.intp), np.empty((n, n))
-        self.fill(F)
+        self.store = np.empty((64, 64), order="F")             # room for some that join
 
     @property
     def F(self) -> NDArray[np.intp]: return self.entries[:self.m]
-
-    def fill(self, F: Sequence[int] | NDArray[np.intp]) -> None:
-        "From scratch."
-        self.m = len(F)
-        self.entries[:self.m], self.rows[:self.m] = F, self.K[F]
-        self.store = np.empty((self.m + 64, self.m + 64), order="F")  # room for some that join
-        if not self.m: return
-        A, m = self.rows[:self.m].take(self.F, axis=1), self.m + self.border
-        A.flat[::self.m + 1] += self.mu
-        self.store[:m, :m] = _bordered_inverse(A) if self.border else _spd_inverse(A)
-
-    def solve(self, total: float, rhs: Floats) -> Floats:
-        "`(b, x)` with `A x + b = rhs` and `sum(x) = total`; without an intercept only `x`."
-        m = self.m + self.border
-        return self.store[:m, :m] @ (np.concatenate(([total], rhs)) if self.border else rhs)
 
     def column(self, i: int) -> Floats:
         "The entries of row `i` of `K` on `F`; the row is put behind the others."
@@ -520,16 +523,51 @@ class _BorderedInverse:
         self.store[m, m], self.entries[self.m] = 1 / schur, i
         self.m += 1
 
+    def enter(self, i: int) -> bool:
+        "Let entry `i` join, unless the matrix would then be singular."
+        e = self.column(i)
+        z = self.store[:self.m, :self.m] @ e
+        schur = self.K[i, i] - e @ z
+        if not abs(schur) > 1e-14 * abs(self.K[i, i]): return False
+        self.join(i, z, schur)
+        return True
+
     def leave(self, k: int) -> None:
         "The `k`-th entry; the last one takes its place."
         self.m -= 1
         self.entries[k], self.rows[k] = self.entries[self.m], self.rows[self.m]
-        if self.m < 2: return self.fill(self.F.copy())
         at, last = k + self.border, self.m + self.border
         M = self.store[:last + 1, :last + 1]
         v, own = M[at].copy(), M[at, at]
         M[at], M[:, at], M[at, at], v[at] = M[last], M[:, last], M[last, last], v[last]
         self.add(last, v[:last], v[:last] / -own)
+
+class _BorderedInverse(_GrowingInverse):
+    "That of `K + mu I`; with an intercept it is bordered by ones, in row 0."
+
+    def __init__(self, K: Floats, mu: float, intercept: bool, F: Sequence[int] | NDArray[np.intp]) -> None:
+        super().__init__(K)
+        self.mu, self.border = mu, int(intercept)
+        self.fill(F)
+
+    def fill(self, F: Sequence[int] | NDArray[np.intp]) -> None:
+        "From scratch."
+        self.m = len(F)
+        self.entries[:self.m], self.rows[:self.m] = F, self.K[F]
+        self.store = np.empty((self.m + 64, self.m + 64), order="F")
+        if not self.m: return
+        A, m = self.rows[:self.m].take(self.F, axis=1), self.m + self.border
+        A.flat[::self.m + 1] += self.mu
+        self.store[:m, :m] = _bordered_inverse(A) if self.border else _spd_inverse(A)
+
+    def solve(self, total: float, rhs: Floats) -> Floats:
+        "`(b, x)` with `A x + b = rhs` and `sum(x) = total`; without an intercept only `x`."
+        m = self.m + self.border
+        return self.store[:m, :m] @ (np.concatenate(([total], rhs)) if self.border else rhs)
+
+    def leave(self, k: int) -> None:
+        if self.m > 2: return super().leave(k)
+        self.fill(np.delete(self.F, k))                        # the inverse of ones and one entry has a zero in it
 
 # %% ../nbs/16_kernel_machines.ipynb #b6257649
 class _DualPoint:

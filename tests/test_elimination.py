@@ -485,25 +485,62 @@ def test_the_excess_price_is_an_upper_bound_and_zero_where_bounds_decide(seed):
 @swept(
     ("name", "intercept"),
     [("hinge", True), ("squared_hinge", False), ("epsilon_insensitive", True)],
-    [("hinge", False), ("squared_hinge", True), ("epsilon_insensitive", False)],
+    [("hinge", False), ("squared_hinge", True), ("epsilon_insensitive", False), ("smoothed_hinge", True)],
 )
-def test_the_tableau_leads_to_the_optimum(name, intercept):
+@pytest.mark.parametrize("shape", [(60, 90), (120, 100), (120, 40)])
+def test_the_tableau_leads_to_the_optimum(name, intercept, shape):
+    """The path to all optima, guesses to those that they claim; so also where samples climb several steps."""
     rng = np.random.default_rng(1)
-    X = rng.normal(size=(60, 90))
+    X = rng.normal(size=shape)
     [risk] = several_risks(name, X, rng)
     sums = RunningSums(LinearKernel(), X)
     reduced = _ReducedKernels(sums, sums.matrix())
     u = _cold_fit(reduced.K, risk, intercept)[0]
     tableau, lo, hi = _Tableau(reduced, risk, u, intercept), *risk.box()
-    reached = 0
-    for c in range(90):
-        v, b = tableau.follow(c)
+    guessed = 0
+    for c in range(1, shape[1], 2):                        # not of feature 0, which matters: its path is too long
+        found = [tableau.follow(c), tableau.path(c)]
         K = reduced.matrix(c)
         exact = _cold_fit(K, risk, intercept)[1]
-        above = v @ K @ v / 2 + risk.primal(K @ v + b)
-        assert above >= exact - 1e-9 * unit(risk)
-        reached += above - exact < 1e-7 * unit(risk) and (v >= lo - 1e-9).all() and (v <= hi + 1e-9).all()
-    assert reached > 70
+        if (guess := tableau.guess(c)) is not None:
+            found.append(guess)
+        guessed += len(found) > 2
+        for v, b in found:
+            assert abs(v @ K @ v / 2 + risk.primal(K @ v + b) - exact) < 1e-6 * unit(risk)
+            assert (v >= lo - 1e-9).all() and (v <= hi + 1e-9).all()
+    assert guessed > 10 or shape[0] > shape[1]             # with so few features the path is all there is
+
+
+def test_a_tableau_that_leads_nowhere_gives_the_point_itself(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 50))
+    risk = EmpiricalRisk("hinge", np.sign(X[:, 0]), 1.0)
+    sums = RunningSums(LinearKernel(), X)
+    reduced = _ReducedKernels(sums, sums.matrix())
+    u = _cold_fit(reduced.K, risk, True)[0]
+    tableau = _Tableau(reduced, risk, u, True)
+    for name in ("guess", "path"):
+        monkeypatch.setattr(tableau, name, lambda c: None)
+    v, b = tableau.follow(3)
+    assert_allclose(v, u)
+    assert_allclose(risk.primal(reduced.K @ v + b) + v @ reduced.K @ v / 2, risk.dual(reduced.K, u), rtol=1e-7)
+
+
+@pytest.mark.parametrize("step_tol", [0.0, 0.001])
+def test_candidates_are_followed_where_bounds_decide_little(step_tol):
+    """Few fits and the same features as by refitting, with more samples than features."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(150, 80))
+    y = np.sign(X[:, :5].sum(axis=1) + rng.normal(size=150))
+    risks, count = [EmpiricalRisk("hinge", y, 1.0)], 4 if step_tol else 1
+    path = risk_rfe(X, risks, LinearKernel(), 72, count, step_tol=step_tol)
+    expected, left = [], list(range(80))
+    while len(left) > 72 and not step_tol:
+        K = X[:, left] @ X[:, left].T
+        values = [_cold_fit(K - np.outer(X[:, c], X[:, c]), risks[0], True)[1] for c in left]
+        expected.append(left.pop(int(np.argmin(values))))
+    assert step_tol or path.order == expected
+    assert path.refits < (4 if step_tol else 40)
 
 
 @pytest.mark.parametrize("outliers", [0, 1, 7])

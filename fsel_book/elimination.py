@@ -16,9 +16,10 @@ from scipy.linalg.lapack import dgesv
 
 from .arrays import (Array, ArrayLike, Matrix, _blas_threads_for, _insert_docs, _take_rows, check_matrix,
                               from_numpy, namespace, take_columns, to_numpy)
-from .kernel_machines import (EmpiricalRisk, _GrowingInverse, _bordered_inverse, _nearest_feasible, _cold_fit,
-                                       _principal_block, _reference_fit, _regularised_cholesky, _ridge_fit,
-                                       _rounding_error, _solve_by_factor, _spd_inverse, _too_large, _warm_started_fit,
+from .kernel_machines import (EmpiricalRisk, _GrowingInverse, _best_step_length, _bordered_inverse, _cold_fit,
+                                       _interior_point, _nearest_feasible, _one_sided_box, _principal_block,
+                                       _reference_fit, _regularised_cholesky, _ridge_fit, _rounding_error,
+                                       _solve_by_factor, _spd_inverse, _too_large, _warm_started_fit,
                                        _warn_of_rounding, _weighted_centred)
 from .kernels import (CallableKernel, LinearKernel, PolynomialKernel, RBFKernel, RunningSums, _SumKernel,
                                _cache_blocks, _check_semidefinite, _check_host_matrix, _dense_rows, _in_place, _into,
@@ -271,18 +272,6 @@ def _reduced_products(reduced: _ReducedKernels, V: Floats, expand: bool = True) 
     out = namespace(reduced.there).empty_like(reduced.there)
     return to_numpy(namespace(X).stack([reduced.matrix_there(c, out) @ there[:, c] for c in range(V.shape[1])], axis=1))
 
-# %% ../nbs/17_elimination.ipynb #4f5f9f79
-def _one_sided_box(risk: EmpiricalRisk, u: Floats) -> tuple[Floats, Floats]:
-    "The box, each entry kept on its side of 0; well inside it where the dual is smooth only there."
-    lo, hi = risk.box()
-    if not risk.sharp: return u - 0.9 * (u - lo), u + 0.9 * (hi - u)
-    return np.where(u > 0, np.maximum(lo, 0), lo), np.where(u > 0, hi, np.minimum(hi, 0))
-
-def _best_step_length(step: Floats, pull: Floats, bent: Floats) -> Floats:
-    "Where along each step, from 0 to 1, the quadratic model of the dual is greatest."
-    gain = np.maximum((step * pull).sum(axis=0), 0)
-    return gain / np.maximum((step * bent).sum(axis=0), np.maximum(gain, 1e-300))
-
 # %% ../nbs/17_elimination.ipynb #27595874
 class _CandidateBounds:
     """For each candidate a dual point on the support vectors, column c of `U`, and bounds on the objective without it.
@@ -392,6 +381,13 @@ def _bound_both(bounds: _CandidateBounds, risk: EmpiricalRisk, some: NDArray[np.
     better = values > bounds.values[some]
     bounds.values[some[better]] = values[better]
     bounds.near |= zip(some[better].tolist(), U.T[better])
+
+def _bound_by_columns(bounds: _CandidateBounds, risk: EmpiricalRisk, c: int, share: float) -> None:
+    "Bounds for candidate `c` with the linear kernel, at most a `share` of its price apart, from its columns."
+    X = bounds.whole.host_columns()
+    now = _interior_point(np.delete(X, c, axis=1), risk, bounds.intercept, base=bounds.before, share=share)
+    bounds.upper[c] = min(bounds.upper[c], now.value + now.gaps[0])
+    if now.value > bounds.values[c]: bounds.values[c], bounds.near[c] = now.value, now.u
 
 def _bound_by_step(bounds: _CandidateBounds, risk: EmpiricalRisk, some: NDArray[np.intp]) -> None:
     "Bounds for `some` candidates after a whole Newton step from their points."
@@ -536,7 +532,11 @@ class _EliminationStep:
             if len(some): _tighten(machine, some)
 
     def follow(self, some: NDArray[np.intp]) -> None:
-        "Bounds for `some` candidates from their dual optima."
+        "Bounds for `some` candidates from their dual optima, or points near these."
+        if not self.quick and 8 * len(self.reduced.left) <= len(self.reduced.K):
+            for machine, risk in zip(self.machines, self.risks):
+                for c in some: _bound_by_columns(machine, risk, int(c), 2.5e-4)
+            return
         self.tableaux = self.tableaux or [_Tableau(self.reduced, *each, self.intercept)
                                           for each in zip(self.risks, self.us)]
         for machine, risk, tableau in zip(self.machines, self.risks, self.tableaux):

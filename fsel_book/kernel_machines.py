@@ -220,6 +220,11 @@ def _solve_by_factor(factor: tuple[Floats, Floats] | None, R: Floats, intercept:
     P -= factor[1] * b
     return P, b
 
+def _best_step_length(step: Floats, pull: Floats, bent: Floats) -> Floats:
+    "Where along each step, from 0 to 1, the quadratic model of the dual is greatest."
+    gain = np.maximum((step * pull).sum(axis=0), 0)
+    return gain / np.maximum((step * bent).sum(axis=0), np.maximum(gain, 1e-300))
+
 # %% ../nbs/16_kernel_machines.ipynb #58af7038
 def _kernel_root(K: Floats) -> Floats:
     "`G` with `G G' = K` to the last digits, and as many columns as `K` has rank: Cholesky's factor with pivots."
@@ -266,6 +271,12 @@ def _is_feasible(v: Floats, lo: Floats, hi: Floats, intercept: bool) -> bool:
     inside = np.all((v - hi <= 1e-10 * np.abs(v)) & (lo - v <= 1e-10 * np.abs(v)))
     return bool(inside and (not intercept or abs(v.sum()) <= 1e-10 * np.abs(v).sum()))
 
+def _one_sided_box(risk: EmpiricalRisk, u: Floats) -> tuple[Floats, Floats]:
+    "The box, each entry kept on its side of 0; well inside it where the dual is smooth only there."
+    lo, hi = risk.box()
+    if not risk.sharp: return u - 0.9 * (u - lo), u + 0.9 * (hi - u)
+    return np.where(u > 0, np.maximum(lo, 0), lo), np.where(u > 0, hi, np.minimum(hi, 0))
+
 def _snap_to_bounds(u: Floats, lo: Floats, hi: Floats) -> Floats:
     "`u`, with what is nearly at a bound or nearly 0 put there."
     with np.errstate(invalid="ignore"):
@@ -282,9 +293,9 @@ class _Bracket:
     The optimum lies between the objective of a machine `f = G w + b` and the value of a dual point.
     """
 
-    def __init__(self, K: Floats, risk: EmpiricalRisk, intercept: bool) -> None:
-        self.G, self.risk, self.intercept = _kernel_root(K), risk, intercept
-        self.u: Floats = np.zeros(len(K))
+    def __init__(self, G: Floats, risk: EmpiricalRisk, intercept: bool) -> None:
+        self.G, self.risk, self.intercept = G, risk, intercept
+        self.u: Floats = np.zeros(len(G))
         self.value, self.gaps = -np.inf, (np.inf, np.inf)
 
     def objective(self, w: Floats, b: float) -> float: return float(w @ w / 2 + self.risk.primal(self.G @ w + b))
@@ -308,7 +319,7 @@ class _Bracket:
 
 def _primal_newton_fit(K: Floats, risk: EmpiricalRisk, intercept: bool, enough: float = np.inf) -> _Fit:
     "The dual optimum of a smooth loss from scratch, by Newton's method on `w` and `b`; returns what `_pivot_fit` does."
-    now = _Bracket(K, risk, intercept)
+    now = _Bracket(_kernel_root(K), risk, intercept)
     G, b = now.G, 0.0
     w: Floats = np.zeros(G.shape[1])
     for _ in range(200):
@@ -376,16 +387,17 @@ class _InteriorPoint:
         self.z, self.t = self.z + step * dz, self.t + step * dt
 
 # %% ../nbs/16_kernel_machines.ipynb #4f167f2b
-def _interior_point_fit(K: Floats, risk: EmpiricalRisk, intercept: bool, enough: float = np.inf) -> _Fit:
-    """The dual optimum of a sharp loss from scratch, by a primal-dual interior-point method.
+def _interior_point(G: Floats, risk: EmpiricalRisk, intercept: bool, enough: float = np.inf, base: float = 0.0,
+                    share: float = 0.0) -> _Bracket:
+    """The dual optimum of a sharp loss for `K = G G'` from scratch, by a primal-dual interior-point method.
 
-    Returns what `_pivot_fit` does.
+    It stops where the gap is a `share` of what the value is above `base`, or as soon as the value is above `enough`.
     """
-    now = _Bracket(K, risk, intercept)
-    point, stalled = _InteriorPoint(now.G, risk, intercept), 0
+    now = _Bracket(G, risk, intercept)
+    point, stalled = _InteriorPoint(G, risk, intercept), 0
     while stalled < 10:
         stalled = 0 if now.look(point.w, point.b, point.total(point.v)) else stalled + 1
-        if (stalled == 3 and now.closed) or now.value > enough: break
+        if (stalled == 3 and now.closed) or now.value > enough or now.gaps[0] <= share * (now.value - base): break
         point.factorise()
         _, _, dv, dz, dt = point.direction(0.0, 0.0)
         length, pairs = point.length(dv, dz, dt), len(dv) + np.count_nonzero(point.capped)
@@ -393,6 +405,11 @@ def _interior_point_fit(K: Floats, risk: EmpiricalRisk, intercept: bool, enough:
         aim, learnt = (reached**3 / before**2, 1.0) if length > 0.1 else (before / 2, 0.0)
         dw, db, dv, dz, dt = point.direction(aim / pairs - learnt * dv * dz, aim / pairs + learnt * dv * dt)
         point.move(0.995 * point.length(dv, dz, dt), dw, db, dv, dz, dt)
+    return now
+
+def _interior_point_fit(K: Floats, risk: EmpiricalRisk, intercept: bool, enough: float = np.inf) -> _Fit:
+    "The same for a kernel matrix; returns what `_pivot_fit` does."
+    now = _interior_point(_kernel_root(K), risk, intercept, enough)
     return now.u, now.value, now.closed
 
 # %% ../nbs/16_kernel_machines.ipynb #39f284b7

@@ -166,7 +166,8 @@ def _estimated_seconds(n: int, d: int, least: int, step: int | float | str, kern
         cost = (2.5 + 1.8 * k) * fit                       # as many as in runs
         if tolerance is None: cost = fit
         elif linear and kinked and left < n / 2:           # bounds decide little: most are followed, or fitted
-            cost = left * (4e-6 * n + 1.1e-8 * n**2 if k > 1 and tolerance else 1.5e-3 + 6e-9 * n**2)
+            one = 1.5e-3 + 7e-6 * n + 6e-10 * n * left**2 if 8 * left <= n else 4e-6 * n + 1.1e-8 * n**2
+            cost = left * (one if k > 1 and tolerance else 1.5e-3 + 6e-9 * n**2)
         elif linear and k > 1 and tolerance: cost = fit
         seconds += len(risks) * (entry * n**2 * left + cost)
         left -= k

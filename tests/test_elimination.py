@@ -25,6 +25,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from fsel_book.elimination import (
     _best_step_length,
     _bound_both,
+    _bound_by_columns,
     _CandidateBounds,
     _EliminationStep,
     _excess_price,
@@ -511,6 +512,23 @@ def test_the_tableau_leads_to_the_optimum(name, intercept, shape):
     assert guessed > 10 or shape[0] > shape[1]             # with so few features the path is all there is
 
 
+@pytest.mark.parametrize("name", ["hinge", "epsilon_insensitive"])
+def test_bounds_from_the_columns_enclose_the_price(name):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(160, 12))
+    [risk] = several_risks(name, X[:-1] if name == "hinge" else X, rng)[:1]
+    X = X[: len(risk.y)]
+    sums = RunningSums(LinearKernel(), X)
+    reduced = _ReducedKernels(sums, sums.matrix())
+    bounds = _CandidateBounds(reduced, risk, _cold_fit(reduced.K, risk, True)[0], True)
+    for c in range(12):
+        _bound_by_columns(bounds, risk, c, 1e-3)
+        exact = _cold_fit(reduced.matrix(c), risk, True)[1]
+        assert bounds.values[c] <= exact + 2 * risk.gap and exact - 2 * risk.gap <= bounds.upper[c]
+        assert bounds.upper[c] - bounds.values[c] <= 1e-3 * (exact - bounds.before) + 2 * risk.gap
+        assert_allclose(risk.dual(reduced.matrix(c), bounds.start(c)), bounds.values[c], rtol=1e-9)
+
+
 def test_a_tableau_that_leads_nowhere_gives_the_point_itself(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 50))
@@ -526,12 +544,12 @@ def test_a_tableau_that_leads_nowhere_gives_the_point_itself(monkeypatch):
     assert_allclose(risk.primal(reduced.K @ v + b) + v @ reduced.K @ v / 2, risk.dual(reduced.K, u), rtol=1e-7)
 
 
-@pytest.mark.parametrize("step_tol", [0.0, 0.001])
-def test_candidates_are_followed_where_bounds_decide_little(step_tol):
-    """Few fits and the same features as by refitting, with more samples than features."""
+@pytest.mark.parametrize(("step_tol", "n"), [(0.0, 150), (0.001, 150), (0.001, 650)])
+def test_candidates_are_followed_where_bounds_decide_little(step_tol, n):
+    """Few fits, and one at a time the same features as by refitting, with more samples than features."""
     rng = np.random.default_rng(2)
-    X = rng.normal(size=(150, 80))
-    y = np.sign(X[:, :5].sum(axis=1) + rng.normal(size=150))
+    X = rng.normal(size=(n, 80))
+    y = np.sign(X[:, :5].sum(axis=1) + rng.normal(size=n))
     risks, count = [EmpiricalRisk("hinge", y, 1.0)], 4 if step_tol else 1
     path = risk_rfe(X, risks, LinearKernel(), 72, count, step_tol=step_tol)
     expected, left = [], list(range(80))

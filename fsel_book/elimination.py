@@ -386,8 +386,8 @@ def _bound_by_columns(bounds: _CandidateBounds, risk: EmpiricalRisk, c: int, sha
     "Bounds for candidate `c` with the linear kernel, at most a `share` of its price apart, from its columns."
     X = bounds.whole.host_columns()
     now = _interior_point(np.delete(X, c, axis=1), risk, bounds.intercept, base=bounds.before, share=share)
-    bounds.upper[c] = min(bounds.upper[c], now.value + now.gaps[0])
-    if now.value > bounds.values[c]: bounds.values[c], bounds.near[c] = now.value, now.u
+    # The point itself is no start for a fit: all its entries are free.
+    bounds.values[c], bounds.upper[c] = max(bounds.values[c], now.value), min(bounds.upper[c], now.value + now.gaps[0])
 
 def _bound_by_step(bounds: _CandidateBounds, risk: EmpiricalRisk, some: NDArray[np.intp]) -> None:
     "Bounds for `some` candidates after a whole Newton step from their points."

@@ -41,7 +41,7 @@ def described(estimator):
 STUDY = "the chapter on selectors with and without labels"
 SELECTORS = ("BSSSelector", "DSFSelector", "LeverageSelector", "RSFSelector", "RRQRSelector")
 WHY = [("BSSSelector", "rule", STUDY), ("DSFSelector", "rule", STUDY), ("LeverageSelector", "sampling", STUDY)]
-WHY += [("BSSSelector", "rank", STUDY), ("RRQRSelector", "strong", STUDY), ("RiskRFE", "step_tol", "383")]
+WHY += [("BSSSelector", "rank", STUDY), ("RRQRSelector", "strong", STUDY), ("RiskRFE", "step_tol", "371")]
 WHY += [(name, "rank", STUDY if name == "LeverageSelector" else "BSSSelector") for name in SELECTORS[1:]]
 WHY += [(name, "score_func", STUDY) for name in ("BSSSelector", "DSFSelector", "CompletionSelector")]
 WHY += [(name, "rescale", STUDY) for name in ("BSSSelector", "DSFSelector", "LeverageSelector", "RSFSelector")]

@@ -383,10 +383,10 @@ def _bound_both(bounds: _CandidateBounds, risk: EmpiricalRisk, some: NDArray[np.
     bounds.near |= zip(some[better].tolist(), U.T[better])
 
 def _bound_by_columns(bounds: _CandidateBounds, risk: EmpiricalRisk, c: int, share: float) -> None:
-    "Bounds for candidate `c` with the linear kernel, at most a `share` of its price apart, from its columns."
-    X = bounds.whole.host_columns()
-    now = _interior_point(np.delete(X, c, axis=1), risk, bounds.intercept, base=bounds.before, share=share)
-    # The point itself is no start for a fit: all its entries are free.
+    "Bounds for candidate `c` with the linear kernel, at most a `share` of its price apart; no start for a fit."
+    if bounds.rounding > risk.tie: return                  # the price has no digits
+    G = np.delete(bounds.whole.host_columns(), c, axis=1)
+    now = _interior_point(G, risk, bounds.intercept, base=bounds.before, share=share)
     bounds.values[c], bounds.upper[c] = max(bounds.values[c], now.value), min(bounds.upper[c], now.value + now.gaps[0])
 
 def _bound_by_step(bounds: _CandidateBounds, risk: EmpiricalRisk, some: NDArray[np.intp]) -> None:

@@ -494,7 +494,7 @@ class _Tableau:
 
     def follow(self, c: int) -> tuple[Floats, float]:
         "The dual optimum and the intercept without candidate `c`; those with it where neither way leads there."
-        self.moves[-1] = self.moves[:, -1] = self.ways[c]
+        self.moves[-1] = self.moves[:, -1] = self.ways[c]  # where both ways look for it
         return self.guess(c) or self.path(c) or (self.u, float(self.start[-2]))
 
 # %% ../nbs/17_elimination.ipynb #e56b6d78

@@ -507,7 +507,9 @@ def test_the_tableau_leads_to_the_optimum(name, intercept, shape):
             found.append(guess)
         guessed += len(found) > 2
         for v, b in found:
-            assert abs(v @ K @ v / 2 + risk.primal(K @ v + b) - exact) < 1e-6 * unit(risk)
+            above = v @ K @ v / 2 + risk.primal(K @ v + b) - exact
+            # A long path counts what a change costs, a tiny multiple of the identity, more often.
+            assert -1e-9 * unit(risk) <= above < (1e-7 if shape == (60, 90) else 1e-6) * unit(risk)
             assert (v >= lo - 1e-9).all() and (v <= hi + 1e-9).all()
     assert guessed > 10 or shape[0] > shape[1]             # with so few features the path is all there is
 
@@ -543,21 +545,33 @@ def test_a_tableau_that_leads_nowhere_gives_the_point_itself(monkeypatch):
     assert_allclose(risk.primal(reduced.K @ v + b) + v @ reduced.K @ v / 2, risk.dual(reduced.K, u), rtol=1e-7)
 
 
-@pytest.mark.parametrize(("step_tol", "n"), [(0.0, 150), (0.001, 150), (0.001, 650)])
-def test_candidates_are_followed_where_bounds_decide_little(step_tol, n):
-    """Few fits, and one at a time the same features as by refitting, with more samples than features."""
+def linear_problem(n, d):
+    """Features, a risk, and what the value would be without each of some features, by fits."""
     rng = np.random.default_rng(2)
-    X = rng.normal(size=(n, 80))
-    y = np.sign(X[:, :5].sum(axis=1) + rng.normal(size=n))
-    risks, count = [EmpiricalRisk("hinge", y, 1.0)], 4 if step_tol else 1
-    path = risk_rfe(X, risks, LinearKernel(), 72, count, step_tol=step_tol)
-    expected, left = [], list(range(80))
-    while len(left) > 72 and not step_tol:
+    X = rng.normal(size=(n, d))
+    risk = EmpiricalRisk("hinge", np.sign(X[:, :5].sum(axis=1) + rng.normal(size=n)), 1.0)
+
+    def values(left):
         K = X[:, left] @ X[:, left].T
-        values = [_cold_fit(K - np.outer(X[:, c], X[:, c]), risks[0], True)[1] for c in left]
-        expected.append(left.pop(int(np.argmin(values))))
-    assert step_tol or path.order == expected
-    assert path.refits < (4 if step_tol else 40)
+        return np.array([_cold_fit(K - np.outer(X[:, c], X[:, c]), risk, True)[1] for c in left])
+
+    return X, risk, values
+
+
+def test_one_at_a_time_followed_candidates_go_in_the_order_of_fits():
+    X, risk, values = linear_problem(150, 80)
+    path, left = risk_rfe(X, [risk], LinearKernel(), 72), list(range(80))
+    assert path.order == [left.pop(int(np.argmin(values(left)))) for _ in range(8)]
+    assert path.refits < 40
+
+
+@pytest.mark.parametrize(("n", "d"), [(150, 80), (330, 40)])  # by paths; by the columns that stay
+def test_followed_candidates_need_no_fits_and_keep_the_promise(n, d):
+    X, risk, values = linear_problem(n, d)
+    done = risk_rfe(X, [risk], LinearKernel(), d - 8, 8, step_tol=0.001)
+    price = values(list(range(d))) - done.values[0]
+    assert price[done.order].sum() - np.sort(price)[:8].sum() <= 0.001 * price.sum() + risk.tie
+    assert done.refits == 2  # with all features, and with those that stay
 
 
 @pytest.mark.parametrize("outliers", [0, 1, 7])

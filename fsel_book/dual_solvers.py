@@ -6,14 +6,15 @@ __all__ = []
 # %% ../nbs/C_dual_solvers.ipynb #c0d50003
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import brentq
 
 from .arrays import Array, Matrix, from_numpy, is_sparse, namespace, to_numpy
-from .losses import Loss, SquaredError
+from .losses import LogLoss, Loss, SquaredError
 from .spectra import _project, _projection_matrix
 
 # %% ../nbs/C_dual_solvers.ipynb #041a34d9
@@ -390,6 +391,158 @@ def _surrogate_of_all(X: Array, centred: bool) -> _Surrogate:
     W, none = to_numpy(X), np.empty((X.shape[0], 0))
     return _Surrogate(W - W.mean(axis=0) if centred else W, np.ones(W.shape[1]), 0.0, none, none)
 
+# %% ../nbs/C_dual_solvers.ipynb #c0d50061
+def _products_with_row(data: np.ndarray, indices: np.ndarray, start: np.uint64, stop: np.uint64,
+                       w: np.ndarray) -> tuple[float, float]:
+    "`x_i'w` and `x_i'x_i` for the row that a CSR matrix has between `start` and `stop`."
+    with_w = with_itself = 0.0
+    for k in range(start, stop):
+        with_w += data[k] * w[np.uint64(indices[k])]
+        with_itself += data[k] * data[k]
+    return with_w, with_itself
+
+def _add_row(data: np.ndarray, indices: np.ndarray, start: np.uint64, stop: np.uint64, w: np.ndarray,
+             factor: float) -> None:
+    "Add `factor x_i` to `w`."
+    for k in range(start, stop): w[np.uint64(indices[k])] += factor * data[k]
+
+def _other_class(margin: float, stiffness: float, old: float) -> float:
+    "The probability `q` with `log((1 - q) / q) = margin + stiffness (q - old)`: by Newton's method between two bounds."
+    low, high = margin - stiffness * old, margin + stiffness * (1 - old)
+    x = np.log((1 - old) / old) if 0 < old < 1 else 0.0
+    x, q = min(max(x, low), high), old
+    for _ in range(100):
+        q = 1 / (1 + np.exp(min(x, 700.0)))
+        excess = x - margin - stiffness * (q - old)
+        if excess > 0: high = x
+        else: low = x
+        new = x - excess / (1 + stiffness * q * (1 - q))
+        enough = abs(excess) <= 0.1 * (1 + abs(x))  # the next sweep goes on from there
+        x = new if enough or low < new < high else (low + high) / 2
+        if enough: break
+    return 1 / (1 + np.exp(min(x, 700.0)))
+
+# %% ../nbs/C_dual_solvers.ipynb #c0d50068
+def _sweep(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, order: np.ndarray, lam: float,
+           pieces: np.ndarray, curved: bool, elastic: float, u: np.ndarray, w: np.ndarray,
+           b: float) -> tuple[float, float]:
+    """Bring each dual variable to its best value, one after the other; `u` and `w = X'u` are changed in place.
+
+    Parameters
+    ----------
+    data, indices, indptr : ndarray
+        `X`, as CSR.
+    order : ndarray of int, shape (n_samples,)
+    lam : float
+    pieces : ndarray, shape (n_samples, 4)
+        For the log loss the labels, in the first column; for others the numbers `corner`, `mu`, `low` and `high`.
+    curved : bool
+        Whether it is the log loss.
+    elastic : float
+        What is added to `b` when a dual variable grows by 1.
+    u, w : ndarray, shapes (n_samples,) and (n_features,)
+    b : float
+
+    Returns
+    -------
+    moved : float
+        The sum of the squared lengths by which `w` moved.
+    b : float
+    """
+    moved = 0.0
+    for i in order:
+        start, stop = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
+        f, square = _products_with_row(data, indices, start, stop, w)
+        f, K = f + b, square + elastic
+        if curved:
+            label = pieces[i, 0]
+            step = label / lam * _other_class(label * f, K / lam, lam * label * u[i]) - u[i]
+        else:
+            slope = (f - K * u[i] - pieces[i, 0]) / (pieces[i, 1] + K / lam)
+            step = -min(max(slope, pieces[i, 2]), pieces[i, 3]) / lam - u[i]
+        u[i] += step
+        b += elastic * step
+        moved += square * step**2
+        _add_row(data, indices, start, stop, w, step)
+    return moved, b
+
+@cache
+def _compiled_sweep() -> Callable[..., tuple[float, float]] | None:
+    "`_sweep` compiled by Numba, or None where that is not installed."
+    try:
+        from numba import njit
+        from numba.extending import register_jitable
+    except ImportError: return None
+    # Sums of a row may be added up in any order, four or eight at a time.
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz"}}
+    for part in (_products_with_row, _add_row, _other_class): register_jitable(**options)(part)
+    try: return njit(cache=True, **options)(_sweep)
+    except RuntimeError: return njit(**options)(_sweep)  # no folder for the compiled code can be written to
+
+# %% ../nbs/C_dual_solvers.ipynb #c0d50062
+@dataclass(frozen=True, eq=False)
+class _Sweeps:
+    """Sweeps over the samples of a sparse `X`, which find directions as a `_Surrogate` does.
+
+    Parameters
+    ----------
+    sweep : Callable
+        `_sweep`, compiled.
+    small : float
+        No more sweeps after one in which `w` moves by this share of its length or less.
+    rng : Generator
+        For the order of the samples.
+    most : int
+        Of sweeps for one direction.
+    """
+    sweep: Callable[..., tuple[float, float]]
+    small: float
+    rng: np.random.Generator
+    most: int = 30
+
+    def improved(self, problem: _Problem, u: np.ndarray, b: float) -> np.ndarray:
+        "`u` after sweeps that begin at `u` and `b`."
+        X, lam, (low, high) = problem.X, problem.lam, problem.loss.domain(problem.y)
+        pieces, curved = self.pieces(problem), not problem.loss.quadratic_conjugate
+        elastic = 0.1 * _euclidean_norm(X)**2 / len(u) if problem.intercept else 0.0
+        u = -np.clip(-lam * u, low, high) / lam
+        w = problem.mixture(u) if u.any() else np.zeros(X.shape[1])
+        for _ in range(self.most):
+            order, b = self.rng.permutation(len(u)), b + elastic * float(u.sum())
+            moved, b = self.sweep(X.data, X.indices, X.indptr, order, lam, pieces, curved, elastic, u, w, b)
+            if moved <= self.small**2 * (w @ w): break
+        return self.evened(u) if problem.intercept else u
+
+    def pieces(self, problem: _Problem) -> np.ndarray:
+        "What `_sweep` needs to know of the loss of each sample."
+        loss, y, zero = problem.loss, problem.y, np.zeros_like(problem.y)
+        if not loss.quadratic_conjugate: return np.column_stack([y, zero, zero, zero])
+        return np.column_stack([loss.conjugate_slope(y, zero), loss.conjugate_curvature(y, zero), *loss.domain(y)])
+
+    def evened(self, u: np.ndarray) -> np.ndarray:
+        "`u` with sum zero: the dual variables of the class with the larger sum all shrink by one factor."
+        positive, negative = u.clip(0).sum(), (-u).clip(0).sum()
+        both = min(positive, negative)
+        return np.where(u > 0, u * (both / max(positive, 1e-300)), u * (both / max(negative, 1e-300)))
+
+    def go_on(self, problem: _Problem) -> bool:
+        "Whether sweeps are also a good source of directions if the first of them did not solve the problem."
+        return not (problem.intercept and problem.loss.quadratic_conjugate)
+
+    def length(self, v: np.ndarray) -> float:
+        "Of `X'v`: nothing is known of it without a product."
+        return np.inf
+
+_WORTH_SWEEPS = 30_000  # entries; below, Numba takes longer to load than several fits
+
+def _possible_sweeps(problem: _Problem, tol: float, rng: np.random.Generator) -> _Sweeps | None:
+    "`_Sweeps` for a problem to which they apply, if they can be compiled."
+    X, loss = problem.X, problem.loss
+    if not is_sparse(X) or X.nnz < _WORTH_SWEEPS or X.shape[0] > X.shape[1]: return None
+    if not (isinstance(loss, LogLoss) or (loss.for_labels and loss.quadratic_conjugate)): return None
+    sweep = _compiled_sweep()
+    return None if sweep is None else _Sweeps(sweep, tol / 3, rng)
+
 # %% ../nbs/C_dual_solvers.ipynb #e6e5c969
 class _ConjugateBasis:
     "Directions `V` with `F = K V` and `V'F = I`, to which one can be added."
@@ -455,10 +608,10 @@ def _no_progress(residuals: list[float], values: list[float], patience: int) -> 
     earlier, later = residuals[-patience:-patience // 2], residuals[-patience // 2:]
     return min(earlier) <= min(later) and values[-patience] - values[-1] <= 1e-14 * abs(values[-1])
 
-def _solve_on_growing_span(problem: _Problem, surrogate: _Surrogate,
+def _solve_on_growing_span(problem: _Problem, surrogate: _Surrogate | _Sweeps,
                            starts: Iterable[tuple[np.ndarray, np.ndarray]], tol: float,
                            max_iter: int, patience: int = 20) -> tuple[np.ndarray, list[float]]:
-    "`u`, and the residual after each step: sketched Newton directions, the problem solved on the span of all of them."
+    "`u`, and the residual after each step: Newton's directions or those of sweeps, and solutions on their span."
     X, lam, basis = problem.X, problem.lam, _ConjugateBasis(len(problem.y))
     history: list[float] = []
     values: list[float] = []
@@ -476,7 +629,9 @@ def _solve_on_growing_span(problem: _Problem, surrogate: _Surrogate,
         values.append(value)
         if residual == min(history): best = u
         if residual <= tol or _no_progress(history, values, patience): break
-        v, q = problem.direction(_sketched_newton_step(problem, surrogate, u, f + b, r))
+        if isinstance(surrogate, _Sweeps): v = surrogate.improved(problem, u, b) - u
+        else: v = _sketched_newton_step(problem, surrogate, u, f + b, r)
+        v, q = problem.direction(v)
         if not r @ q < 0: v, q = problem.direction(r)  # not a descent: the gradient itself
         if basis.V.shape[1] >= most: basis.restart(u, f, most // 2)
         basis.add(v, q)
@@ -524,11 +679,13 @@ def _solve_by_conjugate_gradients(problem: _Problem, surrogate: _Surrogate,
     return best, history
 
 # %% ../nbs/C_dual_solvers.ipynb #a41c7d02
-def _accelerate(problem: _Problem, surrogate: _Surrogate, starts: Iterable[tuple[np.ndarray, np.ndarray]], tol: float,
+def _accelerate(problem: _Problem, surrogate: _Surrogate | _Sweeps,
+                starts: Iterable[tuple[np.ndarray, np.ndarray]], tol: float,
                 max_iter: int) -> tuple[_Solution, list[float]]:
     "The solution with residual at most `tol`, and all residuals; begun anew with exact products after much rounding."
-    solve = _solve_by_conjugate_gradients if _is_linear(problem, surrogate, tol) else _solve_on_growing_span
-    u, history = solve(problem, surrogate, starts, tol, max_iter)
+    if isinstance(surrogate, _Surrogate) and _is_linear(problem, surrogate, tol):
+        u, history = _solve_by_conjugate_gradients(problem, surrogate, starts, tol, max_iter)
+    else: u, history = _solve_on_growing_span(problem, surrogate, starts, tol, max_iter)
     found = problem.solution(u, tol)
     history[-1] = found.residual
     while not found.residual <= tol and len(history) < max_iter:
@@ -571,18 +728,26 @@ def _accelerate_all(problems: Sequence[_Problem], starts: Iterable[np.ndarray | 
                     tol: float, max_iter: int,
                     rng: np.random.Generator) -> tuple[list[tuple[_Solution, list[float]]], int]:
     "Problems with the same `X` by `_accelerate`: the solutions with their residuals, and the size of the surrogate."
-    shared = _shared_surrogate(problems[0], m, kind, rng)
-    solved = []
+    sweeps = _possible_sweeps(problems[0], tol, rng) if kind == m == "auto" else None
+    shared, solved = None, []
     for problem, u in zip(problems, starts):
         known = None if u is None else problem.solution(u, tol)
+        if sweeps and not (known and known.residual <= tol):
+            first = np.zeros(len(problem.y)) if known is None else known.u
+            b = problem.best_intercept(first) if known is None else known.b
+            known = problem.solution(sweeps.improved(problem, first, b), tol)
         if known is not None and known.residual <= tol:
             solved.append((known, [known.residual]))
             continue
         directions = [] if known is None else [(known.u, known.f)]
-        # Without known directions the first one is what conjugate gradients begin with anyway.
-        if shared.V.size or not _is_linear(problem, shared, tol): directions.append(_first_direction(problem, shared))
-        solved.append(_accelerate(problem, shared, directions, tol, max_iter))
-    return solved, shared.W.shape[1]
+        if sweeps and sweeps.go_on(problem): solved.append(_accelerate(problem, sweeps, directions, tol, max_iter))
+        else:
+            shared = shared or _shared_surrogate(problem, m, kind, rng)
+            # Without known directions the first one is what conjugate gradients begin with anyway.
+            if shared.V.size or not _is_linear(problem, shared, tol):
+                directions.append(_first_direction(problem, shared))
+            solved.append(_accelerate(problem, shared, directions, tol, max_iter))
+    return solved, shared.W.shape[1] if shared else 0
 
 def _iterate_all(problems: Sequence[_Problem], starts: Iterable[np.ndarray | None], m: int | str, kind: str, tol: float,
                  max_iter: int, rng: np.random.Generator) -> tuple[list[tuple[_Solution, list[float]]], int]:

@@ -125,7 +125,7 @@ def test_wheel_metadata_is_that_of_settings(wheel, described):
     assert described["License-Expression"] == metadata["license"] and described["License"] is None
     (licence,) = (text for name, text in wheel.items() if name.endswith(".dist-info/licenses/LICENSE"))
     assert licence == (root / "LICENSE").read_bytes()
-    assert set(described.get_all("Provides-Extra")) >= {"cupy", "dask", "demo", "book", "bench", "dev", "docs"}
+    assert set(described.get_all("Provides-Extra")) >= {"cupy", "dask", "numba", "demo", "book", "bench", "dev", "docs"}
     needed = [line for line in described.get_all("Requires-Dist") if "extra ==" not in line]
     assert len(needed) == len(metadata["requirements"].split())
     assert described.get_all("Project-URL", []) == ([f"Source, {metadata['git_url']}"] if metadata["git_url"] else [])
@@ -189,7 +189,8 @@ import sys
 
 class Refuse:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in ("pandas", "nbdev", "fastcore", "IPython", "cupy", "torch", "dask", "papermill"):
+        optional = "pandas", "nbdev", "fastcore", "IPython", "cupy", "torch", "dask", "numba", "papermill"
+        if name.split(".")[0] in optional:
             raise ModuleNotFoundError(name)
 
 sys.meta_path.insert(0, Refuse())

@@ -502,10 +502,9 @@ class _Sweeps:
 
     def improved(self, problem: _Problem, u: np.ndarray, b: float) -> np.ndarray:
         "`u` after sweeps that begin at `u` and `b`."
-        X, lam, (low, high) = problem.X, problem.lam, problem.loss.domain(problem.y)
+        X, lam, u = problem.X, problem.lam, u.copy()
         pieces, curved = self.pieces(problem), not problem.loss.quadratic_conjugate
         elastic = 0.1 * _euclidean_norm(X)**2 / len(u) if problem.intercept else 0.0
-        u = -np.clip(-lam * u, low, high) / lam
         w = problem.mixture(u) if u.any() else np.zeros(X.shape[1])
         for _ in range(self.most):
             order, b = self.rng.permutation(len(u)), b + elastic * float(u.sum())
@@ -733,9 +732,8 @@ def _accelerate_all(problems: Sequence[_Problem], starts: Iterable[np.ndarray | 
     for problem, u in zip(problems, starts):
         known = None if u is None else problem.solution(u, tol)
         if sweeps and not (known and known.residual <= tol):
-            first = np.zeros(len(problem.y)) if known is None else known.u
-            b = problem.best_intercept(first) if known is None else known.b
-            known = problem.solution(sweeps.improved(problem, first, b), tol)
+            first = (np.zeros(len(problem.y)), 0.0) if known is None else (known.u, known.b)
+            known = problem.solution(sweeps.improved(problem, *first), tol)
         if known is not None and known.residual <= tol:
             solved.append((known, [known.residual]))
             continue

@@ -77,16 +77,25 @@ def test_a_move_with_the_log_loss_gains_nearly_all_that_there_is(margin, stiffne
 
 
 @each_loss_for_sweeps
-def test_the_sample_that_moved_last_meets_its_slope(name):
+@pytest.mark.parametrize("elastic", [0.0, 1e5])
+def test_the_sample_that_moved_last_meets_its_slope(name, elastic):
     X, y = counts()
     problem = _Problem(X, y, 0.5, LOSSES[name])
     sweeps = _Sweeps(_sweep, 0.0, np.random.default_rng(0))
-    u, w = np.zeros(len(y)), np.zeros(X.shape[1])
-    rest = 0.5, sweeps.pieces(problem), name == "log_loss", 0.0, u, w, 0.0
-    for _ in range(200):
-        _sweep(X.data, X.indices, X.indptr, np.arange(len(y)), *rest)
+    u, w, b = np.zeros(len(y)), np.zeros(X.shape[1]), 0.1
+    for order in [*np.tile(np.arange(len(y)), (200, 1)), [5]]:
+        rest = 0.5, sweeps.pieces(problem), name == "log_loss", elastic, u, w, b
+        b = _sweep(X.data, X.indices, X.indptr, np.array(order), *rest)[1]
     assert_allclose(w, X.T @ u, rtol=1e-12, atol=1e-12)
-    assert_allclose(-0.5 * u[-1], LOSSES[name].slope(y, X @ w)[-1], rtol=1e-6, atol=1e-9)
+    assert_allclose(b, 0.1 + elastic * u.sum(), rtol=1e-9)
+    assert_allclose(-0.5 * u[5], LOSSES[name].slope(y, X @ w + b)[5], rtol=1e-3, atol=1e-9)
+    # One that is far from where it should be gets there in one move.
+    w -= X[[5]].toarray()[0] * u[5]
+    b -= elastic * u[5]
+    u[5] = 0
+    rest = 0.5, sweeps.pieces(problem), name == "log_loss", elastic, u, w, b
+    b = _sweep(X.data, X.indices, X.indptr, np.array([5]), *rest)[1]
+    assert_allclose(-0.5 * u[5], LOSSES[name].slope(y, X @ w + b)[5], rtol=0.02, atol=1e-9)
 
 
 # ---------------------------------------------------------------- a sweep

@@ -951,6 +951,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                                                                              'fsel_book/kernel_machines.py'),
                                            'fsel_book.kernel_machines._principal_block': ( 'kernel_machines.html#_principal_block',
                                                                                            'fsel_book/kernel_machines.py'),
+                                           'fsel_book.kernel_machines._product_with_sparse': ( 'kernel_machines.html#_product_with_sparse',
+                                                                                               'fsel_book/kernel_machines.py'),
                                            'fsel_book.kernel_machines._reference_fit': ( 'kernel_machines.html#_reference_fit',
                                                                                          'fsel_book/kernel_machines.py'),
                                            'fsel_book.kernel_machines._regularised_cholesky': ( 'kernel_machines.html#_regularised_cholesky',

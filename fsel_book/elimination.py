@@ -694,7 +694,7 @@ def _eliminate(X: Matrix, risks: Sequence[EmpiricalRisk], kernel: Any, choice: _
             wished = 2 * k
             while True:
                 after = _sums_without_features(sums, [sums.left[c] for c in gone[:k]])
-                K = to_numpy(there := after.matrix())
+                K = to_numpy(there := after.matrix(there))     # in the place of the old one
                 if k > 1 or values is None:
                     fits = (_warm_started_fit(K, risk, u, intercept) for risk, u in zip(risks, fitted or us))
                     us, exact, _ = zip(*fits)

@@ -587,6 +587,14 @@ class _BorderedInverse(_GrowingInverse):
         self.fill(np.delete(self.F, k))                        # the inverse of ones and one entry has a zero in it
 
 # %% ../nbs/16_kernel_machines.ipynb #b6257649
+def _product_with_sparse(K: Floats, u: Floats) -> Floats:
+    "`K u` for a symmetric `K`: of a large one only the rows where `u` is not zero are read, a few at a time."
+    support = np.flatnonzero(u)
+    if len(u) < 1000 or 2 * len(support) > len(u): return K @ u
+    f, step = np.zeros(len(u)), 2**17 // len(u) + 1
+    for some in (support[start:start + step] for start in range(0, len(support), step)): f += u[some] @ K[some]
+    return f
+
 class _DualPoint:
     """A dual point on the way.
 
@@ -607,7 +615,7 @@ class _DualPoint:
 
     def recentre(self) -> float:
         "Make this point the centre of the term in `mu`, and everything exact; the duality gap."
-        f = self.K @ self.u
+        f = _product_with_sparse(self.K, self.u)
         self.centre, self.pull = self.u.copy(), -self.risk.slope(self.u, np.zeros_like(self.u)) - f
         self.value = -self.risk.phi(self.u) - self.u @ f / 2
         return self.u @ f / 2 + self.risk.primal(f + self.b) - self.value

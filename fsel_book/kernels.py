@@ -683,10 +683,10 @@ class RunningSums:
         self.S = _sums_without(self.kernel, self.S, A.toarray() if is_sparse(A) else A)
         if self.fresh is not None and self.kernel.lossy(self.fresh, self.kernel.sizes(self.S)): self.refresh()
 
-    def matrix(self) -> Array:
-        "The kernel matrix of the features that are left."
+    def matrix(self, out: Array = None) -> Array:
+        "The kernel matrix of the features that are left; into `out` where that is possible."
         if self.S is None or isinstance(self.kernel, CallableKernel): return self.kernel.matrix(self.X)
-        own, K = self.kernel.own(self.X), namespace(self.S).empty_like(self.S)
+        own, K = self.kernel.own(self.X), namespace(self.S).empty_like(self.S) if out is None else out
         for rows in _cache_blocks(K):
             done = self.kernel.finish(self.S[rows, :], own[rows], own, out=(part := K[rows, :]))
             if done is not part: K[rows, :] = done

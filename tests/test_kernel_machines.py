@@ -37,6 +37,7 @@ from fsel_book.kernel_machines import (
     _libsvm_fit,
     _nearest_feasible,
     _NormalSystem,
+    _product_with_sparse,
     _reference_fit,
     _violated_conditions,
     _warm_started_fit,
@@ -64,6 +65,19 @@ def test_interior_point_closes_the_gap_on_low_rank(C, number, intercept):
         early, bound, _ = _interior_point_fit(K, loss, intercept, limit)
         assert limit < bound <= value + 1e-9 * unit(loss)
         assert_allclose(bound, loss.dual(K, early), atol=1e-9 * unit(loss))
+
+
+@pytest.mark.parametrize("n", [1, 999, 1000, 1400])
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.3, 0.5, 0.9])
+def test_a_product_that_reads_some_rows_only(n, share):
+    rng = np.random.default_rng(n)
+    K = rng.standard_normal((n, n))
+    K += K.T
+    u = np.where(rng.random(n) < share, rng.standard_normal(n), 0.0)
+    assert_allclose(_product_with_sparse(K, u), K @ u, rtol=1e-10, atol=1e-10 * n)
+    if n >= 1000 and 2 * np.count_nonzero(u) <= n:  # no other row is read
+        K[u == 0, :] = np.nan
+        assert_allclose(_product_with_sparse(K, u), u[u != 0] @ K[u != 0, :], rtol=1e-10, atol=1e-10 * n)
 
 
 def sharp_problem(seed):

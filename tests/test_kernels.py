@@ -324,6 +324,18 @@ def test_distances_at_the_end_of_the_range_are_far(kernel):
     agree(sums.matrix(), exactly(kernel, np.delete(X, 1, axis=1)))
 
 
+@pytest.mark.parametrize(
+    "kernel", [LinearKernel(), RBFKernel(0.5), ChiSquaredKernel(0.1), PolynomialKernel(2, 0.1, 1.0)]
+)
+def test_a_matrix_into_the_place_of_an_old_one(kernel):
+    sums = RunningSums(kernel, np.abs(table(300, 5)))
+    old = sums.matrix()
+    sums.remove([1, 3])
+    fresh = sums.matrix()
+    assert sums.matrix(old) is old
+    np.testing.assert_array_equal(old, fresh)
+
+
 def test_products_of_wide_sparse_matrices_in_blocks():
     rng = np.random.default_rng(0)
     for d in (1, 65536, 131072, 300_001):

@@ -662,9 +662,10 @@ class Elimination:
 _Choice = Callable[[_ReducedKernels, Sequence[EmpiricalRisk], Sequence[Floats], int],
                    tuple[list[int], Any, Any, int]]
 
-def _sums_without_features(sums: RunningSums, gone: Iterable[int]) -> RunningSums:
-    "The running sums without the features `gone`; `sums` stay as they are."
+def _sums_without_features(sums: RunningSums, gone: Iterable[int], keep: bool) -> RunningSums:
+    "The running sums without the features `gone`; `sums` stay as they are if they are to `keep`, else are used up."
     after = copy(sums)
+    if keep and sums.S is not None: after.S = namespace(sums.S).asarray(sums.S, copy=True)
     after.remove(list(gone))
     return after
 
@@ -680,20 +681,19 @@ def _eliminate(X: Matrix, risks: Sequence[EmpiricalRisk], kernel: Any, choice: _
         risks, us, values = zip(*_first_fits(K, risks, intercept))
         done, wished = Elimination([], [sum(values)], [d], 1), 1
         if step == "adaptive":
-            K_0 = to_numpy(_sums_without_features(sums, range(d)).matrix())
+            K_0 = to_numpy(_sums_without_features(sums, range(d), True).matrix())
             nothing, tie = sum(_cold_fit(K_0, risk, intercept)[1] for risk in risks), sum(risk.tie for risk in risks)
         while len(sums.left) > n_features_to_select:
             left, before = len(sums.left), done.values[-1]
             k = _number_to_remove(step, wished, d, left, n_features_to_select)
             gone, fitted, values, refits = choice(_ReducedKernels(sums, K, there), risks, us, k)
-            done.refits += refits
+            done.refits, k = done.refits + refits, len(gone)
             if max_increment is not None and values[0] - before > max_increment(left): break
-            k = len(gone)
             if step == "adaptive" and max_increment is not None:
                 k = int(sum(value - before <= max_increment(left) for value in values))
             wished = 2 * k
             while True:
-                after = _sums_without_features(sums, [sums.left[c] for c in gone[:k]])
+                after = _sums_without_features(sums, [sums.left[c] for c in gone[:k]], step == "adaptive")
                 K = to_numpy(there := after.matrix(there))     # in the place of the old one
                 if k > 1 or values is None:
                     fits = (_warm_started_fit(K, risk, u, intercept) for risk, u in zip(risks, fitted or us))

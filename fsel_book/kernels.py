@@ -501,8 +501,8 @@ def removals_reference(kernel: _Kernel, X: Matrix, features: Iterable[int],
     return namespace(X).stack([kernel(_zero_feature(X, j)) for j in features])
 
 # %% ../nbs/15_kernels.ipynb #a076ee91
-def _sums_without(kernel: _SumKernel, S: np.ndarray, A: np.ndarray) -> np.ndarray:
-    """The sums `S` on some samples without the features that are the columns of `A`.
+def _sums_without(kernel: _SumKernel, S: np.ndarray, A: np.ndarray, out: Array = None) -> np.ndarray:
+    """The sums `S` on some samples without the features that are the columns of `A`; into `out`, which may be `S`.
 
     Parameters
     ----------
@@ -518,7 +518,7 @@ def _sums_without(kernel: _SumKernel, S: np.ndarray, A: np.ndarray) -> np.ndarra
     array([[1., 0.],
            [0., 0.]])
     """
-    after = namespace(S).empty_like(S)
+    after = namespace(S).empty_like(S) if out is None else out
     for rows in _cache_blocks(S):
         done = _into("subtract", S[rows, :], kernel.sums(A[rows, :], A), out=(part := after[rows, :]))
         if isinstance(kernel, _DistanceKernel): done = _into("maximum", done, 0.0, out=done)
@@ -671,16 +671,16 @@ class RunningSums:
         if isinstance(self.kernel, CallableKernel): return
         sizes = self.kernel.sizes(self.S)
         if not self.kernel.at_risk(sizes): return
-        self.fresh = sizes if sizes is self.S else namespace(sizes).asarray(sizes, copy=True)
+        self.fresh = namespace(sizes).asarray(sizes, copy=True)
 
     def remove(self, features: int | Sequence[int]) -> None:
-        "Remove a feature, or several at once, for good."
+        "Remove a feature, or several at once, for good: `S` is changed in place where nothing is lost."
         gone = np.atleast_1d(np.asarray(features, dtype=np.intp))
         for j in np.setdiff1d(gone, self.left): raise ValueError(f"Feature {j} is not there to be removed.")
         A, self.X = take_columns(self.X, gone), _zero_feature(self.X, gone)
         self.left = np.setdiff1d(self.left, gone).tolist()
         if self.S is None or isinstance(self.kernel, CallableKernel): return
-        self.S = _sums_without(self.kernel, self.S, A.toarray() if is_sparse(A) else A)
+        self.S = _sums_without(self.kernel, self.S, A.toarray() if is_sparse(A) else A, self.S)
         if self.fresh is not None and self.kernel.lossy(self.fresh, self.kernel.sizes(self.S)): self.refresh()
 
     def matrix(self, out: Array = None) -> Array:

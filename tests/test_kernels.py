@@ -821,3 +821,17 @@ def test_the_gamma_of_constant_histograms_is_one_over_their_mean():
     assert kernel_of("chi2", np.full((3, 4), 0.5)).gamma == 0.5
     assert kernel_of("chi2", np.zeros((3, 4))).gamma == 0.25
     assert kernel_of("rbf", np.full((3, 4), 0.5)).gamma == 0.25
+
+
+@pytest.mark.parametrize("kernel", [RBFKernel(0.5), ChiSquaredKernel(0.1), LinearKernel()])
+@pytest.mark.parametrize("far", [1.0, 1e5])
+def test_sums_that_change_in_place_are_those_of_what_is_left(kernel, far):
+    """Far features too, whose removal loses digits: what was computed last must not change with the sums."""
+    X = np.abs(table(60, 6))
+    X[:, 2] *= far
+    sums, place = RunningSums(kernel, X), None
+    for gone in (0, [3, 5], 2):
+        place = sums.S if far == 1 else None
+        sums.remove(gone)
+        assert place is None or sums.S is place
+        agree(sums.matrix(), exactly(kernel, X[:, sums.left]), 1e-8)

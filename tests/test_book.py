@@ -170,12 +170,10 @@ def test_a_chapter_imports_only_from_chapters_before_it(name):
     assert not later, f"{name} imports {sorted(later)}, which it may not"
 
 
-def test_modules_are_of_a_readable_length_and_define_each_name_once():
+def test_each_name_is_defined_in_one_module():
     homes = {}
     for path in (root / "fsel_book").glob("[a-z]*.py"):
-        text = path.read_text(encoding="utf-8")
-        assert text.count("\n") <= 900, f"{path.name} has {text.count(chr(10))} lines"
-        for node in ast.parse(text).body:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
             targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", node)]
             names = {getattr(target, "id", getattr(target, "name", "__all__")) for target in targets} - {"__all__"}
             for name in names:
@@ -246,31 +244,6 @@ def test_imports_stand_in_cells_of_their_own(name):
         if any(imports) and not all(imports):
             problems.append(f"cell {i} mixes imports with other code")
     report(problems)
-
-
-def lines_of_code(source):
-    """Lines of a cell that are neither blank, nor comments, nor docstrings."""
-    source = re.sub(r'"""(.|\n)*?"""', "", source)
-    return sum(bool(line.strip()) and not line.strip().startswith("#") for line in source.splitlines())
-
-
-def pieces_of_code(source):
-    """What a reader takes in at one go: each method of a class, and the rest of the cell."""
-    lines, methods = without_magics(source).splitlines(), []
-    for node in ast.parse("\n".join(lines)).body:
-        if isinstance(node, ast.ClassDef):
-            for part in node.body:
-                if isinstance(part, ast.FunctionDef):
-                    methods.append("\n".join(lines[part.lineno - 1 : part.end_lineno]))
-            lines[node.lineno - 1 : node.end_lineno] = [""] * (node.end_lineno - node.lineno + 1)
-    return [*methods, "\n".join(lines)]
-
-
-@every_notebook
-def test_nothing_in_a_cell_is_longer_than_45_lines_of_code(name):
-    """Classes stay whole, however many methods they have."""
-    long = [(i, max(map(lines_of_code, pieces_of_code(source)))) for i, source in code_cells(name)]
-    report([f"cell {i} has a piece of {lines} lines of code" for i, lines in long if lines > 45])
 
 
 @every_notebook

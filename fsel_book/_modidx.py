@@ -1890,6 +1890,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                                                                            'fsel_book/sparsification.py'),
                                           'fsel_book.sparsification.BSSSelector._promise': ( 'sparsification.html#bssselector._promise',
                                                                                              'fsel_book/sparsification.py'),
+                                          'fsel_book.sparsification.BSSSelector._rule_at': ( 'sparsification.html#bssselector._rule_at',
+                                                                                             'fsel_book/sparsification.py'),
                                           'fsel_book.sparsification.BSSSelector._sample': ( 'sparsification.html#bssselector._sample',
                                                                                             'fsel_book/sparsification.py'),
                                           'fsel_book.sparsification.BSSSelector._seconds': ( 'sparsification.html#bssselector._seconds',

@@ -813,7 +813,7 @@ def _check_wide(selector: CertifiedSelector, scores: np.ndarray | None) -> None:
                          "DSFSelector, LeverageSelector or RSFSelector.")
     in_order = {BSSSelector: "largest-norm", DSFSelector: "first"}
     for kind, rule in in_order.items():
-        if isinstance(selector, kind) and scores is None and selector.rule != rule:
+        if isinstance(selector, kind) and scores is None and selector.rule not in ("auto", rule):
             raise ValueError(f"rule={selector.rule!r} looks at all features in each step, and X is in blocks of "
                              f"features: give rule={rule!r}, or scores.")
     if isinstance(selector, LeverageSelector) and not selector.sampling and selector.n_features_to_select == "auto":

@@ -359,9 +359,10 @@ def risk_bound(certificate: Certificate, K: Matrix, z: ArrayLike, sigma: float, 
     >>> import numpy as np
     >>> from fsel_book import BSSSelector, ridge_risk
     >>> X = np.random.default_rng(0).standard_normal((10, 400))
-    >>> certificate = BSSSelector(100, rank="full").fit(X).certificate_
-    >>> bound = certificate.risk_bound(X @ X.T, X[:, 0], sigma=1.0, alpha=100.0, rescale=True)
-    >>> bool(bound.risk >= ridge_risk(X @ X.T, X[:, 0], 1.0, 100.0).risk)
+    >>> selector = BSSSelector(100, rank="full", rescale=True).fit(X)
+    >>> bound = selector.certificate_.risk_bound(X @ X.T, X[:, 0], sigma=1.0, alpha=100.0, rescale=True)
+    >>> C = selector.transform(X)
+    >>> bool(bound.risk >= ridge_risk(C @ C.T, X[:, 0], 1.0, 100.0).risk)
     True
     """
     mu, c, N = _fixed_design(K, z, sigma, alpha)

@@ -140,14 +140,15 @@ def _select_in_space(selector: CertifiedSelector, space: RowSpace, r: int, y: ND
     return sampling, selector._certify(part, sampling, r)
 
 def _select_on_support(A: Matrix, y: NDArray, r: int) -> tuple[Sampling, Certificate]:
-    "What `SupportVectorSelector(BSSSelector(r))` chooses; its certificate speaks of the support vectors."
+    "What `SupportVectorSelector(BSSSelector(r, rule='largest-norm'))` chooses; its certificate speaks of the support vectors."
     found = SupportVectorSelector()._support(A, y)
-    return _select_in_space(BSSSelector(r), row_space(A[found]), r, y[found])
+    return _select_in_space(BSSSelector(r, rule="largest-norm"), row_space(A[found]), r, y[found])
 
 def _certified_selectors(r: int, largest: int, scores: dict[str, NDArray]) -> dict[str, CertifiedSelector]:
     "The selectors of this book with something to promise, for data of rank `largest`."
     selectors: dict[str, CertifiedSelector] = {
-        "BSS": BSSSelector(r), "BSS, best": BSSSelector(r, rule="best"), "strong RRQR": RRQRSelector(r),
+        "BSS": BSSSelector(r, rule="largest-norm"), "BSS, best": BSSSelector(r, rule="best"),
+        "strong RRQR": RRQRSelector(r),
         "largest leverages": LeverageSelector(r, sampling=False), "DSF": DSFSelector(r),
         "DSF, target": DSFSelector(r, rule="target"), "DSF, weights": DSFSelector(r, score_func=scores["weights"])}
     preferred = [(name, 4) for name in scores if name not in ("chi2", "mutual information")]
@@ -347,7 +348,8 @@ def _ranks_to_try(r: int, largest: int) -> dict[str, int]:
 
 def _selectors_without_labels(r: int, rank: int, seed: int) -> dict[str, CertifiedSelector]:
     "The selectors that differ from rank to rank."
-    return {"BSS": BSSSelector(r, rank=rank), "BSS, best": BSSSelector(r, rank=rank, rule="best"),
+    return {"BSS": BSSSelector(r, rank=rank, rule="largest-norm"),
+            "BSS, best": BSSSelector(r, rank=rank, rule="best"),
             "DSF": DSFSelector(r, rank=rank), "strong RRQR": RRQRSelector(r, rank=rank),
             "largest leverages": LeverageSelector(r, rank=rank, sampling=False),
             "leverage sampling": LeverageSelector(r, rank=rank, random_state=seed)}
@@ -376,7 +378,7 @@ ranks = Experiment("selection_ranks", _compare_ranks,
 # %% ../nbs/24_selection_study.ipynb #24ru0001
 def _selectors_as_they_come(r: int, weights: NDArray, seed: int) -> dict[str, CertifiedSelector]:
     "Every choice that is not the rank, at the default rank."
-    return {"BSS": BSSSelector(r), "BSS, best": BSSSelector(r, rule="best"),
+    return {"BSS": BSSSelector(r, rule="largest-norm"), "BSS, best": BSSSelector(r, rule="best"),
             "BSS, weights": BSSSelector(r, score_func=weights),
             "DSF": DSFSelector(r), "DSF, first": DSFSelector(r, rule="first"),
             "DSF, components": DSFSelector(r, rule="components"), "DSF, target": DSFSelector(r, rule="target"),

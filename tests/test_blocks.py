@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from cases import refused
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from test_out_of_core import assert_fails_whole, assert_same, wide_data
+from test_out_of_core import assert_fails_whole, assert_same, by_norm, wide_data
 
 import fsel_book.blocks
 from fsel_book import BSSSelector, DSFSelector, DualProjectionRidge, LeverageSelector, as_blocks
@@ -51,7 +51,7 @@ def test_files_of_many_samples_give_the_selection_in_memory(tmp_path, name):
         pyarrow.parquet.write_table(table, tmp_path / name, row_group_size=170)
     else:
         np.save(tmp_path / name, X if name == "c.npy" else np.asfortranarray(X))
-    for selector in (BSSSelector(12), DSFSelector(12), LeverageSelector(12, random_state=0)):
+    for selector in (by_norm(12), DSFSelector(12), LeverageSelector(12, random_state=0)):
         found = clone(selector).fit(as_blocks(tmp_path / name))
         assert found.n_passes_ == 1
         assert_same(found, clone(selector).fit(X))
@@ -61,7 +61,7 @@ def test_files_of_many_samples_give_the_selection_in_memory(tmp_path, name):
 @pytest.mark.parametrize("name", ["c.npy", "fortran.npy", "csc.npz"])
 def test_files_give_the_selection_in_memory(stored, name):
     X, folder = stored
-    for selector in (BSSSelector(50), DSFSelector(50, rule="first"), LeverageSelector(50, random_state=0)):
+    for selector in (by_norm(50), DSFSelector(50, rule="first"), LeverageSelector(50, random_state=0)):
         found = clone(selector).fit(as_blocks(str(folder / name)))
         assert_same(found, clone(selector).fit(X), rtol=1e-5)
         assert_array_equal(found.transform(as_blocks(folder / name)), found.transform(X))
@@ -70,7 +70,7 @@ def test_files_give_the_selection_in_memory(stored, name):
 def test_sparse_files_by_samples(stored):
     X, folder = stored
     sp.save_npz(folder / "csr.npz", sp.csr_array(X.T), compressed=False)
-    assert_same(BSSSelector(20).fit(as_blocks(folder / "csr.npz")), BSSSelector(20).fit(X.T.copy()), rtol=1e-5)
+    assert_same(by_norm(20).fit(as_blocks(folder / "csr.npz")), by_norm(20).fit(X.T.copy()), rtol=1e-5)
     sp.save_npz(folder / "small.npz", sp.csr_array(X))
     with refused("small.npz is compressed", "compressed=False"):
         as_blocks(folder / "small.npz")
@@ -85,7 +85,7 @@ def test_sparse_files_by_samples(stored):
 def test_memory_maps_and_sparse_matrices(stored):
     X, folder = stored
     for source in (np.load(folder / "c.npy", mmap_mode="r"), sp.csc_matrix(X), sp.coo_array(X)):
-        assert_same(BSSSelector(50).fit(as_blocks(source)), BSSSelector(50).fit(X), rtol=1e-5)
+        assert_same(by_norm(50).fit(as_blocks(source)), by_norm(50).fit(X), rtol=1e-5)
     wide_by_samples = as_blocks(sp.csr_array(X))  # seen through the larger Gram matrix
     assert wide_by_samples.axes == (0,)
 
@@ -100,7 +100,7 @@ def test_zarr(stored):
     in_a_group = zarr.open_group(folder / "group.zarr", mode="w").create_array("x", shape=X.shape, dtype=X.dtype)
     in_a_group[:] = X
     for source in (array, folder / "x.zarr", in_memory, in_a_group):
-        assert_same(BSSSelector(50).fit(as_blocks(source)), BSSSelector(50).fit(X), rtol=1e-5)
+        assert_same(by_norm(50).fit(as_blocks(source)), by_norm(50).fit(X), rtol=1e-5)
 
 
 def test_parquet(stored):
@@ -111,8 +111,8 @@ def test_parquet(stored):
     names = [f"word {j}" for j in range(700)]
     table = pa.table(dict(zip(names, X.T)) | {"label": ["a", "b"] * 20, "flag": [True, False] * 20})
     pyarrow.parquet.write_table(table, folder / "x.parquet", row_group_size=11)
-    found = BSSSelector(50).fit(as_blocks(folder / "x.parquet", columns=names))
-    assert_same(found, BSSSelector(50).fit(X), rtol=1e-5)
+    found = by_norm(50).fit(as_blocks(folder / "x.parquet", columns=names))
+    assert_same(found, by_norm(50).fit(X), rtol=1e-5)
     assert_array_equal(found.feature_names_in_, names)
     assert_array_equal(found.get_feature_names_out(), np.array(names)[found.get_support()])
     everything = as_blocks(folder / "x.parquet")
@@ -162,7 +162,7 @@ def test_a_mapped_array_without_a_file_of_its_own(tmp_path):
     np.save(path, wide_data())
     mapped = np.load(path, mmap_mode="r")
     path.unlink()
-    assert_same(BSSSelector(60).fit(as_blocks(mapped)), BSSSelector(60).fit(wide_data()))
+    assert_same(by_norm(60).fit(as_blocks(mapped)), by_norm(60).fit(wide_data()))
 
 
 @pytest.mark.parametrize("change", ["cut", "written", "replaced"])
@@ -254,7 +254,7 @@ def test_a_frame_is_read_with_its_names():
     pd = pytest.importorskip("pandas", reason="pandas is not installed")
     X = wide_data()
     frame = pd.DataFrame(X, columns=[f"gene {j}" for j in range(3000)])
-    found, expected = BSSSelector(60).fit(as_blocks(frame)), BSSSelector(60).fit(frame)
+    found, expected = by_norm(60).fit(as_blocks(frame)), by_norm(60).fit(frame)
     assert_same(found, expected)
     assert_array_equal(found.feature_names_in_, expected.feature_names_in_)
     assert not hasattr(BSSSelector(60).fit(as_blocks(pd.DataFrame(X))), "feature_names_in_")

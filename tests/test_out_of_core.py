@@ -3,6 +3,7 @@
 import os
 import pickle
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -47,11 +48,12 @@ def small_pieces(monkeypatch):
     monkeypatch.setattr(blocks, "_PIECE", 0)
 
 
+by_norm = partial(BSSSelector, rule="largest-norm")  # what "auto" stands for on blocks of features
 SCORES = np.random.default_rng(5).random(3000)
 WIDE = {
-    "BSS": BSSSelector(60),
+    "BSS": by_norm(60),
     "BSS, full rank": BSSSelector(60, rank="full"),
-    "BSS, auto": BSSSelector("auto", rank=4, eps=0.7),
+    "BSS, auto": by_norm("auto", rank=4, eps=0.7),
     "BSS, one draw": BSSSelector(1),
     "BSS, scores": BSSSelector(60, score_func=SCORES),
     "DSF": DSFSelector(60, rule="first"),
@@ -61,7 +63,7 @@ WIDE = {
     "RSF": RSFSelector(200, random_state=4),
 }
 TALL = WIDE | {
-    "BSS": BSSSelector(20),
+    "BSS": by_norm(20),
     "BSS, full rank": BSSSelector(40, rank=39),
     "BSS, best": BSSSelector(20, rule="best"),
     "BSS, scores": BSSSelector(20, score_func=SCORES[:50]),
@@ -182,7 +184,7 @@ def test_the_same_for_any_matrix(kind, axis):
         warnings.simplefilter("ignore")
         most = row_space(X).numerical_rank
         rank = max(1, most // 2)
-        for selector in (BSSSelector(2 * rank + 5, rank=rank), LeverageSelector(30, random_state=0, rank=rank)):
+        for selector in (by_norm(2 * rank + 5, rank=rank), LeverageSelector(30, random_state=0, rank=rank)):
             selector = selector.set_params(n_features_to_select=min(selector.n_features_to_select, X.shape[1]))
             selector.set_params(rank=min(rank, selector.n_features_to_select - 1))
             found, expected = clone(selector).fit(cut(X, [X.shape[axis]], axis)), clone(selector).fit(X)
@@ -204,7 +206,7 @@ LARGE = {
     "huge": lambda rng: 1e120 * rng.standard_normal((510, 1200)),
 }
 FEW = {
-    "BSS": BSSSelector(60),
+    "BSS": by_norm(60),
     "scores": BSSSelector(60, rank=12, score_func=np.random.default_rng(5).random(1200)),
     "DSF": DSFSelector(40, rule="first", rank=12),
     "draws": LeverageSelector(100, rank=12, random_state=0),
@@ -267,8 +269,8 @@ def test_sketches_of_sparse_data(monkeypatch):
     X.data *= 1 + np.arange(X.nnz) % 3
     source = Scattered(X, 1)
     source.edges = [0, *range(3, 300, 7), 1200]
-    found = BSSSelector(60).fit(source)
-    assert_same(found, BSSSelector(60).fit(X), rtol=1e-7)
+    found = by_norm(60).fit(source)
+    assert_same(found, by_norm(60).fit(X), rtol=1e-7)
     assert found.n_passes_ == 7
 
 
@@ -292,7 +294,7 @@ def test_leading_directions_that_squares_do_not_hold(limit, monkeypatch):
     rng = np.random.default_rng(0)
     A, B = rng.standard_normal((510, 20)), rng.standard_normal((20, 1200))
     for scales in (np.ones(20), np.where(np.arange(20) < 10, 1, 1e-8)):
-        found = BSSSelector(60, rank=20).fit(as_blocks((A * scales) @ B))
+        found = by_norm(60, rank=20).fit(as_blocks((A * scales) @ B))
         assert found.certificate_.numerical_rank == 20
         assert found.n_passes_ == (9 if limit == 0 else 3)
         assert_array_equal(found.selected_, bss(row_space((A * scales) @ B), 60).indices)
@@ -308,7 +310,7 @@ def test_the_same_on_random_problems(seeds):
         space = row_space(X).truncate(int(rng.integers(1, n + 1)))
         r = int(rng.integers(space.shape[1] + 1, min(d, 5 * n + 10)))
         scores = rng.integers(0, 4, d).astype(float) if seed % 2 else None
-        expected = BSSSelector(r, rank=space.shape[1], score_func=scores).fit(X).sampling_
+        expected = by_norm(r, rank=space.shape[1], score_func=scores).fit(X).sampling_
         search = _Scan(cut(X, [d]), space, _Order(scores), int(rng.integers(1, 20)))
         search.size = int(rng.integers(1, 40))
         picks, weights = _sparsify(search, r, 0)
@@ -366,24 +368,24 @@ def test_the_margin_is_that_of_the_columns_left_out():
 @pytest.mark.parametrize("widths", [[3000], [1] * 3000, [0, 2999, 0, 1], [700] * 4 + [200]], ids=len)
 def test_the_width_of_blocks_changes_nothing(widths):
     X = wide_data(2)
-    assert_same(BSSSelector(60).fit(cut(X, widths)), BSSSelector(60).fit(as_blocks(X)), rtol=0)
+    assert_same(by_norm(60).fit(cut(X, widths)), by_norm(60).fit(as_blocks(X)), rtol=0)
 
 
 def test_blocks_of_different_precision():
     X = wide_data(3)
     X[:, :1500] = X[:, :1500].astype(np.float32)
     parts = [X[:, :1500].astype(np.float32), X[:, 1500:2000].astype(np.float64), X[:, 2000:]]
-    assert_same(BSSSelector(60).fit(as_blocks(lambda: iter(parts), axis=1)), BSSSelector(60).fit(X))
+    assert_same(by_norm(60).fit(as_blocks(lambda: iter(parts), axis=1)), by_norm(60).fit(X))
     counts = np.random.default_rng(0).poisson(1.0, (20, 600))
     parts = [counts[:, :200].astype(np.int8), counts[:, 200:400].astype(np.float32), counts[:, 400:].astype(np.int64)]
-    assert_same(BSSSelector(60).fit(as_blocks(lambda: iter(parts), axis=1)), BSSSelector(60).fit(counts))
+    assert_same(by_norm(60).fit(as_blocks(lambda: iter(parts), axis=1)), by_norm(60).fit(counts))
 
 
 def test_sums_that_float32_does_not_hold():
     X = (1e25 * wide_data(4)).astype(np.float32)
     with np.errstate(over="ignore"):
         assert not np.all(np.isfinite(X @ X.T))
-    assert_same(BSSSelector(60).fit(as_blocks(X)), BSSSelector(60).fit(X), rtol=1e-5)
+    assert_same(by_norm(60).fit(as_blocks(X)), by_norm(60).fit(X), rtol=1e-5)
 
 
 # ---------------------------------------------------------------- summaries
@@ -478,7 +480,7 @@ def test_batches_of_any_sort_that_are_seen_once(kind, made):
     X, seen = wide_data(1, 50, 900).T, kind()
     for a in range(0, 900, 300):
         seen.partial_fit(made(X[a : a + 300]))
-    assert_same(BSSSelector(20).fit(seen), BSSSelector(20).fit(made(X)), rtol=1e-5 if made is np.float32 else 1e-8)
+    assert_same(by_norm(20).fit(seen), by_norm(20).fit(made(X)), rtol=1e-5 if made is np.float32 else 1e-8)
 
 
 def doubled(X):
@@ -493,7 +495,7 @@ def test_entries_that_are_stored_twice(monkeypatch):
     selector = DSFSelector(20, rule="first")
     assert_same(clone(selector).fit(as_blocks(doubled(X[:30, :400]))), clone(selector).fit(X[:30, :400]))
     monkeypatch.setattr(out_of_core, "_GRAM_BYTES", 0)
-    assert_same(BSSSelector(60).fit(as_blocks(doubled(X))), BSSSelector(60).fit(X), rtol=1e-7)
+    assert_same(by_norm(60).fit(as_blocks(doubled(X))), by_norm(60).fit(X), rtol=1e-7)
 
 
 @each_kind
@@ -572,8 +574,8 @@ def test_names_of_batches_are_those_of_the_features(kind):
         with refused("different names"):
             gram.merge(kind().partial_fit(other))
     gram.partial_fit(frame[100:200]).merge(kind().partial_fit(frame[200:]))
-    selector = BSSSelector(20).fit(kind().merge(gram))
-    assert_same(selector, BSSSelector(20).fit(frame))
+    selector = by_norm(20).fit(kind().merge(gram))
+    assert_same(selector, by_norm(20).fit(frame))
     assert_array_equal(selector.feature_names_in_, names)
     assert_array_equal(selector.get_feature_names_out(), np.array(names)[selector.get_support()])
 
@@ -585,10 +587,10 @@ def test_batches_of_frames_whose_columns_may_have_missing_values(kind):
     frame = pd.DataFrame(X, columns=[f"gene {j}" for j in range(40)]).astype("Int64")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of directions that counts nearly share
-        expected = BSSSelector(20).fit(frame)
-        assert_same(BSSSelector(20).fit(kind().partial_fit(frame)), expected)
-        assert_same(BSSSelector(20).fit(as_blocks(frame)), expected)
-        assert_same(BSSSelector(20).fit(kind().partial_fit(X.astype(object))), expected)
+        expected = by_norm(20).fit(frame)
+        assert_same(by_norm(20).fit(kind().partial_fit(frame)), expected)
+        assert_same(by_norm(20).fit(as_blocks(frame)), expected)
+        assert_same(by_norm(20).fit(kind().partial_fit(X.astype(object))), expected)
     frame.iloc[7, 3] = pd.NA
     with refused("NaN or infinity"):
         kind().partial_fit(frame)
@@ -660,8 +662,8 @@ def test_dependent_data_take_two_passes_for_the_basis(axis):
     X = rng.standard_normal((25, 7)) @ rng.standard_normal((7, 400))
     X = X if axis else X.T
     source = cut(X, [7, 390, 3], axis)
-    found = BSSSelector(20).fit(source)
-    assert_same(found, BSSSelector(20).fit(X), rtol=1e-6)
+    found = by_norm(20).fit(source)
+    assert_same(found, by_norm(20).fit(X), rtol=1e-6)
     assert found.certificate_.numerical_rank == 7 and found.n_passes_ == 2 + axis
 
 
@@ -944,7 +946,7 @@ def test_dual_projection_and_empty_chunks_on_a_cluster(cluster):
     found, expected = (DualProjectionRidge(random_state=0).fit(A, y) for A in (as_blocks(array), X))
     assert_allclose(found.coef_, expected.coef_, atol=1e-6 * np.abs(expected.coef_).max())
     assert_allclose(found.predict(as_blocks(array)), expected.predict(X), rtol=1e-6, atol=1e-5)
-    assert_same(BSSSelector(60).fit(as_blocks(array)), BSSSelector(60).fit(X))
+    assert_same(by_norm(60).fit(as_blocks(array)), by_norm(60).fit(X))
 
 
 @pytest.mark.sweep
@@ -952,13 +954,13 @@ def test_sketches_and_triangular_factors_on_a_cluster(cluster, monkeypatch):
     import dask.array as da
 
     dependent = wide_data(8)[:, :7] @ wide_data(9, 7)
-    found = BSSSelector(20).fit(as_blocks(da.from_array(dependent, chunks=(13, 170))))
-    assert_same(found, BSSSelector(20).fit(dependent), rtol=1e-6)
+    found = by_norm(20).fit(as_blocks(da.from_array(dependent, chunks=(13, 170))))
+    assert_same(found, by_norm(20).fit(dependent), rtol=1e-6)
     assert found.n_passes_ == 3
     X = LARGE["alike"](np.random.default_rng(0))
     monkeypatch.setattr(out_of_core, "_GRAM_BYTES", 0)
-    found = BSSSelector(60).fit(as_blocks(da.from_array(X, chunks=(510, 170))))
-    assert_same(found, BSSSelector(60).fit(X))
+    found = by_norm(60).fit(as_blocks(da.from_array(X, chunks=(510, 170))))
+    assert_same(found, by_norm(60).fit(X))
     assert found.n_passes_ == 7
 
 
@@ -981,13 +983,13 @@ def test_a_worker_that_is_killed_changes_nothing(cluster, tmp_path):
 
     mark = str(tmp_path / "mark")
     before = set(cluster.run(os.getpid).values())
-    found = BSSSelector(60).fit(as_blocks(matrix(mark)))
+    found = by_norm(60).fit(as_blocks(matrix(mark)))
     assert os.path.exists(mark)
     cluster.wait_for_workers(2, timeout=60)
     after = set(cluster.run(os.getpid).values())
     assert len(before - after) == 1 and len(before & after) == 1
-    assert_same(found, BSSSelector(60).fit(as_blocks(matrix(None))), rtol=1e-10)
-    assert_same(found, BSSSelector(60).fit(np.concatenate([wide_data(seed, 30, 20_000) for seed in range(10)], axis=1)))
+    assert_same(found, by_norm(60).fit(as_blocks(matrix(None))), rtol=1e-10)
+    assert_same(found, by_norm(60).fit(np.concatenate([wide_data(seed, 30, 20_000) for seed in range(10)], axis=1)))
 
 
 def test_errors_on_a_cluster_reach_the_caller(cluster):

@@ -26,7 +26,7 @@ from cases import (
 )
 from numpy.testing import assert_allclose, assert_array_equal
 
-from fsel_book import sparsification
+from fsel_book import as_blocks, sparsification
 from fsel_book.arrays import to_numpy
 from fsel_book.certificates import _NEGLIGIBLE, certify
 from fsel_book.dual_set import _recursive_inverse
@@ -814,3 +814,30 @@ def test_mixtures_are_drawn_by_random_state():
 def test_a_sketch_size_that_is_no_size(value):
     with refused(f"sketch_size={value!r} is not possible", "an integer of at least 1, or None"):
         BSSSelector(sketch_size=value).fit(table())
+
+
+@pytest.mark.parametrize("r", [1, 3, 8, 20, 60])
+def test_the_default_rule_is_the_best_column_up_to_the_default_rank(r):
+    X = np.random.default_rng(0).standard_normal((30, 150))
+    default, best, longest = (BSSSelector(r, rule=rule).fit(X) for rule in ("auto", "best", "largest-norm"))
+    assert BSSSelector(r).get_params()["rule"] == "auto"
+    assert_array_equal(default.selected_, best.selected_)
+    assert_array_equal(default.weights_, best.weights_)
+    assert r < 8 or list(best.selected_) != list(longest.selected_)
+
+
+@pytest.mark.parametrize("rank", [10, 16, "full"])
+def test_the_default_rule_beyond_the_default_rank_is_that_of_the_papers(rank):
+    X = np.random.default_rng(0).standard_normal((30, 150))
+    at_default_rank = rank == 10
+    expected = BSSSelector(40, rank=rank, rule="best" if at_default_rank else "largest-norm").fit(X)
+    assert_array_equal(BSSSelector(40, rank=rank).fit(X).selected_, expected.selected_)
+
+
+def test_the_default_rule_on_blocks_of_features_is_that_of_the_papers():
+    X = np.random.default_rng(0).standard_normal((30, 150))
+    expected = BSSSelector(40, rule="largest-norm").fit(X)
+    assert_array_equal(BSSSelector(40).fit(as_blocks(X)).selected_, expected.selected_)
+    tall = X.T @ np.random.default_rng(1).standard_normal((30, 80))
+    expected = BSSSelector(40, rule="best").fit(tall)  # blocks of samples, of which memory holds a square root
+    assert_array_equal(BSSSelector(40).fit(as_blocks(tall)).selected_, expected.selected_)

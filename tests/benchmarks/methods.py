@@ -128,7 +128,7 @@ def as_list(name, select, package, dense=True):
 
 
 selectors = [
-    ours("BSS", lambda r: BSSSelector(r)),
+    ours("BSS", lambda r: BSSSelector(r, rule="largest-norm")),
     ours("BSS, best", lambda r: BSSSelector(r, rule="best")),
     ours("BSS, labels", lambda r: BSSSelector(r, score_func=WeightScores(svm())), True),
     ours("largest leverages", lambda r: LeverageSelector(r, sampling=False)),
@@ -239,7 +239,12 @@ class Cost:
 few = {"n": (600, 4000, 100, 7), "d": (600, 2000, 100, 10), "r": (2000, 4000, 40, 9)}
 full = {"n": (50, 4000, 100, 9), "d": (200, 2000, 400, 11), "r": (100, 4000, 125, 9)}
 costs = [
-    Cost("BSS", lambda X, y, r: BSSSelector(r, rank=r // 4).fit(X), few, {"n": "1", "d": "1", "r": "1 to 10/3"}),
+    Cost(
+        "BSS",
+        lambda X, y, r: BSSSelector(r, rank=r // 4, rule="largest-norm").fit(X),
+        few,
+        {"n": "1", "d": "1", "r": "1 to 10/3"},
+    ),
     Cost(
         "BSS, best",
         lambda X, y, r: BSSSelector(r, rank=r // 4, rule="best").fit(X),
@@ -248,7 +253,7 @@ costs = [
     ),
     Cost(
         "BSS, full rank",
-        lambda X, y, r: BSSSelector(r, rank="full").fit(X),
+        lambda X, y, r: BSSSelector(r, rank="full", rule="largest-norm").fit(X),
         full,
         {"n": "2 to 10/3", "d": "1", "r": "1"},
     ),

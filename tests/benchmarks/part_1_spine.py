@@ -91,7 +91,7 @@ def bss_million(kind, n, d, r, steps):
 
 def fit_against_qr(kind, n, d, r):
     X = matrix(kind, n, d)
-    selector = BSSSelector(r)
+    selector = BSSSelector(r, rule="largest-norm")
     return timed(lambda: selector.fit(X)), timed(lambda: scipy.linalg.qr(X, mode="r", pivoting=True)), nothing
 
 

@@ -113,7 +113,7 @@ def on_cluster(data, n, d, r):
         assert np.array_equal(ours.selected_, other.selected_)
 
     return (
-        timed(lambda: BSSSelector(r).fit(as_blocks(array))),
+        timed(lambda: BSSSelector(r, rule="largest-norm").fit(as_blocks(array))),
         timed(lambda: BSSSelector(r).fit(as_blocks(file(n, d)))),
         check,
     )

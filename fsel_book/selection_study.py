@@ -140,7 +140,7 @@ def _select_in_space(selector: CertifiedSelector, space: RowSpace, r: int, y: ND
     return sampling, selector._certify(part, sampling, r)
 
 def _select_on_support(A: Matrix, y: NDArray, r: int) -> tuple[Sampling, Certificate]:
-    "What `SupportVectorSelector(BSSSelector(r, rule='largest-norm'))` chooses; its certificate speaks of the support vectors."
+    "What `SupportVectorSelector` with this `BSSSelector` chooses; its certificate speaks of the support vectors."
     found = SupportVectorSelector()._support(A, y)
     return _select_in_space(BSSSelector(r, rule="largest-norm"), row_space(A[found]), r, y[found])
 

@@ -9,7 +9,7 @@ import os
 import pathlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -385,6 +385,68 @@ def _quote_names(names: Iterable, most: int = 8) -> str:
     shown = ", ".join(repr(name) for name in names[:most])
     return shown + (f" and {len(names) - most} more" if len(names) > most else "")
 
+# %% ../nbs/A_loaders.ipynb #7d1c40ab
+def _is_unnamed(name: str) -> bool:
+    """Whether nobody gave this name to a column: it is blank, or made up by pandas or readr for one without a name."""
+    return re.fullmatch(r"\s*|Unnamed: \d+(\.\d+)*|\.\.\.\d+", name) is not None
+
+
+def _are_row_names(values: Any) -> bool:
+    """Whether a Series or Index holds whole numbers or texts, another one in each row."""
+    if values.isna().any() or not values.is_unique:
+        return False
+    kind = values.dtype.kind
+    return bool((values % 1 == 0).all()) if kind == "f" else kind not in "bc"
+
+
+def _find_row_names(path: object, names: list[str], target: str, values_of: Callable[[str], Any]) -> list[str]:
+    """The columns among `names` that hold names of rows: an index that pandas wrote, and first ones without a name.
+
+    Any other column without a name is refused. A column that is the target is neither.
+    """
+    found: list[str] = []
+    leading = True
+    for place, name in enumerate(names, start=1):
+        if name == target:
+            leading = False
+        elif re.fullmatch(r"__index_level_\d+__|__null_dask_index__", name):
+            found.append(name)
+        elif not _is_unnamed(name):
+            leading = False
+        elif leading and _are_row_names(values_of(name)):
+            found.append(name)
+        else:
+            raise ValueError(
+                f"{path}: column {place} has no name (it is read as {name!r}). Give it a name if it is a feature, or "
+                "delete it. Only a first column may lack one, with names of rows: whole numbers or texts, another one "
+                "in each row.")
+    return found
+
+# %% ../nbs/A_loaders.ipynb #7d1c40ad
+def _split_row_names(table: Any, path: str | os.PathLike, target: str) -> tuple[Any, NDArray | None]:
+    """The table without row names among its columns, and the row names, or None if it has none."""
+    twice = table.columns[table.columns.duplicated()]
+    if len(twice):
+        raise ValueError(f"{path} has more than one column named {_quote_names(twice.unique())}. Give each a name of "
+                         "its own.")
+    if target not in table.columns and target in table.index.names:
+        table = table.reset_index(level=target)
+    numbered = table.index.nlevels == 1 and np.array_equal(table.index, np.arange(len(table)))
+    if pathlib.Path(path).suffix.lower() == ".csv" and not numbered:
+        width = table.index.nlevels + table.shape[1]
+        short = f"{path} names {table.shape[1]} columns in its first line, and has {width} fields in the others"
+        if table.iloc[:, -1].isna().all():
+            raise ValueError(f"{short}, the last one empty. Delete the comma at the end of each line.")
+        if table.index.nlevels > 1 or not _are_row_names(table.index):
+            raise ValueError(f"{short}. Only names of rows may lack a name (one column, whole numbers or texts, another "
+                             "one in each row). Name every column in the first line.")
+    row_names = None if numbered else table.index.to_numpy()
+    columns = _find_row_names(path, list(table.columns), target, table.__getitem__)
+    if columns:
+        row_names = table[columns[0]].to_numpy()
+        table = table.drop(columns=columns).set_axis(row_names, axis=0)
+    return table, row_names
+
 # %% ../nbs/A_loaders.ipynb #0a7cab27
 def load_table(path: str | os.PathLike, target: str) -> Bunch:
     """Read a CSV or Parquet table of numbers and split off the column to predict.
@@ -392,24 +454,30 @@ def load_table(path: str | os.PathLike, target: str) -> Bunch:
     Parameters
     ----------
     path : str or path-like
-        A file whose name ends in ``.csv`` or ``.parquet``. The first line of a CSV file names its columns. Row numbers
-        from 0 in a first column without a name, as `DataFrame.to_csv` writes them, are not read.
+        A file whose name ends in ``.csv`` or ``.parquet``. The first line of a CSV file names its columns. A first
+        column without a name that holds whole numbers or texts, another one in each row, holds the names of the rows,
+        as `DataFrame.to_csv` and R's ``write.csv`` write them; so do the index of a Parquet file that pandas wrote, and
+        the first column of a CSV file whose header is one name short. Names of rows are no feature.
     target : str
-        Name of the column to predict, numbers or text. Every other column is a feature.
+        Name of the column to predict, numbers or text; it may be in the index of a Parquet file. Every other column
+        with a name is a feature.
 
     Returns
     -------
     sklearn.utils.Bunch
         ``data``, a pandas DataFrame of float64 of shape (n_samples, n_features); ``target``, a pandas Series of
-        shape (n_samples,); ``feature_names``, an array of shape (n_features,).
+        shape (n_samples,); ``feature_names``, an array of shape (n_features,); ``row_names``, an array of shape
+        (n_samples,), or None if the rows have no names; ``frame``, a pandas DataFrame with the features and the target
+        as they were read: integers are integers there, where ``data`` rounds those beyond 2**53.
 
     Raises
     ------
     FileNotFoundError
         If there is no such file.
     ValueError
-        If the file cannot be read as a table, has no column `target` or fewer than two others, holds features that are
-        not numbers, missing or infinite values, or a target with one value only.
+        If the file cannot be read as a table, has no column `target` or fewer than two others, has two columns of one
+        name or one without a name that does not hold names of rows, holds features that are not numbers, missing or
+        infinite values, or a target with one value only.
 
     Examples
     --------
@@ -420,8 +488,7 @@ def load_table(path: str | os.PathLike, target: str) -> Bunch:
     array(['length', 'width'], dtype=object)
     """
     table = _read_table(pathlib.Path(path)).rename(columns=str)
-    if table.columns[0] == "Unnamed: 0" and (table.iloc[:, 0] == np.arange(len(table))).all():
-        table = table.iloc[:, 1:]
+    table, row_names = _split_row_names(table, path, target)
     if target not in table.columns:
         raise ValueError(f"{path} has no column {target!r}. Its columns are {_quote_names(table.columns)}.")
     data, y = table.drop(columns=target), table[target]
@@ -442,4 +509,5 @@ def load_table(path: str | os.PathLike, target: str) -> Bunch:
         raise ValueError(f"{path} has infinite values in {_quote_names(infinite)}. Replace them by finite numbers.")
     if y.nunique() < 2:
         raise ValueError(f"{path} has fewer than two different values in the target {target!r}: nothing to predict.")
-    return Bunch(data=data, target=y, feature_names=np.asarray(data.columns, dtype=object))
+    return Bunch(data=data, target=y, feature_names=np.asarray(data.columns, dtype=object), row_names=row_names,
+                 frame=table)

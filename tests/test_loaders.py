@@ -498,13 +498,185 @@ def test_techtc_any_byte_is_a_character(pair):
     assert load_techtc(pair).feature_names[0] == "opéra"
 
 
-def test_row_numbers_without_a_name_are_no_feature(tmp_path):
-    """`DataFrame.to_csv` writes them unless it is told not to; other columns without a name stay."""
-    frame = pd.DataFrame({"length": [1.4, 4.7, 5.0], "width": [0.2, 1.4, 1.7], "kind": ["a", "b", "b"]})
-    frame.to_csv(tmp_path / "flowers.csv")
-    assert list(load_table(tmp_path / "flowers.csv", "kind").feature_names) == ["length", "width"]
-    frame.set_axis([3.5, 1.0, 2.0]).to_csv(tmp_path / "other.csv")
-    assert len(load_table(tmp_path / "other.csv", "kind").feature_names) == 3
+FLOWERS = pd.DataFrame({"length": [1.4, 4.7, 5.0], "width": [0.2, 1.4, 1.7], "kind": ["a", "b", "b"]})
+
+
+def flowers(tmp_path, header, *first):
+    """A CSV file of three flowers, with fields of its own before the measurements."""
+    path = tmp_path / "flowers.csv"
+    lines = [start + line for start, line in zip(first, ["1.4,0.2,a", "4.7,1.4,b", "5.0,1.7,b"], strict=True)]
+    path.write_text("\n".join([header, *lines]) + "\n", encoding="utf-8")
+    return path
+
+
+ROW_NAMES = {
+    "from 0": (",length,width,kind", "0,", "1,", "2,"),
+    "from 1, as R writes them": ('"","length","width","kind"', '"1",', '"2",', '"3",'),
+    "with gaps, as after a filter": (",length,width,kind", "7,", "3,", "12,"),
+    "with a dot, as after a gap was filled": (",length,width,kind", "7.0,", "3.0,", "12.0,"),
+    "texts": (",length,width,kind", "GSM7,", "GSM3,", "GSM12,"),
+    "dates": (",length,width,kind", "2024-01-03,", "2024-01-04,", "2024-01-09,"),
+    "a blank for a name": ('" ",length,width,kind', "7,", "3,", "12,"),
+    "behind the mark of an encoding": ("\ufeff,length,width,kind", "7,", "3,", "12,"),
+    "read and written once more": ("Unnamed: 0,length,width,kind", "7,", "3,", "12,"),
+    "written twice": (",Unnamed: 0,length,width,kind", "0,7,", "1,3,", "2,12,"),
+    "written three times": (",Unnamed: 0.1,Unnamed: 0,length,width,kind", "0,0,7,", "1,1,3,", "2,2,12,"),
+    "named by readr": ("...1,length,width,kind", "7,", "3,", "12,"),
+    "without a place in the header": ("length,width,kind", "7,", "3,", "12,"),
+    "texts without a place in the header": ("length,width,kind", "oak,", "elm,", "ash,"),
+}
+
+
+@pytest.mark.parametrize("form", ROW_NAMES)
+def test_names_of_rows_are_no_feature(tmp_path, form):
+    header, *first = ROW_NAMES[form]
+    got = load_table(flowers(tmp_path, header, *first), "kind")
+    assert got.feature_names.tolist() == list(got.data.columns) == ["length", "width"]
+    assert got.data.to_numpy().tolist() == FLOWERS[["length", "width"]].to_numpy().tolist()
+    assert got.target.tolist() == ["a", "b", "b"] and list(got.frame.columns) == list(FLOWERS.columns)
+    said = [start.split(",")[0].strip('"') for start in first]
+    assert [str(name) for name in got.row_names] == said
+
+
+def test_a_table_without_names_of_rows_has_none(tmp_path):
+    path = tmp_path / "flowers.csv"
+    FLOWERS.to_csv(path, index=False)
+    assert load_table(path, "kind").row_names is None
+
+
+def test_a_column_with_a_name_is_a_feature_whatever_it_holds(tmp_path):
+    for name in ("id", "index", "X", "rownames"):
+        path = flowers(tmp_path, f"{name},length,width,kind", "7,", "3,", "12,")
+        assert load_table(path, "kind").feature_names.tolist() == [name, "length", "width"]
+
+
+NO_ROW_NAMES = {
+    "repeated": (",length,width,kind", ["0,", "1,", "0,"], r"column 1 has no name \(it is read as 'Unnamed: 0'\)"),
+    "fractions": (",length,width,kind", ["3.5,", "1.0,", "2.0,"], "column 1 has no name"),
+    "missing": (",length,width,kind", ["1,", ",", "2,"], "column 1 has no name"),
+    "infinite": (",length,width,kind", ["1,", "inf,", "2,"], "column 1 has no name"),
+    "later": (
+        "size,,length,width,kind",
+        ["1,7,", "2,3,", "1,12,"],
+        "column 2 has no name .*'Unnamed: 1'.*Give it a name",
+    ),
+    "second": (",,length,width,kind", ["1,7,", "2,7,", "3,12,"], "column 2 has no name .*delete it"),
+    "two too few": (
+        "length,width,kind",
+        ["x,7,", "y,3,", "z,12,"],
+        "names 3 columns in its first line, and has 5 fields",
+    ),
+    "repeated, one too few": (
+        "length,width,kind",
+        ["7,", "3,", "7,"],
+        "names 3 columns .*has 4 fields .*Name every column",
+    ),
+    "a name short": ("width,kind", ["", "", ""], "names 2 columns .* 3 fields .* Name every column"),
+}
+
+
+@pytest.mark.parametrize("form", NO_ROW_NAMES)
+def test_other_columns_without_a_name_are_refused(tmp_path, form):
+    header, first, says = NO_ROW_NAMES[form]
+    path = flowers(tmp_path, header, *first)
+    with pytest.raises(ValueError, match=f"^{path}.*{says}"):
+        load_table(path, "kind")
+
+
+def test_a_comma_at_the_end_of_each_line_is_named(tmp_path):
+    path = tmp_path / "flowers.csv"
+    path.write_text("length,width,kind\n1.4,0.2,a,\n4.7,1.4,b,\n")
+    with pytest.raises(ValueError, match="Delete the comma at the end of each line"):
+        load_table(path, "kind")
+
+
+def test_the_target_is_never_taken_for_names_of_rows(tmp_path):
+    """A column whose name the user gives is the target, whatever it looks like and wherever it stands."""
+    path = flowers(tmp_path, ",length,width,kind", "7,", "3,", "12,")
+    path.write_text(path.read_text().replace(",a", ",1").replace(",b", ",2"))
+    got = load_table(path, "Unnamed: 0")
+    assert got.target.tolist() == [7, 3, 12] and got.feature_names.tolist() == ["length", "width", "kind"]
+    path = tmp_path / "last.csv"
+    path.write_text(",length,width,\n7,1.4,0.2,a\n3,4.7,1.4,b\n")
+    got = load_table(path, "Unnamed: 3")
+    assert got.target.tolist() == ["a", "b"] and got.row_names.tolist() == [7, 3]
+    assert got.feature_names.tolist() == ["length", "width"]
+
+
+@pytest.mark.parametrize("index", ["names", "dates", "numbers", "named", "two", "as a column", "without a mark"])
+def test_the_index_of_a_parquet_file_is_no_feature(tmp_path, index):
+    pytest.importorskip("pyarrow")
+    frame, path = FLOWERS.copy(), tmp_path / "flowers.parquet"
+    if index == "names":
+        frame.index = ["oak", "elm", "ash"]
+    elif index == "dates":
+        frame.index = pd.to_datetime(["2024-01-03", "2024-01-04", "2024-01-04"])
+    elif index == "numbers":
+        frame.index = [7, 3, 7]
+    elif index == "named":
+        frame.index = pd.Index([7, 3, 12], name="id")
+    elif index == "two":
+        frame.index = pd.MultiIndex.from_tuples([("x", 1), ("x", 2), ("y", 1)])
+    elif index == "as a column":
+        frame["__index_level_0__"] = [7, 3, 12]
+    else:
+        frame.insert(0, "Unnamed: 0", [7, 3, 12])
+    frame.to_parquet(path)
+    got = load_table(path, "kind")
+    assert got.feature_names.tolist() == ["length", "width"] and got.target.tolist() == ["a", "b", "b"]
+    assert len(got.row_names) == 3
+    assert got.frame.reset_index(drop=True).equals(FLOWERS)
+
+
+def test_a_target_in_the_index_of_a_parquet_file_is_found(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "flowers.parquet"
+    FLOWERS.set_index("kind").to_parquet(path)
+    got = load_table(path, "kind")
+    assert got.target.tolist() == ["a", "b", "b"] and got.row_names is None
+    FLOWERS.assign(plot=[7, 3, 12]).set_index(["plot", "kind"]).to_parquet(path)
+    got = load_table(path, "kind")
+    assert got.target.tolist() == ["a", "b", "b"] and got.row_names.tolist() == [7, 3, 12]
+    assert got.feature_names.tolist() == ["length", "width"]
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    columns = [pyarrow.array([1.0, 2.0]) for _ in range(3)]
+    parquet.write_table(pyarrow.table(columns, names=["a", "a", "y"]), tmp_path / "twice.parquet")
+    with pytest.raises(ValueError, match="more than one column named 'a'|cannot be read as a table"):
+        load_table(tmp_path / "twice.parquet", "y")
+
+
+def test_the_frame_of_a_table_holds_the_values_as_read(tmp_path):
+    """`data` is float64; beyond 2**53 that rounds, and the frame does not."""
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"count": [1, 2, 3], "huge": [2**53 + 1, 2**62 + 1, 3], "old": [True, False, True]})
+    frame["small"] = pd.array([1, 2, 3], dtype="Int16")
+    frame["single"] = np.array([0.1, 0.2, 0.3], dtype=np.float32)
+    frame["when"] = pd.to_datetime(["2024-01-03", "2024-01-04", "2024-01-09"])
+    for path in (tmp_path / "table.csv", tmp_path / "table.parquet"):
+        if path.suffix == ".csv":
+            frame.to_csv(path, index=False)
+        else:
+            frame.to_parquet(path)
+        got = load_table(path, "when")
+        assert got.data.dtypes.eq("float64").all()
+        assert got.frame["huge"].tolist() == [2**53 + 1, 2**62 + 1, 3] and got.data["huge"][0] == 2.0**53
+        assert [got.frame[name].dtype.kind for name in ("count", "huge", "old", "small")] == ["i", "i", "b", "i"]
+        assert got.target.equals(got.frame["when"])
+    assert got.frame.equals(frame)
+
+
+def test_integers_with_a_missing_value_or_beyond_64_bits_are_refused(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("count,size,kind\n1,2,a\n,3,b\n")
+    with pytest.raises(ValueError, match="missing values in 'count'"):
+        load_table(path, "kind")
+    path.write_text(f"count,size,kind\n{2**64 + 1},2,a\n1,3,b\n")
+    with pytest.raises(ValueError, match="not numbers: 'count'"):
+        load_table(path, "kind")
 
 
 def test_columns_named_by_numbers_are_named_by_texts(tmp_path):

@@ -438,8 +438,8 @@ def _split_row_names(table: Any, path: str | os.PathLike, target: str) -> tuple[
         if table.iloc[:, -1].isna().all():
             raise ValueError(f"{short}, the last one empty. Delete the comma at the end of each line.")
         if table.index.nlevels > 1 or not _are_row_names(table.index):
-            raise ValueError(f"{short}. Only names of rows may lack a name (one column, whole numbers or texts, another "
-                             "one in each row). Name every column in the first line.")
+            raise ValueError(f"{short}. Only names of rows may lack a name: one column of whole numbers or texts, "
+                             "another one in each row. Name every column in the first line.")
     row_names = None if numbered else table.index.to_numpy()
     columns = _find_row_names(path, list(table.columns), target, table.__getitem__)
     if columns:

@@ -21,6 +21,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 PY := .venv/bin/python
 METADATA := settings.ini setup.py pyproject.toml
 quote = '$(subst ','\'',$(1))'
+# The name of a file or a column may have any character, `$` too. These are taken as they were written, never expanded by
+# make: neither for the command nor for the environment of the commands.
+unexport DATA TARGET LIMIT
 
 .PHONY: help demo test test-all test-package test-processors test-site hooks sync run lab docs bench lint release clean
 .DEFAULT_GOAL := help
@@ -66,7 +69,7 @@ help:
 	@touch $@
 
 demo: .venv/.demo
-	@$(PY) tools/demo.py $(call quote,$(DATA)) $(call quote,$(TARGET)) $(if $(LIMIT),--limit $(LIMIT))
+	@$(PY) tools/demo.py $(call quote,$(value DATA)) $(call quote,$(value TARGET)) $(if $(value LIMIT),--limit $(call quote,$(value LIMIT)))
 
 # First what can be read off the files (exported modules in step, the rules of the house), then the notebooks
 # and then the rest, each two at a time on one BLAS thread.

@@ -1,6 +1,9 @@
 """`make demo` on tables of one's own, through the script that the Makefile calls, and each of its errors."""
 
+import json
 import os
+import shlex
+import shutil
 import subprocess
 import sys
 import warnings
@@ -159,6 +162,72 @@ def test_target_without_data_is_refused(tmp_path):
     done = demo("", "column", cwd=tmp_path, out=tmp_path / "out")
     assert done.returncode != 0
     assert "names no table" in done.stderr
+
+
+# ---------------------------------------------------------------- what make hands on
+
+
+AWKWARD = [
+    "my table.csv",
+    "a$b.csv",
+    "a$$b.csv",
+    "$(shell touch pwned).csv",
+    "${HOME}.csv",
+    "`touch pwned`.csv",
+    "$(touch pwned).csv",
+    "; touch pwned",
+    "' ; touch pwned ; '",
+    "it's.csv",
+    'a "b".csv',
+    "a,b.csv",
+    "a#b.csv",
+    "a\\",
+    "*",
+    "~/ü.csv",
+]
+
+
+@pytest.fixture(scope="module")
+def recipe(tmp_path_factory):
+    """A folder with the Makefile where the environment is ready and its Python writes down what it is called with."""
+    folder = tmp_path_factory.mktemp("make")
+    for name in ("Makefile", "settings.ini", "setup.py", "pyproject.toml"):
+        shutil.copy(root / name, folder)
+    (folder / ".venv" / "bin").mkdir(parents=True)
+    python = folder / ".venv" / "bin" / "python"
+    python.write_text(f'#!{sys.executable}\nimport json, sys\njson.dump(sys.argv[1:], open("called.json", "w"))\n')
+    python.chmod(0o755)
+    for name in (".python", ".demo"):
+        (folder / ".venv" / name).touch()
+
+    def called(*arguments, environment=None):
+        (folder / "called.json").unlink(missing_ok=True)
+        done = subprocess.run(
+            ["make", *arguments], cwd=folder, env={**os.environ, **(environment or {})}, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        assert not (folder / "pwned").exists(), "make or the shell ran what stands in the name of a file"
+        if "-n" in arguments:
+            return done.stdout.strip()
+        return json.loads((folder / "called.json").read_text(encoding="utf-8"))
+
+    return called
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
+@pytest.mark.parametrize("name", AWKWARD)
+def test_make_hands_on_the_names_of_files_and_columns_as_they_are(recipe, name):
+    assert recipe("demo", f"DATA={name}", f"TARGET={name}") == ["tools/demo.py", name, name]
+    assert recipe("demo", f"DATA={name}", "TARGET=y", f"LIMIT={name}") == ["tools/demo.py", name, "y", "--limit", name]
+    dry = recipe("-n", "demo", f"DATA={name}", f"TARGET={name}", f"LIMIT={name}")
+    assert shlex.split(dry.splitlines()[-1])[1:] == ["tools/demo.py", name, name, "--limit", name]
+    variables = {"DATA": name, "TARGET": name, "LIMIT": name}
+    assert recipe("-e", "demo", environment=variables) == ["tools/demo.py", name, name, "--limit", name]
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
+def test_make_without_a_table_runs_the_documents(recipe):
+    assert recipe("demo") == ["tools/demo.py", "", ""]
 
 
 # ---------------------------------------------------------------- tables larger than memory

@@ -501,7 +501,7 @@ class _Feasible:
         return self
 
 # %% ../nbs/27_out_of_core.ipynb #c4fb7a9c
-_WINDOW = 2**27  # bytes of columns that are at hand
+_WINDOW = 2**27  # bytes of columns that are at hand; little memory and tests may set it lower, the picks stay
 
 class _Held:
     "Columns at hand, in their order."
@@ -722,10 +722,15 @@ class _Closest:
         self.after.merge(other.after)
         return self
 
-def _look_ahead(space: RowSpace, C: Any, A: Any, count: int) -> tuple[_Span, np.ndarray, np.ndarray, np.ndarray]:
-    "The span of `C`, and how up to `count` of the columns `A` make it grow: directions, gains, and which columns."
+def _look_ahead(space: RowSpace, C: Any, A: Any, count: int,
+                d: int) -> tuple[_Span, np.ndarray, np.ndarray, np.ndarray]:
+    """The span of `C`, and how up to `count` of the columns `A` make it grow: directions, gains, and which columns.
+
+    `d` is the number of all columns, of which those in `A` are a few.
+    """
     m, columns = C.shape[1], _over(space, _joined([C, A], 1))
     search = _ClosestSpanRule(columns, None, np.zeros(columns.shape[0]), _component_scores(space))
+    search.span.rank = space.numerical_rank or min(C.shape[0], d)  # not that of the columns at hand
     for i in range(m): search.take(i)
     span, taken, gains = copy.copy(search.span), list[int](), list[float]()
     while len(taken) < count:
@@ -744,7 +749,7 @@ def _fill_up(X: Any, space: RowSpace, sampling: Sampling, C: Any, r: int) -> tup
     m, size = sampling.n_selected, _WINDOW // (8 * C.shape[0]) + 1
     chosen, places, A, all_at_hand = sampling.indices, np.empty(0, dtype=np.int64), C[:, :0], False
     while len(chosen) < r:
-        span, Q, gains, taken = _look_ahead(space, C, A, r - len(chosen))
+        span, Q, gains, taken = _look_ahead(space, C, A, r - len(chosen), sampling.n_features)
         known, places, A, right = places, places[taken], A[:, taken], len(taken)
         if not all_at_hand:
             found = X.reduce(1, _Closest(space, span, Q, gains, places, known, chosen, size))

@@ -1497,6 +1497,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                                                                   'fsel_book/out_of_core.py'),
                                        'fsel_book.out_of_core._check_for_blocks': ( 'out_of_core.html#_check_for_blocks',
                                                                                     'fsel_book/out_of_core.py'),
+                                       'fsel_book.out_of_core._check_own_way': ( 'out_of_core.html#_check_own_way',
+                                                                                 'fsel_book/out_of_core.py'),
                                        'fsel_book.out_of_core._check_wide': ('out_of_core.html#_check_wide', 'fsel_book/out_of_core.py'),
                                        'fsel_book.out_of_core._checked_lengths': ( 'out_of_core.html#_checked_lengths',
                                                                                    'fsel_book/out_of_core.py'),

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .arrays import Array, Seed, _insert_docs, to_numpy
 from .sparsification import _round_ties
-from .certificates import (CertifiedSelector, Promise, Sampling, _check_integer, _check_bool,
+from .certificates import (_NEGLIGIBLE, CertifiedSelector, Promise, Sampling, _check_integer, _check_bool,
                                     _check_open_unit_interval, method_color)
 from .spectra import RowSpace, _as_row_space
 
@@ -132,7 +132,7 @@ def _by_leverage(space: RowSpace) -> np.ndarray:
     return np.argsort(-_round_ties(to_numpy(space.scores64)), kind="stable")
 
 def largest_leverages(V: Array | RowSpace, r: int) -> Sampling:
-    """The `r` features of largest leverage, with weights one.
+    """The `r` features of largest leverage, with weights one; fewer where fewer have any.
 
     Parameters
     ----------
@@ -163,7 +163,9 @@ def largest_leverages(V: Array | RowSpace, r: int) -> Sampling:
     """
     space = _as_row_space(V)
     _check_integer(r, 1, space.shape[0])
-    return Sampling.from_draws(_by_leverage(space)[:r], np.ones(r), space.shape[0], space.X)
+    largest = _by_leverage(space)[:r]
+    taken = largest[to_numpy(space.scores64)[largest] > _NEGLIGIBLE]  # of the others the index alone would decide
+    return Sampling.from_draws(taken, np.ones(len(taken)), space.shape[0], space.X)
 
 # %% ../nbs/06_leverage.ipynb #aad15090
 def _leverage_left_out(space: RowSpace) -> np.ndarray:
@@ -191,7 +193,8 @@ class LeverageSelector(CertifiedSelector):
     ----------
     %(n_features_to_select)s
         "auto" takes it from `eps` and `delta` by the theorem. Draws are with replacement: fewer different
-        features come out, and `certificate_.n_selected` says how many. Without sampling every draw is another feature.
+        features come out, and `certificate_.n_selected` says how many. Without sampling every draw is another feature;
+        there are fewer where fewer have any leverage.
     %(rank)s
         Without sampling it may be `r` as well.
     %(eps)s

@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from .arrays import _in_precision_of, is_sparse, _blas_threads_for, _check_range, _largest_entry, _stack_level
 from .blocks import Blocks, _Product, _as_dense, _fit_elsewhere, _joined, _numbers, _pieces
-from .spectra import (RowSpace, _GRAM_LIMIT, _SEE, _SmallSVD, _gram_factor, _leading_directions,
+from .spectra import (RowSpace, _GRAM_LIMIT, _SmallSVD, _gram_factor, _leading_directions,
                                _rank_tolerance, _sketch_is_less_work, _unit_norm_factors,
                                _warn_of_tiny_directions)
 from .certificates import (_NEGLIGIBLE, CertifiedSelector, Promise, Sampling, _check_automatic_draws,
@@ -122,9 +122,9 @@ class _Summary(ABC):
         if self.rows not in (0, other.rows):
             raise ValueError(f"A {type(self).__name__} of {other.rows} rows cannot be merged with one of {self.rows}.")
         mine, theirs = (getattr(summary, "feature_names_in_", None) for summary in (self, other))
-        if theirs is not None and not self.rows: self.feature_names_in_ = theirs
-        elif mine is not None and theirs is not None and list(mine) != list(theirs):
+        if mine is not None and theirs is not None and list(mine) != list(theirs):
             raise ValueError("The two summaries are of features with different names, or in another order.")
+        if theirs is not None: self.feature_names_in_ = theirs
         self._bring_to(other.exponent)
         self._take_in(other, 2.0**(other.exponent - self.exponent))
         self.rows, self.length, self.largest = other.rows, self.length + other.length, max(self.largest, other.largest)
@@ -777,11 +777,8 @@ def _choose(selector: Any, X: Any, space: RowSpace, r: int, scores: np.ndarray |
     if isinstance(selector, LeverageSelector):
         first = X.reduce(1, _First(space, _Order(), r))
         held = _Held(first.best, space, _Order())
-        if len(held.places) < r:
-            raise ValueError(f"n_features_to_select={r} is not possible: only {len(held.places)} features have "
-                             f"leverage at rank {space.shape[1]}; {_SEE}")
         left_out = max(first.leverage - float(np.sum(held.rows**2)), 0.0)
-        return held.places, np.ones(r), held.A, Promise(max(0.0, 1 - left_out), 1.0)
+        return held.places, np.ones(len(held.places)), held.A, Promise(max(0.0, 1 - left_out), 1.0)
     prices = _Prices(space, r) if isinstance(selector, DSFSelector) else None
     search = _Scan(X, space, _Order(scores, prices), 2 * r + 8 * space.shape[1] + 1024)
     picks, weights = _sparsify(search, r, selector.verbose)
@@ -809,6 +806,19 @@ def _check_for_blocks(selector: CertifiedSelector) -> np.ndarray | None:
     if getattr(selector, "rule", None) == "target":
         raise ValueError("rule='target' needs all of X at once, and X is in blocks.")
     return scores
+
+_OWN_WAY = ("_sample", "_scores", "_space", "_draws", "_promise", "_certify")
+
+def _check_own_way(selector: CertifiedSelector) -> None:
+    "Raise an error if `selector` is of a subclass that changes how one of the selectors of the book chooses."
+    name = type(selector).__name__
+    for kind in (BSSSelector, DSFSelector, LeverageSelector, RSFSelector):
+        if not isinstance(selector, kind): continue
+        own = [step for step in _OWN_WAY if getattr(type(selector), step, None) is not getattr(kind, step, None)]
+        if own:
+            raise ValueError(f"{name} chooses in its own way, by {', '.join(own)}, which needs all features in memory, "
+                             f"and X is in blocks of features: give X as an array or in blocks of samples, or use "
+                             f"{kind.__name__}.")
 
 def _check_wide(selector: CertifiedSelector, scores: np.ndarray | None) -> None:
     "Raise an error unless `selector` looks at few columns in each step."
@@ -862,7 +872,9 @@ def _fit_blocks(X: Blocks, selector: Any, y: Any, **extra: Any) -> Any:
     if extra: raise ValueError(f"{', '.join(extra)} cannot be used: X is in blocks, and score_func no function.")
     scores = _check_for_blocks(selector)
     axis = X._axis
-    if axis == 1: _check_wide(selector, scores)
+    if axis == 1:
+        _check_own_way(selector)
+        _check_wide(selector, scores)
     passes = _Passes(X, axis)
     without_gram = axis == 1 and _gram_is_too_large(X.shape, selector)
     seen = _first_pass(passes, axis, _SquaredNorm if without_gram else GramMatrix)

@@ -174,11 +174,12 @@ def test_the_largest_leverages_are_what_sorting_gives(kind):
     X = MATRICES[kind]
     scores, d = scores_of(X), X.shape[1]
     order = np.argsort(-np.round(scores, 9), kind="stable")  # ties by index
+    order = order[scores[order] > 1e-15]  # a zero column is none of the largest
     for r in {1, 3, d // 2, d - 1, d}:
         sampling = largest_leverages(row_space(X), r)
         assert_array_equal(sampling.indices, order[:r])
         assert_array_equal(sampling.weights, 1)
-        assert sampling.n_draws == sampling.n_selected == r and sampling.n_features == d
+        assert sampling.n_draws == sampling.n_selected == min(r, len(order)) and sampling.n_features == d
 
 
 @each_matrix

@@ -22,13 +22,16 @@ from fsel_book import (
     LeverageSelector,
     RRQRSelector,
     RSFSelector,
+    Sampling,
     as_blocks,
     blocks,
     bss,
+    certify,
     out_of_core,
     row_space,
 )
 from fsel_book.blocks import Blocks
+from fsel_book.certificates import Promise
 from fsel_book.out_of_core import (
     GramMatrix,
     TriangularFactor,
@@ -147,6 +150,28 @@ def test_features_that_fill_up_are_those_in_memory(seed, window, monkeypatch):
     assert found.certificate_.n_selected == 20
     assert found.n_passes_ <= (4 if window == 2**27 else 17)
     assert_array_equal(found.transform(as_blocks(X)), X[:, np.sort(found.selected_)])
+
+
+@swept_product(
+    ("shape", "columns", "seed"),
+    [((510, 900), 0, 0), ((510, 900), 4, 1), ((510, 900), 9, 2), ((40, 120), 0, 0), ((40, 120), 4, 1)],
+    [(510, 900), (40, 120)],
+    [0, 1, 4, 9, 30],
+    range(6),
+)
+def test_few_columns_at_hand_fill_up_as_all_of_them_do(shape, columns, seed, monkeypatch):
+    """At any rank and number of draws, and with scores; in the larger shape memory knows leading directions only."""
+    n, d = shape
+    monkeypatch.setattr(out_of_core, "_WINDOW", 8 * n * columns)
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal(shape) * np.exp(2 * rng.standard_normal(d))
+    r = int([40, 39, 26][seed % 3])
+    rank, width = int(rng.integers(1, r // 2)), int(rng.integers(40, d))
+    selector = DSFSelector(r, rule="first", rank=rank, score_func=rng.random(d) if seed % 2 else None)
+    expected = clone(selector).fit(X)
+    assert (expected.certificate_.numerical_rank is None) == (n > 500)
+    found = clone(selector).fit(cut(X, [width] * (d // width) + [d % width]))
+    assert_array_equal(found.selected_, expected.selected_)
 
 
 @pytest.mark.parametrize("name", TALL)
@@ -581,6 +606,19 @@ def test_names_of_batches_are_those_of_the_features(kind):
 
 
 @each_kind
+def test_names_are_kept_whichever_of_two_summaries_has_them(kind):
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    X = np.random.default_rng(0).standard_normal((90, 3))
+    named, unnamed = kind().partial_fit(pd.DataFrame(X, columns=list("abc"))), kind().partial_fit(X)
+    for first, second in ((named, unnamed), (unnamed, named), (kind(), named), (named, kind())):
+        first, second = pickle.loads(pickle.dumps((first, second)))
+        assert first.merge(second).feature_names_in_.tolist() == ["a", "b", "c"]
+        with refused("different names"):
+            first.merge(kind().partial_fit(pd.DataFrame(X, columns=list("acb"))))
+        assert LeverageSelector(2, sampling=False).fit(first).feature_names_in_.tolist() == ["a", "b", "c"]
+
+
+@each_kind
 def test_batches_of_frames_whose_columns_may_have_missing_values(kind):
     pd = pytest.importorskip("pandas", reason="pandas is not installed")
     X = np.random.default_rng(0).poisson(3.0, (300, 40)).astype(float)
@@ -891,6 +929,102 @@ def test_what_needs_all_features_at_once_says_so():
             selector.fit(X, np.ones(30))
     with refused("sample_weight"):
         BSSSelector(60, score_func=SCORES).fit(X, sample_weight=np.ones(30))
+
+
+class OwnSample:
+    """A way of one's own: the last features."""
+
+    def _sample(self, space, r, y, **extra):
+        d = space.shape[0]
+        return Sampling.from_draws(np.arange(d - r, d), np.ones(r), d, space.X)
+
+
+class OwnPromise:
+    def _promise(self, space, r):
+        return Promise(0.0, float(np.sum(space.leverage_scores)))
+
+
+class OwnDraws:
+    def _draws(self, space):
+        return space.shape[0] // 2
+
+
+class OwnSpace:
+    def _space(self, X, r):
+        return super()._space(X, r).truncate(3)
+
+
+class OwnScores:
+    def _scores(self, X, y, score_params):
+        return np.arange(X.shape[1], dtype=float)
+
+
+class OwnCertificate:
+    def _certify(self, space, sampling, r):
+        return certify(space, sampling, None, "mine")
+
+
+@swept_product(
+    ("own", "kind"),
+    [
+        (OwnSample, BSSSelector),
+        (OwnSample, DSFSelector),
+        (OwnSpace, LeverageSelector),
+        (OwnPromise, RSFSelector),
+        (OwnDraws, BSSSelector),
+        (OwnScores, DSFSelector),
+        (OwnCertificate, LeverageSelector),
+    ],
+    [OwnSample, OwnPromise, OwnDraws, OwnSpace, OwnScores, OwnCertificate],
+    [BSSSelector, DSFSelector, LeverageSelector, RSFSelector],
+)
+def test_a_subclass_with_a_way_of_its_own_is_refused_in_blocks_of_features(own, kind):
+    """It chooses among all features, which are not there; of samples in blocks it has what it needs."""
+    X, read = wide_data(1, 40, 900), []
+
+    def hand_out():
+        read.append(0)
+        yield X
+
+    Mine = type("Mine", (own, kind), {"__init__": kind.__init__})
+    selector = Mine(20)
+    if hasattr(selector, "random_state"):
+        selector.set_params(random_state=0)
+    (step,) = (name for name in vars(own) if name.startswith("_") and not name.startswith("__"))
+    with refused("Mine chooses in its own way", step, "all features in memory", "array", "blocks of samples"):
+        selector.fit(as_blocks(hand_out, axis=1))
+    assert not read and not [name for name in vars(selector) if name.endswith("_")]
+    tall = X.T[:, :30]
+    found, expected = (clone(selector).fit(A) for A in (as_blocks(lambda: iter([tall]), axis=0), tall))
+    assert_array_equal(found.selected_, expected.selected_)
+
+
+def test_a_subclass_that_changes_defaults_or_checks_fits_from_blocks():
+    class Mine(BSSSelector):
+        def __init__(self, n_features_to_select=30, *, rank=4, rule="largest-norm", score_func=None, eps=0.5):
+            super().__init__(n_features_to_select, rank=rank, rule=rule, score_func=score_func, eps=eps)
+
+        def _check_parameters(self):
+            super()._check_parameters()
+            if self.n_features_to_select != 30:
+                raise ValueError("thirty, please")
+
+    X = wide_data(1)
+    assert_same(Mine().fit(as_blocks(X)), BSSSelector(30, rank=4, rule="largest-norm").fit(X))
+    with refused("thirty, please"):
+        Mine(29).fit(as_blocks(X))
+
+
+def test_the_largest_leverages_of_few_features_that_have_any():
+    """Columns of zeros are not chosen to make up the number, in memory or from blocks."""
+    X = wide_data(2) * (np.arange(3000) % 100 == 7)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of fewer features than asked for
+        selector = LeverageSelector(60, sampling=False)
+        found, expected = clone(selector).fit(as_blocks(X)), clone(selector).fit(X)
+        assert_same(found, expected)
+        assert_array_equal(np.sort(found.selected_), np.arange(7, 3000, 100))
+        assert found.certificate_.holds and found.n_draws_ == 60
 
 
 def test_transform_of_other_data():

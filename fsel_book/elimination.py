@@ -4,6 +4,7 @@
 __all__ = ['risk_rfe_reference', 'Elimination', 'risk_rfe', 'guyon_rfe', 'squared_linear_path']
 
 # %% ../nbs/17_elimination.ipynb #789eb8c5
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -14,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dgesv
 
-from .arrays import (Array, ArrayLike, Matrix, _blas_threads_for, _insert_docs, _take_rows, check_matrix,
-                              from_numpy, namespace, take_columns, to_numpy)
-from .kernel_machines import (EmpiricalRisk, _GrowingInverse, _best_step_length, _bordered_inverse, _cold_fit,
+from .arrays import (Array, ArrayLike, Matrix, _blas_threads_for, _insert_docs, _stack_level, _take_rows,
+                              check_matrix, from_numpy, namespace, take_columns, to_numpy)
+from .kernel_machines import (EmpiricalRisk, _GrowingInverse, _best_intercept, _best_step_length, _bordered_inverse, _cold_fit,
                                        _interior_point, _nearest_feasible, _one_sided_box, _principal_block,
                                        _reference_fit, _regularised_cholesky, _ridge_fit, _rounding_error,
                                        _solve_by_factor, _spd_inverse, _too_large, _warm_started_fit,
@@ -709,6 +710,37 @@ def _eliminate(X: Matrix, risks: Sequence[EmpiricalRisk], kernel: Any, choice: _
             if bar is not None: bar.update(k)
         return done
 
+# %% ../nbs/17_elimination.ipynb #e20a0002
+def _least_of_constants(risk: EmpiricalRisk, intercept: bool) -> float:
+    "The least risk of a machine that sees no feature: a constant, or zero without an intercept."
+    nothing = np.zeros(len(risk.y))
+    return min(risk.nothing, risk.primal(nothing + _best_intercept(risk, nothing))) if intercept else risk.nothing
+
+def _constant_fits(risk: EmpiricalRisk) -> str:
+    "What to say, and to do, where no feature is needed."
+    remedy = " within epsilon: take a smaller epsilon, or scale y" if risk.width else ""
+    return f"No feature is of any use, and they go by their index. A constant fits all of y{remedy}."
+
+def _warn_of_worthless_features(before: float, risks: Sequence[EmpiricalRisk], rounding: float, intercept: bool) -> bool:
+    "Say so where all features together lower the objective, to `before`, by next to nothing; returns whether they do."
+    constant = sum(_least_of_constants(risk, intercept) for risk in risks)
+    if 1000 * rounding < constant - before: return False
+    if constant <= rounding: text = _constant_fits(risks[0])
+    else:
+        share = max(constant - before, 0.0) / constant
+        text = (f"Rounding errors may decide which features go: all of them together lower the objective by a share of "
+                f"{share:.0e} only. Take a larger C, a larger gamma if the kernel has one, or scale the features up.")
+    warnings.warn(text, stacklevel=_stack_level())
+    return True
+
+def _warn_of_equal_features(what: str, values: Floats, rounding: float) -> None:
+    "Say so where `what` decides which features go has the same of its `values` without any one of them."
+    if np.ptp(values) <= rounding:
+        warnings.warn(f"Rounding errors decide which features go: the {what} is the same without any one of them, and "
+                      "they go by their index. Unless they are copies of each other, take a smaller gamma, with which "
+                      "samples are more alike.", stacklevel=_stack_level())
+
+
 # %% ../nbs/17_elimination.ipynb #64ab5c87
 def _choice_by_risk(intercept: bool, step: int | float | str, tolerance: float) -> _Choice:
     "Risk-RFE's rule: the features without which the objectives rise least, of several within the tolerance."
@@ -716,13 +748,21 @@ def _choice_by_risk(intercept: bool, step: int | float | str, tolerance: float) 
     def choice(reduced: _ReducedKernels, risks: Sequence[EmpiricalRisk], us: Sequence[Floats],
                k: int) -> tuple[list[int], Any, Any, int]:
         nonlocal out
-        if out is None: out = namespace(reduced.there).empty_like(reduced.there)
+        first = out is None
+        if first: out = namespace(reduced.there).empty_like(reduced.there)
         now = _EliminationStep(reduced, risks, us, intercept, out)
         if k > 1 and tolerance:
             sizes = [k >> t for t in range(k.bit_length() - 1)] if step == "adaptive" else [k]
-            return now.cut(sizes, tolerance), None, None, now.refits
-        gone = now.least(k)
-        return gone, now.fits[gone[0]][0], [now.fits[c][1] for c in gone], now.refits
+            gone, fitted, values = now.cut(sizes, tolerance), None, None
+        else:
+            gone = now.least(k)
+            fitted, values = now.fits[gone[0]][0], [now.fits[c][1] for c in gone]
+        rounding = sum(min(risk.tie, 1e-9 * risk.nothing) for risk in risks)
+        before = sum(machine.before for machine in now.machines)
+        if first and k < len(reduced.left) and 1000 * rounding <= before:    # else the first fits have warned
+            if not _warn_of_worthless_features(before, risks, rounding, intercept):
+                _warn_of_equal_features("objective", now.bounds(), rounding)
+        return gone, fitted, values, now.refits
     return choice
 
 def _choice_by_norm(reduced: _ReducedKernels, risks: Sequence[EmpiricalRisk], us: Sequence[Floats],
@@ -741,6 +781,9 @@ def _choice_by_norm(reduced: _ReducedKernels, risks: Sequence[EmpiricalRisk], us
             fall = before - v @ _reduced_products(part, np.repeat(v[:, None], len(falls), axis=1))
         falls, norm, error = falls + fall, norm + before, error + rounding
     _warn_of_rounding(error, norm)
+    if k < len(falls) == reduced.X.shape[1] and error <= 0.01 * norm:    # the first step, and no other warning
+        if any(u.any() for u in us): _warn_of_equal_features("norm", falls, 1e-9 * norm)
+        else: warnings.warn(_constant_fits(risks[0]), stacklevel=_stack_level())
     return _lowest_with_ties(falls, k, 1e-9 * abs(norm)), None, None, 0
 
 def risk_rfe(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any, n_features_to_select: int = 1,
@@ -873,6 +916,7 @@ def squared_linear_path(X: np.ndarray, risk: EmpiricalRisk, n_features_to_select
         done, fresh = Elimination([], [value], [len(left)], 1), len(left)
         n, tie = len(y) - int(q.any()), risk.beside(value, 0.0).tie / C
         _warn_of_rounding(error * value, min(value, 100 * C * tie))
+        if d > least: _warn_of_worthless_features(value, [risk], min(C * tie, 1e-9 * risk.nothing), intercept)
         while len(left) > least:
             groups: list[int] = []
             # With as many features as X has rank H shrinks by orders of magnitude, so it is made anew there.

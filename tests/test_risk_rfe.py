@@ -367,7 +367,9 @@ def test_without_support_vectors_all_features_tie(kind, kernel):
     """All targets lie inside the tube: no feature costs anything, and ties go by index."""
     X = np.random.default_rng(0).standard_normal((80, 8))
     for step in (1, 3):
-        selector = kind(2, kernel=kernel, loss="epsilon_insensitive", step=step).fit(X, 0.02 * X[:, 0])
+        selector = kind(2, kernel=kernel, loss="epsilon_insensitive", step=step)
+        said, _ = messages_of(selector.fit, X, 0.02 * X[:, 0])
+        assert len(said) == 1 and "No feature is of any use" in said[0] and "take a smaller epsilon" in said[0]
         assert_array_equal(selector.elimination_order_, np.arange(6))
         assert_array_equal(selector.predict(X), selector.intercept_[0] if selector.intercept_.ndim else 0)
 
@@ -503,6 +505,67 @@ def test_a_huge_C_changes_nothing_until_ties_are_as_large_as_the_objective():
     assert 1e8 * huge.objective_path_[0] == pytest.approx(1e4 * modest.objective_path_[0], rel=1e-6)
     with pytest.warns(UserWarning, match="Rounding errors decide which features go"):
         RiskRFE(2, C=1e12).fit(X, y)
+
+
+def messages_of(fit, *arguments):
+    """What a call warns of, each warning told to come from this file."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        result = fit(*arguments)
+    assert all(warning.filename == __file__ for warning in seen)
+    return [str(warning.message) for warning in seen], result
+
+
+@pytest.mark.parametrize("step", [1, 3])
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        (dict(C=1e-12), "Take a larger C"),
+        (dict(C=1e-8), "Take a larger C"),
+        (dict(C=1e-12, kernel="linear"), "Take a larger C"),
+        (dict(C=1e-12, kernel="poly", fit_intercept=False), "Take a larger C"),
+        (dict(gamma=1e-12), "a larger gamma"),
+        (dict(gamma=1e12), "take a smaller gamma"),
+        (dict(gamma=1e12, fit_intercept=False), "take a smaller gamma"),
+    ],
+)
+@pytest.mark.parametrize("loss", list(LOSSES))
+def test_where_nothing_tells_features_apart_a_warning_says_so(loss, parameters, message, step):
+    """Tiny C, tiny gamma: no feature is worth a tie. Huge gamma: the kernel is the same without any one of them."""
+    X, t = product_with_noise()
+    y = t > 0 if get_loss(loss).for_labels else t
+    said, selector = messages_of(RiskRFE(2, loss=loss, step=step, **parameters).fit, X, y)
+    assert len(said) == 1 and said[0].startswith("Rounding errors ") and message in said[0]
+    if step == 1 and parameters.get("C") != 1e-8:
+        assert_array_equal(selector.elimination_order_, np.arange(6))
+    three = np.digitize(t, [-0.2, 0.2]) if get_loss(loss).for_labels else 1000 * t  # a machine for each class
+    assert len(messages_of(RiskRFE(2, loss=loss, step=step, **parameters).fit, X, three)[0]) == 1
+    assert not messages_of(RiskRFE(8, loss=loss, step=step, **parameters).fit, X, y)[0]  # nothing to choose
+
+
+@pytest.mark.parametrize("C", [1e-4, 1.0, 1e4])
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("loss", list(LOSSES))
+def test_no_such_warning_at_usual_parameters(loss, kernel, C):
+    X, t = product_with_noise()
+    y = t > 0 if get_loss(loss).for_labels else t
+    for step in (1, 0.3, "adaptive"):
+        assert not messages_of(RiskRFE(2, loss=loss, kernel=kernel, C=C, step=step).fit, X, y)[0]
+    if C == 1:  # ties by the wish of the user, and twins
+        assert not messages_of(RiskRFE(2, loss=loss, kernel=kernel, tol=0.1).fit, X, y)[0]
+        assert not messages_of(RiskRFE(1, loss=loss, kernel=kernel).fit, np.column_stack([X, X[:, 0]]), y)[0]
+
+
+def test_guyons_rule_compares_norms_which_may_be_small():
+    """Their order at tiny C is that at small C; with a huge gamma they are all the same."""
+    X, t = product_with_noise()
+    said, tiny = messages_of(GuyonRFE(2, loss="squared_hinge", C=1e-12).fit, X, t > 0)
+    assert not said
+    small = GuyonRFE(2, loss="squared_hinge", C=1e-4).fit(X, t > 0)
+    assert_array_equal(tiny.elimination_order_, small.elimination_order_)
+    for step in (1, 3):
+        said, _ = messages_of(GuyonRFE(2, gamma=1e12, step=step).fit, X, t > 0)
+        assert len(said) == 1 and "the norm is the same" in said[0] and "take a smaller gamma" in said[0]
 
 
 class Started(Exception):

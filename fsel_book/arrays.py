@@ -9,6 +9,7 @@ import numbers
 import re
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -618,6 +619,19 @@ def _stack_level() -> int:
     while frame.f_globals.get("__name__", "").startswith(("fsel_book.", "functools")) and frame.f_back:
         frame, level = frame.f_back, level + 1
     return level
+
+# %% ../nbs/01_arrays.ipynb #e15b0001
+def _warn_of_many_labels(classes: np.ndarray, n: int, remedy: str) -> None:
+    """Say so where `n` labels look like measurements: most are different, or a third of them if they are numbers.
+
+    scikit-learn says so from a half on. A third also finds whole numbers such as the target of `load_diabetes`, with 214
+    values for 442 samples.
+    """
+    most = n / 3 if classes.dtype.kind in "iuf" else n / 2
+    if n > 20 and len(classes) > most:
+        warnings.warn(f"y has {len(classes)} classes for {n} samples. If it measures something, it has no classes, and "
+                      f"this is a regression problem. {remedy}".strip(), stacklevel=_stack_level())
+
 
 # %% ../nbs/01_arrays.ipynb #6e84f5c5
 class _ScoreOnHost:

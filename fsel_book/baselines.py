@@ -18,7 +18,8 @@ from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
 from .arrays import (Array, ArrayLike, Matrix, Seed, _insert_docs, as_float64, by_columns, check_matrix,
-                              from_numpy, is_sparse, namespace, result_dtype, to_numpy, _target_on_host)
+                              from_numpy, is_sparse, namespace, result_dtype, to_numpy, _target_on_host,
+                              _warn_of_many_labels)
 from .sparsification import _round_ties
 from .leverage import _bernoulli_interval
 from .certificates import (Certificate, CertifiedSelector, Promise, Sampling, certify, _check_integer,
@@ -624,6 +625,7 @@ def _class_indicator(y: ArrayLike, n: int) -> np.ndarray:
     if len(classes) < 2:
         raise ValueError(f"y has one class, {classes.tolist()[0]!r}, about which there is nothing to learn. "
                          "Give at least two.")
+    _warn_of_many_labels(classes, n, "Cut y into classes.")
     return np.eye(len(classes))[codes]
 
 # %% ../nbs/09_baselines.ipynb #6ca91d07

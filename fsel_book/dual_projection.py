@@ -268,6 +268,8 @@ class DualProjectionClassifier(_ScoreOnHost, ClassifierMixin, _DualProjectionMod
     (True, True)
     """
 
+    _for_numbers = "For numbers take DualProjectionRidge."
+
     def __init__(self, loss: str | Loss = "log_loss", alpha: float = 1.0, n_projections: int | str = "auto", *,
                  solver: str = "accelerate", sketch: str = "auto", max_iter: int = 100, tol: float = 1e-4,
                  fit_intercept: bool = True, warm_start: bool = False, random_state: Seed = None) -> None:
@@ -395,7 +397,7 @@ def _reference_problem(X: ArrayLike, y: ArrayLike, loss: str | Loss, alpha: floa
     "The `_Problem` without an intercept, on the host, its solution to 1e-10, and a random generator."
     X = check_matrix(X if is_sparse(X) else to_numpy(X))
     X, scale = _at_unit_scale(as_float64(X.tocsr() if is_sparse(X) else X))
-    _, signs = _check_labels(DualProjectionClassifier, X, y)
+    _, signs = _check_labels(DualProjectionClassifier(), X, y)
     if signs.shape[1] > 1: raise ValueError(f"y has {signs.shape[1]} classes; a display is for 2.")
     _check_positive("alpha", alpha)
     problem = _Problem(X, signs[:, 0], 2 * alpha * scale**2, get_loss(loss, smooth=True))

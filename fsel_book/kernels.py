@@ -788,9 +788,12 @@ def _check_sequences(X: Iterable[str], k: int) -> list[str]:
         if len(s) < k: raise ValueError(f"Sequence {i} has {len(s)} letters, {s!r}: it is shorter than k={k}.")
     return X
 
-def _decode_kmer(alphabet: str | Sequence[str], k: int) -> list[str]:
+def _check_alphabet(alphabet: str | Sequence[str], k: int) -> list[str]:
     "The letters that occur in `alphabet`, a string or several, sorted; or say what is wrong with it."
-    letters = sorted(set("".join(alphabet)))
+    given = list(alphabet) if isinstance(alphabet, Iterable) else [alphabet]
+    if not all(isinstance(letters, str) for letters in given):
+        raise ValueError(f"alphabet={alphabet!r} is not possible: give the letters, such as 'ACGT'.")
+    letters = sorted(set("".join(given)))
     if not letters: raise ValueError(f"alphabet={alphabet!r} is not possible: give the letters, such as 'ACGT'.")
     if len(letters) ** k >= 2**62:
         raise ValueError(f"k={k} is not possible with {len(letters)} letters: there are more k-mers than a number of "
@@ -798,6 +801,12 @@ def _decode_kmer(alphabet: str | Sequence[str], k: int) -> list[str]:
     return letters
 
 # %% ../nbs/15_kernels.ipynb #e83e6e25
+def _decode_kmers(kmers: np.ndarray, k: int, alphabet: Sequence[str]) -> np.ndarray:
+    "The words of `k` letters for which the numbers `kmers` stand, in the base of the size of `alphabet`."
+    l = len(alphabet)
+    digits = kmers[:, None] // l ** np.arange(k)[::-1] % l
+    return np.array(alphabet)[digits].view(f"<U{k}").ravel().astype(object)
+
 class MismatchFeatures(TransformerMixin, BaseEstimator):
     """Counts of k-mers in sequences, with up to `m` letters that differ: the features of the mismatch string kernel.
 
@@ -856,7 +865,7 @@ class MismatchFeatures(TransformerMixin, BaseEstimator):
         _check_integer(self.k, 1, name="k")
         _check_integer(self.m, 0, self.k - 1, f", below k={self.k}", name="m")
         X = _check_sequences(X, self.k)
-        alphabet = _decode_kmer(X if self.alphabet is None else self.alphabet, self.k)
+        alphabet = _check_alphabet(X if self.alphabet is None else self.alphabet, self.k)
         Phi, kmers = _mismatch_counts(X, self.k, self.m, alphabet)
         self.alphabet_, self.kmers_ = alphabet, kmers
         return Phi
@@ -872,6 +881,4 @@ class MismatchFeatures(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         "The k-mers."
         check_is_fitted(self)
-        l = len(self.alphabet_)
-        digits = self.kmers_[:, None] // l ** np.arange(self.k)[::-1] % l
-        return np.array(self.alphabet_)[digits].view(f"<U{self.k}").ravel().astype(object)
+        return _decode_kmers(self.kmers_, self.k, self.alphabet_)

@@ -16,12 +16,12 @@ from scipy.optimize import brentq
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics.pairwise import KERNEL_PARAMS, pairwise_kernels
 from sklearn.utils import Tags, check_array, check_consistent_length, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from .arrays import (_RANGE, Array, ArrayLike, Matrix, _ScoreOnHost, _insert_docs, as_float64, check_matrix,
                               _check_range, from_numpy, _in_precision_of, is_sparse, namespace, result_dtype,
-                              to_numpy, _target_on_host)
+                              to_numpy, _target_on_host, _warn_of_many_labels)
 from .certificates import (Certificate, _check_X, _check_instance, _check_same_library, _clear_fitted,
                                     _row_space_seconds, _warn_if_long, method_color)
 from .spectra import _SEE, _gram, _tall_blocks, row_space
@@ -518,19 +518,32 @@ def _coef_by_basis(X: Matrix, Y: np.ndarray, alphas: np.ndarray) -> Array:
     return from_numpy(C.reshape(-1, len(S)), X) @ V.T
 
 # %% ../nbs/11_ridge.ipynb #679633b4
-def _labels_of(y: ArrayLike | None, X: Matrix, who: str) -> np.ndarray:
-    "Class labels on the host, of at least two kinds, or what is wrong with them."
+def _labels_of(y: ArrayLike | None, X: Matrix, who: str, for_numbers: str, warn: bool = True) -> np.ndarray:
+    """Class labels on the host, of at least two kinds, or what is wrong with them.
+
+    `for_numbers` says what else takes numbers, where `y` has no labels but measurements.
+    """
     if y is None: raise ValueError(f"{who} requires y to be passed, but the target y is None.")
     y = column_or_1d(check_array(_target_on_host(y), ensure_2d=False, dtype=None, input_name="y"), warn=True)
     check_consistent_length(X, y)
-    check_classification_targets(y)
+    fractions = y[y != np.floor(y)] if y.dtype.kind == "f" else y[:0]
+    if len(fractions):
+        raise ValueError(f"Unknown label type: continuous. y has numbers with fractions, such as {fractions[0]:g}, which "
+                         f"are no labels. {for_numbers}")
+    if (kind := type_of_target(y, input_name="y")) not in ("binary", "multiclass"):
+        raise ValueError(f"Unknown label type: {kind}. Give labels that are all numbers, or all texts.")
     if len(classes := np.unique(y)) < 2:
         raise ValueError(f"y has only one class, {classes.tolist()[0]!r}: a classifier needs at least two.")
+    if warn: _warn_of_many_labels(classes, len(y), for_numbers)
     return y
 
-def _check_labels(estimator: Any, X: Matrix, y: ArrayLike | None) -> tuple[Array, np.ndarray]:
-    "The classes and the columns of -1 and 1 that stand for `y`: one column for two classes, otherwise one for each."
-    classes, codes = np.unique(_labels_of(y, X, type(estimator).__name__), return_inverse=True)
+def _check_labels(estimator: Any, X: Matrix, y: ArrayLike | None, warn: bool = True) -> tuple[Array, np.ndarray]:
+    """The classes and the columns of -1 and 1 that stand for `y`: one column for two classes, otherwise one for each.
+
+    The estimator has what to say `_for_numbers`.
+    """
+    for_numbers = getattr(estimator, "_for_numbers", "")
+    classes, codes = np.unique(_labels_of(y, X, type(estimator).__name__, for_numbers, warn), return_inverse=True)
     Y = np.where(codes[:, None] == np.arange(len(classes)), 1.0, -1.0)
     if classes.dtype.kind in "biuf": classes = from_numpy(classes, X)
     return classes, Y[:, 1:] if Y.shape[1] == 2 else Y
@@ -627,6 +640,8 @@ class RLSClassifier(_ScoreOnHost, ClassifierMixin, BaseEstimator):
     >>> RLSClassifier(alpha=0.1, kernel="rbf").fit(X, y).score(X, y) > 0.95
     True
     """
+
+    _for_numbers = "For numbers take scikit-learn's Ridge or KernelRidge."
 
     def __init__(self, alpha: float = 1.0, *, kernel: str | Callable[[Any, Any], Any] = "linear",
                  gamma: float | Literal["scale", "auto"] = "scale", degree: int = 3, coef0: float = 0.0) -> None:

@@ -231,6 +231,7 @@ class _KernelElimination(_ScoreOnHost, SelectorMixin, BaseEstimator):
     "What `RiskRFE` and `GuyonRFE` share; each brings `_choice`, how one step of the elimination chooses."
     adapts = True                                              # whether step="adaptive" is possible
     max_increment: float | Callable[[int], float] | None = None
+    _for_numbers = 'For numbers give loss="squared_error" or loss="epsilon_insensitive".'
 
     @abstractmethod
     def _choice(self) -> _Choice: ...
@@ -321,9 +322,9 @@ class _KernelElimination(_ScoreOnHost, SelectorMixin, BaseEstimator):
         loss = LOSSES.get(self.loss) if isinstance(self.loss, str) else self.loss
         return getattr(loss, "for_labels", True)
 
-    def _targets(self, X: Matrix, y: Any) -> tuple[Any, np.ndarray]:
+    def _targets(self, X: Matrix, y: Any, warn: bool = True) -> tuple[Any, np.ndarray]:
         "The classes, or None, and a column of targets for each machine."
-        return _check_labels(self, X, y) if self._for_labels() else (None, _check_targets(self, X, y)[:, None])
+        return _check_labels(self, X, y, warn) if self._for_labels() else (None, _check_targets(self, X, y)[:, None])
 
     def _data(self, X: Matrix, y: Any, sample_weight: Any) -> tuple[Matrix, Any, np.ndarray, np.ndarray]:
         """What is fitted to, without samples of weight zero: matrix, classes, targets, weights.
@@ -335,7 +336,7 @@ class _KernelElimination(_ScoreOnHost, SelectorMixin, BaseEstimator):
         w = _check_sample_weight(to_numpy(sample_weight), Y, dtype=np.float64, ensure_non_negative=True)
         rows = np.flatnonzero(w)
         A = _take_rows(A, rows)
-        if len(rows) < len(w): classes, Y = self._targets(A, to_numpy(y)[rows])
+        if len(rows) < len(w): classes, Y = self._targets(A, to_numpy(y)[rows], warn=False)
         return A, classes, Y, w[rows]
 
     def _eliminate(self, A: Matrix, risks: list[EmpiricalRisk], kernel: Any, least: int, unit: float,

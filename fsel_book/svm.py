@@ -273,7 +273,7 @@ class Margin:
 
 def _binary_signs(y: ArrayLike, X: Matrix) -> np.ndarray:
     "Signs of the samples: 1 for the second of two labels."
-    classes = np.unique(y := _labels_of(y, X, "svm_margin"))
+    classes = np.unique(y := _labels_of(y, X, "svm_margin", "Cut it into two classes.", warn=False))
     if len(classes) > 2: raise ValueError(f"y has {len(classes)} classes; a margin is between 2.")
     return np.where(y == classes[1], 1.0, -1.0)
 
@@ -456,7 +456,7 @@ def _libsvm_machine(X: Matrix, y: np.ndarray, C: float, tol: float = 1e-3) -> tu
     root = 2.0 ** np.ceil(np.frexp(squares.max())[1] / 2)
     A, most, start = A / (root if tall else root**2), max(10**7, 100 * len(y)), time.perf_counter()
     machine = SVC(C=C * root**2, kernel="linear" if tall else "precomputed", tol=tol, max_iter=_TRIAL // len(y) + 1)
-    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning): machine.fit(A, y)
+    with warnings.catch_warnings(action="ignore", category=UserWarning): machine.fit(A, y)  # of steps, or of many labels
     if machine.fit_status_:  # how many steps it takes cannot be told from the sizes
         _warn_if_long((time.perf_counter() - start) * most / machine.max_iter, "libsvm", " at most. Scale the "
                       "features, take fewer samples or a smaller C; SupportVectorSelector also takes svm=LinearSVC().")
@@ -658,7 +658,7 @@ class SupportVectorSelector(_SamplingTransformer):
             raise ValueError(f"selector={selector!r} is not possible: give a CertifiedSelector, as BSSSelector() or "
                              "LeverageSelector().")
         X = _check_X(self, X, reset=True)
-        y = _labels_of(y, X, type(self).__name__)
+        y = _labels_of(y, X, type(self).__name__, "Cut y into classes, or take BSSSelector, which needs no y.")
         found = self._support(X, y)
         try: self.selector_ = clone(selector).fit(_take_rows(X, found), y[found])
         except ValueError as error:
@@ -697,6 +697,7 @@ class _SparseMachine(_ScoreOnHost, ClassifierMixin, BaseEstimator, ABC):
 
     penalty = "l1"  # `SelectFromModel` looks for this word, and then keeps what is not zero
     _usual_programs = 1
+    _for_numbers = "For numbers take scikit-learn's Lasso."
 
     @abstractmethod
     def _check_parameters(self) -> None: ...

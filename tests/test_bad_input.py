@@ -19,19 +19,24 @@ from cases import (
     with_condition,
 )
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
+from sklearn.datasets import load_diabetes
 from sklearn.exceptions import NotFittedError
 
 from fsel_book import (
     BSSSelector,
     CompletionSelector,
     DSFSelector,
+    DualProjectionClassifier,
     DualProjectionRidge,
+    GuyonRFE,
     LeverageDisplay,
     LeverageSelector,
     LPSVMClassifier,
     RiskRFE,
     RLSClassifier,
     Sampling,
+    SCADSVMClassifier,
     SparsePCRegressor,
     SpectrumDisplay,
     SupportVectorSelector,
@@ -368,6 +373,68 @@ def test_texts_and_times_are_refused_by_fit_and_transform_alike(case):
 def test_sparse_targets_are_refused(estimator):
     with refused("y is sparse: give a dense array, as y.toarray()"):
         estimator.fit(X, sp.csr_array(np.where(X[:, :1] > 0, 1, -1)))
+
+
+# Whatever takes labels, and what it says of numbers.
+FOR_LABELS = [
+    (RiskRFE(2, C=10.0), 'loss="epsilon_insensitive"'),
+    (GuyonRFE(2), 'loss="squared_error"'),
+    (RLSClassifier(), "KernelRidge"),
+    (DualProjectionClassifier(), "DualProjectionRidge"),
+    (LPSVMClassifier(C=10.0), "Lasso"),
+    (SCADSVMClassifier(), "Lasso"),
+    (SupportVectorSelector(BSSSelector(4, rank=2)), "Cut y into classes"),
+    (BSSSelector(4, rank=2, score_func=information_gain), "ut y into classes"),
+]
+for_labels = pytest.mark.parametrize(("machine", "remedy"), FOR_LABELS, ids=lambda x: type(x).__name__)
+
+
+@for_labels
+@pytest.mark.filterwarnings("ignore:score_func gives 0")
+def test_measurements_are_no_labels(machine, remedy):
+    """Numbers with fractions are refused with a remedy, and nothing is left half fitted."""
+    A = np.random.default_rng(0).standard_normal((60, 6))
+    fitted = clone(machine).fit(A, A[:, 0] > 0)
+    with pytest.raises(ValueError, match="y .*continuous|continuous.* y ") as said:
+        fitted.fit(A, np.r_[A[:30, 0], np.arange(30)])
+    assert remedy in str(said.value)
+    with pytest.raises(NotFittedError):
+        fitted.transform(A) if hasattr(fitted, "transform") else fitted.predict(A)
+
+
+@for_labels
+@pytest.mark.parametrize(
+    ("labels", "told"),
+    [
+        (np.arange(30) // 2, True),  # whole numbers: more than a third of them different
+        (np.arange(30) // 2 + 0.0, True),
+        (np.arange(30.0), True),
+        (np.arange(30) // 3, False),
+        (np.array([f"sample {i}" for i in range(30)]), True),  # texts: more than a half
+        (np.array([f"pair {i // 2}" for i in range(30)]), False),
+        (np.arange(20) // 2, False),  # few samples
+    ],
+)
+def test_more_classes_than_labels_have_are_told_once(machine, remedy, labels, told):
+    A = np.random.default_rng(0).standard_normal((len(labels), 6))
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        clone(machine).fit(A, labels)
+    said = [one for one in seen if "regression" in str(one.message)]
+    assert len(said) == told
+    for one in said:
+        text = str(one.message)
+        assert f"y has {len(set(labels.tolist()))} classes for 30 samples" in text and remedy in text
+        assert one.category is UserWarning and one.filename == __file__
+
+
+def test_the_target_of_diabetes_is_told_from_labels():
+    """214 whole numbers for 442 patients: fewer than a half are different."""
+    A, y = load_diabetes(return_X_y=True)
+    weights = np.r_[np.zeros(42), np.ones(400)]  # classes are looked at once, those with a weight once more
+    with pytest.warns(UserWarning, match="214 classes for 442 samples.*squared_error") as seen:
+        GuyonRFE(9, C=1e-3).fit(A, y, sample_weight=weights)
+    assert len(seen) == 1
 
 
 def test_names_given_twice_are_named():

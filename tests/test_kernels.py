@@ -621,6 +621,17 @@ def test_the_alphabet_matters_for_mismatches_only():
     assert_array_equal(again.kmers_, many.kmers_)
 
 
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_columns_carry_the_names_of_their_words(k):
+    """Each column counts the word of its name, in the order of the alphabet."""
+    sequences = strings("ACGT", k, 20, 3)
+    counter = MismatchFeatures(k, 0, list("TGCA"))
+    Phi, names = counter.fit_transform(sequences).toarray(), counter.get_feature_names_out()
+    assert names.dtype == object and names.tolist() == sorted(names) and {len(name) for name in names} == {k}
+    for j, name in enumerate(names):
+        assert Phi[:, j].tolist() == [sum(s[i:].startswith(name) for i in range(len(s))) for s in sequences]
+
+
 @pytest.mark.parametrize("size", [7**4, 2**40])
 def test_places_in_a_vocabulary_small_or_large(size):
     rng = np.random.default_rng(0)
@@ -666,6 +677,8 @@ def test_neighbours_are_those_within_reach(k, m, l):
         (MismatchFeatures(2, -1), ["AB"], "m=-1 is not possible"),
         (MismatchFeatures(2, 0.5), ["AB"], "m=0.5 is not possible"),
         (MismatchFeatures(2, 1, ""), ["AB"], "alphabet='' is not possible: give the letters"),
+        (MismatchFeatures(2, 1, 4), ["AB"], "alphabet=4 is not possible: give the letters"),
+        (MismatchFeatures(2, 1, [0, 1]), ["AB"], r"alphabet=\[0, 1\] is not possible: give the letters"),
         (
             MismatchFeatures(2, 1, "A"),
             ["AA", "AAAB"],

@@ -624,8 +624,8 @@ def _stack_level() -> int:
 def _warn_of_many_labels(classes: np.ndarray, n: int, remedy: str) -> None:
     """Say so where `n` labels look like measurements: most are different, or a third of them if they are numbers.
 
-    scikit-learn says so from a half on. A third also finds whole numbers such as the target of `load_diabetes`, with 214
-    values for 442 samples.
+    scikit-learn says so from a half on. A third also finds whole numbers such as the target of `load_diabetes`, which
+    has 214 values for 442 samples.
     """
     most = n / 3 if classes.dtype.kind in "iuf" else n / 2
     if n > 20 and len(classes) > most:

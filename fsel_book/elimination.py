@@ -17,11 +17,11 @@ from scipy.linalg.lapack import dgesv
 
 from .arrays import (Array, ArrayLike, Matrix, _blas_threads_for, _insert_docs, _stack_level, _take_rows,
                               check_matrix, from_numpy, namespace, take_columns, to_numpy)
-from .kernel_machines import (EmpiricalRisk, _GrowingInverse, _best_intercept, _best_step_length, _bordered_inverse, _cold_fit,
-                                       _interior_point, _nearest_feasible, _one_sided_box, _principal_block,
-                                       _reference_fit, _regularised_cholesky, _ridge_fit, _rounding_error,
-                                       _solve_by_factor, _spd_inverse, _too_large, _warm_started_fit,
-                                       _warn_of_rounding, _weighted_centred)
+from .kernel_machines import (EmpiricalRisk, _GrowingInverse, _best_intercept, _best_step_length,
+                                       _bordered_inverse, _cold_fit, _interior_point, _nearest_feasible,
+                                       _one_sided_box, _principal_block, _reference_fit, _regularised_cholesky,
+                                       _ridge_fit, _rounding_error, _solve_by_factor, _spd_inverse, _too_large,
+                                       _warm_started_fit, _warn_of_rounding, _weighted_centred)
 from .kernels import (CallableKernel, LinearKernel, PolynomialKernel, RBFKernel, RunningSums, _SumKernel,
                                _cache_blocks, _check_semidefinite, _check_host_matrix, _dense_rows, _in_place, _into,
                                _lossy_removals, _take_entries, _zero_feature)
@@ -721,7 +721,8 @@ def _constant_fits(risk: EmpiricalRisk) -> str:
     remedy = " within epsilon: take a smaller epsilon, or scale y" if risk.width else ""
     return f"No feature is of any use, and they go by their index. A constant fits all of y{remedy}."
 
-def _warn_of_worthless_features(before: float, risks: Sequence[EmpiricalRisk], rounding: float, intercept: bool) -> bool:
+def _warn_of_worthless_features(before: float, risks: Sequence[EmpiricalRisk], rounding: float,
+                                intercept: bool) -> bool:
     "Say so where all features together lower the objective, to `before`, by next to nothing; returns whether they do."
     constant = sum(_least_of_constants(risk, intercept) for risk in risks)
     if 1000 * rounding < constant - before: return False

@@ -528,8 +528,8 @@ def _labels_of(y: ArrayLike | None, X: Matrix, who: str, for_numbers: str, warn:
     check_consistent_length(X, y)
     fractions = y[y != np.floor(y)] if y.dtype.kind == "f" else y[:0]
     if len(fractions):
-        raise ValueError(f"Unknown label type: continuous. y has numbers with fractions, such as {fractions[0]:g}, which "
-                         f"are no labels. {for_numbers}")
+        raise ValueError(f"Unknown label type: continuous. y has numbers with fractions, such as {fractions[0]:g}, "
+                         f"which are no labels. {for_numbers}")
     if (kind := type_of_target(y, input_name="y")) not in ("binary", "multiclass"):
         raise ValueError(f"Unknown label type: {kind}. Give labels that are all numbers, or all texts.")
     if len(classes := np.unique(y)) < 2:

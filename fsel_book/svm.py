@@ -456,7 +456,8 @@ def _libsvm_machine(X: Matrix, y: np.ndarray, C: float, tol: float = 1e-3) -> tu
     root = 2.0 ** np.ceil(np.frexp(squares.max())[1] / 2)
     A, most, start = A / (root if tall else root**2), max(10**7, 100 * len(y)), time.perf_counter()
     machine = SVC(C=C * root**2, kernel="linear" if tall else "precomputed", tol=tol, max_iter=_TRIAL // len(y) + 1)
-    with warnings.catch_warnings(action="ignore", category=UserWarning): machine.fit(A, y)  # of steps, or of many labels
+    with warnings.catch_warnings(action="ignore", category=UserWarning):  # of steps, or of many labels
+        machine.fit(A, y)
     if machine.fit_status_:  # how many steps it takes cannot be told from the sizes
         _warn_if_long((time.perf_counter() - start) * most / machine.max_iter, "libsvm", " at most. Scale the "
                       "features, take fewer samples or a smaller C; SupportVectorSelector also takes svm=LinearSVC().")

@@ -76,6 +76,31 @@ def test_every_entry_stands_in_its_section_and_says_what_holds(entry):
     assert where and printed and correct and re.search(r"@[a-z]+-|\(#sec-errata-", proof)
 
 
+def largest_eigenvalue(gamma):
+    """That of `exp(-gamma^2 (x - z)^2)` for a feature that is uniform in [-1, 1]."""
+    t, w = np.polynomial.legendre.leggauss(200)
+    return np.linalg.eigvalsh(np.exp(-((gamma * (t[:, None] - t)) ** 2)) * np.sqrt(w[:, None] * w) / 2)[-1]
+
+
+@pytest.mark.parametrize(("alpha", "d_0", "d"), [(1.0, 4, 15), (1.0, 2, 6), (0.5, 4, 8), (3.0, 2, 10)])
+def test_the_width_of_lemma_3_of_risk_rfe_is_for_few_features(alpha, d_0, d):
+    """Beyond (alpha + 1) d_0 features no rate follows: what a machine on all of them can be tends to zero."""
+    assert d > (alpha + 1) * d_0
+
+    def size(features, power):
+        """The largest root mean square of a function with lambda |f|^2 <= 1, at widths lambda^-power."""
+        lams = 10.0 ** -np.arange(2, 9, 2)
+        return np.array([np.sqrt(largest_eigenvalue(lam**-power) ** features / lam) for lam in lams])
+
+    printed, own = 1 / ((alpha + 1) * d_0), 1 / (alpha * d_0 + d)
+    assert (np.diff(size(d, printed)) < 0).all()
+    assert (np.diff(size(d, own)) > 0).all() and (np.diff(size(d_0, printed)) > 0).all()
+    told = {entry[0]: entry for entry in ENTRIES}["D27"]
+    assert told[5] == "false" and "d>(\\alpha+1)d_0" in told[4] and "@prp-rates-width" in told[6]
+    section = prose[prose.index("{#sec-errata-d27}") :]
+    assert "does follow" not in section[: section.index("\n### ")]
+
+
 def test_formulas_of_the_tables_are_whole_and_cannot_be_taken_for_the_ends_of_columns():
     for number, *fields in ENTRIES:
         for field in fields:

@@ -6,10 +6,12 @@ __all__ = ['Array', 'Matrix', 'ArrayLike', 'Seed', 'is_sparse', 'namespace', 'to
 
 # %% ../nbs/01_arrays.ipynb #c23650b5
 import numbers
+import os
 import re
 import sys
 import time
 import warnings
+from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -23,6 +25,7 @@ import scipy.sparse as sp
 import array_api_compat
 from sklearn.base import is_classifier
 from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import check_array
 from threadpoolctl import ThreadpoolController
 
 # %% ../nbs/01_arrays.ipynb #f1df8400
@@ -70,27 +73,95 @@ def namespace(*arrays: Any) -> Any:
     known = [a for a in arrays if array_api_compat.is_array_api_obj(a)]
     return array_api_compat.array_namespace(*known) if known else array_api_compat.array_namespace(np.empty(0))
 
+# %% ../nbs/01_arrays.ipynb #d00r0002
+_ARRAY_PROTOCOLS = "__array__", "__array_interface__", "__array_struct__", "__dlpack__", "__buffer__"
+
+def _other_form(a: Any, name: str) -> str | None:
+    "In which form to give a container whose numbers NumPy cannot read, where it is one of those that are known."
+    if array_api_compat.is_torch_array(a) and (layout := str(a.layout)) != "torch.strided":
+        return f"its layout is {layout}, so give {name}.to_dense(), or a sparse matrix of SciPy"
+    if any(hasattr(a, protocol) for protocol in _ARRAY_PROTOCOLS): return None
+    if hasattr(a, "obs") and hasattr(a, "X"):  # AnnData
+        return "give its matrix, adata.X, or adata.to_df() to keep the names of the features"
+    if hasattr(a, "toPandas"): return f"give {name}.toPandas()"
+    if hasattr(a, "collect") and hasattr(a, "lazy"): return f"give {name}.collect()"
+    if hasattr(a, "matvec"):
+        return f"it multiplies, but has no entries to look at; give the matrix, as {name} @ np.eye({name}.shape[1])"
+    return None
+
+def _refuse_other_forms(a: Any, name: str = "X") -> None:
+    remedy = _other_form(a, name)
+    if remedy is not None: raise TypeError(f"{name} is of type {type(a).__name__}: {remedy}.")
+
+def _is_nested(a: Any) -> bool:
+    "Whether NumPy takes `a` for one number, or for a list of rows that it can go through."
+    return a is None or isinstance(a, numbers.Number | Sequence | array) and not isinstance(a, str | bytes)
+
+def _readable(a: ArrayLike, name: str = "X") -> ArrayLike:
+    """`a` without a mask that masks nothing and without a record for gradients, or an error if it is no array.
+
+    Parameters
+    ----------
+    a : object
+    name : str
+        What the error messages call it.
+
+    Raises
+    ------
+    ValueError
+        Some of its entries are masked.
+    TypeError
+        An array library cannot read it, or would take very long to find out.
+    """
+    if type(a) is np.ndarray or is_sparse(a): return a
+    if isinstance(a, np.ma.MaskedArray):
+        if np.ma.is_masked(a):
+            raise ValueError(f"{name} is a masked array: fill its masked entries first, as {name}.filled(value), or "
+                             "impute them.")
+        return np.asarray(a)
+    _refuse_other_forms(a, name)
+    if array_api_compat.is_torch_array(a): return a.detach() if a.requires_grad else a
+    if array_api_compat.is_array_api_obj(a) or any(hasattr(a, protocol) for protocol in _ARRAY_PROTOCOLS): return a
+    if isinstance(a, str | bytes | os.PathLike):
+        raise TypeError(f"{name}={str(a)!r} is a text and no array: if it is the path of a file, read that first, for "
+                        "instance by load_table or as_blocks.")
+    if not _is_nested(a):
+        raise TypeError(f"{name} is of type {type(a).__name__}: give an array, a sparse matrix, a frame or a list of "
+                        "rows.")
+    return a
+
+
 # %% ../nbs/01_arrays.ipynb #aa88a67a
-def to_numpy(a: ArrayLike) -> np.ndarray:
+def to_numpy(a: ArrayLike, name: str = "X") -> np.ndarray:
     """A NumPy array with the values of `a`, fetched from its device if it lives on one.
 
     Parameters
     ----------
     a : array of any array-API library, or array-like
+    name : str
+        What error messages call it.
 
     Returns
     -------
     ndarray
         `a` itself if it is one; it may share memory with `a`, so do not write into it.
 
+    Raises
+    ------
+    ValueError
+        Some entries of `a` are masked.
+    TypeError
+        `a` is no array, and nothing that NumPy can read.
+
     Examples
     --------
     >>> to_numpy([1.0, 2.0])
     array([1., 2.])
     """
+    a = _readable(a, name)
     if array_api_compat.is_numpy_array(a): return a
     if array_api_compat.is_cupy_array(a): return a.get()
-    if array_api_compat.is_torch_array(a): return a.detach().cpu().numpy()
+    if array_api_compat.is_torch_array(a): return a.cpu().numpy()
     if array_api_compat.is_array_api_obj(a): return np.from_dlpack(a)
     return np.asarray(a)
 
@@ -397,7 +468,7 @@ def _check_numeric(X: ArrayLike) -> ArrayLike:
 def _target_on_host(y: ArrayLike) -> np.ndarray:
     "`y` on the host, or an error if it is sparse."
     if is_sparse(y): raise ValueError("y is sparse: give a dense array, as y.toarray().")
-    return to_numpy(y)
+    return to_numpy(y, "y")
 
 # %% ../nbs/01_arrays.ipynb #5d1e7a14
 def _in_precision_of(X: Matrix, W: Array) -> Array:
@@ -456,6 +527,89 @@ def _canonical(X: Matrix) -> Matrix:
     own.sum_duplicates()
     return own
 
+# %% ../nbs/01_arrays.ipynb #d00r0006
+def _is_frame(X: Any) -> bool:
+    "Whether `X` has columns with names and types, as the frames of pandas and Polars have."
+    return not isinstance(X, np.ndarray) and hasattr(X, "columns") and hasattr(X, "dtypes")
+
+def _listed(names: Sequence[Any], most: int = 5) -> str:
+    "Some names of columns, and how many more there are."
+    shown = ", ".join(repr(str(name)) for name in names[:most])
+    return f"column{'s' * (len(names) > 1)} {shown}" + (f" and {more} more" if (more := len(names) - most) > 0 else "")
+
+def _columns_where(X: Any, holds: Callable[[Any], bool]) -> list[Any]:
+    "The names of the columns of a frame for whose type a condition holds."
+    if not any(holds(dtype) for dtype in set(X.dtypes)): return []
+    return [name for name, dtype in zip(X.columns, X.dtypes) if holds(dtype)]
+
+def _is_kind(dtype: Any, kinds: str) -> bool: return getattr(dtype, "kind", "?") in kinds
+
+def _is_time(dtype: Any) -> bool:
+    return _is_kind(dtype, "mM") or bool(getattr(dtype, "is_temporal", bool)())
+
+def _is_number(dtype: Any) -> bool:
+    return _is_kind(dtype, "biuf") or bool(getattr(dtype, "is_numeric", bool)())
+
+def _has_objects(X: Any) -> bool:
+    "Whether a frame has a column that is not of numbers by its type, as texts and categories are not."
+    return not all(_is_number(dtype) for dtype in set(X.dtypes))
+
+def _check_columns(X: Any, name: str = "X") -> None:
+    "Raise an error if a frame has columns of times or of complex numbers, both of which NumPy may take for numbers."
+    if times := _columns_where(X, _is_time):
+        raise ValueError(f"{name} has dates or times, in the {_listed(times)}: give numbers in their place, for "
+                         "instance days since the first date, or leave them out.")
+    if not_real := _columns_where(X, lambda dtype: _is_kind(dtype, "c")):
+        raise ValueError(f"Complex data not supported: {name} has complex numbers, in the {_listed(not_real)}. Give "
+                         "the real and the imaginary part as two columns.")
+
+def _not_finite(A: Matrix, columns: Sequence[Any]) -> list[Any]:
+    "The names of the columns of `A`, on the host, that hold NaN or infinity."
+    if is_sparse(A):
+        A = A.tocoo()
+        bad = np.unique(A.col[~np.isfinite(A.data)])
+    else: bad = np.flatnonzero(~np.isfinite(A).all(axis=0))
+    return [columns[j] for j in bad]
+
+def _numbers_of(X: Any) -> Matrix:
+    "The columns of a frame as scikit-learn reads them, NaN and infinity included."
+    options: dict[str, Any] = dict(accept_sparse=True, ensure_all_finite=False, ensure_min_samples=0,
+                                   ensure_min_features=0)
+    A = check_array(X, **options)
+    return A if A.dtype.kind in "biuf" else check_array(X, dtype=np.float64, **options)
+
+def _is_readable_column(X: Any, name: Any) -> bool:
+    try: _numbers_of(X[[name]])
+    except (TypeError, ValueError): return False
+    return True
+
+@contextmanager
+def _naming_columns(X: Any, name: str = "X") -> Iterator[None]:
+    "Within it, an error over entries of `X` is one that names their columns, if `X` is a frame."
+    try: yield
+    except (TypeError, ValueError) as error:
+        if not _is_frame(X): raise
+        columns = list(X.columns)
+        try: bad = _not_finite(_numbers_of(X), columns)
+        except (TypeError, ValueError):
+            unread = [c for c, dtype in zip(columns, X.dtypes) if not _is_number(dtype)]
+            texts = [c for c in unread if not _is_readable_column(X, c)]
+            if not texts: raise error from None
+            raise ValueError(f"{name} has entries that are no numbers, in the {_listed(texts)}: encode them, for "
+                             f"instance by OneHotEncoder, or leave them out ({error}).") from error
+        if not bad: raise
+        raise ValueError(f"{name} contains NaN or infinity, in the {_listed(bad)}; remove or impute those entries "
+                         "first.") from error
+
+def _frame_on_host(X: Any, name: str = "X") -> np.ndarray:
+    "The numbers of a frame, or an error that names the columns that hold none; NaN and infinity pass."
+    _check_columns(X, name)
+    A = np.asarray(X)
+    if A.dtype.kind in "biuf": return A
+    with _naming_columns(X, name): A = _numbers_of(X)
+    return A.toarray() if is_sparse(A) else A
+
+
 # %% ../nbs/01_arrays.ipynb #51c742a5
 def check_matrix(X: ArrayLike, name: str = "X", smallest: float = _RANGE[0]) -> Matrix:
     """Return `X` as a real floating two-dimensional array or CSR/CSC matrix, or say what is wrong with it.
@@ -477,7 +631,10 @@ def check_matrix(X: ArrayLike, name: str = "X", smallest: float = _RANGE[0]) -> 
     Raises
     ------
     ValueError
-        Not two-dimensional, empty, complex, not numeric, holding NaN or infinity, or out of `_RANGE`.
+        Not two-dimensional, empty, complex, not numeric, masked, holding NaN or infinity, or out of `_RANGE`. Of a
+        frame the message names the columns.
+    TypeError
+        `X` is no array, and nothing that can be read as one.
 
     Examples
     --------
@@ -485,7 +642,9 @@ def check_matrix(X: ArrayLike, name: str = "X", smallest: float = _RANGE[0]) -> 
     array([[1., 2.],
            [3., 4.]])
     """
-    if not is_sparse(X) and namespace(X) is namespace(): X = np.asarray(X)
+    given = X = _readable(X, name)
+    if _is_frame(X): X = _frame_on_host(X, name)
+    elif not is_sparse(X) and namespace(X) is namespace(): X = np.asarray(X)
     if X.ndim != 2:
         raise ValueError(f"{name} has {X.ndim} dimension(s); a matrix of shape (n_samples, n_features) is needed.")
     if 0 in X.shape:
@@ -500,7 +659,8 @@ def check_matrix(X: ArrayLike, name: str = "X", smallest: float = _RANGE[0]) -> 
         X = X.astype(np.float64) if is_sparse(X) else xp.astype(X, xp.float64)
         values = X.data if is_sparse(X) else X
     if not all_finite(values):
-        raise ValueError(f"{name} contains NaN or infinity; remove or impute those entries first.")
+        where = f", in the {_listed(_not_finite(X, list(given.columns)))}" if _is_frame(given) else ""
+        raise ValueError(f"{name} contains NaN or infinity{where}; remove or impute those entries first.")
     _check_range(X, name, smallest)
     return X
 
@@ -652,5 +812,5 @@ class _ScoreOnHost:
         float
         """
         metric = accuracy_score if is_classifier(self) else r2_score
-        weights = None if sample_weight is None else to_numpy(sample_weight)
-        return metric(to_numpy(y), to_numpy(self.predict(X)), sample_weight=weights)  # type: ignore[attr-defined]
+        weights = None if sample_weight is None else to_numpy(sample_weight, "sample_weight")
+        return metric(to_numpy(y, "y"), to_numpy(self.predict(X)), sample_weight=weights)  # type: ignore[attr-defined]

@@ -22,7 +22,8 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 from sklearn.utils.validation import _get_feature_names
 
-from .arrays import all_finite, is_sparse, _stack_level, to_numpy
+from .arrays import (all_finite, _frame_on_host, _is_frame, is_sparse, _refuse_other_forms, _stack_level,
+                              to_numpy)
 
 # %% ../nbs/E_blocks.ipynb #763eab56
 class Blocks(ABC):
@@ -161,6 +162,7 @@ _PIECE = 2**24  # bytes in float64
 
 def _numbers(X: Any) -> np.ndarray:
     "`X` on the host; objects as numbers, such as the columns of a frame that may have missing values."
+    if _is_frame(X): return _frame_on_host(X)
     A = to_numpy(X)
     return check_array(X, ensure_all_finite=False, ensure_min_samples=0) if A.dtype.kind == "O" and A.ndim == 2 else A
 
@@ -576,6 +578,7 @@ def as_blocks(X: Any, axis: int | None = None, columns: Sequence[str] | None = N
     if columns is not None: raise ValueError("columns= is for Parquet files.")
     if type(X).__module__.startswith("dask."): return _DaskBlocks(X)
     if type(X).__module__.startswith("zarr."): return _ZarrBlocks(X.store, X.path)
+    _refuse_other_forms(X)
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):
         found = _SlicedBlocks(_numbers(X))
         found.feature_names = _get_feature_names(X)

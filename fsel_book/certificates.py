@@ -23,8 +23,9 @@ from sklearn.utils import Tags, check_array, check_consistent_length
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted, validate_data
 
 from .arrays import (_DOCS, _RANGE, Array, ArrayLike, Matrix, _insert_docs, _stack_level, _canonical,
-                              check_matrix, _check_numeric, _check_range, from_numpy, is_integer, is_sparse, namespace,
-                              result_dtype, _blas_threads_for, _scale_columns, take_columns, to_numpy, _target_on_host)
+                              check_matrix, _check_columns, _check_numeric, _check_range, from_numpy, _has_objects,
+                              is_integer, _is_frame, is_sparse, namespace, _naming_columns, _readable, result_dtype,
+                              _blas_threads_for, _scale_columns, take_columns, to_numpy, _target_on_host)
 from .blocks import Blocks, _fit_elsewhere
 from .spectra import RowSpace, _SEE, _as_row_space, _basis_accuracy, _sketch_is_less_work, _whole_or_leading
 
@@ -497,14 +498,17 @@ def _check_X(estimator: BaseEstimator, X: ArrayLike, reset: bool, least: int = 2
     """
     if isinstance(X, Blocks): raise ValueError(f"{type(estimator).__name__} takes no X in blocks: give an array.")
     smallest = _RANGE[0] if reset else 0.0
+    X, kinds = _readable(X), dtype or [np.float64, np.float32]
+    if _is_frame(X):
+        _check_columns(X)
+        if _has_objects(X): kinds = [np.float64, np.float32]  # "numeric" leaves what it cannot convert as it is
     if is_sparse(X): X = _canonical(X)
     if array_api_compat.is_array_api_obj(X) and not array_api_compat.is_numpy_array(X):
         X = check_matrix(X, smallest=smallest)
         _check_feature_names(estimator, X, reset=reset)
         _check_n_features(estimator, X, reset=reset)
     else:
-        kinds = dtype or [np.float64, np.float32]
-        with np.errstate(over="ignore", invalid="ignore"):  # in the sum that looks for NaN
+        with np.errstate(over="ignore", invalid="ignore"), _naming_columns(X):  # the sum that looks for NaN overflows
             X = validate_data(estimator, _check_numeric(X), reset=reset, dtype=kinds, accept_sparse=("csr", "csc"))
         _check_range(X, smallest=smallest)
     if reset and X.shape[0] < least:
@@ -830,7 +834,7 @@ def _feature_scores(score_func: ScoreFunc, X: Matrix, y: Any, **score_params: An
     if not callable(score_func):
         if score_params: raise ValueError(f"{', '.join(score_params)} cannot be used: score_func is no function.")
         return _check_scores(score_func, X.shape[1], "score_func")
-    named = {name: to_numpy(value) if array_api_compat.is_array_api_obj(value) else value
+    named = {name: to_numpy(value, name) if array_api_compat.is_array_api_obj(value) else value
              for name, value in score_params.items()}
     given = [X if is_sparse(X) else to_numpy(X)]
     if _takes(score_func, X, y) and not _takes(score_func, X, y, **named):

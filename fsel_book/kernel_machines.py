@@ -47,7 +47,7 @@ class EmpiricalRisk:
     """
 
     def __init__(self, loss: str | Loss, y: Any, C: Any, tol: float = 1e-9) -> None:
-        self.loss, self.y = get_loss(loss), np.asarray(to_numpy(y), dtype=float)
+        self.loss, self.y = get_loss(loss), np.asarray(to_numpy(y, "y"), dtype=float)
         self.C = to_numpy(C) * np.ones(len(self.y))
         self.tol, self.nothing = tol, self.primal(np.zeros(len(self.y)))
         self.tie = tol * self.nothing

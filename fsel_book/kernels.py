@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .arrays import (Array, ArrayLike, Matrix, _canonical, _check_not_negative, _check_range,
                               _largest_entry, _take_rows, all_finite, as_float64, check_matrix, from_numpy, is_sparse,
-                              namespace, take_columns, to_numpy)
+                              namespace, _readable, take_columns, to_numpy)
 from .ridge import _gamma_value
 from .certificates import _check_integer, _check_bool, _check_instance, _check_positive, _clear_fitted
 
@@ -34,7 +34,7 @@ def _on_host(X: Matrix) -> Matrix:
 
 def _in_place(X: Matrix) -> Matrix:
     "`X`, which is not checked, in float64: an array of its library on its device, or CSC where it is sparse."
-    return _on_host(X) if namespace(X) is namespace() else as_float64(X)
+    return _on_host(X) if namespace(X) is namespace() else as_float64(_readable(X))
 
 def _into(operation: str, *arrays: Any, out: Array = None) -> Array:
     "An operation of the library of the first of `arrays`; by NumPy, and by no other library, into `out`."

@@ -95,7 +95,7 @@ def _fixed_design(K: Matrix, z: ArrayLike, sigma: float, alpha: ArrayLike
                   ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     "The eigenvalues of `K`, the coordinates of `z` in its eigenvectors, and `alpha` as a column, all checked."
     mu, U = _check_kernel_matrix(K)
-    z = column_or_1d(check_array(to_numpy(z), ensure_2d=False, dtype=np.float64, input_name="z"))
+    z = column_or_1d(check_array(to_numpy(z, "z"), ensure_2d=False, dtype=np.float64, input_name="z"))
     _check_range(z, "z")
     check_consistent_length(U, z)
     if not isinstance(sigma, numbers.Real) or not 0 <= float(sigma) <= 1e150:
@@ -455,7 +455,7 @@ def prediction_bound(certificate: Certificate, X: Matrix, y: ArrayLike, alpha: f
     True
     """
     X, Q = (as_float64(check_matrix(A, name, smallest)) for A, name, smallest in ((X, "X", _RANGE[0]), (Q, "Q", 0.0)))
-    y = column_or_1d(check_array(to_numpy(y), ensure_2d=False, dtype=np.float64, input_name="y"))
+    y = column_or_1d(check_array(to_numpy(y, "y"), ensure_2d=False, dtype=np.float64, input_name="y"))
     _check_range(y, "y")
     check_consistent_length(X, y)
     if Q.shape[1] != X.shape[1]:

@@ -333,7 +333,8 @@ class _KernelElimination(_ScoreOnHost, SelectorMixin, BaseEstimator):
         """
         A, (classes, Y) = _in_place(X), self._targets(X, y)
         if sample_weight is None: return A, classes, Y, np.ones(len(Y))
-        w = _check_sample_weight(to_numpy(sample_weight), Y, dtype=np.float64, ensure_non_negative=True)
+        w = to_numpy(sample_weight, "sample_weight")
+        w = _check_sample_weight(w, Y, dtype=np.float64, ensure_non_negative=True)
         rows = np.flatnonzero(w)
         A = _take_rows(A, rows)
         if len(rows) < len(w): classes, Y = self._targets(A, to_numpy(y)[rows], warn=False)

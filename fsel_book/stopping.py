@@ -202,7 +202,7 @@ def resampled_change_points(selector: RiskRFE | GuyonRFE, X: Matrix, y: Array, n
     if (limit := getattr(selector, "max_increment", None)) is not None:
         raise ValueError(f"max_increment={limit!r} of the selector is not possible here: a change point needs the "
                          "whole path. Give max_increment=None.")
-    rng, n = check_random_state(random_state), len(to_numpy(y))
+    rng, n = check_random_state(random_state), len(to_numpy(y, "y"))
     whole, numbers, kept = clone(selector).set_params(n_features_to_select="auto"), [], []
     # A rare class must not be missing from a sample.
     classes = np.unique(to_numpy(y), return_inverse=True)[1].ravel() if whole._for_labels() else np.zeros(n, dtype=int)
@@ -281,7 +281,7 @@ def path_scores(selector: RiskRFE | GuyonRFE, X: Matrix, y: ArrayLike, cv: Any =
     2
     """
     _check_instance("selector", selector)
-    y, X = to_numpy(y), X.tocsr() if is_sparse(X) else check_matrix(X)
+    y, X = to_numpy(y, "y"), X.tocsr() if is_sparse(X) else check_matrix(X)
     whole, scores = clone(selector).set_params(n_features_to_select=1), []
     splitter = check_cv(cv, y, classifier=whole.__sklearn_tags__().estimator_type == "classifier")
     if splitter.get_n_splits(X, y) < 2:

@@ -1,5 +1,6 @@
 """What cannot be done is refused, in words that name the parameter, the value and what would be right."""
 
+import decimal
 import warnings
 
 import numpy as np
@@ -40,8 +41,10 @@ from fsel_book import (
     SparsePCRegressor,
     SpectrumDisplay,
     SupportVectorSelector,
+    as_blocks,
     bss,
     certify,
+    certify_selector,
     information_gain,
     leverage_scores,
     risk_bound,
@@ -445,8 +448,94 @@ def test_names_given_twice_are_named():
 
 @each_case
 def test_a_frame_with_text(case):
-    with refused("could not convert string to float", "north"):
+    with refused("X has entries that are no numbers, in the column 'region'", "leave them out", "'north'"):
         case.make().fit(pd.DataFrame(X).add_prefix("x").assign(region="north"))
+
+
+FRAME = pd.DataFrame(X).add_prefix("x")
+DAYS = pd.date_range("2024-02-01", periods=20)
+TIMES = "X has dates or times, in the column 'extra': give numbers in their place"
+NO_NUMBERS = "X has entries that are no numbers, in the column 'extra': encode them"
+MISSING = "X contains NaN or infinity, in the column 'extra'; remove or impute"
+COLUMNS = {
+    "dates": (DAYS, TIMES),
+    "dates with a zone": (DAYS.tz_localize("UTC"), TIMES),
+    "times": (DAYS - DAYS[0], TIMES),
+    "periods": (DAYS.to_period("D"), NO_NUMBERS),
+    "dates of Python": (pd.Series([day.date() for day in DAYS], dtype=object), NO_NUMBERS),
+    "texts": (["Bonn"] * 20, NO_NUMBERS),
+    "texts as objects": (pd.Series(["Bonn"] * 20, dtype=object), NO_NUMBERS),
+    "categories": (pd.Categorical(["u", "v"] * 10), NO_NUMBERS),
+    "lists": (pd.Series([[1]] * 20), NO_NUMBERS),
+    "complex numbers": (np.full(20, 1j), "Complex data not supported: X has complex numbers, in the column 'extra'"),
+    "a missing integer": (pd.array([None, *range(19)], dtype="Int64"), MISSING),
+    "a missing number": (pd.array([None, *range(19)], dtype="Float64"), MISSING),
+    "a missing object": (pd.Series([None, *range(19)], dtype=object), MISSING),
+    "NaN": ([np.nan, *range(19)], MISSING),
+    "infinity": ([np.inf, *range(19)], MISSING),
+}
+READERS = {
+    "fit": BSSSelector(4, rank=2).fit,
+    "transform": BSSSelector(4, rank=2).fit(FRAME.assign(extra=1.0)).transform,
+    "fit of a machine": lambda X: LPSVMClassifier().fit(X, np.arange(20) % 2),
+    "row_space": row_space,
+    "fit in blocks": lambda X: BSSSelector(4, rank=2).fit(as_blocks(X)),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_what_is_no_number_in_a_frame_is_named_with_its_column(kind, reader):
+    """In blocks the entries that are missing are found in a later pass, where there are no columns any more."""
+    values, words = COLUMNS[kind]
+    frame = FRAME.assign(extra=values)
+    with refused("X contains NaN or infinity" if words == MISSING and "blocks" in reader else words):
+        READERS[reader](frame)
+
+
+NUMBERS = {
+    "nullable integers": pd.array(range(20), dtype="Int64"),
+    "nullable truth values": pd.array([True, False] * 10, dtype="boolean"),
+    "decimal numbers": pd.Series([decimal.Decimal(i) for i in range(20)], dtype=object),
+    "categories of numbers": pd.Categorical([1, 2] * 10),
+    "sparse numbers": pd.arrays.SparseArray([0.0, 1.0] * 10),
+}
+
+
+@pytest.mark.parametrize("kind", NUMBERS)
+def test_every_column_of_numbers_is_read_by_selectors_and_by_functions(kind):
+    values = NUMBERS[kind]
+    numbers = np.asarray(values, dtype=float)
+    for name in ["extra"], ["extra", "again"]:
+        frame, plain = FRAME.copy(), FRAME.copy()
+        for column in name:
+            frame[column], plain[column] = values, numbers
+        expected = BSSSelector(8, rank=4).fit(plain)
+        for found in (BSSSelector(8, rank=4).fit(frame), BSSSelector(8, rank=4).fit(as_blocks(frame))):
+            assert_array_equal(found.selected_, expected.selected_)
+        assert_array_equal(row_space(frame).singular_values, row_space(plain).singular_values)
+        assert certify_selector(expected, frame).kappa == certify_selector(expected, plain).kappa
+
+
+def test_many_columns_are_not_all_listed():
+    frame = FRAME.assign(**{f"city {i}": "Bonn" for i in range(8)})
+    with refused("columns 'city 0', 'city 1', 'city 2', 'city 3', 'city 4' and 3 more"):
+        BSSSelector(4, rank=2).fit(frame)
+
+
+def test_frames_of_polars():
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    for kind in ("dates", "times", "texts", "a missing integer", "NaN"):
+        values, words = COLUMNS[kind]
+        for read in (READERS["fit"], READERS["row_space"]):
+            with refused(words):
+                read(pl.DataFrame(FRAME.assign(extra=values)))
+
+
+def test_names_that_differ_are_said_before_what_the_columns_hold():
+    fitted = BSSSelector(4, rank=2).fit(FRAME)
+    with refused("feature names should match"):
+        fitted.transform(FRAME.rename(columns={"x0": "y0"}))
 
 
 @each_case

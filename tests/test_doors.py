@@ -3,18 +3,22 @@
 Every public estimator and function that takes a data matrix has an entry in `ESTIMATORS` or `FUNCTIONS`.
 """
 
+import copy
 import importlib
 import inspect
 import pickle
 import pkgutil
+import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
+import scipy.sparse.linalg
 from cases import CASES, LIBRARIES, refused, swept
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, clone
-from sklearn.feature_selection import SelectKBest, VarianceThreshold, f_regression
+from sklearn.feature_selection import SelectKBest, VarianceThreshold, f_classif, f_regression
 from sklearn.gaussian_process.kernels import Matern
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -32,6 +36,7 @@ from fsel_book import (
     DSFSelector,
     DualProjectionClassifier,
     DualProjectionRidge,
+    GuaranteePriceDisplay,
     GuyonRFE,
     LeverageDisplay,
     LeverageSelector,
@@ -52,6 +57,7 @@ from fsel_book import (
     StabilityDisplay,
     SupportVectorSelector,
     WeightScores,
+    as_blocks,
     certify,
     certify_selector,
     certify_span,
@@ -374,6 +380,199 @@ def test_every_function_on_arrays_of_another_library(name, strict):
 def test_every_function_of_a_kernel_on_arrays_of_another_library(name, strict):
     K = DENSE @ DENSE.T
     assert_same(by_number(OF_KERNELS[name](strict.make(K))), by_number(OF_KERNELS[name](K)), name)
+
+
+# ---------------------------------------------------------------- what only looks like an array
+
+
+class AnnotatedTable:
+    """A stand-in for `anndata.AnnData`: as a nested list it has 64 levels, and NumPy goes through all of them."""
+
+    def __init__(self, X):
+        self.X, self.obs, self.shape = X, None, X.shape
+
+    def __len__(self):
+        return len(self.X)
+
+    def __getitem__(self, key):
+        raise AssertionError("NumPy looks at the items")
+
+    def to_df(self):
+        return pd.DataFrame(self.X)
+
+
+def masked(X, some=3):
+    """A table whose entries of `some` rows are marked as missing, and hold a number that nobody meant."""
+    hidden = np.array(X, dtype=float)
+    hidden[:some] = 1e6
+    return np.ma.masked_array(hidden, mask=hidden == 1e6)
+
+
+def with_history(X):
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    return torch.tensor(np.asarray(X, dtype=float), requires_grad=True)
+
+
+UNREADABLE = {
+    "annotated": (AnnotatedTable, TypeError, "give its matrix, adata.X, or adata.to_df()"),
+    "masked": (masked, ValueError, "is a masked array: fill its masked entries first"),
+    "linear operator": (scipy.sparse.linalg.aslinearoperator, TypeError, "give the matrix"),
+    "a set": (lambda X: {1.0, 2.0}, TypeError, "give an array, a sparse matrix, a frame or a list of rows"),
+    "a path": (lambda X: "table.csv", TypeError, "'table.csv' is a text and no array"),
+}
+each_unreadable = pytest.mark.parametrize("kind", UNREADABLE)
+
+
+def targets(estimator):
+    numbers = estimator.__sklearn_tags__().estimator_type == "regressor" or getattr(estimator, "rule", "") == "target"
+    return SIGNS if numbers else Y
+
+
+@each_unreadable
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_estimator_refuses_what_is_no_array(name, kind):
+    make, error, words = UNREADABLE[kind]
+    estimator = ESTIMATORS[name]
+    fitted = clone(estimator).fit(DENSE, targets(estimator))
+    bad, before = make(DENSE), set(vars(fitted))
+    for method in ("transform", "predict", "decision_function", "inverse_transform"):
+        if hasattr(fitted, method):
+            with refused("X", words, error=error):
+                getattr(fitted, method)(bad)
+    assert set(vars(fitted)) == before
+    with refused("X", words, error=error):
+        fitted.fit(bad, targets(estimator))
+    assert not any(name.endswith("_") for name in vars(fitted))
+
+
+@each_unreadable
+@pytest.mark.parametrize("name", [*FUNCTIONS, *OF_KERNELS])
+def test_every_function_refuses_what_is_no_array(name, kind):
+    make, error, words = UNREADABLE[kind]
+    bad, function = make(DENSE @ DENSE.T if name in OF_KERNELS else DENSE), {**FUNCTIONS, **OF_KERNELS}[name]
+    with refused(words, error=error):
+        function(bad)
+
+
+def test_annotated_data_are_refused_at_once():
+    anndata = pytest.importorskip("anndata", reason="anndata is not installed")
+    _, error, words = UNREADABLE["annotated"]
+    table = anndata.AnnData(DENSE.astype(np.float32))
+    for estimator in ESTIMATORS.values():
+        with refused("X is of type AnnData", words, error=error):
+            clone(estimator).fit(table, Y)
+    for work in (as_blocks, row_space, lambda X: certify_selector(SelectKBest(k=4).fit(DENSE, Y), X)):
+        with refused("X is of type AnnData", words, error=error):
+            work(table)
+
+
+@pytest.mark.parametrize("kind", ["annotated", "linear operator"])
+def test_blocks_and_displays_refuse_what_is_no_array(kind):
+    make, error, words = UNREADABLE[kind]
+    for work in (
+        as_blocks,
+        lambda X: BSSSelector(4, rank=2).fit(X),
+        lambda X: StabilityDisplay.from_selectors({"BSS": BSSSelector(4, rank=2)}, X, SIGNS, n_samples=2),
+        lambda X: GuaranteePriceDisplay.from_estimator(LinearSVC(), X, SIGNS, f_classif, 4, cv=2),
+    ):
+        with refused("X", words, error=error):
+            work(make(DENSE))
+
+
+def test_a_lazy_frame_is_to_be_collected():
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    for work in (BSSSelector(4, rank=2).fit, row_space, as_blocks, LPSVMClassifier().fit):
+        with warnings.catch_warnings(), refused("X is of type LazyFrame: give X.collect()", error=TypeError):
+            warnings.simplefilter("error")
+            work(pl.DataFrame(DENSE).lazy(), *([Y] if work.__name__ == "fit" else []))
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_a_mask_that_marks_nothing_is_no_mask(name):
+    estimator = ESTIMATORS[name]
+    assert_same(outcome(estimator, np.ma.masked_array(DENSE)), outcome(estimator, DENSE), name)
+
+
+def test_blocks_and_memory_take_the_same_masked_arrays():
+    whole, selector = np.ma.masked_array(DENSE), BSSSelector(6, rank=3)
+    for X in (as_blocks(whole), as_blocks(lambda: iter([whole]), axis=1)):
+        assert_array_equal(selector.fit(X).selected_, clone(selector).fit(DENSE).selected_)
+    with refused("X is a masked array: fill its masked entries first"):
+        selector.fit(as_blocks(masked(DENSE)))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "support vectors",
+        "sparse components",
+        "RLS",
+        "LPSVM",
+        "SCAD-SVM",
+        "dual projection",
+        "dual projection, squares",
+        "risk-RFE",
+        "Guyon's RFE",
+        "DSF, target",
+    ],
+)
+def test_masked_targets_are_refused(name):
+    with refused("y is a masked array: fill its masked entries first"):
+        clone(ESTIMATORS[name]).fit(DENSE, np.ma.masked_array(SIGNS, mask=np.arange(16) == 2))
+
+
+def test_masked_weights_are_refused():
+    weights = np.ma.masked_array(np.ones(16), mask=np.arange(16) == 2)
+    with refused("sample_weight is a masked array"):
+        RiskRFE(20).fit(DENSE, Y, sample_weight=weights)
+    with refused("sample_weight is a masked array"):
+        LPSVMClassifier().fit(DENSE, Y).score(DENSE, Y, sample_weight=weights)
+
+
+def tensors_with_history(thing, seen, path=""):
+    """Where in a fitted estimator, or in results, a tensor keeps the record of how it came about."""
+    if id(thing) in seen:
+        return []
+    seen.add(id(thing))
+    if getattr(thing, "requires_grad", False):
+        return [path]
+    parts = thing if isinstance(thing, dict) else vars(thing) if hasattr(thing, "__dict__") else {}
+    parts = dict(enumerate(thing)) if isinstance(thing, list | tuple) else parts
+    if isinstance(thing, type):
+        return []
+    return [found for name, part in parts.items() for found in tensors_with_history(part, seen, f"{path}.{name}")]
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_no_estimator_keeps_the_history_of_a_tensor(name):
+    """What is fitted can be copied and pickled, and is what comes of the numbers alone."""
+    estimator, X = ESTIMATORS[name], with_history(DENSE)
+    fitted = clone(estimator).fit(X, with_history(SIGNS))
+    assert tensors_with_history(vars(fitted), set()) == []
+    for copied in (copy.deepcopy(fitted), pickle.loads(pickle.dumps(fitted))):
+        for method in ("transform", "predict", "decision_function"):
+            if hasattr(copied, method):
+                found, expected = getattr(copied, method)(X), getattr(fitted, method)(X.detach())
+                assert not found.requires_grad
+                assert_array_equal(to_numpy(found), to_numpy(expected))
+    assert X.requires_grad
+    numbers = clone(estimator).fit(DENSE, SIGNS)
+    for found, expected in ((fitted, numbers),):
+        if hasattr(found, "selected_"):
+            assert_array_equal(to_numpy(found.selected_), expected.selected_)
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, *OF_KERNELS])
+def test_no_function_hands_on_the_history_of_a_tensor(name):
+    dense = DENSE @ DENSE.T if name in OF_KERNELS else DENSE[:, :6] if name in MANY_FITS else DENSE
+    assert tensors_with_history({**FUNCTIONS, **OF_KERNELS}[name](with_history(dense)), set()) == []
+
+
+def test_sparse_tensors_are_to_be_made_dense():
+    sparse = with_history(DENSE).detach().to_sparse()
+    for work in (BSSSelector(4, rank=2).fit, row_space, as_blocks):
+        with refused("torch.sparse_coo", "give X.to_dense(), or a sparse matrix of SciPy", error=TypeError):
+            work(sparse)
 
 
 # ---------------------------------------------------------------- classes in the place of instances

@@ -7,7 +7,7 @@ __all__ = ['ScoreFunc', 'Sampling', 'Promise', 'Certificate', 'certify', 'method
 import numbers
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from inspect import signature
@@ -18,8 +18,9 @@ import array_api_compat
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
+from sklearn.feature_selection import SelectorMixin, f_classif
 from sklearn.utils import Tags, check_array, check_consistent_length
+from sklearn.utils.sparsefuncs import min_max_axis
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted, validate_data
 
 from .arrays import (_DOCS, _RANGE, Array, ArrayLike, Matrix, _insert_docs, _stack_level, _canonical,
@@ -796,31 +797,120 @@ class CertifiedSelector(_SamplingTransformer):
     def _draws(self, space: RowSpace) -> int:
         raise ValueError(f"n_features_to_select='auto' is not possible: {type(self).__name__} has no theorem for it.")
 
+# %% ../nbs/04_certificates.ipynb #d00r0402
+def _score_values(scores: Any, d: int, name: str) -> np.ndarray:
+    "`scores`, called `name` in the message, as float64 on the host, or an error if they are not `d` real numbers."
+    try: found = to_numpy(scores, name).astype(np.float64, casting="same_kind")
+    except (TypeError, ValueError): raise _scores_error(name, "no real numbers", d) from None
+    if found.shape != (d,): raise _scores_error(name, f"shape {found.shape}", d)
+    return found
+
+def _scores_error(name: str, wrong: str, d: int) -> ValueError:
+    return ValueError(f"{name} gives {wrong}: {d} numbers that are not negative are needed, one for each feature, larger "
+                      "for the better. Take absolute values of signed scores. Infinite ones must come from a function, "
+                      "and count as larger than all others; in an array numbers are finite.")
+
+def _check_scores(scores: Any, d: int, name: str = "scores") -> np.ndarray:
+    "`scores`, called `name` in the message, as float64 on the host, or an error unless all are finite and from 0 on."
+    found = _score_values(scores, d, name)
+    bad = np.flatnonzero(~np.isfinite(found) | (found < 0))
+    if len(bad): raise _scores_error(name, f"{found[bad[0]]} for feature {bad[0]}", d)
+    return found
+
+def _dense_columns(X: Matrix, indices: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    "Some columns of `X`, on the host, as dense float64, in pieces of 32 MB: which they are, and the columns."
+    step = max(1, 2**22 // X.shape[0])
+    for a in range(0, len(indices), step):
+        C = take_columns(X, indices[a:a + step])
+        yield indices[a:a + step], (C.toarray() if is_sparse(C) else C).astype(np.float64)
+
+def _precision(X: Matrix) -> float: return float(np.finfo(result_dtype(X)).eps)
+
+def _equal_up_to_rounding(low: np.ndarray, high: np.ndarray, eps: float) -> np.ndarray:
+    return high - low <= 16 * eps * np.maximum(np.abs(low), np.abs(high))
+
+def _constant_up_to_rounding(C: np.ndarray, eps: float) -> np.ndarray:
+    return _equal_up_to_rounding(C.min(axis=0), C.max(axis=0), eps)
+
+def _rounding_of_squares(C: np.ndarray, eps: float) -> np.ndarray:
+    "How far the variance of each column may be off where it is the difference of two means of squares, relative to it."
+    with np.errstate(divide="ignore", invalid="ignore"): share = C.mean(axis=0)**2 / C.var(axis=0)
+    return 8 * len(C) * eps * (1 + np.where(np.isnan(share), np.inf, share))
+
+def _scores_of_function(scores: Any, X: Matrix) -> np.ndarray:
+    """What a score function gave for `X`, on the host: infinite where it says so, 0 for NaN and for rounding below 0.
+
+    Raises
+    ------
+    ValueError
+        All are NaN; one is minus infinity, or more negative than rounding explains.
+    """
+    d, eps = X.shape[1], _precision(X)
+    found = _score_values(scores, d, "score_func")
+    if np.all(np.isnan(found)): raise _scores_error("score_func", "nan for feature 0", d)
+    found = np.where(np.isnan(found), 0.0, found)
+    largest = found[np.isfinite(found)].max(initial=0.0)
+    for indices, C in _dense_columns(X, np.flatnonzero(found < 0)):
+        allowed = _rounding_of_squares(C, eps)
+        signed = (found[indices] < -allowed * largest) & (allowed < 1) | np.isneginf(found[indices])
+        if signed.any():
+            first = indices[signed][0]
+            raise _scores_error("score_func", f"{found[first]} for feature {first}", d)
+        found[indices] = 0.0
+    for indices, C in _dense_columns(X, np.flatnonzero(np.isinf(found))):
+        found[indices[_constant_up_to_rounding(C, eps)]] = 0.0
+    return found
+
+def _finite_scores(scores: np.ndarray) -> np.ndarray:
+    "Scores in the same order by which products with squared lengths can be ordered: infinite ones beat all others."
+    endless = np.isinf(scores)
+    if not endless.any(): return scores
+    largest = scores[~endless].max(initial=0.0)
+    unit = 2.0**-np.frexp(largest)[1] if largest else 1.0
+    return np.where(endless, 2.0**60, np.where(endless, 0.0, scores) * unit)  # squared lengths differ by less than that
+
+def _constant_in_classes(X: Matrix, y: np.ndarray) -> np.ndarray:
+    "The columns of `X`, on the host, that have one value in each class, up to rounding, in increasing order."
+    left, eps = np.arange(X.shape[1]), _precision(X)
+    for label in np.unique(y):
+        rows = (X.tocsr() if is_sparse(X) else X)[y == label]
+        low, high = min_max_axis(rows, axis=0) if is_sparse(X) else (rows.min(axis=0), rows.max(axis=0))
+        kept = _equal_up_to_rounding(low, high, eps)
+        left, X = left[kept], take_columns(X, np.flatnonzero(kept))
+        if not len(left): break
+    return left
+
+def _f_of_classes(X: Matrix, y: np.ndarray) -> np.ndarray:
+    """`f_classif(X, y)`, but infinite, or NaN, and without a warning, for columns that have one value in each class.
+
+    A warning of another package can be kept back only by changing the filters of all threads.
+    """
+    has_classes = y.ndim == 1 and 1 < len(np.unique(y)) < len(y)
+    odd = _constant_in_classes(X, y) if has_classes else np.empty(0, dtype=np.intp)
+    if not len(odd): return f_classif(X, y)[0]
+    found, usual = np.full(X.shape[1], np.nan), np.ones(X.shape[1], dtype=bool)
+    usual[odd] = False
+    if usual.any(): found[usual] = f_classif(X[:, usual] if is_sparse(X) else np.compress(usual, X, axis=1), y)[0]
+    for indices, C in _dense_columns(X, odd): found[indices[~_constant_up_to_rounding(C, _precision(X))]] = np.inf
+    return found
+
+
 # %% ../nbs/04_certificates.ipynb #5c0e0002
 _DOCS.update(
     score_func="""\
 score_func : callable, array of shape (n_features,) or None
     Prefers features: of those that the theorem allows, the one of largest score times squared length in `V` is taken,
     and `rule` does not matter. A function is called as by `SelectKBest`, on the host, with `X` and `y` (`X` alone
-    where `fit` is not given `y`); it returns scores, not negative, or these and p-values. NaN beside numbers is 0.
+    where `fit` is not given `y`); it returns scores, not negative, or these and p-values. Of a function, an infinite
+    score is larger than all others, and NaN beside numbers is 0, as is what rounding has made negative; an array holds
+    finite numbers.
     `WeightScores(LinearSVC())` erred least in the chapter on selectors with and without labels.""",
     scores="""\
 scores_ : array, shape (n_features,)
-    What `score_func` gave; only there with one.""")
+    What `score_func` gave, infinite where that was; NaN, and what rounding has made negative, is 0. Only there with a
+    `score_func`.""")
 
 ScoreFunc: TypeAlias = Callable[..., Any] | ArrayLike
-
-def _check_scores(scores: Any, d: int, name: str = "scores", nan: float = np.nan) -> np.ndarray:
-    "`scores`, called `name` in the message, as float64 on the host, with `nan` in place of NaN unless all are."
-    try:
-        found = to_numpy(scores).astype(np.float64, casting="same_kind")
-        if not np.all(np.isnan(found)): found = np.where(np.isnan(found), nan, found)
-        bad = np.flatnonzero(~np.isfinite(found) | (found < 0))
-        if found.shape == (d,) and len(bad) == 0: return found
-        wrong = f"shape {found.shape}" if found.shape != (d,) else f"{found[bad[0]]} for feature {bad[0]}"
-    except (TypeError, ValueError): wrong = "no real numbers"
-    raise ValueError(f"{name} gives {wrong}: {d} finite numbers that are not negative are needed, one for each feature,"
-                     " larger for the better. Take absolute values of signed scores, and cap infinite ones.")
 
 def _takes(function: Callable[..., Any], *arguments: Any, **named: Any) -> bool:
     "Whether `function` can be called with these arguments, as far as its signature says."
@@ -830,7 +920,7 @@ def _takes(function: Callable[..., Any], *arguments: Any, **named: Any) -> bool:
     return True
 
 def _feature_scores(score_func: ScoreFunc, X: Matrix, y: Any, **score_params: Any) -> np.ndarray:
-    "The scores of all features, on the host."
+    "The scores of all features, on the host; those of a function may be infinite."
     if not callable(score_func):
         if score_params: raise ValueError(f"{', '.join(score_params)} cannot be used: score_func is no function.")
         return _check_scores(score_func, X.shape[1], "score_func")
@@ -844,10 +934,9 @@ def _feature_scores(score_func: ScoreFunc, X: Matrix, y: Any, **score_params: An
         check_consistent_length(*given)
     elif _takes(score_func, *given, y, **named) and not _takes(score_func, *given, **named):
         raise ValueError("score_func requires y to be passed, but the target y is None.")
-    with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
-        warnings.filterwarnings("ignore", "(?s)Features .* are constant")  # of f_classif, whose NaN is zero here
-        found = score_func(*given, **named)
-    return _check_scores(found[0] if isinstance(found, tuple | list) else found, X.shape[1], "score_func", nan=0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = _f_of_classes(*given) if score_func is f_classif and y is not None else score_func(*given, **named)
+    return _scores_of_function(found[0] if isinstance(found, tuple | list) else found, given[0])
 
 # %% ../nbs/04_certificates.ipynb #5c0e0005
 class _ScoreMixin:
@@ -874,7 +963,7 @@ class _ScoreMixin:
         Raises
         ------
         ValueError
-            `X` or a parameter is refused, as by other selectors; the scores are not finite and not negative.
+            `X` or a parameter is refused, as by other selectors; the scores are not numbers from 0 on.
         """
         return self._choose(X, y, **score_params)  # type: ignore[attr-defined]
 
@@ -886,7 +975,7 @@ class _ScoreMixin:
 
     def _space(self, X: Matrix, r: int | None) -> RowSpace: return super()._space(X, r).keep()  # type: ignore[misc]
     def _scores(self, X: Matrix, y: Any, score_params: dict[str, Any]) -> np.ndarray | None:
-        "The scores, kept as `scores_`; None without a score function."
+        "The scores, kept as `scores_`, to order by: all finite. None without a score function."
         score_params = {name: value for name, value in score_params.items() if value is not None}
         if self.score_func is None:
             if score_params: raise ValueError(f"{', '.join(score_params)} cannot be used without a score_func.")
@@ -895,7 +984,7 @@ class _ScoreMixin:
         self.scores_ = from_numpy(scores, X)
         if not scores.any():
             warnings.warn("score_func gives 0 for every feature: it does not count.", stacklevel=_stack_level())
-        return scores
+        return _finite_scores(scores)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()  # type: ignore[misc]

@@ -1,6 +1,7 @@
 """A preference among feasible columns: it decides which of them is taken, and never whether the theorem holds."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -446,7 +447,7 @@ def marred(value, position=4):
     return out
 
 
-NEEDED = "40 finite numbers that are not negative are needed, one for each feature"
+NEEDED = "40 numbers that are not negative are needed, one for each feature"
 BAD_SCORES = {
     "negative": (marred(-1.0), "-1.0 for feature 4"),
     "infinite": (marred(np.inf), "inf for feature 4"),
@@ -471,9 +472,11 @@ def assert_not_fitted(model):
 @each_selector
 @pytest.mark.parametrize("kind", BAD_SCORES)
 def test_scores_that_will_not_do(kind, selector):
+    """An infinite score is for functions only."""
     scores, what = BAD_SCORES[kind]
     model = selector(15, rank=6, score_func=np.ones(40)).fit(X)
-    for score_func in (scores, lambda X, y: scores, lambda X, y: (scores, np.ones(40))):
+    functions = [lambda X, y: scores, lambda X, y: (scores, np.ones(40))]
+    for score_func in (scores, *functions * (kind != "infinite")):
         with refused(f"score_func gives {what}", NEEDED):
             model.set_params(score_func=score_func).fit(X, y)
         assert_not_fitted(model)
@@ -578,8 +581,96 @@ def test_signed_scores_are_refused_with_the_way_out():
     target = X[:, 0] - X[:, 1]
     with refused("score_func gives -", "Take absolute values of signed scores"):
         BSSSelector(15, rank=6, score_func=r_regression).fit(X, target)
-    with np.errstate(divide="ignore"), refused("score_func gives inf", "cap infinite ones"):
-        BSSSelector(15, rank=6, score_func=f_classif).fit(np.c_[X, y == "west"], y == "west")
+    with refused("score_func gives inf", "Infinite ones must come from a function"):
+        BSSSelector(15, rank=6, score_func=marred(np.inf)).fit(X)
+
+
+# ---------------------------------------------------------------- infinite scores, and rounding
+
+
+def told_apart():
+    """A table with a column that has one value in each class, one that is constant, and one of rounding noise."""
+    some = np.random.default_rng(0)
+    alone, noise = np.where(y == "west", 2.0, np.where(y == "south", 3.0, 5.0)), 3 + 1e-15 * some.standard_normal(60)
+    return np.c_[X, alone, np.full(60, 4.0), noise, some.permuted(alone)]
+
+
+@each_selector
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_array, np.asfortranarray, np.float32])
+def test_a_column_that_tells_the_classes_apart_is_picked_first(form, selector):
+    table = form(told_apart())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted = selector(15, rank=6, score_func=f_classif).fit(table, y)
+    assert fitted.certificate_.holds
+    assert fitted.selected_[0] == 40 and np.isinf(fitted.scores_[40]) and fitted.scores_[41] == 0
+    assert np.isfinite(np.delete(fitted.scores_, 40)).all() and (fitted.scores_ >= 0).all()
+    assert_allclose(fitted.scores_[:40], f_classif(X, y)[0], rtol=1e-3)
+
+
+@each_selector
+@pytest.mark.parametrize("unit", [1e-300, 1, 1e300])
+@pytest.mark.parametrize("share", [0, 0.5, 1])
+def test_infinite_scores_are_the_largest_and_the_others_keep_their_order(share, unit, selector):
+    some = np.random.default_rng(1)
+    scores = some.exponential(size=40) * (some.random(40) < share)
+    capped = scores.copy()
+    scores[[3, 20, 7, 33]], capped[[3, 20, 7, 33]] = np.inf, 1e9
+    fitted = selector(15, rank=6, score_func=lambda X: scores * unit).fit(X)
+    assert_array_equal(fitted.scores_, scores * unit)
+    assert same(fitted.sampling_, selector(15, rank=6, score_func=capped).fit(X).sampling_)
+
+
+@each_selector
+def test_scores_that_are_all_infinite_are_all_one(selector):
+    fitted = selector(15, rank=6, score_func=lambda X: np.full(40, np.inf)).fit(X)
+    assert same(fitted.sampling_, selector(15, rank=6, score_func=np.ones(40)).fit(X).sampling_)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_noise_in_the_last_digit_counts_as_nothing(seed):
+    """Of a column that is constant up to rounding, F may be anything: negative, infinite, the largest of all."""
+    some = np.random.default_rng(seed)
+    table, labels = some.standard_normal((27, 12)), some.integers(0, 3, 27)
+    table[:, 3] = 3 + 1e-15 * some.standard_normal(27)
+    with np.errstate(all="ignore"):
+        F = f_classif(table, labels)[0]
+    fitted = BSSSelector(6, rank=2, score_func=f_classif).fit(table, labels)
+    assert fitted.scores_[3] == 0
+    assert_array_equal(np.delete(fitted.scores_, 3), np.delete(F, 3))
+
+
+@pytest.mark.filterwarnings("ignore:Features .* are constant", "ignore:X has directions")
+@pytest.mark.parametrize("size", [1, 1e2, 1e4, 1e6, 1e9])
+def test_rounding_below_zero_is_zero_at_every_size(size):
+    """Two classes of the same mean: F is 0, and comes out on both sides of it."""
+    some, signs, taken = np.random.default_rng(3), np.arange(40) % 2, 0
+    half = some.integers(-5, 6, (20, 30)).astype(float)
+    table = np.c_[size + np.repeat(half, 2, axis=0) / 3, some.standard_normal((40, 4)) + 2 * signs[:, None]]
+    for dtype in (np.float64, np.float32):
+        with np.errstate(all="ignore"):
+            taken += np.sum(f_classif(table.astype(dtype), signs)[0] < 0)
+        fitted = BSSSelector(8, rank=3, score_func=f_classif).fit(table.astype(dtype), signs)
+        assert (fitted.scores_ >= 0).all()
+    assert taken or size < 1e4
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_a_sign_is_no_rounding(form):
+    """A millionth of the largest score, of a column whose squares are known to all their digits."""
+    for score in (-1e-6, -1e-9, -np.inf):
+        scores = marred(score) / 40
+        with refused("score_func gives -", "for feature 4"):
+            BSSSelector(15, rank=6, score_func=lambda X, scores=scores: scores).fit(form(X))
+
+
+def test_a_cross_validation_goes_through_folds_in_which_a_column_is_constant_in_each_class():
+    rare = np.zeros((60, 3))
+    rare[np.arange(3), np.arange(3)] = 1  # one entry a column: absent from one training part
+    labels = np.arange(60) % 2
+    pipeline = make_pipeline(BSSSelector(8, rank=3, score_func=f_classif), LinearSVC(random_state=0))
+    found = cross_validate(pipeline, np.c_[X, rare, labels], labels, cv=5, error_score="raise")
+    assert (found["test_score"] == 1).all()
 
 
 @pytest.mark.parametrize("score_func", [LinearSVC(), "f_classif"])

@@ -8,7 +8,7 @@ __all__ = ['PivotedQR', 'pivoted_qr', 'strong_rrqr', 'rrqr', 'rrqr_promise', 'RR
 import numbers
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -22,9 +22,11 @@ from .arrays import (Array, ArrayLike, Matrix, Seed, _insert_docs, as_float64, b
                               _warn_of_many_labels)
 from .sparsification import _round_ties
 from .leverage import _bernoulli_interval
-from .certificates import (Certificate, CertifiedSelector, Promise, Sampling, certify, _check_integer,
-                                    _check_bool, _check_instance, _check_open_unit_interval, _space_to_certify)
-from .spectra import RowSpace, _as_row_space, _at_unit_scale
+from .dual_set import SpanCertificate, certify_span
+from .certificates import (Certificate, CertifiedSelector, Promise, Sampling, _SamplingTransformer, certify,
+                                    _check_integer, _check_bool, _check_instance, _check_open_unit_interval,
+                                    _space_to_certify)
+from .spectra import RowSpace, _as_row_space, _at_unit_scale, _whole_or_leading
 
 # %% ../nbs/09_baselines.ipynb #66e6d162
 def _pivots(A: np.ndarray, k: int, first: Sequence[int] = (), banned: Sequence[int] = (),
@@ -674,28 +676,48 @@ def information_gain(X: ArrayLike, y: ArrayLike) -> Array:
     return from_numpy(gain / X.shape[0], X)
 
 # %% ../nbs/09_baselines.ipynb #55dd06d7
+def _certify_weighted(selector: _SamplingTransformer, X: Matrix, rank: int | Literal["full"] | None,
+                      method: str | None) -> Certificate:
+    "The certificate of a selector of this book for a checked `X`, with the promise if its own certificate comes out."
+    own, sampling = selector.certificate_, selector.sampling_
+    if rank is None:
+        space = _whole_or_leading(X, selector._rank_looked_for(X.shape))
+        space = space.truncate(min(own.rank, space.shape[1]))
+    else: space = _space_to_certify(X, rank, sampling.n_selected, spare=0)
+    measure = certify_span if isinstance(own, SpanCertificate) else certify
+    found = measure(space, sampling, None, method or own.method)
+    if found.rank != own.rank: return found
+    slack = 1e-6 + own.accuracy + found.accuracy
+    mine, theirs = (np.array([*c.eigenvalues, *c.eigenvalues_unscaled, c.energy]) for c in (found, own))
+    return replace(found, promise=own.promise) if np.allclose(mine, theirs, rtol=slack, atol=0) else found
+
 def certify_selector(selector: Any, X: ArrayLike, *, rank: int | Literal["full"] | None = None,
                      method: str | None = None) -> Certificate:
-    """The certificate, with weights one, of a fitted selector of scikit-learn or of anything else with `get_support`.
+    """The certificate of a fitted selector: of scikit-learn, of this book, or of anything else with `get_support`.
 
-    The result is on the host; products with `X` are made where `X` is.
+    All weights are one, but for the selectors of this book, which have their own. The result is on the host; products
+    with `X` are made where `X` is.
 
     Parameters
     ----------
     selector : object
-        Fitted: `SelectKBest`, `RFE`, `SelectFromModel`, `VarianceThreshold`, ... A selector of this book has its own
-        `certificate_`, with its weights.
+        Fitted: `SelectKBest`, `RFE`, `SelectFromModel`, `VarianceThreshold`, ..., `BSSSelector`, ...
     X : array, array-like or sparse matrix, shape (n_samples, n_features)
-        The data that the selector saw: what reaches it in a pipeline.
+        The data that the selector saw, or new samples: what reaches it in a pipeline.
     rank : int, "full" or None
-        The rank to certify. None takes what a selector of this book would certify with as many features;
-        "full" is the numerical rank of `X`.
+        The rank to certify. None takes what a selector of this book would certify with as many features, and of a
+        selector of this book the rank of its own certificate, or the numerical rank of `X` if that is lower; "full"
+        is the numerical rank of `X`.
     method : str or None
-        Names the selection in the title and picks its colour; None takes the name of the class.
+        Names the selection in the title and picks its colour; None takes the name of the class, and of a selector of
+        this book the name of its method.
 
     Returns
     -------
     Certificate
+        For the data to which a selector of this book was fitted, its own `certificate_`: with its weights, its rank
+        and its promise. New samples have another `V`, of which its theorem says nothing: then the same is measured,
+        with the weights, and there is no promise.
 
     Raises
     ------
@@ -727,6 +749,7 @@ def certify_selector(selector: Any, X: ArrayLike, *, rank: int | Literal["full"]
     support, X = np.asarray(selector.get_support()), check_matrix(X)
     if len(support) != X.shape[1]:
         raise ValueError(f"selector={name} was fitted on {len(support)} features, but X has {X.shape[1]}.")
+    if isinstance(selector, _SamplingTransformer): return _certify_weighted(selector, X, rank, method)
     chosen = np.flatnonzero(support)
     if len(chosen) == 0: raise ValueError(f"selector={name} selected no feature: there is nothing to certify.")
     space = _space_to_certify(X, rank, len(chosen), spare=0)

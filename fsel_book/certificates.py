@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from html import escape
 from inspect import signature
 from textwrap import fill
-from typing import Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
 
 import array_api_compat
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectorMixin, f_classif
 from sklearn.utils import Tags, check_array, check_consistent_length
 from sklearn.utils.sparsefuncs import min_max_axis
@@ -28,7 +29,8 @@ from .arrays import (_DOCS, _RANGE, Array, ArrayLike, Matrix, _insert_docs, _sta
                               is_integer, _is_frame, is_sparse, namespace, _naming_columns, _readable, result_dtype,
                               _blas_threads_for, _scale_columns, take_columns, to_numpy, _target_on_host)
 from .blocks import Blocks, _fit_elsewhere
-from .spectra import RowSpace, _SEE, _as_row_space, _basis_accuracy, _sketch_is_less_work, _whole_or_leading
+from .spectra import (RowSpace, _SEE, _as_row_space, _basis_accuracy, _sketch_is_less_work,
+                               _squared_column_norms, _whole_or_leading)
 
 # %% ../nbs/04_certificates.ipynb #b3851197
 @dataclass(frozen=True, eq=False)
@@ -545,11 +547,32 @@ def _insert_columns(C: Matrix, support: np.ndarray) -> Matrix:
     return take_columns(xp.concat([C, zeros], axis=1), np.where(support, np.cumsum(support) - 1, C.shape[1]))
 
 # %% ../nbs/04_certificates.ipynb #d04fb476
-class _SamplingTransformer(SelectorMixin, BaseEstimator):
+class _FittedAttributesMixin:
+    "For estimators whose attributes that end with an underscore say, before `fit`, what is missing."
+
+    if not TYPE_CHECKING:  # so that misspelt names are still found
+        def __getattr__(self, name: str) -> Any:
+            "Called where there is no such attribute, or a property has met one that is not there."
+            of_fit = name.endswith("_") and not name.startswith("_")
+            wanted = of_fit or isinstance(getattr(type(self), name, None), property)
+            if wanted and not any(found.endswith("_") for found in vars(self)):
+                raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
+                                     "appropriate arguments before using this estimator.")
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+class _SamplingTransformer(_FittedAttributesMixin, SelectorMixin, BaseEstimator):
     """Applies the `sampling_` that `fit` of a subclass left behind, with or without weights (parameter `rescale`).
 
-    A subclass has a method `fit`, at whose end it calls `_set_sampling(sampling)`.
+    A subclass has a method `fit`, at whose end it calls `_set_sampling(sampling)`, and `_rank_looked_for(shape)`, how
+    many directions `fit` looks for in data of this shape.
     """
+
+    certificate_: Certificate
+    sampling_: Sampling
+
+    @abstractmethod
+    def _rank_looked_for(self, shape: tuple[int, ...]) -> int:
+        "The largest rank that `fit` certifies for data of this shape."
 
     @abstractmethod
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -682,6 +705,118 @@ def _warn_if_long(seconds: float, what: str, remedy: str) -> bool:
     warnings.warn(f"{what} will take about {seconds / unit:.0f} {name}{remedy}", stacklevel=_stack_level())
     return True
 
+# %% ../nbs/04_certificates.ipynb #7d51ef08
+_FEW, _NEARLY_ALL = 5, 0.99  # columns, and the part of the squared norm that they hold
+
+class _Look(NamedTuple):
+    "What is found in some columns: their squared lengths, which are constant but not zero, and which count the rows."
+    squares: np.ndarray
+    constant: np.ndarray
+    row_number: np.ndarray
+
+def _whole_steps(v: np.ndarray) -> np.ndarray | None:
+    "The gaps between the values once sorted, as multiples of one step; None if they are not, or values are equal."
+    gaps = np.diff(np.sort(v))
+    least = gaps.min()
+    if least <= 0:
+        return None
+    if np.abs(v).max() < 2.0**53 and np.all(v == np.round(v)):
+        return gaps / np.gcd.reduce(gaps.astype(np.int64))
+    step = gaps[gaps < 1.5 * least].mean()
+    for parts in (1, 2, 3):  # the least gap may be two or three steps, where values are left out
+        steps = parts * gaps / step
+        if np.abs(steps - np.round(steps)).max() < 0.05:
+            return steps
+    return None
+
+def _looks_like_row_number(v: np.ndarray) -> bool:
+    """Whether 20 values or more are all different and go in whole steps: without a gap, in order, or with few gaps.
+
+    Gaps are what a split into training and test samples leaves: with 100 values the mean may be three steps.
+    """
+    n = len(v)
+    some = max(2048, int(4 * n**0.5))
+    if n < 20 or n > some and _whole_steps(v[:some]) is None:
+        return False
+    steps = _whole_steps(v)
+    if steps is None:
+        return False
+    rises = np.diff(v)
+    in_order = np.all(rises > 0) or np.all(rises < 0)
+    return bool(in_order or steps.max() < 1.05 * steps.min() or n >= 100 and steps.mean() <= 3)
+
+def _may_be_row_number(head: np.ndarray) -> np.ndarray:
+    "Which columns may count the rows, by their first rows: all different, in order or spread as even numbers are."
+    gaps = np.diff(np.sort(head, axis=0), axis=0)
+    rises = np.diff(head, axis=0)
+    in_order = np.all(rises > 0, axis=0) | np.all(rises < 0, axis=0)
+    spread = np.ptp(head, axis=0)
+    at_unit_scale = (head - head[:1]) / np.where(spread > 0, spread, 1.0)
+    evenness = 12 * np.var(at_unit_scale, axis=0)  # about 1 for even numbers, and 0.5 for normal ones
+    return np.all(gaps > 0, axis=0) & (in_order | (evenness > 0.6) & (evenness < 1.7))
+
+def _look_at(C: Matrix) -> _Look:
+    "What is found in the columns of `C`."
+    squares, places = to_numpy(_squared_column_norms(C)), np.arange(C.shape[1])
+    constant, row_number = np.zeros(len(places), dtype=bool), np.zeros(len(places), dtype=bool)
+    if is_sparse(C):  # others have zeros beside what is not zero, and at least two of them
+        C = C.tocsc()
+        places = np.flatnonzero(np.diff(C.indptr) >= C.shape[0] - 1)
+        C = C[:, places].toarray()
+    head = to_numpy(C[:min(64, C.shape[0]), :]).astype(np.float64)
+    for j in np.flatnonzero(np.all(head == head[:1], axis=0)):
+        values = to_numpy(C[:, int(j)])
+        constant[places[j]] = values[0] != 0 and np.all(values == values[0])
+    for j in np.flatnonzero(_may_be_row_number(head)):
+        row_number[places[j]] = _looks_like_row_number(to_numpy(C[:, int(j)]).astype(np.float64))
+    return _Look(squares, constant, row_number)
+
+def _look_at_columns(X: Matrix, indices: np.ndarray) -> _Look:
+    "What is found in these columns of `X`, a few of them at a time."
+    step = max(1, 2**22 // X.shape[0])
+    looks = [_look_at(take_columns(X, indices[a:a + step])) for a in range(0, len(indices), step)]
+    return _Look(*map(np.concatenate, zip(*looks)))
+
+# %% ../nbs/04_certificates.ipynb #7d51ef0b
+def _columns_in_words(indices: np.ndarray, names: np.ndarray | None) -> str:
+    "Some columns by their names, or their indices where they have none: five, and how many more there are."
+    shown = [str(int(i)) if names is None else repr(str(names[int(i)])) for i in indices[:5]]
+    word = "column" if len(indices) == 1 else "columns"
+    return f"{word} {', '.join(shown)}" + f" and {len(indices) - 5} more" * (len(indices) > 5)
+
+def _warn_of_columns(selector: "_SamplingTransformer", look: _Look, whole: float) -> None:
+    """Warn of chosen columns, at which was looked, that make a certificate say little.
+
+    `whole` is the squared norm of all columns.
+    """
+    chosen, names = to_numpy(selector.selected_), getattr(selector, "feature_names_in_", None)
+    longest, d = np.argsort(-look.squares, kind="stable"), selector.sampling_.n_features
+    shares = np.cumsum(look.squares[longest]) / whole
+    count = 1 + int(np.count_nonzero(shares < _NEARLY_ALL))
+    if count <= min(_FEW, len(chosen), d // 4):
+        words = _columns_in_words(chosen[longest[:count]], names)
+        warnings.warn(f"{words[0].upper()}{words[1:]} {'holds' if count == 1 else 'hold'} "
+                      f"{min(shares[count - 1], 0.9999):.2%} of the squared norm of all {d} columns, so the certificate "
+                      "speaks of little else. Where sizes come from units of measurement, scale the columns first, as "
+                      "StandardScaler does.", stacklevel=_stack_level())
+    if np.any(look.constant):
+        words = _columns_in_words(chosen[look.constant], names)
+        warnings.warn(f"Of those chosen, {words}: the same number in all samples, which tells no sample from another. "
+                      "Drop what is constant, or centre the columns first, as StandardScaler does.",
+                      stacklevel=_stack_level())
+    if 0 < (count := int(np.count_nonzero(look.row_number))) <= max(1, len(chosen) // 4):
+        words = _columns_in_words(chosen[look.row_number], names)
+        warnings.warn(f"Of those chosen, {words}: different whole steps in all samples, as in a row number or an "
+                      "identifier. Drop it if it is one: it says nothing about a new sample.",
+                      stacklevel=_stack_level())
+
+def _warn_of_fewer(parameter: str, value: Any, asked: int, found: int, remedy: str) -> None:
+    "Warn if `found` different features came out where the parameter of this value asked for more."
+    if found < asked:
+        features = f"{found} different feature{'s' * (found != 1)} came out"
+        warnings.warn(f"{parameter}={value} asks for {asked} features, and {features}. {remedy}",
+                      stacklevel=_stack_level())
+
 # %% ../nbs/04_certificates.ipynb #71d5efab
 @_insert_docs
 class CertifiedSelector(_SamplingTransformer):
@@ -723,6 +858,9 @@ class CertifiedSelector(_SamplingTransformer):
     n_features_to_select: float | Literal["auto"] | None
     rank: int | Literal["full"] | None
     rescale: bool = False
+    n_draws_: int
+    _for_more = ("Some were picked more than once. Ask for more, or for a higher rank; RandomSelector, and "
+                 "LeverageSelector(sampling=False), pick none twice.")
 
     @_insert_docs
     def fit(self, X: ArrayLike, y: ArrayLike = None) -> Self:
@@ -746,13 +884,21 @@ class CertifiedSelector(_SamplingTransformer):
 
         Warnings
         --------
-        A `UserWarning` says that it will take more than about 20 seconds, before it begins.
+        A `UserWarning` says that it will take more than about 20 seconds, before it begins. Others say that fewer
+        different features came out than were asked for; that a few columns hold nearly all of the squared norm of
+        `X`; that a constant column was chosen; or that one was that looks like a row number.
         """
         return self._choose(X, y)
 
     def _choose(self, X: ArrayLike, y: ArrayLike, **extra: Any) -> Self:
         "What `fit` does; `extra` goes to `_sample`."
         if (done := _fit_elsewhere(X, self, y, **extra)) is not None: return done
+        space = self._select(X, y, **extra)
+        self._warn_of_choice(space, _look_at_columns(space.X, to_numpy(self.selected_)))
+        return self
+
+    def _select(self, X: ArrayLike, y: ArrayLike, **extra: Any) -> RowSpace:
+        "Everything but the warnings of what came out; the space that is certified."
         _clear_fitted(self)
         _check_bool("rescale", self.rescale)
         self._check_parameters()
@@ -767,13 +913,23 @@ class CertifiedSelector(_SamplingTransformer):
         self.certificate_ = self._certify(space, sampling, r)
         self.n_draws_, self.leverage_scores_ = r, space.leverage_scores
         self._set_sampling(sampling)
-        return self
+        return space
+
+    def _warn_of_choice(self, space: RowSpace, look: _Look) -> None:
+        "Warn of fewer features than were asked for, and of odd ones among them."
+        r = self.n_features_to_select
+        if isinstance(r, numbers.Real):
+            _warn_of_fewer("n_features_to_select", r, self.n_draws_, self.sampling_.n_selected, self._for_more)
+        _warn_of_columns(self, look, space.squared_norm)
 
     @abstractmethod
     def _sample(self, space: RowSpace, r: int, y: ArrayLike) -> Sampling: ...
     def _check_parameters(self) -> None: pass
 
     def _space(self, X: Matrix, r: int | None) -> RowSpace: return _space_to_certify(X, self.rank, r, self.spare_draws)
+
+    def _rank_looked_for(self, shape: tuple[int, ...]) -> int:
+        return _largest_rank(shape, self.rank, _n_requested(self.n_features_to_select, shape[1]))
 
     def _least_seconds(self, X: Matrix, r: int | None) -> float:
         "About how long `fit` takes at least: what is known before the row space is."

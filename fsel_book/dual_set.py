@@ -777,6 +777,8 @@ class DSFSelector(_ScoreMixin, _ComponentsMixin, CertifiedSelector):
     """
 
     method = "DSF"
+    _for_more = ("No other feature brings the span of these closer to what it serves. Ask for a higher rank; "
+                 "RandomSelector, and LeverageSelector(sampling=False), take as many as you ask for.")
 
     def __init__(self, n_features_to_select: float | Literal["auto"] | None = None, *,
                  rank: int | Literal["full"] | None = None,
@@ -871,6 +873,8 @@ class RSFSelector(_ComponentsMixin, CertifiedSelector):
     """
 
     method = "RSF"
+    _for_more = ("Draws are with replacement. Ask for more of them; DSFSelector, RandomSelector and "
+                 "LeverageSelector(sampling=False) take no feature twice.")
 
     def __init__(self, n_features_to_select: float | Literal["auto"] | None = None, *,
                  rank: int | Literal["full"] | None = None,

@@ -20,8 +20,9 @@ from .arrays import (Array, ArrayLike, Matrix, Seed, _blas_threads_for, _insert_
 from .certificates import (Promise, Sampling, ScoreFunc, _SamplingTransformer, _ScoreMixin, _check_X,
                                     _check_bool, _check_instance, _check_integer, _check_open_unit_interval,
                                     _check_rank, _check_scores, _clear_fitted, _distortion, _feature_scores,
-                                    _largest_rank, _row_space_seconds, _space_to_certify, _target_rank, _warn_if_long,
-                                    certify, method_color)
+                                    _largest_rank, _look_at_columns, _row_space_seconds, _space_to_certify,
+                                    _target_rank, _warn_if_long, _warn_of_columns, _warn_of_fewer, certify,
+                                    method_color)
 from .sparsification import (_Barriers, _LargestScoreRule, _LargestSlackRule, _bound_search_seconds, bss,
                                       bss_promise)
 from .spectra import RowSpace, _SEE, _as_row_space, row_space
@@ -364,7 +365,10 @@ class CompletionSelector(_ScoreMixin, _SamplingTransformer):
 
         Warnings
         --------
-        A `UserWarning` says that it will take more than about 20 seconds, before it begins.
+        A `UserWarning` says that it will take more than about 20 seconds, before it begins. Others say that fewer
+        different features were added than `n_features_to_add` asks for; that a few columns hold nearly all of the
+        squared norm of `X`; that a constant column is among those given or added; or that one is that looks like a row
+        number.
         """
         _clear_fitted(self)
         self._check_parameters()
@@ -385,6 +389,10 @@ class CompletionSelector(_ScoreMixin, _SamplingTransformer):
         self.certificate_ = certify(space, sampling, promise, f"{len(given)} given and {added.shape[0]} added")
         self.given_, self.added_, self.n_draws_ = from_numpy(given, X), added, sampling.n_draws
         self._set_sampling(sampling)
+        if q != "auto":
+            _warn_of_fewer("n_features_to_add", q, q, added.shape[0],
+                           "Some were picked more than once. Ask for more, or for a higher rank.")
+        _warn_of_columns(self, _look_at_columns(space.X, to_numpy(self.selected_)), space.squared_norm)
         return self
 
     def _given(self, frame: ArrayLike, X: Matrix, y: ArrayLike) -> np.ndarray:
@@ -398,6 +406,11 @@ class CompletionSelector(_ScoreMixin, _SamplingTransformer):
         if not hasattr(frame, "columns"):
             frame, y = X if is_sparse(X) else to_numpy(X), None if y is None else to_numpy(y)
         return np.flatnonzero(clone(self.given).fit(frame, y).get_support())
+
+    def _rank_looked_for(self, shape: tuple[int, ...]) -> int:
+        n_given, q = self.given_.shape[0], self.n_features_to_add
+        size = self._size(n_given, shape[1]) if q == "auto" else n_given + int(q)
+        return _largest_rank(shape, self.rank, size if self.rank is None else None)
 
     def _find_space(self, X: Matrix, size: int) -> RowSpace:
         "The space to certify with so many features; a warning comes first if finding it takes long."

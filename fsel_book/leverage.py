@@ -249,6 +249,13 @@ class LeverageSelector(CertifiedSelector):
     def spare_draws(self) -> int:  # type: ignore[override]
         return 1 if self.sampling else 0
 
+    @property
+    def _for_more(self) -> str:  # type: ignore[override]
+        if self.sampling:
+            return ("Draws are with replacement. Ask for more of them; sampling=False, and RandomSelector, take no "
+                    "feature twice.")
+        return super()._for_more
+
     def _check_parameters(self) -> None:
         _check_open_unit_interval("eps", self.eps)
         _check_open_unit_interval("delta", self.delta)

@@ -17,14 +17,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names
 from tqdm import tqdm
 
-from .arrays import _in_precision_of, is_sparse, _blas_threads_for, _check_range, _largest_entry, _stack_level
+from .arrays import (_in_precision_of, is_sparse, _blas_threads_for, _check_range, _largest_entry, _stack_level,
+                              to_numpy)
 from .blocks import Blocks, _Product, _as_dense, _fit_elsewhere, _joined, _numbers, _pieces
-from .spectra import (RowSpace, _GRAM_LIMIT, _SmallSVD, _gram_factor, _leading_directions,
-                               _rank_tolerance, _sketch_is_less_work, _unit_norm_factors,
+from .spectra import (RowSpace, _GRAM_LIMIT, _SmallSVD, _directions_that_count, _gram_factor,
+                               _leading_directions, _rank_tolerance, _sketch_is_less_work, _unit_norm_factors,
                                _warn_of_tiny_directions)
 from .certificates import (_NEGLIGIBLE, CertifiedSelector, Promise, Sampling, _check_automatic_draws,
                                     _check_bool, _check_rank, _check_scores, _clear_fitted, _largest_rank,
-                                    _n_requested, _target_rank, certify)
+                                    _Look, _look_at_columns, _n_requested, _target_rank, certify)
 from .sparsification import BSSSelector, _Barriers, _SingleDraw, _initial_gap, _round_ties, _scored
 from .leverage import LeverageSelector
 from .dual_projection import _DualProjectionModel
@@ -286,19 +287,22 @@ def _checked_lengths(norms: np.ndarray) -> np.ndarray:
     if np.any(norms): return norms
     raise ValueError("X is all zeros: its rank is 0 and there is nothing to select.")
 
-def _factor_of_triangle(found: TriangularFactor) -> tuple[np.ndarray, np.ndarray]:
+def _factor_of_triangle(found: TriangularFactor, most: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     "`T` and `B` of chapter 3 for data in blocks at unit scale, from the triangular factor."
     norms = _checked_lengths(np.linalg.norm(found.R, axis=0))
     D = _unit_norm_factors(norms)
     _, S, Vt = np.linalg.svd(found.R * D)
-    keep = S > _rank_tolerance((len(D), found.length), found.dtype) * S[0]
+    keep = _directions_that_count(S, Vt, D, _rank_tolerance((len(D), found.length), found.dtype))
     S, V = S[keep], Vt[keep].T
-    _warn_of_tiny_directions(S, float(np.finfo(found.dtype).eps))
+    _warn_of_tiny_directions(S, float(np.finfo(found.dtype).eps), most)
     return D[:, None] * V / S, norms[:, None] * V * S
 
-def _orthonormal_factor_of(X: Any, axis: int, seen: Any) -> tuple[np.ndarray, np.ndarray]:
-    """`T` and `B` of chapter 3 for data in blocks at unit scale; without `X`, from the summary `seen` alone."""
-    if isinstance(seen, TriangularFactor): return _factor_of_triangle(seen)
+def _orthonormal_factor_of(X: Any, axis: int, seen: Any, most: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """`T` and `B` of chapter 3 for data in blocks at unit scale; without `X`, from the summary `seen` alone.
+
+    At most `most` directions are used after that, where it is given: the others need no warning.
+    """
+    if isinstance(seen, TriangularFactor): return _factor_of_triangle(seen, most)
     norms = _checked_lengths(np.sqrt(np.diag(seen.G)))
     tolerance = _rank_tolerance((len(norms), seen.length), seen.dtype)
     D = _unit_norm_factors(norms)
@@ -314,13 +318,13 @@ def _orthonormal_factor_of(X: Any, axis: int, seen: Any) -> tuple[np.ndarray, np
                           "Gram matrix does not tell, and leaves them out. TriangularFactor keeps them.",
                           stacklevel=_stack_level())
     elif S[-1] < floor * S[0] and tolerance < floor:
-        return _factor_of_triangle(X.reduce(axis, TriangularFactor()))
+        return _factor_of_triangle(X.reduce(axis, TriangularFactor()), most)
     keep = S > tolerance * S[0]
     S, V = S[keep], V[:, keep]
     T = D[:, None] * V / S
     if X is None: return T, norms[:, None] * V * S
     L = np.linalg.cholesky(X.reduce(axis, _SecondGram(T, 2.0**-seen.exponent)).G)
-    _warn_of_tiny_directions(S, float(np.finfo(seen.dtype).eps))
+    _warn_of_tiny_directions(S, float(np.finfo(seen.dtype).eps), most)
     return T @ np.linalg.inv(L).T, norms[:, None] * (V @ (S[:, None] * L))
 
 
@@ -385,7 +389,7 @@ def _space_of(X: Any, seen: Any, selector: CertifiedSelector, r: int | None) -> 
         leading = _leading_space_of(X, seen, most)
         if leading is not None: return leading
     if isinstance(seen, _SquaredNorm): seen = _first_pass(X, 1)
-    T, B = _orthonormal_factor_of(X, 1, seen)
+    T, B = _orthonormal_factor_of(X, 1, seen, most)
     space = RowSpace(np.empty((shape[0], 0), seen.dtype), B, 2.0**-seen.exponent, T=T)
     return space.truncate(_target_rank(selector.rank, space.numerical_rank, r, selector.spare_draws))
 
@@ -662,17 +666,25 @@ def _fit_tall(seen: Any, X: Any, selector: CertifiedSelector, y: Any, **extra: A
     "`selector.fit` on `B'`, which has the Gram matrix, and so the row space and all inner products, of the samples."
     if extra: raise ValueError(f"{', '.join(extra)} cannot be used: X is in blocks, and score_func no function.")
     _check_for_blocks(selector)
-    _, B = _orthonormal_factor_of(X, 0, seen)
+    d = seen.rows
+    most = _largest_rank((seen.length, d), selector.rank, _n_requested(selector.n_features_to_select, d))
+    # in float64, the factor gives the same warning of tiny directions as the samples do: once is enough
+    _, B = _orthonormal_factor_of(X, 0, seen, most if seen.dtype == np.float32 else 1)
     # tall where X is, so that the sketches are those of X
     rows = len(B) + 1 if seen.length > len(B) else max(2, B.shape[1])
     factor = np.zeros((rows, len(B)))
     factor[:B.shape[1]] = B.T * 2.0**seen.exponent
-    try: selector._choose(factor, y)
+    try: space = selector._select(factor, y)
     except BaseException:
         _clear_fitted(selector)
         raise
     selector.n_passes_ = 1
-    if X is not None: _describe(selector, X, len(B))
+    if X is not None: _describe(selector, X, d)
+    elif hasattr(seen, "feature_names_in_"): selector.feature_names_in_ = seen.feature_names_in_
+    # columns of the factor have the lengths of those of the samples, but not their values
+    squares = to_numpy(space.squared_lengths)[selector.selected_]
+    nowhere = np.zeros(len(squares), dtype=bool)
+    selector._warn_of_choice(space, _Look(squares, nowhere, nowhere))
     return selector
 
 @_fit_elsewhere.register
@@ -683,9 +695,7 @@ def _fit_summary(X: _Summary, selector: CertifiedSelector, y: Any, **extra: Any)
         raise ValueError(f"{type(selector).__name__} needs the samples themselves, and X is a {name} of them.")
     _clear_fitted(selector)
     if X.length < 2: raise ValueError(f"The {name} has {X.length} samples: call partial_fit with more of them first.")
-    _fit_tall(X, None, selector, y, **extra)
-    if hasattr(X, "feature_names_in_"): selector.feature_names_in_ = X.feature_names_in_
-    return selector
+    return _fit_tall(X, None, selector, y, **extra)
 
 
 # %% ../nbs/27_out_of_core.ipynb #ooc8fill
@@ -893,6 +903,8 @@ def _fit_blocks(X: Blocks, selector: Any, y: Any, **extra: Any) -> Any:
     selector._set_sampling(sampling)
     _describe(selector, passes, d)
     if scores is not None: selector.scores_ = scores
+    chosen = C if space.scale == 1 else C * space.scale
+    selector._warn_of_choice(space, _look_at_columns(chosen, np.arange(sampling.n_selected)))
     return selector
 
 # %% ../nbs/27_out_of_core.ipynb #ooc1dual

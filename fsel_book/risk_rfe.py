@@ -28,8 +28,8 @@ from .kernels import (CallableKernel, LinearKernel, PolynomialKernel, RBFKernel,
                                _in_place, _zero_feature)
 from .losses import LOSSES, EpsilonInsensitive, Floats, Loss, SquaredError, get_loss
 from .ridge import _check_labels, _check_targets, _labels_from_decisions
-from .certificates import (_check_bool, _check_X, _check_positive, _check_reduced,
-                                    _check_same_library, _clear_fitted, _insert_columns, _n_requested, _warn_if_long)
+from .certificates import (_FittedAttributesMixin, _check_bool, _check_X, _check_positive,
+                                    _check_reduced, _check_same_library, _clear_fitted, _insert_columns, _n_requested, _warn_if_long)
 
 # %% ../nbs/18_risk_rfe.ipynb #d3f34c24
 @dataclass
@@ -227,7 +227,7 @@ def _warn_of_lost_features(X: Matrix) -> None:
                       "rounding errors of the larger hide the smaller. Scale the features, for instance by "
                       "StandardScaler.", stacklevel=_stack_level())
 
-class _KernelElimination(_ScoreOnHost, SelectorMixin, BaseEstimator):
+class _KernelElimination(_FittedAttributesMixin, _ScoreOnHost, SelectorMixin, BaseEstimator):
     "What `RiskRFE` and `GuyonRFE` share; each brings `_choice`, how one step of the elimination chooses."
     adapts = True                                              # whether step="adaptive" is possible
     max_increment: float | Callable[[int], float] | None = None

@@ -101,22 +101,46 @@ def _sketch(X: Matrix, size: int) -> np.ndarray:
     return S.toarray() if is_sparse(S) else to_numpy(S)
 
 # %% ../nbs/03_spectra.ipynb #fb69c0ba
-def _warn_of_tiny_directions(S: np.ndarray, roundoff: float) -> None:
-    """Warn where the smallest of the singular values `S`, largest first, is mostly rounding, or stands far apart."""
-    if S[-1] < 450 * roundoff * S[0]:
-        warnings.warn(f"X has directions as small as {S[-1] / S[0]:.0e} of the largest; their leverage scores are "
+def _warn_of_tiny_directions(S: np.ndarray, roundoff: float, most: int | None = None) -> None:
+    """Warn where a direction that is used is mostly rounding, or probably all of it.
+
+    Parameters
+    ----------
+    S : ndarray
+        The sizes of the directions, largest first.
+    roundoff : float
+    most : int, optional
+        So many of them are used at most; None is all.
+    """
+    used = min(most, len(S)) if is_integer(most) and most > 0 else len(S)
+    smallest = S[used - 1] / S[0]
+    if smallest < 450 * roundoff:
+        warnings.warn(f"X has directions as small as {smallest:.0e} of the largest; their leverage scores are "
                       "good to a digit or two at best. A smaller rank leaves such directions out.",
                       stacklevel=_stack_level())
-    elif len(S) > 1 and S[-1] < min(1e-11 * S[0], 1e-5 * S[-2]):
-        warnings.warn(f"The last direction of X is {S[-1] / S[0]:.0e} of the largest, far below the one before: it is "
-                      f"probably what rounding left, of centring for instance. rank={len(S) - 1} leaves it out.",
-                      stacklevel=_stack_level())
+    elif 1 < used == len(S) and S[-1] < min(1e-11 * S[0], 1e-5 * S[-2]):
+        warnings.warn(f"The last direction of X is {smallest:.0e} of the largest, far below the one before: it is "
+                      f"probably what rounding left. rank={len(S) - 1} leaves it out.", stacklevel=_stack_level())
+
 
 # %% ../nbs/03_spectra.ipynb #9b162208
-def _sketched_factor(X: Matrix, D: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
-    """`T` and `B` by Cholesky QR of `Z` preconditioned with the singular vectors of a sketch of `Z D`."""
+def _directions_that_count(S: np.ndarray, Vt: np.ndarray, D: np.ndarray, tolerance: float) -> np.ndarray:
+    """Which of the directions of `Z D` count, as a mask, by their sizes `S` and right singular vectors `Vt`.
+
+    Those above `tolerance` do, but for what rounding has left of the sum of the columns of `Z` where they were centred.
+    """
+    ones = np.divide(1, D, out=np.zeros_like(D), where=D > 0)  # `Z D` times that is the sum of the columns of `Z`
+    is_sum = (Vt @ ones)**2 > 0.99 * (ones @ ones)
+    return (S > tolerance * S[0]) & ~(is_sum & (S < 1e-11 * S[0]))
+
+def _sketched_factor(X: Matrix, D: np.ndarray, tolerance: float,
+                     most: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """`T` and `B` by Cholesky QR of `Z` preconditioned with the singular vectors of a sketch of `Z D`.
+
+    At most `most` directions are used after that, where it is given: the others need no warning.
+    """
     _, S, Vt = np.linalg.svd(_sketch(X, max(2 * len(D), 32)) * D, full_matrices=False)
-    keep = S > tolerance * S[0]
+    keep = _directions_that_count(S, Vt, D, tolerance)
     S, V = S[keep], Vt[keep].T
     T = D[:, None] * V / S
     W2: Any = 0.0
@@ -127,7 +151,7 @@ def _sketched_factor(X: Matrix, D: np.ndarray, tolerance: float) -> tuple[np.nda
     L = np.linalg.cholesky(to_numpy(W2))
     if abs(np.sum((S[:, None] * L)**2) - np.count_nonzero(D)) > 1e-6 * len(D):
         raise FloatingPointError("The sketch has lost a direction of X. Permute the features and try again.")
-    _warn_of_tiny_directions(S, np.finfo(result_dtype(X)).eps)
+    _warn_of_tiny_directions(S, np.finfo(result_dtype(X)).eps, most)
     return T @ np.linalg.inv(L).T, V @ (S[:, None] * L)
 
 # %% ../nbs/03_spectra.ipynb #2f553422
@@ -145,13 +169,15 @@ def _rank_tolerance(shape: tuple[int, ...], dtype: np.dtype) -> float:
     of_data, of_svd = max(10.0, max(shape)**0.5) * np.finfo(dtype).eps, 3 * min(shape)**0.5 * np.finfo(np.float64).eps
     return float(max(of_data, of_svd))
 
-def _orthonormal_factor(X: Matrix) -> tuple[np.ndarray, np.ndarray]:
+def _orthonormal_factor(X: Matrix, most: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Factor the tall one `Z` of `X` and `X'`: `Z = Q B'` with orthonormal `Q = Z T`; all but `Q` on the host.
 
     Parameters
     ----------
     X : array or CSR/CSC matrix, shape (n_samples, n_features)
         At unit scale.
+    most : int, optional
+        How many leading directions are used at most; tiny ones beyond them need no warning.
 
     Returns
     -------
@@ -169,7 +195,7 @@ def _orthonormal_factor(X: Matrix) -> tuple[np.ndarray, np.ndarray]:
         gram_will_do = spectrum[-1] < _GRAM_LIMIT**2 * spectrum[0]
         if gram_will_do: T, B = _gram_factor(G, norms)
     if gram_will_do: return T, B
-    T, B = _sketched_factor(X, D, tolerance)
+    T, B = _sketched_factor(X, D, tolerance, most)
     return T, B * norms[:, None]
 
 # %% ../nbs/03_spectra.ipynb #67bb71b5
@@ -261,6 +287,8 @@ class RowSpace:
         Those of the data, `X / scale`, that belong to the space, largest first.
     energy : float
         The part of the squared Frobenius norm of `X` that lies in the space; 1 without truncation.
+    squared_norm : float
+        The squared Frobenius norm of `X`.
     left : array, shape (n_samples, rank)
         Left singular vectors of `X` that belong to the space: orthonormal columns.
     squared_lengths : array, shape (n_features,)
@@ -313,8 +341,12 @@ class RowSpace:
     def energy(self) -> float:
         """Part of the squared Frobenius norm of `X` in the space."""
         if self.shape[1] == self.numerical_rank: return 1.0
-        whole = self.small_svd.S**2 if self.numerical_rank else to_numpy(self.squared_lengths)
-        return float(np.sum(self.small_svd.S[:self.shape[1]]**2) / np.sum(whole))
+        return float(np.sum(self.small_svd.S[:self.shape[1]]**2) / self.squared_norm)
+
+    @property
+    def squared_norm(self) -> float:
+        """Squared Frobenius norm of `X`."""
+        return float(np.sum(self.small_svd.S**2 if self.numerical_rank else to_numpy(self.squared_lengths)))
 
     def truncate(self, rank: int) -> "RowSpace":
         """The space of the `rank` leading right singular vectors of `X`."""
@@ -460,15 +492,18 @@ def _sketch_is_less_work(shape: tuple[int, ...], k: int) -> bool:
     "Whether `k` leading directions by sketches take much less than the whole row space: of a tenth, in large data."
     return 1 <= k <= min(shape) / 10 > 50
 
-def _whole_or_leading(X: Matrix, most: int | None = None) -> RowSpace:
-    "The row space of a checked `X`; about `most` leading directions only, by sketches, where that is much less work."
+def _whole_or_leading(X: Matrix, most: int | None = None, exact: bool = False) -> RowSpace:
+    """The row space of a checked `X`, of which at most `most` leading directions are used.
+
+    About so many only, by sketches, where that is much less work, unless it is to be `exact`.
+    """
     X, scale = _at_unit_scale(X)
     wide = X.shape[1] >= X.shape[0]
     if is_sparse(X): X = X.tocsc() if wide else X.tocsr()
-    if is_integer(most) and _sketch_is_less_work(X.shape, int(most)):
+    if not exact and is_integer(most) and _sketch_is_less_work(X.shape, int(most)):
         leading = _leading_row_space(X, int(most), scale)
         if leading is not None: return leading
-    T, B = _orthonormal_factor(X)
+    T, B = _orthonormal_factor(X, most)
     if wide: return RowSpace(X, B, scale, T=from_numpy(T, X))
     V = np.linalg.svd(B, full_matrices=False).U
     V[~np.any(B, axis=1)] = 0.0  # a zero feature scores 0, not the rounding error of a small singular value
@@ -500,7 +535,7 @@ def row_space(X: ArrayLike, rank: int | None = None, exact: bool = True) -> RowS
 
     Warnings
     --------
-    A `UserWarning` says that the leverage of the smallest direction that counts is mostly rounding.
+    A `UserWarning` says that the leverage of the smallest direction in the space is mostly rounding.
 
     Notes
     -----
@@ -508,7 +543,8 @@ def row_space(X: ArrayLike, rank: int | None = None, exact: bool = True) -> RowS
     preconditioned by a sketch; the error of the scores is of the order of the condition number times the unit roundoff
     in the latter case. The numerical rank counts directions above `eps * max(10, sqrt(max(X.shape)))` of the largest,
     with the `eps` of the precision of `X`, and above `3 * sqrt(min(X.shape))` times that of float64,
-    after the rows (columns, if there are fewer) are scaled to unit norm.
+    after the rows (columns, if there are fewer) are scaled to unit norm. The sum of all rows (columns) does not count
+    where it is below 1e-11 of the largest and well below the others: it is what rounding left of centred data.
 
     References
     ----------
@@ -525,7 +561,7 @@ def row_space(X: ArrayLike, rank: int | None = None, exact: bool = True) -> RowS
     >>> row_space(X, rank=2).shape
     (100, 2)
     """
-    space = _whole_or_leading(check_matrix(X), None if exact else rank)
+    space = _whole_or_leading(check_matrix(X), rank, exact)
     return space if rank is None else space.truncate(rank)
 
 def _as_row_space(V: Matrix | RowSpace) -> RowSpace:

@@ -18,7 +18,7 @@ from scipy.optimize import nnls
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
-from sklearn.utils import Tags, get_tags
+from sklearn.utils import Tags, _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from .arrays import (Array, ArrayLike, Matrix, _ScoreOnHost, _check_not_negative, _insert_docs, _stack_level,
@@ -658,17 +658,20 @@ class SupportVectorSelector(_SamplingTransformer):
         if not isinstance(selector, CertifiedSelector):
             raise ValueError(f"selector={selector!r} is not possible: give a CertifiedSelector, as BSSSelector() or "
                              "LeverageSelector().")
-        X = _check_X(self, X, reset=True)
+        frame, X = X, _check_X(self, X, reset=True)
         y = _labels_of(y, X, type(self).__name__, "Cut y into classes, or take BSSSelector, which needs no y.")
         found = self._support(X, y)
-        try: self.selector_ = clone(selector).fit(_take_rows(X, found), y[found])
+        named = hasattr(self, "feature_names_in_")  # then the selector sees the names too, to speak of columns by name
+        rows = _safe_indexing(frame, found) if named else _take_rows(X, found)
+        try: self.selector_ = clone(selector).fit(rows, y[found])
         except ValueError as error:
             raise ValueError(str(error).replace("X has", f"the {len(found)} support vectors have")) from error
         self.support_samples_ = from_numpy(found, X)
-        if hasattr(self, "feature_names_in_"): self.selector_.feature_names_in_ = self.feature_names_in_
         self.certificate_ = self.selector_.certificate_
         self._set_sampling(self.selector_.sampling_)
         return self
+
+    def _rank_looked_for(self, shape: tuple[int, ...]) -> int: return self.selector_._rank_looked_for(shape)
 
     def _support(self, X: Matrix, y: np.ndarray) -> np.ndarray:
         if self.svm is None: return np.sort(_libsvm_machine(X, y, 1.0)[0].support_)

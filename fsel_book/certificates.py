@@ -714,68 +714,82 @@ class _Look(NamedTuple):
     constant: np.ndarray
     row_number: np.ndarray
 
-def _whole_steps(v: np.ndarray) -> np.ndarray | None:
-    "The gaps between the values once sorted, as multiples of one step; None if they are not, or values are equal."
-    gaps = np.diff(np.sort(v))
-    least = gaps.min()
-    if least <= 0:
-        return None
-    if np.abs(v).max() < 2.0**53 and np.all(v == np.round(v)):
-        return gaps / np.gcd.reduce(gaps.astype(np.int64))
-    step = gaps[gaps < 1.5 * least].mean()
+def _whole_steps(values: np.ndarray) -> np.ndarray:
+    "The gaps of each row once sorted, as multiples of one step; NaN where they are not, or where values are equal."
+    gaps = np.diff(np.sort(values, axis=1), axis=1)
+    least = gaps.min(axis=1, keepdims=True)
+    steps, left = np.full_like(gaps, np.nan), least[:, 0] > 0
+    whole = left & (np.abs(values).max(axis=1) < 2.0**53) & np.all(values == np.round(values), axis=1)
+    counts = gaps[whole].astype(np.int64)
+    steps[whole] = counts / np.gcd.reduce(counts, axis=1, keepdims=True)
+    left &= ~whole
+    near = gaps < 1.5 * least
+    step = np.divide(np.sum(gaps * near, axis=1, keepdims=True), np.sum(near, axis=1, keepdims=True),
+                     out=np.ones_like(least), where=least > 0)
     for parts in (1, 2, 3):  # the least gap may be two or three steps, where values are left out
-        steps = parts * gaps / step
-        if np.abs(steps - np.round(steps)).max() < 0.05:
-            return steps
-    return None
+        some = np.flatnonzero(left)
+        for looked_at in (10, gaps.shape[1]):  # most rows are out after a few gaps
+            found = parts * gaps[some, :looked_at] / step[some]
+            some = some[np.abs(found - np.round(found)).max(axis=1) < 0.05]
+        steps[some] = parts * gaps[some] / step[some]
+        left[some] = False
+    return steps
 
 def _looks_like_row_number(v: np.ndarray) -> bool:
-    """Whether 20 values or more are all different and go in whole steps: without a gap, in order, or with few gaps.
+    """Whether the values are all different and go in whole steps: without a gap, in order, or with few gaps.
 
     Gaps are what a split into training and test samples leaves: with 100 values the mean may be three steps.
     """
-    n = len(v)
-    some = max(2048, int(4 * n**0.5))
-    if n < 20 or n > some and _whole_steps(v[:some]) is None:
+    steps, rises = _whole_steps(v[None, :])[0], np.diff(v)
+    if np.isnan(steps[0]):
         return False
-    steps = _whole_steps(v)
-    if steps is None:
-        return False
-    rises = np.diff(v)
     in_order = np.all(rises > 0) or np.all(rises < 0)
-    return bool(in_order or steps.max() < 1.05 * steps.min() or n >= 100 and steps.mean() <= 3)
+    return bool(in_order or steps.max() < 1.05 * steps.min() or len(v) >= 100 and steps.mean() <= 3)
 
-def _may_be_row_number(head: np.ndarray) -> np.ndarray:
-    "Which columns may count the rows, by their first rows: all different, in order or spread as even numbers are."
-    gaps = np.diff(np.sort(head, axis=0), axis=0)
-    rises = np.diff(head, axis=0)
-    in_order = np.all(rises > 0, axis=0) | np.all(rises < 0, axis=0)
+def _constant_and_row_numbers(X: Array, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    "Masks over these columns of a dense `X`: constant but not zero, and like a row number."
+    n = X.shape[0]
+    head = to_numpy(take_columns(X[:min(64, n), :], indices)).astype(np.float64)
+    head = head / max(float(np.abs(head).max()), 1e-300)  # where squares are neither zero nor infinite
+    constant, row_number = np.all(head == head[:1], axis=0), np.zeros(len(indices), dtype=bool)
+    for j in np.flatnonzero(constant):
+        values = to_numpy(X[:, int(indices[j])])
+        constant[j] = values[0] != 0 and np.all(values == values[0])
+    if n < 20:
+        return constant, row_number
     spread = np.ptp(head, axis=0)
-    at_unit_scale = (head - head[:1]) / np.where(spread > 0, spread, 1.0)
-    evenness = 12 * np.var(at_unit_scale, axis=0)  # about 1 for even numbers, and 0.5 for normal ones
-    return np.all(gaps > 0, axis=0) & (in_order | (evenness > 0.6) & (evenness < 1.7))
+    evenness = 12 * np.var(head, axis=0)  # over the squared spread: about 1 for even numbers, and 0.5 for normal ones
+    even = (evenness > 0.6 * spread**2) & (evenness < 1.7 * spread**2)
+    up = head[1:4] > head[:3]
+    maybe = np.flatnonzero((spread > 0) & (even | np.all(up == up[:1], axis=0)))  # most columns are out at this glance
+    if len(maybe):
+        some = take_columns(X[:min(n, max(2048, int(4 * n**0.5))), :], indices[maybe])
+        steps = _whole_steps(np.ascontiguousarray(to_numpy(some).astype(np.float64).T))
+        for j in maybe[~np.isnan(steps[:, 0])]:
+            row_number[j] = _looks_like_row_number(to_numpy(X[:, int(indices[j])]).astype(np.float64))
+    return constant, row_number
 
-def _look_at(C: Matrix) -> _Look:
-    "What is found in the columns of `C`."
-    squares, places = to_numpy(_squared_column_norms(C)), np.arange(C.shape[1])
-    constant, row_number = np.zeros(len(places), dtype=bool), np.zeros(len(places), dtype=bool)
-    if is_sparse(C):  # others have zeros beside what is not zero, and at least two of them
-        C = C.tocsc()
-        places = np.flatnonzero(np.diff(C.indptr) >= C.shape[0] - 1)
-        C = C[:, places].toarray()
-    head = to_numpy(C[:min(64, C.shape[0]), :]).astype(np.float64)
-    for j in np.flatnonzero(np.all(head == head[:1], axis=0)):
-        values = to_numpy(C[:, int(j)])
-        constant[places[j]] = values[0] != 0 and np.all(values == values[0])
-    for j in np.flatnonzero(_may_be_row_number(head)):
-        row_number[places[j]] = _looks_like_row_number(to_numpy(C[:, int(j)]).astype(np.float64))
+def _look_at_columns(X: Matrix, indices: np.ndarray, squares: np.ndarray | None = None) -> _Look:
+    "What is found in these columns of `X`; their squared lengths may be known."
+    step = max(1, 2**22 // X.shape[0])
+    if squares is None:
+        pieces = (take_columns(X, indices[a:a + step]) for a in range(0, len(indices), step))
+        squares = np.concatenate([to_numpy(_squared_column_norms(piece)) for piece in pieces])
+    if not is_sparse(X):
+        return _Look(squares, *_constant_and_row_numbers(X, indices))
+    C = take_columns(X, indices).tocsc()
+    full = np.flatnonzero(np.diff(C.indptr) >= X.shape[0] - 1)  # a column of either kind has at most one zero
+    constant, row_number = np.zeros(len(indices), dtype=bool), np.zeros(len(indices), dtype=bool)
+    for a in range(0, len(full), step):
+        some = full[a:a + step]
+        constant[some], row_number[some] = _constant_and_row_numbers(C[:, some].toarray(), np.arange(len(some)))
     return _Look(squares, constant, row_number)
 
-def _look_at_columns(X: Matrix, indices: np.ndarray) -> _Look:
-    "What is found in these columns of `X`, a few of them at a time."
-    step = max(1, 2**22 // X.shape[0])
-    looks = [_look_at(take_columns(X, indices[a:a + step])) for a in range(0, len(indices), step)]
-    return _Look(*map(np.concatenate, zip(*looks)))
+def _look_at_selected(space: RowSpace, selected: Array) -> _Look:
+    "What is found in the selected columns of the data of a space."
+    indices = to_numpy(selected)
+    tall = space.T is None and space.numerical_rank is not None  # then `B` has as many rows as `X` has columns
+    return _look_at_columns(space.X, indices, np.sum(space.B[indices]**2, axis=1) if tall else None)
 
 # %% ../nbs/04_certificates.ipynb #7d51ef0b
 def _columns_in_words(indices: np.ndarray, names: np.ndarray | None) -> str:
@@ -801,13 +815,13 @@ def _warn_of_columns(selector: "_SamplingTransformer", look: _Look, whole: float
                       "StandardScaler does.", stacklevel=_stack_level())
     if np.any(look.constant):
         words = _columns_in_words(chosen[look.constant], names)
-        warnings.warn(f"Of those chosen, {words}: the same number in all samples, which tells no sample from another. "
+        warnings.warn(f"Of those chosen, {words}: the same value in all samples, which tells no sample from another. "
                       "Drop what is constant, or centre the columns first, as StandardScaler does.",
                       stacklevel=_stack_level())
     if 0 < (count := int(np.count_nonzero(look.row_number))) <= max(1, len(chosen) // 4):
         words = _columns_in_words(chosen[look.row_number], names)
-        warnings.warn(f"Of those chosen, {words}: different whole steps in all samples, as in a row number or an "
-                      "identifier. Drop it if it is one: it says nothing about a new sample.",
+        warnings.warn(f"Of those chosen, {words}: the values are all different and go in whole steps, as row numbers and "
+                      "identifiers do. Drop what is one: it says nothing about a new sample.",
                       stacklevel=_stack_level())
 
 def _warn_of_fewer(parameter: str, value: Any, asked: int, found: int, remedy: str) -> None:
@@ -894,7 +908,7 @@ class CertifiedSelector(_SamplingTransformer):
         "What `fit` does; `extra` goes to `_sample`."
         if (done := _fit_elsewhere(X, self, y, **extra)) is not None: return done
         space = self._select(X, y, **extra)
-        self._warn_of_choice(space, _look_at_columns(space.X, to_numpy(self.selected_)))
+        self._warn_of_choice(space, _look_at_selected(space, self.selected_))
         return self
 
     def _select(self, X: ArrayLike, y: ArrayLike, **extra: Any) -> RowSpace:

@@ -20,7 +20,7 @@ from .arrays import (Array, ArrayLike, Matrix, Seed, _blas_threads_for, _insert_
 from .certificates import (Promise, Sampling, ScoreFunc, _SamplingTransformer, _ScoreMixin, _check_X,
                                     _check_bool, _check_instance, _check_integer, _check_open_unit_interval,
                                     _check_rank, _check_scores, _clear_fitted, _distortion, _feature_scores,
-                                    _largest_rank, _look_at_columns, _row_space_seconds, _space_to_certify,
+                                    _largest_rank, _look_at_selected, _row_space_seconds, _space_to_certify,
                                     _target_rank, _warn_if_long, _warn_of_columns, _warn_of_fewer, certify,
                                     method_color)
 from .sparsification import (_Barriers, _LargestScoreRule, _LargestSlackRule, _bound_search_seconds, bss,
@@ -392,7 +392,7 @@ class CompletionSelector(_ScoreMixin, _SamplingTransformer):
         if q != "auto":
             _warn_of_fewer("n_features_to_add", q, q, added.shape[0],
                            "Some were picked more than once. Ask for more, or for a higher rank.")
-        _warn_of_columns(self, _look_at_columns(space.X, to_numpy(self.selected_)), space.squared_norm)
+        _warn_of_columns(self, _look_at_selected(space, self.selected_), space.squared_norm)
         return self
 
     def _given(self, frame: ArrayLike, X: Matrix, y: ArrayLike) -> np.ndarray:

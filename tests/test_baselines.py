@@ -6,6 +6,7 @@ import pytest
 import scipy.linalg
 import scipy.sparse as sp
 from cases import (
+    CASES,
     hadamard,
     heavy,
     refused,
@@ -20,6 +21,7 @@ from cases import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import (
     RFE,
@@ -31,10 +33,15 @@ from sklearn.feature_selection import (
 )
 from sklearn.linear_model import Lasso, RidgeClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from fsel_book import (
+    BSSSelector,
+    CompletionSelector,
     RandomSelector,
     RRQRSelector,
+    SupportVectorSelector,
+    as_blocks,
     certify,
     certify_selector,
     information_gain,
@@ -379,6 +386,58 @@ def test_certificate_of_a_selector_of_scikit_learn(make):
     assert_allclose(c.eigenvalues, np.linalg.eigvalsh(V[kept].T @ V[kept]), atol=1e-10)
     assert c.method == type(selector).__name__ and str(c).startswith(c.method)
     assert certify_selector(selector, sp.csr_array(X), rank=1, method="mine").method == "mine"
+
+
+OWN = {name: case.make(12) for name, case in CASES.items()} | {
+    "completion": CompletionSelector([1, 2], 10, rank=5),
+    "completion, auto": CompletionSelector([1, 2]),
+    "BSS, full rank": BSSSelector(25, rank="full"),
+    "BSS, sketched": BSSSelector(12, sketch_size=15, random_state=0),
+    "BSS, a fraction": BSSSelector(0.3),
+}
+
+
+@pytest.mark.parametrize("name", OWN)
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_the_certificate_of_a_selector_of_the_book_is_its_own(name, form):
+    """With its weights, on the same rows with its promise; on other rows the theorem promises nothing."""
+    X, new = table(20, 60), table(15, 60, seed=1)
+    selector = clone(OWN[name]).fit(form(X), X[:, 3] > 0)
+    own, found, other = selector.certificate_, certify_selector(selector, X), certify_selector(selector, form(new))
+    assert type(found) is type(own) and found.promise == own.promise and str(found) == str(own)
+    assert_allclose(found.eigenvalues, own.eigenvalues, rtol=1e-8)
+    assert type(other) is type(own) and other.promise is None and other.method == own.method
+    V = right_singular_vectors(new, min(own.rank, 15))[selector.selected_]
+    assert_allclose(other.eigenvalues, np.linalg.eigvalsh(V.T * selector.weights_ @ V), atol=1e-9)
+    at_rank_2 = certify_selector(selector, X, rank=2, method="mine")
+    assert at_rank_2.rank == 2 and at_rank_2.method == "mine"
+    V = right_singular_vectors(X, 2)[selector.selected_]
+    assert_allclose(at_rank_2.eigenvalues, np.linalg.eigvalsh(V.T * selector.weights_ @ V), atol=1e-9)
+
+
+def test_own_certificates_of_support_vectors_and_in_pipelines():
+    X = table(60, 30)
+    y = (X[:, 4] > 0).astype(int)
+    selector = SupportVectorSelector(BSSSelector(8)).fit(X, y)
+    on_support, on_all = (certify_selector(selector, rows) for rows in (X[selector.support_samples_], X))
+    assert str(on_support) == str(selector.certificate_) and on_all.promise is None
+    V = right_singular_vectors(X, on_all.rank)[selector.selected_]
+    assert_allclose(on_all.eigenvalues, np.linalg.eigvalsh(V.T * selector.weights_ @ V), atol=1e-9)
+    pipe = make_pipeline(StandardScaler(), BSSSelector(8), RidgeClassifier()).fit(X, y)
+    assert str(certify_selector(pipe[1], pipe[:1].transform(X))) == str(pipe[1].certificate_)
+    with refused("fitted on 30 features, but X has 29"):
+        certify_selector(selector, X[:, 1:])
+    with pytest.raises(NotFittedError):
+        certify_selector(BSSSelector(8), X)
+
+
+def test_own_certificates_of_blocks():
+    X = np.random.default_rng(0).standard_normal((40, 90))
+    for axis in (0, 1):
+        blocks = as_blocks(lambda axis=axis: iter(np.array_split(X, 3, axis=axis)), axis=axis)
+        selector = BSSSelector(12).fit(blocks)
+        assert certify_selector(selector, X).promise == selector.certificate_.promise
+        assert certify_selector(selector, X[:30]).promise is None
 
 
 def test_what_cannot_be_certified_is_refused():

@@ -1,22 +1,42 @@
-"""Certificates and promises by themselves: what they say, and how they are drawn."""
+"""Certificates and promises: what they say, how they are drawn, and what is said where they are worth little."""
 
+import copy
+import pickle
+import warnings
 from dataclasses import replace
 
+import array_api_strict
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
-from cases import orthonormal, refused, table
+import scipy.sparse as sp
+from cases import CASES, orthonormal, refused, table
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, QuantileTransformer, StandardScaler, normalize
 
 from fsel_book import (
     BSSSelector,
     CertifiedSelector,
     CompletionSelector,
+    DSFSelector,
+    GramMatrix,
     LeverageDisplay,
+    LeverageSelector,
     Promise,
+    RandomSelector,
+    RiskRFE,
+    RRQRSelector,
+    RSFSelector,
     Sampling,
     SpectrumDisplay,
+    SupportVectorSelector,
     as_blocks,
     certify,
+    load_docstrings,
 )
 from fsel_book.certificates import method_color
 
@@ -121,6 +141,234 @@ def test_a_selector_without_a_theorem():
     assert "chosen by first features" in legend_of(LeverageDisplay.from_selector(fitted))
     with refused("n_features_to_select='auto' is not possible", "First has no theorem"):
         First("auto").fit(X)
+
+
+# ---------------------------------------------------------------- fewer than asked for, and columns of nonsense
+
+
+def said(fit):
+    """The words of all warnings, each of which must point here."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fit()
+    assert all(warning.filename == __file__ for warning in caught)
+    return [str(warning.message) for warning in caught]
+
+
+FEWER, UNITS, CONSTANT, NUMBER = "different feature", "squared norm of all", "the same value", "whole steps"
+KINDS = {"fewer": FEWER, "units": UNITS, "constant": CONSTANT, "row number": NUMBER}
+
+
+def kinds(words):
+    """Which warnings there are among these, none of them twice."""
+    found = [kind for kind, part in KINDS.items() for text in words if part in text]
+    assert len(found) == len(words) == len(set(found)), words
+    return set(found)
+
+
+AXES = np.diag([1.0, 1, 0, 0, 2, 3, 0, 0, 0, 4, 0, 0])
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        BSSSelector(6),
+        DSFSelector(6),
+        LeverageSelector(6, random_state=0),
+        RSFSelector(6, random_state=0),
+        BSSSelector(0.5),
+        CompletionSelector(None, 6, rank=2),
+        CompletionSelector([0], 6, rank=2),
+    ],
+    ids=repr,
+)
+def test_fewer_features_than_asked_for_are_told(selector):
+    words = said(lambda: selector.fit(AXES))
+    found = len(getattr(selector, "added_", selector.selected_))
+    (text,) = (text for text in words if FEWER in text)
+    assert found < 6 and "asks for 6 features" in text and f"{found} different feature" in text
+    assert "Ask for" in text and "n_features_to" in text
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("make", [BSSSelector, DSFSelector, LeverageSelector])
+def test_fewer_features_than_asked_for_are_told_of_blocks(make, axis):
+    X = np.vstack([AXES, AXES])
+    selector = make(6, **({"rule": "first"} if make is DSFSelector else {}))
+    if make is LeverageSelector:
+        selector.set_params(random_state=0)
+    blocks = as_blocks(lambda: iter(np.array_split(X, 3, axis=axis)), axis=axis)
+    of_blocks, in_memory = said(lambda: clone(selector).fit(blocks)), said(lambda: clone(selector).fit(X))
+    assert [text for text in of_blocks if FEWER in text] == [text for text in in_memory if FEWER in text] != []
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        BSSSelector("auto", rank=2, eps=0.9),
+        LeverageSelector(random_state=0),
+        RandomSelector(6, random_state=0),
+        RRQRSelector(6),
+        LeverageSelector(6, sampling=False),
+        CompletionSelector([0], rank=2),
+    ],
+    ids=repr,
+)
+def test_whoever_gets_what_was_asked_for_is_told_nothing(selector):
+    """What the remedies name gives as many as asked for; "auto" and the default ask for no number."""
+    assert not [text for text in said(lambda: selector.fit(np.hstack([AXES, AXES]) + 1)) if FEWER in text]
+
+
+def cancer_with(**columns):
+    frame = load_breast_cancer(as_frame=True).data
+    return frame.assign(**columns)
+
+
+def standardised(frame):
+    return ((frame - frame.mean()) / frame.std().replace(0, 1)).fillna(0)
+
+
+def test_columns_in_other_units_are_named():
+    frame = cancer_with()
+    (text,) = said(lambda: BSSSelector(12).fit(frame))
+    assert "'worst area', 'mean area'" in text and "of all 30 columns" in text and "StandardScaler" in text
+    (text,) = said(lambda: BSSSelector(12).fit(frame.to_numpy()))
+    assert "Columns 23, 3, 22 hold 99" in text
+    assert not said(lambda: BSSSelector(12).fit(standardised(frame)))
+    assert not said(lambda: make_pipeline(StandardScaler(), BSSSelector(12)).fit(frame))
+    (text,) = said(lambda: BSSSelector(12).fit(X * np.append(1000, np.ones(49))))
+    assert text.startswith("Column 0 holds 99.99% of the squared norm")
+
+
+def test_a_constant_column_that_is_chosen_is_named():
+    for value in (1000.0, -1000.0):
+        frame = standardised(cancer_with()).assign(bias=value)
+        words = said(lambda frame=frame: BSSSelector(12).fit(frame))
+        (text,) = (text for text in words if CONSTANT in text)
+        assert "column 'bias'" in text and "centre" in text and "Drop" in text
+        assert not said(lambda frame=frame: BSSSelector(12).fit(standardised(frame)))
+    many = pd.DataFrame(X).assign(**{f"c{j}": 3.0 for j in range(7)})
+    many.columns = many.columns.astype(str)
+    (text,) = (text for text in said(lambda: CompletionSelector(list(many)[-7:], 9).fit(many)) if CONSTANT in text)
+    assert "columns 'c0', 'c1', 'c2', 'c3', 'c4' and 2 more" in text
+
+
+NUMBERS = {
+    "in order": lambda rng: np.arange(569),
+    "from above": lambda rng: 1000 - np.arange(569),
+    "by tens": lambda rng: 10 * np.arange(569),
+    "shuffled": lambda rng: rng.permutation(569),
+    "of a part of the rows": lambda rng: rng.permutation(1000)[:569],
+    "in order with gaps": lambda rng: 842_000 + np.cumsum(rng.integers(1, 90, 569)),
+    "in order in halves": lambda rng: np.arange(569) / 2,
+}
+
+
+@pytest.mark.parametrize("kind", NUMBERS)
+@pytest.mark.parametrize("form", ["frame", "float32", "sparse", "another library", "blocks"])
+def test_a_row_number_that_is_chosen_is_named(kind, form):
+    """However it runs, standardised or not."""
+    frame = cancer_with(id=NUMBERS[kind](np.random.default_rng(0)))
+    values = standardised(frame).to_numpy()
+    makers = {
+        "frame": lambda: standardised(frame),
+        "float32": lambda: values.astype(np.float32),
+        "sparse": lambda: sp.csr_array(values),
+        "another library": lambda: array_api_strict.asarray(values),
+        "blocks": lambda: as_blocks(lambda: iter(np.array_split(values, 4, axis=1)), axis=1),
+    }
+    words = said(lambda: BSSSelector(31, rank=20).fit(makers[form]()))
+    name = "column 'id'" if form == "frame" else "column 30"
+    assert name in next(text for text in words if NUMBER in text)
+    if form == "frame" and kind != "in order in halves":
+        raw = said(lambda: BSSSelector(12).fit(frame.assign(id=frame["id"] + 5000)))
+        assert "'id'" in next(text for text in raw if NUMBER in text)
+
+
+def test_warnings_of_odd_columns_come_once_and_with_names_from_every_selector():
+    frame = cancer_with(bias=1000.0, id=np.arange(569))
+    y = load_breast_cancer().target
+    for selector in (
+        BSSSelector(20),
+        DSFSelector(20),
+        LeverageSelector(20, sampling=False),
+        RRQRSelector(20),
+        CompletionSelector(["bias", "id"], 20),
+        SupportVectorSelector(BSSSelector(20)),
+    ):
+        words = said(lambda selector=selector: selector.fit(frame, y))
+        assert {"units", "constant", "row number"} <= kinds(words)
+        assert all("'bias'" in text or "'id'" in text for text in words if FEWER not in text)
+
+
+def test_odd_columns_are_found_in_blocks_as_in_memory():
+    frame = cancer_with(bias=1000.0, id=np.arange(569)).iloc[:28]
+    expected = said(lambda: BSSSelector(20).fit(frame))
+    assert kinds(expected) >= {"units", "constant", "row number"}
+    assert said(lambda: BSSSelector(20).fit(as_blocks(frame))) == expected
+    # of samples in blocks, only lengths and inner products of the columns are known
+    frame = cancer_with(bias=1000.0, id=np.arange(569))
+    (expected,) = (text for text in said(lambda: BSSSelector(20).fit(frame)) if UNITS in text)
+    assert expected in said(lambda: BSSSelector(20).fit(as_blocks(frame)))
+    assert expected in said(lambda: BSSSelector(20).fit(GramMatrix().partial_fit(frame)))
+
+
+def sensible_data():
+    rng, letters = np.random.default_rng(0), np.random.default_rng(1).choice(list("acgt"), (100, 60))
+    line, words = np.linspace(0, 1, 100), load_docstrings().data.astype(float)
+    for load in (load_wine, load_breast_cancer, load_digits, load_diabetes, load_iris):
+        yield f"{load.__name__}, standardised", StandardScaler().fit_transform(load().data)
+    yield from (("digits", load_digits().data), ("diabetes", load_diabetes().data), ("iris", load_iris().data))
+    yield from (("Gaussian", rng.standard_normal((60, 300))), ("uniform", rng.random((300, 60))))
+    yield "letters", OneHotEncoder().fit_transform(letters)
+    yield from (("words", words), ("words, normalised", normalize(words)))
+    yield "words, standardised", StandardScaler(with_mean=False).fit_transform(words)
+    yield "spectra", np.exp(-((line - rng.normal(0.5, 0.1, (80, 1))) ** 2) / 0.02) * rng.lognormal(0, 0.5, (80, 1))
+    yield "genes", rng.lognormal(rng.normal(6, 1, 1000), 0.5, (50, 1000))
+    yield "counts", rng.poisson(rng.lognormal(1, 1.5, 200), (150, 200))
+    yield "ranks", QuantileTransformer(n_quantiles=100).fit_transform(rng.standard_normal((100, 40)))
+    yield "a design", np.array(np.meshgrid(*[range(5)] * 4)).reshape(4, -1).T
+    yield "few samples", rng.integers(0, 9, (8, 200))
+
+
+@pytest.mark.parametrize("data", [pytest.param(data, id=name) for name, data in sensible_data()])
+def test_sensible_data_bring_no_warning_of_odd_columns(data):
+    for selector in (BSSSelector(), LeverageSelector(sampling=False), RandomSelector(random_state=0)):
+        assert not kinds(said(lambda selector=selector: selector.fit(data)))
+
+
+# ---------------------------------------------------------------- before fit
+
+FITTED = "certificate_ sampling_ selected_ weights_ support_ n_draws_ n_features_in_ leverage_scores_ scores_".split()
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_fitted_attributes_say_before_fit_that_nothing_is_fitted(case):
+    check_unfitted(case.make(4), FITTED)
+
+
+def test_fitted_attributes_of_other_selectors_before_fit():
+    check_unfitted(CompletionSelector([0], 4), [*FITTED, "given_", "added_"])
+    check_unfitted(SupportVectorSelector(), [*FITTED, "selector_", "support_samples_", "rescale"])
+    check_unfitted(RiskRFE(4), ["ranking_", "support_", "n_features_", "n_features_in_"])
+
+
+def check_unfitted(selector, names):
+    for some in (selector, clone(selector), copy.deepcopy(selector), pickle.loads(pickle.dumps(selector))):
+        for name in names:
+            assert not hasattr(some, name)
+            with pytest.raises(NotFittedError, match=f"This {type(some).__name__} instance is not fitted yet"):
+                getattr(some, name)
+        with pytest.raises(AttributeError, match="no attribute 'certificate'") as error:
+            some.certificate  # noqa: B018
+        assert not isinstance(error.value, NotFittedError)
+
+
+def test_an_attribute_that_this_fit_does_not_leave_is_missing():
+    """A fitted selector is not told to be fitted."""
+    with pytest.raises(AttributeError, match="no attribute 'scores_'") as error:
+        BSSSelector(4).fit(X).scores_  # noqa: B018
+    assert not isinstance(error.value, NotFittedError)
 
 
 # ---------------------------------------------------------------- pictures

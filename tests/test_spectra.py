@@ -21,8 +21,18 @@ from cases import (
     with_condition,
 )
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.feature_selection import SelectKBest
 
-from fsel_book import spectra
+from fsel_book import (
+    BSSSelector,
+    CompletionSelector,
+    DSFSelector,
+    LeverageSelector,
+    as_blocks,
+    certify_selector,
+    spectra,
+)
 from fsel_book.arrays import by_columns, to_numpy
 from fsel_book.spectra import _GRAM_LIMIT, RowSpace, _svd_of_factor, leverage_scores, row_space
 
@@ -278,6 +288,55 @@ def test_rank_of_centred_data_is_one_less_than_the_number_of_samples():
     assert row_space(X - X.mean(axis=1, keepdims=True)).numerical_rank == 30
 
 
+def centred(n, d, condition, shift):
+    """Centred data of this condition number, from data whose mean is `shift` times their root mean square."""
+    rng = np.random.default_rng(0)
+    axes = scipy.linalg.null_space(np.ones((1, n)))  # no sum of all rows
+    X = axes @ with_condition(n - 1, d, condition, rng)
+    X = X / np.sqrt(np.mean(X**2)) + shift * (1 + rng.random(d))
+    return X - X.mean(axis=0)
+
+
+@pytest.mark.parametrize("condition, shift", [(1, 0), (1, 30), (1, 1e3), (1e6, 1e3), (1e9, 300), (1e12, 0), (1e12, 30)])
+@each_form
+def test_what_rounding_leaves_of_the_mean_is_no_direction(condition, shift, form):
+    X = centred(30, 400, condition, shift)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert row_space(FORMS[form](X)).numerical_rank == 29
+        assert row_space(FORMS[form](X.T.copy())).numerical_rank == 29
+
+
+@pytest.mark.parametrize("shift", [0, 0.1])
+def test_rank_of_centred_data_of_single_precision(shift):
+    assert row_space(centred(30, 400, 10, shift).astype(np.float32)).numerical_rank == 29
+
+
+def test_small_directions_that_are_data_count():
+    """Another tiny direction than the sum of the rows, and a sum that is small but no rounding."""
+    n, rng = 30, np.random.default_rng(0)
+    X, one, difference = centred(n, 400, 1, 0), np.ones((n, 1)), np.zeros((n, 1))
+    assert row_space(X + 1e-9 * one * rng.standard_normal(400)).numerical_rank == n
+    difference[:2, 0] = 1, -1
+    axes = scipy.linalg.null_space(np.hstack([one, difference]).T)
+    X = axes @ rng.standard_normal((n - 2, 400)) + one * rng.standard_normal(400)
+    with pytest.warns(UserWarning, match="probably what rounding left"):
+        assert row_space(X + 3e-12 * difference * rng.standard_normal(400)).numerical_rank == n
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_what_rounding_leaves_of_the_mean_is_no_direction_of_blocks(axis):
+    X = centred(30, 400, 1e6, 1e3)
+    X = X if axis == 1 else X.T
+    blocks = as_blocks(lambda: iter(np.array_split(X, 4, axis=axis)), axis=axis)
+    for kind in (BSSSelector(12), LeverageSelector(12, sampling=False)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            of_blocks, in_memory = (clone(kind).fit(data) for data in (blocks, X))
+        assert of_blocks.certificate_.numerical_rank == in_memory.certificate_.numerical_rank == 29
+        assert_array_equal(of_blocks.selected_, in_memory.selected_)
+
+
 def test_zero_columns_have_score_zero_and_duplicates_share():
     X = table(10, 40)
     Z = np.hstack([X, np.zeros((10, 3)), X[:, :2]])
@@ -336,6 +395,53 @@ def test_a_warning_where_scores_are_good_to_a_digit_at_best():
         warnings.simplefilter("error")
         for condition in (1, 1e3, 1e8, 1e12):
             row_space(with_condition(12, 200, condition, np.random.default_rng(0)))
+
+
+def tiny_words(fit):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fit()
+    return [text for text in (str(warning.message) for warning in caught) if "direction" in text]
+
+
+TINY = {
+    "small by little": with_condition(25, 300, 1e15, np.random.default_rng(0)),
+    "one far below": table(25, 300) - np.outer(np.eye(25)[3], (1 - 1e-12) * table(25, 300)[3] - table(25, 300)[5]),
+    "float32": with_condition(25, 300, 1e5, np.random.default_rng(0)).astype(np.float32),
+}
+
+
+@pytest.mark.parametrize("kind", TINY)
+def test_tiny_directions_are_told_where_they_are_certified_only(kind):
+    X = TINY[kind]
+    for rank in (None, 25):
+        if rank is None or row_space(X).numerical_rank == 25:
+            assert len(tiny_words(lambda rank=rank: row_space(X, rank))) == 1
+    assert len(tiny_words(lambda: BSSSelector(200, rank="full").fit(X))) == 1
+    for small in (
+        lambda: row_space(X, 10),
+        lambda: leverage_scores(X, 10),
+        lambda: BSSSelector(40).fit(X),
+        lambda: BSSSelector(40, rank=8).fit(X),
+        lambda: LeverageSelector(20, sampling=False).fit(X),
+        lambda: CompletionSelector([1], 20).fit(X),
+        lambda: DSFSelector(20).fit(X),
+        lambda: certify_selector(SelectKBest(k=20).fit(X, np.arange(25) % 2), X),
+    ):
+        assert not tiny_words(small)
+
+
+@pytest.mark.parametrize("kind", TINY)
+@pytest.mark.parametrize("axis", [0, 1])
+def test_tiny_directions_of_blocks_are_told_where_they_are_certified_only(kind, axis):
+    X = TINY[kind] if axis == 1 else TINY[kind].T.copy()
+    blocks = as_blocks(lambda: iter(np.array_split(X, 4, axis=axis)), axis=axis)
+    assert not tiny_words(lambda: BSSSelector(12).fit(blocks))
+    r = 200 if axis == 1 else 25
+    selector = LeverageSelector(r, rank="full", sampling=False)
+    of_blocks, in_memory = (tiny_words(lambda data=data: selector.fit(data)) for data in (blocks, X))
+    assert len(of_blocks) == len(in_memory) == 1
+    assert of_blocks[0][:20] == in_memory[0][:20]
 
 
 @each_form

@@ -25,8 +25,8 @@ from .leverage import _bernoulli_interval
 from .dual_set import SpanCertificate, certify_span
 from .certificates import (Certificate, CertifiedSelector, Promise, Sampling, _SamplingTransformer, certify,
                                     _check_integer, _check_bool, _check_instance, _check_open_unit_interval,
-                                    _space_to_certify)
-from .spectra import RowSpace, _as_row_space, _at_unit_scale, _whole_or_leading
+                                    _row_space_seconds, _space_to_certify)
+from .spectra import RowSpace, _as_row_space, _at_unit_scale, _one_of_each, _whole_or_leading
 
 # %% ../nbs/09_baselines.ipynb #66e6d162
 def _pivots(A: np.ndarray, k: int, first: Sequence[int] = (), banned: Sequence[int] = (),
@@ -300,8 +300,22 @@ def _pivoting_matrix(space: RowSpace) -> np.ndarray:
     if space.T is not None and space.shape[1] == space.numerical_rank: return _dense_on_host(space.X)
     return space.small_svd.S[:space.shape[1], None] * to_numpy(space.basis()).T
 
+def _wider_pivoting_matrix(space: RowSpace, r: int) -> np.ndarray:
+    "The same for the best rank-`r` part of `X`, or for all of it, where `space` holds fewer directions."
+    if space.numerical_rank is None:
+        wider = _whole_or_leading(space.X, r)
+        return _pivoting_matrix(wider.truncate(min(r, wider.shape[1])))
+    if r >= space.numerical_rank and space.T is not None:
+        return _dense_on_host(space.X)
+    U, S, _ = space.small_svd
+    k = min(r, space.numerical_rank)
+    if len(U) != space.X.shape[0]:  # these are the right singular vectors of a tall matrix
+        return S[:k, None] * U[:, :k].T
+    there = from_numpy(np.ascontiguousarray(U[:, :k].T), space.X)
+    return np.concatenate([to_numpy(there @ as_float64(block)) for _, _, block in by_columns(space.X)], axis=1)
+
 @_insert_docs
-def rrqr(V: Array | RowSpace, r: int, *, strong: bool = True, f: float = 2.0) -> Sampling:
+def rrqr(V: Array | RowSpace, r: int, *, strong: bool = True, f: float = 2.0, rounds: bool = False) -> Sampling:
     """Select `r` features by rank-revealing QR, with weights one.
 
     %(solved_on_host)s
@@ -311,17 +325,20 @@ def rrqr(V: Array | RowSpace, r: int, *, strong: bool = True, f: float = 2.0) ->
     V : array, shape (n_features, rank), or RowSpace
         `row_space(X)` makes one from data; of an explicit basis the rows are what is pivoted.
     r : int
-        At least the rank. The first `rank` features carry the guarantee; the others come from further rounds of
-        pivoting among the features not yet taken.
+        At least the rank. The first `rank` features carry the guarantee. The others are the next pivots, in the `r`
+        leading directions of the data; where these have no more, pivoting begins again with the features not yet taken.
     strong : bool
         Exchange columns after pivoting until no coefficient exceeds `f`.
     f : float
         Above 1.
+    rounds : bool
+        Begin again after `rank` features already, so that all of them are chosen in the directions of `V`.
 
     Returns
     -------
     Sampling
-        In the order picked; where lengths agree to ten digits, the lower index first.
+        In the order picked; where lengths agree to ten digits, the lower index first. Of equal columns the first is
+        taken, and fewer than `r` come out where there are fewer different ones.
 
     Raises
     ------
@@ -350,10 +367,17 @@ def rrqr(V: Array | RowSpace, r: int, *, strong: bool = True, f: float = 2.0) ->
         rows = np.ascontiguousarray(to_numpy(space.basis()).T)
         if len(order) < ell: order = _pivots(rows, ell, first=order, floor=0.0)
         if strong: order = _exchange_columns(rows, order, f)[0].chosen
+    copies = np.flatnonzero(~_one_of_each(space.first_equal)).tolist() if len(order) < r else []
+    if len(order) < r and not rounds and ell != space.numerical_rank:
+        A = _wider_pivoting_matrix(space, r)
+        order = _pivots(A, r, first=order, banned=copies, floor=floor)
     while len(order) < r:
-        more = _pivots(A, r - len(order), banned=order, floor=floor)
-        order += more or np.setdiff1d(np.arange(d), order)[:r - len(order)].tolist()  # only zero columns are left
-    return Sampling.from_draws(order, np.ones(r), d, space.X)
+        more = _pivots(A, r - len(order), banned=[*order, *copies], floor=floor)
+        more = more or np.setdiff1d(np.arange(d), [*order, *copies])[:r - len(order)].tolist()  # zero columns
+        if not more:
+            break
+        order += more
+    return Sampling.from_draws(order, np.ones(len(order)), d, space.X)
 
 # %% ../nbs/09_baselines.ipynb #bdfbc01d
 def rrqr_promise(ell: int, d: int, strong: bool = True, f: float = 2.0) -> Promise:
@@ -396,8 +420,8 @@ class RRQRSelector(CertifiedSelector):
     Unsupervised and deterministic, for dense and sparse data and arrays of any library.
 
     %(solved_on_host)s
-    That is the basis of the certified space, a dense array of `8 n_features rank` bytes; the exchanges need a few more
-    of that size.
+    That is a dense array of `8 n_features n_features_to_select` bytes, and the basis of the certified space; the
+    exchanges need a few more of the size of that.
 
     Parameters
     ----------
@@ -406,7 +430,8 @@ class RRQRSelector(CertifiedSelector):
     rank : int, "full" or None
         The rank `l` to certify, at most `r`. None takes `r // 4`, but `min(10, r // 2)` if that is more, and at
         most 100 or the numerical rank of `X`, which is "full"; `BSSSelector` says why. Below it the
-        certificate speaks of the leading rank-`l` part of `X`, and says so.
+        certificate speaks of the leading rank-`l` part of `X`, and says so. The first `l` features are chosen for that
+        part; the others are further pivots, for as many directions as features are to come out.
     strong : bool
         Exchange columns after pivoting until no coefficient exceeds `f`, which the theorem asks for. False is plain
         pivoted QR, which erred no more in the chapter on selectors with and without labels.
@@ -453,7 +478,11 @@ class RRQRSelector(CertifiedSelector):
 
     def _sample(self, space: RowSpace, r: int, y: Any) -> Sampling: return rrqr(space, r, strong=self.strong, f=self.f)
 
-    def _seconds(self, d: int, ell: int, r: int, unevenness: float) -> float: return 3.5e-10 * r * ell * d
+    def _seconds(self, d: int, ell: int, r: int, unevenness: float) -> float: return 3.5e-10 * r * max(ell, r) * d
+
+    def _least_seconds(self, X: Any, r: int | None) -> float:
+        seconds = super()._least_seconds(X, r)
+        return seconds if r is None or r <= 1 else max(seconds, _row_space_seconds(X, r))
 
     def _promise(self, space: RowSpace, r: int) -> Promise:
         d, ell = space.shape

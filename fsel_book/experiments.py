@@ -417,7 +417,7 @@ def _select_features(method: str, X: NDArray, y: Any, space: RowSpace, r: int,
         case "leverage sampling": return leverage_sampling(space, r, rng)
         case "largest leverages": return largest_leverages(space, r)
         case "pivoted QR": return _unweighted_sampling(qr(X, mode="r", pivoting=True, check_finite=False)[1][:r], d)
-        case "pivoted QR in rounds": return rrqr(space, r, strong=False)
+        case "pivoted QR in rounds": return rrqr(space, r, strong=False, rounds=True)
         case "strong RRQR": return rrqr(space, r)
         case "information gain": return _unweighted_sampling(np.argsort(-information_gain(X, y), kind="stable")[:r], d)
         case "random": return _unweighted_sampling(rng.choice(d, r, replace=False), d)

@@ -23,8 +23,8 @@ from .certificates import (Promise, Sampling, ScoreFunc, _SamplingTransformer, _
                                     _largest_rank, _look_at_selected, _row_space_seconds, _space_to_certify,
                                     _target_rank, _warn_if_long, _warn_of_columns, _warn_of_fewer, certify,
                                     method_color)
-from .sparsification import (_Barriers, _LargestScoreRule, _LargestSlackRule, _bound_search_seconds, bss,
-                                      bss_promise)
+from .sparsification import (_Barriers, _LargestScoreRule, _LargestSlackRule, _bound_search_seconds,
+                                      _round_ties, bss, bss_promise)
 from .spectra import RowSpace, _SEE, _as_row_space, row_space
 
 # %% ../nbs/10_labels.ipynb #1ab00012
@@ -145,8 +145,10 @@ class _Completion:
 
     def sampling(self, scores: np.ndarray | None) -> Sampling:
         "The given features and the picks."
-        search = _LargestSlackRule(self.space, None) if scores is None else \
-            _LargestScoreRule(self.space, None, None, scores)
+        preferred = np.zeros(self.space.shape[0]) if scores is None else _round_ties(scores)
+        preferred[self.given] = np.inf  # of equal columns it is the given one that is picked again
+        search = _LargestSlackRule(self.space, None, preferred=preferred) if scores is None else \
+            _LargestScoreRule(self.space, None, None, scores, preferred)
         for i in self.given: search.take(i)
         draws, weights = self.given.tolist(), [self.weight] * len(self.given)
         with _blas_threads_for(len(self.G)):

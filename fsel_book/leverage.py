@@ -11,11 +11,11 @@ from scipy.optimize import brentq
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import Array, Seed, _insert_docs, to_numpy
+from .arrays import Array, Seed, _insert_docs, result_dtype, to_numpy
 from .sparsification import _round_ties
 from .certificates import (_NEGLIGIBLE, CertifiedSelector, Promise, Sampling, _check_integer, _check_bool,
                                     _check_open_unit_interval, method_color)
-from .spectra import RowSpace, _as_row_space
+from .spectra import RowSpace, _as_row_space, _equal_tolerance, _first_drawn, _one_of_each
 
 # %% ../nbs/06_leverage.ipynb #476f6662
 def leverage_sampling(V: Array | RowSpace, r: int, random_state: Seed = None) -> Sampling:
@@ -34,7 +34,7 @@ def leverage_sampling(V: Array | RowSpace, r: int, random_state: Seed = None) ->
     Returns
     -------
     Sampling
-        Repeated draws merged; indices and weights in the library, on the device and in the precision of the input.
+        Repeated draws merged, also of equal columns, which the one drawn first stands for; indices and weights in the library, on the device and in the precision of the input.
 
     Raises
     ------
@@ -59,7 +59,9 @@ def leverage_sampling(V: Array | RowSpace, r: int, random_state: Seed = None) ->
     scores = to_numpy(space.scores64)
     cumulative, uniform = np.cumsum(scores), check_random_state(random_state).random_sample(r)
     draws = np.searchsorted(cumulative, uniform * cumulative[-1], side="right")
-    return Sampling.from_draws(draws, cumulative[-1] / (r * scores[draws]), len(scores), space.X)
+    weights = cumulative[-1] / (r * scores[draws])
+    if space.of_data: draws = _first_drawn(draws, space.fingerprints, _equal_tolerance(result_dtype(space.X)))
+    return Sampling.from_draws(draws, weights, len(scores), space.X)
 
 # %% ../nbs/06_leverage.ipynb #7833052c
 def _chernoff_rate(ell: float, e: float) -> float:
@@ -128,11 +130,14 @@ def _leverage_draws(ell: int, eps: float, delta: float = 0.01) -> int:
 
 # %% ../nbs/06_leverage.ipynb #db05a4f5
 def _by_leverage(space: RowSpace) -> np.ndarray:
-    "Features by decreasing leverage, on the host; the lower index first where scores agree to ten digits."
-    return np.argsort(-_round_ties(to_numpy(space.scores64)), kind="stable")
+    "Different features by decreasing leverage, on the host; the lower index first where scores agree to ten digits."
+    order = np.argsort(-_round_ties(to_numpy(space.scores64)), kind="stable")
+    return order[_one_of_each(space.first_equal)[order]]
 
 def largest_leverages(V: Array | RowSpace, r: int) -> Sampling:
     """The `r` features of largest leverage, with weights one; fewer where fewer have any.
+
+    Of equal columns only the first is taken, and its weight is their number.
 
     Parameters
     ----------
@@ -143,7 +148,8 @@ def largest_leverages(V: Array | RowSpace, r: int) -> Sampling:
     Returns
     -------
     Sampling
-        Largest leverage first; where scores agree to ten digits, the lower index first.
+        Largest leverage first; where scores agree to ten digits, the lower index first. Fewer than `r` where there are
+        fewer different columns.
 
     Raises
     ------
@@ -165,16 +171,19 @@ def largest_leverages(V: Array | RowSpace, r: int) -> Sampling:
     _check_integer(r, 1, space.shape[0])
     largest = _by_leverage(space)[:r]
     taken = largest[to_numpy(space.scores64)[largest] > _NEGLIGIBLE]  # of the others the index alone would decide
-    return Sampling.from_draws(taken, np.ones(len(taken)), space.shape[0], space.X)
+    copies = np.bincount(space.first_equal, minlength=space.shape[0])
+    return Sampling.from_draws(taken, copies[taken].astype(np.float64), space.shape[0], space.X)
 
 # %% ../nbs/06_leverage.ipynb #aad15090
 def _leverage_left_out(space: RowSpace) -> np.ndarray:
-    "The leverage that is left out when the `r` largest are taken, for `r` from 0 to the number of features."
-    return np.append(np.cumsum(to_numpy(space.scores64)[_by_leverage(space)[::-1]])[::-1], 0.0)
+    "The leverage left out when the `r` largest and their copies are taken, from 0 to the number of different features."
+    together = np.bincount(space.first_equal, weights=to_numpy(space.scores64), minlength=space.shape[0])
+    return np.append(np.cumsum(together[_by_leverage(space)[::-1]])[::-1], 0.0)
 
 def largest_promise(space: RowSpace, r: int) -> Promise:
     "The `Promise` of the theorem for the `r` features of largest leverage in a `RowSpace`."
-    return Promise(max(0.0, 1 - float(_leverage_left_out(space)[r])), 1.0)
+    left_out = _leverage_left_out(space)
+    return Promise(max(0.0, 1 - float(left_out[min(r, len(left_out) - 1)])), 1.0)
 
 def _largest_draws(space: RowSpace, eps: float) -> int:
     "The smallest number of features for which that promises `|I - M| <= eps`, below 1; it is at least the rank."
@@ -201,8 +210,8 @@ class LeverageSelector(CertifiedSelector):
     %(delta)s
         Without sampling the promise is certain.
     sampling : bool
-        Draw the features. False takes the `r` of largest leverage, with weights one; its promise comes from the
-        leverage left out. In the chapter on selectors with and without labels the largest erred no more than draws, but
+        Draw the features. False takes the `r` of largest leverage, with weights one, or the number of equal columns;
+        its promise comes from the leverage left out. In the chapter on selectors with and without labels the largest erred no more than draws, but
         had larger condition numbers with 50 features; and only for draws a theorem says something before the data
         are seen.
     %(rescale)s

@@ -17,11 +17,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names
 from tqdm import tqdm
 
-from .arrays import (_in_precision_of, is_sparse, _blas_threads_for, _check_range, _largest_entry, _stack_level,
-                              to_numpy)
+from .arrays import (_in_precision_of, is_sparse, _blas_threads_for, _check_range, _largest_entry, result_dtype,
+                              _stack_level, to_numpy)
 from .blocks import Blocks, _Product, _as_dense, _fit_elsewhere, _joined, _numbers, _pieces
-from .spectra import (RowSpace, _GRAM_LIMIT, _SmallSVD, _directions_that_count, _gram_factor,
-                               _leading_directions, _rank_tolerance, _sketch_is_less_work, _unit_norm_factors,
+from .spectra import (RowSpace, _GRAM_LIMIT, _SmallSVD, _column_products, _directions_that_count,
+                               _equal_to_one_of, _equal_tolerance, _first_drawn, _first_equal, _gram_factor,
+                               _leading_directions, _random_vectors, _rank_tolerance, _sketch_is_less_work,
+                               _unit_norm_factors,
                                _warn_of_tiny_directions)
 from .certificates import (_NEGLIGIBLE, CertifiedSelector, Promise, Sampling, _check_automatic_draws,
                                     _check_bool, _check_rank, _check_scores, _clear_fitted, _largest_rank,
@@ -410,25 +412,63 @@ def _squared_residual(space: RowSpace) -> float:
 
 # %% ../nbs/27_out_of_core.ipynb #0fe681b4
 class _Best:
-    "The columns of largest key among those offered; of equal keys the one of lower place is the larger."
+    """The columns of largest key among those offered; of equal keys the one of lower place is the larger.
 
-    def __init__(self, size: int) -> None:
-        self.size, self.places, self.keys, self.edge = size, np.empty(0, dtype=np.int64), np.empty(0), -np.inf
+    Parameters
+    ----------
+    size : int
+        How many columns to keep at most.
+    space : RowSpace, optional
+        Of columns that are equal there, in the sense of its `first_equal`, one is kept: that of largest key unless
+        another order decides.
+
+    Attributes
+    ----------
+    places, keys, A
+        Of the columns kept, the columns themselves last.
+    counts : ndarray
+        How many columns offered were equal to each of those kept, itself included.
+    edge : float
+        The smallest key where there are as many columns as can be kept.
+    """
+
+    def __init__(self, size: int, space: RowSpace | None = None) -> None:
+        self.size, self.space, self.edge = size, space, -np.inf
+        self.places, self.keys, self.ranks = np.empty(0, dtype=np.int64), np.empty(0), np.empty(0)
+        self.counts, self.prints = np.empty(0), np.empty((0, 6))
         self.A: Any = None
 
-    def offer(self, places: np.ndarray, keys: np.ndarray, A: Any) -> None:
-        "Columns `A`, where the key is above minus infinity."
+    def offer(self, places: np.ndarray, keys: np.ndarray, A: Any, ranks: np.ndarray | None = None,
+              counts: np.ndarray | None = None) -> None:
+        """Columns `A`, where the key is above minus infinity.
+
+        Of equal columns the one of largest `ranks` stays, by default of largest key. Each stands for `counts` columns.
+        """
         new = np.flatnonzero((keys > -np.inf) & (keys >= self.edge))
-        new = np.sort(new[np.lexsort((places[new], -keys[new]))[:self.size]])
+        if self.space is None: new = np.sort(new[np.lexsort((places[new], -keys[new]))[:self.size]])
         if len(new) == 0: return
-        places, keys = np.append(self.places, places[new]), np.append(self.keys, keys[new])
-        A = A[:, new] if self.A is None else _joined([self.A, A[:, new]], 1)
-        best = np.lexsort((places, -keys))[:self.size]
-        self.places, self.keys, self.A = places[best], keys[best], A[:, best]
+        A = A[:, new]
+        prints = np.zeros((len(new), 6)) if self.space is None else _over(self.space, A).fingerprints()
+        self.places, self.keys = np.append(self.places, places[new]), np.append(self.keys, keys[new])
+        self.ranks = np.append(self.ranks, (keys if ranks is None else ranks)[new])
+        self.counts = np.append(self.counts, np.ones(len(new)) if counts is None else counts[new])
+        self.prints = np.concatenate([self.prints, prints])
+        kept = np.arange(len(self.places)) if self.space is None else self.one_of_each(self.space)
+        best = kept[np.lexsort((self.places[kept], -self.keys[kept]))[:self.size]]
+        self.A = (A if self.A is None else _joined([self.A, A], 1))[:, best]
+        self.places, self.keys, self.ranks = self.places[best], self.keys[best], self.ranks[best]
+        self.counts, self.prints = self.counts[best], self.prints[best]
         if len(best) == self.size: self.edge = self.keys[-1]
 
+    def one_of_each(self, space: RowSpace) -> np.ndarray:
+        "Which columns to keep where some are equal; their counts are added up."
+        order = np.lexsort((self.places, -self.ranks))
+        first = _first_equal(self.prints[order], _equal_tolerance(result_dtype(space.X)))
+        self.counts[order] = np.bincount(first, weights=self.counts[order], minlength=len(order))
+        return order[first == np.arange(len(order))]
+
     def merge(self, other: Self) -> Self:
-        if other.A is not None: self.offer(other.places, other.keys, other.A)
+        if other.A is not None: self.offer(other.places, other.keys, other.A, other.ranks, other.counts)
         return self
 
 # %% ../nbs/27_out_of_core.ipynb #fa2beade
@@ -467,7 +507,7 @@ class _First:
     "A pass: the first columns of the order, and the sum of all leverage scores."
 
     def __init__(self, space: RowSpace, order: _Order, size: int) -> None:
-        self.space, self.order, self.best, self.leverage = space, order, _Best(size), 0.0
+        self.space, self.order, self.best, self.leverage = space, order, _Best(size, space), 0.0
 
     def add(self, start: int, A: Any) -> None:
         part, places = _over(self.space, A), np.arange(start, start + A.shape[1])
@@ -483,20 +523,22 @@ class _Feasible:
     """A pass: columns by how far they are from feasible, where the slack is `v'Cv` less the price.
 
     `closest` has those of largest slack for their squared length, `first` those first in the order that are feasible.
-    Columns at the places `known` are passed over.
+    Columns at the places `known` are passed over, and those that are equal to one of them, by its fingerprint.
     """
 
-    def __init__(self, space: RowSpace, order: _Order, size: int, C: np.ndarray, known: np.ndarray) -> None:
-        self.space, self.order, self.C, self.known = space, order, C, known
-        self.closest, self.first = _Best(size), _Best(size)
+    def __init__(self, space: RowSpace, order: _Order, size: int, C: np.ndarray, known: np.ndarray,
+                 prints: np.ndarray) -> None:
+        self.space, self.order, self.C, self.known, self.prints = space, order, C, known, prints
+        self.closest, self.first = _Best(size, space), _Best(size, space)
 
     def add(self, start: int, A: Any) -> None:
         part, places = _over(self.space, A), np.arange(start, start + A.shape[1])
         rows, prices = part.basis(), self.order.prices(part)
-        keys = np.where(np.isin(places, self.known), -np.inf, self.order.keys(part, places, prices))
+        equal = _equal_to_one_of(part.fingerprints(), self.prints, _equal_tolerance(result_dtype(self.space.X)))
+        keys = np.where(equal | np.isin(places, self.known), -np.inf, self.order.keys(part, places, prices))
         slack = np.einsum("ij,ij->i", rows @ self.C, rows) - prices
         rates = np.divide(slack, part.scores64, out=np.full(len(keys), -np.inf), where=keys > -np.inf)
-        self.closest.offer(places, rates, A)
+        self.closest.offer(places, rates, A, keys)
         self.first.offer(places, np.where(rates >= 0, keys, -np.inf), A)
 
     def merge(self, other: Self) -> Self:
@@ -515,7 +557,7 @@ class _Held:
         prices = order.prices(part)
         first = np.lexsort((best.places, -order.keys(part, best.places, prices)))
         self.A, self.places = best.A[:, first], best.places[first]
-        self.rows, self.prices = part.basis()[first], prices[first]
+        self.rows, self.prices, self.counts = part.basis()[first], prices[first], best.counts[first]
         self.taken = np.zeros(len(first), dtype=bool)
 
     def first_feasible(self, barriers: Any, taken: bool) -> int | None:
@@ -571,8 +613,9 @@ class _Scan:
         if self.window is not None and self.margin >= 0:
             rise = np.linalg.eigvalsh(C - self.window_C)[-1] + 1e-9 * np.abs(C).max()
             if rise <= self.margin: return self.window.first_feasible(barriers, False)
-        known = np.append(self.head.places, self.picked.places)
-        found = self.X.reduce(1, _Feasible(self.space, self.order, self.size, C, known))
+        known, A = self.columns()
+        prints = _over(self.space, A).fingerprints()
+        found = self.X.reduce(1, _Feasible(self.space, self.order, self.size, C, known, prints))
         if found.closest.A is None:  # nothing is left beyond
             self.all_at_hand = True
             return None
@@ -659,9 +702,23 @@ def _draw(X: Any, space: RowSpace, r: int, rng: np.random.RandomState) -> tuple[
     edges = {start: (a, b) for start, a, b in zip(starts, ends[:-1], ends[1:])}
     found = X.reduce(1, _Draws(space, edges, rng.random_sample(r) * ends[-1]))
     kept, A = (np.concatenate([places for places, _ in found.kept]), _joined([A for _, A in found.kept], 1))
-    return found.places, ends[-1] / (r * found.scores), _distinct(found.places, kept, A)
+    def prints(places: np.ndarray) -> np.ndarray: return _over(space, _distinct(places, kept, A)).fingerprints()
+    picks = _first_drawn(found.places, prints, _equal_tolerance(result_dtype(space.X)))
+    return picks, ends[-1] / (r * found.scores), _distinct(picks, kept, A)
 
 # %% ../nbs/27_out_of_core.ipynb #5e7e0bea
+def _with_equal_rows(B: np.ndarray, tolerance: float) -> np.ndarray:
+    "`B`, with each row that is equal to an earlier one, but for rounding and the sign, made equal to it."
+    prints = np.hstack([_column_products(B.T, _random_vectors(B.shape[1], 4)), np.zeros((len(B), 2))])
+    if np.all(_first_equal(np.where(prints[:, :1] < 0, -prints, prints), tolerance) == np.arange(len(B))): return B
+    prints[:, 4:] = np.linalg.svd(B, full_matrices=False).U @ _random_vectors(B.shape[1], 2)
+    first = _first_equal(np.where(prints[:, :1] < 0, -prints, prints), tolerance)
+    copies = np.flatnonzero(first != np.arange(len(B)))
+    signs = np.sign(np.sum(B[copies] * B[first[copies]], axis=1))
+    B = B.copy()
+    B[copies] = signs[:, None] * B[first[copies]]
+    return B
+
 def _fit_tall(seen: Any, X: Any, selector: CertifiedSelector, y: Any, **extra: Any) -> CertifiedSelector:
     "`selector.fit` on `B'`, which has the Gram matrix, and so the row space and all inner products, of the samples."
     if extra: raise ValueError(f"{', '.join(extra)} cannot be used: X is in blocks, and score_func no function.")
@@ -670,6 +727,9 @@ def _fit_tall(seen: Any, X: Any, selector: CertifiedSelector, y: Any, **extra: A
     most = _largest_rank((seen.length, d), selector.rank, _n_requested(selector.n_features_to_select, d))
     # in float64, the factor gives the same warning of tiny directions as the samples do: once is enough
     _, B = _orthonormal_factor_of(X, 0, seen, most if seen.dtype == np.float32 else 1)
+    # what a Gram matrix does not tell apart is equal
+    blind = _gram_floor(seen.n_added) if X is None and isinstance(seen, GramMatrix) else 1e-11
+    B = _with_equal_rows(B, max(blind, _equal_tolerance(seen.dtype)))
     # tall where X is, so that the sketches are those of X
     rows = len(B) + 1 if seen.length > len(B) else max(2, B.shape[1])
     factor = np.zeros((rows, len(B)))
@@ -787,8 +847,8 @@ def _choose(selector: Any, X: Any, space: RowSpace, r: int, scores: np.ndarray |
     if isinstance(selector, LeverageSelector):
         first = X.reduce(1, _First(space, _Order(), r))
         held = _Held(first.best, space, _Order())
-        left_out = max(first.leverage - float(np.sum(held.rows**2)), 0.0)
-        return held.places, np.ones(len(held.places)), held.A, Promise(max(0.0, 1 - left_out), 1.0)
+        left_out = max(first.leverage - float(held.counts @ np.sum(held.rows**2, axis=1)), 0.0)
+        return held.places, held.counts, held.A, Promise(max(0.0, 1 - left_out), 1.0)
     prices = _Prices(space, r) if isinstance(selector, DSFSelector) else None
     search = _Scan(X, space, _Order(scores, prices), 2 * r + 8 * space.shape[1] + 1024)
     picks, weights = _sparsify(search, r, selector.verbose)

@@ -20,7 +20,7 @@ from .arrays import (Array, ArrayLike, Seed, _as_float32, _growing_chunks, _inde
                               is_sparse, namespace, _blas_threads_for, _take_rows, to_numpy)
 from .certificates import (_NEGLIGIBLE, CertifiedSelector, Promise, Sampling, ScoreFunc, _ScoreMixin,
                                     _check_integer, _check_open_unit_interval, _check_scores, _target_rank)
-from .spectra import RowSpace, _as_row_space, row_space
+from .spectra import RowSpace, _as_row_space, _one_of_each, row_space
 
 # %% ../nbs/05_sparsification.ipynb #eda95fae
 def _lower_coefficients(lam: np.ndarray, L: float) -> np.ndarray:
@@ -340,14 +340,17 @@ class _ColumnSearch:
     rng : RandomState
     prices : ndarray, shape (n_features,), optional
         What is subtracted from the slack of each column.
+    preferred : ndarray, shape (n_features,), optional
+        Of equal columns the one for which this is largest stands for all; without it the first one.
     """
 
-    def __init__(self, space: RowSpace, rng: np.random.RandomState | None, prices: np.ndarray | None = None) -> None:
+    def __init__(self, space: RowSpace, rng: np.random.RandomState | None, prices: np.ndarray | None = None,
+                 preferred: np.ndarray | None = None) -> None:
         self.space = space
         self.rng: Any = rng  # None is enough for a rule that draws nothing
         self.norms = to_numpy(space.scores64)
         self.prices = np.broadcast_to(0.0, len(self.norms)) if prices is None else prices
-        self.usable = self.norms > _NEGLIGIBLE
+        self.usable = (self.norms > _NEGLIGIBLE) & _one_of_each(space.first_equal, preferred)
         self.fresh = self.usable.copy()
 
     @abstractmethod
@@ -438,8 +441,9 @@ def _by_decreasing_key(keys: np.ndarray, indices: np.ndarray) -> np.ndarray:
 class _LargestNormRule(_ColumnSearch):
     """The feasible column of largest norm: scan by norm, stop at the first."""
 
-    def __init__(self, space: RowSpace, rng: np.random.RandomState | None, prices: np.ndarray | None = None) -> None:
-        super().__init__(space, rng, prices)
+    def __init__(self, space: RowSpace, rng: np.random.RandomState | None, prices: np.ndarray | None = None,
+                 preferred: np.ndarray | None = None) -> None:
+        super().__init__(space, rng, prices, preferred)
         d, ell = space.shape
         self.keys = np.where(self.usable, _round_ties(self.ranking()), -np.inf)
         size = min(d, max(256, min(1024 + 8 * ell, 2**23 // ell)))  # rows of 64 MB at most, or 256 rows; to begin with
@@ -594,12 +598,14 @@ def _basis_float32(space: RowSpace) -> Array:
 class _LargestSlackRule(_ColumnSearch):
     """The column of largest slack, found through bounds on `v'Cv` that are kept from step to step."""
 
-    def __init__(self, space: RowSpace, rng: np.random.RandomState | None, prices: np.ndarray | None = None) -> None:
-        super().__init__(space, rng, prices)
+    def __init__(self, space: RowSpace, rng: np.random.RandomState | None, prices: np.ndarray | None = None,
+                 preferred: np.ndarray | None = None) -> None:
+        super().__init__(space, rng, prices, preferred)
         d, ell = space.shape
         self.C, self.bound, self.sigma = np.zeros((ell, ell)), np.where(self.usable, 0.0, -np.inf), 1.0
         self.start = self.direction = np.random.default_rng(0).standard_normal(ell) / ell
-        self.leaders = [np.array([np.argmax(_round_ties(self.norms))])] * 2  # of the fresh columns, and of all
+        longest = int(np.argmax(_round_ties(np.where(self.usable, self.norms, 0.0))))
+        self.leaders = [np.array([longest])] * 2  # of the fresh columns, and of all
         exact = is_sparse(space.X) or ell > 3500 or not _true_float32(space.scores64)
         self.screen: Any = None if exact else _basis_float32(space)
 
@@ -659,9 +665,9 @@ class _LargestScoreRule(_LargestNormRule):
     """The feasible column of largest score times squared norm: the same scan in that order."""
 
     def __init__(self, space: RowSpace, rng: np.random.RandomState | None, prices: np.ndarray | None,
-                 scores: np.ndarray) -> None:
+                 scores: np.ndarray, preferred: np.ndarray | None = None) -> None:
         self.scores = scores
-        super().__init__(space, rng, prices)
+        super().__init__(space, rng, prices, _round_ties(scores) if preferred is None else preferred)
 
     def ranking(self) -> np.ndarray: return _scored(self.norms, self.scores)
 
@@ -801,7 +807,9 @@ def _sketched_row_space(space: RowSpace, size: int, random_state: Seed) -> RowSp
     mixtures = row_space(namespace(X).concat([there @ as_float64(block) for _, _, block in by_columns(X)], axis=1))
     ell = min(mixtures.shape[1], space.shape[1])
     if ell < min(size, space.shape[1]): return space  # rounding has cost the mixtures a direction
-    return mixtures.truncate(ell)
+    seen = mixtures.truncate(ell)
+    seen.first_equal = space.first_equal  # of the samples, not of the mixtures
+    return seen
 
 # %% ../nbs/05_sparsification.ipynb #132887da
 @_insert_docs

@@ -253,6 +253,106 @@ def _squared_column_norms(X: Matrix) -> Array:
     Z = as_float64(X)
     return namespace(X).vecdot(Z, Z, axis=-2)
 
+# %% ../nbs/03_spectra.ipynb #c0e1a702
+def _random_vectors(size: int, count: int) -> np.ndarray:
+    "Vectors with random entries, shape (size, count), the same ones every time."
+    return np.random.default_rng(0).uniform(-1.0, 1.0, size=(size, count))
+
+def _column_products(A: Matrix, vectors: np.ndarray) -> np.ndarray:
+    "`A' vectors` on the host, in float64."
+    if is_sparse(A):
+        return as_float64(A).T @ vectors
+    there = from_numpy(vectors, A)
+    return np.concatenate([to_numpy(as_float64(block).T @ there) for _, _, block in by_columns(A)])
+
+def _equal_tolerance(dtype: np.dtype) -> float:
+    "What part of their size two columns of data of this precision may differ by and still count as equal."
+    return 1e-5 if np.dtype(dtype) == np.float32 else 1e-13
+
+def _prints_agree(one: np.ndarray, other: np.ndarray, tolerance: float) -> np.ndarray:
+    "Which of some pairs of fingerprints, the columns of `one` and `other`, are those of equal columns."
+    size, row = np.abs(one[:4]).max(axis=0), np.abs(one[4:]).max(axis=0)
+    difference = np.abs(one - other)
+    apart = difference[:4].max(axis=0)
+    return (apart <= tolerance * size) & ((apart == 0) | (difference[4:].max(axis=0) <= 1e-3 * row))
+
+def _first_equal(prints: np.ndarray, tolerance: float) -> np.ndarray:
+    """For each column, by its fingerprint, the lowest index of one that is equal to it; zero columns equal none.
+
+    Parameters
+    ----------
+    prints : ndarray, shape (n_columns, 6)
+    tolerance : float
+        What part of their size equal columns may differ by.
+
+    Returns
+    -------
+    ndarray of int, shape (n_columns,)
+    """
+    sizes, leader = np.abs(prints[:, :4]).max(axis=1, initial=0.0), np.arange(len(prints))
+    order = np.argsort(prints[:, 0], kind="stable")
+    order = order[sizes[order] > 0]
+    first_number, allowed = prints[order, 0], tolerance * sizes[order]
+    offset = 1
+    while offset < len(order):
+        close = np.flatnonzero(first_number[offset:] - first_number[:-offset] <= allowed[:-offset])
+        if len(close) == 0:
+            break
+        second = prints[order[close + offset], 1] - prints[order[close], 1]
+        close = close[np.abs(second) <= allowed[close]]
+        equal = close[_prints_agree(prints[order[close]].T, prints[order[close + offset]].T, tolerance)]
+        if len(equal) == 0:
+            offset += 1
+            continue
+        leader[order[equal + offset]] = order[equal]
+        kept = np.ones(len(order), dtype=bool)
+        kept[equal + offset] = False
+        order, first_number, allowed = order[kept], first_number[kept], allowed[kept]
+    while np.any(leader != (further := leader[leader])):
+        leader = further
+    lowest, copies = np.arange(len(leader)), np.flatnonzero(leader != np.arange(len(leader)))
+    np.minimum.at(lowest, leader[copies], copies)
+    return lowest[leader]
+
+def _equal_to_one_of(prints: np.ndarray, known: np.ndarray, tolerance: float) -> np.ndarray:
+    "Which columns are equal to one of those with the fingerprints `known`: a mask."
+    found = np.zeros(len(prints), dtype=bool)
+    known, margin = known[np.argsort(known[:, 0])], tolerance * np.abs(prints[:, :4]).max(axis=1, initial=0.0)
+    begin = np.searchsorted(known[:, 0], prints[:, 0] - margin, side="left")
+    end = np.searchsorted(known[:, 0], prints[:, 0] + margin, side="right")
+    left = np.flatnonzero((begin < end) & (margin > 0))
+    while len(left):
+        equal = _prints_agree(prints[left].T, known[begin[left]].T, tolerance)
+        found[left[equal]] = True
+        begin[left] += 1
+        left = left[~equal & (begin[left] < end[left])]
+    return found
+
+def _first_drawn(draws: np.ndarray, prints: Callable[[np.ndarray], np.ndarray], tolerance: float) -> np.ndarray:
+    """`draws`, indices of columns, with the first one drawn in place of each that is equal to it.
+
+    `prints(indices)` gives their fingerprints.
+    """
+    distinct, first, places = np.unique(draws, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    equal = _first_equal(prints(distinct[order]), tolerance)
+    return distinct[order][equal][np.argsort(order)[places]]
+
+def _one_of_each(first: np.ndarray, preferred: np.ndarray | None = None) -> np.ndarray:
+    """A mask with one column of each group of equal ones, of which `first` has the lowest index.
+
+    It is the column for which `preferred` is largest, that of lowest index where all are alike.
+    """
+    own = first == np.arange(len(first))
+    if preferred is None or own.all():
+        return own
+    best = np.full(len(first), -np.inf)
+    np.maximum.at(best, first, preferred)
+    candidates = np.flatnonzero(preferred == best[first])
+    mask = np.zeros(len(first), dtype=bool)
+    mask[candidates[np.unique(first[candidates], return_index=True)[1]]] = True
+    return mask
+
 # %% ../nbs/03_spectra.ipynb #0ccad682
 class RowSpace:
     """An orthonormal basis `V` of the row space of `X`: one row for each feature, made only where it is asked for.
@@ -295,6 +395,11 @@ class RowSpace:
         Squared lengths of the columns of `X`.
     residual_norms : array, shape (n_features,)
         Lengths of what the space leaves of the columns of `X`.
+    first_equal : ndarray of int, shape (n_features,)
+        For each column of `X` the lowest index of one that is equal to it, or to its negative, but for rounding; its
+        own where `V` was given without data.
+    n_different : int
+        The number of different columns of `X`, zero columns not counted.
 
     Examples
     --------
@@ -316,7 +421,7 @@ class RowSpace:
     def __init__(self, X: Matrix, B: np.ndarray, scale: float, T: Array = None, V: Array = None,
                  partial: bool = False) -> None:
         self.X, self.B, self.scale, self.T, self.V, self.kept = X, B, scale, T, V, V
-        self.numerical_rank = None if partial else B.shape[1]
+        self.numerical_rank, self.of_data = None if partial else B.shape[1], True
         self.shape = (X.shape[1], (T if V is None else V).shape[1])
 
     @classmethod
@@ -325,6 +430,7 @@ class RowSpace:
         if is_sparse(V := check_matrix(V, "V")):
             raise ValueError("V is sparse; a basis is used as a dense array: pass V.toarray().")
         _check_orthonormal(space := cls(V.T, np.eye(V.shape[1]), 1.0, V=as_float64(V)))
+        space.of_data = False
         return space
 
     @cached_property
@@ -357,6 +463,7 @@ class RowSpace:
         if V is None: T = from_numpy(to_numpy(T) @ turn[:, :rank], self.X)
         space = RowSpace(self.X, self.B, self.scale, T, V, self.numerical_rank is None)
         space.small_svd = self.small_svd
+        space.of_data = self.of_data
         return space
 
     def rows(self, indices: Sequence[int] | np.ndarray) -> Array:
@@ -418,6 +525,41 @@ class RowSpace:
         rounding = 1e-13 if self.shape[1] == self.numerical_rank else _rank_tolerance(U.shape, U.dtype)
         left[left < rounding**2 * whole] = 0.0
         return from_numpy(np.sqrt(left), self.X)
+
+    @cached_property
+    def first_equal(self) -> np.ndarray:
+        """For each column of `X` the lowest index of one that is equal to it, or to its negative, but for rounding."""
+        if not self.of_data: return np.arange(self.shape[0])
+        return _first_equal(self.fingerprints(), _equal_tolerance(result_dtype(self.X)))
+
+    def fingerprints(self, indices: np.ndarray | None = None) -> np.ndarray:
+        """Numbers that tell columns of `X` from each other, but not from their negatives.
+
+        Four are products of the column with fixed vectors, two of its row in `V`; the first is not negative.
+
+        Parameters
+        ----------
+        indices : ndarray of int, optional
+            Of these columns; of all by default.
+
+        Returns
+        -------
+        ndarray, shape (n_columns, 6)
+            On the host.
+        """
+        A = self.X if indices is None else take_columns(self.X, indices)
+        vectors, mixture = _random_vectors(self.X.shape[0], 4), _random_vectors(self.shape[1], 2)
+        if self.T is not None:
+            prints = _column_products(A, np.hstack([vectors, to_numpy(self.T) @ mixture]))
+        else:
+            V = self.V if indices is None else _take_rows(self.V, indices)
+            prints = np.hstack([_column_products(A, vectors), to_numpy(V @ from_numpy(mixture, self.X))])
+        return np.where(prints[:, :1] < 0, -prints, prints)
+
+    @property
+    def n_different(self) -> int:
+        """The number of different columns of `X`, zero columns not counted."""
+        return int(np.sum(_one_of_each(self.first_equal) & (to_numpy(self.squared_lengths) > 0)))
 
     @cached_property
     def image(self) -> Array:

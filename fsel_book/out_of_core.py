@@ -727,9 +727,9 @@ def _fit_tall(seen: Any, X: Any, selector: CertifiedSelector, y: Any, **extra: A
     most = _largest_rank((seen.length, d), selector.rank, _n_requested(selector.n_features_to_select, d))
     # in float64, the factor gives the same warning of tiny directions as the samples do: once is enough
     _, B = _orthonormal_factor_of(X, 0, seen, most if seen.dtype == np.float32 else 1)
-    # what a Gram matrix does not tell apart is equal
-    blind = _gram_floor(seen.n_added) if X is None and isinstance(seen, GramMatrix) else 1e-11
-    B = _with_equal_rows(B, max(blind, _equal_tolerance(seen.dtype)))
+    tolerance = _equal_tolerance(seen.dtype)
+    if X is None and isinstance(seen, GramMatrix): tolerance = max(tolerance, _gram_floor(seen.n_added))  # it is blind
+    B = _with_equal_rows(B, tolerance)
     # tall where X is, so that the sketches are those of X
     rows = len(B) + 1 if seen.length > len(B) else max(2, B.shape[1])
     factor = np.zeros((rows, len(B)))

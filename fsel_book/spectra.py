@@ -267,7 +267,7 @@ def _column_products(A: Matrix, vectors: np.ndarray) -> np.ndarray:
 
 def _equal_tolerance(dtype: np.dtype) -> float:
     "What part of their size two columns of data of this precision may differ by and still count as equal."
-    return 1e-5 if np.dtype(dtype) == np.float32 else 1e-13
+    return 1e-5 if np.dtype(dtype) == np.float32 else 1e-11
 
 def _prints_agree(one: np.ndarray, other: np.ndarray, tolerance: float) -> np.ndarray:
     "Which of some pairs of fingerprints, the columns of `one` and `other`, are those of equal columns."
@@ -292,14 +292,14 @@ def _first_equal(prints: np.ndarray, tolerance: float) -> np.ndarray:
     sizes, leader = np.abs(prints[:, :4]).max(axis=1, initial=0.0), np.arange(len(prints))
     order = np.argsort(prints[:, 0], kind="stable")
     order = order[sizes[order] > 0]
-    first_number, allowed = prints[order, 0], tolerance * sizes[order]
+    first_number, second_number, allowed = prints[order, 0], prints[order, 1], tolerance * sizes[order]
     offset = 1
     while offset < len(order):
-        close = np.flatnonzero(first_number[offset:] - first_number[:-offset] <= allowed[:-offset])
-        if len(close) == 0:
+        close = first_number[offset:] - first_number[:-offset] <= allowed[:-offset]
+        if not close.any():
             break
-        second = prints[order[close + offset], 1] - prints[order[close], 1]
-        close = close[np.abs(second) <= allowed[close]]
+        close &= np.abs(second_number[offset:] - second_number[:-offset]) <= allowed[:-offset]
+        close = np.flatnonzero(close)
         equal = close[_prints_agree(prints[order[close]].T, prints[order[close + offset]].T, tolerance)]
         if len(equal) == 0:
             offset += 1
@@ -307,7 +307,8 @@ def _first_equal(prints: np.ndarray, tolerance: float) -> np.ndarray:
         leader[order[equal + offset]] = order[equal]
         kept = np.ones(len(order), dtype=bool)
         kept[equal + offset] = False
-        order, first_number, allowed = order[kept], first_number[kept], allowed[kept]
+        order, allowed = order[kept], allowed[kept]
+        first_number, second_number = first_number[kept], second_number[kept]
     while np.any(leader != (further := leader[leader])):
         leader = further
     lowest, copies = np.arange(len(leader)), np.flatnonzero(leader != np.arange(len(leader)))

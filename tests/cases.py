@@ -134,6 +134,17 @@ def sparse_table(n=40, d=300, density=0.1, seed=0):
     return sp.csr_array(X)
 
 
+def equal_columns(X):
+    """For each column the lowest index of one that is equal to it or to its negative, by comparing all pairs."""
+    X = X.toarray() if sp.issparse(X) else np.asarray(X)
+    margin = (1e-5 if X.dtype == np.float32 else 1e-11) * np.linalg.norm(X, axis=0)
+    first = np.arange(X.shape[1])
+    for j in range(X.shape[1]):
+        apart = np.minimum(np.linalg.norm(X - X[:, [j]], axis=0), np.linalg.norm(X + X[:, [j]], axis=0))
+        first[j] = min(np.flatnonzero(apart <= margin[j])[0], j) if margin[j] > 0 else j
+    return first
+
+
 def small_head(monkeypatch, size):
     """From here on the scan in order keeps the rows of `size` columns at hand: the others are looked up when met."""
     original = _LargestNormRule.__init__

@@ -239,6 +239,67 @@ def test_the_printed_bound_for_rank_revealing_qr_fails_for_sparse_weights():
         assert np.linalg.norm(w_tilde - w_k) <= bound
 
 
+def neighbours(chosen):
+    """How many of the chosen columns stand at most two places behind another one."""
+    return int(np.sum(np.diff(np.sort(chosen)) <= 2))
+
+
+def spectra_of_mixtures(n=60, d=400, peaks=12, seed=0):
+    """Smooth curves with a little noise: the columns next to each other are nearly equal."""
+    rng = np.random.default_rng(seed)
+    curves = np.exp(-(((np.linspace(0, 1, d) - rng.random((peaks, 1))) / 0.05) ** 2))
+    return rng.standard_normal((n, peaks)) @ curves + 1e-3 * rng.standard_normal((n, d))
+
+
+@pytest.mark.parametrize("strong", [True, False])
+@pytest.mark.parametrize("n", [60, 800])
+def test_columns_beyond_the_certified_rank_are_no_neighbours_of_the_first_ones(n, strong):
+    """As spread as those of pivoted QR, in wide and in tall data, and where leading directions are found by sketches."""
+    for d, r in ((400, 10), (600, 10)):
+        X = spectra_of_mixtures(n, d)
+        chosen = RRQRSelector(r, strong=strong).fit(X).selected_
+        pivots = scipy.linalg.qr(X, pivoting=True, mode="r")[1][:r]
+        assert neighbours(chosen) <= neighbours(pivots)
+        explained = [np.linalg.norm(X - C @ np.linalg.lstsq(C, X)[0]) for C in (X[:, chosen], X[:, pivots])]
+        assert explained[0] <= 1.1 * explained[1]
+
+
+def test_beyond_the_certified_rank_the_pivots_are_those_of_as_many_directions():
+    for X in (table(40, 90, seed=1), table(90, 40, seed=1), sparse_table(40, 90, 0.3)):
+        dense = X.toarray() if sp.issparse(X) else X
+        U, s, Vt = np.linalg.svd(dense, full_matrices=False)
+        for rank, r in ((3, 10), (5, 25), (10, 40)):
+            chosen = RRQRSelector(r, rank=rank, strong=False).fit(X).selected_
+            part = s[:r, None] * Vt[:r]
+            assert_array_equal(chosen[:rank], scipy.linalg.qr(part[:rank], pivoting=True, mode="r")[1][:rank])
+            rest = list(chosen[:rank])
+            while len(rest) < r:
+                left = part - part[:, rest] @ np.linalg.lstsq(part[:, rest], part)[0]
+                rest.append(int(np.argmax(np.round(np.linalg.norm(left, axis=0), 9))))
+            assert_array_equal(chosen, rest)
+
+
+def test_more_columns_keep_the_promise_of_the_first_ones():
+    X = table(40, 90, seed=2)
+    first = RRQRSelector(6, rank=6).fit(X).certificate_
+    for r in (8, 20, 60):
+        more = RRQRSelector(r, rank=6).fit(X).certificate_
+        assert more.holds and more.promise == first.promise
+        assert more.interval[0] >= first.interval[0] * (1 - 1e-9)
+
+
+def test_rounds_choose_in_the_directions_of_the_space_only():
+    X = table(40, 90, seed=2)
+    part = row_space(X, rank=6)
+    rotated = part.basis() * part.singular_values
+    chosen = rrqr(part, 18, strong=False, rounds=True).indices
+    left = np.arange(90)
+    for begin in (0, 6, 12):
+        pivots = left[scipy.linalg.qr(rotated[left].T, pivoting=True, mode="r")[1][:6]]
+        assert_array_equal(chosen[begin : begin + 6], pivots)
+        left = np.setdiff1d(left, pivots)
+
+
 def test_rounds_do_not_depend_on_the_order_of_the_columns():
     X = table(20, 200)
     order = np.random.default_rng(0).permutation(200)

@@ -49,6 +49,26 @@ def ratio(promise):
 # ---------------------------------------------------------------- completing
 
 
+@pytest.mark.parametrize("score_func", [None, f_classif])
+def test_copies_of_given_columns_are_not_added(score_func):
+    X = np.hstack([standard, -standard, standard])
+    selector = CompletionSelector([31, 60, 4], 12, rank=5, score_func=score_func).fit(X, kind)  # copies of 1, 0 and 4
+    assert_array_equal(selector.selected_[:3], [31, 60, 4])
+    assert len(np.unique(selector.selected_ % 30)) == len(selector.selected_) == 15
+    assert np.all(selector.added_ < 30) and selector.certificate_.holds
+    once = CompletionSelector([1, 0, 4], 12, rank=5, score_func=score_func).fit(standard, kind)
+    assert_array_equal(selector.added_, once.added_)
+
+
+def test_given_columns_stay_though_they_are_equal():
+    X = np.hstack([standard, standard])
+    selector = CompletionSelector([33, 3, 40], 40, rank=5).fit(X)  # more than are different
+    assert_array_equal(selector.given_, [33, 3, 40])
+    assert np.all(selector.added_ < 30) and not np.isin([3, 10], selector.added_).any()
+    assert selector.certificate_.holds
+    assert CompletionSelector([33, 3], "auto", rank=5).fit(X).certificate_.distortion <= 0.8
+
+
 @swept_seeds(8, 300)
 def test_what_is_completed_keeps_its_promise(seeds):
     for seed in seeds:

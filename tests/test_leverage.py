@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from cases import (
     CASES,
+    equal_columns,
     hadamard,
     heavy,
     interval,
@@ -172,13 +173,14 @@ def scores_of(X, rank=None):
 @each_matrix
 def test_the_largest_leverages_are_what_sorting_gives(kind):
     X = MATRICES[kind]
-    scores, d = scores_of(X), X.shape[1]
+    scores, d, first = scores_of(X), X.shape[1], equal_columns(X)
     order = np.argsort(-np.round(scores, 9), kind="stable")  # ties by index
     order = order[scores[order] > 1e-15]  # a zero column is none of the largest
+    order = order[np.isin(order, first)]  # one of equal columns
     for r in {1, 3, d // 2, d - 1, d}:
         sampling = largest_leverages(row_space(X), r)
         assert_array_equal(sampling.indices, order[:r])
-        assert_array_equal(sampling.weights, 1)
+        assert_array_equal(sampling.weights, np.bincount(first, minlength=d)[order[:r]])
         assert sampling.n_draws == sampling.n_selected == min(r, len(order)) and sampling.n_features == d
 
 
@@ -186,15 +188,49 @@ def test_the_largest_leverages_are_what_sorting_gives(kind):
 def test_the_largest_leverages_keep_all_but_the_leverage_left_out(kind):
     X = MATRICES[kind]
     rank = np.linalg.matrix_rank(X.toarray() if sp.issparse(X) else X)
+    first = equal_columns(X)
     for l in {1, (rank + 1) // 2, rank}:
-        scores = np.sort(scores_of(X, l))
+        scores = scores_of(X, l)
+        order = np.argsort(-np.round(scores, 9), kind="stable")
+        order, together = order[np.isin(order, first)], np.bincount(first, scores, X.shape[1])
         for r in {l, (l + X.shape[1]) // 2, X.shape[1]}:
             certificate = largest.make(r, rank=l).fit(X).certificate_
-            left_out = scores[: X.shape[1] - r].sum()
+            left_out = together[order[r:]].sum()
             assert certificate.promise.lower == pytest.approx(max(0, 1 - left_out), abs=1e-7)
             assert (certificate.promise.upper, certificate.promise.confidence) == (1, 1)
             assert certificate.holds and certificate.rank == l
-            assert_array_equal(certificate.eigenvalues, certificate.eigenvalues_unscaled)
+            if len(order) == X.shape[1]:
+                assert_array_equal(certificate.eigenvalues, certificate.eigenvalues_unscaled)
+
+
+def test_a_draw_of_a_copy_is_one_of_the_column_drawn_first():
+    """Then the weights of a group are what its draws have together, and M is what it was."""
+    X = np.repeat(table(20, 40), 3, axis=1) * np.tile([1, -1, 1], 40)
+    space = row_space(X, rank=6)
+    V = space.basis()
+    for seed in range(10):
+        sampling, apart = leverage_sampling(space, 30, seed), leverage_sampling(V, 30, seed)
+        assert len(np.unique(sampling.indices // 3)) == sampling.n_selected
+        together = np.bincount(apart.indices // 3, apart.weights, 40)
+        assert_allclose(together[sampling.indices // 3], sampling.weights, rtol=1e-9)
+        firsts = {group: next(i for i in apart.indices if i // 3 == group) for group in sampling.indices // 3}
+        assert_array_equal(sampling.indices, [firsts[group] for group in sampling.indices // 3])
+        assert_allclose(certify(space, sampling).eigenvalues, certify(V, apart).eigenvalues, rtol=1e-7, atol=1e-12)
+
+
+def test_the_largest_leverages_of_copies_keep_what_all_of_them_would():
+    X = table(20, 40)
+    for how in (np.hstack([X, -X]), np.hstack([X, X, X[:, :9]])):
+        space = row_space(how, rank=6)
+        auto = largest.make("auto", rank=6, eps=0.6).fit(how)
+        assert auto.certificate_.holds and auto.certificate_.interval[0] >= 0.4
+        for r in (6, 15, 60):
+            sampling, groups = largest_leverages(space, r), equal_columns(how)
+            everything = np.flatnonzero(np.isin(groups, sampling.indices))
+            M = space.basis()[everything]
+            found = certify(space, sampling, largest_promise(space, r))
+            assert_allclose(found.eigenvalues, np.linalg.eigvalsh(M.T @ M), rtol=1e-8, atol=1e-12)
+            assert found.holds and sampling.n_selected == min(r, 40)
 
 
 def test_the_largest_leverages_are_certain():

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from cases import orthonormal, refused, swept, swept_product, swept_seeds, two_frames, with_condition
+from cases import equal_columns, orthonormal, refused, swept, swept_product, swept_seeds, two_frames, with_condition
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -172,6 +172,72 @@ def test_few_columns_at_hand_fill_up_as_all_of_them_do(shape, columns, seed, mon
     assert (expected.certificate_.numerical_rank is None) == (n > 500)
     found = clone(selector).fit(cut(X, [width] * (d // width) + [d % width]))
     assert_array_equal(found.selected_, expected.selected_)
+
+
+COPIES = {
+    "twice": lambda X: np.hstack([X, X]),
+    "negatives in between": lambda X: np.stack([X, -X], axis=2).reshape(len(X), -1),
+    "half of them three times": lambda X: np.hstack([X, X[:, ::2], X[:, ::2]]),
+    "float32": lambda X: np.hstack([X, X]).astype(np.float32),
+    "to the last bits": lambda X: np.hstack([X, X * (1 + 1e-15 * np.arange(len(X))[:, None])]),
+}
+
+
+@swept_product(("name", "kind"), list(zip(WIDE, [*COPIES, *COPIES])), WIDE, COPIES)
+def test_copies_in_other_blocks_are_passed_over_as_in_memory(name, kind):
+    X = COPIES[kind](wide_data(7, 30, 1500))
+    if name.endswith("scores"):
+        scores = np.random.default_rng(8).random(X.shape[1])
+        selector = clone(WIDE[name]).set_params(score_func=scores)  # of which a copy has others
+    else:
+        selector = clone(WIDE[name])
+    found, expected = clone(selector).fit(cut(X, [500] * 6)), selector.fit(X)
+    assert_same(found, expected, rtol=1e-5 if kind == "float32" else 1e-8)
+    first = equal_columns(X[:, found.selected_])
+    assert_array_equal(first, np.arange(len(first)))
+
+
+@pytest.mark.parametrize("size", [1, 7, 200])
+def test_copies_are_passed_over_by_windows_of_any_size(size):
+    """The columns of largest score hold few directions, so that others are looked up, among them copies of those."""
+    X = np.repeat(two_frames(512, 6).T * np.linspace(1, 1.1, 1024), 2, axis=1)
+    order = np.random.default_rng(0).permutation(2048)
+    X, scores = X[:, order], np.repeat([2.0, 1.0], 1024)[order]
+    expected = BSSSelector(20, rank=6, score_func=scores).fit(X)
+    passes = _Passes(cut(X, [256] * 8), 1)
+    search = _Scan(passes, row_space(X).truncate(6), _Order(scores), size)
+    search.size = size
+    picks, _ = _sparsify(search, 20, 0)
+    assert_array_equal(list(dict.fromkeys(picks)), expected.selected_)
+    assert_array_equal(equal_columns(X[:, expected.selected_]), np.arange(20))
+    assert passes.count > 1
+
+
+@swept_product(("name", "kind"), list(zip(TALL, [*COPIES, *COPIES, *COPIES])), TALL, COPIES)
+def test_copies_in_blocks_of_samples_are_passed_over_as_in_memory(name, kind):
+    X = COPIES[kind](wide_data(1, 25, 900).T)
+    selector = clone(TALL[name])
+    if name == "BSS, full rank":
+        selector.set_params(n_features_to_select=24, rank=20)
+    if name.endswith("scores"):
+        selector.set_params(score_func=np.random.default_rng(8).random(X.shape[1]))
+    found, expected = clone(selector).fit(cut(X, [300, 600], axis=0)), clone(selector).fit(X)
+    assert_same(found, expected, rtol=1e-4 if kind == "float32" else 1e-7)
+    first = equal_columns(X[:, found.selected_])
+    assert_array_equal(first, np.arange(len(first)))
+
+
+@pytest.mark.parametrize("summary", [GramMatrix, TriangularFactor])
+def test_copies_are_known_from_a_summary(summary):
+    X = wide_data(1, 25, 900).T
+    twice, seen = np.hstack([X, -X]), summary()
+    for batch in np.array_split(twice, 7):
+        seen = seen.partial_fit(batch)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the directions that are not there
+        for selector in (BSSSelector(20, rule="best"), DSFSelector(20), LeverageSelector(20, sampling=False)):
+            found = clone(selector).fit(seen).selected_
+            assert_array_equal(found, clone(selector).fit(X).selected_)
 
 
 @pytest.mark.parametrize("name", TALL)
@@ -346,11 +412,11 @@ def test_the_same_on_random_problems(seeds):
 @pytest.mark.parametrize("size", [1, 7, 200])
 def test_windows_of_any_size_where_the_head_runs_dry(size):
     """Half of the columns share half of the directions, and stand before all others by their scores."""
-    V = two_frames(512, 6)
+    X = two_frames(512, 6).T * np.linspace(1, 1.1, 1024)  # no two columns are equal
     scores = np.repeat([2.0, 1.0], 512)
-    expected = BSSSelector(20, rank=6, score_func=scores).fit(V.T)
-    passes = _Passes(cut(V.T, [1024]), 1)
-    search = _Scan(passes, row_space(V.T), _Order(scores), size)
+    expected = BSSSelector(20, rank=6, score_func=scores).fit(X)
+    passes = _Passes(cut(X, [1024]), 1)
+    search = _Scan(passes, row_space(X), _Order(scores), size)
     search.size = size
     picks, _ = _sparsify(search, 20, 0)
     assert_array_equal(list(dict.fromkeys(picks)), expected.selected_)

@@ -3,6 +3,7 @@
 import copy
 import gc
 import pickle
+import time
 import warnings
 import weakref
 from functools import cache, partial
@@ -16,6 +17,7 @@ from cases import (
     Begun,
     cases,
     each_case,
+    equal_columns,
     interval,
     refused,
     right_singular_vectors,
@@ -28,7 +30,7 @@ from cases import (
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
-from sklearn.feature_selection import SelectKBest, f_regression
+from sklearn.feature_selection import SelectKBest, f_classif, f_regression
 from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -37,18 +39,23 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from fsel_book import (
     BSSSelector,
+    CompletionSelector,
     DSFSelector,
     LeverageDisplay,
     LeverageSelector,
     RandomSelector,
     RiskRFE,
     RRQRSelector,
+    RSFSelector,
     SparsePCRegressor,
     SpectrumDisplay,
     SupportVectorSelector,
+    WeightScores,
     certificates,
     certify,
     certify_selector,
+    complete,
+    det_sampling,
     row_space,
     spectra,
 )
@@ -615,3 +622,142 @@ def test_the_estimate_for_sparse_data_is_near_what_was_measured(n, rank, seconds
     places = np.random.default_rng(0).integers(0, 50_000, 40 * n)
     X = sp.csr_array((np.ones(40 * n), places, np.arange(0, 40 * n + 1, 40)), shape=(n, 50_000))
     assert seconds[0] <= certificates._row_space_seconds(X, rank) <= seconds[1]
+
+
+# ---------------------------------------------------------------- columns that are there more than once
+
+
+def f_scores(X, y):
+    """F scores where NumPy finds them finite."""
+    return np.nan_to_num(np.maximum(f_classif(X, y)[0], 0))
+
+
+def categories(n=60, d=20, seed=0):
+    """One-hot columns: every category with its opposite, two of three columns of a table twice."""
+    codes = np.random.default_rng(seed).integers(0, 2, (n, d))
+    return OneHotEncoder(sparse_output=False).fit_transform(np.hstack([codes, codes[:, ::2]]))
+
+
+BASE = table(40, 60, seed=3)
+CHOOSE = {
+    "BSS": partial(BSSSelector, rule="largest-norm"),
+    "BSS, best": partial(BSSSelector, rule="best"),
+    "BSS, sampled": partial(BSSSelector, rule="sampled", random_state=0),
+    "BSS, sketched": partial(BSSSelector, sketch_size=30, random_state=0),
+    "BSS with labels": partial(BSSSelector, score_func=f_scores),
+    "BSS by weights": partial(BSSSelector, score_func=WeightScores(RidgeClassifier())),
+    "DSF": DSFSelector,
+    "DSF, first": partial(DSFSelector, rule="first"),
+    "DSF, components": partial(DSFSelector, rule="components"),
+    "DSF, target": partial(DSFSelector, rule="target"),
+    "DSF with labels": partial(DSFSelector, score_func=f_scores),
+    "leverage sampling": partial(LeverageSelector, random_state=0),
+    "largest leverages": partial(LeverageSelector, sampling=False),
+    "RSF": partial(RSFSelector, random_state=0),
+    "strong RRQR": RRQRSelector,
+    "pivoted QR": partial(RRQRSelector, strong=False),
+    "completion": lambda r: CompletionSelector([1, 5], r - 2),
+    "completion with labels": lambda r: CompletionSelector([1, 5], r - 2, score_func=f_scores),
+}
+COPIED = {
+    "twice": lambda: np.hstack([BASE, BASE]),
+    "three times": lambda: np.repeat(BASE, 3, axis=1),
+    "with its negative": lambda: np.hstack([BASE, -BASE]),
+    "sparse": lambda: sp.csr_array(np.hstack([sparse_table(40, 60, 0.3).toarray()] * 2)),
+    "float32": lambda: np.hstack([BASE, BASE]).astype(np.float32),
+    "in other units, standardised": lambda: StandardScaler().fit_transform(np.hstack([BASE, 2.54 * BASE + 7])),
+    "the same in float32": lambda: COPIED["in other units, standardised"]().astype(np.float32),
+    "centred categories": lambda: StandardScaler(with_std=False).fit_transform(categories(40)),
+    "tall": lambda: np.hstack([table(300, 40)] * 2),
+    "at rank one hundred of many": lambda: np.hstack([np.random.default_rng(0).standard_normal((520, 600))] * 2),
+}
+LABELS = np.arange(520) % 3 == 0
+
+
+@swept_product(("name", "kind"), list(zip(CHOOSE, [*COPIED, *COPIED])), CHOOSE, COPIED)
+def test_no_two_chosen_columns_are_equal(name, kind):
+    X = COPIED[kind]()
+    for r in (6, 20, 30):
+        selector = CHOOSE[name](r).fit(X, LABELS[: X.shape[0]])
+        chosen = np.asarray(selector.selected_)
+        groups = equal_columns(X[:, chosen])
+        assert_array_equal(groups, np.arange(len(chosen)), err_msg=f"r={r}")
+        assert selector.certificate_.holds in (True, None)
+
+
+# draws fall elsewhere in other columns, and a regularised machine weighs a column and its copy in another way
+SAME = [n for n in CHOOSE if n not in ("leverage sampling", "RSF", "BSS, sampled", "BSS, sketched", "BSS by weights")]
+
+
+@pytest.mark.parametrize("name", SAME)
+@pytest.mark.parametrize("rank", [None, 5])
+def test_copies_of_all_columns_change_no_choice(name, rank):
+    """V is then that of the data without copies, divided by a root: the picks are the same, the weights larger."""
+    y, r = LABELS[:40], 20
+    for copied in (np.hstack([BASE, BASE]), np.hstack([BASE, -BASE])):
+        once, twice = (CHOOSE[name](r).set_params(rank=rank).fit(X, y) for X in (BASE, copied))
+        assert_array_equal(twice.selected_, once.selected_)
+        if "QR" not in name and "completion" not in name:
+            assert_allclose(twice.weights_, 2 * once.weights_, rtol=1e-6)
+            assert_allclose(twice.certificate_.eigenvalues, once.certificate_.eigenvalues, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", CHOOSE)
+def test_more_columns_than_there_are_different_ones(name):
+    X = np.hstack([BASE[:, :12]] * 4)
+    selector = CHOOSE[name](20).set_params(rank=4).fit(X, LABELS[:40])
+    assert selector.certificate_.n_selected <= 12 and selector.certificate_.holds in (True, None)
+    assert len(np.unique(np.asarray(selector.selected_) % 12)) == selector.certificate_.n_selected
+    if name in ("BSS", "BSS, best", "largest leverages", "strong RRQR", "pivoted QR"):
+        assert selector.certificate_.n_selected == 12
+
+
+@pytest.mark.parametrize("rule", ["largest-norm", "best"])
+def test_columns_that_differ_beyond_the_rank_are_different(rule):
+    """At rank one these four have one row in V. Nothing says that a user wants only one of them."""
+    X = np.array([[3.0, 3.0, 3.0, 3.0], [0.1, -0.1, 0.0, 0.0], [0.0, 0.0, 0.1, -0.1]])
+    assert_array_equal(np.sort(BSSSelector(4, rank=1, rule=rule).fit(X).selected_), np.arange(4))
+
+
+def test_nearly_equal_columns_that_hold_a_direction_are_different():
+    """They differ in the thirteenth digit, and all directions but one live there."""
+    X = 1 + 1e-13 * np.random.default_rng(0).standard_normal((20, 40))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of directions as small as that
+        selector = BSSSelector(30, rank=15).fit(X)
+    assert selector.certificate_.n_selected == 30 and selector.certificate_.holds
+
+
+def test_of_equal_columns_the_one_of_largest_score_is_chosen():
+    X = np.repeat(BASE, 2, axis=1)
+    scores = np.where(np.arange(120) % 2 == 1, 2.0, 1.0)
+    assert_array_equal(BSSSelector(20, score_func=scores).fit(X).selected_ % 2, 1)
+    space = row_space(X, rank=5)
+    assert_array_equal(det_sampling(space, space.residual_norms, 20, scores=scores).indices % 2, 1)
+    assert_array_equal(complete(space, [2, 5], 20, scores=scores).indices[2:] % 2, 1)
+
+
+def test_zero_columns_and_constant_ones():
+    """Zero columns are no group of copies, and constant columns are one."""
+    X = np.hstack([np.zeros((40, 5)), BASE, np.zeros((40, 5)), np.ones((40, 4)), -2 * np.ones((40, 2))])
+    assert row_space(X).n_different == 60 + 2
+    for name, make in CHOOSE.items():
+        if "completion" not in name:
+            selector = make(30).fit(X, LABELS[:40])
+            assert_array_equal(equal_columns(X[:, selector.selected_]), np.arange(selector.certificate_.n_selected))
+
+
+def test_copies_cost_little_to_find():
+    """Work in proportion to the columns, also where many are equal, or are near each other without being equal."""
+    rng = np.random.default_rng(0)
+    many = [
+        sp.csc_array((np.ones(200_000), rng.integers(0, 30, 200_000), np.arange(200_001)), shape=(30, 200_000)),
+        rng.integers(0, 2, (30, 100_000)).astype(np.float32),
+        rng.standard_normal((30, 200_000)).astype(np.float32),
+    ]
+    for X in many:
+        space = row_space(X, rank=5)
+        begun = time.process_time()
+        different = np.sum(space.first_equal == np.arange(X.shape[1]))
+        assert time.process_time() - begun < 10
+        assert different <= (30 if sp.issparse(X) else X.shape[1])

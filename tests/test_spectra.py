@@ -8,6 +8,7 @@ import pytest
 import scipy.linalg
 import scipy.sparse as sp
 from cases import (
+    equal_columns,
     heavy,
     orthonormal,
     refused,
@@ -23,6 +24,7 @@ from cases import (
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.feature_selection import SelectKBest
+from sklearn.preprocessing import StandardScaler
 
 from fsel_book import (
     BSSSelector,
@@ -899,3 +901,51 @@ def test_columns_that_are_not_orthogonal_are_refused(correlation):
     V[:, 1] = correlation * V[:, 0] + np.sqrt(1 - correlation**2) * V[:, 1]
     with refused("V must have orthonormal columns"):
         RowSpace.from_basis(V)
+
+
+# ---------------------------------------------------------------- equal columns
+
+
+@each_form
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("shape", [(12, 60), (60, 12), (1, 9), (30, 700)])
+def test_equal_columns_are_found_wherever_they_stand(form, dtype, shape):
+    rng = np.random.default_rng(0)
+    few = rng.integers(-2, 3, (shape[0], -(-shape[1] // 3))) * rng.uniform(0.5, 2, -(-shape[1] // 3))
+    places = rng.integers(0, few.shape[1], shape[1])
+    X = few[:, places] * rng.choice([-1, 1], shape[1])
+    X[:, ::5] = X[:, ::5] * (1 + 2 * np.finfo(dtype).eps)  # the last bits do not count
+    space = row_space(FORMS[form](X.astype(dtype)))
+    expected = equal_columns(X.astype(np.float32) if dtype == np.float32 else X)
+    assert_array_equal(space.first_equal, expected)
+    zero = ~X.any(axis=0)
+    assert space.n_different == len(np.unique(expected[~zero]))
+    assert_array_equal(space.truncate(1).first_equal, expected)
+
+
+def test_equal_columns_of_other_libraries(library):
+    X = np.repeat(table(10, 30), 2, axis=1)
+    assert_array_equal(row_space(library.make(X)).first_equal, np.arange(60) // 2 * 2)
+
+
+def test_columns_in_other_units_are_equal_once_they_are_standardised():
+    """The mean over the standard deviation is what rounding is multiplied by."""
+    x = np.random.default_rng(0).standard_normal((500, 40))
+    for mean, dtype in ((1, np.float64), (30, np.float64), (1000, np.float64), (1, np.float32), (30, np.float32)):
+        X = np.hstack([x + mean, 2.54 * (x + mean), -0.3 * (x + mean) + 7]).astype(dtype)
+        Z = StandardScaler().fit_transform(X)
+        assert Z.dtype == dtype and row_space(X, rank=5).n_different == 120
+        assert_array_equal(row_space(Z, rank=5).first_equal, np.arange(120) % 40)
+
+
+def test_a_basis_without_data_has_no_equal_columns():
+    V = np.tile(np.eye(3), (4, 1)) / 2
+    space = RowSpace.from_basis(V)
+    assert_array_equal(space.first_equal, np.arange(12))
+    assert_array_equal(space.truncate(2).first_equal, np.arange(12))
+
+
+def test_many_different_columns_are_all_different():
+    rng = np.random.default_rng(0)
+    for X in (rng.standard_normal((3, 40_000)), rng.integers(0, 2, (40, 30_000)), rng.random((50, 20_000)) + 1e6):
+        assert row_space(X.astype(np.float64), rank=2).n_different == len(np.unique(X, axis=1).T)

@@ -434,7 +434,8 @@ def _split_row_names(table: Any, path: str | os.PathLike, target: str) -> tuple[
     numbered = table.index.nlevels == 1 and np.array_equal(table.index, np.arange(len(table)))
     if pathlib.Path(path).suffix.lower() == ".csv" and not numbered:
         width = table.index.nlevels + table.shape[1]
-        short = f"{path} names {table.shape[1]} columns in its first line, and has {width} fields in the others"
+        named = f"{table.shape[1]} column(s) in its first line, {_quote_names(table.columns, 3)}"
+        short = f"{path} names {named}, and has {width} fields in the other lines"
         if table.iloc[:, -1].isna().all():
             raise ValueError(f"{short}, the last one empty. Delete the comma at the end of each line.")
         if table.index.nlevels > 1 or not _are_row_names(table.index):

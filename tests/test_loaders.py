@@ -564,14 +564,14 @@ NO_ROW_NAMES = {
     "two too few": (
         "length,width,kind",
         ["x,7,", "y,3,", "z,12,"],
-        "names 3 columns in its first line, and has 5 fields",
+        "names 3 column.* in its first line, 'length', 'width', 'kind', and has 5",
     ),
     "repeated, one too few": (
         "length,width,kind",
         ["7,", "3,", "7,"],
-        "names 3 columns .*has 4 fields .*Name every column",
+        "names 3 column.*has 4 fields .*Name every column",
     ),
-    "a name short": ("width,kind", ["", "", ""], "names 2 columns .* 3 fields .* Name every column"),
+    "a name short": ("width,kind", ["", "", ""], "names 2 column.* 3 fields .* Name every column"),
 }
 
 

@@ -1,7 +1,9 @@
 """`make demo` on tables of one's own, through the script that the Makefile calls, and each of its errors."""
 
+import html
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -12,7 +14,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cases import swept
+from cases import cell_of, swept
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine, make_classification
 from sklearn.feature_selection import f_classif
 from sklearn.preprocessing import StandardScaler
 
@@ -24,6 +27,7 @@ pytest.importorskip("pyarrow", reason="Parquet files are read with pyarrow", exc
 
 root = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(root / "tools"))
+import demo as demo_tool  # noqa: E402
 from large import size_in_memory  # noqa: E402
 
 columns = [f"reading {j}" for j in range(12)]
@@ -164,6 +168,186 @@ def test_target_without_data_is_refused(tmp_path):
     assert "names no table" in done.stderr
 
 
+# ---------------------------------------------------------------- what the page says of a table
+
+
+def labelled(load):
+    frame = load(as_frame=True).frame
+    return frame, "target"
+
+
+def with_few_sick():
+    X, y = make_classification(1000, 20, n_informative=5, weights=[0.97], class_sep=0.7, flip_y=0.0, random_state=0)
+    return pd.DataFrame(X, columns=[f"f{j}" for j in range(20)]).assign(sick=y), "sick"
+
+
+def of_noise():
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(rng.normal(size=(100, 12))).add_prefix("n").assign(y=rng.normal(size=100)), "y"
+
+
+def sorted_and_numbered():
+    """Sorted by class and written by R, with integers, flags and a number of the row that has a name."""
+    frame = load_breast_cancer(as_frame=True).frame.sort_values("target").iloc[:, [0, 1, 4, 5, 6, 7, -1]]
+    frame["kind"] = frame.pop("target") == 1
+    frame.insert(0, "visits", 2**53 + 1 + 2 * np.random.default_rng(0).integers(0, 50, len(frame)) * frame["kind"])
+    frame.insert(0, "id", np.arange(len(frame)))
+    frame.insert(0, "", [f"P{j}" for j in range(len(frame))])
+    return frame, "kind"
+
+
+TABLES = {
+    "diabetes": lambda: labelled(load_diabetes),
+    "wine": lambda: labelled(load_wine),
+    "breast cancer": lambda: labelled(load_breast_cancer),
+    "few sick": with_few_sick,
+    "noise": of_noise,
+    "numbered": sorted_and_numbered,
+}
+
+
+@pytest.fixture(scope="module")
+def page_of(tmp_path_factory):
+    """Run the demo on one of the tables, once: what it printed, the words of its page, and its folder."""
+
+    @cache
+    def made(name):
+        folder = tmp_path_factory.mktemp("page")
+        frame, target = TABLES[name]()
+        frame.to_csv(folder / "table.csv", index=False)
+        done = demo("table.csv", target, cwd=folder, out=folder / "out")
+        assert done.returncode == 0, done.stderr
+        page = (folder / "out" / "quickstart.html").read_text(encoding="utf-8")
+        return done.stdout, page[page.index("<body") :], folder / "out"
+
+    return made
+
+
+def words(page):
+    """The text of a page with its code and its tags left out, in one line."""
+    page = re.sub(r"<details.*?</details>", " ", page, flags=re.DOTALL)
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page)).split())
+
+
+def shown_scores(text):
+    """The rows of the table of scores that the demo prints."""
+    rows = re.findall(r"^(\S.*?) +(\d+) +(-?\d\.\d{3}) +\d\.\d{3}$", text, flags=re.MULTILINE)
+    return {name: float(score) for name, _, score in rows}
+
+
+@swept("name", ["diabetes"], [name for name in TABLES if name != "diabetes"])
+def test_the_page_of_a_table_speaks_of_the_table(page_of, name):
+    text, page, out = page_of(name)
+    for word in ("embedded", "docstring", "documents", "scipy.stats"):
+        assert word not in words(page) + text
+    assert "table.csv" in text and f"{TABLES[name]()[1]!r} is to be predicted" in text
+    assert "jupyter.stderr" not in page, "what a fit warns of stands on the page as a note"
+    written = json.loads((out / "quickstart.ipynb").read_text(encoding="utf-8"))["cells"]
+    assert not any("embedded" in "".join(cell["source"]) for cell in written)
+
+
+@swept("name", ["diabetes"], [name for name in TABLES if name != "diabetes"])
+def test_no_link_of_the_page_of_a_table_leads_to_a_notebook(page_of, name):
+    _, page, out = page_of(name)
+    for link in re.findall(r'href="([^"#][^"]*)"', page):
+        assert link.endswith(".html") and (out / link).exists(), link
+    assert ".ipynb" not in words(page)
+    assert "chapter 5" in words(page)
+
+
+def test_links_lead_to_the_site_where_it_is(tmp_path, monkeypatch):
+    monkeypatch.setattr(demo_tool, "site", tmp_path / "site")
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "05_spanning.html").touch()
+    text = "[chapter 5](05_spanning.ipynb#sec-a), [chapter 6](06_b.ipynb), [Which when](25_c.ipynb), [others](d.qmd)"
+    linked = demo_tool.link_pages(text, tmp_path / "build")
+    assert linked == "[chapter 5](../site/05_spanning.html#sec-a), chapter 6, Which when (chapter 25), others"
+
+
+@swept("name", ["diabetes"], [name for name in TABLES if name != "diabetes"])
+def test_code_stands_behind_a_line_on_the_page_of_a_table(page_of, name):
+    _, page, _ = page_of(name)
+    open_code = re.sub(r"<details.*?</details>", "", page, flags=re.DOTALL)
+    assert open_code.count('class="highlight') <= 1 < page.count("<details")
+
+
+VERDICTS = {
+    "diabetes": [
+        "Better than random columns (0.413): BSS with labels",
+        "Worse than random columns (0.413):",
+        "Do not choose columns in this way if you want to predict target",
+        "does not reach all columns (0.490)",
+    ],
+    "wine": ["Better than random columns (0.943):"],
+    "breast cancer": ["Neither better nor worse than random columns (0.956)", "selected.csv", "random"],
+    "few sick": ["The class 0 has 97.0% of the rows", "the scores are balanced accuracy"],
+    "noise": ["Nothing here is better than always saying the mean (-0.040), not even all columns."],
+    "numbered": ["Note: 'id' looks like a number of the row", "Its rows have names (P0, P1, P2, ...)"],
+}
+
+
+@swept("name", ["diabetes"], [name for name in TABLES if name != "diabetes"])
+def test_the_page_says_what_its_scores_mean(page_of, name):
+    """In the same words on the page and in the terminal, with the numbers of the table of scores."""
+    text, page, _ = page_of(name)
+    printed = " ".join(text.replace("`", "").split())
+    for phrase in VERDICTS[name]:
+        assert phrase in words(page).replace(" ,", ",") and phrase in printed, phrase
+    scores = shown_scores(text)
+    assert len(scores) == 6
+    quoted = re.findall(
+        r"(the mean|the largest class|all columns|BSS with labels|BSS|random columns) \(([-.\d]+)\)", text
+    )
+    assert quoted and all(scores[row] == float(number) for row, number in quoted)
+
+
+@pytest.mark.sweep
+def test_with_a_rare_class_the_lower_yardstick_is_a_half(page_of):
+    text, _, _ = page_of("few sick")
+    scores = shown_scores(text)
+    assert "balanced accuracy" in text and scores["the largest class"] == 0.5
+    assert scores["all columns"] > 0.7 and len(set(scores.values())) > 3
+
+
+def test_the_words_follow_the_scores():
+    """Of scores made for it: the sentences take what is better, even and worse from five folds each."""
+    source = cell_of("quickstart", "def verdict()")
+    folds = np.array([-0.01, 0.0, 0.01, 0.005, -0.005])
+
+    def said(guess=0.0, **scores):
+        names = {"bss": "BSS", "labels": "BSS with labels", "leverage": "leverage sampling"}
+        score = {"the mean": guess + folds, "all columns": scores.pop("all") + folds[::-1]}
+        score |= {names.get(name, "random columns"): value + np.roll(folds, 1) for name, value in scores.items()}
+        space = dict(np=np, score=score, guess="the mean", uneven=False, data="table.csv", target="y")
+        space |= dict(selectors=list(names.values()), Markdown=str)
+        exec(source, space)
+        return "\n".join(space["verdict"]())
+
+    lost = said(all=0.9, bss=0.1, labels=0.2, leverage=0.3, random=0.5)
+    assert "**Worse than random columns (0.500): BSS (0.100), BSS with labels (0.200) and leverage sampling" in lost
+    assert "`selected.csv` too" in lost and "Better than random" not in lost and "does not reach all columns" in lost
+    won = said(all=0.5, bss=0.6, labels=0.7, leverage=0.65, random=0.5)
+    assert "Worse" not in won and "selected.csv" not in won and "(0.700), is better than all columns (0.500)" in won
+    assert "Nothing here is better" not in won and "No better" not in won
+    idle = said(all=0.0, bss=0.0, labels=-0.2, leverage=0.001, random=-0.1)
+    assert idle.startswith("**Nothing here is better than always saying the mean** (0.000)") and "\n" not in idle
+    part = said(all=0.5, bss=0.0, labels=0.5, leverage=0.0, random=0.2)
+    assert "No better than always saying the mean (0.000): BSS (0.000) and leverage sampling (0.000)." in part
+    even = said(all=0.5, bss=0.5, labels=0.5, leverage=0.5, random=0.5)
+    assert "Neither better nor worse than random columns (0.500)" in even and "cannot be told apart from all" in even
+
+
+def test_what_is_written_has_the_values_of_the_table(page_of):
+    """Integers are integers, also those that a float rounds, and flags are flags."""
+    _, _, out = page_of("numbered")
+    source, target = TABLES["numbered"]()
+    written = pd.read_csv(out / "selected.csv")
+    assert list(written.columns)[-1] == target and set(written.columns) <= set(source.columns) - {""}
+    assert "visits" in written.columns, "the test wants a column of large integers among the chosen"
+    expected = source[list(written.columns)].reset_index(drop=True)
+    pd.testing.assert_frame_equal(written, expected)
+
+
 # ---------------------------------------------------------------- what make hands on
 
 
@@ -258,6 +442,47 @@ def test_a_file_above_the_limit_is_read_in_blocks(tmp_path, shape):
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "out" / "selected.csv"), expected)
 
 
+def with_an_index(frame, kind):
+    rng = np.random.default_rng(2)
+    if kind == "dates":
+        return frame.set_index(pd.to_datetime("2024-01-01") + pd.to_timedelta(rng.permutation(len(frame)), "D"))
+    if kind == "named":
+        return frame.set_index(pd.Index(rng.permutation(len(frame)), name="id"))
+    if kind == "texts":
+        return frame.set_index(pd.Index([f"GSM{j}" for j in range(len(frame))]))
+    if kind == "two levels":
+        return frame.set_index(pd.MultiIndex.from_product([range(10), range(len(frame) // 10)], names=["who", None]))
+    if kind == "from 5":
+        return frame.set_index(pd.RangeIndex(5, 5 + len(frame)))
+    return frame.assign(**{"Unnamed: 0": rng.permutation(len(frame))})[["Unnamed: 0", *frame.columns]]
+
+
+@swept("kind", ["dates"], ["named", "texts", "two levels", "from 5", "first column without a name"])
+def test_names_of_rows_are_no_feature_above_the_limit_either(tmp_path, kind):
+    """The index of the table is that of `selected.parquet`, as it is below the limit."""
+    frame = with_an_index(large_table(60, 40).assign(visits=np.arange(60) % 7), kind)
+    frame.to_parquet(tmp_path / "large.parquet")
+    done = demo(tmp_path / "large.parquet", "kind", "--limit", "1000", cwd=tmp_path, out=tmp_path / "out")
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    assert "60 rows, 41 columns" in done.stdout
+    assert ("Its rows have names" in done.stdout) == (kind != "from 5")
+    written = pd.read_parquet(tmp_path / "out" / "selected.parquet")
+    assert "Unnamed: 0" not in written.columns and written.columns[-1] == "kind"
+    expected = frame[list(written.columns)]
+    pd.testing.assert_frame_equal(written, expected)
+    csv = pd.read_csv(tmp_path / "out" / "selected.csv")
+    pd.testing.assert_frame_equal(csv, expected.reset_index(drop=True))
+
+
+def test_a_target_in_the_index_is_found_above_the_limit_too(tmp_path):
+    frame = large_table(60, 40)
+    frame.set_index("kind").to_parquet(tmp_path / "large.parquet")
+    done = demo(tmp_path / "large.parquet", "kind", "--limit", "1000", cwd=tmp_path, out=tmp_path / "out")
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    written = pd.read_parquet(tmp_path / "out" / "selected.parquet")
+    pd.testing.assert_frame_equal(written, frame[list(written.columns)])
+
+
 def test_the_size_of_a_table_is_that_of_its_numbers(tmp_path):
     """A column of few values takes next to nothing in the file, and is decoded all the same."""
     frame = pd.DataFrame({"value": np.zeros(10**6), "flag": True, "count": np.int16(3), "kind": "yes"})
@@ -274,6 +499,8 @@ LARGE_AND_BAD = {
     "missing": (lambda frame: frame.mask(frame == frame.iloc[7, 2]), "kind", "missing values"),
     "infinite": (lambda frame: frame.replace(frame.iloc[7, 2], np.inf), "kind", "infinite values in 'reading 2'"),
     "constant": (lambda frame: frame.assign(kind=1.0), "kind", "two different values"),
+    "names": (lambda frame: frame.assign(kind=[f"GSM{j}" for j in range(len(frame))]), "kind", "five rows"),
+    "without a name": (lambda frame: frame.assign(**{"Unnamed: 7": 1.0}), "kind", "has no name"),
 }
 
 

@@ -4,13 +4,18 @@ usage: python tools/demo.py [DATA TARGET] [--out FOLDER] [--limit BYTES]
 
 A Parquet file of more than `--limit` bytes in memory, by default a quarter of what the machine has, is read in blocks:
 its columns are chosen and written, without the page.
+
+Tags of cells say what becomes of them: `terminal` prints what the cell gives, `documents` leaves the cell out of the
+page of a table, and `shown` leaves the code of the cell open there.
 """
 
 import argparse
 import os
+import re
 import shutil
 import sys
 import tempfile
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,10 +23,12 @@ from pathlib import Path
 import large
 import nbformat
 import papermill
+from jinja2 import DictLoader
 from nbconvert import HTMLExporter
-from readme import plain, relink, root
+from readme import directive, plain, relink, root
 
 notebook = root / "nbs" / "quickstart.ipynb"
+site = root / "_docs"  # where `make docs` leaves the pages
 results = ["quickstart.ipynb", "quickstart.html", "selected.csv", "selected.parquet"]
 
 
@@ -33,7 +40,11 @@ def run(data: str, target: str, folder: Path) -> nbformat.NotebookNode:
         parameters = dict(data=str(Path(data).absolute()), target=target, save_to=str(folder))
     with without_stderr():
         return papermill.execute_notebook(
-            notebook, folder / "quickstart.ipynb", parameters, kernel_name="python3", cwd=notebook.parent,
+            notebook,
+            folder / "quickstart.ipynb",
+            parameters,
+            kernel_name="python3",
+            cwd=notebook.parent,
             progress_bar=False,
         )
 
@@ -51,17 +62,85 @@ def without_stderr() -> Iterator[None]:
         os.close(nowhere)
 
 
-def write_page(executed: nbformat.NotebookNode, folder: Path, out: Path) -> None:
+def only_about_the_table(executed: nbformat.NotebookNode) -> None:
+    """Leave out the cells that speak of the embedded documents."""
+    executed.cells = [cell for cell in executed.cells if "documents" not in cell.metadata.get("tags", [])]
+
+
+def link_pages(text: str, out: Path) -> str:
+    """Point the links between pages to the rendered site where it is there, and else name the chapter without a link.
+
+    A browser shows a notebook as the text of its file, which nobody can read.
+    """
+
+    def linked(match: re.Match) -> str:
+        words, name, place = match[1], match[2], match[3] or ""
+        page = site / f"{name}.html"
+        if page.exists():
+            return f"[{words}]({os.path.relpath(page, out)}{place})"
+        chapter = re.match(r"0*(\d+)_", name)
+        return f"{words} (chapter {chapter[1]})" if chapter and "chapter" not in words.lower() else words
+
+    return re.sub(r"\[([^\]]*)\]\((\w+)\.(?:ipynb|qmd)(#[\w-]+)?\)", linked, text)
+
+
+# Code stands behind a line that opens it, where the site folds it too, and on the page of a table everywhere but where
+# code is what the text is about.
+FOLDING = """{% extends "lab/index.html.j2" %}
+{% block input_group %}
+{% if cell.metadata.folded %}<details class="folded"><summary>Code</summary>{{ super() }}</details>
+{% else %}{{ super() }}{% endif %}
+{% endblock input_group %}
+{% block html_head_css %}{{ super() }}
+<style>
+details.folded > summary { cursor: pointer; color: #616161; font: small var(--jp-content-font-family) }
+.jp-RenderedText pre { white-space: pre; overflow-x: auto; word-break: normal }
+</style>
+{% endblock html_head_css %}
+"""
+
+
+def write_page(executed: nbformat.NotebookNode, folder: Path, out: Path, about_a_table: bool) -> None:
     """Write the executed notebook as one HTML file with the pictures inside, readable without a network."""
     for cell in executed.cells:
         if cell.cell_type == "markdown":
-            cell.source = relink(cell.source, os.path.relpath(notebook.parent, out))
+            cell.source = link_pages(cell.source, out)
+        else:
+            shown = "shown" in cell.metadata.get("tags", [])
+            cell.metadata["folded"] = bool(directive(cell, "code-fold")) or (about_a_table and not shown)
         cell.source = plain(cell.source)
+    if not site.exists():
+        where = "The chapters are notebooks in the folder `nbs`: `make lab` opens them, `make docs` renders them."
+        executed.cells.append(nbformat.v4.new_markdown_cell(where))
     exporter = HTMLExporter(
-        require_js_url="", mathjax_url="", embed_images=True, exclude_input_prompt=True, exclude_output_prompt=True
+        require_js_url="",
+        mathjax_url="",
+        embed_images=True,
+        exclude_input_prompt=True,
+        exclude_output_prompt=True,
+        template_file="folding.html.j2",
+        extra_loaders=[DictLoader({"folding.html.j2": FOLDING})],
     )
     page, _ = exporter.from_notebook_node(executed, resources={"metadata": {"name": "fsel_book quickstart"}})
     (folder / "quickstart.html").write_text(page, encoding="utf-8")
+
+
+def write_notebook(executed: nbformat.NotebookNode, folder: Path, out: Path) -> None:
+    """Write the executed notebook, with links to the notebooks of the chapters."""
+    copy = nbformat.from_dict(executed)
+    for cell in copy.cells:
+        if cell.cell_type == "markdown":
+            cell.source = relink(cell.source, os.path.relpath(notebook.parent, out))
+    nbformat.write(copy, folder / "quickstart.ipynb")
+
+
+def as_text(output: nbformat.NotebookNode) -> str:
+    """What a cell gave, for the terminal: Markdown in lines of 88 characters and without its bold type."""
+    data = output.get("data", {})
+    if "text/markdown" not in data:
+        return output.get("text") or data.get("text/plain", "")
+    lines = data["text/markdown"].replace("**", "").splitlines()
+    return "\n".join(textwrap.fill(line, 88, subsequent_indent="  " * line.startswith("- ")) for line in lines)
 
 
 def print_results(executed: nbformat.NotebookNode) -> None:
@@ -69,8 +148,7 @@ def print_results(executed: nbformat.NotebookNode) -> None:
     for cell in executed.cells:
         if "terminal" in cell.metadata.get("tags", []):
             for output in cell.outputs:
-                text = output.get("text") or output.get("data", {}).get("text/plain", "")
-                print(text.strip("\n"), end="\n\n")
+                print(as_text(output).strip("\n"), end="\n\n")
 
 
 def choose_in_blocks(data: Path, target: str, out: Path) -> int:
@@ -113,7 +191,10 @@ def main() -> int:
             known = error.ename in ("FileNotFoundError", "ValueError")
             print("demo: " + error.evalue if known else str(error), file=sys.stderr)
             return 1
-        write_page(executed, folder, call.out)
+        if call.data:
+            only_about_the_table(executed)
+        write_notebook(executed, folder, call.out)
+        write_page(executed, folder, call.out, about_a_table=bool(call.data))
         written = [shutil.move(path, call.out / path.name) for path in sorted(folder.iterdir())]
     print_results(executed)
     print("Written:", *written, sep="\n  ")

@@ -1,5 +1,6 @@
 """The main job of `make demo` on a Parquet file too large for memory: choose columns, certify them, write them."""
 
+import json
 import os
 import textwrap
 import warnings
@@ -13,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fsel_book import Blocks, BSSSelector, as_blocks
+from fsel_book.loaders import _find_row_names
 
 
 def a_quarter_of_memory() -> int:
@@ -30,17 +32,30 @@ def size_in_memory(path: Path) -> int:
     return found.num_rows * sum(-(-kind.bit_width // 8) if pa.types.is_primitive(kind) else 8 for kind in types)
 
 
+def index_columns(path: Path) -> list[str]:
+    """The columns in which pandas wrote the index of a frame; an index that only counts takes none."""
+    found = (pq.read_schema(path).pandas_metadata or {}).get("index_columns", [])
+    return [name for name in found if isinstance(name, str)]
+
+
+def read_column(path: Path, name: str) -> pd.Series:
+    """One column, as pandas has it."""
+    return pq.read_table(path, columns=[name]).column(name).to_pandas()
+
+
 def read_target(path: Path, target: str) -> np.ndarray:
     """The column to predict as centred numbers, shape (n_rows, any): itself, or one column for each of its values."""
     names = pq.read_schema(path).names
     if target not in names:
         raise ValueError(f"{path} has no column {target!r}. Its columns are {', '.join(map(repr, names[:5]))}, ...")
-    y = pq.read_table(path, columns=[target]).column(target).to_pandas()
+    y = read_column(path, target)
     if y.isna().any():
         raise ValueError(f"{path} has missing values in {target!r}. Drop those rows first.")
     if y.nunique() < 2:
         raise ValueError(f"{path} has fewer than two different values in the target {target!r}: nothing to predict.")
     measured = pd.api.types.is_numeric_dtype(y) and y.nunique() > 20
+    if not measured and y.value_counts().max() < 5:
+        raise ValueError(f"{path}: no value of the target {target!r} has five rows: give another column.")
     Y = y.to_numpy(dtype=float)[:, None] if measured else pd.get_dummies(y).to_numpy(dtype=float)
     return Y - Y.mean(axis=0)
 
@@ -82,30 +97,53 @@ class Standardised(Blocks):
 def choose(path: Path, target: str, folder: Path) -> None:
     """Print the columns that BSS chooses by their F statistics, and their certificate; write them with the target."""
     Y = read_target(path, target)
-    names = [name for name in pq.read_schema(path).names if name != target]
+    index = [name for name in index_columns(path) if name != target]
+    columns = [name for name in pq.read_schema(path).names if name not in index]
+    row_names = [*index, *_find_row_names(path, columns, target, lambda name: read_column(path, name))]
+    names = [name for name in columns if name != target and name not in row_names]
     X = Standardised(as_blocks(path, columns=names), Y)
     r = max(2, min(60, len(names) // 2))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of a direction that centring has left, and that is not certified
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
         selector = BSSSelector(r, score_func=X.scores).fit(X)
     chosen = np.array(names)[selector.selected_]
     print(f"{path} is read in blocks: {X.shape[0]} rows, {X.shape[1]} columns\n")
+    if row_names:
+        print("Its rows have names. These are no feature and were left out.\n")
     print(f"BSS with labels: {len(chosen)} columns in {selector.n_draws_} draws")
     print(textwrap.indent(textwrap.fill(", ".join(chosen), 84), "  "), end="\n\n")
+    for said in dict.fromkeys(str(warning.message) for warning in caught):
+        print(textwrap.fill(f"Note: {said}", 88), end="\n\n")
     for line in str(selector.certificate_).splitlines():
         print(textwrap.fill(line, 88))
     print()
-    write(path, [*(name for name in names if name in set(chosen)), target], folder)
+    write(path, [*(name for name in names if name in set(chosen)), target], index, folder)
 
 
-def write(path: Path, columns: list[str], folder: Path) -> None:
-    """`selected.csv` and `selected.parquet` with some columns of a Parquet file, a batch of rows at a time."""
+def notes_for_pandas(schema: pa.Schema, columns: list[str], index: list[str]) -> dict[bytes, bytes] | None:
+    """What pandas noted in a file about its columns and its index, for those that are kept."""
+    notes = schema.pandas_metadata
+    if notes is None:
+        return None
+    kept = [note for note in notes["columns"] if note["field_name"] in [*columns, *index]]
+    index_columns = [name for name in notes["index_columns"] if not isinstance(name, str) or name in index]
+    return {b"pandas": json.dumps(notes | {"columns": kept, "index_columns": index_columns}).encode()}
+
+
+def write(path: Path, columns: list[str], index: list[str], folder: Path) -> None:
+    """`selected.csv` and `selected.parquet` with some columns of a Parquet file, a batch of rows at a time.
+
+    The Parquet file has the `index` of the table as well, as what it was.
+    """
     csv, start = folder / "selected.csv", True
     with pq.ParquetFile(path, pre_buffer=False, buffer_size=2**20) as source:
-        schema = pa.schema([source.schema_arrow.field(name) for name in columns])
+        found = source.schema_arrow
+        every = [*columns, *index]
+        schema = pa.schema([found.field(name) for name in every], metadata=notes_for_pandas(found, columns, index))
         with pq.ParquetWriter(folder / "selected.parquet", schema) as out:
-            for batch in source.iter_batches(2**16, columns=columns):
-                part = pa.Table.from_batches([batch]).select(columns).cast(schema)
+            for batch in source.iter_batches(2**16, columns=every):
+                part = pa.Table.from_batches([batch]).select(every).cast(schema)
                 out.write_table(part)
-                part.to_pandas().to_csv(csv, mode="a", index=False, header=start)
+                shown = part.select(columns).to_pandas(ignore_metadata=True)
+                shown.to_csv(csv, mode="a", index=False, header=start)
                 start = False

@@ -882,7 +882,7 @@ def _sweep_columns(H: Floats, w: Floats, groups: Sequence[int],
 @_insert_docs
 def squared_linear_path(X: np.ndarray, risk: EmpiricalRisk, n_features_to_select: int = 1, step: int | float | str = 1,
                         max_increment: Callable[[int], float] | None = None, intercept: bool = True,
-                        block: int = 64) -> Elimination:
+                        block: int = 64, bar: Any = None) -> Elimination:
     """Risk-RFE with the squared error and the linear kernel, in closed form.
 
     %(on_host)s
@@ -896,6 +896,8 @@ def squared_linear_path(X: np.ndarray, risk: EmpiricalRisk, n_features_to_select
         As in `risk_rfe`.
     block : int
         How many columns are swept out before the inverse is brought up to date.
+    bar : tqdm, optional
+        Told of the features removed, a block at a time.
 
     Returns
     -------
@@ -933,6 +935,7 @@ def squared_linear_path(X: np.ndarray, risk: EmpiricalRisk, n_features_to_select
                 done.order += left[gone[a:b]].tolist()
                 done.values.append(done.values[-1] + C * sum(rises[a:b]))
                 done.left.append(done.left[-1] - int(b - a))
+            if bar is not None: bar.update(len(gone))
             keep = np.setdiff1d(np.arange(len(left)), gone)
             left = left[keep]
             if not len(left): break

@@ -6,7 +6,7 @@ __all__ = ['ChangePoint', 'change_point', 'RiskRFE', 'GuyonRFE']
 # %% ../nbs/18_risk_rfe.ipynb #0d669968
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -22,14 +22,14 @@ from .arrays import (_DOCS, Array, ArrayLike, Matrix, _ScoreOnHost, _check_not_n
                               _stack_level, _take_rows, from_numpy, is_integer, is_sparse, namespace, take_columns,
                               to_numpy)
 from .elimination import (_Choice, Elimination, _choice_by_norm, _choice_by_risk, _eliminate,
-                                   _number_to_remove, squared_linear_path)
+                                   squared_linear_path)
 from .kernel_machines import EmpiricalRisk, _best_intercept, _cold_fit
-from .kernels import (CallableKernel, LinearKernel, PolynomialKernel, RBFKernel, _ProductKernel, kernel_of,
-                               _in_place, _zero_feature)
+from .kernels import (CallableKernel, LinearKernel, _ProductKernel, kernel_of, _in_place,
+                               _zero_feature)
 from .losses import LOSSES, EpsilonInsensitive, Floats, Loss, SquaredError, get_loss
 from .ridge import _check_labels, _check_targets, _labels_from_decisions
 from .certificates import (_FittedAttributesMixin, _check_bool, _check_X, _check_positive,
-                                    _check_reduced, _check_same_library, _clear_fitted, _insert_columns, _n_requested, _warn_if_long)
+                                    _check_reduced, _check_same_library, _clear_fitted, _insert_columns, _n_requested)
 
 # %% ../nbs/18_risk_rfe.ipynb #d3f34c24
 @dataclass
@@ -150,29 +150,6 @@ def _is_for_labels(estimator: Any) -> bool:
 
 
 
-# %% ../nbs/18_risk_rfe.ipynb #c07a0007
-def _estimated_seconds(n: int, d: int, least: int, step: int | float | str, kernel: Any, risks: Sequence[EmpiricalRisk],
-                       tolerance: float | None) -> float:
-    "About how long an elimination takes on one core, by risk with a `tolerance`, by the norm with None."
-    quick, linear = isinstance(kernel, LinearKernel | PolynomialKernel | RBFKernel), kernel == LinearKernel()
-    boxed = risks[0].sharp and bool(np.isfinite(risks[0].box()).all())
-    kinked = boxed and not risks[0].curvature(np.zeros(n)).any()
-    entry = (6e-10 if quick else 1.5e-8) * (1 if tolerance is not None else 1 / 3)
-    # Without a box nearly all samples are free, and a system with as many unknowns is solved again and again.
-    fit = 1.5e-3 + 2e-8 * n**2 + (1e-11 if boxed or linear else 7e-11 if tolerance is not None else 2e-10) * n**3
-    seconds, left = 0.0, d
-    while left > least:
-        k = _number_to_remove(step, max(1, left // 10), d, left, least)
-        cost = (2.5 + 1.8 * k) * fit                       # as many as in runs
-        if tolerance is None: cost = fit
-        elif linear and kinked and left < n / 2:           # bounds decide little: most are followed, or fitted
-            one = 1.5e-3 + 7e-6 * n + 6e-10 * n * left**2 if 8 * left <= n else 4e-6 * n + 1.1e-8 * n**2
-            cost = left * (one if k > 1 and tolerance else 1.5e-3 + 6e-9 * n**2)
-        elif linear and k > 1 and tolerance: cost = fit
-        seconds += len(risks) * (entry * n**2 * left + cost)
-        left -= k
-    return seconds
-
 # %% ../nbs/18_risk_rfe.ipynb #d9cf066e
 # What the two estimators of this chapter share, for `_insert_docs`.
 _DOCS.update(
@@ -273,11 +250,6 @@ class _KernelElimination(_FittedAttributesMixin, _ScoreOnHost, SelectorMixin, Ba
             A = A - centre
         if isinstance(kernel, _ProductKernel): _warn_of_lost_features(A)
         least = requested or 0                                 # "auto" looks at the whole path
-        n = len(Y)
-        _warn_if_long(self._expected_seconds(n, d, least, kernel, risks), "This fit",
-                      f", with {n} samples and {d} features. It is shorter with a larger step than {self.step!r} "
-                      f"(0.1 is a tenth of all features at a time){self.quicker}, and after another selector has left "
-                      "fewer features.")
         with tqdm(total=d - least, disable=not self.verbose) as bar:
             done = self._eliminate(A, risks, kernel, least, 1 / (w.sum() * self.C), bar)
         kept = change_point(done.values, done.left).n_features if requested is None else done.left[-1]
@@ -291,14 +263,8 @@ class _KernelElimination(_FittedAttributesMixin, _ScoreOnHost, SelectorMixin, Ba
             if name.endswith("_") and isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
                 setattr(self, name, from_numpy(value, X))
 
-    quicker = ""                                               # another method
     intercept_: Any
     dual_coef_: Any
-
-    def _expected_seconds(self, n: int, d: int, least: int, kernel: Any, risks: Sequence[EmpiricalRisk]) -> float:
-        return _estimated_seconds(n, d, least, self.step, kernel, risks, self._tolerance())
-
-    def _tolerance(self) -> float | None: return None
 
     def _check_parameters(self, d: int) -> int | None:
         get_loss(self.loss)
@@ -538,8 +504,6 @@ class RiskRFE(_KernelElimination):
 
     def _choice(self) -> _Choice: return _choice_by_risk(self.fit_intercept, self.step, self._tolerance())
 
-    quicker = ", with GuyonRFE"
-
     def _tolerance(self) -> float:
         "That of the steps; a limit on the least rise needs exact rises."
         return self.step_tol if self.max_increment is None else 0.0
@@ -548,16 +512,10 @@ class RiskRFE(_KernelElimination):
                    bar: Any) -> Elimination:
         if not self._in_closed_form(A.shape[1], kernel): return super()._eliminate(A, risks, kernel, least, unit, bar)
         A = A.toarray() if is_sparse(A) else to_numpy(A)
-        done = squared_linear_path(A, risks[0], least, self.step, self._allowed(unit), self.fit_intercept)
-        bar.update(len(done.order))
-        return done
+        return squared_linear_path(A, risks[0], least, self.step, self._allowed(unit), self.fit_intercept, bar=bar)
 
     def _in_closed_form(self, d: int, kernel: Any) -> bool:
         return isinstance(self._loss(), SquaredError) and kernel == LinearKernel() and d <= 8000
-
-    def _expected_seconds(self, n: int, d: int, least: int, kernel: Any, risks: Sequence[EmpiricalRisk]) -> float:
-        if self._in_closed_form(d, kernel): return 1e-10 * d**3 + 1e-10 * n * d**2
-        return super()._expected_seconds(n, d, least, kernel, risks)
 
 # %% ../nbs/18_risk_rfe.ipynb #a82d4865
 @_insert_docs

@@ -1,6 +1,7 @@
 """Risk-RFE, the selectors: change points, parameters, errors, weights, scikit-learn's conventions."""
 
 import pickle
+import time
 import warnings
 
 import numpy as np
@@ -568,47 +569,53 @@ def test_guyons_rule_compares_norms_which_may_be_small():
         assert len(said) == 1 and "the norm is the same" in said[0] and "take a smaller gamma" in said[0]
 
 
-class Started(Exception):
-    """The elimination has begun."""
+@pytest.mark.parametrize("loss", ["hinge", "epsilon_insensitive"])
+def test_a_fit_of_seconds_is_not_said_to_take_minutes(loss):
+    """How long it takes depends on how many candidates need a fit, which the sizes do not tell."""
+    X = np.random.default_rng(0).standard_normal((60, 9000))
+    y = X[:, 0] if loss == "epsilon_insensitive" else X[:, 0] > 0
+    start = time.process_time()
+    said, _ = messages_of(RiskRFE(2, loss=loss, step=0.1).fit, X, y)
+    assert not said and time.process_time() - start < 20
 
 
+class Recorder:
+    """A bar that notes what it is told."""
+
+    made: list = []
+
+    def __init__(self, total, disable):
+        self.total, self.shown, self.steps = total, not disable, []
+        Recorder.made.append(self)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    def update(self, k):
+        self.steps.append(k)
+
+
+@pytest.mark.parametrize("kind", [RiskRFE, GuyonRFE])
 @pytest.mark.parametrize(
-    ("kind", "parameters", "n", "d", "long"),
+    ("parameters", "steps"),
     [
-        (RiskRFE, dict(), 2000, 500, True),
-        (RiskRFE, dict(), 3000, 30, True),
-        (RiskRFE, dict(loss="squared_hinge"), 2500, 20, True),
-        (RiskRFE, dict(loss="log_loss"), 2500, 20, True),
-        (RiskRFE, dict(), 1000, 20, False),
-        (RiskRFE, dict(kernel="linear"), 4600, 57, True),
-        (RiskRFE, dict(kernel="linear"), 2500, 12, False),
-        (RiskRFE, dict(step=0.1), 2000, 50, False),
-        (RiskRFE, dict(kernel="linear"), 300, 3000, True),
-        (RiskRFE, dict(kernel="linear", step=0.1), 300, 3000, False),
-        (RiskRFE, dict(kernel="linear", step=0.1, step_tol=0), 300, 12000, True),
-        (RiskRFE, dict(kernel="linear", loss="squared_error"), 10, 7000, True),
-        (RiskRFE, dict(kernel="linear", loss="squared_error"), 10, 2000, False),
-        (GuyonRFE, dict(), 2000, 1000, True),
-        (GuyonRFE, dict(step=0.1), 2000, 100, False),
+        (dict(), 198),
+        (dict(step=0.1), 10),
+        (dict(kernel="linear", loss="squared_error"), 4),
+        (dict(kernel="linear", loss="squared_error", step=7), 4),
+        (dict(n_features_to_select="auto", step=0.2), 5),
     ],
 )
-def test_a_long_fit_says_so_before_it_starts(kind, parameters, n, d, long, monkeypatch):
-    def started(*arguments):
-        raise Started
-
-    monkeypatch.setattr(kind, "_eliminate", started)
-    X = np.random.default_rng(0).standard_normal((n, d))
-    y = X[:, 0] if parameters.get("loss") == "squared_error" else np.sign(X[:, 0])
-    with warnings.catch_warnings(record=True) as seen:
-        warnings.simplefilter("always")
-        with pytest.raises(Started):
-            kind(2, **parameters).fit(X, y)
-    assert len(seen) == long
-    for warning in seen:
-        text = str(warning.message)
-        assert warning.category is UserWarning and warning.filename == __file__
-        assert "This fit will take about" in text and f"{n} samples and {d} features" in text
-        assert "larger step" in text and "fewer features" in text and ("GuyonRFE" in text) == (kind is RiskRFE)
+def test_the_bar_moves_from_the_first_steps_on(kind, parameters, steps, monkeypatch):
+    """So that it can tell from these how long the rest will take, in closed form too."""
+    monkeypatch.setattr("fsel_book.risk_rfe.tqdm", Recorder)
+    X = np.random.default_rng(0).standard_normal((40, 200))
+    kind(**({"n_features_to_select": 2, "verbose": 1} | parameters)).fit(X, np.where(X[:, 2] > 0, 1.0, 2.0))
+    bar = Recorder.made.pop()
+    assert bar.shown and sum(bar.steps) == bar.total and len(bar.steps) >= steps and max(bar.steps) <= 0.4 * bar.total
 
 
 @pytest.mark.parametrize("parameters", [dict(), dict(kernel="linear", loss="squared_error"), dict(step=3)])

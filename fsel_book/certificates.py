@@ -976,9 +976,9 @@ def _score_values(scores: Any, d: int, name: str) -> np.ndarray:
     return found
 
 def _scores_error(name: str, wrong: str, d: int) -> ValueError:
-    return ValueError(f"{name} gives {wrong}: {d} numbers that are not negative are needed, one for each feature, larger "
-                      "for the better. Take absolute values of signed scores. Infinite ones must come from a function, "
-                      "and count as larger than all others; in an array numbers are finite.")
+    return ValueError(f"{name} gives {wrong}: {d} numbers that are not negative are needed, one for each feature, "
+                      "larger for the better. Take absolute values of signed scores. Infinite ones must come from a "
+                      "function, and count as larger than all others; in an array numbers are finite.")
 
 def _check_scores(scores: Any, d: int, name: str = "scores") -> np.ndarray:
     "`scores`, called `name` in the message, as float64 on the host, or an error unless all are finite and from 0 on."

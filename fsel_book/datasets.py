@@ -11,7 +11,6 @@ import inspect
 import math
 import numbers
 import re
-import warnings
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -431,9 +430,10 @@ def _read_docstrings(parameter: str, module: str) -> dict[str, str]:
         ) from error
     if not hasattr(loaded, "__all__"):
         raise ValueError(f"{parameter}={module!r}: has no __all__. Expected a module that declares its public names.")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # some public names are deprecated and say so when touched
-        objects = [(name, getattr(loaded, name, None)) for name in sorted(set(loaded.__all__))]
+    found = vars(loaded)  # without what the module does when a name is touched: deprecated ones give a warning
+    objects = [
+        (name, found[name] if name in found else getattr(loaded, name, None)) for name in sorted(set(loaded.__all__))
+    ]
     names: dict[str, str] = {}
     for name, thing in objects:
         if callable(thing) and not inspect.ismodule(thing) and isinstance(thing.__doc__, str):

@@ -5,24 +5,25 @@ __all__ = ['WeightScores', 'complete', 'completion_promise', 'CompletionSelector
            'selection_stability', 'StabilityDisplay']
 
 # %% ../nbs/10_labels.ipynb #1ab00002
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from scipy.optimize import brentq, minimize
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, check_cv
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.multiclass import type_of_target
 
-from .arrays import (Array, ArrayLike, Matrix, Seed, _blas_threads_for, _insert_docs, from_numpy, is_sparse,
-                              to_numpy)
+from .arrays import (Array, ArrayLike, Matrix, Seed, _blas_threads_for, _insert_docs, check_matrix, from_numpy,
+                              _is_frame, is_sparse, _target_on_host, to_numpy)
 from .certificates import (Promise, Sampling, ScoreFunc, _SamplingTransformer, _ScoreMixin, _check_X,
                                     _check_bool, _check_instance, _check_integer, _check_open_unit_interval,
                                     _check_rank, _check_scores, _clear_fitted, _distortion, _feature_scores,
-                                    _largest_rank, _look_at_selected, _row_space_seconds, _space_to_certify,
-                                    _target_rank, _warn_if_long, _warn_of_columns, _warn_of_fewer, certify,
-                                    method_color)
+                                    _finite_scores, _largest_rank, _look_at_selected, _row_space_seconds,
+                                    _space_to_certify, _target_rank, _warn_if_long, _warn_of_columns, _warn_of_fewer,
+                                    certify, method_color)
 from .sparsification import (_Barriers, _LargestScoreRule, _LargestSlackRule, _bound_search_seconds,
                                       _round_ties, bss, bss_promise)
 from .spectra import RowSpace, _SEE, _as_row_space, row_space
@@ -72,8 +73,12 @@ class WeightScores(BaseEstimator):
     ----------
     estimator : estimator
         A copy of it is fitted to the data at every call; wrap one that is fitted already in scikit-learn's
-        `FrozenEstimator`. After `fit` it must have `coef_` or `feature_importances_`; of several rows of coefficients
-        (classes, targets) the length over the rows counts.
+        `FrozenEstimator`. After `fit` it must have weights, one for each feature; of several rows of them (classes,
+        targets) the length over the rows counts.
+    importance_getter : str or callable
+        Where the weights are, as in `SelectFromModel`. "auto" is `coef_` or `feature_importances_`; another text is the
+        path of an attribute, as "named_steps.linearsvc.coef_" of a pipeline or "best_estimator_.coef_" of a search; a
+        function gets the fitted estimator and returns the weights.
 
     Examples
     --------
@@ -85,9 +90,19 @@ class WeightScores(BaseEstimator):
     >>> selector = BSSSelector(8, score_func=WeightScores(LinearSVC())).fit(scale(X), y)
     >>> selector.certificate_.holds
     True
+
+    A machine that standardises its features itself:
+
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> machine = make_pipeline(StandardScaler(), LinearSVC())
+    >>> WeightScores(machine, importance_getter="named_steps.linearsvc.coef_")(X, y).shape
+    (30,)
     """
 
-    def __init__(self, estimator: Any) -> None: self.estimator = estimator
+    def __init__(self, estimator: Any, *, importance_getter: str | Callable[[Any], ArrayLike] = "auto") -> None:
+        self.estimator = estimator
+        self.importance_getter = importance_getter
 
     def __call__(self, X: Matrix, y: ArrayLike = None, **fit_params: Any) -> Array:
         """Fit the estimator and return the scores.
@@ -107,15 +122,36 @@ class WeightScores(BaseEstimator):
         Raises
         ------
         ValueError
-            The estimator has neither `coef_` nor `feature_importances_` after `fit`.
+            After `fit` the estimator has no weights where they are looked for, or not one for each feature.
         """
         _check_instance("estimator", self.estimator)
-        fitted = clone(self.estimator).fit(X, y, **fit_params)
+        getter = self.importance_getter
+        if not isinstance(getter, str) and not callable(getter):
+            raise ValueError(f"importance_getter={getter!r} is not possible: give 'auto', the path of an attribute, or "
+                             "a function of the fitted estimator.")
+        weights = np.atleast_2d(_dense(self._weights(clone(self.estimator).fit(X, y, **fit_params))))
+        if weights.ndim > 2 or weights.shape[1] != X.shape[1]:
+            raise ValueError(f"estimator={self.estimator!r} gives weights of shape {weights.shape}, and X has "
+                             f"{X.shape[1]} features: one weight is needed for each, so that no step before the one "
+                             "with weights may add, drop or mix features.")
+        return from_numpy(np.linalg.norm(weights, axis=0), X)
+
+    def _weights(self, fitted: Any) -> Any:
+        "The weights of the fitted estimator, as it has them."
+        getter = self.importance_getter
+        if not isinstance(getter, str): return getter(fitted)
+        if getter != "auto":
+            try: return attrgetter(getter)(fitted)
+            except AttributeError as error:
+                raise ValueError(f"importance_getter={getter!r} leads nowhere: {error}. Give the path from the fitted "
+                                 f"{type(fitted).__name__} to its weights.") from error
         for name in ("coef_", "feature_importances_"):
             weights = getattr(fitted, name, None)
-            if weights is not None: return from_numpy(np.linalg.norm(np.atleast_2d(_dense(weights)), axis=0), X)
+            if weights is not None: return weights
+        example = "importance_getter='named_steps.NAME.coef_', with the name of its last step"
+        remedy = example if hasattr(fitted, "named_steps") else "one that weighs features, such as LinearSVC"
         raise ValueError(f"estimator={self.estimator!r} has neither coef_ nor feature_importances_ after fit: "
-                         "give one that weighs features, such as LinearSVC.")
+                         f"give {remedy}.")
 
 def _dense(weights: Any) -> np.ndarray:
     "Weights as a host array; those of `SVC(kernel='linear')` on sparse data are sparse."
@@ -485,6 +521,16 @@ def _mean_over_folds(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     "The mean of the rows, and its standard error."
     return table.mean(axis=0), table.std(axis=0, ddof=1) / np.sqrt(len(table))
 
+def _ranks_of_dial(ranks: Sequence[int | Literal["full"] | None] | None, most: int, r: int) -> list[int]:
+    "Each of `ranks` as a number, once, for `r` features of data of rank `most`; None stands for several."
+    if ranks is None:
+        some = {_target_rank(None, most, r), *(max(1, int(r * share)) for share in (0.05, 0.1, 0.25, 0.5, 0.75))}
+        return sorted({min(rank, most) for rank in some})
+    if isinstance(ranks, str) or np.asarray(ranks, dtype=object).ndim != 1:
+        raise ValueError(f"ranks={ranks!r} is not possible: give a list of ranks, as [1, 5, 10], or None.")
+    for rank in ranks: _check_rank(rank, r)
+    return list(dict.fromkeys(_target_rank(rank, most, r) for rank in ranks))
+
 @_insert_docs
 class GuaranteePriceDisplay:
     """Error after a selection with labels against what it keeps of the geometry, from labels only to geometry only.
@@ -532,24 +578,25 @@ class GuaranteePriceDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, score_func: ScoreFunc, r: int, *,
-                       ranks: Sequence[int] | None = None, cv: Any = 5) -> Self:
+                       ranks: Sequence[int | Literal["full"] | None] | None = None, cv: Any = 5) -> Self:
         """Turn the dial by cross-validation.
 
         Parameters
         ----------
         estimator : estimator
             What is fitted to the chosen features, with a method `score`.
-        X : array or sparse matrix, shape (n_samples, n_features)
+        X : array, frame or sparse matrix, shape (n_samples, n_features)
         y : array, shape (n_samples,)
         score_func : callable or array
             As for `BSSSelector`.
         r : int
             Number of features.
-        ranks : sequence of int, optional
-            Where to set the dial. None takes the default rank of `BSSSelector` and a twentieth, a tenth, a quarter, a
-            half and three quarters of `r`, where they are not above the numerical rank of the data.
+        ranks : sequence of int, "full" or None, optional
+            Where to set the dial, each as `rank` of `BSSSelector`. None takes the default rank of `BSSSelector` and a
+            twentieth, a tenth, a quarter, a half and three quarters of `r`, where they are not above the numerical rank
+            of the data.
         cv : int, splitter or iterable
-            As in scikit-learn.
+            As in scikit-learn; at least two splits.
 
         Returns
         -------
@@ -558,25 +605,25 @@ class GuaranteePriceDisplay:
         Raises
         ------
         ValueError
-            `r` is no number of features, or one of `ranks` cannot be certified with `r` features or in these data.
+            `r` is no number of features, or one of `ranks` cannot be certified with `r` features or in these data; or
+            `cv` makes fewer than two splits, of which there is no standard error.
         """
-        X, y = X.tocsr() if is_sparse(X) else to_numpy(X), to_numpy(y)
+        X = X.tocsr() if is_sparse(X) else to_numpy(check_matrix(X))
+        if y is None: raise ValueError(f"{cls.__name__} requires y to be passed, but the target y is None.")
+        y = check_array(_target_on_host(y), dtype=None, ensure_2d=False, input_name="y")
         _check_integer(r, 2, X.shape[1])
         folds = list(check_cv(cv, y, classifier=is_classifier(estimator)).split(X, y))
+        if len(folds) < 2:
+            raise ValueError(f"cv={cv!r} is not possible: the standard error of an error needs two splits or more.")
         most = min(row_space(X).numerical_rank, *(len(train) for train, _ in folds))
         default = _target_rank(None, most, r)
-        for rank in [] if ranks is None else ranks:
-            _check_rank(rank, r)
-            _target_rank(rank, most, r)
-        if ranks is None:
-            some = {default, *(max(1, int(r * share)) for share in (0.05, 0.1, 0.25, 0.5, 0.75))}
-            ranks = sorted({min(rank, most) for rank in some})
+        dial = _ranks_of_dial(ranks, most, r)
         reference, rows = max(1, min(10, r // 2)), list[list[tuple[float, float]]]()
         for train, test in folds:
             space = row_space(X[train])
-            scores = _feature_scores(score_func, X[train], y[train])
+            scores = _finite_scores(_feature_scores(score_func, X[train], y[train]))
             leading = space.truncate(min(reference, space.numerical_rank))
-            usable = [space.truncate(min(rank, space.numerical_rank)) for rank in ranks]
+            usable = [space.truncate(min(rank, space.numerical_rank)) for rank in dial]
             geometry = space.truncate(min(max(1, r // 2), space.numerical_rank))
             choices = [np.argsort(-scores, kind="stable")[:r], *(bss(V, r, scores=scores).indices for V in usable),
                        bss(geometry, r, "best").indices]
@@ -586,7 +633,7 @@ class GuaranteePriceDisplay:
                 kappa = certify(leading, Sampling.from_draws(chosen, np.ones(len(chosen)), X.shape[1], space.X)).kappa
                 rows[-1].append((1 - fitted.score(X[test][:, chosen], y[test]), min(kappa, 1e12)))
         table = np.array(rows)
-        marked = [f"rank {rank}{', default' if rank == default else ''}" for rank in ranks]
+        marked = [f"rank {rank}{', default' if rank == default else ''}" for rank in dial]
         kappas = np.exp(np.log(table[..., 1]).mean(axis=0))
         return cls(["labels only", *marked, "geometry only"], table[..., 0], kappas, reference)
 
@@ -709,8 +756,8 @@ class StabilityDisplay:
     def __init__(self, stabilities: dict[str, Stability]) -> None: self.stabilities = stabilities
 
     @classmethod
-    def from_selectors(cls, selectors: Mapping[str, Any], X: ArrayLike, y: ArrayLike, *, n_samples: int = 50,
-                       random_state: Seed = 0) -> Self:
+    def from_selectors(cls, selectors: Mapping[str, Any], X: ArrayLike, y: ArrayLike = None, *,
+                       n_samples: int = 50, random_state: Seed = 0) -> Self:
         """Fit each selector to random halves of the samples, the same ones for all.
 
         Parameters
@@ -718,8 +765,8 @@ class StabilityDisplay:
         selectors : mapping of str to selector
             With `fit` and `get_support`.
         X : array, frame or sparse matrix, shape (n_samples, n_features)
-        y : array, shape (n_samples,)
-            Labels of classes have the same shares in every half.
+        y : array, shape (n_samples,), optional
+            Labels of classes have the same shares in every half. None is for selectors that see no labels.
         n_samples : int
             How many halves.
         random_state : int, RandomState or None
@@ -727,16 +774,22 @@ class StabilityDisplay:
         Returns
         -------
         StabilityDisplay
+
+        Raises
+        ------
+        ValueError
+            `X` or `y` is refused; `n_samples` is below 2; and what `fit` raises.
         """
-        if not hasattr(X, "columns"): X = X.tocsr() if is_sparse(X) else to_numpy(X)
-        y = to_numpy(y)
+        if not _is_frame(X): X = X.tocsr() if is_sparse(X) else to_numpy(X)
+        if y is not None: y = check_array(_target_on_host(y), dtype=None, ensure_2d=False, input_name="y")
         for name, selector in selectors.items(): _check_instance(f"selectors[{name!r}]", selector)
         _check_integer(n_samples, 2, name="n_samples")
-        kind = StratifiedShuffleSplit if type_of_target(y) in ("binary", "multiclass") else ShuffleSplit
+        labelled = y is not None and type_of_target(y) in ("binary", "multiclass")
+        kind = StratifiedShuffleSplit if labelled else ShuffleSplit
         halves = [half for half, _ in kind(n_samples, train_size=0.5, random_state=random_state).split(X, y)]
 
         def masks(selector: Any) -> np.ndarray:
-            parts = ((_safe_indexing(X, half), y[half]) for half in halves)
+            parts = ((_safe_indexing(X, half), None if y is None else y[half]) for half in halves)
             return np.array([clone(selector).fit(*part).get_support() for part in parts])
 
         return cls({name: selection_stability(masks(selector)) for name, selector in selectors.items()})

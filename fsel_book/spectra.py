@@ -133,8 +133,8 @@ def _directions_that_count(S: np.ndarray, Vt: np.ndarray, D: np.ndarray, toleran
     is_sum = (Vt @ ones)**2 > 0.99 * (ones @ ones)
     return (S > tolerance * S[0]) & ~(is_sum & (S < 1e-11 * S[0]))
 
-def _sketched_factor(X: Matrix, D: np.ndarray, tolerance: float,
-                     most: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+def _sketched_factor(X: Matrix, D: np.ndarray, tolerance: float, most: int | None = None,
+                     warn: bool = True) -> tuple[np.ndarray, np.ndarray]:
     """`T` and `B` by Cholesky QR of `Z` preconditioned with the singular vectors of a sketch of `Z D`.
 
     At most `most` directions are used after that, where it is given: the others need no warning.
@@ -151,14 +151,14 @@ def _sketched_factor(X: Matrix, D: np.ndarray, tolerance: float,
     L = np.linalg.cholesky(to_numpy(W2))
     if abs(np.sum((S[:, None] * L)**2) - np.count_nonzero(D)) > 1e-6 * len(D):
         raise FloatingPointError("The sketch has lost a direction of X. Permute the features and try again.")
-    _warn_of_tiny_directions(S, np.finfo(result_dtype(X)).eps, most)
+    if warn: _warn_of_tiny_directions(S, np.finfo(result_dtype(X)).eps, most)
     return T @ np.linalg.inv(L).T, V @ (S[:, None] * L)
 
 # %% ../nbs/03_spectra.ipynb #2f553422
-def _unit_norm_factors(norms: np.ndarray, floor: float = 2e-15) -> np.ndarray:
+def _unit_norm_factors(norms: np.ndarray, floor: float = 2e-15, warn: bool = True) -> np.ndarray:
     """Factors that bring columns of these norms to one; 0, with a warning, for any below `floor` of the longest."""
     kept = norms > floor * norms.max()
-    if np.any(~kept & (norms > 0)):
+    if warn and np.any(~kept & (norms > 0)):
         warnings.warn(f"{np.sum(~kept & (norms > 0))} row(s) or column(s) of X are below {floor:.0e} of the longest "
                       "and are taken for zero. Rescale them if they are data.", stacklevel=_stack_level())
     return np.where(kept, 1 / np.where(kept, norms, 1), 0.0)
@@ -169,7 +169,7 @@ def _rank_tolerance(shape: tuple[int, ...], dtype: np.dtype) -> float:
     of_data, of_svd = max(10.0, max(shape)**0.5) * np.finfo(dtype).eps, 3 * min(shape)**0.5 * np.finfo(np.float64).eps
     return float(max(of_data, of_svd))
 
-def _orthonormal_factor(X: Matrix, most: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+def _orthonormal_factor(X: Matrix, most: int | None = None, warn: bool = True) -> tuple[np.ndarray, np.ndarray]:
     """Factor the tall one `Z` of `X` and `X'`: `Z = Q B'` with orthonormal `Q = Z T`; all but `Q` on the host.
 
     Parameters
@@ -178,6 +178,8 @@ def _orthonormal_factor(X: Matrix, most: int | None = None) -> tuple[np.ndarray,
         At unit scale.
     most : int, optional
         How many leading directions are used at most; tiny ones beyond them need no warning.
+    warn : bool
+        Whether to say that directions are tiny, or rows and columns taken for zero.
 
     Returns
     -------
@@ -188,14 +190,14 @@ def _orthonormal_factor(X: Matrix, most: int | None = None) -> tuple[np.ndarray,
     if not np.any(G): raise ValueError("X is all zeros: its rank is 0 and there is nothing to select.")
     norms = np.sqrt(np.diag(G))
     tolerance = _rank_tolerance(X.shape, result_dtype(X))
-    D = _unit_norm_factors(norms)
+    D = _unit_norm_factors(norms, warn=warn)
     G = D[:, None] * G * D
     with _blas_threads_for(len(G)):
         spectrum = np.linalg.eigvalsh(G)
         gram_will_do = spectrum[-1] < _GRAM_LIMIT**2 * spectrum[0]
         if gram_will_do: T, B = _gram_factor(G, norms)
     if gram_will_do: return T, B
-    T, B = _sketched_factor(X, D, tolerance, most)
+    T, B = _sketched_factor(X, D, tolerance, most, warn)
     return T, B * norms[:, None]
 
 # %% ../nbs/03_spectra.ipynb #67bb71b5

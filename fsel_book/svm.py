@@ -279,8 +279,8 @@ def _binary_signs(y: ArrayLike, X: Matrix) -> np.ndarray:
 
 def _unit_rows(X: Matrix) -> tuple[np.ndarray, np.ndarray]:
     "The lengths of the rows of `X`, and coordinates of the rows divided by them in an orthonormal basis, on the host."
-    with warnings.catch_warnings(action="ignore", category=UserWarning):  # of directions that count as none here
-        rows = _orthonormal_factor(X)[1] if X.shape[0] <= X.shape[1] else X.toarray() if is_sparse(X) else to_numpy(X)
+    if X.shape[0] <= X.shape[1]: rows = _orthonormal_factor(X, warn=False)[1]  # tiny directions count as none here
+    else: rows = X.toarray() if is_sparse(X) else to_numpy(X)
     lengths = np.linalg.norm(rows, axis=1)
     lengths[lengths == 0] = lengths[lengths > 0].min()
     return lengths, rows / lengths[:, None]
@@ -447,6 +447,17 @@ def _gram_matrix(X: Matrix) -> np.ndarray:
 
 _TRIAL = 10**9  # steps times samples: a few seconds
 
+class _Trial:
+    """A machine of libsvm that may run out of steps without a warning; `fit_status_` is then 1.
+
+    `warnings.catch_warnings` would hold the warning back, too, but for every thread: where two fits overlap, the second
+    to end restores what the first had set, and the filters of the caller stay changed.
+    """
+
+    def _warn_from_fit_status(self) -> None: pass
+
+class _TrialSVC(_Trial, SVC): pass
+
 def _libsvm_machine(X: Matrix, y: np.ndarray, C: float, tol: float = 1e-3) -> tuple[SVC, float]:
     "libsvm's linear machine, and the unit of its dual variables: it takes curvatures below 1e-12 for zero."
     if tall := X.shape[0] > 10 * X.shape[1]:  # the Gram matrix would be as many times larger, and no faster
@@ -455,13 +466,12 @@ def _libsvm_machine(X: Matrix, y: np.ndarray, C: float, tol: float = 1e-3) -> tu
     else: squares = np.diagonal(A := _gram_matrix(X))
     root = 2.0 ** np.ceil(np.frexp(squares.max())[1] / 2)
     A, most, start = A / (root if tall else root**2), max(10**7, 100 * len(y)), time.perf_counter()
-    machine = SVC(C=C * root**2, kernel="linear" if tall else "precomputed", tol=tol, max_iter=_TRIAL // len(y) + 1)
-    with warnings.catch_warnings(action="ignore", category=UserWarning):  # of steps, or of many labels
-        machine.fit(A, y)
+    machine: SVC = _TrialSVC(C=C * root**2, kernel="linear" if tall else "precomputed", tol=tol,
+                             max_iter=_TRIAL // len(y) + 1).fit(A, y)
     if machine.fit_status_:  # how many steps it takes cannot be told from the sizes
         _warn_if_long((time.perf_counter() - start) * most / machine.max_iter, "libsvm", " at most. Scale the "
                       "features, take fewer samples or a smaller C; SupportVectorSelector also takes svm=LinearSVC().")
-        machine.set_params(max_iter=most).fit(A, y)
+        machine = SVC(**machine.get_params() | {"max_iter": most}).fit(A, y)
     return machine, root**2
 
 def _soft_margin(X: Matrix, signs: np.ndarray, C: float) -> Margin:

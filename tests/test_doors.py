@@ -8,14 +8,16 @@ import importlib
 import inspect
 import pickle
 import pkgutil
+import threading
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 import scipy.sparse.linalg
-from cases import CASES, LIBRARIES, refused, swept
+from cases import CASES, LIBRARIES, refused, swept, with_condition
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectKBest, VarianceThreshold, f_classif, f_regression
@@ -706,3 +708,73 @@ def test_a_subclass_without_the_method_that_samples_is_abstract():
 
     with refused("Can't instantiate abstract class Forgetful", "_sample", error=TypeError):
         Forgetful()
+
+
+# ---------------------------------------------------------------- threads and the filters of warnings
+
+
+def overlapping(first, second):
+    """Run two fits that call `meet()` in their midst: the one that begins first ends first, while the other waits."""
+    inside, begun, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def in_first():
+        inside.set()
+        begun.wait(60)
+
+    def in_second():
+        begun.set()
+        ended.wait(60)
+
+    with ThreadPoolExecutor(2) as pool:
+        one = pool.submit(first, in_first)
+        one.add_done_callback(lambda _: (inside.set(), ended.set()))
+        inside.wait(60)
+        other = pool.submit(second, in_second)
+        other.add_done_callback(lambda _: begun.set())
+        return one.result(), other.result()
+
+
+def test_overlapping_fits_with_scores_leave_the_filters_of_warnings():
+    """`warnings.catch_warnings` would restore what the other fit had set."""
+
+    def fit(meet):
+        return BSSSelector(4, rank=2, score_func=lambda X, y: (meet(), f_classif(X, y))[1]).fit(DENSE, Y)
+
+    before = list(warnings.filters)
+    overlapping(fit, fit)
+    assert warnings.filters == before
+
+
+@pytest.mark.parametrize("name", ["support vectors", "risk-RFE"])
+def test_overlapping_fits_of_machines_leave_the_filters_of_warnings(name, monkeypatch):
+    meetings, fit_of_svc = threading.local(), SVC.fit
+
+    def fit(self, *arguments, **named):
+        meetings.of_thread()
+        return fit_of_svc(self, *arguments, **named)
+
+    def work(meet):
+        meetings.of_thread = meet
+        return clone(ESTIMATORS[name]).fit(DENSE, Y)
+
+    monkeypatch.setattr(SVC, "fit", fit)
+    before = list(warnings.filters)
+    overlapping(work, work)
+    assert warnings.filters == before
+
+
+def test_no_word_about_columns_that_tell_the_classes_apart():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = BSSSelector(4, rank=2, score_func=f_classif).fit(np.c_[DENSE, SIGNS, np.full(16, 3.0)], Y)
+    assert np.isinf(found.scores_[24])
+
+
+def test_a_margin_says_nothing_of_directions_that_count_as_none():
+    nearly = with_condition(16, 24, 1e12, np.random.default_rng(0))
+    with pytest.warns(UserWarning, match="irection"):
+        row_space(nearly)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        svm_margin(nearly, np.repeat([0, 1], 8))
+    assert not [one for one in said if "irection" in str(one.message)]

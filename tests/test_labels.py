@@ -1,19 +1,26 @@
 """Choosing with labels: completing a selection, scores from weights, stability, and what a guarantee costs."""
 
+from functools import partial
+from operator import attrgetter
+
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
-from cases import on_documents_of_the_book, orthonormal, swept, swept_product, swept_seeds
+from cases import on_documents_of_the_book, orthonormal, refused, swept, swept_product, swept_seeds
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.base import clone
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.datasets import load_breast_cancer
+from sklearn.decomposition import PCA
 from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
-from sklearn.feature_selection import RFE, SelectKBest, f_classif
+from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, f_classif
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import cross_val_score
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.model_selection import GridSearchCV, ShuffleSplit, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
@@ -23,6 +30,7 @@ from fsel_book import (
     BSSSelector,
     CompletionSelector,
     GuaranteePriceDisplay,
+    LeverageSelector,
     StabilityDisplay,
     SupportVectorSelector,
     WeightScores,
@@ -528,6 +536,132 @@ def test_displays_refuse_what_they_cannot_draw():
         GuaranteePriceDisplay.from_estimator(LinearSVC(), standard, kind, f_classif, 31)
     with pytest.raises(ValueError, match="n_samples=1 is not possible"):
         StabilityDisplay.from_selectors({"F": SelectKBest(k=3)}, standard, kind, n_samples=1)
+
+
+def test_a_display_needs_two_folds_and_labels():
+    """Of one fold there is no standard error; said before any work is done."""
+    train, test = np.arange(0, 400), np.arange(400, len(kind))
+    for cv in (ShuffleSplit(1, random_state=0), [(train, test)], iter([(train, test)])):
+        with refused("cv=", "the standard error of an error needs two splits or more"):
+            GuaranteePriceDisplay.from_estimator(LinearSVC(), standard, kind, f_classif, 6, cv=cv)
+    with refused("GuaranteePriceDisplay requires y to be passed, but the target y is None"):
+        GuaranteePriceDisplay.from_estimator(LinearSVC(), standard, None, f_classif, 6)
+
+
+def test_ranks_of_the_dial_are_those_of_a_selector():
+    make = partial(GuaranteePriceDisplay.from_estimator, DummyClassifier(), standard, kind, f_classif, cv=2)
+    assert make(6, ranks=[None]).names == ["labels only", "rank 3, default", "geometry only"]
+    assert make(6, ranks=[5, None, 3, 5]).names == ["labels only", "rank 5", "rank 3, default", "geometry only"]
+    assert make(6, ranks=[]).names == ["labels only", "geometry only"]
+    with refused("rank=30 ('full') is not possible with n_features_to_select=6"):
+        make(6, ranks=["full"])
+    few = standard[:, :4] @ np.random.default_rng(0).standard_normal((4, 30))
+    full = GuaranteePriceDisplay.from_estimator(DummyClassifier(), few, kind, f_classif, 6, ranks=["full"], cv=2)
+    assert full.names == ["labels only", "rank 4", "geometry only"]
+    for value in (5, "full", [[1, 2]]):
+        with refused(f"ranks={value!r} is not possible", "a list of ranks"):
+            make(6, ranks=value)
+
+
+def nullable(X):
+    return pd.DataFrame(X).rename(columns=str).astype("Int64")
+
+
+@pytest.mark.parametrize(
+    "frame", [pd.DataFrame, nullable, lambda X: nullable(X).convert_dtypes(dtype_backend="pyarrow")]
+)
+def test_displays_take_the_frames_that_selectors_take(frame):
+    whole = np.round(3 * standard).astype(int)
+    for labels in (kind, pd.Series(kind), pd.Series(kind).astype("Int64"), pd.Series(kind == 1).astype("boolean")):
+        expected = GuaranteePriceDisplay.from_estimator(RidgeClassifier(), whole, kind, f_classif, 6, ranks=[2], cv=3)
+        found = GuaranteePriceDisplay.from_estimator(
+            RidgeClassifier(), frame(whole), labels, f_classif, 6, ranks=[2], cv=3
+        )
+        assert_allclose(found.fold_errors, expected.fold_errors)
+        assert_allclose(found.kappas, expected.kappas)
+        selectors = {"BSS": BSSSelector(6, rank=2, score_func=f_classif)}
+        agreed = [
+            StabilityDisplay.from_selectors(selectors, X, y, n_samples=4).stabilities["BSS"]
+            for X, y in ((whole, kind), (frame(whole), labels))
+        ]
+        assert agreed[0] == agreed[1]
+
+
+def test_stability_without_labels():
+    selectors = {"BSS": BSSSelector(5, rank=2), "leverages": LeverageSelector(5, rank=2, sampling=False)}
+    found = StabilityDisplay.from_selectors(selectors, standard, n_samples=6)
+    numbers = StabilityDisplay.from_selectors(selectors, standard, np.linspace(0, 1, len(kind)), n_samples=6)
+    assert found.stabilities == numbers.stabilities  # which stratify nothing
+    assert found.stabilities == StabilityDisplay.from_selectors(selectors, standard, y=None, n_samples=6).stabilities
+    with refused("score_func requires y to be passed, but the target y is None"):
+        StabilityDisplay.from_selectors({"F": BSSSelector(5, rank=2, score_func=f_classif)}, standard, n_samples=4)
+
+
+def test_scores_that_are_infinite_in_a_fold():
+    """A column with one value in each class of every training part is chosen everywhere, and costs nothing."""
+    told = np.c_[standard, kind]
+    display = GuaranteePriceDisplay.from_estimator(LinearSVC(), told, kind, f_classif, 6, ranks=[1], cv=3)
+    assert (display.fold_errors[:, :2] == 0).all()
+
+
+# ---------------------------------------------------------------- weights of an estimator, wherever they are
+
+SCALED = make_pipeline(StandardScaler(), LogisticRegression())
+SEARCH = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=3)
+GETTERS = {
+    "path": (SCALED, "named_steps.logisticregression.coef_"),
+    "function": (SCALED, lambda fitted: fitted[-1].coef_),
+    "one row": (SCALED, lambda fitted: fitted[-1].coef_[0]),
+    "sparse": (SCALED, lambda fitted: csr_array(fitted[-1].coef_)),
+    "search": (SEARCH, "best_estimator_.coef_"),
+    "target": (TransformedTargetRegressor(Ridge()), "regressor_.coef_"),
+    "forest in a pipeline": (
+        make_pipeline(StandardScaler(), RandomForestClassifier(5, random_state=0)),
+        "named_steps.randomforestclassifier.feature_importances_",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind_of_getter", GETTERS)
+def test_weights_are_found_as_by_select_from_model(kind_of_getter):
+    estimator, getter = GETTERS[kind_of_getter]
+    expected = SelectFromModel(estimator, importance_getter=getter, threshold=-np.inf).fit(standard, kind)
+    scores = WeightScores(estimator, importance_getter=getter)(standard, kind)
+    weights = getter(expected.estimator_) if callable(getter) else attrgetter(getter)(expected.estimator_)
+    weights = weights.toarray() if hasattr(weights, "toarray") else weights
+    assert_allclose(scores, np.abs(np.atleast_2d(weights)[0]))
+    fitted = BSSSelector(6, rank=2, score_func=WeightScores(estimator, importance_getter=getter)).fit(standard, kind)
+    assert_allclose(fitted.scores_, scores)
+    assert not hasattr(estimator, "classes_")  # a copy was fitted
+
+
+def test_weights_of_a_pipeline_are_cloned_and_tuned_and_weighted():
+    score = WeightScores(SCALED, importance_getter="named_steps.logisticregression.coef_")
+    selector = clone(BSSSelector(6, rank=2, score_func=score))
+    assert selector.set_params(score_func__estimator__logisticregression__C=3).score_func.estimator[-1].C == 3
+    assert selector.score_func.importance_getter == score.importance_getter
+    weights = np.where(np.arange(len(kind)) < 100, 1.0, 0.0)
+    found = score(standard, kind, logisticregression__sample_weight=weights)
+    assert not np.allclose(found, score(standard, kind))
+
+
+def test_weights_that_are_not_found():
+    for score, words in (
+        (WeightScores(SCALED), ("neither coef_ nor", "importance_getter='named_steps.NAME.coef_'")),
+        (
+            WeightScores(SCALED, importance_getter="named_steps.svc.coef_"),
+            ("'named_steps.svc.coef_' leads nowhere", "Pipeline"),
+        ),
+        (WeightScores(SCALED, importance_getter=3), ("importance_getter=3 is not possible",)),
+        (
+            WeightScores(make_pipeline(PCA(3), LogisticRegression()), importance_getter=lambda p: p[-1].coef_),
+            ("weights of shape (1, 3), and X has 30 features", "one weight is needed for each"),
+        ),
+    ):
+        with refused(*words):
+            score(standard, kind)
+        with refused(*words):
+            BSSSelector(6, rank=2, score_func=score).fit(standard, kind)
 
 
 def ranks_of_scores(X, y):

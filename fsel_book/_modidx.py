@@ -1750,6 +1750,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                                                                        'fsel_book/risk_rfe.py'),
                                     'fsel_book.risk_rfe._KernelElimination.transform': ( 'risk_rfe.html#_kernelelimination.transform',
                                                                                          'fsel_book/risk_rfe.py'),
+                                    'fsel_book.risk_rfe._increment_with': ('risk_rfe.html#_increment_with', 'fsel_book/risk_rfe.py'),
                                     'fsel_book.risk_rfe._is_for_labels': ('risk_rfe.html#_is_for_labels', 'fsel_book/risk_rfe.py'),
                                     'fsel_book.risk_rfe._piecewise_columns': ('risk_rfe.html#_piecewise_columns', 'fsel_book/risk_rfe.py'),
                                     'fsel_book.risk_rfe._power_near': ('risk_rfe.html#_power_near', 'fsel_book/risk_rfe.py'),

@@ -204,6 +204,14 @@ def _warn_of_lost_features(X: Matrix) -> None:
                       "rounding errors of the larger hide the smaller. Scale the features, for instance by "
                       "StandardScaler.", stacklevel=_stack_level())
 
+def _increment_with(limit: Callable[[int], float], left: int) -> float:
+    "What the function `max_increment` allows with `left` features, or what is wrong with it; it may be infinite."
+    found: Any = limit(left)
+    if np.ndim(found) == 0 and hasattr(found, "item"): found = found.item()  # of an array of any library
+    if isinstance(found, int | float) and not isinstance(found, bool) and found >= 0: return float(found)
+    raise ValueError(f"max_increment gives {found!r} for {left} features, which is not possible: give a function that "
+                     "returns a number of at least 0, infinity where nothing is to stop the elimination.")
+
 class _KernelElimination(_FittedAttributesMixin, _ScoreOnHost, SelectorMixin, BaseEstimator):
     "What `RiskRFE` and `GuyonRFE` share; each brings `_choice`, how one step of the elimination chooses."
     adapts = True                                              # whether step="adaptive" is possible
@@ -315,7 +323,8 @@ class _KernelElimination(_FittedAttributesMixin, _ScoreOnHost, SelectorMixin, Ba
     def _allowed(self, unit: float) -> Callable[[int], float] | None:
         "`max_increment` in units of the values."
         limit = self.max_increment
-        return None if limit is None else lambda left: (limit(left) if callable(limit) else limit) / unit
+        if limit is None: return None
+        return lambda left: (_increment_with(limit, left) if callable(limit) else limit) / unit
 
     def _settle(self, A: Matrix, risks: list[EmpiricalRisk], kernel: Any, shift: np.ndarray,
                 support: np.ndarray) -> None:
@@ -444,7 +453,7 @@ class RiskRFE(_KernelElimination):
         spares nearly all fits: 361 of 371 in the example of the chapter on eliminations.
     max_increment : float or callable, optional
         Stop when the least rise of the objective is above `max_increment`, or above `max_increment(left)` with `left`
-        features: there may then be more left than `n_features_to_select`.
+        features, a number of at least 0: there may then be more left than `n_features_to_select`.
     tol : float
         What counts as equal, relative to the objective of `f = 0`, or to a thousand times that with all features where
         this is less; but never less than 1e-12 (or `tol`) of the former, `1e-12 C n` for labels, unless the path is

@@ -771,7 +771,7 @@ def test_no_word_about_columns_that_tell_the_classes_apart():
 
 
 def test_a_margin_says_nothing_of_directions_that_count_as_none():
-    nearly = with_condition(16, 24, 1e12, np.random.default_rng(0))
+    nearly = with_condition(16, 24, 3e13, np.random.default_rng(0))
     with pytest.warns(UserWarning, match="irection"):
         row_space(nearly)
     with warnings.catch_warnings(record=True) as said:

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 import sklearn.utils.validation
-from cases import Begun, needs_data, swept, swept_product, swept_seeds
+from cases import Begun, needs_data, refused, swept, swept_product, swept_seeds
 from kernel_cases import (
     KERNELS,
 )
@@ -393,6 +393,47 @@ def test_bad_data_and_interrupts():
     assert not [name for name in vars(selector) if name.endswith("_")]
     with pytest.raises(NotFittedError):
         selector.predict(X)
+
+
+NO_LIMITS = {
+    "nan": np.nan,
+    "None": None,
+    "-0.5": -0.5,
+    "minus infinity": -np.inf,
+    "text": "0.1",
+    "several": np.array([0.1, 0.2]),
+    "list": [0.1],
+    "complex": 1j,
+    "True": True,
+}
+
+
+LIMITED = np.random.default_rng(0).uniform(-1, 1, (40, 6))
+KINDS_OF_PATH = {
+    "steps of one": dict(kernel="rbf"),
+    "steps of several": dict(kernel="rbf", step="adaptive"),
+    "in closed form": dict(kernel="linear", loss="squared_error"),
+}
+
+
+@pytest.mark.parametrize("path", KINDS_OF_PATH)
+@pytest.mark.parametrize("kind", NO_LIMITS)
+def test_a_limit_that_is_no_number_is_refused(kind, path):
+    """NaN would never stop the elimination. Nothing stays fitted."""
+    target = np.sign(LIMITED[:, 0])
+    selector = RiskRFE(2, **KINDS_OF_PATH[path]).fit(LIMITED, target)
+    selector.set_params(max_increment=lambda left: 1e9 if left == 6 else NO_LIMITS[kind])
+    with refused("max_increment gives", "features, which is not possible", "a number of at least 0"):
+        selector.fit(LIMITED, target)
+    assert not [name for name in vars(selector) if name.endswith("_")]
+
+
+@pytest.mark.parametrize("number", [float, np.float32, np.float64, np.array, int, lambda _: np.inf])
+def test_limits_of_every_kind_of_number(number):
+    target, limit = np.sign(LIMITED[:, 0]), float(number(1))
+    expected = RiskRFE(2, max_increment=limit if np.isfinite(limit) else None).fit(LIMITED, target)
+    found = RiskRFE(2, max_increment=lambda left: number(1)).fit(LIMITED, target)
+    assert_array_equal(found.ranking_, expected.ranking_)
 
 
 @parametrize_with_checks([GuyonRFE(loss="epsilon_insensitive")])

@@ -810,9 +810,9 @@ def _warn_of_columns(selector: "_SamplingTransformer", look: _Look, whole: float
     if count <= min(_FEW, len(chosen), d // 4):
         words = _columns_in_words(chosen[longest[:count]], names)
         warnings.warn(f"{words[0].upper()}{words[1:]} {'holds' if count == 1 else 'hold'} "
-                      f"{min(shares[count - 1], 0.9999):.2%} of the squared norm of all {d} columns, so the certificate "
-                      "speaks of little else. Where sizes come from units of measurement, scale the columns first, as "
-                      "StandardScaler does.", stacklevel=_stack_level())
+                      f"{min(shares[count - 1], 0.9999):.2%} of the squared norm of all {d} columns, so the "
+                      "certificate speaks of little else. Where sizes come from units of measurement, scale the "
+                      "columns first, as StandardScaler does.", stacklevel=_stack_level())
     if np.any(look.constant):
         words = _columns_in_words(chosen[look.constant], names)
         warnings.warn(f"Of those chosen, {words}: the same value in all samples, which tells no sample from another. "
@@ -820,8 +820,8 @@ def _warn_of_columns(selector: "_SamplingTransformer", look: _Look, whole: float
                       stacklevel=_stack_level())
     if 0 < (count := int(np.count_nonzero(look.row_number))) <= max(1, len(chosen) // 4):
         words = _columns_in_words(chosen[look.row_number], names)
-        warnings.warn(f"Of those chosen, {words}: the values are all different and go in whole steps, as row numbers and "
-                      "identifiers do. Drop what is one: it says nothing about a new sample.",
+        warnings.warn(f"Of those chosen, {words}: the values are all different and go in whole steps, as row numbers "
+                      "and identifiers do. Drop what is one: it says nothing about a new sample.",
                       stacklevel=_stack_level())
 
 def _warn_of_fewer(parameter: str, value: Any, asked: int, found: int, remedy: str) -> None:
@@ -873,8 +873,8 @@ class CertifiedSelector(_SamplingTransformer):
     rank: int | Literal["full"] | None
     rescale: bool = False
     n_draws_: int
-    _for_more = ("Some were picked more than once. Ask for more, or for a higher rank; RandomSelector, and "
-                 "LeverageSelector(sampling=False), pick none twice.")
+    _why_fewer = "Some were picked more than once."
+    _asking_for_more_helps = True
 
     @_insert_docs
     def fit(self, X: ArrayLike, y: ArrayLike = None) -> Self:
@@ -933,8 +933,16 @@ class CertifiedSelector(_SamplingTransformer):
         "Warn of fewer features than were asked for, and of odd ones among them."
         r = self.n_features_to_select
         if isinstance(r, numbers.Real):
-            _warn_of_fewer("n_features_to_select", r, self.n_draws_, self.sampling_.n_selected, self._for_more)
+            _warn_of_fewer("n_features_to_select", r, self.n_draws_, self.sampling_.n_selected, self._for_more())
         _warn_of_columns(self, look, space.squared_norm)
+
+    def _for_more(self) -> str:
+        "Why fewer features came out than were asked for, and what brings more."
+        can_be_higher = self.certificate_.rank != self.certificate_.numerical_rank
+        ways = ["more"] * self._asking_for_more_helps + ["a higher rank"] * can_be_higher
+        ask = f"Ask for {', or for '.join(ways)}; " if ways else ""
+        return (f"{self._why_fewer} {ask}RandomSelector, and LeverageSelector(sampling=False), give as many different "
+                "ones as you ask for.")
 
     @abstractmethod
     def _sample(self, space: RowSpace, r: int, y: ArrayLike) -> Sampling: ...

@@ -777,8 +777,8 @@ class DSFSelector(_ScoreMixin, _ComponentsMixin, CertifiedSelector):
     """
 
     method = "DSF"
-    _for_more = ("No other feature brings the span of these closer to what it serves. Ask for a higher rank; "
-                 "RandomSelector, and LeverageSelector(sampling=False), take as many as you ask for.")
+    _why_fewer = "No other feature brings the span of these closer to what it serves."
+    _asking_for_more_helps = False
 
     def __init__(self, n_features_to_select: float | Literal["auto"] | None = None, *,
                  rank: int | Literal["full"] | None = None,
@@ -840,7 +840,7 @@ class RSFSelector(_ComponentsMixin, CertifiedSelector):
     ----------
     %(n_features_to_select)s
         "auto" takes it from `eps` and `delta` by the theorem. Draws are with replacement: fewer different
-        features come out, and `certificate_.n_selected` says how many.
+        features come out than a number asks for, with a warning, and `certificate_.n_selected` says how many.
     rank : int, "full" or None
         The number `k` of leading components to serve, below `r`; as for `BSSSelector`.
     %(eps_below)s
@@ -873,8 +873,7 @@ class RSFSelector(_ComponentsMixin, CertifiedSelector):
     """
 
     method = "RSF"
-    _for_more = ("Draws are with replacement. Ask for more of them; DSFSelector, RandomSelector and "
-                 "LeverageSelector(sampling=False) take no feature twice.")
+    _why_fewer = "Draws are with replacement."
 
     def __init__(self, n_features_to_select: float | Literal["auto"] | None = None, *,
                  rank: int | Literal["full"] | None = None,

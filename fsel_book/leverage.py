@@ -202,8 +202,8 @@ class LeverageSelector(CertifiedSelector):
     ----------
     %(n_features_to_select)s
         "auto" takes it from `eps` and `delta` by the theorem. Draws are with replacement: fewer different
-        features come out, and `certificate_.n_selected` says how many. Without sampling every draw is another feature;
-        there are fewer where fewer have any leverage.
+        features come out than a number asks for, with a warning, and `certificate_.n_selected` says how many. Without
+        sampling every draw is another feature; there are fewer where fewer have any leverage.
     %(rank)s
         Without sampling it may be `r` as well.
     %(eps)s
@@ -259,11 +259,8 @@ class LeverageSelector(CertifiedSelector):
         return 1 if self.sampling else 0
 
     @property
-    def _for_more(self) -> str:  # type: ignore[override]
-        if self.sampling:
-            return ("Draws are with replacement. Ask for more of them; sampling=False, and RandomSelector, take no "
-                    "feature twice.")
-        return super()._for_more
+    def _why_fewer(self) -> str:  # type: ignore[override]
+        return "Draws are with replacement." if self.sampling else super()._why_fewer
 
     def _check_parameters(self) -> None:
         _check_open_unit_interval("eps", self.eps)

@@ -31,6 +31,7 @@ from .ridge import _check_labels, _check_targets, _labels_from_decisions
 from .certificates import (_FittedAttributesMixin, _check_bool, _check_X, _check_positive,
                                     _check_reduced, _check_same_library, _clear_fitted, _insert_columns, _n_requested)
 
+
 # %% ../nbs/18_risk_rfe.ipynb #d3f34c24
 @dataclass
 class ChangePoint:

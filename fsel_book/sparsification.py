@@ -824,7 +824,7 @@ class BSSSelector(_ScoreMixin, CertifiedSelector):
     %(n_features_to_select)s
         "auto" takes it from `eps` by the theorem. It is a number of draws: where they are many times the rank, some
         features are drawn more than once (791 of 1,000 are different in the documents of the book), and
-        `certificate_.n_selected` says how many came out.
+        `certificate_.n_selected` and a warning say how many came out.
     %(rank)s
     rule : {"auto", "best", "largest-norm", "sampled"}
         Which of the feasible columns is taken at each step; see `bss`. "auto" is "best" up to the rank that is

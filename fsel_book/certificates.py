@@ -709,7 +709,8 @@ def _warn_if_long(seconds: float, what: str, remedy: str) -> bool:
 _FEW, _NEARLY_ALL = 5, 0.99  # columns, and the part of the squared norm that they hold
 
 class _Look(NamedTuple):
-    "What is found in some columns: their squared lengths, which are constant but not zero, and which count the rows."
+    "What is found in the chosen columns: their squared lengths, which are constant but not zero, which count the rows."
+    chosen: np.ndarray
     squares: np.ndarray
     constant: np.ndarray
     row_number: np.ndarray
@@ -776,20 +777,25 @@ def _look_at_columns(X: Matrix, indices: np.ndarray, squares: np.ndarray | None 
         pieces = (take_columns(X, indices[a:a + step]) for a in range(0, len(indices), step))
         squares = np.concatenate([to_numpy(_squared_column_norms(piece)) for piece in pieces])
     if not is_sparse(X):
-        return _Look(squares, *_constant_and_row_numbers(X, indices))
+        return _Look(indices, squares, *_constant_and_row_numbers(X, indices))
     C = take_columns(X, indices).tocsc()
     full = np.flatnonzero(np.diff(C.indptr) >= X.shape[0] - 1)  # a column of either kind has at most one zero
     constant, row_number = np.zeros(len(indices), dtype=bool), np.zeros(len(indices), dtype=bool)
     for a in range(0, len(full), step):
         some = full[a:a + step]
         constant[some], row_number[some] = _constant_and_row_numbers(C[:, some].toarray(), np.arange(len(some)))
-    return _Look(squares, constant, row_number)
+    return _Look(indices, squares, constant, row_number)
 
 def _look_at_selected(space: RowSpace, selected: Array) -> _Look:
     "What is found in the selected columns of the data of a space."
-    indices = to_numpy(selected)
+    X, indices = space.X, to_numpy(selected)
     tall = space.T is None and space.numerical_rank is not None  # then `B` has as many rows as `X` has columns
-    return _look_at_columns(space.X, indices, np.sum(space.B[indices]**2, axis=1) if tall else None)
+    squares = np.sum(space.B[indices]**2, axis=1) if tall else None
+    on_device = not is_sparse(X) and not isinstance(X, np.ndarray)
+    if on_device and X.shape[0] * len(indices) <= 2**20:  # one copy takes less than several waits
+        columns = to_numpy(take_columns(X, indices))
+        return _look_at_columns(columns, np.arange(len(indices)), squares)._replace(chosen=indices)
+    return _look_at_columns(X, indices, squares)
 
 # %% ../nbs/04_certificates.ipynb #7d51ef0b
 def _columns_in_words(indices: np.ndarray, names: np.ndarray | None) -> str:
@@ -803,7 +809,7 @@ def _warn_of_columns(selector: "_SamplingTransformer", look: _Look, whole: float
 
     `whole` is the squared norm of all columns.
     """
-    chosen, names = to_numpy(selector.selected_), getattr(selector, "feature_names_in_", None)
+    chosen, names = look.chosen, getattr(selector, "feature_names_in_", None)
     longest, d = np.argsort(-look.squares, kind="stable"), selector.sampling_.n_features
     shares = np.cumsum(look.squares[longest]) / whole
     count = 1 + int(np.count_nonzero(shares < _NEARLY_ALL))

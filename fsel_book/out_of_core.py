@@ -744,7 +744,7 @@ def _fit_tall(seen: Any, X: Any, selector: CertifiedSelector, y: Any, **extra: A
     # columns of the factor have the lengths of those of the samples, but not their values
     squares = to_numpy(space.squared_lengths)[selector.selected_]
     nowhere = np.zeros(len(squares), dtype=bool)
-    selector._warn_of_choice(space, _Look(squares, nowhere, nowhere))
+    selector._warn_of_choice(space, _Look(selector.selected_, squares, nowhere, nowhere))
     return selector
 
 @_fit_elsewhere.register
@@ -964,7 +964,8 @@ def _fit_blocks(X: Blocks, selector: Any, y: Any, **extra: Any) -> Any:
     _describe(selector, passes, d)
     if scores is not None: selector.scores_ = scores
     chosen = C if space.scale == 1 else C * space.scale
-    selector._warn_of_choice(space, _look_at_columns(chosen, np.arange(sampling.n_selected)))
+    look = _look_at_columns(chosen, np.arange(sampling.n_selected))._replace(chosen=sampling.indices)
+    selector._warn_of_choice(space, look)
     return selector
 
 # %% ../nbs/27_out_of_core.ipynb #ooc1dual

@@ -26,7 +26,7 @@ from sklearn.svm import LinearSVC
 
 # %% ../nbs/24_selection_study.ipynb #c6917b45
 from .arrays import Matrix
-from .baselines import RRQRSelector, information_gain
+from .baselines import RRQRSelector, information_gain, rrqr
 from .certificates import (Certificate, CertifiedSelector, Sampling, certify, _distortion, _feature_scores,
                                     _target_rank)
 from .datasets import load_docstrings, make_linear_sign
@@ -144,11 +144,16 @@ def _select_on_support(A: Matrix, y: NDArray, r: int) -> tuple[Sampling, Certifi
     found = SupportVectorSelector()._support(A, y)
     return _select_in_space(BSSSelector(r, rule="largest-norm"), row_space(A[found]), r, y[found])
 
+class _RRQRInRounds(RRQRSelector):
+    "Chooses all features in the certified directions, where `RRQRSelector` goes on in others after the first ones."
+    def _sample(self, space: RowSpace, r: int, y: Any) -> Sampling:
+        return rrqr(space, r, strong=self.strong, f=self.f, rounds=True)
+
 def _certified_selectors(r: int, largest: int, scores: dict[str, NDArray]) -> dict[str, CertifiedSelector]:
     "The selectors of this book with something to promise, for data of rank `largest`."
     selectors: dict[str, CertifiedSelector] = {
         "BSS": BSSSelector(r, rule="largest-norm"), "BSS, best": BSSSelector(r, rule="best"),
-        "strong RRQR": RRQRSelector(r),
+        "strong RRQR": _RRQRInRounds(r),
         "largest leverages": LeverageSelector(r, sampling=False), "DSF": DSFSelector(r),
         "DSF, target": DSFSelector(r, rule="target"), "DSF, weights": DSFSelector(r, score_func=scores["weights"])}
     preferred = [(name, 4) for name in scores if name not in ("chi2", "mutual information")]
@@ -350,7 +355,7 @@ def _selectors_without_labels(r: int, rank: int, seed: int) -> dict[str, Certifi
     "The selectors that differ from rank to rank."
     return {"BSS": BSSSelector(r, rank=rank, rule="largest-norm"),
             "BSS, best": BSSSelector(r, rank=rank, rule="best"),
-            "DSF": DSFSelector(r, rank=rank), "strong RRQR": RRQRSelector(r, rank=rank),
+            "DSF": DSFSelector(r, rank=rank), "strong RRQR": _RRQRInRounds(r, rank=rank),
             "largest leverages": LeverageSelector(r, rank=rank, sampling=False),
             "leverage sampling": LeverageSelector(r, rank=rank, random_state=seed)}
 
@@ -386,7 +391,7 @@ def _selectors_as_they_come(r: int, weights: NDArray, seed: int) -> dict[str, Ce
             "DSF, weights": DSFSelector(r, score_func=weights), "RSF": RSFSelector(r, random_state=seed),
             "leverage sampling": LeverageSelector(r, random_state=seed),
             "largest leverages": LeverageSelector(r, sampling=False),
-            "strong RRQR": RRQRSelector(r), "pivoted QR": RRQRSelector(r, strong=False)}
+            "strong RRQR": _RRQRInRounds(r), "pivoted QR": _RRQRInRounds(r, strong=False)}
 
 def _compare_rules(rng: np.random.RandomState, data: str, split: int, sizes: Sequence[int] = (20, 50, 200),
                    most: int = 500) -> Iterator[dict]:

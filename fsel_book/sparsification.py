@@ -676,9 +676,11 @@ class _LeverageBlockRule(_ColumnSearch):
     """The largest slack in a random block drawn by leverage; all columns are looked at where none is feasible."""
 
     def pick(self, barriers: _AnyBarriers) -> tuple[int, np.ndarray]:
-        cumulative = np.cumsum(np.where(self.fresh, self.norms, 0.0))
+        first = self.space.first_equal  # which all equal columns are drawn for
+        cumulative = np.cumsum(np.where(self.fresh[first], self.norms, 0.0))
         if cumulative[-1] > 0:
-            indices = np.unique(np.searchsorted(cumulative, self.rng.random_sample(64) * cumulative[-1], side="right"))
+            drawn = np.searchsorted(cumulative, self.rng.random_sample(64) * cumulative[-1], side="right")
+            indices = np.unique(first[drawn])
             rows = self.rows(indices)
             slack = self.slack(barriers, indices, rows)
             j = np.argmax(_round_ties(slack, _SLACK_BITS))

@@ -254,7 +254,7 @@ def spectra_of_mixtures(n=60, d=400, peaks=12, seed=0):
 @pytest.mark.parametrize("strong", [True, False])
 @pytest.mark.parametrize("n", [60, 800])
 def test_columns_beyond_the_certified_rank_are_no_neighbours_of_the_first_ones(n, strong):
-    """As spread as those of pivoted QR, in wide and tall data, and where leading directions are found by sketches."""
+    """As spread as those of pivoted QR, in wide and tall data and where leading directions are found by sketches."""
     for d, r in ((400, 10), (600, 10)):
         X = spectra_of_mixtures(n, d)
         chosen = RRQRSelector(r, strong=strong).fit(X).selected_

@@ -66,7 +66,7 @@ def test_from_the_shared_row_space_comes_what_the_estimators_select(data, r):
     estimators = {
         "BSS": fb.BSSSelector(r),
         "BSS, best": fb.BSSSelector(r, rule="best"),
-        "strong RRQR": fb.RRQRSelector(r),
+        "strong RRQR": study._RRQRInRounds(r),
         "largest leverages": fb.LeverageSelector(r, sampling=False),
         "DSF": fb.DSFSelector(r),
         "DSF, target": fb.DSFSelector(r, rule="target"),

@@ -354,7 +354,7 @@ def rrqr(V: Array | RowSpace, r: int, *, strong: bool = True, f: float = 2.0, ro
     --------
     >>> from fsel_book import row_space, rrqr
     >>> rrqr(row_space([[3.0, 0.0, 3.0, 0.1], [0.0, 2.0, 0.0, 1.0]]), 3).indices
-    array([0, 1, 2])
+    array([0, 1, 3])
     """
     _check_coefficient_bound(f)
     space = _as_row_space(V)

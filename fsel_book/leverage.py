@@ -34,7 +34,8 @@ def leverage_sampling(V: Array | RowSpace, r: int, random_state: Seed = None) ->
     Returns
     -------
     Sampling
-        Repeated draws merged, also of equal columns, which the one drawn first stands for; indices and weights in the library, on the device and in the precision of the input.
+        Repeated draws merged, also those of equal columns, for which the one drawn first stands; indices and weights in
+        the library, on the device and in the precision of the input.
 
     Raises
     ------
@@ -211,9 +212,9 @@ class LeverageSelector(CertifiedSelector):
         Without sampling the promise is certain.
     sampling : bool
         Draw the features. False takes the `r` of largest leverage, with weights one, or the number of equal columns;
-        its promise comes from the leverage left out. In the chapter on selectors with and without labels the largest erred no more than draws, but
-        had larger condition numbers with 50 features; and only for draws a theorem says something before the data
-        are seen.
+        its promise comes from the leverage left out. In the chapter on selectors with and without labels the largest
+        erred no more than draws, but had larger condition numbers with 50 features; and only for draws a theorem says
+        something before the data are seen.
     %(rescale)s
     %(random_state)s
 

@@ -17,8 +17,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names
 from tqdm import tqdm
 
-from .arrays import (_in_precision_of, is_sparse, _blas_threads_for, _check_range, _largest_entry, result_dtype,
-                              _stack_level, to_numpy)
+from .arrays import (_in_precision_of, is_sparse, _blas_threads_for, _check_range, _largest_entry,
+                              result_dtype, _stack_level, to_numpy)
 from .blocks import Blocks, _Product, _as_dense, _fit_elsewhere, _joined, _numbers, _pieces
 from .spectra import (RowSpace, _GRAM_LIMIT, _SmallSVD, _column_products, _directions_that_count,
                                _equal_to_one_of, _equal_tolerance, _first_drawn, _first_equal, _gram_factor,

@@ -145,7 +145,9 @@ def _select_on_support(A: Matrix, y: NDArray, r: int) -> tuple[Sampling, Certifi
     return _select_in_space(BSSSelector(r, rule="largest-norm"), row_space(A[found]), r, y[found])
 
 class _RRQRInRounds(RRQRSelector):
-    "Chooses all features in the certified directions, where `RRQRSelector` goes on in others after the first ones."
+    # all features are chosen in the certified directions; `RRQRSelector` goes on in others after the first ones
+    __doc__ = RRQRSelector.__doc__
+
     def _sample(self, space: RowSpace, r: int, y: Any) -> Sampling:
         return rrqr(space, r, strong=self.strong, f=self.f, rounds=True)
 

@@ -6,6 +6,7 @@ __all__ = ['GramMatrix', 'TriangularFactor']
 # %% ../nbs/27_out_of_core.ipynb #4447479e
 import copy
 import warnings
+import zlib
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import Any, Self
@@ -27,7 +28,7 @@ from .spectra import (RowSpace, _GRAM_LIMIT, _SmallSVD, _column_products, _direc
                                _warn_of_tiny_directions)
 from .certificates import (_NEGLIGIBLE, CertifiedSelector, Promise, Sampling, _check_automatic_draws,
                                     _check_bool, _check_rank, _check_scores, _clear_fitted, _largest_rank,
-                                    _Look, _look_at_columns, _n_requested, _target_rank, certify)
+                                    _Look, _look_at_columns, _look_at_selected, _n_requested, _target_rank, certify)
 from .sparsification import BSSSelector, _Barriers, _SingleDraw, _initial_gap, _round_ties, _scored
 from .leverage import LeverageSelector
 from .dual_projection import _DualProjectionModel
@@ -63,6 +64,10 @@ class _Counted:
         return self
 
 # %% ../nbs/27_out_of_core.ipynb #5427ce31
+def _scaled(A: Any, scale: float) -> Any:
+    A = A.astype(np.float64, copy=False)
+    return A if scale == 1 else A * scale
+
 class _Summary(ABC):
     "What pieces of equal height leave in memory."
 
@@ -76,16 +81,23 @@ class _Summary(ABC):
 
         Parameters
         ----------
-        start : ignored
+        start : int
+            The place of its first column.
         A : ndarray or sparse matrix, shape (m, any)
             Real and finite: `fit` and `partial_fit` have looked.
         """
-        Z, largest = A.astype(np.float64, copy=False), _largest_entry(A)
+        largest = _largest_entry(A)
         self._bring_to(0 if largest == 0 or 1e-50 < largest < 1e50 else int(np.frexp(largest)[1]))
-        self._take(Z if self.exponent == 0 else Z * 2.0**-self.exponent)
+        self._put(start, A)
         self.dtype = np.promote_types(self.dtype, np.float32 if A.dtype == np.float32 else np.float64)
         self.rows, self.length, self.n_added = A.shape[0], self.length + A.shape[1], self.n_added + 1
         self.largest = max(self.largest, largest)
+
+    def _put(self, start: int, A: Any) -> None:
+        "Add a piece as it is."
+        self._take(self._at_scale(A))
+
+    def _at_scale(self, A: Any) -> Any: return _scaled(A, 2.0**-self.exponent)
 
     @abstractmethod
     def _take(self, Z: Any) -> None: "Add a piece at `2**-exponent`."
@@ -160,17 +172,92 @@ class _Summary(ABC):
         for piece in pieces: self.add(*piece)
         return self
 
-class GramMatrix(_Summary):
+# %% ../nbs/27_out_of_core.ipynb #ooc2kept
+def _n_bytes(A: Any) -> int: return A.data.nbytes + A.indices.nbytes + A.indptr.nbytes if is_sparse(A) else A.nbytes
+
+def _place(piece: tuple[int, Any]) -> tuple[int, int]:
+    "By what kept pieces are sorted: where streams were merged places come twice, and then the entries decide."
+    start, A = piece
+    return start, zlib.crc32(np.ascontiguousarray(_as_dense(A[:, :1])).tobytes())
+
+class _SquareSummary(_Summary):
+    "A summary with as many columns as rows. Pieces that have fewer together, and take less memory, are kept instead."
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._kept, self._kept_bytes = list[tuple[int, Any]](), 0
+        self._square: Any = None  # while there are none or they are kept
+
+    def _together(self) -> Any:
+        "All pieces side by side, in the order of their places, where they are kept; else None."
+        if not self._kept: return None
+        return _joined([A for _, A in sorted(self._kept, key=_place)], 1).astype(self.dtype, copy=False)
+
+    def _whole_square(self) -> Any:
+        "The square matrix, made for the occasion where the pieces are kept; None before the first of them."
+        if not self._kept: return self._square
+        other = copy.copy(self)
+        other._sum_up()
+        return other._square
+
+    def _replace(self, square: Any) -> None:
+        "Have this square matrix in place of all that there is."
+        self._square, self._kept, self._kept_bytes = square, [], 0
+
+    def _put(self, start: int, A: Any) -> None:
+        if self._has_room(A.shape[0], A.shape[1], _n_bytes(A)):
+            self._kept.append((start, A.copy() if is_sparse(A) else np.array(A, order="K")))  # whose it is may change it
+            self._kept_bytes += _n_bytes(A)
+        else:
+            self._sum_up()
+            super()._put(start, A)
+
+    def _has_room(self, rows: int, length: int, n_bytes: int) -> bool:
+        "Whether pieces with so many more columns and bytes can be kept."
+        return self._square is None and self.length + length < rows and self._kept_bytes + n_bytes <= 8 * rows**2
+
+    def _sum_up(self) -> None:
+        "Have the square matrix in place of the pieces."
+        if not self._kept: return
+        whole = self._together().astype(np.float64, copy=False)
+        self._kept = [(self._kept[0][0], whole)]  # which frees the pieces before the square matrix is made
+        self._take(self._at_scale(whole))
+        self._replace(self._square)
+
+    def _take_in(self, other: Self, by: float) -> None:
+        if other._kept and self._has_room(other.rows, other.length, other._kept_bytes):
+            self._kept, self._kept_bytes = [*self._kept, *other._kept], self._kept_bytes + other._kept_bytes
+            return
+        self._sum_up()
+        if other._kept: self._take(self._at_scale(other._together()))
+        else: self._take_square(other._square, by)
+
+    @abstractmethod
+    def _take_square(self, square: np.ndarray, by: float) -> None:
+        "Add the square matrix of another summary, of data to be multiplied by this."
+
+    def _scale(self, by: float) -> None:
+        if self._square is not None: self._scale_square(by)
+
+    @abstractmethod
+    def _scale_square(self, by: float) -> None: "Be the square matrix of the same data times this."
+
+# %% ../nbs/27_out_of_core.ipynb #ooc3kept
+class GramMatrix(_SquareSummary):
     """The Gram matrix of data that come in pieces, of whole features or of whole samples.
 
     Arrays of a device are copied to the host. Sums are kept in float64, at a power of two where entries are so large
     or small that their squares would leave its range. Merging is exact up to rounding in any order. Directions below
     1e-7 of the largest are lost; `TriangularFactor` keeps them, at about four times the work.
 
+    While fewer samples than features have come, the samples themselves are kept, which takes less memory and loses
+    nothing; in pieces of whole features it is the other way round.
+
     Attributes
     ----------
     G : ndarray, shape (m, m)
-        `A A'` over all pieces `A` of `m` rows, divided by `4**exponent`; None before the first.
+        `A A'` over all pieces `A` of `m` rows, divided by `4**exponent`; None before the first. While pieces are kept,
+        it is made each time it is asked for.
     exponent : int
     length : int
         The number of columns in all pieces.
@@ -191,33 +278,36 @@ class GramMatrix(_Summary):
     True
     """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.G: Any = None
+    @property
+    def G(self) -> Any: return self._whole_square()
 
-    def _take(self, Z: Any) -> None: self._put(_as_dense(Z @ Z.T))
+    @G.setter
+    def G(self, G: Any) -> None: self._replace(G)
 
-    def _take_in(self, other: Self, by: float) -> None: self._put(other.G if by == 1 else other.G * by**2)
+    def _take(self, Z: Any) -> None:
+        G = _as_dense(Z @ Z.T)
+        if self._square is None: self._square = G
+        else: self._square += G
 
-    def _put(self, G: np.ndarray) -> None:
-        if self.G is None: self.G = G.copy()
-        else: self.G += G
+    def _take_square(self, square: np.ndarray, by: float) -> None:
+        if self._square is None: self._square = square * by**2
+        else: self._square += square if by == 1 else square * by**2
 
-    def _scale(self, by: float) -> None: self.G *= by**2
-
+    def _scale_square(self, by: float) -> None: self._square *= by**2
 
 # %% ../nbs/27_out_of_core.ipynb #ooc1tri
-class TriangularFactor(_Summary):
+class TriangularFactor(_SquareSummary):
     """The triangular factor of data that come in pieces, of whole features or of whole samples.
 
     It knows the same as `GramMatrix`, and directions down to 1e-13 of the largest too, since nothing is squared. In
     return it takes about four times the work. Merging is exact up to rounding in any order. Arrays of a device are
-    copied to the host.
+    copied to the host. While fewer samples than features have come, the samples themselves are kept.
 
     Attributes
     ----------
     R : ndarray, shape (m, m)
         Upper triangular, with `4**exponent R'R = A A'` over all pieces `A` of `m` rows; None before the first.
+        While pieces are kept, it is made each time it is asked for.
     exponent : int
     length : int
         The number of columns in all pieces.
@@ -243,28 +333,26 @@ class TriangularFactor(_Summary):
     10
     """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.R: Any = None
+    @property
+    def R(self) -> Any: return self._whole_square()
+
+    @R.setter
+    def R(self, R: Any) -> None: self._replace(R)
 
     def _take(self, Z: Any) -> None: self._put_below(_as_dense(Z.T), 0)
 
-    def _take_in(self, other: Self, by: float) -> None: self._put_below(other.R * by, len(other.R))
+    def _take_square(self, square: np.ndarray, by: float) -> None: self._put_below(square * by, len(square))
 
     def _put_below(self, M: np.ndarray, triangular: int) -> None:
         "The triangular factor of `R` with `M` below, of which the last `triangular` rows are upper triangular."
         m = M.shape[1]
-        R = np.zeros((m, m), order="F") if self.R is None else self.R
-        self.R = dtpqrt(triangular, min(32, m), R, M)[0]
+        R = np.zeros((m, m), order="F") if self._square is None else self._square
+        self._square = dtpqrt(triangular, min(32, m), R, M)[0]
 
-    def _scale(self, by: float) -> None: self.R = self.R * by
+    def _scale_square(self, by: float) -> None: self._square = self._square * by
 
 
 # %% ../nbs/27_out_of_core.ipynb #c94e5258
-def _scaled(A: Any, scale: float) -> Any:
-    A = A.astype(np.float64, copy=False)
-    return A if scale == 1 else A * scale
-
 class _SecondGram:
     "A pass: the Gram matrix of `T'A`."
 
@@ -291,9 +379,10 @@ def _checked_lengths(norms: np.ndarray) -> np.ndarray:
 
 def _factor_of_triangle(found: TriangularFactor, most: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     "`T` and `B` of chapter 3 for data in blocks at unit scale, from the triangular factor."
-    norms = _checked_lengths(np.linalg.norm(found.R, axis=0))
+    R = found.R
+    norms = _checked_lengths(np.linalg.norm(R, axis=0))
     D = _unit_norm_factors(norms)
-    _, S, Vt = np.linalg.svd(found.R * D)
+    _, S, Vt = np.linalg.svd(R * D)
     keep = _directions_that_count(S, Vt, D, _rank_tolerance((len(D), found.length), found.dtype))
     S, V = S[keep], Vt[keep].T
     _warn_of_tiny_directions(S, float(np.finfo(found.dtype).eps), most)
@@ -305,10 +394,11 @@ def _orthonormal_factor_of(X: Any, axis: int, seen: Any, most: int | None = None
     At most `most` directions are used after that, where it is given: the others need no warning.
     """
     if isinstance(seen, TriangularFactor): return _factor_of_triangle(seen, most)
-    norms = _checked_lengths(np.sqrt(np.diag(seen.G)))
+    squares = seen.G
+    norms = _checked_lengths(np.sqrt(np.diag(squares)))
     tolerance = _rank_tolerance((len(norms), seen.length), seen.dtype)
     D = _unit_norm_factors(norms)
-    G = D[:, None] * seen.G * D
+    G = D[:, None] * squares * D
     with _blas_threads_for(len(G)):
         spectrum, Q = np.linalg.eigh(G)
         if spectrum[-1] < _GRAM_LIMIT**2 * spectrum[0]: return _gram_factor(G, norms)
@@ -723,6 +813,8 @@ def _fit_tall(seen: Any, X: Any, selector: CertifiedSelector, y: Any, **extra: A
     "`selector.fit` on `B'`, which has the Gram matrix, and so the row space and all inner products, of the samples."
     if extra: raise ValueError(f"{', '.join(extra)} cannot be used: X is in blocks, and score_func no function.")
     _check_for_blocks(selector)
+    samples = seen._together()
+    if samples is not None: return _fit_at_hand(samples.T, seen, X, selector, y)
     d = seen.rows
     most = _largest_rank((seen.length, d), selector.rank, _n_requested(selector.n_features_to_select, d))
     # in float64, the factor gives the same warning of tiny directions as the samples do: once is enough
@@ -734,17 +826,24 @@ def _fit_tall(seen: Any, X: Any, selector: CertifiedSelector, y: Any, **extra: A
     rows = len(B) + 1 if seen.length > len(B) else max(2, B.shape[1])
     factor = np.zeros((rows, len(B)))
     factor[:B.shape[1]] = B.T * 2.0**seen.exponent
-    try: space = selector._select(factor, y)
+    return _fit_at_hand(factor, seen, X, selector, y, of_samples=False)
+
+def _fit_at_hand(A: Any, seen: Any, X: Any, selector: CertifiedSelector, y: Any,
+                 of_samples: bool = True) -> CertifiedSelector:
+    "`selector.fit` on the samples, or on a factor with their row space and inner products, after the passes `X`."
+    try: space = selector._select(A, y)
     except BaseException:
         _clear_fitted(selector)
         raise
     selector.n_passes_ = 1
-    if X is not None: _describe(selector, X, d)
+    if X is not None: _describe(selector, X, A.shape[1])
     elif hasattr(seen, "feature_names_in_"): selector.feature_names_in_ = seen.feature_names_in_
-    # columns of the factor have the lengths of those of the samples, but not their values
-    squares = to_numpy(space.squared_lengths)[selector.selected_]
-    nowhere = np.zeros(len(squares), dtype=bool)
-    selector._warn_of_choice(space, _Look(selector.selected_, squares, nowhere, nowhere))
+    if of_samples: look = _look_at_selected(space, selector.selected_)
+    else:  # columns of the factor have the lengths of those of the samples, but not their values
+        squares = to_numpy(space.squared_lengths)[selector.selected_]
+        nowhere = np.zeros(len(squares), dtype=bool)
+        look = _Look(selector.selected_, squares, nowhere, nowhere)
+    selector._warn_of_choice(space, look)
     return selector
 
 @_fit_elsewhere.register
@@ -949,6 +1048,8 @@ def _fit_blocks(X: Blocks, selector: Any, y: Any, **extra: Any) -> Any:
     without_gram = axis == 1 and _gram_is_too_large(X.shape, selector)
     seen = _first_pass(passes, axis, _SquaredNorm if without_gram else GramMatrix)
     if axis == 0: return _fit_tall(seen, passes, selector, y)
+    features = None if without_gram else seen._together()
+    if features is not None: return _fit_at_hand(features, passes, selector, y)
     d = seen.length
     if scores is not None: _check_scores(scores, d, "score_func")
     r = _n_requested(selector.n_features_to_select, d)
@@ -969,6 +1070,14 @@ def _fit_blocks(X: Blocks, selector: Any, y: Any, **extra: Any) -> Any:
     return selector
 
 # %% ../nbs/27_out_of_core.ipynb #ooc1dual
+def _fit_from_gram(passes: _Passes, gram: GramMatrix, model: Any, y: Any) -> None:
+    "`model.fit`, in one more pass, from the Gram matrix of the samples."
+    T, B = _orthonormal_factor_of(passes, 1, gram)
+    model.fit(B * 2.0**gram.exponent, y)
+    combination = T @ np.atleast_2d(model.coef_).T * 2.0**-gram.exponent
+    W = passes.reduce(1, _Product(combination, 0)).whole().T  # each piece, transposed, times that
+    model.coef_ = _in_precision_of(np.empty(0, gram.dtype), W if model.coef_.ndim == 2 else W[0])
+
 def _fit_projection(X: Blocks, model: Any, y: Any) -> Any:
     "`model.fit(X, y)` for a model of dual projection and data in blocks of features."
     passes = _Passes(X, 1)
@@ -978,11 +1087,9 @@ def _fit_projection(X: Blocks, model: Any, y: Any) -> Any:
             raise ValueError(f"{type(model).__name__} is for more features than samples, and X is in blocks of "
                              "samples.")
         gram = _first_pass(passes, 1)
-        T, B = _orthonormal_factor_of(passes, 1, gram)
-        model.fit(B * 2.0**gram.exponent, y)
-        combination = T @ np.atleast_2d(model.coef_).T * 2.0**-gram.exponent
-        W = passes.reduce(1, _Product(combination, 0)).whole().T  # each piece, transposed, times that
-        model.coef_ = _in_precision_of(np.empty(0, gram.dtype), W if model.coef_.ndim == 2 else W[0])
+        features = gram._together()
+        if features is not None: model.fit(features, y)
+        else: _fit_from_gram(passes, gram, model, y)
     except BaseException:
         _clear_fitted(model)
         raise

@@ -663,6 +663,7 @@ BASES = {
     "_ProductKernel": ("base",),
     "_DistanceKernel": ("part",),
     "_Summary": ("_take", "_scale"),
+    "_SquareSummary": ("_take", "_take_square", "_scale_square"),
     "Loss": ("conjugate", "conjugate_curvature", "conjugate_slope", "curvature", "domain", "slope", "value"),
 }
 

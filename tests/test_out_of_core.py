@@ -1,7 +1,9 @@
 """Data larger than memory: the same selection as in memory, from every source, whatever happens to the source."""
 
+import copy
 import os
 import pickle
+import tracemalloc
 import warnings
 from functools import partial
 
@@ -669,6 +671,170 @@ def test_names_of_batches_are_those_of_the_features(kind):
     assert_same(selector, by_norm(20).fit(frame))
     assert_array_equal(selector.feature_names_in_, names)
     assert_array_equal(selector.get_feature_names_out(), np.array(names)[selector.get_support()])
+
+
+# ---------------------------------------------------------------- while the data are smaller than their summary
+
+FORMS = {
+    "dense": np.asarray,
+    "float32": lambda X: X.astype(np.float32),
+    "counts": lambda X: np.round(X).astype(np.int16),
+    "sparse": lambda X: sp.csr_array(np.where(np.abs(X) > 1, X, 0.0)),
+    "huge": lambda X: 1e120 * X,
+}
+
+
+def streamed(kind, X, widths):
+    """A summary of the rows of `X`, which come in batches of these widths."""
+    seen, edges = kind(), np.cumsum([0, *widths])
+    for a, b in zip(edges[:-1], edges[1:]):
+        seen.partial_fit(X[a:b])
+    return seen
+
+
+SOURCES = {
+    "blocks": lambda X: as_blocks(lambda: (X[a:b] for a, b in ((0, 7), (7, 8), (8, 8), (8, X.shape[0]))), axis=0),
+    "GramMatrix": lambda X: streamed(GramMatrix, X, [7, 1, X.shape[0] - 8]),
+    "TriangularFactor": lambda X: streamed(TriangularFactor, X, [7, 1, X.shape[0] - 8]),
+}
+
+
+@swept_product(
+    ("name", "form", "source"),
+    [
+        ("BSS", "dense", "blocks"),
+        ("BSS, best", "sparse", "blocks"),
+        ("DSF", "float32", "GramMatrix"),
+        ("leverage", "counts", "blocks"),
+        ("RRQR", "huge", "TriangularFactor"),
+        ("largest", "sparse", "GramMatrix"),
+    ],
+    TALL,
+    FORMS,
+    SOURCES,
+)
+def test_wide_data_in_blocks_of_samples_give_the_selection_in_memory(name, form, source):
+    """To the last digit nearly, and in their precision: it is the same fit of the same numbers."""
+    X = FORMS[form](wide_data(1, 45, 50))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of fewer features than asked for, of small directions
+        found, expected = clone(TALL[name]).fit(SOURCES[source](X)), clone(TALL[name]).fit(X)
+    assert_same(found, expected, rtol=1e-10)
+    assert found.n_passes_ == 1 and found.weights_.dtype == expected.weights_.dtype
+
+
+@swept("kind", ["condition 1e11", "huge and tiny"], [kind for kind in MATRICES if kind[:3] not in ("con", "hug")])
+def test_wide_data_of_any_kind_in_blocks_of_samples_take_one_pass(kind):
+    X = MATRICES[kind](np.random.default_rng(3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = BSSSelector(30).fit(X)
+        for source in SOURCES.values():
+            found = BSSSelector(30).fit(source(X))
+            assert_same(found, expected, rtol=1e-10)
+            assert found.n_passes_ == 1
+
+
+def test_wide_data_in_blocks_of_samples_make_no_square_of_the_features():
+    X = np.random.default_rng(0).standard_normal((40, 4000))
+    for source in SOURCES.values():
+        tracemalloc.start()
+        BSSSelector(20).fit(source(X))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 8 * X.nbytes < 8 * 4000**2 / 10
+
+
+def test_tall_data_in_blocks_of_features_make_no_square_of_the_samples():
+    X = np.random.default_rng(0).standard_normal((4000, 40))
+    y = X[:, :3].sum(axis=1)
+    for model in (BSSSelector(20), DSFSelector(20, rule="first"), DualProjectionRidge(random_state=0)):
+        tracemalloc.start()
+        found = clone(model).fit(cut(X, [7] * 5 + [5]), y)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 8 * X.nbytes < 8 * 4000**2 / 10 and found.n_passes_ == 1 and found.n_features_in_ == 40
+        expected = clone(model).fit(X, y)
+        if isinstance(model, DualProjectionRidge):
+            assert_allclose(found.coef_, expected.coef_, rtol=1e-6, atol=1e-9)
+        else:
+            assert_same(found, expected)
+
+
+@each_kind
+@pytest.mark.parametrize("seed", range(4))
+def test_a_summary_is_right_whether_pieces_or_their_sum_are_merged(kind, seed):
+    """Each part has fewer or more samples than features, at any scale; all may be copied and looked at in between."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((70, 20)) * 10.0 ** rng.integers(-70, 70, (70, 1))
+    edges = [0, *np.sort(rng.integers(1, 70, 5)), 70]
+    parts = []
+    for a, b in zip(edges[:-1], edges[1:]):
+        batch = X[a:b].copy()
+        parts.append(kind().partial_fit(sp.csr_array(batch) if b % 2 else batch))
+        batch[:] = np.nan  # whoever handed it out may use it again
+    order = rng.permutation(len(parts))
+    merged, rows = kind(), np.empty((0, 20))
+    for i in order:
+        before = pickle.dumps(parts[i])
+        merged.merge(parts[i])
+        assert pickle.dumps(parts[i]) == before
+        rows = np.vstack([rows, X[edges[i] : edges[i + 1]]])
+        merged = (copy.deepcopy, lambda seen: pickle.loads(pickle.dumps(seen)))[i % 2](merged)
+        Z = rows * 2.0**-merged.exponent
+        assert_allclose(SUMMARIES[kind](merged), Z.T @ Z, rtol=1e-9, atol=1e-12 * np.abs(Z.T @ Z).max())
+        assert merged.length == len(rows)
+    if kind is TriangularFactor:
+        assert_array_equal(merged.R, np.triu(merged.R))
+
+
+@each_kind
+def test_a_summary_of_few_samples_is_small_and_never_larger_than_the_square(kind):
+    X = np.random.default_rng(0).standard_normal((300, 200))
+    seen, sizes = kind(), []
+    for row in X:
+        seen.partial_fit(row[None])
+        sizes.append(len(pickle.dumps(seen)))
+    assert sizes[9] < 10 * 8 * 200 + 5000
+    assert max(sizes) < 1.1 * 8 * 200**2 + 200 * 300
+    dense = sp.csr_array(np.ones((199, 200)))  # with its indices it takes more than the square
+    assert len(pickle.dumps(kind().partial_fit(dense))) < 1.1 * 8 * 200**2
+    assert_allclose(SUMMARIES[kind](seen), X.T @ X, rtol=1e-9, atol=1e-9)
+
+
+@each_kind
+def test_the_square_of_few_samples_may_be_set(kind):
+    seen = kind().partial_fit(np.ones((3, 8)))
+    name = {GramMatrix: "G", TriangularFactor: "R"}[kind]
+    setattr(seen, name, 2 * np.eye(8))
+    assert_array_equal(getattr(seen, name), 2 * np.eye(8))
+    seen.partial_fit(np.zeros((1, 8)))
+    assert_allclose(np.abs(getattr(seen, name)), 2 * np.eye(8))
+
+
+def test_leading_directions_of_wide_data_in_blocks_of_samples_are_those_in_memory():
+    """Their sketches know the order of the samples, which no order of merging may change."""
+
+    class Samples(Scattered):
+        axes = (0,)
+
+        def __init__(self, X, seed):
+            super().__init__(X.T, seed)
+            self.shape = X.shape
+
+    X = LARGE["alike"](np.random.default_rng(0))[:, :600]
+    expected = BSSSelector(60).fit(X)
+    assert expected.certificate_.numerical_rank is None
+    for seed in range(2):
+        assert_array_equal(BSSSelector(60).fit(Samples(X, seed)).selected_, expected.selected_)
+    parts = [GramMatrix().partial_fit(batch) for batch in np.array_split(X, 7)]
+    merged = []
+    for order in (range(7), [3, 0, 6, 1, 5, 4, 2]):
+        merged.append(GramMatrix())
+        for i in order:
+            merged[-1].merge(parts[i])
+    first, other = (BSSSelector(60).fit(seen).selected_ for seen in merged)
+    assert_array_equal(first, other)
 
 
 @each_kind

@@ -1049,7 +1049,7 @@ def _fit_blocks(X: Blocks, selector: Any, y: Any, **extra: Any) -> Any:
     seen = _first_pass(passes, axis, _SquaredNorm if without_gram else GramMatrix)
     if axis == 0: return _fit_tall(seen, passes, selector, y)
     features = None if without_gram else seen._together()
-    if features is not None: return _fit_at_hand(features, passes, selector, y)
+    if features is not None: return _fit_at_hand(features, seen, passes, selector, y)
     d = seen.length
     if scores is not None: _check_scores(scores, d, "score_func")
     r = _n_requested(selector.n_features_to_select, d)

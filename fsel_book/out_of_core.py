@@ -206,7 +206,8 @@ class _SquareSummary(_Summary):
 
     def _put(self, start: int, A: Any) -> None:
         if self._has_room(A.shape[0], A.shape[1], _n_bytes(A)):
-            self._kept.append((start, A.copy() if is_sparse(A) else np.array(A, order="K")))  # whose it is may change it
+            # a copy, since those who handed it out may use it again
+            self._kept.append((start, A.copy() if is_sparse(A) else np.array(A, order="K")))
             self._kept_bytes += _n_bytes(A)
         else:
             self._sum_up()

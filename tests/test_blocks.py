@@ -306,13 +306,24 @@ def test_parquet_files_that_are_not_one_table(tmp_path):
 
 
 def test_a_sparse_file_whose_blocks_are_of_the_longer_side(tmp_path):
-    """The Gram matrix of two million features would have 32 TB."""
+    """The Gram matrix of two million features would have 32 TB; the three samples are kept in its place."""
     X = sp.random_array((3, 2_000_000), density=1e-5, random_state=np.random.default_rng(0))
     sp.save_npz(tmp_path / "wide.npz", X.tocsr(), compressed=False)
     sp.save_npz(tmp_path / "tall.npz", X.T.tocsc(), compressed=False)
-    for name, words in (("wide", "in blocks of features"), ("tall", "in blocks of samples")):
-        with refused("does not fit into memory", words, "as CSC" if name == "wide" else "as CSR", error=MemoryError):
-            BSSSelector(2).fit(as_blocks(tmp_path / f"{name}.npz"))
+    for name, data in (("wide", X.tocsr()), ("tall", X.T.tocsc())):
+        found, expected = (BSSSelector(2).fit(source) for source in (as_blocks(tmp_path / f"{name}.npz"), data))
+        assert_array_equal(found.selected_, expected.selected_)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_first_pass_that_memory_does_not_hold_says_which_blocks_would_do(axis):
+    def too_many():
+        yield np.ones((3, 3))
+        raise MemoryError
+
+    other, form = ("features", "CSC") if axis == 0 else ("samples", "CSR")
+    with refused("does not fit into memory", f"in blocks of {other}", f"as {form}", error=MemoryError):
+        BSSSelector(2).fit(as_blocks(too_many, axis=axis))
 
 
 PEAK = """

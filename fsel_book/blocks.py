@@ -5,20 +5,25 @@ __all__ = ['Blocks', 'as_blocks']
 
 # %% ../nbs/E_blocks.ipynb #7721bede
 import copy
+import json
+import math
 import os
 import struct
 import warnings
 import zipfile
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import closing
 from functools import singledispatch
 from pathlib import Path
-from typing import Any, Self
+from threading import Event
+from typing import Any, Never, Self
 
 import numpy as np
 import scipy.sparse as sp
+from array_api_compat import is_array_api_obj
 from sklearn.utils import check_array
 from sklearn.utils.validation import _get_feature_names
 
@@ -58,10 +63,15 @@ class Blocks(ABC):
     shape: tuple[Any, Any] = (None, None)
     axes: tuple[int, ...] = (1, 0)
     feature_names: Sequence[str] | None = None
+    _blocks_stay = False  # whether what `read` has yielded is never written to again; else it is copied
 
     @abstractmethod
     def read(self, axis: int) -> Iterator[Any]:
         """Yield the data in order: blocks of whole features (`axis=1`) or of whole samples (`axis=0`).
+
+        It runs in a second thread, a new one in each pass. A block may be overwritten by the next one, since it is
+        copied. Where a pass ends early, by an error or by Ctrl-C, the thread ends with the block that it is waiting
+        for, and closes the generator.
 
         Parameters
         ----------
@@ -88,8 +98,16 @@ class Blocks(ABC):
             Of all pieces; the one that was given stays as it is.
         """
         total = copy.deepcopy(summary)
-        for start, A in _read_ahead(_pieces(self.read(axis), axis)): total.add(start, A)
+        with closing(_read_ahead(self.read(axis), axis, self._blocks_stay)) as pieces:
+            for start, A, mark in pieces:
+                total.add(start, A, *([mark] if hasattr(total, "takes_marks") else []))
         return total
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Never:
+        raise TypeError("X is in blocks and is no array. The selectors and the models of dual projection take it in "
+                        "fit and in transform or predict. Other estimators need samples in memory: give them what "
+                        "transform returns. What divides samples, such as cross_val_score, needs them in memory too: "
+                        "make blocks of the training samples of each part yourself, and fit to them.")
 
     @property
     def _axis(self) -> int:
@@ -180,34 +198,115 @@ def _step(short: int) -> int:
     "How many columns of `short` rows make a piece: 16 MB, or a quarter of a Gram matrix of up to 1 GiB."
     return max(64, min(short // 4, 2**28 // (8 * max(short, 1))), _PIECE // (8 * max(short, 1)))
 
-def _checked(block: Any, axis: int, start: int) -> Any:
-    "`block`, if its entries are real and finite; each entry once."
+def _copied(block: Any) -> Any: return block.copy() if is_sparse(block) else np.array(block, order="K")
+
+def _sound_sparse(X: Any, name: str) -> Any:
+    "`X`, if all its indices are within its shape: compiled code takes them as they are, and would leave its memory."
+    def need(truth: Any, what: str) -> None:
+        if not truth:
+            raise ValueError(f"{name} is a damaged sparse matrix: {what}. Write or make it again.")
+
+    if X.format not in ("csc", "csr", "bsr"):
+        X = X if X.format == "coo" else X.tocoo()
+        for side, places in zip(X.shape, (X.row, X.col)):
+            need(len(places) == len(X.data), f"there are {len(places)} indices and {len(X.data)} entries")
+            need(not len(places) or places.min() >= 0 and places.max() < side, f"an index is not in 0..{side - 1}")
+        return X
+    unit = X.blocksize if X.format == "bsr" else (1, 1)
+    long, short = (X.shape[i] // unit[i] for i in ((1, 0) if X.format == "csc" else (0, 1)))
+    need(X.indices.dtype.kind in "iu" and X.indptr.dtype.kind in "iu", "its indices are no integers")
+    need(X.indptr.shape == (long + 1,), f"indptr has shape {X.indptr.shape} where {(long + 1,)} is needed")
+    need(X.indptr[0] == 0 and np.all(X.indptr[1:] >= X.indptr[:-1]), "indptr does not ascend from 0")
+    there = min(len(X.indices), len(X.data))
+    need(X.indptr[-1] <= there, f"indptr ends at {X.indptr[-1]}, and there are {there} entries")
+    used = X.indices[:X.indptr[-1]]
+    need(not len(used) or used.min() >= 0 and used.max() < short, f"an index is not in 0..{short - 1}")
+    return X
+
+def _real(block: Any) -> Any:
+    "`block`, if its entries are real; each entry once."
     if is_sparse(block) and not block.has_canonical_format:
         block = block.copy()
         block.sum_duplicates()
     values = block.data if is_sparse(block) else block
     if values.dtype.kind not in "biuf":
         raise ValueError(f"A block has dtype {values.dtype}; real numbers are needed.")
-    if values.dtype.kind == "f" and not all_finite(values):
-        raise ValueError(f"X contains NaN or infinity, in the piece that begins with {('sample', 'feature')[axis]} "
-                         f"{start}; remove or impute those entries first.")
     return block
 
 def _columns_first(block: Any, axis: int) -> Any:
     block = block if axis else block.T
     return block.tocsc() if is_sparse(block) else block
 
+# %% ../nbs/E_blocks.ipynb #e1ecec06
+def _numbers_of_places(start: int, count: int) -> np.ndarray:
+    "A number for each place from `start` on, of size 1 to 2 and of either sign, as if drawn at random (SplitMix64)."
+    z = np.arange(start + 1, start + count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        z = (z ^ (z >> np.uint64(shift))) * np.uint64(factor)
+    z ^= z >> np.uint64(31)
+    return (1 + (z >> np.uint64(11)) * 2.0**-53) * np.where(z & np.uint64(1), 1.0, -1.0)
+
+class _Mark:
+    """The checksum of a piece: its entries times a number for their row and one for their column, added up.
+
+    Other entries, and the same in another order, have another sum, but for a coincidence. Two sums of the same data are
+    within `rounding`, even if the source computes them anew.
+    """
+
+    def __init__(self, start: int, A: Any) -> None:
+        self.shape, rows = A.shape, _numbers_of_places(2**62, A.shape[0])  # far from the numbers of all columns
+        coarse = A.dtype.itemsize <= 2 or A.dtype == np.float32  # in float32, which takes half the time
+        sums = self.sums_of_columns(A, rows, np.float32 if coarse else np.float64)
+        self.is_finite = bool(np.all(np.isfinite(sums)))  # then so are all entries
+        if coarse and not self.is_finite: sums = self.sums_of_columns(A, rows, np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is too large is refused after the first pass
+            self.value = float(sums @ _numbers_of_places(start, A.shape[1]))
+        largest = float(np.abs(sums).max(initial=0.0))
+        size = largest * float(np.linalg.norm(sums / largest)) if 0 < largest < np.inf else largest
+        self.rounding = size * (1e-5 if coarse else 1e-9)
+
+    @staticmethod
+    def sums_of_columns(A: Any, rows: np.ndarray, dtype: Any) -> np.ndarray:
+        rows = rows.astype(dtype)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if is_sparse(A) or A.dtype == dtype: return np.asarray(A.T @ rows, dtype=np.float64)
+            step = max(1, 2**17 // max(A.shape[0], 1))  # what is converted stays in the cache
+            parts = [rows @ A[:, a:a + step].astype(dtype) for a in range(0, A.shape[1], step)]
+        return np.concatenate([np.empty(0), *parts])
+
+    def differs(self, other: Self) -> bool:
+        "Whether the two are of other data."
+        return self.shape != other.shape or abs(self.value - other.value) > max(self.rounding, other.rounding)
+
+def _marked(block: Any, axis: int, start: int) -> tuple[int, Any, _Mark]:
+    "A piece, if its entries are real and finite."
+    A = _columns_first(_real(block), axis)
+    mark, values = _Mark(start, A), A.data if is_sparse(A) else A
+    if not mark.is_finite and values.dtype.kind == "f" and not all_finite(values):
+        raise ValueError(f"X contains NaN or infinity, in the piece that begins with {('sample', 'feature')[axis]} "
+                         f"{start}; remove or impute those entries first.")
+    return start, A, mark
+
 # %% ../nbs/E_blocks.ipynb #e1ecec02
 def _pieces(blocks: Iterable[Any], axis: int, start: int = 0) -> Iterator[tuple[int, Any]]:
-    """Yield `(start, A)`, pieces of about 16 MB as float64, however small or large the blocks are.
+    "The pieces of blocks that stay as they are, without their marks."
+    return ((start, A) for start, A, _ in _marked_pieces(blocks, axis, start, True))
+
+def _marked_pieces(blocks: Iterable[Any], axis: int, start: int, blocks_stay: bool) -> Iterator[tuple[int, Any, _Mark]]:
+    """Yield `(start, A, mark)`, pieces of about 16 MB as float64, however small or large the blocks are.
 
     The columns of `A` are features (`axis=1`) or samples (`axis=0`): its rows are the side that all blocks share. There
     are at least a quarter as many columns as rows, or 256 MB, so that adding up the products of the rows costs little.
-    The first has the place `start`. Every pass goes through here, so here the entries are checked.
+    The first has the place `start`. Every pass goes through here, so here the entries are checked. Unless the blocks
+    stay as they are, no piece shares memory with one of them when the next one is asked for.
     """
     waiting, length, short = list[Any](), 0, None
     for block in blocks:
-        block = (sp.csc_array if axis else sp.csr_array)(block) if is_sparse(block) else to_numpy(block)
+        if is_sparse(block):
+            name = f"The block that begins with {('sample', 'feature')[axis]} {start + length}"
+            block = (sp.csc_array if axis else sp.csr_array)(_sound_sparse(block, name), copy=not blocks_stay)
+        else:
+            block = to_numpy(block)
         if isinstance(block, np.ma.MaskedArray): raise ValueError("X is a masked array: fill its masked entries first.")
         if block.ndim != 2: raise ValueError(f"A block has shape {block.shape}; blocks have two dimensions.")
         if short is None: short = block.shape[1 - axis]
@@ -215,23 +314,50 @@ def _pieces(blocks: Iterable[Any], axis: int, start: int = 0) -> Iterator[tuple[
             one, other = ("feature", "samples") if axis else ("sample", "features")
             raise ValueError(f"The block that begins with {one} {start + length} has {block.shape[1 - axis]} {other}, "
                              f"those before it have {short}.")
-        waiting, length = [*waiting, block] if block.shape[axis] else waiting, length + block.shape[axis]
+        if block.shape[axis] == 0: continue
+        waiting.append(block)
+        length += block.shape[axis]
         step = _step(short)
-        if length < step: continue
+        ours = blocks_stay or is_sparse(block)
+        if length < step:
+            if not ours: waiting[-1] = _copied(block)
+            continue
+        ours = ours or len(waiting) > 1  # blocks that are joined are copied
         whole, a = _joined(waiting, axis), 0
         while length - a >= step:
-            yield start, _columns_first(_checked(_cut(whole, axis, a, a + step), axis, start), axis)
+            piece = _cut(whole, axis, a, a + step)
+            yield _marked(piece if ours else _copied(piece), axis, start)
             start, a = start + step, a + step
         waiting, length = [_cut(whole, axis, a, length).copy()] if a < length else [], length - a
-    if waiting: yield start, _columns_first(_checked(_joined(waiting, axis), axis, start), axis)
+    if waiting: yield _marked(_joined(waiting, axis), axis, start)
 
-def _read_ahead(pieces: Iterator[Any]) -> Iterator[Any]:
-    "The same; a second thread reads the next piece while this one is worked on."
-    with ThreadPoolExecutor(1) as reader:
+def _until(enough: Event, blocks: Iterable[Any]) -> Iterator[Any]:
+    "The same; none is asked for once there are enough."
+    for block in blocks:
+        yield block
+        if enough.is_set(): raise CancelledError
+
+def _close(*iterators: Any) -> None:
+    for iterator in iterators:
+        if isinstance(iterator, Generator): iterator.close()
+
+def _read_ahead(blocks: Iterable[Any], axis: int, blocks_stay: bool) -> Generator[tuple[int, Any, _Mark], None, None]:
+    """Yield the pieces of `blocks`; a second thread reads the next one while this one is worked on.
+
+    Where the work ends early, by an error or by Ctrl-C, the thread ends with the block that it is waiting for. It
+    closes a generator too: what belongs to one thread, such as a connection to SQLite, is given back by that thread.
+    """
+    enough, reader = Event(), ThreadPoolExecutor(1)
+    pieces = _marked_pieces(_until(enough, blocks), axis, 0, blocks_stay)
+    try:
         coming = reader.submit(next, pieces, None)
         while (piece := coming.result()) is not None:
             coming = reader.submit(next, pieces, None)
             yield piece
+    finally:
+        enough.set()
+        reader.submit(_close, pieces, blocks)
+        reader.shutdown()
 
 # %% ../nbs/E_blocks.ipynb #e09e8764
 class _Columns:
@@ -292,11 +418,13 @@ def _check_shape(shape: Sequence[int], name: Any) -> tuple[int, int]:
     return shape[0], shape[1]
 
 class _SlicedBlocks(Blocks):
-    "What has a shape and can be sliced: arrays of NumPy and Zarr, CSC and CSR matrices; `path` where it is mapped."
+    "What has a shape and can be sliced: arrays of NumPy and Zarr, CSC and CSR matrices; of a file, if it has `path`."
 
     def __init__(self, data: Any, path: Path | None = None) -> None:
         self.data, self.shape, self.path = data, _check_shape(data.shape, path or "X"), path
-        self.state = _state_of(path) if path else None
+        self.files = {file: _state_of(file) for file in ([path] if path else _mapped_files(data))}
+        # of a mapped sparse matrix: its indices must not change between the check and their use
+        self._blocks_stay = not self.files if is_sparse(data) else is_array_api_obj(data)
         if is_sparse(data): self.axes = (1,) if data.format == "csc" else (0,)
         if getattr(data, "chunks", None): self.warn_of_large_chunks()
 
@@ -318,33 +446,87 @@ class _SlicedBlocks(Blocks):
             raise ValueError(f"X has shape {tuple(self.data.shape)}, and had {self.shape} when it was opened.")
         step = self.step(axis)
         for a in range(0, self.shape[axis], step):
-            if self.path: _check_unchanged(self.path, self.state)  # a mapped file that was cut ends the process
-            yield _cut(self.data, axis, a, min(a + step, self.shape[axis]))
+            for file, state in self.files.items():
+                _check_unchanged(file, state)  # a mapped file that was cut ends the process
+            b = min(a + step, self.shape[axis])
+            yield self.sparse_part(axis, a, b) if is_sparse(self.data) else _cut(self.data, axis, a, b)
+
+    def sparse_part(self, axis: int, a: int, b: int) -> Any:
+        "Columns or rows, with sound indices; what is mapped is copied before they are looked at."
+        name, ends = str(self.path or "X"), self.data.indptr[a:b + 1]
+        there = min(len(self.data.indices), len(self.data.data))
+        if ends[0] < 0 or ends[-1] > there or np.any(ends[1:] < ends[:-1]):
+            raise ValueError(f"{name} is a damaged sparse matrix: indptr does not ascend from 0 to its {there} "
+                             "entries. Write or make it again.")
+        part = _cut(self.data, axis, a, b)
+        return _sound_sparse(part.copy() if self.files else part, name)
 
 class _ZarrBlocks(_SlicedBlocks):
-    "A Zarr array, opened anew for each pass: an array that is open keeps the shape that it had."
+    """A Zarr array, opened anew for each pass: an array that is open keeps the shape that it had.
+
+    What is not stored reads as the fill value. Such a chunk may be lost or, since Zarr by default does not write chunks
+    of the fill value alone, have been so from the start. The other entries tell: where none of them has that value,
+    a whole chunk of it is no data. Else there is a warning.
+    """
 
     def __init__(self, store: Any, path: str = "") -> None:
         self.store, self.path_in_store = store, path
+        self.name = str(store) if isinstance(store, Path) else "X"
         super().__init__(self.open())
+        self._blocks_stay = True
+        self.n_missing, self.is_new = self.count_missing(), True
 
     def open(self) -> Any:
         import zarr
         return zarr.open_array(self.store, path=self.path_in_store, mode="r")
 
+    def count_missing(self) -> int:
+        "The number of chunks that are not stored; Zarr compares each with each, and of 100,000 would take a minute."
+        known = self.data.nchunks <= 20_000 and self.data.store.supports_listing
+        return self.data.nchunks - self.data.nchunks_initialized if known else 0
+
     def read(self, axis: int) -> Iterator[Any]:
         self.data = self.open()
-        return super().read(axis)
+        missing = self.count_missing() if tuple(self.data.shape) == self.shape else self.n_missing
+        if missing != self.n_missing:
+            raise ValueError(f"{self.name} has changed since it was opened: {missing} of its {self.data.nchunks} "
+                             f"chunks are not stored, and {self.n_missing} were not.")
+        blocks = super().read(axis)
+        if not missing: return blocks
+        if self.is_new: warnings.warn(f"{self.said_of_missing()} If they are lost, restore them; if all their entries "
+                                      "have that value, nothing is wrong, and an array that was written with "
+                                      "write_empty_chunks=True has them all.", stacklevel=_stack_level())
+        self.is_new = False
+        return self.with_a_count(blocks)
+
+    def said_of_missing(self) -> str:
+        return (f"{self.n_missing} of the {self.data.nchunks} chunks of {self.name} are not stored, and are read as "
+                f"the fill value {self.data.fill_value}.")
+
+    def with_a_count(self, blocks: Iterator[Any]) -> Iterator[Any]:
+        "The same, and an error at their end if only chunks that are not stored can have the fill value."
+        count, most = 0, self.n_missing * math.prod(self.data.chunks)
+        for block in blocks:
+            count += int(np.count_nonzero(block == self.data.fill_value))
+            yield block
+        if count <= most:
+            raise ValueError(f"{self.said_of_missing()} No other entry has that value, so that they seem to be lost: "
+                             "restore them. If all their entries have that value, write them, with "
+                             "write_empty_chunks=True.")
 
 def _state_of(path: Path) -> tuple[int, int]:
     "Size and time of change."
     found = os.stat(path)
     return found.st_size, found.st_mtime_ns
 
-def _mapped_file(X: Any) -> Path | None:
-    "The file that `X` maps, if it does and the file still has its name."
-    name = X.filename if isinstance(X, np.memmap) else None
-    return Path(name) if name and os.path.exists(name) else None
+def _mapped_files(X: Any) -> list[Path]:
+    "The files that `X` maps, or that the array maps of which it is a view, and that still have their names."
+    if is_sparse(X): return sorted({file for part in (X.data, X.indices, X.indptr) for file in _mapped_files(part)})
+    while X is not None:
+        name = X.filename if isinstance(X, np.memmap) else None
+        if name: return [Path(name)] if os.path.exists(name) else []
+        X = getattr(X, "base", None)
+    return []
 
 def _check_unchanged(path: Path, state: tuple[int, int] | None) -> None:
     if _state_of(path) != state: raise ValueError(f"{path} has changed since it was opened.")
@@ -354,6 +536,8 @@ class _FileBlocks(Blocks):
 
     They are read, not mapped: pages of a mapped file would count as memory of the process until they are taken away.
     """
+
+    _blocks_stay = True
 
     def __init__(self, path: Path, dtype: np.dtype, shape: Any, offset: int, fortran: bool) -> None:
         self.path, self.dtype, self.shape = path, dtype, _check_shape(shape, path)
@@ -392,12 +576,24 @@ def _read_header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
 
 def _open_npy(path: Path) -> Blocks:
     with open(path, "rb") as file:
-        shape, fortran, dtype = _read_header(file)
+        try: shape, fortran, dtype = _read_header(file)
+        except (ValueError, TypeError, struct.error) as error: raise _damaged(path, error, "numpy.save") from error
         return _FileBlocks(path, dtype, shape, file.tell(), fortran)
+
+def _damaged(path: Path, error: Exception, writer: str) -> ValueError:
+    "What to raise where reading what describes a file ends in an error."
+    if isinstance(error, ValueError) and str(path) in str(error): return error
+    return ValueError(f"{path} is damaged, or {writer} has not written it: {error}")
 
 # %% ../nbs/E_blocks.ipynb #a375ade4
 def _open_npz(path: Path) -> Blocks:
     "What `scipy.sparse.save_npz(path, X, compressed=False)` has written, mapped: a slice reads what it needs."
+    try: return _SlicedBlocks(_mapped_sparse(path), path)
+    except OSError: raise
+    except Exception as error:  # a damaged archive raises almost anything: BadZipFile, struct.error, OverflowError, ...
+        raise _damaged(path, error, "scipy.sparse.save_npz") from error
+
+def _mapped_sparse(path: Path) -> Any:
     with zipfile.ZipFile(path) as archive, open(path, "rb") as file:
         parts = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
         if not {"format", "shape", "data", "indices", "indptr"} <= set(parts):
@@ -415,12 +611,22 @@ def _open_npz(path: Path) -> Blocks:
             return np.memmap(path, dtype, "r", file.tell(), size) if size[0] else np.empty(0, dtype)
         if kind not in ("csc", "csr"): raise ValueError(f"{path} holds a {kind} matrix: write it as CSC or CSR.")
         make = sp.csc_array if kind == "csc" else sp.csr_array
-        parts_of_X = tuple(map(mapped, ("data", "indices", "indptr")))
-        return _SlicedBlocks(make(parts_of_X, shape=tuple(map(int, shape))), path)
+        data, indices, indptr = map(mapped, ("data", "indices", "indptr"))
+        if any(places.dtype.kind not in "iu" for places in (indices, indptr, shape)):
+            raise ValueError(f"{path} is damaged: indices, indptr and shape are not all integers.")
+        return make((data, indices, indptr), shape=_check_shape(tuple(map(int, shape)), path))
 
 # %% ../nbs/E_blocks.ipynb #138831a0
+def _stored_index(schema: Any) -> set[str]:
+    "The columns that pandas reads as the index of the rows. An index of equal steps is in no column."
+    try: columns = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))["index_columns"]
+    except (ValueError, KeyError): return set()
+    return {column for column in columns if isinstance(column, str)}
+
 class _ParquetBlocks(Blocks):
-    "The numeric columns of a Parquet file, or some of them."
+    "The numeric columns of a Parquet file without the index that pandas has stored, or those that are asked for."
+
+    _blocks_stay = True
 
     def __init__(self, path: Path, columns: Sequence[str] | None) -> None:
         import pyarrow as pa
@@ -431,7 +637,9 @@ class _ParquetBlocks(Blocks):
                    if pa.types.is_integer(f.type) or pa.types.is_floating(f.type) or pa.types.is_boolean(f.type)]
         missing = sorted(set(columns or ()) - set(numeric))
         if missing: raise ValueError(f"columns: {', '.join(missing)} is no column of numbers in {path}.")
-        self.feature_names = list(columns) if columns is not None else numeric
+        index = _stored_index(schema)
+        features = [name for name in numeric if name not in index]
+        self.feature_names = list(columns) if columns is not None else features
         if not self.feature_names: raise ValueError(f"{path} has no column of numbers.")
         (name, count), = (Counter(schema.names) | Counter(self.feature_names)).most_common(1)
         if count > 1: raise ValueError(f"The column {name!r} of {path} is there, or asked for, {count} times.")
@@ -479,11 +687,11 @@ class _ParquetBlocks(Blocks):
         return np.column_stack([np.asarray(table.column(name)) for name in names])
 
 class _MadeBlocks(Blocks):
-    "What a function hands out each time it is called."
+    "What a function hands out each time it is called, which is where its iterator runs: in the thread that reads."
 
     def __init__(self, make: Callable[[], Iterable[Any]], axis: int) -> None: self.make, self.axes = make, (axis,)
 
-    def read(self, axis: int) -> Iterator[Any]: return iter(self.make())
+    def read(self, axis: int) -> Iterator[Any]: yield from self.make()
 
 # %% ../nbs/E_blocks.ipynb #8d1c55ff
 class _DaskBlocks(Blocks):
@@ -516,7 +724,8 @@ class _DaskBlocks(Blocks):
 
 def _summary_of(summary: Any, start: int, block: Any, axis: int) -> Any:
     summary = copy.deepcopy(summary)
-    for a, A in _pieces([block], axis, start): summary.add(a, A)
+    for a, A, mark in _marked_pieces([block], axis, start, True):
+        summary.add(a, A, *([mark] if hasattr(summary, "takes_marks") else []))
     return summary
 
 def _merged(first: Any, *others: Any) -> Any:
@@ -530,6 +739,11 @@ def as_blocks(X: Any, axis: int | None = None, columns: Sequence[str] | None = N
 
     Arrays of a device are copied to the host.
 
+    Reading takes place in a second thread, a new one in each pass: a function is called there, and its iterator asked
+    for the next block while the last one is worked on. So a connection or a file that belongs to one thread must be
+    opened in that function. The iterator may fill the same array again and again, since its blocks are copied. After
+    an error or Ctrl-C the thread ends with the block that it is waiting for, and closes a generator.
+
     Parameters
     ----------
     X : path, array, sparse matrix, frame, Dask array, callable or Blocks
@@ -538,12 +752,13 @@ def as_blocks(X: Any, axis: int | None = None, columns: Sequence[str] | None = N
         memory-mapped matrix; a frame; a Dask array; or a function without arguments that returns an iterator of
         blocks, from the beginning each time it is called. Chunks of Zarr are read whole: a wide array should be in
         chunks of features, a tall one in chunks of samples, else all of it is read at once; a warning says so if
-        that is more than 1 GiB.
+        that is more than 1 GiB. Chunks that are not stored read as the fill value, with a warning, or an error if no
+        other entry has it.
     axis : {0, 1, None}
         Of a function: whether its blocks are whole features (1, shape (n_samples, any)) or whole samples (0, shape
         (any, n_features)).
     columns : sequence of str, optional
-        Of a Parquet file: the columns to take; all those of numbers by default.
+        Of a Parquet file: the columns to take; all those of numbers by default, but for the row index of pandas.
 
     Returns
     -------
@@ -552,7 +767,7 @@ def as_blocks(X: Any, axis: int | None = None, columns: Sequence[str] | None = N
     Raises
     ------
     ValueError
-        The data are not two-dimensional or not numbers, or `axis` is missing.
+        The data are not two-dimensional or not numbers, a file is damaged, or `axis` is missing.
     TypeError
         `X` is nothing that can be read more than once.
 
@@ -569,11 +784,11 @@ def as_blocks(X: Any, axis: int | None = None, columns: Sequence[str] | None = N
     if isinstance(X, Blocks): return X
     if axis is not None and not callable(X): raise ValueError(f"axis={axis!r} is for functions that hand out blocks.")
     if isinstance(X, str | os.PathLike):
-        path = Path(X)
-        if path.suffix == ".npy": return _open_npy(path)
-        if path.suffix == ".npz": return _open_npz(path)
-        if path.suffix in (".parquet", ".pq"): return _ParquetBlocks(path, columns)
-        if path.suffix == ".zarr": return _ZarrBlocks(path)
+        path, ending = Path(X), Path(X).suffix.lower()
+        if ending == ".npy": return _open_npy(path)
+        if ending == ".npz": return _open_npz(path)
+        if ending in (".parquet", ".pq"): return _ParquetBlocks(path, columns)
+        if ending == ".zarr": return _ZarrBlocks(path)
         raise ValueError(f"X={str(path)!r} has an ending that is not known: .npy, .npz, .parquet and .zarr are.")
     if columns is not None: raise ValueError("columns= is for Parquet files.")
     if type(X).__module__.startswith("dask."): return _DaskBlocks(X)
@@ -583,7 +798,7 @@ def as_blocks(X: Any, axis: int | None = None, columns: Sequence[str] | None = N
         found = _SlicedBlocks(_numbers(X))
         found.feature_names = _get_feature_names(X)
         return found
-    if is_sparse(X): return _SlicedBlocks(X if X.format in ("csc", "csr") else X.tocsc())
+    if is_sparse(X): return _SlicedBlocks(X if X.format in ("csc", "csr") else _sound_sparse(X, "X").tocsc())
     if callable(X):
         if axis not in (0, 1):
             raise ValueError(f"axis={axis!r} is not possible for a function: say whether its blocks are whole features "
@@ -592,6 +807,6 @@ def as_blocks(X: Any, axis: int | None = None, columns: Sequence[str] | None = N
     if isinstance(X, Iterator):
         raise TypeError("X can be read only once, and several passes are needed: give a function that returns a new "
                         "iterator each time.")
-    if hasattr(X, "shape") and hasattr(X, "__getitem__"): return _SlicedBlocks(X, _mapped_file(X))
+    if hasattr(X, "shape") and hasattr(X, "__getitem__"): return _SlicedBlocks(X)
     raise TypeError(f"X of type {type(X).__name__} cannot be read in blocks: give a path, an array, a Dask array, or a "
                     "function that returns an iterator of blocks.")

@@ -9,7 +9,7 @@ import warnings
 import zlib
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Never, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,7 +20,8 @@ from tqdm import tqdm
 
 from .arrays import (_in_precision_of, is_sparse, _blas_threads_for, _check_range, _largest_entry,
                               result_dtype, _stack_level, to_numpy)
-from .blocks import Blocks, _Product, _as_dense, _fit_elsewhere, _joined, _numbers, _pieces
+from .blocks import (Blocks, _Mark, _Product, _as_dense, _fit_elsewhere, _joined, _numbers,
+                              _pieces)
 from .spectra import (RowSpace, _GRAM_LIMIT, _SmallSVD, _column_products, _directions_that_count,
                                _equal_to_one_of, _equal_tolerance, _first_drawn, _first_equal, _gram_factor,
                                _leading_directions, _random_vectors, _rank_tolerance, _sketch_is_less_work,
@@ -37,30 +38,65 @@ from .dual_set import (DSFSelector, RSFSelector, _ClosestSpanRule, _LowerBarrier
 
 # %% ../nbs/27_out_of_core.ipynb #a093106b
 class _Passes:
-    "`X`, with a count of the passes over it, and a check that each of them finds as many columns."
+    "`X`, with a count of the passes over it, and a check that each of them finds the same columns."
 
     def __init__(self, X: Blocks, axis: int) -> None:
         self.X, self.count, self.length, self.feature_names = X, 0, X.shape[axis], X.feature_names
+        self.first: dict[int, _Mark] | None = None  # what the first pass has seen
 
     def reduce(self, axis: int, summary: Any) -> Any:
-        done = self.X.reduce(axis, _Counted(summary))
+        done = self.X.reduce(axis, _Counted(summary, axis, self.count + 1, self.first))
         self.count += 1
         if self.length is None: self.length = done.length
         if done.length != self.length:
             known = "it said it has" if self.count == 1 else "an earlier pass found"
             raise ValueError(f"X has {done.length} {('samples', 'features')[axis]} in pass {self.count} over its "
                              f"blocks, and {known} {self.length}. It must hand out the same data each time.")
+        if self.first is None: self.first = done.marks
+        done.check_together()
         return done.summary
 
 class _Counted:
-    def __init__(self, summary: Any) -> None: self.summary, self.length = summary, 0
+    "A summary in one of the passes, and whether that finds the data that were there in the first."
 
-    def add(self, start: int, A: Any) -> None:
+    takes_marks = True
+
+    def __init__(self, summary: Any, axis: int, count: int, first: dict[int, _Mark] | None) -> None:
+        self.summary, self.axis, self.count, self.first = summary, axis, count, first
+        self.length, self.marks = 0, dict[int, _Mark]()
+
+    def add(self, start: int, A: Any, mark: _Mark | None = None) -> None:
+        mark = mark or _Mark(start, A)  # a `reduce` that is not ours knows no marks
+        self.marks[start] = mark
+        self.check(start, mark)
         self.summary.add(start, A)
         self.length += A.shape[1]
 
+    def check(self, start: int, mark: _Mark) -> None:
+        "Raise an error if the first pass has found something else at this place, before it does harm."
+        if not self.first: return
+        along, across = ("samples", "features")[self.axis], ("features", "samples")[self.axis]
+        height = next(iter(self.first.values())).shape[0]
+        if mark.shape[0] != height: self.refuse(f"its blocks have {mark.shape[0]} {across}, and had {height}")
+        known = self.first.get(start)
+        if known is not None and known.shape == mark.shape and known.differs(mark):
+            self.refuse(f"{along} {start} to {start + mark.shape[1] - 1} are not what they were")
+
+    def check_together(self) -> None:
+        "The same at the end, for a pass that was cut into other pieces: their sums add up to the same."
+        if not self.first or self.first.keys() == self.marks.keys(): return
+        mine, first = list(self.marks.values()), list(self.first.values())
+        change = abs(sum(mark.value for mark in mine) - sum(mark.value for mark in first))
+        if change > sum(mark.rounding for mark in mine + first): self.refuse("its entries do not add up to what they did")
+
+    def refuse(self, what: str) -> None:
+        raise ValueError(f"X hands out other data in pass {self.count} over its blocks than in the first: {what}. It "
+                         "must hand out the same data each time. A function that draws random numbers has to begin "
+                         "with the same seed whenever it is called.")
+
     def merge(self, other: Self) -> Self:
         self.summary, self.length = self.summary.merge(other.summary), self.length + other.length
+        self.marks |= other.marks
         return self
 
 # %% ../nbs/27_out_of_core.ipynb #5427ce31
@@ -145,6 +181,11 @@ class _Summary(ABC):
         self.rows, self.length, self.largest = other.rows, self.length + other.length, max(self.largest, other.largest)
         self.dtype, self.n_added = np.promote_types(self.dtype, other.dtype), self.n_added + other.n_added
         return self
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Never:
+        raise ValueError(f"X is a {type(self).__name__}, a summary of samples, and no array. BSSSelector, DSFSelector, "
+                         "LeverageSelector, RRQRSelector, RSFSelector and RandomSelector take it in fit. Other "
+                         "estimators, and transform and predict, need the samples themselves.")
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Add a batch of samples, or none of them if there is an error; large batches take less time.

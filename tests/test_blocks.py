@@ -1,8 +1,11 @@
 """Where blocks come from: files, arrays of other libraries, functions, and what is wrong with them."""
 
 import os
+import signal
 import subprocess
 import sys
+import threading
+import time
 import warnings
 
 import numpy as np
@@ -11,10 +14,23 @@ import scipy.sparse as sp
 from cases import refused
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score, train_test_split
+from sklearn.pipeline import make_pipeline
 from test_out_of_core import assert_fails_whole, assert_same, by_norm, wide_data
 
 import fsel_book.blocks
-from fsel_book import BSSSelector, DSFSelector, DualProjectionRidge, LeverageSelector, as_blocks
+from fsel_book import (
+    Blocks,
+    BSSSelector,
+    DSFSelector,
+    DualProjectionRidge,
+    GramMatrix,
+    LeverageSelector,
+    RiskRFE,
+    as_blocks,
+    row_space,
+)
 
 
 @pytest.fixture
@@ -456,3 +472,344 @@ def test_what_cannot_be_read_in_blocks(tmp_path):
     np.save(tmp_path / "cube.npy", np.ones((2, 2, 2)))
     with refused("two dimensions"):
         as_blocks(tmp_path / "cube.npy")
+
+
+# ---------------------------------------------------------------- files that are damaged, and what is not in them
+
+
+def written_npz(folder, X, **change):
+    """A sparse file with some of its parts exchanged."""
+    parts = {"format": np.array(X.format.encode()), "shape": np.array(X.shape), "data": X.data}
+    path = folder / "x.npz"
+    np.savez(path, **parts | {"indices": X.indices, "indptr": X.indptr} | change)
+    return path
+
+
+def with_entry(array, place, value):
+    """A copy of an array with one entry changed."""
+    array = array.copy()
+    array[place] = value
+    return array
+
+
+DAMAGE = {
+    "an index far beyond": lambda X: {"indices": with_entry(X.indices, 5, 10**7)},
+    "an index just beyond": lambda X: {"indices": with_entry(X.indices, 5, 30)},
+    "an index of the last entry": lambda X: {"indices": with_entry(X.indices, -1, 30)},
+    "a negative index": lambda X: {"indices": with_entry(X.indices, 5, -1)},
+    "indptr beyond the entries": lambda X: {"indptr": with_entry(X.indptr, 5, 10**6)},
+    "indptr goes back": lambda X: {"indptr": with_entry(X.indptr, 5, 0)},
+    "negative indptr": lambda X: {"indptr": with_entry(X.indptr, 5, -7)},
+    "indptr ends too late": lambda X: {"indptr": with_entry(X.indptr, -1, X.nnz + 1)},
+    "indptr begins late": lambda X: {"indptr": with_entry(X.indptr, 0, 1)},
+    "indptr too short": lambda X: {"indptr": X.indptr[:-1]},
+    "fewer indices": lambda X: {"indices": X.indices[:-3]},
+    "fewer entries": lambda X: {"data": X.data[:-3]},
+    "fractions": lambda X: {"indices": X.indices + 0.5},
+    "a table of indices": lambda X: {"indices": X.indices[: X.nnz // 2 * 2].reshape(2, -1)},
+    "three sides": lambda X: {"shape": np.array([*X.shape, 1])},
+    "a side below zero": lambda X: {"shape": np.array([-30, 200])},
+    "no format": lambda X: {"format": np.array(3)},
+}
+FIT = """
+import sys
+from fsel_book import BSSSelector, as_blocks
+for path in sys.argv[1:]:
+    try: BSSSelector(5, rank=2).fit(as_blocks(path))
+    except ValueError as error: print(error)
+    else: print("nothing")
+"""
+
+
+def test_a_damaged_sparse_file_is_refused_by_name(tmp_path):
+    """Its indices are places in memory: the worst of these would end the process, so that a second one tries them."""
+    X, paths = sp.random_array((30, 200), density=0.2, rng=0, format="csc"), {}
+    for name, damage in DAMAGE.items():
+        for by in ("features", "samples"):
+            folder = tmp_path / name.replace(" ", "_") / by
+            folder.mkdir(parents=True)
+            paths[name, by] = str(written_npz(folder, X if by == "features" else X.T, **damage(X)))
+    command = [sys.executable, "-W", "ignore", "-c", FIT, *paths.values()]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for (key, path), said in zip(paths.items(), done.stdout.splitlines(), strict=True):
+        assert path in said and ("damaged" in said or "three sides" in key and "two dimensions" in said), (key, said)
+
+
+def test_a_sparse_file_that_is_cut_or_no_archive(tmp_path):
+    path = tmp_path / "x.npz"
+    sp.save_npz(path, sp.csc_array(wide_data()), compressed=False)
+    os.truncate(path, path.stat().st_size // 2)
+    with refused("x.npz is damaged, or scipy.sparse.save_npz has not written it"):
+        as_blocks(path)
+    path.write_bytes(b"nothing")
+    with refused("x.npz is damaged"):
+        as_blocks(path)
+    for name, content in (("empty.npy", b""), ("text.npy", b"1,2,3\n4,5,6\n" * 20)):
+        (tmp_path / name).write_bytes(content)
+        with refused(f"{name} is damaged, or numpy.save has not written it"):
+            as_blocks(tmp_path / name)
+
+
+def test_a_sparse_file_with_room_for_more_entries(tmp_path):
+    """What lies behind the last entry is not read."""
+    X = sp.random_array((30, 200), density=0.2, rng=0, format="csc")
+    more = {"indices": np.append(X.indices, [10**6] * 3).astype(np.int32), "data": np.append(X.data, [np.nan] * 3)}
+    found = BSSSelector(40, rank=10).fit(as_blocks(written_npz(tmp_path, X, **more)))
+    assert_same(found, BSSSelector(40, rank=10).fit(X))
+
+
+def damaged_matrix(form):
+    X = sp.random_array((30, 300), density=0.2, rng=0, format=form)
+    if form == "coo":
+        X.coords[0][5] = 10**7
+    else:
+        X.indices[5] = 10**7
+    return X
+
+
+@pytest.mark.parametrize("form", ["csc", "csr", "coo", "bsr"])
+def test_a_damaged_sparse_matrix_in_memory_is_refused(form):
+    matrix = damaged_matrix(form)
+    for make in (lambda: as_blocks(matrix), lambda: as_blocks(lambda: iter([matrix]), axis=1)):
+        selector = BSSSelector(5, rank=2)
+        with refused("a damaged sparse matrix"):
+            selector.fit(make())
+
+
+def test_indices_of_a_sparse_matrix_stay_as_they_are():
+    X = sp.csc_array(wide_data())
+    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    BSSSelector(60).fit(as_blocks(X))
+    BSSSelector(60).fit(as_blocks(lambda: iter([X]), axis=1))
+    assert X.indices.dtype == X.indptr.dtype == np.int64
+
+
+def view_of(mapped):
+    """What maps a file, in other forms."""
+    return {
+        "asarray": np.asarray(mapped),
+        "a part of it": np.asarray(mapped)[1:, ::2],
+        "of another class": mapped.view(np.matrix),
+    }
+
+
+@pytest.mark.parametrize("view", ["asarray", "a part of it", "of another class", "sparse"])
+def test_a_view_of_a_mapped_array_whose_file_is_cut(tmp_path, view):
+    """Reading it would end the process with a signal."""
+    path = tmp_path / "x.npy"
+    np.save(path, wide_data(n=31) if view != "sparse" else sp.csc_array(wide_data()).data)
+    mapped = np.load(path, mmap_mode="r")
+    if view == "sparse":
+        X = sp.csc_array(wide_data())
+        source = as_blocks(sp.csc_array((mapped, X.indices, X.indptr), shape=X.shape, copy=False))
+    else:
+        source = as_blocks(view_of(mapped)[view])
+    os.truncate(path, 1000)
+    assert_fails_whole(source, "x.npy has changed since it was opened")
+
+
+def test_chunks_of_zarr_that_are_lost(tmp_path):
+    """Where no other entry is zero, a chunk of zeros is no data."""
+    zarr = pytest.importorskip("zarr", reason="Zarr is not installed")
+    array = zarr.create_array(tmp_path / "x.zarr", shape=(30, 3000), dtype=float, chunks=(30, 500))
+    array[:] = wide_data()
+    opened = as_blocks(tmp_path / "x.zarr")
+    (tmp_path / "x.zarr" / "c" / "0" / "3").unlink()
+    assert_fails_whole(opened, "x.zarr has changed since it was opened: 1 of its 6 chunks", "0 were not")
+    said = "1 of the 6 chunks of .* are not stored, and are read as the fill value 0.0.*restore them"
+    with pytest.warns(UserWarning, match=said) as caught:
+        assert_fails_whole(as_blocks(tmp_path / "x.zarr"), "1 of the 6 chunks of", "restore them", "write_empty_chunks")
+    assert len(caught) == 1
+
+
+def test_chunks_of_zarr_that_hold_nothing_but_zeros(tmp_path):
+    """Zarr does not write them; there are zeros elsewhere as well."""
+    zarr = pytest.importorskip("zarr", reason="Zarr is not installed")
+    X = np.where(wide_data() > 1, wide_data(), 0)
+    X[:, 1000:1500] = 0
+    for name, shards in (("x.zarr", None), ("sharded.zarr", (30, 500))):
+        array = zarr.create_array(tmp_path / name, shape=X.shape, dtype=float, chunks=(30, 250), shards=shards)
+        array[:] = X
+        source = as_blocks(array)
+        with pytest.warns(UserWarning, match="2 of the 12 chunks of X are not stored") as caught:
+            found = BSSSelector(60).fit(source)
+        assert [warning.filename for warning in caught] == [__file__]
+        assert_same(found, BSSSelector(60).fit(X))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found.transform(source)  # said once
+    with zarr.config.set({"array.write_empty_chunks": True}), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        array = zarr.create_array(tmp_path / "whole.zarr", shape=X.shape, dtype=float, chunks=(30, 250))
+        array[:] = X
+        BSSSelector(60).fit(as_blocks(array))
+
+
+@pytest.mark.parametrize("index", ["numbers", "a name", "two levels", "a range", "not stored"])
+def test_the_row_index_of_pandas_is_no_feature(tmp_path, index):
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    pytest.importorskip("pyarrow", reason="PyArrow is not installed")
+    frame = pd.DataFrame(wide_data(3, 300, 20), columns=[f"c{j}" for j in range(20)])
+    some = np.flatnonzero(frame.c0 > 0)
+    if index == "a name":
+        frame = frame.set_index(pd.Index(np.arange(300) * 7, name="patient"))
+    elif index == "two levels":
+        frame = frame.set_index(pd.MultiIndex.from_arrays([np.arange(300) % 7, np.arange(300)], names=["ward", None]))
+    if index != "a range":
+        frame = frame.iloc[some]
+    frame.to_parquet(tmp_path / "X.PARQUET", index=False if index == "not stored" else None)
+    source = as_blocks(str(tmp_path / "X.PARQUET"))
+    assert list(source.feature_names) == list(frame.columns) and source.shape == frame.shape
+    found = BSSSelector(5, rank=2).fit(source)
+    assert_array_equal(found.get_feature_names_out(), BSSSelector(5, rank=2).fit(frame).get_feature_names_out())
+    if index == "a name":  # which you may ask for
+        assert as_blocks(tmp_path / "X.PARQUET", columns=["patient", "c3"]).feature_names == ["patient", "c3"]
+
+
+def test_endings_in_capitals(tmp_path):
+    X = wide_data()
+    np.save(tmp_path / "x.npy", X)
+    sp.save_npz(tmp_path / "x.npz", sp.csc_array(X), compressed=False)
+    for name in ("x.npy", "x.npz"):
+        (tmp_path / name).rename(tmp_path / name.upper())
+        assert as_blocks(tmp_path / name.upper()).shape == X.shape
+
+
+def test_blocks_in_the_place_of_an_array():
+    X, y = as_blocks(wide_data()), np.arange(30) % 2
+    words = "X is in blocks and is no array", "transform returns", "blocks of the training samples"
+    for fails in (
+        lambda: cross_val_score(make_pipeline(BSSSelector(40), LogisticRegression()), X, y),
+        lambda: train_test_split(X, y),
+        lambda: LogisticRegression().fit(X, y),
+        lambda: row_space(X),
+    ):
+        with refused(*words, error=TypeError):
+            fails()
+    gram = GramMatrix().partial_fit(wide_data())
+    for fails in (lambda: RiskRFE().fit(gram, y), lambda: BSSSelector(60).fit(wide_data()).transform(gram)):
+        with refused("X is a GramMatrix, a summary of samples, and no array", "need the samples themselves"):
+            fails()
+
+
+# ---------------------------------------------------------------- blocks that are overwritten
+
+
+def filled_again(X, width, axis=1, form="an array"):
+    """Blocks that are one array, filled again and again."""
+
+    def blocks():
+        whole = np.empty((X.shape[0], width) if axis else (width, X.shape[1]))
+        if form == "Fortran":
+            whole = np.asfortranarray(whole)
+        if form == "sparse":
+            whole = (sp.csc_array if axis else sp.csr_array)(np.ones_like(whole))
+        for a in range(0, X.shape[axis], width):
+            part = X[:, a : a + width] if axis else X[a : a + width]
+            if form == "sparse":
+                whole.data[:] = (part.T if axis else part).ravel()
+            else:
+                whole[:] = part
+            yield whole
+
+    return blocks
+
+
+@pytest.mark.parametrize("form", ["an array", "Fortran", "sparse"])
+@pytest.mark.parametrize(("width", "piece"), [(1, 0), (60, 0), (75, 0), (100, 0), (3000, 0), (500, 2**24)])
+def test_one_array_that_is_filled_again_and_again(form, width, piece, monkeypatch):
+    monkeypatch.setattr(fsel_book.blocks, "_PIECE", piece)
+    X = wide_data()
+    expected = BSSSelector(40, rank=10).fit(X)
+    found = BSSSelector(40, rank=10).fit(as_blocks(filled_again(X, width, form=form), axis=1))
+    assert_same(found, expected)
+    assert_array_equal(found.transform(as_blocks(filled_again(X, width, form=form), axis=1)), expected.transform(X))
+    by_samples = as_blocks(filled_again(X.T, width, 0, form), axis=0)
+    assert_same(BSSSelector(20).fit(by_samples), BSSSelector(20).fit(X.T.copy()))
+
+
+class Slow:
+    """A summary that takes its time; meanwhile the next block is read."""
+
+    def __init__(self):
+        self.sums = []
+
+    def add(self, start, A):
+        time.sleep(0.05)
+        self.sums.append(float(A.sum()))
+
+
+@pytest.mark.parametrize("kind", ["function", "subclass", "array of another library"])
+def test_the_piece_in_work_is_not_overwritten(kind, monkeypatch):
+    monkeypatch.setattr(fsel_book.blocks, "_PIECE", 0)
+    X = wide_data(d=640)
+
+    class Mine(Blocks):
+        def read(self, axis):
+            return filled_again(X, 64)()
+
+    class Sliced:
+        shape, buffer = X.shape, np.empty((30, 64))
+
+        def __getitem__(self, key):
+            self.buffer[:] = X[key]
+            return self.buffer
+
+    source = {"function": as_blocks(filled_again(X, 64), axis=1), "subclass": Mine()}.get(kind) or as_blocks(Sliced())
+    assert_allclose(source.reduce(1, Slow()).sums, X.reshape(30, 10, 64).sum(axis=(0, 2)))
+
+
+# ---------------------------------------------------------------- a pass that ends early
+
+
+class Watched:
+    """Blocks that note what happens to them, and in which threads."""
+
+    def __init__(self, at=None, event=None):
+        self.at, self.event, self.read, self.closed_in, self.threads = at, event, 0, None, set()
+
+    def __call__(self):
+        try:
+            for a in range(200):
+                self.threads.add(threading.get_ident())
+                if a == self.at:
+                    self.event()
+                time.sleep(0.01)
+                self.read += 1
+                yield wide_data(a, 30, 10)
+        finally:
+            self.closed_in = threading.get_ident()
+
+
+def interrupt():
+    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+
+class Refusing:
+    def add(self, start, A):
+        raise RuntimeError("no more of this")
+
+
+@pytest.mark.parametrize("how", ["Ctrl-C", "the work fails", "NaN"])
+def test_reading_ends_with_the_block_that_is_waited_for(how, monkeypatch):
+    monkeypatch.setattr(fsel_book.blocks, "_PIECE", 8 * 30 * (2000 if how == "Ctrl-C" else 64))
+    before = threading.active_count()
+    watched = Watched(20, interrupt if how == "Ctrl-C" else None)
+    if how == "the work fails":
+        watched.at = None
+        with refused("no more of this", error=RuntimeError):
+            as_blocks(watched, axis=1).reduce(1, Refusing())
+    elif how == "NaN":
+        watched.at = None
+        monkeypatch.setattr(sys.modules[__name__], "wide_data", lambda a, n, d: np.full((n, d), np.nan))
+        with refused("NaN"):
+            as_blocks(watched, axis=1).reduce(1, Slow())
+    else:
+        selector = BSSSelector(60).fit(wide_data())
+        with pytest.raises(KeyboardInterrupt):
+            selector.fit(as_blocks(watched, axis=1))
+        assert not [name for name in vars(selector) if name.endswith("_")]
+    assert watched.read <= 25
+    assert {watched.closed_in} == watched.threads != {threading.get_ident()}
+    assert threading.active_count() == before

@@ -3,6 +3,7 @@
 import copy
 import os
 import pickle
+import tempfile
 import tracemalloc
 import warnings
 from functools import partial
@@ -1121,6 +1122,140 @@ def test_a_block_that_does_not_fit():
     assert_fails_whole(cut(np.full((30, 300), 1e200), [300]), "out of range")
 
 
+def moved(X, change):
+    """`X` with one thing about it changed."""
+    X, (m, n) = X.copy(), X.shape
+    if change == "features exchanged":
+        X[:, [7, n - 40]] = X[:, [n - 40, 7]]
+    elif change == "neighbours exchanged":
+        X[:, [7, 8]] = X[:, [8, 7]]
+    elif change == "samples exchanged":
+        X[[3, m - 1]] = X[[m - 1, 3]]
+    elif change == "a sign":
+        X[:, n // 2] *= -1
+    elif change == "an entry":
+        X[5, n // 2] += 1e-3 * np.abs(X).max()
+    elif change == "two entries exchanged":
+        X[[5, 6], n // 2] = X[[6, 5], n // 2]
+    elif change == "an order drawn anew":
+        X = X[:, np.random.default_rng(0).permutation(n)]
+    elif change == "transposed":
+        X[:m, :m] = X[:m, :m].T
+    elif change == "other numbers":
+        X = wide_data(77, m, n).astype(X.dtype)
+    return X
+
+
+CHANGES = {
+    "features exchanged": "features 0 to 63 are not",
+    "neighbours exchanged": "features 0 to 63 are not",
+    "samples exchanged": "features 0 to 63 are not",
+    "a sign": "are not what they were",
+    "an entry": "are not what they were",
+    "two entries exchanged": "are not what they were",
+    "an order drawn anew": "features 0 to 63 are not",
+    "transposed": "features 0 to 63 are not",
+    "other numbers": "features 0 to 63 are not",
+}
+FORMS = {
+    "float64": lambda X: X,
+    "float32": lambda X: X.astype(np.float32),
+    "integers": lambda X: np.round(100 * X).astype(np.int64),
+    "small integers": lambda X: np.round(X).astype(np.int8),
+    "sparse": lambda X: sp.csc_array(np.where(np.abs(X) > 1, X, 0)),
+    "tiny": lambda X: 1e-140 * X,
+    "huge": lambda X: 1e140 * X,
+}
+
+
+def data_of_each_pass(matrices, form="float64", width=500, axis=1):
+    """A function that hands out the next of these matrices in each pass, and the last one from then on."""
+    left, form = list(matrices), FORMS[form]
+
+    def hand_out():
+        X = left.pop(0) if len(left) > 1 else left[0]
+        for a in range(0, X.shape[axis], width):
+            yield form(X[:, a : a + width]) if axis else form(X[a : a + width].T).T
+
+    return as_blocks(hand_out, axis=axis)
+
+
+@swept_product(
+    ("change", "form"),
+    [*((change, "float64") for change in CHANGES), *(("features exchanged", form) for form in FORMS)],
+    CHANGES,
+    FORMS,
+)
+def test_other_data_in_a_later_pass(change, form):
+    X = wide_data()
+    source = data_of_each_pass([X, moved(X, change)], form)
+    assert_fails_whole(
+        source, "other data in pass 2 over its blocks", CHANGES[change], "the same data each time", "seed"
+    )
+
+
+def test_other_data_in_the_last_pass():
+    X = wide_data()
+    source = data_of_each_pass([X, X, moved(X, "features exchanged")])
+    with refused("other data in pass 3 over its blocks than in the first", "features 0 to 63"):
+        LeverageSelector(200, random_state=0).fit(source)
+    source = data_of_each_pass([X, X[:-1]])
+    assert_fails_whole(source, "other data in pass 2", "blocks have 29 samples, and had 30")
+    model = DualProjectionRidge(random_state=0)
+    with refused("other data in pass 2"):
+        model.fit(data_of_each_pass([X, moved(X, "a sign")]), np.arange(30.0))
+
+
+def test_other_samples_in_a_later_pass():
+    """The second pass makes the triangular factor of dependent data."""
+    X = wide_data(9, 7, 900).T @ wide_data(8, 7, 20)
+    source = data_of_each_pass([X, moved(X, "samples exchanged")], width=100, axis=0)
+    with refused("other data in pass 2", "samples 0 to 63 are not what they were"):
+        BSSSelector(10).fit(source)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_same_data_computed_anew(form):
+    """In another order of entries, in blocks of other widths, and with other rounding."""
+    X, widths = wide_data(), [500, 7, 3000, 64, 1]
+    passes = []
+
+    def hand_out():
+        passes.append(0)
+        again, width = X.copy(order="CF"[len(passes) % 2]), widths[len(passes) % 5]
+        if form in ("float64", "float32"):
+            again = again * (1 + 1e-15 * np.random.default_rng(len(passes)).standard_normal(X.shape))
+        for a in range(0, 3000, width):
+            yield FORMS[form](again[:, a : a + width])
+
+    found = BSSSelector(60, rank=10).fit(as_blocks(hand_out, axis=1))
+    whole = FORMS[form](X)
+    assert_same(found, BSSSelector(60, rank=10).fit(whole), rtol=1e-4)
+    assert len(passes) == found.n_passes_ >= 2
+
+
+@pytest.mark.parametrize("same", [True, False], ids=["same data", "other data"])
+def test_a_subclass_that_cuts_each_pass_in_another_way(same):
+    class Mine(Blocks):
+        axes, passes = (1,), 0
+
+        def read(self, axis):
+            yield X
+
+        def reduce(self, axis, summary):
+            self.passes += 1
+            A = X if same or self.passes == 1 else moved(X, "features exchanged")
+            for a in range(0, 3000, 500 * self.passes):
+                summary.add(a, A[:, a : a + 500 * self.passes])
+            return summary
+
+    X = wide_data()
+    if same:
+        assert_same(BSSSelector(60).fit(Mine()), BSSSelector(60).fit(X))
+    else:
+        assert_fails_whole(Mine(), "other data in pass 2")
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_nan_in_the_last_block(bad):
     X = wide_data()
@@ -1366,3 +1501,24 @@ def test_errors_on_a_cluster_reach_the_caller(cluster):
     assert_fails_whole(as_blocks(da.from_array(X, chunks=(30, 500))), "NaN or infinity")
     with refused("two known dimensions"):
         as_blocks(da.from_array(np.ones(3), chunks=1))
+
+
+def test_other_data_on_a_cluster(cluster):
+    """The workers compare, and the error reaches the caller. What they compute may be merged in any order."""
+    import dask
+    import dask.array as da
+
+    def matrix(other):
+        def block(j, mark):
+            with open(mark, "a+") as file:  # which is made again for each pass
+                file.write(".")
+                late = file.tell() > 1
+            return wide_data(j + (100 if other and late and j == 2 else 0), 30, 500)
+
+        folder = tempfile.mkdtemp()
+        parts = [dask.delayed(block)(j, f"{folder}/{j}") for j in range(6)]
+        return da.concatenate([da.from_delayed(part, (30, 500), float) for part in parts], axis=1)
+
+    assert_fails_whole(as_blocks(matrix(other=True)), "other data in pass 2", "features 1000 to 1")
+    X = np.concatenate([wide_data(j, 30, 500) for j in range(6)], axis=1)
+    assert_same(BSSSelector(60).fit(as_blocks(matrix(other=False))), BSSSelector(60).fit(X))

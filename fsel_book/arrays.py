@@ -780,6 +780,17 @@ def _stack_level() -> int:
         frame, level = frame.f_back, level + 1
     return level
 
+# %% ../nbs/01_arrays.ipynb #d00r0008
+_Machine = TypeVar("_Machine")
+
+def _say_nothing() -> None: pass
+
+def _as_trial(machine: _Machine) -> _Machine:
+    "A machine of libsvm that says nothing where its steps run out, and has the `fit_status_` 1 then; not one to keep."
+    vars(machine)["_warn_from_fit_status"] = _say_nothing
+    return machine
+
+
 # %% ../nbs/01_arrays.ipynb #e15b0001
 def _warn_of_many_labels(classes: np.ndarray, n: int, remedy: str) -> None:
     """Say so where `n` labels look like measurements: most are different, or a third of them if they are numbers.

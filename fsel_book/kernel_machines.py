@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dger
 from scipy.linalg.lapack import dgeqrf, dpotrf, dpotri, dpotrs, dpstrf, dtrtrs
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import SVR
+from sklearn.svm import SVC, SVR
 
-from .arrays import Array, _blas_threads_for, _insert_docs, _stack_level, to_numpy
+from .arrays import Array, _as_trial, _blas_threads_for, _insert_docs, _stack_level, to_numpy
 from .losses import EpsilonInsensitive, Floats, Hinge, Loss, get_loss
-from .svm import _Trial, _TrialSVC
 
 # %% ../nbs/16_kernel_machines.ipynb #c0ad84e6
 @_insert_docs
@@ -182,11 +181,9 @@ def _inverse_by_factor(L: Floats) -> Floats:
     low = np.tril(half, -1)
     return low + low.T + np.diag(np.diagonal(half))
 
-class _TrialSVR(_Trial, SVR): pass
-
-# The machines of scikit-learn for the losses that libsvm has; whoever calls looks at the duality gap.
-_LIBSVM: dict[type[Loss], Any] = {Hinge: lambda loss: _TrialSVC,
-                                  EpsilonInsensitive: lambda loss: partial(_TrialSVR, epsilon=loss.epsilon)}
+# The machines of scikit-learn for the losses that libsvm has.
+_LIBSVM: dict[type[Loss], Any] = {Hinge: lambda loss: SVC,
+                                  EpsilonInsensitive: lambda loss: partial(SVR, epsilon=loss.epsilon)}
 
 def _too_large(risk: EmpiricalRisk, K: Floats) -> ValueError:
     "What is wrong where numbers overflow or lose all their digits."
@@ -196,7 +193,7 @@ def _too_large(risk: EmpiricalRisk, K: Floats) -> ValueError:
 def _libsvm_fit(K: Floats, risk: EmpiricalRisk, max_iter: int = 500_000) -> Floats:
     "The dual optimum by libsvm; for labels these must be of both kinds."
     machine = _LIBSVM[type(risk.loss)](risk.loss)(kernel="precomputed", C=1.0, tol=1e-9, max_iter=max_iter)
-    try: machine.fit(K, risk.y, sample_weight=risk.C)
+    try: _as_trial(machine).fit(K, risk.y, sample_weight=risk.C)  # whoever calls looks at the duality gap
     except ValueError as error:
         if not re.search("not finite|infinity", str(error)): raise
         raise _too_large(risk, K) from None  # its sums have overflowed

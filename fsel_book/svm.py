@@ -22,8 +22,8 @@ from sklearn.utils import Tags, _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from .arrays import (Array, ArrayLike, Matrix, _ScoreOnHost, _check_not_negative, _insert_docs, _stack_level,
-                              _take_rows, as_float64, check_matrix, from_numpy, is_sparse, namespace, result_dtype,
-                              to_numpy)
+                              _as_trial, _take_rows, as_float64, check_matrix, from_numpy, is_sparse, namespace,
+                              result_dtype, to_numpy)
 from .sparsification import BSSSelector, _round_ties
 from .certificates import (CertifiedSelector, Sampling, _SamplingTransformer, certify, _check_integer,
                                     _check_X, _check_instance, _check_same_library, _check_positive, _clear_fitted,
@@ -447,17 +447,6 @@ def _gram_matrix(X: Matrix) -> np.ndarray:
 
 _TRIAL = 10**9  # steps times samples: a few seconds
 
-class _Trial:
-    """A machine of libsvm that may run out of steps without a warning; `fit_status_` is then 1.
-
-    `warnings.catch_warnings` would hold the warning back, too, but for every thread: where two fits overlap, the second
-    to end restores what the first had set, and the filters of the caller stay changed.
-    """
-
-    def _warn_from_fit_status(self) -> None: pass
-
-class _TrialSVC(_Trial, SVC): pass
-
 def _libsvm_machine(X: Matrix, y: np.ndarray, C: float, tol: float = 1e-3) -> tuple[SVC, float]:
     "libsvm's linear machine, and the unit of its dual variables: it takes curvatures below 1e-12 for zero."
     if tall := X.shape[0] > 10 * X.shape[1]:  # the Gram matrix would be as many times larger, and no faster
@@ -466,8 +455,8 @@ def _libsvm_machine(X: Matrix, y: np.ndarray, C: float, tol: float = 1e-3) -> tu
     else: squares = np.diagonal(A := _gram_matrix(X))
     root = 2.0 ** np.ceil(np.frexp(squares.max())[1] / 2)
     A, most, start = A / (root if tall else root**2), max(10**7, 100 * len(y)), time.perf_counter()
-    machine: SVC = _TrialSVC(C=C * root**2, kernel="linear" if tall else "precomputed", tol=tol,
-                             max_iter=_TRIAL // len(y) + 1).fit(A, y)
+    machine = SVC(C=C * root**2, kernel="linear" if tall else "precomputed", tol=tol, max_iter=_TRIAL // len(y) + 1)
+    _as_trial(machine).fit(A, y)
     if machine.fit_status_:  # how many steps it takes cannot be told from the sizes
         _warn_if_long((time.perf_counter() - start) * most / machine.max_iter, "libsvm", " at most. Scale the "
                       "features, take fewer samples or a smaller C; SupportVectorSelector also takes svm=LinearSVC().")

@@ -308,8 +308,8 @@ def crossings(monkeypatch):
     """Shapes of what went through `to_numpy` and `from_numpy`, of arrays of a device; any other way raises there."""
     seen = {"down": [], "up": []}
 
-    def down(a):
-        out = to_numpy(a)
+    def down(a, *name):
+        out = to_numpy(a, *name)
         if out is not a and hasattr(a, "device"):
             seen["down"].append((out.shape, out.nbytes))
         return out

@@ -532,8 +532,19 @@ class RowSpace:
     @cached_property
     def first_equal(self) -> np.ndarray:
         """For each column of `X` the lowest index of one that is equal to it, or to its negative, but for rounding."""
-        if not self.of_data: return np.arange(self.shape[0])
-        return _first_equal(self.fingerprints(), _equal_tolerance(result_dtype(self.X)))
+        first = np.arange(self.shape[0])
+        if not self.of_data: return first
+        tolerance = _equal_tolerance(result_dtype(self.X))
+        number = np.abs(_column_products(self.X, _random_vectors(self.X.shape[0], 1))[:, 0])
+        order = np.argsort(number)
+        order = order[number[order] > 0]
+        close = np.diff(number[order]) <= 100 * tolerance * number[order[1:]]
+        some = np.sort(order[(np.append(close, False) | np.append(False, close))[:len(order)]])  # all others are far from every one
+        if len(some) == 0: return first
+        few = len(some) < len(first) / 10
+        prints = self.fingerprints(some) if few else self.fingerprints()[some]
+        first[some] = some[_first_equal(prints, tolerance)]
+        return first
 
     def fingerprints(self, indices: np.ndarray | None = None) -> np.ndarray:
         """Numbers that tell columns of `X` from each other, but not from their negatives.

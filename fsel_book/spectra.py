@@ -539,7 +539,8 @@ class RowSpace:
         order = np.argsort(number)
         order = order[number[order] > 0]
         close = np.diff(number[order]) <= 100 * tolerance * number[order[1:]]
-        some = np.sort(order[(np.append(close, False) | np.append(False, close))[:len(order)]])  # all others are far from every one
+        near = (np.append(close, False) | np.append(False, close))[:len(order)]
+        some = np.sort(order[near])  # all others are far from every one
         if len(some) == 0: return first
         few = len(some) < len(first) / 10
         prints = self.fingerprints(some) if few else self.fingerprints()[some]

@@ -162,7 +162,11 @@ energy : float
 method : str
     Names the selection in the title and picks its colour.
 accuracy : float
-    About how well `V` is orthonormal; above 1e-6 only for very ill-conditioned data.""")
+    About how well `V` is orthonormal; above 1e-6 only for very ill-conditioned data.
+distance_energy : float or None
+    The part of the squared distances between the samples, summed over all pairs, that is certified. Where columns are
+    not centred it is less than `energy` if the mean of the samples is long; None where it is not known, as for data in
+    blocks of samples.""")
 
 @_insert_docs
 @dataclass(frozen=True, repr=False, eq=False)
@@ -196,6 +200,7 @@ class Certificate:
     energy: float
     method: str = "selection"
     accuracy: float = 0.0
+    distance_energy: float | None = None
 
     @property
     def rank(self) -> int:
@@ -238,6 +243,10 @@ class Certificate:
     def title(self) -> str:
         "Method, draws, features, certified rank: one line."
         method, norm = f"{self.method[:1].upper()}{self.method[1:]}", f"{self.energy:.1%} of the squared norm"
+        if self.distance_energy is not None:
+            distances = f"{self.distance_energy:.1%}"
+            same = distances == f"{self.energy:.1%}"
+            norm = f"{distances} of the squared distances" + (" and of the squared norm" if same else f", {norm}")
         part = "" if self.rank == self.numerical_rank else f" of {self.numerical_rank} ({norm})"
         if self.numerical_rank is None: part = f" ({norm}; the whole rank is not known)"
         r, d = (f"{n} {word}{'s' * (n > 1)}" for n, word in ((self.n_draws, "draw"), (self.n_features, "feature")))
@@ -363,7 +372,7 @@ def certify(V: Array | RowSpace, sampling: Sampling, promise: Promise | None = N
             M, M_unscaled = M + scaled.T @ scaled, M_unscaled + rows.T @ rows
         spectrum, spectrum_unscaled = (np.maximum(np.linalg.eigvalsh(to_numpy(A)), 0.0) for A in (M, M_unscaled))
     return Certificate(spectrum, spectrum_unscaled, space.shape[0], sampling.n_draws, sampling.n_selected, promise,
-                       space.numerical_rank, space.energy, method, _basis_accuracy(space))
+                       space.numerical_rank, space.energy, method, _basis_accuracy(space), space.distance_energy)
 
 # %% ../nbs/04_certificates.ipynb #49b19a23
 _METHOD_COLORS = {"BSS": "#0072B2", "leverage sampling": "#D55E00", "largest leverages": "#009E73", "random": "#7F7F7F",

@@ -24,7 +24,7 @@ from .blocks import (Blocks, _Mark, _Product, _as_dense, _fit_elsewhere, _joined
                               _pieces)
 from .spectra import (RowSpace, _GRAM_LIMIT, _SmallSVD, _column_products, _directions_that_count,
                                _equal_to_one_of, _equal_tolerance, _first_drawn, _first_equal, _gram_factor,
-                               _leading_directions, _random_vectors, _rank_tolerance, _sketch_is_less_work,
+                               _leading_directions, _part_of_distances, _random_vectors, _rank_tolerance, _sketch_is_less_work,
                                _unit_norm_factors,
                                _warn_of_tiny_directions)
 from .certificates import (_NEGLIGIBLE, CertifiedSelector, Promise, Sampling, _check_automatic_draws,
@@ -513,6 +513,8 @@ def _leading_space_of(X: Any, seen: Any, k: int) -> RowSpace | None:
     space = RowSpace(np.empty((seen.rows, 0), seen.dtype), left * S, scale, T=U @ combination, partial=True)
     space.small_svd, space.image = _SmallSVD(left, S, np.eye(k)), Y @ combination
     space.squared_lengths = np.array([whole])  # of all columns together
+    space.distance_energy = None  # which the squared norm alone does not tell
+    if dense: space.distance_energy = _part_of_distances(S, S * left.sum(axis=0), whole, seen.G.sum(), seen.rows)
     return space
 
 def _space_of(X: Any, seen: Any, selector: CertifiedSelector, r: int | None) -> RowSpace:
@@ -885,6 +887,8 @@ def _fit_at_hand(A: Any, seen: Any, X: Any, selector: CertifiedSelector, y: Any,
         squares = to_numpy(space.squared_lengths)[selector.selected_]
         nowhere = np.zeros(len(squares), dtype=bool)
         look = _Look(selector.selected_, squares, nowhere, nowhere)
+        if space.shape[1] != space.numerical_rank:  # rows of the factor are no samples: distances are not known
+            selector.certificate_ = replace(selector.certificate_, distance_energy=None)
     selector._warn_of_choice(space, look)
     return selector
 
@@ -1001,7 +1005,7 @@ def _certify_chosen(selector: Any, space: RowSpace, C: Any, sampling: Sampling, 
     part.residual_norms[-1] = np.sqrt(max(_squared_residual(space) - np.sum(part.residual_norms**2), 0.0))
     if space.numerical_rank is None:
         part.squared_lengths[-1] = max(space.squared_lengths.sum() - part.squared_lengths.sum(), 0.0)
-        part.image = space.image
+        part.image, part.distance_energy = space.image, space.distance_energy
     mine = Sampling(np.arange(sampling.n_selected), sampling.weights, part.shape[0], sampling.n_draws)
     found = certify(part, mine, promise, selector.method) if promise else selector._certify(part, mine, r)
     return replace(found, n_features=sampling.n_features)

@@ -357,6 +357,36 @@ def _one_of_each(first: np.ndarray, preferred: np.ndarray | None = None) -> np.n
     return mask
 
 # %% ../nbs/03_spectra.ipynb #0ccad682
+def _column_sums(X: Matrix) -> Array:
+    """The sums of the columns of `X`, float64, on its device."""
+    if is_sparse(X): return np.asarray(X.sum(axis=0), dtype=np.float64).ravel()
+    xp = namespace(X)
+    return xp.concat([xp.sum(as_float64(block), axis=0) for _, _, block in by_columns(X)])
+
+def _part_of_distances(S: np.ndarray, sums_within: np.ndarray, whole: float, square_of_sums: float,
+                       n: int) -> float | None:
+    """The part of the squared distances between `n` samples, over all pairs, that lies in some directions.
+
+    Over all pairs the squared distances add up to `n` times the squared norm about the mean.
+
+    Parameters
+    ----------
+    S, sums_within : ndarray
+        For each direction the length of the data along it, and the sum over the samples.
+    whole, square_of_sums : float
+        The squared norm of the data, and that of the vector of their column sums.
+    n : int
+
+    Returns
+    -------
+    float or None
+        None where the samples do not differ.
+    """
+    about_mean = whole - square_of_sums / n
+    if about_mean <= 1e-12 * whole: return None
+    within = np.sum(S**2) - np.sum(sums_within**2) / n
+    return float(np.clip(within / about_mean, 0.0, 1.0))
+
 class RowSpace:
     """An orthonormal basis `V` of the row space of `X`: one row for each feature, made only where it is asked for.
 
@@ -392,6 +422,9 @@ class RowSpace:
         The part of the squared Frobenius norm of `X` that lies in the space; 1 without truncation.
     squared_norm : float
         The squared Frobenius norm of `X`.
+    distance_energy : float or None
+        The part of the squared distances between the samples, summed over all pairs, that lies in the space. It is
+        `energy` where the columns are centred; None where samples are unknown or all the same.
     left : array, shape (n_samples, rank)
         Left singular vectors of `X` that belong to the space: orthonormal columns.
     squared_lengths : array, shape (n_features,)
@@ -456,6 +489,20 @@ class RowSpace:
     def squared_norm(self) -> float:
         """Squared Frobenius norm of `X`."""
         return float(np.sum(self.small_svd.S**2 if self.numerical_rank else to_numpy(self.squared_lengths)))
+
+    @cached_property
+    def distance_energy(self) -> float | None:
+        """Part of the squared distances between the samples, summed over all pairs, in the space."""
+        if self.shape[1] == self.numerical_rank: return 1.0
+        if not self.of_data: return None
+        S, sums = self.small_svd.S[:self.shape[1]], None
+        if self.T is None or self.numerical_rank is None: sums = _column_sums(self.X)
+        if self.T is None: sums_within = to_numpy(sums @ self.V)
+        else: sums_within = S * self.small_svd.U[:, :self.shape[1]].sum(axis=0)
+        if sums is None: square_of_sums = float(np.sum(self.B.sum(axis=0)**2))
+        else: square_of_sums = float(namespace(sums).sum(sums**2))
+        parts = S, sums_within, self.squared_norm, square_of_sums
+        return _part_of_distances(*parts, self.X.shape[0])
 
     def truncate(self, rank: int) -> "RowSpace":
         """The space of the `rank` leading right singular vectors of `X`."""

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from cases import CASES, orthonormal, refused, table
+from scipy.spatial.distance import pdist
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
 from sklearn.exceptions import NotFittedError
@@ -37,6 +38,7 @@ from fsel_book import (
     as_blocks,
     certify,
     load_docstrings,
+    row_space,
 )
 from fsel_book.certificates import method_color
 
@@ -447,3 +449,49 @@ def test_a_selector_without_leverage_scores_cannot_show_them():
     for selector in (CompletionSelector([1], 6, rank=3).fit(X), BSSSelector(6).fit(as_blocks(X))):
         with refused(type(selector).__name__, "keeps no leverage_scores_"):
             LeverageDisplay.from_selector(selector)
+
+
+def falling(n, d):
+    """Columns of very different lengths."""
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((n, d)) * rng.pareto(1.5, d)
+
+
+def share_of_distances(X, rank):
+    """By its definition: all pairs of rows, of the data and of their best approximation of that rank."""
+    U, S, Vt = np.linalg.svd(X, full_matrices=False)
+    leading = (U[:, :rank] * S[:rank]) @ Vt[:rank]
+    return np.sum(pdist(leading) ** 2) / np.sum(pdist(X) ** 2)
+
+
+@pytest.mark.parametrize("shape", [(30, 200), (200, 30), (40, 40), (520, 700), (700, 520)])
+@pytest.mark.parametrize("mean", [0.0, 3.0])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_the_certified_share_of_distances_is_that_of_all_pairs(shape, mean, form):
+    X = mean + falling(*shape)
+    certificate = BSSSelector(24, rank=6).fit(form(X)).certificate_
+    expected = share_of_distances(X, 6)
+    assert certificate.distance_energy == pytest.approx(expected, rel=2e-3 if min(shape) > 500 else 1e-8)
+    assert f"{certificate.distance_energy:.1%} of the squared distances" in certificate.title()
+    assert mean == 0 or certificate.distance_energy < certificate.energy
+    centred = BSSSelector(24, rank=6).fit(X - X.mean(axis=0)).certificate_
+    assert centred.distance_energy == pytest.approx(centred.energy, rel=1e-8)
+
+
+@pytest.mark.parametrize("shape", [(30, 900), (520, 700)])
+def test_the_share_of_distances_from_blocks_is_that_in_memory_or_unknown(shape):
+    X = 3.0 + falling(*shape)
+    selector = BSSSelector(24, rank=6, rule="largest-norm")
+    expected = clone(selector).fit(X).certificate_.distance_energy
+    of_features = clone(selector).fit(as_blocks(lambda: iter(np.array_split(X, 3, axis=1)), axis=1))
+    assert of_features.certificate_.distance_energy == pytest.approx(expected, rel=1e-6)
+    tall = np.vstack([X.T, X.T])
+    of_samples = clone(selector).fit(as_blocks(lambda: iter(np.array_split(tall, 3)), axis=0))
+    assert of_samples.certificate_.distance_energy is None
+    assert "distances" not in of_samples.certificate_.title()
+
+
+def test_samples_that_are_all_the_same_have_no_share_of_distances():
+    X = np.repeat(np.arange(1.0, 31)[None], 20, axis=0)
+    assert BSSSelector(3, rank=1).fit(X + 0).certificate_.distance_energy in (None, 1.0)
+    assert row_space(X).distance_energy == 1.0  # the whole of the data

@@ -175,6 +175,47 @@ def _fit_elsewhere(X: Any, estimator: Any, y: Any, **extra: Any) -> Any:
     if type(X).__module__.startswith("dask.array"): raise ValueError("X is a Dask array: give as_blocks(X).")
     return None
 
+# %% ../nbs/E_blocks.ipynb #e1ecec06
+def _numbers_of_places(start: int, count: int) -> np.ndarray:
+    "A number for each place from `start` on, of size 1 to 2 and of either sign, as if drawn at random (SplitMix64)."
+    z = np.arange(start + 1, start + count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        z = (z ^ (z >> np.uint64(shift))) * np.uint64(factor)
+    z ^= z >> np.uint64(31)
+    return (1 + (z >> np.uint64(11)) * 2.0**-53) * np.where(z & np.uint64(1), 1.0, -1.0)
+
+class _Mark:
+    """The checksum of a piece: its entries times a number for their row and one for their column, added up.
+
+    Other entries, and the same in another order, have another sum, but for a coincidence. Two sums of the same data are
+    within `rounding`, even if the source computes them anew.
+    """
+
+    def __init__(self, start: int, A: Any) -> None:
+        self.shape, rows = A.shape, _numbers_of_places(2**62, A.shape[0])  # far from the numbers of all columns
+        coarse = A.dtype.itemsize <= 2 or A.dtype == np.float32  # in float32, which takes half the time
+        sums = self.sums_of_columns(A, rows, np.float32 if coarse else np.float64)
+        self.is_finite = bool(np.all(np.isfinite(sums)))  # then so are all entries
+        if coarse and not self.is_finite: sums = self.sums_of_columns(A, rows, np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is too large is refused after the first pass
+            self.value = float(sums @ _numbers_of_places(start, A.shape[1]))
+        largest = float(np.abs(sums).max(initial=0.0))
+        size = largest * float(np.linalg.norm(sums / largest)) if 0 < largest < np.inf else largest
+        self.rounding = size * (1e-5 if coarse else 1e-9)
+
+    @staticmethod
+    def sums_of_columns(A: Any, rows: np.ndarray, dtype: Any) -> np.ndarray:
+        rows = rows.astype(dtype)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if is_sparse(A) or A.dtype == dtype: return np.asarray(A.T @ rows, dtype=np.float64)
+            step = max(1, 2**17 // max(A.shape[0], 1))  # what is converted stays in the cache
+            parts = [rows @ A[:, a:a + step].astype(dtype) for a in range(0, A.shape[1], step)]
+        return np.concatenate([np.empty(0), *parts])
+
+    def differs(self, other: Self) -> bool:
+        "Whether the two are of other data."
+        return self.shape != other.shape or abs(self.value - other.value) > max(self.rounding, other.rounding)
+
 # %% ../nbs/E_blocks.ipynb #18776554
 _PIECE = 2**24  # bytes in float64
 
@@ -236,47 +277,6 @@ def _real(block: Any) -> Any:
 def _columns_first(block: Any, axis: int) -> Any:
     block = block if axis else block.T
     return block.tocsc() if is_sparse(block) else block
-
-# %% ../nbs/E_blocks.ipynb #e1ecec06
-def _numbers_of_places(start: int, count: int) -> np.ndarray:
-    "A number for each place from `start` on, of size 1 to 2 and of either sign, as if drawn at random (SplitMix64)."
-    z = np.arange(start + 1, start + count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        z = (z ^ (z >> np.uint64(shift))) * np.uint64(factor)
-    z ^= z >> np.uint64(31)
-    return (1 + (z >> np.uint64(11)) * 2.0**-53) * np.where(z & np.uint64(1), 1.0, -1.0)
-
-class _Mark:
-    """The checksum of a piece: its entries times a number for their row and one for their column, added up.
-
-    Other entries, and the same in another order, have another sum, but for a coincidence. Two sums of the same data are
-    within `rounding`, even if the source computes them anew.
-    """
-
-    def __init__(self, start: int, A: Any) -> None:
-        self.shape, rows = A.shape, _numbers_of_places(2**62, A.shape[0])  # far from the numbers of all columns
-        coarse = A.dtype.itemsize <= 2 or A.dtype == np.float32  # in float32, which takes half the time
-        sums = self.sums_of_columns(A, rows, np.float32 if coarse else np.float64)
-        self.is_finite = bool(np.all(np.isfinite(sums)))  # then so are all entries
-        if coarse and not self.is_finite: sums = self.sums_of_columns(A, rows, np.float64)
-        with np.errstate(over="ignore", invalid="ignore"):  # what is too large is refused after the first pass
-            self.value = float(sums @ _numbers_of_places(start, A.shape[1]))
-        largest = float(np.abs(sums).max(initial=0.0))
-        size = largest * float(np.linalg.norm(sums / largest)) if 0 < largest < np.inf else largest
-        self.rounding = size * (1e-5 if coarse else 1e-9)
-
-    @staticmethod
-    def sums_of_columns(A: Any, rows: np.ndarray, dtype: Any) -> np.ndarray:
-        rows = rows.astype(dtype)
-        with np.errstate(over="ignore", invalid="ignore"):
-            if is_sparse(A) or A.dtype == dtype: return np.asarray(A.T @ rows, dtype=np.float64)
-            step = max(1, 2**17 // max(A.shape[0], 1))  # what is converted stays in the cache
-            parts = [rows @ A[:, a:a + step].astype(dtype) for a in range(0, A.shape[1], step)]
-        return np.concatenate([np.empty(0), *parts])
-
-    def differs(self, other: Self) -> bool:
-        "Whether the two are of other data."
-        return self.shape != other.shape or abs(self.value - other.value) > max(self.rounding, other.rounding)
 
 def _marked(block: Any, axis: int, start: int) -> tuple[int, Any, _Mark]:
     "A piece, if its entries are real and finite."

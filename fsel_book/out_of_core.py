@@ -87,7 +87,8 @@ class _Counted:
         if not self.first or self.first.keys() == self.marks.keys(): return
         mine, first = list(self.marks.values()), list(self.first.values())
         change = abs(sum(mark.value for mark in mine) - sum(mark.value for mark in first))
-        if change > sum(mark.rounding for mark in mine + first): self.refuse("its entries do not add up to what they did")
+        if change > sum(mark.rounding for mark in mine + first):
+            self.refuse("its entries do not add up to what they did")
 
     def refuse(self, what: str) -> None:
         raise ValueError(f"X hands out other data in pass {self.count} over its blocks than in the first: {what}. It "

@@ -1286,7 +1286,7 @@ def test_what_needs_all_features_at_once_says_so():
         (DSFSelector(60, rule="target"), "rule='target'"),
         (BSSSelector(60, sketch_size=20), "sketch_size=20"),
         (BSSSelector(60, score_func=np.var), "score_func='var' is a function"),
-        (BSSSelector(60, score_func=np.ones(7)), "3000 finite numbers"),
+        (BSSSelector(60, score_func=np.ones(7)), "3000 numbers"),
         (RRQRSelector(60), "RRQRSelector needs all features at once"),
         (BSSSelector(4000), "4000", "3000"),
         (BSSSelector(60, rank=40), "rank=40", "30"),

@@ -377,7 +377,7 @@ def rrqr(V: Array | RowSpace, r: int, *, strong: bool = True, f: float = 2.0, ro
         if not more:
             break
         order += more
-    return Sampling.from_draws(order, np.ones(len(order)), d, space.X)
+    return replace(Sampling.from_draws(order, np.ones(len(order)), d, space.X), n_draws=r)
 
 # %% ../nbs/09_baselines.ipynb #bdfbc01d
 def rrqr_promise(ell: int, d: int, strong: bool = True, f: float = 2.0) -> Promise:

@@ -4,6 +4,7 @@
 __all__ = ['leverage_sampling', 'leverage_promise', 'largest_leverages', 'largest_promise', 'LeverageSelector', 'LeverageDisplay']
 
 # %% ../nbs/06_leverage.ipynb #c839f527
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -173,7 +174,8 @@ def largest_leverages(V: Array | RowSpace, r: int) -> Sampling:
     largest = _by_leverage(space)[:r]
     taken = largest[to_numpy(space.scores64)[largest] > _NEGLIGIBLE]  # of the others the index alone would decide
     copies = np.bincount(space.first_equal, minlength=space.shape[0])
-    return Sampling.from_draws(taken, copies[taken].astype(np.float64), space.shape[0], space.X)
+    chosen = Sampling.from_draws(taken, copies[taken].astype(np.float64), space.shape[0], space.X)
+    return replace(chosen, n_draws=r)
 
 # %% ../nbs/06_leverage.ipynb #aad15090
 def _leverage_left_out(space: RowSpace) -> np.ndarray:

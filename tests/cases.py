@@ -417,9 +417,12 @@ def kept_by_draws(space, r, delta=0.01):
 
 
 def leverage_kept(space, r):
-    """All but the leverage left out, through the dense V."""
-    scores = np.sum(np.asarray(space.basis()) ** 2, axis=1)
-    return Promise(max(0.0, 1 - np.sort(scores)[: len(scores) - r].sum()), 1.0)
+    """All but the leverage left out, through the dense V; of equal columns one is taken for all."""
+    scores, first = np.sum(np.asarray(space.basis()) ** 2, axis=1), space.first_equal
+    order = np.argsort(-np.round(scores, 10), kind="stable")
+    order = order[np.isin(order, first)]
+    together = np.bincount(first, scores, len(scores))
+    return Promise(max(0.0, 1 - together[order[r:]].sum()), 1.0)
 
 
 CASES = {

@@ -181,7 +181,7 @@ def test_the_largest_leverages_are_what_sorting_gives(kind):
         sampling = largest_leverages(row_space(X), r)
         assert_array_equal(sampling.indices, order[:r])
         assert_array_equal(sampling.weights, np.bincount(first, minlength=d)[order[:r]])
-        assert sampling.n_draws == sampling.n_selected == min(r, len(order)) and sampling.n_features == d
+        assert sampling.n_draws == r and sampling.n_selected == min(r, len(order)) and sampling.n_features == d
 
 
 @each_matrix

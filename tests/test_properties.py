@@ -157,9 +157,14 @@ def assert_certificate_and_promise(case, X, form, data):
     l, r = assert_certified(selector, given_form)
     certificate = selector.certificate_
     assert selector.weights_.dtype == selector.leverage_scores_.dtype == X.dtype
-    if case.distinct:
+    if case.blind:
         assert certificate.n_selected == r
-        assert_allclose(selector.weights_, X.shape[1] / r if case.blind else 1, rtol=1e-6)
+        assert_allclose(selector.weights_, X.shape[1] / r, rtol=1e-6)
+    elif case.distinct:  # one of equal columns, with their number as its weight or with weight one
+        first = row_space(given_form, None if l == certificate.numerical_rank else l).first_equal
+        assert certificate.n_selected == min(r, len(np.unique(first)))
+        alike = np.bincount(first)[selector.selected_]
+        assert np.all((selector.weights_ == 1) | (selector.weights_ == alike))
     else:
         assert np.all(np.asarray(selector.leverage_scores_)[selector.selected_] > 0)
     if case.promise is None:

@@ -24,8 +24,8 @@ from .blocks import (Blocks, _Mark, _Product, _as_dense, _fit_elsewhere, _joined
                               _pieces)
 from .spectra import (RowSpace, _GRAM_LIMIT, _SmallSVD, _column_products, _directions_that_count,
                                _equal_to_one_of, _equal_tolerance, _first_drawn, _first_equal, _gram_factor,
-                               _leading_directions, _part_of_distances, _random_vectors, _rank_tolerance, _sketch_is_less_work,
-                               _unit_norm_factors,
+                               _leading_directions, _part_of_distances, _random_vectors, _rank_tolerance,
+                               _sketch_is_less_work, _unit_norm_factors,
                                _warn_of_tiny_directions)
 from .certificates import (_NEGLIGIBLE, CertifiedSelector, Promise, Sampling, _check_automatic_draws,
                                     _check_bool, _check_rank, _check_scores, _clear_fitted, _largest_rank,
@@ -1104,7 +1104,7 @@ def _fit_blocks(X: Blocks, selector: Any, y: Any, **extra: Any) -> Any:
     space = _space_of(passes, seen, selector, r)
     if r is None: r = _check_automatic_draws(selector._draws(space), space.shape[1], d)
     picks, weights, C, promise = _choose(selector, passes, space, r, scores)
-    sampling = Sampling.from_draws(picks, weights, d, space.X)
+    sampling = replace(Sampling.from_draws(picks, weights, d, space.X), n_draws=r)
     if isinstance(selector, DSFSelector) and sampling.n_selected < r:
         sampling, C = _fill_up(passes, space, sampling, C, r)
     selector.certificate_, selector.n_draws_ = _certify_chosen(selector, space, C, sampling, r, promise), r

@@ -423,7 +423,7 @@ def test_more_classes_than_labels_have_are_told_once(machine, remedy, labels, to
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         clone(machine).fit(A, labels)
-    said = [one for one in seen if "regression" in str(one.message)]
+    said = [one for one in seen if "y has" in str(one.message)]  # libsvm's own check may speak of it, too
     assert len(said) == told
     for one in said:
         text = str(one.message)
@@ -510,8 +510,9 @@ def test_every_column_of_numbers_is_read_by_selectors_and_by_functions(kind):
         frame, plain = FRAME.copy(), FRAME.copy()
         for column in name:
             frame[column], plain[column] = values, numbers
-        expected = BSSSelector(8, rank=4).fit(plain)
-        for found in (BSSSelector(8, rank=4).fit(frame), BSSSelector(8, rank=4).fit(as_blocks(frame))):
+        selector = BSSSelector(8, rank=4, rule="largest-norm")  # the rule on blocks of features
+        expected = clone(selector).fit(plain)
+        for found in (clone(selector).fit(frame), clone(selector).fit(as_blocks(frame))):
             assert_array_equal(found.selected_, expected.selected_)
         assert_array_equal(row_space(frame).singular_values, row_space(plain).singular_values)
         assert certify_selector(expected, frame).kappa == certify_selector(expected, plain).kappa
@@ -591,8 +592,7 @@ def test_where_all_draws_are_asked_for_zero_columns_are_left_and_others_repeated
 def test_all_columns_equal(case):
     selector = case.make(3).fit(np.ones((8, 6)))
     assert selector.certificate_.rank == 1 and selector.certificate_.holds is not False
-    assert 1 <= selector.sampling_.n_selected <= 3
-    assert selector.sampling_.n_selected == 3 or case.random
+    assert selector.sampling_.n_selected == (3 if case.selector.__name__ == "RandomSelector" else 1)
 
 
 @cases(distinct=False)

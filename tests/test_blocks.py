@@ -327,7 +327,7 @@ def test_a_sparse_file_whose_blocks_are_of_the_longer_side(tmp_path):
     sp.save_npz(tmp_path / "wide.npz", X.tocsr(), compressed=False)
     sp.save_npz(tmp_path / "tall.npz", X.T.tocsc(), compressed=False)
     for name, data in (("wide", X.tocsr()), ("tall", X.T.tocsc())):
-        found, expected = (BSSSelector(2).fit(source) for source in (as_blocks(tmp_path / f"{name}.npz"), data))
+        found, expected = (by_norm(2).fit(source) for source in (as_blocks(tmp_path / f"{name}.npz"), data))
         assert_array_equal(found.selected_, expected.selected_)
 
 
@@ -555,8 +555,8 @@ def test_a_sparse_file_with_room_for_more_entries(tmp_path):
     """What lies behind the last entry is not read."""
     X = sp.random_array((30, 200), density=0.2, rng=0, format="csc")
     more = {"indices": np.append(X.indices, [10**6] * 3).astype(np.int32), "data": np.append(X.data, [np.nan] * 3)}
-    found = BSSSelector(40, rank=10).fit(as_blocks(written_npz(tmp_path, X, **more)))
-    assert_same(found, BSSSelector(40, rank=10).fit(X))
+    found = by_norm(40, rank=10).fit(as_blocks(written_npz(tmp_path, X, **more)))
+    assert_same(found, by_norm(40, rank=10).fit(X))
 
 
 def damaged_matrix(form):
@@ -633,9 +633,9 @@ def test_chunks_of_zarr_that_hold_nothing_but_zeros(tmp_path):
         array[:] = X
         source = as_blocks(array)
         with pytest.warns(UserWarning, match="2 of the 12 chunks of X are not stored") as caught:
-            found = BSSSelector(60).fit(source)
+            found = by_norm(60).fit(source)
         assert [warning.filename for warning in caught] == [__file__]
-        assert_same(found, BSSSelector(60).fit(X))
+        assert_same(found, by_norm(60).fit(X))
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             found.transform(source)  # said once
@@ -721,12 +721,12 @@ def filled_again(X, width, axis=1, form="an array"):
 def test_one_array_that_is_filled_again_and_again(form, width, piece, monkeypatch):
     monkeypatch.setattr(fsel_book.blocks, "_PIECE", piece)
     X = wide_data()
-    expected = BSSSelector(40, rank=10).fit(X)
-    found = BSSSelector(40, rank=10).fit(as_blocks(filled_again(X, width, form=form), axis=1))
+    expected = by_norm(40, rank=10).fit(X)
+    found = by_norm(40, rank=10).fit(as_blocks(filled_again(X, width, form=form), axis=1))
     assert_same(found, expected)
     assert_array_equal(found.transform(as_blocks(filled_again(X, width, form=form), axis=1)), expected.transform(X))
     by_samples = as_blocks(filled_again(X.T, width, 0, form), axis=0)
-    assert_same(BSSSelector(20).fit(by_samples), BSSSelector(20).fit(X.T.copy()))
+    assert_same(by_norm(20).fit(by_samples), by_norm(20).fit(X.T.copy()))
 
 
 class Slow:

@@ -496,7 +496,7 @@ def test_a_mask_that_marks_nothing_is_no_mask(name):
 
 
 def test_blocks_and_memory_take_the_same_masked_arrays():
-    whole, selector = np.ma.masked_array(DENSE), BSSSelector(6, rank=3)
+    whole, selector = np.ma.masked_array(DENSE), BSSSelector(6, rank=3, rule="largest-norm")
     for X in (as_blocks(whole), as_blocks(lambda: iter([whole]), axis=1)):
         assert_array_equal(selector.fit(X).selected_, clone(selector).fit(DENSE).selected_)
     with refused("X is a masked array: fill its masked entries first"):

@@ -64,7 +64,7 @@ def test_from_the_shared_row_space_comes_what_the_estimators_select(data, r):
     A, y, counts, space, selections = prepared(data, r)
     quarter = r // 4
     estimators = {
-        "BSS": fb.BSSSelector(r),
+        "BSS": fb.BSSSelector(r, rule="largest-norm"),
         "BSS, best": fb.BSSSelector(r, rule="best"),
         "strong RRQR": study._RRQRInRounds(r),
         "largest leverages": fb.LeverageSelector(r, sampling=False),
@@ -75,7 +75,7 @@ def test_from_the_shared_row_space_comes_what_the_estimators_select(data, r):
         "BSS, weights, r/2": fb.BSSSelector(r, rank=r // 2, score_func=study._machine_weights),
         "BSS, weights, r/4": fb.BSSSelector(r, rank=quarter, score_func=study._machine_weights),
         "BSS, weights, r/10": fb.BSSSelector(r, rank=max(1, r // 10), score_func=study._machine_weights),
-        "BSS, support vectors": fb.SupportVectorSelector(fb.BSSSelector(r)),
+        "BSS, support vectors": fb.SupportVectorSelector(fb.BSSSelector(r, rule="largest-norm")),
     }
     if counts is not None:
         gains = fb.information_gain(counts, y)

@@ -847,6 +847,7 @@ class RSFSelector(_ComponentsMixin, CertifiedSelector):
     %(delta)s
     %(rescale)s
     %(random_state)s
+        With the same seed and rank `LeverageSelector` draws the same columns; the two differ in what they certify.
 
     Attributes
     ----------

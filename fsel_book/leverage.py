@@ -214,11 +214,13 @@ class LeverageSelector(CertifiedSelector):
         Without sampling the promise is certain.
     sampling : bool
         Draw the features. False takes the `r` of largest leverage, with weights one, or the number of equal columns;
-        its promise comes from the leverage left out. In the chapter on selectors with and without labels the largest
-        erred no more than draws, but had larger condition numbers with 50 features; and only for draws a theorem says
-        something before the data are seen.
+        its promise comes from the leverage left out. In the chapter on selectors with and without labels these were
+        good on words and on one-hot letters, worse than random columns on images and sound, and from 20 features on
+        no better on genes: there the largest leverages repeat each other. Only for draws does a theorem say something
+        before the data are seen.
     %(rescale)s
     %(random_state)s
+        With the same seed and rank `RSFSelector` draws the same columns.
 
     Attributes
     ----------

@@ -830,10 +830,11 @@ class BSSSelector(_ScoreMixin, CertifiedSelector):
     %(rank)s
     rule : {"auto", "best", "largest-norm", "sampled"}
         Which of the feasible columns is taken at each step; see `bss`. "auto" is "best" up to the rank that is
-        certified by default: in the chapter on selectors with and without labels it erred less there than
-        "largest-norm", the rule of the papers, at half of the condition number or less. A fit takes as long for 50
-        features, and up to four times as long for 400. At higher ranks, where "best" takes up to nine times as long,
-        and for `X` in blocks of features, all of which "best" looks at in each step, "auto" is "largest-norm".
+        certified by default. There, in the chapter on selectors with and without labels, it had a third to two thirds
+        of the condition number of "largest-norm", the rule of the papers, and on average erred less: on genes, images
+        and sound clearly, on words not, on one-hot letters more. A fit takes as long for 50 features, and up to four
+        times as long for 400. At higher ranks, where "best" takes up to nine times as long, and for `X` in blocks of
+        features, all of which "best" looks at in each step, "auto" is "largest-norm".
     %(score_func)s
     %(eps)s
     %(rescale)s

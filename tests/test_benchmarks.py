@@ -17,8 +17,8 @@ import pytest
 
 folder = Path(__file__).resolve().parent / "benchmarks"
 sys.path.insert(0, str(folder))  # as for a script of that folder: its parts are modules there
-run, rows, methods, machine, records, accelerator = map(
-    importlib.import_module, "run rows methods machine records accelerator".split()
+run, rows, methods, machine, records, accelerator, kinds = map(
+    importlib.import_module, "run rows methods machine records accelerator kinds".split()
 )
 each_part = pytest.mark.parametrize("part", run.parts)
 
@@ -328,3 +328,18 @@ def test_the_stored_record_of_a_card_holds_every_fit():
         for library in ("NumPy", "PyTorch", "CuPy")
     }
     assert {tuple(line[key] for key in accelerator.columns[:5]) for line in lines} == expected
+
+
+# ---------------------------------------------------------------- kinds of data
+
+
+def test_the_record_of_kinds_of_data_is_made_of_lines_like_these():
+    found = list(kinds.lines("wine", 1))
+    stored = (folder / "records" / "kinds.csv").read_text(encoding="utf-8").splitlines()
+    lines = list(csv.DictReader(line for line in stored if not line.startswith("#")))
+    assert {line["data"]: line["kind"] for line in lines} == kinds.kind_of
+    wine = [line for line in lines if line["data"] == "wine"]
+    assert [tuple(line[of] for of in ("samples", "features", "r", "method")) for line in wine] == [
+        tuple(map(str, line[2:6])) for line in found
+    ]
+    assert all(0 <= float(line["error"]) <= 100 and float(line["kappa"]) >= 1 for line in lines)

@@ -677,7 +677,8 @@ def test_a_class_that_others_are_made_of_is_abstract_and_what_is_public_is_not()
         with refused(f"Can't instantiate abstract class {name}", *methods[:1], error=TypeError):
             abstract[name]()
     estimators = {thing.__name__ for thing in all_classes() if issubclass(thing, BaseEstimator)}
-    assert estimators - set(abstract) <= set(fsel_book.__all__)
+    of_a_study = {"_RRQRInRounds"}
+    assert estimators - set(abstract) - of_a_study <= set(fsel_book.__all__)
 
 
 class Longest(CertifiedSelector):

@@ -1471,4 +1471,4 @@ def test_movement_outside_the_span_goes_with_the_leverage_left_out():
             left_out.append(1 - certify(space, sampling).eigenvalues_unscaled.mean())
             moved.append(np.sqrt(np.mean((X_new @ (g - V @ (V.T @ g))) ** 2)))
     power, _ = np.polyfit(np.log(left_out), np.log(moved), 1)
-    assert 0.8 < power < 1.1 and np.corrcoef(np.log(left_out), np.log(moved))[0, 1] > 0.97
+    assert abs(power - 1) < 0.2 and np.corrcoef(np.log(left_out), np.log(moved))[0, 1] > 0.97

@@ -95,13 +95,13 @@ def by_norm(r):
 
 wide, square, tall = (200, 500_000), (1000, 100_000), (3000, 1000)
 fits = [
-    Fit("BSSSelector(400, rule='largest-norm')", lambda X, y: by_norm(400).fit(X), selected, wide),
+    Fit("BSSSelector(400), by length", lambda X, y: by_norm(400).fit(X), selected, wide),
     Fit("BSSSelector(400, rank='full')", lambda X, y: BSSSelector(400, rank="full").fit(X), selected, wide),
     Fit("BSSSelector(50, rule='best')", lambda X, y: BSSSelector(50, rule="best").fit(X), selected, wide),
     Fit("DSFSelector(50)", lambda X, y: DSFSelector(50).fit(X), selected, wide),
     Fit("LeverageSelector(400)", lambda X, y: LeverageSelector(400, random_state=0).fit(X), selected, wide),
     Fit("RRQRSelector(50)", lambda X, y: RRQRSelector(50).fit(X), selected, wide),
-    Fit("BSSSelector(400, rule='largest-norm')", lambda X, y: by_norm(400).fit(X), selected, wide, dtype="float32"),
+    Fit("BSSSelector(400), by length", lambda X, y: by_norm(400).fit(X), selected, wide, dtype="float32"),
     Fit("RLSClassifier()", lambda X, y: RLSClassifier().fit(X, y), weights, square),
     Fit(
         "DualProjectionClassifier()",

@@ -307,7 +307,6 @@ def _marked_pieces(blocks: Iterable[Any], axis: int, start: int, blocks_stay: bo
             block = (sp.csc_array if axis else sp.csr_array)(_sound_sparse(block, name), copy=not blocks_stay)
         else:
             block = to_numpy(block)
-        if isinstance(block, np.ma.MaskedArray): raise ValueError("X is a masked array: fill its masked entries first.")
         if block.ndim != 2: raise ValueError(f"A block has shape {block.shape}; blocks have two dimensions.")
         if short is None: short = block.shape[1 - axis]
         if block.shape[1 - axis] != short:

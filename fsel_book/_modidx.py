@@ -187,6 +187,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                   'fsel_book.blocks._ZarrBlocks.with_a_count': ( 'e_blocks.html#_zarrblocks.with_a_count',
                                                                                  'fsel_book/blocks.py'),
                                   'fsel_book.blocks._as_dense': ('e_blocks.html#_as_dense', 'fsel_book/blocks.py'),
+                                  'fsel_book.blocks._awaited': ('e_blocks.html#_awaited', 'fsel_book/blocks.py'),
                                   'fsel_book.blocks._check_shape': ('e_blocks.html#_check_shape', 'fsel_book/blocks.py'),
                                   'fsel_book.blocks._check_unchanged': ('e_blocks.html#_check_unchanged', 'fsel_book/blocks.py'),
                                   'fsel_book.blocks._close': ('e_blocks.html#_close', 'fsel_book/blocks.py'),

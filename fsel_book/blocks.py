@@ -14,7 +14,7 @@ import zipfile
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from functools import singledispatch
 from pathlib import Path
@@ -340,6 +340,12 @@ def _close(*iterators: Any) -> None:
     for iterator in iterators:
         if isinstance(iterator, Generator): iterator.close()
 
+def _awaited(coming: Future) -> Any:
+    "The result, waited for a little at a time: where asyncio handles signals, Ctrl-C ends no single wait."
+    while not wait([coming], timeout=0.1).done:
+        pass
+    return coming.result()
+
 def _read_ahead(blocks: Iterable[Any], axis: int, blocks_stay: bool) -> Generator[tuple[int, Any, _Mark], None, None]:
     """Yield the pieces of `blocks`; a second thread reads the next one while this one is worked on.
 
@@ -350,7 +356,7 @@ def _read_ahead(blocks: Iterable[Any], axis: int, blocks_stay: bool) -> Generato
     pieces = _marked_pieces(_until(enough, blocks), axis, 0, blocks_stay)
     try:
         coming = reader.submit(next, pieces, None)
-        while (piece := coming.result()) is not None:
+        while (piece := _awaited(coming)) is not None:
             coming = reader.submit(next, pieces, None)
             yield piece
     finally:

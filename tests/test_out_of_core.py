@@ -1189,6 +1189,9 @@ def data_of_each_pass(matrices, form="float64", width=500, axis=1):
 )
 def test_other_data_in_a_later_pass(change, form):
     X = wide_data()
+    before, after = (NUMBERS[form](data) for data in (X, moved(X, change)))
+    if not sp.issparse(before) and np.array_equal(before, after):
+        pytest.skip("the change is lost where entries are rounded to integers")
     source = data_of_each_pass([X, moved(X, change)], form)
     assert_fails_whole(
         source, "other data in pass 2 over its blocks", CHANGES[change], "the same data each time", "seed"

@@ -342,7 +342,7 @@ def _close(*iterators: Any) -> None:
 
 def _awaited(coming: Future) -> Any:
     "The result, waited for a little at a time: where asyncio handles signals, Ctrl-C ends no single wait."
-    while not wait([coming], timeout=0.1).done:
+    while not wait([coming], timeout=0.02).done:
         pass
     return coming.result()
 

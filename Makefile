@@ -124,6 +124,7 @@ bench: .venv-bench/.bench
 
 lint: .venv/.dev
 	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 
 release: .venv/.python

@@ -14,9 +14,11 @@ suffix = "_requirements"
 
 
 def description(readme: str, address: str) -> str:
-    """README.md for a page without the repository beside it: links and pictures are taken from the `address` of it.
+    """README.md for a page without the repository beside it: links and pictures are
+    taken from the `address` of it.
 
-    As long as it has none, the words of a link stay, and of a picture what it shows, in words.
+    As long as it has none, the words of a link stay, and of a picture what it shows, in
+    words.
     """
 
     def elsewhere(found: Match) -> str:
@@ -31,7 +33,9 @@ def description(readme: str, address: str) -> str:
 setup(
     version=settings["version"],
     description=settings["description"],
-    long_description=description((here / "README.md").read_text(encoding="utf-8"), settings["git_url"]),
+    long_description=description(
+        (here / "README.md").read_text(encoding="utf-8"), settings["git_url"]
+    ),
     long_description_content_type="text/markdown",
     author=settings["author"],
     license_expression=settings["license"],
@@ -44,14 +48,19 @@ setup(
         "Natural Language :: " + settings["language"],
         "Operating System :: OS Independent",
         "Programming Language :: Python :: 3 :: Only",
-        *("Programming Language :: Python :: " + version for version in settings["pythons"].split()),
+        *(
+            "Programming Language :: Python :: " + version
+            for version in settings["pythons"].split()
+        ),
         "Topic :: Scientific/Engineering",
         "Typing :: Typed",
     ],
     packages=["fsel_book"],
     install_requires=settings["requirements"].split(),
     extras_require={
-        key.removesuffix(suffix): value.split() for key, value in settings.items() if key.endswith(suffix)
+        key.removesuffix(suffix): value.split()
+        for key, value in settings.items()
+        if key.endswith(suffix)
     },
     entry_points={"nbdev": ["fsel_book=fsel_book._modidx:d"]},
     zip_safe=False,

@@ -1,7 +1,8 @@
 __version__ = "0.1.0"
-# nbdev keeps the line above in step with settings.ini. The rest is written by hand: the public names, for
-# `from fsel_book import ...`. Each chapter's module holds more, and `fsel_book.experiments` and the papers' modules,
-# which are loaded only when asked for, run experiments.
+# nbdev keeps the line above in step with settings.ini. The rest is written by hand: the
+# public names, for `from fsel_book import ...`. Each chapter's module holds more, and
+# `fsel_book.experiments` and the papers' modules, which are loaded only when asked for,
+# run experiments.
 
 from fsel_book.baselines import (
     PivotedQR,
@@ -27,7 +28,11 @@ from fsel_book.datasets import (
     make_nested_square,
     make_nonlinear_regression,
 )
-from fsel_book.dual_projection import DualProjectionClassifier, DualProjectionRidge, RecoveryDisplay
+from fsel_book.dual_projection import (
+    DualProjectionClassifier,
+    DualProjectionRidge,
+    RecoveryDisplay,
+)
 from fsel_book.dual_set import (
     DSFSelector,
     RSFSelector,
@@ -76,8 +81,19 @@ from fsel_book.ridge import (
     ridge_risk,
     risk_bound,
 )
-from fsel_book.certificates import Certificate, CertifiedSelector, Promise, Sampling, SpectrumDisplay, certify
-from fsel_book.sparse_components import RegressionCertificate, SparsePCRegressor, best_rank_k_in_span
+from fsel_book.certificates import (
+    Certificate,
+    CertifiedSelector,
+    Promise,
+    Sampling,
+    SpectrumDisplay,
+    certify,
+)
+from fsel_book.sparse_components import (
+    RegressionCertificate,
+    SparsePCRegressor,
+    best_rank_k_in_span,
+)
 from fsel_book.spectra import RowSpace, leverage_scores, row_space
 from fsel_book.risk_rfe import ChangePoint, GuyonRFE, RiskRFE, change_point
 from fsel_book.stopping import (

@@ -31,8 +31,10 @@ from threadpoolctl import ThreadpoolController
 # %% ../nbs/01_arrays.ipynb #f1df8400
 Array: TypeAlias = Any  # an array of any library
 Matrix: TypeAlias = Any  # the same, or a SciPy sparse matrix or sparse array
-ArrayLike: TypeAlias = Any  # what the input check turns into a matrix or a vector: also lists and frames
-Seed: TypeAlias = int | np.random.RandomState | None  # the `random_state` of scikit-learn
+# what the input check turns into a matrix or a vector: also lists and frames
+ArrayLike: TypeAlias = Any
+# the `random_state` of scikit-learn
+Seed: TypeAlias = int | np.random.RandomState | None
 
 # %% ../nbs/01_arrays.ipynb #2f07d56b
 def is_sparse(X: Any) -> bool:
@@ -47,7 +49,8 @@ def is_sparse(X: Any) -> bool:
 
 # %% ../nbs/01_arrays.ipynb #fc7326b7
 def namespace(*arrays: Any) -> Any:
-    """The array library of the inputs, in its array-API form; NumPy for SciPy sparse, lists and frames.
+    """The array library of the inputs, in its array-API form; NumPy for SciPy sparse,
+    lists and frames.
 
     Parameters
     ----------
@@ -71,34 +74,73 @@ def namespace(*arrays: Any) -> Any:
     3.0
     """
     known = [a for a in arrays if array_api_compat.is_array_api_obj(a)]
-    return array_api_compat.array_namespace(*known) if known else array_api_compat.array_namespace(np.empty(0))
+    return (
+        array_api_compat.array_namespace(*known)
+        if known
+        else array_api_compat.array_namespace(np.empty(0))
+    )
 
 # %% ../nbs/01_arrays.ipynb #d00r0002
-_ARRAY_PROTOCOLS = "__array__", "__array_interface__", "__array_struct__", "__dlpack__", "__buffer__"
+_ARRAY_PROTOCOLS = (
+    "__array__",
+    "__array_interface__",
+    "__array_struct__",
+    "__dlpack__",
+    "__buffer__",
+)
+
 
 def _other_form(a: Any, name: str) -> str | None:
-    "In which form to give a container whose numbers NumPy cannot read, where it is one of those that are known."
-    if array_api_compat.is_torch_array(a) and (layout := str(a.layout)) != "torch.strided":
-        return f"its layout is {layout}, so give {name}.to_dense(), or a sparse matrix of SciPy"
-    if any(hasattr(a, protocol) for protocol in _ARRAY_PROTOCOLS): return None
+    """In which form to give a container whose numbers NumPy cannot read, where it is
+    one of those that are known.
+    """
+    if (
+        array_api_compat.is_torch_array(a)
+        and (layout := str(a.layout)) != "torch.strided"
+    ):
+        return (
+            f"its layout is {layout}, so give {name}.to_dense(), or a sparse "
+            f"matrix of SciPy"
+        )
+    if any(hasattr(a, protocol) for protocol in _ARRAY_PROTOCOLS):
+        return None
     if hasattr(a, "obs") and hasattr(a, "X"):  # AnnData
-        return "give its matrix, adata.X, or adata.to_df() to keep the names of the features"
-    if hasattr(a, "toPandas"): return f"give {name}.toPandas()"
-    if hasattr(a, "collect") and hasattr(a, "lazy"): return f"give {name}.collect()"
+        return (
+            "give its matrix, adata.X, or adata.to_df() to keep the names of the "
+            "features"
+        )
+    if hasattr(a, "toPandas"):
+        return f"give {name}.toPandas()"
+    if hasattr(a, "collect") and hasattr(a, "lazy"):
+        return f"give {name}.collect()"
     if hasattr(a, "matvec"):
-        return f"it multiplies, but has no entries to look at; give the matrix, as {name} @ np.eye({name}.shape[1])"
+        return (
+            f"it multiplies, but has no entries to look at; give the matrix, as "
+            f"{name} @ np.eye({name}.shape[1])"
+        )
     return None
+
 
 def _refuse_other_forms(a: Any, name: str = "X") -> None:
     remedy = _other_form(a, name)
-    if remedy is not None: raise TypeError(f"{name} is of type {type(a).__name__}: {remedy}.")
+    if remedy is not None:
+        raise TypeError(f"{name} is of type {type(a).__name__}: {remedy}.")
+
 
 def _is_nested(a: Any) -> bool:
-    "Whether NumPy takes `a` for one number, or for a list of rows that it can go through."
-    return a is None or isinstance(a, numbers.Number | Sequence | array) and not isinstance(a, str | bytes)
+    """Whether NumPy takes `a` for one number, or for a list of rows that it can go
+    through.
+    """
+    return (
+        a is None
+        or isinstance(a, numbers.Number | Sequence | array)
+        and not isinstance(a, str | bytes)
+    )
+
 
 def _readable(a: ArrayLike, name: str = "X") -> ArrayLike:
-    """`a` without a mask that masks nothing and without a record for gradients, or an error if it is no array.
+    """`a` without a mask that masks nothing and without a record for gradients, or an
+    error if it is no array.
 
     Parameters
     ----------
@@ -113,23 +155,36 @@ def _readable(a: ArrayLike, name: str = "X") -> ArrayLike:
     TypeError
         An array library cannot read it, or would take very long to find out.
     """
-    if type(a) is np.ndarray or is_sparse(a): return a
+    if type(a) is np.ndarray or is_sparse(a):
+        return a
     if isinstance(a, np.ma.MaskedArray):
         if np.ma.is_masked(a):
-            raise ValueError(f"{name} is a masked array: fill its masked entries first, as {name}.filled(value), or "
-                             "impute them.")
+            raise ValueError(
+                f"{name} is a masked array: fill its masked entries first, as "
+                f"{name}.filled(value), or "
+                "impute them."
+            )
         return np.asarray(a)
     _refuse_other_forms(a, name)
-    if array_api_compat.is_torch_array(a): return a.detach() if a.requires_grad else a
-    if array_api_compat.is_array_api_obj(a) or any(hasattr(a, protocol) for protocol in _ARRAY_PROTOCOLS): return a
+    if array_api_compat.is_torch_array(a):
+        return a.detach() if a.requires_grad else a
+    if array_api_compat.is_array_api_obj(a) or any(
+        hasattr(a, protocol) for protocol in _ARRAY_PROTOCOLS
+    ):
+        return a
     if isinstance(a, str | bytes | os.PathLike):
-        raise TypeError(f"{name}={str(a)!r} is a text and no array: if it is the path of a file, read that first, for "
-                        "instance by load_table or as_blocks.")
+        raise TypeError(
+            f"{name}={str(a)!r} is a text and no array: if it is the path of a file, "
+            f"read that first, for "
+            "instance by load_table or as_blocks."
+        )
     if not _is_nested(a):
-        raise TypeError(f"{name} is of type {type(a).__name__}: give an array, a sparse matrix, a frame or a list of "
-                        "rows.")
+        raise TypeError(
+            f"{name} is of type {type(a).__name__}: give an array, a sparse matrix, a "
+            f"frame or a list of "
+            "rows."
+        )
     return a
-
 
 # %% ../nbs/01_arrays.ipynb #aa88a67a
 def to_numpy(a: ArrayLike, name: str = "X") -> np.ndarray:
@@ -159,15 +214,20 @@ def to_numpy(a: ArrayLike, name: str = "X") -> np.ndarray:
     array([1., 2.])
     """
     a = _readable(a, name)
-    if array_api_compat.is_numpy_array(a): return a
-    if array_api_compat.is_cupy_array(a): return a.get()
-    if array_api_compat.is_torch_array(a): return a.cpu().numpy()
-    if array_api_compat.is_array_api_obj(a): return np.from_dlpack(a)
+    if array_api_compat.is_numpy_array(a):
+        return a
+    if array_api_compat.is_cupy_array(a):
+        return a.get()
+    if array_api_compat.is_torch_array(a):
+        return a.cpu().numpy()
+    if array_api_compat.is_array_api_obj(a):
+        return np.from_dlpack(a)
     return np.asarray(a)
 
 # %% ../nbs/01_arrays.ipynb #a0aa9a3d
 def from_numpy(a: np.ndarray, like: Matrix) -> Array:
-    """The NumPy array `a` in the library and on the device of `like`, its dtype unchanged.
+    """The NumPy array `a` in the library and on the device of `like`, its dtype
+    unchanged.
 
     Parameters
     ----------
@@ -185,12 +245,16 @@ def from_numpy(a: np.ndarray, like: Matrix) -> Array:
     >>> from_numpy(np.arange(3), like=sp.csr_array((2, 2)))
     array([0, 1, 2])
     """
-    if namespace(like) is namespace(): return a
-    return namespace(like).asarray(np.ascontiguousarray(a), device=array_api_compat.device(like))
+    if namespace(like) is namespace():
+        return a
+    return namespace(like).asarray(
+        np.ascontiguousarray(a), device=array_api_compat.device(like)
+    )
 
 # %% ../nbs/01_arrays.ipynb #f643f7d0
 def result_dtype(X: Matrix) -> np.dtype:
-    """The NumPy floating dtype in which results for `X` are given: float32 for float32, else float64.
+    """The NumPy floating dtype in which results for `X` are given: float32 for float32,
+    else float64.
 
     Parameters
     ----------
@@ -203,19 +267,29 @@ def result_dtype(X: Matrix) -> np.dtype:
 
     Examples
     --------
-    >>> result_dtype(np.zeros(2, dtype=np.float32)), result_dtype(np.zeros(2, dtype=int))
+    >>> (
+    ...     result_dtype(np.zeros(2, dtype=np.float32)),
+    ...     result_dtype(np.zeros(2, dtype=int)),
+    ... )
     (dtype('float32'), dtype('float64'))
     """
-    return np.dtype(np.float32 if str(X.dtype).endswith('float32') else np.float64)
+    return np.dtype(np.float32 if str(X.dtype).endswith("float32") else np.float64)
 
 # %% ../nbs/01_arrays.ipynb #c2f358de
 def _check_not_negative(name: str, value: Any) -> None:
-    "Raise an error if the parameter `name` is not a number of at least 0."
-    if not isinstance(value, int | float | np.number) or isinstance(value, bool) or not 0 <= value < np.inf:
-        raise ValueError(f"{name}={value!r} is not possible: give a number of at least 0.")
+    """Raise an error if the parameter `name` is not a number of at least 0."""
+    if (
+        not isinstance(value, int | float | np.number)
+        or isinstance(value, bool)
+        or not 0 <= value < np.inf
+    ):
+        raise ValueError(
+            f"{name}={value!r} is not possible: give a number of at least 0."
+        )
+
 
 def is_integer(x: Any) -> TypeGuard[int]:
-    "Whether `x` is a whole number of any integer type; True and False are not."
+    """Whether `x` is a whole number of any integer type; True and False are not."""
     return isinstance(x, numbers.Integral) and not isinstance(x, bool)
 
 # %% ../nbs/01_arrays.ipynb #9a7dafc9
@@ -236,12 +310,16 @@ def as_float64(X: Matrix) -> Matrix:
     >>> as_float64(np.array([1, 2], dtype=np.float32)).dtype
     dtype('float64')
     """
-    if is_sparse(X): return X.astype(np.float64, copy=False)
+    if is_sparse(X):
+        return X.astype(np.float64, copy=False)
     return namespace(X).astype(X, namespace(X).float64, copy=False)
 
 # %% ../nbs/01_arrays.ipynb #56a53332
-def by_columns(X: Matrix, block_bytes: int = 2**25) -> Iterator[tuple[int, int, Matrix]]:
-    """Yield `(start, stop, block)`: blocks of consecutive columns of `X`, each about `block_bytes` as float64.
+def by_columns(
+    X: Matrix, block_bytes: int = 2**25
+) -> Iterator[tuple[int, int, Matrix]]:
+    """Yield `(start, stop, block)`: blocks of consecutive columns of `X`, each about
+    `block_bytes` as float64.
 
     A sparse `X` should be CSC: its column blocks then cost nothing but themselves.
 
@@ -271,7 +349,8 @@ def by_columns(X: Matrix, block_bytes: int = 2**25) -> Iterator[tuple[int, int, 
 
 # %% ../nbs/01_arrays.ipynb #803f0be5
 def take_columns(X: Matrix, indices: Sequence[int] | np.ndarray) -> Matrix:
-    """The columns of `X` with the given host indices, in that order, in the form and on the device of `X`.
+    """The columns of `X` with the given host indices, in that order, in the form and on
+    the device of `X`.
 
     Parameters
     ----------
@@ -288,11 +367,15 @@ def take_columns(X: Matrix, indices: Sequence[int] | np.ndarray) -> Matrix:
     array([[3, 1],
            [6, 4]])
     """
-    if is_sparse(X) or isinstance(X, np.ndarray): return X[:, indices]  # np.take would copy all of X to C order
+    # np.take would copy all of X to C order
+    if is_sparse(X) or isinstance(X, np.ndarray):
+        return X[:, indices]
     return namespace(X).take(X, from_numpy(np.asarray(indices), X), axis=1)
 
+
 def _take_rows(A: Matrix, indices: Sequence[int] | np.ndarray) -> Matrix:
-    """The rows of `A`, or the entries of a vector, with the given host indices, where `A` is.
+    """The rows of `A`, or the entries of a vector, with the given host indices, where
+    `A` is.
 
     Parameters
     ----------
@@ -304,71 +387,108 @@ def _take_rows(A: Matrix, indices: Sequence[int] | np.ndarray) -> Matrix:
     >>> _take_rows(np.array([5, 6, 7]), [2, 0])
     array([7, 5])
     """
-    if is_sparse(A) or isinstance(A, np.ndarray): return A[indices]
+    if is_sparse(A) or isinstance(A, np.ndarray):
+        return A[indices]
     return namespace(A).take(A, from_numpy(np.asarray(indices), A), axis=0)
 
+
 def _scale_columns(C: Matrix, factors: np.ndarray) -> Matrix:
-    "`C` times the diagonal matrix of the host array `factors`, in the form and precision of `C`."
-    if is_sparse(C): return (C @ sp.diags_array(factors.astype(C.dtype))).asformat(C.format)
+    """`C` times the diagonal matrix of the host array `factors`, in the form and
+    precision of `C`.
+    """
+    if is_sparse(C):
+        return (C @ sp.diags_array(factors.astype(C.dtype))).asformat(C.format)
     return C * from_numpy(factors.astype(result_dtype(C)), C)
 
 # %% ../nbs/01_arrays.ipynb #ar9f32c
 def _as_float32(A: Array) -> Array:
-    "`A` in float32, where it is."
+    """`A` in float32, where it is."""
     return namespace(A).astype(A, namespace(A).float32)
 
+
 def _true_float32(like: Array) -> bool:
-    "Whether products of float32 matrices on the device of `like` keep all 24 bits; some may be told to keep fewer."
+    """Whether products of float32 matrices on the device of `like` keep all 24 bits;
+    some may be told to keep fewer.
+    """
     xp = namespace(like)
-    A = xp.full((64, 64), 1 + 2.0**-12, dtype=xp.float32, device=array_api_compat.device(like))
+    A = xp.full(
+        (64, 64), 1 + 2.0**-12, dtype=xp.float32, device=array_api_compat.device(like)
+    )
     return bool(xp.all(A @ xp.ones_like(A) == 64 + 2.0**-6))
 
-def _index_chunks(indices: np.ndarray, X: Matrix, size: int = 4096) -> Iterator[np.ndarray]:
-    """`indices` of columns of `X` in pieces of `size`, which on the host stay in the cache.
 
-    On a device up to 16 times as large, of 256 MB of `X` at most: for each piece the host waits for the device.
+def _index_chunks(
+    indices: np.ndarray, X: Matrix, size: int = 4096
+) -> Iterator[np.ndarray]:
+    """`indices` of columns of `X` in pieces of `size`, which on the host stay in the
+    cache.
+
+    On a device up to 16 times as large, of 256 MB of `X` at most: for each piece the
+    host waits for the device.
     """
-    if namespace(X) is not namespace(): size = max(size, min(16 * size, 2**25 // X.shape[0]))
-    for a in range(0, len(indices), size): yield indices[a:a + size]
+    if namespace(X) is not namespace():
+        size = max(size, min(16 * size, 2**25 // X.shape[0]))
+    for a in range(0, len(indices), size):
+        yield indices[a : a + size]
+
 
 def _growing_chunks(indices: np.ndarray) -> Iterator[np.ndarray]:
-    "`indices` in pieces of 2, 8, 32, ...: the first of them are most likely what is looked for."
-    a, size = 0, 2
+    """`indices` in pieces of 2, 8, 32, ...: the first of them are most likely what is
+    looked for.
+    """
+    a = 0
+    size = 2
     while a < len(indices):
-        yield indices[a:a + size]
-        a, size = a + size, 4 * size
+        yield indices[a : a + size]
+        a = a + size
+        size = 4 * size
+
 
 def _quadratic_forms(rows: Array, C: Array) -> np.ndarray:
-    "`v'Cv` for each row `v`: computed where the rows are, the values on the host."
+    """`v'Cv` for each row `v`: computed where the rows are, the values on the host."""
     return to_numpy(namespace(rows).vecdot(rows @ C, rows))
 
 # %% ../nbs/01_arrays.ipynb #34ecd691
 _BLAS = ThreadpoolController()
 
+
 def _is_scipys(path: str) -> bool:
-    "Whether a library lies in a folder that belongs to SciPy: `scipy.libs`, or `scipy/.dylibs`."
+    """Whether a library lies in a folder that belongs to SciPy: `scipy.libs`, or
+    `scipy/.dylibs`.
+    """
     return any(folder.startswith("scipy") for folder in Path(path).parts[-3:-1])
 
-_SCIPYS_BLAS = _BLAS.select(filepath=[one.filepath for one in _BLAS.lib_controllers if _is_scipys(one.filepath)])
+
+_SCIPYS_BLAS = _BLAS.select(
+    filepath=[one.filepath for one in _BLAS.lib_controllers if _is_scipys(one.filepath)]
+)
 
 _LIMITING = Lock()
 
+
 @contextmanager
 def _held_to_one_thread(libraries: ThreadpoolController) -> Iterator[None]:
-    """One at a time in the whole process: while it is in force, others, within it or in other threads, change nothing.
+    """One at a time in the whole process: while it is in force, others, within it or in
+    other threads, change nothing.
 
     Two that overlapped would each restore what the other had set.
     """
     if _LIMITING.acquire(blocking=False):
         try:
-            with libraries.limit(limits=1, user_api="blas"): yield
-        finally: _LIMITING.release()
-    else: yield
+            with libraries.limit(limits=1, user_api="blas"):
+                yield
+        finally:
+            _LIMITING.release()
+    else:
+        yield
+
 
 def _blas_threads_for(size: int) -> AbstractContextManager[None]:
-    """A context in which matrices of `size` rows are worked on by as many BLAS threads as pay.
+    """A context in which matrices of `size` rows are worked on by as many BLAS threads
+    as pay.
 
-    Below 600 rows that is one. Below 2,500 it is one in SciPy's BLAS, and in NumPy's as many as there were.
+    Below 600 rows that is one. Below 2,500 it is one in SciPy's BLAS, and in NumPy's as
+    many as there were.
 
     Parameters
     ----------
@@ -379,12 +499,13 @@ def _blas_threads_for(size: int) -> AbstractContextManager[None]:
     >>> with _blas_threads_for(100):
     ...     _ = np.linalg.eigvalsh(np.eye(100))
     """
-    if size < 600: return _held_to_one_thread(_BLAS)
+    if size < 600:
+        return _held_to_one_thread(_BLAS)
     return _held_to_one_thread(_SCIPYS_BLAS) if size < 2500 else nullcontext()
 
 # %% ../nbs/01_arrays.ipynb #e33f70b8
 def _processor_seconds(work: Callable[[], object], repeats: int = 3) -> float:
-    "The least processor time of `repeats` calls of `work()`, with one BLAS thread."
+    """The least processor time of `repeats` calls of `work()`, with one BLAS thread."""
     times = []
     with _held_to_one_thread(_BLAS):
         for _ in range(repeats):
@@ -395,7 +516,8 @@ def _processor_seconds(work: Callable[[], object], repeats: int = 3) -> float:
 
 # %% ../nbs/01_arrays.ipynb #90171802
 def all_finite(a: Array) -> bool:
-    """Whether no entry of `a` is NaN or infinite: one sum settles it unless that overflows.
+    """Whether no entry of `a` is NaN or infinite: one sum settles it unless that
+    overflows.
 
     Parameters
     ----------
@@ -415,7 +537,9 @@ def all_finite(a: Array) -> bool:
         return bool(xp.isfinite(xp.sum(a))) or bool(xp.all(xp.isfinite(a)))
 
 # %% ../nbs/01_arrays.ipynb #5d1e7a11
-_RANGE = 1e-150, 1e150  # The size of the largest entry of any matrix or target that is not all zeros.
+# The size of the largest entry of any matrix or target that is not all zeros.
+_RANGE = 1e-150, 1e150
+
 
 def _largest_entry(X: Matrix) -> float:
     """The size of the largest entry of `X`; 0 if it has none.
@@ -431,10 +555,16 @@ def _largest_entry(X: Matrix) -> float:
     """
     values = X.data if is_sparse(X) else X
     xp = namespace(values)
-    return max(float(xp.max(values)), -float(xp.min(values))) if 0 not in values.shape else 0.0
+    return (
+        max(float(xp.max(values)), -float(xp.min(values)))
+        if 0 not in values.shape
+        else 0.0
+    )
+
 
 def _check_range(X: Matrix, name: str = "X", smallest: float = _RANGE[0]) -> None:
-    """Raise an error if the largest entry of `X` is not in `_RANGE` or is below `smallest`, unless all is zero.
+    """Raise an error if the largest entry of `X` is not in `_RANGE` or is below
+    `smallest`, unless all is zero.
 
     Parameters
     ----------
@@ -456,23 +586,39 @@ def _check_range(X: Matrix, name: str = "X", smallest: float = _RANGE[0]) -> Non
     """
     largest = _largest_entry(X)
     if largest and not smallest <= largest <= _RANGE[1]:
-        raise ValueError(f"{name} is out of range: its largest entry in size is {largest:.3g}, and must be between "
-                         f"{_RANGE[0]:.0e} and {_RANGE[1]:.0e}. Rescale: divide {name} by {largest:.0e}.")
+        raise ValueError(
+            f"{name} is out of range: its largest entry in size is {largest:.3g}, and "
+            f"must be between "
+            f"{_RANGE[0]:.0e} and {_RANGE[1]:.0e}. Rescale: divide {name} by "
+            f"{largest:.0e}."
+        )
+
 
 def _check_numeric(X: ArrayLike) -> ArrayLike:
-    "`X`, or an error if it is a list or a host array of texts or times: as scikit-learn's own selectors refuse texts."
-    if isinstance(X, list | np.ndarray) and (dtype := np.asarray(X).dtype).kind in "SUMm":
-        raise ValueError(f"X is not numeric: its entries are of the dtype {dtype}. Give numbers, as X.astype(float).")
+    """`X`, or an error if it is a list or a host array of texts or times: as
+    scikit-learn's own selectors refuse texts.
+    """
+    if (
+        isinstance(X, list | np.ndarray)
+        and (dtype := np.asarray(X).dtype).kind in "SUMm"
+    ):
+        raise ValueError(
+            f"X is not numeric: its entries are of the dtype {dtype}. Give numbers, "
+            f"as X.astype(float)."
+        )
     return X
 
+
 def _target_on_host(y: ArrayLike) -> np.ndarray:
-    "`y` on the host, or an error if it is sparse."
-    if is_sparse(y): raise ValueError("y is sparse: give a dense array, as y.toarray().")
+    """`y` on the host, or an error if it is sparse."""
+    if is_sparse(y):
+        raise ValueError("y is sparse: give a dense array, as y.toarray().")
     return to_numpy(y, "y")
 
 # %% ../nbs/01_arrays.ipynb #5d1e7a14
 def _in_precision_of(X: Matrix, W: Array) -> Array:
-    """The coefficients `W` for data `X`, in the precision of `X`, or an error where that does not hold them.
+    """The coefficients `W` for data `X`, in the precision of `X`, or an error where
+    that does not hold them.
 
     Parameters
     ----------
@@ -494,15 +640,25 @@ def _in_precision_of(X: Matrix, W: Array) -> Array:
     >>> _in_precision_of(np.zeros(2, dtype=np.float32), np.array([1e30, 1e-300]))
     array([1.e+30, 0.e+00], dtype=float32)
     """
-    xp, precision, largest = namespace(W), np.finfo(result_dtype(X)), _largest_entry(W)
-    if precision.bits == 32 and largest and not float(precision.tiny) <= largest <= float(precision.max):
-        raise ValueError(f"The coefficients are up to {largest:.0e} in size, which float32 does not hold: "
-                         "give X in float64, or rescale it.")
+    xp = namespace(W)
+    precision = np.finfo(result_dtype(X))
+    largest = _largest_entry(W)
+    if (
+        precision.bits == 32
+        and largest
+        and not float(precision.tiny) <= largest <= float(precision.max)
+    ):
+        raise ValueError(
+            f"The coefficients are up to {largest:.0e} in size, which float32 does "
+            f"not hold: "
+            "give X in float64, or rescale it."
+        )
     return xp.astype(W, getattr(xp, precision.dtype.name), copy=False)
 
 # %% ../nbs/01_arrays.ipynb #84b75d5d
 def _canonical(X: Matrix) -> Matrix:
-    """The sparse `X` as CSR or CSC with each entry stored once, in order; `X` itself is not written to.
+    """The sparse `X` as CSR or CSC with each entry stored once, in order; `X` itself is
+    not written to.
 
     Parameters
     ----------
@@ -511,8 +667,8 @@ def _canonical(X: Matrix) -> Matrix:
     Returns
     -------
     CSR or CSC matrix or array
-        Another object than `X`, around the same arrays where nothing had to be added up or sorted; with indices of 32
-        bits where these suffice.
+        Another object than `X`, around the same arrays where nothing had to be added up
+        or sorted; with indices of 32 bits where these suffice.
 
     Examples
     --------
@@ -521,98 +677,160 @@ def _canonical(X: Matrix) -> Matrix:
     """
     X = X if X.format in ("csr", "csc") else X.tocsr()
     width = np.int32 if max(X.nnz, *X.shape) <= np.iinfo(np.int32).max else np.int64
-    own = type(X)((X.data, X.indices.astype(width, copy=False), X.indptr.astype(width, copy=False)), shape=X.shape)
-    if own.has_canonical_format: return own
+    own = type(X)(
+        (
+            X.data,
+            X.indices.astype(width, copy=False),
+            X.indptr.astype(width, copy=False),
+        ),
+        shape=X.shape,
+    )
+    if own.has_canonical_format:
+        return own
     own = own.copy()
     own.sum_duplicates()
     return own
 
 # %% ../nbs/01_arrays.ipynb #d00r0006
 def _is_frame(X: Any) -> bool:
-    "Whether `X` has columns with names and types, as the frames of pandas and Polars have."
-    return not isinstance(X, np.ndarray) and hasattr(X, "columns") and hasattr(X, "dtypes")
+    """Whether `X` has columns with names and types, as the frames of pandas and Polars
+    have.
+    """
+    return (
+        not isinstance(X, np.ndarray) and hasattr(X, "columns") and hasattr(X, "dtypes")
+    )
+
 
 def _listed(names: Sequence[Any], most: int = 5) -> str:
-    "Some names of columns, and how many more there are."
+    """Some names of columns, and how many more there are."""
     shown = ", ".join(repr(str(name)) for name in names[:most])
-    return f"column{'s' * (len(names) > 1)} {shown}" + (f" and {more} more" if (more := len(names) - most) > 0 else "")
+    return f"column{'s' * (len(names) > 1)} {shown}" + (
+        f" and {more} more" if (more := len(names) - most) > 0 else ""
+    )
+
 
 def _columns_where(X: Any, holds: Callable[[Any], bool]) -> list[Any]:
-    "The names of the columns of a frame for whose type a condition holds."
-    if not any(holds(dtype) for dtype in set(X.dtypes)): return []
+    """The names of the columns of a frame for whose type a condition holds."""
+    if not any(holds(dtype) for dtype in set(X.dtypes)):
+        return []
     return [name for name, dtype in zip(X.columns, X.dtypes) if holds(dtype)]
 
-def _is_kind(dtype: Any, kinds: str) -> bool: return getattr(dtype, "kind", "?") in kinds
+
+def _is_kind(dtype: Any, kinds: str) -> bool:
+    return getattr(dtype, "kind", "?") in kinds
+
 
 def _is_time(dtype: Any) -> bool:
     return _is_kind(dtype, "mM") or bool(getattr(dtype, "is_temporal", bool)())
 
+
 def _is_number(dtype: Any) -> bool:
     return _is_kind(dtype, "biuf") or bool(getattr(dtype, "is_numeric", bool)())
 
+
 def _has_objects(X: Any) -> bool:
-    "Whether a frame has a column that is not of numbers by its type, as texts and categories are not."
+    """Whether a frame has a column that is not of numbers by its type, as texts and
+    categories are not.
+    """
     return not all(_is_number(dtype) for dtype in set(X.dtypes))
 
+
 def _check_columns(X: Any, name: str = "X") -> None:
-    "Raise an error if a frame has columns of times or of complex numbers, both of which NumPy may take for numbers."
+    """Raise an error if a frame has columns of times or of complex numbers, both of
+    which NumPy may take for numbers.
+    """
     if times := _columns_where(X, _is_time):
-        raise ValueError(f"{name} has dates or times, in the {_listed(times)}: give numbers in their place, for "
-                         "instance days since the first date, or leave them out.")
+        raise ValueError(
+            f"{name} has dates or times, in the {_listed(times)}: give numbers in "
+            f"their place, for "
+            "instance days since the first date, or leave them out."
+        )
     if not_real := _columns_where(X, lambda dtype: _is_kind(dtype, "c")):
-        raise ValueError(f"Complex data not supported: {name} has complex numbers, in the {_listed(not_real)}. Give "
-                         "the real and the imaginary part as two columns.")
+        raise ValueError(
+            f"Complex data not supported: {name} has complex numbers, in the "
+            f"{_listed(not_real)}. Give "
+            "the real and the imaginary part as two columns."
+        )
+
 
 def _not_finite(A: Matrix, columns: Sequence[Any]) -> list[Any]:
-    "The names of the columns of `A`, on the host, that hold NaN or infinity."
+    """The names of the columns of `A`, on the host, that hold NaN or infinity."""
     if is_sparse(A):
         A = A.tocoo()
         bad = np.unique(A.col[~np.isfinite(A.data)])
-    else: bad = np.flatnonzero(~np.isfinite(A).all(axis=0))
+    else:
+        bad = np.flatnonzero(~np.isfinite(A).all(axis=0))
     return [columns[j] for j in bad]
 
+
 def _numbers_of(X: Any) -> Matrix:
-    "The columns of a frame as scikit-learn reads them, NaN and infinity included."
-    options: dict[str, Any] = dict(accept_sparse=True, ensure_all_finite=False, ensure_min_samples=0,
-                                   ensure_min_features=0)
+    """The columns of a frame as scikit-learn reads them, NaN and infinity included."""
+    options: dict[str, Any] = dict(
+        accept_sparse=True,
+        ensure_all_finite=False,
+        ensure_min_samples=0,
+        ensure_min_features=0,
+    )
     A = check_array(X, **options)
     return A if A.dtype.kind in "biuf" else check_array(X, dtype=np.float64, **options)
 
+
 def _is_readable_column(X: Any, name: Any) -> bool:
-    try: _numbers_of(X[[name]])
-    except (TypeError, ValueError): return False
+    try:
+        _numbers_of(X[[name]])
+    except (TypeError, ValueError):
+        return False
     return True
+
 
 @contextmanager
 def _naming_columns(X: Any, name: str = "X") -> Iterator[None]:
-    "Within it, an error over entries of `X` is one that names their columns, if `X` is a frame."
-    try: yield
+    """Within it, an error over entries of `X` is one that names their columns, if `X`
+    is a frame.
+    """
+    try:
+        yield
     except (TypeError, ValueError) as error:
-        if not _is_frame(X): raise
+        if not _is_frame(X):
+            raise
         columns = list(X.columns)
-        try: bad = _not_finite(_numbers_of(X), columns)
+        try:
+            bad = _not_finite(_numbers_of(X), columns)
         except (TypeError, ValueError):
             unread = [c for c, dtype in zip(columns, X.dtypes) if not _is_number(dtype)]
             texts = [c for c in unread if not _is_readable_column(X, c)]
-            if not texts: raise error from None
-            raise ValueError(f"{name} has entries that are no numbers, in the {_listed(texts)}: encode them, for "
-                             f"instance by OneHotEncoder, or leave them out ({error}).") from error
-        if not bad: raise
-        raise ValueError(f"{name} contains NaN or infinity, in the {_listed(bad)}; remove or impute those entries "
-                         "first.") from error
+            if not texts:
+                raise error from None
+            raise ValueError(
+                f"{name} has entries that are no numbers, in the {_listed(texts)}: "
+                f"encode them, for "
+                f"instance by OneHotEncoder, or leave them out ({error})."
+            ) from error
+        if not bad:
+            raise
+        raise ValueError(
+            f"{name} contains NaN or infinity, in the {_listed(bad)}; remove or "
+            f"impute those entries "
+            "first."
+        ) from error
+
 
 def _frame_on_host(X: Any, name: str = "X") -> np.ndarray:
-    "The numbers of a frame, or an error that names the columns that hold none; NaN and infinity pass."
+    """The numbers of a frame, or an error that names the columns that hold none; NaN
+    and infinity pass.
+    """
     _check_columns(X, name)
     A = np.asarray(X)
-    if A.dtype.kind in "biuf": return A
-    with _naming_columns(X, name): A = _numbers_of(X)
+    if A.dtype.kind in "biuf":
+        return A
+    with _naming_columns(X, name):
+        A = _numbers_of(X)
     return A.toarray() if is_sparse(A) else A
-
 
 # %% ../nbs/01_arrays.ipynb #51c742a5
 def check_matrix(X: ArrayLike, name: str = "X", smallest: float = _RANGE[0]) -> Matrix:
-    """Return `X` as a real floating two-dimensional array or CSR/CSC matrix, or say what is wrong with it.
+    """Return `X` as a real floating two-dimensional array or CSR/CSC matrix, or say
+    what is wrong with it.
 
     Parameters
     ----------
@@ -625,14 +843,15 @@ def check_matrix(X: ArrayLike, name: str = "X", smallest: float = _RANGE[0]) -> 
     Returns
     -------
     array or sparse matrix
-        Floating, float32 or wider; the same object where nothing had to change, for a sparse matrix the same arrays.
-        Sparse results are canonical: each entry stored once, in order.
+        Floating, float32 or wider; the same object where nothing had to change, for a
+        sparse matrix the same arrays. Sparse results are canonical: each entry stored
+        once, in order.
 
     Raises
     ------
     ValueError
-        Not two-dimensional, empty, complex, not numeric, masked, holding NaN or infinity, or out of `_RANGE`. Of a
-        frame the message names the columns.
+        Not two-dimensional, empty, complex, not numeric, masked, holding NaN or
+        infinity, or out of `_RANGE`. Of a frame the message names the columns.
     TypeError
         `X` is no array, and nothing that can be read as one.
 
@@ -643,24 +862,42 @@ def check_matrix(X: ArrayLike, name: str = "X", smallest: float = _RANGE[0]) -> 
            [3., 4.]])
     """
     given = X = _readable(X, name)
-    if _is_frame(X): X = _frame_on_host(X, name)
-    elif not is_sparse(X) and namespace(X) is namespace(): X = np.asarray(X)
+    if _is_frame(X):
+        X = _frame_on_host(X, name)
+    elif not is_sparse(X) and namespace(X) is namespace():
+        X = np.asarray(X)
     if X.ndim != 2:
-        raise ValueError(f"{name} has {X.ndim} dimension(s); a matrix of shape (n_samples, n_features) is needed.")
+        raise ValueError(
+            f"{name} has {X.ndim} dimension(s); a matrix of shape (n_samples, "
+            f"n_features) is needed."
+        )
     if 0 in X.shape:
         raise ValueError(f"{name} is empty: its shape is {tuple(X.shape)}.")
-    if is_sparse(X): X = _canonical(X)
-    xp, values = namespace(X), X.data if is_sparse(X) else X
+    if is_sparse(X):
+        X = _canonical(X)
+    xp = namespace(X)
+    values = X.data if is_sparse(X) else X
     if array_api_compat.is_numpy_array(values) and values.dtype.kind not in "biufc":
         raise ValueError(f"{name} has dtype {values.dtype}; numbers are needed.")
     if xp.isdtype(values.dtype, "complex floating"):
-        raise ValueError(f"Complex data not supported: {name} has dtype {values.dtype}.")
-    if not xp.isdtype(values.dtype, "real floating") or str(values.dtype).endswith("float16"):
+        raise ValueError(
+            f"Complex data not supported: {name} has dtype {values.dtype}."
+        )
+    if not xp.isdtype(values.dtype, "real floating") or str(values.dtype).endswith(
+        "float16"
+    ):
         X = X.astype(np.float64) if is_sparse(X) else xp.astype(X, xp.float64)
         values = X.data if is_sparse(X) else X
     if not all_finite(values):
-        where = f", in the {_listed(_not_finite(X, list(given.columns)))}" if _is_frame(given) else ""
-        raise ValueError(f"{name} contains NaN or infinity{where}; remove or impute those entries first.")
+        where = (
+            f", in the {_listed(_not_finite(X, list(given.columns)))}"
+            if _is_frame(given)
+            else ""
+        )
+        raise ValueError(
+            f"{name} contains NaN or infinity{where}; remove or impute those entries "
+            f"first."
+        )
     _check_range(X, name, smallest)
     return X
 
@@ -765,52 +1002,79 @@ feature_names_in_ : ndarray of str
 # %% ../nbs/01_arrays.ipynb #db663611
 _Documented = TypeVar("_Documented")
 
+
 def _insert_docs(thing: _Documented) -> _Documented:
-    "A class or function with each line `%(name)s` of its docstring replaced by that entry of `_DOCS`, as far indented."
+    """A class or function with each line `%(name)s` of its docstring replaced by that
+    entry of `_DOCS`, as far indented.
+    """
     if thing.__doc__:  # there is none under `python -OO`
-        thing.__doc__ = re.sub(r"^( *)%\((\w+)\)s$", lambda line: indent(_DOCS[line[2]], line[1]), thing.__doc__,
-                               flags=re.MULTILINE)
+        thing.__doc__ = re.sub(
+            r"^( *)%\((\w+)\)s$",
+            lambda line: indent(_DOCS[line[2]], line[1]),
+            thing.__doc__,
+            flags=re.MULTILINE,
+        )
     return thing
 
 # %% ../nbs/01_arrays.ipynb #71dd2ff1
 def _stack_level() -> int:
-    "The `stacklevel` that lets a warning, given where this is called, point at the caller outside the package."
-    frame, level = sys._getframe(1), 1
-    while frame.f_globals.get("__name__", "").startswith(("fsel_book.", "functools")) and frame.f_back:
-        frame, level = frame.f_back, level + 1
+    """The `stacklevel` that lets a warning, given where this is called, point at the
+    caller outside the package.
+    """
+    frame = sys._getframe(1)
+    level = 1
+    while (
+        frame.f_globals.get("__name__", "").startswith(("fsel_book.", "functools"))
+        and frame.f_back
+    ):
+        frame = frame.f_back
+        level = level + 1
     return level
 
 # %% ../nbs/01_arrays.ipynb #d00r0008
 _Machine = TypeVar("_Machine")
 
-def _say_nothing() -> None: pass
+
+def _say_nothing() -> None:
+    pass
+
 
 def _as_trial(machine: _Machine) -> _Machine:
-    "A machine of libsvm that says nothing where its steps run out, and has the `fit_status_` 1 then; not one to keep."
+    """A machine of libsvm that says nothing where its steps run out, and has the
+    `fit_status_` 1 then; not one to keep.
+    """
     vars(machine)["_warn_from_fit_status"] = _say_nothing
     return machine
 
-
 # %% ../nbs/01_arrays.ipynb #e15b0001
 def _warn_of_many_labels(classes: np.ndarray, n: int, remedy: str) -> None:
-    """Say so where `n` labels look like measurements: most are different, or a third of them if they are numbers.
+    """Say so where `n` labels look like measurements: most are different, or a third of
+    them if they are numbers.
 
-    scikit-learn says so from a half on. A third also finds whole numbers such as the target of `load_diabetes`, which
-    has 214 values for 442 samples.
+    scikit-learn says so from a half on. A third also finds whole numbers such as the
+    target of `load_diabetes`, which has 214 values for 442 samples.
     """
     most = n / 3 if classes.dtype.kind in "iuf" else n / 2
     if n > 20 and len(classes) > most:
-        warnings.warn(f"y has {len(classes)} classes for {n} samples. If it measures something, it has no classes, and "
-                      f"this is a regression problem. {remedy}".strip(), stacklevel=_stack_level())
-
+        warnings.warn(
+            f"y has {len(classes)} classes for {n} samples. If it measures something, "
+            f"it has no classes, and "
+            f"this is a regression problem. {remedy}".strip(),
+            stacklevel=_stack_level(),
+        )
 
 # %% ../nbs/01_arrays.ipynb #6e84f5c5
 class _ScoreOnHost:
-    "The `score` of classifiers and regressors: scikit-learn's metrics, of labels and predictions that are on the host."
+    """The `score` of classifiers and regressors: scikit-learn's metrics, of labels and
+    predictions that are on the host.
+    """
 
     @_insert_docs
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None) -> float:
-        """The share of labels predicted right, or the coefficient of determination of numbers.
+    def score(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None
+    ) -> float:
+        """The share of labels predicted right, or the coefficient of determination of
+        numbers.
 
         Parameters
         ----------
@@ -823,5 +1087,8 @@ class _ScoreOnHost:
         float
         """
         metric = accuracy_score if is_classifier(self) else r2_score
-        weights = None if sample_weight is None else to_numpy(sample_weight, "sample_weight")
-        return metric(to_numpy(y, "y"), to_numpy(self.predict(X)), sample_weight=weights)  # type: ignore[attr-defined]
+        weights = (
+            None if sample_weight is None else to_numpy(sample_weight, "sample_weight")
+        )
+        predicted = to_numpy(self.predict(X))  # type: ignore[attr-defined]
+        return metric(to_numpy(y, "y"), predicted, sample_weight=weights)

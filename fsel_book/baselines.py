@@ -17,32 +17,71 @@ from scipy.special import kl_div
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
-from .arrays import (Array, ArrayLike, Matrix, Seed, _insert_docs, as_float64, by_columns, check_matrix,
-                              from_numpy, is_sparse, namespace, result_dtype, to_numpy, _target_on_host,
-                              _warn_of_many_labels)
+from fsel_book.arrays import (
+    Array,
+    ArrayLike,
+    Matrix,
+    Seed,
+    _insert_docs,
+    as_float64,
+    by_columns,
+    check_matrix,
+    from_numpy,
+    is_sparse,
+    namespace,
+    result_dtype,
+    to_numpy,
+    _target_on_host,
+    _warn_of_many_labels,
+)
 from .sparsification import _round_ties
 from .leverage import _bernoulli_interval
 from .dual_set import SpanCertificate, certify_span
-from .certificates import (Certificate, CertifiedSelector, Promise, Sampling, _SamplingTransformer, certify,
-                                    _check_integer, _check_bool, _check_instance, _check_open_unit_interval,
-                                    _row_space_seconds, _space_to_certify)
-from .spectra import RowSpace, _as_row_space, _at_unit_scale, _one_of_each, _whole_or_leading
+from fsel_book.certificates import (
+    Certificate,
+    CertifiedSelector,
+    Promise,
+    Sampling,
+    _SamplingTransformer,
+    certify,
+    _check_integer,
+    _check_bool,
+    _check_instance,
+    _check_open_unit_interval,
+    _row_space_seconds,
+    _space_to_certify,
+)
+from fsel_book.spectra import (
+    RowSpace,
+    _as_row_space,
+    _at_unit_scale,
+    _one_of_each,
+    _whole_or_leading,
+)
 
 # %% ../nbs/09_baselines.ipynb #66e6d162
-def _pivots(A: np.ndarray, k: int, first: Sequence[int] = (), banned: Sequence[int] = (),
-            floor: float = 1e-14) -> list[int]:
-    """The first `k` pivots of QR with column pivoting; the lower index first where lengths agree to ten digits.
+def _pivots(
+    A: np.ndarray,
+    k: int,
+    first: Sequence[int] = (),
+    banned: Sequence[int] = (),
+    floor: float = 1e-14,
+) -> list[int]:
+    """The first `k` pivots of QR with column pivoting; the lower index first where
+    lengths agree to ten digits.
 
     Parameters
     ----------
     A : ndarray of float64, shape (m, d)
     k : int
     first : list of int
-        Columns to begin with, as if they had been the first pivots; they must be independent.
+        Columns to begin with, as if they had been the first pivots; they must be
+        independent.
     banned : list of int
         Columns not to take.
     floor : float
-        Stop where all that is left is shorter than this times the longest column of `A`.
+        Stop where all that is left is shorter than this times the longest column of
+        `A`.
 
     Returns
     -------
@@ -58,93 +97,129 @@ def _pivots(A: np.ndarray, k: int, first: Sequence[int] = (), banned: Sequence[i
     """
     m, d = A.shape
     lengths = np.einsum("ij,ij->j", A, A)
-    lowest, computed = floor**2 * lengths.max(), lengths.copy()
+    lowest = floor**2 * lengths.max()
+    computed = lengths.copy()
     fresh = ~np.isin(np.arange(d), banned)
     order: list[int] = []
     Q = np.zeros((min(k, m), m))
     for step in range(len(Q)):
-        i = first[step] if step < len(first) else int(np.argmax(np.where(fresh, _round_ties(lengths), -1.0)))
-        if step >= len(first) and not (fresh[i] and lengths[i] > lowest): break
+        i = (
+            first[step]
+            if step < len(first)
+            else int(np.argmax(np.where(fresh, _round_ties(lengths), -1.0)))
+        )
+        if step >= len(first) and not (fresh[i] and lengths[i] > lowest):
+            break
         q = A[:, i]
-        for _ in range(2): q = q - Q[:step].T @ (Q[:step] @ q)  # once more, for what rounding left
+        # once more, for what rounding left
+        for _ in range(2):
+            q = q - Q[:step].T @ (Q[:step] @ q)
         Q[step] = q / np.linalg.norm(q)
-        lengths -= (Q[step] @ A)**2
+        lengths -= (Q[step] @ A) ** 2
         order.append(i)
         fresh[i] = False
         stale = np.flatnonzero(fresh & (lengths < 1e-4 * computed))
         if len(stale):
-            rest = A[:, stale] - Q[:step + 1].T @ (Q[:step + 1] @ A[:, stale])
+            rest = A[:, stale] - Q[: step + 1].T @ (Q[: step + 1] @ A[:, stale])
             lengths[stale] = computed[stale] = np.einsum("ij,ij->j", rest, rest)
     return order
 
 # %% ../nbs/09_baselines.ipynb #94b18f35
 def _orthogonal_part(B: np.ndarray, C: np.ndarray, a: np.ndarray) -> np.ndarray:
-    "The part of `a` (a vector or columns) that is orthogonal to the columns of `C`, whose pseudo-inverse is `B`."
-    for _ in range(3): a = a - C @ (B @ a)
+    """The part of `a` (a vector or columns) that is orthogonal to the columns of `C`,
+    whose pseudo-inverse is `B`.
+    """
+    for _ in range(3):
+        a = a - C @ (B @ a)
     return a
 
 # %% ../nbs/09_baselines.ipynb #e9b5f7b4
 class _ChosenColumns:
-    """`k` independent columns of `A`, the coefficients that make all columns from them, and what an exchange brings.
+    """`k` independent columns of `A`, the coefficients that make all columns from them,
+    and what an exchange brings.
 
-    Attributes `chosen`, `B` (pseudo-inverse), `T` (coefficients), `gamma2` (squared lengths of what cannot be made) and
-    `volume` (its logarithm, when last computed afresh).
+    Attributes `chosen`, `B` (pseudo-inverse), `T` (coefficients), `gamma2` (squared
+    lengths of what cannot be made) and `volume` (its logarithm, when last computed
+    afresh).
     """
 
     def __init__(self, A: np.ndarray, chosen: Sequence[int]) -> None:
-        self.A, self.chosen = A, list(chosen)
+        self.A = A
+        self.chosen = list(chosen)
         self.refresh()
 
     def refresh(self) -> None:
-        "Compute everything from `A` and `chosen`."
+        """Compute everything from `A` and `chosen`."""
         C = self.A[:, self.chosen]
         Q, R = np.linalg.qr(C)
         self.volume = np.sum(np.log(np.abs(np.diag(R))))
         self.B = sla.solve_triangular(R, Q.T)
         self.T = self.B @ self.A
         self.gamma2 = np.zeros(self.A.shape[1])
-        if C.shape[0] > C.shape[1]: self.gamma2 = np.sum(_orthogonal_part(Q.T, Q, self.A)**2, axis=0)
+        if C.shape[0] > C.shape[1]:
+            self.gamma2 = np.sum(_orthogonal_part(Q.T, Q, self.A) ** 2, axis=0)
 
     def best_swap(self) -> tuple[int, int, float]:
-        "The exchange that enlarges the volume most, and by which factor; the first one among equals."
+        """The exchange that enlarges the volume most, and by which factor; the first
+        one among equals.
+        """
         gain = self.T**2
-        if np.any(self.gamma2): gain += np.sum(self.B**2, axis=1)[:, None] * self.gamma2
+        if np.any(self.gamma2):
+            gain += np.sum(self.B**2, axis=1)[:, None] * self.gamma2
         gain[:, self.chosen] = 0.0
         at = int(np.argmax(gain.ravel() >= (1 - 1e-10) * gain.max()))
         return *divmod(at, gain.shape[1]), float(np.sqrt(gain.max()))
 
     def swap(self, i: int, j: int) -> None:
-        "Exchange the chosen column number `i` for column `j` of `A`."
-        t, b, row = self.T[:, j].copy(), self.B[i].copy(), self.T[i].copy()
+        """Exchange the chosen column number `i` for column `j` of `A`."""
+        t = self.T[:, j].copy()
+        b = self.B[i].copy()
+        row = self.T[i].copy()
         g = _orthogonal_part(self.B, self.A[:, self.chosen], self.A[:, j])
-        n, g2, h = self.B @ b, g @ g, g @ self.A
-        rho2 = t[i]**2 + n[i] * g2
-        x, y = (n[i] * t - t[i] * n) / rho2, (g2 * n + t[i] * t) / rho2
+        n = self.B @ b
+        g2 = g @ g
+        h = g @ self.A
+        rho2 = t[i] ** 2 + n[i] * g2
+        x = (n[i] * t - t[i] * n) / rho2
+        y = (g2 * n + t[i] * t) / rho2
         self.B -= np.outer(x, g) + np.outer(y, b)
         self.T -= np.outer(x, h) + np.outer(y, row)
-        self.B[i], self.T[i] = (n[i] * g + t[i] * b) / rho2, (n[i] * h + t[i] * row) / rho2
-        self.gamma2 = np.maximum(self.gamma2 + (row**2 - rho2 * self.T[i]**2) / n[i], 0.0)
+        self.B[i] = (n[i] * g + t[i] * b) / rho2
+        self.T[i] = (n[i] * h + t[i] * row) / rho2
+        self.gamma2 = np.maximum(
+            self.gamma2 + (row**2 - rho2 * self.T[i] ** 2) / n[i], 0.0
+        )
         self.chosen[i] = int(j)
 
 # %% ../nbs/09_baselines.ipynb #50113e4e
-def _exchange_columns(A: np.ndarray, chosen: Sequence[int], f: float) -> tuple[_ChosenColumns, int]:
-    "`_ChosenColumns` of `A` from which no exchange enlarges the volume by more than `f`, and how many it took."
-    columns, swaps = _ChosenColumns(A, chosen), 0
+def _exchange_columns(
+    A: np.ndarray, chosen: Sequence[int], f: float
+) -> tuple[_ChosenColumns, int]:
+    """`_ChosenColumns` of `A` from which no exchange enlarges the volume by more than
+    `f`, and how many it took.
+    """
+    columns = _ChosenColumns(A, chosen)
+    swaps = 0
     while True:
-        before, volume = swaps, columns.volume
+        before = swaps
+        volume = columns.volume
         for _ in range(100):
             i, j, gain = columns.best_swap()
-            if gain <= f * (1 + 1e-9): break
+            if gain <= f * (1 + 1e-9):
+                break
             columns.swap(i, j)
             swaps += 1
-        if swaps == before: return columns, swaps
+        if swaps == before:
+            return columns, swaps
         columns.refresh()
-        if columns.volume <= volume: return columns, swaps
+        if columns.volume <= volume:
+            return columns, swaps
 
 # %% ../nbs/09_baselines.ipynb #2e6885a4
 @dataclass(frozen=True, eq=False)
 class PivotedQR:
-    """The factorization `A[:, permutation] = Q R`, whose first `k` columns were chosen to stand for all.
+    """The factorization `A[:, permutation] = Q R`, whose first `k` columns were chosen
+    to stand for all.
 
     Parameters
     ----------
@@ -163,6 +238,7 @@ class PivotedQR:
     >>> strong_rrqr(np.array([[1.0, 2.0, 0.0], [0.0, 0.1, 1.0]]), 2).permutation
     array([1, 2, 0])
     """
+
     permutation: np.ndarray
     Q: np.ndarray
     R: np.ndarray
@@ -171,26 +247,29 @@ class PivotedQR:
 
     @property
     def R11(self) -> np.ndarray:
-        "Shape (k, k)."
-        return self.R[:self.k, :self.k]
+        """Shape (k, k)."""
+        return self.R[: self.k, : self.k]
 
     @property
     def R12(self) -> np.ndarray:
-        "Shape (k, d - k)."
-        return self.R[:self.k, self.k:]
+        """Shape (k, d - k)."""
+        return self.R[: self.k, self.k :]
 
     @property
     def R22(self) -> np.ndarray:
-        "Shape (min(m, d) - k, d - k)."
-        return self.R[self.k:, self.k:]
+        """Shape (min(m, d) - k, d - k)."""
+        return self.R[self.k :, self.k :]
 
     @property
     def coefficients(self) -> np.ndarray:
-        "`T`, shape (k, d - k), of the columns not chosen in those chosen."
+        """`T`, shape (k, d - k), of the columns not chosen in those chosen."""
         return sla.solve_triangular(self.R11, self.R12)
 
-def _factor_chosen_first(A: np.ndarray, chosen: Sequence[int], n_swaps: int = 0) -> PivotedQR:
-    "The `PivotedQR` of `A` with these columns chosen."
+
+def _factor_chosen_first(
+    A: np.ndarray, chosen: Sequence[int], n_swaps: int = 0
+) -> PivotedQR:
+    """The `PivotedQR` of `A` with these columns chosen."""
     permutation = np.array([*chosen, *np.setdiff1d(np.arange(A.shape[1]), chosen)])
     Q, R = sla.qr(A[:, permutation], mode="economic")
     return PivotedQR(permutation, Q, R, len(chosen), n_swaps)
@@ -216,7 +295,8 @@ def pivoted_qr(A: ArrayLike, k: int) -> PivotedQR:
     Raises
     ------
     ValueError
-        `k` is no integer from 1 to the smaller side of `A`, or above its numerical rank.
+        `k` is no integer from 1 to the smaller side of `A`, or above its numerical
+        rank.
 
     References
     ----------
@@ -233,21 +313,29 @@ def pivoted_qr(A: ArrayLike, k: int) -> PivotedQR:
     A = _dense_on_host(check_matrix(A, "A"))
     return _factor_chosen_first(A, _independent_pivots(A, k))
 
+
 def _dense_on_host(X: Matrix) -> np.ndarray:
-    "`X` as a dense float64 array on the host."
+    """`X` as a dense float64 array on the host."""
     return to_numpy(as_float64(X.toarray() if is_sparse(X) else X))
 
+
 def _independent_pivots(A: np.ndarray, k: int) -> list[int]:
-    "The first `k` pivots, or an error where the numerical rank is below `k`."
+    """The first `k` pivots, or an error where the numerical rank is below `k`."""
     _check_integer(k, 1, min(A.shape), ", the smaller side of A", name="k")
-    order = _pivots(_at_unit_scale(A)[0], k, floor=np.finfo(np.float64).eps * max(10.0, np.sqrt(max(A.shape))))
-    if len(order) < k: raise ValueError(f"k={k} is not possible: A has numerical rank {len(order)}.")
+    order = _pivots(
+        _at_unit_scale(A)[0],
+        k,
+        floor=np.finfo(np.float64).eps * max(10.0, np.sqrt(max(A.shape))),
+    )
+    if len(order) < k:
+        raise ValueError(f"k={k} is not possible: A has numerical rank {len(order)}.")
     return order
 
 # %% ../nbs/09_baselines.ipynb #08719cc1
 @_insert_docs
 def strong_rrqr(A: ArrayLike, k: int, f: float = 2.0) -> PivotedQR:
-    """Strong rank-revealing QR: `k` columns of `A` that make all others with coefficients of at most `f`.
+    """Strong rank-revealing QR: `k` columns of `A` that make all others with
+    coefficients of at most `f`.
 
     %(on_host)s
 
@@ -258,18 +346,21 @@ def strong_rrqr(A: ArrayLike, k: int, f: float = 2.0) -> PivotedQR:
     k : int
         From 1 to the rank of `A`.
     f : float
-        Above 1. Columns are exchanged as long as that multiplies their volume by more than `f`.
+        Above 1. Columns are exchanged as long as that multiplies their volume by more
+        than `f`.
 
     Returns
     -------
     PivotedQR
-        With `q = sqrt(1 + f^2 k (d - k))`, `sigma_i(R11) >= sigma_i(A) / q`, `sigma_j(R22) <= q sigma_{k+j}(A)`, and
-        no entry of `coefficients` above `f` in size.
+        With `q = sqrt(1 + f^2 k (d - k))`, `sigma_i(R11) >= sigma_i(A) / q`,
+        `sigma_j(R22) <= q sigma_{k+j}(A)`, and no entry of `coefficients` above `f` in
+        size.
 
     Raises
     ------
     ValueError
-        `k` is no integer from 1 to the smaller side of `A`, or above its numerical rank; `f` is not above 1.
+        `k` is no integer from 1 to the smaller side of `A`, or above its numerical
+        rank; `f` is not above 1.
 
     References
     ----------
@@ -281,27 +372,46 @@ def strong_rrqr(A: ArrayLike, k: int, f: float = 2.0) -> PivotedQR:
     >>> from fsel_book import strong_rrqr
     >>> A = np.random.default_rng(0).standard_normal((10, 40))
     >>> factors = strong_rrqr(A, 4)
-    >>> bool(np.allclose(A[:, factors.permutation], factors.Q @ factors.R)), bool(abs(factors.coefficients).max() <= 2)
+    >>> (
+    ...     bool(np.allclose(A[:, factors.permutation], factors.Q @ factors.R)),
+    ...     bool(abs(factors.coefficients).max() <= 2),
+    ... )
     (True, True)
     """
     _check_coefficient_bound(f)
     A = _dense_on_host(check_matrix(A, "A"))
-    columns, n_swaps = _exchange_columns(_at_unit_scale(A)[0], _independent_pivots(A, k), f)
+    columns, n_swaps = _exchange_columns(
+        _at_unit_scale(A)[0], _independent_pivots(A, k), f
+    )
     return _factor_chosen_first(A, columns.chosen, n_swaps)
 
+
 def _check_coefficient_bound(f: float) -> None:
-    "Raise an error unless `f` is a finite number above 1."
-    if isinstance(f, bool) or not isinstance(f, numbers.Real) or not 1 < float(f) < np.inf:
-        raise ValueError(f"f={f!r} is not possible: give a number above 1, the largest coefficient to allow.")
+    """Raise an error unless `f` is a finite number above 1."""
+    if (
+        isinstance(f, bool)
+        or not isinstance(f, numbers.Real)
+        or not 1 < float(f) < np.inf
+    ):
+        raise ValueError(
+            f"f={f!r} is not possible: give a number above 1, the largest coefficient "
+            f"to allow."
+        )
 
 # %% ../nbs/09_baselines.ipynb #ba06c5e9
 def _pivoting_matrix(space: RowSpace) -> np.ndarray:
-    "A host matrix whose columns have, up to one factor, the inner products of those of the certified part of `X`."
-    if space.T is not None and space.shape[1] == space.numerical_rank: return _dense_on_host(space.X)
-    return space.small_svd.S[:space.shape[1], None] * to_numpy(space.basis()).T
+    """A host matrix whose columns have, up to one factor, the inner products of those
+    of the certified part of `X`.
+    """
+    if space.T is not None and space.shape[1] == space.numerical_rank:
+        return _dense_on_host(space.X)
+    return space.small_svd.S[: space.shape[1], None] * to_numpy(space.basis()).T
+
 
 def _wider_pivoting_matrix(space: RowSpace, r: int) -> np.ndarray:
-    "The same for the best rank-`r` part of `X`, or for all of it, where `space` holds fewer directions."
+    """The same for the best rank-`r` part of `X`, or for all of it, where `space` holds
+    fewer directions.
+    """
     if space.numerical_rank is None:
         wider = _whole_or_leading(space.X, r)
         return _pivoting_matrix(wider.truncate(min(r, wider.shape[1])))
@@ -309,13 +419,25 @@ def _wider_pivoting_matrix(space: RowSpace, r: int) -> np.ndarray:
         return _dense_on_host(space.X)
     U, S, _ = space.small_svd
     k = min(r, space.numerical_rank)
-    if len(U) != space.X.shape[0]:  # these are the right singular vectors of a tall matrix
+    # these are the right singular vectors of a tall matrix
+    if len(U) != space.X.shape[0]:
         return S[:k, None] * U[:, :k].T
     there = from_numpy(np.ascontiguousarray(U[:, :k].T), space.X)
-    return np.concatenate([to_numpy(there @ as_float64(block)) for _, _, block in by_columns(space.X)], axis=1)
+    return np.concatenate(
+        [to_numpy(there @ as_float64(block)) for _, _, block in by_columns(space.X)],
+        axis=1,
+    )
+
 
 @_insert_docs
-def rrqr(V: Array | RowSpace, r: int, *, strong: bool = True, f: float = 2.0, rounds: bool = False) -> Sampling:
+def rrqr(
+    V: Array | RowSpace,
+    r: int,
+    *,
+    strong: bool = True,
+    f: float = 2.0,
+    rounds: bool = False,
+) -> Sampling:
     """Select `r` features by rank-revealing QR, with weights one.
 
     %(solved_on_host)s
@@ -323,28 +445,32 @@ def rrqr(V: Array | RowSpace, r: int, *, strong: bool = True, f: float = 2.0, ro
     Parameters
     ----------
     V : array, shape (n_features, rank), or RowSpace
-        `row_space(X)` makes one from data; of an explicit basis the rows are what is pivoted.
+        `row_space(X)` makes one from data; of an explicit basis the rows are what is
+        pivoted.
     r : int
-        At least the rank. The first `rank` features carry the guarantee. The others are the next pivots, in the `r`
-        leading directions of the data; where these have no more, pivoting begins again with the features not yet taken.
+        At least the rank. The first `rank` features carry the guarantee. The others are
+        the next pivots, in the `r` leading directions of the data; where these have no
+        more, pivoting begins again with the features not yet taken.
     strong : bool
         Exchange columns after pivoting until no coefficient exceeds `f`.
     f : float
         Above 1.
     rounds : bool
-        Begin again after `rank` features already, so that all of them are chosen in the directions of `V`.
+        Begin again after `rank` features already, so that all of them are chosen in the
+        directions of `V`.
 
     Returns
     -------
     Sampling
-        In the order picked; where lengths agree to ten digits, the lower index first. Of equal columns the first is
-        taken, and fewer than `r` come out where there are fewer different ones.
+        In the order picked; where lengths agree to ten digits, the lower index first.
+        Of equal columns the first is taken, and fewer than `r` come out where there are
+        fewer different ones.
 
     Raises
     ------
     ValueError
-        `r` is no integer from the rank to the number of features, `f` is not above 1, or the columns of `V` are not
-        orthonormal.
+        `r` is no integer from the rank to the number of features, `f` is not above 1,
+        or the columns of `V` are not orthonormal.
 
     References
     ----------
@@ -361,23 +487,36 @@ def rrqr(V: Array | RowSpace, r: int, *, strong: bool = True, f: float = 2.0, ro
     d, ell = space.shape
     _check_integer(r, ell, d)
     A = _pivoting_matrix(space)
-    floor = max(1e-10, 10 * np.finfo(result_dtype(space.X)).eps)  # what is shorter has lost the digits to decide by
+    # what is shorter has lost the digits to decide by
+    floor = max(1e-10, 10 * np.finfo(result_dtype(space.X)).eps)
     order = _pivots(A, ell, floor=floor)
     if strong or len(order) < ell:
         rows = np.ascontiguousarray(to_numpy(space.basis()).T)
-        if len(order) < ell: order = _pivots(rows, ell, first=order, floor=0.0)
-        if strong: order = _exchange_columns(rows, order, f)[0].chosen
-    copies = np.flatnonzero(~_one_of_each(space.first_equal)).tolist() if len(order) < r else []
+        if len(order) < ell:
+            order = _pivots(rows, ell, first=order, floor=0.0)
+        if strong:
+            order = _exchange_columns(rows, order, f)[0].chosen
+    copies = (
+        np.flatnonzero(~_one_of_each(space.first_equal)).tolist()
+        if len(order) < r
+        else []
+    )
     if len(order) < r and not rounds and ell != space.numerical_rank:
         A = _wider_pivoting_matrix(space, r)
         order = _pivots(A, r, first=order, banned=copies, floor=floor)
     while len(order) < r:
         more = _pivots(A, r - len(order), banned=[*order, *copies], floor=floor)
-        more = more or np.setdiff1d(np.arange(d), [*order, *copies])[:r - len(order)].tolist()  # zero columns
+        # zero columns
+        more = (
+            more
+            or np.setdiff1d(np.arange(d), [*order, *copies])[: r - len(order)].tolist()
+        )
         if not more:
             break
         order += more
-    return replace(Sampling.from_draws(order, np.ones(len(order)), d, space.X), n_draws=r)
+    return replace(
+        Sampling.from_draws(order, np.ones(len(order)), d, space.X), n_draws=r
+    )
 
 # %% ../nbs/09_baselines.ipynb #bdfbc01d
 def rrqr_promise(ell: int, d: int, strong: bool = True, f: float = 2.0) -> Promise:
@@ -397,7 +536,8 @@ def rrqr_promise(ell: int, d: int, strong: bool = True, f: float = 2.0) -> Promi
 
     References
     ----------
-    Gu and Eisenstat 1996; the theorem on coefficients and eigenvalues in the chapter on baselines.
+    Gu and Eisenstat 1996; the theorem on coefficients and eigenvalues in the chapter on
+    baselines.
 
     Examples
     --------
@@ -408,7 +548,8 @@ def rrqr_promise(ell: int, d: int, strong: bool = True, f: float = 2.0) -> Promi
     _check_integer(ell, 1, name="ell")
     _check_integer(d, ell, name="d", why=", the rank")
     _check_coefficient_bound(f)
-    if strong or ell == d: return Promise(1 / (1 + f * f * ell * (d - ell)), 1.0)
+    if strong or ell == d:
+        return Promise(1 / (1 + f * f * ell * (d - ell)), 1.0)
     p = 4.0**-ell  # zero where it underflows, and then the promise is empty
     return Promise(3 * p / (3 * p + (d - ell) * (1 - p)), 1.0)
 
@@ -420,21 +561,24 @@ class RRQRSelector(CertifiedSelector):
     Unsupervised and deterministic, for dense and sparse data and arrays of any library.
 
     %(solved_on_host)s
-    That is a dense array of `8 n_features n_features_to_select` bytes, and the basis of the certified space; the
-    exchanges need a few more of the size of that.
+    That is a dense array of `8 n_features n_features_to_select` bytes, and the basis of
+    the certified space; the exchanges need a few more of the size of that.
 
     Parameters
     ----------
     %(n_features_to_select)s
-        "auto" is the rank: as many features as dimensions, for which the theorem holds already.
+        "auto" is the rank: as many features as dimensions, for which the theorem holds
+        already.
     rank : int, "full" or None
-        The rank `l` to certify, at most `r`. None takes `r // 4`, but `min(10, r // 2)` if that is more, and at
-        most 100 or the numerical rank of `X`, which is "full"; `BSSSelector` says why. Below it the
-        certificate speaks of the leading rank-`l` part of `X`, and says so. The first `l` features are chosen for that
-        part; the others are further pivots, for as many directions as features are to come out.
+        The rank `l` to certify, at most `r`. None takes `r // 4`, but `min(10, r // 2)`
+        if that is more, and at most 100 or the numerical rank of `X`, which is "full";
+        `BSSSelector` says why. Below it the certificate speaks of the leading rank-`l`
+        part of `X`, and says so. The first `l` features are chosen for that part; the
+        others are further pivots, for as many directions as features are to come out.
     strong : bool
-        Exchange columns after pivoting until no coefficient exceeds `f`, which the theorem asks for. False is plain
-        pivoted QR, which erred no more in the chapter on selectors with and without labels.
+        Exchange columns after pivoting until no coefficient exceeds `f`, which the
+        theorem asks for. False is plain pivoted QR, which erred no more in the chapter
+        on selectors with and without labels.
     f : float
         Above 1: the largest coefficient to allow.
 
@@ -446,7 +590,8 @@ class RRQRSelector(CertifiedSelector):
 
     References
     ----------
-    Gu and Eisenstat 1996; Businger and Golub 1965; as feature selection, Paul and Drineas 2016, section 6.2.
+    Gu and Eisenstat 1996; Businger and Golub 1965; as feature selection, Paul and
+    Drineas 2016, section 6.2.
 
     Examples
     --------
@@ -460,9 +605,14 @@ class RRQRSelector(CertifiedSelector):
 
     spare_draws = 0
 
-    def __init__(self, n_features_to_select: float | Literal["auto"] | None = None, *,
-                 rank: int | Literal["full"] | None = None,
-                 strong: bool = True, f: float = 2.0) -> None:
+    def __init__(
+        self,
+        n_features_to_select: float | Literal["auto"] | None = None,
+        *,
+        rank: int | Literal["full"] | None = None,
+        strong: bool = True,
+        f: float = 2.0,
+    ) -> None:
         self.n_features_to_select = n_features_to_select
         self.rank = rank
         self.strong = strong
@@ -476,19 +626,24 @@ class RRQRSelector(CertifiedSelector):
         _check_bool("strong", self.strong)
         _check_coefficient_bound(self.f)
 
-    def _sample(self, space: RowSpace, r: int, y: Any) -> Sampling: return rrqr(space, r, strong=self.strong, f=self.f)
+    def _sample(self, space: RowSpace, r: int, y: Any) -> Sampling:
+        return rrqr(space, r, strong=self.strong, f=self.f)
 
-    def _seconds(self, d: int, ell: int, r: int, unevenness: float) -> float: return 3.5e-10 * r * max(ell, r) * d
+    def _seconds(self, d: int, ell: int, r: int, unevenness: float) -> float:
+        return 3.5e-10 * r * max(ell, r) * d
 
     def _least_seconds(self, X: Any, r: int | None) -> float:
         seconds = super()._least_seconds(X, r)
-        return seconds if r is None or r <= 1 else max(seconds, _row_space_seconds(X, r))
+        return (
+            seconds if r is None or r <= 1 else max(seconds, _row_space_seconds(X, r))
+        )
 
     def _promise(self, space: RowSpace, r: int) -> Promise:
         d, ell = space.shape
         return rrqr_promise(ell, d, self.strong, self.f)
 
-    def _draws(self, space: RowSpace) -> int: return space.shape[1]
+    def _draws(self, space: RowSpace) -> int:
+        return space.shape[1]
 
 # %% ../nbs/09_baselines.ipynb #1c5410cc
 def random_features(V: Array | RowSpace, r: int, random_state: Seed = None) -> Sampling:
@@ -506,12 +661,14 @@ def random_features(V: Array | RowSpace, r: int, random_state: Seed = None) -> S
     Returns
     -------
     Sampling
-        In the order drawn; indices and weights in the library, on the device and in the precision of the input.
+        In the order drawn; indices and weights in the library, on the device and in the
+        precision of the input.
 
     Raises
     ------
     ValueError
-        `r` is no integer from 1 to the number of features, or the columns of `V` are not orthonormal.
+        `r` is no integer from 1 to the number of features, or the columns of `V` are
+        not orthonormal.
 
     References
     ----------
@@ -546,11 +703,13 @@ def random_promise(space: RowSpace, r: int, delta: float = 0.01) -> Promise:
     Returns
     -------
     Promise
-        The lower end is 0 where the draws are too few to promise that no direction is lost.
+        The lower end is 0 where the draws are too few to promise that no direction is
+        lost.
 
     References
     ----------
-    Tropp 2012, section 5; Gross and Nesme 2010; the theorem on uniform draws in the chapter on baselines.
+    Tropp 2012, section 5; Gross and Nesme 2010; the theorem on uniform draws in the
+    chapter on baselines.
 
     Examples
     --------
@@ -565,30 +724,46 @@ def random_promise(space: RowSpace, r: int, delta: float = 0.01) -> Promise:
     _check_open_unit_interval("delta", delta)
     d, ell = space.shape
     _check_integer(r, 1, d)
-    if r == d: return Promise(1.0, 1.0)
+    if r == d:
+        return Promise(1.0, 1.0)
     mu = max(float(ell), d * float(to_numpy(space.scores64).max()))
-    (low, high), (low_out, high_out) = (_bernoulli_interval(ell, mu, n, d, delta) for n in (r, d - r))
-    by_rest = (d - (d - r) * high_out) / r  # 0 but for rounding where the features left out may hold a whole direction
-    return Promise(max(low, by_rest if by_rest > 1e-12 else 0.0), min(high, (d - (d - r) * low_out) / r), 1 - delta)
+    (low, high), (low_out, high_out) = (
+        _bernoulli_interval(ell, mu, n, d, delta) for n in (r, d - r)
+    )
+    # 0 but for rounding where the features left out may hold a whole direction
+    by_rest = (d - (d - r) * high_out) / r
+    return Promise(
+        max(low, by_rest if by_rest > 1e-12 else 0.0),
+        min(high, (d - (d - r) * low_out) / r),
+        1 - delta,
+    )
+
 
 def _random_draws(space: RowSpace, eps: float, delta: float = 0.01) -> int:
-    "The number of draws, at most all features, that promises `|I - M| <= eps` with probability `1 - delta`."
+    """The number of draws, at most all features, that promises `|I - M| <= eps` with
+    probability `1 - delta`.
+    """
     d, ell = space.shape
-    return ell + bisect_left(range(ell, d), True, key=lambda r: random_promise(space, r, delta).eps <= eps)
+    return ell + bisect_left(
+        range(ell, d), True, key=lambda r: random_promise(space, r, delta).eps <= eps
+    )
 
 # %% ../nbs/09_baselines.ipynb #f0e03f53
 @_insert_docs
 class RandomSelector(CertifiedSelector):
-    """Uniform random features without replacement, weights `n_features / r`, with a certificate.
+    """Uniform random features without replacement, weights `n_features / r`, with a
+    certificate.
 
     Draws are made on the host, so that a seed means the same everywhere.
 
-    The least that a method must beat. Unsupervised, for dense and sparse data and arrays of any library.
+    The least that a method must beat. Unsupervised, for dense and sparse data and
+    arrays of any library.
 
     Parameters
     ----------
     %(n_features_to_select)s
-        "auto" takes it from `eps` and `delta` by the theorem; on coherent data that is all of them.
+        "auto" takes it from `eps` and `delta` by the theorem; on coherent data that is
+        all of them.
     %(rank)s
     %(eps)s
     %(delta)s
@@ -616,9 +791,16 @@ class RandomSelector(CertifiedSelector):
 
     method = "random"
 
-    def __init__(self, n_features_to_select: float | Literal["auto"] | None = None, *,
-                 rank: int | Literal["full"] | None = None,
-                 eps: float = 0.5, delta: float = 0.01, rescale: bool = False, random_state: Seed = None) -> None:
+    def __init__(
+        self,
+        n_features_to_select: float | Literal["auto"] | None = None,
+        *,
+        rank: int | Literal["full"] | None = None,
+        eps: float = 0.5,
+        delta: float = 0.01,
+        rescale: bool = False,
+        random_state: Seed = None,
+    ) -> None:
         self.n_features_to_select = n_features_to_select
         self.rank = rank
         self.eps = eps
@@ -630,58 +812,85 @@ class RandomSelector(CertifiedSelector):
         _check_open_unit_interval("eps", self.eps)
         _check_open_unit_interval("delta", self.delta)
 
-    def _sample(self, space: RowSpace, r: int, y: Any) -> Sampling: return random_features(space, r, self.random_state)
+    def _sample(self, space: RowSpace, r: int, y: Any) -> Sampling:
+        return random_features(space, r, self.random_state)
 
-    def _promise(self, space: RowSpace, r: int) -> Promise: return random_promise(space, r, self.delta)
+    def _promise(self, space: RowSpace, r: int) -> Promise:
+        return random_promise(space, r, self.delta)
 
-    def _draws(self, space: RowSpace) -> int: return _random_draws(space, self.eps, self.delta)
+    def _draws(self, space: RowSpace) -> int:
+        return _random_draws(space, self.eps, self.delta)
 
 # %% ../nbs/09_baselines.ipynb #d7ffd8e4
 def _presence_counts(X: Matrix, indicator: np.ndarray) -> np.ndarray:
-    "In how many samples of each class each feature is present: host, shape (n_features, n_classes)."
+    """In how many samples of each class each feature is present: host, shape
+    (n_features, n_classes).
+    """
     if is_sparse(X):
-        present = type(X)(((X.data != 0).astype(np.float64), X.indices, X.indptr), shape=X.shape)
+        present = type(X)(
+            ((X.data != 0).astype(np.float64), X.indices, X.indptr), shape=X.shape
+        )
         return present.T @ indicator
-    xp, Y = namespace(X), from_numpy(indicator, X)
-    return np.vstack([to_numpy(xp.astype(block != 0, xp.float64).T @ Y) for _, _, block in by_columns(X)])
+    xp = namespace(X)
+    Y = from_numpy(indicator, X)
+    return np.vstack(
+        [
+            to_numpy(xp.astype(block != 0, xp.float64).T @ Y)
+            for _, _, block in by_columns(X)
+        ]
+    )
+
 
 def _class_indicator(y: ArrayLike, n: int) -> np.ndarray:
-    "Shape (n, n_classes), a one for the class of each sample; an error where `y` is not `n` class labels."
+    """Shape (n, n_classes), a one for the class of each sample; an error where `y` is
+    not `n` class labels.
+    """
     y = column_or_1d(_target_on_host(y))
-    if len(y) != n: raise ValueError(f"y has {len(y)} labels, but X has {n} samples.")
+    if len(y) != n:
+        raise ValueError(f"y has {len(y)} labels, but X has {n} samples.")
     if (kind := type_of_target(y, input_name="y")) not in ("binary", "multiclass"):
-        raise ValueError(f"y is {kind}: information gain needs class labels. Give integers or names, "
-                         "or cut y into classes.")
+        raise ValueError(
+            f"y is {kind}: information gain needs class labels. Give integers or "
+            f"names, "
+            "or cut y into classes."
+        )
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
-        raise ValueError(f"y has one class, {classes.tolist()[0]!r}, about which there is nothing to learn. "
-                         "Give at least two.")
+        raise ValueError(
+            f"y has one class, {classes.tolist()[0]!r}, about which there is nothing "
+            f"to learn. "
+            "Give at least two."
+        )
     _warn_of_many_labels(classes, n, "Cut y into classes.")
     return np.eye(len(classes))[codes]
 
 # %% ../nbs/09_baselines.ipynb #6ca91d07
 def information_gain(X: ArrayLike, y: ArrayLike) -> Array:
-    """Information, in nats, that the presence of each feature gives about the class: a score function for scikit-learn.
+    """Information, in nats, that the presence of each feature gives about the class: a
+    score function for scikit-learn.
 
-    A feature is present in a sample where its value is not zero. Use it as `SelectKBest(information_gain, k=100)`.
+    A feature is present in a sample where its value is not zero. Use it as
+    `SelectKBest(information_gain, k=100)`.
 
     Parameters
     ----------
     X : array of any library, array-like or sparse matrix, shape (n_samples, n_features)
-        Explicit zeros of a sparse matrix are absent, and duplicate entries are added up.
+        Explicit zeros of a sparse matrix are absent, and duplicate entries are added
+        up.
     y : array-like, shape (n_samples,)
         Class labels of any kind, two classes or more.
 
     Returns
     -------
     array, shape (n_features,)
-        Not negative; exactly 0 for a feature that is present in all samples or in none. Float64, in the library and on
-        the device of `X`.
+        Not negative; exactly 0 for a feature that is present in all samples or in none.
+        Float64, in the library and on the device of `X`.
 
     Raises
     ------
     ValueError
-        `X` is not a finite real matrix; `y` is of another length, holds one class only, or is not a vector of labels.
+        `X` is not a finite real matrix; `y` is of another length, holds one class only,
+        or is not a vector of labels.
 
     References
     ----------
@@ -697,7 +906,8 @@ def information_gain(X: ArrayLike, y: ArrayLike) -> Array:
     """
     X = check_matrix(X)
     indicator = _class_indicator(y, X.shape[0])
-    present, size = _presence_counts(X, indicator), indicator.sum(axis=0)
+    present = _presence_counts(X, indicator)
+    size = indicator.sum(axis=0)
     gain = np.zeros(X.shape[1])
     for observed in (present, size - present):
         expected = observed.sum(axis=1, keepdims=True) * size / X.shape[0]
@@ -705,55 +915,82 @@ def information_gain(X: ArrayLike, y: ArrayLike) -> Array:
     return from_numpy(gain / X.shape[0], X)
 
 # %% ../nbs/09_baselines.ipynb #55dd06d7
-def _certify_weighted(selector: _SamplingTransformer, X: Matrix, rank: int | Literal["full"] | None,
-                      method: str | None) -> Certificate:
-    "The certificate of a selector of this book for a checked `X`, with the promise if its own certificate comes out."
-    own, sampling = selector.certificate_, selector.sampling_
+def _certify_weighted(
+    selector: _SamplingTransformer,
+    X: Matrix,
+    rank: int | Literal["full"] | None,
+    method: str | None,
+) -> Certificate:
+    """The certificate of a selector of this book for a checked `X`, with the promise if
+    its own certificate comes out.
+    """
+    own = selector.certificate_
+    sampling = selector.sampling_
     if rank is None:
         space = _whole_or_leading(X, selector._rank_looked_for(X.shape))
         space = space.truncate(min(own.rank, space.shape[1]))
-    else: space = _space_to_certify(X, rank, sampling.n_selected, spare=0)
+    else:
+        space = _space_to_certify(X, rank, sampling.n_selected, spare=0)
     measure = certify_span if isinstance(own, SpanCertificate) else certify
     found = measure(space, sampling, None, method or own.method)
-    if found.rank != own.rank: return found
+    if found.rank != own.rank:
+        return found
     slack = 1e-6 + own.accuracy + found.accuracy
-    mine, theirs = (np.array([*c.eigenvalues, *c.eigenvalues_unscaled, c.energy]) for c in (found, own))
-    return replace(found, promise=own.promise) if np.allclose(mine, theirs, rtol=slack, atol=0) else found
+    mine, theirs = (
+        np.array([*c.eigenvalues, *c.eigenvalues_unscaled, c.energy])
+        for c in (found, own)
+    )
+    return (
+        replace(found, promise=own.promise)
+        if np.allclose(mine, theirs, rtol=slack, atol=0)
+        else found
+    )
 
-def certify_selector(selector: Any, X: ArrayLike, *, rank: int | Literal["full"] | None = None,
-                     method: str | None = None) -> Certificate:
-    """The certificate of a fitted selector: of scikit-learn, of this book, or of anything else with `get_support`.
 
-    All weights are one, but for the selectors of this book, which have their own. The result is on the host; products
-    with `X` are made where `X` is.
+def certify_selector(
+    selector: Any,
+    X: ArrayLike,
+    *,
+    rank: int | Literal["full"] | None = None,
+    method: str | None = None,
+) -> Certificate:
+    """The certificate of a fitted selector: of scikit-learn, of this book, or of
+    anything else with `get_support`.
+
+    All weights are one, but for the selectors of this book, which have their own. The
+    result is on the host; products with `X` are made where `X` is.
 
     Parameters
     ----------
     selector : object
-        Fitted: `SelectKBest`, `RFE`, `SelectFromModel`, `VarianceThreshold`, ..., `BSSSelector`, ...
+        Fitted: `SelectKBest`, `RFE`, `SelectFromModel`, `VarianceThreshold`, ...,
+        `BSSSelector`, ...
     X : array, array-like or sparse matrix, shape (n_samples, n_features)
         The data that the selector saw, or new samples: what reaches it in a pipeline.
     rank : int, "full" or None
-        The rank to certify. None takes what a selector of this book would certify with as many features, and of a
-        selector of this book the rank of its own certificate, or the numerical rank of `X` if that is lower; "full"
-        is the numerical rank of `X`.
+        The rank to certify. None takes what a selector of this book would certify with
+        as many features, and of a selector of this book the rank of its own
+        certificate, or the numerical rank of `X` if that is lower; "full" is the
+        numerical rank of `X`.
     method : str or None
-        Names the selection in the title and picks its colour; None takes the name of the class, and of a selector of
-        this book the name of its method.
+        Names the selection in the title and picks its colour; None takes the name of
+        the class, and of a selector of this book the name of its method.
 
     Returns
     -------
     Certificate
-        For the data to which a selector of this book was fitted, its own `certificate_`: with its weights, its rank
-        and its promise. New samples have another `V`, of which its theorem says nothing: then the same is measured,
-        with the weights, and there is no promise.
+        For the data to which a selector of this book was fitted, its own
+        `certificate_`: with its weights, its rank and its promise. New samples have
+        another `V`, of which its theorem says nothing: then the same is measured, with
+        the weights, and there is no promise.
 
     Raises
     ------
     TypeError
         `selector` has no `get_support`, as a `Pipeline` has none, or is a class.
     ValueError
-        It selected no feature, or among another number of features than `X` has; `rank` is not possible.
+        It selected no feature, or among another number of features than `X` has; `rank`
+        is not possible.
     NotFittedError
         It is not fitted.
 
@@ -763,24 +1000,40 @@ def certify_selector(selector: Any, X: ArrayLike, *, rank: int | Literal["full"]
     >>> from sklearn.feature_selection import SelectKBest
     >>> from fsel_book import certify_selector, information_gain
     >>> X, y = load_digits(return_X_y=True)
-    >>> certify_selector(SelectKBest(information_gain, k=30).fit(X, y), X, rank=5).n_selected
+    >>> certify_selector(
+    ...     SelectKBest(information_gain, k=30).fit(X, y), X, rank=5
+    ... ).n_selected
     30
     """
     _check_instance("selector", selector)
     name = type(selector).__name__
     if not hasattr(selector, "get_support"):
-        raise TypeError(f"selector is a {name}, which has no get_support. Pass the step of a pipeline that selects and "
-                        "the data that reach it: certify_selector(pipe[i], pipe[:i].transform(X)).")
+        raise TypeError(
+            f"selector is a {name}, which has no get_support. Pass the step of a "
+            f"pipeline that selects and "
+            "the data that reach it: certify_selector(pipe[i], pipe[:i].transform(X))."
+        )
     names = getattr(selector, "feature_names_in_", None)
     if names is not None and hasattr(X, "columns") and list(names) != list(X.columns):
-        raise ValueError(f"X has other columns, or another order of columns, than those that selector={name} was "
-                         "fitted to.")
-    support, X = np.asarray(selector.get_support()), check_matrix(X)
+        raise ValueError(
+            f"X has other columns, or another order of columns, than those that "
+            f"selector={name} was "
+            "fitted to."
+        )
+    support = np.asarray(selector.get_support())
+    X = check_matrix(X)
     if len(support) != X.shape[1]:
-        raise ValueError(f"selector={name} was fitted on {len(support)} features, but X has {X.shape[1]}.")
-    if isinstance(selector, _SamplingTransformer): return _certify_weighted(selector, X, rank, method)
+        raise ValueError(
+            f"selector={name} was fitted on {len(support)} features, but X has "
+            f"{X.shape[1]}."
+        )
+    if isinstance(selector, _SamplingTransformer):
+        return _certify_weighted(selector, X, rank, method)
     chosen = np.flatnonzero(support)
-    if len(chosen) == 0: raise ValueError(f"selector={name} selected no feature: there is nothing to certify.")
+    if len(chosen) == 0:
+        raise ValueError(
+            f"selector={name} selected no feature: there is nothing to certify."
+        )
     space = _space_to_certify(X, rank, len(chosen), spare=0)
     sampling = Sampling.from_draws(chosen, np.ones(len(chosen)), len(support), space.X)
     return certify(space, sampling, None, method or name)

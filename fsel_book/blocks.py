@@ -27,24 +27,35 @@ from array_api_compat import is_array_api_obj
 from sklearn.utils import check_array
 from sklearn.utils.validation import _get_feature_names
 
-from .arrays import (all_finite, _frame_on_host, _is_frame, is_sparse, _refuse_other_forms, _stack_level,
-                              to_numpy)
+from fsel_book.arrays import (
+    all_finite,
+    _frame_on_host,
+    _is_frame,
+    is_sparse,
+    _refuse_other_forms,
+    _stack_level,
+    to_numpy,
+)
 
 # %% ../nbs/E_blocks.ipynb #763eab56
 class Blocks(ABC):
-    """A matrix that is handed out in blocks, as often as it takes; it need not fit into memory.
+    """A matrix that is handed out in blocks, as often as it takes; it need not fit into
+    memory.
 
     Arrays of a device are copied to the host.
 
-    `as_blocks` makes one from files, arrays of other libraries and functions. For data of another kind, write a
-    subclass: it has the method `read`, and sets `shape` if that is known beforehand.
+    `as_blocks` makes one from files, arrays of other libraries and functions. For data
+    of another kind, write a subclass: it has the method `read`, and sets `shape` if
+    that is known beforehand.
 
     Attributes
     ----------
     shape : tuple
-        `(n_samples, n_features)`; None for a side that only a pass over the data can tell.
+        `(n_samples, n_features)`; None for a side that only a pass over the data can
+        tell.
     axes : tuple of int
-        What `read` can be asked for: 1 for blocks of whole features, 0 for blocks of whole samples.
+        What `read` can be asked for: 1 for blocks of whole features, 0 for blocks of
+        whole samples.
     feature_names : sequence of str or None
 
     Examples
@@ -53,8 +64,10 @@ class Blocks(ABC):
     >>> from fsel_book import Blocks, BSSSelector
     >>> class Random(Blocks):
     ...     axes = (1,)
+    ...
     ...     def read(self, axis):
-    ...         for seed in range(100): yield np.random.default_rng(seed).standard_normal((50, 300))
+    ...         for seed in range(100):
+    ...             yield np.random.default_rng(seed).standard_normal((50, 300))
     >>> selector = BSSSelector(40, rank=10).fit(Random())
     >>> selector.n_features_in_, selector.certificate_.holds
     (30000, True)
@@ -63,15 +76,18 @@ class Blocks(ABC):
     shape: tuple[Any, Any] = (None, None)
     axes: tuple[int, ...] = (1, 0)
     feature_names: Sequence[str] | None = None
-    _blocks_stay = False  # whether what `read` has yielded is never written to again; else it is copied
+    # whether what `read` has yielded is never written to again; else it is copied
+    _blocks_stay = False
 
     @abstractmethod
     def read(self, axis: int) -> Iterator[Any]:
-        """Yield the data in order: blocks of whole features (`axis=1`) or of whole samples (`axis=0`).
+        """Yield the data in order: blocks of whole features (`axis=1`) or of whole
+        samples (`axis=0`).
 
-        It runs in a second thread, a new one in each pass. A block may be overwritten by the next one, since it is
-        copied. Where a pass ends early, by an error or by Ctrl-C, the thread ends with the block that it is waiting
-        for, and closes the generator.
+        It runs in a second thread, a new one in each pass. A block may be overwritten
+        by the next one, since it is copied. Where a pass ends early, by an error or by
+        Ctrl-C, the thread ends with the block that it is waiting for, and closes the
+        generator.
 
         Parameters
         ----------
@@ -89,8 +105,8 @@ class Blocks(ABC):
         ----------
         axis : int
         summary
-            Has the methods `add(start, A)`, for a piece `A` whose columns are the features, or samples, from `start`
-            on, and `merge(other)`.
+            Has the methods `add(start, A)`, for a piece `A` whose columns are the
+            features, or samples, from `start` on, and `merge(other)`.
 
         Returns
         -------
@@ -104,23 +120,45 @@ class Blocks(ABC):
         return total
 
     def __array__(self, *args: Any, **kwargs: Any) -> Never:
-        raise TypeError("X is in blocks and is no array. The selectors and the models of dual projection take it in "
-                        "fit and in transform or predict. Other estimators need samples in memory: give them what "
-                        "transform returns. What divides samples, such as cross_val_score, needs them in memory too: "
-                        "make blocks of the training samples of each part yourself, and fit to them.")
+        raise TypeError(
+            "X is in blocks and is no array. The selectors and the models of dual "
+            "projection take it in "
+            "fit and in transform or predict. Other estimators need samples in "
+            "memory: give them what "
+            "transform returns. What divides samples, such as cross_val_score, needs "
+            "them in memory too: "
+            "make blocks of the training samples of each part yourself, and fit to "
+            "them."
+        )
 
     @property
     def _axis(self) -> int:
-        "1 where passes are made over blocks of features, 0 of samples: the longer side, where it can be."
+        """1 where passes are made over blocks of features, 0 of samples: the longer
+        side, where it can be.
+        """
         n, d = self.shape
-        return self.axes[0] if len(self.axes) == 1 else int(n is None or d is None or d >= n)
+        return (
+            self.axes[0]
+            if len(self.axes) == 1
+            else int(n is None or d is None or d >= n)
+        )
 
     def _in_order_of(self, estimator: Any) -> Self:
-        "The same; an error if the features have other names, or another order, than those `estimator` was fitted with."
+        """The same; an error if the features have other names, or another order, than
+        those `estimator` was fitted with.
+        """
         known = getattr(estimator, "feature_names_in_", None)
-        if known is None or self.feature_names is None or list(known) == list(self.feature_names): return self
-        raise ValueError(f"The feature names of X are not those that {type(estimator).__name__} was fitted with, in "
-                         "the same order. Select the columns of fit, in their order.")
+        if (
+            known is None
+            or self.feature_names is None
+            or list(known) == list(self.feature_names)
+        ):
+            return self
+        raise ValueError(
+            f"The feature names of X are not those that {type(estimator).__name__} "
+            f"was fitted with, in "
+            "the same order. Select the columns of fit, in their order."
+        )
 
     def columns(self, indices: np.ndarray, n_features: int) -> np.ndarray:
         """Some features, in memory.
@@ -143,7 +181,10 @@ class Blocks(ABC):
         axis = self._axis
         found = self.reduce(axis, _Columns(np.asarray(indices), axis))
         if found.n_features != n_features:
-            raise ValueError(f"X has {found.n_features} features, but {n_features} features were expected.")
+            raise ValueError(
+                f"X has {found.n_features} features, but {n_features} features were "
+                f"expected."
+            )
         return found.in_order()
 
     def times(self, W: np.ndarray) -> np.ndarray:
@@ -165,107 +206,186 @@ class Blocks(ABC):
         axis = self._axis
         found = self.reduce(axis, _Product(W, axis))
         if found.n_features != len(W):
-            raise ValueError(f"X has {found.n_features} features, but {len(W)} features were expected.")
+            raise ValueError(
+                f"X has {found.n_features} features, but {len(W)} features were "
+                f"expected."
+            )
         return found.whole()
 
 # %% ../nbs/E_blocks.ipynb #b10c0003
 @singledispatch
 def _fit_elsewhere(X: Any, estimator: Any, y: Any, **extra: Any) -> Any:
-    "What `estimator.fit(X, y)` does where `X` is not in memory; None where it is."
-    if type(X).__module__.startswith("dask.array"): raise ValueError("X is a Dask array: give as_blocks(X).")
+    """What `estimator.fit(X, y)` does where `X` is not in memory; None where it is."""
+    if type(X).__module__.startswith("dask.array"):
+        raise ValueError("X is a Dask array: give as_blocks(X).")
     return None
 
 # %% ../nbs/E_blocks.ipynb #e1ecec06
 def _numbers_of_places(start: int, count: int) -> np.ndarray:
-    "A number for each place from `start` on, of size 1 to 2 and of either sign, as if drawn at random (SplitMix64)."
-    z = np.arange(start + 1, start + count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    """A number for each place from `start` on, of size 1 to 2 and of either sign, as if
+    drawn at random (SplitMix64).
+    """
+    z = np.arange(start + 1, start + count + 1, dtype=np.uint64) * np.uint64(
+        0x9E3779B97F4A7C15
+    )
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         z = (z ^ (z >> np.uint64(shift))) * np.uint64(factor)
     z ^= z >> np.uint64(31)
     return (1 + (z >> np.uint64(11)) * 2.0**-53) * np.where(z & np.uint64(1), 1.0, -1.0)
 
-class _Mark:
-    """The checksum of a piece: its entries times a number for their row and one for their column, added up.
 
-    Other entries, and the same in another order, have another sum, but for a coincidence. Two sums of the same data are
-    within `rounding`, even if the source computes them anew.
+class _Mark:
+    """The checksum of a piece: its entries times a number for their row and one for
+    their column, added up.
+
+    Other entries, and the same in another order, have another sum, but for a
+    coincidence. Two sums of the same data are within `rounding`, even if the source
+    computes them anew.
     """
 
     def __init__(self, start: int, A: Any) -> None:
-        self.shape, rows = A.shape, _numbers_of_places(2**62, A.shape[0])  # far from the numbers of all columns
-        coarse = A.dtype.itemsize <= 2 or A.dtype == np.float32  # in float32, which takes half the time
+        # far from the numbers of all columns
+        self.shape = A.shape
+        rows = _numbers_of_places(2**62, A.shape[0])
+        # in float32, which takes half the time
+        coarse = A.dtype.itemsize <= 2 or A.dtype == np.float32
         sums = self.sums_of_columns(A, rows, np.float32 if coarse else np.float64)
         self.is_finite = bool(np.all(np.isfinite(sums)))  # then so are all entries
-        if coarse and not self.is_finite: sums = self.sums_of_columns(A, rows, np.float64)
-        with np.errstate(over="ignore", invalid="ignore"):  # what is too large is refused after the first pass
+        if coarse and not self.is_finite:
+            sums = self.sums_of_columns(A, rows, np.float64)
+        # what is too large is refused after the first pass
+        with np.errstate(over="ignore", invalid="ignore"):
             self.value = float(sums @ _numbers_of_places(start, A.shape[1]))
         largest = float(np.abs(sums).max(initial=0.0))
-        size = largest * float(np.linalg.norm(sums / largest)) if 0 < largest < np.inf else largest
+        size = (
+            largest * float(np.linalg.norm(sums / largest))
+            if 0 < largest < np.inf
+            else largest
+        )
         self.rounding = size * (1e-5 if coarse else 1e-9)
 
     @staticmethod
     def sums_of_columns(A: Any, rows: np.ndarray, dtype: Any) -> np.ndarray:
         rows = rows.astype(dtype)
         with np.errstate(over="ignore", invalid="ignore"):
-            if is_sparse(A) or A.dtype == dtype: return np.asarray(A.T @ rows, dtype=np.float64)
-            step = max(1, 2**17 // max(A.shape[0], 1))  # what is converted stays in the cache
-            parts = [rows @ A[:, a:a + step].astype(dtype) for a in range(0, A.shape[1], step)]
+            if is_sparse(A) or A.dtype == dtype:
+                return np.asarray(A.T @ rows, dtype=np.float64)
+            # what is converted stays in the cache
+            step = max(1, 2**17 // max(A.shape[0], 1))
+            parts = [
+                rows @ A[:, a : a + step].astype(dtype)
+                for a in range(0, A.shape[1], step)
+            ]
         return np.concatenate([np.empty(0), *parts])
 
     def differs(self, other: Self) -> bool:
-        "Whether the two are of other data."
-        return self.shape != other.shape or abs(self.value - other.value) > max(self.rounding, other.rounding)
+        """Whether the two are of other data."""
+        return self.shape != other.shape or abs(self.value - other.value) > max(
+            self.rounding, other.rounding
+        )
 
 # %% ../nbs/E_blocks.ipynb #18776554
 _PIECE = 2**24  # bytes in float64
 
-def _numbers(X: Any) -> np.ndarray:
-    "`X` on the host; objects as numbers, such as the columns of a frame that may have missing values."
-    if _is_frame(X): return _frame_on_host(X)
-    A = to_numpy(X)
-    return check_array(X, ensure_all_finite=False, ensure_min_samples=0) if A.dtype.kind == "O" and A.ndim == 2 else A
 
-def _as_dense(A: Any) -> np.ndarray: return A.toarray() if is_sparse(A) else np.asarray(A)
+def _numbers(X: Any) -> np.ndarray:
+    """`X` on the host; objects as numbers, such as the columns of a frame that may have
+    missing values.
+    """
+    if _is_frame(X):
+        return _frame_on_host(X)
+    A = to_numpy(X)
+    return (
+        check_array(X, ensure_all_finite=False, ensure_min_samples=0)
+        if A.dtype.kind == "O" and A.ndim == 2
+        else A
+    )
+
+
+def _as_dense(A: Any) -> np.ndarray:
+    return A.toarray() if is_sparse(A) else np.asarray(A)
+
 
 def _joined(parts: list[Any], axis: int) -> Any:
-    "Blocks put together along `axis`."
-    if len(parts) == 1: return parts[0]
-    if not any(is_sparse(part) for part in parts): return np.concatenate(parts, axis=axis)
+    """Blocks put together along `axis`."""
+    if len(parts) == 1:
+        return parts[0]
+    if not any(is_sparse(part) for part in parts):
+        return np.concatenate(parts, axis=axis)
     return (sp.hstack if axis else sp.vstack)(parts, format="csc" if axis else "csr")
 
-def _cut(block: Any, axis: int, a: int, b: int) -> Any: return block[:, a:b] if axis else block[a:b]
+
+def _cut(block: Any, axis: int, a: int, b: int) -> Any:
+    return block[:, a:b] if axis else block[a:b]
+
 
 def _step(short: int) -> int:
-    "How many columns of `short` rows make a piece: 16 MB, or a quarter of a Gram matrix of up to 1 GiB."
-    return max(64, min(short // 4, 2**28 // (8 * max(short, 1))), _PIECE // (8 * max(short, 1)))
+    """How many columns of `short` rows make a piece: 16 MB, or a quarter of a Gram
+    matrix of up to 1 GiB.
+    """
+    return max(
+        64, min(short // 4, 2**28 // (8 * max(short, 1))), _PIECE // (8 * max(short, 1))
+    )
 
-def _copied(block: Any) -> Any: return block.copy() if is_sparse(block) else np.array(block, order="K")
+
+def _copied(block: Any) -> Any:
+    return block.copy() if is_sparse(block) else np.array(block, order="K")
+
 
 def _sound_sparse(X: Any, name: str) -> Any:
-    "`X`, if all its indices are within its shape: compiled code takes them as they are, and would leave its memory."
+    """`X`, if all its indices are within its shape: compiled code takes them as they
+    are, and would leave its memory.
+    """
+
     def need(truth: Any, what: str) -> None:
         if not truth:
-            raise ValueError(f"{name} is a damaged sparse matrix: {what}. Write or make it again.")
+            raise ValueError(
+                f"{name} is a damaged sparse matrix: {what}. Write or make it again."
+            )
 
     if X.format not in ("csc", "csr", "bsr"):
         X = X if X.format == "coo" else X.tocoo()
         for side, places in zip(X.shape, (X.row, X.col)):
-            need(len(places) == len(X.data), f"there are {len(places)} indices and {len(X.data)} entries")
-            need(not len(places) or places.min() >= 0 and places.max() < side, f"an index is not in 0..{side - 1}")
+            need(
+                len(places) == len(X.data),
+                f"there are {len(places)} indices and {len(X.data)} entries",
+            )
+            need(
+                not len(places) or places.min() >= 0 and places.max() < side,
+                f"an index is not in 0..{side - 1}",
+            )
         return X
     unit = X.blocksize if X.format == "bsr" else (1, 1)
-    long, short = (X.shape[i] // unit[i] for i in ((1, 0) if X.format == "csc" else (0, 1)))
-    need(X.indices.dtype.kind in "iu" and X.indptr.dtype.kind in "iu", "its indices are no integers")
-    need(X.indptr.shape == (long + 1,), f"indptr has shape {X.indptr.shape} where {(long + 1,)} is needed")
-    need(X.indptr[0] == 0 and np.all(X.indptr[1:] >= X.indptr[:-1]), "indptr does not ascend from 0")
+    long, short = (
+        X.shape[i] // unit[i] for i in ((1, 0) if X.format == "csc" else (0, 1))
+    )
+    need(
+        X.indices.dtype.kind in "iu" and X.indptr.dtype.kind in "iu",
+        "its indices are no integers",
+    )
+    need(
+        X.indptr.shape == (long + 1,),
+        f"indptr has shape {X.indptr.shape} where {(long + 1,)} is needed",
+    )
+    need(
+        X.indptr[0] == 0 and np.all(X.indptr[1:] >= X.indptr[:-1]),
+        "indptr does not ascend from 0",
+    )
     there = min(len(X.indices), len(X.data))
-    need(X.indptr[-1] <= there, f"indptr ends at {X.indptr[-1]}, and there are {there} entries")
-    used = X.indices[:X.indptr[-1]]
-    need(not len(used) or used.min() >= 0 and used.max() < short, f"an index is not in 0..{short - 1}")
+    need(
+        X.indptr[-1] <= there,
+        f"indptr ends at {X.indptr[-1]}, and there are {there} entries",
+    )
+    used = X.indices[: X.indptr[-1]]
+    need(
+        not len(used) or used.min() >= 0 and used.max() < short,
+        f"an index is not in 0..{short - 1}",
+    )
     return X
 
+
 def _real(block: Any) -> Any:
-    "`block`, if its entries are real; each entry once."
+    """`block`, if its entries are real; each entry once."""
     if is_sparse(block) and not block.has_canonical_format:
         block = block.copy()
         block.sum_duplicates()
@@ -274,85 +394,132 @@ def _real(block: Any) -> Any:
         raise ValueError(f"A block has dtype {values.dtype}; real numbers are needed.")
     return block
 
+
 def _columns_first(block: Any, axis: int) -> Any:
     block = block if axis else block.T
     return block.tocsc() if is_sparse(block) else block
 
+
 def _marked(block: Any, axis: int, start: int) -> tuple[int, Any, _Mark]:
-    "A piece, if its entries are real and finite."
+    """A piece, if its entries are real and finite."""
     A = _columns_first(_real(block), axis)
-    mark, values = _Mark(start, A), A.data if is_sparse(A) else A
+    mark = _Mark(start, A)
+    values = A.data if is_sparse(A) else A
     if not mark.is_finite and values.dtype.kind == "f" and not all_finite(values):
-        raise ValueError(f"X contains NaN or infinity, in the piece that begins with {('sample', 'feature')[axis]} "
-                         f"{start}; remove or impute those entries first.")
+        raise ValueError(
+            f"X contains NaN or infinity, in the piece that begins with "
+            f"{('sample', 'feature')[axis]} "
+            f"{start}; remove or impute those entries first."
+        )
     return start, A, mark
 
 # %% ../nbs/E_blocks.ipynb #e1ecec02
-def _pieces(blocks: Iterable[Any], axis: int, start: int = 0) -> Iterator[tuple[int, Any]]:
-    "The pieces of blocks that stay as they are, without their marks."
+def _pieces(
+    blocks: Iterable[Any], axis: int, start: int = 0
+) -> Iterator[tuple[int, Any]]:
+    """The pieces of blocks that stay as they are, without their marks."""
     return ((start, A) for start, A, _ in _marked_pieces(blocks, axis, start, True))
 
-def _marked_pieces(blocks: Iterable[Any], axis: int, start: int, blocks_stay: bool) -> Iterator[tuple[int, Any, _Mark]]:
-    """Yield `(start, A, mark)`, pieces of about 16 MB as float64, however small or large the blocks are.
 
-    The columns of `A` are features (`axis=1`) or samples (`axis=0`): its rows are the side that all blocks share. There
-    are at least a quarter as many columns as rows, or 256 MB, so that adding up the products of the rows costs little.
-    The first has the place `start`. Every pass goes through here, so here the entries are checked. Unless the blocks
-    stay as they are, no piece shares memory with one of them when the next one is asked for.
+def _marked_pieces(
+    blocks: Iterable[Any], axis: int, start: int, blocks_stay: bool
+) -> Iterator[tuple[int, Any, _Mark]]:
+    """Yield `(start, A, mark)`, pieces of about 16 MB as float64, however small or
+    large the blocks are.
+
+    The columns of `A` are features (`axis=1`) or samples (`axis=0`): its rows are the
+    side that all blocks share. There are at least a quarter as many columns as rows, or
+    256 MB, so that adding up the products of the rows costs little. The first has the
+    place `start`. Every pass goes through here, so here the entries are checked. Unless
+    the blocks stay as they are, no piece shares memory with one of them when the next
+    one is asked for.
     """
-    waiting, length, short = list[Any](), 0, None
+    waiting = list[Any]()
+    length = 0
+    short = None
     for block in blocks:
         if is_sparse(block):
-            name = f"The block that begins with {('sample', 'feature')[axis]} {start + length}"
-            block = (sp.csc_array if axis else sp.csr_array)(_sound_sparse(block, name), copy=not blocks_stay)
+            name = (
+                f"The block that begins with {('sample', 'feature')[axis]} "
+                f"{start + length}"
+            )
+            block = (sp.csc_array if axis else sp.csr_array)(
+                _sound_sparse(block, name), copy=not blocks_stay
+            )
         else:
             block = to_numpy(block)
-        if block.ndim != 2: raise ValueError(f"A block has shape {block.shape}; blocks have two dimensions.")
-        if short is None: short = block.shape[1 - axis]
+        if block.ndim != 2:
+            raise ValueError(
+                f"A block has shape {block.shape}; blocks have two dimensions."
+            )
+        if short is None:
+            short = block.shape[1 - axis]
         if block.shape[1 - axis] != short:
             one, other = ("feature", "samples") if axis else ("sample", "features")
-            raise ValueError(f"The block that begins with {one} {start + length} has {block.shape[1 - axis]} {other}, "
-                             f"those before it have {short}.")
-        if block.shape[axis] == 0: continue
+            raise ValueError(
+                f"The block that begins with {one} {start + length} has "
+                f"{block.shape[1 - axis]} {other}, "
+                f"those before it have {short}."
+            )
+        if block.shape[axis] == 0:
+            continue
         waiting.append(block)
         length += block.shape[axis]
         step = _step(short)
         ours = blocks_stay or is_sparse(block)
         if length < step:
-            if not ours: waiting[-1] = _copied(block)
+            if not ours:
+                waiting[-1] = _copied(block)
             continue
         ours = ours or len(waiting) > 1  # blocks that are joined are copied
-        whole, a = _joined(waiting, axis), 0
+        whole = _joined(waiting, axis)
+        a = 0
         while length - a >= step:
             piece = _cut(whole, axis, a, a + step)
             yield _marked(piece if ours else _copied(piece), axis, start)
-            start, a = start + step, a + step
-        waiting, length = [_cut(whole, axis, a, length).copy()] if a < length else [], length - a
-    if waiting: yield _marked(_joined(waiting, axis), axis, start)
+            start = start + step
+            a = a + step
+        waiting = [_cut(whole, axis, a, length).copy()] if a < length else []
+        length = length - a
+    if waiting:
+        yield _marked(_joined(waiting, axis), axis, start)
+
 
 def _until(enough: Event, blocks: Iterable[Any]) -> Iterator[Any]:
-    "The same; none is asked for once there are enough."
+    """The same; none is asked for once there are enough."""
     for block in blocks:
         yield block
-        if enough.is_set(): raise CancelledError
+        if enough.is_set():
+            raise CancelledError
+
 
 def _close(*iterators: Any) -> None:
     for iterator in iterators:
-        if isinstance(iterator, Generator): iterator.close()
+        if isinstance(iterator, Generator):
+            iterator.close()
+
 
 def _awaited(coming: Future) -> Any:
-    "The result, waited for a little at a time: where asyncio handles signals, Ctrl-C ends no single wait."
+    """The result, waited for a little at a time: where asyncio handles signals, Ctrl-C
+    ends no single wait.
+    """
     while not wait([coming], timeout=0.02).done:
         pass
     return coming.result()
 
-def _read_ahead(blocks: Iterable[Any], axis: int, blocks_stay: bool) -> Generator[tuple[int, Any, _Mark], None, None]:
-    """Yield the pieces of `blocks`; a second thread reads the next one while this one is worked on.
 
-    Where the work ends early, by an error or by Ctrl-C, the thread ends with the block that it is waiting for. It
-    closes a generator too: what belongs to one thread, such as a connection to SQLite, is given back by that thread.
+def _read_ahead(
+    blocks: Iterable[Any], axis: int, blocks_stay: bool
+) -> Generator[tuple[int, Any, _Mark], None, None]:
+    """Yield the pieces of `blocks`; a second thread reads the next one while this one
+    is worked on.
+
+    Where the work ends early, by an error or by Ctrl-C, the thread ends with the block
+    that it is waiting for. It closes a generator too: what belongs to one thread, such
+    as a connection to SQLite, is given back by that thread.
     """
-    enough, reader = Event(), ThreadPoolExecutor(1)
+    enough = Event()
+    reader = ThreadPoolExecutor(1)
     pieces = _marked_pieces(_until(enough, blocks), axis, 0, blocks_stay)
     try:
         coming = reader.submit(next, pieces, None)
@@ -366,192 +533,309 @@ def _read_ahead(blocks: Iterable[Any], axis: int, blocks_stay: bool) -> Generato
 
 # %% ../nbs/E_blocks.ipynb #e09e8764
 class _Columns:
-    "A pass: the features with some indices."
+    """A pass: the features with some indices."""
 
     def __init__(self, indices: np.ndarray, axis: int) -> None:
-        self.indices, self.axis, self.n_features = indices, axis, 0
+        self.indices = indices
+        self.axis = axis
+        self.n_features = 0
         self.parts = list[tuple[np.ndarray, np.ndarray]]()
 
     def add(self, start: int, A: Any) -> None:
         if self.axis == 0:
             self.n_features = A.shape[0]
-            if self.n_features <= self.indices.max(): return  # there are too few
+            if self.n_features <= self.indices.max():
+                return  # there are too few
             self.parts.append((np.array([start]), _as_dense(A.T)[:, self.indices]))
             return
         self.n_features += A.shape[1]
-        inside = np.flatnonzero((self.indices >= start) & (self.indices < start + A.shape[1]))
-        if len(inside): self.parts.append((inside, _as_dense(A[:, self.indices[inside] - start])))
+        inside = np.flatnonzero(
+            (self.indices >= start) & (self.indices < start + A.shape[1])
+        )
+        if len(inside):
+            self.parts.append((inside, _as_dense(A[:, self.indices[inside] - start])))
 
     def merge(self, other: Self) -> Self:
-        self.parts, add = self.parts + other.parts, self.axis == 1
-        self.n_features = self.n_features + other.n_features if add else max(self.n_features, other.n_features)
+        self.parts = self.parts + other.parts
+        add = self.axis == 1
+        self.n_features = (
+            self.n_features + other.n_features
+            if add
+            else max(self.n_features, other.n_features)
+        )
         return self
 
     def in_order(self) -> np.ndarray:
-        if self.axis == 0: return np.concatenate([C for _, C in sorted(self.parts, key=lambda part: part[0][0])])
+        if self.axis == 0:
+            return np.concatenate(
+                [C for _, C in sorted(self.parts, key=lambda part: part[0][0])]
+            )
         order = np.argsort(np.concatenate([inside for inside, _ in self.parts]))
         return np.concatenate([C for _, C in self.parts], axis=1)[:, order]
 
+
 class _Product:
-    "A pass: `X W`."
+    """A pass: `X W`."""
 
     def __init__(self, W: np.ndarray, axis: int) -> None:
-        self.W, self.axis, self.n_features, self.parts = W, axis, 0, dict[int, Any]()
+        self.W = W
+        self.axis = axis
+        self.n_features = 0
+        self.parts = dict[int, Any]()
 
     def add(self, start: int, A: Any) -> None:
-        if self.axis == 0: self.n_features, self.parts[start] = A.shape[0], None
-        else: self.n_features += A.shape[1]
-        rows = self.W if self.axis == 0 else self.W[start:start + A.shape[1]]
-        if len(rows) != (A.shape[0] if self.axis == 0 else A.shape[1]): return  # there are too many or too few
-        if self.axis == 0: self.parts[start] = A.T @ rows
-        else: self.parts[0] = self.parts.get(0, 0.0) + A @ rows
+        if self.axis == 0:
+            self.n_features = A.shape[0]
+            self.parts[start] = None
+        else:
+            self.n_features += A.shape[1]
+        rows = self.W if self.axis == 0 else self.W[start : start + A.shape[1]]
+        # there are too many or too few
+        if len(rows) != (A.shape[0] if self.axis == 0 else A.shape[1]):
+            return
+        if self.axis == 0:
+            self.parts[start] = A.T @ rows
+        else:
+            self.parts[0] = self.parts.get(0, 0.0) + A @ rows
 
     def merge(self, other: Self) -> Self:
         if self.axis == 0:
-            self.n_features, self.parts = max(self.n_features, other.n_features), self.parts | other.parts
+            self.n_features = max(self.n_features, other.n_features)
+            self.parts = self.parts | other.parts
         else:
             self.n_features += other.n_features
             self.parts[0] = self.parts.get(0, 0.0) + other.parts.get(0, 0.0)
         return self
 
-    def whole(self) -> np.ndarray: return np.concatenate([self.parts[start] for start in sorted(self.parts)])
+    def whole(self) -> np.ndarray:
+        return np.concatenate([self.parts[start] for start in sorted(self.parts)])
 
 # %% ../nbs/E_blocks.ipynb #98ef2ce1
 def _check_shape(shape: Sequence[int], name: Any) -> tuple[int, int]:
-    if len(shape) != 2: raise ValueError(f"{name} has shape {tuple(shape)}; two dimensions are needed.")
-    if 0 in shape: raise ValueError(f"{name} has shape {tuple(shape)}: it is empty.")
+    if len(shape) != 2:
+        raise ValueError(f"{name} has shape {tuple(shape)}; two dimensions are needed.")
+    if 0 in shape:
+        raise ValueError(f"{name} has shape {tuple(shape)}: it is empty.")
     return shape[0], shape[1]
 
+
 class _SlicedBlocks(Blocks):
-    "What has a shape and can be sliced: arrays of NumPy and Zarr, CSC and CSR matrices; of a file, if it has `path`."
+    """What has a shape and can be sliced: arrays of NumPy and Zarr, CSC and CSR
+    matrices; of a file, if it has `path`.
+    """
 
     def __init__(self, data: Any, path: Path | None = None) -> None:
-        self.data, self.shape, self.path = data, _check_shape(data.shape, path or "X"), path
-        self.files = {file: _state_of(file) for file in ([path] if path else _mapped_files(data))}
-        # of a mapped sparse matrix: its indices must not change between the check and their use
-        self._blocks_stay = not self.files if is_sparse(data) else is_array_api_obj(data)
-        if is_sparse(data): self.axes = (1,) if data.format == "csc" else (0,)
-        if getattr(data, "chunks", None): self.warn_of_large_chunks()
+        self.data = data
+        self.shape = _check_shape(data.shape, path or "X")
+        self.path = path
+        self.files = {
+            file: _state_of(file) for file in ([path] if path else _mapped_files(data))
+        }
+        # of a mapped sparse matrix: its indices must not change between the check and
+        # their use
+        self._blocks_stay = (
+            not self.files if is_sparse(data) else is_array_api_obj(data)
+        )
+        if is_sparse(data):
+            self.axes = (1,) if data.format == "csc" else (0,)
+        if getattr(data, "chunks", None):
+            self.warn_of_large_chunks()
 
     def warn_of_large_chunks(self) -> None:
         axis = self._axis
-        size = min(self.step(axis), self.shape[axis]) * self.shape[1 - axis] * self.data.dtype.itemsize
+        size = (
+            min(self.step(axis), self.shape[axis])
+            * self.shape[1 - axis]
+            * self.data.dtype.itemsize
+        )
         if size > 2**30:
             what = ("samples", "features")[axis]
-            warnings.warn(f"X is in chunks of shape {self.data.chunks}, which are read whole: {size / 2**30:.1f} GiB "
-                          f"at a time. Chunks of fewer {what} take less.", stacklevel=_stack_level())
+            warnings.warn(
+                f"X is in chunks of shape {self.data.chunks}, which are read whole: "
+                f"{size / 2**30:.1f} GiB "
+                f"at a time. Chunks of fewer {what} take less.",
+                stacklevel=_stack_level(),
+            )
 
     def step(self, axis: int) -> int:
-        "How many columns or rows are read at once: of chunks, whole ones."
-        step, chunks = _step(self.shape[1 - axis]), getattr(self.data, "chunks", None)
+        """How many columns or rows are read at once: of chunks, whole ones."""
+        step = _step(self.shape[1 - axis])
+        chunks = getattr(self.data, "chunks", None)
         return -(-step // chunks[axis]) * chunks[axis] if chunks else step
 
     def read(self, axis: int) -> Iterator[Any]:
         if tuple(self.data.shape) != self.shape:
-            raise ValueError(f"X has shape {tuple(self.data.shape)}, and had {self.shape} when it was opened.")
+            raise ValueError(
+                f"X has shape {tuple(self.data.shape)}, and had {self.shape} when it "
+                f"was opened."
+            )
         step = self.step(axis)
         for a in range(0, self.shape[axis], step):
             for file, state in self.files.items():
-                _check_unchanged(file, state)  # a mapped file that was cut ends the process
+                # a mapped file that was cut ends the process
+                _check_unchanged(file, state)
             b = min(a + step, self.shape[axis])
-            yield self.sparse_part(axis, a, b) if is_sparse(self.data) else _cut(self.data, axis, a, b)
+            yield (
+                self.sparse_part(axis, a, b)
+                if is_sparse(self.data)
+                else _cut(self.data, axis, a, b)
+            )
 
     def sparse_part(self, axis: int, a: int, b: int) -> Any:
-        "Columns or rows, with sound indices; what is mapped is copied before they are looked at."
-        name, ends = str(self.path or "X"), self.data.indptr[a:b + 1]
+        """Columns or rows, with sound indices; what is mapped is copied before they are
+        looked at.
+        """
+        name = str(self.path or "X")
+        ends = self.data.indptr[a : b + 1]
         there = min(len(self.data.indices), len(self.data.data))
         if ends[0] < 0 or ends[-1] > there or np.any(ends[1:] < ends[:-1]):
-            raise ValueError(f"{name} is a damaged sparse matrix: indptr does not ascend from 0 to its {there} "
-                             "entries. Write or make it again.")
+            raise ValueError(
+                f"{name} is a damaged sparse matrix: indptr does not ascend from 0 to "
+                f"its {there} "
+                "entries. Write or make it again."
+            )
         part = _cut(self.data, axis, a, b)
         return _sound_sparse(part.copy() if self.files else part, name)
 
-class _ZarrBlocks(_SlicedBlocks):
-    """A Zarr array, opened anew for each pass: an array that is open keeps the shape that it had.
 
-    What is not stored reads as the fill value. Such a chunk may be lost or, since Zarr by default does not write chunks
-    of the fill value alone, have been so from the start. The other entries tell: where none of them has that value,
-    a whole chunk of it is no data. Else there is a warning.
+class _ZarrBlocks(_SlicedBlocks):
+    """A Zarr array, opened anew for each pass: an array that is open keeps the shape
+    that it had.
+
+    What is not stored reads as the fill value. Such a chunk may be lost or, since Zarr
+    by default does not write chunks of the fill value alone, have been so from the
+    start. The other entries tell: where none of them has that value, a whole chunk of
+    it is no data. Else there is a warning.
     """
 
     def __init__(self, store: Any, path: str = "") -> None:
-        self.store, self.path_in_store = store, path
+        self.store = store
+        self.path_in_store = path
         self.name = str(store) if isinstance(store, Path) else "X"
         super().__init__(self.open())
         self._blocks_stay = True
-        self.n_missing, self.is_new = self.count_missing(), True
+        self.n_missing = self.count_missing()
+        self.is_new = True
 
     def open(self) -> Any:
         import zarr
+
         return zarr.open_array(self.store, path=self.path_in_store, mode="r")
 
     def count_missing(self) -> int:
-        "The number of chunks that are not stored; Zarr compares each with each, and of 100,000 would take a minute."
+        """The number of chunks that are not stored; Zarr compares each with each, and
+        of 100,000 would take a minute.
+        """
         known = self.data.nchunks <= 20_000 and self.data.store.supports_listing
         return self.data.nchunks - self.data.nchunks_initialized if known else 0
 
     def read(self, axis: int) -> Iterator[Any]:
         self.data = self.open()
-        missing = self.count_missing() if tuple(self.data.shape) == self.shape else self.n_missing
+        missing = (
+            self.count_missing()
+            if tuple(self.data.shape) == self.shape
+            else self.n_missing
+        )
         if missing != self.n_missing:
-            raise ValueError(f"{self.name} has changed since it was opened: {missing} of its {self.data.nchunks} "
-                             f"chunks are not stored, and {self.n_missing} were not.")
+            raise ValueError(
+                f"{self.name} has changed since it was opened: {missing} of its "
+                f"{self.data.nchunks} "
+                f"chunks are not stored, and {self.n_missing} were not."
+            )
         blocks = super().read(axis)
-        if not missing: return blocks
-        if self.is_new: warnings.warn(f"{self.said_of_missing()} If they are lost, restore them; if all their entries "
-                                      "have that value, nothing is wrong, and an array that was written with "
-                                      "write_empty_chunks=True has them all.", stacklevel=_stack_level())
+        if not missing:
+            return blocks
+        if self.is_new:
+            warnings.warn(
+                f"{self.said_of_missing()} If they are lost, restore them; if all "
+                f"their entries "
+                "have that value, nothing is wrong, and an array that was written with "
+                "write_empty_chunks=True has them all.",
+                stacklevel=_stack_level(),
+            )
         self.is_new = False
         return self.with_a_count(blocks)
 
     def said_of_missing(self) -> str:
-        return (f"{self.n_missing} of the {self.data.nchunks} chunks of {self.name} are not stored, and are read as "
-                f"the fill value {self.data.fill_value}.")
+        return (
+            f"{self.n_missing} of the {self.data.nchunks} chunks of {self.name} are "
+            f"not stored, and are read as "
+            f"the fill value {self.data.fill_value}."
+        )
 
     def with_a_count(self, blocks: Iterator[Any]) -> Iterator[Any]:
-        "The same, and an error at their end if only chunks that are not stored can have the fill value."
-        count, most = 0, self.n_missing * math.prod(self.data.chunks)
+        """The same, and an error at their end if only chunks that are not stored can
+        have the fill value.
+        """
+        count = 0
+        most = self.n_missing * math.prod(self.data.chunks)
         for block in blocks:
             count += int(np.count_nonzero(block == self.data.fill_value))
             yield block
         if count <= most:
-            raise ValueError(f"{self.said_of_missing()} No other entry has that value, so that they seem to be lost: "
-                             "restore them. If all their entries have that value, write them, with "
-                             "write_empty_chunks=True.")
+            raise ValueError(
+                f"{self.said_of_missing()} No other entry has that value, so that "
+                f"they seem to be lost: "
+                "restore them. If all their entries have that value, write them, with "
+                "write_empty_chunks=True."
+            )
+
 
 def _state_of(path: Path) -> tuple[int, int]:
-    "Size and time of change."
+    """Size and time of change."""
     found = os.stat(path)
     return found.st_size, found.st_mtime_ns
 
+
 def _mapped_files(X: Any) -> list[Path]:
-    "The files that `X` maps, or that the array maps of which it is a view, and that still have their names."
-    if is_sparse(X): return sorted({file for part in (X.data, X.indices, X.indptr) for file in _mapped_files(part)})
+    """The files that `X` maps, or that the array maps of which it is a view, and that
+    still have their names.
+    """
+    if is_sparse(X):
+        return sorted(
+            {
+                file
+                for part in (X.data, X.indices, X.indptr)
+                for file in _mapped_files(part)
+            }
+        )
     while X is not None:
         name = X.filename if isinstance(X, np.memmap) else None
-        if name: return [Path(name)] if os.path.exists(name) else []
+        if name:
+            return [Path(name)] if os.path.exists(name) else []
         X = getattr(X, "base", None)
     return []
 
+
 def _check_unchanged(path: Path, state: tuple[int, int] | None) -> None:
-    if _state_of(path) != state: raise ValueError(f"{path} has changed since it was opened.")
+    if _state_of(path) != state:
+        raise ValueError(f"{path} has changed since it was opened.")
+
 
 class _FileBlocks(Blocks):
     """Entries in a file, one after the other.
 
-    They are read, not mapped: pages of a mapped file would count as memory of the process until they are taken away.
+    They are read, not mapped: pages of a mapped file would count as memory of the
+    process until they are taken away.
     """
 
     _blocks_stay = True
 
-    def __init__(self, path: Path, dtype: np.dtype, shape: Any, offset: int, fortran: bool) -> None:
-        self.path, self.dtype, self.shape = path, dtype, _check_shape(shape, path)
-        self.offset, self.fortran = offset, fortran
+    def __init__(
+        self, path: Path, dtype: np.dtype, shape: Any, offset: int, fortran: bool
+    ) -> None:
+        self.path = path
+        self.dtype = dtype
+        self.shape = _check_shape(shape, path)
+        self.offset = offset
+        self.fortran = fortran
         self.state = _state_of(path)
 
     def read(self, axis: int) -> Iterator[np.ndarray]:
-        long, short = (self.shape[axis], self.shape[1 - axis])
-        step, along = _step(short), axis == self.fortran
+        long = self.shape[axis]
+        short = self.shape[1 - axis]
+        step = _step(short)
+        along = axis == self.fortran
         with open(self.path, "rb", buffering=0) as file:
             for a in range(0, long, step):
                 _check_unchanged(self.path, self.state)
@@ -561,171 +845,298 @@ class _FileBlocks(Blocks):
                     self.fill(file, a * short, block)
                 else:
                     block = np.empty((short, count), self.dtype)
-                    for i in range(short): self.fill(file, i * long + a, block[i])
+                    for i in range(short):
+                        self.fill(file, i * long + a, block[i])
                 yield block.T if self.fortran else block
 
     def fill(self, file: Any, entry: int, into: np.ndarray) -> None:
-        view, at = into.data.cast("B"), self.offset + entry * self.dtype.itemsize
+        view = into.data.cast("B")
+        at = self.offset + entry * self.dtype.itemsize
         while len(view):
             count = os.preadv(file.fileno(), [view], at)
-            if count == 0: raise ValueError(f"{self.path} ends at byte {at}, before all of its {self.shape} entries.")
-            view, at = view[count:], at + count
+            if count == 0:
+                raise ValueError(
+                    f"{self.path} ends at byte {at}, before all of its {self.shape} "
+                    f"entries."
+                )
+            view = view[count:]
+            at = at + count
+
 
 def _read_header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
-    "Shape, order and dtype of an array in NumPy's format; the file is then where its entries begin."
+    """Shape, order and dtype of an array in NumPy's format; the file is then where its
+    entries begin.
+    """
     version = np.lib.format.read_magic(file)
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    read = (
+        np.lib.format.read_array_header_1_0
+        if version == (1, 0)
+        else np.lib.format.read_array_header_2_0
+    )
     shape, fortran, dtype = read(file)
-    if dtype.kind not in "biuf": raise ValueError(f"{file.name} has dtype {dtype}; real numbers are needed.")
+    if dtype.kind not in "biuf":
+        raise ValueError(f"{file.name} has dtype {dtype}; real numbers are needed.")
     return shape, fortran, dtype
+
 
 def _open_npy(path: Path) -> Blocks:
     with open(path, "rb") as file:
-        try: shape, fortran, dtype = _read_header(file)
-        except (ValueError, TypeError, struct.error) as error: raise _damaged(path, error, "numpy.save") from error
+        try:
+            shape, fortran, dtype = _read_header(file)
+        except (ValueError, TypeError, struct.error) as error:
+            raise _damaged(path, error, "numpy.save") from error
         return _FileBlocks(path, dtype, shape, file.tell(), fortran)
 
+
 def _damaged(path: Path, error: Exception, writer: str) -> ValueError:
-    "What to raise where reading what describes a file ends in an error."
-    if isinstance(error, ValueError) and str(path) in str(error): return error
+    """What to raise where reading what describes a file ends in an error."""
+    if isinstance(error, ValueError) and str(path) in str(error):
+        return error
     return ValueError(f"{path} is damaged, or {writer} has not written it: {error}")
 
 # %% ../nbs/E_blocks.ipynb #a375ade4
 def _open_npz(path: Path) -> Blocks:
-    "What `scipy.sparse.save_npz(path, X, compressed=False)` has written, mapped: a slice reads what it needs."
-    try: return _SlicedBlocks(_mapped_sparse(path), path)
-    except OSError: raise
-    except Exception as error:  # a damaged archive raises almost anything: BadZipFile, struct.error, OverflowError, ...
+    """What `scipy.sparse.save_npz(path, X, compressed=False)` has written, mapped: a
+    slice reads what it needs.
+    """
+    try:
+        return _SlicedBlocks(_mapped_sparse(path), path)
+    except OSError:
+        raise
+    # a damaged archive raises almost anything: BadZipFile, struct.error, OverflowError,
+    # ...
+    except Exception as error:
         raise _damaged(path, error, "scipy.sparse.save_npz") from error
+
 
 def _mapped_sparse(path: Path) -> Any:
     with zipfile.ZipFile(path) as archive, open(path, "rb") as file:
-        parts = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+        parts = {
+            info.filename.removesuffix(".npy"): info for info in archive.infolist()
+        }
         if not {"format", "shape", "data", "indices", "indptr"} <= set(parts):
-            raise ValueError(f"{path} holds no sparse matrix that scipy.sparse.save_npz has written.")
+            raise ValueError(
+                f"{path} holds no sparse matrix that scipy.sparse.save_npz has written."
+            )
         if any(info.compress_type for info in parts.values()):
-            raise ValueError(f"{path} is compressed, and cannot be read in pieces: write it with compressed=False.")
-        with archive.open("format.npy") as member: kind = np.lib.format.read_array(member).item().decode()
-        with archive.open("shape.npy") as member: shape = np.lib.format.read_array(member)
+            raise ValueError(
+                f"{path} is compressed, and cannot be read in pieces: write it with "
+                f"compressed=False."
+            )
+        with archive.open("format.npy") as member:
+            kind = np.lib.format.read_array(member).item().decode()
+        with archive.open("shape.npy") as member:
+            shape = np.lib.format.read_array(member)
 
         def mapped(name: str) -> np.ndarray:
             file.seek(parts[name].header_offset + 26)
             name_length, extra_length = struct.unpack("<HH", file.read(4))
             file.seek(name_length + extra_length, os.SEEK_CUR)
             size, _, dtype = _read_header(file)
-            return np.memmap(path, dtype, "r", file.tell(), size) if size[0] else np.empty(0, dtype)
-        if kind not in ("csc", "csr"): raise ValueError(f"{path} holds a {kind} matrix: write it as CSC or CSR.")
+            return (
+                np.memmap(path, dtype, "r", file.tell(), size)
+                if size[0]
+                else np.empty(0, dtype)
+            )
+
+        if kind not in ("csc", "csr"):
+            raise ValueError(f"{path} holds a {kind} matrix: write it as CSC or CSR.")
         make = sp.csc_array if kind == "csc" else sp.csr_array
         data, indices, indptr = map(mapped, ("data", "indices", "indptr"))
         if any(places.dtype.kind not in "iu" for places in (indices, indptr, shape)):
-            raise ValueError(f"{path} is damaged: indices, indptr and shape are not all integers.")
-        return make((data, indices, indptr), shape=_check_shape(tuple(map(int, shape)), path))
+            raise ValueError(
+                f"{path} is damaged: indices, indptr and shape are not all integers."
+            )
+        return make(
+            (data, indices, indptr), shape=_check_shape(tuple(map(int, shape)), path)
+        )
 
 # %% ../nbs/E_blocks.ipynb #138831a0
 def _stored_index(schema: Any) -> set[str]:
-    "The columns that pandas reads as the index of the rows. An index of equal steps is in no column."
-    try: columns = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))["index_columns"]
-    except (ValueError, KeyError): return set()
+    """The columns that pandas reads as the index of the rows. An index of equal steps
+    is in no column.
+    """
+    try:
+        columns = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))[
+            "index_columns"
+        ]
+    except (ValueError, KeyError):
+        return set()
     return {column for column in columns if isinstance(column, str)}
 
+
 class _ParquetBlocks(Blocks):
-    "The numeric columns of a Parquet file without the index that pandas has stored, or those that are asked for."
+    """The numeric columns of a Parquet file without the index that pandas has stored,
+    or those that are asked for.
+    """
 
     _blocks_stay = True
 
     def __init__(self, path: Path, columns: Sequence[str] | None) -> None:
         import pyarrow as pa
         import pyarrow.parquet
-        if path.is_dir(): raise ValueError(f"{path} is a folder: give one file, or a function that reads all in turn.")
-        self.path, schema = path, pyarrow.parquet.read_schema(path)
-        numeric = [f.name for f in schema
-                   if pa.types.is_integer(f.type) or pa.types.is_floating(f.type) or pa.types.is_boolean(f.type)]
+
+        if path.is_dir():
+            raise ValueError(
+                f"{path} is a folder: give one file, or a function that reads all in "
+                f"turn."
+            )
+        self.path = path
+        schema = pyarrow.parquet.read_schema(path)
+        numeric = [
+            f.name
+            for f in schema
+            if pa.types.is_integer(f.type)
+            or pa.types.is_floating(f.type)
+            or pa.types.is_boolean(f.type)
+        ]
         missing = sorted(set(columns or ()) - set(numeric))
-        if missing: raise ValueError(f"columns: {', '.join(missing)} is no column of numbers in {path}.")
+        if missing:
+            raise ValueError(
+                f"columns: {', '.join(missing)} is no column of numbers in {path}."
+            )
         index = _stored_index(schema)
         features = [name for name in numeric if name not in index]
         self.feature_names = list(columns) if columns is not None else features
-        if not self.feature_names: raise ValueError(f"{path} has no column of numbers.")
-        (name, count), = (Counter(schema.names) | Counter(self.feature_names)).most_common(1)
-        if count > 1: raise ValueError(f"The column {name!r} of {path} is there, or asked for, {count} times.")
-        self.dtype = np.result_type(*{schema.field(name).type.to_pandas_dtype() for name in self.feature_names})
-        found, self.state = pyarrow.parquet.read_metadata(path), _state_of(path)
+        if not self.feature_names:
+            raise ValueError(f"{path} has no column of numbers.")
+        ((name, count),) = (
+            Counter(schema.names) | Counter(self.feature_names)
+        ).most_common(1)
+        if count > 1:
+            raise ValueError(
+                f"The column {name!r} of {path} is there, or asked for, {count} times."
+            )
+        self.dtype = np.result_type(
+            *{schema.field(name).type.to_pandas_dtype() for name in self.feature_names}
+        )
+        found = pyarrow.parquet.read_metadata(path)
+        self.state = _state_of(path)
         self.shape = (found.num_rows, len(self.feature_names))
         groups = [found.row_group(i).num_rows for i in range(found.num_row_groups)]
-        size = min(max(groups, default=0) * self.dtype.itemsize, 2**21) * len(self.feature_names)
+        size = min(max(groups, default=0) * self.dtype.itemsize, 2**21) * len(
+            self.feature_names
+        )
         if self._axis == 0 and size > 2**30:
-            warnings.warn(f"{path} has groups of {max(groups)} rows, of which {size / 2**30:.1f} GiB are in memory at "
-                          "a time. Smaller groups (row_group_size) take less.", stacklevel=_stack_level())
+            warnings.warn(
+                f"{path} has groups of {max(groups)} rows, of which "
+                f"{size / 2**30:.1f} GiB are in memory at "
+                "a time. Smaller groups (row_group_size) take less.",
+                stacklevel=_stack_level(),
+            )
 
     def read(self, axis: int) -> Iterator[np.ndarray]:
         import pyarrow.parquet
+
         _check_unchanged(self.path, self.state)
         # Arrow by default reads the row groups ahead, and keeps them in memory
-        with pyarrow.parquet.ParquetFile(self.path, pre_buffer=False, buffer_size=2**16) as file:
+        with pyarrow.parquet.ParquetFile(
+            self.path, pre_buffer=False, buffer_size=2**16
+        ) as file:
             if axis == 0:
-                for i in range(file.num_row_groups): yield from self.samples(file, i)
+                for i in range(file.num_row_groups):
+                    yield from self.samples(file, i)
             else:
-                for some in self.few(self.shape[0]): yield self.numbers(file.read(columns=some), some)
+                for some in self.few(self.shape[0]):
+                    yield self.numbers(file.read(columns=some), some)
 
     def few(self, rows: int) -> Iterator[list[str]]:
-        "Names of columns, as many at a time as make a piece of so many rows."
-        names, step = list(self.feature_names or ()), max(1, _PIECE // (8 * max(rows, 1)))
-        return (names[a:a + step] for a in range(0, len(names), step))
+        """Names of columns, as many at a time as make a piece of so many rows."""
+        names = list(self.feature_names or ())
+        step = max(1, _PIECE // (8 * max(rows, 1)))
+        return (names[a : a + step] for a in range(0, len(names), step))
 
     def samples(self, file: Any, i: int) -> Iterator[np.ndarray]:
-        "The rows of group `i`."
-        rows, step = file.metadata.row_group(i).num_rows, max(1, _PIECE // (8 * self.shape[1]))
-        if rows * self.dtype.itemsize > 2**21:  # more than Arrow has in memory of each column to read some rows of all
+        """The rows of group `i`."""
+        rows = file.metadata.row_group(i).num_rows
+        step = max(1, _PIECE // (8 * self.shape[1]))
+        # more than Arrow has in memory of each column to read some rows of all
+        if rows * self.dtype.itemsize > 2**21:
             names: Any = self.feature_names
-            for batch in file.iter_batches(step, row_groups=[i], columns=names): yield self.numbers(batch, names)
+            for batch in file.iter_batches(step, row_groups=[i], columns=names):
+                yield self.numbers(batch, names)
             return
-        whole, done = np.empty((rows, self.shape[1]), self.dtype, order="F"), 0
+        whole = np.empty((rows, self.shape[1]), self.dtype, order="F")
+        done = 0
         for some in self.few(rows):
-            whole[:, done:done + len(some)] = self.numbers(file.read_row_group(i, columns=some), some)
+            whole[:, done : done + len(some)] = self.numbers(
+                file.read_row_group(i, columns=some), some
+            )
             done += len(some)
-        for a in range(0, rows, step): yield whole[a:a + step]
+        for a in range(0, rows, step):
+            yield whole[a : a + step]
 
     def numbers(self, table: Any, names: list[str]) -> np.ndarray:
         for name in names:
             if table.column(name).null_count:
-                raise ValueError(f"Column {name!r} of {self.path} has missing values; impute them first.")
+                raise ValueError(
+                    f"Column {name!r} of {self.path} has missing values; impute them "
+                    f"first."
+                )
         return np.column_stack([np.asarray(table.column(name)) for name in names])
 
+
 class _MadeBlocks(Blocks):
-    "What a function hands out each time it is called, which is where its iterator runs: in the thread that reads."
+    """What a function hands out each time it is called, which is where its iterator
+    runs: in the thread that reads.
+    """
 
-    def __init__(self, make: Callable[[], Iterable[Any]], axis: int) -> None: self.make, self.axes = make, (axis,)
+    def __init__(self, make: Callable[[], Iterable[Any]], axis: int) -> None:
+        self.make = make
+        self.axes = (axis,)
 
-    def read(self, axis: int) -> Iterator[Any]: yield from self.make()
+    def read(self, axis: int) -> Iterator[Any]:
+        yield from self.make()
 
 # %% ../nbs/E_blocks.ipynb #8d1c55ff
 class _DaskBlocks(Blocks):
-    "A Dask array. Its workers make the summaries, and merge them in the order in which they are done."
+    """A Dask array. Its workers make the summaries, and merge them in the order in
+    which they are done.
+    """
 
     def __init__(self, array: Any) -> None:
-        if not hasattr(array, "chunks"): raise ValueError("X is no Dask array: give X.to_dask_array(lengths=True).")
+        if not hasattr(array, "chunks"):
+            raise ValueError("X is no Dask array: give X.to_dask_array(lengths=True).")
         if array.ndim != 2 or any(np.isnan(side) for side in array.shape):
-            raise ValueError(f"X has shape {array.shape}; a Dask array of two known dimensions is needed.")
-        self.array, self.shape = array, (int(array.shape[0]), int(array.shape[1]))
+            raise ValueError(
+                f"X has shape {array.shape}; a Dask array of two known dimensions is "
+                f"needed."
+            )
+        self.array = array
+        self.shape = (int(array.shape[0]), int(array.shape[1]))
 
     def whole(self, axis: int) -> Any:
-        "The array in chunks of whole features, or samples; tiny ones are put together, to be as large as a summary."
-        short, chunks = self.shape[1 - axis], self.array.chunks[axis]
-        return self.array.rechunk({1 - axis: -1, axis: chunks if max(chunks) >= short else max(64, short)})
+        """The array in chunks of whole features, or samples; tiny ones are put
+        together, to be as large as a summary.
+        """
+        short = self.shape[1 - axis]
+        chunks = self.array.chunks[axis]
+        return self.array.rechunk(
+            {1 - axis: -1, axis: chunks if max(chunks) >= short else max(64, short)}
+        )
 
     def read(self, axis: int) -> Iterator[Any]:
         array = self.whole(axis)
-        for i in range(array.numblocks[axis]): yield (array.blocks[:, i] if axis else array.blocks[i]).compute()
+        for i in range(array.numblocks[axis]):
+            yield (array.blocks[:, i] if axis else array.blocks[i]).compute()
 
     def reduce(self, axis: int, summary: Any) -> Any:
         import dask
+
         array = self.whole(axis)
         starts = np.cumsum([0, *array.chunks[axis]])[:-1]
-        summary, parts = dask.delayed(summary, traverse=False), array.to_delayed().ravel()
-        work = [dask.delayed(_summary_of)(summary, int(start), part, axis) for start, part in zip(starts, parts)]
+        summary = dask.delayed(summary, traverse=False)
+        parts = array.to_delayed().ravel()
+        work = [
+            dask.delayed(_summary_of)(summary, int(start), part, axis)
+            for start, part in zip(starts, parts)
+        ]
         while len(work) > 1:
-            work = [dask.delayed(_merged)(*work[i:i + 8]) for i in range(0, len(work), 8)]
+            work = [
+                dask.delayed(_merged)(*work[i : i + 8]) for i in range(0, len(work), 8)
+            ]
         return work[0].compute()
+
 
 def _summary_of(summary: Any, start: int, block: Any, axis: int) -> Any:
     summary = copy.deepcopy(summary)
@@ -733,37 +1144,46 @@ def _summary_of(summary: Any, start: int, block: Any, axis: int) -> Any:
         summary.add(a, A, *([mark] if hasattr(summary, "takes_marks") else []))
     return summary
 
+
 def _merged(first: Any, *others: Any) -> Any:
     first = copy.deepcopy(first)  # a task may be run again on the same inputs
-    for other in others: first.merge(other)
+    for other in others:
+        first.merge(other)
     return first
 
 # %% ../nbs/E_blocks.ipynb #10d66aa1
-def as_blocks(X: Any, axis: int | None = None, columns: Sequence[str] | None = None) -> Blocks:
+def as_blocks(
+    X: Any, axis: int | None = None, columns: Sequence[str] | None = None
+) -> Blocks:
     """Data in blocks, for `fit` and `transform` of a selector.
 
     Arrays of a device are copied to the host.
 
-    Reading takes place in a second thread, a new one in each pass: a function is called there, and its iterator asked
-    for the next block while the last one is worked on. So a connection or a file that belongs to one thread must be
-    opened in that function. The iterator may fill the same array again and again, since its blocks are copied. After
-    an error or Ctrl-C the thread ends with the block that it is waiting for, and closes a generator.
+    Reading takes place in a second thread, a new one in each pass: a function is called
+    there, and its iterator asked for the next block while the last one is worked on. So
+    a connection or a file that belongs to one thread must be opened in that function.
+    The iterator may fill the same array again and again, since its blocks are copied.
+    After an error or Ctrl-C the thread ends with the block that it is waiting for, and
+    closes a generator.
 
     Parameters
     ----------
     X : path, array, sparse matrix, frame, Dask array, callable or Blocks
-        The path of a `.npy` file, of a sparse matrix written by `scipy.sparse.save_npz(..., compressed=False)`, of a
-        Parquet file or of a Zarr array; anything with a shape that can be sliced, such as a Zarr array or a
-        memory-mapped matrix; a frame; a Dask array; or a function without arguments that returns an iterator of
-        blocks, from the beginning each time it is called. Chunks of Zarr are read whole: a wide array should be in
-        chunks of features, a tall one in chunks of samples, else all of it is read at once; a warning says so if
-        that is more than 1 GiB. Chunks that are not stored read as the fill value, with a warning, or an error if no
-        other entry has it.
+        The path of a `.npy` file, of a sparse matrix written by
+        `scipy.sparse.save_npz(..., compressed=False)`, of a Parquet file or of a Zarr
+        array; anything with a shape that can be sliced, such as a Zarr array or a
+        memory-mapped matrix; a frame; a Dask array; or a function without arguments
+        that returns an iterator of blocks, from the beginning each time it is called.
+        Chunks of Zarr are read whole: a wide array should be in chunks of features, a
+        tall one in chunks of samples, else all of it is read at once; a warning says so
+        if that is more than 1 GiB. Chunks that are not stored read as the fill value,
+        with a warning, or an error if no other entry has it.
     axis : {0, 1, None}
-        Of a function: whether its blocks are whole features (1, shape (n_samples, any)) or whole samples (0, shape
-        (any, n_features)).
+        Of a function: whether its blocks are whole features (1, shape (n_samples, any))
+        or whole samples (0, shape (any, n_features)).
     columns : sequence of str, optional
-        Of a Parquet file: the columns to take; all those of numbers by default, but for the row index of pandas.
+        Of a Parquet file: the columns to take; all those of numbers by default, but for
+        the row index of pandas.
 
     Returns
     -------
@@ -772,7 +1192,8 @@ def as_blocks(X: Any, axis: int | None = None, columns: Sequence[str] | None = N
     Raises
     ------
     ValueError
-        The data are not two-dimensional or not numbers, a file is damaged, or `axis` is missing.
+        The data are not two-dimensional or not numbers, a file is damaged, or `axis` is
+        missing.
     TypeError
         `X` is nothing that can be read more than once.
 
@@ -782,36 +1203,63 @@ def as_blocks(X: Any, axis: int | None = None, columns: Sequence[str] | None = N
     >>> from fsel_book import BSSSelector, as_blocks
     >>> X = np.random.default_rng(0).standard_normal((30, 5000))
     >>> in_blocks, in_memory = (
-    ...     BSSSelector(40, rule="largest-norm").fit(data) for data in (as_blocks(X), X))
+    ...     BSSSelector(40, rule="largest-norm").fit(data) for data in (as_blocks(X), X)
+    ... )
     >>> bool(np.all(in_blocks.selected_ == in_memory.selected_))
     True
     """
-    if isinstance(X, Blocks): return X
-    if axis is not None and not callable(X): raise ValueError(f"axis={axis!r} is for functions that hand out blocks.")
+    if isinstance(X, Blocks):
+        return X
+    if axis is not None and not callable(X):
+        raise ValueError(f"axis={axis!r} is for functions that hand out blocks.")
     if isinstance(X, str | os.PathLike):
-        path, ending = Path(X), Path(X).suffix.lower()
-        if ending == ".npy": return _open_npy(path)
-        if ending == ".npz": return _open_npz(path)
-        if ending in (".parquet", ".pq"): return _ParquetBlocks(path, columns)
-        if ending == ".zarr": return _ZarrBlocks(path)
-        raise ValueError(f"X={str(path)!r} has an ending that is not known: .npy, .npz, .parquet and .zarr are.")
-    if columns is not None: raise ValueError("columns= is for Parquet files.")
-    if type(X).__module__.startswith("dask."): return _DaskBlocks(X)
-    if type(X).__module__.startswith("zarr."): return _ZarrBlocks(X.store, X.path)
+        path = Path(X)
+        ending = Path(X).suffix.lower()
+        if ending == ".npy":
+            return _open_npy(path)
+        if ending == ".npz":
+            return _open_npz(path)
+        if ending in (".parquet", ".pq"):
+            return _ParquetBlocks(path, columns)
+        if ending == ".zarr":
+            return _ZarrBlocks(path)
+        raise ValueError(
+            f"X={str(path)!r} has an ending that is not known: .npy, .npz, .parquet "
+            f"and .zarr are."
+        )
+    if columns is not None:
+        raise ValueError("columns= is for Parquet files.")
+    if type(X).__module__.startswith("dask."):
+        return _DaskBlocks(X)
+    if type(X).__module__.startswith("zarr."):
+        return _ZarrBlocks(X.store, X.path)
     _refuse_other_forms(X)
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):
         found = _SlicedBlocks(_numbers(X))
         found.feature_names = _get_feature_names(X)
         return found
-    if is_sparse(X): return _SlicedBlocks(X if X.format in ("csc", "csr") else _sound_sparse(X, "X").tocsc())
+    if is_sparse(X):
+        return _SlicedBlocks(
+            X if X.format in ("csc", "csr") else _sound_sparse(X, "X").tocsc()
+        )
     if callable(X):
         if axis not in (0, 1):
-            raise ValueError(f"axis={axis!r} is not possible for a function: say whether its blocks are whole features "
-                             "(axis=1) or whole samples (axis=0).")
+            raise ValueError(
+                f"axis={axis!r} is not possible for a function: say whether its "
+                f"blocks are whole features "
+                "(axis=1) or whole samples (axis=0)."
+            )
         return _MadeBlocks(X, axis)
     if isinstance(X, Iterator):
-        raise TypeError("X can be read only once, and several passes are needed: give a function that returns a new "
-                        "iterator each time.")
-    if hasattr(X, "shape") and hasattr(X, "__getitem__"): return _SlicedBlocks(X)
-    raise TypeError(f"X of type {type(X).__name__} cannot be read in blocks: give a path, an array, a Dask array, or a "
-                    "function that returns an iterator of blocks.")
+        raise TypeError(
+            "X can be read only once, and several passes are needed: give a function "
+            "that returns a new "
+            "iterator each time."
+        )
+    if hasattr(X, "shape") and hasattr(X, "__getitem__"):
+        return _SlicedBlocks(X)
+    raise TypeError(
+        f"X of type {type(X).__name__} cannot be read in blocks: give a path, an "
+        f"array, a Dask array, or a "
+        "function that returns an iterator of blocks."
+    )

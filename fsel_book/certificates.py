@@ -22,20 +22,57 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectorMixin, f_classif
 from sklearn.utils import Tags, check_array, check_consistent_length
 from sklearn.utils.sparsefuncs import min_max_axis
-from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_feature_names,
+    _check_n_features,
+    check_is_fitted,
+    validate_data,
+)
 
-from .arrays import (_DOCS, _RANGE, Array, ArrayLike, Matrix, _insert_docs, _stack_level, _canonical,
-                              check_matrix, _check_columns, _check_numeric, _check_range, from_numpy, _has_objects,
-                              is_integer, _is_frame, is_sparse, namespace, _naming_columns, _readable, result_dtype,
-                              _blas_threads_for, _scale_columns, take_columns, to_numpy, _target_on_host)
+from fsel_book.arrays import (
+    _DOCS,
+    _RANGE,
+    Array,
+    ArrayLike,
+    Matrix,
+    _insert_docs,
+    _stack_level,
+    _canonical,
+    check_matrix,
+    _check_columns,
+    _check_numeric,
+    _check_range,
+    from_numpy,
+    _has_objects,
+    is_integer,
+    _is_frame,
+    is_sparse,
+    namespace,
+    _naming_columns,
+    _readable,
+    result_dtype,
+    _blas_threads_for,
+    _scale_columns,
+    take_columns,
+    to_numpy,
+    _target_on_host,
+)
 from .blocks import Blocks, _fit_elsewhere
-from .spectra import (RowSpace, _SEE, _as_row_space, _basis_accuracy, _sketch_is_less_work,
-                               _squared_column_norms, _whole_or_leading)
+from fsel_book.spectra import (
+    RowSpace,
+    _SEE,
+    _as_row_space,
+    _basis_accuracy,
+    _sketch_is_less_work,
+    _squared_column_norms,
+    _whole_or_leading,
+)
 
 # %% ../nbs/04_certificates.ipynb #b3851197
 @dataclass(frozen=True, eq=False)
 class Sampling:
-    """Which features were chosen and with which weights: the matrices `S`, `D` and `R = S D` of the papers.
+    """Which features were chosen and with which weights: the matrices `S`, `D` and `R =
+    S D` of the papers.
 
     Parameters
     ----------
@@ -58,50 +95,74 @@ class Sampling:
     >>> (s.R @ s.R.T).toarray().diagonal()
     array([1., 0., 4.])
     """
+
     indices: Array
     weights: Array
     n_features: int
     n_draws: int
 
     @classmethod
-    def from_draws(cls, draws: Sequence[int] | np.ndarray, weights: np.ndarray, n_features: int, like: Matrix) -> Self:
-        """Merge repeated picks, given as host arrays; results go where `like` lives, weights in its precision."""
+    def from_draws(
+        cls,
+        draws: Sequence[int] | np.ndarray,
+        weights: np.ndarray,
+        n_features: int,
+        like: Matrix,
+    ) -> Self:
+        """Merge repeated picks, given as host arrays; results go where `like` lives,
+        weights in its precision.
+        """
         draws = np.asarray(draws, dtype=np.int64)
         _, first, inverse = np.unique(draws, return_index=True, return_inverse=True)
         order = np.argsort(first)
         totals = np.bincount(inverse, weights=weights)[order].astype(result_dtype(like))
-        return cls(from_numpy(draws[first[order]], like), from_numpy(totals, like), n_features, len(draws))
+        return cls(
+            from_numpy(draws[first[order]], like),
+            from_numpy(totals, like),
+            n_features,
+            len(draws),
+        )
 
     @property
     def n_selected(self) -> int:
-        "The number of distinct features."
+        """The number of distinct features."""
         return self.indices.shape[0]
 
     @property
     def S(self) -> sp.csc_array:
-        "Sampling matrix, shape (n_features, n_selected): one column for each distinct feature, in the order picked."
+        """Sampling matrix, shape (n_features, n_selected): one column for each distinct
+        feature, in the order picked.
+        """
         t = np.arange(self.n_selected)
-        return sp.csc_array((np.ones(len(t)), (to_numpy(self.indices), t)), shape=(self.n_features, len(t)))
+        return sp.csc_array(
+            (np.ones(len(t)), (to_numpy(self.indices), t)),
+            shape=(self.n_features, len(t)),
+        )
 
     @property
     def D(self) -> sp.dia_array:
-        "Rescaling matrix, shape (n_selected, n_selected): roots of the weights on the diagonal."
+        """Rescaling matrix, shape (n_selected, n_selected): roots of the weights on the
+        diagonal.
+        """
         return sp.diags_array(np.sqrt(to_numpy(self.weights).astype(np.float64)))
 
     @property
     def R(self) -> sp.csc_array:
-        "`S D`, CSC, shape (n_features, n_selected)."
+        """`S D`, CSC, shape (n_features, n_selected)."""
         return (self.S @ self.D).tocsc()
 
     def apply(self, X: Matrix, rescale: bool = True) -> Matrix:
-        "The reduced data `X R`, or `X S` without rescaling, shape (n_samples, n_selected), in the library of `X`."
+        """The reduced data `X R`, or `X S` without rescaling, shape (n_samples,
+        n_selected), in the library of `X`.
+        """
         C = take_columns(X, to_numpy(self.indices))
         return _scale_columns(C, np.sqrt(to_numpy(self.weights))) if rescale else C
 
 # %% ../nbs/04_certificates.ipynb #c9c8fe85
 @dataclass(frozen=True)
 class Promise:
-    """What a theorem promises of a selection: all eigenvalues of `M = V'RR'V` lie in `[lower, upper]`.
+    """What a theorem promises of a selection: all eigenvalues of `M = V'RR'V` lie in
+    `[lower, upper]`.
 
     Parameters
     ----------
@@ -116,33 +177,44 @@ class Promise:
     >>> Promise(0.25, 2.25).eps
     1.25
     """
+
     lower: float
     upper: float
     confidence: float = 1.0
 
     @property
     def eps(self) -> float:
-        "The promised bound on `|I - M|_2`."
+        """The promised bound on `|I - M|_2`."""
         return max(1 - self.lower, self.upper - 1)
 
     @property
     def vacuous(self) -> bool:
-        "Whether the promise does not exclude that a direction is lost."
+        """Whether the promise does not exclude that a direction is lost."""
         return self.lower <= 0
 
+
 def _distortion(low: float, high: float) -> float:
-    "`|1 - c x|` at most, over `x` in `[low, high]`, for the best `c`."
+    """`|1 - c x|` at most, over `x` in `[low, high]`, for the best `c`."""
     return (high - low) / (high + low) if 0 < high < np.inf else 1.0
 
+
 def _says_nothing(bound: float, whole: float = 1.0) -> bool:
-    "Whether a bound on what is lost is, in print, no less than all there is to lose."
+    """Whether a bound on what is lost is, in print, no less than all there is to lose."""
     return bool(bound >= 0.9995 * whole)
 
+
 def _how_kept(low: float, high: float) -> str:
-    "How well all squared lengths are kept where they change by factors from `low` to `high`, in words."
-    if not low > 1e-14 * high: return "a direction is lost"
+    """How well all squared lengths are kept where they change by factors from `low` to
+    `high`, in words.
+    """
+    if not low > 1e-14 * high:
+        return "a direction is lost"
     delta = _distortion(low, high)
-    return "a direction is as good as lost" if _says_nothing(delta) else f"kept within {delta:.1%}"
+    return (
+        "a direction is as good as lost"
+        if _says_nothing(delta)
+        else f"kept within {delta:.1%}"
+    )
 
 # %% ../nbs/04_certificates.ipynb #97f50c45
 # What certificates of every kind have, for `_insert_docs`.
@@ -166,7 +238,9 @@ accuracy : float
 distance_energy : float or None
     The part of the squared distances between the samples, summed over all pairs, that is certified. Where columns are
     not centred it is less than `energy` if the mean of the samples is long; None where it is not known, as for data in
-    blocks of samples.""")
+    blocks of samples.""",
+)
+
 
 @_insert_docs
 @dataclass(frozen=True, repr=False, eq=False)
@@ -185,7 +259,9 @@ class Certificate:
     --------
     >>> import numpy as np
     >>> from fsel_book import Certificate
-    >>> c = Certificate(np.array([2.0, 6.0]), np.array([0.1, 0.4]), 50, 10, 10, None, 2, 1.0)
+    >>> c = Certificate(
+    ...     np.array([2.0, 6.0]), np.array([0.1, 0.4]), 50, 10, 10, None, 2, 1.0
+    ... )
     >>> c.eps, c.kappa, c.distortion
     (5.0, 3.0, 0.5)
     """
@@ -204,128 +280,206 @@ class Certificate:
 
     @property
     def rank(self) -> int:
-        "The number of dimensions certified, `l`."
+        """The number of dimensions certified, `l`."""
         return len(self.eigenvalues)
 
     @property
     def interval(self) -> tuple[float, float]:
-        "Smallest and largest eigenvalue of `M`: the best constants for squared lengths."
+        """Smallest and largest eigenvalue of `M`: the best constants for squared
+        lengths.
+        """
         return float(self.eigenvalues[0]), float(self.eigenvalues[-1])
 
     @property
     def eps(self) -> float:
-        "`|I - M|_2`."
+        """`|I - M|_2`."""
         return max(1 - self.interval[0], self.interval[1] - 1)
 
     @property
     def kappa(self) -> float:
-        "Condition number of `M`; infinite where a direction is lost."
+        """Condition number of `M`; infinite where a direction is lost."""
         low, high = self.interval
         return high / low if low > 1e-14 * high else np.inf
 
     @property
     def scale(self) -> float:
-        "The factor `c` that brings `c M` closest to the identity."
+        """The factor `c` that brings `c M` closest to the identity."""
         return 2 / sum(self.interval) if self.interval[1] > 0 else np.inf
 
     @property
     def distortion(self) -> float:
-        "`Delta = |I - c M|_2` at the best scale `c`: `(kappa - 1) / (kappa + 1)`."
+        """`Delta = |I - c M|_2` at the best scale `c`: `(kappa - 1) / (kappa + 1)`."""
         return _distortion(*self.interval)
 
     @property
     def holds(self) -> bool | None:
-        "Whether the measured interval lies in the promised one, up to rounding; None without a promise."
-        if self.promise is None: return None
-        (low, high), p, slack = self.interval, self.promise, 1e-6 + self.accuracy
-        return p.lower * (1 - slack) - 1e-13 * high <= low and high <= p.upper * (1 + slack)
+        """Whether the measured interval lies in the promised one, up to rounding; None
+        without a promise.
+        """
+        if self.promise is None:
+            return None
+        low, high = self.interval
+        p = self.promise
+        slack = 1e-6 + self.accuracy
+        return p.lower * (1 - slack) - 1e-13 * high <= low and high <= p.upper * (
+            1 + slack
+        )
 
     def title(self) -> str:
-        "Method, draws, features, certified rank: one line."
-        method, norm = f"{self.method[:1].upper()}{self.method[1:]}", f"{self.energy:.1%} of the squared norm"
+        """Method, draws, features, certified rank: one line."""
+        method = f"{self.method[:1].upper()}{self.method[1:]}"
+        norm = f"{self.energy:.1%} of the squared norm"
         if self.distance_energy is not None:
             distances = f"{self.distance_energy:.1%}"
             same = distances == f"{self.energy:.1%}"
-            norm = f"{distances} of the squared distances" + (" and of the squared norm" if same else f", {norm}")
-        part = "" if self.rank == self.numerical_rank else f" of {self.numerical_rank} ({norm})"
-        if self.numerical_rank is None: part = f" ({norm}; the whole rank is not known)"
-        r, d = (f"{n} {word}{'s' * (n > 1)}" for n, word in ((self.n_draws, "draw"), (self.n_features, "feature")))
-        return f"{method}: {r}, {self.n_selected} of {d}; certified for rank {self.rank}{part}"
+            norm = f"{distances} of the squared distances" + (
+                " and of the squared norm" if same else f", {norm}"
+            )
+        part = (
+            ""
+            if self.rank == self.numerical_rank
+            else f" of {self.numerical_rank} ({norm})"
+        )
+        if self.numerical_rank is None:
+            part = f" ({norm}; the whole rank is not known)"
+        r, d = (
+            f"{n} {word}{'s' * (n > 1)}"
+            for n, word in ((self.n_draws, "draw"), (self.n_features, "feature"))
+        )
+        return (
+            f"{method}: {r}, {self.n_selected} of {d}; certified for rank "
+            f"{self.rank}{part}"
+        )
 
     def table(self) -> list[tuple[str, str, str]]:
-        "Rows of name, measured, promised."
-        def column(low: float, high: float, *numbers: float) -> list[str]:
-            return [f"[{low:.3g}, {high:.3g}]", *(f"{number:.3g}" for number in numbers)]
+        """Rows of name, measured, promised."""
 
-        names = ["eigenvalues of M", "eps = |I - M|", "kappa = largest / smallest",
-                 "Delta = distortion at the best scale"]
-        measured, promised = column(*self.interval, self.eps, self.kappa, self.distortion), [""] * 4
+        def column(low: float, high: float, *numbers: float) -> list[str]:
+            return [
+                f"[{low:.3g}, {high:.3g}]",
+                *(f"{number:.3g}" for number in numbers),
+            ]
+
+        names = [
+            "eigenvalues of M",
+            "eps = |I - M|",
+            "kappa = largest / smallest",
+            "Delta = distortion at the best scale",
+        ]
+        measured = column(*self.interval, self.eps, self.kappa, self.distortion)
+        promised = [""] * 4
         if (p := self.promise) is not None:
-            kappa, delta = np.inf if p.vacuous else p.upper / p.lower, _distortion(p.lower, p.upper)
+            kappa = np.inf if p.vacuous else p.upper / p.lower
+            delta = _distortion(p.lower, p.upper)
             empty = [False, _says_nothing(p.eps), kappa == np.inf, _says_nothing(delta)]
             promised = column(p.lower, p.upper, p.eps, kappa, delta)
-            promised = [text + " (vacuous)" * flag for text, flag in zip(promised, empty)]
+            promised = [
+                text + " (vacuous)" * flag for text, flag in zip(promised, empty)
+            ]
         return list(zip(names, measured, promised))
 
     def verdict(self) -> str:
-        "What it means, in words."
-        what = "X" if self.rank == self.numerical_rank else f"the rank-{self.rank} part of X"
-        if self.numerical_rank is None: what = f"a rank-{self.rank} part of X, nearly the leading one,"
-        if self.kappa == np.inf: meaning = f"A direction of {what} is lost: nothing is certified."
+        """What it means, in words."""
+        what = (
+            "X"
+            if self.rank == self.numerical_rank
+            else f"the rank-{self.rank} part of X"
+        )
+        if self.numerical_rank is None:
+            what = f"a rank-{self.rank} part of X, nearly the leading one,"
+        if self.kappa == np.inf:
+            meaning = f"A direction of {what} is lost: nothing is certified."
         elif _says_nothing(self.distortion):
             meaning = f"A direction of {what} is as good as lost: nothing is certified."
-        else: meaning = (f"At the scale {self.scale:.3g}, every squared length and the whole kernel of {what} "
-                         f"are kept within {self.distortion:.1%}.")
-        if self.rank == 1 and self.kappa == 1: meaning = meaning[:-1] + ", as by any feature that is not zero there."
+        else:
+            meaning = (
+                f"At the scale {self.scale:.3g}, every squared length and the whole "
+                f"kernel of {what} "
+                f"are kept within {self.distortion:.1%}."
+            )
+        if self.rank == 1 and self.kappa == 1:
+            meaning = meaning[:-1] + ", as by any feature that is not zero there."
         if self.promise is not None:
             risk = 1 - self.promise.confidence
             meaning += f" The promise {'holds' if self.holds else 'DOES NOT HOLD'}"
             meaning += ", and is empty" * self.promise.vacuous
             meaning += f" (it may fail with probability {risk:.2g})." if risk else "."
         if self.accuracy > 1e-6:
-            meaning += f" X is so ill-conditioned that these figures are good to {self.accuracy:.0e} at best."
-        if np.allclose(self.eigenvalues, self.eigenvalues_unscaled, atol=0): return f"{meaning} All weights are one."
+            meaning += (
+                f" X is so ill-conditioned that these figures are good to "
+                f"{self.accuracy:.0e} at best."
+            )
+        if np.allclose(self.eigenvalues, self.eigenvalues_unscaled, atol=0):
+            return f"{meaning} All weights are one."
         low, high = (float(x) for x in self.eigenvalues_unscaled[[0, -1]])
         without = f"eigenvalues [{low:.3g}, {high:.3g}], {_how_kept(low, high)}"
         return f"{meaning} This is with the weights; without them: {without}."
 
     def __str__(self) -> str:
         lines = [f"  {'':38}{'measured':18}promised"]
-        lines += [f"  {name:38}{measured + ' ':18}{promised}".rstrip() for name, measured, promised in self.table()]
-        title, verdict = (fill(text, 88, break_on_hyphens=False) for text in (self.title(), self.verdict()))
+        lines += [
+            f"  {name:38}{measured + ' ':18}{promised}".rstrip()
+            for name, measured, promised in self.table()
+        ]
+        title, verdict = (
+            fill(text, 88, break_on_hyphens=False)
+            for text in (self.title(), self.verdict())
+        )
         return "\n".join([title, *lines, verdict])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         rows = [[escape(text) for text in row] for row in self.table()]
-        cells = [f"<tr><th style='text-align:left'>{name}</th><td>{measured}</td><td>{promised}</td></tr>"
-                 for name, measured, promised in rows]
-        return (f"<table><caption style='text-align:left'>{escape(self.title())}</caption>"
-                f"<thead><tr><th></th><th>measured</th><th>promised</th></tr></thead>"
-                f"<tbody>{''.join(cells)}</tbody></table><p>{escape(self.verdict())}</p>")
+        cells = [
+            f"<tr><th "
+            f"style='text-align:left'>{name}</th><td>{measured}</td><td>{promised}</td></tr>"
+            for name, measured, promised in rows
+        ]
+        return (
+            f"<table><caption style='text-align:left'>{escape(self.title())}</caption>"
+            f"<thead><tr><th></th><th>measured</th><th>promised</th></tr></thead>"
+            f"<tbody>{''.join(cells)}</tbody></table><p>{escape(self.verdict())}</p>"
+        )
 
     def plot(self, ax: Any = None) -> "SpectrumDisplay":
-        "The picture of the certificate, a `SpectrumDisplay`."
+        """The picture of the certificate, a `SpectrumDisplay`."""
         return SpectrumDisplay(self).plot(ax)
 
 # %% ../nbs/04_certificates.ipynb #c79d4461
 def _check_sampling(sampling: Sampling) -> tuple[np.ndarray, np.ndarray]:
-    "Indices and weights of a `Sampling` on the host, or what is wrong with them."
-    indices, weights = to_numpy(sampling.indices), to_numpy(sampling.weights)
-    d, integers = sampling.n_features, indices.ndim == 1 and indices.dtype.kind in "iu"
+    """Indices and weights of a `Sampling` on the host, or what is wrong with them."""
+    indices = to_numpy(sampling.indices)
+    weights = to_numpy(sampling.weights)
+    d = sampling.n_features
+    integers = indices.ndim == 1 and indices.dtype.kind in "iu"
     in_range = integers and np.all((indices >= 0) & (indices < d))
     if not in_range or len(np.unique(indices)) < len(indices) or len(indices) == 0:
-        raise ValueError(f"sampling.indices must be distinct integers from 0 to {d - 1}, at least one.")
-    if weights.shape != indices.shape or not np.all(np.isfinite(weights) & (weights > 0)):
-        raise ValueError(f"sampling.weights must be {len(indices)} positive finite numbers, one for each index.")
+        raise ValueError(
+            f"sampling.indices must be distinct integers from 0 to {d - 1}, at least "
+            f"one."
+        )
+    if weights.shape != indices.shape or not np.all(
+        np.isfinite(weights) & (weights > 0)
+    ):
+        raise ValueError(
+            f"sampling.weights must be {len(indices)} positive finite numbers, one "
+            f"for each index."
+        )
     return indices, weights.astype(np.float64)
 
 # %% ../nbs/04_certificates.ipynb #953cf07e
-_NEGLIGIBLE = 1e-15  # a row of V below this squared norm counts as zero: a million hold 1e-9 of the trace of I
+# a row of V below this squared norm counts as zero: a million hold 1e-9 of the trace of
+# I
+_NEGLIGIBLE = 1e-15
 
-def certify(V: Array | RowSpace, sampling: Sampling, promise: Promise | None = None,
-            method: str = "selection") -> Certificate:
+
+def certify(
+    V: Array | RowSpace,
+    sampling: Sampling,
+    promise: Promise | None = None,
+    method: str = "selection",
+) -> Certificate:
     """Measure what a selection of features preserves, however it was made.
 
     Parameters
@@ -346,7 +500,8 @@ def certify(V: Array | RowSpace, sampling: Sampling, promise: Promise | None = N
     Raises
     ------
     ValueError
-        `V` is not orthonormal; `sampling` is of another number of features, repeats one, or has a weight not positive.
+        `V` is not orthonormal; `sampling` is of another number of features, repeats
+        one, or has a weight not positive.
 
     Examples
     --------
@@ -359,34 +514,69 @@ def certify(V: Array | RowSpace, sampling: Sampling, promise: Promise | None = N
     """
     space = _as_row_space(V)
     if sampling.n_features != space.shape[0]:
-        raise ValueError(f"sampling is of {sampling.n_features} features, but V has {space.shape[0]} rows.")
+        raise ValueError(
+            f"sampling is of {sampling.n_features} features, but V has "
+            f"{space.shape[0]} rows."
+        )
     indices, weights = _check_sampling(sampling)
     M: Any = 0.0
     M_unscaled: Any = 0.0
     with _blas_threads_for(space.shape[1]):
         for a in range(0, len(indices), 4096):
-            rows = space.rows(indices[a:a + 4096])
+            rows = space.rows(indices[a : a + 4096])
             xp = namespace(rows)
-            rows = rows * xp.astype(xp.sum(rows**2, axis=1, keepdims=True) > _NEGLIGIBLE, rows.dtype)
-            scaled = from_numpy(np.sqrt(weights[a:a + 4096, None]), rows) * rows
-            M, M_unscaled = M + scaled.T @ scaled, M_unscaled + rows.T @ rows
-        spectrum, spectrum_unscaled = (np.maximum(np.linalg.eigvalsh(to_numpy(A)), 0.0) for A in (M, M_unscaled))
-    return Certificate(spectrum, spectrum_unscaled, space.shape[0], sampling.n_draws, sampling.n_selected, promise,
-                       space.numerical_rank, space.energy, method, _basis_accuracy(space), space.distance_energy)
+            rows = rows * xp.astype(
+                xp.sum(rows**2, axis=1, keepdims=True) > _NEGLIGIBLE, rows.dtype
+            )
+            scaled = from_numpy(np.sqrt(weights[a : a + 4096, None]), rows) * rows
+            M = M + scaled.T @ scaled
+            M_unscaled = M_unscaled + rows.T @ rows
+        spectrum, spectrum_unscaled = (
+            np.maximum(np.linalg.eigvalsh(to_numpy(A)), 0.0) for A in (M, M_unscaled)
+        )
+    return Certificate(
+        spectrum,
+        spectrum_unscaled,
+        space.shape[0],
+        sampling.n_draws,
+        sampling.n_selected,
+        promise,
+        space.numerical_rank,
+        space.energy,
+        method,
+        _basis_accuracy(space),
+        space.distance_energy,
+    )
 
 # %% ../nbs/04_certificates.ipynb #49b19a23
-_METHOD_COLORS = {"BSS": "#0072B2", "leverage sampling": "#D55E00", "largest leverages": "#009E73", "random": "#7F7F7F",
-                  "all features": "#000000", "pivoted QR": "#CC79A7", "strong RRQR": "#882255", "DSF": "#332288",
-                  "RSF": "#4C4617", "information gain": "#E69F00", "LPSVM": "#999933", "risk-RFE": "#9600F0",
-                  "RFE": "#56B4E9", "Guyon's RFE": "#56B4E9"}  # scikit-learn's RFE is Guyon's rule
+_METHOD_COLORS = {
+    "BSS": "#0072B2",
+    "leverage sampling": "#D55E00",
+    "largest leverages": "#009E73",
+    "random": "#7F7F7F",
+    "all features": "#000000",
+    "pivoted QR": "#CC79A7",
+    "strong RRQR": "#882255",
+    "DSF": "#332288",
+    "RSF": "#4C4617",
+    "information gain": "#E69F00",
+    "LPSVM": "#999933",
+    "risk-RFE": "#9600F0",
+    # scikit-learn's RFE is Guyon's rule
+    "RFE": "#56B4E9",
+    "Guyon's RFE": "#56B4E9",
+}
+
 
 def method_color(method: str) -> str:
-    "The colour of a method in every figure of the book."
+    """The colour of a method in every figure of the book."""
     return _METHOD_COLORS.get(method, "#AA4499")
+
 
 @_insert_docs
 class SpectrumDisplay:
-    """The eigenvalues that a certificate measured, inside the interval that its theorem promises.
+    """The eigenvalues that a certificate measured, inside the interval that its theorem
+    promises.
 
     Parameters
     ----------
@@ -406,174 +596,327 @@ class SpectrumDisplay:
     'number of the eigenvalue'
     """
 
-    def __init__(self, certificate: Certificate) -> None: self.certificate = certificate
+    def __init__(self, certificate: Certificate) -> None:
+        self.certificate = certificate
 
     @classmethod
     def from_selector(cls, selector: "_SamplingTransformer") -> Self:
-        "The display of a fitted selector."
+        """The display of a fitted selector."""
         check_is_fitted(selector, "certificate_")
         return cls(selector.certificate_)
 
     def plot(self, ax: Any = None) -> Self:
-        "Draw on `ax`, or on a new figure, and return the display."
-        import matplotlib.pyplot as plt  # here, so that `import fsel_book` does not load it
+        """Draw on `ax`, or on a new figure, and return the display."""
+        # here, so that `import fsel_book` does not load it
+        import matplotlib.pyplot as plt
         from matplotlib.patches import Rectangle
         from matplotlib.ticker import MaxNLocator
 
         ax = ax or plt.subplots(figsize=(5, 3.2), layout="constrained")[1]
-        c, p = self.certificate, self.certificate.promise
-        place, color = np.arange(1, c.rank + 1), method_color(c.method)
-        if p:  # not among the data: what was measured sets the limits of the picture, and the promise may leave it
-            ax.add_artist(Rectangle((0, p.lower), 1, min(p.upper, 1e9) - p.lower, transform=ax.get_yaxis_transform(),
-                                    color=color, alpha=0.12, lw=0, label=f"promised, {c.method}"))
+        c = self.certificate
+        p = self.certificate.promise
+        place = np.arange(1, c.rank + 1)
+        color = method_color(c.method)
+        # not among the data: what was measured sets the limits of the picture, and the
+        # promise may leave it
+        if p:
+            ax.add_artist(
+                Rectangle(
+                    (0, p.lower),
+                    1,
+                    min(p.upper, 1e9) - p.lower,
+                    transform=ax.get_yaxis_transform(),
+                    color=color,
+                    alpha=0.12,
+                    lw=0,
+                    label=f"promised, {c.method}",
+                )
+            )
         ax.axhline(1, color="k", lw=0.8)
         ax.plot(place, c.eigenvalues, ".", color=color, label="measured")
-        ax.plot(place, c.eigenvalues_unscaled, ".", color="0.7", ms=3, label="measured without weights")
-        ax.update_datalim([(1, 0)])  # 0, a lost direction, is in view as 1 is; the limits stay free for other drawings
+        ax.plot(
+            place,
+            c.eigenvalues_unscaled,
+            ".",
+            color="0.7",
+            ms=3,
+            label="measured without weights",
+        )
+        # 0, a lost direction, is in view as 1 is; the limits stay free for other
+        # drawings
+        ax.update_datalim([(1, 0)])
         ax.set(xlabel="number of the eigenvalue", ylabel="eigenvalue of $M$")
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.legend(frameon=False, fontsize="small")
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_ = ax
+        self.figure_ = ax.figure
         return self
 
 # %% ../nbs/04_certificates.ipynb #7d0b4056
 def _n_requested(r: Any, d: int) -> int | None:
-    "The number of draws that `n_features_to_select=r` asks for, of `d` features; None for 'auto'."
-    if isinstance(r, str) and r == "auto": return None
-    if r is None: return max(1, d // 2)
-    if is_integer(r) and 1 <= r <= d: return int(r)
-    if isinstance(r, numbers.Real) and not isinstance(r, numbers.Integral) and 0 < float(r) <= 1:
+    """The number of draws that `n_features_to_select=r` asks for, of `d` features; None
+    for 'auto'.
+    """
+    if isinstance(r, str) and r == "auto":
+        return None
+    if r is None:
+        return max(1, d // 2)
+    if is_integer(r) and 1 <= r <= d:
+        return int(r)
+    if (
+        isinstance(r, numbers.Real)
+        and not isinstance(r, numbers.Integral)
+        and 0 < float(r) <= 1
+    ):
         return max(1, int(float(r) * d))
-    raise ValueError(f"n_features_to_select={r!r} is not possible: give None for half of the features, an integer "
-                     f"from 1 to {d} (n_features = {d}), a fraction above 0 and at most 1, or 'auto'; {_SEE}")
+    raise ValueError(
+        f"n_features_to_select={r!r} is not possible: give None for half of the "
+        f"features, an integer "
+        f"from 1 to {d} (n_features = {d}), a fraction above 0 and at most 1, or "
+        f"'auto'; {_SEE}"
+    )
 
 # %% ../nbs/04_certificates.ipynb #6658bb1f
-def _check_rank(rank: int | Literal["full"] | None, r: int | None, spare: int = 1, which: str = "") -> None:
-    "Raise an error if `rank` cannot be certified with `r` draws (None: unknown yet), `spare` of them beyond the rank."
-    if rank is None or isinstance(rank, str) and rank == "full": return
+def _check_rank(
+    rank: int | Literal["full"] | None, r: int | None, spare: int = 1, which: str = ""
+) -> None:
+    """Raise an error if `rank` cannot be certified with `r` draws (None: unknown yet),
+    `spare` of them beyond the rank.
+    """
+    if rank is None or isinstance(rank, str) and rank == "full":
+        return
     if not is_integer(rank) or rank < 1:
-        raise ValueError(f"rank={rank!r} is not possible: give an integer of at least 1, 'full' or None; {_SEE}")
+        raise ValueError(
+            f"rank={rank!r} is not possible: give an integer of at least 1, 'full' or "
+            f"None; {_SEE}"
+        )
     if r is not None and rank > (most := max(1, r - spare)):
-        raise ValueError(f"rank={rank}{which} is not possible with n_features_to_select={r}: {r} feature{'s' * (r > 1)}"
-                         f" can be certified for a rank of at most {most}. Ask for more features, or for a lower "
-                         f"rank; {_SEE}")
+        raise ValueError(
+            f"rank={rank}{which} is not possible with n_features_to_select={r}: {r} "
+            f"feature{'s' * (r > 1)}"
+            f" can be certified for a rank of at most {most}. Ask for more features, "
+            f"or for a lower "
+            f"rank; {_SEE}"
+        )
 
-def _target_rank(rank: int | Literal["full"] | None, numerical_rank: int, r: int | None, spare: int = 1) -> int:
-    "The rank to certify with `r` draws (None: as many as it takes)."
-    if rank is None: return min(numerical_rank, max(1, min(10, r // 2), min(100, r // 4)) if r else numerical_rank)
+
+def _target_rank(
+    rank: int | Literal["full"] | None,
+    numerical_rank: int,
+    r: int | None,
+    spare: int = 1,
+) -> int:
+    """The rank to certify with `r` draws (None: as many as it takes)."""
+    if rank is None:
+        return min(
+            numerical_rank,
+            max(1, min(10, r // 2), min(100, r // 4)) if r else numerical_rank,
+        )
     if isinstance(rank, str):
         _check_rank(numerical_rank, r, spare, " ('full')")
         return numerical_rank
     if rank > numerical_rank:
-        raise ValueError(f"rank={rank} is not possible: X has numerical rank {numerical_rank}; {_SEE}")
+        raise ValueError(
+            f"rank={rank} is not possible: X has numerical rank {numerical_rank}; "
+            f"{_SEE}"
+        )
     return int(rank)
 
+
 def _check_open_unit_interval(name: str, value: Any) -> None:
-    "Raise an error if the parameter `name` is not strictly between 0 and 1."
+    """Raise an error if the parameter `name` is not strictly between 0 and 1."""
     if not isinstance(value, numbers.Real) or not 0 < float(value) < 1:
-        raise ValueError(f"{name}={value!r} is not possible: give a number above 0 and below 1.")
+        raise ValueError(
+            f"{name}={value!r} is not possible: give a number above 0 and below 1."
+        )
+
 
 def _check_positive(name: str, value: Any, least: float = 0.0) -> None:
-    "Raise an error if the parameter `name` is not a number above `least`."
-    if not isinstance(value, int | float | np.number) or isinstance(value, bool) or not least < value < np.inf:
-        raise ValueError(f"{name}={value!r} is not possible: give a number above {least:g}.")
+    """Raise an error if the parameter `name` is not a number above `least`."""
+    if (
+        not isinstance(value, int | float | np.number)
+        or isinstance(value, bool)
+        or not least < value < np.inf
+    ):
+        raise ValueError(
+            f"{name}={value!r} is not possible: give a number above {least:g}."
+        )
+
 
 def _check_bool(name: str, value: Any) -> None:
-    "Raise an error if the parameter `name` is not a truth value."
+    """Raise an error if the parameter `name` is not a truth value."""
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name}={value!r} is not possible: give True or False.")
 
-def _check_instance(name: str, value: Any) -> None:
-    "Raise an error if the parameter `name` is a class, where one of its instances is needed."
-    if isinstance(value, type):
-        raise TypeError(f"{name}={value.__name__} is a class: give an instance of it, as {name}={value.__name__}().")
 
-def _check_integer(r: Any, least: int, most: int | None = None, why: str = "", name: str = "r") -> None:
-    "Raise an error if the number of columns `r`, called `name` in the message, is no integer from `least` to `most`."
+def _check_instance(name: str, value: Any) -> None:
+    """Raise an error if the parameter `name` is a class, where one of its instances is
+    needed.
+    """
+    if isinstance(value, type):
+        raise TypeError(
+            f"{name}={value.__name__} is a class: give an instance of it, as "
+            f"{name}={value.__name__}()."
+        )
+
+
+def _check_integer(
+    r: Any, least: int, most: int | None = None, why: str = "", name: str = "r"
+) -> None:
+    """Raise an error if the number of columns `r`, called `name` in the message, is no
+    integer from `least` to `most`.
+    """
     if not is_integer(r) or r < least or (most is not None and r > most):
         span = f"of at least {least}" if most is None else f"from {least} to {most}"
         raise ValueError(f"{name}={r!r} is not possible: give an integer {span}{why}.")
 
 # %% ../nbs/04_certificates.ipynb #22cdf448
 def _check_automatic_draws(r: int, ell: int, d: int) -> int:
-    "The number `r` of draws that a theorem asks for at rank `ell`, if `d` features allow it."
+    """The number `r` of draws that a theorem asks for at rank `ell`, if `d` features
+    allow it.
+    """
     if r > d:
-        raise ValueError(f"n_features_to_select='auto' needs {r} draws at rank {ell}, more than the {d} features of X: "
-                         f"give a larger eps, a smaller rank (None is all of it here), or a number; {_SEE}")
+        raise ValueError(
+            f"n_features_to_select='auto' needs {r} draws at rank {ell}, more than "
+            f"the {d} features of X: "
+            f"give a larger eps, a smaller rank (None is all of it here), or a "
+            f"number; {_SEE}"
+        )
     return r
 
 # %% ../nbs/04_certificates.ipynb #20fc1dc7
-def _check_X(estimator: BaseEstimator, X: ArrayLike, reset: bool, least: int = 2, dtype: Any = None) -> Matrix:
-    """`X` validated for `fit` (`reset`) or for a later method of `estimator`, in the library in which it came.
+def _check_X(
+    estimator: BaseEstimator,
+    X: ArrayLike,
+    reset: bool,
+    least: int = 2,
+    dtype: Any = None,
+) -> Matrix:
+    """`X` validated for `fit` (`reset`) or for a later method of `estimator`, in the
+    library in which it came.
 
-    In `fit` it needs `least` samples and a largest entry that can be squared. Sparse results are canonical.
+    In `fit` it needs `least` samples and a largest entry that can be squared. Sparse
+    results are canonical.
     """
-    if isinstance(X, Blocks): raise ValueError(f"{type(estimator).__name__} takes no X in blocks: give an array.")
+    if isinstance(X, Blocks):
+        raise ValueError(
+            f"{type(estimator).__name__} takes no X in blocks: give an array."
+        )
     smallest = _RANGE[0] if reset else 0.0
-    X, kinds = _readable(X), dtype or [np.float64, np.float32]
+    X = _readable(X)
+    kinds = dtype or [np.float64, np.float32]
     if _is_frame(X):
         _check_columns(X)
-        if _has_objects(X): kinds = [np.float64, np.float32]  # "numeric" leaves what it cannot convert as it is
-    if is_sparse(X): X = _canonical(X)
+        # "numeric" leaves what it cannot convert as it is
+        if _has_objects(X):
+            kinds = [np.float64, np.float32]
+    if is_sparse(X):
+        X = _canonical(X)
     if array_api_compat.is_array_api_obj(X) and not array_api_compat.is_numpy_array(X):
         X = check_matrix(X, smallest=smallest)
         _check_feature_names(estimator, X, reset=reset)
         _check_n_features(estimator, X, reset=reset)
     else:
-        with np.errstate(over="ignore", invalid="ignore"), _naming_columns(X):  # the sum that looks for NaN overflows
-            X = validate_data(estimator, _check_numeric(X), reset=reset, dtype=kinds, accept_sparse=("csr", "csc"))
+        # the sum that looks for NaN overflows
+        with np.errstate(over="ignore", invalid="ignore"), _naming_columns(X):
+            X = validate_data(
+                estimator,
+                _check_numeric(X),
+                reset=reset,
+                dtype=kinds,
+                accept_sparse=("csr", "csc"),
+            )
         _check_range(X, smallest=smallest)
     if reset and X.shape[0] < least:
-        raise ValueError(f"Found {X.shape[0]} sample(s) (n_samples = {X.shape[0]}) while a minimum of {least} is "
-                         f"required by {type(estimator).__name__}.")
+        raise ValueError(
+            f"Found {X.shape[0]} sample(s) (n_samples = {X.shape[0]}) while a minimum "
+            f"of {least} is "
+            f"required by {type(estimator).__name__}."
+        )
     return X
 
 # %% ../nbs/04_certificates.ipynb #16c6edb6
-def _check_same_library(estimator: BaseEstimator, X: Matrix, fitted: Array, method: str = "transform") -> None:
-    "Raise an error if `X`, given to a method of `estimator`, is not of the array library of its attribute `fitted`."
+def _check_same_library(
+    estimator: BaseEstimator, X: Matrix, fitted: Array, method: str = "transform"
+) -> None:
+    """Raise an error if `X`, given to a method of `estimator`, is not of the array
+    library of its attribute `fitted`.
+    """
     if namespace(X) is not namespace(fitted):
-        raise ValueError(f"Inputs passed to {type(estimator).__name__}.{method}() must use the same namespace as those "
-                         f"passed to fit(): {namespace(X).__name__} is not {namespace(fitted).__name__}. Convert X, or "
-                         "fit on arrays of its library.")
+        raise ValueError(
+            f"Inputs passed to {type(estimator).__name__}.{method}() must use the "
+            f"same namespace as those "
+            f"passed to fit(): {namespace(X).__name__} is not "
+            f"{namespace(fitted).__name__}. Convert X, or "
+            "fit on arrays of its library."
+        )
 
 # %% ../nbs/04_certificates.ipynb #e0d2a5a8
 def _clear_fitted(estimator: BaseEstimator) -> None:
-    "Delete all that an earlier `fit` has left, so that a `fit` that fails leaves nothing behind."
-    for name in [name for name in vars(estimator) if name.endswith("_")]: delattr(estimator, name)
+    """Delete all that an earlier `fit` has left, so that a `fit` that fails leaves
+    nothing behind.
+    """
+    for name in [name for name in vars(estimator) if name.endswith("_")]:
+        delattr(estimator, name)
 
 # %% ../nbs/04_certificates.ipynb #a3d5b96a
 def _check_reduced(X: ArrayLike, n_selected: int) -> Matrix:
-    "`X`, validated, if it has as many columns as features were selected."
+    """`X`, validated, if it has as many columns as features were selected."""
     X = check_matrix(X, smallest=0.0)
-    if X.shape[1] == n_selected: return X
-    raise ValueError(f"X has {X.shape[1]} features, but {n_selected} features were selected.")
+    if X.shape[1] == n_selected:
+        return X
+    raise ValueError(
+        f"X has {X.shape[1]} features, but {n_selected} features were selected."
+    )
+
 
 def _insert_columns(C: Matrix, support: np.ndarray) -> Matrix:
-    "A matrix with the columns of `C` where the host mask `support` is true, and zeros elsewhere."
-    if is_sparse(C): return (C @ sp.eye_array(len(support), format="csr", dtype=C.dtype)[support]).asformat(C.format)
+    """A matrix with the columns of `C` where the host mask `support` is true, and zeros
+    elsewhere.
+    """
+    if is_sparse(C):
+        return (
+            C @ sp.eye_array(len(support), format="csr", dtype=C.dtype)[support]
+        ).asformat(C.format)
     xp = namespace(C)
     zeros = xp.zeros((C.shape[0], 1), dtype=C.dtype, device=array_api_compat.device(C))
-    return take_columns(xp.concat([C, zeros], axis=1), np.where(support, np.cumsum(support) - 1, C.shape[1]))
+    return take_columns(
+        xp.concat([C, zeros], axis=1),
+        np.where(support, np.cumsum(support) - 1, C.shape[1]),
+    )
 
 # %% ../nbs/04_certificates.ipynb #d04fb476
 class _FittedAttributesMixin:
-    "For estimators whose attributes that end with an underscore say, before `fit`, what is missing."
+    """For estimators whose attributes that end with an underscore say, before `fit`,
+    what is missing.
+    """
 
     if not TYPE_CHECKING:  # so that misspelt names are still found
+
         def __getattr__(self, name: str) -> Any:
-            "Called where there is no such attribute, or a property has met one that is not there."
+            """Called where there is no such attribute, or a property has met one that
+            is not there.
+            """
             of_fit = name.endswith("_") and not name.startswith("_")
             wanted = of_fit or isinstance(getattr(type(self), name, None), property)
             if wanted and not any(found.endswith("_") for found in vars(self)):
-                raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
-                                     "appropriate arguments before using this estimator.")
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+                raise NotFittedError(
+                    f"This {type(self).__name__} instance is not fitted yet. Call "
+                    f"'fit' with "
+                    "appropriate arguments before using this estimator."
+                )
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute {name!r}"
+            )
+
 
 class _SamplingTransformer(_FittedAttributesMixin, SelectorMixin, BaseEstimator):
-    """Applies the `sampling_` that `fit` of a subclass left behind, with or without weights (parameter `rescale`).
+    """Applies the `sampling_` that `fit` of a subclass left behind, with or without
+    weights (parameter `rescale`).
 
-    A subclass has a method `fit`, at whose end it calls `_set_sampling(sampling)`, and `_rank_looked_for(shape)`, how
-    many directions `fit` looks for in data of this shape.
+    A subclass has a method `fit`, at whose end it calls `_set_sampling(sampling)`, and
+    `_rank_looked_for(shape)`, how many directions `fit` looks for in data of this
+    shape.
     """
 
     certificate_: Certificate
@@ -581,14 +924,16 @@ class _SamplingTransformer(_FittedAttributesMixin, SelectorMixin, BaseEstimator)
 
     @abstractmethod
     def _rank_looked_for(self, shape: tuple[int, ...]) -> int:
-        "The largest rank that `fit` certifies for data of this shape."
+        """The largest rank that `fit` certifies for data of this shape."""
 
     @abstractmethod
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        "Choose features of `X`."
+        """Choose features of `X`."""
 
     def _set_sampling(self, sampling: Sampling) -> None:
-        self.sampling_, self.selected_, self.weights_ = sampling, sampling.indices, sampling.weights
+        self.sampling_ = sampling
+        self.selected_ = sampling.indices
+        self.weights_ = sampling.weights
 
     @property
     def support_(self) -> Array:
@@ -612,16 +957,20 @@ class _SamplingTransformer(_FittedAttributesMixin, SelectorMixin, BaseEstimator)
         Raises
         ------
         ValueError
-            `X` has other features than in `fit`, is not finite, or is of another array library.
+            `X` has other features than in `fit`, is not finite, or is of another array
+            library.
         """
         check_is_fitted(self, "sampling_")
         kept = self.get_support(indices=True)
-        if isinstance(X, Blocks): C = X._in_order_of(self).columns(kept, self.n_features_in_)
+        if isinstance(X, Blocks):
+            C = X._in_order_of(self).columns(kept, self.n_features_in_)
         else:
-            X = _check_X(self, X, reset=False, dtype="numeric")  # integers are converted once they are few
+            # integers are converted once they are few
+            X = _check_X(self, X, reset=False, dtype="numeric")
             _check_same_library(self, X, self.selected_)
             C = take_columns(X, kept)
-            if is_sparse(C) or isinstance(C, np.ndarray): C = C.astype(result_dtype(C), copy=False)
+            if is_sparse(C) or isinstance(C, np.ndarray):
+                C = C.astype(result_dtype(C), copy=False)
         return _scale_columns(C, self._factors()) if self.rescale else C
 
     def inverse_transform(self, X: ArrayLike) -> Matrix:
@@ -642,7 +991,8 @@ class _SamplingTransformer(_FittedAttributesMixin, SelectorMixin, BaseEstimator)
         """
         check_is_fitted(self, "sampling_")
         X = _check_reduced(X, self.sampling_.n_selected)
-        if self.rescale: X = _scale_columns(X, 1 / self._factors())
+        if self.rescale:
+            X = _scale_columns(X, 1 / self._factors())
         return _insert_columns(X, self.get_support())
 
     def get_support(self, indices: bool = False, ordered: bool = False) -> np.ndarray:
@@ -660,16 +1010,22 @@ class _SamplingTransformer(_FittedAttributesMixin, SelectorMixin, BaseEstimator)
         ndarray
         """
         check_is_fitted(self, "sampling_")
-        if ordered and not indices: raise ValueError("ordered=True needs indices=True: a mask has no order.")
-        if not indices: return to_numpy(self.support_)
-        return to_numpy(self.selected_) if ordered else np.sort(to_numpy(self.selected_))
+        if ordered and not indices:
+            raise ValueError("ordered=True needs indices=True: a mask has no order.")
+        if not indices:
+            return to_numpy(self.support_)
+        return (
+            to_numpy(self.selected_) if ordered else np.sort(to_numpy(self.selected_))
+        )
 
-    def _get_support_mask(self) -> np.ndarray: return self.get_support()
+    def _get_support_mask(self) -> np.ndarray:
+        return self.get_support()
 
     def _factors(self) -> np.ndarray:
         return np.sqrt(to_numpy(self.weights_)[np.argsort(to_numpy(self.selected_))])
 
-    def __sklearn_is_fitted__(self) -> bool: return hasattr(self, "sampling_")
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "sampling_")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -680,63 +1036,107 @@ class _SamplingTransformer(_FittedAttributesMixin, SelectorMixin, BaseEstimator)
 
 # %% ../nbs/04_certificates.ipynb #7d51ef01
 def _largest_rank(shape: tuple[int, ...], rank: Any, r: int | None) -> int:
-    "The rank to certify with `r` draws, as far as the shape of `X` tells; its numerical rank may make it smaller."
-    if isinstance(rank, str): return min(shape)
+    """The rank to certify with `r` draws, as far as the shape of `X` tells; its
+    numerical rank may make it smaller.
+    """
+    if isinstance(rank, str):
+        return min(shape)
     return rank if is_integer(rank) else _target_rank(None, min(shape), r)
+
 
 def _space_to_certify(X: Matrix, rank: Any, r: int | None, spare: int = 1) -> RowSpace:
     """The directions of `X` to certify with `r` draws, `spare` of them beyond the rank.
 
-    Where they are few, they are the leading ones by sketches, and the numerical rank stays unknown.
+    Where they are few, they are the leading ones by sketches, and the numerical rank
+    stays unknown.
     """
     space = _whole_or_leading(X, _largest_rank(X.shape, rank, r))
-    if space.numerical_rank is None: return space
+    if space.numerical_rank is None:
+        return space
     return space.truncate(_target_rank(rank, space.numerical_rank, r, spare))
 
 # %% ../nbs/04_certificates.ipynb #7d51ef05
 _LONG_FIT = 20.0  # seconds
 
+
 def _row_space_seconds(X: Matrix, rank: int) -> float:
-    "About how long `_space_to_certify` takes on one core."
-    (m, M), b = sorted(X.shape), rank + 10
-    if _sketch_is_less_work(X.shape, rank): return b * (8e-9 * X.nnz + 2e-8 * m * b if is_sparse(X) else 1e-9 * m * M)
+    """About how long `_space_to_certify` takes on one core."""
+    m, M = sorted(X.shape)
+    b = rank + 10
+    if _sketch_is_less_work(X.shape, rank):
+        return b * (8e-9 * X.nnz + 2e-8 * m * b if is_sparse(X) else 1e-9 * m * M)
     return 8e-10 * m**3 + 6e-11 * m**2 * M
 
+
 def _unevenness(space: RowSpace) -> float:
-    "Of the leverage scores: from 0 where all are equal to nearly 1 where each is 0 or 1."
+    """Of the leverage scores: from 0 where all are equal to nearly 1 where each is 0 or
+    1.
+    """
     d, ell = space.shape
-    return float(np.sum(to_numpy(space.scores64)**2) / ell - ell / d)
+    return float(np.sum(to_numpy(space.scores64) ** 2) / ell - ell / d)
+
 
 def _warn_if_long(seconds: float, what: str, remedy: str) -> bool:
-    "Warn, at the caller outside the package, if `what` will take more than about 20 seconds; whether it will."
-    if seconds <= _LONG_FIT: return False
-    unit, name = (1, "seconds") if seconds < 100 else (60, "minutes") if seconds < 6000 else (3600, "hours")
-    warnings.warn(f"{what} will take about {seconds / unit:.0f} {name}{remedy}", stacklevel=_stack_level())
+    """Warn, at the caller outside the package, if `what` will take more than about 20
+    seconds; whether it will.
+    """
+    if seconds <= _LONG_FIT:
+        return False
+    unit, name = (
+        (1, "seconds")
+        if seconds < 100
+        else (60, "minutes")
+        if seconds < 6000
+        else (3600, "hours")
+    )
+    warnings.warn(
+        f"{what} will take about {seconds / unit:.0f} {name}{remedy}",
+        stacklevel=_stack_level(),
+    )
     return True
 
 # %% ../nbs/04_certificates.ipynb #7d51ef08
-_FEW, _NEARLY_ALL = 5, 0.99  # columns, and the part of the squared norm that they hold
+# columns, and the part of the squared norm that they hold
+_FEW = 5
+_NEARLY_ALL = 0.99
+
 
 class _Look(NamedTuple):
-    "What is found in the chosen columns: their squared lengths, which are constant but not zero, which count the rows."
+    """What is found in the chosen columns: their squared lengths, which are constant
+    but not zero, which count the rows.
+    """
+
     chosen: np.ndarray
     squares: np.ndarray
     constant: np.ndarray
     row_number: np.ndarray
 
+
 def _whole_steps(values: np.ndarray) -> np.ndarray:
-    "The gaps of each row once sorted, as multiples of one step; NaN where they are not, or where values are equal."
+    """The gaps of each row once sorted, as multiples of one step; NaN where they are
+    not, or where values are equal.
+    """
     gaps = np.diff(np.sort(values, axis=1), axis=1)
     least = gaps.min(axis=1, keepdims=True)
-    steps, left = np.full_like(gaps, np.nan), least[:, 0] > 0
-    whole = left & (np.abs(values).max(axis=1) < 2.0**53) & np.all(values == np.round(values), axis=1)
+    steps = np.full_like(gaps, np.nan)
+    left = least[:, 0] > 0
+    whole = (
+        left
+        & (np.abs(values).max(axis=1) < 2.0**53)
+        & np.all(values == np.round(values), axis=1)
+    )
     counts = gaps[whole].astype(np.int64)
     steps[whole] = counts / np.gcd.reduce(counts, axis=1, keepdims=True)
     left &= ~whole
     near = gaps < 1.5 * least
-    step = np.divide(np.sum(gaps * near, axis=1, keepdims=True), np.sum(near, axis=1, keepdims=True),
-                     out=np.ones_like(least), where=least > 0)
-    for parts in (1, 2, 3):  # the least gap may be two or three steps, where values are left out
+    step = np.divide(
+        np.sum(gaps * near, axis=1, keepdims=True),
+        np.sum(near, axis=1, keepdims=True),
+        out=np.ones_like(least),
+        where=least > 0,
+    )
+    # the least gap may be two or three steps, where values are left out
+    for parts in (1, 2, 3):
         some = np.flatnonzero(left)
         for looked_at in (10, gaps.shape[1]):  # most rows are out after a few gaps
             found = parts * gaps[some, :looked_at] / step[some]
@@ -745,118 +1145,192 @@ def _whole_steps(values: np.ndarray) -> np.ndarray:
         left[some] = False
     return steps
 
-def _looks_like_row_number(v: np.ndarray) -> bool:
-    """Whether the values are all different and go in whole steps: without a gap, in order, or with few gaps.
 
-    Gaps are what a split into training and test samples leaves: with 100 values the mean may be three steps.
+def _looks_like_row_number(v: np.ndarray) -> bool:
+    """Whether the values are all different and go in whole steps: without a gap, in
+    order, or with few gaps.
+
+    Gaps are what a split into training and test samples leaves: with 100 values the
+    mean may be three steps.
     """
-    steps, rises = _whole_steps(v[None, :])[0], np.diff(v)
+    steps = _whole_steps(v[None, :])[0]
+    rises = np.diff(v)
     if np.isnan(steps[0]):
         return False
     in_order = np.all(rises > 0) or np.all(rises < 0)
-    return bool(in_order or steps.max() < 1.05 * steps.min() or len(v) >= 100 and steps.mean() <= 3)
+    return bool(
+        in_order
+        or steps.max() < 1.05 * steps.min()
+        or len(v) >= 100
+        and steps.mean() <= 3
+    )
 
-def _constant_and_row_numbers(X: Array, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    "Masks over these columns of a dense `X`: constant but not zero, and like a row number."
+
+def _constant_and_row_numbers(
+    X: Array, indices: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Masks over these columns of a dense `X`: constant but not zero, and like a row
+    number.
+    """
     n = X.shape[0]
-    head = to_numpy(take_columns(X[:min(64, n), :], indices)).astype(np.float64)
-    head = head / max(float(np.abs(head).max()), 1e-300)  # where squares are neither zero nor infinite
-    constant, row_number = np.all(head == head[:1], axis=0), np.zeros(len(indices), dtype=bool)
+    head = to_numpy(take_columns(X[: min(64, n), :], indices)).astype(np.float64)
+    # where squares are neither zero nor infinite
+    head = head / max(float(np.abs(head).max()), 1e-300)
+    constant = np.all(head == head[:1], axis=0)
+    row_number = np.zeros(len(indices), dtype=bool)
     for j in np.flatnonzero(constant):
         values = to_numpy(X[:, int(indices[j])])
         constant[j] = values[0] != 0 and np.all(values == values[0])
     if n < 20:
         return constant, row_number
     spread = np.ptp(head, axis=0)
-    evenness = 12 * np.var(head, axis=0)  # over the squared spread: about 1 for even numbers, and 0.5 for normal ones
+    # over the squared spread: about 1 for even numbers, and 0.5 for normal ones
+    evenness = 12 * np.var(head, axis=0)
     even = (evenness > 0.6 * spread**2) & (evenness < 1.7 * spread**2)
     up = head[1:4] > head[:3]
-    maybe = np.flatnonzero((spread > 0) & (even | np.all(up == up[:1], axis=0)))  # most columns are out at this glance
+    # most columns are out at this glance
+    maybe = np.flatnonzero((spread > 0) & (even | np.all(up == up[:1], axis=0)))
     if len(maybe):
-        some = take_columns(X[:min(n, max(2048, int(4 * n**0.5))), :], indices[maybe])
+        some = take_columns(X[: min(n, max(2048, int(4 * n**0.5))), :], indices[maybe])
         steps = _whole_steps(np.ascontiguousarray(to_numpy(some).astype(np.float64).T))
         for j in maybe[~np.isnan(steps[:, 0])]:
-            row_number[j] = _looks_like_row_number(to_numpy(X[:, int(indices[j])]).astype(np.float64))
+            row_number[j] = _looks_like_row_number(
+                to_numpy(X[:, int(indices[j])]).astype(np.float64)
+            )
     return constant, row_number
 
-def _look_at_columns(X: Matrix, indices: np.ndarray, squares: np.ndarray | None = None) -> _Look:
-    "What is found in these columns of `X`; their squared lengths may be known."
+
+def _look_at_columns(
+    X: Matrix, indices: np.ndarray, squares: np.ndarray | None = None
+) -> _Look:
+    """What is found in these columns of `X`; their squared lengths may be known."""
     step = max(1, 2**22 // X.shape[0])
     if squares is None:
-        pieces = (take_columns(X, indices[a:a + step]) for a in range(0, len(indices), step))
-        squares = np.concatenate([to_numpy(_squared_column_norms(piece)) for piece in pieces])
+        pieces = (
+            take_columns(X, indices[a : a + step]) for a in range(0, len(indices), step)
+        )
+        squares = np.concatenate(
+            [to_numpy(_squared_column_norms(piece)) for piece in pieces]
+        )
     if not is_sparse(X):
         return _Look(indices, squares, *_constant_and_row_numbers(X, indices))
     C = take_columns(X, indices).tocsc()
-    full = np.flatnonzero(np.diff(C.indptr) >= X.shape[0] - 1)  # a column of either kind has at most one zero
-    constant, row_number = np.zeros(len(indices), dtype=bool), np.zeros(len(indices), dtype=bool)
+    # a column of either kind has at most one zero
+    full = np.flatnonzero(np.diff(C.indptr) >= X.shape[0] - 1)
+    constant = np.zeros(len(indices), dtype=bool)
+    row_number = np.zeros(len(indices), dtype=bool)
     for a in range(0, len(full), step):
-        some = full[a:a + step]
-        constant[some], row_number[some] = _constant_and_row_numbers(C[:, some].toarray(), np.arange(len(some)))
+        some = full[a : a + step]
+        constant[some], row_number[some] = _constant_and_row_numbers(
+            C[:, some].toarray(), np.arange(len(some))
+        )
     return _Look(indices, squares, constant, row_number)
 
+
 def _look_at_selected(space: RowSpace, selected: Array) -> _Look:
-    "What is found in the selected columns of the data of a space."
-    X, indices = space.X, to_numpy(selected)
-    tall = space.T is None and space.numerical_rank is not None  # then `B` has as many rows as `X` has columns
-    squares = np.sum(space.B[indices]**2, axis=1) if tall else None
+    """What is found in the selected columns of the data of a space."""
+    X = space.X
+    indices = to_numpy(selected)
+    # then `B` has as many rows as `X` has columns
+    tall = space.T is None and space.numerical_rank is not None
+    squares = np.sum(space.B[indices] ** 2, axis=1) if tall else None
     on_device = not is_sparse(X) and not isinstance(X, np.ndarray)
-    if on_device and X.shape[0] * len(indices) <= 2**20:  # one copy takes less than several waits
+    # one copy takes less than several waits
+    if on_device and X.shape[0] * len(indices) <= 2**20:
         columns = to_numpy(take_columns(X, indices))
-        return _look_at_columns(columns, np.arange(len(indices)), squares)._replace(chosen=indices)
+        return _look_at_columns(columns, np.arange(len(indices)), squares)._replace(
+            chosen=indices
+        )
     return _look_at_columns(X, indices, squares)
 
 # %% ../nbs/04_certificates.ipynb #7d51ef0b
 def _columns_in_words(indices: np.ndarray, names: np.ndarray | None) -> str:
-    "Some columns by their names, or their indices where they have none: five, and how many more there are."
-    shown = [str(int(i)) if names is None else repr(str(names[int(i)])) for i in indices[:5]]
+    """Some columns by their names, or their indices where they have none: five, and how
+    many more there are.
+    """
+    shown = [
+        str(int(i)) if names is None else repr(str(names[int(i)])) for i in indices[:5]
+    ]
     word = "column" if len(indices) == 1 else "columns"
-    return f"{word} {', '.join(shown)}" + f" and {len(indices) - 5} more" * (len(indices) > 5)
+    return f"{word} {', '.join(shown)}" + f" and {len(indices) - 5} more" * (
+        len(indices) > 5
+    )
 
-def _warn_of_columns(selector: "_SamplingTransformer", look: _Look, whole: float) -> None:
+
+def _warn_of_columns(
+    selector: "_SamplingTransformer", look: _Look, whole: float
+) -> None:
     """Warn of chosen columns, at which was looked, that make a certificate say little.
 
     `whole` is the squared norm of all columns.
     """
-    chosen, names = look.chosen, getattr(selector, "feature_names_in_", None)
-    longest, d = np.argsort(-look.squares, kind="stable"), selector.sampling_.n_features
+    chosen = look.chosen
+    names = getattr(selector, "feature_names_in_", None)
+    longest = np.argsort(-look.squares, kind="stable")
+    d = selector.sampling_.n_features
     shares = np.cumsum(look.squares[longest]) / whole
     count = 1 + int(np.count_nonzero(shares < _NEARLY_ALL))
     if count <= min(_FEW, len(chosen), d // 4):
         words = _columns_in_words(chosen[longest[:count]], names)
-        warnings.warn(f"{words[0].upper()}{words[1:]} {'holds' if count == 1 else 'hold'} "
-                      f"{min(shares[count - 1], 0.9999):.2%} of the squared norm of all {d} columns, so the "
-                      "certificate speaks of little else. Where sizes come from units of measurement, scale the "
-                      "columns first, as StandardScaler does.", stacklevel=_stack_level())
+        warnings.warn(
+            f"{words[0].upper()}{words[1:]} {'holds' if count == 1 else 'hold'} "
+            f"{min(shares[count - 1], 0.9999):.2%} of the squared norm of all {d} "
+            f"columns, so the "
+            "certificate speaks of little else. Where sizes come from units of "
+            "measurement, scale the "
+            "columns first, as StandardScaler does.",
+            stacklevel=_stack_level(),
+        )
     if np.any(look.constant):
         words = _columns_in_words(chosen[look.constant], names)
-        warnings.warn(f"Of those chosen, {words}: the same value in all samples, which tells no sample from another. "
-                      "Drop what is constant, or centre the columns first, as StandardScaler does.",
-                      stacklevel=_stack_level())
-    if 0 < (count := int(np.count_nonzero(look.row_number))) <= max(1, len(chosen) // 4):
+        warnings.warn(
+            f"Of those chosen, {words}: the same value in all samples, which tells no "
+            f"sample from another. "
+            "Drop what is constant, or centre the columns first, as StandardScaler "
+            "does.",
+            stacklevel=_stack_level(),
+        )
+    if (
+        0
+        < (count := int(np.count_nonzero(look.row_number)))
+        <= max(1, len(chosen) // 4)
+    ):
         words = _columns_in_words(chosen[look.row_number], names)
-        warnings.warn(f"Of those chosen, {words}: the values are all different and go in whole steps, as row numbers "
-                      "and identifiers do. Drop what is one: it says nothing about a new sample.",
-                      stacklevel=_stack_level())
+        warnings.warn(
+            f"Of those chosen, {words}: the values are all different and go in whole "
+            f"steps, as row numbers "
+            "and identifiers do. Drop what is one: it says nothing about a new sample.",
+            stacklevel=_stack_level(),
+        )
 
-def _warn_of_fewer(parameter: str, value: Any, asked: int, found: int, remedy: str) -> None:
-    "Warn if `found` different features came out where the parameter of this value asked for more."
+
+def _warn_of_fewer(
+    parameter: str, value: Any, asked: int, found: int, remedy: str
+) -> None:
+    """Warn if `found` different features came out where the parameter of this value
+    asked for more.
+    """
     if found < asked:
         features = f"{found} different feature{'s' * (found != 1)} came out"
-        warnings.warn(f"{parameter}={value} asks for {asked} features, and {features}. {remedy}",
-                      stacklevel=_stack_level())
+        warnings.warn(
+            f"{parameter}={value} asks for {asked} features, and {features}. {remedy}",
+            stacklevel=_stack_level(),
+        )
 
 # %% ../nbs/04_certificates.ipynb #71d5efab
 @_insert_docs
 class CertifiedSelector(_SamplingTransformer):
-    """Base class of the selectors: validates, samples, measures the certificate, applies the selection.
+    """Base class of the selectors: validates, samples, measures the certificate,
+    applies the selection.
 
-    A subclass has the parameters `n_features_to_select` and `rank`, the name of its `method`, and the method
-    `_sample(space, r, y)`, which returns a `Sampling` of `r` draws for the `RowSpace` to keep (`y` is what `fit` was
-    given). It may have the parameter `rescale`, where weights are not all one; `_promise(space, r)`, a `Promise`;
-    `_draws(space)`, the number of draws that "auto" stands for; `_check_parameters()`, called before anything is
-    computed; `spare_draws`, how many draws it needs beyond the rank, 0 or 1; and `_seconds(d, ell, r, unevenness)`,
-    about how long `_sample` takes. A single draw is for rank one always.
+    A subclass has the parameters `n_features_to_select` and `rank`, the name of its
+    `method`, and the method `_sample(space, r, y)`, which returns a `Sampling` of `r`
+    draws for the `RowSpace` to keep (`y` is what `fit` was given). It may have the
+    parameter `rescale`, where weights are not all one; `_promise(space, r)`, a
+    `Promise`; `_draws(space)`, the number of draws that "auto" stands for;
+    `_check_parameters()`, called before anything is computed; `spare_draws`, how many
+    draws it needs beyond the rank, 0 or 1; and `_seconds(d, ell, r, unevenness)`, about
+    how long `_sample` takes. A single draw is for rank one always.
 
     Attributes
     ----------
@@ -872,10 +1346,14 @@ class CertifiedSelector(_SamplingTransformer):
     >>> from fsel_book import CertifiedSelector, Sampling
     >>> class First(CertifiedSelector):
     ...     method = "first features"
+    ...
     ...     def __init__(self, n_features_to_select=None, rank=None):
     ...         self.n_features_to_select, self.rank = n_features_to_select, rank
+    ...
     ...     def _sample(self, space, r, y):
-    ...         return Sampling.from_draws(np.arange(r), np.ones(r), space.shape[0], space.X)
+    ...         return Sampling.from_draws(
+    ...             np.arange(r), np.ones(r), space.shape[0], space.X
+    ...         )
     >>> X = np.random.default_rng(0).standard_normal((20, 100))
     >>> certificate = First(30, rank=5).fit(X).certificate_
     >>> certificate.method, certificate.rank, certificate.holds
@@ -907,27 +1385,30 @@ class CertifiedSelector(_SamplingTransformer):
         Raises
         ------
         ValueError
-            `X` is not a finite real matrix of at least two samples, is zero, or its largest entry is not between 1e-150
-            and 1e150; a parameter has an impossible value, or one that these data do not allow. The message says which
-            and what would be possible.
+            `X` is not a finite real matrix of at least two samples, is zero, or its
+            largest entry is not between 1e-150 and 1e150; a parameter has an impossible
+            value, or one that these data do not allow. The message says which and what
+            would be possible.
 
         Warnings
         --------
-        A `UserWarning` says that it will take more than about 20 seconds, before it begins. Others say that fewer
-        different features came out than were asked for; that a few columns hold nearly all of the squared norm of
-        `X`; that a constant column was chosen; or that one was that looks like a row number.
+        A `UserWarning` says that it will take more than about 20 seconds, before it
+        begins. Others say that fewer different features came out than were asked for;
+        that a few columns hold nearly all of the squared norm of `X`; that a constant
+        column was chosen; or that one was that looks like a row number.
         """
         return self._choose(X, y)
 
     def _choose(self, X: ArrayLike, y: ArrayLike, **extra: Any) -> Self:
-        "What `fit` does; `extra` goes to `_sample`."
-        if (done := _fit_elsewhere(X, self, y, **extra)) is not None: return done
+        """What `fit` does; `extra` goes to `_sample`."""
+        if (done := _fit_elsewhere(X, self, y, **extra)) is not None:
+            return done
         space = self._select(X, y, **extra)
         self._warn_of_choice(space, _look_at_selected(space, self.selected_))
         return self
 
     def _select(self, X: ArrayLike, y: ArrayLike, **extra: Any) -> RowSpace:
-        "Everything but the warnings of what came out; the space that is certified."
+        """Everything but the warnings of what came out; the space that is certified."""
         _clear_fitted(self)
         _check_bool("rescale", self.rescale)
         self._check_parameters()
@@ -936,116 +1417,179 @@ class CertifiedSelector(_SamplingTransformer):
         _check_rank(self.rank, r, self.spare_draws)
         warned = self._say_if_long(self._least_seconds(X, r))
         space = self._space(X, r)
-        if r is None: r = _check_automatic_draws(self._draws(space), space.shape[1], X.shape[1])
-        if not warned: self._say_if_long(self._seconds(*space.shape, r, _unevenness(space)))
+        if r is None:
+            r = _check_automatic_draws(self._draws(space), space.shape[1], X.shape[1])
+        if not warned:
+            self._say_if_long(self._seconds(*space.shape, r, _unevenness(space)))
         sampling = self._sample(space, r, y, **extra)
         self.certificate_ = self._certify(space, sampling, r)
-        self.n_draws_, self.leverage_scores_ = r, space.leverage_scores
+        self.n_draws_ = r
+        self.leverage_scores_ = space.leverage_scores
         self._set_sampling(sampling)
         return space
 
     def _warn_of_choice(self, space: RowSpace, look: _Look) -> None:
-        "Warn of fewer features than were asked for, and of odd ones among them."
+        """Warn of fewer features than were asked for, and of odd ones among them."""
         r = self.n_features_to_select
         if isinstance(r, numbers.Real):
-            _warn_of_fewer("n_features_to_select", r, self.n_draws_, self.sampling_.n_selected, self._for_more())
+            _warn_of_fewer(
+                "n_features_to_select",
+                r,
+                self.n_draws_,
+                self.sampling_.n_selected,
+                self._for_more(),
+            )
         _warn_of_columns(self, look, space.squared_norm)
 
     def _for_more(self) -> str:
-        "Why fewer features came out than were asked for, and what brings more."
+        """Why fewer features came out than were asked for, and what brings more."""
         can_be_higher = self.certificate_.rank != self.certificate_.numerical_rank
-        ways = ["more"] * self._asking_for_more_helps + ["a higher rank"] * can_be_higher
+        ways = ["more"] * self._asking_for_more_helps + [
+            "a higher rank"
+        ] * can_be_higher
         ask = f"Ask for {', or for '.join(ways)}; " if ways else ""
-        return (f"{self._why_fewer} {ask}RandomSelector, and LeverageSelector(sampling=False), give as many different "
-                "ones as you ask for.")
+        return (
+            f"{self._why_fewer} {ask}RandomSelector, and "
+            f"LeverageSelector(sampling=False), give as many different "
+            "ones as you ask for."
+        )
 
     @abstractmethod
     def _sample(self, space: RowSpace, r: int, y: ArrayLike) -> Sampling: ...
-    def _check_parameters(self) -> None: pass
+    def _check_parameters(self) -> None:
+        pass
 
-    def _space(self, X: Matrix, r: int | None) -> RowSpace: return _space_to_certify(X, self.rank, r, self.spare_draws)
+    def _space(self, X: Matrix, r: int | None) -> RowSpace:
+        return _space_to_certify(X, self.rank, r, self.spare_draws)
 
     def _rank_looked_for(self, shape: tuple[int, ...]) -> int:
-        return _largest_rank(shape, self.rank, _n_requested(self.n_features_to_select, shape[1]))
+        return _largest_rank(
+            shape, self.rank, _n_requested(self.n_features_to_select, shape[1])
+        )
 
     def _least_seconds(self, X: Matrix, r: int | None) -> float:
-        "About how long `fit` takes at least: what is known before the row space is."
+        """About how long `fit` takes at least: what is known before the row space is."""
         ell = _largest_rank(X.shape, self.rank, r)
-        return _row_space_seconds(X, ell) + (0.0 if r is None else self._seconds(X.shape[1], ell, r, 0.0))
+        return _row_space_seconds(X, ell) + (
+            0.0 if r is None else self._seconds(X.shape[1], ell, r, 0.0)
+        )
 
     def _seconds(self, d: int, ell: int, r: int, unevenness: float) -> float:
-        "About how long `_sample` takes on one core."
+        """About how long `_sample` takes on one core."""
         return 0.0
 
     def _say_if_long(self, seconds: float) -> bool:
-        remedy = (" on one core. A lower rank= takes much less, as do fewer features, or a selector that does not "
-                  "choose step by step: LeverageSelector. See the chapter Which method when.")
+        remedy = (
+            " on one core. A lower rank= takes much less, as do fewer features, or a "
+            "selector that does not "
+            "choose step by step: LeverageSelector. See the chapter Which method when."
+        )
         return _warn_if_long(seconds, f"{type(self).__name__}.fit", remedy)
 
-    def _promise(self, space: RowSpace, r: int) -> Promise | None: return None
+    def _promise(self, space: RowSpace, r: int) -> Promise | None:
+        return None
 
     def _certify(self, space: RowSpace, sampling: Sampling, r: int) -> Certificate:
         return certify(space, sampling, self._promise(space, r), self.method)
 
     def _draws(self, space: RowSpace) -> int:
-        raise ValueError(f"n_features_to_select='auto' is not possible: {type(self).__name__} has no theorem for it.")
+        raise ValueError(
+            f"n_features_to_select='auto' is not possible: {type(self).__name__} has "
+            f"no theorem for it."
+        )
 
 # %% ../nbs/04_certificates.ipynb #d00r0402
 def _score_values(scores: Any, d: int, name: str) -> np.ndarray:
-    "`scores`, called `name` in the message, as float64 on the host, or an error if they are not `d` real numbers."
-    try: found = to_numpy(scores, name).astype(np.float64, casting="same_kind")
-    except (TypeError, ValueError): raise _scores_error(name, "no real numbers", d) from None
-    if found.shape != (d,): raise _scores_error(name, f"shape {found.shape}", d)
+    """`scores`, called `name` in the message, as float64 on the host, or an error if
+    they are not `d` real numbers.
+    """
+    try:
+        found = to_numpy(scores, name).astype(np.float64, casting="same_kind")
+    except (TypeError, ValueError):
+        raise _scores_error(name, "no real numbers", d) from None
+    if found.shape != (d,):
+        raise _scores_error(name, f"shape {found.shape}", d)
     return found
+
 
 def _scores_error(name: str, wrong: str, d: int) -> ValueError:
-    return ValueError(f"{name} gives {wrong}: {d} numbers that are not negative are needed, one for each feature, "
-                      "larger for the better. Take absolute values of signed scores. Infinite ones must come from a "
-                      "function, and count as larger than all others; in an array numbers are finite.")
+    return ValueError(
+        f"{name} gives {wrong}: {d} numbers that are not negative are needed, one for "
+        f"each feature, "
+        "larger for the better. Take absolute values of signed scores. Infinite ones "
+        "must come from a "
+        "function, and count as larger than all others; in an array numbers are finite."
+    )
+
 
 def _check_scores(scores: Any, d: int, name: str = "scores") -> np.ndarray:
-    "`scores`, called `name` in the message, as float64 on the host, or an error unless all are finite and from 0 on."
+    """`scores`, called `name` in the message, as float64 on the host, or an error
+    unless all are finite and from 0 on.
+    """
     found = _score_values(scores, d, name)
     bad = np.flatnonzero(~np.isfinite(found) | (found < 0))
-    if len(bad): raise _scores_error(name, f"{found[bad[0]]} for feature {bad[0]}", d)
+    if len(bad):
+        raise _scores_error(name, f"{found[bad[0]]} for feature {bad[0]}", d)
     return found
 
-def _dense_columns(X: Matrix, indices: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    "Some columns of `X`, on the host, as dense float64, in pieces of 32 MB: which they are, and the columns."
+
+def _dense_columns(
+    X: Matrix, indices: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Some columns of `X`, on the host, as dense float64, in pieces of 32 MB: which
+    they are, and the columns.
+    """
     step = max(1, 2**22 // X.shape[0])
     for a in range(0, len(indices), step):
-        C = take_columns(X, indices[a:a + step])
-        yield indices[a:a + step], (C.toarray() if is_sparse(C) else C).astype(np.float64)
+        C = take_columns(X, indices[a : a + step])
+        yield (
+            indices[a : a + step],
+            (C.toarray() if is_sparse(C) else C).astype(np.float64),
+        )
 
-def _precision(X: Matrix) -> float: return float(np.finfo(result_dtype(X)).eps)
+
+def _precision(X: Matrix) -> float:
+    return float(np.finfo(result_dtype(X)).eps)
+
 
 def _equal_up_to_rounding(low: np.ndarray, high: np.ndarray, eps: float) -> np.ndarray:
     return high - low <= 16 * eps * np.maximum(np.abs(low), np.abs(high))
 
+
 def _constant_up_to_rounding(C: np.ndarray, eps: float) -> np.ndarray:
     return _equal_up_to_rounding(C.min(axis=0), C.max(axis=0), eps)
 
+
 def _rounding_of_squares(C: np.ndarray, eps: float) -> np.ndarray:
-    "How far the variance of each column may be off where it is the difference of two means of squares, relative to it."
-    with np.errstate(divide="ignore", invalid="ignore"): share = C.mean(axis=0)**2 / C.var(axis=0)
+    """How far the variance of each column may be off where it is the difference of two
+    means of squares, relative to it.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = C.mean(axis=0) ** 2 / C.var(axis=0)
     return 8 * len(C) * eps * (1 + np.where(np.isnan(share), np.inf, share))
 
+
 def _scores_of_function(scores: Any, X: Matrix) -> np.ndarray:
-    """What a score function gave for `X`, on the host: infinite where it says so, 0 for NaN and for rounding below 0.
+    """What a score function gave for `X`, on the host: infinite where it says so, 0 for
+    NaN and for rounding below 0.
 
     Raises
     ------
     ValueError
         All are NaN; one is minus infinity, or more negative than rounding explains.
     """
-    d, eps = X.shape[1], _precision(X)
+    d = X.shape[1]
+    eps = _precision(X)
     found = _score_values(scores, d, "score_func")
-    if np.all(np.isnan(found)): raise _scores_error("score_func", "nan for feature 0", d)
+    if np.all(np.isnan(found)):
+        raise _scores_error("score_func", "nan for feature 0", d)
     found = np.where(np.isnan(found), 0.0, found)
     largest = found[np.isfinite(found)].max(initial=0.0)
     for indices, C in _dense_columns(X, np.flatnonzero(found < 0)):
         allowed = _rounding_of_squares(C, eps)
-        signed = (found[indices] < -allowed * largest) & (allowed < 1) | np.isneginf(found[indices])
+        signed = (found[indices] < -allowed * largest) & (allowed < 1) | np.isneginf(
+            found[indices]
+        )
         if signed.any():
             first = indices[signed][0]
             raise _scores_error("score_func", f"{found[first]} for feature {first}", d)
@@ -1054,39 +1598,62 @@ def _scores_of_function(scores: Any, X: Matrix) -> np.ndarray:
         found[indices[_constant_up_to_rounding(C, eps)]] = 0.0
     return found
 
+
 def _finite_scores(scores: np.ndarray) -> np.ndarray:
-    "Scores in the same order by which products with squared lengths can be ordered: infinite ones beat all others."
+    """Scores in the same order by which products with squared lengths can be ordered:
+    infinite ones beat all others.
+    """
     endless = np.isinf(scores)
-    if not endless.any(): return scores
+    if not endless.any():
+        return scores
     largest = scores[~endless].max(initial=0.0)
-    unit = 2.0**-np.frexp(largest)[1] if largest else 1.0
-    return np.where(endless, 2.0**60, np.where(endless, 0.0, scores) * unit)  # squared lengths differ by less than that
+    unit = 2.0 ** -np.frexp(largest)[1] if largest else 1.0
+    # squared lengths differ by less than that
+    return np.where(endless, 2.0**60, np.where(endless, 0.0, scores) * unit)
+
 
 def _constant_in_classes(X: Matrix, y: np.ndarray) -> np.ndarray:
-    "The columns of `X`, on the host, that have one value in each class, up to rounding, in increasing order."
-    left, eps = np.arange(X.shape[1]), _precision(X)
+    """The columns of `X`, on the host, that have one value in each class, up to
+    rounding, in increasing order.
+    """
+    left = np.arange(X.shape[1])
+    eps = _precision(X)
     for label in np.unique(y):
         rows = (X.tocsr() if is_sparse(X) else X)[y == label]
-        low, high = min_max_axis(rows, axis=0) if is_sparse(X) else (rows.min(axis=0), rows.max(axis=0))
+        low, high = (
+            min_max_axis(rows, axis=0)
+            if is_sparse(X)
+            else (rows.min(axis=0), rows.max(axis=0))
+        )
         kept = _equal_up_to_rounding(low, high, eps)
-        left, X = left[kept], take_columns(X, np.flatnonzero(kept))
-        if not len(left): break
+        left = left[kept]
+        X = take_columns(X, np.flatnonzero(kept))
+        if not len(left):
+            break
     return left
 
-def _f_of_classes(X: Matrix, y: np.ndarray) -> np.ndarray:
-    """`f_classif(X, y)`, but infinite, or NaN, and without a warning, for columns that have one value in each class.
 
-    A warning of another package can be kept back only by changing the filters of all threads.
+def _f_of_classes(X: Matrix, y: np.ndarray) -> np.ndarray:
+    """`f_classif(X, y)`, but infinite, or NaN, and without a warning, for columns that
+    have one value in each class.
+
+    A warning of another package can be kept back only by changing the filters of all
+    threads.
     """
     has_classes = y.ndim == 1 and 1 < len(np.unique(y)) < len(y)
     odd = _constant_in_classes(X, y) if has_classes else np.empty(0, dtype=np.intp)
-    if not len(odd): return f_classif(X, y)[0]
-    found, usual = np.full(X.shape[1], np.nan), np.ones(X.shape[1], dtype=bool)
+    if not len(odd):
+        return f_classif(X, y)[0]
+    found = np.full(X.shape[1], np.nan)
+    usual = np.ones(X.shape[1], dtype=bool)
     usual[odd] = False
-    if usual.any(): found[usual] = f_classif(X[:, usual] if is_sparse(X) else np.compress(usual, X, axis=1), y)[0]
-    for indices, C in _dense_columns(X, odd): found[indices[~_constant_up_to_rounding(C, _precision(X))]] = np.inf
+    if usual.any():
+        found[usual] = f_classif(
+            X[:, usual] if is_sparse(X) else np.compress(usual, X, axis=1), y
+        )[0]
+    for indices, C in _dense_columns(X, odd):
+        found[indices[~_constant_up_to_rounding(C, _precision(X))]] = np.inf
     return found
-
 
 # %% ../nbs/04_certificates.ipynb #5c0e0002
 _DOCS.update(
@@ -1102,39 +1669,74 @@ score_func : callable, array of shape (n_features,) or None
     scores="""\
 scores_ : array, shape (n_features,)
     What `score_func` gave, infinite where that was; NaN, and what rounding has made negative, is 0. Only there with a
-    `score_func`.""")
+    `score_func`.""",
+)
 
 ScoreFunc: TypeAlias = Callable[..., Any] | ArrayLike
 
+
 def _takes(function: Callable[..., Any], *arguments: Any, **named: Any) -> bool:
-    "Whether `function` can be called with these arguments, as far as its signature says."
-    try: signature(function).bind(*arguments, **named)
-    except TypeError: return False
-    except ValueError: return True  # it does not say
+    """Whether `function` can be called with these arguments, as far as its signature
+    says.
+    """
+    try:
+        signature(function).bind(*arguments, **named)
+    except TypeError:
+        return False
+    except ValueError:
+        return True  # it does not say
     return True
 
-def _feature_scores(score_func: ScoreFunc, X: Matrix, y: Any, **score_params: Any) -> np.ndarray:
-    "The scores of all features, on the host; those of a function may be infinite."
+
+def _feature_scores(
+    score_func: ScoreFunc, X: Matrix, y: Any, **score_params: Any
+) -> np.ndarray:
+    """The scores of all features, on the host; those of a function may be infinite."""
     if not callable(score_func):
-        if score_params: raise ValueError(f"{', '.join(score_params)} cannot be used: score_func is no function.")
+        if score_params:
+            raise ValueError(
+                f"{', '.join(score_params)} cannot be used: score_func is no function."
+            )
         return _check_scores(score_func, X.shape[1], "score_func")
-    named = {name: to_numpy(value, name) if array_api_compat.is_array_api_obj(value) else value
-             for name, value in score_params.items()}
+    named = {
+        name: to_numpy(value, name)
+        if array_api_compat.is_array_api_obj(value)
+        else value
+        for name, value in score_params.items()
+    }
     given = [X if is_sparse(X) else to_numpy(X)]
     if _takes(score_func, X, y) and not _takes(score_func, X, y, **named):
-        raise ValueError(f"score_func={getattr(score_func, '__name__', score_func)} takes no {', '.join(named)}.")
+        raise ValueError(
+            f"score_func={getattr(score_func, '__name__', score_func)} takes no "
+            f"{', '.join(named)}."
+        )
     if y is not None:
-        given.append(check_array(_target_on_host(y), dtype=None, ensure_2d=False, input_name="y"))
+        given.append(
+            check_array(_target_on_host(y), dtype=None, ensure_2d=False, input_name="y")
+        )
         check_consistent_length(*given)
-    elif _takes(score_func, *given, y, **named) and not _takes(score_func, *given, **named):
-        raise ValueError("score_func requires y to be passed, but the target y is None.")
+    elif _takes(score_func, *given, y, **named) and not _takes(
+        score_func, *given, **named
+    ):
+        raise ValueError(
+            "score_func requires y to be passed, but the target y is None."
+        )
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = _f_of_classes(*given) if score_func is f_classif and y is not None else score_func(*given, **named)
-    return _scores_of_function(found[0] if isinstance(found, tuple | list) else found, given[0])
+        found = (
+            _f_of_classes(*given)
+            if score_func is f_classif and y is not None
+            else score_func(*given, **named)
+        )
+    return _scores_of_function(
+        found[0] if isinstance(found, tuple | list) else found, given[0]
+    )
 
 # %% ../nbs/04_certificates.ipynb #5c0e0005
 class _ScoreMixin:
-    "For selectors with `score_func`, whose steps look at rows again; `fit` takes what that takes beside `X` and `y`."
+    """For selectors with `score_func`, whose steps look at rows again; `fit` takes what
+    that takes beside `X` and `y`.
+    """
+
     score_func: ScoreFunc | None
     __metadata_request__fit = {"sample_weight": None}
 
@@ -1157,30 +1759,50 @@ class _ScoreMixin:
         Raises
         ------
         ValueError
-            `X` or a parameter is refused, as by other selectors; the scores are not numbers from 0 on.
+            `X` or a parameter is refused, as by other selectors; the scores are not
+            numbers from 0 on.
         """
         return self._choose(X, y, **score_params)  # type: ignore[attr-defined]
 
     def _check_parameters(self) -> None:
         if isinstance(self.score_func, str) or hasattr(self.score_func, "fit"):
-            raise ValueError(f"score_func={self.score_func!r} is not possible: give a function such as f_classif, the "
-                             "scores themselves, or WeightScores(estimator).")
+            raise ValueError(
+                f"score_func={self.score_func!r} is not possible: give a function "
+                f"such as f_classif, the "
+                "scores themselves, or WeightScores(estimator)."
+            )
         _check_instance("score_func", self.score_func)
 
-    def _space(self, X: Matrix, r: int | None) -> RowSpace: return super()._space(X, r).keep()  # type: ignore[misc]
-    def _scores(self, X: Matrix, y: Any, score_params: dict[str, Any]) -> np.ndarray | None:
-        "The scores, kept as `scores_`, to order by: all finite. None without a score function."
-        score_params = {name: value for name, value in score_params.items() if value is not None}
+    def _space(self, X: Matrix, r: int | None) -> RowSpace:
+        return super()._space(X, r).keep()  # type: ignore[misc]
+
+    def _scores(
+        self, X: Matrix, y: Any, score_params: dict[str, Any]
+    ) -> np.ndarray | None:
+        """The scores, kept as `scores_`, to order by: all finite. None without a score
+        function.
+        """
+        score_params = {
+            name: value for name, value in score_params.items() if value is not None
+        }
         if self.score_func is None:
-            if score_params: raise ValueError(f"{', '.join(score_params)} cannot be used without a score_func.")
+            if score_params:
+                raise ValueError(
+                    f"{', '.join(score_params)} cannot be used without a score_func."
+                )
             return None
         scores = _feature_scores(self.score_func, X, y, **score_params)
         self.scores_ = from_numpy(scores, X)
         if not scores.any():
-            warnings.warn("score_func gives 0 for every feature: it does not count.", stacklevel=_stack_level())
+            warnings.warn(
+                "score_func gives 0 for every feature: it does not count.",
+                stacklevel=_stack_level(),
+            )
         return _finite_scores(scores)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.target_tags.required = callable(self.score_func) and not _takes(self.score_func, None)
+        tags.target_tags.required = callable(self.score_func) and not _takes(
+            self.score_func, None
+        )
         return tags

@@ -26,31 +26,54 @@ from .arrays import Seed, is_integer
 
 # %% ../nbs/02_datasets.ipynb #07389138
 def _check_size(name: str, value: Any, low: int, n_features: int | None = None) -> None:
-    """Raise unless `value` is an integer from `low` on, and up to `n_features` where that is given."""
+    """Raise unless `value` is an integer from `low` on, and up to `n_features` where
+    that is given.
+    """
     good = is_integer(value) and value >= low
     if not good or (n_features is not None and value > n_features):
         top = "" if n_features is None else f" and at most n_features={n_features}"
-        raise ValueError(f"{name}={value!r}: expected an integer of at least {low}{top}.")
+        raise ValueError(
+            f"{name}={value!r}: expected an integer of at least {low}{top}."
+        )
 
 # %% ../nbs/02_datasets.ipynb #ee271c13
-def _check_number(name: str, value: Any, low: float, high: float = math.inf, *, above: bool = True,
-                  reason: str = "") -> None:
-    """Raise unless `value` is a finite number below `high` and above `low` (or, `above=False`, equal to it)."""
-    good = isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
+def _check_number(
+    name: str,
+    value: Any,
+    low: float,
+    high: float = math.inf,
+    *,
+    above: bool = True,
+    reason: str = "",
+) -> None:
+    """Raise unless `value` is a finite number below `high` and above `low` (or,
+    `above=False`, equal to it).
+    """
+    good = (
+        isinstance(value, numbers.Real)
+        and not isinstance(value, bool)
+        and math.isfinite(value)
+    )
     if not good or value >= high or value < low or (above and value == low):
         top = "" if high == math.inf else f" and below {high:.6g}"
         side = "above" if above else "at least"
-        raise ValueError(f"{name}={value!r}: expected a number {side} {low:g}{top}{reason}.")
+        raise ValueError(
+            f"{name}={value!r}: expected a number {side} {low:g}{top}{reason}."
+        )
 
 # %% ../nbs/02_datasets.ipynb #5266e7a0
 def make_bhattacharyya(
-    n_samples: int = 30, n_features: int = 1000, n_informative: int = 90, *,
-    random_state: Seed = None
+    n_samples: int = 30,
+    n_features: int = 1000,
+    n_informative: int = 90,
+    *,
+    random_state: Seed = None,
 ) -> tuple[NDArray, NDArray, NDArray]:
-    """Two classes whose first features have shifted means, feature j by j standard deviations.
+    """Two classes whose first features have shifted means, feature j by j standard
+    deviations.
 
-    The label is -1 or 1 with equal chances; column j-1, for j = 1..n_informative, is drawn from
-    y * N(-j, 1), every other column from N(0, 1).
+    The label is -1 or 1 with equal chances; column j-1, for j = 1..n_informative, is
+    drawn from y * N(-j, 1), every other column from N(0, 1).
 
     Parameters
     ----------
@@ -90,26 +113,32 @@ def make_bhattacharyya(
 
 # %% ../nbs/02_datasets.ipynb #ea8c7c14
 def make_bhattacharyya_regression(
-    n_samples: int = 30, n_features: int = 1000, n_informative: int = 90, *, noise: float = 1.0,
-    random_state: Seed = None
+    n_samples: int = 30,
+    n_features: int = 1000,
+    n_informative: int = 90,
+    *,
+    noise: float = 1.0,
+    random_state: Seed = None,
 ) -> tuple[NDArray, NDArray, NDArray]:
-    """The features of Bhattacharyya's set with the response X @ beta + noise, beta ~ N(0, I).
+    """The features of Bhattacharyya's set with the response X @ beta + noise, beta ~
+    N(0, I).
 
     Parameters
     ----------
     n_samples, n_features, n_informative : int
         As in `make_bhattacharyya`.
     noise : float
-        Standard deviation of the response around z = X @ beta. The paper does not print it.
-        The noise is drawn last: with noise=0 and the same random_state you get z itself.
+        Standard deviation of the response around z = X @ beta. The paper does not print
+        it. The noise is drawn last: with noise=0 and the same random_state you get z
+        itself.
     random_state : int, RandomState instance or None
 
     Returns
     -------
     X, y : ndarrays of shapes (n_samples, n_features) and (n_samples,)
     relevant : ndarray of int64
-        The n_informative shifted columns, which the paper calls relevant. The others have a
-        coefficient too, but are short.
+        The n_informative shifted columns, which the paper calls relevant. The others
+        have a coefficient too, but are short.
 
     Raises
     ------
@@ -118,7 +147,8 @@ def make_bhattacharyya_regression(
 
     References
     ----------
-    Paul and Drineas (2016), section 6, experiments on ridge regression, "Synthetic Data".
+    Paul and Drineas (2016), section 6, experiments on ridge regression, "Synthetic
+    Data".
 
     Examples
     --------
@@ -129,35 +159,56 @@ def make_bhattacharyya_regression(
     """
     _check_number("noise", noise, 0, above=False)
     rng = check_random_state(random_state)
-    X, _, relevant = make_bhattacharyya(n_samples, n_features, n_informative, random_state=rng)
+    X, _, relevant = make_bhattacharyya(
+        n_samples, n_features, n_informative, random_state=rng
+    )
     beta = rng.standard_normal(n_features)
     return X, X @ beta + noise * rng.standard_normal(n_samples), relevant
 
 # %% ../nbs/02_datasets.ipynb #95974d8d
-def _draw_linear_response(n_samples: int, n_features: int, n_informative: int, effect_sizes: Sequence[float],
-                          rng: np.random.RandomState) -> tuple[NDArray, NDArray, NDArray]:
-    """Uniform X on [-1, 1]^d, the linear response of its first features, and their numbers."""
+def _draw_linear_response(
+    n_samples: int,
+    n_features: int,
+    n_informative: int,
+    effect_sizes: Sequence[float],
+    rng: np.random.RandomState,
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Uniform X on [-1, 1]^d, the linear response of its first features, and their
+    numbers.
+    """
     _check_size("n_samples", n_samples, 1)
     _check_size("n_features", n_features, 1)
     _check_size("n_informative", n_informative, 1, n_features)
     sizes = np.atleast_1d(np.asarray(effect_sizes, dtype=np.float64))
-    if sizes.ndim != 1 or not sizes.size or not (np.isfinite(sizes).all() and (sizes > 0).all()):
-        raise ValueError(f"effect_sizes={effect_sizes!r}: expected one or more positive finite numbers.")
+    if (
+        sizes.ndim != 1
+        or not sizes.size
+        or not (np.isfinite(sizes).all() and (sizes > 0).all())
+    ):
+        raise ValueError(
+            f"effect_sizes={effect_sizes!r}: expected one or more positive finite "
+            f"numbers."
+        )
     omega = rng.choice(sizes, size=n_informative)
     X = rng.uniform(-1, 1, size=(n_samples, n_features))
     return X, X[:, :n_informative] @ omega, np.arange(n_informative, dtype=np.int64)
 
 # %% ../nbs/02_datasets.ipynb #ff73c2c2
 def make_linear_sign(
-    n_samples: int = 100, n_features: int = 15, n_informative: int = 4, *, effect_sizes: Sequence[float] = (0.5, 1.0),
-    random_state: Seed = None
+    n_samples: int = 100,
+    n_features: int = 15,
+    n_informative: int = 4,
+    *,
+    effect_sizes: Sequence[float] = (0.5, 1.0),
+    random_state: Seed = None,
 ) -> tuple[NDArray, NDArray, NDArray]:
     """Two classes on either side of a plane through the cube: y = sign(omega' x).
 
     Parameters
     ----------
     n_samples, n_features, n_informative : int
-        The paper's sizes are (d, d0) = (15, 4), (30, 7), (50, 3), (200, 10) and n = 100, 200, 400.
+        The paper's sizes are (d, d0) = (15, 4), (30, 7), (50, 3), (200, 10) and n =
+        100, 200, 400.
     effect_sizes : sequence of positive floats
         Each relevant feature's coefficient is drawn evenly from these.
     random_state : int, RandomState instance or None
@@ -171,7 +222,8 @@ def make_linear_sign(
     Raises
     ------
     ValueError
-        For sizes that are not positive integers in order, or effect sizes that are not positive.
+        For sizes that are not positive integers in order, or effect sizes that are not
+        positive.
 
     References
     ----------
@@ -184,13 +236,20 @@ def make_linear_sign(
     ((100, 15), [-1, 1], [0, 1, 2, 3])
     """
     rng = check_random_state(random_state)
-    X, response, relevant = _draw_linear_response(n_samples, n_features, n_informative, effect_sizes, rng)
+    X, response, relevant = _draw_linear_response(
+        n_samples, n_features, n_informative, effect_sizes, rng
+    )
     return X, np.where(response >= 0, 1, -1).astype(np.int64), relevant
 
 # %% ../nbs/02_datasets.ipynb #68fcf06d
 def make_linear_regression(
-    n_samples: int = 100, n_features: int = 15, n_informative: int = 4, *, effect_sizes: Sequence[float] = (0.5, 1.0),
-    noise: float = 1 / 3, random_state: Seed = None
+    n_samples: int = 100,
+    n_features: int = 15,
+    n_informative: int = 4,
+    *,
+    effect_sizes: Sequence[float] = (0.5, 1.0),
+    noise: float = 1 / 3,
+    random_state: Seed = None,
 ) -> tuple[NDArray, NDArray, NDArray]:
     """Linear response with noise on uniform features: y = omega' x + noise * N(0, 1).
 
@@ -224,18 +283,26 @@ def make_linear_regression(
     """
     _check_number("noise", noise, 0, above=False)
     rng = check_random_state(random_state)
-    X, response, relevant = _draw_linear_response(n_samples, n_features, n_informative, effect_sizes, rng)
+    X, response, relevant = _draw_linear_response(
+        n_samples, n_features, n_informative, effect_sizes, rng
+    )
     return X, response + noise * rng.standard_normal(n_samples), relevant
 
 # %% ../nbs/02_datasets.ipynb #62e33323
-def _draw_collinear_cube(n_samples: int, n_features: int, correlation: float, rng: np.random.RandomState) -> NDArray:
-    """Features uniform on [-h, h], h = 2^(1/3); the first two correlated, the third with both negatively."""
+def _draw_collinear_cube(
+    n_samples: int, n_features: int, correlation: float, rng: np.random.RandomState
+) -> NDArray:
+    """Features uniform on [-h, h], h = 2^(1/3); the first two correlated, the third
+    with both negatively.
+    """
     _check_size("n_samples", n_samples, 1)
     _check_size("n_features", n_features, 3)
     _check_number("correlation", correlation, 0, 1, above=False)
     rho = 2 * np.sin(np.pi * correlation / 6)
     g = rng.standard_normal((n_samples, 1))
-    Z = np.sqrt(rho) * g * np.array([1, 1, -1]) + np.sqrt(1 - rho) * rng.standard_normal((n_samples, 3))
+    Z = np.sqrt(rho) * g * np.array([1, 1, -1]) + np.sqrt(
+        1 - rho
+    ) * rng.standard_normal((n_samples, 3))
     X = rng.uniform(-1, 1, size=(n_samples, n_features))
     X[:, :3] = 2 * ndtr(Z) - 1
     return np.cbrt(2) * X
@@ -244,7 +311,8 @@ def _draw_collinear_cube(n_samples: int, n_features: int, correlation: float, rn
 def make_nested_square(
     n_samples: int = 100, n_features: int = 10, *, random_state: Seed = None
 ) -> tuple[NDArray, NDArray, NDArray]:
-    """A square of one class inside a larger square of the other; the first two features matter.
+    """A square of one class inside a larger square of the other; the first two features
+    matter.
 
     Features are uniform on [-2, 2]; y = 1 where |x_1| <= 1 and |x_2| <= 1, else -1.
 
@@ -256,9 +324,9 @@ def make_nested_square(
 
     Returns
     -------
-    X : ndarray of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,), of -1 and 1; a quarter of the samples is 1 on average
-    relevant : ndarray of int64, [0, 1]
+    X : ndarray of shape (n_samples, n_features) y : ndarray of shape (n_samples,), of
+    -1 and 1; a quarter of the samples is 1 on average relevant : ndarray of int64, [0,
+    1]
 
     Raises
     ------
@@ -283,28 +351,33 @@ def make_nested_square(
 
 # %% ../nbs/02_datasets.ipynb #451fca89
 def make_nested_cube(
-    n_samples: int = 100, n_features: int = 50, *, correlation: float = 0.3,
-    random_state: Seed = None
+    n_samples: int = 100,
+    n_features: int = 50,
+    *,
+    correlation: float = 0.3,
+    random_state: Seed = None,
 ) -> tuple[NDArray, NDArray, NDArray]:
-    """A cube of one class inside a larger cube of the other; the first three features matter.
+    """A cube of one class inside a larger cube of the other; the first three features
+    matter.
 
-    Features are uniform on [-h, h] with h = 2^(1/3); y = 1 where the first three are within [-1, 1].
-    Features 1 and 2 have the given correlation with each other and minus that with feature 3.
+    Features are uniform on [-h, h] with h = 2^(1/3); y = 1 where the first three are
+    within [-1, 1]. Features 1 and 2 have the given correlation with each other and
+    minus that with feature 3.
 
     Parameters
     ----------
     n_samples, n_features : int
         n_features of at least 3. The paper has 50 features and does not print n.
     correlation : float, at least 0 and below 1
-        Pearson correlation. The paper prints neither its size nor the joint law; here normal
-        variables with a common correlation are mapped to uniform ones.
+        Pearson correlation. The paper prints neither its size nor the joint law; here
+        normal variables with a common correlation are mapped to uniform ones.
     random_state : int, RandomState instance or None
 
     Returns
     -------
-    X : ndarray of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,), of -1 and 1; half are 1 on average without correlation, more with it
-    relevant : ndarray of int64, [0, 1, 2]
+    X : ndarray of shape (n_samples, n_features) y : ndarray of shape (n_samples,), of
+    -1 and 1; half are 1 on average without correlation, more with it relevant : ndarray
+    of int64, [0, 1, 2]
 
     Raises
     ------
@@ -321,16 +394,23 @@ def make_nested_cube(
     >>> X.shape, relevant.tolist()
     ((100, 50), [0, 1, 2])
     """
-    X = _draw_collinear_cube(n_samples, n_features, correlation, check_random_state(random_state))
+    X = _draw_collinear_cube(
+        n_samples, n_features, correlation, check_random_state(random_state)
+    )
     inside = (np.abs(X[:, :3]) <= 1).all(axis=1)
     return X, np.where(inside, 1, -1).astype(np.int64), np.arange(3, dtype=np.int64)
 
 # %% ../nbs/02_datasets.ipynb #4216f754
 def make_nonlinear_regression(
-    n_samples: int = 100, n_features: int = 10, *, a1: float = 1.0, a2: float = 0.05,
-    random_state: Seed = None
+    n_samples: int = 100,
+    n_features: int = 10,
+    *,
+    a1: float = 1.0,
+    a2: float = 0.05,
+    random_state: Seed = None,
 ) -> tuple[NDArray, NDArray, NDArray]:
-    """A product of two features over a square: y = a1 x_1 x_2 / (1 + a2 x_1)^2, x uniform on [-2, 2].
+    """A product of two features over a square: y = a1 x_1 x_2 / (1 + a2 x_1)^2, x
+    uniform on [-2, 2].
 
     Parameters
     ----------
@@ -339,7 +419,8 @@ def make_nonlinear_regression(
     a1 : float, above 0
     a2 : float, above 0 and below 1/2
         From 1/2 on the denominator vanishes inside the cube and y has no finite mean.
-        The paper prints neither constant; see the chapter for where the defaults come from.
+        The paper prints neither constant; see the chapter for where the defaults come
+        from.
     random_state : int, RandomState instance or None
 
     Returns
@@ -365,15 +446,29 @@ def make_nonlinear_regression(
     _check_size("n_samples", n_samples, 1)
     _check_size("n_features", n_features, 2)
     _check_number("a1", a1, 0)
-    _check_number("a2", a2, 0, 1 / 2, reason=" (else the denominator vanishes for a feature in [-2, 2])")
+    _check_number(
+        "a2",
+        a2,
+        0,
+        1 / 2,
+        reason=" (else the denominator vanishes for a feature in [-2, 2])",
+    )
     X = check_random_state(random_state).uniform(-2, 2, size=(n_samples, n_features))
-    x1, x2 = X[:, 0], X[:, 1]
+    x1 = X[:, 0]
+    x2 = X[:, 1]
     return X, a1 * x1 * x2 / (1 + a2 * x1) ** 2, np.arange(2, dtype=np.int64)
 
 # %% ../nbs/02_datasets.ipynb #d75a0364
 def make_collinear_regression(
-    n_samples: int = 100, n_features: int = 50, *, correlation: float = 0.3, a1: float = 2.4, a2: float = 0.05,
-    a3: float = 2.4, a4: float = 0.05, random_state: Seed = None
+    n_samples: int = 100,
+    n_features: int = 50,
+    *,
+    correlation: float = 0.3,
+    a1: float = 2.4,
+    a2: float = 0.05,
+    a3: float = 2.4,
+    a4: float = 0.05,
+    random_state: Seed = None,
 ) -> tuple[NDArray, NDArray, NDArray]:
     """Two products of three correlated features, x uniform on [-h, h] with h = 2^(1/3).
 
@@ -387,7 +482,8 @@ def make_collinear_regression(
         As in `make_nested_cube`.
     a1, a3 : float, above 0
     a2, a4 : float, above 0 and below 2^(-1/3)
-        The paper prints none of the constants; see the chapter for where the defaults come from.
+        The paper prints none of the constants; see the chapter for where the defaults
+        come from.
     random_state : int, RandomState instance or None
 
     Returns
@@ -398,7 +494,8 @@ def make_collinear_regression(
     Raises
     ------
     ValueError
-        For sizes that are too small or no integers, or a correlation or constant out of range.
+        For sizes that are too small or no integers, or a correlation or constant out of
+        range.
 
     References
     ----------
@@ -413,30 +510,51 @@ def make_collinear_regression(
     for name, a in (("a1", a1), ("a3", a3)):
         _check_number(name, a, 0)
     for name, a in (("a2", a2), ("a4", a4)):
-        _check_number(name, a, 0, 2 ** (-1 / 3), reason=" (else the denominator vanishes for a feature in the cube)")
-    X = _draw_collinear_cube(n_samples, n_features, correlation, check_random_state(random_state))
+        _check_number(
+            name,
+            a,
+            0,
+            2 ** (-1 / 3),
+            reason=" (else the denominator vanishes for a feature in the cube)",
+        )
+    X = _draw_collinear_cube(
+        n_samples, n_features, correlation, check_random_state(random_state)
+    )
     x1, x2, x3 = X[:, :3].T
     y = a1 * x1 * x2 / (1 + a2 * x1) ** 2 + a3 * x2 * x3 / (1 + a4 * x2) ** 2
     return X, y, np.arange(3, dtype=np.int64)
 
 # %% ../nbs/02_datasets.ipynb #345946c8
 def _read_docstrings(parameter: str, module: str) -> dict[str, str]:
-    """The docstrings of the public callables of a module, each with the first name that bears it."""
+    """The docstrings of the public callables of a module, each with the first name that
+    bears it.
+    """
     try:
         loaded = importlib.import_module(module)
     except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise ImportError(
-            f"{parameter}={module!r}: cannot be imported ({error}). Expected the name of an installed module."
+            f"{parameter}={module!r}: cannot be imported ({error}). Expected the name "
+            f"of an installed module."
         ) from error
     if not hasattr(loaded, "__all__"):
-        raise ValueError(f"{parameter}={module!r}: has no __all__. Expected a module that declares its public names.")
-    found = vars(loaded)  # without what the module does when a name is touched: deprecated ones give a warning
+        raise ValueError(
+            f"{parameter}={module!r}: has no __all__. Expected a module that declares "
+            f"its public names."
+        )
+    # without what the module does when a name is touched: deprecated ones give a
+    # warning
+    found = vars(loaded)
     objects = [
-        (name, found[name] if name in found else getattr(loaded, name, None)) for name in sorted(set(loaded.__all__))
+        (name, found[name] if name in found else getattr(loaded, name, None))
+        for name in sorted(set(loaded.__all__))
     ]
     names: dict[str, str] = {}
     for name, thing in objects:
-        if callable(thing) and not inspect.ismodule(thing) and isinstance(thing.__doc__, str):
+        if (
+            callable(thing)
+            and not inspect.ismodule(thing)
+            and isinstance(thing.__doc__, str)
+        ):
             names.setdefault(inspect.cleandoc(thing.__doc__), f"{module}.{name}")
     return names
 
@@ -449,12 +567,15 @@ def _csr_from_rows(rows: list[list[tuple[int, float]]], n_columns: int) -> csr_a
     return csr_array((data, indices, indptr), shape=(len(rows), n_columns))
 
 # %% ../nbs/02_datasets.ipynb #adeb6870
-def load_docstrings(module_a: str = "scipy.stats", module_b: str = "scipy.signal") -> Bunch:
+def load_docstrings(
+    module_a: str = "scipy.stats", module_b: str = "scipy.signal"
+) -> Bunch:
     """Two-class document-term counts from the docstrings of two installed modules.
 
-    A document is the docstring of a public callable of a module; a word is a run of five or more
-    letters, lower-cased. Equal docstrings of one module count once; one that both modules have is
-    left out. The order of rows and columns is fixed by the names and the words.
+    A document is the docstring of a public callable of a module; a word is a run of
+    five or more letters, lower-cased. Equal docstrings of one module count once; one
+    that both modules have is left out. The order of rows and columns is fixed by the
+    names and the words.
 
     Parameters
     ----------
@@ -464,9 +585,9 @@ def load_docstrings(module_a: str = "scipy.stats", module_b: str = "scipy.signal
     Returns
     -------
     Bunch
-        data : csr_array of float64 counts, (n_documents, n_words); target : int64, 0 for module_a
-        and 1 for module_b; feature_names : the words; target_names : the modules;
-        document_names : the objects; DESCR : str.
+        data : csr_array of float64 counts, (n_documents, n_words); target : int64, 0
+        for module_a and 1 for module_b; feature_names : the words; target_names : the
+        modules; document_names : the objects; DESCR : str.
 
     Raises
     ------
@@ -477,7 +598,8 @@ def load_docstrings(module_a: str = "scipy.stats", module_b: str = "scipy.signal
 
     References
     ----------
-    The form of the data is that of the experiments of Paul and Drineas (2016), section 6.
+    The form of the data is that of the experiments of Paul and Drineas (2016), section
+    6.
 
     Examples
     --------
@@ -487,23 +609,44 @@ def load_docstrings(module_a: str = "scipy.stats", module_b: str = "scipy.signal
     >>> bool("wavelet" in docs.feature_names)
     True
     """
-    sides = [_read_docstrings("module_a", module_a), _read_docstrings("module_b", module_b)]
+    sides = [
+        _read_docstrings("module_a", module_a),
+        _read_docstrings("module_b", module_b),
+    ]
     shared = sides[0].keys() & sides[1].keys()
-    documents, target = [], []
+    documents = []
+    target = []
     for side, names in enumerate(sides):
-        bags = [(name, Counter(re.findall(r"[^\W\d_]{5,}", text.lower())))
-                for text, name in names.items() if text not in shared]
+        bags = [
+            (name, Counter(re.findall(r"[^\W\d_]{5,}", text.lower())))
+            for text, name in names.items()
+            if text not in shared
+        ]
         bags = [(name, bag) for name, bag in bags if bag]
         if not bags:
             which = ("module_a", module_a) if side == 0 else ("module_b", module_b)
-            raise ValueError(f"{which[0]}={which[1]!r}: has no docstring of its own with a word of five letters. "
-                             "Expected two different documented modules (Python's option -OO strips docstrings).")
+            raise ValueError(
+                f"{which[0]}={which[1]!r}: has no docstring of its own with a word of "
+                f"five letters. "
+                "Expected two different documented modules (Python's option -OO "
+                "strips docstrings)."
+            )
         documents += bags
         target += [side] * len(bags)
     words = sorted(set().union(*(bag for _, bag in documents)))
     column = {word: i for i, word in enumerate(words)}
-    X = _csr_from_rows([sorted((column[w], c) for w, c in bag.items()) for _, bag in documents], len(words))
-    about = f"Word counts of {len(target)} docstrings of {module_a} (0) and {module_b} (1)."
-    return Bunch(data=X, target=np.array(target, dtype=np.int64), feature_names=np.array(words),
-                 target_names=np.array([module_a, module_b]),
-                 document_names=np.array([name for name, _ in documents]), DESCR=about)
+    X = _csr_from_rows(
+        [sorted((column[w], c) for w, c in bag.items()) for _, bag in documents],
+        len(words),
+    )
+    about = (
+        f"Word counts of {len(target)} docstrings of {module_a} (0) and {module_b} (1)."
+    )
+    return Bunch(
+        data=X,
+        target=np.array(target, dtype=np.int64),
+        feature_names=np.array(words),
+        target_names=np.array([module_a, module_b]),
+        document_names=np.array([name for name, _ in documents]),
+        DESCR=about,
+    )

@@ -16,32 +16,79 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import (_DOCS, _BLAS, Array, ArrayLike, Matrix, Seed, _ScoreOnHost, _insert_docs, _stack_level,
-                              as_float64, check_matrix, from_numpy, _held_to_one_thread, _in_precision_of, is_sparse,
-                              namespace, result_dtype, to_numpy)
+from fsel_book.arrays import (
+    _DOCS,
+    _BLAS,
+    Array,
+    ArrayLike,
+    Matrix,
+    Seed,
+    _ScoreOnHost,
+    _insert_docs,
+    _stack_level,
+    as_float64,
+    check_matrix,
+    from_numpy,
+    _held_to_one_thread,
+    _in_precision_of,
+    is_sparse,
+    namespace,
+    result_dtype,
+    to_numpy,
+)
 from .blocks import Blocks, _fit_elsewhere
 from .losses import Loss, SquaredError, get_loss
 from .ridge import _check_labels, _check_targets, _labels_from_decisions
-from .certificates import (_check_integer, _check_bool, _check_X, _check_same_library, _check_positive,
-                                    _clear_fitted, _warn_if_long)
-from .dual_solvers import (_accelerate_all, _euclidean_norm, _iterate_all, _newton_solution, _Problem,
-                                    _seconds_of_projection, _Solution)
+from fsel_book.certificates import (
+    _check_integer,
+    _check_bool,
+    _check_X,
+    _check_same_library,
+    _check_positive,
+    _clear_fitted,
+    _warn_if_long,
+)
+from fsel_book.dual_solvers import (
+    _accelerate_all,
+    _euclidean_norm,
+    _iterate_all,
+    _newton_solution,
+    _Problem,
+    _seconds_of_projection,
+    _Solution,
+)
 from .spectra import _at_unit_scale, _projection_matrix
 
 # %% ../nbs/14_dual_projection.ipynb #ed2538af
-def _recover(X: np.ndarray, y: np.ndarray, lam: float, loss: Loss, m: int,
-             rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    "Algorithm 1: the naive solution and the recovered one."
+def _recover(
+    X: np.ndarray,
+    y: np.ndarray,
+    lam: float,
+    loss: Loss,
+    m: int,
+    rng: np.random.Generator,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Algorithm 1: the naive solution and the recovered one."""
     R = _projection_matrix(X.shape[1], m, "gaussian", rng)
     Xhat = X @ R
     z, _ = _newton_solution(Xhat, y, lam, loss)
     return R @ z, -X.T @ loss.slope(y, Xhat @ z) / lam
 
-def _iterate(X: np.ndarray, y: np.ndarray, lam: float, loss: Loss, m: int, rng: np.random.Generator,
-             steps: int) -> list[np.ndarray]:
-    "Algorithm 2: the solutions after 1, 2, ... steps, all with one projection."
+
+def _iterate(
+    X: np.ndarray,
+    y: np.ndarray,
+    lam: float,
+    loss: Loss,
+    m: int,
+    rng: np.random.Generator,
+    steps: int,
+) -> list[np.ndarray]:
+    """Algorithm 2: the solutions after 1, 2, ... steps, all with one projection."""
     R = _projection_matrix(X.shape[1], m, "gaussian", rng)
-    Xhat, w, found = X @ R, np.zeros(X.shape[1]), []
+    Xhat = X @ R
+    w = np.zeros(X.shape[1])
+    found = []
     for _ in range(steps):
         offset = X @ w - Xhat @ (R.T @ w)
         z, _ = _newton_solution(Xhat, y, lam, loss, offset)
@@ -51,35 +98,63 @@ def _iterate(X: np.ndarray, y: np.ndarray, lam: float, loss: Loss, m: int, rng: 
 
 # %% ../nbs/14_dual_projection.ipynb #b7f2e913
 def _mean_if_far(X: Matrix) -> Array | None:
-    """The mean of a dense `X` if it is much longer than the samples' distance from it; else None.
+    """The mean of a dense `X` if it is much longer than the samples' distance from it;
+    else None.
 
     Then the samples must be centred.
     """
-    if is_sparse(X): return None
-    mean, n = namespace(X).mean(X, axis=0), X.shape[0]
-    along = n * _euclidean_norm(mean)**2
-    return mean if along > 10 * (_euclidean_norm(X)**2 - along) and X.shape[0] > 1 else None
+    if is_sparse(X):
+        return None
+    mean = namespace(X).mean(X, axis=0)
+    n = X.shape[0]
+    along = n * _euclidean_norm(mean) ** 2
+    return (
+        mean
+        if along > 10 * (_euclidean_norm(X) ** 2 - along) and X.shape[0] > 1
+        else None
+    )
 
-def _check_convergence(solution: _Solution, tol: float, solver: str, m: int, steps_left: bool) -> None:
-    "Refuse a solution that is worse than none, and warn of one that is not as good as was asked for."
+
+def _check_convergence(
+    solution: _Solution, tol: float, solver: str, m: int, steps_left: bool
+) -> None:
+    """Refuse a solution that is worse than none, and warn of one that is not as good as
+    was asked for.
+    """
     if not np.isfinite(solution.residual):
-        raise FloatingPointError(f"solver={solver!r} with {m} projections gave nothing better than w = 0: the "
-                                 "projection is too small for these data. Give more n_projections, or "
-                                 "solver='accelerate'.")
+        raise FloatingPointError(
+            f"solver={solver!r} with {m} projections gave nothing better than w = 0: "
+            f"the "
+            "projection is too small for these data. Give more n_projections, or "
+            "solver='accelerate'."
+        )
     if solution.residual > tol:
-        advice = ("more n_projections, or a larger alpha or tol: the search no longer gets closer" if steps_left else
-                  "a larger max_iter or alpha")
-        if solver != "accelerate": advice = "more n_projections, or solver='accelerate'"
-        warnings.warn(f"The relative error of the solution is known to be at most {solution.residual:.2e}, not "
-                      f"tol={tol:.2e}. Give {advice}.", ConvergenceWarning, stacklevel=_stack_level())
+        advice = (
+            "more n_projections, or a larger alpha or tol: the search no longer gets "
+            "closer"
+            if steps_left
+            else "a larger max_iter or alpha"
+        )
+        if solver != "accelerate":
+            advice = "more n_projections, or solver='accelerate'"
+        warnings.warn(
+            f"The relative error of the solution is known to be at most "
+            f"{solution.residual:.2e}, not "
+            f"tol={tol:.2e}. Give {advice}.",
+            ConvergenceWarning,
+            stacklevel=_stack_level(),
+        )
 
-_SOLVERS, _SKETCHES = ("recover", "iterate", "accelerate"), ("gaussian", "sparse-sign", "srht", "countsketch")
 
-_DOCS.update({
-    "projected_on_host": """\
+_SOLVERS = ("recover", "iterate", "accelerate")
+_SKETCHES = ("gaussian", "sparse-sign", "srht", "countsketch")
+
+_DOCS.update(
+    {
+        "projected_on_host": """\
 Products with `X` are made where `X` is; the projected problem is solved on the host, to which it is copied, as are
 vectors with an entry for each sample.""",
-    "projection": """\
+        "projection": """\
 n_projections : int or "auto"
     The number `m` of random projections. "auto" estimates the effective dimension of the data by a sketch: 20 times
     that for "recover" and "iterate"; for "accelerate", where it sets the speed only, what stands out of the rest, or
@@ -98,7 +173,7 @@ fit_intercept : bool
 warm_start : bool
     Begin at the solution of the last `fit`, if that had as many samples and classes.
 random_state : int, RandomState or None""",
-    "projected": """\
+        "projected": """\
 n_iter_ : int
     The largest number of iterations of any class.
 n_projections_ : int
@@ -106,11 +181,12 @@ n_projections_ : int
 residual_history_ : list of float, or a list of these for each of several classes
     After each iteration: the better of two bounds on the relative error of `w`. Its square times `alpha |w|^2` is a
     duality gap; by the gradient it is the length of that over `2 alpha |w|`.""",
-})
+    }
+)
 
 # %% ../nbs/14_dual_projection.ipynb #709116d8
 class _DualProjectionModel(BaseEstimator, ABC):
-    "What `DualProjectionClassifier` and `DualProjectionRidge` share."
+    """What `DualProjectionClassifier` and `DualProjectionRidge` share."""
 
     alpha: float
     n_projections: int | str
@@ -139,15 +215,16 @@ class _DualProjectionModel(BaseEstimator, ABC):
         Raises
         ------
         ValueError
-            `X` or `y` is not finite or out of range, or they do not fit together; `y` has one class; a parameter has an
-            impossible value.
+            `X` or `y` is not finite or out of range, or they do not fit together; `y`
+            has one class; a parameter has an impossible value.
         FloatingPointError
-            "recover" or "iterate" found nothing better than `w = 0`: the projection is too small.
+            "recover" or "iterate" found nothing better than `w = 0`: the projection is
+            too small.
 
         Warnings
         --------
-        A `ConvergenceWarning` says that the residual is above `tol`, a `UserWarning` before the fit that it will take
-        more than about twenty seconds.
+        A `ConvergenceWarning` says that the residual is above `tol`, a `UserWarning`
+        before the fit that it will take more than about twenty seconds.
         """
 
     @abstractmethod
@@ -164,58 +241,112 @@ class _DualProjectionModel(BaseEstimator, ABC):
         """
 
     def _check_parameters(self) -> None:
-        for name in ("alpha", "tol"): _check_positive(name, getattr(self, name))
-        for name in ("fit_intercept", "warm_start"): _check_bool(name, getattr(self, name))
+        for name in ("alpha", "tol"):
+            _check_positive(name, getattr(self, name))
+        for name in ("fit_intercept", "warm_start"):
+            _check_bool(name, getattr(self, name))
         for name, allowed in (("solver", _SOLVERS), ("sketch", ("auto", *_SKETCHES))):
             if getattr(self, name) not in allowed:
-                raise ValueError(f"{name}={getattr(self, name)!r} is not possible: "
-                                 f"give one of {', '.join(map(repr, allowed))}.")
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} is not possible: "
+                    f"give one of {', '.join(map(repr, allowed))}."
+                )
         _check_integer(self.max_iter, 1, name="max_iter")
         if not isinstance(self.n_projections, str) or self.n_projections != "auto":
-            _check_integer(self.n_projections, 1, name="n_projections", why=", or 'auto'")
+            _check_integer(
+                self.n_projections, 1, name="n_projections", why=", or 'auto'"
+            )
 
     def _previous(self) -> np.ndarray | None:
-        "The dual variables to begin at, if any."
-        return to_numpy(self.dual_coef_) if self.warm_start and hasattr(self, "dual_coef_") else None
+        """The dual variables to begin at, if any."""
+        return (
+            to_numpy(self.dual_coef_)
+            if self.warm_start and hasattr(self, "dual_coef_")
+            else None
+        )
 
-    def _solve(self, X: Matrix, Y: np.ndarray, loss: Loss, previous: np.ndarray | None) -> tuple[Array, list[float]]:
-        "Solve one problem for each column of `Y`, with one sketch for all; return `w`, `b` of each."
-        given, (X, scale) = X, _at_unit_scale(as_float64(X.tocsr() if is_sparse(X) else X))
-        with np.errstate(over="ignore", under="ignore"): lam = float(2 * self.alpha * np.float64(scale)**2)
+    def _solve(
+        self, X: Matrix, Y: np.ndarray, loss: Loss, previous: np.ndarray | None
+    ) -> tuple[Array, list[float]]:
+        """Solve one problem for each column of `Y`, with one sketch for all; return
+        `w`, `b` of each.
+        """
+        given = X
+        X, scale = _at_unit_scale(as_float64(X.tocsr() if is_sparse(X) else X))
+        with np.errstate(over="ignore", under="ignore"):
+            lam = float(2 * self.alpha * np.float64(scale) ** 2)
         if not 1e-120 < lam < 1e120:
-            raise ValueError(f"alpha={self.alpha!r} is not possible for an X with entries of about {1 / scale:.0e}: "
-                             "rescale X.")
+            raise ValueError(
+                f"alpha={self.alpha!r} is not possible for an X with entries of about "
+                f"{1 / scale:.0e}: "
+                "rescale X."
+            )
         shift = _mean_if_far(X) if self.fit_intercept else None
-        if shift is not None: X = X - shift
-        seconds = _seconds_of_projection(X, Y.shape[1], self.n_projections, self.solver, self.max_iter)
-        _warn_if_long(seconds, type(self).__name__, f" for X of shape {tuple(X.shape)}. Choose features first, for "
-                      "instance by BSSSelector, or fit a part of the samples; solvers other than 'accelerate' take "
-                      "less with fewer n_projections.")
+        if shift is not None:
+            X = X - shift
+        seconds = _seconds_of_projection(
+            X, Y.shape[1], self.n_projections, self.solver, self.max_iter
+        )
+        _warn_if_long(
+            seconds,
+            type(self).__name__,
+            f" for X of shape {tuple(X.shape)}. Choose features first, for "
+            "instance by BSSSelector, or fit a part of the samples; solvers other "
+            "than 'accelerate' take "
+            "less with fewer n_projections.",
+        )
         problems = [_Problem(X, y, lam, loss, self.fit_intercept) for y in Y.T]
-        starts = [None] * len(problems) if previous is None or previous.shape != Y.T.shape else previous
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        solve, steps = _iterate_all, 1 if self.solver == "recover" else self.max_iter
-        if self.solver == "accelerate": solve = _accelerate_all
-        threads = _held_to_one_thread(_BLAS) if is_sparse(X) else nullcontext()   # all is thin where X is sparse
+        starts = (
+            [None] * len(problems)
+            if previous is None or previous.shape != Y.T.shape
+            else previous
+        )
+        rng = np.random.default_rng(
+            check_random_state(self.random_state).randint(2**31)
+        )
+        solve = _iterate_all
+        steps = 1 if self.solver == "recover" else self.max_iter
+        if self.solver == "accelerate":
+            solve = _accelerate_all
+        # all is thin where X is sparse
+        threads = _held_to_one_thread(_BLAS) if is_sparse(X) else nullcontext()
         with np.errstate(over="ignore", invalid="ignore"), threads:
-            solved, projected = solve(problems, starts, self.n_projections, self.sketch, self.tol, steps, rng)
+            solved, projected = solve(
+                problems, starts, self.n_projections, self.sketch, self.tol, steps, rng
+            )
         for solution, history in solved:
-            _check_convergence(solution, self.tol, self.solver, projected, len(history) < steps)
+            _check_convergence(
+                solution, self.tol, self.solver, projected, len(history) < steps
+            )
         self.n_projections_ = projected
-        self.dual_coef_ = from_numpy(np.array([solution.u for solution, _ in solved]), given)
+        self.dual_coef_ = from_numpy(
+            np.array([solution.u for solution, _ in solved]), given
+        )
         self.n_iter_ = max(len(history) for _, history in solved)
-        self.residual_history_ = [history for _, history in solved] if len(solved) > 1 else solved[0][1]
+        self.residual_history_ = (
+            [history for _, history in solved] if len(solved) > 1 else solved[0][1]
+        )
         coef = namespace(given).stack([scale * solution.w for solution, _ in solved])
-        return coef, [solution.b - (0.0 if shift is None else float(shift @ solution.w)) for solution, _ in solved]
+        return coef, [
+            solution.b - (0.0 if shift is None else float(shift @ solution.w))
+            for solution, _ in solved
+        ]
 
     def _decide(self, X: ArrayLike, method: str) -> Array:
         check_is_fitted(self, "coef_")
         if isinstance(X, Blocks):
-            values = X._in_order_of(self).times(self.coef_.T.astype(np.float64)) + self.intercept_
+            values = (
+                X._in_order_of(self).times(self.coef_.T.astype(np.float64))
+                + self.intercept_
+            )
             return values.astype(self.coef_.dtype)
         X = _check_X(self, X, reset=False)
         _check_same_library(self, X, self.coef_, method)
-        coef = self.coef_ if self.coef_.dtype == X.dtype else namespace(X).astype(self.coef_, X.dtype)
+        coef = (
+            self.coef_
+            if self.coef_.dtype == X.dtype
+            else namespace(X).astype(self.coef_, X.dtype)
+        )
         return X @ (coef if coef.ndim == 1 else coef.T) + self.intercept_
 
     def __sklearn_tags__(self) -> Tags:
@@ -226,22 +357,26 @@ class _DualProjectionModel(BaseEstimator, ABC):
 # %% ../nbs/14_dual_projection.ipynb #273c9160
 @_insert_docs
 class DualProjectionClassifier(_ScoreOnHost, ClassifierMixin, _DualProjectionModel):
-    """Linear classification with many features: the exact solution by way of a random projection.
+    """Linear classification with many features: the exact solution by way of a random
+    projection.
 
-    Minimises `alpha |w|^2 + sum_i loss(y_i, x_i'w + b)` for labels -1 and 1; several classes one against the rest.
-    For dense and sparse data and arrays of any library. Where sparse data have more features than samples, a loop that
-    Numba compiles (the extra `fsel_book[numba]`) gives the same answers, usually two to ten times as fast.
+    Minimises `alpha |w|^2 + sum_i loss(y_i, x_i'w + b)` for labels -1 and 1; several
+    classes one against the rest. For dense and sparse data and arrays of any library.
+    Where sparse data have more features than samples, a loop that Numba compiles (the
+    extra `fsel_book[numba]`) gives the same answers, usually two to ten times as fast.
 
     %(projected_on_host)s
 
     Parameters
     ----------
     loss : str or Loss
-        "log_loss", "squared_error", "squared_hinge", "smoothed_hinge" (of width 0.5), "huberised_hinge" (of width 1),
-        or an object of `fsel_book.losses` like `SmoothedHinge(0.1)` whose smoothness is finite.
+        "log_loss", "squared_error", "squared_hinge", "smoothed_hinge" (of width 0.5),
+        "huberised_hinge" (of width 1), or an object of `fsel_book.losses` like
+        `SmoothedHinge(0.1)` whose smoothness is finite.
     alpha : float
-        The regularisation: `1 / (2 C)` of scikit-learn's `LogisticRegression` and `LinearSVC`, and the `alpha` of its
-        `RidgeClassifier`; `lambda` of the formulas is `2 alpha`.
+        The regularisation: `1 / (2 C)` of scikit-learn's `LogisticRegression` and
+        `LinearSVC`, and the `alpha` of its `RidgeClassifier`; `lambda` of the formulas
+        is `2 alpha`.
     %(projection)s
 
     Attributes
@@ -263,16 +398,32 @@ class DualProjectionClassifier(_ScoreOnHost, ClassifierMixin, _DualProjectionMod
     >>> from sklearn.datasets import load_breast_cancer
     >>> from fsel_book import DualProjectionClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = DualProjectionClassifier(alpha=0.5, random_state=0).fit(X / X.std(axis=0), y)
-    >>> bool(model.score(X / X.std(axis=0), y) > 0.97), bool(model.residual_history_[-1] <= 1e-4)
+    >>> model = DualProjectionClassifier(alpha=0.5, random_state=0).fit(
+    ...     X / X.std(axis=0), y
+    ... )
+    >>> (
+    ...     bool(model.score(X / X.std(axis=0), y) > 0.97),
+    ...     bool(model.residual_history_[-1] <= 1e-4),
+    ... )
     (True, True)
     """
 
     _for_numbers = "For numbers take DualProjectionRidge."
 
-    def __init__(self, loss: str | Loss = "log_loss", alpha: float = 1.0, n_projections: int | str = "auto", *,
-                 solver: str = "accelerate", sketch: str = "auto", max_iter: int = 100, tol: float = 1e-4,
-                 fit_intercept: bool = True, warm_start: bool = False, random_state: Seed = None) -> None:
+    def __init__(
+        self,
+        loss: str | Loss = "log_loss",
+        alpha: float = 1.0,
+        n_projections: int | str = "auto",
+        *,
+        solver: str = "accelerate",
+        sketch: str = "auto",
+        max_iter: int = 100,
+        tol: float = 1e-4,
+        fit_intercept: bool = True,
+        warm_start: bool = False,
+        random_state: Seed = None,
+    ) -> None:
         self.loss = loss
         self.alpha = alpha
         self.n_projections = n_projections
@@ -285,7 +436,8 @@ class DualProjectionClassifier(_ScoreOnHost, ClassifierMixin, _DualProjectionMod
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        if (done := _fit_elsewhere(X, self, y)) is not None: return done
+        if (done := _fit_elsewhere(X, self, y)) is not None:
+            return done
         previous = self._previous()
         _clear_fitted(self)
         self._check_parameters()
@@ -293,12 +445,14 @@ class DualProjectionClassifier(_ScoreOnHost, ClassifierMixin, _DualProjectionMod
         X = _check_X(self, X, reset=True, least=1)
         classes, signs = _check_labels(self, X, y)
         coef, b = self._solve(X, signs, loss, previous)
-        self.classes_, self.coef_ = classes, _in_precision_of(X, coef)
+        self.classes_ = classes
+        self.coef_ = _in_precision_of(X, coef)
         self.intercept_ = from_numpy(np.array(b, dtype=result_dtype(X)), X)
         return self
 
     def decision_function(self, X: ArrayLike) -> Array:
-        """Decision values: above 0 for the second of two classes; one column for each of more than two.
+        """Decision values: above 0 for the second of two classes; one column for each
+        of more than two.
 
         Parameters
         ----------
@@ -314,15 +468,17 @@ class DualProjectionClassifier(_ScoreOnHost, ClassifierMixin, _DualProjectionMod
         values = self._decide(X, method)
         return values[:, 0] if values.shape[1] == 1 else values
 
-    def predict(self, X: ArrayLike) -> Array: return _labels_from_decisions(self._values(X, "predict"), self.classes_)
+    def predict(self, X: ArrayLike) -> Array:
+        return _labels_from_decisions(self._values(X, "predict"), self.classes_)
 
 # %% ../nbs/14_dual_projection.ipynb #d6984dda
 @_insert_docs
 class DualProjectionRidge(_ScoreOnHost, RegressorMixin, _DualProjectionModel):
-    """Ridge regression with many features: the exact solution by way of a random projection.
+    """Ridge regression with many features: the exact solution by way of a random
+    projection.
 
-    Minimises `alpha |w|^2 + sum_i (y_i - x_i'w - b)^2`, as scikit-learn's `Ridge` of the same `alpha`.
-    For dense and sparse data and arrays of any library.
+    Minimises `alpha |w|^2 + sum_i (y_i - x_i'w - b)^2`, as scikit-learn's `Ridge` of
+    the same `alpha`. For dense and sparse data and arrays of any library.
 
     %(projected_on_host)s
 
@@ -356,9 +512,19 @@ class DualProjectionRidge(_ScoreOnHost, RegressorMixin, _DualProjectionModel):
     True
     """
 
-    def __init__(self, alpha: float = 1.0, n_projections: int | str = "auto", *, solver: str = "accelerate",
-                 sketch: str = "auto", max_iter: int = 100, tol: float = 1e-4, fit_intercept: bool = True,
-                 warm_start: bool = False, random_state: Seed = None) -> None:
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        n_projections: int | str = "auto",
+        *,
+        solver: str = "accelerate",
+        sketch: str = "auto",
+        max_iter: int = 100,
+        tol: float = 1e-4,
+        fit_intercept: bool = True,
+        warm_start: bool = False,
+        random_state: Seed = None,
+    ) -> None:
         self.alpha = alpha
         self.n_projections = n_projections
         self.solver = solver
@@ -370,44 +536,67 @@ class DualProjectionRidge(_ScoreOnHost, RegressorMixin, _DualProjectionModel):
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        if (done := _fit_elsewhere(X, self, y)) is not None: return done
+        if (done := _fit_elsewhere(X, self, y)) is not None:
+            return done
         previous = self._previous()
         _clear_fitted(self)
         self._check_parameters()
         X = _check_X(self, X, reset=True, least=1)
         y = _check_targets(self, X, y)
-        mean = float(y.mean()) if self.fit_intercept else 0.0  # else rounding would be that of a large mean
+        # else rounding would be that of a large mean
+        mean = float(y.mean()) if self.fit_intercept else 0.0
         y = y - mean
-        if np.abs(y).max() <= 8 * np.finfo(float).eps * abs(mean): y = np.zeros_like(y)  # all targets are the same
-        unit = float(2.0**(np.frexp(np.abs(y).max())[1] - 1))
-        coef, b = self._solve(X, y[:, None] / unit, SquaredError(), None if previous is None else previous / unit)
-        self.coef_, self.intercept_ = _in_precision_of(X, unit * coef[0, :]), unit * b[0] + mean
+        # all targets are the same
+        if np.abs(y).max() <= 8 * np.finfo(float).eps * abs(mean):
+            y = np.zeros_like(y)
+        unit = float(2.0 ** (np.frexp(np.abs(y).max())[1] - 1))
+        coef, b = self._solve(
+            X,
+            y[:, None] / unit,
+            SquaredError(),
+            None if previous is None else previous / unit,
+        )
+        self.coef_ = _in_precision_of(X, unit * coef[0, :])
+        self.intercept_ = unit * b[0] + mean
         self.dual_coef_ = unit * self.dual_coef_
         return self
 
-    def predict(self, X: ArrayLike) -> Array: return self._decide(X, "predict")
+    def predict(self, X: ArrayLike) -> Array:
+        return self._decide(X, "predict")
 
 # %% ../nbs/14_dual_projection.ipynb #1dfc51ae
 def _relative_error(v: np.ndarray, w: np.ndarray) -> float:
-    "`|v - w| / |w|`."
+    """`|v - w| / |w|`."""
     return float(np.linalg.norm(v - w) / np.linalg.norm(w))
 
-def _reference_problem(X: ArrayLike, y: ArrayLike, loss: str | Loss, alpha: float,
-                       random_state: int | None) -> tuple[_Problem, np.ndarray, np.random.Generator]:
-    "The `_Problem` without an intercept, on the host, its solution to 1e-10, and a random generator."
+
+def _reference_problem(
+    X: ArrayLike, y: ArrayLike, loss: str | Loss, alpha: float, random_state: int | None
+) -> tuple[_Problem, np.ndarray, np.random.Generator]:
+    """The `_Problem` without an intercept, on the host, its solution to 1e-10, and a
+    random generator.
+    """
     X = check_matrix(X if is_sparse(X) else to_numpy(X))
     X, scale = _at_unit_scale(as_float64(X.tocsr() if is_sparse(X) else X))
     _, signs = _check_labels(DualProjectionClassifier(), X, y)
-    if signs.shape[1] > 1: raise ValueError(f"y has {signs.shape[1]} classes; a display is for 2.")
+    if signs.shape[1] > 1:
+        raise ValueError(f"y has {signs.shape[1]} classes; a display is for 2.")
     _check_positive("alpha", alpha)
-    problem = _Problem(X, signs[:, 0], 2 * alpha * scale**2, get_loss(loss, smooth=True))
+    problem = _Problem(
+        X, signs[:, 0], 2 * alpha * scale**2, get_loss(loss, smooth=True)
+    )
     rng = np.random.default_rng(random_state)
-    return problem, _accelerate_all([problem], [None], "auto", "auto", 1e-10, 500, rng)[0][0][0].w, rng
+    return (
+        problem,
+        _accelerate_all([problem], [None], "auto", "auto", 1e-10, 500, rng)[0][0][0].w,
+        rng,
+    )
 
 # %% ../nbs/14_dual_projection.ipynb #858527e5
 @_insert_docs
 class RecoveryDisplay:
-    """The relative error of solutions that came out of a random projection, over its size or over the iterations.
+    """The relative error of solutions that came out of a random projection, over its
+    size or over the iterations.
 
     Takes arrays of any library; what it draws is on the host.
 
@@ -427,55 +616,111 @@ class RecoveryDisplay:
     >>> from sklearn.datasets import load_breast_cancer
     >>> from fsel_book import RecoveryDisplay
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> display = RecoveryDisplay.from_projections(X / X.std(axis=0), y, [5, 10, 20], random_state=0)
+    >>> display = RecoveryDisplay.from_projections(
+    ...     X / X.std(axis=0), y, [5, 10, 20], random_state=0
+    ... )
     >>> list(display.errors)
     ['naive', 'recovered']
     """
 
-    COLORS = {"naive": "#D55E00", "recovered": "#0072B2", "iterated": "#CC79A7", "accelerated": "#009E73"}
+    COLORS = {
+        "naive": "#D55E00",
+        "recovered": "#0072B2",
+        "iterated": "#CC79A7",
+        "accelerated": "#009E73",
+    }
 
-    def __init__(self, x: Sequence[float], errors: dict[str, list[float]], xlabel: str) -> None:
+    def __init__(
+        self, x: Sequence[float], errors: dict[str, list[float]], xlabel: str
+    ) -> None:
         self.x = x
         self.errors = errors
         self.xlabel = xlabel
 
     @classmethod
-    def from_projections(cls, X: ArrayLike, y: ArrayLike, n_projections: Iterable[int], loss: str | Loss = "log_loss",
-                         alpha: float = 1.0, repeats: int = 5, random_state: int | None = None) -> Self:
-        "The median errors of the naive and the recovered solution, over `repeats` Gaussian projections of each size."
+    def from_projections(
+        cls,
+        X: ArrayLike,
+        y: ArrayLike,
+        n_projections: Iterable[int],
+        loss: str | Loss = "log_loss",
+        alpha: float = 1.0,
+        repeats: int = 5,
+        random_state: int | None = None,
+    ) -> Self:
+        """The median errors of the naive and the recovered solution, over `repeats`
+        Gaussian projections of each size.
+        """
         problem, w, rng = _reference_problem(X, y, loss, alpha, random_state)
         errors: dict[str, list[float]] = {"naive": [], "recovered": []}
         n_projections = list(n_projections)
         for m in n_projections:
             _check_integer(m, 1, name="n_projections")
-            found = [_recover(problem.X, problem.y, problem.lam, problem.loss, m, rng) for _ in range(repeats)]
+            found = [
+                _recover(problem.X, problem.y, problem.lam, problem.loss, m, rng)
+                for _ in range(repeats)
+            ]
             for name, solutions in zip(errors, zip(*found)):
-                errors[name].append(float(np.median([_relative_error(v, w) for v in solutions])))
+                errors[name].append(
+                    float(np.median([_relative_error(v, w) for v in solutions]))
+                )
         return cls(n_projections, errors, "number of projections")
 
     @classmethod
-    def from_iterations(cls, X: ArrayLike, y: ArrayLike, n_projections: int, loss: str | Loss = "log_loss",
-                        alpha: float = 1.0, max_iter: int = 10, random_state: int | None = None) -> Self:
-        "Errors of the iterated and the accelerated solution after 1, 2, ... iterations."
+    def from_iterations(
+        cls,
+        X: ArrayLike,
+        y: ArrayLike,
+        n_projections: int,
+        loss: str | Loss = "log_loss",
+        alpha: float = 1.0,
+        max_iter: int = 10,
+        random_state: int | None = None,
+    ) -> Self:
+        """Errors of the iterated and the accelerated solution after 1, 2, ...
+        iterations.
+        """
         problem, w, rng = _reference_problem(X, y, loss, alpha, random_state)
         _check_integer(n_projections, 1, name="n_projections")
         steps = range(1, max_iter + 1)
-        iterated_too = _iterate(problem.X, problem.y, problem.lam, problem.loss, n_projections, rng, max_iter)
+        iterated_too = _iterate(
+            problem.X,
+            problem.y,
+            problem.lam,
+            problem.loss,
+            n_projections,
+            rng,
+            max_iter,
+        )
         seed = rng.integers(2**31)
-        fast = [_accelerate_all([problem], [None], n_projections, "gaussian", 1e-15, k + 1, np.random.default_rng(seed))
-                for k in steps]
-        errors = {"iterated": [_relative_error(v, w) for v in iterated_too],
-                  "accelerated": [_relative_error(solved[0][0].w, w) for solved, _ in fast]}
+        fast = [
+            _accelerate_all(
+                [problem],
+                [None],
+                n_projections,
+                "gaussian",
+                1e-15,
+                k + 1,
+                np.random.default_rng(seed),
+            )
+            for k in steps
+        ]
+        errors = {
+            "iterated": [_relative_error(v, w) for v in iterated_too],
+            "accelerated": [_relative_error(solved[0][0].w, w) for solved, _ in fast],
+        }
         return cls(list(steps), errors, "iterations")
 
     def plot(self, ax: Any = None) -> Self:
-        "Draw on `ax`, or on a new figure, and return the display."
-        import matplotlib.pyplot as plt  # here and not above: it takes as long to load as all else
+        """Draw on `ax`, or on a new figure, and return the display."""
+        # here and not above: it takes as long to load as all else
+        import matplotlib.pyplot as plt
 
         ax = ax or plt.subplots(figsize=(5, 3.2), layout="constrained")[1]
         for name, values in self.errors.items():
             ax.plot(self.x, values, ".-", color=self.COLORS.get(name), label=name)
         ax.set(yscale="log", xlabel=self.xlabel, ylabel="relative error of $w$")
         ax.legend(frameon=False, fontsize="small")
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_ = ax
+        self.figure_ = ax.figure
         return self

@@ -15,49 +15,103 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_array
 from tqdm import tqdm
 
-from .arrays import (Array, ArrayLike, Seed, _insert_docs, as_float64, by_columns, is_sparse, _check_range,
-                              from_numpy, _largest_entry, namespace, result_dtype, _blas_threads_for,
-                              to_numpy, _target_on_host)
-from .sparsification import (_SLACK_BITS, _LargestNormRule, _LargestScoreRule, _LargestSlackRule,
-                                      _ColumnSearch, _SingleDraw, _AnyBarriers, _check_bss_draws, _check_bss_request,
-                                      _check_rule, _bound_search_seconds, _by_decreasing_key, _initial_gap,
-                                      _add_to_diagonal, _round_ties, _scored)
+from fsel_book.arrays import (
+    Array,
+    ArrayLike,
+    Seed,
+    _insert_docs,
+    as_float64,
+    by_columns,
+    is_sparse,
+    _check_range,
+    from_numpy,
+    _largest_entry,
+    namespace,
+    result_dtype,
+    _blas_threads_for,
+    to_numpy,
+    _target_on_host,
+)
+from fsel_book.sparsification import (
+    _SLACK_BITS,
+    _LargestNormRule,
+    _LargestScoreRule,
+    _LargestSlackRule,
+    _ColumnSearch,
+    _SingleDraw,
+    _AnyBarriers,
+    _check_bss_draws,
+    _check_bss_request,
+    _check_rule,
+    _bound_search_seconds,
+    _by_decreasing_key,
+    _initial_gap,
+    _add_to_diagonal,
+    _round_ties,
+    _scored,
+)
 from .leverage import _chernoff_rate, leverage_promise, leverage_sampling
-from .certificates import (_NEGLIGIBLE, Certificate, CertifiedSelector, Promise, Sampling, ScoreFunc,
-                                    _ScoreMixin, certify, _check_open_unit_interval, _check_scores, _largest_rank,
-                                    _says_nothing)
+from fsel_book.certificates import (
+    _NEGLIGIBLE,
+    Certificate,
+    CertifiedSelector,
+    Promise,
+    Sampling,
+    ScoreFunc,
+    _ScoreMixin,
+    certify,
+    _check_open_unit_interval,
+    _check_scores,
+    _largest_rank,
+    _says_nothing,
+)
 from .spectra import RowSpace, _as_row_space
 
 # %% ../nbs/07_dual_set.ipynb #81b98b36
-_LENGTH_SHARE, _ROOM = 1e-6, 1e-9
+_LENGTH_SHARE = 1e-6
+_ROOM = 1e-9
+
 
 def _column_prices(norms: np.ndarray, lengths: np.ndarray, r: int) -> np.ndarray:
-    """What a pick of each column costs: `norms` are squared lengths of the rows of `V`, `lengths` those of residuals.
+    """What a pick of each column costs: `norms` are squared lengths of the rows of `V`,
+    `lengths` those of residuals.
 
-    All prices together are `1 - sqrt(k/r)`; of a single draw, 1 less some room for rounding.
+    All prices together are `1 - sqrt(k/r)`; of a single draw, 1 less some room for
+    rounding.
     """
-    k, residuals = norms.sum(), lengths**2
+    k = norms.sum()
+    residuals = lengths**2
     share = _LENGTH_SHARE if residuals.any() else 1.0
     spent = (1 - share) * residuals / (residuals.sum() or 1.0) + share * norms / k
     return (1 - (_initial_gap(k, r) or _ROOM)) * spent
 
+
 def _norm_per_price(norms: np.ndarray, prices: np.ndarray) -> np.ndarray:
-    "Squared length over price; 0 for features without either."
+    """Squared length over price; 0 for features without either."""
     return np.divide(norms, prices, out=np.zeros_like(norms), where=prices > 0)
 
 # %% ../nbs/07_dual_set.ipynb #bb6a4bf6
 def _check_residual_norms(residual_norms: Array, d: int) -> np.ndarray:
-    "Lengths of residuals on the host, at a safe scale, or what is wrong with them."
+    """Lengths of residuals on the host, at a safe scale, or what is wrong with them."""
     lengths = to_numpy(residual_norms).astype(np.float64)
     if lengths.shape != (d,) or not np.all(np.isfinite(lengths) & (lengths >= 0)):
-        raise ValueError(f"residual_norms must be {d} finite numbers that are not negative, "
-                         "one length for each row of V.")
+        raise ValueError(
+            f"residual_norms must be {d} finite numbers that are not negative, "
+            "one length for each row of V."
+        )
     return lengths / (lengths.max() or 1.0)
 
 # %% ../nbs/07_dual_set.ipynb #ebbe1c93
-def det_sampling_reference(V: Array, residual_norms: Array, r: int, rule: str = "index", *,
-                           scores: ArrayLike = None) -> Sampling:
-    """DetSampling as printed: every column judged at every step, by the formulas as they stand.
+def det_sampling_reference(
+    V: Array,
+    residual_norms: Array,
+    r: int,
+    rule: str = "index",
+    *,
+    scores: ArrayLike = None,
+) -> Sampling:
+    """DetSampling as printed: every column judged at every step, by the formulas as
+    they stand.
 
     `det_sampling` returns the same and is faster.
 
@@ -70,7 +124,8 @@ def det_sampling_reference(V: Array, residual_norms: Array, r: int, rule: str = 
     r : int
         Number of draws, above the rank; at rank 1 a single one will do.
     rule : {"index", "first", "best"}
-        Which of the feasible columns to take: the one of lowest index, or as in `det_sampling`.
+        Which of the feasible columns to take: the one of lowest index, or as in
+        `det_sampling`.
     scores : array, shape (n_features,), optional
         As for `det_sampling`.
 
@@ -80,7 +135,8 @@ def det_sampling_reference(V: Array, residual_norms: Array, r: int, rule: str = 
 
     References
     ----------
-    Boutsidis, Drineas and Magdon-Ismail 2011, Table 1, with the loop and the rescaling mended.
+    Boutsidis, Drineas and Magdon-Ismail 2011, Table 1, with the loop and the rescaling
+    mended.
 
     Examples
     --------
@@ -92,41 +148,64 @@ def det_sampling_reference(V: Array, residual_norms: Array, r: int, rule: str = 
     """
     d, k = V.shape
     _check_bss_request(k, r, rule, ["index", "first", "best"])
-    rows, root, I = to_numpy(V).astype(np.float64), np.sqrt(r * k), np.eye(k)
+    rows = to_numpy(V).astype(np.float64)
+    root = np.sqrt(r * k)
+    I = np.eye(k)
     norms = np.sum(rows**2, axis=1)
     prices = _column_prices(norms, _check_residual_norms(residual_norms, d), r)
     order = np.flatnonzero(norms > _NEGLIGIBLE)
-    if scores is not None: order = _by_decreasing_key(_round_ties(_scored(norms, _check_scores(scores, d))), order)
-    elif rule == "first": order = _by_decreasing_key(_round_ties(_norm_per_price(norms, prices)), order)
-    B, draws, weights = np.zeros((k, k)), list[int](), list[float]()
+    if scores is not None:
+        order = _by_decreasing_key(
+            _round_ties(_scored(norms, _check_scores(scores, d))), order
+        )
+    elif rule == "first":
+        order = _by_decreasing_key(_round_ties(_norm_per_price(norms, prices)), order)
+    B = np.zeros((k, k))
+    draws = list[int]()
+    weights = list[float]()
     for L in np.arange(r) - root:
-        if r == 1: lower = norms
+        if r == 1:
+            lower = norms
         else:
-            lam, M = np.linalg.eigvalsh(B), np.linalg.inv(B - (L + 1) * I)
-            phi, phi_next = np.sum(1 / (lam - L)), np.sum(1 / (lam - (L + 1)))
-            lower = np.sum(rows @ (M @ M) * rows, axis=1) / (phi_next - phi) - np.sum(rows @ M * rows, axis=1)
+            lam = np.linalg.eigvalsh(B)
+            M = np.linalg.inv(B - (L + 1) * I)
+            phi = np.sum(1 / (lam - L))
+            phi_next = np.sum(1 / (lam - (L + 1)))
+            lower = np.sum(rows @ (M @ M) * rows, axis=1) / (phi_next - phi) - np.sum(
+                rows @ M * rows, axis=1
+            )
         slack = _round_ties(lower - prices, _SLACK_BITS)
         feasible = order[lower[order] >= prices[order]]
         fresh = feasible[~np.isin(feasible, draws)]
         candidates = fresh if len(fresh) else feasible
-        i = candidates[np.argmax(slack[candidates])] if rule == "best" and scores is None else candidates[0]
+        i = (
+            candidates[np.argmax(slack[candidates])]
+            if rule == "best" and scores is None
+            else candidates[0]
+        )
         t = 1 / lower[i] if r == 1 else 2 / (lower[i] + prices[i])
         B = B + t * np.outer(rows[i], rows[i])
         draws.append(i)
         weights.append(t)
-    return Sampling.from_draws(draws, np.array(weights) * (1 - _initial_gap(k, r)) / r, d, V)
+    return Sampling.from_draws(
+        draws, np.array(weights) * (1 - _initial_gap(k, r)) / r, d, V
+    )
 
 # %% ../nbs/07_dual_set.ipynb #db7a2a96
 def _recursive_inverse(M: np.ndarray) -> np.ndarray:
-    "The inverse of the positive definite `M`."
+    """The inverse of the positive definite `M`."""
     ell = len(M)
     if ell < 50:
         C, failed = dpotrf(M.T, lower=1, clean=1)
         if failed:
-            raise FloatingPointError("An eigenvalue has met the barrier: V is too far from orthonormal for its rank.")
+            raise FloatingPointError(
+                "An eigenvalue has met the barrier: V is too far from orthonormal for "
+                "its rank."
+            )
         W = dtrtri(C, lower=1)[0]
         return W.T @ W
-    h, H = ell // 2, np.empty((ell, ell))
+    h = ell // 2
+    H = np.empty((ell, ell))
     first = _recursive_inverse(M[:h, :h])
     B = M[h:, :h] @ first
     H[h:, h:] = _recursive_inverse(M[h:, h:] - B @ M[:h, h:])
@@ -149,33 +228,40 @@ class _LowerBarrier:
 
     Q32 = None
 
-
     def __init__(self, k: int, r: int) -> None:
-        self.tau, self.root, self.B = 0, np.sqrt(r * k), np.zeros((k, k))
+        self.tau = 0
+        self.root = np.sqrt(r * k)
+        self.B = np.zeros((k, k))
         self.trace = k / self.root
         self.shift()
 
     def shift(self) -> None:
-        "Put the barrier where step `tau` has it, and invert at its next position."
+        """Put the barrier where step `tau` has it, and invert at its next position."""
         self.P = _recursive_inverse(_add_to_diagonal(self.B, self.root - self.tau - 1))
         self.next = self.P.trace()
         self.gap = self.next - self.trace
 
     def lower_upper(self, rows: np.ndarray) -> tuple[np.ndarray, float]:
-        "`lower(v)` for each row; there is no upper barrier."
+        """`lower(v)` for each row; there is no upper barrier."""
         Y = rows @ self.P
-        return np.einsum("ij,ij->i", Y, Y) / self.gap - np.einsum("ij,ij->i", rows, Y), 0.0
+        return np.einsum("ij,ij->i", Y, Y) / self.gap - np.einsum(
+            "ij,ij->i", rows, Y
+        ), 0.0
 
-    def rise(self) -> float: return np.inf  # nothing is known
+    def rise(self) -> float:
+        return np.inf  # nothing is known
 
     def slack_matrix(self) -> np.ndarray:
-        "The symmetric `C` with `v'Cv = lower(v)`."
+        """The symmetric `C` with `v'Cv = lower(v)`."""
         return self.P @ self.P / self.gap - self.P
 
     def add(self, v: np.ndarray, price: float) -> float:
-        "Add `t v v'` to `B` with `1/t` half-way between the price and lower(v), go to the next step, return `t`."
+        """Add `t v v'` to `B` with `1/t` half-way between the price and lower(v), go to
+        the next step, return `t`.
+        """
         Pv = self.P @ v
-        form, square = float(v @ Pv), float(Pv @ Pv)
+        form = float(v @ Pv)
+        square = float(Pv @ Pv)
         t = 2 / (square / self.gap - form + price)
         self.B += np.outer(t * v, v)
         self.trace = self.next - t * square / (1 + t * form)
@@ -187,12 +273,16 @@ class _LowerBarrier:
 class _FirstFeasibleRule(_LargestNormRule):
     """The first feasible column in the order of length for the price."""
 
-    def ranking(self) -> np.ndarray: return _norm_per_price(self.norms, self.prices)
+    def ranking(self) -> np.ndarray:
+        return _norm_per_price(self.norms, self.prices)
 
 # %% ../nbs/07_dual_set.ipynb #d693735b
 def _transposed_product(space: RowSpace, Q: Array) -> Array:
-    "`X'Q` on the device of `X`, for a `Q` that is there."
-    return namespace(space.X).concat([as_float64(block).T @ Q for _, _, block in by_columns(space.X)])
+    """`X'Q` on the device of `X`, for a `Q` that is there."""
+    return namespace(space.X).concat(
+        [as_float64(block).T @ Q for _, _, block in by_columns(space.X)]
+    )
+
 
 class _Span:
     """The span of the columns added so far, and what of the targets is outside of it.
@@ -213,24 +303,36 @@ class _Span:
         self.Q = np.empty((targets.shape[0], 0))
 
     def add(self, q: np.ndarray) -> tuple[Array, Array]:
-        "Add a column that is outside; the new direction, on the device of the targets, and its products with them."
-        for _ in range(2): q = q - self.Q @ (self.Q.T @ q)
+        """Add a column that is outside; the new direction, on the device of the
+        targets, and its products with them.
+        """
+        for _ in range(2):
+            q = q - self.Q @ (self.Q.T @ q)
         q = (q / np.linalg.norm(q))[:, None]
         self.Q, there = np.hstack([self.Q, q]), from_numpy(q, self.targets)
         along = there.T @ self.targets
         self.targets = self.targets - there @ along
         return there, along
 
-    def gains(self, squares: np.ndarray, left: np.ndarray, whole: np.ndarray, grown: int = 0) -> np.ndarray:
-        """By how much the squared distance of the targets falls with each of some columns, `grown` directions later.
+    def gains(
+        self, squares: np.ndarray, left: np.ndarray, whole: np.ndarray, grown: int = 0
+    ) -> np.ndarray:
+        """By how much the squared distance of the targets falls with each of some
+        columns, `grown` directions later.
 
-        `squares` are the squared lengths of their products with the targets, `left` and `whole` those of the columns,
-        outside the span and in all. To six digits; where one direction is missing and all columns bring that, 1.
+        `squares` are the squared lengths of their products with the targets, `left` and
+        `whole` those of the columns, outside the span and in all. To six digits; where
+        one direction is missing and all columns bring that, 1.
         """
         known = left > 1e-9 * whole  # of the others nothing is left but rounding
         gains = np.divide(squares, left, out=np.zeros_like(squares), where=known)
-        rounded = 1.0 if self.Q.shape[1] + grown == self.rank - 1 else _round_ties(gains, _SLACK_BITS)
+        rounded = (
+            1.0
+            if self.Q.shape[1] + grown == self.rank - 1
+            else _round_ties(gains, _SLACK_BITS)
+        )
         return np.where(gains > 1e-20 * self.size2, rounded, 0.0)
+
 
 class _ClosestSpanRule(_ColumnSearch):
     """The feasible column that brings the span of those chosen closest to the targets.
@@ -244,8 +346,13 @@ class _ClosestSpanRule(_ColumnSearch):
         Float64, on the device of the data.
     """
 
-    def __init__(self, space: RowSpace, rng: np.random.RandomState | None, prices: np.ndarray | None,
-                 targets: Array) -> None:
+    def __init__(
+        self,
+        space: RowSpace,
+        rng: np.random.RandomState | None,
+        prices: np.ndarray | None,
+        targets: Array,
+    ) -> None:
         super().__init__(space, rng, prices)
         self.span = _Span(targets, space.numerical_rank or min(space.X.shape))
         self.inner = _transposed_product(space, self.span.targets)
@@ -253,69 +360,95 @@ class _ClosestSpanRule(_ColumnSearch):
         self.left = self.whole.copy()
 
     def gains(self) -> np.ndarray:
-        "By how much the squared distance of the targets from the span falls, for each column."
-        squares = to_numpy(namespace(self.inner).vecdot(self.inner, self.inner, axis=-1))
+        """By how much the squared distance of the targets from the span falls, for each
+        column.
+        """
+        squares = to_numpy(
+            namespace(self.inner).vecdot(self.inner, self.inner, axis=-1)
+        )
         return self.span.gains(squares, self.left, self.whole)
 
     def take(self, i: int) -> None:
         super().take(i)
-        if not self.left[i] > 1e-9 * self.whole[i]: return
+        if not self.left[i] > 1e-9 * self.whole[i]:
+            return
         there, along = self.span.add(self.space.columns([i])[:, 0])
         h = _transposed_product(self.space, there)
-        self.left, self.inner = self.left - to_numpy(h)[:, 0]**2, self.inner - h @ along
+        self.left = self.left - to_numpy(h)[:, 0] ** 2
+        self.inner = self.inner - h @ along
 
     def pick(self, barriers: _AnyBarriers) -> tuple[int, np.ndarray]:
         keys = self.gains()
         order = _by_decreasing_key(keys, np.flatnonzero(self.fresh & (keys > 0)))
-        a, b = 0, 16
+        a = 0
+        b = 16
         while a < len(order):
             rows = self.rows(order[a:b])
             feasible = np.flatnonzero(self.slack(barriers, order[a:b], rows) >= 0)
-            if len(feasible): return order[a:b][feasible[0]], rows[feasible[0]]
-            a, b = b, 3 * b
+            if len(feasible):
+                return order[a:b][feasible[0]], rows[feasible[0]]
+            a = b
+            b = 3 * b
         return self.pick_by_full_scan(barriers)
 
 # %% ../nbs/07_dual_set.ipynb #9bb0eeb3
-_DUAL_RULES: dict[str, Any] = {"first": _FirstFeasibleRule, "best": _LargestSlackRule, "closest": _ClosestSpanRule}
+_DUAL_RULES: dict[str, Any] = {
+    "first": _FirstFeasibleRule,
+    "best": _LargestSlackRule,
+    "closest": _ClosestSpanRule,
+}
 
-def det_sampling(V: Array | RowSpace, residual_norms: Array, r: int,
-                 rule: str = "first", targets: Array = None, verbose: int = 0, *,
-                 scores: ArrayLike = None) -> Sampling:
-    """Dual set sparsification: `r` weighted picks that keep the directions of `V` and do not stretch the residual.
+
+def det_sampling(
+    V: Array | RowSpace,
+    residual_norms: Array,
+    r: int,
+    rule: str = "first",
+    targets: Array = None,
+    verbose: int = 0,
+    *,
+    scores: ArrayLike = None,
+) -> Sampling:
+    """Dual set sparsification: `r` weighted picks that keep the directions of `V` and
+    do not stretch the residual.
 
     The barriers are on the host; products with all columns are made where they are.
 
     Parameters
     ----------
     V : array, shape (n_features, rank), or RowSpace
-        Orthonormal columns, of any array library; `row_space(X, rank=k)` makes one from data.
+        Orthonormal columns, of any array library; `row_space(X, rank=k)` makes one from
+        data.
     residual_norms : array, shape (n_features,)
-        Lengths of the columns of a second matrix, for instance `RowSpace.residual_norms`.
+        Lengths of the columns of a second matrix, for instance
+        `RowSpace.residual_norms`.
     r : int
         Number of draws, above the rank; at rank 1 a single one will do.
     rule : {"first", "best", "closest"}
-        Which of the feasible columns to take: the first in the order of length in `V` for the price of its residual;
-        the one with the largest slack; or the one that brings the span of the chosen columns of `X` closest to
-        `targets`.
+        Which of the feasible columns to take: the first in the order of length in `V`
+        for the price of its residual; the one with the largest slack; or the one that
+        brings the span of the chosen columns of `X` closest to `targets`.
     targets : array, shape (n_samples, n_targets), optional
         For `rule="closest"`, float64; `V` must then be a RowSpace of data.
     verbose : int
         1 shows progress.
     scores : array, shape (n_features,), optional
-        Finite and not negative: of the feasible columns the one of largest score times squared length is taken, and
-        `rule` does not matter. The guarantee is the same.
+        Finite and not negative: of the feasible columns the one of largest score times
+        squared length is taken, and `rule` does not matter. The guarantee is the same.
 
     Returns
     -------
     Sampling
-        With `V'RR'V` above `(1 - sqrt(k/r))**2` and the weighted sum of the squared residual norms not above the plain
-        one; indices and weights in the library, on the device and in the precision of the input.
+        With `V'RR'V` above `(1 - sqrt(k/r))**2` and the weighted sum of the squared
+        residual norms not above the plain one; indices and weights in the library, on
+        the device and in the precision of the input.
 
     Raises
     ------
     ValueError
-        `r` is not above the rank, the rule is unknown, the columns of `V` are not orthonormal, `residual_norms` are not
-        finite lengths, `targets` are missing, or the scores are not finite numbers that are not negative.
+        `r` is not above the rank, the rule is unknown, the columns of `V` are not
+        orthonormal, `residual_norms` are not finite lengths, `targets` are missing, or
+        the scores are not finite numbers that are not negative.
 
     References
     ----------
@@ -335,64 +468,103 @@ def det_sampling(V: Array | RowSpace, residual_norms: Array, r: int,
     space = _as_row_space(V)
     d, k = space.shape
     _check_bss_request(k, r, rule, list(_DUAL_RULES))
-    prices = _column_prices(to_numpy(space.scores64), _check_residual_norms(residual_norms, d), r)
+    prices = _column_prices(
+        to_numpy(space.scores64), _check_residual_norms(residual_norms, d), r
+    )
     extra: dict[str, Any] = {}
-    if scores is not None: extra["scores"] = _check_scores(scores, d)
+    if scores is not None:
+        extra["scores"] = _check_scores(scores, d)
     elif rule == "closest":
         if targets is None or targets.shape[0] != space.X.shape[0]:
-            raise ValueError(f"rule='closest' needs targets of shape ({space.X.shape[0]}, n_targets).")
+            raise ValueError(
+                f"rule='closest' needs targets of shape ({space.X.shape[0]}, "
+                f"n_targets)."
+            )
         extra["targets"] = targets
     chosen_rule = _DUAL_RULES[rule] if scores is None else _LargestScoreRule
-    search, draws, weights = chosen_rule(space, None, prices, **extra), list[int](), list[float]()
+    search = chosen_rule(space, None, prices, **extra)
+    draws = list[int]()
+    weights = list[float]()
     with _blas_threads_for(k):
-        barrier: _LowerBarrier | _SingleDraw = _LowerBarrier(k, r) if r > k else _SingleDraw()
+        barrier: _LowerBarrier | _SingleDraw = (
+            _LowerBarrier(k, r) if r > k else _SingleDraw()
+        )
         for _ in tqdm(range(r), desc="det_sampling", disable=not verbose):
             i, v = search.pick(barrier)
             search.take(i)
             draws.append(i)
             weights.append(barrier.add(v, prices[i]))
-    return Sampling.from_draws(draws, np.array(weights) * (1 - _initial_gap(k, r)) / r, d, space.X)
+    return Sampling.from_draws(
+        draws, np.array(weights) * (1 - _initial_gap(k, r)) / r, d, space.X
+    )
 
 # %% ../nbs/07_dual_set.ipynb #a19a37c4
-def _add_closest_features(space: RowSpace, sampling: Sampling, r: int, targets: Array) -> Sampling:
-    "`sampling` with more features, up to `r` different ones, that bring the span closest to `targets`."
+def _add_closest_features(
+    space: RowSpace, sampling: Sampling, r: int, targets: Array
+) -> Sampling:
+    """`sampling` with more features, up to `r` different ones, that bring the span
+    closest to `targets`.
+    """
     search = _ClosestSpanRule(space, None, np.zeros(space.shape[0]), targets)
     chosen = to_numpy(sampling.indices)
-    for i in chosen: search.take(i)
+    for i in chosen:
+        search.take(i)
     more: list[int] = []
     while len(chosen) + len(more) < r:
         gains = np.where(search.fresh, search.gains(), -1.0)
-        if gains.max() <= 0: break
+        if gains.max() <= 0:
+            break
         more.append(int(np.argmax(gains)))
         search.take(more[-1])
-    a2 = _check_residual_norms(space.residual_norms, space.shape[0])**2
+    a2 = _check_residual_norms(space.residual_norms, space.shape[0]) ** 2
     return _with_weights(space, sampling, more, a2[chosen], a2[more], float(np.sum(a2)))
 
-def _with_weights(space: RowSpace, sampling: Sampling, more: np.ndarray | list[int], a2: np.ndarray,
-                  a2_more: np.ndarray, whole: float) -> Sampling:
-    """`sampling` with the features `more`, weighted so that the sum of `weights * a2` stays within its bound.
 
-    `a2` are the squared residual norms of the features of `sampling`, `a2_more` those of the others, and `whole` that
-    of all features. One that only a weight next to nothing would keep within the bound is left out.
+def _with_weights(
+    space: RowSpace,
+    sampling: Sampling,
+    more: np.ndarray | list[int],
+    a2: np.ndarray,
+    a2_more: np.ndarray,
+    whole: float,
+) -> Sampling:
+    """`sampling` with the features `more`, weighted so that the sum of `weights * a2`
+    stays within its bound.
+
+    `a2` are the squared residual norms of the features of `sampling`, `a2_more` those
+    of the others, and `whole` that of all features. One that only a weight next to
+    nothing would keep within the bound is left out.
     """
-    chosen, weights = to_numpy(sampling.indices), to_numpy(sampling.weights).astype(np.float64)
+    chosen = to_numpy(sampling.indices)
+    weights = to_numpy(sampling.weights).astype(np.float64)
     shares = np.full(len(more), whole - np.sum(weights * a2)) / max(len(more), 1)
-    affordable = np.divide(shares, a2_more, out=np.full(len(more), np.inf), where=a2_more > 0)
+    affordable = np.divide(
+        shares, a2_more, out=np.full(len(more), np.inf), where=a2_more > 0
+    )
     kept = np.flatnonzero(affordable > 1e-9 * weights.min())
     indices = np.append(chosen, np.array(more, dtype=np.int64)[kept])
-    weights = np.append(weights, np.minimum(affordable, weights.min())[kept]).astype(result_dtype(space.X))
-    return Sampling(from_numpy(indices, space.X), from_numpy(weights, space.X), sampling.n_features, sampling.n_draws)
+    weights = np.append(weights, np.minimum(affordable, weights.min())[kept]).astype(
+        result_dtype(space.X)
+    )
+    return Sampling(
+        from_numpy(indices, space.X),
+        from_numpy(weights, space.X),
+        sampling.n_features,
+        sampling.n_draws,
+    )
 
 # %% ../nbs/07_dual_set.ipynb #f2abb1ca
 def rand_sampling(V: Array | RowSpace, r: int, random_state: Seed = None) -> Sampling:
-    """RandSampling: `r` independent draws in proportion to the leverage scores of `V`, as `leverage_sampling` has them.
+    """RandSampling: `r` independent draws in proportion to the leverage scores of `V`,
+    as `leverage_sampling` has them.
 
     Draws are made on the host, so that a seed means the same everywhere.
 
     Parameters
     ----------
     V : array, shape (n_features, rank), or RowSpace
-        Orthonormal columns, of any array library; `row_space(X, rank=k)` makes one from data.
+        Orthonormal columns, of any array library; `row_space(X, rank=k)` makes one from
+        data.
     r : int
         Number of draws, with replacement.
     random_state : int, RandomState or None
@@ -418,12 +590,17 @@ def rand_sampling(V: Array | RowSpace, r: int, random_state: Seed = None) -> Sam
 # %% ../nbs/07_dual_set.ipynb #e25a15e9
 _EPS = float(np.finfo(float).eps)
 
+
 def _rounding_level(shape: tuple[int, ...]) -> float:
-    "Directions of a float64 matrix of this shape, with columns of length one, are rounding below it."
-    return max(10.0, max(shape)**0.5) * _EPS
+    """Directions of a float64 matrix of this shape, with columns of length one, are
+    rounding below it.
+    """
+    return max(10.0, max(shape) ** 0.5) * _EPS
+
 
 def _span_basis(C: np.ndarray) -> tuple[np.ndarray, float]:
-    """An orthonormal basis of the span of the columns of `C`, a dense host array, and how far rounding may turn it.
+    """An orthonormal basis of the span of the columns of `C`, a dense host array, and
+    how far rounding may turn it.
 
     It has the shape (n_samples, rank of C).
     """
@@ -432,14 +609,16 @@ def _span_basis(C: np.ndarray) -> tuple[np.ndarray, float]:
     rank = int(np.sum(s > _rounding_level(C.shape) * s[0])) if len(s) else 0
     return U[:, :rank], float(_EPS * s[0] / s[rank - 1]) if rank else 0.0
 
+
 def _orthonormal_basis(C: np.ndarray) -> np.ndarray:
-    "The basis of `_span_basis` alone."
+    """The basis of `_span_basis` alone."""
     return _span_basis(C)[0]
 
 # %% ../nbs/07_dual_set.ipynb #ab2b81fb
 @dataclass(frozen=True)
 class SpanPromise(Promise):
-    """What a theorem promises of a selection for principal components, beside the eigenvalues of `M = V'RR'V`.
+    """What a theorem promises of a selection for principal components, beside the
+    eigenvalues of `M = V'RR'V`.
 
     Parameters
     ----------
@@ -458,14 +637,20 @@ class SpanPromise(Promise):
     >>> SpanPromise(0.25, float("inf"), cross=2.0).sine(0.5)
     0.7071067811865475
     """
+
     residual: float = np.inf
     cross: float = np.inf
 
     def sine(self, ratio: float) -> float:
-        "A bound on the sine of the angle to the components; `ratio` is `|E|_F` over their smallest singular value."
-        if self.cross == np.inf: return 1.0  # nothing is promised, even where `ratio` is 0
+        """A bound on the sine of the angle to the components; `ratio` is `|E|_F` over
+        their smallest singular value.
+        """
+        # nothing is promised, even where `ratio` is 0
+        if self.cross == np.inf:
+            return 1.0
         tangent = self.cross * ratio
         return float(tangent / np.hypot(1, tangent)) if tangent < np.inf else 1.0
+
 
 def det_promise(k: int, r: int) -> SpanPromise:
     """What the theorem promises of DSF-Select at rank `k` with `r` draws.
@@ -480,7 +665,8 @@ def det_promise(k: int, r: int) -> SpanPromise:
 
     References
     ----------
-    Boutsidis, Drineas and Magdon-Ismail 2011, Lemma 5, with the bound on the pseudo-inverse mended.
+    Boutsidis, Drineas and Magdon-Ismail 2011, Lemma 5, with the bound on the
+    pseudo-inverse mended.
 
     Examples
     --------
@@ -493,7 +679,10 @@ def det_promise(k: int, r: int) -> SpanPromise:
     kept = 1 - _initial_gap(k, r)
     return SpanPromise(float(kept**2), np.inf, residual=1.0, cross=float(1 / kept))
 
-def rand_promise(k: int, r: int, delta: float = 0.01, drift: float = 0.0) -> SpanPromise:
+
+def rand_promise(
+    k: int, r: int, delta: float = 0.01, drift: float = 0.0
+) -> SpanPromise:
     """What the theorem promises of RSF-Select at rank `k` with `r` draws.
 
     Parameters
@@ -510,7 +699,8 @@ def rand_promise(k: int, r: int, delta: float = 0.01, drift: float = 0.0) -> Spa
 
     References
     ----------
-    The theorem of the chapter on dual sets; in kind Theorem 2 of Boutsidis, Drineas and Magdon-Ismail 2011.
+    The theorem of the chapter on dual sets; in kind Theorem 2 of Boutsidis, Drineas and
+    Magdon-Ismail 2011.
 
     Examples
     --------
@@ -527,10 +717,12 @@ def rand_promise(k: int, r: int, delta: float = 0.01, drift: float = 0.0) -> Spa
 @_insert_docs
 @dataclass(frozen=True, repr=False, eq=False)
 class SpanCertificate(Certificate):
-    """How well the span of the chosen features holds the leading components, measured, beside what a theorem promises.
+    """How well the span of the chosen features holds the leading components, measured,
+    beside what a theorem promises.
 
-    Made by `certify_span`; a `Certificate` with more rows. What it says is true of every target at once;
-    `RegressionCertificate.of` says what given targets lose. Pickles and copies have the numbers, not the matrices.
+    Made by `certify_span`; a `Certificate` with more rows. What it says is true of
+    every target at once; `RegressionCertificate.of` says what given targets lose.
+    Pickles and copies have the numbers, not the matrices.
 
     Parameters
     ----------
@@ -542,7 +734,8 @@ class SpanCertificate(Certificate):
     singular_values : ndarray, shape (rank,)
         Of the leading components.
     span : ndarray, shape (n_samples, rank of the chosen columns)
-        An orthonormal basis of the span of the chosen columns, as they are stored and in exact arithmetic.
+        An orthonormal basis of the span of the chosen columns, as they are stored and
+        in exact arithmetic.
     remainder : ndarray, shape (n_samples, rank)
         `E R (V'R)^+`, the error of making the components from the chosen columns.
     residual_norm, residual_kept : float
@@ -557,6 +750,7 @@ class SpanCertificate(Certificate):
     >>> bool(certificate.sine < certificate.promise.sine(certificate.ratio) < 1)
     True
     """
+
     _: KW_ONLY
     left: np.ndarray
     singular_values: np.ndarray
@@ -566,54 +760,87 @@ class SpanCertificate(Certificate):
     residual_kept: float
 
     def __getstate__(self) -> dict[str, Any]:
-        "Without what has a row for each sample: a pickled or copied selector keeps the numbers only."
-        return {**vars(self), "sine": self.sine, **dict.fromkeys(("left", "span", "remainder"))}
+        """Without what has a row for each sample: a pickled or copied selector keeps
+        the numbers only.
+        """
+        return {
+            **vars(self),
+            "sine": self.sine,
+            **dict.fromkeys(("left", "span", "remainder")),
+        }
 
     @cached_property
     def sine(self) -> float:
-        "The sine of the largest angle between a component and the span of the chosen features."
-        return float(np.linalg.norm(self.left - self.span @ (self.span.T @ self.left), 2))
+        """The sine of the largest angle between a component and the span of the chosen
+        features.
+        """
+        return float(
+            np.linalg.norm(self.left - self.span @ (self.span.T @ self.left), 2)
+        )
 
     @property
     def ratio(self) -> float:
-        "`|E|_F` over the smallest singular value of the components: the `Delta_k` of the theorems."
+        """`|E|_F` over the smallest singular value of the components: the `Delta_k` of
+        the theorems.
+        """
         return float(self.residual_norm / self.singular_values[-1])
 
     @property
     def residual(self) -> float:
-        "`|E R|_F / |E|_F`."
+        """`|E R|_F / |E|_F`."""
         return self.residual_kept / self.residual_norm if self.residual_norm else 0.0
 
     @property
     def holds(self) -> bool | None:
         p: Any = self.promise
-        if p is None: return None
+        if p is None:
+            return None
         slack = 1e-6 + self.accuracy
-        kept, near = self.residual <= p.residual * (1 + slack), self.sine <= p.sine(self.ratio) * (1 + slack) + slack
+        kept = self.residual <= p.residual * (1 + slack)
+        near = self.sine <= p.sine(self.ratio) * (1 + slack) + slack
         return bool(super().holds and kept and near)
 
     def table(self) -> list[tuple[str, str, str]]:
-        whole = [(name, measured, "") for name, measured, _ in super().table()]  # there is no upper end
-        names, measured = ["residual kept, |E R| / |E|", "sine to the components"], [self.residual, self.sine]
+        # there is no upper end
+        whole = [(name, measured, "") for name, measured, _ in super().table()]
+        names = ["residual kept, |E R| / |E|", "sine to the components"]
+        measured = [self.residual, self.sine]
         p: Any = self.promise
         rows = [(name, f"{value:.3g}", "") for name, value in zip(names, measured)]
         if p is not None:
             promised = [p.residual, p.sine(self.ratio)]
             empty = [p.residual == np.inf, _says_nothing(p.sine(self.ratio))]
-            rows = [(*row[:2], f"{value:.3g}" + " (vacuous)" * flag) for row, value, flag in zip(rows, promised, empty)]
-            whole[0] = (*whole[0][:2], f"[{p.lower:.3g}, {p.upper:.3g}]" + " (vacuous)" * p.vacuous)
+            rows = [
+                (*row[:2], f"{value:.3g}" + " (vacuous)" * flag)
+                for row, value, flag in zip(rows, promised, empty)
+            ]
+            whole[0] = (
+                *whole[0][:2],
+                f"[{p.lower:.3g}, {p.upper:.3g}]" + " (vacuous)" * p.vacuous,
+            )
         return whole + rows
 
     def verdict(self) -> str:
-        components = f"{self.rank} leading components" if self.rank > 1 else "leading component"
-        loss = f"regression on the {components} loses in sample at most {self.sine:.1%} of the length of its fit."
-        if _says_nothing(self.sine): loss = "nothing is certified: a component lies outside of their span."
+        components = (
+            f"{self.rank} leading components" if self.rank > 1 else "leading component"
+        )
+        loss = (
+            f"regression on the {components} loses in sample at most "
+            f"{self.sine:.1%} of the length of its fit."
+        )
+        if _says_nothing(self.sine):
+            loss = "nothing is certified: a component lies outside of their span."
         return f"{super().verdict()} For every target: with these features, {loss}"
 
 # %% ../nbs/07_dual_set.ipynb #1fd792e7
-def certify_span(V: RowSpace, sampling: Sampling, promise: Promise | None = None,
-                 method: str = "selection") -> SpanCertificate:
-    """Measure how well a selection of features holds the leading components of the data, however it was made.
+def certify_span(
+    V: RowSpace,
+    sampling: Sampling,
+    promise: Promise | None = None,
+    method: str = "selection",
+) -> SpanCertificate:
+    """Measure how well a selection of features holds the leading components of the
+    data, however it was made.
 
     The result is on the host; products with `X` are made where `X` is.
 
@@ -634,8 +861,8 @@ def certify_span(V: RowSpace, sampling: Sampling, promise: Promise | None = None
     Raises
     ------
     ValueError
-        `V` is not a RowSpace; `sampling` is of another number of features, or its indices are not distinct features, or
-        its weights not positive.
+        `V` is not a RowSpace; `sampling` is of another number of features, or its
+        indices are not distinct features, or its weights not positive.
 
     Examples
     --------
@@ -647,37 +874,73 @@ def certify_span(V: RowSpace, sampling: Sampling, promise: Promise | None = None
     True
     """
     if not isinstance(V, RowSpace):
-        raise ValueError("V must be a RowSpace of data, as row_space(X, rank=k) returns it.")
+        raise ValueError(
+            "V must be a RowSpace of data, as row_space(X, rank=k) returns it."
+        )
     plain = certify(V, sampling, promise, method)
-    indices, roots = to_numpy(sampling.indices), np.sqrt(to_numpy(sampling.weights).astype(np.float64))
-    U, C = to_numpy(V.left), V.columns(indices)
+    indices = to_numpy(sampling.indices)
+    roots = np.sqrt(to_numpy(sampling.weights).astype(np.float64))
+    U = to_numpy(V.left)
+    C = V.columns(indices)
     E = C
-    for _ in range(2): E = E - U @ (U.T @ E)  # not X - USV', which has the error of V in it
-    lost, lengths = plain.kappa == np.inf, to_numpy(V.residual_norms)
-    remainder = np.full_like(U, np.inf) if lost else E * roots @ np.linalg.pinv(to_numpy(V.rows(indices)).T * roots)
-    whole, kept = (float(np.linalg.norm(part) / V.scale) for part in (lengths, roots * lengths[indices]))
+    # not X - USV', which has the error of V in it
+    for _ in range(2):
+        E = E - U @ (U.T @ E)
+    lost = plain.kappa == np.inf
+    lengths = to_numpy(V.residual_norms)
+    remainder = (
+        np.full_like(U, np.inf)
+        if lost
+        else E * roots @ np.linalg.pinv(to_numpy(V.rows(indices)).T * roots)
+    )
+    whole, kept = (
+        float(np.linalg.norm(part) / V.scale)
+        for part in (lengths, roots * lengths[indices])
+    )
     span, turned = _span_basis(C)
     measured = {**vars(plain), "accuracy": max(plain.accuracy, turned)}
-    return SpanCertificate(**measured, left=U, singular_values=V.singular_values, span=span,
-                           remainder=remainder / V.scale, residual_norm=whole, residual_kept=kept)
+    return SpanCertificate(
+        **measured,
+        left=U,
+        singular_values=V.singular_values,
+        span=span,
+        remainder=remainder / V.scale,
+        residual_norm=whole,
+        residual_kept=kept,
+    )
 
 # %% ../nbs/07_dual_set.ipynb #5673ced5
 def _det_draws(k: int, eps: float) -> int:
-    "The number of draws for which the eigenvalues of `M` stay above `1 - eps` at rank `k`."
-    if k == 1: return 1
+    """The number of draws for which the eigenvalues of `M` stay above `1 - eps` at rank
+    `k`.
+    """
+    if k == 1:
+        return 1
     kept = eps / (1 + np.sqrt(1 - eps))  # 1 - sqrt(1 - eps) without cancellation
     return max(k + 1, int(min(np.ceil(k / kept**2), 1e18)))
 
+
 def _rand_draws(k: int, eps: float, delta: float) -> int:
-    "The same for independent draws, but for a probability `delta / 2`."
-    return max(k + 1, int(min(np.ceil(np.log(2 * k / delta) / max(_chernoff_rate(k, -eps), 1e-300)), 1e18)))
+    """The same for independent draws, but for a probability `delta / 2`."""
+    return max(
+        k + 1,
+        int(
+            min(
+                np.ceil(np.log(2 * k / delta) / max(_chernoff_rate(k, -eps), 1e-300)),
+                1e18,
+            )
+        ),
+    )
+
 
 def _component_scores(space: RowSpace) -> Array:
-    "The leading components of the samples, `U S`, on the device of the data."
+    """The leading components of the samples, `U S`, on the device of the data."""
     return space.left * from_numpy(space.singular_values, space.X)
 
+
 class _ComponentsMixin:
-    "For selectors that serve the leading components: their certificate."
+    """For selectors that serve the leading components: their certificate."""
+
     method: str
     _promise: Any
 
@@ -686,66 +949,99 @@ class _ComponentsMixin:
 
 # %% ../nbs/07_dual_set.ipynb #109c9873
 def _check_target_matrix(y: ArrayLike, n: int, who: str) -> np.ndarray:
-    "The targets as a float64 host array of two dimensions, or what is wrong with them."
-    if y is None: raise ValueError(f"{who} requires y to be passed, but the target y is None.")
-    Y = check_array(_target_on_host(y), dtype=np.float64, ensure_2d=False, input_name="y")
+    """The targets as a float64 host array of two dimensions, or what is wrong with
+    them.
+    """
+    if y is None:
+        raise ValueError(f"{who} requires y to be passed, but the target y is None.")
+    Y = check_array(
+        _target_on_host(y), dtype=np.float64, ensure_2d=False, input_name="y"
+    )
     if Y.ndim > 2 or len(Y) != n:
-        raise ValueError(f"y has shape {Y.shape}; numbers of shape ({n},) or ({n}, n_targets) are needed.")
+        raise ValueError(
+            f"y has shape {Y.shape}; numbers of shape ({n},) or ({n}, n_targets) are "
+            f"needed."
+        )
     _check_range(Y, "y")
     return Y.reshape(n, -1)
 
-def _columns_of_classes(y: ArrayLike) -> ArrayLike:
-    """Class labels as numbers: a column for each class, with a one for its samples; of two classes for the second.
 
-    Labels are texts, truth values and up to twenty different integers. All else is given back.
+def _columns_of_classes(y: ArrayLike) -> ArrayLike:
+    """Class labels as numbers: a column for each class, with a one for its samples; of
+    two classes for the second.
+
+    Labels are texts, truth values and up to twenty different integers. All else is
+    given back.
     """
     labels = None if y is None else _target_on_host(y)
-    if labels is not None and labels.ndim == 2 and labels.shape[1] == 1: labels = labels[:, 0]
-    if labels is None or labels.ndim != 1: return y
+    if labels is not None and labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels is None or labels.ndim != 1:
+        return y
     named = [isinstance(label, (str, bool)) for label in labels.tolist()]
     if any(named) and not all(named):
-        raise ValueError("y has texts or truth values and others: give labels of one kind, and none that is missing.")
-    if not any(named) and labels.dtype.kind not in "iu": return y
-    classes, codes = np.unique(labels.astype(str) if any(named) else labels, return_inverse=True)
-    if len(classes) > 20 and not any(named): return y
+        raise ValueError(
+            "y has texts or truth values and others: give labels of one kind, and "
+            "none that is missing."
+        )
+    if not any(named) and labels.dtype.kind not in "iu":
+        return y
+    classes, codes = np.unique(
+        labels.astype(str) if any(named) else labels, return_inverse=True
+    )
+    if len(classes) > 20 and not any(named):
+        return y
     return codes if len(classes) <= 2 else np.eye(len(classes))[codes]
 
+
 def _compressed_targets(Y: np.ndarray) -> np.ndarray:
-    "A matrix with `Y Y'` in common with `Y`, and no more columns than rows."
+    """A matrix with `Y Y'` in common with `Y`, and no more columns than rows."""
     return Y if Y.shape[1] <= len(Y) else np.asarray(np.linalg.qr(Y.T, mode="r")).T
 
 # %% ../nbs/07_dual_set.ipynb #1b2376f6
 _SELECTOR_RULES = ["first", "best", "components", "target"]
 
+
 def _closest_seconds(X: Any, n_targets: int, r: int) -> float:
-    "About how long `r` picks take that bring the span closest to some targets, on one core."
-    product = 2e-9 * X.nnz if is_sparse(X) else 6e-10 * X.shape[0] * X.shape[1]  # of X and a vector, in each step
-    return r * (product + 5e-9 * X.shape[1] * n_targets) + 1.6e-9 * X.shape[0] * min(r, *X.shape)**2
+    """About how long `r` picks take that bring the span closest to some targets, on one
+    core.
+    """
+    # of X and a vector, in each step
+    product = 2e-9 * X.nnz if is_sparse(X) else 6e-10 * X.shape[0] * X.shape[1]
+    return (
+        r * (product + 5e-9 * X.shape[1] * n_targets)
+        + 1.6e-9 * X.shape[0] * min(r, *X.shape) ** 2
+    )
+
 
 @_insert_docs
 class DSFSelector(_ScoreMixin, _ComponentsMixin, CertifiedSelector):
-    """Deterministic sparse feature selection (DSF-Select): features whose span holds the leading components.
+    """Deterministic sparse feature selection (DSF-Select): features whose span holds
+    the leading components.
 
-    For dense and sparse data and arrays of any library. Unsupervised, unless `rule="target"` or a `score_func` looks at
-    labels.
+    For dense and sparse data and arrays of any library. Unsupervised, unless
+    `rule="target"` or a `score_func` looks at labels.
 
     Parameters
     ----------
     %(n_features_to_select)s
-        "auto" takes it from `eps` by the theorem. Where fewer different ones are drawn, features are added that bring
-        the span closest, until there are as many or none does; the promise still holds.
+        "auto" takes it from `eps` by the theorem. Where fewer different ones are drawn,
+        features are added that bring the span closest, until there are as many or none
+        does; the promise still holds.
     rank : int, "full" or None
-        The number `k` of leading components to serve, below `r`; 1 for a single draw. None takes `r // 4`, but
-        `min(10, r // 2)` if that is more, and at most 100 or the numerical rank of `X`, which is "full"; `BSSSelector`
-        says why. With `rank` at most a tenth of the samples and of the features, where both exceed 500, the components
-        are found by sketches, approximately.
+        The number `k` of leading components to serve, below `r`; 1 for a single draw.
+        None takes `r // 4`, but `min(10, r // 2)` if that is more, and at most 100 or
+        the numerical rank of `X`, which is "full"; `BSSSelector` says why. With `rank`
+        at most a tenth of the samples and of the features, where both exceed 500, the
+        components are found by sketches, approximately.
     rule : {"first", "best", "components", "target"}
-        Which of the feasible features is taken at each step: the first one by length for its price, the one with the
-        largest slack, or the one that brings the span of those chosen closest to the components, or to the targets `y`.
-        Texts, truth values and up to twenty different integers are classes: the target is then which sample is in
-        which. Give numbers as floats.
-        The default had the smallest condition numbers in the chapter on selectors with and without labels, and of the
-        rules that see no labels none was ahead of its error by more than a point.
+        Which of the feasible features is taken at each step: the first one by length
+        for its price, the one with the largest slack, or the one that brings the span
+        of those chosen closest to the components, or to the targets `y`. Texts, truth
+        values and up to twenty different integers are classes: the target is then which
+        sample is in which. Give numbers as floats. The default had the smallest
+        condition numbers in the chapter on selectors with and without labels, and of
+        the rules that see no labels none was ahead of its error by more than a point.
     %(score_func)s
     %(eps_below)s
     %(rescale)s
@@ -780,10 +1076,17 @@ class DSFSelector(_ScoreMixin, _ComponentsMixin, CertifiedSelector):
     _why_fewer = "No other feature brings the span of these closer to what it serves."
     _asking_for_more_helps = False
 
-    def __init__(self, n_features_to_select: float | Literal["auto"] | None = None, *,
-                 rank: int | Literal["full"] | None = None,
-                 rule: str = "best", score_func: ScoreFunc | None = None, eps: float = 0.5, rescale: bool = False,
-                 verbose: int = 0) -> None:
+    def __init__(
+        self,
+        n_features_to_select: float | Literal["auto"] | None = None,
+        *,
+        rank: int | Literal["full"] | None = None,
+        rule: str = "best",
+        score_func: ScoreFunc | None = None,
+        eps: float = 0.5,
+        rescale: bool = False,
+        verbose: int = 0,
+    ) -> None:
         self.n_features_to_select = n_features_to_select
         self.rank = rank
         self.rule = rule
@@ -799,38 +1102,63 @@ class DSFSelector(_ScoreMixin, _ComponentsMixin, CertifiedSelector):
 
     def _sample(self, space: RowSpace, r: int, y: Any, **score_params: Any) -> Sampling:
         scores = self._scores(space.X, y, score_params)
-        rule, targets = self.rule if scores is None else "best", None
-        if rule == "components": rule, targets = "closest", _component_scores(space)
+        rule = self.rule if scores is None else "best"
+        targets = None
+        if rule == "components":
+            rule = "closest"
+            targets = _component_scores(space)
         if rule == "target":
-            Y = _check_target_matrix(_columns_of_classes(y), space.X.shape[0], "rule='target'")
-            rule, targets = "closest", from_numpy(_compressed_targets(Y), space.X)
-        sampling = det_sampling(space, space.residual_norms, r, rule, targets, self.verbose, scores=scores)
-        if sampling.n_selected == r: return sampling
-        if targets is None: self._say_if_long(_closest_seconds(space.X, space.shape[1], min(r, *space.X.shape)))
-        return _add_closest_features(space, sampling, r, _component_scores(space) if targets is None else targets)
+            Y = _check_target_matrix(
+                _columns_of_classes(y), space.X.shape[0], "rule='target'"
+            )
+            rule = "closest"
+            targets = from_numpy(_compressed_targets(Y), space.X)
+        sampling = det_sampling(
+            space, space.residual_norms, r, rule, targets, self.verbose, scores=scores
+        )
+        if sampling.n_selected == r:
+            return sampling
+        if targets is None:
+            self._say_if_long(
+                _closest_seconds(space.X, space.shape[1], min(r, *space.X.shape))
+            )
+        return _add_closest_features(
+            space, sampling, r, _component_scores(space) if targets is None else targets
+        )
 
     def _seconds(self, d: int, ell: int, r: int, unevenness: float) -> float:
         return _bound_search_seconds(d, ell, r)
 
     def _least_seconds(self, X: Any, r: int | None) -> float:
         seconds = super()._least_seconds(X, r)
-        if r is None or self.score_func is not None or self.rule not in ("components", "target"): return seconds
-        n_targets = _largest_rank(X.shape, self.rank, r) if self.rule == "components" else 1
+        if (
+            r is None
+            or self.score_func is not None
+            or self.rule not in ("components", "target")
+        ):
+            return seconds
+        n_targets = (
+            _largest_rank(X.shape, self.rank, r) if self.rule == "components" else 1
+        )
         return seconds + _closest_seconds(X, n_targets, r)
 
-    def _promise(self, space: RowSpace, r: int) -> Promise: return det_promise(space.shape[1], r)
+    def _promise(self, space: RowSpace, r: int) -> Promise:
+        return det_promise(space.shape[1], r)
 
-    def _draws(self, space: RowSpace) -> int: return _det_draws(space.shape[1], self.eps)
+    def _draws(self, space: RowSpace) -> int:
+        return _det_draws(space.shape[1], self.eps)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        if self.score_func is None: tags.target_tags.required = self.rule == "target"
+        if self.score_func is None:
+            tags.target_tags.required = self.rule == "target"
         return tags
 
 # %% ../nbs/07_dual_set.ipynb #32cfb422
 @_insert_docs
 class RSFSelector(_ComponentsMixin, CertifiedSelector):
-    """Randomised sparse feature selection (RSF-Select): draws by the leverage scores of the leading components.
+    """Randomised sparse feature selection (RSF-Select): draws by the leverage scores of
+    the leading components.
 
     Draws are made on the host, so that a seed means the same everywhere.
 
@@ -839,15 +1167,17 @@ class RSFSelector(_ComponentsMixin, CertifiedSelector):
     Parameters
     ----------
     %(n_features_to_select)s
-        "auto" takes it from `eps` and `delta` by the theorem. Draws are with replacement: fewer different
-        features come out than a number asks for, with a warning, and `certificate_.n_selected` says how many.
+        "auto" takes it from `eps` and `delta` by the theorem. Draws are with
+        replacement: fewer different features come out than a number asks for, with a
+        warning, and `certificate_.n_selected` says how many.
     rank : int, "full" or None
         The number `k` of leading components to serve, below `r`; as for `BSSSelector`.
     %(eps_below)s
     %(delta)s
     %(rescale)s
     %(random_state)s
-        With the same seed and rank `LeverageSelector` draws the same columns; the two differ in what they certify.
+        With the same seed and rank `LeverageSelector` draws the same columns; the two
+        differ in what they certify.
 
     Attributes
     ----------
@@ -876,9 +1206,16 @@ class RSFSelector(_ComponentsMixin, CertifiedSelector):
     method = "RSF"
     _why_fewer = "Draws are with replacement."
 
-    def __init__(self, n_features_to_select: float | Literal["auto"] | None = None, *,
-                 rank: int | Literal["full"] | None = None,
-                 eps: float = 0.5, delta: float = 0.01, rescale: bool = False, random_state: Seed = None) -> None:
+    def __init__(
+        self,
+        n_features_to_select: float | Literal["auto"] | None = None,
+        *,
+        rank: int | Literal["full"] | None = None,
+        eps: float = 0.5,
+        delta: float = 0.01,
+        rescale: bool = False,
+        random_state: Seed = None,
+    ) -> None:
         self.n_features_to_select = n_features_to_select
         self.rank = rank
         self.eps = eps
@@ -890,15 +1227,21 @@ class RSFSelector(_ComponentsMixin, CertifiedSelector):
         _check_open_unit_interval("eps", self.eps)
         _check_open_unit_interval("delta", self.delta)
 
-    def _sample(self, space: RowSpace, r: int, y: Any) -> Sampling: return rand_sampling(space, r, self.random_state)
+    def _sample(self, space: RowSpace, r: int, y: Any) -> Sampling:
+        return rand_sampling(space, r, self.random_state)
 
     def _promise(self, space: RowSpace, r: int) -> Promise:
         return rand_promise(space.shape[1], r, self.delta, _residual_drift(space))
 
-    def _draws(self, space: RowSpace) -> int: return _rand_draws(space.shape[1], self.eps, self.delta)
+    def _draws(self, space: RowSpace) -> int:
+        return _rand_draws(space.shape[1], self.eps, self.delta)
+
 
 def _residual_drift(space: RowSpace) -> float:
-    "`|E V|_F / |E|_F`, which is not 0 where `V` was found by sketches."
-    if space.numerical_rank is not None: return 0.0
-    EV = to_numpy(space.image) - to_numpy(space.left) * (space.scale * space.singular_values)
+    """`|E V|_F / |E|_F`, which is not 0 where `V` was found by sketches."""
+    if space.numerical_rank is not None:
+        return 0.0
+    EV = to_numpy(space.image) - to_numpy(space.left) * (
+        space.scale * space.singular_values
+    )
     return float(np.linalg.norm(EV) / np.linalg.norm(to_numpy(space.residual_norms)))

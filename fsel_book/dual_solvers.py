@@ -19,17 +19,31 @@ from .spectra import _project, _projection_matrix
 
 # %% ../nbs/C_dual_solvers.ipynb #041a34d9
 def _solve_or_lstsq(H: np.ndarray, g: np.ndarray) -> np.ndarray:
-    "`H^-1 g` for a positive definite `H`, with its diagonal brought to ones; where it is singular the pseudo-inverse."
-    D = np.where(np.diagonal(H) > 0, np.diagonal(H), 1.0)**-0.5
-    H, g = D[:, None] * H * D, (D * g.T).T
-    try: return (D * np.linalg.solve(H, g).T).T
-    except np.linalg.LinAlgError: return (D * np.linalg.lstsq(H, g)[0].T).T
+    """`H^-1 g` for a positive definite `H`, with its diagonal brought to ones; where it
+    is singular the pseudo-inverse.
+    """
+    D = np.where(np.diagonal(H) > 0, np.diagonal(H), 1.0) ** -0.5
+    H = D[:, None] * H * D
+    g = (D * g.T).T
+    try:
+        return (D * np.linalg.solve(H, g).T).T
+    except np.linalg.LinAlgError:
+        return (D * np.linalg.lstsq(H, g)[0].T).T
 
 # %% ../nbs/C_dual_solvers.ipynb #221a559f
-def _newton_solution(A: np.ndarray, y: np.ndarray, lam: float, loss: Loss, offset: float | np.ndarray = 0.0,
-                     intercept: bool = False, start: np.ndarray | None = None, accuracy: float = 0.0,
-                     max_iter: int = 200) -> tuple[np.ndarray, float]:
-    """The minimiser `z`, `b` of `lam/2 |z|^2 + sum_i loss(y_i, a_i'z + b + offset_i)`, by Newton's method on the host.
+def _newton_solution(
+    A: np.ndarray,
+    y: np.ndarray,
+    lam: float,
+    loss: Loss,
+    offset: float | np.ndarray = 0.0,
+    intercept: bool = False,
+    start: np.ndarray | None = None,
+    accuracy: float = 0.0,
+    max_iter: int = 200,
+) -> tuple[np.ndarray, float]:
+    """The minimiser `z`, `b` of `lam/2 |z|^2 + sum_i loss(y_i, a_i'z + b + offset_i)`,
+    by Newton's method on the host.
 
     Parameters
     ----------
@@ -44,8 +58,9 @@ def _newton_solution(A: np.ndarray, y: np.ndarray, lam: float, loss: Loss, offse
     start : ndarray, optional
         Where to start: `z`, with `b` appended if there is one.
     accuracy : float
-        Stop when the squared length of a step, in the norm of the Hessian, is this share of the first one's, or when
-        the value fell as a quadratic's would to a tenth of this share; 0 goes on to rounding.
+        Stop when the squared length of a step, in the norm of the Hessian, is this
+        share of the first one's, or when the value fell as a quadratic's would to a
+        tenth of this share; 0 goes on to rounding.
     max_iter : int
 
     Returns
@@ -55,43 +70,65 @@ def _newton_solution(A: np.ndarray, y: np.ndarray, lam: float, loss: Loss, offse
     """
     if A.shape[1] > A.shape[0]:
         Q, T = np.linalg.qr(A.T)
-        z, b = _newton_solution(T.T, y, lam, loss, offset, intercept, None, accuracy, max_iter)
+        z, b = _newton_solution(
+            T.T, y, lam, loss, offset, intercept, None, accuracy, max_iter
+        )
         return Q @ z, b
     penalty = np.full(A.shape[1], lam)
-    if intercept: A, penalty = np.column_stack([A, np.ones(len(A))]), np.append(penalty, 0.0)
+    if intercept:
+        A = np.column_stack([A, np.ones(len(A))])
+        penalty = np.append(penalty, 0.0)
     c = np.zeros(len(penalty)) if start is None else start
     f = A @ c + offset
     value = penalty @ c**2 / 2 + loss.value(y, f).sum()
-    last, enough = np.inf, 0.0
+    last = np.inf
+    enough = 0.0
     for _ in range(max_iter):
         gradient = penalty * c + A.T @ loss.slope(y, f)
         H = (A.T * loss.curvature(y, f)) @ A + np.diag(penalty)
         H[np.diag_indices_from(H)] *= 1 + 1e-15
-        if intercept: H[-1, -1] = max(H[-1, -1], 1e-8 * loss.smoothness * len(y))  # all samples on straight parts
+        # all samples on straight parts
+        if intercept:
+            H[-1, -1] = max(H[-1, -1], 1e-8 * loss.smoothness * len(y))
         step = -_solve_or_lstsq(H, gradient)
-        decrement, move, t = -gradient @ step, A @ step, 1.0
+        decrement = -gradient @ step
+        move = A @ step
+        t = 1.0
         fine = decrement <= 1e-10 * abs(value)  # too small for the value to tell
-        if not decrement > enough or (fine and decrement > last / 2): break
-        last, enough = decrement if fine else np.inf, max(enough, accuracy * decrement)
+        if not decrement > enough or (fine and decrement > last / 2):
+            break
+        last = decrement if fine else np.inf
+        enough = max(enough, accuracy * decrement)
         while True:
-            new = penalty @ (c + t * step)**2 / 2 + loss.value(y, f + t * move).sum()
-            if new <= value - 1e-4 * t * decrement or fine or t < 1e-14: break
+            new = penalty @ (c + t * step) ** 2 / 2 + loss.value(y, f + t * move).sum()
+            if new <= value - 1e-4 * t * decrement or fine or t < 1e-14:
+                break
             t /= 2
-        surprise = abs(value - new - decrement / 2)  # 0 for a quadratic, whose minimum one whole step reaches
-        c, f, value = c + t * step, f + t * move, new
-        if t == 1 and surprise < accuracy / 10 * decrement: break
+        # 0 for a quadratic, whose minimum one whole step reaches
+        surprise = abs(value - new - decrement / 2)
+        c = c + t * step
+        f = f + t * move
+        value = new
+        if t == 1 and surprise < accuracy / 10 * decrement:
+            break
     return (c[:-1], float(c[-1])) if intercept else (c, 0.0)
 
 # %% ../nbs/C_dual_solvers.ipynb #c7c31ce7
 def _euclidean_norm(v: Matrix) -> float:
-    "The Euclidean norm of all entries of an array of any library, or of a sparse matrix."
-    if is_sparse(v): v = v.data
-    if isinstance(v, np.ndarray): return float(np.linalg.norm(v))
-    return float(namespace(v).sum(v * v))**0.5
+    """The Euclidean norm of all entries of an array of any library, or of a sparse
+    matrix.
+    """
+    if is_sparse(v):
+        v = v.data
+    if isinstance(v, np.ndarray):
+        return float(np.linalg.norm(v))
+    return float(namespace(v).sum(v * v)) ** 0.5
+
 
 def _relative_to(gradient: float, size: float) -> float:
-    "`gradient / size`, 0 for 0/0."
+    """`gradient / size`, 0 for 0/0."""
     return gradient / size if size > 0 else (np.inf if gradient > 0 else 0.0)
+
 
 @dataclass(frozen=True, eq=False)
 class _Solution:
@@ -110,6 +147,7 @@ class _Solution:
     residual : float
         The better of the two bounds of the text on the relative error of `w`.
     """
+
     u: np.ndarray
     w: Array
     b: float
@@ -119,15 +157,17 @@ class _Solution:
     residual: float
 
     def better_than(self, other: "_Solution") -> bool:
-        "By the objective, and where that cannot tell, by the gradient."
+        """By the objective, and where that cannot tell, by the gradient."""
         rounding = 1e-12 * abs(other.value)
-        if abs(self.value - other.value) > rounding: return self.value < other.value
+        if abs(self.value - other.value) > rounding:
+            return self.value < other.value
         return self.gradient < other.gradient
 
 # %% ../nbs/C_dual_solvers.ipynb #e5ff029f
 @dataclass(frozen=True, eq=False)
 class _Objective:
-    """`lam/2 |w|^2 + sum_i loss(y_i, x_i'w + b)`, whose solution is `w = X'u` for some `u`.
+    """`lam/2 |w|^2 + sum_i loss(y_i, x_i'w + b)`, whose solution is `w = X'u` for some
+    `u`.
 
     Parameters
     ----------
@@ -140,6 +180,7 @@ class _Objective:
     intercept : bool
         Whether there is a `b`; it is 0 otherwise.
     """
+
     X: Matrix
     y: np.ndarray
     lam: float
@@ -148,130 +189,179 @@ class _Objective:
 
     @property
     def ridge(self) -> float:
-        "Theorem 6's `lam` over the smoothness of the loss."
+        """Theorem 6's `lam` over the smoothness of the loss."""
         return self.lam / self.loss.smoothness
 
-    def on(self, A: np.ndarray, offset: float | np.ndarray = 0.0, start: np.ndarray | None = None,
-           accuracy: float = 0.0) -> tuple[np.ndarray, float]:
-        "`z`, `b` that solve it with `A` in place of `X`, and with `offset` added to the decision values."
-        return _newton_solution(A, self.y, self.lam, self.loss, offset, self.intercept, start, accuracy)
+    def on(
+        self,
+        A: np.ndarray,
+        offset: float | np.ndarray = 0.0,
+        start: np.ndarray | None = None,
+        accuracy: float = 0.0,
+    ) -> tuple[np.ndarray, float]:
+        """`z`, `b` that solve it with `A` in place of `X`, and with `offset` added to
+        the decision values.
+        """
+        return _newton_solution(
+            A, self.y, self.lam, self.loss, offset, self.intercept, start, accuracy
+        )
 
     def value(self, f: np.ndarray, size: float) -> float:
-        "The objective where `f = X w + b` and `w` has the length `size`."
+        """The objective where `f = X w + b` and `w` has the length `size`."""
         return float(self.lam / 2 * size**2 + self.loss.value(self.y, f).sum())
 
     def dual(self, f: np.ndarray) -> np.ndarray:
-        "The slopes of the losses at `f = X w + b`."
+        """The slopes of the losses at `f = X w + b`."""
         return self.loss.slope(self.y, f)
 
     def reach(self, f: np.ndarray) -> float:
-        "How far the best `b` for `f` can be from 0: beyond, the sum of the slopes keeps its sign."
-        return float(4 * (np.abs(f).max() + np.abs(self.y).max() + 1 / self.loss.smoothness + 10))
+        """How far the best `b` for `f` can be from 0: beyond, the sum of the slopes
+        keeps its sign.
+        """
+        return float(
+            4 * (np.abs(f).max() + np.abs(self.y).max() + 1 / self.loss.smoothness + 10)
+        )
 
     def best_intercept(self, f: np.ndarray) -> float:
-        "The `b` that is best for `f = X w`."
-        if not self.intercept: return 0.0
+        """The `b` that is best for `f = X w`."""
+        if not self.intercept:
+            return 0.0
         reach = self.reach(f)
-        if not np.isfinite(reach): return 0.0  # the iterates have diverged
-        return float(brentq(lambda b: self.dual(f + b).sum(), -reach, reach, xtol=1e-15 * reach, maxiter=52**2))
+        if not np.isfinite(reach):
+            return 0.0  # the iterates have diverged
+        return float(
+            brentq(
+                lambda b: self.dual(f + b).sum(),
+                -reach,
+                reach,
+                xtol=1e-15 * reach,
+                maxiter=52**2,
+            )
+        )
 
     def balanced(self, v: np.ndarray) -> np.ndarray:
         """`v` less its mean where there is an intercept.
 
-        Dual variables add up to zero then, and decision values are free up to a constant.
+        Dual variables add up to zero then, and decision values are free up to a
+        constant.
         """
         return v - v.mean() if self.intercept else v
 
     def direction(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        "`v` and `K v`, both `balanced`."
+        """`v` and `K v`, both `balanced`."""
         v = self.balanced(v)
         return v, self.balanced(self.images(v)[1])
 
     @cached_property
     def transposed(self) -> Matrix:
-        "`X'`, which takes a while to make of a sparse matrix."
+        """`X'`, which takes a while to make of a sparse matrix."""
         return self.X.T
 
     def mixture(self, u: np.ndarray) -> Array:
-        "`X'u`, in the library of `X`."
+        """`X'u`, in the library of `X`."""
         return self.transposed @ from_numpy(u, self.X)
 
     def images(self, u: np.ndarray) -> tuple[Array, np.ndarray]:
-        "`w = X'u`, and `X w` on the host."
+        """`w = X'u`, and `X w` on the host."""
         w = self.mixture(u)
         return w, to_numpy(self.X @ w)
 
 # %% ../nbs/C_dual_solvers.ipynb #3f6ae0d9
 class _Problem(_Objective):
-    "An `_Objective`, and what is known of an answer."
+    """An `_Objective`, and what is known of an answer."""
 
     def gap(self, u: np.ndarray, f: np.ndarray) -> float:
         """A bound on the duality gap at `w = X'u`, `f = X w + b`.
 
-        The dual variables are the slopes that `u` stands for; where a conjugate is infinite there, so is the gap.
+        The dual variables are the slopes that `u` stands for; where a conjugate is
+        infinite there, so is the gap.
         """
-        a, (low, high) = -self.lam * u, self.loss.domain(self.y)
+        a = -self.lam * u
+        low, high = self.loss.domain(self.y)
         value = self.loss.value(self.y, f)
-        conjugate = np.where((low <= a) & (a <= high), self.loss.conjugate(self.y, a), np.inf)
-        rounding = np.abs(value) + np.abs(conjugate) + np.abs(a) * (np.abs(f) + np.abs(self.y))
+        conjugate = np.where(
+            (low <= a) & (a <= high), self.loss.conjugate(self.y, a), np.inf
+        )
+        rounding = (
+            np.abs(value) + np.abs(conjugate) + np.abs(a) * (np.abs(f) + np.abs(self.y))
+        )
         unbalanced = self.lam * abs(u.sum()) * self.reach(f) if self.intercept else 0.0
         gap = max(np.sum(value + conjugate - a * f), 0.0)
         return float(gap + 4 * np.finfo(float).eps * np.sum(rounding) + unbalanced)
 
     def residual(self, u: np.ndarray, f: np.ndarray, size: float) -> float:
-        "A bound on the relative error of `w = X'u` of length `size`, by the gap."
+        """A bound on the relative error of `w = X'u` of length `size`, by the gap."""
         return _relative_to(float(np.sqrt(2 * self.gap(u, f) / self.lam)), size)
 
     def solution(self, u: np.ndarray, tol: float = 0.0) -> _Solution:
         """The `_Solution` of `w = X'u` with the best `b`, from three products with `X`.
 
-        Where the gap shows that the residual is at most `tol`, from two: the gradient is then given as infinite.
+        Where the gap shows that the residual is at most `tol`, from two: the gradient
+        is then given as infinite.
         """
         w, f = self.images(u)
-        b, size, gradient = self.best_intercept(f), _euclidean_norm(w), np.inf
+        b = self.best_intercept(f)
+        size = _euclidean_norm(w)
+        gradient = np.inf
         residual = self.residual(u, f + b, size)
         if residual > tol:
             v = self.lam * u + self.dual(f + b)
             gradient = _euclidean_norm(self.mixture(v))
-            if self.is_zero(u, f, gradient, v): gradient = 0.0
+            if self.is_zero(u, f, gradient, v):
+                gradient = 0.0
             residual = min(residual, _relative_to(gradient / self.lam, size))
         return _Solution(u, w, b, f, self.value(f + b, size), gradient, residual)
 
-    def is_zero(self, u: np.ndarray, f: np.ndarray, gradient: float, v: np.ndarray) -> bool:
-        "Whether `w` is 0 but for rounding, and so is its gradient `X'v`."
-        if np.abs(f).max() > 1e-12 * max(1.0, np.abs(self.y).max()): return False
+    def is_zero(
+        self, u: np.ndarray, f: np.ndarray, gradient: float, v: np.ndarray
+    ) -> bool:
+        """Whether `w` is 0 but for rounding, and so is its gradient `X'v`."""
+        if np.abs(f).max() > 1e-12 * max(1.0, np.abs(self.y).max()):
+            return False
         size = _euclidean_norm(self.X)
         # What is rounded in `v`.
-        slopes = _euclidean_norm(v) + _euclidean_norm(self.y) + self.loss.smoothness * size**2 * _euclidean_norm(u)
+        slopes = (
+            _euclidean_norm(v)
+            + _euclidean_norm(self.y)
+            + self.loss.smoothness * size**2 * _euclidean_norm(u)
+        )
         return gradient <= 1e-14 * size * slopes
 
 # %% ../nbs/C_dual_solvers.ipynb #27fe2029
-def _recovery_step(problem: _Problem, Xhat: np.ndarray, u: np.ndarray, f: np.ndarray) -> np.ndarray:
-    "One step of Algorithm 2, from `w = X'u` with `f = X w`: the next `u`."
+def _recovery_step(
+    problem: _Problem, Xhat: np.ndarray, u: np.ndarray, f: np.ndarray
+) -> np.ndarray:
+    """One step of Algorithm 2, from `w = X'u` with `f = X w`: the next `u`."""
     offset = f - Xhat @ (Xhat.T @ u)
     z, b = problem.on(Xhat, offset)
     return -problem.dual(Xhat @ z + b + offset) / problem.lam
 
-def _iterate_to_tolerance(problem: _Problem, Xhat: np.ndarray, start: _Solution, tol: float,
-                          max_iter: int) -> tuple[_Solution, list[float]]:
+
+def _iterate_to_tolerance(
+    problem: _Problem, Xhat: np.ndarray, start: _Solution, tol: float, max_iter: int
+) -> tuple[_Solution, list[float]]:
     """Algorithm 2: the best solution and all residuals.
 
     It ends when the residual is `tol`, or the gradient ten times what it was at best.
     """
-    if start.residual <= tol: return start, [start.residual]
+    if start.residual <= tol:
+        return start, [start.residual]
     best = now = start
     history = []
     for _ in range(max_iter):
         now = problem.solution(_recovery_step(problem, Xhat, now.u, now.f))
         history.append(now.residual)
-        if now.better_than(best): best = now
-        if now.residual <= tol or not now.gradient <= 10 * best.gradient: break
+        if now.better_than(best):
+            best = now
+        if now.residual <= tol or not now.gradient <= 10 * best.gradient:
+            break
     return best, history
 
 # %% ../nbs/C_dual_solvers.ipynb #83858add
 @dataclass(frozen=True, eq=False)
 class _Surrogate:
-    """`W diag(s2) W' + tau I` in place of `K = X X'`, and a basis for which the products with `K` are known.
+    """`W diag(s2) W' + tau I` in place of `K = X X'`, and a basis for which the
+    products with `K` are known.
 
     Parameters
     ----------
@@ -280,8 +370,10 @@ class _Surrogate:
     tau : float
         The mean of what is left of the eigenvalues of `K`.
     V, F : ndarray, shape (n_samples, m) or (n_samples, 0)
-        `F = K V` and `V'F = I`: the rows of `F` are the samples projected to the span of orthonormal vectors `X'V`.
+        `F = K V` and `V'F = I`: the rows of `F` are the samples projected to the span
+        of orthonormal vectors `X'V`.
     """
+
     W: np.ndarray
     s2: np.ndarray
     tau: float
@@ -289,47 +381,65 @@ class _Surrogate:
     F: np.ndarray
 
     def solve(self, lam: float, D: np.ndarray, rhs: np.ndarray) -> np.ndarray:
-        "`(lam I + diag(D) (W diag(s2) W' + tau I))^-1 rhs`."
+        """`(lam I + diag(D) (W diag(s2) W' + tau I))^-1 rhs`."""
         E = lam + self.tau * D
-        B, first = self.W * np.sqrt(D / E)[:, None], rhs / E[:, None]
+        B = self.W * np.sqrt(D / E)[:, None]
+        first = rhs / E[:, None]
         small = B.T @ B + np.diag(1 / self.s2)
-        return first - (D / E)[:, None] * (self.W @ _solve_or_lstsq(small, self.W.T @ first))
+        return first - (D / E)[:, None] * (
+            self.W @ _solve_or_lstsq(small, self.W.T @ first)
+        )
 
-    def inverse(self, lam: float, curvature: float) -> Callable[[np.ndarray], np.ndarray]:
-        "`v -> (lam I + curvature (W diag(s2) W' + tau I))^-1 v`, for many `v`."
-        E, W = lam + curvature * self.tau, self.W
+    def inverse(
+        self, lam: float, curvature: float
+    ) -> Callable[[np.ndarray], np.ndarray]:
+        """`v -> (lam I + curvature (W diag(s2) W' + tau I))^-1 v`, for many `v`."""
+        E = lam + curvature * self.tau
+        W = self.W
         small = np.diag(1 / self.s2) + curvature / E * (W.T @ W)
         middle = curvature / E * _solve_or_lstsq(small, np.eye(len(self.s2)))
         return lambda v: (v - W @ (middle @ (W.T @ v))) / E
 
     @cached_property
     def trace(self) -> float:
-        "About the trace of `K`."
-        return float(np.sum(self.s2 * np.sum(self.W**2, axis=0)) + len(self.W) * self.tau)
+        """About the trace of `K`."""
+        return float(
+            np.sum(self.s2 * np.sum(self.W**2, axis=0)) + len(self.W) * self.tau
+        )
 
     def product(self, v: np.ndarray) -> np.ndarray:
-        "The product with `v`, about `K v`."
+        """The product with `v`, about `K v`."""
         return self.W @ (self.s2 * (self.W.T @ v)) + self.tau * v
 
     def length(self, v: np.ndarray) -> float:
-        "The length of `v` in the norm of the surrogate: about that of `X'v`."
-        return float(np.sqrt(self.s2 @ (self.W.T @ v)**2 + self.tau * (v @ v)))
+        """The length of `v` in the norm of the surrogate: about that of `X'v`."""
+        return float(np.sqrt(self.s2 @ (self.W.T @ v) ** 2 + self.tau * (v @ v)))
 
     def effective_dimension(self, ridge: float) -> float:
-        "The sum of `s2 / (s2 + ridge)` over all eigenvalues of the surrogate."
+        """The sum of `s2 / (s2 + ridge)` over all eigenvalues of the surrogate."""
         n, k = self.W.shape
-        return float(np.sum(self.s2 / (self.s2 + ridge)) + (n - k) * self.tau / (self.tau + ridge))
+        return float(
+            np.sum(self.s2 / (self.s2 + ridge))
+            + (n - k) * self.tau / (self.tau + ridge)
+        )
 
-def _make_surrogate(X: Matrix, Omega: Matrix, Y: np.ndarray, sums: np.ndarray | None = None) -> _Surrogate:
-    """The `_Surrogate` from the projection `X'Omega`, random mixtures of samples, and `Y = K Omega`.
 
-    With `sums`, `K` times the vector of ones, that of the centred `K`, from mixtures with sum zero.
+def _make_surrogate(
+    X: Matrix, Omega: Matrix, Y: np.ndarray, sums: np.ndarray | None = None
+) -> _Surrogate:
+    """The `_Surrogate` from the projection `X'Omega`, random mixtures of samples, and
+    `Y = K Omega`.
+
+    With `sums`, `K` times the vector of ones, that of the centred `K`, from mixtures
+    with sum zero.
     """
-    total = _euclidean_norm(X)**2
+    total = _euclidean_norm(X) ** 2
     if sums is not None:
         mean = np.asarray(Omega.mean(axis=0)).ravel()
-        Omega, Y = (Omega.toarray() if is_sparse(Omega) else Omega) - mean, Y - np.outer(sums, mean)
-        Y, total = Y - Y.mean(axis=0), total - sums.mean()
+        Omega = (Omega.toarray() if is_sparse(Omega) else Omega) - mean
+        Y = Y - np.outer(sums, mean)
+        Y = Y - Y.mean(axis=0)
+        total = total - sums.mean()
     C = Omega.T @ Y
     e, E = np.linalg.eigh((C + C.T) / 2)
     keep = e > 1e-12 * e[-1]
@@ -337,96 +447,170 @@ def _make_surrogate(X: Matrix, Omega: Matrix, Y: np.ndarray, sums: np.ndarray | 
     F = Y @ T
     s2, Q = np.linalg.eigh(F.T @ F)
     rest = total - s2.sum()
-    tau = rest / max(1, len(Y) - len(s2)) if rest > 1e-14 * total else 0.0  # what rounding leaves is nothing
+    # what rounding leaves is nothing
+    tau = rest / max(1, len(Y) - len(s2)) if rest > 1e-14 * total else 0.0
     return _Surrogate(F @ (Q / np.sqrt(s2)), s2, tau, Omega @ T, F)
 
+
 def _mixed_samples(X: Matrix, Omega: Matrix) -> Matrix:
-    "`X'Omega`, in the library of `X` or sparse."
-    if is_sparse(X): return X.T @ (Omega.toarray() if is_sparse(Omega) and Omega.shape[1] <= 16 else Omega)
-    if is_sparse(Omega) and isinstance(X, np.ndarray): return (Omega.T.tocsr() @ X).T
+    """`X'Omega`, in the library of `X` or sparse."""
+    if is_sparse(X):
+        return X.T @ (
+            Omega.toarray() if is_sparse(Omega) and Omega.shape[1] <= 16 else Omega
+        )
+    if is_sparse(Omega) and isinstance(X, np.ndarray):
+        return (Omega.T.tocsr() @ X).T
     return X.T @ from_numpy(Omega.toarray() if is_sparse(Omega) else Omega, X)
 
+
 def _affordable_size(X: Matrix, products: int = 8) -> int:
-    "The largest size `m` of a surrogate whose `m^2` operations for a sample are no more than `products` with `X` take."
+    """The largest size `m` of a surrogate whose `m^2` operations for a sample are no
+    more than `products` with `X` take.
+    """
     per_sample = X.nnz / X.shape[0] if is_sparse(X) else X.shape[1]
     return int(min(X.shape[0], 256, max(16, np.sqrt(products * per_sample))))
 
 # %% ../nbs/C_dual_solvers.ipynb #571d94c4
-def _random_mixtures(X: Matrix, m: int, kind: str, rng: np.random.Generator) -> tuple[Matrix, np.ndarray]:
-    "`m` random mixtures of samples, `Omega`, and `K Omega`."
+def _random_mixtures(
+    X: Matrix, m: int, kind: str, rng: np.random.Generator
+) -> tuple[Matrix, np.ndarray]:
+    """`m` random mixtures of samples, `Omega`, and `K Omega`."""
     Omega = _projection_matrix(X.shape[0], m, kind, rng)
     return Omega, _project(X, _mixed_samples(X, Omega))
 
+
 def _kernel_row_sums(X: Matrix) -> np.ndarray:
-    "`K` times the vector of ones."
+    """`K` times the vector of ones."""
     return to_numpy(X @ (X.T @ from_numpy(np.ones(X.shape[0]), X)))
 
-def _grow_surrogate(X: Matrix, ridge: float, kind: str, rng: np.random.Generator,
-                    sums: np.ndarray | None = None) -> _Surrogate:
-    "A surrogate, made larger until a fifth of its directions do not stand out of the rest, or it costs too much."
+
+def _grow_surrogate(
+    X: Matrix,
+    ridge: float,
+    kind: str,
+    rng: np.random.Generator,
+    sums: np.ndarray | None = None,
+) -> _Surrogate:
+    """A surrogate, made larger until a fifth of its directions do not stand out of the
+    rest, or it costs too much.
+    """
     # A sparse product with many vectors saves little against one at a time.
     most = min(8, X.shape[0]) if is_sparse(X) else _affordable_size(X)
     Omega, Y = _random_mixtures(X, min(64, most), kind, rng)
     while True:
-        found, m = _make_surrogate(X, Omega, Y, sums), Omega.shape[1]
-        if 2 * m > most or np.sum(found.s2 > found.tau + ridge) <= 0.8 * m: return found
+        found = _make_surrogate(X, Omega, Y, sums)
+        m = Omega.shape[1]
+        if 2 * m > most or np.sum(found.s2 > found.tau + ridge) <= 0.8 * m:
+            return found
         more, Z = _random_mixtures(X, m, kind, rng)
         Y = np.hstack([Y, Z])
-        Omega = sp.hstack([Omega, more], format="csr") if is_sparse(Omega) else np.hstack([Omega, more])
+        Omega = (
+            sp.hstack([Omega, more], format="csr")
+            if is_sparse(Omega)
+            else np.hstack([Omega, more])
+        )
 
 # %% ../nbs/C_dual_solvers.ipynb #c0d50021
 def _surrogate_of_longest(X: Matrix, m: int, centred: bool) -> _Surrogate:
-    "The `_Surrogate` from the `m` longest features of a sparse `X`, which needs no products with `K` and knows none."
-    n, m = X.shape[0], min(m, X.shape[1])
-    squares, ones = sp.csr_array((X.data**2, X.indices, X.indptr), X.shape), np.ones(X.shape[0])
+    """The `_Surrogate` from the `m` longest features of a sparse `X`, which needs no
+    products with `K` and knows none.
+    """
+    n = X.shape[0]
+    m = min(m, X.shape[1])
+    squares = sp.csr_array((X.data**2, X.indices, X.indptr), X.shape)
+    ones = np.ones(X.shape[0])
     means = X.T @ ones / n if centred else np.zeros(X.shape[1])
     lengths = (squares.T @ ones - n * means**2).clip(0)
     longest = np.argpartition(-lengths, m - 1)[:m]
     rest = lengths.sum() - lengths[longest].sum()
     tau = rest / n if rest > 1e-14 * lengths.sum() else 0.0
-    return _Surrogate(X[:, longest].toarray() - means[longest], np.ones(m), tau, np.empty((n, 0)), np.empty((n, 0)))
+    return _Surrogate(
+        X[:, longest].toarray() - means[longest],
+        np.ones(m),
+        tau,
+        np.empty((n, 0)),
+        np.empty((n, 0)),
+    )
+
 
 def _surrogate_of_all(X: Array, centred: bool) -> _Surrogate:
-    "The `_Surrogate` from all features of a dense `X`: `K` itself."
-    W, none = to_numpy(X), np.empty((X.shape[0], 0))
-    return _Surrogate(W - W.mean(axis=0) if centred else W, np.ones(W.shape[1]), 0.0, none, none)
+    """The `_Surrogate` from all features of a dense `X`: `K` itself."""
+    W = to_numpy(X)
+    none = np.empty((X.shape[0], 0))
+    return _Surrogate(
+        W - W.mean(axis=0) if centred else W, np.ones(W.shape[1]), 0.0, none, none
+    )
 
 # %% ../nbs/C_dual_solvers.ipynb #c0d50061
-def _products_with_row(data: np.ndarray, indices: np.ndarray, start: np.uint64, stop: np.uint64,
-                       w: np.ndarray) -> tuple[float, float]:
-    "`x_i'w` and `x_i'x_i` for the row that a CSR matrix has between `start` and `stop`."
+def _products_with_row(
+    data: np.ndarray,
+    indices: np.ndarray,
+    start: np.uint64,
+    stop: np.uint64,
+    w: np.ndarray,
+) -> tuple[float, float]:
+    """`x_i'w` and `x_i'x_i` for the row that a CSR matrix has between `start` and
+    `stop`.
+    """
     with_w = with_itself = 0.0
     for k in range(start, stop):
         with_w += data[k] * w[np.uint64(indices[k])]
         with_itself += data[k] * data[k]
     return with_w, with_itself
 
-def _add_row(data: np.ndarray, indices: np.ndarray, start: np.uint64, stop: np.uint64, w: np.ndarray,
-             factor: float) -> None:
-    "Add `factor x_i` to `w`."
-    for k in range(start, stop): w[np.uint64(indices[k])] += factor * data[k]
+
+def _add_row(
+    data: np.ndarray,
+    indices: np.ndarray,
+    start: np.uint64,
+    stop: np.uint64,
+    w: np.ndarray,
+    factor: float,
+) -> None:
+    """Add `factor x_i` to `w`."""
+    for k in range(start, stop):
+        w[np.uint64(indices[k])] += factor * data[k]
+
 
 def _other_class(margin: float, stiffness: float, old: float) -> float:
-    "The probability `q` with `log((1 - q) / q) = margin + stiffness (q - old)`: by Newton's method between two bounds."
-    low, high = margin - stiffness * old, margin + stiffness * (1 - old)
+    """The probability `q` with `log((1 - q) / q) = margin + stiffness (q - old)`: by
+    Newton's method between two bounds.
+    """
+    low = margin - stiffness * old
+    high = margin + stiffness * (1 - old)
     x = np.log((1 - old) / old) if 0 < old < 1 else 0.0
-    x, q = min(max(x, low), high), old
+    x = min(max(x, low), high)
+    q = old
     for _ in range(100):
         q = 1 / (1 + np.exp(min(x, 700.0)))
         excess = x - margin - stiffness * (q - old)
-        if excess > 0: high = x
-        else: low = x
+        if excess > 0:
+            high = x
+        else:
+            low = x
         new = x - excess / (1 + stiffness * q * (1 - q))
         enough = abs(excess) <= 0.1 * (1 + abs(x))  # the next sweep goes on from there
         x = new if enough or low < new < high else (low + high) / 2
-        if enough: break
+        if enough:
+            break
     return 1 / (1 + np.exp(min(x, 700.0)))
 
 # %% ../nbs/C_dual_solvers.ipynb #c0d50068
-def _sweep(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, order: np.ndarray, lam: float,
-           pieces: np.ndarray, curved: bool, elastic: float, u: np.ndarray, w: np.ndarray,
-           b: float) -> tuple[float, float]:
-    """Bring each dual variable to its best value, one after the other; `u` and `w = X'u` are changed in place.
+def _sweep(
+    data: np.ndarray,
+    indices: np.ndarray,
+    indptr: np.ndarray,
+    order: np.ndarray,
+    lam: float,
+    pieces: np.ndarray,
+    curved: bool,
+    elastic: float,
+    u: np.ndarray,
+    w: np.ndarray,
+    b: float,
+) -> tuple[float, float]:
+    """Bring each dual variable to its best value, one after the other; `u` and `w =
+    X'u` are changed in place.
 
     Parameters
     ----------
@@ -435,7 +619,8 @@ def _sweep(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, order: np.
     order : ndarray of int, shape (n_samples,)
     lam : float
     pieces : ndarray, shape (n_samples, 4)
-        For the log loss the labels, in the first column; for others the numbers `corner`, `mu`, `low` and `high`.
+        For the log loss the labels, in the first column; for others the numbers
+        `corner`, `mu`, `low` and `high`.
     curved : bool
         Whether it is the log loss.
     elastic : float
@@ -451,12 +636,17 @@ def _sweep(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, order: np.
     """
     moved = 0.0
     for i in order:
-        start, stop = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
+        start = np.uint64(indptr[i])
+        stop = np.uint64(indptr[i + 1])
         f, square = _products_with_row(data, indices, start, stop, w)
-        f, K = f + b, square + elastic
+        f = f + b
+        K = square + elastic
         if curved:
             label = pieces[i, 0]
-            step = label / lam * _other_class(label * f, K / lam, lam * label * u[i]) - u[i]
+            step = (
+                label / lam * _other_class(label * f, K / lam, lam * label * u[i])
+                - u[i]
+            )
         else:
             slope = (f - K * u[i] - pieces[i, 0]) / (pieces[i, 1] + K / lam)
             step = -min(max(slope, pieces[i, 2]), pieces[i, 3]) / lam - u[i]
@@ -466,23 +656,34 @@ def _sweep(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, order: np.
         _add_row(data, indices, start, stop, w, step)
     return moved, b
 
+
 @cache
 def _compiled_sweep() -> Callable[..., tuple[float, float]] | None:
-    "`_sweep` compiled by Numba, or None where that is not installed."
+    """`_sweep` compiled by Numba, or None where that is not installed."""
     try:
         from numba import njit
         from numba.extending import register_jitable
-    except ImportError: return None
+    except ImportError:
+        return None
     # Sums of a row may be added up in any order, four or eight at a time.
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz"}}
-    for part in (_products_with_row, _add_row, _other_class): register_jitable(**options)(part)
-    try: return njit(cache=True, **options)(_sweep)
-    except RuntimeError: return njit(**options)(_sweep)  # no folder for the compiled code can be written to
+    options: dict[str, Any] = {
+        "nogil": True,
+        "error_model": "numpy",
+        "fastmath": {"reassoc", "contract", "nsz"},
+    }
+    for part in (_products_with_row, _add_row, _other_class):
+        register_jitable(**options)(part)
+    try:
+        return njit(cache=True, **options)(_sweep)
+    # no folder for the compiled code can be written to
+    except RuntimeError:
+        return njit(**options)(_sweep)
 
 # %% ../nbs/C_dual_solvers.ipynb #c0d50062
 @dataclass(frozen=True, eq=False)
 class _Sweeps:
-    """Sweeps over the samples of a sparse `X`, which find directions as a `_Surrogate` does.
+    """Sweeps over the samples of a sparse `X`, which find directions as a `_Surrogate`
+    does.
 
     Parameters
     ----------
@@ -495,223 +696,395 @@ class _Sweeps:
     most : int
         Of sweeps for one direction.
     """
+
     sweep: Callable[..., tuple[float, float]]
     small: float
     rng: np.random.Generator
     most: int = 30
 
     def improved(self, problem: _Problem, u: np.ndarray, b: float) -> np.ndarray:
-        "`u` after sweeps that begin at `u` and `b`."
-        X, lam, u = problem.X, problem.lam, u.copy()
-        pieces, curved = self.pieces(problem), not problem.loss.quadratic_conjugate
-        elastic = 0.1 * _euclidean_norm(X)**2 / len(u) if problem.intercept else 0.0
+        """`u` after sweeps that begin at `u` and `b`."""
+        X = problem.X
+        lam = problem.lam
+        u = u.copy()
+        pieces = self.pieces(problem)
+        curved = not problem.loss.quadratic_conjugate
+        elastic = 0.1 * _euclidean_norm(X) ** 2 / len(u) if problem.intercept else 0.0
         w = problem.mixture(u) if u.any() else np.zeros(X.shape[1])
         for _ in range(self.most):
-            order, b = self.rng.permutation(len(u)), b + elastic * float(u.sum())
-            moved, b = self.sweep(X.data, X.indices, X.indptr, order, lam, pieces, curved, elastic, u, w, b)
-            if moved <= self.small**2 * (w @ w): break
+            order = self.rng.permutation(len(u))
+            b = b + elastic * float(u.sum())
+            moved, b = self.sweep(
+                X.data,
+                X.indices,
+                X.indptr,
+                order,
+                lam,
+                pieces,
+                curved,
+                elastic,
+                u,
+                w,
+                b,
+            )
+            if moved <= self.small**2 * (w @ w):
+                break
         return self.evened(u) if problem.intercept else u
 
     def pieces(self, problem: _Problem) -> np.ndarray:
-        "What `_sweep` needs to know of the loss of each sample."
-        loss, y, zero = problem.loss, problem.y, np.zeros_like(problem.y)
-        if not loss.quadratic_conjugate: return np.column_stack([y, zero, zero, zero])
-        return np.column_stack([loss.conjugate_slope(y, zero), loss.conjugate_curvature(y, zero), *loss.domain(y)])
+        """What `_sweep` needs to know of the loss of each sample."""
+        loss = problem.loss
+        y = problem.y
+        zero = np.zeros_like(problem.y)
+        if not loss.quadratic_conjugate:
+            return np.column_stack([y, zero, zero, zero])
+        return np.column_stack(
+            [
+                loss.conjugate_slope(y, zero),
+                loss.conjugate_curvature(y, zero),
+                *loss.domain(y),
+            ]
+        )
 
     def evened(self, u: np.ndarray) -> np.ndarray:
-        "`u` with sum zero: the dual variables of the class with the larger sum all shrink by one factor."
-        positive, negative = u.clip(0).sum(), (-u).clip(0).sum()
+        """`u` with sum zero: the dual variables of the class with the larger sum all
+        shrink by one factor.
+        """
+        positive = u.clip(0).sum()
+        negative = (-u).clip(0).sum()
         both = min(positive, negative)
-        return np.where(u > 0, u * (both / max(positive, 1e-300)), u * (both / max(negative, 1e-300)))
+        return np.where(
+            u > 0,
+            u * (both / max(positive, 1e-300)),
+            u * (both / max(negative, 1e-300)),
+        )
 
     def go_on(self, problem: _Problem) -> bool:
-        "Whether sweeps are also a good source of directions if the first of them did not solve the problem."
+        """Whether sweeps are also a good source of directions if the first of them did
+        not solve the problem.
+        """
         return not (problem.intercept and problem.loss.quadratic_conjugate)
 
     def length(self, v: np.ndarray) -> float:
-        "Of `X'v`: nothing is known of it without a product."
+        """Of `X'v`: nothing is known of it without a product."""
         return np.inf
+
 
 _WORTH_SWEEPS = 30_000  # entries; below, Numba takes longer to load than several fits
 
-def _possible_sweeps(problem: _Problem, tol: float, rng: np.random.Generator) -> _Sweeps | None:
-    "`_Sweeps` for a problem to which they apply, if they can be compiled."
-    X, loss = problem.X, problem.loss
-    if not is_sparse(X) or X.nnz < _WORTH_SWEEPS or X.shape[0] > X.shape[1]: return None
-    if not (isinstance(loss, LogLoss) or (loss.for_labels and loss.quadratic_conjugate)): return None
+
+def _possible_sweeps(
+    problem: _Problem, tol: float, rng: np.random.Generator
+) -> _Sweeps | None:
+    """`_Sweeps` for a problem to which they apply, if they can be compiled."""
+    X = problem.X
+    loss = problem.loss
+    if not is_sparse(X) or X.nnz < _WORTH_SWEEPS or X.shape[0] > X.shape[1]:
+        return None
+    if not (
+        isinstance(loss, LogLoss) or (loss.for_labels and loss.quadratic_conjugate)
+    ):
+        return None
     sweep = _compiled_sweep()
     return None if sweep is None else _Sweeps(sweep, tol / 3, rng)
 
 # %% ../nbs/C_dual_solvers.ipynb #e6e5c969
 class _ConjugateBasis:
-    "Directions `V` with `F = K V` and `V'F = I`, to which one can be added."
+    """Directions `V` with `F = K V` and `V'F = I`, to which one can be added."""
 
-    def __init__(self, n: int) -> None: self.clear(n)
+    def __init__(self, n: int) -> None:
+        self.clear(n)
 
     def clear(self, n: int) -> None:
-        "Forget all directions."
-        self.V, self.F = np.empty((n, 0)), np.empty((n, 0))
+        """Forget all directions."""
+        self.V = np.empty((n, 0))
+        self.F = np.empty((n, 0))
         self.lengths = np.empty((2, 0))  # of their columns
 
     def add(self, v: np.ndarray, q: np.ndarray) -> None:
-        "Add `v`, with `q = K v`, as far as it is new."
+        """Add `v`, with `q = K v`, as far as it is new."""
         old = v @ q
         for _ in range(2):
             # V'q = F'v but for rounding; take the product of the shorter vectors.
             by_q, by_v = self.lengths * [[np.linalg.norm(q)], [np.linalg.norm(v)]]
             h = np.where(by_q < by_v, self.V.T @ q, self.F.T @ v)
-            v, q = v - self.V @ h, q - self.F @ h
-        if not v @ q > 1e-16 * abs(old): return
+            v = v - self.V @ h
+            q = q - self.F @ h
+        if not v @ q > 1e-16 * abs(old):
+            return
         v, q = v / np.sqrt(v @ q), q / np.sqrt(v @ q)
         self.V, self.F = np.column_stack([self.V, v]), np.column_stack([self.F, q])
-        self.lengths = np.column_stack([self.lengths, [np.linalg.norm(v), np.linalg.norm(q)]])
+        self.lengths = np.column_stack(
+            [self.lengths, [np.linalg.norm(v), np.linalg.norm(q)]]
+        )
 
     def restart(self, u: np.ndarray, f: np.ndarray, last: int) -> None:
-        "Keep `u` and the last few directions."
-        V, F = self.V[:, -last:], self.F[:, -last:]
+        """Keep `u` and the last few directions."""
+        V = self.V[:, -last:]
+        F = self.F[:, -last:]
         self.clear(len(u))
-        for v, q in zip([u, *V.T], [f, *F.T]): self.add(v, q)
+        for v, q in zip([u, *V.T], [f, *F.T]):
+            self.add(v, q)
 
 # %% ../nbs/C_dual_solvers.ipynb #e1847b35
-def _slope_lines(problem: _Problem, surrogate: _Surrogate, u: np.ndarray, f: np.ndarray,
-                 r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Slopes `D` of straight lines in place of the losses' slopes, and `lam u` plus the values of these lines at `f`.
+def _slope_lines(
+    problem: _Problem,
+    surrogate: _Surrogate,
+    u: np.ndarray,
+    f: np.ndarray,
+    r: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Slopes `D` of straight lines in place of the losses' slopes, and `lam u` plus the
+    values of these lines at `f`.
 
-    For a loss whose slope has corners, each line is the piece on which a sample ends if `tau I` alone moves it.
+    For a loss whose slope has corners, each line is the piece on which a sample ends if
+    `tau I` alone moves it.
     """
-    loss, y, lam = problem.loss, problem.y, problem.lam
-    if not loss.quadratic_conjugate: return loss.curvature(y, f), r
-    zero, (low, high) = np.zeros_like(f), loss.domain(y)
-    corner, mu = loss.conjugate_slope(y, zero), loss.conjugate_curvature(y, zero)
+    loss = problem.loss
+    y = problem.y
+    lam = problem.lam
+    if not loss.quadratic_conjugate:
+        return loss.curvature(y, f), r
+    zero = np.zeros_like(f)
+    low, high = loss.domain(y)
+    corner = loss.conjugate_slope(y, zero)
+    mu = loss.conjugate_curvature(y, zero)
     alone = (f - surrogate.tau * u - corner) / (mu + surrogate.tau / lam)
     inside = (low < alone) & (alone < high)
-    return inside / mu, lam * u + np.where(inside, (f - corner) / mu, np.clip(alone, low, high))
+    return inside / mu, lam * u + np.where(
+        inside, (f - corner) / mu, np.clip(alone, low, high)
+    )
 
-def _sketched_newton_step(problem: _Problem, surrogate: _Surrogate, u: np.ndarray, f: np.ndarray,
-                          r: np.ndarray) -> np.ndarray:
-    "Newton's step for `r = 0` at `u`, with `f = X w + b` and `r = lam u + dual(f)`; the surrogate in place of `K`."
+
+def _sketched_newton_step(
+    problem: _Problem,
+    surrogate: _Surrogate,
+    u: np.ndarray,
+    f: np.ndarray,
+    r: np.ndarray,
+) -> np.ndarray:
+    """Newton's step for `r = 0` at `u`, with `f = X w + b` and `r = lam u + dual(f)`;
+    the surrogate in place of `K`.
+    """
     D, r = _slope_lines(problem, surrogate, u, f, r)
-    if not problem.intercept: return -surrogate.solve(problem.lam, D, r[:, None])[:, 0]
+    if not problem.intercept:
+        return -surrogate.solve(problem.lam, D, r[:, None])[:, 0]
     both = surrogate.solve(problem.lam, D, np.column_stack([r, D]))
-    if not both[:, 1].sum() > 0: return -both[:, 0]
-    b = (u.sum() - both[:, 0].sum()) / both[:, 1].sum()  # keeps the dual variables' sum at zero
+    if not both[:, 1].sum() > 0:
+        return -both[:, 0]
+    # keeps the dual variables' sum at zero
+    b = (u.sum() - both[:, 0].sum()) / both[:, 1].sum()
     return -both[:, 0] - b * both[:, 1]
 
 # %% ../nbs/C_dual_solvers.ipynb #c0d50040
 def _no_progress(residuals: list[float], values: list[float], patience: int) -> bool:
-    """Whether neither the objective nor the residual fell in the last `patience` steps, the residual half by half.
+    """Whether neither the objective nor the residual fell in the last `patience` steps,
+    the residual half by half.
 
     One early residual that is small by chance does not hide that they fall.
     """
-    if len(values) < patience: return False
-    earlier, later = residuals[-patience:-patience // 2], residuals[-patience // 2:]
-    return min(earlier) <= min(later) and values[-patience] - values[-1] <= 1e-14 * abs(values[-1])
+    if len(values) < patience:
+        return False
+    earlier = residuals[-patience : -patience // 2]
+    later = residuals[-patience // 2 :]
+    return min(earlier) <= min(later) and values[-patience] - values[-1] <= 1e-14 * abs(
+        values[-1]
+    )
 
-def _solve_on_growing_span(problem: _Problem, surrogate: _Surrogate | _Sweeps,
-                           starts: Iterable[tuple[np.ndarray, np.ndarray]], tol: float,
-                           max_iter: int, patience: int = 20) -> tuple[np.ndarray, list[float]]:
-    "`u`, and the residual after each step: Newton's directions or those of sweeps, and solutions on their span."
-    X, lam, basis = problem.X, problem.lam, _ConjugateBasis(len(problem.y))
+
+def _solve_on_growing_span(
+    problem: _Problem,
+    surrogate: _Surrogate | _Sweeps,
+    starts: Iterable[tuple[np.ndarray, np.ndarray]],
+    tol: float,
+    max_iter: int,
+    patience: int = 20,
+) -> tuple[np.ndarray, list[float]]:
+    """`u`, and the residual after each step: Newton's directions or those of sweeps,
+    and solutions on their span.
+    """
+    X = problem.X
+    lam = problem.lam
+    basis = _ConjugateBasis(len(problem.y))
     history: list[float] = []
     values: list[float] = []
-    for u, f in starts: basis.add(problem.balanced(u), problem.balanced(f))
+    for u, f in starts:
+        basis.add(problem.balanced(u), problem.balanced(f))
     c, b = problem.on(basis.F, accuracy=1e-6)
-    best, most = basis.V @ c, min(80, 2 * _affordable_size(X))
+    best = basis.V @ c
+    most = min(80, 2 * _affordable_size(X))
     for _ in range(max_iter):
-        u, f, size = basis.V @ c, basis.F @ c, float(np.linalg.norm(c))
+        u = basis.V @ c
+        f = basis.F @ c
+        size = float(np.linalg.norm(c))
         r = lam * u + problem.dual(f + b)
-        residual, value = problem.residual(u, f + b, size), problem.value(f + b, size)
-        settled = bool(values) and values[-1] - value <= lam / 2 * (tol * size)**2
-        if residual > tol and (np.isinf(residual) or settled or surrogate.length(r) <= tol * lam * size):
-            residual = min(residual, _relative_to(_euclidean_norm(problem.mixture(r)), lam * size))  # one more product
+        residual = problem.residual(u, f + b, size)
+        value = problem.value(f + b, size)
+        settled = bool(values) and values[-1] - value <= lam / 2 * (tol * size) ** 2
+        if residual > tol and (
+            np.isinf(residual) or settled or surrogate.length(r) <= tol * lam * size
+        ):
+            # one more product
+            residual = min(
+                residual, _relative_to(_euclidean_norm(problem.mixture(r)), lam * size)
+            )
         history.append(residual)
         values.append(value)
-        if residual == min(history): best = u
-        if residual <= tol or _no_progress(history, values, patience): break
-        if isinstance(surrogate, _Sweeps): v = surrogate.improved(problem, u, b) - u
-        else: v = _sketched_newton_step(problem, surrogate, u, f + b, r)
+        if residual == min(history):
+            best = u
+        if residual <= tol or _no_progress(history, values, patience):
+            break
+        if isinstance(surrogate, _Sweeps):
+            v = surrogate.improved(problem, u, b) - u
+        else:
+            v = _sketched_newton_step(problem, surrogate, u, f + b, r)
         v, q = problem.direction(v)
-        if not r @ q < 0: v, q = problem.direction(r)  # not a descent: the gradient itself
-        if basis.V.shape[1] >= most: basis.restart(u, f, most // 2)
+        # not a descent: the gradient itself
+        if not r @ q < 0:
+            v, q = problem.direction(r)
+        if basis.V.shape[1] >= most:
+            basis.restart(u, f, most // 2)
         basis.add(v, q)
-        c, b = problem.on(basis.F, start=np.append(basis.V.T @ f, b if problem.intercept else []), accuracy=1e-2)
+        c, b = problem.on(
+            basis.F,
+            start=np.append(basis.V.T @ f, b if problem.intercept else []),
+            accuracy=1e-2,
+        )
     return best, history
 
 # %% ../nbs/C_dual_solvers.ipynb #c0d50051
 def _is_linear(problem: _Problem, surrogate: _Surrogate, tol: float) -> bool:
-    "Whether the problem is a linear system whose rounding is far below `tol`."
-    if not isinstance(problem.loss, SquaredError): return False
-    return bool(np.finfo(float).eps * problem.loss.smoothness * surrogate.trace <= 1e-4 * tol * problem.lam)
+    """Whether the problem is a linear system whose rounding is far below `tol`."""
+    if not isinstance(problem.loss, SquaredError):
+        return False
+    return bool(
+        np.finfo(float).eps * problem.loss.smoothness * surrogate.trace
+        <= 1e-4 * tol * problem.lam
+    )
 
-def _solve_by_conjugate_gradients(problem: _Problem, surrogate: _Surrogate,
-                                  starts: Iterable[tuple[np.ndarray, np.ndarray]], tol: float, max_iter: int,
-                                  patience: int = 20) -> tuple[np.ndarray, list[float]]:
-    "`u`, and the residual after each step, for the squared error; the surrogate is the preconditioner."
-    lam, curvature, basis = problem.lam, problem.loss.smoothness, _ConjugateBasis(len(problem.y))
+
+def _solve_by_conjugate_gradients(
+    problem: _Problem,
+    surrogate: _Surrogate,
+    starts: Iterable[tuple[np.ndarray, np.ndarray]],
+    tol: float,
+    max_iter: int,
+    patience: int = 20,
+) -> tuple[np.ndarray, list[float]]:
+    """`u`, and the residual after each step, for the squared error; the surrogate is
+    the preconditioner.
+    """
+    lam = problem.lam
+    curvature = problem.loss.smoothness
+    basis = _ConjugateBasis(len(problem.y))
     history: list[float] = []
     values: list[float] = []
-    for u, f in starts: basis.add(problem.balanced(u), problem.balanced(f))
+    for u, f in starts:
+        basis.add(problem.balanced(u), problem.balanced(f))
     c, _ = problem.on(basis.F)
-    u, f = basis.V @ c, basis.F @ c
+    u = basis.V @ c
+    f = basis.F @ c
     r = target = -problem.balanced(problem.dual(np.zeros_like(f)))
     r = r - lam * u - curvature * f
-    best, p, last, steepness = u, np.zeros_like(u), r, np.inf
+    best = u
+    p = np.zeros_like(u)
+    last = r
+    steepness = np.inf
     inverse = surrogate.inverse(lam, curvature)
     for steps in range(max_iter + 1):
         size = float(np.sqrt(max(u @ f, 0.0)))
-        residual = _relative_to(float(np.sqrt(r @ r / (curvature * lam))), size)  # by the gap
-        if residual <= tol: residual = problem.residual(u, f + problem.best_intercept(f), size)  # and its rounding
+        # by the gap
+        residual = _relative_to(float(np.sqrt(r @ r / (curvature * lam))), size)
+        # and its rounding
+        if residual <= tol:
+            residual = problem.residual(u, f + problem.best_intercept(f), size)
         if residual > tol and surrogate.length(r) <= tol * lam * size:
-            residual = min(residual, _relative_to(_euclidean_norm(problem.mixture(r)), lam * size))  # one more product
-        if steps or u.any() or residual <= tol:  # `w = 0` before the first step does not count
+            # one more product
+            residual = min(
+                residual, _relative_to(_euclidean_norm(problem.mixture(r)), lam * size)
+            )
+        # `w = 0` before the first step does not count
+        if steps or u.any() or residual <= tol:
             history.append(residual)
             values.append(float(u @ (lam * u + curvature * f) / 2 - target @ u))
-            if residual == min(history): best = u
+            if residual == min(history):
+                best = u
             ended = residual <= tol or len(history) == max_iter or not r.any()
-            if ended or _no_progress(history, values, patience): break
+            if ended or _no_progress(history, values, patience):
+                break
         z = inverse(r)
-        # This form of the factor forgives a preconditioner that rounding has made unsymmetric.
-        p, last, steepness = z + z @ (r - last) / steepness * p, r, z @ r
+        # This form of the factor forgives a preconditioner that rounding has made
+        # unsymmetric.
+        p = z + z @ (r - last) / steepness * p
+        last = r
+        steepness = z @ r
         p, q = problem.direction(p)
         step = steepness / (lam * p @ p + curvature * p @ q)
-        u, f, r = u + step * p, f + step * q, r - step * (lam * p + curvature * q)
+        u = u + step * p
+        f = f + step * q
+        r = r - step * (lam * p + curvature * q)
     return best, history
 
 # %% ../nbs/C_dual_solvers.ipynb #a41c7d02
-def _accelerate(problem: _Problem, surrogate: _Surrogate | _Sweeps,
-                starts: Iterable[tuple[np.ndarray, np.ndarray]], tol: float,
-                max_iter: int) -> tuple[_Solution, list[float]]:
-    "The solution with residual at most `tol`, and all residuals; begun anew with exact products after much rounding."
+def _accelerate(
+    problem: _Problem,
+    surrogate: _Surrogate | _Sweeps,
+    starts: Iterable[tuple[np.ndarray, np.ndarray]],
+    tol: float,
+    max_iter: int,
+) -> tuple[_Solution, list[float]]:
+    """The solution with residual at most `tol`, and all residuals; begun anew with
+    exact products after much rounding.
+    """
     if isinstance(surrogate, _Surrogate) and _is_linear(problem, surrogate, tol):
-        u, history = _solve_by_conjugate_gradients(problem, surrogate, starts, tol, max_iter)
-    else: u, history = _solve_on_growing_span(problem, surrogate, starts, tol, max_iter)
+        u, history = _solve_by_conjugate_gradients(
+            problem, surrogate, starts, tol, max_iter
+        )
+    else:
+        u, history = _solve_on_growing_span(problem, surrogate, starts, tol, max_iter)
     found = problem.solution(u, tol)
     history[-1] = found.residual
     while not found.residual <= tol and len(history) < max_iter:
-        u, more = _solve_on_growing_span(problem, surrogate, [(found.u, found.f)], tol, max_iter - len(history))
+        u, more = _solve_on_growing_span(
+            problem, surrogate, [(found.u, found.f)], tol, max_iter - len(history)
+        )
         now = problem.solution(u, tol)
         history += [*more[:-1], now.residual]
         improved = now.residual < found.residual / 2
-        if now.residual < found.residual: found = now
-        if not improved: break
+        if now.residual < found.residual:
+            found = now
+        if not improved:
+            break
     return found, history
 
 # %% ../nbs/C_dual_solvers.ipynb #fdf5ebfd
-def _shared_surrogate(problem: _Problem, m: int | str, kind: str, rng: np.random.Generator) -> _Surrogate:
-    "The `_Surrogate` of all problems with the `X` of this one, of `m` directions."
+def _shared_surrogate(
+    problem: _Problem, m: int | str, kind: str, rng: np.random.Generator
+) -> _Surrogate:
+    """The `_Surrogate` of all problems with the `X` of this one, of `m` directions."""
     X = problem.X
     if kind == m == "auto" and not is_sparse(X) and X.shape[1] <= min(X.shape[0], 256):
         return _surrogate_of_all(X, problem.intercept)
     if kind == "auto" and is_sparse(X):
-        # The algebra is for one matrix with the squared error, else for one in each step.
+        # The algebra is for one matrix with the squared error, else for one in each
+        # step.
         most = _affordable_size(X, 24 if isinstance(problem.loss, SquaredError) else 8)
-        return _surrogate_of_longest(X, most if isinstance(m, str) else m, problem.intercept)
-    kind, sums = "countsketch" if kind == "auto" else kind, _kernel_row_sums(X) if problem.intercept else None
-    if isinstance(m, str): return _grow_surrogate(X, problem.ridge, kind, rng, sums)
+        return _surrogate_of_longest(
+            X, most if isinstance(m, str) else m, problem.intercept
+        )
+    kind = "countsketch" if kind == "auto" else kind
+    sums = _kernel_row_sums(X) if problem.intercept else None
+    if isinstance(m, str):
+        return _grow_surrogate(X, problem.ridge, kind, rng, sums)
     return _make_surrogate(X, *_random_mixtures(X, m, kind, rng), sums)
 
-def _first_direction(problem: _Problem, surrogate: _Surrogate) -> tuple[np.ndarray, np.ndarray]:
-    "The solution on the span of the surrogate's directions; if it has none, about that with the surrogate for `K`."
+
+def _first_direction(
+    problem: _Problem, surrogate: _Surrogate
+) -> tuple[np.ndarray, np.ndarray]:
+    """The solution on the span of the surrogate's directions; if it has none, about
+    that with the surrogate for `K`.
+    """
     if surrogate.V.shape[1]:
         c, _ = problem.on(surrogate.F, accuracy=1e-6)
         return surrogate.V @ c, surrogate.F @ c
@@ -719,53 +1092,94 @@ def _first_direction(problem: _Problem, surrogate: _Surrogate) -> tuple[np.ndarr
     for _ in range(3):  # of Newton's steps, which need no product with X
         f = problem.balanced(surrogate.product(u))
         f = f + problem.best_intercept(f)
-        u = u + _sketched_newton_step(problem, surrogate, u, f, problem.lam * u + problem.dual(f))
+        u = u + _sketched_newton_step(
+            problem, surrogate, u, f, problem.lam * u + problem.dual(f)
+        )
     return problem.direction(u)
 
 # %% ../nbs/C_dual_solvers.ipynb #c0d50041
-def _accelerate_all(problems: Sequence[_Problem], starts: Iterable[np.ndarray | None], m: int | str, kind: str,
-                    tol: float, max_iter: int,
-                    rng: np.random.Generator) -> tuple[list[tuple[_Solution, list[float]]], int]:
-    "Problems with the same `X` by `_accelerate`: the solutions with their residuals, and the size of the surrogate."
+def _accelerate_all(
+    problems: Sequence[_Problem],
+    starts: Iterable[np.ndarray | None],
+    m: int | str,
+    kind: str,
+    tol: float,
+    max_iter: int,
+    rng: np.random.Generator,
+) -> tuple[list[tuple[_Solution, list[float]]], int]:
+    """Problems with the same `X` by `_accelerate`: the solutions with their residuals,
+    and the size of the surrogate.
+    """
     sweeps = _possible_sweeps(problems[0], tol, rng) if kind == m == "auto" else None
-    shared, solved = None, []
+    shared = None
+    solved = []
     for problem, u in zip(problems, starts):
         known = None if u is None else problem.solution(u, tol)
         if sweeps and not (known and known.residual <= tol):
-            first = (np.zeros(len(problem.y)), 0.0) if known is None else (known.u, known.b)
+            first = (
+                (np.zeros(len(problem.y)), 0.0) if known is None else (known.u, known.b)
+            )
             known = problem.solution(sweeps.improved(problem, *first), tol)
         if known is not None and known.residual <= tol:
             solved.append((known, [known.residual]))
             continue
         directions = [] if known is None else [(known.u, known.f)]
-        if sweeps and sweeps.go_on(problem): solved.append(_accelerate(problem, sweeps, directions, tol, max_iter))
+        if sweeps and sweeps.go_on(problem):
+            solved.append(_accelerate(problem, sweeps, directions, tol, max_iter))
         else:
             shared = shared or _shared_surrogate(problem, m, kind, rng)
-            # Without known directions the first one is what conjugate gradients begin with anyway.
+            # Without known directions the first one is what conjugate gradients begin
+            # with anyway.
             if shared.V.size or not _is_linear(problem, shared, tol):
                 directions.append(_first_direction(problem, shared))
             solved.append(_accelerate(problem, shared, directions, tol, max_iter))
     return solved, shared.W.shape[1] if shared else 0
 
-def _iterate_all(problems: Sequence[_Problem], starts: Iterable[np.ndarray | None], m: int | str, kind: str, tol: float,
-                 max_iter: int, rng: np.random.Generator) -> tuple[list[tuple[_Solution, list[float]]], int]:
-    "Problems with the same `X` by `_iterate_to_tolerance`: solutions with residuals, and the number of projections."
-    X, ridge, kind = problems[0].X, problems[0].ridge, "countsketch" if kind == "auto" else kind
+
+def _iterate_all(
+    problems: Sequence[_Problem],
+    starts: Iterable[np.ndarray | None],
+    m: int | str,
+    kind: str,
+    tol: float,
+    max_iter: int,
+    rng: np.random.Generator,
+) -> tuple[list[tuple[_Solution, list[float]]], int]:
+    """Problems with the same `X` by `_iterate_to_tolerance`: solutions with residuals,
+    and the number of projections.
+    """
+    X = problems[0].X
+    ridge = problems[0].ridge
+    kind = "countsketch" if kind == "auto" else kind
     if isinstance(m, str):
-        needed = 20 * _grow_surrogate(X, ridge, "countsketch", rng).effective_dimension(ridge)
+        needed = 20 * _grow_surrogate(X, ridge, "countsketch", rng).effective_dimension(
+            ridge
+        )
         size = min(X.shape[1], max(1, int(np.ceil(needed))))
-    else: size = m
+    else:
+        size = m
     Xhat = _project(X, _projection_matrix(X.shape[1], size, kind, rng))
-    first = [problem.solution(np.zeros(X.shape[0]) if u is None else u) for problem, u in zip(problems, starts)]
-    return [_iterate_to_tolerance(problem, Xhat, start, tol, max_iter) for problem, start in zip(problems, first)], size
+    first = [
+        problem.solution(np.zeros(X.shape[0]) if u is None else u)
+        for problem, u in zip(problems, starts)
+    ]
+    return [
+        _iterate_to_tolerance(problem, Xhat, start, tol, max_iter)
+        for problem, start in zip(problems, first)
+    ], size
 
 # %% ../nbs/C_dual_solvers.ipynb #c0d50015
-def _seconds_of_projection(X: Matrix, classes: int, m: int | str, solver: str, max_iter: int) -> float:
-    "About how long `classes` problems with the same `X` take on one thread."
-    n, entries = X.shape[0], X.nnz if is_sparse(X) else X.shape[0] * X.shape[1]
+def _seconds_of_projection(
+    X: Matrix, classes: int, m: int | str, solver: str, max_iter: int
+) -> float:
+    """About how long `classes` problems with the same `X` take on one thread."""
+    n = X.shape[0]
+    entries = X.nnz if is_sparse(X) else X.shape[0] * X.shape[1]
     if solver == "accelerate":
-        if is_sparse(X) or X.shape[1] > n: return 15 * classes * (1.6e-9 * entries + 4e-7 * n)
-        if m == "auto" and X.shape[1] <= 256: return classes * (1.1e-9 * entries * X.shape[1] + 4e-6 * n)
+        if is_sparse(X) or X.shape[1] > n:
+            return 15 * classes * (1.6e-9 * entries + 4e-7 * n)
+        if m == "auto" and X.shape[1] <= 256:
+            return classes * (1.1e-9 * entries * X.shape[1] + 4e-6 * n)
         return 60 * classes * (1.6e-9 * entries + 4e-6 * n)
     smaller, larger = sorted([n, min(X.shape) if isinstance(m, str) else m])
     steps = 1 if solver == "recover" else min(max_iter, 10)

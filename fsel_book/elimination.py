@@ -15,16 +15,59 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dgesv
 
-from .arrays import (Array, ArrayLike, Matrix, _blas_threads_for, _insert_docs, _stack_level, _take_rows,
-                              check_matrix, from_numpy, namespace, take_columns, to_numpy)
-from .kernel_machines import (EmpiricalRisk, _GrowingInverse, _best_intercept, _best_step_length,
-                                       _bordered_inverse, _cold_fit, _interior_point, _nearest_feasible,
-                                       _one_sided_box, _principal_block, _reference_fit, _regularised_cholesky,
-                                       _ridge_fit, _rounding_error, _solve_by_factor, _spd_inverse, _too_large,
-                                       _warm_started_fit, _warn_of_rounding, _weighted_centred)
-from .kernels import (CallableKernel, LinearKernel, PolynomialKernel, RBFKernel, RunningSums, _SumKernel,
-                               _cache_blocks, _check_semidefinite, _check_host_matrix, _dense_rows, _in_place, _into,
-                               _lossy_removals, _take_entries, _zero_feature)
+from fsel_book.arrays import (
+    Array,
+    ArrayLike,
+    Matrix,
+    _blas_threads_for,
+    _insert_docs,
+    _stack_level,
+    _take_rows,
+    check_matrix,
+    from_numpy,
+    namespace,
+    take_columns,
+    to_numpy,
+)
+from fsel_book.kernel_machines import (
+    EmpiricalRisk,
+    _GrowingInverse,
+    _best_intercept,
+    _best_step_length,
+    _bordered_inverse,
+    _cold_fit,
+    _interior_point,
+    _nearest_feasible,
+    _one_sided_box,
+    _principal_block,
+    _reference_fit,
+    _regularised_cholesky,
+    _ridge_fit,
+    _rounding_error,
+    _solve_by_factor,
+    _spd_inverse,
+    _too_large,
+    _warm_started_fit,
+    _warn_of_rounding,
+    _weighted_centred,
+)
+from fsel_book.kernels import (
+    CallableKernel,
+    LinearKernel,
+    PolynomialKernel,
+    RBFKernel,
+    RunningSums,
+    _SumKernel,
+    _cache_blocks,
+    _check_semidefinite,
+    _check_host_matrix,
+    _dense_rows,
+    _in_place,
+    _into,
+    _lossy_removals,
+    _take_entries,
+    _zero_feature,
+)
 from .losses import Floats
 
 # %% ../nbs/17_elimination.ipynb #b40fd061
@@ -33,29 +76,49 @@ def _lowest_with_ties(values: Floats, k: int, tie: float) -> list[int]:
 
     Values within `tie` of the least count as equal and go by position.
     """
-    values, gone = values.copy(), []
+    values = values.copy()
+    gone = []
     for _ in range(k):
         gone.append(int(np.flatnonzero(values <= values.min() + tie)[0]))
         values[gone[-1]] = np.inf
     return gone
 
-_ADAPTIVE_SHARE = 0.01  # of what there is to lose: what several features may cost together in an adaptive step
 
-def _number_to_remove(step: int | float | str, wished: int, d: int, left: int, least: int) -> int:
+# of what there is to lose: what several features may cost together in an adaptive step
+_ADAPTIVE_SHARE = 0.01
+
+
+def _number_to_remove(
+    step: int | float | str, wished: int, d: int, left: int, least: int
+) -> int:
     """`step` features, or that fraction of all `d`, or adaptively as many as `wished`.
 
     Never so many that fewer than `least` stay.
     """
-    k = wished if isinstance(step, str) else int(step) if step >= 1 else max(1, int(step * d))
+    k = (
+        wished
+        if isinstance(step, str)
+        else int(step)
+        if step >= 1
+        else max(1, int(step * d))
+    )
     return int(min(k, left - least))
 
+
 @_insert_docs
-def risk_rfe_reference(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any, n_features_to_select: int = 1,
-                       step: int | float | str = 1, max_increment: Callable[[int], float] | None = None,
-                       intercept: bool = True) -> tuple[list[int], np.ndarray]:
+def risk_rfe_reference(
+    X: ArrayLike,
+    risks: Sequence[EmpiricalRisk],
+    kernel: Any,
+    n_features_to_select: int = 1,
+    step: int | float | str = 1,
+    max_increment: Callable[[int], float] | None = None,
+    intercept: bool = True,
+) -> tuple[list[int], np.ndarray]:
     """Risk-RFE as printed, every candidate refitted at every step.
 
-    Algorithm 1 of the paper, or 2 where `max_increment`, its `delta`, depends on its argument.
+    Algorithm 1 of the paper, or 2 where `max_increment`, its `delta`, depends on its
+    argument.
 
     %(on_host)s
 
@@ -67,11 +130,13 @@ def risk_rfe_reference(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any
     kernel : kernel object
     n_features_to_select : int
     step : int, float or "adaptive"
-        How many features go at a time, or which fraction of all. "adaptive": twice as many as the last time, or half of
-        that, until they cost together at most a hundredth of what there is to lose; none goes at once with others
-        whose own rise is above `max_increment`.
+        How many features go at a time, or which fraction of all. "adaptive": twice as
+        many as the last time, or half of that, until they cost together at most a
+        hundredth of what there is to lose; none goes at once with others whose own rise
+        is above `max_increment`.
     max_increment : callable, optional
-        `max_increment(left)`: the largest rise allowed with `left` features, in units of the values.
+        `max_increment(left)`: the largest rise allowed with `left` features, in units
+        of the values.
     intercept : bool
 
     Returns
@@ -94,28 +159,37 @@ def risk_rfe_reference(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any
     """
     X = _check_host_matrix(X)
     J: list[int] = []
-    d, K = X.shape[1], kernel(X)
+    d = X.shape[1]
+    K = kernel(X)
     risks = [risk.beside(_reference_fit(K, risk, intercept)[1]) for risk in risks]
     tie = sum(risk.tie for risk in risks)
 
     def value(J: Iterable[int]) -> float:
         A = X
-        for j in J: A = _zero_feature(A, j)
+        for j in J:
+            A = _zero_feature(A, j)
         K = kernel(A)
         return sum(_reference_fit(K, risk, intercept)[1] for risk in risks)
 
-    values, wished, nothing = [value(J)], 1, value(range(d))
+    values = [value(J)]
+    wished = 1
+    nothing = value(range(d))
     while d - len(J) > n_features_to_select:
         Z = [i for i in range(d) if i not in J]
         rises = np.array([value(J + [i]) for i in Z]) - values[-1]
-        gone = _lowest_with_ties(rises, _number_to_remove(step, wished, d, len(Z), n_features_to_select), tie)
-        if max_increment is not None and rises[gone[0]] > max_increment(len(Z)): break
+        gone = _lowest_with_ties(
+            rises, _number_to_remove(step, wished, d, len(Z), n_features_to_select), tie
+        )
+        if max_increment is not None and rises[gone[0]] > max_increment(len(Z)):
+            break
         if step == "adaptive" and max_increment is not None:
             gone = [c for c in gone if rises[c] <= max_increment(len(Z))]
-        together, wished = value(J + [Z[c] for c in gone]), 2 * len(gone)
+        together = value(J + [Z[c] for c in gone])
+        wished = 2 * len(gone)
         allowed = _ADAPTIVE_SHARE * (nothing - values[-1]) + tie
         while step == "adaptive" and len(gone) > 1 and together - values[-1] > allowed:
-            wished, gone = len(gone) // 2, gone[:len(gone) // 2]
+            wished = len(gone) // 2
+            gone = gone[: len(gone) // 2]
             together = value(J + [Z[c] for c in gone])
         J = J + [Z[c] for c in gone]
         values.append(together)
@@ -123,45 +197,72 @@ def risk_rfe_reference(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any
 
 # %% ../nbs/17_elimination.ipynb #13420dbb
 def _linear_products(S: Array, X: Array, V: Floats) -> Array:
-    "Column c: the linear kernel without the feature X[:, c], times V[:, c]."
+    """Column c: the linear kernel without the feature X[:, c], times V[:, c]."""
     rows = np.flatnonzero(V.any(axis=1))
     used = from_numpy(V[rows], X)
-    return _take_rows(S, rows).T @ used - X * namespace(X).sum(_take_rows(X, rows) * used, axis=0)
+    return _take_rows(S, rows).T @ used - X * namespace(X).sum(
+        _take_rows(X, rows) * used, axis=0
+    )
 
-def _polynomial_products(kernel: PolynomialKernel, S: Array, X: Array, V: Array) -> Array:
-    "Column c: the polynomial kernel without the feature X[:, c], times V[:, c]."
-    p, gamma = kernel.degree, float(kernel.gamma)
-    T, X = gamma * S + float(kernel.coef0), gamma**0.5 * X      # powers of gamma alone may be out of range
-    terms = (comb(p, q) * (-1)**q * X**q * (T**(p - q) @ (X**q * V)) for q in range(p + 1))
+
+def _polynomial_products(
+    kernel: PolynomialKernel, S: Array, X: Array, V: Array
+) -> Array:
+    """Column c: the polynomial kernel without the feature X[:, c], times V[:, c]."""
+    p = kernel.degree
+    gamma = float(kernel.gamma)
+    # powers of gamma alone may be out of range
+    T = gamma * S + float(kernel.coef0)
+    X = gamma**0.5 * X
+    terms = (
+        comb(p, q) * (-1) ** q * X**q * (T ** (p - q) @ (X**q * V))
+        for q in range(p + 1)
+    )
     return sum(terms, start=0.0)
+
 
 def _gaussian_products(K: Array, X: Array, V: Array) -> Array:
     """Column c: the Gaussian kernel without a feature, times V[:, c].
 
-    X[:, c] is that feature, centred, times the root of 2 gamma. The wider it is, the more terms it takes.
+    X[:, c] is that feature, centred, times the root of 2 gamma. The wider it is, the
+    more terms it takes.
     """
     xp = namespace(X)
     widths = to_numpy(xp.max(X * X, axis=0))
     order = np.argsort(-widths)
-    widths, X, V = widths[order], take_columns(X, order), take_columns(V, order)
-    P, total, q, sizes = xp.exp(X**2 / 2), xp.zeros_like(V), 0, np.ones(len(order))
+    widths = widths[order]
+    X = take_columns(X, order)
+    V = take_columns(V, order)
+    P = xp.exp(X**2 / 2)
+    total = xp.zeros_like(V)
+    q = 0
+    sizes = np.ones(len(order))
     while len(sizes):
         k = len(sizes)
         term = K @ (P * V[:, :k])
         term *= P
-        if q % 2: total[:, :k] -= term
-        else: total[:, :k] += term
+        if q % 2:
+            total[:, :k] -= term
+        else:
+            total[:, :k] += term
         q += 1
         sizes *= widths[:k] / q
         sizes = sizes[sizes > 1e-15]
-        P = P[:, :len(sizes)] * (X[:, :len(sizes)] / q**0.5)
+        P = P[:, : len(sizes)] * (X[:, : len(sizes)] / q**0.5)
     return take_columns(total, np.argsort(order))
 
-_WIDEST = 2**0.5  # how far from 0 the entries may be of which the Gaussian products are expanded
+
+# how far from 0 the entries may be of which the Gaussian products are expanded
+_WIDEST = 2**0.5
+
 
 def _centre_windows(X: Array) -> Array:
-    "`X`, each column shifted so that as many entries as possible are at most `_WIDEST` from 0."
-    low, high = (to_numpy(extreme(X, axis=0)) for extreme in (namespace(X).min, namespace(X).max))
+    """`X`, each column shifted so that as many entries as possible are at most
+    `_WIDEST` from 0.
+    """
+    low, high = (
+        to_numpy(extreme(X, axis=0)) for extreme in (namespace(X).min, namespace(X).max)
+    )
     centre = (low + high) / 2
     for c in np.flatnonzero(high - low > 2 * _WIDEST).tolist():
         x = np.sort(to_numpy(X[:, c]))
@@ -170,177 +271,261 @@ def _centre_windows(X: Array) -> Array:
         centre[c] = (x[first] + x[last[first]]) / 2
     return X - from_numpy(centre, X)
 
-class _ReducedKernels:
-    """The kernels without one more of the features that are left, on all samples or on some `rows` of them.
 
-    `matrix(c)` is the one without the c-th feature that is left; `_reduced_products` has them all, each times its own
-    column of a matrix. What the solvers ask for is on the host; sums, data and the products are where the data are,
-    as is `there`, the kernel matrix `K` (which itself is on the host).
+class _ReducedKernels:
+    """The kernels without one more of the features that are left, on all samples or on
+    some `rows` of them.
+
+    `matrix(c)` is the one without the c-th feature that is left; `_reduced_products`
+    has them all, each times its own column of a matrix. What the solvers ask for is on
+    the host; sums, data and the products are where the data are, as is `there`, the
+    kernel matrix `K` (which itself is on the host).
     """
 
     def __init__(self, sums: RunningSums, K: Floats, there: Array = None) -> None:
         self.kernel: Any = sums.kernel
-        self.left, self.rows = np.array(sums.left, dtype=np.intp), np.arange(len(K))
-        self.S, self.K, self.X, self.there = sums.S, K, sums.X, K if there is None else there
+        self.left = np.array(sums.left, dtype=np.intp)
+        self.rows = np.arange(len(K))
+        self.S = sums.S
+        self.K = K
+        self.X = sums.X
+        self.there = K if there is None else there
         self.columns = _dense_rows(take_columns(self.X, self.left))
         self.own, self.lossy = np.zeros(0), np.ones(len(self.left), dtype=bool)
         if isinstance(sums.kernel, _SumKernel):
-            self.own, self.lossy = sums.kernel.own(self.X), _lossy_removals(sums.kernel, self.S, self.columns.T)
+            self.own, self.lossy = (
+                sums.kernel.own(self.X),
+                _lossy_removals(sums.kernel, self.S, self.columns.T),
+            )
 
     def on(self, rows: NDArray[np.intp]) -> "_ReducedKernels":
-        "The same on the samples `rows` only."
+        """The same on the samples `rows` only."""
         part = copy(self)
         part.K = part.there = _principal_block(self.K, rows)
-        if self.there is not self.K: part.there = take_columns(_take_rows(self.there, rows), rows)
-        part.X, part.columns, part.rows = _take_rows(self.X, rows), _take_rows(self.columns, rows), self.rows[rows]
-        if self.S is not None: part.own = _take_rows(self.own, rows)
+        if self.there is not self.K:
+            part.there = take_columns(_take_rows(self.there, rows), rows)
+        part.X, part.columns, part.rows = (
+            _take_rows(self.X, rows),
+            _take_rows(self.columns, rows),
+            self.rows[rows],
+        )
+        if self.S is not None:
+            part.own = _take_rows(self.own, rows)
         return part
 
     def of(self, some: NDArray[np.intp]) -> "_ReducedKernels":
-        "The same for some of the candidates only."
+        """The same for some of the candidates only."""
         part = copy(self)
-        part.left, part.columns, part.lossy = self.left[some], take_columns(self.columns, some), self.lossy[some]
+        part.left, part.columns, part.lossy = (
+            self.left[some],
+            take_columns(self.columns, some),
+            self.lossy[some],
+        )
         return part
 
     def host_columns(self) -> Floats:
-        "The columns of the features that are left, on the host."
+        """The columns of the features that are left, on the host."""
         return to_numpy(self.columns)
 
     @property
     def linear(self) -> bool:
-        "Whether a feature is one column of the kernel, taken away: `K - x x'`."
-        return isinstance(self.kernel, LinearKernel) and not self.kernel.normalised and not self.lossy.any()
+        """Whether a feature is one column of the kernel, taken away: `K - x x'`."""
+        return (
+            isinstance(self.kernel, LinearKernel)
+            and not self.kernel.normalised
+            and not self.lossy.any()
+        )
 
     def sums(self, some: slice | NDArray[np.intp]) -> Array:
-        "The sums between `some` of the samples and all, where they are."
+        """The sums between `some` of the samples and all, where they are."""
         whole = len(self.rows) == self.S.shape[0]
-        S = self.S[some, :] if whole and isinstance(some, slice) else _take_rows(self.S, self.rows[some])
+        S = (
+            self.S[some, :]
+            if whole and isinstance(some, slice)
+            else _take_rows(self.S, self.rows[some])
+        )
         return S if whole else take_columns(S, self.rows)
 
     def block(self, c: int, some: slice | NDArray[np.intp], out: Array = None) -> Array:
-        "The rows `some` of the kernel matrix without the c-th feature, which is not lossy, where the data are."
+        """The rows `some` of the kernel matrix without the c-th feature, which is not
+        lossy, where the data are.
+        """
         x = self.columns[:, int(c)]
-        own, part = self.own - self.kernel.own_part(x), self.kernel.part(_take_entries(x, some), x, out)
+        own = self.own - self.kernel.own_part(x)
+        part = self.kernel.part(_take_entries(x, some), x, out)
         S = _into("subtract", self.sums(some), part, out=part)
         return self.kernel.finish(S, _take_entries(own, some), own, out=part)
 
     def matrix_there(self, c: int, out: Array = None) -> Array:
-        "The kernel matrix without the c-th feature, where the data are; into `out` where that is possible."
+        """The kernel matrix without the c-th feature, where the data are; into `out`
+        where that is possible.
+        """
         if self.lossy[c]:
             K = self.kernel.matrix(_zero_feature(self.X, self.left[c]))
             if isinstance(self.kernel, CallableKernel):
-                _check_semidefinite(to_numpy(K), f"The kernel without feature {self.left[c]}")
+                _check_semidefinite(
+                    to_numpy(K), f"The kernel without feature {self.left[c]}"
+                )
             return K
         out = namespace(self.there).empty_like(self.there) if out is None else out
         for some in _cache_blocks(self.there):
             done = self.block(c, some, out=(part := out[some, :]))
-            if done is not part: out[some, :] = done
+            if done is not part:
+                out[some, :] = done
         return out
 
     def matrix(self, c: int, out: Array = None) -> Floats:
-        "The same on the host."
+        """The same on the host."""
         return to_numpy(self.matrix_there(c, out))
 
 # %% ../nbs/17_elimination.ipynb #35b1e132
 def _expanded_products(reduced: _ReducedKernels, V: Array) -> Floats:
-    "`_reduced_products` for the Gaussian kernel: expanded, but for the rows in which a feature is far off."
-    xp, X = namespace(reduced.columns), _centre_windows(float(2 * reduced.kernel.gamma)**0.5 * reduced.columns)
+    """`_reduced_products` for the Gaussian kernel: expanded, but for the rows in which
+    a feature is far off.
+    """
+    xp = namespace(reduced.columns)
+    X = _centre_windows(float(2 * reduced.kernel.gamma) ** 0.5 * reduced.columns)
     far = xp.abs(X) > _WIDEST * (1 + 1e-12)
     wide = to_numpy(xp.any(far, axis=0))
-    if not wide.any(): return to_numpy(_gaussian_products(reduced.there, X, V))
+    if not wide.any():
+        return to_numpy(_gaussian_products(reduced.there, X, V))
     near = xp.astype(~far, xp.float64)
     total = np.array(to_numpy(_gaussian_products(reduced.there, X * near, V * near)))
     for c in np.flatnonzero(wide).tolist():
-        rows, v = np.flatnonzero(to_numpy(far[:, c])), V[:, c]
+        rows = np.flatnonzero(to_numpy(far[:, c]))
+        v = V[:, c]
         block = reduced.block(c, rows)
         total[:, c] += to_numpy(_take_rows(v, rows) @ block)
         total[rows, c] = to_numpy(block @ v)
     return total
 
-def _reduced_products(reduced: _ReducedKernels, V: Floats, expand: bool = True) -> Floats:
-    """Column c: the kernel matrix without the c-th feature, times V[:, c], where the data are; back on the host.
+
+def _reduced_products(
+    reduced: _ReducedKernels, V: Floats, expand: bool = True
+) -> Floats:
+    """Column c: the kernel matrix without the c-th feature, times V[:, c], where the
+    data are; back on the host.
 
     For the Gaussian kernel by its expansion if allowed to `expand`.
     """
-    kernel, X = reduced.kernel, reduced.columns
-    if not len(V): return np.zeros((0, X.shape[1]))
-    if reduced.linear: return to_numpy(_linear_products(reduced.there, X, V))
+    kernel = reduced.kernel
+    X = reduced.columns
+    if not len(V):
+        return np.zeros((0, X.shape[1]))
+    if reduced.linear:
+        return to_numpy(_linear_products(reduced.there, X, V))
     there = from_numpy(V, X)
     if not reduced.lossy.any() and not getattr(kernel, "normalised", False):
         if isinstance(kernel, PolynomialKernel):
-            return to_numpy(_polynomial_products(kernel, reduced.sums(slice(None)), X, there))
-        if isinstance(kernel, RBFKernel) and expand: return _expanded_products(reduced, there)
+            return to_numpy(
+                _polynomial_products(kernel, reduced.sums(slice(None)), X, there)
+            )
+        if isinstance(kernel, RBFKernel) and expand:
+            return _expanded_products(reduced, there)
     out = namespace(reduced.there).empty_like(reduced.there)
-    return to_numpy(namespace(X).stack([reduced.matrix_there(c, out) @ there[:, c] for c in range(V.shape[1])], axis=1))
+    return to_numpy(
+        namespace(X).stack(
+            [reduced.matrix_there(c, out) @ there[:, c] for c in range(V.shape[1])],
+            axis=1,
+        )
+    )
 
 # %% ../nbs/17_elimination.ipynb #27595874
 class _CandidateBounds:
-    """For each candidate a dual point on the support vectors, column c of `U`, and bounds on the objective without it.
+    """For each candidate a dual point on the support vectors, column c of `U`, and
+    bounds on the objective without it.
 
-    `values`, the dual values of these points, are lower bounds. `upper` are objectives of machines.
+    `values`, the dual values of these points, are lower bounds. `upper` are objectives
+    of machines.
     """
 
-    def __init__(self, reduced: _ReducedKernels, risk: EmpiricalRisk, u: Floats, intercept: bool) -> None:
-        self.n, self.rows, self.intercept, self.whole = len(u), np.flatnonzero(u), intercept, reduced
+    def __init__(
+        self, reduced: _ReducedKernels, risk: EmpiricalRisk, u: Floats, intercept: bool
+    ) -> None:
+        self.n = len(u)
+        self.rows = np.flatnonzero(u)
+        self.intercept = intercept
+        self.whole = reduced
         u = u[self.rows]
         self.reduced, self.risk = reduced.on(self.rows), risk.on(self.rows)
-        self.expand = 1e-14 * np.abs(u).sum()**2 < risk.tie
+        self.expand = 1e-14 * np.abs(u).sum() ** 2 < risk.tie
         self.lo, self.hi = _one_sided_box(self.risk, u)
         self.F = F = np.flatnonzero((u > self.lo) & (u < self.hi))
-        self.factor = _regularised_cholesky(_principal_block(self.reduced.K, F), self.risk.curvature(u)[F])
+        self.factor = _regularised_cholesky(
+            _principal_block(self.reduced.K, F), self.risk.curvature(u)[F]
+        )
         self.U = np.repeat(u[:, None], len(reduced.left), axis=1)
-        same = u[:, None] if self.reduced.linear else self.U          # where one column stands for all
+        # where one column stands for all
+        same = u[:, None] if self.reduced.linear else self.U
         KU = _reduced_products(self.reduced, same, self.expand)
-        self.KU = np.require(KU, requirements="W")         # some libraries hand out views that cannot be written
+        # some libraries hand out views that cannot be written
+        self.KU = np.require(KU, requirements="W")
         self.values = -self.risk.phi(self.U) - (self.U * self.KU).sum(axis=0) / 2
-        self.near: dict[int, Floats] = {}               # better points, on all samples
+        self.near: dict[int, Floats] = {}  # better points, on all samples
         self.upper = np.full(len(reduced.left), np.inf)
         self.before = -float(self.risk.phi(u) + u @ self.reduced.K @ u / 2)
         self.rounding = _rounding_error(self.reduced.K, u)
 
     def pull(self, some: Any) -> Floats:
-        "The slope of the dual of `some` candidates at their points."
-        return -self.risk.slope(self.U[:, some], np.sign(self.U[:, some])) - self.KU[:, some]
+        """The slope of the dual of `some` candidates at their points."""
+        return (
+            -self.risk.slope(self.U[:, some], np.sign(self.U[:, some]))
+            - self.KU[:, some]
+        )
 
     def step(self, some: Any, F: NDArray[np.intp], P: Floats) -> Floats:
-        "The step from `U` towards `U + P` on the rows `F` that is feasible."
+        """The step from `U` towards `U + P` on the rows `F` that is feasible."""
         U = self.U[F][:, some]
         total = U.sum(axis=0) if self.intercept else None
         return _nearest_feasible(U + P, self.lo[F, None], self.hi[F, None], total) - U
 
     def start(self, c: int) -> Floats:
-        "The dual point of candidate `c` on all samples."
-        if c in self.near: return self.near[c]
+        """The dual point of candidate `c` on all samples."""
+        if c in self.near:
+            return self.near[c]
         u = np.zeros(self.n)
         u[self.rows] = self.U[:, c]
         return u
 
 # %% ../nbs/17_elimination.ipynb #a047d8c2
-def _own_directions(bounds: _CandidateBounds, reduced: _ReducedKernels, pull: Floats) -> tuple[Floats, Floats]:
-    """The Newton directions of the candidates on the rows `F`, and the intercepts after a whole step.
+def _own_directions(
+    bounds: _CandidateBounds, reduced: _ReducedKernels, pull: Floats
+) -> tuple[Floats, Floats]:
+    """The Newton directions of the candidates on the rows `F`, and the intercepts after
+    a whole step.
 
-    With the Hessian of the present kernel. That of a linear kernel without a feature differs from it by one column,
-    which is taken into account: there each direction is the candidate's own.
+    With the Hessian of the present kernel. That of a linear kernel without a feature
+    differs from it by one column, which is taken into account: there each direction is
+    the candidate's own.
     """
     P, b = _solve_by_factor(bounds.factor, pull, bounds.intercept)
-    if not reduced.linear: return P, b
+    if not reduced.linear:
+        return P, b
     X = reduced.host_columns()[bounds.F]
     Z, shift = _solve_by_factor(bounds.factor, X, bounds.intercept)
     t = (X * P).sum(axis=0) / np.maximum(1 - (X * Z).sum(axis=0), 1e-8)
     return P + Z * t, b + shift * t
 
+
 def _tighten(bounds: _CandidateBounds, some: NDArray[np.intp]) -> None:
-    "One Newton step for `some` candidates with the Hessian of the present kernel."
-    F, U, pull, reduced = bounds.F, bounds.U[:, some], bounds.pull(some), bounds.reduced.of(some)
+    """One Newton step for `some` candidates with the Hessian of the present kernel."""
+    F = bounds.F
+    U = bounds.U[:, some]
+    pull = bounds.pull(some)
+    reduced = bounds.reduced.of(some)
     step = np.zeros_like(U)
     step[F] = bounds.step(some, F, _own_directions(bounds, reduced, pull[F])[0])
     Kstep = _reduced_products(reduced, step, bounds.expand)
     alpha = _best_step_length(step, pull, Kstep + bounds.risk.curvature(U) * step)
-    U, KU = U + alpha * step, bounds.KU[:, some] + alpha * Kstep
+    U = U + alpha * step
+    KU = bounds.KU[:, some] + alpha * Kstep
     values = -bounds.risk.phi(U) - (U * KU).sum(axis=0) / 2
     better = values > bounds.values[some]
     some = some[better]
-    bounds.U[:, some], bounds.KU[:, some], bounds.values[some] = U[:, better], KU[:, better], values[better]
+    bounds.U[:, some] = U[:, better]
+    bounds.KU[:, some] = KU[:, better]
+    bounds.values[some] = values[better]
+
 
 def _tighten_alone(bounds: _CandidateBounds, c: int) -> None:
     """One Newton step for candidate `c` with its own kernel, on its free rows.
@@ -349,49 +534,84 @@ def _tighten_alone(bounds: _CandidateBounds, c: int) -> None:
     """
     u = bounds.U[:, c]
     F = np.flatnonzero((u > bounds.lo) & (u < bounds.hi))
-    if not len(F) or bounds.risk.one_step: return          # for the squared error the fit itself is one such step
-    A, curvature, pull = bounds.reduced.on(F).matrix(c), bounds.risk.curvature(u)[F], bounds.pull([c])[F]
-    P, _ = _solve_by_factor(_regularised_cholesky(A.copy(), curvature), pull, bounds.intercept)
+    # for the squared error the fit itself is one such step
+    if not len(F) or bounds.risk.one_step:
+        return
+    A = bounds.reduced.on(F).matrix(c)
+    curvature = bounds.risk.curvature(u)[F]
+    pull = bounds.pull([c])[F]
+    P, _ = _solve_by_factor(
+        _regularised_cholesky(A.copy(), curvature), pull, bounds.intercept
+    )
     step = bounds.step([c], F, P)
-    Kstep, part = A @ step, bounds.risk.on(F)
+    Kstep = A @ step
+    part = bounds.risk.on(F)
     alpha = _best_step_length(step, pull, Kstep + curvature[:, None] * step)[0]
     after = u[F] + alpha * step[:, 0]
-    gain = part.phi(u[F]) - part.phi(after) - alpha * (step[:, 0] @ (bounds.KU[F, c] + alpha / 2 * Kstep[:, 0]))
-    if gain > 0: bounds.U[F, c], bounds.values[c] = after, bounds.values[c] + gain
+    gain = (
+        part.phi(u[F])
+        - part.phi(after)
+        - alpha * (step[:, 0] @ (bounds.KU[F, c] + alpha / 2 * Kstep[:, 0]))
+    )
+    if gain > 0:
+        bounds.U[F, c] = after
+        bounds.values[c] = bounds.values[c] + gain
 
 # %% ../nbs/17_elimination.ipynb #c07a0006
-def _bound_both(bounds: _CandidateBounds, risk: EmpiricalRisk, some: NDArray[np.intp], V: Floats, b: Floats) -> None:
-    """Bounds for `some` candidates from guesses at their dual optima, `V`, and their intercepts.
+def _bound_both(
+    bounds: _CandidateBounds,
+    risk: EmpiricalRisk,
+    some: NDArray[np.intp],
+    V: Floats,
+    b: Floats,
+) -> None:
+    """Bounds for `some` candidates from guesses at their dual optima, `V`, and their
+    intercepts.
 
-    The objectives of these machines are upper bounds, whether `V` is feasible or not; the dual values of the feasible
-    points near `V` are lower bounds.
+    The objectives of these machines are upper bounds, whether `V` is feasible or not;
+    the dual values of the feasible points near `V` are lower bounds.
     """
-    reduced, (lo, hi) = bounds.whole.of(some), risk.box()
-    U = _nearest_feasible(V, lo[:, None], hi[:, None], 0.0 if bounds.intercept else None)
+    reduced = bounds.whole.of(some)
+    lo, hi = risk.box()
+    U = _nearest_feasible(
+        V, lo[:, None], hi[:, None], 0.0 if bounds.intercept else None
+    )
     off = np.abs(U - V).max(axis=0) > 1e-6 * np.abs(V).max(axis=0)
     V = np.where(off, V, U)
     f = _reduced_products(reduced, V, bounds.expand)
     upper = (V * f).sum(axis=0) / 2 + risk.C @ risk.loss.value(risk.y[:, None], f + b)
     lengths = np.sqrt(np.maximum(reduced.K.diagonal(), 0))
     size = lengths @ np.abs(V)
-    upper[np.finfo(float).eps * size * (size + lengths @ risk.C) > risk.tie] = np.inf     # rounding, not a bound
+    # rounding, not a bound
+    upper[np.finfo(float).eps * size * (size + lengths @ risk.C) > risk.tie] = np.inf
     bounds.upper[some] = np.minimum(bounds.upper[some], upper)
     off = np.flatnonzero(off)
-    if len(off): f[:, off] += _reduced_products(reduced.of(off), (U - V)[:, off], bounds.expand)
+    if len(off):
+        f[:, off] += _reduced_products(reduced.of(off), (U - V)[:, off], bounds.expand)
     values = -risk.phi(U) - (U * f).sum(axis=0) / 2
     better = values > bounds.values[some]
     bounds.values[some[better]] = values[better]
     bounds.near |= zip(some[better].tolist(), U.T[better])
 
-def _bound_by_columns(bounds: _CandidateBounds, risk: EmpiricalRisk, c: int, share: float) -> None:
-    "Bounds for candidate `c` with the linear kernel, at most a `share` of its price apart; no start for a fit."
-    if bounds.rounding > risk.tie: return                  # the price has no digits
+
+def _bound_by_columns(
+    bounds: _CandidateBounds, risk: EmpiricalRisk, c: int, share: float
+) -> None:
+    """Bounds for candidate `c` with the linear kernel, at most a `share` of its price
+    apart; no start for a fit.
+    """
+    if bounds.rounding > risk.tie:
+        return  # the price has no digits
     G = np.delete(bounds.whole.host_columns(), c, axis=1)
     now = _interior_point(G, risk, bounds.intercept, base=bounds.before, share=share)
-    bounds.values[c], bounds.upper[c] = max(bounds.values[c], now.value), min(bounds.upper[c], now.value + now.gaps[0])
+    bounds.values[c] = max(bounds.values[c], now.value)
+    bounds.upper[c] = min(bounds.upper[c], now.value + now.gaps[0])
 
-def _bound_by_step(bounds: _CandidateBounds, risk: EmpiricalRisk, some: NDArray[np.intp]) -> None:
-    "Bounds for `some` candidates after a whole Newton step from their points."
+
+def _bound_by_step(
+    bounds: _CandidateBounds, risk: EmpiricalRisk, some: NDArray[np.intp]
+) -> None:
+    """Bounds for `some` candidates after a whole Newton step from their points."""
     V = np.zeros((bounds.n, len(some)))
     V[bounds.rows] = bounds.U[:, some]
     P, b = _own_directions(bounds, bounds.reduced.of(some), bounds.pull(some)[bounds.F])
@@ -400,215 +620,366 @@ def _bound_by_step(bounds: _CandidateBounds, risk: EmpiricalRisk, some: NDArray[
 
 # %% ../nbs/17_elimination.ipynb #7ab1ea00
 class _Tableau:
-    """The optimality conditions of a sharp loss and the linear kernel, solved for the free entries of `u`.
+    """The optimality conditions of a sharp loss and the linear kernel, solved for the
+    free entries of `u`.
 
-    As its value and its pull rise, an entry climbs a stair: at the lower bound (0), free (1), at zero (2), free (3), at
-    the upper bound (4). On even steps its pull rises, on odd ones its value, between `low` and `high`. All arrays have
-    the entries free in `u` first, then the others, then the intercept and the weight `t` of the feature that goes.
+    As its value and its pull rise, an entry climbs a stair: at the lower bound (0),
+    free (1), at zero (2), free (3), at the upper bound (4). On even steps its pull
+    rises, on odd ones its value, between `low` and `high`. All arrays have the entries
+    free in `u` first, then the others, then the intercept and the weight `t` of the
+    feature that goes.
     """
 
-    def __init__(self, reduced: _ReducedKernels, risk: EmpiricalRisk, u: Floats, intercept: bool) -> None:
-        (lo, hi), (K, X), n = risk.box(), (reduced.K, reduced.host_columns()), len(u)
+    def __init__(
+        self, reduced: _ReducedKernels, risk: EmpiricalRisk, u: Floats, intercept: bool
+    ) -> None:
+        lo, hi = risk.box()
+        K = reduced.K
+        X = reduced.host_columns()
+        n = len(u)
         stair = np.where(u == 0, 2, np.where(u > 0, 4 - (u < hi), u > lo))
-        F, N = np.flatnonzero(stair % 2), np.flatnonzero(stair % 2 == 0)
-        A, border, bent = _principal_block(K, F), np.vstack([np.ones(len(N)), K[np.ix_(F, N)]]), risk.curvature(u)
-        bends = bent + 1e-8 * K.trace() / n                # a change costs a little, so that no system is singular
-        A.flat[::len(F) + 1] += bends[F]
+        F = np.flatnonzero(stair % 2)
+        N = np.flatnonzero(stair % 2 == 0)
+        A = _principal_block(K, F)
+        border = np.vstack([np.ones(len(N)), K[np.ix_(F, N)]])
+        bent = risk.curvature(u)
+        # a change costs a little, so that no system is singular
+        bends = bent + 1e-8 * K.trace() / n
+        A.flat[:: len(F) + 1] += bends[F]
         G = np.zeros((len(F) + 1, len(F) + 1))
-        if intercept: G[...] = _bordered_inverse(A)
-        else: G[1:, 1:] = _spd_inverse(A)
+        if intercept:
+            G[...] = _bordered_inverse(A)
+        else:
+            G[1:, 1:] = _spd_inverse(A)
         M = G @ border
         S = _principal_block(K, N) - border.T @ M
-        S.flat[::len(N) + 1] += bends[N]
+        S.flat[:: len(N) + 1] += bends[N]
         Z = G[:, 1:] @ X[F]
-        self.u, self.w, self.order, self.m = u, u @ X, np.append(F, N), len(F)
-        # What a unit of t adds to the values of F and takes from the pulls of N; then one of a pull of F or value of N.
-        self.ways = np.column_stack([np.vstack([Z[1:], border.T @ Z - X[N], Z[:1]]).T, 1 - (X[F] * Z[1:]).sum(axis=0)])
+        self.u = u
+        self.w = u @ X
+        self.order = np.append(F, N)
+        self.m = len(F)
+        # What a unit of t adds to the values of F and takes from the pulls of N; then
+        # one of a pull of F or value of N.
+        self.ways = np.column_stack(
+            [
+                np.vstack([Z[1:], border.T @ Z - X[N], Z[:1]]).T,
+                1 - (X[F] * Z[1:]).sum(axis=0),
+            ]
+        )
         self.moves = np.zeros((n + 2, n + 2))
-        self.moves[:-1, :-1] = np.block([[-G[1:, 1:], -M[1:], -G[1:, :1]], [-M[1:].T, S, -M[:1].T],
-                                         [-G[:1, 1:], -M[:1], np.zeros((1, 1))]])
-        self.signs, inf = np.repeat([1.0, -1.0, 1.0], [len(F), len(N), 2]), np.full(n, np.inf)
-        down, up = np.where(lo < 0, risk.slope(0 * u, -1), -inf), np.where(hi > 0, risk.slope(0 * u, 1), inf)
-        self.low, self.high = (np.column_stack([np.array(rows)[:, self.order], np.full((5, 2), end)]) for rows, end in
-                               (((-inf, lo, down, 0 * u, up), -np.inf), ((down, 0 * u, up, hi, inf), np.inf)))
+        self.moves[:-1, :-1] = np.block(
+            [
+                [-G[1:, 1:], -M[1:], -G[1:, :1]],
+                [-M[1:].T, S, -M[:1].T],
+                [-G[:1, 1:], -M[:1], np.zeros((1, 1))],
+            ]
+        )
+        self.signs = np.repeat([1.0, -1.0, 1.0], [len(F), len(N), 2])
+        inf = np.full(n, np.inf)
+        down = np.where(lo < 0, risk.slope(0 * u, -1), -inf)
+        up = np.where(hi > 0, risk.slope(0 * u, 1), inf)
+        self.low, self.high = (
+            np.column_stack([np.array(rows)[:, self.order], np.full((5, 2), end)])
+            for rows, end in (
+                ((-inf, lo, down, 0 * u, up), -np.inf),
+                ((down, 0 * u, up, hi, inf), np.inf),
+            )
+        )
         pull = -(K @ u) - bent * u
         b = float(np.mean((pull - np.where(u > 0, up, down))[F])) if intercept else 0.0
-        self.stair, at, self.tol = np.append(stair[self.order], (2, 2)), np.arange(n + 2), 1e-9 * np.abs(risk.y).max()
-        self.floor, self.ceiling = self.low[self.stair, at], self.high[self.stair, at]
-        self.start = np.clip(np.concatenate((u[F], pull[N] - b, [b, 0.0])), self.floor, self.ceiling)
+        self.stair = np.append(stair[self.order], (2, 2))
+        at = np.arange(n + 2)
+        self.tol = 1e-9 * np.abs(risk.y).max()
+        self.floor = self.low[self.stair, at]
+        self.ceiling = self.high[self.stair, at]
+        self.start = np.clip(
+            np.concatenate((u[F], pull[N] - b, [b, 0.0])), self.floor, self.ceiling
+        )
 
     def point(self, stair: NDArray[Any], z: Floats) -> tuple[Floats, float]:
-        "The dual point and the intercept there."
-        V, value = np.empty_like(self.u), np.where(stair < 2, self.low[1], np.where(stair > 2, self.high[3], 0.0))
+        """The dual point and the intercept there."""
+        V = np.empty_like(self.u)
+        value = np.where(stair < 2, self.low[1], np.where(stair > 2, self.high[3], 0.0))
         V[self.order] = np.where(stair % 2, z, value)[:-2]
         return V, float(z[-2])
 
     def guess(self, c: int, rounds: int = 40) -> tuple[Floats, float] | None:
-        "What `follow` returns, if a few rounds of changing all that is wrong find it."
-        state, t = np.zeros(len(self.stair), dtype=np.int8), len(self.stair) - 1
-        fewest, stalled = len(state) + 1, 0
+        """What `follow` returns, if a few rounds of changing all that is wrong find it."""
+        state = np.zeros(len(self.stair), dtype=np.int8)
+        t = len(self.stair) - 1
+        fewest = len(state) + 1
+        stalled = 0
         for _ in range(rounds):
             at = np.append(np.flatnonzero(state), t)
-            side, rows, step = state[at], self.moves[at], self.stair[at] + state[at]
-            goals = self.signs[at] * (np.where(side > 0, self.ceiling[at], self.floor[at]) - self.start[at])
+            side = state[at]
+            rows = self.moves[at]
+            step = self.stair[at] + state[at]
+            goals = self.signs[at] * (
+                np.where(side > 0, self.ceiling[at], self.floor[at]) - self.start[at]
+            )
             goals[-1] = self.w[c]
             x, singular = dgesv(rows.take(at, axis=1), goals)[2:]
-            if singular or not np.isfinite(x).all(): break
+            if singular or not np.isfinite(x).all():
+                break
             move = x @ rows
-            z, low, high = self.start + self.signs * move, self.low[step, at], self.high[step, at]
-            new = (z > self.ceiling + self.tol).view(np.int8) - (z < self.floor - self.tol).view(np.int8)
+            z = self.start + self.signs * move
+            low = self.low[step, at]
+            high = self.high[step, at]
+            new = (z > self.ceiling + self.tol).view(np.int8) - (
+                z < self.floor - self.tol
+            ).view(np.int8)
             z[at] = np.where(side > 0, low, np.where(side < 0, high, 0.0)) + x
-            new[at] = np.where((z[at] >= low - self.tol) & (z[at] <= high + self.tol), side, 0)
+            new[at] = np.where(
+                (z[at] >= low - self.tol) & (z[at] <= high + self.tol), side, 0
+            )
             change = np.flatnonzero(new != state)
-            if not len(change): return self.point(self.stair + state, z)
-            stalled, fewest = 0 if len(change) < fewest else stalled + 1, min(fewest, len(change))
-            if stalled == 3: break
-            if len(change) > max(8, self.m // 16):         # only those that are met first on the way
-                too_far = np.maximum(z - self.ceiling, self.floor - z) / np.maximum(np.abs(move), 1e-30)
+            if not len(change):
+                return self.point(self.stair + state, z)
+            stalled = 0 if len(change) < fewest else stalled + 1
+            fewest = min(fewest, len(change))
+            if stalled == 3:
+                break
+            # only those that are met first on the way
+            if len(change) > max(8, self.m // 16):
+                too_far = np.maximum(z - self.ceiling, self.floor - z) / np.maximum(
+                    np.abs(move), 1e-30
+                )
                 too_far[at] = np.inf
-                change = change[np.argsort(-too_far[change])[:max(8, self.m // 16)]]
+                change = change[np.argsort(-too_far[change])[: max(8, self.m // 16)]]
             state[change] = new[change]
         return None
 
     def path(self, c: int) -> tuple[Floats, float] | None:
-        "What `follow` returns, by the path on which the weight of candidate `c` goes to 0; None if that is too long."
-        stair, z, low, high = self.stair.copy(), self.start.copy(), self.floor.copy(), self.ceiling.copy()
-        system, left, j = _GrowingInverse(self.moves), abs(self.w[c]), len(z) - 1    # t enters first
+        """What `follow` returns, by the path on which the weight of candidate `c` goes
+        to 0; None if that is too long.
+        """
+        stair = self.stair.copy()
+        z = self.start.copy()
+        low = self.floor.copy()
+        high = self.ceiling.copy()
+        # t enters first
+        system = _GrowingInverse(self.moves)
+        left = abs(self.w[c])
+        j = len(z) - 1
         for _ in range(4 * len(z)):
-            if system.m and (stair[j] - self.stair[j]) % 2 == 0: system.leave(int((system.F == j).argmax()))
-            elif not system.enter(j): break
-            x = np.sign(self.w[c]) * system.store[:system.m, 0]
-            dz = self.signs * (x @ system.rows[:system.m])
+            if system.m and (stair[j] - self.stair[j]) % 2 == 0:
+                system.leave(int((system.F == j).argmax()))
+            elif not system.enter(j):
+                break
+            x = np.sign(self.w[c]) * system.store[: system.m, 0]
+            dz = self.signs * (x @ system.rows[: system.m])
             dz[system.F] = x
-            with np.errstate(all="ignore"):                # what stands still has endless room, at its end as well
+            # what stands still has endless room, at its end as well
+            with np.errstate(all="ignore"):
                 room = np.where(dz >= 0, high - z + 1e-300, low - z) / dz
             j = int(room.argmin())
             step = min(max(room[j], 0.0), left)
-            if not step >= 0: break                        # no number
+            if not step >= 0:
+                break  # no number
             left -= step
             z += step * dz
-            if not left: return self.point(stair, z)
+            if not left:
+                return self.point(stair, z)
             stair[j] += 1 if dz[j] > 0 else -1
-            low[j], high[j] = self.low[stair[j], j], self.high[stair[j], j]
+            low[j] = self.low[stair[j], j]
+            high[j] = self.high[stair[j], j]
             z[j] = low[j] if dz[j] > 0 else high[j]
         return None
 
     def follow(self, c: int) -> tuple[Floats, float]:
-        "The dual optimum and the intercept without candidate `c`; those with it where neither way leads there."
+        """The dual optimum and the intercept without candidate `c`; those with it where
+        neither way leads there.
+        """
         self.moves[-1] = self.moves[:, -1] = self.ways[c]  # where both ways look for it
         return self.guess(c) or self.path(c) or (self.u, float(self.start[-2]))
 
 # %% ../nbs/17_elimination.ipynb #e56b6d78
 def _excess_price(lower: Floats, upper: Floats, gone: NDArray[np.intp]) -> float:
-    "How much more the candidates `gone` may cost, one by one, than the cheapest as many."
+    """How much more the candidates `gone` may cost, one by one, than the cheapest as
+    many.
+    """
     kept = np.delete(lower, gone)
     k = min(len(gone), len(kept))
-    return float(np.maximum(np.sort(upper[gone])[::-1][:k] - np.sort(kept)[:k], 0).sum())
+    return float(
+        np.maximum(np.sort(upper[gone])[::-1][:k] - np.sort(kept)[:k], 0).sum()
+    )
+
 
 class _EliminationStep:
-    "One step of the elimination: bounds on the values without each feature, exact values where bounds do not decide."
-    FIRST = 8                                       # candidates that are tightened before the first fit
+    """One step of the elimination: bounds on the values without each feature, exact
+    values where bounds do not decide.
+    """
 
-    def __init__(self, reduced: _ReducedKernels, risks: Sequence[EmpiricalRisk], us: Sequence[Floats], intercept: bool,
-                 out: Array) -> None:
-        self.reduced, self.risks, self.us, self.intercept, self.out = reduced, risks, us, intercept, out
+    # candidates that are tightened before the first fit
+    FIRST = 8
+
+    def __init__(
+        self,
+        reduced: _ReducedKernels,
+        risks: Sequence[EmpiricalRisk],
+        us: Sequence[Floats],
+        intercept: bool,
+        out: Array,
+    ) -> None:
+        self.reduced = reduced
+        self.risks = risks
+        self.us = us
+        self.intercept = intercept
+        self.out = out
         self.tie = sum(risk.tie for risk in risks)
-        self.machines = [_CandidateBounds(reduced, risk, u, intercept) for risk, u in zip(risks, us)]
+        self.machines = [
+            _CandidateBounds(reduced, risk, u, intercept) for risk, u in zip(risks, us)
+        ]
         self.fits: dict[int, tuple[list[Floats], float]] = {}
-        self.refits, self.tableaux = 0, list[_Tableau]()
-        self.followable = reduced.linear and risks[0].sharp and all(len(one.F) for one in self.machines)
-        # Where as many are free as there are features, a path turns so often that a fit is as quick.
-        most = len(reduced.K) if risks[0].curvature(us[0]).any() else len(reduced.left) - 1
-        self.quick = self.followable and all(len(one.F) <= most for one in self.machines)
+        self.refits = 0
+        self.tableaux = list[_Tableau]()
+        self.followable = (
+            reduced.linear
+            and risks[0].sharp
+            and all(len(one.F) for one in self.machines)
+        )
+        # Where as many are free as there are features, a path turns so often that a fit
+        # is as quick.
+        most = (
+            len(reduced.K) if risks[0].curvature(us[0]).any() else len(reduced.left) - 1
+        )
+        self.quick = self.followable and all(
+            len(one.F) <= most for one in self.machines
+        )
 
     def bounds(self) -> Floats:
-        "The lower bound for each candidate, summed over the machines, less rounding errors; exact after a fit."
-        lower = np.sum([machine.values - machine.rounding for machine in self.machines], axis=0)
-        for c, (_, value) in self.fits.items(): lower[c] = value
+        """The lower bound for each candidate, summed over the machines, less rounding
+        errors; exact after a fit.
+        """
+        lower = np.sum(
+            [machine.values - machine.rounding for machine in self.machines], axis=0
+        )
+        for c, (_, value) in self.fits.items():
+            lower[c] = value
         return lower
 
     def tighten(self, some: NDArray[np.intp]) -> None:
-        "One Newton step for the bounds of `some` candidates."
+        """One Newton step for the bounds of `some` candidates."""
         for machine in self.machines:
-            if len(some): _tighten(machine, some)
+            if len(some):
+                _tighten(machine, some)
 
     def follow(self, some: NDArray[np.intp]) -> None:
-        "Bounds for `some` candidates from their dual optima, or points near these."
+        """Bounds for `some` candidates from their dual optima, or points near these."""
         if not self.quick and 8 * len(self.reduced.left) <= len(self.reduced.K):
             for machine, risk in zip(self.machines, self.risks):
-                for c in some: _bound_by_columns(machine, risk, int(c), 2.5e-4)
+                for c in some:
+                    _bound_by_columns(machine, risk, int(c), 2.5e-4)
             return
-        self.tableaux = self.tableaux or [_Tableau(self.reduced, *each, self.intercept)
-                                          for each in zip(self.risks, self.us)]
+        self.tableaux = self.tableaux or [
+            _Tableau(self.reduced, *each, self.intercept)
+            for each in zip(self.risks, self.us)
+        ]
         for machine, risk, tableau in zip(self.machines, self.risks, self.tableaux):
             V, b = zip(*(tableau.follow(int(c)) for c in some))
             _bound_both(machine, risk, some, np.array(V).T, np.array(b))
 
     def refit(self, c: int, limit: float = np.inf) -> None:
-        "All machines without feature `c`; given up as soon as values and bounds add up to more than the limit."
+        """All machines without feature `c`; given up as soon as values and bounds add
+        up to more than the limit.
+        """
         self.refits += 1
         K = self.reduced.matrix(c, self.out)
         us: list[Floats] = []
         for machine, risk in zip(self.machines, self.risks):
-            enough = limit - sum(other.values[c] for other in self.machines if other is not machine)
-            u, value, exact = _warm_started_fit(K, risk, machine.start(c), self.intercept, float(enough))
+            enough = limit - sum(
+                other.values[c] for other in self.machines if other is not machine
+            )
+            u, value, exact = _warm_started_fit(
+                K, risk, machine.start(c), self.intercept, float(enough)
+            )
             us.append(u)
-            machine.values[c] = value              # not the larger one: the bound before it has rounding errors
-            if not exact: return
+            # not the larger one: the bound before it has rounding errors
+            machine.values[c] = value
+            if not exact:
+                return
             machine.upper[c] = value
         self.fits[c] = us, float(sum(machine.values[c] for machine in self.machines))
 
     def limit(self, k: int) -> float:
-        "What a bound must exceed to rule a candidate out: the `k`-th least exact value, a tie, and rounding errors."
+        """What a bound must exceed to rule a candidate out: the `k`-th least exact
+        value, a tie, and rounding errors.
+        """
         values = sorted(value for _, value in self.fits.values())
-        if len(values) < k: return np.inf
-        return values[k - 1] + self.tie + sum(machine.rounding for machine in self.machines)
+        if len(values) < k:
+            return np.inf
+        return (
+            values[k - 1]
+            + self.tie
+            + sum(machine.rounding for machine in self.machines)
+        )
 
     def cut(self, sizes: Sequence[int], tolerance: float) -> list[int]:
-        """As many features as the first of `sizes` says, in the order of their lower bounds.
+        """As many features as the first of `sizes` says, in the order of their lower
+        bounds.
 
-        Their prices, and those of the first of them, as many as another of `sizes`, add up to at most `tolerance` times
-        the prices of all more than those of the cheapest.
+        Their prices, and those of the first of them, as many as another of `sizes`, add
+        up to at most `tolerance` times the prices of all more than those of the
+        cheapest.
         """
-        before, k, d = sum(machine.before for machine in self.machines), sizes[0], len(self.reduced.left)
-        stepped, followed = np.zeros(d, dtype=bool), np.full(d, not self.followable)
+        before = sum(machine.before for machine in self.machines)
+        k = sizes[0]
+        d = len(self.reduced.left)
+        stepped = np.zeros(d, dtype=bool)
+        followed = np.full(d, not self.followable)
         while True:
-            lower, upper = self.bounds(), np.sum([machine.upper for machine in self.machines], axis=0)
+            lower = self.bounds()
+            upper = np.sum([machine.upper for machine in self.machines], axis=0)
             order = np.argsort(lower, kind="stable")
             if not stepped[order[:k]].all():
-                some = order[:k + k // 2 + 8]              # a few more, since others take the places of those that rise
+                # a few more, since others take the places of those that rise
+                some = order[: k + k // 2 + 8]
                 some = some[~stepped[some]]
-                for machine, risk in zip(self.machines, self.risks): _bound_by_step(machine, risk, some)
+                for machine, risk in zip(self.machines, self.risks):
+                    _bound_by_step(machine, risk, some)
                 stepped[some] = True
                 continue
             allowed = tolerance * np.maximum(lower - before, 0).sum()
-            over = [m for m in sizes if _excess_price(lower, upper, order[:m]) > allowed + m * self.tie / 10]
-            if not over: return order[:k].tolist()
-            gone, kept = order[:over[0]], order[over[0]:]
+            over = [
+                m
+                for m in sizes
+                if _excess_price(lower, upper, order[:m]) > allowed + m * self.tie / 10
+            ]
+            if not over:
+                return order[:k].tolist()
+            gone = order[: over[0]]
+            kept = order[over[0] :]
             unsure = upper[gone] - lower[kept].min(initial=np.inf)
             some = gone[(unsure > allowed / len(gone)) & ~followed[gone]]
             if len(some):
                 self.follow(some)
                 followed[some] = True
-            else: self.refit(int(gone[unsure.argmax()]))
+            else:
+                self.refit(int(gone[unsure.argmax()]))
 
     def least(self, k: int) -> list[int]:
-        "The `k` features whose removal raises the objective least."
-        self.tighten(np.argsort(self.bounds(), kind="stable")[:self.FIRST])
-        waiting, limit = np.arange(len(self.reduced.left)), np.inf
+        """The `k` features whose removal raises the objective least."""
+        self.tighten(np.argsort(self.bounds(), kind="stable")[: self.FIRST])
+        waiting = np.arange(len(self.reduced.left))
+        limit = np.inf
         alone: set[int] = set()
         while len(waiting):
             c = int(waiting[self.bounds()[waiting].argmin()])
-            exactly = self.quick and self.refits > 1       # bounds decide little here
-            if (limit < np.inf or exactly) and c not in alone:  # after it another may be least
-                if exactly: self.follow(np.array([c]))
+            exactly = self.quick and self.refits > 1  # bounds decide little here
+            # after it another may be least
+            if (limit < np.inf or exactly) and c not in alone:
+                if exactly:
+                    self.follow(np.array([c]))
                 else:
-                    for machine in self.machines: _tighten_alone(machine, c)
+                    for machine in self.machines:
+                        _tighten_alone(machine, c)
                 alone.add(c)
             else:
                 self.refit(c, limit)
                 waiting = waiting[waiting != c]
-            if limit == np.inf and len(self.fits) == k: self.tighten(waiting[self.bounds()[waiting] <= self.limit(k)])
+            if limit == np.inf and len(self.fits) == k:
+                self.tighten(waiting[self.bounds()[waiting] <= self.limit(k)])
             limit = self.limit(k)
             waiting = waiting[self.bounds()[waiting] <= limit]
         values = np.full(len(self.reduced.left), np.inf)
@@ -616,20 +987,27 @@ class _EliminationStep:
         return _lowest_with_ties(values, k, self.tie)
 
 # %% ../nbs/17_elimination.ipynb #e11a1a7d
-def _first_fits(K: Floats, risks: Iterable[EmpiricalRisk],
-                intercept: bool) -> list[tuple[EmpiricalRisk, Floats, float]]:
-    "Each risk with the tie that suits its objective with all features, and the fit with these."
+def _first_fits(
+    K: Floats, risks: Iterable[EmpiricalRisk], intercept: bool
+) -> list[tuple[EmpiricalRisk, Floats, float]]:
+    """Each risk with the tie that suits its objective with all features, and the fit
+    with these.
+    """
     fits = []
     for risk in risks:
-        with np.errstate(over="ignore", invalid="ignore"): u, value, _ = _cold_fit(K, risk, intercept)
-        if not value >= -risk.gap: raise _too_large(risk, K)  # a sum of terms that are not negative: all is rounding
+        with np.errstate(over="ignore", invalid="ignore"):
+            u, value, _ = _cold_fit(K, risk, intercept)
+        # a sum of terms that are not negative: all is rounding
+        if not value >= -risk.gap:
+            raise _too_large(risk, K)
         finer = risk.beside(value)
-        if finer is not risk: u, value, _ = _warm_started_fit(K, finer, u, intercept)
+        if finer is not risk:
+            u, value, _ = _warm_started_fit(K, finer, u, intercept)
         fits.append((finer, u, value))
     finest = sum(risk.tie for risk, _, _ in fits if risk.tie < risk.tol * risk.nothing)
-    _warn_of_rounding(10 * finest, sum(value for *_, value in fits))  # a thousandth of the objective would be a tie
+    # a thousandth of the objective would be a tie
+    _warn_of_rounding(10 * finest, sum(value for *_, value in fits))
     return fits
-
 
 # %% ../nbs/17_elimination.ipynb #21c9b7e4
 @dataclass
@@ -641,7 +1019,8 @@ class Elimination:
     order : list of int
         The features removed, in order.
     values : list of float
-        The least of `|f|^2 / 2 + sum C loss` before the first step and after each, summed over classes.
+        The least of `|f|^2 / 2 + sum C loss` before the first step and after each,
+        summed over classes.
     left : list of int
         How many features were left at each of these.
     refits : int
@@ -653,143 +1032,260 @@ class Elimination:
     >>> Elimination([3, 0], [1.0, 1.1, 1.5], [4, 3, 2], 5).order
     [3, 0]
     """
+
     order: list[int]
     values: list[float]
     left: list[int]
     refits: int
 
-# `choice(reduced, risks, us, k)`: the positions of the features to remove, least first; the fits without the first and
-# the values without each, both None if the rule does not know them; and the number of fits.
-_Choice = Callable[[_ReducedKernels, Sequence[EmpiricalRisk], Sequence[Floats], int],
-                   tuple[list[int], Any, Any, int]]
 
-def _sums_without_features(sums: RunningSums, gone: Iterable[int], keep: bool) -> RunningSums:
-    "The running sums without the features `gone`; `sums` stay as they are if they are to `keep`, else are used up."
+# `choice(reduced, risks, us, k)`: the positions of the features to remove, least first;
+# the fits without the first and the values without each, both None if the rule does not
+# know them; and the number of fits.
+_Choice = Callable[
+    [_ReducedKernels, Sequence[EmpiricalRisk], Sequence[Floats], int],
+    tuple[list[int], Any, Any, int],
+]
+
+
+def _sums_without_features(
+    sums: RunningSums, gone: Iterable[int], keep: bool
+) -> RunningSums:
+    """The running sums without the features `gone`; `sums` stay as they are if they are
+    to `keep`, else are used up.
+    """
     after = copy(sums)
-    if keep and sums.S is not None: after.S = namespace(sums.S).asarray(sums.S, copy=True)
+    if keep and sums.S is not None:
+        after.S = namespace(sums.S).asarray(sums.S, copy=True)
     after.remove(list(gone))
     return after
 
 # %% ../nbs/17_elimination.ipynb #e11a1a7e
-def _eliminate(X: Matrix, risks: Sequence[EmpiricalRisk], kernel: Any, choice: _Choice, n_features_to_select: int = 1,
-               step: int | float | str = 1, max_increment: Callable[[int], float] | None = None, intercept: bool = True,
-               bar: Any = None) -> Elimination:
-    "The loop that risk-RFE and Guyon's RFE share, on a matrix in float64; `choice` says what goes."
+def _eliminate(
+    X: Matrix,
+    risks: Sequence[EmpiricalRisk],
+    kernel: Any,
+    choice: _Choice,
+    n_features_to_select: int = 1,
+    step: int | float | str = 1,
+    max_increment: Callable[[int], float] | None = None,
+    intercept: bool = True,
+    bar: Any = None,
+) -> Elimination:
+    """The loop that risk-RFE and Guyon's RFE share, on a matrix in float64; `choice`
+    says what goes.
+    """
     with _blas_threads_for(X.shape[0]):
-        sums, d = RunningSums(kernel, X), X.shape[1]
+        sums = RunningSums(kernel, X)
+        d = X.shape[1]
         K = to_numpy(there := sums.matrix())
-        if isinstance(kernel, CallableKernel): _check_semidefinite(K)
+        if isinstance(kernel, CallableKernel):
+            _check_semidefinite(K)
         risks, us, values = zip(*_first_fits(K, risks, intercept))
-        done, wished = Elimination([], [sum(values)], [d], 1), 1
+        done = Elimination([], [sum(values)], [d], 1)
+        wished = 1
         if step == "adaptive":
             K_0 = to_numpy(_sums_without_features(sums, range(d), True).matrix())
-            nothing, tie = sum(_cold_fit(K_0, risk, intercept)[1] for risk in risks), sum(risk.tie for risk in risks)
+            nothing = sum(_cold_fit(K_0, risk, intercept)[1] for risk in risks)
+            tie = sum(risk.tie for risk in risks)
         while len(sums.left) > n_features_to_select:
-            left, before = len(sums.left), done.values[-1]
+            left = len(sums.left)
+            before = done.values[-1]
             k = _number_to_remove(step, wished, d, left, n_features_to_select)
-            gone, fitted, values, refits = choice(_ReducedKernels(sums, K, there), risks, us, k)
-            done.refits, k = done.refits + refits, len(gone)
-            if max_increment is not None and values[0] - before > max_increment(left): break
+            gone, fitted, values, refits = choice(
+                _ReducedKernels(sums, K, there), risks, us, k
+            )
+            done.refits = done.refits + refits
+            k = len(gone)
+            if max_increment is not None and values[0] - before > max_increment(left):
+                break
             if step == "adaptive" and max_increment is not None:
                 k = int(sum(value - before <= max_increment(left) for value in values))
             wished = 2 * k
             while True:
-                after = _sums_without_features(sums, [sums.left[c] for c in gone[:k]], step == "adaptive")
-                K = to_numpy(there := after.matrix(there))     # in the place of the old one
+                after = _sums_without_features(
+                    sums, [sums.left[c] for c in gone[:k]], step == "adaptive"
+                )
+                # in the place of the old one
+                K = to_numpy(there := after.matrix(there))
                 if k > 1 or values is None:
-                    fits = (_warm_started_fit(K, risk, u, intercept) for risk, u in zip(risks, fitted or us))
+                    fits = (
+                        _warm_started_fit(K, risk, u, intercept)
+                        for risk, u in zip(risks, fitted or us)
+                    )
                     us, exact, _ = zip(*fits)
-                    value, done.refits = sum(exact), done.refits + 1
-                else: us, value = fitted, values[0]
-                if k == 1 or step != "adaptive" or value - before <= _ADAPTIVE_SHARE * (nothing - before) + tie: break
+                    value = sum(exact)
+                    done.refits = done.refits + 1
+                else:
+                    us = fitted
+                    value = values[0]
+                if (
+                    k == 1
+                    or step != "adaptive"
+                    or value - before <= _ADAPTIVE_SHARE * (nothing - before) + tie
+                ):
+                    break
                 wished = k = k // 2
             done.order += [sums.left[c] for c in gone[:k]]
             sums = after
             done.values.append(value)
             done.left.append(left - k)
-            if bar is not None: bar.update(k)
+            if bar is not None:
+                bar.update(k)
         return done
 
 # %% ../nbs/17_elimination.ipynb #e20a0002
 def _least_of_constants(risk: EmpiricalRisk, intercept: bool) -> float:
-    "The least risk of a machine that sees no feature: a constant, or zero without an intercept."
+    """The least risk of a machine that sees no feature: a constant, or zero without an
+    intercept.
+    """
     nothing = np.zeros(len(risk.y))
-    return min(risk.nothing, risk.primal(nothing + _best_intercept(risk, nothing))) if intercept else risk.nothing
+    return (
+        min(risk.nothing, risk.primal(nothing + _best_intercept(risk, nothing)))
+        if intercept
+        else risk.nothing
+    )
+
 
 def _constant_fits(risk: EmpiricalRisk) -> str:
-    "What to say, and to do, where no feature is needed."
+    """What to say, and to do, where no feature is needed."""
     remedy = " within epsilon: take a smaller epsilon, or scale y" if risk.width else ""
-    return f"No feature is of any use, and they go by their index. A constant fits all of y{remedy}."
+    return (
+        f"No feature is of any use, and they go by their index. A constant fits "
+        f"all of y{remedy}."
+    )
 
-def _warn_of_worthless_features(before: float, risks: Sequence[EmpiricalRisk], rounding: float,
-                                intercept: bool) -> bool:
-    "Say so where all features together lower the objective, to `before`, by next to nothing; returns whether they do."
+
+def _warn_of_worthless_features(
+    before: float, risks: Sequence[EmpiricalRisk], rounding: float, intercept: bool
+) -> bool:
+    """Say so where all features together lower the objective, to `before`, by next to
+    nothing; returns whether they do.
+    """
     constant = sum(_least_of_constants(risk, intercept) for risk in risks)
-    if 1000 * rounding < constant - before: return False
-    if constant <= rounding: text = _constant_fits(risks[0])
+    if 1000 * rounding < constant - before:
+        return False
+    if constant <= rounding:
+        text = _constant_fits(risks[0])
     else:
         share = max(constant - before, 0.0) / constant
-        text = (f"Rounding errors may decide which features go: all of them together lower the objective by a share of "
-                f"{share:.0e} only. Take a larger C, a larger gamma if the kernel has one, or scale the features up.")
+        text = (
+            f"Rounding errors may decide which features go: all of them together "
+            f"lower the objective by a share of "
+            f"{share:.0e} only. Take a larger C, a larger gamma if the kernel has "
+            f"one, or scale the features up."
+        )
     warnings.warn(text, stacklevel=_stack_level())
     return True
 
-def _warn_of_equal_features(what: str, values: Floats, rounding: float) -> None:
-    "Say so where `what` decides which features go has the same of its `values` without any one of them."
-    if np.ptp(values) <= rounding:
-        warnings.warn(f"Rounding errors decide which features go: the {what} is the same without any one of them, and "
-                      "they go by their index. Unless they are copies of each other, take a smaller gamma, with which "
-                      "samples are more alike.", stacklevel=_stack_level())
 
+def _warn_of_equal_features(what: str, values: Floats, rounding: float) -> None:
+    """Say so where `what` decides which features go has the same of its `values`
+    without any one of them.
+    """
+    if np.ptp(values) <= rounding:
+        warnings.warn(
+            f"Rounding errors decide which features go: the {what} is the same "
+            f"without any one of them, and "
+            "they go by their index. Unless they are copies of each other, take a "
+            "smaller gamma, with which "
+            "samples are more alike.",
+            stacklevel=_stack_level(),
+        )
 
 # %% ../nbs/17_elimination.ipynb #64ab5c87
-def _choice_by_risk(intercept: bool, step: int | float | str, tolerance: float) -> _Choice:
-    "Risk-RFE's rule: the features without which the objectives rise least, of several within the tolerance."
+def _choice_by_risk(
+    intercept: bool, step: int | float | str, tolerance: float
+) -> _Choice:
+    """Risk-RFE's rule: the features without which the objectives rise least, of several
+    within the tolerance.
+    """
     out: Array = None
-    def choice(reduced: _ReducedKernels, risks: Sequence[EmpiricalRisk], us: Sequence[Floats],
-               k: int) -> tuple[list[int], Any, Any, int]:
+
+    def choice(
+        reduced: _ReducedKernels,
+        risks: Sequence[EmpiricalRisk],
+        us: Sequence[Floats],
+        k: int,
+    ) -> tuple[list[int], Any, Any, int]:
         nonlocal out
         first = out is None
-        if first: out = namespace(reduced.there).empty_like(reduced.there)
+        if first:
+            out = namespace(reduced.there).empty_like(reduced.there)
         now = _EliminationStep(reduced, risks, us, intercept, out)
         if k > 1 and tolerance:
-            sizes = [k >> t for t in range(k.bit_length() - 1)] if step == "adaptive" else [k]
-            gone, fitted, values = now.cut(sizes, tolerance), None, None
+            sizes = (
+                [k >> t for t in range(k.bit_length() - 1)]
+                if step == "adaptive"
+                else [k]
+            )
+            gone = now.cut(sizes, tolerance)
+            fitted = None
+            values = None
         else:
             gone = now.least(k)
-            fitted, values = now.fits[gone[0]][0], [now.fits[c][1] for c in gone]
+            fitted = now.fits[gone[0]][0]
+            values = [now.fits[c][1] for c in gone]
         rounding = sum(min(risk.tie, 1e-9 * risk.nothing) for risk in risks)
         before = sum(machine.before for machine in now.machines)
-        if first and k < len(reduced.left) and 1000 * rounding <= before:    # else the first fits have warned
+        # else the first fits have warned
+        if first and k < len(reduced.left) and 1000 * rounding <= before:
             if not _warn_of_worthless_features(before, risks, rounding, intercept):
                 _warn_of_equal_features("objective", now.bounds(), rounding)
         return gone, fitted, values, now.refits
+
     return choice
 
-def _choice_by_norm(reduced: _ReducedKernels, risks: Sequence[EmpiricalRisk], us: Sequence[Floats],
-                    k: int) -> tuple[list[int], Any, Any, int]:
-    "Guyon's rule: the features without which `u'Ku` falls least, `u` held fixed."
-    falls, norm, error = np.zeros(len(reduced.left)), 0.0, 0.0
+
+def _choice_by_norm(
+    reduced: _ReducedKernels,
+    risks: Sequence[EmpiricalRisk],
+    us: Sequence[Floats],
+    k: int,
+) -> tuple[list[int], Any, Any, int]:
+    """Guyon's rule: the features without which `u'Ku` falls least, `u` held fixed."""
+    falls = np.zeros(len(reduced.left))
+    norm = 0.0
+    error = 0.0
     for u in us:
         rows = np.flatnonzero(u)
-        part, v = reduced.on(rows), u[rows]
+        part = reduced.on(rows)
+        v = u[rows]
         rounding = _rounding_error(part.K, v)
-        if part.linear:                                # the squared weights, without a difference of large numbers
-            fall = (v @ part.host_columns())**2
-            before, rounding = float(fall.sum()), float(np.finfo(float).eps * rounding)
+        # the squared weights, without a difference of large numbers
+        if part.linear:
+            fall = (v @ part.host_columns()) ** 2
+            before = float(fall.sum())
+            rounding = float(np.finfo(float).eps * rounding)
         else:
             before = float(v @ part.K @ v)
-            fall = before - v @ _reduced_products(part, np.repeat(v[:, None], len(falls), axis=1))
-        falls, norm, error = falls + fall, norm + before, error + rounding
+            fall = before - v @ _reduced_products(
+                part, np.repeat(v[:, None], len(falls), axis=1)
+            )
+        falls = falls + fall
+        norm = norm + before
+        error = error + rounding
     _warn_of_rounding(error, norm)
-    if k < len(falls) == reduced.X.shape[1] and error <= 0.01 * norm:    # the first step, and no other warning
-        if any(u.any() for u in us): _warn_of_equal_features("norm", falls, 1e-9 * norm)
-        else: warnings.warn(_constant_fits(risks[0]), stacklevel=_stack_level())
+    # the first step, and no other warning
+    if k < len(falls) == reduced.X.shape[1] and error <= 0.01 * norm:
+        if any(u.any() for u in us):
+            _warn_of_equal_features("norm", falls, 1e-9 * norm)
+        else:
+            warnings.warn(_constant_fits(risks[0]), stacklevel=_stack_level())
     return _lowest_with_ties(falls, k, 1e-9 * abs(norm)), None, None, 0
 
-def risk_rfe(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any, n_features_to_select: int = 1,
-             step: int | float | str = 1, max_increment: Callable[[int], float] | None = None, intercept: bool = True,
-             step_tol: float = 0.0, bar: Any = None) -> Elimination:
+
+def risk_rfe(
+    X: ArrayLike,
+    risks: Sequence[EmpiricalRisk],
+    kernel: Any,
+    n_features_to_select: int = 1,
+    step: int | float | str = 1,
+    max_increment: Callable[[int], float] | None = None,
+    intercept: bool = True,
+    step_tol: float = 0.0,
+    bar: Any = None,
+) -> Elimination:
     """Risk-RFE, exact, with few fits; the parameters are those of `risk_rfe_reference`.
 
     Parameters
@@ -797,9 +1293,10 @@ def risk_rfe(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any, n_featur
     X, risks, kernel, n_features_to_select, step, max_increment, intercept
         As in `risk_rfe_reference`.
     step_tol : float
-        With 0 the features that go together are exactly the cheapest. Above 0 their prices, the rises of the objective
-        without each of them alone, add up to at most this share of the prices of all features more than those of the
-        cheapest. With `max_increment` the choice is exact.
+        With 0 the features that go together are exactly the cheapest. Above 0 their
+        prices, the rises of the objective without each of them alone, add up to at most
+        this share of the prices of all features more than those of the cheapest. With
+        `max_increment` the choice is exact.
     bar : tqdm, optional
         Told of every feature removed.
 
@@ -814,16 +1311,42 @@ def risk_rfe(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any, n_featur
     >>> from fsel_book.kernels import RBFKernel
     >>> from fsel_book.elimination import risk_rfe
     >>> X = np.random.default_rng(0).uniform(-1, 1, (100, 5))
-    >>> risk_rfe(X, [EmpiricalRisk("hinge", np.sign(X[:, 3] * X[:, 1]), 10.0)], RBFKernel(), 2).order
+    >>> risk_rfe(
+    ...     X,
+    ...     [EmpiricalRisk("hinge", np.sign(X[:, 3] * X[:, 1]), 10.0)],
+    ...     RBFKernel(),
+    ...     2,
+    ... ).order
     [4, 2, 0]
     """
     X = _in_place(check_matrix(X))
-    choice = _choice_by_risk(intercept, step, step_tol if max_increment is None else 0.0)
-    return _eliminate(X, risks, kernel, choice, n_features_to_select, step, max_increment, intercept, bar)
+    choice = _choice_by_risk(
+        intercept, step, step_tol if max_increment is None else 0.0
+    )
+    return _eliminate(
+        X,
+        risks,
+        kernel,
+        choice,
+        n_features_to_select,
+        step,
+        max_increment,
+        intercept,
+        bar,
+    )
 
-def guyon_rfe(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any, n_features_to_select: int = 1,
-              step: int | float = 1, intercept: bool = True, bar: Any = None) -> Elimination:
-    """Guyon's RFE for kernel machines: remove the feature without which `u'Ku` falls least, `u` held fixed, and refit.
+
+def guyon_rfe(
+    X: ArrayLike,
+    risks: Sequence[EmpiricalRisk],
+    kernel: Any,
+    n_features_to_select: int = 1,
+    step: int | float = 1,
+    intercept: bool = True,
+    bar: Any = None,
+) -> Elimination:
+    """Guyon's RFE for kernel machines: remove the feature without which `u'Ku` falls
+    least, `u` held fixed, and refit.
 
     Parameters
     ----------
@@ -841,48 +1364,79 @@ def guyon_rfe(X: ArrayLike, risks: Sequence[EmpiricalRisk], kernel: Any, n_featu
     >>> from fsel_book.kernels import RBFKernel
     >>> from fsel_book.elimination import guyon_rfe
     >>> X = np.random.default_rng(0).uniform(-1, 1, (100, 5))
-    >>> len(guyon_rfe(X, [EmpiricalRisk("hinge", np.sign(X[:, 3] * X[:, 1]), 10.0)], RBFKernel()).order)
+    >>> len(
+    ...     guyon_rfe(
+    ...         X,
+    ...         [EmpiricalRisk("hinge", np.sign(X[:, 3] * X[:, 1]), 10.0)],
+    ...         RBFKernel(),
+    ...     ).order
+    ... )
     4
     """
     X = _in_place(check_matrix(X))
-    return _eliminate(X, risks, kernel, _choice_by_norm, n_features_to_select, step, None, intercept, bar)
+    return _eliminate(
+        X,
+        risks,
+        kernel,
+        _choice_by_norm,
+        n_features_to_select,
+        step,
+        None,
+        intercept,
+        bar,
+    )
 
 # %% ../nbs/17_elimination.ipynb #97c91952
-def _sweep_columns(H: Floats, w: Floats, groups: Sequence[int],
-                   tie: float) -> tuple[list[int], list[float], Floats, Floats]:
-    """Sweep out `groups[t]` columns in turn, the least rises first, as long as these have their digits.
+def _sweep_columns(
+    H: Floats, w: Floats, groups: Sequence[int], tie: float
+) -> tuple[list[int], list[float], Floats, Floats]:
+    """Sweep out `groups[t]` columns in turn, the least rises first, as long as these
+    have their digits.
 
     Returns positions, rises by column, and `Z`, `w` after it: `H` itself is left alone.
     """
-    Z, h, rise = np.zeros((sum(groups), len(w))), H.diagonal().copy(), np.empty_like(w)
-    fresh, eps = h.copy(), np.finfo(float).eps
-    least = eps * h                                            # rounding makes less than this of the diagonal
+    Z = np.zeros((sum(groups), len(w)))
+    h = H.diagonal().copy()
+    rise = np.empty_like(w)
+    fresh = h.copy()
+    eps = np.finfo(float).eps
+    # rounding makes less than this of the diagonal
+    least = eps * h
     gone: list[int] = []
     rises: list[float] = []
     for k in groups:
         np.divide(w * w, h, out=rise)
         rise[gone] = np.inf
         some = _lowest_with_ties(rise, k, tie)
-        lost = 10 * eps * fresh / h                            # what rounding has made of the diagonal by now
+        # what rounding has made of the diagonal by now
+        lost = 10 * eps * fresh / h
         lost[gone] = 0.0
         near = rise * (1 - lost) <= rise[some].max() + tie
-        if gone and np.any(near & (lost > 1e-10) & (lost * rise > tie / 10)): break
+        if gone and np.any(near & (lost > 1e-10) & (lost * rise > tie / 10)):
+            break
         for j in some:
             t = len(gone)
             z = (H[j] - Z[:t, j] @ Z[:t]) / np.sqrt(h[j])
-            rises.append(w[j]**2 / h[j])
+            rises.append(w[j] ** 2 / h[j])
             Z[t] = z
             w = w - z * (w[j] / np.sqrt(h[j]))
             h = np.maximum(h - z * z, least)
             gone.append(j)
             h[gone] = 1.0
-    return gone, rises, Z[:len(gone)], w
+    return gone, rises, Z[: len(gone)], w
 
 # %% ../nbs/17_elimination.ipynb #f864eb0b
 @_insert_docs
-def squared_linear_path(X: np.ndarray, risk: EmpiricalRisk, n_features_to_select: int = 1, step: int | float | str = 1,
-                        max_increment: Callable[[int], float] | None = None, intercept: bool = True,
-                        block: int = 64, bar: Any = None) -> Elimination:
+def squared_linear_path(
+    X: np.ndarray,
+    risk: EmpiricalRisk,
+    n_features_to_select: int = 1,
+    step: int | float | str = 1,
+    max_increment: Callable[[int], float] | None = None,
+    intercept: bool = True,
+    block: int = 64,
+    bar: Any = None,
+) -> Elimination:
     """Risk-RFE with the squared error and the linear kernel, in closed form.
 
     %(on_host)s
@@ -909,40 +1463,68 @@ def squared_linear_path(X: np.ndarray, risk: EmpiricalRisk, n_features_to_select
     >>> from fsel_book.kernel_machines import EmpiricalRisk
     >>> from fsel_book.elimination import squared_linear_path
     >>> X = np.random.default_rng(0).standard_normal((50, 200))
-    >>> 7 in squared_linear_path(X, EmpiricalRisk("squared_error", X[:, 7] - X[:, 9], 1.0), 3).order
+    >>> 7 in squared_linear_path(
+    ...     X, EmpiricalRisk("squared_error", X[:, 7] - X[:, 9], 1.0), 3
+    ... ).order
     False
     """
-    d, C, left, least = X.shape[1], risk.C.max(), np.arange(X.shape[1]), n_features_to_select
+    d = X.shape[1]
+    C = risk.C.max()
+    left = np.arange(X.shape[1])
+    least = n_features_to_select
     with _blas_threads_for(d):
         X, y, q = _weighted_centred(to_numpy(X), risk.y, risk.C / C, intercept)
         H, w, value, error = _ridge_fit(X, y, C, q, risk.tol)
-        done, fresh = Elimination([], [value], [len(left)], 1), len(left)
-        n, tie = len(y) - int(q.any()), risk.beside(value, 0.0).tie / C
+        done = Elimination([], [value], [len(left)], 1)
+        fresh = len(left)
+        n = len(y) - int(q.any())
+        tie = risk.beside(value, 0.0).tie / C
         _warn_of_rounding(error * value, min(value, 100 * C * tie))
-        if d > least: _warn_of_worthless_features(value, [risk], min(C * tie, 1e-9 * risk.nothing), intercept)
+        if d > least:
+            _warn_of_worthless_features(
+                value, [risk], min(C * tie, 1e-9 * risk.nothing), intercept
+            )
         while len(left) > least:
             groups: list[int] = []
-            # With as many features as X has rank H shrinks by orders of magnitude, so it is made anew there.
-            room = min(block, len(left) - least, len(left) - n if len(left) > n else block)
+            # With as many features as X has rank H shrinks by orders of magnitude, so
+            # it is made anew there.
+            room = min(
+                block, len(left) - least, len(left) - n if len(left) > n else block
+            )
             while sum(groups) < room:
-                groups.append(_number_to_remove(step, 1, d, len(left) - sum(groups), least))
-            with np.errstate(over="ignore", invalid="ignore"):  # in a group that goes beyond the rank
+                groups.append(
+                    _number_to_remove(step, 1, d, len(left) - sum(groups), least)
+                )
+            # in a group that goes beyond the rank
+            with np.errstate(over="ignore", invalid="ignore"):
                 gone, rises, Z, w = _sweep_columns(H, w, groups, tie)
             ends = np.cumsum([0, *groups])
             ends = ends[ends <= len(gone)]
             for a, b in zip(ends, ends[1:]):
-                if max_increment is not None and C * rises[a] > max_increment(done.left[-1]): return done
+                if max_increment is not None and C * rises[a] > max_increment(
+                    done.left[-1]
+                ):
+                    return done
                 done.order += left[gone[a:b]].tolist()
                 done.values.append(done.values[-1] + C * sum(rises[a:b]))
                 done.left.append(done.left[-1] - int(b - a))
-            if bar is not None: bar.update(len(gone))
+            if bar is not None:
+                bar.update(len(gone))
             keep = np.setdiff1d(np.arange(len(left)), gone)
             left = left[keep]
-            if not len(left): break
-            if len(left) <= fresh // 2 or len(left) <= n < fresh or len(gone) < sum(groups):
+            if not len(left):
+                break
+            if (
+                len(left) <= fresh // 2
+                or len(left) <= n < fresh
+                or len(gone) < sum(groups)
+            ):
                 H, w, done.values[-1], _ = _ridge_fit(X[:, left], y, C, q, risk.tol)
-                fresh, done.refits = len(left), done.refits + 1
+                fresh = len(left)
+                done.refits = done.refits + 1
             else:
-                H, w, Z = _principal_block(H, keep), w[keep], Z[:, keep]
+                H = _principal_block(H, keep)
+                w = w[keep]
+                Z = Z[:, keep]
                 H -= Z.T @ Z
         return done

@@ -36,7 +36,12 @@ from .arrays import is_integer
 from .baselines import information_gain, rrqr
 from .sparsification import bss
 from .datasets import load_docstrings
-from .dual_set import _ClosestSpanRule, det_sampling, det_sampling_reference, rand_sampling
+from fsel_book.dual_set import (
+    _ClosestSpanRule,
+    det_sampling,
+    det_sampling_reference,
+    rand_sampling,
+)
 from .leverage import largest_leverages, leverage_sampling
 from .loaders import load_dataset, load_techtc
 from .certificates import Sampling
@@ -44,66 +49,107 @@ from .spectra import RowSpace
 
 # %% ../nbs/B_experiments.ipynb #90c9d49b
 def _digest(*parts: Any) -> str:
-    "32 hexadecimal digits that stand for `parts`, which must be what JSON can hold."
+    """32 hexadecimal digits that stand for `parts`, which must be what JSON can hold."""
     return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
+
 def _random_stream(key: str) -> np.random.RandomState:
-    "A `RandomState` of its own for every identity."
-    return np.random.RandomState(np.random.MT19937(np.random.SeedSequence(int(key, 16))))
+    """A `RandomState` of its own for every identity."""
+    return np.random.RandomState(
+        np.random.MT19937(np.random.SeedSequence(int(key, 16)))
+    )
 
 # %% ../nbs/B_experiments.ipynb #911cf1e1
 def _normalized_source(thing: Any) -> str:
-    "The source of a function or class without comments, docstrings and layout."
-    try: tree = ast.parse(textwrap.dedent(inspect.getsource(thing)))
+    """The source of a function or class without comments, docstrings and layout."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(thing)))
     except (OSError, SyntaxError) as error:
-        raise ValueError(f"The source of {thing.__qualname__} cannot be read: "
-                         "define it with def, in a file or in a cell.") from error
+        raise ValueError(
+            f"The source of {thing.__qualname__} cannot be read: "
+            "define it with def, in a file or in a cell."
+        ) from error
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
+        if (
+            isinstance(node, ast.FunctionDef | ast.ClassDef)
+            and ast.get_docstring(node) is not None
+        ):
             node.body = node.body[1:] or [ast.Pass()]
     return ast.unparse(tree)
 
 # %% ../nbs/B_experiments.ipynb #120d7646
 def _global_names(code: CodeType) -> set[str]:
-    "The names that a code object, or one inside it, looks up in its module."
+    """The names that a code object, or one inside it, looks up in its module."""
     inner = [_global_names(part) for part in code.co_consts if inspect.iscode(part)]
-    return {step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}.union(*inner)
+    return {
+        step.argval
+        for step in dis.get_instructions(code)
+        if step.opname == "LOAD_GLOBAL"
+    }.union(*inner)
+
 
 def _outside_values(thing: Any) -> dict[str, Any]:
-    "Names and values that a function, or the methods of a class, take from outside."
+    """Names and values that a function, or the methods of a class, take from outside."""
     values: dict[str, Any] = {}
-    for f in [thing] if inspect.isfunction(thing) else filter(inspect.isfunction, vars(thing).values()):
-        values |= {name: f.__globals__[name] for name in _global_names(f.__code__) if name in f.__globals__}
+    for f in (
+        [thing]
+        if inspect.isfunction(thing)
+        else filter(inspect.isfunction, vars(thing).values())
+    ):
+        values |= {
+            name: f.__globals__[name]
+            for name in _global_names(f.__code__)
+            if name in f.__globals__
+        }
         values |= inspect.getclosurevars(f).nonlocals
-        if f.__defaults__ or f.__kwdefaults__: values[f"defaults of {f.__name__}"] = f.__defaults__, f.__kwdefaults__
+        if f.__defaults__ or f.__kwdefaults__:
+            values[f"defaults of {f.__name__}"] = f.__defaults__, f.__kwdefaults__
     return values
 
 # %% ../nbs/B_experiments.ipynb #e8aab42e
 class _LocalCache(dict):
-    "A cache that is hashed, and sent to other processes, as an empty one."
-    def __reduce__(self) -> tuple: return type(self), ()
+    """A cache that is hashed, and sent to other processes, as an empty one."""
+
+    def __reduce__(self) -> tuple:
+        return type(self), ()
+
 
 def _name_or_hash(value: Any) -> str:
-    "What stands for a value that a trial uses: its name, if it has one, or else a hash of what it holds."
-    if inspect.ismodule(value): return value.__name__
-    if hasattr(value, "__qualname__"): return f"{value.__module__}.{value.__qualname__}"
+    """What stands for a value that a trial uses: its name, if it has one, or else a
+    hash of what it holds.
+    """
+    if inspect.ismodule(value):
+        return value.__name__
+    if hasattr(value, "__qualname__"):
+        return f"{value.__module__}.{value.__qualname__}"
     return joblib.hash(value)
 
-def _fingerprint(trial: Callable) -> str:
-    """What stands for a trial: its code, the code it uses of its own module and of this one, and the values they use.
 
-    Comments, docstrings and layout do not count. Code of other modules counts by its name only.
+def _fingerprint(trial: Callable) -> str:
+    """What stands for a trial: its code, the code it uses of its own module and of this
+    one, and the values they use.
+
+    Comments, docstrings and layout do not count. Code of other modules counts by its
+    name only.
     """
     parts: dict[str, str] = {}
     followed = trial.__module__, __name__
-    todo, seen = [(trial.__qualname__, trial)], {id(trial)}
+    todo = [(trial.__qualname__, trial)]
+    seen = {id(trial)}
     while todo:
         path, thing = todo.pop()
         parts[path] = _normalized_source(thing)
-        for name, value in sorted(_outside_values(thing).items(), key=lambda item: item[0]):
-            if callable(value): value = inspect.unwrap(value)
-            own = (inspect.isfunction(value) or inspect.isclass(value)) and value.__module__ in followed
-            parts[f"{path}, {name}"] = value.__qualname__ if own else _name_or_hash(value)
+        for name, value in sorted(
+            _outside_values(thing).items(), key=lambda item: item[0]
+        ):
+            if callable(value):
+                value = inspect.unwrap(value)
+            own = (
+                inspect.isfunction(value) or inspect.isclass(value)
+            ) and value.__module__ in followed
+            parts[f"{path}, {name}"] = (
+                value.__qualname__ if own else _name_or_hash(value)
+            )
             if own and id(value) not in seen:
                 seen.add(id(value))
                 todo.append((f"{path}, {name}", value))
@@ -111,17 +157,22 @@ def _fingerprint(trial: Callable) -> str:
 
 # %% ../nbs/B_experiments.ipynb #2fc5599c
 def _json_ready(value: Any) -> Any:
-    "NumPy's numbers and arrays as Python's, for JSON."
-    if isinstance(value, np.generic | np.ndarray): return value.tolist()
-    raise TypeError(f"{value!r} is a {type(value).__name__}; "
-                    "numbers, text, None, and lists and dicts of these can be stored")
+    """NumPy's numbers and arrays as Python's, for JSON."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise TypeError(
+        f"{value!r} is a {type(value).__name__}; "
+        "numbers, text, None, and lists and dicts of these can be stored"
+    )
+
 
 def _json_round_trip(value: Any) -> Any:
-    "`value` as it comes back from a file."
+    """`value` as it comes back from a file."""
     return json.loads(json.dumps(value, default=_json_ready))
 
+
 def _append_line(path: Path, header: dict, line: dict) -> None:
-    "Write `line` at the end of a file, after `header` if it is the first."
+    """Write `line` at the end of a file, after `header` if it is the first."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "ab") as file:
         lines = [line] if file.tell() else [header, line]
@@ -129,49 +180,73 @@ def _append_line(path: Path, header: dict, line: dict) -> None:
 
 # %% ../nbs/B_experiments.ipynb #1192efa0
 def _read_finished_trials(path: Path, header: dict) -> dict[str, list[dict]]:
-    "The records of the finished trials in a file, by their identity; a last line that was torn off is cut away."
-    if not path.exists(): return {}
+    """The records of the finished trials in a file, by their identity; a last line that
+    was torn off is cut away.
+    """
+    if not path.exists():
+        return {}
     content = path.read_bytes()
     end = content.rfind(b"\n") + 1
-    if end < len(content): os.truncate(path, end)
+    if end < len(content):
+        os.truncate(path, end)
     lines = []
     for number, line in enumerate(content[:end].splitlines(), start=1):
-        try: lines.append(json.loads(line))
-        except ValueError as error: raise ValueError(f"{path}, line {number}, is damaged: remove that line.") from error
+        try:
+            lines.append(json.loads(line))
+        except ValueError as error:
+            raise ValueError(
+                f"{path}, line {number}, is damaged: remove that line."
+            ) from error
     changed = [key for key in header if lines and lines[0].get(key) != header[key]]
     if changed:
-        raise ValueError(f"folder={str(path.parent)!r}: {path.name} has results of another {' and '.join(changed)}. "
-                         "Give another folder, or remove that file to start again.")
+        raise ValueError(
+            f"folder={str(path.parent)!r}: {path.name} has results of another "
+            f"{' and '.join(changed)}. "
+            "Give another folder, or remove that file to start again."
+        )
     return {line["identity"]: line["records"] for line in lines[1:]}
 
 # %% ../nbs/B_experiments.ipynb #108fe565
-def _run_trial(name: str, trial: Callable, key: str, parameters: dict, repetition: int) -> tuple[str, list[dict]]:
-    "One trial on one BLAS thread: its identity and its records, as a file would hold them."
+def _run_trial(
+    name: str, trial: Callable, key: str, parameters: dict, repetition: int
+) -> tuple[str, list[dict]]:
+    """One trial on one BLAS thread: its identity and its records, as a file would hold
+    them.
+    """
     try:
-        with threadpool_limits(1): found = trial(_random_stream(key), **parameters)
+        with threadpool_limits(1):
+            found = trial(_random_stream(key), **parameters)
         records = _json_round_trip([found] if isinstance(found, dict) else list(found))
         twice = {"repetition", *parameters}.intersection(*[set().union(*records)])
-        if twice: raise ValueError(f"it returns {sorted(twice)}, which the parameters have already")
+        if twice:
+            raise ValueError(
+                f"it returns {sorted(twice)}, which the parameters have already"
+            )
     except Exception as error:
-        message = f"{name}: the trial with {parameters}, repetition {repetition}, failed: {error!r}"
+        message = (
+            f"{name}: the trial with {parameters}, repetition {repetition}, "
+            f"failed: {error!r}"
+        )
         raise RuntimeError(message) from error
     return key, records
 
 # %% ../nbs/B_experiments.ipynb #f78fa994
 @dataclass(frozen=True)
 class Experiment:
-    """A trial, the parameters to try it with, how often, and a seed: all that decides the results.
+    """A trial, the parameters to try it with, how often, and a seed: all that decides
+    the results.
 
     Parameters
     ----------
     name : str
         Names the file of results: letters, digits, `-` and `_`.
     trial : callable
-        `trial(rng, **parameters)` returns a dict of figures, or an iterable of such dicts: numbers, text, None, and
-        lists and dicts of these. `rng` is a `numpy.random.RandomState` of its own. Write it with `def`, at the top
-        level.
+        `trial(rng, **parameters)` returns a dict of figures, or an iterable of such
+        dicts: numbers, text, None, and lists and dicts of these. `rng` is a
+        `numpy.random.RandomState` of its own. Write it with `def`, at the top level.
     grid : dict of lists, or a list of such dicts
-        The parameters, as for scikit-learn's `ParameterGrid`: every combination is tried.
+        The parameters, as for scikit-learn's `ParameterGrid`: every combination is
+        tried.
     repetitions : int
         How often each combination is tried, every time with other random numbers.
     seed : int
@@ -180,16 +255,22 @@ class Experiment:
     Raises
     ------
     ValueError
-        `name` cannot name a file; `repetitions` is no integer of at least 1; `seed` is no integer.
+        `name` cannot name a file; `repetitions` is no integer of at least 1; `seed` is
+        no integer.
 
     Examples
     --------
     >>> from fsel_book.experiments import Experiment, mean_and_error
-    >>> def dice(rng, number): return dict(total=rng.randint(1, 7, number).sum())
+    >>> def dice(rng, number):
+    ...     return dict(total=rng.randint(1, 7, number).sum())
     >>> records = Experiment("dice", dice, {"number": [1, 2]}, repetitions=100).run()
-    >>> [round(row["mean"]) for row in mean_and_error(records, by=["number"], of="total")]
+    >>> [
+    ...     round(row["mean"])
+    ...     for row in mean_and_error(records, by=["number"], of="total")
+    ... ]
     [3, 7]
     """
+
     name: str
     trial: Callable
     grid: Any
@@ -197,32 +278,55 @@ class Experiment:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name.replace("-", "").replace("_", "").isalnum():
-            raise ValueError(f"name={self.name!r} is not possible: it names a file, so use letters, digits, - and _.")
+        if (
+            not isinstance(self.name, str)
+            or not self.name.replace("-", "").replace("_", "").isalnum()
+        ):
+            raise ValueError(
+                f"name={self.name!r} is not possible: it names a file, so use "
+                f"letters, digits, - and _."
+            )
         if not is_integer(self.repetitions) or self.repetitions < 1:
-            raise ValueError(f"repetitions={self.repetitions!r} is not possible: give an integer of at least 1.")
-        if not is_integer(self.seed): raise ValueError(f"seed={self.seed!r} is not possible: give an integer.")
+            raise ValueError(
+                f"repetitions={self.repetitions!r} is not possible: give an integer "
+                f"of at least 1."
+            )
+        if not is_integer(self.seed):
+            raise ValueError(f"seed={self.seed!r} is not possible: give an integer.")
         self.tasks()
 
     def tasks(self) -> dict[str, tuple[dict, int]]:
-        "Parameters and repetition of each trial, by its identity."
-        return {_digest(self.name, int(self.seed), parameters, repetition): (parameters, repetition)
-                for parameters in _json_round_trip(list(ParameterGrid(self.grid)))
-                for repetition in range(self.repetitions)}
+        """Parameters and repetition of each trial, by its identity."""
+        return {
+            _digest(self.name, int(self.seed), parameters, repetition): (
+                parameters,
+                repetition,
+            )
+            for parameters in _json_round_trip(list(ParameterGrid(self.grid)))
+            for repetition in range(self.repetitions)
+        }
 
     def _header(self) -> dict:
-        "What results must agree in to stand in one file."
-        return _json_round_trip(dict(experiment=self.name, seed=self.seed, trial=_fingerprint(self.trial),
-                                     version=__version__))
+        """What results must agree in to stand in one file."""
+        return _json_round_trip(
+            dict(
+                experiment=self.name,
+                seed=self.seed,
+                trial=_fingerprint(self.trial),
+                version=__version__,
+            )
+        )
 
-    def run(self, folder: str | os.PathLike | None = None, n_jobs: int = 1, verbose: int = 0) -> list[dict]:
+    def run(
+        self, folder: str | os.PathLike | None = None, n_jobs: int = 1, verbose: int = 0
+    ) -> list[dict]:
         """Run all trials, or those that a folder lacks, and return the records of all.
 
         Parameters
         ----------
         folder : str or path, optional
-            Where finished trials are kept, in a file of the experiment's name, and looked for; made if it is not there.
-            Without it nothing is kept.
+            Where finished trials are kept, in a file of the experiment's name, and
+            looked for; made if it is not there. Without it nothing is kept.
         n_jobs : int
             Number of processes, as for joblib. It does not change the results.
         verbose : int
@@ -231,36 +335,55 @@ class Experiment:
         Returns
         -------
         list of dict
-            For each record of each trial: the parameters, `repetition`, and what the trial returned.
+            For each record of each trial: the parameters, `repetition`, and what the
+            trial returned.
 
         Raises
         ------
         ValueError
             The folder has results of another trial, seed or version, or a damaged line.
         RuntimeError
-            A trial failed; the message names its parameters. Trials finished before are kept.
+            A trial failed; the message names its parameters. Trials finished before are
+            kept.
         """
-        tasks, path = self.tasks(), Path(folder or "") / f"{self.name}.jsonl"
+        tasks = self.tasks()
+        path = Path(folder or "") / f"{self.name}.jsonl"
         header = self._header() if folder else {}
         done = _read_finished_trials(path, header) if folder else {}
-        missing = [joblib.delayed(_run_trial)(self.name, self.trial, key, *task) for key, task in tasks.items()
-                   if key not in done]
+        missing = [
+            joblib.delayed(_run_trial)(self.name, self.trial, key, *task)
+            for key, task in tasks.items()
+            if key not in done
+        ]
         # idle_worker_timeout: no worker lingers
-        work = joblib.Parallel(n_jobs, batch_size=1, return_as="generator_unordered", idle_worker_timeout=1)(missing)
-        bar = tqdm(work, self.name, len(tasks), initial=len(tasks) - len(missing), disable=not verbose)
+        work = joblib.Parallel(
+            n_jobs, batch_size=1, return_as="generator_unordered", idle_worker_timeout=1
+        )(missing)
+        bar = tqdm(
+            work,
+            self.name,
+            len(tasks),
+            initial=len(tasks) - len(missing),
+            disable=not verbose,
+        )
         try:
             for key, records in bar:
                 done[key] = records
-                if folder: _append_line(path, header, dict(identity=key, records=records))
+                if folder:
+                    _append_line(path, header, dict(identity=key, records=records))
         finally:
             bar.close()
             work.close()
-        return [{**parameters, "repetition": repetition, **record}
-                for key, (parameters, repetition) in tasks.items() for record in done[key]]
+        return [
+            {**parameters, "repetition": repetition, **record}
+            for key, (parameters, repetition) in tasks.items()
+            for record in done[key]
+        ]
 
 # %% ../nbs/B_experiments.ipynb #878a6559
 def mean_and_error(records: Iterable[dict], by: Sequence[str], of: str) -> list[dict]:
-    """Mean, standard deviation and standard error of one figure in each group of records.
+    """Mean, standard deviation and standard error of one figure in each group of
+    records.
 
     Parameters
     ----------
@@ -273,53 +396,82 @@ def mean_and_error(records: Iterable[dict], by: Sequence[str], of: str) -> list[
     Returns
     -------
     list of dict
-        For each group, in the order of first appearance: the keys of `by`, `mean`, `std` (with `count - 1`), `error`
-        (`std / sqrt(count)`) and `count`. `std` and `error` of a single value are NaN.
+        For each group, in the order of first appearance: the keys of `by`, `mean`,
+        `std` (with `count - 1`), `error` (`std / sqrt(count)`) and `count`. `std` and
+        `error` of a single value are NaN.
 
     Examples
     --------
     >>> from fsel_book.experiments import mean_and_error
-    >>> mean_and_error([dict(r=1, x=2.0), dict(r=1, x=4.0)], by=["r"], of="x")[0]["mean"]
+    >>> mean_and_error([dict(r=1, x=2.0), dict(r=1, x=4.0)], by=["r"], of="x")[0][
+    ...     "mean"
+    ... ]
     3.0
     """
     groups = defaultdict(list)
-    for record in records: groups[tuple(record[name] for name in by)].append(record[of])
+    for record in records:
+        groups[tuple(record[name] for name in by)].append(record[of])
+
     def summary(values: list[float]) -> dict[str, float]:
         std = float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
-        return dict(mean=float(np.mean(values)), std=std, error=std / len(values)**0.5, count=len(values))
-    return [{**dict(zip(by, group)), **summary(values)} for group, values in groups.items()]
+        return dict(
+            mean=float(np.mean(values)),
+            std=std,
+            error=std / len(values) ** 0.5,
+            count=len(values),
+        )
+
+    return [
+        {**dict(zip(by, group)), **summary(values)} for group, values in groups.items()
+    ]
 
 # %% ../nbs/B_experiments.ipynb #rows0002
 def _write_rows(rows: Sequence[dict], path: str | os.PathLike) -> None:
-    "Rows of figures as a CSV file; the names of the columns are the keys of all rows, in order of appearance."
+    """Rows of figures as a CSV file; the names of the columns are the keys of all rows,
+    in order of appearance.
+    """
     columns = list(dict.fromkeys(name for row in rows for name in row))
+
     def cell(value: Any) -> str:
-        if isinstance(value, float | np.floating): value = float(f"{value:.5g}")
+        if isinstance(value, float | np.floating):
+            value = float(f"{value:.5g}")
         return value if isinstance(value, str) else json.dumps(_json_round_trip(value))
+
     with open(path, "w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(columns)
-        table.writerows([cell(row[name]) if name in row else "" for name in columns] for row in rows)
+        table.writerows(
+            [cell(row[name]) if name in row else "" for name in columns] for row in rows
+        )
+
 
 def _read_rows(path: str | os.PathLike) -> list[dict]:
-    "What `_write_rows` wrote; a row has no key where its cell is empty."
+    """What `_write_rows` wrote; a row has no key where its cell is empty."""
+
     def value(cell: str) -> Any:
-        try: return json.loads(cell)
-        except json.JSONDecodeError: return cell
+        try:
+            return json.loads(cell)
+        except json.JSONDecodeError:
+            return cell
+
     with open(path, encoding="utf-8", newline="") as file:
-        return [{name: value(cell) for name, cell in row.items() if cell} for row in csv.DictReader(file)]
+        return [
+            {name: value(cell) for name, cell in row.items() if cell}
+            for row in csv.DictReader(file)
+        ]
 
 # %% ../nbs/B_experiments.ipynb #f7a90876
 class Comparison:
-    """Our figures beside printed ones, as a table with the difference in the last column.
+    """Our figures beside printed ones, as a table with the difference in the last
+    column.
 
     Parameters
     ----------
     ours : list of dict
         One record for each row, for instance from `mean_and_error`.
     printed : dict
-        From a tuple, one value for each name in `by`, to the printed number, list or text. Rows that only one side has
-        are shown with an empty place.
+        From a tuple, one value for each name in `by`, to the printed number, list or
+        text. Rows that only one side has are shown with an empty place.
     by : list of str
         The keys of the records that identify a row.
     of : str
@@ -338,33 +490,59 @@ class Comparison:
     90  31.76    31.20  -0.56
     """
 
-    def __init__(self, ours: Iterable[dict], printed: dict[tuple, Any], by: Sequence[str], *, of: str = "mean",
-                 spread: str | None = "error", title: str = "", digits: int = 2):
+    def __init__(
+        self,
+        ours: Iterable[dict],
+        printed: dict[tuple, Any],
+        by: Sequence[str],
+        *,
+        of: str = "mean",
+        spread: str | None = "error",
+        title: str = "",
+        digits: int = 2,
+    ):
         self.ours = {tuple(record[name] for name in by): record for record in ours}
-        self.printed, self.by, self.of, self.spread = dict(printed), list(by), of, spread
-        self.title, self.digits = title, digits
+        self.printed = dict(printed)
+        self.by = list(by)
+        self.of = of
+        self.spread = spread
+        self.title = title
+        self.digits = digits
 
     def _format(self, value: Any) -> str:
-        "A number, a text or a list as the table shows it."
-        if value is None: return ""
-        if isinstance(value, list | tuple): return ", ".join(map(str, value))
+        """A number, a text or a list as the table shows it."""
+        if value is None:
+            return ""
+        if isinstance(value, list | tuple):
+            return ", ".join(map(str, value))
         return value if isinstance(value, str) else f"{value:.{self.digits}f}"
 
     def _difference(self, ours: Any, printed: Any) -> str:
-        "Ours less printed; of two lists, how many entries they share."
+        """Ours less printed; of two lists, how many entries they share."""
         if isinstance(ours, list | tuple) and isinstance(printed, list | tuple):
             return f"{len({*ours} & {*printed})} of {len(printed)} shared"
-        both_numbers = isinstance(ours, int | float) and isinstance(printed, int | float)
+        both_numbers = isinstance(ours, int | float) and isinstance(
+            printed, int | float
+        )
         return f"{ours - printed:+.{self.digits}f}" if both_numbers else ""
 
     def rows(self) -> list[list[str]]:
-        "The table as lists of text, its head first."
+        """The table as lists of text, its head first."""
         rows = [[*self.by, "printed", "ours", "difference"]]
         for key in [*self.ours, *(key for key in self.printed if key not in self.ours)]:
-            record, printed = self.ours.get(key, {}), self.printed.get(key)
+            record = self.ours.get(key, {})
+            printed = self.printed.get(key)
             ours = record.get(self.of)
-            spread = f" ± {self._format(record[self.spread])}" if self.spread in record else ""
-            figures = [self._format(printed), self._format(ours) + spread, self._difference(ours, printed)]
+            spread = (
+                f" ± {self._format(record[self.spread])}"
+                if self.spread in record
+                else ""
+            )
+            figures = [
+                self._format(printed),
+                self._format(ours) + spread,
+                self._difference(ours, printed),
+            ]
             rows.append([*map(str, key), *figures])
         return rows
 
@@ -377,24 +555,33 @@ class Comparison:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        head, *body = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in self.rows()]
-        return (f"<table><caption style='text-align:left'>{escape(self.title)}</caption>"
-                f"<thead><tr>{head.replace('td>', 'th>')}</tr></thead>"
-                f"<tbody>{''.join(f'<tr>{row}</tr>' for row in body)}</tbody></table>")
+        head, *body = [
+            "".join(f"<td>{escape(cell)}</td>" for cell in row) for row in self.rows()
+        ]
+        return (
+            f"<table><caption style='text-align:left'>{escape(self.title)}</caption>"
+            f"<thead><tr>{head.replace('td>', 'th>')}</tr></thead>"
+            f"<tbody>{''.join(f'<tr>{row}</tr>' for row in body)}</tbody></table>"
+        )
 
 # %% ../nbs/B_experiments.ipynb #agrees02
 def _agrees(ours: float, printed: float, error: float, unit: float) -> bool:
-    "Whether a printed figure, rounded to a `unit`, is within two standard errors of the difference from ours."
+    """Whether a printed figure, rounded to a `unit`, is within two standard errors of
+    the difference from ours.
+    """
     return bool(abs(ours - printed) <= 2 * error + unit / 2)
 
 # %% ../nbs/B_experiments.ipynb #e3c8ac04
 def _unweighted_sampling(indices: ArrayLike, d: int) -> Sampling:
-    "The `Sampling` of the features `indices` of `d`, with weights one."
+    """The `Sampling` of the features `indices` of `d`, with weights one."""
     indices = np.asarray(indices)
     return Sampling(indices, np.ones(len(indices)), d, len(indices))
 
+
 def _orthogonal_least_squares(space: RowSpace, targets: NDArray, r: int) -> list[int]:
-    "The features of orthogonal least squares: at each step the one that brings their span closest to the targets."
+    """The features of orthogonal least squares: at each step the one that brings their
+    span closest to the targets.
+    """
     search = _ClosestSpanRule(space, None, None, targets)
     draws: list[int] = []
     for _ in range(r):
@@ -402,71 +589,138 @@ def _orthogonal_least_squares(space: RowSpace, targets: NDArray, r: int) -> list
         search.take(draws[-1])
     return draws
 
-def _approximation_targets(method: str, y: NDArray, space: RowSpace) -> NDArray:
-    "What a method comes close to: the components, each as long as its singular value, or the targets."
-    return space.left * space.singular_values if method.endswith("components") else np.reshape(y, (len(y), -1))
 
-def _select_features(method: str, X: NDArray, y: Any, space: RowSpace, r: int,
-                     rng: np.random.RandomState) -> Sampling:
-    "The `Sampling` of `r` features by a method, from training data, their labels and their row space."
+def _approximation_targets(method: str, y: NDArray, space: RowSpace) -> NDArray:
+    """What a method comes close to: the components, each as long as its singular value,
+    or the targets.
+    """
+    return (
+        space.left * space.singular_values
+        if method.endswith("components")
+        else np.reshape(y, (len(y), -1))
+    )
+
+
+def _select_features(
+    method: str, X: NDArray, y: Any, space: RowSpace, r: int, rng: np.random.RandomState
+) -> Sampling:
+    """The `Sampling` of `r` features by a method, from training data, their labels and
+    their row space.
+    """
     d = X.shape[1]
     match method:
-        case "all features": return _unweighted_sampling(np.arange(d), d)
-        case "BSS": return bss(space, r)
-        case "BSS, best": return bss(space, r, "best")
-        case "leverage sampling": return leverage_sampling(space, r, rng)
-        case "largest leverages": return largest_leverages(space, r)
-        case "pivoted QR": return _unweighted_sampling(qr(X, mode="r", pivoting=True, check_finite=False)[1][:r], d)
-        case "pivoted QR in rounds": return rrqr(space, r, strong=False, rounds=True)
-        case "strong RRQR": return rrqr(space, r)
-        case "information gain": return _unweighted_sampling(np.argsort(-information_gain(X, y), kind="stable")[:r], d)
-        case "random": return _unweighted_sampling(rng.choice(d, r, replace=False), d)
-        case "RSF": return rand_sampling(space, r, rng)
-        case "DSF, index": return det_sampling_reference(space.basis(), space.residual_norms, r)
-        case "DSF, first" | "DSF, best": return det_sampling(space, space.residual_norms, r, method[5:])
+        case "all features":
+            return _unweighted_sampling(np.arange(d), d)
+        case "BSS":
+            return bss(space, r)
+        case "BSS, best":
+            return bss(space, r, "best")
+        case "leverage sampling":
+            return leverage_sampling(space, r, rng)
+        case "largest leverages":
+            return largest_leverages(space, r)
+        case "pivoted QR":
+            return _unweighted_sampling(
+                qr(X, mode="r", pivoting=True, check_finite=False)[1][:r], d
+            )
+        case "pivoted QR in rounds":
+            return rrqr(space, r, strong=False, rounds=True)
+        case "strong RRQR":
+            return rrqr(space, r)
+        case "information gain":
+            return _unweighted_sampling(
+                np.argsort(-information_gain(X, y), kind="stable")[:r], d
+            )
+        case "random":
+            return _unweighted_sampling(rng.choice(d, r, replace=False), d)
+        case "RSF":
+            return rand_sampling(space, r, rng)
+        case "DSF, index":
+            return det_sampling_reference(space.basis(), space.residual_norms, r)
+        case "DSF, first" | "DSF, best":
+            return det_sampling(space, space.residual_norms, r, method[5:])
         case "DSF, components" | "DSF, target":
-            return det_sampling(space, space.residual_norms, r, "closest", _approximation_targets(method, y, space))
+            return det_sampling(
+                space,
+                space.residual_norms,
+                r,
+                "closest",
+                _approximation_targets(method, y, space),
+            )
         case "greedy, components" | "greedy, target":
             targets = _approximation_targets(method, y, space)
             return _unweighted_sampling(_orthogonal_least_squares(space, targets, r), d)
     raise ValueError(f"method={method!r} is not known.")
 
 # %% ../nbs/B_experiments.ipynb #fc379415
-def _ten_fold_splits(X: NDArray, rng: np.random.RandomState, runs: int = 1) -> Iterator[tuple[NDArray, NDArray]]:
-    "Training and test rows of `runs` ten-fold cross-validations."
-    for _ in range(runs): yield from KFold(10, shuffle=True, random_state=rng).split(X)
+def _ten_fold_splits(
+    X: NDArray, rng: np.random.RandomState, runs: int = 1
+) -> Iterator[tuple[NDArray, NDArray]]:
+    """Training and test rows of `runs` ten-fold cross-validations."""
+    for _ in range(runs):
+        yield from KFold(10, shuffle=True, random_state=rng).split(X)
+
 
 def _error_percentages(classifiers: Iterable, C: NDArray, y: NDArray) -> NDArray:
-    "The error of each classifier, in percent."
-    return np.array([100 * np.mean(classifier.predict(C) != y) for classifier in classifiers])
+    """The error of each classifier, in percent."""
+    return np.array(
+        [100 * np.mean(classifier.predict(C) != y) for classifier in classifiers]
+    )
+
 
 def _average_records(records: Iterable[dict], by: Sequence[str]) -> list[dict]:
-    "One record for each group of `by`, with the means of all other figures."
+    """One record for each group of `by`, with the means of all other figures."""
     groups = defaultdict(list)
-    for record in records: groups[tuple(record[name] for name in by)].append(record)
-    return [{**dict(zip(by, group)),
-             **{name: float(np.mean([one[name] for one in same])) for name in same[0] if name not in by}}
-            for group, same in groups.items()]
+    for record in records:
+        groups[tuple(record[name] for name in by)].append(record)
+    return [
+        {
+            **dict(zip(by, group)),
+            **{
+                name: float(np.mean([one[name] for one in same]))
+                for name in same[0]
+                if name not in by
+            },
+        }
+        for group, same in groups.items()
+    ]
 
 # %% ../nbs/B_experiments.ipynb #8b978fc0
 _TEXT_SETS = ("pcmac", "basehock", "relathe", "dexter_train")
 
+
 @lru_cache(maxsize=1)
 def _load_documents(data: str, n: int = 200) -> tuple[NDArray, NDArray, Any]:
-    "Counts, labels -1 and 1, and words of `n` documents of a set (all, if it has fewer), the same ones at every call."
-    if data == "docstrings": bunch = load_docstrings()
-    else: bunch = load_techtc(data) if Path(data).is_dir() else load_dataset(data)
+    """Counts, labels -1 and 1, and words of `n` documents of a set (all, if it has
+    fewer), the same ones at every call.
+    """
+    if data == "docstrings":
+        bunch = load_docstrings()
+    else:
+        bunch = load_techtc(data) if Path(data).is_dir() else load_dataset(data)
     rows = np.sort(np.random.RandomState(0).permutation(bunch.data.shape[0])[:n])
-    X, y = bunch.data[rows].toarray(), np.where(bunch.target[rows] == bunch.target.max(), 1, -1)
+    X = bunch.data[rows].toarray()
+    y = np.where(bunch.target[rows] == bunch.target.max(), 1, -1)
     occurs = X.any(axis=0)
-    return X[:, occurs], y, None if bunch.feature_names is None else np.asarray(bunch.feature_names)[occurs]
+    return (
+        X[:, occurs],
+        y,
+        None
+        if bunch.feature_names is None
+        else np.asarray(bunch.feature_names)[occurs],
+    )
 
 # %% ../nbs/B_experiments.ipynb #71f6c1d1
 _EMBEDDED_SETS = {"breast_cancer": load_breast_cancer, "digits": load_digits}
 
+
 @lru_cache(maxsize=1)
 def _load_regression_set(data: str) -> tuple[NDArray, NDArray]:
-    "Features as they stand, and labels as numbers: the file's, or 1 for the first of two names and 0 for the other."
+    """Features as they stand, and labels as numbers: the file's, or 1 for the first of
+    two names and 0 for the other.
+    """
     bunch = _EMBEDDED_SETS[data]() if data in _EMBEDDED_SETS else load_dataset(data)
     y = bunch.target
-    return bunch.data.astype(float), (y if np.issubdtype(y.dtype, np.number) else y == np.unique(y)[0]).astype(float)
+    return bunch.data.astype(float), (
+        y if np.issubdtype(y.dtype, np.number) else y == np.unique(y)[0]
+    ).astype(float)

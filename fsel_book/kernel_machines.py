@@ -18,7 +18,14 @@ from scipy.linalg.lapack import dgeqrf, dpotrf, dpotri, dpotrs, dpstrf, dtrtrs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR
 
-from .arrays import Array, _as_trial, _blas_threads_for, _insert_docs, _stack_level, to_numpy
+from fsel_book.arrays import (
+    Array,
+    _as_trial,
+    _blas_threads_for,
+    _insert_docs,
+    _stack_level,
+    to_numpy,
+)
 from .losses import EpsilonInsensitive, Floats, Hinge, Loss, get_loss
 
 # %% ../nbs/16_kernel_machines.ipynb #c0ad84e6
@@ -47,89 +54,106 @@ class EmpiricalRisk:
     """
 
     def __init__(self, loss: str | Loss, y: Any, C: Any, tol: float = 1e-9) -> None:
-        self.loss, self.y = get_loss(loss), np.asarray(to_numpy(y, "y"), dtype=float)
+        self.loss = get_loss(loss)
+        self.y = np.asarray(to_numpy(y, "y"), dtype=float)
         self.C = to_numpy(C) * np.ones(len(self.y))
         self.tol, self.nothing = tol, self.primal(np.zeros(len(self.y)))
         self.tie = tol * self.nothing
         self.gap = self.tie / 10
         low, high = self.loss.domain(self.y)
-        self._box = -self.C * high + 0.0, -self.C * low + 0.0                   # no zeros with a sign
+        # no zeros with a sign
+        self._box = -self.C * high + 0.0, -self.C * low + 0.0
         bounded = bool(np.isfinite(self._box).any())
         self.sharp = self.loss.quadratic_conjugate and bounded
         self.one_step = self.loss.quadratic_conjugate and not bounded
         self.width = self.loss.width
 
     def beside(self, objective: float, rounding: float = 1e-12) -> "EmpiricalRisk":
-        """The same with a finer tie if `objective`, that with all features, is below a thousandth of that of `f = 0`.
+        """The same with a finer tie if `objective`, that with all features, is below a
+        thousandth of that of `f = 0`.
 
-        The tie is then relative to a thousand times `objective`, but at least `rounding` of the objective of `f = 0`.
+        The tie is then relative to a thousand times `objective`, but at least
+        `rounding` of the objective of `f = 0`.
         """
-        if 1000 * objective >= self.nothing: return self
+        if 1000 * objective >= self.nothing:
+            return self
         finer = copy(self)
-        finer.tie = max(1000 * self.tol * objective, min(self.tol, rounding) * self.nothing)
+        finer.tie = max(
+            1000 * self.tol * objective, min(self.tol, rounding) * self.nothing
+        )
         finer.gap = finer.tie / 10
         return finer
 
     def on(self, rows: NDArray[np.intp]) -> "EmpiricalRisk":
-        "The same on some of the samples; ties and gaps stay those of the whole."
+        """The same on some of the samples; ties and gaps stay those of the whole."""
         part = copy(self)
-        part.y, part.C, part._box = self.y[rows], self.C[rows], (self._box[0][rows], self._box[1][rows])
+        part.y = self.y[rows]
+        part.C = self.C[rows]
+        part._box = (self._box[0][rows], self._box[1][rows])
         return part
 
     def slopes(self, f: Floats) -> Floats:
-        "The slopes of the losses at decision values `f`."
+        """The slopes of the losses at decision values `f`."""
         return self.loss.slope(self.y, f)
 
     def curvatures(self, f: Floats) -> Floats:
-        "Their second derivatives."
+        """Their second derivatives."""
         return self.loss.curvature(self.y, f)
 
     def primal(self, f: Floats) -> float:
-        "The risk at decision values `f`."
+        """The risk at decision values `f`."""
         return float(self.C @ self.loss.value(self.y, f))
 
     def box(self) -> tuple[Floats, Floats]:
-        "The bounds of the dual variables."
+        """The bounds of the dual variables."""
         return self._box
 
     def _given(self, u: Floats) -> tuple[Floats, Floats, Floats]:
-        "Targets, constants and slopes of the loss that go with `u`: one dual point, or one in each column."
+        """Targets, constants and slopes of the loss that go with `u`: one dual point,
+        or one in each column.
+        """
         y, C = (self.y, self.C) if u.ndim == 1 else (self.y[:, None], self.C[:, None])
         return y, C, -u / C
 
     def phi(self, u: Floats) -> Any:
-        "`phi`, summed over the samples."
+        """`phi`, summed over the samples."""
         y, C, a = self._given(u)
         return (C * self.loss.conjugate(y, a)).sum(axis=0)
 
     def slope(self, u: Floats, side: Any) -> Floats:
-        "`phi'`, with the term of the jump at 0 on the `side` given: 1, -1, or 0 for none."
+        """`phi'`, with the term of the jump at 0 on the `side` given: 1, -1, or 0 for
+        none.
+        """
         y, _, a = self._given(u)
         return self.width * side - self.loss.conjugate_slope(y, a)
 
     def curvature(self, u: Floats) -> Floats:
-        "`phi''`."
+        """`phi''`."""
         y, C, a = self._given(u)
         return self.loss.conjugate_curvature(y, a) / C
 
     def dual(self, K: Floats, u: Floats) -> float:
-        "The dual objective at the kernel matrix `K`."
+        """The dual objective at the kernel matrix `K`."""
         return float(-self.phi(u) - u @ (K @ u) / 2)
 
 # %% ../nbs/16_kernel_machines.ipynb #d5a129f7
 def _best_intercept(risk: EmpiricalRisk, f: Floats) -> float:
-    "The `b` for which `f + b` has the least risk, by bisection on the slope."
+    """The `b` for which `f + b` has the least risk, by bisection on the slope."""
     # There the slope of each loss has the sign that it has at infinity.
     high = 2 * (np.abs(risk.y).max() + np.abs(f).max()) + 60
     low = -high
     for _ in range(100):
         middle = (low + high) / 2
-        low, high = (low, middle) if risk.C @ risk.slopes(f + middle) > 0 else (middle, high)
+        low, high = (
+            (low, middle) if risk.C @ risk.slopes(f + middle) > 0 else (middle, high)
+        )
     return (low + high) / 2
+
 
 @_insert_docs
 def duality_gap(K: Array, risk: EmpiricalRisk, u: Array, intercept: bool) -> float:
-    """The objective of the machine `K u` less the dual value of `u`: 0 only at the optimum.
+    """The objective of the machine `K u` less the dual value of `u`: 0 only at the
+    optimum.
 
     %(on_host)s
 
@@ -154,48 +178,70 @@ def duality_gap(K: Array, risk: EmpiricalRisk, u: Array, intercept: bool) -> flo
     >>> abs(duality_gap(np.eye(2), risk, np.array([1.0, -1.0]), intercept=True)) < 1e-12
     True
     """
-    K, u = to_numpy(K), to_numpy(u)
+    K = to_numpy(K)
+    u = to_numpy(u)
     f = K @ u
-    return float(u @ f + risk.primal(f + (_best_intercept(risk, f) if intercept else 0.0)) + risk.phi(u))
+    return float(
+        u @ f
+        + risk.primal(f + (_best_intercept(risk, f) if intercept else 0.0))
+        + risk.phi(u)
+    )
 
 # %% ../nbs/16_kernel_machines.ipynb #2414a8e5
-def _solve_bordered(A: Floats, rhs: Floats, total: float, intercept: bool,
-                    least: float = 0.0) -> tuple[Floats, float] | None:
+def _solve_bordered(
+    A: Floats, rhs: Floats, total: float, intercept: bool, least: float = 0.0
+) -> tuple[Floats, float] | None:
     """Solve `A u + b = rhs` with `sum(u) = total`; without an intercept `b = 0`.
 
     `A` is positive definite and is overwritten. None if a pivot is below `least`.
     """
     L, info = dpotrf(A.T, lower=1, clean=0, overwrite_a=1)
-    if info or (least and (L.diagonal()**2).min() < least): return None
+    if info or (least and (L.diagonal() ** 2).min() < least):
+        return None
     Z, _ = dpotrs(L, np.stack([rhs, np.ones_like(rhs)], axis=1), lower=1)
     b = (Z[:, 0].sum() - total) / Z[:, 1].sum() if intercept else 0.0
     return Z[:, 0] - b * Z[:, 1], b
 
+
 def _spd_inverse(A: Floats) -> Floats:
-    "The inverse of a symmetric positive definite matrix, which is overwritten."
+    """The inverse of a symmetric positive definite matrix, which is overwritten."""
     return _inverse_by_factor(dpotrf(A.T, lower=1, clean=0, overwrite_a=1)[0])
 
+
 def _inverse_by_factor(L: Floats) -> Floats:
-    "The inverse of `L L'` for Cholesky's factor `L`, which is overwritten."
+    """The inverse of `L L'` for Cholesky's factor `L`, which is overwritten."""
     half, _ = dpotri(L, lower=1, overwrite_c=1)
     low = np.tril(half, -1)
     return low + low.T + np.diag(np.diagonal(half))
 
+
 # The machines of scikit-learn for the losses that libsvm has.
-_LIBSVM: dict[type[Loss], Any] = {Hinge: lambda loss: SVC,
-                                  EpsilonInsensitive: lambda loss: partial(SVR, epsilon=loss.epsilon)}
+_LIBSVM: dict[type[Loss], Any] = {
+    Hinge: lambda loss: SVC,
+    EpsilonInsensitive: lambda loss: partial(SVR, epsilon=loss.epsilon),
+}
+
 
 def _too_large(risk: EmpiricalRisk, K: Floats) -> ValueError:
-    "What is wrong where numbers overflow or lose all their digits."
-    return ValueError(f"C={risk.C.max():.3g} is not possible for an X with kernel values k(x, x) of up to "
-                      f"{K.diagonal().max():.0e}: scale the features, or take a smaller C.")
+    """What is wrong where numbers overflow or lose all their digits."""
+    return ValueError(
+        f"C={risk.C.max():.3g} is not possible for an X with kernel values k(x, x) of "
+        f"up to "
+        f"{K.diagonal().max():.0e}: scale the features, or take a smaller C."
+    )
+
 
 def _libsvm_fit(K: Floats, risk: EmpiricalRisk, max_iter: int = 500_000) -> Floats:
-    "The dual optimum by libsvm; for labels these must be of both kinds."
-    machine = _LIBSVM[type(risk.loss)](risk.loss)(kernel="precomputed", C=1.0, tol=1e-9, max_iter=max_iter)
-    try: _as_trial(machine).fit(K, risk.y, sample_weight=risk.C)  # whoever calls looks at the duality gap
+    """The dual optimum by libsvm; for labels these must be of both kinds."""
+    machine = _LIBSVM[type(risk.loss)](risk.loss)(
+        kernel="precomputed", C=1.0, tol=1e-9, max_iter=max_iter
+    )
+    # whoever calls looks at the duality gap
+    try:
+        _as_trial(machine).fit(K, risk.y, sample_weight=risk.C)
     except ValueError as error:
-        if not re.search("not finite|infinity", str(error)): raise
+        if not re.search("not finite|infinity", str(error)):
+            raise
         raise _too_large(risk, K) from None  # its sums have overflowed
     u = np.zeros(len(risk.y))
     u[machine.support_] = machine.dual_coef_[0]
@@ -203,36 +249,52 @@ def _libsvm_fit(K: Floats, risk: EmpiricalRisk, max_iter: int = 500_000) -> Floa
 
 # %% ../nbs/16_kernel_machines.ipynb #c07a0024
 def _regularised_cholesky(A: Floats, curvature: Floats) -> tuple[Floats, Floats] | None:
-    "Cholesky factor of `A + curvature`, and its solution for ones on the right; None if there is none."
-    if not len(A): return None
-    A.flat[::len(A) + 1] += curvature + 1e-10 * A.trace() / len(A)
+    """Cholesky factor of `A + curvature`, and its solution for ones on the right; None
+    if there is none.
+    """
+    if not len(A):
+        return None
+    A.flat[:: len(A) + 1] += curvature + 1e-10 * A.trace() / len(A)
     L, info = dpotrf(A.T, lower=1, clean=0, overwrite_a=1)
     return None if info else (L, dpotrs(L, np.ones((len(A), 1)), lower=1)[0])
 
-def _solve_by_factor(factor: tuple[Floats, Floats] | None, R: Floats, intercept: bool) -> tuple[Floats, Floats]:
-    "Solve `A P + 1 b' = R`, with an intercept each column of `P` with sum 0; without one `b = 0`."
-    if factor is None: return np.zeros_like(R), np.zeros(R.shape[1])
+
+def _solve_by_factor(
+    factor: tuple[Floats, Floats] | None, R: Floats, intercept: bool
+) -> tuple[Floats, Floats]:
+    """Solve `A P + 1 b' = R`, with an intercept each column of `P` with sum 0; without
+    one `b = 0`.
+    """
+    if factor is None:
+        return np.zeros_like(R), np.zeros(R.shape[1])
     P, _ = dpotrs(factor[0], R, lower=1)
-    if not intercept: return P, np.zeros(R.shape[1])
+    if not intercept:
+        return P, np.zeros(R.shape[1])
     b = P.sum(axis=0) / factor[1].sum()
     P -= factor[1] * b
     return P, b
 
+
 def _best_step_length(step: Floats, pull: Floats, bent: Floats) -> Floats:
-    "Where along each step, from 0 to 1, the quadratic model of the dual is greatest."
+    """Where along each step, from 0 to 1, the quadratic model of the dual is greatest."""
     gain = np.maximum((step * pull).sum(axis=0), 0)
     return gain / np.maximum((step * bent).sum(axis=0), np.maximum(gain, 1e-300))
 
 # %% ../nbs/16_kernel_machines.ipynb #58af7038
 def _kernel_root(K: Floats) -> Floats:
-    "`G` with `G G' = K` to the last digits, and as many columns as `K` has rank: Cholesky's factor with pivots."
+    """`G` with `G G' = K` to the last digits, and as many columns as `K` has rank:
+    Cholesky's factor with pivots.
+    """
     L, pivots, rank, _ = dpstrf(K.T, lower=1)
     G = np.empty((len(K), max(rank, 1)))
-    G[pivots - 1] = np.tril(L)[:, :max(rank, 1)]
+    G[pivots - 1] = np.tril(L)[:, : max(rank, 1)]
     return G
 
+
 class _NormalSystem:
-    "Solves `w + G'a = r` and, with an intercept, `sum(a) = total`, where `a = E (G w + b)`."
+    """Solves `w + G'a = r` and, with an intercept, `sum(a) = total`, where `a = E (G w
+    + b)`.
+    """
 
     def __init__(self, G: Floats, E: Floats, intercept: bool) -> None:
         self.weight = E.sum() if intercept else np.inf
@@ -240,43 +302,59 @@ class _NormalSystem:
         # Rows are centred, so that b drops out without a difference of large sums.
         B = np.sqrt(E)[:, None] * (G - self.mean)
         M = B.T @ B
-        M.flat[::len(M) + 1] += 1
+        M.flat[:: len(M) + 1] += 1
         self.L, info = dpotrf(M.T, lower=1, clean=0, overwrite_a=1)
         # Where a few rows outweigh all else by sixteen digits:
-        if info: self.L = dgeqrf(np.vstack([B, np.eye(len(M))]))[0][:len(M)].T
+        if info:
+            self.L = dgeqrf(np.vstack([B, np.eye(len(M))]))[0][: len(M)].T
 
     def solve(self, r: Floats, total: float) -> tuple[Floats, float]:
         w = dpotrs(self.L, r - total * self.mean, lower=1)[0]
         return w, total / self.weight - self.mean @ w
 
+
 def _nearest_feasible(V: Floats, lo: Floats, hi: Floats, total: Any) -> Floats:
-    "A point of the box near each column of `V`, with column sums `total` (None: any)."
+    """A point of the box near each column of `V`, with column sums `total` (None: any)."""
     V = np.clip(V, lo, hi)
-    if total is None: return V
+    if total is None:
+        return V
     for _ in range(4):
         excess = V.sum(axis=0) - total
-        if np.abs(excess).max() <= 1e-13 * np.abs(V).sum(): break
+        if np.abs(excess).max() <= 1e-13 * np.abs(V).sum():
+            break
         inside = (V > lo) & (V < hi)
-        V = np.where(inside, np.clip(V - excess / np.maximum(inside.sum(axis=0), 1), lo, hi), V)
+        V = np.where(
+            inside, np.clip(V - excess / np.maximum(inside.sum(axis=0), 1), lo, hi), V
+        )
     excess = V.sum(axis=0) - total
     room = np.where(excess > 0, V - lo, hi - V)
     endless = np.isinf(room)
     room = np.where(endless.any(axis=0), endless, room)
     return V - excess * (room / np.maximum(room.sum(axis=0), 1e-300))
 
+
 def _is_feasible(v: Floats, lo: Floats, hi: Floats, intercept: bool) -> bool:
-    "Whether `v` is in the box and, with an intercept, its sum is 0, to the last digits."
+    """Whether `v` is in the box and, with an intercept, its sum is 0, to the last
+    digits.
+    """
     inside = np.all((v - hi <= 1e-10 * np.abs(v)) & (lo - v <= 1e-10 * np.abs(v)))
     return bool(inside and (not intercept or abs(v.sum()) <= 1e-10 * np.abs(v).sum()))
 
+
 def _one_sided_box(risk: EmpiricalRisk, u: Floats) -> tuple[Floats, Floats]:
-    "The box, each entry kept on its side of 0; well inside it where the dual is smooth only there."
+    """The box, each entry kept on its side of 0; well inside it where the dual is
+    smooth only there.
+    """
     lo, hi = risk.box()
-    if not risk.sharp: return u - 0.9 * (u - lo), u + 0.9 * (hi - u)
-    return np.where(u > 0, np.maximum(lo, 0), lo), np.where(u > 0, hi, np.minimum(hi, 0))
+    if not risk.sharp:
+        return u - 0.9 * (u - lo), u + 0.9 * (hi - u)
+    return np.where(u > 0, np.maximum(lo, 0), lo), np.where(
+        u > 0, hi, np.minimum(hi, 0)
+    )
+
 
 def _snap_to_bounds(u: Floats, lo: Floats, hi: Floats) -> Floats:
-    "`u`, with what is nearly at a bound or nearly 0 put there."
+    """`u`, with what is nearly at a bound or nearly 0 put there."""
     with np.errstate(invalid="ignore"):
         u = np.where(u > (1 - 1e-6) * hi, hi, np.where(u < (1 - 1e-6) * lo, lo, u))
     return np.where(np.abs(u) > 1e-6 * np.abs(u).max(), u, 0.0)
@@ -285,572 +363,939 @@ def _snap_to_bounds(u: Floats, lo: Floats, hi: Floats) -> Floats:
 # What a fit returns: the dual point, its value, and whether its duality gap is closed.
 _Fit = tuple[Floats, float, bool]
 
+
 class _Bracket:
     """The best dual point `u` so far, and how far it may be from the optimum.
 
-    The optimum lies between the objective of a machine `f = G w + b` and the value of a dual point.
+    The optimum lies between the objective of a machine `f = G w + b` and the value of a
+    dual point.
     """
 
     def __init__(self, G: Floats, risk: EmpiricalRisk, intercept: bool) -> None:
-        self.G, self.risk, self.intercept = G, risk, intercept
+        self.G = G
+        self.risk = risk
+        self.intercept = intercept
         self.u: Floats = np.zeros(len(G))
-        self.value, self.gaps = -np.inf, (np.inf, np.inf)
+        self.value = -np.inf
+        self.gaps = (np.inf, np.inf)
 
-    def objective(self, w: Floats, b: float) -> float: return float(w @ w / 2 + self.risk.primal(self.G @ w + b))
+    def objective(self, w: Floats, b: float) -> float:
+        return float(w @ w / 2 + self.risk.primal(self.G @ w + b))
 
     def look(self, w: Floats, b: float, u: Floats) -> bool:
         """Whether the feasible point near `u` is better, which is then kept.
 
-        Better is a smaller gap to `w`, `b`, and where that is closed, a smaller gap to its own machine.
+        Better is a smaller gap to `w`, `b`, and where that is closed, a smaller gap to
+        its own machine.
         """
         lo, hi = self.risk.box()
         u = _nearest_feasible(u, lo, hi, 0.0 if self.intercept else None)
         v = u @ self.G
         value = -self.risk.phi(u) - v @ v / 2
-        gaps = max(self.objective(w, b) - value, self.risk.gap), self.objective(v, b) - value
+        gaps = (
+            max(self.objective(w, b) - value, self.risk.gap),
+            self.objective(v, b) - value,
+        )
         better = gaps < self.gaps
-        if better: self.u, self.value, self.gaps = u, value, gaps
+        if better:
+            self.u = u
+            self.value = value
+            self.gaps = gaps
         return better
 
     @property
-    def closed(self) -> bool: return self.gaps[0] == self.risk.gap
+    def closed(self) -> bool:
+        return self.gaps[0] == self.risk.gap
 
-def _primal_newton_fit(K: Floats, risk: EmpiricalRisk, intercept: bool, enough: float = np.inf) -> _Fit:
-    "The dual optimum of a smooth loss from scratch, by Newton's method on `w` and `b`; returns what `_pivot_fit` does."
+
+def _primal_newton_fit(
+    K: Floats, risk: EmpiricalRisk, intercept: bool, enough: float = np.inf
+) -> _Fit:
+    """The dual optimum of a smooth loss from scratch, by Newton's method on `w` and
+    `b`; returns what `_pivot_fit` does.
+    """
     now = _Bracket(_kernel_root(K), risk, intercept)
-    G, b = now.G, 0.0
+    G = now.G
+    b = 0.0
     w: Floats = np.zeros(G.shape[1])
     for _ in range(200):
         f = G @ w + b
-        slopes, curvatures = risk.C * risk.slopes(f), risk.C * risk.curvatures(f)
-        if not now.look(w, b, -slopes) and now.closed or now.value > enough: break
-        dw, db = _NormalSystem(G, curvatures, intercept).solve(-w - slopes @ G, -slopes.sum())
-        limit, step = now.objective(w, b) + 0.01 * risk.gap, 1.0   # at the end objectives differ by rounding
-        while now.objective(w + step * dw, b + step * db) > limit and step > 1e-8: step /= 2
-        w, b = w + step * dw, b + step * db
+        slopes = risk.C * risk.slopes(f)
+        curvatures = risk.C * risk.curvatures(f)
+        if not now.look(w, b, -slopes) and now.closed or now.value > enough:
+            break
+        dw, db = _NormalSystem(G, curvatures, intercept).solve(
+            -w - slopes @ G, -slopes.sum()
+        )
+        # at the end objectives differ by rounding
+        limit = now.objective(w, b) + 0.01 * risk.gap
+        step = 1.0
+        while now.objective(w + step * dw, b + step * db) > limit and step > 1e-8:
+            step /= 2
+        w = w + step * dw
+        b = b + step * db
     return now.u, now.value, now.closed
 
 # %% ../nbs/16_kernel_machines.ipynb #b80946cd
 def _step_to_boundary(a: Floats, da: Floats) -> float:
-    "How far `a` can go along `da` and stay above 0, at most 1."
+    """How far `a` can go along `da` and stay above 0, at most 1."""
     return min(1.0, (a[da < 0] / -da[da < 0]).min(initial=1.0))
 
+
 class _InteriorPoint:
-    "A machine `w`, `b`, a dual point between its bounds, the multipliers of the bounds, and the steps from there."
+    """A machine `w`, `b`, a dual point between its bounds, the multipliers of the
+    bounds, and the steps from there.
+    """
 
     def __init__(self, G: Floats, risk: EmpiricalRisk, intercept: bool) -> None:
         lo, hi = risk.box()
-        plus, minus = np.flatnonzero(hi > 0), np.flatnonzero(lo < 0)
-        self.rows, top = np.r_[plus, minus], np.r_[hi[plus], -lo[minus]]
-        self.sign, self.capped = np.r_[np.ones(len(plus)), -np.ones(len(minus))], np.isfinite(top)
-        self.G, self.intercept, self.b = G, intercept, 0.0
+        plus = np.flatnonzero(hi > 0)
+        minus = np.flatnonzero(lo < 0)
+        self.rows = np.r_[plus, minus]
+        top = np.r_[hi[plus], -lo[minus]]
+        self.sign = np.r_[np.ones(len(plus)), -np.ones(len(minus))]
+        self.capped = np.isfinite(top)
+        self.G = G
+        self.intercept = intercept
+        self.b = 0.0
         self.w: Floats = np.zeros(G.shape[1])
         zero = np.zeros(len(G))
-        self.cost, self.bent = risk.width + self.sign * risk.slope(zero, 0)[self.rows], risk.curvature(zero)[self.rows]
+        self.cost, self.bent = (
+            risk.width + self.sign * risk.slope(zero, 0)[self.rows],
+            risk.curvature(zero)[self.rows],
+        )
         self.v = np.where(self.capped, top / 2, risk.C[self.rows])
         self.room = top - self.v
-        slope, unit = self.cost + self.bent * self.v, np.abs(risk.y).max() or 1.0
-        self.z, self.t = np.maximum(slope, 0) + unit, self.capped * (np.maximum(-slope, 0) + unit)
+        slope = self.cost + self.bent * self.v
+        unit = np.abs(risk.y).max() or 1.0
+        self.z, self.t = (
+            np.maximum(slope, 0) + unit,
+            self.capped * (np.maximum(-slope, 0) + unit),
+        )
 
-    def total(self, v: Floats) -> Floats: return np.bincount(self.rows, self.sign * v, len(self.G))
-    def at(self, f: Floats) -> Floats: return self.sign * f[self.rows]
+    def total(self, v: Floats) -> Floats:
+        return np.bincount(self.rows, self.sign * v, len(self.G))
+
+    def at(self, f: Floats) -> Floats:
+        return self.sign * f[self.rows]
 
     def factorise(self) -> None:
-        "The system for the steps from here."
+        """The system for the steps from here."""
         self.D = self.z / self.v + self.t / self.room + self.bent
-        self.system = _NormalSystem(self.G, self.total(self.sign / self.D), self.intercept)
+        self.system = _NormalSystem(
+            self.G, self.total(self.sign / self.D), self.intercept
+        )
 
-    def direction(self, goal_v: Any, goal_room: Any) -> tuple[Floats, float, Floats, Floats, Floats]:
-        "The step towards products `v z` and `room t` as given."
-        r = goal_v / self.v - goal_room / self.room - self.at(self.G @ self.w + self.b) - self.cost - self.bent * self.v
-        dv, dw, db = r / self.D, np.zeros_like(self.w), 0.0
-        for _ in range(2):                                 # where 1 / D is huge, the second takes rounding errors away
+    def direction(
+        self, goal_v: Any, goal_room: Any
+    ) -> tuple[Floats, float, Floats, Floats, Floats]:
+        """The step towards products `v z` and `room t` as given."""
+        r = (
+            goal_v / self.v
+            - goal_room / self.room
+            - self.at(self.G @ self.w + self.b)
+            - self.cost
+            - self.bent * self.v
+        )
+        dv = r / self.D
+        dw = np.zeros_like(self.w)
+        db = 0.0
+        # where 1 / D is huge, the second takes rounding errors away
+        for _ in range(2):
             u = self.total(self.v + dv)
             more = self.system.solve(u @ self.G - self.w - dw, u.sum())
-            dv, dw, db = dv - self.at(self.G @ more[0] + more[1]) / self.D, dw + more[0], db + more[1]
-        return dw, db, dv, (goal_v - self.z * dv) / self.v - self.z, (goal_room + self.t * dv) / self.room - self.t
+            dv = dv - self.at(self.G @ more[0] + more[1]) / self.D
+            dw = dw + more[0]
+            db = db + more[1]
+        return (
+            dw,
+            db,
+            dv,
+            (goal_v - self.z * dv) / self.v - self.z,
+            (goal_room + self.t * dv) / self.room - self.t,
+        )
 
     def length(self, dv: Floats, dz: Floats, dt: Floats) -> float:
         pairs = (self.v, dv), (self.room, -dv), (self.z, dz), (self.t, dt)
         return min(_step_to_boundary(a, da) for a, da in pairs)
 
     def products(self, step: float, dv: Floats, dz: Floats, dt: Floats) -> float:
-        "How far the products are from 0 after this step."
-        room, t = (self.room - step * dv)[self.capped], (self.t + step * dt)[self.capped]
+        """How far the products are from 0 after this step."""
+        room = (self.room - step * dv)[self.capped]
+        t = (self.t + step * dt)[self.capped]
         return (self.v + step * dv) @ (self.z + step * dz) + room @ t
 
-    def move(self, step: float, dw: Floats, db: float, dv: Floats, dz: Floats, dt: Floats) -> None:
-        self.w, self.b = self.w + step * dw, self.b + step * db
-        self.v, self.room = self.v + step * dv, self.room - step * dv
-        self.z, self.t = self.z + step * dz, self.t + step * dt
+    def move(
+        self, step: float, dw: Floats, db: float, dv: Floats, dz: Floats, dt: Floats
+    ) -> None:
+        self.w = self.w + step * dw
+        self.b = self.b + step * db
+        self.v = self.v + step * dv
+        self.room = self.room - step * dv
+        self.z = self.z + step * dz
+        self.t = self.t + step * dt
 
 # %% ../nbs/16_kernel_machines.ipynb #4f167f2b
-def _interior_point(G: Floats, risk: EmpiricalRisk, intercept: bool, enough: float = np.inf, base: float = 0.0,
-                    share: float = 0.0) -> _Bracket:
-    """The dual optimum of a sharp loss for `K = G G'` from scratch, by a primal-dual interior-point method.
+def _interior_point(
+    G: Floats,
+    risk: EmpiricalRisk,
+    intercept: bool,
+    enough: float = np.inf,
+    base: float = 0.0,
+    share: float = 0.0,
+) -> _Bracket:
+    """The dual optimum of a sharp loss for `K = G G'` from scratch, by a primal-dual
+    interior-point method.
 
-    It stops where the gap is a `share` of what the value is above `base`, or as soon as the value is above `enough`.
+    It stops where the gap is a `share` of what the value is above `base`, or as soon as
+    the value is above `enough`.
     """
     now = _Bracket(G, risk, intercept)
-    point, stalled = _InteriorPoint(G, risk, intercept), 0
+    point = _InteriorPoint(G, risk, intercept)
+    stalled = 0
     while stalled < 10:
         stalled = 0 if now.look(point.w, point.b, point.total(point.v)) else stalled + 1
-        if (stalled == 3 and now.closed) or now.value > enough or now.gaps[0] <= share * (now.value - base): break
+        if (
+            (stalled == 3 and now.closed)
+            or now.value > enough
+            or now.gaps[0] <= share * (now.value - base)
+        ):
+            break
         point.factorise()
         _, _, dv, dz, dt = point.direction(0.0, 0.0)
-        length, pairs = point.length(dv, dz, dt), len(dv) + np.count_nonzero(point.capped)
-        before, reached = point.products(0.0, dv, dz, dt), point.products(length, dv, dz, dt)
-        aim, learnt = (reached**3 / before**2, 1.0) if length > 0.1 else (before / 2, 0.0)
-        dw, db, dv, dz, dt = point.direction(aim / pairs - learnt * dv * dz, aim / pairs + learnt * dv * dt)
+        length = point.length(dv, dz, dt)
+        pairs = len(dv) + np.count_nonzero(point.capped)
+        before = point.products(0.0, dv, dz, dt)
+        reached = point.products(length, dv, dz, dt)
+        aim, learnt = (
+            (reached**3 / before**2, 1.0) if length > 0.1 else (before / 2, 0.0)
+        )
+        dw, db, dv, dz, dt = point.direction(
+            aim / pairs - learnt * dv * dz, aim / pairs + learnt * dv * dt
+        )
         point.move(0.995 * point.length(dv, dz, dt), dw, db, dv, dz, dt)
     return now
 
-def _interior_point_fit(K: Floats, risk: EmpiricalRisk, intercept: bool, enough: float = np.inf) -> _Fit:
-    "The same for a kernel matrix; returns what `_pivot_fit` does."
+
+def _interior_point_fit(
+    K: Floats, risk: EmpiricalRisk, intercept: bool, enough: float = np.inf
+) -> _Fit:
+    """The same for a kernel matrix; returns what `_pivot_fit` does."""
     now = _interior_point(_kernel_root(K), risk, intercept, enough)
     return now.u, now.value, now.closed
 
 # %% ../nbs/16_kernel_machines.ipynb #39f284b7
-def _reference_fit(K: Floats, risk: EmpiricalRisk, intercept: bool, enough: float = np.inf) -> _Fit:
-    "The dual optimum for the kernel matrix `K`, from scratch; returns what `_pivot_fit` does."
-    return (_interior_point_fit if risk.sharp else _primal_newton_fit)(K, risk, intercept, enough)
+def _reference_fit(
+    K: Floats, risk: EmpiricalRisk, intercept: bool, enough: float = np.inf
+) -> _Fit:
+    """The dual optimum for the kernel matrix `K`, from scratch; returns what
+    `_pivot_fit` does.
+    """
+    return (_interior_point_fit if risk.sharp else _primal_newton_fit)(
+        K, risk, intercept, enough
+    )
 
 # %% ../nbs/16_kernel_machines.ipynb #f5fd31f3
 def _principal_block(M: Floats, rows: NDArray[np.intp]) -> Floats:
-    "The square block of `M` on the rows and columns `rows`."
+    """The square block of `M` on the rows and columns `rows`."""
     return M.take(rows, axis=0).take(rows, axis=1)
 
-def _solve_on_free_set(K: Floats, risk: EmpiricalRisk, u: Floats, side: Floats, free: NDArray[np.bool_],
-                       intercept: bool, mu: float, centre: Floats, least: float) -> tuple[Floats, Floats, float] | None:
+
+def _solve_on_free_set(
+    K: Floats,
+    risk: EmpiricalRisk,
+    u: Floats,
+    side: Floats,
+    free: NDArray[np.bool_],
+    intercept: bool,
+    mu: float,
+    centre: Floats,
+    least: float,
+) -> tuple[Floats, Floats, float] | None:
     """The optimum if `free` is the right guess, what is not free staying where it is.
 
     Returns `u`, the part not free, and `b`; None if the system is singular.
     """
-    F, fixed = np.flatnonzero(free), np.where(free, 0.0, u)
+    F = np.flatnonzero(free)
+    fixed = np.where(free, 0.0, u)
     if not len(F):
-        if intercept and abs(fixed.sum()) > 1e-12 * np.abs(fixed).sum(): return None
+        if intercept and abs(fixed.sum()) > 1e-12 * np.abs(fixed).sum():
+            return None
         return fixed, fixed, _best_intercept(risk, K @ fixed) if intercept else 0.0
     A = _principal_block(K, F)
-    A.flat[::len(F) + 1] += risk.curvature(u)[F] + mu
+    A.flat[:: len(F) + 1] += risk.curvature(u)[F] + mu
     rhs = mu * centre[F] - risk.slope(np.zeros_like(u), side)[F]
-    if fixed.any(): rhs -= (K @ fixed)[F]
+    if fixed.any():
+        rhs -= (K @ fixed)[F]
     solved = _solve_bordered(A, rhs, -fixed.sum(), intercept, least)
-    if solved is None: return None
+    if solved is None:
+        return None
     u = fixed.copy()
     u[F], b = solved
     return u, fixed, b
 
 # %% ../nbs/16_kernel_machines.ipynb #44d997e7
-def _violated_conditions(risk: EmpiricalRisk, u: Floats, side: Floats, free: NDArray[np.bool_],
-                         pull: Floats) -> tuple[NDArray[Any], ...]:
+def _violated_conditions(
+    risk: EmpiricalRisk, u: Floats, side: Floats, free: NDArray[np.bool_], pull: Floats
+) -> tuple[NDArray[Any], ...]:
     """Which conditions of the optimum `u` breaks, and where.
 
-    Returns the bounds of the box on the present side of 0, below and above; where `u` has left it, above and below; and
-    where it should leave a bound, upwards and downwards.
+    Returns the bounds of the box on the present side of 0, below and above; where `u`
+    has left it, above and below; and where it should leave a bound, upwards and
+    downwards.
     """
-    (lo, hi), width, tol = risk.box(), risk.width, 1e-9 * np.abs(risk.y).max()
-    bottom, top = np.where(side > 0, 0, lo), np.where(side > 0, hi, 0)
+    lo, hi = risk.box()
+    width = risk.width
+    tol = 1e-9 * np.abs(risk.y).max()
+    bottom = np.where(side > 0, 0, lo)
+    top = np.where(side > 0, hi, 0)
     at_zero = ~free & (u == 0)
-    rise = (at_zero & (hi > 0) & (pull > width + tol)) | (~free & (u < 0) & (pull > -width + tol))
-    fall = (at_zero & (lo < 0) & (pull < -width - tol)) | (~free & (u > 0) & (pull < width - tol))
+    rise = (at_zero & (hi > 0) & (pull > width + tol)) | (
+        ~free & (u < 0) & (pull > -width + tol)
+    )
+    fall = (at_zero & (lo < 0) & (pull < -width - tol)) | (
+        ~free & (u > 0) & (pull < width - tol)
+    )
     return bottom, top, free & (u > top), free & (u < bottom), rise, fall
 
 # %% ../nbs/16_kernel_machines.ipynb #8b2b948d
-def _pivot_fit(K: Floats, risk: EmpiricalRisk, u: Floats, intercept: bool, enough: float = np.inf, limit: int = 30,
-               least: float = 1e-10) -> _Fit | None:
-    """The dual optimum of a sharp loss from the warm start `u`, by guessing which entries are free.
+def _pivot_fit(
+    K: Floats,
+    risk: EmpiricalRisk,
+    u: Floats,
+    intercept: bool,
+    enough: float = np.inf,
+    limit: int = 30,
+    least: float = 1e-10,
+) -> _Fit | None:
+    """The dual optimum of a sharp loss from the warm start `u`, by guessing which
+    entries are free.
 
-    A guess whose system has a pivot below `least`, in units of the mean of the diagonal of `K`, is given up. Returns
-    `u`, `D(u)` and whether the gap is closed; where it is not, `D(u)` is a lower bound, and above `enough` that is all
-    that is wanted. None if the guesses do not settle.
+    A guess whose system has a pivot below `least`, in units of the mean of the diagonal
+    of `K`, is given up. Returns `u`, `D(u)` and whether the gap is closed; where it is
+    not, `D(u)` is a lower bound, and above `enough` that is all that is wanted. None if
+    the guesses do not settle.
     """
     lo, hi = risk.box()
     u = _snap_to_bounds(u, lo, hi)
     side = np.where(u != 0, np.sign(u), np.where(hi > 0, 1.0, -1.0))
     free = (u > lo) & (u < hi) & (u != 0)
-    scale, centre = K.trace() / len(u) or 1.0, u
-    mu, least = 1e-12 * scale, least * scale                       # a term mu |u - centre|^2 / 2 against rounding
-    fewest, stalled = len(u) + 1, 0
+    scale = K.trace() / len(u) or 1.0
+    centre = u
+    # a term mu |u - centre|^2 / 2 against rounding
+    mu = 1e-12 * scale
+    least = least * scale
+    fewest = len(u) + 1
+    stalled = 0
     for _ in range(limit):
-        solved = _solve_on_free_set(K, risk, u, side, free, intercept, mu, centre, least)
-        if solved is None: return None
+        solved = _solve_on_free_set(
+            K, risk, u, side, free, intercept, mu, centre, least
+        )
+        if solved is None:
+            return None
         u, fixed, b = solved
         pull = -risk.slope(u, 0 * side) - K @ u - b - mu * (u - centre)
-        bottom, top, over, under, rise, fall = _violated_conditions(risk, u, side, free, pull)
+        bottom, top, over, under, rise, fall = _violated_conditions(
+            risk, u, side, free, pull
+        )
         wrong = np.count_nonzero(over | under | rise | fall)
         if not wrong or np.isfinite(enough):
-            v, F = fixed.copy(), free
-            if F.any(): v[F] = _nearest_feasible(u[F], bottom[F], top[F], -fixed.sum() if intercept else None)
+            v = fixed.copy()
+            F = free
+            if F.any():
+                v[F] = _nearest_feasible(
+                    u[F], bottom[F], top[F], -fixed.sum() if intercept else None
+                )
             f = K @ v
             value = -risk.phi(v) - v @ f / 2
             # It may not be feasible: the sum may have been out of reach in the box.
-            if value > enough and _is_feasible(v, lo, hi, intercept): return v, value, False
-        if not wrong: return v, value, bool(v @ f / 2 + risk.primal(f + b) - value <= risk.gap)
+            if value > enough and _is_feasible(v, lo, hi, intercept):
+                return v, value, False
+        if not wrong:
+            return v, value, bool(v @ f / 2 + risk.primal(f + b) - value <= risk.gap)
         stalled = 0 if wrong < fewest else stalled + 1
-        if stalled == 3: return None
+        if stalled == 3:
+            return None
         fewest = min(fewest, int(wrong))
         at_zero = ~free & (u == 0)
-        side[at_zero & rise], side[at_zero & fall] = 1.0, -1.0
-        u[over], u[under] = top[over], bottom[under]
+        side[at_zero & rise] = 1.0
+        side[at_zero & fall] = -1.0
+        u[over] = top[over]
+        u[under] = bottom[under]
         free = (free & ~over & ~under) | rise | fall
     return None
 
 # %% ../nbs/16_kernel_machines.ipynb #ca94779d
 def _bordered_inverse(A: Floats) -> Floats:
-    "The inverse of `A`, positive definite and overwritten, with ones around it in row and column 0."
+    """The inverse of `A`, positive definite and overwritten, with ones around it in row
+    and column 0.
+    """
     H = _spd_inverse(A)
     h = H.sum(axis=0)
-    return np.block([[-1 / h.sum(), h / h.sum()], [(h / h.sum())[:, None], H - np.outer(h, h / h.sum())]])
+    return np.block(
+        [
+            [-1 / h.sum(), h / h.sum()],
+            [(h / h.sum())[:, None], H - np.outer(h, h / h.sum())],
+        ]
+    )
 
 # %% ../nbs/16_kernel_machines.ipynb #2dff574f
 class _GrowingInverse:
-    """The inverse of the symmetric matrix `K` on the entries `F`, kept up as entries come and go.
+    """The inverse of the symmetric matrix `K` on the entries `F`, kept up as entries
+    come and go.
 
     It may have a `border`, rows and columns that come first. `rows` are those of `K`.
     """
+
     border = 0
 
     def __init__(self, K: Floats) -> None:
-        self.K, self.m, n = K, 0, len(K)
-        self.entries, self.rows = np.empty(n, dtype=np.intp), np.empty((n, n))
-        self.store = np.empty((64, 64), order="F")             # room for some that join
+        self.K = K
+        self.m = 0
+        n = len(K)
+        self.entries = np.empty(n, dtype=np.intp)
+        self.rows = np.empty((n, n))
+        self.store = np.empty((64, 64), order="F")  # room for some that join
 
     @property
-    def F(self) -> NDArray[np.intp]: return self.entries[:self.m]
+    def F(self) -> NDArray[np.intp]:
+        return self.entries[: self.m]
 
     def column(self, i: int) -> Floats:
-        "The entries of row `i` of `K` on `F`; the row is put behind the others."
+        """The entries of row `i` of `K` on `F`; the row is put behind the others."""
         self.rows[self.m] = self.K[i]
         return self.K[i].take(self.F)
 
     def add(self, m: int, v: Floats, w: Floats) -> None:
-        if not m: return
+        if not m:
+            return
         padded = np.zeros(len(self.store))
         padded[:m] = v
-        dger(1.0, padded, w, a=self.store[:, :m], overwrite_a=1)  # in place: these are whole columns
+        # in place: these are whole columns
+        dger(1.0, padded, w, a=self.store[:, :m], overwrite_a=1)
 
     def join(self, i: int, z: Floats, schur: float) -> None:
-        "Entry `i`, of which `column` has been asked, where `z` solves for it."
+        """Entry `i`, of which `column` has been asked, where `z` solves for it."""
         m = len(z)
-        if m == len(self.store): self.store = np.asfortranarray(np.pad(self.store, (0, 64)))
+        if m == len(self.store):
+            self.store = np.asfortranarray(np.pad(self.store, (0, 64)))
         self.add(m, z, z / schur)
         self.store[m, :m] = self.store[:m, m] = -z / schur
-        self.store[m, m], self.entries[self.m] = 1 / schur, i
+        self.store[m, m] = 1 / schur
+        self.entries[self.m] = i
         self.m += 1
 
     def enter(self, i: int) -> bool:
-        "Let entry `i` join, unless the matrix would then be singular."
+        """Let entry `i` join, unless the matrix would then be singular."""
         e = self.column(i)
-        z = self.store[:self.m, :self.m] @ e
+        z = self.store[: self.m, : self.m] @ e
         schur = self.K[i, i] - e @ z
-        if not abs(schur) > 1e-14 * abs(self.K[i, i]): return False
+        if not abs(schur) > 1e-14 * abs(self.K[i, i]):
+            return False
         self.join(i, z, schur)
         return True
 
     def leave(self, k: int) -> None:
-        "The `k`-th entry; the last one takes its place."
+        """The `k`-th entry; the last one takes its place."""
         self.m -= 1
-        self.entries[k], self.rows[k] = self.entries[self.m], self.rows[self.m]
-        at, last = k + self.border, self.m + self.border
-        M = self.store[:last + 1, :last + 1]
-        v, own = M[at].copy(), M[at, at]
+        self.entries[k] = self.entries[self.m]
+        self.rows[k] = self.rows[self.m]
+        at = k + self.border
+        last = self.m + self.border
+        M = self.store[: last + 1, : last + 1]
+        v = M[at].copy()
+        own = M[at, at]
         M[at], M[:, at], M[at, at], v[at] = M[last], M[:, last], M[last, last], v[last]
         self.add(last, v[:last], v[:last] / -own)
 
-class _BorderedInverse(_GrowingInverse):
-    "That of `K + mu I`; with an intercept it is bordered by ones, in row 0."
 
-    def __init__(self, K: Floats, mu: float, intercept: bool, F: Sequence[int] | NDArray[np.intp]) -> None:
+class _BorderedInverse(_GrowingInverse):
+    """That of `K + mu I`; with an intercept it is bordered by ones, in row 0."""
+
+    def __init__(
+        self, K: Floats, mu: float, intercept: bool, F: Sequence[int] | NDArray[np.intp]
+    ) -> None:
         super().__init__(K)
-        self.mu, self.border = mu, int(intercept)
+        self.mu = mu
+        self.border = int(intercept)
         self.fill(F)
 
     def fill(self, F: Sequence[int] | NDArray[np.intp]) -> None:
-        "From scratch."
+        """From scratch."""
         self.m = len(F)
-        self.entries[:self.m], self.rows[:self.m] = F, self.K[F]
+        self.entries[: self.m] = F
+        self.rows[: self.m] = self.K[F]
         self.store = np.empty((self.m + 64, self.m + 64), order="F")
-        if not self.m: return
-        A, m = self.rows[:self.m].take(self.F, axis=1), self.m + self.border
-        A.flat[::self.m + 1] += self.mu
+        if not self.m:
+            return
+        A = self.rows[: self.m].take(self.F, axis=1)
+        m = self.m + self.border
+        A.flat[:: self.m + 1] += self.mu
         self.store[:m, :m] = _bordered_inverse(A) if self.border else _spd_inverse(A)
 
     def solve(self, total: float, rhs: Floats) -> Floats:
-        "`(b, x)` with `A x + b = rhs` and `sum(x) = total`; without an intercept only `x`."
+        """`(b, x)` with `A x + b = rhs` and `sum(x) = total`; without an intercept only
+        `x`.
+        """
         m = self.m + self.border
-        return self.store[:m, :m] @ (np.concatenate(([total], rhs)) if self.border else rhs)
+        return self.store[:m, :m] @ (
+            np.concatenate(([total], rhs)) if self.border else rhs
+        )
 
     def leave(self, k: int) -> None:
-        if self.m > 2: return super().leave(k)
-        self.fill(np.delete(self.F, k))                        # the inverse of ones and one entry has a zero in it
+        if self.m > 2:
+            return super().leave(k)
+        # the inverse of ones and one entry has a zero in it
+        self.fill(np.delete(self.F, k))
 
 # %% ../nbs/16_kernel_machines.ipynb #b6257649
 def _product_with_sparse(K: Floats, u: Floats) -> Floats:
-    "`K u` for a symmetric `K`: of a large one only the rows where `u` is not zero are read, a few at a time."
+    """`K u` for a symmetric `K`: of a large one only the rows where `u` is not zero are
+    read, a few at a time.
+    """
     support = np.flatnonzero(u)
-    if len(u) < 1000 or 2 * len(support) > len(u): return K @ u
-    f, step = np.zeros(len(u)), 2**17 // len(u) + 1
-    for some in (support[start:start + step] for start in range(0, len(support), step)): f += u[some] @ K[some]
+    if len(u) < 1000 or 2 * len(support) > len(u):
+        return K @ u
+    f = np.zeros(len(u))
+    step = 2**17 // len(u) + 1
+    for some in (
+        support[start : start + step] for start in range(0, len(support), step)
+    ):
+        f += u[some] @ K[some]
     return f
+
 
 class _DualPoint:
     """A dual point on the way.
 
-    Its pull, the bounds of the piece that each entry is on, and what the pull must exceed for an entry at a bound to go
-    up or down.
+    Its pull, the bounds of the piece that each entry is on, and what the pull must
+    exceed for an entry at a bound to go up or down.
     """
 
     def __init__(self, K: Floats, risk: EmpiricalRisk, u: Floats, mu: float) -> None:
-        (self.lo, self.hi), self.width, self.K, self.risk = risk.box(), risk.width, K, risk
-        self.u, self.mu, self.b = u, mu, 0.0
+        (self.lo, self.hi), self.width, self.K, self.risk = (
+            risk.box(),
+            risk.width,
+            K,
+            risk,
+        )
+        self.u = u
+        self.mu = mu
+        self.b = 0.0
         side = np.where(u != 0, np.sign(u), np.where(self.hi > 0, 1.0, -1.0))
-        self.bottom, self.top = np.where(side > 0, 0.0, self.lo), np.where(side > 0, self.hi, 0.0)
+        self.bottom, self.top = (
+            np.where(side > 0, 0.0, self.lo),
+            np.where(side > 0, self.hi, 0.0),
+        )
         self.slope = -self.width * side
         self.free = (u > self.bottom) & (u < self.top)
-        self.above = np.where(self.free | (u >= self.hi), -np.inf, np.where(u >= 0, -self.width, self.width))
-        self.below = np.where(self.free | (u <= self.lo), np.inf, np.where(u <= 0, self.width, -self.width))
+        self.above = np.where(
+            self.free | (u >= self.hi),
+            -np.inf,
+            np.where(u >= 0, -self.width, self.width),
+        )
+        self.below = np.where(
+            self.free | (u <= self.lo),
+            np.inf,
+            np.where(u <= 0, self.width, -self.width),
+        )
         self.recentre()
 
     def recentre(self) -> float:
-        "Make this point the centre of the term in `mu`, and everything exact; the duality gap."
+        """Make this point the centre of the term in `mu`, and everything exact; the
+        duality gap.
+        """
         f = _product_with_sparse(self.K, self.u)
-        self.centre, self.pull = self.u.copy(), -self.risk.slope(self.u, np.zeros_like(self.u)) - f
+        self.centre, self.pull = (
+            self.u.copy(),
+            -self.risk.slope(self.u, np.zeros_like(self.u)) - f,
+        )
         self.value = -self.risk.phi(self.u) - self.u @ f / 2
         return self.u @ f / 2 + self.risk.primal(f + self.b) - self.value
 
     def release(self, i: int, sign: float) -> None:
-        "Let entry `i` move, from 0 to the side of `sign`."
+        """Let entry `i` move, from 0 to the side of `sign`."""
         if self.u[i] == 0:
-            piece = (0.0, self.hi[i], -self.width) if sign > 0 else (self.lo[i], 0.0, self.width)
+            piece = (
+                (0.0, self.hi[i], -self.width)
+                if sign > 0
+                else (self.lo[i], 0.0, self.width)
+            )
             self.bottom[i], self.top[i], self.slope[i] = piece
-        self.above[i], self.below[i] = -np.inf, np.inf
+        self.above[i] = -np.inf
+        self.below[i] = np.inf
 
     def stop(self, i: int, upper: bool) -> None:
-        "Put entry `i` on its upper or lower bound."
+        """Put entry `i` on its upper or lower bound."""
         u = self.u[i] = self.top[i] if upper else self.bottom[i]
-        self.above[i] = -np.inf if u >= self.hi[i] else -self.width if u >= 0 else self.width
-        self.below[i] = np.inf if u <= self.lo[i] else self.width if u <= 0 else -self.width
+        self.above[i] = (
+            -np.inf if u >= self.hi[i] else -self.width if u >= 0 else self.width
+        )
+        self.below[i] = (
+            np.inf if u <= self.lo[i] else self.width if u <= 0 else -self.width
+        )
 
-    def move(self, rows: Floats, moving: NDArray[np.intp], d: Floats, t: float) -> int | None:
-        """Go `t` times `d` along the entries `moving`, which have these `rows` of `K`, or to the first bound.
+    def move(
+        self, rows: Floats, moving: NDArray[np.intp], d: Floats, t: float
+    ) -> int | None:
+        """Go `t` times `d` along the entries `moving`, which have these `rows` of `K`,
+        or to the first bound.
 
         Returns the position among them of the one that stopped there, or None.
         """
-        at, rising = self.u[moving], d > 0
+        at = self.u[moving]
+        rising = d > 0
         way = np.where(rising, self.top[moving], self.bottom[moving]) - at
         room = np.divide(way, d, out=np.full(len(d), np.inf), where=d != 0)
         k = int(room.argmin())
         t, stopped = (max(room[k], 0.0), True) if room[k] < t else (t, False)
-        Kd, slope = d @ rows, self.pull[moving] + self.slope[moving] + self.mu * (at - self.centre[moving])
+        Kd = d @ rows
+        slope = (
+            self.pull[moving]
+            + self.slope[moving]
+            + self.mu * (at - self.centre[moving])
+        )
         self.value += t * (d @ slope) - t * t / 2 * (d @ Kd[moving])
         self.u[moving] = at + t * d
         self.pull -= t * Kd
         self.pull[moving] -= (t * self.mu) * d
-        if not stopped: return None
+        if not stopped:
+            return None
         self.stop(moving[k], rising[k])
         return k
 
 # %% ../nbs/16_kernel_machines.ipynb #90631b4c
-def _violating_entry(now: _DualPoint, system: _BorderedInverse, tol: float) -> tuple[int, float] | None:
-    "The entry at a bound that violates its condition most, and which way it should go; None if there is none."
-    up, down = now.pull + now.above, now.pull + now.below
-    i, j = int(up.argmax()), int(down.argmin())
-    if system.border and not system.m:                     # none is free: take the one that should fall most
+def _violating_entry(
+    now: _DualPoint, system: _BorderedInverse, tol: float
+) -> tuple[int, float] | None:
+    """The entry at a bound that violates its condition most, and which way it should
+    go; None if there is none.
+    """
+    up = now.pull + now.above
+    down = now.pull + now.below
+    i = int(up.argmax())
+    j = int(down.argmin())
+    # none is free: take the one that should fall most
+    if system.border and not system.m:
         now.b = (up[i] + down[j]) / 2
-        if up[i] - down[j] <= 2 * tol: return None
+        if up[i] - down[j] <= 2 * tol:
+            return None
         now.release(j, -1.0)
         system.fill([j])
         now.b = down[j]
-    if max(up[i] - now.b, now.b - down[j]) <= tol: return None
+    if max(up[i] - now.b, now.b - down[j]) <= tol:
+        return None
     e, sign = (i, 1.0) if up[i] - now.b >= now.b - down[j] else (j, -1.0)
     now.release(e, sign)
     return e, sign
 
-def _active_set_direction(now: _DualPoint, system: _BorderedInverse, entering: tuple[int, float] | None
-                          ) -> tuple[NDArray[np.intp], Floats, float, tuple[Floats, float]]:
+
+def _active_set_direction(
+    now: _DualPoint, system: _BorderedInverse, entering: tuple[int, float] | None
+) -> tuple[NDArray[np.intp], Floats, float, tuple[Floats, float]]:
     """Where the free entries go: to the same pull, or after the entry that moves.
 
     Returns the entries, the direction, how far, and what `join` needs.
     """
-    F, border = system.F.copy(), system.border
+    F = system.F.copy()
+    border = system.border
     if entering is None:
         pull = now.pull[F] + now.slope[F]
-        level = pull.mean() if border else 0.0             # near the end a large number, and the differences are tiny
+        # near the end a large number, and the differences are tiny
+        level = pull.mean() if border else 0.0
         z = system.solve(0.0, pull - level)
-        if border: now.b = level + z[0]
-        moving, d, t, schur = F, z[border:], 1.0, 0.0
+        if border:
+            now.b = level + z[0]
+        moving = F
+        d = z[border:]
+        t = 1.0
+        schur = 0.0
     else:
         e, sign = entering
         c = system.column(e)
         z = system.solve(1.0, c)
-        schur = max(system.K[e, e] + now.mu - z[:border].sum() - z[border:] @ c, now.mu / 10)
-        moving, d = np.concatenate((F, [e])), sign * np.concatenate((-z[border:], [1.0]))
+        schur = max(
+            system.K[e, e] + now.mu - z[:border].sum() - z[border:] @ c, now.mu / 10
+        )
+        moving = np.concatenate((F, [e]))
+        d = sign * np.concatenate((-z[border:], [1.0]))
         t = sign * (now.pull[e] + now.slope[e] - now.b) / schur
     size = np.abs(d)
-    if border: d = d - size * (d.sum() / max(size.sum(), 1e-300))      # no rounding errors in the sum
+    # no rounding errors in the sum
+    if border:
+        d = d - size * (d.sum() / max(size.sum(), 1e-300))
     return moving, d, t, (z, schur)
 
 # %% ../nbs/16_kernel_machines.ipynb #3ef5d3fb
-def _active_set_fit(K: Floats, risk: EmpiricalRisk, u: Floats, intercept: bool, enough: float = np.inf) -> _Fit | None:
-    """The dual optimum of a sharp loss from the warm start `u`, one change of the free entries at a time.
+def _active_set_fit(
+    K: Floats, risk: EmpiricalRisk, u: Floats, intercept: bool, enough: float = np.inf
+) -> _Fit | None:
+    """The dual optimum of a sharp loss from the warm start `u`, one change of the free
+    entries at a time.
 
     Returns what `_pivot_fit` does.
     """
-    (lo, hi), mu = risk.box(), 1e-7 * (K.trace() / len(u) or 1.0)
-    u = _snap_to_bounds(_nearest_feasible(_snap_to_bounds(u, lo, hi), lo, hi, 0.0 if intercept else None), lo, hi)
-    now, tol = _DualPoint(K, risk, u, mu), max(1e-14 * np.abs(risk.y).max(), risk.gap / risk.C.sum() / 5)
+    lo, hi = risk.box()
+    mu = 1e-7 * (K.trace() / len(u) or 1.0)
+    u = _snap_to_bounds(
+        _nearest_feasible(
+            _snap_to_bounds(u, lo, hi), lo, hi, 0.0 if intercept else None
+        ),
+        lo,
+        hi,
+    )
+    now = _DualPoint(K, risk, u, mu)
+    tol = max(1e-14 * np.abs(risk.y).max(), risk.gap / risk.C.sum() / 5)
     bent = risk.curvature(u)
-    system = _BorderedInverse(K + np.diag(bent) if bent.any() else K, mu, intercept, np.flatnonzero(now.free))
-    entering, level, rounds = None, False, 0
+    system = _BorderedInverse(
+        K + np.diag(bent) if bent.any() else K, mu, intercept, np.flatnonzero(now.free)
+    )
+    entering = None
+    level = False
+    rounds = 0
     for _ in range(5 * len(u)):
-        if intercept and entering and not system.m:        # no free entry is left to follow: it becomes the free one
+        # no free entry is left to follow: it becomes the free one
+        if intercept and entering and not system.m:
             system.fill([entering[0]])
-            now.b, entering = now.pull[entering[0]] + now.slope[entering[0]], None
+            now.b = now.pull[entering[0]] + now.slope[entering[0]]
+            entering = None
         level = level or not system.m
         if level and entering is None:
             entering = _violating_entry(now, system, tol)
             if entering is None:
-                if now.recentre() <= risk.gap or rounds == 20: break
+                if now.recentre() <= risk.gap or rounds == 20:
+                    break
                 near = _pivot_fit(K, risk, now.u, intercept, limit=5, least=0.0)
-                if near is not None and near[2]: return near
-                level, rounds = False, rounds + 1
+                if near is not None and near[2]:
+                    return near
+                level = False
+                rounds = rounds + 1
                 system.fill(system.F.copy())
-                if not system.m: continue
+                if not system.m:
+                    continue
         moving, d, t, joining = _active_set_direction(now, system, entering)
         before = now.value
-        k = now.move(system.rows[:len(moving)], moving, d, t)
-        if not now.value >= before - risk.gap: return None  # the inverse has lost its digits
+        k = now.move(system.rows[: len(moving)], moving, d, t)
+        # the inverse has lost its digits
+        if not now.value >= before - risk.gap:
+            return None
         if k is None and entering:
             system.join(entering[0], *joining)
             entering = None
-        elif k is None: level = True
-        elif k == system.m: entering = None
-        else: system.leave(k)
-        if intercept and level and system.m: now.b = now.pull[system.F[0]] + now.slope[system.F[0]]
+        elif k is None:
+            level = True
+        elif k == system.m:
+            entering = None
+        else:
+            system.leave(k)
+        if intercept and level and system.m:
+            now.b = now.pull[system.F[0]] + now.slope[system.F[0]]
         if now.value > enough:
             now.recentre()
-            if now.value > enough: break
+            if now.value > enough:
+                break
     gap = now.recentre()
-    return (now.u, now.value, gap <= risk.gap) if _is_feasible(now.u, lo, hi, intercept) else None
+    return (
+        (now.u, now.value, gap <= risk.gap)
+        if _is_feasible(now.u, lo, hi, intercept)
+        else None
+    )
 
 # %% ../nbs/16_kernel_machines.ipynb #9dc4ec67
-def _dual_newton_fit(K: Floats, risk: EmpiricalRisk, u: Floats, intercept: bool, enough: float = np.inf,
-                     limit: int = 30) -> _Fit | None:
-    """The dual optimum by Newton's method from the warm start `u`, for the losses whose dual is smooth.
+def _dual_newton_fit(
+    K: Floats,
+    risk: EmpiricalRisk,
+    u: Floats,
+    intercept: bool,
+    enough: float = np.inf,
+    limit: int = 30,
+) -> _Fit | None:
+    """The dual optimum by Newton's method from the warm start `u`, for the losses whose
+    dual is smooth.
 
     Returns what `_pivot_fit` does.
     """
     lo, hi = risk.box()
     value = risk.dual(K, u)
     for _ in range(limit):
-        solved = _solve_bordered(K + np.diag(risk.curvature(u)), -risk.slope(u, 0) - K @ u, -u.sum(), intercept)
-        if solved is None: return None
+        solved = _solve_bordered(
+            K + np.diag(risk.curvature(u)),
+            -risk.slope(u, 0) - K @ u,
+            -u.sum(),
+            intercept,
+        )
+        if solved is None:
+            return None
         p, b = solved
         with np.errstate(divide="ignore", invalid="ignore"):
             room = np.where(p > 0, hi - u, np.where(p < 0, lo - u, np.inf)) / p
         step = min(1.0, 0.99 * np.where(p != 0, room, np.inf).min())
-        while risk.dual(K, u + step * p) < value - 1e-12 * abs(value) and step > 1e-8: step /= 2
+        while risk.dual(K, u + step * p) < value - 1e-12 * abs(value) and step > 1e-8:
+            step /= 2
         u = u + step * p
         f = K @ u
         value = -risk.phi(u) - u @ f / 2
-        if value > enough: return u, value, False
-        if step == 1.0 and u @ f / 2 + risk.primal(f + b) - value <= risk.gap: return u, value, True
+        if value > enough:
+            return u, value, False
+        if step == 1.0 and u @ f / 2 + risk.primal(f + b) - value <= risk.gap:
+            return u, value, True
     return None
 
+
 def _rounding_error(K: Floats, u: Floats) -> float:
-    "What rounding errors of `u'Ku` may add up to."
-    return float(np.finfo(float).eps * (np.abs(u) @ np.sqrt(np.maximum(K.diagonal(), 0)))**2)
+    """What rounding errors of `u'Ku` may add up to."""
+    return float(
+        np.finfo(float).eps * (np.abs(u) @ np.sqrt(np.maximum(K.diagonal(), 0))) ** 2
+    )
+
 
 def _warn_of_rounding(error: float, size: float) -> None:
-    "Say so where what is compared, numbers of this `size`, has lost nearly all its digits."
+    """Say so where what is compared, numbers of this `size`, has lost nearly all its
+    digits.
+    """
     if error > 0.01 * size:
-        warnings.warn("Rounding errors decide which features go: C times the squared entries of X is too large. Scale "
-                      "the features, or take a smaller C.", stacklevel=_stack_level())
+        warnings.warn(
+            "Rounding errors decide which features go: C times the squared entries of "
+            "X is too large. Scale "
+            "the features, or take a smaller C.",
+            stacklevel=_stack_level(),
+        )
 
-def _warm_started_fit(K: Floats, risk: EmpiricalRisk, u: Floats, intercept: bool, enough: float = np.inf) -> _Fit:
+
+def _warm_started_fit(
+    K: Floats, risk: EmpiricalRisk, u: Floats, intercept: bool, enough: float = np.inf
+) -> _Fit:
     """The dual optimum at `K` from a point near it, from scratch where that fails.
 
     Returns `u`, its value, and whether it is exact.
     """
     for fit in (_pivot_fit, _active_set_fit) if risk.sharp else (_dual_newton_fit,):
         near = fit(K, risk, u, intercept, enough)
-        if near is not None and (near[1] > enough or (near[2] and _rounding_error(K, near[0]) <= risk.tie)): return near
+        if near is not None and (
+            near[1] > enough or (near[2] and _rounding_error(K, near[0]) <= risk.tie)
+        ):
+            return near
     u, value, closed = _reference_fit(K, risk, intercept, enough)
-    if value > enough: return u, value, closed
+    if value > enough:
+        return u, value, closed
     near = _pivot_fit(K, risk, u, intercept, limit=5, least=0.0) if risk.sharp else None
     points = [u] if near is None or near[1] < value - risk.gap else [u, near[0]]
     gaps = [duality_gap(K, risk, v, intercept) for v in points]
     if not closed and min(gaps) > risk.gap:
-        warnings.warn(f"A fit ended with a duality gap of {min(gaps):.1e}, above {risk.gap:.1e}: features may go in "
-                      "another order.", ConvergenceWarning, stacklevel=_stack_level())
+        warnings.warn(
+            f"A fit ended with a duality gap of {min(gaps):.1e}, above "
+            f"{risk.gap:.1e}: features may go in "
+            "another order.",
+            ConvergenceWarning,
+            stacklevel=_stack_level(),
+        )
     return points[int(np.argmin(gaps))], value, True
+
 
 def _cold_fit(K: Floats, risk: EmpiricalRisk, intercept: bool) -> _Fit:
     """The dual optimum at `K` from scratch, to the accuracy of `_warm_started_fit`.
 
-    For the losses that libsvm has, from where it is after a while, if there are labels of both kinds.
+    For the losses that libsvm has, from where it is after a while, if there are labels
+    of both kinds.
     """
-    by_libsvm = type(risk.loss) in _LIBSVM and (not risk.loss.for_labels or np.ptp(risk.y) > 0)
+    by_libsvm = type(risk.loss) in _LIBSVM and (
+        not risk.loss.for_labels or np.ptp(risk.y) > 0
+    )
     with _blas_threads_for(len(K)):
-        start = _libsvm_fit(K, risk, 50 * len(K)) if by_libsvm else _reference_fit(K, risk, intercept)[0]
+        start = (
+            _libsvm_fit(K, risk, 50 * len(K))
+            if by_libsvm
+            else _reference_fit(K, risk, intercept)[0]
+        )
         return _warm_started_fit(K, risk, start, intercept)
 
 # %% ../nbs/16_kernel_machines.ipynb #16ridge01
-def _weighted_centred(X: np.ndarray, y: Floats, weights: Floats,
-                      intercept: bool) -> tuple[np.ndarray, Floats, Floats]:
-    """Rows times the roots of the weights, with an intercept weighted means taken off before.
+def _weighted_centred(
+    X: np.ndarray, y: Floats, weights: Floats, intercept: bool
+) -> tuple[np.ndarray, Floats, Floats]:
+    """Rows times the roots of the weights, with an intercept weighted means taken off
+    before.
 
     Also the unit vector to which the result is orthogonal then, or zero.
     """
     roots = np.sqrt(weights)
-    if intercept: X, y = X - np.average(X, axis=0, weights=weights), y - np.average(y, weights=weights)
+    if intercept:
+        X = X - np.average(X, axis=0, weights=weights)
+        y = y - np.average(y, weights=weights)
     return X * roots[:, None], y * roots, intercept * roots / np.linalg.norm(roots)
 
+
 def _ridge_factor(A: Floats, rho: float, fine: bool) -> Floats | None:
-    """Cholesky's lower factor of `A'A + rho I`, with anything above its diagonal, or None if rounding leaves none.
+    """Cholesky's lower factor of `A'A + rho I`, with anything above its diagonal, or
+    None if rounding leaves none.
 
     If `fine`, by Householder's reflections of `A` itself: its condition is not squared.
     """
     m = A.shape[1]
-    if fine: return dgeqrf(np.vstack([A, np.sqrt(rho) * np.eye(m)]), overwrite_a=1)[0][:m].T
+    if fine:
+        return dgeqrf(np.vstack([A, np.sqrt(rho) * np.eye(m)]), overwrite_a=1)[0][:m].T
     M = A.T @ A
-    M.flat[::m + 1] += rho
+    M.flat[:: m + 1] += rho
     L, info = dpotrf(M.T, lower=1, clean=0, overwrite_a=1)
     return None if info else L
 
 # %% ../nbs/16_kernel_machines.ipynb #16ridge03
-def _ridge_solution(X: Floats, y: Floats, rho: float, q: Floats, fine: bool) -> tuple[Floats, Floats, float] | None:
-    "`H`, `w` and the relative error that rounding may make in a rise `w_j^2 / H_jj`; None where there are no digits."
-    (n, d), sizes, eps = X.shape, np.einsum("ij,ij->j", X, X), np.finfo(float).eps
+def _ridge_solution(
+    X: Floats, y: Floats, rho: float, q: Floats, fine: bool
+) -> tuple[Floats, Floats, float] | None:
+    """`H`, `w` and the relative error that rounding may make in a rise `w_j^2 / H_jj`;
+    None where there are no digits.
+    """
+    n, d = X.shape
+    sizes = np.einsum("ij,ij->j", X, X)
+    eps = np.finfo(float).eps
     small = d <= n - q.any()
-    # Along q, to which the columns of X are orthogonal, XX' is singular; a term in that direction changes nothing else.
-    A = np.column_stack([X, y]) if small else np.vstack([X.T, np.sqrt(sizes.sum() / n) * q])
+    # Along q, to which the columns of X are orthogonal, XX' is singular; a term in that
+    # direction changes nothing else.
+    A = (
+        np.column_stack([X, y])
+        if small
+        else np.vstack([X.T, np.sqrt(sizes.sum() / n) * q])
+    )
     L = _ridge_factor(A, rho, fine)
-    if L is None: return None
+    if L is None:
+        return None
     if small:
         w = dtrtrs(L[:d, :d], L[d, :d], lower=1, trans=1)[0]
         H = _inverse_by_factor(L[:d, :d])
-        condition, lost = ((sizes + rho) * H.diagonal()).max(), 1.0
+        condition = ((sizes + rho) * H.diagonal()).max()
+        lost = 1.0
     else:
         T = dtrtrs(L, np.column_stack([X, y]), lower=1)[0]
-        w, H = T[:, :-1].T @ T[:, -1], T[:, :-1].T @ T[:, :-1]
+        w = T[:, :-1].T @ T[:, -1]
+        H = T[:, :-1].T @ T[:, :-1]
         H /= -rho
-        H.flat[::d + 1] += 1 / rho
-        condition, lost = sizes.sum() / n / L.diagonal().min()**2, 1 / (rho * H.diagonal().min())
-    if not (np.isfinite(w).all() and np.isfinite(lost) and H.diagonal().min() > 0): return None
+        H.flat[:: d + 1] += 1 / rho
+        condition = sizes.sum() / n / L.diagonal().min() ** 2
+        lost = 1 / (rho * H.diagonal().min())
+    if not (np.isfinite(w).all() and np.isfinite(lost) and H.diagonal().min() > 0):
+        return None
     return H, w, float(eps * max(np.sqrt(condition) if fine else condition, lost))
 
-def _ridge_fit(X: Floats, y: Floats, C: float, q: Floats, tol: float = 1e-9) -> tuple[Floats, Floats, float, float]:
-    """`H = (X'X + rho I)^-1`, `w = H X'y`, the objective, and the relative error of rises, for `rho = 1 / (2 C)`.
 
-    Through the smaller Gram matrix if that error is a tenth of `tol` at most, otherwise by a QR decomposition. `q` is
-    orthogonal to `y` and to all columns of `X`, or zero.
+def _ridge_fit(
+    X: Floats, y: Floats, C: float, q: Floats, tol: float = 1e-9
+) -> tuple[Floats, Floats, float, float]:
+    """`H = (X'X + rho I)^-1`, `w = H X'y`, the objective, and the relative error of
+    rises, for `rho = 1 / (2 C)`.
+
+    Through the smaller Gram matrix if that error is a tenth of `tol` at most, otherwise
+    by a QR decomposition. `q` is orthogonal to `y` and to all columns of `X`, or zero.
     """
     for fine in (False, True):
         found = _ridge_solution(X, y, 1 / (2 * C), q, fine)
-        if found is not None and found[2] <= tol / 10: break
+        if found is not None and found[2] <= tol / 10:
+            break
     if found is None:
-        raise ValueError(f"C={C:.3g} is not possible for an X with entries of up to {np.abs(X).max():.0e}: scale the "
-                         "features, or take a smaller C.")
+        raise ValueError(
+            f"C={C:.3g} is not possible for an X with entries of up to "
+            f"{np.abs(X).max():.0e}: scale the "
+            "features, or take a smaller C."
+        )
     H, w, error = found
-    return H, w, float(C * ((y - X @ w)**2).sum() + w @ w / 2), error
+    return H, w, float(C * ((y - X @ w) ** 2).sum() + w @ w / 2), error

@@ -21,193 +21,309 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import (Array, ArrayLike, Matrix, _canonical, _check_not_negative, _check_range,
-                              _largest_entry, _take_rows, all_finite, as_float64, check_matrix, from_numpy, is_sparse,
-                              namespace, _readable, take_columns, to_numpy)
+from fsel_book.arrays import (
+    Array,
+    ArrayLike,
+    Matrix,
+    _canonical,
+    _check_not_negative,
+    _check_range,
+    _largest_entry,
+    _take_rows,
+    all_finite,
+    as_float64,
+    check_matrix,
+    from_numpy,
+    is_sparse,
+    namespace,
+    _readable,
+    take_columns,
+    to_numpy,
+)
 from .ridge import _gamma_value
-from .certificates import _check_integer, _check_bool, _check_instance, _check_positive, _clear_fitted
+from fsel_book.certificates import (
+    _check_integer,
+    _check_bool,
+    _check_instance,
+    _check_positive,
+    _clear_fitted,
+)
 
 # %% ../nbs/15_kernels.ipynb #0d083593
 def _on_host(X: Matrix) -> Matrix:
-    "`X`, which is not checked, on the host, in float64: an array, or CSC where it is sparse."
-    return sp.csc_array(X, dtype=np.float64) if is_sparse(X) else np.asarray(to_numpy(X), dtype=np.float64)
+    """`X`, which is not checked, on the host, in float64: an array, or CSC where it is
+    sparse.
+    """
+    return (
+        sp.csc_array(X, dtype=np.float64)
+        if is_sparse(X)
+        else np.asarray(to_numpy(X), dtype=np.float64)
+    )
+
 
 def _in_place(X: Matrix) -> Matrix:
-    "`X`, which is not checked, in float64: an array of its library on its device, or CSC where it is sparse."
+    """`X`, which is not checked, in float64: an array of its library on its device, or
+    CSC where it is sparse.
+    """
     return _on_host(X) if namespace(X) is namespace() else as_float64(_readable(X))
 
+
 def _into(operation: str, *arrays: Any, out: Array = None) -> Array:
-    "An operation of the library of the first of `arrays`; by NumPy, and by no other library, into `out`."
-    first, xp = arrays[0], namespace(arrays[0])
-    if isinstance(first, np.ndarray): return getattr(np, operation)(*arrays, out=out)
+    """An operation of the library of the first of `arrays`; by NumPy, and by no other
+    library, into `out`.
+    """
+    first = arrays[0]
+    xp = namespace(arrays[0])
+    if isinstance(first, np.ndarray):
+        return getattr(np, operation)(*arrays, out=out)
     numbers = dict(dtype=first.dtype, device=array_api_compat.device(first))
-    return getattr(xp, operation)(*(xp.asarray(a, **numbers) if isinstance(a, float) else a for a in arrays))
+    return getattr(xp, operation)(
+        *(xp.asarray(a, **numbers) if isinstance(a, float) else a for a in arrays)
+    )
+
 
 def _check_host_matrix(X: Matrix, name: str = "X") -> Matrix:
-    "`X`, checked, on the host, in float64."
+    """`X`, checked, on the host, in float64."""
     return _on_host(check_matrix(X, name))
 
+
 def _dense_column(X: Matrix, j: int) -> Array:
-    "Column `j` of a matrix, dense and in one piece."
-    return X[:, [j]].toarray().ravel() if is_sparse(X) else namespace(X).asarray(X[:, j], copy=True)
+    """Column `j` of a matrix, dense and in one piece."""
+    return (
+        X[:, [j]].toarray().ravel()
+        if is_sparse(X)
+        else namespace(X).asarray(X[:, j], copy=True)
+    )
+
 
 def _dense_rows(A: Matrix) -> Array:
-    "`A` dense, with its rows in one piece."
-    return A.toarray(order="C") if is_sparse(A) else np.ascontiguousarray(A) if isinstance(A, np.ndarray) else A
+    """`A` dense, with its rows in one piece."""
+    return (
+        A.toarray(order="C")
+        if is_sparse(A)
+        else np.ascontiguousarray(A)
+        if isinstance(A, np.ndarray)
+        else A
+    )
+
 
 def _take_entries(x: Array, some: slice | np.ndarray) -> Array:
-    "Some entries of the vector `x`, where it is: a slice, or host indices."
+    """Some entries of the vector `x`, where it is: a slice, or host indices."""
     return x[some] if isinstance(some, slice) else _take_rows(x, some)
 
+
 def _zeros(shape: tuple[int, ...], X: Matrix) -> Array:
-    "Zeros of float64 in the library and on the device of `X`."
+    """Zeros of float64 in the library and on the device of `X`."""
     xp = namespace(X)
-    return xp.zeros(shape, dtype=xp.float64, **({} if is_sparse(X) else {"device": array_api_compat.device(X)}))
+    return xp.zeros(
+        shape,
+        dtype=xp.float64,
+        **({} if is_sparse(X) else {"device": array_api_compat.device(X)}),
+    )
+
 
 def _row_slices(n_rows: int, n_columns: int, entries: int = 2**16) -> list[slice]:
-    "Slices of rows, of a size that stays in the cache while several operations pass over it."
+    """Slices of rows, of a size that stays in the cache while several operations pass
+    over it.
+    """
     step = max(1, entries // max(1, n_columns))
     return [slice(start, min(n_rows, start + step)) for start in range(0, n_rows, step)]
 
+
 def _cache_blocks(S: Array) -> list[slice]:
-    "These slices for a matrix on the host; for one on a device all rows at once."
-    return _row_slices(*S.shape) if isinstance(S, np.ndarray) else [slice(0, S.shape[0])]
+    """These slices for a matrix on the host; for one on a device all rows at once."""
+    return (
+        _row_slices(*S.shape) if isinstance(S, np.ndarray) else [slice(0, S.shape[0])]
+    )
 
 # %% ../nbs/15_kernels.ipynb #a3fe16e5
 class _SumKernel(ABC):
-    "A kernel `finish(S)` of the sums `S(x, z) = sum_j part(x_j, z_j)` over features, where `part(0, 0) = 0`."
+    """A kernel `finish(S)` of the sums `S(x, z) = sum_j part(x_j, z_j)` over features,
+    where `part(0, 0) = 0`.
+    """
 
     @abstractmethod
     def part(self, x: Array, z: Array, out: Array = None) -> Array:
-        "The part of one feature with values `x` and `z`, shape (len(x), len(z)); by NumPy into `out` where given."
+        """The part of one feature with values `x` and `z`, shape (len(x), len(z)); by
+        NumPy into `out` where given.
+        """
 
     @abstractmethod
     def own_part(self, x: Array) -> Array:
-        "`part(x_i, x_i)` for each value of a feature."
+        """`part(x_i, x_i)` for each value of a feature."""
 
     @abstractmethod
     def finish(self, S: Array, left: Array, right: Array, out: Array = None) -> Array:
-        """The kernel matrix of `S`; by NumPy into `out`, which may be `S` itself, where given.
+        """The kernel matrix of `S`; by NumPy into `out`, which may be `S` itself, where
+        given.
 
         `left` and `right` are S(x, x) and S(z, z).
         """
 
     @abstractmethod
     def sizes(self, S: Array) -> Array:
-        "The entries of `S` that must keep enough digits when a feature is subtracted."
+        """The entries of `S` that must keep enough digits when a feature is subtracted."""
 
     @abstractmethod
     def at_risk(self, before: Array) -> bool:
-        "Whether anything can be lost by taking a feature out of sums of sizes `before`."
+        """Whether anything can be lost by taking a feature out of sums of sizes
+        `before`.
+        """
 
     @abstractmethod
     def lossy(self, before: Array, after: Array) -> Any:
-        """Whether sizes `after` have too few digits left, being differences of sums of sizes `before`.
+        """Whether sizes `after` have too few digits left, being differences of sums of
+        sizes `before`.
 
         Where sizes are those of the samples: the same for each row of `after`.
         """
 
     def check(self, X: Matrix, name: str = "X") -> None:
-        "Refuse a matrix on whose entries the kernel is not defined; most kernels are on all."
+        """Refuse a matrix on whose entries the kernel is not defined; most kernels are
+        on all.
+        """
         return None
 
     def pair(self, X: Matrix, Z: Matrix | None) -> tuple[Matrix, Matrix]:
-        "Both matrices in float64, where they are; the same one twice without `Z`."
+        """Both matrices in float64, where they are; the same one twice without `Z`."""
         X = _in_place(X)
         self.check(X)
-        if Z is None: return X, X
+        if Z is None:
+            return X, X
         Z = _in_place(Z)
         self.check(Z, "Z")
         if X.shape[1] != Z.shape[1]:
-            raise ValueError(f"Z has {Z.shape[1]} features, and X has {X.shape[1]}: both must have the same.")
+            raise ValueError(
+                f"Z has {Z.shape[1]} features, and X has {X.shape[1]}: both must have "
+                f"the same."
+            )
         return X, Z
 
     def sums(self, X: Matrix, Z: Matrix | None = None) -> Array:
-        "The matrix `S` of shape (n_samples, n_samples of Z), feature by feature."
+        """The matrix `S` of shape (n_samples, n_samples of Z), feature by feature."""
         X, Z = self.pair(X, Z)
         S = _zeros((X.shape[0], Z.shape[0]), X)
         blocks = _cache_blocks(S)
         buffer = namespace(S).empty_like(S[blocks[0], :])
         for j in range(X.shape[1]):
-            x, z = _dense_column(X, j), _dense_column(Z, j)
-            for rows in blocks: S[rows, :] += self.part(x[rows], z, buffer[:rows.stop - rows.start, :])
+            x = _dense_column(X, j)
+            z = _dense_column(Z, j)
+            for rows in blocks:
+                S[rows, :] += self.part(x[rows], z, buffer[: rows.stop - rows.start, :])
         return S
 
     def own(self, X: Matrix) -> Array:
-        "`S(x, x)` for every sample."
+        """`S(x, x)` for every sample."""
         return sum(self.own_part(_dense_column(X, j)) for j in range(X.shape[1]))
 
     def __call__(self, X: Matrix, Z: Matrix | None = None) -> Array:
         return self.matrix(check_matrix(X), None if Z is None else check_matrix(Z, "Z"))
 
     def matrix(self, X: Matrix, Z: Matrix | None = None) -> Array:
-        "The kernel matrix of matrices that have been checked, where they are."
+        """The kernel matrix of matrices that have been checked, where they are."""
         X, Z = self.pair(X, Z)
         with np.errstate(over="ignore", invalid="ignore"):
-            return self.finite(self.finish(self.sums(X, Z), self.own(X), self.own(Z)), X)
+            return self.finite(
+                self.finish(self.sums(X, Z), self.own(X), self.own(Z)), X
+            )
 
     def finite(self, K: Array, X: Matrix) -> Array:
-        "`K`, unless it has overflowed."
-        if all_finite(K): return K
-        raise ValueError(f"The entries of X are too large for {self}: its values overflow. "
-                         f"Divide X by a number such as {_largest_entry(X):.0e}.")
+        """`K`, unless it has overflowed."""
+        if all_finite(K):
+            return K
+        raise ValueError(
+            f"The entries of X are too large for {self}: its values overflow. "
+            f"Divide X by a number such as {_largest_entry(X):.0e}."
+        )
 
 # %% ../nbs/15_kernels.ipynb #0864a500
 _SMALLEST = float(np.finfo(np.float64).tiny)
 
+
 def _normalise(K: Array, left: Array, right: Array) -> Array:
-    "Divide `K` in place by the roots of `left` along rows and of `right` along columns; zero where they vanish."
+    """Divide `K` in place by the roots of `left` along rows and of `right` along
+    columns; zero where they vanish.
+    """
     xp = namespace(K)
     for size, shape in ((left, (-1, 1)), (right, (1, -1))):
         if xp.any((size > 0) & (size < _SMALLEST)):
-            raise ValueError("A sample of X is so short that its square has lost digits. Rescale X.")
+            raise ValueError(
+                "A sample of X is so short that its square has lost digits. Rescale X."
+            )
         positive = size > 0
-        factors = xp.where(positive, 1 / xp.sqrt(xp.where(positive, size, xp.ones_like(size))), xp.zeros_like(size))
+        factors = xp.where(
+            positive,
+            1 / xp.sqrt(xp.where(positive, size, xp.ones_like(size))),
+            xp.zeros_like(size),
+        )
         K *= xp.reshape(factors, shape)
     return K
 
+
 def _sparse_product(X: Matrix, Z: Matrix) -> np.ndarray:
-    "`X Z'` of CSC matrices, dense: in blocks of features, so that the part of `Z` in use stays in the cache."
+    """`X Z'` of CSC matrices, dense: in blocks of features, so that the part of `Z` in
+    use stays in the cache.
+    """
     blocks = max(1, min(X.shape[1] // 2**16, 4 * X.nnz // (X.shape[0] * Z.shape[0])))
     edges = np.linspace(0, X.shape[1], blocks + 1).astype(int)
-    return np.asarray(sum((X[:, a:b] @ Z[:, a:b].T).toarray() for a, b in zip(edges, edges[1:])))
+    return np.asarray(
+        sum((X[:, a:b] @ Z[:, a:b].T).toarray() for a, b in zip(edges, edges[1:]))
+    )
+
 
 class _ProductKernel(_SumKernel):
-    "Kernels of `x'z`."
+    """Kernels of `x'z`."""
+
     normalised: bool = False
 
     @abstractmethod
     def base(self, S: Array, out: Array = None) -> Array:
-        "What of the sums `S` is raised to the degree; a new array, or by NumPy into `out` where given."
+        """What of the sums `S` is raised to the degree; a new array, or by NumPy into
+        `out` where given.
+        """
 
     def raised(self, base: Array) -> Array:
-        "The kernel from that, which is overwritten."
+        """The kernel from that, which is overwritten."""
         return base
 
     def part(self, x: Array, z: Array, out: Array = None) -> Array:
         return _into("multiply", x[:, None], z[None, :], out=out)
 
-    def own_part(self, x: Array) -> Array: return x * x
+    def own_part(self, x: Array) -> Array:
+        return x * x
+
     def own(self, X: Matrix) -> Array:
-        return np.asarray((X * X).sum(axis=1)).ravel() if is_sparse(X) else namespace(X).sum(X * X, axis=1)
+        return (
+            np.asarray((X * X).sum(axis=1)).ravel()
+            if is_sparse(X)
+            else namespace(X).sum(X * X, axis=1)
+        )
 
     def sums(self, X: Matrix, Z: Matrix | None = None) -> Array:
-        "`X Z'`; sparse matrices stay sparse until the product."
+        """`X Z'`; sparse matrices stay sparse until the product."""
         X, Z = self.pair(X, Z)
         return _sparse_product(X, Z) if is_sparse(X) and is_sparse(Z) else X @ Z.T
 
     def finish(self, S: Array, left: Array, right: Array, out: Array = None) -> Array:
         base = self.base(S, out)
-        # Before the power is taken: powers of small or large numbers are out of range sooner.
-        if self.normalised: base = _normalise(base, self.base(left), self.base(right))
+        # Before the power is taken: powers of small or large numbers are out of range
+        # sooner.
+        if self.normalised:
+            base = _normalise(base, self.base(left), self.base(right))
         return self.raised(base)
 
-    def sizes(self, S: Array) -> Array: return namespace(S).linalg.diagonal(S)
-    def at_risk(self, before: Array) -> bool: return True
+    def sizes(self, S: Array) -> Array:
+        return namespace(S).linalg.diagonal(S)
+
+    def at_risk(self, before: Array) -> bool:
+        return True
+
     def lossy(self, before: Array, after: Array) -> Any:
         xp = namespace(before)
-        if self.normalised: return xp.any(after < _DIGITS_LOST * before, axis=-1)
+        if self.normalised:
+            return xp.any(after < _DIGITS_LOST * before, axis=-1)
         return xp.max(after, axis=-1) < _DIGITS_LOST * xp.max(before)
+
 
 _DIGITS_LOST = 2.0**-20
 
@@ -228,14 +344,20 @@ class LinearKernel(_ProductKernel):
     array([[5., 6.],
            [6., 9.]])
     """
+
     normalised: bool = False
-    def __post_init__(self) -> None: _check_bool("normalised", self.normalised)
+
+    def __post_init__(self) -> None:
+        _check_bool("normalised", self.normalised)
+
     def base(self, S: Array, out: Array = None) -> Array:
         return S if out is S else _into("multiply", S, 1.0, out=out)
 
+
 @dataclass(frozen=True)
 class PolynomialKernel(_ProductKernel):
-    """`k(x, z) = (gamma x'z + coef0)^degree`, or that over the root of `k(x, x) k(z, z)`.
+    """`k(x, z) = (gamma x'z + coef0)^degree`, or that over the root of `k(x, x) k(z,
+    z)`.
 
     Parameters
     ----------
@@ -255,54 +377,76 @@ class PolynomialKernel(_ProductKernel):
     array([[ 4.,  9.],
            [ 9., 25.]])
     """
+
     degree: int = 3
     gamma: float = 1.0
     coef0: float = 0.0
     normalised: bool = False
+
     def __post_init__(self) -> None:
-        _check_integer(self.degree, 1, name="degree"); _check_positive("gamma", self.gamma)
+        _check_integer(self.degree, 1, name="degree")
+        _check_positive("gamma", self.gamma)
         _check_bool("normalised", self.normalised)
         _check_not_negative("coef0", self.coef0)
+
     def base(self, S: Array, out: Array = None) -> Array:
         base = _into("multiply", S, float(self.gamma), out=out)
         base += float(self.coef0)
         return base
+
     def raised(self, base: Array) -> Array:
         factor = namespace(base).asarray(base, copy=True) if self.degree > 1 else base
-        for _ in range(self.degree - 1): base *= factor
+        for _ in range(self.degree - 1):
+            base *= factor
         return base
 
 # %% ../nbs/15_kernels.ipynb #cfa26a82
 @dataclass(frozen=True)
 class _DistanceKernel(_SumKernel):
-    "Kernels `exp(-gamma S)` of a sum of distances, one for each feature."
+    """Kernels `exp(-gamma S)` of a sum of distances, one for each feature."""
+
     gamma: float = 1.0
-    def __post_init__(self) -> None: _check_positive("gamma", self.gamma)
 
-    def own_part(self, x: Array) -> Array: return namespace(x).zeros_like(x)
-    def own(self, X: Matrix) -> Array: return _zeros((X.shape[0],), X)
+    def __post_init__(self) -> None:
+        _check_positive("gamma", self.gamma)
 
-    def finish(self, S: Array, left: Any = None, right: Any = None, out: Array = None) -> Array:
+    def own_part(self, x: Array) -> Array:
+        return namespace(x).zeros_like(x)
+
+    def own(self, X: Matrix) -> Array:
+        return _zeros((X.shape[0],), X)
+
+    def finish(
+        self, S: Array, left: Any = None, right: Any = None, out: Array = None
+    ) -> Array:
         K = _into("multiply", S, -float(self.gamma), out=out)
         return _into("exp", K, out=K)
 
-    def sizes(self, S: Array) -> Array: return S
+    def sizes(self, S: Array) -> Array:
+        return S
+
     def at_risk(self, before: Array) -> bool:
         return float(self.gamma * namespace(before).max(before)) > 1 / _DIGITS_LOST
+
     def lossy(self, before: Array, after: Array) -> Any:
-        "The same, and the kernel is not zero there anyway."
+        """The same, and the kernel is not zero there anyway."""
         gamma = float(self.gamma)
-        return namespace(before).any((gamma * before > 1 / _DIGITS_LOST) & (gamma * after < 60))
+        return namespace(before).any(
+            (gamma * before > 1 / _DIGITS_LOST) & (gamma * after < 60)
+        )
+
 
 class RBFKernel(_DistanceKernel):
-    """The Gaussian kernel `k(x, z) = exp(-gamma |x - z|^2)`, with the `gamma` of scikit-learn.
+    """The Gaussian kernel `k(x, z) = exp(-gamma |x - z|^2)`, with the `gamma` of
+    scikit-learn.
 
     Parameters
     ----------
     gamma : float
-        Above 0. With a width `sigma`, as in `exp(-|x - z|^2 / (2 sigma^2))`, it is `1 / (2 sigma^2)`. The risk-RFE
-        paper has two more parametrisations: its gamma is the root of this one in section 4.2, where it writes
-        `exp(-gamma^2 |x - z|^2)`, and the root of its inverse in section 8.1, `exp(-|x - z|^2 / gamma^2)`.
+        Above 0. With a width `sigma`, as in `exp(-|x - z|^2 / (2 sigma^2))`, it is `1 /
+        (2 sigma^2)`. The risk-RFE paper has two more parametrisations: its gamma is the
+        root of this one in section 4.2, where it writes `exp(-gamma^2 |x - z|^2)`, and
+        the root of its inverse in section 8.1, `exp(-|x - z|^2 / gamma^2)`.
 
     Examples
     --------
@@ -320,24 +464,30 @@ class RBFKernel(_DistanceKernel):
     def sums(self, X: Matrix, Z: Matrix | None = None) -> Array:
         """Squared distances, of NumPy's arrays by SciPy, of others feature by feature.
 
-        Of sparse samples through lengths and products, with an error of the size of rounding in the lengths.
+        Of sparse samples through lengths and products, with an error of the size of
+        rounding in the lengths.
         """
         X, Z = self.pair(X, Z)
-        if namespace(X) is not namespace(): return super().sums(X, Z)
-        if not (is_sparse(X) or is_sparse(Z)): return cdist(X, Z, "sqeuclidean")
+        if namespace(X) is not namespace():
+            return super().sums(X, Z)
+        if not (is_sparse(X) or is_sparse(Z)):
+            return cdist(X, Z, "sqeuclidean")
         S = np.add.outer(*[np.asarray((M * M).sum(axis=1)).ravel() for M in (X, Z)])
         S -= 2 * LinearKernel().sums(X, Z)
-        if X is Z: np.fill_diagonal(S, 0)
+        if X is Z:
+            np.fill_diagonal(S, 0)
         return np.maximum(S, 0, out=S)
 
 # %% ../nbs/15_kernels.ipynb #7d915673
 class ChiSquaredKernel(_DistanceKernel):
-    """`k(x, z) = exp(-gamma sum_j (x_j - z_j)^2 / (x_j + z_j))` for histograms; 0/0 is 0.
+    """`k(x, z) = exp(-gamma sum_j (x_j - z_j)^2 / (x_j + z_j))` for histograms; 0/0 is
+    0.
 
     Parameters
     ----------
     gamma : float
-        Above 0. Doubling all counts doubles the sum: 1 suits histograms that add up to one.
+        Above 0. Doubling all counts doubles the sum: 1 suits histograms that add up to
+        one.
 
     Examples
     --------
@@ -352,8 +502,11 @@ class ChiSquaredKernel(_DistanceKernel):
         if X.min() < 0 if is_sparse(X) else namespace(X).any(X < 0):
             X = X if is_sparse(X) else to_numpy(X)
             (i, *_), (j, *_) = (X < 0).nonzero()
-            raise ValueError(f"{name} has the entry {X[i, j]:g} in row {i}, column {j}: a histogram has none below 0. "
-                             f"Give counts or shares, or use RBFKernel.")
+            raise ValueError(
+                f"{name} has the entry {X[i, j]:g} in row {i}, column {j}: a "
+                f"histogram has none below 0. "
+                f"Give counts or shares, or use RBFKernel."
+            )
 
     def part(self, x: Array, z: Array, out: Array = None) -> Array:
         D = _into("subtract", x[:, None], z[None, :], out=out)
@@ -364,7 +517,8 @@ class ChiSquaredKernel(_DistanceKernel):
 # %% ../nbs/15_kernels.ipynb #03480fd2
 @dataclass(frozen=True)
 class CallableKernel:
-    """A kernel given as a function `f(X, Z)` that returns the matrix of shape (n_samples of X, n_samples of Z).
+    """A kernel given as a function `f(X, Z)` that returns the matrix of shape
+    (n_samples of X, n_samples of Z).
 
     Parameters
     ----------
@@ -378,52 +532,85 @@ class CallableKernel:
     array([[1., 1.],
            [1., 2.]])
     """
+
     f: Callable[[Any, Any], Any]
 
-    def __post_init__(self) -> None: _check_instance("f", self.f)
+    def __post_init__(self) -> None:
+        _check_instance("f", self.f)
 
     def __call__(self, X: Matrix, Z: Matrix | None = None) -> Array:
-        return self.matrix(_in_place(check_matrix(X)), None if Z is None else _in_place(check_matrix(Z, "Z")))
+        return self.matrix(
+            _in_place(check_matrix(X)),
+            None if Z is None else _in_place(check_matrix(Z, "Z")),
+        )
 
     def matrix(self, X: Matrix, Z: Matrix | None = None) -> Array:
-        "The kernel matrix of matrices that have been checked; the function gets them as they are."
+        """The kernel matrix of matrices that have been checked; the function gets them
+        as they are.
+        """
         Z = X if Z is None else Z
         K = _in_place(self.f(X, Z))
         if K.shape != (X.shape[0], Z.shape[0]):
-            raise ValueError(f"The kernel function returned an array of shape {K.shape} for {X.shape[0]} and "
-                             f"{Z.shape[0]} samples: it must be {(X.shape[0], Z.shape[0])}.")
-        if not all_finite(K): raise ValueError("The kernel function returned NaN or infinity.")
+            raise ValueError(
+                f"The kernel function returned an array of shape {K.shape} for "
+                f"{X.shape[0]} and "
+                f"{Z.shape[0]} samples: it must be {(X.shape[0], Z.shape[0])}."
+            )
+        if not all_finite(K):
+            raise ValueError("The kernel function returned NaN or infinity.")
         if X is Z and _largest_entry(K - K.T) > 1e-10 * _largest_entry(K):
-            raise ValueError("The kernel function is not symmetric: f(x, z) is not f(z, x).")
+            raise ValueError(
+                "The kernel function is not symmetric: f(x, z) is not f(z, x)."
+            )
         return K
 
     def sums(self, X: Matrix, Z: Matrix | None = None) -> None:
-        "None: there are no sums to keep."
+        """None: there are no sums to keep."""
+
 
 _Kernel: TypeAlias = _SumKernel | CallableKernel
 
+
 def _check_semidefinite(K: np.ndarray, name: str = "kernel") -> None:
-    """Say so if the symmetric matrix `K` has an eigenvalue below 0 by more than rounding.
+    """Say so if the symmetric matrix `K` has an eigenvalue below 0 by more than
+    rounding.
 
     Then no space of functions belongs to it.
     """
     room = 1e-8 * max(np.abs(np.diagonal(K)).max(), np.abs(K).max() / len(K))
-    if room == 0: return
-    try: cholesky(K + room * np.eye(len(K)))
+    if room == 0:
+        return
+    try:
+        cholesky(K + room * np.eye(len(K)))
     except LinAlgError:
         lowest = eigvalsh(K, subset_by_index=[0, 0])[0]
-        raise ValueError(f"{name} is not positive semi-definite: its matrix on these samples has the eigenvalue "
-                         f"{lowest:.2g}, and its largest entry is {np.abs(K).max():.2g}. Its regularised risk need not "
-                         f"have a minimum; take another kernel.") from None
+        raise ValueError(
+            f"{name} is not positive semi-definite: its matrix on these samples has "
+            f"the eigenvalue "
+            f"{lowest:.2g}, and its largest entry is {np.abs(K).max():.2g}. Its "
+            f"regularised risk need not "
+            f"have a minimum; take another kernel."
+        ) from None
 
 # %% ../nbs/15_kernels.ipynb #58921435
 _KERNELS: dict[str, Any] = {
-    "linear": LinearKernel, "poly": PolynomialKernel, "rbf": RBFKernel, "chi2": ChiSquaredKernel}
+    "linear": LinearKernel,
+    "poly": PolynomialKernel,
+    "rbf": RBFKernel,
+    "chi2": ChiSquaredKernel,
+}
 
-def kernel_of(kernel: str | Callable[[Any, Any], Any] | _Kernel = "rbf", X: Matrix | None = None,
-              gamma: float | Literal["scale", "auto"] = "scale", degree: int = 3, coef0: float = 0.0,
-              weights: ArrayLike | None = None) -> _Kernel:
-    """A kernel object from its name, from a function, or from a kernel object, which is returned as it is.
+
+def kernel_of(
+    kernel: str | Callable[[Any, Any], Any] | _Kernel = "rbf",
+    X: Matrix | None = None,
+    gamma: float | Literal["scale", "auto"] = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+    weights: ArrayLike | None = None,
+) -> _Kernel:
+    """A kernel object from its name, from a function, or from a kernel object, which is
+    returned as it is.
 
     What is measured on `X` is a number on the host.
 
@@ -433,7 +620,8 @@ def kernel_of(kernel: str | Callable[[Any, Any], Any] | _Kernel = "rbf", X: Matr
     X : array or sparse matrix, shape (n_samples, n_features), optional
         What "scale" and "auto" are computed from.
     gamma : float, "scale" or "auto"
-        "scale" is `1 / (n_features * X.var())`, for "chi2" `1 / (n_features * X.mean())`; "auto" is `1 / n_features`.
+        "scale" is `1 / (n_features * X.var())`, for "chi2" `1 / (n_features *
+        X.mean())`; "auto" is `1 / n_features`.
     degree, coef0
         Of "poly".
     weights : array, shape (n_samples,), optional
@@ -447,33 +635,51 @@ def kernel_of(kernel: str | Callable[[Any, Any], Any] | _Kernel = "rbf", X: Matr
     RBFKernel(gamma=0.5)
     """
     _check_instance("kernel", kernel)
-    if isinstance(kernel, _SumKernel | CallableKernel): return kernel
-    if callable(kernel): return CallableKernel(kernel)
+    if isinstance(kernel, _SumKernel | CallableKernel):
+        return kernel
+    if callable(kernel):
+        return CallableKernel(kernel)
     if not isinstance(kernel, str) or kernel not in _KERNELS:
-        raise ValueError(f"kernel={kernel!r} is not possible: give one of {', '.join(map(repr, _KERNELS))}, "
-                         "a function of two matrices, or a kernel object.")
-    if kernel == "linear": return LinearKernel()
+        raise ValueError(
+            f"kernel={kernel!r} is not possible: give one of "
+            f"{', '.join(map(repr, _KERNELS))}, "
+            "a function of two matrices, or a kernel object."
+        )
+    if kernel == "linear":
+        return LinearKernel()
     if isinstance(gamma, str) and X is not None:
         X = _in_place(_canonical(X) if is_sparse(X) else X)
         _check_range(X)
-        if kernel == "chi2": ChiSquaredKernel().check(X)
+        if kernel == "chi2":
+            ChiSquaredKernel().check(X)
     number = _gamma_value(gamma, X, kernel, weights)
-    return PolynomialKernel(degree, number, float(coef0)) if kernel == "poly" else _KERNELS[kernel](number)
+    return (
+        PolynomialKernel(degree, number, float(coef0))
+        if kernel == "poly"
+        else _KERNELS[kernel](number)
+    )
 
 # %% ../nbs/15_kernels.ipynb #e688f395
 def _zero_feature(X: Matrix, j: ArrayLike) -> Matrix:
-    "A copy of the matrix `X` with feature `j` set to zero, or with several."
+    """A copy of the matrix `X` with feature `j` set to zero, or with several."""
     if not is_sparse(X):
         kept = np.ones(X.shape[1])
         kept[j] = 0
         return X * from_numpy(kept, X)
     X = X.copy()
-    for i in np.atleast_1d(j): X.data[X.indptr[i]:X.indptr[i + 1]] = 0
+    for i in np.atleast_1d(j):
+        X.data[X.indptr[i] : X.indptr[i + 1]] = 0
     return X
 
-def removals_reference(kernel: _Kernel, X: Matrix, features: Iterable[int],
-                       rows: Sequence[int] | None = None) -> Array:
-    """The kernel matrices with one feature set to zero, for each of `features`, on the samples `rows`: computed anew.
+
+def removals_reference(
+    kernel: _Kernel,
+    X: Matrix,
+    features: Iterable[int],
+    rows: Sequence[int] | None = None,
+) -> Array:
+    """The kernel matrices with one feature set to zero, for each of `features`, on the
+    samples `rows`: computed anew.
 
     Parameters
     ----------
@@ -492,7 +698,9 @@ def removals_reference(kernel: _Kernel, X: Matrix, features: Iterable[int],
     --------
     >>> import numpy as np
     >>> from fsel_book.kernels import LinearKernel, removals_reference
-    >>> removals_reference(LinearKernel(), np.array([[1.0, 2.0], [0.0, 3.0]]), features=[0])
+    >>> removals_reference(
+    ...     LinearKernel(), np.array([[1.0, 2.0], [0.0, 3.0]]), features=[0]
+    ... )
     array([[[4., 6.],
             [6., 9.]]])
     """
@@ -501,8 +709,11 @@ def removals_reference(kernel: _Kernel, X: Matrix, features: Iterable[int],
     return namespace(X).stack([kernel(_zero_feature(X, j)) for j in features])
 
 # %% ../nbs/15_kernels.ipynb #a076ee91
-def _sums_without(kernel: _SumKernel, S: np.ndarray, A: np.ndarray, out: Array = None) -> np.ndarray:
-    """The sums `S` on some samples without the features that are the columns of `A`; into `out`, which may be `S`.
+def _sums_without(
+    kernel: _SumKernel, S: np.ndarray, A: np.ndarray, out: Array = None
+) -> np.ndarray:
+    """The sums `S` on some samples without the features that are the columns of `A`;
+    into `out`, which may be `S`.
 
     Parameters
     ----------
@@ -514,47 +725,77 @@ def _sums_without(kernel: _SumKernel, S: np.ndarray, A: np.ndarray, out: Array =
     --------
     >>> import numpy as np
     >>> from fsel_book.kernels import LinearKernel, _sums_without
-    >>> _sums_without(LinearKernel(), np.array([[5.0, 6.0], [6.0, 9.0]]), np.array([[2.0], [3.0]]))
+    >>> _sums_without(
+    ...     LinearKernel(), np.array([[5.0, 6.0], [6.0, 9.0]]), np.array([[2.0], [3.0]])
+    ... )
     array([[1., 0.],
            [0., 0.]])
     """
     after = namespace(S).empty_like(S) if out is None else out
     for rows in _cache_blocks(S):
-        done = _into("subtract", S[rows, :], kernel.sums(A[rows, :], A), out=(part := after[rows, :]))
-        if isinstance(kernel, _DistanceKernel): done = _into("maximum", done, 0.0, out=done)
-        if done is not part: after[rows, :] = done
+        done = _into(
+            "subtract",
+            S[rows, :],
+            kernel.sums(A[rows, :], A),
+            out=(part := after[rows, :]),
+        )
+        if isinstance(kernel, _DistanceKernel):
+            done = _into("maximum", done, 0.0, out=done)
+        if done is not part:
+            after[rows, :] = done
     return after
 
+
 def _lossy_removals(kernel: _SumKernel, S: Array, columns: Array) -> np.ndarray:
-    "Which of the features `columns` (rows of values) leave too few digits when they are subtracted from `S`."
-    before, d = kernel.sizes(S), columns.shape[0]
-    if not kernel.at_risk(before): return np.zeros(d, dtype=bool)
-    if not isinstance(kernel, _DistanceKernel): return to_numpy(kernel.lossy(before, before - kernel.own_part(columns)))
-    return np.array([bool(kernel.lossy(before, _sums_without(kernel, S, columns[j, :][:, None]))) for j in range(d)])
+    """Which of the features `columns` (rows of values) leave too few digits when they
+    are subtracted from `S`.
+    """
+    before = kernel.sizes(S)
+    d = columns.shape[0]
+    if not kernel.at_risk(before):
+        return np.zeros(d, dtype=bool)
+    if not isinstance(kernel, _DistanceKernel):
+        return to_numpy(kernel.lossy(before, before - kernel.own_part(columns)))
+    return np.array(
+        [
+            bool(kernel.lossy(before, _sums_without(kernel, S, columns[j, :][:, None])))
+            for j in range(d)
+        ]
+    )
 
 # %% ../nbs/15_kernels.ipynb #bea08e3c
-def removals(kernel: _Kernel, X: Matrix, S: np.ndarray | None, features: ArrayLike,
-             rows: Sequence[int] | None = None, out: Array = None) -> Array:
-    """Kernel matrices with one feature set to zero, for each of `features`, from the sums `S` of all.
+def removals(
+    kernel: _Kernel,
+    X: Matrix,
+    S: np.ndarray | None,
+    features: ArrayLike,
+    rows: Sequence[int] | None = None,
+    out: Array = None,
+) -> Array:
+    """Kernel matrices with one feature set to zero, for each of `features`, from the
+    sums `S` of all.
 
     Parameters
     ----------
     kernel : kernel object
     X : array or sparse matrix, shape (n_samples, n_features)
-        What `S` is made of: features taken out before are zero in it, or no longer there.
+        What `S` is made of: features taken out before are zero in it, or no longer
+        there.
     S : array, shape (n_samples, n_samples), or None for a `CallableKernel`
         `kernel.sums(X)`.
     features : sequence of int
         Columns of `X`.
     rows : sequence of int, optional
-        The samples between which the kernel is wanted, for instance the support vectors. All unless given.
+        The samples between which the kernel is wanted, for instance the support
+        vectors. All unless given.
     out : array, shape (len(features), len(rows), len(rows)), optional
         Where to put the result.
 
     Returns
     -------
     array, shape (len(features), len(rows), len(rows))
-        What `removals_reference` gives, up to rounding; in the library and on the device of `X`.
+        What `removals_reference` gives, up to rounding; in the library and on the
+        device of `X`.
 
     Examples
     --------
@@ -568,34 +809,53 @@ def removals(kernel: _Kernel, X: Matrix, S: np.ndarray | None, features: ArrayLi
            [[1., 0.],
             [0., 0.]]])
     """
-    X, features = _in_place(X), np.asarray(features, dtype=np.intp)
-    if rows is not None: X, S = _take_rows(X, rows), None if S is None else take_columns(_take_rows(S, rows), rows)
+    X = _in_place(X)
+    features = np.asarray(features, dtype=np.intp)
+    if rows is not None:
+        X = _take_rows(X, rows)
+        S = None if S is None else take_columns(_take_rows(S, rows), rows)
     n = X.shape[0]
     out = _zeros((len(features), n, n), X) if out is None else out
     if S is None or isinstance(kernel, CallableKernel):
-        for place, j in enumerate(features): out[place, :, :] = kernel.matrix(_zero_feature(X, j))
+        for place, j in enumerate(features):
+            out[place, :, :] = kernel.matrix(_zero_feature(X, j))
         return out
     columns = _dense_rows(take_columns(X, features).T)
     lossy = _lossy_removals(kernel, S, columns)
-    own, blocks = kernel.own(X), _cache_blocks(S)
+    own = kernel.own(X)
+    blocks = _cache_blocks(S)
     for place, (j, anew) in enumerate(zip(features, lossy)):
-        if anew: out[place, :, :] = kernel(_zero_feature(X, j)); continue
+        if anew:
+            out[place, :, :] = kernel(_zero_feature(X, j))
+            continue
         x = columns[place, :]
         left = own - kernel.own_part(x)
         for block in blocks:
             K = out[place, block, :]
             part = kernel.part(x[block], x, out=K)
-            done = kernel.finish(_into("subtract", S[block, :], part, out=part), left[block], left, out=part)
-            if done is not K: out[place, block, :] = done
+            done = kernel.finish(
+                _into("subtract", S[block, :], part, out=part),
+                left[block],
+                left,
+                out=part,
+            )
+            if done is not K:
+                out[place, block, :] = done
     return out
 
 # %% ../nbs/15_kernels.ipynb #c19fdc08
-def removal_blocks(kernel: _Kernel, X: Matrix, S: np.ndarray | None, features: ArrayLike,
-                   rows: Sequence[int] | None = None, block_bytes: int = 2**26
-                   ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def removal_blocks(
+    kernel: _Kernel,
+    X: Matrix,
+    S: np.ndarray | None,
+    features: ArrayLike,
+    rows: Sequence[int] | None = None,
+    block_bytes: int = 2**26,
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """`removals` for a few features at a time, in one buffer.
 
-    The next block overwrites the last one, so use each block before asking for the next.
+    The next block overwrites the last one, so use each block before asking for the
+    next.
 
     Parameters
     ----------
@@ -614,21 +874,25 @@ def removal_blocks(kernel: _Kernel, X: Matrix, S: np.ndarray | None, features: A
     >>> import numpy as np
     >>> from fsel_book.kernels import LinearKernel, removal_blocks
     >>> X = np.array([[1.0, 2.0], [0.0, 3.0]])
-    >>> for features, batch in removal_blocks(LinearKernel(), X, LinearKernel().sums(X), [0, 1], block_bytes=32):
+    >>> for features, batch in removal_blocks(
+    ...     LinearKernel(), X, LinearKernel().sums(X), [0, 1], block_bytes=32
+    ... ):
     ...     print(features, batch[0, 0])
     [0] [4. 6.]
     [1] [1. 0.]
     """
-    features, size = np.asarray(features, dtype=np.intp), X.shape[0] if rows is None else len(rows)
+    features = np.asarray(features, dtype=np.intp)
+    size = X.shape[0] if rows is None else len(rows)
     step = max(1, block_bytes // (8 * size**2))
     buffer = _zeros((min(step, len(features)), size, size), X)
     for start in range(0, len(features), step):
-        some = features[start:start + step]
-        yield some, removals(kernel, X, S, some, rows, buffer[:len(some), :, :])
+        some = features[start : start + step]
+        yield some, removals(kernel, X, S, some, rows, buffer[: len(some), :, :])
 
 # %% ../nbs/15_kernels.ipynb #8d5bc581
 class RunningSums:
-    """The sums over the features that are left, while one feature after another is removed for good.
+    """The sums over the features that are left, while one feature after another is
+    removed for good.
 
     Parameters
     ----------
@@ -657,49 +921,89 @@ class RunningSums:
     """
 
     def __init__(self, kernel: _Kernel, X: Matrix) -> None:
-        self.kernel, self.X = kernel, _in_place(X)
+        self.kernel = kernel
+        self.X = _in_place(X)
         self.left = list(range(self.X.shape[1]))
         self.n_fresh = 0
         self.refresh()
 
     S: Any
-    fresh: Any  # the sizes of the sums when they were last computed; None where nothing can be lost
+    # the sizes of the sums when they were last computed; None where nothing can be lost
+    fresh: Any
 
     def refresh(self) -> None:
-        "Compute the sums from the features that are left."
-        self.S, self.fresh, self.n_fresh = self.kernel.sums(self.X), None, self.n_fresh + 1
-        if isinstance(self.kernel, CallableKernel): return
+        """Compute the sums from the features that are left."""
+        self.S = self.kernel.sums(self.X)
+        self.fresh = None
+        self.n_fresh = self.n_fresh + 1
+        if isinstance(self.kernel, CallableKernel):
+            return
         sizes = self.kernel.sizes(self.S)
-        if not self.kernel.at_risk(sizes): return
+        if not self.kernel.at_risk(sizes):
+            return
         self.fresh = namespace(sizes).asarray(sizes, copy=True)
 
     def remove(self, features: int | Sequence[int]) -> None:
-        "Remove a feature, or several at once, for good: `S` is changed in place where nothing is lost."
+        """Remove a feature, or several at once, for good: `S` is changed in place where
+        nothing is lost.
+        """
         gone = np.atleast_1d(np.asarray(features, dtype=np.intp))
-        for j in np.setdiff1d(gone, self.left): raise ValueError(f"Feature {j} is not there to be removed.")
-        A, self.X = take_columns(self.X, gone), _zero_feature(self.X, gone)
+        for j in np.setdiff1d(gone, self.left):
+            raise ValueError(f"Feature {j} is not there to be removed.")
+        A = take_columns(self.X, gone)
+        self.X = _zero_feature(self.X, gone)
         self.left = np.setdiff1d(self.left, gone).tolist()
-        if self.S is None or isinstance(self.kernel, CallableKernel): return
-        self.S = _sums_without(self.kernel, self.S, A.toarray() if is_sparse(A) else A, self.S)
-        if self.fresh is not None and self.kernel.lossy(self.fresh, self.kernel.sizes(self.S)): self.refresh()
+        if self.S is None or isinstance(self.kernel, CallableKernel):
+            return
+        self.S = _sums_without(
+            self.kernel, self.S, A.toarray() if is_sparse(A) else A, self.S
+        )
+        if self.fresh is not None and self.kernel.lossy(
+            self.fresh, self.kernel.sizes(self.S)
+        ):
+            self.refresh()
 
     def matrix(self, out: Array = None) -> Array:
-        "The kernel matrix of the features that are left; into `out` where that is possible."
-        if self.S is None or isinstance(self.kernel, CallableKernel): return self.kernel.matrix(self.X)
-        own, K = self.kernel.own(self.X), namespace(self.S).empty_like(self.S) if out is None else out
+        """The kernel matrix of the features that are left; into `out` where that is
+        possible.
+        """
+        if self.S is None or isinstance(self.kernel, CallableKernel):
+            return self.kernel.matrix(self.X)
+        own = self.kernel.own(self.X)
+        K = namespace(self.S).empty_like(self.S) if out is None else out
         for rows in _cache_blocks(K):
-            done = self.kernel.finish(self.S[rows, :], own[rows], own, out=(part := K[rows, :]))
-            if done is not part: K[rows, :] = done
+            done = self.kernel.finish(
+                self.S[rows, :], own[rows], own, out=(part := K[rows, :])
+            )
+            if done is not part:
+                K[rows, :] = done
         return K
 
-    def removals(self, features: ArrayLike | None = None, rows: Sequence[int] | None = None,
-                 out: Array = None) -> Array:
-        "Kernel matrices with one more feature set to zero, for each of `features`: all that are left unless given."
-        return removals(self.kernel, self.X, self.S, self.left if features is None else features, rows, out)
+    def removals(
+        self,
+        features: ArrayLike | None = None,
+        rows: Sequence[int] | None = None,
+        out: Array = None,
+    ) -> Array:
+        """Kernel matrices with one more feature set to zero, for each of `features`:
+        all that are left unless given.
+        """
+        return removals(
+            self.kernel,
+            self.X,
+            self.S,
+            self.left if features is None else features,
+            rows,
+            out,
+        )
 
 # %% ../nbs/15_kernels.ipynb #0278c9cf
-def _letter_codes(sequences: Sequence[str], alphabet: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    "The letters of all sequences in one row, as places in the sorted `alphabet`, and the sequences' lengths."
+def _letter_codes(
+    sequences: Sequence[str], alphabet: Sequence[str]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The letters of all sequences in one row, as places in the sorted `alphabet`, and
+    the sequences' lengths.
+    """
     lengths = np.array([len(s) for s in sequences])
     letters = np.frombuffer("".join(sequences).encode("utf-32-le"), dtype=np.uint32)
     known = np.frombuffer("".join(alphabet).encode("utf-32-le"), dtype=np.uint32)
@@ -708,110 +1012,174 @@ def _letter_codes(sequences: Sequence[str], alphabet: Sequence[str]) -> tuple[np
     if len(strange):
         i = int(np.searchsorted(np.cumsum(lengths), strange[0], side="right"))
         place = strange[0] - lengths[:i].sum()
-        raise ValueError(f"Sequence {i} has the letter {chr(letters[strange[0]])!r} at place {place}, which is not in "
-                         f"the alphabet {''.join(alphabet)!r}.")
+        raise ValueError(
+            f"Sequence {i} has the letter {chr(letters[strange[0]])!r} at place "
+            f"{place}, which is not in "
+            f"the alphabet {''.join(alphabet)!r}."
+        )
     return codes.astype(np.int64), lengths
 
-def _kmer_codes(codes: np.ndarray, lengths: np.ndarray, k: int, l: int) -> tuple[np.ndarray, np.ndarray]:
-    "The number of every k-mer, in base `l`, and which sequence it is from."
+
+def _kmer_codes(
+    codes: np.ndarray, lengths: np.ndarray, k: int, l: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The number of every k-mer, in base `l`, and which sequence it is from."""
     numbers = np.zeros(len(codes) - k + 1, dtype=np.int64)
-    for i in range(k): numbers = numbers * l + codes[i:len(codes) - k + 1 + i]
-    row = np.repeat(np.arange(len(lengths)), lengths)[:len(numbers)]
+    for i in range(k):
+        numbers = numbers * l + codes[i : len(codes) - k + 1 + i]
+    row = np.repeat(np.arange(len(lengths)), lengths)[: len(numbers)]
     inside = np.arange(k, len(codes) + 1) <= np.cumsum(lengths)[row]
     return numbers[inside], row[inside]
 
+
 def _mismatch_neighbours(kmers: np.ndarray, k: int, m: int, l: int) -> np.ndarray:
-    "The k-mers that differ from each of `kmers` at `m` places at most, shape (len(kmers), n_neighbours)."
+    """The k-mers that differ from each of `kmers` at `m` places at most, shape
+    (len(kmers), n_neighbours).
+    """
     place = l ** np.arange(k)[::-1]
     digits = kmers[:, None] // place % l
-    moves = ((digits[:, :, None] + np.arange(1, l)) % l - digits[:, :, None]) * place[:, None]
+    moves = ((digits[:, :, None] + np.arange(1, l)) % l - digits[:, :, None]) * place[
+        :, None
+    ]
     found = [kmers[:, None]]
     for size in range(1, m + 1):
         for places in combinations(range(k), size):
             total = kmers[:, None]
-            for p in places: total = (total[:, :, None] + moves[:, p][:, None, :]).reshape(len(kmers), -1)
+            for p in places:
+                total = (total[:, :, None] + moves[:, p][:, None, :]).reshape(
+                    len(kmers), -1
+                )
             found.append(total)
     return np.concatenate(found, axis=1)
 
 # %% ../nbs/15_kernels.ipynb #c32ea303
-def _code_positions(numbers: np.ndarray, vocabulary: np.ndarray, size: int) -> np.ndarray:
-    "Where the `numbers`, all below `size`, stand in the sorted `vocabulary`; -1 for those that do not."
+def _code_positions(
+    numbers: np.ndarray, vocabulary: np.ndarray, size: int
+) -> np.ndarray:
+    """Where the `numbers`, all below `size`, stand in the sorted `vocabulary`; -1 for
+    those that do not.
+    """
     if size > 2**25 and size > 8 * numbers.size:
-        each, inverse = np.unique(numbers, return_inverse=True)  # in ascending order a search is ten times faster
+        # in ascending order a search is ten times faster
+        each, inverse = np.unique(numbers, return_inverse=True)
         where = np.minimum(np.searchsorted(vocabulary, each), len(vocabulary) - 1)
-        return np.where(vocabulary[where] == each, where, -1)[inverse].reshape(numbers.shape)
+        return np.where(vocabulary[where] == each, where, -1)[inverse].reshape(
+            numbers.shape
+        )
     table = np.full(size, -1, dtype=np.int32)
     table[vocabulary] = np.arange(len(vocabulary), dtype=np.int32)
     return table[numbers]
 
+
 def _distinct_codes(numbers: np.ndarray, size: int) -> np.ndarray:
-    "The distinct ones of `numbers`, all below `size`, in ascending order."
+    """The distinct ones of `numbers`, all below `size`, in ascending order."""
     if size > 2**25 and size > 8 * numbers.size:
-        ordered = np.sort(numbers)  # NumPy's unique hashes integers, which takes ten times longer here
+        # NumPy's unique hashes integers, which takes ten times longer here
+        ordered = np.sort(numbers)
         return ordered[np.append(True, ordered[1:] != ordered[:-1])]
     seen = np.zeros(size, dtype=bool)
     seen[numbers] = True
     return np.flatnonzero(seen)
 
 # %% ../nbs/15_kernels.ipynb #3221415e
-def _mismatch_counts(sequences: Sequence[str], k: int, m: int, alphabet: Sequence[str],
-                     kmers: np.ndarray | None = None) -> tuple[sp.csr_array, np.ndarray]:
-    "Counts, CSR, and the k-mers of the columns: `kmers` where given, otherwise all that occur with mismatches."
+def _mismatch_counts(
+    sequences: Sequence[str],
+    k: int,
+    m: int,
+    alphabet: Sequence[str],
+    kmers: np.ndarray | None = None,
+) -> tuple[sp.csr_array, np.ndarray]:
+    """Counts, CSR, and the k-mers of the columns: `kmers` where given, otherwise all
+    that occur with mismatches.
+    """
     l = len(alphabet)
     codes, lengths = _letter_codes(sequences, alphabet)
     found, row = _kmer_codes(codes, lengths, k, l)
-    each_has = sum(comb(k, i) * (l - 1)**i for i in range(m + 1))
-    if len(found) * each_has >= 2**31:  # what an index of 32 bits can count, and scikit-learn's machines take no other
-        raise ValueError(f"k={k}, m={m} is not possible here: {len(found)} k-mers with {each_has} neighbours each are "
-                         "too many. Give a smaller m or k.")
+    each_has = sum(comb(k, i) * (l - 1) ** i for i in range(m + 1))
+    # what an index of 32 bits can count, and scikit-learn's machines take no other
+    if len(found) * each_has >= 2**31:
+        raise ValueError(
+            f"k={k}, m={m} is not possible here: {len(found)} k-mers with {each_has} "
+            f"neighbours each are "
+            "too many. Give a smaller m or k."
+        )
     each, inverse = np.unique(found, return_inverse=True)
     near = _mismatch_neighbours(each, k, m, l)
-    if kmers is None: kmers = _distinct_codes(near.ravel(), l**k)
+    if kmers is None:
+        kmers = _distinct_codes(near.ravel(), l**k)
     where = _code_positions(near, kmers, l**k)[inverse]
     kept = where >= 0
     sizes = np.bincount(row, weights=kept.sum(axis=1), minlength=len(lengths))
     ends = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
-    Phi = sp.csr_array((np.ones(ends[-1]), where[kept].astype(np.int32), ends), shape=(len(lengths), len(kmers)))
+    Phi = sp.csr_array(
+        (np.ones(ends[-1]), where[kept].astype(np.int32), ends),
+        shape=(len(lengths), len(kmers)),
+    )
     Phi.sum_duplicates()
     return Phi, kmers
 
 # %% ../nbs/15_kernels.ipynb #6f1ec2ec
 def _check_sequences(X: Iterable[str], k: int) -> list[str]:
-    "`X` as a list of strings of at least `k` letters each, or say which one is not."
-    if isinstance(X, str): raise ValueError("X is one string; give a list of sequences.")
-    if isinstance(X, Mapping) or hasattr(X, "columns"):           # a loop over it would give the names of the columns
-        raise ValueError(f"X is a {type(X).__name__}; give one column, as X[{next(iter(X), 'seq')!r}].")
+    """`X` as a list of strings of at least `k` letters each, or say which one is not."""
+    if isinstance(X, str):
+        raise ValueError("X is one string; give a list of sequences.")
+    # a loop over it would give the names of the columns
+    if isinstance(X, Mapping) or hasattr(X, "columns"):
+        raise ValueError(
+            f"X is a {type(X).__name__}; give one column, as "
+            f"X[{next(iter(X), 'seq')!r}]."
+        )
     X = list(X)
-    if not X: raise ValueError("X is empty; give at least one sequence.")
+    if not X:
+        raise ValueError("X is empty; give at least one sequence.")
     for i, s in enumerate(X):
-        if not isinstance(s, str): raise ValueError(f"Sequence {i} is {s!r}; give a list of strings.")
-        if len(s) < k: raise ValueError(f"Sequence {i} has {len(s)} letters, {s!r}: it is shorter than k={k}.")
+        if not isinstance(s, str):
+            raise ValueError(f"Sequence {i} is {s!r}; give a list of strings.")
+        if len(s) < k:
+            raise ValueError(
+                f"Sequence {i} has {len(s)} letters, {s!r}: it is shorter than k={k}."
+            )
     return X
 
+
 def _check_alphabet(alphabet: str | Sequence[str], k: int) -> list[str]:
-    "The letters that occur in `alphabet`, a string or several, sorted; or say what is wrong with it."
+    """The letters that occur in `alphabet`, a string or several, sorted; or say what is
+    wrong with it.
+    """
     given = list(alphabet) if isinstance(alphabet, Iterable) else [alphabet]
     if not all(isinstance(letters, str) for letters in given):
-        raise ValueError(f"alphabet={alphabet!r} is not possible: give the letters, such as 'ACGT'.")
+        raise ValueError(
+            f"alphabet={alphabet!r} is not possible: give the letters, such as 'ACGT'."
+        )
     letters = sorted(set("".join(given)))
-    if not letters: raise ValueError(f"alphabet={alphabet!r} is not possible: give the letters, such as 'ACGT'.")
+    if not letters:
+        raise ValueError(
+            f"alphabet={alphabet!r} is not possible: give the letters, such as 'ACGT'."
+        )
     if len(letters) ** k >= 2**62:
-        raise ValueError(f"k={k} is not possible with {len(letters)} letters: there are more k-mers than a number of "
-                         "64 bits can count.")
+        raise ValueError(
+            f"k={k} is not possible with {len(letters)} letters: there are more "
+            f"k-mers than a number of "
+            "64 bits can count."
+        )
     return letters
 
 # %% ../nbs/15_kernels.ipynb #e83e6e25
 def _decode_kmers(kmers: np.ndarray, k: int, alphabet: Sequence[str]) -> np.ndarray:
-    "The words of `k` letters for which the numbers `kmers` stand, in the base of the size of `alphabet`."
+    """The words of `k` letters for which the numbers `kmers` stand, in the base of the
+    size of `alphabet`.
+    """
     l = len(alphabet)
     digits = kmers[:, None] // l ** np.arange(k)[::-1] % l
     return np.array(alphabet)[digits].view(f"<U{k}").ravel().astype(object)
 
-class MismatchFeatures(TransformerMixin, BaseEstimator):
-    """Counts of k-mers in sequences, with up to `m` letters that differ: the features of the mismatch string kernel.
 
-    The kernel is `LinearKernel()` on these features, or `LinearKernel(normalised=True)`; with `m=0` it is the spectrum
-    kernel.
+class MismatchFeatures(TransformerMixin, BaseEstimator):
+    """Counts of k-mers in sequences, with up to `m` letters that differ: the features
+    of the mismatch string kernel.
+
+    The kernel is `LinearKernel()` on these features, or
+    `LinearKernel(normalised=True)`; with `m=0` it is the spectrum kernel.
 
     Parameters
     ----------
@@ -820,15 +1188,16 @@ class MismatchFeatures(TransformerMixin, BaseEstimator):
     m : int
         How many letters may differ; below k.
     alphabet : str or sequence of letters, optional
-        The letters that may occur and may replace others. By default, those of the sequences given to `fit`.
+        The letters that may occur and may replace others. By default, those of the
+        sequences given to `fit`.
 
     Attributes
     ----------
     alphabet_ : list of str
         The letters, sorted.
     kmers_ : ndarray of int64, shape (n_features,)
-        The k-mers of the columns, as numbers in the base of the number of letters: all that are within m letters of one
-        that occurs.
+        The k-mers of the columns, as numbers in the base of the number of letters: all
+        that are within m letters of one that occurs.
 
     Examples
     --------
@@ -844,41 +1213,51 @@ class MismatchFeatures(TransformerMixin, BaseEstimator):
            [0.73, 1.  ]])
     """
 
-    def __init__(self, k: int = 3, m: int = 1, alphabet: str | Sequence[str] | None = None) -> None:
+    def __init__(
+        self, k: int = 3, m: int = 1, alphabet: str | Sequence[str] | None = None
+    ) -> None:
         self.k = k
         self.m = m
         self.alphabet = alphabet
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.string, tags.input_tags.two_d_array, tags.input_tags.one_d_array = True, False, True
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.one_d_array = True
         return tags
 
     def fit(self, X: Iterable[str], y: Any = None) -> Self:
-        "Find the k-mers of the sequences `X`, a list of strings."
+        """Find the k-mers of the sequences `X`, a list of strings."""
         self.fit_transform(X)
         return self
 
     def fit_transform(self, X: Iterable[str], y: Any = None) -> sp.csr_array:
-        "`fit(X).transform(X)`, without counting twice."
+        """`fit(X).transform(X)`, without counting twice."""
         _clear_fitted(self)
         _check_integer(self.k, 1, name="k")
         _check_integer(self.m, 0, self.k - 1, f", below k={self.k}", name="m")
         X = _check_sequences(X, self.k)
-        alphabet = _check_alphabet(X if self.alphabet is None else self.alphabet, self.k)
+        alphabet = _check_alphabet(
+            X if self.alphabet is None else self.alphabet, self.k
+        )
         Phi, kmers = _mismatch_counts(X, self.k, self.m, alphabet)
-        self.alphabet_, self.kmers_ = alphabet, kmers
+        self.alphabet_ = alphabet
+        self.kmers_ = kmers
         return Phi
 
     def transform(self, X: Iterable[str]) -> sp.csr_array:
-        """The counts of the k-mers of `fit` in the sequences `X`, CSR of shape (n_sequences, n_features).
+        """The counts of the k-mers of `fit` in the sequences `X`, CSR of shape
+        (n_sequences, n_features).
 
         Other k-mers are left out.
         """
         check_is_fitted(self)
-        return _mismatch_counts(_check_sequences(X, self.k), self.k, self.m, self.alphabet_, self.kmers_)[0]
+        return _mismatch_counts(
+            _check_sequences(X, self.k), self.k, self.m, self.alphabet_, self.kmers_
+        )[0]
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        "The k-mers."
+        """The k-mers."""
         check_is_fitted(self)
         return _decode_kmers(self.kmers_, self.k, self.alphabet_)

@@ -16,69 +16,132 @@ from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, check_
 from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.multiclass import type_of_target
 
-from .arrays import (Array, ArrayLike, Matrix, Seed, _blas_threads_for, _insert_docs, check_matrix, from_numpy,
-                              _is_frame, is_sparse, _target_on_host, to_numpy)
-from .certificates import (Promise, Sampling, ScoreFunc, _SamplingTransformer, _ScoreMixin, _check_X,
-                                    _check_bool, _check_instance, _check_integer, _check_open_unit_interval,
-                                    _check_rank, _check_scores, _clear_fitted, _distortion, _feature_scores,
-                                    _finite_scores, _largest_rank, _look_at_selected, _row_space_seconds,
-                                    _space_to_certify, _target_rank, _warn_if_long, _warn_of_columns, _warn_of_fewer,
-                                    certify, method_color)
-from .sparsification import (_Barriers, _LargestScoreRule, _LargestSlackRule, _bound_search_seconds,
-                                      _round_ties, bss, bss_promise)
+from fsel_book.arrays import (
+    Array,
+    ArrayLike,
+    Matrix,
+    Seed,
+    _blas_threads_for,
+    _insert_docs,
+    check_matrix,
+    from_numpy,
+    _is_frame,
+    is_sparse,
+    _target_on_host,
+    to_numpy,
+)
+from fsel_book.certificates import (
+    Promise,
+    Sampling,
+    ScoreFunc,
+    _SamplingTransformer,
+    _ScoreMixin,
+    _check_X,
+    _check_bool,
+    _check_instance,
+    _check_integer,
+    _check_open_unit_interval,
+    _check_rank,
+    _check_scores,
+    _clear_fitted,
+    _distortion,
+    _feature_scores,
+    _finite_scores,
+    _largest_rank,
+    _look_at_selected,
+    _row_space_seconds,
+    _space_to_certify,
+    _target_rank,
+    _warn_if_long,
+    _warn_of_columns,
+    _warn_of_fewer,
+    certify,
+    method_color,
+)
+from fsel_book.sparsification import (
+    _Barriers,
+    _LargestScoreRule,
+    _LargestSlackRule,
+    _bound_search_seconds,
+    _round_ties,
+    bss,
+    bss_promise,
+)
 from .spectra import RowSpace, _SEE, _as_row_space, row_space
 
 # %% ../nbs/10_labels.ipynb #1ab00012
 def _start_below(mu: np.ndarray, height: float) -> float:
-    "The point below all of `mu` where `sum_j 1 / (mu_j - L)` is `height`."
+    """The point below all of `mu` where `sum_j 1 / (mu_j - L)` is `height`."""
     gaps = mu - mu.min()
-    return mu.min() - brentq(lambda x: np.sum(1 / (gaps + x)) - height, 0.999999 / height,
-                             1.000001 * len(mu) / height, xtol=1e-300, rtol=1e-13)
+    return mu.min() - brentq(
+        lambda x: np.sum(1 / (gaps + x)) - height,
+        0.999999 / height,
+        1.000001 * len(mu) / height,
+        xtol=1e-300,
+        rtol=1e-13,
+    )
+
 
 def _start_barriers(mu: np.ndarray, s: float) -> tuple[float, float]:
-    "`L_0` and `U_0` of the theorem, for the eigenvalues `mu` of the start."
+    """`L_0` and `U_0` of the theorem, for the eigenvalues `mu` of the start."""
     return _start_below(mu, s), -_start_below(-mu, s * (1 - s) / (1 + s))
 
+
 def _completion_ends(mu: np.ndarray, s: float, q: int) -> tuple[float, float]:
-    "`L_0 + q` and `U_0 + delta_U q`."
+    """`L_0 + q` and `U_0 + delta_U q`."""
     L, U = _start_barriers(mu, s)
     return L + q, U + (1 + s) / (1 - s) * q
 
-def _best_start(mu: np.ndarray, n_given: int, q: int) -> tuple[float, float]:
-    """The weight `t` of the given features and the `s` that bring the ends of the theorem closest.
 
-    `mu` are the eigenvalues of the given features with weight one. What is given weighs at most thirty times what as
-    many draws would, so that it does not drown what is added.
+def _best_start(mu: np.ndarray, n_given: int, q: int) -> tuple[float, float]:
+    """The weight `t` of the given features and the `s` that bring the ends of the
+    theorem closest.
+
+    `mu` are the eigenvalues of the given features with weight one. What is given weighs
+    at most thirty times what as many draws would, so that it does not drown what is
+    added.
     """
-    ell, held = len(mu), int(np.sum(mu > 1e-12))
+    ell = len(mu)
+    held = int(np.sum(mu > 1e-12))
     fair = np.log(n_given * held / mu.sum()) if held else 0.0
 
     def loss(z: np.ndarray) -> float:
         s = 1 / (1 + np.exp(-z[1]))
-        if not (1e-4 < s < 1 - 1e-4 and fair - 20 < z[0] < fair + np.log(30)): return 2.0
+        if not (1e-4 < s < 1 - 1e-4 and fair - 20 < z[0] < fair + np.log(30)):
+            return 2.0
         low, high = _completion_ends(np.exp(z[0]) * mu, s, q)
         return -low / high
 
     s = min(0.95, np.sqrt(ell / (q + n_given + 1)))
     starts = [np.array([fair + shift, np.log(s / (1 - s))]) for shift in (0, 2, -3)]
-    best = min((minimize(loss, z, method="Nelder-Mead", options=dict(xatol=1e-4, fatol=1e-9)) for z in starts),
-               key=lambda found: found.fun).x
+    best = min(
+        (
+            minimize(
+                loss, z, method="Nelder-Mead", options=dict(xatol=1e-4, fatol=1e-9)
+            )
+            for z in starts
+        ),
+        key=lambda found: found.fun,
+    ).x
     return float(np.exp(best[0])), float(1 / (1 + np.exp(-best[1])))
 
 # %% ../nbs/10_labels.ipynb #1ab00018
 class WeightScores(BaseEstimator):
-    """Scores of features by the size of the weights that an estimator gives them, for a `score_func`.
+    """Scores of features by the size of the weights that an estimator gives them, for a
+    `score_func`.
 
     Parameters
     ----------
     estimator : estimator
-        A copy of it is fitted to the data at every call; wrap one that is fitted already in scikit-learn's
-        `FrozenEstimator`. After `fit` it must have weights, one for each feature; of several rows of them (classes,
-        targets) the length over the rows counts.
+        A copy of it is fitted to the data at every call; wrap one that is fitted
+        already in scikit-learn's `FrozenEstimator`. After `fit` it must have weights,
+        one for each feature; of several rows of them (classes, targets) the length over
+        the rows counts.
     importance_getter : str or callable
-        Where the weights are, as in `SelectFromModel`. "auto" is `coef_` or `feature_importances_`; another text is the
-        path of an attribute, as "named_steps.linearsvc.coef_" of a pipeline or "best_estimator_.coef_" of a search; a
-        function gets the fitted estimator and returns the weights.
+        Where the weights are, as in `SelectFromModel`. "auto" is `coef_` or
+        `feature_importances_`; another text is the path of an attribute, as
+        "named_steps.linearsvc.coef_" of a pipeline or "best_estimator_.coef_" of a
+        search; a function gets the fitted estimator and returns the weights.
 
     Examples
     --------
@@ -96,11 +159,18 @@ class WeightScores(BaseEstimator):
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> machine = make_pipeline(StandardScaler(), LinearSVC())
-    >>> WeightScores(machine, importance_getter="named_steps.linearsvc.coef_")(X, y).shape
+    >>> WeightScores(machine, importance_getter="named_steps.linearsvc.coef_")(
+    ...     X, y
+    ... ).shape
     (30,)
     """
 
-    def __init__(self, estimator: Any, *, importance_getter: str | Callable[[Any], ArrayLike] = "auto") -> None:
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        importance_getter: str | Callable[[Any], ArrayLike] = "auto",
+    ) -> None:
         self.estimator = estimator
         self.importance_getter = importance_getter
 
@@ -122,71 +192,114 @@ class WeightScores(BaseEstimator):
         Raises
         ------
         ValueError
-            After `fit` the estimator has no weights where they are looked for, or not one for each feature.
+            After `fit` the estimator has no weights where they are looked for, or not
+            one for each feature.
         """
         _check_instance("estimator", self.estimator)
         getter = self.importance_getter
         if not isinstance(getter, str) and not callable(getter):
-            raise ValueError(f"importance_getter={getter!r} is not possible: give 'auto', the path of an attribute, or "
-                             "a function of the fitted estimator.")
-        weights = np.atleast_2d(_dense(self._weights(clone(self.estimator).fit(X, y, **fit_params))))
+            raise ValueError(
+                f"importance_getter={getter!r} is not possible: give 'auto', the path "
+                f"of an attribute, or "
+                "a function of the fitted estimator."
+            )
+        weights = np.atleast_2d(
+            _dense(self._weights(clone(self.estimator).fit(X, y, **fit_params)))
+        )
         if weights.ndim > 2 or weights.shape[1] != X.shape[1]:
-            raise ValueError(f"estimator={self.estimator!r} gives weights of shape {weights.shape}, and X has "
-                             f"{X.shape[1]} features: one weight is needed for each, so that no step before the one "
-                             "with weights may add, drop or mix features.")
+            raise ValueError(
+                f"estimator={self.estimator!r} gives weights of shape "
+                f"{weights.shape}, and X has "
+                f"{X.shape[1]} features: one weight is needed for each, so that no "
+                f"step before the one "
+                "with weights may add, drop or mix features."
+            )
         return from_numpy(np.linalg.norm(weights, axis=0), X)
 
     def _weights(self, fitted: Any) -> Any:
-        "The weights of the fitted estimator, as it has them."
+        """The weights of the fitted estimator, as it has them."""
         getter = self.importance_getter
-        if not isinstance(getter, str): return getter(fitted)
+        if not isinstance(getter, str):
+            return getter(fitted)
         if getter != "auto":
-            try: return attrgetter(getter)(fitted)
+            try:
+                return attrgetter(getter)(fitted)
             except AttributeError as error:
-                raise ValueError(f"importance_getter={getter!r} leads nowhere: {error}. Give the path from the fitted "
-                                 f"{type(fitted).__name__} to its weights.") from error
+                raise ValueError(
+                    f"importance_getter={getter!r} leads nowhere: {error}. Give the "
+                    f"path from the fitted "
+                    f"{type(fitted).__name__} to its weights."
+                ) from error
         for name in ("coef_", "feature_importances_"):
             weights = getattr(fitted, name, None)
-            if weights is not None: return weights
-        example = "importance_getter='named_steps.NAME.coef_', with the name of its last step"
-        remedy = example if hasattr(fitted, "named_steps") else "one that weighs features, such as LinearSVC"
-        raise ValueError(f"estimator={self.estimator!r} has neither coef_ nor feature_importances_ after fit: "
-                         f"give {remedy}.")
+            if weights is not None:
+                return weights
+        example = (
+            "importance_getter='named_steps.NAME.coef_', with the name of its last step"
+        )
+        remedy = (
+            example
+            if hasattr(fitted, "named_steps")
+            else "one that weighs features, such as LinearSVC"
+        )
+        raise ValueError(
+            f"estimator={self.estimator!r} has neither coef_ nor feature_importances_ "
+            f"after fit: "
+            f"give {remedy}."
+        )
+
 
 def _dense(weights: Any) -> np.ndarray:
-    "Weights as a host array; those of `SVC(kernel='linear')` on sparse data are sparse."
+    """Weights as a host array; those of `SVC(kernel='linear')` on sparse data are
+    sparse.
+    """
     return weights.toarray() if is_sparse(weights) else to_numpy(weights)
 
 # %% ../nbs/10_labels.ipynb #1ab00021
 class _StartedBarriers(_Barriers):
-    "Barriers at `L` and `U` around `A`, where their potentials are `s` and `s / delta_U`."
+    """Barriers at `L` and `U` around `A`, where their potentials are `s` and `s /
+    delta_U`.
+    """
 
     def __init__(self, A: np.ndarray, L: float, U: float, s: float) -> None:
         self.delta_U = (1 + s) / (1 - s)
         self.begin(A, -L, U / self.delta_U, s)
+
 
 class _Completion:
     """What @thm-completing says of `q` additions to given features, and the additions."""
 
     def __init__(self, space: RowSpace, given: np.ndarray, q: int) -> None:
         rows = to_numpy(space.rows(given))
-        self.space, self.given, self.q, self.G = space, given, q, rows.T @ rows
+        self.space = space
+        self.given = given
+        self.q = q
+        self.G = rows.T @ rows
         mu = np.linalg.eigvalsh(self.G).clip(0)
         self.weight, self.s = _best_start(mu, len(given), q)
         self.start = _start_barriers(self.weight * mu, self.s)
         low, high = _completion_ends(self.weight * mu, self.s, q)
         root = np.sqrt(max(low, 0.0) / high)
         e = (1 - root) / (1 + root)  # so that (1 + e)^2 is to (1 - e)^2 as high to low
-        self.promise, self.factor = Promise(float((1 - e)**2), float((1 + e)**2)), (1 + e)**2 / high
+        self.promise = Promise(float((1 - e) ** 2), float((1 + e) ** 2))
+        self.factor = (1 + e) ** 2 / high
 
     def sampling(self, scores: np.ndarray | None) -> Sampling:
-        "The given features and the picks."
-        preferred = np.zeros(self.space.shape[0]) if scores is None else _round_ties(scores)
-        preferred[self.given] = np.inf  # of equal columns it is the given one that is picked again
-        search = _LargestSlackRule(self.space, None, preferred=preferred) if scores is None else \
-            _LargestScoreRule(self.space, None, None, scores, preferred)
-        for i in self.given: search.take(i)
-        draws, weights = self.given.tolist(), [self.weight] * len(self.given)
+        """The given features and the picks."""
+        preferred = (
+            np.zeros(self.space.shape[0]) if scores is None else _round_ties(scores)
+        )
+        # of equal columns it is the given one that is picked again
+        preferred[self.given] = np.inf
+        search = (
+            _LargestSlackRule(self.space, None, preferred=preferred)
+            if scores is None
+            else _LargestScoreRule(self.space, None, None, scores, preferred)
+        )
+        for i in self.given:
+            search.take(i)
+        draws = self.given.tolist()
+        weights = [self.weight] * len(self.given)
         with _blas_threads_for(len(self.G)):
             barriers = _StartedBarriers(self.weight * self.G, *self.start, self.s)
             for _ in range(self.q):
@@ -194,11 +307,20 @@ class _Completion:
                 search.take(i)
                 draws.append(int(i))
                 weights.append(barriers.add(v))
-        return Sampling.from_draws(draws, np.array(weights) * self.factor, self.space.shape[0], self.space.X)
+        return Sampling.from_draws(
+            draws, np.array(weights) * self.factor, self.space.shape[0], self.space.X
+        )
 
-def complete(V: Array | RowSpace, given: Sequence[int] | np.ndarray, q: int, *,
-             scores: ArrayLike = None) -> Sampling:
-    """Complete given features by `q` weighted picks of rows of `V` that bring all of `V'V` near the identity.
+
+def complete(
+    V: Array | RowSpace,
+    given: Sequence[int] | np.ndarray,
+    q: int,
+    *,
+    scores: ArrayLike = None,
+) -> Sampling:
+    """Complete given features by `q` weighted picks of rows of `V` that bring all of
+    `V'V` near the identity.
 
     The barriers are on the host; products with all columns are made where they are.
 
@@ -207,11 +329,13 @@ def complete(V: Array | RowSpace, given: Sequence[int] | np.ndarray, q: int, *,
     V : array, shape (n_features, rank), or RowSpace
         Orthonormal columns; `row_space(X)` makes one from data.
     given : sequence of int
-        Distinct features. They get one weight in common. Without any this is `bss` with `rule="best"`.
+        Distinct features. They get one weight in common. Without any this is `bss` with
+        `rule="best"`.
     q : int
         Number of picks to add, at least 1.
     scores : array, shape (n_features,), optional
-        Decide among the feasible columns, as in `bss`; without them the largest slack does.
+        Decide among the feasible columns, as in `bss`; without them the largest slack
+        does.
 
     Returns
     -------
@@ -221,8 +345,8 @@ def complete(V: Array | RowSpace, given: Sequence[int] | np.ndarray, q: int, *,
     Raises
     ------
     ValueError
-        `q` is below 1, or without given features not above the rank; `given` are not distinct features; the scores are
-        not finite numbers that are not negative.
+        `q` is below 1, or without given features not above the rank; `given` are not
+        distinct features; the scores are not finite numbers that are not negative.
 
     References
     ----------
@@ -240,12 +364,19 @@ def complete(V: Array | RowSpace, given: Sequence[int] | np.ndarray, q: int, *,
     space = _as_row_space(V)
     d = space.shape[0]
     given = _check_features(given, d)
-    if len(given) == 0: return bss(space, q, "best", scores=scores)
+    if len(given) == 0:
+        return bss(space, q, "best", scores=scores)
     _check_integer(q, 1, name="q")
-    return _Completion(space, given, q).sampling(None if scores is None else _check_scores(scores, d))
+    return _Completion(space, given, q).sampling(
+        None if scores is None else _check_scores(scores, d)
+    )
 
-def completion_promise(V: Array | RowSpace, given: Sequence[int] | np.ndarray, q: int) -> Promise:
-    """What the theorem promises of `complete` with the same arguments; it depends on what is given.
+
+def completion_promise(
+    V: Array | RowSpace, given: Sequence[int] | np.ndarray, q: int
+) -> Promise:
+    """What the theorem promises of `complete` with the same arguments; it depends on
+    what is given.
 
     The result is on the host; products with `X` are made where `X` is.
 
@@ -258,7 +389,8 @@ def completion_promise(V: Array | RowSpace, given: Sequence[int] | np.ndarray, q
     Returns
     -------
     Promise
-        Its lower end is 0 where `q` additions are too few to promise that no direction is lost.
+        Its lower end is 0 where `q` additions are too few to promise that no direction
+        is lost.
 
     Raises
     ------
@@ -278,43 +410,79 @@ def completion_promise(V: Array | RowSpace, given: Sequence[int] | np.ndarray, q
     """
     space = _as_row_space(V)
     given = _check_features(given, space.shape[0])
-    if len(given) == 0: return bss_promise(space.shape[1], q)
+    if len(given) == 0:
+        return bss_promise(space.shape[1], q)
     _check_integer(q, 1, name="q")
     return _Completion(space, given, q).promise
 
+
 def _check_features(given: Any, d: int) -> np.ndarray:
-    "Distinct features as integers, or what is wrong with them."
+    """Distinct features as integers, or what is wrong with them."""
     found = np.asarray(given)
-    if found.size == 0: return np.empty(0, dtype=np.int64)
-    wrong = found.ndim != 1 or found.dtype.kind not in "iu" or found.min() < 0 or found.max() >= d
+    if found.size == 0:
+        return np.empty(0, dtype=np.int64)
+    wrong = (
+        found.ndim != 1
+        or found.dtype.kind not in "iu"
+        or found.min() < 0
+        or found.max() >= d
+    )
     if wrong or len(np.unique(found)) < len(found):
-        twice = [] if wrong else [int(i) for i in np.unique(found) if np.sum(found == i) > 1]
-        what = f"; {', '.join(map(str, twice[:5]))} occur more than once" if twice else ""
-        raise ValueError(f"given={given!r} is not possible: give distinct features as integers from 0 to {d - 1}"
-                         f"{what}.")
+        twice = (
+            []
+            if wrong
+            else [int(i) for i in np.unique(found) if np.sum(found == i) > 1]
+        )
+        what = (
+            f"; {', '.join(map(str, twice[:5]))} occur more than once" if twice else ""
+        )
+        raise ValueError(
+            f"given={given!r} is not possible: give distinct features as integers "
+            f"from 0 to {d - 1}"
+            f"{what}."
+        )
     return found.astype(np.int64)
 
 # %% ../nbs/10_labels.ipynb #1ab00027
 def _given_features(given: Any, d: int, names: np.ndarray | None) -> np.ndarray:
-    "Indices of the features that were given as indices, names or a mask."
-    if given is None: return np.empty(0, dtype=np.int64)
+    """Indices of the features that were given as indices, names or a mask."""
+    if given is None:
+        return np.empty(0, dtype=np.int64)
     found = np.asarray(given)
     if found.ndim == 0:
-        raise ValueError(f"given={given!r} is not possible: give a list of names or indices, a mask, or a selector.")
-    if found.dtype == object: found = np.asarray(found.tolist())
+        raise ValueError(
+            f"given={given!r} is not possible: give a list of names or indices, a "
+            f"mask, or a selector."
+        )
+    if found.dtype == object:
+        found = np.asarray(found.tolist())
     if found.dtype == bool:
-        if found.shape != (d,): raise ValueError(f"given is a mask of shape {found.shape}; X has {d} features.")
+        if found.shape != (d,):
+            raise ValueError(
+                f"given is a mask of shape {found.shape}; X has {d} features."
+            )
         return np.flatnonzero(found)
     if found.dtype.kind in "UO" and found.size:
-        if names is None: raise ValueError("given has names, but X has none: pass a frame, or give indices.")
+        if names is None:
+            raise ValueError(
+                "given has names, but X has none: pass a frame, or give indices."
+            )
         place = {name: i for i, name in enumerate(names)}
         unknown = [name for name in found if name not in place]
         if unknown:
-            raise ValueError(f"given has names that X has not: {', '.join(repr(str(name)) for name in unknown[:5])}.")
+            raise ValueError(
+                f"given has names that X has not: "
+                f"{', '.join(repr(str(name)) for name in unknown[:5])}."
+            )
         twice = [name for i, name in enumerate(found) if name in found[:i]]
-        if twice: raise ValueError(f"given names {', '.join(repr(str(name)) for name in twice[:5])} more than once.")
+        if twice:
+            raise ValueError(
+                f"given names {', '.join(repr(str(name)) for name in twice[:5])} more "
+                f"than once."
+            )
         found = np.array([place[name] for name in found])
     return _check_features(found, d)
+
 
 @_insert_docs
 class CompletionSelector(_ScoreMixin, _SamplingTransformer):
@@ -325,20 +493,24 @@ class CompletionSelector(_ScoreMixin, _SamplingTransformer):
     Parameters
     ----------
     given : sequence of names or int, mask, selector or None
-        Features that are to be kept whatever happens: names of columns, indices, a mask of shape (n_features,), or a
-        selector of scikit-learn, a copy of which is fitted to `X` and `y`.
+        Features that are to be kept whatever happens: names of columns, indices, a mask
+        of shape (n_features,), or a selector of scikit-learn, a copy of which is fitted
+        to `X` and `y`.
     n_features_to_add : int or "auto"
-        How many to add. Where few features are left, some may be picked more than once, and fewer come out. "auto"
-        looks for the fewest that reach `distortion`: none, if what is given does.
+        How many to add. Where few features are left, some may be picked more than once,
+        and fewer come out. "auto" looks for the fewest that reach `distortion`: none,
+        if what is given does.
     rank : int, "full" or None
-        The rank `l` to certify. None takes what the other selectors take for the number of features that come out;
-        "full" is the numerical rank of `X`. With "auto" those given count, 20 if they are fewer; half of all features
-        if there are none.
+        The rank `l` to certify. None takes what the other selectors take for the number
+        of features that come out; "full" is the numerical rank of `X`. With "auto"
+        those given count, 20 if they are fewer; half of all features if there are none.
     distortion : float
-        For "auto": the largest distortion of what `transform` returns, between 0 and 1. 0.8 is a condition number of
-        9, which BSS promises with four draws for a direction.
+        For "auto": the largest distortion of what `transform` returns, between 0 and 1.
+        0.8 is a condition number of 9, which BSS promises with four draws for a
+        direction.
     %(score_func)s
-        Without it the column of largest slack is added, which serves the certificate best.
+        Without it the column of largest slack is added, which serves the certificate
+        best.
     %(rescale)s
 
     Attributes
@@ -362,15 +534,23 @@ class CompletionSelector(_ScoreMixin, _SamplingTransformer):
     >>> from sklearn.datasets import load_digits
     >>> from fsel_book import CompletionSelector
     >>> X, y = load_digits(return_X_y=True)
-    >>> selector = CompletionSelector([21, 26, 33, 42], n_features_to_add=8, rank=5).fit(X)
+    >>> selector = CompletionSelector(
+    ...     [21, 26, 33, 42], n_features_to_add=8, rank=5
+    ... ).fit(X)
     >>> selector.given_, len(selector.added_), selector.certificate_.holds
     (array([21, 26, 33, 42]), 8, True)
     """
 
-    def __init__(self, given: Any = None, n_features_to_add: int | Literal["auto"] = "auto", *,
-                 rank: int | Literal["full"] | None = None, distortion: float = 0.8,
-                 score_func: ScoreFunc | None = None,
-                 rescale: bool = False) -> None:
+    def __init__(
+        self,
+        given: Any = None,
+        n_features_to_add: int | Literal["auto"] = "auto",
+        *,
+        rank: int | Literal["full"] | None = None,
+        distortion: float = 0.8,
+        score_func: ScoreFunc | None = None,
+        rescale: bool = False,
+    ) -> None:
         self.given = given
         self.n_features_to_add = n_features_to_add
         self.rank = rank
@@ -397,143 +577,227 @@ class CompletionSelector(_ScoreMixin, _SamplingTransformer):
         Raises
         ------
         ValueError
-            `given` names a feature that is not there, or one twice; more features are to be added than are left;
-            `rank` is above the number of features that come out; `X`, scores or a parameter are refused, as by
-            other selectors.
+            `given` names a feature that is not there, or one twice; more features are
+            to be added than are left; `rank` is above the number of features that come
+            out; `X`, scores or a parameter are refused, as by other selectors.
 
         Warnings
         --------
-        A `UserWarning` says that it will take more than about 20 seconds, before it begins. Others say that fewer
-        different features were added than `n_features_to_add` asks for; that a few columns hold nearly all of the
-        squared norm of `X`; that a constant column is among those given or added; or that one is that looks like a row
-        number.
+        A `UserWarning` says that it will take more than about 20 seconds, before it
+        begins. Others say that fewer different features were added than
+        `n_features_to_add` asks for; that a few columns hold nearly all of the squared
+        norm of `X`; that a constant column is among those given or added; or that one
+        is that looks like a row number.
         """
         _clear_fitted(self)
         self._check_parameters()
         _check_bool("rescale", self.rescale)
         _check_open_unit_interval("distortion", self.distortion)
         _check_rank(self.rank, None)
-        frame, X = X, _check_X(self, X, reset=True)
+        frame = X
+        X = _check_X(self, X, reset=True)
         given = self._given(frame, X, y)
-        q, left = self.n_features_to_add, X.shape[1] - len(given)
-        if q != "auto": _check_integer(q, 0 if len(given) else 1, left, ", the features left, or 'auto'",
-                                      name="n_features_to_add")
-        space = self._find_space(X, len(given) + q if q != "auto" else self._size(len(given), X.shape[1]))
-        if q != "auto": self._check_number(space, len(given), q)
+        q = self.n_features_to_add
+        left = X.shape[1] - len(given)
+        if q != "auto":
+            _check_integer(
+                q,
+                0 if len(given) else 1,
+                left,
+                ", the features left, or 'auto'",
+                name="n_features_to_add",
+            )
+        space = self._find_space(
+            X, len(given) + q if q != "auto" else self._size(len(given), X.shape[1])
+        )
+        if q != "auto":
+            self._check_number(space, len(given), q)
         scores = self._scores(X, y, score_params)
-        sampling, promise = self._fewest(space, given, scores, left) if q == "auto" else \
-            self._complete(space, given, q, scores)
-        added = sampling.indices[len(given):]
-        self.certificate_ = certify(space, sampling, promise, f"{len(given)} given and {added.shape[0]} added")
-        self.given_, self.added_, self.n_draws_ = from_numpy(given, X), added, sampling.n_draws
+        sampling, promise = (
+            self._fewest(space, given, scores, left)
+            if q == "auto"
+            else self._complete(space, given, q, scores)
+        )
+        added = sampling.indices[len(given) :]
+        self.certificate_ = certify(
+            space, sampling, promise, f"{len(given)} given and {added.shape[0]} added"
+        )
+        self.given_ = from_numpy(given, X)
+        self.added_ = added
+        self.n_draws_ = sampling.n_draws
         self._set_sampling(sampling)
         if q != "auto":
-            _warn_of_fewer("n_features_to_add", q, q, added.shape[0],
-                           "Some were picked more than once. Ask for more, or for a higher rank.")
-        _warn_of_columns(self, _look_at_selected(space, self.selected_), space.squared_norm)
+            _warn_of_fewer(
+                "n_features_to_add",
+                q,
+                q,
+                added.shape[0],
+                "Some were picked more than once. Ask for more, or for a higher rank.",
+            )
+        _warn_of_columns(
+            self, _look_at_selected(space, self.selected_), space.squared_norm
+        )
         return self
 
     def _given(self, frame: ArrayLike, X: Matrix, y: ArrayLike) -> np.ndarray:
-        "The given features; a selector sees `frame` if it has names, else `X` on the host."
+        """The given features; a selector sees `frame` if it has names, else `X` on the
+        host.
+        """
         _check_instance("given", self.given)
         if not hasattr(self.given, "get_support"):
             if hasattr(self.given, "fit"):
-                raise ValueError(f"given={type(self.given).__name__}(...) has no get_support: give the selector alone, "
-                                 "or the features that it selects.")
-            return _given_features(self.given, X.shape[1], getattr(self, "feature_names_in_", None))
+                raise ValueError(
+                    f"given={type(self.given).__name__}(...) has no get_support: give "
+                    f"the selector alone, "
+                    "or the features that it selects."
+                )
+            return _given_features(
+                self.given, X.shape[1], getattr(self, "feature_names_in_", None)
+            )
         if not hasattr(frame, "columns"):
-            frame, y = X if is_sparse(X) else to_numpy(X), None if y is None else to_numpy(y)
+            frame = X if is_sparse(X) else to_numpy(X)
+            y = None if y is None else to_numpy(y)
         return np.flatnonzero(clone(self.given).fit(frame, y).get_support())
 
     def _rank_looked_for(self, shape: tuple[int, ...]) -> int:
-        n_given, q = self.given_.shape[0], self.n_features_to_add
+        n_given = self.given_.shape[0]
+        q = self.n_features_to_add
         size = self._size(n_given, shape[1]) if q == "auto" else n_given + int(q)
         return _largest_rank(shape, self.rank, size if self.rank is None else None)
 
     def _find_space(self, X: Matrix, size: int) -> RowSpace:
-        "The space to certify with so many features; a warning comes first if finding it takes long."
+        """The space to certify with so many features; a warning comes first if finding
+        it takes long.
+        """
         r = size if self.rank is None else None
         self._say_if_long(_row_space_seconds(X, _largest_rank(X.shape, self.rank, r)))
         return _space_to_certify(X, self.rank, r)
 
     def _size(self, n_given: int, d: int) -> int:
-        "The number of features whose usual rank is certified with 'auto': of rank one any feature would be enough."
+        """The number of features whose usual rank is certified with 'auto': of rank one
+        any feature would be enough.
+        """
         return min(d, max(n_given, 20)) if n_given else max(1, d // 2)
 
     def _check_number(self, space: RowSpace, n_given: int, q: int) -> None:
-        "Raise an error if `q` additions to the given features are too few for the rank; warn if they take long."
+        """Raise an error if `q` additions to the given features are too few for the
+        rank; warn if they take long.
+        """
         d, ell = space.shape
         least = ell - n_given if n_given else self._fewest_draws(ell)
         if q < least:
-            raise ValueError(f"n_features_to_add={q} is not possible with {n_given} features given and rank {ell}: "
-                             f"give at least {least}, or a lower rank; {_SEE}")
+            raise ValueError(
+                f"n_features_to_add={q} is not possible with {n_given} features given "
+                f"and rank {ell}: "
+                f"give at least {least}, or a lower rank; {_SEE}"
+            )
         self._say_if_long(_bound_search_seconds(d, ell, q))
 
     def _fewest_draws(self, ell: int) -> int:
-        "BSS, with nothing given, needs a draw beyond the rank."
+        """BSS, with nothing given, needs a draw beyond the rank."""
         return ell + (ell > 1)
 
     def _say_if_long(self, seconds: float) -> bool:
-        return _warn_if_long(seconds, "CompletionSelector.fit", f" on one core. A lower rank= takes much less; {_SEE}")
+        return _warn_if_long(
+            seconds,
+            "CompletionSelector.fit",
+            f" on one core. A lower rank= takes much less; {_SEE}",
+        )
 
-    def _complete(self, space: RowSpace, given: np.ndarray, q: int,
-                  scores: np.ndarray | None) -> tuple[Sampling, Promise | None]:
-        "The selection with `q` more, and what is promised of it; nothing where nothing is added."
-        if q == 0: return Sampling.from_draws(given, np.ones(len(given)), space.shape[0], space.X), None
-        if len(given) == 0: return bss(space, q, "best", scores=scores), bss_promise(space.shape[1], q)
+    def _complete(
+        self, space: RowSpace, given: np.ndarray, q: int, scores: np.ndarray | None
+    ) -> tuple[Sampling, Promise | None]:
+        """The selection with `q` more, and what is promised of it; nothing where
+        nothing is added.
+        """
+        if q == 0:
+            return Sampling.from_draws(
+                given, np.ones(len(given)), space.shape[0], space.X
+            ), None
+        if len(given) == 0:
+            return bss(space, q, "best", scores=scores), bss_promise(space.shape[1], q)
         plan = _Completion(space, given, q)
         return plan.sampling(scores), plan.promise
 
     def _reached(self, space: RowSpace, sampling: Sampling) -> bool:
-        "Whether what `transform` returns has the distortion that was asked for."
+        """Whether what `transform` returns has the distortion that was asked for."""
         found = certify(space, sampling)
         spectrum = found.eigenvalues if self.rescale else found.eigenvalues_unscaled
         return _distortion(float(spectrum[0]), float(spectrum[-1])) <= self.distortion
 
-    def _fewest(self, space: RowSpace, given: np.ndarray, scores: np.ndarray | None,
-                left: int) -> tuple[Sampling, Promise | None]:
-        "The selection with the fewest additions that reach the distortion, by doubling and halving."
+    def _fewest(
+        self, space: RowSpace, given: np.ndarray, scores: np.ndarray | None, left: int
+    ) -> tuple[Sampling, Promise | None]:
+        """The selection with the fewest additions that reach the distortion, by
+        doubling and halving.
+        """
         d, ell = space.shape
         least = 0 if len(given) else self._fewest_draws(ell)
         found = self._complete(space, given, least, scores)
-        if self._reached(space, found[0]): return found
-        short, enough, warned = least, max(least + 1, ell + 1 - len(given)), False
+        if self._reached(space, found[0]):
+            return found
+        short = least
+        enough = max(least + 1, ell + 1 - len(given))
+        warned = False
         while True:
             enough = min(enough, left)
             # as many trials as halving will take, none with more additions
-            warned = warned or self._say_if_long(_bound_search_seconds(d, ell, enough) * (1 + np.log2(enough)))
+            warned = warned or self._say_if_long(
+                _bound_search_seconds(d, ell, enough) * (1 + np.log2(enough))
+            )
             if enough <= short:
                 _clear_fitted(self)
-                raise ValueError(f"distortion={self.distortion} cannot be reached at rank {ell}: "
-                                 f"ask for a larger one, or for a smaller rank; {_SEE}")
+                raise ValueError(
+                    f"distortion={self.distortion} cannot be reached at rank {ell}: "
+                    f"ask for a larger one, or for a smaller rank; {_SEE}"
+                )
             found = self._complete(space, given, enough, scores)
-            if self._reached(space, found[0]): break
-            short, enough = enough, 2 * enough
+            if self._reached(space, found[0]):
+                break
+            short = enough
+            enough = 2 * enough
         while enough - short > 1:
             middle = (short + enough) // 2
             tried = self._complete(space, given, middle, scores)
-            if self._reached(space, tried[0]): found, enough = tried, middle
-            else: short = middle
+            if self._reached(space, tried[0]):
+                found = tried
+                enough = middle
+            else:
+                short = middle
         return found
 
 # %% ../nbs/10_labels.ipynb #1ab00033
 def _mean_over_folds(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    "The mean of the rows, and its standard error."
+    """The mean of the rows, and its standard error."""
     return table.mean(axis=0), table.std(axis=0, ddof=1) / np.sqrt(len(table))
 
-def _ranks_of_dial(ranks: Sequence[int | Literal["full"] | None] | None, most: int, r: int) -> list[int]:
-    "Each of `ranks` as a number, once, for `r` features of data of rank `most`; None stands for several."
+
+def _ranks_of_dial(
+    ranks: Sequence[int | Literal["full"] | None] | None, most: int, r: int
+) -> list[int]:
+    """Each of `ranks` as a number, once, for `r` features of data of rank `most`; None
+    stands for several.
+    """
     if ranks is None:
-        some = {_target_rank(None, most, r), *(max(1, int(r * share)) for share in (0.05, 0.1, 0.25, 0.5, 0.75))}
+        some = {
+            _target_rank(None, most, r),
+            *(max(1, int(r * share)) for share in (0.05, 0.1, 0.25, 0.5, 0.75)),
+        }
         return sorted({min(rank, most) for rank in some})
     if isinstance(ranks, str) or np.asarray(ranks, dtype=object).ndim != 1:
-        raise ValueError(f"ranks={ranks!r} is not possible: give a list of ranks, as [1, 5, 10], or None.")
-    for rank in ranks: _check_rank(rank, r)
+        raise ValueError(
+            f"ranks={ranks!r} is not possible: give a list of ranks, as [1, 5, 10], "
+            f"or None."
+        )
+    for rank in ranks:
+        _check_rank(rank, r)
     return list(dict.fromkeys(_target_rank(rank, most, r) for rank in ranks))
+
 
 @_insert_docs
 class GuaranteePriceDisplay:
-    """Error after a selection with labels against what it keeps of the geometry, from labels only to geometry only.
+    """Error after a selection with labels against what it keeps of the geometry, from
+    labels only to geometry only.
 
     Takes arrays of any library; what it draws is on the host.
 
@@ -544,7 +808,8 @@ class GuaranteePriceDisplay:
     fold_errors : ndarray, shape (n_folds, n_names)
         One minus the score of the estimator on the features of each, for each fold.
     kappas : ndarray, shape (n_names,)
-        Condition number of the selection without weights, geometric mean over the folds.
+        Condition number of the selection without weights, geometric mean over the
+        folds.
     reference_rank : int
         For how many leading directions it is measured.
 
@@ -553,9 +818,11 @@ class GuaranteePriceDisplay:
     errors, deviations : ndarray, shape (n_names,)
         Means of the errors over the folds, and their standard errors.
     prices, price_deviations : ndarray, shape (n_names,)
-        By how much the error is larger than with labels only on the same folds: means and standard errors.
+        By how much the error is larger than with labels only on the same folds: means
+        and standard errors.
     distortions : ndarray, shape (n_names,)
-        By how much squared lengths are off at the best scale, in the directions that `kappas` is about.
+        By how much squared lengths are off at the best scale, in the directions that
+        `kappas` is about.
     %(display)s
 
     Examples
@@ -565,20 +832,42 @@ class GuaranteePriceDisplay:
     >>> from sklearn.linear_model import RidgeClassifier
     >>> from fsel_book import GuaranteePriceDisplay
     >>> X, y = load_digits(return_X_y=True)
-    >>> display = GuaranteePriceDisplay.from_estimator(RidgeClassifier(), X, y, f_classif, 12)
+    >>> display = GuaranteePriceDisplay.from_estimator(
+    ...     RidgeClassifier(), X, y, f_classif, 12
+    ... )
     >>> display.names
     ['labels only', 'rank 1', 'rank 3', 'rank 6, default', 'rank 9', 'geometry only']
     """
 
-    def __init__(self, names: list[str], fold_errors: np.ndarray, kappas: np.ndarray, reference_rank: int) -> None:
-        self.names, self.fold_errors, self.kappas, self.reference_rank = names, fold_errors, kappas, reference_rank
+    def __init__(
+        self,
+        names: list[str],
+        fold_errors: np.ndarray,
+        kappas: np.ndarray,
+        reference_rank: int,
+    ) -> None:
+        self.names = names
+        self.fold_errors = fold_errors
+        self.kappas = kappas
+        self.reference_rank = reference_rank
         self.distortions = (kappas - 1) / (kappas + 1)
         self.errors, self.deviations = _mean_over_folds(fold_errors)
-        self.prices, self.price_deviations = _mean_over_folds(fold_errors - fold_errors[:, :1])
+        self.prices, self.price_deviations = _mean_over_folds(
+            fold_errors - fold_errors[:, :1]
+        )
 
     @classmethod
-    def from_estimator(cls, estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, score_func: ScoreFunc, r: int, *,
-                       ranks: Sequence[int | Literal["full"] | None] | None = None, cv: Any = 5) -> Self:
+    def from_estimator(
+        cls,
+        estimator: BaseEstimator,
+        X: ArrayLike,
+        y: ArrayLike,
+        score_func: ScoreFunc,
+        r: int,
+        *,
+        ranks: Sequence[int | Literal["full"] | None] | None = None,
+        cv: Any = 5,
+    ) -> Self:
         """Turn the dial by cross-validation.
 
         Parameters
@@ -592,9 +881,10 @@ class GuaranteePriceDisplay:
         r : int
             Number of features.
         ranks : sequence of int, "full" or None, optional
-            Where to set the dial, each as `rank` of `BSSSelector`. None takes the default rank of `BSSSelector` and a
-            twentieth, a tenth, a quarter, a half and three quarters of `r`, where they are not above the numerical rank
-            of the data.
+            Where to set the dial, each as `rank` of `BSSSelector`. None takes the
+            default rank of `BSSSelector` and a twentieth, a tenth, a quarter, a half
+            and three quarters of `r`, where they are not above the numerical rank of
+            the data.
         cv : int, splitter or iterable
             As in scikit-learn; at least two splits.
 
@@ -605,62 +895,112 @@ class GuaranteePriceDisplay:
         Raises
         ------
         ValueError
-            `r` is no number of features, or one of `ranks` cannot be certified with `r` features or in these data; or
-            `cv` makes fewer than two splits, of which there is no standard error.
+            `r` is no number of features, or one of `ranks` cannot be certified with `r`
+            features or in these data; or `cv` makes fewer than two splits, of which
+            there is no standard error.
         """
         X = X.tocsr() if is_sparse(X) else to_numpy(check_matrix(X))
-        if y is None: raise ValueError(f"{cls.__name__} requires y to be passed, but the target y is None.")
+        if y is None:
+            raise ValueError(
+                f"{cls.__name__} requires y to be passed, but the target y is None."
+            )
         y = check_array(_target_on_host(y), dtype=None, ensure_2d=False, input_name="y")
         _check_integer(r, 2, X.shape[1])
         folds = list(check_cv(cv, y, classifier=is_classifier(estimator)).split(X, y))
         if len(folds) < 2:
-            raise ValueError(f"cv={cv!r} is not possible: the standard error of an error needs two splits or more.")
+            raise ValueError(
+                f"cv={cv!r} is not possible: the standard error of an error needs two "
+                f"splits or more."
+            )
         most = min(row_space(X).numerical_rank, *(len(train) for train, _ in folds))
         default = _target_rank(None, most, r)
         dial = _ranks_of_dial(ranks, most, r)
-        reference, rows = max(1, min(10, r // 2)), list[list[tuple[float, float]]]()
+        reference = max(1, min(10, r // 2))
+        rows = list[list[tuple[float, float]]]()
         for train, test in folds:
             space = row_space(X[train])
             scores = _finite_scores(_feature_scores(score_func, X[train], y[train]))
             leading = space.truncate(min(reference, space.numerical_rank))
             usable = [space.truncate(min(rank, space.numerical_rank)) for rank in dial]
             geometry = space.truncate(min(max(1, r // 2), space.numerical_rank))
-            choices = [np.argsort(-scores, kind="stable")[:r], *(bss(V, r, scores=scores).indices for V in usable),
-                       bss(geometry, r, "best").indices]
+            choices = [
+                np.argsort(-scores, kind="stable")[:r],
+                *(bss(V, r, scores=scores).indices for V in usable),
+                bss(geometry, r, "best").indices,
+            ]
             rows.append([])
             for chosen in map(np.asarray, choices):
                 fitted = clone(estimator).fit(X[train][:, chosen], y[train])
-                kappa = certify(leading, Sampling.from_draws(chosen, np.ones(len(chosen)), X.shape[1], space.X)).kappa
-                rows[-1].append((1 - fitted.score(X[test][:, chosen], y[test]), min(kappa, 1e12)))
+                kappa = certify(
+                    leading,
+                    Sampling.from_draws(
+                        chosen, np.ones(len(chosen)), X.shape[1], space.X
+                    ),
+                ).kappa
+                rows[-1].append(
+                    (1 - fitted.score(X[test][:, chosen], y[test]), min(kappa, 1e12))
+                )
         table = np.array(rows)
-        marked = [f"rank {rank}{', default' if rank == default else ''}" for rank in dial]
+        marked = [
+            f"rank {rank}{', default' if rank == default else ''}" for rank in dial
+        ]
         kappas = np.exp(np.log(table[..., 1]).mean(axis=0))
-        return cls(["labels only", *marked, "geometry only"], table[..., 0], kappas, reference)
+        return cls(
+            ["labels only", *marked, "geometry only"], table[..., 0], kappas, reference
+        )
 
     def plot(self, ax: Any = None) -> Self:
-        "Draw on `ax`, or on a new figure, and return the display."
-        import matplotlib.pyplot as plt  # here, so that `import fsel_book` does not load it
+        """Draw on `ax`, or on a new figure, and return the display."""
+        # here, so that `import fsel_book` does not load it
+        import matplotlib.pyplot as plt
 
         ax = ax or plt.subplots(figsize=(5.5, 3.6), layout="constrained")[1]
-        ax.errorbar(self.kappas, self.errors, self.deviations, fmt="none", color="0.6", lw=0.8)
-        ax.plot(self.kappas[:-1], self.errors[:-1], "-", color=method_color("BSS"), lw=0.8)
-        for k, (name, kappa, error) in enumerate(zip(self.names, self.kappas, self.errors)):
-            kind = {"labels only": "RFE", "geometry only": "all features"}.get(name, "BSS")
+        ax.errorbar(
+            self.kappas, self.errors, self.deviations, fmt="none", color="0.6", lw=0.8
+        )
+        ax.plot(
+            self.kappas[:-1], self.errors[:-1], "-", color=method_color("BSS"), lw=0.8
+        )
+        for k, (name, kappa, error) in enumerate(
+            zip(self.names, self.kappas, self.errors)
+        ):
+            kind = {"labels only": "RFE", "geometry only": "all features"}.get(
+                name, "BSS"
+            )
             ax.plot(kappa, error, "o", color=method_color(kind))
-            ax.annotate(name, (kappa, error), xytext=(5, 5 if k % 2 else -11), textcoords="offset points", fontsize=8)
+            ax.annotate(
+                name,
+                (kappa, error),
+                xytext=(5, 5 if k % 2 else -11),
+                textcoords="offset points",
+                fontsize=8,
+            )
         ax.margins(x=0.2)
-        ax.set(xscale="log", xlabel=f"condition number on {self.reference_rank} leading directions", ylabel="error")
+        ax.set(
+            xscale="log",
+            xlabel=f"condition number on {self.reference_rank} leading directions",
+            ylabel="error",
+        )
         low, high = ax.get_xlim()
-        span, ticks = np.log(high / low), list[float]()
+        span = np.log(high / low)
+        ticks = list[float]()
         for D in (0, 0.2, 0.5, 0.8, 0.9, 0.98, 0.998, 0.9998):
             place = (1 + D) / (1 - D)
-            if low < place < high and (not ticks or np.log(place * (1 - ticks[-1]) / (1 + ticks[-1])) > span / 12):
+            if low < place < high and (
+                not ticks
+                or np.log(place * (1 - ticks[-1]) / (1 + ticks[-1])) > span / 12
+            ):
                 ticks.append(D)
         above = ax.secondary_xaxis("top")
-        above.set_xticks([(1 + D) / (1 - D) for D in ticks], [f"{100 * D:g}%" for D in ticks], minor=False)
+        above.set_xticks(
+            [(1 + D) / (1 - D) for D in ticks],
+            [f"{100 * D:g}%" for D in ticks],
+            minor=False,
+        )
         above.set_xticks([], minor=True)
         above.set_xlabel("distortion")
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_ = ax
+        self.figure_ = ax.figure
         return self
 
 # %% ../nbs/10_labels.ipynb #1ab00036
@@ -680,8 +1020,10 @@ class Stability(NamedTuple):
     >>> Stability(0.8, 0.02).value
     0.8
     """
+
     value: float
     error: float
+
 
 def selection_stability(masks: ArrayLike) -> Stability:
     """How far several selections of features agree.
@@ -712,20 +1054,33 @@ def selection_stability(masks: ArrayLike) -> Stability:
     >>> from fsel_book import selection_stability
     >>> selection_stability([[True, False, False], [True, False, False]]).value
     1.0
-    >>> round(selection_stability([[True, False, False], [False, True, False]]).value, 3)
+    >>> round(
+    ...     selection_stability([[True, False, False], [False, True, False]]).value, 3
+    ... )
     -0.5
     """
     Z = to_numpy(masks)
     if Z.ndim != 2 or len(Z) < 2 or Z.dtype != bool:
-        raise ValueError("masks must be an array of bool, shape (n_selections, n_features), of two selections or more.")
+        raise ValueError(
+            "masks must be an array of bool, shape (n_selections, n_features), of two "
+            "selections or more."
+        )
     M, d = Z.shape
-    shares, sizes = Z.mean(axis=0), Z.sum(axis=1)
+    shares = Z.mean(axis=0)
+    sizes = Z.sum(axis=1)
     k = sizes.mean()
     random = k / d * (1 - k / d)
-    if random == 0: return Stability(np.nan, np.nan)
+    if random == 0:
+        return Stability(np.nan, np.nan)
     index = 1 - M / (M - 1) * np.mean(shares * (1 - shares)) / random
-    parts = (Z @ shares / d - sizes * k / d**2 + index / 2 * (2 * sizes * k / d**2 - sizes / d - k / d + 1)) / random
-    return Stability(float(index), float(2 * np.sqrt(np.sum((parts - parts.mean())**2)) / M))
+    parts = (
+        Z @ shares / d
+        - sizes * k / d**2
+        + index / 2 * (2 * sizes * k / d**2 - sizes / d - k / d + 1)
+    ) / random
+    return Stability(
+        float(index), float(2 * np.sqrt(np.sum((parts - parts.mean()) ** 2)) / M)
+    )
 
 # %% ../nbs/10_labels.ipynb #1ab00039
 @_insert_docs
@@ -747,17 +1102,28 @@ class StabilityDisplay:
     >>> from sklearn.datasets import load_digits
     >>> from fsel_book import BSSSelector, LeverageSelector, StabilityDisplay
     >>> X, y = load_digits(return_X_y=True)
-    >>> selectors = {"BSS": BSSSelector(12), "leverage sampling": LeverageSelector(12, random_state=0)}
+    >>> selectors = {
+    ...     "BSS": BSSSelector(12),
+    ...     "leverage sampling": LeverageSelector(12, random_state=0),
+    ... }
     >>> display = StabilityDisplay.from_selectors(selectors, X, y, n_samples=5)
     >>> list(display.stabilities)
     ['BSS', 'leverage sampling']
     """
 
-    def __init__(self, stabilities: dict[str, Stability]) -> None: self.stabilities = stabilities
+    def __init__(self, stabilities: dict[str, Stability]) -> None:
+        self.stabilities = stabilities
 
     @classmethod
-    def from_selectors(cls, selectors: Mapping[str, Any], X: ArrayLike, y: ArrayLike = None, *,
-                       n_samples: int = 50, random_state: Seed = 0) -> Self:
+    def from_selectors(
+        cls,
+        selectors: Mapping[str, Any],
+        X: ArrayLike,
+        y: ArrayLike = None,
+        *,
+        n_samples: int = 50,
+        random_state: Seed = 0,
+    ) -> Self:
         """Fit each selector to random halves of the samples, the same ones for all.
 
         Parameters
@@ -766,7 +1132,8 @@ class StabilityDisplay:
             With `fit` and `get_support`.
         X : array, frame or sparse matrix, shape (n_samples, n_features)
         y : array, shape (n_samples,), optional
-            Labels of classes have the same shares in every half. None is for selectors that see no labels.
+            Labels of classes have the same shares in every half. None is for selectors
+            that see no labels.
         n_samples : int
             How many halves.
         random_state : int, RandomState or None
@@ -780,31 +1147,63 @@ class StabilityDisplay:
         ValueError
             `X` or `y` is refused; `n_samples` is below 2; and what `fit` raises.
         """
-        if not _is_frame(X): X = X.tocsr() if is_sparse(X) else to_numpy(X)
-        if y is not None: y = check_array(_target_on_host(y), dtype=None, ensure_2d=False, input_name="y")
-        for name, selector in selectors.items(): _check_instance(f"selectors[{name!r}]", selector)
+        if not _is_frame(X):
+            X = X.tocsr() if is_sparse(X) else to_numpy(X)
+        if y is not None:
+            y = check_array(
+                _target_on_host(y), dtype=None, ensure_2d=False, input_name="y"
+            )
+        for name, selector in selectors.items():
+            _check_instance(f"selectors[{name!r}]", selector)
         _check_integer(n_samples, 2, name="n_samples")
         labelled = y is not None and type_of_target(y) in ("binary", "multiclass")
         kind = StratifiedShuffleSplit if labelled else ShuffleSplit
-        halves = [half for half, _ in kind(n_samples, train_size=0.5, random_state=random_state).split(X, y)]
+        halves = [
+            half
+            for half, _ in kind(
+                n_samples, train_size=0.5, random_state=random_state
+            ).split(X, y)
+        ]
 
         def masks(selector: Any) -> np.ndarray:
-            parts = ((_safe_indexing(X, half), None if y is None else y[half]) for half in halves)
-            return np.array([clone(selector).fit(*part).get_support() for part in parts])
+            parts = (
+                (_safe_indexing(X, half), None if y is None else y[half])
+                for half in halves
+            )
+            return np.array(
+                [clone(selector).fit(*part).get_support() for part in parts]
+            )
 
-        return cls({name: selection_stability(masks(selector)) for name, selector in selectors.items()})
+        return cls(
+            {
+                name: selection_stability(masks(selector))
+                for name, selector in selectors.items()
+            }
+        )
 
     def plot(self, ax: Any = None) -> Self:
-        "Draw on `ax`, or on a new figure, and return the display."
-        import matplotlib.pyplot as plt  # here, so that `import fsel_book` does not load it
+        """Draw on `ax`, or on a new figure, and return the display."""
+        # here, so that `import fsel_book` does not load it
+        import matplotlib.pyplot as plt
 
         height = 0.6 + 0.32 * len(self.stabilities)
         ax = ax or plt.subplots(figsize=(5.5, height), layout="constrained")[1]
         place = np.arange(len(self.stabilities))
-        ax.barh(place, [s.value for s in self.stabilities.values()], xerr=[s.error for s in self.stabilities.values()],
-                color=[method_color(name.split(",")[0]) for name in self.stabilities], height=0.7,
-                error_kw=dict(lw=0.8))
-        ax.set(yticks=place, yticklabels=list(self.stabilities), xlabel="stability", xlim=(min(0, ax.get_xlim()[0]), 1))
+        ax.barh(
+            place,
+            [s.value for s in self.stabilities.values()],
+            xerr=[s.error for s in self.stabilities.values()],
+            color=[method_color(name.split(",")[0]) for name in self.stabilities],
+            height=0.7,
+            error_kw=dict(lw=0.8),
+        )
+        ax.set(
+            yticks=place,
+            yticklabels=list(self.stabilities),
+            xlabel="stability",
+            xlim=(min(0, ax.get_xlim()[0]), 1),
+        )
         ax.invert_yaxis()
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_ = ax
+        self.figure_ = ax.figure
         return self

@@ -14,13 +14,30 @@ from sklearn.utils.validation import check_is_fitted
 
 from .arrays import Array, Seed, _insert_docs, result_dtype, to_numpy
 from .sparsification import _round_ties
-from .certificates import (_NEGLIGIBLE, CertifiedSelector, Promise, Sampling, _check_integer, _check_bool,
-                                    _check_open_unit_interval, method_color)
-from .spectra import RowSpace, _as_row_space, _equal_tolerance, _first_drawn, _one_of_each
+from fsel_book.certificates import (
+    _NEGLIGIBLE,
+    CertifiedSelector,
+    Promise,
+    Sampling,
+    _check_integer,
+    _check_bool,
+    _check_open_unit_interval,
+    method_color,
+)
+from fsel_book.spectra import (
+    RowSpace,
+    _as_row_space,
+    _equal_tolerance,
+    _first_drawn,
+    _one_of_each,
+)
 
 # %% ../nbs/06_leverage.ipynb #476f6662
-def leverage_sampling(V: Array | RowSpace, r: int, random_state: Seed = None) -> Sampling:
-    """Draw `r` features independently, with probabilities in proportion to their leverage scores.
+def leverage_sampling(
+    V: Array | RowSpace, r: int, random_state: Seed = None
+) -> Sampling:
+    """Draw `r` features independently, with probabilities in proportion to their
+    leverage scores.
 
     Draws are made on the host, so that a seed means the same everywhere.
 
@@ -29,14 +46,16 @@ def leverage_sampling(V: Array | RowSpace, r: int, random_state: Seed = None) ->
     V : array, shape (n_features, rank), or RowSpace
         Orthonormal columns, of any array library; `row_space(X)` makes one from data.
     r : int
-        Number of draws, with replacement; a feature's weight is `1 / (r p_i)` for each time it is drawn.
+        Number of draws, with replacement; a feature's weight is `1 / (r p_i)` for each
+        time it is drawn.
     random_state : int, RandomState or None
 
     Returns
     -------
     Sampling
-        Repeated draws merged, also those of equal columns, for which the one drawn first stands; indices and weights in
-        the library, on the device and in the precision of the input.
+        Repeated draws merged, also those of equal columns, for which the one drawn
+        first stands; indices and weights in the library, on the device and in the
+        precision of the input.
 
     Raises
     ------
@@ -45,8 +64,9 @@ def leverage_sampling(V: Array | RowSpace, r: int, random_state: Seed = None) ->
 
     References
     ----------
-    Paul and Drineas 2016, section 4.2, equation (9) and Lemma 3, with `1 / sqrt(r p_i)` for the `1 / sqrt(p_i)`
-    printed there; Paul, Magdon-Ismail and Drineas 2015, Lemma 2.
+    Paul and Drineas 2016, section 4.2, equation (9) and Lemma 3, with `1 / sqrt(r p_i)`
+    for the `1 / sqrt(p_i)` printed there; Paul, Magdon-Ismail and Drineas 2015, Lemma
+    2.
 
     Examples
     --------
@@ -59,36 +79,61 @@ def leverage_sampling(V: Array | RowSpace, r: int, random_state: Seed = None) ->
     _check_integer(r, 1)
     space = _as_row_space(V)
     scores = to_numpy(space.scores64)
-    cumulative, uniform = np.cumsum(scores), check_random_state(random_state).random_sample(r)
+    cumulative = np.cumsum(scores)
+    uniform = check_random_state(random_state).random_sample(r)
     draws = np.searchsorted(cumulative, uniform * cumulative[-1], side="right")
     weights = cumulative[-1] / (r * scores[draws])
-    if space.of_data: draws = _first_drawn(draws, space.fingerprints, _equal_tolerance(result_dtype(space.X)))
+    if space.of_data:
+        draws = _first_drawn(
+            draws, space.fingerprints, _equal_tolerance(result_dtype(space.X))
+        )
     return Sampling.from_draws(draws, weights, len(scores), space.X)
 
 # %% ../nbs/06_leverage.ipynb #7833052c
 def _chernoff_rate(ell: float, e: float) -> float:
-    """`_bernoulli_kl((1 + e) / ell, 1 / ell)`, the cost of a deviation `e` in nats a draw.
+    """`_bernoulli_kl((1 + e) / ell, 1 / ell)`, the cost of a deviation `e` in nats a
+    draw.
 
     Without cancellation for small `e`.
     """
-    if ell == 1 or 1 + e > ell: return np.inf
-    if abs(e) < 1e-4: return e * e / (2 * (ell - 1))
+    if ell == 1 or 1 + e > ell:
+        return np.inf
+    if abs(e) < 1e-4:
+        return e * e / (2 * (ell - 1))
     return _bernoulli_kl((1 + e) / ell, 1 / ell)
 
+
 def _bernoulli_kl(a: float, b: float) -> float:
-    "Relative entropy, in nats, of a coin with probability `a` to one with probability `b`."
-    return sum(0.0 if p == 0 else np.inf if q == 0 else p * np.log(p / q) for p, q in ((a, b), (1 - a, 1 - b)))
+    """Relative entropy, in nats, of a coin with probability `a` to one with probability
+    `b`.
+    """
+    return sum(
+        0.0 if p == 0 else np.inf if q == 0 else p * np.log(p / q)
+        for p, q in ((a, b), (1 - a, 1 - b))
+    )
 
 # %% ../nbs/06_leverage.ipynb #3aaa86dd
-def _bernoulli_interval(ell: int, mu: float, r: int, d: float, delta: float) -> tuple[float, float]:
-    "Where `ell exp(-r kl(x / mu, 1 / mu))` is `delta / 2`, on both sides of 1; the far ends are what always holds."
-    if mu <= 1: return 1.0, 1.0
+def _bernoulli_interval(
+    ell: int, mu: float, r: int, d: float, delta: float
+) -> tuple[float, float]:
+    """Where `ell exp(-r kl(x / mu, 1 / mu))` is `delta / 2`, on both sides of 1; the
+    far ends are what always holds.
+    """
+    if mu <= 1:
+        return 1.0, 1.0
     rate = np.log(2 * ell / delta) / r
 
     def edge(far: float) -> float:
-        if _bernoulli_kl(far / mu, 1 / mu) <= rate: return far
-        return brentq(lambda x: _bernoulli_kl(x / mu, 1 / mu) - rate, *sorted((1.0, far)), xtol=1e-12)
+        if _bernoulli_kl(far / mu, 1 / mu) <= rate:
+            return far
+        return brentq(
+            lambda x: _bernoulli_kl(x / mu, 1 / mu) - rate,
+            *sorted((1.0, far)),
+            xtol=1e-12,
+        )
+
     return edge(0.0), edge(max(1.0, min(mu, d / r)))
+
 
 def leverage_promise(ell: int, r: int, delta: float = 0.01) -> Promise:
     """What the theorem promises of leverage sampling at rank `ell` with `r` draws.
@@ -102,7 +147,8 @@ def leverage_promise(ell: int, r: int, delta: float = 0.01) -> Promise:
     Returns
     -------
     Promise
-        The lower end is 0 where the draws are too few to promise that no direction is lost.
+        The lower end is 0 where the draws are too few to promise that no direction is
+        lost.
 
     Raises
     ------
@@ -111,7 +157,8 @@ def leverage_promise(ell: int, r: int, delta: float = 0.01) -> Promise:
 
     References
     ----------
-    The theorem of the chapter on leverage-score sampling; in order the Lemma 2 of Paul et al. 2015.
+    The theorem of the chapter on leverage-score sampling; in order the Lemma 2 of Paul
+    et al. 2015.
 
     Examples
     --------
@@ -121,23 +168,32 @@ def leverage_promise(ell: int, r: int, delta: float = 0.01) -> Promise:
     (0.65, 1.39)
     """
     _check_open_unit_interval("delta", delta)
-    for name, value in (("ell", ell), ("r", r)): _check_integer(value, 1, name=name)
+    for name, value in (("ell", ell), ("r", r)):
+        _check_integer(value, 1, name=name)
     return Promise(*_bernoulli_interval(ell, ell, r, np.inf, delta), 1 - delta)
 
 # %% ../nbs/06_leverage.ipynb #2920c693
 def _leverage_draws(ell: int, eps: float, delta: float = 0.01) -> int:
-    "The number of draws for which the theorem promises `|I - M| <= eps` at rank `ell`, but for a probability `delta`."
+    """The number of draws for which the theorem promises `|I - M| <= eps` at rank
+    `ell`, but for a probability `delta`.
+    """
     slowest = min(_chernoff_rate(ell, side * eps) for side in (-1, 1))
-    return max(ell + 1, int(min(np.ceil(np.log(2 * ell / delta) / max(slowest, 1e-300)), 1e18)))
+    return max(
+        ell + 1, int(min(np.ceil(np.log(2 * ell / delta) / max(slowest, 1e-300)), 1e18))
+    )
 
 # %% ../nbs/06_leverage.ipynb #db05a4f5
 def _by_leverage(space: RowSpace) -> np.ndarray:
-    "Different features by decreasing leverage, on the host; the lower index first where scores agree to ten digits."
+    """Different features by decreasing leverage, on the host; the lower index first
+    where scores agree to ten digits.
+    """
     order = np.argsort(-_round_ties(to_numpy(space.scores64)), kind="stable")
     return order[_one_of_each(space.first_equal)[order]]
 
+
 def largest_leverages(V: Array | RowSpace, r: int) -> Sampling:
-    """The `r` features of largest leverage, with weights one; fewer where fewer have any.
+    """The `r` features of largest leverage, with weights one; fewer where fewer have
+    any.
 
     Of equal columns only the first is taken, and its weight is their number.
 
@@ -150,13 +206,14 @@ def largest_leverages(V: Array | RowSpace, r: int) -> Sampling:
     Returns
     -------
     Sampling
-        Largest leverage first; where scores agree to ten digits, the lower index first. Fewer than `r` where there are
-        fewer different columns.
+        Largest leverage first; where scores agree to ten digits, the lower index first.
+        Fewer than `r` where there are fewer different columns.
 
     Raises
     ------
     ValueError
-        `r` is no integer from 1 to the number of features, or the columns of `V` are not orthonormal.
+        `r` is no integer from 1 to the number of features, or the columns of `V` are
+        not orthonormal.
 
     References
     ----------
@@ -172,30 +229,44 @@ def largest_leverages(V: Array | RowSpace, r: int) -> Sampling:
     space = _as_row_space(V)
     _check_integer(r, 1, space.shape[0])
     largest = _by_leverage(space)[:r]
-    taken = largest[to_numpy(space.scores64)[largest] > _NEGLIGIBLE]  # of the others the index alone would decide
+    # of the others the index alone would decide
+    taken = largest[to_numpy(space.scores64)[largest] > _NEGLIGIBLE]
     copies = np.bincount(space.first_equal, minlength=space.shape[0])
-    chosen = Sampling.from_draws(taken, copies[taken].astype(np.float64), space.shape[0], space.X)
+    chosen = Sampling.from_draws(
+        taken, copies[taken].astype(np.float64), space.shape[0], space.X
+    )
     return replace(chosen, n_draws=r)
 
 # %% ../nbs/06_leverage.ipynb #aad15090
 def _leverage_left_out(space: RowSpace) -> np.ndarray:
-    "The leverage left out when the `r` largest and their copies are taken, from 0 to the number of different features."
-    together = np.bincount(space.first_equal, weights=to_numpy(space.scores64), minlength=space.shape[0])
+    """The leverage left out when the `r` largest and their copies are taken, from 0 to
+    the number of different features.
+    """
+    together = np.bincount(
+        space.first_equal, weights=to_numpy(space.scores64), minlength=space.shape[0]
+    )
     return np.append(np.cumsum(together[_by_leverage(space)[::-1]])[::-1], 0.0)
 
+
 def largest_promise(space: RowSpace, r: int) -> Promise:
-    "The `Promise` of the theorem for the `r` features of largest leverage in a `RowSpace`."
+    """The `Promise` of the theorem for the `r` features of largest leverage in a
+    `RowSpace`.
+    """
     left_out = _leverage_left_out(space)
     return Promise(max(0.0, 1 - float(left_out[min(r, len(left_out) - 1)])), 1.0)
 
+
 def _largest_draws(space: RowSpace, eps: float) -> int:
-    "The smallest number of features for which that promises `|I - M| <= eps`, below 1; it is at least the rank."
+    """The smallest number of features for which that promises `|I - M| <= eps`, below
+    1; it is at least the rank.
+    """
     return int(np.argmax(_leverage_left_out(space) <= eps))
 
 # %% ../nbs/06_leverage.ipynb #bb75845e
 @_insert_docs
 class LeverageSelector(CertifiedSelector):
-    """Feature selection by leverage scores, drawn at random or the largest ones, with a certificate.
+    """Feature selection by leverage scores, drawn at random or the largest ones, with a
+    certificate.
 
     Draws are made on the host, so that a seed means the same everywhere.
 
@@ -204,20 +275,22 @@ class LeverageSelector(CertifiedSelector):
     Parameters
     ----------
     %(n_features_to_select)s
-        "auto" takes it from `eps` and `delta` by the theorem. Draws are with replacement: fewer different
-        features come out than a number asks for, with a warning, and `certificate_.n_selected` says how many. Without
-        sampling every draw is another feature; there are fewer where fewer have any leverage.
+        "auto" takes it from `eps` and `delta` by the theorem. Draws are with
+        replacement: fewer different features come out than a number asks for, with a
+        warning, and `certificate_.n_selected` says how many. Without sampling every
+        draw is another feature; there are fewer where fewer have any leverage.
     %(rank)s
         Without sampling it may be `r` as well.
     %(eps)s
     %(delta)s
         Without sampling the promise is certain.
     sampling : bool
-        Draw the features. False takes the `r` of largest leverage, with weights one, or the number of equal columns;
-        its promise comes from the leverage left out. In the chapter on selectors with and without labels these were
-        good on words and on one-hot letters, worse than random columns on images and sound, and from 20 features on
-        no better on genes: there the largest leverages repeat each other. Only for draws does a theorem say something
-        before the data are seen.
+        Draw the features. False takes the `r` of largest leverage, with weights one, or
+        the number of equal columns; its promise comes from the leverage left out. In
+        the chapter on selectors with and without labels these were good on words and on
+        one-hot letters, worse than random columns on images and sound, and from 20
+        features on no better on genes: there the largest leverages repeat each other.
+        Only for draws does a theorem say something before the data are seen.
     %(rescale)s
     %(random_state)s
         With the same seed and rank `RSFSelector` draws the same columns.
@@ -230,8 +303,8 @@ class LeverageSelector(CertifiedSelector):
 
     References
     ----------
-    Paul and Drineas 2016; Paul, Magdon-Ismail and Drineas 2015; without sampling, Papailiopoulos, Kyrillidis and
-    Boutsidis 2014.
+    Paul and Drineas 2016; Paul, Magdon-Ismail and Drineas 2015; without sampling,
+    Papailiopoulos, Kyrillidis and Boutsidis 2014.
 
     Examples
     --------
@@ -243,10 +316,17 @@ class LeverageSelector(CertifiedSelector):
     (30, True)
     """
 
-    def __init__(self, n_features_to_select: float | Literal["auto"] | None = None, *,
-                 rank: int | Literal["full"] | None = None,
-                 eps: float = 0.5, delta: float = 0.01, sampling: bool = True, rescale: bool = False,
-                 random_state: Seed = None) -> None:
+    def __init__(
+        self,
+        n_features_to_select: float | Literal["auto"] | None = None,
+        *,
+        rank: int | Literal["full"] | None = None,
+        eps: float = 0.5,
+        delta: float = 0.01,
+        sampling: bool = True,
+        rescale: bool = False,
+        random_state: Seed = None,
+    ) -> None:
         self.n_features_to_select = n_features_to_select
         self.rank = rank
         self.eps = eps
@@ -273,13 +353,22 @@ class LeverageSelector(CertifiedSelector):
         _check_bool("sampling", self.sampling)
 
     def _sample(self, space: RowSpace, r: int, y: Any) -> Sampling:
-        return leverage_sampling(space, r, self.random_state) if self.sampling else largest_leverages(space, r)
+        return (
+            leverage_sampling(space, r, self.random_state)
+            if self.sampling
+            else largest_leverages(space, r)
+        )
 
     def _promise(self, space: RowSpace, r: int) -> Promise:
-        return leverage_promise(space.shape[1], r, self.delta) if self.sampling else largest_promise(space, r)
+        return (
+            leverage_promise(space.shape[1], r, self.delta)
+            if self.sampling
+            else largest_promise(space, r)
+        )
 
     def _draws(self, space: RowSpace) -> int:
-        if not self.sampling: return _largest_draws(space, self.eps)
+        if not self.sampling:
+            return _largest_draws(space, self.eps)
         return _leverage_draws(space.shape[1], self.eps, self.delta)
 
 # %% ../nbs/06_leverage.ipynb #0a90ba90
@@ -307,36 +396,61 @@ class LeverageDisplay:
     >>> from sklearn.datasets import load_digits
     >>> from fsel_book import LeverageDisplay, LeverageSelector
     >>> X, y = load_digits(return_X_y=True)
-    >>> display = LeverageDisplay.from_selector(LeverageSelector(20, random_state=0).fit(X)).plot()
+    >>> display = LeverageDisplay.from_selector(
+    ...     LeverageSelector(20, random_state=0).fit(X)
+    ... ).plot()
     >>> display.ax_.get_ylabel()
     'leverage score'
     """
 
-    def __init__(self, scores: np.ndarray, selected: np.ndarray | None = None,
-                 method: str = "leverage sampling") -> None:
-        self.scores, self.selected, self.method = scores, selected, method
+    def __init__(
+        self,
+        scores: np.ndarray,
+        selected: np.ndarray | None = None,
+        method: str = "leverage sampling",
+    ) -> None:
+        self.scores = scores
+        self.selected = selected
+        self.method = method
 
     @classmethod
     def from_selector(cls, selector: CertifiedSelector) -> Self:
-        "The display of a fitted selector."
+        """The display of a fitted selector."""
         check_is_fitted(selector, "certificate_")
         if not hasattr(selector, "leverage_scores_"):
-            raise ValueError(f"selector={type(selector).__name__} keeps no leverage_scores_: give a selector such as "
-                             "BSSSelector that was fitted to an array.")
-        return cls(to_numpy(selector.leverage_scores_), to_numpy(selector.selected_), selector.certificate_.method)
+            raise ValueError(
+                f"selector={type(selector).__name__} keeps no leverage_scores_: give "
+                f"a selector such as "
+                "BSSSelector that was fitted to an array."
+            )
+        return cls(
+            to_numpy(selector.leverage_scores_),
+            to_numpy(selector.selected_),
+            selector.certificate_.method,
+        )
 
     def plot(self, ax: Any = None) -> Self:
-        "Draw on `ax`, or on a new figure, and return the display."
-        import matplotlib.pyplot as plt  # here, so that `import fsel_book` does not load it
+        """Draw on `ax`, or on a new figure, and return the display."""
+        # here, so that `import fsel_book` does not load it
+        import matplotlib.pyplot as plt
 
         ax = ax or plt.subplots(figsize=(5, 3.2), layout="constrained")[1]
-        order, place = np.argsort(-self.scores, kind="stable"), np.arange(1, len(self.scores) + 1)
+        order = np.argsort(-self.scores, kind="stable")
+        place = np.arange(1, len(self.scores) + 1)
         shown = np.maximum(self.scores[order], 1e-6 * self.scores.max())
         ax.loglog(place, shown, color="0.6", label="all features")
         if self.selected is not None:
-            chosen, color = np.isin(order, self.selected), method_color(self.method)
-            ax.loglog(place[chosen], shown[chosen], ".", color=color, label=f"chosen by {self.method}")
+            chosen = np.isin(order, self.selected)
+            color = method_color(self.method)
+            ax.loglog(
+                place[chosen],
+                shown[chosen],
+                ".",
+                color=color,
+                label=f"chosen by {self.method}",
+            )
         ax.set(xlabel="feature, by leverage", ylabel="leverage score")
         ax.legend(frameon=False)
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_ = ax
+        self.figure_ = ax.figure
         return self

@@ -15,112 +15,223 @@ from .arrays import Matrix, _blas_threads_for, is_sparse
 
 # %% ../nbs/D_linear_programs.ipynb #d0d50005
 def _balanced(a: np.ndarray, signs: np.ndarray) -> np.ndarray:
-    "`a`, not negative, with the larger of the sums over the two classes brought down to the smaller."
+    """`a`, not negative, with the larger of the sums over the two classes brought down
+    to the smaller.
+    """
     sums = a[signs > 0].sum(), a[signs < 0].sum()
-    return a * np.where(signs > 0, min(sums) / (sums[0] or 1.0), min(sums) / (sums[1] or 1.0))
+    return a * np.where(
+        signs > 0, min(sums) / (sums[0] or 1.0), min(sums) / (sums[1] or 1.0)
+    )
 
-def _certified_gap(Z: Matrix, signs: np.ndarray, penalties: np.ndarray, C: float, w: np.ndarray, value: float,
-                   a: np.ndarray) -> float:
-    "The relative gap between the objective `value` of `w` and the dual point near `a` that is feasible."
-    a, largest = _balanced(a, signs), max(1.0, np.abs(w).max(initial=0.0))
-    if value <= 1e-14 * len(a) * C * largest: return 0.0   # rounding of slack: weights without a price do it all
-    pull, free = np.abs(Z.T @ a), penalties == 0
-    # A pull on a weight without a price cannot be scaled away: it counts as often as the weights are large.
+
+def _certified_gap(
+    Z: Matrix,
+    signs: np.ndarray,
+    penalties: np.ndarray,
+    C: float,
+    w: np.ndarray,
+    value: float,
+    a: np.ndarray,
+) -> float:
+    """The relative gap between the objective `value` of `w` and the dual point near `a`
+    that is feasible.
+    """
+    a = _balanced(a, signs)
+    largest = max(1.0, np.abs(w).max(initial=0.0))
+    # rounding of slack: weights without a price do it all
+    if value <= 1e-14 * len(a) * C * largest:
+        return 0.0
+    pull = np.abs(Z.T @ a)
+    free = penalties == 0
+    # A pull on a weight without a price cannot be scaled away: it counts as often as
+    # the weights are large.
     off = pull[free].sum() * largest
     scale = max(1.0, np.max(pull[~free] / penalties[~free], initial=0.0))
     return float((value - (a.sum() - off) / scale) / value)
 
-def _by_simplex(Z: Matrix, signs: np.ndarray, penalties: np.ndarray,
-                C: float) -> tuple[np.ndarray, float, float, float]:
-    "`w`, `b`, the objective and its relative duality gap, by HiGHS."
+
+def _by_simplex(
+    Z: Matrix, signs: np.ndarray, penalties: np.ndarray, C: float
+) -> tuple[np.ndarray, float, float, float]:
+    """`w`, `b`, the objective and its relative duality gap, by HiGHS."""
     n, d = Z.shape
     Z = sp.csr_array(Z)
-    A = sp.hstack([-Z, Z, sp.csr_array(-signs[:, None]), sp.csr_array(signs[:, None]), -sp.eye_array(n)]).tocsc()
+    A = sp.hstack(
+        [
+            -Z,
+            Z,
+            sp.csr_array(-signs[:, None]),
+            sp.csr_array(signs[:, None]),
+            -sp.eye_array(n),
+        ]
+    ).tocsc()
     prices = np.concatenate([penalties, penalties, [0.0, 0.0], np.full(n, C)])
     best: tuple[np.ndarray, float, float, float] | None = None
-    # HiGHS takes prices below 1e-7 for zero, and in another unit misses a price by as much.
-    for unit in dict.fromkeys([np.sqrt(prices.max() * C), penalties.max(initial=0.0), penalties.min(initial=np.inf)]):
-        if not 0 < unit < np.inf: continue
-        found = linprog(prices / unit, A_ub=A, b_ub=-np.ones(n), bounds=(0, None), method="highs")
-        if found.status != 0: continue  # the program has an optimum, whatever HiGHS says
-        w, b = found.x[:d] - found.x[d:2 * d], float(found.x[2 * d] - found.x[2 * d + 1])
-        # What HiGHS says of the gap is of the program that it has left after its own rounding.
-        value = float(penalties @ np.abs(w) + C * np.maximum(0, 1 - Z @ w - signs * b).sum())
-        gap = _certified_gap(Z, signs, penalties, C, w, value, np.clip(-unit * found.ineqlin.marginals, 0, C))
-        if best is None or gap < best[3]: best = w, b, value, gap
-        if gap <= 1e-7: break
+    # HiGHS takes prices below 1e-7 for zero, and in another unit misses a price by as
+    # much.
+    for unit in dict.fromkeys(
+        [
+            np.sqrt(prices.max() * C),
+            penalties.max(initial=0.0),
+            penalties.min(initial=np.inf),
+        ]
+    ):
+        if not 0 < unit < np.inf:
+            continue
+        found = linprog(
+            prices / unit, A_ub=A, b_ub=-np.ones(n), bounds=(0, None), method="highs"
+        )
+        # the program has an optimum, whatever HiGHS says
+        if found.status != 0:
+            continue
+        w = found.x[:d] - found.x[d : 2 * d]
+        b = float(found.x[2 * d] - found.x[2 * d + 1])
+        # What HiGHS says of the gap is of the program that it has left after its own
+        # rounding.
+        value = float(
+            penalties @ np.abs(w) + C * np.maximum(0, 1 - Z @ w - signs * b).sum()
+        )
+        gap = _certified_gap(
+            Z,
+            signs,
+            penalties,
+            C,
+            w,
+            value,
+            np.clip(-unit * found.ineqlin.marginals, 0, C),
+        )
+        if best is None or gap < best[3]:
+            best = w, b, value, gap
+        if gap <= 1e-7:
+            break
     if best is None:
-        raise ValueError("HiGHS could not solve the program, which has an optimum: the samples or the features are of "
-                         "too different size. Scale them, or take a smaller C.")
+        raise ValueError(
+            "HiGHS could not solve the program, which has an optimum: the samples or "
+            "the features are of "
+            "too different size. Scale them, or take a smaller C."
+        )
     return best
 
 # %% ../nbs/D_linear_programs.ipynb #d0d50008
-def _by_newton(Z: Matrix, signs: np.ndarray, C: float, epsilon: float = 1e-4, alpha: float = 1.0, delta: float = 1e-8,
-               max_iter: int = 1000, start: np.ndarray | None = None) -> tuple[np.ndarray, float, np.ndarray, int]:
-    "`w`, `b`, the minimiser `u` and the number of steps: the method of Fung and Mangasarian, word for word."
-    def excess(pull: np.ndarray) -> np.ndarray: return np.sign(pull) * np.maximum(np.abs(pull) - 1, 0)
+def _by_newton(
+    Z: Matrix,
+    signs: np.ndarray,
+    C: float,
+    epsilon: float = 1e-4,
+    alpha: float = 1.0,
+    delta: float = 1e-8,
+    max_iter: int = 1000,
+    start: np.ndarray | None = None,
+) -> tuple[np.ndarray, float, np.ndarray, int]:
+    """`w`, `b`, the minimiser `u` and the number of steps: the method of Fung and
+    Mangasarian, word for word.
+    """
+
+    def excess(pull: np.ndarray) -> np.ndarray:
+        return np.sign(pull) * np.maximum(np.abs(pull) - 1, 0)
+
     def value(u: np.ndarray, pull: np.ndarray) -> float:
-        parts = excess(pull), signs @ u, np.maximum(u - C, 0), np.sqrt(alpha) * np.maximum(-u, 0)
+        parts = (
+            excess(pull),
+            signs @ u,
+            np.maximum(u - C, 0),
+            np.sqrt(alpha) * np.maximum(-u, 0),
+        )
         return -epsilon * u.sum() + sum(float(np.sum(part**2)) for part in parts) / 2
+
     u = np.zeros(len(signs)) if start is None else start
-    pull, steps = Z.T @ u, 0
+    pull = Z.T @ u
+    steps = 0
     while True:
-        w, b = excess(pull), signs @ u
-        gradient = -epsilon + Z @ w + b * signs + np.maximum(u - C, 0) - alpha * np.maximum(-u, 0)
-        if np.abs(gradient).max() <= 1e-9 * epsilon or steps == max_iter: return w / epsilon, b / epsilon, u, steps
+        w = excess(pull)
+        b = signs @ u
+        gradient = (
+            -epsilon
+            + Z @ w
+            + b * signs
+            + np.maximum(u - C, 0)
+            - alpha * np.maximum(-u, 0)
+        )
+        if np.abs(gradient).max() <= 1e-9 * epsilon or steps == max_iter:
+            return w / epsilon, b / epsilon, u, steps
         active = Z[:, w != 0].toarray() if is_sparse(Z) else Z[:, w != 0]
-        H = active @ active.T + np.outer(signs, signs) + np.diag((u > C) + alpha * (u < 0) + delta)
-        move, t = np.linalg.solve(H, -gradient), 1.0
+        H = (
+            active @ active.T
+            + np.outer(signs, signs)
+            + np.diag((u > C) + alpha * (u < 0) + delta)
+        )
+        move = np.linalg.solve(H, -gradient)
+        t = 1.0
         change = Z.T @ move
-        now, slope = value(u, pull), gradient @ move
+        now = value(u, pull)
+        slope = gradient @ move
         rounding = 1e-15 * abs(now)
-        while value(u + t * move, pull + t * change) > now + t / 4 * slope + rounding and t > 1e-12: t /= 2
-        u, pull, steps = u + t * move, pull + t * change, steps + 1
+        while (
+            value(u + t * move, pull + t * change) > now + t / 4 * slope + rounding
+            and t > 1e-12
+        ):
+            t /= 2
+        u = u + t * move
+        pull = pull + t * change
+        steps = steps + 1
 
 # %% ../nbs/D_linear_programs.ipynb #495b3088
-def _by_falling_epsilon(Z: Matrix, signs: np.ndarray, C: float) -> tuple[np.ndarray, float, float, float, int]:
-    "`w`, `b`, the objective, its relative duality gap and the number of steps: Newton's method, `epsilon` falling."
-    u, total = np.zeros(len(signs)), 0
-    for epsilon in 10.0**-np.arange(1, 8):
+def _by_falling_epsilon(
+    Z: Matrix, signs: np.ndarray, C: float
+) -> tuple[np.ndarray, float, float, float, int]:
+    """`w`, `b`, the objective, its relative duality gap and the number of steps:
+    Newton's method, `epsilon` falling.
+    """
+    u = np.zeros(len(signs))
+    total = 0
+    for epsilon in 10.0 ** -np.arange(1, 8):
         last = u
         w, b, u, steps = _by_newton(Z, signs, C, epsilon, start=last)
         a = np.clip((10 * u - last) / 9, 0, C)
         a = _balanced(a, signs)
         a /= max(1.0, np.abs(Z.T @ a).max())
         value = float(np.abs(w).sum() + C * np.maximum(0, 1 - Z @ w - signs * b).sum())
-        gap, total = 1 - float(a.sum()) / value, total + steps
-        if gap < 1e-8: break
+        gap = 1 - float(a.sum()) / value
+        total = total + steps
+        if gap < 1e-8:
+            break
     return w, b, value, gap, total
 
 # %% ../nbs/D_linear_programs.ipynb #d0d50013
 def _refined_inverse(M: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    "`v -> M^-1 v` for a positive definite `M`, which is overwritten."
-    scale = np.diagonal(M)**-0.5
+    """`v -> M^-1 v` for a positive definite `M`, which is overwritten."""
+    scale = np.diagonal(M) ** -0.5
     M *= scale
     M *= scale[:, None]
     raised = M.copy()
     raised[np.diag_indices_from(M)] += 1e-13
     factor = sla.cho_factor(raised, lower=True, overwrite_a=True, check_finite=False)
+
     def inverse(v: np.ndarray) -> np.ndarray:
         v = (scale * v.T).T
         x = sla.cho_solve(factor, v, check_finite=False)
-        for _ in range(2): x += sla.cho_solve(factor, v - M @ x, check_finite=False)
+        for _ in range(2):
+            x += sla.cho_solve(factor, v - M @ x, check_finite=False)
         return (scale * x.T).T
+
     return inverse
 
+
 def _longest_step(x: np.ndarray, change: np.ndarray) -> float:
-    "The largest `t` up to 1 with `x + t change >= 0`."
+    """The largest `t` up to 1 with `x + t change >= 0`."""
     falling = change < 0
     return min(1.0, float(np.min(-x[falling] / change[falling], initial=1.0)))
 
 # %% ../nbs/D_linear_programs.ipynb #d0d50014
 class _CentralPath:
-    """A point on the way to the optimum of `min sum_j penalties_j |w_j| + C sum_i xi_i`, `Z w + U v + xi - s = 1`.
+    """A point on the way to the optimum of `min sum_j penalties_j |w_j| + C sum_i
+    xi_i`, `Z w + U v + xi - s = 1`.
 
     Parameters
     ----------
     Z, U : ndarray, shapes (n_samples, n_features) and (n_samples, n_free)
-        Samples times their labels; the columns of `U` are independent, and their weights `v` have no price.
+        Samples times their labels; the columns of `U` are independent, and their
+        weights `v` have no price.
     penalties : ndarray, shape (n_features,)
         Above zero.
     C : float
@@ -135,45 +246,67 @@ class _CentralPath:
         By what factor each of `x` has grown in the last step, less that of its slack.
     """
 
-    def __init__(self, Z: np.ndarray, U: np.ndarray, penalties: np.ndarray, C: float, a: np.ndarray) -> None:
-        self.Z, self.U, self.penalties, self.C, self.a, self.v = Z, U, penalties, C, a, np.zeros(U.shape[1])
-        (n, d), pull = Z.shape, Z.T @ a
+    def __init__(
+        self,
+        Z: np.ndarray,
+        U: np.ndarray,
+        penalties: np.ndarray,
+        C: float,
+        a: np.ndarray,
+    ) -> None:
+        self.Z = Z
+        self.U = U
+        self.penalties = penalties
+        self.C = C
+        self.a = a
+        self.v = np.zeros(U.shape[1])
+        n, d = Z.shape
+        pull = Z.T @ a
         self.slack = np.concatenate([penalties - pull, penalties + pull, C - a, a])
         self.prices = np.concatenate([penalties, penalties, np.full(n, C), np.zeros(n)])
         self.x = np.concatenate([np.zeros(2 * d), np.full(n, 1.5), np.full(n, 0.5)])
-        self.x[:2 * d] = self.slack @ self.x / (2 * n) / self.slack[:2 * d]
+        self.x[: 2 * d] = self.slack @ self.x / (2 * n) / self.slack[: 2 * d]
         missing = self.missing()
-        self.x[2 * d:] += np.maximum(np.concatenate([missing, -missing]), 0)
+        self.x[2 * d :] += np.maximum(np.concatenate([missing, -missing]), 0)
 
     def split(self, x: np.ndarray) -> list[np.ndarray]:
-        "The four parts of `x`."
+        """The four parts of `x`."""
         n, d = self.Z.shape
         return np.split(x, [d, 2 * d, 2 * d + n])
 
     def missing(self) -> np.ndarray:
-        "By how much each sample misses its equation: rounding."
+        """By how much each sample misses its equation: rounding."""
         p, q, xi, s = self.split(self.x)
         return 1 - self.Z @ (p - q) - self.U @ self.v - xi + s
 
     def gap(self) -> float:
-        "The duality gap, relative."
+        """The duality gap, relative."""
         value = self.prices @ self.x
         return float(abs(value - self.a.sum()) / value)
 
     def system(self) -> Callable[..., tuple[np.ndarray, ...]]:
-        "From `c`, `rho` and `-U'a` of the text to the changes of `v` and `a`, and the gain."
-        Z, U, d = self.Z, self.U, self.Z.shape[1]
+        """From `c`, `rho` and `-U'a` of the text to the changes of `v` and `a`, and the
+        gain.
+        """
+        Z = self.Z
+        U = self.U
+        d = self.Z.shape[1]
         p, q, xi, s = self.split(self.x / self.slack)
-        D, E = p + q, xi + s
+        D = p + q
+        E = xi + s
         if d < len(Z):
             both = np.hstack([Z, U])
             half = both / np.sqrt(E)[:, None]
             M = half.T @ half
             M[np.diag_indices(d)] += 1 / D
             inverse = _refined_inverse(M)
-            def by_features(c: np.ndarray, rho: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, ...]:
+
+            def by_features(
+                c: np.ndarray, rho: np.ndarray, u: np.ndarray
+            ) -> tuple[np.ndarray, ...]:
                 change = inverse(both.T @ (rho / E) + np.concatenate([c / D, -u]))
                 return change[d:], (rho - both @ change) / E, (change[:d] - c) / D
+
             return by_features
         half = Z * np.sqrt(D)
         M = half @ half.T
@@ -181,49 +314,73 @@ class _CentralPath:
         inverse = _refined_inverse(M)
         W = inverse(U)
         of_free = _refined_inverse(U.T @ W)
-        def by_samples(c: np.ndarray, rho: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, ...]:
+
+        def by_samples(
+            c: np.ndarray, rho: np.ndarray, u: np.ndarray
+        ) -> tuple[np.ndarray, ...]:
             first = inverse(rho - Z @ c)
             v = of_free(U.T @ first - u)
             return v, first - W @ v, Z.T @ (first - W @ v)
+
         return by_samples
 
     def step(self) -> None:
-        "One step of Mehrotra's algorithm."
-        x, slack, solve, missing, u = self.x, self.slack, self.system(), self.missing(), -self.U.T @ self.a
+        """One step of Mehrotra's algorithm."""
+        x = self.x
+        slack = self.slack
+        solve = self.system()
+        missing = self.missing()
+        u = -self.U.T @ self.a
+
         def changes(products: np.ndarray) -> tuple[np.ndarray, ...]:
             r = products / slack - x
             p, q, xi, s = self.split(r)
             v, a, gain = solve(p - q, missing - xi + s, u)
             gains = np.concatenate([gain, -gain, a, -a])
             return v, a, r + x / slack * gains, -gains
+
         mu = x @ slack / len(x)
         _, _, dx, ds = changes(np.zeros_like(x))
-        ahead = (x + _longest_step(x, dx) * dx) @ (slack + _longest_step(slack, ds) * ds) / len(x)
-        v, a, dx, ds = changes(mu * (ahead / mu)**3 - dx * ds)
-        t, u = 0.995 * _longest_step(x, dx), 0.995 * _longest_step(slack, ds)
+        ahead = (
+            (x + _longest_step(x, dx) * dx)
+            @ (slack + _longest_step(slack, ds) * ds)
+            / len(x)
+        )
+        v, a, dx, ds = changes(mu * (ahead / mu) ** 3 - dx * ds)
+        t = 0.995 * _longest_step(x, dx)
+        u = 0.995 * _longest_step(slack, ds)
         self.growth = t * dx / x - u * ds / slack
-        self.x, self.v, self.slack, self.a = x + t * dx, self.v + t * v, slack + u * ds, self.a + u * a
+        self.x = x + t * dx
+        self.v = self.v + t * v
+        self.slack = slack + u * ds
+        self.a = self.a + u * a
 
     def follow(self, tol: float, max_iter: int = 60) -> int:
-        "Go on until the gap is `tol`; the number of steps."
+        """Go on until the gap is `tol`; the number of steps."""
         for steps in range(max_iter):
-            if not self.gap() > tol: return steps
+            if not self.gap() > tol:
+                return steps
             self.step()
         return max_iter
 
 # %% ../nbs/D_linear_programs.ipynb #d0d50018
 def _rank_of_triangle(R: np.ndarray) -> int:
-    "The rank of a triangular factor from pivoted QR."
+    """The rank of a triangular factor from pivoted QR."""
     sizes = np.abs(np.diagonal(R))
     return int(np.count_nonzero(sizes > 1e-10 * sizes.max(initial=0.0)))
 
+
 def _to_independence(values: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    "Move `values` along each of the directions until one of them is zero, and keep that at zero from then on."
+    """Move `values` along each of the directions until one of them is zero, and keep
+    that at zero from then on.
+    """
     while directions.shape[1]:
-        h, rest = directions[:, 0], directions[:, 1:]
+        h = directions[:, 0]
+        rest = directions[:, 1:]
         moving = (np.abs(h) > 1e-12 * np.abs(h).max(initial=0.0)) & (values != 0)
         directions = rest
-        if not moving.any(): continue
+        if not moving.any():
+            continue
         t = np.divide(-values, h, out=np.full(len(h), np.inf), where=moving)
         first = int(np.argmin(np.abs(t)))
         values = values + t[first] * h
@@ -231,28 +388,40 @@ def _to_independence(values: np.ndarray, directions: np.ndarray) -> np.ndarray:
         values[first] = directions[first] = 0.0
     return values
 
+
 def _vertex(path: _CentralPath) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    "An optimal vertex `w`, `v`, and optimal `a`, if the path has come near enough to the optimum."
-    free, n = path.U.shape[1], len(path.a)
+    """An optimal vertex `w`, `v`, and optimal `a`, if the path has come near enough to
+    the optimum.
+    """
+    free = path.U.shape[1]
+    n = len(path.a)
     p, q, lacking, exceeding = path.split(path.growth > 0)
-    F, T = np.flatnonzero(p | q), np.flatnonzero(~(lacking | exceeding))
+    F = np.flatnonzero(p | q)
+    T = np.flatnonzero(~(lacking | exceeding))
     A = np.hstack([path.U, path.Z[:, F]])
     weights = np.subtract(*path.split(path.x)[:2])[F]
-    c, a = np.concatenate([path.v, weights]), np.where(lacking, path.C, 0.0)
+    c = np.concatenate([path.v, weights])
+    a = np.where(lacking, path.C, 0.0)
     Q, R, order = sla.qr(A[T], mode="economic", pivoting=True, check_finite=False)
     k = _rank_of_triangle(R)
-    Q, triangle, first = Q[:, :k], R[:k, :k], order[:k]
+    Q = Q[:, :k]
+    triangle = R[:k, :k]
+    first = order[:k]
     c[first] += sla.solve_triangular(triangle, Q.T @ (1 - A[T] @ c))
     a[T] = path.a[T]
-    missing = np.concatenate([np.zeros(free), path.penalties[F] * np.sign(weights)]) - A.T @ a
+    missing = (
+        np.concatenate([np.zeros(free), path.penalties[F] * np.sign(weights)]) - A.T @ a
+    )
     a[T] += Q @ sla.solve_triangular(triangle, missing[first], trans="T")
     if k < len(c):
-        null, rest = np.zeros((len(c), len(c) - k)), np.setdiff1d(np.arange(n), T)
-        null[first], null[order[k:]] = -sla.solve_triangular(triangle, R[:k, k:]), np.eye(len(c) - k)
+        null = np.zeros((len(c), len(c) - k))
+        rest = np.setdiff1d(np.arange(n), T)
+        null[first] = -sla.solve_triangular(triangle, R[:k, k:])
+        null[order[k:]] = np.eye(len(c) - k)
         values = np.concatenate([c[free:], A[rest] @ c - 1])
         values = _to_independence(values, np.vstack([null[free:], A[rest] @ null]))
-        kept = np.append(np.arange(free), free + np.flatnonzero(values[:len(F)]))
-        T = np.append(T, rest[values[len(F):] == 0])
+        kept = np.append(np.arange(free), free + np.flatnonzero(values[: len(F)]))
+        T = np.append(T, rest[values[len(F) :] == 0])
         c = np.zeros(len(c))
         c[kept] = np.linalg.lstsq(A[np.ix_(T, kept)], np.ones(len(T)))[0]
     w = np.zeros(path.Z.shape[1])
@@ -261,114 +430,172 @@ def _vertex(path: _CentralPath) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 # %% ../nbs/D_linear_programs.ipynb #d0d50021
 def _independent_columns(U: np.ndarray) -> np.ndarray:
-    "Indices of columns that are a basis of the span of all."
+    """Indices of columns that are a basis of the span of all."""
     R, order = sla.qr(U, mode="r", pivoting=True)
-    return np.sort(order[:_rank_of_triangle(R)])
+    return np.sort(order[: _rank_of_triangle(R)])
 
-def _by_central_path(Z: np.ndarray, signs: np.ndarray, penalties: np.ndarray,
-                     C: float) -> tuple[np.ndarray, float, float, float] | None:
-    "`w`, `b`, the objective and its relative duality gap, by the central path; None where the gap stays above 1e-9."
-    n, free = len(signs), np.flatnonzero(penalties == 0)
-    if len(free) > n / 5: return None  # next to nothing is left inside the dual
+
+def _by_central_path(
+    Z: np.ndarray, signs: np.ndarray, penalties: np.ndarray, C: float
+) -> tuple[np.ndarray, float, float, float] | None:
+    """`w`, `b`, the objective and its relative duality gap, by the central path; None
+    where the gap stays above 1e-9.
+    """
+    n = len(signs)
+    free = np.flatnonzero(penalties == 0)
+    if len(free) > n / 5:
+        return None  # next to nothing is left inside the dual
     limits = np.where(penalties > 0, penalties, np.inf)
-    def strain(a: np.ndarray) -> np.ndarray: return (np.abs(Z.T @ a) - 1e-13 * a.sum()) / limits
+
+    def strain(a: np.ndarray) -> np.ndarray:
+        return (np.abs(Z.T @ a) - 1e-13 * a.sum()) / limits
+
     start = np.where(signs > 0, 1 / np.sum(signs > 0), 1 / np.sum(signs < 0))
     start *= C / 2 / start.max()
     U = np.column_stack([signs, Z[:, free]])
-    basis, by_start = _independent_columns(U), strain(start)
-    J = np.setdiff1d(np.argsort(-by_start, kind="stable")[:max(n // 4, 100)], free)
-    tol, path = 0.03, None
+    basis = _independent_columns(U)
+    by_start = strain(start)
+    J = np.setdiff1d(np.argsort(-by_start, kind="stable")[: max(n // 4, 100)], free)
+    tol = 0.03
+    path = None
     while True:
         if path is None:
             inside = start * min(1.0, 0.5 / by_start[J].max(initial=0.5))
             path = _CentralPath(Z[:, J], U[:, basis], penalties[J], C, inside)
         path.follow(tol)
-        if not np.isfinite(path.gap()): return None
+        if not np.isfinite(path.gap()):
+            return None
         strained = strain(path.a)
         strained[J] = 0.0
         missing = np.count_nonzero(strained > 1 + 1e-9)
-        if missing == 0 and tol < 0.03: break
-        if missing <= len(J) / 20: tol = 1e-8
-        near = np.argsort(-strained, kind="stable")[:min(len(J), np.count_nonzero(strained > 0.8))]
-        if len(near): J, path = np.sort(np.append(J, near)), None
+        if missing == 0 and tol < 0.03:
+            break
+        if missing <= len(J) / 20:
+            tol = 1e-8
+        near = np.argsort(-strained, kind="stable")[
+            : min(len(J), np.count_nonzero(strained > 0.8))
+        ]
+        if len(near):
+            J = np.sort(np.append(J, near))
+            path = None
     for finer in (1e-8, 1e-10, 1e-12):
         path.follow(finer)
-        if not np.isfinite(path.gap()): return None
+        if not np.isfinite(path.gap()):
+            return None
         part, v, a = _vertex(path)
-        value = penalties[J] @ np.abs(part) + C * np.maximum(0, 1 - path.Z @ part - path.U @ v).sum()
+        value = (
+            penalties[J] @ np.abs(part)
+            + C * np.maximum(0, 1 - path.Z @ part - path.U @ v).sum()
+        )
         gap = float(1 - a.sum() / max(1.0, strain(a).max()) / value)
         if gap < 1e-9:
-            w, of_U = np.zeros(Z.shape[1]), np.zeros(U.shape[1])
-            w[J], of_U[basis] = part, v
+            w = np.zeros(Z.shape[1])
+            of_U = np.zeros(U.shape[1])
+            w[J] = part
+            of_U[basis] = v
             w[free] = of_U[1:]
             return w, float(of_U[0]), float(value), gap
     return None
 
 # %% ../nbs/D_linear_programs.ipynb #d0d50023
 def _few_entries(X: Matrix) -> bool:
-    "Whether so few entries are not zero that the simplex method is faster."
+    """Whether so few entries are not zero that the simplex method is faster."""
     stored = X.count_nonzero() if is_sparse(X) else np.count_nonzero(X)
     return bool(stored < 0.05 * X.shape[0] * X.shape[1])
 
-def _centred_and_scaled(X: Matrix, few: bool) -> tuple[Matrix, np.ndarray, np.ndarray]:
-    """`X` with columns of a largest entry between 1/2 and 1, their units, and what was taken off first.
 
-    Columns with `few` entries stay where they are, in a CSR array. The intercept takes up a shift, and HiGHS takes
-    entries below 1e-9 for zero.
+def _centred_and_scaled(X: Matrix, few: bool) -> tuple[Matrix, np.ndarray, np.ndarray]:
+    """`X` with columns of a largest entry between 1/2 and 1, their units, and what was
+    taken off first.
+
+    Columns with `few` entries stay where they are, in a CSR array. The intercept takes
+    up a shift, and HiGHS takes entries below 1e-9 for zero.
     """
     if few:
         X = sp.csr_array(X)
-        shift, largest = np.zeros(X.shape[1]), abs(X).max(axis=0).toarray().ravel()
+        shift = np.zeros(X.shape[1])
+        largest = abs(X).max(axis=0).toarray().ravel()
     else:
         X = X.toarray() if is_sparse(X) else X
         shift = X.min(axis=0) / 2 + X.max(axis=0) / 2
         X = X - shift
         largest = np.abs(X).max(axis=0)
     sizes = 2.0 ** np.frexp(np.where(largest > 0, largest, 1.0))[1]
-    if few: return X @ sp.diags_array(1 / sizes), sizes, shift
+    if few:
+        return X @ sp.diags_array(1 / sizes), sizes, shift
     X /= sizes
     return X, sizes, shift
 
 # %% ../nbs/D_linear_programs.ipynb #d0d50030
-def _at_price(Z: Matrix, signs: np.ndarray, penalties: np.ndarray, C: float, w: np.ndarray,
-              b: float) -> tuple[np.ndarray, float, float]:
-    "`w`, `b` and their objective; all a little larger where that costs less than the slack that rounding leaves."
+def _at_price(
+    Z: Matrix,
+    signs: np.ndarray,
+    penalties: np.ndarray,
+    C: float,
+    w: np.ndarray,
+    b: float,
+) -> tuple[np.ndarray, float, float]:
+    """`w`, `b` and their objective; all a little larger where that costs less than the
+    slack that rounding leaves.
+    """
+
     def priced(t: float) -> tuple[np.ndarray, float, float]:
         slack = np.maximum(0, 1 - Z @ (t * w) - signs * (t * b))
         return t * w, t * b, float(penalties @ np.abs(t * w) + C * slack.sum())
+
     missing = float(np.clip(1 - np.min(Z @ w + signs * b), 0, 1e-6))
-    return min((priced(1 + share * missing) for share in (0, 2, 16)), key=lambda found: found[2])
+    return min(
+        (priced(1 + share * missing) for share in (0, 2, 16)),
+        key=lambda found: found[2],
+    )
 
-def _l1_program(X: Matrix, signs: np.ndarray, penalties: np.ndarray,
-                C: float) -> tuple[np.ndarray, float, float, float]:
-    """Minimise `sum_j penalties_j |w_j| + C sum_i max(0, 1 - y_i (x_i'w + b))`, a linear program.
 
-    Returns `w`, `b`, the objective, and the duality gap relative to it. The host array or CSR matrix `X` must not ask
-    for slack at a price, `C` times its entries, of more than 1e14 of the penalties.
+def _l1_program(
+    X: Matrix, signs: np.ndarray, penalties: np.ndarray, C: float
+) -> tuple[np.ndarray, float, float, float]:
+    """Minimise `sum_j penalties_j |w_j| + C sum_i max(0, 1 - y_i (x_i'w + b))`, a
+    linear program.
+
+    Returns `w`, `b`, the objective, and the duality gap relative to it. The host array
+    or CSR matrix `X` must not ask for slack at a price, `C` times its entries, of more
+    than 1e14 of the penalties.
     """
-    n, few = len(signs), _few_entries(X)
+    n = len(signs)
+    few = _few_entries(X)
     Z, sizes, shift = _centred_and_scaled(X, few)
-    if few: Z = sp.diags_array(signs) @ Z
-    else: Z *= signs[:, None]
-    # In units of the price of slack, so that X and 2**k X with C / 2**k are the same program to the last bit.
+    if few:
+        Z = sp.diags_array(signs) @ Z
+    else:
+        Z *= signs[:, None]
+    # In units of the price of slack, so that X and 2**k X with C / 2**k are the same
+    # program to the last bit.
     unit = 2.0 ** np.frexp(C)[1]
     most = C / unit
-    penalties = np.minimum(penalties / sizes / unit, 2 * n * most)  # a weight at a price of n slacks is 0 anyway
+    # a weight at a price of n slacks is 0 anyway
+    penalties = np.minimum(penalties / sizes / unit, 2 * n * most)
     dearest = penalties.max() or most
     best: tuple[np.ndarray, float, float, float] | None = None
     for price in dict.fromkeys([min(most, 1e6 * dearest), most]):
         if price > 1e14 * dearest:
-            raise ValueError(f"Slack at a price of {C:.3g} leaves no room for the penalty, for an X with entries of "
-                             f"about {sizes.max():.0e}: rescale X.")
+            raise ValueError(
+                f"Slack at a price of {C:.3g} leaves no room for the penalty, for an "
+                f"X with entries of "
+                f"about {sizes.max():.0e}: rescale X."
+            )
         with np.errstate(all="ignore"), _blas_threads_for(min(X.shape)):
-            try: found = None if few else _by_central_path(Z, signs, penalties, price)
-            except np.linalg.LinAlgError: found = None
+            try:
+                found = None if few else _by_central_path(Z, signs, penalties, price)
+            except np.linalg.LinAlgError:
+                found = None
         w, b, value, gap = found or _by_simplex(Z, signs, penalties, price)
-        dual = (1 - gap) * value  # of a point that is feasible at every higher price too
+        # of a point that is feasible at every higher price too
+        dual = (1 - gap) * value
         w, b, value = _at_price(Z, signs, penalties, most, w, b)
         gap = 1 - dual / value if value > dual else 0.0
-        if best is None or gap < best[3]: best = w, b, value, gap
-        if gap <= 1e-8: break
+        if best is None or gap < best[3]:
+            best = w, b, value, gap
+        if gap <= 1e-8:
+            break
     assert best is not None
     w, b, value, gap = best
     w = w / sizes
@@ -376,8 +603,9 @@ def _l1_program(X: Matrix, signs: np.ndarray, penalties: np.ndarray,
 
 # %% ../nbs/D_linear_programs.ipynb #d0d50026
 def _expected_seconds(X: Matrix) -> float:
-    "About how long `_l1_program` takes on one thread."
+    """About how long `_l1_program` takes on one thread."""
     n, d = X.shape
-    if _few_entries(X): return 4e-9 * n * (X.count_nonzero() if is_sparse(X) else np.count_nonzero(X))
+    if _few_entries(X):
+        return 4e-9 * n * (X.count_nonzero() if is_sparse(X) else np.count_nonzero(X))
     smaller, larger = sorted([n, min(d, 2 * n)])
     return 1.5e-9 * smaller**2 * larger

@@ -23,47 +23,135 @@ from .arrays import ArrayLike, Matrix, is_integer
 
 # %% ../nbs/A_loaders.ipynb #8b07f991
 class _SetFacts(NamedTuple):
-    """What a set is known to have (no labels: numbers), and its number on OpenML, the rows there, the first of ours."""
+    """What a set is known to have (no labels: numbers), and its number on OpenML, the
+    rows there, the first of ours.
+    """
+
     shape: tuple[int, ...]
     labels: dict[Any, int]
     total: float
     about: str
     openml: tuple[int, ...] = ()
 
+
 _NEWS = "two 20 Newsgroups groups, term counts: "
 _TISSUE = "gene expression, "
-# name: shape, samples of each label, sum of entries, what it is, (OpenML id, its rows, first row)
+# name: shape, samples of each label, sum of entries, what it is, (OpenML id, its rows,
+# first row)
 _SETS: dict[str, _SetFacts] = {
-    "arcene_train": _SetFacts((100, 10000), {-1: 56, 1: 44}, 70726744, "NIPS 2003, training part", (1458, 200, 0)),
-    "arcene_valid": _SetFacts((100, 10000), {-1: 56, 1: 44}, 71410108, "NIPS 2003, validation part", (1458, 200, 100)),
-    "madelon_train": _SetFacts((2000, 500), {-1: 1000, 1: 1000}, 488083511, "NIPS 2003, training part",
-                               (1485, 2600, 0)),
-    "dexter_train": _SetFacts((300, 20000), {-1: 150, 1: 150}, 2816528, "NIPS 2003, training part", (4136, 600, 0)),
-    "spambase": _SetFacts((4601, 57), {0: 2788, 1: 1813}, 1613082.538, "UCI Spambase", (44, 4601, 0)),
-    "ionosphere": _SetFacts((351, 34), {"b": 126, "g": 225}, 2956.01597, "UCI Ionosphere", (59, 351, 0)),
-    "libras": _SetFacts((360, 90), {c: 24 for c in range(1, 16)}, 16581.6820765, "UCI Libras Movement", (299, 360, 0)),
-    "hill_valley": _SetFacts((606, 100), {0: 307, 1: 299}, 483052848.37, "UCI Hill-Valley, first half",
-                             (1479, 1212, 0)),
-    "basehock": _SetFacts((1993, 4862), {1: 994, 2: 999}, 204566, _NEWS + "baseball (1), hockey (2)"),
-    "pcmac": _SetFacts((1943, 3289), {1: 982, 2: 961}, 143917, _NEWS + "PC (1), Mac hardware (2)"),
-    "relathe": _SetFacts((1427, 4322), {1: 779, 2: 648}, 190146, _NEWS + "religion (1), atheism (2)"),
-    "prostate": _SetFacts((102, 5966), {1: 50, 2: 52}, 882762.05701, _TISSUE + "prostate, Singh et al. 2002"),
-    "golub": _SetFacts((72, 7129), {"ALL": 47, "AML": 25}, 318124975, _TISSUE + "leukaemia, Golub et al. 1999"),
-    "alon": _SetFacts((62, 2000), {"n": 22, "t": 40}, 50069562.293, _TISSUE + "colon, Alon et al. 1999"),
-    "vowel": _SetFacts((990, 10), {c: 90 for c in range(1, 12)}, -1021.486, "spoken vowels, with is_train"),
-    "la_ozone": _SetFacts((330, 9), {}, 2947866, "Los Angeles ozone 1976, Breiman and Friedman 1985"),
+    "arcene_train": _SetFacts(
+        (100, 10000),
+        {-1: 56, 1: 44},
+        70726744,
+        "NIPS 2003, training part",
+        (1458, 200, 0),
+    ),
+    "arcene_valid": _SetFacts(
+        (100, 10000),
+        {-1: 56, 1: 44},
+        71410108,
+        "NIPS 2003, validation part",
+        (1458, 200, 100),
+    ),
+    "madelon_train": _SetFacts(
+        (2000, 500),
+        {-1: 1000, 1: 1000},
+        488083511,
+        "NIPS 2003, training part",
+        (1485, 2600, 0),
+    ),
+    "dexter_train": _SetFacts(
+        (300, 20000),
+        {-1: 150, 1: 150},
+        2816528,
+        "NIPS 2003, training part",
+        (4136, 600, 0),
+    ),
+    "spambase": _SetFacts(
+        (4601, 57), {0: 2788, 1: 1813}, 1613082.538, "UCI Spambase", (44, 4601, 0)
+    ),
+    "ionosphere": _SetFacts(
+        (351, 34), {"b": 126, "g": 225}, 2956.01597, "UCI Ionosphere", (59, 351, 0)
+    ),
+    "libras": _SetFacts(
+        (360, 90),
+        {c: 24 for c in range(1, 16)},
+        16581.6820765,
+        "UCI Libras Movement",
+        (299, 360, 0),
+    ),
+    "hill_valley": _SetFacts(
+        (606, 100),
+        {0: 307, 1: 299},
+        483052848.37,
+        "UCI Hill-Valley, first half",
+        (1479, 1212, 0),
+    ),
+    "basehock": _SetFacts(
+        (1993, 4862), {1: 994, 2: 999}, 204566, _NEWS + "baseball (1), hockey (2)"
+    ),
+    "pcmac": _SetFacts(
+        (1943, 3289), {1: 982, 2: 961}, 143917, _NEWS + "PC (1), Mac hardware (2)"
+    ),
+    "relathe": _SetFacts(
+        (1427, 4322), {1: 779, 2: 648}, 190146, _NEWS + "religion (1), atheism (2)"
+    ),
+    "prostate": _SetFacts(
+        (102, 5966),
+        {1: 50, 2: 52},
+        882762.05701,
+        _TISSUE + "prostate, Singh et al. 2002",
+    ),
+    "golub": _SetFacts(
+        (72, 7129),
+        {"ALL": 47, "AML": 25},
+        318124975,
+        _TISSUE + "leukaemia, Golub et al. 1999",
+    ),
+    "alon": _SetFacts(
+        (62, 2000),
+        {"n": 22, "t": 40},
+        50069562.293,
+        _TISSUE + "colon, Alon et al. 1999",
+    ),
+    "vowel": _SetFacts(
+        (990, 10),
+        {c: 90 for c in range(1, 12)},
+        -1021.486,
+        "spoken vowels, with is_train",
+    ),
+    "la_ozone": _SetFacts(
+        (330, 9), {}, 2947866, "Los Angeles ozone 1976, Breiman and Friedman 1985"
+    ),
     "caltech6_hsv": _SetFacts(
         (772, 256),
-        {"Leopards": 200, "bonsai": 128, "car_side": 123, "chandelier": 107, "hawksbill": 100, "ketch": 114},
-        43776627, "colour histograms of six Caltech-101 categories"),
-    "protein_family_train": _SetFacts((400,), {-1: 313, 1: 87}, 59963, "membership in a protein family, training part"),
-    "protein_family_test": _SetFacts((200,), {-1: 160, 1: 40}, 31708, "membership in a protein family, test part"),
-    "promoters": _SetFacts((106,), {"+": 53, "-": 53}, 6042, "UCI promoter gene sequences (DNA)"),
+        {
+            "Leopards": 200,
+            "bonsai": 128,
+            "car_side": 123,
+            "chandelier": 107,
+            "hawksbill": 100,
+            "ketch": 114,
+        },
+        43776627,
+        "colour histograms of six Caltech-101 categories",
+    ),
+    "protein_family_train": _SetFacts(
+        (400,), {-1: 313, 1: 87}, 59963, "membership in a protein family, training part"
+    ),
+    "protein_family_test": _SetFacts(
+        (200,), {-1: 160, 1: 40}, 31708, "membership in a protein family, test part"
+    ),
+    "promoters": _SetFacts(
+        (106,), {"+": 53, "-": 53}, 6042, "UCI promoter gene sequences (DNA)"
+    ),
 }
 
 # %% ../nbs/A_loaders.ipynb #1e83474b
 def _check_identity(name: str, X: Any, y: NDArray, source: str) -> None:
-    """Raise unless the matrix (or list of sequences) and labels from `source` are the set `name`."""
+    """Raise unless the matrix (or list of sequences) and labels from `source` are the
+    set `name`.
+    """
     spec = _SETS[name]
     shape = X.shape if hasattr(X, "shape") else (len(X),)
     if shape != spec.shape:
@@ -71,53 +159,92 @@ def _check_identity(name: str, X: Any, y: NDArray, source: str) -> None:
     if spec.labels:
         counts = dict(Counter(y.tolist()))
         if counts != spec.labels:
-            raise ValueError(f"{source}: labels {counts}, but {name} has {spec.labels}.")
+            raise ValueError(
+                f"{source}: labels {counts}, but {name} has {spec.labels}."
+            )
     total = X.sum(dtype=np.float64) if hasattr(X, "shape") else sum(map(len, X))
     if not math.isclose(total, spec.total, rel_tol=1e-6):
-        raise ValueError(f"{source}: the entries add up to {total:.9g}, but those of {name} to {spec.total:.9g}.")
+        raise ValueError(
+            f"{source}: the entries add up to {total:.9g}, but those of {name} to "
+            f"{spec.total:.9g}."
+        )
 
 # %% ../nbs/A_loaders.ipynb #ded9519f
 def _read_npz(path: pathlib.Path) -> dict[str, NDArray]:
-    """All arrays of an .npz file as a dict, or one error for whatever is wrong with the archive."""
+    """All arrays of an .npz file as a dict, or one error for whatever is wrong with the
+    archive.
+    """
     try:
         with np.load(path, allow_pickle=False) as archive:
             return {key: archive[key] for key in archive.files}
-    except Exception as error:  # a damaged archive raises almost anything: BadZipFile, zlib.error, EOFError, ...
-        raise ValueError(f"{path}: not a whole .npz file ({error}). Copy or download it again.") from error
+    # a damaged archive raises almost anything: BadZipFile, zlib.error, EOFError, ...
+    except Exception as error:
+        raise ValueError(
+            f"{path}: not a whole .npz file ({error}). Copy or download it again."
+        ) from error
 
 # %% ../nbs/A_loaders.ipynb #b8c6b8e8
 def _require_finite_floats(values: Any, path: object, key: str) -> NDArray:
-    """The array as floating point, or an error that names the first entry that is no finite number."""
+    """The array as floating point, or an error that names the first entry that is no
+    finite number.
+    """
     if values.dtype.kind not in "iuf":
         raise ValueError(f"{path}: {key} holds {values.dtype}. Expected real numbers.")
     values = values.astype(np.float64) if values.dtype.kind in "iu" else values
     if not np.isfinite(values).all():
         at = np.unravel_index(np.argmin(np.isfinite(values)), values.shape)
-        raise ValueError(f"{path}: {key}[{', '.join(map(str, at))}] is {values[at]}. Expected finite numbers.")
+        raise ValueError(
+            f"{path}: {key}[{', '.join(map(str, at))}] is {values[at]}. Expected "
+            f"finite numbers."
+        )
     return values
 
 # %% ../nbs/A_loaders.ipynb #52091785
 def _csr_from_parts(parts: dict[str, NDArray], path: pathlib.Path) -> csr_array:
-    """CSR array from the arrays data, indices, indptr, shape of a file; raise unless they fit together."""
+    """CSR array from the arrays data, indices, indptr, shape of a file; raise unless
+    they fit together.
+    """
+
     def need(truth: Any, what: str) -> None:
         if not truth:
             raise ValueError(f"{path}: not a CSR matrix, {what}.")
 
-    shape, indptr, indices = parts["shape"], parts["indptr"], parts["indices"]
+    shape = parts["shape"]
+    indptr = parts["indptr"]
+    indices = parts["indices"]
     data = _require_finite_floats(parts["data"], path, "data")
     for key in ("shape", "indptr", "indices"):
-        need(parts[key].dtype.kind in "iu", f"{key} holds {parts[key].dtype} where integers are needed")
+        need(
+            parts[key].dtype.kind in "iu",
+            f"{key} holds {parts[key].dtype} where integers are needed",
+        )
     need(shape.shape == (2,) and (shape >= 0).all(), "shape is not a pair of sizes")
-    need(data.ndim == 1 and indices.shape == data.shape, f"{indices.size} indices for {data.size} values")
-    need(indptr.shape == (shape[0] + 1,), f"{indptr.size} row limits for {shape[0]} rows")
-    need(indptr[0] == 0 and (np.diff(indptr) >= 0).all(), "the row limits indptr do not ascend from 0")
-    need(indptr[-1] == data.size, f"indptr ends at {indptr[-1]} but there are {data.size} values")
-    need(not data.size or (indices.min() >= 0 and indices.max() < shape[1]),
-         f"a column number lies outside 0..{shape[1] - 1}")
+    need(
+        data.ndim == 1 and indices.shape == data.shape,
+        f"{indices.size} indices for {data.size} values",
+    )
+    need(
+        indptr.shape == (shape[0] + 1,), f"{indptr.size} row limits for {shape[0]} rows"
+    )
+    need(
+        indptr[0] == 0 and (np.diff(indptr) >= 0).all(),
+        "the row limits indptr do not ascend from 0",
+    )
+    need(
+        indptr[-1] == data.size,
+        f"indptr ends at {indptr[-1]} but there are {data.size} values",
+    )
+    need(
+        not data.size or (indices.min() >= 0 and indices.max() < shape[1]),
+        f"a column number lies outside 0..{shape[1] - 1}",
+    )
     rows = np.repeat(np.arange(shape[0]), np.diff(indptr))
     places = rows * int(shape[1]) + indices
     need((np.diff(places) > 0).all(), "the columns within a row do not ascend")
-    return csr_array((data, indices.astype(np.int32), indptr.astype(np.int32)), shape=tuple(map(int, shape)))
+    return csr_array(
+        (data, indices.astype(np.int32), indptr.astype(np.int32)),
+        shape=tuple(map(int, shape)),
+    )
 
 # %% ../nbs/A_loaders.ipynb #2285d1c9
 def _load_npz(path: pathlib.Path) -> tuple[Matrix, NDArray, dict[str, NDArray]]:
@@ -125,34 +252,60 @@ def _load_npz(path: pathlib.Path) -> tuple[Matrix, NDArray, dict[str, NDArray]]:
     parts = _read_npz(path)
     needed = {"X", "y"} if "X" in parts else {"data", "indices", "indptr", "shape", "y"}
     if missing := sorted(needed - parts.keys()):
-        raise ValueError(f"{path}: lacks {', '.join(missing)}. Expected X and y, or y and the parts of a CSR matrix.")
-    X = _require_finite_floats(parts["X"], path, "X") if "X" in parts else _csr_from_parts(parts, path)
+        raise ValueError(
+            f"{path}: lacks {', '.join(missing)}. Expected X and y, or y and the "
+            f"parts of a CSR matrix."
+        )
+    X = (
+        _require_finite_floats(parts["X"], path, "X")
+        if "X" in parts
+        else _csr_from_parts(parts, path)
+    )
     if X.ndim != 2:
         raise ValueError(f"{path}: X has {X.ndim} dimensions. Expected 2.")
-    extra: dict[str, NDArray] = {key: parts[key] for key in ("feature_names", "is_train") if key in parts}
+    extra: dict[str, NDArray] = {
+        key: parts[key] for key in ("feature_names", "is_train") if key in parts
+    }
     lengths = {"y": X.shape[0], "is_train": X.shape[0], "feature_names": X.shape[1]}
     for key, array in {"y": parts["y"], **extra}.items():
         if array.shape != (lengths[key],):
-            raise ValueError(f"{path}: {key} has shape {array.shape}. Expected ({lengths[key]},), X has {X.shape}.")
+            raise ValueError(
+                f"{path}: {key} has shape {array.shape}. Expected ({lengths[key]},), "
+                f"X has {X.shape}."
+            )
     if parts["y"].dtype.kind == "f":
         _require_finite_floats(parts["y"], path, "y")
     return X, parts["y"], extra
 
 # %% ../nbs/A_loaders.ipynb #5394914e
-def _load_sequences(path: pathlib.Path, labels: Iterable) -> tuple[list[str], NDArray, dict]:
-    """Sequences and labels of a CSV file whose labels are among `labels`; errors name the line."""
+def _load_sequences(
+    path: pathlib.Path, labels: Iterable
+) -> tuple[list[str], NDArray, dict]:
+    """Sequences and labels of a CSV file whose labels are among `labels`; errors name
+    the line.
+    """
     known = {str(label): label for label in labels}
-    sequences, y = [], []
+    sequences = []
+    y = []
     with open(path, encoding="utf-8", errors="replace") as lines:
         for number, line in enumerate(lines, start=1):
             row = line.rstrip("\n").split(",")
             if number == 1:
-                good, expected = row == ["sequence", "label"], "the header sequence,label"
+                good = row == ["sequence", "label"]
+                expected = "the header sequence,label"
             else:
-                good = len(row) == 2 and row[0].isascii() and row[0].isalpha() and row[1] in known
+                good = (
+                    len(row) == 2
+                    and row[0].isascii()
+                    and row[0].isalpha()
+                    and row[1] in known
+                )
                 expected = f"letters, a comma and a label among {', '.join(known)}"
             if not good:
-                raise ValueError(f"{path}, line {number}: {','.join(row)[:60]!r}. Expected {expected}.")
+                raise ValueError(
+                    f"{path}, line {number}: {','.join(row)[:60]!r}. Expected "
+                    f"{expected}."
+                )
             if number > 1:
                 sequences.append(row[0])
                 y.append(known[row[1]])
@@ -160,56 +313,83 @@ def _load_sequences(path: pathlib.Path, labels: Iterable) -> tuple[list[str], ND
 
 # %% ../nbs/A_loaders.ipynb #76311e20
 def _recode_labels(y: ArrayLike, labels: Iterable) -> NDArray:
-    """Labels of a download as the table writes them: by name where the names agree, else in sorted order."""
-    written = [f"{v:g}" if isinstance(v, float) else str(v) for v in np.asarray(y).tolist()]
-    found, names = sorted(set(written)), {str(label): label for label in labels}
+    """Labels of a download as the table writes them: by name where the names agree,
+    else in sorted order.
+    """
+    written = [
+        f"{v:g}" if isinstance(v, float) else str(v) for v in np.asarray(y).tolist()
+    ]
+    found = sorted(set(written))
+    names = {str(label): label for label in labels}
     if set(found) != names.keys() and len(found) == len(names):
         names = dict(zip(found, labels, strict=True))
     return np.array([names.get(v, v) for v in written])
 
 # %% ../nbs/A_loaders.ipynb #2091c49f
-def _fetch_from_openml(name: str, looked: str) -> tuple[Matrix, NDArray, dict[str, NDArray]]:
+def _fetch_from_openml(
+    name: str, looked: str
+) -> tuple[Matrix, NDArray, dict[str, NDArray]]:
     """The set from OpenML; `looked` says where it was looked for before."""
     spec = _SETS[name]
     if not spec.openml:
         raise FileNotFoundError(
-            f"no data for {name!r}: {looked}, and OpenML does not hold it. Put the file into a folder and set "
-            "FSEL_BOOK_DATA to that folder.")
-    from sklearn.datasets import fetch_openml  # here, so that `import fsel_book` does not load it
+            f"no data for {name!r}: {looked}, and OpenML does not hold it. Put the "
+            f"file into a folder and set "
+            "FSEL_BOOK_DATA to that folder."
+        )
+    # here, so that `import fsel_book` does not load it
+    from sklearn.datasets import fetch_openml
 
     number, rows, first = spec.openml
     try:
-        got = fetch_openml(data_id=number, as_frame=False, parser="liac-arff", n_retries=1)
-    except Exception as error:  # no network, a refusal, a broken cache: one answer for all
+        got = fetch_openml(
+            data_id=number, as_frame=False, parser="liac-arff", n_retries=1
+        )
+    # no network, a refusal, a broken cache: one answer for all
+    except Exception as error:
         raise FileNotFoundError(
-            f"no data for {name!r}: {looked}, and fetching OpenML data set {number} failed ({error}). Set "
-            "FSEL_BOOK_DATA to a folder that holds the file, or try again with a connection.") from error
+            f"no data for {name!r}: {looked}, and fetching OpenML data set {number} "
+            f"failed ({error}). Set "
+            "FSEL_BOOK_DATA to a folder that holds the file, or try again with a "
+            "connection."
+        ) from error
     source = f"OpenML data set {number}"
     if got.data.shape != (rows, spec.shape[1]) or len(got.target) != rows:
-        raise ValueError(f"{source}: shape {got.data.shape} with {len(got.target)} labels. "
-                         f"Expected {(rows, spec.shape[1])} to take {name} from.")
+        raise ValueError(
+            f"{source}: shape {got.data.shape} with {len(got.target)} labels. "
+            f"Expected {(rows, spec.shape[1])} to take {name} from."
+        )
     part = slice(first, first + spec.shape[0])
-    X = csr_array(got.data)[part] if scipy.sparse.issparse(got.data) else np.asarray(got.data)[part]
+    X = (
+        csr_array(got.data)[part]
+        if scipy.sparse.issparse(got.data)
+        else np.asarray(got.data)[part]
+    )
     X = X.astype(np.float64)
     _require_finite_floats(X.data if scipy.sparse.issparse(X) else X, source, "data")
-    return X, _recode_labels(got.target, spec.labels)[part], {"feature_names": np.array(got.feature_names)}
+    return (
+        X,
+        _recode_labels(got.target, spec.labels)[part],
+        {"feature_names": np.array(got.feature_names)},
+    )
 
 # %% ../nbs/A_loaders.ipynb #85990fc9
 def load_dataset(name: str) -> Bunch:
     """Load one of the book's real data sets, from FSEL_BOOK_DATA or from OpenML.
 
-    Looks for NAME.npz (NAME.csv for sequences) in the folder that the environment variable
-    FSEL_BOOK_DATA names, then on OpenML. Whatever the source, shape, label counts and the sum of
-    the entries are compared with what the set is known to have.
+    Looks for NAME.npz (NAME.csv for sequences) in the folder that the environment
+    variable FSEL_BOOK_DATA names, then on OpenML. Whatever the source, shape, label
+    counts and the sum of the entries are compared with what the set is known to have.
 
     Parameters
     ----------
     name : str
-        arcene_train, arcene_valid, madelon_train, dexter_train, spambase, ionosphere, libras,
-        hill_valley (these are on OpenML too), basehock, pcmac, relathe, prostate, golub, alon,
-        vowel, la_ozone, caltech6_hsv, or the sequences protein_family_train,
-        protein_family_test, promoters. Where OpenML merges parts, the name means the part:
-        its first rows for "train" and hill_valley, rows 100 to 199 for arcene_valid.
+        arcene_train, arcene_valid, madelon_train, dexter_train, spambase, ionosphere,
+        libras, hill_valley (these are on OpenML too), basehock, pcmac, relathe,
+        prostate, golub, alon, vowel, la_ozone, caltech6_hsv, or the sequences
+        protein_family_train, protein_family_test, promoters. Where OpenML merges parts,
+        the name means the part: its first rows for "train" and hill_valley, rows 100 to
+        199 for arcene_valid.
 
     Returns
     -------
@@ -221,8 +401,8 @@ def load_dataset(name: str) -> Bunch:
     Raises
     ------
     ValueError
-        For an unknown name, or a file or download that is damaged or is another set. The message
-        names the file, and for text the line.
+        For an unknown name, or a file or download that is damaged or is another set.
+        The message names the file, and for text the line.
     FileNotFoundError
         Where the set is in no place. The message says where it was looked for.
 
@@ -239,46 +419,80 @@ def load_dataset(name: str) -> Bunch:
     spec = _SETS[name]
     sequences = len(spec.shape) == 1
     folder = os.environ.get("FSEL_BOOK_DATA")
-    path = pathlib.Path(folder or ".").expanduser() / f"{name}.{'csv' if sequences else 'npz'}"
+    path = (
+        pathlib.Path(folder or ".").expanduser()
+        / f"{name}.{'csv' if sequences else 'npz'}"
+    )
     if folder and path.exists():
         source = str(path)
-        X, y, extra = _load_sequences(path, spec.labels) if sequences else _load_npz(path)
+        X, y, extra = (
+            _load_sequences(path, spec.labels) if sequences else _load_npz(path)
+        )
     else:
         looked = f"there is no file {path}" if folder else "FSEL_BOOK_DATA is not set"
         X, y, extra = _fetch_from_openml(name, looked)
         source = f"OpenML data set {spec.openml[0]}"
     _check_identity(name, X, y, source)
-    return Bunch(**{"data": X, "target": y, "feature_names": None, "DESCR": f"{name}: {spec.about}.", **extra})
+    return Bunch(
+        **{
+            "data": X,
+            "target": y,
+            "feature_names": None,
+            "DESCR": f"{name}: {spec.about}.",
+            **extra,
+        }
+    )
 
 # %% ../nbs/A_loaders.ipynb #abf4ac43
 def _read_lines(path: pathlib.Path) -> Iterator[tuple[int, str]]:
-    """Number and text of each line that is neither empty nor a comment; raise if the last one is cut."""
+    """Number and text of each line that is neither empty nor a comment; raise if the
+    last one is cut.
+    """
     if not path.is_file():
-        raise FileNotFoundError(f"{path}: no such file. Expected a folder with vectors.dat and features.idx.")
+        raise FileNotFoundError(
+            f"{path}: no such file. Expected a folder with vectors.dat and "
+            f"features.idx."
+        )
     text = path.read_text(encoding="latin-1")
     if not text.endswith("\n"):
-        raise ValueError(f"{path}, line {text.count(chr(10)) + 1}: the file ends inside a line. Copy it again.")
+        raise ValueError(
+            f"{path}, line {text.count(chr(10)) + 1}: the file ends inside a line. "
+            f"Copy it again."
+        )
     for number, line in enumerate(text.split("\n"), start=1):
-        line = line.split("#", 1)[0].strip() if path.name == "vectors.dat" else line.strip()
+        line = (
+            line.split("#", 1)[0].strip()
+            if path.name == "vectors.dat"
+            else line.strip()
+        )
         if line and not line.startswith("#"):
             yield number, line
 
 # %% ../nbs/A_loaders.ipynb #ad8e4971
-def _parse_document(line: str, word_of: dict[int, str]) -> tuple[int, list[tuple[int, float]]]:
-    """Label and (word number, count) pairs of one SVM-light line; raise ValueError that says what is wrong."""
+def _parse_document(
+    line: str, word_of: dict[int, str]
+) -> tuple[int, list[tuple[int, float]]]:
+    """Label and (word number, count) pairs of one SVM-light line; raise ValueError that
+    says what is wrong.
+    """
     label, *pairs = line.split()
     if label not in ("1", "+1", "-1"):
         raise ValueError(f"label {label!r}. Expected 1 or -1")
-    counts, last = [], 0
+    counts = []
+    last = 0
     for pair in pairs:
         match = re.fullmatch(r"(\d+):(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)", pair, re.ASCII)
         if not match:
             raise ValueError(f"entry {pair!r}. Expected number:count")
-        number, count = int(match[1]), float(match[2])
+        number = int(match[1])
+        count = float(match[2])
         if number not in word_of:
             raise ValueError(f"word number {number} is not in features.idx")
         if number <= last or not math.isfinite(count):
-            raise ValueError(f"entry {pair!r} after number {last}. Expected ascending numbers and finite counts")
+            raise ValueError(
+                f"entry {pair!r} after number {last}. Expected ascending numbers and "
+                f"finite counts"
+            )
         counts.append((number, count))
         last = number
     return int(label), counts
@@ -289,12 +503,22 @@ def _read_words(path: pathlib.Path) -> dict[int, str]:
     word_of: dict[int, str] = {}
     for line_number, line in _read_lines(path):
         fields = line.split()
-        if len(fields) != 2 or not re.fullmatch(r"[1-9]\d*", fields[0], re.ASCII) or int(fields[0]) in word_of:
-            raise ValueError(f"{path}, line {line_number}: {line[:60]!r}. Expected a new positive number and a word.")
+        if (
+            len(fields) != 2
+            or not re.fullmatch(r"[1-9]\d*", fields[0], re.ASCII)
+            or int(fields[0]) in word_of
+        ):
+            raise ValueError(
+                f"{path}, line {line_number}: {line[:60]!r}. Expected a new positive "
+                f"number and a word."
+            )
         word_of[int(fields[0])] = fields[1]
     return word_of
 
-def _read_documents(path: pathlib.Path, word_of: dict[int, str]) -> list[tuple[int, list[tuple[int, float]]]]:
+
+def _read_documents(
+    path: pathlib.Path, word_of: dict[int, str]
+) -> list[tuple[int, list[tuple[int, float]]]]:
     """Label and (word number, count) pairs of every document."""
     documents = []
     for line_number, line in _read_lines(path):
@@ -304,75 +528,105 @@ def _read_documents(path: pathlib.Path, word_of: dict[int, str]) -> list[tuple[i
             raise ValueError(f"{path}, line {line_number}: {error}.") from None
     return documents
 
+
 def load_techtc(folder: str | os.PathLike, *, min_word_length: int = 5) -> Bunch:
     """Load one document-term matrix in the format of TechTC-300.
 
     Parameters
     ----------
     folder : path
-        Folder ``Exp_ID1_ID2`` with ``vectors.dat`` in SVM-light form and ``features.idx``.
+        Folder ``Exp_ID1_ID2`` with ``vectors.dat`` in SVM-light form and
+        ``features.idx``.
     min_word_length : int
         Words with fewer letters are dropped; the paper drops those of four and fewer.
 
     Returns
     -------
     Bunch
-        data : csr_array of float64, (n_documents, n_words); target : int64 of -1 and 1 as in the
-        file; feature_names : the words, in the order of features.idx; categories : the two ids of
-        the folder's name, or None if it has another name; DESCR : str.
+        data : csr_array of float64, (n_documents, n_words); target : int64 of -1 and 1
+        as in the file; feature_names : the words, in the order of features.idx;
+        categories : the two ids of the folder's name, or None if it has another name;
+        DESCR : str.
 
     Raises
     ------
     FileNotFoundError
         Where one of the two files is missing.
     ValueError
-        For a malformed line, with the file and the line number. A file that was cut exactly
-        between two lines cannot be told from a whole one: the format holds no count.
+        For a malformed line, with the file and the line number. A file that was cut
+        exactly between two lines cannot be told from a whole one: the format holds no
+        count.
 
     References
     ----------
-    Davidov, Gabrilovich and Markovitch (2004); Paul and Drineas (2016), section 6, "TechTC-300".
+    Davidov, Gabrilovich and Markovitch (2004); Paul and Drineas (2016), section 6,
+    "TechTC-300".
 
     Examples
     --------
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = pathlib.Path(folder, "features.idx").write_text("1 opera\\n2 submarine\\n")
+    ...     _ = pathlib.Path(folder, "features.idx").write_text(
+    ...         "1 opera\\n2 submarine\\n"
+    ...     )
     ...     _ = pathlib.Path(folder, "vectors.dat").write_text("1 1:3\\n-1 1:1 2:5\\n")
     ...     load_techtc(folder).data.toarray()
     array([[3., 0.],
            [1., 5.]])
     """
     if not is_integer(min_word_length) or min_word_length < 1:
-        raise ValueError(f"min_word_length={min_word_length!r}: expected an integer of at least 1.")
+        raise ValueError(
+            f"min_word_length={min_word_length!r}: expected an integer of at least 1."
+        )
     folder = pathlib.Path(folder)
     word_of = _read_words(folder / "features.idx")
     documents = _read_documents(folder / "vectors.dat", word_of)
     kept = [number for number, word in word_of.items() if len(word) >= min_word_length]
     if not documents or not kept:
-        raise ValueError(f"{folder}: {len(documents)} documents and {len(kept)} words of {min_word_length} letters or "
-                         "more. Expected at least one of each.")
+        raise ValueError(
+            f"{folder}: {len(documents)} documents and {len(kept)} words of "
+            f"{min_word_length} letters or "
+            "more. Expected at least one of each."
+        )
     column = {number: j for j, number in enumerate(kept)}
-    entries = [(i, column[number], count) for i, (_, counts) in enumerate(documents) for number, count in counts
-               if number in column and count]
+    entries = [
+        (i, column[number], count)
+        for i, (_, counts) in enumerate(documents)
+        for number, count in counts
+        if number in column and count
+    ]
     rows, columns, values = np.array(entries).reshape(-1, 3).T
-    X = csr_array((values, (rows.astype(np.int32), columns.astype(np.int32))), shape=(len(documents), len(kept)))
+    X = csr_array(
+        (values, (rows.astype(np.int32), columns.astype(np.int32))),
+        shape=(len(documents), len(kept)),
+    )
     ids = re.fullmatch(r"Exp_(\d+)_(\d+)", folder.name)
-    return Bunch(data=X, target=np.array([label for label, _ in documents], dtype=np.int64),
-                 feature_names=np.array([word_of[number] for number in kept]),
-                 categories=ids.groups() if ids else None, DESCR=f"TechTC-300 form, {folder.name}.")
+    return Bunch(
+        data=X,
+        target=np.array([label for label, _ in documents], dtype=np.int64),
+        feature_names=np.array([word_of[number] for number in kept]),
+        categories=ids.groups() if ids else None,
+        DESCR=f"TechTC-300 form, {folder.name}.",
+    )
 
 # %% ../nbs/A_loaders.ipynb #b11fa810
 def _read_table(path: pathlib.Path) -> Any:
     """Read a CSV or Parquet file with pandas; every failure says which file."""
-    try: import pandas as pd
+    try:
+        import pandas as pd
     except ImportError as error:
-        raise ImportError("load_table needs pandas, and pyarrow for Parquet: the extra fsel_book[demo].") from error
+        raise ImportError(
+            "load_table needs pandas, and pyarrow for Parquet: the extra "
+            "fsel_book[demo]."
+        ) from error
     readers = {".csv": pd.read_csv, ".parquet": pd.read_parquet}
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {path}.")
     if path.suffix.lower() not in readers:
-        raise ValueError(f"{path} is not a table that can be read: the name must end in .csv or .parquet.")
+        raise ValueError(
+            f"{path} is not a table that can be read: the name must end in .csv or "
+            f".parquet."
+        )
     try:
         return readers[path.suffix.lower()](path)
     except (ValueError, OSError) as error:
@@ -387,7 +641,9 @@ def _quote_names(names: Iterable, most: int = 8) -> str:
 
 # %% ../nbs/A_loaders.ipynb #7d1c40ab
 def _is_unnamed(name: str) -> bool:
-    """Whether nobody gave this name to a column: it is blank, or made up by pandas or readr for one without a name."""
+    """Whether nobody gave this name to a column: it is blank, or made up by pandas or
+    readr for one without a name.
+    """
     return re.fullmatch(r"\s*|Unnamed: \d+(\.\d+)*|\.\.\.\d+", name) is not None
 
 
@@ -399,8 +655,11 @@ def _are_row_names(values: Any) -> bool:
     return bool((values % 1 == 0).all()) if kind == "f" else kind not in "bc"
 
 
-def _find_row_names(path: object, names: list[str], target: str, values_of: Callable[[str], Any]) -> list[str]:
-    """The columns among `names` that hold names of rows: an index that pandas wrote, and first ones without a name.
+def _find_row_names(
+    path: object, names: list[str], target: str, values_of: Callable[[str], Any]
+) -> list[str]:
+    """The columns among `names` that hold names of rows: an index that pandas wrote,
+    and first ones without a name.
 
     Any other column without a name is refused. A column that is the target is neither.
     """
@@ -417,30 +676,51 @@ def _find_row_names(path: object, names: list[str], target: str, values_of: Call
             found.append(name)
         else:
             raise ValueError(
-                f"{path}: column {place} has no name (it is read as {name!r}). Give it a name if it is a feature, or "
-                "delete it. Only a first column may lack one, with names of rows: whole numbers or texts, another one "
-                "in each row.")
+                f"{path}: column {place} has no name (it is read as {name!r}). Give "
+                f"it a name if it is a feature, or "
+                "delete it. Only a first column may lack one, with names of rows: "
+                "whole numbers or texts, another one "
+                "in each row."
+            )
     return found
 
 # %% ../nbs/A_loaders.ipynb #7d1c40ad
-def _split_row_names(table: Any, path: str | os.PathLike, target: str) -> tuple[Any, NDArray | None]:
-    """The table without row names among its columns, and the row names, or None if it has none."""
+def _split_row_names(
+    table: Any, path: str | os.PathLike, target: str
+) -> tuple[Any, NDArray | None]:
+    """The table without row names among its columns, and the row names, or None if it
+    has none.
+    """
     twice = table.columns[table.columns.duplicated()]
     if len(twice):
-        raise ValueError(f"{path} has more than one column named {_quote_names(twice.unique())}. Give each a name of "
-                         "its own.")
+        raise ValueError(
+            f"{path} has more than one column named {_quote_names(twice.unique())}. "
+            f"Give each a name of "
+            "its own."
+        )
     if target not in table.columns and target in table.index.names:
         table = table.reset_index(level=target)
-    numbered = table.index.nlevels == 1 and np.array_equal(table.index, np.arange(len(table)))
+    numbered = table.index.nlevels == 1 and np.array_equal(
+        table.index, np.arange(len(table))
+    )
     if pathlib.Path(path).suffix.lower() == ".csv" and not numbered:
         width = table.index.nlevels + table.shape[1]
-        named = f"{table.shape[1]} column(s) in its first line, {_quote_names(table.columns, 3)}"
+        named = (
+            f"{table.shape[1]} column(s) in its first line, "
+            f"{_quote_names(table.columns, 3)}"
+        )
         short = f"{path} names {named}, and has {width} fields in the other lines"
         if table.iloc[:, -1].isna().all():
-            raise ValueError(f"{short}, the last one empty. Delete the comma at the end of each line.")
+            raise ValueError(
+                f"{short}, the last one empty. Delete the comma at the end of each "
+                f"line."
+            )
         if table.index.nlevels > 1 or not _are_row_names(table.index):
-            raise ValueError(f"{short}. Only names of rows may lack a name: one column of whole numbers or texts, "
-                             "another one in each row. Name every column in the first line.")
+            raise ValueError(
+                f"{short}. Only names of rows may lack a name: one column of whole "
+                f"numbers or texts, "
+                "another one in each row. Name every column in the first line."
+            )
     row_names = None if numbered else table.index.to_numpy()
     columns = _find_row_names(path, list(table.columns), target, table.__getitem__)
     if columns:
@@ -455,30 +735,35 @@ def load_table(path: str | os.PathLike, target: str) -> Bunch:
     Parameters
     ----------
     path : str or path-like
-        A file whose name ends in ``.csv`` or ``.parquet``. The first line of a CSV file names its columns. A first
-        column without a name that holds whole numbers or texts, another one in each row, holds the names of the rows,
-        as `DataFrame.to_csv` and R's ``write.csv`` write them; so do the index of a Parquet file that pandas wrote, and
-        the first column of a CSV file whose header is one name short. Names of rows are no feature.
+        A file whose name ends in ``.csv`` or ``.parquet``. The first line of a CSV file
+        names its columns. A first column without a name that holds whole numbers or
+        texts, another one in each row, holds the names of the rows, as
+        `DataFrame.to_csv` and R's ``write.csv`` write them; so do the index of a
+        Parquet file that pandas wrote, and the first column of a CSV file whose header
+        is one name short. Names of rows are no feature.
     target : str
-        Name of the column to predict, numbers or text; it may be in the index of a Parquet file. Every other column
-        with a name is a feature.
+        Name of the column to predict, numbers or text; it may be in the index of a
+        Parquet file. Every other column with a name is a feature.
 
     Returns
     -------
     sklearn.utils.Bunch
-        ``data``, a pandas DataFrame of float64 of shape (n_samples, n_features); ``target``, a pandas Series of
-        shape (n_samples,); ``feature_names``, an array of shape (n_features,); ``row_names``, an array of shape
-        (n_samples,), or None if the rows have no names; ``frame``, a pandas DataFrame with the features and the target
-        as they were read: integers are integers there, where ``data`` rounds those beyond 2**53.
+        ``data``, a pandas DataFrame of float64 of shape (n_samples, n_features);
+        ``target``, a pandas Series of shape (n_samples,); ``feature_names``, an array
+        of shape (n_features,); ``row_names``, an array of shape (n_samples,), or None
+        if the rows have no names; ``frame``, a pandas DataFrame with the features and
+        the target as they were read: integers are integers there, where ``data`` rounds
+        those beyond 2**53.
 
     Raises
     ------
     FileNotFoundError
         If there is no such file.
     ValueError
-        If the file cannot be read as a table, has no column `target` or fewer than two others, has two columns of one
-        name or one without a name that does not hold names of rows, holds features that are not numbers, missing or
-        infinite values, or a target with one value only.
+        If the file cannot be read as a table, has no column `target` or fewer than two
+        others, has two columns of one name or one without a name that does not hold
+        names of rows, holds features that are not numbers, missing or infinite values,
+        or a target with one value only.
 
     Examples
     --------
@@ -491,24 +776,45 @@ def load_table(path: str | os.PathLike, target: str) -> Bunch:
     table = _read_table(pathlib.Path(path)).rename(columns=str)
     table, row_names = _split_row_names(table, path, target)
     if target not in table.columns:
-        raise ValueError(f"{path} has no column {target!r}. Its columns are {_quote_names(table.columns)}.")
-    data, y = table.drop(columns=target), table[target]
+        raise ValueError(
+            f"{path} has no column {target!r}. Its columns are "
+            f"{_quote_names(table.columns)}."
+        )
+    data = table.drop(columns=target)
+    y = table[target]
     if data.shape[1] < 2:
-        raise ValueError(f"{path} has {data.shape[1]} column(s) beside the target {target!r}; "
-                         "to select there must be at least two.")
+        raise ValueError(
+            f"{path} has {data.shape[1]} column(s) beside the target {target!r}; "
+            "to select there must be at least two."
+        )
     text = [name for name in data if data[name].dtype.kind not in "biuf"]
     if text:
-        raise ValueError(f"{path} has columns that are not numbers: {_quote_names(text)}. "
-                         "Drop them, or code them as numbers.")
+        raise ValueError(
+            f"{path} has columns that are not numbers: {_quote_names(text)}. "
+            "Drop them, or code them as numbers."
+        )
     missing = [name for name in table if table[name].isna().any()]
     if missing:
-        raise ValueError(f"{path} has missing values in {_quote_names(missing)}. "
-                         "Fill them in, or drop those rows or columns.")
+        raise ValueError(
+            f"{path} has missing values in {_quote_names(missing)}. "
+            "Fill them in, or drop those rows or columns."
+        )
     data = data.astype("float64")
     infinite = [name for name in data if np.isinf(data[name]).any()]
     if infinite:
-        raise ValueError(f"{path} has infinite values in {_quote_names(infinite)}. Replace them by finite numbers.")
+        raise ValueError(
+            f"{path} has infinite values in {_quote_names(infinite)}. Replace them by "
+            f"finite numbers."
+        )
     if y.nunique() < 2:
-        raise ValueError(f"{path} has fewer than two different values in the target {target!r}: nothing to predict.")
-    return Bunch(data=data, target=y, feature_names=np.asarray(data.columns, dtype=object), row_names=row_names,
-                 frame=table)
+        raise ValueError(
+            f"{path} has fewer than two different values in the target {target!r}: "
+            f"nothing to predict."
+        )
+    return Bunch(
+        data=data,
+        target=y,
+        feature_names=np.asarray(data.columns, dtype=object),
+        row_names=row_names,
+        frame=table,
+    )

@@ -19,6 +19,7 @@ from .certificates import _check_positive
 # %% ../nbs/13_losses.ipynb #03fd09a2
 Floats = NDArray[Any]
 
+
 class Loss(ABC):
     """A convex loss of a decision value `s` for a target `y`, with its conjugate.
 
@@ -31,9 +32,11 @@ class Loss(ABC):
     smoothness : float
         The largest curvature in `s`; infinite for a loss with corners.
     width : float
-        Half the jump of the conjugate's slope at `a = 0`: the conjugate is a smooth function plus `width |a|`.
+        Half the jump of the conjugate's slope at `a = 0`: the conjugate is a smooth
+        function plus `width |a|`.
     quadratic_conjugate : bool
-        Whether that smooth function is a quadratic, or a straight line, all over its domain.
+        Whether that smooth function is a quadratic, or a straight line, all over its
+        domain.
 
     Examples
     --------
@@ -47,162 +50,272 @@ class Loss(ABC):
     quadratic_conjugate: bool = True
 
     @property
-    def smoothness(self) -> float: return np.inf
+    def smoothness(self) -> float:
+        return np.inf
+
     @property
-    def width(self) -> float: return 0.0
+    def width(self) -> float:
+        return 0.0
 
     @abstractmethod
     def value(self, y: Floats, s: Floats) -> Floats:
-        "The loss."
+        """The loss."""
 
     @abstractmethod
     def slope(self, y: Floats, s: Floats) -> Floats:
-        "Its slope in `s`; at a corner one of the slopes there."
+        """Its slope in `s`; at a corner one of the slopes there."""
 
     @abstractmethod
     def curvature(self, y: Floats, s: Floats) -> Floats:
-        "Its second derivative in `s`, where there is one."
+        """Its second derivative in `s`, where there is one."""
 
     @abstractmethod
     def domain(self, y: Floats) -> tuple[Floats, Floats]:
-        "The least and the largest slope: between them the conjugate is finite."
+        """The least and the largest slope: between them the conjugate is finite."""
 
     @abstractmethod
     def conjugate(self, y: Floats, a: Floats) -> Floats:
-        "The conjugate at slopes `a` inside the domain."
+        """The conjugate at slopes `a` inside the domain."""
 
     @abstractmethod
     def conjugate_slope(self, y: Floats, a: Floats) -> Floats:
-        "The slope in `a` of its smooth part, that is without the term `width |a|`."
+        """The slope in `a` of its smooth part, that is without the term `width |a|`."""
 
     @abstractmethod
     def conjugate_curvature(self, y: Floats, a: Floats) -> Floats:
-        "Its second derivative in `a`."
+        """Its second derivative in `a`."""
 
 # %% ../nbs/13_losses.ipynb #4414f209
 @dataclass(frozen=True)
 class Hinge(Loss):
-    "`max(0, 1 - y s)`."
+    """`max(0, 1 - y s)`."""
 
-    def value(self, y: Floats, s: Floats) -> Floats: return np.maximum(0, 1 - y * s)
-    def slope(self, y: Floats, s: Floats) -> Floats: return -y * (y * s < 1)
-    def curvature(self, y: Floats, s: Floats) -> Floats: return np.zeros_like(s)
-    def domain(self, y: Floats) -> tuple[Floats, Floats]: return np.minimum(0.0, -y), np.maximum(0.0, -y)
-    def conjugate(self, y: Floats, a: Floats) -> Floats: return y * a
-    def conjugate_slope(self, y: Floats, a: Floats) -> Floats: return y + np.zeros_like(a)
-    def conjugate_curvature(self, y: Floats, a: Floats) -> Floats: return np.zeros_like(a)
+    def value(self, y: Floats, s: Floats) -> Floats:
+        return np.maximum(0, 1 - y * s)
+
+    def slope(self, y: Floats, s: Floats) -> Floats:
+        return -y * (y * s < 1)
+
+    def curvature(self, y: Floats, s: Floats) -> Floats:
+        return np.zeros_like(s)
+
+    def domain(self, y: Floats) -> tuple[Floats, Floats]:
+        return np.minimum(0.0, -y), np.maximum(0.0, -y)
+
+    def conjugate(self, y: Floats, a: Floats) -> Floats:
+        return y * a
+
+    def conjugate_slope(self, y: Floats, a: Floats) -> Floats:
+        return y + np.zeros_like(a)
+
+    def conjugate_curvature(self, y: Floats, a: Floats) -> Floats:
+        return np.zeros_like(a)
+
 
 @dataclass(frozen=True)
 class SmoothedHinge(Hinge):
     """The hinge with a parabola from `1 - mu` to 1 in place of its corner.
 
-    The largest `b (1 - y s) - mu b^2 / 2` over b from 0 to 1; at most `mu / 2` below the hinge.
+    The largest `b (1 - y s) - mu b^2 / 2` over b from 0 to 1; at most `mu / 2` below
+    the hinge.
     """
+
     mu: float = 0.5
 
-    def __post_init__(self) -> None: _check_positive("mu", self.mu)
+    def __post_init__(self) -> None:
+        _check_positive("mu", self.mu)
+
     @property
-    def smoothness(self) -> float: return 1 / self.mu
+    def smoothness(self) -> float:
+        return 1 / self.mu
+
     def value(self, y: Floats, s: Floats) -> Floats:
         b = np.clip(1 - y * s, 0, self.mu) / self.mu
         return b * (1 - y * s) - self.mu * b**2 / 2
-    def slope(self, y: Floats, s: Floats) -> Floats: return -y * (np.clip(1 - y * s, 0, self.mu) / self.mu)
+
+    def slope(self, y: Floats, s: Floats) -> Floats:
+        return -y * (np.clip(1 - y * s, 0, self.mu) / self.mu)
+
     def curvature(self, y: Floats, s: Floats) -> Floats:
         return np.where((y * s < 1) & (y * s > 1 - self.mu), 1 / self.mu, 0.0)
-    def conjugate(self, y: Floats, a: Floats) -> Floats: return y * a + self.mu * a**2 / 2
-    def conjugate_slope(self, y: Floats, a: Floats) -> Floats: return y + self.mu * a
-    def conjugate_curvature(self, y: Floats, a: Floats) -> Floats: return self.mu + np.zeros_like(a)
+
+    def conjugate(self, y: Floats, a: Floats) -> Floats:
+        return y * a + self.mu * a**2 / 2
+
+    def conjugate_slope(self, y: Floats, a: Floats) -> Floats:
+        return y + self.mu * a
+
+    def conjugate_curvature(self, y: Floats, a: Floats) -> Floats:
+        return self.mu + np.zeros_like(a)
+
 
 @dataclass(frozen=True)
 class HuberisedHinge(SmoothedHinge):
-    "The same with the parabola from `1 - mu / 2` to `1 + mu / 2`, about the corner."
+    """The same with the parabola from `1 - mu / 2` to `1 + mu / 2`, about the corner."""
+
     mu: float = 1.0
 
-    def value(self, y: Floats, s: Floats) -> Floats: return super().value(y, s - y * self.mu / 2)
-    def slope(self, y: Floats, s: Floats) -> Floats: return super().slope(y, s - y * self.mu / 2)
-    def curvature(self, y: Floats, s: Floats) -> Floats: return super().curvature(y, s - y * self.mu / 2)
-    def conjugate(self, y: Floats, a: Floats) -> Floats: return super().conjugate(y, a) + y * a * self.mu / 2
-    def conjugate_slope(self, y: Floats, a: Floats) -> Floats: return super().conjugate_slope(y, a) + y * self.mu / 2
+    def value(self, y: Floats, s: Floats) -> Floats:
+        return super().value(y, s - y * self.mu / 2)
+
+    def slope(self, y: Floats, s: Floats) -> Floats:
+        return super().slope(y, s - y * self.mu / 2)
+
+    def curvature(self, y: Floats, s: Floats) -> Floats:
+        return super().curvature(y, s - y * self.mu / 2)
+
+    def conjugate(self, y: Floats, a: Floats) -> Floats:
+        return super().conjugate(y, a) + y * a * self.mu / 2
+
+    def conjugate_slope(self, y: Floats, a: Floats) -> Floats:
+        return super().conjugate_slope(y, a) + y * self.mu / 2
 
 # %% ../nbs/13_losses.ipynb #22c2a19a
 @dataclass(frozen=True)
 class SquaredHinge(Loss):
-    "`max(0, 1 - y s)^2`."
+    """`max(0, 1 - y s)^2`."""
+
     smoothness = 2.0
 
-    def value(self, y: Floats, s: Floats) -> Floats: return np.maximum(0, 1 - y * s)**2
-    def slope(self, y: Floats, s: Floats) -> Floats: return -2 * y * np.maximum(0, 1 - y * s)
-    def curvature(self, y: Floats, s: Floats) -> Floats: return 2.0 * (y * s < 1)
+    def value(self, y: Floats, s: Floats) -> Floats:
+        return np.maximum(0, 1 - y * s) ** 2
+
+    def slope(self, y: Floats, s: Floats) -> Floats:
+        return -2 * y * np.maximum(0, 1 - y * s)
+
+    def curvature(self, y: Floats, s: Floats) -> Floats:
+        return 2.0 * (y * s < 1)
+
     def domain(self, y: Floats) -> tuple[Floats, Floats]:
         return np.where(y > 0, -np.inf, 0.0), np.where(y > 0, 0.0, np.inf)
-    def conjugate(self, y: Floats, a: Floats) -> Floats: return y * a + a**2 / 4
-    def conjugate_slope(self, y: Floats, a: Floats) -> Floats: return y + a / 2
-    def conjugate_curvature(self, y: Floats, a: Floats) -> Floats: return 0.5 + np.zeros_like(a)
+
+    def conjugate(self, y: Floats, a: Floats) -> Floats:
+        return y * a + a**2 / 4
+
+    def conjugate_slope(self, y: Floats, a: Floats) -> Floats:
+        return y + a / 2
+
+    def conjugate_curvature(self, y: Floats, a: Floats) -> Floats:
+        return 0.5 + np.zeros_like(a)
 
 # %% ../nbs/13_losses.ipynb #69cb31aa
 @dataclass(frozen=True)
 class LogLoss(Loss):
-    "`log(1 + exp(-y s))`."
-    smoothness, quadratic_conjugate = 0.25, False
+    """`log(1 + exp(-y s))`."""
+
+    smoothness = 0.25
+    quadratic_conjugate = False
 
     def other(self, y: Floats, a: Floats) -> Floats:
-        "The probability of the other class at slope `a`, kept a little away from 0 and 1."
+        """The probability of the other class at slope `a`, kept a little away from 0
+        and 1.
+        """
         return np.clip(-y * a, 1e-300, 1 - 1e-16)
 
     def value(self, y: Floats, s: Floats) -> Floats:
         margin = y * s
-        return np.log1p(np.exp(-np.abs(margin))) - np.minimum(margin, 0)  # six times as fast as np.logaddexp
-    def slope(self, y: Floats, s: Floats) -> Floats: return -y * expit(-y * s)
+        # six times as fast as np.logaddexp
+        return np.log1p(np.exp(-np.abs(margin))) - np.minimum(margin, 0)
+
+    def slope(self, y: Floats, s: Floats) -> Floats:
+        return -y * expit(-y * s)
+
     def curvature(self, y: Floats, s: Floats) -> Floats:
         small = np.exp(-np.abs(s))
-        return small / (1 + small)**2
-    def domain(self, y: Floats) -> tuple[Floats, Floats]: return np.minimum(0.0, -y), np.maximum(0.0, -y)
+        return small / (1 + small) ** 2
+
+    def domain(self, y: Floats) -> tuple[Floats, Floats]:
+        return np.minimum(0.0, -y), np.maximum(0.0, -y)
+
     def conjugate(self, y: Floats, a: Floats) -> Floats:
         q = self.other(y, a)
-        return q * np.log(q) + (1 - q) * np.log1p(-q)  # 0 < q < 1, so no xlogy, which takes nearly three times as long
+        # 0 < q < 1, so no xlogy, which takes nearly three times as long
+        return q * np.log(q) + (1 - q) * np.log1p(-q)
+
     def conjugate_slope(self, y: Floats, a: Floats) -> Floats:
         q = self.other(y, a)
         return -y * (np.log(q) - np.log1p(-q))
+
     def conjugate_curvature(self, y: Floats, a: Floats) -> Floats:
         q = self.other(y, a)
         return 1 / (q * (1 - q))
 
+
 @dataclass(frozen=True)
 class SquaredError(Loss):
-    "`(y - s)^2`."
-    for_labels, smoothness = False, 2.0
+    """`(y - s)^2`."""
 
-    def value(self, y: Floats, s: Floats) -> Floats: return (y - s)**2
-    def slope(self, y: Floats, s: Floats) -> Floats: return 2 * (s - y)
-    def curvature(self, y: Floats, s: Floats) -> Floats: return 2.0 + np.zeros_like(s)
+    for_labels = False
+    smoothness = 2.0
+
+    def value(self, y: Floats, s: Floats) -> Floats:
+        return (y - s) ** 2
+
+    def slope(self, y: Floats, s: Floats) -> Floats:
+        return 2 * (s - y)
+
+    def curvature(self, y: Floats, s: Floats) -> Floats:
+        return 2.0 + np.zeros_like(s)
+
     def domain(self, y: Floats) -> tuple[Floats, Floats]:
         return np.full(np.shape(y), -np.inf), np.full(np.shape(y), np.inf)
-    def conjugate(self, y: Floats, a: Floats) -> Floats: return y * a + a**2 / 4
-    def conjugate_slope(self, y: Floats, a: Floats) -> Floats: return y + a / 2
-    def conjugate_curvature(self, y: Floats, a: Floats) -> Floats: return 0.5 + np.zeros_like(a)
+
+    def conjugate(self, y: Floats, a: Floats) -> Floats:
+        return y * a + a**2 / 4
+
+    def conjugate_slope(self, y: Floats, a: Floats) -> Floats:
+        return y + a / 2
+
+    def conjugate_curvature(self, y: Floats, a: Floats) -> Floats:
+        return 0.5 + np.zeros_like(a)
+
 
 @dataclass(frozen=True)
 class EpsilonInsensitive(Loss):
-    "`max(0, |y - s| - epsilon)`."
+    """`max(0, |y - s| - epsilon)`."""
+
     epsilon: float = 0.1
     for_labels = False
 
     def __post_init__(self) -> None:
         _check_not_negative("epsilon", self.epsilon)
+
     @property
-    def width(self) -> float: return self.epsilon
-    def value(self, y: Floats, s: Floats) -> Floats: return np.maximum(0, np.abs(y - s) - self.epsilon)
-    def slope(self, y: Floats, s: Floats) -> Floats: return np.sign(s - y) * (np.abs(s - y) > self.epsilon)
-    def curvature(self, y: Floats, s: Floats) -> Floats: return np.zeros_like(s)
-    def domain(self, y: Floats) -> tuple[Floats, Floats]: return np.full(np.shape(y), -1.0), np.full(np.shape(y), 1.0)
-    def conjugate(self, y: Floats, a: Floats) -> Floats: return y * a + self.epsilon * np.abs(a)
-    def conjugate_slope(self, y: Floats, a: Floats) -> Floats: return y + np.zeros_like(a)
-    def conjugate_curvature(self, y: Floats, a: Floats) -> Floats: return np.zeros_like(a)
+    def width(self) -> float:
+        return self.epsilon
+
+    def value(self, y: Floats, s: Floats) -> Floats:
+        return np.maximum(0, np.abs(y - s) - self.epsilon)
+
+    def slope(self, y: Floats, s: Floats) -> Floats:
+        return np.sign(s - y) * (np.abs(s - y) > self.epsilon)
+
+    def curvature(self, y: Floats, s: Floats) -> Floats:
+        return np.zeros_like(s)
+
+    def domain(self, y: Floats) -> tuple[Floats, Floats]:
+        return np.full(np.shape(y), -1.0), np.full(np.shape(y), 1.0)
+
+    def conjugate(self, y: Floats, a: Floats) -> Floats:
+        return y * a + self.epsilon * np.abs(a)
+
+    def conjugate_slope(self, y: Floats, a: Floats) -> Floats:
+        return y + np.zeros_like(a)
+
+    def conjugate_curvature(self, y: Floats, a: Floats) -> Floats:
+        return np.zeros_like(a)
 
 # %% ../nbs/13_losses.ipynb #a577285b
 LOSSES: dict[str, type[Loss]] = {
-    "hinge": Hinge, "squared_hinge": SquaredHinge, "smoothed_hinge": SmoothedHinge, "huberised_hinge": HuberisedHinge,
-    "log_loss": LogLoss, "squared_error": SquaredError, "epsilon_insensitive": EpsilonInsensitive}
+    "hinge": Hinge,
+    "squared_hinge": SquaredHinge,
+    "smoothed_hinge": SmoothedHinge,
+    "huberised_hinge": HuberisedHinge,
+    "log_loss": LogLoss,
+    "squared_error": SquaredError,
+    "epsilon_insensitive": EpsilonInsensitive,
+}
+
 
 def get_loss(loss: str | Loss, smooth: bool = False) -> Loss:
     """The loss of this name, or `loss` itself if it is one.
@@ -229,8 +342,15 @@ def get_loss(loss: str | Loss, smooth: bool = False) -> Loss:
     SmoothedHinge(mu=0.5)
     """
     found = LOSSES[loss]() if isinstance(loss, str) and loss in LOSSES else loss
-    if isinstance(found, Loss) and (not smooth or np.isfinite(found.smoothness)): return found
-    names = [name for name, kind in LOSSES.items() if not smooth or np.isfinite(kind().smoothness)]
-    raise ValueError(f"loss={loss!r} is not possible: give one of {', '.join(map(repr, names))}, "
-                     "or an object of a class derived from fsel_book.losses.Loss"
-                     f"{' whose smoothness is finite' * smooth}.")
+    if isinstance(found, Loss) and (not smooth or np.isfinite(found.smoothness)):
+        return found
+    names = [
+        name
+        for name, kind in LOSSES.items()
+        if not smooth or np.isfinite(kind().smoothness)
+    ]
+    raise ValueError(
+        f"loss={loss!r} is not possible: give one of {', '.join(map(repr, names))}, "
+        "or an object of a class derived from fsel_book.losses.Loss"
+        f"{' whose smoothness is finite' * smooth}."
+    )

@@ -18,52 +18,133 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names
 from tqdm import tqdm
 
-from .arrays import (_in_precision_of, is_sparse, _blas_threads_for, _check_range, _largest_entry,
-                              result_dtype, _stack_level, to_numpy)
-from .blocks import (Blocks, _Mark, _Product, _as_dense, _fit_elsewhere, _joined, _numbers,
-                              _pieces)
-from .spectra import (RowSpace, _GRAM_LIMIT, _SmallSVD, _column_products, _directions_that_count,
-                               _equal_to_one_of, _equal_tolerance, _first_drawn, _first_equal, _gram_factor,
-                               _leading_directions, _part_of_distances, _random_vectors, _rank_tolerance,
-                               _sketch_is_less_work, _unit_norm_factors,
-                               _warn_of_tiny_directions)
-from .certificates import (_NEGLIGIBLE, CertifiedSelector, Promise, Sampling, _check_automatic_draws,
-                                    _check_bool, _check_rank, _check_scores, _clear_fitted, _largest_rank,
-                                    _Look, _look_at_columns, _look_at_selected, _n_requested, _target_rank, certify)
-from .sparsification import BSSSelector, _Barriers, _SingleDraw, _initial_gap, _round_ties, _scored
+from fsel_book.arrays import (
+    _in_precision_of,
+    is_sparse,
+    _blas_threads_for,
+    _check_range,
+    _largest_entry,
+    result_dtype,
+    _stack_level,
+    to_numpy,
+)
+from fsel_book.blocks import (
+    Blocks,
+    _Mark,
+    _Product,
+    _as_dense,
+    _fit_elsewhere,
+    _joined,
+    _numbers,
+    _pieces,
+)
+from fsel_book.spectra import (
+    RowSpace,
+    _GRAM_LIMIT,
+    _SmallSVD,
+    _column_products,
+    _directions_that_count,
+    _equal_to_one_of,
+    _equal_tolerance,
+    _first_drawn,
+    _first_equal,
+    _gram_factor,
+    _leading_directions,
+    _part_of_distances,
+    _random_vectors,
+    _rank_tolerance,
+    _sketch_is_less_work,
+    _unit_norm_factors,
+    _warn_of_tiny_directions,
+)
+from fsel_book.certificates import (
+    _NEGLIGIBLE,
+    CertifiedSelector,
+    Promise,
+    Sampling,
+    _check_automatic_draws,
+    _check_bool,
+    _check_rank,
+    _check_scores,
+    _clear_fitted,
+    _largest_rank,
+    _Look,
+    _look_at_columns,
+    _look_at_selected,
+    _n_requested,
+    _target_rank,
+    certify,
+)
+from fsel_book.sparsification import (
+    BSSSelector,
+    _Barriers,
+    _SingleDraw,
+    _initial_gap,
+    _round_ties,
+    _scored,
+)
 from .leverage import LeverageSelector
 from .dual_projection import _DualProjectionModel
-from .dual_set import (DSFSelector, RSFSelector, _ClosestSpanRule, _LowerBarrier, _Span, _column_prices,
-                                _component_scores, _norm_per_price, _with_weights)
+from fsel_book.dual_set import (
+    DSFSelector,
+    RSFSelector,
+    _ClosestSpanRule,
+    _LowerBarrier,
+    _Span,
+    _column_prices,
+    _component_scores,
+    _norm_per_price,
+    _with_weights,
+)
 
 # %% ../nbs/27_out_of_core.ipynb #a093106b
 class _Passes:
-    "`X`, with a count of the passes over it, and a check that each of them finds the same columns."
+    """`X`, with a count of the passes over it, and a check that each of them finds the
+    same columns.
+    """
 
     def __init__(self, X: Blocks, axis: int) -> None:
-        self.X, self.count, self.length, self.feature_names = X, 0, X.shape[axis], X.feature_names
+        self.X = X
+        self.count = 0
+        self.length = X.shape[axis]
+        self.feature_names = X.feature_names
         self.first: dict[int, _Mark] | None = None  # what the first pass has seen
 
     def reduce(self, axis: int, summary: Any) -> Any:
         done = self.X.reduce(axis, _Counted(summary, axis, self.count + 1, self.first))
         self.count += 1
-        if self.length is None: self.length = done.length
+        if self.length is None:
+            self.length = done.length
         if done.length != self.length:
             known = "it said it has" if self.count == 1 else "an earlier pass found"
-            raise ValueError(f"X has {done.length} {('samples', 'features')[axis]} in pass {self.count} over its "
-                             f"blocks, and {known} {self.length}. It must hand out the same data each time.")
-        if self.first is None: self.first = done.marks
+            raise ValueError(
+                f"X has {done.length} {('samples', 'features')[axis]} in pass "
+                f"{self.count} over its "
+                f"blocks, and {known} {self.length}. It must hand out the same data "
+                f"each time."
+            )
+        if self.first is None:
+            self.first = done.marks
         done.check_together()
         return done.summary
 
+
 class _Counted:
-    "A summary in one of the passes, and whether that finds the data that were there in the first."
+    """A summary in one of the passes, and whether that finds the data that were there
+    in the first.
+    """
 
     takes_marks = True
 
-    def __init__(self, summary: Any, axis: int, count: int, first: dict[int, _Mark] | None) -> None:
-        self.summary, self.axis, self.count, self.first = summary, axis, count, first
-        self.length, self.marks = 0, dict[int, _Mark]()
+    def __init__(
+        self, summary: Any, axis: int, count: int, first: dict[int, _Mark] | None
+    ) -> None:
+        self.summary = summary
+        self.axis = axis
+        self.count = count
+        self.first = first
+        self.length = 0
+        self.marks = dict[int, _Mark]()
 
     def add(self, start: int, A: Any, mark: _Mark | None = None) -> None:
         mark = mark or _Mark(start, A)  # a `reduce` that is not ours knows no marks
@@ -73,30 +154,48 @@ class _Counted:
         self.length += A.shape[1]
 
     def check(self, start: int, mark: _Mark) -> None:
-        "Raise an error if the first pass has found something else at this place, before it does harm."
-        if not self.first: return
-        along, across = ("samples", "features")[self.axis], ("features", "samples")[self.axis]
+        """Raise an error if the first pass has found something else at this place,
+        before it does harm.
+        """
+        if not self.first:
+            return
+        along = ("samples", "features")[self.axis]
+        across = ("features", "samples")[self.axis]
         height = next(iter(self.first.values())).shape[0]
-        if mark.shape[0] != height: self.refuse(f"its blocks have {mark.shape[0]} {across}, and had {height}")
+        if mark.shape[0] != height:
+            self.refuse(f"its blocks have {mark.shape[0]} {across}, and had {height}")
         known = self.first.get(start)
         if known is not None and known.shape == mark.shape and known.differs(mark):
-            self.refuse(f"{along} {start} to {start + mark.shape[1] - 1} are not what they were")
+            self.refuse(
+                f"{along} {start} to {start + mark.shape[1] - 1} are not what they were"
+            )
 
     def check_together(self) -> None:
-        "The same at the end, for a pass that was cut into other pieces: their sums add up to the same."
-        if not self.first or self.first.keys() == self.marks.keys(): return
-        mine, first = list(self.marks.values()), list(self.first.values())
-        change = abs(sum(mark.value for mark in mine) - sum(mark.value for mark in first))
+        """The same at the end, for a pass that was cut into other pieces: their sums
+        add up to the same.
+        """
+        if not self.first or self.first.keys() == self.marks.keys():
+            return
+        mine = list(self.marks.values())
+        first = list(self.first.values())
+        change = abs(
+            sum(mark.value for mark in mine) - sum(mark.value for mark in first)
+        )
         if change > sum(mark.rounding for mark in mine + first):
             self.refuse("its entries do not add up to what they did")
 
     def refuse(self, what: str) -> None:
-        raise ValueError(f"X hands out other data in pass {self.count} over its blocks than in the first: {what}. It "
-                         "must hand out the same data each time. A function that draws random numbers has to begin "
-                         "with the same seed whenever it is called.")
+        raise ValueError(
+            f"X hands out other data in pass {self.count} over its blocks than in the "
+            f"first: {what}. It "
+            "must hand out the same data each time. A function that draws random "
+            "numbers has to begin "
+            "with the same seed whenever it is called."
+        )
 
     def merge(self, other: Self) -> Self:
-        self.summary, self.length = self.summary.merge(other.summary), self.length + other.length
+        self.summary = self.summary.merge(other.summary)
+        self.length = self.length + other.length
         self.marks |= other.marks
         return self
 
@@ -105,13 +204,18 @@ def _scaled(A: Any, scale: float) -> Any:
     A = A.astype(np.float64, copy=False)
     return A if scale == 1 else A * scale
 
+
 class _Summary(ABC):
-    "What pieces of equal height leave in memory."
+    """What pieces of equal height leave in memory."""
 
     rows = 0  # of the pieces; none has come yet
 
     def __init__(self) -> None:
-        self.exponent, self.length, self.n_added, self.dtype, self.largest = 0, 0, 0, np.dtype(np.float32), 0.0
+        self.exponent = 0
+        self.length = 0
+        self.n_added = 0
+        self.dtype = np.dtype(np.float32)
+        self.largest = 0.0
 
     def add(self, start: int, A: Any) -> None:
         """Add a piece.
@@ -124,31 +228,42 @@ class _Summary(ABC):
             Real and finite: `fit` and `partial_fit` have looked.
         """
         largest = _largest_entry(A)
-        self._bring_to(0 if largest == 0 or 1e-50 < largest < 1e50 else int(np.frexp(largest)[1]))
+        self._bring_to(
+            0 if largest == 0 or 1e-50 < largest < 1e50 else int(np.frexp(largest)[1])
+        )
         self._put(start, A)
-        self.dtype = np.promote_types(self.dtype, np.float32 if A.dtype == np.float32 else np.float64)
-        self.rows, self.length, self.n_added = A.shape[0], self.length + A.shape[1], self.n_added + 1
+        self.dtype = np.promote_types(
+            self.dtype, np.float32 if A.dtype == np.float32 else np.float64
+        )
+        self.rows = A.shape[0]
+        self.length = self.length + A.shape[1]
+        self.n_added = self.n_added + 1
         self.largest = max(self.largest, largest)
 
     def _put(self, start: int, A: Any) -> None:
-        "Add a piece as it is."
+        """Add a piece as it is."""
         self._take(self._at_scale(A))
 
-    def _at_scale(self, A: Any) -> Any: return _scaled(A, 2.0**-self.exponent)
+    def _at_scale(self, A: Any) -> Any:
+        return _scaled(A, 2.0**-self.exponent)
 
     @abstractmethod
-    def _take(self, Z: Any) -> None: "Add a piece at `2**-exponent`."
+    def _take(self, Z: Any) -> None:
+        """Add a piece at `2**-exponent`."""
 
     @abstractmethod
-    def _take_in(self, other: Self, by: float) -> None: "Add another summary, of data to be multiplied by this."
+    def _take_in(self, other: Self, by: float) -> None:
+        """Add another summary, of data to be multiplied by this."""
 
     @abstractmethod
-    def _scale(self, by: float) -> None: "Be the summary of the same data times this."
+    def _scale(self, by: float) -> None:
+        """Be the summary of the same data times this."""
 
     def _bring_to(self, exponent: int) -> None:
-        "Keep what there is at the larger of its own power of two and this one."
+        """Keep what there is at the larger of its own power of two and this one."""
         top = max(self.exponent, exponent) if self.rows else exponent
-        if top != self.exponent and self.rows: self._scale(2.0**(self.exponent - top))
+        if top != self.exponent and self.rows:
+            self._scale(2.0 ** (self.exponent - top))
         self.exponent = top
 
     def merge(self, other: Self) -> Self:
@@ -166,30 +281,54 @@ class _Summary(ABC):
         Raises
         ------
         ValueError
-            The two are of different classes or sizes, or their features have different names.
+            The two are of different classes or sizes, or their features have different
+            names.
         """
         if type(other) is not type(self):
-            raise ValueError(f"A {type(other).__name__} cannot be merged with a {type(self).__name__}.")
-        if not other.rows: return self
+            raise ValueError(
+                f"A {type(other).__name__} cannot be merged with a "
+                f"{type(self).__name__}."
+            )
+        if not other.rows:
+            return self
         if self.rows not in (0, other.rows):
-            raise ValueError(f"A {type(self).__name__} of {other.rows} rows cannot be merged with one of {self.rows}.")
-        mine, theirs = (getattr(summary, "feature_names_in_", None) for summary in (self, other))
+            raise ValueError(
+                f"A {type(self).__name__} of {other.rows} rows cannot be merged with "
+                f"one of {self.rows}."
+            )
+        mine, theirs = (
+            getattr(summary, "feature_names_in_", None) for summary in (self, other)
+        )
         if mine is not None and theirs is not None and list(mine) != list(theirs):
-            raise ValueError("The two summaries are of features with different names, or in another order.")
-        if theirs is not None: self.feature_names_in_ = theirs
+            raise ValueError(
+                "The two summaries are of features with different names, or in "
+                "another order."
+            )
+        if theirs is not None:
+            self.feature_names_in_ = theirs
         self._bring_to(other.exponent)
-        self._take_in(other, 2.0**(other.exponent - self.exponent))
-        self.rows, self.length, self.largest = other.rows, self.length + other.length, max(self.largest, other.largest)
-        self.dtype, self.n_added = np.promote_types(self.dtype, other.dtype), self.n_added + other.n_added
+        self._take_in(other, 2.0 ** (other.exponent - self.exponent))
+        self.rows, self.length, self.largest = (
+            other.rows,
+            self.length + other.length,
+            max(self.largest, other.largest),
+        )
+        self.dtype = np.promote_types(self.dtype, other.dtype)
+        self.n_added = self.n_added + other.n_added
         return self
 
     def __array__(self, *args: Any, **kwargs: Any) -> Never:
-        raise ValueError(f"X is a {type(self).__name__}, a summary of samples, and no array. BSSSelector, DSFSelector, "
-                         "LeverageSelector, RRQRSelector, RSFSelector and RandomSelector take it in fit. Other "
-                         "estimators, and transform and predict, need the samples themselves.")
+        raise ValueError(
+            f"X is a {type(self).__name__}, a summary of samples, and no array. "
+            f"BSSSelector, DSFSelector, "
+            "LeverageSelector, RRQRSelector, RSFSelector and RandomSelector take it "
+            "in fit. Other "
+            "estimators, and transform and predict, need the samples themselves."
+        )
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Add a batch of samples, or none of them if there is an error; large batches take less time.
+        """Add a batch of samples, or none of them if there is an error; large batches
+        take less time.
 
         Parameters
         ----------
@@ -203,161 +342,216 @@ class _Summary(ABC):
         Raises
         ------
         ValueError
-            `X` is not a finite real matrix, or has other features than the batches before, by number or by name.
+            `X` is not a finite real matrix, or has other features than the batches
+            before, by number or by name.
         """
         A = X if is_sparse(X) else _numbers(X)
         if A.ndim != 2 or A.shape[1] == 0 or self.rows not in (0, A.shape[1]):
-            wanted = f"(n_samples, {self.rows})" if self.rows else "(n_samples, n_features)"
+            wanted = (
+                f"(n_samples, {self.rows})" if self.rows else "(n_samples, n_features)"
+            )
             raise ValueError(f"X has shape {A.shape}; {wanted} is needed.")
-        pieces = list(_pieces([A], 0, self.length))  # which checks all of them before the first is added
+        # which checks all of them before the first is added
+        pieces = list(_pieces([A], 0, self.length))
         _check_feature_names(self, X, reset=not self.rows)
-        for piece in pieces: self.add(*piece)
+        for piece in pieces:
+            self.add(*piece)
         return self
 
 # %% ../nbs/27_out_of_core.ipynb #ooc2kept
-def _n_bytes(A: Any) -> int: return A.data.nbytes + A.indices.nbytes + A.indptr.nbytes if is_sparse(A) else A.nbytes
+def _n_bytes(A: Any) -> int:
+    return (
+        A.data.nbytes + A.indices.nbytes + A.indptr.nbytes if is_sparse(A) else A.nbytes
+    )
+
 
 def _place(piece: tuple[int, Any]) -> tuple[int, int]:
-    "By what kept pieces are sorted: where streams were merged places come twice, and then the entries decide."
+    """By what kept pieces are sorted: where streams were merged places come twice, and
+    then the entries decide.
+    """
     start, A = piece
     return start, zlib.crc32(np.ascontiguousarray(_as_dense(A[:, :1])).tobytes())
 
+
 class _SquareSummary(_Summary):
-    "A summary with as many columns as rows. Pieces that have fewer together, and take less memory, are kept instead."
+    """A summary with as many columns as rows. Pieces that have fewer together, and take
+    less memory, are kept instead.
+    """
 
     def __init__(self) -> None:
         super().__init__()
-        self._kept, self._kept_bytes = list[tuple[int, Any]](), 0
+        self._kept = list[tuple[int, Any]]()
+        self._kept_bytes = 0
         self._square: Any = None  # while there are none or they are kept
 
     def _together(self) -> Any:
-        "All pieces side by side, in the order of their places, where they are kept; else None."
-        if not self._kept: return None
-        return _joined([A for _, A in sorted(self._kept, key=_place)], 1).astype(self.dtype, copy=False)
+        """All pieces side by side, in the order of their places, where they are kept;
+        else None.
+        """
+        if not self._kept:
+            return None
+        return _joined([A for _, A in sorted(self._kept, key=_place)], 1).astype(
+            self.dtype, copy=False
+        )
 
     def _whole_square(self) -> Any:
-        "The square matrix, made for the occasion where the pieces are kept; None before the first of them."
-        if not self._kept: return self._square
+        """The square matrix, made for the occasion where the pieces are kept; None
+        before the first of them.
+        """
+        if not self._kept:
+            return self._square
         other = copy.copy(self)
         other._sum_up()
         return other._square
 
     def _replace(self, square: Any) -> None:
-        "Have this square matrix in place of all that there is."
-        self._square, self._kept, self._kept_bytes = square, [], 0
+        """Have this square matrix in place of all that there is."""
+        self._square = square
+        self._kept = []
+        self._kept_bytes = 0
 
     def _put(self, start: int, A: Any) -> None:
         if self._has_room(A.shape[0], A.shape[1], _n_bytes(A)):
             # a copy, since those who handed it out may use it again
-            self._kept.append((start, A.copy() if is_sparse(A) else np.array(A, order="K")))
+            self._kept.append(
+                (start, A.copy() if is_sparse(A) else np.array(A, order="K"))
+            )
             self._kept_bytes += _n_bytes(A)
         else:
             self._sum_up()
             super()._put(start, A)
 
     def _has_room(self, rows: int, length: int, n_bytes: int) -> bool:
-        "Whether pieces with so many more columns and bytes can be kept."
-        return self._square is None and self.length + length < rows and self._kept_bytes + n_bytes <= 8 * rows**2
+        """Whether pieces with so many more columns and bytes can be kept."""
+        return (
+            self._square is None
+            and self.length + length < rows
+            and self._kept_bytes + n_bytes <= 8 * rows**2
+        )
 
     def _sum_up(self) -> None:
-        "Have the square matrix in place of the pieces."
-        if not self._kept: return
+        """Have the square matrix in place of the pieces."""
+        if not self._kept:
+            return
         whole = self._together().astype(np.float64, copy=False)
-        self._kept = [(self._kept[0][0], whole)]  # which frees the pieces before the square matrix is made
+        # which frees the pieces before the square matrix is made
+        self._kept = [(self._kept[0][0], whole)]
         self._take(self._at_scale(whole))
         self._replace(self._square)
 
     def _take_in(self, other: Self, by: float) -> None:
         if other._kept and self._has_room(other.rows, other.length, other._kept_bytes):
-            self._kept, self._kept_bytes = [*self._kept, *other._kept], self._kept_bytes + other._kept_bytes
+            self._kept = [*self._kept, *other._kept]
+            self._kept_bytes = self._kept_bytes + other._kept_bytes
             return
         self._sum_up()
-        if other._kept: self._take(self._at_scale(other._together()))
-        else: self._take_square(other._square, by)
+        if other._kept:
+            self._take(self._at_scale(other._together()))
+        else:
+            self._take_square(other._square, by)
 
     @abstractmethod
     def _take_square(self, square: np.ndarray, by: float) -> None:
-        "Add the square matrix of another summary, of data to be multiplied by this."
+        """Add the square matrix of another summary, of data to be multiplied by this."""
 
     def _scale(self, by: float) -> None:
-        if self._square is not None: self._scale_square(by)
+        if self._square is not None:
+            self._scale_square(by)
 
     @abstractmethod
-    def _scale_square(self, by: float) -> None: "Be the square matrix of the same data times this."
+    def _scale_square(self, by: float) -> None:
+        """Be the square matrix of the same data times this."""
 
 # %% ../nbs/27_out_of_core.ipynb #ooc3kept
 class GramMatrix(_SquareSummary):
-    """The Gram matrix of data that come in pieces, of whole features or of whole samples.
+    """The Gram matrix of data that come in pieces, of whole features or of whole
+    samples.
 
-    Arrays of a device are copied to the host. Sums are kept in float64, at a power of two where entries are so large
-    or small that their squares would leave its range. Merging is exact up to rounding in any order. Directions below
-    1e-7 of the largest are lost; `TriangularFactor` keeps them, at about four times the work.
+    Arrays of a device are copied to the host. Sums are kept in float64, at a power of
+    two where entries are so large or small that their squares would leave its range.
+    Merging is exact up to rounding in any order. Directions below 1e-7 of the largest
+    are lost; `TriangularFactor` keeps them, at about four times the work.
 
-    While fewer samples than features have come, the samples themselves are kept, which takes less memory and loses
-    nothing; in pieces of whole features it is the other way round.
+    While fewer samples than features have come, the samples themselves are kept, which
+    takes less memory and loses nothing; in pieces of whole features it is the other way
+    round.
 
     Attributes
     ----------
     G : ndarray, shape (m, m)
-        `A A'` over all pieces `A` of `m` rows, divided by `4**exponent`; None before the first. While pieces are kept,
-        it is made each time it is asked for.
+        `A A'` over all pieces `A` of `m` rows, divided by `4**exponent`; None before
+        the first. While pieces are kept, it is made each time it is asked for.
     exponent : int
     length : int
         The number of columns in all pieces.
     dtype : numpy.dtype
         float32 where all pieces are, else float64.
     feature_names_in_ : ndarray of str
-        The names of the columns of the frames given to `partial_fit`; there only if they have names.
+        The names of the columns of the frames given to `partial_fit`; there only if
+        they have names.
 
     Examples
     --------
-    Selecting features of samples that come one batch after the other, and are seen once:
+    Selecting features of samples that come one batch after the other, and are seen
+    once:
 
     >>> import numpy as np
     >>> from fsel_book import BSSSelector, GramMatrix
     >>> rng, gram = np.random.default_rng(0), GramMatrix()
-    >>> for _ in range(10): gram = gram.partial_fit(rng.standard_normal((1000, 40)))
+    >>> for _ in range(10):
+    ...     gram = gram.partial_fit(rng.standard_normal((1000, 40)))
     >>> BSSSelector(20, rank=10).fit(gram).certificate_.holds
     True
     """
 
     @property
-    def G(self) -> Any: return self._whole_square()
+    def G(self) -> Any:
+        return self._whole_square()
 
     @G.setter
-    def G(self, G: Any) -> None: self._replace(G)
+    def G(self, G: Any) -> None:
+        self._replace(G)
 
     def _take(self, Z: Any) -> None:
         G = _as_dense(Z @ Z.T)
-        if self._square is None: self._square = G
-        else: self._square += G
+        if self._square is None:
+            self._square = G
+        else:
+            self._square += G
 
     def _take_square(self, square: np.ndarray, by: float) -> None:
-        if self._square is None: self._square = square * by**2
-        else: self._square += square if by == 1 else square * by**2
+        if self._square is None:
+            self._square = square * by**2
+        else:
+            self._square += square if by == 1 else square * by**2
 
-    def _scale_square(self, by: float) -> None: self._square *= by**2
+    def _scale_square(self, by: float) -> None:
+        self._square *= by**2
 
 # %% ../nbs/27_out_of_core.ipynb #ooc1tri
 class TriangularFactor(_SquareSummary):
-    """The triangular factor of data that come in pieces, of whole features or of whole samples.
+    """The triangular factor of data that come in pieces, of whole features or of whole
+    samples.
 
-    It knows the same as `GramMatrix`, and directions down to 1e-13 of the largest too, since nothing is squared. In
-    return it takes about four times the work. Merging is exact up to rounding in any order. Arrays of a device are
-    copied to the host. While fewer samples than features have come, the samples themselves are kept.
+    It knows the same as `GramMatrix`, and directions down to 1e-13 of the largest too,
+    since nothing is squared. In return it takes about four times the work. Merging is
+    exact up to rounding in any order. Arrays of a device are copied to the host. While
+    fewer samples than features have come, the samples themselves are kept.
 
     Attributes
     ----------
     R : ndarray, shape (m, m)
-        Upper triangular, with `4**exponent R'R = A A'` over all pieces `A` of `m` rows; None before the first.
-        While pieces are kept, it is made each time it is asked for.
+        Upper triangular, with `4**exponent R'R = A A'` over all pieces `A` of `m` rows;
+        None before the first. While pieces are kept, it is made each time it is asked
+        for.
     exponent : int
     length : int
         The number of columns in all pieces.
     dtype : numpy.dtype
         float32 where all pieces are, else float64.
     feature_names_in_ : ndarray of str
-        The names of the columns of the frames given to `partial_fit`; there only if they have names.
+        The names of the columns of the frames given to `partial_fit`; there only if
+        they have names.
 
     References
     ----------
@@ -367,40 +561,50 @@ class TriangularFactor(_SquareSummary):
     --------
     >>> import numpy as np
     >>> from fsel_book import BSSSelector, GramMatrix, TriangularFactor
-    >>> X = np.random.default_rng(0).standard_normal((1000, 10)) * np.geomspace(1, 1e-9, 10)
+    >>> X = np.random.default_rng(0).standard_normal((1000, 10)) * np.geomspace(
+    ...     1, 1e-9, 10
+    ... )
     >>> X = X @ np.random.default_rng(1).standard_normal((10, 40))
     >>> for summary in GramMatrix(), TriangularFactor():
-    ...     for batch in np.array_split(X, 5): summary = summary.partial_fit(batch)
+    ...     for batch in np.array_split(X, 5):
+    ...         summary = summary.partial_fit(batch)
     ...     print(BSSSelector(20, rank=5).fit(summary).certificate_.numerical_rank)
     8
     10
     """
 
     @property
-    def R(self) -> Any: return self._whole_square()
+    def R(self) -> Any:
+        return self._whole_square()
 
     @R.setter
-    def R(self, R: Any) -> None: self._replace(R)
+    def R(self, R: Any) -> None:
+        self._replace(R)
 
-    def _take(self, Z: Any) -> None: self._put_below(_as_dense(Z.T), 0)
+    def _take(self, Z: Any) -> None:
+        self._put_below(_as_dense(Z.T), 0)
 
-    def _take_square(self, square: np.ndarray, by: float) -> None: self._put_below(square * by, len(square))
+    def _take_square(self, square: np.ndarray, by: float) -> None:
+        self._put_below(square * by, len(square))
 
     def _put_below(self, M: np.ndarray, triangular: int) -> None:
-        "The triangular factor of `R` with `M` below, of which the last `triangular` rows are upper triangular."
+        """The triangular factor of `R` with `M` below, of which the last `triangular`
+        rows are upper triangular.
+        """
         m = M.shape[1]
         R = np.zeros((m, m), order="F") if self._square is None else self._square
         self._square = dtpqrt(triangular, min(32, m), R, M)[0]
 
-    def _scale_square(self, by: float) -> None: self._square = self._square * by
-
+    def _scale_square(self, by: float) -> None:
+        self._square = self._square * by
 
 # %% ../nbs/27_out_of_core.ipynb #c94e5258
 class _SecondGram:
-    "A pass: the Gram matrix of `T'A`."
+    """A pass: the Gram matrix of `T'A`."""
 
     def __init__(self, T: np.ndarray, scale: float) -> None:
-        self.T, self.scale = T, scale
+        self.T = T
+        self.scale = scale
         self.G: Any = 0.0
 
     def add(self, start: int, A: Any) -> None:
@@ -413,30 +617,48 @@ class _SecondGram:
 
 # %% ../nbs/27_out_of_core.ipynb #3a98422a
 def _gram_floor(n_added: int) -> float:
-    "The part of the largest below which directions are not in a sum of so many Gram matrices in float64."
-    return 1e-7 * max(1.0, n_added / 1e4)**0.25
+    """The part of the largest below which directions are not in a sum of so many Gram
+    matrices in float64.
+    """
+    return 1e-7 * max(1.0, n_added / 1e4) ** 0.25
+
 
 def _checked_lengths(norms: np.ndarray) -> np.ndarray:
-    if np.any(norms): return norms
+    if np.any(norms):
+        return norms
     raise ValueError("X is all zeros: its rank is 0 and there is nothing to select.")
 
-def _factor_of_triangle(found: TriangularFactor, most: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-    "`T` and `B` of chapter 3 for data in blocks at unit scale, from the triangular factor."
+
+def _factor_of_triangle(
+    found: TriangularFactor, most: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """`T` and `B` of chapter 3 for data in blocks at unit scale, from the triangular
+    factor.
+    """
     R = found.R
     norms = _checked_lengths(np.linalg.norm(R, axis=0))
     D = _unit_norm_factors(norms)
     _, S, Vt = np.linalg.svd(R * D)
-    keep = _directions_that_count(S, Vt, D, _rank_tolerance((len(D), found.length), found.dtype))
-    S, V = S[keep], Vt[keep].T
+    keep = _directions_that_count(
+        S, Vt, D, _rank_tolerance((len(D), found.length), found.dtype)
+    )
+    S = S[keep]
+    V = Vt[keep].T
     _warn_of_tiny_directions(S, float(np.finfo(found.dtype).eps), most)
     return D[:, None] * V / S, norms[:, None] * V * S
 
-def _orthonormal_factor_of(X: Any, axis: int, seen: Any, most: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """`T` and `B` of chapter 3 for data in blocks at unit scale; without `X`, from the summary `seen` alone.
 
-    At most `most` directions are used after that, where it is given: the others need no warning.
+def _orthonormal_factor_of(
+    X: Any, axis: int, seen: Any, most: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """`T` and `B` of chapter 3 for data in blocks at unit scale; without `X`, from the
+    summary `seen` alone.
+
+    At most `most` directions are used after that, where it is given: the others need no
+    warning.
     """
-    if isinstance(seen, TriangularFactor): return _factor_of_triangle(seen, most)
+    if isinstance(seen, TriangularFactor):
+        return _factor_of_triangle(seen, most)
     squares = seen.G
     norms = _checked_lengths(np.sqrt(np.diag(squares)))
     tolerance = _rank_tolerance((len(norms), seen.length), seen.dtype)
@@ -444,43 +666,61 @@ def _orthonormal_factor_of(X: Any, axis: int, seen: Any, most: int | None = None
     G = D[:, None] * squares * D
     with _blas_threads_for(len(G)):
         spectrum, Q = np.linalg.eigh(G)
-        if spectrum[-1] < _GRAM_LIMIT**2 * spectrum[0]: return _gram_factor(G, norms)
-    S, V, floor = np.sqrt(np.maximum(spectrum[::-1], 0)), Q[:, ::-1], _gram_floor(seen.n_added)
+        if spectrum[-1] < _GRAM_LIMIT**2 * spectrum[0]:
+            return _gram_factor(G, norms)
+    S = np.sqrt(np.maximum(spectrum[::-1], 0))
+    V = Q[:, ::-1]
+    floor = _gram_floor(seen.n_added)
     if X is None and tolerance < floor:
         tolerance = floor
-        if n_lost := int(np.sum(S[:np.count_nonzero(D)] <= tolerance * S[0])):
-            warnings.warn(f"{n_lost} direction(s) of X are below {floor:.0e} of the largest, or not there at all: a "
-                          "Gram matrix does not tell, and leaves them out. TriangularFactor keeps them.",
-                          stacklevel=_stack_level())
+        if n_lost := int(np.sum(S[: np.count_nonzero(D)] <= tolerance * S[0])):
+            warnings.warn(
+                f"{n_lost} direction(s) of X are below {floor:.0e} of the largest, or "
+                f"not there at all: a "
+                "Gram matrix does not tell, and leaves them out. TriangularFactor "
+                "keeps them.",
+                stacklevel=_stack_level(),
+            )
     elif S[-1] < floor * S[0] and tolerance < floor:
         return _factor_of_triangle(X.reduce(axis, TriangularFactor()), most)
     keep = S > tolerance * S[0]
-    S, V = S[keep], V[:, keep]
+    S = S[keep]
+    V = V[:, keep]
     T = D[:, None] * V / S
-    if X is None: return T, norms[:, None] * V * S
+    if X is None:
+        return T, norms[:, None] * V * S
     L = np.linalg.cholesky(X.reduce(axis, _SecondGram(T, 2.0**-seen.exponent)).G)
     _warn_of_tiny_directions(S, float(np.finfo(seen.dtype).eps), most)
     return T @ np.linalg.inv(L).T, norms[:, None] * (V @ (S[:, None] * L))
 
-
 # %% ../nbs/27_out_of_core.ipynb #5f1d7c00
 _GRAM_BYTES = 2**30
 
+
 class _SquaredNorm(_Summary):
-    "The squared Frobenius norm: what is left of the Gram matrix where that would be too large."
+    """The squared Frobenius norm: what is left of the Gram matrix where that would be
+    too large.
+    """
 
     squares = 0.0
 
-    def _take(self, Z: Any) -> None: self.squares += float(np.sum((Z.data if is_sparse(Z) else Z)**2))
+    def _take(self, Z: Any) -> None:
+        self.squares += float(np.sum((Z.data if is_sparse(Z) else Z) ** 2))
 
-    def _take_in(self, other: Self, by: float) -> None: self.squares += other.squares * by**2
+    def _take_in(self, other: Self, by: float) -> None:
+        self.squares += other.squares * by**2
 
-    def _scale(self, by: float) -> None: self.squares *= by**2
+    def _scale(self, by: float) -> None:
+        self.squares *= by**2
+
 
 class _Sketch:
-    "A pass: `A A' Q`."
+    """A pass: `A A' Q`."""
 
-    def __init__(self, Q: np.ndarray, scale: float) -> None: self.Q, self.scale, self.Y = Q, scale, np.zeros_like(Q)
+    def __init__(self, Q: np.ndarray, scale: float) -> None:
+        self.Q = Q
+        self.scale = scale
+        self.Y = np.zeros_like(Q)
 
     def add(self, start: int, A: Any) -> None:
         Z = _scaled(A, self.scale)
@@ -494,68 +734,101 @@ class _Sketch:
         self.Y += other.Y
         return self
 
+
 def _leading_space_of(X: Any, seen: Any, k: int) -> RowSpace | None:
-    """As `_leading_row_space` of chapter 3, for blocks of features; None where squares are not accurate enough.
+    """As `_leading_row_space` of chapter 3, for blocks of features; None where squares
+    are not accurate enough.
 
     `seen` is the Gram matrix or, where each sketch is to be a pass, the squared norm.
     """
-    scale, dense = 2.0**-seen.exponent, isinstance(seen, GramMatrix)
+    scale = 2.0**-seen.exponent
+    dense = isinstance(seen, GramMatrix)
     whole = float(np.trace(seen.G)) if dense else seen.squares
     times = seen.G.__matmul__ if dense else lambda Q: X.reduce(1, _Sketch(Q, scale)).Y
     U, Y = _leading_directions(times, seen.rows, k)
     lam, R = np.linalg.eigh(U.T @ Y)
-    if lam[0] <= 1e-12 * lam[-1] or whole - np.sum(lam) < 1e-8 * whole: return None
-    R, S = R[:, ::-1], np.sqrt(lam[::-1])
-    combination, left = R / S, U @ R
+    if lam[0] <= 1e-12 * lam[-1] or whole - np.sum(lam) < 1e-8 * whole:
+        return None
+    R = R[:, ::-1]
+    S = np.sqrt(lam[::-1])
+    combination = R / S
+    left = U @ R
     if S[0] > _GRAM_LIMIT * S[-1]:
         L = np.linalg.cholesky(X.reduce(1, _SecondGram(U @ combination, scale)).G)
         R, S, Qt = np.linalg.svd(S[:, None] * L)
-        combination, left = combination @ np.linalg.inv(L).T @ Qt.T, left @ R
-    space = RowSpace(np.empty((seen.rows, 0), seen.dtype), left * S, scale, T=U @ combination, partial=True)
-    space.small_svd, space.image = _SmallSVD(left, S, np.eye(k)), Y @ combination
+        combination = combination @ np.linalg.inv(L).T @ Qt.T
+        left = left @ R
+    space = RowSpace(
+        np.empty((seen.rows, 0), seen.dtype),
+        left * S,
+        scale,
+        T=U @ combination,
+        partial=True,
+    )
+    space.small_svd = _SmallSVD(left, S, np.eye(k))
+    space.image = Y @ combination
     space.squared_lengths = np.array([whole])  # of all columns together
     space.distance_energy = None  # which the squared norm alone does not tell
-    if dense: space.distance_energy = _part_of_distances(S, S * left.sum(axis=0), whole, seen.G.sum(), seen.rows)
+    if dense:
+        space.distance_energy = _part_of_distances(
+            S, S * left.sum(axis=0), whole, seen.G.sum(), seen.rows
+        )
     return space
 
-def _space_of(X: Any, seen: Any, selector: CertifiedSelector, r: int | None) -> RowSpace:
-    "What `_space_to_certify` of chapter 4 is in memory, for blocks of features: a space of no columns as yet."
+
+def _space_of(
+    X: Any, seen: Any, selector: CertifiedSelector, r: int | None
+) -> RowSpace:
+    """What `_space_to_certify` of chapter 4 is in memory, for blocks of features: a
+    space of no columns as yet.
+    """
     shape = seen.rows, seen.length
     most = _largest_rank(shape, selector.rank, r)
-    if isinstance(seen, _SquaredNorm) or shape[1] >= shape[0] and _sketch_is_less_work(shape, most):
+    if (
+        isinstance(seen, _SquaredNorm)
+        or shape[1] >= shape[0]
+        and _sketch_is_less_work(shape, most)
+    ):
         leading = _leading_space_of(X, seen, most)
-        if leading is not None: return leading
-    if isinstance(seen, _SquaredNorm): seen = _first_pass(X, 1)
+        if leading is not None:
+            return leading
+    if isinstance(seen, _SquaredNorm):
+        seen = _first_pass(X, 1)
     T, B = _orthonormal_factor_of(X, 1, seen, most)
     space = RowSpace(np.empty((shape[0], 0), seen.dtype), B, 2.0**-seen.exponent, T=T)
-    return space.truncate(_target_rank(selector.rank, space.numerical_rank, r, selector.spare_draws))
-
+    return space.truncate(
+        _target_rank(selector.rank, space.numerical_rank, r, selector.spare_draws)
+    )
 
 # %% ../nbs/27_out_of_core.ipynb #3b9f15e0
 def _over(space: RowSpace, A: Any) -> RowSpace:
-    "The same space for the columns `A`, which are as the data hold them."
-    A, partial = A if space.scale == 1 else A * space.scale, space.numerical_rank is None
+    """The same space for the columns `A`, which are as the data hold them."""
+    A = A if space.scale == 1 else A * space.scale
+    partial = space.numerical_rank is None
     part = RowSpace(A, space.B, space.scale, T=space.T, partial=partial)
     part.small_svd = space.small_svd
     return part
 
+
 def _squared_residual(space: RowSpace) -> float:
-    "The squared residual norms of all columns together."
+    """The squared residual norms of all columns together."""
     squares = space.small_svd.S**2
-    if space.numerical_rank is None: return float(space.squared_lengths.sum() - np.sum(squares))
-    return float(np.sum(squares[space.shape[1]:]))
+    if space.numerical_rank is None:
+        return float(space.squared_lengths.sum() - np.sum(squares))
+    return float(np.sum(squares[space.shape[1] :]))
 
 # %% ../nbs/27_out_of_core.ipynb #0fe681b4
 class _Best:
-    """The columns of largest key among those offered; of equal keys the one of lower place is the larger.
+    """The columns of largest key among those offered; of equal keys the one of lower
+    place is the larger.
 
     Parameters
     ----------
     size : int
         How many columns to keep at most.
     space : RowSpace, optional
-        Of columns that are equal there, in the sense of its `first_equal`, one is kept: that of largest key unless
-        another order decides.
+        Of columns that are equal there, in the sense of its `first_equal`, one is kept:
+        that of largest key unless another order decides.
 
     Attributes
     ----------
@@ -568,85 +841,147 @@ class _Best:
     """
 
     def __init__(self, size: int, space: RowSpace | None = None) -> None:
-        self.size, self.space, self.edge = size, space, -np.inf
-        self.places, self.keys, self.ranks = np.empty(0, dtype=np.int64), np.empty(0), np.empty(0)
-        self.counts, self.prints = np.empty(0), np.empty((0, 6))
+        self.size = size
+        self.space = space
+        self.edge = -np.inf
+        self.places = np.empty(0, dtype=np.int64)
+        self.keys = np.empty(0)
+        self.ranks = np.empty(0)
+        self.counts = np.empty(0)
+        self.prints = np.empty((0, 6))
         self.A: Any = None
 
-    def offer(self, places: np.ndarray, keys: np.ndarray, A: Any, ranks: np.ndarray | None = None,
-              counts: np.ndarray | None = None) -> None:
+    def offer(
+        self,
+        places: np.ndarray,
+        keys: np.ndarray,
+        A: Any,
+        ranks: np.ndarray | None = None,
+        counts: np.ndarray | None = None,
+    ) -> None:
         """Columns `A`, where the key is above minus infinity.
 
-        Of equal columns the one of largest `ranks` stays, by default of largest key. Each stands for `counts` columns.
+        Of equal columns the one of largest `ranks` stays, by default of largest key.
+        Each stands for `counts` columns.
         """
         new = np.flatnonzero((keys > -np.inf) & (keys >= self.edge))
-        if self.space is None: new = np.sort(new[np.lexsort((places[new], -keys[new]))[:self.size]])
-        if len(new) == 0: return
+        if self.space is None:
+            new = np.sort(new[np.lexsort((places[new], -keys[new]))[: self.size]])
+        if len(new) == 0:
+            return
         A = A[:, new]
-        prints = np.zeros((len(new), 6)) if self.space is None else _over(self.space, A).fingerprints()
-        self.places, self.keys = np.append(self.places, places[new]), np.append(self.keys, keys[new])
+        prints = (
+            np.zeros((len(new), 6))
+            if self.space is None
+            else _over(self.space, A).fingerprints()
+        )
+        self.places, self.keys = (
+            np.append(self.places, places[new]),
+            np.append(self.keys, keys[new]),
+        )
         self.ranks = np.append(self.ranks, (keys if ranks is None else ranks)[new])
-        self.counts = np.append(self.counts, np.ones(len(new)) if counts is None else counts[new])
+        self.counts = np.append(
+            self.counts, np.ones(len(new)) if counts is None else counts[new]
+        )
         self.prints = np.concatenate([self.prints, prints])
-        kept = np.arange(len(self.places)) if self.space is None else self.one_of_each(self.space)
-        best = kept[np.lexsort((self.places[kept], -self.keys[kept]))[:self.size]]
+        kept = (
+            np.arange(len(self.places))
+            if self.space is None
+            else self.one_of_each(self.space)
+        )
+        best = kept[np.lexsort((self.places[kept], -self.keys[kept]))[: self.size]]
         self.A = (A if self.A is None else _joined([self.A, A], 1))[:, best]
-        self.places, self.keys, self.ranks = self.places[best], self.keys[best], self.ranks[best]
-        self.counts, self.prints = self.counts[best], self.prints[best]
-        if len(best) == self.size: self.edge = self.keys[-1]
+        self.places = self.places[best]
+        self.keys = self.keys[best]
+        self.ranks = self.ranks[best]
+        self.counts = self.counts[best]
+        self.prints = self.prints[best]
+        if len(best) == self.size:
+            self.edge = self.keys[-1]
 
     def one_of_each(self, space: RowSpace) -> np.ndarray:
-        "Which columns to keep where some are equal; their counts are added up."
+        """Which columns to keep where some are equal; their counts are added up."""
         order = np.lexsort((self.places, -self.ranks))
-        first = _first_equal(self.prints[order], _equal_tolerance(result_dtype(space.X)))
-        self.counts[order] = np.bincount(first, weights=self.counts[order], minlength=len(order))
+        first = _first_equal(
+            self.prints[order], _equal_tolerance(result_dtype(space.X))
+        )
+        self.counts[order] = np.bincount(
+            first, weights=self.counts[order], minlength=len(order)
+        )
         return order[first == np.arange(len(order))]
 
     def merge(self, other: Self) -> Self:
-        if other.A is not None: self.offer(other.places, other.keys, other.A, other.ranks, other.counts)
+        if other.A is not None:
+            self.offer(other.places, other.keys, other.A, other.ranks, other.counts)
         return self
 
 # %% ../nbs/27_out_of_core.ipynb #fa2beade
 class _Prices:
-    "The prices of the dual set, from what all columns have together."
+    """The prices of the dual set, from what all columns have together."""
 
     def __init__(self, space: RowSpace, r: int) -> None:
-        self.ell, self.r, self.residual = space.shape[1], r, _squared_residual(space)
+        self.ell = space.shape[1]
+        self.r = r
+        self.residual = _squared_residual(space)
 
     def of(self, part: RowSpace) -> np.ndarray:
-        "The prices of the columns of `part`; all others go into one more."
-        norms, squares = part.scores64, part.residual_norms**2
-        norms, squares = (np.append(some, max(whole - some.sum(), 0.0))
-                          for some, whole in ((norms, self.ell), (squares, self.residual)))
+        """The prices of the columns of `part`; all others go into one more."""
+        norms = part.scores64
+        squares = part.residual_norms**2
+        norms, squares = (
+            np.append(some, max(whole - some.sum(), 0.0))
+            for some, whole in ((norms, self.ell), (squares, self.residual))
+        )
         return _column_prices(norms, np.sqrt(squares), self.r)[:-1]
 
-class _Order:
-    "The order in which columns are looked at: by length, by score times length, or by length for the price."
 
-    def __init__(self, scores: np.ndarray | None = None, prices: _Prices | None = None) -> None:
-        self.scores, self.charged = scores, prices
+class _Order:
+    """The order in which columns are looked at: by length, by score times length, or by
+    length for the price.
+    """
+
+    def __init__(
+        self, scores: np.ndarray | None = None, prices: _Prices | None = None
+    ) -> None:
+        self.scores = scores
+        self.charged = prices
 
     def prices(self, part: RowSpace) -> np.ndarray:
-        return np.zeros(part.shape[0]) if self.charged is None else self.charged.of(part)
+        return (
+            np.zeros(part.shape[0]) if self.charged is None else self.charged.of(part)
+        )
 
-    def keys(self, part: RowSpace, places: np.ndarray, prices: np.ndarray) -> np.ndarray:
-        "Of the columns of `part`, which stand at `places`; minus infinity where a column is next to nothing in `V`."
+    def keys(
+        self, part: RowSpace, places: np.ndarray, prices: np.ndarray
+    ) -> np.ndarray:
+        """Of the columns of `part`, which stand at `places`; minus infinity where a
+        column is next to nothing in `V`.
+        """
         keys = norms = part.scores64
         if self.scores is not None:  # relative to the largest of all scores
-            keys = _scored(np.append(norms, 0.0), np.append(self.scores[places], self.scores.max()))[:-1]
-        elif self.charged is not None: keys = _norm_per_price(norms, prices)
+            keys = _scored(
+                np.append(norms, 0.0), np.append(self.scores[places], self.scores.max())
+            )[:-1]
+        elif self.charged is not None:
+            keys = _norm_per_price(norms, prices)
         return np.where(norms > _NEGLIGIBLE, _round_ties(keys), -np.inf)
 
 # %% ../nbs/27_out_of_core.ipynb #0a381c66
 class _First:
-    "A pass: the first columns of the order, and the sum of all leverage scores."
+    """A pass: the first columns of the order, and the sum of all leverage scores."""
 
     def __init__(self, space: RowSpace, order: _Order, size: int) -> None:
-        self.space, self.order, self.best, self.leverage = space, order, _Best(size, space), 0.0
+        self.space = space
+        self.order = order
+        self.best = _Best(size, space)
+        self.leverage = 0.0
 
     def add(self, start: int, A: Any) -> None:
-        part, places = _over(self.space, A), np.arange(start, start + A.shape[1])
-        self.best.offer(places, self.order.keys(part, places, self.order.prices(part)), A)
+        part = _over(self.space, A)
+        places = np.arange(start, start + A.shape[1])
+        self.best.offer(
+            places, self.order.keys(part, places, self.order.prices(part)), A
+        )
         self.leverage += float(part.scores64.sum())
 
     def merge(self, other: Self) -> Self:
@@ -654,25 +989,52 @@ class _First:
         self.leverage += other.leverage
         return self
 
-class _Feasible:
-    """A pass: columns by how far they are from feasible, where the slack is `v'Cv` less the price.
 
-    `closest` has those of largest slack for their squared length, `first` those first in the order that are feasible.
-    Columns at the places `known` are passed over, and those that are equal to one of them, by its fingerprint.
+class _Feasible:
+    """A pass: columns by how far they are from feasible, where the slack is `v'Cv` less
+    the price.
+
+    `closest` has those of largest slack for their squared length, `first` those first
+    in the order that are feasible. Columns at the places `known` are passed over, and
+    those that are equal to one of them, by its fingerprint.
     """
 
-    def __init__(self, space: RowSpace, order: _Order, size: int, C: np.ndarray, known: np.ndarray,
-                 prints: np.ndarray) -> None:
-        self.space, self.order, self.C, self.known, self.prints = space, order, C, known, prints
-        self.closest, self.first = _Best(size, space), _Best(size, space)
+    def __init__(
+        self,
+        space: RowSpace,
+        order: _Order,
+        size: int,
+        C: np.ndarray,
+        known: np.ndarray,
+        prints: np.ndarray,
+    ) -> None:
+        self.space = space
+        self.order = order
+        self.C = C
+        self.known = known
+        self.prints = prints
+        self.closest = _Best(size, space)
+        self.first = _Best(size, space)
 
     def add(self, start: int, A: Any) -> None:
-        part, places = _over(self.space, A), np.arange(start, start + A.shape[1])
-        rows, prices = part.basis(), self.order.prices(part)
-        equal = _equal_to_one_of(part.fingerprints(), self.prints, _equal_tolerance(result_dtype(self.space.X)))
-        keys = np.where(equal | np.isin(places, self.known), -np.inf, self.order.keys(part, places, prices))
+        part = _over(self.space, A)
+        places = np.arange(start, start + A.shape[1])
+        rows = part.basis()
+        prices = self.order.prices(part)
+        equal = _equal_to_one_of(
+            part.fingerprints(),
+            self.prints,
+            _equal_tolerance(result_dtype(self.space.X)),
+        )
+        keys = np.where(
+            equal | np.isin(places, self.known),
+            -np.inf,
+            self.order.keys(part, places, prices),
+        )
         slack = np.einsum("ij,ij->i", rows @ self.C, rows) - prices
-        rates = np.divide(slack, part.scores64, out=np.full(len(keys), -np.inf), where=keys > -np.inf)
+        rates = np.divide(
+            slack, part.scores64, out=np.full(len(keys), -np.inf), where=keys > -np.inf
+        )
         self.closest.offer(places, rates, A, keys)
         self.first.offer(places, np.where(rates >= 0, keys, -np.inf), A)
 
@@ -682,31 +1044,41 @@ class _Feasible:
         return self
 
 # %% ../nbs/27_out_of_core.ipynb #c4fb7a9c
-_WINDOW = 2**27  # bytes of columns that are at hand; little memory and tests may set it lower, the picks stay
+# bytes of columns that are at hand; little memory and tests may set it lower, the picks
+# stay
+_WINDOW = 2**27
+
 
 class _Held:
-    "Columns at hand, in their order."
+    """Columns at hand, in their order."""
 
     def __init__(self, best: _Best, space: RowSpace, order: _Order) -> None:
         part = _over(space, best.A)
         prices = order.prices(part)
         first = np.lexsort((best.places, -order.keys(part, best.places, prices)))
-        self.A, self.places = best.A[:, first], best.places[first]
-        self.rows, self.prices, self.counts = part.basis()[first], prices[first], best.counts[first]
+        self.A = best.A[:, first]
+        self.places = best.places[first]
+        self.rows = part.basis()[first]
+        self.prices = prices[first]
+        self.counts = best.counts[first]
         self.taken = np.zeros(len(first), dtype=bool)
 
     def first_feasible(self, barriers: Any, taken: bool) -> int | None:
-        left, a = np.flatnonzero(self.taken == taken), 0
+        left = np.flatnonzero(self.taken == taken)
+        a = 0
         while a < len(left):
-            some = left[a:3 * a + 2]
+            some = left[a : 3 * a + 2]
             lower, upper = barriers.lower_upper(self.rows[some])
             feasible = np.flatnonzero(lower - upper - self.prices[some] >= 0)
-            if len(feasible): return int(some[feasible[0]])
+            if len(feasible):
+                return int(some[feasible[0]])
             a = 3 * a + 2
         return None
 
+
 class _Scan:
-    """The search of chapter 5, of the first feasible column in an order, where few columns are at hand.
+    """The search of chapter 5, of the first feasible column in an order, where few
+    columns are at hand.
 
     Parameters
     ----------
@@ -718,64 +1090,99 @@ class _Scan:
     """
 
     def __init__(self, X: Any, space: RowSpace, order: _Order, size: int) -> None:
-        self.X, self.space, self.order = X, space, order
+        self.X = X
+        self.space = space
+        self.order = order
         first = X.reduce(1, _First(space, order, size))
-        self.head, self.all_at_hand = _Held(first.best, space, order), len(first.best.places) < size
+        self.head = _Held(first.best, space, order)
+        self.all_at_hand = len(first.best.places) < size
         self.window: Any = None
         self.window_C: Any = None
-        self.margin = -np.inf  # by how much the slack may rise before the window is out of date
+        # by how much the slack may rise before the window is out of date
+        self.margin = -np.inf
         self.size = max(size, _WINDOW // (8 * sum(space.T.shape)))
         self.picked = _Best(2**62)  # columns that were picked out of windows
 
     def pick(self, barriers: Any) -> tuple[_Held, int]:
-        "The column to take: the first feasible one of those not yet taken, else of those taken."
+        """The column to take: the first feasible one of those not yet taken, else of
+        those taken.
+        """
         j = self.head.first_feasible(barriers, False)
-        if j is not None: return self.head, j
+        if j is not None:
+            return self.head, j
         if not self.all_at_hand:
             j = self.look_beyond(barriers)
-            if j is not None: return self.window, j
+            if j is not None:
+                return self.window, j
         j = self.head.first_feasible(barriers, True)
-        if j is not None: return self.head, j
+        if j is not None:
+            return self.head, j
         if self.picked.A is not None:
             again = _Held(self.picked, self.space, self.order)
             j = again.first_feasible(barriers, False)
-            if j is not None: return again, j
-        raise FloatingPointError("No column is feasible: V is too far from orthonormal for its rank.")
+            if j is not None:
+                return again, j
+        raise FloatingPointError(
+            "No column is feasible: V is too far from orthonormal for its rank."
+        )
 
     def look_beyond(self, barriers: Any) -> int | None:
-        "The first feasible column that is not in the head, out of the window while that is sure to hold it."
+        """The first feasible column that is not in the head, out of the window while
+        that is sure to hold it.
+        """
         C = barriers.slack_matrix()
         if self.window is not None and self.margin >= 0:
             rise = np.linalg.eigvalsh(C - self.window_C)[-1] + 1e-9 * np.abs(C).max()
-            if rise <= self.margin: return self.window.first_feasible(barriers, False)
+            if rise <= self.margin:
+                return self.window.first_feasible(barriers, False)
         known, A = self.columns()
         prints = _over(self.space, A).fingerprints()
-        found = self.X.reduce(1, _Feasible(self.space, self.order, self.size, C, known, prints))
+        found = self.X.reduce(
+            1, _Feasible(self.space, self.order, self.size, C, known, prints)
+        )
         if found.closest.A is None:  # nothing is left beyond
             self.all_at_hand = True
             return None
         self.window_C = C
-        best, self.margin = (found.closest, -found.closest.edge) if found.closest.edge < 0 else (found.first, -np.inf)
+        best, self.margin = (
+            (found.closest, -found.closest.edge)
+            if found.closest.edge < 0
+            else (found.first, -np.inf)
+        )
         self.window = _Held(best, self.space, self.order)
         return self.window.first_feasible(barriers, False)
 
     def take(self, held: _Held, j: int) -> int:
-        "Column `j` of `held` was taken; its place."
+        """Column `j` of `held` was taken; its place."""
         held.taken[j] = True
-        if held is self.window: self.picked.offer(held.places[j:j + 1], np.zeros(1), held.A[:, j:j + 1])
+        if held is self.window:
+            self.picked.offer(held.places[j : j + 1], np.zeros(1), held.A[:, j : j + 1])
         return int(held.places[j])
 
     def columns(self) -> tuple[np.ndarray, Any]:
-        "The places and the columns that can have been picked."
-        A = self.head.A if self.picked.A is None else _joined([self.head.A, self.picked.A], 1)
+        """The places and the columns that can have been picked."""
+        A = (
+            self.head.A
+            if self.picked.A is None
+            else _joined([self.head.A, self.picked.A], 1)
+        )
         return np.append(self.head.places, self.picked.places), A
 
+
 def _sparsify(search: _Scan, r: int, verbose: int) -> tuple[np.ndarray, np.ndarray]:
-    "The picks of BSS or, where the order has prices, of the dual set, and their weights."
-    ell, picks, weights = search.space.shape[1], list[int](), list[float]()
+    """The picks of BSS or, where the order has prices, of the dual set, and their
+    weights.
+    """
+    ell = search.space.shape[1]
+    picks = list[int]()
+    weights = list[float]()
     charged = search.order.charged is not None
     with _blas_threads_for(ell):
-        barriers: Any = _SingleDraw() if r == 1 == ell else (_LowerBarrier if charged else _Barriers)(ell, r)
+        barriers: Any = (
+            _SingleDraw()
+            if r == 1 == ell
+            else (_LowerBarrier if charged else _Barriers)(ell, r)
+        )
         for _ in tqdm(range(r), desc="selection", disable=not verbose):
             held, j = search.pick(barriers)
             picks.append(search.take(held, j))
@@ -785,68 +1192,105 @@ def _sparsify(search: _Scan, r: int, verbose: int) -> tuple[np.ndarray, np.ndarr
 
 # %% ../nbs/27_out_of_core.ipynb #36de3b9c
 def _distinct(picks: np.ndarray, places: np.ndarray, A: Any) -> Any:
-    "Of the columns `A` at `places` those that were picked, each once, in the order picked."
+    """Of the columns `A` at `places` those that were picked, each once, in the order
+    picked.
+    """
     distinct = picks[np.sort(np.unique(picks, return_index=True)[1])]
     order = np.argsort(places)
     return A[:, order[np.searchsorted(places, distinct, sorter=order)]]
 
+
 class _Shares:
-    "A pass: the sum of the leverage scores in each piece."
+    """A pass: the sum of the leverage scores in each piece."""
 
-    def __init__(self, space: RowSpace) -> None: self.space, self.sums = space, dict[int, float]()
+    def __init__(self, space: RowSpace) -> None:
+        self.space = space
+        self.sums = dict[int, float]()
 
-    def add(self, start: int, A: Any) -> None: self.sums[start] = float(_over(self.space, A).scores64.sum())
+    def add(self, start: int, A: Any) -> None:
+        self.sums[start] = float(_over(self.space, A).scores64.sum())
 
     def merge(self, other: Self) -> Self:
         self.sums |= other.sums
         return self
 
+
 class _Draws:
     """A pass: the columns in which some values of the cumulated leverage scores lie.
 
-    `edges` has the two ends of the cumulated scores of each piece, by the place of its first column.
+    `edges` has the two ends of the cumulated scores of each piece, by the place of its
+    first column.
     """
 
-    def __init__(self, space: RowSpace, edges: dict[int, tuple[float, float]], values: np.ndarray) -> None:
-        self.space, self.edges, self.values = space, edges, values
-        self.places, self.scores = np.full(len(values), -1), np.zeros(len(values))
+    def __init__(
+        self, space: RowSpace, edges: dict[int, tuple[float, float]], values: np.ndarray
+    ) -> None:
+        self.space = space
+        self.edges = edges
+        self.values = values
+        self.places = np.full(len(values), -1)
+        self.scores = np.zeros(len(values))
         self.kept = list[tuple[np.ndarray, Any]]()
 
     def add(self, start: int, A: Any) -> None:
         low, high = self.edges[start]
         mine = np.flatnonzero((self.values >= low) & (self.values < high))
-        if len(mine) == 0: return
+        if len(mine) == 0:
+            return
         scores = _over(self.space, A).scores64
-        inside = np.searchsorted(low + np.cumsum(scores), self.values[mine], side="right")
+        inside = np.searchsorted(
+            low + np.cumsum(scores), self.values[mine], side="right"
+        )
         inside = np.minimum(inside, np.flatnonzero(scores)[-1])
-        self.places[mine], self.scores[mine] = start + inside, scores[inside]
+        self.places[mine] = start + inside
+        self.scores[mine] = scores[inside]
         some = np.unique(inside)
         self.kept.append((start + some, A[:, some]))
 
     def merge(self, other: Self) -> Self:
         mine = other.places >= 0
-        self.places[mine], self.scores[mine] = other.places[mine], other.scores[mine]
+        self.places[mine] = other.places[mine]
+        self.scores[mine] = other.scores[mine]
         self.kept += other.kept
         return self
 
-def _draw(X: Any, space: RowSpace, r: int, rng: np.random.RandomState) -> tuple[np.ndarray, np.ndarray, Any]:
-    "`r` draws by leverage and their weights, as `leverage_sampling` has them, and the columns drawn."
+
+def _draw(
+    X: Any, space: RowSpace, r: int, rng: np.random.RandomState
+) -> tuple[np.ndarray, np.ndarray, Any]:
+    """`r` draws by leverage and their weights, as `leverage_sampling` has them, and the
+    columns drawn.
+    """
     sums = X.reduce(1, _Shares(space)).sums
     starts = sorted(sums)
     ends = np.cumsum([0.0, *(sums[start] for start in starts)])
     edges = {start: (a, b) for start, a, b in zip(starts, ends[:-1], ends[1:])}
     found = X.reduce(1, _Draws(space, edges, rng.random_sample(r) * ends[-1]))
-    kept, A = (np.concatenate([places for places, _ in found.kept]), _joined([A for _, A in found.kept], 1))
-    def prints(places: np.ndarray) -> np.ndarray: return _over(space, _distinct(places, kept, A)).fingerprints()
+    kept = np.concatenate([places for places, _ in found.kept])
+    A = _joined([A for _, A in found.kept], 1)
+
+    def prints(places: np.ndarray) -> np.ndarray:
+        return _over(space, _distinct(places, kept, A)).fingerprints()
+
     picks = _first_drawn(found.places, prints, _equal_tolerance(result_dtype(space.X)))
     return picks, ends[-1] / (r * found.scores), _distinct(picks, kept, A)
 
 # %% ../nbs/27_out_of_core.ipynb #5e7e0bea
 def _with_equal_rows(B: np.ndarray, tolerance: float) -> np.ndarray:
-    "`B`, with each row that is equal to an earlier one, but for rounding and the sign, made equal to it."
-    prints = np.hstack([_column_products(B.T, _random_vectors(B.shape[1], 4)), np.zeros((len(B), 2))])
-    if np.all(_first_equal(np.where(prints[:, :1] < 0, -prints, prints), tolerance) == np.arange(len(B))): return B
-    prints[:, 4:] = np.linalg.svd(B, full_matrices=False).U @ _random_vectors(B.shape[1], 2)
+    """`B`, with each row that is equal to an earlier one, but for rounding and the
+    sign, made equal to it.
+    """
+    prints = np.hstack(
+        [_column_products(B.T, _random_vectors(B.shape[1], 4)), np.zeros((len(B), 2))]
+    )
+    if np.all(
+        _first_equal(np.where(prints[:, :1] < 0, -prints, prints), tolerance)
+        == np.arange(len(B))
+    ):
+        return B
+    prints[:, 4:] = np.linalg.svd(B, full_matrices=False).U @ _random_vectors(
+        B.shape[1], 2
+    )
     first = _first_equal(np.where(prints[:, :1] < 0, -prints, prints), tolerance)
     copies = np.flatnonzero(first != np.arange(len(B)))
     signs = np.sign(np.sum(B[copies] * B[first[copies]], axis=1))
@@ -854,238 +1298,462 @@ def _with_equal_rows(B: np.ndarray, tolerance: float) -> np.ndarray:
     B[copies] = signs[:, None] * B[first[copies]]
     return B
 
-def _fit_tall(seen: Any, X: Any, selector: CertifiedSelector, y: Any, **extra: Any) -> CertifiedSelector:
-    "`selector.fit` on `B'`, which has the Gram matrix, and so the row space and all inner products, of the samples."
-    if extra: raise ValueError(f"{', '.join(extra)} cannot be used: X is in blocks, and score_func no function.")
+
+def _fit_tall(
+    seen: Any, X: Any, selector: CertifiedSelector, y: Any, **extra: Any
+) -> CertifiedSelector:
+    """`selector.fit` on `B'`, which has the Gram matrix, and so the row space and all
+    inner products, of the samples.
+    """
+    if extra:
+        raise ValueError(
+            f"{', '.join(extra)} cannot be used: X is in blocks, and score_func no "
+            f"function."
+        )
     _check_for_blocks(selector)
     samples = seen._together()
-    if samples is not None: return _fit_at_hand(samples.T, seen, X, selector, y)
+    if samples is not None:
+        return _fit_at_hand(samples.T, seen, X, selector, y)
     d = seen.rows
-    most = _largest_rank((seen.length, d), selector.rank, _n_requested(selector.n_features_to_select, d))
-    # in float64, the factor gives the same warning of tiny directions as the samples do: once is enough
+    most = _largest_rank(
+        (seen.length, d), selector.rank, _n_requested(selector.n_features_to_select, d)
+    )
+    # in float64, the factor gives the same warning of tiny directions as the samples
+    # do: once is enough
     _, B = _orthonormal_factor_of(X, 0, seen, most if seen.dtype == np.float32 else 1)
     tolerance = _equal_tolerance(seen.dtype)
-    if X is None and isinstance(seen, GramMatrix): tolerance = max(tolerance, _gram_floor(seen.n_added))  # it is blind
+    # it is blind
+    if X is None and isinstance(seen, GramMatrix):
+        tolerance = max(tolerance, _gram_floor(seen.n_added))
     B = _with_equal_rows(B, tolerance)
     # tall where X is, so that the sketches are those of X
     rows = len(B) + 1 if seen.length > len(B) else max(2, B.shape[1])
     factor = np.zeros((rows, len(B)))
-    factor[:B.shape[1]] = B.T * 2.0**seen.exponent
+    factor[: B.shape[1]] = B.T * 2.0**seen.exponent
     return _fit_at_hand(factor, seen, X, selector, y, of_samples=False)
 
-def _fit_at_hand(A: Any, seen: Any, X: Any, selector: CertifiedSelector, y: Any,
-                 of_samples: bool = True) -> CertifiedSelector:
-    "`selector.fit` on the samples, or on a factor with their row space and inner products, after the passes `X`."
-    try: space = selector._select(A, y)
+
+def _fit_at_hand(
+    A: Any,
+    seen: Any,
+    X: Any,
+    selector: CertifiedSelector,
+    y: Any,
+    of_samples: bool = True,
+) -> CertifiedSelector:
+    """`selector.fit` on the samples, or on a factor with their row space and inner
+    products, after the passes `X`.
+    """
+    try:
+        space = selector._select(A, y)
     except BaseException:
         _clear_fitted(selector)
         raise
     selector.n_passes_ = 1
-    if X is not None: _describe(selector, X, A.shape[1])
-    elif hasattr(seen, "feature_names_in_"): selector.feature_names_in_ = seen.feature_names_in_
-    if of_samples: look = _look_at_selected(space, selector.selected_)
-    else:  # columns of the factor have the lengths of those of the samples, but not their values
+    if X is not None:
+        _describe(selector, X, A.shape[1])
+    elif hasattr(seen, "feature_names_in_"):
+        selector.feature_names_in_ = seen.feature_names_in_
+    if of_samples:
+        look = _look_at_selected(space, selector.selected_)
+    # columns of the factor have the lengths of those of the samples, but not their
+    # values
+    else:
         squares = to_numpy(space.squared_lengths)[selector.selected_]
         nowhere = np.zeros(len(squares), dtype=bool)
         look = _Look(selector.selected_, squares, nowhere, nowhere)
-        if space.shape[1] != space.numerical_rank:  # rows of the factor are no samples: distances are not known
+        # rows of the factor are no samples: distances are not known
+        if space.shape[1] != space.numerical_rank:
             selector.certificate_ = replace(selector.certificate_, distance_energy=None)
     selector._warn_of_choice(space, look)
     return selector
 
+
 @_fit_elsewhere.register
-def _fit_summary(X: _Summary, selector: CertifiedSelector, y: Any, **extra: Any) -> CertifiedSelector:
-    "`selector.fit(X)` for what `partial_fit` has left of the samples."
+def _fit_summary(
+    X: _Summary, selector: CertifiedSelector, y: Any, **extra: Any
+) -> CertifiedSelector:
+    """`selector.fit(X)` for what `partial_fit` has left of the samples."""
     name = type(X).__name__
     if isinstance(selector, _DualProjectionModel):
-        raise ValueError(f"{type(selector).__name__} needs the samples themselves, and X is a {name} of them.")
+        raise ValueError(
+            f"{type(selector).__name__} needs the samples themselves, and X is a "
+            f"{name} of them."
+        )
     _clear_fitted(selector)
-    if X.length < 2: raise ValueError(f"The {name} has {X.length} samples: call partial_fit with more of them first.")
+    if X.length < 2:
+        raise ValueError(
+            f"The {name} has {X.length} samples: call partial_fit with more of them "
+            f"first."
+        )
     return _fit_tall(X, None, selector, y, **extra)
-
 
 # %% ../nbs/27_out_of_core.ipynb #ooc8fill
 class _Closest:
-    """A pass: which columns bring a span closest to its targets while it grows by some directions, and after that.
+    """A pass: which columns bring a span closest to its targets while it grows by some
+    directions, and after that.
 
-    The columns at the places `taken` are to make it grow by `Q`, one after the other, and bring it closer by `gains`.
-    `better` has for each step the best column at none of the places `known` that comes before the one to be taken, and
-    `after` those that come first once all are taken, of which none is at the places `chosen`.
+    The columns at the places `taken` are to make it grow by `Q`, one after the other,
+    and bring it closer by `gains`. `better` has for each step the best column at none
+    of the places `known` that comes before the one to be taken, and `after` those that
+    come first once all are taken, of which none is at the places `chosen`.
     """
 
-    def __init__(self, space: RowSpace, span: _Span, Q: np.ndarray, gains: np.ndarray, taken: np.ndarray,
-                 known: np.ndarray, chosen: np.ndarray, size: int) -> None:
-        self.space, self.span, self.Q, self.gains, self.taken = space, span, Q, gains, taken
-        self.known, self.chosen = known, chosen
-        self.better, self.after = [_Best(1) for _ in gains], _Best(size)
+    def __init__(
+        self,
+        space: RowSpace,
+        span: _Span,
+        Q: np.ndarray,
+        gains: np.ndarray,
+        taken: np.ndarray,
+        known: np.ndarray,
+        chosen: np.ndarray,
+        size: int,
+    ) -> None:
+        self.space = space
+        self.span = span
+        self.Q = Q
+        self.gains = gains
+        self.taken = taken
+        self.known = known
+        self.chosen = chosen
+        self.better = [_Best(1) for _ in gains]
+        self.after = _Best(size)
 
     def add(self, start: int, A: Any) -> None:
-        part, places = _over(self.space, A), np.arange(start, start + A.shape[1])
-        new, whole, along = ~np.isin(places, self.known), part.squared_lengths, self.Q.T @ self.span.targets
-        inner, within, growth = (part.X.T @ M for M in (self.span.targets, self.span.Q, self.Q))
+        part = _over(self.space, A)
+        places = np.arange(start, start + A.shape[1])
+        new = ~np.isin(places, self.known)
+        whole = part.squared_lengths
+        along = self.Q.T @ self.span.targets
+        inner, within, growth = (
+            part.X.T @ M for M in (self.span.targets, self.span.Q, self.Q)
+        )
         left = whole - np.sum(within**2, axis=1)
 
-        def keys(j: int) -> np.ndarray: return self.span.gains(np.sum(inner**2, axis=1), left, whole, j)
-        for j, (better, gain, place, step, h) in enumerate(zip(self.better, self.gains, self.taken, along, growth.T)):
+        def keys(j: int) -> np.ndarray:
+            return self.span.gains(np.sum(inner**2, axis=1), left, whole, j)
+
+        for j, (better, gain, place, step, h) in enumerate(
+            zip(self.better, self.gains, self.taken, along, growth.T)
+        ):
             found = keys(j)
             first = new & ((found > gain) | (found == gain) & (places < place))
             better.offer(places, np.where(first, found, -np.inf), A)
-            left, inner = left - h**2, inner - h[:, None] * step
-        self.after.offer(places, np.where(np.isin(places, self.chosen), -np.inf, keys(len(self.gains))), A)
+            left = left - h**2
+            inner = inner - h[:, None] * step
+        self.after.offer(
+            places,
+            np.where(np.isin(places, self.chosen), -np.inf, keys(len(self.gains))),
+            A,
+        )
 
     def merge(self, other: Self) -> Self:
-        for mine, theirs in zip(self.better, other.better): mine.merge(theirs)
+        for mine, theirs in zip(self.better, other.better):
+            mine.merge(theirs)
         self.after.merge(other.after)
         return self
 
-def _look_ahead(space: RowSpace, C: Any, A: Any, count: int,
-                d: int) -> tuple[_Span, np.ndarray, np.ndarray, np.ndarray]:
-    """The span of `C`, and how up to `count` of the columns `A` make it grow: directions, gains, and which columns.
+
+def _look_ahead(
+    space: RowSpace, C: Any, A: Any, count: int, d: int
+) -> tuple[_Span, np.ndarray, np.ndarray, np.ndarray]:
+    """The span of `C`, and how up to `count` of the columns `A` make it grow:
+    directions, gains, and which columns.
 
     `d` is the number of all columns, of which those in `A` are a few.
     """
-    m, columns = C.shape[1], _over(space, _joined([C, A], 1))
-    search = _ClosestSpanRule(columns, None, np.zeros(columns.shape[0]), _component_scores(space))
-    search.span.rank = space.numerical_rank or min(C.shape[0], d)  # not that of the columns at hand
-    for i in range(m): search.take(i)
-    span, taken, gains = copy.copy(search.span), list[int](), list[float]()
+    m = C.shape[1]
+    columns = _over(space, _joined([C, A], 1))
+    search = _ClosestSpanRule(
+        columns, None, np.zeros(columns.shape[0]), _component_scores(space)
+    )
+    # not that of the columns at hand
+    search.span.rank = space.numerical_rank or min(C.shape[0], d)
+    for i in range(m):
+        search.take(i)
+    span = copy.copy(search.span)
+    taken = list[int]()
+    gains = list[float]()
     while len(taken) < count:
         found = np.where(search.fresh, search.gains(), -1.0)
         i = int(np.argmax(found))
-        if found[i] <= 0: break
+        if found[i] <= 0:
+            break
         search.take(i)
-        taken, gains = [*taken, i - m], [*gains, found[i]]
-    return span, search.span.Q[:, span.Q.shape[1]:], np.array(gains), np.array(taken, dtype=np.int64)
+        taken = [*taken, i - m]
+        gains = [*gains, found[i]]
+    return (
+        span,
+        search.span.Q[:, span.Q.shape[1] :],
+        np.array(gains),
+        np.array(taken, dtype=np.int64),
+    )
 
-def _fill_up(X: Any, space: RowSpace, sampling: Sampling, C: Any, r: int) -> tuple[Sampling, Any]:
-    """`sampling` and its columns, and more of them up to `r`, as `_add_closest_features` has them.
 
-    They are taken from columns at hand; a pass then tells up to which of them the same are taken from all columns.
+def _fill_up(
+    X: Any, space: RowSpace, sampling: Sampling, C: Any, r: int
+) -> tuple[Sampling, Any]:
+    """`sampling` and its columns, and more of them up to `r`, as
+    `_add_closest_features` has them.
+
+    They are taken from columns at hand; a pass then tells up to which of them the same
+    are taken from all columns.
     """
-    m, size = sampling.n_selected, _WINDOW // (8 * C.shape[0]) + 1
-    chosen, places, A, all_at_hand = sampling.indices, np.empty(0, dtype=np.int64), C[:, :0], False
+    m = sampling.n_selected
+    size = _WINDOW // (8 * C.shape[0]) + 1
+    chosen = sampling.indices
+    places = np.empty(0, dtype=np.int64)
+    A = C[:, :0]
+    all_at_hand = False
     while len(chosen) < r:
-        span, Q, gains, taken = _look_ahead(space, C, A, r - len(chosen), sampling.n_features)
-        known, places, A, right = places, places[taken], A[:, taken], len(taken)
+        span, Q, gains, taken = _look_ahead(
+            space, C, A, r - len(chosen), sampling.n_features
+        )
+        known = places
+        places = places[taken]
+        A = A[:, taken]
+        right = len(taken)
         if not all_at_hand:
-            found = X.reduce(1, _Closest(space, span, Q, gains, places, known, chosen, size))
-            right = next((j for j, best in enumerate(found.better) if best.A is not None), right)
+            found = X.reduce(
+                1, _Closest(space, span, Q, gains, places, known, chosen, size)
+            )
+            right = next(
+                (j for j, best in enumerate(found.better) if best.A is not None), right
+            )
         more = [found.better[right]] if right < len(taken) else []
-        chosen = np.concatenate([chosen, places[:right], *(best.places for best in more)])
+        chosen = np.concatenate(
+            [chosen, places[:right], *(best.places for best in more)]
+        )
         C = _joined([C, A[:, :right], *(best.A for best in more)], 1)
-        if all_at_hand or right == 0 and not more and (found.after.A is None or found.after.keys[0] <= 0): break
+        if (
+            all_at_hand
+            or right == 0
+            and not more
+            and (found.after.A is None or found.after.keys[0] <= 0)
+        ):
+            break
         all_at_hand = len(found.after.places) < size
         some = [best for best in (found.after, *found.better) if best.A is not None]
         A = _joined([A[:, right:], *(best.A for best in some)], 1)
-        places, first = np.unique(np.concatenate([places[right:], *(best.places for best in some)]), return_index=True)
+        places, first = np.unique(
+            np.concatenate([places[right:], *(best.places for best in some)]),
+            return_index=True,
+        )
         left = ~np.isin(places, chosen)
-        places, A = places[left], A[:, first[left]]
-    a2 = _over(space, C).residual_norms**2
-    filled = _with_weights(space, sampling, chosen[m:], a2[:m], a2[m:], _squared_residual(space))
+        places = places[left]
+        A = A[:, first[left]]
+    a2 = _over(space, C).residual_norms ** 2
+    filled = _with_weights(
+        space, sampling, chosen[m:], a2[:m], a2[m:], _squared_residual(space)
+    )
     return filled, C[:, np.flatnonzero(np.isin(chosen, filled.indices))]
 
 # %% ../nbs/27_out_of_core.ipynb #a54bbc91
-def _choose(selector: Any, X: Any, space: RowSpace, r: int, scores: np.ndarray | None) -> tuple:
-    "Picks, weights, the distinct columns picked in the order picked, and a promise that only the data tell."
-    if isinstance(selector, RSFSelector) or isinstance(selector, LeverageSelector) and selector.sampling:
-        picks, weights, A = _draw(X, space, r, check_random_state(selector.random_state))
+def _choose(
+    selector: Any, X: Any, space: RowSpace, r: int, scores: np.ndarray | None
+) -> tuple:
+    """Picks, weights, the distinct columns picked in the order picked, and a promise
+    that only the data tell.
+    """
+    if (
+        isinstance(selector, RSFSelector)
+        or isinstance(selector, LeverageSelector)
+        and selector.sampling
+    ):
+        picks, weights, A = _draw(
+            X, space, r, check_random_state(selector.random_state)
+        )
         return picks, weights, A, None
     if isinstance(selector, LeverageSelector):
         first = X.reduce(1, _First(space, _Order(), r))
         held = _Held(first.best, space, _Order())
-        left_out = max(first.leverage - float(held.counts @ np.sum(held.rows**2, axis=1)), 0.0)
+        left_out = max(
+            first.leverage - float(held.counts @ np.sum(held.rows**2, axis=1)), 0.0
+        )
         return held.places, held.counts, held.A, Promise(max(0.0, 1 - left_out), 1.0)
     prices = _Prices(space, r) if isinstance(selector, DSFSelector) else None
     search = _Scan(X, space, _Order(scores, prices), 2 * r + 8 * space.shape[1] + 1024)
     picks, weights = _sparsify(search, r, selector.verbose)
     return picks, weights, _distinct(picks, *search.columns()), None
 
-def _certify_chosen(selector: Any, space: RowSpace, C: Any, sampling: Sampling, r: int, promise: Promise | None) -> Any:
-    "The certificate, from the chosen columns and one more that stands for all others."
-    part = _over(space, _joined([C, np.zeros((C.shape[0], 1))] , 1))
-    part.residual_norms[-1] = np.sqrt(max(_squared_residual(space) - np.sum(part.residual_norms**2), 0.0))
+
+def _certify_chosen(
+    selector: Any,
+    space: RowSpace,
+    C: Any,
+    sampling: Sampling,
+    r: int,
+    promise: Promise | None,
+) -> Any:
+    """The certificate, from the chosen columns and one more that stands for all others."""
+    part = _over(space, _joined([C, np.zeros((C.shape[0], 1))], 1))
+    part.residual_norms[-1] = np.sqrt(
+        max(_squared_residual(space) - np.sum(part.residual_norms**2), 0.0)
+    )
     if space.numerical_rank is None:
-        part.squared_lengths[-1] = max(space.squared_lengths.sum() - part.squared_lengths.sum(), 0.0)
-        part.image, part.distance_energy = space.image, space.distance_energy
-    mine = Sampling(np.arange(sampling.n_selected), sampling.weights, part.shape[0], sampling.n_draws)
-    found = certify(part, mine, promise, selector.method) if promise else selector._certify(part, mine, r)
+        part.squared_lengths[-1] = max(
+            space.squared_lengths.sum() - part.squared_lengths.sum(), 0.0
+        )
+        part.image = space.image
+        part.distance_energy = space.distance_energy
+    mine = Sampling(
+        np.arange(sampling.n_selected),
+        sampling.weights,
+        part.shape[0],
+        sampling.n_draws,
+    )
+    found = (
+        certify(part, mine, promise, selector.method)
+        if promise
+        else selector._certify(part, mine, r)
+    )
     return replace(found, n_features=sampling.n_features)
 
 # %% ../nbs/27_out_of_core.ipynb #a5b30254
 def _check_for_blocks(selector: CertifiedSelector) -> np.ndarray | None:
-    "The scores that `selector` was given, or an error if it cannot choose from data in blocks."
+    """The scores that `selector` was given, or an error if it cannot choose from data
+    in blocks.
+    """
     scores = getattr(selector, "score_func", None)
     if callable(scores):
-        raise ValueError(f"score_func={getattr(scores, '__name__', scores)!r} is a function, which needs all of X at "
-                         "once: for X in blocks give the scores themselves, an array of shape (n_features,).")
-    if scores is not None: scores = _check_scores(scores, len(scores), "score_func")
+        raise ValueError(
+            f"score_func={getattr(scores, '__name__', scores)!r} is a function, which "
+            f"needs all of X at "
+            "once: for X in blocks give the scores themselves, an array of shape "
+            "(n_features,)."
+        )
+    if scores is not None:
+        scores = _check_scores(scores, len(scores), "score_func")
     if getattr(selector, "rule", None) == "target":
         raise ValueError("rule='target' needs all of X at once, and X is in blocks.")
     return scores
 
+
 _OWN_WAY = ("_sample", "_scores", "_space", "_draws", "_promise", "_certify")
 
+
 def _check_own_way(selector: CertifiedSelector) -> None:
-    "Raise an error if `selector` is of a subclass that changes how one of the selectors of the book chooses."
+    """Raise an error if `selector` is of a subclass that changes how one of the
+    selectors of the book chooses.
+    """
     name = type(selector).__name__
     for kind in (BSSSelector, DSFSelector, LeverageSelector, RSFSelector):
-        if not isinstance(selector, kind): continue
-        own = [step for step in _OWN_WAY if getattr(type(selector), step, None) is not getattr(kind, step, None)]
+        if not isinstance(selector, kind):
+            continue
+        own = [
+            step
+            for step in _OWN_WAY
+            if getattr(type(selector), step, None) is not getattr(kind, step, None)
+        ]
         if own:
-            raise ValueError(f"{name} chooses in its own way, by {', '.join(own)}, which needs all features in memory, "
-                             f"and X is in blocks of features: give X as an array or in blocks of samples, or use "
-                             f"{kind.__name__}.")
+            raise ValueError(
+                f"{name} chooses in its own way, by {', '.join(own)}, which needs all "
+                f"features in memory, "
+                f"and X is in blocks of features: give X as an array or in blocks of "
+                f"samples, or use "
+                f"{kind.__name__}."
+            )
+
 
 def _check_wide(selector: CertifiedSelector, scores: np.ndarray | None) -> None:
-    "Raise an error unless `selector` looks at few columns in each step."
+    """Raise an error unless `selector` looks at few columns in each step."""
     name = type(selector).__name__
-    if not isinstance(selector, BSSSelector | DSFSelector | LeverageSelector | RSFSelector):
-        raise ValueError(f"{name} needs all features at once, and X is in blocks of features: use BSSSelector, "
-                         "DSFSelector, LeverageSelector or RSFSelector.")
+    if not isinstance(
+        selector, BSSSelector | DSFSelector | LeverageSelector | RSFSelector
+    ):
+        raise ValueError(
+            f"{name} needs all features at once, and X is in blocks of features: use "
+            f"BSSSelector, "
+            "DSFSelector, LeverageSelector or RSFSelector."
+        )
     in_order = {BSSSelector: "largest-norm", DSFSelector: "first"}
     for kind, rule in in_order.items():
-        if isinstance(selector, kind) and scores is None and selector.rule not in ("auto", rule):
-            raise ValueError(f"rule={selector.rule!r} looks at all features in each step, and X is in blocks of "
-                             f"features: give rule={rule!r}, or scores.")
-    if isinstance(selector, LeverageSelector) and not selector.sampling and selector.n_features_to_select == "auto":
-        raise ValueError("n_features_to_select='auto' with sampling=False needs the scores of all features at once, "
-                         "and X is in blocks of features: give a number.")
+        if (
+            isinstance(selector, kind)
+            and scores is None
+            and selector.rule not in ("auto", rule)
+        ):
+            raise ValueError(
+                f"rule={selector.rule!r} looks at all features in each step, and X is "
+                f"in blocks of "
+                f"features: give rule={rule!r}, or scores."
+            )
+    if (
+        isinstance(selector, LeverageSelector)
+        and not selector.sampling
+        and selector.n_features_to_select == "auto"
+    ):
+        raise ValueError(
+            "n_features_to_select='auto' with sampling=False needs the scores of all "
+            "features at once, "
+            "and X is in blocks of features: give a number."
+        )
     if getattr(selector, "sketch_size", None) is not None:
-        raise ValueError(f"sketch_size={selector.sketch_size} is not possible for X in blocks: all samples are used.")
+        raise ValueError(
+            f"sketch_size={selector.sketch_size} is not possible for X in blocks: all "
+            f"samples are used."
+        )
 
 # %% ../nbs/27_out_of_core.ipynb #3d7c8617
 def _describe(estimator: Any, X: _Passes, n_features: int) -> None:
-    "Set what every fit from blocks leaves in `estimator`: the passes made, the number of features, their names."
-    estimator.n_passes_, estimator.n_features_in_ = X.count, n_features
-    if X.feature_names is not None: estimator.feature_names_in_ = np.asarray(X.feature_names, dtype=object)
+    """Set what every fit from blocks leaves in `estimator`: the passes made, the number
+    of features, their names.
+    """
+    estimator.n_passes_ = X.count
+    estimator.n_features_in_ = n_features
+    if X.feature_names is not None:
+        estimator.feature_names_in_ = np.asarray(X.feature_names, dtype=object)
+
 
 def _gram_is_too_large(shape: tuple, selector: CertifiedSelector) -> bool:
-    "Whether blocks of features of this shape, with None for what is not known yet, are to do without the Gram matrix."
+    """Whether blocks of features of this shape, with None for what is not known yet,
+    are to do without the Gram matrix.
+    """
     n, d = shape
-    if n is None or d is None or 8 * n**2 <= _GRAM_BYTES: return False
-    most = _largest_rank(shape, selector.rank, _n_requested(selector.n_features_to_select, d))
+    if n is None or d is None or 8 * n**2 <= _GRAM_BYTES:
+        return False
+    most = _largest_rank(
+        shape, selector.rank, _n_requested(selector.n_features_to_select, d)
+    )
     return _sketch_is_less_work(shape, most)
 
+
 def _first_pass(X: Any, axis: int, summary: Any = GramMatrix) -> Any:
-    try: seen = X.reduce(axis, summary())
+    try:
+        seen = X.reduce(axis, summary())
     except MemoryError as error:
-        side, other, form = ("features", "samples", "CSC") if axis == 0 else ("samples", "features", "CSR")
-        raise MemoryError(f"The Gram matrix of the {side} does not fit into memory. Hand out X in blocks of {side}, a "
-                          f"sparse file as {form}: then that of the {other} is enough.") from error
-    if not seen.rows: raise ValueError("X is empty: it has no blocks, or none with an entry.")
-    if (n := seen.rows if axis else seen.length) < 2: raise ValueError(f"X has {n} sample(s), and 2 are needed.")
+        side, other, form = (
+            ("features", "samples", "CSC")
+            if axis == 0
+            else ("samples", "features", "CSR")
+        )
+        raise MemoryError(
+            f"The Gram matrix of the {side} does not fit into memory. Hand out X in "
+            f"blocks of {side}, a "
+            f"sparse file as {form}: then that of the {other} is enough."
+        ) from error
+    if not seen.rows:
+        raise ValueError("X is empty: it has no blocks, or none with an entry.")
+    if (n := seen.rows if axis else seen.length) < 2:
+        raise ValueError(f"X has {n} sample(s), and 2 are needed.")
     _check_range(np.array([seen.largest]))
     return seen
 
 # %% ../nbs/27_out_of_core.ipynb #3d7c8618
 @_fit_elsewhere.register
 def _fit_blocks(X: Blocks, selector: Any, y: Any, **extra: Any) -> Any:
-    "`selector.fit(X, y)` for data in blocks; also for the models of dual projection."
-    if isinstance(selector, _DualProjectionModel): return _fit_projection(X, selector, y)
+    """`selector.fit(X, y)` for data in blocks; also for the models of dual projection."""
+    if isinstance(selector, _DualProjectionModel):
+        return _fit_projection(X, selector, y)
     _clear_fitted(selector)
     _check_bool("rescale", selector.rescale)
     selector._check_parameters()
-    if extra: raise ValueError(f"{', '.join(extra)} cannot be used: X is in blocks, and score_func no function.")
+    if extra:
+        raise ValueError(
+            f"{', '.join(extra)} cannot be used: X is in blocks, and score_func no "
+            f"function."
+        )
     scores = _check_for_blocks(selector)
     axis = X._axis
     if axis == 1:
@@ -1094,49 +1762,66 @@ def _fit_blocks(X: Blocks, selector: Any, y: Any, **extra: Any) -> Any:
     passes = _Passes(X, axis)
     without_gram = axis == 1 and _gram_is_too_large(X.shape, selector)
     seen = _first_pass(passes, axis, _SquaredNorm if without_gram else GramMatrix)
-    if axis == 0: return _fit_tall(seen, passes, selector, y)
+    if axis == 0:
+        return _fit_tall(seen, passes, selector, y)
     features = None if without_gram else seen._together()
-    if features is not None: return _fit_at_hand(features, seen, passes, selector, y)
+    if features is not None:
+        return _fit_at_hand(features, seen, passes, selector, y)
     d = seen.length
-    if scores is not None: _check_scores(scores, d, "score_func")
+    if scores is not None:
+        _check_scores(scores, d, "score_func")
     r = _n_requested(selector.n_features_to_select, d)
     _check_rank(selector.rank, r, selector.spare_draws)
     space = _space_of(passes, seen, selector, r)
-    if r is None: r = _check_automatic_draws(selector._draws(space), space.shape[1], d)
+    if r is None:
+        r = _check_automatic_draws(selector._draws(space), space.shape[1], d)
     picks, weights, C, promise = _choose(selector, passes, space, r, scores)
     sampling = replace(Sampling.from_draws(picks, weights, d, space.X), n_draws=r)
     if isinstance(selector, DSFSelector) and sampling.n_selected < r:
         sampling, C = _fill_up(passes, space, sampling, C, r)
-    selector.certificate_, selector.n_draws_ = _certify_chosen(selector, space, C, sampling, r, promise), r
+    selector.certificate_ = _certify_chosen(selector, space, C, sampling, r, promise)
+    selector.n_draws_ = r
     selector._set_sampling(sampling)
     _describe(selector, passes, d)
-    if scores is not None: selector.scores_ = scores
+    if scores is not None:
+        selector.scores_ = scores
     chosen = C if space.scale == 1 else C * space.scale
-    look = _look_at_columns(chosen, np.arange(sampling.n_selected))._replace(chosen=sampling.indices)
+    look = _look_at_columns(chosen, np.arange(sampling.n_selected))._replace(
+        chosen=sampling.indices
+    )
     selector._warn_of_choice(space, look)
     return selector
 
 # %% ../nbs/27_out_of_core.ipynb #ooc1dual
 def _fit_from_gram(passes: _Passes, gram: GramMatrix, model: Any, y: Any) -> None:
-    "`model.fit`, in one more pass, from the Gram matrix of the samples."
+    """`model.fit`, in one more pass, from the Gram matrix of the samples."""
     T, B = _orthonormal_factor_of(passes, 1, gram)
     model.fit(B * 2.0**gram.exponent, y)
     combination = T @ np.atleast_2d(model.coef_).T * 2.0**-gram.exponent
-    W = passes.reduce(1, _Product(combination, 0)).whole().T  # each piece, transposed, times that
-    model.coef_ = _in_precision_of(np.empty(0, gram.dtype), W if model.coef_.ndim == 2 else W[0])
+    # each piece, transposed, times that
+    W = passes.reduce(1, _Product(combination, 0)).whole().T
+    model.coef_ = _in_precision_of(
+        np.empty(0, gram.dtype), W if model.coef_.ndim == 2 else W[0]
+    )
+
 
 def _fit_projection(X: Blocks, model: Any, y: Any) -> Any:
-    "`model.fit(X, y)` for a model of dual projection and data in blocks of features."
+    """`model.fit(X, y)` for a model of dual projection and data in blocks of features."""
     passes = _Passes(X, 1)
     try:
         model._check_parameters()
         if X._axis == 0:
-            raise ValueError(f"{type(model).__name__} is for more features than samples, and X is in blocks of "
-                             "samples.")
+            raise ValueError(
+                f"{type(model).__name__} is for more features than samples, and X is "
+                f"in blocks of "
+                "samples."
+            )
         gram = _first_pass(passes, 1)
         features = gram._together()
-        if features is not None: model.fit(features, y)
-        else: _fit_from_gram(passes, gram, model, y)
+        if features is not None:
+            model.fit(features, y)
+        else:
+            _fit_from_gram(passes, gram, model, y)
     except BaseException:
         _clear_fitted(model)
         raise

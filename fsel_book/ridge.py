@@ -19,58 +19,112 @@ from sklearn.utils import Tags, check_array, check_consistent_length, column_or_
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import (_RANGE, Array, ArrayLike, Matrix, _ScoreOnHost, _insert_docs, as_float64, check_matrix,
-                              _check_range, from_numpy, _in_precision_of, is_sparse, namespace, result_dtype,
-                              to_numpy, _target_on_host, _warn_of_many_labels)
-from .certificates import (Certificate, _check_X, _check_instance, _check_same_library, _clear_fitted,
-                                    _row_space_seconds, _warn_if_long, method_color)
+from fsel_book.arrays import (
+    _RANGE,
+    Array,
+    ArrayLike,
+    Matrix,
+    _ScoreOnHost,
+    _insert_docs,
+    as_float64,
+    check_matrix,
+    _check_range,
+    from_numpy,
+    _in_precision_of,
+    is_sparse,
+    namespace,
+    result_dtype,
+    to_numpy,
+    _target_on_host,
+    _warn_of_many_labels,
+)
+from fsel_book.certificates import (
+    Certificate,
+    _check_X,
+    _check_instance,
+    _check_same_library,
+    _clear_fitted,
+    _row_space_seconds,
+    _warn_if_long,
+    method_color,
+)
 from .spectra import _SEE, _gram, _tall_blocks, row_space
 
 # %% ../nbs/11_ridge.ipynb #335dc93e
-def _check_alpha(alpha: ArrayLike, many: bool = True, name: str = "alpha") -> np.ndarray:
-    "`alpha` as an array of float64, or what is wrong with it; a list of numbers only where there may be `many`."
+def _check_alpha(
+    alpha: ArrayLike, many: bool = True, name: str = "alpha"
+) -> np.ndarray:
+    """`alpha` as an array of float64, or what is wrong with it; a list of numbers only
+    where there may be `many`.
+    """
     values = np.asarray(alpha)
     numbers = 0 < values.size and values.ndim <= many and values.dtype.kind in "iuf"
     if not numbers or not np.all((values >= 0) & np.isfinite(values)):
-        raise ValueError(f"{name}={alpha!r} is not possible: give a finite number of at least 0"
-                         f"{', or a list of such numbers' * many}. "
-                         f"0 stands for the limit, least squares of smallest norm.")
+        raise ValueError(
+            f"{name}={alpha!r} is not possible: give a finite number of at least 0"
+            f"{', or a list of such numbers' * many}. "
+            f"0 stands for the limit, least squares of smallest norm."
+        )
     return values.astype(np.float64)
 
+
 def _check_kernel_range(K: np.ndarray) -> np.ndarray:
-    "Kernel values, or an error if float32 has not the range for them: `X` itself may be in range."
+    """Kernel values, or an error if float32 has not the range for them: `X` itself may
+    be in range.
+    """
     if K.dtype == np.float32 and not np.all(np.isfinite(K)):
-        raise ValueError("The kernel values overflow float32: rescale X, or give it in float64.")
+        raise ValueError(
+            "The kernel values overflow float32: rescale X, or give it in float64."
+        )
     return K
 
+
 def _check_kernel_matrix(K: Matrix, name: str = "K") -> tuple[np.ndarray, np.ndarray]:
-    "Eigenvalues and eigenvectors of a positive semidefinite matrix, on the host; what is rounding error becomes 0."
+    """Eigenvalues and eigenvectors of a positive semidefinite matrix, on the host; what
+    is rounding error becomes 0.
+    """
     K = K.toarray() if is_sparse(K) else np.asarray(to_numpy(K))
     precision = np.finfo(result_dtype(K)).eps
     K = check_array(K, dtype=np.float64, input_name=name)
-    if K.shape[0] != K.shape[1] or np.abs(K - K.T).max() > 1e4 * precision * np.abs(K).max():
-        raise ValueError(f"{name} must be a symmetric matrix, one row and one column for each sample; "
-                         f"it has shape {K.shape}.")
+    if (
+        K.shape[0] != K.shape[1]
+        or np.abs(K - K.T).max() > 1e4 * precision * np.abs(K).max()
+    ):
+        raise ValueError(
+            f"{name} must be a symmetric matrix, one row and one column for each "
+            f"sample; "
+            f"it has shape {K.shape}."
+        )
     mu, U = np.linalg.eigh(K)
     if -mu[0] > max(1e-8, 10 * len(mu) * precision) * max(mu[-1], -mu[0]):
-        raise ValueError(f"{name} is not positive semidefinite: its smallest eigenvalue is {mu[0]:.3g}, "
-                         f"its largest {mu[-1]:.3g}.")
+        raise ValueError(
+            f"{name} is not positive semidefinite: its smallest eigenvalue is "
+            f"{mu[0]:.3g}, "
+            f"its largest {mu[-1]:.3g}."
+        )
     return np.where(mu > len(mu) * precision * mu[-1], mu, 0.0), U
 
+
 def _fitted_share(mu: np.ndarray, N: np.ndarray | float) -> np.ndarray:
-    "`mu / (mu + N)`, the eigenvalues of `K (K + N I)^-1`: the share of a direction that is fitted. 0 where both are 0."
+    """`mu / (mu + N)`, the eigenvalues of `K (K + N I)^-1`: the share of a direction
+    that is fitted. 0 where both are 0.
+    """
     mu, N = np.broadcast_arrays(mu, N)
     return np.divide(mu, mu + N, out=np.zeros(mu.shape), where=mu > 0)
 
+
 def _residual_share(mu: np.ndarray, N: np.ndarray | float) -> np.ndarray:
-    "`N / (mu + N) = 1 - fitted_share(mu, N)`, the eigenvalues of `N (K + N I)^-1`, without cancellation."
+    """`N / (mu + N) = 1 - fitted_share(mu, N)`, the eigenvalues of `N (K + N I)^-1`,
+    without cancellation.
+    """
     mu, N = np.broadcast_arrays(mu, N)
     return np.divide(N, mu + N, out=np.ones(mu.shape), where=mu > 0)
 
 # %% ../nbs/11_ridge.ipynb #5fca1316
 @dataclass(frozen=True, eq=False)
 class RidgeRisk:
-    """Risk of ridge regression in the fixed design, or a bound on it, at one `alpha` or along a path.
+    """Risk of ridge regression in the fixed design, or a bound on it, at one `alpha` or
+    along a path.
 
     Parameters
     ----------
@@ -82,30 +136,41 @@ class RidgeRisk:
     >>> RidgeRisk(0.1, 2.0, 0.5).risk
     2.5
     """
+
     alpha: ArrayLike
     bias: Any
     variance: Any
 
     @property
     def risk(self) -> Any:
-        "Bias plus variance."
+        """Bias plus variance."""
         return self.bias + self.variance
 
-def _fixed_design(K: Matrix, z: ArrayLike, sigma: float, alpha: ArrayLike
-                  ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    "The eigenvalues of `K`, the coordinates of `z` in its eigenvectors, and `alpha` as a column, all checked."
+
+def _fixed_design(
+    K: Matrix, z: ArrayLike, sigma: float, alpha: ArrayLike
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The eigenvalues of `K`, the coordinates of `z` in its eigenvectors, and `alpha`
+    as a column, all checked.
+    """
     mu, U = _check_kernel_matrix(K)
-    z = column_or_1d(check_array(to_numpy(z, "z"), ensure_2d=False, dtype=np.float64, input_name="z"))
+    z = column_or_1d(
+        check_array(to_numpy(z, "z"), ensure_2d=False, dtype=np.float64, input_name="z")
+    )
     _check_range(z, "z")
     check_consistent_length(U, z)
     if not isinstance(sigma, numbers.Real) or not 0 <= float(sigma) <= 1e150:
-        raise ValueError(f"sigma={sigma!r} is not possible: give a number of at least 0 and at most 1e150.")
+        raise ValueError(
+            f"sigma={sigma!r} is not possible: give a number of at least 0 and at "
+            f"most 1e150."
+        )
     return mu, U.T @ z, _check_alpha(alpha)[..., None]
 
 # %% ../nbs/11_ridge.ipynb #4b0a580b
 @_insert_docs
 def ridge_risk(K: Matrix, z: ArrayLike, sigma: float, alpha: ArrayLike) -> RidgeRisk:
-    """Risk of ridge regression in the fixed design, bias and variance apart, from one eigendecomposition.
+    """Risk of ridge regression in the fixed design, bias and variance apart, from one
+    eigendecomposition.
 
     %(on_host)s
 
@@ -118,8 +183,9 @@ def ridge_risk(K: Matrix, z: ArrayLike, sigma: float, alpha: ArrayLike) -> Ridge
     sigma : float
         Standard deviation of the noise in each target.
     alpha : float or array-like of floats
-        Regularisation: the objective is `|y - K a|^2 + alpha a'K a`, as in scikit-learn's `Ridge` and `KernelRidge`.
-        It is `n` times the lambda of the papers, which divide the loss by the number `n` of samples. 0 is the limit.
+        Regularisation: the objective is `|y - K a|^2 + alpha a'K a`, as in
+        scikit-learn's `Ridge` and `KernelRidge`. It is `n` times the lambda of the
+        papers, which divide the loss by the number `n` of samples. 0 is the limit.
 
     Returns
     -------
@@ -129,7 +195,8 @@ def ridge_risk(K: Matrix, z: ArrayLike, sigma: float, alpha: ArrayLike) -> Ridge
     Raises
     ------
     ValueError
-        `K` is not symmetric positive semidefinite; `z` is of another length; `sigma` or `alpha` is negative.
+        `K` is not symmetric positive semidefinite; `z` is of another length; `sigma` or
+        `alpha` is negative.
 
     References
     ----------
@@ -143,8 +210,8 @@ def ridge_risk(K: Matrix, z: ArrayLike, sigma: float, alpha: ArrayLike) -> Ridge
     0.15625 0.40625
     """
     mu, c, N = _fixed_design(K, z, sigma, alpha)
-    bias = np.mean((_residual_share(mu, N) * c)**2, axis=-1)
-    variance = sigma**2 * np.mean(_fitted_share(mu, N)**2, axis=-1)
+    bias = np.mean((_residual_share(mu, N) * c) ** 2, axis=-1)
+    variance = sigma**2 * np.mean(_fitted_share(mu, N) ** 2, axis=-1)
     return RidgeRisk(alpha, bias, variance)
 
 # %% ../nbs/11_ridge.ipynb #deade332
@@ -171,45 +238,72 @@ class RiskCurveDisplay:
     'log'
     """
 
-    def __init__(self, risks: dict[str, RidgeRisk]) -> None: self.risks = risks
+    def __init__(self, risks: dict[str, RidgeRisk]) -> None:
+        self.risks = risks
 
     def plot(self, ax: Any = None, parts: bool = True) -> "RiskCurveDisplay":
-        "Draw on `ax`, or on a new figure; `parts` adds bias (dashed) and variance (dotted). Returns the display."
-        import matplotlib.pyplot as plt  # here, so that `import fsel_book` does not load it
+        """Draw on `ax`, or on a new figure; `parts` adds bias (dashed) and variance
+        (dotted). Returns the display.
+        """
+        # here, so that `import fsel_book` does not load it
+        import matplotlib.pyplot as plt
+
         ax = ax or plt.subplots(figsize=(5, 3.2), layout="constrained")[1]
         for name, risk in self.risks.items():
-            for values, style in ((risk.risk, "-"), (risk.bias, "--"), (risk.variance, ":"))[:3 if parts else 1]:
-                ax.plot(risk.alpha, values, style, color=method_color(name), label=name if style == "-" else None)
+            for values, style in (
+                (risk.risk, "-"),
+                (risk.bias, "--"),
+                (risk.variance, ":"),
+            )[: 3 if parts else 1]:
+                ax.plot(
+                    risk.alpha,
+                    values,
+                    style,
+                    color=method_color(name),
+                    label=name if style == "-" else None,
+                )
         ax.set(xscale="log", xlabel=r"regularisation $\alpha$", ylabel="risk")
         ax.legend(frameon=False, fontsize="small")
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_ = ax
+        self.figure_ = ax.figure
         return self
 
 # %% ../nbs/11_ridge.ipynb #87f97a5a
 def _sandwich(A: np.ndarray, A_after: np.ndarray) -> tuple[float, float]:
-    "The best `a` and `b` with `a A A' <= A_after A_after' <= b A A'`, for an `A` of full column rank."
+    """The best `a` and `b` with `a A A' <= A_after A_after' <= b A A'`, for an `A` of
+    full column rank.
+    """
     lengths = np.linalg.norm(A, axis=1, keepdims=True)
     lengths[lengths == 0] = lengths.max()
     Q, R = np.linalg.qr(A / lengths)
     inside = Q.T @ (A_after / lengths)
-    spectrum = np.linalg.svd(sla.solve_triangular(R, inside), compute_uv=False)**2
-    escaped = np.sum((A_after / lengths - Q @ inside)**2) > 1e-10 * np.sum((A_after / lengths)**2)
-    low, high = spectrum[-1] if len(spectrum) == len(R) else 0.0, spectrum.max(initial=0.0)
+    spectrum = np.linalg.svd(sla.solve_triangular(R, inside), compute_uv=False) ** 2
+    escaped = np.sum((A_after / lengths - Q @ inside) ** 2) > 1e-10 * np.sum(
+        (A_after / lengths) ** 2
+    )
+    low = spectrum[-1] if len(spectrum) == len(R) else 0.0
+    high = spectrum.max(initial=0.0)
     return float(low), np.inf if escaped else float(high)
 
+
 def _kernel_factor(K: Matrix, name: str) -> np.ndarray:
-    "`A` with `K = A A'`, of full column rank, without what is rounding once the samples have one length."
+    """`A` with `K = A A'`, of full column rank, without what is rounding once the
+    samples have one length.
+    """
     _check_kernel_matrix(K, name)
     K = K.toarray() if is_sparse(K) else np.asarray(to_numpy(K))
-    precision, lengths = np.finfo(result_dtype(K)).eps, np.sqrt(np.maximum(np.diagonal(K).astype(np.float64), 0.0))
+    precision = np.finfo(result_dtype(K)).eps
+    lengths = np.sqrt(np.maximum(np.diagonal(K).astype(np.float64), 0.0))
     lengths[lengths == 0] = 1.0
     mu, U = np.linalg.eigh(K / lengths / lengths[:, None])
     kept = mu > len(mu) * precision * mu[-1]
     return lengths[:, None] * U[:, kept] * np.sqrt(mu[kept])
 
+
 @_insert_docs
 def kernel_sandwich(K: Matrix, K_after: Matrix) -> tuple[float, float]:
-    """The best `a` and `b` with `a K <= K_after <= b K` in the order of semidefinite matrices.
+    """The best `a` and `b` with `a K <= K_after <= b K` in the order of semidefinite
+    matrices.
 
     %(on_host)s
 
@@ -230,8 +324,9 @@ def kernel_sandwich(K: Matrix, K_after: Matrix) -> tuple[float, float]:
 
     Notes
     -----
-    With the samples brought to one length, directions of `K` below `n_samples` times the unit roundoff of its largest
-    are taken for rounding. Where `K` is made of data of a condition number above 1e6, say, ask `data_sandwich`.
+    With the samples brought to one length, directions of `K` below `n_samples` times
+    the unit roundoff of its largest are taken for rounding. Where `K` is made of data
+    of a condition number above 1e6, say, ask `data_sandwich`.
 
     Examples
     --------
@@ -240,14 +335,24 @@ def kernel_sandwich(K: Matrix, K_after: Matrix) -> tuple[float, float]:
     >>> round(a, 12), round(b, 12)
     (1.0, 1.5)
     """
-    A, A_after = _kernel_factor(K, "K"), _kernel_factor(K_after, "K_after")
-    n, m = len(A), len(A_after)
-    if m != n: raise ValueError(f"K_after must have the shape of K, {(n, n)}; it has {(m, m)}.")
-    if A.shape[1] == 0: raise ValueError("K is all zeros: no kernel but zero lies between its multiples.")
+    A = _kernel_factor(K, "K")
+    A_after = _kernel_factor(K_after, "K_after")
+    n = len(A)
+    m = len(A_after)
+    if m != n:
+        raise ValueError(
+            f"K_after must have the shape of K, {(n, n)}; it has {(m, m)}."
+        )
+    if A.shape[1] == 0:
+        raise ValueError(
+            "K is all zeros: no kernel but zero lies between its multiples."
+        )
     return _sandwich(A, A_after)
 
+
 def data_sandwich(X: Matrix, X_after: Matrix) -> tuple[float, float]:
-    """The best `a` and `b` with `a X X' <= X_after X_after' <= b X X'`, without forming the kernels.
+    """The best `a` and `b` with `a X X' <= X_after X_after' <= b X X'`, without forming
+    the kernels.
 
     Parameters
     ----------
@@ -257,8 +362,9 @@ def data_sandwich(X: Matrix, X_after: Matrix) -> tuple[float, float]:
     Returns
     -------
     tuple of float
-        Good to about the unit roundoff times the condition number of `X` with its samples brought to one length. `b` is
-        infinite where `X_after` is not made of the features of `X`.
+        Good to about the unit roundoff times the condition number of `X` with its
+        samples brought to one length. `b` is infinite where `X_after` is not made of
+        the features of `X`.
 
     Raises
     ------
@@ -274,55 +380,109 @@ def data_sandwich(X: Matrix, X_after: Matrix) -> tuple[float, float]:
     >>> round(a, 12), round(b, 12)
     (1.0, 4.0)
     """
-    space, X_after = row_space(X), as_float64(check_matrix(X_after, "X_after"))
-    n, n_after = space.X.shape[0], X_after.shape[0]
-    if n != n_after: raise ValueError(f"X has {n} samples, X_after has {n_after}: they must be the same.")
+    space = row_space(X)
+    X_after = as_float64(check_matrix(X_after, "X_after"))
+    n = space.X.shape[0]
+    n_after = X_after.shape[0]
+    if n != n_after:
+        raise ValueError(
+            f"X has {n} samples, X_after has {n_after}: they must be the same."
+        )
     A = space.B if space.T is not None else to_numpy(as_float64(space.X) @ space.V)
-    return _sandwich(A / space.scale, to_numpy(X_after.toarray() if is_sparse(X_after) else X_after))
+    return _sandwich(
+        A / space.scale, to_numpy(X_after.toarray() if is_sparse(X_after) else X_after)
+    )
 
 # %% ../nbs/11_ridge.ipynb #d7eebc67
 def _largest_share(mu: np.ndarray, N: np.ndarray | float, high: float) -> np.ndarray:
-    "`_fitted_share(high mu, N)`, for an infinite `high` too."
-    return _fitted_share(high * mu, N) if high < np.inf else np.where(mu > 0, 1.0, 0.0) + 0.0 * N
+    """`_fitted_share(high mu, N)`, for an infinite `high` too."""
+    return (
+        _fitted_share(high * mu, N)
+        if high < np.inf
+        else np.where(mu > 0, 1.0, 0.0) + 0.0 * N
+    )
 
-def _matrix_interval(mu: np.ndarray, N: np.ndarray | float, low: float, high: float
-                     ) -> tuple[np.ndarray, np.ndarray]:
-    "The eigenvalues of centre `C` and half-width `D` of the interval of matrices, for the sandwich `[low, high]`."
+
+def _matrix_interval(
+    mu: np.ndarray, N: np.ndarray | float, low: float, high: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """The eigenvalues of centre `C` and half-width `D` of the interval of matrices, for
+    the sandwich `[low, high]`.
+    """
     E_a = _residual_share(low * mu, N)
-    D = E_a * _largest_share(mu, N, high) * (1 - low / high if high > 0 else 0.0) / 2  # E_a - E_b without cancellation
+    # E_a - E_b without cancellation
+    D = E_a * _largest_share(mu, N, high) * (1 - low / high if high > 0 else 0.0) / 2
     return E_a - D, D
 
+
 def _largest_image(c: np.ndarray, C: np.ndarray, D: np.ndarray) -> float:
-    """The largest `|Q c|^2` over all `Q = C + D^(1/2) W D^(1/2)` with a symmetric contraction `W`.
+    """The largest `|Q c|^2` over all `Q = C + D^(1/2) W D^(1/2)` with a symmetric
+    contraction `W`.
 
     `C` and `D` are diagonal, given as vectors.
     """
-    fixed = np.sum((C * c)[D == 0]**2)
-    c, C, D = c[D > 0], C[D > 0], D[D > 0]
-    if not np.any(c): return fixed
-    size, unit = np.abs(c).max(), (C + D).max()
-    top, p, share = D.max() / unit, C / unit * (c / size), D / D.max()
-    length, pull = np.sum(share * (c / size)**2), np.sum(share * p**2)
+    fixed = np.sum((C * c)[D == 0] ** 2)
+    c = c[D > 0]
+    C = C[D > 0]
+    D = D[D > 0]
+    if not np.any(c):
+        return fixed
+    size = np.abs(c).max()
+    unit = (C + D).max()
+    top = D.max() / unit
+    p = C / unit * (c / size)
+    share = D / D.max()
+    length = np.sum(share * (c / size) ** 2)
+    pull = np.sum(share * p**2)
     far = np.sqrt(pull / length) / top if length > 0 else np.inf
-    if not 0 < far < 1e12: return fixed + (size * unit * (np.linalg.norm(p) + top * np.sqrt(length)))**2
-    def slope(t: float) -> float: return far**-2 - np.sum(share * p**2 / (t + (1 - share))**2) / pull
-    t = 1e-12 if slope(1e-12) >= 0 else brentq(slope, 1e-12, far * (1 + 1e-6), xtol=1e-15)
-    return fixed + (size * unit)**2 * (1 + t) * (top**2 * length + np.sum(p**2 / (t + (1 - share))))
+    if not 0 < far < 1e12:
+        return fixed + (size * unit * (np.linalg.norm(p) + top * np.sqrt(length))) ** 2
+
+    def slope(t: float) -> float:
+        return far**-2 - np.sum(share * p**2 / (t + (1 - share)) ** 2) / pull
+
+    t = (
+        1e-12
+        if slope(1e-12) >= 0
+        else brentq(slope, 1e-12, far * (1 + 1e-6), xtol=1e-15)
+    )
+    return fixed + (size * unit) ** 2 * (1 + t) * (
+        top**2 * length + np.sum(p**2 / (t + (1 - share)))
+    )
 
 # %% ../nbs/11_ridge.ipynb #751b1b94
 def _kept_interval(certificate: Certificate, rescale: bool) -> tuple[float, float]:
-    "The ends of the sandwich, with weights or without, from a certificate for the full rank; a lost direction makes 0."
-    if certificate.numerical_rank is None or certificate.rank < certificate.numerical_rank:
-        raise ValueError(f"The certificate is for rank {certificate.rank} of {certificate.numerical_rank or 'more'}: "
-                         f"what the selection does to the rest of the kernel is not known. Pass rank='full' to the "
-                         f"selector, and ask for more features than that; {_SEE}")
-    low, high = certificate.interval if rescale else certificate.eigenvalues_unscaled[[0, -1]]
+    """The ends of the sandwich, with weights or without, from a certificate for the
+    full rank; a lost direction makes 0.
+    """
+    if (
+        certificate.numerical_rank is None
+        or certificate.rank < certificate.numerical_rank
+    ):
+        raise ValueError(
+            f"The certificate is for rank {certificate.rank} of "
+            f"{certificate.numerical_rank or 'more'}: "
+            f"what the selection does to the rest of the kernel is not known. Pass "
+            f"rank='full' to the "
+            f"selector, and ask for more features than that; {_SEE}"
+        )
+    low, high = (
+        certificate.interval if rescale else certificate.eigenvalues_unscaled[[0, -1]]
+    )
     return (low if low > 1e-14 * high else 0.0), high
 
+
 @_insert_docs
-def risk_bound(certificate: Certificate, K: Matrix, z: ArrayLike, sigma: float, alpha: ArrayLike,
-               rescale: bool = False) -> RidgeRisk:
-    """The largest risk that ridge regression can have after a selection with this certificate.
+def risk_bound(
+    certificate: Certificate,
+    K: Matrix,
+    z: ArrayLike,
+    sigma: float,
+    alpha: ArrayLike,
+    rescale: bool = False,
+) -> RidgeRisk:
+    """The largest risk that ridge regression can have after a selection with this
+    certificate.
 
     Also a method: `certificate.risk_bound(K, z, sigma, alpha)`.
 
@@ -342,8 +502,9 @@ def risk_bound(certificate: Certificate, K: Matrix, z: ArrayLike, sigma: float, 
     Returns
     -------
     RidgeRisk
-        Bounds on bias and variance. That on the bias is attained by some kernel of the sandwich. For features that are
-        multiplied by the root of `certificate.scale`, pass `alpha / certificate.scale`.
+        Bounds on bias and variance. That on the bias is attained by some kernel of the
+        sandwich. For features that are multiplied by the root of `certificate.scale`,
+        pass `alpha / certificate.scale`.
 
     Raises
     ------
@@ -352,7 +513,8 @@ def risk_bound(certificate: Certificate, K: Matrix, z: ArrayLike, sigma: float, 
 
     References
     ----------
-    Replaces Theorems 4 and 5 of Paul and Drineas 2016, whose bound on the bias does not hold.
+    Replaces Theorems 4 and 5 of Paul and Drineas 2016, whose bound on the bias does not
+    hold.
 
     Examples
     --------
@@ -360,7 +522,9 @@ def risk_bound(certificate: Certificate, K: Matrix, z: ArrayLike, sigma: float, 
     >>> from fsel_book import BSSSelector, ridge_risk
     >>> X = np.random.default_rng(0).standard_normal((10, 400))
     >>> selector = BSSSelector(100, rank="full", rescale=True).fit(X)
-    >>> bound = selector.certificate_.risk_bound(X @ X.T, X[:, 0], sigma=1.0, alpha=100.0, rescale=True)
+    >>> bound = selector.certificate_.risk_bound(
+    ...     X @ X.T, X[:, 0], sigma=1.0, alpha=100.0, rescale=True
+    ... )
     >>> C = selector.transform(X)
     >>> bool(bound.risk >= ridge_risk(C @ C.T, X[:, 0], 1.0, 100.0).risk)
     True
@@ -368,16 +532,21 @@ def risk_bound(certificate: Certificate, K: Matrix, z: ArrayLike, sigma: float, 
     mu, c, N = _fixed_design(K, z, sigma, alpha)
     low, high = _kept_interval(certificate, rescale)
     C, D = _matrix_interval(mu, N, low, high)
-    worst = [_largest_image(c, *pair) for pair in zip(C.reshape(-1, len(c)), D.reshape(-1, len(c)))]
-    variance = sigma**2 * np.mean(_largest_share(mu, N, high)**2, axis=-1)
+    worst = [
+        _largest_image(c, *pair)
+        for pair in zip(C.reshape(-1, len(c)), D.reshape(-1, len(c)))
+    ]
+    variance = sigma**2 * np.mean(_largest_share(mu, N, high) ** 2, axis=-1)
     return RidgeRisk(alpha, np.reshape(worst, np.shape(alpha))[()] / len(c), variance)
+
 
 Certificate.risk_bound = risk_bound  # type: ignore[attr-defined]
 
 # %% ../nbs/11_ridge.ipynb #c1352c12
 @dataclass(frozen=True, eq=False)
 class PredictionBound:
-    """How far predictions may move: the part that comes from inside the span of the training data, and the rest.
+    """How far predictions may move: the part that comes from inside the span of the
+    training data, and the rest.
 
     Parameters
     ----------
@@ -391,15 +560,19 @@ class PredictionBound:
     >>> PredictionBound(np.array([0.1]), np.array([0.5])).total
     array([0.6])
     """
+
     inside: Array
     outside: Array
 
     @property
     def total(self) -> Array:
-        "The sum of both."
+        """The sum of both."""
         return self.inside + self.outside
 
-def _span_coordinates(X: Matrix, Q: Matrix) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+
+def _span_coordinates(
+    X: Matrix, Q: Matrix
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """The coordinates `Q V` of the rows of `Q`, where `X = U diag(S) V'`, on the host.
 
     With them their squared lengths outside of the span, `S` and `U`.
@@ -408,13 +581,21 @@ def _span_coordinates(X: Matrix, Q: Matrix) -> tuple[np.ndarray, np.ndarray, np.
     V = space.basis()
     U, S, Wh = np.linalg.svd(to_numpy(space.X @ V), full_matrices=False)
     inside = to_numpy(Q @ (V @ from_numpy(Wh.T, X)))
-    squares = np.asarray(Q.multiply(Q).sum(axis=1)).ravel() if is_sparse(Q) else to_numpy(namespace(Q).vecdot(Q, Q))
-    outside = np.maximum(squares - np.sum(inside**2, axis=1), 0.0) + 1e-15 * squares  # what rounding may have taken
+    squares = (
+        np.asarray(Q.multiply(Q).sum(axis=1)).ravel()
+        if is_sparse(Q)
+        else to_numpy(namespace(Q).vecdot(Q, Q))
+    )
+    # what rounding may have taken
+    outside = np.maximum(squares - np.sum(inside**2, axis=1), 0.0) + 1e-15 * squares
     return inside, outside, S / space.scale, U
 
 # %% ../nbs/11_ridge.ipynb #de0b0d3c
-def prediction_bound(certificate: Certificate, X: Matrix, y: ArrayLike, alpha: float, Q: Matrix) -> PredictionBound:
-    """How far the decision values of RLSC may move when only the chosen features are used, without weights.
+def prediction_bound(
+    certificate: Certificate, X: Matrix, y: ArrayLike, alpha: float, Q: Matrix
+) -> PredictionBound:
+    """How far the decision values of RLSC may move when only the chosen features are
+    used, without weights.
 
     Parameters
     ----------
@@ -436,12 +617,13 @@ def prediction_bound(certificate: Certificate, X: Matrix, y: ArrayLike, alpha: f
     Raises
     ------
     ValueError
-        Shapes do not agree; `alpha` is not above 0; the certificate is for a smaller rank than the data have, in
-        float64, in which predictions are bounded.
+        Shapes do not agree; `alpha` is not above 0; the certificate is for a smaller
+        rank than the data have, in float64, in which predictions are bounded.
 
     References
     ----------
-    Replaces Theorem 1 of Paul and Drineas 2016, whose part about new directions does not hold for BSS.
+    Replaces Theorem 1 of Paul and Drineas 2016, whose part about new directions does
+    not hold for BSS.
 
     Examples
     --------
@@ -449,58 +631,98 @@ def prediction_bound(certificate: Certificate, X: Matrix, y: ArrayLike, alpha: f
     >>> from fsel_book import LeverageSelector, prediction_bound
     >>> rng = np.random.default_rng(0)
     >>> X, y = rng.standard_normal((10, 400)), np.repeat([-1.0, 1.0], 5)
-    >>> certificate = LeverageSelector(200, rank="full", sampling=False).fit(X).certificate_
+    >>> certificate = (
+    ...     LeverageSelector(200, rank="full", sampling=False).fit(X).certificate_
+    ... )
     >>> bound = prediction_bound(certificate, X, y, 1.0, rng.standard_normal((3, 400)))
     >>> bool(np.all(bound.outside > bound.inside))
     True
     """
-    X, Q = (as_float64(check_matrix(A, name, smallest)) for A, name, smallest in ((X, "X", _RANGE[0]), (Q, "Q", 0.0)))
-    y = column_or_1d(check_array(to_numpy(y, "y"), ensure_2d=False, dtype=np.float64, input_name="y"))
+    X, Q = (
+        as_float64(check_matrix(A, name, smallest))
+        for A, name, smallest in ((X, "X", _RANGE[0]), (Q, "Q", 0.0))
+    )
+    y = column_or_1d(
+        check_array(to_numpy(y, "y"), ensure_2d=False, dtype=np.float64, input_name="y")
+    )
     _check_range(y, "y")
     check_consistent_length(X, y)
     if Q.shape[1] != X.shape[1]:
-        raise ValueError(f"Q has {Q.shape[1]} features, X has {X.shape[1]}: they must be the same.")
+        raise ValueError(
+            f"Q has {Q.shape[1]} features, X has {X.shape[1]}: they must be the same."
+        )
     if _check_alpha(alpha, many=False) == 0:
         raise ValueError(f"alpha={alpha!r} is not possible: give one number above 0.")
     low, high = _kept_interval(certificate, rescale=False)
     inside, outside, S, U = _span_coordinates(X, Q)
     if len(S) != certificate.rank:
-        raise ValueError(f"The certificate is for rank {certificate.rank}, but X, in float64, has rank {len(S)}: "
-                         "certify X in float64.")
+        raise ValueError(
+            f"The certificate is for rank {certificate.rank}, but X, in float64, has "
+            f"rank {len(S)}: "
+            "certify X in float64."
+        )
     C, D = _matrix_interval(S**2, alpha, low, high)
-    a, t = inside / S, U.T @ y
+    a = inside / S
+    t = U.T @ y
     ends = [(1 - end) * _residual_share(end * S**2, alpha) for end in (low, high)]
-    centre = _fitted_share(S**2, alpha) * (ends[0] + ends[1]) / 2  # C - E without cancellation
+    # C - E without cancellation
+    centre = _fitted_share(S**2, alpha) * (ends[0] + ends[1]) / 2
     shift = np.abs(a @ (centre * t)) + np.sqrt(a**2 @ D) * np.sqrt(D @ t**2)
     length = min(np.sqrt((C + D) @ t**2), np.linalg.norm(t) / 2) / np.sqrt(alpha)
-    return PredictionBound(*(from_numpy(part, Q) for part in (shift, np.sqrt(max(1 - low, 0.0) * outside) * length)))
+    return PredictionBound(
+        *(
+            from_numpy(part, Q)
+            for part in (shift, np.sqrt(max(1 - low, 0.0) * outside) * length)
+        )
+    )
 
 # %% ../nbs/11_ridge.ipynb #3adeceb2
-def _kernel_solutions(mu: np.ndarray, E: np.ndarray, targets: np.ndarray, alphas: np.ndarray) -> np.ndarray:
-    """`E (mu + alpha)^-1 E' targets` for all `alphas`, shape (n_alphas, n_targets, len(E)).
+def _kernel_solutions(
+    mu: np.ndarray, E: np.ndarray, targets: np.ndarray, alphas: np.ndarray
+) -> np.ndarray:
+    """`E (mu + alpha)^-1 E' targets` for all `alphas`, shape (n_alphas, n_targets,
+    len(E)).
 
     Directions of `mu + alpha = 0` are left out.
     """
     total = mu + alphas[:, None, None]
-    return (np.divide(1.0, total, out=np.zeros_like(total), where=total > 0) * (targets.T @ E)) @ E.T
+    return (
+        np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
+        * (targets.T @ E)
+    ) @ E.T
+
 
 def _few_directions(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    "`A = L R` to rounding, with as few rows of `R` as the rows of `A` have directions."
+    """`A = L R` to rounding, with as few rows of `R` as the rows of `A` have
+    directions.
+    """
     sizes = np.abs(A).max(axis=1, keepdims=True)
-    U, S, R = np.linalg.svd(np.divide(A, sizes, out=np.zeros_like(A), where=sizes > 0), full_matrices=False)
+    U, S, R = np.linalg.svd(
+        np.divide(A, sizes, out=np.zeros_like(A), where=sizes > 0), full_matrices=False
+    )
     count = np.sum(S > 1e-16 * S[0])
     return U[:, :count] * S[:count] * sizes, R[:count]
 
-def _coef_by_products(X: Matrix, Y: np.ndarray, alphas: np.ndarray, mu: np.ndarray, E: np.ndarray) -> Array:
+
+def _coef_by_products(
+    X: Matrix, Y: np.ndarray, alphas: np.ndarray, mu: np.ndarray, E: np.ndarray
+) -> Array:
     """Coefficients, shape (n_alphas * n_targets, n_features).
 
     From the eigendecomposition of the smaller one of `X X'` and `X'X`.
     """
-    xp, (n, d) = namespace(X), X.shape
-    at_once = 2**62 if str(X.dtype).endswith("float64") else 2**25  # blocks only where they save a copy in float64
+    xp = namespace(X)
+    n, d = X.shape
+    # blocks only where they save a copy in float64
+    at_once = 2**62 if str(X.dtype).endswith("float64") else 2**25
     blocks = _tall_blocks(X, block_bytes=at_once)
     if n <= d:
-        L, R = (from_numpy(part, X) for part in _few_directions(_kernel_solutions(mu, E, Y, alphas).reshape(-1, n)))
+        L, R = (
+            from_numpy(part, X)
+            for part in _few_directions(
+                _kernel_solutions(mu, E, Y, alphas).reshape(-1, n)
+            )
+        )
         pieces = [L @ (R @ Z.T) for _, _, Z in blocks]
         return pieces[0] if len(pieces) == 1 else xp.concat(pieces, axis=1)
     XY = np.asarray(sum(to_numpy(Z.T @ from_numpy(Y[a:b], X)) for a, b, Z in blocks))
@@ -508,108 +730,185 @@ def _coef_by_products(X: Matrix, Y: np.ndarray, alphas: np.ndarray, mu: np.ndarr
 
 # %% ../nbs/11_ridge.ipynb #281377cf
 def _coef_by_basis(X: Matrix, Y: np.ndarray, alphas: np.ndarray) -> Array:
-    "The same from a basis of the row space, without squaring the condition number."
+    """The same from a basis of the row space, without squaring the condition number."""
     space = row_space(X)
     V = space.basis()
     U, S, Wh = np.linalg.svd(to_numpy(as_float64(space.X) @ V), full_matrices=False)
     S = S / space.scale
     with np.errstate(over="ignore"):
-        C = (Y.T @ U / (S + alphas[:, None, None] / S)) @ Wh  # S / (S^2 + alpha), at any size
+        # S / (S^2 + alpha), at any size
+        C = (Y.T @ U / (S + alphas[:, None, None] / S)) @ Wh
     return from_numpy(C.reshape(-1, len(S)), X) @ V.T
 
 # %% ../nbs/11_ridge.ipynb #679633b4
-def _labels_of(y: ArrayLike | None, X: Matrix, who: str, for_numbers: str, warn: bool = True) -> np.ndarray:
+def _labels_of(
+    y: ArrayLike | None, X: Matrix, who: str, for_numbers: str, warn: bool = True
+) -> np.ndarray:
     """Class labels on the host, of at least two kinds, or what is wrong with them.
 
-    `for_numbers` says what else takes numbers, where `y` has no labels but measurements.
+    `for_numbers` says what else takes numbers, where `y` has no labels but
+    measurements.
     """
-    if y is None: raise ValueError(f"{who} requires y to be passed, but the target y is None.")
-    y = column_or_1d(check_array(_target_on_host(y), ensure_2d=False, dtype=None, input_name="y"), warn=True)
+    if y is None:
+        raise ValueError(f"{who} requires y to be passed, but the target y is None.")
+    y = column_or_1d(
+        check_array(_target_on_host(y), ensure_2d=False, dtype=None, input_name="y"),
+        warn=True,
+    )
     check_consistent_length(X, y)
     fractions = y[y != np.floor(y)] if y.dtype.kind == "f" else y[:0]
     if len(fractions):
-        raise ValueError(f"Unknown label type: continuous. y has numbers with fractions, such as {fractions[0]:g}, "
-                         f"which are no labels. {for_numbers}")
+        raise ValueError(
+            f"Unknown label type: continuous. y has numbers with fractions, such as "
+            f"{fractions[0]:g}, "
+            f"which are no labels. {for_numbers}"
+        )
     if (kind := type_of_target(y, input_name="y")) not in ("binary", "multiclass"):
-        raise ValueError(f"Unknown label type: {kind}. Give labels that are all numbers, or all texts.")
+        raise ValueError(
+            f"Unknown label type: {kind}. Give labels that are all numbers, or all "
+            f"texts."
+        )
     if len(classes := np.unique(y)) < 2:
-        raise ValueError(f"y has only one class, {classes.tolist()[0]!r}: a classifier needs at least two.")
-    if warn: _warn_of_many_labels(classes, len(y), for_numbers)
+        raise ValueError(
+            f"y has only one class, {classes.tolist()[0]!r}: a classifier needs at "
+            f"least two."
+        )
+    if warn:
+        _warn_of_many_labels(classes, len(y), for_numbers)
     return y
 
-def _check_labels(estimator: Any, X: Matrix, y: ArrayLike | None, warn: bool = True) -> tuple[Array, np.ndarray]:
-    """The classes and the columns of -1 and 1 that stand for `y`: one column for two classes, otherwise one for each.
+
+def _check_labels(
+    estimator: Any, X: Matrix, y: ArrayLike | None, warn: bool = True
+) -> tuple[Array, np.ndarray]:
+    """The classes and the columns of -1 and 1 that stand for `y`: one column for two
+    classes, otherwise one for each.
 
     The estimator has what to say `_for_numbers`.
     """
     for_numbers = getattr(estimator, "_for_numbers", "")
-    classes, codes = np.unique(_labels_of(y, X, type(estimator).__name__, for_numbers, warn), return_inverse=True)
+    classes, codes = np.unique(
+        _labels_of(y, X, type(estimator).__name__, for_numbers, warn),
+        return_inverse=True,
+    )
     Y = np.where(codes[:, None] == np.arange(len(classes)), 1.0, -1.0)
-    if classes.dtype.kind in "biuf": classes = from_numpy(classes, X)
+    if classes.dtype.kind in "biuf":
+        classes = from_numpy(classes, X)
     return classes, Y[:, 1:] if Y.shape[1] == 2 else Y
 
+
 def _check_targets(estimator: Any, X: Matrix, y: ArrayLike) -> np.ndarray:
-    "The numbers `y` on the host, one for each sample, or what is wrong with them."
-    if y is None: raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
-    checked = check_array(_target_on_host(y), ensure_2d=False, dtype=np.float64, input_name="y")
+    """The numbers `y` on the host, one for each sample, or what is wrong with them."""
+    if y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is "
+            f"None."
+        )
+    checked = check_array(
+        _target_on_host(y), ensure_2d=False, dtype=np.float64, input_name="y"
+    )
     y = column_or_1d(checked, warn=True)
     check_consistent_length(X, y)
     _check_range(y, "y")
     return y
 
+
 def _labels_from_decisions(decided: Array, classes: Array) -> Array:
-    "The labels that decision values speak for, in the library of these if the labels are numbers."
+    """The labels that decision values speak for, in the library of these if the labels
+    are numbers.
+    """
     values = to_numpy(decided)
-    labels = to_numpy(classes)[(values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)]
+    labels = to_numpy(classes)[
+        (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
+    ]
     return from_numpy(labels, decided) if labels.dtype.kind in "biuf" else labels
 
 # %% ../nbs/11_ridge.ipynb #ca6f677d
-def _gamma_value(gamma: float | Literal["scale", "auto"], X: Matrix | None, kernel: str,
-             weights: ArrayLike | None = None) -> float:
-    """The number behind `gamma`, for the data `X` and the kernel of this name; samples may have weights.
+def _gamma_value(
+    gamma: float | Literal["scale", "auto"],
+    X: Matrix | None,
+    kernel: str,
+    weights: ArrayLike | None = None,
+) -> float:
+    """The number behind `gamma`, for the data `X` and the kernel of this name; samples
+    may have weights.
 
-    "auto" is `1 / n_features`, and "scale" that over the variance of the entries of `X`, or over their mean for "chi2".
+    "auto" is `1 / n_features`, and "scale" that over the variance of the entries of
+    `X`, or over their mean for "chi2".
     """
     if not isinstance(gamma, str):
-        if not isinstance(gamma, int | float | np.number) or isinstance(gamma, bool) or not 0 < gamma < np.inf:
-            raise ValueError(f'gamma={gamma!r} is not possible: give a number above 0, "scale" or "auto".')
+        if (
+            not isinstance(gamma, int | float | np.number)
+            or isinstance(gamma, bool)
+            or not 0 < gamma < np.inf
+        ):
+            raise ValueError(
+                f'gamma={gamma!r} is not possible: give a number above 0, "scale" or '
+                f'"auto".'
+            )
         return float(gamma)
     if gamma not in ("scale", "auto"):
-        raise ValueError(f'gamma={gamma!r} is not possible: give a number above 0, "scale" or "auto".')
-    if X is None: raise ValueError(f"gamma={gamma!r} needs the data: give X, or a number.")
+        raise ValueError(
+            f'gamma={gamma!r} is not possible: give a number above 0, "scale" or '
+            f'"auto".'
+        )
+    if X is None:
+        raise ValueError(f"gamma={gamma!r} needs the data: give X, or a number.")
+
     def average(A: Matrix) -> float:
-        rows = A.mean(axis=1) if is_sparse(A) else to_numpy(namespace(A).mean(A, axis=1))
+        rows = (
+            A.mean(axis=1) if is_sparse(A) else to_numpy(namespace(A).mean(A, axis=1))
+        )
         return float(np.average(np.asarray(rows).ravel(), weights=weights))
+
     mean = average(X)
-    if kernel == "chi2": unit = mean
-    else: unit = average(X.multiply(X)) - mean**2 if is_sparse(X) else average((X - mean)**2)
-    low, high = (X.min(), X.max()) if is_sparse(X) else (float(namespace(X).min(X)), float(namespace(X).max(X)))
-    if gamma == "auto" or (unit == 0 if kernel == "chi2" else low == high): unit = 1.0
+    if kernel == "chi2":
+        unit = mean
+    else:
+        unit = (
+            average(X.multiply(X)) - mean**2
+            if is_sparse(X)
+            else average((X - mean) ** 2)
+        )
+    low, high = (
+        (X.min(), X.max())
+        if is_sparse(X)
+        else (float(namespace(X).min(X)), float(namespace(X).max(X)))
+    )
+    if gamma == "auto" or (unit == 0 if kernel == "chi2" else low == high):
+        unit = 1.0
     if not 1e-307 < X.shape[1] * unit < 1e307:
-        raise ValueError(f'gamma="scale" is not possible: the spread of X, {unit:.1e}, is out of range. '
-                         "Bring X to unit size first.")
+        raise ValueError(
+            f'gamma="scale" is not possible: the spread of X, {unit:.1e}, is out of '
+            f"range. "
+            "Bring X to unit size first."
+        )
     return float(1 / (X.shape[1] * unit))
 
 # %% ../nbs/11_ridge.ipynb #6522cbd0
 @_insert_docs
 class RLSClassifier(_ScoreOnHost, ClassifierMixin, BaseEstimator):
-    """Regularised least squares classification, by features or by kernels, for one or many values of `alpha`.
+    """Regularised least squares classification, by features or by kernels, for one or
+    many values of `alpha`.
 
-    Minimises `|K a - y|^2 + alpha a'K a` for labels -1 and 1; several classes one against the rest. Without an
-    intercept, as in the papers. For dense and sparse data and arrays of any library. With kernels other than the linear
-    one all is computed on the host and copied back.
+    Minimises `|K a - y|^2 + alpha a'K a` for labels -1 and 1; several classes one
+    against the rest. Without an intercept, as in the papers. For dense and sparse data
+    and arrays of any library. With kernels other than the linear one all is computed on
+    the host and copied back.
 
     Parameters
     ----------
     alpha : float
-        Regularisation, at least 0; 0 is the limit, least squares of smallest norm. It is that of scikit-learn's
-        `KernelRidge` and `RidgeClassifier(fit_intercept=False)`.
+        Regularisation, at least 0; 0 is the limit, least squares of smallest norm. It
+        is that of scikit-learn's `KernelRidge` and
+        `RidgeClassifier(fit_intercept=False)`.
     kernel : str, callable or kernel object
-        "linear", "precomputed", any other kernel of `sklearn.metrics.pairwise.pairwise_kernels`, a function of two
-        samples, or an object of `fsel_book.kernels`. It must be positive semidefinite.
+        "linear", "precomputed", any other kernel of
+        `sklearn.metrics.pairwise.pairwise_kernels`, a function of two samples, or an
+        object of `fsel_book.kernels`. It must be positive semidefinite.
     gamma : float, "scale" or "auto"
-        Of the kernels that have it. "scale" is `1 / (n_features * X.var())`, for "chi2" `1 / (n_features * X.mean())`;
-        "auto" is `1 / n_features`.
+        Of the kernels that have it. "scale" is `1 / (n_features * X.var())`, for "chi2"
+        `1 / (n_features * X.mean())`; "auto" is `1 / n_features`.
     degree : int
         Of "poly".
     coef0 : float
@@ -623,7 +922,8 @@ class RLSClassifier(_ScoreOnHost, ClassifierMixin, BaseEstimator):
     dual_coef_ : array, shape (1, n_samples) or (n_classes, n_samples)
         For other kernels, in the library of `X`.
     X_fit_ : array or sparse matrix, shape (n_samples, n_features)
-        For other kernels: the training data, or the training kernel if it was precomputed.
+        For other kernels: the training data, or the training kernel if it was
+        precomputed.
     gamma_ : float or None
         For other kernels: the number behind `gamma`; None where the kernel has none.
     %(features_in)s
@@ -643,8 +943,15 @@ class RLSClassifier(_ScoreOnHost, ClassifierMixin, BaseEstimator):
 
     _for_numbers = "For numbers take scikit-learn's Ridge or KernelRidge."
 
-    def __init__(self, alpha: float = 1.0, *, kernel: str | Callable[[Any, Any], Any] = "linear",
-                 gamma: float | Literal["scale", "auto"] = "scale", degree: int = 3, coef0: float = 0.0) -> None:
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        kernel: str | Callable[[Any, Any], Any] = "linear",
+        gamma: float | Literal["scale", "auto"] = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+    ) -> None:
         self.alpha = alpha
         self.kernel = kernel
         self.gamma = gamma
@@ -668,20 +975,24 @@ class RLSClassifier(_ScoreOnHost, ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            `X` or `y` is not finite or out of range, or they do not fit together; `y` has one class; `alpha` is
-            negative; `gamma` has an impossible value; the kernel is unknown or not positive semidefinite.
+            `X` or `y` is not finite or out of range, or they do not fit together; `y`
+            has one class; `alpha` is negative; `gamma` has an impossible value; the
+            kernel is unknown or not positive semidefinite.
 
         Warnings
         --------
-        A `UserWarning` says that a fit will take more than about twenty seconds, before it begins.
+        A `UserWarning` says that a fit will take more than about twenty seconds, before
+        it begins.
         """
         _clear_fitted(self)
         alphas = _check_alpha(self.alpha, many=False)[None]
-        for name, value in self._fit(X, y, alphas)[0].items(): setattr(self, name, value)
+        for name, value in self._fit(X, y, alphas)[0].items():
+            setattr(self, name, value)
         return self
 
     def fit_path(self, X: Matrix, y: ArrayLike, alphas: ArrayLike) -> list[Self]:
-        """Fit for every regularisation in `alphas`, at little more than the cost of one fit.
+        """Fit for every regularisation in `alphas`, at little more than the cost of one
+        fit.
 
         Parameters
         ----------
@@ -696,68 +1007,108 @@ class RLSClassifier(_ScoreOnHost, ClassifierMixin, BaseEstimator):
         """
         alphas = _check_alpha(alphas, name="alphas").reshape(-1)
         parameters = self.get_params(deep=False)
-        models = [type(self)(**parameters | {"alpha": alpha}) for alpha in alphas.tolist()]
-        for model, fitted in zip(models, self._fit(X, y, alphas)): model.__dict__.update(fitted)
+        models = [
+            type(self)(**parameters | {"alpha": alpha}) for alpha in alphas.tolist()
+        ]
+        for model, fitted in zip(models, self._fit(X, y, alphas)):
+            model.__dict__.update(fitted)
         return models
 
     def _fit(self, X: Matrix, y: ArrayLike, alphas: np.ndarray) -> list[dict[str, Any]]:
-        "For each of `alphas` a dictionary of fitted attributes."
+        """For each of `alphas` a dictionary of fitted attributes."""
         _check_instance("kernel", self.kernel)
         names = clone(self)
         X = _check_X(names, X, reset=True, least=1)
-        shared = {name: value for name, value in vars(names).items() if name.endswith("_")}
+        shared = {
+            name: value for name, value in vars(names).items() if name.endswith("_")
+        }
         shared["classes_"], Y = _check_labels(self, X, y)
         self._warn_if_long(X)
-        if self.kernel == "linear": name, W = "coef_", self._primal(X, Y, alphas)
+        if self.kernel == "linear":
+            name = "coef_"
+            W = self._primal(X, Y, alphas)
         else:
             shared |= {"X_fit_": X, "gamma_": self._gamma(X)}
-            name, W = "dual_coef_", self._dual(X, Y, alphas, shared["gamma_"])
+            name = "dual_coef_"
+            W = self._dual(X, Y, alphas, shared["gamma_"])
         return [shared | {name: W[i, :, :]} for i in range(len(alphas))]
 
     def _warn_if_long(self, X: Matrix) -> None:
-        if linear := self.kernel == "linear": seconds = _row_space_seconds(X, min(X.shape))
-        else: seconds = 8e-10 * X.shape[0]**3
-        remedy = ("Choose features first, for instance by BSSSelector, or use DualProjectionClassifier." if linear else
-                  "Fit a part of the samples.")
-        _warn_if_long(seconds, type(self).__name__, f" for X of shape {tuple(X.shape)}. {remedy}")
+        if linear := self.kernel == "linear":
+            seconds = _row_space_seconds(X, min(X.shape))
+        else:
+            seconds = 8e-10 * X.shape[0] ** 3
+        remedy = (
+            "Choose features first, for instance by BSSSelector, or use "
+            "DualProjectionClassifier."
+            if linear
+            else "Fit a part of the samples."
+        )
+        _warn_if_long(
+            seconds, type(self).__name__, f" for X of shape {tuple(X.shape)}. {remedy}"
+        )
 
     def _primal(self, X: Matrix, Y: np.ndarray, alphas: np.ndarray) -> Array:
-        "Coefficients of the features, shape (n_alphas, n_targets, n_features)."
+        """Coefficients of the features, shape (n_alphas, n_targets, n_features)."""
         mu, E = np.linalg.eigh(_gram(X))
         small = alphas.min() < 1e-8 * mu[-1]
-        W = _coef_by_basis(X, Y, alphas) if small else _coef_by_products(X, Y, alphas, np.maximum(mu, 0.0), E)
-        return namespace(X).reshape(_in_precision_of(X, W), (len(alphas), Y.shape[1], X.shape[1]))
+        W = (
+            _coef_by_basis(X, Y, alphas)
+            if small
+            else _coef_by_products(X, Y, alphas, np.maximum(mu, 0.0), E)
+        )
+        return namespace(X).reshape(
+            _in_precision_of(X, W), (len(alphas), Y.shape[1], X.shape[1])
+        )
 
-    def _dual(self, X: Matrix, Y: np.ndarray, alphas: np.ndarray, gamma: float | None) -> Array:
-        "Coefficients of the samples, shape (n_alphas, n_targets, n_samples)."
+    def _dual(
+        self, X: Matrix, Y: np.ndarray, alphas: np.ndarray, gamma: float | None
+    ) -> Array:
+        """Coefficients of the samples, shape (n_alphas, n_targets, n_samples)."""
         name = "X" if self.kernel == "precomputed" else "The kernel matrix"
-        with np.errstate(over="ignore", invalid="ignore"): K = _check_kernel_range(self._kernel_matrix(X, X, gamma))
+        with np.errstate(over="ignore", invalid="ignore"):
+            K = _check_kernel_range(self._kernel_matrix(X, X, gamma))
         mu, E = _check_kernel_matrix(K, name)
         # the null space meets no sample
         return from_numpy(_kernel_solutions(mu[mu > 0], E[:, mu > 0], Y, alphas), X)
 
     def _kernel_matrix(self, X: Matrix, Z: Matrix, gamma: float | None) -> np.ndarray:
-        "The kernel matrix of the rows of `X` and `Z`, on the host."
+        """The kernel matrix of the rows of `X` and `Z`, on the host."""
         self._check_kernel()
         X, Z = (A if is_sparse(A) else to_numpy(A) for A in (X, Z))
-        if self.kernel == "precomputed": return X.toarray() if is_sparse(X) else X
-        if hasattr(self.kernel, "matrix"): return self.kernel.matrix(X, Z)  # an object of `fsel_book.kernels`
-        options = {} if callable(self.kernel) else {"gamma": gamma, "degree": self.degree, "coef0": self.coef0}
+        if self.kernel == "precomputed":
+            return X.toarray() if is_sparse(X) else X
+        # an object of `fsel_book.kernels`
+        if hasattr(self.kernel, "matrix"):
+            return self.kernel.matrix(X, Z)
+        options = (
+            {}
+            if callable(self.kernel)
+            else {"gamma": gamma, "degree": self.degree, "coef0": self.coef0}
+        )
         return pairwise_kernels(X, Z, metric=self.kernel, filter_params=True, **options)
 
     def _check_kernel(self) -> None:
-        if not callable(self.kernel) and str(self.kernel) not in ["precomputed", *KERNEL_PARAMS]:
-            raise ValueError(f"kernel={self.kernel!r} is not possible: give 'precomputed', a function, or one of "
-                             f"{', '.join(map(repr, sorted(KERNEL_PARAMS)))}.")
+        if not callable(self.kernel) and str(self.kernel) not in [
+            "precomputed",
+            *KERNEL_PARAMS,
+        ]:
+            raise ValueError(
+                f"kernel={self.kernel!r} is not possible: give 'precomputed', a "
+                f"function, or one of "
+                f"{', '.join(map(repr, sorted(KERNEL_PARAMS)))}."
+            )
 
     def _gamma(self, X: Matrix) -> float | None:
         self._check_kernel()
-        if callable(self.kernel) or "gamma" not in KERNEL_PARAMS.get(self.kernel, ()): return None
+        if callable(self.kernel) or "gamma" not in KERNEL_PARAMS.get(self.kernel, ()):
+            return None
         return _gamma_value(self.gamma, as_float64(X), self.kernel)
 
     @_insert_docs
     def decision_function(self, X: Matrix) -> Array:
-        """Decision values: above 0 for the second of two classes; one column for each of more than two.
+        """Decision values: above 0 for the second of two classes; one column for each
+        of more than two.
 
         %(decides)s
         """
@@ -769,8 +1120,20 @@ class RLSClassifier(_ScoreOnHost, ClassifierMixin, BaseEstimator):
         linear = self.kernel == "linear"
         _check_same_library(self, X, self.coef_ if linear else self.dual_coef_, method)
         if linear:
-            values = X @ (self.coef_ if self.coef_.dtype == X.dtype else namespace(X).astype(self.coef_, X.dtype)).T
-        else: values = from_numpy(self._kernel_matrix(X, self.X_fit_, self.gamma_) @ to_numpy(self.dual_coef_).T, X)
+            values = (
+                X
+                @ (
+                    self.coef_
+                    if self.coef_.dtype == X.dtype
+                    else namespace(X).astype(self.coef_, X.dtype)
+                ).T
+            )
+        else:
+            values = from_numpy(
+                self._kernel_matrix(X, self.X_fit_, self.gamma_)
+                @ to_numpy(self.dual_coef_).T,
+                X,
+            )
         return values[:, 0] if values.shape[1] == 1 else values
 
     @_insert_docs

@@ -12,146 +12,315 @@ from numpy.typing import NDArray
 
 # %% ../nbs/20_ridge_paper.ipynb #5962354f
 from .datasets import make_bhattacharyya, make_bhattacharyya_regression
-from .experiments import (_TEXT_SETS, Experiment, _average_records, _error_percentages, _load_documents,
-                                   _select_features, _ten_fold_splits)
+from fsel_book.experiments import (
+    _TEXT_SETS,
+    Experiment,
+    _average_records,
+    _error_percentages,
+    _load_documents,
+    _select_features,
+    _ten_fold_splits,
+)
 from .ridge import RLSClassifier, ridge_risk
 from .certificates import Sampling, certify
 from .spectra import RowSpace, row_space
 
 # %% ../nbs/20_ridge_paper.ipynb #c5113429
-_DRAWS = {"leverage sampling": 5, "random": 5}  # the paper repeats what is random five times
+# the paper repeats what is random five times
+_DRAWS = {"leverage sampling": 5, "random": 5}
 _GEOMETRIC_METHODS = ("BSS", "BSS, best", "leverage sampling", "largest leverages")
 _PRINTED_METHODS = ("BSS", "leverage sampling", "pivoted QR", "information gain")
 _LAMBDAS = (0.1, 0.3, 0.5, 0.7)
-_METHODS = (*_GEOMETRIC_METHODS, "pivoted QR", "pivoted QR in rounds", "strong RRQR", "information gain", "random")
+_METHODS = (
+    *_GEOMETRIC_METHODS,
+    "pivoted QR",
+    "pivoted QR in rounds",
+    "strong RRQR",
+    "information gain",
+    "random",
+)
 
-def _select_all(methods: Iterable[str], X: NDArray, y: NDArray | None, space: RowSpace, sizes: Iterable[int],
-                rng: np.random.RandomState) -> Iterator[tuple[str, int, Sampling]]:
-    "Method, size and `Sampling`, for each method and size."
+
+def _select_all(
+    methods: Iterable[str],
+    X: NDArray,
+    y: NDArray | None,
+    space: RowSpace,
+    sizes: Iterable[int],
+    rng: np.random.RandomState,
+) -> Iterator[tuple[str, int, Sampling]]:
+    """Method, size and `Sampling`, for each method and size."""
     for r in sizes:
         for method in methods:
-            for _ in range(_DRAWS.get(method, 1)): yield method, r, _select_features(method, X, y, space, r, rng)
+            for _ in range(_DRAWS.get(method, 1)):
+                yield method, r, _select_features(method, X, y, space, r, rng)
 
 # %% ../nbs/20_ridge_paper.ipynb #dfaff3b1
 def _top_features(counts: NDArray, top: int = 5) -> NDArray:
-    "The numbers, from 1, of the features chosen most often; among equals the last one first."
+    """The numbers, from 1, of the features chosen most often; among equals the last one
+    first.
+    """
     return 1 + np.lexsort((-np.arange(len(counts)), -counts))[:top]
 
-def _count_synthetic_choices(rng: np.random.RandomState, k: int, shuffled: bool = False, rank: int | None = None,
-                             sizes: Sequence[int] = (80, 90), runs: int = 10,
-                             lams: Sequence[float] = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9),
-                             methods: Iterable[str] = (*_PRINTED_METHODS, "largest leverages", "pivoted QR in rounds")
-                             ) -> Iterator[dict]:
-    "What each method chooses most often on a set of Bhattacharyya's, in `runs` ten-fold runs, and its largest error."
+
+def _count_synthetic_choices(
+    rng: np.random.RandomState,
+    k: int,
+    shuffled: bool = False,
+    rank: int | None = None,
+    sizes: Sequence[int] = (80, 90),
+    runs: int = 10,
+    lams: Sequence[float] = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9),
+    methods: Iterable[str] = (
+        *_PRINTED_METHODS,
+        "largest leverages",
+        "pivoted QR in rounds",
+    ),
+) -> Iterator[dict]:
+    """What each method chooses most often on a set of Bhattacharyya's, in `runs`
+    ten-fold runs, and its largest error.
+    """
     X, y, relevant = make_bhattacharyya(30, 1000, k, random_state=rng)
     order = rng.permutation(1000) if shuffled else np.arange(1000)
-    counts: dict[tuple[str, int], NDArray] = defaultdict(lambda: np.zeros(1000, dtype=int))
+    counts: dict[tuple[str, int], NDArray] = defaultdict(
+        lambda: np.zeros(1000, dtype=int)
+    )
     errors: dict = defaultdict(float)
     for train, test in _ten_fold_splits(X, rng, runs):
-        A, B = X[train][:, order], X[test][:, order]
-        for method, r, sampling in _select_all(methods, A, y[train], row_space(A, rank), sizes, rng):
+        A = X[train][:, order]
+        B = X[test][:, order]
+        for method, r, sampling in _select_all(
+            methods, A, y[train], row_space(A, rank), sizes, rng
+        ):
             classifiers = RLSClassifier().fit_path(sampling.apply(A), y[train], lams)
             counts[method, r][order[sampling.indices]] += 1
-            errors[method, r] += _error_percentages(classifiers, sampling.apply(B), y[test])
+            errors[method, r] += _error_percentages(
+                classifiers, sampling.apply(B), y[test]
+            )
     for (method, r), count in counts.items():
         top = _top_features(count)
-        yield dict(method=method, r=r, features=top, times=count[top - 1],
-                   relevant=100 * count[relevant].sum() / count.sum(),
-                   error=max(errors[method, r]) / (10 * runs))
+        yield dict(
+            method=method,
+            r=r,
+            features=top,
+            times=count[top - 1],
+            relevant=100 * count[relevant].sum() / count.sum(),
+            error=max(errors[method, r]) / (10 * runs),
+        )
 
-synthetic_choices = Experiment("synthetic_choices", _count_synthetic_choices,
-                               [dict(k=[90, 100], shuffled=[False, True]), dict(k=[90, 100], rank=[2])], repetitions=10)
+
+synthetic_choices = Experiment(
+    "synthetic_choices",
+    _count_synthetic_choices,
+    [dict(k=[90, 100], shuffled=[False, True]), dict(k=[90, 100], rank=[2])],
+    repetitions=10,
+)
 
 # %% ../nbs/20_ridge_paper.ipynb #b7ff9775
-def _fold_errors(X: NDArray, y: NDArray, X_new: NDArray, y_new: NDArray, sizes: Iterable[int],
-                 rng: np.random.RandomState) -> Iterator[dict]:
-    "For every selection on a training set: its errors on the test set, and what it keeps of the row space."
+def _fold_errors(
+    X: NDArray,
+    y: NDArray,
+    X_new: NDArray,
+    y_new: NDArray,
+    sizes: Iterable[int],
+    rng: np.random.RandomState,
+) -> Iterator[dict]:
+    """For every selection on a training set: its errors on the test set, and what it
+    keeps of the row space.
+    """
     space = row_space(X)
     V = space.basis()
     tests = dict(error=X_new, inside=X_new @ V @ V.T)
-    everything = ("all features", X.shape[1], _select_features("all features", X, y, space, X.shape[1], rng))
-    for method, r, sampling in [everything, *_select_all(_METHODS, X, y, space, sizes, rng)]:
+    everything = (
+        "all features",
+        X.shape[1],
+        _select_features("all features", X, y, space, X.shape[1], rng),
+    )
+    for method, r, sampling in [
+        everything,
+        *_select_all(_METHODS, X, y, space, sizes, rng),
+    ]:
         c = certify(space, sampling)
         empty = 100 * np.mean(~sampling.apply(X_new, rescale=False).any(axis=1))
-        kept = dict(smallest=c.eigenvalues_unscaled[0], kept=c.eigenvalues_unscaled.mean(), selected=c.n_selected,
-                    empty=empty)
+        kept = dict(
+            smallest=c.eigenvalues_unscaled[0],
+            kept=c.eigenvalues_unscaled.mean(),
+            selected=c.n_selected,
+            empty=empty,
+        )
         for weights in ["one"] if np.all(sampling.weights == 1) else ["theory", "one"]:
             rescale = weights == "theory"
-            classifiers = RLSClassifier().fit_path(sampling.apply(X, rescale), y, _LAMBDAS)
-            errors = {name: _error_percentages(classifiers, sampling.apply(Z, rescale), y_new)
-                      for name, Z in tests.items()}
+            classifiers = RLSClassifier().fit_path(
+                sampling.apply(X, rescale), y, _LAMBDAS
+            )
+            errors = {
+                name: _error_percentages(classifiers, sampling.apply(Z, rescale), y_new)
+                for name, Z in tests.items()
+            }
             for i, lam in enumerate(_LAMBDAS):
-                yield dict(method=method, r=r, weights=weights, lam=lam,
-                           **{name: values[i] for name, values in errors.items()}, **kept)
+                yield dict(
+                    method=method,
+                    r=r,
+                    weights=weights,
+                    lam=lam,
+                    **{name: values[i] for name, values in errors.items()},
+                    **kept,
+                )
 
-def _document_errors(rng: np.random.RandomState, data: str, sizes: Sequence[int] = (300, 400, 500),
-                     n: int = 200) -> list[dict]:
-    "Errors of regularised least squares after every selection, in one ten-fold run."
+
+def _document_errors(
+    rng: np.random.RandomState,
+    data: str,
+    sizes: Sequence[int] = (300, 400, 500),
+    n: int = 200,
+) -> list[dict]:
+    """Errors of regularised least squares after every selection, in one ten-fold run."""
     X, y, _ = _load_documents(data, n)
-    records = [record for train, test in _ten_fold_splits(X, rng)
-               for record in _fold_errors(X[train], y[train], X[test], y[test], sizes, rng)]
+    records = [
+        record
+        for train, test in _ten_fold_splits(X, rng)
+        for record in _fold_errors(X[train], y[train], X[test], y[test], sizes, rng)
+    ]
     return _average_records(records, ["method", "r", "weights", "lam"])
 
-text_errors = Experiment("text_errors", _document_errors, dict(data=_TEXT_SETS), repetitions=10)
+
+text_errors = Experiment(
+    "text_errors", _document_errors, dict(data=_TEXT_SETS), repetitions=10
+)
 
 # %% ../nbs/20_ridge_paper.ipynb #randw001
-def _random_word_errors(rng: np.random.RandomState, data: str, share: float, n: int = 200) -> list[dict]:
-    "Errors after a random choice of a share of the words, in one ten-fold run; also with zero counted as an error."
+def _random_word_errors(
+    rng: np.random.RandomState, data: str, share: float, n: int = 200
+) -> list[dict]:
+    """Errors after a random choice of a share of the words, in one ten-fold run; also
+    with zero counted as an error.
+    """
     X, y, _ = _load_documents(data, n)
-    r, records = round(share * X.shape[1]), []
+    r = round(share * X.shape[1])
+    records = []
     for train, test in _ten_fold_splits(X, rng):
         for _ in range(_DRAWS["random"]):
             words = rng.choice(X.shape[1], r, replace=False)
-            A, B = X[train][:, words], X[test][:, words]
-            zero = ~(B @ A.T).any(axis=1)  # no chosen word in common with a training document
-            for lam, classifier in zip(_LAMBDAS, RLSClassifier().fit_path(A, y[train], _LAMBDAS)):
+            A = X[train][:, words]
+            B = X[test][:, words]
+            # no chosen word in common with a training document
+            zero = ~(B @ A.T).any(axis=1)
+            for lam, classifier in zip(
+                _LAMBDAS, RLSClassifier().fit_path(A, y[train], _LAMBDAS)
+            ):
                 wrong = classifier.predict(B) != y[test]
-                records.append(dict(r=r, lam=lam, error=100 * np.mean(wrong), strict=100 * np.mean(wrong | zero),
-                                    zero=100 * np.mean(zero)))
+                records.append(
+                    dict(
+                        r=r,
+                        lam=lam,
+                        error=100 * np.mean(wrong),
+                        strict=100 * np.mean(wrong | zero),
+                        zero=100 * np.mean(zero),
+                    )
+                )
     return _average_records(records, ["r", "lam"])
 
-random_words = Experiment("random_words", _random_word_errors, dict(data=_TEXT_SETS, share=[0.01, 0.03, 0.1]),
-                          repetitions=10)
+
+random_words = Experiment(
+    "random_words",
+    _random_word_errors,
+    dict(data=_TEXT_SETS, share=[0.01, 0.03, 0.1]),
+    repetitions=10,
+)
 
 # %% ../nbs/20_ridge_paper.ipynb #94f2fa9d
-def _count_chosen_words(rng: np.random.RandomState, data: str, r: int = 300, n: int = 200) -> Iterator[dict]:
-    "In how many training sets of a ten-fold run each word is taken by any of the first draws of a method."
+def _count_chosen_words(
+    rng: np.random.RandomState, data: str, r: int = 300, n: int = 200
+) -> Iterator[dict]:
+    """In how many training sets of a ten-fold run each word is taken by any of the
+    first draws of a method.
+    """
     X, y, words = _load_documents(data, n)
-    counts: dict[tuple[str, int], NDArray] = defaultdict(lambda: np.zeros(X.shape[1], dtype=int))
+    counts: dict[tuple[str, int], NDArray] = defaultdict(
+        lambda: np.zeros(X.shape[1], dtype=int)
+    )
     for train, _ in _ten_fold_splits(X, rng):
         taken: dict[str, list] = defaultdict(list)
-        for method, _, sampling in _select_all(_GEOMETRIC_METHODS, X[train], y[train], row_space(X[train]), [r], rng):
+        for method, _, sampling in _select_all(
+            _GEOMETRIC_METHODS, X[train], y[train], row_space(X[train]), [r], rng
+        ):
             taken[method].append(sampling.indices)
             counts[method, len(taken[method])][np.concatenate(taken[method])] += 1
     for (method, draws), count in counts.items():
-        yield dict(method=method, draws=draws, times={words[j]: count[j] for j in np.flatnonzero(count)})
+        yield dict(
+            method=method,
+            draws=draws,
+            times={words[j]: count[j] for j in np.flatnonzero(count)},
+        )
 
-words_chosen = Experiment("words_chosen", _count_chosen_words, dict(data=["docstrings"]), repetitions=10)
+
+words_chosen = Experiment(
+    "words_chosen", _count_chosen_words, dict(data=["docstrings"]), repetitions=10
+)
 
 # %% ../nbs/20_ridge_paper.ipynb #fa961302
-def _ridge_risks(X: NDArray, z: NDArray, sizes: Iterable[int], lams: Sequence[float],
-                 rng: np.random.RandomState) -> list[dict]:
-    "Bias, variance and risk of ridge for noise of variance one, after every selection by geometry, with its weights."
-    chosen = [(method, r, sampling.apply(X))
-              for method, r, sampling in _select_all(_GEOMETRIC_METHODS, X, None, row_space(X), sizes, rng)]
+def _ridge_risks(
+    X: NDArray,
+    z: NDArray,
+    sizes: Iterable[int],
+    lams: Sequence[float],
+    rng: np.random.RandomState,
+) -> list[dict]:
+    """Bias, variance and risk of ridge for noise of variance one, after every selection
+    by geometry, with its weights.
+    """
+    chosen = [
+        (method, r, sampling.apply(X))
+        for method, r, sampling in _select_all(
+            _GEOMETRIC_METHODS, X, None, row_space(X), sizes, rng
+        )
+    ]
     records: list[dict] = []
     for method, r, C in [("all features", X.shape[1], X), *chosen]:
-        risk = ridge_risk(C @ C.T, z, 1.0, len(z) * np.asarray(lams))  # the paper divides the loss by n
-        records += [dict(method=method, r=r, lam=lam, bias=bias, variance=variance, risk=bias + variance)
-                    for lam, bias, variance in zip(lams, risk.bias, risk.variance)]
+        # the paper divides the loss by n
+        risk = ridge_risk(C @ C.T, z, 1.0, len(z) * np.asarray(lams))
+        records += [
+            dict(
+                method=method,
+                r=r,
+                lam=lam,
+                bias=bias,
+                variance=variance,
+                risk=bias + variance,
+            )
+            for lam, bias, variance in zip(lams, risk.bias, risk.variance)
+        ]
     return _average_records(records, ["method", "r", "lam"])
 
-def _synthetic_risk(rng: np.random.RandomState, k: int, multiples: Sequence[int] = (6, 7, 8, 9),
-                    lams: Sequence[float] = _LAMBDAS) -> list[dict]:
-    "The risk on one synthetic regression of the paper, for `r` a multiple of the number of samples."
+
+def _synthetic_risk(
+    rng: np.random.RandomState,
+    k: int,
+    multiples: Sequence[int] = (6, 7, 8, 9),
+    lams: Sequence[float] = _LAMBDAS,
+) -> list[dict]:
+    """The risk on one synthetic regression of the paper, for `r` a multiple of the
+    number of samples.
+    """
     X, z, _ = make_bhattacharyya_regression(30, 1000, k, noise=0, random_state=rng)
     return _ridge_risks(X, z, [30 * multiple for multiple in multiples], lams, rng)
 
-def _document_risk(rng: np.random.RandomState, data: str, sizes: Sequence[int] = (300, 400, 500),
-                   lams: Sequence[float] = (0.1, 0.3, 0.5), n: int = 200) -> list[dict]:
-    "The risk on documents, with their labels for the mean response."
+
+def _document_risk(
+    rng: np.random.RandomState,
+    data: str,
+    sizes: Sequence[int] = (300, 400, 500),
+    lams: Sequence[float] = (0.1, 0.3, 0.5),
+    n: int = 200,
+) -> list[dict]:
+    """The risk on documents, with their labels for the mean response."""
     X, y, _ = _load_documents(data, n)
     return _ridge_risks(X, y.astype(float), sizes, lams, rng)
 
-synthetic_risks = Experiment("synthetic_risks", _synthetic_risk, dict(k=[90, 100]), repetitions=10)
-text_risks = Experiment("text_risks", _document_risk, dict(data=_TEXT_SETS[:2]), repetitions=4)
+
+synthetic_risks = Experiment(
+    "synthetic_risks", _synthetic_risk, dict(k=[90, 100]), repetitions=10
+)
+text_risks = Experiment(
+    "text_risks", _document_risk, dict(data=_TEXT_SETS[:2]), repetitions=4
+)

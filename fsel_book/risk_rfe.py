@@ -18,19 +18,60 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from tqdm import tqdm
 
-from .arrays import (_DOCS, Array, ArrayLike, Matrix, _ScoreOnHost, _check_not_negative, _insert_docs,
-                              _stack_level, _take_rows, from_numpy, is_integer, is_sparse, namespace, take_columns,
-                              to_numpy)
-from .elimination import (_Choice, Elimination, _choice_by_norm, _choice_by_risk, _eliminate,
-                                   squared_linear_path)
+from fsel_book.arrays import (
+    _DOCS,
+    Array,
+    ArrayLike,
+    Matrix,
+    _ScoreOnHost,
+    _check_not_negative,
+    _insert_docs,
+    _stack_level,
+    _take_rows,
+    from_numpy,
+    is_integer,
+    is_sparse,
+    namespace,
+    take_columns,
+    to_numpy,
+)
+from fsel_book.elimination import (
+    _Choice,
+    Elimination,
+    _choice_by_norm,
+    _choice_by_risk,
+    _eliminate,
+    squared_linear_path,
+)
 from .kernel_machines import EmpiricalRisk, _best_intercept, _cold_fit
-from .kernels import (CallableKernel, LinearKernel, _ProductKernel, kernel_of, _in_place,
-                               _zero_feature)
-from .losses import LOSSES, EpsilonInsensitive, Floats, Loss, SquaredError, get_loss
+from fsel_book.kernels import (
+    CallableKernel,
+    LinearKernel,
+    _ProductKernel,
+    kernel_of,
+    _in_place,
+    _zero_feature,
+)
+from fsel_book.losses import (
+    LOSSES,
+    EpsilonInsensitive,
+    Floats,
+    Loss,
+    SquaredError,
+    get_loss,
+)
 from .ridge import _check_labels, _check_targets, _labels_from_decisions
-from .certificates import (_FittedAttributesMixin, _check_bool, _check_X, _check_positive,
-                                    _check_reduced, _check_same_library, _clear_fitted, _insert_columns, _n_requested)
-
+from fsel_book.certificates import (
+    _FittedAttributesMixin,
+    _check_bool,
+    _check_X,
+    _check_positive,
+    _check_reduced,
+    _check_same_library,
+    _clear_fitted,
+    _insert_columns,
+    _n_requested,
+)
 
 # %% ../nbs/18_risk_rfe.ipynb #d3f34c24
 @dataclass
@@ -58,6 +99,7 @@ class ChangePoint:
     >>> change_point([1.0, 1.1, 1.2, 1.3, 4.0, 9.0], [5, 4, 3, 2, 1, 0])
     ChangePoint(2 of 5 features)
     """
+
     n_features: int
     left: np.ndarray
     values: np.ndarray
@@ -65,34 +107,46 @@ class ChangePoint:
     errors: np.ndarray
     tail: str
 
-    def __repr__(self) -> str: return f"ChangePoint({self.n_features} of {self.left[0]} features)"
+    def __repr__(self) -> str:
+        return f"ChangePoint({self.n_features} of {self.left[0]} features)"
+
 
 def _power_near(values: Floats) -> float:
-    "A power of two near the largest of `values`."
-    return float(2.0**np.frexp(np.abs(values).max() or 1.0)[1])
+    """A power of two near the largest of `values`."""
+    return float(2.0 ** np.frexp(np.abs(values).max() or 1.0)[1])
+
 
 def _piecewise_columns(values: Floats, removed: Floats, at: int, tail: str) -> Floats:
-    "The curve with its change at the point `at` that is nearest to the path."
-    beyond, after = np.maximum(removed - removed[at], 0), len(removed) - 1 - at
-    before = [np.ones_like(removed), removed][:at + 1]                     # a single point has no slope
-    bends = [beyond, beyond**2][:min(after, 2 if tail == "quadratic" else 1)]
+    """The curve with its change at the point `at` that is nearest to the path."""
+    beyond = np.maximum(removed - removed[at], 0)
+    after = len(removed) - 1 - at
+    # a single point has no slope
+    before = [np.ones_like(removed), removed][: at + 1]
+    bends = [beyond, beyond**2][: min(after, 2 if tail == "quadratic" else 1)]
+
     def nearest(columns: list[Floats]) -> tuple[Floats, Floats]:
         A = np.stack(columns, axis=1)
         weights = np.linalg.lstsq(A, values, rcond=None)[0]
         return A @ weights, weights
+
     curve, weights = nearest(before + bends)
     # A tail through all its points whatever they are must rise at once.
     if len(bends) == after and weights[len(before)] < 0:
         curve, _ = nearest(before + bends[1:])
     return curve
 
-def change_point(values: ArrayLike, left: ArrayLike, tail: str = "quadratic") -> ChangePoint:
-    """The change point of a path: a straight line before it, a parabola or another line after it, by least squares.
+
+def change_point(
+    values: ArrayLike, left: ArrayLike, tail: str = "quadratic"
+) -> ChangePoint:
+    """The change point of a path: a straight line before it, a parabola or another line
+    after it, by least squares.
 
     Arrays of a device are copied to the host.
 
-    A tail that has no more points than coefficients, and so goes through all of them, must rise from the start: one
-    that first falls would describe the rise of a last point as well as a change at that point does.
+    A tail that has no more points than coefficients, and so goes through all of them,
+    must rise from the start: one that first falls would describe the rise of a last
+    point as well as a change at that point does.
 
     Parameters
     ----------
@@ -110,8 +164,8 @@ def change_point(values: ArrayLike, left: ArrayLike, tail: str = "quadratic") ->
     Raises
     ------
     ValueError
-        `values` and `left` do not go together, or have fewer than two points; `left` does not fall; `tail` is another
-        word.
+        `values` and `left` do not go together, or have fewer than two points; `left`
+        does not fall; `tail` is another word.
 
     References
     ----------
@@ -120,36 +174,62 @@ def change_point(values: ArrayLike, left: ArrayLike, tail: str = "quadratic") ->
     Examples
     --------
     >>> from fsel_book.risk_rfe import change_point
-    >>> change_point([5.0, 5.0, 5.1, 5.1, 8.0, 15.0, 26.0], [6, 5, 4, 3, 2, 1, 0]).n_features
+    >>> change_point(
+    ...     [5.0, 5.0, 5.1, 5.1, 8.0, 15.0, 26.0], [6, 5, 4, 3, 2, 1, 0]
+    ... ).n_features
     3
     >>> change_point([1, 1, 1, 1, 1, 1, 5], [6, 5, 4, 3, 2, 1, 0]).n_features
     1
     """
-    values, left = np.asarray(to_numpy(values), dtype=np.float64), np.asarray(to_numpy(left))
-    if values.ndim != 1 or values.shape != left.shape or len(values) < 2 or not np.isfinite(values).all():
-        raise ValueError(f"values of shape {values.shape} and left of shape {left.shape} are not a path: give two or "
-                         "more finite values, and one number of features for each.")
-    if (left[1:] >= left[:-1]).any():              # differences of unsigned integers wrap around
-        raise ValueError("left is not possible: the number of features must fall from each point of the path to the "
-                         "next.")
+    values = np.asarray(to_numpy(values), dtype=np.float64)
+    left = np.asarray(to_numpy(left))
+    if (
+        values.ndim != 1
+        or values.shape != left.shape
+        or len(values) < 2
+        or not np.isfinite(values).all()
+    ):
+        raise ValueError(
+            f"values of shape {values.shape} and left of shape {left.shape} are not a "
+            f"path: give two or "
+            "more finite values, and one number of features for each."
+        )
+    # differences of unsigned integers wrap around
+    if (left[1:] >= left[:-1]).any():
+        raise ValueError(
+            "left is not possible: the number of features must fall from each point "
+            "of the path to the "
+            "next."
+        )
     if tail not in ("quadratic", "linear"):
-        raise ValueError(f'tail={tail!r} is not possible: give "quadratic" or "linear".')
+        raise ValueError(
+            f'tail={tail!r} is not possible: give "quadratic" or "linear".'
+        )
     removed = (left[0] - left) / (left[0] - left[-1])
-    unit = _power_near(values)                     # squares of the values themselves may be out of range
+    # squares of the values themselves may be out of range
+    unit = _power_near(values)
     path = values / unit
-    curves = [_piecewise_columns(path, removed, at, tail) for at in range(len(values) - 1)]
-    errors = np.array([((path - curve)**2).sum() for curve in curves] + [np.inf])
+    curves = [
+        _piecewise_columns(path, removed, at, tail) for at in range(len(values) - 1)
+    ]
+    errors = np.array([((path - curve) ** 2).sum() for curve in curves] + [np.inf])
     best = int(np.flatnonzero(errors <= errors.min() + 1e-20 * (path @ path))[0])
-    with np.errstate(over="ignore"): squares = errors * unit * unit
-    return ChangePoint(int(left[best]), left, values, curves[best] * unit, squares, tail)
+    with np.errstate(over="ignore"):
+        squares = errors * unit * unit
+    return ChangePoint(
+        int(left[best]), left, values, curves[best] * unit, squares, tail
+    )
 
 # %% ../nbs/18_risk_rfe.ipynb #4dec469b
 def _is_for_labels(estimator: Any) -> bool:
-    "Whether the loss is one for labels; what a classifier alone has is there only then."
-    if estimator._for_labels(): return True
-    raise AttributeError(f"loss={estimator.loss!r} predicts numbers: there is no decision_function.")
-
-
+    """Whether the loss is one for labels; what a classifier alone has is there only
+    then.
+    """
+    if estimator._for_labels():
+        return True
+    raise AttributeError(
+        f"loss={estimator.loss!r} predicts numbers: there is no decision_function."
+    )
 
 # %% ../nbs/18_risk_rfe.ipynb #d9cf066e
 # What the two estimators of this chapter share, for `_insert_docs`.
@@ -194,30 +274,61 @@ kernel_ : kernel object
 dual_coef_, intercept_ : array
     Of the machines on the chosen features.
 classes_ : array
-    For the losses for labels. As all arrays here in the library of `X`, if the labels are numbers.""")
+    For the losses for labels. As all arrays here in the library of `X`, if the labels are numbers.""",
+)
+
 
 def _warn_of_lost_features(X: Matrix) -> None:
-    "Say so where products of samples have no digits left for the smallest feature."
-    sizes = to_numpy(abs(X).max(axis=0).toarray() if is_sparse(X) else namespace(X).max(abs(X), axis=0)).ravel()
-    small, large = int(np.where(sizes > 0, sizes, np.inf).argmin()), int(sizes.argmax())
+    """Say so where products of samples have no digits left for the smallest feature."""
+    sizes = to_numpy(
+        abs(X).max(axis=0).toarray()
+        if is_sparse(X)
+        else namespace(X).max(abs(X), axis=0)
+    ).ravel()
+    small = int(np.where(sizes > 0, sizes, np.inf).argmin())
+    large = int(sizes.argmax())
     if 0 < sizes[small] < 1e-6 * sizes[large]:
-        warnings.warn(f"Feature {small} goes up to {sizes[small]:.0e} and feature {large} up to {sizes[large]:.0e}: "
-                      "rounding errors of the larger hide the smaller. Scale the features, for instance by "
-                      "StandardScaler.", stacklevel=_stack_level())
+        warnings.warn(
+            f"Feature {small} goes up to {sizes[small]:.0e} and feature {large} up to "
+            f"{sizes[large]:.0e}: "
+            "rounding errors of the larger hide the smaller. Scale the features, for "
+            "instance by "
+            "StandardScaler.",
+            stacklevel=_stack_level(),
+        )
+
 
 def _increment_with(limit: Callable[[int], float], left: int) -> float:
-    "What the function `max_increment` allows with `left` features, or what is wrong with it; it may be infinite."
+    """What the function `max_increment` allows with `left` features, or what is wrong
+    with it; it may be infinite.
+    """
     found: Any = limit(left)
-    if np.ndim(found) == 0 and hasattr(found, "item"): found = found.item()  # of an array of any library
-    if isinstance(found, int | float) and not isinstance(found, bool) and found >= 0: return float(found)
-    raise ValueError(f"max_increment gives {found!r} for {left} features, which is not possible: give a function that "
-                     "returns a number of at least 0, infinity where nothing is to stop the elimination.")
+    # of an array of any library
+    if np.ndim(found) == 0 and hasattr(found, "item"):
+        found = found.item()
+    if isinstance(found, int | float) and not isinstance(found, bool) and found >= 0:
+        return float(found)
+    raise ValueError(
+        f"max_increment gives {found!r} for {left} features, which is not possible: "
+        f"give a function that "
+        "returns a number of at least 0, infinity where nothing is to stop the "
+        "elimination."
+    )
 
-class _KernelElimination(_FittedAttributesMixin, _ScoreOnHost, SelectorMixin, BaseEstimator):
-    "What `RiskRFE` and `GuyonRFE` share; each brings `_choice`, how one step of the elimination chooses."
-    adapts = True                                              # whether step="adaptive" is possible
+
+class _KernelElimination(
+    _FittedAttributesMixin, _ScoreOnHost, SelectorMixin, BaseEstimator
+):
+    """What `RiskRFE` and `GuyonRFE` share; each brings `_choice`, how one step of the
+    elimination chooses.
+    """
+
+    # whether step="adaptive" is possible
+    adapts = True
     max_increment: float | Callable[[int], float] | None = None
-    _for_numbers = 'For numbers give loss="squared_error" or loss="epsilon_insensitive".'
+    _for_numbers = (
+        'For numbers give loss="squared_error" or loss="epsilon_insensitive".'
+    )
 
     @abstractmethod
     def _choice(self) -> _Choice: ...
@@ -230,7 +341,8 @@ class _KernelElimination(_FittedAttributesMixin, _ScoreOnHost, SelectorMixin, Ba
         ----------
         %(X)s
         y : array, shape (n_samples,)
-            Labels of at least two classes; for "squared_error" and "epsilon_insensitive" numbers.
+            Labels of at least two classes; for "squared_error" and
+            "epsilon_insensitive" numbers.
         sample_weight : array, shape (n_samples,), optional
 
         Returns
@@ -249,27 +361,60 @@ class _KernelElimination(_FittedAttributesMixin, _ScoreOnHost, SelectorMixin, Ba
         d = X.shape[1]
         requested = self._check_parameters(d)
         A, classes, Y, w = self._data(X, y, sample_weight)
-        shift = np.average(Y, axis=0, weights=w) if classes is None and self.fit_intercept else np.zeros(Y.shape[1])
-        risks = [EmpiricalRisk(self._loss(), column, self.C * w, self.tol) for column in (Y - shift).T]
-        kernel = kernel_of(self.kernel, A, self.gamma, self.degree, self.coef0, w if np.ptp(w) > 0 else None)
+        shift = (
+            np.average(Y, axis=0, weights=w)
+            if classes is None and self.fit_intercept
+            else np.zeros(Y.shape[1])
+        )
+        risks = [
+            EmpiricalRisk(self._loss(), column, self.C * w, self.tol)
+            for column in (Y - shift).T
+        ]
+        kernel = kernel_of(
+            self.kernel,
+            A,
+            self.gamma,
+            self.degree,
+            self.coef0,
+            w if np.ptp(w) > 0 else None,
+        )
         centre = None
         if kernel == LinearKernel() and self.fit_intercept and not is_sparse(A):
             # The intercept takes up a shift of X, and K has more digits without it.
             centre = namespace(A).mean(A, axis=0, keepdims=True)
             A = A - centre
-        if isinstance(kernel, _ProductKernel): _warn_of_lost_features(A)
-        least = requested or 0                                 # "auto" looks at the whole path
+        if isinstance(kernel, _ProductKernel):
+            _warn_of_lost_features(A)
+        # "auto" looks at the whole path
+        least = requested or 0
         with tqdm(total=d - least, disable=not self.verbose) as bar:
             done = self._eliminate(A, risks, kernel, least, 1 / (w.sum() * self.C), bar)
-        kept = change_point(done.values, done.left).n_features if requested is None else done.left[-1]
-        self._settle(A, risks, kernel, shift, np.isin(np.arange(d), done.order[:d - kept], invert=True))
+        kept = (
+            change_point(done.values, done.left).n_features
+            if requested is None
+            else done.left[-1]
+        )
+        self._settle(
+            A,
+            risks,
+            kernel,
+            shift,
+            np.isin(np.arange(d), done.order[: d - kept], invert=True),
+        )
         if centre is not None:
-            at_centre = to_numpy(kernel.matrix(self._restricted(centre), self._rows_))[0]
+            at_centre = to_numpy(kernel.matrix(self._restricted(centre), self._rows_))[
+                0
+            ]
             self.intercept_ -= self.dual_coef_ @ at_centre
-        if classes is not None: self.classes_ = classes
-        self._describe(done, done.order[:d - kept], 1 / (w.sum() * self.C))
+        if classes is not None:
+            self.classes_ = classes
+        self._describe(done, done.order[: d - kept], 1 / (w.sum() * self.C))
         for name, value in vars(self).items():
-            if name.endswith("_") and isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+            if (
+                name.endswith("_")
+                and isinstance(value, np.ndarray)
+                and value.dtype.kind in "biuf"
+            ):
                 setattr(self, name, from_numpy(value, X))
 
     intercept_: Any
@@ -277,15 +422,23 @@ class _KernelElimination(_FittedAttributesMixin, _ScoreOnHost, SelectorMixin, Ba
 
     def _check_parameters(self, d: int) -> int | None:
         get_loss(self.loss)
-        for name in ("C", "tol"): _check_positive(name, getattr(self, name))
+        for name in ("C", "tol"):
+            _check_positive(name, getattr(self, name))
         _check_not_negative("epsilon", self.epsilon)
         _check_bool("fit_intercept", self.fit_intercept)
         whole = is_integer(self.step) and self.step >= 1
         share = isinstance(self.step, float | np.floating) and 0 < self.step < 1
-        if not (whole or share or (self.adapts and isinstance(self.step, str) and self.step == "adaptive")):
+        if not (
+            whole
+            or share
+            or (self.adapts and isinstance(self.step, str) and self.step == "adaptive")
+        ):
             or_adaptive = ", or 'adaptive'" if self.adapts else ""
-            raise ValueError(f"step={self.step!r} is not possible: give an integer of at least 1, or a fraction "
-                             f"above 0 and below 1{or_adaptive}.")
+            raise ValueError(
+                f"step={self.step!r} is not possible: give an integer of at least 1, "
+                f"or a fraction "
+                f"above 0 and below 1{or_adaptive}."
+            )
         return _n_requested(self.n_features_to_select, d)
 
     def _loss(self) -> Loss:
@@ -293,64 +446,111 @@ class _KernelElimination(_FittedAttributesMixin, _ScoreOnHost, SelectorMixin, Ba
         return EpsilonInsensitive(self.epsilon) if by_name else get_loss(self.loss)
 
     def _for_labels(self) -> bool:
-        "Whether the loss is one for labels; that a loss is impossible, `fit` says."
+        """Whether the loss is one for labels; that a loss is impossible, `fit` says."""
         loss = LOSSES.get(self.loss) if isinstance(self.loss, str) else self.loss
         return getattr(loss, "for_labels", True)
 
     def _targets(self, X: Matrix, y: Any, warn: bool = True) -> tuple[Any, np.ndarray]:
-        "The classes, or None, and a column of targets for each machine."
-        return _check_labels(self, X, y, warn) if self._for_labels() else (None, _check_targets(self, X, y)[:, None])
+        """The classes, or None, and a column of targets for each machine."""
+        return (
+            _check_labels(self, X, y, warn)
+            if self._for_labels()
+            else (None, _check_targets(self, X, y)[:, None])
+        )
 
-    def _data(self, X: Matrix, y: Any, sample_weight: Any) -> tuple[Matrix, Any, np.ndarray, np.ndarray]:
-        """What is fitted to, without samples of weight zero: matrix, classes, targets, weights.
+    def _data(
+        self, X: Matrix, y: Any, sample_weight: Any
+    ) -> tuple[Matrix, Any, np.ndarray, np.ndarray]:
+        """What is fitted to, without samples of weight zero: matrix, classes, targets,
+        weights.
 
         The matrix stays where it is, the targets and weights are on the host.
         """
-        A, (classes, Y) = _in_place(X), self._targets(X, y)
-        if sample_weight is None: return A, classes, Y, np.ones(len(Y))
+        A = _in_place(X)
+        classes, Y = self._targets(X, y)
+        if sample_weight is None:
+            return A, classes, Y, np.ones(len(Y))
         w = to_numpy(sample_weight, "sample_weight")
         w = _check_sample_weight(w, Y, dtype=np.float64, ensure_non_negative=True)
         rows = np.flatnonzero(w)
         A = _take_rows(A, rows)
-        if len(rows) < len(w): classes, Y = self._targets(A, to_numpy(y)[rows], warn=False)
+        if len(rows) < len(w):
+            classes, Y = self._targets(A, to_numpy(y)[rows], warn=False)
         return A, classes, Y, w[rows]
 
-    def _eliminate(self, A: Matrix, risks: list[EmpiricalRisk], kernel: Any, least: int, unit: float,
-                   bar: Any) -> Elimination:
-        "The path from all features to `least`; `unit` is the size of a value of 1 in terms of the objective."
+    def _eliminate(
+        self,
+        A: Matrix,
+        risks: list[EmpiricalRisk],
+        kernel: Any,
+        least: int,
+        unit: float,
+        bar: Any,
+    ) -> Elimination:
+        """The path from all features to `least`; `unit` is the size of a value of 1 in
+        terms of the objective.
+        """
         choice = self._choice()
-        return _eliminate(A, risks, kernel, choice, least, self.step, self._allowed(unit), self.fit_intercept, bar)
+        return _eliminate(
+            A,
+            risks,
+            kernel,
+            choice,
+            least,
+            self.step,
+            self._allowed(unit),
+            self.fit_intercept,
+            bar,
+        )
 
     def _allowed(self, unit: float) -> Callable[[int], float] | None:
-        "`max_increment` in units of the values."
+        """`max_increment` in units of the values."""
         limit = self.max_increment
-        if limit is None: return None
-        return lambda left: (_increment_with(limit, left) if callable(limit) else limit) / unit
+        if limit is None:
+            return None
+        return lambda left: (
+            (_increment_with(limit, left) if callable(limit) else limit) / unit
+        )
 
-    def _settle(self, A: Matrix, risks: list[EmpiricalRisk], kernel: Any, shift: np.ndarray,
-                support: np.ndarray) -> None:
-        "Fit the machine on the features of `support`."
-        self.kernel_, self.support_ = kernel, support
+    def _settle(
+        self,
+        A: Matrix,
+        risks: list[EmpiricalRisk],
+        kernel: Any,
+        shift: np.ndarray,
+        support: np.ndarray,
+    ) -> None:
+        """Fit the machine on the features of `support`."""
+        self.kernel_ = kernel
+        self.support_ = support
         rows = self._restricted(A)
         K = to_numpy(kernel.matrix(rows))
         us = np.array([_cold_fit(K, risk, self.fit_intercept)[0] for risk in risks])
-        intercepts = [_best_intercept(risk, K @ u) if self.fit_intercept else 0.0 for risk, u in zip(risks, us)]
+        intercepts = [
+            _best_intercept(risk, K @ u) if self.fit_intercept else 0.0
+            for risk, u in zip(risks, us)
+        ]
         used = np.flatnonzero(us.any(axis=0))
         used = used if len(used) else np.zeros(1, dtype=np.intp)
-        self.intercept_, self.dual_coef_ = shift + np.array(intercepts), us[:, used]
+        self.intercept_ = shift + np.array(intercepts)
+        self.dual_coef_ = us[:, used]
         self._rows_ = _take_rows(rows, used)
 
     def _restricted(self, A: Matrix) -> Matrix:
-        "`A` without the features that are gone; for a kernel of unknown form these are set to zero."
+        """`A` without the features that are gone; for a kernel of unknown form these
+        are set to zero.
+        """
         support = to_numpy(self.support_)
-        if not isinstance(self.kernel_, CallableKernel): return take_columns(A, np.flatnonzero(support))
+        if not isinstance(self.kernel_, CallableKernel):
+            return take_columns(A, np.flatnonzero(support))
         return A if support.all() else _zero_feature(A, np.flatnonzero(~support))
 
     def _describe(self, done: Elimination, gone: list[int], unit: float) -> None:
         self.n_refits_, self.n_features_ = done.refits, int(self.support_.sum())
         self.n_features_path_ = np.array(done.left)
         self.objective_path_ = unit * np.array(done.values)
-        self.increments_, self.elimination_order_ = np.diff(self.objective_path_), np.array(done.order, dtype=np.intp)
+        self.increments_ = np.diff(self.objective_path_)
+        self.elimination_order_ = np.array(done.order, dtype=np.intp)
         self.ranking_ = np.ones(len(self.support_), dtype=np.intp)
         self.ranking_[gone] = np.arange(len(gone), 0, -1) + 1
 
@@ -358,12 +558,17 @@ class _KernelElimination(_FittedAttributesMixin, _ScoreOnHost, SelectorMixin, Ba
         check_is_fitted(self, "support_")
         X = _check_X(self, X, reset=False)
         _check_same_library(self, X, self.support_, method)
-        return self.kernel_.matrix(self._restricted(_in_place(X)), self._rows_) @ self.dual_coef_.T + self.intercept_
+        return (
+            self.kernel_.matrix(self._restricted(_in_place(X)), self._rows_)
+            @ self.dual_coef_.T
+            + self.intercept_
+        )
 
     @available_if(_is_for_labels)
     @_insert_docs
     def decision_function(self, X: ArrayLike) -> Array:
-        """Decision values: above 0 for the second of two classes; one column for each of more than two.
+        """Decision values: above 0 for the second of two classes; one column for each
+        of more than two.
 
         %(decides)s
         """
@@ -377,8 +582,11 @@ class _KernelElimination(_FittedAttributesMixin, _ScoreOnHost, SelectorMixin, Ba
         %(labels)s
         """
         values = self._values(X)
-        if not self._for_labels(): return values[:, 0]
-        return _labels_from_decisions(values[:, 0] if values.shape[1] == 1 else values, self.classes_)
+        if not self._for_labels():
+            return values[:, 0]
+        return _labels_from_decisions(
+            values[:, 0] if values.shape[1] == 1 else values, self.classes_
+        )
 
     @_insert_docs
     def transform(self, X: ArrayLike) -> Matrix:
@@ -410,20 +618,30 @@ class _KernelElimination(_FittedAttributesMixin, _ScoreOnHost, SelectorMixin, Ba
         array or sparse matrix, shape (n_samples, n_features)
         """
         check_is_fitted(self, "support_")
-        return _insert_columns(_check_reduced(X, self.n_features_), to_numpy(self.support_))
+        return _insert_columns(
+            _check_reduced(X, self.n_features_), to_numpy(self.support_)
+        )
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self, "support_")
         return to_numpy(self.support_)
 
     def __sklearn_tags__(self) -> Any:
-        tags, labels = super().__sklearn_tags__(), self._for_labels()
+        tags = super().__sklearn_tags__()
+        labels = self._for_labels()
         tags.estimator_type = "classifier" if labels else "regressor"
-        # As scikit-learn's RFE: half of the features of a task with two may not be enough.
-        if labels: tags.classifier_tags = ClassifierTags(poor_score=True)
-        else: tags.regressor_tags = RegressorTags(poor_score=True)
-        tags.target_tags.required = tags.input_tags.sparse = tags.array_api_support = True
-        tags.input_tags.positive_only = isinstance(self.kernel, str) and self.kernel == "chi2"
+        # As scikit-learn's RFE: half of the features of a task with two may not be
+        # enough.
+        if labels:
+            tags.classifier_tags = ClassifierTags(poor_score=True)
+        else:
+            tags.regressor_tags = RegressorTags(poor_score=True)
+        tags.target_tags.required = tags.input_tags.sparse = tags.array_api_support = (
+            True
+        )
+        tags.input_tags.positive_only = (
+            isinstance(self.kernel, str) and self.kernel == "chi2"
+        )
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -432,33 +650,40 @@ class _KernelElimination(_FittedAttributesMixin, _ScoreOnHost, SelectorMixin, Ba
 class RiskRFE(_KernelElimination):
     """Recursive feature elimination by the regularised risk, for kernel machines.
 
-    At each step the feature goes whose removal raises the minimum of `|f|^2 / (2 C n) + mean loss` least. The choice is
-    exact: the same features go as if every candidate were refitted at every step. Of equal features the one with the
-    lower index goes first. Where several features go at once, `step_tol` says how exact the choice is.
+    At each step the feature goes whose removal raises the minimum of `|f|^2 / (2 C n) +
+    mean loss` least. The choice is exact: the same features go as if every candidate
+    were refitted at every step. Of equal features the one with the lower index goes
+    first. Where several features go at once, `step_tol` says how exact the choice is.
 
     %(solved_on_host)s
-    That is one kernel matrix for each fit; kernel matrices and the products of all candidates are made where `X` is.
-    With the squared error and the linear kernel it is all of `X`.
+    That is one kernel matrix for each fit; kernel matrices and the products of all
+    candidates are made where `X` is. With the squared error and the linear kernel it is
+    all of `X`.
 
     Parameters
     ----------
     %(elimination_parameters)s
     step : int, float or "adaptive"
-        How many features to remove at a time, or which fraction of all features, as in scikit-learn's `RFE`.
-        "adaptive": as many as together cost at most a hundredth of what there is to lose. Where many features matter a
-        little, that may be one at a time, and take as long. Where the path is known in closed form, it is one.
+        How many features to remove at a time, or which fraction of all features, as in
+        scikit-learn's `RFE`. "adaptive": as many as together cost at most a hundredth
+        of what there is to lose. Where many features matter a little, that may be one
+        at a time, and take as long. Where the path is known in closed form, it is one.
     step_tol : float
-        How exact a step of several features is. The prices of those that go, the rises of the objective without each of
-        them alone, add up to at most this share of the prices of all features more than those of the cheapest. With 0,
-        exactly the cheapest go, as they do one at a time and with `max_increment`. The default is next to nothing, and
-        spares nearly all fits: 361 of 371 in the example of the chapter on eliminations.
+        How exact a step of several features is. The prices of those that go, the rises
+        of the objective without each of them alone, add up to at most this share of the
+        prices of all features more than those of the cheapest. With 0, exactly the
+        cheapest go, as they do one at a time and with `max_increment`. The default is
+        next to nothing, and spares nearly all fits: 361 of 371 in the example of the
+        chapter on eliminations.
     max_increment : float or callable, optional
-        Stop when the least rise of the objective is above `max_increment`, or above `max_increment(left)` with `left`
-        features, a number of at least 0: there may then be more left than `n_features_to_select`.
+        Stop when the least rise of the objective is above `max_increment`, or above
+        `max_increment(left)` with `left` features, a number of at least 0: there may
+        then be more left than `n_features_to_select`.
     tol : float
-        What counts as equal, relative to the objective of `f = 0`, or to a thousand times that with all features where
-        this is less; but never less than 1e-12 (or `tol`) of the former, `1e-12 C n` for labels, unless the path is
-        known in closed form. Fits are exact to a tenth of that, for the kernel matrix as it is rounded.
+        What counts as equal, relative to the objective of `f = 0`, or to a thousand
+        times that with all features where this is less; but never less than 1e-12 (or
+        `tol`) of the former, `1e-12 C n` for labels, unless the path is known in closed
+        form. Fits are exact to a tenth of that, for the kernel matrix as it is rounded.
     %(verbose)s
 
     Attributes
@@ -478,15 +703,31 @@ class RiskRFE(_KernelElimination):
     >>> selector = RiskRFE(2, C=10).fit(X, X[:, 3] * X[:, 7] > 0)
     >>> selector.get_support(indices=True)
     array([3, 7])
-    >>> selector.transform(X).shape, bool(selector.score(X, X[:, 3] * X[:, 7] > 0) > 0.95)
+    >>> (
+    ...     selector.transform(X).shape,
+    ...     bool(selector.score(X, X[:, 3] * X[:, 7] > 0) > 0.95),
+    ... )
     ((200, 2), True)
     """
 
-    def __init__(self, n_features_to_select: int | float | str | None = None, *, kernel: Any = "rbf",
-                 gamma: float | str = "scale", degree: int = 3, coef0: float = 0.0, loss: str | Loss = "hinge",
-                 C: float = 1.0, epsilon: float = 0.1, fit_intercept: bool = True, step: int | float | str = 1,
-                 step_tol: float = 0.001, max_increment: float | Callable[[int], float] | None = None,
-                 tol: float = 1e-9, verbose: int = 0) -> None:
+    def __init__(
+        self,
+        n_features_to_select: int | float | str | None = None,
+        *,
+        kernel: Any = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        loss: str | Loss = "hinge",
+        C: float = 1.0,
+        epsilon: float = 0.1,
+        fit_intercept: bool = True,
+        step: int | float | str = 1,
+        step_tol: float = 0.001,
+        max_increment: float | Callable[[int], float] | None = None,
+        tol: float = 1e-9,
+        verbose: int = 0,
+    ) -> None:
         self.n_features_to_select = n_features_to_select
         self.kernel = kernel
         self.gamma = gamma
@@ -504,39 +745,65 @@ class RiskRFE(_KernelElimination):
 
     def _check_parameters(self, d: int) -> int | None:
         limit = self.max_increment
-        if limit is not None and not callable(limit): _check_not_negative("max_increment", limit)
+        if limit is not None and not callable(limit):
+            _check_not_negative("max_increment", limit)
         _check_not_negative("step_tol", self.step_tol)
         requested = super()._check_parameters(d)
         if requested is None and limit is not None:
-            raise ValueError("max_increment and n_features_to_select='auto' together are not possible: both are rules "
-                             "for stopping; give one of them.")
+            raise ValueError(
+                "max_increment and n_features_to_select='auto' together are not "
+                "possible: both are rules "
+                "for stopping; give one of them."
+            )
         return requested
 
-    def _choice(self) -> _Choice: return _choice_by_risk(self.fit_intercept, self.step, self._tolerance())
+    def _choice(self) -> _Choice:
+        return _choice_by_risk(self.fit_intercept, self.step, self._tolerance())
 
     def _tolerance(self) -> float:
-        "That of the steps; a limit on the least rise needs exact rises."
+        """That of the steps; a limit on the least rise needs exact rises."""
         return self.step_tol if self.max_increment is None else 0.0
 
-    def _eliminate(self, A: Matrix, risks: list[EmpiricalRisk], kernel: Any, least: int, unit: float,
-                   bar: Any) -> Elimination:
-        if not self._in_closed_form(A.shape[1], kernel): return super()._eliminate(A, risks, kernel, least, unit, bar)
+    def _eliminate(
+        self,
+        A: Matrix,
+        risks: list[EmpiricalRisk],
+        kernel: Any,
+        least: int,
+        unit: float,
+        bar: Any,
+    ) -> Elimination:
+        if not self._in_closed_form(A.shape[1], kernel):
+            return super()._eliminate(A, risks, kernel, least, unit, bar)
         A = A.toarray() if is_sparse(A) else to_numpy(A)
-        return squared_linear_path(A, risks[0], least, self.step, self._allowed(unit), self.fit_intercept, bar=bar)
+        return squared_linear_path(
+            A,
+            risks[0],
+            least,
+            self.step,
+            self._allowed(unit),
+            self.fit_intercept,
+            bar=bar,
+        )
 
     def _in_closed_form(self, d: int, kernel: Any) -> bool:
-        return isinstance(self._loss(), SquaredError) and kernel == LinearKernel() and d <= 8000
+        return (
+            isinstance(self._loss(), SquaredError)
+            and kernel == LinearKernel()
+            and d <= 8000
+        )
 
 # %% ../nbs/18_risk_rfe.ipynb #a82d4865
 @_insert_docs
 class GuyonRFE(_KernelElimination):
     """Recursive feature elimination by the norm, for kernel machines: Guyon's RFE.
 
-    At each step the feature goes whose removal lowers `|f|^2` least while the dual variables stay as they are. Then the
-    machine is fitted again.
+    At each step the feature goes whose removal lowers `|f|^2` least while the dual
+    variables stay as they are. Then the machine is fitted again.
 
     %(solved_on_host)s
-    That is one kernel matrix for each fit; kernel matrices and the products of all candidates are made where `X` is.
+    That is one kernel matrix for each fit; kernel matrices and the products of all
+    candidates are made where `X` is.
 
     Parameters
     ----------
@@ -565,12 +832,25 @@ class GuyonRFE(_KernelElimination):
     array([3, 7])
     """
 
-    adapts = False                                             # there are no rises to compare
+    # there are no rises to compare
+    adapts = False
 
-    def __init__(self, n_features_to_select: int | float | str | None = None, *, kernel: Any = "rbf",
-                 gamma: float | str = "scale", degree: int = 3, coef0: float = 0.0, loss: str | Loss = "hinge",
-                 C: float = 1.0, epsilon: float = 0.1, fit_intercept: bool = True, step: int | float = 1,
-                 tol: float = 1e-9, verbose: int = 0) -> None:
+    def __init__(
+        self,
+        n_features_to_select: int | float | str | None = None,
+        *,
+        kernel: Any = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        loss: str | Loss = "hinge",
+        C: float = 1.0,
+        epsilon: float = 0.1,
+        fit_intercept: bool = True,
+        step: int | float = 1,
+        tol: float = 1e-9,
+        verbose: int = 0,
+    ) -> None:
         self.n_features_to_select = n_features_to_select
         self.kernel = kernel
         self.gamma = gamma
@@ -584,4 +864,5 @@ class GuyonRFE(_KernelElimination):
         self.tol = tol
         self.verbose = verbose
 
-    def _choice(self) -> _Choice: return _choice_by_norm
+    def _choice(self) -> _Choice:
+        return _choice_by_norm

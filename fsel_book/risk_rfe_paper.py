@@ -19,419 +19,861 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, lasso_path
-from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit, StratifiedKFold
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    ShuffleSplit,
+    StratifiedKFold,
+)
 from sklearn.svm import SVC, SVR, l1_min_c
 
 # %% ../nbs/23_risk_rfe_paper.ipynb #bec11d07
-from .datasets import (make_collinear_regression, make_linear_regression, make_linear_sign, make_nested_cube,
-                                make_nested_square, make_nonlinear_regression)
+from fsel_book.datasets import (
+    make_collinear_regression,
+    make_linear_regression,
+    make_linear_sign,
+    make_nested_cube,
+    make_nested_square,
+    make_nonlinear_regression,
+)
 from .linear_programs import _l1_program
 from .experiments import Experiment, mean_and_error
 from .kernels import LinearKernel, RBFKernel, RunningSums
 from .loaders import load_dataset
 from .kernel_machines import EmpiricalRisk
 from .losses import EpsilonInsensitive
-from .elimination import _ReducedKernels, _lowest_with_ties, guyon_rfe, risk_rfe
+from fsel_book.elimination import (
+    _ReducedKernels,
+    _lowest_with_ties,
+    guyon_rfe,
+    risk_rfe,
+)
 from .risk_rfe import change_point
 from .svm import SCADSVMClassifier, _scad_slope
 
 # %% ../nbs/23_risk_rfe_paper.ipynb #ca1ce62a
-_N_RELEVANT = {15: 4, 30: 7, 50: 3, 200: 10}  # number of features, and how many of them matter
+# number of features, and how many of them matter
+_N_RELEVANT = {15: 4, 30: 7, 50: 3, 200: 10}
 _Task = tuple[NDArray, NDArray, NDArray]  # data, targets, and which features matter
 
-def _shuffle_columns(rng: np.random.RandomState, X: NDArray, y: NDArray, relevant: NDArray) -> _Task:
-    "The same data with the columns in another order, and where those that matter are now."
+
+def _shuffle_columns(
+    rng: np.random.RandomState, X: NDArray, y: NDArray, relevant: NDArray
+) -> _Task:
+    """The same data with the columns in another order, and where those that matter are
+    now.
+    """
     order = rng.permutation(X.shape[1])
     return X[:, order], y, np.flatnonzero(order < len(relevant))
 
-def _draw_linear_task(rng: np.random.RandomState, d: int, n: int, numbers: bool,
-                      effects: tuple[float, float] = (0.5, 1.0)) -> _Task:
-    "A linear rule in a few of `d` features: data, targets, and which features matter."
+
+def _draw_linear_task(
+    rng: np.random.RandomState,
+    d: int,
+    n: int,
+    numbers: bool,
+    effects: tuple[float, float] = (0.5, 1.0),
+) -> _Task:
+    """A linear rule in a few of `d` features: data, targets, and which features matter."""
     make: Callable = make_linear_regression if numbers else make_linear_sign
-    return _shuffle_columns(rng, *make(n, d, _N_RELEVANT[d], effect_sizes=effects, random_state=rng))
+    return _shuffle_columns(
+        rng, *make(n, d, _N_RELEVANT[d], effect_sizes=effects, random_state=rng)
+    )
+
 
 _BENT_MAKERS: dict[tuple[bool, bool], Callable] = {  # by numbers and correlated
-    (False, False): make_nested_square, (False, True): make_nested_cube,
-    (True, False): make_nonlinear_regression, (True, True): make_collinear_regression}
+    (False, False): make_nested_square,
+    (False, True): make_nested_cube,
+    (True, False): make_nonlinear_regression,
+    (True, True): make_collinear_regression,
+}
+
 
 @lru_cache
 def _bent_constants(correlated: bool, bend: float) -> dict[str, float]:
-    "`a2` and `a4` as given, and `a1` and `a3` such that Y varies as much as with the constants of the makers."
-    names, make = ("a1", "a2", "a3", "a4")[:4 if correlated else 2], _BENT_MAKERS[True, correlated]
-    def spread(**constants: float) -> float:
-        return make(200_000, 3 if correlated else 2, random_state=0, **constants)[1].std()
-    bent = dict.fromkeys(names[1::2], bend)
-    return {**bent, **dict.fromkeys(names[::2], spread() / spread(**dict.fromkeys(names[::2], 1.0), **bent))}
+    """`a2` and `a4` as given, and `a1` and `a3` such that Y varies as much as with the
+    constants of the makers.
+    """
+    names = ("a1", "a2", "a3", "a4")[: 4 if correlated else 2]
+    make = _BENT_MAKERS[True, correlated]
 
-def _draw_bent_task(rng: np.random.RandomState, correlated: bool, n: int, numbers: bool,
-                    bend: float | None = None) -> _Task:
-    "A rule in two of ten features, or in three correlated ones of fifty, that no linear machine sees."
+    def spread(**constants: float) -> float:
+        return make(200_000, 3 if correlated else 2, random_state=0, **constants)[
+            1
+        ].std()
+
+    bent = dict.fromkeys(names[1::2], bend)
+    return {
+        **bent,
+        **dict.fromkeys(
+            names[::2], spread() / spread(**dict.fromkeys(names[::2], 1.0), **bent)
+        ),
+    }
+
+
+def _draw_bent_task(
+    rng: np.random.RandomState,
+    correlated: bool,
+    n: int,
+    numbers: bool,
+    bend: float | None = None,
+) -> _Task:
+    """A rule in two of ten features, or in three correlated ones of fifty, that no
+    linear machine sees.
+    """
     constants = {} if bend is None else _bent_constants(correlated, bend)
     make = _BENT_MAKERS[numbers, correlated]
-    return _shuffle_columns(rng, *make(n, 50 if correlated else 10, random_state=rng, **constants))
+    return _shuffle_columns(
+        rng, *make(n, 50 if correlated else 10, random_state=rng, **constants)
+    )
 
 # %% ../nbs/23_risk_rfe_paper.ipynb #9fd2a879
-_C_GRID = [0.0025, 0.025, 0.25, 2.5, 25.0]  # C = 1 / (2 n lam), where 2 / (n lam) is 0.01 to 100
+# C = 1 / (2 n lam), where 2 / (n lam) is 0.01 to 100
+_C_GRID = [0.0025, 0.025, 0.25, 2.5, 25.0]
 _GAMMA_GRID = np.array([1.0, 1 / 4, 1 / 9, 1 / 16])  # gamma = 1 / j^2
 
+
 def _fit_quietly(model: Any, X: NDArray, y: NDArray) -> Any:
-    "The model, fitted as far as its number of steps allows."
+    """The model, fitted as far as its number of steps allows."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(X, y)
 
-def _tune(model: Any, grid: dict, X: NDArray, y: NDArray, folds: Any) -> Any:
-    "The model, with its parameters by cross-validation on the folds given."
-    return model.set_params(**_fit_quietly(GridSearchCV(model, grid, cv=folds), X, y).best_params_)
 
-def _tune_machine(X: NDArray, y: NDArray, kernel: str, numbers: bool, rng: np.random.RandomState) -> SVC | SVR:
-    "scikit-learn's machine, in 100,000 steps at most, with the constants of the paper's grid."
-    machine = SVR(kernel=kernel, epsilon=0.1, max_iter=100_000) if numbers else SVC(kernel=kernel, max_iter=100_000)
-    folds = KFold(5, shuffle=True, random_state=rng) if numbers else StratifiedKFold(5, shuffle=True, random_state=rng)
-    widths = dict(gamma=_GAMMA_GRID * min(1, 50 / X.shape[1])) if kernel == "rbf" else {}
+def _tune(model: Any, grid: dict, X: NDArray, y: NDArray, folds: Any) -> Any:
+    """The model, with its parameters by cross-validation on the folds given."""
+    return model.set_params(
+        **_fit_quietly(GridSearchCV(model, grid, cv=folds), X, y).best_params_
+    )
+
+
+def _tune_machine(
+    X: NDArray, y: NDArray, kernel: str, numbers: bool, rng: np.random.RandomState
+) -> SVC | SVR:
+    """scikit-learn's machine, in 100,000 steps at most, with the constants of the
+    paper's grid.
+    """
+    machine = (
+        SVR(kernel=kernel, epsilon=0.1, max_iter=100_000)
+        if numbers
+        else SVC(kernel=kernel, max_iter=100_000)
+    )
+    folds = (
+        KFold(5, shuffle=True, random_state=rng)
+        if numbers
+        else StratifiedKFold(5, shuffle=True, random_state=rng)
+    )
+    widths = (
+        dict(gamma=_GAMMA_GRID * min(1, 50 / X.shape[1])) if kernel == "rbf" else {}
+    )
     return _tune(machine, dict(C=_C_GRID, **widths), X, y, folds)
 
-def _test_error(model: Any, X: NDArray, y: NDArray, X_new: NDArray, y_new: NDArray, features: NDArray) -> float:
-    """Share of wrong labels, or mean squared error if there are more than two, of a model fitted to some features.
+
+def _test_error(
+    model: Any,
+    X: NDArray,
+    y: NDArray,
+    X_new: NDArray,
+    y_new: NDArray,
+    features: NDArray,
+) -> float:
+    """Share of wrong labels, or mean squared error if there are more than two, of a
+    model fitted to some features.
 
     Without features the model is the best constant.
     """
-    if not len(features): model = DummyClassifier() if len(np.unique(y)) == 2 else DummyRegressor()
-    residual = _fit_quietly(model, X[:, features], y).predict(X_new[:, features]) - y_new
-    return float(np.mean(residual**2) if len(np.unique(y)) > 2 else np.mean(residual != 0))
+    if not len(features):
+        model = DummyClassifier() if len(np.unique(y)) == 2 else DummyRegressor()
+    residual = (
+        _fit_quietly(model, X[:, features], y).predict(X_new[:, features]) - y_new
+    )
+    return float(
+        np.mean(residual**2) if len(np.unique(y)) > 2 else np.mean(residual != 0)
+    )
+
 
 def _kernel_of(machine: SVC | SVR) -> Any:
-    "The kernel of a tuned machine, as an object of the book."
+    """The kernel of a tuned machine, as an object of the book."""
     return RBFKernel(machine.gamma) if machine.kernel == "rbf" else LinearKernel()
 
-def _eliminate_features(X: NDArray, y: NDArray, machine: SVC | SVR, k: int) -> dict[str, Any]:
-    "The features left by risk-RFE, by naive ranks and at the change point, and by Guyon's RFE, of a tuned machine."
-    d, numbers, rough = X.shape[1], isinstance(machine, SVR), machine.kernel == "linear"
+
+def _eliminate_features(
+    X: NDArray, y: NDArray, machine: SVC | SVR, k: int
+) -> dict[str, Any]:
+    """The features left by risk-RFE, by naive ranks and at the change point, and by
+    Guyon's RFE, of a tuned machine.
+    """
+    d = X.shape[1]
+    numbers = isinstance(machine, SVR)
+    rough = machine.kernel == "linear"
     name, target = ("epsilon_insensitive", y - y.mean()) if numbers else ("hinge", y)
     loss = EmpiricalRisk(name, target, machine.C, 1e-5 if rough else 1e-9)
-    path = risk_rfe(X, [loss], _kernel_of(machine), 0, "adaptive" if rough and d >= 50 else 1)
+    path = risk_rfe(
+        X, [loss], _kernel_of(machine), 0, "adaptive" if rough and d >= 50 else 1
+    )
     bend = change_point(path.values, path.left).n_features
     guyon = guyon_rfe(X, [loss], _kernel_of(machine), k)
-    return {"risk-RFE (NR)": path.order[d - k:], "risk-RFE (CP)": path.order[d - bend:],
-            "Guyon's RFE": np.setdiff1d(np.arange(d), guyon.order)}
+    return {
+        "risk-RFE (NR)": path.order[d - k :],
+        "risk-RFE (CP)": path.order[d - bend :],
+        "Guyon's RFE": np.setdiff1d(np.arange(d), guyon.order),
+    }
 
 # %% ../nbs/23_risk_rfe_paper.ipynb #c1a989b0
 def _squared_norm(machine: SVC | SVR, K: NDArray, y: NDArray) -> float:
-    "`|f|^2` of a machine fitted to a kernel matrix."
-    u, support = _fit_quietly(machine, K, y).dual_coef_[0], machine.support_
+    """`|f|^2` of a machine fitted to a kernel matrix."""
+    u = _fit_quietly(machine, K, y).dual_coef_[0]
+    support = machine.support_
     return float(u @ K[np.ix_(support, support)] @ u)
 
-def _refitted_guyon(X: NDArray, y: NDArray, machine: SVC | SVR, k: int, share: float = 0.0) -> NDArray:
-    """The `k` features left if the one goes whose removal, the machine refitted, changes `|f|^2` least.
+
+def _refitted_guyon(
+    X: NDArray, y: NDArray, machine: SVC | SVR, k: int, share: float = 0.0
+) -> NDArray:
+    """The `k` features left if the one goes whose removal, the machine refitted,
+    changes `|f|^2` least.
 
     Or a `share` of those that are left goes at a time.
     """
     sums = RunningSums(_kernel_of(machine), X)
     fit = clone(machine).set_params(kernel="precomputed", tol=1e-5, max_iter=200_000)
     while (left := len(sums.left)) > k:
-        reduced, norm = _ReducedKernels(sums, K := sums.matrix()), _squared_norm(fit, K, y)
-        changes = np.array([abs(_squared_norm(fit, reduced.matrix(c), y) - norm) for c in range(left)])
+        reduced = _ReducedKernels(sums, K := sums.matrix())
+        norm = _squared_norm(fit, K, y)
+        changes = np.array(
+            [abs(_squared_norm(fit, reduced.matrix(c), y) - norm) for c in range(left)]
+        )
         gone = _lowest_with_ties(changes, min(left - k, max(1, int(share * left))), 0.0)
         sums.remove([sums.left[c] for c in gone])
     return np.array(sums.left)
 
 # %% ../nbs/23_risk_rfe_paper.ipynb #835608b9
 def _first_features(k: int, features_at: Callable, penalties: Iterable) -> NDArray:
-    "The features at the first of the penalties, strong ones first, that leaves `k` or more; at the last if none does."
+    """The features at the first of the penalties, strong ones first, that leaves `k` or
+    more; at the last if none does.
+    """
     for penalty in penalties:
         features = np.flatnonzero(features_at(penalty))
-        if len(features) >= k: break
+        if len(features) >= k:
+            break
     return features
 
+
 def _select_by_lasso(X: NDArray, y: NDArray, k: int, numbers: bool) -> NDArray:
-    "Features of the lasso, linear or logistic, with the largest penalty that leaves `k`."
+    """Features of the lasso, linear or logistic, with the largest penalty that leaves
+    `k`.
+    """
     if numbers:
-        return _first_features(k, lambda weights: weights, lasso_path(X - X.mean(axis=0), y - y.mean(), eps=1e-3)[1].T)
+        return _first_features(
+            k,
+            lambda weights: weights,
+            lasso_path(X - X.mean(axis=0), y - y.mean(), eps=1e-3)[1].T,
+        )
+
     def weights(C: float) -> NDArray:
-        return LogisticRegression(l1_ratio=1, C=C, solver="liblinear", random_state=0, tol=1e-6).fit(X, y).coef_[0]
-    return _first_features(k, weights, l1_min_c(X, y, loss="log") * np.geomspace(1.01, 1e3, 60))
+        return (
+            LogisticRegression(
+                l1_ratio=1, C=C, solver="liblinear", random_state=0, tol=1e-6
+            )
+            .fit(X, y)
+            .coef_[0]
+        )
+
+    return _first_features(
+        k, weights, l1_min_c(X, y, loss="log") * np.geomspace(1.01, 1e3, 60)
+    )
+
 
 def _select_by_scad(X: NDArray, y: NDArray, k: int, start: NDArray) -> NDArray:
-    "Features of the SCAD machine with the largest penalty that leaves `k`; its linear programs begin at `start`."
+    """Features of the SCAD machine with the largest penalty that leaves `k`; its linear
+    programs begin at `start`.
+    """
+
     def weights(alpha: float) -> NDArray:
         w = start
         for _ in range(5):
             w, last = _l1_program(X, y, _scad_slope(w, alpha, 3.7), 1 / len(y))[0], w
-            if np.allclose(w, last): break
+            if np.allclose(w, last):
+                break
         return w
-    return _first_features(k, weights, np.abs(X.T @ y).max() / len(y) * np.geomspace(1, 0.01, 40))
 
-def _select_by_penalty(X: NDArray, y: NDArray, k: int, machine: SVC | SVR) -> dict[str, tuple[NDArray, Any]]:
-    "By method, features and the model to judge them by; `machine` is linear where there are labels, and tuned."
+    return _first_features(
+        k, weights, np.abs(X.T @ y).max() / len(y) * np.geomspace(1, 0.01, 40)
+    )
+
+
+def _select_by_penalty(
+    X: NDArray, y: NDArray, k: int, machine: SVC | SVR
+) -> dict[str, tuple[NDArray, Any]]:
+    """By method, features and the model to judge them by; `machine` is linear where
+    there are labels, and tuned.
+    """
     numbers = isinstance(machine, SVR)
-    lasso = (_select_by_lasso(X, y, k, numbers),
-             LinearRegression() if numbers else LogisticRegression(C=1e4, max_iter=1000))
-    if numbers: return {"lasso": lasso}
+    lasso = (
+        _select_by_lasso(X, y, k, numbers),
+        LinearRegression() if numbers else LogisticRegression(C=1e4, max_iter=1000),
+    )
+    if numbers:
+        return {"lasso": lasso}
     start = _fit_quietly(machine, X, y).coef_[0]
     return {"lasso": lasso, "SCAD machine": (_select_by_scad(X, y, k, start), machine)}
 
 # %% ../nbs/23_risk_rfe_paper.ipynb #835f9241
-_Parts = tuple[NDArray, NDArray, NDArray, NDArray]  # data and targets to learn from, and 1,000 more to be judged on
+# data and targets to learn from, and 1,000 more to be judged on
+_Parts = tuple[NDArray, NDArray, NDArray, NDArray]
 
-def _draw_parts(rng: np.random.RandomState, task: str, n: int, d: int, numbers: bool, correlated: bool,
-                effects: tuple[float, float] = (0.5, 1.0), bend: float | None = None) -> tuple[_Parts, NDArray]:
-    "One draw of a task, in two parts, and the features that matter."
-    if task == "linear": X, y, relevant = _draw_linear_task(rng, d, n + 1000, numbers, effects)
-    else: X, y, relevant = _draw_bent_task(rng, correlated, n + 1000, numbers, bend)
+
+def _draw_parts(
+    rng: np.random.RandomState,
+    task: str,
+    n: int,
+    d: int,
+    numbers: bool,
+    correlated: bool,
+    effects: tuple[float, float] = (0.5, 1.0),
+    bend: float | None = None,
+) -> tuple[_Parts, NDArray]:
+    """One draw of a task, in two parts, and the features that matter."""
+    if task == "linear":
+        X, y, relevant = _draw_linear_task(rng, d, n + 1000, numbers, effects)
+    else:
+        X, y, relevant = _draw_bent_task(rng, correlated, n + 1000, numbers, bend)
     return (X[:n], y[:n], X[n:], y[n:]), relevant
 
+
 def _kernels_tried(task: str, numbers: bool) -> list[str]:
-    "The kernels that the paper has in its tables."
+    """The kernels that the paper has in its tables."""
     return ["rbf"] * (task == "bent" or not numbers) + ["linear"] * (task == "linear")
 
-def _judge(method: str, parts: _Parts, relevant: NDArray, chosen: NDArray, model: Any) -> dict:
-    "What a choice of features has missed, how many it has, and what a model fitted to them does on the second part."
-    return dict(method=method, missed=int(np.isin(relevant, chosen, invert=True).sum()), kept=len(chosen),
-                error=_test_error(model, *parts, np.sort(chosen)))
 
-def _elimination_errors(rng: np.random.RandomState, task: str, n: int, d: int = 15, numbers: bool = False,
-                        correlated: bool = False, effects: tuple[float, float] = (0.5, 1.0), bend: float | None = None
-                        ) -> Iterator[dict]:
-    "Mistakes and test error of every method, on one draw of a task."
+def _judge(
+    method: str, parts: _Parts, relevant: NDArray, chosen: NDArray, model: Any
+) -> dict:
+    """What a choice of features has missed, how many it has, and what a model fitted to
+    them does on the second part.
+    """
+    return dict(
+        method=method,
+        missed=int(np.isin(relevant, chosen, invert=True).sum()),
+        kept=len(chosen),
+        error=_test_error(model, *parts, np.sort(chosen)),
+    )
+
+
+def _elimination_errors(
+    rng: np.random.RandomState,
+    task: str,
+    n: int,
+    d: int = 15,
+    numbers: bool = False,
+    correlated: bool = False,
+    effects: tuple[float, float] = (0.5, 1.0),
+    bend: float | None = None,
+) -> Iterator[dict]:
+    """Mistakes and test error of every method, on one draw of a task."""
     parts, relevant = _draw_parts(rng, task, n, d, numbers, correlated, effects, bend)
     A, b, k = *parts[:2], len(relevant)
     for kernel in _kernels_tried(task, numbers):
         machine = _tune_machine(A, b, kernel, numbers, rng)
         for method, chosen in _eliminate_features(A, b, machine, k).items():
             yield _judge(f"{kernel}, {method}", parts, relevant, chosen, machine)
-        if task == "bent": yield _judge("rbf, no selection", parts, relevant, np.arange(A.shape[1]), machine)
-    if task == "bent" and not numbers: machine = _tune_machine(A, b, "linear", numbers, rng)
+        if task == "bent":
+            yield _judge(
+                "rbf, no selection", parts, relevant, np.arange(A.shape[1]), machine
+            )
+    if task == "bent" and not numbers:
+        machine = _tune_machine(A, b, "linear", numbers, rng)
     for method, (chosen, model) in _select_by_penalty(A, b, k, machine).items():
         yield _judge(method, parts, relevant, chosen, model)
 
-def _refitted_guyon_errors(rng: np.random.RandomState, task: str, n: int, d: int = 15, numbers: bool = False,
-                           correlated: bool = False, share: float = 0.0) -> Iterator[dict]:
-    "The same for Guyon's rule with the refits that the paper describes."
+
+def _refitted_guyon_errors(
+    rng: np.random.RandomState,
+    task: str,
+    n: int,
+    d: int = 15,
+    numbers: bool = False,
+    correlated: bool = False,
+    share: float = 0.0,
+) -> Iterator[dict]:
+    """The same for Guyon's rule with the refits that the paper describes."""
     parts, relevant = _draw_parts(rng, task, n, d, numbers, correlated)
     for kernel in _kernels_tried(task, numbers):
         machine = _tune_machine(*parts[:2], kernel, numbers, rng)
         chosen = _refitted_guyon(*parts[:2], machine, len(relevant), share)
-        yield _judge(f"{kernel}, Guyon's RFE, refitted", parts, relevant, chosen, machine)
+        yield _judge(
+            f"{kernel}, Guyon's RFE, refitted", parts, relevant, chosen, machine
+        )
 
-def _printed_widths_errors(rng: np.random.RandomState, n: int, effects: tuple[float, float], tuned: bool
-                           ) -> Iterator[dict]:
-    "The same for the Gaussian machine on 200 features, tuned on the grid as printed or with its width 4 and `C = 2.5`."
+
+def _printed_widths_errors(
+    rng: np.random.RandomState, n: int, effects: tuple[float, float], tuned: bool
+) -> Iterator[dict]:
+    """The same for the Gaussian machine on 200 features, tuned on the grid as printed
+    or with its width 4 and `C = 2.5`.
+    """
     parts, relevant = _draw_parts(rng, "linear", n, 200, False, False, effects)
     A, b = parts[:2]
-    machine, folds = SVC(C=2.5, gamma=1 / 16, max_iter=100_000), StratifiedKFold(5, shuffle=True, random_state=rng)
-    if tuned: machine = _tune(machine, dict(C=_C_GRID, gamma=_GAMMA_GRID), A, b, folds)
+    machine = SVC(C=2.5, gamma=1 / 16, max_iter=100_000)
+    folds = StratifiedKFold(5, shuffle=True, random_state=rng)
+    if tuned:
+        machine = _tune(machine, dict(C=_C_GRID, gamma=_GAMMA_GRID), A, b, folds)
     for method, chosen in _eliminate_features(A, b, machine, len(relevant)).items():
-        yield dict(_judge(f"rbf, {method}", parts, relevant, chosen, machine), C=machine.C, gamma=machine.gamma)
+        yield dict(
+            _judge(f"rbf, {method}", parts, relevant, chosen, machine),
+            C=machine.C,
+            gamma=machine.gamma,
+        )
 
 # %% ../nbs/23_risk_rfe_paper.ipynb #d435ce82
 _SIZES = [100, 200, 400]
-linear_tables = Experiment("linear_tables", _elimination_errors,
-                           dict(task=["linear"], n=_SIZES, d=[15, 30, 50], numbers=[False]), repetitions=100)
-wide_tables = Experiment("wide_tables", _elimination_errors,
-                         dict(task=["linear"], n=_SIZES, d=[200], numbers=[False], effects=[[0.5, 1.0], [1.0, 1.0]]),
-                         repetitions=10)
-added_tables = replace(wide_tables, grid=dict(wide_tables.grid, effects=[[1.0, 1.5]]), repetitions=20)  # same file
-printed_widths = Experiment("printed_widths", _printed_widths_errors,
-                            [dict(n=[100, 200], effects=[[1.0, 1.5]], tuned=[True]),
-                             dict(n=_SIZES, effects=[[1.0, 1.5], [0.5, 1.0]], tuned=[False])], repetitions=10)
-regression_tables = Experiment("regression_tables", _elimination_errors,
-                               dict(task=["linear"], n=_SIZES, d=[15, 30, 50, 200], numbers=[True]), repetitions=10)
-bent_tables = Experiment("bent_tables", _elimination_errors,
-                         dict(task=["bent"], n=[100, 200], numbers=[False, True], correlated=[False, True]),
-                         repetitions=100)
-bend_tables = Experiment("bend_tables", _elimination_errors,
-                         [dict(task=["bent"], n=[100, 200], numbers=[True], correlated=[False],
-                               bend=[0.2, 0.25, 0.3, 0.35]),
-                          dict(task=["bent"], n=[100, 200], numbers=[True], correlated=[True], bend=[0.2, 0.4, 0.6])],
-                         repetitions=20)
+linear_tables = Experiment(
+    "linear_tables",
+    _elimination_errors,
+    dict(task=["linear"], n=_SIZES, d=[15, 30, 50], numbers=[False]),
+    repetitions=100,
+)
+wide_tables = Experiment(
+    "wide_tables",
+    _elimination_errors,
+    dict(
+        task=["linear"],
+        n=_SIZES,
+        d=[200],
+        numbers=[False],
+        effects=[[0.5, 1.0], [1.0, 1.0]],
+    ),
+    repetitions=10,
+)
+# same file
+added_tables = replace(
+    wide_tables, grid=dict(wide_tables.grid, effects=[[1.0, 1.5]]), repetitions=20
+)
+printed_widths = Experiment(
+    "printed_widths",
+    _printed_widths_errors,
+    [
+        dict(n=[100, 200], effects=[[1.0, 1.5]], tuned=[True]),
+        dict(n=_SIZES, effects=[[1.0, 1.5], [0.5, 1.0]], tuned=[False]),
+    ],
+    repetitions=10,
+)
+regression_tables = Experiment(
+    "regression_tables",
+    _elimination_errors,
+    dict(task=["linear"], n=_SIZES, d=[15, 30, 50, 200], numbers=[True]),
+    repetitions=10,
+)
+bent_tables = Experiment(
+    "bent_tables",
+    _elimination_errors,
+    dict(task=["bent"], n=[100, 200], numbers=[False, True], correlated=[False, True]),
+    repetitions=100,
+)
+bend_tables = Experiment(
+    "bend_tables",
+    _elimination_errors,
+    [
+        dict(
+            task=["bent"],
+            n=[100, 200],
+            numbers=[True],
+            correlated=[False],
+            bend=[0.2, 0.25, 0.3, 0.35],
+        ),
+        dict(
+            task=["bent"],
+            n=[100, 200],
+            numbers=[True],
+            correlated=[True],
+            bend=[0.2, 0.4, 0.6],
+        ),
+    ],
+    repetitions=20,
+)
 
 # %% ../nbs/23_risk_rfe_paper.ipynb #a3954ed9
-refitted_tables = Experiment("refitted_tables", _refitted_guyon_errors,
-                             [dict(task=["linear"], n=_SIZES, d=[15, 30], numbers=[False]),
-                              dict(task=["bent"], n=[100, 200], numbers=[False, True], correlated=[False])],
-                             repetitions=50)
-refitted_fifty = Experiment("refitted_fifty", _refitted_guyon_errors,
-                            [dict(task=["linear"], n=_SIZES, d=[50], numbers=[False]),
-                             dict(task=["bent"], n=[100, 200], numbers=[False, True], correlated=[True])],
-                            repetitions=16)
-refitted_wide = Experiment("refitted_wide", _refitted_guyon_errors,
-                           [dict(task=["linear"], n=_SIZES, d=[200], numbers=[False], share=[0.1]),
-                            dict(task=["linear"], n=_SIZES, d=[15, 30, 50, 200], numbers=[True], share=[0.1])],
-                           repetitions=5)
+refitted_tables = Experiment(
+    "refitted_tables",
+    _refitted_guyon_errors,
+    [
+        dict(task=["linear"], n=_SIZES, d=[15, 30], numbers=[False]),
+        dict(task=["bent"], n=[100, 200], numbers=[False, True], correlated=[False]),
+    ],
+    repetitions=50,
+)
+refitted_fifty = Experiment(
+    "refitted_fifty",
+    _refitted_guyon_errors,
+    [
+        dict(task=["linear"], n=_SIZES, d=[50], numbers=[False]),
+        dict(task=["bent"], n=[100, 200], numbers=[False, True], correlated=[True]),
+    ],
+    repetitions=16,
+)
+refitted_wide = Experiment(
+    "refitted_wide",
+    _refitted_guyon_errors,
+    [
+        dict(task=["linear"], n=_SIZES, d=[200], numbers=[False], share=[0.1]),
+        dict(
+            task=["linear"], n=_SIZES, d=[15, 30, 50, 200], numbers=[True], share=[0.1]
+        ),
+    ],
+    repetitions=5,
+)
 
 # %% ../nbs/23_risk_rfe_paper.ipynb #c5880e4c
-# tables 8.1 and 8.2 by d and n = 100, 200, 400: percent without a mistake, with one, with more, and test error
+# tables 8.1 and 8.2 by d and n = 100, 200, 400: percent without a mistake, with one,
+# with more, and test error
 _PRINTED_LINEAR = {
     False: {
         "rbf, risk-RFE (NR)": {
-            15: "97 3 0 .05, 100 0 0 .03, 100 0 0 .02", 30: "62 34 4 .09, 100 0 0 .04, 100 0 0 .03",
-            50: "95 5 0 .05, 100 0 0 .03, 100 0 0 .02", 200: "5 12 83 .27, 72 24 4 .07, 100 0 0 .04"},
+            15: "97 3 0 .05, 100 0 0 .03, 100 0 0 .02",
+            30: "62 34 4 .09, 100 0 0 .04, 100 0 0 .03",
+            50: "95 5 0 .05, 100 0 0 .03, 100 0 0 .02",
+            200: "5 12 83 .27, 72 24 4 .07, 100 0 0 .04",
+        },
         "linear, risk-RFE (NR)": {
-            15: "99 1 0 .04, 100 0 0 .02, 100 0 0 .01", 30: "72 24 4 .08, 100 0 0 .03, 100 0 0 .02",
-            50: "94 6 0 .06, 100 0 0 .03, 100 0 0 .01", 200: "0 6 94 .26, 34 33 33 .13, 97 3 0 .05"},
+            15: "99 1 0 .04, 100 0 0 .02, 100 0 0 .01",
+            30: "72 24 4 .08, 100 0 0 .03, 100 0 0 .02",
+            50: "94 6 0 .06, 100 0 0 .03, 100 0 0 .01",
+            200: "0 6 94 .26, 34 33 33 .13, 97 3 0 .05",
+        },
         "rbf, Guyon's RFE": {
-            15: "17 38 45 .20, 19 32 49 .21, 32 21 47 .18", 30: "1 7 92 .24, 10 9 81 .26, 2 6 92 .26",
-            50: "29 54 17 .14, 41 55 4 .10, 37 58 5 .10", 200: "0 0 100 .42, 0 0 100 .40, 2 3 95 .36"},
+            15: "17 38 45 .20, 19 32 49 .21, 32 21 47 .18",
+            30: "1 7 92 .24, 10 9 81 .26, 2 6 92 .26",
+            50: "29 54 17 .14, 41 55 4 .10, 37 58 5 .10",
+            200: "0 0 100 .42, 0 0 100 .40, 2 3 95 .36",
+        },
         "linear, Guyon's RFE": {
-            15: "36 41 23 .16, 61 27 12 .11, 77 18 5 .07", 30: "10 24 75 .23, 23 36 41 .16, 55 32 13 .10",
-            50: "41 30 29 .20, 59 27 14 .13, 89 9 2 .04", 200: "0 6 94 .26, 30 39 31 .15, 96 4 0 .09"},
+            15: "36 41 23 .16, 61 27 12 .11, 77 18 5 .07",
+            30: "10 24 75 .23, 23 36 41 .16, 55 32 13 .10",
+            50: "41 30 29 .20, 59 27 14 .13, 89 9 2 .04",
+            200: "0 6 94 .26, 30 39 31 .15, 96 4 0 .09",
+        },
         "SCAD machine": {
-            15: "98 2 0 .04, 100 0 0 .02, 100 0 0 .01", 30: "83 14 3 .08, 100 0 0 .03, 100 0 0 .02",
-            50: "98 2 0 .06, 100 0 0 .03, 100 0 0 .01", 200: "3 18 79 .24, 69 26 5 .11, 100 0 0 .05"},
+            15: "98 2 0 .04, 100 0 0 .02, 100 0 0 .01",
+            30: "83 14 3 .08, 100 0 0 .03, 100 0 0 .02",
+            50: "98 2 0 .06, 100 0 0 .03, 100 0 0 .01",
+            200: "3 18 79 .24, 69 26 5 .11, 100 0 0 .05",
+        },
         "lasso": {
-            15: "94 6 0 .03, 100 0 0 .01, 100 0 0 .01", 30: "46 49 5 .09, 96 4 0 .02, 100 0 0 .01",
-            50: "97 3 0 .02, 100 0 0 .01, 100 0 0 .01", 200: "0 2 98 .21, 42 45 13 .08, 99 1 0 .02"},
-        "rbf, risk-RFE (CP)": {
-            200: "10 25 65 .21, 76 21 3 .09, 100 0 0 .02"},
-        "linear, risk-RFE (CP)": {
-            200: "11 29 60 .25, 56 37 7 .10, 100 0 0 .03"}},
+            15: "94 6 0 .03, 100 0 0 .01, 100 0 0 .01",
+            30: "46 49 5 .09, 96 4 0 .02, 100 0 0 .01",
+            50: "97 3 0 .02, 100 0 0 .01, 100 0 0 .01",
+            200: "0 2 98 .21, 42 45 13 .08, 99 1 0 .02",
+        },
+        "rbf, risk-RFE (CP)": {200: "10 25 65 .21, 76 21 3 .09, 100 0 0 .02"},
+        "linear, risk-RFE (CP)": {200: "11 29 60 .25, 56 37 7 .10, 100 0 0 .03"},
+    },
     True: {
         "linear, risk-RFE (NR)": {
-            15: "100 0 0 .12, 100 0 0 .12, 100 0 0 .11", 30: "100 0 0 .13, 100 0 0 .12, 100 0 0 .11",
-            50: "100 0 0 .13, 100 0 0 .11, 100 0 0 .11", 200: "80 14 6 .22, 100 0 0 .13, 100 0 0 .12"},
+            15: "100 0 0 .12, 100 0 0 .12, 100 0 0 .11",
+            30: "100 0 0 .13, 100 0 0 .12, 100 0 0 .11",
+            50: "100 0 0 .13, 100 0 0 .11, 100 0 0 .11",
+            200: "80 14 6 .22, 100 0 0 .13, 100 0 0 .12",
+        },
         "linear, Guyon's RFE": {
-            15: "100 0 0 .12, 100 0 0 .12, 100 0 0 .11", 30: "100 0 0 .13, 100 0 0 .12, 100 0 0 .11",
-            50: "100 0 0 .13, 100 0 0 .11, 100 0 0 .11", 200: "81 14 5 .22, 100 0 0 .13, 100 0 0 .12"},
+            15: "100 0 0 .12, 100 0 0 .12, 100 0 0 .11",
+            30: "100 0 0 .13, 100 0 0 .12, 100 0 0 .11",
+            50: "100 0 0 .13, 100 0 0 .11, 100 0 0 .11",
+            200: "81 14 5 .22, 100 0 0 .13, 100 0 0 .12",
+        },
         "lasso": {
-            15: "100 0 0 .12, 100 0 0 .12, 100 0 0 .11", 30: "99 1 0 .12, 100 0 0 .12, 100 0 0 .11",
-            50: "100 0 0 .12, 100 0 0 .11, 100 0 0 .11", 200: "49 31 20 .24, 98 2 0 .12, 100 0 0 .11"}}}
+            15: "100 0 0 .12, 100 0 0 .12, 100 0 0 .11",
+            30: "99 1 0 .12, 100 0 0 .12, 100 0 0 .11",
+            50: "100 0 0 .12, 100 0 0 .11, 100 0 0 .11",
+            200: "49 31 20 .24, 98 2 0 .12, 100 0 0 .11",
+        },
+    },
+}
 
 # %% ../nbs/23_risk_rfe_paper.ipynb #3e70ab52
-# tables 8.3 to 8.6 by correlated and numbers: test error, its deviation, shares without a mistake, with one, with more
+# tables 8.3 to 8.6 by correlated and numbers: test error, its deviation, shares without
+# a mistake, with one, with more
 _PRINTED_BENT = {
-    (False, False): {"rbf, risk-RFE (NR)": "0.06 0.02 1 0 0",
-                     "rbf, Guyon's RFE": "0.07 0.05 0.94 0 0.06",
-                     "lasso": "0.25 0.04 0.02 0.3 0.68",
-                     "SCAD machine": "0.26 0.05 0.10 0 0.90",
-                     "rbf, no selection": "0.18 0.04"},
-    (True, False): {"rbf, risk-RFE (NR)": "0.28 0.14 0.78 0.12 0.10",
-                    "rbf, Guyon's RFE": "0.28 0.14 0.8 0.12 0.08",
-                    "lasso": "0.49 0.03 0.02 0.02 0.96",
-                    "SCAD machine": "0.48 0.04 0 0 1",
-                    "rbf, no selection": "0.46 0.03"},
-    (False, True): {"rbf, risk-RFE (NR)": "0.38 0.20 1 0 0",
-                    "rbf, Guyon's RFE": "0.38 0.20 1 0 0",
-                    "lasso": "1.90 0.55 0 0.44 0.56",
-                    "rbf, no selection": "0.65 0.22"},
-    (True, True): {"rbf, risk-RFE (NR)": "0.90 0.14 1 0 0",
-                   "rbf, Guyon's RFE": "1.40 0.32 0.12 0.86 0.02",
-                   "lasso": "2.24 0.14 0 0 1",
-                   "rbf, no selection": "1.40 0.09"}}
+    (False, False): {
+        "rbf, risk-RFE (NR)": "0.06 0.02 1 0 0",
+        "rbf, Guyon's RFE": "0.07 0.05 0.94 0 0.06",
+        "lasso": "0.25 0.04 0.02 0.3 0.68",
+        "SCAD machine": "0.26 0.05 0.10 0 0.90",
+        "rbf, no selection": "0.18 0.04",
+    },
+    (True, False): {
+        "rbf, risk-RFE (NR)": "0.28 0.14 0.78 0.12 0.10",
+        "rbf, Guyon's RFE": "0.28 0.14 0.8 0.12 0.08",
+        "lasso": "0.49 0.03 0.02 0.02 0.96",
+        "SCAD machine": "0.48 0.04 0 0 1",
+        "rbf, no selection": "0.46 0.03",
+    },
+    (False, True): {
+        "rbf, risk-RFE (NR)": "0.38 0.20 1 0 0",
+        "rbf, Guyon's RFE": "0.38 0.20 1 0 0",
+        "lasso": "1.90 0.55 0 0.44 0.56",
+        "rbf, no selection": "0.65 0.22",
+    },
+    (True, True): {
+        "rbf, risk-RFE (NR)": "0.90 0.14 1 0 0",
+        "rbf, Guyon's RFE": "1.40 0.32 0.12 0.86 0.02",
+        "lasso": "2.24 0.14 0 0 1",
+        "rbf, no selection": "1.40 0.09",
+    },
+}
+
 
 def _printed_row(row: dict) -> dict[str, float] | None:
-    "What the paper prints for a row of ours: percent `none`, `one` and `more`, `error`, and its `deviation` if given."
+    """What the paper prints for a row of ours: percent `none`, `one` and `more`,
+    `error`, and its `deviation` if given.
+    """
     method = row["method"].removesuffix(", refitted")
     if "d" in row:
-        cells = _PRINTED_LINEAR[row["numbers"]].get(method, {}).get(row["d"], "").split(", ")
-        figures = [float(text) for text in cells[_SIZES.index(row["n"]) % len(cells)].split()]
+        cells = (
+            _PRINTED_LINEAR[row["numbers"]]
+            .get(method, {})
+            .get(row["d"], "")
+            .split(", ")
+        )
+        figures = [
+            float(text) for text in cells[_SIZES.index(row["n"]) % len(cells)].split()
+        ]
         return dict(zip(("none", "one", "more", "error"), figures)) or None
-    figures = [float(text) for text in _PRINTED_BENT[row["correlated"], row["numbers"]].get(method, "").split()]
+    figures = [
+        float(text)
+        for text in _PRINTED_BENT[row["correlated"], row["numbers"]]
+        .get(method, "")
+        .split()
+    ]
     shares = [100 * share for share in figures[2:]]
-    return dict(zip(("error", "deviation", "none", "one", "more"), [*figures[:2], *shares])) or None
+    return (
+        dict(
+            zip(("error", "deviation", "none", "one", "more"), [*figures[:2], *shares])
+        )
+        or None
+    )
 
 # %% ../nbs/23_risk_rfe_paper.ipynb #2e6b5b46
 def _summarize_mistakes(records: Iterable[dict], *names: str) -> list[dict]:
     """A row for each method in each setting, which `names` tell apart.
 
-    Per cent of draws without a mistake, with one, with more, and with two to five; the most mistakes and their mean;
-    mean and deviation of the test error and of the number of features kept.
+    Per cent of draws without a mistake, with one, with more, and with two to five; the
+    most mistakes and their mean; mean and deviation of the test error and of the number
+    of features kept.
     """
     groups = defaultdict(list)
-    for record in records: groups[tuple(record[name] for name in (*names, "method"))].append(record)
+    for record in records:
+        groups[tuple(record[name] for name in (*names, "method"))].append(record)
     rows = []
     for setting, found in groups.items():
-        missed, kept, error = np.array([[record[name] for name in ("missed", "kept", "error")] for record in found]).T
-        shares = [100 * np.mean(mask) for mask in (missed == 0, missed == 1, missed > 1, (missed > 1) & (missed < 6))]
-        rows.append({**dict(zip((*names, "method"), setting)), "draws": len(found),
-                     **dict(zip(("none", "one", "more", "two to five"), shares)), "most": int(missed.max()),
-                     "missed": missed.mean(), "error": error.mean(), "deviation": error.std(ddof=1),
-                     "kept": kept.mean(), "kept deviation": kept.std(ddof=1)})
+        missed, kept, error = np.array(
+            [[record[name] for name in ("missed", "kept", "error")] for record in found]
+        ).T
+        shares = [
+            100 * np.mean(mask)
+            for mask in (
+                missed == 0,
+                missed == 1,
+                missed > 1,
+                (missed > 1) & (missed < 6),
+            )
+        ]
+        rows.append(
+            {
+                **dict(zip((*names, "method"), setting)),
+                "draws": len(found),
+                **dict(zip(("none", "one", "more", "two to five"), shares)),
+                "most": int(missed.max()),
+                "missed": missed.mean(),
+                "error": error.mean(),
+                "deviation": error.std(ddof=1),
+                "kept": kept.mean(),
+                "kept deviation": kept.std(ddof=1),
+            }
+        )
     return rows
 
-def _agreement(share: float, draws: int, printed: float, printed_draws: int = 100) -> float:
-    "p-value of Fisher's exact test that two shares, in percent of so many draws each, are of one probability."
+
+def _agreement(
+    share: float, draws: int, printed: float, printed_draws: int = 100
+) -> float:
+    """p-value of Fisher's exact test that two shares, in percent of so many draws each,
+    are of one probability.
+    """
     counts = round(share * draws / 100), round(printed * printed_draws / 100)
-    return float(fisher_exact([counts, (draws - counts[0], printed_draws - counts[1])]).pvalue)
+    return float(
+        fisher_exact([counts, (draws - counts[0], printed_draws - counts[1])]).pvalue
+    )
+
 
 def _share_agrees(row: dict) -> bool | None:
-    "Whether the share of draws without a mistake agrees with the printed one at the level of 1 percent."
+    """Whether the share of draws without a mistake agrees with the printed one at the
+    level of 1 percent.
+    """
     printed = _printed_row(row)
-    if not printed or "none" not in printed: return None
+    if not printed or "none" not in printed:
+        return None
     return _agreement(row["none"], row["draws"], printed["none"]) >= 0.01
 
 # %% ../nbs/23_risk_rfe_paper.ipynb #5082a737
-_GRIDS: dict[str, dict] = {"printed": dict(C=_C_GRID, gamma=_GAMMA_GRID),
-                           "wide": dict(C=2.0**np.arange(-3, 8, 2), gamma=2.0**np.arange(-9, 2, 2))}
+_GRIDS: dict[str, dict] = {
+    "printed": dict(C=_C_GRID, gamma=_GAMMA_GRID),
+    "wide": dict(C=2.0 ** np.arange(-3, 8, 2), gamma=2.0 ** np.arange(-9, 2, 2)),
+}
 
-def _regularised_risks(X: NDArray, y: NDArray, machine: SVC | SVR) -> tuple[NDArray, NDArray]:
-    "The order in which a tuned machine loses features, and `lam |f|^2 +` mean loss before the first and after each."
-    if isinstance(machine, SVR): risk = EmpiricalRisk(EpsilonInsensitive(machine.epsilon), y, machine.C)
-    else: risk = EmpiricalRisk("hinge", y, machine.C)
+
+def _regularised_risks(
+    X: NDArray, y: NDArray, machine: SVC | SVR
+) -> tuple[NDArray, NDArray]:
+    """The order in which a tuned machine loses features, and `lam |f|^2 +` mean loss
+    before the first and after each.
+    """
+    if isinstance(machine, SVR):
+        risk = EmpiricalRisk(EpsilonInsensitive(machine.epsilon), y, machine.C)
+    else:
+        risk = EmpiricalRisk("hinge", y, machine.C)
     path = risk_rfe(X, [risk], RBFKernel(machine.gamma), 0)
     return np.array(path.order), np.array(path.values) / (machine.C * len(y))
 
-def _judge_on_test_part(A: NDArray, b: NDArray, A_new: NDArray, b_new: NDArray, machine: SVC | SVR, grid: dict,
-                        penalised: dict[str, tuple], folds: list) -> Iterator[dict]:
-    "Test error and number of features of a machine on all features, with risk-RFE, and of penalised models, all tuned."
+
+def _judge_on_test_part(
+    A: NDArray,
+    b: NDArray,
+    A_new: NDArray,
+    b_new: NDArray,
+    machine: SVC | SVR,
+    grid: dict,
+    penalised: dict[str, tuple],
+    folds: list,
+) -> Iterator[dict]:
+    """Test error and number of features of a machine on all features, with risk-RFE,
+    and of penalised models, all tuned.
+    """
     left = np.arange(A.shape[1], -1, -1)
+
     def record(method: str, model: Any, features: NDArray) -> dict:
         error = _test_error(model, A, b, A_new, b_new, features)
         kept = np.count_nonzero(getattr(model, "coef_", np.ones(len(features))))
         return dict(method=method, error=error, kept=int(kept))
 
     order, risks = _regularised_risks(A, b, _tune(machine, grid, A, b, folds))
-    yield dict(record("no selection", machine, left[:0:-1] - 1), order=np.array(order).tolist(), risks=risks.tolist(),
-               C=machine.C, gamma=machine.gamma)
-    to_none, to_one = change_point(risks, left).n_features, change_point(risks[:-1], left[:-1]).n_features
+    yield dict(
+        record("no selection", machine, left[:0:-1] - 1),
+        order=np.array(order).tolist(),
+        risks=risks.tolist(),
+        C=machine.C,
+        gamma=machine.gamma,
+    )
+    to_none = change_point(risks, left).n_features
+    to_one = change_point(risks[:-1], left[:-1]).n_features
     yield record("risk-RFE, path to none", machine, order[-to_none:])
     yield record("risk-RFE, path to one", machine, order[-to_one:])
-    yield record("the same, tuned again", _tune(machine, grid, A[:, order[-to_one:]], b, folds), order[-to_one:])
+    yield record(
+        "the same, tuned again",
+        _tune(machine, grid, A[:, order[-to_one:]], b, folds),
+        order[-to_one:],
+    )
     for method, (model, penalties) in penalised.items():
-        yield record(method, _tune(model, penalties, A, b, folds), np.arange(A.shape[1]))
+        yield record(
+            method, _tune(model, penalties, A, b, folds), np.arange(A.shape[1])
+        )
 
 # %% ../nbs/23_risk_rfe_paper.ipynb #1bf0dfbd
 def _mean_errors(records: list[dict], *names: str) -> list[dict]:
-    "Mean test error, its standard error, and number of features of each method in each setting, told apart by `names`."
+    """Mean test error, its standard error, and number of features of each method in
+    each setting, told apart by `names`.
+    """
     by = [*names, "method"]
     errors, kept = (mean_and_error(records, by, of) for of in ("error", "kept"))
-    return [{**{name: row[name] for name in by}, "draws": row["count"], "error": row["mean"], "se": row["error"],
-             "kept": count["mean"]} for row, count in zip(errors, kept)]
+    return [
+        {
+            **{name: row[name] for name in by},
+            "draws": row["count"],
+            "error": row["mean"],
+            "se": row["error"],
+            "kept": count["mean"],
+        }
+        for row, count in zip(errors, kept)
+    ]
 
 # %% ../nbs/23_risk_rfe_paper.ipynb #fd16537a
 def _load_vowels(scaled: bool) -> tuple[NDArray, ...]:
-    "Training and test part of the vowels i (1) and I (-1), centred or scaled by the training part; its speakers."
+    """Training and test part of the vowels i (1) and I (-1), centred or scaled by the
+    training part; its speakers.
+    """
     vowels = load_dataset("vowel")
     two = vowels.target <= 2
-    X, y, train = vowels.data[two], np.where(vowels.target[two] == 1, 1.0, -1.0), vowels.is_train[two]
+    X = vowels.data[two]
+    y = np.where(vowels.target[two] == 1, 1.0, -1.0)
+    train = vowels.is_train[two]
     X = (X - X[train].mean(axis=0)) / (X[train].std(axis=0) if scaled else 1)
     return X[train], y[train], X[~train], y[~train], np.arange(train.sum()) // 12
 
-def _vowel_errors(rng: np.random.RandomState, scaled: bool, grid: str, by_speaker: bool) -> Iterator[dict]:
-    "Table S4.1, with one draw of five folds."
-    A, b, A_new, b_new, speakers = _load_vowels(scaled)
-    mixed, apart = StratifiedKFold(5, shuffle=True, random_state=rng), GroupKFold(5, shuffle=True, random_state=rng)
-    folds = list(apart.split(A, b, speakers) if by_speaker else mixed.split(A, b))
-    penalised = {"SCAD machine": (SCADSVMClassifier(max_iter=5), dict(alpha=np.geomspace(0.003, 0.3, 9))),
-                 "logistic lasso": (LogisticRegression(l1_ratio=1, solver="liblinear", random_state=0, tol=1e-6),
-                                    dict(C=np.geomspace(0.01, 100, 17)))}
-    yield from _judge_on_test_part(A, b, A_new, b_new, SVC(), _GRIDS[grid], penalised, folds)
 
-vowel_table = Experiment("vowel_table", _vowel_errors,
-                         dict(scaled=[False, True], grid=["printed", "wide"], by_speaker=[False, True]), repetitions=5)
+def _vowel_errors(
+    rng: np.random.RandomState, scaled: bool, grid: str, by_speaker: bool
+) -> Iterator[dict]:
+    """Table S4.1, with one draw of five folds."""
+    A, b, A_new, b_new, speakers = _load_vowels(scaled)
+    mixed = StratifiedKFold(5, shuffle=True, random_state=rng)
+    apart = GroupKFold(5, shuffle=True, random_state=rng)
+    folds = list(apart.split(A, b, speakers) if by_speaker else mixed.split(A, b))
+    penalised = {
+        "SCAD machine": (
+            SCADSVMClassifier(max_iter=5),
+            dict(alpha=np.geomspace(0.003, 0.3, 9)),
+        ),
+        "logistic lasso": (
+            LogisticRegression(
+                l1_ratio=1, solver="liblinear", random_state=0, tol=1e-6
+            ),
+            dict(C=np.geomspace(0.01, 100, 17)),
+        ),
+    }
+    yield from _judge_on_test_part(
+        A, b, A_new, b_new, SVC(), _GRIDS[grid], penalised, folds
+    )
+
+
+vowel_table = Experiment(
+    "vowel_table",
+    _vowel_errors,
+    dict(scaled=[False, True], grid=["printed", "wide"], by_speaker=[False, True]),
+    repetitions=5,
+)
 
 # %% ../nbs/23_risk_rfe_paper.ipynb #50fed1bf
-def _ozone_errors(rng: np.random.RandomState, log: bool, epsilon: float, grid: str) -> Iterator[dict]:
-    "Table S4.3, on one random split in halves; the training half centres the target and standardises the columns."
+def _ozone_errors(
+    rng: np.random.RandomState, log: bool, epsilon: float, grid: str
+) -> Iterator[dict]:
+    """Table S4.3, on one random split in halves; the training half centres the target
+    and standardises the columns.
+    """
     ozone = load_dataset("la_ozone")
-    X, y = ozone.data[:, :8], np.log(ozone.target) if log else ozone.target
+    X = ozone.data[:, :8]
+    y = np.log(ozone.target) if log else ozone.target
     train, test = next(ShuffleSplit(1, train_size=0.5, random_state=rng).split(X))
-    X, y = (X - X[train].mean(axis=0)) / X[train].std(axis=0), y - y[train].mean()
+    X = (X - X[train].mean(axis=0)) / X[train].std(axis=0)
+    y = y - y[train].mean()
     strongest = np.abs(X[train].T @ y[train]).max() / len(train)
     penalised = {"lasso": (Lasso(), dict(alpha=strongest * np.geomspace(1e-3, 1, 30)))}
     folds = list(KFold(5, shuffle=True, random_state=rng).split(X[train]))
-    machine, (A, b, A_new, b_new) = SVR(epsilon=epsilon), (X[train], y[train], X[test], y[test])
-    yield from _judge_on_test_part(A, b, A_new, b_new, machine, _GRIDS[grid], penalised, folds)
+    machine = SVR(epsilon=epsilon)
+    A = X[train]
+    b = y[train]
+    A_new = X[test]
+    b_new = y[test]
+    yield from _judge_on_test_part(
+        A, b, A_new, b_new, machine, _GRIDS[grid], penalised, folds
+    )
 
-ozone_table = Experiment("ozone_table", _ozone_errors,
-                         [dict(log=[False], epsilon=[0.1], grid=["printed", "wide"]),
-                          dict(log=[True], epsilon=[0.1, 0.01], grid=["printed", "wide"])], repetitions=20)
+
+ozone_table = Experiment(
+    "ozone_table",
+    _ozone_errors,
+    [
+        dict(log=[False], epsilon=[0.1], grid=["printed", "wide"]),
+        dict(log=[True], epsilon=[0.1, 0.01], grid=["printed", "wide"]),
+    ],
+    repetitions=20,
+)

@@ -27,12 +27,26 @@ from sklearn.svm import LinearSVC
 # %% ../nbs/24_selection_study.ipynb #c6917b45
 from .arrays import Matrix
 from .baselines import RRQRSelector, information_gain, rrqr
-from .certificates import (Certificate, CertifiedSelector, Sampling, certify, _distortion, _feature_scores,
-                                    _target_rank)
+from fsel_book.certificates import (
+    Certificate,
+    CertifiedSelector,
+    Sampling,
+    certify,
+    _distortion,
+    _feature_scores,
+    _target_rank,
+)
 from .datasets import load_docstrings, make_linear_sign
 from .dual_set import DSFSelector, RSFSelector
-from .experiments import (_EMBEDDED_SETS, _TEXT_SETS, Experiment, _error_percentages, mean_and_error,
-                                   _LocalCache, _unweighted_sampling)
+from fsel_book.experiments import (
+    _EMBEDDED_SETS,
+    _TEXT_SETS,
+    Experiment,
+    _error_percentages,
+    mean_and_error,
+    _LocalCache,
+    _unweighted_sampling,
+)
 from .labels import CompletionSelector, WeightScores, selection_stability
 from .leverage import LeverageSelector
 from .loaders import load_dataset
@@ -43,53 +57,102 @@ from .svm import LPSVMClassifier, SupportVectorSelector
 
 # %% ../nbs/24_selection_study.ipynb #956183c4
 _COUNT_SETS = (*_TEXT_SETS, "docstrings", "proteins", "caltech6_hsv")
-_STUDY_SETS = ("alon", "golub", "prostate", "arcene", "libras", "hill_valley", "madelon_train", "spambase", "promoters",
-               *_COUNT_SETS)
-_PARTS = {"arcene": ("arcene_train", "arcene_valid"), "proteins": ("protein_family_train", "protein_family_test")}
+_STUDY_SETS = (
+    "alon",
+    "golub",
+    "prostate",
+    "arcene",
+    "libras",
+    "hill_valley",
+    "madelon_train",
+    "spambase",
+    "promoters",
+    *_COUNT_SETS,
+)
+_PARTS = {
+    "arcene": ("arcene_train", "arcene_valid"),
+    "proteins": ("protein_family_train", "protein_family_test"),
+}
+
 
 def _real_set(data: str) -> tuple[Matrix, NDArray]:
-    "A set of the book with its parts joined; proteins as counts of runs of three letters, promoters letter by letter."
+    """A set of the book with its parts joined; proteins as counts of runs of three
+    letters, promoters letter by letter.
+    """
     embedded = _EMBEDDED_SETS | {"docstrings": load_docstrings}
-    parts = [embedded[data]()] if data in embedded else [load_dataset(name) for name in _PARTS.get(data, (data,))]
+    parts = (
+        [embedded[data]()]
+        if data in embedded
+        else [load_dataset(name) for name in _PARTS.get(data, (data,))]
+    )
     y = np.concatenate([part.target for part in parts])
     if data == "proteins":
         runs = CountVectorizer(analyzer="char", ngram_range=(3, 3))
-        return runs.fit_transform([sequence for part in parts for sequence in part.data]), y
-    if data == "promoters": return OneHotEncoder(sparse_output=False).fit_transform(list(map(list, parts[0].data))), y
-    return (parts[0].data if len(parts) == 1 else np.vstack([part.data for part in parts])), y
+        return runs.fit_transform(
+            [sequence for part in parts for sequence in part.data]
+        ), y
+    if data == "promoters":
+        return OneHotEncoder(sparse_output=False).fit_transform(
+            list(map(list, parts[0].data))
+        ), y
+    return (
+        parts[0].data if len(parts) == 1 else np.vstack([part.data for part in parts])
+    ), y
+
 
 def _made_set(data: str) -> tuple[NDArray, NDArray]:
     """Two classes in 400 samples of which the features that matter are known.
 
-    "sparse plane": 20 of 500 uniform features, one plane through the cube between the classes. "mixtures": a cloud for
-    each class, in 15 of 800 features and 45 mixtures of those. "strong factor" and "weak factor": ten factors of
-    falling size move 800 noisy features, and the sign of the first, or of the last, is the class.
+    "sparse plane": 20 of 500 uniform features, one plane through the cube between the
+    classes. "mixtures": a cloud for each class, in 15 of 800 features and 45 mixtures
+    of those. "strong factor" and "weak factor": ten factors of falling size move 800
+    noisy features, and the sign of the first, or of the last, is the class.
     """
     rng = np.random.default_rng(0)
-    if data == "sparse plane": return make_linear_sign(400, 500, 20, random_state=0)[:2]
+    if data == "sparse plane":
+        return make_linear_sign(400, 500, 20, random_state=0)[:2]
     if data == "mixtures":
-        return make_classification(400, 800, n_informative=15, n_redundant=45, n_clusters_per_class=1, random_state=0)
+        return make_classification(
+            400,
+            800,
+            n_informative=15,
+            n_redundant=45,
+            n_clusters_per_class=1,
+            random_state=0,
+        )
     factors = rng.standard_normal((400, 10))
-    X = factors * np.geomspace(1, 0.3, 10) @ rng.standard_normal((10, 800)) + rng.standard_normal((400, 800))
+    X = factors * np.geomspace(1, 0.3, 10) @ rng.standard_normal(
+        (10, 800)
+    ) + rng.standard_normal((400, 800))
     return X, np.sign(factors[:, 0 if data == "strong factor" else 9])
+
 
 _MADE_SETS = ("sparse plane", "mixtures", "strong factor", "weak factor")
 
 _last_loaded = _LocalCache()
 
+
 def _load_study_set(data: str) -> tuple[Matrix, NDArray]:
-    "Features as they stand, and classes 0, 1, ..."
+    """Features as they stand, and classes 0, 1, ..."""
     if data not in _last_loaded:
         X, y = _made_set(data) if data in _MADE_SETS else _real_set(data)
         _last_loaded.clear()
         _last_loaded[data] = X.astype(float), np.unique(y, return_inverse=True)[1]
     return _last_loaded[data]
 
-def _split_and_scale(data: str, split: int, most: int = 500) -> tuple[Matrix, NDArray, Matrix, NDArray, Matrix | None]:
-    "Training part, at most `most` samples of it, and test part, scaled; and the training part as counted, if it was."
+
+def _split_and_scale(
+    data: str, split: int, most: int = 500
+) -> tuple[Matrix, NDArray, Matrix, NDArray, Matrix | None]:
+    """Training part, at most `most` samples of it, and test part, scaled; and the
+    training part as counted, if it was.
+    """
     X, y = _load_study_set(data)
-    train, test = next(StratifiedShuffleSplit(1, test_size=0.3, random_state=split).split(X, y))
-    A, B = X[train := train[:most]], X[test]
+    train, test = next(
+        StratifiedShuffleSplit(1, test_size=0.3, random_state=split).split(X, y)
+    )
+    A = X[train := train[:most]]
+    B = X[test]
     if data in _COUNT_SETS:
         norm = "l1" if data == "caltech6_hsv" else "l2"
         return normalize(A, norm), y[train], normalize(B, norm), y[test], A
@@ -98,319 +161,605 @@ def _split_and_scale(data: str, split: int, most: int = 500) -> tuple[Matrix, ND
 
 # %% ../nbs/24_selection_study.ipynb #7a89cd9b
 def _linear_svm() -> LinearSVC:
-    "The machine of the study."
+    """The machine of the study."""
     return LinearSVC(C=1.0, dual="auto", random_state=0)
 
-def _svm_error(sampling: Sampling, rescale: bool, A: Matrix, y: NDArray, B: Matrix, y_new: NDArray) -> float:
-    "The error of that machine, on the features with or without their weights."
+
+def _svm_error(
+    sampling: Sampling, rescale: bool, A: Matrix, y: NDArray, B: Matrix, y_new: NDArray
+) -> float:
+    """The error of that machine, on the features with or without their weights."""
     machine = _linear_svm().fit(sampling.apply(A, rescale), y)
     return _error_percentages([machine], sampling.apply(B, rescale), y_new)[0]
 
-_machine_weights = WeightScores(_linear_svm())
-_f_scores = partial(_feature_scores, f_classif)  # 0 for a feature that is constant in the training part
 
-def _score_functions(A: Matrix, counts: Matrix | None, y: NDArray) -> dict[str, Callable[[], NDArray]]:
-    "For each score its function; presence and chi-squared only mean something for counts."
+_machine_weights = WeightScores(_linear_svm())
+# 0 for a feature that is constant in the training part
+_f_scores = partial(_feature_scores, f_classif)
+
+
+def _score_functions(
+    A: Matrix, counts: Matrix | None, y: NDArray
+) -> dict[str, Callable[[], NDArray]]:
+    """For each score its function; presence and chi-squared only mean something for
+    counts.
+    """
     shown = A if counts is None else counts
-    information = partial(mutual_info_classif, shown, y, discrete_features=counts is not None, random_state=0)
+    information = partial(
+        mutual_info_classif,
+        shown,
+        y,
+        discrete_features=counts is not None,
+        random_state=0,
+    )
     scores: dict[str, Callable[[], NDArray]] = {
-        "F": partial(_f_scores, A, y), "weights": partial(_machine_weights, A, y), "mutual information": information}
+        "F": partial(_f_scores, A, y),
+        "weights": partial(_machine_weights, A, y),
+        "mutual information": information,
+    }
     if counts is not None:
         scores["information gain"] = partial(information_gain, counts, y)
         scores["chi2"] = partial(_feature_scores, chi2, counts, y)
     return scores
 
+
 def _select_by_l1(machine: BaseEstimator, A: Matrix, y: NDArray, r: int) -> NDArray:
-    "Largest weights of a machine with the strongest of four L1 penalties that leaves `r`, or of the weakest."
+    """Largest weights of a machine with the strongest of four L1 penalties that leaves
+    `r`, or of the weakest.
+    """
     for C in (1.0, 10.0, 100.0, 1000.0):
         machines = OneVsRestClassifier(clone(machine).set_params(C=C)).fit(A, y)
-        weights = np.linalg.norm([machine.coef_[0] for machine in machines.estimators_], axis=0)
-        if np.count_nonzero(weights) >= r: break
+        weights = np.linalg.norm(
+            [machine.coef_[0] for machine in machines.estimators_], axis=0
+        )
+        if np.count_nonzero(weights) >= r:
+            break
     return _largest(weights, min(r, int(np.count_nonzero(weights))))
 
+
 def _largest(scores: NDArray, r: int) -> NDArray:
-    "The `r` features of largest score, the lower index first among equals."
+    """The `r` features of largest score, the lower index first among equals."""
     return np.argsort(-scores, kind="stable")[:r]
 
 # %% ../nbs/24_selection_study.ipynb #7789c7a2
-def _select_in_space(selector: CertifiedSelector, space: RowSpace, r: int, y: NDArray) -> tuple[Sampling, Certificate]:
-    "What `selector.fit` chooses and certifies, given the row space of the data."
-    part = space.truncate(_target_rank(selector.rank, space.numerical_rank, r, selector.spare_draws))
+def _select_in_space(
+    selector: CertifiedSelector, space: RowSpace, r: int, y: NDArray
+) -> tuple[Sampling, Certificate]:
+    """What `selector.fit` chooses and certifies, given the row space of the data."""
+    part = space.truncate(
+        _target_rank(selector.rank, space.numerical_rank, r, selector.spare_draws)
+    )
     sampling = selector._sample(part, r, y)
     return sampling, selector._certify(part, sampling, r)
 
+
 def _select_on_support(A: Matrix, y: NDArray, r: int) -> tuple[Sampling, Certificate]:
-    "What `SupportVectorSelector` with this `BSSSelector` chooses; its certificate speaks of the support vectors."
+    """What `SupportVectorSelector` with this `BSSSelector` chooses; its certificate
+    speaks of the support vectors.
+    """
     found = SupportVectorSelector()._support(A, y)
-    return _select_in_space(BSSSelector(r, rule="largest-norm"), row_space(A[found]), r, y[found])
+    return _select_in_space(
+        BSSSelector(r, rule="largest-norm"), row_space(A[found]), r, y[found]
+    )
+
 
 class _RRQRInRounds(RRQRSelector):
-    # all features are chosen in the certified directions; `RRQRSelector` goes on in others after the first ones
+    # all features are chosen in the certified directions; `RRQRSelector` goes on in
+    # others after the first ones
     __doc__ = RRQRSelector.__doc__
 
     def _sample(self, space: RowSpace, r: int, y: Any) -> Sampling:
         return rrqr(space, r, strong=self.strong, f=self.f, rounds=True)
 
-def _certified_selectors(r: int, largest: int, scores: dict[str, NDArray]) -> dict[str, CertifiedSelector]:
-    "The selectors of this book with something to promise, for data of rank `largest`."
+
+def _certified_selectors(
+    r: int, largest: int, scores: dict[str, NDArray]
+) -> dict[str, CertifiedSelector]:
+    """The selectors of this book with something to promise, for data of rank `largest`."""
     selectors: dict[str, CertifiedSelector] = {
-        "BSS": BSSSelector(r, rule="largest-norm"), "BSS, best": BSSSelector(r, rule="best"),
+        "BSS": BSSSelector(r, rule="largest-norm"),
+        "BSS, best": BSSSelector(r, rule="best"),
         "strong RRQR": _RRQRInRounds(r),
-        "largest leverages": LeverageSelector(r, sampling=False), "DSF": DSFSelector(r),
-        "DSF, target": DSFSelector(r, rule="target"), "DSF, weights": DSFSelector(r, score_func=scores["weights"])}
-    preferred = [(name, 4) for name in scores if name not in ("chi2", "mutual information")]
+        "largest leverages": LeverageSelector(r, sampling=False),
+        "DSF": DSFSelector(r),
+        "DSF, target": DSFSelector(r, rule="target"),
+        "DSF, weights": DSFSelector(r, score_func=scores["weights"]),
+    }
+    preferred = [
+        (name, 4) for name in scores if name not in ("chi2", "mutual information")
+    ]
     for name, share in (*preferred, ("weights", 2), ("weights", 10)):
         rank = max(1, min(r // share, largest))
-        selectors[f"BSS, {name}, r/{share}"] = BSSSelector(r, rank=rank, score_func=scores[name])
+        selectors[f"BSS, {name}, r/{share}"] = BSSSelector(
+            r, rank=rank, score_func=scores[name]
+        )
     return selectors
 
-def _selections(A: Matrix, y: NDArray, space: RowSpace, r: int, scores: dict[str, NDArray],
-                rng: np.random.RandomState) -> dict[str, Callable[[], tuple[Sampling, Certificate | None]]]:
-    "For each method what selects `r` features, and certifies them where a theorem speaks."
+
+def _selections(
+    A: Matrix,
+    y: NDArray,
+    space: RowSpace,
+    r: int,
+    scores: dict[str, NDArray],
+    rng: np.random.RandomState,
+) -> dict[str, Callable[[], tuple[Sampling, Certificate | None]]]:
+    """For each method what selects `r` features, and certifies them where a theorem
+    speaks.
+    """
+
     def plain(choose: Callable[[], NDArray]) -> Callable[[], tuple[Sampling, None]]:
         return lambda: (_unweighted_sampling(choose(), A.shape[1]), None)
+
     rfe = RFE(_linear_svm(), n_features_to_select=r, step=0.1)
     logistic = LogisticRegression(l1_ratio=1, solver="liblinear", random_state=0)
     return {
-        **{name: partial(_select_in_space, selector, space, r, y.astype(float))  # classes as numbers
-           for name, selector in _certified_selectors(r, space.numerical_rank, scores).items()},
+        # classes as numbers
+        **{
+            name: partial(_select_in_space, selector, space, r, y.astype(float))
+            for name, selector in _certified_selectors(
+                r, space.numerical_rank, scores
+            ).items()
+        },
         "BSS, support vectors": lambda: _select_on_support(A, y, r),
         **{name: plain(partial(_largest, score, r)) for name, score in scores.items()},
         "L1": plain(lambda: _select_by_l1(logistic, A, y, r)),
         "LPSVM": plain(lambda: _select_by_l1(LPSVMClassifier(), A, y, r)),
         "RFE": plain(lambda: rfe.fit(A, y).get_support(indices=True)),
-        "random": plain(lambda: rng.choice(A.shape[1], r, replace=False))}
+        "random": plain(lambda: rng.choice(A.shape[1], r, replace=False)),
+    }
 
 # %% ../nbs/24_selection_study.ipynb #5c22299f
-_STUDY_METHODS = ("random", "largest leverages", "strong RRQR", "DSF", "BSS", "BSS, best", "BSS, support vectors",
-                  "DSF, target", "DSF, weights", "BSS, F, r/4", "BSS, information gain, r/4", "BSS, weights, r/2",
-                  "BSS, weights, r/4", "BSS, weights, r/10", "F", "mutual information", "chi2", "information gain",
-                  "weights", "L1", "LPSVM", "RFE")
+_STUDY_METHODS = (
+    "random",
+    "largest leverages",
+    "strong RRQR",
+    "DSF",
+    "BSS",
+    "BSS, best",
+    "BSS, support vectors",
+    "DSF, target",
+    "DSF, weights",
+    "BSS, F, r/4",
+    "BSS, information gain, r/4",
+    "BSS, weights, r/2",
+    "BSS, weights, r/4",
+    "BSS, weights, r/10",
+    "F",
+    "mutual information",
+    "chi2",
+    "information gain",
+    "weights",
+    "L1",
+    "LPSVM",
+    "RFE",
+)
 
 # %% ../nbs/24_selection_study.ipynb #53164558
 def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    "What `work` returns, and the processor time it took."
+    """What `work` returns, and the processor time it took."""
     start = time.process_time()
     return work(), time.process_time() - start
 
+
 def _kappa(space: RowSpace, indices: NDArray, rank: int) -> float:
-    "The condition number of features without weights, on the leading part of the data of that rank, if it has it."
+    """The condition number of features without weights, on the leading part of the data
+    of that rank, if it has it.
+    """
     part = space.truncate(min(rank, space.numerical_rank))
     return certify(part, _unweighted_sampling(indices, space.shape[0])).kappa
 
+
 def _certified_figures(certificate: Certificate | None) -> dict[str, Any]:
-    "The certified rank, what was promised there and what came out."
+    """The certified rank, what was promised there and what came out."""
     if certificate is None or certificate.promise is None:
         return dict(rank=None, own_kappa=None, distortion=None, promised=None)
-    if not certificate.holds: raise ValueError(f"outside its promise: {certificate}")
+    if not certificate.holds:
+        raise ValueError(f"outside its promise: {certificate}")
     low, high = certificate.eigenvalues_unscaled[[0, -1]]
     promised = _distortion(certificate.promise.lower, certificate.promise.upper)
-    return dict(rank=certificate.rank, own_kappa=high / max(low, 1e-14 * high), distortion=certificate.distortion,
-                promised=promised)
+    return dict(
+        rank=certificate.rank,
+        own_kappa=high / max(low, 1e-14 * high),
+        distortion=certificate.distortion,
+        promised=promised,
+    )
 
-def _test_errors(sampling: Sampling, A: Matrix, y: NDArray, B: Matrix, y_new: NDArray) -> dict[str, float]:
-    "Errors of three machines on the features as they are, and of the first one on the weighted features."
-    machines = dict(svm=_linear_svm(), logistic=LogisticRegression(max_iter=1000), rlsc=RLSClassifier())
-    C, D = sampling.apply(A, rescale=False), sampling.apply(B, rescale=False)
-    for machine in machines.values(): machine.fit(C, y)
+
+def _test_errors(
+    sampling: Sampling, A: Matrix, y: NDArray, B: Matrix, y_new: NDArray
+) -> dict[str, float]:
+    """Errors of three machines on the features as they are, and of the first one on the
+    weighted features.
+    """
+    machines = dict(
+        svm=_linear_svm(),
+        logistic=LogisticRegression(max_iter=1000),
+        rlsc=RLSClassifier(),
+    )
+    C = sampling.apply(A, rescale=False)
+    D = sampling.apply(B, rescale=False)
+    for machine in machines.values():
+        machine.fit(C, y)
     errors = dict(zip(machines, _error_percentages(machines.values(), D, y_new)))
-    if np.all(sampling.weights == 1): return errors | dict(weighted=None)
+    if np.all(sampling.weights == 1):
+        return errors | dict(weighted=None)
     return errors | dict(weighted=_svm_error(sampling, True, A, y, B, y_new))
 
-def _compare_selectors(rng: np.random.RandomState, data: str, split: int, sizes: Sequence[int] = (20, 50, 200),
-                       most: int = 500) -> Iterator[dict]:
-    "Errors, certificates and costs of all methods on one split of a set."
+
+def _compare_selectors(
+    rng: np.random.RandomState,
+    data: str,
+    split: int,
+    sizes: Sequence[int] = (20, 50, 200),
+    most: int = 500,
+) -> Iterator[dict]:
+    """Errors, certificates and costs of all methods on one split of a set."""
     A, y, B, y_new, counts = _split_and_scale(data, split, most)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         space, shared = _timed(lambda: row_space(A))
-        timed_scores = {name: _timed(score) for name, score in _score_functions(A, counts, y).items()}
+        timed_scores = {
+            name: _timed(score)
+            for name, score in _score_functions(A, counts, y).items()
+        }
         scores = {name: score for name, (score, _) in timed_scores.items()}
         for r in (r for r in sizes if r < A.shape[1] / 2):
             for method, select in _selections(A, y, space, r, scores, rng).items():
                 (sampling, certificate), spent = _timed(select)
-                scoring = sum(time for name, (_, time) in timed_scores.items() if name in method.split(", "))
-                yield dict(method=method, r=r, **_test_errors(sampling, A, y, B, y_new),
-                           kappa=_kappa(space, sampling.indices, min(10, r // 2)),
-                           kappa_quarter=_kappa(space, sampling.indices, r // 4), **_certified_figures(certificate),
-                           seconds=spent + scoring, row_space_seconds=shared, selected=np.sort(sampling.indices))
+                scoring = sum(
+                    time
+                    for name, (_, time) in timed_scores.items()
+                    if name in method.split(", ")
+                )
+                yield dict(
+                    method=method,
+                    r=r,
+                    **_test_errors(sampling, A, y, B, y_new),
+                    kappa=_kappa(space, sampling.indices, min(10, r // 2)),
+                    kappa_quarter=_kappa(space, sampling.indices, r // 4),
+                    **_certified_figures(certificate),
+                    seconds=spent + scoring,
+                    row_space_seconds=shared,
+                    selected=np.sort(sampling.indices),
+                )
 
 # %% ../nbs/24_selection_study.ipynb #ba3ee7ca
-study = Experiment("selection_study", _compare_selectors,
-                   [dict(data=list(_STUDY_SETS), split=[split]) for split in range(10)])
+study = Experiment(
+    "selection_study",
+    _compare_selectors,
+    [dict(data=list(_STUDY_SETS), split=[split]) for split in range(10)],
+)
 
 # %% ../nbs/24_selection_study.ipynb #93acd845
 _CAP = 1e6  # a condition number beyond it says no more than that a direction is lost
 
+
 def _index_stability(selections: Sequence[Sequence[int]], d: int) -> float:
-    "Nogueira's index of selections, given as indices, among `d` features."
-    return selection_stability(np.array([np.isin(np.arange(d), chosen) for chosen in selections])).value
+    """Nogueira's index of selections, given as indices, among `d` features."""
+    return selection_stability(
+        np.array([np.isin(np.arange(d), chosen) for chosen in selections])
+    ).value
+
 
 def _beside_rfe(records: list[dict]) -> list[dict]:
-    "Each record with its errors less those of RFE on the same split, and logarithms of condition numbers and ratios."
-    rfe = {(record["data"], record["split"], record["r"]): record for record in records if record["method"] == "RFE"}
+    """Each record with its errors less those of RFE on the same split, and logarithms
+    of condition numbers and ratios.
+    """
+    rfe = {
+        (record["data"], record["split"], record["r"]): record
+        for record in records
+        if record["method"] == "RFE"
+    }
     found = []
     for record in records:
         other = rfe[record["data"], record["split"], record["r"]]
-        more = {f"{name} - RFE": record[name] - other[name] for name in ("svm", "logistic", "rlsc")}
+        more = {
+            f"{name} - RFE": record[name] - other[name]
+            for name in ("svm", "logistic", "rlsc")
+        }
         for name in ("kappa", "kappa_quarter"):
             ours, theirs = (np.log(min(one[name], _CAP)) for one in (record, other))
             more |= {f"log {name}": ours, f"log {name} ratio": theirs - ours}
         found.append(record | more)
     return found
 
+
 def _over_sets(records: list[dict], of: str) -> dict[tuple[str, int], dict]:
-    "For each method and r the mean over the sets of the means over their splits, and its standard error."
+    """For each method and r the mean over the sets of the means over their splits, and
+    its standard error.
+    """
     means = mean_and_error(records, ["method", "r", "data"], of)
-    return {(row["method"], row["r"]): row for row in mean_and_error(means, ["method", "r"], "mean")}
+    return {
+        (row["method"], row["r"]): row
+        for row in mean_and_error(means, ["method", "r"], "mean")
+    }
+
 
 def _stabilities(records: list[dict], sizes: dict[str, int]) -> list[dict]:
-    "Nogueira's index over the splits, for each method, r and set; `sizes` says how many features a set has."
+    """Nogueira's index over the splits, for each method, r and set; `sizes` says how
+    many features a set has.
+    """
     chosen = defaultdict(list)
-    for record in records: chosen[record["method"], record["r"], record["data"]].append(record["selected"])
-    return [dict(method=method, r=r, data=data, stability=_index_stability(selections, sizes[data]))
-            for (method, r, data), selections in chosen.items()]
+    for record in records:
+        chosen[record["method"], record["r"], record["data"]].append(record["selected"])
+    return [
+        dict(
+            method=method,
+            r=r,
+            data=data,
+            stability=_index_stability(selections, sizes[data]),
+        )
+        for (method, r, data), selections in chosen.items()
+    ]
 
 # %% ../nbs/24_selection_study.ipynb #24ca0002
-def _eliminate_carefully(A: Matrix, y: NDArray, sizes: Sequence[int], share: float = 0.1) -> dict[int, NDArray]:
-    "What RFE leaves if a tenth of the features that are left is dropped in each step, for each number in `sizes`."
-    left, found = np.arange(A.shape[1]), {}
+def _eliminate_carefully(
+    A: Matrix, y: NDArray, sizes: Sequence[int], share: float = 0.1
+) -> dict[int, NDArray]:
+    """What RFE leaves if a tenth of the features that are left is dropped in each step,
+    for each number in `sizes`.
+    """
+    left = np.arange(A.shape[1])
+    found = {}
     for size in sorted(set(sizes), reverse=True):
         while len(left) > size:
-            importances = np.sum(_linear_svm().fit(A[:, left], y).coef_**2, axis=0)
+            importances = np.sum(_linear_svm().fit(A[:, left], y).coef_ ** 2, axis=0)
             n_dropped = min(max(1, int(share * len(left))), len(left) - size)
             left = left[np.sort(np.argsort(importances, kind="stable")[n_dropped:])]
         found[size] = left
     return found
 
-def _complete_selection(space: RowSpace, given: NDArray, r: int,
-                        scores: NDArray | None) -> tuple[Sampling, Certificate]:
-    "`given` and up to as many more as make `r`, certified for rank `r/4`."
+
+def _complete_selection(
+    space: RowSpace, given: NDArray, r: int, scores: NDArray | None
+) -> tuple[Sampling, Certificate]:
+    """`given` and up to as many more as make `r`, certified for rank `r/4`."""
     part = space.truncate(max(1, min(r // 4, space.numerical_rank)))
-    sampling, promise = CompletionSelector()._complete(part, given, r - len(given), scores)
+    sampling, promise = CompletionSelector()._complete(
+        part, given, r - len(given), scores
+    )
     return sampling, certify(part, sampling, promise)
 
-def _compare_eliminations(rng: np.random.RandomState, data: str, split: int, sizes: Sequence[int] = (20, 50, 200),
-                          most: int = 500) -> Iterator[dict]:
-    "Errors of RFE as usual and with care, of BSS by the same machine, and of half of each RFE, completed."
+
+def _compare_eliminations(
+    rng: np.random.RandomState,
+    data: str,
+    split: int,
+    sizes: Sequence[int] = (20, 50, 200),
+    most: int = 500,
+) -> Iterator[dict]:
+    """Errors of RFE as usual and with care, of BSS by the same machine, and of half of
+    each RFE, completed.
+    """
     A, y, B, y_new, _ = _split_and_scale(data, split, most)
     sizes = [r for r in sizes if r < A.shape[1] / 2]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        space, weights = row_space(A), _machine_weights(A, y)
-        careful, spent = _timed(lambda: _eliminate_carefully(A, y, [k for r in sizes for k in (r, r // 2)]))
+        space = row_space(A)
+        weights = _machine_weights(A, y)
+        careful, spent = _timed(
+            lambda: _eliminate_carefully(A, y, [k for r in sizes for k in (r, r // 2)])
+        )
         for r in sizes:
-            usual = {k: RFE(_linear_svm(), n_features_to_select=k, step=0.1).fit(A, y).get_support(indices=True)
-                     for k in (r, r // 2)}
-            preferred = BSSSelector(r, rank=max(1, min(r // 4, space.numerical_rank)), score_func=weights)
+            usual = {
+                k: RFE(_linear_svm(), n_features_to_select=k, step=0.1)
+                .fit(A, y)
+                .get_support(indices=True)
+                for k in (r, r // 2)
+            }
+            preferred = BSSSelector(
+                r, rank=max(1, min(r // 4, space.numerical_rank)), score_func=weights
+            )
             selections = {
                 "RFE": (_unweighted_sampling(usual[r], A.shape[1]), None),
                 "careful RFE": (_unweighted_sampling(careful[r], A.shape[1]), None),
-                "BSS, weights, r/4": _select_in_space(preferred, space, r, y)}
+                "BSS, weights, r/4": _select_in_space(preferred, space, r, y),
+            }
             for half, given in (("RFE", usual), ("careful RFE", careful)):
                 for by, scores in (("", None), (", weights", weights)):
-                    selections[f"half {half}, completed{by}"] = _complete_selection(space, given[r // 2], r, scores)
+                    selections[f"half {half}, completed{by}"] = _complete_selection(
+                        space, given[r // 2], r, scores
+                    )
             for method, (sampling, certificate) in selections.items():
-                yield dict(method=method, r=r, **_test_errors(sampling, A, y, B, y_new),
-                           kappa=_kappa(space, sampling.indices, min(10, r // 2)),
-                           kappa_quarter=_kappa(space, sampling.indices, r // 4), **_certified_figures(certificate),
-                           seconds=spent, selected=np.sort(sampling.indices))
+                yield dict(
+                    method=method,
+                    r=r,
+                    **_test_errors(sampling, A, y, B, y_new),
+                    kappa=_kappa(space, sampling.indices, min(10, r // 2)),
+                    kappa_quarter=_kappa(space, sampling.indices, r // 4),
+                    **_certified_figures(certificate),
+                    seconds=spent,
+                    selected=np.sort(sampling.indices),
+                )
 
-eliminations = Experiment("selection_eliminations", _compare_eliminations,
-                          [dict(data=list(_STUDY_SETS), split=[split]) for split in range(10)])
 
+eliminations = Experiment(
+    "selection_eliminations",
+    _compare_eliminations,
+    [dict(data=list(_STUDY_SETS), split=[split]) for split in range(10)],
+)
 
 # %% ../nbs/24_selection_study.ipynb #6e98bc2c
-def _compare_preferences(rng: np.random.RandomState, data: str, split: int, sizes: Sequence[int] = (20, 50, 200),
-                         most: int = 500) -> Iterator[dict]:
-    "Errors of BSS by a machine's weights, at three ranks, times the squared length in `V`, the length, or nothing."
+def _compare_preferences(
+    rng: np.random.RandomState,
+    data: str,
+    split: int,
+    sizes: Sequence[int] = (20, 50, 200),
+    most: int = 500,
+) -> Iterator[dict]:
+    """Errors of BSS by a machine's weights, at three ranks, times the squared length in
+    `V`, the length, or nothing.
+    """
     A, y, B, y_new, _ = _split_and_scale(data, split, most)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        space, weights = row_space(A), _machine_weights(A, y)
+        space = row_space(A)
+        weights = _machine_weights(A, y)
         for r in (r for r in sizes if r < A.shape[1] / 2):
             for share in (4, 10, 20):
                 rank = max(1, min(r // share, space.numerical_rank))
                 squares = space.truncate(rank).scores64
-                for power, name in ((2, "squared length"), (1, "length"), (0, "score alone")):
-                    scores = np.divide(weights, squares**(1 - power / 2), out=np.zeros(len(weights)), where=squares > 0)
+                for power, name in (
+                    (2, "squared length"),
+                    (1, "length"),
+                    (0, "score alone"),
+                ):
+                    scores = np.divide(
+                        weights,
+                        squares ** (1 - power / 2),
+                        out=np.zeros(len(weights)),
+                        where=squares > 0,
+                    )
                     selector = BSSSelector(r, rank=rank, score_func=scores)
                     sampling, _ = _select_in_space(selector, space, r, y)
-                    yield dict(method=f"weights, r/{share}, {name}", r=r,
-                               **_test_errors(sampling, A, y, B, y_new),
-                               kappa=_kappa(space, sampling.indices, min(10, r // 2)),
-                               kappa_quarter=_kappa(space, sampling.indices, r // 4))
+                    yield dict(
+                        method=f"weights, r/{share}, {name}",
+                        r=r,
+                        **_test_errors(sampling, A, y, B, y_new),
+                        kappa=_kappa(space, sampling.indices, min(10, r // 2)),
+                        kappa_quarter=_kappa(space, sampling.indices, r // 4),
+                    )
 
-preferences = Experiment("selection_preferences", _compare_preferences,
-                         [dict(data=list(_STUDY_SETS), split=[split]) for split in range(10)])
+
+preferences = Experiment(
+    "selection_preferences",
+    _compare_preferences,
+    [dict(data=list(_STUDY_SETS), split=[split]) for split in range(10)],
+)
 
 # %% ../nbs/24_selection_study.ipynb #22a3e992
 _RANKS = ("whole", "r/2", "r/4", "r/10", "10")
 
+
 def _ranks_to_try(r: int, largest: int) -> dict[str, int]:
-    "The ranks by name, for data of rank `largest`."
+    """The ranks by name, for data of rank `largest`."""
     whole = largest if r > largest else r // 2
     tried = dict(zip(_RANKS, (whole, r // 2, r // 4, r // 10, 10)))
     return {name: max(1, min(rank, largest, r - 1)) for name, rank in tried.items()}
 
-def _selectors_without_labels(r: int, rank: int, seed: int) -> dict[str, CertifiedSelector]:
-    "The selectors that differ from rank to rank."
-    return {"BSS": BSSSelector(r, rank=rank, rule="largest-norm"),
-            "BSS, best": BSSSelector(r, rank=rank, rule="best"),
-            "DSF": DSFSelector(r, rank=rank), "strong RRQR": _RRQRInRounds(r, rank=rank),
-            "largest leverages": LeverageSelector(r, rank=rank, sampling=False),
-            "leverage sampling": LeverageSelector(r, rank=rank, random_state=seed)}
 
-def _compare_ranks(rng: np.random.RandomState, data: str, split: int, sizes: Sequence[int] = (8, 20, 50, 200),
-                   most: int = 500) -> Iterator[dict]:
-    "Errors of the selectors that see no labels, at five ranks."
+def _selectors_without_labels(
+    r: int, rank: int, seed: int
+) -> dict[str, CertifiedSelector]:
+    """The selectors that differ from rank to rank."""
+    return {
+        "BSS": BSSSelector(r, rank=rank, rule="largest-norm"),
+        "BSS, best": BSSSelector(r, rank=rank, rule="best"),
+        "DSF": DSFSelector(r, rank=rank),
+        "strong RRQR": _RRQRInRounds(r, rank=rank),
+        "largest leverages": LeverageSelector(r, rank=rank, sampling=False),
+        "leverage sampling": LeverageSelector(r, rank=rank, random_state=seed),
+    }
+
+
+def _compare_ranks(
+    rng: np.random.RandomState,
+    data: str,
+    split: int,
+    sizes: Sequence[int] = (8, 20, 50, 200),
+    most: int = 500,
+) -> Iterator[dict]:
+    """Errors of the selectors that see no labels, at five ranks."""
     A, y, B, y_new, _ = _split_and_scale(data, split, most)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         space = row_space(A)
         for r in (r for r in sizes if r < A.shape[1] / 2):
             for name, rank in _ranks_to_try(r, space.numerical_rank).items():
-                for method, selector in _selectors_without_labels(r, rank, split).items():
-                    (sampling, certificate), spent = _timed(partial(_select_in_space, selector, space, r, y))
-                    yield dict(method=f"{method}, {name}", r=r, seconds=spent,
-                               svm=_svm_error(sampling, False, A, y, B, y_new),
-                               weighted=_svm_error(sampling, True, A, y, B, y_new),
-                               kappa=_kappa(space, sampling.indices, min(10, r // 2)),
-                               kappa_quarter=_kappa(space, sampling.indices, r // 4),
-                               **_certified_figures(certificate))
+                for method, selector in _selectors_without_labels(
+                    r, rank, split
+                ).items():
+                    (sampling, certificate), spent = _timed(
+                        partial(_select_in_space, selector, space, r, y)
+                    )
+                    yield dict(
+                        method=f"{method}, {name}",
+                        r=r,
+                        seconds=spent,
+                        svm=_svm_error(sampling, False, A, y, B, y_new),
+                        weighted=_svm_error(sampling, True, A, y, B, y_new),
+                        kappa=_kappa(space, sampling.indices, min(10, r // 2)),
+                        kappa_quarter=_kappa(space, sampling.indices, r // 4),
+                        **_certified_figures(certificate),
+                    )
 
-ranks = Experiment("selection_ranks", _compare_ranks,
-                   [dict(data=list(_STUDY_SETS), split=[split]) for split in range(10)])
+
+ranks = Experiment(
+    "selection_ranks",
+    _compare_ranks,
+    [dict(data=list(_STUDY_SETS), split=[split]) for split in range(10)],
+)
 
 # %% ../nbs/24_selection_study.ipynb #24ru0001
-def _selectors_as_they_come(r: int, weights: NDArray, seed: int) -> dict[str, CertifiedSelector]:
-    "Every choice that is not the rank, at the default rank."
-    return {"BSS": BSSSelector(r, rule="largest-norm"), "BSS, best": BSSSelector(r, rule="best"),
-            "BSS, weights": BSSSelector(r, score_func=weights),
-            "DSF": DSFSelector(r), "DSF, first": DSFSelector(r, rule="first"),
-            "DSF, components": DSFSelector(r, rule="components"), "DSF, target": DSFSelector(r, rule="target"),
-            "DSF, target, rank 10": DSFSelector(r, rule="target", rank=10),
-            "DSF, weights": DSFSelector(r, score_func=weights), "RSF": RSFSelector(r, random_state=seed),
-            "leverage sampling": LeverageSelector(r, random_state=seed),
-            "largest leverages": LeverageSelector(r, sampling=False),
-            "strong RRQR": _RRQRInRounds(r), "pivoted QR": _RRQRInRounds(r, strong=False)}
+def _selectors_as_they_come(
+    r: int, weights: NDArray, seed: int
+) -> dict[str, CertifiedSelector]:
+    """Every choice that is not the rank, at the default rank."""
+    return {
+        "BSS": BSSSelector(r, rule="largest-norm"),
+        "BSS, best": BSSSelector(r, rule="best"),
+        "BSS, weights": BSSSelector(r, score_func=weights),
+        "DSF": DSFSelector(r),
+        "DSF, first": DSFSelector(r, rule="first"),
+        "DSF, components": DSFSelector(r, rule="components"),
+        "DSF, target": DSFSelector(r, rule="target"),
+        "DSF, target, rank 10": DSFSelector(r, rule="target", rank=10),
+        "DSF, weights": DSFSelector(r, score_func=weights),
+        "RSF": RSFSelector(r, random_state=seed),
+        "leverage sampling": LeverageSelector(r, random_state=seed),
+        "largest leverages": LeverageSelector(r, sampling=False),
+        "strong RRQR": _RRQRInRounds(r),
+        "pivoted QR": _RRQRInRounds(r, strong=False),
+    }
 
-def _compare_rules(rng: np.random.RandomState, data: str, split: int, sizes: Sequence[int] = (20, 50, 200),
-                   most: int = 500) -> Iterator[dict]:
-    "Errors of each selector with each of its rules, and of two methods without a guarantee."
+
+def _compare_rules(
+    rng: np.random.RandomState,
+    data: str,
+    split: int,
+    sizes: Sequence[int] = (20, 50, 200),
+    most: int = 500,
+) -> Iterator[dict]:
+    """Errors of each selector with each of its rules, and of two methods without a
+    guarantee.
+    """
     A, y, B, y_new, _ = _split_and_scale(data, split, most)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        space, weights = row_space(A), _machine_weights(A, y)
+        space = row_space(A)
+        weights = _machine_weights(A, y)
         for r in (r for r in sizes if r < A.shape[1] / 2):
-            rfe = RFE(_linear_svm(), n_features_to_select=r, step=0.1).fit(A, y).get_support(indices=True)
+            rfe = (
+                RFE(_linear_svm(), n_features_to_select=r, step=0.1)
+                .fit(A, y)
+                .get_support(indices=True)
+            )
             for method, chosen in (("RFE", rfe), ("F", _largest(_f_scores(A, y), r))):
-                yield dict(method=method, r=r, svm=_svm_error(_unweighted_sampling(chosen, A.shape[1]), False, A, y, B,
-                                                              y_new), kappa_quarter=_kappa(space, chosen, r // 4))
+                yield dict(
+                    method=method,
+                    r=r,
+                    svm=_svm_error(
+                        _unweighted_sampling(chosen, A.shape[1]), False, A, y, B, y_new
+                    ),
+                    kappa_quarter=_kappa(space, chosen, r // 4),
+                )
             for method, selector in _selectors_as_they_come(r, weights, split).items():
-                (sampling, certificate), spent = _timed(partial(_select_in_space, selector, space, r, y.astype(float)))
-                yield dict(method=method, r=r, seconds=spent, svm=_svm_error(sampling, False, A, y, B, y_new),
-                           kappa_quarter=_kappa(space, sampling.indices, r // 4), **_certified_figures(certificate))
+                (sampling, certificate), spent = _timed(
+                    partial(_select_in_space, selector, space, r, y.astype(float))
+                )
+                yield dict(
+                    method=method,
+                    r=r,
+                    seconds=spent,
+                    svm=_svm_error(sampling, False, A, y, B, y_new),
+                    kappa_quarter=_kappa(space, sampling.indices, r // 4),
+                    **_certified_figures(certificate),
+                )
 
-rules = Experiment("selection_rules", _compare_rules,
-                   [dict(data=[*_STUDY_SETS, *_MADE_SETS], split=[split]) for split in range(10)])
+
+rules = Experiment(
+    "selection_rules",
+    _compare_rules,
+    [dict(data=[*_STUDY_SETS, *_MADE_SETS], split=[split]) for split in range(10)],
+)

@@ -9,29 +9,68 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import (BaseEstimator, ClassNamePrefixFeaturesOutMixin, MultiOutputMixin, RegressorMixin,
-                          TransformerMixin, clone)
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    MultiOutputMixin,
+    RegressorMixin,
+    TransformerMixin,
+    clone,
+)
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from .arrays import (Array, ArrayLike, Matrix, _ScoreOnHost, _insert_docs, _stack_level, _check_range,
-                              from_numpy, is_sparse, namespace, result_dtype, take_columns, to_numpy)
-from .dual_set import (_EPS, DSFSelector, SpanCertificate, SpanPromise, certify_span, _check_target_matrix,
-                                _orthonormal_basis, _rounding_level)
-from .certificates import (Sampling, _check_integer, _check_bool, _check_X, _check_instance,
-                                    _check_same_library, _clear_fitted, _says_nothing, _space_to_certify)
+from fsel_book.arrays import (
+    Array,
+    ArrayLike,
+    Matrix,
+    _ScoreOnHost,
+    _insert_docs,
+    _stack_level,
+    _check_range,
+    from_numpy,
+    is_sparse,
+    namespace,
+    result_dtype,
+    take_columns,
+    to_numpy,
+)
+from fsel_book.dual_set import (
+    _EPS,
+    DSFSelector,
+    SpanCertificate,
+    SpanPromise,
+    certify_span,
+    _check_target_matrix,
+    _orthonormal_basis,
+    _rounding_level,
+)
+from fsel_book.certificates import (
+    Sampling,
+    _check_integer,
+    _check_bool,
+    _check_X,
+    _check_instance,
+    _check_same_library,
+    _clear_fitted,
+    _says_nothing,
+    _space_to_certify,
+)
 from .spectra import _at_unit_scale
 
 # %% ../nbs/08_sparse_components.ipynb #e25a15e8
 def _best_rank_k(A: np.ndarray, k: int) -> np.ndarray:
-    "The matrix of rank at most `k` that is closest to `A`."
-    if min(A.shape) <= k: return A
+    """The matrix of rank at most `k` that is closest to `A`."""
+    if min(A.shape) <= k:
+        return A
     U, s, Vt = np.linalg.svd(A, full_matrices=False)
     return U[:, :k] * s[:k] @ Vt[:k]
 
+
 @_insert_docs
 def best_rank_k_in_span(C: ArrayLike, Y: ArrayLike, k: int) -> Array:
-    """The matrix of rank at most `k` in the column span of `C` that is closest to `Y` in the Frobenius norm.
+    """The matrix of rank at most `k` in the column span of `C` that is closest to `Y`
+    in the Frobenius norm.
 
     %(solved_on_host)s
 
@@ -40,7 +79,8 @@ def best_rank_k_in_span(C: ArrayLike, Y: ArrayLike, k: int) -> Array:
     C : array, shape (n_samples, n_columns)
     Y : array, shape (n_samples,) or (n_samples, n_targets)
     k : int
-        With `k` of at least the number of targets the result is the projection of `Y` on the span.
+        With `k` of at least the number of targets the result is the projection of `Y`
+        on the span.
 
     Returns
     -------
@@ -50,8 +90,8 @@ def best_rank_k_in_span(C: ArrayLike, Y: ArrayLike, k: int) -> Array:
     Raises
     ------
     ValueError
-        `C` or `Y` is not a finite real array or out of range, they differ in their number of samples, or `k` is no
-        integer of at least 1.
+        `C` or `Y` is not a finite real array or out of range, they differ in their
+        number of samples, or `k` is no integer of at least 1.
 
     References
     ----------
@@ -61,76 +101,108 @@ def best_rank_k_in_span(C: ArrayLike, Y: ArrayLike, k: int) -> Array:
     --------
     >>> import numpy as np
     >>> from fsel_book import best_rank_k_in_span
-    >>> best_rank_k_in_span(np.array([[1.0], [1.0]]), np.array([[2.0, 0.0], [0.0, 2.0]]), 1)
+    >>> best_rank_k_in_span(
+    ...     np.array([[1.0], [1.0]]), np.array([[2.0, 0.0], [0.0, 2.0]]), 1
+    ... )
     array([[1., 1.],
            [1., 1.]])
     """
-    given, C = Y, check_array(to_numpy(C), dtype=np.float64, input_name="C")
+    given = Y
+    C = check_array(to_numpy(C), dtype=np.float64, input_name="C")
     Y = check_array(to_numpy(Y), dtype=np.float64, ensure_2d=False, input_name="Y")
     _check_integer(k, 1, name="k")
-    if len(C) != len(Y): raise ValueError(f"C has {len(C)} samples and Y has {len(Y)}; they must be the same samples.")
-    for name, A in (("C", C), ("Y", Y)): _check_range(A, name)
+    if len(C) != len(Y):
+        raise ValueError(
+            f"C has {len(C)} samples and Y has {len(Y)}; they must be the same samples."
+        )
+    for name, A in (("C", C), ("Y", Y)):
+        _check_range(A, name)
     Q = _orthonormal_basis(C)
-    return from_numpy((Q @ _best_rank_k(Q.T @ Y.reshape(len(Y), -1), k)).reshape(Y.shape), given)
+    return from_numpy(
+        (Q @ _best_rank_k(Q.T @ Y.reshape(len(Y), -1), k)).reshape(Y.shape), given
+    )
 
 # %% ../nbs/08_sparse_components.ipynb #9d89b647
 def _centred(A: Array) -> Array:
-    "`A` less its means; twice, for what rounding leaves of them is no direction to fit in."
+    """`A` less its means; twice, for what rounding leaves of them is no direction to
+    fit in.
+    """
     xp = namespace(A)
+
     def means(A: Array) -> Array:  # in float32 the sums may overflow
-        return xp.astype(xp.sum(A, axis=0, dtype=xp.float64) / A.shape[0], A.dtype, copy=False)
+        return xp.astype(
+            xp.sum(A, axis=0, dtype=xp.float64) / A.shape[0], A.dtype, copy=False
+        )
+
     A = A - means(A)
     A -= means(A)  # in place, which takes no second copy
     return A
 
+
 _CARRIED = 1e3
 
-def _carried_directions(C: np.ndarray, lengths: np.ndarray,
-                        precision: float = _EPS) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The directions of `C` that are carried by columns of these `lengths`, stored with this `precision`.
 
-    Orthonormal `U` and the `T` with `U = C T`; and the sizes of the directions left out, for columns of length one.
+def _carried_directions(
+    C: np.ndarray, lengths: np.ndarray, precision: float = _EPS
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The directions of `C` that are carried by columns of these `lengths`, stored with
+    this `precision`.
+
+    Orthonormal `U` and the `T` with `U = C T`; and the sizes of the directions left
+    out, for columns of length one.
     """
-    D = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths >= np.finfo(float).tiny)
+    D = np.divide(
+        1.0, lengths, out=np.zeros_like(lengths), where=lengths >= np.finfo(float).tiny
+    )
     U, s, Vt = np.linalg.svd(C * D, full_matrices=False)
     kept = s > _CARRIED * precision
     return U[:, kept], D[:, None] * Vt[kept].T / s[kept], s[~kept]
 
 # %% ../nbs/08_sparse_components.ipynb #aab352f9
 def _spectral_norm(A: np.ndarray) -> float:
-    "The largest singular value, zero where there is none; infinite if an entry is."
-    return float(np.linalg.svd(A, compute_uv=False).max(initial=0)) if np.all(np.isfinite(A)) else np.inf
+    """The largest singular value, zero where there is none; infinite if an entry is."""
+    return (
+        float(np.linalg.svd(A, compute_uv=False).max(initial=0))
+        if np.all(np.isfinite(A))
+        else np.inf
+    )
+
 
 @dataclass(frozen=True, repr=False)
 class RegressionCertificate:
-    """In-sample errors of regression on all features' leading components and on the chosen features, with bounds.
+    """In-sample errors of regression on all features' leading components and on the
+    chosen features, with bounds.
 
     The result is on the host; products with `X` are made where `X` is.
 
-    Made by `RegressionCertificate.of`. All are root mean squares over samples and targets.
+    Made by `RegressionCertificate.of`. All are root mean squares over samples and
+    targets.
 
     Parameters
     ----------
     components : float
         Of regression on the leading components, which need all features.
     measured : float
-        Of regression on as many sparse components, made of the chosen features. In the certificate of a
-        `SparsePCRegressor` it is the error of its `predict` on the data of `fit`, with the rounding in their precision.
+        Of regression on as many sparse components, made of the chosen features. In the
+        certificate of a `SparsePCRegressor` it is the error of its `predict` on the
+        data of `fit`, with the rounding in their precision.
     for_these : float
-        The bound on `measured` by the selection and these targets, or `for_every` where that is smaller: what holds for
-        every target holds for these.
+        The bound on `measured` by the selection and these targets, or `for_every` where
+        that is smaller: what holds for every target holds for these.
     for_every : float
-        The bound by the angle between the chosen features and the components: these targets count by the length of
-        their fit only.
+        The bound by the angle between the chosen features and the components: these
+        targets count by the length of their fit only.
     promised : float
-        The bound that was known before selecting, for exact arithmetic; infinite without a promise.
+        The bound that was known before selecting, for exact arithmetic; infinite
+        without a promise.
     targets : float
-        The root mean square of the targets, about their mean if the regression has an intercept.
+        The root mean square of the targets, about their mean if the regression has an
+        intercept.
 
     Notes
     -----
-    A bound that is not below `targets` says less than predicting the mean, or zero without an intercept: printed, it is
-    "nothing is certified".
+    A bound that is not below `targets` says less than predicting the mean, or zero
+    without an intercept: printed, it is "nothing is certified".
 
     Examples
     --------
@@ -141,6 +213,7 @@ class RegressionCertificate:
     >>> c.measured <= c.for_every <= c.promised
     True
     """
+
     components: float
     measured: float
     for_these: float
@@ -149,9 +222,15 @@ class RegressionCertificate:
     targets: float
 
     @classmethod
-    def of(cls, certificate: SpanCertificate, y: ArrayLike, intercept: bool = False,
-           predicted: np.ndarray | None = None) -> "RegressionCertificate":
-        """What regression of given targets loses in sample by using the chosen features only.
+    def of(
+        cls,
+        certificate: SpanCertificate,
+        y: ArrayLike,
+        intercept: bool = False,
+        predicted: np.ndarray | None = None,
+    ) -> "RegressionCertificate":
+        """What regression of given targets loses in sample by using the chosen features
+        only.
 
         Parameters
         ----------
@@ -168,36 +247,75 @@ class RegressionCertificate:
         RegressionCertificate
         """
         if certificate.left is None:
-            raise ValueError("certificate is a copy, or was pickled, and has no matrices any more: make it again by "
-                             "certify_span(row_space(X, rank=...), selector.sampling_).")
+            raise ValueError(
+                "certificate is a copy, or was pickled, and has no matrices any more: "
+                "make it again by "
+                "certify_span(row_space(X, rank=...), selector.sampling_)."
+            )
         Y = _check_target_matrix(y, len(certificate.left), "RegressionCertificate.of")
-        c, promise, (raw, size) = certificate, certificate.promise, _at_unit_scale(Y)
+        c = certificate
+        promise = certificate.promise
+        raw, size = _at_unit_scale(Y)
         parts = raw, c.left, c.span, c.remainder
-        Y, left, span, remainder = (_centred(A) if intercept and np.all(np.isfinite(A)) else A for A in parts)
-        U, T, _ = _carried_directions(left, np.ones(c.rank))  # without components that were constant
+        Y, left, span, remainder = (
+            _centred(A) if intercept and np.all(np.isfinite(A)) else A for A in parts
+        )
+        # without components that were constant
+        U, T, _ = _carried_directions(left, np.ones(c.rank))
         Q = _carried_directions(span, np.ones(span.shape[1]))[0]
-        fit, W = U @ (U.T @ Y), T @ (U.T @ Y) / c.singular_values[:, None]
+        fit = U @ (U.T @ Y)
+        W = T @ (U.T @ Y) / c.singular_values[:, None]
         best = Y - Q @ _best_rank_k(Q.T @ Y, c.rank)
         error = best if predicted is None else raw - size * predicted
-        outside, rounding = np.linalg.norm(Y - fit), np.linalg.norm(error - best)
+        outside = np.linalg.norm(Y - fit)
+        rounding = np.linalg.norm(error - best)
         cost = _spectral_norm(U - Q @ (Q.T @ U)) * np.linalg.norm(fit)
         promised = np.inf
         if isinstance(promise, SpanPromise):
-            promised = promise.cross * c.residual_norm * _spectral_norm(W) if promise.cross < np.inf else np.inf
-            if not intercept: promised = min(promised, promise.sine(c.ratio) * float(np.linalg.norm(fit)))
-        made = np.linalg.norm(fit - Q @ (Q.T @ (fit + remainder @ W))) if np.all(np.isfinite(remainder)) else np.inf
-        bounds = [outside + min(made, cost) + rounding, outside + cost + rounding, outside + promised]
+            promised = (
+                promise.cross * c.residual_norm * _spectral_norm(W)
+                if promise.cross < np.inf
+                else np.inf
+            )
+            if not intercept:
+                promised = min(
+                    promised, promise.sine(c.ratio) * float(np.linalg.norm(fit))
+                )
+        made = (
+            np.linalg.norm(fit - Q @ (Q.T @ (fit + remainder @ W)))
+            if np.all(np.isfinite(remainder))
+            else np.inf
+        )
+        bounds = [
+            outside + min(made, cost) + rounding,
+            outside + cost + rounding,
+            outside + promised,
+        ]
         sizes = outside, np.linalg.norm(error), *bounds, np.linalg.norm(Y)
         return cls(*(float(x / np.sqrt(Y.size) / size) for x in sizes))
 
     def table(self) -> list[tuple[str, str]]:
-        "Rows of name and root mean square error."
-        names = ["all features, leading components", "chosen features, measured", "bound for these targets",
-                 "bound for every target", "promised before selecting", "the targets themselves"]
-        values = [self.components, self.measured, self.for_these, self.for_every, self.promised, self.targets]
+        """Rows of name and root mean square error."""
+        names = [
+            "all features, leading components",
+            "chosen features, measured",
+            "bound for these targets",
+            "bound for every target",
+            "promised before selecting",
+            "the targets themselves",
+        ]
+        values = [
+            self.components,
+            self.measured,
+            self.for_these,
+            self.for_every,
+            self.promised,
+            self.targets,
+        ]
         texts = [f"{value:.4g}" for value in values]
         for i, word in ((2, "certified"), (3, "certified"), (4, "promised")):
-            if _says_nothing(values[i], self.targets): texts[i] = f"nothing is {word}"
+            if _says_nothing(values[i], self.targets):
+                texts[i] = f"nothing is {word}"
         return list(zip(names, texts))
 
     def __str__(self) -> str:
@@ -207,111 +325,198 @@ class RegressionCertificate:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><th style='text-align:left'>{name}</th><td>{value}</td></tr>"
-                       for name, value in self.table())
-        return ("<table><caption style='text-align:left'>In-sample error (root mean square)</caption>"
-                f"<tbody>{rows}</tbody></table>")
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{name}</th><td>{value}</td></tr>"
+            for name, value in self.table()
+        )
+        return (
+            "<table><caption style='text-align:left'>In-sample error (root mean "
+            "square)</caption>"
+            f"<tbody>{rows}</tbody></table>"
+        )
 
 # %% ../nbs/08_sparse_components.ipynb #eaeafb72
 def _column_norms(C: np.ndarray) -> np.ndarray:
-    "Lengths of the columns of a host array, at any scale."
+    """Lengths of the columns of a host array, at any scale."""
     peaks = np.abs(C).max(axis=0)
     return peaks * np.linalg.norm(C / np.where(peaks > 0, peaks, 1.0), axis=0)
 
-def _sparse_components(C: np.ndarray, Y: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    "Components on the columns of `C`, shape (n_columns, k'), and their loadings on the targets, (n_targets, k')."
+
+def _sparse_components(
+    C: np.ndarray, Y: np.ndarray, k: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Components on the columns of `C`, shape (n_columns, k'), and their loadings on
+    the targets, (n_targets, k').
+    """
     U, T, _ = _carried_directions(C, _column_norms(C))
     return _components_of(T, U.T @ Y, k)
 
-def _components_of(T: np.ndarray, inside: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    "The same for the directions `U = C T` and `inside = U'Y`."
-    if len(inside) == 0: return np.zeros((len(T), 1)), np.zeros((inside.shape[1], 1))
+
+def _components_of(
+    T: np.ndarray, inside: np.ndarray, k: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same for the directions `U = C T` and `inside = U'Y`."""
+    if len(inside) == 0:
+        return np.zeros((len(T), 1)), np.zeros((inside.shape[1], 1))
     A, t, Bt = np.linalg.svd(inside, full_matrices=False)
     rank = max(1, np.count_nonzero(t[:k] > 1e-12 * t[0]))
     Psi = T @ (A[:, :rank] * t[:rank])
     turn = np.linalg.svd(Psi, full_matrices=False)[2].T
-    components = Psi @ turn  # not from the SVD, whose errors are those of the longest row
-    sign = np.where(np.take_along_axis(components, np.abs(components).argmax(axis=0)[None], axis=0)[0] < 0, -1.0, 1.0)
+    # not from the SVD, whose errors are those of the longest row
+    components = Psi @ turn
+    sign = np.where(
+        np.take_along_axis(components, np.abs(components).argmax(axis=0)[None], axis=0)[
+            0
+        ]
+        < 0,
+        -1.0,
+        1.0,
+    )
     return components * sign, Bt[:rank].T @ turn * sign
 
+
 def _expand_columns(A: np.ndarray, chosen: np.ndarray, X: Matrix) -> Array:
-    "The columns of `A` at their places among all features, zeros elsewhere, in the library and precision of `X`."
+    """The columns of `A` at their places among all features, zeros elsewhere, in the
+    library and precision of `X`.
+    """
     whole = np.zeros((len(A), X.shape[1]), dtype=result_dtype(X))
-    with np.errstate(over="ignore"): whole[:, chosen] = A
+    with np.errstate(over="ignore"):
+        whole[:, chosen] = A
     return from_numpy(whole, X)
 
 # %% ../nbs/08_sparse_components.ipynb #c0f1e2a8
 def _times_transposed(X: Matrix, chosen: np.ndarray, A: Array) -> Array:
-    "`X A'`, through the chosen columns only, in the precision of `X`."
+    """`X A'`, through the chosen columns only, in the precision of `X`."""
     small = take_columns(A, chosen)
-    return take_columns(X, chosen) @ (small if small.dtype == X.dtype else namespace(X).astype(small, X.dtype)).T
+    return (
+        take_columns(X, chosen)
+        @ (small if small.dtype == X.dtype else namespace(X).astype(small, X.dtype)).T
+    )
 
-def _warn_of_left_out(sizes: np.ndarray, shape: tuple[int, ...], dtype: np.dtype) -> None:
-    "Warn where directions of these `sizes`, left out of the fit, are more than rounding in float64."
-    count, precision = np.count_nonzero(sizes > _rounding_level(shape)), np.finfo(dtype).eps
-    if not count: return
-    other = "pass X in float64 if it is known to more digits" if precision > _EPS else "choose fewer features"
-    warnings.warn(f"Left out of the fit: {count} of the {min(shape)} directions of the chosen features, below "
-                  f"{_CARRIED * precision:.0e} of their lengths, where {dtype} carries less than three digits. The "
-                  "certificate counts what that costs. Drop features that are nearly sums of others, subtract means "
-                  f"that are large compared with the spread, or {other}.", stacklevel=_stack_level())
 
-def _check_stored(coef: np.ndarray, stored: np.ndarray, lengths: np.ndarray, Y: np.ndarray) -> None:
-    "Say so if the precision in which coefficients are `stored` and predictions made has not the range for them."
-    terms, most = np.abs(coef) * lengths[:, None], np.finfo(stored.dtype).max
+def _warn_of_left_out(
+    sizes: np.ndarray, shape: tuple[int, ...], dtype: np.dtype
+) -> None:
+    """Warn where directions of these `sizes`, left out of the fit, are more than
+    rounding in float64.
+    """
+    count = np.count_nonzero(sizes > _rounding_level(shape))
+    precision = np.finfo(dtype).eps
+    if not count:
+        return
+    other = (
+        "pass X in float64 if it is known to more digits"
+        if precision > _EPS
+        else "choose fewer features"
+    )
+    warnings.warn(
+        f"Left out of the fit: {count} of the {min(shape)} directions of the chosen "
+        f"features, below "
+        f"{_CARRIED * precision:.0e} of their lengths, where {dtype} carries less "
+        f"than three digits. The "
+        "certificate counts what that costs. Drop features that are nearly sums of "
+        "others, subtract means "
+        f"that are large compared with the spread, or {other}.",
+        stacklevel=_stack_level(),
+    )
+
+
+def _check_stored(
+    coef: np.ndarray, stored: np.ndarray, lengths: np.ndarray, Y: np.ndarray
+) -> None:
+    """Say so if the precision in which coefficients are `stored` and predictions made
+    has not the range for them.
+    """
+    terms = np.abs(coef) * lengths[:, None]
+    most = np.finfo(stored.dtype).max
     lost = np.abs(stored - coef) * lengths[:, None]
-    if not (np.all(lost <= 1e-3 * terms.max(axis=0)) and len(coef) * terms.max() < most and np.abs(Y).max() < most):
-        raise ValueError(f"For y of size {np.abs(Y).max():.0e} the fit asks for coefficients of size "
-                         f"{np.abs(coef).max():.0e}, and {stored.dtype}, the precision of X, has not the range for "
-                         "both: rescale X and y to sizes near one.")
+    if not (
+        np.all(lost <= 1e-3 * terms.max(axis=0))
+        and len(coef) * terms.max() < most
+        and np.abs(Y).max() < most
+    ):
+        raise ValueError(
+            f"For y of size {np.abs(Y).max():.0e} the fit asks for coefficients of "
+            f"size "
+            f"{np.abs(coef).max():.0e}, and {stored.dtype}, the precision of X, has "
+            f"not the range for "
+            "both: rescale X and y to sizes near one."
+        )
 
-def _carried_fit(X: Matrix, chosen: np.ndarray, Y: np.ndarray, k: int,
-                 intercept: bool) -> tuple[Array, Array, np.ndarray]:
-    "Components of the chosen features and coefficients, stored like `X`, and a basis of the directions they use."
-    C, dtype = take_columns(X, chosen), result_dtype(X)
+
+def _carried_fit(
+    X: Matrix, chosen: np.ndarray, Y: np.ndarray, k: int, intercept: bool
+) -> tuple[Array, Array, np.ndarray]:
+    """Components of the chosen features and coefficients, stored like `X`, and a basis
+    of the directions they use.
+    """
+    C = take_columns(X, chosen)
+    dtype = result_dtype(X)
     C = (C.toarray() if is_sparse(C) else to_numpy(C)).astype(np.float64)
     lengths = _column_norms(C)
-    U, T, left_out = _carried_directions(_centred(C) if intercept else C, lengths, np.finfo(dtype).eps)
+    U, T, left_out = _carried_directions(
+        _centred(C) if intercept else C, lengths, np.finfo(dtype).eps
+    )
     _warn_of_left_out(left_out, C.shape, dtype)
     inside = U.T @ (_centred(Y) if intercept else Y)
-    components, coef = _components_of(T, inside, k)[0], T @ _best_rank_k(inside, k)
+    components = _components_of(T, inside, k)[0]
+    coef = T @ _best_rank_k(inside, k)
     stored = _expand_columns(coef.T, chosen, X)
     _check_stored(coef, to_numpy(stored)[:, chosen].T, lengths, Y)
     return _expand_columns(components.T, chosen, X), stored, U
 
 # %% ../nbs/08_sparse_components.ipynb #dcd77683
 def _configured_clone(selector: Any, **wanted: Any) -> Any:
-    "A clone of `selector` with those of the parameters that it has and that are not None."
+    """A clone of `selector` with those of the parameters that it has and that are not
+    None.
+    """
     if not hasattr(selector, "get_support"):
-        raise ValueError(f"selector={selector!r} is not possible: give a feature selector, an estimator with "
-                         "get_support, as DSFSelector().")
+        raise ValueError(
+            f"selector={selector!r} is not possible: give a feature selector, an "
+            f"estimator with "
+            "get_support, as DSFSelector()."
+        )
     selector = clone(selector)
     known = selector.get_params(deep=False)
-    return selector.set_params(**{name: value for name, value in wanted.items() if name in known and value is not None})
+    return selector.set_params(
+        **{
+            name: value
+            for name, value in wanted.items()
+            if name in known and value is not None
+        }
+    )
 
 # %% ../nbs/08_sparse_components.ipynb #5f41ed21
 @_insert_docs
-class SparsePCRegressor(_ScoreOnHost, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
-                        RegressorMixin, BaseEstimator):
-    """Principal component regression with components made of a few features, and a certificate of what that costs.
+class SparsePCRegressor(
+    _ScoreOnHost,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    MultiOutputMixin,
+    RegressorMixin,
+    BaseEstimator,
+):
+    """Principal component regression with components made of a few features, and a
+    certificate of what that costs.
 
-    For one or many targets, dense and sparse data and arrays of any library; a selector that knows NumPy only is fitted
-    on the host.
+    For one or many targets, dense and sparse data and arrays of any library; a selector
+    that knows NumPy only is fitted on the host.
 
     Parameters
     ----------
     n_components : int or None
         The number `k` of components. None leaves it to the selector, as its `rank`.
     n_features_to_select : int, float or None
-        How many features they may use, above `n_components`; for one component one will do. None is three times
-        `n_components`, where Theorem 1 holds as printed, or all features if they are fewer; without `n_components` it
-        is left to the selector.
+        How many features they may use, above `n_components`; for one component one will
+        do. None is three times `n_components`, where Theorem 1 holds as printed, or all
+        features if they are fewer; without `n_components` it is left to the selector.
     selector : estimator or None
-        What chooses the features: any selector of scikit-learn's kind. Its parameters `n_features_to_select` and
-        `rank`, where it has them, are set to `n_features_to_select` and `n_components`. None is `DSFSelector()`.
+        What chooses the features: any selector of scikit-learn's kind. Its parameters
+        `n_features_to_select` and `rank`, where it has them, are set to
+        `n_features_to_select` and `n_components`. None is `DSFSelector()`.
     fit_intercept : bool
-        Fit an intercept: dense `X` is centred before features are chosen; sparse `X` is not, and the intercept is
-        fitted beside the features chosen.
+        Fit an intercept: dense `X` is centred before features are chosen; sparse `X` is
+        not, and the intercept is fitted beside the features chosen.
 
     Attributes
     ----------
@@ -330,9 +535,10 @@ class SparsePCRegressor(_ScoreOnHost, ClassNamePrefixFeaturesOutMixin, Transform
 
     Notes
     -----
-    Predictions are made in the precision of `X`, and `certificate_.measured` is their error on the data of `fit`.
-    Directions of the chosen features that this precision does not carry to three digits, below 1e-4 of the features'
-    lengths in float32 and 2e-13 in float64, are left out of the fit.
+    Predictions are made in the precision of `X`, and `certificate_.measured` is their
+    error on the data of `fit`. Directions of the chosen features that this precision
+    does not carry to three digits, below 1e-4 of the features' lengths in float32 and
+    2e-13 in float64, are left out of the fit.
 
     References
     ----------
@@ -348,8 +554,14 @@ class SparsePCRegressor(_ScoreOnHost, ClassNamePrefixFeaturesOutMixin, Transform
     ([4, 6, 7, 8], 0.36)
     """
 
-    def __init__(self, n_components: int | None = None, *, n_features_to_select: float | None = None,
-                 selector: Any = None, fit_intercept: bool = True) -> None:
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        n_features_to_select: float | None = None,
+        selector: Any = None,
+        fit_intercept: bool = True,
+    ) -> None:
         self.n_components = n_components
         self.n_features_to_select = n_features_to_select
         self.selector = selector
@@ -370,57 +582,93 @@ class SparsePCRegressor(_ScoreOnHost, ClassNamePrefixFeaturesOutMixin, Transform
         Raises
         ------
         ValueError
-            `X` or `y` is not finite or out of range, or they do not fit together; a parameter has an impossible value,
-            or one that these data do not allow; or the coefficients leave the range of the precision of `X`. The
-            message says which and what would be possible.
+            `X` or `y` is not finite or out of range, or they do not fit together; a
+            parameter has an impossible value, or one that these data do not allow; or
+            the coefficients leave the range of the precision of `X`. The message says
+            which and what would be possible.
 
         Warnings
         --------
-        A `UserWarning` says that the precision of `X` does not carry all directions of the chosen features.
+        A `UserWarning` says that the precision of `X` does not carry all directions of
+        the chosen features.
         """
         _clear_fitted(self)
-        _check_bool("fit_intercept", self.fit_intercept); _check_instance("selector", self.selector)
-        if self.n_components is not None: _check_integer(self.n_components, 1, name="n_components")
+        _check_bool("fit_intercept", self.fit_intercept)
+        _check_instance("selector", self.selector)
+        if self.n_components is not None:
+            _check_integer(self.n_components, 1, name="n_components")
         X = _check_X(self, X, reset=True)
         Y = _check_target_matrix(y, X.shape[0], type(self).__name__)
-        selector, space_certificate = self._select(X, _centred(Y) if self.fit_intercept else Y)
+        selector, space_certificate = self._select(
+            X, _centred(Y) if self.fit_intercept else Y
+        )
         chosen = np.flatnonzero(selector.get_support())
-        components, coef, span = _carried_fit(X, chosen, Y, space_certificate.rank, self.fit_intercept)
+        components, coef, span = _carried_fit(
+            X, chosen, Y, space_certificate.rank, self.fit_intercept
+        )
         values = _times_transposed(X, chosen, coef)
-        left = np.mean(Y - to_numpy(values), axis=0) if self.fit_intercept else np.zeros(Y.shape[1])
+        left = (
+            np.mean(Y - to_numpy(values), axis=0)
+            if self.fit_intercept
+            else np.zeros(Y.shape[1])
+        )
         intercept = from_numpy(left.astype(result_dtype(X)), X)
         one = np.ndim(to_numpy(y)) == 1
         self.coef_ = coef[0, :] if one else coef
         self.intercept_ = float(left[0]) if one else intercept
-        self.components_, self.n_components_ = components, components.shape[0]
-        self.selector_, self.selected_ = selector, from_numpy(chosen, X)
-        if hasattr(self, "feature_names_in_"): selector.feature_names_in_ = self.feature_names_in_
+        self.components_ = components
+        self.n_components_ = components.shape[0]
+        self.selector_ = selector
+        self.selected_ = from_numpy(chosen, X)
+        if hasattr(self, "feature_names_in_"):
+            selector.feature_names_in_ = self.feature_names_in_
         predicted = to_numpy(values + intercept).astype(np.float64)
         used = replace(space_certificate, span=span)
-        self.certificate_ = RegressionCertificate.of(used, Y, self.fit_intercept, predicted)
+        self.certificate_ = RegressionCertificate.of(
+            used, Y, self.fit_intercept, predicted
+        )
         return self
 
     def _select(self, X: Matrix, Y: np.ndarray) -> tuple[Any, SpanCertificate]:
-        "The fitted selector, and the certificate of its choice."
-        k, r, d = self.n_components, self.n_features_to_select, X.shape[1]
-        if r is None and k is not None: r = min(d, 3 * k)
+        """The fitted selector, and the certificate of its choice."""
+        k = self.n_components
+        r = self.n_features_to_select
+        d = X.shape[1]
+        if r is None and k is not None:
+            r = min(d, 3 * k)
         selector = DSFSelector() if self.selector is None else self.selector
         selector = _configured_clone(selector, n_features_to_select=r, rank=k)
-        if self.n_features_to_select is not None and "n_features_to_select" not in selector.get_params(deep=False):
-            raise ValueError(f"n_features_to_select={r!r} is not possible with selector={selector!r}, which has no "
-                             "parameter of this name: give the number to the selector.")
-        if self.fit_intercept and not is_sparse(X): X = _centred(X)
-        seen = X if is_sparse(X) or get_tags(selector).array_api_support else to_numpy(X)
-        try: selector.fit(seen, from_numpy(Y if Y.shape[1] > 1 else Y[:, 0], seen))
+        if (
+            self.n_features_to_select is not None
+            and "n_features_to_select" not in selector.get_params(deep=False)
+        ):
+            raise ValueError(
+                f"n_features_to_select={r!r} is not possible with "
+                f"selector={selector!r}, which has no "
+                "parameter of this name: give the number to the selector."
+            )
+        if self.fit_intercept and not is_sparse(X):
+            X = _centred(X)
+        seen = (
+            X if is_sparse(X) or get_tags(selector).array_api_support else to_numpy(X)
+        )
+        try:
+            selector.fit(seen, from_numpy(Y if Y.shape[1] > 1 else Y[:, 0], seen))
         except ValueError as error:
-            raise ValueError(f"{type(selector).__name__}, asked for n_features_to_select={r} and "
-                             f"rank=n_components={k}, refused: {error}") from error
+            raise ValueError(
+                f"{type(selector).__name__}, asked for n_features_to_select={r} and "
+                f"rank=n_components={k}, refused: {error}"
+            ) from error
         certificate = getattr(selector, "certificate_", None)
-        if isinstance(certificate, SpanCertificate): return selector, certificate
+        if isinstance(certificate, SpanCertificate):
+            return selector, certificate
         chosen = np.flatnonzero(selector.get_support())
-        if len(chosen) == 0: raise ValueError(f"selector={selector!r} selected no feature.")
+        if len(chosen) == 0:
+            raise ValueError(f"selector={selector!r} selected no feature.")
         space = _space_to_certify(X, k, len(chosen), 0)
-        return selector, certify_span(space, Sampling.from_draws(chosen, np.ones(len(chosen)), d, X))
+        return selector, certify_span(
+            space, Sampling.from_draws(chosen, np.ones(len(chosen)), d, X)
+        )
 
     def transform(self, X: ArrayLike) -> Array:
         """The sparse components of `X`.
@@ -433,7 +681,9 @@ class SparsePCRegressor(_ScoreOnHost, ClassNamePrefixFeaturesOutMixin, Transform
         -------
         array, shape (n_samples, n_components_)
         """
-        return _times_transposed(self._checked(X, "transform"), to_numpy(self.selected_), self.components_)
+        return _times_transposed(
+            self._checked(X, "transform"), to_numpy(self.selected_), self.components_
+        )
 
     def predict(self, X: ArrayLike) -> Array:
         """Predict the targets.
@@ -446,8 +696,11 @@ class SparsePCRegressor(_ScoreOnHost, ClassNamePrefixFeaturesOutMixin, Transform
         -------
         array, shape (n_samples,) or (n_samples, n_targets)
         """
-        X, many = self._checked(X, "predict"), self.coef_.ndim == 2
-        values = _times_transposed(X, to_numpy(self.selected_), self.coef_ if many else self.coef_[None, :])
+        X = self._checked(X, "predict")
+        many = self.coef_.ndim == 2
+        values = _times_transposed(
+            X, to_numpy(self.selected_), self.coef_ if many else self.coef_[None, :]
+        )
         return values + self.intercept_ if many else values[:, 0] + self.intercept_
 
     def _checked(self, X: ArrayLike, method: str) -> Matrix:
@@ -457,7 +710,8 @@ class SparsePCRegressor(_ScoreOnHost, ClassNamePrefixFeaturesOutMixin, Transform
         return X
 
     @property
-    def _n_features_out(self) -> int: return self.n_components_
+    def _n_features_out(self) -> int:
+        return self.n_components_
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

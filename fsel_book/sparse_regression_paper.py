@@ -25,226 +25,471 @@ from .spectra import RowSpace, _gram, _SmallSVD
 # %% ../nbs/21_sparse_regression_paper.ipynb #a703806d
 _SCALINGS = ("raw", "unit length", "0 to 1", "z-scores", "log")
 
-def _select_rows(y: NDArray, part: int | str | None, rng: np.random.RandomState) -> NDArray:
-    "All rows; for 'drawn' three of each class at random; for a number the three of each class from `3 * part` on."
-    if part is None: return np.arange(len(y))
+
+def _select_rows(
+    y: NDArray, part: int | str | None, rng: np.random.RandomState
+) -> NDArray:
+    """All rows; for 'drawn' three of each class at random; for a number the three of
+    each class from `3 * part` on.
+    """
+    if part is None:
+        return np.arange(len(y))
     classes = [np.flatnonzero(y == label) for label in np.unique(y)]
-    if isinstance(part, str): return np.concatenate([rng.choice(rows, 3, replace=False) for rows in classes])
-    return np.concatenate([rows[3 * part:3 * part + 3] for rows in classes])
+    if isinstance(part, str):
+        return np.concatenate([rng.choice(rows, 3, replace=False) for rows in classes])
+    return np.concatenate([rows[3 * part : 3 * part + 3] for rows in classes])
+
 
 def _rescale_features(X: NDArray, scaling: str) -> NDArray:
-    "The features in one of the `_SCALINGS`."
+    """The features in one of the `_SCALINGS`."""
     match scaling:
-        case "raw": return X
-        case "unit length": shift, factor = 0.0, np.linalg.norm(X, axis=0)
-        case "0 to 1": shift, factor = X.min(axis=0), np.ptp(X, axis=0)
-        case "z-scores": shift, factor = X.mean(axis=0), X.std(axis=0)
-        case "log": return np.log(0.1 + X)
-        case _: raise ValueError(f"scaling={scaling!r} is not known.")
+        case "raw":
+            return X
+        case "unit length":
+            shift = 0.0
+            factor = np.linalg.norm(X, axis=0)
+        case "0 to 1":
+            shift = X.min(axis=0)
+            factor = np.ptp(X, axis=0)
+        case "z-scores":
+            shift = X.mean(axis=0)
+            factor = X.std(axis=0)
+        case "log":
+            return np.log(0.1 + X)
+        case _:
+            raise ValueError(f"scaling={scaling!r} is not known.")
     return (X - shift) / np.where(factor > 0, factor, 1)
 
 # %% ../nbs/21_sparse_regression_paper.ipynb #b24176a7
 def _leading_components(X: NDArray, k: int) -> RowSpace:
-    "The `k` leading components of a dense `X` by its Gram matrix, for components above 1e-4 of the first."
+    """The `k` leading components of a dense `X` by its Gram matrix, for components
+    above 1e-4 of the first.
+    """
     m = min(X.shape)
     Q = eigh(_gram(X), subset_by_index=[m - k, m - 1])[1]
     V = Q if m == X.shape[1] else np.linalg.qr(X.T @ Q)[0]
     decomposition = _SmallSVD(*np.linalg.svd(X @ V, full_matrices=False))
-    space = RowSpace(X, decomposition.U * decomposition.S, 1.0, V=V @ decomposition.Vh.T, partial=True)
+    space = RowSpace(
+        X,
+        decomposition.U * decomposition.S,
+        1.0,
+        V=V @ decomposition.Vh.T,
+        partial=True,
+    )
     space.small_svd = decomposition
     return space
 
 # %% ../nbs/21_sparse_regression_paper.ipynb #32a4dfdc
 def _root_mean_square(residual: NDArray) -> float:
-    "Over all entries."
+    """Over all entries."""
     return float(np.sqrt(np.mean(residual**2)))
 
-def _regression_errors(C: NDArray, y: NDArray, C_new: NDArray, y_new: NDArray) -> dict[str, float]:
-    "In-sample and out-of-sample error of regression on the columns of `C`, without an intercept."
-    w = np.linalg.lstsq(C, y, rcond=None)[0]
-    return dict(in_sample=_root_mean_square(C @ w - y), out_sample=_root_mean_square(C_new @ w - y_new))
 
-def _split_rows(n: int, rng: np.random.RandomState, share: float = 0.8) -> list[NDArray]:
-    "Training and test rows."
+def _regression_errors(
+    C: NDArray, y: NDArray, C_new: NDArray, y_new: NDArray
+) -> dict[str, float]:
+    """In-sample and out-of-sample error of regression on the columns of `C`, without an
+    intercept.
+    """
+    w = np.linalg.lstsq(C, y, rcond=None)[0]
+    return dict(
+        in_sample=_root_mean_square(C @ w - y),
+        out_sample=_root_mean_square(C_new @ w - y_new),
+    )
+
+
+def _split_rows(
+    n: int, rng: np.random.RandomState, share: float = 0.8
+) -> list[NDArray]:
+    """Training and test rows."""
     return np.split(rng.permutation(n), [int(share * n)])
 
 # %% ../nbs/21_sparse_regression_paper.ipynb #304037ed
-_TABLE_METHODS = ("DSF, index", "DSF, first", "DSF, best", "DSF, components", "DSF, target", "RSF", "random")
+_TABLE_METHODS = (
+    "DSF, index",
+    "DSF, first",
+    "DSF, best",
+    "DSF, components",
+    "DSF, target",
+    "RSF",
+    "random",
+)
 
-def _sparse_errors(rng: np.random.RandomState, data: str, sizes: Sequence[int] = (6, 10),
-                   methods: Sequence[str] = _TABLE_METHODS, k: int = 5, part: int | str | None = None,
-                   scaling: str = "raw", signs: bool = False) -> Iterator[dict]:
-    "Errors of regression on `k` components, and on the features that each method chooses, for one split."
+
+def _sparse_errors(
+    rng: np.random.RandomState,
+    data: str,
+    sizes: Sequence[int] = (6, 10),
+    methods: Sequence[str] = _TABLE_METHODS,
+    k: int = 5,
+    part: int | str | None = None,
+    scaling: str = "raw",
+    signs: bool = False,
+) -> Iterator[dict]:
+    """Errors of regression on `k` components, and on the features that each method
+    chooses, for one split.
+    """
     X, y = _load_regression_set(data)
     rows = _select_rows(y, part, rng)
     train, test = (rows[places] for places in _split_rows(len(rows), rng))
-    X, y = _rescale_features(X, scaling), 2 * y - 1 if signs else y
-    A, b, B, c = X[train], y[train], X[test], y[test]
+    X = _rescale_features(X, scaling)
+    y = 2 * y - 1 if signs else y
+    A = X[train]
+    b = y[train]
+    B = X[test]
+    c = y[test]
     space = _leading_components(A, k)
     components = _regression_errors(A @ space.V, b, B @ space.V, c)
     for r in sizes:
-        if r > X.shape[1]: continue
+        if r > X.shape[1]:
+            continue
         yield dict(method="PCA", r=r, n_selected=X.shape[1], sine=0.0, **components)
         for method in methods:
             chosen = _select_features(method, A, b, space, r, rng).indices
             Q = _orthonormal_basis(A[:, chosen])
             sine = np.linalg.norm(space.left - Q @ (Q.T @ space.left), 2)
-            yield dict(method=method, r=r, n_selected=len(chosen), sine=sine,
-                       **_regression_errors(A[:, chosen], b, B[:, chosen], c))
+            yield dict(
+                method=method,
+                r=r,
+                n_selected=len(chosen),
+                sine=sine,
+                **_regression_errors(A[:, chosen], b, B[:, chosen], c),
+            )
 
 # %% ../nbs/21_sparse_regression_paper.ipynb #42aeb13e
-_TABLE_SETS = ("arcene_train", "ionosphere", "libras", "madelon_train", "hill_valley", "spambase")
-sparse_table = Experiment("sparse_table", _sparse_errors,
-                          [dict(data=_TABLE_SETS), dict(data=["libras"], part=["drawn", 0])], repetitions=1000)
+_TABLE_SETS = (
+    "arcene_train",
+    "ionosphere",
+    "libras",
+    "madelon_train",
+    "hill_valley",
+    "spambase",
+)
+sparse_table = Experiment(
+    "sparse_table",
+    _sparse_errors,
+    [dict(data=_TABLE_SETS), dict(data=["libras"], part=["drawn", 0])],
+    repetitions=1000,
+)
 
 # %% ../nbs/21_sparse_regression_paper.ipynb #3e041e5c
-# table 3 of the paper, for r = k + 1 and 2k: components, DSF, RSF, random columns in sample; the same out of sample
+# table 3 of the paper, for r = k + 1 and 2k: components, DSF, RSF, random columns in
+# sample; the same out of sample
 _PRINTED_ROWS = {
-    "arcene_train": ((0.93, 0.88, 0.91, 1.0, 0.99, 0.94, 0.98, 1.0), (0.93, 0.89, 0.86, 1.0, 1.0, 0.97, 0.98, 1.0)),
-    "ionosphere": ((0.57, 0.52, 0.55, 0.57, 0.58, 0.53, 0.57, 0.57), (0.57, 0.51, 0.52, 0.56, 0.58, 0.54, 0.55, 0.56)),
-    "libras": ((2.9, 2.9, 3.1, 3.7, 3.3, 3.6, 3.7, 3.7), (2.9, 2.4, 2.6, 3.6, 3.3, 3.3, 3.6, 3.6)),
-    "madelon_train": ((0.98, 0.98, 0.98, 1.0, 0.98, 0.98, 0.98, 1.0), (0.98, 0.97, 0.97, 1.0, 0.98, 0.98, 0.98, 1.0)),
-    "hill_valley": ((0.68, 0.66, 0.67, 0.68, 0.68, 0.67, 0.68, 0.68), (0.68, 0.65, 0.67, 0.69, 0.68, 0.67, 0.69, 0.69)),
-    "spambase": ((0.30, 0.30, 0.31, 0.28, 0.30, 0.30, 0.30, 0.38), (0.3, 0.3, 0.3, 0.25, 0.3, 0.3, 0.3, 0.35))}
+    "arcene_train": (
+        (0.93, 0.88, 0.91, 1.0, 0.99, 0.94, 0.98, 1.0),
+        (0.93, 0.89, 0.86, 1.0, 1.0, 0.97, 0.98, 1.0),
+    ),
+    "ionosphere": (
+        (0.57, 0.52, 0.55, 0.57, 0.58, 0.53, 0.57, 0.57),
+        (0.57, 0.51, 0.52, 0.56, 0.58, 0.54, 0.55, 0.56),
+    ),
+    "libras": (
+        (2.9, 2.9, 3.1, 3.7, 3.3, 3.6, 3.7, 3.7),
+        (2.9, 2.4, 2.6, 3.6, 3.3, 3.3, 3.6, 3.6),
+    ),
+    "madelon_train": (
+        (0.98, 0.98, 0.98, 1.0, 0.98, 0.98, 0.98, 1.0),
+        (0.98, 0.97, 0.97, 1.0, 0.98, 0.98, 0.98, 1.0),
+    ),
+    "hill_valley": (
+        (0.68, 0.66, 0.67, 0.68, 0.68, 0.67, 0.68, 0.68),
+        (0.68, 0.65, 0.67, 0.69, 0.68, 0.67, 0.69, 0.69),
+    ),
+    "spambase": (
+        (0.30, 0.30, 0.31, 0.28, 0.30, 0.30, 0.30, 0.38),
+        (0.3, 0.3, 0.3, 0.25, 0.3, 0.3, 0.3, 0.35),
+    ),
+}
+
 
 def _printed_errors() -> dict[tuple, float]:
-    "The printed errors by set, `r`, method and where they were measured."
-    places = [(method, where) for where in ("in_sample", "out_sample")
-              for method in ("PCA", "DSF, index", "RSF", "random")]
-    return {(data, r, *place): value for data, both in _PRINTED_ROWS.items() for r, values in zip((6, 10), both)
-            for place, value in zip(places, values)}
+    """The printed errors by set, `r`, method and where they were measured."""
+    places = [
+        (method, where)
+        for where in ("in_sample", "out_sample")
+        for method in ("PCA", "DSF, index", "RSF", "random")
+    ]
+    return {
+        (data, r, *place): value
+        for data, both in _PRINTED_ROWS.items()
+        for r, values in zip((6, 10), both)
+        for place, value in zip(places, values)
+    }
 
 # %% ../nbs/21_sparse_regression_paper.ipynb #d63d595f
 _READING_METHODS = ("all features", "DSF, index", "RSF", "random")
-sparse_readings = Experiment("sparse_readings", _sparse_errors,
-                             [dict(data=["libras"], methods=[_READING_METHODS], part=list(range(8))),
-                              dict(data=["spambase"], methods=[_READING_METHODS], scaling=_SCALINGS,
-                                   signs=[False, True])], repetitions=100)
+sparse_readings = Experiment(
+    "sparse_readings",
+    _sparse_errors,
+    [
+        dict(data=["libras"], methods=[_READING_METHODS], part=list(range(8))),
+        dict(
+            data=["spambase"],
+            methods=[_READING_METHODS],
+            scaling=_SCALINGS,
+            signs=[False, True],
+        ),
+    ],
+    repetitions=100,
+)
 
-def _mistake_shares(C: NDArray, y: NDArray, C_new: NDArray, y_new: NDArray) -> dict[str, float]:
-    "In-sample and out-of-sample share of mistakes of regression on labels of two values, told apart at their middle."
-    w, middle = np.linalg.lstsq(C, y, rcond=None)[0], (y.min() + y.max()) / 2
-    return {where: float(np.mean((Z @ w > middle) != (labels > middle)))
-            for where, Z, labels in (("in_sample", C, y), ("out_sample", C_new, y_new))}
 
-def _sparse_mistakes(rng: np.random.RandomState, data: str, sizes: Sequence[int] = (6, 10),
-                     methods: Sequence[str] = _READING_METHODS, k: int = 5, scaling: str = "raw",
-                     signs: bool = False) -> Iterator[dict]:
-    "Shares of mistakes of regression on `k` components, and on the features that each method chooses, for one split."
+def _mistake_shares(
+    C: NDArray, y: NDArray, C_new: NDArray, y_new: NDArray
+) -> dict[str, float]:
+    """In-sample and out-of-sample share of mistakes of regression on labels of two
+    values, told apart at their middle.
+    """
+    w = np.linalg.lstsq(C, y, rcond=None)[0]
+    middle = (y.min() + y.max()) / 2
+    return {
+        where: float(np.mean((Z @ w > middle) != (labels > middle)))
+        for where, Z, labels in (("in_sample", C, y), ("out_sample", C_new, y_new))
+    }
+
+
+def _sparse_mistakes(
+    rng: np.random.RandomState,
+    data: str,
+    sizes: Sequence[int] = (6, 10),
+    methods: Sequence[str] = _READING_METHODS,
+    k: int = 5,
+    scaling: str = "raw",
+    signs: bool = False,
+) -> Iterator[dict]:
+    """Shares of mistakes of regression on `k` components, and on the features that each
+    method chooses, for one split.
+    """
     X, y = _load_regression_set(data)
     train, test = _split_rows(len(y), rng)
-    X, y = _rescale_features(X, scaling), 2 * y - 1 if signs else y
-    A, b, B, c = X[train], y[train], X[test], y[test]
+    X = _rescale_features(X, scaling)
+    y = 2 * y - 1 if signs else y
+    A = X[train]
+    b = y[train]
+    B = X[test]
+    c = y[test]
     space = _leading_components(A, k)
     for r in sizes:
         yield dict(method="PCA", r=r, **_mistake_shares(A @ space.V, b, B @ space.V, c))
         for method in methods:
             chosen = _select_features(method, A, b, space, r, rng).indices
-            yield dict(method=method, r=r, **_mistake_shares(A[:, chosen], b, B[:, chosen], c))
+            yield dict(
+                method=method, r=r, **_mistake_shares(A[:, chosen], b, B[:, chosen], c)
+            )
 
-sparse_mistakes = Experiment("sparse_mistakes", _sparse_mistakes,
-                             dict(data=["spambase"], scaling=_SCALINGS, signs=[False, True]), repetitions=300)
+
+sparse_mistakes = Experiment(
+    "sparse_mistakes",
+    _sparse_mistakes,
+    dict(data=["spambase"], scaling=_SCALINGS, signs=[False, True]),
+    repetitions=300,
+)
 
 # %% ../nbs/21_sparse_regression_paper.ipynb #df26a51e
-_CHOICE_METHODS = (*_TABLE_METHODS, "largest leverages", "pivoted QR", "greedy, components", "greedy, target")
-sparse_choices = Experiment("sparse_choices", _sparse_errors,
-                            dict(data=[*_TABLE_SETS, "golub", "alon", "prostate"], sizes=[(6, 10, 15, 20, 30, 40)],
-                                 methods=[_CHOICE_METHODS]), repetitions=50)
+_CHOICE_METHODS = (
+    *_TABLE_METHODS,
+    "largest leverages",
+    "pivoted QR",
+    "greedy, components",
+    "greedy, target",
+)
+sparse_choices = Experiment(
+    "sparse_choices",
+    _sparse_errors,
+    dict(
+        data=[*_TABLE_SETS, "golub", "alon", "prostate"],
+        sizes=[(6, 10, 15, 20, 30, 40)],
+        methods=[_CHOICE_METHODS],
+    ),
+    repetitions=50,
+)
 
 # %% ../nbs/21_sparse_regression_paper.ipynb #160cd00b
-def _load_task(data: str, rng: np.random.RandomState, genes: int = 200) -> tuple[NDArray, NDArray]:
-    "Features and targets: halves of the digits; of golub and prostate all genes but some, and those; else the labels."
+def _load_task(
+    data: str, rng: np.random.RandomState, genes: int = 200
+) -> tuple[NDArray, NDArray]:
+    """Features and targets: halves of the digits; of golub and prostate all genes but
+    some, and those; else the labels.
+    """
     X, y = _load_regression_set(data)
-    if data == "digits": return X[:, :32], X[:, 32:]
-    if data not in ("golub", "prostate"): return X, y
+    if data == "digits":
+        return X[:, :32], X[:, 32:]
+    if data not in ("golub", "prostate"):
+        return X, y
     chosen = rng.choice(X.shape[1], genes, replace=False)
     return np.delete(X, chosen, axis=1), X[:, chosen]
 
+
 def _nonzero_features(coefficients: ArrayLike) -> NDArray:
-    "The features with a coefficient that is not zero, for one target or one row for each."
+    """The features with a coefficient that is not zero, for one target or one row for
+    each.
+    """
     return np.flatnonzero(np.any(np.atleast_2d(coefficients), axis=0))
 
-def _lasso_weights(X: NDArray, Y: NDArray, r: int) -> NDArray:
-    "The weights at the last point on the lasso's path that has at most `r` features, for centred `X`."
-    path = np.moveaxis(lasso_path(X, Y - Y.mean(axis=0), eps=0.02, max_iter=5000)[1], -1, 0)
-    return next(weights for weights in path[::-1] if len(_nonzero_features(weights)) <= r)
 
-def _fit_sparse_pca(X: NDArray, k: int, r: int | None = None, steps: int = 6) -> SparsePCA:
-    "Sparse PCA as it comes, or with the least penalty, by bisection, for which at most `r` features have a loading."
-    low, high = 0.0, 6.0
-    def model(power: float) -> SparsePCA: return SparsePCA(k, alpha=2**power, max_iter=30, random_state=0).fit(X)
-    if r is None: return model(low)
+def _lasso_weights(X: NDArray, Y: NDArray, r: int) -> NDArray:
+    """The weights at the last point on the lasso's path that has at most `r` features,
+    for centred `X`.
+    """
+    path = np.moveaxis(
+        lasso_path(X, Y - Y.mean(axis=0), eps=0.02, max_iter=5000)[1], -1, 0
+    )
+    return next(
+        weights for weights in path[::-1] if len(_nonzero_features(weights)) <= r
+    )
+
+
+def _fit_sparse_pca(
+    X: NDArray, k: int, r: int | None = None, steps: int = 6
+) -> SparsePCA:
+    """Sparse PCA as it comes, or with the least penalty, by bisection, for which at
+    most `r` features have a loading.
+    """
+    low = 0.0
+    high = 6.0
+
+    def model(power: float) -> SparsePCA:
+        return SparsePCA(k, alpha=2**power, max_iter=30, random_state=0).fit(X)
+
+    if r is None:
+        return model(low)
     for _ in range(steps):
         middle = (low + high) / 2
-        if len(_nonzero_features(model(middle).components_)) <= r: high = middle
-        else: low = middle
+        if len(_nonzero_features(model(middle).components_)) <= r:
+            high = middle
+        else:
+            low = middle
     return model(high)
 
 # %% ../nbs/21_sparse_regression_paper.ipynb #7570684a
 _DSF_RULES = ("best", "components", "target")
-_ALTERNATIVES = ("mean", "PCA", "SparsePCA", "SparsePCA, r features", "lasso", "lasso, refitted", "pivoted QR",
-                 *(f"DSF, {rule}" for rule in _DSF_RULES))
+_ALTERNATIVES = (
+    "mean",
+    "PCA",
+    "SparsePCA",
+    "SparsePCA, r features",
+    "lasso",
+    "lasso, refitted",
+    "pivoted QR",
+    *(f"DSF, {rule}" for rule in _DSF_RULES),
+)
+
 
 def _predict_by_regression(X: NDArray, Y: NDArray, X_new: NDArray) -> NDArray:
-    "Predictions for `X_new` by regression with an intercept."
+    """Predictions for `X_new` by regression with an intercept."""
     return LinearRegression().fit(X, Y).predict(X_new)
 
-def _predict_by_alternative(method: str, X: NDArray, Y: NDArray, X_new: NDArray, k: int,
-                            r: int) -> tuple[NDArray, Sequence[int] | NDArray]:
-    "Predictions for `X_new`, and the features used, by a method that its user would call in a line or two."
+
+def _predict_by_alternative(
+    method: str, X: NDArray, Y: NDArray, X_new: NDArray, k: int, r: int
+) -> tuple[NDArray, Sequence[int] | NDArray]:
+    """Predictions for `X_new`, and the features used, by a method that its user would
+    call in a line or two.
+    """
     match method:
-        case "mean": return np.broadcast_to(Y.mean(axis=0), (len(X_new), *Y.shape[1:])), []
+        case "mean":
+            return np.broadcast_to(Y.mean(axis=0), (len(X_new), *Y.shape[1:])), []
         case "PCA" | "SparsePCA" | "SparsePCA, r features":
-            if method == "PCA": model = PCA(k, svd_solver="full").fit(X)
-            else: model = _fit_sparse_pca(X, k, r if "," in method else None)
-            predicted = _predict_by_regression(model.transform(X), Y, model.transform(X_new))
+            if method == "PCA":
+                model = PCA(k, svd_solver="full").fit(X)
+            else:
+                model = _fit_sparse_pca(X, k, r if "," in method else None)
+            predicted = _predict_by_regression(
+                model.transform(X), Y, model.transform(X_new)
+            )
             return predicted, _nonzero_features(model.components_)
         case "lasso" | "lasso, refitted":
             weights = _lasso_weights(X, Y, r)
             chosen = _nonzero_features(weights)
-            if method == "lasso": return X_new @ weights.T + Y.mean(axis=0), chosen
-        case "pivoted QR": chosen = qr(X, mode="r", pivoting=True)[1][:r]
+            if method == "lasso":
+                return X_new @ weights.T + Y.mean(axis=0), chosen
+        case "pivoted QR":
+            chosen = qr(X, mode="r", pivoting=True)[1][:r]
         case _:
             selector = DSFSelector(rule=method.removeprefix("DSF, "))
-            model = SparsePCRegressor(k, n_features_to_select=r, selector=selector).fit(X, Y)
+            model = SparsePCRegressor(k, n_features_to_select=r, selector=selector).fit(
+                X, Y
+            )
             return model.predict(X_new), model.selected_
     return _predict_by_regression(X[:, chosen], Y, X_new[:, chosen]), chosen
 
 # %% ../nbs/21_sparse_regression_paper.ipynb #63436f1f
-def _alternative_errors(rng: np.random.RandomState, data: str, k: int = 5, r: int = 10) -> Iterator[dict]:
-    "Out-of-sample error, number of features and processor time of each method, for one split."
+def _alternative_errors(
+    rng: np.random.RandomState, data: str, k: int = 5, r: int = 10
+) -> Iterator[dict]:
+    """Out-of-sample error, number of features and processor time of each method, for
+    one split.
+    """
     X, Y = _load_task(data, rng)
     train, test = _split_rows(len(X), rng)
     scaler = StandardScaler().fit(X[train])
-    A, B = scaler.transform(X[train]), scaler.transform(X[test])
+    A = scaler.transform(X[train])
+    B = scaler.transform(X[test])
     for method in _ALTERNATIVES:
         start = process_time()
         predicted, features = _predict_by_alternative(method, A, Y[train], B, k, r)
-        yield dict(method=method, out_sample=_root_mean_square(predicted - Y[test]), features=len(features),
-                   seconds=process_time() - start)
+        yield dict(
+            method=method,
+            out_sample=_root_mean_square(predicted - Y[test]),
+            features=len(features),
+            seconds=process_time() - start,
+        )
 
-sparse_alternatives = Experiment("sparse_alternatives", _alternative_errors,
-                                 dict(data=["ionosphere", "spambase", "libras", "alon", "digits"]), repetitions=20)
+
+sparse_alternatives = Experiment(
+    "sparse_alternatives",
+    _alternative_errors,
+    dict(data=["ionosphere", "spambase", "libras", "alon", "digits"]),
+    repetitions=20,
+)
 
 # %% ../nbs/21_sparse_regression_paper.ipynb #bd9536d1
 _BOUNDS = ("components", "for_these", "for_every", "promised", "targets")
 
-def _many_target_errors(rng: np.random.RandomState, data: str, k: int, multiples: Sequence[int] = (2, 3, 6),
-                        genes: int = 200) -> Iterator[dict]:
-    "Errors and bounds for many targets, in units of those of regression on `k` components, for one split."
+
+def _many_target_errors(
+    rng: np.random.RandomState,
+    data: str,
+    k: int,
+    multiples: Sequence[int] = (2, 3, 6),
+    genes: int = 200,
+) -> Iterator[dict]:
+    """Errors and bounds for many targets, in units of those of regression on `k`
+    components, for one split.
+    """
     X, Y = _load_task(data, rng, genes)
     train, test = _split_rows(len(X), rng)
-    model = make_pipeline(PCA(k, svd_solver="full"), LinearRegression()).fit(X[train], Y[train])
-    inside, outside = (_root_mean_square(model.predict(X[rows]) - Y[rows]) for rows in (train, test))
+    model = make_pipeline(PCA(k, svd_solver="full"), LinearRegression()).fit(
+        X[train], Y[train]
+    )
+    inside, outside = (
+        _root_mean_square(model.predict(X[rows]) - Y[rows]) for rows in (train, test)
+    )
     selectors = {f"DSF, {rule}": DSFSelector(rule=rule) for rule in _DSF_RULES}
-    selectors |= {"RSF": RSFSelector(random_state=rng), "random": RandomSelector(random_state=rng)}
+    selectors |= {
+        "RSF": RSFSelector(random_state=rng),
+        "random": RandomSelector(random_state=rng),
+    }
     for r in (multiple * k for multiple in multiples if multiple * k <= X.shape[1]):
         for method, selector in selectors.items():
-            model = SparsePCRegressor(k, n_features_to_select=r, selector=selector).fit(X[train], Y[train])
+            model = SparsePCRegressor(k, n_features_to_select=r, selector=selector).fit(
+                X[train], Y[train]
+            )
             found = model.certificate_
-            yield dict(method=method, r=r, in_sample=found.measured / inside,
-                       out_sample=_root_mean_square(model.predict(X[test]) - Y[test]) / outside,
-                       **{name: getattr(found, name) / inside for name in _BOUNDS})
+            yield dict(
+                method=method,
+                r=r,
+                in_sample=found.measured / inside,
+                out_sample=_root_mean_square(model.predict(X[test]) - Y[test])
+                / outside,
+                **{name: getattr(found, name) / inside for name in _BOUNDS},
+            )
 
-many_targets = Experiment("many_targets", _many_target_errors, dict(data=["digits", "golub", "prostate"], k=[5, 10]),
-                          repetitions=20)
+
+many_targets = Experiment(
+    "many_targets",
+    _many_target_errors,
+    dict(data=["digits", "golub", "prostate"], k=[5, 10]),
+    repetitions=20,
+)

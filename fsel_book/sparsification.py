@@ -15,72 +15,130 @@ from scipy.linalg.lapack import dpotrf
 from sklearn.utils import check_random_state
 from tqdm import tqdm
 
-from .arrays import (Array, ArrayLike, Seed, _as_float32, _growing_chunks, _index_chunks, _insert_docs,
-                              _quadratic_forms, _true_float32, as_float64, by_columns, from_numpy,
-                              is_sparse, namespace, _blas_threads_for, _take_rows, to_numpy)
-from .certificates import (_NEGLIGIBLE, CertifiedSelector, Promise, Sampling, ScoreFunc, _ScoreMixin,
-                                    _check_integer, _check_open_unit_interval, _check_scores, _target_rank)
+from fsel_book.arrays import (
+    Array,
+    ArrayLike,
+    Seed,
+    _as_float32,
+    _growing_chunks,
+    _index_chunks,
+    _insert_docs,
+    _quadratic_forms,
+    _true_float32,
+    as_float64,
+    by_columns,
+    from_numpy,
+    is_sparse,
+    namespace,
+    _blas_threads_for,
+    _take_rows,
+    to_numpy,
+)
+from fsel_book.certificates import (
+    _NEGLIGIBLE,
+    CertifiedSelector,
+    Promise,
+    Sampling,
+    ScoreFunc,
+    _ScoreMixin,
+    _check_integer,
+    _check_open_unit_interval,
+    _check_scores,
+    _target_rank,
+)
 from .spectra import RowSpace, _as_row_space, _one_of_each, row_space
 
 # %% ../nbs/05_sparsification.ipynb #eda95fae
 def _lower_coefficients(lam: np.ndarray, L: float) -> np.ndarray:
-    "`c` with `lower(v) = sum_j c_j (q_j'v)^2`, for the eigenvalues `lam` of `A` and the barrier at `L`."
-    a, b = 1 / (lam - (L + 1)), 1 / (lam - L)
+    """`c` with `lower(v) = sum_j c_j (q_j'v)^2`, for the eigenvalues `lam` of `A` and
+    the barrier at `L`.
+    """
+    a = 1 / (lam - (L + 1))
+    b = 1 / (lam - L)
     return a**2 / (a.sum() - b.sum()) - a
 
+
 def _upper_coefficients(lam: np.ndarray, U: float, delta_U: float) -> np.ndarray:
-    "`c` with `upper(v) = sum_j c_j (q_j'v)^2`, for the eigenvalues `lam` of `A` and the barrier at `U`."
-    a, b = 1 / (U + delta_U - lam), 1 / (U - lam)
+    """`c` with `upper(v) = sum_j c_j (q_j'v)^2`, for the eigenvalues `lam` of `A` and
+    the barrier at `U`.
+    """
+    a = 1 / (U + delta_U - lam)
+    b = 1 / (U - lam)
     return a**2 / (b.sum() - a.sum()) + a
 
+
 def _barrier_constants(ell: float, r: float) -> tuple[float, float]:
-    "`sqrt(r l)` and `delta_U`."
+    """`sqrt(r l)` and `delta_U`."""
     return np.sqrt(r * ell), (1 + np.sqrt(ell / r)) / (1 - np.sqrt(ell / r))
 
+
 def _initial_gap(ell: float, r: float) -> float:
-    "`s = sqrt(l / r)`, which gives the promised interval `(1 - s)^2, (1 + s)^2`; 0 for a single draw, where `M = 1`."
+    """`s = sqrt(l / r)`, which gives the promised interval `(1 - s)^2, (1 + s)^2`; 0
+    for a single draw, where `M = 1`.
+    """
     return 0.0 if r == 1 == round(ell) else float(np.sqrt(ell / r))
 
 # %% ../nbs/05_sparsification.ipynb #664725da
 def _round_ties(x: Any, bits: int = 33) -> Any:
-    """Round off the last bits of `x`, so that values which differ by rounding error only compare equal."""
+    """Round off the last bits of `x`, so that values which differ by rounding error
+    only compare equal.
+    """
     mantissa, exponent = np.frexp(x)
     return np.ldexp(np.round(np.ldexp(mantissa, bits)), exponent - bits)
 
-_SLACK_BITS = 20  # lower - upper is a difference of nearly equal numbers: compared to six digits
+
+# lower - upper is a difference of nearly equal numbers: compared to six digits
+_SLACK_BITS = 20
+
 
 def _below_ties(slack: Any) -> Any:
-    "A little less than `slack`: what is not below it may round to the same."
+    """A little less than `slack`: what is not below it may round to the same."""
     return slack - 4e-6 * abs(slack)
 
 # %% ../nbs/05_sparsification.ipynb #8411b151
 _REFERENCE_RULES = ["largest-norm", "best"]
 
+
 def _check_rule(rule: str, rules: Iterable[str]) -> None:
-    "Raise an error if there is no such rule."
+    """Raise an error if there is no such rule."""
     if rule not in list(rules):
-        raise ValueError(f"rule={rule!r} is not possible: give one of {', '.join(map(repr, rules))}.")
+        raise ValueError(
+            f"rule={rule!r} is not possible: give one of {', '.join(map(repr, rules))}."
+        )
+
 
 def _check_bss_request(ell: int, r: int, rule: str, rules: Iterable[str]) -> None:
-    "Raise an error if the theorem cannot give what was asked for."
+    """Raise an error if the theorem cannot give what was asked for."""
     _check_rule(rule, rules)
     _check_bss_draws(ell, r)
 
+
 def _check_bss_draws(ell: int, r: int) -> None:
-    "Raise an error if the theorem says nothing of `r` draws."
-    if ell == 1: _check_integer(r, 1)
-    else: _check_integer(r, ell + 1, why=f", above the rank of V, which is {ell}")
+    """Raise an error if the theorem says nothing of `r` draws."""
+    if ell == 1:
+        _check_integer(r, 1)
+    else:
+        _check_integer(r, ell + 1, why=f", above the rank of V, which is {ell}")
 
 # %% ../nbs/05_sparsification.ipynb #5c0e0012
 def _scored(lengths: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    "Keys for the order of score times `lengths`, which are squared; features without a score are behind all others."
-    if not scores.any(): return lengths
+    """Keys for the order of score times `lengths`, which are squared; features without
+    a score are behind all others.
+    """
+    if not scores.any():
+        return lengths
     keys = scores / scores.max() * lengths
     return np.where(keys > 0, keys, -1 / np.maximum(lengths, np.finfo(float).tiny))
 
 # %% ../nbs/05_sparsification.ipynb #6da9f523
-def bss_reference(V: Array, r: int, rule: Literal["largest-norm", "best"] = "largest-norm",
-                  steps: int | None = None, *, scores: ArrayLike = None) -> Sampling:
+def bss_reference(
+    V: Array,
+    r: int,
+    rule: Literal["largest-norm", "best"] = "largest-norm",
+    steps: int | None = None,
+    *,
+    scores: ArrayLike = None,
+) -> Sampling:
     """Single-set spectral sparsification as printed: all columns judged at every step.
 
     The reference for `bss`, which returns the same and is faster.
@@ -104,7 +162,8 @@ def bss_reference(V: Array, r: int, rule: Literal["largest-norm", "best"] = "lar
 
     References
     ----------
-    Paul, Magdon-Ismail and Drineas 2015, Algorithm 1 and Lemma 3; Batson, Spielman and Srivastava 2012.
+    Paul, Magdon-Ismail and Drineas 2015, Algorithm 1 and Lemma 3; Batson, Spielman and
+    Srivastava 2012.
 
     Examples
     --------
@@ -118,19 +177,23 @@ def bss_reference(V: Array, r: int, rule: Literal["largest-norm", "best"] = "lar
     _check_bss_request(ell, r, rule, _REFERENCE_RULES)
     rows = to_numpy(V).astype(np.float64)
     norms = np.sum(rows**2, axis=1)
-    order = _round_ties(norms if scores is None else _scored(norms, _check_scores(scores, d)))
+    order = _round_ties(
+        norms if scores is None else _scored(norms, _check_scores(scores, d))
+    )
     if r == ell:
         order[norms <= _NEGLIGIBLE] = -np.inf
-        return Sampling.from_draws([i := int(np.argmax(order))], 1 / rows[i]**2, d, V)
+        return Sampling.from_draws([i := int(np.argmax(order))], 1 / rows[i] ** 2, d, V)
     root, delta_U = _barrier_constants(ell, r)
     A = np.zeros((ell, ell))
     draws: list = []
     weights: list = []
     for tau in range(r if steps is None else steps):
-        L, U = tau - root, delta_U * (tau + root)
+        L = tau - root
+        U = delta_U * (tau + root)
         lam, Q = np.linalg.eigh(A)
-        Y = (rows @ Q)**2
-        lower, upper = Y @ _lower_coefficients(lam, L), Y @ _upper_coefficients(lam, U, delta_U)
+        Y = (rows @ Q) ** 2
+        lower = Y @ _lower_coefficients(lam, L)
+        upper = Y @ _upper_coefficients(lam, U, delta_U)
         feasible = (upper <= lower) & (norms > _NEGLIGIBLE)
         fresh = feasible.copy()
         fresh[draws] = False
@@ -142,22 +205,30 @@ def bss_reference(V: Array, r: int, rule: Literal["largest-norm", "best"] = "lar
         A += t * np.outer(rows[i], rows[i])
         draws.append(i)
         weights.append(t)
-    return Sampling.from_draws(draws, np.array(weights) * (1 - np.sqrt(ell / r)) / r, d, V)
+    return Sampling.from_draws(
+        draws, np.array(weights) * (1 - np.sqrt(ell / r)) / r, d, V
+    )
 
 # %% ../nbs/05_sparsification.ipynb #636f486f
 def _add_to_diagonal(A: np.ndarray, c: float | np.ndarray) -> np.ndarray:
-    "`A + c I`, or with a vector `c` its entries on the diagonal in place of `c`."
+    """`A + c I`, or with a vector `c` its entries on the diagonal in place of `c`."""
     A = A.copy()
-    A.flat[::len(A) + 1] += c
+    A.flat[:: len(A) + 1] += c
     return A
 
-def _slack_on_spectrum(x: np.ndarray, a: float, b: float, gap_L: float, gap_U: float) -> np.ndarray:
-    "The eigenvalue of the slack matrix that belongs to the eigenvalue `x` of `A`."
-    below, above = 1 / (x - a), 1 / (b - x)
+
+def _slack_on_spectrum(
+    x: np.ndarray, a: float, b: float, gap_L: float, gap_U: float
+) -> np.ndarray:
+    """The eigenvalue of the slack matrix that belongs to the eigenvalue `x` of `A`."""
+    below = 1 / (x - a)
+    above = 1 / (b - x)
     return below**2 / gap_L - below - above**2 / gap_U - above
 
+
 class _ShiftedInverse:
-    """`D - F S F'`, the inverse of `sign (A - c I)` for an `A` with `lam` on the diagonal and `W W'` beside it.
+    """`D - F S F'`, the inverse of `sign (A - c I)` for an `A` with `lam` on the
+    diagonal and `W W'` beside it.
 
     Its trace is `trace`, and `G` is `F'F`.
     """
@@ -166,50 +237,72 @@ class _ShiftedInverse:
         self.D = sign / (lam - c)
         self.F = self.D[:, None] * W
         root = np.sqrt(np.abs(self.D))[:, None] * W
-        inner = root.T @ root if self.D.min() > 0 else W.T @ self.F  # a product with itself takes half the work
-        self.S, self.G = np.linalg.inv(_add_to_diagonal(inner, sign)), self.F.T @ self.F
+        # a product with itself takes half the work
+        inner = root.T @ root if self.D.min() > 0 else W.T @ self.F
+        self.S = np.linalg.inv(_add_to_diagonal(inner, sign))
+        self.G = self.F.T @ self.F
         self.trace = self.D.sum() - np.vdot(self.S, self.G)
 
     @cached_property
     def factors(self) -> tuple[np.ndarray, ...]:
-        "`D` and `D^2`, then `F` and `D F`, beside each other, `S` and `G`: what the forms need."
+        """`D` and `D^2`, then `F` and `D F`, beside each other, `S` and `G`: what the
+        forms need.
+        """
         DF = self.D[:, None] * self.F
-        return np.stack([self.D, self.D**2], axis=1), np.concatenate([self.F, DF], axis=1), self.S, self.G
+        return (
+            np.stack([self.D, self.D**2], axis=1),
+            np.concatenate([self.F, DF], axis=1),
+            self.S,
+            self.G,
+        )
 
     @cached_property
     def narrow_factors(self) -> tuple[np.ndarray, ...]:
-        "The same in float32."
+        """The same in float32."""
         return tuple(A.astype(np.float32) for A in self.factors)
 
     def forms(self, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        "`y'Xy` and `y'X^2y` with this inverse as `X`, for each row y of `Y`, in the precision of `Y`."
-        powers, FDF, S, G = self.narrow_factors if Y.dtype == np.float32 else self.factors
-        diagonal, P = (Y * Y) @ powers, Y @ FDF
-        P, P2 = P[:, :len(S)], P[:, len(S):]
+        """`y'Xy` and `y'X^2y` with this inverse as `X`, for each row y of `Y`, in the
+        precision of `Y`.
+        """
+        powers, FDF, S, G = (
+            self.narrow_factors if Y.dtype == np.float32 else self.factors
+        )
+        diagonal = (Y * Y) @ powers
+        P = Y @ FDF
+        P, P2 = P[:, : len(S)], P[:, len(S) :]
         PS = P @ S
         second = np.einsum("ij,ij->i", PS, PS @ G - 2 * P2)
         return diagonal[:, 0] - np.einsum("ij,ij->i", PS, P), diagonal[:, 1] + second
 
     def times(self, y: np.ndarray) -> np.ndarray:
-        "The product with one vector."
+        """The product with one vector."""
         return self.D * y - self.F @ (self.S @ (self.F.T @ y))
 
     def rise(self, y: np.ndarray, p: np.ndarray, t: float, gap: float) -> float:
-        "The largest eigenvalue of what `t y y'`, added to `sign (A - c I)`, adds to `X^2 / gap - X`; `p` is `Xy`."
+        """The largest eigenvalue of what `t y y'`, added to `sign (A - c I)`, adds to
+        `X^2 / gap - X`; `p` is `Xy`.
+        """
         q = self.times(p)
-        kappa, pp, pq, qq = t / (1 + t * (y @ p)), p @ p, p @ q, q @ q
-        trace = kappa * pp + (kappa * pp)**2 / gap - 2 * kappa / gap * pq
-        return (trace + np.sqrt(trace**2 + 4 * (kappa / gap)**2 * max(pp * qq - pq**2, 0.0))) / 2
+        kappa = t / (1 + t * (y @ p))
+        pp = p @ p
+        pq = p @ q
+        qq = q @ q
+        trace = kappa * pp + (kappa * pp) ** 2 / gap - 2 * kappa / gap * pq
+        return (
+            trace
+            + np.sqrt(trace**2 + 4 * (kappa / gap) ** 2 * max(pp * qq - pq**2, 0.0))
+        ) / 2
 
     @cached_property
     def norm_bound(self) -> float:
-        "A number that the spectral norm of the inverse does not exceed."
+        """A number that the spectral norm of the inverse does not exceed."""
         SG = self.S @ self.G
         square = SG @ SG
-        return float(np.abs(self.D).max() + np.vdot(square, square.T)**0.25)
+        return float(np.abs(self.D).max() + np.vdot(square, square.T) ** 0.25)
 
     def square_less_self(self, gap: float) -> np.ndarray:
-        "`X^2 / gap - X` with this inverse as `X`."
+        """`X^2 / gap - X` with this inverse as `X`."""
         FS = self.F @ self.S
         cross = (self.D[:, None] * FS) @ self.F.T
         square = FS @ self.G @ FS.T - cross - cross.T
@@ -217,7 +310,8 @@ class _ShiftedInverse:
 
 # %% ../nbs/05_sparsification.ipynb #380171b6
 class _Barriers:
-    """The matrix `A` between its two barriers, ready to judge rows of `V` for the next step.
+    """The matrix `A` between its two barriers, ready to judge rows of `V` for the next
+    step.
 
     Parameters
     ----------
@@ -236,103 +330,171 @@ class _Barriers:
 
         There the lower potential is `trace_L` and the upper one `trace_L / delta_U`.
         """
-        self.tau, self.below, self.above = 0, below, above
-        self.trace_L, self.trace_U = trace_L, trace_L / self.delta_U
-        self.decomposed, self.lam, self.Q = A, np.zeros(len(A)), np.eye(len(A))
-        if A.any(): self.lam, self.Q = np.linalg.eigh(A)
+        self.tau = 0
+        self.below = below
+        self.above = above
+        self.trace_L = trace_L
+        self.trace_U = trace_L / self.delta_U
+        self.decomposed = A
+        self.lam = np.zeros(len(A))
+        self.Q = np.eye(len(A))
+        if A.any():
+            self.lam, self.Q = np.linalg.eigh(A)
         self.Q32 = self.Q.astype(np.float32)
-        most = 4 + int(len(A)**(2 / 3))
-        self.n_added, self.added, self.turned = 0, np.empty((most, len(A))), np.empty((len(A), most), order="F")
+        most = 4 + int(len(A) ** (2 / 3))
+        self.n_added = 0
+        self.added = np.empty((most, len(A)))
+        self.turned = np.empty((len(A), most), order="F")
         self.shift()
 
     @property
     def A(self) -> np.ndarray:
-        "The matrix as it is now."
-        added = self.added[:self.n_added]
+        """The matrix as it is now."""
+        added = self.added[: self.n_added]
         return self.decomposed + added.T @ added
 
     def decompose(self) -> None:
-        "The eigendecomposition of `A` as it is now."
-        self.decomposed, self.n_added = self.A, 0
+        """The eigendecomposition of `A` as it is now."""
+        self.decomposed = self.A
+        self.n_added = 0
         self.lam, self.Q = np.linalg.eigh(self.decomposed)
         self.Q32 = self.Q.astype(np.float32)
         if not self.a < self.lam[0] <= self.lam[-1] < self.b:
-            raise FloatingPointError("An eigenvalue has met a barrier: V is too far from orthonormal for its rank.")
+            raise FloatingPointError(
+                "An eigenvalue has met a barrier: V is too far from orthonormal for "
+                "its rank."
+            )
 
     def shift(self) -> None:
-        "Put the barriers where step `tau` has them, and prepare the inverses at their next positions `a` and `b`."
-        self.L, self.U = self.tau - self.below, self.delta_U * (self.tau + self.above)
-        self.a, self.b = self.L + 1, self.U + self.delta_U
-        if self.n_added == len(self.added) or np.abs(self.lam - self.a).min() < 0.01 / self.trace_L: self.decompose()
-        W = self.turned[:, :self.n_added]
-        self.below_A, self.above_A = (_ShiftedInverse(self.lam, W, c, s) for c, s in ((self.a, 1.0), (self.b, -1.0)))
-        self.gap_L, self.gap_U = self.below_A.trace - self.trace_L, self.trace_U - self.above_A.trace
+        """Put the barriers where step `tau` has them, and prepare the inverses at their
+        next positions `a` and `b`.
+        """
+        self.L = self.tau - self.below
+        self.U = self.delta_U * (self.tau + self.above)
+        self.a = self.L + 1
+        self.b = self.U + self.delta_U
+        if (
+            self.n_added == len(self.added)
+            or np.abs(self.lam - self.a).min() < 0.01 / self.trace_L
+        ):
+            self.decompose()
+        W = self.turned[:, : self.n_added]
+        self.below_A, self.above_A = (
+            _ShiftedInverse(self.lam, W, c, s)
+            for c, s in ((self.a, 1.0), (self.b, -1.0))
+        )
+        self.gap_L = self.below_A.trace - self.trace_L
+        self.gap_U = self.trace_U - self.above_A.trace
 
     def lower_upper(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        "`lower(v)` and `upper(v)` for each row."
+        """`lower(v)` and `upper(v)` for each row."""
         return self.judge(rows @ self.Q)
 
     def judge(self, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        "`lower(v)` and `upper(v)` for rows `v Q`."
-        (l1, l2), (u1, u2) = self.below_A.forms(Y), self.above_A.forms(Y)
+        """`lower(v)` and `upper(v)` for rows `v Q`."""
+        l1, l2 = self.below_A.forms(Y)
+        u1, u2 = self.above_A.forms(Y)
         return l2 / self.gap_L - l1, u2 / self.gap_U + u1
 
     def slack_bound(self, Y: np.ndarray, norms: np.ndarray) -> np.ndarray:
-        "What `lower(v) - upper(v)` does not exceed, for rows `v Q32` in float32 and the squared lengths of `v`."
-        (lower, upper), below, above = self.judge(Y), self.below_A.norm_bound, self.above_A.norm_bound
+        """What `lower(v) - upper(v)` does not exceed, for rows `v Q32` in float32 and
+        the squared lengths of `v`.
+        """
+        lower, upper = self.judge(Y)
+        below = self.below_A.norm_bound
+        above = self.above_A.norm_bound
         size = below**2 / self.gap_L + below + above**2 / self.gap_U + above
         return lower - upper + 4 * sum(self.turned.shape) * 2.0**-24 * size * norms
 
     def slack_matrix(self) -> np.ndarray:
-        "The symmetric `C` with `v'Cv = lower(v) - upper(v)`."
-        C = self.below_A.square_less_self(self.gap_L) + self.above_A.square_less_self(-self.gap_U)
+        """The symmetric `C` with `v'Cv = lower(v) - upper(v)`."""
+        C = self.below_A.square_less_self(self.gap_L) + self.above_A.square_less_self(
+            -self.gap_U
+        )
         return self.Q @ C @ self.Q.T
 
     def add(self, v: np.ndarray) -> float:
-        "Add `t v v'` to `A` with `1/t` half-way between upper(v) and lower(v), go to the next step, return `t`."
+        """Add `t v v'` to `A` with `1/t` half-way between upper(v) and lower(v), go to
+        the next step, return `t`.
+        """
         y = v @ self.Q
-        p, q = self.below_A.times(y), self.above_A.times(y)
-        l1, l2, u1, u2 = y @ p, p @ p, y @ q, q @ q
+        p = self.below_A.times(y)
+        q = self.above_A.times(y)
+        l1 = y @ p
+        l2 = p @ p
+        u1 = y @ q
+        u2 = q @ q
         t = 2 / (l2 / self.gap_L - l1 + u2 / self.gap_U + u1)
-        self.last = y, p, q, t, self.below_A, self.above_A, self.a, self.b, self.gap_L, self.gap_U
+        self.last = (
+            y,
+            p,
+            q,
+            t,
+            self.below_A,
+            self.above_A,
+            self.a,
+            self.b,
+            self.gap_L,
+            self.gap_U,
+        )
         self.trace_L = self.below_A.trace - t * l2 / (1 + t * l1)
         self.trace_U = self.above_A.trace + t * u2 / (1 - t * u1)
-        self.added[self.n_added], self.turned[:, self.n_added] = np.sqrt(t) * v, np.sqrt(t) * y
-        self.n_added, self.tau = self.n_added + 1, self.tau + 1
+        self.added[self.n_added] = np.sqrt(t) * v
+        self.turned[:, self.n_added] = np.sqrt(t) * y
+        self.n_added = self.n_added + 1
+        self.tau = self.tau + 1
         self.shift()
         return float(t)
 
     def rise(self) -> float:
-        "At most by this, for a v of length one, has `v'Cv` grown with the last step."
+        """At most by this, for a v of length one, has `v'Cv` grown with the last step."""
         y, p, q, t, below, above, a, b, gap_L, gap_U = self.last
         lowest = max(self.lam[0], self.a + 1 / self.below_A.trace)
         highest = min(self.b - 1 / self.above_A.norm_bound, b - 1 / self.trace_U)
         x = np.linspace(lowest, highest, 100)
-        now, then = (self.a, self.b, self.gap_L, self.gap_U), (a, b, gap_L, gap_U)
+        now = (self.a, self.b, self.gap_L, self.gap_U)
+        then = (a, b, gap_L, gap_U)
         by_shift = np.max(_slack_on_spectrum(x, *now) - _slack_on_spectrum(x, *then))
-        return float(below.rise(y, p, t, gap_L) + above.rise(y, q, -t, -gap_U) + 1.05 * max(by_shift, 0.0))
+        return float(
+            below.rise(y, p, t, gap_L)
+            + above.rise(y, q, -t, -gap_U)
+            + 1.05 * max(by_shift, 0.0)
+        )
 
 # %% ../nbs/05_sparsification.ipynb #3ce060b7
 class _SingleDraw:
-    "Takes the place of `_Barriers` for a single draw at rank one."
+    """Takes the place of `_Barriers` for a single draw at rank one."""
+
     Q32 = None
-    def lower_upper(self, rows: np.ndarray) -> tuple[np.ndarray, float]: return rows[:, 0]**2, 0.0
-    def rise(self) -> float: return 0.0
-    def slack_matrix(self) -> np.ndarray: return np.ones((1, 1))
-    def add(self, v: np.ndarray, price: float = 0.0) -> float: return 1 / v[0]**2
+
+    def lower_upper(self, rows: np.ndarray) -> tuple[np.ndarray, float]:
+        return rows[:, 0] ** 2, 0.0
+
+    def rise(self) -> float:
+        return 0.0
+
+    def slack_matrix(self) -> np.ndarray:
+        return np.ones((1, 1))
+
+    def add(self, v: np.ndarray, price: float = 0.0) -> float:
+        return 1 / v[0] ** 2
 
 # %% ../nbs/05_sparsification.ipynb #d0a7b5dc
 class _AnyBarriers(Protocol):
-    "What a search asks of the barriers, of this theorem or of another."
+    """What a search asks of the barriers, of this theorem or of another."""
+
     Q32: Any  # None where there is no `slack_bound(rows @ Q32, norms)`
+
     def rise(self) -> float: ...
     def lower_upper(self, rows: np.ndarray) -> tuple[Any, Any]: ...
     def slack_matrix(self) -> np.ndarray: ...
 
+
 class _ColumnSearch:
     """What every rule keeps of the columns, on the host; a rule adds `pick(barriers)`.
 
-    `V` stays where it is: products with all of it are made there, and only rows of candidates cross to the host.
+    `V` stays where it is: products with all of it are made there, and only rows of
+    candidates cross to the host.
 
     Parameters
     ----------
@@ -341,75 +503,121 @@ class _ColumnSearch:
     prices : ndarray, shape (n_features,), optional
         What is subtracted from the slack of each column.
     preferred : ndarray, shape (n_features,), optional
-        Of equal columns the one for which this is largest stands for all; without it the first one.
+        Of equal columns the one for which this is largest stands for all; without it
+        the first one.
     """
 
-    def __init__(self, space: RowSpace, rng: np.random.RandomState | None, prices: np.ndarray | None = None,
-                 preferred: np.ndarray | None = None) -> None:
+    def __init__(
+        self,
+        space: RowSpace,
+        rng: np.random.RandomState | None,
+        prices: np.ndarray | None = None,
+        preferred: np.ndarray | None = None,
+    ) -> None:
         self.space = space
         self.rng: Any = rng  # None is enough for a rule that draws nothing
         self.norms = to_numpy(space.scores64)
-        self.prices = np.broadcast_to(0.0, len(self.norms)) if prices is None else prices
-        self.usable = (self.norms > _NEGLIGIBLE) & _one_of_each(space.first_equal, preferred)
+        self.prices = (
+            np.broadcast_to(0.0, len(self.norms)) if prices is None else prices
+        )
+        self.usable = (self.norms > _NEGLIGIBLE) & _one_of_each(
+            space.first_equal, preferred
+        )
         self.fresh = self.usable.copy()
 
     @abstractmethod
     def pick(self, barriers: _AnyBarriers) -> tuple[int, np.ndarray]:
-        "The column to take and its row of `V`."
+        """The column to take and its row of `V`."""
 
     def rows(self, indices: np.ndarray | list[int]) -> np.ndarray:
-        "Rows of `V` on the host."
+        """Rows of `V` on the host."""
         return to_numpy(self.space.rows(indices))
 
     def take(self, i: int) -> None:
-        "Column `i` was taken."
+        """Column `i` was taken."""
         self.fresh[i] = False
 
-    def slack(self, barriers: _AnyBarriers, indices: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        "`lower - upper`, less the price, of some columns: they are feasible where it is not negative."
+    def slack(
+        self, barriers: _AnyBarriers, indices: np.ndarray, rows: np.ndarray
+    ) -> np.ndarray:
+        """`lower - upper`, less the price, of some columns: they are feasible where it
+        is not negative.
+        """
         lower, upper = barriers.lower_upper(rows)
         return lower - upper - self.prices[indices]
 
-    def largest_slack(self, barriers: _AnyBarriers, mask: np.ndarray) -> tuple[float, int]:
-        "The largest slack in `mask` and its index, by looking at all columns there."
-        C, best = from_numpy(barriers.slack_matrix(), self.space.X), (-np.inf, -1)
+    def largest_slack(
+        self, barriers: _AnyBarriers, mask: np.ndarray
+    ) -> tuple[float, int]:
+        """The largest slack in `mask` and its index, by looking at all columns there."""
+        C = from_numpy(barriers.slack_matrix(), self.space.X)
+        best = (-np.inf, -1)
         for block in _index_chunks(np.flatnonzero(mask), self.space.X):
-            slack = _round_ties(_quadratic_forms(self.space.rows(block), C) - self.prices[block], _SLACK_BITS)
-            if slack.max() > best[0]: best = slack.max(), int(block[np.argmax(slack)])
+            slack = _round_ties(
+                _quadratic_forms(self.space.rows(block), C) - self.prices[block],
+                _SLACK_BITS,
+            )
+            if slack.max() > best[0]:
+                best = slack.max(), int(block[np.argmax(slack)])
         return best
 
     def pick_by_full_scan(self, barriers: _AnyBarriers) -> tuple[int, np.ndarray]:
-        "The fresh column of largest slack, or where none is feasible the taken one, with its row."
+        """The fresh column of largest slack, or where none is feasible the taken one,
+        with its row.
+        """
         slack, i = self.largest_slack(barriers, self.fresh)
-        if slack < 0: _, i = self.largest_slack(barriers, self.usable)
+        if slack < 0:
+            _, i = self.largest_slack(barriers, self.usable)
         return i, self.rows([i])[0]
 
 # %% ../nbs/05_sparsification.ipynb #a60dc6ab
 def _leading_part(E: np.ndarray, most: int = 8) -> tuple[np.ndarray, float]:
-    "`W`, of so many columns at most, and `mu`: in float32, no eigenvalue of `E - W W'` is above it, for symmetric `E`."
+    """`W`, of so many columns at most, and `mu`: in float32, no eigenvalue of `E - W
+    W'` is above it, for symmetric `E`.
+    """
     first = max(len(E) - most - 1, 0)
-    try: theta, Q = eigh(E.astype(np.float32), subset_by_index=[first, len(E) - 1], check_finite=False)
-    except np.linalg.LinAlgError:  # eigenvalues that agree, as they do at first, can stop the search for some of them
+    try:
+        theta, Q = eigh(
+            E.astype(np.float32),
+            subset_by_index=[first, len(E) - 1],
+            check_finite=False,
+        )
+    # eigenvalues that agree, as they do at first, can stop the search for some of them
+    except np.linalg.LinAlgError:
         theta, Q = (A[..., first:].astype(np.float32) for A in np.linalg.eigh(E))
     return Q[:, 1:] * np.sqrt(theta[1:] - theta[0]), float(theta[0])
 
+
 class _Screen:
-    """Bounds on `u'Cu` for directions `u`, in float32: from values at an earlier `C` and what has changed since."""
+    """Bounds on `u'Cu` for directions `u`, in float32: from values at an earlier `C`
+    and what has changed since.
+    """
 
     W: Any  # nothing at the earlier step itself
 
     def __init__(self, space: RowSpace) -> None:
-        self.X, self.known, self.n_doubtful = space.X, dict[int, np.ndarray](), 0
+        self.X = space.X
+        self.known = dict[int, np.ndarray]()
+        self.n_doubtful = 0
         self.narrow = _as_float32 if _true_float32(space.scores64) else as_float64
 
-    def there(self, A: np.ndarray) -> Array: return self.narrow(from_numpy(A, self.X))
+    def there(self, A: np.ndarray) -> Array:
+        return self.narrow(from_numpy(A, self.X))
 
     def begin(self, C: np.ndarray, n_columns: int, risen: float) -> None:
-        "Go on to the `C` of a step in which so many columns are looked at."
-        few = n_columns < 4096 + 8 * len(C)  # looking at all of them costs less than eigenvectors do
-        self.C, self.W, self.mu, size = self.there(C), None, 0.0, np.linalg.norm(C)
+        """Go on to the `C` of a step in which so many columns are looked at."""
+        # looking at all of them costs less than eigenvectors do
+        few = n_columns < 4096 + 8 * len(C)
+        self.C = self.there(C)
+        self.W = None
+        self.mu = 0.0
+        size = np.linalg.norm(C)
         if not self.known or few or self.n_doubtful > n_columns / 4:
-            self.earlier, self.earlier_there, self.risen, self.known, self.n_doubtful = C, self.C, risen, {}, 0
+            self.earlier = C
+            self.earlier_there = self.C
+            self.risen = risen
+            self.known = {}
+            self.n_doubtful = 0
         else:
             W, self.mu = _leading_part(C - self.earlier)
             self.W, self.ones = self.there(W), self.there(np.ones(W.shape[1]))
@@ -417,113 +625,171 @@ class _Screen:
         self.error = (2 * len(C) + 16) * 2.0**-24 * size
 
     def bounds(self, U: Array) -> np.ndarray:
-        "Of the rows of `U`, now."
+        """Of the rows of `U`, now."""
         return _quadratic_forms(U, self.C) + self.error
 
     def judge_earlier(self, number: int, U: Array, limits: np.ndarray) -> np.ndarray:
-        "By how much the rows of the block of this number may have been above their limits at the earlier `C`."
+        """By how much the rows of the block of this number may have been above their
+        limits at the earlier `C`.
+        """
         self.known[number] = _quadratic_forms(U, self.earlier_there) - limits
         return self.known[number] + self.error
 
     def in_doubt(self, number: int, U: Array, places: np.ndarray) -> np.ndarray:
-        "Those of the `places` in a block that may be above their limits now."
+        """Those of the `places` in a block that may be above their limits now."""
         bound = self.known[number] + (self.mu + self.error)
-        if self.W is not None: bound += to_numpy((U @ self.W)**2 @ self.ones)  # faster than `vecdot` on short rows
+        # faster than `vecdot` on short rows
+        if self.W is not None:
+            bound += to_numpy((U @ self.W) ** 2 @ self.ones)
         places = places[bound[places] >= 0]
         self.n_doubtful += len(places) * (self.W is not None)
         return places
 
 # %% ../nbs/05_sparsification.ipynb #0c1a606d
 def _by_decreasing_key(keys: np.ndarray, indices: np.ndarray) -> np.ndarray:
-    "`indices` by decreasing key; the lower index first among equals, if they are increasing."
+    """`indices` by decreasing key; the lower index first among equals, if they are
+    increasing.
+    """
     return indices[np.argsort(-keys[indices], kind="stable")]
+
 
 class _LargestNormRule(_ColumnSearch):
     """The feasible column of largest norm: scan by norm, stop at the first."""
 
-    def __init__(self, space: RowSpace, rng: np.random.RandomState | None, prices: np.ndarray | None = None,
-                 preferred: np.ndarray | None = None) -> None:
+    def __init__(
+        self,
+        space: RowSpace,
+        rng: np.random.RandomState | None,
+        prices: np.ndarray | None = None,
+        preferred: np.ndarray | None = None,
+    ) -> None:
         super().__init__(space, rng, prices, preferred)
         d, ell = space.shape
         self.keys = np.where(self.usable, _round_ties(self.ranking()), -np.inf)
-        size = min(d, max(256, min(1024 + 8 * ell, 2**23 // ell)))  # rows of 64 MB at most, or 256 rows; to begin with
+        # rows of 64 MB at most, or 256 rows; to begin with
+        size = min(d, max(256, min(1024 + 8 * ell, 2**23 // ell)))
         self.edge = np.partition(self.keys, d - size)[d - size]
-        self.early = _by_decreasing_key(self.keys, np.flatnonzero(self.usable & (self.keys >= self.edge)))
+        self.early = _by_decreasing_key(
+            self.keys, np.flatnonzero(self.usable & (self.keys >= self.edge))
+        )
         self.head = self.rows(self.early[:size])
-        self.Q32, self.turned, self.known = None, np.empty((0, ell), np.float32), np.zeros(len(self.head), dtype=bool)
-        self.risen, self.infeasible_until = 0.0, np.zeros(d)
-        self.kept, self.n_taken, self.depth, self.deep, self.screened = dict[int, Array](), 0, 1, False, False
-        self.largest_head = min(int(self.usable.sum()), max(size, 2**25 // ell))  # 256 MB
+        self.Q32, self.turned, self.known = (
+            None,
+            np.empty((0, ell), np.float32),
+            np.zeros(len(self.head), dtype=bool),
+        )
+        self.risen = 0.0
+        self.infeasible_until = np.zeros(d)
+        self.kept = dict[int, Array]()
+        self.n_taken = 0
+        self.depth = 1
+        self.deep = False
+        self.screened = False
+        # 256 MB
+        self.largest_head = min(int(self.usable.sum()), max(size, 2**25 // ell))
         self.screen = _Screen(space)
 
     def take(self, i: int) -> None:
         self.n_taken += self.fresh[i]
         super().take(i)
-        if 2 * self.n_taken > len(self.head) < self.largest_head: self.enlarge_head()
+        if 2 * self.n_taken > len(self.head) < self.largest_head:
+            self.enlarge_head()
 
     def enlarge_head(self) -> None:
-        "Twice as many columns at hand, for a half of them has been taken."
-        old, self.early = len(self.head), self.order[:min(2 * len(self.head), self.largest_head)]
+        """Twice as many columns at hand, for a half of them has been taken."""
+        old = len(self.head)
+        self.early = self.order[: min(2 * len(self.head), self.largest_head)]
         self.head = np.concatenate([self.head, self.rows(self.early[old:])])
-        self.Q32, self.turned, self.known = None, self.turned[:0], np.zeros(len(self.head), dtype=bool)
+        self.Q32, self.turned, self.known = (
+            None,
+            self.turned[:0],
+            np.zeros(len(self.head), dtype=bool),
+        )
 
     def ranking(self) -> np.ndarray:
-        "What decides the order."
+        """What decides the order."""
         return self.norms
 
     @cached_property
     def order(self) -> np.ndarray:
-        "All columns that can be taken, in their order."
+        """All columns that can be taken, in their order."""
         late = np.flatnonzero(self.usable & (self.keys < self.edge))
         return np.concatenate([self.early, _by_decreasing_key(self.keys, late)])
 
     @cached_property
     def limits(self) -> np.ndarray:
-        "What `u'Cu` has to reach for each column of the order, `u` being its direction."
+        """What `u'Cu` has to reach for each column of the order, `u` being its
+        direction.
+        """
         return self.prices[self.order] / self.norms[self.order]
 
     def candidates(self, barriers: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        "Columns that may be feasible in their order, those taken before last: indices and rows."
+        """Columns that may be feasible in their order, those taken before last: indices
+        and rows.
+        """
         yield from self.candidates_in(self.fresh, barriers)
         yield from self.candidates_in(~self.fresh, barriers)
 
-    def candidates_in(self, mask: np.ndarray, barriers: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        "Those in `mask`."
+    def candidates_in(
+        self, mask: np.ndarray, barriers: Any
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Those in `mask`."""
         mask = mask & (self.infeasible_until <= self.risen)
         if not self.deep:
             yield from self.early_candidates(barriers, mask)
-            mask[self.early[:len(self.head)]] = False
+            mask[self.early[: len(self.head)]] = False
         for indices in self.candidates_in_blocks(barriers, mask) if mask.any() else ():
             self.deep = True
-            for part in _growing_chunks(indices): yield part, self.rows(part)
+            for part in _growing_chunks(indices):
+                yield part, self.rows(part)
 
-    def early_candidates(self, barriers: Any, mask: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        "Those at hand."
-        left = np.flatnonzero(mask[self.early[:len(self.head)]])
-        a, b = 0, max(1, self.depth // 2)  # steps that follow each other look about as deep
+    def early_candidates(
+        self, barriers: Any, mask: np.ndarray
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Those at hand."""
+        left = np.flatnonzero(mask[self.early[: len(self.head)]])
+        # steps that follow each other look about as deep
+        a = 0
+        b = max(1, self.depth // 2)
         while a < len(left):
-            places, self.depth = left[a:b], b
+            places = left[a:b]
+            self.depth = b
             if barriers.Q32 is not None and len(places) > 1:
-                places = places[self.not_ruled_out(barriers, self.early[places], places)]
-            for part in _growing_chunks(places): yield self.early[part], self.head[part]
-            a, b = b, max(16, 3 * b)
+                places = places[
+                    self.not_ruled_out(barriers, self.early[places], places)
+                ]
+            for part in _growing_chunks(places):
+                yield self.early[part], self.head[part]
+            a = b
+            b = max(16, 3 * b)
 
-    def candidates_in_blocks(self, barriers: Any, mask: np.ndarray) -> Iterator[np.ndarray]:
-        "Columns in `mask`, wherever they are, that float32 does not rule out."
+    def candidates_in_blocks(
+        self, barriers: Any, mask: np.ndarray
+    ) -> Iterator[np.ndarray]:
+        """Columns in `mask`, wherever they are, that float32 does not rule out."""
         left = mask[self.order]
-        if not self.screened: self.screen.begin(barriers.slack_matrix(), int(np.sum(left)), self.risen)
-        self.screened, a = True, 0
+        if not self.screened:
+            self.screen.begin(barriers.slack_matrix(), int(np.sum(left)), self.risen)
+        self.screened = True
+        a = 0
         for number, block in enumerate(_index_chunks(self.order, self.space.X, 2048)):
-            part, a = slice(a, a + len(block)), a + len(block)
-            places, limits = np.flatnonzero(left[part]), self.limits[part]
-            if len(places) == 0: continue
-            U, most = self.directions(number, block), 2 * len(places) > len(block)
+            part = slice(a, a + len(block))
+            a = a + len(block)
+            places = np.flatnonzero(left[part])
+            limits = self.limits[part]
+            if len(places) == 0:
+                continue
+            U = self.directions(number, block)
+            most = 2 * len(places) > len(block)
             if most:
                 if number not in self.screen.known:
                     bound = self.screen.judge_earlier(number, U, limits)
-                    self.infeasible_until[block] = np.maximum(self.infeasible_until[block], self.screen.risen - bound)
+                    self.infeasible_until[block] = np.maximum(
+                        self.infeasible_until[block], self.screen.risen - bound
+                    )
                 places = self.screen.in_doubt(number, U, places)
-            if len(places) and not (most and self.screen.W is None):  # these have just been judged
+            # these have just been judged
+            if len(places) and not (most and self.screen.W is None):
                 bound = self.screen.bounds(_take_rows(U, places)) - limits[places]
                 self.infeasible_until[block[places]] = self.risen - bound
                 places = places[bound >= 0]
@@ -534,39 +800,62 @@ class _LargestNormRule(_ColumnSearch):
 
         They are kept for the next steps while they fill 256 MB.
         """
-        if number in self.kept: return self.kept[number]
+        if number in self.kept:
+            return self.kept[number]
         rows = self.space.rows(block)
-        rows = self.screen.narrow(rows / from_numpy(np.sqrt(self.norms[block])[:, None], rows))
-        if 4 * (len(self.kept) + 1) * len(block) * rows.shape[1] <= 2**28: self.kept[number] = rows
+        rows = self.screen.narrow(
+            rows / from_numpy(np.sqrt(self.norms[block])[:, None], rows)
+        )
+        if 4 * (len(self.kept) + 1) * len(block) * rows.shape[1] <= 2**28:
+            self.kept[number] = rows
         return rows
 
-    def not_ruled_out(self, barriers: Any, indices: np.ndarray, places: np.ndarray) -> np.ndarray:
-        "Which of some columns of the head, in float32, may be feasible; the others are noted to be not."
+    def not_ruled_out(
+        self, barriers: Any, indices: np.ndarray, places: np.ndarray
+    ) -> np.ndarray:
+        """Which of some columns of the head, in float32, may be feasible; the others
+        are noted to be not.
+        """
         if self.Q32 is not barriers.Q32:
-            self.Q32, self.known[:] = barriers.Q32, False
-            if len(self.turned) == 0: self.turned = np.empty(self.head.shape, np.float32)
+            self.Q32 = barriers.Q32
+            self.known[:] = False
+            if len(self.turned) == 0:
+                self.turned = np.empty(self.head.shape, np.float32)
         new = places[~self.known[places]]
-        self.turned[new], self.known[new] = self.head[new].astype(np.float32) @ self.Q32, True
-        bound = barriers.slack_bound(self.turned[places], self.norms[indices]) - self.prices[indices]
+        self.turned[new] = self.head[new].astype(np.float32) @ self.Q32
+        self.known[new] = True
+        bound = (
+            barriers.slack_bound(self.turned[places], self.norms[indices])
+            - self.prices[indices]
+        )
         self.infeasible_until[indices] = self.risen - bound / self.norms[indices]
         return np.flatnonzero(bound >= 0)
 
     def pick(self, barriers: _AnyBarriers) -> tuple[int, np.ndarray]:
-        if np.any(self.infeasible_until > self.risen): self.risen += barriers.rise()
+        if np.any(self.infeasible_until > self.risen):
+            self.risen += barriers.rise()
         self.screened = False
         for indices, rows in self.candidates(barriers):
             slack = self.slack(barriers, indices, rows)
             feasible = np.flatnonzero(slack >= 0)
             if len(feasible):
                 i = indices[feasible[0]]
-                self.deep = self.deep and np.sum(self.fresh & (self.keys > self.keys[i])) > len(self.head) / 8
+                self.deep = (
+                    self.deep
+                    and np.sum(self.fresh & (self.keys > self.keys[i]))
+                    > len(self.head) / 8
+                )
                 return i, rows[feasible[0]]
             self.infeasible_until[indices] = self.risen - slack / self.norms[indices]
         return self.pick_by_full_scan(barriers)
 
 # %% ../nbs/05_sparsification.ipynb #14bd6dd1
-def _largest_eigenvalue_bound(E: np.ndarray, start: np.ndarray, steps: int = 8) -> tuple[float, np.ndarray]:
-    """An upper bound on the largest eigenvalue of the symmetric `E`, by Lanczos, proved by Cholesky; its vector."""
+def _largest_eigenvalue_bound(
+    E: np.ndarray, start: np.ndarray, steps: int = 8
+) -> tuple[float, np.ndarray]:
+    """An upper bound on the largest eigenvalue of the symmetric `E`, by Lanczos, proved
+    by Cholesky; its vector.
+    """
     if len(E) <= 32:  # small enough to have all of them, to rounding
         lam, Q = np.linalg.eigh(E)
         return lam[-1] + 1e-12 * np.abs(lam).max(), Q[:, -1]
@@ -575,80 +864,117 @@ def _largest_eigenvalue_bound(E: np.ndarray, start: np.ndarray, steps: int = 8) 
     for j in range(1, steps):
         q = E @ Q[j - 1]
         before = np.linalg.norm(q)
-        for _ in range(2): q -= (Q[:j] @ q) @ Q[:j]
+        for _ in range(2):
+            q -= (Q[:j] @ q) @ Q[:j]
         size = np.linalg.norm(q)
-        if size <= 1e-12 * before:  # the directions found so far are mapped to themselves
+        # the directions found so far are mapped to themselves
+        if size <= 1e-12 * before:
             Q = Q[:j]
             break
         Q[j] = q / size
     spectrum, S = np.linalg.eigh(Q @ E @ Q.T)
-    margin = 0.02 * abs(spectrum[-1]) + 1e-3 * np.abs(spectrum).max() + np.finfo(float).tiny
+    margin = (
+        0.02 * abs(spectrum[-1]) + 1e-3 * np.abs(spectrum).max() + np.finfo(float).tiny
+    )
     while True:
         M = _add_to_diagonal(-E, spectrum[-1] + margin)
-        if dpotrf(M.T, lower=1, overwrite_a=1)[1] == 0: return spectrum[-1] + margin, S[:, -1] @ Q
+        if dpotrf(M.T, lower=1, overwrite_a=1)[1] == 0:
+            return spectrum[-1] + margin, S[:, -1] @ Q
         margin *= 4  # soon above the norm of E
 
 # %% ../nbs/05_sparsification.ipynb #b4e86038
 def _basis_float32(space: RowSpace) -> Array:
-    "The basis `V` of a dense space in float32, made in blocks where it is."
-    blocks = [_as_float32(space.rows(block)) for block in _index_chunks(np.arange(space.shape[0]), space.X)]
+    """The basis `V` of a dense space in float32, made in blocks where it is."""
+    blocks = [
+        _as_float32(space.rows(block))
+        for block in _index_chunks(np.arange(space.shape[0]), space.X)
+    ]
     return namespace(space.X).concat(blocks)
 
 # %% ../nbs/05_sparsification.ipynb #274ac859
 class _LargestSlackRule(_ColumnSearch):
-    """The column of largest slack, found through bounds on `v'Cv` that are kept from step to step."""
+    """The column of largest slack, found through bounds on `v'Cv` that are kept from
+    step to step.
+    """
 
-    def __init__(self, space: RowSpace, rng: np.random.RandomState | None, prices: np.ndarray | None = None,
-                 preferred: np.ndarray | None = None) -> None:
+    def __init__(
+        self,
+        space: RowSpace,
+        rng: np.random.RandomState | None,
+        prices: np.ndarray | None = None,
+        preferred: np.ndarray | None = None,
+    ) -> None:
         super().__init__(space, rng, prices, preferred)
         d, ell = space.shape
-        self.C, self.bound, self.sigma = np.zeros((ell, ell)), np.where(self.usable, 0.0, -np.inf), 1.0
-        self.start = self.direction = np.random.default_rng(0).standard_normal(ell) / ell
+        self.C, self.bound, self.sigma = (
+            np.zeros((ell, ell)),
+            np.where(self.usable, 0.0, -np.inf),
+            1.0,
+        )
+        self.start = self.direction = (
+            np.random.default_rng(0).standard_normal(ell) / ell
+        )
         longest = int(np.argmax(_round_ties(np.where(self.usable, self.norms, 0.0))))
         self.leaders = [np.array([longest])] * 2  # of the fresh columns, and of all
         exact = is_sparse(space.X) or ell > 3500 or not _true_float32(space.scores64)
         self.screen: Any = None if exact else _basis_float32(space)
 
     def raise_bounds(self, C: np.ndarray) -> None:
-        "From bounds on `v'Cv` for the last step to bounds for this one."
-        mu, self.direction = _largest_eigenvalue_bound(C - self.sigma * self.C, self.direction + self.start)
+        """From bounds on `v'Cv` for the last step to bounds for this one."""
+        mu, self.direction = _largest_eigenvalue_bound(
+            C - self.sigma * self.C, self.direction + self.start
+        )
         self.bound *= self.sigma
         self.bound += mu * self.norms
-        quotient = np.sum(self.bound[self.leaders[0]]) / np.sum(self.norms[self.leaders[0]])
-        self.sigma *= 1.002 if self.direction @ self.C @ self.direction > quotient else 1 / 1.002
+        quotient = np.sum(self.bound[self.leaders[0]]) / np.sum(
+            self.norms[self.leaders[0]]
+        )
+        self.sigma *= (
+            1.002 if self.direction @ self.C @ self.direction > quotient else 1 / 1.002
+        )
         self.C, self.C_there = C, from_numpy(C, self.space.X)
 
     def evaluate(self, indices: np.ndarray) -> None:
-        "Replace bounds by values, in float64."
+        """Replace bounds by values, in float64."""
         for block in _index_chunks(indices, self.space.X):
             self.bound[block] = _quadratic_forms(self.space.rows(block), self.C_there)
 
     def evaluate_roughly(self, indices: np.ndarray) -> float:
-        "Replace bounds by float32 values plus what rounding may have taken; return what the largest surely reaches."
+        """Replace bounds by float32 values plus what rounding may have taken; return
+        what the largest surely reaches.
+        """
         C = _as_float32(self.C_there)
         error = (2 * len(self.C) + 6) * 2.0**-24 * np.linalg.norm(self.C)
         for block in _index_chunks(indices, self.space.X, 1024):
             forms = _quadratic_forms(_take_rows(self.screen, block), C)
             self.bound[block] = forms + error * self.norms[block]
-        return np.max(self.reach(indices) - 2 * error * self.norms[indices], initial=-np.inf)
+        return np.max(
+            self.reach(indices) - 2 * error * self.norms[indices], initial=-np.inf
+        )
 
     def reach(self, indices: np.ndarray | slice) -> np.ndarray:
-        "Bounds on the slack."
+        """Bounds on the slack."""
         return self.bound[indices] - self.prices[indices]
 
     def pick(self, barriers: _AnyBarriers) -> tuple[int, np.ndarray]:
         self.raise_bounds(barriers.slack_matrix())
         for number, mask in enumerate((self.fresh, self.usable)):
             i = self.largest_feasible(mask, number)
-            if i >= 0: return i, self.rows([i])[0]
+            if i >= 0:
+                return i, self.rows([i])[0]
         return self.pick_by_full_scan(barriers)
 
     def largest_feasible(self, mask: np.ndarray, number: int) -> int:
-        "The feasible column of largest slack in `mask`, or -1; the leaders of this number are those in it."
+        """The feasible column of largest slack in `mask`, or -1; the leaders of this
+        number are those in it.
+        """
         leaders = self.leaders[number][mask[self.leaders[number]]]
         self.evaluate(leaders)
-        value = np.max(self.reach(leaders), initial=0.0)  # what cannot reach 0 is not feasible
-        contenders = close = np.flatnonzero((self.reach(slice(None)) >= _below_ties(value)) & mask)
+        # what cannot reach 0 is not feasible
+        value = np.max(self.reach(leaders), initial=0.0)
+        contenders = close = np.flatnonzero(
+            (self.reach(slice(None)) >= _below_ties(value)) & mask
+        )
         if self.screen is not None:
             value = max(value, self.evaluate_roughly(contenders))
             close = contenders[self.reach(contenders) >= _below_ties(value)]
@@ -662,38 +988,66 @@ class _LargestSlackRule(_ColumnSearch):
 
 # %% ../nbs/05_sparsification.ipynb #5c0e0022
 class _LargestScoreRule(_LargestNormRule):
-    """The feasible column of largest score times squared norm: the same scan in that order."""
+    """The feasible column of largest score times squared norm: the same scan in that
+    order.
+    """
 
-    def __init__(self, space: RowSpace, rng: np.random.RandomState | None, prices: np.ndarray | None,
-                 scores: np.ndarray, preferred: np.ndarray | None = None) -> None:
+    def __init__(
+        self,
+        space: RowSpace,
+        rng: np.random.RandomState | None,
+        prices: np.ndarray | None,
+        scores: np.ndarray,
+        preferred: np.ndarray | None = None,
+    ) -> None:
         self.scores = scores
-        super().__init__(space, rng, prices, _round_ties(scores) if preferred is None else preferred)
+        super().__init__(
+            space, rng, prices, _round_ties(scores) if preferred is None else preferred
+        )
 
-    def ranking(self) -> np.ndarray: return _scored(self.norms, self.scores)
+    def ranking(self) -> np.ndarray:
+        return _scored(self.norms, self.scores)
 
 # %% ../nbs/05_sparsification.ipynb #f7e39a26
 class _LeverageBlockRule(_ColumnSearch):
-    """The largest slack in a random block drawn by leverage; all columns are looked at where none is feasible."""
+    """The largest slack in a random block drawn by leverage; all columns are looked at
+    where none is feasible.
+    """
 
     def pick(self, barriers: _AnyBarriers) -> tuple[int, np.ndarray]:
         first = self.space.first_equal  # which all equal columns are drawn for
         cumulative = np.cumsum(np.where(self.fresh[first], self.norms, 0.0))
         if cumulative[-1] > 0:
-            drawn = np.searchsorted(cumulative, self.rng.random_sample(64) * cumulative[-1], side="right")
+            drawn = np.searchsorted(
+                cumulative, self.rng.random_sample(64) * cumulative[-1], side="right"
+            )
             indices = np.unique(first[drawn])
             rows = self.rows(indices)
             slack = self.slack(barriers, indices, rows)
             j = np.argmax(_round_ties(slack, _SLACK_BITS))
-            if slack[j] >= 0: return indices[j], rows[j]
+            if slack[j] >= 0:
+                return indices[j], rows[j]
         return self.pick_by_full_scan(barriers)
 
 # %% ../nbs/05_sparsification.ipynb #d8f124c0
 _RULES: dict[str, type[_ColumnSearch]] = {
-    "largest-norm": _LargestNormRule, "best": _LargestSlackRule, "sampled": _LeverageBlockRule}
+    "largest-norm": _LargestNormRule,
+    "best": _LargestSlackRule,
+    "sampled": _LeverageBlockRule,
+}
 
-def bss(V: Array | RowSpace, r: int, rule: Literal["largest-norm", "best", "sampled"] = "largest-norm",
-        random_state: Seed = None, verbose: int = 0, *, scores: ArrayLike = None) -> Sampling:
-    """Single-set spectral sparsification: `r` weighted picks of rows of `V` that keep `V'V` near the identity.
+
+def bss(
+    V: Array | RowSpace,
+    r: int,
+    rule: Literal["largest-norm", "best", "sampled"] = "largest-norm",
+    random_state: Seed = None,
+    verbose: int = 0,
+    *,
+    scores: ArrayLike = None,
+) -> Sampling:
+    """Single-set spectral sparsification: `r` weighted picks of rows of `V` that keep
+    `V'V` near the identity.
 
     The barriers are on the host; products with all columns are made where they are.
 
@@ -704,31 +1058,34 @@ def bss(V: Array | RowSpace, r: int, rule: Literal["largest-norm", "best", "samp
     r : int
         Number of draws, above the rank; at rank 1 a single draw is enough.
     rule : {"largest-norm", "best", "sampled"}
-        Which of the feasible columns to take: the longest, as in the papers; the one with the largest slack,
-        which gives a better condition number; or the largest slack in a random block drawn by leverage.
+        Which of the feasible columns to take: the longest, as in the papers; the one
+        with the largest slack, which gives a better condition number; or the largest
+        slack in a random block drawn by leverage.
     random_state : int, RandomState or None
         For `rule="sampled"`.
     verbose : int
         1 shows progress.
     scores : array, shape (n_features,), optional
-        Finite and not negative: of the feasible columns the one of largest score times squared length is taken, and
-        `rule` does not matter. The guarantee is the same.
+        Finite and not negative: of the feasible columns the one of largest score times
+        squared length is taken, and `rule` does not matter. The guarantee is the same.
 
     Returns
     -------
     Sampling
-        Indices and weights in the library, on the device and in the precision of the input.
+        Indices and weights in the library, on the device and in the precision of the
+        input.
 
     Raises
     ------
     ValueError
-        `r` is not above the rank, the rule is unknown, the columns of `V` are not orthonormal, or the scores are not
-        finite numbers that are not negative, one for each feature.
+        `r` is not above the rank, the rule is unknown, the columns of `V` are not
+        orthonormal, or the scores are not finite numbers that are not negative, one for
+        each feature.
 
     References
     ----------
-    Batson, Spielman and Srivastava 2012, Theorem 3.1; Paul, Magdon-Ismail and Drineas 2015, Lemma 3 and
-    Algorithm 1; Paul and Drineas 2016, Lemma 1.
+    Batson, Spielman and Srivastava 2012, Theorem 3.1; Paul, Magdon-Ismail and Drineas
+    2015, Lemma 3 and Algorithm 1; Paul and Drineas 2016, Lemma 1.
 
     Examples
     --------
@@ -744,8 +1101,10 @@ def bss(V: Array | RowSpace, r: int, rule: Literal["largest-norm", "best", "samp
     d, ell = space.shape
     _check_bss_request(ell, r, rule, list(_RULES))
     search: _ColumnSearch
-    if scores is None: search = _RULES[rule](space, check_random_state(random_state))
-    else: search = _LargestScoreRule(space, None, None, _check_scores(scores, d))
+    if scores is None:
+        search = _RULES[rule](space, check_random_state(random_state))
+    else:
+        search = _LargestScoreRule(space, None, None, _check_scores(scores, d))
     draws: list[int] = []
     weights: list[float] = []
     with _blas_threads_for(ell):
@@ -755,7 +1114,9 @@ def bss(V: Array | RowSpace, r: int, rule: Literal["largest-norm", "best", "samp
             search.take(i)
             draws.append(i)
             weights.append(barriers.add(v))
-    return Sampling.from_draws(draws, np.array(weights) * (1 - _initial_gap(ell, r)) / r, d, space.X)
+    return Sampling.from_draws(
+        draws, np.array(weights) * (1 - _initial_gap(ell, r)) / r, d, space.X
+    )
 
 # %% ../nbs/05_sparsification.ipynb #4a7c59a5
 def bss_promise(ell: int, r: int) -> Promise:
@@ -768,7 +1129,8 @@ def bss_promise(ell: int, r: int) -> Promise:
     Returns
     -------
     Promise
-        The interval `(1 - sqrt(l/r))^2, (1 + sqrt(l/r))^2`, without probability; for a single draw at rank 1 exactly 1.
+        The interval `(1 - sqrt(l/r))^2, (1 + sqrt(l/r))^2`, without probability; for a
+        single draw at rank 1 exactly 1.
 
     Raises
     ------
@@ -787,28 +1149,41 @@ def bss_promise(ell: int, r: int) -> Promise:
     """
     _check_bss_draws(ell, r)
     s = _initial_gap(ell, r)
-    return Promise(float((1 - s)**2), float((1 + s)**2))
+    return Promise(float((1 - s) ** 2), float((1 + s) ** 2))
 
 # %% ../nbs/05_sparsification.ipynb #62969f3a
 def _bound_search_seconds(d: int, ell: int, r: int) -> float:
-    "About how long `r` steps take that form the matrix of the slack."
-    return r * (2.5e-4 + 3e-10 * ell**3 + 1e-9 * ell * min(d, r))  # the fewer are left, the more are evaluated
+    """About how long `r` steps take that form the matrix of the slack."""
+    # the fewer are left, the more are evaluated
+    return r * (2.5e-4 + 3e-10 * ell**3 + 1e-9 * ell * min(d, r))
+
 
 def _bss_draws(ell: int, eps: float) -> int:
-    "The number of draws for which the theorem promises `|I - M| <= eps` at rank `ell`."
-    if ell == 1: return 1  # whatever its weight, one draw has one eigenvalue
+    """The number of draws for which the theorem promises `|I - M| <= eps` at rank
+    `ell`.
+    """
+    if ell == 1:
+        return 1  # whatever its weight, one draw has one eigenvalue
     s = eps / (np.sqrt(1 + eps) + 1)  # sqrt(1 + eps) - 1 without cancellation
     return max(ell + 1, int(min(np.ceil(ell / s**2), 1e18)))
 
 # %% ../nbs/05_sparsification.ipynb #761078d2
 def _sketched_row_space(space: RowSpace, size: int, random_state: Seed) -> RowSpace:
-    "The `RowSpace` of `size` random mixtures of the samples, cut to the dimension of `space`."
+    """The `RowSpace` of `size` random mixtures of the samples, cut to the dimension of
+    `space`.
+    """
     X = space.X.tocsc() if hasattr(space.X, "tocsc") else space.X
     G = check_random_state(random_state).standard_normal((size, X.shape[0]))
     there = from_numpy(G, X)
-    mixtures = row_space(namespace(X).concat([there @ as_float64(block) for _, _, block in by_columns(X)], axis=1))
+    mixtures = row_space(
+        namespace(X).concat(
+            [there @ as_float64(block) for _, _, block in by_columns(X)], axis=1
+        )
+    )
     ell = min(mixtures.shape[1], space.shape[1])
-    if ell < min(size, space.shape[1]): return space  # rounding has cost the mixtures a direction
+    # rounding has cost the mixtures a direction
+    if ell < min(size, space.shape[1]):
+        return space
     seen = mixtures.truncate(ell)
     seen.first_equal = space.first_equal  # of the samples, not of the mixtures
     return seen
@@ -818,30 +1193,35 @@ def _sketched_row_space(space: RowSpace, size: int, random_state: Seed) -> RowSp
 class BSSSelector(_ScoreMixin, CertifiedSelector):
     """Feature selection by single-set spectral sparsification, with a certificate.
 
-    Deterministic (unless `rule="sampled"` or with a sketch), unsupervised unless a `score_func` looks at labels, for
-    dense and sparse data and arrays of any library.
+    Deterministic (unless `rule="sampled"` or with a sketch), unsupervised unless a
+    `score_func` looks at labels, for dense and sparse data and arrays of any library.
 
     Parameters
     ----------
     %(n_features_to_select)s
-        "auto" takes it from `eps` by the theorem. It is a number of draws: where they are many times the rank, some
-        features are drawn more than once (791 of 1,000 are different in the documents of the book), and
-        `certificate_.n_selected` and a warning say how many came out.
+        "auto" takes it from `eps` by the theorem. It is a number of draws: where they
+        are many times the rank, some features are drawn more than once (791 of 1,000
+        are different in the documents of the book), and `certificate_.n_selected` and a
+        warning say how many came out.
     %(rank)s
     rule : {"auto", "best", "largest-norm", "sampled"}
-        Which of the feasible columns is taken at each step; see `bss`. "auto" is "best" up to the rank that is
-        certified by default. There, in the chapter on selectors with and without labels, it had a third to two thirds
-        of the condition number of "largest-norm", the rule of the papers, and on average erred less: on genes, images
-        and sound clearly, on words not, on one-hot letters more. A fit takes as long for 50 features, and up to four
-        times as long for 400. At higher ranks, where "best" takes up to nine times as long, and for `X` in blocks of
-        features, all of which "best" looks at in each step, "auto" is "largest-norm".
+        Which of the feasible columns is taken at each step; see `bss`. "auto" is "best"
+        up to the rank that is certified by default. There, in the chapter on selectors
+        with and without labels, it had a third to two thirds of the condition number of
+        "largest-norm", the rule of the papers, and on average erred less: on genes,
+        images and sound clearly, on words not, on one-hot letters more. A fit takes as
+        long for 50 features, and up to four times as long for 400. At higher ranks,
+        where "best" takes up to nine times as long, and for `X` in blocks of features,
+        all of which "best" looks at in each step, "auto" is "largest-norm".
     %(score_func)s
     %(eps)s
     %(rescale)s
     sketch_size : int or None
-        Choose by the row space of so many random mixtures of the samples in place of all samples: approximate BSS.
-        The certificate is measured on the whole of `X` all the same; the theorem's promise is for a size of at least
-        the rank of `X`. Even for sparse `X` the mixtures are a dense matrix, shape (sketch_size, n_features).
+        Choose by the row space of so many random mixtures of the samples in place of
+        all samples: approximate BSS. The certificate is measured on the whole of `X`
+        all the same; the theorem's promise is for a size of at least the rank of `X`.
+        Even for sparse `X` the mixtures are a dense matrix, shape (sketch_size,
+        n_features).
     %(random_state)s
         For `rule="sampled"` and for the mixtures.
     %(verbose)s
@@ -855,7 +1235,8 @@ class BSSSelector(_ScoreMixin, CertifiedSelector):
 
     References
     ----------
-    Paul, Magdon-Ismail and Drineas 2015; Paul and Drineas 2016; Batson, Spielman and Srivastava 2012.
+    Paul, Magdon-Ismail and Drineas 2015; Paul and Drineas 2016; Batson, Spielman and
+    Srivastava 2012.
 
     Examples
     --------
@@ -871,12 +1252,19 @@ class BSSSelector(_ScoreMixin, CertifiedSelector):
 
     method = "BSS"
 
-    def __init__(self, n_features_to_select: float | Literal["auto"] | None = None, *,
-                 rank: int | Literal["full"] | None = None,
-                 rule: Literal["auto", "best", "largest-norm", "sampled"] = "auto",
-                 score_func: ScoreFunc | None = None, eps: float = 0.5,
-                 rescale: bool = False, sketch_size: int | None = None, random_state: Seed = None,
-                 verbose: int = 0) -> None:
+    def __init__(
+        self,
+        n_features_to_select: float | Literal["auto"] | None = None,
+        *,
+        rank: int | Literal["full"] | None = None,
+        rule: Literal["auto", "best", "largest-norm", "sampled"] = "auto",
+        score_func: ScoreFunc | None = None,
+        eps: float = 0.5,
+        rescale: bool = False,
+        sketch_size: int | None = None,
+        random_state: Seed = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_features_to_select = n_features_to_select
         self.rank = rank
         self.rule = rule
@@ -891,29 +1279,54 @@ class BSSSelector(_ScoreMixin, CertifiedSelector):
         super()._check_parameters()
         _check_open_unit_interval("eps", self.eps)
         _check_rule(self.rule, ["auto", *_RULES])
-        if self.sketch_size is not None: _check_integer(self.sketch_size, 1, name="sketch_size", why=", or None")
+        if self.sketch_size is not None:
+            _check_integer(self.sketch_size, 1, name="sketch_size", why=", or None")
 
     def _sample(self, space: RowSpace, r: int, y: Any, **score_params: Any) -> Sampling:
         scores = self._scores(space.X, y, score_params)
-        rng = self.random_state if self.sketch_size is None else check_random_state(self.random_state)
-        seen = space if self.sketch_size is None else _sketched_row_space(space, self.sketch_size, rng)
-        return bss(seen, r, self._rule_at(space.shape[1], r), rng, self.verbose, scores=scores)
+        rng = (
+            self.random_state
+            if self.sketch_size is None
+            else check_random_state(self.random_state)
+        )
+        seen = (
+            space
+            if self.sketch_size is None
+            else _sketched_row_space(space, self.sketch_size, rng)
+        )
+        return bss(
+            seen, r, self._rule_at(space.shape[1], r), rng, self.verbose, scores=scores
+        )
 
     def _rule_at(self, ell: int, r: int) -> Literal["best", "largest-norm", "sampled"]:
-        "The rule for `r` draws at rank `ell`: what \"auto\" stands for there."
-        if self.rule != "auto": return self.rule
+        """The rule for `r` draws at rank `ell`: what `auto` stands for there."""
+        if self.rule != "auto":
+            return self.rule
         return "best" if ell == _target_rank(None, ell, r) else "largest-norm"
 
     def _seconds(self, d: int, ell: int, r: int, unevenness: float) -> float:
         rule = self._rule_at(ell, r)
-        if rule == "best" or self.score_func is not None: return _bound_search_seconds(d, ell, r)
-        looked_at = d * ell**2 * 1.4e-10 if rule == "sampled" else d * (ell**(5 / 3) * 2.6e-11 + ell**0.5 * 3e-8)
-        variance = unevenness * d / ell  # of the leverage scores, in units of their mean
-        exhausted = variance / (1 + variance) * min(1, r / d)  # of what is left, many are not feasible at any one step
-        return r * (2.5e-4 + 2.5e-10 * ell**(7 / 3) + max(unevenness, exhausted) * looked_at)
+        if rule == "best" or self.score_func is not None:
+            return _bound_search_seconds(d, ell, r)
+        looked_at = (
+            d * ell**2 * 1.4e-10
+            if rule == "sampled"
+            else d * (ell ** (5 / 3) * 2.6e-11 + ell**0.5 * 3e-8)
+        )
+        # of the leverage scores, in units of their mean
+        variance = unevenness * d / ell
+        # of what is left, many are not feasible at any one step
+        exhausted = variance / (1 + variance) * min(1, r / d)
+        return r * (
+            2.5e-4 + 2.5e-10 * ell ** (7 / 3) + max(unevenness, exhausted) * looked_at
+        )
 
     def _promise(self, space: RowSpace, r: int) -> Promise | None:
-        whole = self.sketch_size is None or self.sketch_size >= space.shape[1] == space.numerical_rank
+        whole = (
+            self.sketch_size is None
+            or self.sketch_size >= space.shape[1] == space.numerical_rank
+        )
         return bss_promise(space.shape[1], r) if whole else None
 
-    def _draws(self, space: RowSpace) -> int: return _bss_draws(space.shape[1], self.eps)
+    def _draws(self, space: RowSpace) -> int:
+        return _bss_draws(space.shape[1], self.eps)

@@ -13,95 +13,156 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg.lapack import dtrtri
 
-from .arrays import (Array, ArrayLike, Matrix, as_float64, by_columns, check_matrix, from_numpy, is_integer,
-                              is_sparse, _largest_entry, namespace, result_dtype, _blas_threads_for, _stack_level,
-                              take_columns, _take_rows, to_numpy)
+from fsel_book.arrays import (
+    Array,
+    ArrayLike,
+    Matrix,
+    as_float64,
+    by_columns,
+    check_matrix,
+    from_numpy,
+    is_integer,
+    is_sparse,
+    _largest_entry,
+    namespace,
+    result_dtype,
+    _blas_threads_for,
+    _stack_level,
+    take_columns,
+    _take_rows,
+    to_numpy,
+)
 
 # %% ../nbs/03_spectra.ipynb #2445c9a2
-def _tall_blocks(X: Matrix, block_bytes: int = 2**25) -> Iterator[tuple[int, int, Matrix]]:
+def _tall_blocks(
+    X: Matrix, block_bytes: int = 2**25
+) -> Iterator[tuple[int, int, Matrix]]:
     """Yield `(start, stop, Z)`, float64 blocks of rows of the tall one of `X` and `X'`."""
     n, d = X.shape
-    for a, b, block in by_columns(X if d >= n else X.T, block_bytes): yield a, b, as_float64(block.T)
+    for a, b, block in by_columns(X if d >= n else X.T, block_bytes):
+        yield a, b, as_float64(block.T)
 
 # %% ../nbs/03_spectra.ipynb #ca7eec22
 def _gram(X: Matrix) -> np.ndarray:
-    """`Z'Z` on the host, accumulated over blocks: `X X'` of a wide matrix, `X'X` of a tall one."""
+    """`Z'Z` on the host, accumulated over blocks: `X X'` of a wide matrix, `X'X` of a
+    tall one.
+    """
     G: Any = 0.0
-    at_once = is_sparse(X) or str(X.dtype).endswith("float64")  # blocks would save no memory
-    for _, _, Z in _tall_blocks(X, 2**62 if at_once else 2**25): G = G + Z.T @ Z
+    # blocks would save no memory
+    at_once = is_sparse(X) or str(X.dtype).endswith("float64")
+    for _, _, Z in _tall_blocks(X, 2**62 if at_once else 2**25):
+        G = G + Z.T @ Z
     return G.toarray() if is_sparse(X) else to_numpy(G)
 
 # %% ../nbs/03_spectra.ipynb #1b9feb6e
 def _gram_factor(G: np.ndarray, norms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """`T` and `B` from the equilibrated Gram matrix `G = L L'`: `T = L^-T` and `B = L`, rows scaled back."""
+    """`T` and `B` from the equilibrated Gram matrix `G = L L'`: `T = L^-T` and `B = L`,
+    rows scaled back.
+    """
     L = np.linalg.cholesky(G)
     return dtrtri(L, lower=1)[0].T / norms[:, None], L * norms[:, None]
 
 # %% ../nbs/03_spectra.ipynb #2c8b46e2
-_GRAM_LIMIT = 100.0  # The largest condition number of an equilibrated matrix whose Gram matrix is trusted.
+# The largest condition number of an equilibrated matrix whose Gram matrix is trusted.
+_GRAM_LIMIT = 100.0
 
 # %% ../nbs/03_spectra.ipynb #cc59ae3e
-def _sparse_sign_matrix(n_rows: int, n_columns: int, rng: np.random.Generator, per_row: int = 8) -> sp.csr_array:
-    """A CSR matrix with, in each row, `per_row` entries of random sign and size `per_row ** -0.5`."""
+def _sparse_sign_matrix(
+    n_rows: int, n_columns: int, rng: np.random.Generator, per_row: int = 8
+) -> sp.csr_array:
+    """A CSR matrix with, in each row, `per_row` entries of random sign and size
+    `per_row ** -0.5`.
+    """
     columns = rng.integers(n_columns, size=n_rows * per_row)
     signs = rng.choice([-1.0, 1.0], size=n_rows * per_row) / np.sqrt(per_row)
-    return sp.csr_array((signs, columns, np.arange(0, n_rows * per_row + 1, per_row)), shape=(n_rows, n_columns))
+    return sp.csr_array(
+        (signs, columns, np.arange(0, n_rows * per_row + 1, per_row)),
+        shape=(n_rows, n_columns),
+    )
 
 # %% ../nbs/03_spectra.ipynb #63ab368b
-def _projection_matrix(size: int, m: int, kind: str, rng: np.random.Generator) -> Matrix:
-    """A random matrix `R` of shape (size, m) with `E[R R'] = I`, on the host; CSR where most of it is zero.
+def _projection_matrix(
+    size: int, m: int, kind: str, rng: np.random.Generator
+) -> Matrix:
+    """A random matrix `R` of shape (size, m) with `E[R R'] = I`, on the host; CSR where
+    most of it is zero.
 
     Parameters
     ----------
     size, m : int
     kind : str
-        "gaussian"; "sparse-sign", with 8 entries a row; "countsketch", with one; "srht", columns of a Hadamard matrix
-        with random signs.
+        "gaussian"; "sparse-sign", with 8 entries a row; "countsketch", with one;
+        "srht", columns of a Hadamard matrix with random signs.
     rng : numpy.random.Generator
 
     Notes
     -----
     Where `m` is `size` or more there is nothing to reduce, and `R` is the identity.
     """
-    if m >= size: return sp.eye_array(size, format="csr")
-    if kind == "gaussian": return rng.standard_normal((size, m)) / np.sqrt(m)
+    if m >= size:
+        return sp.eye_array(size, format="csr")
+    if kind == "gaussian":
+        return rng.standard_normal((size, m)) / np.sqrt(m)
     if kind == "srht":
-        order = 2**int(np.ceil(np.log2(max(size, m))))
+        order = 2 ** int(np.ceil(np.log2(max(size, m))))
         columns = rng.permutation(order)[:m]
         odd = np.bitwise_count(np.arange(size)[:, None] & columns) % 2
         return (1.0 - 2.0 * odd) * rng.choice([-1.0, 1.0], size)[:, None] / np.sqrt(m)
     return _sparse_sign_matrix(size, m, rng, 1 if kind == "countsketch" else min(8, m))
 
+
 def _dense_there(R: sp.csr_array, X: Array) -> Array:
-    "A CSR matrix with as many entries in each row as in any other, dense where `X` is: only the entries cross."
-    xp, per_row = namespace(X), R.nnz // R.shape[0]
-    columns, values = (from_numpy(part.reshape(-1, per_row), X) for part in (R.indices.astype(np.int64), R.data))
+    """A CSR matrix with as many entries in each row as in any other, dense where `X`
+    is: only the entries cross.
+    """
+    xp = namespace(X)
+    per_row = R.nnz // R.shape[0]
+    columns, values = (
+        from_numpy(part.reshape(-1, per_row), X)
+        for part in (R.indices.astype(np.int64), R.data)
+    )
     places = from_numpy(np.arange(R.shape[1])[None, :], X)
-    entries = (xp.astype(columns[:, k:k + 1] == places, values.dtype) * values[:, k:k + 1] for k in range(per_row))
+    entries = (
+        xp.astype(columns[:, k : k + 1] == places, values.dtype) * values[:, k : k + 1]
+        for k in range(per_row)
+    )
     return sum(entries, start=0.0)
 
+
 def _project(X: Matrix, R: Matrix) -> np.ndarray:
-    "`X R` on the host, dense."
-    if is_sparse(X) and is_sparse(R) and R.nnz < R.shape[0] * R.shape[1] / 20: return (X @ R).toarray()
-    if is_sparse(X): return X @ (R.toarray() if is_sparse(R) else R)
+    """`X R` on the host, dense."""
+    if is_sparse(X) and is_sparse(R) and R.nnz < R.shape[0] * R.shape[1] / 20:
+        return (X @ R).toarray()
+    if is_sparse(X):
+        return X @ (R.toarray() if is_sparse(R) else R)
     if not isinstance(X, np.ndarray):
-        if namespace(R) is not namespace(X): R = _dense_there(R, X) if is_sparse(R) else from_numpy(R, X)
+        if namespace(R) is not namespace(X):
+            R = _dense_there(R, X) if is_sparse(R) else from_numpy(R, X)
         return to_numpy(X @ R)
-    if not is_sparse(R): return (R.T @ X.T).T  # twice as fast as X @ R where R is thin
+    if not is_sparse(R):
+        return (R.T @ X.T).T  # twice as fast as X @ R where R is thin
     return sum((R[a:b].T @ block.T).T for a, b, block in by_columns(X))
 
 # %% ../nbs/03_spectra.ipynb #37b01a99
 def _sketch(X: Matrix, size: int) -> np.ndarray:
-    """`Omega' Z` on the host, for a sparse sign matrix `Omega` with `size` columns, in one pass."""
+    """`Omega' Z` on the host, for a sparse sign matrix `Omega` with `size` columns, in
+    one pass.
+    """
     S: Any = 0.0
     rng = np.random.default_rng(0)
     for a, b, Z in _tall_blocks(X):
         Omega = _sparse_sign_matrix(b - a, size, rng)
-        S = S + (Omega.T.tocsr() @ Z if is_sparse(Z) or isinstance(Z, np.ndarray) else _dense_there(Omega, Z).T @ Z)
+        S = S + (
+            Omega.T.tocsr() @ Z
+            if is_sparse(Z) or isinstance(Z, np.ndarray)
+            else _dense_there(Omega, Z).T @ Z
+        )
     return S.toarray() if is_sparse(S) else to_numpy(S)
 
 # %% ../nbs/03_spectra.ipynb #fb69c0ba
-def _warn_of_tiny_directions(S: np.ndarray, roundoff: float, most: int | None = None) -> None:
+def _warn_of_tiny_directions(
+    S: np.ndarray, roundoff: float, most: int | None = None
+) -> None:
     """Warn where a direction that is used is mostly rounding, or probably all of it.
 
     Parameters
@@ -115,33 +176,53 @@ def _warn_of_tiny_directions(S: np.ndarray, roundoff: float, most: int | None = 
     used = min(most, len(S)) if is_integer(most) and most > 0 else len(S)
     smallest = S[used - 1] / S[0]
     if smallest < 450 * roundoff:
-        warnings.warn(f"X has directions as small as {smallest:.0e} of the largest; their leverage scores are "
-                      "good to a digit or two at best. A smaller rank leaves such directions out.",
-                      stacklevel=_stack_level())
+        warnings.warn(
+            f"X has directions as small as {smallest:.0e} of the largest; their "
+            f"leverage scores are "
+            "good to a digit or two at best. A smaller rank leaves such directions out.",
+            stacklevel=_stack_level(),
+        )
     elif 1 < used == len(S) and S[-1] < min(1e-11 * S[0], 1e-5 * S[-2]):
-        warnings.warn(f"The last direction of X is {smallest:.0e} of the largest, far below the one before: it is "
-                      f"probably what rounding left. rank={len(S) - 1} leaves it out.", stacklevel=_stack_level())
-
+        warnings.warn(
+            f"The last direction of X is {smallest:.0e} of the largest, far below the "
+            f"one before: it is "
+            f"probably what rounding left. rank={len(S) - 1} leaves it out.",
+            stacklevel=_stack_level(),
+        )
 
 # %% ../nbs/03_spectra.ipynb #9b162208
-def _directions_that_count(S: np.ndarray, Vt: np.ndarray, D: np.ndarray, tolerance: float) -> np.ndarray:
-    """Which of the directions of `Z D` count, as a mask, by their sizes `S` and right singular vectors `Vt`.
+def _directions_that_count(
+    S: np.ndarray, Vt: np.ndarray, D: np.ndarray, tolerance: float
+) -> np.ndarray:
+    """Which of the directions of `Z D` count, as a mask, by their sizes `S` and right
+    singular vectors `Vt`.
 
-    Those above `tolerance` do, but for what rounding has left of the sum of the columns of `Z` where they were centred.
+    Those above `tolerance` do, but for what rounding has left of the sum of the columns
+    of `Z` where they were centred.
     """
-    ones = np.divide(1, D, out=np.zeros_like(D), where=D > 0)  # `Z D` times that is the sum of the columns of `Z`
-    is_sum = (Vt @ ones)**2 > 0.99 * (ones @ ones)
+    # `Z D` times that is the sum of the columns of `Z`
+    ones = np.divide(1, D, out=np.zeros_like(D), where=D > 0)
+    is_sum = (Vt @ ones) ** 2 > 0.99 * (ones @ ones)
     return (S > tolerance * S[0]) & ~(is_sum & (S < 1e-11 * S[0]))
 
-def _sketched_factor(X: Matrix, D: np.ndarray, tolerance: float, most: int | None = None,
-                     warn: bool = True) -> tuple[np.ndarray, np.ndarray]:
-    """`T` and `B` by Cholesky QR of `Z` preconditioned with the singular vectors of a sketch of `Z D`.
 
-    At most `most` directions are used after that, where it is given: the others need no warning.
+def _sketched_factor(
+    X: Matrix,
+    D: np.ndarray,
+    tolerance: float,
+    most: int | None = None,
+    warn: bool = True,
+) -> tuple[np.ndarray, np.ndarray]:
+    """`T` and `B` by Cholesky QR of `Z` preconditioned with the singular vectors of a
+    sketch of `Z D`.
+
+    At most `most` directions are used after that, where it is given: the others need no
+    warning.
     """
     _, S, Vt = np.linalg.svd(_sketch(X, max(2 * len(D), 32)) * D, full_matrices=False)
     keep = _directions_that_count(S, Vt, D, tolerance)
-    S, V = S[keep], Vt[keep].T
+    S = S[keep]
+    V = Vt[keep].T
     T = D[:, None] * V / S
     W2: Any = 0.0
     T_there = from_numpy(T, X)
@@ -149,35 +230,54 @@ def _sketched_factor(X: Matrix, D: np.ndarray, tolerance: float, most: int | Non
         W = Z @ T_there
         W2 = W2 + W.T @ W
     L = np.linalg.cholesky(to_numpy(W2))
-    if abs(np.sum((S[:, None] * L)**2) - np.count_nonzero(D)) > 1e-6 * len(D):
-        raise FloatingPointError("The sketch has lost a direction of X. Permute the features and try again.")
-    if warn: _warn_of_tiny_directions(S, np.finfo(result_dtype(X)).eps, most)
+    if abs(np.sum((S[:, None] * L) ** 2) - np.count_nonzero(D)) > 1e-6 * len(D):
+        raise FloatingPointError(
+            "The sketch has lost a direction of X. Permute the features and try again."
+        )
+    if warn:
+        _warn_of_tiny_directions(S, np.finfo(result_dtype(X)).eps, most)
     return T @ np.linalg.inv(L).T, V @ (S[:, None] * L)
 
 # %% ../nbs/03_spectra.ipynb #2f553422
-def _unit_norm_factors(norms: np.ndarray, floor: float = 2e-15, warn: bool = True) -> np.ndarray:
-    """Factors that bring columns of these norms to one; 0, with a warning, for any below `floor` of the longest."""
+def _unit_norm_factors(
+    norms: np.ndarray, floor: float = 2e-15, warn: bool = True
+) -> np.ndarray:
+    """Factors that bring columns of these norms to one; 0, with a warning, for any
+    below `floor` of the longest.
+    """
     kept = norms > floor * norms.max()
     if warn and np.any(~kept & (norms > 0)):
-        warnings.warn(f"{np.sum(~kept & (norms > 0))} row(s) or column(s) of X are below {floor:.0e} of the longest "
-                      "and are taken for zero. Rescale them if they are data.", stacklevel=_stack_level())
+        warnings.warn(
+            f"{np.sum(~kept & (norms > 0))} row(s) or column(s) of X are below "
+            f"{floor:.0e} of the longest "
+            "and are taken for zero. Rescale them if they are data.",
+            stacklevel=_stack_level(),
+        )
     return np.where(kept, 1 / np.where(kept, norms, 1), 0.0)
 
 # %% ../nbs/03_spectra.ipynb #33b1bf9a
 def _rank_tolerance(shape: tuple[int, ...], dtype: np.dtype) -> float:
-    "What part of the largest direction a direction must have to count, for data of this shape and precision."
-    of_data, of_svd = max(10.0, max(shape)**0.5) * np.finfo(dtype).eps, 3 * min(shape)**0.5 * np.finfo(np.float64).eps
+    """What part of the largest direction a direction must have to count, for data of
+    this shape and precision.
+    """
+    of_data = max(10.0, max(shape) ** 0.5) * np.finfo(dtype).eps
+    of_svd = 3 * min(shape) ** 0.5 * np.finfo(np.float64).eps
     return float(max(of_data, of_svd))
 
-def _orthonormal_factor(X: Matrix, most: int | None = None, warn: bool = True) -> tuple[np.ndarray, np.ndarray]:
-    """Factor the tall one `Z` of `X` and `X'`: `Z = Q B'` with orthonormal `Q = Z T`; all but `Q` on the host.
+
+def _orthonormal_factor(
+    X: Matrix, most: int | None = None, warn: bool = True
+) -> tuple[np.ndarray, np.ndarray]:
+    """Factor the tall one `Z` of `X` and `X'`: `Z = Q B'` with orthonormal `Q = Z T`;
+    all but `Q` on the host.
 
     Parameters
     ----------
     X : array or CSR/CSC matrix, shape (n_samples, n_features)
         At unit scale.
     most : int, optional
-        How many leading directions are used at most; tiny ones beyond them need no warning.
+        How many leading directions are used at most; tiny ones beyond them need no
+        warning.
     warn : bool
         Whether to say that directions are tiny, or rows and columns taken for zero.
 
@@ -187,7 +287,10 @@ def _orthonormal_factor(X: Matrix, most: int | None = None, warn: bool = True) -
         The rank is the numerical rank of `Z` with its columns scaled to unit norm.
     """
     G = _gram(X)
-    if not np.any(G): raise ValueError("X is all zeros: its rank is 0 and there is nothing to select.")
+    if not np.any(G):
+        raise ValueError(
+            "X is all zeros: its rank is 0 and there is nothing to select."
+        )
     norms = np.sqrt(np.diag(G))
     tolerance = _rank_tolerance(X.shape, result_dtype(X))
     D = _unit_norm_factors(norms, warn=warn)
@@ -195,25 +298,35 @@ def _orthonormal_factor(X: Matrix, most: int | None = None, warn: bool = True) -
     with _blas_threads_for(len(G)):
         spectrum = np.linalg.eigvalsh(G)
         gram_will_do = spectrum[-1] < _GRAM_LIMIT**2 * spectrum[0]
-        if gram_will_do: T, B = _gram_factor(G, norms)
-    if gram_will_do: return T, B
+        if gram_will_do:
+            T, B = _gram_factor(G, norms)
+    if gram_will_do:
+        return T, B
     T, B = _sketched_factor(X, D, tolerance, most, warn)
     return T, B * norms[:, None]
 
 # %% ../nbs/03_spectra.ipynb #67bb71b5
 def _at_unit_scale(X: Matrix) -> tuple[Matrix, float]:
-    """`X` times a power of two that brings its largest entry near 1, and that power: 1 from 1e-50 to 1e50."""
+    """`X` times a power of two that brings its largest entry near 1, and that power: 1
+    from 1e-50 to 1e50.
+    """
     largest = _largest_entry(X)
-    if largest == 0 or 1e-50 < largest < 1e50: return X, 1.0
+    if largest == 0 or 1e-50 < largest < 1e50:
+        return X, 1.0
     scale = float(2.0 ** -np.frexp(largest)[1])
     return X * scale, scale
 
 # %% ../nbs/03_spectra.ipynb #53961eca
 def _squared_row_norms(Z: Matrix, T: Array | None = None, upper: bool = False) -> Array:
-    """Squared norms of the rows of `Z T`, or of `Z`; an upper triangular `T` is used in strips, at 3/5 of the work."""
-    xp, total = namespace(Z), 0.0
-    if T is None: return xp.vecdot(Z, Z)
-    m, pieces = T.shape[1], 5 if upper else 1
+    """Squared norms of the rows of `Z T`, or of `Z`; an upper triangular `T` is used in
+    strips, at 3/5 of the work.
+    """
+    xp = namespace(Z)
+    total = 0.0
+    if T is None:
+        return xp.vecdot(Z, Z)
+    m = T.shape[1]
+    pieces = 5 if upper else 1
     edges = [m * p // pieces for p in range(pieces + 1)]
     for a, b in zip(edges[:-1], edges[1:]):
         W = T[:b, a:b].T @ Z[:, :b].T if upper else T.T @ Z.T
@@ -222,64 +335,89 @@ def _squared_row_norms(Z: Matrix, T: Array | None = None, upper: bool = False) -
 
 # %% ../nbs/03_spectra.ipynb #sp3c7a02
 class _SmallSVD(NamedTuple):
-    "A singular value decomposition, `U @ diag(S) @ Vh`."
+    """A singular value decomposition, `U @ diag(S) @ Vh`."""
+
     U: np.ndarray
     S: np.ndarray
     Vh: np.ndarray
 
+
 def _svd_of_factor(B: np.ndarray) -> _SmallSVD:
-    "The singular value decomposition of `B`; where that is safe by the eigenvectors of `B'B`, in half of the time."
+    """The singular value decomposition of `B`; where that is safe by the eigenvectors
+    of `B'B`, in half of the time.
+    """
     sizes = np.abs(np.diag(B))
     if B.shape[0] == B.shape[1] and sizes.max() < _GRAM_LIMIT * sizes.min():
         lam, Q = np.linalg.eigh(B.T @ B)
         if lam[-1] < _GRAM_LIMIT**2 * lam[0]:
-            S, V = np.sqrt(lam[::-1]), Q[:, ::-1]
+            S = np.sqrt(lam[::-1])
+            V = Q[:, ::-1]
             return _SmallSVD(B @ V / S, S, V.T)
     return _SmallSVD(*np.linalg.svd(B, full_matrices=False))
 
 # %% ../nbs/03_spectra.ipynb #27603b81
 _SEE = "see the chapter Which method when."
 
+
 def _check_leading_rank(space: "RowSpace", rank: int) -> None:
-    "Raise an error if `space` does not have `rank` leading directions."
+    """Raise an error if `space` does not have `rank` leading directions."""
     if not is_integer(rank) or not 1 <= rank <= space.shape[1]:
         known = f"X has numerical rank {space.numerical_rank}"
-        if space.numerical_rank is None: known = f"only {space.shape[1]} leading directions of X were computed"
-        raise ValueError(f"rank={rank!r} is not possible: {known}, so rank must be an integer from 1 to "
-                         f"{space.shape[1]}; {_SEE}")
+        if space.numerical_rank is None:
+            known = f"only {space.shape[1]} leading directions of X were computed"
+        raise ValueError(
+            f"rank={rank!r} is not possible: {known}, so rank must be an integer from "
+            f"1 to "
+            f"{space.shape[1]}; {_SEE}"
+        )
 
 # %% ../nbs/03_spectra.ipynb #e146c247
 def _squared_column_norms(X: Matrix) -> Array:
-    "Squared lengths of the columns of `X`, float64, on the device of `X`."
-    if is_sparse(X): return np.bincount(X.tocoo().col, X.data.astype(np.float64)**2, X.shape[1])
+    """Squared lengths of the columns of `X`, float64, on the device of `X`."""
+    if is_sparse(X):
+        return np.bincount(X.tocoo().col, X.data.astype(np.float64) ** 2, X.shape[1])
     Z = as_float64(X)
     return namespace(X).vecdot(Z, Z, axis=-2)
 
 # %% ../nbs/03_spectra.ipynb #c0e1a702
 def _random_vectors(size: int, count: int) -> np.ndarray:
-    "Vectors with random entries, shape (size, count), the same ones every time."
+    """Vectors with random entries, shape (size, count), the same ones every time."""
     return np.random.default_rng(0).uniform(-1.0, 1.0, size=(size, count))
 
+
 def _column_products(A: Matrix, vectors: np.ndarray) -> np.ndarray:
-    "`A' vectors` on the host, in float64."
+    """`A' vectors` on the host, in float64."""
     if is_sparse(A):
         return as_float64(A).T @ vectors
     there = from_numpy(vectors, A)
-    return np.concatenate([to_numpy(as_float64(block).T @ there) for _, _, block in by_columns(A)])
+    return np.concatenate(
+        [to_numpy(as_float64(block).T @ there) for _, _, block in by_columns(A)]
+    )
+
 
 def _equal_tolerance(dtype: np.dtype) -> float:
-    "What part of their size two columns of data of this precision may differ by and still count as equal."
+    """What part of their size two columns of data of this precision may differ by and
+    still count as equal.
+    """
     return 1e-5 if np.dtype(dtype) == np.float32 else 1e-11
 
+
 def _prints_agree(one: np.ndarray, other: np.ndarray, tolerance: float) -> np.ndarray:
-    "Which of some pairs of fingerprints, the columns of `one` and `other`, are those of equal columns."
-    size, row = np.abs(one[:4]).max(axis=0), np.abs(one[4:]).max(axis=0)
+    """Which of some pairs of fingerprints, the columns of `one` and `other`, are those
+    of equal columns.
+    """
+    size = np.abs(one[:4]).max(axis=0)
+    row = np.abs(one[4:]).max(axis=0)
     difference = np.abs(one - other)
     apart = difference[:4].max(axis=0)
-    return (apart <= tolerance * size) & ((apart == 0) | (difference[4:].max(axis=0) <= 1e-3 * row))
+    return (apart <= tolerance * size) & (
+        (apart == 0) | (difference[4:].max(axis=0) <= 1e-3 * row)
+    )
+
 
 def _first_equal(prints: np.ndarray, tolerance: float) -> np.ndarray:
-    """For each column, by its fingerprint, the lowest index of one that is equal to it; zero columns equal none.
+    """For each column, by its fingerprint, the lowest index of one that is equal to it;
+    zero columns equal none.
 
     Parameters
     ----------
@@ -291,36 +429,53 @@ def _first_equal(prints: np.ndarray, tolerance: float) -> np.ndarray:
     -------
     ndarray of int, shape (n_columns,)
     """
-    sizes, leader = np.abs(prints[:, :4]).max(axis=1, initial=0.0), np.arange(len(prints))
+    sizes = np.abs(prints[:, :4]).max(axis=1, initial=0.0)
+    leader = np.arange(len(prints))
     order = np.argsort(prints[:, 0], kind="stable")
     order = order[sizes[order] > 0]
-    first_number, second_number, allowed = prints[order, 0], prints[order, 1], tolerance * sizes[order]
+    first_number = prints[order, 0]
+    second_number = prints[order, 1]
+    allowed = tolerance * sizes[order]
     offset = 1
     while offset < len(order):
         close = first_number[offset:] - first_number[:-offset] <= allowed[:-offset]
         if not close.any():
             break
-        close &= np.abs(second_number[offset:] - second_number[:-offset]) <= allowed[:-offset]
+        close &= (
+            np.abs(second_number[offset:] - second_number[:-offset])
+            <= allowed[:-offset]
+        )
         close = np.flatnonzero(close)
-        equal = close[_prints_agree(prints[order[close]].T, prints[order[close + offset]].T, tolerance)]
+        equal = close[
+            _prints_agree(
+                prints[order[close]].T, prints[order[close + offset]].T, tolerance
+            )
+        ]
         if len(equal) == 0:
             offset += 1
             continue
         leader[order[equal + offset]] = order[equal]
         kept = np.ones(len(order), dtype=bool)
         kept[equal + offset] = False
-        order, allowed = order[kept], allowed[kept]
-        first_number, second_number = first_number[kept], second_number[kept]
+        order = order[kept]
+        allowed = allowed[kept]
+        first_number = first_number[kept]
+        second_number = second_number[kept]
     while np.any(leader != (further := leader[leader])):
         leader = further
-    lowest, copies = np.arange(len(leader)), np.flatnonzero(leader != np.arange(len(leader)))
+    lowest = np.arange(len(leader))
+    copies = np.flatnonzero(leader != np.arange(len(leader)))
     np.minimum.at(lowest, leader[copies], copies)
     return lowest[leader]
 
-def _equal_to_one_of(prints: np.ndarray, known: np.ndarray, tolerance: float) -> np.ndarray:
-    "Which columns are equal to one of those with the fingerprints `known`: a mask."
+
+def _equal_to_one_of(
+    prints: np.ndarray, known: np.ndarray, tolerance: float
+) -> np.ndarray:
+    """Which columns are equal to one of those with the fingerprints `known`: a mask."""
     found = np.zeros(len(prints), dtype=bool)
-    known, margin = known[np.argsort(known[:, 0])], tolerance * np.abs(prints[:, :4]).max(axis=1, initial=0.0)
+    known = known[np.argsort(known[:, 0])]
+    margin = tolerance * np.abs(prints[:, :4]).max(axis=1, initial=0.0)
     begin = np.searchsorted(known[:, 0], prints[:, 0] - margin, side="left")
     end = np.searchsorted(known[:, 0], prints[:, 0] + margin, side="right")
     left = np.flatnonzero((begin < end) & (margin > 0))
@@ -331,8 +486,12 @@ def _equal_to_one_of(prints: np.ndarray, known: np.ndarray, tolerance: float) ->
         left = left[~equal & (begin[left] < end[left])]
     return found
 
-def _first_drawn(draws: np.ndarray, prints: Callable[[np.ndarray], np.ndarray], tolerance: float) -> np.ndarray:
-    """`draws`, indices of columns, with the first one drawn in place of each that is equal to it.
+
+def _first_drawn(
+    draws: np.ndarray, prints: Callable[[np.ndarray], np.ndarray], tolerance: float
+) -> np.ndarray:
+    """`draws`, indices of columns, with the first one drawn in place of each that is
+    equal to it.
 
     `prints(indices)` gives their fingerprints.
     """
@@ -341,10 +500,13 @@ def _first_drawn(draws: np.ndarray, prints: Callable[[np.ndarray], np.ndarray], 
     equal = _first_equal(prints(distinct[order]), tolerance)
     return distinct[order][equal][np.argsort(order)[places]]
 
-def _one_of_each(first: np.ndarray, preferred: np.ndarray | None = None) -> np.ndarray:
-    """A mask with one column of each group of equal ones, of which `first` has the lowest index.
 
-    It is the column for which `preferred` is largest, that of lowest index where all are alike.
+def _one_of_each(first: np.ndarray, preferred: np.ndarray | None = None) -> np.ndarray:
+    """A mask with one column of each group of equal ones, of which `first` has the
+    lowest index.
+
+    It is the column for which `preferred` is largest, that of lowest index where all
+    are alike.
     """
     own = first == np.arange(len(first))
     if preferred is None or own.all():
@@ -359,20 +521,28 @@ def _one_of_each(first: np.ndarray, preferred: np.ndarray | None = None) -> np.n
 # %% ../nbs/03_spectra.ipynb #0ccad682
 def _column_sums(X: Matrix) -> Array:
     """The sums of the columns of `X`, float64, on its device."""
-    if is_sparse(X): return np.asarray(X.sum(axis=0), dtype=np.float64).ravel()
+    if is_sparse(X):
+        return np.asarray(X.sum(axis=0), dtype=np.float64).ravel()
     xp = namespace(X)
-    return xp.concat([xp.sum(as_float64(block), axis=0) for _, _, block in by_columns(X)])
+    return xp.concat(
+        [xp.sum(as_float64(block), axis=0) for _, _, block in by_columns(X)]
+    )
 
-def _part_of_distances(S: np.ndarray, sums_within: np.ndarray, whole: float, square_of_sums: float,
-                       n: int) -> float | None:
-    """The part of the squared distances between `n` samples, over all pairs, that lies in some directions.
 
-    Over all pairs the squared distances add up to `n` times the squared norm about the mean.
+def _part_of_distances(
+    S: np.ndarray, sums_within: np.ndarray, whole: float, square_of_sums: float, n: int
+) -> float | None:
+    """The part of the squared distances between `n` samples, over all pairs, that lies
+    in some directions.
+
+    Over all pairs the squared distances add up to `n` times the squared norm about the
+    mean.
 
     Parameters
     ----------
     S, sums_within : ndarray
-        For each direction the length of the data along it, and the sum over the samples.
+        For each direction the length of the data along it, and the sum over the
+        samples.
     whole, square_of_sums : float
         The squared norm of the data, and that of the vector of their column sums.
     n : int
@@ -383,15 +553,18 @@ def _part_of_distances(S: np.ndarray, sums_within: np.ndarray, whole: float, squ
         None where the samples do not differ.
     """
     about_mean = whole - square_of_sums / n
-    if about_mean <= 1e-12 * whole: return None
+    if about_mean <= 1e-12 * whole:
+        return None
     within = np.sum(S**2) - np.sum(sums_within**2) / n
     return float(np.clip(within / about_mean, 0.0, 1.0))
 
-class RowSpace:
-    """An orthonormal basis `V` of the row space of `X`: one row for each feature, made only where it is asked for.
 
-    `row_space(X)` makes it. The basis of a wide `X` is kept as a small matrix `T` with `V = X'T`, so that a
-    sparse `X` never has a dense basis in memory.
+class RowSpace:
+    """An orthonormal basis `V` of the row space of `X`: one row for each feature, made
+    only where it is asked for.
+
+    `row_space(X)` makes it. The basis of a wide `X` is kept as a small matrix `T` with
+    `V = X'T`, so that a sparse `X` never has a dense basis in memory.
 
     Parameters
     ----------
@@ -413,18 +586,22 @@ class RowSpace:
     shape : tuple
         `(n_features, rank)`, the shape of `V`.
     numerical_rank : int or None
-        The rank of `X` before any truncation; None where only leading directions were computed.
+        The rank of `X` before any truncation; None where only leading directions were
+        computed.
     leverage_scores : array, shape (n_features,)
-        Squared norms of the rows of `V`, in the library, on the device and in the precision of `X`.
+        Squared norms of the rows of `V`, in the library, on the device and in the
+        precision of `X`.
     singular_values : ndarray, shape (rank,)
         Those of the data, `X / scale`, that belong to the space, largest first.
     energy : float
-        The part of the squared Frobenius norm of `X` that lies in the space; 1 without truncation.
+        The part of the squared Frobenius norm of `X` that lies in the space; 1 without
+        truncation.
     squared_norm : float
         The squared Frobenius norm of `X`.
     distance_energy : float or None
-        The part of the squared distances between the samples, summed over all pairs, that lies in the space. It is
-        `energy` where the columns are centred; None where samples are unknown or all the same.
+        The part of the squared distances between the samples, summed over all pairs,
+        that lies in the space. It is `energy` where the columns are centred; None where
+        samples are unknown or all the same.
     left : array, shape (n_samples, rank)
         Left singular vectors of `X` that belong to the space: orthonormal columns.
     squared_lengths : array, shape (n_features,)
@@ -432,8 +609,8 @@ class RowSpace:
     residual_norms : array, shape (n_features,)
         Lengths of what the space leaves of the columns of `X`.
     first_equal : ndarray of int, shape (n_features,)
-        For each column of `X` the lowest index of one that is equal to it, or to its negative, but for rounding; its
-        own where `V` was given without data.
+        For each column of `X` the lowest index of one that is equal to it, or to its
+        negative, but for rounding; its own where `V` was given without data.
     n_different : int
         The number of different columns of `X`, zero columns not counted.
 
@@ -454,17 +631,34 @@ class RowSpace:
     numerical_rank: Any  # an int, or None where only leading directions were computed
     shape: tuple[int, int]
 
-    def __init__(self, X: Matrix, B: np.ndarray, scale: float, T: Array = None, V: Array = None,
-                 partial: bool = False) -> None:
-        self.X, self.B, self.scale, self.T, self.V, self.kept = X, B, scale, T, V, V
-        self.numerical_rank, self.of_data = None if partial else B.shape[1], True
+    def __init__(
+        self,
+        X: Matrix,
+        B: np.ndarray,
+        scale: float,
+        T: Array = None,
+        V: Array = None,
+        partial: bool = False,
+    ) -> None:
+        self.X = X
+        self.B = B
+        self.scale = scale
+        self.T = T
+        self.V = V
+        self.kept = V
+        self.numerical_rank = None if partial else B.shape[1]
+        self.of_data = True
         self.shape = (X.shape[1], (T if V is None else V).shape[1])
 
     @classmethod
     def from_basis(cls, V: Array) -> "RowSpace":
-        """The space of an explicit `V`, shape (n_features, rank), which must have orthonormal columns."""
+        """The space of an explicit `V`, shape (n_features, rank), which must have
+        orthonormal columns.
+        """
         if is_sparse(V := check_matrix(V, "V")):
-            raise ValueError("V is sparse; a basis is used as a dense array: pass V.toarray().")
+            raise ValueError(
+                "V is sparse; a basis is used as a dense array: pass V.toarray()."
+            )
         _check_orthonormal(space := cls(V.T, np.eye(V.shape[1]), 1.0, V=as_float64(V)))
         space.of_data = False
         return space
@@ -477,70 +671,109 @@ class RowSpace:
     @property
     def singular_values(self) -> np.ndarray:
         """Singular values of the data in the space, largest first."""
-        return self.small_svd.S[:self.shape[1]] / self.scale
+        return self.small_svd.S[: self.shape[1]] / self.scale
 
     @property
     def energy(self) -> float:
         """Part of the squared Frobenius norm of `X` in the space."""
-        if self.shape[1] == self.numerical_rank: return 1.0
-        return float(np.sum(self.small_svd.S[:self.shape[1]]**2) / self.squared_norm)
+        if self.shape[1] == self.numerical_rank:
+            return 1.0
+        return float(np.sum(self.small_svd.S[: self.shape[1]] ** 2) / self.squared_norm)
 
     @property
     def squared_norm(self) -> float:
         """Squared Frobenius norm of `X`."""
-        return float(np.sum(self.small_svd.S**2 if self.numerical_rank else to_numpy(self.squared_lengths)))
+        return float(
+            np.sum(
+                self.small_svd.S**2
+                if self.numerical_rank
+                else to_numpy(self.squared_lengths)
+            )
+        )
 
     @cached_property
     def distance_energy(self) -> float | None:
-        """Part of the squared distances between the samples, summed over all pairs, in the space."""
-        if self.shape[1] == self.numerical_rank: return 1.0
-        if not self.of_data: return None
-        S, sums = self.small_svd.S[:self.shape[1]], None
-        if self.T is None or self.numerical_rank is None: sums = _column_sums(self.X)
-        if self.T is None: sums_within = to_numpy(sums @ self.V)
-        else: sums_within = S * self.small_svd.U[:, :self.shape[1]].sum(axis=0)
-        if sums is None: square_of_sums = float(np.sum(self.B.sum(axis=0)**2))
-        else: square_of_sums = float(namespace(sums).sum(sums**2))
+        """Part of the squared distances between the samples, summed over all pairs, in
+        the space.
+        """
+        if self.shape[1] == self.numerical_rank:
+            return 1.0
+        if not self.of_data:
+            return None
+        S = self.small_svd.S[: self.shape[1]]
+        sums = None
+        if self.T is None or self.numerical_rank is None:
+            sums = _column_sums(self.X)
+        if self.T is None:
+            sums_within = to_numpy(sums @ self.V)
+        else:
+            sums_within = S * self.small_svd.U[:, : self.shape[1]].sum(axis=0)
+        if sums is None:
+            square_of_sums = float(np.sum(self.B.sum(axis=0) ** 2))
+        else:
+            square_of_sums = float(namespace(sums).sum(sums**2))
         parts = S, sums_within, self.squared_norm, square_of_sums
         return _part_of_distances(*parts, self.X.shape[0])
 
     def truncate(self, rank: int) -> "RowSpace":
         """The space of the `rank` leading right singular vectors of `X`."""
         _check_leading_rank(self, rank)
-        if rank == self.shape[1]: return self
-        T, V = self.T, None if self.V is None else self.V[:, :rank]
-        turn = np.eye(self.shape[1]) if self.shape[1] < self.small_svd.S.size else self.small_svd.Vh.T
-        if V is None: T = from_numpy(to_numpy(T) @ turn[:, :rank], self.X)
+        if rank == self.shape[1]:
+            return self
+        T = self.T
+        V = None if self.V is None else self.V[:, :rank]
+        turn = (
+            np.eye(self.shape[1])
+            if self.shape[1] < self.small_svd.S.size
+            else self.small_svd.Vh.T
+        )
+        if V is None:
+            T = from_numpy(to_numpy(T) @ turn[:, :rank], self.X)
         space = RowSpace(self.X, self.B, self.scale, T, V, self.numerical_rank is None)
         space.small_svd = self.small_svd
         space.of_data = self.of_data
         return space
 
     def rows(self, indices: Sequence[int] | np.ndarray) -> Array:
-        """Rows of `V` for the given host indices: float64, shape (len(indices), rank), on the device of `X`."""
-        if self.kept is not None: return _take_rows(self.kept, indices)
+        """Rows of `V` for the given host indices: float64, shape (len(indices), rank),
+        on the device of `X`.
+        """
+        if self.kept is not None:
+            return _take_rows(self.kept, indices)
         return as_float64(take_columns(self.X, indices).T) @ self.T
 
     def keep(self) -> Self:
-        """Make `V` once for all, where it fits in 64 MB: for those who will look at every row more than once."""
-        if self.kept is None and self.shape[0] * self.shape[1] <= 2**23: self.kept = self.basis()
+        """Make `V` once for all, where it fits in 64 MB: for those who will look at
+        every row more than once.
+        """
+        if self.kept is None and self.shape[0] * self.shape[1] <= 2**23:
+            self.kept = self.basis()
         return self
 
     def basis(self) -> Array:
-        """The whole of `V`, float64, shape (n_features, rank). It is dense even where `X` is sparse."""
-        if self.kept is not None: return self.kept
-        if is_sparse(self.X) or result_dtype(self.X) == np.float64: return as_float64(self.X.T) @ self.T
-        return namespace(self.X).concat([as_float64(block.T) @ self.T for _, _, block in by_columns(self.X)])
+        """The whole of `V`, float64, shape (n_features, rank). It is dense even where
+        `X` is sparse.
+        """
+        if self.kept is not None:
+            return self.kept
+        if is_sparse(self.X) or result_dtype(self.X) == np.float64:
+            return as_float64(self.X.T) @ self.T
+        return namespace(self.X).concat(
+            [as_float64(block.T) @ self.T for _, _, block in by_columns(self.X)]
+        )
 
     @cached_property
     def leverage_scores(self) -> Array:
         """Squared norms of the rows of `V`, in the precision of `X`."""
-        return namespace(self.X).astype(self.scores64, getattr(namespace(self.X), result_dtype(self.X).name))
+        return namespace(self.X).astype(
+            self.scores64, getattr(namespace(self.X), result_dtype(self.X).name)
+        )
 
     @cached_property
     def scores64(self) -> Array:
         """The leverage scores in float64, block by block."""
-        if self.kept is not None: scores = [_squared_row_norms(self.kept)]
+        if self.kept is not None:
+            scores = [_squared_row_norms(self.kept)]
         else:
             T = to_numpy(self.T)
             upper = not is_sparse(self.X) and np.array_equal(T, np.triu(T))
@@ -551,53 +784,75 @@ class RowSpace:
     @cached_property
     def left(self) -> Array:
         """Left singular vectors of `X` in the space, float64, on the device of `X`."""
-        if len(self.B) == self.X.shape[0]: return from_numpy(self.small_svd.U[:, :self.shape[1]], self.X)
+        if len(self.B) == self.X.shape[0]:
+            return from_numpy(self.small_svd.U[:, : self.shape[1]], self.X)
         U = namespace(self.X).concat([Z @ self.V for _, _, Z in _tall_blocks(self.X)])
-        return U / from_numpy(self.small_svd.S[:self.shape[1]], self.X)
+        return U / from_numpy(self.small_svd.S[: self.shape[1]], self.X)
 
     @cached_property
     def squared_lengths(self) -> Array:
         """Squared lengths of the columns of `X`, float64, on its device."""
-        return namespace(self.X).concat([_squared_column_norms(block) for _, _, block in by_columns(self.X, 2**22)])
+        return namespace(self.X).concat(
+            [_squared_column_norms(block) for _, _, block in by_columns(self.X, 2**22)]
+        )
 
     @cached_property
     def residual_norms(self) -> Array:
-        """Lengths of the columns of `X - U U'X`, with `U` the left vectors: float64, on the device of `X`."""
-        U, whole = to_numpy(self.left), to_numpy(self.squared_lengths)
-        inner = [to_numpy(namespace(W).vecdot(W, W, axis=-2)) for W in self.projections()]
+        """Lengths of the columns of `X - U U'X`, with `U` the left vectors: float64, on
+        the device of `X`.
+        """
+        U = to_numpy(self.left)
+        whole = to_numpy(self.squared_lengths)
+        inner = [
+            to_numpy(namespace(W).vecdot(W, W, axis=-2)) for W in self.projections()
+        ]
         left = whole - np.concatenate(inner)
         small = np.flatnonzero(left < 1e-6 * whole)
         for a in range(0, len(small), 1024):
-            E = self.columns(small[a:a + 1024])
-            for _ in range(2): E = E - U @ (U.T @ E)
-            left[small[a:a + 1024]] = np.sum(E**2, axis=0)
-        # Rounding: of the few operations above, or of whatever the numerical rank did not count.
-        rounding = 1e-13 if self.shape[1] == self.numerical_rank else _rank_tolerance(U.shape, U.dtype)
+            E = self.columns(small[a : a + 1024])
+            for _ in range(2):
+                E = E - U @ (U.T @ E)
+            left[small[a : a + 1024]] = np.sum(E**2, axis=0)
+        # Rounding: of the few operations above, or of whatever the numerical rank did
+        # not count.
+        rounding = (
+            1e-13
+            if self.shape[1] == self.numerical_rank
+            else _rank_tolerance(U.shape, U.dtype)
+        )
         left[left < rounding**2 * whole] = 0.0
         return from_numpy(np.sqrt(left), self.X)
 
     @cached_property
     def first_equal(self) -> np.ndarray:
-        """For each column of `X` the lowest index of one that is equal to it, or to its negative, but for rounding."""
+        """For each column of `X` the lowest index of one that is equal to it, or to its
+        negative, but for rounding.
+        """
         first = np.arange(self.shape[0])
-        if not self.of_data: return first
+        if not self.of_data:
+            return first
         tolerance = _equal_tolerance(result_dtype(self.X))
-        number = np.abs(_column_products(self.X, _random_vectors(self.X.shape[0], 1))[:, 0])
+        number = np.abs(
+            _column_products(self.X, _random_vectors(self.X.shape[0], 1))[:, 0]
+        )
         order = np.argsort(number)
         order = order[number[order] > 0]
         close = np.diff(number[order]) <= 100 * tolerance * number[order[1:]]
-        near = (np.append(close, False) | np.append(False, close))[:len(order)]
+        near = (np.append(close, False) | np.append(False, close))[: len(order)]
         some = np.sort(order[near])  # all others are far from every one
-        if len(some) == 0: return first
+        if len(some) == 0:
+            return first
         few = len(some) < len(first) / 10
         prints = self.fingerprints(some) if few else self.fingerprints()[some]
         first[some] = some[_first_equal(prints, tolerance)]
         return first
 
     def fingerprints(self, indices: np.ndarray | None = None) -> np.ndarray:
-        """Numbers that tell columns of `X` from each other, but not from their negatives.
+        """Numbers that tell columns of `X` from each other, but not from their
+        negatives.
 
-        Four are products of the column with fixed vectors, two of its row in `V`; the first is not negative.
+        Four are products of the column with fixed vectors, two of its row in `V`; the
+        first is not negative.
 
         Parameters
         ----------
@@ -610,28 +865,45 @@ class RowSpace:
             On the host.
         """
         A = self.X if indices is None else take_columns(self.X, indices)
-        vectors, mixture = _random_vectors(self.X.shape[0], 4), _random_vectors(self.shape[1], 2)
+        vectors = _random_vectors(self.X.shape[0], 4)
+        mixture = _random_vectors(self.shape[1], 2)
         if self.T is not None:
-            prints = _column_products(A, np.hstack([vectors, to_numpy(self.T) @ mixture]))
+            prints = _column_products(
+                A, np.hstack([vectors, to_numpy(self.T) @ mixture])
+            )
         else:
             V = self.V if indices is None else _take_rows(self.V, indices)
-            prints = np.hstack([_column_products(A, vectors), to_numpy(V @ from_numpy(mixture, self.X))])
+            prints = np.hstack(
+                [
+                    _column_products(A, vectors),
+                    to_numpy(V @ from_numpy(mixture, self.X)),
+                ]
+            )
         return np.where(prints[:, :1] < 0, -prints, prints)
 
     @property
     def n_different(self) -> int:
         """The number of different columns of `X`, zero columns not counted."""
-        return int(np.sum(_one_of_each(self.first_equal) & (to_numpy(self.squared_lengths) > 0)))
+        return int(
+            np.sum(
+                _one_of_each(self.first_equal) & (to_numpy(self.squared_lengths) > 0)
+            )
+        )
 
     @cached_property
     def image(self) -> Array:
         """`X V`, float64, shape (n_samples, rank), on the device of `X`."""
-        if is_sparse(self.X) and self.kept is not None: return as_float64(self.X) @ self.kept
-        return sum(as_float64(block) @ self.rows(np.arange(a, b)) for a, b, block in by_columns(self.X))
+        if is_sparse(self.X) and self.kept is not None:
+            return as_float64(self.X) @ self.kept
+        return sum(
+            as_float64(block) @ self.rows(np.arange(a, b))
+            for a, b, block in by_columns(self.X)
+        )
 
     def projections(self) -> Iterator[Array]:
         """Yield `U'X` in blocks of columns."""
-        for _, _, block in by_columns(self.X): yield self.left.T @ as_float64(block)
+        for _, _, block in by_columns(self.X):
+            yield self.left.T @ as_float64(block)
 
     def columns(self, indices: Sequence[int] | np.ndarray) -> np.ndarray:
         """The columns of `X` for the given host indices: float64, dense, on the host."""
@@ -640,81 +912,129 @@ class RowSpace:
 
 # %% ../nbs/03_spectra.ipynb #e6a2ecd9
 def _check_orthonormal(space: RowSpace) -> None:
-    "Raise unless the basis of `space` passes for orthonormal: by its scores, and by `V'(V z)` for random signs `z`."
-    V, ell = space.V, space.shape[1]
+    """Raise unless the basis of `space` passes for orthonormal: by its scores, and by
+    `V'(V z)` for random signs `z`.
+    """
+    V = space.V
+    ell = space.shape[1]
     scores = to_numpy(space.leverage_scores)
     z = np.random.default_rng(0).choice([-1.0, 1.0], ell)
-    error = np.abs(to_numpy(V.T @ (V @ from_numpy(z, V))) - z).max()  # an inner product of two columns stands there
+    # an inner product of two columns stands there
+    error = np.abs(to_numpy(V.T @ (V @ from_numpy(z, V))) - z).max()
     if abs(scores.sum() - ell) > 1e-3 * ell or scores.max() > 1 + 1e-3 or error > 1e-3:
-        raise ValueError("V must have orthonormal columns, one row for each feature: its squared row norms add up to "
-                         f"{scores.sum():.6g} where {ell} is right, the largest is {scores.max():.6g}, and V'V "
-                         f"changes the entries of a vector of signs by up to {error:.3g}. Use row_space(X) to get "
-                         "such a V from data.")
+        raise ValueError(
+            "V must have orthonormal columns, one row for each feature: its squared "
+            "row norms add up to "
+            f"{scores.sum():.6g} where {ell} is right, the largest is "
+            f"{scores.max():.6g}, and V'V "
+            f"changes the entries of a vector of signs by up to {error:.3g}. Use "
+            f"row_space(X) to get "
+            "such a V from data."
+        )
 
 # %% ../nbs/03_spectra.ipynb #db2f77bb
 _KRYLOV_STEPS = 5
 
+
 def _gram_times(X: Matrix, Q: np.ndarray) -> np.ndarray:
-    "`Z'Z Q` on the host, with both products while a block of `Z` is at hand; sparse blocks are thin, so all at once."
+    """`Z'Z Q` on the host, with both products while a block of `Z` is at hand; sparse
+    blocks are thin, so all at once.
+    """
     Y: Any = 0.0
     there = from_numpy(Q, X)
-    for _, _, Z in _tall_blocks(X, 2**62 if is_sparse(X) else 2**25): Y = Y + Z.T @ (Z @ there)
+    for _, _, Z in _tall_blocks(X, 2**62 if is_sparse(X) else 2**25):
+        Y = Y + Z.T @ (Z @ there)
     return to_numpy(Y)
 
-def _leading_directions(gram_times: Callable[[np.ndarray], np.ndarray], m: int,
-                        k: int) -> tuple[np.ndarray, np.ndarray]:
-    "About `k` leading eigenvectors `U` of an `m` by `m` Gram matrix `G`, the best of a block Krylov space, and `G U`."
+
+def _leading_directions(
+    gram_times: Callable[[np.ndarray], np.ndarray], m: int, k: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """About `k` leading eigenvectors `U` of an `m` by `m` Gram matrix `G`, the best of
+    a block Krylov space, and `G U`.
+    """
     Q = np.linalg.qr(np.random.default_rng(0).standard_normal((m, k + 10)))[0]
-    K, images = np.empty((m, 0)), np.empty((m, 0))
+    K = np.empty((m, 0))
+    images = np.empty((m, 0))
     for _ in range(_KRYLOV_STEPS):
         Y = gram_times(Q)
-        K, images = np.hstack([K, Q]), np.hstack([images, Y])
+        K = np.hstack([K, Q])
+        images = np.hstack([images, Y])
         Q = Y
-        for _ in range(2): Q = np.linalg.qr(Q - K @ (K.T @ Q))[0]
+        for _ in range(2):
+            Q = np.linalg.qr(Q - K @ (K.T @ Q))[0]
     A = K.T @ images
-    leading = np.linalg.eigh(A + A.T)[1][:, :-k - 1:-1]
+    leading = np.linalg.eigh(A + A.T)[1][:, : -k - 1 : -1]
     return K @ leading, images @ leading
 
 # %% ../nbs/03_spectra.ipynb #1deeccf8
 def _leading_row_space(X: Matrix, k: int, scale: float = 1.0) -> RowSpace | None:
-    "The `RowSpace` of about the `k` leading directions of `X`, by sketches; None where that would not be accurate."
-    U = from_numpy(_leading_directions(lambda Q: _gram_times(X, Q), min(X.shape), k)[0], X)
+    """The `RowSpace` of about the `k` leading directions of `X`, by sketches; None
+    where that would not be accurate.
+    """
+    U = from_numpy(
+        _leading_directions(lambda Q: _gram_times(X, Q), min(X.shape), k)[0], X
+    )
     if X.shape[1] < X.shape[0]:
-        U = from_numpy(np.linalg.qr(np.concatenate([to_numpy(Z @ U) for _, _, Z in _tall_blocks(X)]))[0], X)
-    W = namespace(X).concat([U.T @ as_float64(block) for _, _, block in by_columns(X)], axis=1)
+        U = from_numpy(
+            np.linalg.qr(
+                np.concatenate([to_numpy(Z @ U) for _, _, Z in _tall_blocks(X)])
+            )[0],
+            X,
+        )
+    W = namespace(X).concat(
+        [U.T @ as_float64(block) for _, _, block in by_columns(X)], axis=1
+    )
     sizes = np.sqrt(to_numpy(namespace(W).vecdot(W, W)))
-    if sizes.min() < 1e-6 * sizes.max(): return None
+    if sizes.min() < 1e-6 * sizes.max():
+        return None
     T, B = _orthonormal_factor(W)
     R, S, Qt = np.linalg.svd(B, full_matrices=False)
-    if len(S) < k or S[-1] < 1e-6 * S[0]: return None
-    space = RowSpace(X, to_numpy(U) @ R * S, scale, V=W.T @ from_numpy(T @ Qt.T, X), partial=True)
+    if len(S) < k or S[-1] < 1e-6 * S[0]:
+        return None
+    space = RowSpace(
+        X, to_numpy(U) @ R * S, scale, V=W.T @ from_numpy(T @ Qt.T, X), partial=True
+    )
     space.small_svd = _SmallSVD(to_numpy(U) @ R, S, np.eye(k))
     return space
 
 # %% ../nbs/03_spectra.ipynb #f9d40a3d
 def _sketch_is_less_work(shape: tuple[int, ...], k: int) -> bool:
-    "Whether `k` leading directions by sketches take much less than the whole row space: of a tenth, in large data."
+    """Whether `k` leading directions by sketches take much less than the whole row
+    space: of a tenth, in large data.
+    """
     return 1 <= k <= min(shape) / 10 > 50
 
-def _whole_or_leading(X: Matrix, most: int | None = None, exact: bool = False) -> RowSpace:
-    """The row space of a checked `X`, of which at most `most` leading directions are used.
 
-    About so many only, by sketches, where that is much less work, unless it is to be `exact`.
+def _whole_or_leading(
+    X: Matrix, most: int | None = None, exact: bool = False
+) -> RowSpace:
+    """The row space of a checked `X`, of which at most `most` leading directions are
+    used.
+
+    About so many only, by sketches, where that is much less work, unless it is to be
+    `exact`.
     """
     X, scale = _at_unit_scale(X)
     wide = X.shape[1] >= X.shape[0]
-    if is_sparse(X): X = X.tocsc() if wide else X.tocsr()
+    if is_sparse(X):
+        X = X.tocsc() if wide else X.tocsr()
     if not exact and is_integer(most) and _sketch_is_less_work(X.shape, int(most)):
         leading = _leading_row_space(X, int(most), scale)
-        if leading is not None: return leading
+        if leading is not None:
+            return leading
     T, B = _orthonormal_factor(X, most)
-    if wide: return RowSpace(X, B, scale, T=from_numpy(T, X))
+    if wide:
+        return RowSpace(X, B, scale, T=from_numpy(T, X))
     V = np.linalg.svd(B, full_matrices=False).U
-    V[~np.any(B, axis=1)] = 0.0  # a zero feature scores 0, not the rounding error of a small singular value
+    # a zero feature scores 0, not the rounding error of a small singular value
+    V[~np.any(B, axis=1)] = 0.0
     return RowSpace(X, B, scale, V=from_numpy(V, X))
 
+
 def row_space(X: ArrayLike, rank: int | None = None, exact: bool = True) -> RowSpace:
-    """An orthonormal basis of the row space of `X`, or of the space of its leading right singular vectors.
+    """An orthonormal basis of the row space of `X`, or of the space of its leading
+    right singular vectors.
 
     Parameters
     ----------
@@ -722,10 +1042,12 @@ def row_space(X: ArrayLike, rank: int | None = None, exact: bool = True) -> RowS
     rank : int, optional
         A target rank, at most the numerical rank, which is the default.
     exact : bool
-        False finds the leading directions by sketches, approximately, where `X` has more than 500 rows and columns
-        and `rank` is at most a tenth of both. The basis is orthonormal all the same, and holds nearly as much of the
-        squared norm of `X` as the best: 99.9% of that or more in counts of words and other falling spectra, 94 to 97%
-        in pure noise of 1,500 to 5,000 rows and columns, whose directions are all alike.
+        False finds the leading directions by sketches, approximately, where `X` has
+        more than 500 rows and columns and `rank` is at most a tenth of both. The basis
+        is orthonormal all the same, and holds nearly as much of the squared norm of `X`
+        as the best: 99.9% of that or more in counts of words and other falling spectra,
+        94 to 97% in pure noise of 1,500 to 5,000 rows and columns, whose directions are
+        all alike.
 
     Returns
     -------
@@ -734,25 +1056,29 @@ def row_space(X: ArrayLike, rank: int | None = None, exact: bool = True) -> RowS
     Raises
     ------
     ValueError
-        `X` is not a finite real matrix, is zero, or its largest entry is not between 1e-150 and 1e150; `rank` is no
-        integer, below 1 or above the numerical rank.
+        `X` is not a finite real matrix, is zero, or its largest entry is not between
+        1e-150 and 1e150; `rank` is no integer, below 1 or above the numerical rank.
 
     Warnings
     --------
-    A `UserWarning` says that the leverage of the smallest direction in the space is mostly rounding.
+    A `UserWarning` says that the leverage of the smallest direction in the space is
+    mostly rounding.
 
     Notes
     -----
-    Gram matrix and Cholesky factor where the equilibrated condition number is below 100, else Cholesky QR
-    preconditioned by a sketch; the error of the scores is of the order of the condition number times the unit roundoff
-    in the latter case. The numerical rank counts directions above `eps * max(10, sqrt(max(X.shape)))` of the largest,
-    with the `eps` of the precision of `X`, and above `3 * sqrt(min(X.shape))` times that of float64,
-    after the rows (columns, if there are fewer) are scaled to unit norm. The sum of all rows (columns) does not count
-    where it is below 1e-11 of the largest and well below the others: it is what rounding left of centred data.
+    Gram matrix and Cholesky factor where the equilibrated condition number is below
+    100, else Cholesky QR preconditioned by a sketch; the error of the scores is of the
+    order of the condition number times the unit roundoff in the latter case. The
+    numerical rank counts directions above `eps * max(10, sqrt(max(X.shape)))` of the
+    largest, with the `eps` of the precision of `X`, and above `3 * sqrt(min(X.shape))`
+    times that of float64, after the rows (columns, if there are fewer) are scaled to
+    unit norm. The sum of all rows (columns) does not count where it is below 1e-11 of
+    the largest and well below the others: it is what rounding left of centred data.
 
     References
     ----------
-    Yamamoto, Nakatsukasa, Yanagisawa, Fukaya (2015); Martinsson and Tropp (2020), section 10.
+    Yamamoto, Nakatsukasa, Yanagisawa, Fukaya (2015); Martinsson and Tropp (2020),
+    section 10.
 
     Examples
     --------
@@ -768,6 +1094,7 @@ def row_space(X: ArrayLike, rank: int | None = None, exact: bool = True) -> RowS
     space = _whole_or_leading(check_matrix(X), rank, exact)
     return space if rank is None else space.truncate(rank)
 
+
 def _as_row_space(V: Matrix | RowSpace) -> RowSpace:
     """`V` as a `RowSpace`: itself, or the space of a basis with orthonormal columns."""
     return V if isinstance(V, RowSpace) else RowSpace.from_basis(V)
@@ -776,8 +1103,9 @@ def _as_row_space(V: Matrix | RowSpace) -> RowSpace:
 def leverage_scores(X: ArrayLike, rank: int | None = None) -> Array:
     """Leverage scores of the columns (features) of `X`.
 
-    The score of feature i is the squared norm of row i of `V`, the right singular vectors of `X`: the largest share of
-    a combination of samples that the feature alone can hold.
+    The score of feature i is the squared norm of row i of `V`, the right singular
+    vectors of `X`: the largest share of a combination of samples that the feature alone
+    can hold.
 
     Parameters
     ----------
@@ -788,7 +1116,8 @@ def leverage_scores(X: ArrayLike, rank: int | None = None) -> Array:
     Returns
     -------
     array, shape (n_features,)
-        Between 0 and 1 up to rounding, with sum `rank`, in the library, on the device and in the precision of `X`.
+        Between 0 and 1 up to rounding, with sum `rank`, in the library, on the device
+        and in the precision of `X`.
 
     Raises
     ------
@@ -809,43 +1138,72 @@ def leverage_scores(X: ArrayLike, rank: int | None = None) -> Array:
     return row_space(X, rank).leverage_scores
 
 # %% ../nbs/03_spectra.ipynb #f9d40a4a
-def _norm_estimate(gram_times: Callable[[np.ndarray], np.ndarray], size: int, steps: int = 6) -> float:
-    """The spectral norm of a matrix from below, by some steps of the power method: the right order of magnitude.
+def _norm_estimate(
+    gram_times: Callable[[np.ndarray], np.ndarray], size: int, steps: int = 6
+) -> float:
+    """The spectral norm of a matrix from below, by some steps of the power method: the
+    right order of magnitude.
 
     `gram_times` multiplies a vector of this size by its Gram matrix.
     """
-    z, norm2 = np.random.default_rng(0).standard_normal(size), 0.0
+    z = np.random.default_rng(0).standard_normal(size)
+    norm2 = 0.0
     for _ in range(steps + 1):
         z = z / (np.linalg.norm(z) or 1.0)
         image = gram_times(z)
         z, norm2 = image, float(max(z @ image, 0.0))
     return norm2**0.5
 
-def _turn(space: RowSpace) -> float:
-    """About how far what the numerical rank left out of `X` can have turned the directions of the space.
 
-    That is its size over the smallest singular value in the space, twice, since the power method estimates sizes from
-    below; a bound on that where the bound is small enough, or `X` is not all there but read in blocks.
+def _turn(space: RowSpace) -> float:
+    """About how far what the numerical rank left out of `X` can have turned the
+    directions of the space.
+
+    That is its size over the smallest singular value in the space, twice, since the
+    power method estimates sizes from below; a bound on that where the bound is small
+    enough, or `X` is not all there but read in blocks.
     """
-    X, U, S = space.X, space.small_svd.U, space.small_svd.S
-    if space.numerical_rank is None or U.shape[1] == len(U) or U.shape[1] < space.numerical_rank: return 0.0
-    smallest, size = float(S[space.shape[1] - 1]), float(_rank_tolerance(X.shape, result_dtype(X)) * S[0])
+    X = space.X
+    U = space.small_svd.U
+    S = space.small_svd.S
+    if (
+        space.numerical_rank is None
+        or U.shape[1] == len(U)
+        or U.shape[1] < space.numerical_rank
+    ):
+        return 0.0
+    smallest = float(S[space.shape[1] - 1])
+    size = float(_rank_tolerance(X.shape, result_dtype(X)) * S[0])
     if size > 1e-7 * smallest and len(U) == min(X.shape):
+
         def outside(z: np.ndarray) -> np.ndarray:
-            for _ in range(2): z = z - U @ (U.T @ z)
+            for _ in range(2):
+                z = z - U @ (U.T @ z)
             return z
-        size = 2 * _norm_estimate(lambda z: outside(_gram_times(X, outside(z)[:, None])[:, 0]), len(U), 3)
+
+        size = 2 * _norm_estimate(
+            lambda z: outside(_gram_times(X, outside(z)[:, None])[:, 0]), len(U), 3
+        )
     return min(size / smallest, 1.0)
 
-def _basis_accuracy(space: RowSpace) -> float:
-    """About how far the basis is from that of `X`: by rounding or by its `_turn`, whichever is more.
 
-    By rounding it is the unit roundoff times the equilibrated condition number; so far is `V'V` from the identity.
+def _basis_accuracy(space: RowSpace) -> float:
+    """About how far the basis is from that of `X`: by rounding or by its `_turn`,
+    whichever is more.
+
+    By rounding it is the unit roundoff times the equilibrated condition number; so far
+    is `V'V` from the identity.
     """
     condition = 1.0
     if space.T is not None:
         norms = np.linalg.norm(space.B, axis=1, keepdims=True)
-        for A in (np.divide(space.B, norms, out=np.zeros_like(space.B), where=norms > 0), to_numpy(space.T) * norms):
-            def gram_times(z: np.ndarray, A: np.ndarray = A) -> np.ndarray: return A.T @ (A @ z)
+        for A in (
+            np.divide(space.B, norms, out=np.zeros_like(space.B), where=norms > 0),
+            to_numpy(space.T) * norms,
+        ):
+
+            def gram_times(z: np.ndarray, A: np.ndarray = A) -> np.ndarray:
+                return A.T @ (A @ z)
+
             condition *= _norm_estimate(gram_times, A.shape[1])
     return max(_turn(space), float(np.finfo(float).eps) * condition)

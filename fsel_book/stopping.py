@@ -13,8 +13,18 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import (_insert_docs, Array, ArrayLike, Matrix, _take_rows, check_matrix, from_numpy, is_sparse,
-                              take_columns, to_numpy)
+from fsel_book.arrays import (
+    _insert_docs,
+    Array,
+    ArrayLike,
+    Matrix,
+    _take_rows,
+    check_matrix,
+    from_numpy,
+    is_sparse,
+    take_columns,
+    to_numpy,
+)
 from .risk_rfe import ChangePoint, GuyonRFE, RiskRFE, _power_near, change_point
 from .certificates import _check_integer, _check_instance, method_color
 
@@ -33,24 +43,39 @@ def change_weights(point: ChangePoint) -> np.ndarray:
     Returns
     -------
     ndarray, shape (n_steps + 1,)
-        In the order of `point.left`, with sum 1. Changes that describe the path exactly share the weight.
+        In the order of `point.left`, with sum 1. Changes that describe the path exactly
+        share the weight.
 
     Examples
     --------
     >>> from fsel_book.risk_rfe import change_point
     >>> from fsel_book.stopping import change_weights
-    >>> point = change_point([5.0, 5.1, 5.0, 5.1, 8.0, 11.2, 14.0, 17.0], [7, 6, 5, 4, 3, 2, 1, 0], "linear")
+    >>> point = change_point(
+    ...     [5.0, 5.1, 5.0, 5.1, 8.0, 11.2, 14.0, 17.0],
+    ...     [7, 6, 5, 4, 3, 2, 1, 0],
+    ...     "linear",
+    ... )
     >>> change_weights(point).round(2).tolist()
     [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]
     """
     # In a unit of their own: squares of the values themselves may be out of range.
-    point = change_point(point.values / _power_near(point.values), point.left, point.tail)
-    off, m = point.values - point.fitted, len(point.values)
-    rounding = 1e-20 * (point.values @ point.values) + np.finfo(float).tiny  # what `change_point` takes for equal
-    rho, p = max(0.0, (off[1:] @ off[:-1]) / max(off @ off, rounding)), 4 if point.tail == "quadratic" else 3
-    log = -max(1.0, (m - p) * (1 - rho) / (1 + rho)) / 2 * np.log(np.maximum(point.errors, rounding))
+    point = change_point(
+        point.values / _power_near(point.values), point.left, point.tail
+    )
+    off = point.values - point.fitted
+    m = len(point.values)
+    # what `change_point` takes for equal
+    rounding = 1e-20 * (point.values @ point.values) + np.finfo(float).tiny
+    rho = max(0.0, (off[1:] @ off[:-1]) / max(off @ off, rounding))
+    p = 4 if point.tail == "quadratic" else 3
+    log = (
+        -max(1.0, (m - p) * (1 - rho) / (1 + rho))
+        / 2
+        * np.log(np.maximum(point.errors, rounding))
+    )
     weights = np.exp(log - log.max())
     return weights / weights.sum()
+
 
 def change_region(point: ChangePoint, level: float = 0.95) -> np.ndarray:
     """The numbers of features that describe a path nearly as well as its change point.
@@ -68,27 +93,42 @@ def change_region(point: ChangePoint, level: float = 0.95) -> np.ndarray:
     Returns
     -------
     ndarray of int
-        Falling. They do not say what other samples would give: for that see `resampled_change_points`.
+        Falling. They do not say what other samples would give: for that see
+        `resampled_change_points`.
 
     Examples
     --------
     >>> from fsel_book.risk_rfe import change_point
     >>> from fsel_book.stopping import change_region
-    >>> change_region(change_point([5.0, 5.4, 4.9, 5.6, 7.0, 9.2, 13.0, 17.0], [7, 6, 5, 4, 3, 2, 1, 0]))
+    >>> change_region(
+    ...     change_point(
+    ...         [5.0, 5.4, 4.9, 5.6, 7.0, 9.2, 13.0, 17.0], [7, 6, 5, 4, 3, 2, 1, 0]
+    ...     )
+    ... )
     array([6, 5, 4])
     """
-    if isinstance(level, bool) or not isinstance(level, int | float | np.number) or not 0 < level < 1:
-        raise ValueError(f"level={level!r} is not possible: give a number above 0 and below 1.")
+    if (
+        isinstance(level, bool)
+        or not isinstance(level, int | float | np.number)
+        or not 0 < level < 1
+    ):
+        raise ValueError(
+            f"level={level!r} is not possible: give a number above 0 and below 1."
+        )
     weights = change_weights(point)
     best = np.argsort(-weights, kind="stable")
-    return point.left[np.sort(best[:np.searchsorted(np.cumsum(weights[best]), level) + 1])]
+    return point.left[
+        np.sort(best[: np.searchsorted(np.cumsum(weights[best]), level) + 1])
+    ]
 
 # %% ../nbs/19_stopping.ipynb #5ad4ff35
 _Tail: TypeAlias = Literal["quadratic", "linear"]
 
+
 @_insert_docs
 class ScreeDisplay:
-    """The path of an elimination, the two pieces that describe it, and the weights of their possible changes.
+    """The path of an elimination, the two pieces that describe it, and the weights of
+    their possible changes.
 
     Takes arrays of any library; what it draws is on the host.
 
@@ -110,10 +150,13 @@ class ScreeDisplay:
     'features left'
     """
 
-    def __init__(self, point: ChangePoint) -> None: self.point = point
+    def __init__(self, point: ChangePoint) -> None:
+        self.point = point
 
     @classmethod
-    def from_selector(cls, selector: RiskRFE | GuyonRFE, tail: _Tail = "quadratic") -> "ScreeDisplay":
+    def from_selector(
+        cls, selector: RiskRFE | GuyonRFE, tail: _Tail = "quadratic"
+    ) -> "ScreeDisplay":
         """The display of a fitted `RiskRFE` or `GuyonRFE`.
 
         Best with `n_features_to_select="auto"`, whose path goes down to none.
@@ -128,7 +171,9 @@ class ScreeDisplay:
         ScreeDisplay
         """
         check_is_fitted(selector, "objective_path_")
-        return cls(change_point(selector.objective_path_, selector.n_features_path_, tail))
+        return cls(
+            change_point(selector.objective_path_, selector.n_features_path_, tail)
+        )
 
     def plot(self, ax: Any = None, label: str = "risk-RFE") -> "ScreeDisplay":
         """Draw on `ax`, or on a new figure.
@@ -144,27 +189,49 @@ class ScreeDisplay:
         ScreeDisplay
             Itself.
         """
-        import matplotlib.pyplot as plt  # here, so that `import fsel_book` does not load it
+        # here, so that `import fsel_book` does not load it
+        import matplotlib.pyplot as plt
         from matplotlib.ticker import MaxNLocator
+
         ax = ax or plt.subplots(figsize=(5, 3.2), layout="constrained")[1]
-        p, color = self.point, method_color(label)
-        bottom, height = p.values.min(), np.ptp(p.values) or 1.0
-        ax.bar(p.left, height * change_weights(p), 0.8, bottom, color="0.85", label="weight of a change")
+        p = self.point
+        color = method_color(label)
+        bottom = p.values.min()
+        height = np.ptp(p.values) or 1.0
+        ax.bar(
+            p.left,
+            height * change_weights(p),
+            0.8,
+            bottom,
+            color="0.85",
+            label="weight of a change",
+        )
         ax.plot(p.left, p.fitted, "-", color="0.4", lw=1, label="two pieces")
         ax.plot(p.left, p.values, ".", color=color, ms=4, label=label)
         bend = p.fitted[p.left.tolist().index(p.n_features)]
         ax.plot(p.n_features, bend, "o", color=color, label=f"change at {p.n_features}")
-        ax.set(xlabel="features left", ylabel="objective", xlim=(p.left[0] + 1, p.left[-1] - 1))
+        ax.set(
+            xlabel="features left",
+            ylabel="objective",
+            xlim=(p.left[0] + 1, p.left[-1] - 1),
+        )
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.legend(frameon=False, fontsize="small")
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_ = ax
+        self.figure_ = ax.figure
         return self
 
 # %% ../nbs/19_stopping.ipynb #ab1f7245
-def resampled_change_points(selector: RiskRFE | GuyonRFE, X: Matrix, y: Array, n_resamples: int = 50,
-                            tail: _Tail = "quadratic", random_state: int | np.random.RandomState | None = None
-                            ) -> tuple[np.ndarray, Array]:
-    """The change points of eliminations on samples drawn with replacement; with labels, from each class its number.
+def resampled_change_points(
+    selector: RiskRFE | GuyonRFE,
+    X: Matrix,
+    y: Array,
+    n_resamples: int = 50,
+    tail: _Tail = "quadratic",
+    random_state: int | np.random.RandomState | None = None,
+) -> tuple[np.ndarray, Array]:
+    """The change points of eliminations on samples drawn with replacement; with labels,
+    from each class its number.
 
     Parameters
     ----------
@@ -181,37 +248,55 @@ def resampled_change_points(selector: RiskRFE | GuyonRFE, X: Matrix, y: Array, n
     numbers : ndarray of int, shape (n_resamples,)
         How many features were left at each change point.
     share : array, shape (n_features,)
-        The share of the eliminations in which each feature was among these, in the library of `X`.
+        The share of the eliminations in which each feature was among these, in the
+        library of `X`.
 
     Raises
     ------
     ValueError
-        `n_resamples` is no integer of at least 1, the selector has a `max_increment`; and what `fit` raises.
+        `n_resamples` is no integer of at least 1, the selector has a `max_increment`;
+        and what `fit` raises.
 
     Examples
     --------
     >>> import numpy as np
     >>> from fsel_book import RiskRFE, resampled_change_points
     >>> X = np.random.default_rng(0).uniform(-1, 1, (100, 6))
-    >>> numbers, share = resampled_change_points(RiskRFE(C=10), X, X[:, 3] * X[:, 5] > 0, 10, random_state=0)
+    >>> numbers, share = resampled_change_points(
+    ...     RiskRFE(C=10), X, X[:, 3] * X[:, 5] > 0, 10, random_state=0
+    ... )
     >>> np.flatnonzero(share > 0.5)
     array([3, 5])
     """
     _check_integer(n_resamples, 1, name="n_resamples")
     _check_instance("selector", selector)
     if (limit := getattr(selector, "max_increment", None)) is not None:
-        raise ValueError(f"max_increment={limit!r} of the selector is not possible here: a change point needs the "
-                         "whole path. Give max_increment=None.")
-    rng, n = check_random_state(random_state), len(to_numpy(y, "y"))
-    whole, numbers, kept = clone(selector).set_params(n_features_to_select="auto"), [], []
+        raise ValueError(
+            f"max_increment={limit!r} of the selector is not possible here: a change "
+            f"point needs the "
+            "whole path. Give max_increment=None."
+        )
+    rng = check_random_state(random_state)
+    n = len(to_numpy(y, "y"))
+    whole = clone(selector).set_params(n_features_to_select="auto")
+    numbers = []
+    kept = []
     # A rare class must not be missing from a sample.
-    classes = np.unique(to_numpy(y), return_inverse=True)[1].ravel() if whole._for_labels() else np.zeros(n, dtype=int)
+    classes = (
+        np.unique(to_numpy(y), return_inverse=True)[1].ravel()
+        if whole._for_labels()
+        else np.zeros(n, dtype=int)
+    )
     groups = [np.flatnonzero(classes == c) for c in range(classes.max() + 1)]
     for _ in range(n_resamples):
-        drawn = np.concatenate([group[rng.randint(len(group), size=len(group))] for group in groups])
+        drawn = np.concatenate(
+            [group[rng.randint(len(group), size=len(group))] for group in groups]
+        )
         whole.fit(X, y, np.bincount(drawn, minlength=n))
-        numbers.append(change_point(whole.objective_path_, whole.n_features_path_, tail).n_features)
-        left = to_numpy(whole.elimination_order_)[whole.n_features_in_ - numbers[-1]:]
+        numbers.append(
+            change_point(whole.objective_path_, whole.n_features_path_, tail).n_features
+        )
+        left = to_numpy(whole.elimination_order_)[whole.n_features_in_ - numbers[-1] :]
         kept.append(np.isin(np.arange(whole.n_features_in_), left))
     return np.array(numbers), from_numpy(np.mean(kept, axis=0), X)
 
@@ -230,24 +315,31 @@ class PathScores:
     --------
     >>> import numpy as np
     >>> from fsel_book.stopping import PathScores
-    >>> PathScores(np.array([3, 2, 1]), np.array([[0.9, 0.9, 0.6], [1.0, 0.9, 0.7]])).n_features
+    >>> PathScores(
+    ...     np.array([3, 2, 1]), np.array([[0.9, 0.9, 0.6], [1.0, 0.9, 0.7]])
+    ... ).n_features
     2
     """
+
     left: np.ndarray
     scores: np.ndarray
 
     @property
     def errors(self) -> np.ndarray:
-        "The standard error of each mean score."
+        """The standard error of each mean score."""
         return self.scores.std(axis=0, ddof=1) / np.sqrt(len(self.scores))
 
     @property
     def n_features(self) -> int:
-        "The fewest features with a mean score within one standard error of the best."
-        mean, best = self.scores.mean(axis=0), self.scores.mean(axis=0).argmax()
+        """The fewest features with a mean score within one standard error of the best."""
+        mean = self.scores.mean(axis=0)
+        best = self.scores.mean(axis=0).argmax()
         return int(self.left[mean >= mean[best] - self.errors[best]].min())
 
-def path_scores(selector: RiskRFE | GuyonRFE, X: Matrix, y: ArrayLike, cv: Any = 5) -> PathScores:
+
+def path_scores(
+    selector: RiskRFE | GuyonRFE, X: Matrix, y: ArrayLike, cv: Any = 5
+) -> PathScores:
     """Scores on held-out samples for every number of features along the path.
 
     The scores are on the host; the estimators get the arrays as they are.
@@ -255,8 +347,8 @@ def path_scores(selector: RiskRFE | GuyonRFE, X: Matrix, y: ArrayLike, cv: Any =
     Parameters
     ----------
     selector : RiskRFE or GuyonRFE
-        Its parameters are used, except the number of features and `max_increment`. A machine on few features has the
-        kernel of the path.
+        Its parameters are used, except the number of features and `max_increment`. A
+        machine on few features has the kernel of the path.
     X : array or sparse matrix, shape (n_samples, n_features)
     y : array, shape (n_samples,)
     cv : int, splitter or iterable
@@ -265,7 +357,8 @@ def path_scores(selector: RiskRFE | GuyonRFE, X: Matrix, y: ArrayLike, cv: Any =
     Returns
     -------
     PathScores
-        The share of labels predicted right, or the coefficient of determination of numbers, from all features to one.
+        The share of labels predicted right, or the coefficient of determination of
+        numbers, from all features to one.
 
     Raises
     ------
@@ -281,19 +374,36 @@ def path_scores(selector: RiskRFE | GuyonRFE, X: Matrix, y: ArrayLike, cv: Any =
     2
     """
     _check_instance("selector", selector)
-    y, X = to_numpy(y, "y"), X.tocsr() if is_sparse(X) else check_matrix(X)
-    whole, scores = clone(selector).set_params(n_features_to_select=1), []
-    splitter = check_cv(cv, y, classifier=whole.__sklearn_tags__().estimator_type == "classifier")
+    y = to_numpy(y, "y")
+    X = X.tocsr() if is_sparse(X) else check_matrix(X)
+    whole = clone(selector).set_params(n_features_to_select=1)
+    scores = []
+    splitter = check_cv(
+        cv, y, classifier=whole.__sklearn_tags__().estimator_type == "classifier"
+    )
     if splitter.get_n_splits(X, y) < 2:
-        raise ValueError(f"cv={cv!r} is not possible: the standard error of a score needs two splits or more.")
-    if "max_increment" in whole.get_params(): whole.set_params(max_increment=None)
+        raise ValueError(
+            f"cv={cv!r} is not possible: the standard error of a score needs two "
+            f"splits or more."
+        )
+    if "max_increment" in whole.get_params():
+        whole.set_params(max_increment=None)
     for train, test in splitter.split(X, y):
-        seen, unseen = _take_rows(X, train), _take_rows(X, test)
+        seen = _take_rows(X, train)
+        unseen = _take_rows(X, test)
         whole.fit(seen, y[train])
-        fixed = clone(whole).set_params(n_features_to_select=1.0, kernel=whole.kernel_, step=1)
-        features, path, fold = to_numpy(whole.elimination_order_), to_numpy(whole.n_features_path_), []
+        fixed = clone(whole).set_params(
+            n_features_to_select=1.0, kernel=whole.kernel_, step=1
+        )
+        features = to_numpy(whole.elimination_order_)
+        path = to_numpy(whole.n_features_path_)
+        fold = []
         for left in path:
-            kept = np.setdiff1d(np.arange(X.shape[1]), features[:X.shape[1] - left])
-            fold.append(fixed.fit(take_columns(seen, kept), y[train]).score(take_columns(unseen, kept), y[test]))
+            kept = np.setdiff1d(np.arange(X.shape[1]), features[: X.shape[1] - left])
+            fold.append(
+                fixed.fit(take_columns(seen, kept), y[train]).score(
+                    take_columns(unseen, kept), y[test]
+                )
+            )
         scores.append(fold)
     return PathScores(path, np.array(scores))

@@ -21,22 +21,54 @@ from sklearn.svm import SVC
 from sklearn.utils import Tags, _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import (Array, ArrayLike, Matrix, _ScoreOnHost, _check_not_negative, _insert_docs, _stack_level,
-                              _as_trial, _take_rows, as_float64, check_matrix, from_numpy, is_sparse, namespace,
-                              result_dtype, to_numpy)
+from fsel_book.arrays import (
+    Array,
+    ArrayLike,
+    Matrix,
+    _ScoreOnHost,
+    _check_not_negative,
+    _insert_docs,
+    _stack_level,
+    _as_trial,
+    _take_rows,
+    as_float64,
+    check_matrix,
+    from_numpy,
+    is_sparse,
+    namespace,
+    result_dtype,
+    to_numpy,
+)
 from .sparsification import BSSSelector, _round_ties
-from .certificates import (CertifiedSelector, Sampling, _SamplingTransformer, certify, _check_integer,
-                                    _check_X, _check_instance, _check_same_library, _check_positive, _clear_fitted,
-                                    _warn_if_long)
+from fsel_book.certificates import (
+    CertifiedSelector,
+    Sampling,
+    _SamplingTransformer,
+    certify,
+    _check_integer,
+    _check_X,
+    _check_instance,
+    _check_same_library,
+    _check_positive,
+    _clear_fitted,
+    _warn_if_long,
+)
 from .linear_programs import _expected_seconds, _l1_program
-from .ridge import _check_kernel_range, _check_labels, _labels_from_decisions, _labels_of
+from fsel_book.ridge import (
+    _check_kernel_range,
+    _check_labels,
+    _labels_from_decisions,
+    _labels_of,
+)
 from .spectra import _at_unit_scale, _orthonormal_factor, row_space
 
 # %% ../nbs/12_svm.ipynb #e8f92257
 class _SimplexProgram:
-    """Minimise `a'Qa - c'a` over weights `a` that are not negative and add up to one within each group of samples.
+    """Minimise `a'Qa - c'a` over weights `a` that are not negative and add up to one
+    within each group of samples.
 
-    `Q` is `X X'` with the signs of both samples. Its columns are made when they are needed, and kept.
+    `Q` is `X X'` with the signs of both samples. Its columns are made when they are
+    needed, and kept.
 
     Parameters
     ----------
@@ -48,50 +80,79 @@ class _SimplexProgram:
     """
 
     def __init__(self, X: Matrix, signs: np.ndarray, ball: bool) -> None:
-        self.X, self.signs = X, signs
+        self.X = X
+        self.signs = signs
         self.made: dict[int | np.integer, np.ndarray] = {}
-        squares = X.multiply(X).sum(axis=1) if is_sparse(X) else to_numpy(namespace(X).vecdot(X, X))
+        squares = (
+            X.multiply(X).sum(axis=1)
+            if is_sparse(X)
+            else to_numpy(namespace(X).vecdot(X, X))
+        )
         self.squares = np.asarray(squares, dtype=np.float64).ravel()
         self.groups = [np.flatnonzero(signs == sign) for sign in np.unique(signs)]
         self.c = self.squares if ball else np.zeros(len(signs))
 
     def column(self, i: int | np.integer) -> np.ndarray:
-        "Column `i` of `Q`, on the host."
+        """Column `i` of `Q`, on the host."""
         if i not in self.made:
-            x = self.X[[i]].T.toarray() if is_sparse(self.X) else self.X[i:i + 1, :].T
+            x = self.X[[i]].T.toarray() if is_sparse(self.X) else self.X[i : i + 1, :].T
             self.made[i] = self.signs * self.signs[i] * to_numpy(self.X @ x).ravel()
         return self.made[i]
 
     def move(self, a: np.ndarray) -> None:
-        "Go to the weights `a`, and compute the gradient there from the columns at hand."
+        """Go to the weights `a`, and compute the gradient there from the columns at
+        hand.
+        """
         self.a = a
-        self.gradient = 2 * sum(a[i] * self.column(i) for i in np.flatnonzero(a)) - self.c
+        self.gradient = (
+            2 * sum(a[i] * self.column(i) for i in np.flatnonzero(a)) - self.c
+        )
 
     def move_exactly(self, a: np.ndarray) -> None:
-        "The same through the mixture of samples itself: where that is short, columns cancel. Two products with `X`."
+        """The same through the mixture of samples itself: where that is short, columns
+        cancel. Two products with `X`.
+        """
         self.a = a
-        self.gradient = 2 * self.signs * to_numpy(self.X @ (self.X.T @ from_numpy(self.signs * a, self.X))) - self.c
+        self.gradient = (
+            2
+            * self.signs
+            * to_numpy(self.X @ (self.X.T @ from_numpy(self.signs * a, self.X)))
+            - self.c
+        )
 
-    def value(self) -> float: return float(self.a @ (self.gradient - self.c) / 2)
+    def value(self) -> float:
+        return float(self.a @ (self.gradient - self.c) / 2)
 
     def gap(self) -> float:
-        "How far the value can be above the minimum: by duality."
-        return float(sum(self.a[group] @ self.gradient[group] - self.gradient[group].min() for group in self.groups))
+        """How far the value can be above the minimum: by duality."""
+        return float(
+            sum(
+                self.a[group] @ self.gradient[group] - self.gradient[group].min()
+                for group in self.groups
+            )
+        )
 
-    def solved(self, tol: float) -> bool: return self.gap() <= tol * abs(self.value())
+    def solved(self, tol: float) -> bool:
+        return self.gap() <= tol * abs(self.value())
 
     def pairs(self, tol: float, steps: int) -> None:
-        "Move weight from the worst sample that has any to the best one of its group, again and again."
+        """Move weight from the worst sample that has any to the best one of its group,
+        again and again.
+        """
         for step in range(steps):
-            if step % 10 == 0 and self.solved(tol): return
+            if step % 10 == 0 and self.solved(tol):
+                return
             moves = []
             for group in self.groups:
                 held = group[self.a[group] > 0]
-                p, q = group[np.argmin(self.gradient[group])], held[np.argmax(self.gradient[held])]
+                p = group[np.argmin(self.gradient[group])]
+                q = held[np.argmax(self.gradient[held])]
                 moves.append((self.gradient[q] - self.gradient[p], p, q))
             slope, p, q = max(moves)
-            if slope <= 0: return
-            P, Q = self.column(p), self.column(q)
+            if slope <= 0:
+                return
+            P = self.column(p)
+            Q = self.column(q)
             curvature = P[p] + Q[q] - 2 * P[q]
             t = min(self.a[q], slope / (2 * curvature)) if curvature > 0 else self.a[q]
             self.a[p] += t
@@ -100,17 +161,27 @@ class _SimplexProgram:
 
 # %% ../nbs/12_svm.ipynb #fd0be5f3
 def _solve_on_support(program: _SimplexProgram, F: np.ndarray) -> np.ndarray:
-    "The weights that minimise on the samples `F`, of any sign: one step of Newton's method from where the program is."
+    """The weights that minimise on the samples `F`, of any sign: one step of Newton's
+    method from where the program is.
+    """
     Q = np.array([program.column(i)[F] for i in F])
     sums = np.array([np.isin(F, group) for group in program.groups], dtype=np.float64)
-    size, zeros = np.abs(np.diag(Q)).max() or 1.0, np.zeros((len(sums), len(sums)))
+    size = np.abs(np.diag(Q)).max() or 1.0
+    zeros = np.zeros((len(sums), len(sums)))
     system = np.block([[2 * Q / size, sums.T], [sums, zeros]])
     left = np.concatenate([-program.gradient[F] / size, 1 - sums @ program.a[F]])
-    return program.a[F] + np.linalg.lstsq(system, left, rcond=1e-13)[0][:len(F)]
+    return program.a[F] + np.linalg.lstsq(system, left, rcond=1e-13)[0][: len(F)]
 
-def _active_set_polish(program: _SimplexProgram, tol: float, move: Callable[[np.ndarray], None],
-                       additions: int) -> None:
-    "Solve exactly on the samples that have weight: drop those whose weight would be negative, add the best outside."
+
+def _active_set_polish(
+    program: _SimplexProgram,
+    tol: float,
+    move: Callable[[np.ndarray], None],
+    additions: int,
+) -> None:
+    """Solve exactly on the samples that have weight: drop those whose weight would be
+    negative, add the best outside.
+    """
     for _ in range(additions):
         F = np.flatnonzero(program.a)
         while np.any((new := _solve_on_support(program, F)) < 0):
@@ -124,27 +195,44 @@ def _active_set_polish(program: _SimplexProgram, tol: float, move: Callable[[np.
         a = np.zeros(len(program.a))
         a[F] = new
         move(a)
-        if program.solved(tol): return
+        if program.solved(tol):
+            return
         slopes = [(program.gradient[group], group) for group in program.groups]
-        best = max((slope @ a[group] - slope.min(), group[np.argmin(slope)]) for slope, group in slopes)[1]
-        if program.a[best] > 0: return
+        best = max(
+            (slope @ a[group] - slope.min(), group[np.argmin(slope)])
+            for slope, group in slopes
+        )[1]
+        if program.a[best] > 0:
+            return
         program.a[best] = 1e-12
 
-def _minimise_on_simplex(program: _SimplexProgram, start: np.ndarray, tol: float) -> _SimplexProgram:
-    "Pairs of weights until the support is about right, then exactly."
+
+def _minimise_on_simplex(
+    program: _SimplexProgram, start: np.ndarray, tol: float
+) -> _SimplexProgram:
+    """Pairs of weights until the support is about right, then exactly."""
     program.move(start)
     for rough in (1e-3, 1e-5, tol):
         program.pairs(rough, 10 * len(start) + 1000)
-        if not program.solved(tol): _active_set_polish(program, tol, program.move, 300)
-        if program.solved(tol): break
+        if not program.solved(tol):
+            _active_set_polish(program, tol, program.move, 300)
+        if program.solved(tol):
+            break
     program.move_exactly(program.a)
-    if not program.solved(tol): _active_set_polish(program, tol, program.move_exactly, 30)
+    if not program.solved(tol):
+        _active_set_polish(program, tol, program.move_exactly, 30)
     return program
 
+
 def _relative_gap(program: _SimplexProgram) -> float:
-    "The gap and what rounding adds to it, relative to the value."
-    value, longest = abs(program.value()), program.squares.max()
-    rounding = 20 * np.finfo(float).eps * (longest if np.any(program.c) else np.sqrt(longest * value))
+    """The gap and what rounding adds to it, relative to the value."""
+    value = abs(program.value())
+    longest = program.squares.max()
+    rounding = (
+        20
+        * np.finfo(float).eps
+        * (longest if np.any(program.c) else np.sqrt(longest * value))
+    )
     return float((max(program.gap(), 0.0) + rounding) / value) if value else np.inf
 
 # %% ../nbs/12_svm.ipynb #f31d005d
@@ -160,7 +248,8 @@ class EnclosingBall:
     weights : array, shape (n_samples,)
         The center is this mixture of the samples; those on the surface have weight.
     gap : float
-        How far the squared radius can be below that of the smallest ball, relative to it.
+        How far the squared radius can be below that of the smallest ball, relative to
+        it.
 
     Examples
     --------
@@ -168,19 +257,25 @@ class EnclosingBall:
     >>> round(enclosing_ball([[0.0, 1.0], [0.0, 5.0]]).radius, 9)
     2.0
     """
+
     center: Array
     radius: float
     weights: Array
     gap: float
 
+
 def _scaled_and_centred(X: Matrix) -> tuple[Matrix, float, Array]:
-    "`X` at unit scale and, if dense, less the sample nearest to its mean; the power of two, and that sample."
+    """`X` at unit scale and, if dense, less the sample nearest to its mean; the power
+    of two, and that sample.
+    """
     X, scale = _at_unit_scale(as_float64(X.tocsr() if is_sparse(X) else X))
-    if is_sparse(X): return X, scale, 0.0
+    if is_sparse(X):
+        return X, scale, 0.0
     xp = namespace(X)
     away = X - xp.mean(X, axis=0)
     shift = X[int(xp.argmin(xp.vecdot(away, away))), :]
     return X - shift, scale, shift
+
 
 @_insert_docs
 def enclosing_ball(X: ArrayLike, tol: float = 1e-7) -> EnclosingBall:
@@ -202,7 +297,8 @@ def enclosing_ball(X: ArrayLike, tol: float = 1e-7) -> EnclosingBall:
     Raises
     ------
     ValueError
-        `X` is not a finite real matrix, or its largest entry is not between 1e-150 and 1e150.
+        `X` is not a finite real matrix, or its largest entry is not between 1e-150 and
+        1e150.
 
     Warnings
     --------
@@ -210,8 +306,9 @@ def enclosing_ball(X: ArrayLike, tol: float = 1e-7) -> EnclosingBall:
 
     Notes
     -----
-    Dense data are moved first, on a copy, so that a sample in their middle is zero, since distances are computed from
-    inner products. Sparse data are not, and the rounding of long vectors is counted in `gap`.
+    Dense data are moved first, on a copy, so that a sample in their middle is zero,
+    since distances are computed from inner products. Sparse data are not, and the
+    rounding of long vectors is counted in `gap`.
 
     Examples
     --------
@@ -226,15 +323,29 @@ def enclosing_ball(X: ArrayLike, tol: float = 1e-7) -> EnclosingBall:
     program = _SimplexProgram(X, np.ones(X.shape[0]), ball=True)
     far = int(np.argmax(program.squares))
     start = np.zeros(X.shape[0])
-    np.add.at(start, [far, int(np.argmax(program.squares - 2 * program.column(far)))], 0.5)
+    np.add.at(
+        start, [far, int(np.argmax(program.squares - 2 * program.column(far)))], 0.5
+    )
     program = _minimise_on_simplex(program, start, tol)
-    radius2, there = max(0.0, -program.value()), from_numpy(program.a, given)
+    radius2 = max(0.0, -program.value())
+    there = from_numpy(program.a, given)
     center = X.T @ there + shift
     # Where all samples are the same one, the radius is 0, whatever rounding says.
-    alike = (X.max(axis=0) != X.min(axis=0)).nnz == 0 if is_sparse(X) else program.squares.max() == 0
+    alike = (
+        (X.max(axis=0) != X.min(axis=0)).nnz == 0
+        if is_sparse(X)
+        else program.squares.max() == 0
+    )
     gap = 0.0 if alike else _relative_gap(program)
-    if gap > tol: warnings.warn(f"The squared radius is known to {gap:.0e} only.", ConvergenceWarning, _stack_level())
-    return EnclosingBall(center / scale, float(np.sqrt(radius2)) / scale, there, float(gap))
+    if gap > tol:
+        warnings.warn(
+            f"The squared radius is known to {gap:.0e} only.",
+            ConvergenceWarning,
+            _stack_level(),
+        )
+    return EnclosingBall(
+        center / scale, float(np.sqrt(radius2)) / scale, there, float(gap)
+    )
 
 # %% ../nbs/12_svm.ipynb #3642f776
 @dataclass(frozen=True, eq=False)
@@ -244,7 +355,8 @@ class Margin:
     Parameters
     ----------
     margin : float
-        The distance of the plane from the nearest samples, `1 / |w|`; 0 for classes that meet if no slack is allowed.
+        The distance of the plane from the nearest samples, `1 / |w|`; 0 for classes
+        that meet if no slack is allowed.
     separable : bool or None
         Whether a plane separates the classes; None where it was not asked for.
     coef : array, shape (n_features,) or None
@@ -263,6 +375,7 @@ class Margin:
     >>> svm_margin([[0.0], [2.0]], ["left", "right"]).support
     array([0, 1])
     """
+
     margin: float
     separable: bool | None
     coef: Array
@@ -271,57 +384,91 @@ class Margin:
     slack: float
     gap: float
 
+
 def _binary_signs(y: ArrayLike, X: Matrix) -> np.ndarray:
-    "Signs of the samples: 1 for the second of two labels."
-    classes = np.unique(y := _labels_of(y, X, "svm_margin", "Cut it into two classes.", warn=False))
-    if len(classes) > 2: raise ValueError(f"y has {len(classes)} classes; a margin is between 2.")
+    """Signs of the samples: 1 for the second of two labels."""
+    classes = np.unique(
+        y := _labels_of(y, X, "svm_margin", "Cut it into two classes.", warn=False)
+    )
+    if len(classes) > 2:
+        raise ValueError(f"y has {len(classes)} classes; a margin is between 2.")
     return np.where(y == classes[1], 1.0, -1.0)
 
+
 def _unit_rows(X: Matrix) -> tuple[np.ndarray, np.ndarray]:
-    "The lengths of the rows of `X`, and coordinates of the rows divided by them in an orthonormal basis, on the host."
-    if X.shape[0] <= X.shape[1]: rows = _orthonormal_factor(X, warn=False)[1]  # tiny directions count as none here
-    else: rows = X.toarray() if is_sparse(X) else to_numpy(X)
+    """The lengths of the rows of `X`, and coordinates of the rows divided by them in an
+    orthonormal basis, on the host.
+    """
+    # tiny directions count as none here
+    if X.shape[0] <= X.shape[1]:
+        rows = _orthonormal_factor(X, warn=False)[1]
+    else:
+        rows = X.toarray() if is_sparse(X) else to_numpy(X)
     lengths = np.linalg.norm(rows, axis=1)
     lengths[lengths == 0] = lengths[lengths > 0].min()
     return lengths, rows / lengths[:, None]
 
+
 def _nearest_hull_points(X: Matrix, signs: np.ndarray) -> np.ndarray:
-    "Weights, with sum one in each class, of two points of the hulls that are near to each other."
+    """Weights, with sum one in each class, of two points of the hulls that are near to
+    each other.
+    """
     lengths, directions = _unit_rows(X)
     sides = np.array([signs > 0, signs < 0])
     nearest = np.array([lengths[side].min() for side in sides])
-    system = np.vstack([(signs[:, None] * directions).T, sides * nearest[:, None] / lengths])
+    system = np.vstack(
+        [(signs[:, None] * directions).T, sides * nearest[:, None] / lengths]
+    )
     goal = np.append(np.zeros(directions.shape[1]), nearest / nearest.max())
     a = nnls(system, goal, maxiter=30 * len(signs))[0] / lengths
     for side in sides:
-        if not a[side].any(): a[side] = lengths[side] == lengths[side].min()
+        if not a[side].any():
+            a[side] = lengths[side] == lengths[side].min()
     return a / (sides.T @ (sides @ a))
 
 # %% ../nbs/12_svm.ipynb #5d1e7b11
-def _plane_through(X: Matrix, signs: np.ndarray, F: np.ndarray) -> tuple[Array, np.ndarray]:
-    """The shortest `w` with `y_i (x_i'w + b) = 1` for the samples `F`, and weights that make it but for its length.
+def _plane_through(
+    X: Matrix, signs: np.ndarray, F: np.ndarray
+) -> tuple[Array, np.ndarray]:
+    """The shortest `w` with `y_i (x_i'w + b) = 1` for the samples `F`, and weights that
+    make it but for its length.
 
     Where the samples are dependent, None, and weights that make nothing of them.
     """
-    y, used = signs[F], np.unique(X[F].indices) if is_sparse(X) else slice(None)
+    y = signs[F]
+    used = np.unique(X[F].indices) if is_sparse(X) else slice(None)
     rows = X[F][:, used].toarray() if is_sparse(X) else to_numpy(_take_rows(X, F))
-    A, goal = rows[1:] - rows[0], y[1:] - y[0]
+    A = rows[1:] - rows[0]
+    goal = y[1:] - y[0]
     lengths = np.linalg.norm(A, axis=1)
     lengths[lengths == 0] = 1.0
     Q, R, order = sla.qr((A / lengths[:, None]).T, mode="economic", pivoting=True)
-    k, multipliers = np.count_nonzero(np.abs(np.diag(R)) > 1e-15), np.zeros(len(goal))
-    def weights() -> np.ndarray: return y * np.append(-np.sum(multipliers / lengths), multipliers / lengths)
+    k = np.count_nonzero(np.abs(np.diag(R)) > 1e-15)
+    multipliers = np.zeros(len(goal))
+
+    def weights() -> np.ndarray:
+        return y * np.append(-np.sum(multipliers / lengths), multipliers / lengths)
+
     if k < len(goal):
-        multipliers[order[:k + 1]] = np.append(-sla.solve_triangular(R[:k, :k], R[:k, k]), 1.0)
+        multipliers[order[: k + 1]] = np.append(
+            -sla.solve_triangular(R[:k, :k], R[:k, k]), 1.0
+        )
         return None, weights() * (1 if weights().sum() >= 0 else -1)
     c = sla.solve_triangular(R, (goal / lengths)[order], trans="T")
     multipliers[order] = sla.solve_triangular(R, c)
     w = np.zeros(X.shape[1])
     w[used] = Q @ c
-    return from_numpy(w, X), weights() / np.where(y > 0, weights()[y > 0].sum(), weights()[y < 0].sum())
+    return from_numpy(w, X), weights() / np.where(
+        y > 0, weights()[y > 0].sum(), weights()[y < 0].sum()
+    )
 
-def _touching_plane(X: Matrix, signs: np.ndarray, a: np.ndarray) -> tuple[Array, np.ndarray]:
-    "The `w` of the widest plane and its weights, by an active set that starts at `a`; no `w` where the hulls meet."
+
+def _touching_plane(
+    X: Matrix, signs: np.ndarray, a: np.ndarray
+) -> tuple[Array, np.ndarray]:
+    """The `w` of the widest plane and its weights, by an active set that starts at `a`;
+    no `w` where the hulls meet.
+    """
     lengths = np.sqrt(_SimplexProgram(X, signs, ball=False).squares)
     F = np.flatnonzero(a)
     F = F[np.argsort(lengths[F], kind="stable")]
@@ -329,64 +476,107 @@ def _touching_plane(X: Matrix, signs: np.ndarray, a: np.ndarray) -> tuple[Array,
         while True:
             w, new = _plane_through(X, signs, F)
             change = new if w is None else new - a[F]
-            shares = np.divide(a[F], -change, out=np.full(len(F), np.inf), where=change < 0)
-            if w is not None and shares.min() >= 1: break
-            if np.isinf(shares.min()): return None, a
+            shares = np.divide(
+                a[F], -change, out=np.full(len(F), np.inf), where=change < 0
+            )
+            if w is not None and shares.min() >= 1:
+                break
+            if np.isinf(shares.min()):
+                return None, a
             a[F] += shares.min() * change
             a[F[np.argmin(shares)]] = 0.0
             F = np.delete(F, np.argmin(shares))
-        a[F], heights = new, to_numpy(X @ w)
+        a[F] = new
+        heights = to_numpy(X @ w)
         excess = 1 - signs * (heights - heights[F[0]] + signs[F[0]])
         excess -= 8 * np.finfo(float).eps * lengths * np.linalg.norm(to_numpy(w))
-        if excess.max() <= 0 or np.argmax(excess) in F: break
+        if excess.max() <= 0 or np.argmax(excess) in F:
+            break
         F = np.append(F, np.argmax(excess))
     return w, a
 
 # %% ../nbs/12_svm.ipynb #3b3f7d69
-def _balanced_intercept(X: Matrix, signs: np.ndarray, w: Array) -> tuple[float, np.ndarray]:
-    "The `b` for which the plane of `w` is as far from both classes, and `y_i (x_i'w + b)`."
+def _balanced_intercept(
+    X: Matrix, signs: np.ndarray, w: Array
+) -> tuple[float, np.ndarray]:
+    """The `b` for which the plane of `w` is as far from both classes, and `y_i (x_i'w +
+    b)`.
+    """
     heights = to_numpy(X @ w)
     b = -(heights[signs > 0].min() + heights[signs < 0].max()) / 2
     return float(b), signs * (heights + b)
 
+
 def _hulls_meet(program: _SimplexProgram, away: float) -> bool:
-    "Whether the two mixtures of samples, moved by `away`, are one point, compared with those that they are made of."
+    """Whether the two mixtures of samples, moved by `away`, are one point, compared
+    with those that they are made of.
+    """
     lengths = np.sqrt(program.squares)
     lengths[lengths == 0] = lengths[lengths > 0].min() if lengths.any() else 0.0
-    return bool(program.value() <= (1e-11 * (program.a @ lengths) + 1e-15 * away)**2)
+    return bool(program.value() <= (1e-11 * (program.a @ lengths) + 1e-15 * away) ** 2)
+
 
 def _hard_margin(X: Matrix, signs: np.ndarray, tol: float, away: float) -> Margin:
-    "The `Margin` without slack."
+    """The `Margin` without slack."""
     program = _SimplexProgram(X, signs, ball=False)
     meeting = Margin(0.0, False, None, None, np.empty(0, dtype=np.int64), 0.0, 0.0)
     start = np.zeros(len(signs))
-    for group in program.groups: start[group[np.argmin(program.squares[group])]] = 1.0
+    for group in program.groups:
+        start[group[np.argmin(program.squares[group])]] = 1.0
     program.move(start)
     program.pairs(1e-2, 5 * len(signs) + 1000)
-    if program.squares.any() and (_hulls_meet(program, away) or not program.solved(1e-2)):
+    if program.squares.any() and (
+        _hulls_meet(program, away) or not program.solved(1e-2)
+    ):
         program.move_exactly(_nearest_hull_points(X, signs))
-    if not _hulls_meet(program, away): program = _minimise_on_simplex(program, program.a, tol)
-    if _hulls_meet(program, away): return meeting
-    w, a = X.T @ from_numpy(signs * program.a, X), program.a
-    if _relative_gap(program) > tol: w, a = _touching_plane(X, signs, a)
-    if w is None: return meeting
+    if not _hulls_meet(program, away):
+        program = _minimise_on_simplex(program, program.a, tol)
+    if _hulls_meet(program, away):
+        return meeting
+    w = X.T @ from_numpy(signs * program.a, X)
+    a = program.a
+    if _relative_gap(program) > tol:
+        w, a = _touching_plane(X, signs, a)
+    if w is None:
+        return meeting
     b, values = _balanced_intercept(X, signs, w)
     upper = X.T @ from_numpy(signs * a / 2, X)
-    half, size, upper = float(values.min()), *(float(np.linalg.norm(to_numpy(v))) for v in (w, upper))
-    rounding = 8 * np.finfo(float).eps * (float(np.sqrt(program.squares[a > 0].max())) + away) * size
-    gap = max(1 - (half / size / upper)**2, 0.0) + rounding / half if half > 0 else np.inf
-    if gap > tol: warnings.warn(f"The squared margin is known to {gap:.0e} only.", ConvergenceWarning, _stack_level())
+    half, size, upper = (
+        float(values.min()),
+        *(float(np.linalg.norm(to_numpy(v))) for v in (w, upper)),
+    )
+    rounding = (
+        8
+        * np.finfo(float).eps
+        * (float(np.sqrt(program.squares[a > 0].max())) + away)
+        * size
+    )
+    gap = (
+        max(1 - (half / size / upper) ** 2, 0.0) + rounding / half
+        if half > 0
+        else np.inf
+    )
+    if gap > tol:
+        warnings.warn(
+            f"The squared margin is known to {gap:.0e} only.",
+            ConvergenceWarning,
+            _stack_level(),
+        )
     half = abs(half)
     return Margin(half / size, True, w / half, b / half, np.flatnonzero(a), 0.0, gap)
 
 # %% ../nbs/12_svm.ipynb #d8544f26
 @_insert_docs
-def svm_margin(X: ArrayLike, y: ArrayLike, C: float | None = None, tol: float = 1e-7) -> Margin:
-    """The margin between two classes: the largest distance that a plane can keep from all samples.
+def svm_margin(
+    X: ArrayLike, y: ArrayLike, C: float | None = None, tol: float = 1e-7
+) -> Margin:
+    """The margin between two classes: the largest distance that a plane can keep from
+    all samples.
 
     %(solved_on_host)s
-    With `C` that is the Gram matrix, for libsvm, or all of `X` with over ten samples to a feature. Without it columns
-    of that matrix, and where hulls are close the samples, for non-negative least squares. Products are where `X` is.
+    With `C` that is the Gram matrix, for libsvm, or all of `X` with over ten samples to
+    a feature. Without it columns of that matrix, and where hulls are close the samples,
+    for non-negative least squares. Products are where `X` is.
 
     Parameters
     ----------
@@ -394,7 +584,8 @@ def svm_margin(X: ArrayLike, y: ArrayLike, C: float | None = None, tol: float = 
     y : array-like, shape (n_samples,)
         Labels of two kinds.
     C : float, optional
-        The price of slack, as in `sklearn.svm.SVC`: the soft margin. None allows no slack: the hard margin.
+        The price of slack, as in `sklearn.svm.SVC`: the soft margin. None allows no
+        slack: the hard margin.
     tol : float
         On the squared margin, relative; for the hard margin.
 
@@ -405,8 +596,8 @@ def svm_margin(X: ArrayLike, y: ArrayLike, C: float | None = None, tol: float = 
     Raises
     ------
     ValueError
-        `X` is not a finite real matrix, its largest entry is not between 1e-150 and 1e150, `y` has not two classes, or
-        `C` is not positive.
+        `X` is not a finite real matrix, its largest entry is not between 1e-150 and
+        1e150, `y` has not two classes, or `C` is not positive.
 
     Warnings
     --------
@@ -415,10 +606,12 @@ def svm_margin(X: ArrayLike, y: ArrayLike, C: float | None = None, tol: float = 
 
     Notes
     -----
-    The hard margin is half the distance between the convex hulls of the classes, and the plane that is returned has it.
-    Hulls count as meeting where their closest points are nearer than 1e-11 of the samples that they are mixtures of.
-    The constraints `y (x'w + b) >= 1` are met up to rounding, which is the unit roundoff times the ratio of the longest
-    sample of the support to the margin, and is counted in `gap`. Dense data are moved first, on a copy, to be near 0.
+    The hard margin is half the distance between the convex hulls of the classes, and
+    the plane that is returned has it. Hulls count as meeting where their closest points
+    are nearer than 1e-11 of the samples that they are mixtures of. The constraints `y
+    (x'w + b) >= 1` are met up to rounding, which is the unit roundoff times the ratio
+    of the longest sample of the support to the margin, and is counted in `gap`. Dense
+    data are moved first, on a copy, to be near 0.
 
     Examples
     --------
@@ -431,56 +624,102 @@ def svm_margin(X: ArrayLike, y: ArrayLike, C: float | None = None, tol: float = 
     given = check_matrix(X)
     _check_not_negative("tol", tol)
     signs = _binary_signs(y, given)
-    if C is not None: _check_positive("C", C)
+    if C is not None:
+        _check_positive("C", C)
     X, scale, shift = _scaled_and_centred(given)
     away = float(np.linalg.norm(to_numpy(shift))) if C is None else 0.0
-    found = _hard_margin(X, signs, tol, away) if C is None else _soft_margin(X, signs, np.float64(C) / scale**2)
+    found = (
+        _hard_margin(X, signs, tol, away)
+        if C is None
+        else _soft_margin(X, signs, np.float64(C) / scale**2)
+    )
     found = replace(found, support=from_numpy(found.support, given))
-    if found.intercept is None: return found
+    if found.intercept is None:
+        return found
     intercept = found.intercept - float(np.sum(to_numpy(found.coef * shift)))
-    return replace(found, margin=found.margin / scale, coef=found.coef * scale, intercept=intercept)
+    return replace(
+        found, margin=found.margin / scale, coef=found.coef * scale, intercept=intercept
+    )
+
 
 def _gram_matrix(X: Matrix) -> np.ndarray:
-    "`X X'` on the host, dense."
-    with np.errstate(over="ignore", invalid="ignore"): K = X @ X.T
+    """`X X'` on the host, dense."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        K = X @ X.T
     return _check_kernel_range(K.toarray() if is_sparse(K) else to_numpy(K))
+
 
 _TRIAL = 10**9  # steps times samples: a few seconds
 
-def _libsvm_machine(X: Matrix, y: np.ndarray, C: float, tol: float = 1e-3) -> tuple[SVC, float]:
-    "libsvm's linear machine, and the unit of its dual variables: it takes curvatures below 1e-12 for zero."
-    if tall := X.shape[0] > 10 * X.shape[1]:  # the Gram matrix would be as many times larger, and no faster
+
+def _libsvm_machine(
+    X: Matrix, y: np.ndarray, C: float, tol: float = 1e-3
+) -> tuple[SVC, float]:
+    """libsvm's linear machine, and the unit of its dual variables: it takes curvatures
+    below 1e-12 for zero.
+    """
+    # the Gram matrix would be as many times larger, and no faster
+    if tall := X.shape[0] > 10 * X.shape[1]:
         A = as_float64(X.tocsr() if is_sparse(X) else to_numpy(X))
         squares = A.multiply(A).sum(axis=1) if is_sparse(A) else np.vecdot(A, A)
-    else: squares = np.diagonal(A := _gram_matrix(X))
+    else:
+        squares = np.diagonal(A := _gram_matrix(X))
     root = 2.0 ** np.ceil(np.frexp(squares.max())[1] / 2)
-    A, most, start = A / (root if tall else root**2), max(10**7, 100 * len(y)), time.perf_counter()
-    machine = SVC(C=C * root**2, kernel="linear" if tall else "precomputed", tol=tol, max_iter=_TRIAL // len(y) + 1)
+    A = A / (root if tall else root**2)
+    most = max(10**7, 100 * len(y))
+    start = time.perf_counter()
+    machine = SVC(
+        C=C * root**2,
+        kernel="linear" if tall else "precomputed",
+        tol=tol,
+        max_iter=_TRIAL // len(y) + 1,
+    )
     _as_trial(machine).fit(A, y)
     if machine.fit_status_:  # how many steps it takes cannot be told from the sizes
-        _warn_if_long((time.perf_counter() - start) * most / machine.max_iter, "libsvm", " at most. Scale the "
-                      "features, take fewer samples or a smaller C; SupportVectorSelector also takes svm=LinearSVC().")
+        _warn_if_long(
+            (time.perf_counter() - start) * most / machine.max_iter,
+            "libsvm",
+            " at most. Scale the "
+            "features, take fewer samples or a smaller C; SupportVectorSelector also "
+            "takes svm=LinearSVC().",
+        )
         machine = SVC(**machine.get_params() | {"max_iter": most}).fit(A, y)
     return machine, root**2
 
+
 def _soft_margin(X: Matrix, signs: np.ndarray, C: float) -> Margin:
-    "The `Margin` with slack at the price `C`, by libsvm."
+    """The `Margin` with slack at the price `C`, by libsvm."""
     machine, unit = _libsvm_machine(X, signs, C, tol=1e-6)
-    a, found = np.zeros(len(signs)), machine.dual_coef_
+    a = np.zeros(len(signs))
+    found = machine.dual_coef_
     a[machine.support_] = (found.toarray() if is_sparse(found) else found)[0] / unit
-    w, b = X.T @ from_numpy(a, X), float(machine.intercept_[0])
+    w = X.T @ from_numpy(a, X)
+    b = float(machine.intercept_[0])
     heights = to_numpy(X @ w)
-    slack, length2 = np.maximum(0, 1 - signs * (heights + b)).sum(), float(a @ heights)
-    return Margin(length2**-0.5 if length2 > 0 else np.inf, None, w, b, machine.support_, float(slack), float("nan"))
+    slack = np.maximum(0, 1 - signs * (heights + b)).sum()
+    length2 = float(a @ heights)
+    return Margin(
+        length2**-0.5 if length2 > 0 else np.inf,
+        None,
+        w,
+        b,
+        machine.support_,
+        float(slack),
+        float("nan"),
+    )
 
 # %% ../nbs/12_svm.ipynb #dc15f7a8
 def _squared_ratio(after: float, before: float) -> float:
-    "`(after / before)^2`: not a number for 0 / 0, infinite where something has come of nothing."
-    return float((after / before)**2) if before else np.inf if after else np.nan
+    """`(after / before)^2`: not a number for 0 / 0, infinite where something has come
+    of nothing.
+    """
+    return float((after / before) ** 2) if before else np.inf if after else np.nan
+
 
 @dataclass(frozen=True, repr=False)
 class MarginReport:
-    """Margin and radius before and after a selection, beside the interval that the eigenvalues of `M` allow.
+    """Margin and radius before and after a selection, beside the interval that the
+    eigenvalues of `M` allow.
 
     Parameters
     ----------
@@ -489,17 +728,21 @@ class MarginReport:
     interval : tuple of float
         The extreme eigenvalues of `M`: both squares change by a factor in it.
     accuracy : float
-        How far the squares, and hence the factors, can be off, relative to them: the gaps of all that was computed.
+        How far the squares, and hence the factors, can be off, relative to them: the
+        gaps of all that was computed.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from fsel_book import BSSSelector, margin_report
     >>> X, y = load_iris(return_X_y=True)
-    >>> report = margin_report(X[:100], y[:100], BSSSelector(4, rank=3).fit(X[:100]).sampling_)
+    >>> report = margin_report(
+    ...     X[:100], y[:100], BSSSelector(4, rank=3).fit(X[:100]).sampling_
+    ... )
     >>> report.holds
     True
     """
+
     margins: tuple[float, float]
     radii: tuple[float, float]
     interval: tuple[float, float]
@@ -507,45 +750,71 @@ class MarginReport:
 
     @property
     def ratios(self) -> tuple[float, float]:
-        "`B^2 / margin^2` before and after; infinite without a margin."
-        before, after = (_squared_ratio(B, g) if g else np.inf for B, g in zip(self.radii, self.margins))
+        """`B^2 / margin^2` before and after; infinite without a margin."""
+        before, after = (
+            _squared_ratio(B, g) if g else np.inf
+            for B, g in zip(self.radii, self.margins)
+        )
         return before, after
 
     @property
     def factors(self) -> tuple[float, float, float]:
-        "By what the squared margin, the squared radius and their ratio have changed."
-        (g, g_new), (B, B_new), (q, q_new) = self.margins, self.radii, self.ratios
-        return _squared_ratio(g_new, g), _squared_ratio(B_new, B), q_new / q if g and B else np.nan
+        """By what the squared margin, the squared radius and their ratio have changed."""
+        g, g_new = self.margins
+        B, B_new = self.radii
+        q, q_new = self.ratios
+        return (
+            _squared_ratio(g_new, g),
+            _squared_ratio(B_new, B),
+            q_new / q if g and B else np.nan,
+        )
 
     @property
     def allowed(self) -> tuple[tuple[float, float], ...]:
-        "The intervals that the theorem allows for the three factors."
+        """The intervals that the theorem allows for the three factors."""
         low, high = self.interval
         kappa = high / low if low > 1e-14 * high else np.inf
         return (low, high), (low, high), (1 / kappa, kappa)
 
     @property
     def holds(self) -> bool:
-        "Whether all factors are in their intervals, up to rounding and `accuracy`."
+        """Whether all factors are in their intervals, up to rounding and `accuracy`."""
         slack = 1e-6 + self.accuracy
-        return all(np.isnan(factor) or low * max(1 - slack, 0.0) - 1e-12 <= factor <= high * (1 + slack)
-                   for factor, (low, high) in zip(self.factors, self.allowed))
+        return all(
+            np.isnan(factor)
+            or low * max(1 - slack, 0.0) - 1e-12 <= factor <= high * (1 + slack)
+            for factor, (low, high) in zip(self.factors, self.allowed)
+        )
 
     def table(self) -> list[tuple[str, ...]]:
-        "Rows of name, before, after, factor of the square, allowed."
-        names, pairs = ("margin", "radius", "(radius / margin)^2"), (self.margins, self.radii, self.ratios)
-        return [(name, *(f"{value:.4g}" for value in pair), f"{factor:.3g}", f"[{low:.3g}, {high:.3g}]")
-                for name, pair, factor, (low, high) in zip(names, pairs, self.factors, self.allowed)]
+        """Rows of name, before, after, factor of the square, allowed."""
+        names = ("margin", "radius", "(radius / margin)^2")
+        pairs = (self.margins, self.radii, self.ratios)
+        return [
+            (
+                name,
+                *(f"{value:.4g}" for value in pair),
+                f"{factor:.3g}",
+                f"[{low:.3g}, {high:.3g}]",
+            )
+            for name, pair, factor, (low, high) in zip(
+                names, pairs, self.factors, self.allowed
+            )
+        ]
 
     def __str__(self) -> str:
         head = ("", "before", "after", "squares changed by", "allowed")
-        return "\n".join("{:22}{:12}{:12}{:20}{}".format(*row) for row in [head, *self.table()])
+        return "\n".join(
+            "{:22}{:12}{:12}{:20}{}".format(*row) for row in [head, *self.table()]
+        )
 
     __repr__ = __str__
 
 # %% ../nbs/12_svm.ipynb #5d1e7b41
 @_insert_docs
-def margin_report(X: ArrayLike, y: ArrayLike, sampling: Sampling, rescale: bool = True) -> MarginReport:
+def margin_report(
+    X: ArrayLike, y: ArrayLike, sampling: Sampling, rescale: bool = True
+) -> MarginReport:
     """Margin and radius of data before and after a selection.
 
     %(solved_on_host)s
@@ -558,7 +827,8 @@ def margin_report(X: ArrayLike, y: ArrayLike, sampling: Sampling, rescale: bool 
         Labels of two kinds.
     sampling : Sampling
     rescale : bool
-        Multiply the chosen columns by the square roots of their weights, as the theory does.
+        Multiply the chosen columns by the square roots of their weights, as the theory
+        does.
 
     Returns
     -------
@@ -574,34 +844,55 @@ def margin_report(X: ArrayLike, y: ArrayLike, sampling: Sampling, rescale: bool 
     >>> from sklearn.datasets import load_iris
     >>> from fsel_book import LeverageSelector, margin_report
     >>> X, y = load_iris(return_X_y=True)
-    >>> margin_report(X[:100], y[:100], LeverageSelector(4, rank=3, random_state=0).fit(X[:100]).sampling_).holds
+    >>> margin_report(
+    ...     X[:100],
+    ...     y[:100],
+    ...     LeverageSelector(4, rank=3, random_state=0).fit(X[:100]).sampling_,
+    ... ).holds
     True
     """
     X, scale = _at_unit_scale(as_float64(check_matrix(X)))
-    certificate, both = certify(row_space(X), sampling), (X, sampling.apply(X, rescale))
-    low, high = (certificate.eigenvalues if rescale else certificate.eigenvalues_unscaled)[[0, -1]]
-    planes, balls = [svm_margin(Z, y) for Z in both], [enclosing_ball(Z) for Z in both]
-    margins, radii = [plane.margin / scale for plane in planes], [ball.radius / scale for ball in balls]
-    accuracy = certificate.accuracy + sum(plane.gap for plane in planes) + sum(ball.gap for ball in balls)
-    return MarginReport((margins[0], margins[1]), (radii[0], radii[1]), (float(low), float(high)), float(accuracy))
+    certificate = certify(row_space(X), sampling)
+    both = (X, sampling.apply(X, rescale))
+    low, high = (
+        certificate.eigenvalues if rescale else certificate.eigenvalues_unscaled
+    )[[0, -1]]
+    planes = [svm_margin(Z, y) for Z in both]
+    balls = [enclosing_ball(Z) for Z in both]
+    margins = [plane.margin / scale for plane in planes]
+    radii = [ball.radius / scale for ball in balls]
+    accuracy = (
+        certificate.accuracy
+        + sum(plane.gap for plane in planes)
+        + sum(ball.gap for ball in balls)
+    )
+    return MarginReport(
+        (margins[0], margins[1]),
+        (radii[0], radii[1]),
+        (float(low), float(high)),
+        float(accuracy),
+    )
 
 # %% ../nbs/12_svm.ipynb #ace821ab
 @_insert_docs
 class SupportVectorSelector(_SamplingTransformer):
-    """Feature selection on the support vectors only: a linear machine finds them, and a selector sees nothing else.
+    """Feature selection on the support vectors only: a linear machine finds them, and a
+    selector sees nothing else.
 
     Supervised. For dense and sparse data and arrays of any library.
 
     %(solved_on_host)s
-    That is the Gram matrix, or all of `X` with over ten samples to a feature, or for a machine that knows NumPy only.
+    That is the Gram matrix, or all of `X` with over ten samples to a feature, or for a
+    machine that knows NumPy only.
 
     Parameters
     ----------
     selector : CertifiedSelector or None
         What chooses the features. None is `BSSSelector()`.
     svm : estimator or None
-        A classifier that has the indices of its support vectors as `support_` after `fit`, or else `decision_function`:
-        they are then the samples with `y f(x)` of at most 1. None is `SVC(kernel="linear")`, with a warning if slow.
+        A classifier that has the indices of its support vectors as `support_` after
+        `fit`, or else `decision_function`: they are then the samples with `y f(x)` of
+        at most 1. None is `SVC(kernel="linear")`, with a warning if slow.
 
     Attributes
     ----------
@@ -621,16 +912,22 @@ class SupportVectorSelector(_SamplingTransformer):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from fsel_book import BSSSelector, SupportVectorSelector
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> selector = SupportVectorSelector(BSSSelector(12, rank=6)).fit(X / X.std(axis=0), y)
+    >>> selector = SupportVectorSelector(BSSSelector(12, rank=6)).fit(
+    ...     X / X.std(axis=0), y
+    ... )
     >>> selector.certificate_.n_selected, len(selector.support_samples_) < len(X)
     (12, True)
     """
 
-    def __init__(self, selector: CertifiedSelector | None = None, svm: Any = None) -> None:
-        self.selector, self.svm = selector, svm
+    def __init__(
+        self, selector: CertifiedSelector | None = None, svm: Any = None
+    ) -> None:
+        self.selector = selector
+        self.svm = svm
 
     @property
-    def rescale(self) -> bool: return self.selector_.rescale
+    def rescale(self) -> bool:
+        return self.selector_.rescale
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Find the support vectors, and choose features by them.
@@ -648,41 +945,65 @@ class SupportVectorSelector(_SamplingTransformer):
         Raises
         ------
         ValueError
-            `X` or `y` is not finite or out of range, or they do not fit together; `y` has one class; the selector
-            refuses the support vectors.
+            `X` or `y` is not finite or out of range, or they do not fit together; `y`
+            has one class; the selector refuses the support vectors.
         """
         _clear_fitted(self)
-        for name in ("selector", "svm"): _check_instance(name, getattr(self, name))
+        for name in ("selector", "svm"):
+            _check_instance(name, getattr(self, name))
         selector = BSSSelector() if self.selector is None else self.selector
         if not isinstance(selector, CertifiedSelector):
-            raise ValueError(f"selector={selector!r} is not possible: give a CertifiedSelector, as BSSSelector() or "
-                             "LeverageSelector().")
-        frame, X = X, _check_X(self, X, reset=True)
-        y = _labels_of(y, X, type(self).__name__, "Cut y into classes, or take BSSSelector, which needs no y.")
+            raise ValueError(
+                f"selector={selector!r} is not possible: give a CertifiedSelector, as "
+                f"BSSSelector() or "
+                "LeverageSelector()."
+            )
+        frame = X
+        X = _check_X(self, X, reset=True)
+        y = _labels_of(
+            y,
+            X,
+            type(self).__name__,
+            "Cut y into classes, or take BSSSelector, which needs no y.",
+        )
         found = self._support(X, y)
-        named = hasattr(self, "feature_names_in_")  # then the selector sees the names too, to speak of columns by name
+        # then the selector sees the names too, to speak of columns by name
+        named = hasattr(self, "feature_names_in_")
         rows = _safe_indexing(frame, found) if named else _take_rows(X, found)
-        try: self.selector_ = clone(selector).fit(rows, y[found])
+        try:
+            self.selector_ = clone(selector).fit(rows, y[found])
         except ValueError as error:
-            raise ValueError(str(error).replace("X has", f"the {len(found)} support vectors have")) from error
+            raise ValueError(
+                str(error).replace("X has", f"the {len(found)} support vectors have")
+            ) from error
         self.support_samples_ = from_numpy(found, X)
         self.certificate_ = self.selector_.certificate_
         self._set_sampling(self.selector_.sampling_)
         return self
 
-    def _rank_looked_for(self, shape: tuple[int, ...]) -> int: return self.selector_._rank_looked_for(shape)
+    def _rank_looked_for(self, shape: tuple[int, ...]) -> int:
+        return self.selector_._rank_looked_for(shape)
 
     def _support(self, X: Matrix, y: np.ndarray) -> np.ndarray:
-        if self.svm is None: return np.sort(_libsvm_machine(X, y, 1.0)[0].support_)
-        if not get_tags(self.svm).array_api_support: X = X if is_sparse(X) else to_numpy(X)
+        if self.svm is None:
+            return np.sort(_libsvm_machine(X, y, 1.0)[0].support_)
+        if not get_tags(self.svm).array_api_support:
+            X = X if is_sparse(X) else to_numpy(X)
         machine = clone(self.svm).fit(X, y)
         support = np.asarray(getattr(machine, "support_", False))
-        if support.dtype.kind in "iu": return np.sort(support)  # of a selector it is a mask of features
+        # of a selector it is a mask of features
+        if support.dtype.kind in "iu":
+            return np.sort(support)
         if not hasattr(machine, "decision_function"):
-            raise ValueError(f"svm={self.svm!r} is not possible: give a classifier with support_ or decision_function, "
-                             "as SVC() or LinearSVC().")
+            raise ValueError(
+                f"svm={self.svm!r} is not possible: give a classifier with support_ "
+                f"or decision_function, "
+                "as SVC() or LinearSVC()."
+            )
         values = to_numpy(machine.decision_function(X)).reshape(len(y), -1)
-        own = (y[:, None] == to_numpy(machine.classes_)[None, -values.shape[1]:]) * 2 - 1
+        own = (
+            y[:, None] == to_numpy(machine.classes_)[None, -values.shape[1] :]
+        ) * 2 - 1
         return np.flatnonzero(np.any(own * values <= 1 + 1e-6, axis=1))
 
     def __sklearn_tags__(self) -> Tags:
@@ -692,20 +1013,25 @@ class SupportVectorSelector(_SamplingTransformer):
 
 # %% ../nbs/12_svm.ipynb #88363612
 class _SparseMachine(_ScoreOnHost, ClassifierMixin, BaseEstimator, ABC):
-    """A linear classifier from a sequence of linear programs; a subclass has `_solve(X, signs)`.
+    """A linear classifier from a sequence of linear programs; a subclass has `_solve(X,
+    signs)`.
 
-    That returns `w`, `b`, the largest relative duality gap of the programs, and the objective after each of them. It
-    works on the host, with an array or CSR matrix of float64.
+    That returns `w`, `b`, the largest relative duality gap of the programs, and the
+    objective after each of them. It works on the host, with an array or CSR matrix of
+    float64.
     """
 
-    penalty = "l1"  # `SelectFromModel` looks for this word, and then keeps what is not zero
+    # `SelectFromModel` looks for this word, and then keeps what is not zero
+    penalty = "l1"
     _usual_programs = 1
     _for_numbers = "For numbers take scikit-learn's Lasso."
 
     @abstractmethod
     def _check_parameters(self) -> None: ...
     @abstractmethod
-    def _solve(self, X: Matrix, signs: np.ndarray) -> tuple[np.ndarray, float, float, list[float]]: ...
+    def _solve(
+        self, X: Matrix, signs: np.ndarray
+    ) -> tuple[np.ndarray, float, float, list[float]]: ...
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit to data and labels.
@@ -723,33 +1049,52 @@ class _SparseMachine(_ScoreOnHost, ClassifierMixin, BaseEstimator, ABC):
         Raises
         ------
         ValueError
-            `X` or `y` is not finite or out of range, or they do not match; `y` has one class; a parameter is invalid.
+            `X` or `y` is not finite or out of range, or they do not match; `y` has one
+            class; a parameter is invalid.
 
         Warnings
         --------
-        A `UserWarning` says that a fit will take more than twenty seconds, before it begins, or has left no weight.
+        A `UserWarning` says that a fit will take more than twenty seconds, before it
+        begins, or has left no weight.
         """
         _clear_fitted(self)
         self._check_parameters()
         X = _check_X(self, X, reset=True, least=1)
         classes, signs = _check_labels(self, X, y)
         A = as_float64(X.tocsr() if is_sparse(X) else to_numpy(X))
-        _warn_if_long(_expected_seconds(A) * signs.shape[1] * self._usual_programs, type(self).__name__,
-                      f" for X of shape {A.shape}. Choose features first, for instance by BSSSelector, or fit a part "
-                      "of the samples.")
+        _warn_if_long(
+            _expected_seconds(A) * signs.shape[1] * self._usual_programs,
+            type(self).__name__,
+            f" for X of shape {A.shape}. Choose features first, for instance by "
+            f"BSSSelector, or fit a part "
+            "of the samples.",
+        )
         w, b, gaps, objectives = zip(*[self._solve(A, side) for side in signs.T])
-        self.coef_, self.intercept_ = (from_numpy(np.array(part, dtype=result_dtype(X)), X) for part in (w, b))
-        self.classes_, self.dual_gap_, self.objectives_ = classes, max(gaps), max(objectives, key=len)
+        self.coef_, self.intercept_ = (
+            from_numpy(np.array(part, dtype=result_dtype(X)), X) for part in (w, b)
+        )
+        self.classes_ = classes
+        self.dual_gap_ = max(gaps)
+        self.objectives_ = max(objectives, key=len)
         if not self.dual_gap_ <= 1e-6:
-            warnings.warn(f"The objective is known to a relative gap of {self.dual_gap_:.0e} only: scale the features.",
-                          ConvergenceWarning, stacklevel=_stack_level())
-        if not np.any(w): warnings.warn("All weights are zero: the penalty is too strong.", stacklevel=_stack_level())
+            warnings.warn(
+                f"The objective is known to a relative gap of {self.dual_gap_:.0e} "
+                f"only: scale the features.",
+                ConvergenceWarning,
+                stacklevel=_stack_level(),
+            )
+        if not np.any(w):
+            warnings.warn(
+                "All weights are zero: the penalty is too strong.",
+                stacklevel=_stack_level(),
+            )
         self.n_iter_ = len(self.objectives_)
         return self
 
     @_insert_docs
     def decision_function(self, X: ArrayLike) -> Array:
-        """Decision values: above 0 for the second of two classes; one column for each of more than two.
+        """Decision values: above 0 for the second of two classes; one column for each
+        of more than two.
 
         %(decides)s
         """
@@ -759,7 +1104,11 @@ class _SparseMachine(_ScoreOnHost, ClassifierMixin, BaseEstimator, ABC):
         check_is_fitted(self, "coef_")
         X = _check_X(self, X, reset=False)
         _check_same_library(self, X, self.coef_, method)
-        coef = self.coef_ if self.coef_.dtype == X.dtype else namespace(X).astype(self.coef_, X.dtype)
+        coef = (
+            self.coef_
+            if self.coef_.dtype == X.dtype
+            else namespace(X).astype(self.coef_, X.dtype)
+        )
         values = X @ coef.T + self.intercept_
         return values[:, 0] if values.shape[1] == 1 else values
 
@@ -770,7 +1119,8 @@ class _SparseMachine(_ScoreOnHost, ClassifierMixin, BaseEstimator, ABC):
         %(labels)s
         """
         values = self._decide(X, "predict")
-        rounded = from_numpy(_round_ties(to_numpy(values)), values)  # ties by the order of classes
+        # ties by the order of classes
+        rounded = from_numpy(_round_ties(to_numpy(values)), values)
         return _labels_from_decisions(rounded, self.classes_)
 
     def __sklearn_tags__(self) -> Tags:
@@ -781,11 +1131,14 @@ class _SparseMachine(_ScoreOnHost, ClassifierMixin, BaseEstimator, ABC):
 # %% ../nbs/12_svm.ipynb #4f5943a3
 @_insert_docs
 class LPSVMClassifier(_SparseMachine):
-    """The linear support vector machine with absolute weights in place of their squares: a linear program.
+    """The linear support vector machine with absolute weights in place of their
+    squares: a linear program.
 
-    Minimises `|w|_1 + C sum_i max(0, 1 - y_i (x_i'w + b))`. Most weights are zero; `SelectFromModel` keeps the others,
-    down to its threshold of 1e-5. For dense and sparse data and arrays of any library; the program is solved along its
-    central path, and by HiGHS where `X` has few entries. Of several optimal machines it is a vertex, not a mixture.
+    Minimises `|w|_1 + C sum_i max(0, 1 - y_i (x_i'w + b))`. Most weights are zero;
+    `SelectFromModel` keeps the others, down to its threshold of 1e-5. For dense and
+    sparse data and arrays of any library; the program is solved along its central path,
+    and by HiGHS where `X` has few entries. Of several optimal machines it is a vertex,
+    not a mixture.
 
     %(solved_on_host)s
     That is all of `X`.
@@ -816,33 +1169,45 @@ class LPSVMClassifier(_SparseMachine):
     (9, True)
     """
 
-    def __init__(self, C: float = 1.0) -> None: self.C = C
+    def __init__(self, C: float = 1.0) -> None:
+        self.C = C
 
-    def _check_parameters(self) -> None: _check_positive("C", self.C)
+    def _check_parameters(self) -> None:
+        _check_positive("C", self.C)
 
-    def _solve(self, X: Matrix, signs: np.ndarray) -> tuple[np.ndarray, float, float, list[float]]:
+    def _solve(
+        self, X: Matrix, signs: np.ndarray
+    ) -> tuple[np.ndarray, float, float, list[float]]:
         w, b, objective, gap = _l1_program(X, signs, np.ones(X.shape[1]), self.C)
         return w, b, gap, [objective]
 
 # %% ../nbs/12_svm.ipynb #6a583d16
 def _scad_penalty(w: np.ndarray, alpha: float, a: float) -> np.ndarray:
-    "The SCAD penalty of each weight: `alpha |w|` near zero, constant from `a alpha` on."
+    """The SCAD penalty of each weight: `alpha |w|` near zero, constant from `a alpha`
+    on.
+    """
     w = np.abs(w)
     middle = (2 * a * alpha * w - w**2 - alpha**2) / (2 * (a - 1))
-    return np.where(w <= alpha, alpha * w, np.where(w <= a * alpha, middle, alpha**2 * (a + 1) / 2))
+    return np.where(
+        w <= alpha, alpha * w, np.where(w <= a * alpha, middle, alpha**2 * (a + 1) / 2)
+    )
+
 
 def _scad_slope(w: np.ndarray, alpha: float, a: float) -> np.ndarray:
-    "Its derivative."
+    """Its derivative."""
     w = np.abs(w)
     return np.where(w <= alpha, alpha, np.maximum(a * alpha - w, 0) / (a - 1))
 
+
 @_insert_docs
 class SCADSVMClassifier(_SparseMachine):
-    """The linear support vector machine with the SCAD penalty, which leaves large weights alone.
+    """The linear support vector machine with the SCAD penalty, which leaves large
+    weights alone.
 
-    Minimises `sum_j scad(w_j) + (1/n) sum_i max(0, 1 - y_i (x_i'w + b))` by local linear approximation: a sequence of
-    linear programs, each with the slopes of the penalty at the last weights; the objective never rises. For dense and
-    sparse data and arrays of any library; the programs are solved as those of `LPSVMClassifier`.
+    Minimises `sum_j scad(w_j) + (1/n) sum_i max(0, 1 - y_i (x_i'w + b))` by local
+    linear approximation: a sequence of linear programs, each with the slopes of the
+    penalty at the last weights; the objective never rises. For dense and sparse data
+    and arrays of any library; the programs are solved as those of `LPSVMClassifier`.
 
     %(solved_on_host)s
     That is all of `X`.
@@ -850,7 +1215,8 @@ class SCADSVMClassifier(_SparseMachine):
     Parameters
     ----------
     alpha : float
-        Regularisation: the slope of the penalty at zero, and the size of weight up to which it stays that.
+        Regularisation: the slope of the penalty at zero, and the size of weight up to
+        which it stays that.
     a : float
         The penalty is constant from `a alpha` on; above 2.
     max_iter : int
@@ -865,7 +1231,8 @@ class SCADSVMClassifier(_SparseMachine):
 
     References
     ----------
-    Fan and Li 2001; Zou and Li 2008 (local linear approximation); Zhang, Ahn, Lin and Park 2006 (with hinge loss).
+    Fan and Li 2001; Zou and Li 2008 (local linear approximation); Zhang, Ahn, Lin and
+    Park 2006 (with hinge loss).
 
     Examples
     --------
@@ -880,25 +1247,46 @@ class SCADSVMClassifier(_SparseMachine):
     _usual_programs = 4
 
     def __init__(self, alpha: float = 0.05, a: float = 3.7, max_iter: int = 20) -> None:
-        self.alpha, self.a, self.max_iter = alpha, a, max_iter
+        self.alpha = alpha
+        self.a = a
+        self.max_iter = max_iter
 
     def _check_parameters(self) -> None:
         _check_positive("alpha", self.alpha)
         if not 1e-8 <= float(self.alpha) <= 1e100:
-            raise ValueError(f"alpha={self.alpha!r} is not possible: give a number from 1e-8 to 1e100. The penalty of "
-                             "a weight is at most alpha^2 (a + 1) / 2, and below that rounding of the loss decides.")
+            raise ValueError(
+                f"alpha={self.alpha!r} is not possible: give a number from 1e-8 to "
+                f"1e100. The penalty of "
+                "a weight is at most alpha^2 (a + 1) / 2, and below that rounding of "
+                "the loss decides."
+            )
         _check_positive("a", self.a, 2)
         _check_integer(self.max_iter, 1, name="max_iter")
 
-    def _solve(self, X: Matrix, signs: np.ndarray) -> tuple[np.ndarray, float, float, list[float]]:
+    def _solve(
+        self, X: Matrix, signs: np.ndarray
+    ) -> tuple[np.ndarray, float, float, list[float]]:
         n, d = X.shape
-        w, b, least, objectives, gaps = np.zeros(d), 0.0, np.inf, list[float](), list[float]()
+        w = np.zeros(d)
+        b = 0.0
+        least = np.inf
+        objectives = list[float]()
+        gaps = list[float]()
         for _ in range(self.max_iter):
-            after, offset, found, gap = _l1_program(X, signs, _scad_slope(w, self.alpha, self.a), 1 / n)
+            after, offset, found, gap = _l1_program(
+                X, signs, _scad_slope(w, self.alpha, self.a), 1 / n
+            )
             slack = np.maximum(0, 1 - signs * (X @ after + offset)).sum()
-            before, value = least, float(_scad_penalty(after, self.alpha, self.a).sum() + slack / n)
-            if value < least: w, b, least = after, offset, value       # a program is solved up to rounding only
+            before = least
+            value = float(_scad_penalty(after, self.alpha, self.a).sum() + slack / n)
+            # a program is solved up to rounding only
+            if value < least:
+                w = after
+                b = offset
+                least = value
             objectives.append(least)
-            gaps.append(gap * found / value)                           # of the program itself the optimum may be 0
-            if before - least <= 1e-10 * abs(least): break
+            # of the program itself the optimum may be 0
+            gaps.append(gap * found / value)
+            if before - least <= 1e-10 * abs(least):
+                break
         return w, b, max(gaps), objectives

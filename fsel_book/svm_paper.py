@@ -15,74 +15,174 @@ from sklearn.svm import SVC
 
 # %% ../nbs/22_svm_paper.ipynb #81d99260
 from .sparsification import bss, _sketched_row_space
-from .experiments import (_TEXT_SETS, Experiment, _average_records, _error_percentages, _load_documents,
-                                   _load_regression_set, _select_features, _ten_fold_splits, _unweighted_sampling)
+from fsel_book.experiments import (
+    _TEXT_SETS,
+    Experiment,
+    _average_records,
+    _error_percentages,
+    _load_documents,
+    _load_regression_set,
+    _select_features,
+    _ten_fold_splits,
+    _unweighted_sampling,
+)
 from .certificates import Sampling
 from .spectra import RowSpace, row_space
 from .svm import LPSVMClassifier, enclosing_ball, svm_margin
 
 # %% ../nbs/22_svm_paper.ipynb #74d2058b
 _GENE_SETS = ("golub", "alon", "prostate")
-_MACHINE_METHODS = ("BSS", "BSS, supervised", "BSS, sketched", "leverage sampling", "leverage sampling, supervised",
-                    "largest leverages", "largest leverages, supervised", "RFE", "LPSVM", "pivoted QR",
-                    "pivoted QR in rounds", "random")
+_MACHINE_METHODS = (
+    "BSS",
+    "BSS, supervised",
+    "BSS, sketched",
+    "leverage sampling",
+    "leverage sampling, supervised",
+    "largest leverages",
+    "largest leverages, supervised",
+    "RFE",
+    "LPSVM",
+    "pivoted QR",
+    "pivoted QR in rounds",
+    "random",
+)
+
 
 def _truncate_to_draws(space: RowSpace, r: int) -> RowSpace:
-    "The space, or its leading part where `r` draws are too few for all of it; as the selectors do."
+    """The space, or its leading part where `r` draws are too few for all of it; as the
+    selectors do.
+    """
     return space if r > space.shape[1] else space.truncate(r // 2)
 
+
 def _fit_linear_svm(A: NDArray, y: NDArray) -> SVC:
-    "A linear support vector machine, fitted to its Gram matrix in 100,000 steps at most."
+    """A linear support vector machine, fitted to its Gram matrix in 100,000 steps at
+    most.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return SVC(kernel="precomputed", max_iter=100_000).fit(A @ A.T, y)
 
+
 def _prepare_training_set(X: NDArray, y: NDArray) -> tuple[RowSpace, RowSpace, NDArray]:
-    "What all selections on a training set share: the row spaces of samples and support vectors, and LPSVM's features."
+    """What all selections on a training set share: the row spaces of samples and
+    support vectors, and LPSVM's features.
+    """
     weights = np.abs(LPSVMClassifier().fit(X, y).coef_[0])
     supports = np.sort(_fit_linear_svm(X, y).support_)
-    return row_space(X), row_space(X[supports]), np.argsort(-weights, kind="stable")[:np.count_nonzero(weights)]
+    return (
+        row_space(X),
+        row_space(X[supports]),
+        np.argsort(-weights, kind="stable")[: np.count_nonzero(weights)],
+    )
 
-def _select_for_machine(method: str, X: NDArray, y: NDArray, shared: tuple, r: int,
-                        rng: np.random.RandomState) -> Sampling:
-    "The `Sampling` of `r` features (of LPSVM, at most `r`) by a method, from training data and labels."
+
+def _select_for_machine(
+    method: str,
+    X: NDArray,
+    y: NDArray,
+    shared: tuple,
+    r: int,
+    rng: np.random.RandomState,
+) -> Sampling:
+    """The `Sampling` of `r` features (of LPSVM, at most `r`) by a method, from training
+    data and labels.
+    """
     whole, supports, sparse = shared
     match method.split(", "):
-        case ["all features"]: return _unweighted_sampling(np.arange(X.shape[1]), X.shape[1])
+        case ["all features"]:
+            return _unweighted_sampling(np.arange(X.shape[1]), X.shape[1])
         case ["RFE"]:
             rfe = RFE(SVC(kernel="linear"), n_features_to_select=r, step=0.1).fit(X, y)
             return _unweighted_sampling(rfe.get_support(indices=True), X.shape[1])
-        case ["LPSVM"]: return _unweighted_sampling(sparse[:r], X.shape[1])
+        case ["LPSVM"]:
+            return _unweighted_sampling(sparse[:r], X.shape[1])
         case [_, "sketched"]:
-            return bss(_sketched_row_space(_truncate_to_draws(supports, r), supports.X.shape[0] // 2, rng), r)
-        case [base, "supervised"]: return _select_features(base, X, y, _truncate_to_draws(supports, r), r, rng)
-        case _: return _select_features(method, X, y, _truncate_to_draws(whole, r), r, rng)
+            return bss(
+                _sketched_row_space(
+                    _truncate_to_draws(supports, r), supports.X.shape[0] // 2, rng
+                ),
+                r,
+            )
+        case [base, "supervised"]:
+            return _select_features(base, X, y, _truncate_to_draws(supports, r), r, rng)
+        case _:
+            return _select_features(method, X, y, _truncate_to_draws(whole, r), r, rng)
 
 # %% ../nbs/22_svm_paper.ipynb #b43b4d85
 def _squared_margin_to_radius(A: NDArray, y: NDArray) -> float:
-    "`margin^2 / B^2`; 0 where the classes cannot be separated."
-    return (svm_margin(A, y, tol=1e-5).margin / enclosing_ball(A, tol=1e-5).radius)**2
+    """`margin^2 / B^2`; 0 where the classes cannot be separated."""
+    return (svm_margin(A, y, tol=1e-5).margin / enclosing_ball(A, tol=1e-5).radius) ** 2
 
-def _machine_fold_errors(X: NDArray, y: NDArray, X_new: NDArray, y_new: NDArray, sizes: Sequence[int], measure: bool,
-                         rng: np.random.RandomState) -> Iterator[dict]:
-    "Errors of a machine after every selection on a training set and, if asked for, what is left of `margin^2 / B^2`."
-    shared, before = _prepare_training_set(X, y), _squared_margin_to_radius(X, y) if measure else 1.0
-    for method, r in [("all features", X.shape[1]), *((method, r) for r in sizes for method in _MACHINE_METHODS)]:
+
+def _machine_fold_errors(
+    X: NDArray,
+    y: NDArray,
+    X_new: NDArray,
+    y_new: NDArray,
+    sizes: Sequence[int],
+    measure: bool,
+    rng: np.random.RandomState,
+) -> Iterator[dict]:
+    """Errors of a machine after every selection on a training set and, if asked for,
+    what is left of `margin^2 / B^2`.
+    """
+    shared = _prepare_training_set(X, y)
+    before = _squared_margin_to_radius(X, y) if measure else 1.0
+    for method, r in [
+        ("all features", X.shape[1]),
+        *((method, r) for r in sizes for method in _MACHINE_METHODS),
+    ]:
         sampling = _select_for_machine(method, X, y, shared, r, rng)
         for weights in ["one"] if np.all(sampling.weights == 1) else ["theory", "one"]:
             A, B = (sampling.apply(Z, rescale=weights == "theory") for Z in (X, X_new))
-            left = dict(left=_squared_margin_to_radius(A, y) / before) if measure else {}
-            yield dict(method=method, r=r, weights=weights, selected=sampling.n_selected,
-                       error=_error_percentages([_fit_linear_svm(A, y)], B @ A.T, y_new)[0], **left)
+            left = (
+                dict(left=_squared_margin_to_radius(A, y) / before) if measure else {}
+            )
+            yield dict(
+                method=method,
+                r=r,
+                weights=weights,
+                selected=sampling.n_selected,
+                error=_error_percentages([_fit_linear_svm(A, y)], B @ A.T, y_new)[0],
+                **left,
+            )
 
-def _machine_errors(rng: np.random.RandomState, data: str, sizes: Sequence[int] = (100, 200, 300, 500),
-                    measure: bool = False, n: int = 200) -> list[dict]:
-    "Errors of linear support vector machines after every selection, in one ten-fold run."
-    X, y = _load_regression_set(data) if data in _GENE_SETS else _load_documents(data, n)[:2]
-    records = [record for train, test in _ten_fold_splits(X, rng)
-               for record in _machine_fold_errors(X[train], y[train], X[test], y[test], sizes, measure, rng)]
+
+def _machine_errors(
+    rng: np.random.RandomState,
+    data: str,
+    sizes: Sequence[int] = (100, 200, 300, 500),
+    measure: bool = False,
+    n: int = 200,
+) -> list[dict]:
+    """Errors of linear support vector machines after every selection, in one ten-fold
+    run.
+    """
+    X, y = (
+        _load_regression_set(data)
+        if data in _GENE_SETS
+        else _load_documents(data, n)[:2]
+    )
+    records = [
+        record
+        for train, test in _ten_fold_splits(X, rng)
+        for record in _machine_fold_errors(
+            X[train], y[train], X[test], y[test], sizes, measure, rng
+        )
+    ]
     return _average_records(records, ["method", "r", "weights"])
 
-machines = Experiment("machines", _machine_errors, dict(data=[*_TEXT_SETS, "docstrings", *_GENE_SETS]), repetitions=10)
-margins_left = Experiment("margins_left", _machine_errors,
-                          dict(data=[*_TEXT_SETS, "docstrings", *_GENE_SETS], measure=[True]), repetitions=1)
+
+machines = Experiment(
+    "machines",
+    _machine_errors,
+    dict(data=[*_TEXT_SETS, "docstrings", *_GENE_SETS]),
+    repetitions=10,
+)
+margins_left = Experiment(
+    "margins_left",
+    _machine_errors,
+    dict(data=[*_TEXT_SETS, "docstrings", *_GENE_SETS], measure=[True]),
+    repetitions=1,
+)

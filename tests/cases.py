@@ -1,7 +1,8 @@
-"""What several test files use: matrices, oracles, a description of each method of selection and of each array library.
+"""What several test files use: matrices, oracles, a description of each method of
+selection and of each array library.
 
-A new method is one entry of `CASES`: the tests of selectors, of bad input, of array libraries, of any matrix and
-scikit-learn's own then run on it.
+A new method is one entry of `CASES`: the tests of selectors, of bad input, of array
+libraries, of any matrix and scikit-learn's own then run on it.
 """
 
 import itertools
@@ -36,7 +37,13 @@ from fsel_book import (
     row_space,
 )
 from fsel_book.arrays import from_numpy, to_numpy
-from fsel_book.baselines import RandomSelector, RRQRSelector, random_features, random_promise, rrqr
+from fsel_book.baselines import (
+    RandomSelector,
+    RRQRSelector,
+    random_features,
+    random_promise,
+    rrqr,
+)
 from fsel_book.sparsification import _LargestNormRule
 from fsel_book.spectra import _as_row_space
 
@@ -46,23 +53,35 @@ class Begun(Exception):
 
 
 def swept(name, few, rest):
-    """Run a test with `name` one of a few values, and in the sweeps of `make test-all` one of the rest as well.
+    """Run a test with `name` one of a few values, and in the sweeps of `make test-all`
+    one of the rest as well.
 
     Where `name` is a tuple of names, so are the values.
     """
     rest = [value if isinstance(name, tuple) else (value,) for value in rest]
-    return pytest.mark.parametrize(name, [*few, *(pytest.param(*values, marks=pytest.mark.sweep) for values in rest)])
+    return pytest.mark.parametrize(
+        name,
+        [*few, *(pytest.param(*values, marks=pytest.mark.sweep) for values in rest)],
+    )
 
 
 def swept_product(names, few, *values):
-    """Run a test on a few of the combinations of these values, and in the sweeps on all others."""
+    """Run a test on a few of the combinations of these values, and in the sweeps on all
+    others.
+    """
     every = list(itertools.product(*values))
-    assert all(combination in every for combination in few), "one of the few is no combination of these values"
-    return swept(names, few, [combination for combination in every if combination not in few])
+    assert all(combination in every for combination in few), (
+        "one of the few is no combination of these values"
+    )
+    return swept(
+        names, few, [combination for combination in every if combination not in few]
+    )
 
 
 def swept_seeds(few, many):
-    """Run a test on `seeds`, the first few of many, and in the sweeps on the rest of them."""
+    """Run a test on `seeds`, the first few of many, and in the sweeps on the rest of
+    them.
+    """
     return swept("seeds", [range(few)], [range(few, many)])
 
 
@@ -70,16 +89,27 @@ def cell_of(name, text):
     """The source of the one code cell of a notebook that holds `text`."""
     path = Path(__file__).resolve().parent.parent / "nbs" / f"{name}.ipynb"
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    (found,) = (s for c in cells if c["cell_type"] == "code" and text in (s := "".join(c["source"])))
+    (found,) = (
+        s
+        for c in cells
+        if c["cell_type"] == "code" and text in (s := "".join(c["source"]))
+    )
     return found
 
 
-makefile = (Path(__file__).resolve().parent.parent / "Makefile").read_text(encoding="utf-8")
-(scipy_series,) = re.findall(r"^SCIPY := scipy==(\d+\.\d+\.)\*$", makefile, flags=re.MULTILINE)
-on_documents_of_the_book = pytest.mark.skipif(
-    not scipy.__version__.startswith(scipy_series), reason="the documents are those of another SciPy"
+makefile = (Path(__file__).resolve().parent.parent / "Makefile").read_text(
+    encoding="utf-8"
 )
-needs_data = pytest.mark.skipif(not os.environ.get("FSEL_BOOK_DATA"), reason="FSEL_BOOK_DATA is not set")
+(scipy_series,) = re.findall(
+    r"^SCIPY := scipy==(\d+\.\d+\.)\*$", makefile, flags=re.MULTILINE
+)
+on_documents_of_the_book = pytest.mark.skipif(
+    not scipy.__version__.startswith(scipy_series),
+    reason="the documents are those of another SciPy",
+)
+needs_data = pytest.mark.skipif(
+    not os.environ.get("FSEL_BOOK_DATA"), reason="FSEL_BOOK_DATA is not set"
+)
 
 # ---------------------------------------------------------------- matrices
 
@@ -91,11 +121,15 @@ def orthonormal(d, l, rng):
 
 def heavy(d, l, rng):
     """Orthonormal columns and row norms over several orders of magnitude."""
-    return np.linalg.qr(rng.standard_normal((d, l)) * np.exp(1.5 * rng.standard_normal((d, 1))))[0]
+    return np.linalg.qr(
+        rng.standard_normal((d, l)) * np.exp(1.5 * rng.standard_normal((d, 1)))
+    )[0]
 
 
 def hadamard(d, l, first=0):
-    """Columns first..first + l - 1 of the Sylvester-Hadamard matrix of order d: all rows of one norm."""
+    """Columns first..first + l - 1 of the Sylvester-Hadamard matrix of order d: all
+    rows of one norm.
+    """
     parity = np.arange(d)[:, None] & np.arange(first, first + l)
     for shift in (16, 8, 4, 2, 1):
         parity ^= parity >> shift
@@ -108,13 +142,17 @@ def stacked_identities(l, copies):
 
 
 def two_frames(half, l):
-    """Rows of one norm; the first half of them lives in the first l/2 coordinates, the rest in the others."""
+    """Rows of one norm; the first half of them lives in the first l/2 coordinates, the
+    rest in the others.
+    """
     F = hadamard(half, l // 2)
     return scipy.linalg.block_diag(F, F)
 
 
 def with_condition(n, d, condition, rng):
-    """An n x d matrix with singular values spread evenly (in logarithm) over the given condition number."""
+    """An n x d matrix with singular values spread evenly (in logarithm) over the given
+    condition number.
+    """
     k = min(n, d)
     s = np.logspace(0, -np.log10(condition), k)
     return orthonormal(n, k, rng) * s @ orthonormal(d, k, rng).T
@@ -129,24 +167,32 @@ def table(n=30, d=60, seed=0):
 def sparse_table(n=40, d=300, density=0.1, seed=0):
     """A generic sparse matrix without empty rows, CSR."""
     rng = np.random.default_rng(seed)
-    X = sp.random_array((n, d), density=density, random_state=rng, data_sampler=rng.standard_normal).tolil()
+    X = sp.random_array(
+        (n, d), density=density, random_state=rng, data_sampler=rng.standard_normal
+    ).tolil()
     X[np.arange(n), rng.integers(d, size=n)] = 1.5
     return sp.csr_array(X)
 
 
 def equal_columns(X):
-    """For each column the lowest index of one that is equal to it or to its negative, by comparing all pairs."""
+    """For each column the lowest index of one that is equal to it or to its negative,
+    by comparing all pairs.
+    """
     X = X.toarray() if sp.issparse(X) else np.asarray(X)
     margin = (1e-5 if X.dtype == np.float32 else 1e-11) * np.linalg.norm(X, axis=0)
     first = np.arange(X.shape[1])
     for j in range(X.shape[1]):
-        apart = np.minimum(np.linalg.norm(X - X[:, [j]], axis=0), np.linalg.norm(X + X[:, [j]], axis=0))
+        apart = np.minimum(
+            np.linalg.norm(X - X[:, [j]], axis=0), np.linalg.norm(X + X[:, [j]], axis=0)
+        )
         first[j] = min(np.flatnonzero(apart <= margin[j])[0], j) if margin[j] > 0 else j
     return first
 
 
 def small_head(monkeypatch, size):
-    """From here on the scan in order keeps the rows of `size` columns at hand: the others are looked up when met."""
+    """From here on the scan in order keeps the rows of `size` columns at hand: the
+    others are looked up when met.
+    """
     original = _LargestNormRule.__init__
 
     def replacement(self, *args):
@@ -191,7 +237,8 @@ def rank_deficient(d, l, rng):
 def one_column_matters(d, l, rng):
     V = orthonormal(d - 1, l - 1, rng) if l > 1 else np.zeros((d - 1, 0))
     out = np.zeros((d, V.shape[1] + 1))
-    out[1:, 1:], out[0, 0] = V, 1.0
+    out[1:, 1:] = V
+    out[0, 0] = 1.0
     return out
 
 
@@ -202,7 +249,9 @@ def shuffled_frames(d, l, rng):
 
 
 def rotated_identities(d, l, rng):
-    """Columns that are equal but for rounding error: ties to be settled as if there were none."""
+    """Columns that are equal but for rounding error: ties to be settled as if there
+    were none.
+    """
     return stacked_identities(l, max(2, d // l)) @ orthonormal(l, l, rng)
 
 
@@ -226,7 +275,9 @@ KINDS = {
 
 
 def right_singular_vectors(X, rank=None):
-    """V, by a dense SVD in float64, of X brought to unit size; rank as NumPy would have it unless given."""
+    """V, by a dense SVD in float64, of X brought to unit size; rank as NumPy would have
+    it unless given.
+    """
     X = dense(X)
     X = X / np.abs(X).max()
     _, s, Vt = np.linalg.svd(X, full_matrices=False)
@@ -245,12 +296,20 @@ def relative_error(found, exact):
     """The largest; infinite where something is found that is exactly zero."""
     difference = np.abs(np.asarray(found, dtype=np.float64) - exact)
     return float(
-        np.max(np.where(exact == 0, np.where(difference == 0, 0, np.inf), difference / np.where(exact == 0, 1, exact)))
+        np.max(
+            np.where(
+                exact == 0,
+                np.where(difference == 0, 0, np.inf),
+                difference / np.where(exact == 0, 1, exact),
+            )
+        )
     )
 
 
 def scaled_spectrum(X):
-    """Singular values of X with the samples (of tall data: the features) scaled to one length, in float64."""
+    """Singular values of X with the samples (of tall data: the features) scaled to one
+    length, in float64.
+    """
     X = dense(X)
     X = X / np.abs(X).max()
     X = X if X.shape[1] >= X.shape[0] else X.T
@@ -266,24 +325,42 @@ def rounding(X, rank):
 
 
 def assert_certified(selector, X):
-    """Weights, interval and certificate of a selector fitted to X, dense or sparse, each judged by other means."""
-    sampling, certificate = selector.sampling_, selector.certificate_
+    """Weights, interval and certificate of a selector fitted to X, dense or sparse,
+    each judged by other means.
+    """
+    sampling = selector.sampling_
+    certificate = selector.certificate_
     weights = np.asarray(sampling.weights, dtype=np.float64)
     assert np.all(np.isfinite(weights)) and np.all(weights >= 0)
-    assert sampling.n_selected == len(set(sampling.indices)) == np.sum(selector.support_)
-    assert sampling.n_draws == selector.n_draws_ == certificate.n_draws >= sampling.n_selected
+    assert (
+        sampling.n_selected == len(set(sampling.indices)) == np.sum(selector.support_)
+    )
+    assert (
+        sampling.n_draws
+        == selector.n_draws_
+        == certificate.n_draws
+        >= sampling.n_selected
+    )
 
-    l, r = certificate.rank, sampling.n_draws
+    l = certificate.rank
+    r = sampling.n_draws
     space = row_space(X, None if l == certificate.numerical_rank else l)
-    V, error = np.asarray(space.basis()), rounding(X, certificate.numerical_rank)
+    V = np.asarray(space.basis())
+    error = rounding(X, certificate.numerical_rank)
     assert_allclose(V.T @ V, np.eye(l), atol=error)
-    # An error in a row v of V is magnified by its weight, which may be as large as 1 / |v|^2.
-    magnified = error * (1 + np.sum(weights * np.sqrt(selector.leverage_scores_[selector.selected_])))
-    assert_allclose(certificate.interval, interval(V, sampling), rtol=1e-6, atol=1e-6 + magnified)
+    # An error in a row v of V is magnified by its weight, which may be as large as 1 /
+    # |v|^2.
+    magnified = error * (
+        1 + np.sum(weights * np.sqrt(selector.leverage_scores_[selector.selected_]))
+    )
+    assert_allclose(
+        certificate.interval, interval(V, sampling), rtol=1e-6, atol=1e-6 + magnified
+    )
 
     whole = dense(X)
     s = np.linalg.svd(whole / np.abs(whole).max(), compute_uv=False)
-    smallest = 0.1 if X.dtype == np.float32 else 1e-5  # in float32, samples below 1e-6 of the largest count as zero
+    # in float32, samples below 1e-6 of the largest count as zero
+    smallest = 0.1 if X.dtype == np.float32 else 1e-5
     one_space = s[l - 1] > smallest * s[0] and (l == len(s) or s[l] < 0.9 * s[l - 1])
     if magnified < 1e-5 and one_space:
         oracle = interval(right_singular_vectors(whole, l), sampling)
@@ -292,32 +369,46 @@ def assert_certified(selector, X):
 
 
 def conic(P, q, A, b, cones, tolerance=None):
-    """The x of least x'Px / 2 + q'x where b - A x is in the cones, and that value, by clarabel.
+    """The x of least x'Px / 2 + q'x where b - A x is in the cones, and that value, by
+    clarabel.
 
-    To 1e-8 and where need be to 1e-7, or to the tolerance, with the constraints as they stand.
+    To 1e-8 and where need be to 1e-7, or to the tolerance, with the constraints as they
+    stand.
     """
     settings = clarabel.DefaultSettings()
-    settings.verbose, settings.max_threads = False, 1
+    settings.verbose = False
+    settings.max_threads = 1
     if tolerance is None:
-        settings.reduced_tol_gap_abs = settings.reduced_tol_gap_rel = settings.reduced_tol_feas = 1e-7
+        settings.reduced_tol_gap_abs = settings.reduced_tol_gap_rel = (
+            settings.reduced_tol_feas
+        ) = 1e-7
     else:
         settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
         settings.equilibrate_enable = False
-    solution = clarabel.DefaultSolver(sp.csc_matrix(P), q, sp.csc_matrix(A), b, cones, settings).solve()
-    assert solution.status in (clarabel.SolverStatus.Solved, clarabel.SolverStatus.AlmostSolved)
+    solution = clarabel.DefaultSolver(
+        sp.csc_matrix(P), q, sp.csc_matrix(A), b, cones, settings
+    ).solve()
+    assert solution.status in (
+        clarabel.SolverStatus.Solved,
+        clarabel.SolverStatus.AlmostSolved,
+    )
     return np.array(solution.x), solution.obj_val
 
 
 def refused(*parts, error=ValueError):
     """A context in which an error with all these parts must be raised, in this order."""
-    return pytest.raises(error, match="(?s)" + ".*".join(re.escape(part) for part in parts))
+    return pytest.raises(
+        error, match="(?s)" + ".*".join(re.escape(part) for part in parts)
+    )
 
 
 # ---------------------------------------------------------------- methods of selection
 
 
 def eps_of(thing, promise):
-    """What `eps` bounds, of a promise or a certificate: |I - M|, or 1 - M where M is promised no upper end."""
+    """What `eps` bounds, of a promise or a certificate: |I - M|, or 1 - M where M is
+    promised no upper end.
+    """
     low = thing.lower if isinstance(thing, Promise) else thing.interval[0]
     return 1 - low if promise.upper == np.inf else thing.eps
 
@@ -326,13 +417,15 @@ def eps_of(thing, promise):
 class Case:
     """One method of selection, and all that a test need know of it.
 
-    `make(r, ...)` gives its selector, `function(V, r, seed)` what `fit` calls, `promise(space, r)` what the theorem
-    says, by other means than the selector's where there are any, or None. It needs `spare` draws beyond the rank,
-    but for a single one at rank 1;
-    `auto` says whether "auto" finds r from an eps, `random` whether it takes a seed, `distinct` whether every draw
-    is another feature, `blind` whether it looks at no data (of distinct draws the weights are then n_features / r, and
-    else one), and `lengths` whether it looks at lengths in the row space, not at the space alone. With more than
-    `untied(n)` draws from n generic samples its features tie, so that the choice depends on their order.
+    `make(r, ...)` gives its selector, `function(V, r, seed)` what `fit` calls,
+    `promise(space, r)` what the theorem says, by other means than the selector's where
+    there are any, or None. It needs `spare` draws beyond the rank, but for a single one
+    at rank 1; `auto` says whether "auto" finds r from an eps, `random` whether it takes
+    a seed, `distinct` whether every draw is another feature, `blind` whether it looks
+    at no data (of distinct draws the weights are then n_features / r, and else one),
+    and `lengths` whether it looks at lengths in the row space, not at the space alone.
+    With more than `untied(n)` draws from n generic samples its features tie, so that
+    the choice depends on their order.
     """
 
     selector: type
@@ -360,7 +453,9 @@ class Case:
 
 
 def edge_of(space, r):
-    """By the root of which eigenvalues may be off: nothing for a single draw, whose weight makes M one."""
+    """By the root of which eigenvalues may be off: nothing for a single draw, whose
+    weight makes M one.
+    """
     return np.sqrt(space.shape[1] / r) if r > 1 else 0.0
 
 
@@ -369,7 +464,14 @@ def by_rule(rule, **keywords):
         edge = edge_of(space, r)
         return Promise((1 - edge) ** 2, (1 + edge) ** 2)
 
-    return Case(BSSSelector, lambda V, r, seed=0: bss(V, r, rule, seed), promise, {"rule": rule}, auto=True, **keywords)
+    return Case(
+        BSSSelector,
+        lambda V, r, seed=0: bss(V, r, rule, seed),
+        promise,
+        {"rule": rule},
+        auto=True,
+        **keywords,
+    )
 
 
 def by_pivoting(strong, lower):
@@ -389,7 +491,9 @@ def by_pivoting(strong, lower):
 
 
 def by_dual_set(rule):
-    """A rule of DSF-Select; `components` is what `det_sampling` calls "closest", with the components as targets."""
+    """A rule of DSF-Select; `components` is what `det_sampling` calls "closest", with
+    the components as targets.
+    """
 
     def function(V, r, seed=0):
         space = _as_row_space(V)
@@ -402,13 +506,26 @@ def by_dual_set(rule):
     def promise(space, r):
         return Promise((1 - edge_of(space, r)) ** 2, np.inf)
 
-    # What repeated draws leave to fill up goes by lengths; the last dimension that is left, any feature fills as well.
-    return Case(DSFSelector, function, promise, {"rule": rule}, auto=True, lengths=True, untied=lambda n: n - 1)
+    # What repeated draws leave to fill up goes by lengths; the last dimension that is
+    # left, any feature fills as well.
+    return Case(
+        DSFSelector,
+        function,
+        promise,
+        {"rule": rule},
+        auto=True,
+        lengths=True,
+        untied=lambda n: n - 1,
+    )
 
 
 def kept_by_draws(space, r, delta=0.01):
-    """The lower end of leverage sampling, found by bisection of r kl(x / k, 1 / k) = log(2 k / delta)."""
-    k, low, high = space.shape[1], 0.0, 1.0
+    """The lower end of leverage sampling, found by bisection of r kl(x / k, 1 / k) =
+    log(2 k / delta).
+    """
+    k = space.shape[1]
+    low = 0.0
+    high = 1.0
     for _ in range(60):
         x = (low + high) / 2
         cost = r * (rel_entr(x / k, 1 / k) + rel_entr(1 - x / k, 1 - 1 / k))
@@ -417,8 +534,11 @@ def kept_by_draws(space, r, delta=0.01):
 
 
 def leverage_kept(space, r):
-    """All but the leverage left out, through the dense V; of equal columns one is taken for all."""
-    scores, first = np.sum(np.asarray(space.basis()) ** 2, axis=1), space.first_equal
+    """All but the leverage left out, through the dense V; of equal columns one is taken
+    for all.
+    """
+    scores = np.sum(np.asarray(space.basis()) ** 2, axis=1)
+    first = space.first_equal
     order = np.argsort(-np.round(scores, 10), kind="stable")
     order = order[np.isin(order, first)]
     together = np.bincount(first, scores, len(scores))
@@ -457,16 +577,26 @@ CASES = {
     "DSF": by_dual_set("best"),
     "DSF, first": by_dual_set("first"),
     "DSF, components": by_dual_set("components"),
-    "RSF": Case(RSFSelector, lambda V, r, seed=0: rand_sampling(V, r, seed), kept_by_draws, auto=True, random=True),
+    "RSF": Case(
+        RSFSelector,
+        lambda V, r, seed=0: rand_sampling(V, r, seed),
+        kept_by_draws,
+        auto=True,
+        random=True,
+    ),
     "pivoted QR": by_pivoting(False, lambda l, d: 1 / (1 + (d - l) * (4**l - 1) / 3)),
     "strong RRQR": by_pivoting(True, lambda l, d: 1 / (1 + 4 * l * (d - l))),
 }
 
 
 def cases(**features):
-    """Run a test on every case with these features, as `random=True`; the test's argument is `case`."""
+    """Run a test on every case with these features, as `random=True`; the test's
+    argument is `case`.
+    """
     chosen = {
-        name: case for name, case in CASES.items() if all(getattr(case, key) == features[key] for key in features)
+        name: case
+        for name, case in CASES.items()
+        if all(getattr(case, key) == features[key] for key in features)
     }
     return pytest.mark.parametrize("case", chosen.values(), ids=chosen)
 
@@ -479,7 +609,9 @@ each_case = cases()
 
 @dataclass
 class Library:
-    """How to make an array of a library from a NumPy one, how to get it back, and how to recognise it."""
+    """How to make an array of a library from a NumPy one, how to get it back, and how
+    to recognise it.
+    """
 
     name: str
     make: Callable[[np.ndarray], Any]
@@ -492,9 +624,13 @@ class Library:
         return self.name.startswith("cs")
 
     def is_result(self, a, dtype=None):
-        """Whether `a`, a result for an input of this library, lives where it should, with the dtype it should have."""
+        """Whether `a`, a result for an input of this library, lives where it should,
+        with the dtype it should have.
+        """
         expected = np.ndarray if self.sparse else self.array_type
-        return isinstance(a, expected) and (dtype is None or str(a.dtype).endswith(dtype))
+        return isinstance(a, expected) and (
+            dtype is None or str(a.dtype).endswith(dtype)
+        )
 
 
 def numpy_library():
@@ -502,9 +638,13 @@ def numpy_library():
 
 
 def strict_library():
-    xp = pytest.importorskip("array_api_strict", reason="array_api_strict is not installed")
-    # Not its first device: what is made without naming the device of the input ends up elsewhere, and fails.
-    device, host = xp.Device("device1"), xp.Device("CPU_DEVICE")
+    xp = pytest.importorskip(
+        "array_api_strict", reason="array_api_strict is not installed"
+    )
+    # Not its first device: what is made without naming the device of the input ends up
+    # elsewhere, and fails.
+    device = xp.Device("device1")
+    host = xp.Device("CPU_DEVICE")
     return Library(
         "strict",
         lambda a: xp.asarray(a, device=device),
@@ -516,7 +656,9 @@ def strict_library():
 
 def sparse_library(name):
     kind = getattr(sp, name)
-    return lambda: Library(name, kind, lambda a: a.toarray() if sp.issparse(a) else np.asarray(a), kind)
+    return lambda: Library(
+        name, kind, lambda a: a.toarray() if sp.issparse(a) else np.asarray(a), kind
+    )
 
 
 def torch_library():
@@ -532,7 +674,9 @@ def torch_library():
 
 
 def cupy_library():
-    cupy = pytest.importorskip("cupy", reason="CuPy is not installed", exc_type=ImportError)
+    cupy = pytest.importorskip(
+        "cupy", reason="CuPy is not installed", exc_type=ImportError
+    )
     try:
         cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:
@@ -543,24 +687,32 @@ def cupy_library():
 LIBRARIES = {
     "numpy": numpy_library,
     "strict": strict_library,
-    **{name: sparse_library(name) for name in ("csr_array", "csc_array", "csr_matrix", "csc_matrix")},
+    **{
+        name: sparse_library(name)
+        for name in ("csr_array", "csc_array", "csr_matrix", "csc_matrix")
+    },
     "torch": torch_library,
     "cupy": cupy_library,
 }
 
 
-# ---------------------------------------------------------------- what dual sets and sparse components are tried on
+# ---------------------------------------------------------------- what dual sets and
+# sparse components are tried on
 
 
 def projection(C, Y):
-    """Of Y on the span of C, by the pseudo-inverse with the columns brought to one length."""
+    """Of Y on the span of C, by the pseudo-inverse with the columns brought to one
+    length.
+    """
     lengths = np.linalg.norm(C, axis=0)
     C = C / np.where(lengths > 0, lengths, 1)
     return C @ (np.linalg.pinv(C, rcond=1e-10) @ Y)
 
 
 def best_in_span(C, Y, k):
-    """The projection cut to rank k by its own singular value decomposition, without a basis of the span."""
+    """The projection cut to rank k by its own singular value decomposition, without a
+    basis of the span.
+    """
     P = projection(C, Y.reshape(len(Y), -1))
     U, s, Vt = np.linalg.svd(P, full_matrices=False)
     return ((U[:, :k] * s[:k]) @ Vt[:k]).reshape(Y.shape)
@@ -583,18 +735,35 @@ def drawn(kind):
     return {
         "Gaussian": lambda: rng.standard_normal((40, 150)),
         "heavy columns": lambda: table(40, 150),
-        "decaying": lambda: orthonormal(60, 60, rng) * 0.8 ** np.arange(60) @ orthonormal(200, 60, rng).T,
-        "low rank and noise": lambda: table(50, 6) @ table(6, 120) + 0.01 * rng.standard_normal((50, 120)),
+        "decaying": lambda: (
+            orthonormal(60, 60, rng)
+            * 0.8 ** np.arange(60)
+            @ orthonormal(200, 60, rng).T
+        ),
+        "low rank and noise": lambda: (
+            table(50, 6) @ table(6, 120) + 0.01 * rng.standard_normal((50, 120))
+        ),
         "tall": lambda: table(200, 40),
         "sparse": lambda: sparse_table(60, 250),
         "duplicates": lambda: np.tile(table(30, 40), (1, 3)),
         "counts": lambda: rng.poisson(0.5, (50, 100)).astype(float),
-        "one large column": lambda: np.hstack([1e4 * rng.standard_normal((40, 1)), rng.standard_normal((40, 80))]),
+        "one large column": lambda: np.hstack(
+            [1e4 * rng.standard_normal((40, 1)), rng.standard_normal((40, 80))]
+        ),
         "condition 1e12": lambda: with_condition(30, 90, 1e12, rng),
     }[kind]()
 
 
-DRAWN = ["Gaussian", "heavy columns", "decaying", "low rank and noise", "tall", "sparse", "duplicates", "counts"]
+DRAWN = [
+    "Gaussian",
+    "heavy columns",
+    "decaying",
+    "low rank and noise",
+    "tall",
+    "sparse",
+    "duplicates",
+    "counts",
+]
 DRAWN += ["one large column", "condition 1e12"]
 
 

@@ -1,8 +1,11 @@
-"""What all tests share: settings that must come before SciPy, hypothesis's profile, the array libraries."""
+"""What all tests share: settings that must come before SciPy, hypothesis's profile, the
+array libraries.
+"""
 
 import os
 
-os.environ["SCIPY_ARRAY_API"] = "1"  # read once, when SciPy is first imported; scikit-learn's array checks need it
+# read once, when SciPy is first imported; scikit-learn's array checks need it
+os.environ["SCIPY_ARRAY_API"] = "1"
 
 import matplotlib
 
@@ -25,14 +28,22 @@ settings.load_profile("book")
 
 
 def as_parameter(name):
-    """A pytest parameter with the markers of its library; SciPy's matrices, beside its arrays, are sweeps."""
-    markers = {"torch": ["torch"], "cupy": ["gpu"]}.get(name, ["sweep"] if name.endswith("_matrix") else [])
-    return pytest.param(name, marks=[getattr(pytest.mark, marker) for marker in markers])
+    """A pytest parameter with the markers of its library; SciPy's matrices, beside its
+    arrays, are sweeps.
+    """
+    markers = {"torch": ["torch"], "cupy": ["gpu"]}.get(
+        name, ["sweep"] if name.endswith("_matrix") else []
+    )
+    return pytest.param(
+        name, marks=[getattr(pytest.mark, marker) for marker in markers]
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """PyTorch, beside `array_api_strict`, is a sweep, in scikit-learn's own checks too: its import takes longest."""
+    """PyTorch, beside `array_api_strict`, is a sweep, in scikit-learn's own checks too:
+    its import takes longest.
+    """
     for item in items:
         if "torch" in item.name:
             item.add_marker(pytest.mark.sweep)
@@ -40,11 +51,15 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(params=map(as_parameter, LIBRARIES))
 def library(request):
-    """One array library at a time, as a `cases.Library`; skipped with the reason where it is missing."""
+    """One array library at a time, as a `cases.Library`; skipped with the reason where
+    it is missing.
+    """
     return LIBRARIES[request.param]()
 
 
-@pytest.fixture(params=[as_parameter(name) for name in LIBRARIES if not name.startswith("cs")])
+@pytest.fixture(
+    params=[as_parameter(name) for name in LIBRARIES if not name.startswith("cs")]
+)
 def dense_library(request):
     """The same without the sparse formats."""
     return LIBRARIES[request.param]()

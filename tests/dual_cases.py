@@ -11,9 +11,21 @@ from sklearn.linear_model import LogisticRegression
 
 from fsel_book import DualProjectionClassifier
 from fsel_book.dual_projection import _SKETCHES
-from fsel_book.losses import HuberisedHinge, LogLoss, SmoothedHinge, SquaredError, get_loss
+from fsel_book.losses import (
+    HuberisedHinge,
+    LogLoss,
+    SmoothedHinge,
+    SquaredError,
+    get_loss,
+)
 
-NAMES = ("squared_error", "log_loss", "squared_hinge", "smoothed_hinge", "huberised_hinge")
+NAMES = (
+    "squared_error",
+    "log_loss",
+    "squared_hinge",
+    "smoothed_hinge",
+    "huberised_hinge",
+)
 
 LOSSES = {name: get_loss(name) for name in NAMES}
 
@@ -45,7 +57,9 @@ def best_offset(X, y, loss, f):
     high = -low
     for _ in range(80):
         middle = (low + high) / 2
-        low, high = (low, middle) if loss.slope(y, f + middle).sum() > 0 else (middle, high)
+        low, high = (
+            (low, middle) if loss.slope(y, f + middle).sum() > 0 else (middle, high)
+        )
     return (low + high) / 2
 
 
@@ -54,19 +68,25 @@ def conjugate_of(loss, y, a):
     low, high = loss.domain(y)
     if isinstance(loss, LogLoss):
         p = np.where((low < a) & (a < high), np.abs(a), np.longdouble(0.5))
-        conjugate = np.where((a == low) | (a == high), 0, p * np.log(p) + (1 - p) * np.log1p(-p))
+        conjugate = np.where(
+            (a == low) | (a == high), 0, p * np.log(p) + (1 - p) * np.log1p(-p)
+        )
     else:
         conjugate = loss.conjugate(y, a)
     return np.where((low <= a) & (a <= high), conjugate, np.inf)
 
 
 def certified(X, y, lam, loss, w, offset=0.0, intercept=False, u=None):
-    """The length of the gradient at w, with the best b, in long double; a bound on the relative error of w.
+    """The length of the gradient at w, with the best b, in long double; a bound on the
+    relative error of w.
 
-    By the gradient it is a proof for any w, wherever it comes from: the objective is lam-strongly convex. With w = X'u,
-    the gap between the objective and that of the dual variables -lam u is another, and the better one counts.
+    By the gradient it is a proof for any w, wherever it comes from: the objective is
+    lam-strongly convex. With w = X'u, the gap between the objective and that of the
+    dual variables -lam u is another, and the better one counts.
     """
-    X, w, offset = np.longdouble(dense(X)), np.longdouble(w), np.longdouble(offset)
+    X = np.longdouble(dense(X))
+    w = np.longdouble(w)
+    offset = np.longdouble(offset)
     f = X @ w + offset
     b = best_offset(X, y, loss, f) if intercept else 0
     gradient = np.linalg.norm((lam * w + X.T @ loss.slope(y, f + b)).astype(np.float64))
@@ -75,14 +95,18 @@ def certified(X, y, lam, loss, w, offset=0.0, intercept=False, u=None):
         a = -lam * np.longdouble(u) * (1 - 1e-15)  # not over the edge by rounding
         gap = np.sum(loss.value(y, f + b) + conjugate_of(loss, y, a) - a * (f + b))
         bound = min(bound, float(np.sqrt(2 * max(gap, 0) / lam)))
-    return gradient, bound / np.linalg.norm(w.astype(np.float64)) if np.any(w) else np.inf
+    return gradient, bound / np.linalg.norm(w.astype(np.float64)) if np.any(
+        w
+    ) else np.inf
 
 
 def by_program(X, y, lam, name, offset, intercept):
-    """w of a loss made of parabolas and lines, from a quadratic program over (w, b, a, c).
+    """w of a loss made of parabolas and lines, from a quadratic program over (w, b, a,
+    c).
 
-    A sample costs a^2 / (2 width) + c, where a + c >= top - z and c >= 0, or c = 0 where it is a parabola
-    throughout. Here z is the decision value, times the label if there is one.
+    A sample costs a^2 / (2 width) + c, where a + c >= top - z and c >= 0, or c = 0
+    where it is a parabola throughout. Here z is the decision value, times the label if
+    there is one.
     """
     n, d = X.shape
     loss = ALL[name]
@@ -92,15 +116,23 @@ def by_program(X, y, lam, name, offset, intercept):
         top = 1 + loss.mu / 2
     flat = name in (*SQUARES, "squared_hinge")  # no straight part
     straight = np.eye(n)[:, : 0 if flat else n]
-    margin = np.column_stack([sign[:, None] * X, sign * intercept, np.eye(n), straight])  # z + a + c, less the offset
-    squares = [np.full(d, lam), [0 if intercept else 1.0], np.full(n, 1 / width), np.zeros(len(straight.T))]
+    # z + a + c, less the offset
+    margin = np.column_stack([sign[:, None] * X, sign * intercept, np.eye(n), straight])
+    squares = [
+        np.full(d, lam),
+        [0 if intercept else 1.0],
+        np.full(n, 1 / width),
+        np.zeros(len(straight.T)),
+    ]
     P = np.diag(np.concatenate(squares))
     q = np.concatenate([np.zeros(d + 1 + n), np.ones(len(straight.T))])
     cones = [clarabel.ZeroConeT(n) if name in SQUARES else clarabel.NonnegativeConeT(n)]
-    A, least = -margin, sign * offset - top
+    A = -margin
+    least = sign * offset - top
     if not flat:
         A = np.vstack([A, np.column_stack([np.zeros((n, d + 1 + n)), -straight])])
-        least, cones = np.append(least, np.zeros(n)), [*cones, clarabel.NonnegativeConeT(n)]
+        least = np.append(least, np.zeros(n))
+        cones = [*cones, clarabel.NonnegativeConeT(n)]
     return conic(P, q, A, least, cones, tolerance=1e-10)[0][:d]
 
 
@@ -113,27 +145,46 @@ def by_scipy(X, y, lam, offset, intercept):
     def objective(c):
         z = y * (A @ c + offset)
         p = 1 / (1 + np.exp(z))
-        return penalty @ c**2 / 2 + np.sum(np.log1p(np.exp(-z))), penalty * c - A.T @ (y * p)
+        return penalty @ c**2 / 2 + np.sum(np.log1p(np.exp(-z))), penalty * c - A.T @ (
+            y * p
+        )
 
     def hessian(c):
         p = 1 / (1 + np.exp(y * (A @ c + offset)))
         return np.diag(penalty) + (A.T * (p * (1 - p))) @ A
 
     start = np.zeros(A.shape[1])
-    found = minimize(objective, start, jac=True, hess=hessian, method="trust-exact", options={"gtol": 1e-9})
+    found = minimize(
+        objective,
+        start,
+        jac=True,
+        hess=hessian,
+        method="trust-exact",
+        options={"gtol": 1e-9},
+    )
     return found.x[: X.shape[1]]
 
 
 def by_scikit_learn(X, y, lam, intercept):
     """The log loss once more, as an estimator."""
-    model = LogisticRegression(C=1 / lam, solver="newton-cholesky", tol=1e-10, max_iter=1000, fit_intercept=intercept)
+    model = LogisticRegression(
+        C=1 / lam,
+        solver="newton-cholesky",
+        tol=1e-10,
+        max_iter=1000,
+        fit_intercept=intercept,
+    )
     return model.fit(X, y)
 
 
 def oracle(X, y, lam, name, offset=0.0, intercept=False):
     """w by a solver that has nothing to do with the chapter's."""
     offset = np.broadcast_to(offset, y.shape)
-    solve = by_scipy if name == "log_loss" else lambda *rest: by_program(*rest[:3], name, *rest[3:])
+    solve = (
+        by_scipy
+        if name == "log_loss"
+        else lambda *rest: by_program(*rest[:3], name, *rest[3:])
+    )
     return solve(X, y, lam, offset, intercept)
 
 
@@ -143,8 +194,14 @@ def oracle(X, y, lam, name, offset=0.0, intercept=False):
 def labelled(n, d, seed=0, noise=1.0, rank=None):
     """Samples, labels of both signs that depend on them, and a generator."""
     rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n, d)) if rank is None else rng.standard_normal((n, rank)) @ rng.standard_normal((rank, d))
-    y = np.sign(X @ rng.standard_normal(d) / np.sqrt(d) + noise * rng.standard_normal(n))
+    X = (
+        rng.standard_normal((n, d))
+        if rank is None
+        else rng.standard_normal((n, rank)) @ rng.standard_normal((rank, d))
+    )
+    y = np.sign(
+        X @ rng.standard_normal(d) / np.sqrt(d) + noise * rng.standard_normal(n)
+    )
     y[:2] = 1, -1
     return X, y, rng
 
@@ -162,4 +219,6 @@ def fitted_model(model, X, y, silent):
 
 
 def fitted(X, y, *args, silent=False, **keywords):
-    return fitted_model(DualProjectionClassifier(*args, **{"random_state": 0, **keywords}), X, y, silent)
+    return fitted_model(
+        DualProjectionClassifier(*args, **{"random_state": 0, **keywords}), X, y, silent
+    )

@@ -1,6 +1,5 @@
 """Problems and oracles for the tests of kernel machines and of risk-RFE."""
 
-
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.metrics.pairwise import rbf_kernel
@@ -19,9 +18,12 @@ NAMES = ["hinge", "epsilon_insensitive", "squared_error", "squared_hinge", "log_
 
 
 def problem(seed):
-    """A random problem: every kernel with every loss, with duplicated and constant features, rounded rows, weights."""
+    """A random problem: every kernel with every loss, with duplicated and constant
+    features, rounded rows, weights.
+    """
     rng = np.random.default_rng(seed)
-    n, d = int(rng.integers(20, 50)), int(rng.integers(3, 7))
+    n = int(rng.integers(20, 50))
+    d = int(rng.integers(3, 7))
     X = rng.normal(size=(n, d))
     if seed % 3 == 0:
         X[:, -1] = X[:, 0]
@@ -38,7 +40,8 @@ def problem(seed):
         LinearKernel(normalised=True),
         CallableKernel(lambda A, B: rbf_kernel(A, B, gamma=gamma)),
     ]
-    kernel, name = kernels[seed % 6], NAMES[seed // 6 % 5]
+    kernel = kernels[seed % 6]
+    name = NAMES[seed // 6 % 5]
     if isinstance(kernel, ChiSquaredKernel):
         X = np.abs(X)
     f = X[:, 0] + X[:, d // 2] ** 2 - 0.5 + 0.5 * rng.normal(size=n)
@@ -53,7 +56,9 @@ def unit(loss):
 
 
 def thin(seed, C, number):
-    """More samples than features, a linear kernel: a matrix of low rank, whose free samples pivots do not find."""
+    """More samples than features, a linear kernel: a matrix of low rank, whose free
+    samples pivots do not find.
+    """
     rng = np.random.default_rng(seed)
     X = rng.uniform(-1, 1, (60, 20))
     f = X[:, :3] @ rng.choice([0.5, 1.0], 3)
@@ -67,7 +72,9 @@ KERNELS = ["linear", "rbf", "poly", "chi2"]
 
 
 def raw(name, d):
-    """A few rows and `d` features of a real data set in their own units; signs and numbers."""
+    """A few rows and `d` features of a real data set in their own units; signs and
+    numbers.
+    """
     if name == "breast cancer":
         X, y = load_breast_cancer(return_X_y=True)
         return X[::12, :d], np.where(y[::12], 1.0, -1.0), X[::12, 20]
@@ -79,7 +86,9 @@ def raw(name, d):
 
 
 def raw_loss(name, signs, numbers, C):
-    return EmpiricalRisk(name, numbers - numbers.mean() if not get_loss(name).for_labels else signs, C)
+    return EmpiricalRisk(
+        name, numbers - numbers.mean() if not get_loss(name).for_labels else signs, C
+    )
 
 
 def rounding_of_gap(K, loss, u):
@@ -99,20 +108,35 @@ def exact_dual(K, loss, u):
         p = y * v / C
         phi = sum(C @ (q * np.log(np.where(q > 0, q, 1))) for q in (p, 1 - p))
     else:
-        kink = loss.width * np.abs(v).sum() if kind_of(loss) == "epsilon_insensitive" else 0.0
-        quadratic = {"squared_hinge": 0.25, "squared_error": 0.25, "smoothed_hinge": 0.25, "huberised_hinge": 0.5}
+        kink = (
+            loss.width * np.abs(v).sum()
+            if kind_of(loss) == "epsilon_insensitive"
+            else 0.0
+        )
+        quadratic = {
+            "squared_hinge": 0.25,
+            "squared_error": 0.25,
+            "smoothed_hinge": 0.25,
+            "huberised_hinge": 0.5,
+        }
         bent = quadratic.get(kind_of(loss), 0.0)
-        phi = kink - (1.5 if kind_of(loss) == "huberised_hinge" else 1.0) * (y @ v) + bent * (v * v / C).sum()
+        phi = (
+            kink
+            - (1.5 if kind_of(loss) == "huberised_hinge" else 1.0) * (y @ v)
+            + bent * (v * v / C).sum()
+        )
     return -phi - v @ (K.astype(np.longdouble) @ v) / 2
 
 
 def exact_primal(loss, f):
-    y, C = np.asarray(loss.y, dtype=np.longdouble), np.asarray(loss.C, dtype=np.longdouble)
+    y = np.asarray(loss.y, dtype=np.longdouble)
+    C = np.asarray(loss.C, dtype=np.longdouble)
     if kind_of(loss) == "epsilon_insensitive":
         return C @ np.maximum(0, np.abs(y - f) - loss.width)
     if kind_of(loss) == "log_loss":
         return C @ np.logaddexp(0, -y * f)
-    if kind_of(loss) in ("smoothed_hinge", "huberised_hinge"):  # parabolas of width 0.5 and 1
+    # parabolas of width 0.5 and 1
+    if kind_of(loss) in ("smoothed_hinge", "huberised_hinge"):
         mu, moved = (0.5, 0.0) if kind_of(loss) == "smoothed_hinge" else (1.0, 0.5)
         b = np.clip((1 - y * f + moved) / mu, 0, 1)
         return C @ (b * (1 - y * f + moved) - mu * b * b / 2)

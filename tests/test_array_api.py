@@ -1,7 +1,8 @@
 """Every public name on arrays of every library: what comes back, and where it lives.
 
-A new public name must be declared here: what it returns in the library of its input, what it returns on the host, or
-that it takes no data matrix. With and without scikit-learn's dispatch the answer is the same.
+A new public name must be declared here: what it returns in the library of its input,
+what it returns on the host, or that it takes no data matrix. With and without
+scikit-learn's dispatch the answer is the same.
 """
 
 import importlib
@@ -83,7 +84,10 @@ from fsel_book.kernel_machines import EmpiricalRisk, duality_gap
 each_dtype = pytest.mark.parametrize("dtype", ["float64", "float32"])
 DISPATCH = [False, True]
 each_dtype_and_dispatch = swept_product(
-    ("dtype", "dispatch"), [("float64", False), ("float32", True)], ["float64", "float32"], DISPATCH
+    ("dtype", "dispatch"),
+    [("float64", False), ("float32", True)],
+    ["float64", "float32"],
+    DISPATCH,
 )
 
 QUICK_RFE = RiskRFE("auto", kernel="linear", loss="squared_error")
@@ -98,7 +102,9 @@ def parts(*things, names=("indices", "weights")):
 
 
 def fitted_path(X, y):
-    return change_point(*parts(QUICK_RFE.fit(X, y), names=("objective_path_", "n_features_path_")))
+    return change_point(
+        *parts(QUICK_RFE.fit(X, y), names=("objective_path_", "n_features_path_"))
+    )
 
 
 def span_of(X, y):
@@ -107,30 +113,57 @@ def span_of(X, y):
 
 # Arrays in the library and on the device of the data.
 THERE = {
-    "best_rank_k_in_span": lambda X, y: [best_rank_k_in_span(X[:, :5], X, 2), best_rank_k_in_span(X[:, :5], y, 1)],
-    "bss": lambda X, y: parts(*(bss(row_space(X, 3), 8, rule, 0) for rule in ("largest-norm", "best", "sampled"))),
+    "best_rank_k_in_span": lambda X, y: [
+        best_rank_k_in_span(X[:, :5], X, 2),
+        best_rank_k_in_span(X[:, :5], y, 1),
+    ],
+    "bss": lambda X, y: parts(
+        *(
+            bss(row_space(X, 3), 8, rule, 0)
+            for rule in ("largest-norm", "best", "sampled")
+        )
+    ),
     "complete": lambda X, y: parts(complete(row_space(X, 3), [0, 4], 5)),
     "det_sampling": lambda X, y: parts(
-        *(det_sampling(row_space(X, 3), row_space(X, 3).residual_norms, 6, rule) for rule in ("first", "best")),
-        det_sampling(row_space(X, 3), row_space(X, 3).residual_norms, 6, "closest", arrays.as_float64(y[:, None])),
+        *(
+            det_sampling(row_space(X, 3), row_space(X, 3).residual_norms, 6, rule)
+            for rule in ("first", "best")
+        ),
+        det_sampling(
+            row_space(X, 3),
+            row_space(X, 3).residual_norms,
+            6,
+            "closest",
+            arrays.as_float64(y[:, None]),
+        ),
     ),
-    "enclosing_ball": lambda X, y: parts(enclosing_ball(X), names=("center", "weights")),
+    "enclosing_ball": lambda X, y: parts(
+        enclosing_ball(X), names=("center", "weights")
+    ),
     "information_gain": lambda X, y: [information_gain(X, y)],
     "largest_leverages": lambda X, y: parts(largest_leverages(row_space(X, 3), 5)),
     "leverage_sampling": lambda X, y: parts(leverage_sampling(row_space(X, 3), 5, 0)),
     "leverage_scores": lambda X, y: [leverage_scores(X, 3)],
     "prediction_bound": lambda X, y: parts(
-        prediction_bound(whole(X).certificate_, X, y, 1.0, X[:5, :]), names=("inside", "outside", "total")
+        prediction_bound(whole(X).certificate_, X, y, 1.0, X[:5, :]),
+        names=("inside", "outside", "total"),
     ),
     "rand_sampling": lambda X, y: parts(rand_sampling(row_space(X, 3), 4, 0)),
     "random_features": lambda X, y: parts(random_features(row_space(X, 3), 4, 0)),
-    "resampled_change_points": lambda X, y: [resampled_change_points(QUICK_RFE, X, y, 2, random_state=0)[1]],
+    "resampled_change_points": lambda X, y: [
+        resampled_change_points(QUICK_RFE, X, y, 2, random_state=0)[1]
+    ],
     "row_space": lambda X, y: [
-        *parts(row_space(X, 3), names=("leverage_scores", "scores64", "squared_lengths", "residual_norms")),
+        *parts(
+            row_space(X, 3),
+            names=("leverage_scores", "scores64", "squared_lengths", "residual_norms"),
+        ),
         abs(row_space(X, 3).basis()),
     ],
     "rrqr": lambda X, y: parts(rrqr(row_space(X, 3), 4)),
-    "svm_margin": lambda X, y: parts(svm_margin(X, y), svm_margin(X, y, C=0.1), names=("coef", "support")),
+    "svm_margin": lambda X, y: parts(
+        svm_margin(X, y), svm_margin(X, y, C=0.1), names=("coef", "support")
+    ),
     "Sampling": lambda X, y: [BSSSelector(6).fit(X).sampling_.apply(X)],
     "WeightScores": lambda X, y: [WeightScores(RLSClassifier())(X, y)],
     "LinearKernel": lambda X, y: [LinearKernel()(X), LinearKernel(True)(X, X[:3, :])],
@@ -141,15 +174,25 @@ THERE = {
     "RowSpace": lambda X, y: [row_space(X, 3).rows([2, 0]) ** 2],
 }
 
-# Numbers, promises and small tables for reading, on the host; whatever is computed of device arrays.
+# Numbers, promises and small tables for reading, on the host; whatever is computed of
+# device arrays.
 ON_HOST = {
-    "certify": lambda X, y: [certify(row_space(X, 3), bss(row_space(X, 3), 8)).eigenvalues],
-    "certify_selector": lambda X, y: [certify_selector(BSSSelector(6).fit(X), X).eigenvalues],
+    "certify": lambda X, y: [
+        certify(row_space(X, 3), bss(row_space(X, 3), 8)).eigenvalues
+    ],
+    "certify_selector": lambda X, y: [
+        certify_selector(BSSSelector(6).fit(X), X).eigenvalues
+    ],
     "certify_span": lambda X, y: [span_of(X, y).eigenvalues, span_of(X, y).sine],
-    "change_point": lambda X, y: [fitted_path(X, y).n_features, fitted_path(X, y).fitted],
+    "change_point": lambda X, y: [
+        fitted_path(X, y).n_features,
+        fitted_path(X, y).fitted,
+    ],
     "change_region": lambda X, y: [change_region(fitted_path(X, y), 0.9)],
     "change_weights": lambda X, y: [change_weights(fitted_path(X, y))],
-    "completion_promise": lambda X, y: [completion_promise(row_space(X, 3), [0, 4], 5).lower],
+    "completion_promise": lambda X, y: [
+        completion_promise(row_space(X, 3), [0, 4], 5).lower
+    ],
     "data_sandwich": lambda X, y: data_sandwich(X, X),
     "kernel_of": lambda X, y: [kernel_of("rbf", X).gamma],
     "kernel_sandwich": lambda X, y: kernel_sandwich(X @ X.T, X @ X.T),
@@ -157,33 +200,84 @@ ON_HOST = {
     "path_scores": lambda X, y: [path_scores(QUICK_RFE, X, y, cv=2).scores],
     "pivoted_qr": lambda X, y: [pivoted_qr(X, 4).permutation],
     "strong_rrqr": lambda X, y: [strong_rrqr(X, 4).permutation],
-    "ridge_risk": lambda X, y: parts(ridge_risk(X @ X.T, y, 1.0, [0.1, 1.0]), names=("bias", "variance")),
-    "risk_bound": lambda X, y: [risk_bound(whole(X).certificate_, X @ X.T, y, 1.0, [0.1, 1.0]).bias],
+    "ridge_risk": lambda X, y: parts(
+        ridge_risk(X @ X.T, y, 1.0, [0.1, 1.0]), names=("bias", "variance")
+    ),
+    "risk_bound": lambda X, y: [
+        risk_bound(whole(X).certificate_, X @ X.T, y, 1.0, [0.1, 1.0]).bias
+    ],
     "selection_stability": lambda X, y: [selection_stability(X > 1).value],
     "GuaranteePriceDisplay": lambda X, y: [
-        GuaranteePriceDisplay.from_estimator(RLSClassifier(), X, y, information_gain, 8, cv=2).kappas
+        GuaranteePriceDisplay.from_estimator(
+            RLSClassifier(), X, y, information_gain, 8, cv=2
+        ).kappas
     ],
-    "LeverageDisplay": lambda X, y: [LeverageDisplay.from_selector(BSSSelector(6).fit(X)).scores],
-    "RecoveryDisplay": lambda X, y: RecoveryDisplay.from_projections(X, y, [4], random_state=0).errors.values(),
-    "RegressionCertificate": lambda X, y: [RegressionCertificate.of(span_of(X, y), y).measured],
-    "ScreeDisplay": lambda X, y: [ScreeDisplay.from_selector(QUICK_RFE.fit(X, y)).point.values],
+    "LeverageDisplay": lambda X, y: [
+        LeverageDisplay.from_selector(BSSSelector(6).fit(X)).scores
+    ],
+    "RecoveryDisplay": lambda X, y: RecoveryDisplay.from_projections(
+        X, y, [4], random_state=0
+    ).errors.values(),
+    "RegressionCertificate": lambda X, y: [
+        RegressionCertificate.of(span_of(X, y), y).measured
+    ],
+    "ScreeDisplay": lambda X, y: [
+        ScreeDisplay.from_selector(QUICK_RFE.fit(X, y)).point.values
+    ],
     "StabilityDisplay": lambda X, y: [
-        StabilityDisplay.from_selectors({"BSS": BSSSelector(6, rank=2)}, X, y, n_samples=3).stabilities["BSS"].value
+        StabilityDisplay.from_selectors(
+            {"BSS": BSSSelector(6, rank=2)}, X, y, n_samples=3
+        )
+        .stabilities["BSS"]
+        .value
     ],
 }
 
 WITHOUT_A_MATRIX = {
     # made by the functions above, of numbers
-    *("Certificate", "ChangePoint", "EnclosingBall", "Margin", "MarginReport", "PathScores", "PivotedQR"),
-    *("PredictionBound", "Promise", "RidgeRisk", "SpanCertificate", "SpanPromise", "Stability"),
+    *(
+        "Certificate",
+        "ChangePoint",
+        "EnclosingBall",
+        "Margin",
+        "MarginReport",
+        "PathScores",
+        "PivotedQR",
+    ),
+    *(
+        "PredictionBound",
+        "Promise",
+        "RidgeRisk",
+        "SpanCertificate",
+        "SpanPromise",
+        "Stability",
+    ),
     *("RiskCurveDisplay", "SpectrumDisplay"),
     # of whole numbers
     *("bss_promise", "leverage_promise"),
     # abstract, of strings, or where data come from
-    *("CertifiedSelector", "MismatchFeatures", "load_dataset", "load_docstrings", "load_table", "load_techtc"),
-    *("make_bhattacharyya", "make_bhattacharyya_regression", "make_collinear_regression", "make_linear_regression"),
-    *("make_linear_sign", "make_nested_cube", "make_nested_square", "make_nonlinear_regression"),
-    *("Blocks", "GramMatrix", "TriangularFactor", "as_blocks"),  # such data come to the host
+    *(
+        "CertifiedSelector",
+        "MismatchFeatures",
+        "load_dataset",
+        "load_docstrings",
+        "load_table",
+        "load_techtc",
+    ),
+    *(
+        "make_bhattacharyya",
+        "make_bhattacharyya_regression",
+        "make_collinear_regression",
+        "make_linear_regression",
+    ),
+    *(
+        "make_linear_sign",
+        "make_nested_cube",
+        "make_nested_square",
+        "make_nonlinear_regression",
+    ),
+    # such data come to the host
+    *("Blocks", "GramMatrix", "TriangularFactor", "as_blocks"),
 }
 
 
@@ -194,7 +288,9 @@ def test_every_public_name_is_declared():
     assert sum(map(len, declared)) == len(fsel_book.__all__), "a name is declared twice"
 
 
-@pytest.mark.parametrize("name", sorted(ON_HOST) + ["Blocks", "GramMatrix", "TriangularFactor", "as_blocks"])
+@pytest.mark.parametrize(
+    "name", sorted(ON_HOST) + ["Blocks", "GramMatrix", "TriangularFactor", "as_blocks"]
+)
 def test_what_is_on_the_host_says_so(name):
     assert "host" in getattr(fsel_book, name).__doc__
 
@@ -213,9 +309,16 @@ def test_results_live_where_the_data_live(dense_library, name, dtype, dispatch):
     expected = on_data(THERE[name], np.asarray, dtype, False)
     found = on_data(THERE[name], dense_library.make, dtype, dispatch)
     device = dense_library.device(dense_library.make(DENSE))
-    rough = {"rtol": 1e-3, "atol": 1e-4} if dtype == "float32" else {"rtol": 1e-6, "atol": 1e-6}
+    rough = (
+        {"rtol": 1e-3, "atol": 1e-4}
+        if dtype == "float32"
+        else {"rtol": 1e-6, "atol": 1e-6}
+    )
     for ours, theirs in zip(found, expected, strict=True):
-        assert dense_library.is_result(ours, str(theirs.dtype)) and dense_library.device(ours) == device
+        assert (
+            dense_library.is_result(ours, str(theirs.dtype))
+            and dense_library.device(ours) == device
+        )
         assert_allclose(dense_library.back(ours), theirs, **rough)
 
 
@@ -224,10 +327,19 @@ def numbers_of(name):
     return on_data(ON_HOST[name], np.asarray, "float64", False)
 
 
-@swept_product(("name", "dispatch"), [(name, DISPATCH[i % 2]) for i, name in enumerate(ON_HOST)], ON_HOST, DISPATCH)
+@swept_product(
+    ("name", "dispatch"),
+    [(name, DISPATCH[i % 2]) for i, name in enumerate(ON_HOST)],
+    ON_HOST,
+    DISPATCH,
+)
 def test_numbers_are_on_the_host(dense_library, name, dispatch):
     expected = numbers_of(name)
-    for ours, theirs in zip(on_data(ON_HOST[name], dense_library.make, "float64", dispatch), expected, strict=True):
+    for ours, theirs in zip(
+        on_data(ON_HOST[name], dense_library.make, "float64", dispatch),
+        expected,
+        strict=True,
+    ):
         assert isinstance(ours, float | int | np.generic | np.ndarray | list)
         assert_allclose(ours, theirs, rtol=1e-6, atol=1e-9)
 
@@ -251,19 +363,28 @@ def all_results(estimator, X, y):
 
 @cache
 def results_of(name, dtype):
-    return all_results(ESTIMATORS[name], DENSE.astype(dtype), targets_for(ESTIMATORS[name]))
+    return all_results(
+        ESTIMATORS[name], DENSE.astype(dtype), targets_for(ESTIMATORS[name])
+    )
 
 
 def targets_for(estimator):
-    numbers = get_tags(estimator).estimator_type == "regressor" or getattr(estimator, "rule", "") == "target"
+    numbers = (
+        get_tags(estimator).estimator_type == "regressor"
+        or getattr(estimator, "rule", "") == "target"
+    )
     return SIGNS if numbers else (SIGNS > 0).astype(int)
 
 
 @each_dtype_and_dispatch
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_all_that_an_estimator_gives_lives_where_the_data_live(dense_library, name, dtype, dispatch):
-    estimator, X = ESTIMATORS[name], DENSE.astype(dtype)
-    y, given = targets_for(estimator), dense_library.make(X)
+def test_all_that_an_estimator_gives_lives_where_the_data_live(
+    dense_library, name, dtype, dispatch
+):
+    estimator = ESTIMATORS[name]
+    X = DENSE.astype(dtype)
+    y = targets_for(estimator)
+    given = dense_library.make(X)
     expected = results_of(name, dtype)
     with sklearn.config_context(array_api_dispatch=dispatch):
         found = all_results(estimator, given, dense_library.make(y))
@@ -271,7 +392,9 @@ def test_all_that_an_estimator_gives_lives_where_the_data_live(dense_library, na
     for key, theirs in expected.items():
         ours = found[key]
         if isinstance(theirs, np.ndarray):
-            assert dense_library.is_result(ours, str(theirs.dtype)), f"{key}: {type(ours)}"
+            assert dense_library.is_result(ours, str(theirs.dtype)), (
+                f"{key}: {type(ours)}"
+            )
             assert dense_library.device(ours) == dense_library.device(given), key
             if theirs.dtype.kind in "iub":
                 assert_array_equal(dense_library.back(ours), theirs, err_msg=key)
@@ -282,20 +405,33 @@ def test_all_that_an_estimator_gives_lives_where_the_data_live(dense_library, na
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_libraries_of_the_specification_of_2023_are_enough(name):
-    """They take no bare numbers where newer ones do; the oldest supported versions make array_api_strict such a one."""
+    """They take no bare numbers where newer ones do; the oldest supported versions make
+    array_api_strict such a one.
+    """
     y = targets_for(ESTIMATORS[name])
     expected = results_of(name, "float64")
     with array_api_strict.ArrayAPIStrictFlags(api_version="2023.12"):
-        found = all_results(ESTIMATORS[name], array_api_strict.asarray(DENSE), array_api_strict.asarray(y))
+        found = all_results(
+            ESTIMATORS[name],
+            array_api_strict.asarray(DENSE),
+            array_api_strict.asarray(y),
+        )
     assert list(found) == list(expected)
 
 
-@pytest.mark.parametrize("name", [name for name in ESTIMATORS if hasattr(ESTIMATORS[name], "get_support")])
+@pytest.mark.parametrize(
+    "name", [name for name in ESTIMATORS if hasattr(ESTIMATORS[name], "get_support")]
+)
 def test_the_support_is_a_mask_on_the_host(dense_library, name):
     """As scikit-learn's pipelines and feature names want it."""
     estimator = ESTIMATORS[name]
-    fitted = clone(estimator).fit(dense_library.make(DENSE), dense_library.make(targets_for(estimator)))
-    assert isinstance(fitted.get_support(), np.ndarray) and fitted.get_support().dtype == bool
+    fitted = clone(estimator).fit(
+        dense_library.make(DENSE), dense_library.make(targets_for(estimator))
+    )
+    assert (
+        isinstance(fitted.get_support(), np.ndarray)
+        and fitted.get_support().dtype == bool
+    )
     assert_array_equal(dense_library.back(fitted.support_), fitted.get_support())
     assert len(fitted.get_feature_names_out()) == fitted.get_support().sum()
 
@@ -305,7 +441,9 @@ def test_the_support_is_a_mask_on_the_host(dense_library, name):
 
 @pytest.fixture
 def crossings(monkeypatch):
-    """Shapes of what went through `to_numpy` and `from_numpy`, of arrays of a device; any other way raises there."""
+    """Shapes of what went through `to_numpy` and `from_numpy`, of arrays of a device;
+    any other way raises there.
+    """
     seen = {"down": [], "up": []}
 
     def down(a, *name):
@@ -333,11 +471,16 @@ def crossed(seen):
 
 
 @pytest.mark.parametrize("rule", ["largest-norm", "best"])
-def test_bss_brings_neither_the_data_nor_the_basis_across(crossings, dense_library, rule):
+def test_bss_brings_neither_the_data_nor_the_basis_across(
+    crossings, dense_library, rule
+):
     rng = np.random.default_rng(0)
-    n, d, r = 30, 20_000, 60
+    n = 30
+    d = 20_000
+    r = 60
     X = rng.standard_normal((n, d)) * np.exp(rng.standard_normal(d))
-    given, data = dense_library.make(X), row_space(X)
+    given = dense_library.make(X)
+    data = row_space(X)
     expected = bss(data, r, rule)
     sampling = bss(row_space(given), r, rule)
     assert_array_equal(dense_library.back(sampling.indices), expected.indices)
@@ -345,32 +488,56 @@ def test_bss_brings_neither_the_data_nor_the_basis_across(crossings, dense_libra
         assert crossed(crossings) == 0
         return
     assert crossed(crossings) < X.nbytes / 2
-    assert max(shape[0] * (shape[1] if len(shape) > 1 else 1) for shape, _ in crossings["down"]) <= max(d, 1300 * n)
+    assert max(
+        shape[0] * (shape[1] if len(shape) > 1 else 1) for shape, _ in crossings["down"]
+    ) <= max(d, 1300 * n)
 
 
 @pytest.mark.parametrize("name", ["BSS", "BSS, best", "DSF", "DSF, first"])
-def test_columns_beyond_the_rows_at_hand_are_judged_where_they_are(monkeypatch, crossings, dense_library, name):
-    """All lengths nearly equal: the scan goes far beyond the head, which is made small here."""
+def test_columns_beyond_the_rows_at_hand_are_judged_where_they_are(
+    monkeypatch, crossings, dense_library, name
+):
+    """All lengths nearly equal: the scan goes far beyond the head, which is made small
+    here.
+    """
     small_head(monkeypatch, 2)
     X = np.random.default_rng(1).standard_normal((25, 3000))
-    given, case = dense_library.make(X), CASES[name]
+    given = dense_library.make(X)
+    case = CASES[name]
     expected = case.function(row_space(X, 20), 24)
     for way in crossings.values():
         way.clear()
     sampling = case.function(row_space(given, 20), 24)
     assert_array_equal(dense_library.back(sampling.indices), expected.indices)
     assert_allclose(dense_library.back(sampling.weights), expected.weights, rtol=1e-6)
-    if dense_library.name != "numpy":  # the head as it was made, and candidates: not every column at every step
-        rows = sum(shape[0] for shape, _ in crossings["down"] if len(shape) == 2 and shape[1] == 20)
+    # the head as it was made, and candidates: not every column at every step
+    if dense_library.name != "numpy":
+        rows = sum(
+            shape[0]
+            for shape, _ in crossings["down"]
+            if len(shape) == 2 and shape[1] == 20
+        )
         assert rows < 3000
-        # In float32, nearly all at once, for each piece is a wait; on the host they are of 1,024 or 2,048.
-        assert max(shape[0] for shape, size in crossings["down"] if (size, len(shape)) == (4 * shape[0], 1)) > 2048
+        # In float32, nearly all at once, for each piece is a wait; on the host they are
+        # of 1,024 or 2,048.
+        assert (
+            max(
+                shape[0]
+                for shape, size in crossings["down"]
+                if (size, len(shape)) == (4 * shape[0], 1)
+            )
+            > 2048
+        )
 
 
-def test_bounds_from_an_earlier_step_are_made_where_the_columns_are(monkeypatch, crossings, dense_library):
-    rng, used = np.random.default_rng(0), []
+def test_bounds_from_an_earlier_step_are_made_where_the_columns_are(
+    monkeypatch, crossings, dense_library
+):
+    rng = np.random.default_rng(0)
+    used = []
     X = rng.standard_normal((20, 8000)) * rng.pareto(1.5, size=8000)
-    scores, in_doubt = rng.chisquare(1, size=8000), sparsification._Screen.in_doubt
+    scores = rng.chisquare(1, size=8000)
+    in_doubt = sparsification._Screen.in_doubt
     expected = bss(row_space(X), 80, scores=scores)
 
     def noted(self, number, U, places):
@@ -383,25 +550,36 @@ def test_bounds_from_an_earlier_step_are_made_where_the_columns_are(monkeypatch,
     found = bss(row_space(dense_library.make(X)), 80, scores=scores)
     assert_array_equal(dense_library.back(found.indices), expected.indices)
     bounds = [W for W in used if W is not None]
-    assert len(bounds) > 10 and {type(W) for W in bounds} == {type(dense_library.make(X))}
+    assert len(bounds) > 10 and {type(W) for W in bounds} == {
+        type(dense_library.make(X))
+    }
     if dense_library.name != "numpy":
         assert not any(shape == (2048, 20) for shape, _ in crossings["down"])
 
 
 @swept("kernel", ["linear", "rbf"], ["chi2"])
-def test_an_elimination_brings_one_kernel_matrix_a_fit(crossings, dense_library, kernel):
+def test_an_elimination_brings_one_kernel_matrix_a_fit(
+    crossings, dense_library, kernel
+):
     rng = np.random.default_rng(0)
-    X, n = rng.random((50, 12)), 50
+    X = rng.random((50, 12))
+    n = 50
     y = (X[:, 3] + X[:, 5] > 1).astype(int)
     expected = RiskRFE(4, kernel=kernel, C=5.0).fit(X, y)
     for way in crossings.values():
         way.clear()
     fitted = RiskRFE(4, kernel=kernel, C=5.0).fit(dense_library.make(X), y)
-    assert_array_equal(dense_library.back(fitted.elimination_order_), expected.elimination_order_)
+    assert_array_equal(
+        dense_library.back(fitted.elimination_order_), expected.elimination_order_
+    )
     if dense_library.name != "numpy":
         matrices = sum(shape == (n, n) for shape, _ in crossings["down"])
         assert 8 <= matrices <= fitted.n_refits_ + 12
-        assert all(shape[0] < n or shape[1] <= n for shape, _ in crossings["down"] if len(shape) == 2)
+        assert all(
+            shape[0] < n or shape[1] <= n
+            for shape, _ in crossings["down"]
+            if len(shape) == 2
+        )
 
 
 def test_a_sparse_sketching_matrix_crosses_as_its_entries(crossings, dense_library):
@@ -410,14 +588,18 @@ def test_a_sparse_sketching_matrix_crosses_as_its_entries(crossings, dense_libra
     expected = leverage_scores(X)
     for way in crossings.values():
         way.clear()
-    assert_allclose(dense_library.back(leverage_scores(dense_library.make(X))), expected, rtol=1e-6)
+    assert_allclose(
+        dense_library.back(leverage_scores(dense_library.make(X))), expected, rtol=1e-6
+    )
     if dense_library.name != "numpy":
         assert crossed(crossings) < X.nbytes
         assert not any(sp.issparse(a) for a in crossings["up"])
 
 
 class Rough(np.ndarray):
-    """Stands for an array of a device that multiplies float32 matrices with 11 bits, as TF32 does."""
+    """Stands for an array of a device that multiplies float32 matrices with 11 bits, as
+    TF32 does.
+    """
 
     def __matmul__(self, other):
         return np.round(np.asarray(self) * 2**10) / 2**10 @ np.asarray(other)
@@ -427,17 +609,25 @@ def test_a_device_is_asked_whether_its_float32_is_true(monkeypatch, dense_librar
     like = dense_library.make(np.zeros(1))
     assert arrays._true_float32(like)
     if dense_library.name == "numpy":
-        monkeypatch.setattr(np, "full", lambda *args, full=np.full, **keywords: full(*args, **keywords).view(Rough))
+        monkeypatch.setattr(
+            np,
+            "full",
+            lambda *args, full=np.full, **keywords: full(*args, **keywords).view(Rough),
+        )
         assert not arrays._true_float32(like)
 
 
 def test_there_are_no_other_doors():
-    """Whatever NumPy would be asked to do of itself, `array_api_strict` refuses on its second device."""
+    """Whatever NumPy would be asked to do of itself, `array_api_strict` refuses on its
+    second device.
+    """
     others = re.compile(r"from_dlpack|\.cpu\(\)|\.get\(\)|\.numpy\(\)|asnumpy")
     for path in Path(fsel_book.__file__).parent.glob("*.py"):
         if path.name != "arrays.py":
             assert not others.search(path.read_text(encoding="utf-8")), path.name
-    assert len(others.findall(inspect.getsource(to_numpy))) == 4 and not others.search(inspect.getsource(from_numpy))
+    assert len(others.findall(inspect.getsource(to_numpy))) == 4 and not others.search(
+        inspect.getsource(from_numpy)
+    )
 
 
 @pytest.mark.parametrize("name", ["BSS", "BSS, best", "DSF", "DSF, first"])
@@ -451,18 +641,28 @@ def test_without_true_float32_the_picks_are_the_same(monkeypatch, dense_library,
     assert_array_equal(dense_library.back(found.indices), expected.indices)
 
 
-# ---------------------------------------------------------------- what chapters export beside
+# ---------------------------------------------------------------- what chapters export
+# beside
 
 
 def test_eliminations_for_machines_of_your_own(dense_library):
-    X, y = DENSE[:, :8], dense_library.make(SIGNS)
-    given, kernel = dense_library.make(X), RBFKernel(0.01)
-    risk, expected = EmpiricalRisk("hinge", y, dense_library.make(np.ones(16))), EmpiricalRisk("hinge", SIGNS, 1.0)
+    X = DENSE[:, :8]
+    y = dense_library.make(SIGNS)
+    given = dense_library.make(X)
+    kernel = RBFKernel(0.01)
+    risk = EmpiricalRisk("hinge", y, dense_library.make(np.ones(16)))
+    expected = EmpiricalRisk("hinge", SIGNS, 1.0)
     for eliminate in (risk_rfe, guyon_rfe):
-        assert eliminate(given, [risk], kernel, 4).order == eliminate(X, [expected], kernel, 4).order
+        assert (
+            eliminate(given, [risk], kernel, 4).order
+            == eliminate(X, [expected], kernel, 4).order
+        )
     squares = EmpiricalRisk("squared_error", y, 1.0)
     path = squared_linear_path(given, squares, 3)
-    assert path.order == squared_linear_path(X, EmpiricalRisk("squared_error", SIGNS, 1.0), 3).order
+    assert (
+        path.order
+        == squared_linear_path(X, EmpiricalRisk("squared_error", SIGNS, 1.0), 3).order
+    )
     u = SIGNS / 10
     gap = duality_gap(kernel(given), risk, dense_library.make(u), intercept=False)
     assert gap == pytest.approx(duality_gap(kernel(X), expected, u, intercept=False))

@@ -1,4 +1,6 @@
-"""One implementation for all array libraries: the same selection everywhere, and results where the input lives."""
+"""One implementation for all array libraries: the same selection everywhere, and
+results where the input lives.
+"""
 
 import os
 import subprocess
@@ -41,8 +43,15 @@ DTYPES = ["float64", "float32"]
 each_dtype = pytest.mark.parametrize("dtype", DTYPES)
 SELECTORS = {
     **{f"{name}, 25": case.make(25) for name, case in CASES.items()},
-    **{f"{name}, rank 4": case.make(20, rank=4, rescale=True) for name, case in CASES.items()},
-    **{f"{name}, auto": case.make("auto", rank=2, eps=0.9) for name, case in CASES.items() if case.auto},
+    **{
+        f"{name}, rank 4": case.make(20, rank=4, rescale=True)
+        for name, case in CASES.items()
+    },
+    **{
+        f"{name}, auto": case.make("auto", rank=2, eps=0.9)
+        for name, case in CASES.items()
+        if case.auto
+    },
 }
 # Each in one of the precisions, in turn; in the other in the sweeps.
 each_selector = swept_product(
@@ -52,7 +61,10 @@ each_selector = swept_product(
     DTYPES,
 )
 each_case_and_dtype = swept_product(
-    ("name", "dtype"), [(name, DTYPES[i % 2]) for i, name in enumerate(CASES)], CASES, DTYPES
+    ("name", "dtype"),
+    [(name, DTYPES[i % 2]) for i, name in enumerate(CASES)],
+    CASES,
+    DTYPES,
 )
 
 
@@ -62,7 +74,10 @@ def data(dtype, tall=False):
 
 
 def close(dtype):
-    return {"rtol": 1e-4 if dtype == "float32" else 1e-9, "atol": 1e-6 if dtype == "float32" else 1e-12}
+    return {
+        "rtol": 1e-4 if dtype == "float32" else 1e-9,
+        "atol": 1e-6 if dtype == "float32" else 1e-12,
+    }
 
 
 class Given(SelectorMixin, BaseEstimator):
@@ -94,13 +109,25 @@ def test_row_space_and_leverage_scores(library, dtype, tall):
     X = data(dtype, tall)
     given = library.make(X)
     for rank in (None, 5):
-        expected, space = row_space(X, rank), row_space(given, rank)
-        assert space.shape == expected.shape and space.numerical_rank == expected.numerical_rank
+        expected = row_space(X, rank)
+        space = row_space(given, rank)
+        assert (
+            space.shape == expected.shape
+            and space.numerical_rank == expected.numerical_rank
+        )
         assert_lives_with(library, space.leverage_scores, given, dtype)
         assert_lives_with(library, space.basis(), given, "float64")
         assert_lives_with(library, space.rows([2, 0]), given, "float64")
-        assert_allclose(library.back(space.leverage_scores), expected.leverage_scores, **close(dtype))
-        assert_allclose(library.back(leverage_scores(given, rank)), expected.leverage_scores, **close(dtype))
+        assert_allclose(
+            library.back(space.leverage_scores),
+            expected.leverage_scores,
+            **close(dtype),
+        )
+        assert_allclose(
+            library.back(leverage_scores(given, rank)),
+            expected.leverage_scores,
+            **close(dtype),
+        )
         V = library.back(space.basis())
         assert_allclose(V @ V.T, expected.basis() @ expected.basis().T, atol=1e-9)
         assert_allclose(space.singular_values, expected.singular_values, rtol=1e-9)
@@ -111,7 +138,9 @@ def test_row_space_of_ill_conditioned_data(library, condition):
     """The way through a sketch."""
     X = data("float64")
     X[1] = X[0] + X[1] / condition
-    assert_allclose(library.back(leverage_scores(library.make(X))), leverage_scores(X), rtol=1e-6)
+    assert_allclose(
+        library.back(leverage_scores(library.make(X))), leverage_scores(X), rtol=1e-6
+    )
 
 
 def assert_same_sampling(library, sampling, expected, given, dtype):
@@ -125,13 +154,19 @@ def assert_same_sampling(library, sampling, expected, given, dtype):
 def test_functions_of_a_row_space(library, dtype, name):
     X = data(dtype)
     given = library.make(X)
-    sampling, expected = (CASES[name].function(row_space(matrix), 25, 2) for matrix in (given, X))
+    sampling, expected = (
+        CASES[name].function(row_space(matrix), 25, 2) for matrix in (given, X)
+    )
     assert_same_sampling(library, sampling, expected, given, dtype)
 
 
 @pytest.mark.parametrize(
     "function",
-    [*[case.function for case in CASES.values()], bss_reference, lambda V, r: bss_reference(V, r, "best")],
+    [
+        *[case.function for case in CASES.values()],
+        bss_reference,
+        lambda V, r: bss_reference(V, r, "best"),
+    ],
     ids=[*CASES, "reference", "reference, best"],
 )
 @each_dtype
@@ -139,11 +174,17 @@ def test_functions_of_an_explicit_basis(dense_library, dtype, function):
     """Functions and certify take V itself."""
     V = heavy(60, 5, np.random.default_rng(0)).astype(dtype)
     given = dense_library.make(V)
-    expected, sampling = function(V, 12), function(given, 12)
+    expected = function(V, 12)
+    sampling = function(given, 12)
     assert_same_sampling(dense_library, sampling, expected, given, dtype)
     certificate = certify(given, sampling, bss_promise(5, 12))
-    assert_allclose(certificate.eigenvalues, certify(V, expected).eigenvalues, **close(dtype))
-    assert isinstance(certificate.eigenvalues, np.ndarray) and certificate.eigenvalues.dtype == np.float64
+    assert_allclose(
+        certificate.eigenvalues, certify(V, expected).eigenvalues, **close(dtype)
+    )
+    assert (
+        isinstance(certificate.eigenvalues, np.ndarray)
+        and certificate.eigenvalues.dtype == np.float64
+    )
 
 
 @each_dtype
@@ -164,10 +205,15 @@ def test_sampling_applies_itself(library, dtype):
 @each_dtype
 def test_certify_of_a_row_space(library, dtype):
     X = data(dtype)
-    space, expected = row_space(library.make(X)), row_space(X)
+    space = row_space(library.make(X))
+    expected = row_space(X)
     certificate = certify(space, bss(space, 25), bss_promise(12, 25), "BSS")
     assert certificate.holds and certificate.method == "BSS"
-    assert_allclose(certificate.eigenvalues, certify(expected, bss(expected, 25)).eigenvalues, **close(dtype))
+    assert_allclose(
+        certificate.eigenvalues,
+        certify(expected, bss(expected, 25)).eigenvalues,
+        **close(dtype),
+    )
     assert "BSS" in str(certificate) and "<table>" in certificate._repr_html_()
 
 
@@ -176,20 +222,29 @@ def test_certify_of_a_row_space(library, dtype):
 
 @each_selector
 def test_selectors(library, dtype, name):
-    X, selector = data(dtype), SELECTORS[name]
+    X = data(dtype)
+    selector = SELECTORS[name]
     given = library.make(X)
-    expected, fitted = clone(selector).fit(X), clone(selector).fit(given)
+    expected = clone(selector).fit(X)
+    fitted = clone(selector).fit(given)
     for name in ("selected_", "weights_", "leverage_scores_", "support_"):
-        ours, theirs = getattr(fitted, name), getattr(expected, name)
+        ours = getattr(fitted, name)
+        theirs = getattr(expected, name)
         assert_lives_with(library, ours, given, str(theirs.dtype))
         if theirs.dtype.kind == "f":
             assert_allclose(library.back(ours), theirs, **close(dtype), err_msg=name)
         else:
             assert_array_equal(library.back(ours), theirs, err_msg=name)
     assert fitted.n_draws_ == expected.n_draws_ and fitted.n_features_in_ == 60
-    assert_allclose(fitted.certificate_.eigenvalues, expected.certificate_.eigenvalues, **close(dtype))
+    assert_allclose(
+        fitted.certificate_.eigenvalues,
+        expected.certificate_.eigenvalues,
+        **close(dtype),
+    )
     assert_array_equal(fitted.get_support(), expected.get_support())
-    assert_array_equal(fitted.get_support(indices=True, ordered=True), expected.selected_)
+    assert_array_equal(
+        fitted.get_support(indices=True, ordered=True), expected.selected_
+    )
 
     C = fitted.transform(given)
     assert type(C) is type(given) and str(C.dtype).endswith(dtype)
@@ -199,25 +254,41 @@ def test_selectors(library, dtype, name):
     back = fitted.inverse_transform(C)
     assert type(back) is type(given) or (library.sparse and back.format == given.format)
     assert str(back.dtype).endswith(dtype)
-    assert_allclose(library.back(back), np.where(expected.get_support(), X, 0), **close(dtype))
+    assert_allclose(
+        library.back(back), np.where(expected.get_support(), X, 0), **close(dtype)
+    )
 
 
 @swept_product(
     ("intercept", "targets", "dtype"),
-    [(True, 0, "float32"), (True, 3, "float64"), (False, 3, "float32"), (False, 0, "float64")],
+    [
+        (True, 0, "float32"),
+        (True, 3, "float64"),
+        (False, 3, "float32"),
+        (False, 0, "float64"),
+    ],
     [True, False],
     [0, 3],
     DTYPES,
 )
 def test_a_regression_with_sparse_components(library, dtype, targets, intercept):
     X = data(dtype, tall=True)
-    Y = np.random.default_rng(0).standard_normal((60, targets) if targets else 60).astype(dtype)
-    given, y = library.make(X), Y if library.sparse else library.make(Y)
+    Y = (
+        np.random.default_rng(0)
+        .standard_normal((60, targets) if targets else 60)
+        .astype(dtype)
+    )
+    given = library.make(X)
+    y = Y if library.sparse else library.make(Y)
     model = SparsePCRegressor(2, n_features_to_select=6, fit_intercept=intercept)
     if library.sparse:  # which is not centred; the features chosen may be others
         intercept_fit = clone(model).fit(given, y)
         chosen = Given(intercept_fit.selected_)
-        expected = clone(model).set_params(selector=chosen, n_features_to_select=None).fit(X, Y)
+        expected = (
+            clone(model)
+            .set_params(selector=chosen, n_features_to_select=None)
+            .fit(X, Y)
+        )
     else:
         expected = clone(model).fit(X, Y)
     fitted = clone(model).fit(given, y)
@@ -230,21 +301,38 @@ def test_a_regression_with_sparse_components(library, dtype, targets, intercept)
         theirs = theirs(X) if callable(theirs) else theirs
         assert_lives_with(library, ours, given, dtype)
         rough = dtype == "float32"
-        assert_allclose(library.back(ours), theirs, rtol=1e-3 if rough else 1e-8, atol=1e-4 if rough else 1e-10)
-    assert fitted.certificate_.measured == pytest.approx(expected.certificate_.measured, rel=1e-4 if rough else 1e-9)
+        assert_allclose(
+            library.back(ours),
+            theirs,
+            rtol=1e-3 if rough else 1e-8,
+            atol=1e-4 if rough else 1e-10,
+        )
+    assert fitted.certificate_.measured == pytest.approx(
+        expected.certificate_.measured, rel=1e-4 if rough else 1e-9
+    )
 
 
 @each_dtype
 def test_a_selection_for_targets(library, dtype):
-    X, Y = data(dtype), np.random.default_rng(0).standard_normal((12, 2)).astype(dtype)
-    given, y = library.make(X), Y if library.sparse else library.make(Y)
+    X = data(dtype)
+    Y = np.random.default_rng(0).standard_normal((12, 2)).astype(dtype)
+    given = library.make(X)
+    y = Y if library.sparse else library.make(Y)
     selector = DSFSelector(8, rank=4, rule="target")
-    assert_array_equal(library.back(clone(selector).fit(given, y).selected_), clone(selector).fit(X, Y).selected_)
+    assert_array_equal(
+        library.back(clone(selector).fit(given, y).selected_),
+        clone(selector).fit(X, Y).selected_,
+    )
 
 
-@swept("name", [f"{name}, 25" for name in CASES], [name for name in SELECTORS if not name.endswith("25")])
+@swept(
+    "name",
+    [f"{name}, 25" for name in CASES],
+    [name for name in SELECTORS if not name.endswith("25")],
+)
 def test_sparse_selection_is_the_dense_one_whatever_the_format(name):
-    X, selector = sparse_table(12, 60, 0.3), SELECTORS[name]
+    X = sparse_table(12, 60, 0.3)
+    selector = SELECTORS[name]
     expected = clone(selector).fit(X.toarray())
     for form in (sp.coo_array, sp.lil_matrix, sp.bsr_array, sp.dok_array):
         assert_array_equal(clone(selector).fit(form(X)).selected_, expected.selected_)
@@ -263,7 +351,8 @@ def test_transform_of_another_library_is_refused(dense_library):
 def test_dense_and_sparse_may_be_mixed():
     X = sparse_table(12, 60, 0.3)
     assert_allclose(
-        BSSSelector(20).fit(X).transform(X.toarray()), BSSSelector(20).fit(X.toarray()).transform(X).toarray()
+        BSSSelector(20).fit(X).transform(X.toarray()),
+        BSSSelector(20).fit(X.toarray()).transform(X).toarray(),
     )
 
 
@@ -271,8 +360,13 @@ def test_repeated_entries_of_a_sparse_matrix_are_added_up():
     X = sparse_table(12, 60, 0.3)
     row, column = X.nonzero()
     values = X.toarray()[row, column]
-    twice = sp.coo_array((np.r_[values / 2, values / 2], (np.r_[row, row], np.r_[column, column])), shape=X.shape)
-    assert_array_equal(BSSSelector(20).fit(twice).selected_, BSSSelector(20).fit(X).selected_)
+    twice = sp.coo_array(
+        (np.r_[values / 2, values / 2], (np.r_[row, row], np.r_[column, column])),
+        shape=X.shape,
+    )
+    assert_array_equal(
+        BSSSelector(20).fit(twice).selected_, BSSSelector(20).fit(X).selected_
+    )
 
 
 # ---------------------------------------------------------------- plumbing
@@ -299,40 +393,64 @@ def test_there_and_back(library, dtype):
 
 
 def test_pieces_are_large_on_a_device_but_within_256_megabytes(library):
-    """On the host 4,096 columns, which stay in the cache; elsewhere 16 times as many, unless `X` has many rows."""
+    """On the host 4,096 columns, which stay in the cache; elsewhere 16 times as many,
+    unless `X` has many rows.
+    """
     indices = np.arange(100_000)
     for n, expected in ((1, 65_536), (1024, 32_768), (16_384, 4096)):
         pieces = list(_index_chunks(indices, library.make(np.zeros((n, 1)))))
         assert_array_equal(np.concatenate(pieces), indices)
-        assert len(pieces[0]) == (4096 if library.sparse or library.name == "numpy" else expected)
-    assert [len(piece) for piece in _index_chunks(indices[:10], np.zeros((1, 1)), 4)] == [4, 4, 2]
+        assert len(pieces[0]) == (
+            4096 if library.sparse or library.name == "numpy" else expected
+        )
+    assert [
+        len(piece) for piece in _index_chunks(indices[:10], np.zeros((1, 1)), 4)
+    ] == [4, 4, 2]
 
 
 def test_checked_matrices_are_passed_on_as_they_are(library):
     given = library.make(data("float32"))
     checked = check_matrix(given)
-    assert np.shares_memory(checked.data, given.data) if library.sparse else checked is given
+    assert (
+        np.shares_memory(checked.data, given.data)
+        if library.sparse
+        else checked is given
+    )
 
 
-# ---------------------------------------------------------------- sparse data stay sparse
+# ---------------------------------------------------------------- sparse data stay
+# sparse
 
 
 @pytest.fixture
 def no_densifying(monkeypatch):
-    """Every way in which SciPy makes a dense matrix of a sparse one refuses matrices as large as the data."""
-    for kind in (sp.csr_array, sp.csc_array, sp.coo_array, sp.csr_matrix, sp.csc_matrix, sp.coo_matrix):
+    """Every way in which SciPy makes a dense matrix of a sparse one refuses matrices as
+    large as the data.
+    """
+    for kind in (
+        sp.csr_array,
+        sp.csc_array,
+        sp.coo_array,
+        sp.csr_matrix,
+        sp.csc_matrix,
+        sp.coo_matrix,
+    ):
         for name in ("toarray", "todense"):
             original = getattr(kind, name)
 
             def guarded(self, *args, original=original, **keywords):
-                assert self.shape[0] * self.shape[1] < 6_000_000, f"a dense matrix of shape {self.shape}"
+                assert self.shape[0] * self.shape[1] < 6_000_000, (
+                    f"a dense matrix of shape {self.shape}"
+                )
                 return original(self, *args, **keywords)
 
             monkeypatch.setattr(kind, name, guarded)
 
 
 def peak_of(work):
-    """What `work` returns, and the most memory that it takes at once beside what was there."""
+    """What `work` returns, and the most memory that it takes at once beside what was
+    there.
+    """
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
@@ -356,25 +474,43 @@ SPARSE = {
 
 @swept_product(
     ("name", "form"),
-    [(name, sp.csr_array) for name in SPARSE if name not in ("BSS, sampled, 30", "DSF, first, 30", "pivoted QR, 30")],
+    [
+        (name, sp.csr_array)
+        for name in SPARSE
+        if name not in ("BSS, sampled, 30", "DSF, first, 30", "pivoted QR, 30")
+    ],
     SPARSE,
     [sp.csr_array, sp.csc_array],
 )
-def test_selecting_from_sparse_data_makes_no_dense_array(large_sparse, no_densifying, name, form):
-    """Neither X nor V is ever dense: the peak stays under half of what either would take."""
-    X, selector = form(large_sparse), SPARSE[name]
+def test_selecting_from_sparse_data_makes_no_dense_array(
+    large_sparse, no_densifying, name, form
+):
+    """Neither X nor V is ever dense: the peak stays under half of what either would
+    take.
+    """
+    X = form(large_sparse)
+    selector = SPARSE[name]
     dense_bytes = 8 * X.shape[0] * X.shape[1]
     _, peak = peak_of(lambda: clone(selector).fit(X))
-    assert peak < dense_bytes / 2, f"peak {peak / 1e6:.0f} MB, dense {dense_bytes / 1e6:.0f} MB"
+    assert peak < dense_bytes / 2, (
+        f"peak {peak / 1e6:.0f} MB, dense {dense_bytes / 1e6:.0f} MB"
+    )
 
 
 @pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array])
-def test_a_regression_on_sparse_data_makes_no_dense_array(large_sparse, no_densifying, form):
-    X, y = form(large_sparse), np.random.default_rng(0).standard_normal(300)
+def test_a_regression_on_sparse_data_makes_no_dense_array(
+    large_sparse, no_densifying, form
+):
+    X = form(large_sparse)
+    y = np.random.default_rng(0).standard_normal(300)
     dense_bytes = 8 * X.shape[0] * X.shape[1]
-    predicted, peak = peak_of(lambda: SparsePCRegressor(10, n_features_to_select=30).fit(X, y).predict(X))
+    predicted, peak = peak_of(
+        lambda: SparsePCRegressor(10, n_features_to_select=30).fit(X, y).predict(X)
+    )
     assert predicted.shape == (300,)
-    assert peak < dense_bytes / 2, f"peak {peak / 1e6:.0f} MB, dense {dense_bytes / 1e6:.0f} MB"
+    assert peak < dense_bytes / 2, (
+        f"peak {peak / 1e6:.0f} MB, dense {dense_bytes / 1e6:.0f} MB"
+    )
 
 
 def test_transforming_sparse_data_makes_no_dense_array(large_sparse, no_densifying):
@@ -400,8 +536,10 @@ def test_fitting_dense_data_keeps_no_copy_of_them():
 def test_float32_is_widened_block_by_block(selector):
     X = table(60, 400_000).astype(np.float32)
     _, peak = peak_of(lambda: selector(50, rank=5).fit(X))
-    pivots = 4 * 8 * 50 * X.shape[1] if selector is RRQRSelector else 0  # the matrix of which it takes the pivots
-    assert peak < 1.2 * X.nbytes + pivots  # as float64 the whole of X would be twice as large
+    # the matrix of which it takes the pivots
+    pivots = 4 * 8 * 50 * X.shape[1] if selector is RRQRSelector else 0
+    # as float64 the whole of X would be twice as large
+    assert peak < 1.2 * X.nbytes + pivots
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int64, bool])
@@ -423,23 +561,39 @@ LAYOUTS = {
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_taking_rows_or_columns_copies_only_those(layout):
     X = table(50, 20_000)
-    Z, some = LAYOUTS[layout](X), [3, 1, 3]
-    for of, take, expected in ((Z, take_columns, X[:, some]), (Z, _take_rows, X[some]), (Z.T, _take_rows, X.T[some])):
+    Z = LAYOUTS[layout](X)
+    some = [3, 1, 3]
+    for of, take, expected in (
+        (Z, take_columns, X[:, some]),
+        (Z, _take_rows, X[some]),
+        (Z.T, _take_rows, X.T[some]),
+    ):
         taken, peak = peak_of(lambda of=of, take=take: take(of, some))
         assert_array_equal(taken, expected)
         assert peak < taken.nbytes + X.nbytes / 20
 
 
-@swept_product(("name", "layout"), [(name, list(LAYOUTS)[i % 3]) for i, name in enumerate(CASES)], CASES, LAYOUTS)
+@swept_product(
+    ("name", "layout"),
+    [(name, list(LAYOUTS)[i % 3]) for i, name in enumerate(CASES)],
+    CASES,
+    LAYOUTS,
+)
 def test_the_layout_of_the_data_costs_no_memory(name, layout):
-    """The same selection whatever the order of the entries, at a peak without a copy of X."""
-    case, X = CASES[name], table(40, 6000)
+    """The same selection whatever the order of the entries, at a peak without a copy of
+    X.
+    """
+    case = CASES[name]
+    X = table(40, 6000)
     Z = LAYOUTS[layout](X)
     expected, least = peak_of(lambda: case.make(60).fit(X))
     found, peak = peak_of(lambda: case.make(60).fit(Z))
     assert_array_equal(found.selected_, expected.selected_)
-    # NumPy 2.5 copies both sides of a product whose rows and columns have gaps; without gaps there is no need.
-    assert peak < least + X.nbytes / 3 + (2 * X.nbytes if layout == "every second column" else 0)
+    # NumPy 2.5 copies both sides of a product whose rows and columns have gaps; without
+    # gaps there is no need.
+    assert peak < least + X.nbytes / 3 + (
+        2 * X.nbytes if layout == "every second column" else 0
+    )
 
 
 # ---------------------------------------------------------------- threads
@@ -475,8 +629,14 @@ with _blas_threads_for(100): assert set(threads()) == {1}
 
 @pytest.mark.sweep
 def test_overlapping_limits_leave_the_threads_as_they_were():
-    """The first to enter leaves first: the second, which found one thread, must not restore that.
+    """The first to enter leaves first: the second, which found one thread, must not
+    restore that.
 
-    In a process of its own: a limit that another thread has set is not changed by threadpoolctl.
+    In a process of its own: a limit that another thread has set is not changed by
+    threadpoolctl.
     """
-    subprocess.run([sys.executable, "-c", OVERLAPPING], env=os.environ | {"OPENBLAS_NUM_THREADS": "2"}, check=True)
+    subprocess.run(
+        [sys.executable, "-c", OVERLAPPING],
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "2"},
+        check=True,
+    )

@@ -1,4 +1,6 @@
-"""What cannot be done is refused, in words that name the parameter, the value and what would be right."""
+"""What cannot be done is refused, in words that name the parameter, the value and what
+would be right.
+"""
 
 import decimal
 import warnings
@@ -54,13 +56,33 @@ from fsel_book import (
 X = table(20, 30)
 V = orthonormal(30, 4, np.random.default_rng(0))
 
-# ---------------------------------------------------------------- the number of features
+# ---------------------------------------------------------------- the number of
+# features
 
 
 @each_case
 @pytest.mark.parametrize(
     "value",
-    [0, -3, 31, 10**9, 2.5, 1.5, 0.0, -0.2, True, False, np.nan, np.inf, "many", "AUTO", "5", [5], (5,), 5 + 0j],
+    [
+        0,
+        -3,
+        31,
+        10**9,
+        2.5,
+        1.5,
+        0.0,
+        -0.2,
+        True,
+        False,
+        np.nan,
+        np.inf,
+        "many",
+        "AUTO",
+        "5",
+        [5],
+        (5,),
+        5 + 0j,
+    ],
     ids=repr,
 )
 def test_number_of_features(case, value):
@@ -78,17 +100,36 @@ def test_one_feature_is_the_least_and_is_for_rank_one(case):
     for value in (1, np.int8(1), 1e-9, 1 / 30):
         for keywords in ({}, {"rank": 1}):
             selector = case.make(value, **keywords).fit(X)
-            assert selector.n_draws_ == selector.sampling_.n_selected == selector.certificate_.rank == 1
+            assert (
+                selector.n_draws_
+                == selector.sampling_.n_selected
+                == selector.certificate_.rank
+                == 1
+            )
     for few in (X[:, :2], X[:, :3], X[:2, :2]):
         selector = case.make().fit(few)
         assert selector.n_draws_ == selector.certificate_.rank == 1
-    with refused("rank=2 is not possible with n_features_to_select=1", "1 feature can", "rank of at most 1"):
+    with refused(
+        "rank=2 is not possible with n_features_to_select=1",
+        "1 feature can",
+        "rank of at most 1",
+    ):
         case.make(1, rank=2).fit(X)
 
 
 @each_case
 @pytest.mark.parametrize(
-    "value, draws", [(None, 15), (1, 1), (2, 2), (30, 30), (np.int64(7), 7), (0.5, 15), (1.0, 30), (np.float32(0.1), 3)]
+    "value, draws",
+    [
+        (None, 15),
+        (1, 1),
+        (2, 2),
+        (30, 30),
+        (np.int64(7), 7),
+        (0.5, 15),
+        (1.0, 30),
+        (np.float32(0.1), 3),
+    ],
 )
 def test_numbers_of_features_that_are_possible(case, value, draws):
     assert case.make(value).fit(X).n_draws_ == draws
@@ -100,13 +141,21 @@ TO_THE_CHAPTER = {
     "more features than there are": lambda: BSSSelector(31).fit(X),
     "a rank that no draws certify": lambda: BSSSelector(10, rank=10).fit(X),
     "the full rank with few draws": lambda: BSSSelector(10, rank="full").fit(X),
-    "a rank that the data do not have": lambda: BSSSelector(25, rank=5).fit(X[:, :4] @ X[:4]),
+    "a rank that the data do not have": lambda: BSSSelector(25, rank=5).fit(
+        X[:, :4] @ X[:4]
+    ),
     "no rank at all": lambda: BSSSelector(10, rank="most").fit(X),
     "more leading directions than known": lambda: row_space(X, 3).truncate(4),
     "more draws than features": lambda: BSSSelector("auto", rank=15, eps=0.1).fit(X),
-    "fewer additions than the rank wants": lambda: CompletionSelector([1], 2, rank=10).fit(X),
-    "a distortion that is out of reach": lambda: CompletionSelector([1], rank=15, distortion=1e-6).fit(X),
-    "a certificate for a part": lambda: risk_bound(BSSSelector(10).fit(X).certificate_, X @ X.T, X[:, 0], 1.0, [1.0]),
+    "fewer additions than the rank wants": lambda: CompletionSelector(
+        [1], 2, rank=10
+    ).fit(X),
+    "a distortion that is out of reach": lambda: CompletionSelector(
+        [1], rank=15, distortion=1e-6
+    ).fit(X),
+    "a certificate for a part": lambda: risk_bound(
+        BSSSelector(10).fit(X).certificate_, X @ X.T, X[:, 0], 1.0, [1.0]
+    ),
 }
 
 
@@ -120,7 +169,9 @@ def test_errors_of_too_high_a_rank_and_too_many_features_name_the_chapter(what):
 
 
 @each_case
-@pytest.mark.parametrize("value", [0, -1, 2.0, 2.5, True, False, np.nan, "two", [2]], ids=repr)
+@pytest.mark.parametrize(
+    "value", [0, -1, 2.0, 2.5, True, False, np.nan, "two", [2]], ids=repr
+)
 def test_rank_is_a_positive_integer(case, value):
     with refused(f"rank={value!r} is not possible", "integer of at least 1"):
         case.make(10, rank=value).fit(X)
@@ -157,7 +208,9 @@ def test_more_rows_than_columns_with_full_column_rank(case):
     tall = table(60, 30)
     with refused("rank=30 is not possible with n_features_to_select=30", "at most 29"):
         case.make(30, rank=30).fit(tall)
-    with refused("rank=30 ('full') is not possible with n_features_to_select=30", "at most 29"):
+    with refused(
+        "rank=30 ('full') is not possible with n_features_to_select=30", "at most 29"
+    ):
         case.make(30, rank="full").fit(tall)
     default = case.make().fit(tall).certificate_
     assert (default.rank, default.numerical_rank) == (7, 30)
@@ -167,7 +220,9 @@ def test_more_rows_than_columns_with_full_column_rank(case):
 
 @cases(spare=0)
 def test_all_of_more_rows_than_columns(case):
-    """Methods that need no more draws than the rank take every feature, and lose nothing."""
+    """Methods that need no more draws than the rank take every feature, and lose
+    nothing.
+    """
     tall = table(60, 30)
     certificate = case.make(30, rank="full").fit(tall).certificate_
     assert certificate.rank == certificate.n_selected == 30
@@ -194,7 +249,9 @@ def test_rank_of_a_row_space(function, rank):
 
 
 @cases(auto=True)
-@pytest.mark.parametrize("value", [0, 1, -0.5, 2, np.nan, "small", None, [0.5]], ids=repr)
+@pytest.mark.parametrize(
+    "value", [0, 1, -0.5, 2, np.nan, "small", None, [0.5]], ids=repr
+)
 def test_eps(case, value):
     with refused(f"eps={value!r} is not possible", "above 0 and below 1"):
         case.make("auto", rank=1, eps=value).fit(X)
@@ -207,7 +264,9 @@ def test_auto_without_an_eps_is_as_few_as_can_be(case, rank):
 
 
 @cases(auto=True)
-@pytest.mark.parametrize("data, rank, eps", [(X, 3, 0.1), (table(60, 30), 30, 0.5)], ids=["wide", "tall"])
+@pytest.mark.parametrize(
+    "data, rank, eps", [(X, 3, 0.1), (table(60, 30), 30, 0.5)], ids=["wide", "tall"]
+)
 def test_auto_that_needs_more_draws_than_there_are_features(case, data, rank, eps):
     """Refused by the methods that do not keep such a promise even with all of them."""
     selector = case.make("auto", rank=rank, eps=eps)
@@ -221,11 +280,15 @@ def test_auto_that_needs_more_draws_than_there_are_features(case, data, rank, ep
 
 
 @cases(auto=True)
-@swept_product(("rank", "eps"), [(1, 0.3), (1, 0.9), (3, 0.5), (3, 0.9)], [1, 3], [0.3, 0.5, 0.9])
+@swept_product(
+    ("rank", "eps"), [(1, 0.3), (1, 0.9), (3, 0.5), (3, 0.9)], [1, 3], [0.3, 0.5, 0.9]
+)
 def test_auto_gives_the_number_of_draws_of_the_theorem(case, rank, eps):
     wide = table(20, 3000)
-    selector, space = case.make("auto", rank=rank, eps=eps).fit(wide), row_space(wide, rank)
-    r, promise = selector.n_draws_, selector.certificate_.promise
+    selector = case.make("auto", rank=rank, eps=eps).fit(wide)
+    space = row_space(wide, rank)
+    r = selector.n_draws_
+    promise = selector.certificate_.promise
     assert eps_of(promise, promise) <= eps + 1e-9
     assert r <= rank + case.spare or eps_of(case.promise(space, r - 1), promise) > eps
     assert eps_of(selector.certificate_, promise) <= eps
@@ -251,9 +314,13 @@ def test_truth_values_of_numpy_will_do():
 
 @pytest.mark.parametrize("value", ["worst", None, "Best", 3], ids=repr)
 def test_rule(value):
-    with refused(f"rule={value!r} is not possible", "'largest-norm', 'best', 'sampled'"):
+    with refused(
+        f"rule={value!r} is not possible", "'largest-norm', 'best', 'sampled'"
+    ):
         BSSSelector(rule=value).fit(X)
-    with refused(f"rule={value!r} is not possible", "'largest-norm', 'best', 'sampled'"):
+    with refused(
+        f"rule={value!r} is not possible", "'largest-norm', 'best', 'sampled'"
+    ):
         bss(V, 9, value)
 
 
@@ -283,7 +350,11 @@ BAD_DATA = {
     "no rows": (np.empty((0, 5)), ["0 sample"], ["X is empty", "(0, 5)"]),
     "no columns": (np.empty((5, 0)), ["0 feature"], ["X is empty", "(5, 0)"]),
     "all zero": (np.zeros((4, 6)), ["all zeros"], ["X is all zeros", "rank is 0"]),
-    "all zero, integers": (np.zeros((4, 6), dtype=int), ["all zeros"], ["X is all zeros"]),
+    "all zero, integers": (
+        np.zeros((4, 6), dtype=int),
+        ["all zeros"],
+        ["X is all zeros"],
+    ),
     "nothing but subnormal numbers": (
         np.full((3, 4), 1e-310),
         ["X is out of range", "1e-310", "between 1e-150 and 1e+150", "Rescale"],
@@ -292,12 +363,36 @@ BAD_DATA = {
     "sparse without entries": (sp.csr_array((4, 6)), ["all zeros"], ["X is all zeros"]),
     "NaN": (with_entry(np.nan), ["NaN"], ["X contains NaN or infinity"]),
     "infinity": (with_entry(np.inf), ["infinity"], ["X contains NaN or infinity"]),
-    "minus infinity": (with_entry(-np.inf), ["infinity"], ["X contains NaN or infinity"]),
-    "NaN in float32": (with_entry(np.nan).astype(np.float32), ["NaN"], ["X contains NaN or infinity"]),
-    "NaN, sparse": (sp.csr_array(with_entry(np.nan)), ["NaN"], ["X contains NaN or infinity"]),
-    "infinity, sparse": (sp.csc_matrix(with_entry(np.inf)), ["infinity"], ["X contains NaN or infinity"]),
-    "complex": (X + 0j, ["Complex data not supported"], ["Complex data not supported", "complex128"]),
-    "complex, sparse": (sp.csr_array(X + 0j), ["Complex data not supported"], ["Complex data not supported"]),
+    "minus infinity": (
+        with_entry(-np.inf),
+        ["infinity"],
+        ["X contains NaN or infinity"],
+    ),
+    "NaN in float32": (
+        with_entry(np.nan).astype(np.float32),
+        ["NaN"],
+        ["X contains NaN or infinity"],
+    ),
+    "NaN, sparse": (
+        sp.csr_array(with_entry(np.nan)),
+        ["NaN"],
+        ["X contains NaN or infinity"],
+    ),
+    "infinity, sparse": (
+        sp.csc_matrix(with_entry(np.inf)),
+        ["infinity"],
+        ["X contains NaN or infinity"],
+    ),
+    "complex": (
+        X + 0j,
+        ["Complex data not supported"],
+        ["Complex data not supported", "complex128"],
+    ),
+    "complex, sparse": (
+        sp.csr_array(X + 0j),
+        ["Complex data not supported"],
+        ["Complex data not supported"],
+    ),
     "text": (
         np.array([["a", "b"], ["c", "d"]]),
         ["X is not numeric", "dtype <U1"],
@@ -308,7 +403,11 @@ BAD_DATA = {
         ["could not convert string to float"],
         ["dtype object", "numbers"],
     ),
-    "a list of text": ([["a", "b"], ["c", "d"]], ["X is not numeric"], ["numbers are needed"]),
+    "a list of text": (
+        [["a", "b"], ["c", "d"]],
+        ["X is not numeric"],
+        ["numbers are needed"],
+    ),
     "three dimensions": (X[None], ["dim 3"], ["3 dimension(s)"]),
     "one dimension": (X[0], ["Expected 2D array, got 1D array"], ["1 dimension(s)"]),
     "a number": (3.0, ["Expected 2D array"], ["0 dimension(s)"]),
@@ -336,7 +435,9 @@ def test_data_refused_by_functions(bad):
 
 @each_case
 def test_data_of_array_libraries(case):
-    xp = pytest.importorskip("array_api_strict", reason="array_api_strict is not installed")
+    xp = pytest.importorskip(
+        "array_api_strict", reason="array_api_strict is not installed"
+    )
     for bad, parts in (
         (with_entry(np.nan), ["NaN or infinity"]),
         (X + 0j, ["Complex data not supported"]),
@@ -353,10 +454,20 @@ def test_data_of_array_libraries(case):
 def test_texts_and_times_are_refused_by_fit_and_transform_alike(case):
     """Texts that are numbers too, as by scikit-learn's own selectors."""
     y = np.arange(len(X)) % 2
-    texts, fitted = X.round(2).astype(str), case.make(8).fit(X, y)
-    for bad in (texts, texts.tolist(), np.arange(X.size).reshape(X.shape).astype("datetime64[D]")):
-        for call in (lambda bad=bad: case.make(8).fit(bad, y), lambda bad=bad: fitted.transform(bad)):
-            with refused("X is not numeric: its entries are of the dtype", "X.astype(float)"):
+    texts = X.round(2).astype(str)
+    fitted = case.make(8).fit(X, y)
+    for bad in (
+        texts,
+        texts.tolist(),
+        np.arange(X.size).reshape(X.shape).astype("datetime64[D]"),
+    ):
+        for call in (
+            lambda bad=bad: case.make(8).fit(bad, y),
+            lambda bad=bad: fitted.transform(bad),
+        ):
+            with refused(
+                "X is not numeric: its entries are of the dtype", "X.astype(float)"
+            ):
                 call()
 
 
@@ -389,13 +500,17 @@ FOR_LABELS = [
     (SupportVectorSelector(BSSSelector(4, rank=2)), "Cut y into classes"),
     (BSSSelector(4, rank=2, score_func=information_gain), "ut y into classes"),
 ]
-for_labels = pytest.mark.parametrize(("machine", "remedy"), FOR_LABELS, ids=lambda x: type(x).__name__)
+for_labels = pytest.mark.parametrize(
+    ("machine", "remedy"), FOR_LABELS, ids=lambda x: type(x).__name__
+)
 
 
 @for_labels
 @pytest.mark.filterwarnings("ignore:score_func gives 0")
 def test_measurements_are_no_labels(machine, remedy):
-    """Numbers with fractions are refused with a remedy, and nothing is left half fitted."""
+    """Numbers with fractions are refused with a remedy, and nothing is left half
+    fitted.
+    """
     A = np.random.default_rng(0).standard_normal((60, 6))
     fitted = clone(machine).fit(A, A[:, 0] > 0)
     with pytest.raises(ValueError, match="y .*continuous|continuous.* y ") as said:
@@ -409,7 +524,8 @@ def test_measurements_are_no_labels(machine, remedy):
 @pytest.mark.parametrize(
     ("labels", "told"),
     [
-        (np.arange(30) // 2, True),  # whole numbers: more than a third of them different
+        # whole numbers: more than a third of them different
+        (np.arange(30) // 2, True),
         (np.arange(30) // 2 + 0.0, True),
         (np.arange(30.0), True),
         (np.arange(30) // 3, False),
@@ -423,19 +539,26 @@ def test_more_classes_than_labels_have_are_told_once(machine, remedy, labels, to
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         clone(machine).fit(A, labels)
-    said = [one for one in seen if "y has" in str(one.message)]  # libsvm's own check may speak of it, too
+    # libsvm's own check may speak of it, too
+    said = [one for one in seen if "y has" in str(one.message)]
     assert len(said) == told
     for one in said:
         text = str(one.message)
-        assert f"y has {len(set(labels.tolist()))} classes for 30 samples" in text and remedy in text
+        assert (
+            f"y has {len(set(labels.tolist()))} classes for 30 samples" in text
+            and remedy in text
+        )
         assert one.category is UserWarning and one.filename == __file__
 
 
 def test_the_target_of_diabetes_is_told_from_labels():
     """214 whole numbers for 442 patients: fewer than a half are different."""
     A, y = load_diabetes(return_X_y=True)
-    weights = np.r_[np.zeros(42), np.ones(400)]  # classes are looked at once, those with a weight once more
-    with pytest.warns(UserWarning, match="214 classes for 442 samples.*squared_error") as seen:
+    # classes are looked at once, those with a weight once more
+    weights = np.r_[np.zeros(42), np.ones(400)]
+    with pytest.warns(
+        UserWarning, match="214 classes for 442 samples.*squared_error"
+    ) as seen:
         GuyonRFE(9, C=1e-3).fit(A, y, sample_weight=weights)
     assert len(seen) == 1
 
@@ -448,7 +571,11 @@ def test_names_given_twice_are_named():
 
 @each_case
 def test_a_frame_with_text(case):
-    with refused("X has entries that are no numbers, in the column 'region'", "leave them out", "'north'"):
+    with refused(
+        "X has entries that are no numbers, in the column 'region'",
+        "leave them out",
+        "'north'",
+    ):
         case.make().fit(pd.DataFrame(X).add_prefix("x").assign(region="north"))
 
 
@@ -462,12 +589,18 @@ COLUMNS = {
     "dates with a zone": (DAYS.tz_localize("UTC"), TIMES),
     "times": (DAYS - DAYS[0], TIMES),
     "periods": (DAYS.to_period("D"), NO_NUMBERS),
-    "dates of Python": (pd.Series([day.date() for day in DAYS], dtype=object), NO_NUMBERS),
+    "dates of Python": (
+        pd.Series([day.date() for day in DAYS], dtype=object),
+        NO_NUMBERS,
+    ),
     "texts": (["Bonn"] * 20, NO_NUMBERS),
     "texts as objects": (pd.Series(["Bonn"] * 20, dtype=object), NO_NUMBERS),
     "categories": (pd.Categorical(["u", "v"] * 10), NO_NUMBERS),
     "lists": (pd.Series([[1]] * 20), NO_NUMBERS),
-    "complex numbers": (np.full(20, 1j), "Complex data not supported: X has complex numbers, in the column 'extra'"),
+    "complex numbers": (
+        np.full(20, 1j),
+        "Complex data not supported: X has complex numbers, in the column 'extra'",
+    ),
     "a missing integer": (pd.array([None, *range(19)], dtype="Int64"), MISSING),
     "a missing number": (pd.array([None, *range(19)], dtype="Float64"), MISSING),
     "a missing object": (pd.Series([None, *range(19)], dtype=object), MISSING),
@@ -486,10 +619,16 @@ READERS = {
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_what_is_no_number_in_a_frame_is_named_with_its_column(kind, reader):
-    """In blocks the entries that are missing are found in a later pass, where there are no columns any more."""
+    """In blocks the entries that are missing are found in a later pass, where there are
+    no columns any more.
+    """
     values, words = COLUMNS[kind]
     frame = FRAME.assign(extra=values)
-    with refused("X contains NaN or infinity" if words == MISSING and "blocks" in reader else words):
+    with refused(
+        "X contains NaN or infinity"
+        if words == MISSING and "blocks" in reader
+        else words
+    ):
         READERS[reader](frame)
 
 
@@ -507,15 +646,26 @@ def test_every_column_of_numbers_is_read_by_selectors_and_by_functions(kind):
     values = NUMBERS[kind]
     numbers = np.asarray(values, dtype=float)
     for name in ["extra"], ["extra", "again"]:
-        frame, plain = FRAME.copy(), FRAME.copy()
+        frame = FRAME.copy()
+        plain = FRAME.copy()
         for column in name:
-            frame[column], plain[column] = values, numbers
-        selector = BSSSelector(8, rank=4, rule="largest-norm")  # the rule on blocks of features
+            frame[column] = values
+            plain[column] = numbers
+        # the rule on blocks of features
+        selector = BSSSelector(8, rank=4, rule="largest-norm")
         expected = clone(selector).fit(plain)
-        for found in (clone(selector).fit(frame), clone(selector).fit(as_blocks(frame))):
+        for found in (
+            clone(selector).fit(frame),
+            clone(selector).fit(as_blocks(frame)),
+        ):
             assert_array_equal(found.selected_, expected.selected_)
-        assert_array_equal(row_space(frame).singular_values, row_space(plain).singular_values)
-        assert certify_selector(expected, frame).kappa == certify_selector(expected, plain).kappa
+        assert_array_equal(
+            row_space(frame).singular_values, row_space(plain).singular_values
+        )
+        assert (
+            certify_selector(expected, frame).kappa
+            == certify_selector(expected, plain).kappa
+        )
 
 
 def test_many_columns_are_not_all_listed():
@@ -541,7 +691,9 @@ def test_names_that_differ_are_said_before_what_the_columns_hold():
 
 @each_case
 def test_one_row_and_one_column(case):
-    """Of one sample there is nothing to learn; of one feature there is nothing to choose, but that is no mistake."""
+    """Of one sample there is nothing to learn; of one feature there is nothing to
+    choose, but that is no mistake.
+    """
     for matrix in (X, sp.csr_array(X)):
         with refused("1 sample", "minimum of 2", case.selector.__name__):
             case.make().fit(matrix[[0]])
@@ -556,7 +708,11 @@ def test_one_row_and_one_column(case):
     assert_array_equal(leverage_scores(X[:, :1]), [1])
 
 
-ENOUGH = [{"n_features_to_select": 28}, {"n_features_to_select": 4}, {"n_features_to_select": 25, "rank": 3}]
+ENOUGH = [
+    {"n_features_to_select": 28},
+    {"n_features_to_select": 4},
+    {"n_features_to_select": 25, "rank": 3},
+]
 
 
 @cases(blind=False)
@@ -568,12 +724,16 @@ ENOUGH = [{"n_features_to_select": 28}, {"n_features_to_select": 4}, {"n_feature
 )
 def test_zero_columns_are_never_selected_and_constant_columns_may_be(case, shape, make):
     data = table(*shape)
-    data[:, 3], data[:, 7], data[:, 29] = 0, 5, 0
+    data[:, 3] = 0
+    data[:, 7] = 5
+    data[:, 29] = 0
     for keywords in ENOUGH:
         for seed in range(5) if case.random else [None]:
             given_seed = {"random_state": seed} if case.random else {}
             r = keywords["n_features_to_select"]
-            selector = case.make(r, **{k: v for k, v in keywords.items() if k == "rank"}, **given_seed).fit(make(data))
+            selector = case.make(
+                r, **{k: v for k, v in keywords.items() if k == "rank"}, **given_seed
+            ).fit(make(data))
             assert not np.isin(selector.selected_, [3, 29]).any()
             assert np.all(selector.leverage_scores_[[3, 29]] < 1e-25)
             assert selector.leverage_scores_[7] > 0
@@ -592,7 +752,9 @@ def test_where_all_draws_are_asked_for_zero_columns_are_left_and_others_repeated
 def test_all_columns_equal(case):
     selector = case.make(3).fit(np.ones((8, 6)))
     assert selector.certificate_.rank == 1 and selector.certificate_.holds is not False
-    assert selector.sampling_.n_selected == (3 if case.selector.__name__ == "RandomSelector" else 1)
+    assert selector.sampling_.n_selected == (
+        3 if case.selector.__name__ == "RandomSelector" else 1
+    )
 
 
 @cases(distinct=False)
@@ -601,7 +763,11 @@ def test_a_single_column_that_is_not_zero(case):
     data[1:, 4] = [1, 2, 3, 4]
     selector = case.make(4).fit(data)
     assert_array_equal(selector.selected_, [4])
-    assert selector.n_draws_ == 4 and selector.sampling_.n_selected == 1 and selector.certificate_.holds
+    assert (
+        selector.n_draws_ == 4
+        and selector.sampling_.n_selected == 1
+        and selector.certificate_.holds
+    )
     assert selector.transform(data).shape == (5, 1)
 
 
@@ -624,7 +790,9 @@ def test_draws_of_different_features_are_not_more_than_there_are(case):
 @cases(selector=BSSSelector)
 @pytest.mark.parametrize("r", [4, 3, 1], ids=repr)
 def test_draws_of_bss(case, r):
-    with refused(f"r={r!r} is not possible", "at least 5", "above the rank of V, which is 4"):
+    with refused(
+        f"r={r!r} is not possible", "at least 5", "above the rank of V, which is 4"
+    ):
         case.function(V, r)
 
 
@@ -633,7 +801,8 @@ NOT_ORTHONORMAL = {
     "one column scaled": V * [1, 1, 1, 1.1],
     "transposed": V.T,
     "two equal columns": V[:, [0, 0]],
-    "an angle between columns": V @ np.array([[1, 0.5, 0, 0], [0, np.sqrt(0.75), 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]),
+    "an angle between columns": V
+    @ np.array([[1, 0.5, 0, 0], [0, np.sqrt(0.75), 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]),
     "data": X,
     "zeros": 0 * V,
 }
@@ -699,7 +868,11 @@ def test_transform_of_other_features(case):
 def test_transform_of_other_names(case):
     frame = pd.DataFrame(X, columns=[f"word{j}" for j in range(30)])
     selector = case.make(15).fit(frame)
-    for wrong in (frame.rename(columns={"word3": "other"}), frame[frame.columns[::-1]], frame.iloc[:, :29]):
+    for wrong in (
+        frame.rename(columns={"word3": "other"}),
+        frame[frame.columns[::-1]],
+        frame.iloc[:, :29],
+    ):
         with refused("feature names"):
             selector.transform(wrong)
     with pytest.warns(UserWarning, match="does not have valid feature names"):
@@ -716,7 +889,9 @@ def test_inverse_transform_of_another_width(case):
     selector = case.make(15).fit(X)
     kept = selector.sampling_.n_selected
     for wrong in (X, np.empty((3, kept + 1)), sp.csr_array(np.ones((3, kept - 1)))):
-        with refused(f"X has {wrong.shape[1]} features", f"{kept} features were selected"):
+        with refused(
+            f"X has {wrong.shape[1]} features", f"{kept} features were selected"
+        ):
             selector.inverse_transform(wrong)
     with refused("1 dimension"):
         selector.inverse_transform(np.ones(kept))
@@ -729,9 +904,14 @@ def test_a_mask_has_no_order(case):
 
 
 @each_case
-@pytest.mark.parametrize("method", ["transform", "inverse_transform", "get_support", "get_feature_names_out"])
+@pytest.mark.parametrize(
+    "method", ["transform", "inverse_transform", "get_support", "get_feature_names_out"]
+)
 def test_not_fitted(case, method):
-    with refused(f"This {case.selector.__name__} instance is not fitted yet", error=NotFittedError):
+    with refused(
+        f"This {case.selector.__name__} instance is not fitted yet",
+        error=NotFittedError,
+    ):
         getattr(case.make(), method)(*[X] * ("transform" in method))
 
 
@@ -748,9 +928,17 @@ def low_rank(n, d, rank):
 
 FAILING = {
     "a bad parameter": ({"rank": "all"}, X, "rank='all' is not possible"),
-    "too many features": ({"n_features_to_select": 31}, X, "n_features_to_select=31 is not possible"),
+    "too many features": (
+        {"n_features_to_select": 31},
+        X,
+        "n_features_to_select=31 is not possible",
+    ),
     "a rank above the draws": ({"rank": 19}, X, "rank=19 is not possible"),
-    "a rank above that of the data": ({"rank": 7}, low_rank(20, 30, 5), "numerical rank 5"),
+    "a rank above that of the data": (
+        {"rank": 7},
+        low_rank(20, 30, 5),
+        "numerical rank 5",
+    ),
     "NaN": ({}, with_entry(np.nan), "NaN"),
     "zeros": ({}, np.zeros((20, 30)), "all zeros"),
     "one row": ({}, X[:1], "1 sample"),
@@ -764,7 +952,9 @@ def test_a_failed_fit_leaves_no_selection_behind(case, reason):
     """Nothing of an earlier fit to other data remains, whatever stops the later one."""
     keywords, data, words = FAILING[reason]
     if isinstance(data, str):
-        data = pytest.importorskip("array_api_strict", reason="array_api_strict is not installed").asarray(X[:1])
+        data = pytest.importorskip(
+            "array_api_strict", reason="array_api_strict is not installed"
+        ).asarray(X[:1])
     frame = pd.DataFrame(table(20, 50)).add_prefix("word")
     selector = case.make(15).fit(frame)
     fitted = {name for name in vars(selector) if name.endswith("_")}
@@ -773,7 +963,11 @@ def test_a_failed_fit_leaves_no_selection_behind(case, reason):
         selector.fit(data)
     assert not fitted - {"n_features_in_", "feature_names_in_"} & set(vars(selector))
     assert not hasattr(selector, "feature_names_in_")
-    for method, arguments in (("transform", [X]), ("inverse_transform", [X]), ("get_support", [])):
+    for method, arguments in (
+        ("transform", [X]),
+        ("inverse_transform", [X]),
+        ("get_support", []),
+    ):
         with refused("not fitted yet", error=NotFittedError):
             getattr(selector, method)(*arguments)
 
@@ -797,7 +991,15 @@ def test_a_fit_after_a_failed_one_is_as_good_as_new(case):
 
 def test_kernel_values_beyond_float32_do_not_blame_the_data():
     y = np.where(X[:, 0] > 0, 1, -1)
-    for estimator, size in ((SupportVectorSelector(), 1e20), (RLSClassifier(kernel="rbf"), 1e25)):
-        with refused("The kernel values overflow float32: rescale X, or give it in float64"), warnings.catch_warnings():
+    for estimator, size in (
+        (SupportVectorSelector(), 1e20),
+        (RLSClassifier(kernel="rbf"), 1e25),
+    ):
+        with (
+            refused(
+                "The kernel values overflow float32: rescale X, or give it in float64"
+            ),
+            warnings.catch_warnings(),
+        ):
             warnings.simplefilter("ignore")  # of the overflow in scikit-learn's kernels
             estimator.fit((X * size).astype(np.float32), y)

@@ -1,4 +1,6 @@
-"""The script behind `make bench`: it runs, its comparisons agree, it writes its tables. No time is asserted."""
+"""The script behind `make bench`: it runs, its comparisons agree, it writes its tables.
+No time is asserted.
+"""
 
 import csv
 import importlib
@@ -16,19 +18,32 @@ from pathlib import Path
 import pytest
 
 folder = Path(__file__).resolve().parent / "benchmarks"
-sys.path.insert(0, str(folder))  # as for a script of that folder: its parts are modules there
+# as for a script of that folder: its parts are modules there
+sys.path.insert(0, str(folder))
 run, rows, methods, machine, records, accelerator, kinds = map(
-    importlib.import_module, "run rows methods machine records accelerator kinds".split()
+    importlib.import_module,
+    "run rows methods machine records accelerator kinds".split(),
 )
 each_part = pytest.mark.parametrize("part", run.parts)
 
-ratio = rows.Row("ratio", "ours", "other", "How.", lambda data, n: None, "Gaussian", {"n": 1000}, {"n": 10}, 2.0)
+ratio = rows.Row(
+    "ratio",
+    "ours",
+    "other",
+    "How.",
+    lambda data, n: None,
+    "Gaussian",
+    {"n": 1000},
+    {"n": 10},
+    2.0,
+)
 alone = replace(ratio, name="alone", other=None, target=60)
 
 
 def bench(*arguments):
     command = [sys.executable, folder / "run.py", *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(folder.parent.parent)}  # the checkout, installed or not
+    # the checkout, installed or not
+    environment = {**os.environ, "PYTHONPATH": str(folder.parent.parent)}
     return subprocess.run(command, capture_output=True, text=True, env=environment)
 
 
@@ -39,26 +54,39 @@ def table_of(text):
 @pytest.mark.sweep
 @each_part
 def test_quick_run_writes_every_row(part, tmp_path):
-    path, module = tmp_path / "RESULTS.md", run.parts[part]
+    path = tmp_path / "RESULTS.md"
+    module = run.parts[part]
     path.write_text("# Results\n\nA note.\n", encoding="utf-8")
-    done = bench("--part", part, "--quick", "--threads", "1", "--write", "--results", path)
+    done = bench(
+        "--part", part, "--quick", "--threads", "1", "--write", "--results", path
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     text = path.read_text(encoding="utf-8")
     assert text.startswith("# Results\n\nA note.\n") and f"## {module.title}\n" in text
     table = table_of(text)
-    assert len(table) == 1 + len(module.rows) and len({line.count("|") for line in table}) == 1
+    assert (
+        len(table) == 1 + len(module.rows)
+        and len({line.count("|") for line in table}) == 1
+    )
     assert [line.split()[1] for line in table[1:]] == [row.name for row in module.rows]
     assert all(name in text for name in ("numpy", "scikit-learn", "BLAS", "versions:"))
     assert str(folder) not in text
-    assert not any(other.title in text for name, other in run.parts.items() if name != part)
+    assert not any(
+        other.title in text for name, other in run.parts.items() if name != part
+    )
 
 
 def test_quick_run_of_some_rows_of_each_part():
-    rows = "bss-heavy leverage-sparse rls-fit-dense ridge-risk det-first ball lpsvm rbf-50 closed-form mismatch".split()
+    rows = (
+        "bss-heavy leverage-sparse rls-fit-dense ridge-risk det-first ball lpsvm "
+        "rbf-50 closed-form mismatch"
+    ).split()
     rows.append("scores-heavy")
     done = bench("--quick", "--threads", "1", *rows)
     assert done.returncode == 0, done.stderr[-2000:]
-    assert sorted(line.split()[1] for line in table_of(done.stdout) if line.split()[1] != "row") == sorted(rows)
+    assert sorted(
+        line.split()[1] for line in table_of(done.stdout) if line.split()[1] != "row"
+    ) == sorted(rows)
 
 
 @each_part
@@ -66,7 +94,11 @@ def test_a_part_is_complete(part):
     module = run.parts[part]
     assert re.fullmatch(r"part_\d+_\w+", part) and module.title.startswith("Part ")
     for row in module.rows:
-        assert set(row.size) == set(row.quick) and row.how.endswith(".") and row.prediction is not None
+        assert (
+            set(row.size) == set(row.quick)
+            and row.how.endswith(".")
+            and row.prediction is not None
+        )
         assert row.other or not row.aim
 
 
@@ -80,26 +112,66 @@ def test_parts_have_rows_and_titles_of_their_own():
 
 def test_a_section_is_replaced_and_the_rest_left(tmp_path):
     path = tmp_path / "RESULTS.md"
-    for title, text in (("Part one", "old"), ("Part two", "other"), ("Part one", "new")):
+    for title, text in (
+        ("Part one", "old"),
+        ("Part two", "other"),
+        ("Part one", "new"),
+    ):
         run.write_section(path, title, text)
     written = path.read_text(encoding="utf-8")
     assert "old" not in written and "other" in written
-    assert written.index("## Part one") < written.index("new") < written.index("## Part two")
+    assert (
+        written.index("## Part one")
+        < written.index("new")
+        < written.index("## Part two")
+    )
 
 
 def test_a_ratio_and_a_figure_alone():
-    """What a line of the table says: medians, the figure with its spread, its bound and whether it is met."""
-    line = dict(zip(run.header, run.cells(ratio, 1, [(1.0, 3.0), (1.0, 1.0), (2.0, 8.0)]), strict=True))
-    assert (line["at"], line["ours"], line["other"]) == ("n=1,000, Gaussian", "1 s", "3 s")
-    assert (line["ratio (spread)"], line["target"], line["target is"]) == ("3 (1 to 4)", "at least 2", "met")
+    """What a line of the table says: medians, the figure with its spread, its bound and
+    whether it is met.
+    """
+    line = dict(
+        zip(
+            run.header,
+            run.cells(ratio, 1, [(1.0, 3.0), (1.0, 1.0), (2.0, 8.0)]),
+            strict=True,
+        )
+    )
+    assert (line["at"], line["ours"], line["other"]) == (
+        "n=1,000, Gaussian",
+        "1 s",
+        "3 s",
+    )
+    assert (line["ratio (spread)"], line["target"], line["target is"]) == (
+        "3 (1 to 4)",
+        "at least 2",
+        "met",
+    )
     most = replace(ratio, at_least=False)
-    assert run.cells(most, 1, [(1.0, 3.0)])[5] == "0.333" and most.verdict(2.1) == "missed"
-    line = dict(zip(run.header, run.cells(alone, 1, [(50.0, None), (55.0, None), (70.0, None)]), strict=True))
-    assert (line["ours"], line["other"], line["ratio (spread)"]) == ("55 s", "", "55 (50 to 70)")
+    assert (
+        run.cells(most, 1, [(1.0, 3.0)])[5] == "0.333" and most.verdict(2.1) == "missed"
+    )
+    line = dict(
+        zip(
+            run.header,
+            run.cells(alone, 1, [(50.0, None), (55.0, None), (70.0, None)]),
+            strict=True,
+        )
+    )
+    assert (line["ours"], line["other"], line["ratio (spread)"]) == (
+        "55 s",
+        "",
+        "55 (50 to 70)",
+    )
     assert (line["target"], line["target is"]) == ("under 60 s", "met")
-    assert alone.verdict(61) == "missed" and replace(alone, target=None).verdict(61) == ""
+    assert (
+        alone.verdict(61) == "missed" and replace(alone, target=None).verdict(61) == ""
+    )
     assert "against" not in run.report([alone], [run.cells(alone, 1, [(50.0, None)])])
-    assert "ours, against other. How." in run.report([ratio], [run.cells(ratio, 1, [(1.0, 3.0)])])
+    assert "ours, against other. How." in run.report(
+        [ratio], [run.cells(ratio, 1, [(1.0, 3.0)])]
+    )
 
 
 def test_what_is_measured_is_checked_and_warmed_up():
@@ -107,16 +179,32 @@ def test_what_is_measured_is_checked_and_warmed_up():
 
     def prepare(data, n):
         def thing(name):
-            return lambda threads: (calls.append((name, n, threads)), (float(n), name))[1]
+            return lambda threads: (calls.append((name, n, threads)), (float(n), name))[
+                1
+            ]
 
-        return thing("ours"), thing("other"), lambda ours, other: calls.append((ours, other))
+        return (
+            thing("ours"),
+            thing("other"),
+            lambda ours, other: calls.append((ours, other)),
+        )
 
     pairs = list(run.measure(replace(ratio, prepare=prepare, repeats=2), [1, 2], None))
     assert pairs == [(1, [(1000.0, 1000.0)] * 2), (2, [(1000.0, 1000.0)] * 2)]
     warm = [("ours", 10, 1), ("other", 10, 1)]
-    assert calls[:5] == [*warm, ("ours", 1000, 1), ("other", 1000, 1), ("ours", "other")]
+    assert calls[:5] == [
+        *warm,
+        ("ours", 1000, 1),
+        ("other", 1000, 1),
+        ("ours", "other"),
+    ]
     assert calls.count(("ours", "other")) == 4
-    assert [count for count, _ in run.measure(replace(ratio, prepare=prepare, threads=(1,)), [1, 2], 1)] == [1]
+    assert [
+        count
+        for count, _ in run.measure(
+            replace(ratio, prepare=prepare, threads=(1,)), [1, 2], 1
+        )
+    ] == [1]
 
 
 @pytest.mark.parametrize(
@@ -141,9 +229,9 @@ def test_rows_and_parts_are_chosen_by_name():
     everything = run.arguments([])
     assert everything.whole == list(run.parts) == list(everything.chosen)
     alone = run.arguments(["--part", "part_1_spine"])
-    assert alone.whole == ["part_1_spine"] and [row.name for row in alone.chosen["part_1_spine"]] == [
-        row.name for row in first
-    ]
+    assert alone.whole == ["part_1_spine"] and [
+        row.name for row in alone.chosen["part_1_spine"]
+    ] == [row.name for row in first]
     some = run.arguments(["fit-heavy", "best-gauss"])
     assert some.whole == [] and sum(len(rows) for rows in some.chosen.values()) == 2
     named = run.arguments(["--write", *(row.name for row in first)])
@@ -152,58 +240,105 @@ def test_rows_and_parts_are_chosen_by_name():
 
 @each_part
 def test_results_hold_every_row_with_its_machine_threads_and_versions(part):
-    module, text = run.parts[part], (folder / "RESULTS.md").read_text(encoding="utf-8")
-    assert f"## {module.title}\n" in text, f"run make bench BENCH='--part {part} --write'"
-    section = text.split(f"<!-- begin {module.title} (", 1)[1].split(f"<!-- end {module.title} -->", 1)[0]
-    assert {line.split()[1] for line in table_of(section)[1:]} == {row.name for row in module.rows}
-    assert all(word in section for word in ("machine:", "BLAS threads", "versions:", "target is"))
+    module = run.parts[part]
+    text = (folder / "RESULTS.md").read_text(encoding="utf-8")
+    assert f"## {module.title}\n" in text, (
+        f"run make bench BENCH='--part {part} --write'"
+    )
+    section = text.split(f"<!-- begin {module.title} (", 1)[1].split(
+        f"<!-- end {module.title} -->", 1
+    )[0]
+    assert {line.split()[1] for line in table_of(section)[1:]} == {
+        row.name for row in module.rows
+    }
+    assert all(
+        word in section
+        for word in ("machine:", "BLAS threads", "versions:", "target is")
+    )
 
 
-# ---------------------------------------------------------------- the records that the chapter Performance draws
+# ---------------------------------------------------------------- the records that the
+# chapter Performance draws
 
 
 def values(path):
     """The conditions above the values of a record, and its lines."""
     lines = path.read_text(encoding="utf-8").splitlines()
-    facts = dict(line.removeprefix("# ").split(": ", 1) for line in lines if line.startswith("#"))
-    return facts, list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    facts = dict(
+        line.removeprefix("# ").split(": ", 1) for line in lines if line.startswith("#")
+    )
+    return facts, list(
+        csv.DictReader(line for line in lines if not line.startswith("#"))
+    )
 
 
 @pytest.mark.sweep
 def test_records_at_toy_size(tmp_path):
-    """Every method that is installed has its line; those that are not are named with the package they lack."""
+    """Every method that is installed has its line; those that are not are named with
+    the package they lack.
+    """
     done = bench("--records", "all", "--quick", "--into", tmp_path)
     assert done.returncode == 0, done.stderr[-2000:]
     absent = methods.missing([*methods.selectors, *methods.machines])
     for package, names in absent.items():
-        assert f"skipped, as {package} is not installed: {', '.join(names)}\n" in done.stdout
-    for name, wanted in (("selectors", methods.selectors), ("machines", methods.machines), ("costs", methods.costs)):
+        assert (
+            f"skipped, as {package} is not installed: {', '.join(names)}\n"
+            in done.stdout
+        )
+    for name, wanted in (
+        ("selectors", methods.selectors),
+        ("machines", methods.machines),
+        ("costs", methods.costs),
+    ):
         facts, lines = values(tmp_path / f"{name}.csv")
-        assert facts["BLAS threads"] == "1" and all(facts[fact] for fact in ("machine", "BLAS", "versions"))
+        assert facts["BLAS threads"] == "1" and all(
+            facts[fact] for fact in ("machine", "BLAS", "versions")
+        )
         assert list(lines[0]) == records.columns[name]
         left_out = {one for names in absent.values() for one in names}
-        assert {line["method"] for line in lines} == {one.name for one in wanted} - left_out | (
-            {"all features"} if name == "selectors" else set()
-        )
+        assert {line["method"] for line in lines} == {
+            one.name for one in wanted
+        } - left_out | ({"all features"} if name == "selectors" else set())
         assert all(float(line["seconds"]) > 0 for line in lines if line["runs"] != "0")
-        figures = {"selectors": ("kappa", "projection", "error"), "machines": ("error", "features"), "costs": ()}[name]
-        assert all(float(line[figure]) >= 0 for line in lines if line["runs"] != "0" for figure in figures)
+        figures = {
+            "selectors": ("kappa", "projection", "error"),
+            "machines": ("error", "features"),
+            "costs": (),
+        }[name]
+        assert all(
+            float(line[figure]) >= 0
+            for line in lines
+            if line["runs"] != "0"
+            for figure in figures
+        )
 
 
 def test_the_extra_of_the_benchmarks_has_every_peer():
     settings = ConfigParser(delimiters=["="])
     settings.read(folder.parent.parent / "settings.ini", encoding="utf-8")
-    needed = {line.split(">")[0] for line in settings["DEFAULT"]["requirements"].split()} | {"fsel_book"}
+    needed = {
+        line.split(">")[0] for line in settings["DEFAULT"]["requirements"].split()
+    } | {"fsel_book"}
     packages = {one.package for one in [*methods.selectors, *methods.machines]} - needed
-    assert packages == set(settings["DEFAULT"]["bench_requirements"].split()) == set(records.peers)
+    assert (
+        packages
+        == set(settings["DEFAULT"]["bench_requirements"].split())
+        == set(records.peers)
+    )
 
 
-def test_a_peer_that_is_not_installed_is_left_out_and_named(tmp_path, monkeypatch, capsys):
+def test_a_peer_that_is_not_installed_is_left_out_and_named(
+    tmp_path, monkeypatch, capsys
+):
     pytest.importorskip("scipy", "1.15", reason="interp_decomp has another signature")
-    monkeypatch.setattr(machine, "find_spec", lambda name: None if name in records.peers else name)
+    monkeypatch.setattr(
+        machine, "find_spec", lambda name: None if name in records.peers else name
+    )
     monkeypatch.setitem(records.toy, "costs", [])
     records.record_all(["selectors"], tmp_path, quick=True)
-    assert "skipped, as skmatter is not installed: CUR, FPS\n" in capsys.readouterr().out
+    assert (
+        "skipped, as skmatter is not installed: CUR, FPS\n" in capsys.readouterr().out
+    )
     names = {line["method"] for line in values(tmp_path / "selectors.csv")[1]}
     assert "RFE" in names and not names & {"CUR", "FPS", "FastCan"}
 
@@ -213,13 +348,22 @@ def test_make_bench_has_an_environment_of_its_own(tmp_path):
     for name in ("Makefile", "settings.ini", "setup.py", "pyproject.toml"):
         shutil.copy(folder.parent.parent / name, tmp_path)
     outer = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")  # of a `make test` that runs this
-    environment = {name: value for name, value in os.environ.items() if name not in outer}
+    environment = {
+        name: value for name, value in os.environ.items() if name not in outer
+    }
     command = ["make", "-n", "bench", "BENCH=--quick"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment)
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, env=environment
+    )
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert ".venv-bench/bin/python -m pip install --quiet --editable '.[bench]'" in lines
-    assert lines[-1] == ".venv-bench/bin/python tests/benchmarks/run.py --quick" and ".venv/" not in done.stdout
+    assert (
+        ".venv-bench/bin/python -m pip install --quiet --editable '.[bench]'" in lines
+    )
+    assert (
+        lines[-1] == ".venv-bench/bin/python tests/benchmarks/run.py --quick"
+        and ".venv/" not in done.stdout
+    )
 
 
 def test_a_record_goes_on_where_it_stopped(tmp_path, monkeypatch):
@@ -236,19 +380,33 @@ def test_a_record_goes_on_where_it_stopped(tmp_path, monkeypatch):
     records.record("costs", tmp_path, quick=True)
     assert measured == ["n", "d", "r"]
     lines = values(tmp_path / "costs.csv")[1]
-    assert [(line["axis"], line["seconds"]) for line in lines] == [(axis, "0.1235") for axis in "ndr"]
-    monkeypatch.setattr(records, "conditions", lambda packages=(): [("date", "today"), ("machine", "another")])
+    assert [(line["axis"], line["seconds"]) for line in lines] == [
+        (axis, "0.1235") for axis in "ndr"
+    ]
+    monkeypatch.setattr(
+        records,
+        "conditions",
+        lambda packages=(): [("date", "today"), ("machine", "another")],
+    )
     with pytest.raises(SystemExit, match="remove it to measure again"):
         records.record("costs", tmp_path, quick=True)
 
 
 def test_a_disturbed_run_is_repeated_and_told():
     calls = []
-    _, wall, cpu, disturbed = records.clock(lambda seconds: (calls.append(1), time.sleep(seconds)), 0.01)
+    _, wall, cpu, disturbed = records.clock(
+        lambda seconds: (calls.append(1), time.sleep(seconds)), 0.01
+    )
     assert disturbed and len(calls) == 8 and wall > 1.1 * cpu
     runs = [(1.0, 1.0, False), (3.0, 2.0, True), (2.0, 2.0, False)]
-    assert records.summary(runs) == dict(runs=3, seconds=2.0, least=1.0, most=3.0, cpu=2.0, disturbed=1)
-    assert records.enough(runs, 3) and not records.enough(runs, 4) and records.enough([(9.0, 9.0, False)] * 3, 10)
+    assert records.summary(runs) == dict(
+        runs=3, seconds=2.0, least=1.0, most=3.0, cpu=2.0, disturbed=1
+    )
+    assert (
+        records.enough(runs, 3)
+        and not records.enough(runs, 4)
+        and records.enough([(9.0, 9.0, False)] * 3, 10)
+    )
 
 
 def test_sizes_of_the_costs_grow_along_one_axis():
@@ -257,35 +415,55 @@ def test_sizes_of_the_costs_grow_along_one_axis():
         for axis, first in cost.first.items():
             sizes = [cost.size(axis, step) for step in range(first[3])]
             assert sizes[2][axis] == 2 * sizes[0][axis] and len(sizes) >= 7
-            rest = [{name for name in "ndr" if size[name] != sizes[0][name]} - {axis} for size in sizes]
-            assert set.union(*rest) <= ({"r"} if cost.name == "BSS, full rank" else set())
+            rest = [
+                {name for name in "ndr" if size[name] != sizes[0][name]} - {axis}
+                for size in sizes
+            ]
+            assert set.union(*rest) <= (
+                {"r"} if cost.name == "BSS, full rank" else set()
+            )
 
 
 @pytest.mark.parametrize("name", records.columns)
 def test_stored_records_hold_what_the_chapter_draws(name):
-    """The conditions, every method at every set or size, and the columns that the chapter names."""
+    """The conditions, every method at every set or size, and the columns that the
+    chapter names.
+    """
     facts, lines = values(records.folder / f"{name}.csv")
-    assert facts["record"] == name and all(facts[fact] for fact in ("BLAS threads", "machine", "BLAS", "versions"))
+    assert facts["record"] == name and all(
+        facts[fact] for fact in ("BLAS threads", "machine", "BLAS", "versions")
+    )
     assert all(peer in facts["versions"] for peer in records.peers)
     assert list(lines[0]) == records.columns[name] and len(lines) < 400
-    wanted = {"selectors": methods.selectors, "machines": methods.machines, "costs": methods.costs}[name]
+    wanted = {
+        "selectors": methods.selectors,
+        "machines": methods.machines,
+        "costs": methods.costs,
+    }[name]
     groups = {tuple(line[key] for key in records.full[name][0][0]) for line in lines}
     if name == "costs":
         assert {(cost.name, axis) for cost in wanted for axis in cost.first} == {
             (line["method"], line["axis"]) for line in lines
         }
     else:
-        assert groups == {tuple(map(str, group.values())) for group, _ in records.full[name]}
+        assert groups == {
+            tuple(map(str, group.values())) for group, _ in records.full[name]
+        }
         names = [one.name for one in wanted] + ["all features"] * (name == "selectors")
         assert sorted(line["method"] for line in lines) == sorted(names * len(groups))
-    book = json.loads((folder.parent.parent / "nbs/26_performance.ipynb").read_text(encoding="utf-8"))
-    code = "".join("".join(cell["source"]) for cell in book["cells"] if cell["cell_type"] == "code")
+    book = json.loads(
+        (folder.parent.parent / "nbs/26_performance.ipynb").read_text(encoding="utf-8")
+    )
+    code = "".join(
+        "".join(cell["source"]) for cell in book["cells"] if cell["cell_type"] == "code"
+    )
     assert f'"{name}"' in code
     used = set(re.findall(rf"\b{name}\.(\w+)\b(?!\()|\b{name}\[\"(\w+)\"\]", code))
     assert {one or other for one, other in used} <= {*records.columns[name]}
 
 
-# ---------------------------------------------------------------- the record that the chapter on accelerators draws
+# ---------------------------------------------------------------- the record that the
+# chapter on accelerators draws
 
 
 def accelerator_record(monkeypatch, *arguments):
@@ -293,22 +471,41 @@ def accelerator_record(monkeypatch, *arguments):
     accelerator.main()
 
 
-def test_fits_on_a_device_are_timed_and_compared_with_those_on_the_host(tmp_path, monkeypatch):
+def test_fits_on_a_device_are_timed_and_compared_with_those_on_the_host(
+    tmp_path, monkeypatch
+):
     """With a device that only pretends to be one; a result of its own would be seen."""
-    strict = pytest.importorskip("array_api_strict", reason="array_api_strict is not installed")
-    host, device = accelerator.places()["NumPy"], strict.Device("device1")
-    there = accelerator.Place(lambda a: strict.asarray(a, device=device), lambda: None, "strict on device1")
+    strict = pytest.importorskip(
+        "array_api_strict", reason="array_api_strict is not installed"
+    )
+    host = accelerator.places()["NumPy"]
+    device = strict.Device("device1")
+    there = accelerator.Place(
+        lambda a: strict.asarray(a, device=device), lambda: None, "strict on device1"
+    )
     monkeypatch.setattr(accelerator, "places", lambda: {"NumPy": host, "strict": there})
     accelerator_record(monkeypatch, "--quick", "--into", tmp_path / "record.csv")
     facts, lines = values(tmp_path / "record.csv")
-    assert facts["card"] == "strict on device1" and all(facts[fact] for fact in ("machine", "BLAS", "versions"))
+    assert facts["card"] == "strict on device1" and all(
+        facts[fact] for fact in ("machine", "BLAS", "versions")
+    )
     assert [(line["method"], line["library"]) for line in lines] == [
-        (fit.name, library) for fit in accelerator.fits for library in ("NumPy", "strict")
+        (fit.name, library)
+        for fit in accelerator.fits
+        for library in ("NumPy", "strict")
     ]
     assert all(line["as_numpy"] == "1" and float(line["seconds"]) > 0 for line in lines)
-    another = accelerator.Place(lambda a: strict.asarray(a[:, ::-1] if a.ndim == 2 else a), lambda: None, "strict")
-    monkeypatch.setattr(accelerator, "places", lambda: {"NumPy": host, "strict": another})
-    assert [line["as_numpy"] for line in accelerator.measure(accelerator.fits[0], 1, True)] == [1, 0]
+    another = accelerator.Place(
+        lambda a: strict.asarray(a[:, ::-1] if a.ndim == 2 else a),
+        lambda: None,
+        "strict",
+    )
+    monkeypatch.setattr(
+        accelerator, "places", lambda: {"NumPy": host, "strict": another}
+    )
+    assert [
+        line["as_numpy"] for line in accelerator.measure(accelerator.fits[0], 1, True)
+    ] == [1, 0]
 
 
 def test_no_record_of_a_card_comes_of_a_machine_without_one(monkeypatch, capsys):
@@ -320,14 +517,22 @@ def test_no_record_of_a_card_comes_of_a_machine_without_one(monkeypatch, capsys)
 
 def test_the_stored_record_of_a_card_holds_every_fit():
     facts, lines = values(accelerator.file)
-    assert facts["record"] == "accelerator" and "PyTorch" in facts["card"] and "CuPy" in facts["card"]
-    assert list(lines[0]) == accelerator.columns and all(line["as_numpy"] == "1" for line in lines)
+    assert (
+        facts["record"] == "accelerator"
+        and "PyTorch" in facts["card"]
+        and "CuPy" in facts["card"]
+    )
+    assert list(lines[0]) == accelerator.columns and all(
+        line["as_numpy"] == "1" for line in lines
+    )
     expected = {
         (fit.name, *map(str, fit.size), fit.dtype, library)
         for fit in accelerator.fits
         for library in ("NumPy", "PyTorch", "CuPy")
     }
-    assert {tuple(line[key] for key in accelerator.columns[:5]) for line in lines} == expected
+    assert {
+        tuple(line[key] for key in accelerator.columns[:5]) for line in lines
+    } == expected
 
 
 # ---------------------------------------------------------------- kinds of data
@@ -339,7 +544,10 @@ def test_the_record_of_kinds_of_data_is_made_of_lines_like_these():
     lines = list(csv.DictReader(line for line in stored if not line.startswith("#")))
     assert {line["data"]: line["kind"] for line in lines} == kinds.kind_of
     wine = [line for line in lines if line["data"] == "wine"]
-    assert [tuple(line[of] for of in ("samples", "features", "r", "method")) for line in wine] == [
-        tuple(map(str, line[2:6])) for line in found
-    ]
-    assert all(0 <= float(line["error"]) <= 100 and float(line["kappa"]) >= 1 for line in lines)
+    assert [
+        tuple(line[of] for of in ("samples", "features", "r", "method"))
+        for line in wine
+    ] == [tuple(map(str, line[2:6])) for line in found]
+    assert all(
+        0 <= float(line["error"]) <= 100 and float(line["kappa"]) >= 1 for line in lines
+    )

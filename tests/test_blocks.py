@@ -1,4 +1,6 @@
-"""Where blocks come from: files, arrays of other libraries, functions, and what is wrong with them."""
+"""Where blocks come from: files, arrays of other libraries, functions, and what is
+wrong with them.
+"""
 
 import os
 import signal
@@ -58,7 +60,9 @@ def test_files_of_many_samples_give_the_selection_in_memory(tmp_path, name):
     X = np.random.default_rng(0).standard_normal((900, 30)) * np.arange(1, 31)
     if name == "x.zarr":
         zarr = pytest.importorskip("zarr", reason="Zarr is not installed")
-        zarr.create_array(tmp_path / name, shape=X.shape, dtype=X.dtype, chunks=(170, 7))[:] = X
+        zarr.create_array(
+            tmp_path / name, shape=X.shape, dtype=X.dtype, chunks=(170, 7)
+        )[:] = X
     elif name == "x.parquet":
         pa = pytest.importorskip("pyarrow", reason="PyArrow is not installed")
         import pyarrow.parquet
@@ -67,26 +71,42 @@ def test_files_of_many_samples_give_the_selection_in_memory(tmp_path, name):
         pyarrow.parquet.write_table(table, tmp_path / name, row_group_size=170)
     else:
         np.save(tmp_path / name, X if name == "c.npy" else np.asfortranarray(X))
-    for selector in (by_norm(12), DSFSelector(12), LeverageSelector(12, random_state=0)):
+    for selector in (
+        by_norm(12),
+        DSFSelector(12),
+        LeverageSelector(12, random_state=0),
+    ):
         found = clone(selector).fit(as_blocks(tmp_path / name))
         assert found.n_passes_ == 1
         assert_same(found, clone(selector).fit(X))
-        assert_array_equal(found.transform(as_blocks(tmp_path / name)), found.transform(X))
+        assert_array_equal(
+            found.transform(as_blocks(tmp_path / name)), found.transform(X)
+        )
 
 
 @pytest.mark.parametrize("name", ["c.npy", "fortran.npy", "csc.npz"])
 def test_files_give_the_selection_in_memory(stored, name):
     X, folder = stored
-    for selector in (by_norm(50), DSFSelector(50, rule="first"), LeverageSelector(50, random_state=0)):
+    for selector in (
+        by_norm(50),
+        DSFSelector(50, rule="first"),
+        LeverageSelector(50, random_state=0),
+    ):
         found = clone(selector).fit(as_blocks(str(folder / name)))
         assert_same(found, clone(selector).fit(X), rtol=1e-5)
-        assert_array_equal(found.transform(as_blocks(folder / name)), found.transform(X))
+        assert_array_equal(
+            found.transform(as_blocks(folder / name)), found.transform(X)
+        )
 
 
 def test_sparse_files_by_samples(stored):
     X, folder = stored
     sp.save_npz(folder / "csr.npz", sp.csr_array(X.T), compressed=False)
-    assert_same(by_norm(20).fit(as_blocks(folder / "csr.npz")), by_norm(20).fit(X.T.copy()), rtol=1e-5)
+    assert_same(
+        by_norm(20).fit(as_blocks(folder / "csr.npz")),
+        by_norm(20).fit(X.T.copy()),
+        rtol=1e-5,
+    )
     sp.save_npz(folder / "small.npz", sp.csr_array(X))
     with refused("small.npz is compressed", "compressed=False"):
         as_blocks(folder / "small.npz")
@@ -100,7 +120,11 @@ def test_sparse_files_by_samples(stored):
 
 def test_memory_maps_and_sparse_matrices(stored):
     X, folder = stored
-    for source in (np.load(folder / "c.npy", mmap_mode="r"), sp.csc_matrix(X), sp.coo_array(X)):
+    for source in (
+        np.load(folder / "c.npy", mmap_mode="r"),
+        sp.csc_matrix(X),
+        sp.coo_array(X),
+    ):
         assert_same(by_norm(50).fit(as_blocks(source)), by_norm(50).fit(X), rtol=1e-5)
     wide_by_samples = as_blocks(sp.csr_array(X))  # seen through the larger Gram matrix
     assert wide_by_samples.axes == (0,)
@@ -109,11 +133,17 @@ def test_memory_maps_and_sparse_matrices(stored):
 def test_zarr(stored):
     zarr = pytest.importorskip("zarr", reason="Zarr is not installed")
     X, folder = stored
-    array = zarr.create_array(folder / "x.zarr", shape=X.shape, dtype=X.dtype, chunks=(17, 90))
+    array = zarr.create_array(
+        folder / "x.zarr", shape=X.shape, dtype=X.dtype, chunks=(17, 90)
+    )
     array[:] = X
-    in_memory = zarr.create_array(zarr.storage.MemoryStore(), shape=X.shape, dtype=X.dtype, chunks=(17, 90))
+    in_memory = zarr.create_array(
+        zarr.storage.MemoryStore(), shape=X.shape, dtype=X.dtype, chunks=(17, 90)
+    )
     in_memory[:] = X
-    in_a_group = zarr.open_group(folder / "group.zarr", mode="w").create_array("x", shape=X.shape, dtype=X.dtype)
+    in_a_group = zarr.open_group(folder / "group.zarr", mode="w").create_array(
+        "x", shape=X.shape, dtype=X.dtype
+    )
     in_a_group[:] = X
     for source in (array, folder / "x.zarr", in_memory, in_a_group):
         assert_same(by_norm(50).fit(as_blocks(source)), by_norm(50).fit(X), rtol=1e-5)
@@ -125,15 +155,21 @@ def test_parquet(stored):
 
     X, folder = stored
     names = [f"word {j}" for j in range(700)]
-    table = pa.table(dict(zip(names, X.T)) | {"label": ["a", "b"] * 20, "flag": [True, False] * 20})
+    table = pa.table(
+        dict(zip(names, X.T)) | {"label": ["a", "b"] * 20, "flag": [True, False] * 20}
+    )
     pyarrow.parquet.write_table(table, folder / "x.parquet", row_group_size=11)
     found = by_norm(50).fit(as_blocks(folder / "x.parquet", columns=names))
     assert_same(found, by_norm(50).fit(X), rtol=1e-5)
     assert_array_equal(found.feature_names_in_, names)
-    assert_array_equal(found.get_feature_names_out(), np.array(names)[found.get_support()])
+    assert_array_equal(
+        found.get_feature_names_out(), np.array(names)[found.get_support()]
+    )
     everything = as_blocks(folder / "x.parquet")
     assert everything.shape == (40, 701) and everything.feature_names[-1] == "flag"
-    by_samples = np.concatenate(list(as_blocks(folder / "x.parquet", columns=names[::-1]).read(0)))
+    by_samples = np.concatenate(
+        list(as_blocks(folder / "x.parquet", columns=names[::-1]).read(0))
+    )
     assert_array_equal(by_samples, X[:, ::-1])
     with refused("columns: label is no column of numbers"):
         as_blocks(folder / "x.parquet", columns=["word 1", "label"])
@@ -184,7 +220,8 @@ def test_a_mapped_array_without_a_file_of_its_own(tmp_path):
 @pytest.mark.parametrize("change", ["cut", "written", "replaced"])
 def test_a_sparse_file_that_changes_between_the_passes(tmp_path, change):
     """It is mapped: a file that was cut would end the process with a signal."""
-    path, X = tmp_path / "x.npz", sp.csc_array(wide_data())
+    path = tmp_path / "x.npz"
+    X = sp.csc_array(wide_data())
     sp.save_npz(path, X, compressed=False)
     source = as_blocks(path)
     if change == "cut":
@@ -199,7 +236,8 @@ def test_a_sparse_file_that_changes_between_the_passes(tmp_path, change):
 
 
 def test_a_sparse_file_that_changes_in_the_second_pass(tmp_path):
-    path, passes = tmp_path / "x.npz", []
+    path = tmp_path / "x.npz"
+    passes = []
 
     class Touched(type(as_blocks(np.ones((2, 2))))):
         def read(self, axis):
@@ -209,7 +247,9 @@ def test_a_sparse_file_that_changes_in_the_second_pass(tmp_path):
             yield from super().read(axis)
 
     sp.save_npz(path, sp.csc_array(wide_data()), compressed=False)
-    assert_fails_whole(Touched(as_blocks(path).data, path), "x.npz has changed since it was opened")
+    assert_fails_whole(
+        Touched(as_blocks(path).data, path), "x.npz has changed since it was opened"
+    )
     assert len(passes) == 2
 
 
@@ -217,7 +257,9 @@ def test_chunks_that_are_large_where_they_are_read_whole(tmp_path):
     zarr = pytest.importorskip("zarr", reason="Zarr is not installed")
 
     def store(name, shape, chunks):  # nothing is written but what describes it
-        return zarr.create_array(tmp_path / name, shape=shape, dtype=np.float32, chunks=chunks)
+        return zarr.create_array(
+            tmp_path / name, shape=shape, dtype=np.float32, chunks=chunks
+        )
 
     rows = store("rows.zarr", (300, 1_000_000), (1, 1_000_000))
     for source in (rows, tmp_path / "rows.zarr"):
@@ -235,7 +277,9 @@ def test_chunks_that_are_large_where_they_are_read_whole(tmp_path):
 
 def test_a_zarr_array_that_changes_its_shape(tmp_path):
     zarr = pytest.importorskip("zarr", reason="Zarr is not installed")
-    array = zarr.create_array(tmp_path / "x.zarr", shape=(30, 3000), dtype=float, chunks=(30, 500))
+    array = zarr.create_array(
+        tmp_path / "x.zarr", shape=(30, 3000), dtype=float, chunks=(30, 500)
+    )
     array[:] = wide_data()
     sources = as_blocks(array), as_blocks(tmp_path / "x.zarr")
     zarr.open_array(tmp_path / "x.zarr", mode="r+").resize((30, 2000))
@@ -245,7 +289,11 @@ def test_a_zarr_array_that_changes_its_shape(tmp_path):
 
 
 def test_entries_that_are_no_real_numbers(tmp_path):
-    np.save(tmp_path / "objects.npy", np.array([[1, "a"], [None, 2.0]], dtype=object), allow_pickle=True)
+    np.save(
+        tmp_path / "objects.npy",
+        np.array([[1, "a"], [None, 2.0]], dtype=object),
+        allow_pickle=True,
+    )
     with refused("objects.npy has dtype object", "real numbers"):
         as_blocks(tmp_path / "objects.npy")
     np.save(tmp_path / "complex.npy", np.ones((2, 2), dtype=complex))
@@ -270,17 +318,22 @@ def test_a_frame_is_read_with_its_names():
     pd = pytest.importorskip("pandas", reason="pandas is not installed")
     X = wide_data()
     frame = pd.DataFrame(X, columns=[f"gene {j}" for j in range(3000)])
-    found, expected = by_norm(60).fit(as_blocks(frame)), by_norm(60).fit(frame)
+    found = by_norm(60).fit(as_blocks(frame))
+    expected = by_norm(60).fit(frame)
     assert_same(found, expected)
     assert_array_equal(found.feature_names_in_, expected.feature_names_in_)
-    assert not hasattr(BSSSelector(60).fit(as_blocks(pd.DataFrame(X))), "feature_names_in_")
+    assert not hasattr(
+        BSSSelector(60).fit(as_blocks(pd.DataFrame(X))), "feature_names_in_"
+    )
     with refused("could not convert string to float: 'a'"):
         as_blocks(frame.assign(kind=pd.Series(["a"] * len(X), dtype=object)))
 
 
 def test_a_frame_with_a_column_of_strings_is_refused():
     pd = pytest.importorskip("pandas", reason="pandas is not installed")
-    pytest.importorskip("sklearn", "1.7", reason="scikit-learn does not know the strings of pandas 3")
+    pytest.importorskip(
+        "sklearn", "1.7", reason="scikit-learn does not know the strings of pandas 3"
+    )
     with refused("could not convert string to float: 'a'"):
         as_blocks(pd.DataFrame(wide_data()).rename(columns=str).assign(kind="a"))
 
@@ -289,7 +342,10 @@ def test_names_are_compared_where_a_fit_is_applied():
     pd = pytest.importorskip("pandas", reason="pandas is not installed")
     frame = pd.DataFrame(wide_data(), columns=[f"gene {j}" for j in range(3000)])
     backwards = frame[frame.columns[::-1]]
-    for model in (BSSSelector(60).fit(frame), DualProjectionRidge(random_state=0).fit(frame, np.arange(30.0))):
+    for model in (
+        BSSSelector(60).fit(frame),
+        DualProjectionRidge(random_state=0).fit(frame, np.arange(30.0)),
+    ):
         apply = getattr(model, "transform", None) or model.predict
         name = f"those that {type(model).__name__} was fitted with"
         with refused(name, "in the same order"):
@@ -322,12 +378,19 @@ def test_parquet_files_that_are_not_one_table(tmp_path):
 
 
 def test_a_sparse_file_whose_blocks_are_of_the_longer_side(tmp_path):
-    """The Gram matrix of two million features would have 32 TB; the three samples are kept in its place."""
-    X = sp.random_array((3, 2_000_000), density=1e-5, random_state=np.random.default_rng(0))
+    """The Gram matrix of two million features would have 32 TB; the three samples are
+    kept in its place.
+    """
+    X = sp.random_array(
+        (3, 2_000_000), density=1e-5, random_state=np.random.default_rng(0)
+    )
     sp.save_npz(tmp_path / "wide.npz", X.tocsr(), compressed=False)
     sp.save_npz(tmp_path / "tall.npz", X.T.tocsc(), compressed=False)
     for name, data in (("wide", X.tocsr()), ("tall", X.T.tocsc())):
-        found, expected = (by_norm(2).fit(source) for source in (as_blocks(tmp_path / f"{name}.npz"), data))
+        found, expected = (
+            by_norm(2).fit(source)
+            for source in (as_blocks(tmp_path / f"{name}.npz"), data)
+        )
         assert_array_equal(found.selected_, expected.selected_)
 
 
@@ -338,7 +401,12 @@ def test_a_first_pass_that_memory_does_not_hold_says_which_blocks_would_do(axis)
         raise MemoryError
 
     other, form = ("features", "CSC") if axis == 0 else ("samples", "CSR")
-    with refused("does not fit into memory", f"in blocks of {other}", f"as {form}", error=MemoryError):
+    with refused(
+        "does not fit into memory",
+        f"in blocks of {other}",
+        f"as {form}",
+        error=MemoryError,
+    ):
         BSSSelector(2).fit(as_blocks(too_many, axis=axis))
 
 
@@ -359,14 +427,18 @@ print(resident("VmHWM") - before)
 
 def peak_of_fits(*paths):
     """In MB, above what the process had before."""
-    done = subprocess.run([sys.executable, "-c", PEAK, *paths], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK, *paths], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     return float(done.stdout)
 
 
 @pytest.mark.sweep
 def test_the_memory_of_a_fit_is_a_part_of_the_file(tmp_path):
-    """Of 200 MB, wide and tall: above what the process has anyway, fit and transform take less than half of that."""
+    """Of 200 MB, wide and tall: above what the process has anyway, fit and transform
+    take less than half of that.
+    """
     if not os.path.exists("/proc/self/clear_refs"):
         pytest.skip("the peak of the memory is read as Linux tells it")
     X = np.random.default_rng(0).standard_normal((100, 500_000), dtype=np.float32)
@@ -374,13 +446,16 @@ def test_the_memory_of_a_fit_is_a_part_of_the_file(tmp_path):
     np.save(tmp_path / "tall.npy", X.reshape(500_000, 100))
     np.save(tmp_path / "narrower.npy", X[:, :100_000])
     peak = peak_of_fits(tmp_path / "wide.npy")
-    assert peak < peak_of_fits(tmp_path / "narrower.npy") + 30  # MB, where the file has 160 more
+    # MB, where the file has 160 more
+    assert peak < peak_of_fits(tmp_path / "narrower.npy") + 30
     assert max(peak, peak_of_fits(tmp_path / "tall.npy")) < 100
 
 
 @pytest.mark.sweep
 def test_the_memory_of_a_fit_from_a_tall_parquet_file(tmp_path):
-    """Of 160 MB in groups of rows. Arrow by default reads them ahead, and the peak is 310 MB."""
+    """Of 160 MB in groups of rows. Arrow by default reads them ahead, and the peak is
+    310 MB.
+    """
     pa = pytest.importorskip("pyarrow", reason="PyArrow is not installed")
     import pyarrow.parquet
 
@@ -388,7 +463,9 @@ def test_the_memory_of_a_fit_from_a_tall_parquet_file(tmp_path):
         pytest.skip("the peak of the memory is read as Linux tells it")
     X = np.random.default_rng(0).standard_normal((40, 500_000))
     table = pa.table({f"reading {j}": X[j] for j in range(40)})
-    pyarrow.parquet.write_table(table, tmp_path / "tall.parquet", row_group_size=20_000, compression="none")
+    pyarrow.parquet.write_table(
+        table, tmp_path / "tall.parquet", row_group_size=20_000, compression="none"
+    )
     assert peak_of_fits(tmp_path / "tall.parquet") < 200
 
 
@@ -415,25 +492,37 @@ def test_the_memory_of_reading_the_samples_of_a_parquet_file_in_one_group(tmp_pa
     if not os.path.exists("/proc/self/clear_refs"):
         pytest.skip("the peak of the memory is read as Linux tells it")
     X = np.random.default_rng(0).standard_normal((1500, 6000))
-    pyarrow.parquet.write_table(pa.table({f"gene {j}": X[j] for j in range(1500)}), tmp_path / "x.parquet")
-    done = subprocess.run([sys.executable, "-c", READ, tmp_path / "x.parquet"], capture_output=True, text=True)
+    pyarrow.parquet.write_table(
+        pa.table({f"gene {j}": X[j] for j in range(1500)}), tmp_path / "x.parquet"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", READ, tmp_path / "x.parquet"],
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
     peak, total = map(float, done.stdout.split())
     assert_allclose(total, X.sum(), rtol=1e-5)
     assert peak < 230
 
 
-def test_large_groups_of_a_tall_parquet_file_are_read_a_batch_at_a_time(tmp_path, monkeypatch):
+def test_large_groups_of_a_tall_parquet_file_are_read_a_batch_at_a_time(
+    tmp_path, monkeypatch
+):
     pa = pytest.importorskip("pyarrow", reason="PyArrow is not installed")
     import pyarrow.parquet
 
     X = np.random.default_rng(0).standard_normal((300_000, 2))
     X[:, 1] = np.round(X[:, 1])
     table = pa.table({"reading": X[:, 0], "count": X[:, 1].astype(np.int8)})
-    pyarrow.parquet.write_table(table, tmp_path / "tall.parquet", row_group_size=280_000)
+    pyarrow.parquet.write_table(
+        table, tmp_path / "tall.parquet", row_group_size=280_000
+    )
     monkeypatch.setattr(fsel_book.blocks, "_PIECE", 2**20)
     blocks = list(as_blocks(tmp_path / "tall.parquet").read(0))
-    assert max(map(len, blocks)) == 2**20 // 16 and {block.dtype for block in blocks} == {np.dtype(float)}
+    assert max(map(len, blocks)) == 2**20 // 16 and {
+        block.dtype for block in blocks
+    } == {np.dtype(float)}
     assert_array_equal(np.concatenate(blocks), X)
 
 
@@ -442,8 +531,14 @@ def test_groups_of_a_parquet_file_that_are_large_for_memory(tmp_path):
     import pyarrow.parquet
 
     names = [f"reading {j}" for j in range(700)]
-    pyarrow.parquet.write_table(pa.table(dict.fromkeys(names, pa.nulls(300_000, pa.float64()))), tmp_path / "x.parquet")
-    said = r"x.parquet has groups of 300000 rows, of which 1.4 GiB .* \(row_group_size\) take less"
+    pyarrow.parquet.write_table(
+        pa.table(dict.fromkeys(names, pa.nulls(300_000, pa.float64()))),
+        tmp_path / "x.parquet",
+    )
+    said = (
+        r"x.parquet has groups of 300000 rows, of which 1.4 GiB .* "
+        r"\(row_group_size\) take less"
+    )
     with pytest.warns(UserWarning, match=said) as caught:
         as_blocks(tmp_path / "x.parquet")
     assert [warning.filename for warning in caught] == [__file__]
@@ -474,12 +569,17 @@ def test_what_cannot_be_read_in_blocks(tmp_path):
         as_blocks(tmp_path / "cube.npy")
 
 
-# ---------------------------------------------------------------- files that are damaged, and what is not in them
+# ---------------------------------------------------------------- files that are
+# damaged, and what is not in them
 
 
 def written_npz(folder, X, **change):
     """A sparse file with some of its parts exchanged."""
-    parts = {"format": np.array(X.format.encode()), "shape": np.array(X.shape), "data": X.data}
+    parts = {
+        "format": np.array(X.format.encode()),
+        "shape": np.array(X.shape),
+        "data": X.data,
+    }
     path = folder / "x.npz"
     np.savez(path, **parts | {"indices": X.indices, "indptr": X.indptr} | change)
     return path
@@ -506,7 +606,9 @@ DAMAGE = {
     "fewer indices": lambda X: {"indices": X.indices[:-3]},
     "fewer entries": lambda X: {"data": X.data[:-3]},
     "fractions": lambda X: {"indices": X.indices + 0.5},
-    "a table of indices": lambda X: {"indices": X.indices[: X.nnz // 2 * 2].reshape(2, -1)},
+    "a table of indices": lambda X: {
+        "indices": X.indices[: X.nnz // 2 * 2].reshape(2, -1)
+    },
     "three sides": lambda X: {"shape": np.array([*X.shape, 1])},
     "a side below zero": lambda X: {"shape": np.array([-30, 200])},
     "no format": lambda X: {"format": np.array(3)},
@@ -522,18 +624,25 @@ for path in sys.argv[1:]:
 
 
 def test_a_damaged_sparse_file_is_refused_by_name(tmp_path):
-    """Its indices are places in memory: the worst of these would end the process, so that a second one tries them."""
-    X, paths = sp.random_array((30, 200), density=0.2, rng=0, format="csc"), {}
+    """Its indices are places in memory: the worst of these would end the process, so
+    that a second one tries them.
+    """
+    X = sp.random_array((30, 200), density=0.2, rng=0, format="csc")
+    paths = {}
     for name, damage in DAMAGE.items():
         for by in ("features", "samples"):
             folder = tmp_path / name.replace(" ", "_") / by
             folder.mkdir(parents=True)
-            paths[name, by] = str(written_npz(folder, X if by == "features" else X.T, **damage(X)))
+            paths[name, by] = str(
+                written_npz(folder, X if by == "features" else X.T, **damage(X))
+            )
     command = [sys.executable, "-W", "ignore", "-c", FIT, *paths.values()]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     for (key, path), said in zip(paths.items(), done.stdout.splitlines(), strict=True):
-        assert path in said and ("damaged" in said or "three sides" in key and "two dimensions" in said), (key, said)
+        assert path in said and (
+            "damaged" in said or "three sides" in key and "two dimensions" in said
+        ), (key, said)
 
 
 def test_a_sparse_file_that_is_cut_or_no_archive(tmp_path):
@@ -554,7 +663,10 @@ def test_a_sparse_file_that_is_cut_or_no_archive(tmp_path):
 def test_a_sparse_file_with_room_for_more_entries(tmp_path):
     """What lies behind the last entry is not read."""
     X = sp.random_array((30, 200), density=0.2, rng=0, format="csc")
-    more = {"indices": np.append(X.indices, [10**6] * 3).astype(np.int32), "data": np.append(X.data, [np.nan] * 3)}
+    more = {
+        "indices": np.append(X.indices, [10**6] * 3).astype(np.int32),
+        "data": np.append(X.data, [np.nan] * 3),
+    }
     found = by_norm(40, rank=10).fit(as_blocks(written_npz(tmp_path, X, **more)))
     assert_same(found, by_norm(40, rank=10).fit(X))
 
@@ -571,7 +683,10 @@ def damaged_matrix(form):
 @pytest.mark.parametrize("form", ["csc", "csr", "coo", "bsr"])
 def test_a_damaged_sparse_matrix_in_memory_is_refused(form):
     matrix = damaged_matrix(form)
-    for make in (lambda: as_blocks(matrix), lambda: as_blocks(lambda: iter([matrix]), axis=1)):
+    for make in (
+        lambda: as_blocks(matrix),
+        lambda: as_blocks(lambda: iter([matrix]), axis=1),
+    ):
         selector = BSSSelector(5, rank=2)
         with refused("a damaged sparse matrix"):
             selector.fit(make())
@@ -579,7 +694,8 @@ def test_a_damaged_sparse_matrix_in_memory_is_refused(form):
 
 def test_indices_of_a_sparse_matrix_stay_as_they_are():
     X = sp.csc_array(wide_data())
-    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    X.indices = X.indices.astype(np.int64)
+    X.indptr = X.indptr.astype(np.int64)
     BSSSelector(60).fit(as_blocks(X))
     BSSSelector(60).fit(as_blocks(lambda: iter([X]), axis=1))
     assert X.indices.dtype == X.indptr.dtype == np.int64
@@ -594,15 +710,21 @@ def view_of(mapped):
     }
 
 
-@pytest.mark.parametrize("view", ["asarray", "a part of it", "of another class", "sparse"])
+@pytest.mark.parametrize(
+    "view", ["asarray", "a part of it", "of another class", "sparse"]
+)
 def test_a_view_of_a_mapped_array_whose_file_is_cut(tmp_path, view):
     """Reading it would end the process with a signal."""
     path = tmp_path / "x.npy"
-    np.save(path, wide_data(n=31) if view != "sparse" else sp.csc_array(wide_data()).data)
+    np.save(
+        path, wide_data(n=31) if view != "sparse" else sp.csc_array(wide_data()).data
+    )
     mapped = np.load(path, mmap_mode="r")
     if view == "sparse":
         X = sp.csc_array(wide_data())
-        source = as_blocks(sp.csc_array((mapped, X.indices, X.indptr), shape=X.shape, copy=False))
+        source = as_blocks(
+            sp.csc_array((mapped, X.indices, X.indptr), shape=X.shape, copy=False)
+        )
     else:
         source = as_blocks(view_of(mapped)[view])
     os.truncate(path, 1000)
@@ -612,14 +734,28 @@ def test_a_view_of_a_mapped_array_whose_file_is_cut(tmp_path, view):
 def test_chunks_of_zarr_that_are_lost(tmp_path):
     """Where no other entry is zero, a chunk of zeros is no data."""
     zarr = pytest.importorskip("zarr", reason="Zarr is not installed")
-    array = zarr.create_array(tmp_path / "x.zarr", shape=(30, 3000), dtype=float, chunks=(30, 500))
+    array = zarr.create_array(
+        tmp_path / "x.zarr", shape=(30, 3000), dtype=float, chunks=(30, 500)
+    )
     array[:] = wide_data()
     opened = as_blocks(tmp_path / "x.zarr")
     (tmp_path / "x.zarr" / "c" / "0" / "3").unlink()
-    assert_fails_whole(opened, "x.zarr has changed since it was opened: 1 of its 6 chunks", "0 were not")
-    said = "1 of the 6 chunks of .* are not stored, and are read as the fill value 0.0.*restore them"
+    assert_fails_whole(
+        opened,
+        "x.zarr has changed since it was opened: 1 of its 6 chunks",
+        "0 were not",
+    )
+    said = (
+        "1 of the 6 chunks of .* are not stored, and are read as the fill value "
+        "0.0.*restore them"
+    )
     with pytest.warns(UserWarning, match=said) as caught:
-        assert_fails_whole(as_blocks(tmp_path / "x.zarr"), "1 of the 6 chunks of", "restore them", "write_empty_chunks")
+        assert_fails_whole(
+            as_blocks(tmp_path / "x.zarr"),
+            "1 of the 6 chunks of",
+            "restore them",
+            "write_empty_chunks",
+        )
     assert len(caught) == 1
 
 
@@ -629,10 +765,14 @@ def test_chunks_of_zarr_that_hold_nothing_but_zeros(tmp_path):
     X = np.where(wide_data() > 1, wide_data(), 0)
     X[:, 1000:1500] = 0
     for name, shards in (("x.zarr", None), ("sharded.zarr", (30, 500))):
-        array = zarr.create_array(tmp_path / name, shape=X.shape, dtype=float, chunks=(30, 250), shards=shards)
+        array = zarr.create_array(
+            tmp_path / name, shape=X.shape, dtype=float, chunks=(30, 250), shards=shards
+        )
         array[:] = X
         source = as_blocks(array)
-        with pytest.warns(UserWarning, match="2 of the 12 chunks of X are not stored") as caught:
+        with pytest.warns(
+            UserWarning, match="2 of the 12 chunks of X are not stored"
+        ) as caught:
             found = by_norm(60).fit(source)
         assert [warning.filename for warning in caught] == [__file__]
         assert_same(found, by_norm(60).fit(X))
@@ -641,12 +781,16 @@ def test_chunks_of_zarr_that_hold_nothing_but_zeros(tmp_path):
             found.transform(source)  # said once
     with zarr.config.set({"array.write_empty_chunks": True}), warnings.catch_warnings():
         warnings.simplefilter("error")
-        array = zarr.create_array(tmp_path / "whole.zarr", shape=X.shape, dtype=float, chunks=(30, 250))
+        array = zarr.create_array(
+            tmp_path / "whole.zarr", shape=X.shape, dtype=float, chunks=(30, 250)
+        )
         array[:] = X
         BSSSelector(60).fit(as_blocks(array))
 
 
-@pytest.mark.parametrize("index", ["numbers", "a name", "two levels", "a range", "not stored"])
+@pytest.mark.parametrize(
+    "index", ["numbers", "a name", "two levels", "a range", "not stored"]
+)
 def test_the_row_index_of_pandas_is_no_feature(tmp_path, index):
     pd = pytest.importorskip("pandas", reason="pandas is not installed")
     pytest.importorskip("pyarrow", reason="PyArrow is not installed")
@@ -655,16 +799,30 @@ def test_the_row_index_of_pandas_is_no_feature(tmp_path, index):
     if index == "a name":
         frame = frame.set_index(pd.Index(np.arange(300) * 7, name="patient"))
     elif index == "two levels":
-        frame = frame.set_index(pd.MultiIndex.from_arrays([np.arange(300) % 7, np.arange(300)], names=["ward", None]))
+        frame = frame.set_index(
+            pd.MultiIndex.from_arrays(
+                [np.arange(300) % 7, np.arange(300)], names=["ward", None]
+            )
+        )
     if index != "a range":
         frame = frame.iloc[some]
-    frame.to_parquet(tmp_path / "X.PARQUET", index=False if index == "not stored" else None)
+    frame.to_parquet(
+        tmp_path / "X.PARQUET", index=False if index == "not stored" else None
+    )
     source = as_blocks(str(tmp_path / "X.PARQUET"))
-    assert list(source.feature_names) == list(frame.columns) and source.shape == frame.shape
+    assert (
+        list(source.feature_names) == list(frame.columns)
+        and source.shape == frame.shape
+    )
     found = BSSSelector(5, rank=2).fit(source)
-    assert_array_equal(found.get_feature_names_out(), BSSSelector(5, rank=2).fit(frame).get_feature_names_out())
+    assert_array_equal(
+        found.get_feature_names_out(),
+        BSSSelector(5, rank=2).fit(frame).get_feature_names_out(),
+    )
     if index == "a name":  # which you may ask for
-        assert as_blocks(tmp_path / "X.PARQUET", columns=["patient", "c3"]).feature_names == ["patient", "c3"]
+        assert as_blocks(
+            tmp_path / "X.PARQUET", columns=["patient", "c3"]
+        ).feature_names == ["patient", "c3"]
 
 
 def test_endings_in_capitals(tmp_path):
@@ -677,10 +835,17 @@ def test_endings_in_capitals(tmp_path):
 
 
 def test_blocks_in_the_place_of_an_array():
-    X, y = as_blocks(wide_data()), np.arange(30) % 2
-    words = "X is in blocks and is no array", "transform returns", "blocks of the training samples"
+    X = as_blocks(wide_data())
+    y = np.arange(30) % 2
+    words = (
+        "X is in blocks and is no array",
+        "transform returns",
+        "blocks of the training samples",
+    )
     for fails in (
-        lambda: cross_val_score(make_pipeline(BSSSelector(40), LogisticRegression()), X, y),
+        lambda: cross_val_score(
+            make_pipeline(BSSSelector(40), LogisticRegression()), X, y
+        ),
         lambda: train_test_split(X, y),
         lambda: LogisticRegression().fit(X, y),
         lambda: row_space(X),
@@ -688,12 +853,19 @@ def test_blocks_in_the_place_of_an_array():
         with refused(*words, error=TypeError):
             fails()
     gram = GramMatrix().partial_fit(wide_data())
-    for fails in (lambda: RiskRFE().fit(gram, y), lambda: BSSSelector(60).fit(wide_data()).transform(gram)):
-        with refused("X is a GramMatrix, a summary of samples, and no array", "need the samples themselves"):
+    for fails in (
+        lambda: RiskRFE().fit(gram, y),
+        lambda: BSSSelector(60).fit(wide_data()).transform(gram),
+    ):
+        with refused(
+            "X is a GramMatrix, a summary of samples, and no array",
+            "need the samples themselves",
+        ):
             fails()
 
 
-# ---------------------------------------------------------------- blocks that are overwritten
+# ---------------------------------------------------------------- blocks that are
+# overwritten
 
 
 def filled_again(X, width, axis=1, form="an array"):
@@ -717,14 +889,21 @@ def filled_again(X, width, axis=1, form="an array"):
 
 
 @pytest.mark.parametrize("form", ["an array", "Fortran", "sparse"])
-@pytest.mark.parametrize(("width", "piece"), [(1, 0), (60, 0), (75, 0), (100, 0), (3000, 0), (500, 2**24)])
+@pytest.mark.parametrize(
+    ("width", "piece"), [(1, 0), (60, 0), (75, 0), (100, 0), (3000, 0), (500, 2**24)]
+)
 def test_one_array_that_is_filled_again_and_again(form, width, piece, monkeypatch):
     monkeypatch.setattr(fsel_book.blocks, "_PIECE", piece)
     X = wide_data()
     expected = by_norm(40, rank=10).fit(X)
-    found = by_norm(40, rank=10).fit(as_blocks(filled_again(X, width, form=form), axis=1))
+    found = by_norm(40, rank=10).fit(
+        as_blocks(filled_again(X, width, form=form), axis=1)
+    )
     assert_same(found, expected)
-    assert_array_equal(found.transform(as_blocks(filled_again(X, width, form=form), axis=1)), expected.transform(X))
+    assert_array_equal(
+        found.transform(as_blocks(filled_again(X, width, form=form), axis=1)),
+        expected.transform(X),
+    )
     by_samples = as_blocks(filled_again(X.T, width, 0, form), axis=0)
     assert_same(by_norm(20).fit(by_samples), by_norm(20).fit(X.T.copy()))
 
@@ -750,24 +929,35 @@ def test_the_piece_in_work_is_not_overwritten(kind, monkeypatch):
             return filled_again(X, 64)()
 
     class Sliced:
-        shape, buffer = X.shape, np.empty((30, 64))
+        shape = X.shape
+        buffer = np.empty((30, 64))
 
         def __getitem__(self, key):
             self.buffer[:] = X[key]
             return self.buffer
 
-    source = {"function": as_blocks(filled_again(X, 64), axis=1), "subclass": Mine()}.get(kind) or as_blocks(Sliced())
-    assert_allclose(source.reduce(1, Slow()).sums, X.reshape(30, 10, 64).sum(axis=(0, 2)))
+    source = {
+        "function": as_blocks(filled_again(X, 64), axis=1),
+        "subclass": Mine(),
+    }.get(kind) or as_blocks(Sliced())
+    assert_allclose(
+        source.reduce(1, Slow()).sums, X.reshape(30, 10, 64).sum(axis=(0, 2))
+    )
 
 
-# ---------------------------------------------------------------- a pass that ends early
+# ---------------------------------------------------------------- a pass that ends
+# early
 
 
 class Watched:
     """Blocks that note what happens to them, and in which threads."""
 
     def __init__(self, at=None, event=None):
-        self.at, self.event, self.read, self.closed_in, self.threads = at, event, 0, None, set()
+        self.at = at
+        self.event = event
+        self.read = 0
+        self.closed_in = None
+        self.threads = set()
 
     def __call__(self):
         try:
@@ -791,7 +981,9 @@ class Refusing:
         raise RuntimeError("no more of this")
 
 
-@pytest.mark.parametrize("how", ["Ctrl-C", "Ctrl-C beside asyncio", "the work fails", "NaN"])
+@pytest.mark.parametrize(
+    "how", ["Ctrl-C", "Ctrl-C beside asyncio", "the work fails", "NaN"]
+)
 def test_reading_ends_with_the_block_that_is_waited_for(how, monkeypatch):
     stopped = how.startswith("Ctrl-C")
     monkeypatch.setattr(fsel_book.blocks, "_PIECE", 8 * 30 * (2000 if stopped else 64))
@@ -804,11 +996,14 @@ def test_reading_ends_with_the_block_that_is_waited_for(how, monkeypatch):
             as_blocks(watched, axis=1).reduce(1, Refusing())
     elif how == "NaN":
         watched.at = None
-        monkeypatch.setattr(sys.modules[__name__], "wide_data", lambda a, n, d: np.full((n, d), np.nan))
+        monkeypatch.setattr(
+            sys.modules[__name__], "wide_data", lambda a, n, d: np.full((n, d), np.nan)
+        )
         with refused("NaN"):
             as_blocks(watched, axis=1).reduce(1, Slow())
     else:
-        signal.siginterrupt(signal.SIGINT, how == "Ctrl-C")  # asyncio's handlers let waits go on, and leave it so
+        # asyncio's handlers let waits go on, and leave it so
+        signal.siginterrupt(signal.SIGINT, how == "Ctrl-C")
         try:
             with pytest.raises(KeyboardInterrupt):
                 selector.fit(as_blocks(watched, axis=1))

@@ -1,4 +1,6 @@
-"""Certificates and promises: what they say, how they are drawn, and what is said where they are worth little."""
+"""Certificates and promises: what they say, how they are drawn, and what is said where
+they are worth little.
+"""
 
 import copy
 import pickle
@@ -14,10 +16,21 @@ import scipy.sparse as sp
 from cases import CASES, orthonormal, refused, table
 from scipy.spatial.distance import pdist
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_diabetes,
+    load_digits,
+    load_iris,
+    load_wine,
+)
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, QuantileTransformer, StandardScaler, normalize
+from sklearn.preprocessing import (
+    OneHotEncoder,
+    QuantileTransformer,
+    StandardScaler,
+    normalize,
+)
 
 from fsel_book import (
     BSSSelector,
@@ -44,7 +57,8 @@ from fsel_book.certificates import method_color
 
 X = table(20, 50)
 
-# ---------------------------------------------------------------- promises and what they are worth
+# ---------------------------------------------------------------- promises and what
+# they are worth
 
 V = orthonormal(40, 6, np.random.default_rng(0))
 
@@ -54,21 +68,37 @@ def picked(indices, n_features=40):
 
 
 def test_a_lost_direction_is_reported():
-    """A selection that misses a direction has an infinite condition number, and its certificate says so."""
+    """A selection that misses a direction has an infinite condition number, and its
+    certificate says so.
+    """
     certificate = certify(V, picked([3, 1, 8, 30]))
-    assert certificate.kappa == np.inf and certificate.distortion == 1 and certificate.holds is None
+    assert (
+        certificate.kappa == np.inf
+        and certificate.distortion == 1
+        and certificate.holds is None
+    )
     assert "lost" in str(certificate)
 
 
 def test_at_rank_one_any_feature_that_is_there_does():
-    """One direction is kept up to its scale by whatever is not zero there, and the words say that this is little."""
+    """One direction is kept up to its scale by whatever is not zero there, and the
+    words say that this is little.
+    """
     words = ", as by any feature that is not zero there."
     line = np.full((40, 1), 40**-0.5)
-    assert words in certify(line, Sampling.from_draws([3, 7], np.ones(2), 40, line)).verdict()
+    assert (
+        words
+        in certify(line, Sampling.from_draws([3, 7], np.ones(2), 40, line)).verdict()
+    )
     line[[3, 7]] = 0
-    lost = certify(line / np.linalg.norm(line), Sampling.from_draws([3, 7], np.ones(2), 40, line))
+    lost = certify(
+        line / np.linalg.norm(line), Sampling.from_draws([3, 7], np.ones(2), 40, line)
+    )
     axes = np.eye(40, 3)
-    for certificate in (lost, certify(axes, Sampling.from_draws([0, 1, 2], np.ones(3), 40, axes))):
+    for certificate in (
+        lost,
+        certify(axes, Sampling.from_draws([0, 1, 2], np.ones(3), 40, axes)),
+    ):
         assert words not in certificate.verdict()
 
 
@@ -82,12 +112,15 @@ def test_long_numbers_stay_apart_from_the_promise():
 def test_a_promise_without_an_upper_end():
     promise = Promise(0.3, np.inf)
     assert promise.eps == np.inf and not promise.vacuous and promise.confidence == 1
-    whole, lost = certify(V, picked(np.arange(40)), promise), certify(V, picked([3, 1, 8, 30]), promise)
+    whole = certify(V, picked(np.arange(40)), promise)
+    lost = certify(V, picked([3, 1, 8, 30]), promise)
     assert whole.holds is True and lost.holds is False
     for certificate in (whole, lost):
         promised = {name: text for name, _, text in certificate.table()}
         assert promised["eigenvalues of M"] == "[0.3, inf]"
-        assert [text for name, text in promised.items() if name != "eigenvalues of M"] == [
+        assert [
+            text for name, text in promised.items() if name != "eigenvalues of M"
+        ] == [
             "inf (vacuous)",
             "inf (vacuous)",
             "1 (vacuous)",
@@ -106,13 +139,20 @@ def test_a_promise_without_a_lower_end_is_empty():
 
 
 def test_the_name_of_a_method_goes_to_the_certificate():
-    for method, title in (("BSS", "BSS: "), ("leverage sampling", "Leverage sampling: "), ("my rule", "My rule: ")):
+    for method, title in (
+        ("BSS", "BSS: "),
+        ("leverage sampling", "Leverage sampling: "),
+        ("my rule", "My rule: "),
+    ):
         certificate = certify(V, picked(np.arange(9)), method=method)
         assert certificate.method == method and str(certificate).startswith(title)
         colors = {line.get_color() for line in certificate.plot().ax_.get_lines()}
         assert method_color(method) in colors
     assert certify(V, picked(np.arange(9))).method == "selection"
-    assert len({method_color(name) for name in ("BSS", "leverage sampling", "my rule")}) == 3
+    assert (
+        len({method_color(name) for name in ("BSS", "leverage sampling", "my rule")})
+        == 3
+    )
 
 
 class First(CertifiedSelector):
@@ -121,31 +161,50 @@ class First(CertifiedSelector):
     method = "first features"
 
     def __init__(self, n_features_to_select=None, *, rank=None, rescale=False):
-        self.n_features_to_select, self.rank, self.rescale = n_features_to_select, rank, rescale
+        self.n_features_to_select = n_features_to_select
+        self.rank = rank
+        self.rescale = rescale
 
     def _sample(self, space, r, y):
         return Sampling.from_draws(np.arange(r), np.ones(r), space.shape[0], space.X)
 
 
 def legend_of(display):
-    return " ".join(text.get_text() for text in display.plot().ax_.get_legend().get_texts())
+    return " ".join(
+        text.get_text() for text in display.plot().ax_.get_legend().get_texts()
+    )
 
 
 def test_a_selector_without_a_theorem():
     fitted = First(25).fit(X)
     certificate = fitted.certificate_
-    assert certificate.promise is None and certificate.holds is None and certificate.method == "first features"
+    assert (
+        certificate.promise is None
+        and certificate.holds is None
+        and certificate.method == "first features"
+    )
     assert [promised for _, _, promised in certificate.table()] == [""] * 4
     for text in (str(certificate), certificate._repr_html_()):
-        assert "First features: 25 draws, 25 of 50 features" in text and "nan" not in text and "vacuous" not in text
-    for display in (SpectrumDisplay.from_selector(fitted), LeverageDisplay.from_selector(fitted), certificate):
+        assert (
+            "First features: 25 draws, 25 of 50 features" in text
+            and "nan" not in text
+            and "vacuous" not in text
+        )
+    for display in (
+        SpectrumDisplay.from_selector(fitted),
+        LeverageDisplay.from_selector(fitted),
+        certificate,
+    ):
         assert "promised" not in legend_of(display)
-    assert "chosen by first features" in legend_of(LeverageDisplay.from_selector(fitted))
+    assert "chosen by first features" in legend_of(
+        LeverageDisplay.from_selector(fitted)
+    )
     with refused("n_features_to_select='auto' is not possible", "First has no theorem"):
         First("auto").fit(X)
 
 
-# ---------------------------------------------------------------- fewer than asked for, and columns of nonsense
+# ---------------------------------------------------------------- fewer than asked for,
+# and columns of nonsense
 
 
 def said(fit):
@@ -157,7 +216,10 @@ def said(fit):
     return [str(warning.message) for warning in caught]
 
 
-FEWER, UNITS, CONSTANT, NUMBER = "different feature", "squared norm of all", "the same value", "whole steps"
+FEWER = "different feature"
+UNITS = "squared norm of all"
+CONSTANT = "the same value"
+NUMBER = "whole steps"
 KINDS = {"fewer": FEWER, "units": UNITS, "constant": CONSTANT, "row number": NUMBER}
 
 
@@ -188,7 +250,11 @@ def test_fewer_features_than_asked_for_are_told(selector):
     words = said(lambda: selector.fit(AXES))
     found = len(getattr(selector, "added_", selector.selected_))
     (text,) = (text for text in words if FEWER in text)
-    assert found < 6 and "asks for 6 features" in text and f"{found} different feature" in text
+    assert (
+        found < 6
+        and "asks for 6 features" in text
+        and f"{found} different feature" in text
+    )
     assert "Ask for" in text and "n_features_to" in text
 
 
@@ -200,8 +266,13 @@ def test_fewer_features_than_asked_for_are_told_of_blocks(make, axis):
     if make is LeverageSelector:
         selector.set_params(random_state=0)
     blocks = as_blocks(lambda: iter(np.array_split(X, 3, axis=axis)), axis=axis)
-    of_blocks, in_memory = said(lambda: clone(selector).fit(blocks)), said(lambda: clone(selector).fit(X))
-    assert [text for text in of_blocks if FEWER in text] == [text for text in in_memory if FEWER in text] != []
+    of_blocks = said(lambda: clone(selector).fit(blocks))
+    in_memory = said(lambda: clone(selector).fit(X))
+    assert (
+        [text for text in of_blocks if FEWER in text]
+        == [text for text in in_memory if FEWER in text]
+        != []
+    )
 
 
 @pytest.mark.parametrize(
@@ -217,8 +288,14 @@ def test_fewer_features_than_asked_for_are_told_of_blocks(make, axis):
     ids=repr,
 )
 def test_whoever_gets_what_was_asked_for_is_told_nothing(selector):
-    """What the remedies name gives as many as asked for; "auto" and the default ask for no number."""
-    assert not [text for text in said(lambda: selector.fit(np.hstack([AXES, AXES]) + 1)) if FEWER in text]
+    """What the remedies name gives as many as asked for; "auto" and the default ask for
+    no number.
+    """
+    assert not [
+        text
+        for text in said(lambda: selector.fit(np.hstack([AXES, AXES]) + 1))
+        if FEWER in text
+    ]
 
 
 def cancer_with(**columns):
@@ -233,7 +310,11 @@ def standardised(frame):
 def test_columns_in_other_units_are_named():
     frame = cancer_with()
     (text,) = said(lambda: BSSSelector(12).fit(frame))
-    assert "'worst area', 'mean area'" in text and "of all 30 columns" in text and "StandardScaler" in text
+    assert (
+        "'worst area', 'mean area'" in text
+        and "of all 30 columns" in text
+        and "StandardScaler" in text
+    )
     (text,) = said(lambda: BSSSelector(12).fit(frame.to_numpy()))
     assert "Columns 23, 3, 22 hold 99" in text
     assert not said(lambda: BSSSelector(12).fit(standardised(frame)))
@@ -251,7 +332,11 @@ def test_a_constant_column_that_is_chosen_is_named():
         assert not said(lambda frame=frame: BSSSelector(12).fit(standardised(frame)))
     many = pd.DataFrame(X).assign(**{f"c{j}": 3.0 for j in range(7)})
     many.columns = many.columns.astype(str)
-    (text,) = (text for text in said(lambda: CompletionSelector(list(many)[-7:], 9).fit(many)) if CONSTANT in text)
+    (text,) = (
+        text
+        for text in said(lambda: CompletionSelector(list(many)[-7:], 9).fit(many))
+        if CONSTANT in text
+    )
     assert "columns 'c0', 'c1', 'c2', 'c3', 'c4' and 2 more" in text
 
 
@@ -267,7 +352,9 @@ NUMBERS = {
 
 
 @pytest.mark.parametrize("kind", NUMBERS)
-@pytest.mark.parametrize("form", ["frame", "float32", "sparse", "another library", "blocks"])
+@pytest.mark.parametrize(
+    "form", ["frame", "float32", "sparse", "another library", "blocks"]
+)
 def test_a_row_number_that_is_chosen_is_named(kind, form):
     """However it runs, standardised or not."""
     frame = cancer_with(id=NUMBERS[kind](np.random.default_rng(0)))
@@ -277,7 +364,9 @@ def test_a_row_number_that_is_chosen_is_named(kind, form):
         "float32": lambda: values.astype(np.float32),
         "sparse": lambda: sp.csr_array(values),
         "another library": lambda: array_api_strict.asarray(values),
-        "blocks": lambda: as_blocks(lambda: iter(np.array_split(values, 4, axis=1)), axis=1),
+        "blocks": lambda: as_blocks(
+            lambda: iter(np.array_split(values, 4, axis=1)), axis=1
+        ),
     }
     words = said(lambda: BSSSelector(31, rank=20).fit(makers[form]()))
     name = "column 'id'" if form == "frame" else "column 30"
@@ -300,7 +389,9 @@ def test_warnings_of_odd_columns_come_once_and_with_names_from_every_selector():
     ):
         words = said(lambda selector=selector: selector.fit(frame, y))
         assert {"units", "constant", "row number"} <= kinds(words)
-        assert all("'bias'" in text or "'id'" in text for text in words if FEWER not in text)
+        assert all(
+            "'bias'" in text or "'id'" in text for text in words if FEWER not in text
+        )
 
 
 def test_odd_columns_are_found_in_blocks_as_in_memory():
@@ -311,38 +402,72 @@ def test_odd_columns_are_found_in_blocks_as_in_memory():
     assert said(lambda: clone(selector).fit(as_blocks(frame))) == expected
     # of samples in blocks, only lengths and inner products of the columns are known
     frame = cancer_with(bias=1000.0, id=np.arange(569))
-    (expected,) = (text for text in said(lambda: BSSSelector(20).fit(frame)) if UNITS in text)
+    (expected,) = (
+        text for text in said(lambda: BSSSelector(20).fit(frame)) if UNITS in text
+    )
     assert expected in said(lambda: BSSSelector(20).fit(as_blocks(frame)))
-    assert expected in said(lambda: BSSSelector(20).fit(GramMatrix().partial_fit(frame)))
+    assert expected in said(
+        lambda: BSSSelector(20).fit(GramMatrix().partial_fit(frame))
+    )
 
 
 def sensible_data():
-    rng, letters = np.random.default_rng(0), np.random.default_rng(1).choice(list("acgt"), (100, 60))
-    line, words = np.linspace(0, 1, 100), load_docstrings().data.astype(float)
+    rng = np.random.default_rng(0)
+    letters = np.random.default_rng(1).choice(list("acgt"), (100, 60))
+    line = np.linspace(0, 1, 100)
+    words = load_docstrings().data.astype(float)
     for load in (load_wine, load_breast_cancer, load_digits, load_diabetes, load_iris):
-        yield f"{load.__name__}, standardised", StandardScaler().fit_transform(load().data)
-    yield from (("digits", load_digits().data), ("diabetes", load_diabetes().data), ("iris", load_iris().data))
-    yield from (("Gaussian", rng.standard_normal((60, 300))), ("uniform", rng.random((300, 60))))
+        yield (
+            f"{load.__name__}, standardised",
+            StandardScaler().fit_transform(load().data),
+        )
+    yield from (
+        ("digits", load_digits().data),
+        ("diabetes", load_diabetes().data),
+        ("iris", load_iris().data),
+    )
+    yield from (
+        ("Gaussian", rng.standard_normal((60, 300))),
+        ("uniform", rng.random((300, 60))),
+    )
     yield "letters", OneHotEncoder().fit_transform(letters)
     yield from (("words", words), ("words, normalised", normalize(words)))
     yield "words, standardised", StandardScaler(with_mean=False).fit_transform(words)
-    yield "spectra", np.exp(-((line - rng.normal(0.5, 0.1, (80, 1))) ** 2) / 0.02) * rng.lognormal(0, 0.5, (80, 1))
+    yield (
+        "spectra",
+        np.exp(-((line - rng.normal(0.5, 0.1, (80, 1))) ** 2) / 0.02)
+        * rng.lognormal(0, 0.5, (80, 1)),
+    )
     yield "genes", rng.lognormal(rng.normal(6, 1, 1000), 0.5, (50, 1000))
     yield "counts", rng.poisson(rng.lognormal(1, 1.5, 200), (150, 200))
-    yield "ranks", QuantileTransformer(n_quantiles=100).fit_transform(rng.standard_normal((100, 40)))
+    yield (
+        "ranks",
+        QuantileTransformer(n_quantiles=100).fit_transform(
+            rng.standard_normal((100, 40))
+        ),
+    )
     yield "a design", np.array(np.meshgrid(*[range(5)] * 4)).reshape(4, -1).T
     yield "few samples", rng.integers(0, 9, (8, 200))
 
 
-@pytest.mark.parametrize("data", [pytest.param(data, id=name) for name, data in sensible_data()])
+@pytest.mark.parametrize(
+    "data", [pytest.param(data, id=name) for name, data in sensible_data()]
+)
 def test_sensible_data_bring_no_warning_of_odd_columns(data):
-    for selector in (BSSSelector(), LeverageSelector(sampling=False), RandomSelector(random_state=0)):
+    for selector in (
+        BSSSelector(),
+        LeverageSelector(sampling=False),
+        RandomSelector(random_state=0),
+    ):
         assert not kinds(said(lambda selector=selector: selector.fit(data)))
 
 
 # ---------------------------------------------------------------- before fit
 
-FITTED = "certificate_ sampling_ selected_ weights_ support_ n_draws_ n_features_in_ leverage_scores_ scores_".split()
+FITTED = (
+    "certificate_ sampling_ selected_ weights_ support_ n_draws_ n_features_in_ "
+    "leverage_scores_ scores_"
+).split()
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
@@ -352,15 +477,27 @@ def test_fitted_attributes_say_before_fit_that_nothing_is_fitted(case):
 
 def test_fitted_attributes_of_other_selectors_before_fit():
     check_unfitted(CompletionSelector([0], 4), [*FITTED, "given_", "added_"])
-    check_unfitted(SupportVectorSelector(), [*FITTED, "selector_", "support_samples_", "rescale"])
-    check_unfitted(RiskRFE(4), ["ranking_", "support_", "n_features_", "n_features_in_"])
+    check_unfitted(
+        SupportVectorSelector(), [*FITTED, "selector_", "support_samples_", "rescale"]
+    )
+    check_unfitted(
+        RiskRFE(4), ["ranking_", "support_", "n_features_", "n_features_in_"]
+    )
 
 
 def check_unfitted(selector, names):
-    for some in (selector, clone(selector), copy.deepcopy(selector), pickle.loads(pickle.dumps(selector))):
+    for some in (
+        selector,
+        clone(selector),
+        copy.deepcopy(selector),
+        pickle.loads(pickle.dumps(selector)),
+    ):
         for name in names:
             assert not hasattr(some, name)
-            with pytest.raises(NotFittedError, match=f"This {type(some).__name__} instance is not fitted yet"):
+            with pytest.raises(
+                NotFittedError,
+                match=f"This {type(some).__name__} instance is not fitted yet",
+            ):
                 getattr(some, name)
         with pytest.raises(AttributeError, match="no attribute 'certificate'") as error:
             some.certificate  # noqa: B018
@@ -378,7 +515,9 @@ def test_an_attribute_that_this_fit_does_not_leave_is_missing():
 
 
 def spectrum(largest, promise):
-    """A certificate with eigenvalues from a quarter of `largest` up to it; without weights they are half of that."""
+    """A certificate with eigenvalues from a quarter of `largest` up to it; without
+    weights they are half of that.
+    """
     eigenvalues = np.linspace(largest / 4, largest, 6)
     return replace(
         certify(V, Sampling(np.arange(8), np.ones(8), 40, 8), promise),
@@ -392,25 +531,37 @@ def hidden_points(ax):
     drawn = [line.get_xydata() for line in ax.lines if line.get_marker() == "."]
     assert [len(points) for points in drawn] == [6, 6] * (len(drawn) // 2)
     low, high = np.transpose([ax.get_xlim(), ax.get_ylim()])
-    return sum(np.sum(np.any((points < low) | (points > high), axis=1)) for points in drawn)
+    return sum(
+        np.sum(np.any((points < low) | (points > high), axis=1)) for points in drawn
+    )
 
 
 @pytest.mark.parametrize("largest", [(0.7, 2.5), (2.5, 0.7), (0.7, 40.0, 2.5)])
 @pytest.mark.parametrize("shared", ["no axis", "one axis", "all axes", "one picture"])
 def test_every_eigenvalue_is_in_the_picture(largest, shared):
-    figure, axes = plt.subplots(1, len(largest), sharey=shared in ("one axis", "all axes"), sharex=shared == "all axes")
+    figure, axes = plt.subplots(
+        1,
+        len(largest),
+        sharey=shared in ("one axis", "all axes"),
+        sharex=shared == "all axes",
+    )
     axes = [axes[0]] * len(largest) if shared == "one picture" else axes
     for ax, top in zip(axes, largest, strict=True):
         spectrum(top, Promise(0.1, 3.0)).plot(ax)
     for ax in axes:
         assert hidden_points(ax) == 0
-        assert ax.get_ylim()[0] <= 0 and ax.get_ylim()[1] >= 1  # a lost direction and the identity are in view
+        # a lost direction and the identity are in view
+        assert ax.get_ylim()[0] <= 0 and ax.get_ylim()[1] >= 1
     plt.close(figure)
 
 
-@pytest.mark.parametrize(("lower", "upper"), [(0.1, 0.9), (0.1, 3.0), (0.5, np.inf), (0.0, 1e6)])
+@pytest.mark.parametrize(
+    ("lower", "upper"), [(0.1, 0.9), (0.1, 3.0), (0.5, np.inf), (0.0, 1e6)]
+)
 def test_the_promised_interval_is_drawn_as_it_is(lower, upper):
-    """In both pictures up to its end, or out of the picture; it does not widen the picture."""
+    """In both pictures up to its end, or out of the picture; it does not widen the
+    picture.
+    """
     figure, axes = plt.subplots(1, 2, sharey=True)
     for ax, top in zip(axes, (0.7, 2.5), strict=True):
         spectrum(top, Promise(lower, upper)).plot(ax)
@@ -419,9 +570,15 @@ def test_the_promised_interval_is_drawn_as_it_is(lower, upper):
     figure.canvas.draw()
     for ax in axes:
         (band,) = ax.patches
-        (_, low), (_, high) = ax.transData.inverted().transform(band.get_window_extent().get_points())
-        assert low == pytest.approx(lower) and (high == pytest.approx(upper) or above < high <= upper)
-        assert "promised, selection" in [text.get_text() for text in ax.get_legend().get_texts()]
+        (_, low), (_, high) = ax.transData.inverted().transform(
+            band.get_window_extent().get_points()
+        )
+        assert low == pytest.approx(lower) and (
+            high == pytest.approx(upper) or above < high <= upper
+        )
+        assert "promised, selection" in [
+            text.get_text() for text in ax.get_legend().get_texts()
+        ]
     plt.close(figure)
 
 
@@ -431,11 +588,15 @@ def test_a_printed_certificate_is_at_most_88_columns_wide():
     assert min(len(c.title()), len(c.verdict())) > 88
     lines = str(c).splitlines()
     assert max(map(len, lines)) <= 88
-    assert " ".join(str(c).split()).startswith(c.title()) and " ".join(str(c).split()).endswith(c.verdict())
+    assert " ".join(str(c).split()).startswith(c.title()) and " ".join(
+        str(c).split()
+    ).endswith(c.verdict())
 
 
 def test_what_is_known_to_a_few_digits_is_compared_to_these():
-    """A measured end that is off by less than the accuracy of the basis does not break a promise."""
+    """A measured end that is off by less than the accuracy of the basis does not break
+    a promise.
+    """
     V = orthonormal(40, 4, np.random.default_rng(0))
     found = certify(V, Sampling.from_draws(np.arange(20), np.ones(20), 40, V))
     low, high = found.interval
@@ -447,7 +608,10 @@ def test_what_is_known_to_a_few_digits_is_compared_to_these():
 
 def test_a_selector_without_leverage_scores_cannot_show_them():
     X = table(20, 30)
-    for selector in (CompletionSelector([1], 6, rank=3).fit(X), BSSSelector(6).fit(as_blocks(X))):
+    for selector in (
+        CompletionSelector([1], 6, rank=3).fit(X),
+        BSSSelector(6).fit(as_blocks(X)),
+    ):
         with refused(type(selector).__name__, "keeps no leverage_scores_"):
             LeverageDisplay.from_selector(selector)
 
@@ -459,21 +623,30 @@ def falling(n, d):
 
 
 def share_of_distances(X, rank):
-    """By its definition: all pairs of rows, of the data and of their best approximation of that rank."""
+    """By its definition: all pairs of rows, of the data and of their best approximation
+    of that rank.
+    """
     U, S, Vt = np.linalg.svd(X, full_matrices=False)
     leading = (U[:, :rank] * S[:rank]) @ Vt[:rank]
     return np.sum(pdist(leading) ** 2) / np.sum(pdist(X) ** 2)
 
 
-@pytest.mark.parametrize("shape", [(30, 200), (200, 30), (40, 40), (520, 700), (700, 520)])
+@pytest.mark.parametrize(
+    "shape", [(30, 200), (200, 30), (40, 40), (520, 700), (700, 520)]
+)
 @pytest.mark.parametrize("mean", [0.0, 3.0])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_the_certified_share_of_distances_is_that_of_all_pairs(shape, mean, form):
     X = mean + falling(*shape)
     certificate = BSSSelector(24, rank=6).fit(form(X)).certificate_
     expected = share_of_distances(X, 6)
-    assert certificate.distance_energy == pytest.approx(expected, rel=2e-3 if min(shape) > 500 else 1e-8)
-    assert f"{certificate.distance_energy:.1%} of the squared distances" in certificate.title()
+    assert certificate.distance_energy == pytest.approx(
+        expected, rel=2e-3 if min(shape) > 500 else 1e-8
+    )
+    assert (
+        f"{certificate.distance_energy:.1%} of the squared distances"
+        in certificate.title()
+    )
     assert mean == 0 or certificate.distance_energy < certificate.energy
     centred = BSSSelector(24, rank=6).fit(X - X.mean(axis=0)).certificate_
     assert centred.distance_energy == pytest.approx(centred.energy, rel=1e-8)
@@ -484,10 +657,14 @@ def test_the_share_of_distances_from_blocks_is_that_in_memory_or_unknown(shape):
     X = 3.0 + falling(*shape)
     selector = BSSSelector(24, rank=6, rule="largest-norm")
     expected = clone(selector).fit(X).certificate_.distance_energy
-    of_features = clone(selector).fit(as_blocks(lambda: iter(np.array_split(X, 3, axis=1)), axis=1))
+    of_features = clone(selector).fit(
+        as_blocks(lambda: iter(np.array_split(X, 3, axis=1)), axis=1)
+    )
     assert of_features.certificate_.distance_energy == pytest.approx(expected, rel=1e-6)
     tall = np.vstack([X.T, X.T])
-    of_samples = clone(selector).fit(as_blocks(lambda: iter(np.array_split(tall, 3)), axis=0))
+    of_samples = clone(selector).fit(
+        as_blocks(lambda: iter(np.array_split(tall, 3)), axis=0)
+    )
     assert of_samples.certificate_.distance_energy is None
     assert "distances" not in of_samples.certificate_.title()
 

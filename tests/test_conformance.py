@@ -1,4 +1,6 @@
-"""scikit-learn's own checks, in full, with no expected failures; and that every selector of the book meets them."""
+"""scikit-learn's own checks, in full, with no expected failures; and that every
+selector of the book meets them.
+"""
 
 import importlib
 import inspect
@@ -53,7 +55,8 @@ class ByF:
 
 by_f = ByF()
 
-# Random methods get a seed: scikit-learn 1.6 compares two fits to arrays of two libraries without setting one.
+# Random methods get a seed: scikit-learn 1.6 compares two fits to arrays of two
+# libraries without setting one.
 SELECTORS = [
     *[case.make() for case in CASES.values()],
     CASES["BSS"].make(rescale=True),
@@ -72,7 +75,9 @@ SELECTORS = [
 each_selector = pytest.mark.parametrize("selector", SELECTORS, ids=repr)
 SUPERVISED = [
     SupportVectorSelector(),
-    SupportVectorSelector(CASES["leverage sampling"].make(rescale=True), svm=LinearSVC()),
+    SupportVectorSelector(
+        CASES["leverage sampling"].make(rescale=True), svm=LinearSVC()
+    ),
 ]
 CLASSIFIERS = [
     RLSClassifier(),
@@ -82,10 +87,17 @@ CLASSIFIERS = [
     SCADSVMClassifier(max_iter=1),
     SCADSVMClassifier(),
     DualProjectionClassifier(random_state=0),
-    DualProjectionClassifier("smoothed_hinge", solver="iterate", sketch="gaussian", random_state=0),
-    DualProjectionClassifier("squared_hinge", solver="recover", fit_intercept=False, random_state=0),
+    DualProjectionClassifier(
+        "smoothed_hinge", solver="iterate", sketch="gaussian", random_state=0
+    ),
+    DualProjectionClassifier(
+        "squared_hinge", solver="recover", fit_intercept=False, random_state=0
+    ),
 ]
-LINEAR = [DualProjectionRidge(random_state=0), DualProjectionRidge(solver="iterate", random_state=0)]
+LINEAR = [
+    DualProjectionRidge(random_state=0),
+    DualProjectionRidge(solver="iterate", random_state=0),
+]
 each_classifier = pytest.mark.parametrize("classifier", CLASSIFIERS, ids=repr)
 REGRESSORS = [
     SparsePCRegressor(),
@@ -94,7 +106,11 @@ REGRESSORS = [
     SparsePCRegressor(selector=RSFSelector(random_state=0)),
     SparsePCRegressor(selector=RRQRSelector()),
 ]
-ELIMINATIONS = [RiskRFE(), RiskRFE(kernel="linear", loss="squared_error"), GuyonRFE(kernel="linear")]
+ELIMINATIONS = [
+    RiskRFE(),
+    RiskRFE(kernel="linear", loss="squared_error"),
+    GuyonRFE(kernel="linear"),
+]
 # Selectors that know nothing of array libraries.
 FOREIGN = [
     SparsePCRegressor(selector=VarianceThreshold()),
@@ -103,9 +119,21 @@ FOREIGN = [
 
 
 def test_every_selector_of_the_book_has_a_case():
-    modules = [importlib.import_module(f"fsel_book.{found.name}") for found in pkgutil.iter_modules(fsel_book.__path__)]
-    things = [thing for module in [fsel_book, *modules] for name, thing in vars(module).items() if name[0] != "_"]
-    selectors = {thing for thing in things if inspect.isclass(thing) and issubclass(thing, CertifiedSelector)}
+    modules = [
+        importlib.import_module(f"fsel_book.{found.name}")
+        for found in pkgutil.iter_modules(fsel_book.__path__)
+    ]
+    things = [
+        thing
+        for module in [fsel_book, *modules]
+        for name, thing in vars(module).items()
+        if name[0] != "_"
+    ]
+    selectors = {
+        thing
+        for thing in things
+        if inspect.isclass(thing) and issubclass(thing, CertifiedSelector)
+    }
     assert selectors - {CertifiedSelector} == {case.selector for case in CASES.values()}
 
 
@@ -118,7 +146,9 @@ def one_of_each_class(estimators):
     """The first of every class, but one for each method of selection."""
     first = {}
     for estimator in estimators:
-        first.setdefault((type(estimator), getattr(estimator, "method", None)), estimator)
+        first.setdefault(
+            (type(estimator), getattr(estimator, "method", None)), estimator
+        )
     return list(first.values())
 
 
@@ -133,7 +163,9 @@ def test_scikit_learn_checks(estimator, check):
 
 
 @pytest.mark.sweep
-@parametrize_with_checks([estimator for estimator in EVERYTHING if not any(estimator is one for one in FEW)])
+@parametrize_with_checks(
+    [estimator for estimator in EVERYTHING if not any(estimator is one for one in FEW)]
+)
 def test_scikit_learn_checks_with_other_parameters(estimator, check):
     check(estimator)
 
@@ -143,7 +175,8 @@ def test_tags_say_what_the_selectors_do(selector):
     tags = get_tags(selector)
     assert tags.array_api_support and tags.input_tags.sparse
     assert tags.target_tags.required == (
-        getattr(selector, "rule", None) == "target" or getattr(selector, "score_func", None) is by_f
+        getattr(selector, "rule", None) == "target"
+        or getattr(selector, "score_func", None) is by_f
     )
     assert not tags.input_tags.allow_nan
     assert tags.transformer_tags.preserves_dtype == ["float64", "float32"]
@@ -160,34 +193,63 @@ def test_tags_say_what_the_supervised_selectors_do(selector):
 def test_tags_say_what_the_classifier_does(classifier):
     tags = get_tags(classifier)
     assert tags.array_api_support and tags.input_tags.sparse
-    assert tags.target_tags.required and not tags.input_tags.allow_nan and not tags.input_tags.pairwise
+    assert (
+        tags.target_tags.required
+        and not tags.input_tags.allow_nan
+        and not tags.input_tags.pairwise
+    )
     assert get_tags(RLSClassifier(kernel="precomputed")).input_tags.pairwise
 
 
 @pytest.mark.parametrize("regressor", [*REGRESSORS, *FOREIGN], ids=repr)
 def test_tags_say_what_the_regressor_does(regressor):
     tags = get_tags(regressor)
-    assert tags.array_api_support and tags.input_tags.sparse and not tags.input_tags.allow_nan
+    assert (
+        tags.array_api_support
+        and tags.input_tags.sparse
+        and not tags.input_tags.allow_nan
+    )
     assert tags.estimator_type == "regressor" and tags.transformer_tags is not None
-    assert tags.target_tags.required and tags.target_tags.multi_output and tags.target_tags.single_output
+    assert (
+        tags.target_tags.required
+        and tags.target_tags.multi_output
+        and tags.target_tags.single_output
+    )
 
 
-@pytest.mark.skipif(check_array_api_input is None, reason="this scikit-learn keeps its array check elsewhere")
+@pytest.mark.skipif(
+    check_array_api_input is None,
+    reason="this scikit-learn keeps its array check elsewhere",
+)
 @pytest.mark.parametrize(
     "estimator",
-    [*SELECTORS, *SUPERVISED, *CLASSIFIERS, *LINEAR, *REGRESSORS, *FOREIGN, *ELIMINATIONS],
+    [
+        *SELECTORS,
+        *SUPERVISED,
+        *CLASSIFIERS,
+        *LINEAR,
+        *REGRESSORS,
+        *FOREIGN,
+        *ELIMINATIONS,
+    ],
     ids=repr,
 )
 def test_array_api_strict_input_is_checked(estimator):
-    """scikit-learn's check of array input, for the library that is always there: here it must not skip itself."""
+    """scikit-learn's check of array input, for the library that is always there: here
+    it must not skip itself.
+    """
     pytest.importorskip("array_api_strict", reason="array_api_strict is not installed")
     checked = 0
     for namespace, *rest in yield_namespace_device_dtype_combinations():
         if namespace == "array_api_strict":
             device, dtype = (rest + [None, None])[:2]
             keywords = {"device": device, "dtype_name": dtype}
-            names = check_array_api_input.__code__.co_varnames[: check_array_api_input.__code__.co_argcount]
+            names = check_array_api_input.__code__.co_varnames[
+                : check_array_api_input.__code__.co_argcount
+            ]
             given = {name: value for name, value in keywords.items() if name in names}
-            check_array_api_input(type(estimator).__name__, estimator, namespace, **given)
+            check_array_api_input(
+                type(estimator).__name__, estimator, namespace, **given
+            )
             checked += 1
     assert checked

@@ -1,4 +1,6 @@
-"""The generators against their recipes, and the embedded documents against the rule that makes them."""
+"""The generators against their recipes, and the embedded documents against the rule
+that makes them.
+"""
 
 import numpy as np
 import pytest
@@ -29,7 +31,12 @@ GENERATORS = [
     (make_collinear_regression, (100, 50), 3, False),
 ]
 every_generator = pytest.mark.parametrize(("make", "shape", "k", "classes"), GENERATORS)
-SIZED = [make_bhattacharyya, make_bhattacharyya_regression, make_linear_sign, make_linear_regression]
+SIZED = [
+    make_bhattacharyya,
+    make_bhattacharyya_regression,
+    make_linear_sign,
+    make_linear_regression,
+]
 
 
 # ---------------------------------------------------------------- generators: form
@@ -49,7 +56,8 @@ def test_defaults_have_the_papers_shape(make, shape, k, classes):
 
 @every_generator
 def test_same_seed_same_data(make, shape, k, classes):
-    first, second = make(random_state=7), make(random_state=np.random.RandomState(7))
+    first = make(random_state=7)
+    second = make(random_state=np.random.RandomState(7))
     assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
     other = make(random_state=8)
     assert not np.array_equal(first[0], other[0])
@@ -61,7 +69,9 @@ def test_same_seed_same_data(make, shape, k, classes):
 @pytest.mark.parametrize("bad", [0, -3, 2.5, "ten", None, True])
 def test_sizes_that_are_none(make, shape, k, classes, bad):
     for name in ("n_samples", "n_features"):
-        with pytest.raises(ValueError, match=rf"^{name}={bad!r}: expected an integer of at least \d"):
+        with pytest.raises(
+            ValueError, match=rf"^{name}={bad!r}: expected an integer of at least \d"
+        ):
             make(**{name: bad})
 
 
@@ -71,7 +81,8 @@ def test_more_relevant_features_than_features(make):
         make(10, 5, 6)
     with pytest.raises(ValueError, match=r"^n_informative=0: "):
         make(10, 5, 0)
-    X, _, relevant = make(1, 5, np.int64(5), random_state=0)  # NumPy's integers are integers, and 5 of 5 is allowed
+    # NumPy's integers are integers, and 5 of 5 is allowed
+    X, _, relevant = make(1, 5, np.int64(5), random_state=0)
     assert X.shape == (1, 5) and len(relevant) == 5
 
 
@@ -83,7 +94,10 @@ def test_boxes_and_products_need_their_relevant_features():
         (make_collinear_regression, 3),
     ):
         assert make(4, least)[0].shape == (4, least)
-        with pytest.raises(ValueError, match=f"^n_features={least - 1}: expected an integer of at least {least}"):
+        with pytest.raises(
+            ValueError,
+            match=f"^n_features={least - 1}: expected an integer of at least {least}",
+        ):
             make(4, least - 1)
 
 
@@ -95,7 +109,12 @@ def test_boxes_and_products_need_their_relevant_features():
         (make_linear_regression, "noise", "loud", "at least 0"),
         (make_linear_sign, "effect_sizes", (), "positive finite"),
         (make_linear_sign, "effect_sizes", (0.5, -1), "positive finite"),
-        (make_linear_regression, "effect_sizes", (0.5, float("inf")), "positive finite"),
+        (
+            make_linear_regression,
+            "effect_sizes",
+            (0.5, float("inf")),
+            "positive finite",
+        ),
         (make_linear_regression, "effect_sizes", [[0.5], [1]], "positive finite"),
         (make_nested_cube, "correlation", 1, "below 1"),
         (make_nested_cube, "correlation", -0.1, "at least 0"),
@@ -118,9 +137,10 @@ def test_bad_random_state():
         make_bhattacharyya(random_state="seed")
 
 
-# ---------------------------------------------------------------- generators: law
-# An average of n independent numbers of standard deviation s is further than 5 s / sqrt(n) from its mean
-# in about one of two million cases; the seeds are fixed, so a failure means a change.
+# ---------------------------------------------------------------- generators: law An
+# average of n independent numbers of standard deviation s is further than 5 s / sqrt(n)
+# from its mean in about one of two million cases; the seeds are fixed, so a failure
+# means a change.
 
 
 def test_bhattacharyya_has_the_printed_means_and_variances():
@@ -136,7 +156,8 @@ def test_bhattacharyya_has_the_printed_means_and_variances():
 
 
 def test_bhattacharyya_bayes_error_of_a_group():
-    n, group = 200000, [0, 1]
+    n = 200000
+    group = [0, 1]
     X, y, _ = make_bhattacharyya(n, 3, 2, random_state=0)
     error = (np.sign(-X[:, group] @ [1, 2]) != y).mean()
     expected = ndtr(-np.sqrt(5))
@@ -153,15 +174,22 @@ def test_bhattacharyya_regression_noise_is_drawn_last():
     assert np.allclose(X @ beta, z, rtol=1e-9, atol=1e-8 * np.abs(z).max())
     assert (np.abs(beta) > 1e-6).all(), "every feature has a coefficient"
     coefficients = [
-        np.linalg.lstsq(*make_bhattacharyya_regression(25, 20, 5, noise=0, random_state=s)[:2])[0] for s in range(200)
+        np.linalg.lstsq(
+            *make_bhattacharyya_regression(25, 20, 5, noise=0, random_state=s)[:2]
+        )[0]
+        for s in range(200)
     ]
-    assert abs(np.mean(coefficients)) < 5 / np.sqrt(4000) and abs(np.var(coefficients) - 1) < 5 * np.sqrt(2 / 4000)
+    assert abs(np.mean(coefficients)) < 5 / np.sqrt(4000) and abs(
+        np.var(coefficients) - 1
+    ) < 5 * np.sqrt(2 / 4000)
 
 
 def test_linear_sign_is_the_sign_of_a_plane():
     n = 20000
     X, y, relevant = make_linear_sign(n, 8, 3, effect_sizes=0.7, random_state=0)
-    assert np.abs(X).max() <= 1 and np.abs(X.mean(axis=0)).max() < 5 * np.sqrt(1 / 3 / n)
+    assert np.abs(X).max() <= 1 and np.abs(X.mean(axis=0)).max() < 5 * np.sqrt(
+        1 / 3 / n
+    )
     assert np.abs(X.var(axis=0) - 1 / 3).max() < 5 * np.sqrt(4 / 45 / n)
     assert np.array_equal(y, np.where(X[:, relevant].sum(axis=1) >= 0, 1, -1))
     assert abs(y.mean()) < 5 / np.sqrt(n)
@@ -191,7 +219,9 @@ def test_nested_square():
     X, y, _ = make_nested_square(n, 4, random_state=0)
     assert np.abs(X).max() <= 2 and np.abs(X.var(axis=0) - 4 / 3).max() < 0.03
     inside = (np.abs(X[:, 0]) <= 1) & (np.abs(X[:, 1]) <= 1)
-    assert np.array_equal(y == 1, inside) and abs(inside.mean() - 1 / 4) < 5 * np.sqrt(3 / 16 / n)
+    assert np.array_equal(y == 1, inside) and abs(inside.mean() - 1 / 4) < 5 * np.sqrt(
+        3 / 16 / n
+    )
     assert np.abs(np.corrcoef(X.T, y)[-1, :-1]).max() < 5 / np.sqrt(n)
 
 
@@ -201,8 +231,12 @@ def test_nested_cube_is_uniform_correlated_and_balanced(q):
     X, y, _ = make_nested_cube(n, 5, correlation=q, random_state=0)
     h = 2 ** (1 / 3)
     assert np.abs(X).max() <= h
-    for column in X.T:  # Kolmogorov's distance to the uniform: above 2.5 / sqrt(n) in about 7 of a million cases
-        distance = np.abs((np.sort(column) / h + 1) / 2 - (np.arange(n) + 0.5) / n).max()
+    # Kolmogorov's distance to the uniform: above 2.5 / sqrt(n) in about 7 of a million
+    # cases
+    for column in X.T:
+        distance = np.abs(
+            (np.sort(column) / h + 1) / 2 - (np.arange(n) + 0.5) / n
+        ).max()
         assert distance < 2.5 / np.sqrt(n)
     target = np.eye(5)
     target[:3, :3] = [[1, q, -q], [q, 1, -q], [-q, -q, 1]]
@@ -216,7 +250,9 @@ def test_nested_cube_is_uniform_correlated_and_balanced(q):
 
 
 def test_the_correlation_is_that_of_the_features_not_of_the_normals():
-    """A normal correlation of 0.5 would give the uniforms (6 / pi) arcsin(0.25) = 0.483."""
+    """A normal correlation of 0.5 would give the uniforms (6 / pi) arcsin(0.25) =
+    0.483.
+    """
     X, _, _ = make_nested_cube(400000, 3, correlation=0.5, random_state=0)
     assert np.abs(np.corrcoef(X.T)[0, 1:] - [0.5, -0.5]).max() < 5 / np.sqrt(400000)
 
@@ -224,12 +260,19 @@ def test_the_correlation_is_that_of_the_features_not_of_the_normals():
 def test_nonlinear_regressions_are_the_printed_formulas():
     X, y, _ = make_nonlinear_regression(50, a1=2.0, a2=0.3, random_state=0)
     assert np.abs(X).max() <= 2
-    assert np.allclose(y, [2 * x[0] * x[1] / (1 + 0.3 * x[0]) ** 2 for x in X], rtol=1e-12)
+    assert np.allclose(
+        y, [2 * x[0] * x[1] / (1 + 0.3 * x[0]) ** 2 for x in X], rtol=1e-12
+    )
     X, y, _ = make_collinear_regression(50, a1=1, a2=0.2, a3=3, a4=0.7, random_state=0)
-    by_hand = [x[0] * x[1] / (1 + 0.2 * x[0]) ** 2 + 3 * x[1] * x[2] / (1 + 0.7 * x[1]) ** 2 for x in X]
+    by_hand = [
+        x[0] * x[1] / (1 + 0.2 * x[0]) ** 2 + 3 * x[1] * x[2] / (1 + 0.7 * x[1]) ** 2
+        for x in X
+    ]
     assert np.allclose(y, by_hand, rtol=1e-12)
     cube, _, _ = make_nested_cube(50, correlation=0.3, random_state=0)
-    assert np.array_equal(X, cube), "the regression and the classes share their features"
+    assert np.array_equal(X, cube), (
+        "the regression and the classes share their features"
+    )
 
 
 # ---------------------------------------------------------------- docstrings
@@ -238,14 +281,26 @@ def test_nonlinear_regressions_are_the_printed_formulas():
 def test_docstrings_form():
     docs = load_docstrings()
     n, d = docs.data.shape
-    assert isinstance(docs.data, scipy.sparse.csr_array) and docs.data.dtype == np.float64
+    assert (
+        isinstance(docs.data, scipy.sparse.csr_array) and docs.data.dtype == np.float64
+    )
     assert docs.data.has_canonical_format and docs.data.indices.dtype == np.int32
-    assert docs.target.shape == docs.document_names.shape == (n,) and docs.feature_names.shape == (d,)
-    assert docs.target.dtype == np.int64 and docs.target_names.tolist() == ["scipy.stats", "scipy.signal"]
-    assert 400 < n < 560 and 4000 < d < 6000, "the size moves with SciPy, but not that far"
+    assert docs.target.shape == docs.document_names.shape == (
+        n,
+    ) and docs.feature_names.shape == (d,)
+    assert docs.target.dtype == np.int64 and docs.target_names.tolist() == [
+        "scipy.stats",
+        "scipy.signal",
+    ]
+    assert 400 < n < 560 and 4000 < d < 6000, (
+        "the size moves with SciPy, but not that far"
+    )
     assert (np.diff(docs.target) >= 0).all() and docs.target.max() == 1
     assert docs.feature_names.tolist() == sorted(set(docs.feature_names.tolist()))
-    assert all(len(word) >= 5 and word.isalpha() and word == word.lower() for word in docs.feature_names)
+    assert all(
+        len(word) >= 5 and word.isalpha() and word == word.lower()
+        for word in docs.feature_names
+    )
     assert (docs.data.data >= 1).all() and (docs.data.data % 1 == 0).all()
     for name, side in zip(docs.document_names, docs.target, strict=True):
         assert name.startswith(str(docs.target_names[side]) + ".")
@@ -293,21 +348,43 @@ def filter_():
     )
     docs = load_docstrings(a, b)
     assert docs.document_names.tolist() == [f"{a}.alias", f"{a}.zeta", f"{b}.filter_"]
-    assert docs.feature_names.tolist() == ["eigenvalue", "filter", "matrix", "problem", "words", "ångström"]
-    assert docs.data.toarray().tolist() == [[1, 0, 0, 1, 0, 0], [0, 0, 3, 0, 1, 1], [0, 1, 0, 1, 0, 0]]
+    assert docs.feature_names.tolist() == [
+        "eigenvalue",
+        "filter",
+        "matrix",
+        "problem",
+        "words",
+        "ångström",
+    ]
+    assert docs.data.toarray().tolist() == [
+        [1, 0, 0, 1, 0, 0],
+        [0, 0, 3, 0, 1, 1],
+        [0, 1, 0, 1, 0, 0],
+    ]
     assert docs.target.tolist() == [0, 0, 1]
 
 
 def test_docstrings_errors(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(ImportError, match="^module_b='scipy.nonsense': cannot be imported"):
+    with pytest.raises(
+        ImportError, match="^module_b='scipy.nonsense': cannot be imported"
+    ):
         load_docstrings("scipy.stats", "scipy.nonsense")
     for bad in (None, "", 3, "..scipy"):
-        with pytest.raises(ImportError, match="^module_a=.*Expected the name of an installed module"):
+        with pytest.raises(
+            ImportError, match="^module_a=.*Expected the name of an installed module"
+        ):
             load_docstrings(bad)
     with pytest.raises(ValueError, match="^module_a='fsel_toy_c': has no __all__"):
         load_docstrings(write_module(tmp_path, "fsel_toy_c", "x = 1"))
-    with pytest.raises(ValueError, match="^module_b='fsel_toy_d': has no docstring of its own"):
-        load_docstrings("scipy.stats", write_module(tmp_path, "fsel_toy_d", "__all__ = ['f']\ndef f(): pass\n"))
-    with pytest.raises(ValueError, match="^module_a='scipy.signal': has no docstring of its own"):
+    with pytest.raises(
+        ValueError, match="^module_b='fsel_toy_d': has no docstring of its own"
+    ):
+        load_docstrings(
+            "scipy.stats",
+            write_module(tmp_path, "fsel_toy_d", "__all__ = ['f']\ndef f(): pass\n"),
+        )
+    with pytest.raises(
+        ValueError, match="^module_a='scipy.signal': has no docstring of its own"
+    ):
         load_docstrings("scipy.signal", "scipy.signal")

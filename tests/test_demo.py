@@ -1,4 +1,6 @@
-"""`make demo` on tables of one's own, through the script that the Makefile calls, and each of its errors."""
+"""`make demo` on tables of one's own, through the script that the Makefile calls, and
+each of its errors.
+"""
 
 import html
 import json
@@ -15,7 +17,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cases import cell_of, swept
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine, make_classification
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_diabetes,
+    load_wine,
+    make_classification,
+)
 from sklearn.feature_selection import f_classif
 from sklearn.preprocessing import StandardScaler
 
@@ -23,7 +30,9 @@ from fsel_book import BSSSelector
 
 pd = pytest.importorskip("pandas", reason="the demo reads tables with pandas")
 pytest.importorskip("papermill", reason="the demo runs its notebook with papermill")
-pytest.importorskip("pyarrow", reason="Parquet files are read with pyarrow", exc_type=ImportError)
+pytest.importorskip(
+    "pyarrow", reason="Parquet files are read with pyarrow", exc_type=ImportError
+)
 
 root = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(root / "tools"))
@@ -42,7 +51,9 @@ def table():
 
 
 def broken():
-    """One table for each thing that can be wrong with one: file name, frame or text, target."""
+    """One table for each thing that can be wrong with one: file name, frame or text,
+    target.
+    """
     good = table()
     text = good.assign(town="Lund", street="Bredgatan")
     missing = good.copy()
@@ -55,7 +66,12 @@ def broken():
     yield "text.csv", text, "the output", "not numbers: 'town', 'street'"
     yield "missing.csv", missing, "the output", "missing values in 'reading 2'"
     yield "infinite.parquet", infinite, "the output", "infinite values in 'reading 4'"
-    yield "constant.csv", good.assign(**{"the output": 1.0}), "the output", "two different values"
+    yield (
+        "constant.csv",
+        good.assign(**{"the output": 1.0}),
+        "the output",
+        "two different values",
+    )
     yield "alone.csv", good[["the output"]], "the output", "0 column(s) beside"
     yield "one.csv", good[["reading 1", "the output"]], "the output", "at least two"
     yield "empty.csv", "", "the output", "cannot be read"
@@ -67,25 +83,39 @@ def write(path, content):
     if isinstance(content, str):
         path.write_text(content)
     elif content is not None:
-        content.to_parquet(path) if path.suffix == ".parquet" else content.to_csv(path, index=False)
+        content.to_parquet(path) if path.suffix == ".parquet" else content.to_csv(
+            path, index=False
+        )
 
 
 def demo(*arguments, cwd, out):
     command = [sys.executable, root / "tools" / "demo.py", *arguments, "--out", out]
-    environment = {**os.environ, "PYTHONPATH": str(root)}  # the checkout, installed or not
-    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
+    # the checkout, installed or not
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    return subprocess.run(
+        command, cwd=cwd, env=environment, capture_output=True, text=True
+    )
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """The folder of the demo's tables, and a function that runs it on one of them, once."""
+    """The folder of the demo's tables, and a function that runs it on one of them,
+    once.
+    """
     folder = tmp_path_factory.mktemp("demo")
     frame = table()
     frame.to_csv(folder / "numbers.csv", index=False)
     kind = np.where(frame["the output"] > 0, "high", "low")
-    frame.drop(columns="the output").assign(kind=kind).to_parquet(folder / "kinds.parquet")
-    frame[["reading 3", "reading 5", "reading 7", "the output"]].to_csv(folder / "narrow.csv", index=False)
-    calls = {"csv": ("numbers.csv", "the output"), "parquet": (folder / "kinds.parquet", "kind")}
+    frame.drop(columns="the output").assign(kind=kind).to_parquet(
+        folder / "kinds.parquet"
+    )
+    frame[["reading 3", "reading 5", "reading 7", "the output"]].to_csv(
+        folder / "narrow.csv", index=False
+    )
+    calls = {
+        "csv": ("numbers.csv", "the output"),
+        "parquet": (folder / "kinds.parquet", "kind"),
+    }
     calls["narrow"] = ("narrow.csv", "the output")
     for name, content, target, _ in broken():
         write(folder / name, content)
@@ -95,7 +125,8 @@ def runs(tmp_path_factory):
     def done(name):
         out = folder / "out" / name
         out.mkdir(parents=True)
-        (out / "selected.csv").touch()  # what an earlier run left must not pass for the result of a failed one
+        # what an earlier run left must not pass for the result of a failed one
+        (out / "selected.csv").touch()
         return demo(*calls[name], cwd=folder, out=out)
 
     return folder, done
@@ -112,10 +143,14 @@ def test_demo_on_a_table(runs, kind):
     assert len(chosen) == len(source)
     assert set(chosen.columns) <= set(source.columns)
     assert 1 <= chosen.shape[1] - 1 <= 6
-    pd.testing.assert_frame_equal(chosen, source[list(chosen.columns)], check_dtype=False)
+    pd.testing.assert_frame_equal(
+        chosen, source[list(chosen.columns)], check_dtype=False
+    )
     assert (out / "selected.parquet").exists() == (kind == "parquet")
     if kind == "parquet":
-        pd.testing.assert_frame_equal(pd.read_parquet(out / "selected.parquet"), source[list(chosen.columns)])
+        pd.testing.assert_frame_equal(
+            pd.read_parquet(out / "selected.parquet"), source[list(chosen.columns)]
+        )
 
 
 @pytest.mark.sweep
@@ -143,12 +178,15 @@ def test_demo_leaves_a_page_that_needs_no_network(runs, kind):
     page = (folder / "out" / kind / "quickstart.html").read_text(encoding="utf-8")
     assert page.count('src="data:image/png;base64') >= 2
     assert "require.min.js" not in page
-    assert "unnumbered" not in page and "fig-alt" not in page, "the page shows what only Quarto reads"
+    assert "unnumbered" not in page and "fig-alt" not in page, (
+        "the page shows what only Quarto reads"
+    )
     assert (folder / "out" / kind / "quickstart.ipynb").exists()
 
 
 WRONG = {name: says for name, _, _, says in broken()}
-FEW = ["untargeted.csv"]  # by the script: what the notebook refuses takes as long as a good table
+# by the script: what the notebook refuses takes as long as a good table
+FEW = ["untargeted.csv"]
 
 
 @swept("name", FEW, [name for name in WRONG if name not in FEW])
@@ -158,7 +196,9 @@ def test_demo_refuses_a_bad_table_in_plain_words(runs, name):
     assert WRONG[name] in done(name).stderr
     assert name in done(name).stderr
     assert len(done(name).stderr.splitlines()) <= 3, done(name).stderr
-    assert list((folder / "out" / name).iterdir()) == [], "a failed run left files that look like results"
+    assert list((folder / "out" / name).iterdir()) == [], (
+        "a failed run left files that look like results"
+    )
 
 
 @pytest.mark.sweep
@@ -168,7 +208,8 @@ def test_target_without_data_is_refused(tmp_path):
     assert "names no table" in done.stderr
 
 
-# ---------------------------------------------------------------- what the page says of a table
+# ---------------------------------------------------------------- what the page says of
+# a table
 
 
 def labelled(load):
@@ -177,20 +218,42 @@ def labelled(load):
 
 
 def with_few_sick():
-    X, y = make_classification(1000, 20, n_informative=5, weights=[0.97], class_sep=0.7, flip_y=0.0, random_state=0)
+    X, y = make_classification(
+        1000,
+        20,
+        n_informative=5,
+        weights=[0.97],
+        class_sep=0.7,
+        flip_y=0.0,
+        random_state=0,
+    )
     return pd.DataFrame(X, columns=[f"f{j}" for j in range(20)]).assign(sick=y), "sick"
 
 
 def of_noise():
     rng = np.random.default_rng(0)
-    return pd.DataFrame(rng.normal(size=(100, 12))).add_prefix("n").assign(y=rng.normal(size=100)), "y"
+    return pd.DataFrame(rng.normal(size=(100, 12))).add_prefix("n").assign(
+        y=rng.normal(size=100)
+    ), "y"
 
 
 def sorted_and_numbered():
-    """Sorted by class and written by R, with integers, flags and a number of the row that has a name."""
-    frame = load_breast_cancer(as_frame=True).frame.sort_values("target").iloc[:, [0, 1, 4, 5, 6, 7, -1]]
+    """Sorted by class and written by R, with integers, flags and a number of the row
+    that has a name.
+    """
+    frame = (
+        load_breast_cancer(as_frame=True)
+        .frame.sort_values("target")
+        .iloc[:, [0, 1, 4, 5, 6, 7, -1]]
+    )
     frame["kind"] = frame.pop("target") == 1
-    frame.insert(0, "visits", 2**53 + 1 + 2 * np.random.default_rng(0).integers(0, 50, len(frame)) * frame["kind"])
+    frame.insert(
+        0,
+        "visits",
+        2**53
+        + 1
+        + 2 * np.random.default_rng(0).integers(0, 50, len(frame)) * frame["kind"],
+    )
     frame.insert(0, "id", np.arange(len(frame)))
     frame.insert(0, "", [f"P{j}" for j in range(len(frame))])
     return frame, "kind"
@@ -208,7 +271,9 @@ TABLES = {
 
 @pytest.fixture(scope="module")
 def page_of(tmp_path_factory):
-    """Run the demo on one of the tables, once: what it printed, the words of its page, and its folder."""
+    """Run the demo on one of the tables, once: what it printed, the words of its page,
+    and its folder.
+    """
 
     @cache
     def made(name):
@@ -231,7 +296,9 @@ def words(page):
 
 def shown_scores(text):
     """The rows of the table of scores that the demo prints."""
-    rows = re.findall(r"^(\S.*?) +(\d+) +(-?\d\.\d{3}) +\d\.\d{3}$", text, flags=re.MULTILINE)
+    rows = re.findall(
+        r"^(\S.*?) +(\d+) +(-?\d\.\d{3}) +\d\.\d{3}$", text, flags=re.MULTILINE
+    )
     return {name: float(score) for name, _, score in rows}
 
 
@@ -241,8 +308,12 @@ def test_the_page_of_a_table_speaks_of_the_table(page_of, name):
     for word in ("embedded", "docstring", "documents", "scipy.stats"):
         assert word not in words(page) + text
     assert "table.csv" in text and f"{TABLES[name]()[1]!r} is to be predicted" in text
-    assert "jupyter.stderr" not in page, "what a fit warns of stands on the page as a note"
-    written = json.loads((out / "quickstart.ipynb").read_text(encoding="utf-8"))["cells"]
+    assert "jupyter.stderr" not in page, (
+        "what a fit warns of stands on the page as a note"
+    )
+    written = json.loads((out / "quickstart.ipynb").read_text(encoding="utf-8"))[
+        "cells"
+    ]
     assert not any("embedded" in "".join(cell["source"]) for cell in written)
 
 
@@ -259,9 +330,15 @@ def test_links_lead_to_the_site_where_it_is(tmp_path, monkeypatch):
     monkeypatch.setattr(demo_tool, "site", tmp_path / "site")
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "05_spanning.html").touch()
-    text = "[chapter 5](05_spanning.ipynb#sec-a), [chapter 6](06_b.ipynb), [Which when](25_c.ipynb), [others](d.qmd)"
+    text = (
+        "[chapter 5](05_spanning.ipynb#sec-a), [chapter 6](06_b.ipynb), [Which "
+        "when](25_c.ipynb), [others](d.qmd)"
+    )
     linked = demo_tool.link_pages(text, tmp_path / "build")
-    assert linked == "[chapter 5](../site/05_spanning.html#sec-a), chapter 6, Which when (chapter 25), others"
+    assert (
+        linked == "[chapter 5](../site/05_spanning.html#sec-a), chapter 6, Which when "
+        "(chapter 25), others"
+    )
 
 
 @swept("name", ["diabetes"], [name for name in TABLES if name != "diabetes"])
@@ -279,16 +356,31 @@ VERDICTS = {
         "does not reach all columns (0.490)",
     ],
     "wine": ["Better than random columns (0.943):"],
-    "breast cancer": ["Neither better nor worse than random columns (0.956)", "selected.csv", "random"],
-    "few sick": ["The class 0 has 97.0% of the rows", "the scores are balanced accuracy"],
-    "noise": ["Nothing here is better than always saying the mean (-0.040), not even all columns."],
-    "numbered": ["Note: 'id' looks like a number of the row", "Its rows have names (P0, P1, P2, ...)"],
+    "breast cancer": [
+        "Neither better nor worse than random columns (0.956)",
+        "selected.csv",
+        "random",
+    ],
+    "few sick": [
+        "The class 0 has 97.0% of the rows",
+        "the scores are balanced accuracy",
+    ],
+    "noise": [
+        "Nothing here is better than always saying the mean (-0.040), not even all "
+        "columns."
+    ],
+    "numbered": [
+        "Note: 'id' looks like a number of the row",
+        "Its rows have names (P0, P1, P2, ...)",
+    ],
 }
 
 
 @swept("name", ["diabetes"], [name for name in TABLES if name != "diabetes"])
 def test_the_page_says_what_its_scores_mean(page_of, name):
-    """In the same words on the page and in the terminal, with the numbers of the table of scores."""
+    """In the same words on the page and in the terminal, with the numbers of the table
+    of scores.
+    """
     text, page, _ = page_of(name)
     printed = " ".join(text.replace("`", "").split())
     for phrase in VERDICTS[name]:
@@ -296,7 +388,9 @@ def test_the_page_says_what_its_scores_mean(page_of, name):
     scores = shown_scores(text)
     assert len(scores) == 6
     quoted = re.findall(
-        r"(the mean|the largest class|all columns|BSS with labels|BSS|random columns) \(([-.\d]+)\)", text
+        r"(the mean|the largest class|all columns|BSS with labels|BSS|random columns) "
+        r"\(([-.\d]+)\)",
+        text,
     )
     assert quoted and all(scores[row] == float(number) for row, number in quoted)
 
@@ -310,31 +404,72 @@ def test_with_a_rare_class_the_lower_yardstick_is_a_half(page_of):
 
 
 def test_the_words_follow_the_scores():
-    """Of scores made for it: the sentences take what is better, even and worse from five folds each."""
+    """Of scores made for it: the sentences take what is better, even and worse from
+    five folds each.
+    """
     source = cell_of("quickstart", "def verdict()")
     folds = np.array([-0.01, 0.0, 0.01, 0.005, -0.005])
 
     def said(guess=0.0, **scores):
-        names = {"bss": "BSS", "labels": "BSS with labels", "leverage": "leverage sampling"}
-        score = {"the mean": guess + folds, "all columns": scores.pop("all") + folds[::-1]}
-        score |= {names.get(name, "random columns"): value + np.roll(folds, 1) for name, value in scores.items()}
-        space = dict(np=np, score=score, guess="the mean", uneven=False, data="table.csv", target="y")
+        names = {
+            "bss": "BSS",
+            "labels": "BSS with labels",
+            "leverage": "leverage sampling",
+        }
+        score = {
+            "the mean": guess + folds,
+            "all columns": scores.pop("all") + folds[::-1],
+        }
+        score |= {
+            names.get(name, "random columns"): value + np.roll(folds, 1)
+            for name, value in scores.items()
+        }
+        space = dict(
+            np=np,
+            score=score,
+            guess="the mean",
+            uneven=False,
+            data="table.csv",
+            target="y",
+        )
         space |= dict(selectors=list(names.values()), Markdown=str)
         exec(source, space)
         return "\n".join(space["verdict"]())
 
     lost = said(all=0.9, bss=0.1, labels=0.2, leverage=0.3, random=0.5)
-    assert "**Worse than random columns (0.500): BSS (0.100), BSS with labels (0.200) and leverage sampling" in lost
-    assert "`selected.csv` too" in lost and "Better than random" not in lost and "does not reach all columns" in lost
+    assert (
+        "**Worse than random columns (0.500): BSS (0.100), BSS with labels (0.200) "
+        "and leverage sampling" in lost
+    )
+    assert (
+        "`selected.csv` too" in lost
+        and "Better than random" not in lost
+        and "does not reach all columns" in lost
+    )
     won = said(all=0.5, bss=0.6, labels=0.7, leverage=0.65, random=0.5)
-    assert "Worse" not in won and "selected.csv" not in won and "(0.700), is better than all columns (0.500)" in won
+    assert (
+        "Worse" not in won
+        and "selected.csv" not in won
+        and "(0.700), is better than all columns (0.500)" in won
+    )
     assert "Nothing here is better" not in won and "No better" not in won
     idle = said(all=0.0, bss=0.0, labels=-0.2, leverage=0.001, random=-0.1)
-    assert idle.startswith("**Nothing here is better than always saying the mean** (0.000)") and "\n" not in idle
+    assert (
+        idle.startswith(
+            "**Nothing here is better than always saying the mean** (0.000)"
+        )
+        and "\n" not in idle
+    )
     part = said(all=0.5, bss=0.0, labels=0.5, leverage=0.0, random=0.2)
-    assert "No better than always saying the mean (0.000): BSS (0.000) and leverage sampling (0.000)." in part
+    assert (
+        "No better than always saying the mean (0.000): BSS (0.000) and leverage "
+        "sampling (0.000)." in part
+    )
     even = said(all=0.5, bss=0.5, labels=0.5, leverage=0.5, random=0.5)
-    assert "Neither better nor worse than random columns (0.500)" in even and "cannot be told apart from all" in even
+    assert (
+        "Neither better nor worse than random columns (0.500)" in even
+        and "cannot be told apart from all" in even
+    )
 
 
 def test_what_is_written_has_the_values_of_the_table(page_of):
@@ -342,8 +477,12 @@ def test_what_is_written_has_the_values_of_the_table(page_of):
     _, _, out = page_of("numbered")
     source, target = TABLES["numbered"]()
     written = pd.read_csv(out / "selected.csv")
-    assert list(written.columns)[-1] == target and set(written.columns) <= set(source.columns) - {""}
-    assert "visits" in written.columns, "the test wants a column of large integers among the chosen"
+    assert list(written.columns)[-1] == target and set(written.columns) <= set(
+        source.columns
+    ) - {""}
+    assert "visits" in written.columns, (
+        "the test wants a column of large integers among the chosen"
+    )
     expected = source[list(written.columns)].reset_index(drop=True)
     pd.testing.assert_frame_equal(written, expected)
 
@@ -373,13 +512,18 @@ AWKWARD = [
 
 @pytest.fixture(scope="module")
 def recipe(tmp_path_factory):
-    """A folder with the Makefile where the environment is ready and its Python writes down what it is called with."""
+    """A folder with the Makefile where the environment is ready and its Python writes
+    down what it is called with.
+    """
     folder = tmp_path_factory.mktemp("make")
     for name in ("Makefile", "settings.ini", "setup.py", "pyproject.toml"):
         shutil.copy(root / name, folder)
     (folder / ".venv" / "bin").mkdir(parents=True)
     python = folder / ".venv" / "bin" / "python"
-    python.write_text(f'#!{sys.executable}\nimport json, sys\njson.dump(sys.argv[1:], open("called.json", "w"))\n')
+    python.write_text(
+        f"#!{sys.executable}\nimport json, sys\njson.dump(sys.argv[1:], "
+        f'open("called.json", "w"))\n'
+    )
     python.chmod(0o755)
     for name in (".python", ".demo"):
         (folder / ".venv" / name).touch()
@@ -387,10 +531,16 @@ def recipe(tmp_path_factory):
     def called(*arguments, environment=None):
         (folder / "called.json").unlink(missing_ok=True)
         done = subprocess.run(
-            ["make", *arguments], cwd=folder, env={**os.environ, **(environment or {})}, capture_output=True, text=True
+            ["make", *arguments],
+            cwd=folder,
+            env={**os.environ, **(environment or {})},
+            capture_output=True,
+            text=True,
         )
         assert done.returncode == 0, done.stderr
-        assert not (folder / "pwned").exists(), "make or the shell ran what stands in the name of a file"
+        assert not (folder / "pwned").exists(), (
+            "make or the shell ran what stands in the name of a file"
+        )
         if "-n" in arguments:
             return done.stdout.strip()
         return json.loads((folder / "called.json").read_text(encoding="utf-8"))
@@ -401,12 +551,34 @@ def recipe(tmp_path_factory):
 @pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
 @pytest.mark.parametrize("name", AWKWARD)
 def test_make_hands_on_the_names_of_files_and_columns_as_they_are(recipe, name):
-    assert recipe("demo", f"DATA={name}", f"TARGET={name}") == ["tools/demo.py", name, name]
-    assert recipe("demo", f"DATA={name}", "TARGET=y", f"LIMIT={name}") == ["tools/demo.py", name, "y", "--limit", name]
+    assert recipe("demo", f"DATA={name}", f"TARGET={name}") == [
+        "tools/demo.py",
+        name,
+        name,
+    ]
+    assert recipe("demo", f"DATA={name}", "TARGET=y", f"LIMIT={name}") == [
+        "tools/demo.py",
+        name,
+        "y",
+        "--limit",
+        name,
+    ]
     dry = recipe("-n", "demo", f"DATA={name}", f"TARGET={name}", f"LIMIT={name}")
-    assert shlex.split(dry.splitlines()[-1])[1:] == ["tools/demo.py", name, name, "--limit", name]
+    assert shlex.split(dry.splitlines()[-1])[1:] == [
+        "tools/demo.py",
+        name,
+        name,
+        "--limit",
+        name,
+    ]
     variables = {"DATA": name, "TARGET": name, "LIMIT": name}
-    assert recipe("-e", "demo", environment=variables) == ["tools/demo.py", name, name, "--limit", name]
+    assert recipe("-e", "demo", environment=variables) == [
+        "tools/demo.py",
+        name,
+        name,
+        "--limit",
+        name,
+    ]
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
@@ -414,55 +586,92 @@ def test_make_without_a_table_runs_the_documents(recipe):
     assert recipe("demo") == ["tools/demo.py", "", ""]
 
 
-# ---------------------------------------------------------------- tables larger than memory
+# ---------------------------------------------------------------- tables larger than
+# memory
 
 
 def large_table(n, d):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(n, d)) * rng.gamma(2, 1, d) + rng.normal(size=d)
     frame = pd.DataFrame(X, columns=[f"reading {j}" for j in range(d)])
-    return frame.assign(kind=np.where(X[:, 3] / X[:, 3].std() + rng.normal(size=n) > 0, "yes", "no"))
+    return frame.assign(
+        kind=np.where(X[:, 3] / X[:, 3].std() + rng.normal(size=n) > 0, "yes", "no")
+    )
 
 
 @swept("shape", [(50, 300)], [(900, 30)])
 def test_a_file_above_the_limit_is_read_in_blocks(tmp_path, shape):
-    """It gives the columns that the same steps give in memory, and the values of the table."""
+    """It gives the columns that the same steps give in memory, and the values of the
+    table.
+    """
     frame = large_table(*shape)
     frame.to_parquet(tmp_path / "large.parquet", row_group_size=37)
-    done = demo(tmp_path / "large.parquet", "kind", "--limit", "10000", cwd=tmp_path, out=tmp_path / "out")
+    done = demo(
+        tmp_path / "large.parquet",
+        "kind",
+        "--limit",
+        "10000",
+        cwd=tmp_path,
+        out=tmp_path / "out",
+    )
     assert done.returncode == 0 and not done.stderr, done.stderr
     assert "is read in blocks" in done.stdout and "The promise holds" in done.stdout
-    X, y = StandardScaler().fit_transform(frame.drop(columns="kind")), frame.kind
+    X = StandardScaler().fit_transform(frame.drop(columns="kind"))
+    y = frame.kind
     r = min(60, shape[1] // 2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         kept = BSSSelector(r, score_func=f_classif).fit(X, y).get_support(indices=True)
     expected = frame[[f"reading {j}" for j in kept] + ["kind"]]
-    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "out" / "selected.parquet"), expected)
-    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "out" / "selected.csv"), expected)
+    pd.testing.assert_frame_equal(
+        pd.read_parquet(tmp_path / "out" / "selected.parquet"), expected
+    )
+    pd.testing.assert_frame_equal(
+        pd.read_csv(tmp_path / "out" / "selected.csv"), expected
+    )
 
 
 def with_an_index(frame, kind):
     rng = np.random.default_rng(2)
     if kind == "dates":
-        return frame.set_index(pd.to_datetime("2024-01-01") + pd.to_timedelta(rng.permutation(len(frame)), "D"))
+        return frame.set_index(
+            pd.to_datetime("2024-01-01")
+            + pd.to_timedelta(rng.permutation(len(frame)), "D")
+        )
     if kind == "named":
         return frame.set_index(pd.Index(rng.permutation(len(frame)), name="id"))
     if kind == "texts":
         return frame.set_index(pd.Index([f"GSM{j}" for j in range(len(frame))]))
     if kind == "two levels":
-        return frame.set_index(pd.MultiIndex.from_product([range(10), range(len(frame) // 10)], names=["who", None]))
+        return frame.set_index(
+            pd.MultiIndex.from_product(
+                [range(10), range(len(frame) // 10)], names=["who", None]
+            )
+        )
     if kind == "from 5":
         return frame.set_index(pd.RangeIndex(5, 5 + len(frame)))
-    return frame.assign(**{"Unnamed: 0": rng.permutation(len(frame))})[["Unnamed: 0", *frame.columns]]
+    return frame.assign(**{"Unnamed: 0": rng.permutation(len(frame))})[
+        ["Unnamed: 0", *frame.columns]
+    ]
 
 
-@swept("kind", ["dates"], ["named", "texts", "two levels", "from 5", "first column without a name"])
+@swept(
+    "kind",
+    ["dates"],
+    ["named", "texts", "two levels", "from 5", "first column without a name"],
+)
 def test_names_of_rows_are_no_feature_above_the_limit_either(tmp_path, kind):
     """The index of the table is that of `selected.parquet`, as it is below the limit."""
     frame = with_an_index(large_table(60, 40).assign(visits=np.arange(60) % 7), kind)
     frame.to_parquet(tmp_path / "large.parquet")
-    done = demo(tmp_path / "large.parquet", "kind", "--limit", "1000", cwd=tmp_path, out=tmp_path / "out")
+    done = demo(
+        tmp_path / "large.parquet",
+        "kind",
+        "--limit",
+        "1000",
+        cwd=tmp_path,
+        out=tmp_path / "out",
+    )
     assert done.returncode == 0 and not done.stderr, done.stderr
     assert "60 rows, 41 columns" in done.stdout
     assert ("Its rows have names" in done.stdout) == (kind != "from 5")
@@ -477,30 +686,65 @@ def test_names_of_rows_are_no_feature_above_the_limit_either(tmp_path, kind):
 def test_a_target_in_the_index_is_found_above_the_limit_too(tmp_path):
     frame = large_table(60, 40)
     frame.set_index("kind").to_parquet(tmp_path / "large.parquet")
-    done = demo(tmp_path / "large.parquet", "kind", "--limit", "1000", cwd=tmp_path, out=tmp_path / "out")
+    done = demo(
+        tmp_path / "large.parquet",
+        "kind",
+        "--limit",
+        "1000",
+        cwd=tmp_path,
+        out=tmp_path / "out",
+    )
     assert done.returncode == 0 and not done.stderr, done.stderr
     written = pd.read_parquet(tmp_path / "out" / "selected.parquet")
     pd.testing.assert_frame_equal(written, frame[list(written.columns)])
 
 
 def test_the_size_of_a_table_is_that_of_its_numbers(tmp_path):
-    """A column of few values takes next to nothing in the file, and is decoded all the same."""
-    frame = pd.DataFrame({"value": np.zeros(10**6), "flag": True, "count": np.int16(3), "kind": "yes"})
+    """A column of few values takes next to nothing in the file, and is decoded all the
+    same.
+    """
+    frame = pd.DataFrame(
+        {"value": np.zeros(10**6), "flag": True, "count": np.int16(3), "kind": "yes"}
+    )
     frame.to_parquet(tmp_path / "small.parquet", index=False)
     assert (tmp_path / "small.parquet").stat().st_size < 10**6
     assert size_in_memory(tmp_path / "small.parquet") == 10**6 * (8 + 1 + 2 + 8)
     (tmp_path / "torn.parquet").write_text("not a parquet file")
-    assert size_in_memory(tmp_path / "torn.parquet") == size_in_memory(tmp_path / "absent.parquet") == 0
+    assert (
+        size_in_memory(tmp_path / "torn.parquet")
+        == size_in_memory(tmp_path / "absent.parquet")
+        == 0
+    )
 
 
 LARGE_AND_BAD = {
     "target": (lambda frame: frame, "sort", "no column 'sort'"),
-    "text": (lambda frame: frame.assign(town="Lund"), "kind", "town is no column of numbers"),
-    "missing": (lambda frame: frame.mask(frame == frame.iloc[7, 2]), "kind", "missing values"),
-    "infinite": (lambda frame: frame.replace(frame.iloc[7, 2], np.inf), "kind", "infinite values in 'reading 2'"),
+    "text": (
+        lambda frame: frame.assign(town="Lund"),
+        "kind",
+        "town is no column of numbers",
+    ),
+    "missing": (
+        lambda frame: frame.mask(frame == frame.iloc[7, 2]),
+        "kind",
+        "missing values",
+    ),
+    "infinite": (
+        lambda frame: frame.replace(frame.iloc[7, 2], np.inf),
+        "kind",
+        "infinite values in 'reading 2'",
+    ),
     "constant": (lambda frame: frame.assign(kind=1.0), "kind", "two different values"),
-    "names": (lambda frame: frame.assign(kind=[f"GSM{j}" for j in range(len(frame))]), "kind", "five rows"),
-    "without a name": (lambda frame: frame.assign(**{"Unnamed: 7": 1.0}), "kind", "has no name"),
+    "names": (
+        lambda frame: frame.assign(kind=[f"GSM{j}" for j in range(len(frame))]),
+        "kind",
+        "five rows",
+    ),
+    "without a name": (
+        lambda frame: frame.assign(**{"Unnamed: 7": 1.0}),
+        "kind",
+        "has no name",
+    ),
 }
 
 
@@ -509,26 +753,55 @@ LARGE_AND_BAD = {
 def test_a_bad_table_above_the_limit_is_refused_and_leaves_nothing(tmp_path, name):
     change, target, words = LARGE_AND_BAD[name]
     change(large_table(50, 300)).to_parquet(tmp_path / "large.parquet")
-    done = demo(tmp_path / "large.parquet", target, "--limit", "10000", cwd=tmp_path, out=tmp_path / "out")
-    assert done.returncode == 1 and words in done.stderr and "Traceback" not in done.stderr
+    done = demo(
+        tmp_path / "large.parquet",
+        target,
+        "--limit",
+        "10000",
+        cwd=tmp_path,
+        out=tmp_path / "out",
+    )
+    assert (
+        done.returncode == 1 and words in done.stderr and "Traceback" not in done.stderr
+    )
     assert not list((tmp_path / "out").iterdir())
 
 
 @pytest.mark.sweep
 def test_where_the_result_cannot_be_written_nothing_is_left(tmp_path):
-    """The process may write files of 4 kB only, which ends a write as a full disk does: with an OSError."""
-    resource = pytest.importorskip("resource", reason="limits of a process are a matter of POSIX")
+    """The process may write files of 4 kB only, which ends a write as a full disk does:
+    with an OSError.
+    """
+    resource = pytest.importorskip(
+        "resource", reason="limits of a process are a matter of POSIX"
+    )
     large_table(900, 30).to_parquet(tmp_path / "large.parquet")
     code = (
-        "import resource, runpy, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)); "
-        "sys.argv = sys.argv[1:]; sys.path.insert(0, str(__import__('pathlib').Path(sys.argv[0]).parent)); "
+        "import resource, runpy, sys; resource.setrlimit(resource.RLIMIT_FSIZE, "
+        "(4096, 4096)); "
+        "sys.argv = sys.argv[1:]; sys.path.insert(0, "
+        "str(__import__('pathlib').Path(sys.argv[0]).parent)); "
         "runpy.run_path(sys.argv[0], run_name='__main__')"
     )
     assert resource.RLIMIT_FSIZE >= 0
-    command = [sys.executable, "-c", code, root / "tools" / "demo.py", tmp_path / "large.parquet", "kind"]
+    command = [
+        sys.executable,
+        "-c",
+        code,
+        root / "tools" / "demo.py",
+        tmp_path / "large.parquet",
+        "kind",
+    ]
     environment = {**os.environ, "PYTHONPATH": str(root)}
     done = subprocess.run(
-        [*command, "--limit", "10000", "--out", tmp_path / "out"], capture_output=True, text=True, env=environment
+        [*command, "--limit", "10000", "--out", tmp_path / "out"],
+        capture_output=True,
+        text=True,
+        env=environment,
     )
-    assert done.returncode == 1 and "demo: " in done.stderr and "File too large" in done.stderr, done.stderr
+    assert (
+        done.returncode == 1
+        and "demo: " in done.stderr
+        and "File too large" in done.stderr
+    ), done.stderr
     assert not list((tmp_path / "out").iterdir())

@@ -1,6 +1,8 @@
-"""What comes in: sparse matrices of every make, arrays of another library, and classes where an instance is needed.
+"""What comes in: sparse matrices of every make, arrays of another library, and classes
+where an instance is needed.
 
-Every public estimator and function that takes a data matrix has an entry in `ESTIMATORS` or `FUNCTIONS`.
+Every public estimator and function that takes a data matrix has an entry in
+`ESTIMATORS` or `FUNCTIONS`.
 """
 
 import copy
@@ -20,7 +22,12 @@ import scipy.sparse.linalg
 from cases import CASES, LIBRARIES, refused, swept, with_condition
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, clone
-from sklearn.feature_selection import SelectKBest, VarianceThreshold, f_classif, f_regression
+from sklearn.feature_selection import (
+    SelectKBest,
+    VarianceThreshold,
+    f_classif,
+    f_regression,
+)
 from sklearn.gaussian_process.kernels import Matern
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -88,7 +95,9 @@ from fsel_book.kernel_machines import EmpiricalRisk
 from fsel_book.kernels import RunningSums, _SumKernel, removals, removals_reference
 
 rng = np.random.default_rng(0)
-DENSE = np.where(rng.random((16, 24)) < 0.4, rng.integers(1, 6, (16, 24)), 0).astype(float)
+DENSE = np.where(rng.random((16, 24)) < 0.4, rng.integers(1, 6, (16, 24)), 0).astype(
+    float
+)
 DENSE[np.arange(16), np.arange(16)] = 7
 Y = np.where(DENSE[:, 1] + DENSE[:, 3] + DENSE[:, 18] > 4, "yes", "no")
 SIGNS = np.where(Y == "yes", 1.0, -1.0)
@@ -105,10 +114,18 @@ ESTIMATORS = {
     "support vectors": SupportVectorSelector(BSSSelector(6, rank=3)),
     "sparse components": SparsePCRegressor(2, n_features_to_select=6),
     "sparse components, no intercept": SparsePCRegressor(2, fit_intercept=False),
-    "sparse components, SelectKBest": SparsePCRegressor(2, selector=SelectKBest(f_regression, k=6)),
-    "support vectors, SVC": SupportVectorSelector(BSSSelector(6, rank=3), svm=SVC(kernel="linear")),
-    "support vectors, LinearSVC": SupportVectorSelector(BSSSelector(6, rank=3), svm=LinearSVC()),
-    "support vectors, RLS": SupportVectorSelector(BSSSelector(6, rank=3), svm=RLSClassifier()),
+    "sparse components, SelectKBest": SparsePCRegressor(
+        2, selector=SelectKBest(f_regression, k=6)
+    ),
+    "support vectors, SVC": SupportVectorSelector(
+        BSSSelector(6, rank=3), svm=SVC(kernel="linear")
+    ),
+    "support vectors, LinearSVC": SupportVectorSelector(
+        BSSSelector(6, rank=3), svm=LinearSVC()
+    ),
+    "support vectors, RLS": SupportVectorSelector(
+        BSSSelector(6, rank=3), svm=RLSClassifier()
+    ),
     "RLS": RLSClassifier(),
     "RLS, alpha=0": RLSClassifier(alpha=0),
     "RLS, rbf": RLSClassifier(kernel="rbf"),
@@ -124,8 +141,13 @@ ESTIMATORS = {
 
 
 def outcome(estimator, X):
-    """All that a fit leaves behind, and what the fitted estimator does with the same data."""
-    numbers = estimator.__sklearn_tags__().estimator_type == "regressor" or getattr(estimator, "rule", "") == "target"
+    """All that a fit leaves behind, and what the fitted estimator does with the same
+    data.
+    """
+    numbers = (
+        estimator.__sklearn_tags__().estimator_type == "regressor"
+        or getattr(estimator, "rule", "") == "target"
+    )
     fitted = clone(estimator).fit(X, SIGNS if numbers else Y)
     out = {name: value for name, value in vars(fitted).items() if name.endswith("_")}
     for method in ("transform", "predict", "decision_function"):
@@ -139,7 +161,12 @@ def outcome(estimator, X):
 def span_parts(X):
     space = row_space(X, rank=3)
     certificate = certify_span(space, rand_sampling(space, 6, random_state=0))
-    return [certificate.sine, certificate.residual, certificate.remainder, space.residual_norms]
+    return [
+        certificate.sine,
+        certificate.residual,
+        certificate.remainder,
+        space.residual_norms,
+    ]
 
 
 def margins(X):
@@ -163,7 +190,8 @@ def picture(X):
 
 
 def eliminations(X):
-    kernel, losses = RBFKernel(0.01), [EmpiricalRisk("hinge", SIGNS, 1.0)]
+    kernel = RBFKernel(0.01)
+    losses = [EmpiricalRisk("hinge", SIGNS, 1.0)]
     return [f(X, losses, kernel, 4).order for f in (risk_rfe, guyon_rfe)] + [
         risk_rfe_reference(X, losses, kernel, 5)[0]
     ]
@@ -172,18 +200,32 @@ def eliminations(X):
 def running(X):
     sums = RunningSums(RBFKernel(0.01), X)
     sums.remove(3)
-    return [sums.matrix(), removals(RBFKernel(0.01), X, RBFKernel(0.01).sums(X), [0, 2])]
+    return [
+        sums.matrix(),
+        removals(RBFKernel(0.01), X, RBFKernel(0.01).sums(X), [0, 2]),
+    ]
 
 
 FUNCTIONS = {
-    "row_space": lambda X: [row_space(X).singular_values, row_space(X).leverage_scores, row_space(X).squared_lengths],
+    "row_space": lambda X: [
+        row_space(X).singular_values,
+        row_space(X).leverage_scores,
+        row_space(X).squared_lengths,
+    ],
     "leverage_scores": lambda X: [leverage_scores(X), leverage_scores(X, 3)],
-    "certify": lambda X: [certify(row_space(X, 3), rand_sampling(row_space(X, 3), 6, 0)).eigenvalues],
+    "certify": lambda X: [
+        certify(row_space(X, 3), rand_sampling(row_space(X, 3), 6, 0)).eigenvalues
+    ],
     "certify_span": span_parts,
     "det_sampling": lambda X: [
-        det_sampling(row_space(X, 3), row_space(X, 3).residual_norms, 6, rule).weights for rule in ("first", "best")
+        det_sampling(row_space(X, 3), row_space(X, 3).residual_norms, 6, rule).weights
+        for rule in ("first", "best")
     ],
-    "certify_selector": lambda X: [certify_selector(SelectKBest(information_gain, k=8).fit(DENSE, Y), X).eigenvalues],
+    "certify_selector": lambda X: [
+        certify_selector(
+            SelectKBest(information_gain, k=8).fit(DENSE, Y), X
+        ).eigenvalues
+    ],
     "information_gain": lambda X: [information_gain(X, Y)],
     "svm_margin": lambda X: [svm_margin(X, Y).margin, svm_margin(X, Y, C=0.1).coef],
     "enclosing_ball": lambda X: [enclosing_ball(X).radius, enclosing_ball(X).center],
@@ -193,14 +235,26 @@ FUNCTIONS = {
     "pivoted_qr": lambda X: [pivoted_qr(X, 4).permutation],
     "strong_rrqr": lambda X: [strong_rrqr(X, 4).permutation],
     "kernels": lambda X: [
-        kernel(X) for kernel in (LinearKernel(True), PolynomialKernel(2), RBFKernel(0.1), ChiSquaredKernel(0.1))
+        kernel(X)
+        for kernel in (
+            LinearKernel(True),
+            PolynomialKernel(2),
+            RBFKernel(0.1),
+            ChiSquaredKernel(0.1),
+        )
     ],
-    "kernel_of": lambda X: [kernel_of(kernel, X).gamma for kernel in ("rbf", "chi2", "poly")],
+    "kernel_of": lambda X: [
+        kernel_of(kernel, X).gamma for kernel in ("rbf", "chi2", "poly")
+    ],
     "removals_reference": lambda X: [removals_reference(RBFKernel(0.01), X, [0, 2])],
     "removals": running,
     "risk_rfe": eliminations,
     "RecoveryDisplay": picture,
-    "path_scores": lambda X: [path_scores(RiskRFE(kernel="linear", loss="squared_error"), X, SIGNS, cv=2).scores],
+    "path_scores": lambda X: [
+        path_scores(
+            RiskRFE(kernel="linear", loss="squared_error"), X, SIGNS, cv=2
+        ).scores
+    ],
     "resampled_change_points": lambda X: resampled_change_points(
         RiskRFE(kernel="linear", loss="squared_error"), X, SIGNS, 2, random_state=0
     ),
@@ -210,8 +264,12 @@ MANY_FITS = ("risk_rfe", "path_scores", "resampled_change_points")
 OF_KERNELS = {
     "ridge_risk": lambda K: [ridge_risk(K, SIGNS, 1.0, [0.1, 1.0]).risk],
     "kernel_sandwich": lambda K: kernel_sandwich(K, K),
-    "risk_bound": lambda K: [risk_bound(certificate_of(DENSE), K, SIGNS, 1.0, 1.0).risk],
-    "RLS, precomputed": lambda K: [RLSClassifier(kernel="precomputed").fit(K, Y).decision_function(K)],
+    "risk_bound": lambda K: [
+        risk_bound(certificate_of(DENSE), K, SIGNS, 1.0, 1.0).risk
+    ],
+    "RLS, precomputed": lambda K: [
+        RLSClassifier(kernel="precomputed").fit(K, Y).decision_function(K)
+    ],
 }
 
 
@@ -221,32 +279,53 @@ def test_everything_public_that_takes_a_matrix_is_here():
     for name in fsel_book.__all__:
         thing = getattr(fsel_book, name)
         if inspect.isclass(thing):
-            if hasattr(thing, "fit") and not inspect.isabstract(thing) and name != "MismatchFeatures":
-                assert thing in {type(estimator) for estimator in ESTIMATORS.values()}, name
+            if (
+                hasattr(thing, "fit")
+                and not inspect.isabstract(thing)
+                and name != "MismatchFeatures"
+            ):
+                assert thing in {
+                    type(estimator) for estimator in ESTIMATORS.values()
+                }, name
         elif {"X", "K", "A"} & set(inspect.signature(thing).parameters):
-            assert name in named | {"as_blocks"}, name  # whose blocks are looked at when they are read
+            # whose blocks are looked at when they are read
+            assert name in named | {"as_blocks"}, name
 
 
-# ---------------------------------------------------------------- sparse matrices of every make
+# ---------------------------------------------------------------- sparse matrices of
+# every make
 
 
 def in_pieces(dense, rng):
-    """Rows, columns and values that add up to a matrix: in shuffled pieces, some for entries that are zero."""
-    entries = [(i, j, v) for (i, j), a in np.ndenumerate(dense) for v in ((2 * a, -a) if a else (3.0, -3.0, 0.0))]
-    entries = [entries[t] for t in rng.permutation(len(entries)) if dense[entries[t][:2]] or entries[t][1] % 3 == 0]
+    """Rows, columns and values that add up to a matrix: in shuffled pieces, some for
+    entries that are zero.
+    """
+    entries = [
+        (i, j, v)
+        for (i, j), a in np.ndenumerate(dense)
+        for v in ((2 * a, -a) if a else (3.0, -3.0, 0.0))
+    ]
+    entries = [
+        entries[t]
+        for t in rng.permutation(len(entries))
+        if dense[entries[t][:2]] or entries[t][1] % 3 == 0
+    ]
     rows, columns, values = zip(*entries)
     return np.array(rows), np.array(columns), np.array(values)
 
 
 def compressed(kind, dense, major, minor, values, size):
-    order = np.argsort(major, kind="stable")  # by rows or by columns, and in these in no order
+    # by rows or by columns, and in these in no order
+    order = np.argsort(major, kind="stable")
     ends = np.concatenate([[0], np.cumsum(np.bincount(major, minlength=size))])
     values = values[order][:, None, None] if kind.startswith("bsr") else values[order]
     return getattr(sp, kind)((values, minor[order], ends), shape=dense.shape)
 
 
 def untidy(kind, dense):
-    """A sparse matrix of this kind that holds `dense` in a way that it may: duplicates, explicit zeros, no order."""
+    """A sparse matrix of this kind that holds `dense` in a way that it may: duplicates,
+    explicit zeros, no order.
+    """
     rows, columns, values = in_pieces(dense, np.random.default_rng(1))
     if kind.startswith(("csr", "bsr")):
         return compressed(kind, dense, rows, columns, values, len(dense))
@@ -271,8 +350,11 @@ def wide_and_read_only(X):
 
 
 FORMATS = ("csr", "csc", "coo", "bsr", "dia", "lil", "dok")
-# Arrays are the other tests' ordinary fare. In brief, each format in the make that leaves the least room for mistakes.
-each_make = swept(("family", "brief"), [("matrix", True)], [("matrix", False), ("array", False)])
+# Arrays are the other tests' ordinary fare. In brief, each format in the make that
+# leaves the least room for mistakes.
+each_make = swept(
+    ("family", "brief"), [("matrix", True)], [("matrix", False), ("array", False)]
+)
 
 
 def makes(dense, family, brief=False):
@@ -304,11 +386,22 @@ def assert_same(found, expected, what):
         if isinstance(theirs, (Certificate, RegressionCertificate, Sampling)):
             assert_same(vars(ours), vars(theirs), f"{what}: {name}")
         elif sp.issparse(theirs):
-            assert_allclose(ours.toarray(), theirs.toarray(), rtol=1e-6, atol=1e-9, err_msg=f"{what}: {name}")
-        elif not isinstance(theirs, (str, BaseEstimator, _SumKernel, Promise, type(None))):
-            ours, theirs = np.asarray(to_numpy(ours)), np.asarray(to_numpy(theirs))
+            assert_allclose(
+                ours.toarray(),
+                theirs.toarray(),
+                rtol=1e-6,
+                atol=1e-9,
+                err_msg=f"{what}: {name}",
+            )
+        elif not isinstance(
+            theirs, (str, BaseEstimator, _SumKernel, Promise, type(None))
+        ):
+            ours = np.asarray(to_numpy(ours))
+            theirs = np.asarray(to_numpy(theirs))
             if theirs.dtype.kind in "fc":
-                assert_allclose(ours, theirs, rtol=1e-6, atol=1e-9, err_msg=f"{what}: {name}")
+                assert_allclose(
+                    ours, theirs, rtol=1e-6, atol=1e-9, err_msg=f"{what}: {name}"
+                )
             else:
                 assert np.array_equal(ours, theirs), f"{what}: {name}"
 
@@ -346,16 +439,21 @@ def test_every_estimator_on_every_sparse_matrix(name, family, brief):
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_function_on_every_sparse_matrix(name, family, brief):
     dense = DENSE[:, :6] if name in MANY_FITS else DENSE
-    assert_same_for_every_make(lambda X: by_number(FUNCTIONS[name](X)), dense, family, brief)
+    assert_same_for_every_make(
+        lambda X: by_number(FUNCTIONS[name](X)), dense, family, brief
+    )
 
 
 @each_make
 @pytest.mark.parametrize("name", OF_KERNELS)
 def test_every_function_of_a_kernel_on_every_sparse_matrix(name, family, brief):
-    assert_same_for_every_make(lambda K: by_number(OF_KERNELS[name](K)), DENSE @ DENSE.T, family, brief)
+    assert_same_for_every_make(
+        lambda K: by_number(OF_KERNELS[name](K)), DENSE @ DENSE.T, family, brief
+    )
 
 
-# ---------------------------------------------------------------- arrays of another library
+# ---------------------------------------------------------------- arrays of another
+# library
 
 
 @pytest.fixture
@@ -375,23 +473,36 @@ def test_every_estimator_on_arrays_of_another_library(name, strict):
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_function_on_arrays_of_another_library(name, strict):
     dense = DENSE[:, :6] if name in MANY_FITS else DENSE
-    assert_same(by_number(FUNCTIONS[name](strict.make(dense))), by_number(FUNCTIONS[name](dense)), name)
+    assert_same(
+        by_number(FUNCTIONS[name](strict.make(dense))),
+        by_number(FUNCTIONS[name](dense)),
+        name,
+    )
 
 
 @pytest.mark.parametrize("name", OF_KERNELS)
 def test_every_function_of_a_kernel_on_arrays_of_another_library(name, strict):
     K = DENSE @ DENSE.T
-    assert_same(by_number(OF_KERNELS[name](strict.make(K))), by_number(OF_KERNELS[name](K)), name)
+    assert_same(
+        by_number(OF_KERNELS[name](strict.make(K))),
+        by_number(OF_KERNELS[name](K)),
+        name,
+    )
 
 
-# ---------------------------------------------------------------- what only looks like an array
+# ---------------------------------------------------------------- what only looks like
+# an array
 
 
 class AnnotatedTable:
-    """A stand-in for `anndata.AnnData`: as a nested list it has 64 levels, and NumPy goes through all of them."""
+    """A stand-in for `anndata.AnnData`: as a nested list it has 64 levels, and NumPy
+    goes through all of them.
+    """
 
     def __init__(self, X):
-        self.X, self.obs, self.shape = X, None, X.shape
+        self.X = X
+        self.obs = None
+        self.shape = X.shape
 
     def __len__(self):
         return len(self.X)
@@ -404,7 +515,9 @@ class AnnotatedTable:
 
 
 def masked(X, some=3):
-    """A table whose entries of `some` rows are marked as missing, and hold a number that nobody meant."""
+    """A table whose entries of `some` rows are marked as missing, and hold a number
+    that nobody meant.
+    """
     hidden = np.array(X, dtype=float)
     hidden[:some] = 1e6
     return np.ma.masked_array(hidden, mask=hidden == 1e6)
@@ -416,17 +529,32 @@ def with_history(X):
 
 
 UNREADABLE = {
-    "annotated": (AnnotatedTable, TypeError, "give its matrix, adata.X, or adata.to_df()"),
+    "annotated": (
+        AnnotatedTable,
+        TypeError,
+        "give its matrix, adata.X, or adata.to_df()",
+    ),
     "masked": (masked, ValueError, "is a masked array: fill its masked entries first"),
-    "linear operator": (scipy.sparse.linalg.aslinearoperator, TypeError, "give the matrix"),
-    "a set": (lambda X: {1.0, 2.0}, TypeError, "give an array, a sparse matrix, a frame or a list of rows"),
+    "linear operator": (
+        scipy.sparse.linalg.aslinearoperator,
+        TypeError,
+        "give the matrix",
+    ),
+    "a set": (
+        lambda X: {1.0, 2.0},
+        TypeError,
+        "give an array, a sparse matrix, a frame or a list of rows",
+    ),
     "a path": (lambda X: "table.csv", TypeError, "'table.csv' is a text and no array"),
 }
 each_unreadable = pytest.mark.parametrize("kind", UNREADABLE)
 
 
 def targets(estimator):
-    numbers = estimator.__sklearn_tags__().estimator_type == "regressor" or getattr(estimator, "rule", "") == "target"
+    numbers = (
+        estimator.__sklearn_tags__().estimator_type == "regressor"
+        or getattr(estimator, "rule", "") == "target"
+    )
     return SIGNS if numbers else Y
 
 
@@ -436,7 +564,8 @@ def test_every_estimator_refuses_what_is_no_array(name, kind):
     make, error, words = UNREADABLE[kind]
     estimator = ESTIMATORS[name]
     fitted = clone(estimator).fit(DENSE, targets(estimator))
-    bad, before = make(DENSE), set(vars(fitted))
+    bad = make(DENSE)
+    before = set(vars(fitted))
     for method in ("transform", "predict", "decision_function", "inverse_transform"):
         if hasattr(fitted, method):
             with refused("X", words, error=error):
@@ -451,7 +580,8 @@ def test_every_estimator_refuses_what_is_no_array(name, kind):
 @pytest.mark.parametrize("name", [*FUNCTIONS, *OF_KERNELS])
 def test_every_function_refuses_what_is_no_array(name, kind):
     make, error, words = UNREADABLE[kind]
-    bad, function = make(DENSE @ DENSE.T if name in OF_KERNELS else DENSE), {**FUNCTIONS, **OF_KERNELS}[name]
+    bad = make(DENSE @ DENSE.T if name in OF_KERNELS else DENSE)
+    function = {**FUNCTIONS, **OF_KERNELS}[name]
     with refused(words, error=error):
         function(bad)
 
@@ -463,7 +593,11 @@ def test_annotated_data_are_refused_at_once():
     for estimator in ESTIMATORS.values():
         with refused("X is of type AnnData", words, error=error):
             clone(estimator).fit(table, Y)
-    for work in (as_blocks, row_space, lambda X: certify_selector(SelectKBest(k=4).fit(DENSE, Y), X)):
+    for work in (
+        as_blocks,
+        row_space,
+        lambda X: certify_selector(SelectKBest(k=4).fit(DENSE, Y), X),
+    ):
         with refused("X is of type AnnData", words, error=error):
             work(table)
 
@@ -474,8 +608,12 @@ def test_blocks_and_displays_refuse_what_is_no_array(kind):
     for work in (
         as_blocks,
         lambda X: BSSSelector(4, rank=2).fit(X),
-        lambda X: StabilityDisplay.from_selectors({"BSS": BSSSelector(4, rank=2)}, X, SIGNS, n_samples=2),
-        lambda X: GuaranteePriceDisplay.from_estimator(LinearSVC(), X, SIGNS, f_classif, 4, cv=2),
+        lambda X: StabilityDisplay.from_selectors(
+            {"BSS": BSSSelector(4, rank=2)}, X, SIGNS, n_samples=2
+        ),
+        lambda X: GuaranteePriceDisplay.from_estimator(
+            LinearSVC(), X, SIGNS, f_classif, 4, cv=2
+        ),
     ):
         with refused("X", words, error=error):
             work(make(DENSE))
@@ -483,8 +621,16 @@ def test_blocks_and_displays_refuse_what_is_no_array(kind):
 
 def test_a_lazy_frame_is_to_be_collected():
     pl = pytest.importorskip("polars", reason="polars is not installed")
-    for work in (BSSSelector(4, rank=2).fit, row_space, as_blocks, LPSVMClassifier().fit):
-        with warnings.catch_warnings(), refused("X is of type LazyFrame: give X.collect()", error=TypeError):
+    for work in (
+        BSSSelector(4, rank=2).fit,
+        row_space,
+        as_blocks,
+        LPSVMClassifier().fit,
+    ):
+        with (
+            warnings.catch_warnings(),
+            refused("X is of type LazyFrame: give X.collect()", error=TypeError),
+        ):
             warnings.simplefilter("error")
             work(pl.DataFrame(DENSE).lazy(), *([Y] if work.__name__ == "fit" else []))
 
@@ -492,13 +638,18 @@ def test_a_lazy_frame_is_to_be_collected():
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_a_mask_that_marks_nothing_is_no_mask(name):
     estimator = ESTIMATORS[name]
-    assert_same(outcome(estimator, np.ma.masked_array(DENSE)), outcome(estimator, DENSE), name)
+    assert_same(
+        outcome(estimator, np.ma.masked_array(DENSE)), outcome(estimator, DENSE), name
+    )
 
 
 def test_blocks_and_memory_take_the_same_masked_arrays():
-    whole, selector = np.ma.masked_array(DENSE), BSSSelector(6, rank=3, rule="largest-norm")
+    whole = np.ma.masked_array(DENSE)
+    selector = BSSSelector(6, rank=3, rule="largest-norm")
     for X in (as_blocks(whole), as_blocks(lambda: iter([whole]), axis=1)):
-        assert_array_equal(selector.fit(X).selected_, clone(selector).fit(DENSE).selected_)
+        assert_array_equal(
+            selector.fit(X).selected_, clone(selector).fit(DENSE).selected_
+        )
     with refused("X is a masked array: fill its masked entries first"):
         selector.fit(as_blocks(masked(DENSE)))
 
@@ -520,7 +671,9 @@ def test_blocks_and_memory_take_the_same_masked_arrays():
 )
 def test_masked_targets_are_refused(name):
     with refused("y is a masked array: fill its masked entries first"):
-        clone(ESTIMATORS[name]).fit(DENSE, np.ma.masked_array(SIGNS, mask=np.arange(16) == 2))
+        clone(ESTIMATORS[name]).fit(
+            DENSE, np.ma.masked_array(SIGNS, mask=np.arange(16) == 2)
+        )
 
 
 def test_masked_weights_are_refused():
@@ -532,29 +685,43 @@ def test_masked_weights_are_refused():
 
 
 def tensors_with_history(thing, seen, path=""):
-    """Where in a fitted estimator, or in results, a tensor keeps the record of how it came about."""
+    """Where in a fitted estimator, or in results, a tensor keeps the record of how it
+    came about.
+    """
     if id(thing) in seen:
         return []
     seen.add(id(thing))
     if getattr(thing, "requires_grad", False):
         return [path]
-    parts = thing if isinstance(thing, dict) else vars(thing) if hasattr(thing, "__dict__") else {}
+    parts = (
+        thing
+        if isinstance(thing, dict)
+        else vars(thing)
+        if hasattr(thing, "__dict__")
+        else {}
+    )
     parts = dict(enumerate(thing)) if isinstance(thing, list | tuple) else parts
     if isinstance(thing, type):
         return []
-    return [found for name, part in parts.items() for found in tensors_with_history(part, seen, f"{path}.{name}")]
+    return [
+        found
+        for name, part in parts.items()
+        for found in tensors_with_history(part, seen, f"{path}.{name}")
+    ]
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_no_estimator_keeps_the_history_of_a_tensor(name):
     """What is fitted can be copied and pickled, and is what comes of the numbers alone."""
-    estimator, X = ESTIMATORS[name], with_history(DENSE)
+    estimator = ESTIMATORS[name]
+    X = with_history(DENSE)
     fitted = clone(estimator).fit(X, with_history(SIGNS))
     assert tensors_with_history(vars(fitted), set()) == []
     for copied in (copy.deepcopy(fitted), pickle.loads(pickle.dumps(fitted))):
         for method in ("transform", "predict", "decision_function"):
             if hasattr(copied, method):
-                found, expected = getattr(copied, method)(X), getattr(fitted, method)(X.detach())
+                found = getattr(copied, method)(X)
+                expected = getattr(fitted, method)(X.detach())
                 assert not found.requires_grad
                 assert_array_equal(to_numpy(found), to_numpy(expected))
     assert X.requires_grad
@@ -566,26 +733,66 @@ def test_no_estimator_keeps_the_history_of_a_tensor(name):
 
 @pytest.mark.parametrize("name", [*FUNCTIONS, *OF_KERNELS])
 def test_no_function_hands_on_the_history_of_a_tensor(name):
-    dense = DENSE @ DENSE.T if name in OF_KERNELS else DENSE[:, :6] if name in MANY_FITS else DENSE
-    assert tensors_with_history({**FUNCTIONS, **OF_KERNELS}[name](with_history(dense)), set()) == []
+    dense = (
+        DENSE @ DENSE.T
+        if name in OF_KERNELS
+        else DENSE[:, :6]
+        if name in MANY_FITS
+        else DENSE
+    )
+    assert (
+        tensors_with_history(
+            {**FUNCTIONS, **OF_KERNELS}[name](with_history(dense)), set()
+        )
+        == []
+    )
 
 
 def test_sparse_tensors_are_to_be_made_dense():
     sparse = with_history(DENSE).detach().to_sparse()
     for work in (BSSSelector(4, rank=2).fit, row_space, as_blocks):
-        with refused("torch.sparse_coo", "give X.to_dense(), or a sparse matrix of SciPy", error=TypeError):
+        with refused(
+            "torch.sparse_coo",
+            "give X.to_dense(), or a sparse matrix of SciPy",
+            error=TypeError,
+        ):
             work(sparse)
 
 
-# ---------------------------------------------------------------- classes in the place of instances
+# ---------------------------------------------------------------- classes in the place
+# of instances
 
 NOT_INSTANCES = {
-    "scores of weights": ("score_func", WeightScores, BSSSelector(4, score_func=WeightScores)),
-    "a selector of what is given": ("given", SelectKBest, CompletionSelector(SelectKBest)),
-    "a selector of features for support vectors": ("selector", BSSSelector, SupportVectorSelector(BSSSelector)),
-    "a machine that finds support vectors": ("svm", LinearSVC, SupportVectorSelector(svm=LinearSVC)),
-    "a selector for a regression": ("selector", DSFSelector, SparsePCRegressor(selector=DSFSelector)),
-    "scikit-learn's for a regression": ("selector", VarianceThreshold, SparsePCRegressor(selector=VarianceThreshold)),
+    "scores of weights": (
+        "score_func",
+        WeightScores,
+        BSSSelector(4, score_func=WeightScores),
+    ),
+    "a selector of what is given": (
+        "given",
+        SelectKBest,
+        CompletionSelector(SelectKBest),
+    ),
+    "a selector of features for support vectors": (
+        "selector",
+        BSSSelector,
+        SupportVectorSelector(BSSSelector),
+    ),
+    "a machine that finds support vectors": (
+        "svm",
+        LinearSVC,
+        SupportVectorSelector(svm=LinearSVC),
+    ),
+    "a selector for a regression": (
+        "selector",
+        DSFSelector,
+        SparsePCRegressor(selector=DSFSelector),
+    ),
+    "scikit-learn's for a regression": (
+        "selector",
+        VarianceThreshold,
+        SparsePCRegressor(selector=VarianceThreshold),
+    ),
     "a kernel for RLS": ("kernel", RBFKernel, RLSClassifier(kernel=RBFKernel)),
     "a kernel for risk-RFE": ("kernel", RBFKernel, RiskRFE(kernel=RBFKernel)),
     "a kernel for Guyon's RFE": ("kernel", LinearKernel, GuyonRFE(kernel=LinearKernel)),
@@ -595,9 +802,14 @@ NOT_INSTANCES = {
 
 @pytest.mark.parametrize("what", NOT_INSTANCES)
 def test_a_class_in_the_place_of_an_instance(what):
-    """Said by fit, alone and in scikit-learn's tools; pictures of what is not yet fitted do not mind."""
+    """Said by fit, alone and in scikit-learn's tools; pictures of what is not yet
+    fitted do not mind.
+    """
     parameter, given, estimator = NOT_INSTANCES[what]
-    words = f"{parameter}={given.__name__} is a class: give an instance of it, as {parameter}={given.__name__}()"
+    words = (
+        f"{parameter}={given.__name__} is a class: give an instance of it, as "
+        f"{parameter}={given.__name__}()"
+    )
     with refused(words, error=TypeError):
         estimator.fit(DENSE, SIGNS)
     with refused(words, error=TypeError):
@@ -605,7 +817,9 @@ def test_a_class_in_the_place_of_an_instance(what):
     with refused(words, error=TypeError):
         make_pipeline(estimator).fit(DENSE, SIGNS)
     with refused(given.__name__, "class", error=TypeError):
-        GridSearchCV(estimator, {}, cv=2, error_score="raise", scoring=lambda *_: 0.0).fit(DENSE, SIGNS)
+        GridSearchCV(
+            estimator, {}, cv=2, error_score="raise", scoring=lambda *_: 0.0
+        ).fit(DENSE, SIGNS)
     assert given.__name__ in repr(estimator) and "<div" in estimator._repr_html_()
     assert clone(estimator).get_params()[parameter] is given
 
@@ -621,7 +835,9 @@ def test_a_class_in_the_place_of_an_instance(what):
         (
             "selectors['none']",
             BSSSelector,
-            lambda: StabilityDisplay.from_selectors({"none": BSSSelector}, DENSE, SIGNS, n_samples=2),
+            lambda: StabilityDisplay.from_selectors(
+                {"none": BSSSelector}, DENSE, SIGNS, n_samples=2
+            ),
         ),
         ("estimator", LinearSVC, lambda: WeightScores(LinearSVC)(DENSE, SIGNS)),
         ("selector", RiskRFE, lambda: path_scores(RiskRFE, DENSE, SIGNS)),
@@ -629,7 +845,10 @@ def test_a_class_in_the_place_of_an_instance(what):
     ],
 )
 def test_a_class_in_the_place_of_an_instance_in_functions(parameter, given, call):
-    with refused(f"{parameter}={given.__name__} is a class: give an instance of it", error=TypeError):
+    with refused(
+        f"{parameter}={given.__name__} is a class: give an instance of it",
+        error=TypeError,
+    ):
         call()
 
 
@@ -643,7 +862,10 @@ def test_displays_of_a_class():
 
 
 def all_classes():
-    modules = [importlib.import_module(f"fsel_book.{found.name}") for found in pkgutil.iter_modules(fsel_book.__path__)]
+    modules = [
+        importlib.import_module(f"fsel_book.{found.name}")
+        for found in pkgutil.iter_modules(fsel_book.__path__)
+    ]
     return {
         thing
         for module in modules
@@ -664,19 +886,35 @@ BASES = {
     "_DistanceKernel": ("part",),
     "_Summary": ("_take", "_scale"),
     "_SquareSummary": ("_take", "_take_square", "_scale_square"),
-    "Loss": ("conjugate", "conjugate_curvature", "conjugate_slope", "curvature", "domain", "slope", "value"),
+    "Loss": (
+        "conjugate",
+        "conjugate_curvature",
+        "conjugate_slope",
+        "curvature",
+        "domain",
+        "slope",
+        "value",
+    ),
 }
 
 
 def test_a_class_that_others_are_made_of_is_abstract_and_what_is_public_is_not():
-    """scikit-learn's search for estimators passes abstract classes over in the same way."""
-    abstract = {thing.__name__: thing for thing in all_classes() if inspect.isabstract(thing)}
+    """scikit-learn's search for estimators passes abstract classes over in the same
+    way.
+    """
+    abstract = {
+        thing.__name__: thing for thing in all_classes() if inspect.isabstract(thing)
+    }
     assert set(abstract) == set(BASES)
     for name, methods in BASES.items():
         assert set(methods) <= abstract[name].__abstractmethods__
-        with refused(f"Can't instantiate abstract class {name}", *methods[:1], error=TypeError):
+        with refused(
+            f"Can't instantiate abstract class {name}", *methods[:1], error=TypeError
+        ):
             abstract[name]()
-    estimators = {thing.__name__ for thing in all_classes() if issubclass(thing, BaseEstimator)}
+    estimators = {
+        thing.__name__ for thing in all_classes() if issubclass(thing, BaseEstimator)
+    }
     of_a_study = {"_RRQRInRounds"}
     assert estimators - set(abstract) - of_a_study <= set(fsel_book.__all__)
 
@@ -685,7 +923,9 @@ class Longest(CertifiedSelector):
     """A selector of one's own: the longest columns."""
 
     def __init__(self, n_features_to_select=None, *, rank=None, rescale=False):
-        self.n_features_to_select, self.rank, self.rescale = n_features_to_select, rank, rescale
+        self.n_features_to_select = n_features_to_select
+        self.rank = rank
+        self.rescale = rescale
 
     def _sample(self, space, r, y):
         longest = np.argsort(-to_numpy(space.squared_lengths))[:r]
@@ -695,7 +935,11 @@ class Longest(CertifiedSelector):
 def test_a_subclass_fits_pickles_and_clones():
     fitted = Longest(1).fit(DENSE)
     for other in (pickle.loads(pickle.dumps(fitted)), clone(fitted).fit(DENSE)):
-        assert other.selected_.tolist() == fitted.selected_.tolist() == [np.argmax(np.sum(DENSE**2, axis=0))]
+        assert (
+            other.selected_.tolist()
+            == fitted.selected_.tolist()
+            == [np.argmax(np.sum(DENSE**2, axis=0))]
+        )
     assert fitted.certificate_.promise is None and fitted.certificate_.holds is None
 
 
@@ -708,16 +952,23 @@ def test_a_subclass_without_the_method_that_samples_is_abstract():
     class Forgetful(CertifiedSelector):
         pass
 
-    with refused("Can't instantiate abstract class Forgetful", "_sample", error=TypeError):
+    with refused(
+        "Can't instantiate abstract class Forgetful", "_sample", error=TypeError
+    ):
         Forgetful()
 
 
-# ---------------------------------------------------------------- threads and the filters of warnings
+# ---------------------------------------------------------------- threads and the
+# filters of warnings
 
 
 def overlapping(first, second):
-    """Run two fits that call `meet()` in their midst: the one that begins first ends first, while the other waits."""
-    inside, begun, ended = threading.Event(), threading.Event(), threading.Event()
+    """Run two fits that call `meet()` in their midst: the one that begins first ends
+    first, while the other waits.
+    """
+    inside = threading.Event()
+    begun = threading.Event()
+    ended = threading.Event()
 
     def in_first():
         inside.set()
@@ -740,7 +991,9 @@ def test_overlapping_fits_with_scores_leave_the_filters_of_warnings():
     """`warnings.catch_warnings` would restore what the other fit had set."""
 
     def fit(meet):
-        return BSSSelector(4, rank=2, score_func=lambda X, y: (meet(), f_classif(X, y))[1]).fit(DENSE, Y)
+        return BSSSelector(
+            4, rank=2, score_func=lambda X, y: (meet(), f_classif(X, y))[1]
+        ).fit(DENSE, Y)
 
     before = list(warnings.filters)
     overlapping(fit, fit)
@@ -749,7 +1002,8 @@ def test_overlapping_fits_with_scores_leave_the_filters_of_warnings():
 
 @pytest.mark.parametrize("name", ["support vectors", "risk-RFE"])
 def test_overlapping_fits_of_machines_leave_the_filters_of_warnings(name, monkeypatch):
-    meetings, fit_of_svc = threading.local(), SVC.fit
+    meetings = threading.local()
+    fit_of_svc = SVC.fit
 
     def fit(self, *arguments, **named):
         meetings.of_thread()
@@ -768,7 +1022,9 @@ def test_overlapping_fits_of_machines_leave_the_filters_of_warnings(name, monkey
 def test_no_word_about_columns_that_tell_the_classes_apart():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = BSSSelector(4, rank=2, score_func=f_classif).fit(np.c_[DENSE, SIGNS, np.full(16, 3.0)], Y)
+        found = BSSSelector(4, rank=2, score_func=f_classif).fit(
+            np.c_[DENSE, SIGNS, np.full(16, 3.0)], Y
+        )
     assert np.isinf(found.scores_[24])
 
 

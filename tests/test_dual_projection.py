@@ -1,4 +1,6 @@
-"""Dual random projection: losses, both algorithms as printed, each theorem, the estimators."""
+"""Dual random projection: losses, both algorithms as printed, each theorem, the
+estimators.
+"""
 
 import pickle
 import warnings
@@ -44,7 +46,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import approx_fprime, minimize_scalar
 from scipy.stats import binom, chi2, kstest
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_diabetes,
+    load_digits,
+    load_iris,
+    load_wine,
+)
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.feature_selection import SelectFromModel
 from sklearn.linear_model import Ridge, RidgeClassifier
@@ -53,9 +61,26 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, normalize
 from sklearn.svm import LinearSVC
 
-from fsel_book import DualProjectionClassifier, DualProjectionRidge, RecoveryDisplay, dual_projection, load_docstrings
-from fsel_book.dual_projection import _SKETCHES, _SOLVERS, _iterate, _recover, _relative_error
-from fsel_book.dual_solvers import _affordable_size, _newton_solution, _Problem, _recovery_step
+from fsel_book import (
+    DualProjectionClassifier,
+    DualProjectionRidge,
+    RecoveryDisplay,
+    dual_projection,
+    load_docstrings,
+)
+from fsel_book.dual_projection import (
+    _SKETCHES,
+    _SOLVERS,
+    _iterate,
+    _recover,
+    _relative_error,
+)
+from fsel_book.dual_solvers import (
+    _affordable_size,
+    _newton_solution,
+    _Problem,
+    _recovery_step,
+)
 from fsel_book.losses import Hinge, HuberisedHinge, LogLoss, SmoothedHinge, SquaredError
 from fsel_book.spectra import _at_unit_scale, _project, _projection_matrix
 
@@ -93,7 +118,9 @@ def warnings_of_fit(model, X, y):
 
 
 def fitted_ridge(X, y, *args, silent=False, **keywords):
-    return fitted_model(DualProjectionRidge(*args, **{"random_state": 0, **keywords}), X, y, silent)
+    return fitted_model(
+        DualProjectionRidge(*args, **{"random_state": 0, **keywords}), X, y, silent
+    )
 
 
 # ---------------------------------------------------------------- the losses
@@ -105,32 +132,49 @@ def random_targets(name, n, rng):
 
 @each_loss
 def test_slope_and_curvature_are_derivatives(name):
-    loss, rng, h = ALL[name], np.random.default_rng(0), 1e-6
-    y, s = random_targets(name, 2000, rng), rng.uniform(-6, 6, 2000)
-    assert_allclose(loss.slope(y, s), (loss.value(y, s + h) - loss.value(y, s - h)) / (2 * h), atol=1e-7)
-    smooth = np.all([np.abs(y * s - corner) > 2 * h for corner in CORNERS.get(name, [])], axis=0)
+    loss = ALL[name]
+    rng = np.random.default_rng(0)
+    h = 1e-6
+    y = random_targets(name, 2000, rng)
+    s = rng.uniform(-6, 6, 2000)
+    assert_allclose(
+        loss.slope(y, s),
+        (loss.value(y, s + h) - loss.value(y, s - h)) / (2 * h),
+        atol=1e-7,
+    )
+    smooth = np.all(
+        [np.abs(y * s - corner) > 2 * h for corner in CORNERS.get(name, [])], axis=0
+    )
     curvature = (loss.slope(y, s + h) - loss.slope(y, s - h)) / (2 * h)
     assert_allclose(np.where(smooth, loss.curvature(y, s) - curvature, 0), 0, atol=1e-7)
     for corner in CORNERS.get(name, []):  # no jump of the value nor of the slope
-        label, steps = np.array([1.0, 1.0, -1.0, -1.0]), np.array([-1.0, 1.0, -1.0, 1.0])
+        label = np.array([1.0, 1.0, -1.0, -1.0])
+        steps = np.array([-1.0, 1.0, -1.0, 1.0])
         for function in (loss.value, loss.slope):
             found = function(label, label * (corner + 1e-12 * steps))
             assert_allclose(found[::2], found[1::2], atol=1e-10)
         curvature = loss.curvature(label, label * (corner + 1e-9 * steps))
         assert np.all(np.abs(curvature[::2] - curvature[1::2]) > 0.1)
-    assert {part(y, s).shape for part in (loss.value, loss.slope, loss.curvature, loss.conjugate)} == {s.shape}
+    assert {
+        part(y, s).shape
+        for part in (loss.value, loss.slope, loss.curvature, loss.conjugate)
+    } == {s.shape}
 
 
 @each_loss
 def test_losses_are_convex_and_as_smooth_as_they_say(name):
-    loss, rng = ALL[name], np.random.default_rng(1)
-    y, (s, t) = random_targets(name, 5000, rng), rng.uniform(-6, 6, (2, 5000))
+    loss = ALL[name]
+    rng = np.random.default_rng(1)
+    y = random_targets(name, 5000, rng)
+    s, t = rng.uniform(-6, 6, (2, 5000))
     steepness = (loss.slope(y, s) - loss.slope(y, t)) / (s - t)
     assert steepness.min() >= -1e-12 and steepness.max() <= loss.smoothness * (1 + 1e-9)
     z = np.linspace(-6, 6, 12001)
     steepest = np.max(np.diff(loss.slope(np.ones(12001), z)) / np.diff(z))
     assert steepest == pytest.approx(loss.smoothness, rel=1e-6)  # sharp
-    assert loss.curvature(np.ones(12001), z).max() == pytest.approx(loss.smoothness, rel=1e-6)
+    assert loss.curvature(np.ones(12001), z).max() == pytest.approx(
+        loss.smoothness, rel=1e-6
+    )
 
 
 @each_loss
@@ -143,28 +187,43 @@ def test_conjugate_is_the_largest_difference(name, y):
         far = max(a * s - loss.value(y, np.float64(s)) for s in (-1e5, 1e5))
         assert (low <= a <= high) == (far <= 1e3), a
         if low <= a <= high:
-            found = minimize_scalar(lambda s, a=a: loss.value(y, s) - a * s, bounds=(-50, 50), options={"xatol": 1e-9})
+            found = minimize_scalar(
+                lambda s, a=a: loss.value(y, s) - a * s,
+                bounds=(-50, 50),
+                options={"xatol": 1e-9},
+            )
             assert loss.conjugate(y, a) == pytest.approx(-found.fun, abs=1e-6), a
-    ends = {"log_loss": [0, 0], "smoothed_hinge": [-0.75, 0], "huberised_hinge": [-1, 0]}
+    ends = {
+        "log_loss": [0, 0],
+        "smoothed_hinge": [-0.75, 0],
+        "huberised_hinge": [-1, 0],
+    }
     if name in ends:
         assert_allclose(loss.conjugate(y, np.array([-y, 0.0])), ends[name], atol=1e-14)
 
 
 @each_loss
 def test_fenchel_young(name):
-    loss, rng = ALL[name], np.random.default_rng(2)
-    label, s = rng.choice([-1.0, 1.0], 3000), rng.uniform(-8, 8, 3000)
-    y, a = targets(name, label, rng), label * rng.uniform(-1.2, 0.3, 3000)
+    loss = ALL[name]
+    rng = np.random.default_rng(2)
+    label = rng.choice([-1.0, 1.0], 3000)
+    s = rng.uniform(-8, 8, 3000)
+    y = targets(name, label, rng)
+    a = label * rng.uniform(-1.2, 0.3, 3000)
     slopes = loss.slope(y, s)
-    assert_allclose(loss.value(y, s) + loss.conjugate(y, slopes), s * slopes, rtol=1e-9, atol=1e-9)
+    assert_allclose(
+        loss.value(y, s) + loss.conjugate(y, slopes), s * slopes, rtol=1e-9, atol=1e-9
+    )
     gap = loss.value(y, s) + conjugate_of(loss, y, a) - a * s
     assert gap.min() >= -1e-12
     assert np.mean(gap > 1e-3) > 0.9  # and no equality elsewhere
 
 
 def test_smoothed_hinges_by_their_definitions():
-    z, b = np.linspace(-4, 4, 801), np.linspace(0, 1, 4001)
-    y, hinge = np.ones(801), np.maximum(0, 1 - z)
+    z = np.linspace(-4, 4, 801)
+    b = np.linspace(0, 1, 4001)
+    y = np.ones(801)
+    hinge = np.maximum(0, 1 - z)
     for mu in (0.05, 0.5, 4.0):
         largest = np.max(b * (1 - z[:, None]) - mu * b**2 / 2, axis=1)
         below = hinge - SmoothedHinge(mu).value(y, z)
@@ -174,7 +233,11 @@ def test_smoothed_hinges_by_their_definitions():
         parabola = (1 + h - z) ** 2 / (4 * h)
         expected = np.where(z > 1 + h, 0, np.where(z < 1 - h, 1 - z, parabola))
         assert_allclose(HuberisedHinge(2 * h).value(y, z), expected, atol=1e-12)
-        assert_allclose(HuberisedHinge(2 * h).value(y, z), SmoothedHinge(2 * h).value(y, z - h), atol=1e-12)
+        assert_allclose(
+            HuberisedHinge(2 * h).value(y, z),
+            SmoothedHinge(2 * h).value(y, z - h),
+            atol=1e-12,
+        )
 
 
 def test_values_by_hand():
@@ -190,18 +253,30 @@ def test_values_by_hand():
         for y in (np.ones(4), -np.ones(4)):
             assert_allclose(ALL[name].value(y, y * z), values, rtol=1e-14)
             assert_allclose(ALL[name].slope(y, y * z), y * slopes, rtol=1e-14)
-    assert_allclose(SquaredError().value(np.full(4, 5.0), z), [49, 25, 18.0625, 4], rtol=1e-14)
-    assert_allclose(SquaredError().slope(np.full(4, 5.0), z), [-14, -10, -8.5, -4], rtol=1e-14)
+    assert_allclose(
+        SquaredError().value(np.full(4, 5.0), z), [49, 25, 18.0625, 4], rtol=1e-14
+    )
+    assert_allclose(
+        SquaredError().slope(np.full(4, 5.0), z), [-14, -10, -8.5, -4], rtol=1e-14
+    )
 
 
 @each_loss
 @pytest.mark.parametrize("size", [1e3, 1e153, 1e308])
 def test_losses_of_extreme_arguments(name, size):
     """No overflow but where the value itself is too large for float64."""
-    loss, y, s = ALL[name], np.ones(2), np.array([-size, size])
+    loss = ALL[name]
+    y = np.ones(2)
+    s = np.array([-size, size])
     squares = name in (*SQUARES, "squared_hinge")
-    with np.errstate(over="ignore" if squares and size > 1e153 else "raise", invalid="raise", divide="raise"):
-        value, slope, curvature = loss.value(y, s), loss.slope(y, s), loss.curvature(y, s)
+    with np.errstate(
+        over="ignore" if squares and size > 1e153 else "raise",
+        invalid="raise",
+        divide="raise",
+    ):
+        value = loss.value(y, s)
+        slope = loss.slope(y, s)
+        curvature = loss.curvature(y, s)
     if squares:
         with np.errstate(over="ignore"):
             assert_allclose(value[0], size**2 if size <= 1e153 else np.inf, rtol=3e-3)
@@ -238,12 +313,20 @@ def test_random_matrices(kind):
 @swept("draws", [500], [2000])
 @each_sketch
 def test_random_matrices_are_the_identity_on_average(kind, draws):
-    size, m = 12, 5
+    size = 12
+    m = 5
     rng = np.random.default_rng(0)
-    products = np.array([(R := dense(_projection_matrix(size, m, kind, rng))) @ R.T for _ in range(draws)])
+    products = np.array(
+        [
+            (R := dense(_projection_matrix(size, m, kind, rng))) @ R.T
+            for _ in range(draws)
+        ]
+    )
     error = 5 * products.std(axis=0) / np.sqrt(draws) + 1e-12
     assert np.all(np.abs(products.mean(axis=0) - np.eye(size)) <= error)
-    entries = np.mean([dense(_projection_matrix(size, m, kind, rng)) for _ in range(draws)], axis=0)
+    entries = np.mean(
+        [dense(_projection_matrix(size, m, kind, rng)) for _ in range(draws)], axis=0
+    )
     assert np.abs(entries).max() < 6 / np.sqrt(m * draws)  # signs are random
     if kind in ("countsketch", "srht"):
         assert_allclose(products[:, range(size), range(size)], 1)  # each time
@@ -252,36 +335,55 @@ def test_random_matrices_are_the_identity_on_average(kind, draws):
 def test_random_matrices_are_what_they_are_called():
     rng = np.random.default_rng(0)
     R = dense(_projection_matrix(300, 40, "countsketch", rng))
-    assert_array_equal(np.sort(np.abs(R), axis=1)[:, -2:], np.tile([0.0, 1.0], (300, 1)))
-    assert 0.4 < np.mean(R.sum(axis=1) > 0) < 0.6 and len(np.unique(np.argmax(np.abs(R), axis=1))) > 30
+    assert_array_equal(
+        np.sort(np.abs(R), axis=1)[:, -2:], np.tile([0.0, 1.0], (300, 1))
+    )
+    assert (
+        0.4 < np.mean(R.sum(axis=1) > 0) < 0.6
+        and len(np.unique(np.argmax(np.abs(R), axis=1))) > 30
+    )
     R = dense(_projection_matrix(300, 40, "sparse-sign", rng))
     steps = np.abs(R) * np.sqrt(8)
     assert_allclose(steps, np.round(steps), atol=1e-12)
-    assert np.all(steps.sum(axis=1) <= 8 + 1e-9) and np.all(np.round(steps.sum(axis=1)) % 2 == 0)
+    assert np.all(steps.sum(axis=1) <= 8 + 1e-9) and np.all(
+        np.round(steps.sum(axis=1)) % 2 == 0
+    )
     assert np.mean(np.count_nonzero(R, axis=1)) > 6
     R = _projection_matrix(64, 16, "srht", rng)
     assert_allclose(np.abs(R), 0.25)
-    assert_allclose(R.T @ R, 4 * np.eye(16), atol=1e-12)  # distinct columns of a Hadamard matrix
+    # distinct columns of a Hadamard matrix
+    assert_allclose(R.T @ R, 4 * np.eye(16), atol=1e-12)
     R = _projection_matrix(2000, 50, "gaussian", rng)
     assert kstest(np.sqrt(50) * R.ravel(), "norm").pvalue > 1e-3
 
 
 @each_sketch
 def test_random_matrices_keep_a_space(kind):
-    """Squared lengths in a generic space of five dimensions, from 400 of 4,000 features."""
+    """Squared lengths in a generic space of five dimensions, from 400 of 4,000
+    features.
+    """
     U = orthonormal(4000, 5, np.random.default_rng(0))
     for seed in range(5):
-        C = dense(_project(U.T, _projection_matrix(4000, 400, kind, np.random.default_rng(seed))))
+        C = dense(
+            _project(
+                U.T, _projection_matrix(4000, 400, kind, np.random.default_rng(seed))
+            )
+        )
         assert np.linalg.norm(C @ C.T - np.eye(5), 2) < 0.5
 
 
-# ---------------------------------------------------------------- the algorithms as printed
+# ---------------------------------------------------------------- the algorithms as
+# printed
 
 
 @each_classifier_loss
 def test_algorithm_1(name):
-    """What it returns, from the projection that it drew, by another solver; and how the solutions are related."""
-    loss, lam, m = LOSSES[name], 0.8, 25
+    """What it returns, from the projection that it drew, by another solver; and how the
+    solutions are related.
+    """
+    loss = LOSSES[name]
+    lam = 0.8
+    m = 25
     X, y, _ = labelled(30, 80, 0)
     naive, recovered = _recover(X, y, lam, loss, m, np.random.default_rng(7))
     R = _projection_matrix(80, m, "gaussian", np.random.default_rng(7))
@@ -301,25 +403,34 @@ def test_equation_15():
     """The squared error in closed form, with R where the paper has S."""
     X, y, _ = labelled(20, 60, 1)
     for m in (3, 15, 40, 60, 100):
-        naive, recovered = _recover(X, y, 1.0, SquaredError(), m, np.random.default_rng(m))
+        naive, recovered = _recover(
+            X, y, 1.0, SquaredError(), m, np.random.default_rng(m)
+        )
         R = dense(_projection_matrix(60, m, "gaussian", np.random.default_rng(m)))
         expected = X.T @ np.linalg.solve(0.5 * np.eye(20) + X @ R @ R.T @ X.T, y)
         assert_allclose(recovered, expected, rtol=1e-7, atol=1e-9)
         assert_allclose(naive, R @ R.T @ expected, rtol=1e-7, atol=1e-8)
-    assert_allclose(recovered, X.T @ np.linalg.solve(0.5 * np.eye(20) + X @ X.T, y), rtol=1e-8)  # equation 14
+    # equation 14
+    assert_allclose(
+        recovered, X.T @ np.linalg.solve(0.5 * np.eye(20) + X @ X.T, y), rtol=1e-8
+    )
 
 
 @each_classifier_loss
 def test_algorithm_2(name):
     """Equation 13 solved by another solver at each step, with the one projection."""
-    loss, lam, m, steps = LOSSES[name], 5.0, 60, 4
+    loss = LOSSES[name]
+    lam = 5.0
+    m = 60
+    steps = 4
     X, y, _ = labelled(20, 80, 2)
     found = _iterate(X, y, lam, loss, m, np.random.default_rng(3), steps)
     assert len(found) == steps
     R = _projection_matrix(80, m, "gaussian", np.random.default_rng(3))
     w = np.zeros(80)
     for t in range(steps):
-        # c = z + R'w of equation 13 stands alone in its penalty, and z'x^ + w'x = c'x^ + (x - R x^)'w.
+        # c = z + R'w of equation 13 stands alone in its penalty, and z'x^ + w'x = c'x^
+        # + (x - R x^)'w.
         c = oracle(X @ R, y, lam, name, offset=X @ w - X @ R @ (R.T @ w))
         z = c - R.T @ w
         w = -X.T @ loss.slope(y, X @ R @ z + X @ w) / lam
@@ -332,17 +443,24 @@ def test_algorithm_2(name):
 def test_equation_13_is_what_the_offset_makes_of_it():
     """Its objective at z, by finite differences, is stationary at c - R'w."""
     X, y, rng = labelled(15, 30, 4)
-    R, w, lam, loss = _projection_matrix(30, 6, "gaussian", rng), 0.1 * rng.standard_normal(30), 0.9, LogLoss()
+    R = _projection_matrix(30, 6, "gaussian", rng)
+    w = 0.1 * rng.standard_normal(30)
+    lam = 0.9
+    loss = LogLoss()
     c, _ = _newton_solution(X @ R, y, lam, loss, X @ w - X @ R @ (R.T @ w))
 
     def equation_13(z):
-        return lam / 2 * np.sum((z + R.T @ w) ** 2) + loss.value(y, X @ R @ z + X @ w).sum()
+        return (
+            lam / 2 * np.sum((z + R.T @ w) ** 2)
+            + loss.value(y, X @ R @ z + X @ w).sum()
+        )
 
     assert_allclose(approx_fprime(c - R.T @ w, equation_13, 1e-6), 0, atol=1e-4)
     assert np.linalg.norm(approx_fprime(c, equation_13, 1e-6)) > 1e-2
 
 
-# ---------------------------------------------------------------- the theorems, epsilon measured
+# ---------------------------------------------------------------- the theorems, epsilon
+# measured
 
 
 def distance_to_identity(H, Hhat):
@@ -353,15 +471,19 @@ def distance_to_identity(H, Hhat):
 
 
 class Case:
-    """A problem of rank r, a Gaussian projection, both solutions and what the theorems speak of."""
+    """A problem of rank r, a Gaussian projection, both solutions and what the theorems
+    speak of.
+    """
 
     def __init__(self, seed, full_rank=False):
         rng = np.random.default_rng(seed)
         self.intercept = bool(seed % 2)
         self.loss = list(ALL.values())[rng.integers(len(ALL))]
-        self.n, self.d = int(rng.integers(6, 40)), int(rng.integers(20, 150))
+        self.n = int(rng.integers(6, 40))
+        self.d = int(rng.integers(20, 150))
         self.rank = min(self.n, self.d) if full_rank else int(rng.integers(1, 6))
-        A, B = rng.standard_normal((self.n, self.rank)), rng.standard_normal((self.rank, self.d))
+        A = rng.standard_normal((self.n, self.rank))
+        B = rng.standard_normal((self.rank, self.d))
         s = np.arange(1, self.rank + 1) ** -rng.uniform(0, 3)
         self.X = A * s @ B / np.sqrt(self.d)
         self.y = rng.choice([-1.0, 1.0], self.n)
@@ -380,8 +502,10 @@ class Case:
         self.Xhat = self.X @ self.R
         self.z, b = self.problem.on(self.Xhat)
         self.dual = self.problem.dual(self.Xhat @ self.z + b)
-        self.naive, self.recovered = self.R @ self.z, -self.X.T @ self.dual / self.lam
-        self.K, self.Khat = self.X @ self.X.T, self.Xhat @ self.Xhat.T
+        self.naive = self.R @ self.z
+        self.recovered = -self.X.T @ self.dual / self.lam
+        self.K = self.X @ self.X.T
+        self.Khat = self.Xhat @ self.Xhat.T
 
     def steps(self, count):
         """Of Algorithm 2: dual and primal iterates."""
@@ -406,7 +530,9 @@ class Case:
 
     @property
     def full_epsilon(self):
-        return distance_to_identity(self.H, self.Khat + self.problem.ridge * np.eye(self.n))
+        return distance_to_identity(
+            self.H, self.Khat + self.problem.ridge * np.eye(self.n)
+        )
 
 
 size = np.linalg.norm
@@ -414,11 +540,14 @@ size = np.linalg.norm
 
 @swept_seeds(45, 300)
 def test_the_inequality_between_the_dual_solutions(seeds):
-    """lem-key, of low rank and full, with an intercept and without, whatever epsilon is."""
+    """lem-key, of low rank and full, with an intercept and without, whatever epsilon
+    is.
+    """
     near = []
     for seed in seeds:
         case = Case(seed, full_rank=seed % 3 == 0)
-        e, a = case.dual - case.a, case.a
+        e = case.dual - case.a
+        a = case.a
         left = e @ case.Khat @ e + case.lam / case.loss.smoothness * e @ e
         right = e @ (case.K - case.Khat) @ a
         scale = abs(a @ case.K @ a) + abs(a @ case.Khat @ a)
@@ -436,16 +565,22 @@ def test_naive_is_the_projection_of_recovered(seeds):
         case = Case(seed)
         slack = 1e-7 * size(case.recovered) + 1e-12
         assert size(case.z - case.R.T @ case.recovered) <= slack * (1 + size(case.R, 2))
-        assert size(case.naive - case.R @ (case.R.T @ case.recovered)) <= slack * (1 + size(case.R, 2) ** 2)
+        assert size(case.naive - case.R @ (case.R.T @ case.recovered)) <= slack * (
+            1 + size(case.R, 2) ** 2
+        )
 
 
 @swept_seeds(50, 300)
 def test_theorems_1_2_and_4(seeds):
-    """Recovery, with the epsilon of the projection at hand; below them the paper's own forms."""
-    held, tightest = 0, np.zeros(3)
+    """Recovery, with the epsilon of the projection at hand; below them the paper's own
+    forms.
+    """
+    held = 0
+    tightest = np.zeros(3)
     for seed in seeds:
         case = Case(seed)
-        epsilon, w = case.epsilon, case.w
+        epsilon = case.epsilon
+        w = case.w
         if epsilon >= 1:
             continue
         held += 1
@@ -463,19 +598,27 @@ def test_theorems_1_2_and_4(seeds):
         stated = (epsilon / rest * size(w), epsilon / rest * size(case.R.T @ w))
         assert errors[0] <= stated[0] + 1e-6 * size(w)
         assert errors[1] <= stated[1] + 1e-6 * size(w)
-        assert errors[2] <= epsilon * np.sqrt((1 + epsilon) / rest) * size(w) + 1e-6 * size(w)
-        assert np.sqrt((1 + epsilon) / rest) <= (2 - epsilon) / rest  # the paper's Theorem 4 is weaker
+        assert errors[2] <= epsilon * np.sqrt((1 + epsilon) / rest) * size(
+            w
+        ) + 1e-6 * size(w)
+        # the paper's Theorem 4 is weaker
+        assert np.sqrt((1 + epsilon) / rest) <= (2 - epsilon) / rest
         tightest = np.maximum(tightest, np.array(errors) / bounds)
     assert held > len(seeds) / 2
     assert np.all(tightest > 0.8)  # and no bound is far off
 
 
 def test_recovery_is_sharp():
-    """The squared error, B = (1 - epsilon) I and lam near 0: the error is epsilon / (1 - epsilon)."""
+    """The squared error, B = (1 - epsilon) I and lam near 0: the error is epsilon / (1
+    - epsilon).
+    """
     rng = np.random.default_rng(0)
-    r, d, epsilon = 4, 60, 0.3
+    r = 4
+    d = 60
+    epsilon = 0.3
     U = orthonormal(d, r, rng)
-    X, y = rng.standard_normal((20, r)) @ U.T, rng.choice([-1.0, 1.0], 20)
+    X = rng.standard_normal((20, r)) @ U.T
+    y = rng.choice([-1.0, 1.0], 20)
     Xhat = np.sqrt(1 - epsilon) * X @ U
     for lam, least in ((1e-8, 1 - 1e-6), (0.1, 0.95), (100.0, 0.0)):
         problem = _Problem(X, y, lam, SquaredError())
@@ -490,43 +633,64 @@ def test_recovery_is_sharp():
     for t in range(1, 6):  # and so is the rate
         u = _recovery_step(problem, Xhat, u, f)
         f = X @ (X.T @ u)
-        assert size(X.T @ u - w) == pytest.approx((epsilon / (1 - epsilon)) ** t * size(w), rel=1e-3)
+        assert size(X.T @ u - w) == pytest.approx(
+            (epsilon / (1 - epsilon)) ** t * size(w), rel=1e-3
+        )
 
 
 @swept("draws", [120], [400])
 def test_theorem_3(draws):
-    """The naive solution outside of the row space is chi-squared, and the lower bound fails as seldom as told."""
+    """The naive solution outside of the row space is chi-squared, and the lower bound
+    fails as seldom as told.
+    """
     X, y, rng = labelled(40, 400, 0, rank=4)
     X /= size(X, 2)
     U = np.linalg.svd(X, full_matrices=False)[2][:4].T
-    lam, m, t = 0.05, 150, 1.0
+    lam = 0.05
+    m = 150
+    t = 1.0
     loss = LogLoss()
     w = U @ _newton_solution(X @ U, y, lam, loss)[0]
-    parts, missed, vacuous = [], 0, 0
+    parts = []
+    missed = 0
+    vacuous = 0
     for _ in range(draws):
         R = rng.standard_normal((400, m)) / np.sqrt(m)
         z, _ = _newton_solution(X @ R, y, lam, loss)
         naive = R @ z
         parts.append(m * size(naive - U @ (U.T @ naive)) ** 2 / size(z) ** 2)
         epsilon = size(U.T @ R @ R.T @ U - np.eye(4), 2)
-        lower = (np.sqrt(400 - 4 - 1) - t) / np.sqrt(m) * max(0, 1 - 2 * epsilon) / np.sqrt(max(0.5, 1 - epsilon))
+        lower = (
+            (np.sqrt(400 - 4 - 1) - t)
+            / np.sqrt(m)
+            * max(0, 1 - 2 * epsilon)
+            / np.sqrt(max(0.5, 1 - epsilon))
+        )
         vacuous += epsilon >= 0.5
         missed += size(naive - w) < lower * size(w)
     assert kstest(parts, "chi2", args=(396,)).pvalue > 1e-3
-    assert vacuous < draws / 10 and missed <= binom.ppf(1 - 1e-6, draws, np.exp(-(t**2) / 2))
-    assert np.sqrt(np.mean(parts) / m) > 1.5  # an error of more than the solution's length
+    assert vacuous < draws / 10 and missed <= binom.ppf(
+        1 - 1e-6, draws, np.exp(-(t**2) / 2)
+    )
+    # an error of more than the solution's length
+    assert np.sqrt(np.mean(parts) / m) > 1.5
 
 
 @swept("draws", [100], [400])
 @pytest.mark.parametrize("full_rank", [False, True])
 def test_epsilon_is_as_small_as_told(full_rank, draws):
-    """lem-epsilon and its twin: the share of the draws above the bound, whose confidence is 1 - delta."""
+    """lem-epsilon and its twin: the share of the draws above the bound, whose
+    confidence is 1 - delta.
+    """
     rng = np.random.default_rng(1)
-    d, ridge = 80, 0.02
+    d = 80
+    ridge = 0.02
     s = np.arange(1.0, 41) ** -1.5 if full_rank else np.ones(6)
-    V, W = orthonormal(d, len(s), rng), orthonormal(60, len(s), rng)
+    V = orthonormal(d, len(s), rng)
+    W = orthonormal(60, len(s), rng)
     weights = s**2 / (s**2 + ridge) if full_rank else np.ones(6)
-    dimension, largest = weights.sum(), np.sqrt(weights.max())
+    dimension = weights.sum()
+    largest = np.sqrt(weights.max())
     H = W * (s**2 + ridge) @ W.T + ridge * (np.eye(60) - W @ W.T)
     for m, delta in ((50, 0.5), (200, 0.1), (800, 0.01)):
         extra = np.sqrt(2 * np.log(2 / delta))
@@ -540,18 +704,29 @@ def test_epsilon_is_as_small_as_told(full_rank, draws):
                 found.append(distance_to_identity(H, XR @ XR.T + ridge * np.eye(60)))
             else:
                 found.append(size(C @ C.T - np.eye(6), 2))
-        assert np.sum(np.array(found) > bound) <= binom.ppf(1 - 1e-6, len(found), delta), m
+        assert np.sum(np.array(found) > bound) <= binom.ppf(
+            1 - 1e-6, len(found), delta
+        ), m
         assert np.median(found) > 0.15 * bound  # of the right size, too
 
 
 @pytest.mark.parametrize("share, n", [(0.0005, 20000), (0.002, 5000)])
 def test_the_printed_inequality_for_projections_fails_and_ours_does_not(share, n):
-    """Corollary 11 and Lemma 3 of the paper: many equal singular values far below the ridge. Ours is nearly exact."""
-    rng, epsilon, delta = np.random.default_rng(0), 0.5, 0.01
-    dimension, largest = share * n, np.sqrt(share)
+    """Corollary 11 and Lemma 3 of the paper: many equal singular values far below the
+    ridge. Ours is nearly exact.
+    """
+    rng = np.random.default_rng(0)
+    epsilon = 0.5
+    delta = 0.01
+    dimension = share * n
+    largest = np.sqrt(share)
     m = int(np.ceil(32 * share * dimension * np.log(2 * n / delta) / epsilon**2))
-    found = [share * (size(rng.standard_normal((n, m)), 2) ** 2 / m - 1) for _ in range(10)]
-    eta = (np.sqrt(dimension) + largest * (1 + np.sqrt(2 * np.log(2 / delta)))) / np.sqrt(m)
+    found = [
+        share * (size(rng.standard_normal((n, m)), 2) ** 2 / m - 1) for _ in range(10)
+    ]
+    eta = (
+        np.sqrt(dimension) + largest * (1 + np.sqrt(2 * np.log(2 / delta)))
+    ) / np.sqrt(m)
     bound = 2 * largest * eta + eta**2
     assert (min(found) > epsilon) == (share < 0.001)
     assert 0.75 * bound < min(found) and max(found) < bound
@@ -561,14 +736,18 @@ def test_the_printed_inequality_for_projections_fails_and_ours_does_not(share, n
 
 
 def test_theorem_10_of_the_paper_fails_in_one_dimension():
-    share, m, t = 0.01, 1, 0.5
+    share = 0.01
+    m = 1
+    t = 0.5
     event = chi2.sf(m * (1 + t / share), m)  # of 1 - share + share chi^2 / m >= 1 + t
     assert event > 1e20 * np.exp(-m * t**2 / (32 * share * share))
 
 
 @swept_seeds(30, 200)
 def test_theorem_5(seeds):
-    """The geometric rate of Algorithm 2, from every iterate; without an intercept by the literal function as well."""
+    """The geometric rate of Algorithm 2, from every iterate; without an intercept by
+    the literal function as well.
+    """
     held = []
     for seed in seeds:
         case = Case(seed)
@@ -587,26 +766,34 @@ def test_theorem_5(seeds):
         R = _projection_matrix(200, 150, "gaussian", np.random.default_rng(0))
         epsilon = size(U.T @ R @ R.T @ U - np.eye(3), 2)
         assert epsilon < 0.45
-        for t, v in enumerate(_iterate(X, y, 10.0, loss, 150, np.random.default_rng(0), 8), start=1):
+        for t, v in enumerate(
+            _iterate(X, y, 10.0, loss, 150, np.random.default_rng(0), 8), start=1
+        ):
             assert _relative_error(v, w) <= (epsilon / (1 - epsilon)) ** t + 1e-8, name
 
 
 @swept_seeds(30, 300)
 def test_theorem_6(seeds):
     """Full rank: one step, and the rate in the norm of H, without any assumption on w."""
-    one, rates = 0, []
+    one = 0
+    rates = []
     for seed in seeds:
         case = Case(seed, full_rank=True)
-        epsilon, w, lam = case.full_epsilon, case.w, case.lam
+        epsilon = case.full_epsilon
+        w = case.w
+        lam = case.lam
         gamma = case.loss.smoothness
         if epsilon >= 1:
             continue
         one += 1
         root = np.sqrt(size(w) ** 2 + size(case.a) ** 2 / (lam * gamma))
-        assert size(case.recovered - w) <= epsilon / (1 - epsilon) * root + 1e-6 * size(w), seed
+        assert size(case.recovered - w) <= epsilon / (1 - epsilon) * root + 1e-6 * size(
+            w
+        ), seed
         if epsilon >= 0.5:
             continue
-        rate, a = epsilon / (1 - epsilon), case.a
+        rate = epsilon / (1 - epsilon)
+        a = case.a
         first = np.sqrt(a @ case.H @ a)
         for t, (u, w_t) in enumerate(case.steps(8), start=1):
             error = -lam * u - a
@@ -619,19 +806,30 @@ def test_theorem_6(seeds):
 
 @swept_seeds(50, 100)
 def test_theorem_6_as_the_paper_has_it(seeds):
-    """With w in the span of k singular vectors: regression whose targets lie in that of the left ones."""
+    """With w in the span of k singular vectors: regression whose targets lie in that of
+    the left ones.
+    """
     held = 0
     for seed in seeds:
         rng = np.random.default_rng(seed)
-        n, d, k = 20, 70, int(rng.integers(1, 5))
+        n = 20
+        d = 70
+        k = int(rng.integers(1, 5))
         s = np.arange(1, 16) ** -rng.uniform(0.5, 2)
-        W, V = orthonormal(n, 15, rng), orthonormal(d, 15, rng)
-        X, lam, m = W * s @ V.T, 10 ** rng.uniform(-3, 0), int(rng.integers(20, 400))
-        problem = _Problem(X, W[:, :k] @ rng.standard_normal(k), 2 * lam, SquaredError())
+        W = orthonormal(n, 15, rng)
+        V = orthonormal(d, 15, rng)
+        X = W * s @ V.T
+        lam = 10 ** rng.uniform(-3, 0)
+        m = int(rng.integers(20, 400))
+        problem = _Problem(
+            X, W[:, :k] @ rng.standard_normal(k), 2 * lam, SquaredError()
+        )
         w = problem.on(X)[0]
         assert size(V[:, :k].T @ w) == pytest.approx(size(w))
         Xhat = X @ rng.standard_normal((d, m)) / np.sqrt(m)
-        epsilon = distance_to_identity(X @ X.T + lam * np.eye(n), Xhat @ Xhat.T + lam * np.eye(n))
+        epsilon = distance_to_identity(
+            X @ X.T + lam * np.eye(n), Xhat @ Xhat.T + lam * np.eye(n)
+        )
         if epsilon >= 1:
             continue
         held += 1
@@ -641,48 +839,73 @@ def test_theorem_6_as_the_paper_has_it(seeds):
     assert held > len(seeds) / 2
 
 
-# ---------------------------------------------------------------- the accelerated solver
+# ---------------------------------------------------------------- the accelerated
+# solver
 
 
 def random_problem(seed):
     """A problem of condition 1 to 1e10, with the way to solve it."""
     rng = np.random.default_rng(seed)
-    n, d = int(rng.integers(4, 50)), int(rng.integers(3, 100))
+    n = int(rng.integers(4, 50))
+    d = int(rng.integers(3, 100))
     X = with_condition(n, d, 10 ** rng.uniform(0, 10), rng)
-    y = np.sign(X @ rng.standard_normal(d) * np.sqrt(n) + rng.uniform(0, 1) * rng.standard_normal(n))
+    y = np.sign(
+        X @ rng.standard_normal(d) * np.sqrt(n)
+        + rng.uniform(0, 1) * rng.standard_normal(n)
+    )
     y[:2] = 1, -1
     name = list(LOSSES)[seed % 5]
-    kind, intercept = _SKETCHES[seed // 5 % 4], bool(seed // 20 % 2)
+    kind = _SKETCHES[seed // 5 % 4]
+    intercept = bool(seed // 20 % 2)
     m = "auto" if seed % 7 == 0 else int(rng.integers(1, 1 + 2 * max(n, d)))
     return X, y, 10 ** rng.uniform(-6, 1), name, kind, intercept, m
 
 
 @swept("part", [0], range(1, 10))
 def test_a_thousand_problems(part):
-    """Of any condition from 1 to 1e10: right, by long double and for some by another solver, or a warning."""
-    tol, warned = 1e-6, 0
+    """Of any condition from 1 to 1e10: right, by long double and for some by another
+    solver, or a warning.
+    """
+    tol = 1e-6
+    warned = 0
     for seed in range(100 * part, 100 * part + 100):
         X, y, lam, name, kind, intercept, m = random_problem(seed)
         model = DualProjectionClassifier(
-            name, lam / 2, m, sketch=kind, tol=tol, max_iter=200, fit_intercept=intercept, random_state=seed
+            name,
+            lam / 2,
+            m,
+            sketch=kind,
+            tol=tol,
+            max_iter=200,
+            fit_intercept=intercept,
+            random_state=seed,
         )
         caught = warnings_of_fit(model, X, y)
         assert all(w.category is ConvergenceWarning for w in caught), seed
         w = model.coef_[0]
-        residual = certified(X, y, lam, LOSSES[name], w, 0.0, intercept, model.dual_coef_[0])[1]
+        residual = certified(
+            X, y, lam, LOSSES[name], w, 0.0, intercept, model.dual_coef_[0]
+        )[1]
         if caught:
             warned += 1
             assert model.residual_history_[-1] > tol and residual > 0.5 * tol, seed
         else:
             assert model.residual_history_[-1] <= tol and residual <= 1.1 * tol, seed
         if seed % 5 == 1 and seed % 3 == 0:
-            assert _relative_error(w, by_scikit_learn(X, y, lam, intercept).coef_[0]) < max(2 * residual, 2 * tol), seed
+            assert _relative_error(
+                w, by_scikit_learn(X, y, lam, intercept).coef_[0]
+            ) < max(2 * residual, 2 * tol), seed
         if seed % 5 != 1 and seed % 11 == 0 and lam > 1e-3:
-            assert _relative_error(w, oracle(X, y, lam, name, 0.0, intercept)) < 1e-4, seed
+            assert _relative_error(w, oracle(X, y, lam, name, 0.0, intercept)) < 1e-4, (
+                seed
+            )
         if intercept:
-            loss, f = LOSSES[name], X @ w
+            loss = LOSSES[name]
+            f = X @ w
             least = loss.value(y, f + best_offset(X, y, loss, np.longdouble(f))).sum()
-            assert loss.value(y, f + model.intercept_[0]).sum() <= least + 1e-9 * (1 + least)
+            assert loss.value(y, f + model.intercept_[0]).sum() <= least + 1e-9 * (
+                1 + least
+            )
     assert warned <= 5
 
 
@@ -691,7 +914,14 @@ def test_well_conditioned_problems_are_solved(seed):
     """Of condition 5 and 1.5, with as many mixtures of samples as samples."""
     X, y, lam, name, kind, intercept, m = random_problem(seed)
     model = DualProjectionClassifier(
-        name, lam / 2, m, sketch=kind, tol=1e-6, max_iter=1000, fit_intercept=intercept, random_state=seed
+        name,
+        lam / 2,
+        m,
+        sketch=kind,
+        tol=1e-6,
+        max_iter=1000,
+        fit_intercept=intercept,
+        random_state=seed,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -701,14 +931,17 @@ def test_well_conditioned_problems_are_solved(seed):
     assert _relative_error(model.coef_[0], exact) < 1e-3
 
 
-# ---------------------------------------------------------------- the estimators: what they minimise
+# ---------------------------------------------------------------- the estimators: what
+# they minimise
 
 
 @pytest.mark.exact
 @pytest.mark.parametrize("alpha", [1.0, 50.0])
 @with_and_without_intercept
 def test_few_features_are_fitted_to_the_last_digits(alpha, intercept):
-    """Directions that hardly reach the features: the basis stays orthogonal in the norm of `K`."""
+    """Directions that hardly reach the features: the basis stays orthogonal in the norm
+    of `K`.
+    """
     X, y, _ = labelled(60, 12, 0)
     model = fitted(X, y, "log_loss", alpha, tol=1e-13, fit_intercept=intercept)
     assert model.n_iter_ <= 4 and model.residual_history_[-1] <= 1e-13
@@ -727,23 +960,36 @@ def test_the_same_as_scikit_learn(shape, intercept):
         assert _relative_error(found.coef_, expected.coef_) < 1e-6
         assert_allclose(found.intercept_, expected.intercept_, rtol=1e-6, atol=1e-8)
         assert_array_equal(found.predict(X), expected.predict(X))
-        assert_allclose(found.decision_function(X), expected.decision_function(X), rtol=1e-5, atol=1e-6)
+        assert_allclose(
+            found.decision_function(X),
+            expected.decision_function(X),
+            rtol=1e-5,
+            atol=1e-6,
+        )
 
-        expected = RidgeClassifier(alpha, solver="cholesky", fit_intercept=intercept).fit(X, y)
+        expected = RidgeClassifier(
+            alpha, solver="cholesky", fit_intercept=intercept
+        ).fit(X, y)
         found = fitted(X, y, "squared_error", alpha, **keywords)
         assert _relative_error(found.coef_, np.atleast_2d(expected.coef_)) < 1e-8
         assert_allclose(found.intercept_, expected.intercept_, rtol=1e-7, atol=1e-9)
 
         expected = Ridge(alpha, solver="cholesky", fit_intercept=intercept).fit(X, t)
         ridge = fitted_ridge(X, t, alpha, **keywords)
-        assert ridge.coef_.shape == (shape[1],) and isinstance(float(ridge.intercept_), float)
+        assert ridge.coef_.shape == (shape[1],) and isinstance(
+            float(ridge.intercept_), float
+        )
         assert _relative_error(ridge.coef_, expected.coef_) < 1e-8
-        assert ridge.intercept_ == pytest.approx(expected.intercept_, rel=1e-8, abs=1e-12)
+        assert ridge.intercept_ == pytest.approx(
+            expected.intercept_, rel=1e-8, abs=1e-12
+        )
         assert_allclose(ridge.predict(X), expected.predict(X), rtol=1e-7, atol=1e-7)
         assert ridge.score(X, t) == pytest.approx(expected.score(X, t))
 
         if not intercept:  # LinearSVC penalises its own
-            expected = LinearSVC(C=1 / (2 * alpha), fit_intercept=False, tol=1e-10, max_iter=100_000).fit(X, y)
+            expected = LinearSVC(
+                C=1 / (2 * alpha), fit_intercept=False, tol=1e-10, max_iter=100_000
+            ).fit(X, y)
             found = fitted(X, y, "squared_hinge", alpha, **keywords)
             assert _relative_error(found.coef_, expected.coef_) < 1e-5
 
@@ -754,11 +1000,16 @@ def test_the_same_as_a_quadratic_program(loss):
     X, y, _ = labelled(25, 60, 0)
     for intercept in (False, True):
         found = fitted(X, y, loss, 2.0, tol=1e-9, fit_intercept=intercept)
-        assert _relative_error(found.coef_[0], oracle(X, y, 4.0, loss, 0.0, intercept)) < 1e-5
+        assert (
+            _relative_error(found.coef_[0], oracle(X, y, 4.0, loss, 0.0, intercept))
+            < 1e-5
+        )
         by_object = fitted(X, y, LOSSES[loss], 2.0, tol=1e-9, fit_intercept=intercept)
         assert_array_equal(by_object.coef_, found.coef_)
     narrow = fitted(X, y, ALL["narrow"], 2.0, tol=1e-9)
-    assert _relative_error(narrow.coef_[0], oracle(X, y, 4.0, "narrow", 0.0, True)) < 1e-5
+    assert (
+        _relative_error(narrow.coef_[0], oracle(X, y, 4.0, "narrow", 0.0, True)) < 1e-5
+    )
 
 
 @swept_product(
@@ -794,30 +1045,53 @@ def test_any_number_of_projections(m, kind):
     [False, True],
 )
 def test_any_number_of_features_of_sparse_data(m, intercept):
-    """The longest features in place of mixtures: the same solution, and it does not depend on the random state."""
+    """The longest features in place of mixtures: the same solution, and it does not
+    depend on the random state.
+    """
     X, y, _ = labelled(40, 300, 1)
     X = sp.csr_array(np.where(np.abs(X) > 1, X, 0))
     exact = fitted(X.toarray(), y, tol=1e-11, fit_intercept=intercept).coef_
-    found = [fitted(X, y, n_projections=m, fit_intercept=intercept, tol=1e-7, random_state=seed) for seed in (0, 1)]
+    found = [
+        fitted(
+            X, y, n_projections=m, fit_intercept=intercept, tol=1e-7, random_state=seed
+        )
+        for seed in (0, 1)
+    ]
     assert _relative_error(found[0].coef_, exact) < 2e-7
     assert_array_equal(found[0].coef_, found[1].coef_)
-    assert found[0].n_projections_ == (_affordable_size(X) if m == "auto" else min(m, 300))
-    mixed = fitted(X, y, n_projections=m, fit_intercept=intercept, tol=1e-7, sketch="countsketch")
-    assert mixed.n_projections_ <= (8 if m == "auto" else 40) and _relative_error(mixed.coef_, exact) < 2e-7
+    assert found[0].n_projections_ == (
+        _affordable_size(X) if m == "auto" else min(m, 300)
+    )
+    mixed = fitted(
+        X, y, n_projections=m, fit_intercept=intercept, tol=1e-7, sketch="countsketch"
+    )
+    assert (
+        mixed.n_projections_ <= (8 if m == "auto" else 40)
+        and _relative_error(mixed.coef_, exact) < 2e-7
+    )
     t = X[:, :3].sum(axis=1)
     ridge = fitted_ridge(X, t, n_projections=m, fit_intercept=intercept, tol=1e-7)
-    assert _relative_error(ridge.coef_, Ridge(fit_intercept=intercept, tol=1e-10).fit(X, t).coef_) < 2e-7
+    assert (
+        _relative_error(
+            ridge.coef_, Ridge(fit_intercept=intercept, tol=1e-10).fit(X, t).coef_
+        )
+        < 2e-7
+    )
 
 
 @each_classifier_loss
 @swept("load", [load_wine, load_breast_cancer], [load_digits, load_iris])
 def test_more_samples_than_features(load, name):
-    """Few steps with default arguments: all features are the surrogate, and a gap that stays open does not matter."""
+    """Few steps with default arguments: all features are the surrogate, and a gap that
+    stays open does not matter.
+    """
     X, y = load(return_X_y=True)
     model = fitted(X, y, name)  # a warning is an error
     assert model.n_projections_ == X.shape[1] and model.n_iter_ <= 40
     for k, (coef, u) in enumerate(zip(model.coef_, model.dual_coef_)):
-        signs = np.where(y == model.classes_[k if len(model.classes_) > 2 else 1], 1.0, -1.0)
+        signs = np.where(
+            y == model.classes_[k if len(model.classes_) > 2 else 1], 1.0, -1.0
+        )
         assert certified(X, signs, 2.0, LOSSES[name], coef, 0.0, True, u)[1] <= 1.1e-4
 
 
@@ -827,11 +1101,16 @@ def tall():
 
 
 def test_a_gap_that_stays_open_ends_no_search():
-    """A part of `u` that X' takes to zero is no error of `w`: the gradient tells, once the objective has settled."""
+    """A part of `u` that X' takes to zero is no error of `w`: the gradient tells, once
+    the objective has settled.
+    """
     X, y = tall()
     model = fitted(X, y, "log_loss", 20.0, n_projections=60)
     assert model.n_iter_ <= 40
-    assert certified(X, y, 40.0, LOSSES["log_loss"], model.coef_[0], 0.0, True)[1] <= 1.1e-4
+    assert (
+        certified(X, y, 40.0, LOSSES["log_loss"], model.coef_[0], 0.0, True)[1]
+        <= 1.1e-4
+    )
 
 
 def test_the_gap_of_the_linear_system_closes():
@@ -841,13 +1120,27 @@ def test_the_gap_of_the_linear_system_closes():
     assert model.n_iter_ <= 40 and model.residual_history_[-1] <= 1e-4
     exact = Ridge(20.0, solver="svd").fit(X, y).coef_
     assert _relative_error(model.coef_[0], exact) <= model.residual_history_[-1]
-    assert certified(X, y, 40.0, LOSSES["squared_error"], model.coef_[0], 0.0, True, model.dual_coef_[0])[1] <= 1.1e-4
+    assert (
+        certified(
+            X,
+            y,
+            40.0,
+            LOSSES["squared_error"],
+            model.coef_[0],
+            0.0,
+            True,
+            model.dual_coef_[0],
+        )[1]
+        <= 1.1e-4
+    )
 
 
 @swept("shape", [(300, 600)], [(300, 3000), (120, 300)])
 @pytest.mark.parametrize("name", ["squared_hinge", "smoothed_hinge", "huberised_hinge"])
 def test_slopes_with_corners_on_wide_data(name, shape):
-    """Where all samples can be fitted, decision values end near corners: few steps more than conjugate gradients."""
+    """Where all samples can be fitted, decision values end near corners: few steps more
+    than conjugate gradients.
+    """
     X = np.random.default_rng(0).standard_normal(shape)
     y = np.sign(X[:, 0] + 0.5 * np.random.default_rng(1).standard_normal(shape[0]))
     steps = fitted(X, y, name).n_iter_
@@ -856,9 +1149,12 @@ def test_slopes_with_corners_on_wide_data(name, shape):
 
 @pytest.mark.parametrize("mean", [1e3, 1e9])
 def test_targets_far_from_zero(mean):
-    """Their mean is the intercept's: it costs no digits, and a target that does not vary leaves nothing to fit."""
+    """Their mean is the intercept's: it costs no digits, and a target that does not
+    vary leaves nothing to fit.
+    """
     X, y = load_diabetes(return_X_y=True)
-    near, far = fitted_ridge(X, y, tol=1e-9), fitted_ridge(X, y + mean, tol=1e-9)
+    near = fitted_ridge(X, y, tol=1e-9)
+    far = fitted_ridge(X, y + mean, tol=1e-9)
     assert _relative_error(far.coef_, near.coef_) < 1e-9 + 1e-15 * mean
     assert far.intercept_ - mean == pytest.approx(near.intercept_, abs=1e-6)
     same = fitted_ridge(X, np.full(len(y), mean))
@@ -866,10 +1162,16 @@ def test_targets_far_from_zero(mean):
 
 
 def test_the_longest_words_save_steps():
-    """On documents, whose words differ in length: fewer steps than with mixtures of documents."""
+    """On documents, whose words differ in length: fewer steps than with mixtures of
+    documents.
+    """
     data = load_docstrings()
-    X, y = normalize(data.data.astype(float)), np.where(data.target == data.target[0], 1.0, -1.0)
-    for model in (DualProjectionClassifier(alpha=0.5, tol=1e-6), DualProjectionRidge(tol=1e-6)):
+    X = normalize(data.data.astype(float))
+    y = np.where(data.target == data.target[0], 1.0, -1.0)
+    for model in (
+        DualProjectionClassifier(alpha=0.5, tol=1e-6),
+        DualProjectionRidge(tol=1e-6),
+    ):
         model.set_params(random_state=0)
         mixed = clone(model).set_params(sketch="countsketch").fit(X, y)
         assert model.fit(X, y).n_iter_ <= 0.85 * mixed.n_iter_
@@ -880,22 +1182,38 @@ def test_the_longest_words_save_steps():
 def test_what_is_left_by_fit(name):
     X, y, _ = labelled(50, 120, 2)
     model = fitted(X, y, name, 0.7, tol=1e-6)
-    assert model.coef_.shape == (1, 120) and model.intercept_.shape == (1,) and model.dual_coef_.shape == (1, 50)
+    assert (
+        model.coef_.shape == (1, 120)
+        and model.intercept_.shape == (1,)
+        and model.dual_coef_.shape == (1, 50)
+    )
     assert list(model.classes_) == [-1, 1] and model.n_features_in_ == 120
     assert_allclose(model.dual_coef_ @ X, model.coef_, rtol=1e-10, atol=1e-12)
     history = model.residual_history_
-    assert len(history) == model.n_iter_ and history[-1] <= 1e-6 and min(history[:-1], default=1) > 1e-6
-    _, residual = certified(X, y, 1.4, LOSSES[name], model.coef_[0], 0.0, True, model.dual_coef_[0])
-    assert 0.99 * residual <= history[-1] <= 1.05 * residual  # with what rounding may add or take
+    assert (
+        len(history) == model.n_iter_
+        and history[-1] <= 1e-6
+        and min(history[:-1], default=1) > 1e-6
+    )
+    _, residual = certified(
+        X, y, 1.4, LOSSES[name], model.coef_[0], 0.0, True, model.dual_coef_[0]
+    )
+    # with what rounding may add or take
+    assert 0.99 * residual <= history[-1] <= 1.05 * residual
     a = LOSSES[name].slope(y, X @ model.coef_[0] + model.intercept_[0])
-    assert_allclose(-a / 1.4, model.dual_coef_[0], atol=1e-4 * np.abs(model.dual_coef_).max())
-    assert model.dual_coef_.sum() == pytest.approx(0, abs=1e-4 * np.abs(model.dual_coef_).max())
+    assert_allclose(
+        -a / 1.4, model.dual_coef_[0], atol=1e-4 * np.abs(model.dual_coef_).max()
+    )
+    assert model.dual_coef_.sum() == pytest.approx(
+        0, abs=1e-4 * np.abs(model.dual_coef_).max()
+    )
     assert model.predict(X).shape == model.decision_function(X).shape == (50,)
 
 
 def test_tolerance_is_kept_and_not_overdone():
     X, y, _ = labelled(60, 400, 3)
-    exact, steps = fitted(X, y, tol=1e-11).coef_, []
+    exact = fitted(X, y, tol=1e-11).coef_
+    steps = []
     for tol in (1e-1, 1e-3, 1e-5, 1e-7):
         model = fitted(X, y, n_projections=5, tol=tol)
         assert size(model.coef_ - exact) <= tol * size(model.coef_)
@@ -906,23 +1224,34 @@ def test_tolerance_is_kept_and_not_overdone():
 
 def test_each_class_against_the_rest():
     X, _, rng = labelled(90, 150, 4)
-    y = np.array(["c", "a", "b"])[np.argmax(X[:, :3] + rng.standard_normal((90, 3)), axis=1)]
+    y = np.array(["c", "a", "b"])[
+        np.argmax(X[:, :3] + rng.standard_normal((90, 3)), axis=1)
+    ]
     for loss in ("log_loss", "squared_error", "smoothed_hinge"):
         model = fitted(X, y, loss, tol=1e-7)
         assert list(model.classes_) == ["a", "b", "c"]
-        assert model.coef_.shape == (3, 150) and model.intercept_.shape == (3,) and model.dual_coef_.shape == (3, 90)
+        assert (
+            model.coef_.shape == (3, 150)
+            and model.intercept_.shape == (3,)
+            and model.dual_coef_.shape == (3, 90)
+        )
         values = model.decision_function(X)
         assert values.shape == (90, 3) and len(model.residual_history_) == 3
         assert model.n_iter_ == max(map(len, model.residual_history_))
         for k, label in enumerate("abc"):
             alone = fitted(X, y == label, loss, tol=1e-7)
             assert_allclose(model.coef_[k], alone.coef_[0], rtol=1e-9, atol=1e-12)
-            assert_allclose(values[:, k], alone.decision_function(X), rtol=1e-8, atol=1e-9)
+            assert_allclose(
+                values[:, k], alone.decision_function(X), rtol=1e-8, atol=1e-9
+            )
             assert model.residual_history_[k][-1] <= 1e-7
         assert_array_equal(model.predict(X), model.classes_[values.argmax(axis=1)])
         assert model.score(X, y) > 0.9
     expected = RidgeClassifier(1.0).fit(X, y)
-    assert _relative_error(fitted(X, y, "squared_error", tol=1e-8).coef_, expected.coef_) < 1e-7
+    assert (
+        _relative_error(fitted(X, y, "squared_error", tol=1e-8).coef_, expected.coef_)
+        < 1e-7
+    )
 
 
 LABELS = {
@@ -932,7 +1261,9 @@ LABELS = {
     "floats": lambda positive: np.where(positive, 7.0, 2.0),
     "objects": lambda positive: np.where(positive, "yes", "no").astype(object),
     "a list": lambda positive: np.where(positive, "b", "a").tolist(),
-    "a series": lambda positive: pd.Series(np.where(positive, "b", "a"), index=np.arange(len(positive))[::-1]),
+    "a series": lambda positive: pd.Series(
+        np.where(positive, "b", "a"), index=np.arange(len(positive))[::-1]
+    ),
     "categories": lambda positive: pd.Categorical(np.where(positive, "b", "a")),
     "unsigned": lambda positive: np.where(positive, 255, 0).astype(np.uint8),
 }
@@ -953,55 +1284,94 @@ def test_labels_of_any_two_kinds(labels, of_signs):
     assert_array_equal(found.coef_, expected.coef_)
     classes = np.unique(np.asarray(given))
     assert_array_equal(found.classes_, classes)
-    assert_array_equal(found.predict(X), classes[(expected.decision_function(X) > 0).astype(int)])
+    assert_array_equal(
+        found.predict(X), classes[(expected.decision_function(X) > 0).astype(int)]
+    )
     assert found.score(X, given) == expected.score(X, y)
 
 
 def test_swapping_the_labels_turns_the_sign(of_signs):
     X, y, _ = of_signs
     swapped = fitted(X, y < 0, tol=1e-8)
-    assert_allclose(swapped.decision_function(X), -fitted(X, y, tol=1e-8).decision_function(X), atol=1e-6)
+    assert_allclose(
+        swapped.decision_function(X),
+        -fitted(X, y, tol=1e-8).decision_function(X),
+        atol=1e-6,
+    )
 
 
-# ---------------------------------------------------------------- "recover" and "iterate"
+# ---------------------------------------------------------------- "recover" and
+# "iterate"
 
 
 @each_sketch
 @with_and_without_intercept
 def test_plain_solvers_are_the_algorithms(kind, intercept):
     X, y, _ = labelled(30, 400, 6)
-    one = fitted(X, y, "log_loss", 20.0, 200, solver="recover", sketch=kind, fit_intercept=intercept, silent=True)
+    one = fitted(
+        X,
+        y,
+        "log_loss",
+        20.0,
+        200,
+        solver="recover",
+        sketch=kind,
+        fit_intercept=intercept,
+        silent=True,
+    )
     assert one.n_iter_ == len(one.residual_history_) == 1 and one.n_projections_ == 200
     rng = np.random.default_rng(np.random.RandomState(0).randint(2**31))
     Xhat = _project(X, _projection_matrix(400, 200, kind, rng))
-    u = _recovery_step(_Problem(X, y, 40.0, LogLoss(), intercept), Xhat, np.zeros(30), np.zeros(30))
+    u = _recovery_step(
+        _Problem(X, y, 40.0, LogLoss(), intercept), Xhat, np.zeros(30), np.zeros(30)
+    )
     assert_allclose(one.coef_[0], X.T @ u, rtol=1e-8, atol=1e-10)
     keywords = {"sketch": kind, "fit_intercept": intercept, "silent": True}
     exact = fitted(X, y, "log_loss", 20.0, tol=1e-11, fit_intercept=intercept)
     errors = [_relative_error(one.coef_, exact.coef_)]
     for steps in (2, 4, 8):
-        more = fitted(X, y, "log_loss", 20.0, 200, solver="iterate", max_iter=steps, **keywords)
+        more = fitted(
+            X, y, "log_loss", 20.0, 200, solver="iterate", max_iter=steps, **keywords
+        )
         assert more.n_iter_ == steps or more.residual_history_[-1] <= 1e-4
         errors.append(_relative_error(more.coef_, exact.coef_))
         assert errors[-1] <= more.residual_history_[-1] * 1.01
     assert errors[0] > errors[1] > errors[2] and errors[2] < 0.1
-    done = fitted(X, y, "log_loss", 20.0, solver="iterate", sketch=kind, fit_intercept=intercept, tol=1e-8)
-    assert _relative_error(done.coef_, exact.coef_) < 1.1e-8 and done.residual_history_[-1] <= 1e-8
+    done = fitted(
+        X,
+        y,
+        "log_loss",
+        20.0,
+        solver="iterate",
+        sketch=kind,
+        fit_intercept=intercept,
+        tol=1e-8,
+    )
+    assert (
+        _relative_error(done.coef_, exact.coef_) < 1.1e-8
+        and done.residual_history_[-1] <= 1e-8
+    )
     assert_allclose(done.intercept_, exact.intercept_, atol=1e-6)
 
 
 @swept_seeds(25, 200)
 def test_never_a_diverged_solution(seeds):
-    """Few projections: an error, or a warning and something better than nothing; what is said is so."""
+    """Few projections: an error, or a warning and something better than nothing; what
+    is said is so.
+    """
     outcomes = {"error": 0, "warning": 0, "solved": 0}
     for seed in seeds:
         rng = np.random.default_rng(seed)
-        n, d = int(rng.integers(4, 40)), int(rng.integers(10, 150))
+        n = int(rng.integers(4, 40))
+        d = int(rng.integers(10, 150))
         X = with_condition(n, d, 10 ** rng.uniform(0, 4), rng)
-        y, name = rng.choice([-1.0, 1.0], n), list(LOSSES)[seed % 5]
+        y = rng.choice([-1.0, 1.0], n)
+        name = list(LOSSES)[seed % 5]
         y[:2] = 1, -1
-        lam, intercept = 10 ** rng.uniform(-5, 1), bool(seed % 2)
-        solver, kind = ("recover", "iterate")[seed // 2 % 2], _SKETCHES[seed // 4 % 4]
+        lam = 10 ** rng.uniform(-5, 1)
+        intercept = bool(seed % 2)
+        solver = ("recover", "iterate")[seed // 2 % 2]
+        kind = _SKETCHES[seed // 4 % 4]
         model = DualProjectionClassifier(
             name,
             lam / 2,
@@ -1015,15 +1385,23 @@ def test_never_a_diverged_solution(seeds):
         try:
             caught = warnings_of_fit(model, X, y)
         except FloatingPointError as error:
-            assert f"solver={solver!r} with {model.n_projections} projections" in str(error)
+            assert f"solver={solver!r} with {model.n_projections} projections" in str(
+                error
+            )
             assert not hasattr(model, "coef_")
             outcomes["error"] += 1
             continue
         w = model.coef_[0]
-        residual = certified(X, y, lam, LOSSES[name], w, 0.0, intercept, model.dual_coef_[0])[1]
+        residual = certified(
+            X, y, lam, LOSSES[name], w, 0.0, intercept, model.dual_coef_[0]
+        )[1]
         start, _ = certified(X, y, lam, LOSSES[name], np.zeros(d), 0.0, intercept)
-        assert price(X, y, lam, LOSSES[name], w, intercept) < price(X, y, lam, LOSSES[name], 0 * w, intercept), seed
-        assert [c.category for c in caught] == [ConvergenceWarning] * int(residual > 1e-4), seed
+        assert price(X, y, lam, LOSSES[name], w, intercept) < price(
+            X, y, lam, LOSSES[name], 0 * w, intercept
+        ), seed
+        assert [c.category for c in caught] == [ConvergenceWarning] * int(
+            residual > 1e-4
+        ), seed
         if caught:
             assert f"{residual:.2e}" in str(caught[0].message) or residual < 1e-3
         else:
@@ -1039,7 +1417,12 @@ def test_never_a_diverged_solution(seeds):
 def test_too_few_projections_are_said_to_be_too_few(solver):
     X, y, _ = labelled(50, 200, 0)
     model = DualProjectionClassifier("log_loss", 5e-4, 2, solver=solver, random_state=0)
-    with refused(f"solver={solver!r} with 2 projections", "too small", "n_projections", error=FloatingPointError):
+    with refused(
+        f"solver={solver!r} with 2 projections",
+        "too small",
+        "n_projections",
+        error=FloatingPointError,
+    ):
         model.fit(X[:20, :60], y[:20])
     assert not hasattr(model, "coef_")
 
@@ -1047,8 +1430,13 @@ def test_too_few_projections_are_said_to_be_too_few(solver):
 @pytest.mark.parametrize("solver", ["recover", "iterate"])
 def test_automatic_projections_follow_the_effective_dimension(solver):
     rng = np.random.default_rng(0)
-    X = orthonormal(100, 100, rng) * np.arange(1, 101) ** -1.5 @ orthonormal(3000, 100, rng).T
-    s2, y = np.arange(1, 101) ** -3.0, np.sign(X @ (X.T @ rng.standard_normal(100)))
+    X = (
+        orthonormal(100, 100, rng)
+        * np.arange(1, 101) ** -1.5
+        @ orthonormal(3000, 100, rng).T
+    )
+    s2 = np.arange(1, 101) ** -3.0
+    y = np.sign(X @ (X.T @ rng.standard_normal(100)))
     chosen = []
     for alpha in (5e-3, 1.5e-3, 5e-4):
         ridge = 2 * alpha / LOSSES["log_loss"].smoothness
@@ -1067,19 +1455,34 @@ def test_automatic_projections_follow_the_effective_dimension(solver):
 
 @pytest.fixture(scope="module", params=_SOLVERS)
 def sparse_fits(request):
-    """Sparse data, targets, and for each sketch the arguments of a solver, and what they give from the dense data."""
+    """Sparse data, targets, and for each sketch the arguments of a solver, and what
+    they give from the dense data.
+    """
     X = sparse_table(50, 200, 0.1)
-    y, t = np.where(X @ np.sin(np.arange(200.0)) > 0, 1, -1), X @ np.cos(np.arange(200.0))
+    y = np.where(X @ np.sin(np.arange(200.0)) > 0, 1, -1)
+    t = X @ np.cos(np.arange(200.0))
     fits = []
     for kind in _SKETCHES:
-        keywords = {"solver": request.param, "sketch": kind, "tol": 1e-9, "n_projections": 60, "max_iter": 200}
+        keywords = {
+            "solver": request.param,
+            "sketch": kind,
+            "tol": 1e-9,
+            "n_projections": 60,
+            "max_iter": 200,
+        }
         keywords["silent"] = True
         expected = fitted(X.toarray(), y, "log_loss", 10.0, **keywords)
-        fits.append((keywords, expected, fitted_ridge(X.toarray(), t, 20.0, **keywords)))
+        fits.append(
+            (keywords, expected, fitted_ridge(X.toarray(), t, 20.0, **keywords))
+        )
     return X, y, t, fits
 
 
-@swept("form", [sp.csr_array, sp.csc_array, np.asfortranarray], [sp.csr_matrix, sp.coo_array])
+@swept(
+    "form",
+    [sp.csr_array, sp.csc_array, np.asfortranarray],
+    [sp.csr_matrix, sp.coo_array],
+)
 def test_every_form_of_the_same_data(form, sparse_fits):
     X, y, t, fits = sparse_fits
     given = X.toarray() if form is np.asfortranarray else X
@@ -1087,10 +1490,16 @@ def test_every_form_of_the_same_data(form, sparse_fits):
         found = fitted(form(given), y, "log_loss", 10.0, **keywords)
         assert isinstance(found.coef_, np.ndarray) and found.coef_.dtype == np.float64
         assert _relative_error(found.coef_, expected.coef_) < 1e-7
-        assert_allclose(found.decision_function(form(given)), expected.decision_function(X.toarray()), atol=1e-7)
+        assert_allclose(
+            found.decision_function(form(given)),
+            expected.decision_function(X.toarray()),
+            atol=1e-7,
+        )
         ridge = fitted_ridge(form(given), t, 20.0, **keywords)
         assert _relative_error(ridge.coef_, expected_ridge.coef_) < 1e-7
-        assert_allclose(ridge.predict(form(given)), ridge.predict(X.toarray()), atol=1e-10)
+        assert_allclose(
+            ridge.predict(form(given)), ridge.predict(X.toarray()), atol=1e-10
+        )
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -1100,73 +1509,120 @@ def test_single_precision(sparse):
     t = 3 * X[:, 0] + y
     form = sp.csr_array if sparse else np.asarray
     single = form(X.astype(np.float32))
-    assert _relative_error(fitted(single, y, tol=1e-8).coef_, fitted(X, y, tol=1e-8).coef_) < 1e-5
+    assert (
+        _relative_error(fitted(single, y, tol=1e-8).coef_, fitted(X, y, tol=1e-8).coef_)
+        < 1e-5
+    )
     found = fitted(single, y)
-    assert found.coef_.dtype == found.intercept_.dtype == found.decision_function(single).dtype == np.float32
+    assert (
+        found.coef_.dtype
+        == found.intercept_.dtype
+        == found.decision_function(single).dtype
+        == np.float32
+    )
     assert found.dual_coef_.dtype == np.float64
     assert found.decision_function(X).dtype == np.float64  # of data in double precision
-    assert_allclose(found.decision_function(X), found.decision_function(single), atol=1e-4)
+    assert_allclose(
+        found.decision_function(X), found.decision_function(single), atol=1e-4
+    )
     ridge = fitted_ridge(single, t, tol=1e-8)
     assert _relative_error(ridge.coef_, Ridge().fit(X, t).coef_) < 1e-5
     assert ridge.coef_.dtype == ridge.predict(single).dtype == np.float32
 
 
 def test_whole_numbers_and_lists():
-    X, y = np.random.default_rng(0).integers(0, 3, (30, 20)), np.arange(30) % 2
+    X = np.random.default_rng(0).integers(0, 3, (30, 20))
+    y = np.arange(30) % 2
     expected = fitted(X.astype(float), y)
     assert_array_equal(fitted(X, y).coef_, expected.coef_)
     assert_array_equal(fitted(X.tolist(), y.tolist()).coef_, expected.coef_)
-    assert_array_equal(fitted(X.astype(bool), y).coef_, fitted((X > 0).astype(float), y).coef_)
-    assert_array_equal(fitted(sp.csr_array(X), y, tol=1e-9).coef_.round(6), fitted(X, y, tol=1e-9).coef_.round(6))
+    assert_array_equal(
+        fitted(X.astype(bool), y).coef_, fitted((X > 0).astype(float), y).coef_
+    )
+    assert_array_equal(
+        fitted(sp.csr_array(X), y, tol=1e-9).coef_.round(6),
+        fitted(X, y, tol=1e-9).coef_.round(6),
+    )
 
 
 @pytest.mark.parametrize("size_", [1, 2])
 @each_solver
 def test_one_sample_and_two(solver, size_):
-    X, y = table(3, 5)[:size_], np.array([2.0, -1.0])[:size_]
+    X = table(3, 5)[:size_]
+    y = np.array([2.0, -1.0])[:size_]
     for intercept in (False, True):
-        ridge = fitted_ridge(X, y, 0.5, solver=solver, fit_intercept=intercept, silent=True, n_projections=100)
+        ridge = fitted_ridge(
+            X,
+            y,
+            0.5,
+            solver=solver,
+            fit_intercept=intercept,
+            silent=True,
+            n_projections=100,
+        )
         expected = Ridge(0.5, fit_intercept=intercept, solver="cholesky").fit(X, y)
         assert_allclose(ridge.coef_, expected.coef_, rtol=1e-4, atol=1e-12)
         assert ridge.intercept_ == pytest.approx(expected.intercept_, abs=1e-4)
     if size_ == 2:
         for loss in LOSSES:
             model = fitted(X, y, loss, 0.5, solver=solver, n_projections=100)
-            assert _relative_error(model.coef_[0], oracle(X, np.sign(y), 1.0, loss, 0.0, True)) < 2e-4
+            assert (
+                _relative_error(
+                    model.coef_[0], oracle(X, np.sign(y), 1.0, loss, 0.0, True)
+                )
+                < 2e-4
+            )
             assert_array_equal(model.predict(X), y)
-    one_feature = fitted(X[:, :1], y, tol=1e-8) if size_ == 2 else fitted_ridge(X[:, :1], y, tol=1e-8)
+    one_feature = (
+        fitted(X[:, :1], y, tol=1e-8)
+        if size_ == 2
+        else fitted_ridge(X[:, :1], y, tol=1e-8)
+    )
     assert one_feature.coef_.shape == ((1, 1) if size_ == 2 else (1,))
 
 
 @each_solver
 def test_all_zeros_and_constant_features(solver):
     """There is only the intercept to fit."""
-    y, t = np.array([1, 1, 1, -1]), np.array([1.0, 2.0, 3.0, 6.0])
+    y = np.array([1, 1, 1, -1])
+    t = np.array([1.0, 2.0, 3.0, 6.0])
     for X in (np.zeros((4, 6)), sp.csr_array((4, 6))):
         for m in (3, "auto"):
             model = fitted(X, y, n_projections=m, solver=solver)
-            assert np.all(model.coef_ == 0) and model.intercept_[0] == pytest.approx(np.log(3))
+            assert np.all(model.coef_ == 0) and model.intercept_[0] == pytest.approx(
+                np.log(3)
+            )
             ridge = fitted_ridge(X, t, n_projections=m, solver=solver)
             assert np.all(ridge.coef_ == 0) and ridge.intercept_ == pytest.approx(3)
-            assert np.all(fitted(X, y, n_projections=m, solver=solver, fit_intercept=False).coef_ == 0)
+            assert np.all(
+                fitted(X, y, n_projections=m, solver=solver, fit_intercept=False).coef_
+                == 0
+            )
 
 
 def test_constant_features_get_no_weight():
     X, y, _ = labelled(40, 60, 8)
     padded = np.hstack([X, np.full((40, 2), 3.0), np.zeros((40, 2))])
-    found, plain = fitted(padded, y, tol=1e-9), fitted(X, y, tol=1e-9)
+    found = fitted(padded, y, tol=1e-9)
+    plain = fitted(X, y, tol=1e-9)
     assert_allclose(found.coef_[:, :60], plain.coef_, atol=1e-7)
     assert_allclose(found.coef_[:, 60:], 0, atol=1e-9)
-    assert_allclose(found.decision_function(padded), plain.decision_function(X), atol=1e-6)
+    assert_allclose(
+        found.decision_function(padded), plain.decision_function(X), atol=1e-6
+    )
 
 
 @pytest.mark.exact
 @each_solver
 @each_classifier_loss
 def test_samples_with_both_labels(name, solver):
-    """Each sample twice, with opposite labels: the best weights are zero, and that is no failure."""
+    """Each sample twice, with opposite labels: the best weights are zero, and that is
+    no failure.
+    """
     X = table(10, 30)
-    model = fitted(np.vstack([X, X]), np.repeat([1, -1], 10), name, solver=solver, n_projections=30)
+    model = fitted(
+        np.vstack([X, X]), np.repeat([1, -1], 10), name, solver=solver, n_projections=30
+    )
     assert np.abs(model.coef_).max() < 1e-10 and abs(model.intercept_[0]) < 1 + 1e-9
 
 
@@ -1175,14 +1631,17 @@ def test_samples_with_both_labels(name, solver):
 def test_targets_that_are_all_the_same(constant, solver):
     """Their mean is that up to rounding, and rounding is no target."""
     for n in (7, 20):
-        ridge = fitted_ridge(table(n, 6), np.full(n, constant), solver=solver, n_projections=30)
+        ridge = fitted_ridge(
+            table(n, 6), np.full(n, constant), solver=solver, n_projections=30
+        )
         assert not ridge.coef_.any() and ridge.n_iter_ <= 2
         assert ridge.intercept_ == pytest.approx(constant, rel=1e-12)
 
 
 def test_some_samples_with_both_labels():
     X, y, _ = labelled(30, 50, 9)
-    X, y = np.vstack([X, X[:10], X[:10]]), np.concatenate([y, np.ones(10), -np.ones(10)])
+    X = np.vstack([X, X[:10], X[:10]])
+    y = np.concatenate([y, np.ones(10), -np.ones(10)])
     for name in LOSSES:
         model = fitted(X, y, name, 0.5, tol=1e-6)
         assert certified(X, y, 1.0, LOSSES[name], model.coef_[0], 0.0, True)[1] < 1.1e-6
@@ -1191,9 +1650,16 @@ def test_some_samples_with_both_labels():
 SCALES = [1e-149, 1e-100, 1e-20, 1e-10, 1e-4, 1e4, 1e10, 1e20, 1e100, 1e148]
 
 
-@swept_product(("scale", "intercept"), [(scale, i % 2 == 0) for i, scale in enumerate(SCALES)], SCALES, [False, True])
+@swept_product(
+    ("scale", "intercept"),
+    [(scale, i % 2 == 0) for i, scale in enumerate(SCALES)],
+    SCALES,
+    [False, True],
+)
 def test_data_of_any_size(scale, intercept):
-    """With alpha in proportion to the square of the data, the weights are in inverse proportion to it."""
+    """With alpha in proportion to the square of the data, the weights are in inverse
+    proportion to it.
+    """
     X, y, _ = labelled(30, 60, 10)
     scale = 2.0 ** round(np.log2(scale))
     if not 1e-140 < scale < 1e140:
@@ -1201,12 +1667,23 @@ def test_data_of_any_size(scale, intercept):
             fitted(scale * X, y, alpha=1.0)
         return
     expected = fitted(X, y, alpha=0.8, tol=1e-7, fit_intercept=intercept)
-    found = fitted(scale * X, y, alpha=0.8 * scale**2, tol=1e-7, fit_intercept=intercept)
+    found = fitted(
+        scale * X, y, alpha=0.8 * scale**2, tol=1e-7, fit_intercept=intercept
+    )
     assert _relative_error(found.coef_ * scale, expected.coef_) < 3e-7
-    assert_allclose(found.decision_function(scale * X), expected.decision_function(X), atol=1e-5)
+    assert_allclose(
+        found.decision_function(scale * X), expected.decision_function(X), atol=1e-5
+    )
     t = X[:, 0] + 1
-    ridge = fitted_ridge(scale * X, t, 0.8 * scale**2, tol=1e-7, fit_intercept=intercept)
-    assert _relative_error(ridge.coef_ * scale, Ridge(0.8, fit_intercept=intercept).fit(X, t).coef_) < 2e-7
+    ridge = fitted_ridge(
+        scale * X, t, 0.8 * scale**2, tol=1e-7, fit_intercept=intercept
+    )
+    assert (
+        _relative_error(
+            ridge.coef_ * scale, Ridge(0.8, fit_intercept=intercept).fit(X, t).coef_
+        )
+        < 2e-7
+    )
 
 
 @pytest.mark.parametrize("scale", [1e-150, 1e-5, 1e5, 1e150])
@@ -1227,16 +1704,22 @@ def test_data_far_from_zero(away):
     expected = fitted(X, y, tol=1e-10)
     found = fitted(away + X, y, silent=True)
     assert _relative_error(found.coef_, expected.coef_) < 1e-3
-    assert_allclose(found.decision_function(away + X), expected.decision_function(X), atol=1e-2)
+    assert_allclose(
+        found.decision_function(away + X), expected.decision_function(X), atol=1e-2
+    )
     ridge = fitted_ridge(away + X, X[:, 0], silent=True)
-    assert_allclose(ridge.predict(away + X), Ridge().fit(X, X[:, 0]).predict(X), atol=1e-2)
+    assert_allclose(
+        ridge.predict(away + X), Ridge().fit(X, X[:, 0]).predict(X), atol=1e-2
+    )
     assert _relative_error(ridge.coef_, Ridge().fit(X, X[:, 0]).coef_) < 1e-3
 
 
 @pytest.mark.parametrize("away", [1e4, 1e6, 1e8])
 @each_solver
 def test_data_far_from_zero_are_centred(solver, away):
-    """All solvers get as close as rounding in the data allows; without centring, recovery is off by 1e-5 or more."""
+    """All solvers get as close as rounding in the data allows; without centring,
+    recovery is off by 1e-5 or more.
+    """
     X, y, _ = labelled(40, 30, 12)
     expected = fitted(X, y, tol=1e-12)
     found = fitted(away + X, y, solver=solver, tol=1e-8, silent=True)
@@ -1256,7 +1739,9 @@ def test_what_is_said_of_data_far_from_zero(solver, away, near_zero):
     """Right, or a warning: whether or not it gets there."""
     X, y, solutions = near_zero
     for name, exact in solutions.items():
-        model = DualProjectionClassifier(name, solver=solver, max_iter=15, random_state=0)
+        model = DualProjectionClassifier(
+            name, solver=solver, max_iter=15, random_state=0
+        )
         try:
             caught = warnings_of_fit(model, away + X, y)
         except FloatingPointError:
@@ -1268,7 +1753,11 @@ def test_what_is_said_of_data_far_from_zero(solver, away, near_zero):
 @swept_product(
     ("name", "alpha"),
     [
-        *((name, alpha) for name in LOSSES for alpha in (1e-300, 1e-170, 1e-12, 1e12, 1e115)),
+        *(
+            (name, alpha)
+            for name in LOSSES
+            for alpha in (1e-300, 1e-170, 1e-12, 1e12, 1e115)
+        ),
         *((name, 1e-115) for name in ("squared_error", "log_loss", "squared_hinge")),
     ],
     LOSSES,
@@ -1290,14 +1779,23 @@ def test_extreme_regularisation(name, alpha):
 
 @pytest.mark.parametrize("seed", [29, 44])
 def test_rounding_is_no_proof(seed):
-    """Far fewer features than samples, ill-conditioned, next to no regularisation: wrong by 1e15, or more."""
+    """Far fewer features than samples, ill-conditioned, next to no regularisation:
+    wrong by 1e15, or more.
+    """
     rng = np.random.default_rng(seed)
-    condition, alpha = 10 ** rng.uniform(5, 9), 10 ** rng.uniform(-30, -14)
-    U, s, V = orthonormal(60, 5, rng), np.logspace(0, -np.log10(condition), 5), orthonormal(5, 5, rng)
-    X, y = U * s @ V.T, rng.choice([-1.0, 1.0], 60)
-    w = V @ (by_scipy(U, y, 1e-300, 0.0, False) / s)  # alpha is nothing beside the least square of s
+    condition = 10 ** rng.uniform(5, 9)
+    alpha = 10 ** rng.uniform(-30, -14)
+    U = orthonormal(60, 5, rng)
+    s = np.logspace(0, -np.log10(condition), 5)
+    V = orthonormal(5, 5, rng)
+    X = U * s @ V.T
+    y = rng.choice([-1.0, 1.0], 60)
+    # alpha is nothing beside the least square of s
+    w = V @ (by_scipy(U, y, 1e-300, 0.0, False) / s)
     assert alpha < 1e-6 * s[-1] ** 2
-    model = DualProjectionClassifier("log_loss", alpha, max_iter=10, fit_intercept=False, random_state=0)
+    model = DualProjectionClassifier(
+        "log_loss", alpha, max_iter=10, fit_intercept=False, random_state=0
+    )
     caught = warnings_of_fit(model, X, y)
     assert caught or _relative_error(model.coef_[0], w) < 1e-3
 
@@ -1309,24 +1807,44 @@ def test_labels_that_depend_on_little(solver, little):
     X, y, _ = labelled(30, 60, 17)
     X = X - np.outer(y, y @ X) / 30 * (1 - little)
     for alpha in (1.0, 1e6):
-        model = fitted(X, y, "squared_error", alpha, solver=solver, n_projections=60, fit_intercept=False, tol=1e-2)
+        model = fitted(
+            X,
+            y,
+            "squared_error",
+            alpha,
+            solver=solver,
+            n_projections=60,
+            fit_intercept=False,
+            tol=1e-2,
+        )
         exact = X.T @ np.linalg.solve(X @ X.T + alpha * np.eye(30), y)
         assert _relative_error(model.coef_[0], exact) < 2e-2
 
 
-SMOOTH = ("squared_error", "log_loss", "squared_hinge")  # the rounded hinges take a hundred times as long
+# the rounded hinges take a hundred times as long
+SMOOTH = ("squared_error", "log_loss", "squared_hinge")
 
 
 @swept(
     ("seed", "alpha", "names"),
     [(8, 1e-10, NAMES), (8, 1e-30, SMOOTH)],
-    [(8, 1e-22, NAMES), (8, 1e-30, NAMES), *((0, alpha, NAMES) for alpha in (1e-10, 1e-22, 1e-30))],
+    [
+        (8, 1e-22, NAMES),
+        (8, 1e-30, NAMES),
+        *((0, alpha, NAMES) for alpha in (1e-10, 1e-22, 1e-30)),
+    ],
 )
 def test_next_to_no_regularisation(alpha, seed, names):
     """Whatever comes of it, it is not an error from within linear algebra."""
     rng = np.random.default_rng(seed)
-    X, y = with_condition(60, 5, 1e4, rng), rng.choice([-1.0, 1.0], 60)
-    keywords = {"max_iter": 2, "fit_intercept": False, "random_state": seed, "silent": True}
+    X = with_condition(60, 5, 1e4, rng)
+    y = rng.choice([-1.0, 1.0], 60)
+    keywords = {
+        "max_iter": 2,
+        "fit_intercept": False,
+        "random_state": seed,
+        "silent": True,
+    }
     for name in names:
         assert np.all(np.isfinite(fitted(X, y, name, alpha, **keywords).coef_))
     assert np.all(np.isfinite(fitted_ridge(X, y, alpha, **keywords).coef_))
@@ -1335,14 +1853,26 @@ def test_next_to_no_regularisation(alpha, seed, names):
 @swept("max_iter", [1], [5, 25])
 def test_next_to_no_curvature(max_iter):
     rng = np.random.default_rng(8)
-    X, y = with_condition(60, 5, 1e4, rng), rng.choice([-1.0, 1.0], 60)
-    model = fitted(X, y, "huberised_hinge", 5e-23, max_iter=max_iter, fit_intercept=False, random_state=8, silent=True)
+    X = with_condition(60, 5, 1e4, rng)
+    y = rng.choice([-1.0, 1.0], 60)
+    model = fitted(
+        X,
+        y,
+        "huberised_hinge",
+        5e-23,
+        max_iter=max_iter,
+        fit_intercept=False,
+        random_state=8,
+        silent=True,
+    )
     assert np.all(np.isfinite(model.coef_))
 
 
 def exact_residual(X, y, lam, loss, w):
     """`certified`, in long double to the end, as its range is wider."""
-    X, w, lam = np.longdouble(X), np.longdouble(w), np.longdouble(lam)
+    X = np.longdouble(X)
+    w = np.longdouble(w)
+    lam = np.longdouble(lam)
     f = X @ w
     gradient = lam * w + X.T @ loss.slope(y, f + best_offset(X, y, loss, f))
     return np.sqrt(np.sum(gradient**2)) / (lam * np.sqrt(np.sum(w**2)))
@@ -1357,8 +1887,16 @@ PARAMETERS = [
     *[("tol", value) for value in NUMBERS],
     *[("n_projections", value) for value in (0, -1, 1.5, "all", None, True, np.inf)],
     *[("max_iter", value) for value in (0, -1, 1.5, "one", None, True)],
-    *[(name, value) for name in ("fit_intercept", "warm_start") for value in (1, "yes", None)],
-    *[(name, value) for name in ("solver", "sketch") for value in ("lbfgs", None, 1, "Gaussian", True)],
+    *[
+        (name, value)
+        for name in ("fit_intercept", "warm_start")
+        for value in (1, "yes", None)
+    ],
+    *[
+        (name, value)
+        for name in ("solver", "sketch")
+        for value in ("lbfgs", None, 1, "Gaussian", True)
+    ],
 ]
 
 
@@ -1371,7 +1909,9 @@ def test_impossible_parameters_are_refused(model, name, value):
 
 
 @pytest.mark.parametrize(
-    "loss", ["hinge", "epsilon_insensitive", "Log", 3, None, LogLoss, Hinge(), ["log_loss"]], ids=str
+    "loss",
+    ["hinge", "epsilon_insensitive", "Log", 3, None, LogLoss, Hinge(), ["log_loss"]],
+    ids=str,
 )
 def test_impossible_losses_are_refused(loss):
     X, y, _ = labelled(20, 10)
@@ -1396,7 +1936,10 @@ def test_possible_parameters_are_accepted():
         {"random_state": np.random.RandomState(3)},
         {"random_state": None},
     ):
-        for model in (DualProjectionClassifier(**keywords), DualProjectionRidge(**keywords)):
+        for model in (
+            DualProjectionClassifier(**keywords),
+            DualProjectionRidge(**keywords),
+        ):
             assert model.fit(X, y).n_features_in_ == 30
             assert clone(model).get_params()["alpha"] == model.alpha
 
@@ -1435,7 +1978,12 @@ def test_wrong_data_are_refused(model):
     "solver, steps, advice",
     [
         ("accelerate", 2, "Give a larger max_iter or alpha."),
-        ("accelerate", 1000, "Give more n_projections, or a larger alpha or tol: the search no longer gets closer."),
+        (
+            "accelerate",
+            1000,
+            "Give more n_projections, or a larger alpha or tol: the search no longer "
+            "gets closer.",
+        ),
         ("iterate", 2, "Give more n_projections, or solver='accelerate'."),
         ("recover", 1, "Give more n_projections, or solver='accelerate'."),
     ],
@@ -1444,7 +1992,12 @@ def test_what_to_do_where_the_tolerance_is_not_reached(solver, steps, advice):
     """After all steps more of them help; after a search that has settled they do not."""
     X, y, _ = labelled(30, 60)
     model = DualProjectionClassifier(
-        alpha=1.0, n_projections=40, solver=solver, tol=1e-18, max_iter=steps, random_state=0
+        alpha=1.0,
+        n_projections=40,
+        solver=solver,
+        tol=1e-18,
+        max_iter=steps,
+        random_state=0,
     )
     with pytest.warns(ConvergenceWarning) as caught:
         model.fit(X, y)
@@ -1473,13 +2026,22 @@ def test_nothing_is_left_of_an_earlier_fit(model):
         "X": lambda found: found.fit(np.where(X > 2, np.nan, X), y),
         "y": lambda found: found.fit(X, y[1:]),
         "parameter": lambda found: found.set_params(alpha=-1.0).fit(X, y),
-        "projections": lambda found: found.set_params(solver="recover", alpha=1e-3, n_projections=1).fit(X, y),
+        "projections": lambda found: found.set_params(
+            solver="recover", alpha=1e-3, n_projections=1
+        ).fit(X, y),
     }
     for what, failing in wrong.items():
         found = clone(model).fit(X, y)
         with pytest.raises((ValueError, FloatingPointError)):
             failing(found)
-        for name in ("coef_", "intercept_", "dual_coef_", "residual_history_", "n_iter_", "classes_"):
+        for name in (
+            "coef_",
+            "intercept_",
+            "dual_coef_",
+            "residual_history_",
+            "n_iter_",
+            "classes_",
+        ):
             assert not hasattr(found, name), what
         with pytest.raises(NotFittedError):
             found.predict(X)
@@ -1499,8 +2061,11 @@ def test_another_fit_replaces_the_first():
 def test_no_argument_is_written_into(model):
     X, y, _ = labelled(30, 60)
     for form in (np.array, np.asfortranarray, sp.csr_array):
-        given, labels = form(X), y.copy()
-        clone(model).set_params(warm_start=True).fit(given, labels).fit(given, labels).predict(given)
+        given = form(X)
+        labels = y.copy()
+        clone(model).set_params(warm_start=True).fit(given, labels).fit(
+            given, labels
+        ).predict(given)
         assert_array_equal(dense(given), X)
         assert_array_equal(labels, y)
     given = X.copy()
@@ -1521,12 +2086,23 @@ def test_warm_start():
     assert warm.n_iter_ == cold.n_iter_  # nothing to begin from yet
     again = warm.fit(X, y)
     assert again.n_iter_ == 1 and _relative_error(again.coef_, cold.coef_) < 1e-7
-    near = fitted(X, y, warm_start=True, **keywords).set_params(alpha=1.001, tol=1e-3).fit(X, y)
-    assert near.n_iter_ == 1 and _relative_error(near.coef_, fitted(X, y, alpha=1.001, tol=1e-9).coef_) < 1e-3
+    near = (
+        fitted(X, y, warm_start=True, **keywords)
+        .set_params(alpha=1.001, tol=1e-3)
+        .fit(X, y)
+    )
+    assert (
+        near.n_iter_ == 1
+        and _relative_error(near.coef_, fitted(X, y, alpha=1.001, tol=1e-9).coef_)
+        < 1e-3
+    )
     other = warm.fit(X[:50], y[:50])  # of another number of samples: from scratch
     assert _relative_error(other.coef_, fitted(X[:50], y[:50], tol=1e-10).coef_) < 1e-7
     other = warm.fit(X[:50] + 1, -y[:50])  # a bad start is no harm
-    assert _relative_error(other.coef_, fitted(X[:50] + 1, -y[:50], tol=1e-10).coef_) < 1e-7
+    assert (
+        _relative_error(other.coef_, fitted(X[:50] + 1, -y[:50], tol=1e-10).coef_)
+        < 1e-7
+    )
     classes = rng.integers(3, size=60)
     many = fitted(X, classes, warm_start=True, **keywords)
     assert many.fit(X, classes).n_iter_ == 1
@@ -1536,12 +2112,24 @@ def test_warm_start():
     assert _relative_error(ridge.coef_, Ridge().fit(X, t).coef_) < 1e-7
     halved = ridge.fit(X, t / 7)
     assert _relative_error(halved.coef_, Ridge().fit(X, t / 7).coef_) < 1e-7
-    few = fitted(X, y, alpha=40.0, warm_start=True, n_projections=250, solver="recover", silent=True)
+    few = fitted(
+        X,
+        y,
+        alpha=40.0,
+        warm_start=True,
+        n_projections=250,
+        solver="recover",
+        silent=True,
+    )
     first = few.residual_history_[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert few.fit(X, y).residual_history_[0] < first  # Algorithm 2, one step at a time
-    assert fitted(X, y, **keywords).set_params(warm_start=False).fit(X, y).n_iter_ == cold.n_iter_
+        # Algorithm 2, one step at a time
+        assert few.fit(X, y).residual_history_[0] < first
+    assert (
+        fitted(X, y, **keywords).set_params(warm_start=False).fit(X, y).n_iter_
+        == cold.n_iter_
+    )
 
 
 def test_warm_start_by_a_flag_of_numpy():
@@ -1556,7 +2144,10 @@ def test_the_history_ends_where_the_solution_is(solver):
     model = fitted(X, y, warm_start=True, tol=1e-8)
     model.set_params(solver=solver, n_projections=3)
     caught = warnings_of_fit(model, X, y)
-    assert certified(X, y, 2.0, LogLoss(), model.coef_[0], 0.0, True)[1] <= 1.01e-8 or caught
+    assert (
+        certified(X, y, 2.0, LogLoss(), model.coef_[0], 0.0, True)[1] <= 1.01e-8
+        or caught
+    )
     assert caught or model.residual_history_[-1] <= 1e-8
 
 
@@ -1565,16 +2156,24 @@ def test_the_same_seed_gives_the_same_model(model):
     X, y, _ = labelled(40, 200)
     for kind in _SKETCHES:
         for solver in _SOLVERS:
-            given = clone(model).set_params(sketch=kind, solver=solver, alpha=500.0, n_projections=150)
+            given = clone(model).set_params(
+                sketch=kind, solver=solver, alpha=500.0, n_projections=150
+            )
             if solver == "accelerate":
                 given.set_params(n_projections=20)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                one, same, other = (clone(given).set_params(random_state=seed).fit(X, y) for seed in (3, 3, 4))
+                one, same, other = (
+                    clone(given).set_params(random_state=seed).fit(X, y)
+                    for seed in (3, 3, 4)
+                )
             assert_array_equal(one.coef_, same.coef_)
             assert np.any(one.coef_ != other.coef_)
     generators = [np.random.RandomState(3) for _ in range(2)]
-    one, same = (clone(model).set_params(random_state=generator).fit(X, y) for generator in generators)
+    one, same = (
+        clone(model).set_params(random_state=generator).fit(X, y)
+        for generator in generators
+    )
     assert_array_equal(one.coef_, same.coef_)
 
 
@@ -1596,7 +2195,11 @@ def test_names_of_features(model):
     frame = pd.DataFrame(X, columns=[f"gene {j}" for j in range(10)])
     found = clone(model).set_params(random_state=0).fit(frame, pd.Series(y))
     assert list(found.feature_names_in_) == list(frame.columns)
-    assert_allclose(found.predict(frame), clone(model).set_params(random_state=0).fit(X, y).predict(X), rtol=1e-9)
+    assert_allclose(
+        found.predict(frame),
+        clone(model).set_params(random_state=0).fit(X, y).predict(X),
+        rtol=1e-9,
+    )
     with refused("feature names"):
         found.predict(frame[frame.columns[::-1]])
     found.fit(X, y)
@@ -1605,7 +2208,12 @@ def test_names_of_features(model):
 
 @swept_product(
     ("solver", "dtype"),
-    [("recover", "float64"), ("iterate", "float32"), ("accelerate", "float32"), ("accelerate", "float64")],
+    [
+        ("recover", "float64"),
+        ("iterate", "float32"),
+        ("accelerate", "float32"),
+        ("accelerate", "float64"),
+    ],
     _SOLVERS,
     ["float32", "float64"],
 )
@@ -1614,30 +2222,48 @@ def test_models_in_every_library(solver, dtype, library):
     X = sparse_table(40, 80, 0.2).toarray().astype(dtype)
     rng = np.random.default_rng(0)
     t = X @ rng.standard_normal(80)
-    y, classes = np.where(t > 0, 1, 0), np.digitize(t, [-1, 1])
-    keywords = {"solver": solver, "alpha": 20.0, "n_projections": 60, "silent": True, "tol": 1e-7}
+    y = np.where(t > 0, 1, 0)
+    classes = np.digitize(t, [-1, 1])
+    keywords = {
+        "solver": solver,
+        "alpha": 20.0,
+        "n_projections": 60,
+        "silent": True,
+        "tol": 1e-7,
+    }
     given = library.make(X)
 
     def of(a):
         return np.asarray(a) if library.sparse else library.make(a)
 
     for labels in (y, classes):
-        expected, found = fitted(X, labels, **keywords), fitted(given, of(labels), **keywords)
+        expected = fitted(X, labels, **keywords)
+        found = fitted(given, of(labels), **keywords)
         results = (found.coef_, found.intercept_, found.decision_function(given))
         compared = (expected.coef_, expected.intercept_, expected.decision_function(X))
         for result, other in zip(results, compared):
             assert library.is_result(result, dtype)
             assert library.sparse or library.device(result) == library.device(given)
-            assert_allclose(library.back(result), other, atol=1e-5 if dtype == "float32" else 1e-8)
+            assert_allclose(
+                library.back(result), other, atol=1e-5 if dtype == "float32" else 1e-8
+            )
         predicted = found.predict(given)
         assert library.is_result(predicted) and library.is_result(found.classes_)
         assert_array_equal(library.back(predicted), expected.predict(X))
-    expected, found = fitted_ridge(X, t, **keywords), fitted_ridge(given, of(t), **keywords)
-    for result, other in ((found.coef_, expected.coef_), (found.predict(given), expected.predict(X))):
+    expected = fitted_ridge(X, t, **keywords)
+    found = fitted_ridge(given, of(t), **keywords)
+    for result, other in (
+        (found.coef_, expected.coef_),
+        (found.predict(given), expected.predict(X)),
+    ):
         assert library.is_result(result, dtype)
         assert library.sparse or library.device(result) == library.device(given)
-        assert_allclose(library.back(result), other, atol=1e-5 if dtype == "float32" else 1e-8)
-    assert float(found.intercept_) == pytest.approx(float(expected.intercept_), abs=1e-6)
+        assert_allclose(
+            library.back(result), other, atol=1e-5 if dtype == "float32" else 1e-8
+        )
+    assert float(found.intercept_) == pytest.approx(
+        float(expected.intercept_), abs=1e-6
+    )
     if solver == "accelerate":
         again = found.set_params(warm_start=True).fit(given, of(t))
         assert again.n_iter_ == 1
@@ -1659,20 +2285,37 @@ def important(n=80, d=400, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d))
     X[:, :10] *= 3
-    return X, np.where(X[:, :10].sum(axis=1) + rng.standard_normal(n) > 0, "ill", "well")
+    return X, np.where(
+        X[:, :10].sum(axis=1) + rng.standard_normal(n) > 0, "ill", "well"
+    )
 
 
 def test_selection_by_the_weights():
-    """The same features as by the full problem's weights, and others by the naive weights."""
+    """The same features as by the full problem's weights, and others by the naive
+    weights.
+    """
     X, y = important()
     exact = by_scikit_learn(X, y, 2.0, True).coef_[0]
     best = set(np.argsort(-np.abs(exact))[:20])
-    selector = SelectFromModel(DualProjectionClassifier(tol=1e-6, random_state=0), max_features=20, threshold=-np.inf)
+    selector = SelectFromModel(
+        DualProjectionClassifier(tol=1e-6, random_state=0),
+        max_features=20,
+        threshold=-np.inf,
+    )
     assert set(np.flatnonzero(selector.fit(X, y).get_support())) == best
     assert selector.transform(X).shape == (80, 20)
-    ridge = SelectFromModel(DualProjectionRidge(random_state=0), max_features=5, threshold=-np.inf).fit(X, X[:, 7])
+    ridge = SelectFromModel(
+        DualProjectionRidge(random_state=0), max_features=5, threshold=-np.inf
+    ).fit(X, X[:, 7])
     assert ridge.get_support()[7]
-    naive, recovered = _recover(X, np.where(y == "well", 1.0, -1.0), 30.0, LogLoss(), 150, np.random.default_rng(0))
+    naive, recovered = _recover(
+        X,
+        np.where(y == "well", 1.0, -1.0),
+        30.0,
+        LogLoss(),
+        150,
+        np.random.default_rng(0),
+    )
     full = fitted(X, y, alpha=15.0, fit_intercept=False, tol=1e-9).coef_[0]
     top = set(np.argsort(-np.abs(full))[:20])
     overlap = [len(top & set(np.argsort(-np.abs(w))[:20])) for w in (naive, recovered)]
@@ -1683,7 +2326,11 @@ def test_in_a_pipeline_and_a_grid():
     X, y = important(100, 60)
     pipeline = make_pipeline(
         StandardScaler(),
-        SelectFromModel(DualProjectionClassifier("squared_hinge", random_state=0), max_features=10, threshold=-np.inf),
+        SelectFromModel(
+            DualProjectionClassifier("squared_hinge", random_state=0),
+            max_features=10,
+            threshold=-np.inf,
+        ),
         DualProjectionClassifier(random_state=0),
     )
     grid = {
@@ -1693,9 +2340,14 @@ def test_in_a_pipeline_and_a_grid():
     search = GridSearchCV(pipeline, grid, cv=3, error_score="raise").fit(X, y)
     assert search.best_score_ > 0.65 and set(search.best_params_) == set(grid)
     t = X[:, 0] - X[:, 1]
-    scores = cross_val_score(make_pipeline(StandardScaler(), DualProjectionRidge(random_state=0)), X, t, cv=3)
+    scores = cross_val_score(
+        make_pipeline(StandardScaler(), DualProjectionRidge(random_state=0)), X, t, cv=3
+    )
     assert scores.min() > 0.5
-    objects = GridSearchCV(DualProjectionClassifier(random_state=0), {"loss": [SmoothedHinge(m) for m in (0.1, 1)]})
+    objects = GridSearchCV(
+        DualProjectionClassifier(random_state=0),
+        {"loss": [SmoothedHinge(m) for m in (0.1, 1)]},
+    )
     assert objects.fit(X, y).best_params_["loss"].mu in (0.1, 1)
 
 
@@ -1704,7 +2356,9 @@ def test_one_function_for_the_scale():
     for factor in (1.0, 1e-149, 1e149, -1e149, 1e-49, 1e49):
         for form in (np.asarray, sp.csr_array, sp.csc_array):
             found, scale = _at_unit_scale(form(factor * X))
-            assert np.log2(scale) == np.round(np.log2(scale)) and sp.issparse(found) == sp.issparse(form(X))
+            assert np.log2(scale) == np.round(np.log2(scale)) and sp.issparse(
+                found
+            ) == sp.issparse(form(X))
             assert_allclose(dense(found) / scale, factor * X, rtol=1e-12)
             assert 1e-50 < np.abs(dense(found)).max() < 1e50
 
@@ -1714,39 +2368,75 @@ def test_one_function_for_the_scale():
 
 def test_display_over_projections():
     X, y = important(60, 300)
-    display = RecoveryDisplay.from_projections(X, y, [5, 50, 3000], alpha=25.0, repeats=3, random_state=0)
-    assert list(display.x) == [5, 50, 3000] and list(display.errors) == ["naive", "recovered"]
+    display = RecoveryDisplay.from_projections(
+        X, y, [5, 50, 3000], alpha=25.0, repeats=3, random_state=0
+    )
+    assert list(display.x) == [5, 50, 3000] and list(display.errors) == [
+        "naive",
+        "recovered",
+    ]
     assert display.xlabel == "number of projections"
     exact = fitted(X, y, alpha=25.0, fit_intercept=False, tol=1e-9).coef_[0]
-    signs, rng = np.where(y == "well", 1.0, -1.0), np.random.default_rng(0)
-    rng_errors = [[_relative_error(w, exact) for w in _recover(X, signs, 50.0, LogLoss(), 50, rng)] for _ in range(9)]
+    signs = np.where(y == "well", 1.0, -1.0)
+    rng = np.random.default_rng(0)
+    rng_errors = [
+        [
+            _relative_error(w, exact)
+            for w in _recover(X, signs, 50.0, LogLoss(), 50, rng)
+        ]
+        for _ in range(9)
+    ]
     for values, expected in zip(display.errors.values(), np.median(rng_errors, axis=0)):
         assert 0.6 < values[1] / expected < 1.6
     assert display.errors["recovered"][2] < 1e-8  # the identity
     assert display.errors["recovered"][0] > display.errors["recovered"][1]
-    again = RecoveryDisplay.from_projections(X, y, [5, 50, 3000], alpha=25.0, repeats=3, random_state=0)
+    again = RecoveryDisplay.from_projections(
+        X, y, [5, 50, 3000], alpha=25.0, repeats=3, random_state=0
+    )
     assert again.errors == display.errors
-    by_object = RecoveryDisplay.from_projections(sp.csr_array(X), y, [200], loss=SquaredError(), alpha=900.0)
+    by_object = RecoveryDisplay.from_projections(
+        sp.csr_array(X), y, [200], loss=SquaredError(), alpha=900.0
+    )
     assert 0 < by_object.errors["recovered"][0] < by_object.errors["naive"][0]
 
 
 def test_display_over_iterations():
     X, y = important(60, 300)
-    display = RecoveryDisplay.from_iterations(X, y, 280, alpha=100.0, max_iter=8, random_state=0)
-    assert display.x == list(range(1, 9)) and list(display.errors) == ["iterated", "accelerated"]
+    display = RecoveryDisplay.from_iterations(
+        X, y, 280, alpha=100.0, max_iter=8, random_state=0
+    )
+    assert display.x == list(range(1, 9)) and list(display.errors) == [
+        "iterated",
+        "accelerated",
+    ]
     assert display.xlabel == "iterations"
     for values in display.errors.values():
         assert len(values) == 8 and values[-1] < values[0]
-    few = RecoveryDisplay.from_iterations(X, y, 5, alpha=2.5, max_iter=12, random_state=0)
-    assert few.errors["iterated"][-1] > 1 > 1e-2 > few.errors["accelerated"][-1]  # one diverges, the other does not
+    few = RecoveryDisplay.from_iterations(
+        X, y, 5, alpha=2.5, max_iter=12, random_state=0
+    )
+    # one diverges, the other does not
+    assert few.errors["iterated"][-1] > 1 > 1e-2 > few.errors["accelerated"][-1]
     assert np.all(np.diff(few.errors["accelerated"]) < 1e-9)
 
 
 def test_display_draws():
-    display = RecoveryDisplay([1, 2], {"naive": [1.0, 0.5], "recovered": [0.1, 0.01], "mine": [0.2, 0.2]}, "steps")
+    display = RecoveryDisplay(
+        [1, 2],
+        {"naive": [1.0, 0.5], "recovered": [0.1, 0.01], "mine": [0.2, 0.2]},
+        "steps",
+    )
     _, ax = plt.subplots()
-    assert display.plot(ax) is display and display.ax_ is ax and display.figure_ is ax.figure
-    assert ax.get_yscale() == "log" and ax.get_xlabel() == "steps" and "error" in ax.get_ylabel()
+    assert (
+        display.plot(ax) is display
+        and display.ax_ is ax
+        and display.figure_ is ax.figure
+    )
+    assert (
+        ax.get_yscale() == "log"
+        and ax.get_xlabel() == "steps"
+        and "error" in ax.get_ylabel()
+    )
     lines = {line.get_label(): line for line in ax.get_lines()}
     assert list(lines) == ["naive", "recovered", "mine"]
     assert_array_equal(lines["recovered"].get_ydata(), [0.1, 0.01])
@@ -1759,8 +2449,12 @@ def test_display_draws():
 def test_display_refuses_what_is_wrong():
     X, y = important(20, 30)
     for make in (
-        lambda X, y, **keywords: RecoveryDisplay.from_projections(X, y, [3], **keywords),
-        lambda X, y, **keywords: RecoveryDisplay.from_iterations(X, y, 3, max_iter=2, **keywords),
+        lambda X, y, **keywords: RecoveryDisplay.from_projections(
+            X, y, [3], **keywords
+        ),
+        lambda X, y, **keywords: RecoveryDisplay.from_iterations(
+            X, y, 3, max_iter=2, **keywords
+        ),
     ):
         with refused("y has 3 classes"):
             make(X, np.arange(20) % 3)
@@ -1779,13 +2473,24 @@ def test_display_refuses_what_is_wrong():
 
 
 def test_a_fit_that_takes_long_says_so_before_it_starts(monkeypatch):
-    monkeypatch.setattr(dual_projection, "_seconds_of_projection", lambda X, classes, *more: 15.0 * classes)
+    monkeypatch.setattr(
+        dual_projection,
+        "_seconds_of_projection",
+        lambda X, classes, *more: 15.0 * classes,
+    )
     X = table(30, 5)
-    for model in (DualProjectionClassifier(random_state=0), DualProjectionRidge(random_state=0)):
+    for model in (
+        DualProjectionClassifier(random_state=0),
+        DualProjectionRidge(random_state=0),
+    ):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             model.fit(X, np.arange(30) % 2)
-    with pytest.warns(UserWarning, match="DualProjectionClassifier will take about 45 seconds for X of shape .30, 5.."):
+    with pytest.warns(
+        UserWarning,
+        match="DualProjectionClassifier will take about 45 seconds for X of shape "
+        ".30, 5..",
+    ):
         DualProjectionClassifier(random_state=0).fit(X, np.arange(30) % 3)
 
 
@@ -1794,7 +2499,8 @@ def test_a_refused_solution_leaves_nothing(monkeypatch):
         raise FloatingPointError
 
     monkeypatch.setattr(dual_projection, "_check_convergence", refuse)
-    machine, X = DualProjectionClassifier(), np.random.default_rng(0).standard_normal((20, 40))
+    machine = DualProjectionClassifier()
+    X = np.random.default_rng(0).standard_normal((20, 40))
     with pytest.raises(FloatingPointError):
         machine.fit(X, X[:, 0] > 0)
     assert not hasattr(machine, "n_projections_")
@@ -1803,6 +2509,12 @@ def test_a_refused_solution_leaves_nothing(monkeypatch):
 def test_the_bounds_on_the_sketch_of_the_chapter(capsys):
     """A twin of its table: one line, whose order of bounds the cell itself asserts."""
     names = {"np": np}
-    exec(cell_of("14_dual_projection", "def compare_bounds").split("bounds_head =")[0], names)
+    exec(
+        cell_of("14_dual_projection", "def compare_bounds").split("bounds_head =")[0],
+        names,
+    )
     names["compare_bounds"]("rank 10", np.ones(10), 10, 0)
-    assert capsys.readouterr().out.split() == "rank 10 0 10 1,338 816 251 0.41 0.31 0.16".split()
+    assert (
+        capsys.readouterr().out.split()
+        == "rank 10 0 10 1,338 816 251 0.41 0.31 0.16".split()
+    )

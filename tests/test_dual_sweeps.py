@@ -1,4 +1,6 @@
-"""Sweeps over the samples of sparse data: each move, a sweep, what comes of many, and when they are used."""
+"""Sweeps over the samples of sparse data: each move, a sweep, what comes of many, and
+when they are used.
+"""
 
 import sys
 import warnings
@@ -11,8 +13,20 @@ from dual_cases import LOSSES, certified, labelled, oracle, with_and_without_int
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.preprocessing import normalize
 
-from fsel_book import DualProjectionClassifier, DualProjectionRidge, dual_solvers, load_docstrings
-from fsel_book.dual_solvers import _compiled_sweep, _other_class, _possible_sweeps, _Problem, _sweep, _Sweeps
+from fsel_book import (
+    DualProjectionClassifier,
+    DualProjectionRidge,
+    dual_solvers,
+    load_docstrings,
+)
+from fsel_book.dual_solvers import (
+    _compiled_sweep,
+    _other_class,
+    _possible_sweeps,
+    _Problem,
+    _sweep,
+    _Sweeps,
+)
 from fsel_book.losses import LogLoss, SquaredHinge
 
 FOR_SWEEPS = [name for name in LOSSES if name != "squared_error"]
@@ -26,9 +40,13 @@ def compiled():
 
 
 def counts(n=40, d=120, seed=0):
-    """Labelled counts as of words: common ones in every row, rows of uneven length, one of them empty."""
+    """Labelled counts as of words: common ones in every row, rows of uneven length, one
+    of them empty.
+    """
     rng = np.random.default_rng(seed)
-    X = rng.poisson(4 / np.arange(1, d + 1), (n, d)) * rng.integers(1, 30, (n, 1)).astype(float)
+    X = rng.poisson(4 / np.arange(1, d + 1), (n, d)) * rng.integers(
+        1, 30, (n, 1)
+    ).astype(float)
     X[3] = 0
     y = np.sign(X @ rng.standard_normal(d) + rng.standard_normal(n))
     y[:2] = 1, -1
@@ -56,9 +74,11 @@ def every_size(monkeypatch):
 @pytest.mark.parametrize("old", [0.0, 1e-200, 1e-9, 0.3, 1 - 1e-12, 1.0])
 @pytest.mark.parametrize("stiffness", [0.0, 1e-6, 1.0, 1e3, 1e12])
 @pytest.mark.parametrize("margin", [-1e9, -800.0, -3.0, 0.0, 1e-3, 40.0, 1e9])
-def test_a_move_with_the_log_loss_gains_nearly_all_that_there_is(margin, stiffness, old):
+def test_a_move_with_the_log_loss_gains_nearly_all_that_there_is(
+    margin, stiffness, old
+):
     def value(q):
-        "What the best probability makes least."
+        """What the best probability makes least."""
         inside = (0 < q) & (q < 1)
         p = np.where(inside, q, 0.5)
         entropy = np.where(inside, p * np.log(p) + (1 - p) * np.log1p(-p), 0)
@@ -73,7 +93,10 @@ def test_a_move_with_the_log_loss_gains_nearly_all_that_there_is(margin, stiffne
     best = value(np.where(x > 0, away, 1) / (1 + away)).min()
     best = min(best, value(np.array(0.0)), value(np.array(1.0)))
     rounding = 1e-12 * (1 + abs(margin) + stiffness)
-    assert value(np.array(found)) - best <= 0.02 * max(value(np.array(old)) - best, 0) + rounding
+    assert (
+        value(np.array(found)) - best
+        <= 0.02 * max(value(np.array(old)) - best, 0) + rounding
+    )
 
 
 @each_loss_for_sweeps
@@ -82,20 +105,26 @@ def test_the_sample_that_moved_last_meets_its_slope(name, elastic):
     X, y = counts()
     problem = _Problem(X, y, 0.5, LOSSES[name])
     sweeps = _Sweeps(_sweep, 0.0, np.random.default_rng(0))
-    u, w, b = np.zeros(len(y)), np.zeros(X.shape[1]), 0.1
+    u = np.zeros(len(y))
+    w = np.zeros(X.shape[1])
+    b = 0.1
     for order in [*np.tile(np.arange(len(y)), (200, 1)), [5]]:
         rest = 0.5, sweeps.pieces(problem), name == "log_loss", elastic, u, w, b
         b = _sweep(X.data, X.indices, X.indptr, np.array(order), *rest)[1]
     assert_allclose(w, X.T @ u, rtol=1e-12, atol=1e-12)
     assert_allclose(b, 0.1 + elastic * u.sum(), rtol=1e-9)
-    assert_allclose(-0.5 * u[5], LOSSES[name].slope(y, X @ w + b)[5], rtol=1e-3, atol=1e-9)
+    assert_allclose(
+        -0.5 * u[5], LOSSES[name].slope(y, X @ w + b)[5], rtol=1e-3, atol=1e-9
+    )
     # One that is far from where it should be gets there in one move.
     w -= X[[5]].toarray()[0] * u[5]
     b -= elastic * u[5]
     u[5] = 0
     rest = 0.5, sweeps.pieces(problem), name == "log_loss", elastic, u, w, b
     b = _sweep(X.data, X.indices, X.indptr, np.array([5]), *rest)[1]
-    assert_allclose(-0.5 * u[5], LOSSES[name].slope(y, X @ w + b)[5], rtol=0.02, atol=1e-9)
+    assert_allclose(
+        -0.5 * u[5], LOSSES[name].slope(y, X @ w + b)[5], rtol=0.02, atol=1e-9
+    )
 
 
 # ---------------------------------------------------------------- a sweep
@@ -104,11 +133,18 @@ def test_the_sample_that_moved_last_meets_its_slope(name, elastic):
 @each_loss_for_sweeps
 @pytest.mark.parametrize("elastic", [0.0, 2.0])
 def test_compiled_and_plain_sweeps_agree(name, elastic):
-    sweep, (X, y) = compiled(), counts()
-    pieces = _Sweeps(sweep, 0.0, np.random.default_rng(0)).pieces(_Problem(X, y, 0.5, LOSSES[name]))
+    sweep = compiled()
+    X, y = counts()
+    pieces = _Sweeps(sweep, 0.0, np.random.default_rng(0)).pieces(
+        _Problem(X, y, 0.5, LOSSES[name])
+    )
     ends = []
     for loop in (sweep, _sweep):
-        rng, u, w, b, moved = np.random.default_rng(1), np.zeros(len(y)), np.zeros(X.shape[1]), 0.3, []
+        rng = np.random.default_rng(1)
+        u = np.zeros(len(y))
+        w = np.zeros(X.shape[1])
+        b = 0.3
+        moved = []
         for _ in range(5):
             rest = 0.5, pieces, name == "log_loss", elastic, u, w, b
             step, b = loop(X.data, X.indices, X.indptr, rng.permutation(len(y)), *rest)
@@ -122,8 +158,10 @@ def test_compiled_and_plain_sweeps_agree(name, elastic):
 @pytest.mark.parametrize("lam", [1e-3, 1.0, 1e3])
 def test_no_sweep_raises_the_dual(name, lam):
     X, y = counts()
-    problem, sweeps = _Problem(X, y, lam, LOSSES[name]), _Sweeps(_sweep, 0.0, np.random.default_rng(0), 1)
-    u, values = np.zeros(len(y)), []
+    problem = _Problem(X, y, lam, LOSSES[name])
+    sweeps = _Sweeps(_sweep, 0.0, np.random.default_rng(0), 1)
+    u = np.zeros(len(y))
+    values = []
     for _ in range(15):
         values.append(dual_value(problem, u))
         u = sweeps.improved(problem, u, 0.0)
@@ -134,7 +172,8 @@ def test_no_sweep_raises_the_dual(name, lam):
 @each_loss_for_sweeps
 @with_and_without_intercept
 def test_many_sweeps_end_at_the_solution(name, intercept):
-    X, y = sparse_table(30, 80, 0.2, seed=1), labelled(30, 80, seed=1)[1]
+    X = sparse_table(30, 80, 0.2, seed=1)
+    y = labelled(30, 80, seed=1)[1]
     problem = _Problem(X, y, 2.0, LOSSES[name], intercept)
     sweeps = _Sweeps(_compiled_sweep() or _sweep, 1e-12, np.random.default_rng(0), 3000)
     u = sweeps.improved(problem, np.zeros(30), 0.0)
@@ -143,12 +182,18 @@ def test_many_sweeps_end_at_the_solution(name, intercept):
     low, high = problem.loss.domain(y)
     assert np.all((low <= -2.0 * u) & (-2.0 * u <= high))
     found = problem.solution(u)
-    assert certified(X, y, 2.0, LOSSES[name], found.w, intercept=intercept, u=u)[1] <= 1e-7
+    assert (
+        certified(X, y, 2.0, LOSSES[name], found.w, intercept=intercept, u=u)[1] <= 1e-7
+    )
     expected = oracle(X.toarray(), y, 2.0, name, intercept=intercept)
     assert_allclose(found.w, expected, atol=1e-4 * np.linalg.norm(expected))
     # There a sweep moves nothing.
-    again = _Sweeps(_sweep, 0.0, np.random.default_rng(1), 1).improved(problem, u, found.b)
-    assert_allclose(problem.mixture(again), found.w, atol=1e-8 * np.linalg.norm(found.w))
+    again = _Sweeps(_sweep, 0.0, np.random.default_rng(1), 1).improved(
+        problem, u, found.b
+    )
+    assert_allclose(
+        problem.mixture(again), found.w, atol=1e-8 * np.linalg.norm(found.w)
+    )
 
 
 def test_evened_dual_variables_stay_on_their_side():
@@ -169,7 +214,9 @@ def test_sweeps_stop_when_little_moves():
 
     for small in (1.0, 1e-2, 1e-4, 0.0):
         counted.clear()
-        _Sweeps(sweep, small, np.random.default_rng(0)).improved(_Problem(X, y, 1e4, LogLoss()), np.zeros(40), 0.0)
+        _Sweeps(sweep, small, np.random.default_rng(0)).improved(
+            _Problem(X, y, 1e4, LogLoss()), np.zeros(40), 0.0
+        )
         small_steps = len(counted)
         assert small_steps <= 30 and (small_steps == 30) == (small == 0.0)
 
@@ -180,13 +227,22 @@ def test_sweeps_stop_when_little_moves():
 @each_loss_for_sweeps
 @with_and_without_intercept
 @pytest.mark.parametrize("alpha", [0.01, 1.0, 100.0])
-def test_the_same_answers_with_and_without_sweeps(name, intercept, alpha, every_size, monkeypatch):
-    X, y = sparse_table(60, 200, 0.1, seed=2), labelled(60, 200, seed=2)[1]
-    model = DualProjectionClassifier(name, alpha, tol=1e-8, fit_intercept=intercept, random_state=0, max_iter=500)
+def test_the_same_answers_with_and_without_sweeps(
+    name, intercept, alpha, every_size, monkeypatch
+):
+    X = sparse_table(60, 200, 0.1, seed=2)
+    y = labelled(60, 200, seed=2)[1]
+    model = DualProjectionClassifier(
+        name, alpha, tol=1e-8, fit_intercept=intercept, random_state=0, max_iter=500
+    )
     fits = [model.fit(X, y).coef_[0]]
     assert model.residual_history_[-1] <= 1e-8
-    w, u = model.coef_[0], model.dual_coef_[0]
-    assert certified(X, y, 2 * alpha, LOSSES[name], w, intercept=intercept, u=u)[1] <= 1.1e-8
+    w = model.coef_[0]
+    u = model.dual_coef_[0]
+    assert (
+        certified(X, y, 2 * alpha, LOSSES[name], w, intercept=intercept, u=u)[1]
+        <= 1.1e-8
+    )
     monkeypatch.setattr(dual_solvers, "_compiled_sweep", lambda: None)
     fits.append(model.fit(X, y).coef_[0])
     assert model.residual_history_[-1] <= 1e-8 and model.n_projections_ > 0
@@ -198,31 +254,49 @@ def test_the_same_answers_with_and_without_sweeps(name, intercept, alpha, every_
 @pytest.mark.parametrize("alpha", [0.1, 1e3])
 def test_counts_of_uneven_rows_and_an_empty_one(name, intercept, alpha, every_size):
     X, y = counts()
-    model = DualProjectionClassifier(name, alpha, tol=1e-4, fit_intercept=intercept, random_state=0, max_iter=1000)
+    model = DualProjectionClassifier(
+        name, alpha, tol=1e-4, fit_intercept=intercept, random_state=0, max_iter=1000
+    )
     model.fit(X, y)
     assert model.residual_history_[-1] <= 1e-4
-    w, u = model.coef_[0], model.dual_coef_[0]
-    assert certified(X, y, 2 * alpha, LOSSES[name], w, intercept=intercept, u=u)[1] <= 1.01e-4
+    w = model.coef_[0]
+    u = model.dual_coef_[0]
+    assert (
+        certified(X, y, 2 * alpha, LOSSES[name], w, intercept=intercept, u=u)[1]
+        <= 1.01e-4
+    )
     if not intercept and name == "log_loss":
-        assert_allclose(abs(2 * alpha * u[3]), 0.5, atol=1e-4)  # the empty row: its decision value is 0
+        # the empty row: its decision value is 0
+        assert_allclose(abs(2 * alpha * u[3]), 0.5, atol=1e-4)
 
 
 def test_one_sample_of_a_class(every_size):
-    X, y = sparse_table(50, 100, 0.2), np.ones(50)
+    X = sparse_table(50, 100, 0.2)
+    y = np.ones(50)
     y[7] = -1
     for name in FOR_SWEEPS:
         model = DualProjectionClassifier(name, 0.5, tol=1e-6, random_state=0).fit(X, y)
-        w, u = model.coef_[0], model.dual_coef_[0]
-        assert certified(X, y, 1.0, LOSSES[name], w, intercept=True, u=u)[1] <= 1.01e-6, name
+        w = model.coef_[0]
+        u = model.dual_coef_[0]
+        assert (
+            certified(X, y, 1.0, LOSSES[name], w, intercept=True, u=u)[1] <= 1.01e-6
+        ), name
 
 
 def test_several_classes_and_warm_starts(every_size):
-    X, y = sparse_table(80, 150, 0.2), np.arange(80) % 3
-    model = DualProjectionClassifier(alpha=0.5, tol=1e-6, random_state=0, warm_start=True).fit(X, y)
+    X = sparse_table(80, 150, 0.2)
+    y = np.arange(80) % 3
+    model = DualProjectionClassifier(
+        alpha=0.5, tol=1e-6, random_state=0, warm_start=True
+    ).fit(X, y)
     assert model.n_projections_ == 0 and model.coef_.shape == (3, 150)
     for k in range(3):
-        sign, u = np.where(y == k, 1.0, -1.0), model.dual_coef_[k]
-        assert certified(X, sign, 1.0, LogLoss(), model.coef_[k], intercept=True, u=u)[1] <= 1.01e-6
+        sign = np.where(y == k, 1.0, -1.0)
+        u = model.dual_coef_[k]
+        assert (
+            certified(X, sign, 1.0, LogLoss(), model.coef_[k], intercept=True, u=u)[1]
+            <= 1.01e-6
+        )
     before = model.coef_
     model.fit(X, y)
     assert model.n_iter_ == 1
@@ -230,18 +304,24 @@ def test_several_classes_and_warm_starts(every_size):
 
 
 def test_the_random_state_decides(every_size):
-    X, y = sparse_table(50, 100, 0.2), labelled(50, 100)[1]
-    fits = [DualProjectionClassifier(tol=1e-2, random_state=seed).fit(X, y).coef_ for seed in (0, 0, 1)]
+    X = sparse_table(50, 100, 0.2)
+    y = labelled(50, 100)[1]
+    fits = [
+        DualProjectionClassifier(tol=1e-2, random_state=seed).fit(X, y).coef_
+        for seed in (0, 0, 1)
+    ]
     assert_array_equal(fits[0], fits[1])
     assert np.any(fits[0] != fits[2])
 
 
 def test_all_forms_of_the_same_sparse_data(every_size):
-    X, y = sparse_table(50, 100, 0.2), labelled(50, 100)[1]
+    X = sparse_table(50, 100, 0.2)
+    y = labelled(50, 100)[1]
     model = DualProjectionClassifier(tol=1e-3, random_state=0)
     expected = model.fit(X, y).coef_
     long = X.copy()
-    long.indices, long.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    long.indices = X.indices.astype(np.int64)
+    long.indptr = X.indptr.astype(np.int64)
     frozen = X.copy()
     for part in (frozen.data, frozen.indices, frozen.indptr):
         part.flags.writeable = False
@@ -257,7 +337,8 @@ def test_all_forms_of_the_same_sparse_data(every_size):
 
 @pytest.mark.parametrize("power", [-160, 0, 160])
 def test_data_of_extreme_size(power, every_size):
-    X, y = sparse_table(50, 100, 0.2), labelled(50, 100)[1]
+    X = sparse_table(50, 100, 0.2)
+    y = labelled(50, 100)[1]
     model = DualProjectionClassifier(alpha=2.0 ** (2 * power), tol=1e-6, random_state=0)
     coef = model.fit(X * 2.0**power, y).coef_ * 2.0**power
     assert certified(X, y, 2.0, LogLoss(), coef[0], intercept=True)[1] <= 2e-6
@@ -267,27 +348,42 @@ def test_documents_take_sweeps_alone():
     """The data of the docstrings have more entries than `_WORTH_SWEEPS`."""
     compiled()
     documents = load_docstrings()
-    X, y = normalize(documents.data.astype(float)), documents.target == documents.target[0]
+    X = normalize(documents.data.astype(float))
+    y = documents.target == documents.target[0]
     model = DualProjectionClassifier(alpha=0.5, tol=1e-3, random_state=0).fit(X, y)
-    assert model.n_projections_ == 0 and model.n_iter_ <= 2 and model.residual_history_[-1] <= 1e-3
+    assert (
+        model.n_projections_ == 0
+        and model.n_iter_ <= 2
+        and model.residual_history_[-1] <= 1e-3
+    )
 
 
 # ---------------------------------------------------------------- when they are used
 
 
 def test_when_sweeps_are_used(every_size):
-    X, y = sparse_table(40, 60, 0.2), labelled(40, 60)[1]
+    X = sparse_table(40, 60, 0.2)
+    y = labelled(40, 60)[1]
 
     def swept(X=X, y=y, **given):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return DualProjectionClassifier(**{"alpha": 10.0, "random_state": 0, **given}).fit(X, y).n_projections_ == 0
+            return (
+                DualProjectionClassifier(**{"alpha": 10.0, "random_state": 0, **given})
+                .fit(X, y)
+                .n_projections_
+                == 0
+            )
 
     assert all(swept(loss=name) for name in FOR_SWEEPS)
     assert not swept(loss="squared_error")  # conjugate gradients
     assert not swept(X.toarray())
     assert not swept(X[:, :30])  # more samples than features
-    assert not swept(n_projections=5) and not swept(sketch="gaussian") and not swept(solver="iterate")
+    assert (
+        not swept(n_projections=5)
+        and not swept(sketch="gaussian")
+        and not swept(solver="iterate")
+    )
     assert DualProjectionRidge(random_state=0).fit(X, y).n_projections_ > 0
 
     class Own(SquaredHinge):
@@ -301,7 +397,8 @@ def test_small_data_do_not_wait_for_numba(monkeypatch):
         raise AssertionError("not here")
 
     monkeypatch.setattr(dual_solvers, "_compiled_sweep", load)
-    X, y = sparse_table(40, 60, 0.2), labelled(40, 60)[1]
+    X = sparse_table(40, 60, 0.2)
+    y = labelled(40, 60)[1]
     assert DualProjectionClassifier(random_state=0).fit(X, y).n_projections_ > 0
 
 
@@ -311,7 +408,8 @@ def test_without_numba(monkeypatch):
     try:
         assert _compiled_sweep() is None
         monkeypatch.setattr(dual_solvers, "_WORTH_SWEEPS", 0)
-        X, y = sparse_table(40, 60, 0.2), labelled(40, 60)[1]
+        X = sparse_table(40, 60, 0.2)
+        y = labelled(40, 60)[1]
         problem = _Problem(X, y, 1.0, LogLoss())
         assert _possible_sweeps(problem, 1e-4, np.random.default_rng(0)) is None
         model = DualProjectionClassifier(tol=1e-6, random_state=0).fit(X, y)
@@ -333,7 +431,8 @@ def test_where_compiled_code_cannot_be_kept(monkeypatch):
     _compiled_sweep.cache_clear()
     try:
         X, y = counts()
-        u, pieces = np.zeros(len(y)), np.column_stack([y, 0 * y, 0 * y, 0 * y])
+        u = np.zeros(len(y))
+        pieces = np.column_stack([y, 0 * y, 0 * y, 0 * y])
         rest = 0.5, pieces, True, 0.0, u, np.zeros(X.shape[1]), 0.0
         _compiled_sweep()(X.data, X.indices, X.indptr, np.arange(len(y)), *rest)
         assert np.all(u * y > 0)
@@ -346,19 +445,26 @@ def test_where_compiled_code_cannot_be_kept(monkeypatch):
 
 @with_and_without_intercept
 def test_sweeps_too_few_to_solve_it_give_directions(intercept, every_size):
-    """Long rows and weak regularisation: the first sweeps do not end within the tolerance, later ones do."""
+    """Long rows and weak regularisation: the first sweeps do not end within the
+    tolerance, later ones do.
+    """
     X, y = counts(80, 200, seed=3)
-    model = DualProjectionClassifier(alpha=1e-2, tol=1e-6, fit_intercept=intercept, random_state=0, max_iter=500)
+    model = DualProjectionClassifier(
+        alpha=1e-2, tol=1e-6, fit_intercept=intercept, random_state=0, max_iter=500
+    )
     model.fit(X, y)
     assert model.n_iter_ > 1 and model.n_projections_ == 0
-    w, u = model.coef_[0], model.dual_coef_[0]
+    w = model.coef_[0]
+    u = model.dual_coef_[0]
     assert certified(X, y, 2e-2, LogLoss(), w, intercept=intercept, u=u)[1] <= 1.01e-6
 
 
 def test_a_loss_with_corners_and_an_intercept_goes_on_with_the_surrogate(every_size):
     X, y = counts(80, 200, seed=3)
     for intercept in (False, True):
-        model = DualProjectionClassifier("squared_hinge", 1e-2, tol=1e-6, fit_intercept=intercept, random_state=0)
+        model = DualProjectionClassifier(
+            "squared_hinge", 1e-2, tol=1e-6, fit_intercept=intercept, random_state=0
+        )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             assert (model.fit(X, y).n_projections_ > 0) == intercept

@@ -1,4 +1,6 @@
-"""Elimination: bounds, the same order as the literal algorithm, low ranks, closed forms."""
+"""Elimination: bounds, the same order as the literal algorithm, low ranks, closed
+forms.
+"""
 
 import itertools
 import warnings
@@ -77,13 +79,20 @@ def test_same_order_and_values_as_refitting_everything(seed):
 @swept("seed", SEEDS[:150:5], SEEDS[150::5])
 def test_bounds_are_bounds_and_are_attained_by_feasible_points(seed):
     X, kernel, loss, intercept = problem(seed)
-    d, sums = X.shape[1], RunningSums(kernel, X)
+    d = X.shape[1]
+    sums = RunningSums(kernel, X)
     reduced = _ReducedKernels(sums, sums.matrix())
     matrices = sums.removals()
     exact = np.array([_cold_fit(K, loss, intercept)[1] for K in matrices])
-    bounds = _CandidateBounds(reduced, loss, _cold_fit(reduced.K, loss, intercept)[0], intercept)
+    bounds = _CandidateBounds(
+        reduced, loss, _cold_fit(reduced.K, loss, intercept)[0], intercept
+    )
     before = bounds.values.copy()
-    for stage in (None, lambda: _tighten(bounds, np.arange(d)), lambda: [_tighten_alone(bounds, c) for c in range(d)]):
+    for stage in (
+        None,
+        lambda: _tighten(bounds, np.arange(d)),
+        lambda: [_tighten_alone(bounds, c) for c in range(d)],
+    ):
         if stage:
             stage()
         assert (bounds.values <= exact + 1e-9 * unit(loss)).all()
@@ -107,7 +116,9 @@ def test_accepted_fits_satisfy_the_optimality_conditions(seed):
     assert exact and abs(loss.dual(K, u) - value) < 1e-12 * unit(loss)
     assert -1e-12 * unit(loss) <= duality_gap(K, loss, u, intercept) <= 2 * loss.gap
     # Fenchel's inequality, sample by sample: the gap is a sum of these, none below zero
-    conjugates = np.array([loss.on(np.array([i])).phi(u[i : i + 1]) for i in range(len(u))])
+    conjugates = np.array(
+        [loss.on(np.array([i])).phi(u[i : i + 1]) for i in range(len(u))]
+    )
     one_by_one = loss.C * loss.loss.value(loss.y, f + b) + conjugates
     slack = one_by_one + u * (f + b)
     assert slack.min() > -1e-9 * unit(loss) and slack.max() < 1e-8 * unit(loss)
@@ -125,7 +136,9 @@ def test_classes_steps_and_limits_as_in_the_reference(seeds, name, step):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(40, 6))
         codes = np.digitize(X[:, 0] + 0.3 * rng.normal(size=40), [-0.5, 0.5])
-        losses = [EmpiricalRisk(name, np.where(codes == c, 1.0, -1.0), 3.0) for c in range(3)]
+        losses = [
+            EmpiricalRisk(name, np.where(codes == c, 1.0, -1.0), 3.0) for c in range(3)
+        ]
         kernel = RBFKernel(10.0 ** rng.uniform(-1.5, 0))
         rise = np.diff(risk_rfe(X, losses, kernel).values).mean()
         delta = None if seed % 2 else (lambda left, rise=rise: rise * left / 6)
@@ -148,13 +161,20 @@ def test_low_rank_kernels_go_in_the_order_of_the_reference(C, number):
 def test_adaptive_steps_take_back_what_costs_too_much():
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (80, 24))
-    loss = EmpiricalRisk("hinge", np.where(X[:, 0] + X[:, 1] * X[:, 2] > 0, 1.0, -1.0), 5.0)
-    one, many = (risk_rfe(X, [loss], RBFKernel(0.3), 0, step) for step in (1, "adaptive"))
+    loss = EmpiricalRisk(
+        "hinge", np.where(X[:, 0] + X[:, 1] * X[:, 2] > 0, 1.0, -1.0), 5.0
+    )
+    one, many = (
+        risk_rfe(X, [loss], RBFKernel(0.3), 0, step) for step in (1, "adaptive")
+    )
     assert set(many.order[-3:]) == set(one.order[-3:]) == {0, 1, 2}
     assert many.left[-4:] == [3, 2, 1, 0] and len(many.left) < 16
-    nothing, steps = many.values[-1], zip(many.values, many.values[1:], many.left, many.left[1:], strict=False)
+    nothing = many.values[-1]
+    steps = zip(many.values, many.values[1:], many.left, many.left[1:], strict=False)
     for before, after, left, fewer in steps:
-        assert left - fewer == 1 or after - before <= 0.01 * (nothing - before) + loss.tie
+        assert (
+            left - fewer == 1 or after - before <= 0.01 * (nothing - before) + loss.tie
+        )
     J, values = risk_rfe_reference(X[:, :10], [loss], RBFKernel(0.3), 1, "adaptive")
     fast = risk_rfe(X[:, :10], [loss], RBFKernel(0.3), 1, "adaptive")
     assert fast.order == J and len(values) == len(fast.values)
@@ -164,7 +184,8 @@ def test_adaptive_steps_take_back_what_costs_too_much():
 @pytest.mark.parametrize("seed", range(20))
 def test_closed_forms_against_refits(seed):
     rng = np.random.default_rng(seed)
-    n, d = int(rng.integers(10, 60)), int(rng.integers(3, 80))
+    n = int(rng.integers(10, 60))
+    d = int(rng.integers(3, 80))
     X = rng.normal(size=(n, d)) * 10 ** rng.uniform(-1, 1, d)
     if seed % 3 == 0:
         X[:, -1] = X[:, 0]
@@ -173,21 +194,31 @@ def test_closed_forms_against_refits(seed):
     y = X @ (rng.normal(size=d) * (rng.random(d) < 0.3)) + rng.normal(size=n)
     C = 10.0 ** rng.uniform(-2, 3) * (rng.uniform(0.5, 2, n) if seed % 5 == 0 else 1)
     loss = EmpiricalRisk("squared_error", y, C)
-    intercept, step = bool(seed % 2), [1, 3, 0.2][seed % 3]
+    intercept = bool(seed % 2)
+    step = [1, 3, 0.2][seed % 3]
     done = squared_linear_path(X, loss, 1, step, None, intercept, block=8)
     assert done.left[-1] == 1 and len(done.order) == d - 1
-    for value, left in list(zip(done.values, done.left, strict=True))[:: max(1, d // 8)]:
+    for value, left in list(zip(done.values, done.left, strict=True))[
+        :: max(1, d // 8)
+    ]:
         K = LinearKernel()(np.delete(X, done.order[: d - left], axis=1))
         assert abs(value - _reference_fit(K, loss, intercept)[1]) < 1e-8 * unit(loss)
     if d < 12:
-        assert done.order == risk_rfe_reference(X, [loss], LinearKernel(), 1, step, intercept=intercept)[0]
+        assert (
+            done.order
+            == risk_rfe_reference(
+                X, [loss], LinearKernel(), 1, step, intercept=intercept
+            )[0]
+        )
 
 
 def test_the_swept_path_is_brought_up_to_date():
     """Ill-conditioned, 300 columns: without the fresh starts the error is 1e-6."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 300)) * 10 ** rng.uniform(-1.5, 1.5, 300)
-    loss = EmpiricalRisk("squared_error", X[:, :5].sum(axis=1) + rng.normal(size=60), 1e5)
+    loss = EmpiricalRisk(
+        "squared_error", X[:, :5].sum(axis=1) + rng.normal(size=60), 1e5
+    )
     done = squared_linear_path(X, loss)
     for value, left in list(zip(done.values, done.left, strict=True))[::20]:
         K = LinearKernel()(np.delete(X, done.order[: 300 - left], axis=1))
@@ -195,22 +226,36 @@ def test_the_swept_path_is_brought_up_to_date():
 
 
 def ridge_objective(A, y, C):
-    """With an intercept, by the singular values of what `A` is in units of its largest entry."""
+    """With an intercept, by the singular values of what `A` is in units of its largest
+    entry.
+    """
     A, y, unit = A - A.mean(axis=0), y - y.mean(), np.abs(A).max()
     U, s, Vh = np.linalg.svd(A / unit, full_matrices=False)
-    ridge, along = s**2 + 1 / (2 * C * unit**2), U.T @ y
-    beyond = np.sum((y - U @ along) ** 2) if np.linalg.matrix_rank(A) < len(y) - 1 else 0.0
-    return C * (np.sum((along * (1 - s**2 / ridge)) ** 2) + beyond) + np.sum((s * along / ridge) ** 2) / unit**2 / 2
+    ridge = s**2 + 1 / (2 * C * unit**2)
+    along = U.T @ y
+    beyond = (
+        np.sum((y - U @ along) ** 2) if np.linalg.matrix_rank(A) < len(y) - 1 else 0.0
+    )
+    return (
+        C * (np.sum((along * (1 - s**2 / ridge)) ** 2) + beyond)
+        + np.sum((s * along / ridge) ** 2) / unit**2 / 2
+    )
 
 
 @pytest.mark.parametrize("step", [1, 7])
 @pytest.mark.parametrize("scale", [1.0, 1e3, 1e6, 1e9])
 def test_the_closed_form_does_not_lose_its_digits_in_large_units(scale, step):
-    """More features than samples, then fewer: objectives are right, and the order of the columns does not count."""
+    """More features than samples, then fewer: objectives are right, and the order of
+    the columns does not count.
+    """
     rng = np.random.default_rng(0)
-    X, order = scale * rng.standard_normal((20, 60)), rng.permutation(60)
-    loss = EmpiricalRisk("squared_error", np.where(X[:, :3].sum(axis=1) > 0, 1.0, -1.0), 1.0)
-    done, other = squared_linear_path(X, loss, 3, step), squared_linear_path(X[:, order], loss, 3, step)
+    X = scale * rng.standard_normal((20, 60))
+    order = rng.permutation(60)
+    loss = EmpiricalRisk(
+        "squared_error", np.where(X[:, :3].sum(axis=1) > 0, 1.0, -1.0), 1.0
+    )
+    done = squared_linear_path(X, loss, 3, step)
+    other = squared_linear_path(X[:, order], loss, 3, step)
     assert order[other.order].tolist() == done.order
     for value, left in zip(done.values, done.left, strict=True):
         kept = np.delete(X, done.order[: 60 - left], axis=1)
@@ -229,12 +274,21 @@ def test_equal_features_in_large_units_go_by_their_index(scale):
 
 
 def exact_ridge_path(X, y, C):
-    """The order and the objectives with an intercept, all but one column removed, in rational numbers."""
+    """The order and the objectives with an intercept, all but one column removed, in
+    rational numbers.
+    """
     C = Fraction(C)
     rows = [[Fraction(x) for x in row] for row in np.column_stack([X, y]).tolist()]
-    columns = [[x - sum(column) / len(column) for x in column] for column in zip(*rows, strict=True)]
-    M = [[sum(a * b for a, b in zip(one, other, strict=True)) for other in columns] for one in columns]
-    d, nothing = X.shape[1], C * sum(Fraction(t) ** 2 for t in y.tolist())
+    columns = [
+        [x - sum(column) / len(column) for x in column]
+        for column in zip(*rows, strict=True)
+    ]
+    M = [
+        [sum(a * b for a, b in zip(one, other, strict=True)) for other in columns]
+        for one in columns
+    ]
+    d = X.shape[1]
+    nothing = C * sum(Fraction(t) ** 2 for t in y.tolist())
     for j in range(d):
         M[j][j] += 1 / (2 * C)
 
@@ -247,7 +301,9 @@ def exact_ridge_path(X, y, C):
                 A[i] = [a - share * b for a, b in zip(A[i], A[k], strict=True)]
         return C * A[-1][-1]
 
-    left, order, values = list(range(d)), [], [value(range(d))]
+    left = list(range(d))
+    order = []
+    values = [value(range(d))]
     tie = Fraction(1e-9) * min(nothing, 1000 * values[0])
     while len(left) > 1:
         without = [value([i for i in left if i != j]) for j in left]
@@ -261,13 +317,22 @@ def exact_ridge_path(X, y, C):
 @pytest.mark.filterwarnings("error")
 @swept_product(
     ("apart", "C", "noise"),
-    [(1e-3, 1.0, 0.5), (1e-3, 1e10, 1e-3), (1e-5, 1e6, 1e-3), (1e-5, 1e10, 0.5), (1e-7, 1.0, 1e-3), (1e-7, 1e10, 0.5)],
+    [
+        (1e-3, 1.0, 0.5),
+        (1e-3, 1e10, 1e-3),
+        (1e-5, 1e6, 1e-3),
+        (1e-5, 1e10, 0.5),
+        (1e-7, 1.0, 1e-3),
+        (1e-7, 1e10, 0.5),
+    ],
     [1e-3, 1e-5, 1e-7],
     [1.0, 1e6, 1e10],
     [0.5, 1e-3],
 )
 def test_nearly_dependent_columns_go_in_the_order_of_exact_arithmetic(apart, C, noise):
-    """The squares of their condition, up to 1e14, would leave objectives one digit, and no warning would say so."""
+    """The squares of their condition, up to 1e14, would leave objectives one digit, and
+    no warning would say so.
+    """
     rng = np.random.default_rng(1)
     X = rng.standard_normal((25, 6))
     X[:, 4] = X[:, 0] + apart * rng.standard_normal(25)
@@ -279,15 +344,20 @@ def test_nearly_dependent_columns_go_in_the_order_of_exact_arithmetic(apart, C, 
         done = squared_linear_path(X[:, columns], EmpiricalRisk("squared_error", y, C))
         assert done.order == order
         assert np.abs(done.values - values).max() <= tie
-        selector = RiskRFE(1, kernel="linear", loss="squared_error", C=C).fit(X[:, columns], y)
+        selector = RiskRFE(1, kernel="linear", loss="squared_error", C=C).fit(
+            X[:, columns], y
+        )
         assert selector.elimination_order_.tolist() == order
 
 
 @pytest.mark.parametrize("name", ["hinge", "squared_hinge", "squared_error"])
 def test_ties_are_as_fine_as_the_objective(name):
-    """In large units a machine fits all samples, its objective is next to nothing, and so are all rises."""
+    """In large units a machine fits all samples, its objective is next to nothing, and
+    so are all rises.
+    """
     rng = np.random.default_rng(1)
-    X, order = 300 * rng.standard_normal((15, 30)), rng.permutation(30)
+    X = 300 * rng.standard_normal((15, 30))
+    order = rng.permutation(30)
     loss = EmpiricalRisk(name, np.where(X[:, :3].sum(axis=1) > 0, 1.0, -1.0), 1.0)
     done, other = (risk_rfe(A, [loss], LinearKernel(), 20) for A in (X, X[:, order]))
     assert done.values[0] < loss.tie * 1000  # hundreds of rises would be one tie
@@ -301,47 +371,70 @@ def test_ties_are_as_fine_as_the_objective(name):
 def test_a_finer_tie():
     loss = EmpiricalRisk("hinge", [1.0, -1.0], 10.0)
     assert loss.nothing == 20 and loss.beside(0.02) is loss
-    assert loss.beside(2e-3).tie == pytest.approx(2e-9) and loss.beside(2e-3).gap == pytest.approx(2e-10)
-    assert loss.beside(0.0).tie == pytest.approx(2e-11) and loss.beside(0.0, 0.0).tie == 0
-    assert EmpiricalRisk("hinge", [1.0, -1.0], 10.0, 1e-14).beside(0.0).tie == pytest.approx(2e-13)
+    assert loss.beside(2e-3).tie == pytest.approx(2e-9) and loss.beside(
+        2e-3
+    ).gap == pytest.approx(2e-10)
+    assert (
+        loss.beside(0.0).tie == pytest.approx(2e-11) and loss.beside(0.0, 0.0).tie == 0
+    )
+    assert EmpiricalRisk("hinge", [1.0, -1.0], 10.0, 1e-14).beside(
+        0.0
+    ).tie == pytest.approx(2e-13)
 
 
 def test_guyon_is_its_definition():
     for seed in range(6):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(40, 5))
-        loss, left = EmpiricalRisk("hinge", np.sign(X[:, 0] * X[:, 1]), 2.0), list(range(5))
+        loss = EmpiricalRisk("hinge", np.sign(X[:, 0] * X[:, 1]), 2.0)
+        left = list(range(5))
         while len(left) > 1:
             K = rbf_kernel(X[:, left], gamma=0.4)
             u = _libsvm_fit(K, loss)
-            falls = [u @ (K - rbf_kernel(np.delete(X[:, left], c, axis=1), gamma=0.4)) @ u for c in range(len(left))]
+            falls = [
+                u @ (K - rbf_kernel(np.delete(X[:, left], c, axis=1), gamma=0.4)) @ u
+                for c in range(len(left))
+            ]
             left.pop(int(np.argmin(falls)))
-        assert set(range(5)) - set(guyon_rfe(X, [loss], RBFKernel(0.4)).order) == set(left)
+        assert set(range(5)) - set(guyon_rfe(X, [loss], RBFKernel(0.4)).order) == set(
+            left
+        )
 
 
 def own_gap(K, loss, u, intercept):
-    """The gap between `u` and its own machine, by none of the package's code: the intercept by golden sections."""
+    """The gap between `u` and its own machine, by none of the package's code: the
+    intercept by golden sections.
+    """
     f = K.astype(np.longdouble) @ u.astype(np.longdouble)
-    high = np.abs(f).max() + np.abs(loss.y).max() + 60 if intercept else np.longdouble(0)
-    low, golden = -high, (np.sqrt(np.longdouble(5)) - 1) / 2
+    high = (
+        np.abs(f).max() + np.abs(loss.y).max() + 60 if intercept else np.longdouble(0)
+    )
+    low = -high
+    golden = (np.sqrt(np.longdouble(5)) - 1) / 2
     for _ in range(110):
         width = golden * (high - low)
-        left, right = exact_primal(loss, f + high - width), exact_primal(loss, f + low + width)
+        left = exact_primal(loss, f + high - width)
+        right = exact_primal(loss, f + low + width)
         low, high = (low, low + width) if left < right else (high - width, high)
-    return float(f @ u / 2 + exact_primal(loss, f + (low + high) / 2) - exact_dual(K, loss, u))
+    return float(
+        f @ u / 2 + exact_primal(loss, f + (low + high) / 2) - exact_dual(K, loss, u)
+    )
 
 
 EVERY = list(itertools.product(("wine", "breast cancer", "diabetes"), LOSSES, KERNELS))
-# Each loss with one of the kernels. On the last of these a fit that stops as soon as its gap is closed is not yet as
-# good as it can be.
+# Each loss with one of the kernels. On the last of these a fit that stops as soon as
+# its gap is closed is not yet as good as it can be.
 FEW = [
     *[("wine", name, list(KERNELS)[i % len(KERNELS)]) for i, name in enumerate(LOSSES)],
     ("diabetes", "squared_hinge", "linear"),
 ]
 
 
-# At C = 1e6 these have a machine that fits all samples, and an objective that float64 knows to four percent.
-BEYOND_FLOAT64 = [("breast cancer", name, "linear") for name in LOSSES if "hinge" in name]
+# At C = 1e6 these have a machine that fits all samples, and an objective that float64
+# knows to four percent.
+BEYOND_FLOAT64 = [
+    ("breast cancer", name, "linear") for name in LOSSES if "hinge" in name
+]
 
 
 @pytest.mark.filterwarnings("error")
@@ -354,8 +447,11 @@ BEYOND_FLOAT64 = [("breast cancer", name, "linear") for name in LOSSES if "hinge
     ],
 )
 def test_raw_data_at_every_C(data, name, kernel, exponents, monkeypatch):
-    """Every fit exact, and the order of the literal algorithm, which a warning doubts at a very small or large C."""
-    fits, fit = [], _warm_started_fit
+    """Every fit exact, and the order of the literal algorithm, which a warning doubts
+    at a very small or large C.
+    """
+    fits = []
+    fit = _warm_started_fit
 
     def watched(K, loss, u, intercept, enough=np.inf):
         found = fit(K, loss, u, intercept, enough)
@@ -366,32 +462,47 @@ def test_raw_data_at_every_C(data, name, kernel, exponents, monkeypatch):
     monkeypatch.setattr("fsel_book.elimination._warm_started_fit", watched)
     for C in 10.0 ** np.array(exponents):
         X, signs, numbers = raw(data, 5)
-        loss, intercept = raw_loss(name, signs, numbers, C), bool((data == "wine") ^ (C == 1) ^ (C == 1e6))
+        loss = raw_loss(name, signs, numbers, C)
+        intercept = bool((data == "wine") ^ (C == 1) ^ (C == 1e6))
         form = kernel_of(kernel, X, "scale", 3, 0.0, None)
         fits.clear()
         beyond = C == 1e6 and (data, name, kernel) in BEYOND_FLOAT64
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Rounding errors may decide")
-            with pytest.warns(UserWarning, match="Rounding errors decide") if beyond else nullcontext():
+            with (
+                pytest.warns(UserWarning, match="Rounding errors decide")
+                if beyond
+                else nullcontext()
+            ):
                 fast = risk_rfe(X, [loss], form, intercept=intercept)
         for K, u in fits:
             assert _is_feasible(u, *loss.box(), intercept)
-            assert own_gap(K, loss, u, intercept) <= 2 * loss.gap + 1000 * rounding_of_gap(K, loss, u), (data, C)
-        assert fast.order == risk_rfe_reference(X, [loss], form, intercept=intercept)[0], (data, C)
+            assert own_gap(
+                K, loss, u, intercept
+            ) <= 2 * loss.gap + 1000 * rounding_of_gap(K, loss, u), (data, C)
+        assert (
+            fast.order == risk_rfe_reference(X, [loss], form, intercept=intercept)[0]
+        ), (data, C)
 
 
 def test_values_that_the_sum_over_all_pairs_would_lose():
-    """Raw features and C = 1e6: u'Ku cancels to a billionth of its terms; that of the kernel leaves six digits."""
+    """Raw features and C = 1e6: u'Ku cancels to a billionth of its terms; that of the
+    kernel leaves six digits.
+    """
     X, y = load_diabetes(return_X_y=True, scaled=False)
-    X, y = X[::10], y[::10] - y[::10].mean()
+    X = X[::10]
+    y = y[::10] - y[::10].mean()
     loss = EmpiricalRisk("squared_error", y, 1e6)
-    exact, fast = squared_linear_path(X, loss), risk_rfe(X, [loss], LinearKernel())
+    exact = squared_linear_path(X, loss)
+    fast = risk_rfe(X, [loss], LinearKernel())
     assert fast.order == exact.order == risk_rfe_reference(X, [loss], LinearKernel())[0]
     assert_allclose(fast.values, exact.values, atol=1e-5 * unit(loss))
 
 
 def prices(X, risks, kernel, gone, intercept):
-    """What each feature that is left costs, by a fit from scratch each; infinite for those that are gone."""
+    """What each feature that is left costs, by a fit from scratch each; infinite for
+    those that are gone.
+    """
 
     def value(J):
         A = X.copy()
@@ -399,29 +510,42 @@ def prices(X, risks, kernel, gone, intercept):
         return sum(_cold_fit(kernel(A), risk, intercept)[1] for risk in risks)
 
     before = value(gone)
-    return np.array([np.inf if j in gone else value([*gone, j]) - before for j in range(X.shape[1])])
+    return np.array(
+        [np.inf if j in gone else value([*gone, j]) - before for j in range(X.shape[1])]
+    )
 
 
 def check_cuts(done, X, risks, kernel, tolerance, intercept):
-    """The features of each step cost at most `tolerance` of the prices of all more than the cheapest as many."""
+    """The features of each step cost at most `tolerance` of the prices of all more than
+    the cheapest as many.
+    """
     slack = sum(risk.tie for risk in risks)
     for left, after in zip(done.left, done.left[1:], strict=False):
         start = X.shape[1] - left
         price = prices(X, risks, kernel, done.order[:start], intercept)
         gone = done.order[start : X.shape[1] - after]
         allowed = tolerance * np.maximum(price[np.isfinite(price)], 0).sum()
-        assert price[gone].sum() <= np.sort(price)[: len(gone)].sum() + allowed + slack * len(gone)
+        assert price[gone].sum() <= np.sort(price)[
+            : len(gone)
+        ].sum() + allowed + slack * len(gone)
 
 
 def several_risks(name, X, rng):
     f = X[:, 0] - X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=len(X))
     if not get_loss(name).for_labels:
         return [EmpiricalRisk(name, f, 3.0)]
-    return [EmpiricalRisk(name, np.where(f > cut, 1.0, -1.0), 3.0) for cut in (-0.5, 0.5)[: 1 + len(X) % 2]]
+    return [
+        EmpiricalRisk(name, np.where(f > cut, 1.0, -1.0), 3.0)
+        for cut in (-0.5, 0.5)[: 1 + len(X) % 2]
+    ]
 
 
 THREE = (LinearKernel(), RBFKernel(0.05), PolynomialKernel(2, 0.1, 1.0))
-TOLERANT = [(name, THREE[(i + shift) % 3]) for shift in range(3) for i, name in enumerate(LOSSES)]
+TOLERANT = [
+    (name, THREE[(i + shift) % 3])
+    for shift in range(3)
+    for i, name in enumerate(LOSSES)
+]
 
 
 @swept(("name", "kernel"), TOLERANT[:5:4], TOLERANT[1:4] + TOLERANT[5:])
@@ -430,7 +554,8 @@ def test_a_tolerant_cut_costs_little_more_than_the_cheapest(name, kernel):
         rng = np.random.default_rng(n)
         X = rng.normal(size=(n, d)) * 10 ** rng.uniform(-0.5, 0.5, d)
         X[:, -1] = X[:, 0]
-        risks, intercept = several_risks(name, X, rng), bool(n % 2)
+        risks = several_risks(name, X, rng)
+        intercept = bool(n % 2)
         done = risk_rfe(X, risks, kernel, 2, d // 4, None, intercept, tolerance)
         check_cuts(done, X, risks, kernel, tolerance, intercept)
         assert done.left[-1] == 2 and len(set(done.order)) == d - 2
@@ -457,7 +582,10 @@ def test_most_of_a_linear_cut_is_certified_without_a_fit():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 400))
     risk = EmpiricalRisk("hinge", np.sign(X[:, :5].sum(axis=1)), 1.0)
-    exact, near = (risk_rfe(X, [risk], LinearKernel(), 40, 0.1, step_tol=tolerance) for tolerance in (0.0, 0.001))
+    exact, near = (
+        risk_rfe(X, [risk], LinearKernel(), 40, 0.1, step_tol=tolerance)
+        for tolerance in (0.0, 0.001)
+    )
     assert near.refits < 30 and exact.refits > 300
     assert len(set(near.order) & set(exact.order)) > 320
     assert near.values[-1] < 1.1 * exact.values[-1]
@@ -476,24 +604,35 @@ def test_without_a_tolerance_steps_are_those_of_the_reference(seed):
 @pytest.mark.parametrize("seed", range(30))
 def test_the_excess_price_is_an_upper_bound_and_zero_where_bounds_decide(seed):
     rng = np.random.default_rng(seed)
-    d, k = 12, int(rng.integers(1, 12))
+    d = 12
+    k = int(rng.integers(1, 12))
     lower = rng.normal(size=d)
     upper = lower + rng.exponential(size=d) * (rng.random(d) < 0.7)
     gone = np.argsort(lower)[:k]
     for _ in range(50):
         price = lower + rng.random(d) * (upper - lower)
-        assert price[gone].sum() - np.sort(price)[:k].sum() <= _excess_price(lower, upper, gone) + 1e-12
+        assert (
+            price[gone].sum() - np.sort(price)[:k].sum()
+            <= _excess_price(lower, upper, gone) + 1e-12
+        )
     assert _excess_price(lower, lower, gone) == 0
 
 
 @swept(
     ("name", "intercept"),
-    [("hinge", True), ("squared_hinge", False), ("epsilon_insensitive", True), ("smoothed_hinge", True)],
+    [
+        ("hinge", True),
+        ("squared_hinge", False),
+        ("epsilon_insensitive", True),
+        ("smoothed_hinge", True),
+    ],
     [("hinge", False), ("squared_hinge", True), ("epsilon_insensitive", False)],
 )
 @pytest.mark.parametrize("shape", [(60, 90), (120, 100), (120, 40)])
 def test_the_tableau_leads_to_the_optimum(name, intercept, shape):
-    """The path to all optima, guesses to those that they claim; so also where samples climb several steps."""
+    """The path to all optima, guesses to those that they claim; so also where samples
+    climb several steps.
+    """
     rng = np.random.default_rng(1)
     X = rng.normal(size=shape)
     [risk] = several_risks(name, X, rng)
@@ -502,7 +641,8 @@ def test_the_tableau_leads_to_the_optimum(name, intercept, shape):
     u = _cold_fit(reduced.K, risk, intercept)[0]
     tableau, lo, hi = _Tableau(reduced, risk, u, intercept), *risk.box()
     guessed = 0
-    for c in range(1, shape[1], 2):                        # not of feature 0, which matters: its path is too long
+    # not of feature 0, which matters: its path is too long
+    for c in range(1, shape[1], 2):
         found = [tableau.follow(c), tableau.path(c)]
         K = reduced.matrix(c)
         exact = _cold_fit(K, risk, intercept)[1]
@@ -511,10 +651,16 @@ def test_the_tableau_leads_to_the_optimum(name, intercept, shape):
         guessed += len(found) > 2
         for v, b in found:
             above = v @ K @ v / 2 + risk.primal(K @ v + b) - exact
-            # A long path counts what a change costs, a tiny multiple of the identity, more often.
-            assert -1e-9 * unit(risk) <= above < (1e-7 if shape == (60, 90) else 1e-6) * unit(risk)
+            # A long path counts what a change costs, a tiny multiple of the identity,
+            # more often.
+            assert (
+                -1e-9 * unit(risk)
+                <= above
+                < (1e-7 if shape == (60, 90) else 1e-6) * unit(risk)
+            )
             assert (v >= lo - 1e-9).all() and (v <= hi + 1e-9).all()
-    assert guessed > 10 or shape[0] > shape[1]             # with so few features the path is all there is
+    # with so few features the path is all there is
+    assert guessed > 10 or shape[0] > shape[1]
 
 
 @pytest.mark.parametrize("name", ["hinge", "epsilon_insensitive"])
@@ -529,8 +675,14 @@ def test_bounds_from_the_columns_enclose_the_price(name):
     for c in range(12):
         _bound_by_columns(bounds, risk, c, 1e-3)
         exact = _cold_fit(reduced.matrix(c), risk, True)[1]
-        assert bounds.values[c] <= exact + 2 * risk.gap and exact - 2 * risk.gap <= bounds.upper[c]
-        assert bounds.upper[c] - bounds.values[c] <= 1e-3 * (exact - bounds.before) + 2 * risk.gap
+        assert (
+            bounds.values[c] <= exact + 2 * risk.gap
+            and exact - 2 * risk.gap <= bounds.upper[c]
+        )
+        assert (
+            bounds.upper[c] - bounds.values[c]
+            <= 1e-3 * (exact - bounds.before) + 2 * risk.gap
+        )
 
 
 def test_a_tableau_that_leads_nowhere_gives_the_point_itself(monkeypatch):
@@ -545,53 +697,73 @@ def test_a_tableau_that_leads_nowhere_gives_the_point_itself(monkeypatch):
         monkeypatch.setattr(tableau, name, lambda c: None)
     v, b = tableau.follow(3)
     assert_allclose(v, u)
-    assert_allclose(risk.primal(reduced.K @ v + b) + v @ reduced.K @ v / 2, risk.dual(reduced.K, u), rtol=1e-7)
+    assert_allclose(
+        risk.primal(reduced.K @ v + b) + v @ reduced.K @ v / 2,
+        risk.dual(reduced.K, u),
+        rtol=1e-7,
+    )
 
 
 def linear_problem(n, d):
-    """Features, a risk, and what the value would be without each of some features, by fits."""
+    """Features, a risk, and what the value would be without each of some features, by
+    fits.
+    """
     rng = np.random.default_rng(2)
     X = rng.normal(size=(n, d))
-    risk = EmpiricalRisk("hinge", np.sign(X[:, :5].sum(axis=1) + rng.normal(size=n)), 1.0)
+    risk = EmpiricalRisk(
+        "hinge", np.sign(X[:, :5].sum(axis=1) + rng.normal(size=n)), 1.0
+    )
 
     def values(left):
         K = X[:, left] @ X[:, left].T
-        return np.array([_cold_fit(K - np.outer(X[:, c], X[:, c]), risk, True)[1] for c in left])
+        return np.array(
+            [_cold_fit(K - np.outer(X[:, c], X[:, c]), risk, True)[1] for c in left]
+        )
 
     return X, risk, values
 
 
 def test_one_at_a_time_followed_candidates_go_in_the_order_of_fits():
     X, risk, values = linear_problem(150, 80)
-    path, left = risk_rfe(X, [risk], LinearKernel(), 72), list(range(80))
+    path = risk_rfe(X, [risk], LinearKernel(), 72)
+    left = list(range(80))
     assert path.order == [left.pop(int(np.argmin(values(left)))) for _ in range(8)]
     assert path.refits < 40
 
 
-@pytest.mark.parametrize(("n", "d"), [(150, 80), (330, 40)])  # by paths; by the columns that stay
+# by paths; by the columns that stay
+@pytest.mark.parametrize(("n", "d"), [(150, 80), (330, 40)])
 def test_followed_candidates_need_no_fits_and_keep_the_promise(n, d):
     X, risk, values = linear_problem(n, d)
     done = risk_rfe(X, [risk], LinearKernel(), d - 8, 8, step_tol=0.001)
     price = values(list(range(d))) - done.values[0]
-    assert price[done.order].sum() - np.sort(price)[:8].sum() <= 0.001 * price.sum() + risk.tie
+    assert (
+        price[done.order].sum() - np.sort(price)[:8].sum()
+        <= 0.001 * price.sum() + risk.tie
+    )
     assert done.refits == 2  # with all features, and with those that stay
 
 
 @pytest.mark.parametrize("outliers", [0, 1, 7])
 def test_gaussian_products_with_values_far_off_form_no_kernel(outliers, monkeypatch):
     rng = np.random.default_rng(0)
-    X, V = rng.normal(size=(50, 6)), rng.normal(size=(50, 6))
+    X = rng.normal(size=(50, 6))
+    V = rng.normal(size=(50, 6))
     X[:outliers, 2] += 40.0
     X[:outliers, 4] -= rng.uniform(30, 60, outliers)
     sums = RunningSums(RBFKernel(0.02), X)
     reduced = _ReducedKernels(sums, sums.matrix())
     exact = np.stack([K @ v for K, v in zip(sums.removals(), V.T, strict=True)], axis=1)
     monkeypatch.setattr(_ReducedKernels, "matrix", None)
-    assert_allclose(_reduced_products(reduced, V), exact, atol=1e-12 * np.abs(exact).max())
+    assert_allclose(
+        _reduced_products(reduced, V), exact, atol=1e-12 * np.abs(exact).max()
+    )
 
 
 def test_a_machine_lost_in_rounding_bounds_nothing():
-    """A dual point in the null space of the kernel, so large that its objective is rounding of either sign."""
+    """A dual point in the null space of the kernel, so large that its objective is
+    rounding of either sign.
+    """
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 12))
     risk = EmpiricalRisk("hinge", np.sign(X[:, 0] + rng.normal(size=40)), 1.0)
@@ -601,25 +773,42 @@ def test_a_machine_lost_in_rounding_bounds_nothing():
     V = 1e13 * np.linalg.svd(X.T)[2][-12:].T
     exact = np.array([_cold_fit(reduced.matrix(c), risk, True)[1] for c in range(12)])
     _bound_both(bounds, risk, np.arange(12), V, np.zeros(12))
-    assert (bounds.upper >= exact - 1e-9).all() and (bounds.values <= exact + 1e-9).all()
+    assert (bounds.upper >= exact - 1e-9).all() and (
+        bounds.values <= exact + 1e-9
+    ).all()
 
 
 def test_bounds_allow_for_rounding():
-    """With `C |x|^2` of 1e16 the values of dual points are rounding of either sign; what is fitted is exact."""
+    """With `C |x|^2` of 1e16 the values of dual points are rounding of either sign;
+    what is fitted is exact.
+    """
     rng = np.random.default_rng(2)
     X = 1e8 * rng.uniform(-1, 1, (40, 8))
     risk = EmpiricalRisk("hinge", np.sign(X[:, 0] * X[:, 3]), 1.0)
     sums = RunningSums(LinearKernel(), X)
     reduced = _ReducedKernels(sums, sums.matrix())
-    now = _EliminationStep(reduced, [risk], [_cold_fit(reduced.K, risk, True)[0]], True, np.empty_like(reduced.K))
+    now = _EliminationStep(
+        reduced,
+        [risk],
+        [_cold_fit(reduced.K, risk, True)[0]],
+        True,
+        np.empty_like(reduced.K),
+    )
     now.tighten(np.arange(8))
     exact = np.array([_cold_fit(reduced.matrix(c), risk, True)[1] for c in range(8)])
-    assert (now.machines[0].values > exact + 1e-6).any() and (now.bounds() <= exact + 1e-6).all()
+    assert (now.machines[0].values > exact + 1e-6).any() and (
+        now.bounds() <= exact + 1e-6
+    ).all()
     now.refit(3)
     assert_allclose(now.bounds()[3], exact[3])
 
 
 def test_the_length_of_a_step_on_a_straight_line():
-    step, pull = np.array([[1.0, 1.0, 1.0]]), np.array([[1e10, -1e10, 1.0]])
+    step = np.array([[1.0, 1.0, 1.0]])
+    pull = np.array([[1e10, -1e10, 1.0]])
     with np.errstate(all="raise"):
-        assert _best_step_length(step, pull, np.array([[0.0, 0.0, 4.0]])).tolist() == [1.0, 0.0, 0.25]
+        assert _best_step_length(step, pull, np.array([[0.0, 0.0, 4.0]])).tolist() == [
+            1.0,
+            0.0,
+            0.25,
+        ]

@@ -1,4 +1,6 @@
-"""The chapter of errata: every entry is shown by a cell, and what is printed differs from what is correct."""
+"""The chapter of errata: every entry is shown by a cell, and what is printed differs
+from what is correct.
+"""
 
 import ast
 import json
@@ -16,13 +18,22 @@ from fsel_book.spectra import row_space
 
 path = Path(__file__).resolve().parent.parent / "nbs" / "30_errata.ipynb"
 book = json.loads(path.read_text(encoding="utf-8"))["cells"]
-source = {kind: ["".join(c["source"]) for c in book if c["cell_type"] == kind] for kind in ("markdown", "code")}
+source = {
+    kind: ["".join(c["source"]) for c in book if c["cell_type"] == kind]
+    for kind in ("markdown", "code")
+}
 prose = "\n".join(source["markdown"])
 
 
 def entries():
-    """The rows of the chapter's tables: number, anchor, where, printed, correct, kind, proof."""
-    rows = re.findall(r"^\| \[([A-Z]\d+)\]\(#sec-errata-(\w+)\) \| (.*) \|$", prose, flags=re.MULTILINE)
+    """The rows of the chapter's tables: number, anchor, where, printed, correct, kind,
+    proof.
+    """
+    rows = re.findall(
+        r"^\| \[([A-Z]\d+)\]\(#sec-errata-(\w+)\) \| (.*) \|$",
+        prose,
+        flags=re.MULTILINE,
+    )
     return [(number, group, *rest.split(" | ")) for number, group, rest in rows]
 
 
@@ -33,15 +44,28 @@ every_draw = pytest.mark.parametrize("seed", range(5))
 
 
 def shown_by(text):
-    """The entries that a code cell says it shows, in a comment before its first statement."""
+    """The entries that a code cell says it shows, in a comment before its first
+    statement.
+    """
     first = text.removeprefix("#| code-fold: true\n").splitlines()[0]
-    return re.findall(r"[A-Z]\d+", first) if re.fullmatch(r"# [A-Z]\d+(, [A-Z]\d+)*", first) else []
+    return (
+        re.findall(r"[A-Z]\d+", first)
+        if re.fullmatch(r"# [A-Z]\d+(, [A-Z]\d+)*", first)
+        else []
+    )
 
 
 def assertions(text):
     """How often a code cell asserts something."""
-    calls = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Assert | ast.Call))
-    return sum(isinstance(n, ast.Assert) or getattr(n.func, "id", "").startswith("test_") for n in calls)
+    calls = (
+        node
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Assert | ast.Call)
+    )
+    return sum(
+        isinstance(n, ast.Assert) or getattr(n.func, "id", "").startswith("test_")
+        for n in calls
+    )
 
 
 # ---------------------------------------------------------------- the chapter
@@ -49,7 +73,9 @@ def assertions(text):
 
 def test_the_tables_are_whole_and_their_numbers_run_on():
     kinds = {"misprint", "constant", "condition", "false", "experiment"}
-    assert len(ENTRIES) > 70 and all(len(entry) == 7 and entry[5] in kinds for entry in ENTRIES)
+    assert len(ENTRIES) > 70 and all(
+        len(entry) == 7 and entry[5] in kinds for entry in ENTRIES
+    )
     for letter in "CSRBZD":
         own = [int(number[1:]) for number in NUMBERS if number[0] == letter]
         assert own == list(range(1, len(own) + 1)), letter
@@ -69,34 +95,55 @@ def test_every_cell_names_entries_of_the_list():
 @every_entry
 def test_every_entry_stands_in_its_section_and_says_what_holds(entry):
     number, group, where, printed, correct, _, proof = entry
-    heading = re.search(rf"^### (.*) \{{#sec-errata-{group}\}}$", prose, flags=re.MULTILINE)
+    heading = re.search(
+        rf"^### (.*) \{{#sec-errata-{group}\}}$", prose, flags=re.MULTILINE
+    )
     section = re.split(r"^##", prose[heading.end() :], flags=re.MULTILINE)[0]
-    told = re.search(rf"\*{number}\.?\*", section) or re.match(rf"{number}\b", heading[1])
+    told = re.search(rf"\*{number}\.?\*", section) or re.match(
+        rf"{number}\b", heading[1]
+    )
     assert told, f"{number} is not told in its section"
-    assert where and printed and correct and re.search(r"@[a-z]+-|\(#sec-errata-", proof)
+    assert (
+        where and printed and correct and re.search(r"@[a-z]+-|\(#sec-errata-", proof)
+    )
 
 
 def largest_eigenvalue(gamma):
     """That of `exp(-gamma^2 (x - z)^2)` for a feature that is uniform in [-1, 1]."""
     t, w = np.polynomial.legendre.leggauss(200)
-    return np.linalg.eigvalsh(np.exp(-((gamma * (t[:, None] - t)) ** 2)) * np.sqrt(w[:, None] * w) / 2)[-1]
+    return np.linalg.eigvalsh(
+        np.exp(-((gamma * (t[:, None] - t)) ** 2)) * np.sqrt(w[:, None] * w) / 2
+    )[-1]
 
 
-@pytest.mark.parametrize(("alpha", "d_0", "d"), [(1.0, 4, 15), (1.0, 2, 6), (0.5, 4, 8), (3.0, 2, 10)])
+@pytest.mark.parametrize(
+    ("alpha", "d_0", "d"), [(1.0, 4, 15), (1.0, 2, 6), (0.5, 4, 8), (3.0, 2, 10)]
+)
 def test_the_width_of_lemma_3_of_risk_rfe_is_for_few_features(alpha, d_0, d):
-    """Beyond (alpha + 1) d_0 features no rate follows: what a machine on all of them can be tends to zero."""
+    """Beyond (alpha + 1) d_0 features no rate follows: what a machine on all of them
+    can be tends to zero.
+    """
     assert d > (alpha + 1) * d_0
 
     def size(features, power):
-        """The largest root mean square of a function with lambda |f|^2 <= 1, at widths lambda^-power."""
+        """The largest root mean square of a function with lambda |f|^2 <= 1, at widths
+        lambda^-power.
+        """
         lams = 10.0 ** -np.arange(2, 9, 2)
-        return np.array([np.sqrt(largest_eigenvalue(lam**-power) ** features / lam) for lam in lams])
+        return np.array(
+            [np.sqrt(largest_eigenvalue(lam**-power) ** features / lam) for lam in lams]
+        )
 
-    printed, own = 1 / ((alpha + 1) * d_0), 1 / (alpha * d_0 + d)
+    printed = 1 / ((alpha + 1) * d_0)
+    own = 1 / (alpha * d_0 + d)
     assert (np.diff(size(d, printed)) < 0).all()
     assert (np.diff(size(d, own)) > 0).all() and (np.diff(size(d_0, printed)) > 0).all()
     told = {entry[0]: entry for entry in ENTRIES}["D27"]
-    assert told[5] == "false" and "d>(\\alpha+1)d_0" in told[4] and "@prp-rates-width" in told[6]
+    assert (
+        told[5] == "false"
+        and "d>(\\alpha+1)d_0" in told[4]
+        and "@prp-rates-width" in told[6]
+    )
     section = prose[prose.index("{#sec-errata-d27}") :]
     assert "does follow" not in section[: section.index("\n### ")]
 
@@ -111,17 +158,24 @@ def test_the_stored_counts_are_those_of_the_tables():
     (cell,) = (c for c in book if "counts = Counter" in "".join(c["source"]))
     last = "".join(cell["outputs"][0]["text"]).splitlines()[-1].split()
     kinds = ("misprint", "constant", "condition", "false", "experiment")
-    assert [int(n) for n in last[1:]] == [*(sum(e[5] == kind for e in ENTRIES) for kind in kinds), len(ENTRIES)]
+    assert [int(n) for n in last[1:]] == [
+        *(sum(e[5] == kind for e in ENTRIES) for kind in kinds),
+        len(ENTRIES),
+    ]
 
 
-# ---------------------------------------------------------------- printed and correct, on random draws
+# ---------------------------------------------------------------- printed and correct,
+# on random draws
 
 
 @every_draw
 def test_c1_the_root_of_the_weight(seed):
-    """With the inverse weights the smallest eigenvalue is below the promise; with the right ones it never is."""
+    """With the inverse weights the smallest eigenvalue is below the promise; with the
+    right ones it never is.
+    """
     V = np.linalg.qr(np.random.default_rng(seed).standard_normal((150, 4))).Q
-    chosen, low = bss(V, 36), (1 - np.sqrt(4 / 36)) ** 2
+    chosen = bss(V, 36)
+    low = (1 - np.sqrt(4 / 36)) ** 2
     scale = (1 - np.sqrt(4 / 36)) / 36
     inverted = Sampling(chosen.indices, scale**2 / chosen.weights, 150, 4)
     assert certify(V, inverted).interval[0] < low <= certify(V, chosen).interval[0]
@@ -129,14 +183,27 @@ def test_c1_the_root_of_the_weight(seed):
 
 @every_draw
 def test_r_the_bias_in_a_sandwich_of_kernels(seed):
-    """The printed limit is passed by kernels in the sandwich; the exact worst case never is."""
-    rng, (a, b), N = np.random.default_rng(seed), (0.5, 1.5), 1.0
-    mu, z = np.array([1.0, 200.0]), np.array([0.0, 1.0])
-    before, worst = (N / (mu[1] + N)) ** 2, _largest_image(z, *_matrix_interval(mu, N, a, b))
+    """The printed limit is passed by kernels in the sandwich; the exact worst case
+    never is.
+    """
+    rng = np.random.default_rng(seed)
+    a = 0.5
+    b = 1.5
+    N = 1.0
+    mu = np.array([1.0, 200.0])
+    z = np.array([0.0, 1.0])
+    before = (N / (mu[1] + N)) ** 2
+    worst = _largest_image(z, *_matrix_interval(mu, N, a, b))
     growth = []
     for angle in rng.uniform(0, np.pi, 200):
-        turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-        M = turn * rng.uniform(a, b, 2) @ turn.T if angle < 0.1 else turn * np.array([a, b]) @ turn.T
+        turn = np.array(
+            [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+        )
+        M = (
+            turn * rng.uniform(a, b, 2) @ turn.T
+            if angle < 0.1
+            else turn * np.array([a, b]) @ turn.T
+        )
         K = np.sqrt(mu)[:, None] * M * np.sqrt(mu)
         growth.append(np.sum((N * np.linalg.solve(K + N * np.eye(2), z)) ** 2) / before)
     assert max(growth) > 2 * (1 - 0.5) ** -2
@@ -147,7 +214,9 @@ def test_r_the_bias_in_a_sandwich_of_kernels(seed):
 def test_r_directions_outside_the_span_after_bss(seed):
     """Epsilon is as promised for the span, and nothing like it outside."""
     rng = np.random.default_rng(seed)
-    V = row_space(rng.standard_normal((5, 200)) * np.exp(1.5 * rng.standard_normal(200))).basis()
+    V = row_space(
+        rng.standard_normal((5, 200)) * np.exp(1.5 * rng.standard_normal(200))
+    ).basis()
     chosen = bss(V, 180)
     G = chosen.weights[:, None] * V[chosen.indices]
     full = np.zeros((200, 5))
@@ -158,11 +227,14 @@ def test_r_directions_outside_the_span_after_bss(seed):
 
 @every_draw
 def test_b_the_factor_of_theorem_1(seed):
-    """The book's promise is the factor that is proved; the printed one is below it for few columns."""
+    """The book's promise is the factor that is proved; the printed one is below it for
+    few columns.
+    """
     rng = np.random.default_rng(seed)
     k = int(rng.integers(2, 30))
     for r in rng.integers(k + 1, 10 * k, 20):
-        proved, printed = 1 / (1 - np.sqrt(k / r)), 1 + np.sqrt(9 * k / r)
+        proved = 1 / (1 - np.sqrt(k / r))
+        printed = 1 + np.sqrt(9 * k / r)
         assert det_promise(k, int(r)).cross == pytest.approx(proved)
         assert (proved <= printed * (1 + 1e-12)) == (r >= 9 * k / 4)
     V = np.linalg.qr(rng.standard_normal((60, k))).Q
@@ -174,21 +246,29 @@ def test_b_the_factor_of_theorem_1(seed):
 @every_draw
 @pytest.mark.parametrize("n, d", [(10, 25), (25, 10)])
 def test_b_sparse_features_by_the_pseudo_inverse(seed, n, d):
-    """The printed formula uses every feature of a wide matrix, and is right for a tall one."""
+    """The printed formula uses every feature of a wide matrix, and is right for a tall
+    one.
+    """
     rng = np.random.default_rng(seed)
-    X, chosen = rng.standard_normal((n, d)), rng.choice(d, 4, replace=False)
+    X = rng.standard_normal((n, d))
+    chosen = rng.choice(d, 4, replace=False)
     F = X[:, chosen] @ rng.standard_normal((4, 2))
     printed = np.abs(np.linalg.pinv(X) @ F).max(axis=1) > 1e-9
-    assert np.flatnonzero(printed).tolist() == (sorted(chosen) if d < n else list(range(d)))
+    assert np.flatnonzero(printed).tolist() == (
+        sorted(chosen) if d < n else list(range(d))
+    )
 
 
 @every_draw
 def test_z_the_effective_dimension(seed):
-    """The printed bound fails where lambda is small against gamma; the mended one holds for every spectrum."""
+    """The printed bound fails where lambda is small against gamma; the mended one holds
+    for every spectrum.
+    """
     rng = np.random.default_rng(seed)
     sigma2 = 50 * rng.random(100) ** 4
     for ratio in (1e-3, 0.1, 1.0, 10.0):
-        terms, above = sigma2 / (sigma2 + ratio), sigma2 > ratio
+        terms = sigma2 / (sigma2 + ratio)
+        above = sigma2 > ratio
         assert terms.sum() <= above.sum() + terms[~above].sum()
         if ratio < 1e-2:
             assert terms.sum() > above.sum() * np.sqrt(ratio) + terms[~above].sum()

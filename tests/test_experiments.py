@@ -1,4 +1,6 @@
-"""Experiments: one answer however they are run, interrupts and damage, what a fingerprint sees."""
+"""Experiments: one answer however they are run, interrupts and damage, what a
+fingerprint sees.
+"""
 
 import importlib.util
 import linecache
@@ -32,7 +34,8 @@ def drawn(rng, k, m="x"):
 toy = Experiment("toy", drawn, dict(k=[1, 2, 3, 4]), repetitions=3)
 
 
-# ---------------------------------------------------------------- one answer, however it is run
+# ---------------------------------------------------------------- one answer, however
+# it is run
 
 
 def test_results_do_not_depend_on_processes_order_or_storage(tmp_path):
@@ -53,7 +56,9 @@ def test_more_parameters_and_repetitions_only_add(tmp_path):
 
 
 def test_name_seed_parameters_and_repetition_decide_the_random_numbers():
-    runs = [one.run() for one in (toy, replace(toy, name="other"), replace(toy, seed=1))]
+    runs = [
+        one.run() for one in (toy, replace(toy, name="other"), replace(toy, seed=1))
+    ]
     values = {record["value"] for records in runs for record in records}
     assert len(values) == 3 * len(runs[0])
     assert replace(toy, grid=[dict(k=[1]), dict(k=[2, 3, 4])]).run() == runs[0]
@@ -61,7 +66,13 @@ def test_name_seed_parameters_and_repetition_decide_the_random_numbers():
 
 
 def threads(rng):
-    return dict(threads=[pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"])
+    return dict(
+        threads=[
+            pool["num_threads"]
+            for pool in threadpool_info()
+            if pool["user_api"] == "blas"
+        ]
+    )
 
 
 @swept("n_jobs", [1], [2])
@@ -73,7 +84,9 @@ def test_a_trial_runs_on_one_thread(n_jobs):
 @pytest.mark.sweep
 @pytest.mark.slow
 def test_a_trial_of_a_program_of_its_own_runs_on_two_processes(tmp_path):
-    """As in a notebook, where workers cannot import the trial, but can import the cached readers that it calls."""
+    """As in a notebook, where workers cannot import the trial, but can import the
+    cached readers that it calls.
+    """
     (tmp_path / "program.py").write_text("""
 from fsel_book.experiments import Experiment, _load_regression_set
 
@@ -85,7 +98,9 @@ if __name__ == "__main__":
     assert experiment.run(n_jobs=2) == experiment.run()
 """)
     environment = os.environ | dict(PYTHONPATH=str(root))
-    subprocess.run([sys.executable, str(tmp_path / "program.py")], env=environment, check=True)
+    subprocess.run(
+        [sys.executable, str(tmp_path / "program.py")], env=environment, check=True
+    )
 
 
 values = st.one_of(
@@ -99,12 +114,20 @@ values = st.one_of(
 )
 
 
-any_record = st.dictionaries(st.text(min_size=1), st.one_of(values, st.lists(values), st.tuples(values)), min_size=1)
+any_record = st.dictionaries(
+    st.text(min_size=1),
+    st.one_of(values, st.lists(values), st.tuples(values)),
+    min_size=1,
+)
 
 
 def assert_same_from_memory_and_from_a_file(tmp_path_factory, record):
     path = tmp_path_factory.mktemp("records") / "toy.jsonl"
-    _, records = ex._run_trial("toy", lambda rng: record, "0", {}, 0) if "repetition" not in record else (0, [])
+    _, records = (
+        ex._run_trial("toy", lambda rng: record, "0", {}, 0)
+        if "repetition" not in record
+        else (0, [])
+    )
     ex._append_line(path, {}, dict(identity="0", records=records))
     assert ex._read_finished_trials(path, {}) == {"0": records}
 
@@ -118,7 +141,9 @@ def test_records_are_the_same_from_memory_and_from_a_file(tmp_path_factory, reco
 @pytest.mark.sweep
 @settings(max_examples=50)
 @given(any_record)
-def test_more_records_are_the_same_from_memory_and_from_a_file(tmp_path_factory, record):
+def test_more_records_are_the_same_from_memory_and_from_a_file(
+    tmp_path_factory, record
+):
     assert_same_from_memory_and_from_a_file(tmp_path_factory, record)
 
 
@@ -131,7 +156,8 @@ def test_progress(capsys, tmp_path):
 
 # ---------------------------------------------------------------- interrupts and damage
 
-# What is started in the background of a shell ignores SIGINT, and so do its children: the program listens again.
+# What is started in the background of a shell ignores SIGINT, and so do its children:
+# the program listens again.
 PROGRAM = """
 import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -163,8 +189,15 @@ def program(tmp_path):
     environment = os.environ | dict(PYTHONPATH=str(root))
 
     def start(folder, n_jobs, **kwargs):
-        command = [sys.executable, str(tmp_path / "program.py"), str(folder), str(n_jobs)]
-        return subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL, **kwargs)
+        command = [
+            sys.executable,
+            str(tmp_path / "program.py"),
+            str(folder),
+            str(n_jobs),
+        ]
+        return subprocess.Popen(
+            command, env=environment, stderr=subprocess.DEVNULL, **kwargs
+        )
 
     return start
 
@@ -172,9 +205,12 @@ def program(tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.sweep
-@pytest.mark.parametrize(("how", "n_jobs"), [("SIGINT", 1), ("SIGINT", 2), ("SIGKILL", 1), ("SIGKILL", 2)])
+@pytest.mark.parametrize(
+    ("how", "n_jobs"), [("SIGINT", 1), ("SIGINT", 2), ("SIGKILL", 1), ("SIGKILL", 2)]
+)
 def test_an_interrupted_run_is_resumed(tmp_path, program, n_jobs, how):
-    file, number = tmp_path / "results" / "slow.jsonl", getattr(signal, how)
+    file = tmp_path / "results" / "slow.jsonl"
+    number = getattr(signal, how)
     stopped = program(file.parent, n_jobs, stdout=subprocess.DEVNULL)
     for _ in range(6000):
         if file.exists() and file.read_bytes().count(b"\n") >= 5:
@@ -187,7 +223,9 @@ def test_an_interrupted_run_is_resumed(tmp_path, program, n_jobs, how):
     assert 5 <= kept.count(b"\n") < 21
 
     resumed = program(file.parent, n_jobs, stdout=subprocess.PIPE)
-    assert resumed.communicate()[0].decode().strip() == str([record["value"] for record in slow.run()])
+    assert resumed.communicate()[0].decode().strip() == str(
+        [record["value"] for record in slow.run()]
+    )
     assert file.read_bytes().startswith(kept) and file.read_bytes().count(b"\n") == 21
 
 
@@ -198,14 +236,27 @@ def failing(rng, k):
 @swept("jobs", [[1]], [[1, 2]])
 def test_a_failing_trial_names_its_parameters_and_costs_no_other(tmp_path, jobs):
     for n_jobs in jobs:
-        with pytest.raises(RuntimeError, match=r"failing: the trial with {'k': 3}, repetition 0, failed: ZeroDivision"):
+        with pytest.raises(
+            RuntimeError,
+            match=r"failing: the trial with {'k': 3}, repetition 0, failed: "
+            r"ZeroDivision",
+        ):
             Experiment("failing", failing, dict(k=[1, 2, 3])).run(tmp_path, n_jobs)
     assert (tmp_path / "failing.jsonl").read_text().count("\n") == 1 + 2
     assert len(Experiment("failing", failing, dict(k=[1, 2])).run(tmp_path)) == 2
 
 
 @pytest.mark.parametrize(
-    "returned", [3, [1, 2], None, dict(x=object()), [dict(x=1), dict(x={1})], {"k": 1}, dict(repetition=0)]
+    "returned",
+    [
+        3,
+        [1, 2],
+        None,
+        dict(x=object()),
+        [dict(x=1), dict(x={1})],
+        {"k": 1},
+        dict(repetition=0),
+    ],
 )
 def test_a_trial_that_returns_what_cannot_be_kept_is_refused(returned):
     with pytest.raises(RuntimeError, match=r"{'k': 1}, repetition 0, failed"):
@@ -227,11 +278,15 @@ def test_a_damaged_line_is_named(tmp_path):
     assert toy.run(tmp_path) == toy.run()
 
 
-@pytest.mark.parametrize("changed", [dict(seed=1), dict(trial=failing)], ids=["seed", "trial"])
+@pytest.mark.parametrize(
+    "changed", [dict(seed=1), dict(trial=failing)], ids=["seed", "trial"]
+)
 def test_results_of_another_experiment_are_refused(tmp_path, changed):
     toy.run(tmp_path)
     before = (tmp_path / "toy.jsonl").read_bytes()
-    with pytest.raises(ValueError, match=f"results of another {next(iter(changed))}") as error:
+    with pytest.raises(
+        ValueError, match=f"results of another {next(iter(changed))}"
+    ) as error:
         replace(toy, **changed).run(tmp_path)
     assert str(tmp_path) in str(error.value) and "remove that file" in str(error.value)
     assert (tmp_path / "toy.jsonl").read_bytes() == before
@@ -295,13 +350,17 @@ def other(rng): return 1
 
 @pytest.fixture
 def fingerprint_of(tmp_path, monkeypatch):
-    """The fingerprint of the trial in a module of the given source; the module's name is always the same."""
+    """The fingerprint of the trial in a module of the given source; the module's name
+    is always the same.
+    """
 
     def make(source):
         path = tmp_path / "declared.py"
         path.write_text(source)
         linecache.clearcache()
-        module = importlib.util.module_from_spec(importlib.util.spec_from_file_location("declared", path))
+        module = importlib.util.module_from_spec(
+            importlib.util.spec_from_file_location("declared", path)
+        )
         monkeypatch.setitem(sys.modules, "declared", module)
         exec(compile(source, path, "exec"), module.__dict__)
         return ex._fingerprint(module.trial)
@@ -323,7 +382,11 @@ def fingerprint_of(tmp_path, monkeypatch):
 )
 def test_what_a_fingerprint_does_not_see(fingerprint_of, old, new):
     assert old in MODULE
-    assert fingerprint_of(MODULE) == fingerprint_of(MODULE) == fingerprint_of(MODULE.replace(old, new))
+    assert (
+        fingerprint_of(MODULE)
+        == fingerprint_of(MODULE)
+        == fingerprint_of(MODULE.replace(old, new))
+    )
 
 
 @pytest.mark.parametrize(
@@ -348,13 +411,16 @@ def test_what_a_fingerprint_sees(fingerprint_of, old, new):
 
 
 def test_a_fingerprint_sees_what_the_papers_share(monkeypatch):
-    """A change in a function of the machinery that a paper's trial calls is a change of the trial."""
+    """A change in a function of the machinery that a paper's trial calls is a change of
+    the trial.
+    """
 
     def _select_features(method, X, y, space, r, rng):
         return ex._unweighted_sampling(range(r), X.shape[1])
 
     before = ex._fingerprint(ridge_paper.text_errors.trial)
-    _select_features.__module__, _select_features.__qualname__ = ex.__name__, "_select_features"
+    _select_features.__module__ = ex.__name__
+    _select_features.__qualname__ = "_select_features"
     monkeypatch.setattr(ridge_paper, "_select_features", _select_features)
     assert ex._fingerprint(ridge_paper.text_errors.trial) != before
 
@@ -364,18 +430,40 @@ def test_a_fingerprint_sees_what_the_papers_share(monkeypatch):
 
 def test_mean_and_error():
     rng = np.random.default_rng(0)
-    records = [dict(a=a, b=b, x=x) for a in "pq" for b in (1, 2) for x in rng.standard_normal(5 + b)]
+    records = [
+        dict(a=a, b=b, x=x)
+        for a in "pq"
+        for b in (1, 2)
+        for x in rng.standard_normal(5 + b)
+    ]
     rows = mean_and_error(records, by=["b", "a"], of="x")
-    assert [(r["b"], r["a"], r["count"]) for r in rows] == [(1, "p", 6), (2, "p", 7), (1, "q", 6), (2, "q", 7)]
-    x, row = np.array([record["x"] for record in records if record["a"] == "q" and record["b"] == 2]), rows[-1]
-    assert_allclose([row["mean"], row["std"], row["error"]], [x.mean(), x.std(ddof=1), x.std(ddof=1) / 7**0.5])
+    assert [(r["b"], r["a"], r["count"]) for r in rows] == [
+        (1, "p", 6),
+        (2, "p", 7),
+        (1, "q", 6),
+        (2, "q", 7),
+    ]
+    x = np.array(
+        [record["x"] for record in records if record["a"] == "q" and record["b"] == 2]
+    )
+    row = rows[-1]
+    assert_allclose(
+        [row["mean"], row["std"], row["error"]],
+        [x.mean(), x.std(ddof=1), x.std(ddof=1) / 7**0.5],
+    )
     single = mean_and_error(records[:1], ["a"], "x")[0]
-    assert single["mean"] == records[0]["x"] and np.isnan([single["std"], single["error"]]).all()
+    assert (
+        single["mean"] == records[0]["x"]
+        and np.isnan([single["std"], single["error"]]).all()
+    )
     assert mean_and_error([], ["a"], "x") == []
 
 
 def test_comparison():
-    ours = [dict(method="<b>", r=1, mean=31.2, error=0.06), dict(method="two", r=1, mean=float("nan"))]
+    ours = [
+        dict(method="<b>", r=1, mean=31.2, error=0.06),
+        dict(method="two", r=1, mean=float("nan")),
+    ]
     printed = {("<b>", 1): 31.76, ("three", 2): "none"}
     table = Comparison(ours, printed, by=["method", "r"], title="A & B", digits=1)
     assert table.rows() == [
@@ -386,9 +474,23 @@ def test_comparison():
     ]
     lines = str(table).splitlines()
     assert repr(table) == str(table) and lines[0] == "A & B" and len(lines) == 5
-    assert all(line == line.rstrip() for line in lines) and lines[1].index("printed") == lines[2].index("31.8")
+    assert all(line == line.rstrip() for line in lines) and lines[1].index(
+        "printed"
+    ) == lines[2].index("31.8")
     html = table._repr_html_()
-    assert "A &amp; B" in html and "&lt;b&gt;" in html and html.count("<tr>") == 4 and html.count("<th>") == 5
-    lists = Comparison([dict(k=1, five=[1, 2, 3])], {(1,): [3, 2, 9]}, by=["k"], of="five")
+    assert (
+        "A &amp; B" in html
+        and "&lt;b&gt;" in html
+        and html.count("<tr>") == 4
+        and html.count("<th>") == 5
+    )
+    lists = Comparison(
+        [dict(k=1, five=[1, 2, 3])], {(1,): [3, 2, 9]}, by=["k"], of="five"
+    )
     assert lists.rows()[1] == ["1", "3, 2, 9", "1, 2, 3", "2 of 3 shared"]
-    assert Comparison(ours, {}, by=["method"], spread=None).rows()[1] == ["<b>", "", "31.20", ""]
+    assert Comparison(ours, {}, by=["method"], spread=None).rows()[1] == [
+        "<b>",
+        "",
+        "31.20",
+        "",
+    ]

@@ -1,4 +1,6 @@
-"""Kernels in long double and by scikit-learn, removals by their definition, restricted spaces, mismatch features."""
+"""Kernels in long double and by scikit-learn, removals by their definition, restricted
+spaces, mismatch features.
+"""
 
 import itertools
 import pickle
@@ -13,7 +15,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import eigvalsh
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.metrics.pairwise import chi2_kernel, cosine_similarity, polynomial_kernel, rbf_kernel
+from sklearn.metrics.pairwise import (
+    chi2_kernel,
+    cosine_similarity,
+    polynomial_kernel,
+    rbf_kernel,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
@@ -56,7 +63,9 @@ KERNELS = {
     "chi-squared": ChiSquaredKernel(0.05),
 }
 each_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
-PRODUCTS = {name: kernel for name, kernel in KERNELS.items() if hasattr(kernel, "normalised")}
+PRODUCTS = {
+    name: kernel for name, kernel in KERNELS.items() if hasattr(kernel, "normalised")
+}
 NESTED = {name: kernel for name, kernel in PRODUCTS.items() if not kernel.normalised}
 
 # ---------------------------------------------------------------- oracles and data
@@ -89,22 +98,32 @@ FORMS = {
     "DataFrame": pd.DataFrame,
     "list": lambda X: X.tolist(),
 }
-each_form = swept_product(("form",), [("array",), ("csr_array",), ("DataFrame",)], FORMS)
+each_form = swept_product(
+    ("form",), [("array",), ("csr_array",), ("DataFrame",)], FORMS
+)
 
 
 def exactly(kernel, X, Z=None):
-    """The kernel matrix in long double, from its formula, without the kernel's own methods."""
+    """The kernel matrix in long double, from its formula, without the kernel's own
+    methods.
+    """
     X = np.longdouble(X)
     Z = X if Z is None else np.longdouble(Z)
-    A, B = X[:, None, :], Z[None, :, :]
+    A = X[:, None, :]
+    B = Z[None, :, :]
     if isinstance(kernel, RBFKernel):
         K = np.exp(-kernel.gamma * ((A - B) ** 2).sum(axis=2))
     elif isinstance(kernel, ChiSquaredKernel):
         total = np.where(A + B == 0, 1, A + B)
         K = np.exp(-kernel.gamma * ((A - B) ** 2 / total).sum(axis=2))
     else:
-        degree, gamma, coef0 = getattr(kernel, "degree", 1), getattr(kernel, "gamma", 1), getattr(kernel, "coef0", 0)
-        value = [(gamma * S + coef0) ** degree for S in ((A * B).sum(axis=2), (X**2).sum(axis=1), (Z**2).sum(axis=1))]
+        degree = getattr(kernel, "degree", 1)
+        gamma = getattr(kernel, "gamma", 1)
+        coef0 = getattr(kernel, "coef0", 0)
+        value = [
+            (gamma * S + coef0) ** degree
+            for S in ((A * B).sum(axis=2), (X**2).sum(axis=1), (Z**2).sum(axis=1))
+        ]
         K = value[0]
         if kernel.normalised:
             below = np.sqrt(np.outer(value[1], value[2]))
@@ -114,11 +133,15 @@ def exactly(kernel, X, Z=None):
 
 def agree(got, wanted, tolerance=1e-12):
     assert got.shape == wanted.shape and got.dtype == np.float64
-    assert np.abs(got - wanted).max(initial=0) <= tolerance * np.abs(wanted).max(initial=1e-300)
+    assert np.abs(got - wanted).max(initial=0) <= tolerance * np.abs(wanted).max(
+        initial=1e-300
+    )
 
 
 def symmetric(K):
-    """But for the last digit, which the order of the two divisions leaves to the normalised kernels; times a degree."""
+    """But for the last digit, which the order of the two divisions leaves to the
+    normalised kernels; times a degree.
+    """
     assert_allclose(K, np.swapaxes(K, -1, -2), rtol=2e-15)
 
 
@@ -149,29 +172,45 @@ def test_kernels_are_symmetric_with_an_exact_diagonal(kernel):
 
 
 def test_kernels_are_those_of_scikit_learn():
-    X, Z, H = table(30, 8), table(12, 8, seed=1), histograms()
+    X = table(30, 8)
+    Z = table(12, 8, seed=1)
+    H = histograms()
     assert_allclose(RBFKernel(0.3)(X, Z), rbf_kernel(X, Z, 0.3), rtol=1e-10)
     assert_allclose(ChiSquaredKernel(0.3)(H), chi2_kernel(H, gamma=0.3), rtol=1e-12)
-    assert_allclose(PolynomialKernel(3, 0.3, 0.5)(X, Z), polynomial_kernel(X, Z, 3, 0.3, 0.5), rtol=1e-10)
+    assert_allclose(
+        PolynomialKernel(3, 0.3, 0.5)(X, Z),
+        polynomial_kernel(X, Z, 3, 0.3, 0.5),
+        rtol=1e-10,
+    )
     assert_allclose(LinearKernel(True)(X, Z), cosine_similarity(X, Z), atol=1e-14)
 
 
 @each_kernel
-@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.uint8, np.bool_, np.float16])
+@pytest.mark.parametrize(
+    "dtype", [np.float32, np.int32, np.uint8, np.bool_, np.float16]
+)
 def test_kernels_are_computed_in_double_precision(kernel, dtype):
     X = histograms().astype(dtype)
     agree(kernel(X), exactly(kernel, X.astype(float)))
     assert not np.shares_memory(kernel(X), X)
-    agree(removals(kernel, X, kernel.sums(X), [0, 3]), removals_reference(kernel, X.astype(float), [0, 3]))
+    agree(
+        removals(kernel, X, kernel.sums(X), [0, 3]),
+        removals_reference(kernel, X.astype(float), [0, 3]),
+    )
 
 
 @each_kernel
 def test_data_are_left_as_they_were(kernel):
     for form in (np.asarray, sp.csc_array, sp.csr_array):
         X = form(histograms())
-        before, S = X.copy(), kernel.sums(X)
+        before = X.copy()
+        S = kernel.sums(X)
         kept = S.copy()
-        kernel(X), kernel.finish(S, kernel.own(X), kernel.own(X)), removals(kernel, X, S, [1, 4])
+        (
+            kernel(X),
+            kernel.finish(S, kernel.own(X), kernel.own(X)),
+            removals(kernel, X, S, [1, 4]),
+        )
         sums = RunningSums(kernel, X)
         sums.remove(3), sums.matrix(), sums.removals()
         assert_array_equal(abs(X - before).max(), 0)
@@ -180,16 +219,22 @@ def test_data_are_left_as_they_were(kernel):
 
 @pytest.mark.parametrize("scale", [1e-148, 1e-100, 1e-20, 1e20, 1e100, 1e148])
 def test_kernels_with_gamma_scale_do_not_depend_on_the_unit(scale):
-    X, H = table(20, 6), histograms()
+    X = table(20, 6)
+    H = histograms()
     for kernel, A in (("rbf", X), ("chi2", H), ("poly", X)):
         if kernel == "poly" and not 1e-100 < scale < 1e100:
             continue
         expected = kernel_of(kernel, A)(A)
-        assert_allclose(kernel_of(kernel, A * scale)(A * scale), expected, rtol=1e-9, atol=1e-13)
+        assert_allclose(
+            kernel_of(kernel, A * scale)(A * scale), expected, rtol=1e-9, atol=1e-13
+        )
         made = kernel_of(kernel, A * scale)
         S = made.sums(A * scale)
         assert_allclose(
-            removals(made, A * scale, S, [0, 2]), removals_reference(made, A * scale, [0, 2]), rtol=1e-9, atol=1e-12
+            removals(made, A * scale, S, [0, 2]),
+            removals_reference(made, A * scale, [0, 2]),
+            rtol=1e-9,
+            atol=1e-12,
         )
     assert_allclose(LinearKernel(True)(X * scale), LinearKernel(True)(X), atol=1e-13)
 
@@ -198,25 +243,43 @@ def test_kernels_with_gamma_scale_do_not_depend_on_the_unit(scale):
 @pytest.mark.parametrize("gamma", ["scale", "auto", 0.3])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_gamma_is_that_of_the_support_vector_machine(name, gamma, form):
-    X = form(sp.random_array((30, 7), density=0.4, random_state=np.random.default_rng(0)).toarray())
+    X = form(
+        sp.random_array(
+            (30, 7), density=0.4, random_state=np.random.default_rng(0)
+        ).toarray()
+    )
     machine = SVC(kernel=name, gamma=gamma, coef0=0.5).fit(X, np.arange(30) % 2)
     made = kernel_of(name, X, gamma, coef0=0.5)
     assert_allclose(made.gamma, machine._gamma, rtol=1e-12)
     ours = SVC(kernel="precomputed").fit(made(X), np.arange(30) % 2)
-    assert_allclose(ours.decision_function(made(X)), machine.decision_function(X), atol=1e-6)
+    assert_allclose(
+        ours.decision_function(made(X)), machine.decision_function(X), atol=1e-6
+    )
 
 
 def test_kernels_by_name():
     X = histograms()
-    assert kernel_of("linear") == LinearKernel() and kernel_of("linear", gamma=-1) == LinearKernel()
-    assert kernel_of("rbf", gamma=2) == RBFKernel(2.0) and kernel_of("chi2", gamma=2) == ChiSquaredKernel(2.0)
-    assert kernel_of("poly", gamma=2, degree=4, coef0=1) == PolynomialKernel(4, 2.0, 1.0)
-    assert kernel_of(RBFKernel(3.0)) == RBFKernel(3.0) and kernel_of(rbf_kernel) == CallableKernel(rbf_kernel)
+    assert (
+        kernel_of("linear") == LinearKernel()
+        and kernel_of("linear", gamma=-1) == LinearKernel()
+    )
+    assert kernel_of("rbf", gamma=2) == RBFKernel(2.0) and kernel_of(
+        "chi2", gamma=2
+    ) == ChiSquaredKernel(2.0)
+    assert kernel_of("poly", gamma=2, degree=4, coef0=1) == PolynomialKernel(
+        4, 2.0, 1.0
+    )
+    assert kernel_of(RBFKernel(3.0)) == RBFKernel(3.0) and kernel_of(
+        rbf_kernel
+    ) == CallableKernel(rbf_kernel)
     assert_allclose(kernel_of("chi2", X).gamma, 1 / X.sum(axis=1).mean())
-    assert kernel_of("rbf", np.ones((3, 4))).gamma == 0.25  # as in SVC: a constant X has no scale
+    # as in SVC: a constant X has no scale
+    assert kernel_of("rbf", np.ones((3, 4))).gamma == 0.25
     assert kernel_of("chi2", np.zeros((3, 4))).gamma == 0.25
     for kernel in KERNELS.values():
-        assert pickle.loads(pickle.dumps(kernel)) == kernel and hash(kernel) == hash(pickle.loads(pickle.dumps(kernel)))
+        assert pickle.loads(pickle.dumps(kernel)) == kernel and hash(kernel) == hash(
+            pickle.loads(pickle.dumps(kernel))
+        )
         with pytest.raises(FrozenInstanceError):
             kernel.gamma = 2.0
 
@@ -230,17 +293,25 @@ def test_kernels_by_name():
 def test_removals_are_the_definition(kernel, X, form):
     features = list(range(X.shape[1]))
     S = kernel.sums(form(X))
-    slow = np.stack([exactly(kernel, np.where(np.arange(X.shape[1]) == j, 0, X)) for j in features])
+    slow = np.stack(
+        [exactly(kernel, np.where(np.arange(X.shape[1]) == j, 0, X)) for j in features]
+    )
     agree(removals_reference(kernel, form(X), features), slow)
     fast = removals(kernel, form(X), S, features)
     agree(fast, slow, 1e-11)
     symmetric(fast)
-    deleted = [exactly(kernel, np.delete(X, j, axis=1)) for j in features] if X.shape[1] > 1 else slow
+    deleted = (
+        [exactly(kernel, np.delete(X, j, axis=1)) for j in features]
+        if X.shape[1] > 1
+        else slow
+    )
     agree(fast, np.stack(deleted), 1e-11)
 
 
 @each_kernel
-@pytest.mark.parametrize("rows", [[0], [3, 1, 7], np.arange(25)[::-1], np.array([4, 4, 2])], ids=str)
+@pytest.mark.parametrize(
+    "rows", [[0], [3, 1, 7], np.arange(25)[::-1], np.array([4, 4, 2])], ids=str
+)
 def test_removals_on_some_samples(kernel, rows):
     X = histograms()
     S = kernel.sums(X)
@@ -252,11 +323,17 @@ def test_removals_on_some_samples(kernel, rows):
     assert removals(kernel, X, S, [7, 0, 7], rows, out) is out
     assert_array_equal(out, part)
     assert removals(kernel, X, S, [], rows).shape == (0, len(rows), len(rows))
-    for form, room in itertools.product((np.asarray, sp.csr_array), (1, 16 * len(rows) ** 2, 2**20)):
+    for form, room in itertools.product(
+        (np.asarray, sp.csr_array), (1, 16 * len(rows) ** 2, 2**20)
+    ):
         blocks = [
-            (list(some), batch.copy()) for some, batch in removal_blocks(kernel, form(X), S, [7, 0, 7], rows, room)
+            (list(some), batch.copy())
+            for some, batch in removal_blocks(kernel, form(X), S, [7, 0, 7], rows, room)
         ]
-        assert sum((some for some, _ in blocks), []) == [7, 0, 7] and len(blocks) == {1: 3, 2**20: 1}.get(room, 2)
+        assert sum((some for some, _ in blocks), []) == [7, 0, 7] and len(blocks) == {
+            1: 3,
+            2**20: 1,
+        }.get(room, 2)
         agree(np.concatenate([batch for _, batch in blocks]), part)
 
 
@@ -266,12 +343,20 @@ def test_removals_in_many_blocks_of_rows(kernel):
     X = np.abs(table(403, 5))
     assert len(_row_slices(403, 403)) > 1
     agree(kernel(X), exactly(kernel, X))
-    agree(removals(kernel, X, kernel.sums(X), [1, 4]), removals_reference(kernel, X, [1, 4]), 1e-11)
+    agree(
+        removals(kernel, X, kernel.sums(X), [1, 4]),
+        removals_reference(kernel, X, [1, 4]),
+        1e-11,
+    )
 
 
 def test_row_blocks_cover_all_rows_once():
-    for n, m, entries in itertools.product((1, 2, 7, 100), (1, 3, 1000), (1, 10, 2**16)):
-        rows = np.concatenate([np.arange(n)[block] for block in _row_slices(n, m, entries)])
+    for n, m, entries in itertools.product(
+        (1, 2, 7, 100), (1, 3, 1000), (1, 10, 2**16)
+    ):
+        rows = np.concatenate(
+            [np.arange(n)[block] for block in _row_slices(n, m, entries)]
+        )
         assert_array_equal(rows, np.arange(n))
 
 
@@ -288,16 +373,23 @@ def test_removals_of_a_function_call_it_again():
         got = removals(CallableKernel(f), X, None, [2, 0])
         for K, mask in zip(got, ([1, 1, 0], [0, 1, 1])):
             agree(K, f(X * mask, X * mask))
-        assert_array_equal(removals(CallableKernel(f), X, None, [2, 0], [4, 1]), got[:, [4, 1]][:, :, [4, 1]])
+        assert_array_equal(
+            removals(CallableKernel(f), X, None, [2, 0], [4, 1]),
+            got[:, [4, 1]][:, :, [4, 1]],
+        )
     sums = RunningSums(CallableKernel(full), X)
     sums.remove(1)
     agree(sums.matrix(), full(X * [1, 0, 1], X * [1, 0, 1]))
-    agree(sums.removals(), np.stack([full(X * m, X * m) for m in ([0, 0, 1], [1, 0, 0])]))
+    agree(
+        sums.removals(), np.stack([full(X * m, X * m) for m in ([0, 0, 1], [1, 0, 0])])
+    )
 
 
 @each_kernel
 @pytest.mark.parametrize("size", [1e4, 1e9, 1e20])
-@pytest.mark.parametrize("what", ["a column in another unit", "an outlier", "a constant"])
+@pytest.mark.parametrize(
+    "what", ["a column in another unit", "an outlier", "a constant"]
+)
 def test_removal_of_a_feature_that_dwarfs_the_others(kernel, size, what):
     X = np.abs(table(30, 6)) + 0.01
     if what == "an outlier":
@@ -325,7 +417,13 @@ def test_distances_at_the_end_of_the_range_are_far(kernel):
 
 
 @pytest.mark.parametrize(
-    "kernel", [LinearKernel(), RBFKernel(0.5), ChiSquaredKernel(0.1), PolynomialKernel(2, 0.1, 1.0)]
+    "kernel",
+    [
+        LinearKernel(),
+        RBFKernel(0.5),
+        ChiSquaredKernel(0.1),
+        PolynomialKernel(2, 0.1, 1.0),
+    ],
 )
 def test_a_matrix_into_the_place_of_an_old_one(kernel):
     sums = RunningSums(kernel, np.abs(table(300, 5)))
@@ -339,7 +437,12 @@ def test_a_matrix_into_the_place_of_an_old_one(kernel):
 def test_products_of_wide_sparse_matrices_in_blocks():
     rng = np.random.default_rng(0)
     for d in (1, 65536, 131072, 300_001):
-        X, Z = (sp.csr_array(sp.random_array((n, d), density=min(1, 500 / d), random_state=rng)) for n in (4, 7))
+        X, Z = (
+            sp.csr_array(
+                sp.random_array((n, d), density=min(1, 500 / d), random_state=rng)
+            )
+            for n in (4, 7)
+        )
         agree(LinearKernel()(X, Z), (X @ Z.T).toarray())
 
 
@@ -349,19 +452,30 @@ def test_only_what_loses_digits_is_computed_anew():
     for name, kernel in KERNELS.items():
         lossy = _lossy_removals(kernel, kernel.sums(X), X.T)
         assert_array_equal(lossy, np.arange(6) == 2, name)
-        assert not _lossy_removals(kernel, kernel.sums(np.abs(table(30, 6))), np.abs(table(30, 6)).T).any()
+        assert not _lossy_removals(
+            kernel, kernel.sums(np.abs(table(30, 6))), np.abs(table(30, 6)).T
+        ).any()
     assert 2e-10 < 2.0**-52 / _DIGITS_LOST < 1e-9
 
 
 @each_kernel
-@swept_product(("spread", "order"), [(0, "down"), (8, "random")], [0, 8, 3], ["up", "down", "random"])
+@swept_product(
+    ("spread", "order"),
+    [(0, "down"), (8, "random")],
+    [0, 8, 3],
+    ["up", "down", "random"],
+)
 def test_sums_last_through_a_whole_elimination(kernel, order, spread):
     if isinstance(kernel, PolynomialKernel) and kernel.degree > 1 and spread > 3:
         spread = 3
     rng = np.random.default_rng(1)
     d = 60
     X = rng.uniform(0, 1, (15, d)) * np.logspace(-spread, spread, d)
-    turn = {"up": np.arange(d), "down": np.arange(d)[::-1], "random": rng.permutation(d)}[order]
+    turn = {
+        "up": np.arange(d),
+        "down": np.arange(d)[::-1],
+        "random": rng.permutation(d),
+    }[order]
     sums = RunningSums(kernel, X)
     for t, j in enumerate(turn[:-1]):
         sums.remove(j)
@@ -380,7 +494,8 @@ def test_sums_last_through_a_whole_elimination(kernel, order, spread):
 def test_several_features_go_at_once(kernel, form, size):
     X = np.abs(table(30, 8)) + 0.01
     X[:, 2] *= size
-    once, many = RunningSums(kernel, form(X)), RunningSums(kernel, form(X))
+    once = RunningSums(kernel, form(X))
+    many = RunningSums(kernel, form(X))
     once.remove([2, 5, 3])
     for j in (2, 5, 3):
         many.remove(j)
@@ -394,7 +509,12 @@ def test_several_features_go_at_once(kernel, form, size):
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_ordinary_data_are_summed_once(form):
     X = form(histograms(30, 40))
-    for kernel in (LinearKernel(), PolynomialKernel(2, 0.1, 1.0), RBFKernel(0.05), ChiSquaredKernel(0.05)):
+    for kernel in (
+        LinearKernel(),
+        PolynomialKernel(2, 0.1, 1.0),
+        RBFKernel(0.05),
+        ChiSquaredKernel(0.05),
+    ):
         sums = RunningSums(kernel, X)
         for j in range(35):
             sums.remove(j)
@@ -410,11 +530,17 @@ def test_steps_of_a_removal():
         zeroed = _zero_feature(A, 3)
         assert_array_equal(_dense_column(zeroed, 3), np.zeros(25))
         assert_array_equal(
-            np.delete(zeroed.toarray() if sp.issparse(A) else zeroed, 3, axis=1), np.delete(X, 3, axis=1)
+            np.delete(zeroed.toarray() if sp.issparse(A) else zeroed, 3, axis=1),
+            np.delete(X, 3, axis=1),
         )
     for kernel in KERNELS.values():
-        agree(_sums_without(kernel, kernel.sums(X), X[:, [3, 5]]), kernel.sums(np.delete(X, [3, 5], axis=1)))
-    near = _sums_without(RBFKernel(), np.full((2, 2), 1 - 1e-16), np.array([[0.0], [1.0]]))
+        agree(
+            _sums_without(kernel, kernel.sums(X), X[:, [3, 5]]),
+            kernel.sums(np.delete(X, [3, 5], axis=1)),
+        )
+    near = _sums_without(
+        RBFKernel(), np.full((2, 2), 1 - 1e-16), np.array([[0.0], [1.0]])
+    )
     assert near.min() == 0  # a distance never falls below zero
 
 
@@ -429,43 +555,67 @@ def problem(seed, n=25, d=5):
 @pytest.mark.parametrize("kernel", NESTED.values(), ids=NESTED)
 @swept("seed", [0, 3], [1, 2, 4])
 def test_dot_product_kernels_are_nested(kernel, seed):
-    """K^J1 - K^J2 is semi-definite for J1 in J2, so no regularised risk falls: square loss, and hinge by its dual."""
+    """K^J1 - K^J2 is semi-definite for J1 in J2, so no regularised risk falls: square
+    loss, and hinge by its dual.
+    """
     X, y = problem(seed)
-    masks = [np.ones(5), np.array([1, 1, 0, 1, 1]), np.array([1, 0, 0, 1, 1]), np.array([1, 0, 0, 0, 0]), np.zeros(5)]
+    masks = [
+        np.ones(5),
+        np.array([1, 1, 0, 1, 1]),
+        np.array([1, 0, 0, 1, 1]),
+        np.array([1, 0, 0, 0, 0]),
+        np.zeros(5),
+    ]
     matrices = [kernel(X * mask) for mask in masks]
-    square, hinge = [], []
+    square = []
+    hinge = []
     for K in matrices:
         square.append(0.1 * y @ np.linalg.solve(K + 2.5 * np.eye(25), y))
         machine = SVC(kernel="precomputed", C=1.0, tol=1e-8).fit(K, np.sign(y))
         a = machine.dual_coef_[0]
-        hinge.append(np.abs(a).sum() - a @ K[np.ix_(machine.support_, machine.support_)] @ a / 2)
+        hinge.append(
+            np.abs(a).sum() - a @ K[np.ix_(machine.support_, machine.support_)] @ a / 2
+        )
     for more, less in zip(matrices, matrices[1:]):
         assert np.linalg.eigvalsh(more - less)[0] > -1e-10 * np.abs(more).max()
     assert np.all(np.diff(square) > -1e-12) and np.all(np.diff(hinge) > -1e-5)
 
 
-@pytest.mark.parametrize("name", ["cosine", "quartic, normalised", "RBF", "chi-squared"])
+@pytest.mark.parametrize(
+    "name", ["cosine", "quartic, normalised", "RBF", "chi-squared"]
+)
 def test_kernels_with_a_constant_diagonal_are_not(name):
-    kernel, fell = KERNELS[name], 0
+    kernel = KERNELS[name]
+    fell = 0
     for seed in range(60):
         X, y = problem(seed)
-        K, K_J = kernel(X), kernel(X * [0, 1, 1, 1, 1])
+        K = kernel(X)
+        K_J = kernel(X * [0, 1, 1, 1, 1])
         assert_allclose(np.diagonal(K - K_J), 0, atol=1e-14)
         assert np.linalg.eigvalsh(K - K_J)[0] < -1e-3
-        fell += y @ np.linalg.solve(K_J + 2.5 * np.eye(25), y) < y @ np.linalg.solve(K + 2.5 * np.eye(25), y) - 1e-9
+        fell += (
+            y @ np.linalg.solve(K_J + 2.5 * np.eye(25), y)
+            < y @ np.linalg.solve(K + 2.5 * np.eye(25), y) - 1e-9
+        )
     assert fell > 0
 
 
 def test_norms_in_nested_spaces_are_equal():
-    """A function of H^J has one norm: through K^J, and through K on the points and their restrictions."""
+    """A function of H^J has one norm: through K^J, and through K on the points and
+    their restrictions.
+    """
     rng = np.random.default_rng(0)
     X = rng.standard_normal((12, 4))
-    kernel, mask = PolynomialKernel(2, 0.5, 1.0), np.array([0, 1, 0, 1])
+    kernel = PolynomialKernel(2, 0.5, 1.0)
+    mask = np.array([0, 1, 0, 1])
     a = rng.standard_normal(12)
     everywhere = np.vstack([X, X * mask])
-    K, values = kernel(everywhere), kernel(everywhere * mask, X * mask) @ a
+    K = kernel(everywhere)
+    values = kernel(everywhere * mask, X * mask) @ a
     assert_allclose(
-        values @ np.linalg.pinv(K, rcond=1e-12, hermitian=True) @ values, a @ kernel(X * mask) @ a, rtol=1e-6
+        values @ np.linalg.pinv(K, rcond=1e-12, hermitian=True) @ values,
+        a @ kernel(X * mask) @ a,
+        rtol=1e-6,
     )
     assert_allclose(kernel(everywhere, X * mask) @ a, values, atol=1e-10)
 
@@ -474,21 +624,34 @@ def test_the_constant_of_the_gaussian_inclusion_grows():
     rng = np.random.default_rng(0)
     X = rng.uniform(-2, 2, (60, 2))
     least = [
-        eigvalsh(RBFKernel(4.0)(X[:n] * [0, 1]), RBFKernel(4.0)(X[:n] * [n / 10, 1]) + 1e-9 * np.eye(n))[-1]
+        eigvalsh(
+            RBFKernel(4.0)(X[:n] * [0, 1]),
+            RBFKernel(4.0)(X[:n] * [n / 10, 1]) + 1e-9 * np.eye(n),
+        )[-1]
         for n in (10, 30, 60)
     ]
     assert least[0] > 1 and least[1] > 1.5 * least[0] and least[2] > 1.5 * least[1]
 
 
 def test_the_chi_squared_kernel_is_a_kernel():
-    """The map of the proof, by quadrature: exp(<Phi(x), Phi(z)>) times factors of x and z alone."""
-    x, z, gamma = 0.7, 2.3, 0.4
+    """The map of the proof, by quadrature: exp(<Phi(x), Phi(z)>) times factors of x and
+    z alone.
+    """
+    x = 0.7
+    z = 2.3
+    gamma = 0.4
     t = (np.arange(400000) + 0.5) * 1e-4
     inner = 4 * gamma * np.sum(x * np.exp(-t * x) * z * np.exp(-t * z)) * 1e-4
     wanted = np.exp(-gamma * (x + z) + inner)
-    assert_allclose(ChiSquaredKernel(gamma)(np.array([[x]]), np.array([[z]]))[0, 0], wanted, rtol=1e-6)
+    assert_allclose(
+        ChiSquaredKernel(gamma)(np.array([[x]]), np.array([[z]]))[0, 0],
+        wanted,
+        rtol=1e-6,
+    )
     for seed in range(20):
-        _check_semidefinite(ChiSquaredKernel(0.3)(np.random.default_rng(seed).exponential(1.0, (40, 3))))
+        _check_semidefinite(
+            ChiSquaredKernel(0.3)(np.random.default_rng(seed).exponential(1.0, (40, 3)))
+        )
 
 
 # ---------------------------------------------------------------- what cannot be
@@ -501,41 +664,96 @@ def test_the_chi_squared_kernel_is_a_kernel():
             lambda: kernel_of("rbf", np.eye(3), gamma=-1),
             'gamma=-1 is not possible: give a number above 0, "scale" or "auto"',
         ),
-        (lambda: kernel_of("rbf", np.eye(3), gamma="big"), "gamma='big' is not possible"),
-        (lambda: kernel_of("rbf", np.eye(3), gamma=np.inf), "gamma=inf is not possible"),
+        (
+            lambda: kernel_of("rbf", np.eye(3), gamma="big"),
+            "gamma='big' is not possible",
+        ),
+        (
+            lambda: kernel_of("rbf", np.eye(3), gamma=np.inf),
+            "gamma=inf is not possible",
+        ),
         (lambda: kernel_of("rbf", np.eye(3), gamma=None), "gamma=None is not possible"),
         (lambda: kernel_of("rbf"), "gamma='scale' needs the data"),
         (lambda: kernel_of("rbf", np.eye(3) * 1e-170), "X is out of range"),
-        (lambda: kernel_of("rbf", 1e-150 + 1e-158 * np.eye(3)), "Bring X to unit size first"),
+        (
+            lambda: kernel_of("rbf", 1e-150 + 1e-158 * np.eye(3)),
+            "Bring X to unit size first",
+        ),
         (lambda: kernel_of("rbf", np.eye(3) * 1e170), "X is out of range"),
-        (lambda: kernel_of("chi2", -np.eye(3)), "X has the entry -1 in row 0, column 0"),
+        (
+            lambda: kernel_of("chi2", -np.eye(3)),
+            "X has the entry -1 in row 0, column 0",
+        ),
         (
             lambda: kernel_of("sigmoid", np.eye(3)),
-            "kernel='sigmoid' is not possible: give one of 'linear', 'poly', 'rbf', 'chi2'",
+            "kernel='sigmoid' is not possible: give one of 'linear', 'poly', 'rbf', "
+            "'chi2'",
         ),
         (lambda: kernel_of(None, np.eye(3)), "kernel=None is not possible"),
         (lambda: RBFKernel(0), "gamma=0 is not possible: give a number above 0"),
         (lambda: RBFKernel(True), "gamma=True is not possible"),
         (lambda: ChiSquaredKernel(np.nan), "gamma=nan is not possible"),
-        (lambda: PolynomialKernel(0), "degree=0 is not possible: give an integer of at least 1"),
+        (
+            lambda: PolynomialKernel(0),
+            "degree=0 is not possible: give an integer of at least 1",
+        ),
         (lambda: PolynomialKernel(2.5), "degree=2.5 is not possible"),
-        (lambda: PolynomialKernel(2, coef0=-0.5), "coef0=-0.5 is not possible: give a number of at least 0"),
-        (lambda: LinearKernel(normalised=1), "normalised=1 is not possible: give True or False"),
+        (
+            lambda: PolynomialKernel(2, coef0=-0.5),
+            "coef0=-0.5 is not possible: give a number of at least 0",
+        ),
+        (
+            lambda: LinearKernel(normalised=1),
+            "normalised=1 is not possible: give True or False",
+        ),
         (lambda: RBFKernel()(np.array([[1.0, np.nan]])), "X contains NaN"),
-        (lambda: RBFKernel()(np.ones((2, 2)), np.array([[1.0, np.inf]])), "Z contains NaN or infinity"),
+        (
+            lambda: RBFKernel()(np.ones((2, 2)), np.array([[1.0, np.inf]])),
+            "Z contains NaN or infinity",
+        ),
         (lambda: RBFKernel()(np.ones(3)), "X has 1 dimension"),
-        (lambda: RBFKernel()(np.ones((2, 3)), np.ones((2, 4))), "Z has 4 features, and X has 3"),
-        (lambda: ChiSquaredKernel()([[1.0, 0], [0, -2]]), "X has the entry -2 in row 1, column 1"),
-        (lambda: ChiSquaredKernel()(sp.csr_array([[1.0, 0], [-3, 2]])), "X has the entry -3 in row 1, column 0"),
+        (
+            lambda: RBFKernel()(np.ones((2, 3)), np.ones((2, 4))),
+            "Z has 4 features, and X has 3",
+        ),
+        (
+            lambda: ChiSquaredKernel()([[1.0, 0], [0, -2]]),
+            "X has the entry -2 in row 1, column 1",
+        ),
+        (
+            lambda: ChiSquaredKernel()(sp.csr_array([[1.0, 0], [-3, 2]])),
+            "X has the entry -3 in row 1, column 0",
+        ),
         (lambda: ChiSquaredKernel()([[1.0]], [[-1.0]]), "Z has the entry -1"),
-        (lambda: PolynomialKernel(3)(np.full((2, 2), 1e60)), "its values overflow. Divide X by"),
+        (
+            lambda: PolynomialKernel(3)(np.full((2, 2), 1e60)),
+            "its values overflow. Divide X by",
+        ),
         (lambda: LinearKernel()(np.full((2, 2), 1e160)), "X is out of range"),
-        (lambda: LinearKernel()(sp.csr_array(np.full((2, 2), 1e160))), "X is out of range"),
-        (lambda: RunningSums(RBFKernel(), np.eye(3)).remove(3), "Feature 3 is not there"),
-        (lambda: CallableKernel(lambda X, Z: X @ Z.T)(np.array([[np.nan]])), "X contains NaN"),
-        (lambda: CallableKernel(lambda X, Z: 1.0)(np.eye(2)), r"shape \(\) for 2 and 2 samples: it must be \(2, 2\)"),
-        (lambda: CallableKernel(lambda X, Z: X @ Z.T * np.nan)(np.eye(2)), "returned NaN"),
-        (lambda: CallableKernel(lambda X, Z: X[:, :1] - Z[:, 0])(np.eye(2)), "not symmetric"),
+        (
+            lambda: LinearKernel()(sp.csr_array(np.full((2, 2), 1e160))),
+            "X is out of range",
+        ),
+        (
+            lambda: RunningSums(RBFKernel(), np.eye(3)).remove(3),
+            "Feature 3 is not there",
+        ),
+        (
+            lambda: CallableKernel(lambda X, Z: X @ Z.T)(np.array([[np.nan]])),
+            "X contains NaN",
+        ),
+        (
+            lambda: CallableKernel(lambda X, Z: 1.0)(np.eye(2)),
+            r"shape \(\) for 2 and 2 samples: it must be \(2, 2\)",
+        ),
+        (
+            lambda: CallableKernel(lambda X, Z: X @ Z.T * np.nan)(np.eye(2)),
+            "returned NaN",
+        ),
+        (
+            lambda: CallableKernel(lambda X, Z: X[:, :1] - Z[:, 0])(np.eye(2)),
+            "not symmetric",
+        ),
     ],
 )
 def test_what_is_not_possible_is_said(call, message):
@@ -552,7 +770,9 @@ def test_kernels_that_are_not_semidefinite():
         "negative": -np.eye(3),
     }
     for name, K in bad.items():
-        with pytest.raises(ValueError, match=f"{name} is not positive semi-definite.*eigenvalue -"):
+        with pytest.raises(
+            ValueError, match=f"{name} is not positive semi-definite.*eigenvalue -"
+        ):
             _check_semidefinite(K, name)
     for K in (
         np.zeros((3, 3)),
@@ -569,12 +789,18 @@ def test_kernels_that_are_not_semidefinite():
 
 def by_hand(sequence, word, m):
     k = len(word)
-    return sum(sum(a != b for a, b in zip(sequence[i : i + k], word)) <= m for i in range(len(sequence) - k + 1))
+    return sum(
+        sum(a != b for a, b in zip(sequence[i : i + k], word)) <= m
+        for i in range(len(sequence) - k + 1)
+    )
 
 
 def strings(alphabet, k, n, seed):
     rng = np.random.default_rng(seed)
-    return ["".join(rng.choice(list(alphabet), size=rng.integers(k, 5 * k))) for _ in range(n)]
+    return [
+        "".join(rng.choice(list(alphabet), size=rng.integers(k, 5 * k)))
+        for _ in range(n)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -597,11 +823,19 @@ def test_mismatch_features_are_counts_by_hand(k, m, alphabet, seed):
     counter = MismatchFeatures(k, m, alphabet)
     Phi = counter.fit_transform(sequences)
     words = ["".join(word) for word in itertools.product(sorted(alphabet), repeat=k)]
-    counts = np.array([[by_hand(s, word, m) for word in words] for s in sequences], dtype=float)
+    counts = np.array(
+        [[by_hand(s, word, m) for word in words] for s in sequences], dtype=float
+    )
     occurs = counts.any(axis=0)
-    assert counter.get_feature_names_out().tolist() == [w for w, o in zip(words, occurs) if o]
+    assert counter.get_feature_names_out().tolist() == [
+        w for w, o in zip(words, occurs) if o
+    ]
     assert_array_equal(Phi.toarray(), counts[:, occurs])
-    assert Phi.format == "csr" and Phi.indices.dtype == Phi.indptr.dtype == np.int32 and Phi.has_sorted_indices
+    assert (
+        Phi.format == "csr"
+        and Phi.indices.dtype == Phi.indptr.dtype == np.int32
+        and Phi.has_sorted_indices
+    )
     assert Phi.nnz == np.count_nonzero(counts)
     new = strings(alphabet, k, 4, seed + 100)
     wanted = np.array([[by_hand(s, word, m) for word in words] for s in new])[:, occurs]
@@ -612,12 +846,16 @@ def test_mismatch_features_are_counts_by_hand(k, m, alphabet, seed):
 
 def test_the_alphabet_matters_for_mismatches_only():
     sequences = ["ABAB", "BBA"]
-    few, many = MismatchFeatures(2, 1).fit(sequences), MismatchFeatures(2, 1, "ABC").fit(sequences)
+    few = MismatchFeatures(2, 1).fit(sequences)
+    many = MismatchFeatures(2, 1, "ABC").fit(sequences)
     assert set(few.get_feature_names_out()) < set(many.get_feature_names_out())
     assert few.alphabet_ == ["A", "B"] and many.alphabet_ == ["A", "B", "C"]
     spectrum = MismatchFeatures(2, 0, "ABC").fit_transform(sequences)
-    assert_array_equal(spectrum.toarray(), MismatchFeatures(2, 0).fit_transform(sequences).toarray())
-    again = MismatchFeatures(2, 1, ["C", "A", "B", "A"]).fit(sequences)  # order and repeats do not matter
+    assert_array_equal(
+        spectrum.toarray(), MismatchFeatures(2, 0).fit_transform(sequences).toarray()
+    )
+    # order and repeats do not matter
+    again = MismatchFeatures(2, 1, ["C", "A", "B", "A"]).fit(sequences)
     assert_array_equal(again.kmers_, many.kmers_)
 
 
@@ -626,10 +864,17 @@ def test_columns_carry_the_names_of_their_words(k):
     """Each column counts the word of its name, in the order of the alphabet."""
     sequences = strings("ACGT", k, 20, 3)
     counter = MismatchFeatures(k, 0, list("TGCA"))
-    Phi, names = counter.fit_transform(sequences).toarray(), counter.get_feature_names_out()
-    assert names.dtype == object and names.tolist() == sorted(names) and {len(name) for name in names} == {k}
+    Phi = counter.fit_transform(sequences).toarray()
+    names = counter.get_feature_names_out()
+    assert (
+        names.dtype == object
+        and names.tolist() == sorted(names)
+        and {len(name) for name in names} == {k}
+    )
     for j, name in enumerate(names):
-        assert Phi[:, j].tolist() == [sum(s[i:].startswith(name) for i in range(len(s))) for s in sequences]
+        assert Phi[:, j].tolist() == [
+            sum(s[i:].startswith(name) for i in range(len(s))) for s in sequences
+        ]
 
 
 @pytest.mark.parametrize("size", [7**4, 2**40])
@@ -656,7 +901,9 @@ def test_long_words_need_no_table():
     assert Phi[2, j] >= 1
 
 
-@pytest.mark.parametrize(("k", "m", "l"), [(1, 0, 5), (3, 1, 4), (4, 2, 3), (3, 3, 2), (5, 2, 20)])
+@pytest.mark.parametrize(
+    ("k", "m", "l"), [(1, 0, 5), (3, 1, 4), (4, 2, 3), (3, 3, 2), (5, 2, 20)]
+)
 def test_neighbours_are_those_within_reach(k, m, l):
     kmers = np.random.default_rng(0).integers(0, l**k, 4)
     near = _mismatch_neighbours(kmers, k, m, l)
@@ -671,28 +918,68 @@ def test_neighbours_are_those_within_reach(k, m, l):
 @pytest.mark.parametrize(
     ("counter", "X", "message"),
     [
-        (MismatchFeatures(0), ["AB"], "k=0 is not possible: give an integer of at least 1"),
+        (
+            MismatchFeatures(0),
+            ["AB"],
+            "k=0 is not possible: give an integer of at least 1",
+        ),
         (MismatchFeatures(2.0), ["AB"], "k=2.0 is not possible"),
-        (MismatchFeatures(2, 2), ["AB"], "m=2 is not possible: give an integer from 0 to 1, below k=2"),
+        (
+            MismatchFeatures(2, 2),
+            ["AB"],
+            "m=2 is not possible: give an integer from 0 to 1, below k=2",
+        ),
         (MismatchFeatures(2, -1), ["AB"], "m=-1 is not possible"),
         (MismatchFeatures(2, 0.5), ["AB"], "m=0.5 is not possible"),
-        (MismatchFeatures(2, 1, ""), ["AB"], "alphabet='' is not possible: give the letters"),
-        (MismatchFeatures(2, 1, 4), ["AB"], "alphabet=4 is not possible: give the letters"),
-        (MismatchFeatures(2, 1, [0, 1]), ["AB"], r"alphabet=\[0, 1\] is not possible: give the letters"),
+        (
+            MismatchFeatures(2, 1, ""),
+            ["AB"],
+            "alphabet='' is not possible: give the letters",
+        ),
+        (
+            MismatchFeatures(2, 1, 4),
+            ["AB"],
+            "alphabet=4 is not possible: give the letters",
+        ),
+        (
+            MismatchFeatures(2, 1, [0, 1]),
+            ["AB"],
+            r"alphabet=\[0, 1\] is not possible: give the letters",
+        ),
         (
             MismatchFeatures(2, 1, "A"),
             ["AA", "AAAB"],
             "Sequence 1 has the letter 'B' at place 3, which is not in the alphabet 'A'",
         ),
-        (MismatchFeatures(2, 1, "AC"), ["AA", "ABC"], "Sequence 1 has the letter 'B' at place 1"),
-        (MismatchFeatures(2, 1, "BC"), ["A" * 9], "Sequence 0 has the letter 'A' at place 0"),
-        (MismatchFeatures(3), ["ABC", "AB"], "Sequence 1 has 2 letters, 'AB': it is shorter than k=3"),
+        (
+            MismatchFeatures(2, 1, "AC"),
+            ["AA", "ABC"],
+            "Sequence 1 has the letter 'B' at place 1",
+        ),
+        (
+            MismatchFeatures(2, 1, "BC"),
+            ["A" * 9],
+            "Sequence 0 has the letter 'A' at place 0",
+        ),
+        (
+            MismatchFeatures(3),
+            ["ABC", "AB"],
+            "Sequence 1 has 2 letters, 'AB': it is shorter than k=3",
+        ),
         (MismatchFeatures(3), ["ABC", ""], "Sequence 1 has 0 letters"),
         (MismatchFeatures(3), "ABCDE", "X is one string; give a list of sequences"),
         (MismatchFeatures(3), [], "X is empty"),
-        (MismatchFeatures(3), pd.DataFrame({"reads": ["ACGT"]}), r"X is a DataFrame; give one column, as X\['reads'\]"),
+        (
+            MismatchFeatures(3),
+            pd.DataFrame({"reads": ["ACGT"]}),
+            r"X is a DataFrame; give one column, as X\['reads'\]",
+        ),
         (MismatchFeatures(3), pd.DataFrame(), r"give one column, as X\['seq'\]"),
-        (MismatchFeatures(3), {"first": "ACGT"}, r"X is a dict; give one column, as X\['first'\]"),
+        (
+            MismatchFeatures(3),
+            {"first": "ACGT"},
+            r"X is a dict; give one column, as X\['first'\]",
+        ),
         (MismatchFeatures(3), ["ABC", 5], "Sequence 1 is 5; give a list of strings"),
         (MismatchFeatures(3), ["ABC", None], "Sequence 1 is None"),
         (MismatchFeatures(3), np.ones((3, 2)), "Sequence 0 is"),
@@ -701,7 +988,11 @@ def test_neighbours_are_those_within_reach(k, m, l):
             ["A" * 2000],
             "k=13, m=6 is not possible here: 1988 k-mers with 1630084 neighbours",
         ),
-        (MismatchFeatures(31, 1, "ACGT"), ["A" * 40], "k=31 is not possible with 4 letters"),
+        (
+            MismatchFeatures(31, 1, "ACGT"),
+            ["A" * 40],
+            "k=31 is not possible with 4 letters",
+        ),
     ],
 )
 def test_sequences_that_cannot_be_counted(counter, X, message):
@@ -711,22 +1002,32 @@ def test_sequences_that_cannot_be_counted(counter, X, message):
     assert not hasattr(counter, "kmers_")
 
 
-@pytest.mark.filterwarnings("ignore:Can't test estimator")  # scikit-learn has no sequences to try it on
+# scikit-learn has no sequences to try it on
+@pytest.mark.filterwarnings("ignore:Can't test estimator")
 def test_mismatch_features_as_an_estimator():
     sequences = strings("ACGT", 3, 30, 0)
     y = np.array(["TTT" in s for s in sequences])
     with pytest.raises(NotFittedError):
         MismatchFeatures().transform(sequences)
     counter = clone(MismatchFeatures(3, 1, "ACGT")).fit(sequences)
-    for X in (tuple(sequences), np.array(sequences), np.array(sequences, dtype=object), pd.Series(sequences)):
-        assert_array_equal(counter.transform(X).toarray(), counter.fit_transform(X).toarray())
+    for X in (
+        tuple(sequences),
+        np.array(sequences),
+        np.array(sequences, dtype=object),
+        pd.Series(sequences),
+    ):
+        assert_array_equal(
+            counter.transform(X).toarray(), counter.fit_transform(X).toarray()
+        )
     with pytest.raises(ValueError, match="shorter than k=3"):
         counter.transform(["AC"])
     with pytest.raises(ValueError, match="the letter 'N' at place 1"):
         counter.transform(["ANA"])
     again = pickle.loads(pickle.dumps(counter))
     assert_array_equal(again.get_feature_names_out(), counter.get_feature_names_out())
-    machine = make_pipeline(MismatchFeatures(3, 0), SVC(kernel="linear", C=100)).fit(sequences, y)
+    machine = make_pipeline(MismatchFeatures(3, 0), SVC(kernel="linear", C=100)).fit(
+        sequences, y
+    )
     assert machine.score(sequences, y) == 1
     check_estimator(MismatchFeatures())
 
@@ -738,12 +1039,19 @@ def test_real_sequences():
         counter = MismatchFeatures(k, m)
         Phi = counter.fit_transform(sequences)
         reach = sum(
-            len(list(itertools.combinations(range(k), i))) * (len(counter.alphabet_) - 1) ** i for i in range(m + 1)
+            len(list(itertools.combinations(range(k), i)))
+            * (len(counter.alphabet_) - 1) ** i
+            for i in range(m + 1)
         )
-        assert_array_equal(Phi.sum(axis=1), [reach * (len(s) - k + 1) for s in sequences])
+        assert_array_equal(
+            Phi.sum(axis=1), [reach * (len(s) - k + 1) for s in sequences]
+        )
         names = counter.get_feature_names_out()
         for j in np.random.default_rng(0).integers(len(names), size=20):
-            assert_array_equal(Phi[:, [j]].toarray().ravel(), [by_hand(s, names[j], m) for s in sequences])
+            assert_array_equal(
+                Phi[:, [j]].toarray().ravel(),
+                [by_hand(s, names[j], m) for s in sequences],
+            )
         K = LinearKernel(normalised=True)(Phi)
         agree(K, cosine_similarity(Phi), 1e-12)
         _check_semidefinite(K)
@@ -765,12 +1073,16 @@ OF_ANY_LIBRARY = [
 ]
 
 
-@pytest.mark.parametrize("kernel", OF_ANY_LIBRARY, ids=lambda kernel: type(kernel).__name__)
+@pytest.mark.parametrize(
+    "kernel", OF_ANY_LIBRARY, ids=lambda kernel: type(kernel).__name__
+)
 @swept("dtype", ["float32"], ["float64"])
 def test_kernel_matrices_live_where_the_data_live(dense_library, kernel, dtype):
     rng = np.random.default_rng(0)
-    X, Z = rng.random((12, 7)).astype(dtype), rng.random((5, 7)).astype(dtype)
-    given, other = dense_library.make(X), dense_library.make(Z)
+    X = rng.random((12, 7)).astype(dtype)
+    Z = rng.random((5, 7)).astype(dtype)
+    given = dense_library.make(X)
+    other = dense_library.make(Z)
 
     def assert_same(found, expected):
         assert dense_library.is_result(found, "float64")
@@ -779,9 +1091,15 @@ def test_kernel_matrices_live_where_the_data_live(dense_library, kernel, dtype):
 
     assert_same(kernel(given), kernel(X))
     assert_same(kernel(given, other), kernel(X, Z))
-    sums, there = kernel.sums(X), kernel.sums(given)
-    assert_same(removals_reference(kernel, given, [0, 3]), removals_reference(kernel, X, [0, 3]))
-    assert_same(removals(kernel, given, there, [0, 3], [1, 2, 5]), removals(kernel, X, sums, [0, 3], [1, 2, 5]))
+    sums = kernel.sums(X)
+    there = kernel.sums(given)
+    assert_same(
+        removals_reference(kernel, given, [0, 3]), removals_reference(kernel, X, [0, 3])
+    )
+    assert_same(
+        removals(kernel, given, there, [0, 3], [1, 2, 5]),
+        removals(kernel, X, sums, [0, 3], [1, 2, 5]),
+    )
     blocks = zip(
         removal_blocks(kernel, given, there, range(7), block_bytes=3000),
         removal_blocks(kernel, X, sums, range(7), block_bytes=3000),
@@ -789,7 +1107,8 @@ def test_kernel_matrices_live_where_the_data_live(dense_library, kernel, dtype):
     for (some, ours), (features, theirs) in blocks:
         assert_array_equal(some, features)
         assert_same(ours, theirs)
-    running, expected = RunningSums(kernel, given), RunningSums(kernel, X)
+    running = RunningSums(kernel, given)
+    expected = RunningSums(kernel, X)
     for gone in (3, [0, 5]):
         running.remove(gone), expected.remove(gone)
     assert_same(running.matrix(), expected.matrix())
@@ -801,18 +1120,26 @@ def test_lost_digits_are_noticed_wherever_the_data_live(dense_library, kernel):
     X = np.random.default_rng(0).random((12, 4))
     X[:, 0] *= 1e6
     given = dense_library.make(X)
-    running, expected = RunningSums(kernel, given), RunningSums(kernel, X)
+    running = RunningSums(kernel, given)
+    expected = RunningSums(kernel, X)
     running.remove(0), expected.remove(0)
     assert running.n_fresh == expected.n_fresh == 2
     assert_allclose(dense_library.back(running.matrix()), expected.matrix(), rtol=1e-11)
     found = removals(kernel, given, kernel.sums(given), [0, 1])
-    assert_allclose(dense_library.back(found), removals_reference(kernel, X, [0, 1]), rtol=1e-7, atol=1e-12)
+    assert_allclose(
+        dense_library.back(found),
+        removals_reference(kernel, X, [0, 1]),
+        rtol=1e-7,
+        atol=1e-12,
+    )
 
 
 def test_names_of_kernels_need_no_more_than_sums_over_samples(dense_library):
     X = np.random.default_rng(0).random((12, 4))
     for name in ("rbf", "poly", "chi2"):
-        assert kernel_of(name, dense_library.make(X)).gamma == pytest.approx(kernel_of(name, X).gamma, rel=1e-13)
+        assert kernel_of(name, dense_library.make(X)).gamma == pytest.approx(
+            kernel_of(name, X).gamma, rel=1e-13
+        )
 
 
 def test_an_impossible_entry_is_named_wherever_it_lives(dense_library):
@@ -836,13 +1163,18 @@ def test_the_gamma_of_constant_histograms_is_one_over_their_mean():
     assert kernel_of("rbf", np.full((3, 4), 0.5)).gamma == 0.25
 
 
-@pytest.mark.parametrize("kernel", [RBFKernel(0.5), ChiSquaredKernel(0.1), LinearKernel()])
+@pytest.mark.parametrize(
+    "kernel", [RBFKernel(0.5), ChiSquaredKernel(0.1), LinearKernel()]
+)
 @pytest.mark.parametrize("far", [1.0, 1e5])
 def test_sums_that_change_in_place_are_those_of_what_is_left(kernel, far):
-    """Far features too, whose removal loses digits: what was computed last must not change with the sums."""
+    """Far features too, whose removal loses digits: what was computed last must not
+    change with the sums.
+    """
     X = np.abs(table(60, 6))
     X[:, 2] *= far
-    sums, place = RunningSums(kernel, X), None
+    sums = RunningSums(kernel, X)
+    place = None
     for gone in (0, [3, 5], 2):
         place = sums.S if far == 1 else None
         sums.remove(gone)

@@ -1,4 +1,6 @@
-"""Choosing with labels: completing a selection, scores from weights, stability, and what a guarantee costs."""
+"""Choosing with labels: completing a selection, scores from weights, stability, and
+what a guarantee costs.
+"""
 
 from functools import partial
 from operator import attrgetter
@@ -7,7 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from cases import on_documents_of_the_book, orthonormal, refused, swept, swept_product, swept_seeds
+from cases import (
+    on_documents_of_the_book,
+    orthonormal,
+    refused,
+    swept,
+    swept_product,
+    swept_seeds,
+)
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.base import clone
@@ -60,17 +69,23 @@ def ratio(promise):
 @pytest.mark.parametrize("score_func", [None, f_classif])
 def test_copies_of_given_columns_are_not_added(score_func):
     X = np.hstack([standard, -standard, standard])
-    selector = CompletionSelector([31, 60, 4], 12, rank=5, score_func=score_func).fit(X, kind)  # copies of 1, 0 and 4
+    # copies of 1, 0 and 4
+    selector = CompletionSelector([31, 60, 4], 12, rank=5, score_func=score_func).fit(
+        X, kind
+    )
     assert_array_equal(selector.selected_[:3], [31, 60, 4])
     assert len(np.unique(selector.selected_ % 30)) == len(selector.selected_) == 15
     assert np.all(selector.added_ < 30) and selector.certificate_.holds
-    once = CompletionSelector([1, 0, 4], 12, rank=5, score_func=score_func).fit(standard, kind)
+    once = CompletionSelector([1, 0, 4], 12, rank=5, score_func=score_func).fit(
+        standard, kind
+    )
     assert_array_equal(selector.added_, once.added_)
 
 
 def test_given_columns_stay_though_they_are_equal():
     X = np.hstack([standard, standard])
-    selector = CompletionSelector([33, 3, 40], 40, rank=5).fit(X)  # more than are different
+    # more than are different
+    selector = CompletionSelector([33, 3, 40], 40, rank=5).fit(X)
     assert_array_equal(selector.given_, [33, 3, 40])
     assert np.all(selector.added_ < 30) and not np.isin([3, 10], selector.added_).any()
     assert selector.certificate_.holds
@@ -86,7 +101,9 @@ def test_what_is_completed_keeps_its_promise(seeds):
         V = orthonormal(int(rng.integers(6 * l + 2, 120)), l, rng)
         given = rng.choice(len(V), int(rng.integers(1, 3 * l + 1)), replace=False)
         if seed % 3 == 0:  # many of one direction
-            given = np.argsort(-np.abs(V[:, 0]) / np.linalg.norm(V, axis=1))[: len(given)]
+            given = np.argsort(-np.abs(V[:, 0]) / np.linalg.norm(V, axis=1))[
+                : len(given)
+            ]
         q = int(rng.integers(1, 3 * l + 1))
         scores = rng.integers(0, 3, len(V)).astype(float) if seed % 2 else None
         sampling = complete(V, given, q, scores=scores)
@@ -96,18 +113,23 @@ def test_what_is_completed_keeps_its_promise(seeds):
 
 @swept_seeds(2, 60)
 def test_what_is_given_never_costs_additions(seeds):
-    """Part 1 of the corollary: with given features the promise is at least that of BSS with as many draws."""
+    """Part 1 of the corollary: with given features the promise is at least that of BSS
+    with as many draws.
+    """
     for seed in seeds:
         rng = np.random.default_rng(seed)
         l = int(rng.integers(2, 8))
         V = orthonormal(80, l, rng)
         given = rng.choice(80, int(rng.integers(1, 3 * l)), replace=False)
         for q in (l + 1, 2 * l, 4 * l):
-            assert ratio(completion_promise(V, given, q)) <= ratio(bss_promise(l, q)) * (1 + 1e-3)
+            assert ratio(completion_promise(V, given, q)) <= ratio(
+                bss_promise(l, q)
+            ) * (1 + 1e-3)
 
 
 def test_what_is_given_is_not_added_again():
-    V, given = orthonormal(200, 4, np.random.default_rng(0)), [3, 9]
+    V = orthonormal(200, 4, np.random.default_rng(0))
+    given = [3, 9]
     sampling = complete(V, given, 8, scores=np.isin(np.arange(200), given))
     assert sampling.n_selected == 10
 
@@ -119,20 +141,35 @@ def test_good_features_count_as_draws():
     assert ratio(completion_promise(V, given, 8)) < ratio(bss_promise(8, 32))
 
 
-def completed_literally(V, given, q, scores=None):
-    """Weights of all features and the barriers at the end, by the theorem, every column judged at every step.
+def trace_of_inverse(M):
+    return np.trace(np.linalg.inv(M))
 
-    With scores the feasible column of largest score times squared length is taken, one without a score last.
+
+def completed_literally(V, given, q, scores=None):
+    """Weights of all features and the barriers at the end, by the theorem, every column
+    judged at every step.
+
+    With scores the feasible column of largest score times squared length is taken, one
+    without a score last.
     """
     t, s = _best_start(np.linalg.eigvalsh(V[given].T @ V[given]).clip(0), len(given), q)
-    weights, fresh, delta_U, I = np.zeros(len(V)), np.ones(len(V), bool), (1 + s) / (1 - s), np.eye(V.shape[1])
-    weights[given], fresh[given] = t, False
+    weights = np.zeros(len(V))
+    fresh = np.ones(len(V), bool)
+    delta_U = (1 + s) / (1 - s)
+    I = np.eye(V.shape[1])
+    weights[given] = t
+    fresh[given] = False
     L, U = _start_barriers(np.linalg.eigvalsh(V.T * weights @ V), s)
     for _ in range(q):
-        A, at = V.T * weights @ V, lambda M: np.trace(np.linalg.inv(M))
-        P, R = np.linalg.inv(A - (L + 1) * I), np.linalg.inv((U + delta_U) * I - A)
-        lower = np.sum(V @ P @ P * V, axis=1) / (np.trace(P) - at(A - L * I)) - np.sum(V @ P * V, axis=1)
-        upper = np.sum(V @ R @ R * V, axis=1) / (at(U * I - A) - np.trace(R)) + np.sum(V @ R * V, axis=1)
+        A = V.T * weights @ V
+        P = np.linalg.inv(A - (L + 1) * I)
+        R = np.linalg.inv((U + delta_U) * I - A)
+        lower = np.sum(V @ P @ P * V, axis=1) / (
+            np.trace(P) - trace_of_inverse(A - L * I)
+        ) - np.sum(V @ P * V, axis=1)
+        upper = np.sum(V @ R @ R * V, axis=1) / (
+            trace_of_inverse(U * I - A) - np.trace(R)
+        ) + np.sum(V @ R * V, axis=1)
         slack = lower - upper
         if scores is None:
             i = np.argmax(np.where(fresh, slack, -np.inf))
@@ -141,7 +178,10 @@ def completed_literally(V, given, q, scores=None):
             keys = np.where(scores > 0, scores * lengths, lengths * 1e-9)
             i = np.argmax(np.where(fresh & (slack >= 0), keys, -np.inf))
             assert fresh[i] and slack[i] >= 0
-        weights[i], fresh[i], L, U = 2 / (lower[i] + upper[i]), False, L + 1, U + delta_U
+        weights[i] = 2 / (lower[i] + upper[i])
+        fresh[i] = False
+        L = L + 1
+        U = U + delta_U
     return weights, (L, U)
 
 
@@ -152,8 +192,13 @@ def test_the_picks_are_those_of_the_literal_version(seeds, by_scores):
         rng = np.random.default_rng(seed)
         l = int(rng.integers(2, 9))
         V = orthonormal(120, l, rng)
-        given, q = rng.choice(120, int(rng.integers(1, 3 * l)), replace=False), int(rng.integers(1, 2 * l))
-        scores = np.round(rng.exponential(size=120) * (rng.random(120) < 0.7), 1) if by_scores else None
+        given = rng.choice(120, int(rng.integers(1, 3 * l)), replace=False)
+        q = int(rng.integers(1, 2 * l))
+        scores = (
+            np.round(rng.exponential(size=120) * (rng.random(120) < 0.7), 1)
+            if by_scores
+            else None
+        )
         weights, (L, U) = completed_literally(V, given, q, scores)
         sampling = complete(V, given, q, scores=scores)
         assert_array_equal(np.sort(sampling.indices), np.flatnonzero(weights))
@@ -169,9 +214,13 @@ def test_permuting_features_permutes_what_is_completed():
     scores = np.random.default_rng(1).random(30)
     for given in ([4, 9, 17], SelectKBest(f_classif, k=3)):
         for one in (None, scores):
-            plain = CompletionSelector(given, 5, rank=4, score_func=one).fit(standard, kind)
+            plain = CompletionSelector(given, 5, rank=4, score_func=one).fit(
+                standard, kind
+            )
             moved = given if hasattr(given, "fit") else place[given]
-            permuted = CompletionSelector(moved, 5, rank=4, score_func=None if one is None else one[order])
+            permuted = CompletionSelector(
+                moved, 5, rank=4, score_func=None if one is None else one[order]
+            )
             found = order[permuted.fit(standard[:, order], kind).selected_]
             assert_array_equal(np.sort(found), np.sort(plain.selected_))
 
@@ -181,7 +230,12 @@ def test_a_completion_that_fails_leaves_nothing():
         raise RuntimeError("no scores today")
 
     selector = CompletionSelector([0, 1], 5, rank=4).fit(standard, kind)
-    for change in (dict(given=[0, 30]), dict(rank=29), dict(distortion=2.0), dict(score_func=fails)):
+    for change in (
+        dict(given=[0, 30]),
+        dict(rank=29),
+        dict(distortion=2.0),
+        dict(score_func=fails),
+    ):
         before = selector.get_params()
         with pytest.raises((ValueError, RuntimeError)):
             selector.set_params(**change).fit(standard, kind)
@@ -194,10 +248,16 @@ def test_weights_of_samples_are_routed_to_a_completion():
     weights = np.where(kind == 0, 1.0, 0.1)
     score = WeightScores(LogisticRegression())
     with sklearn.config_context(enable_metadata_routing=True):
-        selector = CompletionSelector([0, 1], 5, rank=4, score_func=score).set_fit_request(sample_weight=True)
+        selector = CompletionSelector(
+            [0, 1], 5, rank=4, score_func=score
+        ).set_fit_request(sample_weight=True)
         machine = DummyClassifier().set_fit_request(sample_weight=False)
-        model = make_pipeline(selector, machine).fit(standard, kind, sample_weight=weights)
-    expected = CompletionSelector([0, 1], 5, rank=4, score_func=score).fit(standard, kind, sample_weight=weights)
+        model = make_pipeline(selector, machine).fit(
+            standard, kind, sample_weight=weights
+        )
+    expected = CompletionSelector([0, 1], 5, rank=4, score_func=score).fit(
+        standard, kind, sample_weight=weights
+    )
     assert_array_equal(model[0].selected_, expected.selected_)
     assert_allclose(model[0].scores_, score(standard, kind, sample_weight=weights))
 
@@ -207,17 +267,28 @@ def test_what_is_given_is_worth_what_the_corollary_says(seeds):
     """Parts 2 and 3, for the ends that are shipped."""
     for seed in seeds:
         rng = np.random.default_rng(seed)
-        l, q, s, g = int(rng.integers(2, 12)), int(rng.integers(1, 60)), rng.uniform(0.1, 0.9), rng.uniform(0.5, 80)
+        l = int(rng.integers(2, 12))
+        q = int(rng.integers(1, 60))
+        s = rng.uniform(0.1, 0.9)
+        g = rng.uniform(0.5, 80)
         delta_U = (1 + s) / (1 - s)
         low, high = _completion_ends(rng.uniform(g, delta_U * g, l), s, q)
-        assert low >= g + q - l / s - 1e-9 and high <= delta_U * (g + q + l / s) * (1 + 1e-12)
-        p, gamma = int(rng.integers(1, l)), rng.uniform(1.5, 50)
+        assert low >= g + q - l / s - 1e-9 and high <= delta_U * (g + q + l / s) * (
+            1 + 1e-12
+        )
+        p = int(rng.integers(1, l))
+        gamma = rng.uniform(1.5, 50)
         if s > p / (gamma * q):
             held = np.append(np.zeros(l - p), gamma * q * rng.uniform(1, 3, p))
-            assert _completion_ends(held, s, q)[0] >= q - (l - p) / (s - p / (gamma * q)) - 1e-9
+            assert (
+                _completion_ends(held, s, q)[0]
+                >= q - (l - p) / (s - p / (gamma * q)) - 1e-9
+            )
 
 
-@pytest.mark.parametrize("mu", [np.zeros(3), np.array([0.0, 1e-9, 5.0]), np.array([1e8, 1e8 + 1, 1e9])])
+@pytest.mark.parametrize(
+    "mu", [np.zeros(3), np.array([0.0, 1e-9, 5.0]), np.array([1e8, 1e8 + 1, 1e9])]
+)
 def test_barriers_stand_where_the_potentials_are_as_said(mu):
     for s in (0.01, 0.5, 0.99):
         L, U = _start_barriers(mu, s)
@@ -234,7 +305,8 @@ def test_start_from_nothing_is_that_of_bss():
 
 def test_with_nothing_given_it_is_bss():
     V = orthonormal(60, 4, np.random.default_rng(1))
-    ours, theirs = complete(V, [], 12), bss(V, 12, "best")
+    ours = complete(V, [], 12)
+    theirs = bss(V, 12, "best")
     assert_array_equal(ours.indices, theirs.indices)
     assert_array_equal(ours.weights, theirs.weights)
     with pytest.raises(ValueError, match="above the rank"):
@@ -244,7 +316,9 @@ def test_with_nothing_given_it_is_bss():
 def test_adding_features_never_lowers_the_smallest_eigenvalue():
     V = orthonormal(50, 4, np.random.default_rng(2))
     chosen = np.random.default_rng(3).permutation(50)
-    lows = [np.linalg.eigvalsh(V[chosen[:k]].T @ V[chosen[:k]])[0] for k in range(1, 51)]
+    lows = [
+        np.linalg.eigvalsh(V[chosen[:k]].T @ V[chosen[:k]])[0] for k in range(1, 51)
+    ]
     assert np.all(np.diff(lows) >= -1e-12)
     assert_allclose(lows[-1], 1)
 
@@ -279,15 +353,30 @@ def test_what_is_given_must_be_features(given, message):
 @pytest.mark.parametrize(
     "parameters, message",
     [
-        (dict(given=[0, 1], n_features_to_add=29), "from 0 to 28, the features left, or 'auto'"),
-        (dict(given=[0, 1], n_features_to_add="some"), "n_features_to_add='some' .*from 0 to 28.*, or 'auto'"),
+        (
+            dict(given=[0, 1], n_features_to_add=29),
+            "from 0 to 28, the features left, or 'auto'",
+        ),
+        (
+            dict(given=[0, 1], n_features_to_add="some"),
+            "n_features_to_add='some' .*from 0 to 28.*, or 'auto'",
+        ),
         (dict(given=None, n_features_to_add=0), "at least 1|from 1"),
         (dict(given=[0], distortion=1.5), "distortion"),
         (dict(given=[0], rank=0), "rank"),
         (dict(given=["mean radius"]), "X has none"),
-        (dict(rank=29, distortion=1e-6, rescale=True), "distortion=1e-06 cannot be reached at rank 29"),
-        (dict(given=None, n_features_to_add=10, rank=10), "n_features_to_add=10 .* give at least 11, or a lower rank"),
-        (dict(given=[0, 1], n_features_to_add=5, rank="full"), "n_features_to_add=5 .* give at least 28"),
+        (
+            dict(rank=29, distortion=1e-6, rescale=True),
+            "distortion=1e-06 cannot be reached at rank 29",
+        ),
+        (
+            dict(given=None, n_features_to_add=10, rank=10),
+            "n_features_to_add=10 .* give at least 11, or a lower rank",
+        ),
+        (
+            dict(given=[0, 1], n_features_to_add=5, rank="full"),
+            "n_features_to_add=5 .* give at least 28",
+        ),
     ],
 )
 def test_what_is_asked_for_must_be_possible(parameters, message):
@@ -300,13 +389,17 @@ def test_given_as_names_indices_mask_or_selector():
     by_name = CompletionSelector(list(names), 4, rank=3).fit(frame)
     mask = np.isin(np.arange(30), [3, 7, 11])
     for given in ([3, 7, 11], mask):
-        assert_array_equal(CompletionSelector(given, 4, rank=3).fit(cancer).support_, by_name.support_)
+        assert_array_equal(
+            CompletionSelector(given, 4, rank=3).fit(cancer).support_, by_name.support_
+        )
     as_objects = CompletionSelector(mask.astype(object), 4, rank=3).fit(cancer)
     assert_array_equal(as_objects.support_, by_name.support_)
     assert set(names) < set(by_name.get_feature_names_out())
     best = SelectKBest(f_classif, k=3)
     inside = CompletionSelector(best, 4, rank=3).fit(standard, kind)
-    assert_array_equal(inside.given_, best.fit(standard, kind).get_support(indices=True))
+    assert_array_equal(
+        inside.given_, best.fit(standard, kind).get_support(indices=True)
+    )
     rfe = RFE(LinearSVC(), n_features_to_select=3)
     frozen = FrozenEstimator(clone(rfe).fit(standard, kind))
     assert_array_equal(
@@ -315,10 +408,21 @@ def test_given_as_names_indices_mask_or_selector():
     )
 
 
-@swept_product(("rescale", "distortion"), [(False, 0.6), (True, 0.9)], [False, True], [0.3, 0.6, 0.9])
+@swept_product(
+    ("rescale", "distortion"),
+    [(False, 0.6), (True, 0.9)],
+    [False, True],
+    [0.3, 0.6, 0.9],
+)
 def test_auto_reaches_the_distortion(distortion, rescale):
-    selector = CompletionSelector([0, 1, 2], rank=4, distortion=distortion, rescale=rescale).fit(standard)
-    values = selector.certificate_.eigenvalues if rescale else selector.certificate_.eigenvalues_unscaled
+    selector = CompletionSelector(
+        [0, 1, 2], rank=4, distortion=distortion, rescale=rescale
+    ).fit(standard)
+    values = (
+        selector.certificate_.eigenvalues
+        if rescale
+        else selector.certificate_.eigenvalues_unscaled
+    )
     assert (values[-1] - values[0]) / (values[-1] + values[0]) <= distortion
 
 
@@ -341,20 +445,28 @@ class BestByName(SelectKBest):
 def test_a_given_selector_sees_the_names():
     selector = CompletionSelector(BestByName(f_classif, k=3), 4, rank=3)
     assert len(selector.fit(frame, kind).added_) == 4
-    found = StabilityDisplay.from_selectors({"by name": selector}, frame, kind, n_samples=3).stabilities
+    found = StabilityDisplay.from_selectors(
+        {"by name": selector}, frame, kind, n_samples=3
+    ).stabilities
     assert found["by name"].value <= 1
 
 
 def test_full_rank_can_be_completed():
     """However few features are given, as many may be added as it takes."""
     full = CompletionSelector([0, 1], rank="full").fit(standard)
-    assert_array_equal(full.selected_, CompletionSelector([0, 1], rank=30).fit(standard).selected_)
-    assert full.certificate_.rank == 30 and full.certificate_.eigenvalues_unscaled[0] > 0
+    assert_array_equal(
+        full.selected_, CompletionSelector([0, 1], rank=30).fit(standard).selected_
+    )
+    assert (
+        full.certificate_.rank == 30 and full.certificate_.eigenvalues_unscaled[0] > 0
+    )
     assert len(CompletionSelector(range(30), 0, rank="full").fit(standard).added_) == 0
 
 
 def test_of_a_few_given_features_more_is_certified_than_one_direction():
-    """One eigenvalue alone has no distortion, whatever the feature: one would always be enough."""
+    """One eigenvalue alone has no distortion, whatever the feature: one would always be
+    enough.
+    """
     for given in ([0], [0, 1], [0, 1, 2, 3]):
         certificate = CompletionSelector(given).fit(standard).certificate_
         assert certificate.rank == 10 and certificate.eigenvalues_unscaled[0] > 0
@@ -362,40 +474,53 @@ def test_of_a_few_given_features_more_is_certified_than_one_direction():
 
 def test_the_title_counts_features_and_not_draws():
     selector = CompletionSelector([0, 1], 28, rank=3).fit(standard)
-    assert selector.certificate_.title().startswith(f"2 given and {len(selector.added_)} added: 30 draws")
+    assert selector.certificate_.title().startswith(
+        f"2 given and {len(selector.added_)} added: 30 draws"
+    )
     assert len(selector.added_) < 28
 
 
 def test_scores_with_weights_of_samples():
     parts = dict(given=[0], n_features_to_add=4, rank=3)
     weights = np.where(kind == 0, 1.0, 0.1)
-    by_weight = CompletionSelector(**parts, score_func=WeightScores(LogisticRegression())).fit(
-        standard, kind, sample_weight=weights
-    )
+    by_weight = CompletionSelector(
+        **parts, score_func=WeightScores(LogisticRegression())
+    ).fit(standard, kind, sample_weight=weights)
     scores = WeightScores(LogisticRegression())(standard, kind, sample_weight=weights)
     assert_allclose(by_weight.scores_, scores)
     by_scores = CompletionSelector(**parts, score_func=scores).fit(standard)
     assert_array_equal(by_weight.selected_, by_scores.selected_)
-    with pytest.raises(ValueError, match="sample_weight cannot be used without a score_func"):
+    with pytest.raises(
+        ValueError, match="sample_weight cannot be used without a score_func"
+    ):
         CompletionSelector(**parts).fit(standard, sample_weight=weights)
 
 
 def test_long_completions_say_so(monkeypatch):
     monkeypatch.setattr("fsel_book.certificates._LONG_FIT", 1e-3)
     for n_to_add in (20, "auto"):
-        with pytest.warns(UserWarning, match="CompletionSelector.fit will take about .* lower rank=") as warned:
+        with pytest.warns(
+            UserWarning, match="CompletionSelector.fit will take about .* lower rank="
+        ) as warned:
             CompletionSelector([0, 1], n_to_add, rank=5).fit(standard)
         assert len(warned) == 1 and warned[0].filename == __file__
 
 
 def test_a_long_search_for_the_row_space_says_so(monkeypatch):
-    monkeypatch.setattr("fsel_book.labels._row_space_seconds", lambda X, rank: 30.0 if rank == 5 else 0.0)
-    with pytest.warns(UserWarning, match="CompletionSelector.fit will take about 30 seconds") as warned:
+    monkeypatch.setattr(
+        "fsel_book.labels._row_space_seconds",
+        lambda X, rank: 30.0 if rank == 5 else 0.0,
+    )
+    with pytest.warns(
+        UserWarning, match="CompletionSelector.fit will take about 30 seconds"
+    ) as warned:
         CompletionSelector([0, 1], 20, rank=5).fit(standard)
     assert len(warned) == 1 and warned[0].filename == __file__
 
 
-@pytest.mark.parametrize("given, q", [([], 3), ([], 6), ([1], 0), ([1], -3), ([1], 2.5)])
+@pytest.mark.parametrize(
+    "given, q", [([], 3), ([], 6), ([1], 0), ([1], -3), ([1], 2.5)]
+)
 def test_nothing_is_promised_of_too_few_draws(given, q):
     V = orthonormal(80, 6, np.random.default_rng(0))
     for ask in (completion_promise, complete):
@@ -405,7 +530,10 @@ def test_nothing_is_promised_of_too_few_draws(given, q):
 
 def test_sparse_and_dense_agree_and_a_score_decides():
     dense = CompletionSelector([0, 5], 4, rank=3).fit(cancer)
-    assert_array_equal(CompletionSelector([0, 5], 4, rank=3).fit(csr_array(cancer)).selected_, dense.selected_)
+    assert_array_equal(
+        CompletionSelector([0, 5], 4, rank=3).fit(csr_array(cancer)).selected_,
+        dense.selected_,
+    )
     wanted = np.isin(np.arange(30), [9, 17, 21]).astype(float)
     scored = CompletionSelector([0, 5], 4, rank=2, score_func=wanted).fit(standard)
     assert len({9, 17, 21} & set(scored.added_)) >= 2
@@ -413,22 +541,32 @@ def test_sparse_and_dense_agree_and_a_score_decides():
 
 
 def test_in_a_pipeline():
-    model = make_pipeline(StandardScaler(), CompletionSelector(SelectKBest(f_classif, k=4), 4, rank=3), SVC())
+    model = make_pipeline(
+        StandardScaler(),
+        CompletionSelector(SelectKBest(f_classif, k=4), 4, rank=3),
+        SVC(),
+    )
     assert model.fit(cancer, kind).score(cancer, kind) > 0.9
 
 
-# ---------------------------------------------------------------- scores, stability, price
+# ---------------------------------------------------------------- scores, stability,
+# price
 
 
 def test_weights_of_an_estimator_are_scores():
     machine = LinearSVC().fit(standard, kind)
     assert_allclose(WeightScores(LinearSVC())(standard, kind), np.abs(machine.coef_[0]))
-    assert_allclose(WeightScores(FrozenEstimator(machine))(standard), np.abs(machine.coef_[0]))
+    assert_allclose(
+        WeightScores(FrozenEstimator(machine))(standard), np.abs(machine.coef_[0])
+    )
     sparse = WeightScores(SVC(kernel="linear"))(csr_array(standard), kind)
     assert sparse.shape == (30,) and np.all(sparse >= 0)
     three = np.digitize(cancer[:, 0], [12, 15])
     rows = LogisticRegression().fit(standard, three).coef_
-    assert_allclose(WeightScores(LogisticRegression())(standard, three), np.linalg.norm(rows, axis=0))
+    assert_allclose(
+        WeightScores(LogisticRegression())(standard, three),
+        np.linalg.norm(rows, axis=0),
+    )
     weights = np.random.default_rng(0).uniform(0, 2, len(kind))
     assert_allclose(
         WeightScores(Ridge())(standard, kind, sample_weight=weights),
@@ -440,9 +578,12 @@ def test_weights_of_an_estimator_are_scores():
 
 def test_stability_is_that_of_the_definition():
     Z = np.random.default_rng(0).random((7, 40)) < 0.3
-    shares, k = Z.mean(axis=0), Z.sum(axis=1).mean()
+    shares = Z.mean(axis=0)
+    k = Z.sum(axis=1).mean()
     variance = 7 / 6 * np.mean(shares * (1 - shares))
-    assert_allclose(selection_stability(Z).value, 1 - variance / (k / 40 * (1 - k / 40)))
+    assert_allclose(
+        selection_stability(Z).value, 1 - variance / (k / 40 * (1 - k / 40))
+    )
     assert selection_stability(np.tile(Z[0], (5, 1))).value == 1
     assert np.isnan(selection_stability(np.ones((3, 4), bool)).value)
     for wrong in (Z[0], Z[:1], Z.astype(int)):
@@ -454,31 +595,49 @@ def test_error_of_the_stability_is_that_of_the_theorem():
     """The variance of Nogueira et al., term by term."""
     Z = np.random.default_rng(1).random((9, 25)) < 0.4
     m, d = Z.shape
-    p, k, value = Z.mean(axis=0), Z.sum() / m, selection_stability(Z).value
+    p = Z.mean(axis=0)
+    k = Z.sum() / m
+    value = selection_stability(Z).value
     parts = []
     for row in Z:
         known = np.mean(row * p) - row.sum() * k / d**2
         spread = 2 * k * row.sum() / d**2 - row.sum() / d - k / d + 1
         parts.append((known + value / 2 * spread) / (k / d * (1 - k / d)))
-    assert_allclose(selection_stability(Z).error, np.sqrt(4 / m**2 * np.sum((parts - np.mean(parts)) ** 2)))
+    assert_allclose(
+        selection_stability(Z).error,
+        np.sqrt(4 / m**2 * np.sum((parts - np.mean(parts)) ** 2)),
+    )
 
 
 def test_error_of_the_stability_is_about_its_standard_deviation():
     rng = np.random.default_rng(0)
-    found = [selection_stability(rng.random((60, 30)) < np.linspace(0.05, 0.95, 30)) for _ in range(200)]
-    spread, said = np.std([f.value for f in found]), np.mean([f.error for f in found])
+    found = [
+        selection_stability(rng.random((60, 30)) < np.linspace(0.05, 0.95, 30))
+        for _ in range(200)
+    ]
+    spread = np.std([f.value for f in found])
+    said = np.mean([f.error for f in found])
     assert 0.7 < said / spread < 1.5
 
 
 def test_displays_draw():
-    display = StabilityDisplay.from_selectors({"BSS": BSSSelector(5, rank=2)}, standard, kind, n_samples=3).plot()
+    display = StabilityDisplay.from_selectors(
+        {"BSS": BSSSelector(5, rank=2)}, standard, kind, n_samples=3
+    ).plot()
     assert display.ax_.get_xlabel() == "stability"
-    price = GuaranteePriceDisplay.from_estimator(LinearSVC(), standard, kind, f_classif, 6, ranks=[1, 3], cv=3).plot()
+    price = GuaranteePriceDisplay.from_estimator(
+        LinearSVC(), standard, kind, f_classif, 6, ranks=[1, 3], cv=3
+    ).plot()
     assert price.names == ["labels only", "rank 1", "rank 3, default", "geometry only"]
-    assert price.fold_errors.shape == (3, 4) and price.prices[0] == price.price_deviations[0] == 0
+    assert (
+        price.fold_errors.shape == (3, 4)
+        and price.prices[0] == price.price_deviations[0] == 0
+    )
     assert_allclose(price.prices, price.errors - price.errors[0], atol=1e-15)
     assert_allclose(price.distortions, 1 - 2 / (price.kappas + 1))
-    assert np.all(price.kappas >= 1) and np.all((price.errors >= 0) & (price.errors < 0.3))
+    assert np.all(price.kappas >= 1) and np.all(
+        (price.errors >= 0) & (price.errors < 0.3)
+    )
     sparse = GuaranteePriceDisplay.from_estimator(
         LinearSVC(), csr_array(standard), kind, f_classif, 6, ranks=[1, 3], cv=3
     )
@@ -486,20 +645,34 @@ def test_displays_draw():
 
 
 def test_ranks_that_the_price_cannot_be_measured_at():
-    for ranks, words in (([6], "rank of at most 5"), ([0], "rank=0"), ([2, 31], "rank=31")):
+    for ranks, words in (
+        ([6], "rank of at most 5"),
+        ([0], "rank=0"),
+        ([2, 31], "rank=31"),
+    ):
         with pytest.raises(ValueError, match=words):
-            GuaranteePriceDisplay.from_estimator(LinearSVC(), standard, kind, f_classif, 6, ranks=ranks)
+            GuaranteePriceDisplay.from_estimator(
+                LinearSVC(), standard, kind, f_classif, 6, ranks=ranks
+            )
     flat = standard[:, :3] @ np.random.default_rng(0).standard_normal((3, 30))
-    with pytest.raises(ValueError, match="rank=4 is not possible: X has numerical rank 3"):
-        GuaranteePriceDisplay.from_estimator(LinearSVC(), flat, kind, f_classif, 12, ranks=[4])
-    names = GuaranteePriceDisplay.from_estimator(LinearSVC(), flat, kind, f_classif, 12, cv=2).names
+    with pytest.raises(
+        ValueError, match="rank=4 is not possible: X has numerical rank 3"
+    ):
+        GuaranteePriceDisplay.from_estimator(
+            LinearSVC(), flat, kind, f_classif, 12, ranks=[4]
+        )
+    names = GuaranteePriceDisplay.from_estimator(
+        LinearSVC(), flat, kind, f_classif, 12, cv=2
+    ).names
     assert names == ["labels only", "rank 1", "rank 3, default", "geometry only"]
 
 
 def test_the_price_of_the_whole_space():
     space = row_space(standard)
     assert space.numerical_rank == 30
-    display = GuaranteePriceDisplay.from_estimator(LinearSVC(), standard, kind, f_classif, 29, cv=3)
+    display = GuaranteePriceDisplay.from_estimator(
+        LinearSVC(), standard, kind, f_classif, 29, cv=3
+    )
     assert display.names[-2] == "rank 21"
 
 
@@ -515,14 +688,18 @@ class Recorder(SelectKBest):
 
 def test_halves_have_the_shares_of_the_classes():
     rare = np.isin(np.arange(len(kind)), np.flatnonzero(kind)[:10]).astype(int)
-    StabilityDisplay.from_selectors({"F": Recorder(f_classif, k=3)}, standard, rare, n_samples=8)
+    StabilityDisplay.from_selectors(
+        {"F": Recorder(f_classif, k=3)}, standard, rare, n_samples=8
+    )
     assert len(Recorder.shares) == 8
     assert_allclose(Recorder.shares, 5 / (len(kind) // 2), rtol=1e-12)
 
 
 def test_the_bars_of_the_price_are_standard_errors():
     constant = DummyClassifier()  # its errors do not depend on what was selected
-    display = GuaranteePriceDisplay.from_estimator(constant, standard, kind, f_classif, 6, ranks=[2], cv=4)
+    display = GuaranteePriceDisplay.from_estimator(
+        constant, standard, kind, f_classif, 6, ranks=[2], cv=4
+    )
     errors = 1 - cross_val_score(constant, standard, kind, cv=4)
     assert_allclose(display.errors, errors.mean())
     assert_allclose(display.deviations, errors.std(ddof=1) / 2)
@@ -532,32 +709,64 @@ def test_displays_refuse_what_they_cannot_draw():
     by_array = GuaranteePriceDisplay.from_estimator(
         DummyClassifier(), standard, kind, f_classif, 6, ranks=np.array([1, 3]), cv=2
     )
-    assert by_array.names == ["labels only", "rank 1", "rank 3, default", "geometry only"]
-    with pytest.raises(ValueError, match="r=31 is not possible: give an integer from 2 to 30"):
+    assert by_array.names == [
+        "labels only",
+        "rank 1",
+        "rank 3, default",
+        "geometry only",
+    ]
+    with pytest.raises(
+        ValueError, match="r=31 is not possible: give an integer from 2 to 30"
+    ):
         GuaranteePriceDisplay.from_estimator(LinearSVC(), standard, kind, f_classif, 31)
     with pytest.raises(ValueError, match="n_samples=1 is not possible"):
-        StabilityDisplay.from_selectors({"F": SelectKBest(k=3)}, standard, kind, n_samples=1)
+        StabilityDisplay.from_selectors(
+            {"F": SelectKBest(k=3)}, standard, kind, n_samples=1
+        )
 
 
 def test_a_display_needs_two_folds_and_labels():
     """Of one fold there is no standard error; said before any work is done."""
-    train, test = np.arange(0, 400), np.arange(400, len(kind))
+    train = np.arange(0, 400)
+    test = np.arange(400, len(kind))
     for cv in (ShuffleSplit(1, random_state=0), [(train, test)], iter([(train, test)])):
         with refused("cv=", "the standard error of an error needs two splits or more"):
-            GuaranteePriceDisplay.from_estimator(LinearSVC(), standard, kind, f_classif, 6, cv=cv)
-    with refused("GuaranteePriceDisplay requires y to be passed, but the target y is None"):
+            GuaranteePriceDisplay.from_estimator(
+                LinearSVC(), standard, kind, f_classif, 6, cv=cv
+            )
+    with refused(
+        "GuaranteePriceDisplay requires y to be passed, but the target y is None"
+    ):
         GuaranteePriceDisplay.from_estimator(LinearSVC(), standard, None, f_classif, 6)
 
 
 def test_ranks_of_the_dial_are_those_of_a_selector():
-    make = partial(GuaranteePriceDisplay.from_estimator, DummyClassifier(), standard, kind, f_classif, cv=2)
-    assert make(6, ranks=[None]).names == ["labels only", "rank 3, default", "geometry only"]
-    assert make(6, ranks=[5, None, 3, 5]).names == ["labels only", "rank 5", "rank 3, default", "geometry only"]
+    make = partial(
+        GuaranteePriceDisplay.from_estimator,
+        DummyClassifier(),
+        standard,
+        kind,
+        f_classif,
+        cv=2,
+    )
+    assert make(6, ranks=[None]).names == [
+        "labels only",
+        "rank 3, default",
+        "geometry only",
+    ]
+    assert make(6, ranks=[5, None, 3, 5]).names == [
+        "labels only",
+        "rank 5",
+        "rank 3, default",
+        "geometry only",
+    ]
     assert make(6, ranks=[]).names == ["labels only", "geometry only"]
     with refused("rank=30 ('full') is not possible with n_features_to_select=6"):
         make(6, ranks=["full"])
     few = standard[:, :4] @ np.random.default_rng(0).standard_normal((4, 30))
-    full = GuaranteePriceDisplay.from_estimator(DummyClassifier(), few, kind, f_classif, 6, ranks=["full"], cv=2)
+    full = GuaranteePriceDisplay.from_estimator(
+        DummyClassifier(), few, kind, f_classif, 6, ranks=["full"], cv=2
+    )
     assert full.names == ["labels only", "rank 4", "geometry only"]
     for value in (5, "full", [[1, 2]]):
         with refused(f"ranks={value!r} is not possible", "a list of ranks"):
@@ -569,12 +778,24 @@ def nullable(X):
 
 
 @pytest.mark.parametrize(
-    "frame", [pd.DataFrame, nullable, lambda X: nullable(X).convert_dtypes(dtype_backend="pyarrow")]
+    "frame",
+    [
+        pd.DataFrame,
+        nullable,
+        lambda X: nullable(X).convert_dtypes(dtype_backend="pyarrow"),
+    ],
 )
 def test_displays_take_the_frames_that_selectors_take(frame):
     whole = np.round(3 * standard).astype(int)
-    for labels in (kind, pd.Series(kind), pd.Series(kind).astype("Int64"), pd.Series(kind == 1).astype("boolean")):
-        expected = GuaranteePriceDisplay.from_estimator(RidgeClassifier(), whole, kind, f_classif, 6, ranks=[2], cv=3)
+    for labels in (
+        kind,
+        pd.Series(kind),
+        pd.Series(kind).astype("Int64"),
+        pd.Series(kind == 1).astype("boolean"),
+    ):
+        expected = GuaranteePriceDisplay.from_estimator(
+            RidgeClassifier(), whole, kind, f_classif, 6, ranks=[2], cv=3
+        )
         found = GuaranteePriceDisplay.from_estimator(
             RidgeClassifier(), frame(whole), labels, f_classif, 6, ranks=[2], cv=3
         )
@@ -582,30 +803,49 @@ def test_displays_take_the_frames_that_selectors_take(frame):
         assert_allclose(found.kappas, expected.kappas)
         selectors = {"BSS": BSSSelector(6, rank=2, score_func=f_classif)}
         agreed = [
-            StabilityDisplay.from_selectors(selectors, X, y, n_samples=4).stabilities["BSS"]
+            StabilityDisplay.from_selectors(selectors, X, y, n_samples=4).stabilities[
+                "BSS"
+            ]
             for X, y in ((whole, kind), (frame(whole), labels))
         ]
         assert agreed[0] == agreed[1]
 
 
 def test_stability_without_labels():
-    selectors = {"BSS": BSSSelector(5, rank=2), "leverages": LeverageSelector(5, rank=2, sampling=False)}
+    selectors = {
+        "BSS": BSSSelector(5, rank=2),
+        "leverages": LeverageSelector(5, rank=2, sampling=False),
+    }
     found = StabilityDisplay.from_selectors(selectors, standard, n_samples=6)
-    numbers = StabilityDisplay.from_selectors(selectors, standard, np.linspace(0, 1, len(kind)), n_samples=6)
+    numbers = StabilityDisplay.from_selectors(
+        selectors, standard, np.linspace(0, 1, len(kind)), n_samples=6
+    )
     assert found.stabilities == numbers.stabilities  # which stratify nothing
-    assert found.stabilities == StabilityDisplay.from_selectors(selectors, standard, y=None, n_samples=6).stabilities
+    assert (
+        found.stabilities
+        == StabilityDisplay.from_selectors(
+            selectors, standard, y=None, n_samples=6
+        ).stabilities
+    )
     with refused("score_func requires y to be passed, but the target y is None"):
-        StabilityDisplay.from_selectors({"F": BSSSelector(5, rank=2, score_func=f_classif)}, standard, n_samples=4)
+        StabilityDisplay.from_selectors(
+            {"F": BSSSelector(5, rank=2, score_func=f_classif)}, standard, n_samples=4
+        )
 
 
 def test_scores_that_are_infinite_in_a_fold():
-    """A column with one value in each class of every training part is chosen everywhere, and costs nothing."""
+    """A column with one value in each class of every training part is chosen
+    everywhere, and costs nothing.
+    """
     told = np.c_[standard, kind]
-    display = GuaranteePriceDisplay.from_estimator(LinearSVC(), told, kind, f_classif, 6, ranks=[1], cv=3)
+    display = GuaranteePriceDisplay.from_estimator(
+        LinearSVC(), told, kind, f_classif, 6, ranks=[1], cv=3
+    )
     assert (display.fold_errors[:, :2] == 0).all()
 
 
-# ---------------------------------------------------------------- weights of an estimator, wherever they are
+# ---------------------------------------------------------------- weights of an
+# estimator, wherever they are
 
 SCALED = make_pipeline(StandardScaler(), LogisticRegression())
 SEARCH = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=3)
@@ -626,20 +866,35 @@ GETTERS = {
 @pytest.mark.parametrize("kind_of_getter", GETTERS)
 def test_weights_are_found_as_by_select_from_model(kind_of_getter):
     estimator, getter = GETTERS[kind_of_getter]
-    expected = SelectFromModel(estimator, importance_getter=getter, threshold=-np.inf).fit(standard, kind)
+    expected = SelectFromModel(
+        estimator, importance_getter=getter, threshold=-np.inf
+    ).fit(standard, kind)
     scores = WeightScores(estimator, importance_getter=getter)(standard, kind)
-    weights = getter(expected.estimator_) if callable(getter) else attrgetter(getter)(expected.estimator_)
+    weights = (
+        getter(expected.estimator_)
+        if callable(getter)
+        else attrgetter(getter)(expected.estimator_)
+    )
     weights = weights.toarray() if hasattr(weights, "toarray") else weights
     assert_allclose(scores, np.abs(np.atleast_2d(weights)[0]))
-    fitted = BSSSelector(6, rank=2, score_func=WeightScores(estimator, importance_getter=getter)).fit(standard, kind)
+    fitted = BSSSelector(
+        6, rank=2, score_func=WeightScores(estimator, importance_getter=getter)
+    ).fit(standard, kind)
     assert_allclose(fitted.scores_, scores)
     assert not hasattr(estimator, "classes_")  # a copy was fitted
 
 
 def test_weights_of_a_pipeline_are_cloned_and_tuned_and_weighted():
-    score = WeightScores(SCALED, importance_getter="named_steps.logisticregression.coef_")
+    score = WeightScores(
+        SCALED, importance_getter="named_steps.logisticregression.coef_"
+    )
     selector = clone(BSSSelector(6, rank=2, score_func=score))
-    assert selector.set_params(score_func__estimator__logisticregression__C=3).score_func.estimator[-1].C == 3
+    assert (
+        selector.set_params(score_func__estimator__logisticregression__C=3)
+        .score_func.estimator[-1]
+        .C
+        == 3
+    )
     assert selector.score_func.importance_getter == score.importance_getter
     weights = np.where(np.arange(len(kind)) < 100, 1.0, 0.0)
     found = score(standard, kind, logisticregression__sample_weight=weights)
@@ -648,15 +903,27 @@ def test_weights_of_a_pipeline_are_cloned_and_tuned_and_weighted():
 
 def test_weights_that_are_not_found():
     for score, words in (
-        (WeightScores(SCALED), ("neither coef_ nor", "importance_getter='named_steps.NAME.coef_'")),
+        (
+            WeightScores(SCALED),
+            ("neither coef_ nor", "importance_getter='named_steps.NAME.coef_'"),
+        ),
         (
             WeightScores(SCALED, importance_getter="named_steps.svc.coef_"),
             ("'named_steps.svc.coef_' leads nowhere", "Pipeline"),
         ),
-        (WeightScores(SCALED, importance_getter=3), ("importance_getter=3 is not possible",)),
         (
-            WeightScores(make_pipeline(PCA(3), LogisticRegression()), importance_getter=lambda p: p[-1].coef_),
-            ("weights of shape (1, 3), and X has 30 features", "one weight is needed for each"),
+            WeightScores(SCALED, importance_getter=3),
+            ("importance_getter=3 is not possible",),
+        ),
+        (
+            WeightScores(
+                make_pipeline(PCA(3), LogisticRegression()),
+                importance_getter=lambda p: p[-1].coef_,
+            ),
+            (
+                "weights of shape (1, 3), and X has 30 features",
+                "one weight is needed for each",
+            ),
         ),
     ):
         with refused(*words):
@@ -680,7 +947,11 @@ WORDS_BY = {
 @on_documents_of_the_book
 @swept("name", ["ranks", "support vectors"], ["F", "weights"])
 def test_certified_words_chosen_by_labels_inside_the_folds(name):
-    """A twin of tables of errors in the chapters on choosing with labels and on margins: two folds for three or ten."""
+    """A twin of tables of errors in the chapters on choosing with labels and on
+    margins: two folds for three or ten.
+    """
     words = load_docstrings()
-    right = cross_val_score(make_pipeline(WORDS_BY[name], LinearSVC()), words.data, words.target, cv=2)
+    right = cross_val_score(
+        make_pipeline(WORDS_BY[name], LinearSVC()), words.data, words.target, cv=2
+    )
     assert right.min() > 0.95

@@ -1,4 +1,6 @@
-"""Leverage scores as a way to select: the statistics of drawing by them, and taking the largest."""
+"""Leverage scores as a way to select: the statistics of drawing by them, and taking the
+largest.
+"""
 
 import numpy as np
 import pytest
@@ -23,7 +25,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from fsel_book import bss, certify, largest_leverages, leverage_sampling, row_space
-from fsel_book.leverage import _bernoulli_kl, _largest_draws, _leverage_draws, largest_promise, leverage_promise
+from fsel_book.leverage import (
+    _bernoulli_kl,
+    _largest_draws,
+    _leverage_draws,
+    largest_promise,
+    leverage_promise,
+)
 
 # ---------------------------------------------------------------- drawing
 
@@ -37,20 +45,31 @@ def test_draws_have_the_frequencies_of_the_probabilities():
     counts[sampling.indices] = np.rint(sampling.weights * r * p[sampling.indices])
     assert counts.sum() == r
     common = r * p >= 10
-    observed, expected = np.r_[counts[common], counts[~common].sum()], r * np.r_[p[common], p[~common].sum()]
+    observed = np.r_[counts[common], counts[~common].sum()]
+    expected = r * np.r_[p[common], p[~common].sum()]
     assert stats.chisquare(observed[expected > 0], expected[expected > 0]).pvalue > 1e-3
 
 
 @swept("runs", [800], [3000])
 def test_first_draws_are_not_ordered_by_index(runs):
-    """The order picked is the order of the draws: its first member has the probabilities, too."""
+    """The order picked is the order of the draws: its first member has the
+    probabilities, too.
+    """
     V = heavy(12, 3, np.random.default_rng(1))
     p = np.sum(V**2, axis=1) / 3
-    firsts = [int(leverage_sampling(V, 5, random_state=seed).indices[0]) for seed in range(runs)]
+    firsts = [
+        int(leverage_sampling(V, 5, random_state=seed).indices[0])
+        for seed in range(runs)
+    ]
     observed = np.bincount(firsts, minlength=12)
     common = p > 5 / runs
     expected = runs * np.r_[p[common], p[~common].sum()]
-    assert stats.chisquare(np.r_[observed[common], observed[~common].sum()], expected).pvalue > 1e-3
+    assert (
+        stats.chisquare(
+            np.r_[observed[common], observed[~common].sum()], expected
+        ).pvalue
+        > 1e-3
+    )
 
 
 @swept("runs", [400], [1500])
@@ -62,16 +81,28 @@ def test_the_expected_M_is_the_identity(runs):
         rows = V[sampling.indices]
         samples.append(rows.T @ (sampling.weights[:, None] * rows))
     samples = np.array(samples)
-    deviation = (samples.mean(axis=0) - np.eye(4)) / (samples.std(axis=0) / np.sqrt(len(samples)) + 1e-300)
+    deviation = (samples.mean(axis=0) - np.eye(4)) / (
+        samples.std(axis=0) / np.sqrt(len(samples)) + 1e-300
+    )
     assert np.all(np.abs(np.where(samples.std(axis=0) > 1e-12, deviation, 0)) < 4.5)
-    assert_allclose(np.trace(samples, axis1=1, axis2=2), 4, rtol=1e-9)  # each draw adds l / r, whatever it is
+    # each draw adds l / r, whatever it is
+    assert_allclose(np.trace(samples, axis1=1, axis2=2), 4, rtol=1e-9)
 
 
-@swept(("l", "r", "delta"), [(2, 20, 0.1), (4, 200, 0.5)], [(4, 30, 0.1), (1, 10, 0.1), (6, 400, 0.3)])
+@swept(
+    ("l", "r", "delta"),
+    [(2, 20, 0.1), (4, 200, 0.5)],
+    [(4, 30, 0.1), (1, 10, 0.1), (6, 400, 0.3)],
+)
 def test_the_promise_holds_as_often_as_it_says(l, r, delta):
-    """Failures are counted against the binomial distribution that the promise allows at most."""
+    """Failures are counted against the binomial distribution that the promise allows at
+    most.
+    """
     # Unit vectors, the hardest case: a direction is kept only if it is drawn.
-    V, promise, failures, runs = stacked_identities(l, 3), leverage_promise(l, r, delta), 0, 400
+    V = stacked_identities(l, 3)
+    promise = leverage_promise(l, r, delta)
+    failures = 0
+    runs = 400
     for seed in range(runs):
         sampling = leverage_sampling(V, r, random_state=seed)
         low, high = interval(V, sampling)
@@ -81,8 +112,9 @@ def test_the_promise_holds_as_often_as_it_says(l, r, delta):
 
 
 def test_the_promise_is_not_idle():
-    """Where one direction of two is a coin toss, the exact probability of leaving the interval is known: it is
-    below delta, and that of leaving an interval narrower by a half is not."""
+    """Where one direction of two is a coin toss, the exact probability of leaving the
+    interval is known: it is below delta, and that of leaving an interval narrower by a
+    half is not."""
     for r, delta in ((40, 0.1), (200, 0.05), (1000, 0.01)):
         promise = leverage_promise(2, r, delta)
         heads = np.arange(r + 1)
@@ -96,25 +128,44 @@ def test_the_promise_is_not_idle():
 
 
 def test_the_promise_solves_the_equation_of_the_theorem():
-    """r kl(edge / l, 1 / l) = log(2 l / delta) at both edges, unless an edge is the end of the range."""
-    for l, r, delta in ((2, 50, 0.01), (10, 400, 0.1), (100, 5000, 0.01), (3, 100_000, 0.5)):
+    """r kl(edge / l, 1 / l) = log(2 l / delta) at both edges, unless an edge is the end
+    of the range.
+    """
+    for l, r, delta in (
+        (2, 50, 0.01),
+        (10, 400, 0.1),
+        (100, 5000, 0.01),
+        (3, 100_000, 0.5),
+    ):
         promise = leverage_promise(l, r, delta)
         for edge in (promise.lower, promise.upper):
-            assert r * _bernoulli_kl(edge / l, 1 / l) == pytest.approx(np.log(2 * l / delta), rel=1e-6)
+            assert r * _bernoulli_kl(edge / l, 1 / l) == pytest.approx(
+                np.log(2 * l / delta), rel=1e-6
+            )
         assert promise.lower < 1 < promise.upper
-    assert leverage_promise(5, 3).lower == 0 and leverage_promise(5, 3).upper == pytest.approx(5)
+    assert leverage_promise(5, 3).lower == 0 and leverage_promise(
+        5, 3
+    ).upper == pytest.approx(5)
     one = leverage_promise(1, 4)
     assert (one.lower, one.upper) == (pytest.approx(1), pytest.approx(1))
 
 
 def test_the_promise_is_monotone():
     for l in (1, 2, 7, 50):
-        promises = [leverage_promise(l, r) for r in (1, 2, 5, 10, 30, 100, 300, 1000, 10_000, 1_000_000)]
+        promises = [
+            leverage_promise(l, r)
+            for r in (1, 2, 5, 10, 30, 100, 300, 1000, 10_000, 1_000_000)
+        ]
         assert np.all(np.diff([p.upper for p in promises]) <= 1e-9) and np.all(
             np.diff([p.lower for p in promises]) >= -1e-9
         )
-        assert 0.95 < promises[-1].lower <= 1 + 1e-9 and 1 - 1e-9 <= promises[-1].upper < 1.05
-        by_delta = [leverage_promise(l, 200, delta) for delta in (0.001, 0.01, 0.1, 0.5)]
+        assert (
+            0.95 < promises[-1].lower <= 1 + 1e-9
+            and 1 - 1e-9 <= promises[-1].upper < 1.05
+        )
+        by_delta = [
+            leverage_promise(l, 200, delta) for delta in (0.001, 0.01, 0.1, 0.5)
+        ]
         assert np.all(np.diff([p.upper for p in by_delta]) <= 1e-9) and np.all(
             np.diff([p.lower for p in by_delta]) >= -1e-9
         )
@@ -124,7 +175,12 @@ def test_the_promise_is_monotone():
 
 
 def test_draws_are_the_fewest_that_keep_the_promise():
-    for l, eps, delta in ((2, 0.5, 0.01), (10, 0.3, 0.1), (50, 0.9, 0.01), (1, 0.5, 0.1)):
+    for l, eps, delta in (
+        (2, 0.5, 0.01),
+        (10, 0.3, 0.1),
+        (50, 0.9, 0.01),
+        (1, 0.5, 0.1),
+    ):
         r = _leverage_draws(l, eps, delta)
         assert leverage_promise(l, r, delta).eps <= eps + 1e-9
         assert r == l + 1 or leverage_promise(l, r - 1, delta).eps > eps
@@ -135,7 +191,10 @@ def test_bss_beats_leverage_sampling_at_the_same_number_of_draws():
     better = 0
     for seed in range(20):
         V = heavy(200, 8, np.random.default_rng(seed))
-        better += certify(V, bss(V, 24)).kappa < certify(V, leverage_sampling(V, 24, random_state=seed)).kappa
+        better += (
+            certify(V, bss(V, 24)).kappa
+            < certify(V, leverage_sampling(V, 24, random_state=seed)).kappa
+        )
     assert better >= 18
 
 
@@ -145,7 +204,9 @@ largest = CASES["largest leverages"]
 
 
 def with_directions(V):
-    """Data whose right singular vectors are the columns of V, with singular values that differ."""
+    """Data whose right singular vectors are the columns of V, with singular values that
+    differ.
+    """
     return (V * np.arange(V.shape[1], 0, -1)).T
 
 
@@ -173,7 +234,9 @@ def scores_of(X, rank=None):
 @each_matrix
 def test_the_largest_leverages_are_what_sorting_gives(kind):
     X = MATRICES[kind]
-    scores, d, first = scores_of(X), X.shape[1], equal_columns(X)
+    scores = scores_of(X)
+    d = X.shape[1]
+    first = equal_columns(X)
     order = np.argsort(-np.round(scores, 9), kind="stable")  # ties by index
     order = order[scores[order] > 1e-15]  # a zero column is none of the largest
     order = order[np.isin(order, first)]  # one of equal columns
@@ -181,7 +244,11 @@ def test_the_largest_leverages_are_what_sorting_gives(kind):
         sampling = largest_leverages(row_space(X), r)
         assert_array_equal(sampling.indices, order[:r])
         assert_array_equal(sampling.weights, np.bincount(first, minlength=d)[order[:r]])
-        assert sampling.n_draws == r and sampling.n_selected == min(r, len(order)) and sampling.n_features == d
+        assert (
+            sampling.n_draws == r
+            and sampling.n_selected == min(r, len(order))
+            and sampling.n_features == d
+        )
 
 
 @each_matrix
@@ -192,30 +259,48 @@ def test_the_largest_leverages_keep_all_but_the_leverage_left_out(kind):
     for l in {1, (rank + 1) // 2, rank}:
         scores = scores_of(X, l)
         order = np.argsort(-np.round(scores, 9), kind="stable")
-        order, together = order[np.isin(order, first)], np.bincount(first, scores, X.shape[1])
+        order = order[np.isin(order, first)]
+        together = np.bincount(first, scores, X.shape[1])
         for r in {l, (l + X.shape[1]) // 2, X.shape[1]}:
             certificate = largest.make(r, rank=l).fit(X).certificate_
             left_out = together[order[r:]].sum()
-            assert certificate.promise.lower == pytest.approx(max(0, 1 - left_out), abs=1e-7)
+            assert certificate.promise.lower == pytest.approx(
+                max(0, 1 - left_out), abs=1e-7
+            )
             assert (certificate.promise.upper, certificate.promise.confidence) == (1, 1)
             assert certificate.holds and certificate.rank == l
             if len(order) == X.shape[1]:
-                assert_array_equal(certificate.eigenvalues, certificate.eigenvalues_unscaled)
+                assert_array_equal(
+                    certificate.eigenvalues, certificate.eigenvalues_unscaled
+                )
 
 
 def test_a_draw_of_a_copy_is_one_of_the_column_drawn_first():
-    """Then the weights of a group are what its draws have together, and M is what it was."""
+    """Then the weights of a group are what its draws have together, and M is what it
+    was.
+    """
     X = np.repeat(table(20, 40), 3, axis=1) * np.tile([1, -1, 1], 40)
     space = row_space(X, rank=6)
     V = space.basis()
     for seed in range(10):
-        sampling, apart = leverage_sampling(space, 30, seed), leverage_sampling(V, 30, seed)
+        sampling = leverage_sampling(space, 30, seed)
+        apart = leverage_sampling(V, 30, seed)
         assert len(np.unique(sampling.indices // 3)) == sampling.n_selected
         together = np.bincount(apart.indices // 3, apart.weights, 40)
         assert_allclose(together[sampling.indices // 3], sampling.weights, rtol=1e-9)
-        firsts = {group: next(i for i in apart.indices if i // 3 == group) for group in sampling.indices // 3}
-        assert_array_equal(sampling.indices, [firsts[group] for group in sampling.indices // 3])
-        assert_allclose(certify(space, sampling).eigenvalues, certify(V, apart).eigenvalues, rtol=1e-7, atol=1e-12)
+        firsts = {
+            group: next(i for i in apart.indices if i // 3 == group)
+            for group in sampling.indices // 3
+        }
+        assert_array_equal(
+            sampling.indices, [firsts[group] for group in sampling.indices // 3]
+        )
+        assert_allclose(
+            certify(space, sampling).eigenvalues,
+            certify(V, apart).eigenvalues,
+            rtol=1e-7,
+            atol=1e-12,
+        )
 
 
 def test_the_largest_leverages_of_copies_keep_what_all_of_them_would():
@@ -225,11 +310,14 @@ def test_the_largest_leverages_of_copies_keep_what_all_of_them_would():
         auto = largest.make("auto", rank=6, eps=0.6).fit(how)
         assert auto.certificate_.holds and auto.certificate_.interval[0] >= 0.4
         for r in (6, 15, 60):
-            sampling, groups = largest_leverages(space, r), equal_columns(how)
+            sampling = largest_leverages(space, r)
+            groups = equal_columns(how)
             everything = np.flatnonzero(np.isin(groups, sampling.indices))
             M = space.basis()[everything]
             found = certify(space, sampling, largest_promise(space, r))
-            assert_allclose(found.eigenvalues, np.linalg.eigvalsh(M.T @ M), rtol=1e-8, atol=1e-12)
+            assert_allclose(
+                found.eigenvalues, np.linalg.eigvalsh(M.T @ M), rtol=1e-8, atol=1e-12
+            )
             assert found.holds and sampling.n_selected == min(r, 40)
 
 
@@ -237,7 +325,9 @@ def test_the_largest_leverages_are_certain():
     X = MATRICES["wide"]
     for seed in range(3):
         selector = largest.make(12, rank=5, random_state=seed).fit(X)
-        assert_array_equal(selector.selected_, largest.make(12, rank=5).fit(X).selected_)
+        assert_array_equal(
+            selector.selected_, largest.make(12, rank=5).fit(X).selected_
+        )
     assert "probability" not in str(selector.certificate_)
 
 
@@ -253,7 +343,9 @@ def test_largest_leverages_that_tie_in_groups_go_by_index():
     rng = np.random.default_rng(0)
     copies = rng.permutation(np.repeat([100, 200, 300], [100, 200, 300]))
     V = (copies[:, None] == [100, 200, 300]) / np.sqrt(copies)[:, None]
-    assert_array_equal(largest_leverages(V, 250).indices, np.argsort(copies, kind="stable")[:250])
+    assert_array_equal(
+        largest_leverages(V, 250).indices, np.argsort(copies, kind="stable")[:250]
+    )
 
 
 def test_as_many_largest_leverages_as_the_rank_are_enough():
@@ -263,7 +355,9 @@ def test_as_many_largest_leverages_as_the_rank_are_enough():
         assert (certificate.rank, certificate.n_selected) == (r, r)
     assert largest.make(20, rank="full").fit(X).certificate_.rank == 20
     assert largest.make(19).fit(X).certificate_.rank == 9
-    with refused("rank=21 is not possible with n_features_to_select=20", "a rank of at most 20"):
+    with refused(
+        "rank=21 is not possible with n_features_to_select=20", "a rank of at most 20"
+    ):
         largest.make(20, rank=21).fit(X)
 
 
@@ -282,10 +376,14 @@ def test_the_largest_leverages_promise_nothing_where_most_is_left_out():
     V = hadamard(64, 5)
     promise = largest_promise(row_space(V.T), 6)
     assert (promise.lower, promise.upper, promise.vacuous) == (0, 1, True)
-    assert "vacuous" in str(certify(V, largest_leverages(V, 6), promise, "largest leverages"))
+    assert "vacuous" in str(
+        certify(V, largest_leverages(V, 6), promise, "largest leverages")
+    )
 
 
-@pytest.mark.parametrize("ell, r, name", [(0, 5, "ell"), (5, 0, "r"), (5, -2, "r"), (5, 2.5, "r")])
+@pytest.mark.parametrize(
+    "ell, r, name", [(0, 5, "ell"), (5, 0, "r"), (5, -2, "r"), (5, 2.5, "r")]
+)
 def test_the_promise_is_for_whole_numbers(ell, r, name):
     with pytest.raises(ValueError, match=f"{name}=.* is not possible"):
         leverage_promise(ell, r)

@@ -1,4 +1,6 @@
-"""Absolute weights by linear programs: solvers against each other, against their duals, and what a vertex is."""
+"""Absolute weights by linear programs: solvers against each other, against their duals,
+and what a vertex is.
+"""
 
 import numpy as np
 import pytest
@@ -46,9 +48,13 @@ def gaussian(n, d, noise=1.0, seed=0):
 
 
 def is_vertex(X, signs, w, b):
-    """Whether the features with weight, and a column of ones, are independent on the samples at the margin."""
+    """Whether the features with weight, and a column of ones, are independent on the
+    samples at the margin.
+    """
     at_margin = np.abs(signs * (X @ w + b) - 1) <= 1e-7
-    A = np.column_stack([np.ones(at_margin.sum()), X[np.ix_(at_margin, np.flatnonzero(w))]])
+    A = np.column_stack(
+        [np.ones(at_margin.sum()), X[np.ix_(at_margin, np.flatnonzero(w))]]
+    )
     return np.linalg.matrix_rank(A, tol=1e-9) == A.shape[1]
 
 
@@ -56,8 +62,12 @@ def is_vertex(X, signs, w, b):
 @pytest.mark.exact
 @swept("C", [1.0], [0.01, 100.0])
 @pytest.mark.parametrize("kind", PROGRAMS)
-def test_the_path_has_the_value_of_the_simplex_method_and_ends_at_a_vertex(kind, C, seeds):
-    """Problems with penalties 1, and some of them at 0: the value, the gap, exact zeros, a vertex."""
+def test_the_path_has_the_value_of_the_simplex_method_and_ends_at_a_vertex(
+    kind, C, seeds
+):
+    """Problems with penalties 1, and some of them at 0: the value, the gap, exact
+    zeros, a vertex.
+    """
     for seed in seeds:
         X, signs = problem(kind, seed)
         rng = np.random.default_rng(seed)
@@ -68,7 +78,9 @@ def test_the_path_has_the_value_of_the_simplex_method_and_ends_at_a_vertex(kind,
             w, b, value, gap = _l1_program(X, signs, penalties, C)
             expected = _by_simplex(signs[:, None] * X, signs, penalties, C)[2]
             assert gap < 1e-8 and value == pytest.approx(expected, rel=1e-7, abs=1e-9)
-            assert value == pytest.approx(penalties @ np.abs(w) + C * slack(X, signs, w, b), rel=1e-8, abs=1e-9)
+            assert value == pytest.approx(
+                penalties @ np.abs(w) + C * slack(X, signs, w, b), rel=1e-8, abs=1e-9
+            )
             assert 0 in penalties or is_vertex(X, signs, w, b)
 
 
@@ -76,13 +88,17 @@ def test_the_path_has_the_value_of_the_simplex_method_and_ends_at_a_vertex(kind,
 @pytest.mark.parametrize("n, d", [(60, 20), (60, 400), (150, 150)])
 @pytest.mark.parametrize("C", [0.3, 30.0])
 def test_the_path_closes_the_gap_without_help(n, d, C, seeds):
-    """Systems by samples and by features, features added on the way: optimal by another solver, and a vertex."""
+    """Systems by samples and by features, features added on the way: optimal by another
+    solver, and a vertex.
+    """
     for seed in seeds:
         X, signs = gaussian(n, d, seed=seed)
         found = _by_central_path(signs[:, None] * X, signs, np.ones(d), C)
         assert found is not None
         w, b, value, gap = found
-        assert abs(gap) < 1e-9 and value == pytest.approx(least_l1_price(X, signs, np.ones(d), C), rel=1e-6)
+        assert abs(gap) < 1e-9 and value == pytest.approx(
+            least_l1_price(X, signs, np.ones(d), C), rel=1e-6
+        )
         assert is_vertex(X, signs, w, b) and np.count_nonzero(w) < n
 
 
@@ -93,7 +109,9 @@ def test_equal_features_share_at_least_norm_and_not_at_a_vertex():
     assert np.all((w[:6] == 0) | (w[6:] == 0)) and np.any(w != 0)
     shared, b, _, _ = _by_newton(Z, signs, 10.0, epsilon=1e-5)
     assert_allclose(shared[:6], shared[6:], atol=1e-8)
-    assert np.abs(shared).sum() + 10 * slack(np.hstack([X, X]), signs, shared, b) == pytest.approx(value, rel=1e-6)
+    assert np.abs(shared).sum() + 10 * slack(
+        np.hstack([X, X]), signs, shared, b
+    ) == pytest.approx(value, rel=1e-6)
     assert shared @ shared < 0.6 * (w @ w)
 
 
@@ -116,7 +134,10 @@ def test_newton_solves_the_regularised_program():
     from cases import conic
 
     X, signs = gaussian(12, 3)
-    n, d, C, epsilon = 12, 3, 0.7, 0.5
+    n = 12
+    d = 3
+    C = 0.7
+    epsilon = 0.5
     w, b, _, _ = _by_newton(signs[:, None] * X, signs, C, epsilon)
     # p, q, b, xi, s >= 0 but for b, and Z (p - q) + y b + xi - s = 1
     Z = signs[:, None] * X
@@ -126,8 +147,16 @@ def test_newton_solves_the_regularised_program():
     equal = np.hstack([Z, -Z, signs[:, None], np.eye(n), -np.eye(n)])
     positive = -np.delete(np.eye(2 * d + 1 + 2 * n), 2 * d, axis=0)
     cones = [clarabel.ZeroConeT(n), clarabel.NonnegativeConeT(len(positive))]
-    x, _ = conic(P, q, np.vstack([equal, positive]), np.append(np.ones(n), np.zeros(len(positive))), cones)[:2]
-    assert_allclose(np.append(w, b), np.append(x[:d] - x[d : 2 * d], x[2 * d]), atol=1e-5)
+    x, _ = conic(
+        P,
+        q,
+        np.vstack([equal, positive]),
+        np.append(np.ones(n), np.zeros(len(positive))),
+        cones,
+    )[:2]
+    assert_allclose(
+        np.append(w, b), np.append(x[:d] - x[d : 2 * d], x[2 * d]), atol=1e-5
+    )
 
 
 @pytest.mark.parametrize(
@@ -140,7 +169,9 @@ def test_newton_solves_the_regularised_program():
     ],
 )
 def test_newton_is_exact_on_real_data_and_knows_it(name, every):
-    """The weights of Fung and Mangasarian are an optimum of the program, by HiGHS and by their own certificate."""
+    """The weights of Fung and Mangasarian are an optimum of the program, by HiGHS and
+    by their own certificate.
+    """
     data = load_docstrings() if name == "docstrings" else load_dataset(name)
     X = data.data[::every].astype(float) / abs(data.data).max()
     signs = np.where(data.target[::every] == np.unique(data.target)[0], -1.0, 1.0)
@@ -148,34 +179,48 @@ def test_newton_is_exact_on_real_data_and_knows_it(name, every):
     w, b, value, gap, _ = _by_falling_epsilon(Z, signs, 1.0)
     expected, _, least, _ = _by_simplex(Z, signs, np.ones(X.shape[1]), 1.0)
     assert 0 <= value / least - 1 < 1e-9 + gap and gap < 1e-8
-    assert np.count_nonzero(np.abs(w) > 1e-9) == np.count_nonzero(np.abs(expected) > 1e-9)
+    assert np.count_nonzero(np.abs(w) > 1e-9) == np.count_nonzero(
+        np.abs(expected) > 1e-9
+    )
     too_large = _by_newton(Z, signs, 1.0, 0.01)[0]
     assert np.count_nonzero(too_large) > np.count_nonzero(expected)
 
 
 def test_two_minimisers_lie_on_a_line_to_the_dual():
-    """With the same solution at two values of epsilon; with an epsilon that is too large the line misses the dual."""
+    """With the same solution at two values of epsilon; with an epsilon that is too
+    large the line misses the dual.
+    """
     X, signs = gaussian(30, 8)
     Z = signs[:, None] * X
     _, b, value, _ = _by_simplex(Z, signs, np.ones(8), 2.0)
     for alpha in (1.0, 100.0):
-        (w, _, u, _), (again, _, v, _) = (_by_newton(Z, signs, 2.0, epsilon, alpha) for epsilon in (1e-3, 1e-4))
+        (w, _, u, _), (again, _, v, _) = (
+            _by_newton(Z, signs, 2.0, epsilon, alpha) for epsilon in (1e-3, 1e-4)
+        )
         assert_allclose(w, again, atol=1e-7)
         a = (1e-3 * v - 1e-4 * u) / (1e-3 - 1e-4)
         assert abs(signs @ a) < 1e-9 and a.min() > -1e-9 and a.max() < 2 + 1e-9
-        assert np.abs(Z.T @ a).max() < 1 + 1e-9 and a.sum() == pytest.approx(value, rel=1e-8)
-        assert abs(signs @ v) > 1e-5 * abs(b) and v.max() > 2 + 1e-6  # the minimiser itself is not feasible
+        assert np.abs(Z.T @ a).max() < 1 + 1e-9 and a.sum() == pytest.approx(
+            value, rel=1e-8
+        )
+        # the minimiser itself is not feasible
+        assert abs(signs @ v) > 1e-5 * abs(b) and v.max() > 2 + 1e-6
     u, v = (_by_newton(Z, signs, 2.0, epsilon)[2] for epsilon in (1.0, 0.1))
     assert abs(signs @ (v - 0.1 * u) / 0.9) > 1e-3
 
 
 @swept_seeds(3, 10)
-def test_newton_does_not_stall_where_the_function_falls_by_less_than_its_rounding(seeds):
+def test_newton_does_not_stall_where_the_function_falls_by_less_than_its_rounding(
+    seeds,
+):
     steps = []
     for seed in seeds:
         for n in (30, 60):
             X, signs = gaussian(n, 8, seed=seed)
-            steps += [_by_newton(signs[:, None] * X, signs, 2.0, epsilon)[3] for epsilon in (0.1, 0.01)]
+            steps += [
+                _by_newton(signs[:, None] * X, signs, 2.0, epsilon)[3]
+                for epsilon in (0.1, 0.01)
+            ]
     assert max(steps) < 200
 
 
@@ -203,7 +248,9 @@ def test_the_path_takes_few_steps_whatever_the_data():
             X, signs = problem(kind, seed)
             a = np.where(signs > 0, 1 / np.sum(signs > 0), 1 / np.sum(signs < 0))
             a *= min(0.5 / a.max(), 0.5 / np.abs(X.T @ (signs * a)).max())
-            path = _CentralPath(signs[:, None] * X, signs[:, None], np.ones(X.shape[1]), 1.0, a)
+            path = _CentralPath(
+                signs[:, None] * X, signs[:, None], np.ones(X.shape[1]), 1.0, a
+            )
             steps.append(path.follow(1e-8))
             w, v, dual = _vertex(path)
             value = np.abs(w).sum() + slack(X, signs, w, v[0])
@@ -214,7 +261,8 @@ def test_the_path_takes_few_steps_whatever_the_data():
 def test_values_move_to_zero_one_at_a_time():
     """Each direction gives one zero more, and what is left lies in the span."""
     rng = np.random.default_rng(0)
-    values, directions = rng.standard_normal(9), rng.standard_normal((9, 4))
+    values = rng.standard_normal(9)
+    directions = rng.standard_normal((9, 4))
     moved = _to_independence(values, directions)
     assert np.count_nonzero(moved == 0) == 4
     assert np.linalg.lstsq(directions, moved - values)[1].sum() < 1e-20
@@ -226,11 +274,15 @@ def test_values_move_to_zero_one_at_a_time():
 def test_inverse_of_a_nearly_singular_matrix():
     rng = np.random.default_rng(0)
     A = rng.standard_normal((20, 30)) * np.logspace(0, 6, 20)[:, None]
-    M, v = A @ A.T, rng.standard_normal((20, 2))
+    M = A @ A.T
+    v = rng.standard_normal((20, 2))
     assert_allclose(M @ _refined_inverse(M.copy())(M @ v), M @ v, rtol=1e-6)
     assert_allclose(_refined_inverse(np.eye(3) * 4)(np.ones(3)), 0.25)
-    B = np.array([[1.0, 1.0], [1.0, 1.0 + 1e-10]])  # here 1e-13 on the diagonal is a thousandth of the least eigenvalue
-    assert_allclose(_refined_inverse(B.copy())(np.array([0.0, 1e-10])), [-1.0, 1.0], rtol=1e-4)
+    # here 1e-13 on the diagonal is a thousandth of the least eigenvalue
+    B = np.array([[1.0, 1.0], [1.0, 1.0 + 1e-10]])
+    assert_allclose(
+        _refined_inverse(B.copy())(np.array([0.0, 1e-10])), [-1.0, 1.0], rtol=1e-4
+    )
 
 
 def test_longest_step():
@@ -250,27 +302,58 @@ def test_where_the_path_ends_early_the_simplex_method_takes_over(monkeypatch):
 
 
 def test_the_solver_is_chosen_by_the_entries_not_by_the_storage(monkeypatch):
-    """So sparse and dense forms give the same machine, bit for bit, also where several are optimal."""
-    chosen, by_path, by_simplex = [], linear_programs._by_central_path, linear_programs._by_simplex
-    monkeypatch.setattr(linear_programs, "_by_central_path", lambda *given: chosen.append("path") or by_path(*given))
-    monkeypatch.setattr(linear_programs, "_by_simplex", lambda *given: chosen.append("simplex") or by_simplex(*given))
+    """So sparse and dense forms give the same machine, bit for bit, also where several
+    are optimal.
+    """
+    chosen = []
+    by_path = linear_programs._by_central_path
+    by_simplex = linear_programs._by_simplex
+    monkeypatch.setattr(
+        linear_programs,
+        "_by_central_path",
+        lambda *given: chosen.append("path") or by_path(*given),
+    )
+    monkeypatch.setattr(
+        linear_programs,
+        "_by_simplex",
+        lambda *given: chosen.append("simplex") or by_simplex(*given),
+    )
     rng = np.random.default_rng(0)
     for density, name in ((0.02, "simplex"), (0.3, "path")):
         X = sp.random_array((60, 200), density=density, random_state=rng, format="csr")
         signs = sides_of(X, rng)
-        dense, sparse = LPSVMClassifier().fit(X.toarray(), signs), LPSVMClassifier().fit(X, signs)
+        dense = LPSVMClassifier().fit(X.toarray(), signs)
+        sparse = LPSVMClassifier().fit(X, signs)
         assert_array_equal(dense.coef_, sparse.coef_)
         assert set(chosen) == {name}
         chosen.clear()
 
 
-REAL = ["alon", "golub", "prostate", "arcene_train", "ionosphere", "hill_valley", "dexter_train"]
-REAL_FEW = [(name, (0.01, 1.0)[i % 2]) for i, name in enumerate(REAL) if name not in ("arcene_train", "prostate")]
+REAL = [
+    "alon",
+    "golub",
+    "prostate",
+    "arcene_train",
+    "ionosphere",
+    "hill_valley",
+    "dexter_train",
+]
+REAL_FEW = [
+    (name, (0.01, 1.0)[i % 2])
+    for i, name in enumerate(REAL)
+    if name not in ("arcene_train", "prostate")
+]
 
 
-@swept(("name", "C"), REAL_FEW, [(name, C) for name in REAL for C in (0.01, 1.0) if (name, C) not in REAL_FEW])
+@swept(
+    ("name", "C"),
+    REAL_FEW,
+    [(name, C) for name in REAL for C in (0.01, 1.0) if (name, C) not in REAL_FEW],
+)
 def test_the_objective_of_the_simplex_method_on_real_data(name, C):
-    """And no more features: the value to 1e-9, though the task of both is to find a vertex, not the same one."""
+    """And no more features: the value to 1e-9, though the task of both is to find a
+    vertex, not the same one.
+    """
     from fsel_book.loaders import load_dataset
 
     try:
@@ -294,9 +377,14 @@ def test_a_fit_that_takes_long_says_so_before_it_starts(monkeypatch):
     monkeypatch.setattr(svm, "_expected_seconds", lambda X: 6.0)
     X, signs = gaussian(20, 5)
     classes = np.arange(20) % 4
-    with pytest.warns(UserWarning, match="LPSVMClassifier will take about 24 seconds for X of shape .20, 5.. Ch"):
+    with pytest.warns(
+        UserWarning,
+        match="LPSVMClassifier will take about 24 seconds for X of shape .20, 5.. Ch",
+    ):
         LPSVMClassifier().fit(X, classes)  # four machines
-    with pytest.warns(UserWarning, match="SCADSVMClassifier will take about 24 seconds"):
+    with pytest.warns(
+        UserWarning, match="SCADSVMClassifier will take about 24 seconds"
+    ):
         SCADSVMClassifier().fit(X, signs)  # four programs
     LPSVMClassifier().fit(X, signs)  # no warning: six seconds
 
@@ -310,18 +398,25 @@ def labelled(n=60, d=20, seed=2):
 @pytest.mark.parametrize("exponent", [10, -10])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_a_large_or_small_column_leaves_the_others_their_weights(exponent, sparse):
-    """At a price of next to nothing a large column is free; a small one is as good as not there."""
+    """At a price of next to nothing a large column is free; a small one is as good as
+    not there.
+    """
     X, y = labelled()
     if sparse:
         X, y = X * (np.random.default_rng(0).random(X.shape) < 0.04), X[:, 0] > 0
-    signs, penalties = np.where(y, 1.0, -1.0), np.ones(20)
+    signs = np.where(y, 1.0, -1.0)
+    penalties = np.ones(20)
     penalties[-1] = 0.0 if exponent > 0 else 1e10
     expected = _l1_program(X, signs, penalties, 1.0)[2]
     W = X * np.append(np.ones(19), 10.0**exponent)
     machine = LPSVMClassifier().fit(W, y)
-    w, b = machine.coef_[0], machine.intercept_[0]
+    w = machine.coef_[0]
+    b = machine.intercept_[0]
     assert np.abs(w).sum() + slack(W, signs, w, b) == pytest.approx(expected, rel=1e-7)
-    assert machine.objectives_[0] == pytest.approx(expected, rel=1e-7) and machine.dual_gap_ < 1e-8
+    assert (
+        machine.objectives_[0] == pytest.approx(expected, rel=1e-7)
+        and machine.dual_gap_ < 1e-8
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -332,28 +427,43 @@ def test_the_intercept_takes_up_a_shift(seed):
 
 
 def test_the_gap_is_that_of_the_program_itself():
-    """Of the optimum, of a point that is not optimal, and of a dual point that is not feasible."""
+    """Of the optimum, of a point that is not optimal, and of a dual point that is not
+    feasible.
+    """
     Z = np.array([[2.0], [1.0]])
-    signs, ones = np.array([1.0, -1.0]), np.ones(1)
+    signs = np.array([1.0, -1.0])
+    ones = np.ones(1)
     w, b, value, gap = _by_simplex(Z, signs, ones, 1.0)
     assert value == pytest.approx(2 / 3) and gap < 1e-12
-    assert _certified_gap(Z, signs, ones, 1.0, np.zeros(1), 2.0, np.full(2, 1 / 3)) == pytest.approx(2 / 3)
+    assert _certified_gap(
+        Z, signs, ones, 1.0, np.zeros(1), 2.0, np.full(2, 1 / 3)
+    ) == pytest.approx(2 / 3)
     assert _certified_gap(Z, signs, ones, 1.0, w, value, np.ones(2)) < 1e-12
     assert _certified_gap(Z, signs, 0 * ones, 1.0, w, value, np.full(2, 1 / 3)) > 1
 
 
 def test_what_cannot_be_certified_is_said():
-    pytest.importorskip("scipy", "1.15", reason="HiGHS solves this one to the end there")
+    pytest.importorskip(
+        "scipy", "1.15", reason="HiGHS solves this one to the end there"
+    )
     X, y = labelled()
-    with pytest.warns(ConvergenceWarning, match="known to a relative gap of 1e.00 only: scale the features"):
+    with pytest.warns(
+        ConvergenceWarning,
+        match="known to a relative gap of 1e.00 only: scale the features",
+    ):
         LPSVMClassifier(1e4).fit(X * np.append(np.ones(19), 1e30), y)
 
 
 def test_a_gap_that_stays_open_is_said(monkeypatch):
     X, y = labelled()
     solved = svm._l1_program
-    monkeypatch.setattr(svm, "_l1_program", lambda *program: (*solved(*program)[:3], 0.5))
-    with pytest.warns(ConvergenceWarning, match="known to a relative gap of 5e-01 only: scale the features"):
+    monkeypatch.setattr(
+        svm, "_l1_program", lambda *program: (*solved(*program)[:3], 0.5)
+    )
+    with pytest.warns(
+        ConvergenceWarning,
+        match="known to a relative gap of 5e-01 only: scale the features",
+    ):
         LPSVMClassifier(1.0).fit(X, y)
 
 
@@ -363,8 +473,12 @@ def test_scad_keeps_the_best_of_its_programs(alpha):
     for seed in range(3):
         X, y = labelled(30, 30, seed)
         machine = SCADSVMClassifier(alpha=alpha).fit(X, y)
-        w, b = machine.coef_[0], machine.intercept_[0]
-        value = _scad_penalty(w, alpha, 3.7).sum() + slack(X, np.where(y, 1.0, -1.0), w, b) / 30
+        w = machine.coef_[0]
+        b = machine.intercept_[0]
+        value = (
+            _scad_penalty(w, alpha, 3.7).sum()
+            + slack(X, np.where(y, 1.0, -1.0), w, b) / 30
+        )
         assert (np.diff(machine.objectives_) <= 0).all()
         assert value == pytest.approx(machine.objectives_[-1], rel=1e-6, abs=1e-15)
 
@@ -372,7 +486,9 @@ def test_scad_keeps_the_best_of_its_programs(alpha):
 @pytest.mark.parametrize("alpha", [1e-16, 1e-200, 1e300])
 def test_a_penalty_that_rounding_decides_is_refused(alpha):
     X, y = labelled()
-    with pytest.raises(ValueError, match="alpha=1e.* is not possible: give a number from 1e-8 to 1e100"):
+    with pytest.raises(
+        ValueError, match="alpha=1e.* is not possible: give a number from 1e-8 to 1e100"
+    ):
         SCADSVMClassifier(alpha=alpha).fit(X, y)
 
 
@@ -394,7 +510,9 @@ def test_another_unit_is_the_same_program_to_the_last_bit(kind, power):
 
 
 def test_prices_that_a_solver_takes_for_zero():
-    """HiGHS takes prices below 1e-7 for zero; the same program with such prices has the same weights."""
+    """HiGHS takes prices below 1e-7 for zero; the same program with such prices has the
+    same weights.
+    """
     X, signs = gaussian(30, 12)
     penalties = np.linspace(0.5, 2, 12)
     w, b, value, _ = _by_simplex(X * signs[:, None], signs, penalties, 3.0)
@@ -403,18 +521,27 @@ def test_prices_that_a_solver_takes_for_zero():
     assert_allclose(small[1:3], (b, 1e-12 * value), rtol=1e-9)
 
 
-@swept(("spread", "seed", "sparse"), [(8, 1, False), (4, 0, True)], [(8, 0, False), (6, 0, False)])
+@swept(
+    ("spread", "seed", "sparse"),
+    [(8, 1, False), (4, 0, True)],
+    [(8, 0, False), (6, 0, False)],
+)
 def test_samples_of_very_different_length(spread, seed, sparse):
-    """At a high price of slack HiGHS fails, or is off by a tenth, in the unit that suits a low one."""
+    """At a high price of slack HiGHS fails, or is off by a tenth, in the unit that
+    suits a low one.
+    """
     rng = np.random.default_rng(seed)
-    X = rng.standard_normal((40, 80)) * 10 ** rng.uniform(-spread / 2, spread / 2, (40, 1))
+    X = rng.standard_normal((40, 80)) * 10 ** rng.uniform(
+        -spread / 2, spread / 2, (40, 1)
+    )
     if sparse:
         X *= rng.random((40, 80)) < 0.04
     y = rng.random(40) < 0.5
     machine = LPSVMClassifier(1e6).fit(X, y)
     # The same program, unscaled.
     signs = np.where(y, 1.0, -1.0)
-    Z, prices = signs[:, None] * X, np.concatenate([np.ones(160), [0, 0], np.full(40, 1e6)])
+    Z = signs[:, None] * X
+    prices = np.concatenate([np.ones(160), [0, 0], np.full(40, 1e6)])
     A = np.hstack([-Z, Z, -signs[:, None], signs[:, None], -np.eye(40)])
     least = linprog(prices, A_ub=A, b_ub=-np.ones(40)).fun
     assert machine.dual_gap_ < 1e-6
@@ -422,26 +549,40 @@ def test_samples_of_very_different_length(spread, seed, sparse):
 
 
 def test_slack_of_rounding_is_grown_away():
-    """At a price of 1e12, a part in 1e9 more of all weights costs less; slack that is meant stays."""
+    """At a price of 1e12, a part in 1e9 more of all weights costs less; slack that is
+    meant stays.
+    """
     X, signs = gaussian(30, 60)
-    Z, ones = X * signs[:, None], np.ones(60)
+    Z = X * signs[:, None]
+    ones = np.ones(60)
     w, b, value, _ = _by_simplex(Z, signs, ones, 100.0)
     short = 1 - 1e-9
-    grown, c, found = linear_programs._at_price(Z, signs, ones, 1e12, short * w, short * b)
-    assert np.all(Z @ grown + signs * c >= 1) and found == pytest.approx(value, rel=1e-7)
+    grown, c, found = linear_programs._at_price(
+        Z, signs, ones, 1e12, short * w, short * b
+    )
+    assert np.all(Z @ grown + signs * c >= 1) and found == pytest.approx(
+        value, rel=1e-7
+    )
     assert_allclose(grown, w, rtol=1e-7, atol=1e-12)
-    assert np.array_equal(linear_programs._at_price(Z, signs, ones, 1e-3, short * w, b)[0], short * w)
+    assert np.array_equal(
+        linear_programs._at_price(Z, signs, ones, 1e-3, short * w, b)[0], short * w
+    )
     half = linear_programs._at_price(Z, signs, ones, 100.0, w / 2, b / 2)
     assert_allclose(half[0], w / 2, rtol=2e-5, atol=1e-12)
 
 
 @pytest.mark.parametrize("C", [1e9, 1e11, 1e13])
 def test_the_gap_is_that_of_the_full_price(C):
-    """Separable data, of which none needs slack: the same weights at every price, and the gap at this one."""
+    """Separable data, of which none needs slack: the same weights at every price, and
+    the gap at this one.
+    """
     rng = np.random.default_rng(7)
-    X = (rng.standard_normal((40, 80)) * 10 ** rng.uniform(-1, 1, (40, 1)) + 100) * (rng.random((40, 80)) < 0.04)
+    X = (rng.standard_normal((40, 80)) * 10 ** rng.uniform(-1, 1, (40, 1)) + 100) * (
+        rng.random((40, 80)) < 0.04
+    )
     y = rng.random(40) < 0.5
-    machine, cheaper = LPSVMClassifier(C).fit(X, y), LPSVMClassifier(1e8).fit(X, y)
+    machine = LPSVMClassifier(C).fit(X, y)
+    cheaper = LPSVMClassifier(1e8).fit(X, y)
     assert_allclose(machine.coef_, cheaper.coef_, rtol=1e-9)
     slack = np.maximum(0, 1 - np.where(y, 1, -1) * machine.decision_function(X)).sum()
     assert C * slack <= 1e-7 * machine.objectives_[-1]
@@ -449,11 +590,16 @@ def test_the_gap_is_that_of_the_full_price(C):
 
 
 def test_slack_that_only_a_high_price_forbids():
-    """Two samples of both classes are a thousand million times as short as the rest: no slack costs so much weight."""
+    """Two samples of both classes are a thousand million times as short as the rest: no
+    slack costs so much weight.
+    """
     X, signs = gaussian(30, 60)
     pair = [int(np.argmax(signs > 0)), int(np.argmax(signs < 0))]
     X[pair] *= 1e-9
-    slack = {C: 1 - signs[pair] * LPSVMClassifier(C).fit(X, signs).decision_function(X[pair]) for C in (1e6, 1e11)}
+    slack = {
+        C: 1 - signs[pair] * LPSVMClassifier(C).fit(X, signs).decision_function(X[pair])
+        for C in (1e6, 1e11)
+    }
     assert slack[1e6].sum() > 1 and np.abs(slack[1e11]).max() < 1e-6
 
 
@@ -467,7 +613,10 @@ def test_the_program_is_never_called_unbounded(monkeypatch):
 
     monkeypatch.setattr(linear_programs, "linprog", lost)
     X, signs = gaussian(30, 12)
-    with pytest.raises(ValueError, match="the samples or the features are of too different size. Scale them"):
+    with pytest.raises(
+        ValueError,
+        match="the samples or the features are of too different size. Scale them",
+    ):
         _by_simplex(X * signs[:, None], signs, np.linspace(0.5, 2, 12), 30.0)
     assert len(units) == 3
     with pytest.raises(ValueError, match="Scale them"):

@@ -16,10 +16,13 @@ from sklearn.utils import Bunch
 from fsel_book import load_table, loaders
 from fsel_book.loaders import load_dataset, load_techtc
 
-# ---------------------------------------------------------------- files: small stand-ins for the known sets
+# ---------------------------------------------------------------- files: small
+# stand-ins for the known sets
 
 
-SPARSE = scipy.sparse.csr_array(np.array([[0, 2, 0, 1], [0, 0, 0, 0], [3, 0, 0, 4], [0, 0, 5, 0]]))
+SPARSE = scipy.sparse.csr_array(
+    np.array([[0, 2, 0, 1], [0, 0, 0, 0], [3, 0, 0, 4], [0, 0, 5, 0]])
+)
 
 
 def csr_parts(**changes):
@@ -30,18 +33,28 @@ def csr_parts(**changes):
         shape=np.array(SPARSE.shape),
         y=np.array([1, 2, 1, 2]),
     )
-    return {key: np.asarray(value) for key, value in (parts | changes).items() if value is not None}
+    return {
+        key: np.asarray(value)
+        for key, value in (parts | changes).items()
+        if value is not None
+    }
 
 
 @pytest.fixture
 def shelf(tmp_path, monkeypatch):
-    """A data folder with three small sets that `load_dataset` knows for the time of one test."""
+    """A data folder with three small sets that `load_dataset` knows for the time of one
+    test.
+    """
     sets = {
         "dense": loaders._SetFacts((4, 3), {"a": 3, "b": 1}, 66, "small and dense"),
         "sparse": loaders._SetFacts((4, 4), {1: 2, 2: 2}, 15, "small and sparse"),
         "words": loaders._SetFacts((3,), {-1: 2, 1: 1}, 12, "three sequences"),
-        "merged": loaders._SetFacts((2, 3), {-1: 1, 1: 1}, 15, "the first half of a download", (7, 4, 0)),
-        "second": loaders._SetFacts((2, 3), {-1: 1, 1: 1}, 51, "the second half of a download", (7, 4, 2)),
+        "merged": loaders._SetFacts(
+            (2, 3), {-1: 1, 1: 1}, 15, "the first half of a download", (7, 4, 0)
+        ),
+        "second": loaders._SetFacts(
+            (2, 3), {-1: 1, 1: 1}, 51, "the second half of a download", (7, 4, 2)
+        ),
     }
     monkeypatch.setattr(loaders, "_SETS", sets)
     monkeypatch.setenv("FSEL_BOOK_DATA", str(tmp_path))
@@ -59,14 +72,30 @@ def shelf(tmp_path, monkeypatch):
 
 def test_small_sets_load_whole(shelf):
     dense, sparse, words = map(load_dataset, ("dense", "sparse", "words"))
-    assert dense.data.dtype == np.float64 and dense.data.tolist() == np.arange(12).reshape(4, 3).tolist()
-    assert dense.target.tolist() == list("aaba") and dense.feature_names.tolist() == ["u", "v", "w"]
+    assert (
+        dense.data.dtype == np.float64
+        and dense.data.tolist() == np.arange(12).reshape(4, 3).tolist()
+    )
+    assert dense.target.tolist() == list("aaba") and dense.feature_names.tolist() == [
+        "u",
+        "v",
+        "w",
+    ]
     assert dense.is_train.tolist() == [True, True, False, False]
-    assert isinstance(sparse.data, scipy.sparse.csr_array) and sparse.data.dtype == np.float64
+    assert (
+        isinstance(sparse.data, scipy.sparse.csr_array)
+        and sparse.data.dtype == np.float64
+    )
     assert (sparse.data != SPARSE).nnz == 0 and sparse.feature_names is None
-    assert words.data == ["ACGT", "xYZ", "MNOPQ"] and words.target.tolist() == [-1, 1, -1]
+    assert words.data == ["ACGT", "xYZ", "MNOPQ"] and words.target.tolist() == [
+        -1,
+        1,
+        -1,
+    ]
     assert all(isinstance(sequence, str) for sequence in words.data)
-    assert all("small" in b.DESCR or "sequences" in b.DESCR for b in (dense, sparse, words))
+    assert all(
+        "small" in b.DESCR or "sequences" in b.DESCR for b in (dense, sparse, words)
+    )
 
 
 def test_line_ends_of_other_systems(shelf):
@@ -76,7 +105,11 @@ def test_line_ends_of_other_systems(shelf):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_floats_stay_as_stored(shelf, dtype):
-    np.savez(shelf / "dense.npz", X=np.arange(12, dtype=dtype).reshape(4, 3), y=np.array(list("aaba")))
+    np.savez(
+        shelf / "dense.npz",
+        X=np.arange(12, dtype=dtype).reshape(4, 3),
+        y=np.array(list("aaba")),
+    )
     assert load_dataset("dense").data.dtype == dtype
 
 
@@ -93,8 +126,11 @@ def test_an_npz_file_cut_anywhere_is_refused(shelf, name):
 
 @pytest.mark.parametrize("name", ["dense", "sparse"])
 def test_an_npz_file_with_a_wrong_byte_is_right_or_refused(shelf, name):
-    """A flipped byte may sit where nothing reads it (a date, say); it must never change what is read."""
-    path, good = shelf / f"{name}.npz", load_dataset(name)
+    """A flipped byte may sit where nothing reads it (a date, say); it must never change
+    what is read.
+    """
+    path = shelf / f"{name}.npz"
+    good = load_dataset(name)
     whole = bytearray(path.read_bytes())
     refused = 0
     for at in range(0, len(whole), 3):
@@ -107,20 +143,31 @@ def test_an_npz_file_with_a_wrong_byte_is_right_or_refused(shelf, name):
             assert str(error).startswith(f"{path}: "), at
             refused += 1
         else:
-            assert abs(got.data - good.data).max() == 0 and np.array_equal(got.target, good.target), at
+            assert abs(got.data - good.data).max() == 0 and np.array_equal(
+                got.target, good.target
+            ), at
     assert refused > len(whole) / 3 / 3
 
 
-@pytest.mark.parametrize("content", [b"", b"not a zip", b"PK\x03\x04", b"\x80\x04K\x01."])
+@pytest.mark.parametrize(
+    "content", [b"", b"not a zip", b"PK\x03\x04", b"\x80\x04K\x01."]
+)
 def test_a_file_that_is_no_archive(shelf, content):
     (shelf / "dense.npz").write_bytes(content)
-    with pytest.raises(ValueError, match=r"dense\.npz: not a whole \.npz file .*Copy or download it again"):
+    with pytest.raises(
+        ValueError,
+        match=r"dense\.npz: not a whole \.npz file .*Copy or download it again",
+    ):
         load_dataset("dense")
 
 
 def test_pickles_are_refused(shelf):
-    np.savez(shelf / "dense.npz", X=np.array([[1, None]], dtype=object), y=np.array(["a"]))
-    with pytest.raises(ValueError, match=r"dense\.npz: not a whole \.npz file .*allow_pickle"):
+    np.savez(
+        shelf / "dense.npz", X=np.array([[1, None]], dtype=object), y=np.array(["a"])
+    )
+    with pytest.raises(
+        ValueError, match=r"dense\.npz: not a whole \.npz file .*allow_pickle"
+    ):
         load_dataset("dense")
 
 
@@ -130,7 +177,10 @@ def test_pickles_are_refused(shelf):
         (dict(indptr=SPARSE.indptr[[0, 2, 1, 4, 3]]), "do not ascend"),
         (dict(indptr=SPARSE.indptr[::-1]), "do not ascend from 0"),
         (dict(indptr=SPARSE.indptr[:-1]), "4 row limits for 4 rows"),
-        (dict(indptr=np.append(SPARSE.indptr[:-1], 4)), "indptr ends at 4 but there are 5 values"),
+        (
+            dict(indptr=np.append(SPARSE.indptr[:-1], 4)),
+            "indptr ends at 4 but there are 5 values",
+        ),
         (dict(indptr=np.append(SPARSE.indptr[:-1], 6)), "indptr ends at 6"),
         (dict(indptr=SPARSE.indptr.astype(float)), "indptr holds float64"),
         (dict(indices=SPARSE.indices + 1), r"outside 0\.\.3"),
@@ -165,14 +215,23 @@ def test_a_csr_file_whose_parts_do_not_fit(shelf, changes, says):
 @pytest.mark.parametrize(
     ("arrays", "says"),
     [
-        (dict(X=[[0, 1, 2], [3, 4, np.nan], [6, 7, 8], [9, 10, 11]]), r"X\[1, 2\] is nan"),
-        (dict(X=[[0, 1, 2], [3, 4, 5], [6, -np.inf, 8], [9, 10, 11]]), r"X\[2, 1\] is -inf"),
+        (
+            dict(X=[[0, 1, 2], [3, 4, np.nan], [6, 7, 8], [9, 10, 11]]),
+            r"X\[1, 2\] is nan",
+        ),
+        (
+            dict(X=[[0, 1, 2], [3, 4, 5], [6, -np.inf, 8], [9, 10, 11]]),
+            r"X\[2, 1\] is -inf",
+        ),
         (dict(X=np.arange(12).reshape(4, 3).astype(complex)), "X holds complex128"),
         (dict(X=np.arange(12).reshape(4, 3).astype(str)), "X holds <U"),
         (dict(X=np.arange(12)), "X has 1 dimensions"),
         (dict(X=np.arange(9).reshape(3, 3)), r"y has shape \(4,\)"),
         (dict(X=np.arange(8).reshape(4, 2)), r"shape \(4, 2\), but dense has \(4, 3\)"),
-        (dict(X=np.arange(1, 13).reshape(4, 3)), "add up to 78, but those of dense to 66"),
+        (
+            dict(X=np.arange(1, 13).reshape(4, 3)),
+            "add up to 78, but those of dense to 66",
+        ),
         (dict(y=list("abba")), "labels"),
         (dict(feature_names=["u", "v"]), r"feature_names has shape \(2,\)"),
         (dict(is_train=[True]), r"is_train has shape \(1,\)"),
@@ -180,7 +239,10 @@ def test_a_csr_file_whose_parts_do_not_fit(shelf, changes, says):
 )
 def test_a_dense_file_with_wrong_arrays(shelf, arrays, says):
     good = dict(X=np.arange(12).reshape(4, 3), y=np.array(list("aaba")))
-    np.savez(shelf / "dense.npz", **(good | {key: np.asarray(value) for key, value in arrays.items()}))
+    np.savez(
+        shelf / "dense.npz",
+        **(good | {key: np.asarray(value) for key, value in arrays.items()}),
+    )
     with pytest.raises(ValueError, match=rf"^{shelf}/dense\.npz: .*{says}"):
         load_dataset("dense")
 
@@ -193,14 +255,20 @@ def test_a_dense_file_with_wrong_arrays(shelf, arrays, says):
         ("sequence,label\nACGT,-1\nxYZ\nMNOPQ,-1\n", ", line 3: 'xYZ'"),
         ("sequence,label\nACGT,-1\n\nMNOPQ,-1\n", ", line 3: ''"),
         ("sequence,label\nACGT,-1\nxYZ,1,1\n", ", line 3: 'xYZ,1,1'"),
-        ("sequence,label\nACGT,2\n", ", line 2: 'ACGT,2'. Expected letters, a comma and a label among -1, 1"),
+        (
+            "sequence,label\nACGT,2\n",
+            ", line 2: 'ACGT,2'. Expected letters, a comma and a label among -1, 1",
+        ),
         ("sequence,label\nAC GT,1\n", ", line 2: 'AC GT,1'"),
         ('sequence,label\nACGT,1\n"ACG,1\nACGT,1\n', ", line 3: '\"ACG,1'"),
         ("sequence,label\n" + "A" * 200000 + "\n", ", line 2: 'AAAA"),
         ("sequence,label\nACGT,-1\n,1\n", ", line 3: ',1'"),
         ("sequence,label\nACGT,-1\nxYZ,1\n", r": shape \(2,\), but words has \(3,\)"),
         ("sequence,label\nACGT,-1\nxYZ,1\nMNOPQ,1\n", ": labels {-1: 1, 1: 2}"),
-        ("sequence,label\nACGT,-1\nxYZ,1\nMNOP,-1\n", ": the entries add up to 11, but those of words to 12"),
+        (
+            "sequence,label\nACGT,-1\nxYZ,1\nMNOP,-1\n",
+            ": the entries add up to 11, but those of words to 12",
+        ),
     ],
 )
 def test_a_malformed_sequence_file(shelf, text, says):
@@ -212,18 +280,23 @@ def test_a_malformed_sequence_file(shelf, text, says):
 def test_a_sequence_file_cut_anywhere_is_refused(shelf):
     path = shelf / "words.csv"
     whole = path.read_bytes()
-    for keep in range(len(whole) - 1):  # without its very last byte, the line end, the file is still whole
+    # without its very last byte, the line end, the file is still whole
+    for keep in range(len(whole) - 1):
         path.write_bytes(whole[:keep])
         with pytest.raises(ValueError, match=r"words\.csv(, line \d+)?: "):
             load_dataset("words")
 
 
-# ---------------------------------------------------------------- where a set is looked for
+# ---------------------------------------------------------------- where a set is looked
+# for
 
 
 def test_unknown_names():
     for name in ("arcene", "", None, 3):
-        with pytest.raises(ValueError, match=f"^name={name!r}: expected one of alon, arcene_train, .*vowel"):
+        with pytest.raises(
+            ValueError,
+            match=f"^name={name!r}: expected one of alon, arcene_train, .*vowel",
+        ):
             load_dataset(name)
 
 
@@ -247,9 +320,12 @@ def test_a_set_that_is_nowhere(shelf, monkeypatch):
     ):
         load_dataset("merged")
     monkeypatch.delenv("FSEL_BOOK_DATA")
-    monkeypatch.chdir(shelf)  # the folder that one happens to work in is not the data folder
+    # the folder that one happens to work in is not the data folder
+    monkeypatch.chdir(shelf)
     for name in ("dense", "words", "merged"):
-        with pytest.raises(FileNotFoundError, match=f"no data for '{name}': FSEL_BOOK_DATA is not set"):
+        with pytest.raises(
+            FileNotFoundError, match=f"no data for '{name}': FSEL_BOOK_DATA is not set"
+        ):
             load_dataset(name)
 
 
@@ -262,20 +338,36 @@ def serve(monkeypatch, data=DOWNLOAD, target=("1", "2", "2", "1")):
 
     def fetch_openml(**kwargs):
         calls.append(kwargs)
-        return Bunch(data=data, target=np.array(target, dtype=object), feature_names=["p", "q", "r"])
+        return Bunch(
+            data=data,
+            target=np.array(target, dtype=object),
+            feature_names=["p", "q", "r"],
+        )
 
     monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch_openml)
     return calls
 
 
-@pytest.mark.parametrize("form", [np.asarray, np.int16, scipy.sparse.csr_array, scipy.sparse.csr_matrix])
+@pytest.mark.parametrize(
+    "form", [np.asarray, np.int16, scipy.sparse.csr_array, scipy.sparse.csr_matrix]
+)
 def test_openml_parts_of_a_merged_table(shelf, monkeypatch, form):
     calls = serve(monkeypatch, form(DOWNLOAD))
-    merged, second = load_dataset("merged"), load_dataset("second")
-    assert [call["data_id"] for call in calls] == [7, 7] and not any(call["as_frame"] for call in calls)
-    for got, rows, labels in ((merged, DOWNLOAD[:2], [-1, 1]), (second, DOWNLOAD[2:], [1, -1])):
+    merged = load_dataset("merged")
+    second = load_dataset("second")
+    assert [call["data_id"] for call in calls] == [7, 7] and not any(
+        call["as_frame"] for call in calls
+    )
+    for got, rows, labels in (
+        (merged, DOWNLOAD[:2], [-1, 1]),
+        (second, DOWNLOAD[2:], [1, -1]),
+    ):
         X = got.data.toarray() if scipy.sparse.issparse(got.data) else got.data
-        assert X.tolist() == rows.tolist() and X.dtype == np.float64 and got.target.tolist() == labels
+        assert (
+            X.tolist() == rows.tolist()
+            and X.dtype == np.float64
+            and got.target.tolist() == labels
+        )
         assert scipy.sparse.issparse(got.data) == scipy.sparse.issparse(form(DOWNLOAD))
         assert got.feature_names.tolist() == ["p", "q", "r"]
         assert isinstance(got.data, np.ndarray | scipy.sparse.csr_array)
@@ -290,23 +382,36 @@ def test_a_file_comes_before_openml(shelf, monkeypatch):
 @pytest.mark.parametrize(
     ("data", "target", "says"),
     [
-        (DOWNLOAD[:2], "12", r"shape \(2, 3\) with 2 labels. Expected \(4, 3\) to take merged from"),
+        (
+            DOWNLOAD[:2],
+            "12",
+            r"shape \(2, 3\) with 2 labels. Expected \(4, 3\) to take merged from",
+        ),
         (DOWNLOAD[:, :2], "1221", r"shape \(4, 2\)"),
         (DOWNLOAD.T, "122", r"shape \(3, 4\)"),
         (DOWNLOAD, "122", r"with 3 labels"),
         (DOWNLOAD, "1122", "labels"),
         (DOWNLOAD, "1233", "labels"),
         (DOWNLOAD[::-1], "1221", "add up to"),
-        (DOWNLOAD + [[0, np.nan, 0], [0] * 3, [0] * 3, [0] * 3], "1221", r"data\[0, 1\] is nan"),
+        (
+            DOWNLOAD + [[0, np.nan, 0], [0] * 3, [0] * 3, [0] * 3],
+            "1221",
+            r"data\[0, 1\] is nan",
+        ),
     ],
 )
-def test_openml_downloads_that_are_something_else(shelf, monkeypatch, data, target, says):
+def test_openml_downloads_that_are_something_else(
+    shelf, monkeypatch, data, target, says
+):
     serve(monkeypatch, data, tuple(target))
     with pytest.raises(ValueError, match=f"OpenML data set 7: .*{says}"):
         load_dataset("merged")
 
 
-@pytest.mark.parametrize("target", [("-1", "1", "1", "-1"), (-1.0, 1.0, 1.0, -1.0), ("no", "yes", "yes", "no")])
+@pytest.mark.parametrize(
+    "target",
+    [("-1", "1", "1", "-1"), (-1.0, 1.0, 1.0, -1.0), ("no", "yes", "yes", "no")],
+)
 def test_openml_labels_in_other_dress(shelf, monkeypatch, target):
     serve(monkeypatch, target=target)
     y = load_dataset("merged").target
@@ -332,13 +437,19 @@ def test_real_sets_load_as_the_table_says(name):
     else:
         assert dict(zip(values.tolist(), counts.tolist(), strict=True)) == spec.labels
     if name in ("dexter_train", "basehock", "pcmac", "relathe"):
-        assert isinstance(got.data, scipy.sparse.csr_array) and got.data.dtype == np.float64
+        assert (
+            isinstance(got.data, scipy.sparse.csr_array)
+            and got.data.dtype == np.float64
+        )
     elif name in ("prostate", "golub", "alon"):
         assert got.data.dtype == np.float32
     elif suffix == "npz":
         assert got.data.dtype == np.float64
     if name == "vowel":
-        assert got.is_train.dtype == bool and (got.is_train.sum(), (~got.is_train).sum()) == (48 * 11, 42 * 11)
+        assert got.is_train.dtype == bool and (
+            got.is_train.sum(),
+            (~got.is_train).sum(),
+        ) == (48 * 11, 42 * 11)
 
 
 @needs_data
@@ -361,19 +472,26 @@ def test_one_real_part_in_place_of_another(tmp_path, monkeypatch):
     source = Path(os.environ["FSEL_BOOK_DATA"]) / "arcene_valid.npz"
     (tmp_path / "arcene_train.npz").write_bytes(source.read_bytes())
     monkeypatch.setenv("FSEL_BOOK_DATA", str(tmp_path))
-    with pytest.raises(ValueError, match="the entries add up to 71410108, but those of arcene_train to 70726744"):
+    with pytest.raises(
+        ValueError,
+        match="the entries add up to 71410108, but those of arcene_train to 70726744",
+    ):
         load_dataset("arcene_train")
 
 
 @needs_data
 def test_the_real_parts_as_openml_would_merge_them(monkeypatch):
     parts = [load_dataset(name) for name in ("arcene_train", "arcene_valid")]
-    data, target = np.vstack([p.data for p in parts]), np.r_[parts[0].target, parts[1].target]
+    data = np.vstack([p.data for p in parts])
+    target = np.r_[parts[0].target, parts[1].target]
     monkeypatch.delenv("FSEL_BOOK_DATA")
-    calls = serve(monkeypatch, data, tuple(str((t + 3) // 2) for t in target))  # classes "1" and "2"
+    # classes "1" and "2"
+    calls = serve(monkeypatch, data, tuple(str((t + 3) // 2) for t in target))
     for name, part in zip(("arcene_train", "arcene_valid"), parts, strict=True):
         got = load_dataset(name)
-        assert np.array_equal(got.data, part.data) and np.array_equal(got.target, part.target)
+        assert np.array_equal(got.data, part.data) and np.array_equal(
+            got.target, part.target
+        )
     assert [call["data_id"] for call in calls] == [1458, 1458]
     serve(monkeypatch, data[::-1], tuple(str((t + 3) // 2) for t in target[::-1]))
     with pytest.raises(ValueError, match="OpenML data set 1458"):
@@ -383,8 +501,13 @@ def test_the_real_parts_as_openml_would_merge_them(monkeypatch):
 # ---------------------------------------------------------------- TechTC-300
 
 
-FEATURES = "# words of the pair\n#\n1 opera\n2 submarine\n3 navy\n4 libretto\n5 ship\n\n"
-VECTORS = "# pair 1092 789236\n# first\n1 1:3 3:1 4:2\n# second\n-1 2:5 5:2 # a remark\n# third\n+1\n"
+FEATURES = (
+    "# words of the pair\n#\n1 opera\n2 submarine\n3 navy\n4 libretto\n5 ship\n\n"
+)
+VECTORS = (
+    "# pair 1092 789236\n# first\n1 1:3 3:1 4:2\n# second\n-1 2:5 5:2 # a "
+    "remark\n# third\n+1\n"
+)
 
 
 @pytest.fixture
@@ -413,14 +536,23 @@ def test_techtc_agrees_with_scikit_learn(tmp_path):
     folder = tmp_path / "Exp_1_2"
     folder.mkdir()
     words = [f"word{i}" for i in range(40)]
-    (folder / "features.idx").write_text("".join(f"{i + 1}\t{w}\n" for i, w in enumerate(words)))
+    (folder / "features.idx").write_text(
+        "".join(f"{i + 1}\t{w}\n" for i, w in enumerate(words))
+    )
     lines = [
-        f"{label} " + " ".join(f"{j + 1}:{counts[i, j]}" for j in counts[[i]].indices) for i, label in enumerate(y)
+        f"{label} " + " ".join(f"{j + 1}:{counts[i, j]}" for j in counts[[i]].indices)
+        for i, label in enumerate(y)
     ]
     (folder / "vectors.dat").write_text("\n".join(lines) + "\n")
     got = load_techtc(folder)
-    X, target = load_svmlight_file(str(folder / "vectors.dat"), n_features=40, zero_based=False)
-    assert (got.data != X).nnz == 0 and np.array_equal(got.target, target) and (got.data != counts).nnz == 0
+    X, target = load_svmlight_file(
+        str(folder / "vectors.dat"), n_features=40, zero_based=False
+    )
+    assert (
+        (got.data != X).nnz == 0
+        and np.array_equal(got.target, target)
+        and (got.data != counts).nnz == 0
+    )
 
 
 def test_techtc_word_length(pair):
@@ -430,17 +562,26 @@ def test_techtc_word_length(pair):
         [0, 0, 0, 0, 0],
     ]
     assert load_techtc(pair, min_word_length=9).feature_names.tolist() == ["submarine"]
-    with pytest.raises(ValueError, match=r"Exp_1092_789236: 3 documents and 0 words of 10 letters or more"):
+    with pytest.raises(
+        ValueError,
+        match=r"Exp_1092_789236: 3 documents and 0 words of 10 letters or more",
+    ):
         load_techtc(pair, min_word_length=10)
     for bad in (0, 2.5, None):
-        with pytest.raises(ValueError, match=f"^min_word_length={bad!r}: expected an integer of at least 1"):
+        with pytest.raises(
+            ValueError,
+            match=f"^min_word_length={bad!r}: expected an integer of at least 1",
+        ):
             load_techtc(pair, min_word_length=bad)
 
 
 @pytest.mark.parametrize("name", ["features.idx", "vectors.dat"])
 def test_techtc_missing_file(pair, name):
     (pair / name).unlink()
-    with pytest.raises(FileNotFoundError, match=rf"{name}: no such file. Expected a folder with vectors"):
+    with pytest.raises(
+        FileNotFoundError,
+        match=rf"{name}: no such file. Expected a folder with vectors",
+    ):
         load_techtc(pair)
 
 
@@ -456,11 +597,21 @@ def test_techtc_missing_file(pair, name):
         ("vectors.dat", 3, "1 1:-3", "entry '1:-3'"),
         ("vectors.dat", 3, "1 1:3 3:1e999", "entry '3:1e999' after number 1"),
         ("vectors.dat", 3, "1 -1:3", "entry '-1:3'"),
-        ("vectors.dat", 5, "-1 3:1 2:5", "entry '2:5' after number 3. Expected ascending"),
+        (
+            "vectors.dat",
+            5,
+            "-1 3:1 2:5",
+            "entry '2:5' after number 3. Expected ascending",
+        ),
         ("vectors.dat", 5, "-1 2:1 2:5", "entry '2:5' after number 2"),
         ("vectors.dat", 5, "-1 0:1", "word number 0 is not in features.idx"),
         ("vectors.dat", 5, "-1 2:5 6:2", "word number 6 is not in features.idx"),
-        ("features.idx", 4, "submarine", "'submarine'. Expected a new positive number and a word"),
+        (
+            "features.idx",
+            4,
+            "submarine",
+            "'submarine'. Expected a new positive number and a word",
+        ),
         ("features.idx", 4, "2 submarine race", "'2 submarine race'"),
         ("features.idx", 4, "1 submarine", "'1 submarine'"),
         ("features.idx", 4, "0 submarine", "'0 submarine'"),
@@ -482,29 +633,44 @@ def test_techtc_cut_inside_a_line(pair):
         path.write_text(VECTORS[:keep])
         if VECTORS[keep - 1] == "\n":
             continue  # cut between lines: the format cannot tell
-        with pytest.raises(ValueError, match=rf"vectors\.dat, line {VECTORS[:keep].count(chr(10)) + 1}: the file ends"):
+        with pytest.raises(
+            ValueError,
+            match=rf"vectors\.dat, line {VECTORS[:keep].count(chr(10)) + 1}: the file "
+            rf"ends",
+        ):
             load_techtc(pair)
     path.write_text("# nothing but remarks\n")
     with pytest.raises(ValueError, match="0 documents"):
         load_techtc(pair)
     (pair / "features.idx").write_text(FEATURES[: FEATURES.index("4 lib")])
     path.write_text(VECTORS)
-    with pytest.raises(ValueError, match=r"vectors\.dat, line 3: word number 4 is not in features\.idx"):
+    with pytest.raises(
+        ValueError, match=r"vectors\.dat, line 3: word number 4 is not in features\.idx"
+    ):
         load_techtc(pair)
 
 
 def test_techtc_any_byte_is_a_character(pair):
-    (pair / "features.idx").write_bytes(FEATURES.encode().replace(b"opera", b"op\xe9ra"))
+    (pair / "features.idx").write_bytes(
+        FEATURES.encode().replace(b"opera", b"op\xe9ra")
+    )
     assert load_techtc(pair).feature_names[0] == "opéra"
 
 
-FLOWERS = pd.DataFrame({"length": [1.4, 4.7, 5.0], "width": [0.2, 1.4, 1.7], "kind": ["a", "b", "b"]})
+FLOWERS = pd.DataFrame(
+    {"length": [1.4, 4.7, 5.0], "width": [0.2, 1.4, 1.7], "kind": ["a", "b", "b"]}
+)
 
 
 def flowers(tmp_path, header, *first):
     """A CSV file of three flowers, with fields of its own before the measurements."""
     path = tmp_path / "flowers.csv"
-    lines = [start + line for start, line in zip(first, ["1.4,0.2,a", "4.7,1.4,b", "5.0,1.7,b"], strict=True)]
+    lines = [
+        start + line
+        for start, line in zip(
+            first, ["1.4,0.2,a", "4.7,1.4,b", "5.0,1.7,b"], strict=True
+        )
+    ]
     path.write_text("\n".join([header, *lines]) + "\n", encoding="utf-8")
     return path
 
@@ -513,17 +679,32 @@ ROW_NAMES = {
     "from 0": (",length,width,kind", "0,", "1,", "2,"),
     "from 1, as R writes them": ('"","length","width","kind"', '"1",', '"2",', '"3",'),
     "with gaps, as after a filter": (",length,width,kind", "7,", "3,", "12,"),
-    "with a dot, as after a gap was filled": (",length,width,kind", "7.0,", "3.0,", "12.0,"),
+    "with a dot, as after a gap was filled": (
+        ",length,width,kind",
+        "7.0,",
+        "3.0,",
+        "12.0,",
+    ),
     "texts": (",length,width,kind", "GSM7,", "GSM3,", "GSM12,"),
     "dates": (",length,width,kind", "2024-01-03,", "2024-01-04,", "2024-01-09,"),
     "a blank for a name": ('" ",length,width,kind', "7,", "3,", "12,"),
     "behind the mark of an encoding": ("\ufeff,length,width,kind", "7,", "3,", "12,"),
     "read and written once more": ("Unnamed: 0,length,width,kind", "7,", "3,", "12,"),
     "written twice": (",Unnamed: 0,length,width,kind", "0,7,", "1,3,", "2,12,"),
-    "written three times": (",Unnamed: 0.1,Unnamed: 0,length,width,kind", "0,0,7,", "1,1,3,", "2,2,12,"),
+    "written three times": (
+        ",Unnamed: 0.1,Unnamed: 0,length,width,kind",
+        "0,0,7,",
+        "1,1,3,",
+        "2,2,12,",
+    ),
     "named by readr": ("...1,length,width,kind", "7,", "3,", "12,"),
     "without a place in the header": ("length,width,kind", "7,", "3,", "12,"),
-    "texts without a place in the header": ("length,width,kind", "oak,", "elm,", "ash,"),
+    "texts without a place in the header": (
+        "length,width,kind",
+        "oak,",
+        "elm,",
+        "ash,",
+    ),
 }
 
 
@@ -532,8 +713,12 @@ def test_names_of_rows_are_no_feature(tmp_path, form):
     header, *first = ROW_NAMES[form]
     got = load_table(flowers(tmp_path, header, *first), "kind")
     assert got.feature_names.tolist() == list(got.data.columns) == ["length", "width"]
-    assert got.data.to_numpy().tolist() == FLOWERS[["length", "width"]].to_numpy().tolist()
-    assert got.target.tolist() == ["a", "b", "b"] and list(got.frame.columns) == list(FLOWERS.columns)
+    assert (
+        got.data.to_numpy().tolist() == FLOWERS[["length", "width"]].to_numpy().tolist()
+    )
+    assert got.target.tolist() == ["a", "b", "b"] and list(got.frame.columns) == list(
+        FLOWERS.columns
+    )
     said = [start.split(",")[0].strip('"') for start in first]
     assert [str(name) for name in got.row_names] == said
 
@@ -547,12 +732,24 @@ def test_a_table_without_names_of_rows_has_none(tmp_path):
 def test_a_column_with_a_name_is_a_feature_whatever_it_holds(tmp_path):
     for name in ("id", "index", "X", "rownames"):
         path = flowers(tmp_path, f"{name},length,width,kind", "7,", "3,", "12,")
-        assert load_table(path, "kind").feature_names.tolist() == [name, "length", "width"]
+        assert load_table(path, "kind").feature_names.tolist() == [
+            name,
+            "length",
+            "width",
+        ]
 
 
 NO_ROW_NAMES = {
-    "repeated": (",length,width,kind", ["0,", "1,", "0,"], r"column 1 has no name \(it is read as 'Unnamed: 0'\)"),
-    "fractions": (",length,width,kind", ["3.5,", "1.0,", "2.0,"], "column 1 has no name"),
+    "repeated": (
+        ",length,width,kind",
+        ["0,", "1,", "0,"],
+        r"column 1 has no name \(it is read as 'Unnamed: 0'\)",
+    ),
+    "fractions": (
+        ",length,width,kind",
+        ["3.5,", "1.0,", "2.0,"],
+        "column 1 has no name",
+    ),
     "missing": (",length,width,kind", ["1,", ",", "2,"], "column 1 has no name"),
     "infinite": (",length,width,kind", ["1,", "inf,", "2,"], "column 1 has no name"),
     "later": (
@@ -560,7 +757,11 @@ NO_ROW_NAMES = {
         ["1,7,", "2,3,", "1,12,"],
         "column 2 has no name .*'Unnamed: 1'.*Give it a name",
     ),
-    "second": (",,length,width,kind", ["1,7,", "2,7,", "3,12,"], "column 2 has no name .*delete it"),
+    "second": (
+        ",,length,width,kind",
+        ["1,7,", "2,7,", "3,12,"],
+        "column 2 has no name .*delete it",
+    ),
     "two too few": (
         "length,width,kind",
         ["x,7,", "y,3,", "z,12,"],
@@ -571,7 +772,11 @@ NO_ROW_NAMES = {
         ["7,", "3,", "7,"],
         "names 3 column.*has 4 fields .*Name every column",
     ),
-    "a name short": ("width,kind", ["", "", ""], "names 2 column.* 3 fields .* Name every column"),
+    "a name short": (
+        "width,kind",
+        ["", "", ""],
+        "names 2 column.* 3 fields .* Name every column",
+    ),
 }
 
 
@@ -591,11 +796,17 @@ def test_a_comma_at_the_end_of_each_line_is_named(tmp_path):
 
 
 def test_the_target_is_never_taken_for_names_of_rows(tmp_path):
-    """A column whose name the user gives is the target, whatever it looks like and wherever it stands."""
+    """A column whose name the user gives is the target, whatever it looks like and
+    wherever it stands.
+    """
     path = flowers(tmp_path, ",length,width,kind", "7,", "3,", "12,")
     path.write_text(path.read_text().replace(",a", ",1").replace(",b", ",2"))
     got = load_table(path, "Unnamed: 0")
-    assert got.target.tolist() == [7, 3, 12] and got.feature_names.tolist() == ["length", "width", "kind"]
+    assert got.target.tolist() == [7, 3, 12] and got.feature_names.tolist() == [
+        "length",
+        "width",
+        "kind",
+    ]
     path = tmp_path / "last.csv"
     path.write_text(",length,width,\n7,1.4,0.2,a\n3,4.7,1.4,b\n")
     got = load_table(path, "Unnamed: 3")
@@ -603,10 +814,14 @@ def test_the_target_is_never_taken_for_names_of_rows(tmp_path):
     assert got.feature_names.tolist() == ["length", "width"]
 
 
-@pytest.mark.parametrize("index", ["names", "dates", "numbers", "named", "two", "as a column", "without a mark"])
+@pytest.mark.parametrize(
+    "index",
+    ["names", "dates", "numbers", "named", "two", "as a column", "without a mark"],
+)
 def test_the_index_of_a_parquet_file_is_no_feature(tmp_path, index):
     pytest.importorskip("pyarrow")
-    frame, path = FLOWERS.copy(), tmp_path / "flowers.parquet"
+    frame = FLOWERS.copy()
+    path = tmp_path / "flowers.parquet"
     if index == "names":
         frame.index = ["oak", "elm", "ash"]
     elif index == "dates":
@@ -623,7 +838,10 @@ def test_the_index_of_a_parquet_file_is_no_feature(tmp_path, index):
         frame.insert(0, "Unnamed: 0", [7, 3, 12])
     frame.to_parquet(path)
     got = load_table(path, "kind")
-    assert got.feature_names.tolist() == ["length", "width"] and got.target.tolist() == ["a", "b", "b"]
+    assert got.feature_names.tolist() == [
+        "length",
+        "width",
+    ] and got.target.tolist() == ["a", "b", "b"]
     assert len(got.row_names) == 3
     assert got.frame.reset_index(drop=True).equals(FLOWERS)
 
@@ -636,7 +854,11 @@ def test_a_target_in_the_index_of_a_parquet_file_is_found(tmp_path):
     assert got.target.tolist() == ["a", "b", "b"] and got.row_names is None
     FLOWERS.assign(plot=[7, 3, 12]).set_index(["plot", "kind"]).to_parquet(path)
     got = load_table(path, "kind")
-    assert got.target.tolist() == ["a", "b", "b"] and got.row_names.tolist() == [7, 3, 12]
+    assert got.target.tolist() == ["a", "b", "b"] and got.row_names.tolist() == [
+        7,
+        3,
+        12,
+    ]
     assert got.feature_names.tolist() == ["length", "width"]
 
 
@@ -644,15 +866,25 @@ def test_two_columns_of_one_name_are_refused(tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     columns = [pyarrow.array([1.0, 2.0]) for _ in range(3)]
-    parquet.write_table(pyarrow.table(columns, names=["a", "a", "y"]), tmp_path / "twice.parquet")
-    with pytest.raises(ValueError, match="more than one column named 'a'|cannot be read as a table"):
+    parquet.write_table(
+        pyarrow.table(columns, names=["a", "a", "y"]), tmp_path / "twice.parquet"
+    )
+    with pytest.raises(
+        ValueError, match="more than one column named 'a'|cannot be read as a table"
+    ):
         load_table(tmp_path / "twice.parquet", "y")
 
 
 def test_the_frame_of_a_table_holds_the_values_as_read(tmp_path):
     """`data` is float64; beyond 2**53 that rounds, and the frame does not."""
     pytest.importorskip("pyarrow")
-    frame = pd.DataFrame({"count": [1, 2, 3], "huge": [2**53 + 1, 2**62 + 1, 3], "old": [True, False, True]})
+    frame = pd.DataFrame(
+        {
+            "count": [1, 2, 3],
+            "huge": [2**53 + 1, 2**62 + 1, 3],
+            "old": [True, False, True],
+        }
+    )
     frame["small"] = pd.array([1, 2, 3], dtype="Int16")
     frame["single"] = np.array([0.1, 0.2, 0.3], dtype=np.float32)
     frame["when"] = pd.to_datetime(["2024-01-03", "2024-01-04", "2024-01-09"])
@@ -663,8 +895,13 @@ def test_the_frame_of_a_table_holds_the_values_as_read(tmp_path):
             frame.to_parquet(path)
         got = load_table(path, "when")
         assert got.data.dtypes.eq("float64").all()
-        assert got.frame["huge"].tolist() == [2**53 + 1, 2**62 + 1, 3] and got.data["huge"][0] == 2.0**53
-        assert [got.frame[name].dtype.kind for name in ("count", "huge", "old", "small")] == ["i", "i", "b", "i"]
+        assert (
+            got.frame["huge"].tolist() == [2**53 + 1, 2**62 + 1, 3]
+            and got.data["huge"][0] == 2.0**53
+        )
+        assert [
+            got.frame[name].dtype.kind for name in ("count", "huge", "old", "small")
+        ] == ["i", "i", "b", "i"]
         assert got.target.equals(got.frame["when"])
     assert got.frame.equals(frame)
 
@@ -684,11 +921,18 @@ def test_columns_named_by_numbers_are_named_by_texts(tmp_path):
     pytest.importorskip("pyarrow")
     pd.DataFrame(np.arange(12.0).reshape(4, 3)).to_parquet(path)
     found = load_table(path, target="2")
-    assert list(found.feature_names) == ["0", "1"] and list(found.target) == [2, 5, 8, 11]
+    assert list(found.feature_names) == ["0", "1"] and list(found.target) == [
+        2,
+        5,
+        8,
+        11,
+    ]
 
 
 def test_a_table_without_pandas_names_the_extra(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     (tmp_path / "table.csv").write_text("a,b,c\n1,2,3\n")
-    with pytest.raises(ImportError, match=r"load_table needs pandas.*fsel_book\[demo\]"):
+    with pytest.raises(
+        ImportError, match=r"load_table needs pandas.*fsel_book\[demo\]"
+    ):
         load_table(tmp_path / "table.csv", target="c")

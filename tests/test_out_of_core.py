@@ -1,4 +1,6 @@
-"""Data larger than memory: the same selection as in memory, from every source, whatever happens to the source."""
+"""Data larger than memory: the same selection as in memory, from every source, whatever
+happens to the source.
+"""
 
 import copy
 import os
@@ -11,7 +13,16 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from cases import equal_columns, orthonormal, refused, swept, swept_product, swept_seeds, two_frames, with_condition
+from cases import (
+    equal_columns,
+    orthonormal,
+    refused,
+    swept,
+    swept_product,
+    swept_seeds,
+    two_frames,
+    with_condition,
+)
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -54,7 +65,8 @@ def small_pieces(monkeypatch):
     monkeypatch.setattr(blocks, "_PIECE", 0)
 
 
-by_norm = partial(BSSSelector, rule="largest-norm")  # what "auto" stands for on blocks of features
+# what "auto" stands for on blocks of features
+by_norm = partial(BSSSelector, rule="largest-norm")
 SCORES = np.random.default_rng(5).random(3000)
 WIDE = {
     "BSS": by_norm(60),
@@ -90,28 +102,57 @@ def wide_data(seed=0, n=30, d=3000):
 def cut(X, widths, axis=1):
     """A source that hands out blocks of these widths, from the beginning each time."""
     edges = np.cumsum([0, *widths])
-    return as_blocks(lambda: (np.take(X, range(a, b), axis) for a, b in zip(edges[:-1], edges[1:])), axis=axis)
+    return as_blocks(
+        lambda: (np.take(X, range(a, b), axis) for a, b in zip(edges[:-1], edges[1:])),
+        axis=axis,
+    )
 
 
 def assert_same(found, expected, rtol=1e-8):
     """The same fit, up to rounding."""
     assert_array_equal(found.selected_, expected.selected_)
     assert_allclose(found.weights_, expected.weights_, rtol=rtol)
-    assert found.n_draws_ == expected.n_draws_ and found.n_features_in_ == expected.n_features_in_
+    assert (
+        found.n_draws_ == expected.n_draws_
+        and found.n_features_in_ == expected.n_features_in_
+    )
     assert_array_equal(found.get_support(), expected.get_support())
-    a, b = found.certificate_, expected.certificate_
+    a = found.certificate_
+    b = expected.certificate_
     assert_allclose(a.eigenvalues, b.eigenvalues, rtol=rtol, atol=1e-12)
-    assert_allclose(a.eigenvalues_unscaled, b.eigenvalues_unscaled, rtol=rtol, atol=1e-12)
-    for name in ("n_features", "n_draws", "n_selected", "rank", "numerical_rank", "method", "holds"):
+    assert_allclose(
+        a.eigenvalues_unscaled, b.eigenvalues_unscaled, rtol=rtol, atol=1e-12
+    )
+    for name in (
+        "n_features",
+        "n_draws",
+        "n_selected",
+        "rank",
+        "numerical_rank",
+        "method",
+        "holds",
+    ):
         assert getattr(a, name) == getattr(b, name), name
     assert_allclose(a.energy, b.energy, rtol=1e-9)
     assert (a.promise is None) == (b.promise is None)
     if a.promise is not None:
-        figures = [name for name in ("lower", "upper", "residual", "cross") if hasattr(b.promise, name)]
-        promised = [[getattr(promise, name) for name in figures] for promise in (a.promise, b.promise)]
+        figures = [
+            name
+            for name in ("lower", "upper", "residual", "cross")
+            if hasattr(b.promise, name)
+        ]
+        promised = [
+            [getattr(promise, name) for name in figures]
+            for promise in (a.promise, b.promise)
+        ]
         assert_allclose(*promised, rtol=1e-8, atol=1e-12)
     if hasattr(a, "sine"):
-        assert_allclose([a.sine, a.ratio, a.residual], [b.sine, b.ratio, b.residual], rtol=1e-7, atol=1e-12)
+        assert_allclose(
+            [a.sine, a.ratio, a.residual],
+            [b.sine, b.ratio, b.residual],
+            rtol=1e-7,
+            atol=1e-12,
+        )
 
 
 # ---------------------------------------------------------------- the same selection
@@ -119,7 +160,10 @@ def assert_same(found, expected, rtol=1e-8):
 
 @swept_product(
     ("name", "dtype"),
-    [*((name, np.float64) for name in WIDE), *((name, np.float32) for name in ("BSS", "DSF", "RSF"))],
+    [
+        *((name, np.float64) for name in WIDE),
+        *((name, np.float32) for name in ("BSS", "DSF", "RSF")),
+    ],
     WIDE,
     [np.float64, np.float32],
 )
@@ -127,26 +171,38 @@ def test_blocks_of_features_give_the_selection_in_memory(name, dtype):
     X = wide_data().astype(dtype)
     selector = WIDE[name]
     found = clone(selector).fit(as_blocks(X))
-    assert_same(found, clone(selector).fit(X), rtol=1e-5 if dtype == np.float32 else 1e-8)
+    assert_same(
+        found, clone(selector).fit(X), rtol=1e-5 if dtype == np.float32 else 1e-8
+    )
     assert found.weights_.dtype == dtype and found.n_passes_ <= 3
     assert_array_equal(found.transform(as_blocks(X)), found.transform(X))
 
 
 @swept_product(
     ("seed", "window"),
-    [(0, 2**27), (1, 8 * 30 * 12), (2, 8 * 30 * 3), (3, 8 * 30 * 12), (4, 2**27), (5, 0)],
+    [
+        (0, 2**27),
+        (1, 8 * 30 * 12),
+        (2, 8 * 30 * 3),
+        (3, 8 * 30 * 12),
+        (4, 2**27),
+        (5, 0),
+    ],
     range(6),
     [2**27, 8 * 30 * 12, 8 * 30 * 3, 0],
 )
 def test_features_that_fill_up_are_those_in_memory(seed, window, monkeypatch):
-    """Where the dual set draws few long features again and again, whether many columns are at hand or one."""
+    """Where the dual set draws few long features again and again, whether many columns
+    are at hand or one.
+    """
     monkeypatch.setattr(out_of_core, "_WINDOW", window)
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((30, 60)) * rng.pareto(1.2, 60)
     if seed % 3 == 0:
         X = X.astype(np.float32)
     selector = DSFSelector(20, rule="first", rank=5)
-    found, expected = clone(selector).fit(cut(X, [7] * 8 + [4])), clone(selector).fit(X)
+    found = clone(selector).fit(cut(X, [7] * 8 + [4]))
+    expected = clone(selector).fit(X)
     assert_same(found, expected, rtol=1e-5 if X.dtype == np.float32 else 1e-8)
     drawn = clone(selector).set_params(n_features_to_select=20).fit(cut(X, [60]))
     assert_array_equal(found.selected_, drawn.selected_)
@@ -157,20 +213,33 @@ def test_features_that_fill_up_are_those_in_memory(seed, window, monkeypatch):
 
 @swept_product(
     ("shape", "columns", "seed"),
-    [((510, 900), 0, 0), ((510, 900), 4, 1), ((510, 900), 9, 2), ((40, 120), 0, 0), ((40, 120), 4, 1)],
+    [
+        ((510, 900), 0, 0),
+        ((510, 900), 4, 1),
+        ((510, 900), 9, 2),
+        ((40, 120), 0, 0),
+        ((40, 120), 4, 1),
+    ],
     [(510, 900), (40, 120)],
     [0, 1, 4, 9, 30],
     range(6),
 )
-def test_few_columns_at_hand_fill_up_as_all_of_them_do(shape, columns, seed, monkeypatch):
-    """At any rank and number of draws, and with scores; in the larger shape memory knows leading directions only."""
+def test_few_columns_at_hand_fill_up_as_all_of_them_do(
+    shape, columns, seed, monkeypatch
+):
+    """At any rank and number of draws, and with scores; in the larger shape memory
+    knows leading directions only.
+    """
     n, d = shape
     monkeypatch.setattr(out_of_core, "_WINDOW", 8 * n * columns)
     rng = np.random.default_rng(seed)
     X = rng.standard_normal(shape) * np.exp(2 * rng.standard_normal(d))
     r = int([40, 39, 26][seed % 3])
-    rank, width = int(rng.integers(1, r // 2)), int(rng.integers(40, d))
-    selector = DSFSelector(r, rule="first", rank=rank, score_func=rng.random(d) if seed % 2 else None)
+    rank = int(rng.integers(1, r // 2))
+    width = int(rng.integers(40, d))
+    selector = DSFSelector(
+        r, rule="first", rank=rank, score_func=rng.random(d) if seed % 2 else None
+    )
     expected = clone(selector).fit(X)
     assert (expected.certificate_.numerical_rank is None) == (n > 500)
     found = clone(selector).fit(cut(X, [width] * (d // width) + [d % width]))
@@ -182,7 +251,9 @@ COPIES = {
     "negatives in between": lambda X: np.stack([X, -X], axis=2).reshape(len(X), -1),
     "half of them three times": lambda X: np.hstack([X, X[:, ::2], X[:, ::2]]),
     "float32": lambda X: np.hstack([X, X]).astype(np.float32),
-    "to the last bits": lambda X: np.hstack([X, X * (1 + 1e-15 * np.arange(len(X))[:, None])]),
+    "to the last bits": lambda X: np.hstack(
+        [X, X * (1 + 1e-15 * np.arange(len(X))[:, None])]
+    ),
 }
 
 
@@ -191,10 +262,12 @@ def test_copies_in_other_blocks_are_passed_over_as_in_memory(name, kind):
     X = COPIES[kind](wide_data(7, 30, 1500))
     if name.endswith("scores"):
         scores = np.random.default_rng(8).random(X.shape[1])
-        selector = clone(WIDE[name]).set_params(score_func=scores)  # of which a copy has others
+        # of which a copy has others
+        selector = clone(WIDE[name]).set_params(score_func=scores)
     else:
         selector = clone(WIDE[name])
-    found, expected = clone(selector).fit(cut(X, [500] * 6)), selector.fit(X)
+    found = clone(selector).fit(cut(X, [500] * 6))
+    expected = selector.fit(X)
     assert_same(found, expected, rtol=1e-5 if kind == "float32" else 1e-8)
     first = equal_columns(X[:, found.selected_])
     assert_array_equal(first, np.arange(len(first)))
@@ -202,10 +275,13 @@ def test_copies_in_other_blocks_are_passed_over_as_in_memory(name, kind):
 
 @pytest.mark.parametrize("size", [1, 7, 200])
 def test_copies_are_passed_over_by_windows_of_any_size(size):
-    """The columns of largest score hold few directions, so that others are looked up, among them copies of those."""
+    """The columns of largest score hold few directions, so that others are looked up,
+    among them copies of those.
+    """
     X = np.repeat(two_frames(512, 6).T * np.linspace(1, 1.1, 1024), 2, axis=1)
     order = np.random.default_rng(0).permutation(2048)
-    X, scores = X[:, order], np.repeat([2.0, 1.0], 1024)[order]
+    X = X[:, order]
+    scores = np.repeat([2.0, 1.0], 1024)[order]
     expected = BSSSelector(20, rank=6, score_func=scores).fit(X)
     passes = _Passes(cut(X, [256] * 8), 1)
     search = _Scan(passes, row_space(X).truncate(6), _Order(scores), size)
@@ -216,7 +292,9 @@ def test_copies_are_passed_over_by_windows_of_any_size(size):
     assert passes.count > 1
 
 
-@swept_product(("name", "kind"), list(zip(TALL, [*COPIES, *COPIES, *COPIES])), TALL, COPIES)
+@swept_product(
+    ("name", "kind"), list(zip(TALL, [*COPIES, *COPIES, *COPIES])), TALL, COPIES
+)
 def test_copies_in_blocks_of_samples_are_passed_over_as_in_memory(name, kind):
     X = COPIES[kind](wide_data(1, 25, 900).T)
     selector = clone(TALL[name])
@@ -224,7 +302,8 @@ def test_copies_in_blocks_of_samples_are_passed_over_as_in_memory(name, kind):
         selector.set_params(n_features_to_select=24, rank=20)
     if name.endswith("scores"):
         selector.set_params(score_func=np.random.default_rng(8).random(X.shape[1]))
-    found, expected = clone(selector).fit(cut(X, [300, 600], axis=0)), clone(selector).fit(X)
+    found = clone(selector).fit(cut(X, [300, 600], axis=0))
+    expected = clone(selector).fit(X)
     assert_same(found, expected, rtol=1e-4 if kind == "float32" else 1e-7)
     first = equal_columns(X[:, found.selected_])
     assert_array_equal(first, np.arange(len(first)))
@@ -233,12 +312,17 @@ def test_copies_in_blocks_of_samples_are_passed_over_as_in_memory(name, kind):
 @pytest.mark.parametrize("summary", [GramMatrix, TriangularFactor])
 def test_copies_are_known_from_a_summary(summary):
     X = wide_data(1, 25, 900).T
-    twice, seen = np.hstack([X, -X]), summary()
+    twice = np.hstack([X, -X])
+    seen = summary()
     for batch in np.array_split(twice, 7):
         seen = seen.partial_fit(batch)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the directions that are not there
-        for selector in (BSSSelector(20, rule="best"), DSFSelector(20), LeverageSelector(20, sampling=False)):
+        for selector in (
+            BSSSelector(20, rule="best"),
+            DSFSelector(20),
+            LeverageSelector(20, sampling=False),
+        ):
             found = clone(selector).fit(seen).selected_
             assert_array_equal(found, clone(selector).fit(X).selected_)
 
@@ -258,18 +342,29 @@ MATRICES = {
     "condition 1e6": lambda rng: with_condition(25, 400, 1e6, rng),
     "condition 1e11": lambda rng: with_condition(25, 400, 1e11, rng),
     "rank 7": lambda rng: rng.standard_normal((25, 7)) @ rng.standard_normal((7, 400)),
-    "a zero sample": lambda rng: rng.standard_normal((25, 400)) * (np.arange(25) != 3)[:, None],
-    "zero features": lambda rng: rng.standard_normal((25, 400)) * (np.arange(400) % 3 > 0),
+    "a zero sample": lambda rng: (
+        rng.standard_normal((25, 400)) * (np.arange(25) != 3)[:, None]
+    ),
+    "zero features": lambda rng: (
+        rng.standard_normal((25, 400)) * (np.arange(400) % 3 > 0)
+    ),
     "equal features": lambda rng: np.repeat(rng.standard_normal((25, 80)), 5, axis=1),
     "counts": lambda rng: rng.poisson(0.4, (25, 400)).astype(float),
     "heavy tails": lambda rng: rng.standard_cauchy((25, 400)),
     "huge": lambda rng: 1e120 * rng.standard_normal((25, 400)),
     "tiny": lambda rng: 1e-120 * rng.standard_normal((25, 400)),
-    "huge and tiny": lambda rng: rng.standard_normal((25, 400)) * np.where(np.arange(400) < 200, 1e-60, 1e60),
+    "huge and tiny": lambda rng: (
+        rng.standard_normal((25, 400)) * np.where(np.arange(400) < 200, 1e-60, 1e60)
+    ),
 }
 
 
-@swept_product(("kind", "axis"), [(kind, i % 2) for i, kind in enumerate(MATRICES)], MATRICES, [0, 1])
+@swept_product(
+    ("kind", "axis"),
+    [(kind, i % 2) for i, kind in enumerate(MATRICES)],
+    MATRICES,
+    [0, 1],
+)
 def test_the_same_for_any_matrix(kind, axis):
     """At a rank that rounding leaves well defined: the leading half of the directions."""
     X = MATRICES[kind](np.random.default_rng(3))
@@ -278,15 +373,23 @@ def test_the_same_for_any_matrix(kind, axis):
         warnings.simplefilter("ignore")
         most = row_space(X).numerical_rank
         rank = max(1, most // 2)
-        for selector in (by_norm(2 * rank + 5, rank=rank), LeverageSelector(30, random_state=0, rank=rank)):
-            selector = selector.set_params(n_features_to_select=min(selector.n_features_to_select, X.shape[1]))
+        for selector in (
+            by_norm(2 * rank + 5, rank=rank),
+            LeverageSelector(30, random_state=0, rank=rank),
+        ):
+            selector = selector.set_params(
+                n_features_to_select=min(selector.n_features_to_select, X.shape[1])
+            )
             selector.set_params(rank=min(rank, selector.n_features_to_select - 1))
-            found, expected = clone(selector).fit(cut(X, [X.shape[axis]], axis)), clone(selector).fit(X)
+            found = clone(selector).fit(cut(X, [X.shape[axis]], axis))
+            expected = clone(selector).fit(X)
             assert_same(found, expected, rtol=1e-6)
 
 
 def steep(rng, n):
-    """Of a few directions the last is below a hundredth of the first; then many of a thousandth."""
+    """Of a few directions the last is below a hundredth of the first; then many of a
+    thousandth.
+    """
     return orthonormal(n, n, rng) * np.maximum(0.63 ** np.arange(n), 1e-3)
 
 
@@ -295,13 +398,17 @@ LARGE = {
     "counts": lambda rng: rng.poisson(0.05, (510, 1200)).astype(float),
     "float32": lambda rng: rng.standard_normal((510, 1200)).astype(np.float32),
     "heavy tails": lambda rng: rng.standard_normal((510, 1200)) * rng.pareto(1.2, 1200),
-    "heavy samples": lambda rng: rng.standard_normal((510, 1200)) * rng.pareto(1.2, 510)[:, None],
+    "heavy samples": lambda rng: (
+        rng.standard_normal((510, 1200)) * rng.pareto(1.2, 510)[:, None]
+    ),
     "steep": lambda rng: steep(rng, 510) @ rng.standard_normal((510, 1200)),
     "huge": lambda rng: 1e120 * rng.standard_normal((510, 1200)),
 }
 FEW = {
     "BSS": by_norm(60),
-    "scores": BSSSelector(60, rank=12, score_func=np.random.default_rng(5).random(1200)),
+    "scores": BSSSelector(
+        60, rank=12, score_func=np.random.default_rng(5).random(1200)
+    ),
     "DSF": DSFSelector(40, rule="first", rank=12),
     "draws": LeverageSelector(100, rank=12, random_state=0),
     "largest": LeverageSelector(100, rank=12, sampling=False),
@@ -323,13 +430,17 @@ FEW = {
     FEW,
 )
 def test_where_memory_looks_for_leading_directions_only(kind, name):
-    """Beyond 500 samples and features, at a small rank: the same sketches, from the Gram matrix."""
+    """Beyond 500 samples and features, at a small rank: the same sketches, from the
+    Gram matrix.
+    """
     X = LARGE[kind](np.random.default_rng(0))
     expected = clone(FEW[name]).fit(X)
     assert expected.certificate_.numerical_rank is None
     found = clone(FEW[name]).fit(cut(X, [500, 1, 0, 699]))
     assert_same(found, expected, rtol=1e-5 if kind == "float32" else 1e-7)
-    assert name == "DSF" or found.n_passes_ == 2 + (kind == "steep") + (name in ("draws", "RSF"))
+    assert name == "DSF" or found.n_passes_ == 2 + (kind == "steep") + (
+        name in ("draws", "RSF")
+    )
 
 
 @swept("name", ["BSS", "draws"], ["DSF", "largest", "RSF"])
@@ -338,22 +449,35 @@ def test_the_same_leading_directions_from_blocks_of_samples(name, monkeypatch):
     expected = clone(FEW[name]).fit(X)
     assert expected.certificate_.numerical_rank is None
     assert_same(clone(FEW[name]).fit(cut(X, [500, 1, 0, 699], axis=0)), expected)
-    assert_same(clone(FEW[name]).fit(GramMatrix().partial_fit(X[:700]).partial_fit(X[700:])), expected)
-    monkeypatch.setattr(out_of_core, "_GRAM_BYTES", 0)  # which is for blocks of features
+    assert_same(
+        clone(FEW[name]).fit(GramMatrix().partial_fit(X[:700]).partial_fit(X[700:])),
+        expected,
+    )
+    # which is for blocks of features
+    monkeypatch.setattr(out_of_core, "_GRAM_BYTES", 0)
     assert_same(clone(FEW[name]).fit(as_blocks(X)), expected)
 
 
 @swept_product(
-    ("kind", "name"), [*(("alike", name) for name in FEW), ("steep", "largest"), ("steep", "RSF")], LARGE, FEW
+    ("kind", "name"),
+    [*(("alike", name) for name in FEW), ("steep", "largest"), ("steep", "RSF")],
+    LARGE,
+    FEW,
 )
 def test_where_the_gram_matrix_is_too_large(kind, name, monkeypatch):
-    """A pass for each sketch in place of the Gram matrix, the pieces merged at random: the same once more."""
+    """A pass for each sketch in place of the Gram matrix, the pieces merged at random:
+    the same once more.
+    """
     monkeypatch.setattr(out_of_core, "_GRAM_BYTES", 0)
-    monkeypatch.setattr(out_of_core.GramMatrix, "add", None)  # which shows that none is made
+    # which shows that none is made
+    monkeypatch.setattr(out_of_core.GramMatrix, "add", None)
     X = LARGE[kind](np.random.default_rng(0))
-    expected, found = clone(FEW[name]).fit(X), clone(FEW[name]).fit(Scattered(X, 1))
+    expected = clone(FEW[name]).fit(X)
+    found = clone(FEW[name]).fit(Scattered(X, 1))
     assert_same(found, expected, rtol=1e-5 if kind == "float32" else 1e-7)
-    assert name == "DSF" or found.n_passes_ == 7 + (kind == "steep") + (name in ("draws", "RSF"))
+    assert name == "DSF" or found.n_passes_ == 7 + (kind == "steep") + (
+        name in ("draws", "RSF")
+    )
 
 
 def test_sketches_of_sparse_data(monkeypatch):
@@ -370,7 +494,8 @@ def test_sketches_of_sparse_data(monkeypatch):
 
 def test_when_the_gram_matrix_is_too_large():
     """Beyond 1 GiB, for a small rank, where the shape is known before the first pass."""
-    few, many = BSSSelector(0.001, rank=50), BSSSelector(2000, rank="full")
+    few = BSSSelector(0.001, rank=50)
+    many = BSSSelector(2000, rank="full")
     for n, d, selector, expected in (
         (11_585, 10**6, few, False),
         (11_586, 10**6, few, True),
@@ -383,15 +508,20 @@ def test_when_the_gram_matrix_is_too_large():
 
 @pytest.mark.parametrize("limit", [0, 2**30])
 def test_leading_directions_that_squares_do_not_hold(limit, monkeypatch):
-    """Nothing beyond the leading directions, or too small ones among them: the exact row space, from more passes."""
+    """Nothing beyond the leading directions, or too small ones among them: the exact
+    row space, from more passes.
+    """
     monkeypatch.setattr(out_of_core, "_GRAM_BYTES", limit)
     rng = np.random.default_rng(0)
-    A, B = rng.standard_normal((510, 20)), rng.standard_normal((20, 1200))
+    A = rng.standard_normal((510, 20))
+    B = rng.standard_normal((20, 1200))
     for scales in (np.ones(20), np.where(np.arange(20) < 10, 1, 1e-8)):
         found = by_norm(60, rank=20).fit(as_blocks((A * scales) @ B))
         assert found.certificate_.numerical_rank == 20
         assert found.n_passes_ == (9 if limit == 0 else 3)
-        assert_array_equal(found.selected_, bss(row_space((A * scales) @ B), 60).indices)
+        assert_array_equal(
+            found.selected_, bss(row_space((A * scales) @ B), 60).indices
+        )
 
 
 @swept_seeds(8, 200)
@@ -399,7 +529,8 @@ def test_the_same_on_random_problems(seeds):
     """Shapes, ranks, draws, lengths, blocks, and heads so small that they run dry."""
     for seed in seeds:
         rng = np.random.default_rng(seed)
-        n, d = int(rng.integers(3, 20)), int(rng.integers(40, 400))
+        n = int(rng.integers(3, 20))
+        d = int(rng.integers(40, 400))
         X = rng.standard_normal((n, d)) * rng.pareto(rng.uniform(0.8, 4), d)
         space = row_space(X).truncate(int(rng.integers(1, n + 1)))
         r = int(rng.integers(space.shape[1] + 1, min(d, 5 * n + 10)))
@@ -408,13 +539,17 @@ def test_the_same_on_random_problems(seeds):
         search = _Scan(cut(X, [d]), space, _Order(scores), int(rng.integers(1, 20)))
         search.size = int(rng.integers(1, 40))
         picks, weights = _sparsify(search, r, 0)
-        assert_array_equal(list(dict.fromkeys(picks)), expected.indices, err_msg=f"seed {seed}")
+        assert_array_equal(
+            list(dict.fromkeys(picks)), expected.indices, err_msg=f"seed {seed}"
+        )
         assert_allclose(weights.sum(), expected.weights.sum(), rtol=1e-7)
 
 
 @pytest.mark.parametrize("size", [1, 7, 200])
 def test_windows_of_any_size_where_the_head_runs_dry(size):
-    """Half of the columns share half of the directions, and stand before all others by their scores."""
+    """Half of the columns share half of the directions, and stand before all others by
+    their scores.
+    """
     X = two_frames(512, 6).T * np.linspace(1, 1.1, 1024)  # no two columns are equal
     scores = np.repeat([2.0, 1.0], 512)
     expected = BSSSelector(20, rank=6, score_func=scores).fit(X)
@@ -428,7 +563,9 @@ def test_windows_of_any_size_where_the_head_runs_dry(size):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_head_that_holds_all_columns_and_runs_dry(seed):
-    """As many columns as the head has: a look beyond finds nothing, and columns are taken again."""
+    """As many columns as the head has: a look beyond finds nothing, and columns are
+    taken again.
+    """
     rng = np.random.default_rng(seed)
     d = 2 * 40 + 8 * 12 + 1024
     X = rng.standard_normal((60, d)) * rng.pareto(1.2, d)
@@ -437,9 +574,14 @@ def test_a_head_that_holds_all_columns_and_runs_dry(seed):
 
 
 def test_the_margin_is_that_of_the_columns_left_out():
-    """What the proposition needs: beyond head and window no column's slack comes nearer to zero than the margin."""
-    X = np.random.default_rng(1).standard_normal((12, 500)) * np.random.default_rng(2).pareto(1.2, 500)
-    space, looks = row_space(X).truncate(4), []
+    """What the proposition needs: beyond head and window no column's slack comes nearer
+    to zero than the margin.
+    """
+    X = np.random.default_rng(1).standard_normal((12, 500)) * np.random.default_rng(
+        2
+    ).pareto(1.2, 500)
+    space = row_space(X).truncate(4)
+    looks = []
     V = space.basis()
     rates = lambda C: np.einsum("ij,ij->i", V @ C, V) / space.scores64  # noqa: E731
 
@@ -459,7 +601,9 @@ def test_the_margin_is_that_of_the_columns_left_out():
     assert len(looks) > 5
 
 
-@pytest.mark.parametrize("widths", [[3000], [1] * 3000, [0, 2999, 0, 1], [700] * 4 + [200]], ids=len)
+@pytest.mark.parametrize(
+    "widths", [[3000], [1] * 3000, [0, 2999, 0, 1], [700] * 4 + [200]], ids=len
+)
 def test_the_width_of_blocks_changes_nothing(widths):
     X = wide_data(2)
     assert_same(by_norm(60).fit(cut(X, widths)), by_norm(60).fit(as_blocks(X)), rtol=0)
@@ -468,11 +612,23 @@ def test_the_width_of_blocks_changes_nothing(widths):
 def test_blocks_of_different_precision():
     X = wide_data(3)
     X[:, :1500] = X[:, :1500].astype(np.float32)
-    parts = [X[:, :1500].astype(np.float32), X[:, 1500:2000].astype(np.float64), X[:, 2000:]]
-    assert_same(by_norm(60).fit(as_blocks(lambda: iter(parts), axis=1)), by_norm(60).fit(X))
+    parts = [
+        X[:, :1500].astype(np.float32),
+        X[:, 1500:2000].astype(np.float64),
+        X[:, 2000:],
+    ]
+    assert_same(
+        by_norm(60).fit(as_blocks(lambda: iter(parts), axis=1)), by_norm(60).fit(X)
+    )
     counts = np.random.default_rng(0).poisson(1.0, (20, 600))
-    parts = [counts[:, :200].astype(np.int8), counts[:, 200:400].astype(np.float32), counts[:, 400:].astype(np.int64)]
-    assert_same(by_norm(60).fit(as_blocks(lambda: iter(parts), axis=1)), by_norm(60).fit(counts))
+    parts = [
+        counts[:, :200].astype(np.int8),
+        counts[:, 200:400].astype(np.float32),
+        counts[:, 400:].astype(np.int64),
+    ]
+    assert_same(
+        by_norm(60).fit(as_blocks(lambda: iter(parts), axis=1)), by_norm(60).fit(counts)
+    )
 
 
 def test_sums_that_float32_does_not_hold():
@@ -516,20 +672,32 @@ def test_merging_in_any_order(seed):
         whole = SUMMARIES[kind](summary) * 4.0**summary.exponent
         known = expected if np.ndim(whole) else np.trace(expected)
         assert_allclose(whole, known, rtol=1e-10, atol=1e-12 * np.max(known))
-        assert (summary.length, summary.dtype, summary.largest) == (3000, np.float64, np.abs(X).max())
+        assert (summary.length, summary.dtype, summary.largest) == (
+            3000,
+            np.float64,
+            np.abs(X).max(),
+        )
     best = merged[-1]
-    assert_array_equal(best.places, np.lexsort((np.arange(3000), -np.round(SCORES, 1)))[:50])
+    assert_array_equal(
+        best.places, np.lexsort((np.arange(3000), -np.round(SCORES, 1)))[:50]
+    )
     assert_array_equal(best.A, X[:, best.places])
 
 
 class Scattered(Blocks):
-    """Pieces of random widths that are added to random summaries, which are merged in a random order."""
+    """Pieces of random widths that are added to random summaries, which are merged in a
+    random order.
+    """
 
     axes = (1,)
 
     def __init__(self, X, seed):
-        self.X, self.shape, self.rng = X, X.shape, np.random.default_rng(seed)
-        self.edges = np.unique([0, *self.rng.integers(1, X.shape[1], 12), X.shape[1]]).tolist()
+        self.X = X
+        self.shape = X.shape
+        self.rng = np.random.default_rng(seed)
+        self.edges = np.unique(
+            [0, *self.rng.integers(1, X.shape[1], 12), X.shape[1]]
+        ).tolist()
 
     def read(self, axis):
         yield self.X
@@ -569,25 +737,46 @@ def test_samples_that_are_seen_once(kind, name):
 
 
 @each_kind
-@pytest.mark.parametrize("made", [np.float32, sp.csr_array, lambda X: sp.csc_matrix(np.round(X)), lambda X: X * 1e120])
+@pytest.mark.parametrize(
+    "made",
+    [
+        np.float32,
+        sp.csr_array,
+        lambda X: sp.csc_matrix(np.round(X)),
+        lambda X: X * 1e120,
+    ],
+)
 def test_batches_of_any_sort_that_are_seen_once(kind, made):
-    X, seen = wide_data(1, 50, 900).T, kind()
+    X = wide_data(1, 50, 900).T
+    seen = kind()
     for a in range(0, 900, 300):
         seen.partial_fit(made(X[a : a + 300]))
-    assert_same(by_norm(20).fit(seen), by_norm(20).fit(made(X)), rtol=1e-5 if made is np.float32 else 1e-8)
+    assert_same(
+        by_norm(20).fit(seen),
+        by_norm(20).fit(made(X)),
+        rtol=1e-5 if made is np.float32 else 1e-8,
+    )
 
 
 def doubled(X):
-    """A CSC matrix in which each entry is stored twice, as what it is and one more, and as minus one."""
+    """A CSC matrix in which each entry is stored twice, as what it is and one more, and
+    as minus one.
+    """
     Z = sp.csc_matrix(X)
-    data, indices = (np.stack(pair, axis=1).ravel() for pair in ((Z.data + 1, -np.ones(Z.nnz)), (Z.indices, Z.indices)))
+    data, indices = (
+        np.stack(pair, axis=1).ravel()
+        for pair in ((Z.data + 1, -np.ones(Z.nnz)), (Z.indices, Z.indices))
+    )
     return sp.csc_matrix((data, indices, 2 * Z.indptr), shape=Z.shape)
 
 
 def test_entries_that_are_stored_twice(monkeypatch):
     X = LARGE["counts"](np.random.default_rng(0))
     selector = DSFSelector(20, rule="first")
-    assert_same(clone(selector).fit(as_blocks(doubled(X[:30, :400]))), clone(selector).fit(X[:30, :400]))
+    assert_same(
+        clone(selector).fit(as_blocks(doubled(X[:30, :400]))),
+        clone(selector).fit(X[:30, :400]),
+    )
     monkeypatch.setattr(out_of_core, "_GRAM_BYTES", 0)
     assert_same(by_norm(60).fit(as_blocks(doubled(X))), by_norm(60).fit(X), rtol=1e-7)
 
@@ -595,9 +784,12 @@ def test_entries_that_are_stored_twice(monkeypatch):
 @each_kind
 @swept("form", ["coo", "bsr"], ["dia", "lil", "dok"])
 def test_sparse_batches_of_any_form(kind, form, monkeypatch):
-    monkeypatch.setattr(blocks, "_PIECE", 2**20)  # bytes: the batch comes in more than one piece
+    # bytes: the batch comes in more than one piece
+    monkeypatch.setattr(blocks, "_PIECE", 2**20)
     X = np.random.default_rng(0).poisson(0.1, (6_000, 40)).astype(float)
-    seen, same = (kind().partial_fit(sp.csr_array(X).asformat(made)) for made in (form, "csr"))
+    seen, same = (
+        kind().partial_fit(sp.csr_array(X).asformat(made)) for made in (form, "csr")
+    )
     assert_array_equal(SUMMARIES[kind](seen), SUMMARIES[kind](same))
 
 
@@ -619,7 +811,9 @@ def test_partial_fit_is_one_pass_over_samples(kind):
     gram = kind()
     for batch in np.array_split(X, 13):
         assert gram.partial_fit(batch) is gram
-    assert_same(BSSSelector(20).fit(pickle.loads(pickle.dumps(gram))), BSSSelector(20).fit(X))
+    assert_same(
+        BSSSelector(20).fit(pickle.loads(pickle.dumps(gram))), BSSSelector(20).fit(X)
+    )
     with refused("(3, 49)", "(n_samples, 50)"):
         gram.partial_fit(np.ones((3, 49)))
     with refused("NaN"):
@@ -646,7 +840,10 @@ def test_a_batch_that_is_refused_adds_nothing(kind):
 
 @each_kind
 def test_merging_leaves_the_other_as_it_was(kind):
-    parts = [kind().partial_fit(np.random.default_rng(seed).standard_normal((50, 4))) for seed in range(2)]
+    parts = [
+        kind().partial_fit(np.random.default_rng(seed).standard_normal((50, 4)))
+        for seed in range(2)
+    ]
     before = pickle.dumps(parts)
     both = kind().merge(parts[0]).merge(parts[1])
     assert_allclose(SUMMARIES[kind](both), sum(map(SUMMARIES[kind], parts)), rtol=1e-14)
@@ -660,7 +857,9 @@ def test_merging_leaves_the_other_as_it_was(kind):
 def test_names_of_batches_are_those_of_the_features(kind):
     pd = pytest.importorskip("pandas", reason="pandas is not installed")
     names = [f"gene {j}" for j in range(40)]
-    frame = pd.DataFrame(np.random.default_rng(0).standard_normal((300, 40)), columns=names)
+    frame = pd.DataFrame(
+        np.random.default_rng(0).standard_normal((300, 40)), columns=names
+    )
     gram = kind().partial_fit(frame[:100])
     for other in (frame[names[::-1]], frame.rename(columns={"gene 7": "gene 70"})):
         with refused("feature names should match"):
@@ -671,10 +870,13 @@ def test_names_of_batches_are_those_of_the_features(kind):
     selector = by_norm(20).fit(kind().merge(gram))
     assert_same(selector, by_norm(20).fit(frame))
     assert_array_equal(selector.feature_names_in_, names)
-    assert_array_equal(selector.get_feature_names_out(), np.array(names)[selector.get_support()])
+    assert_array_equal(
+        selector.get_feature_names_out(), np.array(names)[selector.get_support()]
+    )
 
 
-# ---------------------------------------------------------------- while the data are smaller than their summary
+# ---------------------------------------------------------------- while the data are
+# smaller than their summary
 
 FORMS = {
     "dense": np.asarray,
@@ -687,14 +889,17 @@ FORMS = {
 
 def streamed(kind, X, widths):
     """A summary of the rows of `X`, which come in batches of these widths."""
-    seen, edges = kind(), np.cumsum([0, *widths])
+    seen = kind()
+    edges = np.cumsum([0, *widths])
     for a, b in zip(edges[:-1], edges[1:]):
         seen.partial_fit(X[a:b])
     return seen
 
 
 SOURCES = {
-    "blocks": lambda X: as_blocks(lambda: (X[a:b] for a, b in ((0, 7), (7, 8), (8, 8), (8, X.shape[0]))), axis=0),
+    "blocks": lambda X: as_blocks(
+        lambda: (X[a:b] for a, b in ((0, 7), (7, 8), (8, 8), (8, X.shape[0]))), axis=0
+    ),
     "GramMatrix": lambda X: streamed(GramMatrix, X, [7, 1, X.shape[0] - 8]),
     "TriangularFactor": lambda X: streamed(TriangularFactor, X, [7, 1, X.shape[0] - 8]),
 }
@@ -714,17 +919,27 @@ SOURCES = {
     FORMS,
     SOURCES,
 )
-def test_wide_data_in_blocks_of_samples_give_the_selection_in_memory(name, form, source):
-    """To the last digit nearly, and in their precision: it is the same fit of the same numbers."""
+def test_wide_data_in_blocks_of_samples_give_the_selection_in_memory(
+    name, form, source
+):
+    """To the last digit nearly, and in their precision: it is the same fit of the same
+    numbers.
+    """
     X = FORMS[form](wide_data(1, 45, 50))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of fewer features than asked for, of small directions
-        found, expected = clone(TALL[name]).fit(SOURCES[source](X)), clone(TALL[name]).fit(X)
+        # of fewer features than asked for, of small directions
+        warnings.simplefilter("ignore")
+        found = clone(TALL[name]).fit(SOURCES[source](X))
+        expected = clone(TALL[name]).fit(X)
     assert_same(found, expected, rtol=1e-10)
     assert found.n_passes_ == 1 and found.weights_.dtype == expected.weights_.dtype
 
 
-@swept("kind", ["condition 1e11", "huge and tiny"], [kind for kind in MATRICES if kind[:3] not in ("con", "hug")])
+@swept(
+    "kind",
+    ["condition 1e11", "huge and tiny"],
+    [kind for kind in MATRICES if kind[:3] not in ("con", "hug")],
+)
 def test_wide_data_of_any_kind_in_blocks_of_samples_take_one_pass(kind):
     X = MATRICES[kind](np.random.default_rng(3))
     with warnings.catch_warnings():
@@ -749,12 +964,20 @@ def test_wide_data_in_blocks_of_samples_make_no_square_of_the_features():
 def test_tall_data_in_blocks_of_features_make_no_square_of_the_samples():
     X = np.random.default_rng(0).standard_normal((4000, 40))
     y = X[:, :3].sum(axis=1)
-    for model in (BSSSelector(20), DSFSelector(20, rule="first"), DualProjectionRidge(random_state=0)):
+    for model in (
+        BSSSelector(20),
+        DSFSelector(20, rule="first"),
+        DualProjectionRidge(random_state=0),
+    ):
         tracemalloc.start()
         found = clone(model).fit(cut(X, [7] * 5 + [5]), y)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        assert peak < 8 * X.nbytes < 8 * 4000**2 / 10 and found.n_passes_ == 1 and found.n_features_in_ == 40
+        assert (
+            peak < 8 * X.nbytes < 8 * 4000**2 / 10
+            and found.n_passes_ == 1
+            and found.n_features_in_ == 40
+        )
         expected = clone(model).fit(X, y)
         if isinstance(model, DualProjectionRidge):
             assert_allclose(found.coef_, expected.coef_, rtol=1e-6, atol=1e-9)
@@ -765,7 +988,9 @@ def test_tall_data_in_blocks_of_features_make_no_square_of_the_samples():
 @each_kind
 @pytest.mark.parametrize("seed", range(4))
 def test_a_summary_is_right_whether_pieces_or_their_sum_are_merged(kind, seed):
-    """Each part has fewer or more samples than features, at any scale; all may be copied and looked at in between."""
+    """Each part has fewer or more samples than features, at any scale; all may be
+    copied and looked at in between.
+    """
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((70, 20)) * 10.0 ** rng.integers(-70, 70, (70, 1))
     edges = [0, *np.sort(rng.integers(1, 70, 5)), 70]
@@ -775,15 +1000,23 @@ def test_a_summary_is_right_whether_pieces_or_their_sum_are_merged(kind, seed):
         parts.append(kind().partial_fit(sp.csr_array(batch) if b % 2 else batch))
         batch[:] = np.nan  # whoever handed it out may use it again
     order = rng.permutation(len(parts))
-    merged, rows = kind(), np.empty((0, 20))
+    merged = kind()
+    rows = np.empty((0, 20))
     for i in order:
         before = pickle.dumps(parts[i])
         merged.merge(parts[i])
         assert pickle.dumps(parts[i]) == before
         rows = np.vstack([rows, X[edges[i] : edges[i + 1]]])
-        merged = (copy.deepcopy, lambda seen: pickle.loads(pickle.dumps(seen)))[i % 2](merged)
+        merged = (copy.deepcopy, lambda seen: pickle.loads(pickle.dumps(seen)))[i % 2](
+            merged
+        )
         Z = rows * 2.0**-merged.exponent
-        assert_allclose(SUMMARIES[kind](merged), Z.T @ Z, rtol=1e-9, atol=1e-12 * np.abs(Z.T @ Z).max())
+        assert_allclose(
+            SUMMARIES[kind](merged),
+            Z.T @ Z,
+            rtol=1e-9,
+            atol=1e-12 * np.abs(Z.T @ Z).max(),
+        )
         assert merged.length == len(rows)
     if kind is TriangularFactor:
         assert_array_equal(merged.R, np.triu(merged.R))
@@ -792,13 +1025,15 @@ def test_a_summary_is_right_whether_pieces_or_their_sum_are_merged(kind, seed):
 @each_kind
 def test_a_summary_of_few_samples_is_small_and_never_larger_than_the_square(kind):
     X = np.random.default_rng(0).standard_normal((300, 200))
-    seen, sizes = kind(), []
+    seen = kind()
+    sizes = []
     for row in X:
         seen.partial_fit(row[None])
         sizes.append(len(pickle.dumps(seen)))
     assert sizes[9] < 10 * 8 * 200 + 5000
     assert max(sizes) < 1.1 * 8 * 200**2 + 200 * 300
-    dense = sp.csr_array(np.ones((199, 200)))  # with its indices it takes more than the square
+    # with its indices it takes more than the square
+    dense = sp.csr_array(np.ones((199, 200)))
     assert len(pickle.dumps(kind().partial_fit(dense))) < 1.1 * 8 * 200**2
     assert_allclose(SUMMARIES[kind](seen), X.T @ X, rtol=1e-9, atol=1e-9)
 
@@ -814,7 +1049,9 @@ def test_the_square_of_few_samples_may_be_set(kind):
 
 
 def test_leading_directions_of_wide_data_in_blocks_of_samples_are_those_in_memory():
-    """Their sketches know the order of the samples, which no order of merging may change."""
+    """Their sketches know the order of the samples, which no order of merging may
+    change.
+    """
 
     class Samples(Scattered):
         axes = (0,)
@@ -827,7 +1064,9 @@ def test_leading_directions_of_wide_data_in_blocks_of_samples_are_those_in_memor
     expected = by_norm(60).fit(X)
     assert expected.certificate_.numerical_rank is None
     for seed in range(2):
-        assert_array_equal(by_norm(60).fit(Samples(X, seed)).selected_, expected.selected_)
+        assert_array_equal(
+            by_norm(60).fit(Samples(X, seed)).selected_, expected.selected_
+        )
     parts = [GramMatrix().partial_fit(batch) for batch in np.array_split(X, 7)]
     merged = []
     for order in (range(7), [3, 0, 6, 1, 5, 4, 2]):
@@ -842,13 +1081,21 @@ def test_leading_directions_of_wide_data_in_blocks_of_samples_are_those_in_memor
 def test_names_are_kept_whichever_of_two_summaries_has_them(kind):
     pd = pytest.importorskip("pandas", reason="pandas is not installed")
     X = np.random.default_rng(0).standard_normal((90, 3))
-    named, unnamed = kind().partial_fit(pd.DataFrame(X, columns=list("abc"))), kind().partial_fit(X)
-    for first, second in ((named, unnamed), (unnamed, named), (kind(), named), (named, kind())):
+    named = kind().partial_fit(pd.DataFrame(X, columns=list("abc")))
+    unnamed = kind().partial_fit(X)
+    for first, second in (
+        (named, unnamed),
+        (unnamed, named),
+        (kind(), named),
+        (named, kind()),
+    ):
         first, second = pickle.loads(pickle.dumps((first, second)))
         assert first.merge(second).feature_names_in_.tolist() == ["a", "b", "c"]
         with refused("different names"):
             first.merge(kind().partial_fit(pd.DataFrame(X, columns=list("acb"))))
-        assert LeverageSelector(2, sampling=False).fit(first).feature_names_in_.tolist() == ["a", "b", "c"]
+        assert LeverageSelector(2, sampling=False).fit(
+            first
+        ).feature_names_in_.tolist() == ["a", "b", "c"]
 
 
 @each_kind
@@ -872,8 +1119,12 @@ def test_a_gram_matrix_alone_counts_no_directions_that_it_does_not_know():
     X = with_condition(10, 500, 1e10, rng).T
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        seen_once = LeverageSelector(10, sampling=False).fit(GramMatrix().partial_fit(X))
-        by_triangle = LeverageSelector(10, sampling=False).fit(TriangularFactor().partial_fit(X))
+        seen_once = LeverageSelector(10, sampling=False).fit(
+            GramMatrix().partial_fit(X)
+        )
+        by_triangle = LeverageSelector(10, sampling=False).fit(
+            TriangularFactor().partial_fit(X)
+        )
         seen_again = LeverageSelector(10, sampling=False).fit(cut(X, [500], 0))
     sizes = np.linalg.svd(X / np.linalg.norm(X, axis=0), compute_uv=False)
     assert seen_once.certificate_.numerical_rank == np.sum(sizes > 1e-7 * sizes[0]) < 10
@@ -883,27 +1134,40 @@ def test_a_gram_matrix_alone_counts_no_directions_that_it_does_not_know():
 
 def test_a_gram_matrix_says_that_it_may_have_lost_directions():
     X = np.random.default_rng(0).standard_normal((2000, 20)) + 1e8
-    with pytest.warns(UserWarning, match=r"19 direction\(s\) .* TriangularFactor keeps them") as caught:
+    with pytest.warns(
+        UserWarning, match=r"19 direction\(s\) .* TriangularFactor keeps them"
+    ) as caught:
         found = BSSSelector(10).fit(GramMatrix().partial_fit(X))
     # and that one column is left of what is equal to a Gram matrix
-    assert {warning.filename for warning in caught} == {__file__} and found.certificate_.numerical_rank == 1
+    assert {warning.filename for warning in caught} == {
+        __file__
+    } and found.certificate_.numerical_rank == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert_same(BSSSelector(10).fit(TriangularFactor().partial_fit(X)), BSSSelector(10).fit(X), rtol=1e-4)
+        assert_same(
+            BSSSelector(10).fit(TriangularFactor().partial_fit(X)),
+            BSSSelector(10).fit(X),
+            rtol=1e-4,
+        )
         BSSSelector(10).fit(GramMatrix().partial_fit(X - 1e8))
-        BSSSelector(10).fit(GramMatrix().partial_fit((X - 1e8) * (np.arange(20) > 0)))  # a zero feature is none
+        # a zero feature is none
+        BSSSelector(10).fit(GramMatrix().partial_fit((X - 1e8) * (np.arange(20) > 0)))
 
 
 def test_many_small_batches_invent_no_direction():
-    """Each addition rounds: after a million of them, 2e-7 of the largest direction may be nothing else."""
+    """Each addition rounds: after a million of them, 2e-7 of the largest direction may
+    be nothing else.
+    """
     rng = np.random.default_rng(0)
     X = rng.standard_normal((2000, 18)) @ rng.standard_normal((18, 20))
     X /= np.linalg.norm(X, axis=0)
     rounding = (2e-7 * np.linalg.norm(X, 2)) ** 2 * np.eye(20)
     for n_added, rank in ((1, 20), (10**6, 18)):
         gram = GramMatrix().partial_fit(X)
-        assert gram.n_added == 32 and GramMatrix().merge(gram).merge(gram).n_added == 64  # pieces
-        gram.G, gram.n_added = gram.G + rounding, n_added
+        # pieces
+        assert gram.n_added == 32 and GramMatrix().merge(gram).merge(gram).n_added == 64
+        gram.G = gram.G + rounding
+        gram.n_added = n_added
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = LeverageSelector(10, rank=5, sampling=False).fit(gram)
@@ -912,7 +1176,9 @@ def test_many_small_batches_invent_no_direction():
 
 @pytest.mark.parametrize("condition", [1e4, 1e8, 1e12])
 def test_a_triangular_factor_knows_small_directions(condition):
-    """Each singular value to `p c eps sqrt(m)` with columns of length one, after 60 merges in a random order."""
+    """Each singular value to `p c eps sqrt(m)` with columns of length one, after 60
+    merges in a random order.
+    """
     rng = np.random.default_rng(0)
     X = with_condition(40, 3000, condition, rng)
     X /= np.linalg.norm(X, axis=1, keepdims=True)
@@ -921,7 +1187,11 @@ def test_a_triangular_factor_knows_small_directions(condition):
         parts.append(TriangularFactor())
         parts[-1].add(0, piece)
     while len(parts) > 1:
-        parts.append(parts.pop(rng.integers(len(parts))).merge(parts.pop(rng.integers(len(parts)))))
+        parts.append(
+            parts.pop(rng.integers(len(parts))).merge(
+                parts.pop(rng.integers(len(parts)))
+            )
+        )
     exact, found = (np.linalg.svd(A, compute_uv=False) for A in (X, parts[0].R))
     assert np.abs(found - exact).max() < 60 * np.finfo(float).eps * 40**0.5
     assert_array_equal(parts[0].R, np.triu(parts[0].R))
@@ -929,7 +1199,9 @@ def test_a_triangular_factor_knows_small_directions(condition):
 
 @pytest.mark.parametrize("axis", [0, 1])
 def test_dependent_data_take_two_passes_for_the_basis(axis):
-    """The Gram matrix does not tell missing directions from tiny ones, and the triangular factor does."""
+    """The Gram matrix does not tell missing directions from tiny ones, and the
+    triangular factor does.
+    """
     rng = np.random.default_rng(0)
     X = rng.standard_normal((25, 7)) @ rng.standard_normal((7, 400))
     X = X if axis else X.T
@@ -942,7 +1214,10 @@ def test_dependent_data_take_two_passes_for_the_basis(axis):
 # ---------------------------------------------------------------- dual projection
 
 MODELS = {
-    "two classes": (DualProjectionClassifier(tol=1e-9, random_state=0), lambda n: np.arange(n) % 2),
+    "two classes": (
+        DualProjectionClassifier(tol=1e-9, random_state=0),
+        lambda n: np.arange(n) % 2,
+    ),
     "three classes": (
         DualProjectionClassifier(tol=1e-9, random_state=0),
         lambda n: np.array(list("abc"))[np.arange(n) % 3],
@@ -951,8 +1226,14 @@ MODELS = {
         DualProjectionClassifier("squared_hinge", alpha=3.0, tol=1e-9, random_state=0),
         lambda n: np.arange(n) % 2,
     ),
-    "no intercept": (DualProjectionRidge(fit_intercept=False, tol=1e-10, random_state=0), lambda n: np.arange(n) / n),
-    "ridge": (DualProjectionRidge(alpha=5.0, tol=1e-10, random_state=0), lambda n: 1e3 + np.arange(n)),
+    "no intercept": (
+        DualProjectionRidge(fit_intercept=False, tol=1e-10, random_state=0),
+        lambda n: np.arange(n) / n,
+    ),
+    "ridge": (
+        DualProjectionRidge(alpha=5.0, tol=1e-10, random_state=0),
+        lambda n: 1e3 + np.arange(n),
+    ),
 }
 
 
@@ -972,23 +1253,32 @@ MODELS = {
 )
 def test_dual_projection_from_blocks_has_the_weights_in_memory(name, form):
     model, target = MODELS[name]
-    X, y = wide_data(6), target(30)
+    X = wide_data(6)
+    y = target(30)
     X = {
         "dense": X,
         "float32": X.astype(np.float32),
         "sparse": sp.csc_array(np.where(np.abs(X) > 4, X, 0.0)),
         "far from zero": X + 5.0,
     }[form]
-    found, expected = clone(model).fit(as_blocks(X), y), clone(model).fit(X, y)
+    found = clone(model).fit(as_blocks(X), y)
+    expected = clone(model).fit(X, y)
     near = 1e-4 if form == "float32" else 1e-7
-    assert_allclose(found.coef_, expected.coef_, atol=near * np.abs(expected.coef_).max())
-    assert found.coef_.dtype == expected.coef_.dtype and found.coef_.shape == expected.coef_.shape
+    assert_allclose(
+        found.coef_, expected.coef_, atol=near * np.abs(expected.coef_).max()
+    )
+    assert (
+        found.coef_.dtype == expected.coef_.dtype
+        and found.coef_.shape == expected.coef_.shape
+    )
     assert_allclose(found.intercept_, expected.intercept_, rtol=1e-3, atol=1e-5)
     assert found.n_features_in_ == 3000 and found.n_passes_ in (2, 3, 4)
     if hasattr(model, "loss"):
         assert_array_equal(found.predict(as_blocks(X)), expected.predict(X))
     else:
-        assert_allclose(found.predict(as_blocks(X)), expected.predict(X), rtol=1e-4, atol=1e-5)
+        assert_allclose(
+            found.predict(as_blocks(X)), expected.predict(X), rtol=1e-4, atol=1e-5
+        )
     with refused("X has 2999 features, but 3000"):
         found.predict(as_blocks(np.ones((3, 2999))))
 
@@ -1020,7 +1310,8 @@ def test_dual_projection_that_fails_leaves_nothing(after):
 
 
 def test_in_a_pipeline():
-    X, y = wide_data(5), np.arange(30) % 2
+    X = wide_data(5)
+    y = np.arange(30) % 2
     blocks = make_pipeline(by_norm(40), LogisticRegression()).fit(as_blocks(X), y)
     memory = make_pipeline(by_norm(40), LogisticRegression()).fit(X, y)
     assert_array_equal(blocks.predict(as_blocks(X)), memory.predict(X))
@@ -1030,12 +1321,17 @@ def test_in_a_pipeline():
 
 
 class Changing(Blocks):
-    """Blocks that are others in a later pass; `after` says when, counted in blocks handed out."""
+    """Blocks that are others in a later pass; `after` says when, counted in blocks
+    handed out.
+    """
 
     axes = (1,)
 
     def __init__(self, X, change, after):
-        self.X, self.change, self.after, self.handed_out = X, change, after, 0
+        self.X = X
+        self.change = change
+        self.after = after
+        self.handed_out = 0
 
     def read(self, axis):
         for a in range(0, self.X.shape[1], 500):
@@ -1053,18 +1349,23 @@ def assert_fails_whole(source, *parts, error=ValueError):
     return selector
 
 
-@pytest.mark.parametrize("after", [3, 6, 9], ids=["first pass", "second pass", "later in it"])
+@pytest.mark.parametrize(
+    "after", [3, 6, 9], ids=["first pass", "second pass", "later in it"]
+)
 def test_a_source_that_raises(after):
     def fails(block):
         raise OSError("the disk is gone")
 
-    assert_fails_whole(Changing(wide_data(), fails, after), "the disk is gone", error=OSError)
+    assert_fails_whole(
+        Changing(wide_data(), fails, after), "the disk is gone", error=OSError
+    )
 
 
 @pytest.mark.parametrize("kind", ["raises", "NaN", "shorter"])
 def test_blocks_of_samples_that_fail(kind):
     """In the second pass, which makes the triangular factor of dependent data."""
-    X, passes = (wide_data(9, 7, 900).T @ wide_data(8, 7, 20)), []
+    X = wide_data(9, 7, 900).T @ wide_data(8, 7, 20)
+    passes = []
 
     def hand_out():
         passes.append(0)
@@ -1076,10 +1377,16 @@ def test_blocks_of_samples_that_fail(kind):
                 yield X[a : a + 100] * (np.nan if late and kind == "NaN" else 1)
 
     selector = BSSSelector(10).fit(X)
-    words = {"raises": "the disk is gone", "NaN": "begins with sample 768", "shorter": "X has 800 samples in pass 2"}
+    words = {
+        "raises": "the disk is gone",
+        "NaN": "begins with sample 768",
+        "shorter": "X has 800 samples in pass 2",
+    }
     with refused(words[kind], error=OSError if kind == "raises" else ValueError):
         selector.fit(as_blocks(hand_out, axis=0))
-    assert len(passes) == 2 and not [name for name in vars(selector) if name.endswith("_")]
+    assert len(passes) == 2 and not [
+        name for name in vars(selector) if name.endswith("_")
+    ]
 
 
 @pytest.mark.parametrize("source", ["blocks", "summary"])
@@ -1087,7 +1394,11 @@ def test_a_choice_that_fails_among_tall_data_leaves_nothing(source):
     X = wide_data(9, 7, 900).T @ wide_data(8, 7, 20)
     selector = BSSSelector(10).fit(X).set_params(rank=9)
     with refused("rank=9"):
-        selector.fit(cut(X, [900], 0) if source == "blocks" else TriangularFactor().partial_fit(X))
+        selector.fit(
+            cut(X, [900], 0)
+            if source == "blocks"
+            else TriangularFactor().partial_fit(X)
+        )
     assert not [name for name in vars(selector) if name.endswith("_")]
 
 
@@ -1100,7 +1411,9 @@ def test_a_source_that_ends_early(after):
 @pytest.mark.parametrize("axis", [0, 1])
 def test_a_single_sample_is_too_few(axis):
     X = wide_data(3, 1, 300)
-    assert_fails_whole(cut(X, [1] if axis == 0 else [300], axis), "X has 1 sample(s), and 2 are needed")
+    assert_fails_whole(
+        cut(X, [1] if axis == 0 else [300], axis), "X has 1 sample(s), and 2 are needed"
+    )
     with refused("GramMatrix has 1 samples"):
         BSSSelector(20).fit(GramMatrix().partial_fit(X))
 
@@ -1117,8 +1430,16 @@ def test_a_block_that_does_not_fit():
     assert_fails_whole(cut(wide_data()[0][None], [3000]), "1 sample")
     assert_fails_whole(as_blocks(lambda: iter([np.ones(3)]), axis=1), "two dimensions")
     assert_fails_whole(as_blocks(lambda: iter([]), axis=1), "X is empty")
-    assert_fails_whole(as_blocks(lambda: iter([np.array([["a", "b"]] * 30)]), axis=1), "dtype", "real numbers")
-    assert_fails_whole(as_blocks(lambda: iter([np.ones((30, 80)) * 1j]), axis=1), "complex", "real numbers")
+    assert_fails_whole(
+        as_blocks(lambda: iter([np.array([["a", "b"]] * 30)]), axis=1),
+        "dtype",
+        "real numbers",
+    )
+    assert_fails_whole(
+        as_blocks(lambda: iter([np.ones((30, 80)) * 1j]), axis=1),
+        "complex",
+        "real numbers",
+    )
     assert_fails_whole(cut(np.zeros((30, 300)), [300]), "all zeros")
     assert_fails_whole(cut(np.full((30, 300), 1e200), [300]), "out of range")
 
@@ -1170,8 +1491,11 @@ NUMBERS = {
 
 
 def data_of_each_pass(matrices, form="float64", width=500, axis=1):
-    """A function that hands out the next of these matrices in each pass, and the last one from then on."""
-    left, form = list(matrices), NUMBERS[form]
+    """A function that hands out the next of these matrices in each pass, and the last
+    one from then on.
+    """
+    left = list(matrices)
+    form = NUMBERS[form]
 
     def hand_out():
         X = left.pop(0) if len(left) > 1 else left[0]
@@ -1183,7 +1507,10 @@ def data_of_each_pass(matrices, form="float64", width=500, axis=1):
 
 @swept_product(
     ("change", "form"),
-    [*((change, "float64") for change in CHANGES), *(("features exchanged", form) for form in NUMBERS)],
+    [
+        *((change, "float64") for change in CHANGES),
+        *(("features exchanged", form) for form in NUMBERS),
+    ],
     CHANGES,
     NUMBERS,
 )
@@ -1194,17 +1521,25 @@ def test_other_data_in_a_later_pass(change, form):
         pytest.skip("the change is lost where entries are rounded to integers")
     source = data_of_each_pass([X, moved(X, change)], form)
     assert_fails_whole(
-        source, "other data in pass 2 over its blocks", CHANGES[change], "the same data each time", "seed"
+        source,
+        "other data in pass 2 over its blocks",
+        CHANGES[change],
+        "the same data each time",
+        "seed",
     )
 
 
 def test_other_data_in_the_last_pass():
     X = wide_data()
     source = data_of_each_pass([X, X, moved(X, "features exchanged")])
-    with refused("other data in pass 3 over its blocks than in the first", "features 0 to 63"):
+    with refused(
+        "other data in pass 3 over its blocks than in the first", "features 0 to 63"
+    ):
         LeverageSelector(200, random_state=0).fit(source)
     source = data_of_each_pass([X, X[:-1]])
-    assert_fails_whole(source, "other data in pass 2", "blocks have 29 samples, and had 30")
+    assert_fails_whole(
+        source, "other data in pass 2", "blocks have 29 samples, and had 30"
+    )
     model = DualProjectionRidge(random_state=0)
     with refused("other data in pass 2"):
         model.fit(data_of_each_pass([X, moved(X, "a sign")]), np.arange(30.0))
@@ -1221,14 +1556,18 @@ def test_other_samples_in_a_later_pass():
 @pytest.mark.parametrize("form", NUMBERS)
 def test_the_same_data_computed_anew(form):
     """In another order of entries, in blocks of other widths, and with other rounding."""
-    X, widths = wide_data(), [500, 7, 3000, 64, 1]
+    X = wide_data()
+    widths = [500, 7, 3000, 64, 1]
     passes = []
 
     def hand_out():
         passes.append(0)
-        again, width = X.copy(order="CF"[len(passes) % 2]), widths[len(passes) % 5]
+        again = X.copy(order="CF"[len(passes) % 2])
+        width = widths[len(passes) % 5]
         if form in ("float64", "float32"):
-            again = again * (1 + 1e-15 * np.random.default_rng(len(passes)).standard_normal(X.shape))
+            again = again * (
+                1 + 1e-15 * np.random.default_rng(len(passes)).standard_normal(X.shape)
+            )
         for a in range(0, 3000, width):
             yield NUMBERS[form](again[:, a : a + width])
 
@@ -1241,7 +1580,8 @@ def test_the_same_data_computed_anew(form):
 @pytest.mark.parametrize("same", [True, False], ids=["same data", "other data"])
 def test_a_subclass_that_cuts_each_pass_in_another_way(same):
     class Mine(Blocks):
-        axes, passes = (1,), 0
+        axes = (1,)
+        passes = 0
 
         def read(self, axis):
             yield X
@@ -1271,7 +1611,9 @@ def test_nan_in_the_last_block(bad):
 
 @pytest.mark.parametrize("after", [6, 9], ids=["first block", "later"])
 def test_nan_in_the_second_pass(after):
-    spoilt = Changing(wide_data(), lambda block: [np.where(block > 5, np.nan, block)], after)
+    spoilt = Changing(
+        wide_data(), lambda block: [np.where(block > 5, np.nan, block)], after
+    )
     assert_fails_whole(spoilt, "NaN or infinity", "begins with feature")
 
 
@@ -1284,7 +1626,11 @@ def test_nan_where_a_fit_is_applied():
 def test_what_needs_all_features_at_once_says_so():
     X = as_blocks(wide_data())
     for selector, *parts in (
-        (BSSSelector(60, rule="best"), "rule='best' looks at all features", "rule='largest-norm'"),
+        (
+            BSSSelector(60, rule="best"),
+            "rule='best' looks at all features",
+            "rule='largest-norm'",
+        ),
         (BSSSelector(60, rule="sampled"), "rule='sampled'"),
         (DSFSelector(60), "rule='best'", "rule='first'"),
         (DSFSelector(60, rule="target"), "rule='target'"),
@@ -1350,8 +1696,11 @@ class OwnCertificate:
     [BSSSelector, DSFSelector, LeverageSelector, RSFSelector],
 )
 def test_a_subclass_with_a_way_of_its_own_is_refused_in_blocks_of_features(own, kind):
-    """It chooses among all features, which are not there; of samples in blocks it has what it needs."""
-    X, read = wide_data(1, 40, 900), []
+    """It chooses among all features, which are not there; of samples in blocks it has
+    what it needs.
+    """
+    X = wide_data(1, 40, 900)
+    read = []
 
     def hand_out():
         read.append(0)
@@ -1361,19 +1710,43 @@ def test_a_subclass_with_a_way_of_its_own_is_refused_in_blocks_of_features(own, 
     selector = Mine(20)
     if hasattr(selector, "random_state"):
         selector.set_params(random_state=0)
-    (step,) = (name for name in vars(own) if name.startswith("_") and not name.startswith("__"))
-    with refused("Mine chooses in its own way", step, "all features in memory", "array", "blocks of samples"):
+    (step,) = (
+        name for name in vars(own) if name.startswith("_") and not name.startswith("__")
+    )
+    with refused(
+        "Mine chooses in its own way",
+        step,
+        "all features in memory",
+        "array",
+        "blocks of samples",
+    ):
         selector.fit(as_blocks(hand_out, axis=1))
     assert not read and not [name for name in vars(selector) if name.endswith("_")]
     tall = X.T[:, :30]
-    found, expected = (clone(selector).fit(A) for A in (as_blocks(lambda: iter([tall]), axis=0), tall))
+    found, expected = (
+        clone(selector).fit(A) for A in (as_blocks(lambda: iter([tall]), axis=0), tall)
+    )
     assert_array_equal(found.selected_, expected.selected_)
 
 
 def test_a_subclass_that_changes_defaults_or_checks_fits_from_blocks():
     class Mine(BSSSelector):
-        def __init__(self, n_features_to_select=30, *, rank=4, rule="largest-norm", score_func=None, eps=0.5):
-            super().__init__(n_features_to_select, rank=rank, rule=rule, score_func=score_func, eps=eps)
+        def __init__(
+            self,
+            n_features_to_select=30,
+            *,
+            rank=4,
+            rule="largest-norm",
+            score_func=None,
+            eps=0.5,
+        ):
+            super().__init__(
+                n_features_to_select,
+                rank=rank,
+                rule=rule,
+                score_func=score_func,
+                eps=eps,
+            )
 
         def _check_parameters(self):
             super()._check_parameters()
@@ -1381,7 +1754,9 @@ def test_a_subclass_that_changes_defaults_or_checks_fits_from_blocks():
                 raise ValueError("thirty, please")
 
     X = wide_data(1)
-    assert_same(Mine().fit(as_blocks(X)), BSSSelector(30, rank=4, rule="largest-norm").fit(X))
+    assert_same(
+        Mine().fit(as_blocks(X)), BSSSelector(30, rank=4, rule="largest-norm").fit(X)
+    )
     with refused("thirty, please"):
         Mine(29).fit(as_blocks(X))
 
@@ -1392,7 +1767,8 @@ def test_the_largest_leverages_of_few_features_that_have_any():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of fewer features than asked for
         selector = LeverageSelector(60, sampling=False)
-        found, expected = clone(selector).fit(as_blocks(X)), clone(selector).fit(X)
+        found = clone(selector).fit(as_blocks(X))
+        expected = clone(selector).fit(X)
         assert_same(found, expected)
         assert_array_equal(np.sort(found.selected_), np.arange(7, 3000, 100))
         assert found.certificate_.holds and found.n_draws_ == 60
@@ -1405,7 +1781,9 @@ def test_transform_of_other_data():
     with refused("X has 1 features, but 3000"):
         selector.transform(as_blocks(wide_data()[:, :1]))
     other = wide_data(7)
-    assert_array_equal(selector.transform(as_blocks(other)), other[:, selector.get_support()])
+    assert_array_equal(
+        selector.transform(as_blocks(other)), other[:, selector.get_support()]
+    )
 
 
 # ---------------------------------------------------------------- a cluster
@@ -1435,7 +1813,9 @@ def test_dask_arrays_on_a_cluster(cluster, axis):
 
     X = wide_data(8) if axis else wide_data(8, 50, 900).T
     array = da.from_array(X, chunks=(13, 170))
-    for name in ("BSS, scores", "DSF", "leverage", "RSF") if axis else ("BSS, best", "leverage"):
+    for name in (
+        ("BSS, scores", "DSF", "leverage", "RSF") if axis else ("BSS, best", "leverage")
+    ):
         selector = (WIDE if axis else TALL)[name]
         found = clone(selector).fit(as_blocks(array))
         assert_same(found, clone(selector).fit(X))
@@ -1445,12 +1825,19 @@ def test_dask_arrays_on_a_cluster(cluster, axis):
 def test_dual_projection_and_empty_chunks_on_a_cluster(cluster):
     import dask.array as da
 
-    X, y = wide_data(8), np.arange(30.0)
+    X = wide_data(8)
+    y = np.arange(30.0)
     array = da.from_array(X, chunks=((30,), (0, 1000, 0, 1999, 1, 0)))
     assert array.chunks[1].count(0) == 3
-    found, expected = (DualProjectionRidge(random_state=0).fit(A, y) for A in (as_blocks(array), X))
-    assert_allclose(found.coef_, expected.coef_, atol=1e-6 * np.abs(expected.coef_).max())
-    assert_allclose(found.predict(as_blocks(array)), expected.predict(X), rtol=1e-6, atol=1e-5)
+    found, expected = (
+        DualProjectionRidge(random_state=0).fit(A, y) for A in (as_blocks(array), X)
+    )
+    assert_allclose(
+        found.coef_, expected.coef_, atol=1e-6 * np.abs(expected.coef_).max()
+    )
+    assert_allclose(
+        found.predict(as_blocks(array)), expected.predict(X), rtol=1e-6, atol=1e-5
+    )
     assert_same(by_norm(60).fit(as_blocks(array)), by_norm(60).fit(X))
 
 
@@ -1470,7 +1857,9 @@ def test_sketches_and_triangular_factors_on_a_cluster(cluster, monkeypatch):
 
 
 def made(seed, mark):
-    """A block of features; but the process that first makes the seventh is killed, and leaves `mark`."""
+    """A block of features; but the process that first makes the seventh is killed, and
+    leaves `mark`.
+    """
     if seed == 6 and mark and not os.path.exists(mark):
         with open(mark, "w"):
             os.kill(os.getpid(), 9)
@@ -1484,7 +1873,9 @@ def test_a_worker_that_is_killed_changes_nothing(cluster, tmp_path):
 
     def matrix(mark):
         blocks = [dask.delayed(made)(seed, mark) for seed in range(10)]
-        return da.concatenate([da.from_delayed(block, (30, 20_000), float) for block in blocks], axis=1)
+        return da.concatenate(
+            [da.from_delayed(block, (30, 20_000), float) for block in blocks], axis=1
+        )
 
     mark = str(tmp_path / "mark")
     before = set(cluster.run(os.getpid).values())
@@ -1494,7 +1885,12 @@ def test_a_worker_that_is_killed_changes_nothing(cluster, tmp_path):
     after = set(cluster.run(os.getpid).values())
     assert len(before - after) == 1 and len(before & after) == 1
     assert_same(found, by_norm(60).fit(as_blocks(matrix(None))), rtol=1e-10)
-    assert_same(found, by_norm(60).fit(np.concatenate([wide_data(seed, 30, 20_000) for seed in range(10)], axis=1)))
+    assert_same(
+        found,
+        by_norm(60).fit(
+            np.concatenate([wide_data(seed, 30, 20_000) for seed in range(10)], axis=1)
+        ),
+    )
 
 
 def test_errors_on_a_cluster_reach_the_caller(cluster):
@@ -1508,7 +1904,9 @@ def test_errors_on_a_cluster_reach_the_caller(cluster):
 
 
 def test_other_data_on_a_cluster(cluster):
-    """The workers compare, and the error reaches the caller. What they compute may be merged in any order."""
+    """The workers compare, and the error reaches the caller. What they compute may be
+    merged in any order.
+    """
     import dask
     import dask.array as da
 
@@ -1521,8 +1919,12 @@ def test_other_data_on_a_cluster(cluster):
 
         folder = tempfile.mkdtemp()
         parts = [dask.delayed(block)(j, f"{folder}/{j}") for j in range(6)]
-        return da.concatenate([da.from_delayed(part, (30, 500), float) for part in parts], axis=1)
+        return da.concatenate(
+            [da.from_delayed(part, (30, 500), float) for part in parts], axis=1
+        )
 
-    assert_fails_whole(as_blocks(matrix(other=True)), "other data in pass 2", "features 1000 to 1")
+    assert_fails_whole(
+        as_blocks(matrix(other=True)), "other data in pass 2", "features 1000 to 1"
+    )
     X = np.concatenate([wide_data(j, 30, 500) for j in range(6)], axis=1)
     assert_same(by_norm(60).fit(as_blocks(matrix(other=False))), by_norm(60).fit(X))

@@ -1,4 +1,6 @@
-"""What is released: distributions that hold what they should and say what is so, and the tools that try them."""
+"""What is released: distributions that hold what they should and say what is so, and
+the tools that try them.
+"""
 
 import ast
 import importlib.util
@@ -26,7 +28,9 @@ parser = ConfigParser(delimiters=["="])
 parser.read(root / "settings.ini", encoding="utf-8")
 metadata = parser["DEFAULT"]
 pythons = metadata["pythons"].split()
-needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+needs_git = pytest.mark.skipif(
+    shutil.which("git") is None, reason="git is not installed"
+)
 # What commands leave in a checkout, and no reader needs.
 LEFT = [
     "_docs/index.html",
@@ -55,9 +59,16 @@ def tool(name):
 
 
 def distribution(kind, source, folder):
-    """Build a "wheel" or an "sdist" of the folder `source`, with what is installed here; returns the file."""
-    code = f"from setuptools.build_meta import build_{kind}; print(build_{kind}({str(folder)!r}))"
-    done = subprocess.run([sys.executable, "-c", code], cwd=source, capture_output=True, text=True)
+    """Build a "wheel" or an "sdist" of the folder `source`, with what is installed
+    here; returns the file.
+    """
+    code = (
+        f"from setuptools.build_meta import build_{kind}; "
+        f"print(build_{kind}({str(folder)!r}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=source, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     return folder / done.stdout.splitlines()[-1]
 
@@ -75,7 +86,9 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def sdist(folder):
     """The source distribution of a checkout in which everything was run, unpacked."""
-    unwanted = shutil.ignore_patterns(".git", ".venv*", "build", "dist", "*_cache", "_docs", "_proc", "shared")
+    unwanted = shutil.ignore_patterns(
+        ".git", ".venv*", "build", "dist", "*_cache", "_docs", "_proc", "shared"
+    )
     shutil.copytree(root, folder / "checkout", ignore=unwanted)
     for name in LEFT:
         (folder / "checkout" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -92,22 +105,42 @@ def wheel(sdist, folder):
 @pytest.fixture(scope="module")
 def described(wheel):
     """What the wheel says of itself."""
-    (text,) = (text for name, text in wheel.items() if name.endswith(".dist-info/METADATA"))
+    (text,) = (
+        text for name, text in wheel.items() if name.endswith(".dist-info/METADATA")
+    )
     return message_from_string(text.decode())
 
 
 @pytest.mark.sweep
 @needs_git
-@pytest.mark.skipif(not (root / ".git").exists(), reason="this is no checkout, so git does not say what is part of it")
+@pytest.mark.skipif(
+    not (root / ".git").exists(),
+    reason="this is no checkout, so git does not say what is part of it",
+)
 def test_source_distribution_is_the_repository(sdist):
     made = {"PKG-INFO", "setup.cfg"}
-    files = {path.relative_to(sdist).as_posix() for path in sdist.rglob("*") if path.is_file()} - made
-    tracked = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, text=True, check=True).stdout.split()
-    assert {name for name in files if not name.startswith("fsel_book.egg-info/")} == set(tracked)
+    files = {
+        path.relative_to(sdist).as_posix()
+        for path in sdist.rglob("*")
+        if path.is_file()
+    } - made
+    tracked = subprocess.run(
+        ["git", "ls-files"], cwd=root, capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert {
+        name for name in files if not name.startswith("fsel_book.egg-info/")
+    } == set(tracked)
 
 
 def test_wheel_of_the_source_distribution_is_that_of_the_repository(wheel, tmp_path):
-    for name in ("fsel_book", "settings.ini", "setup.py", "pyproject.toml", "README.md", "LICENSE"):
+    for name in (
+        "fsel_book",
+        "settings.ini",
+        "setup.py",
+        "pyproject.toml",
+        "README.md",
+        "LICENSE",
+    ):
         copy = shutil.copytree if (root / name).is_dir() else shutil.copy
         copy(root / name, tmp_path / name)
     assert members(distribution("wheel", tmp_path, tmp_path)) == wheel
@@ -122,20 +155,46 @@ def test_wheel_holds_the_package_alone(wheel):
 def test_wheel_metadata_is_that_of_settings(wheel, described):
     assert described["Version"] == metadata["version"]
     assert described["Requires-Python"] == f">={metadata['min_python']}"
-    assert described["License-Expression"] == metadata["license"] and described["License"] is None
-    (licence,) = (text for name, text in wheel.items() if name.endswith(".dist-info/licenses/LICENSE"))
+    assert (
+        described["License-Expression"] == metadata["license"]
+        and described["License"] is None
+    )
+    (licence,) = (
+        text
+        for name, text in wheel.items()
+        if name.endswith(".dist-info/licenses/LICENSE")
+    )
     assert licence == (root / "LICENSE").read_bytes()
-    assert set(described.get_all("Provides-Extra")) >= {"cupy", "dask", "numba", "demo", "book", "bench", "dev", "docs"}
-    needed = [line for line in described.get_all("Requires-Dist") if "extra ==" not in line]
+    assert set(described.get_all("Provides-Extra")) >= {
+        "cupy",
+        "dask",
+        "numba",
+        "demo",
+        "book",
+        "bench",
+        "dev",
+        "docs",
+    }
+    needed = [
+        line for line in described.get_all("Requires-Dist") if "extra ==" not in line
+    ]
     assert len(needed) == len(metadata["requirements"].split())
-    assert described.get_all("Project-URL", []) == ([f"Source, {metadata['git_url']}"] if metadata["git_url"] else [])
+    assert described.get_all("Project-URL", []) == (
+        [f"Source, {metadata['git_url']}"] if metadata["git_url"] else []
+    )
 
 
 def test_classifiers_name_the_pythons_that_are_tried(described):
     label = "Programming Language :: Python :: "
-    named = {line.removeprefix(label) for line in described.get_all("Classifier") if line.startswith(label)}
+    named = {
+        line.removeprefix(label)
+        for line in described.get_all("Classifier")
+        if line.startswith(label)
+    }
     assert named == {"3 :: Only", *pythons}
-    assert not any(line.startswith("License ::") for line in described.get_all("Classifier"))
+    assert not any(
+        line.startswith("License ::") for line in described.get_all("Classifier")
+    )
     jobs = yaml.safe_load(text_of(".github/workflows/test.yml"))["jobs"]
     for name in ("test", "versions"):
         assert jobs[name]["strategy"]["matrix"]["python"] == pythons
@@ -153,23 +212,37 @@ def test_classifiers_name_the_pythons_that_are_tried(described):
 
 
 def test_the_documents_are_of_the_scipy_that_the_makefile_asks_for():
-    """The chapters state numbers of them, and the one on data sets prints where they are from."""
-    assert set(re.findall(r"SciPy (\d+\.\d+\.)\d", text_of("nbs/02_datasets.ipynb"))) == {scipy_series}
+    """The chapters state numbers of them, and the one on data sets prints where they
+    are from.
+    """
+    assert set(
+        re.findall(r"SciPy (\d+\.\d+\.)\d", text_of("nbs/02_datasets.ipynb"))
+    ) == {scipy_series}
 
 
 LINK = r"(!?)\[([^]]*)\]\(([^)]*)\)"
 
 
 def test_description_leads_nowhere_that_is_not_there(monkeypatch):
-    """On a page of an index nothing lies beside README.md: no link is dead, and no word is lost."""
+    """On a page of an index nothing lies beside README.md: no link is dead, and no word
+    is lost.
+    """
     monkeypatch.setattr(setuptools, "setup", lambda **given: None)
-    describe, readme = runpy.run_path(str(root / "setup.py"))["description"], text_of("README.md")
-    alone, public = describe(readme, ""), describe(readme, "https://example.org/book")
+    describe = runpy.run_path(str(root / "setup.py"))["description"]
+    readme = text_of("README.md")
+    alone = describe(readme, "")
+    public = describe(readme, "https://example.org/book")
     assert len(re.findall(LINK, readme)) > 30
     for mark, words, target in re.findall(LINK, alone):
         assert target.startswith("https://"), f"{mark}[{words}]({target})"
-    assert re.sub(LINK, r"\2", re.sub(r"\*Picture: (.*)\*", r"\1", alone)) == re.sub(LINK, r"\2", readme)
-    beside = r"https://example\.org/book/(?:raw|blob)/v" + re.escape(metadata["version"]) + "/"
+    assert re.sub(LINK, r"\2", re.sub(r"\*Picture: (.*)\*", r"\1", alone)) == re.sub(
+        LINK, r"\2", readme
+    )
+    beside = (
+        r"https://example\.org/book/(?:raw|blob)/v"
+        + re.escape(metadata["version"])
+        + "/"
+    )
     assert re.sub(beside, "", public) == readme
     for mark, words, target in re.findall(LINK, public):
         assert target.startswith("https://"), f"{mark}[{words}]({target})"
@@ -178,12 +251,17 @@ def test_description_leads_nowhere_that_is_not_there(monkeypatch):
 
 def test_description_of_the_wheel_is_the_readme_without_dead_links(described):
     if not metadata["git_url"]:
-        assert "](nbs/" not in described.get_payload() and "*Picture: " in described.get_payload()
+        assert (
+            "](nbs/" not in described.get_payload()
+            and "*Picture: " in described.get_payload()
+        )
 
 
 @pytest.fixture(scope="module")
 def imported():
-    """A process that imports the package where other dependencies than those of run time are refused."""
+    """A process that imports the package where other dependencies than those of run
+    time are refused.
+    """
     code = """
 import sys
 
@@ -198,7 +276,9 @@ import fsel_book
 print(len(fsel_book.__all__))
 print([name for name in sys.modules if name.startswith("fsel_book.")])
 """
-    return subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True
+    )
 
 
 def test_import_needs_run_time_dependencies_alone(imported):
@@ -209,7 +289,11 @@ def test_import_needs_run_time_dependencies_alone(imported):
 def test_experiments_are_loaded_only_when_asked_for(imported):
     assert imported.returncode == 0, imported.stderr[-2000:]
     loaded = imported.stdout.splitlines()[1]
-    assert "fsel_book.loaders" in loaded and "experiments" not in loaded and "_paper" not in loaded
+    assert (
+        "fsel_book.loaders" in loaded
+        and "experiments" not in loaded
+        and "_paper" not in loaded
+    )
 
 
 def test_continuous_integration_calls_the_targets_of_make():
@@ -224,8 +308,11 @@ def test_continuous_integration_calls_the_targets_of_make():
 
 
 def test_version_and_date_are_the_same_everywhere():
-    version, citation = metadata["version"], yaml.safe_load(text_of("CITATION.cff"))
-    (newest, when) = re.search(r"^## (\S+), (.*)$", text_of("CHANGELOG.md"), flags=re.MULTILINE).groups()
+    version = metadata["version"]
+    citation = yaml.safe_load(text_of("CITATION.cff"))
+    (newest, when) = re.search(
+        r"^## (\S+), (.*)$", text_of("CHANGELOG.md"), flags=re.MULTILINE
+    ).groups()
     assert newest == version == str(citation["version"])
     assert f'__version__ = "{version}"' in text_of("fsel_book/__init__.py")
     assert when == str(citation.get("date-released", "not yet released"))
@@ -237,26 +324,46 @@ def test_citation_agrees_with_the_bibliography_and_names_what_is_there():
     references = yaml.safe_load(text_of("CITATION.cff"))["references"]
     assert len(references) == 5
     for paper in references:
-        (entry,) = (entry for entry in bibliography.split("\n@") if f"= {paper['title']}," in entry)
-        authors = " and ".join(f"{author['family-names']}, {author['given-names']}" for author in paper["authors"])
-        for words in (authors, f"{paper['start']}--{paper['end']}", f"volume  = {paper['volume']}", str(paper["year"])):
+        (entry,) = (
+            entry
+            for entry in bibliography.split("\n@")
+            if f"= {paper['title']}," in entry
+        )
+        authors = " and ".join(
+            f"{author['family-names']}, {author['given-names']}"
+            for author in paper["authors"]
+        )
+        for words in (
+            authors,
+            f"{paper['start']}--{paper['end']}",
+            f"volume  = {paper['volume']}",
+            str(paper["year"]),
+        ):
             assert words in re.sub(r" +=", "  =", entry), f"{words} of {paper['title']}"
-        names = re.findall(r"\b[A-Z]\w*[a-z][A-Z]\w+|\b\w+_\w+|\bRiskRFE", paper["notes"])
+        names = re.findall(
+            r"\b[A-Z]\w*[a-z][A-Z]\w+|\b\w+_\w+|\bRiskRFE", paper["notes"]
+        )
         assert names and set(names) <= set(fsel_book.__all__)
 
 
 def test_oldest_versions_are_the_lower_bounds():
     pinned = tool("release").oldest().splitlines()
     assert "scikit-learn==1.6.*" in pinned
-    assert [re.sub(r"==(.*)\.\*$", r">=\1", line) for line in pinned] == metadata["requirements"].split()
+    assert [re.sub(r"==(.*)\.\*$", r">=\1", line) for line in pinned] == metadata[
+        "requirements"
+    ].split()
 
 
 def checkout(folder, heading):
-    """A repository with what `make release` reads first, and a changelog that begins with `heading`."""
+    """A repository with what `make release` reads first, and a changelog that begins
+    with `heading`.
+    """
     (folder / "tools").mkdir()
     for name in ("tools/release.py", "settings.ini"):
         shutil.copy(root / name, folder / name)
-    (folder / "CHANGELOG.md").write_text(f"# Changelog\n\n## {heading}\n\n## 0.0.1, 2020-01-01\n")
+    (folder / "CHANGELOG.md").write_text(
+        f"# Changelog\n\n## {heading}\n\n## 0.0.1, 2020-01-01\n"
+    )
     (folder / ".gitignore").write_text("/build/\n")
     name = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
     for command in (["init", "-q"], ["add", "."], [*name, "commit", "-q", "-m", "all"]):
@@ -270,7 +377,10 @@ def test_release_refuses_what_is_not_committed(tmp_path):
     release = [sys.executable, tmp_path / "tools" / "release.py"]
     done = subprocess.run(release, capture_output=True, text=True)
     assert done.returncode == 1 and done.stdout == ""
-    assert done.stderr == "A release is made of what is committed, and this is not:\n?? notes.txt\n"
+    assert (
+        done.stderr
+        == "A release is made of what is committed, and this is not:\n?? notes.txt\n"
+    )
 
 
 @needs_git
@@ -283,7 +393,9 @@ def test_release_refuses_what_is_not_committed(tmp_path):
         ("0.1.0, 2030-01-01", "v0.1.0", "there is a tag v0.1.0 already"),
     ],
 )
-def test_release_says_what_is_in_the_way_of_an_upload(tmp_path, monkeypatch, heading, tag, said):
+def test_release_says_what_is_in_the_way_of_an_upload(
+    tmp_path, monkeypatch, heading, tag, said
+):
     checkout(tmp_path, heading)
     subprocess.run(["git", "tag", tag], cwd=tmp_path, check=True)
     release = tool("release")
@@ -294,7 +406,9 @@ def test_release_says_what_is_in_the_way_of_an_upload(tmp_path, monkeypatch, hea
 
 
 def test_smoke_test_holds_here(capsys):
-    """What a release tries in an empty environment; its examples are those of tests/test_book.py."""
+    """What a release tries in an empty environment; its examples are those of
+    tests/test_book.py.
+    """
     smoke = tool("smoke")
     smoke.certificates()
     smoke.learning()
@@ -303,19 +417,29 @@ def test_smoke_test_holds_here(capsys):
 
 def named(requirements):
     """The distributions that lines of requirements name."""
-    return {re.match(r"[\w.-]+", line)[0].lower().replace("_", "-") for line in requirements.split()}
+    return {
+        re.match(r"[\w.-]+", line)[0].lower().replace("_", "-")
+        for line in requirements.split()
+    }
 
 
 def test_what_notebooks_import_comes_with_the_extra_for_reading_them():
-    """`make lab` installs that extra alone. What is imported inside of a function or a `try` may be missing."""
-    homes, wanted = packages_distributions(), {}
+    """`make lab` installs that extra alone. What is imported inside of a function or a
+    `try` may be missing.
+    """
+    homes = packages_distributions()
+    wanted = {}
     for path in (root / "nbs").glob("*.ipynb"):
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
             source = "".join(cell["source"])
             if cell["cell_type"] != "code" or re.search("^[%!]", source, re.MULTILINE):
                 continue
             for node in ast.parse(source).body:
-                names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+                names = (
+                    [alias.name for alias in node.names]
+                    if isinstance(node, ast.Import)
+                    else []
+                )
                 if isinstance(node, ast.ImportFrom):
                     names = [node.module]
                 wanted |= {name.split(".")[0]: path.name for name in names}

@@ -20,41 +20,97 @@ EACH = {
 
 
 def table():
-    """Parameter, meaning, type, default, estimators of each row; "As above." stands for that of the row above."""
-    rows, meaning = [], ""
+    """Parameter, meaning, type, default, estimators of each row; "As above." stands for
+    that of the row above.
+    """
+    rows = []
+    meaning = ""
     for line in PAGE.read_text(encoding="utf-8").splitlines():
         if line.startswith("| `"):
-            name, words, kind, default, names = (part.strip() for part in line.strip("|").split("|"))
+            name, words, kind, default, names = (
+                part.strip() for part in line.strip("|").split("|")
+            )
             meaning = meaning if words == "As above." else words
-            rows.append((name.strip("`"), meaning, kind, default.strip("`"), re.findall(r"`(\w+)`", names)))
+            rows.append(
+                (
+                    name.strip("`"),
+                    meaning,
+                    kind,
+                    default.strip("`"),
+                    re.findall(r"`(\w+)`", names),
+                )
+            )
     return rows
 
 
 def described(estimator):
     """The type that the docstring gives to each parameter."""
-    section = inspect.getdoc(estimator).split("Parameters\n----------\n")[1].split("\n\n")[0]
-    heads = [re.match(r"(\w+(?:, \w+)*)(?: : (.*))?$", line) for line in section.splitlines() if line[:1].strip()]
+    section = (
+        inspect.getdoc(estimator).split("Parameters\n----------\n")[1].split("\n\n")[0]
+    )
+    heads = [
+        re.match(r"(\w+(?:, \w+)*)(?: : (.*))?$", line)
+        for line in section.splitlines()
+        if line[:1].strip()
+    ]
     assert all(heads), section
-    return {name: (head[2] or "").removesuffix(", optional") for head in heads for name in head[1].split(", ")}
+    return {
+        name: (head[2] or "").removesuffix(", optional")
+        for head in heads
+        for name in head[1].split(", ")
+    }
 
 
 STUDY = "the chapter on selectors with and without labels"
-SELECTORS = ("BSSSelector", "DSFSelector", "LeverageSelector", "RSFSelector", "RRQRSelector")
-WHY = [("BSSSelector", "rule", STUDY), ("DSFSelector", "rule", STUDY), ("LeverageSelector", "sampling", STUDY)]
-WHY += [("BSSSelector", "rank", STUDY), ("RRQRSelector", "strong", STUDY), ("RiskRFE", "step_tol", "371")]
-WHY += [(name, "rank", STUDY if name == "LeverageSelector" else "BSSSelector") for name in SELECTORS[1:]]
-WHY += [(name, "score_func", STUDY) for name in ("BSSSelector", "DSFSelector", "CompletionSelector")]
-WHY += [(name, "rescale", STUDY) for name in ("BSSSelector", "DSFSelector", "LeverageSelector", "RSFSelector")]
-WHY += [("CompletionSelector", "distortion", "four draws"), ("LeverageSelector", "delta", "logarithm")]
-WHY += [("BSSSelector", "eps", "number of draws"), ("SupportVectorSelector", "selector", "BSSSelector")]
+SELECTORS = (
+    "BSSSelector",
+    "DSFSelector",
+    "LeverageSelector",
+    "RSFSelector",
+    "RRQRSelector",
+)
+WHY = [
+    ("BSSSelector", "rule", STUDY),
+    ("DSFSelector", "rule", STUDY),
+    ("LeverageSelector", "sampling", STUDY),
+]
+WHY += [
+    ("BSSSelector", "rank", STUDY),
+    ("RRQRSelector", "strong", STUDY),
+    ("RiskRFE", "step_tol", "371"),
+]
+WHY += [
+    (name, "rank", STUDY if name == "LeverageSelector" else "BSSSelector")
+    for name in SELECTORS[1:]
+]
+WHY += [
+    (name, "score_func", STUDY)
+    for name in ("BSSSelector", "DSFSelector", "CompletionSelector")
+]
+WHY += [
+    (name, "rescale", STUDY)
+    for name in ("BSSSelector", "DSFSelector", "LeverageSelector", "RSFSelector")
+]
+WHY += [
+    ("CompletionSelector", "distortion", "four draws"),
+    ("LeverageSelector", "delta", "logarithm"),
+]
+WHY += [
+    ("BSSSelector", "eps", "number of draws"),
+    ("SupportVectorSelector", "selector", "BSSSelector"),
+]
 
 
 @pytest.mark.parametrize("name, parameter, words", WHY)
 def test_a_docstring_says_why_a_default_is_what_it_is(name, parameter, words):
-    """What was decided by a study names its chapter, what follows from a theorem says from what."""
-    section = inspect.getdoc(EACH[name]).split("Parameters\n----------\n")[1].split("\n\n")[0]
+    """What was decided by a study names its chapter, what follows from a theorem says
+    from what.
+    """
+    section = (
+        inspect.getdoc(EACH[name]).split("Parameters\n----------\n")[1].split("\n\n")[0]
+    )
     entries = re.split(r"\n(?=\w+ : )", section)
-    entry, = (entry for entry in entries if entry.startswith(f"{parameter} : "))
+    (entry,) = (entry for entry in entries if entry.startswith(f"{parameter} : "))
     assert words in " ".join(entry.split())
 
 
@@ -62,10 +118,19 @@ def test_a_docstring_says_why_a_default_is_what_it_is(name, parameter, words):
 def test_the_table_has_every_parameter_with_its_type_and_default(name):
     signature = inspect.signature(EACH[name]).parameters
     types = described(EACH[name])
-    assert list(types) == list(signature), "the docstring's parameters are those of the signature, in order"
-    defaults = {p: "required" if q.default is q.empty else repr(q.default) for p, q in signature.items()}
-    expected = {(p, types[p], default.replace("'", '"')) for p, default in defaults.items()}
-    assert {(p, kind, default) for p, _, kind, default, names in table() if name in names} == expected
+    assert list(types) == list(signature), (
+        "the docstring's parameters are those of the signature, in order"
+    )
+    defaults = {
+        p: "required" if q.default is q.empty else repr(q.default)
+        for p, q in signature.items()
+    }
+    expected = {
+        (p, types[p], default.replace("'", '"')) for p, default in defaults.items()
+    }
+    assert {
+        (p, kind, default) for p, _, kind, default, names in table() if name in names
+    } == expected
 
 
 def test_the_table_has_nothing_else_and_one_meaning_for_each_word():
@@ -78,4 +143,9 @@ def test_the_table_has_nothing_else_and_one_meaning_for_each_word():
 
 
 def test_every_parameter_has_a_type_in_its_docstring():
-    assert not [(name, p) for name, thing in EACH.items() for p, kind in described(thing).items() if not kind]
+    assert not [
+        (name, p)
+        for name, thing in EACH.items()
+        for p, kind in described(thing).items()
+        if not kind
+    ]

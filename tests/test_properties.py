@@ -57,7 +57,11 @@ def low_rank(rng, n, d):
 
 def ill_conditioned(rng, n, d):
     k = min(n, d)
-    return orthonormal(n, k, rng) * np.logspace(0, -rng.uniform(0, 16), k) @ orthonormal(d, k, rng).T
+    return (
+        orthonormal(n, k, rng)
+        * np.logspace(0, -rng.uniform(0, 16), k)
+        @ orthonormal(d, k, rng).T
+    )
 
 
 def duplicated(rng, n, d):
@@ -111,7 +115,8 @@ ANY = [
 def made(draw, kinds=ANY, largest_scale=149):
     """A matrix of one of the kinds, of any size and scale."""
     n, d = draw(shapes)
-    kind, rng = draw(st.sampled_from(kinds)), draw(generators)
+    kind = draw(st.sampled_from(kinds))
+    rng = draw(generators)
     X = kind(rng, n, d)
     assume(np.any(X))
     exponent = draw(st.just(0) | st.floats(-largest_scale, largest_scale))
@@ -126,13 +131,18 @@ def written(dtype=np.float64, largest=1e150):
     every = st.floats(-largest, largest, width=width)
     sizes = st.tuples(st.integers(2, 6), st.integers(2, 9))
     matrices = sizes.flatmap(
-        lambda shape: hnp.arrays(dtype, shape, elements=few) | hnp.arrays(dtype, shape, elements=every)
+        lambda shape: (
+            hnp.arrays(dtype, shape, elements=few)
+            | hnp.arrays(dtype, shape, elements=every)
+        )
     )
     return matrices.filter(lambda X: np.abs(X).max() >= 1 / largest)
 
 
 any_float64 = made() | written()
-any_float32 = made(largest_scale=30).map(lambda X: X.astype(np.float32)).filter(np.any) | written(np.float32, 1e30)
+any_float32 = made(largest_scale=30).map(lambda X: X.astype(np.float32)).filter(
+    np.any
+) | written(np.float32, 1e30)
 any_matrix = any_float64 | any_float32
 generic = made(GENERIC, largest_scale=0)
 forms = st.sampled_from(list(FORMS))
@@ -143,7 +153,9 @@ def draws_of(data, d):
 
 
 def untied_draws_of(data, X, case):
-    """So many that no features tie: ties are settled by the index, but equal numbers may differ by rounding error."""
+    """So many that no features tie: ties are settled by the index, but equal numbers
+    may differ by rounding error.
+    """
     n, d = X.shape
     return draws_of(data, min(d, case.untied(n)))
 
@@ -160,7 +172,8 @@ def assert_certificate_and_promise(case, X, form, data):
     if case.blind:
         assert certificate.n_selected == r
         assert_allclose(selector.weights_, X.shape[1] / r, rtol=1e-6)
-    elif case.distinct:  # one of equal columns, with their number as its weight or with weight one
+    # one of equal columns, with their number as its weight or with weight one
+    elif case.distinct:
         space = row_space(given_form, None if l == certificate.numerical_rank else l)
         first = space.first_equal
         assert certificate.n_selected <= min(r, len(np.unique(first)))
@@ -177,9 +190,17 @@ def assert_certificate_and_promise(case, X, form, data):
         promise = case.promise(space, r)
         assert certificate.promise.confidence == promise.confidence
         expected = [promise.lower, promise.upper]
-        assert_allclose([certificate.promise.lower, certificate.promise.upper], expected, rtol=1e-9, atol=1e-9)
-        # With weights one an end of the promise can be attained: V must be orthonormal to the digits of `holds`.
-        exact = not case.distinct or rounding(given_form, certificate.numerical_rank) < 1e-7
+        assert_allclose(
+            [certificate.promise.lower, certificate.promise.upper],
+            expected,
+            rtol=1e-9,
+            atol=1e-9,
+        )
+        # With weights one an end of the promise can be attained: V must be orthonormal
+        # to the digits of `holds`.
+        exact = (
+            not case.distinct or rounding(given_form, certificate.numerical_rank) < 1e-7
+        )
         assert certificate.holds or promise.confidence < 1 or not exact
 
 
@@ -209,9 +230,13 @@ def test_promises_hold_for_a_target_rank(case, X, form, data):
     r = data.draw(st.integers(least, X.shape[1]), label="r")
     selector = case.make(r, rank=rank).fit(given_form)
     s = np.linalg.svd(X.astype(np.float64) / np.abs(X).max(), compute_uv=False)
-    if rank == len(s) or s[rank] <= 0.9 * s[rank - 1]:  # else any of many spaces will do
+    # else any of many spaces will do
+    if rank == len(s) or s[rank] <= 0.9 * s[rank - 1]:
         assert assert_certified(selector, given_form) == (rank, r)
-    exact = not case.distinct or rounding(given_form, selector.certificate_.numerical_rank) < 1e-7
+    exact = (
+        not case.distinct
+        or rounding(given_form, selector.certificate_.numerical_rank) < 1e-7
+    )
     assert selector.certificate_.holds is not False or not exact
     assert 0 <= selector.certificate_.energy <= 1 + 1e-9
 
@@ -220,14 +245,19 @@ def test_promises_hold_for_a_target_rank(case, X, form, data):
 @given(l=st.integers(1, 9), more=st.integers(1, 60), rng=generators, data=st.data())
 def test_bss_of_a_basis_keeps_its_promise(l, more, rng, data):
     """Any number of draws above l, more than there are features included."""
-    V = np.linalg.qr(rng.standard_normal((l + more, l)) * np.exp(2 * rng.standard_normal((l + more, 1))))[0]
+    V = np.linalg.qr(
+        rng.standard_normal((l + more, l))
+        * np.exp(2 * rng.standard_normal((l + more, 1)))
+    )[0]
     r = data.draw(st.integers(l + 1, 3 * (l + more)), label="r")
     for rule in ("largest-norm", "best", "sampled"):
         sampling = bss(V, r, rule, random_state=0)
         low, high = interval(V, sampling)
         promise = bss_promise(l, r)
         assert promise.lower - 1e-7 <= low and high <= promise.upper + 1e-7
-        assert_allclose(certify(V, sampling).interval, (low, high), rtol=1e-9, atol=1e-12)
+        assert_allclose(
+            certify(V, sampling).interval, (low, high), rtol=1e-9, atol=1e-12
+        )
 
 
 # ---------------------------------------------------------------- leverage scores
@@ -241,7 +271,10 @@ def test_leverage_scores_lie_between_0_and_1_and_add_up_to_the_rank(X, form):
     error = rounding(X, space.numerical_rank) + (1e-6 if X.dtype == np.float32 else 0)
     assert scores.dtype == X.dtype and scores.shape == (X.shape[1],)
     assert np.all(scores >= 0) and np.all(scores <= 1 + error)
-    assert abs(scores.sum(dtype=np.float64) - space.numerical_rank) <= error * space.numerical_rank
+    assert (
+        abs(scores.sum(dtype=np.float64) - space.numerical_rank)
+        <= error * space.numerical_rank
+    )
     assert 1 <= space.numerical_rank <= min(X.shape)
     assert np.all(scores[~np.any(X, axis=0)] < 1e-25)
 
@@ -261,7 +294,9 @@ def test_leverage_scores_are_those_of_the_svd(X, form):
 @settings(max_examples=15)
 @given(X=generic)
 def test_a_feature_more_never_raises_the_scores_of_the_others(X):
-    """Leverage measures how hard a feature is to replace; one more to replace it with cannot make it harder."""
+    """Leverage measures how hard a feature is to replace; one more to replace it with
+    cannot make it harder.
+    """
     assume(X.shape[1] > 2)
     smaller = np.asarray(row_space(X[:, :-1]).leverage_scores)
     assert np.all(np.asarray(row_space(X).leverage_scores)[:-1] <= smaller + 1e-8)
@@ -273,7 +308,9 @@ def test_a_feature_orthogonal_to_the_certified_space_is_not_selected(case):
     selector = case.make(2).fit(X)
     assert selector.certificate_.rank == 1
     assert_array_equal(selector.selected_, [0])
-    assert selector.certificate_.interval == pytest.approx(interval(np.array([[1.0], [0], [0]]), selector.sampling_))
+    assert selector.certificate_.interval == pytest.approx(
+        interval(np.array([[1.0], [0], [0]]), selector.sampling_)
+    )
 
 
 @each_case
@@ -282,13 +319,19 @@ def test_exact_ties_are_settled_by_index(case):
     assert_array_equal(case.make(3).fit(X).selected_, case.make(3).fit(3 * X).selected_)
 
 
-# ---------------------------------------------------------------- what must not change the selection
+# ---------------------------------------------------------------- what must not change
+# the selection
 
 
 def assert_same(one, other, rtol=1e-6):
     assert_array_equal(one.selected_, other.selected_)
     assert_allclose(one.weights_, other.weights_, rtol=rtol)
-    assert_allclose(one.certificate_.eigenvalues, other.certificate_.eigenvalues, rtol=rtol, atol=rtol)
+    assert_allclose(
+        one.certificate_.eigenvalues,
+        other.certificate_.eigenvalues,
+        rtol=rtol,
+        atol=rtol,
+    )
 
 
 def well_conditioned(X):
@@ -305,10 +348,12 @@ def well_conditioned(X):
 @given(X=generic, data=st.data())
 def test_permuting_columns_permutes_the_selection(name, X, data):
     case = CASES[name]
-    assume(well_conditioned(X) and X.shape[0] < X.shape[1])  # in tall data all scores are 1: ties, settled by index
+    # in tall data all scores are 1: ties, settled by index
+    assume(well_conditioned(X) and X.shape[0] < X.shape[1])
     r = untied_draws_of(data, X, case)
     p = data.draw(generators).permutation(X.shape[1])
-    plain, permuted = case.make(r).fit(X), case.make(r).fit(X[:, p])
+    plain = case.make(r).fit(X)
+    permuted = case.make(r).fit(X[:, p])
     assert_array_equal(p[permuted.selected_], plain.selected_)
     assert_allclose(permuted.weights_, plain.weights_, rtol=1e-6)
     assert_allclose(permuted.leverage_scores_, plain.leverage_scores_[p], rtol=1e-8)
@@ -320,15 +365,23 @@ def test_permuting_columns_permutes_the_selection(name, X, data):
 @given(X=made(largest_scale=0), exponent=st.integers(-498, 498), data=st.data())
 def test_scaling_by_a_power_of_two_changes_nothing(case, X, exponent, data):
     """For any matrix, ties and all: not a bit of the entries' mantissas changes."""
-    X = np.where(np.abs(X) < 1e-12 * np.abs(X).max(), 0, X)  # so that no entry is lost below the smallest float
+    # so that no entry is lost below the smallest float
+    X = np.where(np.abs(X) < 1e-12 * np.abs(X).max(), 0, X)
     assume(well_conditioned(X) or np.array_equal(X, np.round(X)))
     r = draws_of(data, X.shape[1])
     assert_same(case.make(r).fit(X), case.make(r).fit(X * 2.0**exponent))
 
 
-@swept_product(("name",), [("BSS",), ("DSF",), ("strong RRQR",), ("leverage sampling",)], CASES)
+@swept_product(
+    ("name",), [("BSS",), ("DSF",), ("strong RRQR",), ("leverage sampling",)], CASES
+)
 @settings(max_examples=15)
-@given(X=generic, scale=st.floats(1e-148, 1e148), sign=st.sampled_from([-1, 1]), data=st.data())
+@given(
+    X=generic,
+    scale=st.floats(1e-148, 1e148),
+    sign=st.sampled_from([-1, 1]),
+    data=st.data(),
+)
 def test_scaling_by_any_constant_changes_nothing(name, X, scale, sign, data):
     case = CASES[name]
     assume(well_conditioned(X))
@@ -361,7 +414,11 @@ def test_any_invertible_mixing_of_the_samples_changes_nothing(case, X, rng, data
     assume(well_conditioned(X) and n + 1 < d)
     r = data.draw(st.integers(n + 1, d), label="r")
     mixing = orthonormal(n, n, rng) * rng.uniform(0.2, 5, n) @ orthonormal(n, n, rng)
-    assert_same(case.make(r, rank="full").fit(X), case.make(r, rank="full").fit(mixing @ X), rtol=1e-5)
+    assert_same(
+        case.make(r, rank="full").fit(X),
+        case.make(r, rank="full").fit(mixing @ X),
+        rtol=1e-5,
+    )
 
 
 @pytest.mark.sweep
@@ -376,7 +433,18 @@ def test_sparse_data_give_the_selection_of_dense_data(case, X, form, data):
     assert_same(case.make(r).fit(X), case.make(r).fit(FORMS[form](X)))
 
 
-@swept_product(("name",), [("BSS",), ("DSF",), ("RSF",), ("leverage sampling",), ("random",), ("strong RRQR",)], CASES)
+@swept_product(
+    ("name",),
+    [
+        ("BSS",),
+        ("DSF",),
+        ("RSF",),
+        ("leverage sampling",),
+        ("random",),
+        ("strong RRQR",),
+    ],
+    CASES,
+)
 @settings(max_examples=15)
 @given(X=generic, data=st.data())
 def test_float32_gives_a_certificate_of_the_quality_of_float64(name, X, data):
@@ -384,7 +452,8 @@ def test_float32_gives_a_certificate_of_the_quality_of_float64(name, X, data):
     assume(well_conditioned(X))
     single = X.astype(np.float32)
     r = untied_draws_of(data, X, case)
-    low, high = case.make(r).fit(single), case.make(r).fit(single.astype(np.float64))
+    low = case.make(r).fit(single)
+    high = case.make(r).fit(single.astype(np.float64))
     assert low.weights_.dtype == np.float32 and high.weights_.dtype == np.float64
     assert_same(low, high, rtol=1e-4)
     assert low.certificate_.holds == high.certificate_.holds
@@ -402,13 +471,16 @@ def test_selecting_twice_gives_the_same(case, X, form, data):
     assert_array_equal(one.weights_, other.weights_)
 
 
-# ---------------------------------------------------------------- the matrices S, D and R
+# ---------------------------------------------------------------- the matrices S, D and
+# R
 
 
 @settings(max_examples=15)
 @given(rng=generators, d=st.integers(3, 30), r=st.integers(3, 60))
 def test_merged_draws_equal_unmerged_draws(rng, d, r):
-    """R with repeated draws merged has the same R R' as the papers' R, in which each draw has a column."""
+    """R with repeated draws merged has the same R R' as the papers' R, in which each
+    draw has a column.
+    """
     X = rng.standard_normal((3, d))
     V = row_space(X)
     sampling = leverage_sampling(V, r, random_state=int(rng.integers(1000)))
@@ -416,7 +488,9 @@ def test_merged_draws_equal_unmerged_draws(rng, d, r):
     counts = np.rint(sampling.weights * r * p[sampling.indices])
     assert counts.sum() == r and np.all(counts >= 1)
     assert_allclose(sampling.weights, counts / (r * p[sampling.indices]), rtol=1e-9)
-    S, D, R = sampling.S.toarray(), sampling.D.toarray(), sampling.R.toarray()
+    S = sampling.S.toarray()
+    D = sampling.D.toarray()
+    R = sampling.R.toarray()
     assert_array_equal(S.sum(axis=0), 1)
     assert_allclose(R, S @ D)
     assert_allclose((D @ D).diagonal(), sampling.weights)
@@ -439,9 +513,15 @@ def test_warnings_of_odd_data_are_the_only_ones(case, shape, make):
     rng = np.random.default_rng(0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for words in ("X has directions as small as", "Column", "Of those chosen", "n_features_to_select=2 asks for 2"):
+        for words in (
+            "X has directions as small as",
+            "Column",
+            "Of those chosen",
+            "n_features_to_select=2 asks for 2",
+        ):
             warnings.filterwarnings("ignore", message=words, category=UserWarning)
         for kind in ANY:
-            drawn = {one: kind(rng, *one) for one in SHAPES}  # each shape's data do not depend on which are tried
+            # each shape's data do not depend on which are tried
+            drawn = {one: kind(rng, *one) for one in SHAPES}
             if np.any(drawn[shape]):
                 case.make(2).fit(make(drawn[shape]))

@@ -1,8 +1,10 @@
-"""The rendered site: the pages of `make docs` as files, and in a headless browser as a reader has them.
+"""The rendered site: the pages of `make docs` as files, and in a headless browser as a
+reader has them.
 
-`make test-site` runs this file. It needs the program quarto, and for the browser Chromium or Chrome and the extra
-`site`. The pages load MathJax from the net; where there is none, FSEL_BOOK_MATHJAX may name a folder with a copy
-of it (the npm package mathjax, version 3), and without either the mathematics is not looked at.
+`make test-site` runs this file. It needs the program quarto, and for the browser
+Chromium or Chrome and the extra `site`. The pages load MathJax from the net; where
+there is none, FSEL_BOOK_MATHJAX may name a folder with a copy of it (the npm package
+mathjax, version 3), and without either the mathematics is not looked at.
 """
 
 import html
@@ -17,9 +19,25 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from test_site import book, every_chapter, label, needs_make, needs_quarto, notebooks, opening, root, run
+from test_site import (
+    book,
+    every_chapter,
+    label,
+    needs_make,
+    needs_quarto,
+    notebooks,
+    opening,
+    root,
+    run,
+)
 
-chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
+chromium = next(
+    filter(
+        None,
+        map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome")),
+    ),
+    None,
+)
 MATHJAX = "https://cdn.jsdelivr.net/npm/mathjax@3/"
 
 
@@ -41,13 +59,18 @@ every_page = pytest.mark.parametrize("name", pages)
 def docs():
     """The folder of the pages that `make docs` renders."""
     printed = run("make", "docs", cwd=root)
-    assert "Unable to resolve" not in printed and "ERROR" not in printed, printed[-3000:]
+    assert "Unable to resolve" not in printed and "ERROR" not in printed, printed[
+        -3000:
+    ]
     return root / "_docs"
 
 
 def texts(folder):
     """The text of each page of HTML in the folder, by its path."""
-    return {str(path.relative_to(folder)): path.read_text(encoding="utf-8") for path in folder.rglob("*.html")}
+    return {
+        str(path.relative_to(folder)): path.read_text(encoding="utf-8")
+        for path in folder.rglob("*.html")
+    }
 
 
 # ---------------------------------------------------------------- the pages as files
@@ -55,21 +78,39 @@ def texts(folder):
 
 def text_of(page):
     """What a reader sees of a page of HTML, code left out."""
-    return html.unescape(re.sub(r"<[^>]+>", "", re.sub(r"(?s)<(script|style|pre|code)\b.*?</\1>", "", page)))
+    return html.unescape(
+        re.sub(
+            r"<[^>]+>", "", re.sub(r"(?s)<(script|style|pre|code)\b.*?</\1>", "", page)
+        )
+    )
 
 
 def unresolved(page):
-    """References that quarto could not resolve, and labels and fences that it did not read as such."""
-    return re.findall(rf"\?@?{label}|(?<!\w)@{label}|\{{#{label}|^:::.*", text_of(page), flags=re.MULTILINE)
+    """References that quarto could not resolve, and labels and fences that it did not
+    read as such.
+    """
+    return re.findall(
+        rf"\?@?{label}|(?<!\w)@{label}|\{{#{label}|^:::.*",
+        text_of(page),
+        flags=re.MULTILINE,
+    )
 
 
 @pytest.mark.parametrize(
     "page, found",
     [
-        ('<h1>1 Arrays {#sec-arrays}</h1> in <span class="quarto-unresolved-ref">?sec-bss</span>', 2),
+        (
+            "<h1>1 Arrays {#sec-arrays}</h1> in <span "
+            'class="quarto-unresolved-ref">?sec-bss</span>',
+            2,
+        ),
         ("<strong>?@thm-bss</strong> and @eq-norm", 2),
         ("<p>::: {.callout-note}</p>", 1),
-        ('<a href="x.html#sec-bss">Chapter 4</a>, is it? <code>?sec-x {#sec-x}</code>, me@sec-a.org', 0),
+        (
+            '<a href="x.html#sec-bss">Chapter 4</a>, is it? <code>?sec-x '
+            "{#sec-x}</code>, me@sec-a.org",
+            0,
+        ),
     ],
 )
 def test_what_counts_as_unresolved(page, found):
@@ -77,24 +118,50 @@ def test_what_counts_as_unresolved(page, found):
 
 
 def dead_links(folder):
-    """Links and sources within the site that lead to no file, or to an anchor that the page has not."""
-    pages = {name: re.sub(r"(?s)(<script\b[^>]*>).*?</script>", r"\1", text) for name, text in texts(folder).items()}
-    anchors = {(folder / name).resolve(): {*re.findall(r'\bid="([^"]+)"', text)} for name, text in pages.items()}
+    """Links and sources within the site that lead to no file, or to an anchor that the
+    page has not.
+    """
+    pages = {
+        name: re.sub(r"(?s)(<script\b[^>]*>).*?</script>", r"\1", text)
+        for name, text in texts(folder).items()
+    }
+    anchors = {
+        (folder / name).resolve(): {*re.findall(r'\bid="([^"]+)"', text)}
+        for name, text in pages.items()
+    }
     for name, text in pages.items():
-        for link in {*re.findall(r'<(?:a|img|script|link)\b[^>]*?\s(?:href|src)="([^"]*)"', text)}:
+        for link in {
+            *re.findall(r'<(?:a|img|script|link)\b[^>]*?\s(?:href|src)="([^"]*)"', text)
+        }:
             file, _, anchor = unquote(html.unescape(link)).partition("#")
             target = (folder / name).parent / file if file else folder / name
             target = (target / "index.html" if target.is_dir() else target).resolve()
-            dead = not target.exists() or (anchor and anchor not in anchors.get(target, ()))
+            dead = not target.exists() or (
+                anchor and anchor not in anchors.get(target, ())
+            )
             if dead and not re.match(r"\w+:|//", link):
                 yield f"{name}: {link}"
 
 
 def test_what_counts_as_a_dead_link(tmp_path):
-    links = ["#a", "#b", "x/y.html#c", "x/y.html#d", "x/", "z.html", "https://a.org/z", "mailto:a@b.org", "n%20.txt"]
-    (tmp_path / "i.html").write_text('<p id="a">' + "".join(f'<a class="k" href="{link}">.</a>' for link in links))
+    links = [
+        "#a",
+        "#b",
+        "x/y.html#c",
+        "x/y.html#d",
+        "x/",
+        "z.html",
+        "https://a.org/z",
+        "mailto:a@b.org",
+        "n%20.txt",
+    ]
+    (tmp_path / "i.html").write_text(
+        '<p id="a">' + "".join(f'<a class="k" href="{link}">.</a>' for link in links)
+    )
     (tmp_path / "x").mkdir()
-    page = '<p id="c"><img src="../n .txt"><img src="n.svg"><script>"<a href="q"</script>'
+    page = (
+        '<p id="c"><img src="../n .txt"><img src="n.svg"><script>"<a href="q"</script>'
+    )
     (tmp_path / "x" / "y.html").write_text(page)
     (tmp_path / "n .txt").touch()
     assert sorted(dead_links(tmp_path)) == [
@@ -111,7 +178,11 @@ class TestFiles:
         assert {name.replace(".ipynb", ".html") for name in notebooks} <= {*pages}
 
     def test_references_are_resolved(self, docs):
-        assert {name: found for name, page in texts(docs).items() if (found := unresolved(page))} == {}
+        assert {
+            name: found
+            for name, page in texts(docs).items()
+            if (found := unresolved(page))
+        } == {}
 
     @every_chapter
     def test_chapters_show_title_and_opening(self, docs, name):
@@ -129,13 +200,25 @@ class TestFiles:
     def test_every_page_says_what_the_book_is_and_has_its_sign(self, docs):
         for name, page in texts(docs).items():
             assert re.search(r'<meta property="og:title" content="[^"]+', page), name
-            assert re.search(r'<link href="[./]*favicon.svg" rel="icon"', page) and "nav-footer-left" in page, name
-        assert f'name="description" content="{book["book"]["description"]}"' in texts(docs)["index.html"]
+            assert (
+                re.search(r'<link href="[./]*favicon.svg" rel="icon"', page)
+                and "nav-footer-left" in page
+            ), name
+        assert (
+            f'name="description" content="{book["book"]["description"]}"'
+            in texts(docs)["index.html"]
+        )
         assert (docs / "favicon.svg").exists()
 
     def test_the_first_page_has_two_doors(self, docs):
-        (doors,) = re.findall(r'(?s)<div class="doors">(.*?)</div>', (docs / "index.html").read_text(encoding="utf-8"))
-        assert re.findall('href="(?:./)?([^"]*)"', doors) == ["quickstart.html", "25_choosing.html"]
+        (doors,) = re.findall(
+            r'(?s)<div class="doors">(.*?)</div>',
+            (docs / "index.html").read_text(encoding="utf-8"),
+        )
+        assert re.findall('href="(?:./)?([^"]*)"', doors) == [
+            "quickstart.html",
+            "25_choosing.html",
+        ]
 
     def test_links_lead_somewhere(self, docs):
         dead = [*dead_links(docs)]
@@ -146,7 +229,9 @@ class TestFiles:
 
 
 def blend(layers):
-    """The colour that is seen of (red, green, blue, alpha) layers, the topmost first, on white."""
+    """The colour that is seen of (red, green, blue, alpha) layers, the topmost first,
+    on white.
+    """
     seen = (255.0, 255.0, 255.0)
     for *colour, alpha in reversed(layers):
         seen = tuple(alpha * new + (1 - alpha) * old for new, old in zip(colour, seen))
@@ -156,7 +241,10 @@ def blend(layers):
 def luminance(colour):
     """Relative luminance as WCAG 2 defines it."""
     parts = (part / 255 for part in colour)
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+        for part in parts
+    ]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
@@ -167,15 +255,24 @@ def contrast(one, other):
 
 
 def test_contrast_is_that_of_wcag():
-    white, black, grey = (255, 255, 255), (0, 0, 0), (118, 118, 118)
+    white = (255, 255, 255)
+    black = (0, 0, 0)
+    grey = (118, 118, 118)
     assert contrast(white, black) == pytest.approx(21)
-    assert contrast(white, grey) == contrast(grey, white) == pytest.approx(4.54, abs=0.01)  # the known limit on white
-    assert blend([(0, 0, 0, 0.5), (255, 255, 255, 1)]) == pytest.approx((127.5, 127.5, 127.5))
+    # the known limit on white
+    assert (
+        contrast(white, grey) == contrast(grey, white) == pytest.approx(4.54, abs=0.01)
+    )
+    assert blend([(0, 0, 0, 0.5), (255, 255, 255, 1)]) == pytest.approx(
+        (127.5, 127.5, 127.5)
+    )
     assert blend([(0, 0, 0, 0)]) == white
 
 
 def faint(seen):
-    """Texts of a look that can hardly be read: WCAG asks for 4.5, and for 3 where letters are large."""
+    """Texts of a look that can hardly be read: WCAG asks for 4.5, and for 3 where
+    letters are large.
+    """
     for text, ink, grounds, large in seen["inks"]:
         ratio = contrast(blend([ink, *grounds]), blend(grounds))
         if ratio < (3 if large else 4.5):
@@ -264,15 +361,20 @@ LOOK = r"""() => {
   return {sideways, outside, unshaded, phone, sizes, tex, images, dark, inks: Object.values(inks)};
 }"""
 
-WIDTHS, THEMES = (1280, 390), ("light", "dark")
-KINDS = "errors others sideways outside unshaded phone sizes tex images faint theme".split()
+WIDTHS = (1280, 390)
+THEMES = ("light", "dark")
+KINDS = (
+    "errors others sideways outside unshaded phone sizes tex images faint theme".split()
+)
 
 
 @pytest.fixture(scope="module")
 def browser():
     if chromium is None:
         pytest.skip("neither chromium nor google-chrome is on the PATH")
-    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: make test-site")
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="Playwright is not installed: make test-site"
+    )
     with playwright.sync_playwright() as started:
         opened = started.chromium.launch(executable_path=chromium)
         yield opened
@@ -283,7 +385,9 @@ def browser():
 def mathjax():
     """Where MathJax comes from: a folder, the net, or nowhere."""
     if folder := os.environ.get("FSEL_BOOK_MATHJAX"):
-        assert (Path(folder) / "es5" / "tex-chtml-full.js").exists(), f"FSEL_BOOK_MATHJAX={folder}: no MathJax 3 there"
+        assert (Path(folder) / "es5" / "tex-chtml-full.js").exists(), (
+            f"FSEL_BOOK_MATHJAX={folder}: no MathJax 3 there"
+        )
         return Path(folder)
     try:
         with urllib.request.urlopen(MATHJAX + "package.json", timeout=10):
@@ -303,7 +407,9 @@ def serve():
     servers = []
 
     def start(folder):
-        servers.append(ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)))
+        servers.append(
+            ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder))
+        )
         threading.Thread(target=servers[-1].serve_forever, daemon=True).start()
         return f"http://127.0.0.1:{servers[-1].server_port}/"
 
@@ -314,11 +420,19 @@ def serve():
 
 
 def answer(route, address, others):
-    """Let a request through, answer it from the copy of MathJax, or note that the page asks another host."""
+    """Let a request through, answer it from the copy of MathJax, or note that the page
+    asks another host.
+    """
     url = route.request.url
     if url.startswith(MATHJAX) and mathjax() != "the net":
         path = url.removeprefix(MATHJAX).partition("?")[0]
-        route.fulfill(**({"path": mathjax() / path} if mathjax() else {"body": "", "content_type": "text/javascript"}))
+        route.fulfill(
+            **(
+                {"path": mathjax() / path}
+                if mathjax()
+                else {"body": "", "content_type": "text/javascript"}
+            )
+        )
     elif url.startswith((address, MATHJAX)):
         route.continue_()
     else:
@@ -327,18 +441,35 @@ def answer(route, address, others):
 
 
 def open_page(browser, address, name, width, theme):
-    """A page opened in a window of its own, and two lists that fill: its errors, and other hosts that it asks."""
-    window = browser.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce")
+    """A page opened in a window of its own, and two lists that fill: its errors, and
+    other hosts that it asks.
+    """
+    window = browser.new_context(
+        viewport={"width": width, "height": 900}, reduced_motion="reduce"
+    )
     if theme == "dark":
-        window.add_init_script("localStorage.setItem('quarto-color-scheme', 'alternate')")
-    errors, others = [], []
+        window.add_init_script(
+            "localStorage.setItem('quarto-color-scheme', 'alternate')"
+        )
+    errors = []
+    others = []
     window.route("**/*", lambda route: answer(route, address, others))
     page = window.new_page()
-    page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+    page.on(
+        "console",
+        lambda said: errors.append(said.text) if said.type == "error" else None,
+    )
     page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("response", lambda got: errors.append(f"{got.status} {got.url}") if got.status >= 400 else None)
+    page.on(
+        "response",
+        lambda got: (
+            errors.append(f"{got.status} {got.url}") if got.status >= 400 else None
+        ),
+    )
     page.goto(address + name)
-    page.evaluate("() => window.MathJax?.startup?.promise.then(() => document.fonts.ready)")
+    page.evaluate(
+        "() => window.MathJax?.startup?.promise.then(() => document.fonts.ready)"
+    )
     page.evaluate(OPEN)
     return page, errors, others
 
@@ -352,7 +483,9 @@ def look(browser, address, name):
             page.set_viewport_size({"width": width, "height": 900})
             seen = page.evaluate(LOOK)
             seen |= {"errors": errors, "others": others, "faint": [*faint(seen)]}
-            seen["theme"] = [] if seen["dark"] == (theme == "dark") else ["not in this theme"]
+            seen["theme"] = (
+                [] if seen["dark"] == (theme == "dark") else ["not in this theme"]
+            )
             for kind in faults:
                 faults[kind] += [f"{theme} {width}: {fault}" for fault in seen[kind]]
         page.context.close()
@@ -367,57 +500,97 @@ DOT = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'
 @pytest.mark.parametrize(
     "kind, body",
     [
-        (None, f'<p>Well</p><pre style="overflow-x: auto; {SHADE}"><code>$$ \\[' + 300 * "x" + "</code></pre>"),
+        (
+            None,
+            f'<p>Well</p><pre style="overflow-x: auto; {SHADE}"><code>$$ \\['
+            + 300 * "x"
+            + "</code></pre>",
+        ),
         ("errors", "<script>console.error('no')</script>"),
         ("errors", "<script>undefined.x</script>"),
         ("errors", "<script src='missing.js'></script>"),
-        ("others", "<link rel='stylesheet' href='https://fonts.googleapis.com/css2?family=Lato'>"),
+        (
+            "others",
+            "<link rel='stylesheet' "
+            "href='https://fonts.googleapis.com/css2?family=Lato'>",
+        ),
         ("sideways", "<div style='width: 1300px'>x</div>"),
         ("outside", "<main style='width: 300px'><p style='width: 320px'>x</p></main>"),
-        ("outside", f"<main style='width: 200px'><p><code style='white-space: pre'>{30 * 'x'}</code></p></main>"),
         (
             "outside",
-            f"<main><table style='display: block; width: 9px; overflow-x: auto; {SHADE}'><td>{9 * 'x'}</table>",
+            f"<main style='width: 200px'><p><code style='white-space: "
+            f"pre'>{30 * 'x'}</code></p></main>",
         ),
         (
             "outside",
-            f"<div class='cell-output'><pre style='width: 9px; overflow: auto; {SHADE}'>{88 * 'x'}\n</pre></div>",
+            f"<main><table style='display: block; width: 9px; overflow-x: auto; "
+            f"{SHADE}'><td>{9 * 'x'}</table>",
         ),
-        ("unshaded", f"<main><pre style='width: 90px; overflow-x: auto'>{88 * 'x'}</pre></main>"),
+        (
+            "outside",
+            f"<div class='cell-output'><pre style='width: 9px; overflow: auto; "
+            f"{SHADE}'>{88 * 'x'}\n</pre></div>",
+        ),
+        (
+            "unshaded",
+            f"<main><pre style='width: 90px; overflow-x: auto'>{88 * 'x'}</pre></main>",
+        ),
         ("phone", "<main><table class='words'><td>word</table></main>"),
         ("phone", "<main><table><td class='number'>1 ± 2</table></main>"),
         (
             "phone",
-            "<main><div class='cell narrow'><img alt='dot' width='99' src='data:image/svg+xml,"
-            + DOT
-            + "'></div></main>",
+            "<main><div class='cell narrow'><img alt='dot' width='99' "
+            "src='data:image/svg+xml," + DOT + "'></div></main>",
         ),
-        ("phone", f"<main><pre class='sentences' style='overflow: auto; {SHADE}'>{300 * 'x'}</pre></main>"),
+        (
+            "phone",
+            f"<main><pre class='sentences' style='overflow: auto; "
+            f"{SHADE}'>{300 * 'x'}</pre></main>",
+        ),
         ("phone", "<nav class='quarto-secondary-nav'><div><a>5</a></div></nav>"),
         (
             "sizes",
-            "<main><p><b class='math inline'><mjx-container style='font-size: 2em'>x</mjx-container></b></p></main>",
+            "<main><p><b class='math inline'><mjx-container style='font-size: "
+            "2em'>x</mjx-container></b></p></main>",
         ),
         ("tex", "<p>where $$x$$ is</p>"),
         ("tex", r"<p>where \(x\) is</p>"),
         ("tex", r"<p>where $\lambda$ is</p>"),
         ("tex", r"<mjx-merror>Missing }</mjx-merror>"),
         ("images", "<img src='data:image/png;base64,AAAA' alt='dot'>"),
-        ("images", "<img src='data:image/svg+xml,<svg xmlns=\"http://www.w3.org/2000/svg\"/>'>"),
+        (
+            "images",
+            "<img src='data:image/svg+xml,<svg xmlns=\"http://www.w3.org/2000/svg\"/>'>",
+        ),
         ("faint", "<p style='color: #999'>grey</p>"),
         ("faint", "<p style='opacity: 0.5'>through</p>"),
-        ("faint", "<details><summary>More</summary><p style='color: #eee'>inside</p></details>"),
+        (
+            "faint",
+            "<details><summary>More</summary><p style='color: "
+            "#eee'>inside</p></details>",
+        ),
         ("theme", "<script>document.body.className = 'quarto-light'</script>"),
     ],
 )
 def test_each_fault_is_found(browser, serve, tmp_path, kind, body):
     """On a page that has just one."""
-    dark = "document.body.className = localStorage.getItem('quarto-color-scheme') ? 'quarto-dark' : ''"
-    head = "<!DOCTYPE html><html lang='en'><head><title>t</title><link rel='icon' href='data:,'></head>"
-    page = f"{head}<body style='background: #fff; color: #000'><script>{dark}</script>{body}</body></html>"
+    dark = (
+        "document.body.className = localStorage.getItem('quarto-color-scheme') ? "
+        "'quarto-dark' : ''"
+    )
+    head = (
+        "<!DOCTYPE html><html lang='en'><head><title>t</title><link rel='icon' "
+        "href='data:,'></head>"
+    )
+    page = (
+        f"{head}<body style='background: #fff; color: "
+        f"#000'><script>{dark}</script>{body}</body></html>"
+    )
     (tmp_path / "page.html").write_text(page, encoding="utf-8")
     faults = look(browser, serve(tmp_path), "page.html")
-    assert {found for found, which in faults.items() if which} - {kind} <= ({"errors"} if kind == "others" else set())
+    assert {found for found, which in faults.items() if which} - {kind} <= (
+        {"errors"} if kind == "others" else set()
+    )
     assert kind is None or faults[kind], faults
 
 
@@ -467,7 +640,10 @@ class TestBrowser:
     @every_page
     def test_no_raw_tex(self, faults, name):
         if mathjax() is None:
-            pytest.skip("no MathJax: neither the net nor FSEL_BOOK_MATHJAX, a folder with a copy of it")
+            pytest.skip(
+                "no MathJax: neither the net nor FSEL_BOOK_MATHJAX, a folder with a "
+                "copy of it"
+            )
         assert not faults(name)["tex"]
 
     @every_page

@@ -1,4 +1,6 @@
-"""Risk-RFE, the selectors: change points, parameters, errors, weights, scikit-learn's conventions."""
+"""Risk-RFE, the selectors: change points, parameters, errors, weights, scikit-learn's
+conventions.
+"""
 
 import pickle
 import time
@@ -44,19 +46,27 @@ def test_change_point_of_made_paths():
     left = np.arange(30, -1, -1)
     removed = 30 - left
     for at in (5, 17, 27):
-        for tail, bend in (("linear", lambda t: 3 * t), ("quadratic", lambda t: 2 * t + t**2)):
+        for tail, bend in (
+            ("linear", lambda t: 3 * t),
+            ("quadratic", lambda t: 2 * t + t**2),
+        ):
             values = 7 + 0.1 * removed + bend(np.maximum(removed - at, 0))
             point = change_point(values, left, tail)
             assert point.n_features == 30 - at
             assert_allclose(point.fitted, values, atol=1e-9 * values.max())
             assert point.errors.argmin() == at and np.isinf(point.errors[-1])
             assert change_point(1e6 * values - 3, left, tail).n_features == 30 - at
-    assert change_point([1.0, 1.0, 1.0], [2, 1, 0]).n_features == 2  # nothing bends: the most features
+    # nothing bends: the most features
+    assert change_point([1.0, 1.0, 1.0], [2, 1, 0]).n_features == 2
 
 
 def straight_then(rises, d, slope=0.0):
-    """A path of d features that is straight until its last points, which are higher than the line by `rises`."""
-    return slope * np.arange(d + 1) + np.r_[np.zeros(d + 1 - len(rises)), rises], np.arange(d, -1, -1)
+    """A path of d features that is straight until its last points, which are higher
+    than the line by `rises`.
+    """
+    return slope * np.arange(d + 1) + np.r_[
+        np.zeros(d + 1 - len(rises)), rises
+    ], np.arange(d, -1, -1)
 
 
 @pytest.mark.parametrize("tail", ["quadratic", "linear"])
@@ -75,36 +85,58 @@ def test_a_parabola_after_a_line_is_exact(k, d):
     for slope in (-0.5, 0.0, 2.0):
         for e in (-0.1 / k, 0, 0.5, 1, 2):
             found = k + (e == 1)  # then a change one feature earlier is exact as well
-            assert change_point(*straight_then(i + e * i**2, d, slope)).n_features == found
+            assert (
+                change_point(*straight_then(i + e * i**2, d, slope)).n_features == found
+            )
         assert change_point(*straight_then(3.0 * i, d, slope), "linear").n_features == k
 
 
 def test_a_tail_through_all_its_points_rises_from_the_start():
-    """Independent oracle: least squares with the kink bounded, at the changes that one and two points follow."""
+    """Independent oracle: least squares with the kink bounded, at the changes that one
+    and two points follow.
+    """
     rng = np.random.default_rng(0)
     for d in (2, 3, 6, 12):
         t = np.arange(d + 1) / d
         for _ in range(30):
-            values = np.cumsum(rng.standard_normal(d + 1)) + rng.choice([0, 5]) * (t == 1)
+            values = np.cumsum(rng.standard_normal(d + 1)) + rng.choice([0, 5]) * (
+                t == 1
+            )
             errors = change_point(values, np.arange(d, -1, -1)).errors
             for after in range(1, d + 1):
                 s = np.maximum(t - t[d - after], 0)
                 columns = [np.ones_like(t), t, s, s**2]
                 kept = [0, *([1] if after < d else []), 2, *([3] if after > 1 else [])]
                 low = np.where((np.array(kept) == 2) & (after <= 2), 0, -np.inf)
-                best = lsq_linear(np.stack([columns[i] for i in kept], axis=1), values, (low, np.inf), "bvls", 1e-15)
-                assert_allclose(errors[d - after], 2 * best.cost, atol=1e-9 * (values @ values))
+                best = lsq_linear(
+                    np.stack([columns[i] for i in kept], axis=1),
+                    values,
+                    (low, np.inf),
+                    "bvls",
+                    1e-15,
+                )
+                assert_allclose(
+                    errors[d - after], 2 * best.cost, atol=1e-9 * (values @ values)
+                )
 
 
 def test_short_paths():
-    assert change_point([1.0, 5.0], [1, 0]).n_features == change_point([5.0, 4.0], [1, 0]).n_features == 1
-    for first, kept in ((-1, 1), (0, 1), (0.33, 1), (0.34, 2), (5, 2)):  # both stay from a third of the last rise on
-        assert change_point([2.0, 2.0 + first, 3.0 + first], [2, 1, 0]).n_features == kept
+    assert (
+        change_point([1.0, 5.0], [1, 0]).n_features
+        == change_point([5.0, 4.0], [1, 0]).n_features
+        == 1
+    )
+    # both stay from a third of the last rise on
+    for first, kept in ((-1, 1), (0, 1), (0.33, 1), (0.34, 2), (5, 2)):
+        assert (
+            change_point([2.0, 2.0 + first, 3.0 + first], [2, 1, 0]).n_features == kept
+        )
     assert change_point([3.0, 3.0, 3.0, 3.0], [3, 2, 1, 0]).n_features == 3
     assert change_point([3.0, 2.0, 1.0, 0.0], [3, 2, 1, 0]).n_features == 3
 
 
-SMALL, LARGE = ((50, 1, 1), (50, 2, 1), (100, 3, 1)), ((200, 8, 1), (100, 15, "adaptive"))
+SMALL = ((50, 1, 1), (50, 2, 1), (100, 3, 1))
+LARGE = ((200, 8, 1), (100, 15, "adaptive"))
 
 
 @swept_product(
@@ -133,8 +165,15 @@ def test_auto_of_a_sign_and_of_a_product(seeds):
             (X[:, 3] * X[:, 7], "rbf", [3, 7]),
             (X[:, 3] + X[:, 7], "linear", [3, 7]),
         ):
-            assert RiskRFE("auto", kernel=kernel).fit(X, rule > 0).get_support(indices=True).tolist() == kept
-        assert 1 <= RiskRFE("auto").fit(X, np.arange(200) % 2).n_features_ <= 8  # nothing matters
+            assert (
+                RiskRFE("auto", kernel=kernel)
+                .fit(X, rule > 0)
+                .get_support(indices=True)
+                .tolist()
+                == kept
+            )
+        # nothing matters
+        assert 1 <= RiskRFE("auto").fit(X, np.arange(200) % 2).n_features_ <= 8
 
 
 @pytest.mark.parametrize(
@@ -169,10 +208,20 @@ def test_change_point_says_what_is_wrong(arguments, message):
 def test_auto_keeps_what_the_change_point_says(kind, loss, kernel):
     X, y = two_signs()
     target = y if loss == "hinge" else X[:, 0] * X[:, 1]
-    selector = kind("auto", kernel=kernel, loss=loss, C=5, degree=2, coef0=1.0).fit(X, target)
-    assert selector.n_features_path_.tolist() == list(range(8, -1, -1)) and len(selector.elimination_order_) == 8
-    assert selector.n_features_ == change_point(selector.objective_path_, selector.n_features_path_).n_features
-    same = kind(selector.n_features_, kernel=kernel, loss=loss, C=5, degree=2, coef0=1.0).fit(X, target)
+    selector = kind("auto", kernel=kernel, loss=loss, C=5, degree=2, coef0=1.0).fit(
+        X, target
+    )
+    assert (
+        selector.n_features_path_.tolist() == list(range(8, -1, -1))
+        and len(selector.elimination_order_) == 8
+    )
+    assert (
+        selector.n_features_
+        == change_point(selector.objective_path_, selector.n_features_path_).n_features
+    )
+    same = kind(
+        selector.n_features_, kernel=kernel, loss=loss, C=5, degree=2, coef0=1.0
+    ).fit(X, target)
     assert_array_equal(selector.support_, same.support_)
     assert_array_equal(selector.ranking_, same.ranking_)
     assert_allclose(selector._values(X[:5]), same._values(X[:5]), atol=1e-7)
@@ -181,7 +230,9 @@ def test_auto_keeps_what_the_change_point_says(kind, loss, kernel):
 
 
 def test_guyon_goes_on_where_the_norm_is_rounding():
-    """One positive feature, a normalised kernel: all ones, so the norm is rounding, of either sign."""
+    """One positive feature, a normalised kernel: all ones, so the norm is rounding, of
+    either sign.
+    """
     rng = np.random.default_rng(0)
     X = rng.uniform(0, 1, (40, 5))
     selector = GuyonRFE("auto", kernel=LinearKernel(normalised=True), C=2.0)
@@ -206,15 +257,27 @@ def product_with_noise(n=40, d=8):
         ("hinge", {}),
         ("squared_hinge", {"step": 2, "step_tol": 0.1}),
         *((loss, {}) for loss in ("smoothed_hinge", "log_loss")),
-        *((loss, {"step": 2, "step_tol": 0.1}) for loss in ("smoothed_hinge", "log_loss")),
+        *(
+            (loss, {"step": 2, "step_tol": 0.1})
+            for loss in ("smoothed_hinge", "log_loss")
+        ),
     ],
 )
 def test_large_features_leave_exact_values_and_the_order(loss, parameters):
-    """From `C |x|^2` of 1e14 on a bound has more rounding errors than digits, and must not stand in for a value."""
+    """From `C |x|^2` of 1e14 on a bound has more rounding errors than digits, and must
+    not stand in for a value.
+    """
     X, t = product_with_noise()
     y = t > 0 if get_loss(loss).for_labels else t
-    nothing = EmpiricalRisk(loss, np.where(t > 0, 1.0, -1.0) if get_loss(loss).for_labels else t - t.mean(), 1.0)
-    paths = [RiskRFE(1, kernel="linear", loss=loss, **parameters).fit(s * X, y) for s in (1e7, 1e9)]
+    nothing = EmpiricalRisk(
+        loss,
+        np.where(t > 0, 1.0, -1.0) if get_loss(loss).for_labels else t - t.mean(),
+        1.0,
+    )
+    paths = [
+        RiskRFE(1, kernel="linear", loss=loss, **parameters).fit(s * X, y)
+        for s in (1e7, 1e9)
+    ]
     for path in paths:
         assert (path.increments_ >= -1e-8).all()
         assert path.objective_path_[-1] <= nothing.primal(np.zeros(len(t))) / len(t)
@@ -225,10 +288,13 @@ def test_large_features_leave_exact_values_and_the_order(loss, parameters):
 
 def test_guyon_of_large_features():
     X, t = product_with_noise()
-    distinct = X @ 2.0 ** np.arange(-4, 4) + 0.1 * t  # without the two weights near zero that X and t have
+    # without the two weights near zero that X and t have
+    distinct = X @ 2.0 ** np.arange(-4, 4) + 0.1 * t
     for target, scales in ((t, (1e4, 1e5)), (distinct, (1e5, 1e6))):
         few, large, dear = (
-            GuyonRFE(1, kernel="linear", loss="epsilon_insensitive", C=C).fit(s * X, target)
+            GuyonRFE(1, kernel="linear", loss="epsilon_insensitive", C=C).fit(
+                s * X, target
+            )
             for s, C in ((scales[0], 1.0), (scales[1], 1.0), (1.0, 1e12))
         )
         assert_array_equal(few.elimination_order_, large.elimination_order_)
@@ -242,7 +308,9 @@ def test_guyon_of_large_features():
 def test_a_linear_machine_with_an_intercept_does_not_see_a_shift(kind, loss):
     X, t = product_with_noise()
     y = t > 0 if get_loss(loss).for_labels else t
-    near, far = (kind(3, kernel="linear", loss=loss).fit(X + shift, y) for shift in (0, 1e7))
+    near, far = (
+        kind(3, kernel="linear", loss=loss).fit(X + shift, y) for shift in (0, 1e7)
+    )
     assert_array_equal(far.elimination_order_, near.elimination_order_)
     assert_allclose(far.objective_path_, near.objective_path_, rtol=1e-6)
     assert_allclose(far._values(X + 1e7), near._values(X), atol=1e-5)
@@ -252,14 +320,19 @@ def test_features_that_rounding_hides_are_named():
     rng = np.random.default_rng(0)
     X = np.c_[rng.uniform(1.5e9, 1.7e9, 60), rng.standard_normal((60, 5))]
     for Z in (X, sp.csr_array(X)):
-        with pytest.warns(UserWarning, match="rounding errors of the larger hide the smaller"):
+        with pytest.warns(
+            UserWarning, match="rounding errors of the larger hide the smaller"
+        ):
             RiskRFE(1, kernel="linear").fit(Z, X[:, 1] > 0)
 
 
 @pytest.mark.parametrize("parameters", [{}, {"kernel": "poly", "gamma": 1.0}])
 def test_features_too_large_for_the_machine_are_refused(parameters):
     X, t = product_with_noise()
-    with pytest.raises(ValueError, match=r"C=1 is not possible for an X with kernel values k\(x, x\) of up to"):
+    with pytest.raises(
+        ValueError,
+        match=r"C=1 is not possible for an X with kernel values k\(x, x\) of up to",
+    ):
         RiskRFE(1, **{"kernel": "linear", **parameters}).fit(1e20 * X, t > 0)
 
 
@@ -275,9 +348,16 @@ def test_estimators_find_what_no_linear_machine_sees(kind):
     assert_array_equal(selector.get_support(indices=True), [2, 5])
     machine = SVC(C=10, gamma=selector.kernel_.gamma, tol=1e-8).fit(X[:, [2, 5]], y)
     fresh = two_signs(seed=1)[0]
-    assert_allclose(selector.decision_function(fresh), machine.decision_function(fresh[:, [2, 5]]), atol=1e-5)
+    assert_allclose(
+        selector.decision_function(fresh),
+        machine.decision_function(fresh[:, [2, 5]]),
+        atol=1e-5,
+    )
     assert_array_equal(selector.predict(fresh), machine.predict(fresh[:, [2, 5]]))
-    assert set(selector.ranking_) == {1, 2, 3, 4, 5, 6, 7} and (selector.ranking_ == 1).sum() == 2
+    assert (
+        set(selector.ranking_) == {1, 2, 3, 4, 5, 6, 7}
+        and (selector.ranking_ == 1).sum() == 2
+    )
     assert_allclose(selector.increments_, np.diff(selector.objective_path_))
     assert_array_equal(selector.n_features_path_, np.arange(8, 1, -1))
 
@@ -285,7 +365,9 @@ def test_estimators_find_what_no_linear_machine_sees(kind):
 def test_objectives_are_those_of_the_machine():
     X, y = two_signs()
     target = X[:, 2] ** 2 + 0.1 * X[:, 5]
-    selector = RiskRFE(3, loss="epsilon_insensitive", C=50 / len(X), epsilon=0.05).fit(X, target)
+    selector = RiskRFE(3, loss="epsilon_insensitive", C=50 / len(X), epsilon=0.05).fit(
+        X, target
+    )
     C = 1 / (2 * len(X) * 0.01)
     K = rbf_kernel(X[:, selector.support_], gamma=selector.kernel_.gamma)
     machine = SVR(kernel="precomputed", C=C, epsilon=0.05, tol=1e-9).fit(K, target)
@@ -301,27 +383,41 @@ def test_weights_sparse_frames_pickles_and_pipelines():
     X, y = two_signs()
     w = np.random.default_rng(1).integers(0, 3, 120).astype(float)
     weighted = RiskRFE(2, C=5).fit(X, y, w)
-    repeated = RiskRFE(2, C=5).fit(np.repeat(X, w.astype(int), axis=0), np.repeat(y, w.astype(int)))
+    repeated = RiskRFE(2, C=5).fit(
+        np.repeat(X, w.astype(int), axis=0), np.repeat(y, w.astype(int))
+    )
     assert_array_equal(weighted.ranking_, repeated.ranking_)
     assert_allclose(weighted.objective_path_, repeated.objective_path_, rtol=1e-7)
     dense = RiskRFE(2, kernel="linear", loss="log_loss").fit(X, y)
     sparse = RiskRFE(2, kernel="linear", loss="log_loss").fit(sp.csr_array(X), y)
     assert_array_equal(dense.ranking_, sparse.ranking_)
-    assert_allclose(dense.decision_function(X), sparse.decision_function(sp.csc_array(X)), atol=1e-8)
+    assert_allclose(
+        dense.decision_function(X), sparse.decision_function(sp.csc_array(X)), atol=1e-8
+    )
     frame = pd.DataFrame(X, columns=list("abcdefgh"))
     named = RiskRFE(2, C=5).fit(frame, y)
     assert_array_equal(named.get_feature_names_out(), ["c", "f"])
     again = pickle.loads(pickle.dumps(named))
     assert_array_equal(again.predict(frame), named.predict(frame))
-    assert list(clone(named).set_output(transform="pandas").fit(frame, y).transform(frame).columns) == ["c", "f"]
+    assert list(
+        clone(named)
+        .set_output(transform="pandas")
+        .fit(frame, y)
+        .transform(frame)
+        .columns
+    ) == ["c", "f"]
     pipe = make_pipeline(StandardScaler(), RiskRFE(C=5, step=0.5))
-    search = GridSearchCV(pipe, {"riskrfe__n_features_to_select": [2, 8]}, cv=3).fit(X, y)
+    search = GridSearchCV(pipe, {"riskrfe__n_features_to_select": [2, 8]}, cv=3).fit(
+        X, y
+    )
     assert search.best_params_ == {"riskrfe__n_features_to_select": 2}
 
 
 def test_ties_go_by_index_and_units_do_not_matter():
     X, y = two_signs()
-    same = np.column_stack([X[:, 2], X[:, 2], X[:, 5], X[:, 5], np.ones(120), np.zeros(120)])
+    same = np.column_stack(
+        [X[:, 2], X[:, 2], X[:, 5], X[:, 5], np.ones(120), np.zeros(120)]
+    )
     order = RiskRFE(2, gamma=0.5, C=5).fit(same, y).elimination_order_.tolist()
     assert order[:2] == [4, 5] and set(order[2:]) == {0, 2}
     far = RiskRFE(2, C=5).fit(X * 1e6, y)
@@ -342,12 +438,18 @@ def test_ties_go_by_index_and_units_do_not_matter():
         (dict(step="some"), "step='some' is not possible: .* or 'adaptive'"),
         (dict(step_tol=-0.1), "step_tol=-0.1 is not possible"),
         (dict(step_tol="exact"), "step_tol='exact' is not possible"),
-        (dict(n_features_to_select="auto", max_increment=0.1), "both are rules for stopping"),
+        (
+            dict(n_features_to_select="auto", max_increment=0.1),
+            "both are rules for stopping",
+        ),
         (dict(max_increment=-0.5), "max_increment=-0.5 is not possible"),
         (dict(tol=0), "tol=0 is not possible"),
         (dict(fit_intercept=1), "fit_intercept=1 is not possible"),
         (dict(n_features_to_select=9), "n_features_to_select=9 is not possible"),
-        (dict(n_features_to_select="some"), "n_features_to_select='some' is not possible"),
+        (
+            dict(n_features_to_select="some"),
+            "n_features_to_select='some' is not possible",
+        ),
         (dict(kernel=lambda A, B: -A @ B.T), "is not positive semi-definite"),
         (dict(kernel="chi2"), "a histogram has none below 0"),
     ],
@@ -370,9 +472,16 @@ def test_without_support_vectors_all_features_tie(kind, kernel):
     for step in (1, 3):
         selector = kind(2, kernel=kernel, loss="epsilon_insensitive", step=step)
         said, _ = messages_of(selector.fit, X, 0.02 * X[:, 0])
-        assert len(said) == 1 and "No feature is of any use" in said[0] and "take a smaller epsilon" in said[0]
+        assert (
+            len(said) == 1
+            and "No feature is of any use" in said[0]
+            and "take a smaller epsilon" in said[0]
+        )
         assert_array_equal(selector.elimination_order_, np.arange(6))
-        assert_array_equal(selector.predict(X), selector.intercept_[0] if selector.intercept_.ndim else 0)
+        assert_array_equal(
+            selector.predict(X),
+            selector.intercept_[0] if selector.intercept_.ndim else 0,
+        )
 
 
 def test_bad_data_and_interrupts():
@@ -422,16 +531,27 @@ def test_a_limit_that_is_no_number_is_refused(kind, path):
     """NaN would never stop the elimination. Nothing stays fitted."""
     target = np.sign(LIMITED[:, 0])
     selector = RiskRFE(2, **KINDS_OF_PATH[path]).fit(LIMITED, target)
-    selector.set_params(max_increment=lambda left: 1e9 if left == 6 else NO_LIMITS[kind])
-    with refused("max_increment gives", "features, which is not possible", "a number of at least 0"):
+    selector.set_params(
+        max_increment=lambda left: 1e9 if left == 6 else NO_LIMITS[kind]
+    )
+    with refused(
+        "max_increment gives",
+        "features, which is not possible",
+        "a number of at least 0",
+    ):
         selector.fit(LIMITED, target)
     assert not [name for name in vars(selector) if name.endswith("_")]
 
 
-@pytest.mark.parametrize("number", [float, np.float32, np.float64, np.array, int, lambda _: np.inf])
+@pytest.mark.parametrize(
+    "number", [float, np.float32, np.float64, np.array, int, lambda _: np.inf]
+)
 def test_limits_of_every_kind_of_number(number):
-    target, limit = np.sign(LIMITED[:, 0]), float(number(1))
-    expected = RiskRFE(2, max_increment=limit if np.isfinite(limit) else None).fit(LIMITED, target)
+    target = np.sign(LIMITED[:, 0])
+    limit = float(number(1))
+    expected = RiskRFE(2, max_increment=limit if np.isfinite(limit) else None).fit(
+        LIMITED, target
+    )
     found = RiskRFE(2, max_increment=lambda left: number(1)).fit(LIMITED, target)
     assert_array_equal(found.ranking_, expected.ranking_)
 
@@ -451,11 +571,19 @@ def test_scikit_learn_checks(estimator, check):
         (RiskRFE, "hinge"),
         (RiskRFE, "epsilon_insensitive"),
         (GuyonRFE, "hinge"),
-        *((RiskRFE, loss) for loss in LOSSES if loss not in ("hinge", "epsilon_insensitive")),
+        *(
+            (RiskRFE, loss)
+            for loss in LOSSES
+            if loss not in ("hinge", "epsilon_insensitive")
+        ),
     ],
 )
 def test_check_estimator(kind, loss):
-    assert is_regressor(kind(loss=loss)) == (not get_loss(loss).for_labels) != is_classifier(kind(loss=loss))
+    assert (
+        is_regressor(kind(loss=loss))
+        == (not get_loss(loss).for_labels)
+        != is_classifier(kind(loss=loss))
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check_estimator(kind(loss=loss))
@@ -471,9 +599,13 @@ def test_check_estimator_of_a_linear_kernel_down_to_the_end():
 
 @pytest.mark.filterwarnings("error")
 def test_the_squared_hinge_has_a_box_without_an_end():
-    """Raw features and C = 100: neither pivots nor single entries settle, and the interior-point method must."""
+    """Raw features and C = 100: neither pivots nor single entries settle, and the
+    interior-point method must.
+    """
     X, y = load_breast_cancer(return_X_y=True)
-    selector = RiskRFE(5, kernel="linear", loss="squared_hinge", C=100).fit(X[::4], y[::4])
+    selector = RiskRFE(5, kernel="linear", loss="squared_hinge", C=100).fit(
+        X[::4], y[::4]
+    )
     assert_array_equal(selector.get_support(indices=True), [3, 12, 21, 22, 23])
     assert selector.score(X[::4], y[::4]) > 0.9
 
@@ -503,7 +635,8 @@ def test_a_fit_looks_for_nan_once(kind, kernel, sparse, monkeypatch):
         look = getattr(module, name)
 
         def watched(A, *arguments, **options):
-            if np.shape(A) in (X.shape, (X.size,)):  # entries of a sparse matrix are one-dimensional
+            # entries of a sparse matrix are one-dimensional
+            if np.shape(A) in (X.shape, (X.size,)):
                 looked.append(name)
             return look(A, *arguments, **options)
 
@@ -521,30 +654,44 @@ def test_a_fit_looks_for_nan_once(kind, kernel, sparse, monkeypatch):
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("kind", [RiskRFE, GuyonRFE])
 def test_a_diagonal_that_rounding_has_made_negative(kind):
-    """Down to no feature, sums from which raw features have been taken end a little below zero."""
+    """Down to no feature, sums from which raw features have been taken end a little
+    below zero.
+    """
     X, y = load_breast_cancer(return_X_y=True)
-    assert len(kind("auto", kernel="linear").fit(X[::3], y[::3]).elimination_order_) == 30
+    assert (
+        len(kind("auto", kernel="linear").fit(X[::3], y[::3]).elimination_order_) == 30
+    )
 
 
 def test_a_step_of_several_features_is_exact_where_it_is_asked_to_be():
-    """With no tolerance, and with a limit on the rise, as if every candidate were refitted."""
+    """With no tolerance, and with a limit on the rise, as if every candidate were
+    refitted.
+    """
     X, y = two_signs()
     exact = RiskRFE(2, C=5, step=2, step_tol=0).fit(X, y)
     limited = RiskRFE(2, C=5, step=2, step_tol=0.5, max_increment=10.0).fit(X, y)
     assert_array_equal(exact.elimination_order_, limited.elimination_order_)
-    one = [RiskRFE(2, C=5, step_tol=tolerance).fit(X, y).elimination_order_ for tolerance in (0.0, 0.5)]
+    one = [
+        RiskRFE(2, C=5, step_tol=tolerance).fit(X, y).elimination_order_
+        for tolerance in (0.0, 0.5)
+    ]
     assert_array_equal(*one)
 
 
 def test_a_huge_C_changes_nothing_until_ties_are_as_large_as_the_objective():
-    """A machine that separates the classes; the floor of ties is 0.015 at C=1e8, and 150 at 1e12."""
+    """A machine that separates the classes; the floor of ties is 0.015 at C=1e8, and
+    150 at 1e12.
+    """
     X = np.random.default_rng(0).uniform(-1, 1, (150, 10))
     y = X[:, 0] * X[:, 1] > 0
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        modest, huge = RiskRFE(2, C=1e4).fit(X, y), RiskRFE(2, C=1e8).fit(X, y)
+        modest = RiskRFE(2, C=1e4).fit(X, y)
+        huge = RiskRFE(2, C=1e8).fit(X, y)
     assert huge.elimination_order_.tolist() == modest.elimination_order_.tolist()
-    assert 1e8 * huge.objective_path_[0] == pytest.approx(1e4 * modest.objective_path_[0], rel=1e-6)
+    assert 1e8 * huge.objective_path_[0] == pytest.approx(
+        1e4 * modest.objective_path_[0], rel=1e-6
+    )
     with pytest.warns(UserWarning, match="Rounding errors decide which features go"):
         RiskRFE(2, C=1e12).fit(X, y)
 
@@ -572,17 +719,32 @@ def messages_of(fit, *arguments):
     ],
 )
 @pytest.mark.parametrize("loss", list(LOSSES))
-def test_where_nothing_tells_features_apart_a_warning_says_so(loss, parameters, message, step):
-    """Tiny C, tiny gamma: no feature is worth a tie. Huge gamma: the kernel is the same without any one of them."""
+def test_where_nothing_tells_features_apart_a_warning_says_so(
+    loss, parameters, message, step
+):
+    """Tiny C, tiny gamma: no feature is worth a tie. Huge gamma: the kernel is the same
+    without any one of them.
+    """
     X, t = product_with_noise()
     y = t > 0 if get_loss(loss).for_labels else t
-    said, selector = messages_of(RiskRFE(2, loss=loss, step=step, **parameters).fit, X, y)
-    assert len(said) == 1 and said[0].startswith("Rounding errors ") and message in said[0]
+    said, selector = messages_of(
+        RiskRFE(2, loss=loss, step=step, **parameters).fit, X, y
+    )
+    assert (
+        len(said) == 1 and said[0].startswith("Rounding errors ") and message in said[0]
+    )
     if step == 1 and parameters.get("C") != 1e-8:
         assert_array_equal(selector.elimination_order_, np.arange(6))
-    three = np.digitize(t, [-0.2, 0.2]) if get_loss(loss).for_labels else 1000 * t  # a machine for each class
-    assert len(messages_of(RiskRFE(2, loss=loss, step=step, **parameters).fit, X, three)[0]) == 1
-    assert not messages_of(RiskRFE(8, loss=loss, step=step, **parameters).fit, X, y)[0]  # nothing to choose
+    # a machine for each class
+    three = np.digitize(t, [-0.2, 0.2]) if get_loss(loss).for_labels else 1000 * t
+    assert (
+        len(
+            messages_of(RiskRFE(2, loss=loss, step=step, **parameters).fit, X, three)[0]
+        )
+        == 1
+    )
+    # nothing to choose
+    assert not messages_of(RiskRFE(8, loss=loss, step=step, **parameters).fit, X, y)[0]
 
 
 @pytest.mark.parametrize("C", [1e-4, 1.0, 1e4])
@@ -592,14 +754,22 @@ def test_no_such_warning_at_usual_parameters(loss, kernel, C):
     X, t = product_with_noise()
     y = t > 0 if get_loss(loss).for_labels else t
     for step in (1, 0.3, "adaptive"):
-        assert not messages_of(RiskRFE(2, loss=loss, kernel=kernel, C=C, step=step).fit, X, y)[0]
+        assert not messages_of(
+            RiskRFE(2, loss=loss, kernel=kernel, C=C, step=step).fit, X, y
+        )[0]
     if C == 1:  # ties by the wish of the user, and twins
-        assert not messages_of(RiskRFE(2, loss=loss, kernel=kernel, tol=0.1).fit, X, y)[0]
-        assert not messages_of(RiskRFE(1, loss=loss, kernel=kernel).fit, np.column_stack([X, X[:, 0]]), y)[0]
+        assert not messages_of(RiskRFE(2, loss=loss, kernel=kernel, tol=0.1).fit, X, y)[
+            0
+        ]
+        assert not messages_of(
+            RiskRFE(1, loss=loss, kernel=kernel).fit, np.column_stack([X, X[:, 0]]), y
+        )[0]
 
 
 def test_guyons_rule_compares_norms_which_may_be_small():
-    """Their order at tiny C is that at small C; with a huge gamma they are all the same."""
+    """Their order at tiny C is that at small C; with a huge gamma they are all the
+    same.
+    """
     X, t = product_with_noise()
     said, tiny = messages_of(GuyonRFE(2, loss="squared_hinge", C=1e-12).fit, X, t > 0)
     assert not said
@@ -607,12 +777,18 @@ def test_guyons_rule_compares_norms_which_may_be_small():
     assert_array_equal(tiny.elimination_order_, small.elimination_order_)
     for step in (1, 3):
         said, _ = messages_of(GuyonRFE(2, gamma=1e12, step=step).fit, X, t > 0)
-        assert len(said) == 1 and "the norm is the same" in said[0] and "take a smaller gamma" in said[0]
+        assert (
+            len(said) == 1
+            and "the norm is the same" in said[0]
+            and "take a smaller gamma" in said[0]
+        )
 
 
 @pytest.mark.parametrize("loss", ["hinge", "epsilon_insensitive"])
 def test_a_fit_of_seconds_is_not_said_to_take_minutes(loss):
-    """How long it takes depends on how many candidates need a fit, which the sizes do not tell."""
+    """How long it takes depends on how many candidates need a fit, which the sizes do
+    not tell.
+    """
     X = np.random.default_rng(0).standard_normal((60, 9000))
     y = X[:, 0] if loss == "epsilon_insensitive" else X[:, 0] > 0
     start = time.process_time()
@@ -626,7 +802,9 @@ class Recorder:
     made: list = []
 
     def __init__(self, total, disable):
-        self.total, self.shown, self.steps = total, not disable, []
+        self.total = total
+        self.shown = not disable
+        self.steps = []
         Recorder.made.append(self)
 
     def __enter__(self):
@@ -654,19 +832,31 @@ def test_the_bar_moves_from_the_first_steps_on(kind, parameters, steps, monkeypa
     """So that it can tell from these how long the rest will take, in closed form too."""
     monkeypatch.setattr("fsel_book.risk_rfe.tqdm", Recorder)
     X = np.random.default_rng(0).standard_normal((40, 200))
-    kind(**({"n_features_to_select": 2, "verbose": 1} | parameters)).fit(X, np.where(X[:, 2] > 0, 1.0, 2.0))
+    kind(**({"n_features_to_select": 2, "verbose": 1} | parameters)).fit(
+        X, np.where(X[:, 2] > 0, 1.0, 2.0)
+    )
     bar = Recorder.made.pop()
-    assert bar.shown and sum(bar.steps) == bar.total and len(bar.steps) >= steps and max(bar.steps) <= 0.4 * bar.total
+    assert (
+        bar.shown
+        and sum(bar.steps) == bar.total
+        and len(bar.steps) >= steps
+        and max(bar.steps) <= 0.4 * bar.total
+    )
 
 
-@pytest.mark.parametrize("parameters", [dict(), dict(kernel="linear", loss="squared_error"), dict(step=3)])
+@pytest.mark.parametrize(
+    "parameters", [dict(), dict(kernel="linear", loss="squared_error"), dict(step=3)]
+)
 def test_the_bar_reaches_its_end(parameters, capsys):
     X, _ = two_signs()
     RiskRFE(2, verbose=1, **parameters).fit(X, (X[:, 2] > 0).astype(float))
     assert "6/6" in capsys.readouterr().err
 
 
-@pytest.mark.skipif(not fsel_book.arrays._SCIPYS_BLAS.lib_controllers, reason="SciPy has no BLAS of its own here")
+@pytest.mark.skipif(
+    not fsel_book.arrays._SCIPYS_BLAS.lib_controllers,
+    reason="SciPy has no BLAS of its own here",
+)
 @pytest.mark.parametrize(
     "work",
     [
@@ -684,7 +874,9 @@ def test_two_blas_libraries_do_not_wait_for_each_other(work, monkeypatch):
 
     def begin(*_):
         blas = fsel_book.arrays._BLAS.select(user_api="blas").lib_controllers
-        threads.extend((fsel_book.arrays._is_scipys(one.filepath), one.num_threads) for one in blas)
+        threads.extend(
+            (fsel_book.arrays._is_scipys(one.filepath), one.num_threads) for one in blas
+        )
         raise Begun
 
     monkeypatch.setattr(getattr(fsel_book, module), name, begin)
@@ -698,7 +890,9 @@ def test_two_blas_libraries_do_not_wait_for_each_other(work, monkeypatch):
 @pytest.mark.parametrize("kind", [RiskRFE, GuyonRFE])
 def test_a_polynomial_with_a_gamma_from_the_data_does_not_see_the_scale(kind, exponent):
     X, t = product_with_noise()
-    plain, scaled = (kind(1, kernel="poly").fit(s * X, t > 0) for s in (1, 10.0**exponent))
+    plain, scaled = (
+        kind(1, kernel="poly").fit(s * X, t > 0) for s in (1, 10.0**exponent)
+    )
     assert_array_equal(scaled.elimination_order_, plain.elimination_order_)
     assert_allclose(scaled.objective_path_, plain.objective_path_, rtol=1e-7)
 
@@ -707,7 +901,9 @@ def test_a_polynomial_with_a_gamma_from_the_data_does_not_see_the_scale(kind, ex
 def test_where_zero_is_possible_the_message_says_so(name):
     X, y = two_signs(20)
     parameters = {name: -1.0, "kernel": "poly"}
-    with pytest.raises(ValueError, match=f"{name}=-1.0 is not possible: give a number of at least 0"):
+    with pytest.raises(
+        ValueError, match=f"{name}=-1.0 is not possible: give a number of at least 0"
+    ):
         RiskRFE(1, **parameters).fit(X, y)
     RiskRFE(1, **{**parameters, name: 0}).fit(X, y)
 
@@ -722,27 +918,37 @@ def test_the_ranking_counts_from_the_features_that_are_kept():
 
 @pytest.mark.parametrize("step", [0.3, "adaptive"])
 def test_machines_without_free_samples(step):
-    """Features of zeros and ones, and small C: all dual variables at a bound. No warning, and the exact values."""
+    """Features of zeros and ones, and small C: all dual variables at a bound. No
+    warning, and the exact values.
+    """
     for seed in range(8):
         rng = np.random.default_rng(seed)
         B = rng.standard_normal((24, 8))
-        X, y = (B > 0).astype(float), B[:, 0] + B[:, 1] / 2 + 0.3 * rng.standard_normal(24) > 0
+        X = (B > 0).astype(float)
+        y = B[:, 0] + B[:, 1] / 2 + 0.3 * rng.standard_normal(24) > 0
         for C in (0.01, 1.0):
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
                 fitted = RiskRFE(2, kernel="linear", step=step, C=C).fit(X, y)
             left = fitted.support_
-            exact = RiskRFE(2, kernel="linear", C=C).fit(X[:, left], y).objective_path_[0]
+            exact = (
+                RiskRFE(2, kernel="linear", C=C).fit(X[:, left], y).objective_path_[0]
+            )
             assert_allclose(fitted.objective_path_[-1], exact, rtol=1e-6)
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss", "huberised_hinge"])
+@pytest.mark.parametrize(
+    "loss", ["hinge", "squared_hinge", "log_loss", "huberised_hinge"]
+)
 def test_scales_of_which_nothing_is_left_but_rounding_are_refused(loss):
     rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((24, 8)), np.arange(24) % 2
+    X = rng.standard_normal((24, 8))
+    y = np.arange(24) % 2
     for scale in (1e20, 1e40, 1e80):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             warnings.simplefilter("error", RuntimeWarning)
-            with pytest.raises(ValueError, match="C=1 is not possible for an X with kernel values"):
+            with pytest.raises(
+                ValueError, match="C=1 is not possible for an X with kernel values"
+            ):
                 RiskRFE(1, kernel="linear", loss=loss).fit(X * scale, y)

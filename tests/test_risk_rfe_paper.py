@@ -1,4 +1,5 @@
-"""The experiments of Dasgupta, Goldberg and Kosorok (2019): tasks, choices and summaries, each by another route.
+"""The experiments of Dasgupta, Goldberg and Kosorok (2019): tasks, choices and
+summaries, each by another route.
 
 What the chapter says of the full runs is read from their records.
 """
@@ -42,8 +43,11 @@ def test_the_declared_experiments():
     ]
     for experiment, trials in declared:
         assert len(experiment.tasks()) == trials, experiment.name
-    identities = [identity for experiment, _ in declared for identity in experiment.tasks()]
-    assert len(set(identities)) == len(identities)  # two may share a file, and no trial is in both
+    identities = [
+        identity for experiment, _ in declared for identity in experiment.tasks()
+    ]
+    # two may share a file, and no trial is in both
+    assert len(set(identities)) == len(identities)
 
 
 @pytest.mark.parametrize("numbers", [False, True])
@@ -65,32 +69,54 @@ def test_tasks_know_where_their_relevant_features_are(numbers):
 @pytest.mark.parametrize(("correlated", "bend"), [(False, 0.3), (True, 0.4)])
 def test_a_larger_a2_keeps_the_variance_and_makes_the_tails_heavier(correlated, bend):
     usual, bent = (
-        paper._draw_bent_task(np.random.RandomState(0), correlated, 20_000, True, a2)[1] for a2 in (None, bend)
+        paper._draw_bent_task(np.random.RandomState(0), correlated, 20_000, True, a2)[1]
+        for a2 in (None, bend)
     )
     assert bent.var() == pytest.approx(usual.var(), rel=0.1)
     assert np.mean(bent**4) > 1.5 * np.mean(usual**4)
 
 
 def test_parts_are_the_rows_of_one_draw():
-    (A, b, A_new, b_new), relevant = paper._draw_parts(np.random.RandomState(3), "linear", 50, 15, False, False)
+    (A, b, A_new, b_new), relevant = paper._draw_parts(
+        np.random.RandomState(3), "linear", 50, 15, False, False
+    )
     X, y, same = paper._draw_linear_task(np.random.RandomState(3), 15, 1050, False)
-    for part, whole in ((A, X[:50]), (b, y[:50]), (A_new, X[50:]), (b_new, y[50:]), (relevant, same)):
+    for part, whole in (
+        (A, X[:50]),
+        (b, y[:50]),
+        (A_new, X[50:]),
+        (b_new, y[50:]),
+        (relevant, same),
+    ):
         assert_array_equal(part, whole)
 
 
 def test_the_test_error_is_that_of_a_fit_to_the_features_alone():
     X, y, relevant = paper._draw_linear_task(np.random.RandomState(0), 15, 200, False)
     parts = X[:100], y[:100], X[100:], y[100:]
-    wrong = SVC(kernel="linear").fit(parts[0][:, relevant], parts[1]).predict(parts[2][:, relevant]) != parts[3]
+    wrong = (
+        SVC(kernel="linear")
+        .fit(parts[0][:, relevant], parts[1])
+        .predict(parts[2][:, relevant])
+        != parts[3]
+    )
     assert paper._test_error(SVC(kernel="linear"), *parts, relevant) == np.mean(wrong)
     majority = 1 if np.sum(y[:100] == 1) >= 50 else -1
     assert paper._test_error(None, *parts, []) == np.mean(y[100:] != majority)
-    record = paper._judge("a", parts, relevant, np.r_[relevant[1:], 14 if 14 not in relevant else 13], SVC())
+    record = paper._judge(
+        "a",
+        parts,
+        relevant,
+        np.r_[relevant[1:], 14 if 14 not in relevant else 13],
+        SVC(),
+    )
     assert record["missed"] == 1 and record["kept"] == 4
 
 
 def literal_guyon(X, y, loss, C, kernel, k):
-    """Guyon's rule in the words of the paper: fresh kernel matrices, and the interior-point fits of the book."""
+    """Guyon's rule in the words of the paper: fresh kernel matrices, and the
+    interior-point fits of the book.
+    """
 
     def squared_norm(left):
         K = kernel(X[:, left])
@@ -99,18 +125,27 @@ def literal_guyon(X, y, loss, C, kernel, k):
 
     left = list(range(X.shape[1]))
     while len(left) > k:
-        changes = [abs(squared_norm([i for i in left if i != j]) - squared_norm(left)) for j in left]
+        changes = [
+            abs(squared_norm([i for i in left if i != j]) - squared_norm(left))
+            for j in left
+        ]
         left.pop(int(np.argmin(changes)))
     return left
 
 
 @swept_product(
-    ("seed", "kernel", "numbers"), [(0, "linear", False), (0, "rbf", True)], [0, 1, 2], ["linear", "rbf"], [False, True]
+    ("seed", "kernel", "numbers"),
+    [(0, "linear", False), (0, "rbf", True)],
+    [0, 1, 2],
+    ["linear", "rbf"],
+    [False, True],
 )
 def test_guyons_rule_with_refits_is_the_literal_one(seed, kernel, numbers):
     X, y, _ = paper._draw_linear_task(np.random.RandomState(seed), 15, 40, numbers)
     X = X[:, :8]
-    options = dict(kernel=kernel, C=2.5) | (dict(gamma=1 / 9) if kernel == "rbf" else {})
+    options = dict(kernel=kernel, C=2.5) | (
+        dict(gamma=1 / 9) if kernel == "rbf" else {}
+    )
     machine = SVR(epsilon=0.1, **options) if numbers else SVC(**options)
     kernel = LinearKernel() if kernel == "linear" else RBFKernel(1 / 9)
     loss = "epsilon_insensitive" if numbers else "hinge"
@@ -124,30 +159,49 @@ def test_a_share_of_the_features_left_goes_at_a_time():
     base = X @ X.T
     norm = paper._squared_norm(SVC(kernel="precomputed", C=0.25, tol=1e-8), base, y)
     changes = [
-        abs(paper._squared_norm(SVC(kernel="precomputed", C=0.25, tol=1e-8), base - np.outer(x, x), y) - norm)
+        abs(
+            paper._squared_norm(
+                SVC(kernel="precomputed", C=0.25, tol=1e-8), base - np.outer(x, x), y
+            )
+            - norm
+        )
         for x in X.T
     ]
-    assert sorted(paper._refitted_guyon(X, y, machine, 8, share=0.5)) == sorted(np.argsort(changes)[7:])
+    assert sorted(paper._refitted_guyon(X, y, machine, 8, share=0.5)) == sorted(
+        np.argsort(changes)[7:]
+    )
 
 
 def test_refits_lose_features_that_fixed_dual_variables_keep():
-    """The rule as the paper words it makes more mistakes than Guyon's own, with the linear kernel."""
+    """The rule as the paper words it makes more mistakes than Guyon's own, with the
+    linear kernel.
+    """
     missed = np.zeros(2, dtype=int)
     for seed in range(6):
-        X, y, relevant = paper._draw_linear_task(np.random.RandomState(seed), 15, 40, False)
+        X, y, relevant = paper._draw_linear_task(
+            np.random.RandomState(seed), 15, 40, False
+        )
         refitted = paper._refitted_guyon(X, y, SVC(kernel="linear", C=2.5), 4)
-        removed = guyon_rfe(X, [EmpiricalRisk("hinge", y, 2.5)], LinearKernel(), 4).order
-        missed += np.isin(relevant, refitted, invert=True).sum(), np.isin(relevant, removed).sum()
+        removed = guyon_rfe(
+            X, [EmpiricalRisk("hinge", y, 2.5)], LinearKernel(), 4
+        ).order
+        missed += (
+            np.isin(relevant, refitted, invert=True).sum(),
+            np.isin(relevant, removed).sum(),
+        )
     assert missed[0] > 2 * missed[1]
 
 
 def test_the_lasso_stops_at_the_first_penalty_with_enough_features():
     X, y, _ = paper._draw_linear_task(np.random.RandomState(0), 15, 100, True)
     chosen = paper._select_by_lasso(X, y, 4, True)
-    centred, shifted = X - X.mean(axis=0), y - y.mean()
+    centred = X - X.mean(axis=0)
+    shifted = y - y.mean()
     largest = np.abs(centred.T @ shifted).max() / 100
     for penalty in largest * np.geomspace(1, 1e-3, 100):
-        features = np.flatnonzero(Lasso(penalty, fit_intercept=False, tol=1e-8).fit(centred, shifted).coef_)
+        features = np.flatnonzero(
+            Lasso(penalty, fit_intercept=False, tol=1e-8).fit(centred, shifted).coef_
+        )
         if len(features) >= 4:
             break
     assert_array_equal(chosen, features)
@@ -174,32 +228,61 @@ def test_the_scad_machine_starts_at_the_tuned_one_and_is_judged_by_it():
 
 
 def test_width_four_finds_features_at_200_dimensions():
-    """The kernel matrix is the identity to three digits there, and the rest is what the elimination reads."""
-    X, y, relevant = paper._draw_linear_task(np.random.RandomState(0), 200, 120, False, (1.0, 1.0))
+    """The kernel matrix is the identity to three digits there, and the rest is what the
+    elimination reads.
+    """
+    X, y, relevant = paper._draw_linear_task(
+        np.random.RandomState(0), 200, 120, False, (1.0, 1.0)
+    )
     K = RBFKernel(1 / 16)(X)
     assert np.abs(K - np.eye(120)).max() < 0.01
-    removed = risk_rfe(X, [EmpiricalRisk("hinge", y, 2.5, 1e-12)], RBFKernel(1 / 16), 10, 0.1).order
-    assert np.isin(relevant, removed, invert=True).sum() >= 4  # half a feature by chance
+    removed = risk_rfe(
+        X, [EmpiricalRisk("hinge", y, 2.5, 1e-12)], RBFKernel(1 / 16), 10, 0.1
+    ).order
+    # half a feature by chance
+    assert np.isin(relevant, removed, invert=True).sum() >= 4
 
 
 def test_mistakes_are_counted_in_per_cent():
-    found = [dict(method="a", d=d, missed=m, kept=4, error=0.1 * m) for d in (15, 30) for m in (0, 0, 1, 2, 7)]
+    found = [
+        dict(method="a", d=d, missed=m, kept=4, error=0.1 * m)
+        for d in (15, 30)
+        for m in (0, 0, 1, 2, 7)
+    ]
     rows = paper._summarize_mistakes(found, "d")
-    assert [(row["d"], row["method"], row["draws"]) for row in rows] == [(15, "a", 5), (30, "a", 5)]
+    assert [(row["d"], row["method"], row["draws"]) for row in rows] == [
+        (15, "a", 5),
+        (30, "a", 5),
+    ]
     row = rows[1]
-    assert_allclose([row[name] for name in ("none", "one", "more", "two to five")], [40, 20, 40, 20])
-    assert_allclose([row["error"], row["deviation"]], [0.2, np.std([0, 0, 0.1, 0.2, 0.7], ddof=1)])
+    assert_allclose(
+        [row[name] for name in ("none", "one", "more", "two to five")], [40, 20, 40, 20]
+    )
+    assert_allclose(
+        [row["error"], row["deviation"]], [0.2, np.std([0, 0, 0.1, 0.2, 0.7], ddof=1)]
+    )
     assert row["most"] == 7 and row["missed"] == 2
 
 
 @pytest.mark.parametrize(
     ("share", "draws", "printed"),
-    [(60, 100, 72), (87, 100, 94), (100, 100, 100), (0, 30, 0), (100, 30, 97), (15, 20, 72)],
+    [
+        (60, 100, 72),
+        (87, 100, 94),
+        (100, 100, 100),
+        (0, 30, 0),
+        (100, 30, 97),
+        (15, 20, 72),
+    ],
 )
 def test_agreement_is_fishers_test(share, draws, printed):
-    ours, theirs = round(share * draws / 100), printed
+    ours = round(share * draws / 100)
+    theirs = printed
     total = ours + theirs
-    chance = [comb(draws, i) * comb(100, total - i) if 0 <= total - i <= 100 else 0 for i in range(draws + 1)]
+    chance = [
+        comb(draws, i) * comb(100, total - i) if 0 <= total - i <= 100 else 0
+        for i in range(draws + 1)
+    ]
     exact = sum(p for p in chance if p <= chance[ours]) / sum(chance)
     assert paper._agreement(share, draws, printed) == pytest.approx(exact)
 
@@ -207,7 +290,14 @@ def test_agreement_is_fishers_test(share, draws, printed):
 def test_the_linear_machine_at_100_samples_agrees():
     """60 against 72 and 87 against 94 of 100 draws each: both shares vary."""
     for d, none in ((30, 60), (50, 87)):
-        row = dict(numbers=False, d=d, n=100, method="linear, risk-RFE (NR)", none=none, draws=100)
+        row = dict(
+            numbers=False,
+            d=d,
+            n=100,
+            method="linear, risk-RFE (NR)",
+            none=none,
+            draws=100,
+        )
         assert paper._share_agrees(row)
     assert not paper._share_agrees(row | dict(none=70))
     assert paper._share_agrees(dict(row, method="linear, risk-RFE (CP)")) is None
@@ -219,12 +309,17 @@ def test_printed_rows_are_those_of_the_table():
 
     row = printed("rbf, risk-RFE (NR)", numbers=False, d=200, n=200)
     assert row == dict(none=72, one=24, more=4, error=0.07)
-    assert printed("linear, Guyon's RFE, refitted", numbers=False, d=30, n=400)["none"] == 55
+    assert (
+        printed("linear, Guyon's RFE, refitted", numbers=False, d=30, n=400)["none"]
+        == 55
+    )
     assert printed("lasso", numbers=False, correlated=True, n=200) == pytest.approx(
         dict(error=0.49, deviation=0.03, none=2, one=2, more=96)
     )
     assert printed("rbf, risk-RFE (CP)", numbers=False, d=30, n=200) is None
-    assert printed("rbf, no selection", numbers=True, correlated=True, n=100) == dict(error=1.40, deviation=0.09)
+    assert printed("rbf, no selection", numbers=True, correlated=True, n=100) == dict(
+        error=1.40, deviation=0.09
+    )
 
 
 def rows_of(name):
@@ -233,13 +328,23 @@ def rows_of(name):
 
 def findings():
     """The rows of the table of findings, by their first column."""
-    table = "".join(json.loads(chapter.read_text(encoding="utf-8"))["cells"][0]["source"])
-    return {line.split("|")[1].strip(): line for line in table.splitlines() if line.startswith("| ")}
+    table = "".join(
+        json.loads(chapter.read_text(encoding="utf-8"))["cells"][0]["source"]
+    )
+    return {
+        line.split("|")[1].strip(): line
+        for line in table.splitlines()
+        if line.startswith("| ")
+    }
 
 
 def agreements(kinds, belongs):
     """How many of the shares of some methods agree with the printed ones."""
-    verdicts = [paper._share_agrees(row) for row in rows_of("linear") if row["method"].endswith(kinds) and belongs(row)]
+    verdicts = [
+        paper._share_agrees(row)
+        for row in rows_of("linear")
+        if row["method"].endswith(kinds) and belongs(row)
+    ]
     verdicts = [verdict for verdict in verdicts if verdict is not None]
     return f"{sum(verdicts)} of {len(verdicts)}"
 
@@ -253,7 +358,10 @@ def narrow(row):
     [
         ("Table 8.1, risk-RFE, up to 50 features", "risk-RFE (NR)"),
         ("The same, lasso and SCAD", ("lasso", "SCAD machine")),
-        ("Table 8.1, Guyon's rule, dual variables held fixed, up to 50 features", "Guyon's RFE"),
+        (
+            "Table 8.1, Guyon's rule, dual variables held fixed, up to 50 features",
+            "Guyon's RFE",
+        ),
         ("The same, refitted without each feature", "Guyon's RFE, refitted"),
     ],
 )
@@ -267,8 +375,14 @@ def test_with_a_half_added_nearly_all_rows_at_200_features_agree():
         ("0.5 or 1.0", "Table 8.1, 200 features, all methods"),
         ("1.0 or 1.5", "The same with a half *added* to the effects"),
     ):
-        wide = [row for row in rows_of("linear") if row["d"] == 200 and not row["numbers"]]
-        held = [row for row in wide if row["effects"] == effects and "refitted" not in row["method"]]
+        wide = [
+            row for row in rows_of("linear") if row["d"] == 200 and not row["numbers"]
+        ]
+        held = [
+            row
+            for row in wide
+            if row["effects"] == effects and "refitted" not in row["method"]
+        ]
         verdicts = [paper._share_agrees(row) for row in held]
         assert f"In {sum(verdicts)} of {len(verdicts)} rows" in findings()[start]
         counts[effects] = sum(verdicts)
@@ -280,7 +394,8 @@ def test_the_widest_printed_kernel_gives_the_printed_rows_of_risk_rfe_and_guyons
     for row in rows:
         kind = row["method"].removeprefix("rbf, ")
         if row["tuned"]:
-            assert row["none"] <= 20 and row["widest"] < 20  # cross-validation does not find that kernel
+            # cross-validation does not find that kernel
+            assert row["none"] <= 20 and row["widest"] < 20
         elif kind.startswith("risk-RFE"):
             assert paper._share_agrees(row)
         elif row["n"] <= 200:
@@ -295,7 +410,11 @@ def test_a_narrower_kernel_explains_guyons_rule_at_30_features_only():
             assert paper._share_agrees(row) in (True, None)
     for d in (15, 50):
         for width in (1, 2, 3):
-            rows = [row for row in rows_of("narrow") if (row["d"], row["width"]) == (d, width)]
+            rows = [
+                row
+                for row in rows_of("narrow")
+                if (row["d"], row["width"]) == (d, width)
+            ]
             assert not all(paper._share_agrees(row) in (True, None) for row in rows)
 
 
@@ -303,40 +422,56 @@ def test_scad_disagrees_in_one_setting_only():
     off = [
         (row["method"], row["d"], row["n"])
         for row in rows_of("linear")
-        if narrow(row) and row["method"] in ("lasso", "SCAD machine") and not paper._share_agrees(row)
+        if narrow(row)
+        and row["method"] in ("lasso", "SCAD machine")
+        and not paper._share_agrees(row)
     ]
     assert off == [("SCAD machine", 30, 100)]
 
 
 def test_refits_come_near_the_print_where_fixed_dual_variables_do_not():
-    """The distance of the share without a mistake from the printed one, at 30 features and up to 200 samples."""
+    """The distance of the share without a mistake from the printed one, at 30 features
+    and up to 200 samples.
+    """
     distance = {"Guyon's RFE": [], "Guyon's RFE, refitted": []}
     for row in rows_of("linear"):
         kind = row["method"].split(", ", 1)[-1]
         if narrow(row) and row["d"] == 30 and row["n"] <= 200 and kind in distance:
             distance[kind].append(abs(row["none"] - paper._printed_row(row)["none"]))
     assert max(distance["Guyon's RFE, refitted"]) < 25 < max(distance["Guyon's RFE"])
-    assert np.mean(distance["Guyon's RFE, refitted"]) < np.mean(distance["Guyon's RFE"]) / 3
+    assert (
+        np.mean(distance["Guyon's RFE, refitted"])
+        < np.mean(distance["Guyon's RFE"]) / 3
+    )
 
 
 def test_the_widest_printed_kernel_makes_fewer_mistakes_and_half_added_the_printed_ones():
     rows = {(row["effects"], row["machine"][:5]): row for row in rows_of("widths")}
     for effects in ("0.5 or 1.0", "1.0 or 1.5", "1.0 or 1.0"):
         assert rows[effects, "width"]["none"] > rows[effects, "tuned"]["none"]
-    p = {effects: paper._agreement(rows[effects, "width"]["none"], 20, 72) for effects, _ in rows}
+    p = {
+        effects: paper._agreement(rows[effects, "width"]["none"], 20, 72)
+        for effects, _ in rows
+    }
     assert p["1.0 or 1.5"] > 0.5 and p["0.5 or 1.0"] < 0.01 and p["1.0 or 1.0"] < 0.01
 
 
 def test_five_readings_of_guyons_rule_with_one_fit_a_step_are_above_the_print_or_at_none():
     rows = {row["reading"]: row for row in rows_of("readings") if row["printed"] == 17}
     assert len(rows) == 5 and rows.pop("without signs")["none"] == 0
-    assert all(paper._agreement(row["none"], row["draws"], 17) < 1e-4 for row in rows.values())
+    assert all(
+        paper._agreement(row["none"], row["draws"], 17) < 1e-4 for row in rows.values()
+    )
 
 
 def test_where_the_programs_of_scad_start():
     zero, tuned, unit = rows_of("scad")
     assert zero["none"] < tuned["none"] < unit["none"]
-    assert paper._agreement(tuned["none"], 100, 83) < 0.01 <= paper._agreement(unit["none"], 100, 83)
+    assert (
+        paper._agreement(tuned["none"], 100, 83)
+        < 0.01
+        <= paper._agreement(unit["none"], 100, 83)
+    )
 
 
 def test_a_larger_a2_explains_the_errors_of_table_8_5_without_noise():
@@ -348,7 +483,11 @@ def test_a_larger_a2_explains_the_errors_of_table_8_5_without_noise():
     method = "rbf, risk-RFE (NR)"
     assert rows[0.05, 100, method] < 0.05  # where 0.38 is printed
     assert rows[0.3, 200, method] < 0.38 < rows[0.3, 100, method]
-    assert rows[0.25, 200, "rbf, no selection"] < 0.65 < rows[0.3, 200, "rbf, no selection"]
+    assert (
+        rows[0.25, 200, "rbf, no selection"]
+        < 0.65
+        < rows[0.3, 200, "rbf, no selection"]
+    )
 
 
 def test_no_constant_makes_guyons_rule_worse_than_risk_rfe_in_table_8_6():
@@ -358,13 +497,18 @@ def test_no_constant_makes_guyons_rule_worse_than_risk_rfe_in_table_8_6():
             (guyon,) = (
                 other["none"]
                 for other in rows
-                if (other["bend"], other["n"], other["method"]) == (row["bend"], row["n"], "rbf, Guyon's RFE")
+                if (other["bend"], other["n"], other["method"])
+                == (row["bend"], row["n"], "rbf, Guyon's RFE")
             )
-            assert paper._agreement(row["none"], row["draws"], guyon, row["draws"]) > 0.01
+            assert (
+                paper._agreement(row["none"], row["draws"], guyon, row["draws"]) > 0.01
+            )
 
 
 def test_every_setting_of_the_records_has_its_draws():
     for name in ("linear", "bent"):
         for row in rows_of(name):
             assert row["draws"] >= 5
-            assert row["none"] + row["one"] + row["more"] == pytest.approx(100, abs=0.01)
+            assert row["none"] + row["one"] + row["more"] == pytest.approx(
+                100, abs=0.01
+            )

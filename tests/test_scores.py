@@ -1,4 +1,6 @@
-"""A preference among feasible columns: it decides which of them is taken, and never whether the theorem holds."""
+"""A preference among feasible columns: it decides which of them is taken, and never
+whether the theorem holds.
+"""
 
 import pickle
 import warnings
@@ -8,7 +10,17 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 import sklearn
-from cases import KINDS, heavy, interval, orthonormal, refused, small_head, swept_seeds, table, two_frames
+from cases import (
+    KINDS,
+    heavy,
+    interval,
+    orthonormal,
+    refused,
+    small_head,
+    swept_seeds,
+    table,
+    two_frames,
+)
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -43,10 +55,17 @@ from fsel_book.sparsification import _scored, bss_promise, bss_reference
 SELECTORS = [BSSSelector, DSFSelector]
 each_selector = pytest.mark.parametrize("selector", SELECTORS)
 
-# `run(V, r, scores)`: with the literal twin of each, for a residual of one length or of many.
-LENGTHS = {"one length": lambda V: np.ones(len(V)), "many lengths": lambda V: V[:, 0] ** 2 + 0.1}
+# `run(V, r, scores)`: with the literal twin of each, for a residual of one length or of
+# many.
+LENGTHS = {
+    "one length": lambda V: np.ones(len(V)),
+    "many lengths": lambda V: V[:, 0] ** 2 + 0.1,
+}
 METHODS = {
-    "BSS": (lambda V, r, s: bss(V, r, scores=s), lambda V, r, s: bss_reference(V, r, scores=s)),
+    "BSS": (
+        lambda V, r, s: bss(V, r, scores=s),
+        lambda V, r, s: bss_reference(V, r, scores=s),
+    ),
     **{
         f"DSF, {name}": (
             lambda V, r, s, make=make: det_sampling(V, make(V), r, scores=s),
@@ -68,7 +87,8 @@ def same(a, b):
 
 
 def assert_holds(method, V, sampling, r):
-    promise, (low, high) = promised(method, V, r), interval(V, sampling)
+    promise = promised(method, V, r)
+    low, high = interval(V, sampling)
     assert promise.lower - 1e-7 <= low and high <= promise.upper + 1e-7
 
 
@@ -76,10 +96,14 @@ def assert_holds(method, V, sampling, r):
 
 
 def tied_problem(seed):
-    """Rows repeated, zero or alike, at ranks from one; small integers as scores, zero too; few draws to spare."""
+    """Rows repeated, zero or alike, at ranks from one; small integers as scores, zero
+    too; few draws to spare.
+    """
     rng = np.random.default_rng(seed)
     kinds = list(KINDS)
-    V = KINDS[kinds[seed % len(kinds)]](int(rng.integers(8, 60)), int(rng.integers(1, 7)), rng)
+    V = KINDS[kinds[seed % len(kinds)]](
+        int(rng.integers(8, 60)), int(rng.integers(1, 7)), rng
+    )
     if seed % 7 == 0:
         V = np.repeat(np.eye(int(rng.integers(1, 4))), 4, axis=0) / 2
     d, l = V.shape
@@ -94,7 +118,8 @@ def test_the_literal_version_picks_the_same(seeds, method):
     fast, literal = METHODS[method]
     for seed in seeds:
         V, r, scores = tied_problem(seed)
-        a, b = fast(V, r, scores), literal(V, r, scores)
+        a = fast(V, r, scores)
+        b = literal(V, r, scores)
         assert_array_equal(a.indices, b.indices, err_msg=f"seed {seed}")
         assert_allclose(a.weights, b.weights, rtol=1e-7, err_msg=f"seed {seed}")
         assert_holds(method, V, a, r)
@@ -102,34 +127,45 @@ def test_the_literal_version_picks_the_same(seeds, method):
 
 @pytest.mark.parametrize("size", [1, 20])
 @each_method
-def test_the_same_where_nearly_all_columns_lie_beyond_the_head(method, size, monkeypatch):
-    """The rows kept at hand are few, so columns are judged in float32 first, a block of 1,024 after the other."""
+def test_the_same_where_nearly_all_columns_lie_beyond_the_head(
+    method, size, monkeypatch
+):
+    """The rows kept at hand are few, so columns are judged in float32 first, a block of
+    1,024 after the other.
+    """
     small_head(monkeypatch, size)
     fast, literal = METHODS[method]
     rng = np.random.default_rng(size)
     half = rng.permutation(2048)
-    in_one_half = two_frames(2048, 8)[np.concatenate([half, half + 2048])]  # the others of large score share four axes
+    # the others of large score share four axes
+    in_one_half = two_frames(2048, 8)[np.concatenate([half, half + 2048])]
     for V, r, scores in (
         (heavy(200, 6, rng), 12, rng.random(200)),
         (orthonormal(300, 9, rng), 10, rng.integers(0, 3, 300).astype(float)),
         (heavy(2600, 10, rng), 40, rng.random(2600)),
         (in_one_half, 24, np.repeat([2.0, 1.0], 2048)),
     ):
-        a, b = fast(V, r, scores), literal(V, r, scores)
+        a = fast(V, r, scores)
+        b = literal(V, r, scores)
         assert_array_equal(a.indices, b.indices)
         assert_allclose(a.weights, b.weights, rtol=1e-7)
 
 
 @pytest.mark.parametrize("score", [0, 0.1, 3, 1e300, 1e-300, 5e-324])
 def test_a_constant_score_is_none(score):
-    for V in (heavy(90, 5, np.random.default_rng(0)), KINDS["rotated identities"](60, 4, np.random.default_rng(1))):
+    for V in (
+        heavy(90, 5, np.random.default_rng(0)),
+        KINDS["rotated identities"](60, 4, np.random.default_rng(1)),
+    ):
         assert same(bss(V, 20, scores=np.full(len(V), score)), bss(V, 20))
         one = det_sampling(V, np.ones(len(V)), 20, scores=np.full(len(V), score))
         assert same(one, det_sampling(V, np.ones(len(V)), 20, scores=np.ones(len(V))))
     for selector in SELECTORS:
         X = table(20, 40)
         one = selector(12, rank=5, score_func=np.full(40, score)).fit(X)
-        assert same(one.sampling_, selector(12, rank=5, score_func=np.ones(40)).fit(X).sampling_)
+        assert same(
+            one.sampling_, selector(12, rank=5, score_func=np.ones(40)).fit(X).sampling_
+        )
 
 
 @each_method
@@ -137,7 +173,8 @@ def test_only_the_order_of_score_times_length_counts(method):
     """Neither the unit of the scores, nor the order of the features, nor the rule."""
     run, _ = METHODS[method]
     rng = np.random.default_rng(0)
-    V, scores = heavy(90, 5, rng), rng.exponential(size=90) * (rng.random(90) < 0.7)
+    V = heavy(90, 5, rng)
+    scores = rng.exponential(size=90) * (rng.random(90) < 0.7)
     found = run(V, 20, scores)
     for unit in (3, 0.1, 1e300, 1e-300):
         assert same(found, run(V, 20, unit * scores))
@@ -151,36 +188,65 @@ def test_only_the_order_of_score_times_length_counts(method):
         near = np.array([[1e-9], [0.6], [0.8]])  # the first counts as zero
         assert make(near, 1, np.array([1e300, 1.0, 1.0])).indices[0] > 0
     only = np.eye(6)[:, :1]
-    assert run(only, 1, np.arange(6.0)).indices.tolist() == [0]  # all others are zero, whatever their score
+    # all others are zero, whatever their score
+    assert run(only, 1, np.arange(6.0)).indices.tolist() == [0]
 
 
 def test_the_rule_does_not_matter_where_there_are_scores():
-    X, scores = table(20, 40), np.random.default_rng(0).exponential(size=40)
-    for selector, rules in ((BSSSelector, ["best", "sampled"]), (DSFSelector, ["first", "components", "target"])):
+    X = table(20, 40)
+    scores = np.random.default_rng(0).exponential(size=40)
+    for selector, rules in (
+        (BSSSelector, ["best", "sampled"]),
+        (DSFSelector, ["first", "components", "target"]),
+    ):
         found = selector(12, rank=5, score_func=scores).fit(X).sampling_
-        assert all(same(found, selector(12, rank=5, rule=rule, score_func=scores).fit(X).sampling_) for rule in rules)
-    V, lengths = orthonormal(30, 4, np.random.default_rng(0)), np.ones(30)
+        assert all(
+            same(
+                found,
+                selector(12, rank=5, rule=rule, score_func=scores).fit(X).sampling_,
+            )
+            for rule in rules
+        )
+    V = orthonormal(30, 4, np.random.default_rng(0))
+    lengths = np.ones(30)
     ones = np.arange(30.0)
-    assert all(same(bss(V, 9, scores=ones), bss(V, 9, rule, scores=ones)) for rule in ("best", "sampled"))
-    assert same(bss_reference(V, 9, scores=ones), bss_reference(V, 9, "best", scores=ones))
-    for function, rules in ((det_sampling, ["best", "closest"]), (det_sampling_reference, ["first", "best"])):
+    assert all(
+        same(bss(V, 9, scores=ones), bss(V, 9, rule, scores=ones))
+        for rule in ("best", "sampled")
+    )
+    assert same(
+        bss_reference(V, 9, scores=ones), bss_reference(V, 9, "best", scores=ones)
+    )
+    for function, rules in (
+        (det_sampling, ["best", "closest"]),
+        (det_sampling_reference, ["first", "best"]),
+    ):
         found = function(V, lengths, 9, scores=ones)
-        assert all(same(found, function(V, lengths, 9, rule, scores=ones)) for rule in rules)
+        assert all(
+            same(found, function(V, lengths, 9, rule, scores=ones)) for rule in rules
+        )
 
 
 def test_the_order_is_that_of_score_times_squared_length_and_then_of_length():
-    """From zero every row of V is as feasible as any other, so the first pick says what the order begins with."""
+    """From zero every row of V is as feasible as any other, so the first pick says what
+    the order begins with.
+    """
     for seed in range(20):
         rng = np.random.default_rng(seed)
         V = heavy(60, 3, rng)
-        lengths, scores = np.sum(V**2, axis=1), rng.exponential(size=60) * (rng.random(60) < 0.3)
+        lengths = np.sum(V**2, axis=1)
+        scores = rng.exponential(size=60) * (rng.random(60) < 0.3)
         expected = np.lexsort((-lengths, -scores * lengths))
         assert_array_equal(np.argsort(-_scored(lengths, scores)), expected)
-        for sampling in (bss(V, 9, scores=scores), det_sampling(V, np.zeros(60), 9, scores=scores)):
+        for sampling in (
+            bss(V, 9, scores=scores),
+            det_sampling(V, np.zeros(60), 9, scores=scores),
+        ):
             assert sampling.indices[0] == expected[0]
 
 
-# ---------------------------------------------------------------- scores against the theorem
+# ---------------------------------------------------------------- scores against the
+# theorem
 
 
 def outside(V, rng):
@@ -189,8 +255,12 @@ def outside(V, rng):
 
 
 ADVERSARIES = {
-    "one over the squared length": lambda V, rng: 1 / np.maximum(np.sum(V**2, axis=1), 1e-300),
-    "one over its square": lambda V, rng: 1 / np.maximum(np.sum(V**2, axis=1), 1e-150) ** 2,
+    "one over the squared length": lambda V, rng: (
+        1 / np.maximum(np.sum(V**2, axis=1), 1e-300)
+    ),
+    "one over its square": lambda V, rng: (
+        1 / np.maximum(np.sum(V**2, axis=1), 1e-150) ** 2
+    ),
     "the short ones": outside,
     "one feature": lambda V, rng: np.eye(1, len(V), int(rng.integers(len(V))))[0],
     "all the range of floats": lambda V, rng: 10.0 ** rng.uniform(-300, 300, len(V)),
@@ -206,7 +276,9 @@ def test_no_score_breaks_the_promise(kind, seeds, method):
     run, literal = METHODS[method]
     for seed in seeds:
         rng = np.random.default_rng(seed)
-        V = list(KINDS.values())[seed % len(KINDS)](int(rng.integers(8, 90)), int(rng.integers(1, 8)), rng)
+        V = list(KINDS.values())[seed % len(KINDS)](
+            int(rng.integers(8, 90)), int(rng.integers(1, 8)), rng
+        )
         r = V.shape[1] + int(rng.integers(1, 20))
         scores = ADVERSARIES[kind](V, rng)
         sampling = run(V, r, scores)
@@ -218,25 +290,40 @@ def test_no_score_breaks_the_promise(kind, seeds, method):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @swept_seeds(2, 60)
 def test_no_score_breaks_the_promise_of_a_selector(seeds, dtype, selector):
-    """Features outside the space that is kept among them, and lengths over six orders of magnitude."""
+    """Features outside the space that is kept among them, and lengths over six orders
+    of magnitude.
+    """
     for seed in seeds:
         rng = np.random.default_rng(seed)
         X = table(20, 60, seed) * 10 ** rng.uniform(-3, 3, 60)
         X[:, ::7] = 0
         X = (X if seed % 2 else X[:, :15] if seed % 4 else X[:6]).astype(dtype)
-        rank = int(rng.integers(1, np.linalg.matrix_rank(X[:, np.any(X, axis=0)]) // 2 + 2))
+        rank = int(
+            rng.integers(1, np.linalg.matrix_rank(X[:, np.any(X, axis=0)]) // 2 + 2)
+        )
         V = np.asarray(row_space(X, rank).basis(), dtype=float)
         for make in ADVERSARIES.values():
-            found = selector(min(rank + int(rng.integers(1, 9)), X.shape[1]), rank=rank, score_func=make(V, rng)).fit(X)
-            assert found.certificate_.holds is True and not np.any(X[:, found.selected_] == 0, axis=0).all()
-            assert found.weights_.dtype == dtype and np.all(np.any(X[:, found.selected_], axis=0))
+            found = selector(
+                min(rank + int(rng.integers(1, 9)), X.shape[1]),
+                rank=rank,
+                score_func=make(V, rng),
+            ).fit(X)
+            assert (
+                found.certificate_.holds is True
+                and not np.any(X[:, found.selected_] == 0, axis=0).all()
+            )
+            assert found.weights_.dtype == dtype and np.all(
+                np.any(X[:, found.selected_], axis=0)
+            )
 
 
 # ---------------------------------------------------------------- functions of X and y
 
 rng = np.random.default_rng(0)
 X = rng.poisson(1.0, (60, 40)).astype(float)
-y = np.where(X[:, 3] + X[:, 5] > 2, "north", np.where(X[:, 3] > X[:, 7], "south", "west"))
+y = np.where(
+    X[:, 3] + X[:, 5] > 2, "north", np.where(X[:, 3] > X[:, 7], "south", "west")
+)
 
 
 def variance(X, y=None):
@@ -251,7 +338,8 @@ def correlation(X, y, sample_weight=None):
     """Squared, with the first label against the rest."""
     w = np.ones(len(y)) if sample_weight is None else sample_weight
     t = (y == np.sort(y)[0]).astype(float)
-    X, t = X - np.average(X, axis=0, weights=w), t - np.average(t, weights=w)
+    X = X - np.average(X, axis=0, weights=w)
+    t = t - np.average(t, weights=w)
     return (X.T @ (w * t)) ** 2 / (w @ X**2)
 
 
@@ -270,7 +358,18 @@ def correlation(X, y, sample_weight=None):
         (lambda X, y: list(f_classif(X, y)), y),
         (lambda X, y: pd.Series(f_classif(X, y)[0]), y),
     ],
-    ids=["F", "information", "chi2", "regression", "weighted", "variance", "no y", "X alone", "list", "series"],
+    ids=[
+        "F",
+        "information",
+        "chi2",
+        "regression",
+        "weighted",
+        "variance",
+        "no y",
+        "X alone",
+        "list",
+        "series",
+    ],
 )
 def test_scores_of_a_function_are_those_of_an_array(score_func, y, selector):
     found = score_func(X) if y is None else score_func(X, y)
@@ -278,15 +377,24 @@ def test_scores_of_a_function_are_those_of_an_array(score_func, y, selector):
     fitted = selector(15, rank=6, score_func=score_func).fit(X, y)
     assert fitted.certificate_.holds
     assert_array_equal(fitted.scores_, scores)
-    assert same(fitted.sampling_, selector(15, rank=6, score_func=scores).fit(X).sampling_)
-    assert not same(fitted.sampling_, selector(15, rank=6, score_func=np.ones(40)).fit(X).sampling_)
+    assert same(
+        fitted.sampling_, selector(15, rank=6, score_func=scores).fit(X).sampling_
+    )
+    assert not same(
+        fitted.sampling_, selector(15, rank=6, score_func=np.ones(40)).fit(X).sampling_
+    )
 
 
 @each_selector
-@pytest.mark.parametrize("make", [list, np.array, pd.Series, lambda y: pd.Series(y, dtype="category")])
+@pytest.mark.parametrize(
+    "make", [list, np.array, pd.Series, lambda y: pd.Series(y, dtype="category")]
+)
 def test_labels_of_any_kind(make, selector):
     fitted = selector(15, rank=6, score_func=f_classif).fit(X, y)
-    assert same(fitted.sampling_, selector(15, rank=6, score_func=f_classif).fit(X, make(y)).sampling_)
+    assert same(
+        fitted.sampling_,
+        selector(15, rank=6, score_func=f_classif).fit(X, make(y)).sampling_,
+    )
 
 
 @each_selector
@@ -294,15 +402,20 @@ def test_labels_of_any_kind(make, selector):
 def test_sparse_counts(form, selector):
     """The function sees sparse data, and the picks are those of dense data."""
     seen = []
-    fitted = selector(15, rank=6, score_func=lambda X, y: (seen.append(X), chi2(X, y))[1]).fit(form(X), y)
+    fitted = selector(
+        15, rank=6, score_func=lambda X, y: (seen.append(X), chi2(X, y))[1]
+    ).fit(form(X), y)
     assert sp.issparse(seen[0])
     assert_array_equal(seen[0].toarray(), X)
-    assert_array_equal(fitted.selected_, selector(15, rank=6, score_func=chi2).fit(X, y).selected_)
+    assert_array_equal(
+        fitted.selected_, selector(15, rank=6, score_func=chi2).fit(X, y).selected_
+    )
 
 
 @each_selector
 def test_the_function_sees_the_data_and_nothing_is_written(selector):
-    before, target = X.copy(), y.copy()
+    before = X.copy()
+    target = y.copy()
     scores = chi2(X, y)[0]
     for score_func in (scores, lambda X, y: (assert_array_equal(X, before), scores)[1]):
         selector(15, rank=6, score_func=score_func).fit(X, y)
@@ -320,16 +433,24 @@ def test_array_libraries(dense_library, selector):
     model = selector(15, rank=6, score_func=correlation)
     model.fit(dense_library.make(X), y, sample_weight=dense_library.make(weights))
     assert_array_equal(dense_library.back(model.selected_), host.selected_)
-    assert dense_library.is_result(model.weights_, "float64") and dense_library.is_result(model.scores_, "float64")
+    assert dense_library.is_result(
+        model.weights_, "float64"
+    ) and dense_library.is_result(model.scores_, "float64")
     assert dense_library.is_result(model.transform(dense_library.make(X)), "float64")
-    own = selector(15, rank=6, score_func=dense_library.make(host.scores_)).fit(dense_library.make(X))
+    own = selector(15, rank=6, score_func=dense_library.make(host.scores_)).fit(
+        dense_library.make(X)
+    )
     assert_array_equal(dense_library.back(own.selected_), host.selected_)
 
 
 @each_selector
 def test_frames_names_clones_and_pickles(selector):
     frame = pd.DataFrame(X).add_prefix("word")
-    fitted = selector(15, rank=6, score_func=f_classif).set_output(transform="pandas").fit(frame, pd.Series(y))
+    fitted = (
+        selector(15, rank=6, score_func=f_classif)
+        .set_output(transform="pandas")
+        .fit(frame, pd.Series(y))
+    )
     assert (
         list(fitted.transform(frame).columns)
         == list(fitted.get_feature_names_out())
@@ -339,7 +460,9 @@ def test_frames_names_clones_and_pickles(selector):
         model = selector(15, rank=6, score_func=score_func)
         fitted = clone(model).fit(X, y)
         again = pickle.loads(pickle.dumps(fitted))
-        assert same(again.sampling_, fitted.sampling_) and same(clone(fitted).fit(X, y).sampling_, fitted.sampling_)
+        assert same(again.sampling_, fitted.sampling_) and same(
+            clone(fitted).fit(X, y).sampling_, fitted.sampling_
+        )
         assert "score_func" in repr(model)
 
 
@@ -351,7 +474,10 @@ def test_a_grid_over_score_functions(selector):
         {f"{selector.__name__.lower()}__score_func": scores},
         error_score="raise",
     ).fit(X, y)
-    assert len(grid.cv_results_["params"]) == 4 and grid.best_estimator_[0].certificate_.holds
+    assert (
+        len(grid.cv_results_["params"]) == 4
+        and grid.best_estimator_[0].certificate_.holds
+    )
 
 
 # ---------------------------------------------------------------- weights of samples
@@ -370,32 +496,51 @@ def test_weights_of_samples_reach_the_function(selector):
     """Weight zero is as good as absence, as far as the scores go."""
     scores = correlation(X[:30], y[:30])
     expected = selector(15, rank=6, score_func=scores).fit(X).sampling_
-    fitted = selector(15, rank=6, score_func=correlation).fit(X, y, sample_weight=weights)
+    fitted = selector(15, rank=6, score_func=correlation).fit(
+        X, y, sample_weight=weights
+    )
     assert_allclose(fitted.scores_, scores, rtol=1e-12)
     assert_array_equal(fitted.selected_, expected.indices)
-    pipeline = make_pipeline(selector(15, rank=6, score_func=correlation), LinearSVC(random_state=0))
+    pipeline = make_pipeline(
+        selector(15, rank=6, score_func=correlation), LinearSVC(random_state=0)
+    )
     pipeline.fit(X, y, **{f"{selector.__name__.lower()}__sample_weight": weights})
     assert_array_equal(pipeline[0].selected_, expected.indices)
 
 
 @each_selector
 def test_weights_of_samples_are_routed(routing, selector):
-    model = selector(15, rank=6, score_func=correlation).set_fit_request(sample_weight=True)
+    model = selector(15, rank=6, score_func=correlation).set_fit_request(
+        sample_weight=True
+    )
     machine = LinearSVC(random_state=0).set_fit_request(sample_weight=False)
     pipeline = make_pipeline(model, machine).fit(X, y, sample_weight=weights)
     assert_allclose(pipeline[0].scores_, correlation(X[:30], y[:30]), rtol=1e-12)
-    scoring = get_scorer("accuracy").set_score_request(sample_weight=True)  # a pipeline's own takes them from 1.7 on
+    # a pipeline's own takes them from 1.7 on
+    scoring = get_scorer("accuracy").set_score_request(sample_weight=True)
     params = {"sample_weight": weights + 1}
-    found = cross_validate(pipeline, X, y, params=params, scoring=scoring, return_estimator=True, cv=3)
-    for one, (train, _) in zip(found["estimator"], StratifiedKFold(3).split(X, y)):
-        assert_allclose(one[0].scores_, correlation(X[train], y[train], weights[train] + 1), rtol=1e-12)
-    unasked = make_pipeline(
-        clone(model).set_fit_request(sample_weight=False), machine.set_fit_request(sample_weight=True)
+    found = cross_validate(
+        pipeline, X, y, params=params, scoring=scoring, return_estimator=True, cv=3
     )
-    assert_allclose(unasked.fit(X, y, sample_weight=weights)[0].scores_, correlation(X, y), rtol=1e-12)
+    for one, (train, _) in zip(found["estimator"], StratifiedKFold(3).split(X, y)):
+        assert_allclose(
+            one[0].scores_,
+            correlation(X[train], y[train], weights[train] + 1),
+            rtol=1e-12,
+        )
+    unasked = make_pipeline(
+        clone(model).set_fit_request(sample_weight=False),
+        machine.set_fit_request(sample_weight=True),
+    )
+    assert_allclose(
+        unasked.fit(X, y, sample_weight=weights)[0].scores_,
+        correlation(X, y),
+        rtol=1e-12,
+    )
 
 
-# ---------------------------------------------------------------- chapters that take a selector
+# ---------------------------------------------------------------- chapters that take a
+# selector
 
 
 @each_selector
@@ -407,7 +552,9 @@ def test_on_support_vectors_the_function_sees_their_labels(selector):
         return f_classif(X, y)
 
     for labels in (y, np.unique(y, return_inverse=True)[1], y == "north"):
-        model = SupportVectorSelector(selector(15, rank=6, score_func=score)).fit(X, labels)
+        model = SupportVectorSelector(selector(15, rank=6, score_func=score)).fit(
+            X, labels
+        )
         rows, known = seen[-1]
         assert_array_equal(rows, X[model.support_samples_])
         assert_array_equal(known, np.asarray(labels)[model.support_samples_])
@@ -418,7 +565,9 @@ def test_on_support_vectors_the_function_sees_their_labels(selector):
 def test_regression_on_components_by_scores_of_features():
     target = X @ rng.standard_normal(40)
     model = SparsePCRegressor(
-        n_components=6, n_features_to_select=15, selector=DSFSelector(score_func=f_regression)
+        n_components=6,
+        n_features_to_select=15,
+        selector=DSFSelector(score_func=f_regression),
     ).fit(X, target)
     assert_allclose(model.selector_.scores_, f_regression(X, target)[0], rtol=1e-8)
 
@@ -426,16 +575,25 @@ def test_regression_on_components_by_scores_of_features():
 @each_selector
 def test_a_weight_of_none_is_no_weight(selector):
     expected = selector(15, rank=6, score_func=f_classif).fit(X, y)
-    assert same(selector(15, rank=6, score_func=f_classif).fit(X, y, sample_weight=None).sampling_, expected.sampling_)
+    assert same(
+        selector(15, rank=6, score_func=f_classif)
+        .fit(X, y, sample_weight=None)
+        .sampling_,
+        expected.sampling_,
+    )
     selector(15, rank=6).fit(X, y, sample_weight=None)
 
 
 @each_selector
 def test_scores_of_zero_are_mentioned(selector):
-    with pytest.warns(UserWarning, match="score_func gives 0 for every feature") as caught:
+    with pytest.warns(
+        UserWarning, match="score_func gives 0 for every feature"
+    ) as caught:
         found = selector(15, rank=6, score_func=np.zeros(40)).fit(X)
     assert caught[0].filename == __file__
-    assert same(found.sampling_, selector(15, rank=6, score_func=np.ones(40)).fit(X).sampling_)
+    assert same(
+        found.sampling_, selector(15, rank=6, score_func=np.ones(40)).fit(X).sampling_
+    )
 
 
 # ---------------------------------------------------------------- what cannot be done
@@ -511,7 +669,9 @@ def test_a_class_in_the_place_of_a_function(selector):
 
 @each_selector
 def test_nan_from_a_function_is_zero(selector):
-    """As in SelectKBest: a feature that is constant has no F. Where no feature has any, the function has failed."""
+    """As in SelectKBest: a feature that is constant has no F. Where no feature has any,
+    the function has failed.
+    """
     part = np.hstack([X[:, :30], np.ones((60, 10))])
     with pytest.warns(UserWarning), np.errstate(invalid="ignore"):
         raw = f_classif(part, y)[0]
@@ -533,7 +693,9 @@ def test_what_a_function_raises_passes_unchanged(labels, error, selector):
     def fails(X, y=None):
         raise raised
 
-    model = selector(15, rank=6, score_func=np.ones(40)).fit(X).set_params(score_func=fails)
+    model = (
+        selector(15, rank=6, score_func=np.ones(40)).fit(X).set_params(score_func=fails)
+    )
     with pytest.raises(error) as caught:
         model.fit(X, labels)
     assert caught.value is raised and caught.value.__cause__ is None
@@ -542,7 +704,12 @@ def test_what_a_function_raises_passes_unchanged(labels, error, selector):
 
 @each_selector
 def test_labels_that_are_missing_or_do_not_fit(selector):
-    for score_func in (f_classif, correlation, lambda X, y: X.T @ np.ones(60), lambda X, y, *, z=1: X):
+    for score_func in (
+        f_classif,
+        correlation,
+        lambda X, y: X.T @ np.ones(60),
+        lambda X, y, *, z=1: X,
+    ):
         model = selector(15, rank=6, score_func=score_func)
         with refused("score_func requires y to be passed, but the target y is None"):
             model.fit(X)
@@ -551,14 +718,20 @@ def test_labels_that_are_missing_or_do_not_fit(selector):
             model.fit(X, y[:50])
         assert_not_fitted(model)
     with refused("y contains NaN"):
-        selector(15, rank=6, score_func=lambda X, y: X.T @ y).fit(X, np.r_[np.nan, np.ones(59)])
+        selector(15, rank=6, score_func=lambda X, y: X.T @ y).fit(
+            X, np.r_[np.nan, np.ones(59)]
+        )
 
 
 @each_selector
 def test_weights_of_samples_that_no_one_takes(selector):
     for score_func, words, error in (
         (f_classif, ["score_func=f_classif takes no sample_weight"], ValueError),
-        (np.ones(40), ["sample_weight cannot be used", "score_func is no function"], ValueError),
+        (
+            np.ones(40),
+            ["sample_weight cannot be used", "score_func is no function"],
+            ValueError,
+        ),
         (None, ["sample_weight cannot be used without a score_func"], ValueError),
     ):
         model = selector(15, rank=6).fit(X).set_params(score_func=score_func)
@@ -569,7 +742,10 @@ def test_weights_of_samples_that_no_one_takes(selector):
 
 def test_a_failed_fit_of_any_selector_leaves_nothing_fitted():
     """What validation keeps of X does not make a selector that is fitted."""
-    for model in (LeverageSelector(15, rank=50), SupportVectorSelector(BSSSelector(15, rank=50))):
+    for model in (
+        LeverageSelector(15, rank=50),
+        SupportVectorSelector(BSSSelector(15, rank=50)),
+    ):
         with refused("rank=50"):
             model.fit(X, y)
         with pytest.raises(NotFittedError):
@@ -585,53 +761,75 @@ def test_signed_scores_are_refused_with_the_way_out():
         BSSSelector(15, rank=6, score_func=marred(np.inf)).fit(X)
 
 
-# ---------------------------------------------------------------- infinite scores, and rounding
+# ---------------------------------------------------------------- infinite scores, and
+# rounding
 
 
 def told_apart():
-    """A table with a column that has one value in each class, one that is constant, and one of rounding noise."""
+    """A table with a column that has one value in each class, one that is constant, and
+    one of rounding noise.
+    """
     some = np.random.default_rng(0)
-    alone, noise = np.where(y == "west", 2.0, np.where(y == "south", 3.0, 5.0)), 3 + 1e-15 * some.standard_normal(60)
+    alone = np.where(y == "west", 2.0, np.where(y == "south", 3.0, 5.0))
+    noise = 3 + 1e-15 * some.standard_normal(60)
     return np.c_[X, alone, np.full(60, 4.0), noise, some.permuted(alone)]
 
 
 @each_selector
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_array, np.asfortranarray, np.float32])
+@pytest.mark.parametrize(
+    "form", [np.asarray, sp.csr_array, sp.csc_array, np.asfortranarray, np.float32]
+)
 def test_a_column_that_tells_the_classes_apart_is_picked_first(form, selector):
     table = form(told_apart())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fitted = selector(15, rank=6, score_func=f_classif).fit(table, y)
     assert fitted.certificate_.holds
-    assert fitted.selected_[0] == 40 and np.isinf(fitted.scores_[40]) and fitted.scores_[41] == 0
-    assert np.isfinite(np.delete(fitted.scores_, 40)).all() and (fitted.scores_ >= 0).all()
+    assert (
+        fitted.selected_[0] == 40
+        and np.isinf(fitted.scores_[40])
+        and fitted.scores_[41] == 0
+    )
+    assert (
+        np.isfinite(np.delete(fitted.scores_, 40)).all() and (fitted.scores_ >= 0).all()
+    )
     assert_allclose(fitted.scores_[:40], f_classif(X, y)[0], rtol=1e-3)
 
 
 @each_selector
 @pytest.mark.parametrize("unit", [1e-300, 1, 1e300])
 @pytest.mark.parametrize("share", [0, 0.5, 1])
-def test_infinite_scores_are_the_largest_and_the_others_keep_their_order(share, unit, selector):
+def test_infinite_scores_are_the_largest_and_the_others_keep_their_order(
+    share, unit, selector
+):
     some = np.random.default_rng(1)
     scores = some.exponential(size=40) * (some.random(40) < share)
     capped = scores.copy()
-    scores[[3, 20, 7, 33]], capped[[3, 20, 7, 33]] = np.inf, 1e9
+    scores[[3, 20, 7, 33]] = np.inf
+    capped[[3, 20, 7, 33]] = 1e9
     fitted = selector(15, rank=6, score_func=lambda X: scores * unit).fit(X)
     assert_array_equal(fitted.scores_, scores * unit)
-    assert same(fitted.sampling_, selector(15, rank=6, score_func=capped).fit(X).sampling_)
+    assert same(
+        fitted.sampling_, selector(15, rank=6, score_func=capped).fit(X).sampling_
+    )
 
 
 @each_selector
 def test_scores_that_are_all_infinite_are_all_one(selector):
     fitted = selector(15, rank=6, score_func=lambda X: np.full(40, np.inf)).fit(X)
-    assert same(fitted.sampling_, selector(15, rank=6, score_func=np.ones(40)).fit(X).sampling_)
+    assert same(
+        fitted.sampling_, selector(15, rank=6, score_func=np.ones(40)).fit(X).sampling_
+    )
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_noise_in_the_last_digit_counts_as_nothing(seed):
-    """Of a column that is constant up to rounding, F may be anything: negative, infinite, the largest of all."""
+    """Of a column that is constant up to rounding, F may be anything: negative,
+    infinite, the largest of all.
+    """
     some = np.random.default_rng(seed)
-    table, labels = some.standard_normal((27, 12)), some.integers(0, 3, 27)
+    table = some.standard_normal((27, 12))
+    labels = some.integers(0, 3, 27)
     table[:, 3] = 3 + 1e-15 * some.standard_normal(27)
     with np.errstate(all="ignore"):
         F = f_classif(table, labels)[0]
@@ -640,43 +838,64 @@ def test_noise_in_the_last_digit_counts_as_nothing(seed):
     assert_array_equal(np.delete(fitted.scores_, 3), np.delete(F, 3))
 
 
-@pytest.mark.filterwarnings("ignore:Features .* are constant", "ignore:X has directions")
+@pytest.mark.filterwarnings(
+    "ignore:Features .* are constant", "ignore:X has directions"
+)
 @pytest.mark.parametrize("size", [1, 1e2, 1e4, 1e6, 1e9])
 def test_rounding_below_zero_is_zero_at_every_size(size):
     """Two classes of the same mean: F is 0, and comes out on both sides of it."""
-    some, signs, taken = np.random.default_rng(3), np.arange(40) % 2, 0
+    some = np.random.default_rng(3)
+    signs = np.arange(40) % 2
+    taken = 0
     half = some.integers(-5, 6, (20, 30)).astype(float)
-    table = np.c_[size + np.repeat(half, 2, axis=0) / 3, some.standard_normal((40, 4)) + 2 * signs[:, None]]
+    table = np.c_[
+        size + np.repeat(half, 2, axis=0) / 3,
+        some.standard_normal((40, 4)) + 2 * signs[:, None],
+    ]
     for dtype in (np.float64, np.float32):
         with np.errstate(all="ignore"):
             taken += np.sum(f_classif(table.astype(dtype), signs)[0] < 0)
-        fitted = BSSSelector(8, rank=3, score_func=f_classif).fit(table.astype(dtype), signs)
+        fitted = BSSSelector(8, rank=3, score_func=f_classif).fit(
+            table.astype(dtype), signs
+        )
         assert (fitted.scores_ >= 0).all()
     assert taken or size < 1e4
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_a_sign_is_no_rounding(form):
-    """A millionth of the largest score, of a column whose squares are known to all their digits."""
+    """A millionth of the largest score, of a column whose squares are known to all
+    their digits.
+    """
     for score in (-1e-6, -1e-9, -np.inf):
         scores = marred(score) / 40
         with refused("score_func gives -", "for feature 4"):
-            BSSSelector(15, rank=6, score_func=lambda X, scores=scores: scores).fit(form(X))
+            BSSSelector(15, rank=6, score_func=lambda X, scores=scores: scores).fit(
+                form(X)
+            )
 
 
 def test_a_cross_validation_goes_through_folds_in_which_a_column_is_constant_in_each_class():
     rare = np.zeros((60, 3))
-    rare[np.arange(3), np.arange(3)] = 1  # one entry a column: absent from one training part
+    # one entry a column: absent from one training part
+    rare[np.arange(3), np.arange(3)] = 1
     labels = np.arange(60) % 2
-    pipeline = make_pipeline(BSSSelector(8, rank=3, score_func=f_classif), LinearSVC(random_state=0))
-    found = cross_validate(pipeline, np.c_[X, rare, labels], labels, cv=5, error_score="raise")
+    pipeline = make_pipeline(
+        BSSSelector(8, rank=3, score_func=f_classif), LinearSVC(random_state=0)
+    )
+    found = cross_validate(
+        pipeline, np.c_[X, rare, labels], labels, cv=5, error_score="raise"
+    )
     assert (found["test_score"] == 1).all()
 
 
 @pytest.mark.parametrize("score_func", [LinearSVC(), "f_classif"])
 @pytest.mark.parametrize("selector", [BSSSelector, DSFSelector, CompletionSelector])
 def test_an_estimator_or_a_name_is_no_score_function(selector, score_func):
-    with pytest.raises(ValueError, match=r"give a function such as f_classif, .* or WeightScores\(estimator\)"):
+    with pytest.raises(
+        ValueError,
+        match=r"give a function such as f_classif, .* or WeightScores\(estimator\)",
+    ):
         selector(score_func=score_func).fit(np.eye(8), np.arange(8) % 2)
 
 
@@ -688,5 +907,9 @@ def test_what_weighs_features_can_be_tuned():
 
 @pytest.mark.parametrize("selector", [BSSSelector, DSFSelector])
 def test_of_rank_one_the_theorem_asks_for_one_draw(selector):
-    certificate = selector("auto", rank=1).fit(np.random.default_rng(0).standard_normal((10, 6))).certificate_
+    certificate = (
+        selector("auto", rank=1)
+        .fit(np.random.default_rng(0).standard_normal((10, 6)))
+        .certificate_
+    )
     assert certificate.n_draws == 1 and certificate.holds

@@ -1,4 +1,6 @@
-"""The site as quarto is given it to read; tests/test_rendered.py looks at the pages that come out."""
+"""The site as quarto is given it to read; tests/test_rendered.py looks at the pages
+that come out.
+"""
 
 import html
 import importlib.util
@@ -25,8 +27,12 @@ every_notebook = pytest.mark.parametrize("name", notebooks)
 every_chapter = pytest.mark.parametrize("name", chapters)
 label = r"(?:thm|lem|def|cor|prp|exr|eq|fig|sec|tbl)-[\w-]+"
 left_off = re.compile(r"^#\|\s*(?:default_exp|exporti?|hide)\b", re.MULTILINE)
-needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="make is not on the PATH")
-needs_quarto = pytest.mark.skipif(shutil.which("quarto") is None, reason="quarto is not on the PATH")
+needs_make = pytest.mark.skipif(
+    shutil.which("make") is None, reason="make is not on the PATH"
+)
+needs_quarto = pytest.mark.skipif(
+    shutil.which("quarto") is None, reason="quarto is not on the PATH"
+)
 
 
 def run(*command, cwd):
@@ -36,7 +42,9 @@ def run(*command, cwd):
 
 
 def cells(path):
-    """The cells of a notebook that a reader of the site gets: kind, text without nbdev's directives, outputs."""
+    """The cells of a notebook that a reader of the site gets: kind, text without
+    nbdev's directives, outputs.
+    """
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         source = "".join(cell["source"])
         if source and not left_off.search(source):
@@ -48,11 +56,14 @@ def opening(name):
     """Title, label and first paragraph of a chapter."""
     kind, text, _ = next(cells(root / "nbs" / name))
     found = re.match(r"# (.+) \{#(sec-[\w-]+)\}\n\n(\w.+)", text)
-    assert kind == "markdown" and found, f"{name} does not open with `# Title {{#sec-label}}` and a paragraph"
+    assert kind == "markdown" and found, (
+        f"{name} does not open with `# Title {{#sec-label}}` and a paragraph"
+    )
     return found.groups()
 
 
-# ---------------------------------------------------------------- what quarto is given to read
+# ---------------------------------------------------------------- what quarto is given
+# to read
 
 
 @pytest.fixture(scope="module")
@@ -71,16 +82,28 @@ def project(tmp_path_factory):
 def processed(project):
     """The folder of the notebooks as nbdev makes them ready for quarto.
 
-    The work of the command nbdev_proc_nbs, without its first step: that one downloads quarto where it is missing.
+    The work of the command nbdev_proc_nbs, without its first step: that one downloads
+    quarto where it is missing.
     """
-    run(sys.executable, "-c", "from nbdev.serve import proc_nbs; proc_nbs(n_workers=0)", cwd=project)
+    run(
+        sys.executable,
+        "-c",
+        "from nbdev.serve import proc_nbs; proc_nbs(n_workers=0)",
+        cwd=project,
+    )
     return project / "_proc"
 
 
 @every_notebook
 def test_notebooks_reach_quarto_as_they_stand(processed, name):
-    """Titles, openings and references word for word; code as plain code with the stored outputs, nothing added."""
-    made = [cell for cell in cells(processed / name) if not cell[1].startswith("<!-- WARNING: THIS FILE WAS AUTO")]
+    """Titles, openings and references word for word; code as plain code with the stored
+    outputs, nothing added.
+    """
+    made = [
+        cell
+        for cell in cells(processed / name)
+        if not cell[1].startswith("<!-- WARNING: THIS FILE WAS AUTO")
+    ]
     stored = list(cells(root / "nbs" / name))
     for new, old in zip(made, stored):
         assert new == old
@@ -94,16 +117,27 @@ def test_chapters_open_with_title_label_and_paragraph(name):
 
 @pytest.mark.parametrize("name", ["index.ipynb", "quickstart.ipynb"])
 def test_pages_before_the_chapters_have_no_number(processed, name):
-    """Quarto forgets the `.unnumbered` of a heading that is a notebook's first line: a comment stands before it."""
+    """Quarto forgets the `.unnumbered` of a heading that is a notebook's first line: a
+    comment stands before it.
+    """
     pages = [page for kind, page, _ in cells(processed / name) if kind == "markdown"]
-    headings = [line for page in pages for line in re.findall(r"^##? .*", page, re.MULTILINE)]
+    headings = [
+        line for page in pages for line in re.findall(r"^##? .*", page, re.MULTILINE)
+    ]
     assert not pages[0].startswith("#")
     assert all(line.endswith(" {.unnumbered}") for line in headings), headings
 
 
 def mathml(text):
     """Markdown as HTML with MathML; pandoc warns of mathematics that it cannot read."""
-    command = [pypandoc.get_pandoc_path(), "--from", "markdown", "--to", "html", "--mathml"]
+    command = [
+        pypandoc.get_pandoc_path(),
+        "--from",
+        "markdown",
+        "--to",
+        "html",
+        "--mathml",
+    ]
     done = subprocess.run(command, input=text, capture_output=True, text=True)
     assert done.returncode == 0 and not done.stderr, done.stderr[-2000:]
     return done.stdout
@@ -126,9 +160,16 @@ def shown(name):
     """Source, stored text and whether there is a picture, of each cell with outputs."""
     for cell in json.loads((root / "nbs" / name).read_text(encoding="utf-8"))["cells"]:
         parts = cell.get("outputs", [])
-        pictures = [part for part in parts if {"image/png", "image/svg+xml"} & part.get("data", {}).keys()]
+        pictures = [
+            part
+            for part in parts
+            if {"image/png", "image/svg+xml"} & part.get("data", {}).keys()
+        ]
         others = [part for part in parts if part not in pictures]
-        texts = ["".join(part.get("text") or part["data"].get("text/plain", "")) for part in others]
+        texts = [
+            "".join(part.get("text") or part["data"].get("text/plain", ""))
+            for part in others
+        ]
         if parts:
             yield "".join(cell["source"]), "".join(texts), bool(pictures)
 
@@ -154,7 +195,12 @@ def test_pictures_are_sharp_at_any_size_and_stand_on_any_ground(name):
 
 @every_notebook
 def test_outputs_fit_the_column(name):
-    wide = [line for _, text, _ in shown(name) for line in text.splitlines() if len(line) > 88]
+    wide = [
+        line
+        for _, text, _ in shown(name)
+        for line in text.splitlines()
+        if len(line) > 88
+    ]
     assert not wide, "\n".join(wide[:3])
 
 
@@ -167,7 +213,9 @@ def test_a_page_loads_fast(name):
 def test_what_a_cell_prints_is_in_one_piece(name):
     """A table that is stored in two would be none on the site."""
     for cell in json.loads((root / "nbs" / name).read_text(encoding="utf-8"))["cells"]:
-        assert [output.get("name") for output in cell.get("outputs", [])].count("stdout") < 2, cell["id"]
+        assert [output.get("name") for output in cell.get("outputs", [])].count(
+            "stdout"
+        ) < 2, cell["id"]
 
 
 @pytest.fixture(scope="module")
@@ -175,39 +223,74 @@ def reference(tmp_path_factory):
     """The pages of the API reference, by their names in _quarto.yml."""
     folder = tmp_path_factory.mktemp("reference")
     run(sys.executable, "tools/reference.py", folder, cwd=root)
-    return {f"reference/{page.name}": page.read_text(encoding="utf-8") for page in folder.glob("*.qmd")}
+    return {
+        f"reference/{page.name}": page.read_text(encoding="utf-8")
+        for page in folder.glob("*.qmd")
+    }
 
 
 def entries(reference):
     """The text of each entry of the reference, by the name of its object."""
-    pages = "\n".join(text for name, text in reference.items() if not name.endswith("index.qmd"))
+    pages = "\n".join(
+        text for name, text in reference.items() if not name.endswith("index.qmd")
+    )
     parts = re.split(r"^## (\S+) \{#\1 .unnumbered\}$", pages, flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2]))
 
 
 def test_reference_has_the_pages_of_the_book(reference):
-    (part,) = (part for part in book["book"]["chapters"] if isinstance(part, dict) and part.get("part") == "Reference")
-    assert sorted([*reference, "symbols.qmd", "parameters.qmd"]) == sorted(part["chapters"])
+    (part,) = (
+        part
+        for part in book["book"]["chapters"]
+        if isinstance(part, dict) and part.get("part") == "Reference"
+    )
+    assert sorted([*reference, "symbols.qmd", "parameters.qmd"]) == sorted(
+        part["chapters"]
+    )
 
 
 def test_reference_has_an_entry_for_every_public_name(reference):
-    listed = [name.split(".")[-1] for page in book["reference"] for name in page["names"]]
-    assert sorted(entries(reference)) == sorted(listed) and {*fsel_book.__all__} <= {*listed}
-    assert not [name for name, text in reference.items() if "%(" in text], "a shared description is not inserted"
+    listed = [
+        name.split(".")[-1] for page in book["reference"] for name in page["names"]
+    ]
+    assert sorted(entries(reference)) == sorted(listed) and {*fsel_book.__all__} <= {
+        *listed
+    }
+    assert not [name for name, text in reference.items() if "%(" in text], (
+        "a shared description is not inserted"
+    )
 
 
 @pytest.mark.parametrize("name", fsel_book.__all__)
 def test_reference_has_parameters_defaults_and_methods(reference, name):
-    """Each parameter of the signature once, with its default; each method that a user can call, inherited or not."""
-    text, thing = entries(reference)[name], getattr(fsel_book, name)
+    """Each parameter of the signature once, with its default; each method that a user
+    can call, inherited or not.
+    """
+    text = entries(reference)[name]
+    thing = getattr(fsel_book, name)
     section = re.split(r"^### ", text, flags=re.MULTILINE)
     parameters = next((part for part in section if part.startswith("Parameters")), "")
-    shown = re.findall(r"^`(\**\w+)`(?: : `.*?`)?(?: \(default `(.*)`\))?$", parameters, flags=re.MULTILINE)
+    shown = re.findall(
+        r"^`(\**\w+)`(?: : `.*?`)?(?: \(default `(.*)`\))?$",
+        parameters,
+        flags=re.MULTILINE,
+    )
     signature = inspect.signature(thing).parameters.values()
-    expected = [(p.name, "" if p.default is p.empty else repr(p.default)) for p in signature]
-    assert [(shown_name.lstrip("*"), default) for shown_name, default in shown] == expected
+    expected = [
+        (p.name, "" if p.default is p.empty else repr(p.default)) for p in signature
+    ]
+    assert [
+        (shown_name.lstrip("*"), default) for shown_name, default in shown
+    ] == expected
     if inspect.isclass(thing):
-        for method in ("fit", "transform", "predict", "decision_function", "score", "get_params"):
+        for method in (
+            "fit",
+            "transform",
+            "predict",
+            "decision_function",
+            "score",
+            "get_params",
+        ):
             if hasattr(thing, method):
                 shown = rf"^### {method} \{{|As in scikit-learn: .*`{method}`"
                 assert re.search(shown, text, flags=re.MULTILINE), method
@@ -218,36 +301,55 @@ def test_reference_lists_an_attribute_once_and_nothing_without_words(reference):
     text = entries(reference)["BSSSelector"]
     assert text.count("`support_` :") == 1 and "### support_" not in text
     heads = re.findall(
-        r"^`\**\w+`(?: : `.*?`)?(?: \(default `.*`\))?\n(.*)", "\n".join(reference.values()), re.MULTILINE
+        r"^`\**\w+`(?: : `.*?`)?(?: \(default `.*`\))?\n(.*)",
+        "\n".join(reference.values()),
+        re.MULTILINE,
     )
     assert heads and all(line.startswith(":   ") for line in heads)
 
 
 def test_reference_can_be_read(reference):
-    pages = [(root / "nbs" / name).read_text(encoding="utf-8") for name in ("symbols.qmd", "parameters.qmd")]
+    pages = [
+        (root / "nbs" / name).read_text(encoding="utf-8")
+        for name in ("symbols.qmd", "parameters.qmd")
+    ]
     for text in [*reference.values(), *pages]:
         mathml(text)
 
 
 def test_reference_says_what_functions_warn_of(reference):
-    for section in re.findall(r"^#+ Warnings .*\n\n(.*)", "\n".join(reference.values()), flags=re.MULTILINE):
+    for section in re.findall(
+        r"^#+ Warnings .*\n\n(.*)", "\n".join(reference.values()), flags=re.MULTILINE
+    ):
         assert re.match(r"A `\w+Warning` says that ", section)
-    assert "A `ConvergenceWarning` says that the tolerance was not reached" in reference["reference/learners.qmd"]
+    assert (
+        "A `ConvergenceWarning` says that the tolerance was not reached"
+        in reference["reference/learners.qmd"]
+    )
 
 
 def prepared(folder, name, sources, kinds, outputs=()):
     """The sources of a notebook's cells as `make docs` hands them to Quarto."""
     (folder / "symbols.qmd").touch()
-    book = {"cells": [{"cell_type": kind, "source": source} for kind, source in zip(kinds, sources)]}
+    book = {
+        "cells": [
+            {"cell_type": kind, "source": source}
+            for kind, source in zip(kinds, sources)
+        ]
+    }
     for cell, stored in zip(book["cells"], outputs):
         cell["outputs"] = stored
     (folder / name).write_text(json.dumps(book), encoding="utf-8")
     run(sys.executable, root / "tools/pages.py", folder, cwd=root)
-    return ["".join(cell["source"]) for cell in json.loads((folder / name).read_text(encoding="utf-8"))["cells"]]
+    return [
+        "".join(cell["source"])
+        for cell in json.loads((folder / name).read_text(encoding="utf-8"))["cells"]
+    ]
 
 
 def test_long_definitions_are_folded_behind_their_names(tmp_path):
-    short, long = "def f(): pass\n", "class A:\n" + "    x = 1\n" * 31
+    short = "def f(): pass\n"
+    long = "class A:\n" + "    x = 1\n" * 31
     named = '#| code-fold: true\n#| code-summary: "B"\n' + long
     stored = ["text", short, long, "print(1)\n" * 40, named]
     made = prepared(tmp_path, "quickstart.ipynb", stored, ["markdown"] + 4 * ["code"])
@@ -262,8 +364,14 @@ def printed(text):
 
 def picture(width):
     """What a cell leaves that draws a figure of a width in points."""
-    drawn = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}pt" height="9pt"></svg>'
-    return {"output_type": "display_data", "data": {"image/svg+xml": drawn}, "metadata": {}}
+    drawn = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}pt" height="9pt"></svg>'
+    )
+    return {
+        "output_type": "display_data",
+        "data": {"image/svg+xml": drawn},
+        "metadata": {},
+    }
 
 
 @pytest.mark.parametrize(
@@ -271,10 +379,25 @@ def picture(width):
     [
         ("Code of the figure", "plot()", [picture(500)], ""),
         ("Code of the table", "show()", [printed("a   b\n1   x\n22  y\n")], ""),
-        ("Code of the table", "frame", [{"output_type": "execute_result", "data": {"text/html": "<table>"}}], ""),
+        (
+            "Code of the table",
+            "frame",
+            [{"output_type": "execute_result", "data": {"text/html": "<table>"}}],
+            "",
+        ),
         ("Code of the output", "print(1)", [printed("1\n")], ""),
-        ("Code of the solution", "print(1)", [printed("1\n")], ":::\n::: {.x}\n## Solution 2\nT"),
-        ("Code of the output", "print(1)", [printed("1\n")], "::: {.x}\n## Solution 2\nT\n:::\n"),
+        (
+            "Code of the solution",
+            "print(1)",
+            [printed("1\n")],
+            ":::\n::: {.x}\n## Solution 2\nT",
+        ),
+        (
+            "Code of the output",
+            "print(1)",
+            [printed("1\n")],
+            "::: {.x}\n## Solution 2\nT\n:::\n",
+        ),
         ("Check of R2, R3", "# R2, R3\nprint(1)", [], ""),
         ("Imports", "import numpy as np\nnp.seterr()", [], ""),
         ("Code of the full run", "records = study.run('results')", [], ""),
@@ -284,45 +407,87 @@ def picture(width):
 )
 def test_a_fold_says_what_is_behind_it(tmp_path, said, code, outputs, before):
     stored = ["# T", before, f"#| code-fold: true\n{code}"]
-    made = prepared(tmp_path, "quickstart.ipynb", stored, ["markdown", "markdown", "code"], [[], [], outputs])
+    made = prepared(
+        tmp_path,
+        "quickstart.ipynb",
+        stored,
+        ["markdown", "markdown", "code"],
+        [[], [], outputs],
+    )
     assert made[2] == f'#| code-fold: true\n#| code-summary: "{said}"\n{code}'
 
 
 @pytest.mark.parametrize("points, kind", [(300, "narrow"), (500, ""), (700, "wide")])
 def test_narrow_and_wide_figures_are_known(tmp_path, points, kind):
     """405 points are 540 pixels."""
-    made = prepared(tmp_path, "quickstart.ipynb", ["# T", "plot()"], ["markdown", "code"], [[], [picture(points)]])
+    made = prepared(
+        tmp_path,
+        "quickstart.ipynb",
+        ["# T", "plot()"],
+        ["markdown", "code"],
+        [[], [picture(points)]],
+    )
     assert made[1] == (f"#| classes: {kind}\n" if kind else "") + "plot()"
 
 
 def test_a_certificate_is_in_one_frame(tmp_path):
     """Its title, table and verdict, and nothing that was printed before or after it."""
-    title, verdict = "BSS: 9 draws,\n9 of 99 features; certified for rank 3", "At the scale 1\nall is kept."
-    one = f"{title}\n       measured  promised\neps      1        2\nkappa    3        4\n{verdict}"
+    title = "BSS: 9 draws,\n9 of 99 features; certified for rank 3"
+    verdict = "At the scale 1\nall is kept."
+    one = (
+        f"{title}\n       measured  promised\neps      1        2\nkappa    "
+        f"3        4\n{verdict}"
+    )
     output = printed(f"before\n\n{one}\n\n{one}\n\nafter\n")
-    prepared(tmp_path, "quickstart.ipynb", ["# T", "show()"], ["markdown", "code"], [[], [output]])
-    _, cell = json.loads((tmp_path / "quickstart.ipynb").read_text(encoding="utf-8"))["cells"]
+    prepared(
+        tmp_path,
+        "quickstart.ipynb",
+        ["# T", "show()"],
+        ["markdown", "code"],
+        [[], [output]],
+    )
+    _, cell = json.loads((tmp_path / "quickstart.ipynb").read_text(encoding="utf-8"))[
+        "cells"
+    ]
     first, *frames, last = cell["outputs"]
-    assert (first["text"], last["text"]) == (["before\n"], ["after\n"]) and len(frames) == 2
+    assert (first["text"], last["text"]) == (["before\n"], ["after\n"]) and len(
+        frames
+    ) == 2
     for frame in frames:
         page = frame["data"]["text/markdown"]
-        assert page.count("<div") == page.count("</div>") == 1 and '<table class="printed">' in page
-        assert '<p class="title">BSS: 9 draws, 9 of 99 features; certified for rank 3</p>' in page
+        assert (
+            page.count("<div") == page.count("</div>") == 1
+            and '<table class="printed">' in page
+        )
+        assert (
+            '<p class="title">BSS: 9 draws, 9 of 99 features; certified for rank 3</p>'
+            in page
+        )
         assert "<p>At the scale 1 all is kept.</p></div>" in page
 
 
 def test_what_is_printed_beside_a_figure_is_no_part_of_it(tmp_path):
-    """Quarto makes panels (a) and (b) of a printed table and a labelled figure that come out of one cell."""
+    """Quarto makes panels (a) and (b) of a printed table and a labelled figure that
+    come out of one cell.
+    """
     directives = '#| label: fig-a\n#| fig-cap: "A"\n#| fig-alt: "B"\n'
-    fold, words = '#| code-fold: true\n#| code-summary: "C"\nplot()', printed(["words\n"])
+    fold, words = (
+        '#| code-fold: true\n#| code-summary: "C"\nplot()',
+        printed(["words\n"]),
+    )
     cell = {"cell_type": "code", "id": "one", "source": directives + fold}
     heading = {"cell_type": "markdown", "source": "text"}
     (tmp_path / "symbols.qmd").touch()
     for outputs in ([words, picture(500)], [picture(500)], [words]):
-        (tmp_path / "quickstart.ipynb").write_text(json.dumps({"cells": [heading, cell | {"outputs": outputs}]}))
+        (tmp_path / "quickstart.ipynb").write_text(
+            json.dumps({"cells": [heading, cell | {"outputs": outputs}]})
+        )
         run(sys.executable, root / "tools/pages.py", tmp_path, cwd=root)
-        _, *made = json.loads((tmp_path / "quickstart.ipynb").read_text(encoding="utf-8"))["cells"]
-        sources, kept = ["".join(part["source"]) for part in made], [part["outputs"] for part in made]
+        _, *made = json.loads(
+            (tmp_path / "quickstart.ipynb").read_text(encoding="utf-8")
+        )["cells"]
+        sources = ["".join(part["source"]) for part in made]
+        kept = [part["outputs"] for part in made]
         if len(outputs) == 1:
             assert sources == [cell["source"]] and len(kept[0]) == 1
         else:
@@ -334,34 +499,67 @@ def test_what_is_printed_beside_a_figure_is_no_part_of_it(tmp_path):
 def test_symbols_name_chapters_by_their_numbers(processed, tmp_path):
     pages = shutil.copytree(processed, tmp_path / "pages")
     run(sys.executable, root / "tools/pages.py", pages, cwd=root)
-    stored, made = ((folder / "symbols.qmd").read_text(encoding="utf-8") for folder in (root / "nbs", pages))
+    stored, made = (
+        (folder / "symbols.qmd").read_text(encoding="utf-8")
+        for folder in (root / "nbs", pages)
+    )
     bss = next(name for name in notebooks if name.endswith("_sparsification.ipynb"))
-    assert f"[Chapter&nbsp;{int(bss[:2])}]({bss})" in made and "@sec" in stored and "@sec" not in made
-    assert len(re.findall(r"\[(Chapter|Appendix)&nbsp;", made)) == len(re.findall("@sec-", stored))
+    assert (
+        f"[Chapter&nbsp;{int(bss[:2])}]({bss})" in made
+        and "@sec" in stored
+        and "@sec" not in made
+    )
+    assert len(re.findall(r"\[(Chapter|Appendix)&nbsp;", made)) == len(
+        re.findall("@sec-", stored)
+    )
 
 
 def test_a_formula_and_its_comma_stay_together(tmp_path):
     apart = "`$a$,` and\n$$ z $$.\n\n| $t$, | b |\n\n```\n$q$,\n```\nprice \\$5, $w$ w"
-    (text,) = prepared(tmp_path, "quickstart.ipynb", [f"A $x_1$, and ($y$). {apart}"], ["markdown"])
+    (text,) = prepared(
+        tmp_path, "quickstart.ipynb", [f"A $x_1$, and ($y$). {apart}"], ["markdown"]
+    )
     assert text == f"A [$x_1$,]{{.together}} and ([$y$).]{{.together}} {apart}"
 
 
 def test_the_first_page_has_no_title_beside_the_books_and_two_doors(tmp_path):
-    (text,) = prepared(tmp_path, "index.ipynb", ["<!-- why -->\n\n# name {.unnumbered}\n\nText.\n"], ["markdown"])
-    assert text.startswith("<!-- why -->\n\nText.\n\n::: {.doors}\n[Quickstart](quickstart.ipynb){.btn")
+    (text,) = prepared(
+        tmp_path,
+        "index.ipynb",
+        ["<!-- why -->\n\n# name {.unnumbered}\n\nText.\n"],
+        ["markdown"],
+    )
+    assert text.startswith(
+        "<!-- why -->\n\nText.\n\n::: {.doors}\n[Quickstart](quickstart.ipynb){.btn"
+    )
     targets = re.findall(r"\]\((.*?)\)", text)
-    assert len(targets) == 2 and all((root / "nbs" / target).exists() for target in targets)
+    assert len(targets) == 2 and all(
+        (root / "nbs" / target).exists() for target in targets
+    )
 
 
 def test_tables_of_html_ask_nothing_of_other_hosts(tmp_path):
     """For an output of text/html Quarto loads RequireJS and jQuery from the net."""
-    output = {"output_type": "execute_result", "data": {"text/html": ["<table>\n", "</table>"], "text/plain": "T"}}
-    cells = [{"cell_type": "markdown", "source": "t"}, {"cell_type": "code", "source": "T", "outputs": [output]}]
-    (tmp_path / "quickstart.ipynb").write_text(json.dumps({"cells": cells}), encoding="utf-8")
+    output = {
+        "output_type": "execute_result",
+        "data": {"text/html": ["<table>\n", "</table>"], "text/plain": "T"},
+    }
+    cells = [
+        {"cell_type": "markdown", "source": "t"},
+        {"cell_type": "code", "source": "T", "outputs": [output]},
+    ]
+    (tmp_path / "quickstart.ipynb").write_text(
+        json.dumps({"cells": cells}), encoding="utf-8"
+    )
     (tmp_path / "symbols.qmd").touch()
     run(sys.executable, root / "tools/pages.py", tmp_path, cwd=root)
-    (made,) = json.loads((tmp_path / "quickstart.ipynb").read_text(encoding="utf-8"))["cells"][1]["outputs"]
-    assert made["data"] == {"text/markdown": "`````{=html}\n<table>\n</table>\n`````\n", "text/plain": "T"}
+    (made,) = json.loads((tmp_path / "quickstart.ipynb").read_text(encoding="utf-8"))[
+        "cells"
+    ][1]["outputs"]
+    assert made["data"] == {
+        "text/markdown": "`````{=html}\n<table>\n</table>\n`````\n",
+        "text/plain": "T",
+    }
 
 
 # ---------------------------------------------------------------- printed tables
@@ -369,7 +567,9 @@ def test_tables_of_html_ask_nothing_of_other_hosts(tmp_path):
 
 def printed_tables():
     """tools/tables.py, which make docs imports."""
-    spec = importlib.util.spec_from_file_location("tables", root / "tools" / "tables.py")
+    spec = importlib.util.spec_from_file_location(
+        "tables", root / "tools" / "tables.py"
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.tables
@@ -384,19 +584,44 @@ BSS        50   1.0 ±  0.1  3 ms     1.25 ± 0.10  4 ms
 five draws & no more
 """
     before, table, after = printed_tables()(text)
-    assert before == ("text", "errors of two methods:") and after == ("text", "five draws & no more")
-    rows = [re.findall(r"<t[hd]([^>]*)>(.*?)</t[hd]>", line) for line in re.findall("<tr>.*</tr>", table[1])]
+    assert before == ("text", "errors of two methods:") and after == (
+        "text",
+        "five draws & no more",
+    )
+    rows = [
+        re.findall(r"<t[hd]([^>]*)>(.*?)</t[hd]>", line)
+        for line in re.findall("<tr>.*</tr>", table[1])
+    ]
     assert [cell for _, cell in rows[0]] == ["", "in sample", "out of sample"]
     assert ['colspan="2"' in style for style, _ in rows[0]] == [True] * 3
-    assert [cell for _, cell in rows[1]] == ["method", "d", "mean", "time", "mean", "time"]
-    assert [cell for _, cell in rows[3]] == ["weights", "5", "10.0 ± 10.1", "3 ms", "", "4 ms"]
+    assert [cell for _, cell in rows[1]] == [
+        "method",
+        "d",
+        "mean",
+        "time",
+        "mean",
+        "time",
+    ]
+    assert [cell for _, cell in rows[3]] == [
+        "weights",
+        "5",
+        "10.0 ± 10.1",
+        "3 ms",
+        "",
+        "4 ms",
+    ]
     assert "padding-left: 1.5em" in rows[3][0][0] and "padding" not in rows[2][0][0]
     assert ["right" in style for style, _ in rows[3]] == [False] + [True] * 5
 
 
 def test_a_blank_line_parts_tables_and_stays_between_texts():
     table = "a   b\n1   x\n22  y"
-    kinds = [kind for kind, _ in printed_tables()(f"{table}\n\n{table}\n\nfirst\n\nsecond\n{table}\nthird\n\nlast")]
+    kinds = [
+        kind
+        for kind, _ in printed_tables()(
+            f"{table}\n\n{table}\n\nfirst\n\nsecond\n{table}\nthird\n\nlast"
+        )
+    ]
     assert kinds == ["table", "table", "text", "table", "text"]
     assert printed_tables()("first\n\nsecond\n") == [("text", "first\n\nsecond")]
 
@@ -409,7 +634,8 @@ def test_a_blank_line_parts_tables_and_stays_between_texts():
         "a      b c\n1      2 3\n4  5   6 7",
         "name  value\none   1",
         "[[ 1.   0.]\n [ 0.   1.]\n [ 0.   0.]]",
-        "share of the seven:  [0.5  0.2]\nshare of the rest:   [0.1  0.2]\nshare of nobody:     [0.0  0.1]",
+        "share of the seven:  [0.5  0.2]\nshare of the rest:   [0.1  0.2]\nshare of "
+        "nobody:     [0.0  0.1]",
     ],
 )
 def test_lines_without_headings_stay_as_they_were_printed(text):
@@ -424,16 +650,25 @@ def test_nothing_printed_is_lost_on_the_way_to_a_page():
                 text = "".join(output.get("text", ""))
                 shown = ""
                 for kind, part in printed_tables()(text):
-                    shown += html.unescape(re.sub("<[^>]*>", "", part)) if kind == "table" else part
+                    shown += (
+                        html.unescape(re.sub("<[^>]*>", "", part))
+                        if kind == "table"
+                        else part
+                    )
                     count += kind == "table"
                 assert re.sub(r"\s", "", shown) == re.sub(r"\s", "", text)
     assert count >= 290
 
 
 def test_chapters_offer_their_notebooks(tmp_path):
-    (text,) = prepared(tmp_path, "05_x.ipynb", ["# Title {#sec-x}\n\nOpening."], ["markdown"])
-    assert text.startswith("# Title {#sec-x}\n\n```{=html}\n") and text.endswith("\n```\n\nOpening.")
-    assert '<a href="notebooks/05_x.ipynb" download>' in text and "colab" not in text  # there is no address yet
+    (text,) = prepared(
+        tmp_path, "05_x.ipynb", ["# Title {#sec-x}\n\nOpening."], ["markdown"]
+    )
+    assert text.startswith("# Title {#sec-x}\n\n```{=html}\n") and text.endswith(
+        "\n```\n\nOpening."
+    )
+    # there is no address yet
+    assert '<a href="notebooks/05_x.ipynb" download>' in text and "colab" not in text
 
 
 # ---------------------------------------------------------------- make docs
@@ -444,7 +679,9 @@ def test_make_docs_says_that_quarto_is_missing(tmp_path):
     for name in ("make", "sh"):
         (tmp_path / name).symlink_to(shutil.which(name))
     environment = {**os.environ, "PATH": str(tmp_path)}
-    done = subprocess.run(["make", "docs"], cwd=root, env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        ["make", "docs"], cwd=root, env=environment, capture_output=True, text=True
+    )
     assert done.returncode != 0
     assert "quarto" in done.stderr.splitlines()[0]
     assert len(done.stderr.splitlines()) <= 3

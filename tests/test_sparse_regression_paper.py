@@ -1,4 +1,6 @@
-"""The experiments of Boutsidis, Drineas and Magdon-Ismail (2011): trials against other routes to the same figures."""
+"""The experiments of Boutsidis, Drineas and Magdon-Ismail (2011): trials against other
+routes to the same figures.
+"""
 
 import csv
 import json
@@ -19,7 +21,9 @@ from fsel_book import sparse_regression_paper as paper
 
 root = Path(__file__).resolve().parent.parent
 findings = "".join(
-    json.loads((root / "nbs" / "21_sparse_regression_paper.ipynb").read_text(encoding="utf-8"))["cells"][0]["source"]
+    json.loads(
+        (root / "nbs" / "21_sparse_regression_paper.ipynb").read_text(encoding="utf-8")
+    )["cells"][0]["source"]
 )
 plain = ("PCA", "DSF, index", "RSF")
 
@@ -32,24 +36,41 @@ def rows_of(name):
 def test_the_declared_experiments():
     declared = [paper.sparse_table, paper.sparse_readings, paper.sparse_choices]
     declared += [paper.sparse_alternatives, paper.many_targets, paper.sparse_mistakes]
-    assert [len(experiment.tasks()) for experiment in declared] == [8000, 1800, 450, 100, 120, 3000]
+    assert [len(experiment.tasks()) for experiment in declared] == [
+        8000,
+        1800,
+        450,
+        100,
+        120,
+        3000,
+    ]
     assert len({experiment.name for experiment in declared}) == 6
 
 
 def one_split(**parameters):
-    """A trial of the table on the embedded data: its records, and the training and test data that it had."""
-    experiment = replace(paper.sparse_table, grid={k: [v] for k, v in parameters.items()}, repetitions=1)
+    """A trial of the table on the embedded data: its records, and the training and test
+    data that it had.
+    """
+    experiment = replace(
+        paper.sparse_table, grid={k: [v] for k, v in parameters.items()}, repetitions=1
+    )
     ((key, _),) = experiment.tasks().items()
-    rng, (X, y) = ex._random_stream(key), ex._load_regression_set(parameters["data"])
+    rng = ex._random_stream(key)
+    X, y = ex._load_regression_set(parameters["data"])
     train, test = paper._split_rows(len(y), rng)
     return experiment.run(), X[train], y[train], X[test], y[test]
 
 
 def test_the_components_of_the_table_are_those_of_scikit_learn():
     records, A, b, B, c = one_split(data="breast_cancer")
-    model = make_pipeline(TruncatedSVD(5, algorithm="arpack", random_state=0), LinearRegression(fit_intercept=False))
+    model = make_pipeline(
+        TruncatedSVD(5, algorithm="arpack", random_state=0),
+        LinearRegression(fit_intercept=False),
+    )
     model.fit(A, b)
-    expected = [np.sqrt(np.mean((model.predict(Z) - t) ** 2)) for Z, t in ((A, b), (B, c))]
+    expected = [
+        np.sqrt(np.mean((model.predict(Z) - t) ** 2)) for Z, t in ((A, b), (B, c))
+    ]
     rows = [record for record in records if record["method"] == "PCA"]
     assert [row["r"] for row in rows] == [6, 10]
     for row in rows:
@@ -57,15 +78,25 @@ def test_the_components_of_the_table_are_those_of_scikit_learn():
 
 
 def test_errors_and_angles_of_a_split_by_another_route():
-    records, A, b, B, c = one_split(data="breast_cancer", methods=("DSF, index", "DSF, target", "greedy, components"))
+    records, A, b, B, c = one_split(
+        data="breast_cancer",
+        methods=("DSF, index", "DSF, target", "greedy, components"),
+    )
     space = row_space(A, 5)
     assert len(records) == 2 * 4
     for record in records:
         if record["method"] != "PCA":
-            chosen = ex._select_features(record["method"], A, b, space, record["r"], None)
+            chosen = ex._select_features(
+                record["method"], A, b, space, record["r"], None
+            )
             w = np.linalg.pinv(A[:, chosen.indices]) @ b
-            errors = [np.sqrt(np.mean((Z[:, chosen.indices] @ w - t) ** 2)) for Z, t in ((A, b), (B, c))]
-            assert_allclose([record["in_sample"], record["out_sample"]], errors, rtol=1e-6)
+            errors = [
+                np.sqrt(np.mean((Z[:, chosen.indices] @ w - t) ** 2))
+                for Z, t in ((A, b), (B, c))
+            ]
+            assert_allclose(
+                [record["in_sample"], record["out_sample"]], errors, rtol=1e-6
+            )
             assert_allclose(record["sine"], certify_span(space, chosen).sine, rtol=1e-5)
             assert record["n_selected"] == len(set(chosen.indices.tolist()))
 
@@ -73,10 +104,14 @@ def test_errors_and_angles_of_a_split_by_another_route():
 def test_no_step_of_a_greedy_choice_could_have_been_better():
     X = np.random.default_rng(0).standard_normal((20, 9)) * np.arange(1, 10)
     y = np.random.default_rng(1).standard_normal(20)
-    draws = ex._select_features("greedy, target", X, y, row_space(X, 2), 4, None).indices
+    draws = ex._select_features(
+        "greedy, target", X, y, row_space(X, 2), 4, None
+    ).indices
 
     def left(columns):
-        return np.sum((y - X[:, columns] @ np.linalg.lstsq(X[:, columns], y, rcond=None)[0]) ** 2)
+        return np.sum(
+            (y - X[:, columns] @ np.linalg.lstsq(X[:, columns], y, rcond=None)[0]) ** 2
+        )
 
     for step in range(4):
         others = [left([*draws[:step], j]) for j in range(9) if j not in draws[:step]]
@@ -92,20 +127,37 @@ def test_scalings_leave_no_feature_infinite(scaling):
 
 
 def test_nothing_goes_below_all_columns():
-    grid = dict(data=["breast_cancer"], methods=[paper._READING_METHODS], scaling=["raw", "unit length", "0 to 1"])
+    grid = dict(
+        data=["breast_cancer"],
+        methods=[paper._READING_METHODS],
+        scaling=["raw", "unit length", "0 to 1"],
+    )
     records = replace(paper.sparse_readings, grid=grid, repetitions=2).run()
-    floor = {(x["repetition"], x["scaling"]): x["in_sample"] for x in records if x["method"] == "all features"}
+    floor = {
+        (x["repetition"], x["scaling"]): x["in_sample"]
+        for x in records
+        if x["method"] == "all features"
+    }
     assert len(floor) == 6
     for record in records:
-        assert record["in_sample"] >= floor[record["repetition"], record["scaling"]] - 1e-9
+        assert (
+            record["in_sample"] >= floor[record["repetition"], record["scaling"]] - 1e-9
+        )
 
 
 def test_readings_of_the_rows():
     y = np.repeat([1.0, 2.0, 3.0], 6)
     np.testing.assert_array_equal(paper._select_rows(y, None, None), range(18))
-    np.testing.assert_array_equal(paper._select_rows(y, 1, None), [3, 4, 5, 9, 10, 11, 15, 16, 17])
+    np.testing.assert_array_equal(
+        paper._select_rows(y, 1, None), [3, 4, 5, 9, 10, 11, 15, 16, 17]
+    )
     rows = paper._select_rows(y, "drawn", np.random.RandomState(0))
-    assert len(set(rows)) == 9 and np.bincount(y[rows].astype(int)).tolist() == [0, 3, 3, 3]
+    assert len(set(rows)) == 9 and np.bincount(y[rows].astype(int)).tolist() == [
+        0,
+        3,
+        3,
+        3,
+    ]
 
 
 def test_the_printed_table_is_the_one_in_the_file():
@@ -118,12 +170,22 @@ def test_the_printed_table_is_the_one_in_the_file():
         "Spambase": "spambase",
     }
     methods = dict(PCA="PCA", DSF="DSF, index", RSF="RSF", rnd="random")
-    path = Path(os.environ.get("FSEL_BOOK_DATA", "")).parent / "papers" / "tables" / "boutsidis-2011-table3.csv"
+    path = (
+        Path(os.environ.get("FSEL_BOOK_DATA", "")).parent
+        / "papers"
+        / "tables"
+        / "boutsidis-2011-table3.csv"
+    )
     if not path.exists():
         pytest.skip("the file of printed figures is not here")
     with open(path) as file:
         found = {
-            (names[row["dataset"]], int(row["r"]), methods[row["method"]], where): float(row[where])
+            (
+                names[row["dataset"]],
+                int(row["r"]),
+                methods[row["method"]],
+                where,
+            ): float(row[where])
             for row in csv.DictReader(file)
             for where in ("in_sample", "out_sample")
         }
@@ -131,56 +193,92 @@ def test_the_printed_table_is_the_one_in_the_file():
 
 
 def test_alternatives_use_no_more_features_than_they_may():
-    records = replace(paper.sparse_alternatives, grid=dict(data=["breast_cancer"], r=[8]), repetitions=1).run()
+    records = replace(
+        paper.sparse_alternatives,
+        grid=dict(data=["breast_cancer"], r=[8]),
+        repetitions=1,
+    ).run()
     assert [record["method"] for record in records] == list(paper._ALTERNATIVES)
     counts = {record["method"]: record["features"] for record in records}
     assert counts["mean"] == 0 and counts["PCA"] == 30
-    assert all(count <= 8 for method, count in counts.items() if method not in ("PCA", "SparsePCA"))
+    assert all(
+        count <= 8
+        for method, count in counts.items()
+        if method not in ("PCA", "SparsePCA")
+    )
 
 
 @pytest.mark.parametrize("wide", [False, True])
-def test_trials_with_many_targets_repeat_and_their_components_are_exact(wide, monkeypatch):
-    """On wide data scikit-learn's PCA is random unless it is told not to be: the trial must not inherit that."""
-    experiment = replace(paper.many_targets, grid=dict(data=["digits"], k=[3], multiples=[[2]]), repetitions=1)
+def test_trials_with_many_targets_repeat_and_their_components_are_exact(
+    wide, monkeypatch
+):
+    """On wide data scikit-learn's PCA is random unless it is told not to be: the trial
+    must not inherit that.
+    """
+    experiment = replace(
+        paper.many_targets,
+        grid=dict(data=["digits"], k=[3], multiples=[[2]]),
+        repetitions=1,
+    )
     if wide:
         rng = np.random.default_rng(0)
         X = rng.standard_normal((40, 700)) * np.linspace(2, 1, 700)
-        monkeypatch.setattr(paper, "_load_task", lambda data, rng, genes=200: (X, X[:, :4] + 1.0))
+        monkeypatch.setattr(
+            paper, "_load_task", lambda data, rng, genes=200: (X, X[:, :4] + 1.0)
+        )
     records = experiment.run()
     assert records == experiment.run() and len(records) == 5
     for record in records:
         assert_allclose(record["components"], 1, rtol=1e-10)
         assert record["in_sample"] <= record["for_these"] * (1 + 1e-9)
-        assert record["for_these"] <= min(record["for_every"], record["promised"]) * (1 + 1e-9)
+        assert record["for_these"] <= min(record["for_every"], record["promised"]) * (
+            1 + 1e-9
+        )
 
 
 @pytest.mark.parametrize("signs", [False, True])
 def test_shares_of_mistakes_by_another_route(signs):
-    """The split and the choice are those of the root mean square errors; only what is counted differs."""
-    grid = dict(data=["breast_cancer"], methods=[("DSF, index", "DSF, target")], signs=[signs])
+    """The split and the choice are those of the root mean square errors; only what is
+    counted differs.
+    """
+    grid = dict(
+        data=["breast_cancer"], methods=[("DSF, index", "DSF, target")], signs=[signs]
+    )
     experiment = replace(paper.sparse_mistakes, grid=grid, repetitions=1)
     ((key, _),) = experiment.tasks().items()
-    rng, (X, y) = ex._random_stream(key), ex._load_regression_set("breast_cancer")
+    rng = ex._random_stream(key)
+    X, y = ex._load_regression_set("breast_cancer")
     train, test = paper._split_rows(len(y), rng)
-    A, B, space = X[train], X[test], row_space(X[train], 5)
+    A = X[train]
+    B = X[test]
+    space = row_space(X[train], 5)
     b = np.where(y[train] == 1, 1.0, -1.0 if signs else 0.0)
     records = experiment.run()
     assert [(record["r"], record["method"]) for record in records] == [
         (r, method) for r in (6, 10) for method in ("PCA", "DSF, index", "DSF, target")
     ]
     for record in records:
-        C, D = A @ space.basis(), B @ space.basis()
+        C = A @ space.basis()
+        D = B @ space.basis()
         if record["method"] != "PCA":
-            chosen = ex._select_features(record["method"], A, b, space, record["r"], None).indices
-            C, D = A[:, chosen], B[:, chosen]
+            chosen = ex._select_features(
+                record["method"], A, b, space, record["r"], None
+            ).indices
+            C = A[:, chosen]
+            D = B[:, chosen]
         model = LinearRegression(fit_intercept=False).fit(C, b)
-        for where, Z, labels in (("in_sample", C, y[train]), ("out_sample", D, y[test])):
+        for where, Z, labels in (
+            ("in_sample", C, y[train]),
+            ("out_sample", D, y[test]),
+        ):
             said = model.predict(Z) > (0.0 if signs else 0.5)
             assert record[where] == np.mean(said != (labels == 1))
 
 
 def test_no_floor_holds_for_shares_of_mistakes():
-    """The least root mean square error of all columns bounds that of any of them, and no share of mistakes."""
+    """The least root mean square error of all columns bounds that of any of them, and
+    no share of mistakes.
+    """
     X, y = ex._load_regression_set("breast_cancer")
     floor = paper._regression_errors(X, y, X, y)["in_sample"]
     six = np.arange(6)
@@ -201,42 +299,89 @@ def figures_met(rows, margin, methods=plain):
 def test_spambase_comes_out_about_as_shares_of_mistakes_and_not_as_root_mean_square_errors():
     met = {}
     for name in ("readings", "mistakes"):
-        for row in (rows := [row for row in rows_of(name) if row["data"] == "spambase"]):
-            same = [one for one in rows if (one["scaling"], one["signs"]) == (row["scaling"], row["signs"])]
-            met[name, row["scaling"], row["signs"]] = [figures_met(same, margin) for margin in (0.02, 0.03)]
+        for row in (
+            rows := [row for row in rows_of(name) if row["data"] == "spambase"]
+        ):
+            same = [
+                one
+                for one in rows
+                if (one["scaling"], one["signs"]) == (row["scaling"], row["signs"])
+            ]
+            met[name, row["scaling"], row["signs"]] = [
+                figures_met(same, margin) for margin in (0.02, 0.03)
+            ]
     assert len(met) == 20
     assert met.pop(("mistakes", "raw", False)) == [7, 12]
     assert max(within for _, within in met.values()) == 6
-    assert max(within for (name, *_), (within, _) in met.items() if name == "readings") == 4
-    raw = [row for row in rows_of("mistakes") if row["scaling"] == "raw" and not row["signs"]]
-    assert figures_met(raw, 0.04, ("random",)) == 0 and figures_met(raw, 0.06, ("random",)) == 4
+    assert (
+        max(within for (name, *_), (within, _) in met.items() if name == "readings")
+        == 4
+    )
+    raw = [
+        row
+        for row in rows_of("mistakes")
+        if row["scaling"] == "raw" and not row["signs"]
+    ]
+    assert (
+        figures_met(raw, 0.04, ("random",)) == 0
+        and figures_met(raw, 0.06, ("random",)) == 4
+    )
     floor = [
         row["in_sample"]
         for row in rows_of("readings")
-        if row["data"] == "spambase" and row["scaling"] == "raw" and row["method"] == "all features"
+        if row["data"] == "spambase"
+        and row["scaling"] == "raw"
+        and row["method"] == "all features"
     ]
     assert min(floor) > 0.32
-    row = next(line for line in findings.splitlines() if line.startswith("| The same on Spambase"))
-    assert "12 of 12 within 0.03" in row and "after the fact" in row and "No, and it cannot" not in row
+    row = next(
+        line
+        for line in findings.splitlines()
+        if line.startswith("| The same on Spambase")
+    )
+    assert (
+        "12 of 12 within 0.03" in row
+        and "after the fact" in row
+        and "No, and it cannot" not in row
+    )
 
 
 def test_how_many_printed_figures_agree_by_their_sampling_errors():
-    errors = {(row["data"], row["r"], row["method"], row["where"]): row for row in rows_of("table_3")}
-    near, agreed = dict.fromkeys(paper._TABLE_SETS, 0), dict.fromkeys(paper._TABLE_SETS, 0)
+    errors = {
+        (row["data"], row["r"], row["method"], row["where"]): row
+        for row in rows_of("table_3")
+    }
+    near = dict.fromkeys(paper._TABLE_SETS, 0)
+    agreed = dict.fromkeys(paper._TABLE_SETS, 0)
     for (data, *rest), value in paper._printed_errors().items():
         if rest[1] in plain:
             row = errors["libras, first 45" if data == "libras" else data, *rest]
-            near[data] += abs(row["mean"] - value) <= (0.1 if data == "libras" else 0.02)
-            agreed[data] += ex._agrees(row["mean"], value, 2**0.5 * row["error"], 0.1 if data == "libras" else 0.01)
+            near[data] += abs(row["mean"] - value) <= (
+                0.1 if data == "libras" else 0.02
+            )
+            agreed[data] += ex._agrees(
+                row["mean"],
+                value,
+                2**0.5 * row["error"],
+                0.1 if data == "libras" else 0.01,
+            )
     four = ("arcene_train", "ionosphere", "madelon_train", "hill_valley")
     counts = [sum(numbers[data] for data in four) for numbers in (near, agreed)]
-    assert f"| 48 figures | {counts[0]} within 0.02, {counts[1]} within sampling errors and rounding |" in findings
+    assert (
+        f"| 48 figures | {counts[0]} within 0.02, {counts[1]} within sampling errors "
+        f"and rounding |" in findings
+    )
     assert "11 figures are off by more than chance" in findings and 48 - counts[1] == 11
-    assert near["libras"] == agreed["libras"] == 11 and near["spambase"] == agreed["spambase"] == 0
+    assert (
+        near["libras"] == agreed["libras"] == 11
+        and near["spambase"] == agreed["spambase"] == 0
+    )
 
 
 def test_rows_of_the_other_figures():
-    """The findings on the table's claim, on the rules of DSF and on the bounds, from the rows of the full runs."""
+    """The findings on the table's claim, on the rules of DSF and on the bounds, from
+    the rows of the full runs.
+    """
     table = {
         (row["data"], row["method"]): row["ratio"]
         for row in rows_of("table_3")
@@ -250,15 +395,25 @@ def test_rows_of_the_other_figures():
         if table[data, rule] > 1.01
     ]
     assert worse == [("spambase", "DSF, index"), ("spambase", "DSF, target")]
-    choices = {(row["data"], row["r"], row["method"]): row["sine"] for row in rows_of("choices")}
+    choices = {
+        (row["data"], row["r"], row["method"]): row["sine"]
+        for row in rows_of("choices")
+    }
     sets = {key[0] for key in choices}
     closest = [
         sum(
-            choices[data, r, "DSF, components"] < min(choices[data, r, rule] for rule in rules) + 0.005 for data in sets
+            choices[data, r, "DSF, components"]
+            < min(choices[data, r, rule] for rule in rules) + 0.005
+            for data in sets
         )
         for r in (6, 10, 15, 20)
     ]
     assert len(sets) == 9 and closest == [6, 8, 8, 8]
     certificates = rows_of("certificates")
     assert sum(row["certificates"] for row in certificates) == 1700
-    assert not any(row[name] for row in certificates for name in row if name.startswith(("above", "other")))
+    assert not any(
+        row[name]
+        for row in certificates
+        for name in row
+        if name.startswith(("above", "other"))
+    )

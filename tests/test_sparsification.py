@@ -59,13 +59,17 @@ exact_rules = pytest.mark.parametrize("rule", EXACT_RULES)
 
 def holds(V, sampling, l, r):
     """Whether the measured interval, taken through R, lies in the theorem's."""
-    promise, (low, high) = bss_promise(l, r), interval(V, sampling)
+    promise = bss_promise(l, r)
+    low, high = interval(V, sampling)
     return promise.lower - 1e-7 <= low and high <= promise.upper + 1e-7
 
 
 def assert_same_picks(V, r, rule):
-    """`bss` and `bss_reference` pick the same columns in the same order, with the same weights."""
-    fast, literal = bss(V, r, rule), bss_reference(V, r, rule)
+    """`bss` and `bss_reference` pick the same columns in the same order, with the same
+    weights.
+    """
+    fast = bss(V, r, rule)
+    literal = bss_reference(V, r, rule)
     assert_array_equal(fast.indices, literal.indices)
     assert_allclose(fast.weights, literal.weights, rtol=1e-8)
     assert fast.n_draws == literal.n_draws == r
@@ -135,9 +139,15 @@ def test_equals_the_reference_at_larger_sizes(size, rule):
 
 
 @pytest.mark.exact
-@swept(("make", "d", "l", "r"), [(heavy, 600, 100, 300)], [(heavy, 1500, 150, 600), (orthonormal, 1500, 150, 600)])
+@swept(
+    ("make", "d", "l", "r"),
+    [(heavy, 600, 100, 300)],
+    [(heavy, 1500, 150, 600), (orthonormal, 1500, 150, 600)],
+)
 def test_equals_the_reference_at_ranks_in_the_hundreds(make, d, l, r):
-    """Through many decompositions; of the heavy-tailed rows the fresh ones run out, and hundreds are drawn again."""
+    """Through many decompositions; of the heavy-tailed rows the fresh ones run out, and
+    hundreds are drawn again.
+    """
     V = make(d, l, np.random.default_rng(3))
     selection = assert_same_picks(V, r, "largest-norm")
     assert (selection.n_selected < r) == (make is heavy)
@@ -157,7 +167,8 @@ def test_with_more_draws_than_features_repeats_are_merged(rule):
 def test_equals_the_reference_through_a_row_space_and_a_target_rank(rule):
     X = table(20, 90)
     for space in (row_space(X), row_space(X, rank=7)):
-        fast, literal = bss(space, 30, rule), bss_reference(space.basis(), 30, rule)
+        fast = bss(space, 30, rule)
+        literal = bss_reference(space.basis(), 30, rule)
         assert_array_equal(fast.indices, literal.indices)
         assert_allclose(fast.weights, literal.weights, rtol=1e-8)
 
@@ -173,7 +184,8 @@ def test_sparse_data_give_the_picks_of_dense_data(rule, seed):
         assert_allclose(sparse.weights, dense.weights, rtol=1e-8)
 
 
-# ---------------------------------------------------------------- the ways through the search
+# ---------------------------------------------------------------- the ways through the
+# search
 
 
 @pytest.fixture
@@ -188,13 +200,21 @@ def calls(monkeypatch):
 
         return replacement
 
-    monkeypatch.setattr(_ColumnSearch, "largest_slack", counted("all", _ColumnSearch.largest_slack))
-    monkeypatch.setattr(_ColumnSearch, "pick_by_full_scan", counted("full", _ColumnSearch.pick_by_full_scan))
+    monkeypatch.setattr(
+        _ColumnSearch, "largest_slack", counted("all", _ColumnSearch.largest_slack)
+    )
+    monkeypatch.setattr(
+        _ColumnSearch,
+        "pick_by_full_scan",
+        counted("full", _ColumnSearch.pick_by_full_scan),
+    )
     return count
 
 
 def test_largest_norm_finds_columns_far_down_its_order():
-    """The first 8192 of 16384 rows share half the dimensions, so every second pick or so lies beyond block and head."""
+    """The first 8192 of 16384 rows share half the dimensions, so every second pick or
+    so lies beyond block and head.
+    """
     V = two_frames(8192, 8)
     selection = assert_same_picks(V, 24, "largest-norm")
     head = len(_LargestNormRule(RowSpace.from_basis(V), None).head)
@@ -203,8 +223,11 @@ def test_largest_norm_finds_columns_far_down_its_order():
 
 @swept("kind", ["heavy"], ["orthonormal"])
 def test_the_head_grows_with_what_is_taken(kind, monkeypatch):
-    """More draws than the head had columns to begin with: it is doubled before it runs dry, and picks stay the same."""
-    grown, enlarge = [], _LargestNormRule.enlarge_head
+    """More draws than the head had columns to begin with: it is doubled before it runs
+    dry, and picks stay the same.
+    """
+    grown = []
+    enlarge = _LargestNormRule.enlarge_head
 
     def counted(rule):
         before = len(rule.head)
@@ -213,7 +236,9 @@ def test_the_head_grows_with_what_is_taken(kind, monkeypatch):
         assert_array_equal(rule.head, rule.rows(rule.order[: len(rule.head)]))
 
     monkeypatch.setattr(_LargestNormRule, "enlarge_head", counted)
-    V = dict(orthonormal=orthonormal, heavy=heavy)[kind](3000, 3, np.random.default_rng(0))
+    V = dict(orthonormal=orthonormal, heavy=heavy)[kind](
+        3000, 3, np.random.default_rng(0)
+    )
     assert_same_picks(V, 1200, "largest-norm")
     assert grown == [(1048, 2096), (2096, 3000)]
 
@@ -237,17 +262,23 @@ def test_largest_norm_does_not_depend_on_the_size_of_its_head(monkeypatch, size)
 def test_indices_stand_in_the_order_picked(rule):
     V = heavy(90, 5, np.random.default_rng(1))
     picked = [i for _, _, i in steps(V, 20, rule) if i is not None]
-    assert_array_equal(bss(V, 20, rule, random_state=0).indices, list(dict.fromkeys(picked)))
+    assert_array_equal(
+        bss(V, 20, rule, random_state=0).indices, list(dict.fromkeys(picked))
+    )
 
 
 def test_columns_already_taken_come_last():
-    """With r = d every column is wanted; a column is repeated only where no other is feasible."""
+    """With r = d every column is wanted; a column is repeated only where no other is
+    feasible.
+    """
     V = orthonormal(40, 5, np.random.default_rng(0))
-    search, barriers = _LargestNormRule(RowSpace.from_basis(V), None), _Barriers(5, 40)
+    search = _LargestNormRule(RowSpace.from_basis(V), None)
+    barriers = _Barriers(5, 40)
     repeats = 0
     for _ in range(40):
         lower, upper = barriers.lower_upper(V)
-        feasible, fresh = upper <= lower, search.fresh.copy()
+        feasible = upper <= lower
+        fresh = search.fresh.copy()
         i, v = search.pick(barriers)
         assert feasible[i]
         repeats += not fresh[i]
@@ -270,10 +301,13 @@ def test_negligible_columns_are_never_picked(rule):
 
 def test_sampled_is_reproducible():
     V = heavy(400, 10, np.random.default_rng(1))
-    first, second = bss(V, 30, "sampled", random_state=5), bss(V, 30, "sampled", random_state=5)
+    first = bss(V, 30, "sampled", random_state=5)
+    second = bss(V, 30, "sampled", random_state=5)
     assert_array_equal(first.indices, second.indices)
     assert_array_equal(first.weights, second.weights)
-    assert not np.array_equal(first.indices, bss(V, 30, "sampled", random_state=6).indices)
+    assert not np.array_equal(
+        first.indices, bss(V, 30, "sampled", random_state=6).indices
+    )
     state = np.random.RandomState(5)
     assert_array_equal(bss(V, 30, "sampled", random_state=state).indices, first.indices)
 
@@ -289,7 +323,9 @@ def test_sampled_keeps_the_promise(seed):
 
 
 def test_sampled_looks_at_all_columns_where_its_block_holds_none_feasible(calls):
-    """Nearly all leverage lies on columns that are infeasible soon, so blocks drawn by leverage miss the others."""
+    """Nearly all leverage lies on columns that are infeasible soon, so blocks drawn by
+    leverage miss the others.
+    """
     V = np.zeros((400, 6))
     V[:5, :5] = np.eye(5)
     V[5:, 5] = 1 / np.sqrt(395)
@@ -303,31 +339,41 @@ def test_sampled_looks_at_all_columns_where_its_block_holds_none_feasible(calls)
 
 def test_a_full_scan_goes_over_several_blocks():
     V = two_frames(8192, 6)
-    search, barriers = _ColumnSearch(RowSpace.from_basis(V), None), _Barriers(6, 12)
+    search = _ColumnSearch(RowSpace.from_basis(V), None)
+    barriers = _Barriers(6, 12)
     for i in (0, 9000, 3):
         barriers.add(V[i])
     slack, i = search.largest_slack(barriers, search.usable)
     lower, upper = barriers.lower_upper(V)
-    assert_allclose(slack, np.max(lower - upper), rtol=2.0**-_SLACK_BITS)  # slacks are compared on a grid of six digits
+    # slacks are compared on a grid of six digits
+    assert_allclose(slack, np.max(lower - upper), rtol=2.0**-_SLACK_BITS)
     assert i == np.argmax(_round_ties(lower - upper, _SLACK_BITS))
 
 
 @swept(("ell", "more"), [(64, 8), (96, 1)], [(64, 1), (96, 4), (128, 2), (128, 8)])
 def test_ties_close_to_the_fewest_draws_are_settled_alike(ell, more):
-    """512 columns of equal norm, r hardly above l: slacks tie exactly, and the single inverse loses digits."""
+    """512 columns of equal norm, r hardly above l: slacks tie exactly, and the single
+    inverse loses digits.
+    """
     V = scipy.linalg.hadamard(512)[:, :ell] / 512**0.5
-    slow, fast = bss_reference(V, ell + more, "best"), bss(V, ell + more, "best")
+    slow = bss_reference(V, ell + more, "best")
+    fast = bss(V, ell + more, "best")
     assert_array_equal(fast.indices, slow.indices)
 
 
 def test_float32_data_are_searched_by_float64_norms():
-    """Norms that differ in the eighth digit: float32 scores would tie or turn round what float64 rows decide."""
+    """Norms that differ in the eighth digit: float32 scores would tie or turn round
+    what float64 rows decide.
+    """
     rng = np.random.default_rng(0)
-    H = scipy.linalg.hadamard(512)[:, [0, *2 ** np.arange(9)]] / 512**0.5  # no two rows are equal up to the sign
+    # no two rows are equal up to the sign
+    H = scipy.linalg.hadamard(512)[:, [0, *2 ** np.arange(9)]] / 512**0.5
     V = np.linalg.qr(H * (1 + 3e-8 * rng.uniform(-1, 1, (512, 1))))[0]
     space = row_space((np.diag(np.linspace(1, 2, 10)) @ V.T).astype(np.float32))
     for rule in ("largest-norm", "best"):
-        assert_array_equal(bss(space, 40, rule).indices, bss_reference(space.basis(), 40, rule).indices)
+        assert_array_equal(
+            bss(space, 40, rule).indices, bss_reference(space.basis(), 40, rule).indices
+        )
 
 
 @exact_rules
@@ -340,9 +386,12 @@ def test_generic_data_never_need_the_last_resort(calls, rule):
 
 
 def steps(V, r, rule="largest-norm", seed=0):
-    """The states of a run: the barriers before each pick, with the search and the pick; at the end no pick."""
+    """The states of a run: the barriers before each pick, with the search and the pick;
+    at the end no pick.
+    """
     space = RowSpace.from_basis(V)
-    search, barriers = _RULES[rule](space, np.random.RandomState(seed)), _Barriers(V.shape[1], r)
+    search = _RULES[rule](space, np.random.RandomState(seed))
+    barriers = _Barriers(V.shape[1], r)
     for _ in range(r):
         i, v = search.pick(barriers)
         yield barriers, search, i
@@ -361,7 +410,9 @@ THEORY = [
     (heavy(500, 70, np.random.default_rng(3)), 90),
 ]
 each_theory = pytest.mark.parametrize(
-    "V, r", THEORY, ids=lambda a: "x".join(map(str, a.shape)) if hasattr(a, "shape") else str(a)
+    "V, r",
+    THEORY,
+    ids=lambda a: "x".join(map(str, a.shape)) if hasattr(a, "shape") else str(a),
 )
 
 
@@ -371,7 +422,9 @@ def test_the_spectrum_stays_between_the_barriers(V, r, rule):
     root = np.sqrt(r * V.shape[1])
     delta_U = (np.sqrt(r) + np.sqrt(V.shape[1])) / (np.sqrt(r) - np.sqrt(V.shape[1]))
     for tau, (barriers, _, _) in enumerate(steps(V, r, rule)):
-        assert barriers.L == pytest.approx(tau - root) and barriers.U == pytest.approx(delta_U * (tau + root))
+        assert barriers.L == pytest.approx(tau - root) and barriers.U == pytest.approx(
+            delta_U * (tau + root)
+        )
         lam = np.linalg.eigvalsh(barriers.A)
         # A lower barrier below zero is kept trivially; above it the gap must be real.
         assert barriers.L < lam[0] and lam[-1] < barriers.U
@@ -380,7 +433,9 @@ def test_the_spectrum_stays_between_the_barriers(V, r, rule):
     factor = (1 - np.sqrt(V.shape[1] / r)) / r
     promise = bss_promise(V.shape[1], r)
     assert_allclose(
-        [factor * barriers.L, factor * barriers.U], [-promise.lower, promise.upper] * np.array([-1, 1]), atol=1e-12
+        [factor * barriers.L, factor * barriers.U],
+        [-promise.lower, promise.upper] * np.array([-1, 1]),
+        atol=1e-12,
     )
 
 
@@ -397,18 +452,28 @@ def test_a_feasible_column_exists_at_every_step(V, r):
 @every_rule
 @each_theory
 def test_traces_equal_direct_traces_and_never_rise(V, r, rule):
-    l, before = V.shape[1], (np.inf, np.inf)
+    l = V.shape[1]
+    before = (np.inf, np.inf)
     for barriers, _, _ in steps(V, r, rule):
         lam = np.linalg.eigvalsh(barriers.A)
-        direct_L, direct_U = np.sum(1 / (lam - barriers.L)), np.sum(1 / (barriers.U - lam))
+        direct_L = np.sum(1 / (lam - barriers.L))
+        direct_U = np.sum(1 / (barriers.U - lam))
         assert_allclose(barriers.trace_L, direct_L, rtol=1e-9)
         assert_allclose(barriers.trace_U, direct_U, rtol=1e-9)
-        assert_allclose(barriers.below_A.trace, np.sum(1 / (lam - barriers.L - 1)), rtol=1e-9)
-        assert_allclose(barriers.above_A.trace, np.sum(1 / (barriers.U + barriers.delta_U - lam)), rtol=1e-9)
+        assert_allclose(
+            barriers.below_A.trace, np.sum(1 / (lam - barriers.L - 1)), rtol=1e-9
+        )
+        assert_allclose(
+            barriers.above_A.trace,
+            np.sum(1 / (barriers.U + barriers.delta_U - lam)),
+            rtol=1e-9,
+        )
         assert direct_L <= before[0] * (1 + 1e-9) and direct_U <= before[1] * (1 + 1e-9)
         before = direct_L, direct_U
-    root, delta_U = np.sqrt(r * l), barriers.delta_U
-    assert_allclose(1 - l / root, 1 / delta_U + l / (delta_U * root))  # the balance that makes a feasible column exist
+    root = np.sqrt(r * l)
+    delta_U = barriers.delta_U
+    # the balance that makes a feasible column exist
+    assert_allclose(1 - l / root, 1 / delta_U + l / (delta_U * root))
 
 
 @each_theory
@@ -416,10 +481,8 @@ def test_the_forms_of_the_fast_version_are_those_of_the_literal_one(V, r):
     for barriers, _, _ in steps(V, r):
         lam, Q = np.linalg.eigh(barriers.A)
         Y = (V @ Q) ** 2
-        literal_lower, literal_upper = (
-            Y @ _lower_coefficients(lam, barriers.L),
-            Y @ _upper_coefficients(lam, barriers.U, barriers.delta_U),
-        )
+        literal_lower = Y @ _lower_coefficients(lam, barriers.L)
+        literal_upper = Y @ _upper_coefficients(lam, barriers.U, barriers.delta_U)
         lower, upper = barriers.lower_upper(V)
         size = np.abs(literal_lower) + np.abs(literal_upper)
         assert np.all(np.abs(lower - literal_lower) <= 1e-8 * size) and np.all(
@@ -427,13 +490,19 @@ def test_the_forms_of_the_fast_version_are_those_of_the_literal_one(V, r):
         )
         C = barriers.slack_matrix()
         assert_allclose(C, C.T, rtol=1e-9, atol=1e-9 * np.abs(C).max())
-        assert np.all(np.abs(np.einsum("ij,ij->i", V @ C, V) - (literal_lower - literal_upper)) <= 1e-8 * size)
+        assert np.all(
+            np.abs(np.einsum("ij,ij->i", V @ C, V) - (literal_lower - literal_upper))
+            <= 1e-8 * size
+        )
 
 
 @each_theory
 def test_no_slack_rises_by_more_than_the_barriers_say(V, r):
-    """`rise` is above the top eigenvalue of the change of C, and not far above it where there is room."""
-    before, ratios = None, []
+    """`rise` is above the top eigenvalue of the change of C, and not far above it where
+    there is room.
+    """
+    before = None
+    ratios = []
     for barriers, _, _ in steps(V, r):
         C = barriers.slack_matrix()
         if before is not None:
@@ -443,17 +512,30 @@ def test_no_slack_rises_by_more_than_the_barriers_say(V, r):
         before = C
         Y = (V @ barriers.Q).astype(np.float32)
         lower, upper = barriers.lower_upper(V)
-        assert np.all(barriers.slack_bound(Y, np.sum(V**2, axis=1)) >= lower - upper - 1e-9 * (lower + upper))
-        assert barriers.below_A.norm_bound >= (1 - 1e-9) / (np.linalg.eigvalsh(barriers.A)[0] - barriers.a)
-        assert barriers.above_A.norm_bound >= (1 - 1e-9) / (barriers.b - np.linalg.eigvalsh(barriers.A)[-1])
+        assert np.all(
+            barriers.slack_bound(Y, np.sum(V**2, axis=1))
+            >= lower - upper - 1e-9 * (lower + upper)
+        )
+        assert barriers.below_A.norm_bound >= (1 - 1e-9) / (
+            np.linalg.eigvalsh(barriers.A)[0] - barriers.a
+        )
+        assert barriers.above_A.norm_bound >= (1 - 1e-9) / (
+            barriers.b - np.linalg.eigvalsh(barriers.A)[-1]
+        )
     assert V.shape[1] == 1 or np.median(ratios) < 10
 
 
 @pytest.mark.parametrize("gives_up", [False, True])
 @pytest.mark.parametrize("size", [1, 2, 9, 10, 60])
-@pytest.mark.parametrize("spectrum", ["mixed", "negative", "wide", "zero", "equal", "nearly all equal"])
-def test_no_form_is_above_what_the_leading_part_says(monkeypatch, size, spectrum, gives_up):
-    """u'Eu <= mu + |W'u|^2 to the rounding of float32, also where the search for a part of the eigenvalues gives up."""
+@pytest.mark.parametrize(
+    "spectrum", ["mixed", "negative", "wide", "zero", "equal", "nearly all equal"]
+)
+def test_no_form_is_above_what_the_leading_part_says(
+    monkeypatch, size, spectrum, gives_up
+):
+    """u'Eu <= mu + |W'u|^2 to the rounding of float32, also where the search for a part
+    of the eigenvalues gives up.
+    """
     rng = np.random.default_rng(size)
     Q = np.linalg.qr(rng.standard_normal((size, size)))[0]
     theta = {
@@ -466,16 +548,21 @@ def test_no_form_is_above_what_the_leading_part_says(monkeypatch, size, spectrum
     }[spectrum]
     E = Q * theta @ Q.T
     if gives_up:
-        monkeypatch.setattr(sparsification, "eigh", MagicMock(side_effect=np.linalg.LinAlgError))
+        monkeypatch.setattr(
+            sparsification, "eigh", MagicMock(side_effect=np.linalg.LinAlgError)
+        )
     W, mu = _leading_part(E)
     assert W.shape == (size, min(8, size - 1)) and W.dtype == np.float32
     rounding = (2 * size + 16) * 2.0**-24 * (np.linalg.norm(E) + np.vdot(W, W))
     assert np.linalg.eigvalsh(E - W.astype(np.float64) @ W.T)[-1] <= mu + rounding
-    assert mu <= np.sort(theta)[max(size - 9, 0)] + rounding  # no higher than it must be
+    # no higher than it must be
+    assert mu <= np.sort(theta)[max(size - 9, 0)] + rounding
 
 
 def test_equal_eigenvalues_stop_the_search_for_some_of_them():
-    """Why `_leading_part` is prepared for it: on one of these LAPACK gives up, in float32."""
+    """Why `_leading_part` is prepared for it: on one of these LAPACK gives up, in
+    float32.
+    """
     for seed in range(100):
         u = np.random.default_rng(seed).standard_normal((20, 1))
         E = 0.0018 * np.eye(20) - 0.005 * u @ u.T / np.sum(u**2)
@@ -485,11 +572,15 @@ def test_equal_eigenvalues_stop_the_search_for_some_of_them():
 
 @swept("seed", [0], [1, 2, 3])
 def test_columns_are_ruled_out_by_bounds_from_an_earlier_step(monkeypatch, seed):
-    """Over heavy-tailed rows with scores: the picks are the literal ones, and most columns were never judged anew."""
+    """Over heavy-tailed rows with scores: the picks are the literal ones, and most
+    columns were never judged anew.
+    """
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((20, 8000)) * rng.pareto(1.5, size=8000)
-    V, r = np.linalg.svd(X, full_matrices=False)[2].T, 80
-    scores, counts = rng.chisquare(1, size=8000), np.zeros(2, dtype=int)
+    V = np.linalg.svd(X, full_matrices=False)[2].T
+    r = 80
+    scores = rng.chisquare(1, size=8000)
+    counts = np.zeros(2, dtype=int)
     in_doubt = _Screen.in_doubt
 
     def counted(self, number, U, places):
@@ -509,7 +600,9 @@ def test_columns_are_ruled_out_by_bounds_from_an_earlier_step(monkeypatch, seed)
 
 
 def test_columns_ruled_out_are_infeasible():
-    """Far into a run over heavy-tailed rows most are ruled out unseen; a full scan agrees that they are infeasible."""
+    """Far into a run over heavy-tailed rows most are ruled out unseen; a full scan
+    agrees that they are infeasible.
+    """
     V = heavy(800, 60, np.random.default_rng(4))
     skipped = judged = 0
     for barriers, search, i in steps(V, 240):
@@ -517,7 +610,8 @@ def test_columns_ruled_out_are_infeasible():
         lower, upper = barriers.lower_upper(V)
         if i is not None:  # what was noted up to this pick
             assert np.all((lower < upper)[out])
-            skipped, judged = skipped + out.sum(), judged + (~out).sum()
+            skipped = skipped + out.sum()
+            judged = judged + (~out).sum()
     assert skipped > judged / 5
 
 
@@ -536,7 +630,12 @@ def test_weights_make_the_last_A(V, r):
     """V' R R' V is the last A times (1 - sqrt(l / r)) / r."""
     *_, (barriers, _, _) = steps(V, r)
     R = bss(V, r).R
-    assert_allclose((R.T @ V).T @ (R.T @ V), barriers.A * (1 - np.sqrt(V.shape[1] / r)) / r, rtol=1e-7, atol=1e-9)
+    assert_allclose(
+        (R.T @ V).T @ (R.T @ V),
+        barriers.A * (1 - np.sqrt(V.shape[1] / r)) / r,
+        rtol=1e-7,
+        atol=1e-9,
+    )
 
 
 @pytest.mark.parametrize("l", [1, 2, 49, 50, 51, 99, 130, 250])
@@ -554,25 +653,42 @@ def test_inverse_by_halves(l):
 
 
 def test_a_basis_that_is_not_orthonormal_meets_a_barrier():
-    """Two equal columns: their sizes pass the check of sizes, and the barriers find them out."""
+    """Two equal columns: their sizes pass the check of sizes, and the barriers find
+    them out.
+    """
     q = np.full((50, 1), 50**-0.5)
     with pytest.raises((FloatingPointError, ValueError), match="orthonormal"):
         bss(np.hstack([q, q]), 40)
 
 
 def test_rounding_of_ties():
-    x = np.array([1.0, 1 + 1e-13, 1 - 1e-13, 1 + 1e-8, 0.0, -2.5, -2.5 * (1 + 1e-13), 1e-300, 1e300])
+    x = np.array(
+        [
+            1.0,
+            1 + 1e-13,
+            1 - 1e-13,
+            1 + 1e-8,
+            0.0,
+            -2.5,
+            -2.5 * (1 + 1e-13),
+            1e-300,
+            1e300,
+        ]
+    )
     rounded = _round_ties(x)
     assert rounded[0] == rounded[1] == rounded[2] == 1 and rounded[3] > 1
     assert rounded[4] == 0 and rounded[5] == rounded[6] == -2.5
     assert_allclose(rounded, x, rtol=2.0**-33)
 
 
-# ---------------------------------------------------------------- the bounds of the rule "best"
+# ---------------------------------------------------------------- the bounds of the
+# rule "best"
 
 
 def symmetric_matrices():
-    """Of all sizes, signs and spectra: matrices in which Lanczos soon comes to an end among them."""
+    """Of all sizes, signs and spectra: matrices in which Lanczos soon comes to an end
+    among them.
+    """
     rng = np.random.default_rng(0)
     for l in (1, 2, 3, 7, 8, 9, 30, 120):
         B = rng.standard_normal((l, l))
@@ -594,7 +710,9 @@ def symmetric_matrices():
 def test_top_eigenvalue_bound_bounds_and_is_tight():
     for E in symmetric_matrices():
         lam = np.linalg.eigvalsh(E)
-        bound, vector = _largest_eigenvalue_bound(E, np.random.default_rng(1).standard_normal(len(E)))
+        bound, vector = _largest_eigenvalue_bound(
+            E, np.random.default_rng(1).standard_normal(len(E))
+        )
         size = np.abs(lam).max()
         assert bound >= lam[-1] - 1e-13 * size
         assert bound - lam[-1] <= size + 1e-300
@@ -602,11 +720,19 @@ def test_top_eigenvalue_bound_bounds_and_is_tight():
 
 
 def test_top_eigenvalue_bound_is_tight_where_it_starts_near_the_vector():
-    """As from step to step of the selection: the last vector is where the next search begins."""
+    """As from step to step of the selection: the last vector is where the next search
+    begins.
+    """
     for E in symmetric_matrices():
         lam, Q = np.linalg.eigh(E)
-        bound, vector = _largest_eigenvalue_bound(E, Q[:, -1] + 1e-3 * np.random.default_rng(1).standard_normal(len(E)))
-        assert lam[-1] - 1e-13 * np.abs(lam).max() <= bound <= lam[-1] + 0.1 * np.abs(lam).max() + 1e-300
+        bound, vector = _largest_eigenvalue_bound(
+            E, Q[:, -1] + 1e-3 * np.random.default_rng(1).standard_normal(len(E))
+        )
+        assert (
+            lam[-1] - 1e-13 * np.abs(lam).max()
+            <= bound
+            <= lam[-1] + 0.1 * np.abs(lam).max() + 1e-300
+        )
 
 
 def test_top_eigenvalue_bound_of_tiny_matrices():
@@ -617,7 +743,9 @@ def test_top_eigenvalue_bound_of_tiny_matrices():
 
 
 def test_top_eigenvalue_bound_does_not_believe_a_guess_that_misses():
-    """Lanczos from a start orthogonal to the top eigenvector sees nothing of it; the factorization does."""
+    """Lanczos from a start orthogonal to the top eigenvector sees nothing of it; the
+    factorization does.
+    """
     start, top = np.random.default_rng(0).standard_normal((2, 40))
     top -= start * (top @ start) / (start @ start)
     top /= np.linalg.norm(top)
@@ -625,9 +753,10 @@ def test_top_eigenvalue_bound_does_not_believe_a_guess_that_misses():
 
 
 class Watched(_LargestSlackRule):
-    "Compares every bound with its true value whenever bounds were raised or replaced."
+    """Compares every bound with its true value whenever bounds were raised or replaced."""
 
-    checks, gaps = 0, ()
+    checks = 0
+    gaps = ()
 
     def values(self):
         V = to_numpy(self.space.basis())
@@ -651,7 +780,9 @@ class Watched(_LargestSlackRule):
     def evaluate_roughly(self, indices):
         reached = super().evaluate_roughly(indices)
         self.compare()
-        assert reached <= np.max(self.values()[indices], initial=-np.inf) + 1e-12 * np.linalg.norm(self.C)
+        assert reached <= np.max(
+            self.values()[indices], initial=-np.inf
+        ) + 1e-12 * np.linalg.norm(self.C)
         return reached
 
 
@@ -685,7 +816,8 @@ def test_bounds_never_fall_below_values(monkeypatch, kind):
 @pytest.mark.parametrize("make", [heavy, orthonormal])
 def test_bounds_spare_most_columns(monkeypatch, make):
     """What the bounds are for: far fewer columns are looked at than a full scan would."""
-    looked, original = [], _LargestSlackRule.evaluate_roughly
+    looked = []
+    original = _LargestSlackRule.evaluate_roughly
 
     def counted(self, indices):
         looked.append(len(indices))
@@ -701,7 +833,7 @@ def test_sampled_draws_by_leverage():
     norms = np.sum(V**2, axis=1)
 
     class Recorder:
-        "In place of a generator: the middle of each of 64 equal parts of [0, 1)."
+        """In place of a generator: the middle of each of 64 equal parts of [0, 1)."""
 
         def random_sample(self, size):
             return (np.arange(size) + 0.5) / size
@@ -709,11 +841,14 @@ def test_sampled_draws_by_leverage():
     search = _LeverageBlockRule(RowSpace.from_basis(V), Recorder())
     i, v = search.pick(_Barriers(6, 12))
     assert_array_equal(v, V[i])
-    drawn = np.searchsorted(np.cumsum(norms) / norms.sum(), Recorder().random_sample(64))
+    drawn = np.searchsorted(
+        np.cumsum(norms) / norms.sum(), Recorder().random_sample(64)
+    )
     assert i in drawn
 
 
-# ---------------------------------------------------------------- certificates of what was picked
+# ---------------------------------------------------------------- certificates of what
+# was picked
 
 
 @every_rule
@@ -722,10 +857,15 @@ def test_certificate_measures_what_the_matrix_R_does(rule):
     selection = bss(V, 18, rule, random_state=0)
     certificate = certify(V, selection, bss_promise(7, 18))
     assert_allclose(certificate.interval, interval(V, selection), rtol=1e-9)
-    assert certificate.holds and certificate.n_draws == 18 and certificate.n_features == 120
+    assert (
+        certificate.holds
+        and certificate.n_draws == 18
+        and certificate.n_features == 120
+    )
 
 
-# ---------------------------------------------------------------- from mixtures of the samples
+# ---------------------------------------------------------------- from mixtures of the
+# samples
 
 MIXED = {
     "dense": lambda: table(),
@@ -736,7 +876,9 @@ MIXED = {
     "huge": lambda: table() * 1e145,
     "tiny": lambda: table() * 1e-145,
     "condition 1e8": lambda: with_condition(20, 80, 1e8, np.random.default_rng(0)),
-    "samples of very different length": lambda: table() * np.logspace(0, -9, 30)[:, None],
+    "samples of very different length": lambda: (
+        table() * np.logspace(0, -9, 30)[:, None]
+    ),
 }
 every_mixed = pytest.mark.parametrize("kind", MIXED)
 
@@ -747,7 +889,9 @@ def test_as_many_mixtures_as_the_rank_span_the_row_space(kind):
     space = row_space(X)
     for size in (space.shape[1], 2 * space.shape[1]):
         seen = _sketched_row_space(space, size, random_state=0)
-        cosines = np.linalg.svd(np.asarray(seen.basis()).T @ np.asarray(space.basis()), compute_uv=False)
+        cosines = np.linalg.svd(
+            np.asarray(seen.basis()).T @ np.asarray(space.basis()), compute_uv=False
+        )
         assert_allclose(cosines, 1, atol=1e-6)
 
 
@@ -756,10 +900,17 @@ def test_as_many_mixtures_as_the_rank_keep_the_promise(kind):
     X = MIXED[kind]()
     rank = row_space(X).shape[1]
     for size in (rank, 2 * rank):
-        certificate = BSSSelector(rank + 9, rank="full", sketch_size=size, random_state=0).fit(X).certificate_
+        certificate = (
+            BSSSelector(rank + 9, rank="full", sketch_size=size, random_state=0)
+            .fit(X)
+            .certificate_
+        )
         promise = bss_promise(rank, rank + 9)
         assert certificate.promise == promise and certificate.holds
-        assert promise.lower < certificate.interval[0] and certificate.interval[1] < promise.upper
+        assert (
+            promise.lower < certificate.interval[0]
+            and certificate.interval[1] < promise.upper
+        )
 
 
 @every_mixed
@@ -767,8 +918,11 @@ def test_as_many_mixtures_as_the_rank_keep_the_promise(kind):
 def test_fewer_mixtures_keep_what_they_saw_and_are_certified_on_the_whole(kind, size):
     X = MIXED[kind]()
     space = row_space(X)
-    selector = BSSSelector(space.shape[1] + 5, rank="full", sketch_size=size, random_state=0).fit(X)
-    seen, certificate = _sketched_row_space(space, size, random_state=0), selector.certificate_
+    selector = BSSSelector(
+        space.shape[1] + 5, rank="full", sketch_size=size, random_state=0
+    ).fit(X)
+    seen = _sketched_row_space(space, size, random_state=0)
+    certificate = selector.certificate_
     assert seen.shape[1] == size and certificate.rank == space.shape[1]
     assert holds(np.asarray(seen.basis()), selector.sampling_, size, selector.n_draws_)
     assert certificate.promise is None and certificate.holds is None
@@ -778,10 +932,16 @@ def test_fewer_mixtures_keep_what_they_saw_and_are_certified_on_the_whole(kind, 
 
 
 def test_fewer_mixtures_than_the_rank_may_lose_a_direction():
-    X = np.zeros((6, 101))  # five directions that twenty features share, one that a single feature holds
-    X[:5, :100], X[5, 100] = np.kron(np.eye(5), np.linspace(1, 1.1, 20)), 1e-3
-    lost = BSSSelector(12, rank="full", sketch_size=5, random_state=0).fit(X).certificate_
-    kept = BSSSelector(12, rank="full", sketch_size=6, random_state=0).fit(X).certificate_
+    # five directions that twenty features share, one that a single feature holds
+    X = np.zeros((6, 101))
+    X[:5, :100] = np.kron(np.eye(5), np.linspace(1, 1.1, 20))
+    X[5, 100] = 1e-3
+    lost = (
+        BSSSelector(12, rank="full", sketch_size=5, random_state=0).fit(X).certificate_
+    )
+    kept = (
+        BSSSelector(12, rank="full", sketch_size=6, random_state=0).fit(X).certificate_
+    )
     assert lost.rank == kept.rank == 6
     assert lost.interval[0] < 1e-12 and kept.interval[0] >= bss_promise(6, 12).lower
 
@@ -789,13 +949,21 @@ def test_fewer_mixtures_than_the_rank_may_lose_a_direction():
 def test_mixtures_that_rounding_has_cost_a_direction_are_not_used():
     X = table() * np.logspace(0, -14, 30)[:, None]
     space = row_space(X)
-    assert space.shape[1] == 30 and _sketched_row_space(space, 60, random_state=0) is space
-    assert BSSSelector(45, rank="full", sketch_size=60, random_state=0).fit(X).certificate_.holds
+    assert (
+        space.shape[1] == 30 and _sketched_row_space(space, 60, random_state=0) is space
+    )
+    assert (
+        BSSSelector(45, rank="full", sketch_size=60, random_state=0)
+        .fit(X)
+        .certificate_.holds
+    )
 
 
 def test_a_target_rank_has_no_promise_from_mixtures():
     X = table()
-    certificate = BSSSelector(20, rank=10, sketch_size=100, random_state=0).fit(X).certificate_
+    certificate = (
+        BSSSelector(20, rank=10, sketch_size=100, random_state=0).fit(X).certificate_
+    )
     assert certificate.rank == 10 and certificate.promise is None
 
 
@@ -812,14 +980,18 @@ def test_mixtures_are_drawn_by_random_state():
 
 @pytest.mark.parametrize("value", [0, -3, 2.5, True, "auto", np.nan])
 def test_a_sketch_size_that_is_no_size(value):
-    with refused(f"sketch_size={value!r} is not possible", "an integer of at least 1, or None"):
+    with refused(
+        f"sketch_size={value!r} is not possible", "an integer of at least 1, or None"
+    ):
         BSSSelector(sketch_size=value).fit(table())
 
 
 @pytest.mark.parametrize("r", [1, 3, 8, 20, 60])
 def test_the_default_rule_is_the_best_column_up_to_the_default_rank(r):
     X = np.random.default_rng(0).standard_normal((30, 150))
-    default, best, longest = (BSSSelector(r, rule=rule).fit(X) for rule in ("auto", "best", "largest-norm"))
+    default, best, longest = (
+        BSSSelector(r, rule=rule).fit(X) for rule in ("auto", "best", "largest-norm")
+    )
     assert BSSSelector(r).get_params()["rule"] == "auto"
     assert_array_equal(default.selected_, best.selected_)
     assert_array_equal(default.weights_, best.weights_)
@@ -830,7 +1002,9 @@ def test_the_default_rule_is_the_best_column_up_to_the_default_rank(r):
 def test_the_default_rule_beyond_the_default_rank_is_that_of_the_papers(rank):
     X = np.random.default_rng(0).standard_normal((30, 150))
     at_default_rank = rank == 10
-    expected = BSSSelector(40, rank=rank, rule="best" if at_default_rank else "largest-norm").fit(X)
+    expected = BSSSelector(
+        40, rank=rank, rule="best" if at_default_rank else "largest-norm"
+    ).fit(X)
     assert_array_equal(BSSSelector(40, rank=rank).fit(X).selected_, expected.selected_)
 
 
@@ -839,5 +1013,8 @@ def test_the_default_rule_on_blocks_of_features_is_that_of_the_papers():
     expected = BSSSelector(40, rule="largest-norm").fit(X)
     assert_array_equal(BSSSelector(40).fit(as_blocks(X)).selected_, expected.selected_)
     tall = X.T @ np.random.default_rng(1).standard_normal((30, 80))
-    expected = BSSSelector(40, rule="best").fit(tall)  # blocks of samples, of which memory holds a square root
-    assert_array_equal(BSSSelector(40).fit(as_blocks(tall)).selected_, expected.selected_)
+    # blocks of samples, of which memory holds a square root
+    expected = BSSSelector(40, rule="best").fit(tall)
+    assert_array_equal(
+        BSSSelector(40).fit(as_blocks(tall)).selected_, expected.selected_
+    )

@@ -36,14 +36,22 @@ from fsel_book import (
     spectra,
 )
 from fsel_book.arrays import by_columns, to_numpy
-from fsel_book.spectra import _GRAM_LIMIT, RowSpace, _svd_of_factor, leverage_scores, row_space
+from fsel_book.spectra import (
+    _GRAM_LIMIT,
+    RowSpace,
+    _svd_of_factor,
+    leverage_scores,
+    row_space,
+)
 
 FORMS = {"dense": np.asarray, "csr": sp.csr_array, "csc": sp.csc_matrix}
 each_form = pytest.mark.parametrize("form", FORMS)
 
 
 def exact_leverage(X):
-    """Leverage scores of the columns of a wide X of full row rank: Gram matrix and Cholesky factor with 60 digits."""
+    """Leverage scores of the columns of a wide X of full row rank: Gram matrix and
+    Cholesky factor with 60 digits.
+    """
     n, d = X.shape
     with mpmath.workdps(60):
         rows = [[mpmath.mpf(float(x)) for x in row] for row in X]
@@ -74,7 +82,9 @@ def found_and_warned(X):
 
 
 def assert_as_good_as_householder(X, forms=FORMS):
-    """Errors within 10 times those of Householder QR, or below 1e-12 where the Gram matrix is used, or a warning."""
+    """Errors within 10 times those of Householder QR, or below 1e-12 where the Gram
+    matrix is used, or a warning.
+    """
     exact = exact_leverage(X)
     norms = np.linalg.norm(X, axis=1)
     singular_values = np.linalg.svd(X / norms[:, None], compute_uv=False)
@@ -83,8 +93,13 @@ def assert_as_good_as_householder(X, forms=FORMS):
     for form in forms:
         scores, messages = found_and_warned(FORMS[form](X))
         error = relative_error(scores, exact)
-        assert error <= max(allowed, 1e-12 if by_gram else 0) or messages, f"{form}: {error:.1e}, allowed {allowed:.1e}"
-        assert all("leverage scores" in message or "leaves it out" in message for message in messages)
+        assert error <= max(allowed, 1e-12 if by_gram else 0) or messages, (
+            f"{form}: {error:.1e}, allowed {allowed:.1e}"
+        )
+        assert all(
+            "leverage scores" in message or "leaves it out" in message
+            for message in messages
+        )
 
 
 CONDITIONS = [1.0, 1e2, 1e3, 1e4, 1e8, 1e12]
@@ -94,7 +109,9 @@ CONDITIONS = [1.0, 1e2, 1e3, 1e4, 1e8, 1e12]
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_leverage_at_condition_numbers(condition, seeds):
     for seed in seeds:
-        assert_as_good_as_householder(with_condition(12, 200, condition, np.random.default_rng(seed)))
+        assert_as_good_as_householder(
+            with_condition(12, 200, condition, np.random.default_rng(seed))
+        )
 
 
 @pytest.mark.parametrize("condition", CONDITIONS)
@@ -115,11 +132,18 @@ def test_leverage_of_sparse_values_at_condition_numbers(condition):
 
 @pytest.mark.parametrize("spread", [1e4, 1e8, 1e15, 1e100])
 def test_leverage_with_rows_of_very_different_size(spread):
-    """Leverage scores do not depend on the scale of a sample, so neither may their errors."""
-    X = np.random.default_rng(2).standard_normal((12, 200)) * np.logspace(0, -np.log10(spread), 12)[:, None]
+    """Leverage scores do not depend on the scale of a sample, so neither may their
+    errors.
+    """
+    X = (
+        np.random.default_rng(2).standard_normal((12, 200))
+        * np.logspace(0, -np.log10(spread), 12)[:, None]
+    )
     if spread < 1e13:
         assert_as_good_as_householder(X)
-    else:  # the smallest rows are below rounding error of the largest: they may be left out, and the rank says so
+    # the smallest rows are below rounding error of the largest: they may be left out,
+    # and the rank says so
+    else:
         space = row_space(X)
         assert space.numerical_rank < 12
         assert_allclose(space.leverage_scores.sum(), space.numerical_rank)
@@ -135,14 +159,20 @@ def test_leverage_with_near_duplicate_rows(distance):
 
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_leverage_of_tall_data(condition):
-    """Rows of X are rows of a small matrix times powers of two, exactly: the row space is that of the small matrix."""
+    """Rows of X are rows of a small matrix times powers of two, exactly: the row space
+    is that of the small matrix.
+    """
     rng = np.random.default_rng(4)
     small = with_condition(6, 14, condition, rng)
     which = rng.permutation(np.arange(120) % 6)
     X = small[which] * 2.0 ** rng.integers(-2, 3, size=(120, 1))
     exact = exact_leverage(small)
-    allowed = max(10 * relative_error(householder_leverage(small), exact), 1e-12 if condition <= _GRAM_LIMIT else 0)
-    # The tall matrix is judged by its columns, so its own condition adds to the error of the small one.
+    allowed = max(
+        10 * relative_error(householder_leverage(small), exact),
+        1e-12 if condition <= _GRAM_LIMIT else 0,
+    )
+    # The tall matrix is judged by its columns, so its own condition adds to the error
+    # of the small one.
     for form in FORMS:
         space = row_space(FORMS[form](X))
         assert space.numerical_rank == 6
@@ -174,14 +204,18 @@ def test_target_rank_equals_svd(shape, form):
         space = row_space(FORMS[form](X), rank=k)
         assert space.shape == (shape[1], k)
         assert space.numerical_rank == min(shape)
-        assert_allclose(space.leverage_scores, np.sum(V**2, axis=1), rtol=1e-8, atol=1e-14)
+        assert_allclose(
+            space.leverage_scores, np.sum(V**2, axis=1), rtol=1e-8, atol=1e-14
+        )
         assert_allclose(leverage_scores(FORMS[form](X), rank=k), space.leverage_scores)
         B = space.basis()
         assert_allclose(B.T @ B, np.eye(k), atol=1e-10)
         assert_allclose(B @ (B.T @ V), V, atol=1e-8)
         s = np.linalg.svd(X, compute_uv=False)
         assert_allclose(space.singular_values, s[:k], rtol=1e-9)
-        assert space.energy == pytest.approx(np.sum(s[:k] ** 2) / np.sum(s**2), rel=1e-9)
+        assert space.energy == pytest.approx(
+            np.sum(s[:k] ** 2) / np.sum(s**2), rel=1e-9
+        )
 
 
 @pytest.mark.parametrize("condition", [1e4, 1e8])
@@ -200,16 +234,27 @@ def strict(X):
 def test_truncating_twice_is_truncating_once(shape, make):
     X = table(*shape, seed=1)
     given = make(X)
-    for looked in (False, True):  # whether the scores and singular values of the space between are already there
-        once, between = row_space(given, 4), row_space(given).truncate(11)
+    # whether the scores and singular values of the space between are already there
+    for looked in (False, True):
+        once = row_space(given, 4)
+        between = row_space(given).truncate(11)
         if looked:
-            assert between.leverage_scores.shape == (shape[1],) and len(between.singular_values) == 11
+            assert (
+                between.leverage_scores.shape == (shape[1],)
+                and len(between.singular_values) == 11
+            )
         twice = between.truncate(4)
-        V, oracle = to_numpy(twice.basis()), right_singular_vectors(X, 4)
+        V = to_numpy(twice.basis())
+        oracle = right_singular_vectors(X, 4)
         assert twice.shape == (shape[1], 4) and twice.numerical_rank == 20
         assert_allclose(V.T @ V, np.eye(4), atol=1e-10)
         assert_allclose(V @ (V.T @ oracle), oracle, atol=1e-8)
-        assert_allclose(to_numpy(twice.leverage_scores), np.sum(oracle**2, axis=1), rtol=1e-8, atol=1e-14)
+        assert_allclose(
+            to_numpy(twice.leverage_scores),
+            np.sum(oracle**2, axis=1),
+            rtol=1e-8,
+            atol=1e-14,
+        )
         assert_allclose(to_numpy(twice.rows([3, 0])), V[[3, 0]], atol=1e-14)
         assert_allclose(twice.singular_values, once.singular_values, rtol=1e-10)
         assert twice.energy == pytest.approx(once.energy)
@@ -219,8 +264,16 @@ def test_truncating_twice_is_truncating_once(shape, make):
 @pytest.mark.parametrize("rank", [0, -2, 99, 2.0, True, np.nan, "two", None], ids=repr)
 def test_a_rank_to_truncate_to_is_an_integer_up_to_that_of_the_space(rank):
     for X in (table(20, 90), table(90, 20), sparse_table(20, 300)):
-        for space, most in ((row_space(X), 20), (row_space(X, 11), 11), (row_space(X, 11).truncate(5), 5)):
-            with refused(f"rank={rank!r} is not possible", "numerical rank 20", f"from 1 to {most}"):
+        for space, most in (
+            (row_space(X), 20),
+            (row_space(X, 11), 11),
+            (row_space(X, 11).truncate(5), 5),
+        ):
+            with refused(
+                f"rank={rank!r} is not possible",
+                "numerical rank 20",
+                f"from 1 to {most}",
+            ):
                 space.truncate(rank)
     with refused(f"rank={rank!r} is not possible", "from 1 to 4"):
         RowSpace.from_basis(heavy(50, 4, np.random.default_rng(0))).truncate(rank)
@@ -228,9 +281,15 @@ def test_a_rank_to_truncate_to_is_an_integer_up_to_that_of_the_space(rank):
 
 @each_form
 def test_basis_spans_the_row_space(form):
-    for X in (table(20, 90), table(90, 20), table(25, 8) @ table(8, 60), table(60, 8) @ table(8, 25)):
+    for X in (
+        table(20, 90),
+        table(90, 20),
+        table(25, 8) @ table(8, 60),
+        table(60, 8) @ table(8, 25),
+    ):
         space = row_space(FORMS[form](X))
-        V, oracle = space.basis(), right_singular_vectors(X, space.shape[1])
+        V = space.basis()
+        oracle = right_singular_vectors(X, space.shape[1])
         assert_allclose(V.T @ V, np.eye(V.shape[1]), atol=1e-10)
         assert_allclose(V @ (V.T @ X.T), X.T, atol=1e-9 * np.abs(X).max())
         assert_allclose(V @ (V.T @ oracle), oracle, atol=1e-7)
@@ -241,9 +300,13 @@ def test_basis_spans_the_row_space(form):
 
 def test_data_larger_than_a_block(monkeypatch):
     """Many blocks of features give what one gives."""
-    X, ill = table(20, 900), with_condition(20, 900, 1e5, np.random.default_rng(0))
-    whole, scores = leverage_scores(X), np.sum(right_singular_vectors(ill, 20) ** 2, axis=1)
-    monkeypatch.setattr(spectra, "by_columns", lambda X, block_bytes=0: by_columns(X, block_bytes=1))
+    X = table(20, 900)
+    ill = with_condition(20, 900, 1e5, np.random.default_rng(0))
+    whole = leverage_scores(X)
+    scores = np.sum(right_singular_vectors(ill, 20) ** 2, axis=1)
+    monkeypatch.setattr(
+        spectra, "by_columns", lambda X, block_bytes=0: by_columns(X, block_bytes=1)
+    )
     for form in FORMS:
         assert_allclose(leverage_scores(FORMS[form](X)), whole, rtol=1e-10)
         assert_allclose(leverage_scores(FORMS[form](ill)), scores, rtol=1e-6)
@@ -255,8 +318,15 @@ def test_data_larger_than_a_block(monkeypatch):
 @swept_product(
     ("k", "shape", "dtype"),
     [
-        *((k, shape, np.float64) for k in (1, 2, 7, 20) for shape in ((30, 80), (80, 30), (40, 40))),
-        *((k, shape, np.float32) for k, shape in ((1, (30, 80)), (2, (80, 30)), (20, (40, 40)))),
+        *(
+            (k, shape, np.float64)
+            for k in (1, 2, 7, 20)
+            for shape in ((30, 80), (80, 30), (40, 40))
+        ),
+        *(
+            (k, shape, np.float32)
+            for k, shape in ((1, (30, 80)), (2, (80, 30)), (20, (40, 40)))
+        ),
         (7, (200, 1500), np.float32),
     ],
     [1, 2, 7, 20],
@@ -276,8 +346,16 @@ def test_rank_with_duplicated_and_zero_rows_and_columns(dtype):
     X = table(12, 50).astype(dtype)
     assert row_space(X).numerical_rank == 12
     assert row_space(np.vstack([X, X])).numerical_rank == 12
-    assert row_space(np.vstack([X, X[:3] * dtype(0.25), np.zeros((5, 50), dtype)])).numerical_rank == 12
-    assert row_space(np.hstack([X, X[:, :7], np.zeros((12, 9), dtype)])).numerical_rank == 12
+    assert (
+        row_space(
+            np.vstack([X, X[:3] * dtype(0.25), np.zeros((5, 50), dtype)])
+        ).numerical_rank
+        == 12
+    )
+    assert (
+        row_space(np.hstack([X, X[:, :7], np.zeros((12, 9), dtype)])).numerical_rank
+        == 12
+    )
     assert row_space(np.hstack([X[:, :5], X[:, :5]])).numerical_rank == 5
     assert row_space(np.vstack([np.zeros((4, 50), dtype), X])).numerical_rank == 12
     assert row_space(np.ones((7, 9), dtype)).numerical_rank == 1
@@ -291,7 +369,9 @@ def test_rank_of_centred_data_is_one_less_than_the_number_of_samples():
 
 
 def centred(n, d, condition, shift):
-    """Centred data of this condition number, from data whose mean is `shift` times their root mean square."""
+    """Centred data of this condition number, from data whose mean is `shift` times
+    their root mean square.
+    """
     rng = np.random.default_rng(0)
     axes = scipy.linalg.null_space(np.ones((1, n)))  # no sum of all rows
     X = axes @ with_condition(n - 1, d, condition, rng)
@@ -299,7 +379,10 @@ def centred(n, d, condition, shift):
     return X - X.mean(axis=0)
 
 
-@pytest.mark.parametrize("condition, shift", [(1, 0), (1, 30), (1, 1e3), (1e6, 1e3), (1e9, 300), (1e12, 0), (1e12, 30)])
+@pytest.mark.parametrize(
+    "condition, shift",
+    [(1, 0), (1, 30), (1, 1e3), (1e6, 1e3), (1e9, 300), (1e12, 0), (1e12, 30)],
+)
 @each_form
 def test_what_rounding_leaves_of_the_mean_is_no_direction(condition, shift, form):
     X = centred(30, 400, condition, shift)
@@ -311,19 +394,29 @@ def test_what_rounding_leaves_of_the_mean_is_no_direction(condition, shift, form
 
 @pytest.mark.parametrize("shift", [0, 0.1])
 def test_rank_of_centred_data_of_single_precision(shift):
-    assert row_space(centred(30, 400, 10, shift).astype(np.float32)).numerical_rank == 29
+    assert (
+        row_space(centred(30, 400, 10, shift).astype(np.float32)).numerical_rank == 29
+    )
 
 
 def test_small_directions_that_are_data_count():
-    """Another tiny direction than the sum of the rows, and a sum that is small but no rounding."""
-    n, rng = 30, np.random.default_rng(0)
-    X, one, difference = centred(n, 400, 1, 0), np.ones((n, 1)), np.zeros((n, 1))
+    """Another tiny direction than the sum of the rows, and a sum that is small but no
+    rounding.
+    """
+    n = 30
+    rng = np.random.default_rng(0)
+    X = centred(n, 400, 1, 0)
+    one = np.ones((n, 1))
+    difference = np.zeros((n, 1))
     assert row_space(X + 1e-9 * one * rng.standard_normal(400)).numerical_rank == n
     difference[:2, 0] = 1, -1
     axes = scipy.linalg.null_space(np.hstack([one, difference]).T)
     X = axes @ rng.standard_normal((n - 2, 400)) + one * rng.standard_normal(400)
     with pytest.warns(UserWarning, match="probably what rounding left"):
-        assert row_space(X + 3e-12 * difference * rng.standard_normal(400)).numerical_rank == n
+        assert (
+            row_space(X + 3e-12 * difference * rng.standard_normal(400)).numerical_rank
+            == n
+        )
 
 
 @pytest.mark.parametrize("axis", [0, 1])
@@ -331,11 +424,18 @@ def test_what_rounding_leaves_of_the_mean_is_no_direction_of_blocks(axis):
     X = centred(30, 400, 1e6, 1e3)
     X = X if axis == 1 else X.T
     blocks = as_blocks(lambda: iter(np.array_split(X, 4, axis=axis)), axis=axis)
-    for kind in (BSSSelector(12, rule="largest-norm"), LeverageSelector(12, sampling=False)):
+    for kind in (
+        BSSSelector(12, rule="largest-norm"),
+        LeverageSelector(12, sampling=False),
+    ):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             of_blocks, in_memory = (clone(kind).fit(data) for data in (blocks, X))
-        assert of_blocks.certificate_.numerical_rank == in_memory.certificate_.numerical_rank == 29
+        assert (
+            of_blocks.certificate_.numerical_rank
+            == in_memory.certificate_.numerical_rank
+            == 29
+        )
         assert_array_equal(of_blocks.selected_, in_memory.selected_)
 
 
@@ -358,11 +458,15 @@ def test_scale_changes_nothing(scale, form):
         with_condition(12, 90, 1e6, np.random.default_rng(0)),
     ):
         power = 2.0 ** np.round(np.log2(scale))
-        space, scaled, odd = row_space(make(X)), row_space(make(X * power)), row_space(make(X * scale))
+        space = row_space(make(X))
+        scaled = row_space(make(X * power))
+        odd = row_space(make(X * scale))
         assert space.numerical_rank == scaled.numerical_rank == odd.numerical_rank
         assert_allclose(scaled.leverage_scores, space.leverage_scores, rtol=1e-9)
         assert_allclose(odd.leverage_scores, space.leverage_scores, rtol=1e-6)
-        assert_allclose(scaled.singular_values, space.singular_values * power, rtol=1e-9)
+        assert_allclose(
+            scaled.singular_values, space.singular_values * power, rtol=1e-9
+        )
         assert scaled.energy == pytest.approx(space.energy)
 
 
@@ -386,12 +490,16 @@ def test_large_scale_does_not_warn():
         leverage_scores(table(15, 60) * 1e148)
 
 
-# ---------------------------------------------------------------- warnings and precision
+# ---------------------------------------------------------------- warnings and
+# precision
 
 
 def test_a_warning_where_scores_are_good_to_a_digit_at_best():
     X = with_condition(12, 200, 1e14, np.random.default_rng(0))
-    with pytest.warns(UserWarning, match=r"leverage scores are good to a digit or two at best.*smaller rank"):
+    with pytest.warns(
+        UserWarning,
+        match=r"leverage scores are good to a digit or two at best.*smaller rank",
+    ):
         row_space(X)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -403,13 +511,20 @@ def tiny_words(fit):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         fit()
-    return [text for text in (str(warning.message) for warning in caught) if "direction" in text]
+    return [
+        text
+        for text in (str(warning.message) for warning in caught)
+        if "direction" in text
+    ]
 
 
 TINY = {
     "small by little": with_condition(25, 300, 1e15, np.random.default_rng(0)),
-    "one far below": table(25, 300) - np.outer(np.eye(25)[3], (1 - 1e-12) * table(25, 300)[3] - table(25, 300)[5]),
-    "float32": with_condition(25, 300, 1e5, np.random.default_rng(0)).astype(np.float32),
+    "one far below": table(25, 300)
+    - np.outer(np.eye(25)[3], (1 - 1e-12) * table(25, 300)[3] - table(25, 300)[5]),
+    "float32": with_condition(25, 300, 1e5, np.random.default_rng(0)).astype(
+        np.float32
+    ),
 }
 
 
@@ -441,14 +556,20 @@ def test_tiny_directions_of_blocks_are_told_where_they_are_certified_only(kind, 
     assert not tiny_words(lambda: BSSSelector(12).fit(blocks))
     r = 200 if axis == 1 else 25
     selector = LeverageSelector(r, rank="full", sampling=False)
-    of_blocks, in_memory = (tiny_words(lambda data=data: selector.fit(data)) for data in (blocks, X))
+    of_blocks, in_memory = (
+        tiny_words(lambda data=data: selector.fit(data)) for data in (blocks, X)
+    )
     assert len(of_blocks) == len(in_memory) == 1
     assert of_blocks[0][:20] == in_memory[0][:20]
 
 
 @each_form
 def test_float32_scores_are_those_of_float64(form):
-    for X in (table(15, 80), table(80, 15), with_condition(12, 90, 1e3, np.random.default_rng(0))):
+    for X in (
+        table(15, 80),
+        table(80, 15),
+        with_condition(12, 90, 1e3, np.random.default_rng(0)),
+    ):
         X = X.astype(np.float32)
         scores = leverage_scores(FORMS[form](X))
         assert scores.dtype == np.float32
@@ -458,7 +579,8 @@ def test_float32_scores_are_those_of_float64(form):
 @pytest.mark.parametrize("dtype", [np.int64, np.int8, np.uint8, bool, np.float16])
 def test_other_numbers_become_float64(dtype):
     X = np.random.default_rng(0).integers(0, 2, size=(8, 30)).astype(dtype)
-    for form in ["dense"] if dtype == np.float16 else FORMS:  # SciPy's sparse matrices know no float16
+    # SciPy's sparse matrices know no float16
+    for form in ["dense"] if dtype == np.float16 else FORMS:
         scores = leverage_scores(FORMS[form](X))
         assert scores.dtype == np.float64
         assert_allclose(scores, leverage_scores(X.astype(np.float64)))
@@ -498,11 +620,14 @@ def test_features_in_small_units_count(dtype):
 
 def test_a_zero_feature_of_tall_data_scores_zero():
     X = np.zeros((6, 3))
-    X[0, 1], X[1, 2] = 1e-8, 1.0  # the first feature is zero; the SVD of the others leaves 1e-9 in its row of V
+    # the first feature is zero; the SVD of the others leaves 1e-9 in its row of V
+    X[0, 1] = 1e-8
+    X[1, 2] = 1.0
     assert leverage_scores(X)[0] == 0 and row_space(X).numerical_rank == 2
 
 
-# ---------------------------------------------------------------- left vectors and residuals
+# ---------------------------------------------------------------- left vectors and
+# residuals
 
 
 def dense(X):
@@ -530,19 +655,25 @@ each_exact = pytest.mark.parametrize("kind", EXACT)
     [np.float64, np.float32],
 )
 def test_left_vectors(kind, form, dtype, scale):
-    """Orthonormal, and X V = left * S where the space was truncated or X is tall; they span X where it is whole."""
+    """Orthonormal, and X V = left * S where the space was truncated or X is tall; they
+    span X where it is whole.
+    """
     X = (EXACT[kind] * scale).astype(dtype)
     D = X.astype(np.float64)
     whole = row_space(FORMS[form](X))
-    rank, size = whole.numerical_rank, np.linalg.norm(D, 2)
-    rounding = 1e-12 * size if dtype == np.float64 else 1e-5 * size  # what float32 has cut off of a low rank
+    rank = whole.numerical_rank
+    size = np.linalg.norm(D, 2)
+    # what float32 has cut off of a low rank
+    rounding = 1e-12 * size if dtype == np.float64 else 1e-5 * size
     for space in (
         whole,
         whole.truncate(max(1, rank // 2)),
         whole.truncate(rank - 1).truncate(2),
         row_space(FORMS[form](X), 3),
     ):
-        U, S, V = space.left, space.singular_values, space.basis()
+        U = space.left
+        S = space.singular_values
+        V = space.basis()
         k = space.shape[1]
         assert U.shape == (len(X), k) and U.dtype == np.float64
         assert_allclose(U.T @ U, np.eye(k), atol=1e-9 if dtype == np.float64 else 1e-6)
@@ -567,23 +698,34 @@ def test_residuals_of_exact_spaces(kind, form):
         expected = np.linalg.norm(X - U[:, :k] @ (U[:, :k].T @ X), axis=0)
         assert space.residual_norms.dtype == np.float64
         assert_allclose(space.residual_norms, expected, rtol=1e-5, atol=1e-11 * s[0])
-        assert np.sum(space.residual_norms**2) == pytest.approx(np.sum(s[k:] ** 2), rel=1e-6)
-        assert 1 - space.energy == pytest.approx(np.sum(s[k:] ** 2) / np.sum(s**2), abs=1e-12)
+        assert np.sum(space.residual_norms**2) == pytest.approx(
+            np.sum(s[k:] ** 2), rel=1e-6
+        )
+        assert 1 - space.energy == pytest.approx(
+            np.sum(s[k:] ** 2) / np.sum(s**2), abs=1e-12
+        )
         assert_array_equal(space.residual_norms[~np.any(X, axis=0)], 0)
 
 
 def high_precision_residuals(X, U):
     """Lengths of the columns of X - UU'X in long double precision."""
-    X, U = X.astype(np.longdouble), U.astype(np.longdouble)
+    X = X.astype(np.longdouble)
+    U = U.astype(np.longdouble)
     E = X - U @ (U.T @ X)
     return np.sqrt(np.sum(E * E, axis=0)).astype(float)
 
 
 def held_nearly_whole(n, d, k, rng):
-    """Pairs of columns U a + e and U a - e, with e orthogonal to U: their leading left vectors are U, whatever e is."""
+    """Pairs of columns U a + e and U a - e, with e orthogonal to U: their leading left
+    vectors are U, whatever e is.
+    """
     Q = orthonormal(n, min(n, k + d // 2), rng)
     A = orthonormal(d // 2, k, rng).T * np.linspace(5, 4, k)[:, None]
-    E = Q[:, k:] @ rng.standard_normal((Q.shape[1] - k, d // 2)) * np.logspace(-2, -13, d // 2)
+    E = (
+        Q[:, k:]
+        @ rng.standard_normal((Q.shape[1] - k, d // 2))
+        * np.logspace(-2, -13, d // 2)
+    )
     return np.hstack([Q[:, :k] @ A + E, Q[:, :k] @ A - E])
 
 
@@ -597,7 +739,9 @@ def assert_accurate_residuals(space, X):
 @each_form
 @pytest.mark.parametrize("shape", [(30, 200), (200, 30)], ids=["wide", "tall"])
 def test_residuals_of_columns_held_nearly_whole(shape, form):
-    """Lengths down to 1e-12 of the columns they belong to, to all digits that float64 has for them."""
+    """Lengths down to 1e-12 of the columns they belong to, to all digits that float64
+    has for them.
+    """
     X = held_nearly_whole(*shape, 5, np.random.default_rng(0))
     assert_accurate_residuals(row_space(FORMS[form](X), 5), X)
 
@@ -606,9 +750,16 @@ def test_residuals_of_columns_held_nearly_whole(shape, form):
 @each_form
 def test_residuals_at_extreme_scales(scale, form):
     for X in (table(20, 90), table(90, 20)):
-        plain, scaled = row_space(FORMS[form](X), 4), row_space(FORMS[form](X * scale), 4)
-        assert_allclose(scaled.residual_norms / scaled.scale, scale * plain.residual_norms, rtol=1e-7)
-        assert_allclose(scaled.left @ scaled.left.T, plain.left @ plain.left.T, atol=1e-9)
+        plain = row_space(FORMS[form](X), 4)
+        scaled = row_space(FORMS[form](X * scale), 4)
+        assert_allclose(
+            scaled.residual_norms / scaled.scale,
+            scale * plain.residual_norms,
+            rtol=1e-7,
+        )
+        assert_allclose(
+            scaled.left @ scaled.left.T, plain.left @ plain.left.T, atol=1e-9
+        )
         assert scaled.energy == pytest.approx(plain.energy)
         lengths = np.sqrt(scaled.squared_lengths) / scaled.scale
         assert_allclose(lengths, scale * np.linalg.norm(X, axis=0), rtol=1e-9)
@@ -618,30 +769,42 @@ def test_residuals_at_extreme_scales(scale, form):
 @pytest.mark.parametrize("shape", [(12, 60), (60, 12)], ids=["wide", "tall"])
 def test_left_vectors_and_residuals_live_where_the_data_do(shape, make):
     X = table(*shape)
-    given, plain = make(X), row_space(X, 4)
+    given = make(X)
+    plain = row_space(X, 4)
     space = row_space(given, 4)
     for name in ("left", "squared_lengths", "residual_norms"):
-        ours, theirs = getattr(space, name), getattr(plain, name)
-        assert type(ours) is (np.ndarray if sp.issparse(given) else type(given)) and str(ours.dtype).endswith("float64")
+        ours = getattr(space, name)
+        theirs = getattr(plain, name)
+        assert type(ours) is (
+            np.ndarray if sp.issparse(given) else type(given)
+        ) and str(ours.dtype).endswith("float64")
         assert_allclose(np.abs(to_numpy(ours)), np.abs(theirs), rtol=1e-8, atol=1e-12)
 
 
 def test_residuals_of_data_larger_than_a_block(monkeypatch):
     X = table(20, 900)
     whole = row_space(X, 5)
-    expected, left = whole.residual_norms, whole.left
-    monkeypatch.setattr(spectra, "by_columns", lambda X, block_bytes=0: by_columns(X, block_bytes=1))
+    expected = whole.residual_norms
+    left = whole.left
+    monkeypatch.setattr(
+        spectra, "by_columns", lambda X, block_bytes=0: by_columns(X, block_bytes=1)
+    )
     for form in FORMS:
         for given in (X, X.T):
             space = row_space(FORMS[form](given), 5)
             U = np.linalg.svd(given, full_matrices=False)[0][:, :5]
-            assert_allclose(space.residual_norms, np.linalg.norm(given - U @ (U.T @ given), axis=0), rtol=1e-7)
+            assert_allclose(
+                space.residual_norms,
+                np.linalg.norm(given - U @ (U.T @ given), axis=0),
+                rtol=1e-7,
+            )
             assert_allclose(space.left @ space.left.T, U @ U.T, atol=1e-9)
     assert_allclose(row_space(X, 5).residual_norms, expected, rtol=1e-9)
     assert_allclose(np.abs(row_space(X, 5).left), np.abs(left), atol=1e-9)
 
 
-# ---------------------------------------------------------------- leading directions by sketches
+# ---------------------------------------------------------------- leading directions by
+# sketches
 
 
 def with_spectrum(n, d, s, seed=0):
@@ -652,7 +815,9 @@ def with_spectrum(n, d, s, seed=0):
 def large_sparse(n, d, seed=0):
     """Counts of a few frequent and many rare words: a slow decay, sparse."""
     rng = np.random.default_rng(seed)
-    rate = np.minimum(0.5, 3.0 / np.arange(1, d + 1)) * np.exp(0.5 * rng.standard_normal((n, 1)))
+    rate = np.minimum(0.5, 3.0 / np.arange(1, d + 1)) * np.exp(
+        0.5 * rng.standard_normal((n, 1))
+    )
     return rng.poisson(rate).astype(float)
 
 
@@ -660,9 +825,12 @@ LARGE = {
     "slow decay": lambda: with_spectrum(520, 700, np.arange(1, 521.0) ** -0.5),
     "slow decay, tall": lambda: with_spectrum(700, 520, np.arange(1, 521.0) ** -0.5),
     "flat": lambda: np.random.default_rng(0).standard_normal((530, 600)),
-    "gapped": lambda: with_spectrum(520, 700, np.r_[np.linspace(20, 10, 20), 0.5 * np.ones(480)]),
+    "gapped": lambda: with_spectrum(
+        520, 700, np.r_[np.linspace(20, 10, 20), 0.5 * np.ones(480)]
+    ),
     "low rank and noise": lambda: (
-        table(520, 30) @ table(30, 800) + 0.5 * np.random.default_rng(1).standard_normal((520, 800))
+        table(520, 30) @ table(30, 800)
+        + 0.5 * np.random.default_rng(1).standard_normal((520, 800))
     ),
     "fast decay": lambda: with_spectrum(600, 520, 0.9 ** np.arange(500)),
     "counts": lambda: large_sparse(520, 900),
@@ -692,12 +860,18 @@ def sketched(X, k):
 
 
 def assert_leading(space, X, s, tolerance=1e-10, least=0.999):
-    """Orthonormal bases that belong together, and nearly as much of X in them as can be."""
-    X, k = X.astype(np.float64), space.shape[1]
-    U, S, V = space.left, space.singular_values, space.basis()
+    """Orthonormal bases that belong together, and nearly as much of X in them as can
+    be.
+    """
+    X = X.astype(np.float64)
+    k = space.shape[1]
+    U = space.left
+    S = space.singular_values
+    V = space.basis()
     assert_allclose(U.T @ U, np.eye(k), atol=1e-12)
     assert_allclose(V.T @ V, np.eye(k), atol=1e-12)
-    assert_allclose(U.T @ X, (V * S).T, atol=1e-10 * s[0])  # X - U S V' = X - U U'X, orthogonal to U
+    # X - U S V' = X - U U'X, orthogonal to U
+    assert_allclose(U.T @ X, (V * S).T, atol=1e-10 * s[0])
     assert np.all(np.diff(S) <= 0) and np.all(S <= s[:k] * (1 + 1e-9))
     captured = np.sum((U.T @ X) ** 2)
     assert least * np.sum(s[:k] ** 2) <= captured <= np.sum(s[:k] ** 2) * (1 + 1e-9)
@@ -705,36 +879,52 @@ def assert_leading(space, X, s, tolerance=1e-10, least=0.999):
     assert_allclose(space.squared_lengths, np.sum(X**2, axis=0), rtol=1e-9)
     expected = np.linalg.norm(X - U @ (U.T @ X), axis=0)
     assert_allclose(space.residual_norms, expected, rtol=1e-6, atol=1e-12 * s[0])
-    assert_allclose(space.leverage_scores, np.sum(V**2, axis=1), rtol=1e-5, atol=tolerance)
+    assert_allclose(
+        space.leverage_scores, np.sum(V**2, axis=1), rtol=1e-5, atol=tolerance
+    )
     assert_allclose(space.rows([3, 0]), V[[3, 0]], atol=1e-14)
 
 
 @swept_product(
     ("k", "kind"),
-    [*((7, kind) for kind in LARGE), (1, "counts"), (30, "slow decay"), (52, "slow decay, tall"), (52, "flat")],
+    [
+        *((7, kind) for kind in LARGE),
+        (1, "counts"),
+        (30, "slow decay"),
+        (52, "slow decay, tall"),
+        (52, "flat"),
+    ],
     [1, 7, 30, 52],
     LARGE,
 )
 def test_leading_directions_by_sketches(kind, k, large):
     X, s = large(kind)
-    # Where all directions are alike, others than the leading ones are nearly as good, and are found.
+    # Where all directions are alike, others than the leading ones are nearly as good,
+    # and are found.
     assert_leading(sketched(X, k), X, s, least=0.98 if kind == "flat" else 0.999)
 
 
 @swept_product(
     ("k", "kind", "form"),
-    [(1, "counts", "csr"), (20, "counts", "csc"), (20, "counts, tall", "csr"), (1, "counts, tall", "csc")],
+    [
+        (1, "counts", "csr"),
+        (20, "counts", "csc"),
+        (20, "counts, tall", "csr"),
+        (1, "counts, tall", "csc"),
+    ],
     [1, 20],
     ["counts", "counts, tall"],
     ["csr", "csc"],
 )
 def test_leading_directions_of_sparse_data(kind, form, k, large):
     X, s = large(kind)
-    space, same = sketched(FORMS[form](X), k), sketched(X, k)
+    space = sketched(FORMS[form](X), k)
+    same = sketched(X, k)
     assert_leading(space, X, s)
     assert_allclose(space.singular_values, same.singular_values, rtol=1e-9)
     assert_allclose(space.residual_norms, same.residual_norms, rtol=1e-6)
-    for found in (space, same, row_space(FORMS[form](X))):  # a kept basis, sparse and dense, and one that is made
+    # a kept basis, sparse and dense, and one that is made
+    for found in (space, same, row_space(FORMS[form](X))):
         assert_allclose(found.image, X @ found.basis(), rtol=1e-9, atol=1e-9 * s[0])
 
 
@@ -748,17 +938,22 @@ def test_leading_directions_of_float32(kind, form, large):
     X = large(kind)[0].astype(np.float32)
     space = sketched(FORMS[form](X), 20)
     assert space.leverage_scores.dtype == np.float32 and space.left.dtype == np.float64
-    assert_leading(space, X, np.linalg.svd(X.astype(np.float64), compute_uv=False), 1e-6)
+    assert_leading(
+        space, X, np.linalg.svd(X.astype(np.float64), compute_uv=False), 1e-6
+    )
 
 
 def test_leading_directions_of_another_library(large):
     X, _ = large("slow decay")
     given = strict(X)
-    space, same = sketched(given, 10), sketched(X, 10)
+    space = sketched(given, 10)
+    same = sketched(X, 10)
     for name in ("left", "residual_norms", "leverage_scores"):
         ours = getattr(space, name)
         assert type(ours) is type(given) and ours.device == given.device
-        assert_allclose(np.abs(to_numpy(ours)), np.abs(getattr(same, name)), rtol=1e-6, atol=1e-9)
+        assert_allclose(
+            np.abs(to_numpy(ours)), np.abs(getattr(same, name)), rtol=1e-6, atol=1e-9
+        )
 
 
 def test_a_gap_is_found_exactly(large):
@@ -767,13 +962,16 @@ def test_a_gap_is_found_exactly(large):
         X, s = large(kind)
         U = np.linalg.svd(X, full_matrices=False)[0][:, :k]
         space = sketched(X, k)
-        assert np.linalg.norm(U - space.left @ (space.left.T @ U), 2) < 1e-3 * (1 if kind != "gapped" else 1e-3)
+        assert np.linalg.norm(U - space.left @ (space.left.T @ U), 2) < 1e-3 * (
+            1 if kind != "gapped" else 1e-3
+        )
         assert_allclose(space.singular_values, s[:k], rtol=1e-5)
 
 
 def test_sketches_are_the_same_every_time(large):
     X, _ = large("slow decay")
-    one, two = sketched(X, 20), sketched(X.copy(), 20)
+    one = sketched(X, 20)
+    two = sketched(X.copy(), 20)
     assert_array_equal(one.basis(), two.basis())
     assert_array_equal(one.left, two.left)
     assert_array_equal(one.residual_norms, two.residual_norms)
@@ -785,7 +983,9 @@ def test_truncating_leading_directions(kind, large):
     whole = sketched(X, 30)
     for looked in (False, True):
         if looked:
-            assert whole.left.shape == (len(X), 30) and whole.residual_norms.shape == (X.shape[1],)
+            assert whole.left.shape == (len(X), 30) and whole.residual_norms.shape == (
+                X.shape[1],
+            )
         space = whole.truncate(9)
         assert space.numerical_rank is None and space.shape == (X.shape[1], 9)
         assert_leading(space, X, s)
@@ -794,16 +994,25 @@ def test_truncating_leading_directions(kind, large):
         assert_leading(space.truncate(2), X, s)
     assert whole.truncate(30) is whole
     for rank in (0, 31, 2.0, True):
-        with refused(f"rank={rank!r} is not possible", "only 30 leading directions of X were computed", "from 1 to 30"):
+        with refused(
+            f"rank={rank!r} is not possible",
+            "only 30 leading directions of X were computed",
+            "from 1 to 30",
+        ):
             whole.truncate(rank)
 
 
 @pytest.mark.parametrize("scale", [1e148, 1e-148, 1e80, 1e-80, -3.0])
 def test_leading_directions_at_other_scales(scale, large):
     X, s = large("slow decay")
-    space, plain = sketched(X * scale, 20), sketched(X, 20)
-    assert_allclose(space.singular_values, abs(scale) * plain.singular_values, rtol=1e-9)
-    assert_allclose(space.residual_norms / space.scale, abs(scale) * plain.residual_norms, rtol=1e-9)
+    space = sketched(X * scale, 20)
+    plain = sketched(X, 20)
+    assert_allclose(
+        space.singular_values, abs(scale) * plain.singular_values, rtol=1e-9
+    )
+    assert_allclose(
+        space.residual_norms / space.scale, abs(scale) * plain.residual_norms, rtol=1e-9
+    )
     assert_allclose(space.leverage_scores, plain.leverage_scores, rtol=1e-6)
 
 
@@ -818,30 +1027,47 @@ def test_directions_too_small_for_sketches_are_found_exactly():
 def test_leading_directions_beyond_the_rank_of_the_data():
     rng = np.random.default_rng(0)
     low = rng.standard_normal((510, 20)) @ rng.standard_normal((20, 520))
-    with warnings.catch_warnings(), refused("rank=30 is not possible", "numerical rank 20"):
-        warnings.simplefilter("error")  # of rows of X that a sketch has made tiny, for instance
+    with (
+        warnings.catch_warnings(),
+        refused("rank=30 is not possible", "numerical rank 20"),
+    ):
+        # of rows of X that a sketch has made tiny, for instance
+        warnings.simplefilter("error")
         row_space(low, 30, exact=False)
     for k in (20, 5):
         s = np.linalg.svd(low, compute_uv=False)
         space = row_space(low, k, exact=False)
         assert_allclose(space.singular_values, s[:k], rtol=1e-9)
-        assert np.sum(space.residual_norms**2) == pytest.approx(np.sum(s[k:] ** 2), rel=1e-6, abs=1e-18 * s[0] ** 2)
+        assert np.sum(space.residual_norms**2) == pytest.approx(
+            np.sum(s[k:] ** 2), rel=1e-6, abs=1e-18 * s[0] ** 2
+        )
 
 
 @pytest.mark.parametrize(
-    "shape, rank", [((400, 900), 10), ((900, 400), 10), ((520, 700), 53), ((520, 700), None), ((520, 700), 520)]
+    "shape, rank",
+    [
+        ((400, 900), 10),
+        ((900, 400), 10),
+        ((520, 700), 53),
+        ((520, 700), None),
+        ((520, 700), 520),
+    ],
 )
 def test_small_data_and_many_directions_are_found_exactly(shape, rank):
     X = np.random.default_rng(0).standard_normal(shape)
     space = row_space(X, rank, exact=False)
     assert space.numerical_rank == min(shape)
-    assert_allclose(space.singular_values, np.linalg.svd(X, compute_uv=False)[:rank], rtol=1e-9)
+    assert_allclose(
+        space.singular_values, np.linalg.svd(X, compute_uv=False)[:rank], rtol=1e-9
+    )
 
 
 @pytest.mark.parametrize("rank", [0, -2, 2.0, True, "two"], ids=repr)
 def test_ranks_that_are_none_are_refused_before_any_sketch(rank):
     with refused(f"rank={rank!r} is not possible"):
-        row_space(np.random.default_rng(0).standard_normal((520, 700)), rank, exact=False)
+        row_space(
+            np.random.default_rng(0).standard_normal((520, 700)), rank, exact=False
+        )
 
 
 def test_columns_that_leading_directions_hold_nearly_whole():
@@ -849,19 +1075,27 @@ def test_columns_that_leading_directions_hold_nearly_whole():
     assert_accurate_residuals(sketched(X, 10), X)
 
 
-# ---------------------------------------------------------------- the small decomposition
+# ---------------------------------------------------------------- the small
+# decomposition
 
 
 @pytest.mark.parametrize("kappa", [1, 30, 95, 1e3, 1e12])
 @pytest.mark.parametrize("shape", [(1, 1), (12, 12), (12, 40)])
 def test_the_decomposition_of_a_factor(shape, kappa, monkeypatch):
-    """Well-conditioned squares by eigenvectors, all else by LAPACK's decomposition; both to twelve digits."""
+    """Well-conditioned squares by eigenvectors, all else by LAPACK's decomposition;
+    both to twelve digits.
+    """
     B = with_condition(*shape, kappa, np.random.default_rng(0)) * 1e3
     if shape[0] == shape[1]:
         B = np.linalg.qr(B)[1].T
-    expected, called = np.linalg.svd(B, compute_uv=False), []
+    expected = np.linalg.svd(B, compute_uv=False)
+    called = []
     svd = np.linalg.svd
-    monkeypatch.setattr(np.linalg, "svd", lambda *args, **options: called.append(1) or svd(*args, **options))
+    monkeypatch.setattr(
+        np.linalg,
+        "svd",
+        lambda *args, **options: called.append(1) or svd(*args, **options),
+    )
     U, S, Vh = _svd_of_factor(B)
     assert bool(called) == (shape[0] != shape[1] or (kappa > 100 and shape[0] > 1))
     assert_allclose(S, expected, rtol=1e-12, atol=1e-14 * expected[0] if called else 0)
@@ -871,7 +1105,9 @@ def test_the_decomposition_of_a_factor(shape, kappa, monkeypatch):
 
 
 def test_a_factor_whose_diagonal_hides_that_it_is_nearly_singular():
-    """Kahan's matrix with ones on its diagonal: of order 60 its condition number is above 1e15."""
+    """Kahan's matrix with ones on its diagonal: of order 60 its condition number is
+    above 1e15.
+    """
     B = np.eye(60) - np.tril(np.ones((60, 60)), -1)
     U, S, Vh = _svd_of_factor(B)
     expected = np.linalg.svd(B, compute_uv=False)
@@ -888,7 +1124,9 @@ def test_a_basis_that_is_kept_has_the_same_rows(shape):
     assert kept.kept is not None and kept.basis() is kept.kept
     assert_allclose(kept.rows([5, 2, 2]), space.rows([5, 2, 2]), rtol=1e-12, atol=1e-14)
     assert_allclose(kept.leverage_scores, space.leverage_scores, rtol=1e-12)
-    assert_allclose(kept.truncate(3).basis(), space.truncate(3).basis(), rtol=1e-12, atol=1e-14)
+    assert_allclose(
+        kept.truncate(3).basis(), space.truncate(3).basis(), rtol=1e-12, atol=1e-14
+    )
     large = row_space(np.random.default_rng(0).standard_normal((90, 2**23 // 90 + 1)))
     large.keep()
     assert large.kept is None
@@ -911,7 +1149,9 @@ def test_columns_that_are_not_orthogonal_are_refused(correlation):
 @pytest.mark.parametrize("shape", [(12, 60), (60, 12), (1, 9), (30, 700)])
 def test_equal_columns_are_found_wherever_they_stand(form, dtype, shape):
     rng = np.random.default_rng(0)
-    few = rng.integers(-2, 3, (shape[0], -(-shape[1] // 3))) * rng.uniform(0.5, 2, -(-shape[1] // 3))
+    few = rng.integers(-2, 3, (shape[0], -(-shape[1] // 3))) * rng.uniform(
+        0.5, 2, -(-shape[1] // 3)
+    )
     places = rng.integers(0, few.shape[1], shape[1])
     X = few[:, places] * rng.choice([-1, 1], shape[1])
     X[:, ::5] = X[:, ::5] * (1 + 2 * np.finfo(dtype).eps)  # the last bits do not count
@@ -931,8 +1171,16 @@ def test_equal_columns_of_other_libraries(library):
 def test_columns_in_other_units_are_equal_once_they_are_standardised():
     """The mean over the standard deviation is what rounding is multiplied by."""
     x = np.random.default_rng(0).standard_normal((500, 40))
-    for mean, dtype in ((1, np.float64), (30, np.float64), (1000, np.float64), (1, np.float32), (30, np.float32)):
-        X = np.hstack([x + mean, 2.54 * (x + mean), -0.3 * (x + mean) + 7]).astype(dtype)
+    for mean, dtype in (
+        (1, np.float64),
+        (30, np.float64),
+        (1000, np.float64),
+        (1, np.float32),
+        (30, np.float32),
+    ):
+        X = np.hstack([x + mean, 2.54 * (x + mean), -0.3 * (x + mean) + 7]).astype(
+            dtype
+        )
         Z = StandardScaler().fit_transform(X)
         assert Z.dtype == dtype and row_space(X, rank=5).n_different == 120
         assert_array_equal(row_space(Z, rank=5).first_equal, np.arange(120) % 40)
@@ -947,5 +1195,11 @@ def test_a_basis_without_data_has_no_equal_columns():
 
 def test_many_different_columns_are_all_different():
     rng = np.random.default_rng(0)
-    for X in (rng.standard_normal((3, 40_000)), rng.integers(0, 2, (40, 30_000)), rng.random((50, 20_000)) + 1e6):
-        assert row_space(X.astype(np.float64), rank=2).n_different == len(np.unique(X, axis=1).T)
+    for X in (
+        rng.standard_normal((3, 40_000)),
+        rng.integers(0, 2, (40, 30_000)),
+        rng.random((50, 20_000)) + 1e6,
+    ):
+        assert row_space(X.astype(np.float64), rank=2).n_different == len(
+            np.unique(X, axis=1).T
+        )

@@ -1,12 +1,14 @@
-"""Run nbs/quickstart.ipynb top to bottom and leave what it shows in build/. `make demo` calls this.
+"""Run nbs/quickstart.ipynb top to bottom and leave what it shows in build/. `make demo`
+calls this.
 
 usage: python tools/demo.py [DATA TARGET] [--out FOLDER] [--limit BYTES]
 
-A Parquet file of more than `--limit` bytes in memory, by default a quarter of what the machine has, is read in blocks:
-its columns are chosen and written, without the page.
+A Parquet file of more than `--limit` bytes in memory, by default a quarter of what the
+machine has, is read in blocks: its columns are chosen and written, without the page.
 
-Tags of cells say what becomes of them: `terminal` prints what the cell gives, `documents` leaves the cell out of the
-page of a table, and `shown` leaves the code of the cell open there.
+Tags of cells say what becomes of them: `terminal` prints what the cell gives,
+`documents` leaves the cell out of the page of a table, and `shown` leaves the code of
+the cell open there.
 """
 
 import argparse
@@ -33,11 +35,16 @@ results = ["quickstart.ipynb", "quickstart.html", "selected.csv", "selected.parq
 
 
 def run(data: str, target: str, folder: Path) -> nbformat.NotebookNode:
-    """Execute the notebook, writing into `folder`; a relative `data` is taken from the current folder."""
-    os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"  # pictures go into the page
+    """Execute the notebook, writing into `folder`; a relative `data` is taken from the
+    current folder.
+    """
+    # pictures go into the page
+    os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
     parameters = {}
     if data:
-        parameters = dict(data=str(Path(data).absolute()), target=target, save_to=str(folder))
+        parameters = dict(
+            data=str(Path(data).absolute()), target=target, save_to=str(folder)
+        )
     with without_stderr():
         return papermill.execute_notebook(
             notebook,
@@ -51,8 +58,11 @@ def run(data: str, target: str, folder: Path) -> nbformat.NotebookNode:
 
 @contextmanager
 def without_stderr() -> Iterator[None]:
-    """Drop what this process and its kernel write to stderr: a kernel that is shut down may log its own dismay."""
-    saved, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    """Drop what this process and its kernel write to stderr: a kernel that is shut down
+    may log its own dismay.
+    """
+    saved = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     try:
         yield
@@ -64,28 +74,39 @@ def without_stderr() -> Iterator[None]:
 
 def only_about_the_table(executed: nbformat.NotebookNode) -> None:
     """Leave out the cells that speak of the embedded documents."""
-    executed.cells = [cell for cell in executed.cells if "documents" not in cell.metadata.get("tags", [])]
+    executed.cells = [
+        cell
+        for cell in executed.cells
+        if "documents" not in cell.metadata.get("tags", [])
+    ]
 
 
 def link_pages(text: str, out: Path) -> str:
-    """Point the links between pages to the rendered site where it is there, and else name the chapter without a link.
+    """Point the links between pages to the rendered site where it is there, and else
+    name the chapter without a link.
 
     A browser shows a notebook as the text of its file, which nobody can read.
     """
 
     def linked(match: re.Match) -> str:
-        words, name, place = match[1], match[2], match[3] or ""
+        words = match[1]
+        name = match[2]
+        place = match[3] or ""
         page = site / f"{name}.html"
         if page.exists():
             return f"[{words}]({os.path.relpath(page, out)}{place})"
         chapter = re.match(r"0*(\d+)_", name)
-        return f"{words} (chapter {chapter[1]})" if chapter and "chapter" not in words.lower() else words
+        return (
+            f"{words} (chapter {chapter[1]})"
+            if chapter and "chapter" not in words.lower()
+            else words
+        )
 
     return re.sub(r"\[([^\]]*)\]\((\w+)\.(?:ipynb|qmd)(#[\w-]+)?\)", linked, text)
 
 
-# Code stands behind a line that opens it, where the site folds it too, and on the page of a table everywhere but where
-# code is what the text is about.
+# Code stands behind a line that opens it, where the site folds it too, and on the page
+# of a table everywhere but where code is what the text is about.
 FOLDING = """{% extends "lab/index.html.j2" %}
 {% block input_group %}
 {% if cell.metadata.folded %}<details class="folded"><summary>Code</summary>{{ super() }}</details>
@@ -100,17 +121,26 @@ details.folded > summary { cursor: pointer; color: #616161; font: small var(--jp
 """
 
 
-def write_page(executed: nbformat.NotebookNode, folder: Path, out: Path, about_a_table: bool) -> None:
-    """Write the executed notebook as one HTML file with the pictures inside, readable without a network."""
+def write_page(
+    executed: nbformat.NotebookNode, folder: Path, out: Path, about_a_table: bool
+) -> None:
+    """Write the executed notebook as one HTML file with the pictures inside, readable
+    without a network.
+    """
     for cell in executed.cells:
         if cell.cell_type == "markdown":
             cell.source = link_pages(cell.source, out)
         else:
             shown = "shown" in cell.metadata.get("tags", [])
-            cell.metadata["folded"] = bool(directive(cell, "code-fold")) or (about_a_table and not shown)
+            cell.metadata["folded"] = bool(directive(cell, "code-fold")) or (
+                about_a_table and not shown
+            )
         cell.source = plain(cell.source)
     if not site.exists():
-        where = "The chapters are notebooks in the folder `nbs`: `make lab` opens them, `make docs` renders them."
+        where = (
+            "The chapters are notebooks in the folder `nbs`: `make lab` opens "
+            "them, `make docs` renders them."
+        )
         executed.cells.append(nbformat.v4.new_markdown_cell(where))
     exporter = HTMLExporter(
         require_js_url="",
@@ -121,7 +151,9 @@ def write_page(executed: nbformat.NotebookNode, folder: Path, out: Path, about_a
         template_file="folding.html.j2",
         extra_loaders=[DictLoader({"folding.html.j2": FOLDING})],
     )
-    page, _ = exporter.from_notebook_node(executed, resources={"metadata": {"name": "fsel_book quickstart"}})
+    page, _ = exporter.from_notebook_node(
+        executed, resources={"metadata": {"name": "fsel_book quickstart"}}
+    )
     (folder / "quickstart.html").write_text(page, encoding="utf-8")
 
 
@@ -135,12 +167,17 @@ def write_notebook(executed: nbformat.NotebookNode, folder: Path, out: Path) -> 
 
 
 def as_text(output: nbformat.NotebookNode) -> str:
-    """What a cell gave, for the terminal: Markdown in lines of 88 characters and without its bold type."""
+    """What a cell gave, for the terminal: Markdown in lines of 88 characters and
+    without its bold type.
+    """
     data = output.get("data", {})
     if "text/markdown" not in data:
         return output.get("text") or data.get("text/plain", "")
     lines = data["text/markdown"].replace("**", "").splitlines()
-    return "\n".join(textwrap.fill(line, 88, subsequent_indent="  " * line.startswith("- ")) for line in lines)
+    return "\n".join(
+        textwrap.fill(line, 88, subsequent_indent="  " * line.startswith("- "))
+        for line in lines
+    )
 
 
 def print_results(executed: nbformat.NotebookNode) -> None:
@@ -159,30 +196,60 @@ def choose_in_blocks(data: Path, target: str, out: Path) -> int:
         except (ValueError, OSError) as error:
             print(f"demo: {error}", file=sys.stderr)
             return 1
-        written = [shutil.move(path, out / path.name) for path in sorted(Path(name).iterdir())]
+        written = [
+            shutil.move(path, out / path.name) for path in sorted(Path(name).iterdir())
+        ]
     print("Written:", *written, sep="\n  ")
     return 0
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("data", nargs="?", default="", help="a CSV or Parquet table (default: the embedded documents)")
-    parser.add_argument("target", nargs="?", default="", help="the column of the table to predict")
-    parser.add_argument("--out", type=Path, default=root / "build", help="where the pages go")
-    parser.add_argument("--limit", type=int, default=large.a_quarter_of_memory(), help="bytes of a table in memory")
+    parser.add_argument(
+        "data",
+        nargs="?",
+        default="",
+        help="a CSV or Parquet table (default: the embedded documents)",
+    )
+    parser.add_argument(
+        "target", nargs="?", default="", help="the column of the table to predict"
+    )
+    parser.add_argument(
+        "--out", type=Path, default=root / "build", help="where the pages go"
+    )
+    parser.add_argument(
+        "--limit",
+        type=int,
+        default=large.a_quarter_of_memory(),
+        help="bytes of a table in memory",
+    )
     call = parser.parse_args()
     if call.target and not call.data:
-        print(f"demo: TARGET={call.target} names a column, but DATA names no table.", file=sys.stderr)
+        print(
+            f"demo: TARGET={call.target} names a column, but DATA names no table.",
+            file=sys.stderr,
+        )
         return 2
     call.out.mkdir(parents=True, exist_ok=True)
     for name in results:
         (call.out / name).unlink(missing_ok=True)
     if call.data and not call.target:
-        print(f"demo: DATA={call.data} names a table, but TARGET does not name the column to predict.", file=sys.stderr)
+        print(
+            f"demo: DATA={call.data} names a table, but TARGET does not name the "
+            f"column to predict.",
+            file=sys.stderr,
+        )
         return 2
-    if call.data.lower().endswith(".parquet") and large.size_in_memory(Path(call.data)) > call.limit:
+    if (
+        call.data.lower().endswith(".parquet")
+        and large.size_in_memory(Path(call.data)) > call.limit
+    ):
         return choose_in_blocks(Path(call.data), call.target, call.out)
-    print(f"Running nbs/{notebook.name} on {call.data or 'the embedded documents'}", end="\n\n", flush=True)
+    print(
+        f"Running nbs/{notebook.name} on {call.data or 'the embedded documents'}",
+        end="\n\n",
+        flush=True,
+    )
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         try:
@@ -195,7 +262,9 @@ def main() -> int:
             only_about_the_table(executed)
         write_notebook(executed, folder, call.out)
         write_page(executed, folder, call.out, about_a_table=bool(call.data))
-        written = [shutil.move(path, call.out / path.name) for path in sorted(folder.iterdir())]
+        written = [
+            shutil.move(path, call.out / path.name) for path in sorted(folder.iterdir())
+        ]
     print_results(executed)
     print("Written:", *written, sep="\n  ")
     return 0

@@ -1,13 +1,16 @@
-"""Who imports whom in the package, as a Mermaid diagram for CONTRIBUTING.md: `python tools/imports.py` writes it there.
+"""Who imports whom in the package, as a Mermaid diagram for CONTRIBUTING.md: `python
+tools/imports.py` writes it there.
 
-An arrow that follows from others is left out. `tests/test_book.py` compares the diagram with the code.
+An arrow that follows from others is left out. `tests/test_book.py` compares the diagram
+with the code.
 """
 
 import ast
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-START, END = "```mermaid\n", "```\n"
+START = "```mermaid\n"
+END = "```\n"
 
 
 def edges(folder: Path = ROOT / "fsel_book") -> dict[str, set[str]]:
@@ -31,7 +34,11 @@ def reduced(found: dict[str, set[str]]) -> dict[str, set[str]]:
         return found[module].union(*(reach(other) for other in found[module]))
 
     return {
-        module: {other for other in used if not any(other in reach(third) for third in used - {other})}
+        module: {
+            other
+            for other in used
+            if not any(other in reach(third) for third in used - {other})
+        }
         for module, used in found.items()
     }
 
@@ -48,4 +55,9 @@ if __name__ == "__main__":
     page = ROOT / "CONTRIBUTING.md"
     text = page.read_text(encoding="utf-8")
     start = text.index(START)
-    page.write_text(text[:start] + diagram() + text[text.index(END, start + len(START)) + len(END) :], encoding="utf-8")
+    page.write_text(
+        text[:start]
+        + diagram()
+        + text[text.index(END, start + len(START)) + len(END) :],
+        encoding="utf-8",
+    )

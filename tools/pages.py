@@ -1,12 +1,15 @@
-"""What the pages of the site have that the notebooks in nbs/ have not: `python tools/pages.py _proc`, for `make docs`.
+"""What the pages of the site have that the notebooks in nbs/ have not: `python
+tools/pages.py _proc`, for `make docs`.
 
-A page is read for its argument. A definition of more than 30 lines stands behind its name, one click away; what is
-shorter, and every check, stays open. Each fold says what is behind it. Below its title each chapter offers its
-notebook, to download, and where the project has a public address (`git_url` in settings.ini) to open in Colab. The
-first page has the title of the book for its own, no second one, and two doors. What is printed in columns is a table, a
-printed certificate stands in one frame, and nothing is loaded from other hosts for that. Figures tell the style sheet
-whether they are narrow or wide. The list of symbols names chapters by their numbers. No line begins with the comma
-behind a formula.
+A page is read for its argument. A definition of more than 30 lines stands behind its
+name, one click away; what is shorter, and every check, stays open. Each fold says what
+is behind it. Below its title each chapter offers its notebook, to download, and where
+the project has a public address (`git_url` in settings.ini) to open in Colab. The first
+page has the title of the book for its own, no second one, and two doors. What is
+printed in columns is a table, a printed certificate stands in one frame, and nothing is
+loaded from other hosts for that. Figures tell the style sheet whether they are narrow
+or wide. The list of symbols names chapters by their numbers. No line begins with the
+comma behind a formula.
 """
 
 import ast
@@ -24,18 +27,26 @@ COLAB = "https://colab.research.google.com/github/"
 
 LONGEST = 30
 
-# In pixels: what fits on a phone without loss, and what has more panels than a phone shows at once.
-NARROW, WIDE = 540, 850
+# In pixels: what fits on a phone without loss, and what has more panels than a phone
+# shows at once.
+NARROW = 540
+WIDE = 850
 
 
 def names(source: str) -> list[str]:
     """The functions and classes that a cell defines."""
-    return [node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    return [
+        node.name
+        for node in ast.parse(source).body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    ]
 
 
 def printed_tables(outputs: list[dict]) -> bool:
     """Whether the stored outputs show a table."""
-    texts = ["".join(output["text"]) for output in outputs if output.get("name") == "stdout"]
+    texts = [
+        "".join(output["text"]) for output in outputs if output.get("name") == "stdout"
+    ]
     return any(kind == "table" for text in texts for kind, _ in tables(text)) or any(
         "text/html" in output.get("data", {}) for output in outputs
     )
@@ -62,17 +73,27 @@ def summary(source: str, outputs: list[dict], solves: bool) -> str:
         return "Imports"
     if "_write_rows(" in code or ".run(" in code:
         return "Code of the full run"
-    given = [target for node in statements if isinstance(node, ast.Assign) for target in node.targets]
-    if len(given) == len(statements) and all(isinstance(name, ast.Name) for name in given):
+    given = [
+        target
+        for node in statements
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+    ]
+    if len(given) == len(statements) and all(
+        isinstance(name, ast.Name) for name in given
+    ):
         return ", ".join(ast.unparse(name) for name in given)
     return "Code"
 
 
 def folded(source: str, outputs: list[dict], solves: bool = False) -> str:
-    """The cell with Quarto's directives for folding, if it is a long definition or folded already."""
+    """The cell with Quarto's directives for folding, if it is a long definition or
+    folded already.
+    """
     if source.lstrip().startswith(("%", "!")) or "#| code-summary" in source:
         return source
-    fold, is_folded = "#| code-fold: true\n", "#| code-fold: true" in source
+    fold = "#| code-fold: true\n"
+    is_folded = "#| code-fold: true" in source
     if not is_folded and (source.count("\n") < LONGEST or not names(source)):
         return source
     said = summary(source, outputs, solves) if is_folded else ", ".join(names(source))
@@ -81,8 +102,12 @@ def folded(source: str, outputs: list[dict], solves: bool = False) -> str:
 
 
 def sized(source: str, outputs: list[dict]) -> str:
-    """The cell with the class `narrow` or `wide` if it draws such a figure: on phones only some need to scroll."""
-    drawn = "".join("".join(output.get("data", {}).get("image/svg+xml", "")) for output in outputs)
+    """The cell with the class `narrow` or `wide` if it draws such a figure: on phones
+    only some need to scroll.
+    """
+    drawn = "".join(
+        "".join(output.get("data", {}).get("image/svg+xml", "")) for output in outputs
+    )
     found = re.search(r'<svg [^>]*?\bwidth="([\d.]+)pt"', drawn)
     if not found:
         return source
@@ -96,8 +121,12 @@ def links(name: str, address: str, branch: str) -> str:
     offered = [f'<a href="notebooks/{name}" download>Download this notebook</a>']
     if address:
         project = address.removeprefix("https://github.com/").strip("/")
-        offered.append(f'<a href="{COLAB}{project}/blob/{branch}/nbs/{name}">Open in Colab</a>')
-    return f'\n\n```{{=html}}\n<p class="notebook-links">{" · ".join(offered)}</p>\n```\n'
+        offered.append(
+            f'<a href="{COLAB}{project}/blob/{branch}/nbs/{name}">Open in Colab</a>'
+        )
+    return (
+        f'\n\n```{{=html}}\n<p class="notebook-links">{" · ".join(offered)}</p>\n```\n'
+    )
 
 
 def doors() -> str:
@@ -109,9 +138,18 @@ def doors() -> str:
 
 
 def together(text: str) -> str:
-    """The text with each formula and the punctuation behind it in one piece; code, displays and tables as they are."""
-    apart = re.split(r"(```.*?```|`[^`\n]*`|\$\$.*?\$\$|^\|.*?$)", text, flags=re.DOTALL | re.MULTILINE)
-    apart[::2] = [re.sub(r"(?<![$\\\w])(\$[^$\n]+\$)([.,;:?)]+)", r"[\1\2]{.together}", part) for part in apart[::2]]
+    """The text with each formula and the punctuation behind it in one piece; code,
+    displays and tables as they are.
+    """
+    apart = re.split(
+        r"(```.*?```|`[^`\n]*`|\$\$.*?\$\$|^\|.*?$)",
+        text,
+        flags=re.DOTALL | re.MULTILINE,
+    )
+    apart[::2] = [
+        re.sub(r"(?<![$\\\w])(\$[^$\n]+\$)([.,;:?)]+)", r"[\1\2]{.together}", part)
+        for part in apart[::2]
+    ]
     return "".join(apart)
 
 
@@ -121,43 +159,67 @@ def raw(page: str) -> str:
 
 
 def framed(pieces: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The pieces of a printed text with each certificate, its title, its table and its verdict, in one frame."""
+    """The pieces of a printed text with each certificate, its title, its table and its
+    verdict, in one frame.
+    """
     found: list[tuple[str, str]] = []
     for kind, piece in pieces:
         rest = piece
         if found and found[-1][0] == "open":
             verdict, _, rest = piece.partition("\n\n")
-            found[-1] = ("frame", f"{found[-1][1]}<p>{html.escape(' '.join(verdict.split()))}</p></div>")
-        elif found and kind == "table" and "certified for rank" in (above := found[-1][1].rpartition("\n\n"))[2]:
+            found[-1] = (
+                "frame",
+                f"{found[-1][1]}<p>{html.escape(' '.join(verdict.split()))}</p></div>",
+            )
+        elif (
+            found
+            and kind == "table"
+            and "certified for rank" in (above := found[-1][1].rpartition("\n\n"))[2]
+        ):
             found[-1] = ("text", above[0])
             head = f'<p class="title">{html.escape(" ".join(above[2].split()))}</p>'
-            rest, kind = f'<div class="certificate">{head}{piece}', "open"
+            rest = f'<div class="certificate">{head}{piece}'
+            kind = "open"
         found.append((kind, rest))
-    return [(kind, piece + "</div>" * (kind == "open")) for kind, piece in found if piece]
+    return [
+        (kind, piece + "</div>" * (kind == "open")) for kind, piece in found if piece
+    ]
 
 
 def shown(output: dict) -> list[dict]:
     """The outputs that take the place of one: printed tables are tables.
 
-    HTML becomes a raw block of Markdown, since Quarto loads two libraries from the net for HTML.
+    HTML becomes a raw block of Markdown, since Quarto loads two libraries from the net
+    for HTML.
     """
     if output.get("name") == "stdout":
         return [
             {"output_type": "stream", "name": "stdout", "text": [piece + "\n"]}
             if kind == "text"
-            else {"output_type": "display_data", "data": {"text/markdown": raw(piece)}, "metadata": {}}
+            else {
+                "output_type": "display_data",
+                "data": {"text/markdown": raw(piece)},
+                "metadata": {},
+            }
             for kind, piece in framed(tables("".join(output["text"])))
         ]
     data = output.get("data", {})
     if "text/html" in data:
         page = "".join(data.pop("text/html"))
-        data["text/markdown"] = raw(f'<div class="certificate">{page}</div>' if "certified for rank" in page else page)
+        data["text/markdown"] = raw(
+            f'<div class="certificate">{page}</div>'
+            if "certified for rank" in page
+            else page
+        )
     return [output]
 
 
 def apart(cell: dict) -> list[dict]:
-    """A cell that prints and draws a figure with a label, as two: Quarto takes a printed table for a part of it."""
-    source, outputs = "".join(cell["source"]), cell.get("outputs", [])
+    """A cell that prints and draws a figure with a label, as two: Quarto takes a
+    printed table for a part of it.
+    """
+    source = "".join(cell["source"])
+    outputs = cell.get("outputs", [])
     printed = [output for output in outputs if output.get("name") == "stdout"]
     drawn = [output for output in outputs if output not in printed]
     directives = re.compile(r"^#\| (?:label|fig-\w+): .*\n", flags=re.MULTILINE)
@@ -172,12 +234,18 @@ def apart(cell: dict) -> list[dict]:
 
 
 def numbered(page: str, folder: Path) -> str:
-    """The page with links for `@sec-x` that say `Chapter 5`; on a page without a number Quarto makes them of titles."""
+    """The page with links for `@sec-x` that say `Chapter 5`; on a page without a number
+    Quarto makes them of titles.
+    """
     for path in sorted(folder.glob("*.ipynb")):
         number = path.name.split("_")[0].lstrip("0")
         kind = "Chapter" if number.isdigit() else "Appendix"
-        for label in re.findall(r'"# [^"]*{#(sec-[\w-]+)}', path.read_text(encoding="utf-8")):
-            page = re.sub(rf"@{label}(?![\w-])", f"[{kind}&nbsp;{number}]({path.name})", page)
+        for label in re.findall(
+            r'"# [^"]*{#(sec-[\w-]+)}', path.read_text(encoding="utf-8")
+        ):
+            page = re.sub(
+                rf"@{label}(?![\w-])", f"[{kind}&nbsp;{number}]({path.name})", page
+            )
     return page
 
 
@@ -185,9 +253,12 @@ def main(folder: Path) -> None:
     """Prepare all notebooks of the folder."""
     settings = ConfigParser(delimiters=["="])
     settings.read(ROOT / "settings.ini", encoding="utf-8")
-    address, branch = settings["DEFAULT"]["git_url"], settings["DEFAULT"]["branch"]
+    address = settings["DEFAULT"]["git_url"]
+    branch = settings["DEFAULT"]["branch"]
     symbols = folder / "symbols.qmd"
-    symbols.write_text(numbered(symbols.read_text(encoding="utf-8"), folder), encoding="utf-8")
+    symbols.write_text(
+        numbered(symbols.read_text(encoding="utf-8"), folder), encoding="utf-8"
+    )
     for path in sorted(folder.glob("*.ipynb")):
         book = json.loads(path.read_text(encoding="utf-8"))
         title = next(cell for cell in book["cells"] if cell["cell_type"] == "markdown")
@@ -196,21 +267,31 @@ def main(folder: Path) -> None:
             text = heading + links(path.name, address, branch) + rest
             title["source"] = text.splitlines(keepends=True)
         elif path.name == "index.ipynb":
-            text = re.sub(r"^# .*\n+", "", "".join(title["source"]), count=1, flags=re.MULTILINE)
+            text = re.sub(
+                r"^# .*\n+", "", "".join(title["source"]), count=1, flags=re.MULTILINE
+            )
             title["source"] = (text.rstrip("\n") + doors()).splitlines(keepends=True)
         book["cells"] = [part for cell in book["cells"] for part in apart(cell)]
         solves = False
         for cell in book["cells"]:
             if cell["cell_type"] == "code":
                 outputs = cell.get("outputs", [])
-                source = sized(folded("".join(cell["source"]), outputs, solves), outputs)
+                source = sized(
+                    folded("".join(cell["source"]), outputs, solves), outputs
+                )
                 cell["source"] = source.splitlines(keepends=True)
                 cell["outputs"] = [new for output in outputs for new in shown(output)]
             else:
-                for fence in re.findall(r"^:::+.*(?:\n## .*)?", "".join(cell["source"]), flags=re.MULTILINE):
+                for fence in re.findall(
+                    r"^:::+.*(?:\n## .*)?", "".join(cell["source"]), flags=re.MULTILINE
+                ):
                     solves = "\n## Solution" in fence
-                cell["source"] = together("".join(cell["source"])).splitlines(keepends=True)
-        path.write_text(json.dumps(book, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+                cell["source"] = together("".join(cell["source"])).splitlines(
+                    keepends=True
+                )
+        path.write_text(
+            json.dumps(book, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":

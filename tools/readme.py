@@ -1,4 +1,6 @@
-"""Write README.md from nbs/index.ipynb: its words, its code and what the code gave; pictures go to nbs/images/."""
+"""Write README.md from nbs/index.ipynb: its words, its code and what the code gave;
+pictures go to nbs/images/.
+"""
 
 import re
 from pathlib import Path
@@ -11,12 +13,16 @@ images = "nbs/images"
 
 
 def relink(text: str, folder: str) -> str:
-    """Point the links between pages, `](05_sparsification.ipynb)` or `](symbols.qmd)`, to those in `folder`."""
+    """Point the links between pages, `](05_sparsification.ipynb)` or `](symbols.qmd)`,
+    to those in `folder`.
+    """
     return re.sub(r"\]\((\w+\.(?:ipynb|qmd))(#[\w-]+)?\)", rf"]({folder}/\1\2)", text)
 
 
 def plain(text: str) -> str:
-    """Leave out what only Quarto reads: directives, comments, and attributes of headings such as `{.unnumbered}`."""
+    """Leave out what only Quarto reads: directives, comments, and attributes of
+    headings such as `{.unnumbered}`.
+    """
     text = re.sub(r"^#\|.*\n|^<!--.*-->\n+", "", text, flags=re.MULTILINE)
     return re.sub(r"^(#+ .*?) *\{[^}]*\}$", r"\1", text, flags=re.MULTILINE)
 
@@ -28,8 +34,13 @@ def directive(cell: nbformat.NotebookNode, name: str) -> str:
 
 
 def drawn(cell: nbformat.NotebookNode) -> str | None:
-    """The picture that a cell left, on white: a page in the dark may show it without knowing that its ink is black."""
-    found = (output.get("data", {}).get("image/svg+xml") for output in cell.get("outputs", []))
+    """The picture that a cell left, on white: a page in the dark may show it without
+    knowing that its ink is black.
+    """
+    found = (
+        output.get("data", {}).get("image/svg+xml")
+        for output in cell.get("outputs", [])
+    )
     picture = next(filter(None, found), None)
     return picture and picture.replace("<svg ", '<svg style="background: white" ', 1)
 
@@ -37,22 +48,29 @@ def drawn(cell: nbformat.NotebookNode) -> str | None:
 def readme() -> tuple[str, dict[str, str]]:
     """Return the text of README.md, and its pictures by their paths.
 
-    Cells marked `#| hide` are left out, and so is code that the site folds; pictures stay, with their alternative text.
+    Cells marked `#| hide` are left out, and so is code that the site folds; pictures
+    stay, with their alternative text.
     """
-    book, pictures = nbformat.read(root / "nbs" / "index.ipynb", as_version=4), {}
+    book = nbformat.read(root / "nbs" / "index.ipynb", as_version=4)
+    pictures = {}
     kept = []
     for cell in book.cells:
         if picture := drawn(cell):
             path = f"{images}/{directive(cell, 'label')}.svg"
             pictures[path] = picture
-            kept.append(nbformat.v4.new_markdown_cell(f"![{directive(cell, 'fig-alt')}]({path})"))
+            kept.append(
+                nbformat.v4.new_markdown_cell(
+                    f"![{directive(cell, 'fig-alt')}]({path})"
+                )
+            )
         elif "#| hide" not in cell.source and not directive(cell, "code-fold"):
             cell.source = plain(cell.source)
             kept.append(cell)
     book.cells = kept
     book.metadata["language_info"] = {"name": "python"}
     text, _ = MarkdownExporter().from_notebook_node(book)
-    text = text.replace("\n```\n\n\n```python\n", "\n\n")  # cells without output between them read as one
+    # cells without output between them read as one
+    text = text.replace("\n```\n\n\n```python\n", "\n\n")
     lines = [line.rstrip() for line in relink(text, "nbs").splitlines()]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip() + "\n", pictures
 

@@ -1,7 +1,9 @@
-"""The pages of the API reference, from signatures and docstrings: `python tools/reference.py FOLDER` writes them.
+"""The pages of the API reference, from signatures and docstrings: `python
+tools/reference.py FOLDER` writes them.
 
-What stands on which page says `_quarto.yml`, under `reference`. Descriptions that several docstrings share are inserted
-when a module is imported, and methods are inherited; so the pages are made from the living objects.
+What stands on which page says `_quarto.yml`, under `reference`. Descriptions that
+several docstrings share are inserted when a module is imported, and methods are
+inherited; so the pages are made from the living objects.
 """
 
 import importlib
@@ -19,9 +21,13 @@ LISTED = ("Parameters", "Attributes", "Returns", "Yields", "Raises")
 
 
 def named(path: str) -> tuple[str, Any]:
-    """The name and the object behind `name`, or behind `module.name` where the name is not one of the top level."""
+    """The name and the object behind `name`, or behind `module.name` where the name is
+    not one of the top level.
+    """
     module, _, name = path.rpartition(".")
-    return name, getattr(importlib.import_module(f"fsel_book.{module}".rstrip(".")), name)
+    return name, getattr(
+        importlib.import_module(f"fsel_book.{module}".rstrip(".")), name
+    )
 
 
 def chapters() -> dict[str, tuple[str, str]]:
@@ -37,17 +43,25 @@ def chapters() -> dict[str, tuple[str, str]]:
 
 
 def call(name: str, thing: Any) -> str:
-    """How it is called: names and defaults, without types, on lines of a readable length."""
+    """How it is called: names and defaults, without types, on lines of a readable
+    length.
+    """
     try:
         signature = inspect.signature(thing)
     except (TypeError, ValueError):
         return name
-    plain = [p.replace(annotation=p.empty) for p in signature.parameters.values() if p.name not in ("self", "cls")]
+    plain = [
+        p.replace(annotation=p.empty)
+        for p in signature.parameters.values()
+        if p.name not in ("self", "cls")
+    ]
     line = f"{name}{signature.replace(parameters=plain, return_annotation=signature.empty)}"
     if len(line) <= 72:
         return line
     inner = line[len(name) + 1 : -1]
-    parts = re.split(r", (?=(?:[^'\"()\[\]]|'[^']*'|\"[^\"]*\"|\([^)]*\)|\[[^\]]*\])*$)", inner)
+    parts = re.split(
+        r", (?=(?:[^'\"()\[\]]|'[^']*'|\"[^\"]*\"|\([^)]*\)|\[[^\]]*\])*$)", inner
+    )
     return f"{name}(\n" + "".join(f"    {part},\n" for part in parts) + ")"
 
 
@@ -57,39 +71,63 @@ def entries(text: str) -> list[tuple[list[str], str, str]]:
     for line in text.splitlines():
         if line[:1].strip():
             names, _, kind = line.partition(" : ")
-            found.append((names.split(", ") if kind or re.fullmatch(r"[\w*, ]+", names) else [names], kind, []))
+            found.append(
+                (
+                    names.split(", ")
+                    if kind or re.fullmatch(r"[\w*, ]+", names)
+                    else [names],
+                    kind,
+                    [],
+                )
+            )
         elif found:
             found[-1][2].append(line.strip())
     return [(names, kind, " ".join(lines).strip()) for names, kind, lines in found]
 
 
 def listed(text: str, parameters: dict[str, Any]) -> str:
-    """A section as a definition list, one entry a name, parameters in the order of the signature."""
+    """A section as a definition list, one entry a name, parameters in the order of the
+    signature.
+    """
     lines = {}
     for names, kind, words in entries(text):
         for name in names:
             default = parameters.get(name, inspect.Parameter.empty)
-            said = "" if default is inspect.Parameter.empty else f" (default `{default!r}`)"
+            said = (
+                ""
+                if default is inspect.Parameter.empty
+                else f" (default `{default!r}`)"
+            )
             head = f"`{name}`{f' : `{kind}`' if kind else ''}{said}\n"
-            lines[name.lstrip("*")] = head + f":   {words or '[]{}'}\n"  # with no words it is an entry all the same
-    return "\n".join([lines.pop(name) for name in parameters if name in lines] + list(lines.values()))
+            # with no words it is an entry all the same
+            lines[name.lstrip("*")] = head + f":   {words or '[]{}'}\n"
+    return "\n".join(
+        [lines.pop(name) for name in parameters if name in lines] + list(lines.values())
+    )
 
 
 def described(thing: Any, level: int) -> str:
     """The docstring as Markdown, its sections as headings of this level."""
     parts = SECTION.split(inspect.getdoc(thing) or "")
     try:
-        parameters = {p.name: p.default for p in inspect.signature(thing).parameters.values()}
+        parameters = {
+            p.name: p.default for p in inspect.signature(thing).parameters.values()
+        }
     except (TypeError, ValueError):
         parameters = {}
     text = [parts[0].strip()]
     for heading, body in zip(parts[1::2], parts[2::2]):
         if heading == "Examples":
             blocks = examples(body)
-            body = "\n".join(f"```python\n{block}\n```" if block.startswith(">>>") else block for block in blocks)
+            body = "\n".join(
+                f"```python\n{block}\n```" if block.startswith(">>>") else block
+                for block in blocks
+            )
         elif heading in LISTED:
             body = listed(body.strip(), parameters if heading == "Parameters" else {})
-        text.append(f"{'#' * level} {heading} {{.unnumbered .unlisted .part}}\n\n{body.strip()}")
+        text.append(
+            f"{'#' * level} {heading} {{.unnumbered .unlisted .part}}\n\n{body.strip()}"
+        )
     return "\n\n".join(text)
 
 
@@ -108,11 +146,13 @@ def examples(body: str) -> list[str]:
 
 
 def methods(name: str, thing: type) -> str:
-    """The methods and properties of a class: those of the package in full, those of scikit-learn by name.
+    """The methods and properties of a class: those of the package in full, those of
+    scikit-learn by name.
 
     A property that the docstring lists among the attributes has its entry there.
     """
-    own, others = [], []
+    own = []
+    others = []
     _, *parts = SECTION.split(inspect.getdoc(thing) or "")
     attributes = dict(zip(parts[::2], parts[1::2])).get("Attributes", "")
     said = {name for names, _, _ in entries(attributes) for name in names}
@@ -121,7 +161,9 @@ def methods(name: str, thing: type) -> str:
             continue
         home = next(kind for kind in thing.__mro__ if member in vars(kind))
         raw = vars(home)[member]
-        value = getattr(raw, "fn", None) or (raw.__func__ if isinstance(raw, classmethod | staticmethod) else raw)
+        value = getattr(raw, "fn", None) or (
+            raw.__func__ if isinstance(raw, classmethod | staticmethod) else raw
+        )
         if not (inspect.isfunction(value) or isinstance(raw, property)):
             continue
         if not home.__module__.startswith("fsel_book"):
@@ -130,10 +172,14 @@ def methods(name: str, thing: type) -> str:
         head = member if isinstance(raw, property) else call(member, value)
         documented = raw if isinstance(raw, property) else value
         if not inspect.getdoc(documented):  # documented where it is defined first
-            documents = (vars(kind)[member] for kind in thing.__mro__ if member in vars(kind))
+            documents = (
+                vars(kind)[member] for kind in thing.__mro__ if member in vars(kind)
+            )
             documents = (found for found in documents if inspect.getdoc(found))
             documented = next(documents, raw)
-        head = f"### {member} {{#{name}.{member} .unnumbered}}\n\n```python\n{head}\n```"
+        head = (
+            f"### {member} {{#{name}.{member} .unnumbered}}\n\n```python\n{head}\n```"
+        )
         own.append(f"{head}\n\n{described(documented, 4)}")
     if others:
         own.append(f"As in scikit-learn: {', '.join(others)}.")
@@ -141,9 +187,15 @@ def methods(name: str, thing: type) -> str:
 
 
 def entry(name: str, thing: Any, home: dict[str, tuple[str, str]]) -> str:
-    """One public name: how it is called, what it does, its methods, and the chapter that derives it."""
+    """One public name: how it is called, what it does, its methods, and the chapter
+    that derives it.
+    """
     file, title = home[thing.__module__]
-    text = [f"## {name} {{#{name} .unnumbered}}", f"```python\n{call(name, thing)}\n```", described(thing, 3)]
+    text = [
+        f"## {name} {{#{name} .unnumbered}}",
+        f"```python\n{call(name, thing)}\n```",
+        described(thing, 3),
+    ]
     text.append(f"*Derived in* [{title}](../{file}). *Module* `{thing.__module__}`.")
     if inspect.isclass(thing):
         text.append(methods(name, thing))
@@ -152,20 +204,32 @@ def entry(name: str, thing: Any, home: dict[str, tuple[str, str]]) -> str:
 
 def main(folder: Path) -> None:
     """Write all pages into `folder`."""
-    pages = yaml.safe_load((ROOT / "_quarto.yml").read_text(encoding="utf-8"))["reference"]
+    pages = yaml.safe_load((ROOT / "_quarto.yml").read_text(encoding="utf-8"))[
+        "reference"
+    ]
     home = chapters()
     folder.mkdir(parents=True, exist_ok=True)
-    contents = ["# Reference {.unnumbered}\n\nThe public names, by what they are for.\n"]
+    contents = [
+        "# Reference {.unnumbered}\n\nThe public names, by what they are for.\n"
+    ]
     for page in pages:
         things = dict(map(named, page["names"]))
         head = f"# {page['title']} {{.unnumbered}}\n\n{page['about']}.\n\n"
-        text = head + "\n\n".join(entry(name, thing, home) for name, thing in things.items()) + "\n"
+        text = (
+            head
+            + "\n\n".join(entry(name, thing, home) for name, thing in things.items())
+            + "\n"
+        )
         (folder / f"{page['path']}.qmd").write_text(text, encoding="utf-8")
         rows = "\n".join(
-            f"| [`{name}`]({page['path']}.qmd#{name}) | {(inspect.getdoc(thing) or '').splitlines()[0]} |"
+            f"| [`{name}`]({page['path']}.qmd#{name}) | "
+            f"{(inspect.getdoc(thing) or '').splitlines()[0]} |"
             for name, thing in things.items()
         )
-        contents.append(f"## {page['title']} {{.unnumbered}}\n\n{page['about']}.\n\n| | |\n|:--|:-----|\n{rows}\n")
+        contents.append(
+            f"## {page['title']} {{.unnumbered}}\n\n{page['about']}.\n\n| | "
+            f"|\n|:--|:-----|\n{rows}\n"
+        )
     (folder / "index.qmd").write_text("\n".join(contents), encoding="utf-8")
 
 

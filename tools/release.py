@@ -1,8 +1,10 @@
-"""Take a release to the step before the upload, and say what that step is. `make release` calls this.
+"""Take a release to the step before the upload, and say what that step is. `make
+release` calls this.
 
-Builds the source distribution and the wheel, checks them, and tries the wheel with its run-time dependencies alone, on
-each Python with the oldest and with the newest versions of them, and the source distribution on the first Python. What
-is built lies in build/release/dist.
+Builds the source distribution and the wheel, checks them, and tries the wheel with its
+run-time dependencies alone, on each Python with the oldest and with the newest versions
+of them, and the source distribution on the first Python. What is built lies in
+build/release/dist.
 
 usage: python tools/release.py [PYTHON ...]
 """
@@ -17,7 +19,8 @@ from pathlib import Path
 
 root = Path(__file__).resolve().parent.parent
 folder = root / "build" / "release"
-shown = ["numpy", "scipy", "scikit-learn", "matplotlib"]  # those whose versions the table shows
+# those whose versions the table shows
+shown = ["numpy", "scipy", "scikit-learn", "matplotlib"]
 
 parser = ConfigParser(delimiters=["="])
 parser.read(root / "settings.ini", encoding="utf-8")
@@ -30,10 +33,14 @@ def oldest() -> str:
 
 
 def run(*command: str | Path) -> str:
-    """What a command prints; where it fails, all that it said, and the end of the release."""
+    """What a command prints; where it fails, all that it said, and the end of the
+    release.
+    """
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     if done.returncode:
-        sys.exit(f"{done.stdout}{done.stderr}\nThis failed: {' '.join(map(str, command))}")
+        sys.exit(
+            f"{done.stdout}{done.stderr}\nThis failed: {' '.join(map(str, command))}"
+        )
     return done.stdout
 
 
@@ -56,48 +63,84 @@ def obstacles(version: str) -> list[str]:
     (heading,) = re.findall(r"^## (.*)$", changelog, flags=re.MULTILINE)[:1]
     found = []
     if not re.fullmatch(rf"{re.escape(version)}, \d{{4}}-\d\d-\d\d", heading):
-        found.append(f"CHANGELOG.md begins with '{heading}'; a release begins with '{version}, ' and its date")
+        found.append(
+            f"CHANGELOG.md begins with '{heading}'; a release begins with '{version}, "
+            f"' and its date"
+        )
     if git("tag", "--list", f"v{version}"):
-        found.append(f"there is a tag v{version} already; the version in settings.ini has to grow")
+        found.append(
+            f"there is a tag v{version} already; the version in settings.ini has to "
+            f"grow"
+        )
     return found
 
 
 def build(tools: Path, version: str) -> tuple[Path, Path]:
-    """Build both distributions of what is committed, and check that they can be uploaded: a wheel and a source."""
-    source, dist = folder / "source", folder / "dist"
+    """Build both distributions of what is committed, and check that they can be
+    uploaded: a wheel and a source.
+    """
+    source = folder / "source"
+    dist = folder / "dist"
     for old in (source, dist):
         shutil.rmtree(old, ignore_errors=True)
     git("clone", "--quiet", ".", source)
     run(tools, "-m", "build", "--outdir", dist, source)
     run(tools, "-m", "twine", "check", "--strict", *dist.iterdir())
-    run(tools.with_name("cffconvert"), "--validate", "--infile", source / "CITATION.cff")
-    (wheel,), (archive,) = dist.glob(f"fsel_book-{version}-*.whl"), dist.glob(f"fsel_book-{version}.tar.gz")
+    run(
+        tools.with_name("cffconvert"), "--validate", "--infile", source / "CITATION.cff"
+    )
+    (wheel,) = dist.glob(f"fsel_book-{version}-*.whl")
+    (archive,) = dist.glob(f"fsel_book-{version}.tar.gz")
     return wheel, archive
 
 
 def tried(python: str, versions: str, package: Path) -> list[str]:
-    """Run smoke.py where a Python has the oldest or the newest versions; returns the row of the table that says so."""
+    """Run smoke.py where a Python has the oldest or the newest versions; returns the
+    row of the table that says so.
+    """
     print(f"Trying {package.name} on {python} with the {versions} versions", flush=True)
     bound = [f"--constraint={folder / 'oldest.txt'}"] if versions == "oldest" else []
     built = ["--only-binary=:all:"] if package.suffix == ".whl" else []
     fresh = environment("empty", python, *built, *bound, package)
-    done = subprocess.run([fresh, "-I", root / "tools" / "smoke.py"], cwd=folder, capture_output=True, text=True)
+    done = subprocess.run(
+        [fresh, "-I", root / "tools" / "smoke.py"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
     if done.returncode:
         print(done.stdout, done.stderr)
-    ask = f"import importlib.metadata as m, platform as p; print(p.python_version(), *map(m.version, {shown}))"
+    ask = (
+        f"import importlib.metadata as m, platform as p; print(p.python_version(), "
+        f"*map(m.version, {shown}))"
+    )
     kind = "wheel" if built else "source"
-    return [kind, versions, *run(fresh, "-c", ask).split(), "failed" if done.returncode else "passed"]
+    return [
+        kind,
+        versions,
+        *run(fresh, "-c", ask).split(),
+        "failed" if done.returncode else "passed",
+    ]
 
 
 def runs(python: str) -> bool:
     """Whether there is a program of this name, and it works."""
-    return shutil.which(python) is not None and subprocess.run([python, "-c", ""], capture_output=True).returncode == 0
+    return (
+        shutil.which(python) is not None
+        and subprocess.run([python, "-c", ""], capture_output=True).returncode == 0
+    )
 
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description="All of a release but the upload.")
     usual = [f"python{version}" for version in settings["pythons"].split()]
-    arguments.add_argument("pythons", metavar="PYTHON", nargs="*", default=usual, help=f"default: {' '.join(usual)}")
+    arguments.add_argument(
+        "pythons",
+        metavar="PYTHON",
+        nargs="*",
+        default=usual,
+        help=f"default: {' '.join(usual)}",
+    )
     named = arguments.parse_args().pythons
     folder.mkdir(parents=True, exist_ok=True)
     if changes := git("status", "--porcelain"):
@@ -110,7 +153,11 @@ def main() -> None:
     (folder / "oldest.txt").write_text(oldest(), encoding="utf-8")
     there = list(filter(runs, named))
     rows = [["package", "versions", "Python", *shown, "smoke.py"]]
-    rows += [tried(python, versions, wheel) for python in there for versions in ("oldest", "newest")]
+    rows += [
+        tried(python, versions, wheel)
+        for python in there
+        for versions in ("oldest", "newest")
+    ]
     rows += [tried(python, "newest", archive) for python in there[:1]]
     print(*("".join(word.ljust(13) for word in row).rstrip() for row in rows), sep="\n")
     for python in named:

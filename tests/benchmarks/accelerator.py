@@ -1,10 +1,13 @@
-"""The record behind the times of the chapter on accelerators: the same fits with arrays on the host and on a card.
+"""The record behind the times of the chapter on accelerators: the same fits with arrays
+on the host and on a card.
 
-    python tests/benchmarks/accelerator.py           where PyTorch or CuPy finds a card; a few minutes
-    python tests/benchmarks/accelerator.py --quick   toy sizes, on whatever libraries there are
+    python tests/benchmarks/accelerator.py           where PyTorch or CuPy finds a card;
+    a few minutes python tests/benchmarks/accelerator.py --quick   toy sizes, on
+    whatever libraries there are
 
-It writes records/accelerator.csv beside this script, or the file that --into names: lines that begin with # say what
-was measured on what, then comma-separated values follow.
+It writes records/accelerator.csv beside this script, or the file that --into names:
+lines that begin with # say what was measured on what, then comma-separated values
+follow.
 """
 
 import argparse
@@ -40,7 +43,9 @@ columns = "method n d dtype library seconds least most moving as_numpy".split()
 
 @dataclass(frozen=True)
 class Place:
-    """Where arrays live: `put` brings one there, `wait` returns when all work there is done, `what` names it."""
+    """Where arrays live: `put` brings one there, `wait` returns when all work there is
+    done, `what` names it.
+    """
 
     put: Callable
     wait: Callable
@@ -55,14 +60,18 @@ def places():
 
         if torch.cuda.is_available():
             what = f"PyTorch {torch.__version__} on {torch.cuda.get_device_name()}"
-            found["PyTorch"] = Place(lambda a: torch.asarray(a, device="cuda"), torch.cuda.synchronize, what)
+            found["PyTorch"] = Place(
+                lambda a: torch.asarray(a, device="cuda"), torch.cuda.synchronize, what
+            )
     if is_installed("cupy"):
         import cupy
 
         if cupy.cuda.is_available():
             name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
             wait = cupy.cuda.Device().synchronize
-            found["CuPy"] = Place(cupy.asarray, wait, f"CuPy {cupy.__version__} on {name}")
+            found["CuPy"] = Place(
+                cupy.asarray, wait, f"CuPy {cupy.__version__} on {name}"
+            )
     return found
 
 
@@ -71,7 +80,9 @@ def places():
 
 @dataclass(frozen=True)
 class Fit:
-    """`work(X, y)` at two sizes, and what of its result must be the same on every device."""
+    """`work(X, y)` at two sizes, and what of its result must be the same on every
+    device.
+    """
 
     name: str
     work: Callable
@@ -93,7 +104,9 @@ def by_norm(r):
     return BSSSelector(r, rule="largest-norm")
 
 
-wide, square, tall = (200, 500_000), (1000, 100_000), (3000, 1000)
+wide = (200, 500_000)
+square = (1000, 100_000)
+tall = (3000, 1000)
 fits = [
     Fit("BSSSelector(400), by length", lambda X, y: by_norm(400).fit(X), selected, wide),
     Fit("BSSSelector(400, rank='full')", lambda X, y: BSSSelector(400, rank="full").fit(X), selected, wide),
@@ -122,7 +135,9 @@ fits = [
 
 @lru_cache(maxsize=1)
 def data(n, d, dtype):
-    """Gaussian columns times scales from Pareto(1.5), and the side that a mixture of ten columns is on."""
+    """Gaussian columns times scales from Pareto(1.5), and the side that a mixture of
+    ten columns is on.
+    """
     rng = np.random.default_rng(0)
     X = np.empty((n, d), dtype)
     for i in range(n):
@@ -139,14 +154,21 @@ def timed(place, call):
 
 
 def measure(fit, repeats, quick):
-    """One line for each library: the median time of `repeats` fits after a first one, and the time to bring X there."""
+    """One line for each library: the median time of `repeats` fits after a first one,
+    and the time to bring X there.
+    """
     X, y = data(*(fit.quick if quick else fit.size), fit.dtype)
     expected = None
     for name, place in places().items():
-        labels = place.put(y)  # first, so that the card has been started when X is moved
+        # first, so that the card has been started when X is moved
+        labels = place.put(y)
         moving, there = timed(place, lambda place=place: place.put(X))
-        runs = [timed(place, lambda there=there, labels=labels: fit.work(there, labels)) for _ in range(1 + repeats)]
-        seconds, found = [run[0] for run in runs[1:]], fit.result(runs[-1][1])
+        runs = [
+            timed(place, lambda there=there, labels=labels: fit.work(there, labels))
+            for _ in range(1 + repeats)
+        ]
+        seconds = [run[0] for run in runs[1:]]
+        found = fit.result(runs[-1][1])
         if expected is None:
             expected = found
         yield dict(
@@ -159,19 +181,35 @@ def measure(fit, repeats, quick):
             least=f"{min(seconds):.4g}",
             most=f"{max(seconds):.4g}",
             moving=f"{moving:.4g}",
-            as_numpy=int(np.allclose(found, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())),
+            as_numpy=int(
+                np.allclose(
+                    found, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max()
+                )
+            ),
         )
         del there, labels, runs
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="toy sizes, one repetition")
-    parser.add_argument("--repeats", type=int, default=3, help="fits of which the median counts, after a first one")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="toy sizes, one repetition"
+    )
+    parser.add_argument(
+        "--repeats",
+        type=int,
+        default=3,
+        help="fits of which the median counts, after a first one",
+    )
     parser.add_argument("--into", type=Path, default=file, help="the file to write")
     args = parser.parse_args()
     if args.into == file and (args.quick or len(places()) == 1):
-        parser.error("no figure worth keeping comes of --quick or without a card: name another file with --into")
+        parser.error(
+            "no figure worth keeping comes of --quick or without a card: name another "
+            "file with --into"
+        )
     cards = "; ".join(place.what for place in places().values() if place.what) or "none"
     facts = [("record", "accelerator"), ("card", cards), *conditions()]
     lines = []

@@ -1,8 +1,11 @@
-"""Errors and condition numbers of selections by kind of data: `python tests/benchmarks/kinds.py`.
+"""Errors and condition numbers of selections by kind of data: `python
+tests/benchmarks/kinds.py`.
 
-The sets are those that lie in the folder FSEL_BOOK_DATA, three tables of scikit-learn and the docstrings of SciPy. Each
-is split five times; at most 300 samples choose and train, the others test. The record `records/kinds.csv` has for each
-set, number of features and method the means over the splits; the chapter on selectors with and without labels draws it.
+The sets are those that lie in the folder FSEL_BOOK_DATA, three tables of scikit-learn
+and the docstrings of SciPy. Each is split five times; at most 300 samples choose and
+train, the others test. The record `records/kinds.csv` has for each set, number of
+features and method the means over the splits; the chapter on selectors with and without
+labels draws it.
 """
 
 import argparse
@@ -25,7 +28,15 @@ from sklearn.preprocessing import StandardScaler, normalize
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
-from fsel_book import BSSSelector, DSFSelector, LeverageSelector, WeightScores, certify, load_docstrings, row_space
+from fsel_book import (
+    BSSSelector,
+    DSFSelector,
+    LeverageSelector,
+    WeightScores,
+    certify,
+    load_docstrings,
+    row_space,
+)
 from fsel_book.certificates import _feature_scores, _target_rank
 from fsel_book.experiments import _unweighted_sampling
 from fsel_book.selection_study import _CAP, _select_in_space
@@ -41,22 +52,32 @@ kinds = {
     "other": "arcene_train caltech6_hsv hill_valley madelon_train",
 }
 kind_of = {data: kind for kind, names in kinds.items() for data in names.split()}
-counted = {*kinds["text"].split(), "caltech6_hsv"}  # rows of length one in place of standardised columns
+# rows of length one in place of standardised columns
+counted = {*kinds["text"].split(), "caltech6_hsv"}
 sizes = (3, 5, 8, 20, 50, 200)
 columns = "kind data samples features r method error kappa seconds".split()
 
 
 def load(data):
     """Features as floats, classes as numbers."""
-    embedded = {"breast_cancer": load_breast_cancer, "digits": load_digits, "docstrings": load_docstrings}
+    embedded = {
+        "breast_cancer": load_breast_cancer,
+        "digits": load_digits,
+        "docstrings": load_docstrings,
+    }
     embedded["wine"] = load_wine
     if data in embedded:
         bunch = embedded[data]()
-        X, y = bunch.data, bunch.target
+        X = bunch.data
+        y = bunch.target
     else:
         stored = np.load(Path(os.environ["FSEL_BOOK_DATA"]) / f"{data}.npz")
         parts = "data", "indices", "indptr"
-        X = stored["X"] if "X" in stored else sp.csr_array(tuple(stored[p] for p in parts), shape=stored["shape"])
+        X = (
+            stored["X"]
+            if "X" in stored
+            else sp.csr_array(tuple(stored[p] for p in parts), shape=stored["shape"])
+        )
         y = stored["y"]
     return X.astype(np.float64), np.unique(y, return_inverse=True)[1]
 
@@ -71,7 +92,10 @@ def methods(A, y, space, r, rng):
     def certified(selector):
         return lambda: _select_in_space(selector, space, r, y)[0].indices
 
-    scores = {"F": partial(_feature_scores, f_classif), "weights": partial(_feature_scores, WeightScores(machine()))}
+    scores = {
+        "F": partial(_feature_scores, f_classif),
+        "weights": partial(_feature_scores, WeightScores(machine())),
+    }
     return {
         "random": lambda: rng.choice(A.shape[1], r, replace=False),
         "largest leverages": certified(LeverageSelector(r, sampling=False)),
@@ -79,32 +103,55 @@ def methods(A, y, space, r, rng):
         "BSS, best": certified(BSSSelector(r, rule="best")),
         "DSF": certified(DSFSelector(r)),
         "BSS, F": lambda: certified(BSSSelector(r, score_func=scores["F"](A, y)))(),
-        "BSS, weights": lambda: certified(BSSSelector(r, score_func=scores["weights"](A, y)))(),
-        "RFE": lambda: RFE(machine(), n_features_to_select=r, step=0.1).fit(A, y).get_support(indices=True),
+        "BSS, weights": lambda: certified(
+            BSSSelector(r, score_func=scores["weights"](A, y))
+        )(),
+        "RFE": lambda: (
+            RFE(machine(), n_features_to_select=r, step=0.1)
+            .fit(A, y)
+            .get_support(indices=True)
+        ),
     }
 
 
 def one_split(data, split, most=300):
     """A line for each number of features and method."""
     X, y = load(data)
-    train, test = next(StratifiedShuffleSplit(1, test_size=0.3, random_state=split).split(X, y))
+    train, test = next(
+        StratifiedShuffleSplit(1, test_size=0.3, random_state=split).split(X, y)
+    )
     train = train[:most]
-    A, B = X[train], X[test]
+    A = X[train]
+    B = X[test]
     if data in counted:
-        A, B = normalize(A), normalize(B)
+        A = normalize(A)
+        B = normalize(B)
     else:
         scaler = StandardScaler().fit(A)
-        A, B = scaler.transform(A), scaler.transform(B)
+        A = scaler.transform(A)
+        B = scaler.transform(B)
     space = row_space(A)
     for r in (r for r in sizes if r < A.shape[1] / 2):
         leading = space.truncate(_target_rank(None, space.numerical_rank, r))
-        for method, choose in methods(A, y[train], space, r, np.random.default_rng(split)).items():
+        for method, choose in methods(
+            A, y[train], space, r, np.random.default_rng(split)
+        ).items():
             start = time.process_time()
             chosen = choose()
             seconds = time.process_time() - start
-            wrong = machine().fit(A[:, chosen], y[train]).predict(B[:, chosen]) != y[test]
-            kappa = min(certify(leading, _unweighted_sampling(chosen, A.shape[1])).kappa, _CAP)
-            line = dict(samples=len(train), features=A.shape[1], r=r, method=method, seconds=seconds)
+            wrong = (
+                machine().fit(A[:, chosen], y[train]).predict(B[:, chosen]) != y[test]
+            )
+            kappa = min(
+                certify(leading, _unweighted_sampling(chosen, A.shape[1])).kappa, _CAP
+            )
+            line = dict(
+                samples=len(train),
+                features=A.shape[1],
+                r=r,
+                method=method,
+                seconds=seconds,
+            )
             yield line | dict(error=100 * np.mean(wrong), kappa=kappa)
 
 
@@ -113,18 +160,33 @@ def lines(data, n_splits):
     found = defaultdict(list)
     for split in range(n_splits):
         for line in one_split(data, split):
-            found[line["samples"], line["features"], line["r"], line["method"]].append(line)
+            found[line["samples"], line["features"], line["r"], line["method"]].append(
+                line
+            )
     for (samples, features, r, method), some in found.items():
         mean = {of: np.mean([line[of] for line in some]) for of in ("error", "seconds")}
         kappa = np.exp(np.mean([np.log(line["kappa"]) for line in some]))
         figures = mean["error"], kappa, mean["seconds"]
-        yield [kind_of[data], data, samples, features, r, method, *(f"{x:.4g}" for x in figures)]
+        yield [
+            kind_of[data],
+            data,
+            samples,
+            features,
+            r,
+            method,
+            *(f"{x:.4g}" for x in figures),
+        ]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--splits", type=int, default=5)
-    parser.add_argument("--data", nargs="*", default=list(kind_of), help="some of the sets; then nothing is written")
+    parser.add_argument(
+        "--data",
+        nargs="*",
+        default=list(kind_of),
+        help="some of the sets; then nothing is written",
+    )
     call = parser.parse_args()
     table = []
     with threadpool_limits(1), warnings.catch_warnings():
@@ -137,7 +199,11 @@ def main():
         print(*(", ".join(map(str, line)) for line in table), sep="\n")
         return
     with open(folder / "kinds.csv", "w", newline="") as file:
-        for name, value in {"record": "kinds", "splits": call.splits, **dict(conditions())}.items():
+        for name, value in {
+            "record": "kinds",
+            "splits": call.splits,
+            **dict(conditions()),
+        }.items():
             file.write(f"# {name}: {value}\n")
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)

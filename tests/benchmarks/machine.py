@@ -16,7 +16,11 @@ from fsel_book import __version__
 def processor():
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+        return next(
+            line.split(":", 1)[1].strip()
+            for line in lines
+            if line.startswith("model name")
+        )
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
 
@@ -27,8 +31,15 @@ def blas():
     for library in threadpool_info():
         if library["user_api"] == "blas":
             owner = re.search(r"(numpy|scipy)[._]libs", library["filepath"])
-            kernels = f", {library['architecture']} kernels" if library.get("architecture") else ""
-            names.append(f"{library['internal_api']} {library['version']}{kernels}{f' ({owner[1]})' if owner else ''}")
+            kernels = (
+                f", {library['architecture']} kernels"
+                if library.get("architecture")
+                else ""
+            )
+            names.append(
+                f"{library['internal_api']} "
+                f"{library['version']}{kernels}{f' ({owner[1]})' if owner else ''}"
+            )
     return "; ".join(sorted(names)) or "not known to threadpoolctl"
 
 
@@ -38,12 +49,23 @@ def is_installed(package):
 
 def conditions(packages=()):
     """Date, machine, BLAS and versions, of these packages too."""
-    named = [name for name in ("numpy", "scipy", "scikit-learn", *packages) if is_installed(name)]
+    named = [
+        name
+        for name in ("numpy", "scipy", "scikit-learn", *packages)
+        if is_installed(name)
+    ]
     versions = ", ".join(f"{name} {version(name)}" for name in named)
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return [
         ("date", datetime.date.today().isoformat()),
-        ("machine", f"{processor()}, {os.cpu_count()} cores, {memory:.0f} GiB memory, {platform.system()}"),
+        (
+            "machine",
+            f"{processor()}, {os.cpu_count()} cores, {memory:.0f} GiB memory, "
+            f"{platform.system()}",
+        ),
         ("BLAS", blas()),
-        ("versions", f"fsel_book {__version__}, Python {platform.python_version()}, {versions}"),
+        (
+            "versions",
+            f"fsel_book {__version__}, Python {platform.python_version()}, {versions}",
+        ),
     ]

@@ -1,7 +1,8 @@
-"""What the records compare: the selectors and machines of the book, and what a user would take instead.
+"""What the records compare: the selectors and machines of the book, and what a user
+would take instead.
 
-The imports of other packages stand in the functions that need them, so that a method whose package is not installed
-can be left out.
+The imports of other packages stand in the functions that need them, so that a method
+whose package is not installed can be left out.
 """
 
 import time
@@ -12,7 +13,13 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from machine import is_installed
-from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, SequentialFeatureSelector, f_classif
+from sklearn.feature_selection import (
+    RFE,
+    SelectFromModel,
+    SelectKBest,
+    SequentialFeatureSelector,
+    f_classif,
+)
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.svm import LinearSVC
@@ -41,7 +48,8 @@ def svm():
 
 @dataclass(frozen=True)
 class Selector:
-    """`select(A, y, r)` fits and returns what was fitted; `chosen(fitted)` says which features that are.
+    """`select(A, y, r)` fits and returns what was fitted; `chosen(fitted)` says which
+    features that are.
 
     `estimate(A, y, r)`, where there is one, says about how many seconds `select` takes.
     """
@@ -65,9 +73,13 @@ def forward(r):
 
 
 def forward_seconds(A, y, r, tries=3):
-    """Of five folds for each candidate at each step, from a few candidates at the first, a middle and the last step."""
-    rng, d = np.random.default_rng(0), A.shape[1]
-    sizes, each = np.unique([1, (r + 1) // 2, r]), []
+    """Of five folds for each candidate at each step, from a few candidates at the
+    first, a middle and the last step.
+    """
+    rng = np.random.default_rng(0)
+    d = A.shape[1]
+    sizes = np.unique([1, (r + 1) // 2, r])
+    each = []
     for size in sizes:
         start = time.perf_counter()
         for _ in range(tries):
@@ -120,7 +132,9 @@ def ours(name, make, labels=False):
 
 
 def sklearns(name, make, **options):
-    return Selector(name, lambda A, y, r: make(r).fit(A, y), True, "scikit-learn", **options)
+    return Selector(
+        name, lambda A, y, r: make(r).fit(A, y), True, "scikit-learn", **options
+    )
 
 
 def as_list(name, select, package, dense=True):
@@ -138,7 +152,12 @@ selectors = [
     ours("strong RRQR", lambda r: RRQRSelector(r)),
     ours("risk-RFE", lambda r: RiskRFE(r, kernel="linear", step=0.1), True),
     sklearns("RFE", lambda r: RFE(svm(), n_features_to_select=r, step=0.1)),
-    sklearns("L1", lambda r: SelectFromModel(LinearSVC(penalty="l1", dual=False, random_state=0), max_features=r)),
+    sklearns(
+        "L1",
+        lambda r: SelectFromModel(
+            LinearSVC(penalty="l1", dual=False, random_state=0), max_features=r
+        ),
+    ),
     sklearns("F", lambda r: SelectKBest(f_classif, k=r)),
     sklearns("forward", forward, estimate=forward_seconds),
     Selector("CUR", cur, False, "skmatter", True),
@@ -149,12 +168,14 @@ selectors = [
     as_list("random", RandomChoice(), "numpy", dense=False),
 ]
 
-# ---------------------------------------------------------------- linear machines for wide data
+# ---------------------------------------------------------------- linear machines for
+# wide data
 
 
 @dataclass(frozen=True)
 class Machine:
-    """`make(strength, n)` is the machine for `n` samples; `strengths` go from the strongest penalty to the weakest.
+    """`make(strength, n)` is the machine for `n` samples; `strengths` go from the
+    strongest penalty to the weakest.
 
     `options` go to its `fit`.
     """
@@ -193,10 +214,18 @@ def l1_logistic(C, n):
 
 machines = [
     Machine("LPSVM", lambda C, n: LPSVMClassifier(C=C), powers),
-    Machine("SCAD-SVM", lambda alpha, n: SCADSVMClassifier(alpha=alpha), (0.1, 0.03, 0.01, 0.003, 0.001)),
-    Machine("dual projection", lambda C, n: DualProjectionClassifier(alpha=1 / C), powers),
+    Machine(
+        "SCAD-SVM",
+        lambda alpha, n: SCADSVMClassifier(alpha=alpha),
+        (0.1, 0.03, 0.01, 0.003, 0.001),
+    ),
+    Machine(
+        "dual projection", lambda C, n: DualProjectionClassifier(alpha=1 / C), powers
+    ),
     Machine("RLSC", lambda C, n: RLSClassifier(alpha=1 / C), powers),
-    Machine("liblinear", lambda C, n: LinearSVC(C=C, random_state=0), powers, "scikit-learn"),
+    Machine(
+        "liblinear", lambda C, n: LinearSVC(C=C, random_state=0), powers, "scikit-learn"
+    ),
     Machine(
         "liblinear, L1",
         lambda C, n: LinearSVC(C=C, penalty="l1", dual=False, random_state=0),
@@ -206,19 +235,24 @@ machines = [
     Machine("liblinear, L1 logistic", l1_logistic, powers, "scikit-learn"),
     Machine("celer", celer_logistic, powers, "celer"),
     Machine("skglm", skglm_logistic, powers, "skglm"),
-    # It refuses data with a constant feature, as folds of these have, unless it leaves the scale alone.
-    Machine("abess", abess_logistic, (2, 5, 10, 20, 40), "abess", dict(is_normal=False)),
+    # It refuses data with a constant feature, as folds of these have, unless it leaves
+    # the scale alone.
+    Machine(
+        "abess", abess_logistic, (2, 5, 10, 20, 40), "abess", dict(is_normal=False)
+    ),
 ]
 
-# ---------------------------------------------------------------- selectors whose cost is fitted
+# ---------------------------------------------------------------- selectors whose cost
+# is fitted
 
 
 @dataclass(frozen=True)
 class Cost:
     """A fit whose time is taken while one of `n`, `d` and `r` grows.
 
-    `first` has for each axis the sizes that it starts from, and the number of steps; two steps double the size.
-    `stated` has the exponent that the operations lead to, or the least and the largest.
+    `first` has for each axis the sizes that it starts from, and the number of steps;
+    two steps double the size. `stated` has the exponent that the operations lead to, or
+    the least and the largest.
     """
 
     name: str
@@ -263,8 +297,18 @@ costs = [
         few,
         {"n": "1", "d": "1", "r": "1 to 2"},
     ),
-    Cost("DSF", lambda X, y, r: DSFSelector(r, rank=r // 4).fit(X), few, {"n": "1", "d": "1", "r": "1 to 4"}),
-    Cost("strong RRQR", lambda X, y, r: RRQRSelector(r, rank=r // 4).fit(X), few, {"n": "1", "d": "1", "r": "1 to 2"}),
+    Cost(
+        "DSF",
+        lambda X, y, r: DSFSelector(r, rank=r // 4).fit(X),
+        few,
+        {"n": "1", "d": "1", "r": "1 to 4"},
+    ),
+    Cost(
+        "strong RRQR",
+        lambda X, y, r: RRQRSelector(r, rank=r // 4).fit(X),
+        few,
+        {"n": "1", "d": "1", "r": "1 to 2"},
+    ),
     Cost(
         "risk-RFE",
         lambda X, y, r: RiskRFE(r, kernel="linear", step=0.1).fit(X, y),

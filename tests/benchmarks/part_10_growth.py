@@ -21,5 +21,10 @@ rows = [
         threads=(1,),
         prediction=f"{ratio}: 10,000 steps of 0.35 ms, and {rest} for the directions",
     )
-    for n, ratio, rest in ((500, 3.2, "0.3 s"), (1000, 0.9, "0.6 s"), (2000, 0.3, "1.5 s"), (4000, 0.15, "3 s"))
+    for n, ratio, rest in (
+        (500, 3.2, "0.3 s"),
+        (1000, 0.9, "0.6 s"),
+        (2000, 0.3, "1.5 s"),
+        (4000, 0.15, "3 s"),
+    )
 ]

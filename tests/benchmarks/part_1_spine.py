@@ -19,7 +19,9 @@ title = "Part one: the spine"
 
 # ---------------------------------------------------------------- data
 
-heavy, gauss, filled = "heavy-tailed", "Gaussian", "Gaussian, 0.5% filled"
+heavy = "heavy-tailed"
+gauss = "Gaussian"
+filled = "Gaussian, 0.5% filled"
 
 
 @cache
@@ -37,7 +39,9 @@ def basis(kind, n, d):
 
 
 def large_basis(n, d):
-    """`V` of heavy-tailed data, made in place: Gaussian rows times scales, orthonormalized twice by Cholesky QR."""
+    """`V` of heavy-tailed data, made in place: Gaussian rows times scales,
+    orthonormalized twice by Cholesky QR.
+    """
     rng = np.random.default_rng(0)
     V = rng.standard_normal((d, n))
     V *= rng.pareto(1.5, size=d)[:, None]
@@ -51,13 +55,23 @@ def large_basis(n, d):
 def sparse_data(n, d):
     """CSR, 0.5% of its entries Gaussian and the rest zero."""
     rng = np.random.default_rng(0)
-    return sp.random_array((n, d), density=0.005, format="csr", random_state=rng, data_sampler=rng.standard_normal)
+    return sp.random_array(
+        (n, d),
+        density=0.005,
+        format="csr",
+        random_state=rng,
+        data_sampler=rng.standard_normal,
+    )
 
 
 def counts(n, d):
-    """CSR counts of words: a few frequent ones and many rare ones, in documents of different length."""
+    """CSR counts of words: a few frequent ones and many rare ones, in documents of
+    different length.
+    """
     rng = np.random.default_rng(0)
-    rate = np.minimum(0.5, 12.0 / np.arange(1, d + 1)) * np.exp(0.5 * rng.standard_normal((n, 1)))
+    rate = np.minimum(0.5, 12.0 / np.arange(1, d + 1)) * np.exp(
+        0.5 * rng.standard_normal((n, 1))
+    )
     return sp.csr_array(rng.poisson(rate).astype(float))
 
 
@@ -73,7 +87,11 @@ def same_picks(ours, full_scan):
 def bss_rule(rule):
     def prepare(kind, n, d, r):
         V = basis(kind, n, d)
-        return timed(lambda: bss(V, r, rule)), timed(lambda: bss_reference(V, r, rule)), same_picks
+        return (
+            timed(lambda: bss(V, r, rule)),
+            timed(lambda: bss_reference(V, r, rule)),
+            same_picks,
+        )
 
     return prepare
 
@@ -92,21 +110,34 @@ def bss_million(kind, n, d, r, steps):
 def fit_against_qr(kind, n, d, r):
     X = matrix(kind, n, d)
     selector = BSSSelector(r, rule="largest-norm")
-    return timed(lambda: selector.fit(X)), timed(lambda: scipy.linalg.qr(X, mode="r", pivoting=True)), nothing
+    return (
+        timed(lambda: selector.fit(X)),
+        timed(lambda: scipy.linalg.qr(X, mode="r", pivoting=True)),
+        nothing,
+    )
 
 
 def default_fit_against_qr(kind, n, d):
     """The selector as it comes: half of the features, rank 100."""
     X = matrix(kind, n, d)
     selector = BSSSelector()
-    return timed(lambda: selector.fit(X)), timed(lambda: scipy.linalg.qr(X, mode="r", pivoting=True)), nothing
+    return (
+        timed(lambda: selector.fit(X)),
+        timed(lambda: scipy.linalg.qr(X, mode="r", pivoting=True)),
+        nothing,
+    )
 
 
 def few_of_text(method):
     def prepare(kind, n, d, r):
         X = counts(n, d)
-        D, selector = X.toarray(), method(r)
-        return timed(lambda: selector.fit(X)), timed(lambda: scipy.linalg.qr(D, mode="r", pivoting=True)), nothing
+        D = X.toarray()
+        selector = method(r)
+        return (
+            timed(lambda: selector.fit(X)),
+            timed(lambda: scipy.linalg.qr(D, mode="r", pivoting=True)),
+            nothing,
+        )
 
     return prepare
 
@@ -124,17 +155,23 @@ def same_leverages(ours, other):
 def leverage_sparse(kind, n, d, r):
     S = sparse_data(n, d)
     X = S.toarray()
-    sparse, dense = LeverageSelector(r, rank="full", random_state=0), LeverageSelector(r, rank="full", random_state=0)
+    sparse = LeverageSelector(r, rank="full", random_state=0)
+    dense = LeverageSelector(r, rank="full", random_state=0)
     return timed(lambda: sparse.fit(S)), timed(lambda: dense.fit(X)), same_leverages
 
 
 def resident(key):
     """`VmRSS` or `VmHWM` (the most that VmRSS has been) of this process, in MiB."""
-    return int(re.search(rf"{key}:\s+(\d+) kB", Path("/proc/self/status").read_text())[1]) / 1024
+    return (
+        int(re.search(rf"{key}:\s+(\d+) kB", Path("/proc/self/status").read_text())[1])
+        / 1024
+    )
 
 
 def peak_of_fit(form, n, d, r, threads):
-    """MiB at the peak of `fit`, above those of this process before the data were made and above those with the data."""
+    """MiB at the peak of `fit`, above those of this process before the data were made
+    and above those with the data.
+    """
     with threadpool_limits(threads, user_api="blas"):
         LeverageSelector(rank="full", random_state=0).fit(sparse_data(8, 4000))
         empty = resident("VmRSS")
@@ -149,14 +186,17 @@ def leverage_memory(which):
     def prepare(kind, n, d, r):
         if not Path("/proc/self/clear_refs").exists():
             raise SystemExit(
-                "The rows on memory read the peak of a process from /proc, which only Linux has: "
+                "The rows on memory read the peak of a process from /proc, which only "
+                "Linux has: "
                 "name the other rows to run them alone."
             )
 
         def peak(form):
             def measure(threads):
                 with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-                    return pool.submit(peak_of_fit, form, n, d, r, threads).result()[which], None
+                    return pool.submit(peak_of_fit, form, n, d, r, threads).result()[
+                        which
+                    ], None
 
             return measure
 
@@ -167,13 +207,19 @@ def leverage_memory(which):
 
 # ---------------------------------------------------------------- the rows
 
-wide, small = dict(n=180, d=20_000, r=400), dict(n=30, d=400, r=70)
-tall, tiny = dict(n=500, d=50_000, r=1000), dict(n=60, d=2000, r=120)
+wide = dict(n=180, d=20_000, r=400)
+small = dict(n=30, d=400, r=70)
+tall = dict(n=500, d=50_000, r=1000)
+tiny = dict(n=60, d=2000, r=120)
 scan = "full scan: `bss_reference`, all columns and an eigendecomposition at each step"
-picks = "Both get the same V. The run stops if the picks differ or a weight differs by more than 1e-6 of itself."
+picks = (
+    "Both get the same V. The run stops if the picks differ or a weight differs "
+    "by more than 1e-6 of itself."
+)
 qr = '`scipy.linalg.qr(X, mode="r", pivoting=True)`'
 memory = (
-    "A fresh process for each figure, which has fitted a small matrix before. Its largest resident size during "
+    "A fresh process for each figure, which has fitted a small matrix before. Its "
+    "largest resident size during "
     "`fit` (the kernel's `VmHWM`, reset before) less its resident size"
 )
 text = dict(n=1943, d=3289, r=50)
@@ -198,8 +244,10 @@ rows = [
         "bss-million",
         "`bss`, largest-norm",
         scan,
-        "`bss` takes all r steps. The full scan takes its first 20; its time is what it does before them plus r / 20 "
-        "times the rest. V is orthonormalized by Cholesky QR, twice. The first 20 picks and weights must agree.",
+        "`bss` takes all r steps. The full scan takes its first 20; its time is what "
+        "it does before them plus r / 20 "
+        "times the rest. V is orthonormalized by Cholesky QR, twice. The first 20 "
+        "picks and weights must agree.",
         bss_million,
         heavy,
         dict(n=180, d=1_000_000, r=400, steps=20),
@@ -266,7 +314,8 @@ rows = [
             f"few-{name}",
             f"`{method.__name__}({text['r']}).fit` on CSR",
             f"pivoted QR: {qr} of the same as an array",
-            f"{whole} The rank is far below the smaller side of X: only leading directions are looked for.",
+            f"{whole} The rank is far below the smaller side of X: only leading "
+            f"directions are looked for.",
             few_of_text(method),
             "counts of words, 2% filled",
             text,
@@ -274,9 +323,14 @@ rows = [
             0.5,
             at_least=False,
             repeats=5,
-            prediction="0.05: five steps of the sketch, twenty products of X with a few dozen columns",
+            prediction="0.05: five steps of the sketch, twenty products of X with a "
+            "few dozen columns",
         )
-        for name, method in (("bss", BSSSelector), ("dsf", DSFSelector), ("rrqr", RRQRSelector))
+        for name, method in (
+            ("bss", BSSSelector),
+            ("dsf", DSFSelector),
+            ("rrqr", RRQRSelector),
+        )
     ),
     *(
         Row(
@@ -302,7 +356,8 @@ rows = [
         "leverage-gauss",
         "`LeverageSelector.fit`",
         "`X @ X.T`",
-        "The same dense X; NumPy forms the product as a symmetric one, at half the work of a general product.",
+        "The same dense X; NumPy forms the product as a symmetric one, at half the "
+        "work of a general product.",
         leverage_against_product,
         gauss,
         tall,
@@ -310,13 +365,15 @@ rows = [
         3,
         at_least=False,
         repeats=7,
-        prediction="2.4: the product, 1.2 for the scores by a triangular T, and looks at X",
+        prediction="2.4: the product, 1.2 for the scores by a triangular T, and looks "
+        "at X",
     ),
     Row(
         "leverage-sparse",
         "`LeverageSelector.fit` on CSR",
         "the same on a dense array",
-        "The same entries, as CSR and as an array. The leverage scores must agree to 1e-6.",
+        "The same entries, as CSR and as an array. The leverage scores must agree to "
+        "1e-6.",
         leverage_sparse,
         filled,
         tall,

@@ -1,4 +1,6 @@
-"""Part two: regularised least squares over a path of lambdas, ridge risk, information gain, Table 1 of a paper."""
+"""Part two: regularised least squares over a path of lambdas, ridge risk, information
+gain, Table 1 of a paper.
+"""
 
 from dataclasses import replace
 
@@ -16,17 +18,24 @@ title = "Part two: ridge and the baselines"
 
 # ---------------------------------------------------------------- data
 
-gauss, filled, words = "Gaussian", "0.5% filled, Gaussian", "0.5% filled, counts"
+gauss = "Gaussian"
+filled = "0.5% filled, Gaussian"
+words = "0.5% filled, counts"
 
 
 def labelled(kind, n, d):
     """`X`, dense or CSR, and labels 0 and 1 at random."""
     rng = np.random.default_rng(0)
-    draw = {filled: rng.standard_normal, words: lambda size: rng.poisson(1, size) + 1.0}.get(kind)
+    draw = {
+        filled: rng.standard_normal,
+        words: lambda size: rng.poisson(1, size) + 1.0,
+    }.get(kind)
     if draw is None:
         X = rng.standard_normal((n, d))
     else:
-        X = sp.random_array((n, d), density=0.005, format="csr", random_state=rng, data_sampler=draw)
+        X = sp.random_array(
+            (n, d), density=0.005, format="csr", random_state=rng, data_sampler=draw
+        )
     return X, rng.integers(0, 2, n)
 
 
@@ -40,34 +49,57 @@ def path_of(lams):
 
 def path_against_fit(kind, n, d, lams):
     X, y = labelled(kind, n, d)
-    path, one = path_of(lams), RLSClassifier(path_of(lams)[lams // 2])
+    path = path_of(lams)
+    one = RLSClassifier(path_of(lams)[lams // 2])
 
     def same_model(models, model):
-        np.testing.assert_allclose(models[lams // 2].coef_, model.coef_, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            models[lams // 2].coef_, model.coef_, rtol=1e-9, atol=1e-12
+        )
         assert len(models) == lams
 
-    return timed(lambda: RLSClassifier().fit_path(X, y, path)), timed(lambda: one.fit(X, y)), same_model
+    return (
+        timed(lambda: RLSClassifier().fit_path(X, y, path)),
+        timed(lambda: one.fit(X, y)),
+        same_model,
+    )
 
 
 def fit_against_kernel_ridge(kind, n, d):
     X, y = labelled(kind, n, d)
-    ours, other = RLSClassifier(1.0), KernelRidge(alpha=1.0, kernel="linear")
+    ours = RLSClassifier(1.0)
+    other = KernelRidge(alpha=1.0, kernel="linear")
 
     def same_decisions(ours, other):
-        np.testing.assert_allclose(ours.decision_function(X), other.predict(X), rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(
+            ours.decision_function(X), other.predict(X), rtol=1e-6, atol=1e-9
+        )
 
-    return timed(lambda: ours.fit(X, y)), timed(lambda: other.fit(X, 2.0 * y - 1)), same_decisions
+    return (
+        timed(lambda: ours.fit(X, y)),
+        timed(lambda: other.fit(X, 2.0 * y - 1)),
+        same_decisions,
+    )
 
 
 def risk_over_path(kind, n, d, lams):
     X, _ = labelled(kind, n, d)
-    K, z, path = X @ X.T, X[:, 0], path_of(lams)
+    K = X @ X.T
+    z = X[:, 0]
+    path = path_of(lams)
     lam = path[lams // 2]
 
     def same_risk(risks, risk):
-        np.testing.assert_allclose([risks.bias[lams // 2], risks.variance[lams // 2]], [risk.bias, risk.variance])
+        np.testing.assert_allclose(
+            [risks.bias[lams // 2], risks.variance[lams // 2]],
+            [risk.bias, risk.variance],
+        )
 
-    return timed(lambda: ridge_risk(K, z, 1.0, path)), timed(lambda: ridge_risk(K, z, 1.0, lam)), same_risk
+    return (
+        timed(lambda: ridge_risk(K, z, 1.0, path)),
+        timed(lambda: ridge_risk(K, z, 1.0, lam)),
+        same_risk,
+    )
 
 
 def gain_against_scikit_learn(kind, n, d):
@@ -94,8 +126,10 @@ def table_1(kind, runs):
 
 # ---------------------------------------------------------------- the rows
 
-wide, small = dict(n=180, d=20_000), dict(n=30, d=400)
-documents, few = dict(n=2000, d=20_000), dict(n=200, d=2000)
+wide = dict(n=180, d=20_000)
+small = dict(n=30, d=400)
+documents = dict(n=2000, d=20_000)
+few = dict(n=200, d=2000)
 fifty = dict(lams=50)
 
 rows = [
@@ -128,7 +162,8 @@ rows = [
         "rls-fit-dense",
         "`RLSClassifier.fit`",
         "`KernelRidge.fit` of scikit-learn, linear kernel",
-        "The same X and lambda; decision values must agree to 1e-6. `fit` ends with one number for each feature, "
+        "The same X and lambda; decision values must agree to 1e-6. `fit` ends with "
+        "one number for each feature, "
         "`KernelRidge` with one for each sample.",
         fit_against_kernel_ridge,
         gauss,
@@ -152,7 +187,8 @@ rows = [
         "ridge-risk",
         "`ridge_risk`, all lambdas",
         "`ridge_risk`, one lambda",
-        "Both from the kernel matrix; the risks at the one lambda must agree. The eigendecomposition is the work.",
+        "Both from the kernel matrix; the risks at the one lambda must agree. The "
+        "eigendecomposition is the work.",
         risk_over_path,
         gauss,
         dict(n=1000, d=2000) | fifty,
@@ -165,7 +201,8 @@ rows = [
         "information-gain",
         "`information_gain` on CSR",
         "`mutual_info_classif(X != 0, y, discrete_features=True)`",
-        "The same matrix; scikit-learn gets it as presence already. The two must agree to 1e-10.",
+        "The same matrix; scikit-learn gets it as presence already. The two must "
+        "agree to 1e-10.",
         gain_against_scikit_learn,
         words,
         documents,
@@ -176,7 +213,8 @@ rows = [
         "table-1",
         "Table 1 of Paul and Drineas 2016, whole",
         None,
-        "One data set for each of two k; 100 training sets, two r, four methods, six lambdas; on two processes.",
+        "One data set for each of two k; 100 training sets, two r, four methods, six "
+        "lambdas; on two processes.",
         table_1,
         "",
         dict(runs=10),

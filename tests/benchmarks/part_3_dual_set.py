@@ -1,4 +1,6 @@
-"""Part three: dual set sparsification against its literal twin, the selector against principal component analysis."""
+"""Part three: dual set sparsification against its literal twin, the selector against
+principal component analysis.
+"""
 
 from dataclasses import replace
 
@@ -14,15 +16,23 @@ title = "Part three: sparse principal components"
 
 # ---------------------------------------------------------------- data
 
-gauss, heavy, slow = "low rank and noise", "heavy-tailed features", "singular values 1/sqrt(j)"
+gauss = "low rank and noise"
+heavy = "heavy-tailed features"
+slow = "singular values 1/sqrt(j)"
 
 
 def matrix(kind, n, d):
     rng = np.random.default_rng(0)
     if kind == slow:
         m = min(n, d)
-        return rng.standard_normal((n, m)) * np.arange(1, m + 1) ** -0.5 @ rng.standard_normal((m, d))
-    X = rng.standard_normal((n, 50)) @ rng.standard_normal((50, d)) + rng.standard_normal((n, d))
+        return (
+            rng.standard_normal((n, m))
+            * np.arange(1, m + 1) ** -0.5
+            @ rng.standard_normal((m, d))
+        )
+    X = rng.standard_normal((n, 50)) @ rng.standard_normal(
+        (50, d)
+    ) + rng.standard_normal((n, d))
     return X * np.exp(1.5 * rng.standard_normal(d)) if kind == heavy else X
 
 
@@ -32,7 +42,8 @@ def matrix(kind, n, d):
 def sampling_against_twin(rule):
     def prepare(kind, n, d, k, r):
         space = row_space(matrix(kind, n, d), rank=k)
-        V, lengths = space.basis(), space.residual_norms
+        V = space.basis()
+        lengths = space.residual_norms
 
         def same_picks(ours, other):
             np.testing.assert_array_equal(ours.indices, other.indices)
@@ -47,14 +58,21 @@ def sampling_against_twin(rule):
 def selector_against_pca(rule):
     def prepare(kind, n, d, k, r):
         X = matrix(kind, n, d)
-        X -= X.mean(axis=0)  # scikit-learn centres a copy; ours is given what that would be
+        # scikit-learn centres a copy; ours is given what that would be
+        X -= X.mean(axis=0)
 
         def same_components(selector, pca):
             assert selector.n_draws_ == r and selector.certificate_.holds
-            np.testing.assert_allclose(selector.certificate_.singular_values, pca.singular_values_, rtol=0.02)
+            np.testing.assert_allclose(
+                selector.certificate_.singular_values, pca.singular_values_, rtol=0.02
+            )
 
         other = timed(lambda: PCA(k, svd_solver="randomized", random_state=0).fit(X))
-        return timed(lambda: DSFSelector(r, rank=k, rule=rule).fit(X)), other, same_components
+        return (
+            timed(lambda: DSFSelector(r, rank=k, rule=rule).fit(X)),
+            other,
+            same_components,
+        )
 
     return prepare
 
@@ -121,7 +139,8 @@ rows = [
         "dsf-fit",
         "`DSFSelector.fit`",
         "`PCA.fit` of scikit-learn, randomised",
-        "Dense centred X. Ours: components by sketches, residual lengths, selection, certificate. The singular values "
+        "Dense centred X. Ours: components by sketches, residual lengths, selection, "
+        "certificate. The singular values "
         "of both must agree to 2%.",
         selector_against_pca("best"),
         slow,
@@ -148,7 +167,8 @@ rows = [
         "table-3",
         "Table 3 of Boutsidis, Drineas and Magdon-Ismail 2011, whole",
         None,
-        "Six data sets (FSEL_BOOK_DATA), 1,000 splits, two r, nine methods of choosing columns; on two processes.",
+        "Six data sets (FSEL_BOOK_DATA), 1,000 splits, two r, nine methods of "
+        "choosing columns; on two processes.",
         table_3,
         "",
         dict(splits=1000),

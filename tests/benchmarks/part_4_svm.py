@@ -1,4 +1,6 @@
-"""Part four: supervised selection against recursive elimination, LPSVM, the enclosing ball."""
+"""Part four: supervised selection against recursive elimination, LPSVM, the enclosing
+ball.
+"""
 
 import warnings
 
@@ -8,24 +10,42 @@ from rows import Row, timed
 from sklearn.feature_selection import RFE
 from sklearn.svm import SVC, LinearSVC
 
-from fsel_book import BSSSelector, LPSVMClassifier, SupportVectorSelector, enclosing_ball, svm_margin
+from fsel_book import (
+    BSSSelector,
+    LPSVMClassifier,
+    SupportVectorSelector,
+    enclosing_ball,
+    svm_margin,
+)
 
 title = "Part four: linear support vector machines"
 
 # ---------------------------------------------------------------- data
 
-gauss, noisy, text, sparse_text = "Gaussian", "low rank and noise", "word counts, dense", "word counts, sparse"
+gauss = "Gaussian"
+noisy = "low rank and noise"
+text = "word counts, dense"
+sparse_text = "word counts, sparse"
 overlapping = "Gaussian, labels mostly noise"
 
 
 def documents(n, d, length=250):
-    """Counts of words in two kinds of documents: frequencies by Zipf's law, tilted one way or the other."""
+    """Counts of words in two kinds of documents: frequencies by Zipf's law, tilted one
+    way or the other.
+    """
     rng = np.random.default_rng(0)
-    common, tilt = 1 / (np.arange(d) + 10.0), np.exp(0.5 * rng.standard_normal(d))
+    common = 1 / (np.arange(d) + 10.0)
+    tilt = np.exp(0.5 * rng.standard_normal(d))
     frequencies = [p / p.sum() for p in (common * tilt, common / tilt)]
     lengths = rng.lognormal(np.log(length), 0.6, n).astype(int) + 1
     return sp.csr_array(
-        np.array([rng.multinomial(length, frequencies[i % 2]) for i, length in enumerate(lengths)], float)
+        np.array(
+            [
+                rng.multinomial(length, frequencies[i % 2])
+                for i, length in enumerate(lengths)
+            ],
+            float,
+        )
     )
 
 
@@ -53,10 +73,17 @@ def against_elimination(machine):
         X, y = matrix(kind, n, d)
 
         def as_many(ours, other):
-            assert ours.selector_.n_draws_ == other.n_features_ == r and ours.certificate_.holds
+            assert (
+                ours.selector_.n_draws_ == other.n_features_ == r
+                and ours.certificate_.holds
+            )
 
         other = timed(lambda: RFE(machine, n_features_to_select=r, step=0.1).fit(X, y))
-        return timed(lambda: SupportVectorSelector(BSSSelector(r, rank="full")).fit(X, y)), other, as_many
+        return (
+            timed(lambda: SupportVectorSelector(BSSSelector(r, rank="full")).fit(X, y)),
+            other,
+            as_many,
+        )
 
     return prepare
 
@@ -106,13 +133,16 @@ def margin(kind, n, d):
 
 fit = dict(n=180, d=20_000, r=400)
 few = dict(n=40, d=500, r=60)
-how = "Ours finds the support vectors, chooses and certifies; the other drops a tenth of the features at a time."
+how = (
+    "Ours finds the support vectors, chooses and certifies; the other drops a tenth "
+    "of the features at a time."
+)
 
 
 def elimination(name, kind, machine, target, prediction="", repeats=5):
     return Row(
         name,
-        "`SupportVectorSelector(BSSSelector(r, rank=\"full\"))`",
+        '`SupportVectorSelector(BSSSelector(r, rank="full"))`',
         f"`RFE({machine!r}, step=0.1)` of scikit-learn",
         how,
         against_elimination(machine),
@@ -127,11 +157,23 @@ def elimination(name, kind, machine, target, prediction="", repeats=5):
 
 rows = [
     elimination("supervised-text", text, SVC(kernel="linear"), 5, "9"),
-    elimination("supervised-gauss", gauss, SVC(kernel="linear"), 5, "3 to 4: every sample is a support vector"),
+    elimination(
+        "supervised-gauss",
+        gauss,
+        SVC(kernel="linear"),
+        5,
+        "3 to 4: every sample is a support vector",
+    ),
     elimination("supervised-noisy", noisy, SVC(kernel="linear"), 5, "4"),
     elimination("supervised-liblinear", text, LinearSVC(), None, "1.5"),
     elimination("supervised-sparse", sparse_text, SVC(kernel="linear"), None, "1.5"),
-    elimination("supervised-sparse-liblinear", sparse_text, LinearSVC(), None, "0.4: its products are sparse"),
+    elimination(
+        "supervised-sparse-liblinear",
+        sparse_text,
+        LinearSVC(),
+        None,
+        "0.4: its products are sparse",
+    ),
     Row(
         "lpsvm",
         "`LPSVMClassifier.fit`",
@@ -149,7 +191,8 @@ rows = [
         Row(
             name,
             "`LPSVMClassifier.fit`",
-            "`LinearSVC(penalty='l1', dual=False)` of scikit-learn, whose hinge is squared",
+            "`LinearSVC(penalty='l1', dual=False)` of scikit-learn, whose hinge is "
+            "squared",
             "Ours to a duality gap below 1e-8; the other as far as its 1,000 passes go.",
             against_linear_svc,
             kind,

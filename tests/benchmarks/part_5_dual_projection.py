@@ -1,4 +1,6 @@
-"""Part five: linear models through a projection, to the same error of the weights as scikit-learn's solvers."""
+"""Part five: linear models through a projection, to the same error of the weights as
+scikit-learn's solvers.
+"""
 
 import functools
 import warnings
@@ -19,7 +21,9 @@ title = "Part five: dual random projection"
 
 # ---------------------------------------------------------------- data
 
-little, much, text = "rank 50, noise 0.1", "rank 50, noise 1", "word counts, sparse"
+little = "rank 50, noise 0.1"
+much = "rank 50, noise 1"
+text = "word counts, sparse"
 
 
 @functools.lru_cache(maxsize=1)
@@ -28,25 +32,27 @@ def matrix(kind, n, d):
     rng = np.random.default_rng(0)
     if kind == text:
         X = normalize(documents(n, d))
-        y, targets = np.where(np.arange(n) % 2, 1.0, -1.0), X @ rng.standard_normal(d) + 0.1 * rng.standard_normal(n)
+        y = np.where(np.arange(n) % 2, 1.0, -1.0)
+        targets = X @ rng.standard_normal(d) + 0.1 * rng.standard_normal(n)
     else:
         noise = 0.1 if kind == little else 1.0
-        A, B = rng.standard_normal((n, 50)), rng.standard_normal((50, d))
+        A = rng.standard_normal((n, 50))
+        B = rng.standard_normal((50, d))
         X = A @ B
         for a in range(0, n, 500):
             X[a : a + 500] += noise * rng.standard_normal((min(500, n - a), d))
         X /= np.sqrt(50 + noise**2)  # features of variance 1
-        y, targets = (
-            np.sign(A @ rng.standard_normal(50) + 0.5 * rng.standard_normal(n)),
-            A[:, 0] + rng.standard_normal(n),
-        )
+        y = np.sign(A @ rng.standard_normal(50) + 0.5 * rng.standard_normal(n))
+        targets = A[:, 0] + rng.standard_normal(n)
     K = X @ X.T
     return X, y, targets, eigh(K.toarray() if sp.issparse(K) else K)
 
 
 @functools.lru_cache(maxsize=1)
 def optimal_weights(kind, n, d, numbers, alpha):
-    """By way of the eigenvectors of `X X'`: Newton's method in their span, or the closed form."""
+    """By way of the eigenvectors of `X X'`: Newton's method in their span, or the
+    closed form.
+    """
     X, y, targets, (e, E) = matrix(kind, n, d)
     if numbers:
         return X.T @ (E @ ((E.T @ targets) / (e.clip(0) + alpha)))
@@ -59,7 +65,9 @@ def optimal_weights(kind, n, d, numbers, alpha):
 
 
 def to_the_same_error(ours, other, error):
-    """Both fitted to the same data; the weights of both must be within `error` of the optimum, relative."""
+    """Both fitted to the same data; the weights of both must be within `error` of the
+    optimum, relative.
+    """
 
     def prepare(kind, n, d):
         X, y, targets, _ = matrix(kind, n, d)
@@ -74,7 +82,9 @@ def to_the_same_error(ours, other, error):
 
         def as_near(found, expected):
             for model in (found, expected):
-                distance = np.linalg.norm(model.coef_.ravel() - exact) / np.linalg.norm(exact)
+                distance = np.linalg.norm(model.coef_.ravel() - exact) / np.linalg.norm(
+                    exact
+                )
                 assert distance <= error or not full, (model, distance)
 
         return timed(lambda: fit(ours)), timed(lambda: fit(other)), as_near
@@ -84,28 +94,66 @@ def to_the_same_error(ours, other, error):
 
 # ---------------------------------------------------------------- the rows
 
-large, small = dict(n=5000, d=50_000), dict(n=60, d=300)
-how = "Weights within {} of the optimum, by about the loosest tolerance that does; the optimum by eigenvectors."
+large = dict(n=5000, d=50_000)
+small = dict(n=60, d=300)
+how = (
+    "Weights within {} of the optimum, by about the loosest tolerance that does; "
+    "the optimum by eigenvectors."
+)
 
 
 def logistic(name, kind, alpha, tol, other, target=None, size=large, **more):
-    ours = DualProjectionClassifier(alpha=alpha / 2, tol=tol, fit_intercept=False, random_state=0)
-    return compared(name, kind, ours, other.set_params(C=1 / alpha, fit_intercept=False), 1e-3, target, size, more)
+    ours = DualProjectionClassifier(
+        alpha=alpha / 2, tol=tol, fit_intercept=False, random_state=0
+    )
+    return compared(
+        name,
+        kind,
+        ours,
+        other.set_params(C=1 / alpha, fit_intercept=False),
+        1e-3,
+        target,
+        size,
+        more,
+    )
 
 
 def square(name, kind, alpha, tol, other, target=None, size=large, error=1e-6, **more):
-    ours = DualProjectionRidge(alpha=alpha, tol=tol, fit_intercept=False, random_state=0)
-    return compared(name, kind, ours, other.set_params(alpha=alpha, fit_intercept=False), error, target, size, more)
+    ours = DualProjectionRidge(
+        alpha=alpha, tol=tol, fit_intercept=False, random_state=0
+    )
+    return compared(
+        name,
+        kind,
+        ours,
+        other.set_params(alpha=alpha, fit_intercept=False),
+        error,
+        target,
+        size,
+        more,
+    )
 
 
 def compared(name, kind, ours, other, error, target, size, more):
     prepare = to_the_same_error(ours, other, error)
     call = f"`{type(ours).__name__}(alpha={ours.alpha:g}, tol={ours.tol:g})`"
-    return Row(name, call, f"`{other!r}`", how.format(f"{error:g}"), prepare, kind, size, small, target, **more)
+    return Row(
+        name,
+        call,
+        f"`{other!r}`",
+        how.format(f"{error:g}"),
+        prepare,
+        kind,
+        size,
+        small,
+        target,
+        **more,
+    )
 
 
 few = dict(n=2000, d=20_000)
-strong, weak = 1000.0, 1.0
+strong = 1000.0
+weak = 1.0
 rows = [
     logistic(
         "logistic",
@@ -119,9 +167,34 @@ rows = [
         repeats=1,
         threads=(2,),
     ),
-    logistic("logistic-strong", little, strong, 0.03, LogisticRegression(tol=3e-5), prediction="3", threads=(2,)),
-    square("square", little, weak, 1e-6, Ridge(solver="sparse_cg", tol=1e-6), 2, prediction="4", threads=(2,)),
-    square("square-strong", little, strong, 1e-4, Ridge(solver="sparse_cg", tol=1e-6), prediction="2", threads=(2,)),
+    logistic(
+        "logistic-strong",
+        little,
+        strong,
+        0.03,
+        LogisticRegression(tol=3e-5),
+        prediction="3",
+        threads=(2,),
+    ),
+    square(
+        "square",
+        little,
+        weak,
+        1e-6,
+        Ridge(solver="sparse_cg", tol=1e-6),
+        2,
+        prediction="4",
+        threads=(2,),
+    ),
+    square(
+        "square-strong",
+        little,
+        strong,
+        1e-4,
+        Ridge(solver="sparse_cg", tol=1e-6),
+        prediction="2",
+        threads=(2,),
+    ),
     logistic(
         "text-logistic",
         text,

@@ -1,4 +1,6 @@
-"""Part six: elimination by the risk against refitting everything, against Guyon's rule, and in closed form."""
+"""Part six: elimination by the risk against refitting everything, against Guyon's rule,
+and in closed form.
+"""
 
 import functools
 import time
@@ -20,15 +22,24 @@ title = "Part six: elimination by the risk"
 
 # ---------------------------------------------------------------- data
 
-uniform, gaussian = "uniform, linear rule", "Gaussian"
-expressed, independent, mailed = "ten factors and noise", "independent", "spambase"
+uniform = "uniform, linear rule"
+gaussian = "Gaussian"
+expressed = "ten factors and noise"
+independent = "independent"
+mailed = "spambase"
 
 
 def signs(n, d):
-    """Features uniform in [-1, 1], labels by a linear rule in three of them, and the width that "scale" gives."""
+    """Features uniform in [-1, 1], labels by a linear rule in three of them, and the
+    width that "scale" gives.
+    """
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (n, d))
-    return X, np.sign(X[:, :3] @ rng.choice([-1.0, -0.5, 0.5, 1.0], 3)), RBFKernel(1 / (d * X.var()))
+    return (
+        X,
+        np.sign(X[:, :3] @ rng.choice([-1.0, -0.5, 0.5, 1.0], 3)),
+        RBFKernel(1 / (d * X.var())),
+    )
 
 
 def numbers(n, d):
@@ -39,7 +50,9 @@ def numbers(n, d):
 
 
 def genes(data, n, d):
-    """Standardised features, of ten common factors and noise or independent, and labels by twenty of them."""
+    """Standardised features, of ten common factors and noise or independent, and labels
+    by twenty of them.
+    """
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, d))
     if data == expressed:
@@ -49,7 +62,9 @@ def genes(data, n, d):
 
 
 def messages(n, d):
-    """The first `n` e-mails of spambase, from the folder that FSEL_BOOK_DATA names; made-up ones at a toy size."""
+    """The first `n` e-mails of spambase, from the folder that FSEL_BOOK_DATA names;
+    made-up ones at a toy size.
+    """
     if n < 1000:
         return signs(n, d)[:2]
     spam = load_dataset("spambase")
@@ -58,17 +73,45 @@ def messages(n, d):
 
 
 def proteins(n, length):
-    """Sequences of the twenty amino acids, as frequent as in nature, and related: each a copy with changes."""
+    """Sequences of the twenty amino acids, as frequent as in nature, and related: each
+    a copy with changes.
+    """
     rng = np.random.default_rng(0)
     letters = np.array(list("ACDEFGHIKLMNPQRSTVWY"))
     share = np.array(
-        [8.3, 1.4, 5.5, 6.7, 3.9, 7.1, 2.3, 5.9, 5.8, 9.7, 2.4, 4.1, 4.7, 3.9, 5.5, 6.6, 5.3, 6.9, 1.1, 2.9]
+        [
+            8.3,
+            1.4,
+            5.5,
+            6.7,
+            3.9,
+            7.1,
+            2.3,
+            5.9,
+            5.8,
+            9.7,
+            2.4,
+            4.1,
+            4.7,
+            3.9,
+            5.5,
+            6.6,
+            5.3,
+            6.9,
+            1.1,
+            2.9,
+        ]
     )
     parents = rng.choice(20, (max(1, n // 20), length), p=share / share.sum())
     family = parents[rng.integers(len(parents), size=n)]
     changed = rng.random((n, length)) < 0.3
     return [
-        "".join(row) for row in letters[np.where(changed, rng.choice(20, (n, length), p=share / share.sum()), family)]
+        "".join(row)
+        for row in letters[
+            np.where(
+                changed, rng.choice(20, (n, length), p=share / share.sum()), family
+            )
+        ]
     ]
 
 
@@ -76,15 +119,19 @@ def proteins(n, length):
 
 
 def refit_everything(X, y, kernel, C):
-    """Every candidate at every step by SVC on a precomputed kernel, the kernels by removal: the order."""
-    sums, out = RunningSums(kernel, X), np.empty((1, len(X), len(X)))
+    """Every candidate at every step by SVC on a precomputed kernel, the kernels by
+    removal: the order.
+    """
+    sums = RunningSums(kernel, X)
+    out = np.empty((1, len(X), len(X)))
     order = []
     while len(sums.left) > 1:
         values = []
         for j in sums.left:
             K = sums.removals([j], out=out)[0]
             machine = SVC(kernel="precomputed", C=C).fit(K, y)
-            v, rows = machine.dual_coef_[0], machine.support_
+            v = machine.dual_coef_[0]
+            rows = machine.support_
             values.append(np.abs(v).sum() - v @ K[np.ix_(rows, rows)] @ v / 2)
         order.append(sums.left[int(np.argmin(values))])
         sums.remove(order[-1])
@@ -92,14 +139,18 @@ def refit_everything(X, y, kernel, C):
 
 
 def refit_plainly(X, y, kernel, C):
-    """Every candidate at every step by SVC on the columns that stay, as one would write it: the order."""
-    left, order = list(range(X.shape[1])), []
+    """Every candidate at every step by SVC on the columns that stay, as one would write
+    it: the order.
+    """
+    left = list(range(X.shape[1]))
+    order = []
     while len(left) > 1:
         values = []
         for j in left:
             A = X[:, [i for i in left if i != j]]
             machine = SVC(kernel="rbf", gamma=kernel.gamma, C=C).fit(A, y)
-            v, f = machine.dual_coef_[0], machine.decision_function(A[machine.support_]) - machine.intercept_
+            v = machine.dual_coef_[0]
+            f = machine.decision_function(A[machine.support_]) - machine.intercept_
             values.append(np.abs(v).sum() - v @ f / 2)
         order.append(left.pop(int(np.argmin(values))))
     return order
@@ -124,7 +175,11 @@ def linear_against_refitting(data, n, d):
 def against_guyon(data, n, d):
     X, y, kernel = signs(n, d)
     ours = timed(lambda: risk_rfe(X, [EmpiricalRisk("hinge", y, 1.0)], kernel))
-    return ours, timed(lambda: guyon_rfe(X, [EmpiricalRisk("hinge", y, 1.0)], kernel)), nothing
+    return (
+        ours,
+        timed(lambda: guyon_rfe(X, [EmpiricalRisk("hinge", y, 1.0)], kernel)),
+        nothing,
+    )
 
 
 def against_rfe(data, n, d):
@@ -159,7 +214,11 @@ def closed_form(data, n, d):
         Ridge(alpha=0.5, fit_intercept=False).fit(X, y)
         return np.linalg.inv(X.T @ X + 0.5 * np.eye(d))
 
-    ours = timed(lambda: squared_linear_path(X, EmpiricalRisk("squared_error", y, 1.0), intercept=False))
+    ours = timed(
+        lambda: squared_linear_path(
+            X, EmpiricalRisk("squared_error", y, 1.0), intercept=False
+        )
+    )
     return ours, timed(one_fit_and_one_inverse), nothing
 
 
@@ -167,7 +226,8 @@ def closed_form_against_refitting(data, n, d):
     X, y = numbers(n, d)
 
     def a_few_fits(threads):
-        start, fits = time.perf_counter(), 3
+        start = time.perf_counter()
+        fits = 3
         for j in range(fits):
             Ridge(alpha=0.5, fit_intercept=False).fit(np.delete(X, j, axis=1), y)
         candidates = d * (d + 1) // 2 - 1
@@ -175,7 +235,11 @@ def closed_form_against_refitting(data, n, d):
         return (time.perf_counter() - start) / fits * candidates * half, None
 
     risk = EmpiricalRisk("squared_error", y, 1.0)
-    return timed(lambda: squared_linear_path(X, risk, intercept=False)), a_few_fits, nothing
+    return (
+        timed(lambda: squared_linear_path(X, risk, intercept=False)),
+        a_few_fits,
+        nothing,
+    )
 
 
 def mismatch(data, n, length):
@@ -211,7 +275,8 @@ rows = [
         "rbf-50-plain",
         ours,
         "`SVC(kernel='rbf')` for every candidate at every step",
-        "The other fits each candidate to the columns that stay; the order of elimination must be the same.",
+        "The other fits each candidate to the columns that stay; the order of "
+        "elimination must be the same.",
         functools.partial(against_refitting, refit=refit_plainly),
         uniform,
         dict(n=400, d=50),
@@ -237,7 +302,8 @@ rows = [
         "linear-50",
         "`risk_rfe`, hinge loss, linear kernel, C = 1",
         refitted,
-        "Kernels by removal on both sides. The order is not compared: on a kernel of low rank libsvm's tolerance "
+        "Kernels by removal on both sides. The order is not compared: on a kernel of "
+        "low rank libsvm's tolerance "
         "of 1e-3 does not tell the candidates apart.",
         linear_against_refitting,
         uniform,
@@ -274,7 +340,11 @@ rows = [
             5,
             at_least=False,
         )
-        for n, d, data in ((63, 2308, expressed), (171, 5748, expressed), (1000, 1000, independent))
+        for n, d, data in (
+            (63, 2308, expressed),
+            (171, 5748, expressed),
+            (1000, 1000, independent),
+        )
     ),
     Row(
         "default",
@@ -320,7 +390,8 @@ rows = [
         "closed-form-refits",
         "`squared_linear_path`, down to one feature",
         "`Ridge.fit` for every candidate",
-        "Seconds of the other side are three fits, times the number of candidates, times a half, since on average half "
+        "Seconds of the other side are three fits, times the number of candidates, "
+        "times a half, since on average half "
         "of the features are left.",
         closed_form_against_refitting,
         gaussian,

@@ -9,10 +9,17 @@ title = "Part seven: the import"
 
 
 def importing(data):
-    """A fresh process that imports the package, and one that imports a part of scikit-learn."""
+    """A fresh process that imports the package, and one that imports a part of
+    scikit-learn.
+    """
 
     def fresh(module):
-        return timed(lambda: subprocess.run([sys.executable, "-c", f"import {module}"], check=True) and None)
+        return timed(
+            lambda: (
+                subprocess.run([sys.executable, "-c", f"import {module}"], check=True)
+                and None
+            )
+        )
 
     return fresh("fsel_book"), fresh("sklearn.feature_selection"), nothing
 

@@ -10,8 +10,11 @@ title = "Part eight: choosing with labels"
 
 
 def with_scores(kind, n, d, r, rank):
-    """Scores as heavy-tailed as F scores are, that know nothing of the lengths; the leading `rank` directions."""
-    V, scores = basis(kind, n, d)[:, :rank], np.random.default_rng(1).chisquare(1, size=d)
+    """Scores as heavy-tailed as F scores are, that know nothing of the lengths; the
+    leading `rank` directions.
+    """
+    V = basis(kind, n, d)[:, :rank]
+    scores = np.random.default_rng(1).chisquare(1, size=d)
     return timed(lambda: bss(V, r, scores=scores)), timed(lambda: bss(V, r)), nothing
 
 
@@ -20,7 +23,8 @@ def row(name, data, rank):
         name,
         "`bss` with scores",
         "`bss`, largest-norm",
-        "All r steps of both, with the same V. The scores are drawn from chi-squared with one degree of freedom.",
+        "All r steps of both, with the same V. The scores are drawn from chi-squared "
+        "with one degree of freedom.",
         with_scores,
         data,
         dict(wide, rank=rank),
@@ -30,5 +34,10 @@ def row(name, data, rank):
     )
 
 
-# At the rank that a selector certifies with as many draws unless it is told otherwise, and at the full one.
-rows = [row("scores-heavy", heavy, 100), row("scores-heavy-full", heavy, 180), row("scores-gauss", gauss, 100)]
+# At the rank that a selector certifies with as many draws unless it is told otherwise,
+# and at the full one.
+rows = [
+    row("scores-heavy", heavy, 100),
+    row("scores-heavy-full", heavy, 180),
+    row("scores-gauss", gauss, 100),
+]

@@ -31,7 +31,8 @@ def folder():
 def file(n, d):
     """A float32 file of NumPy, written in pieces."""
     path = folder() / f"{n}_{d}.npy"
-    rng, X = np.random.default_rng(0), np.lib.format.open_memmap(path, "w+", np.float32, (n, d))
+    rng = np.random.default_rng(0)
+    X = np.lib.format.open_memmap(path, "w+", np.float32, (n, d))
     step = max(1, 2**24 // d)
     for a in range(0, n, step):
         X[a : a + step] = rng.standard_normal(X[a : a + step].shape, dtype=np.float32)
@@ -40,16 +41,21 @@ def file(n, d):
 
 
 def leave_memory(path):
-    """Takes a file out of the page cache of the system (Linux), so that the next pass over it comes from the disk."""
+    """Takes a file out of the page cache of the system (Linux), so that the next pass
+    over it comes from the disk.
+    """
     with open(path, "rb") as source:
         os.posix_fadvise(source.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 class FromDisk(Blocks):
-    """The blocks of a file that is read from the disk in every pass, as one larger than the memory is."""
+    """The blocks of a file that is read from the disk in every pass, as one larger than
+    the memory is.
+    """
 
     def __init__(self, path):
-        self.path, self.file = path, as_blocks(path)
+        self.path = path
+        self.file = as_blocks(path)
         self.shape = self.file.shape
 
     def read(self, axis):
@@ -70,17 +76,27 @@ def read_twice(path, before=None):
 
 def from_file(data, n, d, r):
     path = file(n, d)
-    return timed(lambda: BSSSelector(r).fit(as_blocks(path))), timed(lambda: read_twice(path)), nothing
+    return (
+        timed(lambda: BSSSelector(r).fit(as_blocks(path))),
+        timed(lambda: read_twice(path)),
+        nothing,
+    )
 
 
 def from_disk(data, n, d, r):
     path = file(n, d)
-    return timed(lambda: BSSSelector(r).fit(FromDisk(path))), timed(lambda: read_twice(path, leave_memory)), nothing
+    return (
+        timed(lambda: BSSSelector(r).fit(FromDisk(path))),
+        timed(lambda: read_twice(path, leave_memory)),
+        nothing,
+    )
 
 
 def peak(path, r, threads):
     with threadpool_limits(threads, user_api="blas"):
-        BSSSelector(10).fit(as_blocks(np.random.default_rng(0).standard_normal((20, 500))))
+        BSSSelector(10).fit(
+            as_blocks(np.random.default_rng(0).standard_normal((20, 500)))
+        )
         Path("/proc/self/clear_refs").write_text("5")
         BSSSelector(r).fit(as_blocks(path))
     return resident("VmHWM")
@@ -103,7 +119,9 @@ def on_cluster(data, n, d, r):
 
     chunks = (n,), tuple(np.diff([*range(0, d, 50_000), d]))
     nothing_yet = np.empty((0, 0), np.float32)
-    array = da.map_blocks(read_columns, str(file(n, d)), chunks=chunks, dtype=np.float32, meta=nothing_yet)
+    array = da.map_blocks(
+        read_columns, str(file(n, d)), chunks=chunks, dtype=np.float32, meta=nothing_yet
+    )
     cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
     client = Client(cluster)
     atexit.register(cluster.close)
@@ -125,8 +143,10 @@ def read_columns(path, block_info=None):
     return np.ascontiguousarray(np.load(path, mmap_mode="r")[:, a:b])
 
 
-large, small = dict(n=200, d=5_000_000, r=100), dict(n=20, d=2000, r=20)
-tall, short = dict(n=2_000_000, d=500, r=100), dict(n=2000, d=20, r=8)
+large = dict(n=200, d=5_000_000, r=100)
+small = dict(n=20, d=2000, r=20)
+tall = dict(n=2_000_000, d=500, r=100)
+short = dict(n=2000, d=20, r=8)
 
 
 def beside_reading(name, how, prepare, size, quick):
@@ -149,7 +169,8 @@ def peak_memory(name, size, quick):
         name,
         "peak memory of the process that fits",
         None,
-        "A fresh process; all of its resident memory at the peak, the interpreter and its libraries included.",
+        "A fresh process; all of its resident memory at the peak, the interpreter and "
+        "its libraries included.",
         peak_of_fit,
         gauss,
         size,
@@ -160,7 +181,10 @@ def peak_memory(name, size, quick):
     )
 
 
-cold = "It is taken out of the page cache before every pass, on both sides: each comes from the disk."
+cold = (
+    "It is taken out of the page cache before every pass, on both sides: each "
+    "comes from the disk."
+)
 warm = "It fits into the page cache, and is read at the speed of memory."
 rows = [
     beside_reading("disk-wide", cold, from_disk, large, small),
@@ -173,7 +197,8 @@ rows = [
         "cluster",
         "two Dask workers with one BLAS thread each",
         "one process, from the file",
-        "The same file; each worker reads its own chunks. The run stops if the selections differ.",
+        "The same file; each worker reads its own chunks. The run stops if the "
+        "selections differ.",
         on_cluster,
         gauss,
         large,

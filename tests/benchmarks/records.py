@@ -1,7 +1,9 @@
-"""The records behind the pictures of the chapter Performance: `make bench BENCH='--records all'`.
+"""The records behind the pictures of the chapter Performance: `make bench
+BENCH='--records all'`.
 
-Each record is a file in the folder `records` beside this script: lines that begin with # say what was measured on what,
-then comma-separated values follow. A run goes on where an interrupted one stopped; to measure again, remove the file.
+Each record is a file in the folder `records` beside this script: lines that begin with
+# say what was measured on what, then comma-separated values follow. A run goes on where
+an interrupted one stopped; to measure again, remove the file.
 """
 
 import csv
@@ -29,19 +31,25 @@ peers = ("skmatter", "fastcan", "celer", "skglm", "abess")
 
 
 def clock(work, *arguments):
-    """What `work` returns, the seconds by the clock and of the processor, and whether others disturbed the run.
+    """What `work` returns, the seconds by the clock and of the processor, and whether
+    others disturbed the run.
 
-    A run is disturbed if the clock shows a tenth more than the processor; then it is done again, up to seven times if
-    it takes less than a tenth of a second, and once up to ten seconds. The least disturbed one counts.
+    A run is disturbed if the clock shows a tenth more than the processor; then it is
+    done again, up to seven times if it takes less than a tenth of a second, and once up
+    to ten seconds. The least disturbed one counts.
     """
     runs = []
     while True:
-        wall, cpu = time.perf_counter(), time.process_time()
+        wall = time.perf_counter()
+        cpu = time.process_time()
         result = work(*arguments)
-        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        wall = time.perf_counter() - wall
+        cpu = time.process_time() - cpu
         runs.append((wall / (cpu + 1e-3), wall, cpu))
         disturbed, wall, cpu = min(runs)
-        if disturbed <= 1.1 or len(runs) >= (8 if wall < 0.1 else 2 if wall < 10 else 1):
+        if disturbed <= 1.1 or len(runs) >= (
+            8 if wall < 0.1 else 2 if wall < 10 else 1
+        ):
             return result, wall, cpu, disturbed > 1.1
 
 
@@ -63,28 +71,38 @@ def enough(runs, most):
     return len(runs) >= (3 if runs and runs[0][0] > 4 else most)
 
 
-# ---------------------------------------------------------------- selectors: time and quality
+# ---------------------------------------------------------------- selectors: time and
+# quality
 
 
 def qualities(space, A, y, B, y_new, indices, r, rank, machine):
-    """Condition number on the leading directions, projection error, test error; of one selection on one split."""
-    kappa = certify(space.truncate(rank), _unweighted_sampling(indices, A.shape[1])).kappa
-    C, D = A[:, indices], B[:, indices]
+    """Condition number on the leading directions, projection error, test error; of one
+    selection on one split.
+    """
+    kappa = certify(
+        space.truncate(rank), _unweighted_sampling(indices, A.shape[1])
+    ).kappa
+    C = A[:, indices]
+    D = B[:, indices]
     Q, S, _ = np.linalg.svd(as_dense(C), full_matrices=False)
     Q = Q[:, S > 1e-10 * S[0]]
-    whole, best = np.sum(space.singular_values**2), np.sum(space.singular_values[r:] ** 2)
+    whole = np.sum(space.singular_values**2)
+    best = np.sum(space.singular_values[r:] ** 2)
     left = max(whole - np.linalg.norm(A.T @ Q) ** 2, 0.0)
     error = 100 * np.mean(machine.fit(C, y).predict(D) != y_new)
     return min(kappa, _CAP), np.sqrt(left / best), error, len(indices)
 
 
 def compare_selectors(data, r, splits, most, limit):
-    """One line for each method: medians of the time and means of the qualities over the splits."""
+    """One line for each method: medians of the time and means of the qualities over the
+    splits.
+    """
     times, found, estimates = ({one.name: [] for one in selectors} for _ in range(3))
     everything = []
     for split in range(splits):
         A, y, B, y_new, _ = _split_and_scale(data, split, most)
-        dense, space = as_dense(A), row_space(A)
+        dense = as_dense(A)
+        space = row_space(A)
         rank = BSSSelector(r).fit(A).certificate_.rank
         everything.append(100 * np.mean(svm().fit(A, y).predict(B) != y_new))
         for one in selectors:
@@ -98,10 +116,18 @@ def compare_selectors(data, r, splits, most, limit):
             fitted, *run = clock(one.select, X, y, r)
             times[one.name].append(run)
             indices = np.sort(one.chosen(fitted))
-            found[one.name].append(qualities(space, A, y, B, y_new, indices, r, rank, svm()))
+            found[one.name].append(
+                qualities(space, A, y, B, y_new, indices, r, rank, svm())
+            )
     size = dict(data=data, n=A.shape[0], d=A.shape[1], r=r, rank=rank)
     for one in selectors:
-        line = dict(size, method=one.name, package=one.package, labels=int(one.labels), certified=int(one.certificate))
+        line = dict(
+            size,
+            method=one.name,
+            package=one.package,
+            labels=int(one.labels),
+            certified=int(one.certificate),
+        )
         if times[one.name]:
             kappa, projection, error, chosen = np.array(found[one.name]).T
             line |= summary(times[one.name]) | dict(
@@ -116,19 +142,30 @@ def compare_selectors(data, r, splits, most, limit):
             )
             yield line
         elif estimates[one.name]:
-            yield line | dict(runs=0, seconds=np.median(estimates[one.name]), estimated=1)
-    yield dict(size, method="all features", runs=0, error=np.mean(everything), error_error=standard_error(everything))
+            yield line | dict(
+                runs=0, seconds=np.median(estimates[one.name]), estimated=1
+            )
+    yield dict(
+        size,
+        method="all features",
+        runs=0,
+        error=np.mean(everything),
+        error_error=standard_error(everything),
+    )
 
 
 def standard_error(values):
     return np.std(values, ddof=1) / len(values) ** 0.5 if len(values) > 1 else np.nan
 
 
-# ---------------------------------------------------------------- linear machines for wide data
+# ---------------------------------------------------------------- linear machines for
+# wide data
 
 
 def compare_machines(data, splits, most):
-    """One line for each machine: errors, and the median time of one fit, at a strength found by cross-validation."""
+    """One line for each machine: errors, and the median time of one fit, at a strength
+    found by cross-validation.
+    """
     times, found = ({one.name: [] for one in machines} for _ in range(2))
     for split in range(splits):
         A, y, B, y_new, _ = _split_and_scale(data, split, most)
@@ -138,10 +175,15 @@ def compare_machines(data, splits, most):
             strength = best_strength(one, A, y)
             with warnings.catch_warnings(record=True) as said:
                 warnings.simplefilter("always", ConvergenceWarning)
-                machine, *run = clock(partial(one.make(strength, A.shape[0]).fit, **one.options), A, y)
+                machine, *run = clock(
+                    partial(one.make(strength, A.shape[0]).fit, **one.options), A, y
+                )
             times[one.name].append(run)
-            error, unconverged = 100 * np.mean(machine.predict(B) != y_new), bool(said)
-            found[one.name].append((error, np.count_nonzero(machine.coef_), unconverged, strength))
+            error = 100 * np.mean(machine.predict(B) != y_new)
+            unconverged = bool(said)
+            found[one.name].append(
+                (error, np.count_nonzero(machine.coef_), unconverged, strength)
+            )
     size = dict(data=data, n=A.shape[0], d=A.shape[1])
     for one in machines:
         if times[one.name]:
@@ -165,16 +207,21 @@ def best_strength(machine, A, y):
     errors = []
     for strength in machine.strengths:
         search = GridSearchCV(machine.make(strength, n), {}, cv=3, refit=False)
-        errors.append(1 - search.fit(A, y, **machine.options).cv_results_["mean_test_score"][0])
+        errors.append(
+            1 - search.fit(A, y, **machine.options).cv_results_["mean_test_score"][0]
+        )
     return machine.strengths[int(np.argmin(errors))]
 
 
-# ---------------------------------------------------------------- cost against n, d and r
+# ---------------------------------------------------------------- cost against n, d and
+# r
 
 
 @lru_cache(maxsize=4)
 def heavy_tailed(n, d):
-    """Gaussian columns times scales from Pareto(1.5), and the side that a mixture of ten columns is on."""
+    """Gaussian columns times scales from Pareto(1.5), and the side that a mixture of
+    ten columns is on.
+    """
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, d)) * rng.pareto(1.5, size=d)
     return X, X[:, :10] @ rng.standard_normal(10) > 0
@@ -182,7 +229,9 @@ def heavy_tailed(n, d):
 
 def measure_costs(axis, step, repeats, divisor=1):
     """One line for each selector at one size, in turn."""
-    chosen = [cost for cost in costs if axis in cost.first and step < cost.first[axis][3]]
+    chosen = [
+        cost for cost in costs if axis in cost.first and step < cost.first[axis][3]
+    ]
     sizes = {cost.name: cost.size(axis, step, divisor) for cost in chosen}
     times = {cost.name: [] for cost in chosen}
     for _ in range(repeats):
@@ -192,7 +241,13 @@ def measure_costs(axis, step, repeats, divisor=1):
                 X, y = heavy_tailed(n, d)
                 times[cost.name].append(clock(cost.fit, X, y, r)[1:])
     for cost in chosen:
-        line = dict(axis=axis, step=step, method=cost.name, **sizes[cost.name], stated=cost.stated[axis])
+        line = dict(
+            axis=axis,
+            step=step,
+            method=cost.name,
+            **sizes[cost.name],
+            stated=cost.stated[axis],
+        )
         yield line | summary(times[cost.name])
 
 
@@ -210,8 +265,12 @@ columns = {
 }
 sets = (("prostate", 50), ("pcmac", 50), ("caltech6_hsv", 50), ("spambase", 20))
 wide_sets = ("prostate", "dexter_train")
-longest = {axis: max(cost.first[axis][3] for cost in costs if axis in cost.first) for axis in "ndr"}
-# For each record its groups, whose lines are measured together: what they have in common, and what measures them.
+longest = {
+    axis: max(cost.first[axis][3] for cost in costs if axis in cost.first)
+    for axis in "ndr"
+}
+# For each record its groups, whose lines are measured together: what they have in
+# common, and what measures them.
 full = {
     "selectors": [(dict(data=data, r=r), lambda g: compare_selectors(**g, splits=10, most=5000, limit=60))
                   for data, r in sets],
@@ -228,9 +287,14 @@ toy = {
 
 
 def head(name):
-    """The lines above the values: conditions of the measurement, but for the date, which stands in each line."""
+    """The lines above the values: conditions of the measurement, but for the date,
+    which stands in each line.
+    """
     facts = [fact for fact in conditions(peers) if fact[0] != "date"]
-    return [f"# {key}: {value}\n" for key, value in [("record", name), ("BLAS threads", 1), *facts]]
+    return [
+        f"# {key}: {value}\n"
+        for key, value in [("record", name), ("BLAS threads", 1), *facts]
+    ]
 
 
 def stored(path, name):
@@ -239,7 +303,10 @@ def stored(path, name):
         return []
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     if [line for line in lines if line.startswith("#")] != head(name):
-        raise SystemExit(f"{path} was measured on another machine or with other versions: remove it to measure again")
+        raise SystemExit(
+            f"{path} was measured on another machine or with other versions: remove "
+            f"it to measure again"
+        )
     return list(csv.DictReader(line for line in lines if not line.startswith("#")))
 
 
@@ -259,7 +326,9 @@ def write(path, name, lines):
 
 
 def warm_up():
-    """Everything once at a toy size: what is loaded or compiled at first use is not timed."""
+    """Everything once at a toy size: what is loaded or compiled at first use is not
+    timed.
+    """
     for measure_all in toy.values():
         for group, measure in measure_all:
             list(measure(group))
@@ -267,18 +336,23 @@ def warm_up():
 
 def record(name, into=folder, quick=False):
     """Measure the groups that the file of this name lacks."""
-    path, date = Path(into) / f"{name}.csv", dict(conditions())["date"]
+    path = Path(into) / f"{name}.csv"
+    date = dict(conditions())["date"]
     lines = stored(path, name)
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if not quick:
             warm_up()
         for group, measure in (toy if quick else full)[name]:
-            if any(all(line[key] == str(value) for key, value in group.items()) for line in lines):
+            if any(
+                all(line[key] == str(value) for key, value in group.items())
+                for line in lines
+            ):
                 continue
             start = time.perf_counter()
             lines += [
-                {key: as_text(value) for key, value in (line | dict(date=date)).items()} for line in measure(group)
+                {key: as_text(value) for key, value in (line | dict(date=date)).items()}
+                for line in measure(group)
             ]
             write(path, name, lines)
             print(f"{name}: {group}, {time.perf_counter() - start:.0f} s", flush=True)

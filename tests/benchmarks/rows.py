@@ -1,4 +1,5 @@
-"""What a part of the benchmarks is made of: a title, and rows that say what is measured against what.
+"""What a part of the benchmarks is made of: a title, and rows that say what is measured
+against what.
 
 A file `part_N_name.py` here defines `title` and `rows`; `run.py` finds it.
 """
@@ -25,11 +26,14 @@ def nothing(ours, other=None):
 
 @dataclass(frozen=True)
 class Row:
-    """One comparison. The figure is other / ours where it should be `at_least` the target, else ours / other.
+    """One comparison. The figure is other / ours where it should be `at_least` the
+    target, else ours / other.
 
-    `prepare(data, **size)` makes the data and returns the two things to measure, ours and the other, and a check of
-    what they return. The things take the number of BLAS threads, already set, and return a figure and a result. Where
-    there is no other side, `other` and the second thing are None, and the figure is ours itself, at most the target.
+    `prepare(data, **size)` makes the data and returns the two things to measure, ours
+    and the other, and a check of what they return. The things take the number of BLAS
+    threads, already set, and return a figure and a result. Where there is no other
+    side, `other` and the second thing are None, and the figure is ours itself, at most
+    the target.
     """
 
     name: str
@@ -50,7 +54,9 @@ class Row:
 
     @property
     def at(self):
-        size = [f"{key}={value:,}" for key, value in self.size.items() if key != "steps"]
+        size = [
+            f"{key}={value:,}" for key, value in self.size.items() if key != "steps"
+        ]
         return ", ".join([*size, self.data] if self.data else size)
 
     def figure(self, ours, other):
@@ -61,7 +67,11 @@ class Row:
     def verdict(self, figure):
         if self.target is None:
             return ""
-        met = figure >= self.target if self.at_least and self.other is not None else figure <= self.target
+        met = (
+            figure >= self.target
+            if self.at_least and self.other is not None
+            else figure <= self.target
+        )
         return "met" if met else "missed"
 
     def bound(self, value):

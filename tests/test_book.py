@@ -60,9 +60,7 @@ def code_cells(name):
 
 def without_magics(source):
     """A cell's source without IPython's own lines, so that Python can parse it."""
-    return "\n".join(
-        line for line in source.splitlines() if not line.lstrip().startswith(("%", "!"))
-    )
+    return re.sub(r"^\s*(%{1,2}[a-z]|!(?!=)).*$", "", source, flags=re.MULTILINE)
 
 
 def report(problems, hint=""):

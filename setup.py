@@ -55,7 +55,7 @@ setup(
         "Topic :: Scientific/Engineering",
         "Typing :: Typed",
     ],
-    packages=["fsel_book"],
+    packages=["fsel_book", "fsel_book.papers"],
     install_requires=settings["requirements"].split(),
     extras_require={
         key.removesuffix(suffix): value.split()

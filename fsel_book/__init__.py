@@ -1,114 +1,56 @@
 __version__ = "0.1.0"
 # nbdev keeps the line above in step with settings.ini. The rest is written by hand: the
 # public names, for `from fsel_book import ...`. Each chapter's module holds more, and
-# `fsel_book.experiments` and the papers' modules, which are loaded only when asked for,
+# `fsel_book.papers.experiments` and the papers' modules, which are loaded only when asked for,
 # run experiments.
 
 from fsel_book.baselines import (
-    PivotedQR,
     RandomSelector,
     RRQRSelector,
     certify_selector,
     information_gain,
     pivoted_qr,
-    random_features,
     rrqr,
     strong_rrqr,
 )
 from fsel_book.blocks import Blocks, as_blocks
-from fsel_book.sparsification import BSSSelector, bss, bss_promise
-from fsel_book.datasets import (
-    load_docstrings,
-    make_bhattacharyya,
-    make_bhattacharyya_regression,
-    make_collinear_regression,
-    make_linear_regression,
-    make_linear_sign,
-    make_nested_cube,
-    make_nested_square,
-    make_nonlinear_regression,
+from fsel_book.certificates import (
+    Certificate,
+    CertifiedSelector,
+    Sampling,
+    SpectrumDisplay,
+    certify,
 )
+from fsel_book.datasets import load_docstrings
 from fsel_book.dual_projection import (
     DualProjectionClassifier,
     DualProjectionRidge,
     RecoveryDisplay,
 )
-from fsel_book.dual_set import (
-    DSFSelector,
-    RSFSelector,
-    SpanCertificate,
-    SpanPromise,
-    certify_span,
-    det_sampling,
-    rand_sampling,
-)
-from fsel_book.kernels import (
-    CallableKernel,
-    ChiSquaredKernel,
-    LinearKernel,
-    MismatchFeatures,
-    PolynomialKernel,
-    RBFKernel,
-    kernel_of,
-)
+from fsel_book.dual_set import DSFSelector, RSFSelector, certify_span, det_sampling
 from fsel_book.labels import (
     CompletionSelector,
     GuaranteePriceDisplay,
-    Stability,
     StabilityDisplay,
     WeightScores,
     complete,
-    completion_promise,
     selection_stability,
 )
 from fsel_book.leverage import (
     LeverageDisplay,
     LeverageSelector,
     largest_leverages,
-    leverage_promise,
     leverage_sampling,
 )
 from fsel_book.loaders import load_dataset, load_table, load_techtc
-from fsel_book.out_of_core import GramMatrix, TriangularFactor
-from fsel_book.ridge import (
-    PredictionBound,
-    RidgeRisk,
-    RiskCurveDisplay,
-    RLSClassifier,
-    data_sandwich,
-    kernel_sandwich,
-    prediction_bound,
-    ridge_risk,
-    risk_bound,
-)
-from fsel_book.certificates import (
-    Certificate,
-    CertifiedSelector,
-    Promise,
-    Sampling,
-    SpectrumDisplay,
-    certify,
-)
-from fsel_book.sparse_components import (
-    RegressionCertificate,
-    SparsePCRegressor,
-    best_rank_k_in_span,
-)
+from fsel_book.ridge import RiskCurveDisplay, RLSClassifier, ridge_risk
+from fsel_book.risk_rfe import GuyonRFE, RiskRFE, change_point
+from fsel_book.sparse_components import SparsePCRegressor
+from fsel_book.sparsification import BSSSelector, bss
 from fsel_book.spectra import RowSpace, leverage_scores, row_space
-from fsel_book.risk_rfe import ChangePoint, GuyonRFE, RiskRFE, change_point
-from fsel_book.stopping import (
-    PathScores,
-    ScreeDisplay,
-    change_region,
-    change_weights,
-    path_scores,
-    resampled_change_points,
-)
+from fsel_book.stopping import ScreeDisplay, path_scores
 from fsel_book.svm import (
-    EnclosingBall,
     LPSVMClassifier,
-    Margin,
-    MarginReport,
     SCADSVMClassifier,
     SupportVectorSelector,
     enclosing_ball,
@@ -116,100 +58,60 @@ from fsel_book.svm import (
     svm_margin,
 )
 
+# Selectors learn from it to read data in blocks.
+import fsel_book.out_of_core  # noqa: E402, F401  isort: skip
+
 __all__ = [
     "BSSSelector",
     "Blocks",
-    "CallableKernel",
     "Certificate",
     "CertifiedSelector",
-    "ChangePoint",
-    "ChiSquaredKernel",
     "CompletionSelector",
     "DSFSelector",
     "DualProjectionClassifier",
     "DualProjectionRidge",
-    "EnclosingBall",
-    "GramMatrix",
     "GuaranteePriceDisplay",
     "GuyonRFE",
     "LPSVMClassifier",
     "LeverageDisplay",
     "LeverageSelector",
-    "LinearKernel",
-    "Margin",
-    "MarginReport",
-    "MismatchFeatures",
-    "PathScores",
-    "PivotedQR",
-    "PolynomialKernel",
-    "PredictionBound",
-    "Promise",
-    "RBFKernel",
     "RLSClassifier",
     "RRQRSelector",
     "RSFSelector",
     "RandomSelector",
     "RecoveryDisplay",
-    "RegressionCertificate",
-    "RidgeRisk",
     "RiskCurveDisplay",
     "RiskRFE",
     "RowSpace",
     "SCADSVMClassifier",
     "Sampling",
     "ScreeDisplay",
-    "SpanCertificate",
-    "SpanPromise",
     "SparsePCRegressor",
     "SpectrumDisplay",
-    "Stability",
     "StabilityDisplay",
     "SupportVectorSelector",
-    "TriangularFactor",
     "WeightScores",
     "as_blocks",
-    "best_rank_k_in_span",
     "bss",
-    "bss_promise",
     "certify",
     "certify_selector",
     "certify_span",
     "change_point",
-    "change_region",
-    "change_weights",
     "complete",
-    "completion_promise",
-    "data_sandwich",
     "det_sampling",
     "enclosing_ball",
     "information_gain",
-    "kernel_of",
-    "kernel_sandwich",
     "largest_leverages",
-    "leverage_promise",
     "leverage_sampling",
     "leverage_scores",
     "load_dataset",
     "load_docstrings",
     "load_table",
     "load_techtc",
-    "make_bhattacharyya",
-    "make_bhattacharyya_regression",
-    "make_collinear_regression",
-    "make_linear_regression",
-    "make_linear_sign",
-    "make_nested_cube",
-    "make_nested_square",
-    "make_nonlinear_regression",
     "margin_report",
     "path_scores",
     "pivoted_qr",
-    "prediction_bound",
-    "rand_sampling",
-    "random_features",
-    "resampled_change_points",
     "ridge_risk",
-    "risk_bound",
     "row_space",
     "rrqr",
     "selection_stability",

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from .arrays import _check_not_negative
-from .certificates import _check_positive
+from .arrays import check_not_negative
+from .certificates import check_positive
 
 # %% ../nbs/13_losses.ipynb #03fd09a2
 Floats = NDArray[Any]
@@ -123,7 +123,7 @@ class SmoothedHinge(Hinge):
     mu: float = 0.5
 
     def __post_init__(self) -> None:
-        _check_positive("mu", self.mu)
+        check_positive("mu", self.mu)
 
     @property
     def smoothness(self) -> float:
@@ -278,7 +278,7 @@ class EpsilonInsensitive(Loss):
     for_labels = False
 
     def __post_init__(self) -> None:
-        _check_not_negative("epsilon", self.epsilon)
+        check_not_negative("epsilon", self.epsilon)
 
     @property
     def width(self) -> float:

@@ -14,19 +14,19 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from fsel_book.arrays import (
-    _insert_docs,
     Array,
     ArrayLike,
     Matrix,
-    _take_rows,
     check_matrix,
     from_numpy,
+    insert_docs,
     is_sparse,
     take_columns,
+    take_rows,
     to_numpy,
 )
-from .risk_rfe import ChangePoint, GuyonRFE, RiskRFE, _power_near, change_point
-from .certificates import _check_integer, _check_instance, method_color
+from .certificates import check_instance, check_integer, method_color
+from .risk_rfe import ChangePoint, GuyonRFE, RiskRFE, change_point, power_near
 
 # %% ../nbs/19_stopping.ipynb #fff64371
 def change_weights(point: ChangePoint) -> np.ndarray:
@@ -60,7 +60,7 @@ def change_weights(point: ChangePoint) -> np.ndarray:
     """
     # In a unit of their own: squares of the values themselves may be out of range.
     point = change_point(
-        point.values / _power_near(point.values), point.left, point.tail
+        point.values / power_near(point.values), point.left, point.tail
     )
     off = point.values - point.fitted
     m = len(point.values)
@@ -125,7 +125,7 @@ def change_region(point: ChangePoint, level: float = 0.95) -> np.ndarray:
 _Tail: TypeAlias = Literal["quadratic", "linear"]
 
 
-@_insert_docs
+@insert_docs
 class ScreeDisplay:
     """The path of an elimination, the two pieces that describe it, and the weights of
     their possible changes.
@@ -260,7 +260,8 @@ def resampled_change_points(
     Examples
     --------
     >>> import numpy as np
-    >>> from fsel_book import RiskRFE, resampled_change_points
+    >>> from fsel_book import RiskRFE
+    >>> from fsel_book.stopping import resampled_change_points
     >>> X = np.random.default_rng(0).uniform(-1, 1, (100, 6))
     >>> numbers, share = resampled_change_points(
     ...     RiskRFE(C=10), X, X[:, 3] * X[:, 5] > 0, 10, random_state=0
@@ -268,8 +269,8 @@ def resampled_change_points(
     >>> np.flatnonzero(share > 0.5)
     array([3, 5])
     """
-    _check_integer(n_resamples, 1, name="n_resamples")
-    _check_instance("selector", selector)
+    check_integer(n_resamples, 1, name="n_resamples")
+    check_instance("selector", selector)
     if (limit := getattr(selector, "max_increment", None)) is not None:
         raise ValueError(
             f"max_increment={limit!r} of the selector is not possible here: a change "
@@ -373,7 +374,7 @@ def path_scores(
     >>> path_scores(RiskRFE(C=10), X, X[:, 3] * X[:, 5] > 0).n_features
     2
     """
-    _check_instance("selector", selector)
+    check_instance("selector", selector)
     y = to_numpy(y, "y")
     X = X.tocsr() if is_sparse(X) else check_matrix(X)
     whole = clone(selector).set_params(n_features_to_select=1)
@@ -389,8 +390,8 @@ def path_scores(
     if "max_increment" in whole.get_params():
         whole.set_params(max_increment=None)
     for train, test in splitter.split(X, y):
-        seen = _take_rows(X, train)
-        unseen = _take_rows(X, test)
+        seen = take_rows(X, train)
+        unseen = take_rows(X, test)
         whole.fit(seen, y[train])
         fixed = clone(whole).set_params(
             n_features_to_select=1.0, kernel=whole.kernel_, step=1

@@ -5,6 +5,7 @@ A new method is one entry of `CASES`: the tests of selectors, of bad input, of a
 libraries, of any matrix and scikit-learn's own then run on it.
 """
 
+import importlib
 import itertools
 import json
 import os
@@ -19,6 +20,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse as sp
+import yaml
 from numpy.testing import assert_allclose
 from scipy.special import rel_entr
 
@@ -26,14 +28,11 @@ from fsel_book import (
     BSSSelector,
     DSFSelector,
     LeverageSelector,
-    Promise,
     RSFSelector,
     bss,
     det_sampling,
     largest_leverages,
-    leverage_promise,
     leverage_sampling,
-    rand_sampling,
     row_space,
 )
 from fsel_book.arrays import from_numpy, to_numpy
@@ -44,8 +43,27 @@ from fsel_book.baselines import (
     random_promise,
     rrqr,
 )
-from fsel_book.sparsification import _LargestNormRule
-from fsel_book.spectra import _as_row_space
+from fsel_book.certificates import Promise
+from fsel_book.dual_set import rand_sampling
+from fsel_book.leverage import leverage_promise
+from fsel_book.sparsification import LargestNormRule
+from fsel_book.spectra import as_row_space
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = yaml.safe_load((ROOT / "_quarto.yml").read_text(encoding="utf-8"))["reference"]
+
+
+def found_by(name):
+    """What an entry of the reference stands for: a name of the front, or one of a
+    module as `module.name`.
+    """
+    module, _, thing = name.rpartition(".")
+    return getattr(importlib.import_module(f"fsel_book.{module}".rstrip(".")), thing)
+
+
+PUBLIC = {
+    name.rpartition(".")[2]: found_by(name) for page in PAGES for name in page["names"]
+}
 
 
 class Begun(Exception):
@@ -193,14 +211,14 @@ def small_head(monkeypatch, size):
     """From here on the scan in order keeps the rows of `size` columns at hand: the
     others are looked up when met.
     """
-    original = _LargestNormRule.__init__
+    original = LargestNormRule.__init__
 
     def replacement(self, *args):
         original(self, *args)
         self.head = self.head[:size]
         self.largest_head = len(self.head)
 
-    monkeypatch.setattr(_LargestNormRule, "__init__", replacement)
+    monkeypatch.setattr(LargestNormRule, "__init__", replacement)
 
 
 def dense(X):
@@ -496,7 +514,7 @@ def by_dual_set(rule):
     """
 
     def function(V, r, seed=0):
-        space = _as_row_space(V)
+        space = as_row_space(V)
         if rule != "components":
             return det_sampling(space, space.residual_norms, r, rule)
         X = dense(space.X if sp.issparse(space.X) else to_numpy(space.X))

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
 from fsel_book import DualProjectionClassifier
-from fsel_book.dual_projection import _SKETCHES
+from fsel_book.dual_projection import SKETCHES
 from fsel_book.losses import (
     HuberisedHinge,
     LogLoss,
@@ -43,7 +43,7 @@ each_loss = pytest.mark.parametrize("name", ALL)
 
 each_classifier_loss = pytest.mark.parametrize("name", LOSSES)
 
-each_sketch = pytest.mark.parametrize("kind", _SKETCHES)
+each_sketch = pytest.mark.parametrize("kind", SKETCHES)
 
 with_and_without_intercept = pytest.mark.parametrize("intercept", [False, True])
 

@@ -21,23 +21,22 @@ from fsel_book import (
     RRQRSelector,
     SparsePCRegressor,
     bss,
-    bss_promise,
     certify,
     leverage_scores,
     row_space,
 )
 from fsel_book.arrays import (
-    _index_chunks,
-    _take_rows,
     as_float64,
     by_columns,
     check_matrix,
     from_numpy,
+    index_chunks,
     namespace,
     take_columns,
+    take_rows,
     to_numpy,
 )
-from fsel_book.sparsification import bss_reference
+from fsel_book.sparsification import bss_promise, bss_reference
 
 DTYPES = ["float64", "float32"]
 each_dtype = pytest.mark.parametrize("dtype", DTYPES)
@@ -398,13 +397,13 @@ def test_pieces_are_large_on_a_device_but_within_256_megabytes(library):
     """
     indices = np.arange(100_000)
     for n, expected in ((1, 65_536), (1024, 32_768), (16_384, 4096)):
-        pieces = list(_index_chunks(indices, library.make(np.zeros((n, 1)))))
+        pieces = list(index_chunks(indices, library.make(np.zeros((n, 1)))))
         assert_array_equal(np.concatenate(pieces), indices)
         assert len(pieces[0]) == (
             4096 if library.sparse or library.name == "numpy" else expected
         )
     assert [
-        len(piece) for piece in _index_chunks(indices[:10], np.zeros((1, 1)), 4)
+        len(piece) for piece in index_chunks(indices[:10], np.zeros((1, 1)), 4)
     ] == [4, 4, 2]
 
 
@@ -565,8 +564,8 @@ def test_taking_rows_or_columns_copies_only_those(layout):
     some = [3, 1, 3]
     for of, take, expected in (
         (Z, take_columns, X[:, some]),
-        (Z, _take_rows, X[some]),
-        (Z.T, _take_rows, X.T[some]),
+        (Z, take_rows, X[some]),
+        (Z.T, take_rows, X.T[some]),
     ):
         taken, peak = peak_of(lambda of=of, take=take: take(of, some))
         assert_array_equal(taken, expected)
@@ -601,29 +600,29 @@ def test_the_layout_of_the_data_costs_no_memory(name, layout):
 OVERLAPPING = """
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
-from fsel_book.arrays import _BLAS, _blas_threads_for
+from fsel_book.arrays import BLAS, blas_threads_for
 
-def threads(): return [one.num_threads for one in _BLAS.select(user_api="blas").lib_controllers]
+def threads(): return [one.num_threads for one in BLAS.select(user_api="blas").lib_controllers]
 
 before, meet = threads(), Barrier(2, timeout=60)
 def first():
-    with _blas_threads_for(100):
+    with blas_threads_for(100):
         assert set(threads()) == {1}, threads()
         meet.wait(); meet.wait()
     meet.wait()
 def second():
     meet.wait()
-    with _blas_threads_for(100): meet.wait(); meet.wait()
+    with blas_threads_for(100): meet.wait(); meet.wait()
 with ThreadPoolExecutor(2) as pool:
     for each in [pool.submit(first), pool.submit(second)]: each.result()
 assert threads() == before, threads()
 
-with _blas_threads_for(1000):
+with blas_threads_for(1000):
     outer = threads()
-    with _blas_threads_for(100): pass
+    with blas_threads_for(100): pass
     assert threads() == outer, threads()
 assert threads() == before, threads()
-with _blas_threads_for(100): assert set(threads()) == {1}
+with blas_threads_for(100): assert set(threads()) == {1}
 """
 
 

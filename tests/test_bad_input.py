@@ -49,9 +49,9 @@ from fsel_book import (
     certify_selector,
     information_gain,
     leverage_scores,
-    risk_bound,
     row_space,
 )
+from fsel_book.ridge import risk_bound
 
 X = table(20, 30)
 V = orthonormal(30, 4, np.random.default_rng(0))

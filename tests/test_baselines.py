@@ -48,15 +48,15 @@ from fsel_book import (
     certify_selector,
     information_gain,
     pivoted_qr,
-    random_features,
     row_space,
     rrqr,
     strong_rrqr,
 )
 from fsel_book.baselines import (
-    _exchange_columns,
-    _pivots,
-    _random_draws,
+    exchange_columns,
+    pivots_of,
+    random_draws,
+    random_features,
     random_promise,
     rrqr_promise,
 )
@@ -148,7 +148,7 @@ def test_exchanges_go_on_until_none_enlarges_the_volume_by_more_than_f(f):
     for seed in range(20):
         rng = np.random.default_rng(seed)
         A = rng.standard_normal((6, 14)) * np.exp(rng.standard_normal(14))
-        found, swaps = _exchange_columns(A, rng.permutation(14)[:4].tolist(), f)
+        found, swaps = exchange_columns(A, rng.permutation(14)[:4].tolist(), f)
 
         def volume(columns, A=A):
             return np.sqrt(np.linalg.det(A[:, columns].T @ A[:, columns]))
@@ -166,15 +166,15 @@ def test_pivots_are_those_of_lapack_where_nothing_ties_and_the_lower_index_where
     for seed in range(20):
         A = np.random.default_rng(seed).standard_normal((15, 60))
         assert_array_equal(
-            _pivots(A, 15), scipy.linalg.qr(A, pivoting=True, mode="r")[1][:15]
+            pivots_of(A, 15), scipy.linalg.qr(A, pivoting=True, mode="r")[1][:15]
         )
-    assert _pivots(np.tile(np.eye(4), 3), 9) == [0, 1, 2, 3]
+    assert pivots_of(np.tile(np.eye(4), 3), 9) == [0, 1, 2, 3]
     # what is left after many steps is small, and rounding in it has to be taken out
     # once more
     for seed in range(5):
         A = with_condition(40, 60, 1e12, np.random.default_rng(seed))
         assert_array_equal(
-            _pivots(A, 38, floor=0.0),
+            pivots_of(A, 38, floor=0.0),
             scipy.linalg.qr(A, pivoting=True, mode="r")[1][:38],
         )
 
@@ -511,7 +511,7 @@ def test_random_features_are_uniform_and_all_of_them_are_exact(runs):
 
 def test_auto_is_the_least_number_for_the_promise_or_all_features():
     space = row_space(hadamard(1024, 1024)[:, 1:5].T)
-    r = _random_draws(space, 0.5)
+    r = random_draws(space, 0.5)
     assert random_promise(space, r).eps <= 0.5 < random_promise(space, r - 1).eps
     assert (
         RandomSelector("auto", rank=4, random_state=0)
@@ -520,7 +520,7 @@ def test_auto_is_the_least_number_for_the_promise_or_all_features():
         == r
     )
     coherent = row_space(np.hstack([np.eye(3), 1e-6 * np.ones((3, 20))]))
-    assert _random_draws(coherent, 0.5) == 23
+    assert random_draws(coherent, 0.5) == 23
 
 
 # ---------------------------------------------------------------- scikit-learn's

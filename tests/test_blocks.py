@@ -27,12 +27,12 @@ from fsel_book import (
     BSSSelector,
     DSFSelector,
     DualProjectionRidge,
-    GramMatrix,
     LeverageSelector,
     RiskRFE,
     as_blocks,
     row_space,
 )
+from fsel_book.out_of_core import GramMatrix
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def stored(tmp_path):
 @pytest.mark.parametrize("name", ["c.npy", "fortran.npy"])
 def test_files_of_numpy_in_both_orders_and_directions(stored, name, axis, monkeypatch):
     X, folder = stored
-    monkeypatch.setattr(fsel_book.blocks, "_PIECE", 8 * 40 * 64)
+    monkeypatch.setattr(fsel_book.blocks, "PIECE_BYTES", 8 * 40 * 64)
     blocks = list(as_blocks(folder / name).read(axis))
     assert len(blocks) > 1 or axis == 0
     assert_array_equal(np.concatenate(blocks, axis=axis), X)
@@ -518,7 +518,7 @@ def test_large_groups_of_a_tall_parquet_file_are_read_a_batch_at_a_time(
     pyarrow.parquet.write_table(
         table, tmp_path / "tall.parquet", row_group_size=280_000
     )
-    monkeypatch.setattr(fsel_book.blocks, "_PIECE", 2**20)
+    monkeypatch.setattr(fsel_book.blocks, "PIECE_BYTES", 2**20)
     blocks = list(as_blocks(tmp_path / "tall.parquet").read(0))
     assert max(map(len, blocks)) == 2**20 // 16 and {
         block.dtype for block in blocks
@@ -893,7 +893,7 @@ def filled_again(X, width, axis=1, form="an array"):
     ("width", "piece"), [(1, 0), (60, 0), (75, 0), (100, 0), (3000, 0), (500, 2**24)]
 )
 def test_one_array_that_is_filled_again_and_again(form, width, piece, monkeypatch):
-    monkeypatch.setattr(fsel_book.blocks, "_PIECE", piece)
+    monkeypatch.setattr(fsel_book.blocks, "PIECE_BYTES", piece)
     X = wide_data()
     expected = by_norm(40, rank=10).fit(X)
     found = by_norm(40, rank=10).fit(
@@ -921,7 +921,7 @@ class Slow:
 
 @pytest.mark.parametrize("kind", ["function", "subclass", "array of another library"])
 def test_the_piece_in_work_is_not_overwritten(kind, monkeypatch):
-    monkeypatch.setattr(fsel_book.blocks, "_PIECE", 0)
+    monkeypatch.setattr(fsel_book.blocks, "PIECE_BYTES", 0)
     X = wide_data(d=640)
 
     class Mine(Blocks):
@@ -986,7 +986,9 @@ class Refusing:
 )
 def test_reading_ends_with_the_block_that_is_waited_for(how, monkeypatch):
     stopped = how.startswith("Ctrl-C")
-    monkeypatch.setattr(fsel_book.blocks, "_PIECE", 8 * 30 * (2000 if stopped else 64))
+    monkeypatch.setattr(
+        fsel_book.blocks, "PIECE_BYTES", 8 * 30 * (2000 if stopped else 64)
+    )
     selector = BSSSelector(60).fit(wide_data())
     before = threading.active_count()
     watched = Watched(20, interrupt if stopped else None)

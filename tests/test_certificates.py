@@ -37,10 +37,8 @@ from fsel_book import (
     CertifiedSelector,
     CompletionSelector,
     DSFSelector,
-    GramMatrix,
     LeverageDisplay,
     LeverageSelector,
-    Promise,
     RandomSelector,
     RiskRFE,
     RRQRSelector,
@@ -53,7 +51,8 @@ from fsel_book import (
     load_docstrings,
     row_space,
 )
-from fsel_book.certificates import method_color
+from fsel_book.certificates import Promise, method_color
+from fsel_book.out_of_core import GramMatrix
 
 X = table(20, 50)
 

@@ -12,7 +12,7 @@ from scipy.stats import binom
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
 from fsel_book.elimination import risk_rfe_reference
-from fsel_book.kernel_machines import EmpiricalRisk, _cold_fit
+from fsel_book.kernel_machines import EmpiricalRisk, cold_fit
 from fsel_book.kernels import CallableKernel
 from fsel_book.losses import LOSSES, get_loss
 
@@ -24,11 +24,11 @@ def left_out(K, loss, y, lam):
     n = len(y)
     rows = np.arange(len(y))
     risk = EmpiricalRisk(loss, y, 1 / (2 * n * lam))
-    u, value, _ = _cold_fit(K, risk, False)
+    u, value, _ = cold_fit(K, risk, False)
     found = []
     for i in rows:
         others = np.delete(rows, i)
-        v, without, _ = _cold_fit(K[np.ix_(others, others)], risk.on(others), False)
+        v, without, _ = cold_fit(K[np.ix_(others, others)], risk.on(others), False)
         found.append(
             (
                 without,
@@ -68,7 +68,7 @@ def test_one_sample_pulls_its_own_loss_no_further_than_stated(loss, n_lam, seeds
 @pytest.mark.parametrize("n_lam", [1.0, 4.0])
 def test_the_constant_of_the_mean_is_sharp_for_the_hinge(n_lam):
     y = np.random.default_rng(0).choice([-1.0, 1.0], 40)
-    u, value, _ = _cold_fit(
+    u, value, _ = cold_fit(
         np.eye(40), EmpiricalRisk("hinge", y, 1 / (2 * n_lam)), False
     )
     assert_allclose(np.maximum(0, 1 - y * u).mean(), 1 - 1 / (2 * n_lam), atol=1e-6)

@@ -69,20 +69,20 @@ from fsel_book import (
     load_docstrings,
 )
 from fsel_book.dual_projection import (
-    _SKETCHES,
-    _SOLVERS,
-    _iterate,
-    _recover,
-    _relative_error,
+    SKETCHES,
+    SOLVERS,
+    iterate_projections,
+    recover_solution,
+    relative_error,
 )
 from fsel_book.dual_solvers import (
-    _affordable_size,
-    _newton_solution,
-    _Problem,
-    _recovery_step,
+    Problem,
+    affordable_size,
+    newton_solution,
+    recovery_step,
 )
 from fsel_book.losses import Hinge, HuberisedHinge, LogLoss, SmoothedHinge, SquaredError
-from fsel_book.spectra import _at_unit_scale, _project, _projection_matrix
+from fsel_book.spectra import at_unit_scale, project_data, projection_matrix
 
 CORNERS = {
     "squared_hinge": [1.0],
@@ -92,7 +92,7 @@ CORNERS = {
     "wide": [-3.0, 1.0],
     "huberised, wide": [-1.0, 3.0],
 }
-each_solver = pytest.mark.parametrize("solver", _SOLVERS)
+each_solver = pytest.mark.parametrize("solver", SOLVERS)
 MODELS = {"classifier": DualProjectionClassifier(), "ridge": DualProjectionRidge()}
 both = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 
@@ -297,15 +297,15 @@ def test_losses_of_extreme_arguments(name, size):
 @each_sketch
 def test_random_matrices(kind):
     for size, m in ((40, 7), (64, 16), (5, 4), (100, 1)):
-        R = _projection_matrix(size, m, kind, np.random.default_rng(0))
-        same = _projection_matrix(size, m, kind, np.random.default_rng(0))
-        other = _projection_matrix(size, m, kind, np.random.default_rng(1))
+        R = projection_matrix(size, m, kind, np.random.default_rng(0))
+        same = projection_matrix(size, m, kind, np.random.default_rng(0))
+        other = projection_matrix(size, m, kind, np.random.default_rng(1))
         assert R.shape == (size, m) and dense(R).dtype == np.float64
         assert sp.issparse(R) == (kind in ("sparse-sign", "countsketch"))
         assert_array_equal(dense(R), dense(same))
         assert np.any(dense(R) != dense(other))
     for m in (40, 41, 1000):
-        R = _projection_matrix(40, m, kind, np.random.default_rng(0))
+        R = projection_matrix(40, m, kind, np.random.default_rng(0))
         assert sp.issparse(R)
         assert_array_equal(dense(R), np.eye(40))
 
@@ -318,14 +318,14 @@ def test_random_matrices_are_the_identity_on_average(kind, draws):
     rng = np.random.default_rng(0)
     products = np.array(
         [
-            (R := dense(_projection_matrix(size, m, kind, rng))) @ R.T
+            (R := dense(projection_matrix(size, m, kind, rng))) @ R.T
             for _ in range(draws)
         ]
     )
     error = 5 * products.std(axis=0) / np.sqrt(draws) + 1e-12
     assert np.all(np.abs(products.mean(axis=0) - np.eye(size)) <= error)
     entries = np.mean(
-        [dense(_projection_matrix(size, m, kind, rng)) for _ in range(draws)], axis=0
+        [dense(projection_matrix(size, m, kind, rng)) for _ in range(draws)], axis=0
     )
     assert np.abs(entries).max() < 6 / np.sqrt(m * draws)  # signs are random
     if kind in ("countsketch", "srht"):
@@ -334,7 +334,7 @@ def test_random_matrices_are_the_identity_on_average(kind, draws):
 
 def test_random_matrices_are_what_they_are_called():
     rng = np.random.default_rng(0)
-    R = dense(_projection_matrix(300, 40, "countsketch", rng))
+    R = dense(projection_matrix(300, 40, "countsketch", rng))
     assert_array_equal(
         np.sort(np.abs(R), axis=1)[:, -2:], np.tile([0.0, 1.0], (300, 1))
     )
@@ -342,18 +342,18 @@ def test_random_matrices_are_what_they_are_called():
         0.4 < np.mean(R.sum(axis=1) > 0) < 0.6
         and len(np.unique(np.argmax(np.abs(R), axis=1))) > 30
     )
-    R = dense(_projection_matrix(300, 40, "sparse-sign", rng))
+    R = dense(projection_matrix(300, 40, "sparse-sign", rng))
     steps = np.abs(R) * np.sqrt(8)
     assert_allclose(steps, np.round(steps), atol=1e-12)
     assert np.all(steps.sum(axis=1) <= 8 + 1e-9) and np.all(
         np.round(steps.sum(axis=1)) % 2 == 0
     )
     assert np.mean(np.count_nonzero(R, axis=1)) > 6
-    R = _projection_matrix(64, 16, "srht", rng)
+    R = projection_matrix(64, 16, "srht", rng)
     assert_allclose(np.abs(R), 0.25)
     # distinct columns of a Hadamard matrix
     assert_allclose(R.T @ R, 4 * np.eye(16), atol=1e-12)
-    R = _projection_matrix(2000, 50, "gaussian", rng)
+    R = projection_matrix(2000, 50, "gaussian", rng)
     assert kstest(np.sqrt(50) * R.ravel(), "norm").pvalue > 1e-3
 
 
@@ -365,8 +365,8 @@ def test_random_matrices_keep_a_space(kind):
     U = orthonormal(4000, 5, np.random.default_rng(0))
     for seed in range(5):
         C = dense(
-            _project(
-                U.T, _projection_matrix(4000, 400, kind, np.random.default_rng(seed))
+            project_data(
+                U.T, projection_matrix(4000, 400, kind, np.random.default_rng(seed))
             )
         )
         assert np.linalg.norm(C @ C.T - np.eye(5), 2) < 0.5
@@ -385,13 +385,13 @@ def test_algorithm_1(name):
     lam = 0.8
     m = 25
     X, y, _ = labelled(30, 80, 0)
-    naive, recovered = _recover(X, y, lam, loss, m, np.random.default_rng(7))
-    R = _projection_matrix(80, m, "gaussian", np.random.default_rng(7))
+    naive, recovered = recover_solution(X, y, lam, loss, m, np.random.default_rng(7))
+    R = projection_matrix(80, m, "gaussian", np.random.default_rng(7))
     z = oracle(X @ R, y, lam, name)
-    assert _relative_error(naive, R @ z) < 1e-5
-    assert _relative_error(recovered, -X.T @ loss.slope(y, X @ R @ z) / lam) < 1e-5
+    assert relative_error(naive, R @ z) < 1e-5
+    assert relative_error(recovered, -X.T @ loss.slope(y, X @ R @ z) / lam) < 1e-5
     assert_allclose(naive, R @ (R.T @ recovered), rtol=1e-8, atol=1e-8)
-    exact, _ = _newton_solution(X @ R, y, lam, loss)
+    exact, _ = newton_solution(X @ R, y, lam, loss)
     dual = loss.slope(y, X @ R @ exact)
     assert_allclose(exact, -(X @ R).T @ dual / lam, atol=1e-8)  # z to its slopes
     assert_allclose(exact, R.T @ recovered, atol=1e-8)
@@ -403,10 +403,10 @@ def test_equation_15():
     """The squared error in closed form, with R where the paper has S."""
     X, y, _ = labelled(20, 60, 1)
     for m in (3, 15, 40, 60, 100):
-        naive, recovered = _recover(
+        naive, recovered = recover_solution(
             X, y, 1.0, SquaredError(), m, np.random.default_rng(m)
         )
-        R = dense(_projection_matrix(60, m, "gaussian", np.random.default_rng(m)))
+        R = dense(projection_matrix(60, m, "gaussian", np.random.default_rng(m)))
         expected = X.T @ np.linalg.solve(0.5 * np.eye(20) + X @ R @ R.T @ X.T, y)
         assert_allclose(recovered, expected, rtol=1e-7, atol=1e-9)
         assert_allclose(naive, R @ R.T @ expected, rtol=1e-7, atol=1e-8)
@@ -424,9 +424,9 @@ def test_algorithm_2(name):
     m = 60
     steps = 4
     X, y, _ = labelled(20, 80, 2)
-    found = _iterate(X, y, lam, loss, m, np.random.default_rng(3), steps)
+    found = iterate_projections(X, y, lam, loss, m, np.random.default_rng(3), steps)
     assert len(found) == steps
-    R = _projection_matrix(80, m, "gaussian", np.random.default_rng(3))
+    R = projection_matrix(80, m, "gaussian", np.random.default_rng(3))
     w = np.zeros(80)
     for t in range(steps):
         # c = z + R'w of equation 13 stands alone in its penalty, and z'x^ + w'x = c'x^
@@ -434,20 +434,20 @@ def test_algorithm_2(name):
         c = oracle(X @ R, y, lam, name, offset=X @ w - X @ R @ (R.T @ w))
         z = c - R.T @ w
         w = -X.T @ loss.slope(y, X @ R @ z + X @ w) / lam
-        assert _relative_error(found[t], w) < 1e-4
+        assert relative_error(found[t], w) < 1e-4
         w = found[t]
-    naive, first = _recover(X, y, lam, loss, m, np.random.default_rng(3))
+    naive, first = recover_solution(X, y, lam, loss, m, np.random.default_rng(3))
     assert_array_equal(found[0], first)
 
 
 def test_equation_13_is_what_the_offset_makes_of_it():
     """Its objective at z, by finite differences, is stationary at c - R'w."""
     X, y, rng = labelled(15, 30, 4)
-    R = _projection_matrix(30, 6, "gaussian", rng)
+    R = projection_matrix(30, 6, "gaussian", rng)
     w = 0.1 * rng.standard_normal(30)
     lam = 0.9
     loss = LogLoss()
-    c, _ = _newton_solution(X @ R, y, lam, loss, X @ w - X @ R @ (R.T @ w))
+    c, _ = newton_solution(X @ R, y, lam, loss, X @ w - X @ R @ (R.T @ w))
 
     def equation_13(z):
         return (
@@ -494,7 +494,7 @@ class Case:
         self.lam = np.linalg.norm(self.X, 2) ** 2 * 10 ** rng.uniform(-4, 1)
         self.m = int(rng.integers(self.rank, 60 * self.rank + 20))
         self.R = rng.standard_normal((self.d, self.m)) / np.sqrt(self.m)
-        self.problem = _Problem(self.X, self.y, self.lam, self.loss, self.intercept)
+        self.problem = Problem(self.X, self.y, self.lam, self.loss, self.intercept)
         self.U = np.linalg.svd(self.X, full_matrices=False)[2][: self.rank].T
         c, b = self.problem.on(self.X @ self.U)
         self.w = self.U @ c
@@ -511,7 +511,7 @@ class Case:
         """Of Algorithm 2: dual and primal iterates."""
         u = f = np.zeros(self.n)
         for _ in range(count):
-            u = _recovery_step(self.problem, self.Xhat, u, f)
+            u = recovery_step(self.problem, self.Xhat, u, f)
             w = self.X.T @ u
             f = self.X @ w
             yield u, w
@@ -621,17 +621,17 @@ def test_recovery_is_sharp():
     y = rng.choice([-1.0, 1.0], 20)
     Xhat = np.sqrt(1 - epsilon) * X @ U
     for lam, least in ((1e-8, 1 - 1e-6), (0.1, 0.95), (100.0, 0.0)):
-        problem = _Problem(X, y, lam, SquaredError())
+        problem = Problem(X, y, lam, SquaredError())
         w = U @ problem.on(X @ U)[0]
-        recovered = X.T @ _recovery_step(problem, Xhat, np.zeros(20), np.zeros(20))
+        recovered = X.T @ recovery_step(problem, Xhat, np.zeros(20), np.zeros(20))
         share = size(recovered - w) / (epsilon / (1 - epsilon) * size(w))
         assert least <= share <= 1 + 1e-6
     lam = 1e-8
-    problem = _Problem(X, y, lam, SquaredError())
+    problem = Problem(X, y, lam, SquaredError())
     w = U @ problem.on(X @ U)[0]
     u = f = np.zeros(20)
     for t in range(1, 6):  # and so is the rate
-        u = _recovery_step(problem, Xhat, u, f)
+        u = recovery_step(problem, Xhat, u, f)
         f = X @ (X.T @ u)
         assert size(X.T @ u - w) == pytest.approx(
             (epsilon / (1 - epsilon)) ** t * size(w), rel=1e-3
@@ -650,13 +650,13 @@ def test_theorem_3(draws):
     m = 150
     t = 1.0
     loss = LogLoss()
-    w = U @ _newton_solution(X @ U, y, lam, loss)[0]
+    w = U @ newton_solution(X @ U, y, lam, loss)[0]
     parts = []
     missed = 0
     vacuous = 0
     for _ in range(draws):
         R = rng.standard_normal((400, m)) / np.sqrt(m)
-        z, _ = _newton_solution(X @ R, y, lam, loss)
+        z, _ = newton_solution(X @ R, y, lam, loss)
         naive = R @ z
         parts.append(m * size(naive - U @ (U.T @ naive)) ** 2 / size(z) ** 2)
         epsilon = size(U.T @ R @ R.T @ U - np.eye(4), 2)
@@ -762,14 +762,15 @@ def test_theorem_5(seeds):
     X, y, _ = labelled(30, 200, 1, rank=3)
     U = np.linalg.svd(X, full_matrices=False)[2][:3].T
     for name, loss in LOSSES.items():
-        w = U @ _newton_solution(X @ U, y, 10.0, loss)[0]
-        R = _projection_matrix(200, 150, "gaussian", np.random.default_rng(0))
+        w = U @ newton_solution(X @ U, y, 10.0, loss)[0]
+        R = projection_matrix(200, 150, "gaussian", np.random.default_rng(0))
         epsilon = size(U.T @ R @ R.T @ U - np.eye(3), 2)
         assert epsilon < 0.45
         for t, v in enumerate(
-            _iterate(X, y, 10.0, loss, 150, np.random.default_rng(0), 8), start=1
+            iterate_projections(X, y, 10.0, loss, 150, np.random.default_rng(0), 8),
+            start=1,
         ):
-            assert _relative_error(v, w) <= (epsilon / (1 - epsilon)) ** t + 1e-8, name
+            assert relative_error(v, w) <= (epsilon / (1 - epsilon)) ** t + 1e-8, name
 
 
 @swept_seeds(30, 300)
@@ -821,9 +822,7 @@ def test_theorem_6_as_the_paper_has_it(seeds):
         X = W * s @ V.T
         lam = 10 ** rng.uniform(-3, 0)
         m = int(rng.integers(20, 400))
-        problem = _Problem(
-            X, W[:, :k] @ rng.standard_normal(k), 2 * lam, SquaredError()
-        )
+        problem = Problem(X, W[:, :k] @ rng.standard_normal(k), 2 * lam, SquaredError())
         w = problem.on(X)[0]
         assert size(V[:, :k].T @ w) == pytest.approx(size(w))
         Xhat = X @ rng.standard_normal((d, m)) / np.sqrt(m)
@@ -833,9 +832,9 @@ def test_theorem_6_as_the_paper_has_it(seeds):
         if epsilon >= 1:
             continue
         held += 1
-        recovered = X.T @ _recovery_step(problem, Xhat, np.zeros(n), np.zeros(n))
+        recovered = X.T @ recovery_step(problem, Xhat, np.zeros(n), np.zeros(n))
         limit = epsilon / (1 - epsilon) * np.sqrt(1 + lam / s[k - 1] ** 2)
-        assert _relative_error(recovered, w) <= limit + 1e-8
+        assert relative_error(recovered, w) <= limit + 1e-8
     assert held > len(seeds) / 2
 
 
@@ -855,7 +854,7 @@ def random_problem(seed):
     )
     y[:2] = 1, -1
     name = list(LOSSES)[seed % 5]
-    kind = _SKETCHES[seed // 5 % 4]
+    kind = SKETCHES[seed // 5 % 4]
     intercept = bool(seed // 20 % 2)
     m = "auto" if seed % 7 == 0 else int(rng.integers(1, 1 + 2 * max(n, d)))
     return X, y, 10 ** rng.uniform(-6, 1), name, kind, intercept, m
@@ -892,11 +891,11 @@ def test_a_thousand_problems(part):
         else:
             assert model.residual_history_[-1] <= tol and residual <= 1.1 * tol, seed
         if seed % 5 == 1 and seed % 3 == 0:
-            assert _relative_error(
+            assert relative_error(
                 w, by_scikit_learn(X, y, lam, intercept).coef_[0]
             ) < max(2 * residual, 2 * tol), seed
         if seed % 5 != 1 and seed % 11 == 0 and lam > 1e-3:
-            assert _relative_error(w, oracle(X, y, lam, name, 0.0, intercept)) < 1e-4, (
+            assert relative_error(w, oracle(X, y, lam, name, 0.0, intercept)) < 1e-4, (
                 seed
             )
         if intercept:
@@ -926,9 +925,9 @@ def test_well_conditioned_problems_are_solved(seed):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(X, y)
-    exact, _ = _newton_solution(X, y, lam, LOSSES[name], 0.0, intercept)
+    exact, _ = newton_solution(X, y, lam, LOSSES[name], 0.0, intercept)
     assert certified(X, y, lam, LOSSES[name], exact, 0.0, intercept)[1] < 1e-8
-    assert _relative_error(model.coef_[0], exact) < 1e-3
+    assert relative_error(model.coef_[0], exact) < 1e-3
 
 
 # ---------------------------------------------------------------- the estimators: what
@@ -957,7 +956,7 @@ def test_the_same_as_scikit_learn(shape, intercept):
         keywords = {"tol": 1e-9, "fit_intercept": intercept}
         expected = by_scikit_learn(X, y, 2 * alpha, intercept)
         found = fitted(X, y, "log_loss", alpha, **keywords)
-        assert _relative_error(found.coef_, expected.coef_) < 1e-6
+        assert relative_error(found.coef_, expected.coef_) < 1e-6
         assert_allclose(found.intercept_, expected.intercept_, rtol=1e-6, atol=1e-8)
         assert_array_equal(found.predict(X), expected.predict(X))
         assert_allclose(
@@ -971,7 +970,7 @@ def test_the_same_as_scikit_learn(shape, intercept):
             alpha, solver="cholesky", fit_intercept=intercept
         ).fit(X, y)
         found = fitted(X, y, "squared_error", alpha, **keywords)
-        assert _relative_error(found.coef_, np.atleast_2d(expected.coef_)) < 1e-8
+        assert relative_error(found.coef_, np.atleast_2d(expected.coef_)) < 1e-8
         assert_allclose(found.intercept_, expected.intercept_, rtol=1e-7, atol=1e-9)
 
         expected = Ridge(alpha, solver="cholesky", fit_intercept=intercept).fit(X, t)
@@ -979,7 +978,7 @@ def test_the_same_as_scikit_learn(shape, intercept):
         assert ridge.coef_.shape == (shape[1],) and isinstance(
             float(ridge.intercept_), float
         )
-        assert _relative_error(ridge.coef_, expected.coef_) < 1e-8
+        assert relative_error(ridge.coef_, expected.coef_) < 1e-8
         assert ridge.intercept_ == pytest.approx(
             expected.intercept_, rel=1e-8, abs=1e-12
         )
@@ -991,7 +990,7 @@ def test_the_same_as_scikit_learn(shape, intercept):
                 C=1 / (2 * alpha), fit_intercept=False, tol=1e-10, max_iter=100_000
             ).fit(X, y)
             found = fitted(X, y, "squared_hinge", alpha, **keywords)
-            assert _relative_error(found.coef_, expected.coef_) < 1e-5
+            assert relative_error(found.coef_, expected.coef_) < 1e-5
 
 
 @pytest.mark.exact
@@ -1001,14 +1000,14 @@ def test_the_same_as_a_quadratic_program(loss):
     for intercept in (False, True):
         found = fitted(X, y, loss, 2.0, tol=1e-9, fit_intercept=intercept)
         assert (
-            _relative_error(found.coef_[0], oracle(X, y, 4.0, loss, 0.0, intercept))
+            relative_error(found.coef_[0], oracle(X, y, 4.0, loss, 0.0, intercept))
             < 1e-5
         )
         by_object = fitted(X, y, LOSSES[loss], 2.0, tol=1e-9, fit_intercept=intercept)
         assert_array_equal(by_object.coef_, found.coef_)
     narrow = fitted(X, y, ALL["narrow"], 2.0, tol=1e-9)
     assert (
-        _relative_error(narrow.coef_[0], oracle(X, y, 4.0, "narrow", 0.0, True)) < 1e-5
+        relative_error(narrow.coef_[0], oracle(X, y, 4.0, "narrow", 0.0, True)) < 1e-5
     )
 
 
@@ -1021,21 +1020,21 @@ def test_the_same_as_a_quadratic_program(loss):
         (299, "countsketch"),
         (300, "srht"),
         (1000, "gaussian"),
-        *(("auto", kind) for kind in _SKETCHES),
+        *(("auto", kind) for kind in SKETCHES),
     ],
     [1, 5, 40, 299, 300, 1000, "auto"],
-    _SKETCHES,
+    SKETCHES,
 )
 def test_any_number_of_projections(m, kind):
     """They set the speed only, from one to more than there are features or samples."""
     X, y, _ = labelled(40, 300, 1)
     exact = fitted(X, y, tol=1e-11).coef_
     found = fitted(X, y, n_projections=m, sketch=kind, tol=1e-7)
-    assert _relative_error(found.coef_, exact) < 2e-7
+    assert relative_error(found.coef_, exact) < 2e-7
     assert 1 <= found.n_projections_ <= (40 if m == "auto" else min(m, 40))
     t = X[:, :3].sum(axis=1)
     ridge = fitted_ridge(X, t, n_projections=m, sketch=kind, tol=1e-7)
-    assert _relative_error(ridge.coef_, Ridge(solver="cholesky").fit(X, t).coef_) < 2e-7
+    assert relative_error(ridge.coef_, Ridge(solver="cholesky").fit(X, t).coef_) < 2e-7
 
 
 @swept_product(
@@ -1057,22 +1056,22 @@ def test_any_number_of_features_of_sparse_data(m, intercept):
         )
         for seed in (0, 1)
     ]
-    assert _relative_error(found[0].coef_, exact) < 2e-7
+    assert relative_error(found[0].coef_, exact) < 2e-7
     assert_array_equal(found[0].coef_, found[1].coef_)
     assert found[0].n_projections_ == (
-        _affordable_size(X) if m == "auto" else min(m, 300)
+        affordable_size(X) if m == "auto" else min(m, 300)
     )
     mixed = fitted(
         X, y, n_projections=m, fit_intercept=intercept, tol=1e-7, sketch="countsketch"
     )
     assert (
         mixed.n_projections_ <= (8 if m == "auto" else 40)
-        and _relative_error(mixed.coef_, exact) < 2e-7
+        and relative_error(mixed.coef_, exact) < 2e-7
     )
     t = X[:, :3].sum(axis=1)
     ridge = fitted_ridge(X, t, n_projections=m, fit_intercept=intercept, tol=1e-7)
     assert (
-        _relative_error(
+        relative_error(
             ridge.coef_, Ridge(fit_intercept=intercept, tol=1e-10).fit(X, t).coef_
         )
         < 2e-7
@@ -1119,7 +1118,7 @@ def test_the_gap_of_the_linear_system_closes():
     model = fitted(X, y, "squared_error", 20.0, n_projections=60)
     assert model.n_iter_ <= 40 and model.residual_history_[-1] <= 1e-4
     exact = Ridge(20.0, solver="svd").fit(X, y).coef_
-    assert _relative_error(model.coef_[0], exact) <= model.residual_history_[-1]
+    assert relative_error(model.coef_[0], exact) <= model.residual_history_[-1]
     assert (
         certified(
             X,
@@ -1155,7 +1154,7 @@ def test_targets_far_from_zero(mean):
     X, y = load_diabetes(return_X_y=True)
     near = fitted_ridge(X, y, tol=1e-9)
     far = fitted_ridge(X, y + mean, tol=1e-9)
-    assert _relative_error(far.coef_, near.coef_) < 1e-9 + 1e-15 * mean
+    assert relative_error(far.coef_, near.coef_) < 1e-9 + 1e-15 * mean
     assert far.intercept_ - mean == pytest.approx(near.intercept_, abs=1e-6)
     same = fitted_ridge(X, np.full(len(y), mean))
     assert not same.coef_.any() and same.intercept_ == mean
@@ -1249,7 +1248,7 @@ def test_each_class_against_the_rest():
         assert model.score(X, y) > 0.9
     expected = RidgeClassifier(1.0).fit(X, y)
     assert (
-        _relative_error(fitted(X, y, "squared_error", tol=1e-8).coef_, expected.coef_)
+        relative_error(fitted(X, y, "squared_error", tol=1e-8).coef_, expected.coef_)
         < 1e-7
     )
 
@@ -1321,20 +1320,20 @@ def test_plain_solvers_are_the_algorithms(kind, intercept):
     )
     assert one.n_iter_ == len(one.residual_history_) == 1 and one.n_projections_ == 200
     rng = np.random.default_rng(np.random.RandomState(0).randint(2**31))
-    Xhat = _project(X, _projection_matrix(400, 200, kind, rng))
-    u = _recovery_step(
-        _Problem(X, y, 40.0, LogLoss(), intercept), Xhat, np.zeros(30), np.zeros(30)
+    Xhat = project_data(X, projection_matrix(400, 200, kind, rng))
+    u = recovery_step(
+        Problem(X, y, 40.0, LogLoss(), intercept), Xhat, np.zeros(30), np.zeros(30)
     )
     assert_allclose(one.coef_[0], X.T @ u, rtol=1e-8, atol=1e-10)
     keywords = {"sketch": kind, "fit_intercept": intercept, "silent": True}
     exact = fitted(X, y, "log_loss", 20.0, tol=1e-11, fit_intercept=intercept)
-    errors = [_relative_error(one.coef_, exact.coef_)]
+    errors = [relative_error(one.coef_, exact.coef_)]
     for steps in (2, 4, 8):
         more = fitted(
             X, y, "log_loss", 20.0, 200, solver="iterate", max_iter=steps, **keywords
         )
         assert more.n_iter_ == steps or more.residual_history_[-1] <= 1e-4
-        errors.append(_relative_error(more.coef_, exact.coef_))
+        errors.append(relative_error(more.coef_, exact.coef_))
         assert errors[-1] <= more.residual_history_[-1] * 1.01
     assert errors[0] > errors[1] > errors[2] and errors[2] < 0.1
     done = fitted(
@@ -1348,7 +1347,7 @@ def test_plain_solvers_are_the_algorithms(kind, intercept):
         tol=1e-8,
     )
     assert (
-        _relative_error(done.coef_, exact.coef_) < 1.1e-8
+        relative_error(done.coef_, exact.coef_) < 1.1e-8
         and done.residual_history_[-1] <= 1e-8
     )
     assert_allclose(done.intercept_, exact.intercept_, atol=1e-6)
@@ -1371,7 +1370,7 @@ def test_never_a_diverged_solution(seeds):
         lam = 10 ** rng.uniform(-5, 1)
         intercept = bool(seed % 2)
         solver = ("recover", "iterate")[seed // 2 % 2]
-        kind = _SKETCHES[seed // 4 % 4]
+        kind = SKETCHES[seed // 4 % 4]
         model = DualProjectionClassifier(
             name,
             lam / 2,
@@ -1406,7 +1405,7 @@ def test_never_a_diverged_solution(seeds):
             assert f"{residual:.2e}" in str(caught[0].message) or residual < 1e-3
         else:
             assert model.residual_history_[-1] <= 1e-4
-        exact, _ = _newton_solution(X, y, lam, LOSSES[name], 0.0, intercept)
+        exact, _ = newton_solution(X, y, lam, LOSSES[name], 0.0, intercept)
         assert size(w - exact) <= residual * size(w) * (1 + 1e-6) + 1e-9
         assert size(w - exact) <= start / lam
         outcomes["warning" if caught else "solved"] += 1
@@ -1453,7 +1452,7 @@ def test_automatic_projections_follow_the_effective_dimension(solver):
 # ---------------------------------------------------------------- data of every kind
 
 
-@pytest.fixture(scope="module", params=_SOLVERS)
+@pytest.fixture(scope="module", params=SOLVERS)
 def sparse_fits(request):
     """Sparse data, targets, and for each sketch the arguments of a solver, and what
     they give from the dense data.
@@ -1462,7 +1461,7 @@ def sparse_fits(request):
     y = np.where(X @ np.sin(np.arange(200.0)) > 0, 1, -1)
     t = X @ np.cos(np.arange(200.0))
     fits = []
-    for kind in _SKETCHES:
+    for kind in SKETCHES:
         keywords = {
             "solver": request.param,
             "sketch": kind,
@@ -1489,14 +1488,14 @@ def test_every_form_of_the_same_data(form, sparse_fits):
     for keywords, expected, expected_ridge in fits:
         found = fitted(form(given), y, "log_loss", 10.0, **keywords)
         assert isinstance(found.coef_, np.ndarray) and found.coef_.dtype == np.float64
-        assert _relative_error(found.coef_, expected.coef_) < 1e-7
+        assert relative_error(found.coef_, expected.coef_) < 1e-7
         assert_allclose(
             found.decision_function(form(given)),
             expected.decision_function(X.toarray()),
             atol=1e-7,
         )
         ridge = fitted_ridge(form(given), t, 20.0, **keywords)
-        assert _relative_error(ridge.coef_, expected_ridge.coef_) < 1e-7
+        assert relative_error(ridge.coef_, expected_ridge.coef_) < 1e-7
         assert_allclose(
             ridge.predict(form(given)), ridge.predict(X.toarray()), atol=1e-10
         )
@@ -1510,7 +1509,7 @@ def test_single_precision(sparse):
     form = sp.csr_array if sparse else np.asarray
     single = form(X.astype(np.float32))
     assert (
-        _relative_error(fitted(single, y, tol=1e-8).coef_, fitted(X, y, tol=1e-8).coef_)
+        relative_error(fitted(single, y, tol=1e-8).coef_, fitted(X, y, tol=1e-8).coef_)
         < 1e-5
     )
     found = fitted(single, y)
@@ -1526,7 +1525,7 @@ def test_single_precision(sparse):
         found.decision_function(X), found.decision_function(single), atol=1e-4
     )
     ridge = fitted_ridge(single, t, tol=1e-8)
-    assert _relative_error(ridge.coef_, Ridge().fit(X, t).coef_) < 1e-5
+    assert relative_error(ridge.coef_, Ridge().fit(X, t).coef_) < 1e-5
     assert ridge.coef_.dtype == ridge.predict(single).dtype == np.float32
 
 
@@ -1567,7 +1566,7 @@ def test_one_sample_and_two(solver, size_):
         for loss in LOSSES:
             model = fitted(X, y, loss, 0.5, solver=solver, n_projections=100)
             assert (
-                _relative_error(
+                relative_error(
                     model.coef_[0], oracle(X, np.sign(y), 1.0, loss, 0.0, True)
                 )
                 < 2e-4
@@ -1670,7 +1669,7 @@ def test_data_of_any_size(scale, intercept):
     found = fitted(
         scale * X, y, alpha=0.8 * scale**2, tol=1e-7, fit_intercept=intercept
     )
-    assert _relative_error(found.coef_ * scale, expected.coef_) < 3e-7
+    assert relative_error(found.coef_ * scale, expected.coef_) < 3e-7
     assert_allclose(
         found.decision_function(scale * X), expected.decision_function(X), atol=1e-5
     )
@@ -1679,7 +1678,7 @@ def test_data_of_any_size(scale, intercept):
         scale * X, t, 0.8 * scale**2, tol=1e-7, fit_intercept=intercept
     )
     assert (
-        _relative_error(
+        relative_error(
             ridge.coef_ * scale, Ridge(0.8, fit_intercept=intercept).fit(X, t).coef_
         )
         < 2e-7
@@ -1703,7 +1702,7 @@ def test_data_far_from_zero(away):
     X, y, _ = labelled(40, 30, 12)
     expected = fitted(X, y, tol=1e-10)
     found = fitted(away + X, y, silent=True)
-    assert _relative_error(found.coef_, expected.coef_) < 1e-3
+    assert relative_error(found.coef_, expected.coef_) < 1e-3
     assert_allclose(
         found.decision_function(away + X), expected.decision_function(X), atol=1e-2
     )
@@ -1711,7 +1710,7 @@ def test_data_far_from_zero(away):
     assert_allclose(
         ridge.predict(away + X), Ridge().fit(X, X[:, 0]).predict(X), atol=1e-2
     )
-    assert _relative_error(ridge.coef_, Ridge().fit(X, X[:, 0]).coef_) < 1e-3
+    assert relative_error(ridge.coef_, Ridge().fit(X, X[:, 0]).coef_) < 1e-3
 
 
 @pytest.mark.parametrize("away", [1e4, 1e6, 1e8])
@@ -1723,7 +1722,7 @@ def test_data_far_from_zero_are_centred(solver, away):
     X, y, _ = labelled(40, 30, 12)
     expected = fitted(X, y, tol=1e-12)
     found = fitted(away + X, y, solver=solver, tol=1e-8, silent=True)
-    assert _relative_error(found.coef_, expected.coef_) < 1e-8 + 1e-14 * away
+    assert relative_error(found.coef_, expected.coef_) < 1e-8 + 1e-14 * away
 
 
 @pytest.fixture(scope="module")
@@ -1747,7 +1746,7 @@ def test_what_is_said_of_data_far_from_zero(solver, away, near_zero):
         except FloatingPointError:
             assert solver != "accelerate"
             continue
-        assert caught or _relative_error(model.coef_, exact) < 2e-4
+        assert caught or relative_error(model.coef_, exact) < 2e-4
 
 
 @swept_product(
@@ -1797,7 +1796,7 @@ def test_rounding_is_no_proof(seed):
         "log_loss", alpha, max_iter=10, fit_intercept=False, random_state=0
     )
     caught = warnings_of_fit(model, X, y)
-    assert caught or _relative_error(model.coef_[0], w) < 1e-3
+    assert caught or relative_error(model.coef_[0], w) < 1e-3
 
 
 @each_solver
@@ -1818,7 +1817,7 @@ def test_labels_that_depend_on_little(solver, little):
             tol=1e-2,
         )
         exact = X.T @ np.linalg.solve(X @ X.T + alpha * np.eye(30), y)
-        assert _relative_error(model.coef_[0], exact) < 2e-2
+        assert relative_error(model.coef_[0], exact) < 2e-2
 
 
 # the rounded hinges take a hundred times as long
@@ -2085,7 +2084,7 @@ def test_warm_start():
     warm = fitted(X, y, warm_start=True, **keywords)
     assert warm.n_iter_ == cold.n_iter_  # nothing to begin from yet
     again = warm.fit(X, y)
-    assert again.n_iter_ == 1 and _relative_error(again.coef_, cold.coef_) < 1e-7
+    assert again.n_iter_ == 1 and relative_error(again.coef_, cold.coef_) < 1e-7
     near = (
         fitted(X, y, warm_start=True, **keywords)
         .set_params(alpha=1.001, tol=1e-3)
@@ -2093,15 +2092,13 @@ def test_warm_start():
     )
     assert (
         near.n_iter_ == 1
-        and _relative_error(near.coef_, fitted(X, y, alpha=1.001, tol=1e-9).coef_)
-        < 1e-3
+        and relative_error(near.coef_, fitted(X, y, alpha=1.001, tol=1e-9).coef_) < 1e-3
     )
     other = warm.fit(X[:50], y[:50])  # of another number of samples: from scratch
-    assert _relative_error(other.coef_, fitted(X[:50], y[:50], tol=1e-10).coef_) < 1e-7
+    assert relative_error(other.coef_, fitted(X[:50], y[:50], tol=1e-10).coef_) < 1e-7
     other = warm.fit(X[:50] + 1, -y[:50])  # a bad start is no harm
     assert (
-        _relative_error(other.coef_, fitted(X[:50] + 1, -y[:50], tol=1e-10).coef_)
-        < 1e-7
+        relative_error(other.coef_, fitted(X[:50] + 1, -y[:50], tol=1e-10).coef_) < 1e-7
     )
     classes = rng.integers(3, size=60)
     many = fitted(X, classes, warm_start=True, **keywords)
@@ -2109,9 +2106,9 @@ def test_warm_start():
     t = 100 * X[:, 0]
     ridge = fitted_ridge(X, t, warm_start=True, **keywords)
     assert ridge.n_iter_ > 5 and ridge.fit(X, t).n_iter_ == 1
-    assert _relative_error(ridge.coef_, Ridge().fit(X, t).coef_) < 1e-7
+    assert relative_error(ridge.coef_, Ridge().fit(X, t).coef_) < 1e-7
     halved = ridge.fit(X, t / 7)
-    assert _relative_error(halved.coef_, Ridge().fit(X, t / 7).coef_) < 1e-7
+    assert relative_error(halved.coef_, Ridge().fit(X, t / 7).coef_) < 1e-7
     few = fitted(
         X,
         y,
@@ -2154,8 +2151,8 @@ def test_the_history_ends_where_the_solution_is(solver):
 @both
 def test_the_same_seed_gives_the_same_model(model):
     X, y, _ = labelled(40, 200)
-    for kind in _SKETCHES:
-        for solver in _SOLVERS:
+    for kind in SKETCHES:
+        for solver in SOLVERS:
             given = clone(model).set_params(
                 sketch=kind, solver=solver, alpha=500.0, n_projections=150
             )
@@ -2214,7 +2211,7 @@ def test_names_of_features(model):
         ("accelerate", "float32"),
         ("accelerate", "float64"),
     ],
-    _SOLVERS,
+    SOLVERS,
     ["float32", "float64"],
 )
 def test_models_in_every_library(solver, dtype, library):
@@ -2308,7 +2305,7 @@ def test_selection_by_the_weights():
         DualProjectionRidge(random_state=0), max_features=5, threshold=-np.inf
     ).fit(X, X[:, 7])
     assert ridge.get_support()[7]
-    naive, recovered = _recover(
+    naive, recovered = recover_solution(
         X,
         np.where(y == "well", 1.0, -1.0),
         30.0,
@@ -2355,7 +2352,7 @@ def test_one_function_for_the_scale():
     X = table(4, 6)
     for factor in (1.0, 1e-149, 1e149, -1e149, 1e-49, 1e49):
         for form in (np.asarray, sp.csr_array, sp.csc_array):
-            found, scale = _at_unit_scale(form(factor * X))
+            found, scale = at_unit_scale(form(factor * X))
             assert np.log2(scale) == np.round(np.log2(scale)) and sp.issparse(
                 found
             ) == sp.issparse(form(X))
@@ -2381,8 +2378,8 @@ def test_display_over_projections():
     rng = np.random.default_rng(0)
     rng_errors = [
         [
-            _relative_error(w, exact)
-            for w in _recover(X, signs, 50.0, LogLoss(), 50, rng)
+            relative_error(w, exact)
+            for w in recover_solution(X, signs, 50.0, LogLoss(), 50, rng)
         ]
         for _ in range(9)
     ]
@@ -2475,7 +2472,7 @@ def test_display_refuses_what_is_wrong():
 def test_a_fit_that_takes_long_says_so_before_it_starts(monkeypatch):
     monkeypatch.setattr(
         dual_projection,
-        "_seconds_of_projection",
+        "seconds_of_projection",
         lambda X, classes, *more: 15.0 * classes,
     )
     X = table(30, 5)
@@ -2498,7 +2495,7 @@ def test_a_refused_solution_leaves_nothing(monkeypatch):
     def refuse(*_):
         raise FloatingPointError
 
-    monkeypatch.setattr(dual_projection, "_check_convergence", refuse)
+    monkeypatch.setattr(dual_projection, "check_convergence", refuse)
     machine = DualProjectionClassifier()
     X = np.random.default_rng(0).standard_normal((20, 40))
     with pytest.raises(FloatingPointError):

@@ -48,12 +48,8 @@ from sklearn.base import clone
 from fsel_book import (
     BSSSelector,
     DSFSelector,
-    Promise,
-    RegressionCertificate,
     RSFSelector,
     Sampling,
-    SpanCertificate,
-    SpanPromise,
     SparsePCRegressor,
     bss,
     certify,
@@ -61,35 +57,38 @@ from fsel_book import (
     det_sampling,
     largest_leverages,
     load_dataset,
-    rand_sampling,
     row_space,
 )
-from fsel_book.certificates import _METHOD_COLORS, _NEGLIGIBLE
+from fsel_book.certificates import METHOD_COLORS, NEGLIGIBLE, Promise
 from fsel_book.dual_set import (
-    _DUAL_RULES,
-    _LENGTH_SHARE,
-    _column_prices,
-    _compressed_targets,
-    _det_draws,
-    _LowerBarrier,
-    _orthonormal_basis,
-    _rand_draws,
-    _residual_drift,
-    _with_weights,
+    DUAL_RULES,
+    LENGTH_SHARE,
+    LowerBarrier,
+    SpanCertificate,
+    SpanPromise,
+    column_prices,
+    compressed_targets,
+    det_draws,
     det_promise,
     det_sampling_reference,
+    orthonormal_basis,
+    rand_draws,
     rand_promise,
+    rand_sampling,
+    residual_drift,
+    with_weights,
 )
 from fsel_book.leverage import leverage_promise
-from fsel_book.loaders import _SETS
-from fsel_book.sparsification import _Screen
+from fsel_book.loaders import DATA_SETS
+from fsel_book.sparse_components import RegressionCertificate
+from fsel_book.sparsification import Screen
 from fsel_book.spectra import RowSpace
 
 RULES = ["first", "best", "components", "target"]  # of the selector
 EXACT_RULES = ["first", "best"]  # those that the literal version has, too
 every_rule = pytest.mark.parametrize("rule", RULES)
 exact_rules = pytest.mark.parametrize("rule", EXACT_RULES)
-every_dual_rule = pytest.mark.parametrize("rule", _DUAL_RULES)
+every_dual_rule = pytest.mark.parametrize("rule", DUAL_RULES)
 
 
 # ---------------------------------------------------------------- lengths of residuals
@@ -147,14 +146,14 @@ def breaks_the_lemma(V, lengths, sampling, r):
     k = V.shape[1]
     promised = (1 - np.sqrt(k / r)) ** 2
     low, spent = kept_and_spent(V, lengths, sampling)
-    prices = _column_prices(leverage(V), lengths / (lengths.max() or 1.0), r)
+    prices = column_prices(leverage(V), lengths / (lengths.max() or 1.0), r)
     paid = np.sum(sampling.weights * prices[sampling.indices])
     found = {
         "lower": low < promised * (1 - 1e-9),
-        "spent": spent > 1 + 1.1 * _LENGTH_SHARE,
+        "spent": spent > 1 + 1.1 * LENGTH_SHARE,
         "paid": paid > np.sum(prices) * (1 + 1e-9),
         "draws": sampling.n_draws != r or np.any(sampling.weights <= 0),
-        "useless": np.any(leverage(V)[sampling.indices] <= _NEGLIGIBLE),
+        "useless": np.any(leverage(V)[sampling.indices] <= NEGLIGIBLE),
     }
     return [name for name, broken in found.items() if broken]
 
@@ -235,7 +234,7 @@ def test_a_single_draw_for_one_component(kind, seeds):
                 low, spent = kept_and_spent(V, lengths, sampling)
                 assert (
                     low == pytest.approx(1, rel=1e-9)
-                    and spent <= 1 + 1.1 * _LENGTH_SHARE
+                    and spent <= 1 + 1.1 * LENGTH_SHARE
                 )
                 if rule != "closest":
                     literal = det_sampling_reference(V, lengths, 1, rule)
@@ -244,9 +243,7 @@ def test_a_single_draw_for_one_component(kind, seeds):
             low, spent = kept_and_spent(
                 V, lengths, det_sampling_reference(V, lengths, 1, "index")
             )
-            assert (
-                low == pytest.approx(1, rel=1e-9) and spent <= 1 + 1.1 * _LENGTH_SHARE
-            )
+            assert low == pytest.approx(1, rel=1e-9) and spent <= 1 + 1.1 * LENGTH_SHARE
 
 
 @every_dual_rule
@@ -354,8 +351,8 @@ def test_prices_count_in_bounds_from_an_earlier_step(monkeypatch, seed):
     limits_of = {}
     X = rng.standard_normal((30, 8000)) * rng.pareto(0.8, size=8000)
     V = np.linalg.svd(X, full_matrices=False)[2].T
-    judge_earlier = _Screen.judge_earlier
-    in_doubt = _Screen.in_doubt
+    judge_earlier = Screen.judge_earlier
+    in_doubt = Screen.in_doubt
 
     def noted(self, number, U, limits):
         limits_of[number] = limits
@@ -371,8 +368,8 @@ def test_prices_count_in_bounds_from_an_earlier_step(monkeypatch, seed):
         counts[:] += (len(places), len(found)) if self.W is not None else 0
         return found
 
-    monkeypatch.setattr(_Screen, "judge_earlier", noted)
-    monkeypatch.setattr(_Screen, "in_doubt", counted)
+    monkeypatch.setattr(Screen, "judge_earlier", noted)
+    monkeypatch.setattr(Screen, "in_doubt", counted)
     assert_same_picks(V, np.linalg.norm(V, axis=1) * rng.random(8000), 120, "first")
     assert counts[0] > 2 * 8000 and counts[1] < counts[0] / 20
 
@@ -471,8 +468,8 @@ def test_ties_close_to_the_fewest_draws_are_settled_alike(k, more):
 def test_the_literal_version_takes_the_feasible_column_of_lowest_index():
     V = orthonormal(40, 3, np.random.default_rng(0))
     lengths = np.abs(np.random.default_rng(1).standard_normal(40))
-    barrier = _LowerBarrier(3, 8)
-    prices = _column_prices(leverage(V), lengths / lengths.max(), 8)
+    barrier = LowerBarrier(3, 8)
+    prices = column_prices(leverage(V), lengths / lengths.max(), 8)
     expected = []
     for _ in range(8):
         feasible = np.flatnonzero(barrier.lower_upper(V)[0] >= prices)
@@ -491,11 +488,11 @@ def test_the_first_rule_goes_by_length_for_the_price():
         V = heavy(50, 4, rng)
         lengths = np.abs(rng.standard_normal(50))
         ratio = leverage(V) / (
-            lengths**2 / np.sum(lengths**2) * (1 - _LENGTH_SHARE)
-            + _LENGTH_SHARE * leverage(V) / 4
+            lengths**2 / np.sum(lengths**2) * (1 - LENGTH_SHARE)
+            + LENGTH_SHARE * leverage(V) / 4
         )
-        barrier = _LowerBarrier(4, 9)
-        prices = _column_prices(leverage(V), lengths / lengths.max(), 9)
+        barrier = LowerBarrier(4, 9)
+        prices = column_prices(leverage(V), lengths / lengths.max(), 9)
         feasible = barrier.lower_upper(V)[0] >= prices
         expected = next(i for i in np.argsort(-ratio) if feasible[i])
         assert det_sampling(V, lengths, 9, "first").indices[0] == expected
@@ -506,7 +503,7 @@ def test_the_best_rule_takes_the_largest_slack():
         rng = np.random.default_rng(seed)
         V = heavy(50, 4, rng)
         lengths = np.abs(rng.standard_normal(50))
-        slack = _LowerBarrier(4, 9).lower_upper(V)[0] - _column_prices(
+        slack = LowerBarrier(4, 9).lower_upper(V)[0] - column_prices(
             leverage(V), lengths / lengths.max(), 9
         )
         assert det_sampling(V, lengths, 9, "best").indices[0] == np.argmax(slack)
@@ -527,11 +524,11 @@ def test_prices_add_up():
             for make in RESIDUALS.values():
                 lengths = make(V, rng)
                 for r in (k + 1, 3 * k, 100 * k):
-                    prices = _column_prices(
+                    prices = column_prices(
                         leverage(V), lengths / (lengths.max() or 1.0), r
                     )
                     assert np.sum(prices) == pytest.approx(1 - np.sqrt(k / r), rel=1e-9)
-                    assert np.all(prices[leverage(V) > _NEGLIGIBLE] > 0)
+                    assert np.all(prices[leverage(V) > NEGLIGIBLE] > 0)
 
 
 def test_prices_are_the_formula():
@@ -539,13 +536,13 @@ def test_prices_are_the_formula():
     a = np.arange(12.0)
     kept = 1 - np.sqrt(3 / 10)
     expected = kept * (
-        (1 - _LENGTH_SHARE) * a**2 / np.sum(a**2) + _LENGTH_SHARE * leverage(V) / 3
+        (1 - LENGTH_SHARE) * a**2 / np.sum(a**2) + LENGTH_SHARE * leverage(V) / 3
     )
-    assert_allclose(_column_prices(leverage(V), a, 10), expected, rtol=1e-12)
+    assert_allclose(column_prices(leverage(V), a, 10), expected, rtol=1e-12)
     assert_allclose(
-        _column_prices(leverage(V), 0 * a, 10), kept * leverage(V) / 3, rtol=1e-12
+        column_prices(leverage(V), 0 * a, 10), kept * leverage(V) / 3, rtol=1e-12
     )
-    assert 0 < _LENGTH_SHARE <= 1e-6
+    assert 0 < LENGTH_SHARE <= 1e-6
 
 
 def steps(V, lengths, r, rule):
@@ -553,10 +550,10 @@ def steps(V, lengths, r, rule):
     at the end no pick.
     """
     space = RowSpace.from_basis(V)
-    prices = _column_prices(leverage(V), lengths / (lengths.max() or 1.0), r)
+    prices = column_prices(leverage(V), lengths / (lengths.max() or 1.0), r)
     extra = {"targets": np.eye(V.shape[1])} if rule == "closest" else {}
-    search = _DUAL_RULES[rule](space, None, prices, **extra)
-    barrier = _LowerBarrier(V.shape[1], r)
+    search = DUAL_RULES[rule](space, None, prices, **extra)
+    barrier = LowerBarrier(V.shape[1], r)
     for _ in range(r):
         i, v = search.pick(barrier)
         yield barrier, prices, i
@@ -639,7 +636,7 @@ def test_the_barrier_argument(rule, names):
 
 def test_a_step_moves_B_by_the_weight_it_returns():
     V = heavy(40, 5, np.random.default_rng(4))
-    barrier = _LowerBarrier(5, 11)
+    barrier = LowerBarrier(5, 11)
     lower, _ = barrier.lower_upper(V)
     price = 0.001
     t = barrier.add(V[3], price)
@@ -806,8 +803,8 @@ def test_the_closest_rule_against_least_squares(make):
         space = row_space(make(X), k)
         V = space.basis()
         lengths = space.residual_norms
-        prices = _column_prices(leverage(V), lengths / lengths.max(), r)
-        barrier = _LowerBarrier(k, r)
+        prices = column_prices(leverage(V), lengths / lengths.max(), r)
+        barrier = LowerBarrier(k, r)
         chosen = []
         for _ in range(r):
             feasible = barrier.lower_upper(V)[0] >= prices
@@ -929,9 +926,9 @@ def test_as_many_targets_as_there_are_count_by_their_products_only():
         plain,
     )
     wide = Y @ orthonormal(50, 7, np.random.default_rng(3)).T
-    assert _compressed_targets(wide).shape == (20, 20) and _compressed_targets(Y) is Y
+    assert compressed_targets(wide).shape == (20, 20) and compressed_targets(Y) is Y
     assert_allclose(
-        _compressed_targets(wide) @ _compressed_targets(wide).T,
+        compressed_targets(wide) @ compressed_targets(wide).T,
         wide @ wide.T,
         atol=1e-12,
     )
@@ -949,7 +946,7 @@ each_span = pytest.mark.parametrize("span", SPANS)
 @each_span
 def test_orthonormal_columns(span):
     C = SPANS[span]
-    Q = _orthonormal_basis(C)
+    Q = orthonormal_basis(C)
     assert_allclose(Q.T @ Q, np.eye(Q.shape[1]), atol=1e-12)
     assert Q.shape[1] == np.linalg.matrix_rank(
         C / np.maximum(np.linalg.norm(C, axis=0), 1e-300), tol=1e-9
@@ -1021,7 +1018,7 @@ EMBEDDED = {
     name: getattr(embedded, f"load_{name}")
     for name in ("diabetes", "digits", "wine", "breast_cancer", "iris", "linnerud")
 }
-TABLES = [name for name, spec in _SETS.items() if len(spec.shape) == 2]
+TABLES = [name for name, spec in DATA_SETS.items() if len(spec.shape) == 2]
 REAL_FEW = ["ionosphere", "la_ozone"]
 
 
@@ -1182,13 +1179,13 @@ def test_the_promise_is_what_the_theorem_says():
 @pytest.mark.parametrize("k", [1, 2, 10, 47])
 @pytest.mark.parametrize("epsilon", [0.05, 0.3, 0.5, 0.9, 1 - 1e-9])
 def test_draws_are_the_fewest_that_keep_the_promise(k, epsilon):
-    r = _det_draws(k, epsilon)
+    r = det_draws(k, epsilon)
     assert (r > k or k == r == 1) and det_promise(k, r).lower >= (1 - epsilon) * (
         1 - 1e-9
     )
     assert r in (1, k + 1) or det_promise(k, r - 1).lower < 1 - epsilon
     for delta in (0.01, 0.5):
-        r = _rand_draws(k, epsilon, delta)
+        r = rand_draws(k, epsilon, delta)
         assert r > k and rand_promise(k, r, delta).lower >= 1 - epsilon - 1e-9
         assert r == k + 1 or rand_promise(k, r - 1, delta).lower < 1 - epsilon
 
@@ -1550,7 +1547,7 @@ def test_as_many_different_features_as_were_asked_for(seeds):
                 low, spent = kept_and_spent(V, lengths, sampling)
                 assert (
                     low >= (1 - np.sqrt(k / r)) ** 2 * (1 - 1e-9)
-                    and spent <= 1 + 1.1 * _LENGTH_SHARE
+                    and spent <= 1 + 1.1 * LENGTH_SHARE
                 )
 
 
@@ -1599,8 +1596,8 @@ def test_the_drift_of_a_sketched_space_is_measured():
     E = X - U @ (U.T @ X)
     expected = np.linalg.norm(E @ V) / np.linalg.norm(E)
     assert 1e-6 < expected < 0.2
-    assert _residual_drift(space) == pytest.approx(expected, rel=1e-6)
-    assert _residual_drift(row_space(X, 40)) == 0
+    assert residual_drift(space) == pytest.approx(expected, rel=1e-6)
+    assert residual_drift(row_space(X, 40)) == 0
     selector = RSFSelector(300, rank=40, delta=0.1, random_state=0).fit(X)
     promise = rand_promise(40, 300, 0.1, expected)
     assert selector.certificate_.promise.cross == pytest.approx(promise.cross, rel=1e-6)
@@ -1777,7 +1774,7 @@ def test_colours_of_the_chapter_can_be_told_apart(sight):
     """Units of CIE Lab: 15 between any two of its figures, 18 between that of RSF and
     those of the other chapters.
     """
-    color = {name: seen(value, sight) for name, value in _METHOD_COLORS.items()}
+    color = {name: seen(value, sight) for name, value in METHOD_COLORS.items()}
     for a, b in itertools.combinations(
         ["DSF", "RSF", "largest leverages", "pivoted QR"], 2
     ):
@@ -1927,7 +1924,7 @@ def test_features_that_only_a_weight_next_to_nothing_would_keep_are_left_out():
     sampling = Sampling.from_draws(np.arange(6), np.ones(6), 12, space.X)
     a2 = np.full(6, 0.1)
     whole = 1.0
-    kept = _with_weights(space, sampling, [7, 8], a2, np.array([0.2, 1e12]), whole)
+    kept = with_weights(space, sampling, [7, 8], a2, np.array([0.2, 1e12]), whole)
     assert_array_equal(kept.indices, [0, 1, 2, 3, 4, 5, 7])
     assert np.sum(kept.weights * np.append(a2, 0.2)) <= whole
 
@@ -2031,7 +2028,7 @@ def test_filling_up_says_when_it_will_take_long(monkeypatch):
     X = sp.random_array(
         (40, 300), density=0.05, rng=np.random.default_rng(0), format="csr"
     )
-    monkeypatch.setattr("fsel_book.certificates._LONG_FIT", 1e-5)
+    monkeypatch.setattr("fsel_book.certificates.LONG_FIT", 1e-5)
     monkeypatch.setattr(DSFSelector, "_least_seconds", lambda self, X, r: 0.0)
     monkeypatch.setattr(DSFSelector, "_seconds", lambda self, *sizes: 0.0)
     with pytest.warns(UserWarning, match="DSFSelector.fit will take about"):

@@ -36,30 +36,30 @@ from scipy.optimize import minimize_scalar
 from sklearn.linear_model import Ridge
 
 from fsel_book import DualProjectionRidge, dual_solvers
-from fsel_book.dual_projection import _SKETCHES, _relative_error
+from fsel_book.dual_projection import SKETCHES, relative_error
 from fsel_book.dual_solvers import (
-    _accelerate_all,
-    _affordable_size,
-    _ConjugateBasis,
-    _euclidean_norm,
-    _grow_surrogate,
-    _kernel_row_sums,
-    _make_surrogate,
-    _mixed_samples,
-    _newton_solution,
-    _no_progress,
-    _Objective,
-    _Problem,
-    _recovery_step,
-    _relative_to,
-    _seconds_of_projection,
-    _sketched_newton_step,
-    _slope_lines,
-    _solve_by_conjugate_gradients,
-    _solve_on_growing_span,
-    _Surrogate,
-    _surrogate_of_all,
-    _surrogate_of_longest,
+    ConjugateBasis,
+    Objective,
+    Problem,
+    Surrogate,
+    accelerate_all,
+    affordable_size,
+    euclidean_norm,
+    grow_surrogate,
+    kernel_row_sums,
+    make_surrogate,
+    mixed_samples,
+    newton_solution,
+    no_progress,
+    recovery_step,
+    relative_to,
+    seconds_of_projection,
+    sketched_newton_step,
+    slope_lines,
+    solve_by_conjugate_gradients,
+    solve_on_growing_span,
+    surrogate_of_all,
+    surrogate_of_longest,
 )
 from fsel_book.losses import (
     HuberisedHinge,
@@ -68,7 +68,7 @@ from fsel_book.losses import (
     SquaredError,
     SquaredHinge,
 )
-from fsel_book.spectra import _project, _projection_matrix
+from fsel_book.spectra import project_data, projection_matrix
 
 size = np.linalg.norm
 
@@ -86,10 +86,10 @@ def test_the_small_problem_by_another_solver(name, shape, intercept):
         X, y, rng = labelled(*shape, seed)
         y = targets(name, y, rng)
         offset = rng.standard_normal(shape[0]) if seed else 0.0
-        z, b = _newton_solution(X, y, lam, ALL[name], offset, intercept)
+        z, b = newton_solution(X, y, lam, ALL[name], offset, intercept)
         assert z.shape == (shape[1],) and isinstance(b, float) and (intercept or b == 0)
         w = oracle(X, y, lam, name, offset, intercept)
-        assert _relative_error(z, w) < 1e-5  # what the oracle reaches
+        assert relative_error(z, w) < 1e-5  # what the oracle reaches
         assert certified(X, y, lam, ALL[name], z, offset, intercept)[1] < 1e-8
         if intercept:
             assert ALL[name].slope(y, X @ z + b + offset).sum() == pytest.approx(
@@ -107,7 +107,7 @@ def test_the_small_problem_at_the_ends_of_lam(name, intercept):
         top = np.linalg.norm(X, 2) ** 2
         offset = 0.3 * X[:, 0]
         for lam in (1e-8, 1e-5, 1e5, 1e10):
-            z, b = _newton_solution(X, y, lam * top, ALL[name], offset, intercept)
+            z, b = newton_solution(X, y, lam * top, ALL[name], offset, intercept)
             assert (
                 certified(X, y, lam * top, ALL[name], z, offset, intercept)[1] < 1e-5
             ), (noise, lam)
@@ -119,14 +119,14 @@ def test_the_small_problem_against_scikit_learn():
         lam = 10 ** np.random.default_rng(seed).uniform(-2, 2)
         for intercept in (False, True):
             model = by_scikit_learn(X, y, lam, intercept)
-            z, b = _newton_solution(X, y, lam, LogLoss(), 0.0, intercept)
+            z, b = newton_solution(X, y, lam, LogLoss(), 0.0, intercept)
             assert_allclose(z, model.coef_[0], rtol=1e-7, atol=1e-9)
             assert b == pytest.approx(
                 model.intercept_[0] if intercept else 0.0, rel=1e-7, abs=1e-9
             )
             t = X[:, 0] + y
             ridge = Ridge(lam, fit_intercept=intercept)
-            z, b = _newton_solution(X, t, 2 * lam, SquaredError(), 0.0, intercept)
+            z, b = newton_solution(X, t, 2 * lam, SquaredError(), 0.0, intercept)
             assert_allclose(z, ridge.fit(X, t).coef_, rtol=1e-9)
             assert b == pytest.approx(ridge.intercept_, rel=1e-9, abs=1e-12)
 
@@ -135,13 +135,13 @@ def test_the_small_problem_against_scikit_learn():
 def test_where_the_small_problem_starts_does_not_matter(name):
     X, y, rng = labelled(40, 5, 5)
     y = targets(name, y, rng)
-    z, b = _newton_solution(X, y, 0.7, ALL[name], intercept=True)
+    z, b = newton_solution(X, y, 0.7, ALL[name], intercept=True)
     for size in (1e-3, 1.0, 100.0):
-        again, _ = _newton_solution(
+        again, _ = newton_solution(
             X, y, 0.7, ALL[name], intercept=True, start=size * rng.standard_normal(6)
         )
         assert_allclose(again, z, atol=1e-9)
-    at_once, _ = _newton_solution(
+    at_once, _ = newton_solution(
         X, y, 0.7, ALL[name], intercept=True, start=np.append(z, b), max_iter=1
     )
     assert_allclose(at_once, z, atol=1e-9)
@@ -152,13 +152,13 @@ def test_the_small_problem_stops_when_it_was_told_to():
     quadratic problem.
     """
     X, y, _ = labelled(200, 10, 0)
-    exact, _ = _newton_solution(X, y, 1e-3, LogLoss())
+    exact, _ = newton_solution(X, y, 1e-3, LogLoss())
     errors = [
-        _relative_error(_newton_solution(X, y, 1e-3, LogLoss(), accuracy=a)[0], exact)
+        relative_error(newton_solution(X, y, 1e-3, LogLoss(), accuracy=a)[0], exact)
         for a in (0.5, 1e-2, 1e-6)
     ]
     assert errors[0] > errors[1] > errors[2] > 0 and errors[2] < 1e-4
-    once, _ = _newton_solution(X, y, 2e-3, SquaredError(), max_iter=1)
+    once, _ = newton_solution(X, y, 2e-3, SquaredError(), max_iter=1)
     assert_allclose(
         once, np.linalg.solve(X.T @ X + 1e-3 * np.eye(10), X.T @ y), rtol=1e-9
     )
@@ -167,16 +167,14 @@ def test_the_small_problem_stops_when_it_was_told_to():
 def test_a_small_problem_of_duplicates_and_of_nothing():
     """Equal columns and samples, zero columns: the solution of least norm."""
     X, y, _ = labelled(30, 3, 1)
-    z, _ = _newton_solution(X, y, 1.0, LogLoss())
-    side_by_side, _ = _newton_solution(
-        np.hstack([X, X]) / np.sqrt(2), y, 1.0, LogLoss()
-    )
+    z, _ = newton_solution(X, y, 1.0, LogLoss())
+    side_by_side, _ = newton_solution(np.hstack([X, X]) / np.sqrt(2), y, 1.0, LogLoss())
     assert_allclose((side_by_side[:3] + side_by_side[3:]) / np.sqrt(2), z, rtol=1e-8)
-    padded, _ = _newton_solution(np.hstack([X, np.zeros((30, 4))]), y, 1.0, LogLoss())
+    padded, _ = newton_solution(np.hstack([X, np.zeros((30, 4))]), y, 1.0, LogLoss())
     assert_allclose(padded, np.append(z, np.zeros(4)), rtol=1e-8, atol=1e-15)
-    twice, _ = _newton_solution(np.vstack([X, X]), np.append(y, y), 2.0, LogLoss())
+    twice, _ = newton_solution(np.vstack([X, X]), np.append(y, y), 2.0, LogLoss())
     assert_allclose(twice, z, rtol=1e-8)
-    nothing, b = _newton_solution(
+    nothing, b = newton_solution(
         np.zeros((4, 0)), np.array([1, 1, 1, -1.0]), 1.0, LogLoss(), intercept=True
     )
     assert nothing.shape == (0,) and b == pytest.approx(np.log(3))
@@ -188,7 +186,7 @@ def test_a_small_problem_of_duplicates_and_of_nothing():
 @swept_product(
     ("kind", "order"),
     [("gaussian", "F"), ("sparse-sign", "C"), ("srht", "F"), ("countsketch", "C")],
-    _SKETCHES,
+    SKETCHES,
     ["C", "F"],
 )
 def test_products_in_every_library(kind, order, library):
@@ -200,19 +198,19 @@ def test_products_in_every_library(kind, order, library):
         X = library.make(np.array(host, order=order))
         rng = np.random.default_rng(seed)
         for m in (1, 5, d, d + 3):
-            R = _projection_matrix(d, m, kind, rng)
-            found = _project(X, R)
+            R = projection_matrix(d, m, kind, rng)
+            found = project_data(X, R)
             assert isinstance(found, np.ndarray)
             assert_allclose(found, host @ dense(R), atol=1e-12)
         for m in (1, 5, n, n + 3):
-            Omega = _projection_matrix(n, m, kind, rng)
-            mixed = _mixed_samples(X, Omega)
+            Omega = projection_matrix(n, m, kind, rng)
+            mixed = mixed_samples(X, Omega)
             back = dense(mixed) if sp.issparse(mixed) else library.back(mixed)
             assert_allclose(back, host.T @ dense(Omega), atol=1e-12)
             assert_allclose(
-                _project(X, mixed), host @ host.T @ dense(Omega), atol=1e-10
+                project_data(X, mixed), host @ host.T @ dense(Omega), atol=1e-10
             )
-        problem = _Problem(X, np.ones(n), 1.0, SquaredError())
+        problem = Problem(X, np.ones(n), 1.0, SquaredError())
         u = np.random.default_rng(0).standard_normal(n)
         w, f = problem.images(u)
         assert library.is_result(w, "float64") and isinstance(f, np.ndarray)
@@ -226,21 +224,21 @@ def test_products_of_views(order):
     X = np.array(rng.standard_normal((53, 31)), order=order)
     u = rng.standard_normal(53)
     for rows in (slice(None), slice(None, None, 2)):
-        problem = _Problem(X[rows], np.ones(len(X[rows])), 1.0, SquaredError())
+        problem = Problem(X[rows], np.ones(len(X[rows])), 1.0, SquaredError())
         assert_allclose(problem.mixture(u[rows]), X[rows].T @ u[rows], atol=1e-12)
 
 
 def test_lengths():
     rng = np.random.default_rng(0)
     A = rng.standard_normal((5, 4))
-    assert _euclidean_norm(A) == pytest.approx(np.sqrt(np.sum(A**2)))
-    assert _euclidean_norm(array_api_strict.asarray(A)) == pytest.approx(
+    assert euclidean_norm(A) == pytest.approx(np.sqrt(np.sum(A**2)))
+    assert euclidean_norm(array_api_strict.asarray(A)) == pytest.approx(
         np.sqrt(np.sum(A**2))
     )
     assert (
-        _relative_to(3.0, 2.0) == 1.5
-        and _relative_to(0.0, 0.0) == 0
-        and _relative_to(1.0, 0.0) == np.inf
+        relative_to(3.0, 2.0) == 1.5
+        and relative_to(0.0, 0.0) == 0
+        and relative_to(1.0, 0.0) == np.inf
     )
 
 
@@ -267,7 +265,7 @@ def test_the_best_intercept_of_decision_values_of_all_sizes(sets):
             * 10 ** rng.uniform(-3, 20)
             * 10 ** (rng.uniform(-15, 0, n) * rng.integers(0, 2))
         )
-        objective = _Objective(np.eye(2), y, 1.0, loss, True)
+        objective = Objective(np.eye(2), y, 1.0, loss, True)
         reach = objective.reach(f)
         # the bracket
         assert objective.dual(f - reach).sum() < 0 < objective.dual(f + reach).sum()
@@ -295,13 +293,13 @@ def test_the_solution_stays_where_it_is(name, intercept):
     projection.
     """
     X, y, rng = labelled(25, 60, 5)
-    problem = _Problem(X, y, 0.6, LOSSES[name], intercept)
+    problem = Problem(X, y, 0.6, LOSSES[name], intercept)
     w, b = problem.on(X)
     u = -problem.dual(X @ w + b) / 0.6
     for m in (1, 5, 50):
-        Xhat = X @ _projection_matrix(60, m, "gaussian", rng)
+        Xhat = X @ projection_matrix(60, m, "gaussian", rng)
         assert_allclose(
-            X.T @ _recovery_step(problem, Xhat, u, X @ w), w, rtol=1e-5, atol=1e-6
+            X.T @ recovery_step(problem, Xhat, u, X @ w), w, rtol=1e-5, atol=1e-6
         )
 
 
@@ -317,7 +315,7 @@ def test_residual_bounds_the_error_and_is_the_duality_gap(seeds, name, intercept
         X, y, rng = labelled(25, 40, seed)
         lam = 10 ** rng.uniform(-2, 2)
         y = targets(name, y, rng)
-        problem = _Problem(X, y, lam, loss, intercept)
+        problem = Problem(X, y, lam, loss, intercept)
         w, b = problem.on(X)
         exact = -problem.dual(X @ w + b) / lam
         for distance in (1.0, 1e-2, 1e-4):
@@ -373,7 +371,7 @@ def test_best_intercept(seeds, name):
         y[:2] = 1, -1
         f = 10 ** rng.uniform(-2, 3) * rng.standard_normal(30)
         y = targets(name, y, rng)
-        problem = _Problem(np.zeros((30, 1)), y, 1.0, ALL[name], True)
+        problem = Problem(np.zeros((30, 1)), y, 1.0, ALL[name], True)
         b = problem.best_intercept(f)
 
         def total(b, y=y, f=f):
@@ -387,7 +385,7 @@ def test_best_intercept(seeds, name):
         )
         assert total(b) <= least + 1e-9 * (1 + abs(least))
         assert (
-            _Problem(np.zeros((30, 1)), y, 1.0, ALL[name], False).best_intercept(f) == 0
+            Problem(np.zeros((30, 1)), y, 1.0, ALL[name], False).best_intercept(f) == 0
         )
 
 
@@ -398,7 +396,7 @@ def test_an_intercept_that_is_far_away(loss):
     """
     X, y, _ = labelled(100, 5, 0)
     y = np.where(np.arange(100) < 10, -1.0, 1.0) if loss.for_labels else y + 1e6
-    problem = _Problem(X, y, 1.0, loss, True)
+    problem = Problem(X, y, 1.0, loss, True)
     b = problem.best_intercept(np.zeros(100))
     assert abs(b) > 300 and problem.dual(np.full(100, b)).sum() == pytest.approx(
         0, abs=1e-9 * (100 + abs(b))
@@ -411,8 +409,8 @@ def test_an_intercept_that_is_far_away(loss):
 
 
 def nystrom(X, m, kind="gaussian", seed=0):
-    Omega = _projection_matrix(X.shape[0], m, kind, np.random.default_rng(seed))
-    return _make_surrogate(X, Omega, _project(X, _mixed_samples(X, Omega)))
+    Omega = projection_matrix(X.shape[0], m, kind, np.random.default_rng(seed))
+    return make_surrogate(X, Omega, project_data(X, mixed_samples(X, Omega)))
 
 
 SPECTRA = {
@@ -503,26 +501,26 @@ def test_a_surrogate_grows_until_it_is_enough(kind):
         (np.where(j <= 100, 1, 1e-3), 1e-3, 128),
     ):
         X = orthonormal(250, 250, rng) * s @ orthonormal(6000, 250, rng).T
-        found = _grow_surrogate(X, ridge, kind, np.random.default_rng(1))
-        assert 128 < _affordable_size(X) < 256
+        found = grow_surrogate(X, ridge, kind, np.random.default_rng(1))
+        assert 128 < affordable_size(X) < 256
         assert 0.9 * expected <= len(found.s2) <= expected
         exact = np.sum(s**2 / (s**2 + ridge))
         assert 0.7 < found.effective_dimension(ridge) / exact < 1.3
     assert (
-        _affordable_size(np.zeros((5, 10**6))) == 5
-        and _affordable_size(np.zeros((1000, 10))) == 16
+        affordable_size(np.zeros((5, 10**6))) == 5
+        and affordable_size(np.zeros((1000, 10))) == 16
     )
     assert (
-        _affordable_size(np.zeros((1000, 10**6))) == 256
-        and _affordable_size(np.zeros((1000, 2000))) == 126
+        affordable_size(np.zeros((1000, 10**6))) == 256
+        and affordable_size(np.zeros((1000, 2000))) == 126
     )
     assert (
-        _affordable_size(
+        affordable_size(
             sp.random_array((1000, 10**4), density=0.01, format="csr", random_state=rng)
         )
         == 28
     )
-    small = _grow_surrogate(np.eye(3, 10), 1.0, kind, rng)
+    small = grow_surrogate(np.eye(3, 10), 1.0, kind, rng)
     assert len(small.s2) == 3
 
 
@@ -536,10 +534,10 @@ def test_the_surrogate_of_centred_data():
     centred = X - X.mean(axis=0)
     for Omega in (
         rng.standard_normal((30, 7)),
-        _projection_matrix(30, 7, "countsketch", rng),
+        projection_matrix(30, 7, "countsketch", rng),
     ):
-        found = _make_surrogate(X, Omega, K @ dense(Omega), _kernel_row_sums(X))
-        expected = _make_surrogate(centred, Omega, centred @ centred.T @ dense(Omega))
+        found = make_surrogate(X, Omega, K @ dense(Omega), kernel_row_sums(X))
+        expected = make_surrogate(centred, Omega, centred @ centred.T @ dense(Omega))
         assert_allclose(found.F @ found.F.T, expected.F @ expected.F.T, atol=1e-9)
         assert found.tau == pytest.approx(expected.tau)
         assert_allclose(found.V.sum(axis=0), 0, atol=1e-13)
@@ -559,7 +557,7 @@ def test_the_surrogate_of_the_longest_features(m, intercept):
     A = dense(X) - intercept * dense(X).mean(axis=0)
     K = A @ A.T
     chosen = np.argsort(-np.sum(A**2, axis=0))[:m]
-    found = _surrogate_of_longest(X, m, intercept)
+    found = surrogate_of_longest(X, m, intercept)
     assert found.V.shape == found.F.shape == (40, 0) and len(found.s2) == min(m, 60)
     Khat = found.W * found.s2 @ found.W.T
     assert_allclose(Khat, A[:, chosen] @ A[:, chosen].T, atol=1e-10 * size(K, 2))
@@ -585,13 +583,13 @@ def test_the_surrogate_of_the_longest_features(m, intercept):
 def test_the_surrogate_of_all_features(intercept):
     X = np.random.default_rng(0).standard_normal((30, 7)) + 2
     A = X - intercept * X.mean(axis=0)
-    found = _surrogate_of_all(X, intercept)
+    found = surrogate_of_all(X, intercept)
     assert_allclose(found.W * found.s2 @ found.W.T, A @ A.T, atol=1e-12)
     assert found.tau == 0 and found.V.shape == found.F.shape == (30, 0)
 
 
 def test_the_longest_features_of_nothing():
-    found = _surrogate_of_longest(sp.csr_array((5, 8)), 3, True)
+    found = surrogate_of_longest(sp.csr_array((5, 8)), 3, True)
     assert found.tau == 0 and not found.W.any()
     rhs = np.arange(5.0)[:, None]
     assert_allclose(found.solve(2.0, np.ones(5), rhs), rhs / 2)
@@ -604,7 +602,7 @@ def test_rounding_does_not_push_dual_variables_over_the_edge(name):
     """
     X, y, rng = labelled(40, 60, 3)
     for lam in 10 ** rng.uniform(-3, 3, 20):
-        problem = _Problem(X, targets(name, y, rng), lam, ALL[name])
+        problem = Problem(X, targets(name, y, rng), lam, ALL[name])
         # samples beyond doubt, on either side
         u = -problem.dual(100 * rng.standard_normal(40)) / lam
         assert np.isfinite(problem.gap(u, problem.images(u)[1]))
@@ -619,7 +617,7 @@ def test_a_step_with_the_whole_kernel_is_newton_s():
     """Where the surrogate is K, the step solves a quadratic problem, intercept and all."""
     for intercept in (False, True):
         X, y, rng = labelled(20, 50, 0)
-        problem = _Problem(
+        problem = Problem(
             X, y + rng.standard_normal(20), 0.3, SquaredError(), intercept
         )
         exact = nystrom(X, 20)
@@ -628,26 +626,26 @@ def test_a_step_with_the_whole_kernel_is_newton_s():
         u -= u.mean() if intercept else 0
         f = X @ (X.T @ u)
         b = problem.best_intercept(f)
-        v = _sketched_newton_step(
+        v = sketched_newton_step(
             problem, exact, u, f + b, 0.3 * u + problem.dual(f + b)
         )
         assert_allclose(X.T @ (u + v), w, rtol=1e-7, atol=1e-9)
         if intercept:
             assert (u + v).sum() == pytest.approx(0, abs=1e-9)
     X, y, rng = labelled(20, 50, 1)
-    problem = _Problem(X, y, 0.3, LogLoss())
+    problem = Problem(X, y, 0.3, LogLoss())
     u = 0.1 * rng.standard_normal(20)
     f = X @ (X.T @ u) + 0.1
     some = nystrom(X, 6)
     r = 0.3 * u + problem.dual(f)
-    v = _sketched_newton_step(problem, some, u, f, r)
+    v = sketched_newton_step(problem, some, u, f, r)
     D = LogLoss().curvature(y, f)
     Khat = some.W * some.s2 @ some.W.T + some.tau * np.eye(20)
     assert_allclose((0.3 * np.eye(20) + D[:, None] * Khat) @ v, -r, atol=1e-10)
-    saturated = _Problem(100 * X, np.ones(20), 0.3, SmoothedHinge(), True)
+    saturated = Problem(100 * X, np.ones(20), 0.3, SmoothedHinge(), True)
     slopes = 0.3 * u + saturated.dual(np.full(20, 50.0))
     # no curvature anywhere
-    straight = _sketched_newton_step(saturated, some, u, np.full(20, 50.0), slopes)
+    straight = sketched_newton_step(saturated, some, u, np.full(20, 50.0), slopes)
     assert np.all(np.isfinite(straight))
 
 
@@ -659,14 +657,14 @@ def test_straight_lines_are_where_a_sample_ends(name):
     loss = ALL[name]
     X, y, rng = labelled(40, 60, 2)
     y = targets(name, y, rng)
-    problem = _Problem(X, y, 0.7, loss)
+    problem = Problem(X, y, 0.7, loss)
     u = rng.standard_normal(40)
     f = 3 * rng.standard_normal(40)
     r = 0.7 * u + loss.slope(y, f)
     for tau in (0.0, 0.1, 30.0):
         none = np.empty((40, 0))
-        D, at_f = _slope_lines(
-            problem, _Surrogate(none, np.empty(0), tau, none, none), u, f, r
+        D, at_f = slope_lines(
+            problem, Surrogate(none, np.empty(0), tau, none, none), u, f, r
         )
         if tau == 0 or not loss.quadratic_conjugate:
             assert_allclose(D, loss.curvature(y, f))
@@ -688,7 +686,7 @@ def test_a_basis_stays_orthonormal():
     for condition in (1.0, 10.0):
         X = with_condition(30, 50, condition, rng)
         K = X @ X.T
-        basis = _ConjugateBasis(30)
+        basis = ConjugateBasis(30)
         v = rng.standard_normal(30)
         basis.add(v, K @ v)
         for t in range(20):
@@ -715,7 +713,7 @@ def test_a_basis_stays_orthonormal():
     assert_allclose(basis.V.T @ basis.F, np.eye(6), atol=1e-4)
     for v in (u, *last.T):  # all of it is still there
         assert_allclose(basis.V @ (basis.F.T @ v), v, atol=1e-4 * np.abs(v).max())
-    zero = _ConjugateBasis(30)
+    zero = ConjugateBasis(30)
     zero.add(np.zeros(30), np.zeros(30))
     assert zero.V.shape == zero.F.shape == (30, 0)
 
@@ -727,18 +725,18 @@ def test_a_basis_stays_orthonormal():
 def test_progress_is_seen_behind_an_early_residual_that_is_small_by_chance():
     steady = np.ones(30)
     falling = np.geomspace(1, 1e-3, 30)
-    assert not _no_progress(list(falling), list(steady), 20)
+    assert not no_progress(list(falling), list(steady), 20)
     lucky = falling.copy()
     lucky[2] = 1e-6
-    assert not _no_progress(list(lucky), list(steady), 20)
-    assert _no_progress(list(falling[::-1]), list(steady), 20)
-    assert _no_progress([1e-3] * 30, list(steady), 20)
-    assert not _no_progress([1e-3] * 30, list(falling), 20)  # the objective still falls
-    assert not _no_progress([1e-3] * 19, list(steady[:19]), 20)  # too early to tell
+    assert not no_progress(list(lucky), list(steady), 20)
+    assert no_progress(list(falling[::-1]), list(steady), 20)
+    assert no_progress([1e-3] * 30, list(steady), 20)
+    assert not no_progress([1e-3] * 30, list(falling), 20)  # the objective still falls
+    assert not no_progress([1e-3] * 19, list(steady[:19]), 20)  # too early to tell
 
 
 on_all_directions = pytest.mark.parametrize(
-    "solve", [_solve_on_growing_span, _solve_by_conjugate_gradients]
+    "solve", [solve_on_growing_span, solve_by_conjugate_gradients]
 )
 
 
@@ -751,29 +749,29 @@ def test_as_many_steps_as_distinct_eigenvalues(distinct, solve):
     rng = np.random.default_rng(distinct)
     s = np.sqrt(np.arange(1, distinct + 1, dtype=float))[np.arange(24) % distinct]
     X = orthonormal(24, 24, rng) * s @ orthonormal(60, 24, rng).T
-    problem = _Problem(X, rng.standard_normal(24), 0.1, SquaredError())
-    nothing = _Surrogate(
+    problem = Problem(X, rng.standard_normal(24), 0.1, SquaredError())
+    nothing = Surrogate(
         np.zeros((24, 0)), np.zeros(0), 1.0, np.zeros((24, 0)), np.zeros((24, 0))
     )
     u, history = solve(problem, nothing, [], 1e-9, 50)
     assert (
-        len(history) == distinct + (solve is _solve_on_growing_span)
+        len(history) == distinct + (solve is solve_on_growing_span)
         and history[-1] <= 1e-9
     )
     assert min(history[:-1], default=1) > 1e-4
-    assert _relative_error(X.T @ u, problem.on(X)[0]) < 1e-9
+    assert relative_error(X.T @ u, problem.on(X)[0]) < 1e-9
 
 
 def test_iterates_are_the_best_of_their_krylov_space():
     X, y, rng = labelled(30, 60, 0)
-    problem = _Problem(X, y, 1.0, SquaredError())
+    problem = Problem(X, y, 1.0, SquaredError())
     some = nystrom(X, 8)
     K = X @ X.T
     Hhat = some.W * some.s2 @ some.W.T + (0.5 + some.tau) * np.eye(30)
     space = np.linalg.solve(Hhat, y)[:, None]
     operator = np.linalg.solve(Hhat, K + 0.5 * np.eye(30))
     for steps in range(1, 7):
-        u, _ = _solve_on_growing_span(problem, some, [], 1e-14, steps + 1)
+        u, _ = solve_on_growing_span(problem, some, [], 1e-14, steps + 1)
         directions = np.linalg.qr(X.T @ np.linalg.qr(space)[0])[0]
         best = directions @ problem.on(X @ directions)[0]
         objective = [problem.value(X @ w, size(w)) for w in (X.T @ u, best)]
@@ -806,20 +804,20 @@ def krylov_space(problem, surrogate, steps):
 def test_conjugate_gradients_are_the_best_of_their_krylov_space(seed, intercept):
     """In the norm of the dual system; each bound in the history holds."""
     X, y, rng = labelled(30, 60, seed)
-    problem = _Problem(X, y + rng.standard_normal(30), 1.0, SquaredError(), intercept)
+    problem = Problem(X, y + rng.standard_normal(30), 1.0, SquaredError(), intercept)
     centred = X - X.mean(axis=0) if intercept else X
     exact = (
         centred.T
         @ np.linalg.lstsq(*krylov_space(problem, nystrom(centred, 8), 1)[1:])[0]
     )
     for steps in range(1, 7):
-        u, history = _solve_by_conjugate_gradients(
+        u, history = solve_by_conjugate_gradients(
             problem, nystrom(centred, 8), [], 1e-14, steps
         )
         space, system, target = krylov_space(problem, nystrom(centred, 8), steps)
         best = space @ np.linalg.solve(space.T @ system @ space, space.T @ target)
         assert_allclose(u, best, rtol=1e-7, atol=1e-8 * size(best))
-        assert _relative_error(exact, X.T @ u) <= history[-1] * (1 + 1e-9)
+        assert relative_error(exact, X.T @ u) <= history[-1] * (1 + 1e-9)
         f = problem.balanced(X @ (X.T @ u))
         f += problem.best_intercept(f)
         assert history[-1] == pytest.approx(
@@ -831,13 +829,13 @@ def test_conjugate_gradients_are_the_best_of_their_krylov_space(seed, intercept)
 @with_and_without_intercept
 def test_the_linear_system_from_any_start(shape, intercept):
     X, y, rng = labelled(*shape, 3)
-    problem = _Problem(X, y, 0.5, SquaredError(), intercept)
+    problem = Problem(X, y, 0.5, SquaredError(), intercept)
     some = nystrom(X - intercept * X.mean(axis=0), 4)
     model = Ridge(0.25, fit_intercept=intercept, solver="svd").fit(X, y)
     near = problem.balanced(2 * (y - model.predict(X)) / 0.5)
     starts = [problem.direction(v) for v in (near, rng.standard_normal(len(y)))]
     for start, tol in (([], 1e-10), (starts[1:], 1e-10), (starts, 1e-5)):
-        u, history = _solve_by_conjugate_gradients(problem, some, start, tol, 200)
+        u, history = solve_by_conjugate_gradients(problem, some, start, tol, 200)
         assert history[-1] <= tol and abs(u.sum()) * intercept < 1e-9
         assert_allclose(X.T @ u, model.coef_, rtol=1e-8, atol=1e-9)
     assert len(history) == 1  # the solution was among the starts
@@ -853,7 +851,7 @@ def test_the_linear_system_is_solved_where_rounding_allows(monkeypatch, alpha, s
     X, _, rng = labelled(60, 12, 0)
     t = X[:, 0] + rng.standard_normal(60)
     used = []
-    for name in ("_solve_by_conjugate_gradients", "_solve_on_growing_span"):
+    for name in ("solve_by_conjugate_gradients", "solve_on_growing_span"):
         real = getattr(dual_solvers, name)
         monkeypatch.setattr(
             dual_solvers,
@@ -863,7 +861,7 @@ def test_the_linear_system_is_solved_where_rounding_allows(monkeypatch, alpha, s
     model = DualProjectionRidge(alpha, n_projections=5, tol=1e-6, random_state=0).fit(
         sp.csr_array(X), t
     )
-    assert used[0] == "_solve_" + (
+    assert used[0] == "solve_" + (
         "by_" if "conjugate" in solver else "on_"
     ) + solver.replace(" ", "_")
     assert_allclose(model.coef_, Ridge(alpha, solver="svd").fit(X, t).coef_, rtol=1e-6)
@@ -878,15 +876,15 @@ def test_a_linear_fit_takes_a_pair_of_products_for_each_step(monkeypatch):
     )
     y = X[:, :9].sum(axis=1) - 0.9
     pairs = []
-    images = _Objective.images
+    images = Objective.images
     monkeypatch.setattr(
-        _Objective,
+        Objective,
         "images",
         lambda problem, u: (pairs.append(u), images(problem, u))[1],
     )
     model = DualProjectionRidge(tol=1e-2, random_state=0).fit(X, y)
     assert len(pairs) == model.n_iter_ + 1 > 3
-    assert model.n_projections_ == _affordable_size(X, 24) > _affordable_size(X)
+    assert model.n_projections_ == affordable_size(X, 24) > affordable_size(X)
 
 
 def test_a_residual_of_conjugate_gradients_is_what_can_be_shown():
@@ -895,24 +893,24 @@ def test_a_residual_of_conjugate_gradients_is_what_can_be_shown():
     """
     X, _, rng = labelled(60, 12, 0)
     t = X[:, 0] + rng.standard_normal(60)
-    problem = _Problem(X, t - t.mean(), 0.02, SquaredError(), True)
-    u, history = _solve_by_conjugate_gradients(
+    problem = Problem(X, t - t.mean(), 0.02, SquaredError(), True)
+    u, history = solve_by_conjugate_gradients(
         problem, nystrom(X - X.mean(axis=0), 5), [], 1e-7, 300
     )
     assert history[-1] <= 1e-7 and problem.solution(u, 1e-7).residual <= 2e-7
 
 
 def test_a_residual_that_is_zero_ends_the_search():
-    nothing = _Surrogate(
+    nothing = Surrogate(
         np.zeros((4, 0)), np.zeros(0), 1.0, np.zeros((4, 0)), np.zeros((4, 0))
     )
     y = np.array([1.0, -1.0, 2.0, 0.0])
-    u, history = _solve_by_conjugate_gradients(
-        _Problem(np.eye(4), y, 2.0, SquaredError()), nothing, [], 1e-30, 50
+    u, history = solve_by_conjugate_gradients(
+        Problem(np.eye(4), y, 2.0, SquaredError()), nothing, [], 1e-30, 50
     )
     assert np.array_equal(u, y / 2) and len(history) == 1
-    u, history = _solve_by_conjugate_gradients(
-        _Problem(np.eye(4), 0 * y, 2.0, SquaredError()), nothing, [], 1e-4, 50
+    u, history = solve_by_conjugate_gradients(
+        Problem(np.eye(4), 0 * y, 2.0, SquaredError()), nothing, [], 1e-4, 50
     )
     assert not u.any() and history == [0.0]
 
@@ -921,8 +919,8 @@ def test_one_inverse_for_many_vectors():
     X, _, rng = labelled(30, 60, 0)
     for some in (
         nystrom(X, 8),
-        _surrogate_of_longest(sp.csr_array(X), 8, True),
-        _surrogate_of_all(X[:, :5], False),
+        surrogate_of_longest(sp.csr_array(X), 8, True),
+        surrogate_of_all(X[:, :5], False),
     ):
         v = rng.standard_normal((30, 3))
         found = np.column_stack([some.inverse(0.3, 2.0)(column) for column in v.T])
@@ -945,10 +943,10 @@ def test_many_steps_that_begin_anew():
     )
     y = rng.choice([-1.0, 1.0], 120)
     for loss in (SquaredError(), LogLoss()):
-        problem = _Problem(X, y, 1e-5, loss)
-        (found,), _ = _accelerate_all([problem], [None], 1, "gaussian", 1e-6, 2000, rng)
+        problem = Problem(X, y, 1e-5, loss)
+        (found,), _ = accelerate_all([problem], [None], 1, "gaussian", 1e-6, 2000, rng)
         solution, history = found
-        assert len(history) > min(80, 2 * _affordable_size(X)) and history[-1] <= 1e-6
+        assert len(history) > min(80, 2 * affordable_size(X)) and history[-1] <= 1e-6
         assert certified(X, y, 1e-5, loss, solution.w, u=solution.u)[1] <= 1.1e-6
 
 
@@ -966,8 +964,8 @@ def test_a_flat_direction_is_no_proof():
     w = t[:5]
     wrong = w + 10 * size(w) * np.eye(5)[4]
     u = np.append(wrong / s, np.zeros(55))
-    found = _Problem(X, t, 1e-30, SquaredError()).solution(u)
-    assert _relative_error(found.w, w) > 5
+    found = Problem(X, t, 1e-30, SquaredError()).solution(u)
+    assert relative_error(found.w, w) > 5
     assert size(found.w - w) <= found.residual * size(found.w)
 
 
@@ -976,7 +974,7 @@ def test_the_estimate_of_time_grows_with_all_that_costs():
     sparse = sp.eye_array(100, 400, format="csr")
 
     def seconds(X=X, classes=1, m=50, solver="accelerate", max_iter=10):
-        return _seconds_of_projection(X, classes, m, solver, max_iter)
+        return seconds_of_projection(X, classes, m, solver, max_iter)
 
     assert (
         seconds() == pytest.approx(15 * (1.6e-9 * 40_000 + 4e-7 * 100))

@@ -20,12 +20,12 @@ from fsel_book import (
     load_docstrings,
 )
 from fsel_book.dual_solvers import (
-    _compiled_sweep,
-    _other_class,
-    _possible_sweeps,
-    _Problem,
-    _sweep,
-    _Sweeps,
+    Problem,
+    Sweeps,
+    compiled_sweep,
+    coordinate_sweep,
+    other_class,
+    possible_sweeps,
 )
 from fsel_book.losses import LogLoss, SquaredHinge
 
@@ -36,7 +36,7 @@ each_loss_for_sweeps = pytest.mark.parametrize("name", FOR_SWEEPS)
 
 def compiled():
     pytest.importorskip("numba", reason="Numba is not installed")
-    return _compiled_sweep()
+    return compiled_sweep()
 
 
 def counts(n=40, d=120, seed=0):
@@ -63,9 +63,9 @@ def dual_value(problem, u):
 @pytest.fixture
 def every_size(monkeypatch):
     """Sweeps on data of every size, compiled or not."""
-    monkeypatch.setattr(dual_solvers, "_WORTH_SWEEPS", 0)
-    if _compiled_sweep() is None:
-        monkeypatch.setattr(dual_solvers, "_compiled_sweep", lambda: _sweep)
+    monkeypatch.setattr(dual_solvers, "WORTH_SWEEPS", 0)
+    if compiled_sweep() is None:
+        monkeypatch.setattr(dual_solvers, "compiled_sweep", lambda: coordinate_sweep)
 
 
 # ---------------------------------------------------------------- one move
@@ -85,7 +85,7 @@ def test_a_move_with_the_log_loss_gains_nearly_all_that_there_is(
         return entropy + margin * q + stiffness / 2 * (q - old) ** 2
 
     with np.errstate(all="raise", under="ignore"):
-        found = _other_class(margin, stiffness, old)
+        found = other_class(margin, stiffness, old)
     assert 0 <= found <= 1
     # All probabilities, near the ends too: 1 / (1 + exp(x)) at 300,001 places.
     x = np.concatenate([np.linspace(-700, 700, 100_001), np.linspace(-40, 40, 200_000)])
@@ -103,14 +103,14 @@ def test_a_move_with_the_log_loss_gains_nearly_all_that_there_is(
 @pytest.mark.parametrize("elastic", [0.0, 1e5])
 def test_the_sample_that_moved_last_meets_its_slope(name, elastic):
     X, y = counts()
-    problem = _Problem(X, y, 0.5, LOSSES[name])
-    sweeps = _Sweeps(_sweep, 0.0, np.random.default_rng(0))
+    problem = Problem(X, y, 0.5, LOSSES[name])
+    sweeps = Sweeps(coordinate_sweep, 0.0, np.random.default_rng(0))
     u = np.zeros(len(y))
     w = np.zeros(X.shape[1])
     b = 0.1
     for order in [*np.tile(np.arange(len(y)), (200, 1)), [5]]:
         rest = 0.5, sweeps.pieces(problem), name == "log_loss", elastic, u, w, b
-        b = _sweep(X.data, X.indices, X.indptr, np.array(order), *rest)[1]
+        b = coordinate_sweep(X.data, X.indices, X.indptr, np.array(order), *rest)[1]
     assert_allclose(w, X.T @ u, rtol=1e-12, atol=1e-12)
     assert_allclose(b, 0.1 + elastic * u.sum(), rtol=1e-9)
     assert_allclose(
@@ -121,7 +121,7 @@ def test_the_sample_that_moved_last_meets_its_slope(name, elastic):
     b -= elastic * u[5]
     u[5] = 0
     rest = 0.5, sweeps.pieces(problem), name == "log_loss", elastic, u, w, b
-    b = _sweep(X.data, X.indices, X.indptr, np.array([5]), *rest)[1]
+    b = coordinate_sweep(X.data, X.indices, X.indptr, np.array([5]), *rest)[1]
     assert_allclose(
         -0.5 * u[5], LOSSES[name].slope(y, X @ w + b)[5], rtol=0.02, atol=1e-9
     )
@@ -135,11 +135,11 @@ def test_the_sample_that_moved_last_meets_its_slope(name, elastic):
 def test_compiled_and_plain_sweeps_agree(name, elastic):
     sweep = compiled()
     X, y = counts()
-    pieces = _Sweeps(sweep, 0.0, np.random.default_rng(0)).pieces(
-        _Problem(X, y, 0.5, LOSSES[name])
+    pieces = Sweeps(sweep, 0.0, np.random.default_rng(0)).pieces(
+        Problem(X, y, 0.5, LOSSES[name])
     )
     ends = []
-    for loop in (sweep, _sweep):
+    for loop in (sweep, coordinate_sweep):
         rng = np.random.default_rng(1)
         u = np.zeros(len(y))
         w = np.zeros(X.shape[1])
@@ -158,8 +158,8 @@ def test_compiled_and_plain_sweeps_agree(name, elastic):
 @pytest.mark.parametrize("lam", [1e-3, 1.0, 1e3])
 def test_no_sweep_raises_the_dual(name, lam):
     X, y = counts()
-    problem = _Problem(X, y, lam, LOSSES[name])
-    sweeps = _Sweeps(_sweep, 0.0, np.random.default_rng(0), 1)
+    problem = Problem(X, y, lam, LOSSES[name])
+    sweeps = Sweeps(coordinate_sweep, 0.0, np.random.default_rng(0), 1)
     u = np.zeros(len(y))
     values = []
     for _ in range(15):
@@ -174,8 +174,10 @@ def test_no_sweep_raises_the_dual(name, lam):
 def test_many_sweeps_end_at_the_solution(name, intercept):
     X = sparse_table(30, 80, 0.2, seed=1)
     y = labelled(30, 80, seed=1)[1]
-    problem = _Problem(X, y, 2.0, LOSSES[name], intercept)
-    sweeps = _Sweeps(_compiled_sweep() or _sweep, 1e-12, np.random.default_rng(0), 3000)
+    problem = Problem(X, y, 2.0, LOSSES[name], intercept)
+    sweeps = Sweeps(
+        compiled_sweep() or coordinate_sweep, 1e-12, np.random.default_rng(0), 3000
+    )
     u = sweeps.improved(problem, np.zeros(30), 0.0)
     if intercept:
         assert abs(u.sum()) <= 1e-12 * np.abs(u).sum()
@@ -188,7 +190,7 @@ def test_many_sweeps_end_at_the_solution(name, intercept):
     expected = oracle(X.toarray(), y, 2.0, name, intercept=intercept)
     assert_allclose(found.w, expected, atol=1e-4 * np.linalg.norm(expected))
     # There a sweep moves nothing.
-    again = _Sweeps(_sweep, 0.0, np.random.default_rng(1), 1).improved(
+    again = Sweeps(coordinate_sweep, 0.0, np.random.default_rng(1), 1).improved(
         problem, u, found.b
     )
     assert_allclose(
@@ -197,7 +199,7 @@ def test_many_sweeps_end_at_the_solution(name, intercept):
 
 
 def test_evened_dual_variables_stay_on_their_side():
-    sweeps = _Sweeps(_sweep, 0.0, np.random.default_rng(0))
+    sweeps = Sweeps(coordinate_sweep, 0.0, np.random.default_rng(0))
     assert_allclose(sweeps.evened(np.array([3.0, 1, -1, -1])), [1.5, 0.5, -1, -1])
     assert_allclose(sweeps.evened(np.array([1.0, -3, -1, 0])), [1, -0.75, -0.25, 0])
     assert_array_equal(sweeps.evened(np.array([2.0, 1, 0])), [0, 0, 0])
@@ -210,12 +212,12 @@ def test_sweeps_stop_when_little_moves():
 
     def sweep(*args):
         counted.append(1)
-        return _sweep(*args)
+        return coordinate_sweep(*args)
 
     for small in (1.0, 1e-2, 1e-4, 0.0):
         counted.clear()
-        _Sweeps(sweep, small, np.random.default_rng(0)).improved(
-            _Problem(X, y, 1e4, LogLoss()), np.zeros(40), 0.0
+        Sweeps(sweep, small, np.random.default_rng(0)).improved(
+            Problem(X, y, 1e4, LogLoss()), np.zeros(40), 0.0
         )
         small_steps = len(counted)
         assert small_steps <= 30 and (small_steps == 30) == (small == 0.0)
@@ -243,7 +245,7 @@ def test_the_same_answers_with_and_without_sweeps(
         certified(X, y, 2 * alpha, LOSSES[name], w, intercept=intercept, u=u)[1]
         <= 1.1e-8
     )
-    monkeypatch.setattr(dual_solvers, "_compiled_sweep", lambda: None)
+    monkeypatch.setattr(dual_solvers, "compiled_sweep", lambda: None)
     fits.append(model.fit(X, y).coef_[0])
     assert model.residual_history_[-1] <= 1e-8 and model.n_projections_ > 0
     assert_allclose(*fits, atol=3e-8 * np.linalg.norm(fits[0]))
@@ -345,7 +347,7 @@ def test_data_of_extreme_size(power, every_size):
 
 
 def test_documents_take_sweeps_alone():
-    """The data of the docstrings have more entries than `_WORTH_SWEEPS`."""
+    """The data of the docstrings have more entries than `WORTH_SWEEPS`."""
     compiled()
     documents = load_docstrings()
     X = normalize(documents.data.astype(float))
@@ -396,7 +398,7 @@ def test_small_data_do_not_wait_for_numba(monkeypatch):
     def load():
         raise AssertionError("not here")
 
-    monkeypatch.setattr(dual_solvers, "_compiled_sweep", load)
+    monkeypatch.setattr(dual_solvers, "compiled_sweep", load)
     X = sparse_table(40, 60, 0.2)
     y = labelled(40, 60)[1]
     assert DualProjectionClassifier(random_state=0).fit(X, y).n_projections_ > 0
@@ -404,18 +406,18 @@ def test_small_data_do_not_wait_for_numba(monkeypatch):
 
 def test_without_numba(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba", None)
-    _compiled_sweep.cache_clear()
+    compiled_sweep.cache_clear()
     try:
-        assert _compiled_sweep() is None
-        monkeypatch.setattr(dual_solvers, "_WORTH_SWEEPS", 0)
+        assert compiled_sweep() is None
+        monkeypatch.setattr(dual_solvers, "WORTH_SWEEPS", 0)
         X = sparse_table(40, 60, 0.2)
         y = labelled(40, 60)[1]
-        problem = _Problem(X, y, 1.0, LogLoss())
-        assert _possible_sweeps(problem, 1e-4, np.random.default_rng(0)) is None
+        problem = Problem(X, y, 1.0, LogLoss())
+        assert possible_sweeps(problem, 1e-4, np.random.default_rng(0)) is None
         model = DualProjectionClassifier(tol=1e-6, random_state=0).fit(X, y)
         assert model.n_projections_ > 0 and model.residual_history_[-1] <= 1e-6
     finally:
-        _compiled_sweep.cache_clear()
+        compiled_sweep.cache_clear()
 
 
 def test_where_compiled_code_cannot_be_kept(monkeypatch):
@@ -428,16 +430,16 @@ def test_where_compiled_code_cannot_be_kept(monkeypatch):
         return original(*args, **options)
 
     monkeypatch.setattr(numba, "njit", njit)
-    _compiled_sweep.cache_clear()
+    compiled_sweep.cache_clear()
     try:
         X, y = counts()
         u = np.zeros(len(y))
         pieces = np.column_stack([y, 0 * y, 0 * y, 0 * y])
         rest = 0.5, pieces, True, 0.0, u, np.zeros(X.shape[1]), 0.0
-        _compiled_sweep()(X.data, X.indices, X.indptr, np.arange(len(y)), *rest)
+        compiled_sweep()(X.data, X.indices, X.indptr, np.arange(len(y)), *rest)
         assert np.all(u * y > 0)
     finally:
-        _compiled_sweep.cache_clear()
+        compiled_sweep.cache_clear()
 
 
 # ---------------------------------------------------------------- directions

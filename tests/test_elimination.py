@@ -26,31 +26,31 @@ from sklearn.datasets import load_diabetes
 from sklearn.metrics.pairwise import rbf_kernel
 
 from fsel_book.elimination import (
-    _best_step_length,
-    _bound_both,
-    _bound_by_columns,
-    _CandidateBounds,
-    _EliminationStep,
-    _excess_price,
-    _reduced_products,
-    _ReducedKernels,
-    _Tableau,
-    _tighten,
-    _tighten_alone,
+    CandidateBounds,
+    EliminationStep,
+    ReducedKernels,
+    Tableau,
+    bound_both,
+    bound_by_columns,
+    excess_price,
     guyon_rfe,
+    reduced_products,
     risk_rfe,
     risk_rfe_reference,
     squared_linear_path,
+    tighten_alone,
+    tighten_bounds,
 )
 from fsel_book.kernel_machines import (
     EmpiricalRisk,
-    _best_intercept,
-    _cold_fit,
-    _is_feasible,
-    _libsvm_fit,
-    _reference_fit,
-    _warm_started_fit,
+    best_intercept,
+    best_step_length,
+    cold_fit,
     duality_gap,
+    is_feasible,
+    libsvm_fit,
+    reference_fit,
+    warm_started_fit,
 )
 from fsel_book.kernels import (
     LinearKernel,
@@ -81,17 +81,17 @@ def test_bounds_are_bounds_and_are_attained_by_feasible_points(seed):
     X, kernel, loss, intercept = problem(seed)
     d = X.shape[1]
     sums = RunningSums(kernel, X)
-    reduced = _ReducedKernels(sums, sums.matrix())
+    reduced = ReducedKernels(sums, sums.matrix())
     matrices = sums.removals()
-    exact = np.array([_cold_fit(K, loss, intercept)[1] for K in matrices])
-    bounds = _CandidateBounds(
-        reduced, loss, _cold_fit(reduced.K, loss, intercept)[0], intercept
+    exact = np.array([cold_fit(K, loss, intercept)[1] for K in matrices])
+    bounds = CandidateBounds(
+        reduced, loss, cold_fit(reduced.K, loss, intercept)[0], intercept
     )
     before = bounds.values.copy()
     for stage in (
         None,
-        lambda: _tighten(bounds, np.arange(d)),
-        lambda: [_tighten_alone(bounds, c) for c in range(d)],
+        lambda: tighten_bounds(bounds, np.arange(d)),
+        lambda: [tighten_alone(bounds, c) for c in range(d)],
     ):
         if stage:
             stage()
@@ -110,9 +110,9 @@ def test_bounds_are_bounds_and_are_attained_by_feasible_points(seed):
 def test_accepted_fits_satisfy_the_optimality_conditions(seed):
     X, kernel, loss, intercept = problem(seed)
     K = RunningSums(kernel, X).matrix()
-    u, value, exact = _cold_fit(K, loss, intercept)
+    u, value, exact = cold_fit(K, loss, intercept)
     f = K @ u
-    b = _best_intercept(loss, f) if intercept else 0.0
+    b = best_intercept(loss, f) if intercept else 0.0
     assert exact and abs(loss.dual(K, u) - value) < 1e-12 * unit(loss)
     assert -1e-12 * unit(loss) <= duality_gap(K, loss, u, intercept) <= 2 * loss.gap
     # Fenchel's inequality, sample by sample: the gap is a sum of these, none below zero
@@ -202,7 +202,7 @@ def test_closed_forms_against_refits(seed):
         :: max(1, d // 8)
     ]:
         K = LinearKernel()(np.delete(X, done.order[: d - left], axis=1))
-        assert abs(value - _reference_fit(K, loss, intercept)[1]) < 1e-8 * unit(loss)
+        assert abs(value - reference_fit(K, loss, intercept)[1]) < 1e-8 * unit(loss)
     if d < 12:
         assert (
             done.order
@@ -222,7 +222,7 @@ def test_the_swept_path_is_brought_up_to_date():
     done = squared_linear_path(X, loss)
     for value, left in list(zip(done.values, done.left, strict=True))[::20]:
         K = LinearKernel()(np.delete(X, done.order[: 300 - left], axis=1))
-        assert abs(value - _reference_fit(K, loss, True)[1]) < 2e-7 * unit(loss)
+        assert abs(value - reference_fit(K, loss, True)[1]) < 2e-7 * unit(loss)
 
 
 def ridge_objective(A, y, C):
@@ -390,7 +390,7 @@ def test_guyon_is_its_definition():
         left = list(range(5))
         while len(left) > 1:
             K = rbf_kernel(X[:, left], gamma=0.4)
-            u = _libsvm_fit(K, loss)
+            u = libsvm_fit(K, loss)
             falls = [
                 u @ (K - rbf_kernel(np.delete(X[:, left], c, axis=1), gamma=0.4)) @ u
                 for c in range(len(left))
@@ -451,7 +451,7 @@ def test_raw_data_at_every_C(data, name, kernel, exponents, monkeypatch):
     at a very small or large C.
     """
     fits = []
-    fit = _warm_started_fit
+    fit = warm_started_fit
 
     def watched(K, loss, u, intercept, enough=np.inf):
         found = fit(K, loss, u, intercept, enough)
@@ -459,7 +459,7 @@ def test_raw_data_at_every_C(data, name, kernel, exponents, monkeypatch):
             fits.append((K.copy(), found[0]))
         return found
 
-    monkeypatch.setattr("fsel_book.elimination._warm_started_fit", watched)
+    monkeypatch.setattr("fsel_book.elimination.warm_started_fit", watched)
     for C in 10.0 ** np.array(exponents):
         X, signs, numbers = raw(data, 5)
         loss = raw_loss(name, signs, numbers, C)
@@ -476,7 +476,7 @@ def test_raw_data_at_every_C(data, name, kernel, exponents, monkeypatch):
             ):
                 fast = risk_rfe(X, [loss], form, intercept=intercept)
         for K, u in fits:
-            assert _is_feasible(u, *loss.box(), intercept)
+            assert is_feasible(u, *loss.box(), intercept)
             assert own_gap(
                 K, loss, u, intercept
             ) <= 2 * loss.gap + 1000 * rounding_of_gap(K, loss, u), (data, C)
@@ -507,7 +507,7 @@ def prices(X, risks, kernel, gone, intercept):
     def value(J):
         A = X.copy()
         A[:, J] = 0
-        return sum(_cold_fit(kernel(A), risk, intercept)[1] for risk in risks)
+        return sum(cold_fit(kernel(A), risk, intercept)[1] for risk in risks)
 
     before = value(gone)
     return np.array(
@@ -613,9 +613,9 @@ def test_the_excess_price_is_an_upper_bound_and_zero_where_bounds_decide(seed):
         price = lower + rng.random(d) * (upper - lower)
         assert (
             price[gone].sum() - np.sort(price)[:k].sum()
-            <= _excess_price(lower, upper, gone) + 1e-12
+            <= excess_price(lower, upper, gone) + 1e-12
         )
-    assert _excess_price(lower, lower, gone) == 0
+    assert excess_price(lower, lower, gone) == 0
 
 
 @swept(
@@ -637,15 +637,15 @@ def test_the_tableau_leads_to_the_optimum(name, intercept, shape):
     X = rng.normal(size=shape)
     [risk] = several_risks(name, X, rng)
     sums = RunningSums(LinearKernel(), X)
-    reduced = _ReducedKernels(sums, sums.matrix())
-    u = _cold_fit(reduced.K, risk, intercept)[0]
-    tableau, lo, hi = _Tableau(reduced, risk, u, intercept), *risk.box()
+    reduced = ReducedKernels(sums, sums.matrix())
+    u = cold_fit(reduced.K, risk, intercept)[0]
+    tableau, lo, hi = Tableau(reduced, risk, u, intercept), *risk.box()
     guessed = 0
     # not of feature 0, which matters: its path is too long
     for c in range(1, shape[1], 2):
         found = [tableau.follow(c), tableau.path(c)]
         K = reduced.matrix(c)
-        exact = _cold_fit(K, risk, intercept)[1]
+        exact = cold_fit(K, risk, intercept)[1]
         if (guess := tableau.guess(c)) is not None:
             found.append(guess)
         guessed += len(found) > 2
@@ -670,11 +670,11 @@ def test_bounds_from_the_columns_enclose_the_price(name):
     [risk] = several_risks(name, X[:-1] if name == "hinge" else X, rng)[:1]
     X = X[: len(risk.y)]
     sums = RunningSums(LinearKernel(), X)
-    reduced = _ReducedKernels(sums, sums.matrix())
-    bounds = _CandidateBounds(reduced, risk, _cold_fit(reduced.K, risk, True)[0], True)
+    reduced = ReducedKernels(sums, sums.matrix())
+    bounds = CandidateBounds(reduced, risk, cold_fit(reduced.K, risk, True)[0], True)
     for c in range(12):
-        _bound_by_columns(bounds, risk, c, 1e-3)
-        exact = _cold_fit(reduced.matrix(c), risk, True)[1]
+        bound_by_columns(bounds, risk, c, 1e-3)
+        exact = cold_fit(reduced.matrix(c), risk, True)[1]
         assert (
             bounds.values[c] <= exact + 2 * risk.gap
             and exact - 2 * risk.gap <= bounds.upper[c]
@@ -690,9 +690,9 @@ def test_a_tableau_that_leads_nowhere_gives_the_point_itself(monkeypatch):
     X = rng.normal(size=(40, 50))
     risk = EmpiricalRisk("hinge", np.sign(X[:, 0]), 1.0)
     sums = RunningSums(LinearKernel(), X)
-    reduced = _ReducedKernels(sums, sums.matrix())
-    u = _cold_fit(reduced.K, risk, True)[0]
-    tableau = _Tableau(reduced, risk, u, True)
+    reduced = ReducedKernels(sums, sums.matrix())
+    u = cold_fit(reduced.K, risk, True)[0]
+    tableau = Tableau(reduced, risk, u, True)
     for name in ("guess", "path"):
         monkeypatch.setattr(tableau, name, lambda c: None)
     v, b = tableau.follow(3)
@@ -717,7 +717,7 @@ def linear_problem(n, d):
     def values(left):
         K = X[:, left] @ X[:, left].T
         return np.array(
-            [_cold_fit(K - np.outer(X[:, c], X[:, c]), risk, True)[1] for c in left]
+            [cold_fit(K - np.outer(X[:, c], X[:, c]), risk, True)[1] for c in left]
         )
 
     return X, risk, values
@@ -752,11 +752,11 @@ def test_gaussian_products_with_values_far_off_form_no_kernel(outliers, monkeypa
     X[:outliers, 2] += 40.0
     X[:outliers, 4] -= rng.uniform(30, 60, outliers)
     sums = RunningSums(RBFKernel(0.02), X)
-    reduced = _ReducedKernels(sums, sums.matrix())
+    reduced = ReducedKernels(sums, sums.matrix())
     exact = np.stack([K @ v for K, v in zip(sums.removals(), V.T, strict=True)], axis=1)
-    monkeypatch.setattr(_ReducedKernels, "matrix", None)
+    monkeypatch.setattr(ReducedKernels, "matrix", None)
     assert_allclose(
-        _reduced_products(reduced, V), exact, atol=1e-12 * np.abs(exact).max()
+        reduced_products(reduced, V), exact, atol=1e-12 * np.abs(exact).max()
     )
 
 
@@ -768,11 +768,11 @@ def test_a_machine_lost_in_rounding_bounds_nothing():
     X = rng.normal(size=(40, 12))
     risk = EmpiricalRisk("hinge", np.sign(X[:, 0] + rng.normal(size=40)), 1.0)
     sums = RunningSums(LinearKernel(), X)
-    reduced = _ReducedKernels(sums, sums.matrix())
-    bounds = _CandidateBounds(reduced, risk, _cold_fit(reduced.K, risk, True)[0], True)
+    reduced = ReducedKernels(sums, sums.matrix())
+    bounds = CandidateBounds(reduced, risk, cold_fit(reduced.K, risk, True)[0], True)
     V = 1e13 * np.linalg.svd(X.T)[2][-12:].T
-    exact = np.array([_cold_fit(reduced.matrix(c), risk, True)[1] for c in range(12)])
-    _bound_both(bounds, risk, np.arange(12), V, np.zeros(12))
+    exact = np.array([cold_fit(reduced.matrix(c), risk, True)[1] for c in range(12)])
+    bound_both(bounds, risk, np.arange(12), V, np.zeros(12))
     assert (bounds.upper >= exact - 1e-9).all() and (
         bounds.values <= exact + 1e-9
     ).all()
@@ -786,16 +786,16 @@ def test_bounds_allow_for_rounding():
     X = 1e8 * rng.uniform(-1, 1, (40, 8))
     risk = EmpiricalRisk("hinge", np.sign(X[:, 0] * X[:, 3]), 1.0)
     sums = RunningSums(LinearKernel(), X)
-    reduced = _ReducedKernels(sums, sums.matrix())
-    now = _EliminationStep(
+    reduced = ReducedKernels(sums, sums.matrix())
+    now = EliminationStep(
         reduced,
         [risk],
-        [_cold_fit(reduced.K, risk, True)[0]],
+        [cold_fit(reduced.K, risk, True)[0]],
         True,
         np.empty_like(reduced.K),
     )
     now.tighten(np.arange(8))
-    exact = np.array([_cold_fit(reduced.matrix(c), risk, True)[1] for c in range(8)])
+    exact = np.array([cold_fit(reduced.matrix(c), risk, True)[1] for c in range(8)])
     assert (now.machines[0].values > exact + 1e-6).any() and (
         now.bounds() <= exact + 1e-6
     ).all()
@@ -807,7 +807,7 @@ def test_the_length_of_a_step_on_a_straight_line():
     step = np.array([[1.0, 1.0, 1.0]])
     pull = np.array([[1e10, -1e10, 1.0]])
     with np.errstate(all="raise"):
-        assert _best_step_length(step, pull, np.array([[0.0, 0.0, 4.0]])).tolist() == [
+        assert best_step_length(step, pull, np.array([[0.0, 0.0, 4.0]])).tolist() == [
             1.0,
             0.0,
             0.25,

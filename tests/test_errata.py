@@ -12,7 +12,7 @@ import pytest
 
 from fsel_book.certificates import Sampling, certify
 from fsel_book.dual_set import det_promise, det_sampling
-from fsel_book.ridge import _largest_image, _matrix_interval
+from fsel_book.ridge import largest_image, matrix_interval
 from fsel_book.sparsification import bss
 from fsel_book.spectra import row_space
 
@@ -193,7 +193,7 @@ def test_r_the_bias_in_a_sandwich_of_kernels(seed):
     mu = np.array([1.0, 200.0])
     z = np.array([0.0, 1.0])
     before = (N / (mu[1] + N)) ** 2
-    worst = _largest_image(z, *_matrix_interval(mu, N, a, b))
+    worst = largest_image(z, *matrix_interval(mu, N, a, b))
     growth = []
     for angle in rng.uniform(0, np.pi, 200):
         turn = np.array(

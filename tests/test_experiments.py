@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from threadpoolctl import threadpool_info
 
-from fsel_book import experiments as ex
-from fsel_book import ridge_paper
-from fsel_book.experiments import Comparison, Experiment, mean_and_error
+from fsel_book.papers import experiments as ex
+from fsel_book.papers import ridge as ridge_paper
+from fsel_book.papers.experiments import Comparison, Experiment, mean_and_error
 
 root = Path(__file__).resolve().parent.parent
 
@@ -88,10 +88,10 @@ def test_a_trial_of_a_program_of_its_own_runs_on_two_processes(tmp_path):
     cached readers that it calls.
     """
     (tmp_path / "program.py").write_text("""
-from fsel_book.experiments import Experiment, _load_regression_set
+from fsel_book.papers.experiments import Experiment, load_regression_set
 
 def count(rng, j):
-    return dict(total=_load_regression_set("breast_cancer")[0][:, j].sum())
+    return dict(total=load_regression_set("breast_cancer")[0][:, j].sum())
 
 if __name__ == "__main__":
     experiment = Experiment("count", count, dict(j=[0, 1]), repetitions=2)
@@ -124,12 +124,12 @@ any_record = st.dictionaries(
 def assert_same_from_memory_and_from_a_file(tmp_path_factory, record):
     path = tmp_path_factory.mktemp("records") / "toy.jsonl"
     _, records = (
-        ex._run_trial("toy", lambda rng: record, "0", {}, 0)
+        ex.run_trial("toy", lambda rng: record, "0", {}, 0)
         if "repetition" not in record
         else (0, [])
     )
-    ex._append_line(path, {}, dict(identity="0", records=records))
-    assert ex._read_finished_trials(path, {}) == {"0": records}
+    ex.append_line(path, {}, dict(identity="0", records=records))
+    assert ex.read_finished_trials(path, {}) == {"0": records}
 
 
 @settings(max_examples=15)
@@ -161,7 +161,7 @@ def test_progress(capsys, tmp_path):
 PROGRAM = """
 import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from fsel_book.experiments import Experiment
+from fsel_book.papers.experiments import Experiment
 
 def slow(rng, k):
     time.sleep(0.1)
@@ -363,7 +363,7 @@ def fingerprint_of(tmp_path, monkeypatch):
         )
         monkeypatch.setitem(sys.modules, "declared", module)
         exec(compile(source, path, "exec"), module.__dict__)
-        return ex._fingerprint(module.trial)
+        return ex.fingerprint(module.trial)
 
     return make
 
@@ -415,14 +415,14 @@ def test_a_fingerprint_sees_what_the_papers_share(monkeypatch):
     the trial.
     """
 
-    def _select_features(method, X, y, space, r, rng):
-        return ex._unweighted_sampling(range(r), X.shape[1])
+    def select_features(method, X, y, space, r, rng):
+        return ex.unweighted_sampling(range(r), X.shape[1])
 
-    before = ex._fingerprint(ridge_paper.text_errors.trial)
-    _select_features.__module__ = ex.__name__
-    _select_features.__qualname__ = "_select_features"
-    monkeypatch.setattr(ridge_paper, "_select_features", _select_features)
-    assert ex._fingerprint(ridge_paper.text_errors.trial) != before
+    before = ex.fingerprint(ridge_paper.text_errors.trial)
+    select_features.__module__ = ex.__name__
+    select_features.__qualname__ = "select_features"
+    monkeypatch.setattr(ridge_paper, "select_features", select_features)
+    assert ex.fingerprint(ridge_paper.text_errors.trial) != before
 
 
 # ---------------------------------------------------------------- tables

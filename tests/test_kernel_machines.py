@@ -27,29 +27,25 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import rbf_kernel
 
-from fsel_book.elimination import _CandidateBounds, _ReducedKernels
+from fsel_book.elimination import CandidateBounds, ReducedKernels
 from fsel_book.kernel_machines import (
+    BorderedInverse,
+    DualPoint,
     EmpiricalRisk,
-    _active_set_fit,
-    _BorderedInverse,
-    _cold_fit,
-    _DualPoint,
-    _interior_point_fit,
-    _is_feasible,
-    _libsvm_fit,
-    _nearest_feasible,
-    _NormalSystem,
-    _product_with_sparse,
-    _reference_fit,
-    _violated_conditions,
-    _warm_started_fit,
+    NormalSystem,
+    active_set_fit,
+    cold_fit,
     duality_gap,
+    interior_point_fit,
+    is_feasible,
+    libsvm_fit,
+    nearest_feasible,
+    product_with_sparse,
+    reference_fit,
+    violated_conditions,
+    warm_started_fit,
 )
-from fsel_book.kernels import (
-    RBFKernel,
-    RunningSums,
-    kernel_of,
-)
+from fsel_book.kernels import RBFKernel, RunningSums, kernel_of
 from fsel_book.losses import LOSSES, EpsilonInsensitive, HuberisedHinge, SmoothedHinge
 
 
@@ -61,10 +57,10 @@ def test_interior_point_closes_the_gap_on_low_rank(C, number, intercept):
     for seed in range(3):
         X, loss = thin(seed, C, number)
         K = X @ X.T
-        u, value, closed = _interior_point_fit(K, loss, intercept)
-        assert closed and _is_feasible(u, *loss.box(), intercept)
+        u, value, closed = interior_point_fit(K, loss, intercept)
+        assert closed and is_feasible(u, *loss.box(), intercept)
         limit = value - 1e-3 * unit(loss)
-        early, bound, _ = _interior_point_fit(K, loss, intercept, limit)
+        early, bound, _ = interior_point_fit(K, loss, intercept, limit)
         assert limit < bound <= value + 1e-9 * unit(loss)
         assert_allclose(bound, loss.dual(K, early), atol=1e-9 * unit(loss))
 
@@ -76,11 +72,11 @@ def test_a_product_that_reads_some_rows_only(n, share):
     K = rng.standard_normal((n, n))
     K += K.T
     u = np.where(rng.random(n) < share, rng.standard_normal(n), 0.0)
-    assert_allclose(_product_with_sparse(K, u), K @ u, rtol=1e-10, atol=1e-10 * n)
+    assert_allclose(product_with_sparse(K, u), K @ u, rtol=1e-10, atol=1e-10 * n)
     if n >= 1000 and 2 * np.count_nonzero(u) <= n:  # no other row is read
         K[u == 0, :] = np.nan
         assert_allclose(
-            _product_with_sparse(K, u),
+            product_with_sparse(K, u),
             u[u != 0] @ K[u != 0, :],
             rtol=1e-10,
             atol=1e-10 * n,
@@ -121,7 +117,7 @@ def sharp_problem(seed):
     return (
         K,
         loss,
-        _nearest_feasible(start, lo, hi, 0.0 if intercept else None),
+        nearest_feasible(start, lo, hi, 0.0 if intercept else None),
         intercept,
     )
 
@@ -130,14 +126,14 @@ def sharp_problem(seed):
 def test_changing_one_entry_at_a_time_reaches_the_optimum(block):
     for seed in range(20 * block, 20 * block + 20):
         K, loss, start, intercept = sharp_problem(seed)
-        u, value, exact = _active_set_fit(K, loss, start, intercept)
+        u, value, exact = active_set_fit(K, loss, start, intercept)
         assert exact and duality_gap(K, loss, u, intercept) < 2 * loss.gap, seed
-        assert _is_feasible(u, *loss.box(), intercept), seed
-        assert value > _reference_fit(K, loss, intercept)[1] - 2 * loss.gap, seed
+        assert is_feasible(u, *loss.box(), intercept), seed
+        assert value > reference_fit(K, loss, intercept)[1] - 2 * loss.gap, seed
         before = loss.dual(K, start)
         limit = before + 0.5 * (value - before)
-        early, bound, done = _active_set_fit(K, loss, start, intercept, limit)
-        assert _is_feasible(early, *loss.box(), intercept), seed
+        early, bound, done = active_set_fit(K, loss, start, intercept, limit)
+        assert is_feasible(early, *loss.box(), intercept), seed
         assert_allclose(bound, loss.dual(K, early), atol=1e-9 * unit(loss))
         assert limit < bound <= value + loss.gap or value - before < 1e-9 * unit(
             loss
@@ -147,7 +143,7 @@ def test_changing_one_entry_at_a_time_reaches_the_optimum(block):
 
 def test_every_move_raises_the_dual_and_keeps_its_books(monkeypatch):
     moves = []
-    move = _DualPoint.move
+    move = DualPoint.move
 
     def watched(now, rows, moving, d, t):
         before = now.value
@@ -162,10 +158,10 @@ def test_every_move_raises_the_dual_and_keeps_its_books(monkeypatch):
         moves.append(now.value - before)
         return k
 
-    monkeypatch.setattr(_DualPoint, "move", watched)
+    monkeypatch.setattr(DualPoint, "move", watched)
     for seed in (1, 2, 5, 9):
         K, loss, start, intercept = sharp_problem(seed)
-        _active_set_fit(K, loss, start, intercept)
+        active_set_fit(K, loss, start, intercept)
     assert len(moves) > 100 and min(moves) > -1e-9
 
 
@@ -176,7 +172,7 @@ def test_the_bordered_inverse_follows(size, leaving):
     B = rng.standard_normal((size, 12))
     K = B @ B.T
     for intercept in (False, True):
-        system = _BorderedInverse(K, 1e-3, intercept, [])
+        system = BorderedInverse(K, 1e-3, intercept, [])
         for _ in range(300):
             F = system.F
             if len(F) and rng.random() < leaving:
@@ -224,7 +220,7 @@ def test_slopes_where_the_minimiser_is():
             )
             K = RBFKernel(20.0)(X)
             loss = EmpiricalRisk(name, y, 1 / (2 * 40 * lam))
-            u = _reference_fit(K, loss, False)[0]
+            u = reference_fit(K, loss, False)[0]
             assert lam * (u @ K @ u) <= 1 and np.abs(K @ u).max() <= lam**-0.5
             assert np.abs(loss.slopes(K @ u)).max() <= 2 * (1 + lam**-0.5)
             assert (loss.loss.value(y, np.linspace(-9, 9, 40)) >= 0).all()
@@ -238,14 +234,14 @@ def test_oracles_agree():
     y = np.sign(X[:, 0] + rng.normal(size=40))
     for C in (0.1, 10.0):
         loss = EmpiricalRisk("hinge", y, C)
-        u = _libsvm_fit(K, loss)
+        u = libsvm_fit(K, loss)
         assert duality_gap(K, loss, u, True) < 1e-6 * unit(loss)
         for other in (
-            _reference_fit(K, loss, False)[0],
-            _warm_started_fit(K, loss, u, False)[0],
+            reference_fit(K, loss, False)[0],
+            warm_started_fit(K, loss, u, False)[0],
         ):
             assert duality_gap(K, loss, other, False) < 1e-9 * unit(loss)
-    u = _reference_fit(K, EmpiricalRisk("squared_error", y, 2.0), False)[0]
+    u = reference_fit(K, EmpiricalRisk("squared_error", y, 2.0), False)[0]
     assert_allclose(
         u, KernelRidge(alpha=0.25, kernel="precomputed").fit(K, y).dual_coef_, rtol=1e-8
     )
@@ -257,15 +253,15 @@ def test_a_fit_is_not_given_up_for_a_point_that_is_not_feasible():
     """
     X, kernel, loss, _ = problem(66)
     sums = RunningSums(kernel, X)
-    bounds = _CandidateBounds(
-        _ReducedKernels(sums, sums.matrix()),
+    bounds = CandidateBounds(
+        ReducedKernels(sums, sums.matrix()),
         loss,
-        _cold_fit(sums.matrix(), loss, True)[0],
+        cold_fit(sums.matrix(), loss, True)[0],
         True,
     )
     K = sums.removals([2])[0]
-    optimum = _cold_fit(K, loss, True)[1]
-    u, value, exact = _warm_started_fit(K, loss, bounds.start(2), True, optimum + 0.1)
+    optimum = cold_fit(K, loss, True)[1]
+    u, value, exact = warm_started_fit(K, loss, bounds.start(2), True, optimum + 0.1)
     assert exact and abs(value - optimum) < 1e-9 * unit(loss) and abs(u.sum()) < 1e-12
 
 
@@ -273,7 +269,7 @@ def test_broken_names_each_condition():
     loss = EmpiricalRisk("hinge", np.ones(4), 1.0)
     u = np.array([1.5, -0.5, 0.0, 1.0])
     free = np.array([True, True, False, False])
-    *_, over, under, rise, fall = _violated_conditions(
+    *_, over, under, rise, fall = violated_conditions(
         loss, u, np.ones(4), free, np.array([0.0, 0.0, 0.5, -0.5])
     )
     assert_array_equal([over, under, rise, fall], np.eye(4, dtype=bool))
@@ -339,8 +335,8 @@ def test_values_are_those_of_a_conic_solver(name, kernel):
         above = conic_machine(K, loss, intercept)
         solved += above is not None
         for u, value, exact in (
-            _reference_fit(K, loss, intercept),
-            _cold_fit(K, loss, intercept),
+            reference_fit(K, loss, intercept),
+            cold_fit(K, loss, intercept),
         ):
             assert exact and abs(value - exact_dual(K, loss, u)) < 1e-10 * unit(
                 loss
@@ -362,7 +358,7 @@ def test_the_interior_point_does_not_go_in_circles(kernel, features, intercept):
     X, y = load_breast_cancer(return_X_y=True)
     K = kernel_of(kernel, X[::12, :8], "scale", 3, 0.0, None)(X[::12, features])
     for C in 10.0 ** np.arange(2, 7, 0.1):
-        assert _interior_point_fit(
+        assert interior_point_fit(
             K,
             EmpiricalRisk("squared_hinge", np.where(y[::12], 1.0, -1.0), C),
             intercept,
@@ -376,7 +372,7 @@ def test_the_second_solve_takes_rounding_errors_away():
     X, signs, _ = raw("wine", 13)
     form = kernel_of("rbf", X, "scale", 3, 0.0, None)
     for features in ([0, 2, 4, 6], [0, 3, 4, 6], [4, 5, 6, 7]):
-        assert _interior_point_fit(
+        assert interior_point_fit(
             form(X[:, features]), EmpiricalRisk("hinge", signs, 1e6), True
         )[2], features
 
@@ -391,8 +387,8 @@ def test_values_from_a_fit_far_from_rounding(data):
         loss = raw_loss(name, signs, numbers, C)
         K = X @ X.T
         for intercept in (True, False):
-            value = _reference_fit(K, loss, intercept)[1]
-            assert abs(_cold_fit(K, loss, intercept)[1] - value) <= 2 * loss.tie, (
+            value = reference_fit(K, loss, intercept)[1]
+            assert abs(cold_fit(K, loss, intercept)[1] - value) <= 2 * loss.tie, (
                 name,
                 data,
                 C,
@@ -412,7 +408,7 @@ def test_one_class_of_many_and_few_features(seed):
         K = RBFKernel(0.1)(X)
         for c in range(6):
             loss = EmpiricalRisk("hinge", np.where(label == c, 1.0, -1.0), C)
-            u, _, exact = _cold_fit(K, loss, True)
+            u, _, exact = cold_fit(K, loss, True)
             assert exact and duality_gap(
                 K, loss, u, True
             ) < 2 * loss.gap + 1000 * rounding_of_gap(K, loss, u)
@@ -428,7 +424,7 @@ def test_labels_of_one_kind(name, intercept):
     K = np.eye(5) + 1
     for label in (1.0, -1.0):
         loss = EmpiricalRisk(name, np.full(5, label), 2.0)
-        u, value, exact = _cold_fit(K, loss, intercept)
+        u, value, exact = cold_fit(K, loss, intercept)
         assert exact and duality_gap(K, loss, u, intercept) <= loss.gap
         if intercept and name != "log_loss":
             assert_allclose(u, 0, atol=1e-6)
@@ -441,19 +437,19 @@ def test_only_an_overflow_is_called_one():
     with pytest.raises(
         ValueError, match="C=1 is not possible for an X with kernel values"
     ):
-        _libsvm_fit(np.full((4, 4), 1e308), loss)
+        libsvm_fit(np.full((4, 4), 1e308), loss)
     with pytest.raises(
         ValueError, match="C=1 is not possible for an X with kernel values"
     ):
-        _libsvm_fit(np.full((4, 4), np.inf), loss)
+        libsvm_fit(np.full((4, 4), np.inf), loss)
     with pytest.raises(
         ValueError, match="square matrix|inconsistent numbers of samples"
     ):
-        _libsvm_fit(np.eye(3), loss)
+        libsvm_fit(np.eye(3), loss)
     with pytest.raises(
         ValueError, match="number of classes has to be greater than one"
     ):
-        _libsvm_fit(np.eye(2), loss.on(np.arange(2)))
+        libsvm_fit(np.eye(2), loss.on(np.arange(2)))
 
 
 @pytest.mark.parametrize("d", [3, 10])
@@ -467,7 +463,7 @@ def test_single_entries_where_nearly_all_samples_are_free(d):
     y = np.where(np.arange(330) < 30, 1.0, -1.0)
     loss = EmpiricalRisk("hinge", y, 1.0)
     K = X @ X.T
-    u, value, exact = _active_set_fit(K, loss, np.where(y > 0, 1.0, -0.1), True)
+    u, value, exact = active_set_fit(K, loss, np.where(y > 0, 1.0, -0.1), True)
     assert exact and duality_gap(K, loss, u, True) < 2 * loss.gap
     assert_allclose(value, 60, rtol=1e-9)
 
@@ -479,7 +475,7 @@ def test_the_normal_system_where_one_sample_outweighs_the_rest():
     G = np.array([[1.0, 1.0], [0.3, -0.2]])
     v = np.array([1.0, -1.0])
     for heavy in (1e12, 1e17, 1e22):
-        w, b = _NormalSystem(G, np.array([heavy, 2.0]), False).solve(v, 0.0)
+        w, b = NormalSystem(G, np.array([heavy, 2.0]), False).solve(v, 0.0)
         assert_allclose(
             w, v / (1 + (G[1] @ v) ** 2), atol=1e-3 if heavy < 1e17 else 1e-6
         )
@@ -524,12 +520,12 @@ def test_rounded_hinges_against_a_generic_optimiser(kind, mu, intercept):
     )
     for start in (
         np.zeros(50),
-        _cold_fit(near, risk, intercept)[0],
-        _reference_fit(K, risk, intercept)[0],
+        cold_fit(near, risk, intercept)[0],
+        reference_fit(K, risk, intercept)[0],
     ):
-        u, value, exact = _warm_started_fit(K, risk, start, intercept)
-        assert exact and _is_feasible(u, *risk.box(), intercept)
+        u, value, exact = warm_started_fit(K, risk, start, intercept)
+        assert exact and is_feasible(u, *risk.box(), intercept)
         assert duality_gap(K, risk, u, intercept) < 2 * risk.gap
         assert_allclose(value, found.fun, rtol=1e-8)
-        assert_allclose(value, _reference_fit(K, risk, intercept)[1], atol=2 * risk.gap)
+        assert_allclose(value, reference_fit(K, risk, intercept)[1], atol=2 * risk.gap)
         assert_allclose(K @ u, G @ found.x[:-1], atol=1e-3)

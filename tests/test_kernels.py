@@ -26,7 +26,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
 from fsel_book.kernels import (
-    _DIGITS_LOST,
+    DIGITS_LOST,
     CallableKernel,
     ChiSquaredKernel,
     LinearKernel,
@@ -34,21 +34,21 @@ from fsel_book.kernels import (
     PolynomialKernel,
     RBFKernel,
     RunningSums,
-    _check_host_matrix,
-    _check_semidefinite,
-    _code_positions,
-    _dense_column,
-    _distinct_codes,
-    _lossy_removals,
-    _mismatch_neighbours,
-    _row_slices,
-    _SumKernel,
-    _sums_without,
-    _zero_feature,
+    SumKernel,
+    check_host_matrix,
+    check_semidefinite,
+    code_positions,
+    dense_column,
+    distinct_codes,
     kernel_of,
+    lossy_removals,
+    mismatch_neighbours,
     removal_blocks,
     removals,
     removals_reference,
+    row_slices,
+    sums_without,
+    zero_feature,
 )
 from fsel_book.loaders import load_dataset
 
@@ -157,7 +157,7 @@ def test_kernels_are_their_formulas_for_every_form_of_data(kernel, X, form):
     agree(kernel(form(X)), exactly(kernel, X))
     agree(kernel(form(X), form(Z)), exactly(kernel, X, Z))
     agree(kernel(X, form(Z)), exactly(kernel, X, Z))
-    agree(kernel.sums(form(X), Z), _SumKernel.sums(kernel, X, Z))
+    agree(kernel.sums(form(X), Z), SumKernel.sums(kernel, X, Z))
 
 
 @each_kernel
@@ -165,7 +165,7 @@ def test_kernels_are_symmetric_with_an_exact_diagonal(kernel):
     X = np.abs(table(40, 15))
     K = kernel(X)
     symmetric(K)
-    _check_semidefinite(K)
+    check_semidefinite(K)
     if isinstance(kernel, RBFKernel | ChiSquaredKernel):
         assert_array_equal(np.diagonal(K), np.ones(40))
     assert_array_equal(np.diagonal(RBFKernel(3.0)(sp.csr_array(X))), np.ones(40))
@@ -341,7 +341,7 @@ def test_removals_on_some_samples(kernel, rows):
 def test_removals_in_many_blocks_of_rows(kernel):
     """More samples than a block holds, and not a multiple of it."""
     X = np.abs(table(403, 5))
-    assert len(_row_slices(403, 403)) > 1
+    assert len(row_slices(403, 403)) > 1
     agree(kernel(X), exactly(kernel, X))
     agree(
         removals(kernel, X, kernel.sums(X), [1, 4]),
@@ -355,7 +355,7 @@ def test_row_blocks_cover_all_rows_once():
         (1, 2, 7, 100), (1, 3, 1000), (1, 10, 2**16)
     ):
         rows = np.concatenate(
-            [np.arange(n)[block] for block in _row_slices(n, m, entries)]
+            [np.arange(n)[block] for block in row_slices(n, m, entries)]
         )
         assert_array_equal(rows, np.arange(n))
 
@@ -450,12 +450,12 @@ def test_only_what_loses_digits_is_computed_anew():
     X = np.abs(table(30, 6))
     X[:, 2] *= 1e8
     for name, kernel in KERNELS.items():
-        lossy = _lossy_removals(kernel, kernel.sums(X), X.T)
+        lossy = lossy_removals(kernel, kernel.sums(X), X.T)
         assert_array_equal(lossy, np.arange(6) == 2, name)
-        assert not _lossy_removals(
+        assert not lossy_removals(
             kernel, kernel.sums(np.abs(table(30, 6))), np.abs(table(30, 6)).T
         ).any()
-    assert 2e-10 < 2.0**-52 / _DIGITS_LOST < 1e-9
+    assert 2e-10 < 2.0**-52 / DIGITS_LOST < 1e-9
 
 
 @each_kernel
@@ -525,20 +525,20 @@ def test_ordinary_data_are_summed_once(form):
 def test_steps_of_a_removal():
     X = histograms()
     for form in (np.asarray, sp.csc_array):
-        A = _check_host_matrix(form(X))
-        assert_array_equal(_dense_column(A, 3), X[:, 3])
-        zeroed = _zero_feature(A, 3)
-        assert_array_equal(_dense_column(zeroed, 3), np.zeros(25))
+        A = check_host_matrix(form(X))
+        assert_array_equal(dense_column(A, 3), X[:, 3])
+        zeroed = zero_feature(A, 3)
+        assert_array_equal(dense_column(zeroed, 3), np.zeros(25))
         assert_array_equal(
             np.delete(zeroed.toarray() if sp.issparse(A) else zeroed, 3, axis=1),
             np.delete(X, 3, axis=1),
         )
     for kernel in KERNELS.values():
         agree(
-            _sums_without(kernel, kernel.sums(X), X[:, [3, 5]]),
+            sums_without(kernel, kernel.sums(X), X[:, [3, 5]]),
             kernel.sums(np.delete(X, [3, 5], axis=1)),
         )
-    near = _sums_without(
+    near = sums_without(
         RBFKernel(), np.full((2, 2), 1 - 1e-16), np.array([[0.0], [1.0]])
     )
     assert near.min() == 0  # a distance never falls below zero
@@ -649,7 +649,7 @@ def test_the_chi_squared_kernel_is_a_kernel():
         rtol=1e-6,
     )
     for seed in range(20):
-        _check_semidefinite(
+        check_semidefinite(
             ChiSquaredKernel(0.3)(np.random.default_rng(seed).exponential(1.0, (40, 3)))
         )
 
@@ -773,7 +773,7 @@ def test_kernels_that_are_not_semidefinite():
         with pytest.raises(
             ValueError, match=f"{name} is not positive semi-definite.*eigenvalue -"
         ):
-            _check_semidefinite(K, name)
+            check_semidefinite(K, name)
     for K in (
         np.zeros((3, 3)),
         np.ones((3, 3)),
@@ -781,7 +781,7 @@ def test_kernels_that_are_not_semidefinite():
         LinearKernel()(X * 1e-150),
         LinearKernel()(X * 1e140),
     ):
-        _check_semidefinite(K)
+        check_semidefinite(K)
 
 
 # ---------------------------------------------------------------- mismatch features
@@ -881,10 +881,10 @@ def test_columns_carry_the_names_of_their_words(k):
 def test_places_in_a_vocabulary_small_or_large(size):
     rng = np.random.default_rng(0)
     numbers = rng.integers(0, 7**4, (50, 3))
-    vocabulary = _distinct_codes(numbers.ravel(), size)
+    vocabulary = distinct_codes(numbers.ravel(), size)
     assert_array_equal(vocabulary, np.unique(numbers))
     some = vocabulary[::2]
-    where = _code_positions(numbers, some, size)
+    where = code_positions(numbers, some, size)
     assert_array_equal(where >= 0, np.isin(numbers, some))
     assert_array_equal(some[where[where >= 0]], numbers[where >= 0])
 
@@ -906,7 +906,7 @@ def test_long_words_need_no_table():
 )
 def test_neighbours_are_those_within_reach(k, m, l):
     kmers = np.random.default_rng(0).integers(0, l**k, 4)
-    near = _mismatch_neighbours(kmers, k, m, l)
+    near = mismatch_neighbours(kmers, k, m, l)
     if l**k < 5000:
         digits = np.arange(l**k)[:, None] // l ** np.arange(k) % l
         apart = (digits[kmers][:, None] != digits).sum(axis=2)
@@ -1054,7 +1054,7 @@ def test_real_sequences():
             )
         K = LinearKernel(normalised=True)(Phi)
         agree(K, cosine_similarity(Phi), 1e-12)
-        _check_semidefinite(K)
+        check_semidefinite(K)
         most = np.argsort(-Phi.sum(axis=0))[:3]
         got = removals(LinearKernel(True), Phi, LinearKernel(True).sums(Phi), most)
         agree(got, removals_reference(LinearKernel(True), Phi, most), 1e-12)

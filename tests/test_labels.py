@@ -44,15 +44,19 @@ from fsel_book import (
     SupportVectorSelector,
     WeightScores,
     bss,
-    bss_promise,
     certify,
     complete,
-    completion_promise,
     row_space,
     selection_stability,
 )
 from fsel_book.datasets import load_docstrings
-from fsel_book.labels import _best_start, _completion_ends, _start_barriers
+from fsel_book.labels import (
+    best_start,
+    completion_ends,
+    completion_promise,
+    start_barriers,
+)
+from fsel_book.sparsification import bss_promise
 
 cancer, kind = load_breast_cancer(return_X_y=True)
 frame, _ = load_breast_cancer(return_X_y=True, as_frame=True)
@@ -152,14 +156,14 @@ def completed_literally(V, given, q, scores=None):
     With scores the feasible column of largest score times squared length is taken, one
     without a score last.
     """
-    t, s = _best_start(np.linalg.eigvalsh(V[given].T @ V[given]).clip(0), len(given), q)
+    t, s = best_start(np.linalg.eigvalsh(V[given].T @ V[given]).clip(0), len(given), q)
     weights = np.zeros(len(V))
     fresh = np.ones(len(V), bool)
     delta_U = (1 + s) / (1 - s)
     I = np.eye(V.shape[1])
     weights[given] = t
     fresh[given] = False
-    L, U = _start_barriers(np.linalg.eigvalsh(V.T * weights @ V), s)
+    L, U = start_barriers(np.linalg.eigvalsh(V.T * weights @ V), s)
     for _ in range(q):
         A = V.T * weights @ V
         P = np.linalg.inv(A - (L + 1) * I)
@@ -272,7 +276,7 @@ def test_what_is_given_is_worth_what_the_corollary_says(seeds):
         s = rng.uniform(0.1, 0.9)
         g = rng.uniform(0.5, 80)
         delta_U = (1 + s) / (1 - s)
-        low, high = _completion_ends(rng.uniform(g, delta_U * g, l), s, q)
+        low, high = completion_ends(rng.uniform(g, delta_U * g, l), s, q)
         assert low >= g + q - l / s - 1e-9 and high <= delta_U * (g + q + l / s) * (
             1 + 1e-12
         )
@@ -281,7 +285,7 @@ def test_what_is_given_is_worth_what_the_corollary_says(seeds):
         if s > p / (gamma * q):
             held = np.append(np.zeros(l - p), gamma * q * rng.uniform(1, 3, p))
             assert (
-                _completion_ends(held, s, q)[0]
+                completion_ends(held, s, q)[0]
                 >= q - (l - p) / (s - p / (gamma * q)) - 1e-9
             )
 
@@ -291,15 +295,15 @@ def test_what_is_given_is_worth_what_the_corollary_says(seeds):
 )
 def test_barriers_stand_where_the_potentials_are_as_said(mu):
     for s in (0.01, 0.5, 0.99):
-        L, U = _start_barriers(mu, s)
+        L, U = start_barriers(mu, s)
         assert L < mu.min() and mu.max() < U
         assert_allclose(np.sum(1 / (mu - L)), s, rtol=1e-5)
         assert_allclose(np.sum(1 / (U - mu)), s * (1 - s) / (1 + s), rtol=1e-5)
 
 
 def test_start_from_nothing_is_that_of_bss():
-    t, s = _best_start(np.zeros(9), 4, 36)
-    low, high = _completion_ends(t * np.zeros(9), s, 36)
+    t, s = best_start(np.zeros(9), 4, 36)
+    low, high = completion_ends(t * np.zeros(9), s, 36)
     assert_allclose(high / low, ratio(bss_promise(9, 36)), rtol=1e-5)
 
 
@@ -497,7 +501,7 @@ def test_scores_with_weights_of_samples():
 
 
 def test_long_completions_say_so(monkeypatch):
-    monkeypatch.setattr("fsel_book.certificates._LONG_FIT", 1e-3)
+    monkeypatch.setattr("fsel_book.certificates.LONG_FIT", 1e-3)
     for n_to_add in (20, "auto"):
         with pytest.warns(
             UserWarning, match="CompletionSelector.fit will take about .* lower rank="
@@ -508,7 +512,7 @@ def test_long_completions_say_so(monkeypatch):
 
 def test_a_long_search_for_the_row_space_says_so(monkeypatch):
     monkeypatch.setattr(
-        "fsel_book.labels._row_space_seconds",
+        "fsel_book.labels.row_space_seconds",
         lambda X, rank: 30.0 if rank == 5 else 0.0,
     )
     with pytest.warns(

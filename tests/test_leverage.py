@@ -26,10 +26,10 @@ from scipy import stats
 
 from fsel_book import bss, certify, largest_leverages, leverage_sampling, row_space
 from fsel_book.leverage import (
-    _bernoulli_kl,
-    _largest_draws,
-    _leverage_draws,
+    bernoulli_kl,
+    largest_draws,
     largest_promise,
+    leverage_draws,
     leverage_promise,
 )
 
@@ -139,7 +139,7 @@ def test_the_promise_solves_the_equation_of_the_theorem():
     ):
         promise = leverage_promise(l, r, delta)
         for edge in (promise.lower, promise.upper):
-            assert r * _bernoulli_kl(edge / l, 1 / l) == pytest.approx(
+            assert r * bernoulli_kl(edge / l, 1 / l) == pytest.approx(
                 np.log(2 * l / delta), rel=1e-6
             )
         assert promise.lower < 1 < promise.upper
@@ -181,7 +181,7 @@ def test_draws_are_the_fewest_that_keep_the_promise():
         (50, 0.9, 0.01),
         (1, 0.5, 0.1),
     ):
-        r = _leverage_draws(l, eps, delta)
+        r = leverage_draws(l, eps, delta)
         assert leverage_promise(l, r, delta).eps <= eps + 1e-9
         assert r == l + 1 or leverage_promise(l, r - 1, delta).eps > eps
 
@@ -369,7 +369,7 @@ def test_auto_takes_the_fewest_of_the_largest_leverages(rank, eps):
     left_out = scores.sum() - np.r_[0, np.cumsum(scores)]
     fewest = max(rank, int(np.flatnonzero(left_out <= eps + 1e-12)[0]))
     assert largest.make("auto", rank=rank, eps=eps).fit(X).n_draws_ == fewest
-    assert _largest_draws(row_space(X, rank), eps) == fewest
+    assert largest_draws(row_space(X, rank), eps) == fewest
 
 
 def test_the_largest_leverages_promise_nothing_where_most_is_left_out():

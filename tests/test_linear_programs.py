@@ -15,21 +15,21 @@ from fsel_book import LPSVMClassifier, SCADSVMClassifier, linear_programs, svm
 from fsel_book.arrays import as_float64
 from fsel_book.datasets import load_docstrings
 from fsel_book.linear_programs import (
-    _by_central_path,
-    _by_falling_epsilon,
-    _by_newton,
-    _by_simplex,
-    _CentralPath,
-    _certified_gap,
-    _expected_seconds,
-    _l1_program,
-    _longest_step,
-    _refined_inverse,
-    _to_independence,
-    _vertex,
+    CentralPath,
+    certified_gap,
+    expected_seconds,
+    l1_program,
+    longest_step,
+    refined_inverse,
+    solve_by_central_path,
+    solve_by_falling_epsilon,
+    solve_by_newton,
+    solve_by_simplex,
+    to_independence,
+    vertex,
 )
 from fsel_book.loaders import load_dataset
-from fsel_book.svm import _scad_penalty
+from fsel_book.svm import scad_penalty
 
 
 def problem(kind, seed):
@@ -75,8 +75,8 @@ def test_the_path_has_the_value_of_the_simplex_method_and_ends_at_a_vertex(
             np.ones(X.shape[1]),
             np.where(rng.random(X.shape[1]) < 0.2, 0, rng.uniform(0.1, 1, X.shape[1])),
         ):
-            w, b, value, gap = _l1_program(X, signs, penalties, C)
-            expected = _by_simplex(signs[:, None] * X, signs, penalties, C)[2]
+            w, b, value, gap = l1_program(X, signs, penalties, C)
+            expected = solve_by_simplex(signs[:, None] * X, signs, penalties, C)[2]
             assert gap < 1e-8 and value == pytest.approx(expected, rel=1e-7, abs=1e-9)
             assert value == pytest.approx(
                 penalties @ np.abs(w) + C * slack(X, signs, w, b), rel=1e-8, abs=1e-9
@@ -93,7 +93,7 @@ def test_the_path_closes_the_gap_without_help(n, d, C, seeds):
     """
     for seed in seeds:
         X, signs = gaussian(n, d, seed=seed)
-        found = _by_central_path(signs[:, None] * X, signs, np.ones(d), C)
+        found = solve_by_central_path(signs[:, None] * X, signs, np.ones(d), C)
         assert found is not None
         w, b, value, gap = found
         assert abs(gap) < 1e-9 and value == pytest.approx(
@@ -105,9 +105,9 @@ def test_the_path_closes_the_gap_without_help(n, d, C, seeds):
 def test_equal_features_share_at_least_norm_and_not_at_a_vertex():
     X, signs = gaussian(40, 6)
     Z = signs[:, None] * np.hstack([X, X])
-    w, _, value, _ = _by_central_path(Z, signs, np.ones(12), 10.0)
+    w, _, value, _ = solve_by_central_path(Z, signs, np.ones(12), 10.0)
     assert np.all((w[:6] == 0) | (w[6:] == 0)) and np.any(w != 0)
-    shared, b, _, _ = _by_newton(Z, signs, 10.0, epsilon=1e-5)
+    shared, b, _, _ = solve_by_newton(Z, signs, 10.0, epsilon=1e-5)
     assert_allclose(shared[:6], shared[6:], atol=1e-8)
     assert np.abs(shared).sum() + 10 * slack(
         np.hstack([X, X]), signs, shared, b
@@ -119,10 +119,10 @@ def test_equal_features_share_at_least_norm_and_not_at_a_vertex():
 def test_newton_is_exact_below_some_epsilon_and_stays_there(alpha):
     X, signs = gaussian(30, 8)
     Z = signs[:, None] * X
-    w, b, value, _ = _by_simplex(Z, signs, np.ones(8), 2.0)
+    w, b, value, _ = solve_by_simplex(Z, signs, np.ones(8), 2.0)
     errors = []
     for epsilon in (1.0, 1e-3, 1e-4):
-        found, intercept, _, steps = _by_newton(Z, signs, 2.0, epsilon, alpha)
+        found, intercept, _, steps = solve_by_newton(Z, signs, 2.0, epsilon, alpha)
         assert steps < 1000
         errors.append(max(np.abs(found - w).max(), abs(intercept - b)))
     assert errors[0] > 1e-2 and max(errors[1:]) < 1e-6
@@ -138,7 +138,7 @@ def test_newton_solves_the_regularised_program():
     d = 3
     C = 0.7
     epsilon = 0.5
-    w, b, _, _ = _by_newton(signs[:, None] * X, signs, C, epsilon)
+    w, b, _, _ = solve_by_newton(signs[:, None] * X, signs, C, epsilon)
     # p, q, b, xi, s >= 0 but for b, and Z (p - q) + y b + xi - s = 1
     Z = signs[:, None] * X
     P = epsilon * np.eye(2 * d + 1 + 2 * n)
@@ -176,13 +176,13 @@ def test_newton_is_exact_on_real_data_and_knows_it(name, every):
     X = data.data[::every].astype(float) / abs(data.data).max()
     signs = np.where(data.target[::every] == np.unique(data.target)[0], -1.0, 1.0)
     Z = (sp.diags_array(signs) @ X).tocsc() if sp.issparse(X) else signs[:, None] * X
-    w, b, value, gap, _ = _by_falling_epsilon(Z, signs, 1.0)
-    expected, _, least, _ = _by_simplex(Z, signs, np.ones(X.shape[1]), 1.0)
+    w, b, value, gap, _ = solve_by_falling_epsilon(Z, signs, 1.0)
+    expected, _, least, _ = solve_by_simplex(Z, signs, np.ones(X.shape[1]), 1.0)
     assert 0 <= value / least - 1 < 1e-9 + gap and gap < 1e-8
     assert np.count_nonzero(np.abs(w) > 1e-9) == np.count_nonzero(
         np.abs(expected) > 1e-9
     )
-    too_large = _by_newton(Z, signs, 1.0, 0.01)[0]
+    too_large = solve_by_newton(Z, signs, 1.0, 0.01)[0]
     assert np.count_nonzero(too_large) > np.count_nonzero(expected)
 
 
@@ -192,10 +192,10 @@ def test_two_minimisers_lie_on_a_line_to_the_dual():
     """
     X, signs = gaussian(30, 8)
     Z = signs[:, None] * X
-    _, b, value, _ = _by_simplex(Z, signs, np.ones(8), 2.0)
+    _, b, value, _ = solve_by_simplex(Z, signs, np.ones(8), 2.0)
     for alpha in (1.0, 100.0):
         (w, _, u, _), (again, _, v, _) = (
-            _by_newton(Z, signs, 2.0, epsilon, alpha) for epsilon in (1e-3, 1e-4)
+            solve_by_newton(Z, signs, 2.0, epsilon, alpha) for epsilon in (1e-3, 1e-4)
         )
         assert_allclose(w, again, atol=1e-7)
         a = (1e-3 * v - 1e-4 * u) / (1e-3 - 1e-4)
@@ -205,7 +205,7 @@ def test_two_minimisers_lie_on_a_line_to_the_dual():
         )
         # the minimiser itself is not feasible
         assert abs(signs @ v) > 1e-5 * abs(b) and v.max() > 2 + 1e-6
-    u, v = (_by_newton(Z, signs, 2.0, epsilon)[2] for epsilon in (1.0, 0.1))
+    u, v = (solve_by_newton(Z, signs, 2.0, epsilon)[2] for epsilon in (1.0, 0.1))
     assert abs(signs @ (v - 0.1 * u) / 0.9) > 1e-3
 
 
@@ -218,7 +218,7 @@ def test_newton_does_not_stall_where_the_function_falls_by_less_than_its_roundin
         for n in (30, 60):
             X, signs = gaussian(n, 8, seed=seed)
             steps += [
-                _by_newton(signs[:, None] * X, signs, 2.0, epsilon)[3]
+                solve_by_newton(signs[:, None] * X, signs, 2.0, epsilon)[3]
                 for epsilon in (0.1, 0.01)
             ]
     assert max(steps) < 200
@@ -230,7 +230,7 @@ def test_a_step_of_the_path_solves_its_equations():
         X, signs = gaussian(n, d)
         a = np.where(signs > 0, 1 / np.sum(signs > 0), 1 / np.sum(signs < 0))
         a *= min(0.5 / a.max(), 0.5 / np.abs(X.T @ (signs * a)).max())
-        path = _CentralPath(signs[:, None] * X, signs[:, None], np.ones(d), 1.0, a)
+        path = CentralPath(signs[:, None] * X, signs[:, None], np.ones(d), 1.0, a)
         for _ in range(8):
             gap = path.gap()
             path.step()
@@ -248,11 +248,11 @@ def test_the_path_takes_few_steps_whatever_the_data():
             X, signs = problem(kind, seed)
             a = np.where(signs > 0, 1 / np.sum(signs > 0), 1 / np.sum(signs < 0))
             a *= min(0.5 / a.max(), 0.5 / np.abs(X.T @ (signs * a)).max())
-            path = _CentralPath(
+            path = CentralPath(
                 signs[:, None] * X, signs[:, None], np.ones(X.shape[1]), 1.0, a
             )
             steps.append(path.follow(1e-8))
-            w, v, dual = _vertex(path)
+            w, v, dual = vertex(path)
             value = np.abs(w).sum() + slack(X, signs, w, v[0])
             assert value == pytest.approx(dual.sum(), rel=1e-9)
     assert max(steps) <= 30
@@ -263,11 +263,11 @@ def test_values_move_to_zero_one_at_a_time():
     rng = np.random.default_rng(0)
     values = rng.standard_normal(9)
     directions = rng.standard_normal((9, 4))
-    moved = _to_independence(values, directions)
+    moved = to_independence(values, directions)
     assert np.count_nonzero(moved == 0) == 4
     assert np.linalg.lstsq(directions, moved - values)[1].sum() < 1e-20
-    assert_array_equal(_to_independence(values, np.zeros((9, 2))), values)
-    one = _to_independence(np.array([1.0, 2.0, -3.0]), np.array([[1.0], [1.0], [0.0]]))
+    assert_array_equal(to_independence(values, np.zeros((9, 2))), values)
+    one = to_independence(np.array([1.0, 2.0, -3.0]), np.array([[1.0], [1.0], [0.0]]))
     assert_allclose(one, [0, 1, -3])
 
 
@@ -276,26 +276,26 @@ def test_inverse_of_a_nearly_singular_matrix():
     A = rng.standard_normal((20, 30)) * np.logspace(0, 6, 20)[:, None]
     M = A @ A.T
     v = rng.standard_normal((20, 2))
-    assert_allclose(M @ _refined_inverse(M.copy())(M @ v), M @ v, rtol=1e-6)
-    assert_allclose(_refined_inverse(np.eye(3) * 4)(np.ones(3)), 0.25)
+    assert_allclose(M @ refined_inverse(M.copy())(M @ v), M @ v, rtol=1e-6)
+    assert_allclose(refined_inverse(np.eye(3) * 4)(np.ones(3)), 0.25)
     # here 1e-13 on the diagonal is a thousandth of the least eigenvalue
     B = np.array([[1.0, 1.0], [1.0, 1.0 + 1e-10]])
     assert_allclose(
-        _refined_inverse(B.copy())(np.array([0.0, 1e-10])), [-1.0, 1.0], rtol=1e-4
+        refined_inverse(B.copy())(np.array([0.0, 1e-10])), [-1.0, 1.0], rtol=1e-4
     )
 
 
 def test_longest_step():
-    assert _longest_step(np.array([1.0, 2.0]), np.array([-4.0, 1.0])) == 0.25
-    assert _longest_step(np.array([1.0, 2.0]), np.array([-0.5, 1.0])) == 1.0
-    assert _longest_step(np.ones(2), np.ones(2)) == 1.0
+    assert longest_step(np.array([1.0, 2.0]), np.array([-4.0, 1.0])) == 0.25
+    assert longest_step(np.array([1.0, 2.0]), np.array([-0.5, 1.0])) == 1.0
+    assert longest_step(np.ones(2), np.ones(2)) == 1.0
 
 
 def test_where_the_path_ends_early_the_simplex_method_takes_over(monkeypatch):
     X, signs = gaussian(30, 10)
     expected = LPSVMClassifier().fit(X, signs)
     for fails in (lambda *given: None, lambda *given: np.linalg.cholesky(-np.eye(2))):
-        monkeypatch.setattr(linear_programs, "_by_central_path", fails)
+        monkeypatch.setattr(linear_programs, "solve_by_central_path", fails)
         found = LPSVMClassifier().fit(X, signs)
         assert_allclose(found.coef_, expected.coef_, atol=1e-6)
         assert found.dual_gap_ < 1e-8
@@ -306,16 +306,16 @@ def test_the_solver_is_chosen_by_the_entries_not_by_the_storage(monkeypatch):
     are optimal.
     """
     chosen = []
-    by_path = linear_programs._by_central_path
-    by_simplex = linear_programs._by_simplex
+    by_path = linear_programs.solve_by_central_path
+    by_simplex = linear_programs.solve_by_simplex
     monkeypatch.setattr(
         linear_programs,
-        "_by_central_path",
+        "solve_by_central_path",
         lambda *given: chosen.append("path") or by_path(*given),
     )
     monkeypatch.setattr(
         linear_programs,
-        "_by_simplex",
+        "solve_by_simplex",
         lambda *given: chosen.append("simplex") or by_simplex(*given),
     )
     rng = np.random.default_rng(0)
@@ -363,9 +363,9 @@ def test_the_objective_of_the_simplex_method_on_real_data(name, C):
     X = data.data.tocsr() if sp.issparse(data.data) else as_float64(data.data)
     X = X / abs(X).max()
     signs = np.where(data.target == np.unique(data.target)[0], -1.0, 1.0)
-    w, b, value, gap = _l1_program(X, signs, np.ones(X.shape[1]), C)
+    w, b, value, gap = l1_program(X, signs, np.ones(X.shape[1]), C)
     Z = sp.diags_array(signs) @ sp.csr_array(X)
-    other, _, expected, _ = _by_simplex(Z, signs, np.ones(X.shape[1]), C)
+    other, _, expected, _ = solve_by_simplex(Z, signs, np.ones(X.shape[1]), C)
     assert value == pytest.approx(expected, rel=1e-8) and gap < 1e-8
     assert value == pytest.approx(np.abs(w).sum() + C * slack(X, signs, w, b), rel=1e-8)
     assert np.count_nonzero(w) <= np.count_nonzero(other) + 1
@@ -373,8 +373,8 @@ def test_the_objective_of_the_simplex_method_on_real_data(name, C):
 
 def test_a_fit_that_takes_long_says_so_before_it_starts(monkeypatch):
     """The estimate of n = d = 3000 is 40 seconds; nothing is solved here."""
-    assert _expected_seconds(np.ones((3000, 3000))) == pytest.approx(40.5)
-    monkeypatch.setattr(svm, "_expected_seconds", lambda X: 6.0)
+    assert expected_seconds(np.ones((3000, 3000))) == pytest.approx(40.5)
+    monkeypatch.setattr(svm, "expected_seconds", lambda X: 6.0)
     X, signs = gaussian(20, 5)
     classes = np.arange(20) % 4
     with pytest.warns(
@@ -407,7 +407,7 @@ def test_a_large_or_small_column_leaves_the_others_their_weights(exponent, spars
     signs = np.where(y, 1.0, -1.0)
     penalties = np.ones(20)
     penalties[-1] = 0.0 if exponent > 0 else 1e10
-    expected = _l1_program(X, signs, penalties, 1.0)[2]
+    expected = l1_program(X, signs, penalties, 1.0)[2]
     W = X * np.append(np.ones(19), 10.0**exponent)
     machine = LPSVMClassifier().fit(W, y)
     w = machine.coef_[0]
@@ -433,13 +433,13 @@ def test_the_gap_is_that_of_the_program_itself():
     Z = np.array([[2.0], [1.0]])
     signs = np.array([1.0, -1.0])
     ones = np.ones(1)
-    w, b, value, gap = _by_simplex(Z, signs, ones, 1.0)
+    w, b, value, gap = solve_by_simplex(Z, signs, ones, 1.0)
     assert value == pytest.approx(2 / 3) and gap < 1e-12
-    assert _certified_gap(
+    assert certified_gap(
         Z, signs, ones, 1.0, np.zeros(1), 2.0, np.full(2, 1 / 3)
     ) == pytest.approx(2 / 3)
-    assert _certified_gap(Z, signs, ones, 1.0, w, value, np.ones(2)) < 1e-12
-    assert _certified_gap(Z, signs, 0 * ones, 1.0, w, value, np.full(2, 1 / 3)) > 1
+    assert certified_gap(Z, signs, ones, 1.0, w, value, np.ones(2)) < 1e-12
+    assert certified_gap(Z, signs, 0 * ones, 1.0, w, value, np.full(2, 1 / 3)) > 1
 
 
 def test_what_cannot_be_certified_is_said():
@@ -456,9 +456,9 @@ def test_what_cannot_be_certified_is_said():
 
 def test_a_gap_that_stays_open_is_said(monkeypatch):
     X, y = labelled()
-    solved = svm._l1_program
+    solved = svm.l1_program
     monkeypatch.setattr(
-        svm, "_l1_program", lambda *program: (*solved(*program)[:3], 0.5)
+        svm, "l1_program", lambda *program: (*solved(*program)[:3], 0.5)
     )
     with pytest.warns(
         ConvergenceWarning,
@@ -476,7 +476,7 @@ def test_scad_keeps_the_best_of_its_programs(alpha):
         w = machine.coef_[0]
         b = machine.intercept_[0]
         value = (
-            _scad_penalty(w, alpha, 3.7).sum()
+            scad_penalty(w, alpha, 3.7).sum()
             + slack(X, np.where(y, 1.0, -1.0), w, b) / 30
         )
         assert (np.diff(machine.objectives_) <= 0).all()
@@ -502,8 +502,8 @@ def test_another_unit_is_the_same_program_to_the_last_bit(kind, power):
     if kind == "few entries":
         X = sp.csr_array(X * (np.arange(30) == np.arange(60)[:, None] % 30))
     penalties = np.linspace(0.5, 2, X.shape[1])
-    w, b, value, gap = _l1_program(X, signs, penalties, 30.0)
-    found = _l1_program(X * 2.0**power, signs, penalties, 30.0 * 2.0**-power)
+    w, b, value, gap = l1_program(X, signs, penalties, 30.0)
+    found = l1_program(X * 2.0**power, signs, penalties, 30.0 * 2.0**-power)
     assert np.any(w) and gap < 1e-8
     assert_array_equal(found[0], w * 2.0**-power)
     assert found[1:] == (b, value * 2.0**-power, gap)
@@ -515,8 +515,8 @@ def test_prices_that_a_solver_takes_for_zero():
     """
     X, signs = gaussian(30, 12)
     penalties = np.linspace(0.5, 2, 12)
-    w, b, value, _ = _by_simplex(X * signs[:, None], signs, penalties, 3.0)
-    small = _by_simplex(X * signs[:, None], signs, 1e-12 * penalties, 3e-12)
+    w, b, value, _ = solve_by_simplex(X * signs[:, None], signs, penalties, 3.0)
+    small = solve_by_simplex(X * signs[:, None], signs, 1e-12 * penalties, 3e-12)
     assert_allclose(small[0], w, rtol=1e-9, atol=1e-12)
     assert_allclose(small[1:3], (b, 1e-12 * value), rtol=1e-9)
 
@@ -555,9 +555,9 @@ def test_slack_of_rounding_is_grown_away():
     X, signs = gaussian(30, 60)
     Z = X * signs[:, None]
     ones = np.ones(60)
-    w, b, value, _ = _by_simplex(Z, signs, ones, 100.0)
+    w, b, value, _ = solve_by_simplex(Z, signs, ones, 100.0)
     short = 1 - 1e-9
-    grown, c, found = linear_programs._at_price(
+    grown, c, found = linear_programs.at_price(
         Z, signs, ones, 1e12, short * w, short * b
     )
     assert np.all(Z @ grown + signs * c >= 1) and found == pytest.approx(
@@ -565,9 +565,9 @@ def test_slack_of_rounding_is_grown_away():
     )
     assert_allclose(grown, w, rtol=1e-7, atol=1e-12)
     assert np.array_equal(
-        linear_programs._at_price(Z, signs, ones, 1e-3, short * w, b)[0], short * w
+        linear_programs.at_price(Z, signs, ones, 1e-3, short * w, b)[0], short * w
     )
-    half = linear_programs._at_price(Z, signs, ones, 100.0, w / 2, b / 2)
+    half = linear_programs.at_price(Z, signs, ones, 100.0, w / 2, b / 2)
     assert_allclose(half[0], w / 2, rtol=2e-5, atol=1e-12)
 
 
@@ -617,20 +617,20 @@ def test_the_program_is_never_called_unbounded(monkeypatch):
         ValueError,
         match="the samples or the features are of too different size. Scale them",
     ):
-        _by_simplex(X * signs[:, None], signs, np.linspace(0.5, 2, 12), 30.0)
+        solve_by_simplex(X * signs[:, None], signs, np.linspace(0.5, 2, 12), 30.0)
     assert len(units) == 3
     with pytest.raises(ValueError, match="Scale them"):
-        _by_simplex(X * signs[:, None], signs, np.zeros(12), 30.0)
+        solve_by_simplex(X * signs[:, None], signs, np.zeros(12), 30.0)
     assert len(units) == 4
 
 
 def test_a_weight_of_any_price_that_nobody_pays():
     X, signs = gaussian(30, 12)
     penalties = np.ones(12)
-    expected = _l1_program(X[:, 1:], signs, penalties[1:], 3.0)
+    expected = l1_program(X[:, 1:], signs, penalties[1:], 3.0)
     for dear in (1e4, 1e150, 1e300):
         penalties[0] = dear
-        w, b, value, gap = _l1_program(X, signs, penalties, 3.0)
+        w, b, value, gap = l1_program(X, signs, penalties, 3.0)
         assert w[0] == 0 and gap < 1e-8
         assert_allclose(w[1:], expected[0], rtol=1e-6, atol=1e-8)
         assert_allclose((b, value), expected[1:3], rtol=1e-6)

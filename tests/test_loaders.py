@@ -46,17 +46,17 @@ def shelf(tmp_path, monkeypatch):
     test.
     """
     sets = {
-        "dense": loaders._SetFacts((4, 3), {"a": 3, "b": 1}, 66, "small and dense"),
-        "sparse": loaders._SetFacts((4, 4), {1: 2, 2: 2}, 15, "small and sparse"),
-        "words": loaders._SetFacts((3,), {-1: 2, 1: 1}, 12, "three sequences"),
-        "merged": loaders._SetFacts(
+        "dense": loaders.SetFacts((4, 3), {"a": 3, "b": 1}, 66, "small and dense"),
+        "sparse": loaders.SetFacts((4, 4), {1: 2, 2: 2}, 15, "small and sparse"),
+        "words": loaders.SetFacts((3,), {-1: 2, 1: 1}, 12, "three sequences"),
+        "merged": loaders.SetFacts(
             (2, 3), {-1: 1, 1: 1}, 15, "the first half of a download", (7, 4, 0)
         ),
-        "second": loaders._SetFacts(
+        "second": loaders.SetFacts(
             (2, 3), {-1: 1, 1: 1}, 51, "the second half of a download", (7, 4, 2)
         ),
     }
-    monkeypatch.setattr(loaders, "_SETS", sets)
+    monkeypatch.setattr(loaders, "DATA_SETS", sets)
     monkeypatch.setenv("FSEL_BOOK_DATA", str(tmp_path))
     np.savez_compressed(
         tmp_path / "dense.npz",
@@ -422,9 +422,9 @@ def test_openml_labels_in_other_dress(shelf, monkeypatch, target):
 
 
 @needs_data
-@pytest.mark.parametrize("name", list(loaders._SETS))
+@pytest.mark.parametrize("name", list(loaders.DATA_SETS))
 def test_real_sets_load_as_the_table_says(name):
-    spec = loaders._SETS[name]
+    spec = loaders.DATA_SETS[name]
     suffix = "csv" if len(spec.shape) == 1 else "npz"
     if not (Path(os.environ["FSEL_BOOK_DATA"]) / f"{name}.{suffix}").exists():
         pytest.skip(f"FSEL_BOOK_DATA holds no {name}.{suffix}")

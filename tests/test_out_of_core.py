@@ -47,22 +47,22 @@ from fsel_book import (
 from fsel_book.blocks import Blocks
 from fsel_book.certificates import Promise
 from fsel_book.out_of_core import (
+    Best,
     GramMatrix,
+    Order,
+    Passes,
+    Scan,
+    SquaredNorm,
     TriangularFactor,
-    _Best,
-    _gram_is_too_large,
-    _Order,
-    _Passes,
-    _Scan,
-    _sparsify,
-    _SquaredNorm,
+    gram_is_too_large,
+    sparsify,
 )
 
 
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch):
     """Of 64 columns, or a quarter of the rows, so that each pass has many."""
-    monkeypatch.setattr(blocks, "_PIECE", 0)
+    monkeypatch.setattr(blocks, "PIECE_BYTES", 0)
 
 
 # what "auto" stands for on blocks of features
@@ -195,7 +195,7 @@ def test_features_that_fill_up_are_those_in_memory(seed, window, monkeypatch):
     """Where the dual set draws few long features again and again, whether many columns
     are at hand or one.
     """
-    monkeypatch.setattr(out_of_core, "_WINDOW", window)
+    monkeypatch.setattr(out_of_core, "SEARCH_WINDOW", window)
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((30, 60)) * rng.pareto(1.2, 60)
     if seed % 3 == 0:
@@ -231,7 +231,7 @@ def test_few_columns_at_hand_fill_up_as_all_of_them_do(
     knows leading directions only.
     """
     n, d = shape
-    monkeypatch.setattr(out_of_core, "_WINDOW", 8 * n * columns)
+    monkeypatch.setattr(out_of_core, "SEARCH_WINDOW", 8 * n * columns)
     rng = np.random.default_rng(seed)
     X = rng.standard_normal(shape) * np.exp(2 * rng.standard_normal(d))
     r = int([40, 39, 26][seed % 3])
@@ -283,10 +283,10 @@ def test_copies_are_passed_over_by_windows_of_any_size(size):
     X = X[:, order]
     scores = np.repeat([2.0, 1.0], 1024)[order]
     expected = BSSSelector(20, rank=6, score_func=scores).fit(X)
-    passes = _Passes(cut(X, [256] * 8), 1)
-    search = _Scan(passes, row_space(X).truncate(6), _Order(scores), size)
+    passes = Passes(cut(X, [256] * 8), 1)
+    search = Scan(passes, row_space(X).truncate(6), Order(scores), size)
     search.size = size
-    picks, _ = _sparsify(search, 20, 0)
+    picks, _ = sparsify(search, 20, 0)
     assert_array_equal(list(dict.fromkeys(picks)), expected.selected_)
     assert_array_equal(equal_columns(X[:, expected.selected_]), np.arange(20))
     assert passes.count > 1
@@ -454,7 +454,7 @@ def test_the_same_leading_directions_from_blocks_of_samples(name, monkeypatch):
         expected,
     )
     # which is for blocks of features
-    monkeypatch.setattr(out_of_core, "_GRAM_BYTES", 0)
+    monkeypatch.setattr(out_of_core, "GRAM_BYTES", 0)
     assert_same(clone(FEW[name]).fit(as_blocks(X)), expected)
 
 
@@ -468,7 +468,7 @@ def test_where_the_gram_matrix_is_too_large(kind, name, monkeypatch):
     """A pass for each sketch in place of the Gram matrix, the pieces merged at random:
     the same once more.
     """
-    monkeypatch.setattr(out_of_core, "_GRAM_BYTES", 0)
+    monkeypatch.setattr(out_of_core, "GRAM_BYTES", 0)
     # which shows that none is made
     monkeypatch.setattr(out_of_core.GramMatrix, "add", None)
     X = LARGE[kind](np.random.default_rng(0))
@@ -482,7 +482,7 @@ def test_where_the_gram_matrix_is_too_large(kind, name, monkeypatch):
 
 def test_sketches_of_sparse_data(monkeypatch):
     """In pieces most of whose rows are empty, or nearly none."""
-    monkeypatch.setattr(out_of_core, "_GRAM_BYTES", 0)
+    monkeypatch.setattr(out_of_core, "GRAM_BYTES", 0)
     X = sp.csc_array(LARGE["counts"](np.random.default_rng(0)))
     X.data *= 1 + np.arange(X.nnz) % 3
     source = Scattered(X, 1)
@@ -503,7 +503,7 @@ def test_when_the_gram_matrix_is_too_large():
         (None, 10**6, few, False),
         (11_586, None, few, False),
     ):
-        assert _gram_is_too_large((n, d), selector) == expected
+        assert gram_is_too_large((n, d), selector) == expected
 
 
 @pytest.mark.parametrize("limit", [0, 2**30])
@@ -511,7 +511,7 @@ def test_leading_directions_that_squares_do_not_hold(limit, monkeypatch):
     """Nothing beyond the leading directions, or too small ones among them: the exact
     row space, from more passes.
     """
-    monkeypatch.setattr(out_of_core, "_GRAM_BYTES", limit)
+    monkeypatch.setattr(out_of_core, "GRAM_BYTES", limit)
     rng = np.random.default_rng(0)
     A = rng.standard_normal((510, 20))
     B = rng.standard_normal((20, 1200))
@@ -536,9 +536,9 @@ def test_the_same_on_random_problems(seeds):
         r = int(rng.integers(space.shape[1] + 1, min(d, 5 * n + 10)))
         scores = rng.integers(0, 4, d).astype(float) if seed % 2 else None
         expected = by_norm(r, rank=space.shape[1], score_func=scores).fit(X).sampling_
-        search = _Scan(cut(X, [d]), space, _Order(scores), int(rng.integers(1, 20)))
+        search = Scan(cut(X, [d]), space, Order(scores), int(rng.integers(1, 20)))
         search.size = int(rng.integers(1, 40))
-        picks, weights = _sparsify(search, r, 0)
+        picks, weights = sparsify(search, r, 0)
         assert_array_equal(
             list(dict.fromkeys(picks)), expected.indices, err_msg=f"seed {seed}"
         )
@@ -553,10 +553,10 @@ def test_windows_of_any_size_where_the_head_runs_dry(size):
     X = two_frames(512, 6).T * np.linspace(1, 1.1, 1024)  # no two columns are equal
     scores = np.repeat([2.0, 1.0], 512)
     expected = BSSSelector(20, rank=6, score_func=scores).fit(X)
-    passes = _Passes(cut(X, [1024]), 1)
-    search = _Scan(passes, row_space(X), _Order(scores), size)
+    passes = Passes(cut(X, [1024]), 1)
+    search = Scan(passes, row_space(X), Order(scores), size)
     search.size = size
-    picks, _ = _sparsify(search, 20, 0)
+    picks, _ = sparsify(search, 20, 0)
     assert_array_equal(list(dict.fromkeys(picks)), expected.selected_)
     assert passes.count > 1
 
@@ -585,7 +585,7 @@ def test_the_margin_is_that_of_the_columns_left_out():
     V = space.basis()
     rates = lambda C: np.einsum("ij,ij->i", V @ C, V) / space.scores64  # noqa: E731
 
-    class Watched(_Scan):
+    class Watched(Scan):
         def look_beyond(self, barriers):
             found = super().look_beyond(barriers)
             held = [*self.head.places, *self.picked.places, *self.window.places]
@@ -595,9 +595,9 @@ def test_the_margin_is_that_of_the_columns_left_out():
                 assert left_out.max() <= -self.margin * (1 - 1e-9)
             return found
 
-    search = Watched(cut(X, [500]), space, _Order(), 10)
+    search = Watched(cut(X, [500]), space, Order(), 10)
     search.size = 60
-    _sparsify(search, 60, 0)
+    sparsify(search, 60, 0)
     assert len(looks) > 5
 
 
@@ -644,7 +644,7 @@ def test_sums_that_float32_does_not_hold():
 SUMMARIES = {
     GramMatrix: lambda summary: summary.G,
     TriangularFactor: lambda summary: summary.R.T @ summary.R,
-    _SquaredNorm: lambda summary: summary.squares,
+    SquaredNorm: lambda summary: summary.squares,
 }
 
 
@@ -659,11 +659,11 @@ def test_merging_in_any_order(seed):
         if b > a:
             for summary in summaries:
                 summary.add(a, X[:, a:b])
-        best = _Best(50)
+        best = Best(50)
         if b > a:
             best.offer(np.arange(a, b), np.round(SCORES[a:b], 1), X[:, a:b])
         parts.append((*summaries, best))
-    merged = (*(kind() for kind in SUMMARIES), _Best(50))
+    merged = (*(kind() for kind in SUMMARIES), Best(50))
     for i in rng.permutation(len(parts)):
         for mine, other in zip(merged, parts[i], strict=True):
             mine.merge(other)
@@ -777,7 +777,7 @@ def test_entries_that_are_stored_twice(monkeypatch):
         clone(selector).fit(as_blocks(doubled(X[:30, :400]))),
         clone(selector).fit(X[:30, :400]),
     )
-    monkeypatch.setattr(out_of_core, "_GRAM_BYTES", 0)
+    monkeypatch.setattr(out_of_core, "GRAM_BYTES", 0)
     assert_same(by_norm(60).fit(as_blocks(doubled(X))), by_norm(60).fit(X), rtol=1e-7)
 
 
@@ -785,7 +785,7 @@ def test_entries_that_are_stored_twice(monkeypatch):
 @swept("form", ["coo", "bsr"], ["dia", "lil", "dok"])
 def test_sparse_batches_of_any_form(kind, form, monkeypatch):
     # bytes: the batch comes in more than one piece
-    monkeypatch.setattr(blocks, "_PIECE", 2**20)
+    monkeypatch.setattr(blocks, "PIECE_BYTES", 2**20)
     X = np.random.default_rng(0).poisson(0.1, (6_000, 40)).astype(float)
     seen, same = (
         kind().partial_fit(sp.csr_array(X).asformat(made)) for made in (form, "csr")
@@ -1850,7 +1850,7 @@ def test_sketches_and_triangular_factors_on_a_cluster(cluster, monkeypatch):
     assert_same(found, by_norm(20).fit(dependent), rtol=1e-6)
     assert found.n_passes_ == 3
     X = LARGE["alike"](np.random.default_rng(0))
-    monkeypatch.setattr(out_of_core, "_GRAM_BYTES", 0)
+    monkeypatch.setattr(out_of_core, "GRAM_BYTES", 0)
     found = by_norm(60).fit(as_blocks(da.from_array(X, chunks=(510, 170))))
     assert_same(found, by_norm(60).fit(X))
     assert found.n_passes_ == 7

@@ -19,9 +19,7 @@ from pathlib import Path
 import pytest
 import setuptools
 import yaml
-from cases import scipy_series
-
-import fsel_book
+from cases import PUBLIC, scipy_series
 
 root = Path(__file__).resolve().parent.parent
 parser = ConfigParser(delimiters=["="])
@@ -148,7 +146,9 @@ def test_wheel_of_the_source_distribution_is_that_of_the_repository(wheel, tmp_p
 
 def test_wheel_holds_the_package_alone(wheel):
     files = {name for name in wheel if ".dist-info/" not in name}
-    modules = {f"fsel_book/{path.name}" for path in (root / "fsel_book").glob("*.py")}
+    modules = {
+        str(path.relative_to(root)) for path in (root / "fsel_book").rglob("*.py")
+    }
     assert files == modules | {"fsel_book/py.typed"}
 
 
@@ -289,11 +289,7 @@ def test_import_needs_run_time_dependencies_alone(imported):
 def test_experiments_are_loaded_only_when_asked_for(imported):
     assert imported.returncode == 0, imported.stderr[-2000:]
     loaded = imported.stdout.splitlines()[1]
-    assert (
-        "fsel_book.loaders" in loaded
-        and "experiments" not in loaded
-        and "_paper" not in loaded
-    )
+    assert "fsel_book.loaders" in loaded and "papers" not in loaded
 
 
 def test_continuous_integration_calls_the_targets_of_make():
@@ -343,7 +339,7 @@ def test_citation_agrees_with_the_bibliography_and_names_what_is_there():
         names = re.findall(
             r"\b[A-Z]\w*[a-z][A-Z]\w+|\b\w+_\w+|\bRiskRFE", paper["notes"]
         )
-        assert names and set(names) <= set(fsel_book.__all__)
+        assert names and set(names) <= set(PUBLIC)
 
 
 def test_oldest_versions_are_the_lower_bounds():

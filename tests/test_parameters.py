@@ -5,15 +5,14 @@ import re
 from pathlib import Path
 
 import pytest
+from cases import PUBLIC
 from sklearn.base import BaseEstimator
-
-import fsel_book
 
 PAGE = Path(__file__).resolve().parent.parent / "nbs" / "parameters.qmd"
 EACH = {
     name: thing
-    for name in fsel_book.__all__
-    if inspect.isclass(thing := getattr(fsel_book, name))
+    for name, thing in PUBLIC.items()
+    if inspect.isclass(thing)
     and issubclass(thing, BaseEstimator)
     and not inspect.isabstract(thing)
 }

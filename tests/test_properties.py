@@ -22,7 +22,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from fsel_book import bss, bss_promise, certify, leverage_sampling, row_space
+from fsel_book import bss, certify, leverage_sampling, row_space
+from fsel_book.sparsification import bss_promise
 
 pytestmark = pytest.mark.filterwarnings("ignore:X has directions as small as")
 

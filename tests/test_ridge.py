@@ -41,18 +41,23 @@ from fsel_book import (
     Sampling,
     bss,
     certify,
-    kernel_sandwich,
     largest_leverages,
     leverage_sampling,
-    prediction_bound,
     ridge_risk,
-    risk_bound,
     row_space,
 )
-from fsel_book.certificates import _METHOD_COLORS
+from fsel_book.certificates import METHOD_COLORS
 from fsel_book.datasets import load_docstrings
 from fsel_book.kernels import LinearKernel, RBFKernel
-from fsel_book.ridge import RidgeRisk, _largest_image, _matrix_interval, _residual_share
+from fsel_book.ridge import (
+    RidgeRisk,
+    kernel_sandwich,
+    largest_image,
+    matrix_interval,
+    prediction_bound,
+    residual_share,
+    risk_bound,
+)
 
 EPS = np.finfo(float).eps
 
@@ -364,10 +369,10 @@ def test_risk_takes_arrays_of_any_library(dense_library):
 
 
 def test_what_is_left_of_each_direction():
-    assert_array_equal(_residual_share(np.array([0.0, 1.0, 3.0]), 1.0), [1, 0.5, 0.25])
-    assert_array_equal(_residual_share(np.array([0.0, 2.0]), 0.0), [1, 0])
+    assert_array_equal(residual_share(np.array([0.0, 1.0, 3.0]), 1.0), [1, 0.5, 0.25])
+    assert_array_equal(residual_share(np.array([0.0, 2.0]), 0.0), [1, 0])
     assert_array_equal(
-        _residual_share(np.array([0.0, 2.0]), np.array([[0.0], [2.0]])),
+        residual_share(np.array([0.0, 2.0]), np.array([[0.0], [2.0]])),
         [[1, 0], [1, 0.5]],
     )
 
@@ -515,7 +520,7 @@ def test_worst_bias_at_any_size(problems):
         c = c * 10 ** rng.uniform(-30, 30)
         b = rng.choice([b, 1e12, np.inf])
         N = mu.max() * 10 ** rng.choice([rng.uniform(-200, 200), rng.uniform(-20, 20)])
-        bound = _largest_image(c, *_matrix_interval(mu, N, a, b))
+        bound = largest_image(c, *matrix_interval(mu, N, a, b))
         C, D = between(mu, N, a, b)
         for W in (any_contraction(len(mu), rng), worst_contraction(mu, c, N, a, b)):
             image = np.sum((C * c + np.sqrt(D) * (W @ (np.sqrt(D) * c))) ** 2)
@@ -642,7 +647,7 @@ def test_the_two_simpler_bounds_are_above_the_exact_one(problems):
         n = len(mu)
         N = mu.max() * 10 ** rng.uniform(-8, 8)
         C, D = between(mu, N, a, b)
-        exact = _largest_image(c, *_matrix_interval(mu, N, a, b)) * (1 - 1e-9)
+        exact = largest_image(c, *matrix_interval(mu, N, a, b)) * (1 - 1e-9)
         assert (
             exact <= (np.linalg.norm(C * c) + np.sqrt(D.max() * np.sum(D * c**2))) ** 2
         )
@@ -1739,7 +1744,7 @@ def test_risk_curves_draw_what_they_are_given():
             assert_array_equal(line.get_xdata(), alphas)
             assert_array_equal(line.get_ydata(), values)
             assert line.get_linestyle() == style
-            assert line.get_color() == _METHOD_COLORS.get(name, line.get_color())
+            assert line.get_color() == METHOD_COLORS.get(name, line.get_color())
         assert len({line.get_color() for line in drawn}) == 1
     assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == list(
         risks
@@ -1974,7 +1979,7 @@ def test_a_failed_fit_leaves_nothing_of_the_one_before():
 
 
 def test_a_long_fit_says_so_before_it_starts(monkeypatch):
-    monkeypatch.setattr("fsel_book.certificates._LONG_FIT", 1e-6)
+    monkeypatch.setattr("fsel_book.certificates.LONG_FIT", 1e-6)
     for kernel, remedy in (
         ("linear", "Choose features first, .* DualProj"),
         ("rbf", "Fit a part of the samples"),

@@ -17,9 +17,10 @@ from cases import swept
 from numpy.testing import assert_allclose
 from sklearn.model_selection import KFold
 
-from fsel_book import experiments as ex
-from fsel_book import make_bhattacharyya, make_bhattacharyya_regression, row_space
-from fsel_book import ridge_paper as paper
+from fsel_book import row_space
+from fsel_book.datasets import make_bhattacharyya, make_bhattacharyya_regression
+from fsel_book.papers import experiments as ex
+from fsel_book.papers import ridge as paper
 
 root = Path(__file__).resolve().parent.parent
 cells = json.loads((root / "nbs" / "20_ridge_paper.ipynb").read_text(encoding="utf-8"))[
@@ -29,7 +30,7 @@ cells = json.loads((root / "nbs" / "20_ridge_paper.ipynb").read_text(encoding="u
 
 def rows_of(name):
     """The rows that a full run left."""
-    return ex._read_rows(root / "nbs" / "records" / f"ridge_{name}.csv")
+    return ex.read_rows(root / "nbs" / "records" / f"ridge_{name}.csv")
 
 
 def finding(start):
@@ -45,13 +46,13 @@ def finding(start):
 @pytest.mark.sweep
 def test_fingerprints_are_the_same_in_every_process():
     code = """
-from fsel_book.experiments import _fingerprint
-from fsel_book.ridge_paper import synthetic_choices, text_errors
-print(_fingerprint(text_errors.trial), _fingerprint(synthetic_choices.trial))
+from fsel_book.papers.experiments import fingerprint
+from fsel_book.papers.ridge import synthetic_choices, text_errors
+print(fingerprint(text_errors.trial), fingerprint(synthetic_choices.trial))
 """
     found = {
-        f"{ex._fingerprint(paper.text_errors.trial)} "
-        f"{ex._fingerprint(paper.synthetic_choices.trial)}"
+        f"{ex.fingerprint(paper.text_errors.trial)} "
+        f"{ex.fingerprint(paper.synthetic_choices.trial)}"
     }
     for seed in "12":
         environment = os.environ | dict(PYTHONPATH=str(root), PYTHONHASHSEED=seed)
@@ -85,26 +86,26 @@ def test_the_declared_experiments():
 def test_every_method_selects():
     X, y, _ = make_bhattacharyya(20, 60, 10, random_state=0)
     space = row_space(X)
-    for method in paper._METHODS:
+    for method in paper.RIDGE_METHODS:
         sampling, again = (
-            ex._select_features(method, X, y, space, 30, np.random.RandomState(0))
+            ex.select_features(method, X, y, space, 30, np.random.RandomState(0))
             for _ in range(2)
         )
         assert sampling.n_features == 60 and sampling.n_draws == 30
         np.testing.assert_array_equal(sampling.indices, again.indices)
     np.testing.assert_array_equal(
-        ex._select_features("information gain", X, y, space, 5, None).indices, range(5)
+        ex.select_features("information gain", X, y, space, 5, None).indices, range(5)
     )
     with pytest.raises(ValueError, match="method='lasso'"):
-        ex._select_features("lasso", X, y, space, 30, None)
+        ex.select_features("lasso", X, y, space, 30, None)
 
 
 def test_errors_of_a_fold_by_another_route():
-    X, y, _ = ex._load_documents("docstrings", 60)
+    X, y, _ = ex.load_documents("docstrings", 60)
     train = np.arange(50)
     test = np.arange(50, 60)
     records = list(
-        paper._fold_errors(
+        paper.fold_errors(
             X[train], y[train], X[test], y[test], (60,), np.random.RandomState(0)
         )
     )
@@ -117,7 +118,7 @@ def test_errors_of_a_fold_by_another_route():
         ("all features", "one"),
     ]:
         r = X.shape[1] if method == "all features" else 60
-        sampling = ex._select_features(
+        sampling = ex.select_features(
             method, X[train], y[train], row_space(X[train]), r, None
         )
         W = np.zeros(X.shape[1])
@@ -139,7 +140,7 @@ def test_errors_of_a_fold_by_another_route():
                 )
                 compared += 1
     names = [record["method"] for record in records]
-    assert compared == 4 * len(paper._LAMBDAS)
+    assert compared == 4 * len(paper.RIDGE_LAMBDAS)
     assert [
         names.count(name) for name in ("random", "leverage sampling", "all features")
     ] == [5 * 4, 5 * 4 * 2, 4]
@@ -166,12 +167,12 @@ def test_risks_against_the_formula():
     )
     (key,) = experiment.tasks()
     X, z, _ = make_bhattacharyya_regression(
-        30, 1000, 90, noise=0, random_state=ex._random_stream(key)
+        30, 1000, 90, noise=0, random_state=ex.random_stream(key)
     )
     records = [
         record for record in experiment.run() if record["method"] == "all features"
     ]
-    assert len(records) == len(paper._LAMBDAS)
+    assert len(records) == len(paper.RIDGE_LAMBDAS)
     for record in records:
         left = np.linalg.inv(X @ X.T + 30 * record["lam"] * np.eye(30))
         assert_allclose(
@@ -198,14 +199,17 @@ def test_a_folder_of_techtc_stands_for_a_set(tmp_path):
     (folder / "vectors.dat").write_text(
         "".join(f"{label} {row}\n" for label, row in zip(y, rows))
     )
-    X, labels, names = ex._load_documents(str(folder))
+    X, labels, names = ex.load_documents(str(folder))
     np.testing.assert_array_equal(X, counts)
     np.testing.assert_array_equal(labels, y)
     assert names.tolist() == words
     records = replace(
         paper.text_errors, grid=dict(data=[str(folder)], sizes=[[40]]), repetitions=1
     ).run()
-    assert {record["method"] for record in records} == {"all features", *paper._METHODS}
+    assert {record["method"] for record in records} == {
+        "all features",
+        *paper.RIDGE_METHODS,
+    }
 
 
 def chosen_words(repetitions, r=60, n=50):
@@ -223,12 +227,12 @@ def chosen_words(repetitions, r=60, n=50):
 def test_a_word_counts_if_any_of_the_first_draws_takes_it():
     experiment, records = chosen_words(1)
     ((key, _),) = experiment.tasks().items()
-    rng = ex._random_stream(key)
-    X, y, words = ex._load_documents("docstrings", 50)
+    rng = ex.random_stream(key)
+    X, y, words = ex.load_documents("docstrings", 50)
     expected = {m: Counter() for m in range(1, 6)}
-    for train, _ in ex._ten_fold_splits(X, rng):
+    for train, _ in ex.ten_fold_splits(X, rng):
         draws = [
-            ex._select_features(
+            ex.select_features(
                 "leverage sampling", X[train], y[train], row_space(X[train]), 60, rng
             )
             for _ in range(5)
@@ -254,10 +258,10 @@ def test_how_many_words_are_drawn_every_time():
     and for five.
     """
     experiment, records = chosen_words(4)
-    X, _, _ = ex._load_documents("docstrings", 50)
+    X, _, _ = ex.load_documents("docstrings", 50)
     expected = {1: [], 5: []}
     for key in experiment.tasks():
-        folds = KFold(10, shuffle=True, random_state=ex._random_stream(key)).split(X)
+        folds = KFold(10, shuffle=True, random_state=ex.random_stream(key)).split(X)
         spaces = [row_space(X[train]) for train, _ in folds]
         for m, numbers in expected.items():
             share = [space.leverage_scores / space.shape[1] for space in spaces]
@@ -311,13 +315,13 @@ def test_random_words_by_another_route():
         repetitions=1,
     )
     ((key, _),) = experiment.tasks().items()
-    rng = ex._random_stream(key)
-    X, y, _ = ex._load_documents("docstrings", 50)
+    rng = ex.random_stream(key)
+    X, y, _ = ex.load_documents("docstrings", 50)
     r = round(0.02 * X.shape[1])
     wrong = []
     near = []
     zero = []
-    for train, test in ex._ten_fold_splits(X, rng):
+    for train, test in ex.ten_fold_splits(X, rng):
         for _ in range(5):
             chosen = rng.choice(X.shape[1], r, replace=False)
             K, k = (Z[:, chosen] @ X[train][:, chosen].T for Z in (X[train], X[test]))
@@ -350,13 +354,15 @@ def test_half_of_the_errors_comes_out_with_three_percent_of_the_words_and_zero_a
         return np.mean(values), np.std(values, ddof=1) / 2
 
     strict, error = mean_of_sets(0.03, "strict")
-    assert ex._agrees(strict, 49.18, np.hypot(error, 1.19 / 10**0.5), 0.01)
+    assert ex.agrees_with_print(strict, 49.18, np.hypot(error, 1.19 / 10**0.5), 0.01)
     assert finding("Table 3, random words")[2].endswith(
         f"{strict:.1f}% ± {error:.1f}% with 3% of the words, if zero is an error"
     )
     for share, what in ((0.03, "error"), (0.1, "strict"), (0.01, "strict")):
         mean, error = mean_of_sets(share, what)
-        assert not ex._agrees(mean, 49.18, np.hypot(error, 1.19 / 10**0.5), 0.01)
+        assert not ex.agrees_with_print(
+            mean, 49.18, np.hypot(error, 1.19 / 10**0.5), 0.01
+        )
 
 
 def test_the_printed_errors_are_those_in_the_file():
@@ -375,7 +381,7 @@ def test_the_printed_errors_are_those_in_the_file():
         "Randomfs": "random",
     }
     names["IG"] = "information gain"
-    space = {"_LAMBDAS": paper._LAMBDAS}
+    space = {"RIDGE_LAMBDAS": paper.RIDGE_LAMBDAS}
     exec(
         next(
             source
@@ -452,7 +458,7 @@ def test_figures_of_table_3_agree_by_the_error_of_four_sets():
     """The comparison that the chapter prints, from its rows: eight of fifteen, and none
     of random features.
     """
-    space = {"_LAMBDAS": paper._LAMBDAS}
+    space = {"RIDGE_LAMBDAS": paper.RIDGE_LAMBDAS}
     exec(
         next(
             source
@@ -476,7 +482,7 @@ def test_figures_of_table_3_agree_by_the_error_of_four_sets():
         sets = np.std(ours, ddof=1) / 2
         printed = space["printed_3"][method, r, 0.5]
         error = np.hypot(sets * (1 + 4 / 48) ** 0.5, deviation / 10**0.5)
-        agree[method] += ex._agrees(np.mean(ours), printed, error, 0.01)
+        agree[method] += ex.agrees_with_print(np.mean(ours), printed, error, 0.01)
         lower.append(printed - np.mean(ours))
     assert agree == {
         "BSS": 3,

@@ -33,9 +33,7 @@ import fsel_book.elimination
 import fsel_book.kernel_machines
 import fsel_book.linear_programs
 from fsel_book.kernel_machines import EmpiricalRisk
-from fsel_book.kernels import (
-    LinearKernel,
-)
+from fsel_book.kernels import LinearKernel
 from fsel_book.loaders import load_dataset
 from fsel_book.losses import LOSSES, get_loss
 from fsel_book.risk_rfe import GuyonRFE, RiskRFE, change_point
@@ -854,17 +852,17 @@ def test_the_bar_reaches_its_end(parameters, capsys):
 
 
 @pytest.mark.skipif(
-    not fsel_book.arrays._SCIPYS_BLAS.lib_controllers,
+    not fsel_book.arrays.SCIPYS_BLAS.lib_controllers,
     reason="SciPy has no BLAS of its own here",
 )
 @pytest.mark.parametrize(
     "work",
     [
         ("elimination", "RunningSums", RiskRFE(step=699)),
-        ("elimination", "_ridge_fit", RiskRFE(kernel="linear", loss="squared_error")),
-        ("elimination", "_cold_fit", GuyonRFE(step=699)),
-        ("kernel_machines", "_libsvm_fit", GuyonRFE(step=699)),
-        ("linear_programs", "_by_central_path", LPSVMClassifier()),
+        ("elimination", "ridge_fit", RiskRFE(kernel="linear", loss="squared_error")),
+        ("elimination", "cold_fit", GuyonRFE(step=699)),
+        ("kernel_machines", "libsvm_fit", GuyonRFE(step=699)),
+        ("linear_programs", "solve_by_central_path", LPSVMClassifier()),
     ],
     ids=lambda work: work[1],
 )
@@ -873,9 +871,9 @@ def test_two_blas_libraries_do_not_wait_for_each_other(work, monkeypatch):
     threads = []
 
     def begin(*_):
-        blas = fsel_book.arrays._BLAS.select(user_api="blas").lib_controllers
+        blas = fsel_book.arrays.BLAS.select(user_api="blas").lib_controllers
         threads.extend(
-            (fsel_book.arrays._is_scipys(one.filepath), one.num_threads) for one in blas
+            (fsel_book.arrays.is_scipys(one.filepath), one.num_threads) for one in blas
         )
         raise Begun
 

@@ -16,11 +16,11 @@ from sklearn.linear_model import Lasso
 from sklearn.svm import SVC, SVR
 
 from fsel_book import SCADSVMClassifier
-from fsel_book import risk_rfe_paper as paper
 from fsel_book.elimination import guyon_rfe, risk_rfe
-from fsel_book.experiments import _read_rows
-from fsel_book.kernel_machines import EmpiricalRisk, _reference_fit
+from fsel_book.kernel_machines import EmpiricalRisk, reference_fit
 from fsel_book.kernels import LinearKernel, RBFKernel
+from fsel_book.papers import risk_rfe as paper
+from fsel_book.papers.experiments import read_rows
 
 chapter = Path(__file__).parents[1] / "nbs" / "23_risk_rfe_paper.ipynb"
 records = chapter.parent / "records"
@@ -53,11 +53,11 @@ def test_the_declared_experiments():
 @pytest.mark.parametrize("numbers", [False, True])
 def test_tasks_know_where_their_relevant_features_are(numbers):
     rng = np.random.RandomState(0)
-    X, y, relevant = paper._draw_linear_task(rng, 15, 20_000, numbers)
-    assert X.shape == (20_000, 15) and len(relevant) == paper._N_RELEVANT[15]
+    X, y, relevant = paper.draw_linear_task(rng, 15, 20_000, numbers)
+    assert X.shape == (20_000, 15) and len(relevant) == paper.N_RELEVANT[15]
     strength = np.abs(np.corrcoef(X.T, y)[-1, :-1])
     assert sorted(np.argsort(-strength)[:4]) == relevant.tolist()
-    X, y, relevant = paper._draw_bent_task(rng, False, 20_000, numbers)
+    X, y, relevant = paper.draw_bent_task(rng, False, 20_000, numbers)
     inside = np.abs(X[:, relevant]) <= 1
     assert X.shape[1] == 10 and len(relevant) == 2
     if numbers:
@@ -69,7 +69,7 @@ def test_tasks_know_where_their_relevant_features_are(numbers):
 @pytest.mark.parametrize(("correlated", "bend"), [(False, 0.3), (True, 0.4)])
 def test_a_larger_a2_keeps_the_variance_and_makes_the_tails_heavier(correlated, bend):
     usual, bent = (
-        paper._draw_bent_task(np.random.RandomState(0), correlated, 20_000, True, a2)[1]
+        paper.draw_bent_task(np.random.RandomState(0), correlated, 20_000, True, a2)[1]
         for a2 in (None, bend)
     )
     assert bent.var() == pytest.approx(usual.var(), rel=0.1)
@@ -77,10 +77,10 @@ def test_a_larger_a2_keeps_the_variance_and_makes_the_tails_heavier(correlated, 
 
 
 def test_parts_are_the_rows_of_one_draw():
-    (A, b, A_new, b_new), relevant = paper._draw_parts(
+    (A, b, A_new, b_new), relevant = paper.draw_parts(
         np.random.RandomState(3), "linear", 50, 15, False, False
     )
-    X, y, same = paper._draw_linear_task(np.random.RandomState(3), 15, 1050, False)
+    X, y, same = paper.draw_linear_task(np.random.RandomState(3), 15, 1050, False)
     for part, whole in (
         (A, X[:50]),
         (b, y[:50]),
@@ -92,7 +92,7 @@ def test_parts_are_the_rows_of_one_draw():
 
 
 def test_the_test_error_is_that_of_a_fit_to_the_features_alone():
-    X, y, relevant = paper._draw_linear_task(np.random.RandomState(0), 15, 200, False)
+    X, y, relevant = paper.draw_linear_task(np.random.RandomState(0), 15, 200, False)
     parts = X[:100], y[:100], X[100:], y[100:]
     wrong = (
         SVC(kernel="linear")
@@ -100,10 +100,10 @@ def test_the_test_error_is_that_of_a_fit_to_the_features_alone():
         .predict(parts[2][:, relevant])
         != parts[3]
     )
-    assert paper._test_error(SVC(kernel="linear"), *parts, relevant) == np.mean(wrong)
+    assert paper.test_error(SVC(kernel="linear"), *parts, relevant) == np.mean(wrong)
     majority = 1 if np.sum(y[:100] == 1) >= 50 else -1
-    assert paper._test_error(None, *parts, []) == np.mean(y[100:] != majority)
-    record = paper._judge(
+    assert paper.test_error(None, *parts, []) == np.mean(y[100:] != majority)
+    record = paper.judged_choice(
         "a",
         parts,
         relevant,
@@ -120,7 +120,7 @@ def literal_guyon(X, y, loss, C, kernel, k):
 
     def squared_norm(left):
         K = kernel(X[:, left])
-        u = _reference_fit(K, EmpiricalRisk(loss, y, C), True)[0]
+        u = reference_fit(K, EmpiricalRisk(loss, y, C), True)[0]
         return u @ K @ u
 
     left = list(range(X.shape[1]))
@@ -141,7 +141,7 @@ def literal_guyon(X, y, loss, C, kernel, k):
     [False, True],
 )
 def test_guyons_rule_with_refits_is_the_literal_one(seed, kernel, numbers):
-    X, y, _ = paper._draw_linear_task(np.random.RandomState(seed), 15, 40, numbers)
+    X, y, _ = paper.draw_linear_task(np.random.RandomState(seed), 15, 40, numbers)
     X = X[:, :8]
     options = dict(kernel=kernel, C=2.5) | (
         dict(gamma=1 / 9) if kernel == "rbf" else {}
@@ -150,24 +150,24 @@ def test_guyons_rule_with_refits_is_the_literal_one(seed, kernel, numbers):
     kernel = LinearKernel() if kernel == "linear" else RBFKernel(1 / 9)
     loss = "epsilon_insensitive" if numbers else "hinge"
     expected = literal_guyon(X, y, loss, 2.5, kernel, 3)
-    assert sorted(paper._refitted_guyon(X, y, machine, 3)) == expected
+    assert sorted(paper.refitted_guyon(X, y, machine, 3)) == expected
 
 
 def test_a_share_of_the_features_left_goes_at_a_time():
-    X, y, _ = paper._draw_linear_task(np.random.RandomState(0), 15, 40, False)
+    X, y, _ = paper.draw_linear_task(np.random.RandomState(0), 15, 40, False)
     machine = SVC(kernel="linear", C=0.25)
     base = X @ X.T
-    norm = paper._squared_norm(SVC(kernel="precomputed", C=0.25, tol=1e-8), base, y)
+    norm = paper.squared_norm_of(SVC(kernel="precomputed", C=0.25, tol=1e-8), base, y)
     changes = [
         abs(
-            paper._squared_norm(
+            paper.squared_norm_of(
                 SVC(kernel="precomputed", C=0.25, tol=1e-8), base - np.outer(x, x), y
             )
             - norm
         )
         for x in X.T
     ]
-    assert sorted(paper._refitted_guyon(X, y, machine, 8, share=0.5)) == sorted(
+    assert sorted(paper.refitted_guyon(X, y, machine, 8, share=0.5)) == sorted(
         np.argsort(changes)[7:]
     )
 
@@ -178,10 +178,10 @@ def test_refits_lose_features_that_fixed_dual_variables_keep():
     """
     missed = np.zeros(2, dtype=int)
     for seed in range(6):
-        X, y, relevant = paper._draw_linear_task(
+        X, y, relevant = paper.draw_linear_task(
             np.random.RandomState(seed), 15, 40, False
         )
-        refitted = paper._refitted_guyon(X, y, SVC(kernel="linear", C=2.5), 4)
+        refitted = paper.refitted_guyon(X, y, SVC(kernel="linear", C=2.5), 4)
         removed = guyon_rfe(
             X, [EmpiricalRisk("hinge", y, 2.5)], LinearKernel(), 4
         ).order
@@ -193,8 +193,8 @@ def test_refits_lose_features_that_fixed_dual_variables_keep():
 
 
 def test_the_lasso_stops_at_the_first_penalty_with_enough_features():
-    X, y, _ = paper._draw_linear_task(np.random.RandomState(0), 15, 100, True)
-    chosen = paper._select_by_lasso(X, y, 4, True)
+    X, y, _ = paper.draw_linear_task(np.random.RandomState(0), 15, 100, True)
+    chosen = paper.select_by_lasso(X, y, 4, True)
     centred = X - X.mean(axis=0)
     shifted = y - y.mean()
     largest = np.abs(centred.T @ shifted).max() / 100
@@ -208,8 +208,8 @@ def test_the_lasso_stops_at_the_first_penalty_with_enough_features():
 
 
 def test_from_zero_the_programs_of_scad_are_those_of_the_classifier():
-    X, y, _ = paper._draw_linear_task(np.random.RandomState(0), 15, 100, False)
-    chosen = paper._select_by_scad(X, y, 4, np.zeros(15))
+    X, y, _ = paper.draw_linear_task(np.random.RandomState(0), 15, 100, False)
+    chosen = paper.select_by_scad(X, y, 4, np.zeros(15))
     for alpha in np.abs(X.T @ y).max() / 100 * np.geomspace(1, 0.01, 40):
         features = np.flatnonzero(SCADSVMClassifier(alpha, max_iter=5).fit(X, y).coef_)
         if len(features) >= 4:
@@ -219,11 +219,11 @@ def test_from_zero_the_programs_of_scad_are_those_of_the_classifier():
 
 def test_the_scad_machine_starts_at_the_tuned_one_and_is_judged_by_it():
     """On this draw it misses features from zero, and none from the tuned machine."""
-    X, y, relevant = paper._draw_linear_task(np.random.RandomState(3), 15, 80, False)
+    X, y, relevant = paper.draw_linear_task(np.random.RandomState(3), 15, 80, False)
     machine = SVC(kernel="linear", C=0.25)
-    features, model = paper._select_by_penalty(X, y, 4, machine)["SCAD machine"]
+    features, model = paper.select_by_penalty(X, y, 4, machine)["SCAD machine"]
     assert_array_equal(features, relevant)
-    assert np.isin(relevant, paper._select_by_scad(X, y, 4, np.zeros(15))).sum() < 4
+    assert np.isin(relevant, paper.select_by_scad(X, y, 4, np.zeros(15))).sum() < 4
     assert model is machine
 
 
@@ -231,7 +231,7 @@ def test_width_four_finds_features_at_200_dimensions():
     """The kernel matrix is the identity to three digits there, and the rest is what the
     elimination reads.
     """
-    X, y, relevant = paper._draw_linear_task(
+    X, y, relevant = paper.draw_linear_task(
         np.random.RandomState(0), 200, 120, False, (1.0, 1.0)
     )
     K = RBFKernel(1 / 16)(X)
@@ -249,7 +249,7 @@ def test_mistakes_are_counted_in_per_cent():
         for d in (15, 30)
         for m in (0, 0, 1, 2, 7)
     ]
-    rows = paper._summarize_mistakes(found, "d")
+    rows = paper.summarize_mistakes(found, "d")
     assert [(row["d"], row["method"], row["draws"]) for row in rows] == [
         (15, "a", 5),
         (30, "a", 5),
@@ -284,7 +284,7 @@ def test_agreement_is_fishers_test(share, draws, printed):
         for i in range(draws + 1)
     ]
     exact = sum(p for p in chance if p <= chance[ours]) / sum(chance)
-    assert paper._agreement(share, draws, printed) == pytest.approx(exact)
+    assert paper.agreement(share, draws, printed) == pytest.approx(exact)
 
 
 def test_the_linear_machine_at_100_samples_agrees():
@@ -298,14 +298,14 @@ def test_the_linear_machine_at_100_samples_agrees():
             none=none,
             draws=100,
         )
-        assert paper._share_agrees(row)
-    assert not paper._share_agrees(row | dict(none=70))
-    assert paper._share_agrees(dict(row, method="linear, risk-RFE (CP)")) is None
+        assert paper.share_agrees(row)
+    assert not paper.share_agrees(row | dict(none=70))
+    assert paper.share_agrees(dict(row, method="linear, risk-RFE (CP)")) is None
 
 
 def test_printed_rows_are_those_of_the_table():
     def printed(method, **setting):
-        return paper._printed_row(dict(method=method, **setting))
+        return paper.printed_row(dict(method=method, **setting))
 
     row = printed("rbf, risk-RFE (NR)", numbers=False, d=200, n=200)
     assert row == dict(none=72, one=24, more=4, error=0.07)
@@ -323,7 +323,7 @@ def test_printed_rows_are_those_of_the_table():
 
 
 def rows_of(name):
-    return _read_rows(records / f"risk_rfe_{name}.csv")
+    return read_rows(records / f"risk_rfe_{name}.csv")
 
 
 def findings():
@@ -341,7 +341,7 @@ def findings():
 def agreements(kinds, belongs):
     """How many of the shares of some methods agree with the printed ones."""
     verdicts = [
-        paper._share_agrees(row)
+        paper.share_agrees(row)
         for row in rows_of("linear")
         if row["method"].endswith(kinds) and belongs(row)
     ]
@@ -383,7 +383,7 @@ def test_with_a_half_added_nearly_all_rows_at_200_features_agree():
             for row in wide
             if row["effects"] == effects and "refitted" not in row["method"]
         ]
-        verdicts = [paper._share_agrees(row) for row in held]
+        verdicts = [paper.share_agrees(row) for row in held]
         assert f"In {sum(verdicts)} of {len(verdicts)} rows" in findings()[start]
         counts[effects] = sum(verdicts)
     assert counts["1.0 or 1.5"] >= counts["0.5 or 1.0"] + 4
@@ -397,9 +397,9 @@ def test_the_widest_printed_kernel_gives_the_printed_rows_of_risk_rfe_and_guyons
             # cross-validation does not find that kernel
             assert row["none"] <= 20 and row["widest"] < 20
         elif kind.startswith("risk-RFE"):
-            assert paper._share_agrees(row)
+            assert paper.share_agrees(row)
         elif row["n"] <= 200:
-            assert row["none"] == 0 and paper._share_agrees(row)
+            assert row["none"] == 0 and paper.share_agrees(row)
         if not row["tuned"] and row["n"] == 100 and kind == "risk-RFE (CP)":
             assert row["most"] <= 5  # as the text of the paper says
 
@@ -407,7 +407,7 @@ def test_the_widest_printed_kernel_gives_the_printed_rows_of_risk_rfe_and_guyons
 def test_a_narrower_kernel_explains_guyons_rule_at_30_features_only():
     for row in rows_of("narrow"):
         if row["width"] == 2 and row["n"] <= 200 and row["d"] == 30:
-            assert paper._share_agrees(row) in (True, None)
+            assert paper.share_agrees(row) in (True, None)
     for d in (15, 50):
         for width in (1, 2, 3):
             rows = [
@@ -415,7 +415,7 @@ def test_a_narrower_kernel_explains_guyons_rule_at_30_features_only():
                 for row in rows_of("narrow")
                 if (row["d"], row["width"]) == (d, width)
             ]
-            assert not all(paper._share_agrees(row) in (True, None) for row in rows)
+            assert not all(paper.share_agrees(row) in (True, None) for row in rows)
 
 
 def test_scad_disagrees_in_one_setting_only():
@@ -424,7 +424,7 @@ def test_scad_disagrees_in_one_setting_only():
         for row in rows_of("linear")
         if narrow(row)
         and row["method"] in ("lasso", "SCAD machine")
-        and not paper._share_agrees(row)
+        and not paper.share_agrees(row)
     ]
     assert off == [("SCAD machine", 30, 100)]
 
@@ -437,7 +437,7 @@ def test_refits_come_near_the_print_where_fixed_dual_variables_do_not():
     for row in rows_of("linear"):
         kind = row["method"].split(", ", 1)[-1]
         if narrow(row) and row["d"] == 30 and row["n"] <= 200 and kind in distance:
-            distance[kind].append(abs(row["none"] - paper._printed_row(row)["none"]))
+            distance[kind].append(abs(row["none"] - paper.printed_row(row)["none"]))
     assert max(distance["Guyon's RFE, refitted"]) < 25 < max(distance["Guyon's RFE"])
     assert (
         np.mean(distance["Guyon's RFE, refitted"])
@@ -450,7 +450,7 @@ def test_the_widest_printed_kernel_makes_fewer_mistakes_and_half_added_the_print
     for effects in ("0.5 or 1.0", "1.0 or 1.5", "1.0 or 1.0"):
         assert rows[effects, "width"]["none"] > rows[effects, "tuned"]["none"]
     p = {
-        effects: paper._agreement(rows[effects, "width"]["none"], 20, 72)
+        effects: paper.agreement(rows[effects, "width"]["none"], 20, 72)
         for effects, _ in rows
     }
     assert p["1.0 or 1.5"] > 0.5 and p["0.5 or 1.0"] < 0.01 and p["1.0 or 1.0"] < 0.01
@@ -460,7 +460,7 @@ def test_five_readings_of_guyons_rule_with_one_fit_a_step_are_above_the_print_or
     rows = {row["reading"]: row for row in rows_of("readings") if row["printed"] == 17}
     assert len(rows) == 5 and rows.pop("without signs")["none"] == 0
     assert all(
-        paper._agreement(row["none"], row["draws"], 17) < 1e-4 for row in rows.values()
+        paper.agreement(row["none"], row["draws"], 17) < 1e-4 for row in rows.values()
     )
 
 
@@ -468,9 +468,9 @@ def test_where_the_programs_of_scad_start():
     zero, tuned, unit = rows_of("scad")
     assert zero["none"] < tuned["none"] < unit["none"]
     assert (
-        paper._agreement(tuned["none"], 100, 83)
+        paper.agreement(tuned["none"], 100, 83)
         < 0.01
-        <= paper._agreement(unit["none"], 100, 83)
+        <= paper.agreement(unit["none"], 100, 83)
     )
 
 
@@ -501,7 +501,7 @@ def test_no_constant_makes_guyons_rule_worse_than_risk_rfe_in_table_8_6():
                 == (row["bend"], row["n"], "rbf, Guyon's RFE")
             )
             assert (
-                paper._agreement(row["none"], row["draws"], guyon, row["draws"]) > 0.01
+                paper.agreement(row["none"], row["draws"], guyon, row["draws"]) > 0.01
             )
 
 

@@ -23,11 +23,8 @@ from fsel_book import (
     DualProjectionClassifier,
     DualProjectionRidge,
     LeverageSelector,
-    LinearKernel,
     LPSVMClassifier,
     RandomSelector,
-    RBFKernel,
-    RegressionCertificate,
     RiskRFE,
     RLSClassifier,
     RRQRSelector,
@@ -35,26 +32,24 @@ from fsel_book import (
     SCADSVMClassifier,
     SparsePCRegressor,
     SupportVectorSelector,
-    best_rank_k_in_span,
     bss,
     certify,
-    data_sandwich,
     enclosing_ball,
     information_gain,
-    kernel_of,
-    kernel_sandwich,
     largest_leverages,
     leverage_sampling,
     leverage_scores,
     margin_report,
     pivoted_qr,
-    prediction_bound,
     ridge_risk,
     row_space,
     strong_rrqr,
     svm_margin,
 )
-from fsel_book.spectra import _turn
+from fsel_book.kernels import LinearKernel, RBFKernel, kernel_of
+from fsel_book.ridge import data_sandwich, kernel_sandwich, prediction_bound
+from fsel_book.sparse_components import RegressionCertificate, best_rank_k_in_span
+from fsel_book.spectra import turn_of_directions
 
 # ---------------------------------------------------------------- the generator
 
@@ -549,7 +544,7 @@ def check_report(case):
                 assert np.all(np.isfinite([*report.margins, *report.radii]))
                 # What the rank left out may be as large as the smallest direction that
                 # it did not; all else is below 1.
-                assert report.accuracy < 1 or _turn(space) == 1
+                assert report.accuracy < 1 or turn_of_directions(space) == 1
         # in which the certificate leaves out what float64 would see
         if case.container != "float32":
             certificate = certify(space, largest_leverages(space, max(case.r, ell)))

@@ -50,7 +50,7 @@ from fsel_book import (
     row_space,
 )
 from fsel_book.dual_set import det_promise, det_sampling_reference
-from fsel_book.sparsification import _scored, bss_promise, bss_reference
+from fsel_book.sparsification import bss_promise, bss_reference, scored_lengths
 
 SELECTORS = [BSSSelector, DSFSelector]
 each_selector = pytest.mark.parametrize("selector", SELECTORS)
@@ -237,7 +237,7 @@ def test_the_order_is_that_of_score_times_squared_length_and_then_of_length():
         lengths = np.sum(V**2, axis=1)
         scores = rng.exponential(size=60) * (rng.random(60) < 0.3)
         expected = np.lexsort((-lengths, -scores * lengths))
-        assert_array_equal(np.argsort(-_scored(lengths, scores)), expected)
+        assert_array_equal(np.argsort(-scored_lengths(lengths, scores)), expected)
         for sampling in (
             bss(V, 9, scores=scores),
             det_sampling(V, np.zeros(60), 9, scores=scores),

@@ -17,9 +17,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import fsel_book as fb
-from fsel_book import selection_study as study
 from fsel_book.certificates import Certificate, Promise
-from fsel_book.experiments import _fingerprint
+from fsel_book.papers import selection_study as study
+from fsel_book.papers.experiments import fingerprint
 
 NOTEBOOK = Path(__file__).resolve().parent.parent / "nbs/24_selection_study.ipynb"
 twins = swept(("data", "r"), [("breast_cancer", 10)], [("docstrings", 20)])
@@ -27,9 +27,9 @@ twins = swept(("data", "r"), [("breast_cancer", 10)], [("docstrings", 20)])
 
 def prepared(data, r, most=60):
     """A training part, and what the trial makes of it."""
-    A, y, _, _, counts = study._split_and_scale(data, 0, most)
+    A, y, _, _, counts = study.split_and_scale(data, 0, most)
     scores = {
-        name: score() for name, score in study._score_functions(A, counts, y).items()
+        name: score() for name, score in study.score_functions(A, counts, y).items()
     }
     space = fb.row_space(A)
     return (
@@ -37,7 +37,7 @@ def prepared(data, r, most=60):
         y,
         counts,
         space,
-        study._selections(A, y, space, r, scores, np.random.RandomState(0)),
+        study.ways_to_select(A, y, space, r, scores, np.random.RandomState(0)),
     )
 
 
@@ -45,22 +45,22 @@ def test_the_declared_experiments():
     experiments = study.study, study.preferences, study.ranks, study.eliminations
     assert [len(one.tasks()) for one in experiments] == [160] * 4
     names = {one.name.removeprefix("selection_") for one in experiments}
-    assert len(set(study._STUDY_SETS)) == 16 and names == {
+    assert len(set(study.STUDY_SETS)) == 16 and names == {
         "study",
         "preferences",
         "ranks",
         "eliminations",
     }
-    assert len(study.rules.tasks()) == 10 * (16 + len(study._MADE_SETS))
+    assert len(study.rules.tasks()) == 10 * (16 + len(study.MADE_SETS))
 
 
 def test_what_was_loaded_before_does_not_change_what_stands_for_a_trial():
-    study._last_loaded.clear()
-    before = _fingerprint(study.study.trial)
-    study._load_study_set("breast_cancer")
-    assert study._last_loaded and _fingerprint(study.study.trial) == before
+    study.last_loaded.clear()
+    before = fingerprint(study.study.trial)
+    study.load_study_set("breast_cancer")
+    assert study.last_loaded and fingerprint(study.study.trial) == before
     # no data travel to other processes
-    assert not pickle.loads(pickle.dumps(study._last_loaded))
+    assert not pickle.loads(pickle.dumps(study.last_loaded))
 
 
 @needs_data
@@ -69,15 +69,15 @@ def test_sets_in_two_parts_are_joined_and_sequences_counted():
         ("arcene", (200, 10000), 100),
         ("proteins", (600, 7773), 400),
     ):
-        X, y = study._load_study_set(data)
-        parts = [fb.load_dataset(name) for name in study._PARTS[data]]
+        X, y = study.load_study_set(data)
+        parts = [fb.load_dataset(name) for name in study.STUDY_PARTS[data]]
         assert X.shape == shape and len(parts[0].target) == n_first
         assert_array_equal(y, np.concatenate([part.target for part in parts]) > 0)
     assert_array_equal(
         np.asarray(X.sum(axis=1)).ravel(),
         [len(s) - 2 for part in parts for s in part.data],
     )
-    X, y = study._load_study_set("promoters")
+    X, y = study.load_study_set("promoters")
     # one of four letters at each of 57 places
     assert X.shape == (106, 228) and set(X.sum(axis=1)) == {57.0}
 
@@ -89,20 +89,20 @@ def test_from_the_shared_row_space_comes_what_the_estimators_select(data, r):
     estimators = {
         "BSS": fb.BSSSelector(r, rule="largest-norm"),
         "BSS, best": fb.BSSSelector(r, rule="best"),
-        "strong RRQR": study._RRQRInRounds(r),
+        "strong RRQR": study.RRQRInRounds(r),
         "largest leverages": fb.LeverageSelector(r, sampling=False),
         "DSF": fb.DSFSelector(r),
         "DSF, target": fb.DSFSelector(r, rule="target"),
-        "DSF, weights": fb.DSFSelector(r, score_func=study._machine_weights),
-        "BSS, F, r/4": fb.BSSSelector(r, rank=quarter, score_func=study._f_scores),
+        "DSF, weights": fb.DSFSelector(r, score_func=study.machine_weights),
+        "BSS, F, r/4": fb.BSSSelector(r, rank=quarter, score_func=study.f_scores),
         "BSS, weights, r/2": fb.BSSSelector(
-            r, rank=r // 2, score_func=study._machine_weights
+            r, rank=r // 2, score_func=study.machine_weights
         ),
         "BSS, weights, r/4": fb.BSSSelector(
-            r, rank=quarter, score_func=study._machine_weights
+            r, rank=quarter, score_func=study.machine_weights
         ),
         "BSS, weights, r/10": fb.BSSSelector(
-            r, rank=max(1, r // 10), score_func=study._machine_weights
+            r, rank=max(1, r // 10), score_func=study.machine_weights
         ),
         "BSS, support vectors": fb.SupportVectorSelector(
             fb.BSSSelector(r, rule="largest-norm")
@@ -124,15 +124,14 @@ def test_from_the_shared_row_space_comes_what_the_estimators_select(data, r):
             certificate.eigenvalues, estimator.certificate_.eigenvalues, atol=1e-9
         )
         assert (
-            study._certified_figures(certificate)["distortion"]
-            == certificate.distortion
+            study.certified_figures(certificate)["distortion"] == certificate.distortion
         )
 
 
 @twins
 def test_the_competitors_are_those_of_scikit_learn(data, r):
     A, y, counts, _, selections = prepared(data, r)
-    rfe = RFE(study._linear_svm(), n_features_to_select=r, step=0.1)
+    rfe = RFE(study.linear_svm(), n_features_to_select=r, step=0.1)
     rivals = {"F": (SelectKBest(f_classif, k=r), A), "RFE": (rfe, A)}
     if counts is not None:
         rivals |= {"chi2": (SelectKBest(chi2, k=r), counts)}
@@ -156,18 +155,18 @@ def twin(**change):
 
 
 def test_a_record_is_that_of_a_pipeline_which_sees_the_training_part_only():
-    X, y = study._load_study_set("breast_cancer")
+    X, y = study.load_study_set("breast_cancer")
     records = {record["method"]: record for record in twin(split=[3], most=[500])}
     train, test = next(
         study.StratifiedShuffleSplit(1, test_size=0.3, random_state=3).split(X, y)
     )
     for method, selector in {
         "BSS, weights, r/4": fb.BSSSelector(
-            8, rank=2, score_func=study._machine_weights
+            8, rank=2, score_func=study.machine_weights
         ),
         "BSS, best": fb.BSSSelector(8, rule="best"),
     }.items():
-        model = make_pipeline(StandardScaler(), selector, study._linear_svm()).fit(
+        model = make_pipeline(StandardScaler(), selector, study.linear_svm()).fit(
             X[train], y[train]
         )
         assert_array_equal(
@@ -190,13 +189,13 @@ def test_a_record_is_that_of_a_pipeline_which_sees_the_training_part_only():
 def test_every_method_of_the_study_is_in_a_twin_and_in_the_order_of_the_tables(
     monkeypatch,
 ):
-    X, y = study._load_study_set("docstrings")
+    X, y = study.load_study_set("docstrings")
     # mutual information takes long of all
     frequent = np.sort(np.argsort(-np.asarray(X.sum(axis=0)).ravel())[:400])
-    monkeypatch.setattr(study, "_load_study_set", lambda data: (X[:, frequent], y))
+    monkeypatch.setattr(study, "load_study_set", lambda data: (X[:, frequent], y))
     records = twin(data=["docstrings"], split=[0], sizes=[[20]], most=[60])
-    assert {record["method"] for record in records} == set(study._STUDY_METHODS)
-    assert len(study._STUDY_METHODS) == len(records)
+    assert {record["method"] for record in records} == set(study.STUDY_METHODS)
+    assert len(study.STUDY_METHODS) == len(records)
     assert all(
         record["distortion"] <= record["promised"] + 1e-6
         for record in records
@@ -213,16 +212,14 @@ def test_a_certificate_outside_its_promise_stops_the_study():
     ones = np.ones(2)
     broken = Certificate(ones / 4, ones, 50, 10, 10, Promise(0.5, 2.0), 2, 1.0)
     with pytest.raises(ValueError, match="outside its promise"):
-        study._certified_figures(broken)
+        study.certified_figures(broken)
 
 
 def test_stability_is_one_for_equal_selections_and_about_zero_for_random_ones():
-    assert study._index_stability([[1, 2, 3]] * 4, 10) == 1
+    assert study.index_stability([[1, 2, 3]] * 4, 10) == 1
     rng = np.random.RandomState(0)
     chance = [
-        study._index_stability(
-            [rng.choice(40, 7, replace=False) for _ in range(10)], 40
-        )
+        study.index_stability([rng.choice(40, 7, replace=False) for _ in range(10)], 40)
         for _ in range(400)
     ]
     assert abs(np.mean(chance)) < 4 * np.std(chance) / 20
@@ -230,7 +227,7 @@ def test_stability_is_one_for_equal_selections_and_about_zero_for_random_ones():
     Z = np.array([[1, 1, 0, 0, 0], [1, 0, 1, 0, 0], [1, 1, 0, 1, 0]])
     k = Z.sum() / 3 / 5
     literal = 1 - np.mean(Z.var(axis=0, ddof=1)) / (k * (1 - k))
-    assert study._index_stability(
+    assert study.index_stability(
         [np.flatnonzero(row) for row in Z], 5
     ) == pytest.approx(literal)
 
@@ -246,22 +243,22 @@ def test_differences_are_taken_on_the_same_split_and_errors_over_the_sets():
         )
         for method, svm, kappa in (("RFE", a, np.inf), ("BSS", b, 10.0))
     ]
-    beside = study._beside_rfe(records)
-    row = study._over_sets(beside, "svm - RFE")["BSS", 5]
+    beside = study.beside_rfe(records)
+    row = study.over_sets(beside, "svm - RFE")["BSS", 5]
     assert (row["mean"], row["count"]) == (2.0, 2)
     assert row["error"] == pytest.approx(np.std([4.0, 0.0], ddof=1) / np.sqrt(2))
-    ratio = study._over_sets(beside, "log kappa ratio")["BSS", 5]["mean"]
+    ratio = study.over_sets(beside, "log kappa ratio")["BSS", 5]["mean"]
     # a lost direction counts as a condition number of a million
     assert np.exp(ratio) == pytest.approx(1e5)
 
 
 def test_other_preferences_take_the_score_times_another_power_of_the_length():
-    A, y, _, _, _ = study._split_and_scale("docstrings", 0, 60)
+    A, y, _, _, _ = study.split_and_scale("docstrings", 0, 60)
     records = list(
-        study._compare_preferences(np.random.RandomState(0), "docstrings", 0, (20,), 60)
+        study.compare_preferences(np.random.RandomState(0), "docstrings", 0, (20,), 60)
     )
     assert len({record["method"] for record in records}) == len(records) == 9
-    weights = study._machine_weights(A, y)
+    weights = study.machine_weights(A, y)
     rank = 2
     space = fb.row_space(A).truncate(rank)
     alone = np.divide(
@@ -272,7 +269,7 @@ def test_other_preferences_take_the_score_times_another_power_of_the_length():
         .fit(A, y)
         .get_support(indices=True)
     )
-    found = study._kappa(fb.row_space(A), chosen, 10)
+    found = study.unweighted_kappa(fb.row_space(A), chosen, 10)
     (record,) = (
         record for record in records if record["method"] == "weights, r/10, score alone"
     )
@@ -283,10 +280,10 @@ def test_a_careful_elimination_drops_a_share_of_what_is_left():
     """One feature a step is RFE with `step=1`; by shares, each step is RFE of what the
     step before has left.
     """
-    A, y, _, _, _ = study._split_and_scale("digits", 0, 100)
-    for size, chosen in study._eliminate_carefully(A, y, [5, 20], share=1e-9).items():
+    A, y, _, _, _ = study.split_and_scale("digits", 0, 100)
+    for size, chosen in study.eliminate_carefully(A, y, [5, 20], share=1e-9).items():
         expected = (
-            RFE(study._linear_svm(), n_features_to_select=size)
+            RFE(study.linear_svm(), n_features_to_select=size)
             .fit(A, y)
             .get_support(indices=True)
         )
@@ -294,11 +291,9 @@ def test_a_careful_elimination_drops_a_share_of_what_is_left():
     left = np.arange(A.shape[1])
     while len(left) > 7:
         size = max(7, len(left) - int(0.3 * len(left)))
-        step = RFE(
-            study._linear_svm(), n_features_to_select=size, step=len(left) - size
-        )
+        step = RFE(study.linear_svm(), n_features_to_select=size, step=len(left) - size)
         left = left[step.fit(A[:, left], y).get_support()]
-    assert_array_equal(study._eliminate_carefully(A, y, [7], share=0.3)[7], left)
+    assert_array_equal(study.eliminate_carefully(A, y, [7], share=0.3)[7], left)
 
 
 def test_a_completed_half_is_that_of_the_estimator_and_in_its_promise():
@@ -307,13 +302,13 @@ def test_a_completed_half_is_that_of_the_estimator_and_in_its_promise():
         grid=dict(data=["breast_cancer"], split=[0], sizes=[[12]], most=[80]),
     ).run()
     found = {record["method"]: record for record in trial}
-    A, y, _, _, _ = study._split_and_scale("breast_cancer", 0, 80)
+    A, y, _, _, _ = study.split_and_scale("breast_cancer", 0, 80)
     halves = {
-        "RFE": RFE(study._linear_svm(), n_features_to_select=6, step=0.1),
-        "careful RFE": study._eliminate_carefully(A, y, [6])[6],
+        "RFE": RFE(study.linear_svm(), n_features_to_select=6, step=0.1),
+        "careful RFE": study.eliminate_carefully(A, y, [6])[6],
     }
     for half, given in halves.items():
-        for by, scores in (("", None), (", weights", study._machine_weights)):
+        for by, scores in (("", None), (", weights", study.machine_weights)):
             completed = fb.CompletionSelector(given, 6, rank=3, score_func=scores).fit(
                 A, y
             )

@@ -700,7 +700,7 @@ def test_certificates_of_other_selectors_look_for_leading_directions_only(
     assert weighted.numerical_rank is None
     assert_allclose(weighted.eigenvalues, own.certificate_.eigenvalues, rtol=1e-9)
     monkeypatch.setattr(
-        spectra, "_orthonormal_factor", refuse_large(spectra._orthonormal_factor)
+        spectra, "orthonormal_factor", refuse_large(spectra.orthonormal_factor)
     )
     SparsePCRegressor(selector=SelectKBest(f_regression, k=20)).fit(
         counts, counts[:, 0]
@@ -725,7 +725,7 @@ def refuse_to_begin(monkeypatch):
     def begin(*_):
         raise Begun
 
-    monkeypatch.setattr(certificates, "_whole_or_leading", begin)
+    monkeypatch.setattr(certificates, "whole_or_leading", begin)
 
 
 STEPWISE = [
@@ -773,12 +773,12 @@ def test_uneven_leverage_is_known_to_take_longer(selector, monkeypatch):
     even = rng.standard_normal((60, 900))
     uneven = even * rng.pareto(1.5, size=900)
     times = [
-        selector._seconds(900, 50, 100, certificates._unevenness(row_space(A, 50)))
+        selector._seconds(900, 50, 100, certificates.unevenness_of(row_space(A, 50)))
         for A in (even, uneven)
     ]
     assert times[0] < times[1]
-    monkeypatch.setattr(certificates, "_LONG_FIT", np.mean(times))
-    monkeypatch.setattr(certificates, "_row_space_seconds", lambda X, rank: 0.0)
+    monkeypatch.setattr(certificates, "LONG_FIT", np.mean(times))
+    monkeypatch.setattr(certificates, "row_space_seconds", lambda X, rank: 0.0)
     with pytest.warns(UserWarning, match="will take about") as caught:
         selector.fit(uneven)
     assert len(caught) == 1
@@ -850,7 +850,7 @@ def test_the_estimate_for_sparse_data_is_near_what_was_measured(n, rank, seconds
     X = sp.csr_array(
         (np.ones(40 * n), places, np.arange(0, 40 * n + 1, 40)), shape=(n, 50_000)
     )
-    assert seconds[0] <= certificates._row_space_seconds(X, rank) <= seconds[1]
+    assert seconds[0] <= certificates.row_space_seconds(X, rank) <= seconds[1]
 
 
 # ---------------------------------------------------------------- columns that are

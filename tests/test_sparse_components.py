@@ -43,19 +43,18 @@ from sklearn.preprocessing import StandardScaler
 
 from fsel_book import (
     DSFSelector,
-    RegressionCertificate,
     RSFSelector,
     SparsePCRegressor,
-    best_rank_k_in_span,
     bss,
     certify_span,
     row_space,
 )
-from fsel_book.dual_set import (
-    det_promise,
-    det_sampling_reference,
+from fsel_book.dual_set import det_promise, det_sampling_reference
+from fsel_book.sparse_components import (
+    RegressionCertificate,
+    best_rank_k_in_span,
+    centred_columns,
 )
-from fsel_book.sparse_components import _centred
 
 RULES = ["first", "best", "components", "target"]  # of the selector
 every_rule = pytest.mark.parametrize("rule", RULES)
@@ -483,7 +482,7 @@ def test_an_intercept_with_sparse_data_that_are_not_centred():
 def test_centring_makes_one_copy():
     X = table(500, 400)
     tracemalloc.start()
-    centred = _centred(X)
+    centred = centred_columns(X)
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert_allclose(centred, X - X.mean(axis=0), atol=1e-12)

@@ -16,8 +16,8 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 
 from fsel_book import certify_span, row_space
-from fsel_book import experiments as ex
-from fsel_book import sparse_regression_paper as paper
+from fsel_book.papers import experiments as ex
+from fsel_book.papers import sparse_regression as paper
 
 root = Path(__file__).resolve().parent.parent
 findings = "".join(
@@ -30,7 +30,7 @@ plain = ("PCA", "DSF, index", "RSF")
 
 def rows_of(name):
     """The rows that a full run left."""
-    return ex._read_rows(root / "nbs" / "records" / f"sparse_{name}.csv")
+    return ex.read_rows(root / "nbs" / "records" / f"sparse_{name}.csv")
 
 
 def test_the_declared_experiments():
@@ -55,9 +55,9 @@ def one_split(**parameters):
         paper.sparse_table, grid={k: [v] for k, v in parameters.items()}, repetitions=1
     )
     ((key, _),) = experiment.tasks().items()
-    rng = ex._random_stream(key)
-    X, y = ex._load_regression_set(parameters["data"])
-    train, test = paper._split_rows(len(y), rng)
+    rng = ex.random_stream(key)
+    X, y = ex.load_regression_set(parameters["data"])
+    train, test = paper.split_rows(len(y), rng)
     return experiment.run(), X[train], y[train], X[test], y[test]
 
 
@@ -86,7 +86,7 @@ def test_errors_and_angles_of_a_split_by_another_route():
     assert len(records) == 2 * 4
     for record in records:
         if record["method"] != "PCA":
-            chosen = ex._select_features(
+            chosen = ex.select_features(
                 record["method"], A, b, space, record["r"], None
             )
             w = np.linalg.pinv(A[:, chosen.indices]) @ b
@@ -104,9 +104,7 @@ def test_errors_and_angles_of_a_split_by_another_route():
 def test_no_step_of_a_greedy_choice_could_have_been_better():
     X = np.random.default_rng(0).standard_normal((20, 9)) * np.arange(1, 10)
     y = np.random.default_rng(1).standard_normal(20)
-    draws = ex._select_features(
-        "greedy, target", X, y, row_space(X, 2), 4, None
-    ).indices
+    draws = ex.select_features("greedy, target", X, y, row_space(X, 2), 4, None).indices
 
     def left(columns):
         return np.sum(
@@ -118,18 +116,18 @@ def test_no_step_of_a_greedy_choice_could_have_been_better():
         assert_allclose(left(draws[: step + 1]), min(others))
 
 
-@pytest.mark.parametrize("scaling", paper._SCALINGS)
+@pytest.mark.parametrize("scaling", paper.SCALINGS)
 def test_scalings_leave_no_feature_infinite(scaling):
     X = np.column_stack([np.zeros(5), np.ones(5), np.arange(5.0)])
-    assert np.isfinite(paper._rescale_features(X, scaling)).all()
+    assert np.isfinite(paper.rescale_features(X, scaling)).all()
     with pytest.raises(ValueError, match="scaling='none'"):
-        paper._rescale_features(X, "none")
+        paper.rescale_features(X, "none")
 
 
 def test_nothing_goes_below_all_columns():
     grid = dict(
         data=["breast_cancer"],
-        methods=[paper._READING_METHODS],
+        methods=[paper.READING_METHODS],
         scaling=["raw", "unit length", "0 to 1"],
     )
     records = replace(paper.sparse_readings, grid=grid, repetitions=2).run()
@@ -147,11 +145,11 @@ def test_nothing_goes_below_all_columns():
 
 def test_readings_of_the_rows():
     y = np.repeat([1.0, 2.0, 3.0], 6)
-    np.testing.assert_array_equal(paper._select_rows(y, None, None), range(18))
+    np.testing.assert_array_equal(paper.select_rows(y, None, None), range(18))
     np.testing.assert_array_equal(
-        paper._select_rows(y, 1, None), [3, 4, 5, 9, 10, 11, 15, 16, 17]
+        paper.select_rows(y, 1, None), [3, 4, 5, 9, 10, 11, 15, 16, 17]
     )
-    rows = paper._select_rows(y, "drawn", np.random.RandomState(0))
+    rows = paper.select_rows(y, "drawn", np.random.RandomState(0))
     assert len(set(rows)) == 9 and np.bincount(y[rows].astype(int)).tolist() == [
         0,
         3,
@@ -189,7 +187,7 @@ def test_the_printed_table_is_the_one_in_the_file():
             for row in csv.DictReader(file)
             for where in ("in_sample", "out_sample")
         }
-    assert len(found) == 96 and paper._printed_errors() == found
+    assert len(found) == 96 and paper.printed_errors() == found
 
 
 def test_alternatives_use_no_more_features_than_they_may():
@@ -198,7 +196,7 @@ def test_alternatives_use_no_more_features_than_they_may():
         grid=dict(data=["breast_cancer"], r=[8]),
         repetitions=1,
     ).run()
-    assert [record["method"] for record in records] == list(paper._ALTERNATIVES)
+    assert [record["method"] for record in records] == list(paper.ALTERNATIVES)
     counts = {record["method"]: record["features"] for record in records}
     assert counts["mean"] == 0 and counts["PCA"] == 30
     assert all(
@@ -224,7 +222,7 @@ def test_trials_with_many_targets_repeat_and_their_components_are_exact(
         rng = np.random.default_rng(0)
         X = rng.standard_normal((40, 700)) * np.linspace(2, 1, 700)
         monkeypatch.setattr(
-            paper, "_load_task", lambda data, rng, genes=200: (X, X[:, :4] + 1.0)
+            paper, "load_task", lambda data, rng, genes=200: (X, X[:, :4] + 1.0)
         )
     records = experiment.run()
     assert records == experiment.run() and len(records) == 5
@@ -246,9 +244,9 @@ def test_shares_of_mistakes_by_another_route(signs):
     )
     experiment = replace(paper.sparse_mistakes, grid=grid, repetitions=1)
     ((key, _),) = experiment.tasks().items()
-    rng = ex._random_stream(key)
-    X, y = ex._load_regression_set("breast_cancer")
-    train, test = paper._split_rows(len(y), rng)
+    rng = ex.random_stream(key)
+    X, y = ex.load_regression_set("breast_cancer")
+    train, test = paper.split_rows(len(y), rng)
     A = X[train]
     B = X[test]
     space = row_space(X[train], 5)
@@ -261,7 +259,7 @@ def test_shares_of_mistakes_by_another_route(signs):
         C = A @ space.basis()
         D = B @ space.basis()
         if record["method"] != "PCA":
-            chosen = ex._select_features(
+            chosen = ex.select_features(
                 record["method"], A, b, space, record["r"], None
             ).indices
             C = A[:, chosen]
@@ -279,11 +277,11 @@ def test_no_floor_holds_for_shares_of_mistakes():
     """The least root mean square error of all columns bounds that of any of them, and
     no share of mistakes.
     """
-    X, y = ex._load_regression_set("breast_cancer")
-    floor = paper._regression_errors(X, y, X, y)["in_sample"]
+    X, y = ex.load_regression_set("breast_cancer")
+    floor = paper.regression_errors(X, y, X, y)["in_sample"]
     six = np.arange(6)
-    assert paper._regression_errors(X[:, six], y, X[:, six], y)["in_sample"] >= floor
-    assert paper._mistake_shares(X[:, six], y, X[:, six], y)["in_sample"] < 0.6 * floor
+    assert paper.regression_errors(X[:, six], y, X[:, six], y)["in_sample"] >= floor
+    assert paper.mistake_shares(X[:, six], y, X[:, six], y)["in_sample"] < 0.6 * floor
 
 
 def figures_met(rows, margin, methods=plain):
@@ -291,7 +289,7 @@ def figures_met(rows, margin, methods=plain):
     ours = {(row["r"], row["method"]): row for row in rows}
     return sum(
         abs(ours[key[1:3]][key[3]] - value) <= margin
-        for key, value in paper._printed_errors().items()
+        for key, value in paper.printed_errors().items()
         if key[0] == "spambase" and key[2] in methods
     )
 
@@ -351,15 +349,15 @@ def test_how_many_printed_figures_agree_by_their_sampling_errors():
         (row["data"], row["r"], row["method"], row["where"]): row
         for row in rows_of("table_3")
     }
-    near = dict.fromkeys(paper._TABLE_SETS, 0)
-    agreed = dict.fromkeys(paper._TABLE_SETS, 0)
-    for (data, *rest), value in paper._printed_errors().items():
+    near = dict.fromkeys(paper.TABLE_SETS, 0)
+    agreed = dict.fromkeys(paper.TABLE_SETS, 0)
+    for (data, *rest), value in paper.printed_errors().items():
         if rest[1] in plain:
             row = errors["libras, first 45" if data == "libras" else data, *rest]
             near[data] += abs(row["mean"] - value) <= (
                 0.1 if data == "libras" else 0.02
             )
-            agreed[data] += ex._agrees(
+            agreed[data] += ex.agrees_with_print(
                 row["mean"],
                 value,
                 2**0.5 * row["error"],
@@ -387,10 +385,10 @@ def test_rows_of_the_other_figures():
         for row in rows_of("table_3")
         if row["where"] == "in_sample" and row["r"] == 10
     }
-    rules = [method for method in paper._TABLE_METHODS if method.startswith("DSF")]
+    rules = [method for method in paper.TABLE_METHODS if method.startswith("DSF")]
     worse = [
         (data, rule)
-        for data in (*paper._TABLE_SETS[:2], "libras, first 45", *paper._TABLE_SETS[3:])
+        for data in (*paper.TABLE_SETS[:2], "libras, first 45", *paper.TABLE_SETS[3:])
         for rule in rules
         if table[data, rule] > 1.01
     ]

@@ -28,27 +28,27 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from fsel_book import as_blocks, sparsification
 from fsel_book.arrays import to_numpy
-from fsel_book.certificates import _NEGLIGIBLE, certify
-from fsel_book.dual_set import _recursive_inverse
+from fsel_book.certificates import NEGLIGIBLE, certify
+from fsel_book.dual_set import recursive_inverse
 from fsel_book.sparsification import (
-    _RULES,
-    _SLACK_BITS,
+    BSS_RULES,
+    SLACK_BITS,
+    Barriers,
     BSSSelector,
-    _Barriers,
-    _ColumnSearch,
-    _largest_eigenvalue_bound,
-    _LargestNormRule,
-    _LargestSlackRule,
-    _leading_part,
-    _LeverageBlockRule,
-    _lower_coefficients,
-    _round_ties,
-    _Screen,
-    _sketched_row_space,
-    _upper_coefficients,
+    ColumnSearch,
+    LargestNormRule,
+    LargestSlackRule,
+    LeverageBlockRule,
+    Screen,
     bss,
     bss_promise,
     bss_reference,
+    largest_eigenvalue_bound,
+    leading_part,
+    lower_coefficients,
+    round_ties,
+    sketched_row_space,
+    upper_coefficients,
 )
 from fsel_book.spectra import RowSpace, row_space
 
@@ -201,12 +201,12 @@ def calls(monkeypatch):
         return replacement
 
     monkeypatch.setattr(
-        _ColumnSearch, "largest_slack", counted("all", _ColumnSearch.largest_slack)
+        ColumnSearch, "largest_slack", counted("all", ColumnSearch.largest_slack)
     )
     monkeypatch.setattr(
-        _ColumnSearch,
+        ColumnSearch,
         "pick_by_full_scan",
-        counted("full", _ColumnSearch.pick_by_full_scan),
+        counted("full", ColumnSearch.pick_by_full_scan),
     )
     return count
 
@@ -217,7 +217,7 @@ def test_largest_norm_finds_columns_far_down_its_order():
     """
     V = two_frames(8192, 8)
     selection = assert_same_picks(V, 24, "largest-norm")
-    head = len(_LargestNormRule(RowSpace.from_basis(V), None).head)
+    head = len(LargestNormRule(RowSpace.from_basis(V), None).head)
     assert head < 8192 and np.sum(selection.indices >= 8192) >= 8
 
 
@@ -227,7 +227,7 @@ def test_the_head_grows_with_what_is_taken(kind, monkeypatch):
     dry, and picks stay the same.
     """
     grown = []
-    enlarge = _LargestNormRule.enlarge_head
+    enlarge = LargestNormRule.enlarge_head
 
     def counted(rule):
         before = len(rule.head)
@@ -235,7 +235,7 @@ def test_the_head_grows_with_what_is_taken(kind, monkeypatch):
         grown.append((before, len(rule.head)))
         assert_array_equal(rule.head, rule.rows(rule.order[: len(rule.head)]))
 
-    monkeypatch.setattr(_LargestNormRule, "enlarge_head", counted)
+    monkeypatch.setattr(LargestNormRule, "enlarge_head", counted)
     V = dict(orthonormal=orthonormal, heavy=heavy)[kind](
         3000, 3, np.random.default_rng(0)
     )
@@ -272,8 +272,8 @@ def test_columns_already_taken_come_last():
     feasible.
     """
     V = orthonormal(40, 5, np.random.default_rng(0))
-    search = _LargestNormRule(RowSpace.from_basis(V), None)
-    barriers = _Barriers(5, 40)
+    search = LargestNormRule(RowSpace.from_basis(V), None)
+    barriers = Barriers(5, 40)
     repeats = 0
     for _ in range(40):
         lower, upper = barriers.lower_upper(V)
@@ -296,7 +296,7 @@ def test_negligible_columns_are_never_picked(rule):
     V[::3] = 1e-17 * np.sign(V[::3])
     selection = bss(V, 45, rule, random_state=0)
     assert not np.isin(selection.indices, np.arange(0, 50, 3)).any()
-    assert _NEGLIGIBLE > 4e-34
+    assert NEGLIGIBLE > 4e-34
 
 
 def test_sampled_is_reproducible():
@@ -339,15 +339,15 @@ def test_sampled_looks_at_all_columns_where_its_block_holds_none_feasible(calls)
 
 def test_a_full_scan_goes_over_several_blocks():
     V = two_frames(8192, 6)
-    search = _ColumnSearch(RowSpace.from_basis(V), None)
-    barriers = _Barriers(6, 12)
+    search = ColumnSearch(RowSpace.from_basis(V), None)
+    barriers = Barriers(6, 12)
     for i in (0, 9000, 3):
         barriers.add(V[i])
     slack, i = search.largest_slack(barriers, search.usable)
     lower, upper = barriers.lower_upper(V)
     # slacks are compared on a grid of six digits
-    assert_allclose(slack, np.max(lower - upper), rtol=2.0**-_SLACK_BITS)
-    assert i == np.argmax(_round_ties(lower - upper, _SLACK_BITS))
+    assert_allclose(slack, np.max(lower - upper), rtol=2.0**-SLACK_BITS)
+    assert i == np.argmax(round_ties(lower - upper, SLACK_BITS))
 
 
 @swept(("ell", "more"), [(64, 8), (96, 1)], [(64, 1), (96, 4), (128, 2), (128, 8)])
@@ -390,8 +390,8 @@ def steps(V, r, rule="largest-norm", seed=0):
     at the end no pick.
     """
     space = RowSpace.from_basis(V)
-    search = _RULES[rule](space, np.random.RandomState(seed))
-    barriers = _Barriers(V.shape[1], r)
+    search = BSS_RULES[rule](space, np.random.RandomState(seed))
+    barriers = Barriers(V.shape[1], r)
     for _ in range(r):
         i, v = search.pick(barriers)
         yield barriers, search, i
@@ -481,8 +481,8 @@ def test_the_forms_of_the_fast_version_are_those_of_the_literal_one(V, r):
     for barriers, _, _ in steps(V, r):
         lam, Q = np.linalg.eigh(barriers.A)
         Y = (V @ Q) ** 2
-        literal_lower = Y @ _lower_coefficients(lam, barriers.L)
-        literal_upper = Y @ _upper_coefficients(lam, barriers.U, barriers.delta_U)
+        literal_lower = Y @ lower_coefficients(lam, barriers.L)
+        literal_upper = Y @ upper_coefficients(lam, barriers.U, barriers.delta_U)
         lower, upper = barriers.lower_upper(V)
         size = np.abs(literal_lower) + np.abs(literal_upper)
         assert np.all(np.abs(lower - literal_lower) <= 1e-8 * size) and np.all(
@@ -551,7 +551,7 @@ def test_no_form_is_above_what_the_leading_part_says(
         monkeypatch.setattr(
             sparsification, "eigh", MagicMock(side_effect=np.linalg.LinAlgError)
         )
-    W, mu = _leading_part(E)
+    W, mu = leading_part(E)
     assert W.shape == (size, min(8, size - 1)) and W.dtype == np.float32
     rounding = (2 * size + 16) * 2.0**-24 * (np.linalg.norm(E) + np.vdot(W, W))
     assert np.linalg.eigvalsh(E - W.astype(np.float64) @ W.T)[-1] <= mu + rounding
@@ -560,13 +560,13 @@ def test_no_form_is_above_what_the_leading_part_says(
 
 
 def test_equal_eigenvalues_stop_the_search_for_some_of_them():
-    """Why `_leading_part` is prepared for it: on one of these LAPACK gives up, in
+    """Why `leading_part` is prepared for it: on one of these LAPACK gives up, in
     float32.
     """
     for seed in range(100):
         u = np.random.default_rng(seed).standard_normal((20, 1))
         E = 0.0018 * np.eye(20) - 0.005 * u @ u.T / np.sum(u**2)
-        W, mu = _leading_part(E)
+        W, mu = leading_part(E)
         assert mu == pytest.approx(0.0018, rel=1e-4) and np.abs(W).max() < 1e-3
 
 
@@ -581,7 +581,7 @@ def test_columns_are_ruled_out_by_bounds_from_an_earlier_step(monkeypatch, seed)
     r = 80
     scores = rng.chisquare(1, size=8000)
     counts = np.zeros(2, dtype=int)
-    in_doubt = _Screen.in_doubt
+    in_doubt = Screen.in_doubt
 
     def counted(self, number, U, places):
         found = in_doubt(self, number, U, places)
@@ -591,7 +591,7 @@ def test_columns_are_ruled_out_by_bounds_from_an_earlier_step(monkeypatch, seed)
             assert np.all((np.einsum("ij,ij->i", U @ self.C, U) - self.error)[out] < 0)
         return found
 
-    monkeypatch.setattr(_Screen, "in_doubt", counted)
+    monkeypatch.setattr(Screen, "in_doubt", counted)
     sampling = bss(V, r, scores=scores)
     expected = bss_reference(V, r, scores=scores)
     assert_array_equal(sampling.indices, expected.indices)
@@ -617,7 +617,7 @@ def test_columns_ruled_out_are_infeasible():
 
 def test_a_step_moves_A_by_the_weight_it_returns():
     V = heavy(40, 5, np.random.default_rng(4))
-    barriers = _Barriers(5, 11)
+    barriers = Barriers(5, 11)
     lower, upper = barriers.lower_upper(V)
     t = barriers.add(V[3])
     assert t == pytest.approx(2 / (lower[3] + upper[3]))
@@ -643,13 +643,13 @@ def test_inverse_by_halves(l):
     B = np.random.default_rng(l).standard_normal((l, 2 * l))
     M = B @ B.T + 0.1 * np.eye(l)
     before = M.copy()
-    H = _recursive_inverse(M)
+    H = recursive_inverse(M)
     assert_allclose(H @ M, np.eye(l), atol=1e-9)
     assert_allclose(H, H.T, rtol=1e-8, atol=1e-12)
     assert_array_equal(M, before)
     for flaw in (-M, M - 1.01 * np.linalg.eigvalsh(M)[0] * np.eye(l)):
         with pytest.raises(FloatingPointError, match="met the barrier"):
-            _recursive_inverse(flaw)
+            recursive_inverse(flaw)
 
 
 def test_a_basis_that_is_not_orthonormal_meets_a_barrier():
@@ -675,7 +675,7 @@ def test_rounding_of_ties():
             1e300,
         ]
     )
-    rounded = _round_ties(x)
+    rounded = round_ties(x)
     assert rounded[0] == rounded[1] == rounded[2] == 1 and rounded[3] > 1
     assert rounded[4] == 0 and rounded[5] == rounded[6] == -2.5
     assert_allclose(rounded, x, rtol=2.0**-33)
@@ -710,7 +710,7 @@ def symmetric_matrices():
 def test_top_eigenvalue_bound_bounds_and_is_tight():
     for E in symmetric_matrices():
         lam = np.linalg.eigvalsh(E)
-        bound, vector = _largest_eigenvalue_bound(
+        bound, vector = largest_eigenvalue_bound(
             E, np.random.default_rng(1).standard_normal(len(E))
         )
         size = np.abs(lam).max()
@@ -725,7 +725,7 @@ def test_top_eigenvalue_bound_is_tight_where_it_starts_near_the_vector():
     """
     for E in symmetric_matrices():
         lam, Q = np.linalg.eigh(E)
-        bound, vector = _largest_eigenvalue_bound(
+        bound, vector = largest_eigenvalue_bound(
             E, Q[:, -1] + 1e-3 * np.random.default_rng(1).standard_normal(len(E))
         )
         assert (
@@ -739,7 +739,7 @@ def test_top_eigenvalue_bound_of_tiny_matrices():
     """Where squares underflow the bound may be loose, but it bounds."""
     for scale in (1e-200, 1e-300):
         E = scale * np.diag([3.0, -5, 1])
-        assert 3 * scale <= _largest_eigenvalue_bound(E, np.ones(3))[0] <= 50 * scale
+        assert 3 * scale <= largest_eigenvalue_bound(E, np.ones(3))[0] <= 50 * scale
 
 
 def test_top_eigenvalue_bound_does_not_believe_a_guess_that_misses():
@@ -749,10 +749,10 @@ def test_top_eigenvalue_bound_does_not_believe_a_guess_that_misses():
     start, top = np.random.default_rng(0).standard_normal((2, 40))
     top -= start * (top @ start) / (start @ start)
     top /= np.linalg.norm(top)
-    assert _largest_eigenvalue_bound(np.outer(top, top) * 7.0, start)[0] >= 7.0
+    assert largest_eigenvalue_bound(np.outer(top, top) * 7.0, start)[0] >= 7.0
 
 
-class Watched(_LargestSlackRule):
+class Watched(LargestSlackRule):
     """Compares every bound with its true value whenever bounds were raised or replaced."""
 
     checks = 0
@@ -798,7 +798,7 @@ BOUNDED = {
 
 @pytest.mark.parametrize("kind", [*BOUNDED, "float32", "sparse"])
 def test_bounds_never_fall_below_values(monkeypatch, kind):
-    monkeypatch.setitem(_RULES, "best", Watched)
+    monkeypatch.setitem(BSS_RULES, "best", Watched)
     monkeypatch.setattr(Watched, "checks", 0)
     rng = np.random.default_rng(8)
     space = (
@@ -817,13 +817,13 @@ def test_bounds_never_fall_below_values(monkeypatch, kind):
 def test_bounds_spare_most_columns(monkeypatch, make):
     """What the bounds are for: far fewer columns are looked at than a full scan would."""
     looked = []
-    original = _LargestSlackRule.evaluate_roughly
+    original = LargestSlackRule.evaluate_roughly
 
     def counted(self, indices):
         looked.append(len(indices))
         return original(self, indices)
 
-    monkeypatch.setattr(_LargestSlackRule, "evaluate_roughly", counted)
+    monkeypatch.setattr(LargestSlackRule, "evaluate_roughly", counted)
     bss(make(3000, 40, np.random.default_rng(1)), 80, "best")
     assert np.mean(looked) < (300 if make is heavy else 1500)
 
@@ -838,8 +838,8 @@ def test_sampled_draws_by_leverage():
         def random_sample(self, size):
             return (np.arange(size) + 0.5) / size
 
-    search = _LeverageBlockRule(RowSpace.from_basis(V), Recorder())
-    i, v = search.pick(_Barriers(6, 12))
+    search = LeverageBlockRule(RowSpace.from_basis(V), Recorder())
+    i, v = search.pick(Barriers(6, 12))
     assert_array_equal(v, V[i])
     drawn = np.searchsorted(
         np.cumsum(norms) / norms.sum(), Recorder().random_sample(64)
@@ -888,7 +888,7 @@ def test_as_many_mixtures_as_the_rank_span_the_row_space(kind):
     X = MIXED[kind]()
     space = row_space(X)
     for size in (space.shape[1], 2 * space.shape[1]):
-        seen = _sketched_row_space(space, size, random_state=0)
+        seen = sketched_row_space(space, size, random_state=0)
         cosines = np.linalg.svd(
             np.asarray(seen.basis()).T @ np.asarray(space.basis()), compute_uv=False
         )
@@ -921,7 +921,7 @@ def test_fewer_mixtures_keep_what_they_saw_and_are_certified_on_the_whole(kind, 
     selector = BSSSelector(
         space.shape[1] + 5, rank="full", sketch_size=size, random_state=0
     ).fit(X)
-    seen = _sketched_row_space(space, size, random_state=0)
+    seen = sketched_row_space(space, size, random_state=0)
     certificate = selector.certificate_
     assert seen.shape[1] == size and certificate.rank == space.shape[1]
     assert holds(np.asarray(seen.basis()), selector.sampling_, size, selector.n_draws_)
@@ -950,7 +950,7 @@ def test_mixtures_that_rounding_has_cost_a_direction_are_not_used():
     X = table() * np.logspace(0, -14, 30)[:, None]
     space = row_space(X)
     assert (
-        space.shape[1] == 30 and _sketched_row_space(space, 60, random_state=0) is space
+        space.shape[1] == 30 and sketched_row_space(space, 60, random_state=0) is space
     )
     assert (
         BSSSelector(45, rank="full", sketch_size=60, random_state=0)

@@ -37,11 +37,11 @@ from fsel_book import (
 )
 from fsel_book.arrays import by_columns, to_numpy
 from fsel_book.spectra import (
-    _GRAM_LIMIT,
+    GRAM_LIMIT,
     RowSpace,
-    _svd_of_factor,
     leverage_scores,
     row_space,
+    svd_of_factor,
 )
 
 FORMS = {"dense": np.asarray, "csr": sp.csr_array, "csc": sp.csc_matrix}
@@ -88,7 +88,7 @@ def assert_as_good_as_householder(X, forms=FORMS):
     exact = exact_leverage(X)
     norms = np.linalg.norm(X, axis=1)
     singular_values = np.linalg.svd(X / norms[:, None], compute_uv=False)
-    by_gram = singular_values[0] < 1.01 * _GRAM_LIMIT * singular_values[-1]
+    by_gram = singular_values[0] < 1.01 * GRAM_LIMIT * singular_values[-1]
     allowed = 10 * relative_error(householder_leverage(X), exact)
     for form in forms:
         scores, messages = found_and_warned(FORMS[form](X))
@@ -169,7 +169,7 @@ def test_leverage_of_tall_data(condition):
     exact = exact_leverage(small)
     allowed = max(
         10 * relative_error(householder_leverage(small), exact),
-        1e-12 if condition <= _GRAM_LIMIT else 0,
+        1e-12 if condition <= GRAM_LIMIT else 0,
     )
     # The tall matrix is judged by its columns, so its own condition adds to the error
     # of the small one.
@@ -1096,7 +1096,7 @@ def test_the_decomposition_of_a_factor(shape, kappa, monkeypatch):
         "svd",
         lambda *args, **options: called.append(1) or svd(*args, **options),
     )
-    U, S, Vh = _svd_of_factor(B)
+    U, S, Vh = svd_of_factor(B)
     assert bool(called) == (shape[0] != shape[1] or (kappa > 100 and shape[0] > 1))
     assert_allclose(S, expected, rtol=1e-12, atol=1e-14 * expected[0] if called else 0)
     assert_allclose(U * S @ Vh, B, atol=1e-13 * expected[0])
@@ -1109,7 +1109,7 @@ def test_a_factor_whose_diagonal_hides_that_it_is_nearly_singular():
     above 1e15.
     """
     B = np.eye(60) - np.tril(np.ones((60, 60)), -1)
-    U, S, Vh = _svd_of_factor(B)
+    U, S, Vh = svd_of_factor(B)
     expected = np.linalg.svd(B, compute_uv=False)
     assert expected[0] > 1e15 * expected[-1]
     assert_allclose(S, expected, atol=1e-14 * expected[0])

@@ -14,18 +14,14 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold
 
-from fsel_book import (
-    GuyonRFE,
+from fsel_book import GuyonRFE, RiskRFE, ScreeDisplay, change_point, path_scores
+from fsel_book.certificates import METHOD_COLORS, method_color
+from fsel_book.stopping import (
     PathScores,
-    RiskRFE,
-    ScreeDisplay,
-    change_point,
     change_region,
     change_weights,
-    path_scores,
     resampled_change_points,
 )
-from fsel_book.certificates import _METHOD_COLORS, method_color
 
 
 def signs(n=80, d=6, seed=0):
@@ -293,10 +289,10 @@ def seen(color, sight):
 @pytest.mark.parametrize("sight", ["full", "no red", "no green"])
 def test_elimination_methods_have_colours_of_their_own(sight):
     unknown = method_color("a rule of mine")
-    risk = _METHOD_COLORS["risk-RFE"]
+    risk = METHOD_COLORS["risk-RFE"]
     assert method_color("Guyon's RFE") == method_color("RFE") != unknown != risk
     others = [
-        color for method, color in _METHOD_COLORS.items() if method != "risk-RFE"
+        color for method, color in METHOD_COLORS.items() if method != "risk-RFE"
     ] + [unknown]
     assert (
         min(np.linalg.norm(seen(risk, sight) - seen(color, sight)) for color in others)

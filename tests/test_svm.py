@@ -46,7 +46,6 @@ from fsel_book import (
     DSFSelector,
     LeverageSelector,
     LPSVMClassifier,
-    MarginReport,
     RandomSelector,
     RiskRFE,
     RRQRSelector,
@@ -59,7 +58,8 @@ from fsel_book import (
     svm,
     svm_margin,
 )
-from fsel_book.svm import _l1_program, _scad_penalty, _scad_slope
+from fsel_book.linear_programs import l1_program
+from fsel_book.svm import MarginReport, scad_penalty, scad_slope
 
 # ---------------------------------------------------------------- oracles
 
@@ -1425,7 +1425,7 @@ def test_the_rank_is_that_of_the_support_vectors():
 
 
 def test_a_long_choice_is_said_at_the_line_of_the_caller(monkeypatch):
-    monkeypatch.setattr(certificates, "_LONG_FIT", -1.0)
+    monkeypatch.setattr(certificates, "LONG_FIT", -1.0)
     X, y = documents()
     for estimator in (
         SupportVectorSelector(BSSSelector(20)),
@@ -1456,7 +1456,7 @@ def test_many_samples_of_few_features_have_the_machine_of_their_gram_matrix(
     # the products are exact in both ways
     X = np.round(rng.standard_normal((400, 6)) * 8) / 8
     y = np.where(X[:, 0] + rng.standard_normal(400) > 0, "right", "left")
-    machine, unit = svm._libsvm_machine(form(X), y, C, 1e-6)
+    machine, unit = svm.libsvm_machine(form(X), y, C, 1e-6)
     assert machine.kernel == "linear"
     K = X @ X.T
     other = SVC(C=C, kernel="precomputed", tol=1e-6).fit(K, y)
@@ -1469,7 +1469,7 @@ def test_many_samples_of_few_features_have_the_machine_of_their_gram_matrix(
     soft = svm_margin(form(X), y, C)
     half = svm_margin(form(X[:60]), y[:60], C)
     monkeypatch.setattr(
-        svm, "_libsvm_machine", lambda X, y, C, tol: by_gram_matrix(X, y, C, tol)
+        svm, "libsvm_machine", lambda X, y, C, tol: by_gram_matrix(X, y, C, tol)
     )
     for found, rows in ((soft, X), (half, X[:60])):
         expected = svm_margin(form(rows), y[: len(rows)], C)
@@ -1479,7 +1479,7 @@ def test_many_samples_of_few_features_have_the_machine_of_their_gram_matrix(
 
 def by_gram_matrix(X, y, C, tol):
     """What there was before, for any shape."""
-    K = svm._gram_matrix(X)
+    K = svm.gram_matrix(X)
     return SVC(C=C, kernel="precomputed", tol=tol).fit(K, y), 1.0
 
 
@@ -1496,9 +1496,7 @@ def test_support_vectors_of_many_samples_are_those_of_the_gram_matrix():
             LeverageSelector(2, rank=1, random_state=0)
         ).fit(X, y)
         assert_array_equal(selector.support_samples_, expected)
-        assert_array_equal(
-            np.sort(svm._libsvm_machine(X, y, 1.0)[0].support_), expected
-        )
+        assert_array_equal(np.sort(svm.libsvm_machine(X, y, 1.0)[0].support_), expected)
 
 
 @pytest.mark.parametrize("n, d", [(200, 5), (60, 40)])  # all of X, and the Gram matrix
@@ -1514,8 +1512,8 @@ def test_a_long_fit_of_libsvm_says_so_after_a_trial(n, d, monkeypatch):
         warnings.simplefilter("error")
         expected = selector.fit(X, y).support_samples_
         # a fit that ends within the trial says nothing
-        monkeypatch.setattr(certificates, "_LONG_FIT", 0.0)
-        assert svm._libsvm_machine(X, y, 1.0)[0].fit_status_ == 0
+        monkeypatch.setattr(certificates, "LONG_FIT", 0.0)
+        assert svm.libsvm_machine(X, y, 1.0)[0].fit_status_ == 0
     steps = []
 
     class Watched(SVC):
@@ -1524,10 +1522,10 @@ def test_a_long_fit_of_libsvm_says_so_after_a_trial(n, d, monkeypatch):
             return super().fit(A, y)
 
     monkeypatch.setattr(svm, "SVC", Watched)
-    monkeypatch.setattr(svm, "_TRIAL", 20 * n)
+    monkeypatch.setattr(svm, "SCALE_TRIAL", 20 * n)
     words = r"libsvm will take about \d+ \w+ at most. Scale the features, .*LinearSVC"
     with pytest.warns(UserWarning, match=words) as said:
-        machine, _ = svm._libsvm_machine(X, y, 1.0)
+        machine, _ = svm.libsvm_machine(X, y, 1.0)
     assert len(said) == 1 and said[0].filename == __file__
     assert machine.fit_status_ == 0 and machine.n_iter_[0] > 21 and steps == [21, 10**7]
     assert_array_equal(np.sort(machine.support_), expected)
@@ -1660,7 +1658,7 @@ def test_the_program_with_penalties_of_its_own(kind):
         X = PROGRAMS[kind](rng)
         signs = sides_of(X, rng)
         penalties = rng.uniform(0, 1, X.shape[1]) * (rng.random(X.shape[1]) < 0.7)
-        w, b, value, gap = _l1_program(X, signs, penalties, 0.3)
+        w, b, value, gap = l1_program(X, signs, penalties, 0.3)
         assert gap < 1e-8
         assert value == pytest.approx(
             penalties @ np.abs(w) + 0.3 * slack(X, signs, w, b), rel=1e-8, abs=1e-9
@@ -1719,36 +1717,36 @@ def test_scad_and_its_slope():
         w = np.linspace(-1.5 * a * lam, 1.5 * a * lam, 4001)
         h = 1e-6 * lam
         slope = (
-            _scad_penalty(np.abs(w) + h, lam, a) - _scad_penalty(np.abs(w) - h, lam, a)
+            scad_penalty(np.abs(w) + h, lam, a) - scad_penalty(np.abs(w) - h, lam, a)
         ) / (2 * h)
         smooth = np.abs(w) > 2 * h
-        assert_allclose(_scad_slope(w, lam, a)[smooth], slope[smooth], atol=1e-5 * lam)
+        assert_allclose(scad_slope(w, lam, a)[smooth], slope[smooth], atol=1e-5 * lam)
         assert (
-            _scad_slope(np.zeros(1), lam, a) == lam
-            and _scad_penalty(np.zeros(1), lam, a) == 0
+            scad_slope(np.zeros(1), lam, a) == lam
+            and scad_penalty(np.zeros(1), lam, a) == 0
         )
         for corner in (lam, a * lam):  # no jump of the value nor of the slope
-            for function in (_scad_penalty, _scad_slope):
+            for function in (scad_penalty, scad_slope):
                 below, above = function(
                     np.array([corner * (1 - 1e-12), corner * (1 + 1e-12)]), lam, a
                 )
                 assert below == pytest.approx(above, abs=1e-9 * lam)
-        assert_allclose(_scad_penalty(w, lam, a), _scad_penalty(-w, lam, a))
+        assert_allclose(scad_penalty(w, lam, a), scad_penalty(-w, lam, a))
         assert_allclose(
-            _scad_penalty(np.array([0.5 * lam, 2 * a * lam]), lam, a),
+            scad_penalty(np.array([0.5 * lam, 2 * a * lam]), lam, a),
             [lam**2 / 2, lam**2 * (a + 1) / 2],
         )
         # concave
         assert np.all(
-            np.diff(_scad_slope(np.linspace(0, 2 * a * lam, 500), lam, a)) <= 0
+            np.diff(scad_slope(np.linspace(0, 2 * a * lam, 500), lam, a)) <= 0
         )
         steps = np.linspace(0, 2 * a * lam, 20001)
         area = np.sum(
-            (_scad_slope(steps, lam, a)[1:] + _scad_slope(steps, lam, a)[:-1])
+            (scad_slope(steps, lam, a)[1:] + scad_slope(steps, lam, a)[:-1])
             / 2
             * np.diff(steps)
         )
-        assert area == pytest.approx(_scad_penalty(steps[-1:], lam, a)[0], rel=1e-6)
+        assert area == pytest.approx(scad_penalty(steps[-1:], lam, a)[0], rel=1e-6)
 
 
 def scad_problem(seed):
@@ -1767,7 +1765,7 @@ def scad_problem(seed):
 def scad_price(X, signs, machine):
     w = machine.coef_[0]
     b = machine.intercept_[0]
-    return _scad_penalty(w, machine.alpha, machine.a).sum() + slack(
+    return scad_penalty(w, machine.alpha, machine.a).sum() + slack(
         X, signs, w, b
     ) / len(signs)
 
@@ -1814,7 +1812,7 @@ def test_scad_stops_where_it_cannot_go_on(seeds):
         machine = SCADSVMClassifier(lam, a, max_iter=100).fit(X, signs)
         w = machine.coef_[0]
         b = machine.intercept_[0]
-        slopes = _scad_slope(machine.coef_[0], lam, a)
+        slopes = scad_slope(machine.coef_[0], lam, a)
         here = slopes @ np.abs(w) + slack(X, signs, w, b) / len(signs)
         assert here == pytest.approx(
             least_l1_price(X, signs, slopes, 1 / len(signs)), abs=1e-6
@@ -2147,7 +2145,7 @@ def test_a_fit_that_fails_leaves_nothing(monkeypatch):
     X = np.random.default_rng(0).standard_normal((20, 6))
     y = np.arange(20) % 2
     machine = LPSVMClassifier()
-    monkeypatch.setattr("fsel_book.svm._l1_program", None)
+    monkeypatch.setattr("fsel_book.svm.l1_program", None)
     with pytest.raises(TypeError):
         machine.fit(X, y)
     assert not hasattr(machine, "classes_")

@@ -12,8 +12,8 @@ from numpy.testing import assert_allclose
 from sklearn.svm import SVC
 
 from fsel_book import enclosing_ball, svm_margin
-from fsel_book import experiments as ex
-from fsel_book import svm_paper as paper
+from fsel_book.papers import experiments as ex
+from fsel_book.papers import svm as paper
 
 root = Path(__file__).resolve().parent.parent
 
@@ -25,20 +25,20 @@ def test_the_declared_experiments():
 
 
 def test_errors_and_margins_of_a_fold_by_another_route():
-    X, y, _ = ex._load_documents("docstrings", 60)
+    X, y, _ = ex.load_documents("docstrings", 60)
     train = np.arange(50)
     test = np.arange(50, 60)
     rng = np.random.RandomState(0)
     records = list(
-        paper._machine_fold_errors(
+        paper.machine_fold_errors(
             X[train], y[train], X[test], y[test], (60,), True, rng
         )
     )
     assert {record["method"] for record in records} == {
         "all features",
-        *paper._MACHINE_METHODS,
+        *paper.MACHINE_METHODS,
     }
-    shared = paper._prepare_training_set(X[train], y[train])
+    shared = paper.prepare_training_set(X[train], y[train])
 
     def quality(A):
         return (
@@ -49,7 +49,7 @@ def test_errors_and_margins_of_a_fold_by_another_route():
     compared = 0
     for record in records:
         if record["method"] in ("all features", "BSS, supervised", "largest leverages"):
-            sampling = paper._select_for_machine(
+            sampling = paper.select_for_machine(
                 record["method"], X[train], y[train], shared, record["r"], None
             )
             scale = (
@@ -71,9 +71,9 @@ def test_errors_and_margins_of_a_fold_by_another_route():
 
 @pytest.mark.parametrize("r, expected", [(10, 5), (21, 20)])
 def test_a_space_is_cut_to_what_the_draws_allow(r, expected):
-    space = paper._prepare_training_set(*_separable(20, 50))[0]
+    space = paper.prepare_training_set(*_separable(20, 50))[0]
     assert space.shape[1] == 20
-    assert paper._truncate_to_draws(space, r).shape[1] == expected
+    assert paper.truncate_to_draws(space, r).shape[1] == expected
 
 
 def _separable(n, d):
@@ -86,7 +86,7 @@ def test_findings_are_those_of_the_full_run():
     """The counts of settings in the table of findings come from the rows of the run,
     and are printed below it.
     """
-    rows = ex._read_rows(root / "nbs" / "records" / "svm_machines.csv")
+    rows = ex.read_rows(root / "nbs" / "records" / "svm_machines.csv")
     # five of the twelve methods give weights
     assert len(rows) == 8 * (1 + 4 * (12 + 5))
     errors = {
@@ -154,7 +154,7 @@ def test_findings_on_the_margin_are_those_of_its_rows():
     """The supervised selection keeps more than leverage sampling for certain, than BSS
     on all documents not quite.
     """
-    rows = ex._read_rows(root / "nbs" / "records" / "svm_margins.csv")
+    rows = ex.read_rows(root / "nbs" / "records" / "svm_margins.csv")
     left = {
         (row["method"], row["data"]): row["left"] for row in rows if row["r"] == 300
     }

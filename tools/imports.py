@@ -9,21 +9,24 @@ import ast
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-START = "```mermaid\n"
-END = "```\n"
+START, END = "```mermaid\n", "```\n"
 
 
 def edges(folder: Path = ROOT / "fsel_book") -> dict[str, set[str]]:
     """For each module the modules of the package that it imports."""
     found = {}
-    for path in sorted(folder.glob("[a-z]*.py")):
+    for path in sorted(folder.rglob("[a-z]*.py")):
+        parts = path.relative_to(folder).with_suffix("").parts
         nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        froms = [node for node in nodes if isinstance(node, ast.ImportFrom)]
-        found[path.stem] = {
-            node.module.removeprefix("fsel_book.")
-            for node in froms
-            if node.module and (node.level or node.module.startswith("fsel_book."))
-        }
+        used = set()
+        for node in nodes:
+            if isinstance(node, ast.ImportFrom) and node.module:
+                home = [*parts[: len(parts) - node.level], node.module]
+                if node.level:
+                    used.add(".".join(home))
+                elif node.module.startswith("fsel_book."):
+                    used.add(node.module.removeprefix("fsel_book."))
+        found[".".join(parts)] = used
     return found
 
 
@@ -55,9 +58,5 @@ if __name__ == "__main__":
     page = ROOT / "CONTRIBUTING.md"
     text = page.read_text(encoding="utf-8")
     start = text.index(START)
-    page.write_text(
-        text[:start]
-        + diagram()
-        + text[text.index(END, start + len(START)) + len(END) :],
-        encoding="utf-8",
-    )
+    end = text.index(END, start + len(START)) + len(END)
+    page.write_text(text[:start] + diagram() + text[end:], encoding="utf-8")

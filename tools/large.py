@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fsel_book import Blocks, BSSSelector, as_blocks
-from fsel_book.loaders import _find_row_names
+from fsel_book.loaders import find_row_names
 
 
 def a_quarter_of_memory() -> int:
@@ -147,7 +147,7 @@ def choose(path: Path, target: str, folder: Path) -> None:
     columns = [name for name in pq.read_schema(path).names if name not in index]
     row_names = [
         *index,
-        *_find_row_names(path, columns, target, lambda name: read_column(path, name)),
+        *find_row_names(path, columns, target, lambda name: read_column(path, name)),
     ]
     names = [name for name in columns if name != target and name not in row_names]
     X = Standardised(as_blocks(path, columns=names), Y)

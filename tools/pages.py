@@ -71,7 +71,7 @@ def summary(source: str, outputs: list[dict], solves: bool) -> str:
         return ", ".join(defined)
     if isinstance(statements[0], ast.Import | ast.ImportFrom):
         return "Imports"
-    if "_write_rows(" in code or ".run(" in code:
+    if "write_rows(" in code or ".run(" in code:
         return "Code of the full run"
     given = [
         target

@@ -35,7 +35,7 @@ def chapters() -> dict[str, tuple[str, str]]:
     found = {}
     for path in sorted((ROOT / "nbs").glob("*.ipynb")):
         text = path.read_text(encoding="utf-8")
-        module = re.search(r'"#\|\s*default_exp (\w+)', text)
+        module = re.search(r'"#\|\s*default_exp ([\w.]+)', text)
         title = re.search(r'"# (.+?) \{#sec', text)
         if module and title:
             found[f"fsel_book.{module[1]}"] = path.name, title[1]

@@ -28,12 +28,12 @@ from fsel_book import (
     DSFSelector,
     DualProjectionClassifier,
     LeverageSelector,
-    RBFKernel,
     RiskRFE,
     RLSClassifier,
     RRQRSelector,
 )
 from fsel_book.arrays import to_numpy
+from fsel_book.kernels import RBFKernel
 
 file = Path(__file__).parent / "records" / "accelerator.csv"
 columns = "method n d dtype library seconds least most moving as_numpy".split()

@@ -37,9 +37,9 @@ from fsel_book import (
     load_docstrings,
     row_space,
 )
-from fsel_book.certificates import _feature_scores, _target_rank
-from fsel_book.experiments import _unweighted_sampling
-from fsel_book.selection_study import _CAP, _select_in_space
+from fsel_book.certificates import feature_scores, target_rank
+from fsel_book.papers.experiments import unweighted_sampling
+from fsel_book.papers.selection_study import PREFERENCE_CAP, select_in_space
 
 folder = Path(__file__).parent / "records"
 kinds = {
@@ -90,11 +90,11 @@ def methods(A, y, space, r, rng):
     """For each method what chooses `r` features."""
 
     def certified(selector):
-        return lambda: _select_in_space(selector, space, r, y)[0].indices
+        return lambda: select_in_space(selector, space, r, y)[0].indices
 
     scores = {
-        "F": partial(_feature_scores, f_classif),
-        "weights": partial(_feature_scores, WeightScores(machine())),
+        "F": partial(feature_scores, f_classif),
+        "weights": partial(feature_scores, WeightScores(machine())),
     }
     return {
         "random": lambda: rng.choice(A.shape[1], r, replace=False),
@@ -132,7 +132,7 @@ def one_split(data, split, most=300):
         B = scaler.transform(B)
     space = row_space(A)
     for r in (r for r in sizes if r < A.shape[1] / 2):
-        leading = space.truncate(_target_rank(None, space.numerical_rank, r))
+        leading = space.truncate(target_rank(None, space.numerical_rank, r))
         for method, choose in methods(
             A, y[train], space, r, np.random.default_rng(split)
         ).items():
@@ -143,7 +143,8 @@ def one_split(data, split, most=300):
                 machine().fit(A[:, chosen], y[train]).predict(B[:, chosen]) != y[test]
             )
             kappa = min(
-                certify(leading, _unweighted_sampling(chosen, A.shape[1])).kappa, _CAP
+                certify(leading, unweighted_sampling(chosen, A.shape[1])).kappa,
+                PREFERENCE_CAP,
             )
             line = dict(
                 samples=len(train),

@@ -11,8 +11,8 @@ from sklearn.feature_selection import mutual_info_classif
 from sklearn.kernel_ridge import KernelRidge
 
 from fsel_book.baselines import information_gain
+from fsel_book.papers.ridge import PRINTED_METHODS, synthetic_choices
 from fsel_book.ridge import RLSClassifier, ridge_risk
-from fsel_book.ridge_paper import _PRINTED_METHODS, synthetic_choices
 
 title = "Part two: ridge and the baselines"
 
@@ -114,11 +114,11 @@ def gain_against_scikit_learn(kind, n, d):
 
 
 def table_1(kind, runs):
-    grid = dict(k=[90, 100], runs=[runs], methods=[_PRINTED_METHODS])
+    grid = dict(k=[90, 100], runs=[runs], methods=[PRINTED_METHODS])
     experiment = replace(synthetic_choices, grid=grid, repetitions=1)
 
     def every_row(records, other):
-        assert len(records) == 2 * 2 * len(_PRINTED_METHODS)
+        assert len(records) == 2 * 2 * len(PRINTED_METHODS)
         assert all(record["error"] < 1 for record in records)
 
     return timed(lambda: experiment.run(n_jobs=2)), None, every_row

@@ -9,7 +9,7 @@ from rows import Row, timed
 from sklearn.decomposition import PCA
 
 from fsel_book.dual_set import DSFSelector, det_sampling, det_sampling_reference
-from fsel_book.sparse_regression_paper import _TABLE_SETS, sparse_table
+from fsel_book.papers.sparse_regression import TABLE_SETS, sparse_table
 from fsel_book.spectra import row_space
 
 title = "Part three: sparse principal components"
@@ -78,7 +78,7 @@ def selector_against_pca(rule):
 
 
 def table_3(kind, splits):
-    held = [data for data in _TABLE_SETS if splits == 1000] or ["breast_cancer"]
+    held = [data for data in TABLE_SETS if splits == 1000] or ["breast_cancer"]
     experiment = replace(sparse_table, grid=dict(data=held), repetitions=splits)
 
     def every_row(records, other):

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.preprocessing import normalize
 
 from fsel_book import DualProjectionClassifier, DualProjectionRidge
-from fsel_book.dual_solvers import _newton_solution
+from fsel_book.dual_solvers import newton_solution
 from fsel_book.losses import LogLoss
 
 title = "Part five: dual random projection"
@@ -57,7 +57,7 @@ def optimal_weights(kind, n, d, numbers, alpha):
     if numbers:
         return X.T @ (E @ ((E.T @ targets) / (e.clip(0) + alpha)))
     F = E[:, e > 1e-13 * e[-1]] * np.sqrt(e[e > 1e-13 * e[-1]])
-    z, _ = _newton_solution(F, y, 2 * alpha, LogLoss())
+    z, _ = newton_solution(F, y, 2 * alpha, LogLoss())
     return -X.T @ LogLoss().slope(y, F @ z) / (2 * alpha)
 
 

@@ -12,10 +12,10 @@ from sklearn.feature_selection import RFE
 from sklearn.linear_model import Ridge
 from sklearn.svm import SVC
 
-from fsel_book import MismatchFeatures, RiskRFE
+from fsel_book import RiskRFE
 from fsel_book.elimination import guyon_rfe, risk_rfe, squared_linear_path
 from fsel_book.kernel_machines import EmpiricalRisk
-from fsel_book.kernels import LinearKernel, RBFKernel, RunningSums
+from fsel_book.kernels import LinearKernel, MismatchFeatures, RBFKernel, RunningSums
 from fsel_book.loaders import load_dataset
 
 title = "Part six: elimination by the risk"

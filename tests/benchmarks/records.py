@@ -20,8 +20,8 @@ from sklearn.model_selection import GridSearchCV
 from threadpoolctl import threadpool_limits
 
 from fsel_book import BSSSelector, certify, row_space
-from fsel_book.experiments import _unweighted_sampling
-from fsel_book.selection_study import _CAP, _split_and_scale
+from fsel_book.papers.experiments import unweighted_sampling
+from fsel_book.papers.selection_study import PREFERENCE_CAP, split_and_scale
 
 folder = Path(__file__).parent / "records"
 peers = ("skmatter", "fastcan", "celer", "skglm", "abess")
@@ -80,7 +80,7 @@ def qualities(space, A, y, B, y_new, indices, r, rank, machine):
     selection on one split.
     """
     kappa = certify(
-        space.truncate(rank), _unweighted_sampling(indices, A.shape[1])
+        space.truncate(rank), unweighted_sampling(indices, A.shape[1])
     ).kappa
     C = A[:, indices]
     D = B[:, indices]
@@ -90,7 +90,7 @@ def qualities(space, A, y, B, y_new, indices, r, rank, machine):
     best = np.sum(space.singular_values[r:] ** 2)
     left = max(whole - np.linalg.norm(A.T @ Q) ** 2, 0.0)
     error = 100 * np.mean(machine.fit(C, y).predict(D) != y_new)
-    return min(kappa, _CAP), np.sqrt(left / best), error, len(indices)
+    return min(kappa, PREFERENCE_CAP), np.sqrt(left / best), error, len(indices)
 
 
 def compare_selectors(data, r, splits, most, limit):
@@ -100,7 +100,7 @@ def compare_selectors(data, r, splits, most, limit):
     times, found, estimates = ({one.name: [] for one in selectors} for _ in range(3))
     everything = []
     for split in range(splits):
-        A, y, B, y_new, _ = _split_and_scale(data, split, most)
+        A, y, B, y_new, _ = split_and_scale(data, split, most)
         dense = as_dense(A)
         space = row_space(A)
         rank = BSSSelector(r).fit(A).certificate_.rank
@@ -168,7 +168,7 @@ def compare_machines(data, splits, most):
     """
     times, found = ({one.name: [] for one in machines} for _ in range(2))
     for split in range(splits):
-        A, y, B, y_new, _ = _split_and_scale(data, split, most)
+        A, y, B, y_new, _ = split_and_scale(data, split, most)
         for one in machines:
             if not is_installed(one.package):
                 continue

@@ -1876,6 +1876,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                                                                    'fsel_book/papers/svm.py'),
                                       'fsel_book.papers.svm.truncate_to_draws': ( 'svm_paper.html#truncate_to_draws',
                                                                                   'fsel_book/papers/svm.py')},
+            'fsel_book.progress': {},
             'fsel_book.ridge': { 'fsel_book.ridge.PredictionBound': ('ridge.html#predictionbound', 'fsel_book/ridge.py'),
                                  'fsel_book.ridge.PredictionBound.total': ('ridge.html#predictionbound.total', 'fsel_book/ridge.py'),
                                  'fsel_book.ridge.RLSClassifier': ('ridge.html#rlsclassifier', 'fsel_book/ridge.py'),

@@ -66,7 +66,7 @@ by_hand = [
     if not is_exported(path) and path.stem not in ("__init__", "_modidx")
 ]
 modules = [module_of(name) for name in cells if module_of(name)]
-every_module = pytest.mark.parametrize("module", modules)
+every_module = pytest.mark.parametrize("module", [*modules, *by_hand])
 
 
 def code_cells(name):

@@ -63,6 +63,14 @@ help:
 	@$(PY) -m pip install --quiet --editable '.[$*]' $(if $(SCIPY),'$(SCIPY)')
 	@touch $@
 
+# The tools for notebooks, lint and commits, without the package and all that it needs: a minute for the first commit.
+LINT := import configparser as c; p = c.ConfigParser(delimiters=["="]); p.read("settings.ini", "utf-8"); \
+    print(p["DEFAULT"]["lint_requirements"])
+.venv/.lint: .venv/.python $(METADATA)
+	@echo "Installing the tools of the extra lint into .venv"
+	@$(PY) -m pip install --quiet $$($(PY) -c '$(LINT)')
+	@touch $@
+
 .venv-bench/.bench: .venv-bench/.python $(METADATA)
 	@echo "Installing fsel_book[bench] into .venv-bench"
 	@.venv-bench/bin/python -m pip install --quiet --editable '.[bench]'
@@ -122,7 +130,7 @@ docs:
 bench: .venv-bench/.bench
 	.venv-bench/bin/python tests/benchmarks/run.py $(BENCH)
 
-lint: .venv/.dev
+lint: .venv/.lint
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
@@ -130,7 +138,7 @@ lint: .venv/.dev
 release: .venv/.python
 	@$(PY) tools/release.py $(PYTHONS)
 
-sync: .venv/.dev
+sync: .venv/.lint
 	.venv/bin/nbdev_clean
 	.venv/bin/nbdev_export
 	$(PY) tools/readme.py
@@ -140,7 +148,7 @@ run: .venv/.dev
 	$(PY) tools/run.py $(NB) $(if $(HEAVY),--heavy)
 	.venv/bin/nbdev_clean
 
-hooks: .venv/.dev
+hooks: .venv/.lint
 	git config merge.nbdev-merge.name "notebooks, cell by cell"
 	git config merge.nbdev-merge.driver '.venv/bin/nbdev_merge %O %A %B %P'
 	$(PY) -m pre_commit install

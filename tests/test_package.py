@@ -5,6 +5,7 @@ the tools that try them.
 import ast
 import importlib.util
 import json
+import os
 import re
 import runpy
 import shutil
@@ -13,13 +14,14 @@ import sys
 import zipfile
 from configparser import ConfigParser
 from email import message_from_string
-from importlib.metadata import packages_distributions
+from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 
 import pytest
 import setuptools
 import yaml
 from cases import PUBLIC, scipy_series
+from packaging.requirements import Requirement
 
 root = Path(__file__).resolve().parent.parent
 parser = ConfigParser(delimiters=["="])
@@ -165,19 +167,9 @@ def test_wheel_metadata_is_that_of_settings(wheel, described):
         if name.endswith(".dist-info/licenses/LICENSE")
     )
     assert licence == (root / "LICENSE").read_bytes()
-    assert set(described.get_all("Provides-Extra")) >= {
-        "cupy",
-        "dask",
-        "numba",
-        "demo",
-        "book",
-        "bench",
-        "dev",
-        "docs",
-    }
-    needed = [
-        line for line in described.get_all("Requires-Dist") if "extra ==" not in line
-    ]
+    extras = {"cupy", "dask", "numba", "demo", "book", "bench", "dev", "docs", "lint"}
+    assert set(described.get_all("Provides-Extra")) >= extras
+    needed = [line for line in described.get_all("Requires-Dist") if "extra ==" not in line]
     assert len(needed) == len(metadata["requirements"].split())
     assert described.get_all("Project-URL", []) == (
         [f"Source, {metadata['git_url']}"] if metadata["git_url"] else []
@@ -447,3 +439,116 @@ def test_what_notebooks_import_comes_with_the_extra_for_reading_them():
         and not known & {home.lower().replace("_", "-") for home in homes[module]}
     }
     assert not missing
+
+
+# ---------------------------------------------------------------- the door for contributors
+
+
+def brought_along(requirements):
+    """What pip installs for lines of requirements, by the metadata of what is installed here."""
+    found, left = set(), [Requirement(line) for line in requirements.split()]
+    while left:
+        wanted = left.pop()
+        name = wanted.name.lower().replace("_", "-")
+        if name not in found:
+            found.add(name)
+            more = map(Requirement, requires(name) or [])
+            left += [one for one in more if not one.marker or one.marker.evaluate({"extra": ""})]
+    return found
+
+
+HEAVY = "torch dask distributed numba polars clarabel pandas pyarrow zarr scipy scikit-learn matplotlib jupyterlab"
+
+
+def test_the_extra_for_hooks_and_lint_brings_nothing_heavy_along():
+    brought = brought_along(metadata["lint_requirements"])
+    assert {"nbdev", "ruff", "mypy", "pre-commit", "nbconvert", "nbformat"} <= brought
+    assert not brought & {*HEAVY.split(), "fsel-book"}
+    assert brought_along("matplotlib") & {*HEAVY.split()}, "this test sees nothing"
+
+
+def test_versions_of_the_tools_stand_in_one_list():
+    lint = named(metadata["lint_requirements"]) - {"numpy", "array-api-compat", "fastcore", "nbconvert"}
+    for key, value in metadata.items():
+        if key.endswith("_requirements") and key != "lint_requirements":
+            assert not named(value) & lint, key
+    assert "fsel_book[docs,lint]" in metadata["dev_requirements"].split()
+    assert "fsel_book[lint]" in metadata["docs_requirements"].split()
+
+
+@needs_git
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not on the PATH")
+@pytest.mark.parametrize("target", ["hooks", "lint", "sync"])
+def test_hooks_lint_and_sync_install_their_tools_alone(tmp_path, target):
+    for name in ("Makefile", "settings.ini", "setup.py", "pyproject.toml"):
+        shutil.copy(root / name, tmp_path)
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    (tmp_path / ".venv" / ".python").touch()
+    # Its pip writes down what it is asked for, and all other modules do nothing.
+    python.write_text(
+        f'#!/bin/sh\nif [ "$1" = -c ]; then exec {sys.executable} "$@"; fi\n'
+        'if [ "$2" = pip ]; then shift 2; echo "$@" >> asked; fi\n'
+    )
+    python.chmod(0o755)
+    for name in ("nbdev_clean", "nbdev_export"):
+        shutil.copy(python, python.with_name(name))
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    outer = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")  # of a `make test` that runs this
+    environment = {name: value for name, value in os.environ.items() if name not in outer}
+    done = subprocess.run(["make", target], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    wanted = " ".join(metadata["lint_requirements"].split())
+    assert (tmp_path / "asked").read_text() == f"install --quiet {wanted}\n"
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("Keep stored outputs\n\nWhy: less noise.\n", []),
+        ("\n# Please enter a message\nKeep stored outputs\n# On branch main\n", []),
+        ("x" * 73, ["73 characters", "small letter"]),
+        ("X" * 72, []),
+        ("Keep stored outputs.", ["period"]),
+        ("keep stored outputs", ["small letter"]),
+        ("Keep stored outputs\nwhere nothing has changed", ["no empty line"]),
+        ("Merge branch " + "x" * 80, []),
+        ("fixup! Keep stored outputs.", []),
+        ('Revert "' + "x" * 72 + '"', []),
+        ("", []),
+    ],
+)
+def test_what_is_said_of_the_subject_of_a_commit(message, said):
+    found = tool("subject").complaints(message)
+    assert len(found) == len(said) and all(words in line for words, line in zip(said, found))
+
+
+def hooks():
+    """The hooks of the repository."""
+    (local,) = yaml.safe_load(text_of(".pre-commit-config.yaml"))["repos"]
+    return local["hooks"]
+
+
+@needs_git
+def test_the_hook_for_subjects_stops_a_commit(tmp_path):
+    """As pre-commit calls it: with the file of the message as its last argument."""
+    (hook,) = (hook for hook in hooks() if hook["id"] == "subject")
+    script = tmp_path / ".git" / "hooks" / "commit-msg"
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    command = hook["entry"].replace(".venv/bin/python tools", f"{sys.executable} {root / 'tools'}")
+    script.parent.mkdir(exist_ok=True)
+    script.write_text(f'#!/bin/sh\nexec {command} "$1"\n')
+    script.chmod(0o755)
+    name = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for subject, code in [("ends with a period.", 1), ("Say what is so", 0)]:
+        commit = ["git", *name, "commit", "-q", "--allow-empty", "-m", subject]
+        done = subprocess.run(commit, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == code and ("it ends with a period" in done.stderr) == bool(code)
+
+
+def test_make_hooks_installs_a_hook_for_each_stage():
+    """Without a stage of its own a hook runs before the commit, and none of these twice."""
+    config = yaml.safe_load(text_of(".pre-commit-config.yaml"))
+    stages = [stage for hook in hooks() for stage in hook.get("stages", config["default_stages"])]
+    assert set(stages) == set(config["default_install_hook_types"]) == {"pre-commit", "commit-msg"}
+    assert [hook["id"] for hook in hooks() if "stages" in hook] == ["subject"]

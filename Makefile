@@ -11,6 +11,7 @@ LIMIT :=
 BENCH :=
 NB :=
 HEAVY :=
+FRESH :=
 PYTHONS :=
 
 ifneq ($(words $(CURDIR)),1)
@@ -39,7 +40,8 @@ help:
 	@echo "make test-site                      render the site and look at its pages in Chromium or Chrome (needs quarto)"
 	@echo "make hooks                          once after cloning: merge notebooks cell by cell, check every commit"
 	@echo "make sync                           clean the notebooks, export the modules and README.md from them"
-	@echo "make run NB=05_sparsification       run a notebook and store what it gives; HEAVY=1 runs the heavy cells too"
+	@echo "make run NB=05_sparsification       run a notebook and store what it gives; HEAVY=1 runs the heavy cells too,"
+	@echo "                                    FRESH=1 stores every output, not only those that say something else"
 	@echo "make lab                            JupyterLab on the chapters"
 	@echo "make docs                           render the site to _docs/ (needs the program quarto)"
 	@echo "make bench BENCH='...'              timed comparisons, in .venv-bench; BENCH goes to tests/benchmarks/run.py"
@@ -145,7 +147,7 @@ sync: .venv/.lint
 	$(PY) tools/imports.py
 
 run: .venv/.dev
-	$(PY) tools/run.py $(NB) $(if $(HEAVY),--heavy)
+	$(PY) tools/run.py $(NB) $(if $(HEAVY),--heavy) $(if $(FRESH),--fresh)
 	.venv/bin/nbdev_clean
 
 hooks: .venv/.lint

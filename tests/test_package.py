@@ -169,7 +169,9 @@ def test_wheel_metadata_is_that_of_settings(wheel, described):
     assert licence == (root / "LICENSE").read_bytes()
     extras = {"cupy", "dask", "numba", "demo", "book", "bench", "dev", "docs", "lint"}
     assert set(described.get_all("Provides-Extra")) >= extras
-    needed = [line for line in described.get_all("Requires-Dist") if "extra ==" not in line]
+    needed = [
+        line for line in described.get_all("Requires-Dist") if "extra ==" not in line
+    ]
     assert len(needed) == len(metadata["requirements"].split())
     assert described.get_all("Project-URL", []) == (
         [f"Source, {metadata['git_url']}"] if metadata["git_url"] else []
@@ -453,7 +455,11 @@ def brought_along(requirements):
         if name not in found:
             found.add(name)
             more = map(Requirement, requires(name) or [])
-            left += [one for one in more if not one.marker or one.marker.evaluate({"extra": ""})]
+            left += [
+                one
+                for one in more
+                if not one.marker or one.marker.evaluate({"extra": ""})
+            ]
     return found
 
 
@@ -468,7 +474,12 @@ def test_the_extra_for_hooks_and_lint_brings_nothing_heavy_along():
 
 
 def test_versions_of_the_tools_stand_in_one_list():
-    lint = named(metadata["lint_requirements"]) - {"numpy", "array-api-compat", "fastcore", "nbconvert"}
+    lint = named(metadata["lint_requirements"]) - {
+        "numpy",
+        "array-api-compat",
+        "fastcore",
+        "nbconvert",
+    }
     for key, value in metadata.items():
         if key.endswith("_requirements") and key != "lint_requirements":
             assert not named(value) & lint, key
@@ -495,8 +506,12 @@ def test_hooks_lint_and_sync_install_their_tools_alone(tmp_path, target):
         shutil.copy(python, python.with_name(name))
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
     outer = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")  # of a `make test` that runs this
-    environment = {name: value for name, value in os.environ.items() if name not in outer}
-    done = subprocess.run(["make", target], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    environment = {
+        name: value for name, value in os.environ.items() if name not in outer
+    }
+    done = subprocess.run(
+        ["make", target], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     wanted = " ".join(metadata["lint_requirements"].split())
     assert (tmp_path / "asked").read_text() == f"install --quiet {wanted}\n"
@@ -520,7 +535,9 @@ def test_hooks_lint_and_sync_install_their_tools_alone(tmp_path, target):
 )
 def test_what_is_said_of_the_subject_of_a_commit(message, said):
     found = tool("subject").complaints(message)
-    assert len(found) == len(said) and all(words in line for words, line in zip(said, found))
+    assert len(found) == len(said) and all(
+        words in line for words, line in zip(said, found)
+    )
 
 
 def hooks():
@@ -535,7 +552,9 @@ def test_the_hook_for_subjects_stops_a_commit(tmp_path):
     (hook,) = (hook for hook in hooks() if hook["id"] == "subject")
     script = tmp_path / ".git" / "hooks" / "commit-msg"
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
-    command = hook["entry"].replace(".venv/bin/python tools", f"{sys.executable} {root / 'tools'}")
+    command = hook["entry"].replace(
+        ".venv/bin/python tools", f"{sys.executable} {root / 'tools'}"
+    )
     script.parent.mkdir(exist_ok=True)
     script.write_text(f'#!/bin/sh\nexec {command} "$1"\n')
     script.chmod(0o755)
@@ -543,12 +562,22 @@ def test_the_hook_for_subjects_stops_a_commit(tmp_path):
     for subject, code in [("ends with a period.", 1), ("Say what is so", 0)]:
         commit = ["git", *name, "commit", "-q", "--allow-empty", "-m", subject]
         done = subprocess.run(commit, cwd=tmp_path, capture_output=True, text=True)
-        assert done.returncode == code and ("it ends with a period" in done.stderr) == bool(code)
+        assert done.returncode == code and (
+            "it ends with a period" in done.stderr
+        ) == bool(code)
 
 
 def test_make_hooks_installs_a_hook_for_each_stage():
     """Without a stage of its own a hook runs before the commit, and none of these twice."""
     config = yaml.safe_load(text_of(".pre-commit-config.yaml"))
-    stages = [stage for hook in hooks() for stage in hook.get("stages", config["default_stages"])]
-    assert set(stages) == set(config["default_install_hook_types"]) == {"pre-commit", "commit-msg"}
+    stages = [
+        stage
+        for hook in hooks()
+        for stage in hook.get("stages", config["default_stages"])
+    ]
+    assert (
+        set(stages)
+        == set(config["default_install_hook_types"])
+        == {"pre-commit", "commit-msg"}
+    )
     assert [hook["id"] for hook in hooks() if "stages" in hook] == ["subject"]

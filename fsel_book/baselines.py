@@ -25,15 +25,11 @@ from fsel_book.arrays import (
     Seed,
     as_float64,
     by_columns,
-    check_matrix,
     from_numpy,
-    insert_docs,
     is_sparse,
     namespace,
     result_dtype,
-    target_on_host,
     to_numpy,
-    warn_of_many_labels,
 )
 from fsel_book.certificates import (
     Certificate,
@@ -42,13 +38,10 @@ from fsel_book.certificates import (
     Sampling,
     SamplingTransformer,
     certify,
-    check_bool,
-    check_instance,
-    check_integer,
-    check_open_unit_interval,
     row_space_seconds,
     space_to_certify,
 )
+from .docs import insert_docs
 from .dual_set import SpanCertificate, certify_span
 from .leverage import bernoulli_interval
 from .sparsification import round_ties
@@ -58,6 +51,15 @@ from fsel_book.spectra import (
     at_unit_scale,
     one_of_each,
     whole_or_leading,
+)
+from fsel_book.validation import (
+    check_bool,
+    check_instance,
+    check_integer,
+    check_matrix,
+    check_open_unit_interval,
+    target_on_host,
+    warn_of_many_labels,
 )
 
 # %% ../nbs/09_baselines.ipynb #66e6d162

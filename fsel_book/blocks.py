@@ -28,15 +28,9 @@ from array_api_compat import is_array_api_obj
 from sklearn.utils import check_array
 from sklearn.utils.validation import _get_feature_names
 
-from fsel_book.arrays import (
-    all_finite,
-    frame_on_host,
-    is_frame,
-    is_sparse,
-    refuse_other_forms,
-    stack_level,
-    to_numpy,
-)
+from .arrays import all_finite, is_sparse, refuse_other_forms, to_numpy
+from .notices import stack_level
+from .validation import frame_on_host, is_frame
 
 # %% ../nbs/E_blocks.ipynb #763eab56
 class Blocks(ABC):
@@ -77,6 +71,7 @@ class Blocks(ABC):
     shape: tuple[Any, Any] = (None, None)
     axes: tuple[int, ...] = (1, 0)
     feature_names: Sequence[str] | None = None
+    is_in_blocks = True  # what tells such data from an array, before any is read
     # whether what `read` has yielded is never written to again; else it is copied
     _blocks_stay = False
 

@@ -2,12 +2,11 @@
 
 # %% auto #0
 __all__ = ['NEGLIGIBLE', 'METHOD_COLORS', 'LONG_FIT', 'ScoreFunc', 'Sampling', 'Promise', 'least_distortion', 'says_nothing',
-           'Certificate', 'certify', 'method_color', 'SpectrumDisplay', 'n_requested', 'check_rank', 'target_rank',
-           'check_open_unit_interval', 'check_positive', 'check_bool', 'check_instance', 'check_integer',
-           'check_automatic_draws', 'check_X', 'check_same_library', 'clear_fitted', 'check_reduced', 'insert_columns',
-           'FittedAttributesMixin', 'SamplingTransformer', 'largest_rank', 'space_to_certify', 'row_space_seconds',
-           'unevenness_of', 'warn_if_long', 'Look', 'look_at_columns', 'look_at_selected', 'warn_of_columns',
-           'warn_of_fewer', 'CertifiedSelector', 'check_scores', 'finite_scores', 'feature_scores', 'ScoreMixin']
+           'Certificate', 'certify', 'method_color', 'SpectrumDisplay', 'n_requested', 'target_rank', 'clear_fitted',
+           'insert_columns', 'FittedAttributesMixin', 'SamplingTransformer', 'largest_rank', 'space_to_certify',
+           'row_space_seconds', 'unevenness_of', 'warn_if_long', 'Look', 'look_at_columns', 'look_at_selected',
+           'warn_of_columns', 'warn_of_fewer', 'CertifiedSelector', 'check_scores', 'finite_scores', 'feature_scores',
+           'ScoreMixin']
 
 # %% ../nbs/04_certificates.ipynb #ff329ec7
 import numbers
@@ -28,50 +27,42 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectorMixin, f_classif
 from sklearn.utils import Tags, check_array, check_consistent_length
 from sklearn.utils.sparsefuncs import min_max_axis
-from sklearn.utils.validation import (
-    _check_feature_names,
-    _check_n_features,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted
 
 from fsel_book.arrays import (
-    DOCS,
-    ENTRY_RANGE,
     Array,
     ArrayLike,
     Matrix,
     blas_threads_for,
-    canonical,
-    check_columns,
-    check_matrix,
-    check_numeric,
-    check_range,
     from_numpy,
-    has_objects,
-    insert_docs,
-    is_frame,
     is_integer,
     is_sparse,
     namespace,
-    naming_columns,
-    readable_array,
     result_dtype,
     scale_columns,
-    stack_level,
     take_columns,
-    target_on_host,
     to_numpy,
 )
 from .blocks import Blocks, fit_elsewhere
+from .docs import DOCS, SEE_ALSO, insert_docs
+from .notices import stack_level
 from fsel_book.spectra import (
-    SEE_ALSO,
     RowSpace,
     as_row_space,
     basis_accuracy,
     sketch_is_less_work,
     squared_column_norms,
     whole_or_leading,
+)
+from fsel_book.validation import (
+    check_automatic_draws,
+    check_bool,
+    check_instance,
+    check_rank,
+    check_reduced,
+    check_same_library,
+    check_X,
+    target_on_host,
 )
 
 # %% ../nbs/04_certificates.ipynb #b3851197
@@ -683,29 +674,6 @@ def n_requested(r: Any, d: int) -> int | None:
     )
 
 # %% ../nbs/04_certificates.ipynb #6658bb1f
-def check_rank(
-    rank: int | Literal["full"] | None, r: int | None, spare: int = 1, which: str = ""
-) -> None:
-    """Raise an error if `rank` cannot be certified with `r` draws (None: unknown yet),
-    `spare` of them beyond the rank.
-    """
-    if rank is None or isinstance(rank, str) and rank == "full":
-        return
-    if not is_integer(rank) or rank < 1:
-        raise ValueError(
-            f"rank={rank!r} is not possible: give an integer of at least 1, 'full' or "
-            f"None; {SEE_ALSO}"
-        )
-    if r is not None and rank > (most := max(1, r - spare)):
-        raise ValueError(
-            f"rank={rank}{which} is not possible with n_features_to_select={r}: {r} "
-            f"feature{'s' * (r > 1)}"
-            f" can be certified for a rank of at most {most}. Ask for more features, "
-            f"or for a lower "
-            f"rank; {SEE_ALSO}"
-        )
-
-
 def target_rank(
     rank: int | Literal["full"] | None,
     numerical_rank: int,
@@ -728,135 +696,6 @@ def target_rank(
         )
     return int(rank)
 
-
-def check_open_unit_interval(name: str, value: Any) -> None:
-    """Raise an error if the parameter `name` is not strictly between 0 and 1."""
-    if not isinstance(value, numbers.Real) or not 0 < float(value) < 1:
-        raise ValueError(
-            f"{name}={value!r} is not possible: give a number above 0 and below 1."
-        )
-
-
-def check_positive(name: str, value: Any, least: float = 0.0) -> None:
-    """Raise an error if the parameter `name` is not a number above `least`."""
-    if (
-        not isinstance(value, int | float | np.number)
-        or isinstance(value, bool)
-        or not least < value < np.inf
-    ):
-        raise ValueError(
-            f"{name}={value!r} is not possible: give a number above {least:g}."
-        )
-
-
-def check_bool(name: str, value: Any) -> None:
-    """Raise an error if the parameter `name` is not a truth value."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name}={value!r} is not possible: give True or False.")
-
-
-def check_instance(name: str, value: Any) -> None:
-    """Raise an error if the parameter `name` is a class, where one of its instances is
-    needed.
-    """
-    if isinstance(value, type):
-        raise TypeError(
-            f"{name}={value.__name__} is a class: give an instance of it, as "
-            f"{name}={value.__name__}()."
-        )
-
-
-def check_integer(
-    r: Any, least: int, most: int | None = None, why: str = "", name: str = "r"
-) -> None:
-    """Raise an error if the number of columns `r`, called `name` in the message, is no
-    integer from `least` to `most`.
-    """
-    if not is_integer(r) or r < least or (most is not None and r > most):
-        span = f"of at least {least}" if most is None else f"from {least} to {most}"
-        raise ValueError(f"{name}={r!r} is not possible: give an integer {span}{why}.")
-
-# %% ../nbs/04_certificates.ipynb #22cdf448
-def check_automatic_draws(r: int, ell: int, d: int) -> int:
-    """The number `r` of draws that a theorem asks for at rank `ell`, if `d` features
-    allow it.
-    """
-    if r > d:
-        raise ValueError(
-            f"n_features_to_select='auto' needs {r} draws at rank {ell}, more than "
-            f"the {d} features of X: "
-            f"give a larger eps, a smaller rank (None is all of it here), or a "
-            f"number; {SEE_ALSO}"
-        )
-    return r
-
-# %% ../nbs/04_certificates.ipynb #20fc1dc7
-def check_X(
-    estimator: BaseEstimator,
-    X: ArrayLike,
-    reset: bool,
-    least: int = 2,
-    dtype: Any = None,
-) -> Matrix:
-    """`X` validated for `fit` (`reset`) or for a later method of `estimator`, in the
-    library in which it came.
-
-    In `fit` it needs `least` samples and a largest entry that can be squared. Sparse
-    results are canonical.
-    """
-    if isinstance(X, Blocks):
-        raise ValueError(
-            f"{type(estimator).__name__} takes no X in blocks: give an array."
-        )
-    smallest = ENTRY_RANGE[0] if reset else 0.0
-    X = readable_array(X)
-    kinds = dtype or [np.float64, np.float32]
-    if is_frame(X):
-        check_columns(X)
-        # "numeric" leaves what it cannot convert as it is
-        if has_objects(X):
-            kinds = [np.float64, np.float32]
-    if is_sparse(X):
-        X = canonical(X)
-    if array_api_compat.is_array_api_obj(X) and not array_api_compat.is_numpy_array(X):
-        X = check_matrix(X, smallest=smallest)
-        _check_feature_names(estimator, X, reset=reset)
-        _check_n_features(estimator, X, reset=reset)
-    else:
-        # the sum that looks for NaN overflows
-        with np.errstate(over="ignore", invalid="ignore"), naming_columns(X):
-            X = validate_data(
-                estimator,
-                check_numeric(X),
-                reset=reset,
-                dtype=kinds,
-                accept_sparse=("csr", "csc"),
-            )
-        check_range(X, smallest=smallest)
-    if reset and X.shape[0] < least:
-        raise ValueError(
-            f"Found {X.shape[0]} sample(s) (n_samples = {X.shape[0]}) while a minimum "
-            f"of {least} is "
-            f"required by {type(estimator).__name__}."
-        )
-    return X
-
-# %% ../nbs/04_certificates.ipynb #16c6edb6
-def check_same_library(
-    estimator: BaseEstimator, X: Matrix, fitted: Array, method: str = "transform"
-) -> None:
-    """Raise an error if `X`, given to a method of `estimator`, is not of the array
-    library of its attribute `fitted`.
-    """
-    if namespace(X) is not namespace(fitted):
-        raise ValueError(
-            f"Inputs passed to {type(estimator).__name__}.{method}() must use the "
-            f"same namespace as those "
-            f"passed to fit(): {namespace(X).__name__} is not "
-            f"{namespace(fitted).__name__}. Convert X, or "
-            "fit on arrays of its library."
-        )
-
 # %% ../nbs/04_certificates.ipynb #e0d2a5a8
 def clear_fitted(estimator: BaseEstimator) -> None:
     """Delete all that an earlier `fit` has left, so that a `fit` that fails leaves
@@ -866,16 +705,6 @@ def clear_fitted(estimator: BaseEstimator) -> None:
         delattr(estimator, name)
 
 # %% ../nbs/04_certificates.ipynb #a3d5b96a
-def check_reduced(X: ArrayLike, n_selected: int) -> Matrix:
-    """`X`, validated, if it has as many columns as features were selected."""
-    X = check_matrix(X, smallest=0.0)
-    if X.shape[1] == n_selected:
-        return X
-    raise ValueError(
-        f"X has {X.shape[1]} features, but {n_selected} features were selected."
-    )
-
-
 def insert_columns(C: Matrix, support: np.ndarray) -> Matrix:
     """A matrix with the columns of `C` where the host mask `support` is true, and zeros
     elsewhere.

@@ -19,34 +19,22 @@ from sklearn.utils.validation import check_is_fitted
 
 from fsel_book.arrays import (
     BLAS,
-    DOCS,
     Array,
     ArrayLike,
     Matrix,
-    ScoreOnHost,
     Seed,
     as_float64,
-    check_matrix,
     from_numpy,
     held_to_one_thread,
     in_precision_of,
-    insert_docs,
     is_sparse,
     namespace,
     result_dtype,
-    stack_level,
     to_numpy,
 )
 from .blocks import Blocks, fit_elsewhere
-from fsel_book.certificates import (
-    check_bool,
-    check_integer,
-    check_positive,
-    check_same_library,
-    check_X,
-    clear_fitted,
-    warn_if_long,
-)
+from .certificates import clear_fitted, warn_if_long
+from .docs import DOCS, insert_docs
 from fsel_book.dual_solvers import (
     Problem,
     Solution,
@@ -57,8 +45,20 @@ from fsel_book.dual_solvers import (
     seconds_of_projection,
 )
 from .losses import Loss, SquaredError, get_loss
-from .ridge import check_labels, check_targets, labels_from_decisions
+from .notices import stack_level
+from .ridge import labels_from_decisions
+from .scoring import ScoreOnHost
 from .spectra import at_unit_scale, projection_matrix
+from fsel_book.validation import (
+    check_bool,
+    check_integer,
+    check_labels,
+    check_matrix,
+    check_positive,
+    check_same_library,
+    check_targets,
+    check_X,
+)
 
 # %% ../nbs/14_dual_projection.ipynb #ed2538af
 def recover_solution(

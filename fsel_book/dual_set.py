@@ -4,8 +4,8 @@
 __all__ = ['LENGTH_SHARE', 'DUAL_RULES', 'EPS', 'column_prices', 'norm_per_price', 'det_sampling_reference', 'recursive_inverse',
            'LowerBarrier', 'Span', 'ClosestSpanRule', 'det_sampling', 'with_weights', 'rand_sampling', 'rounding_level',
            'orthonormal_basis', 'SpanPromise', 'det_promise', 'rand_promise', 'SpanCertificate', 'certify_span',
-           'det_draws', 'rand_draws', 'component_scores', 'check_target_matrix', 'compressed_targets', 'DSFSelector',
-           'RSFSelector', 'residual_drift']
+           'det_draws', 'rand_draws', 'component_scores', 'compressed_targets', 'DSFSelector', 'RSFSelector',
+           'residual_drift']
 
 # %% ../nbs/07_dual_set.ipynb #c5c374d8
 from dataclasses import KW_ONLY, dataclass
@@ -15,7 +15,6 @@ from typing import Any, Literal
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dtrtri
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_array
 from tqdm import tqdm
 
 from fsel_book.arrays import (
@@ -25,14 +24,11 @@ from fsel_book.arrays import (
     as_float64,
     blas_threads_for,
     by_columns,
-    check_range,
     from_numpy,
-    insert_docs,
     is_sparse,
     largest_entry,
     namespace,
     result_dtype,
-    target_on_host,
     to_numpy,
 )
 from fsel_book.certificates import (
@@ -44,11 +40,11 @@ from fsel_book.certificates import (
     ScoreFunc,
     ScoreMixin,
     certify,
-    check_open_unit_interval,
     check_scores,
     largest_rank,
     says_nothing,
 )
+from .docs import insert_docs
 from .leverage import chernoff_rate, leverage_promise, leverage_sampling
 from fsel_book.sparsification import (
     SLACK_BITS,
@@ -69,6 +65,11 @@ from fsel_book.sparsification import (
     scored_lengths,
 )
 from .spectra import RowSpace, as_row_space
+from fsel_book.validation import (
+    check_open_unit_interval,
+    check_target_matrix,
+    target_on_host,
+)
 
 # %% ../nbs/07_dual_set.ipynb #81b98b36
 LENGTH_SHARE = 1e-6
@@ -952,24 +953,6 @@ class _ComponentsMixin:
         return certify_span(space, sampling, self._promise(space, r), self.method)
 
 # %% ../nbs/07_dual_set.ipynb #109c9873
-def check_target_matrix(y: ArrayLike, n: int, who: str) -> np.ndarray:
-    """The targets as a float64 host array of two dimensions, or what is wrong with
-    them.
-    """
-    if y is None:
-        raise ValueError(f"{who} requires y to be passed, but the target y is None.")
-    Y = check_array(
-        target_on_host(y), dtype=np.float64, ensure_2d=False, input_name="y"
-    )
-    if Y.ndim > 2 or len(Y) != n:
-        raise ValueError(
-            f"y has shape {Y.shape}; numbers of shape ({n},) or ({n}, n_targets) are "
-            f"needed."
-        )
-    check_range(Y, "y")
-    return Y.reshape(n, -1)
-
-
 def _columns_of_classes(y: ArrayLike) -> ArrayLike:
     """Class labels as numbers: a column for each class, with a one for its samples; of
     two classes for the second.

@@ -23,15 +23,13 @@ from fsel_book.arrays import (
     ArrayLike,
     Matrix,
     blas_threads_for,
-    check_matrix,
     from_numpy,
-    insert_docs,
     namespace,
-    stack_level,
     take_columns,
     take_rows,
     to_numpy,
 )
+from .docs import insert_docs
 from fsel_book.kernel_machines import (
     EmpiricalRisk,
     GrowingInverse,
@@ -62,8 +60,6 @@ from fsel_book.kernels import (
     RunningSums,
     SumKernel,
     cache_blocks,
-    check_host_matrix,
-    check_semidefinite,
     computed_into,
     dense_rows,
     in_place,
@@ -72,6 +68,8 @@ from fsel_book.kernels import (
     zero_feature,
 )
 from .losses import Floats
+from .notices import stack_level
+from .validation import check_host_matrix, check_matrix, check_semidefinite
 
 # %% ../nbs/17_elimination.ipynb #b40fd061
 def lowest_with_ties(values: Floats, k: int, tie: float) -> list[int]:

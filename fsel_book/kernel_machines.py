@@ -23,15 +23,10 @@ from scipy.linalg.lapack import dgeqrf, dpotrf, dpotri, dpotrs, dpstrf, dtrtrs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR
 
-from fsel_book.arrays import (
-    Array,
-    as_trial,
-    blas_threads_for,
-    insert_docs,
-    stack_level,
-    to_numpy,
-)
+from .arrays import Array, blas_threads_for, to_numpy
+from .docs import insert_docs
 from .losses import EpsilonInsensitive, Floats, Hinge, Loss, get_loss
+from .notices import as_trial, stack_level
 
 # %% ../nbs/16_kernel_machines.ipynb #c0ad84e6
 @insert_docs

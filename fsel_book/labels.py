@@ -22,12 +22,8 @@ from fsel_book.arrays import (
     Matrix,
     Seed,
     blas_threads_for,
-    check_matrix,
     from_numpy,
-    insert_docs,
-    is_frame,
     is_sparse,
-    target_on_host,
     to_numpy,
 )
 from fsel_book.certificates import (
@@ -37,13 +33,7 @@ from fsel_book.certificates import (
     ScoreFunc,
     ScoreMixin,
     certify,
-    check_bool,
-    check_instance,
-    check_integer,
-    check_open_unit_interval,
-    check_rank,
     check_scores,
-    check_X,
     clear_fitted,
     feature_scores,
     finite_scores,
@@ -58,6 +48,7 @@ from fsel_book.certificates import (
     warn_of_columns,
     warn_of_fewer,
 )
+from .docs import SEE_ALSO, insert_docs
 from fsel_book.sparsification import (
     Barriers,
     LargestScoreRule,
@@ -67,7 +58,18 @@ from fsel_book.sparsification import (
     bss_promise,
     round_ties,
 )
-from .spectra import SEE_ALSO, RowSpace, as_row_space, row_space
+from .spectra import RowSpace, as_row_space, row_space
+from fsel_book.validation import (
+    check_bool,
+    check_instance,
+    check_integer,
+    check_matrix,
+    check_open_unit_interval,
+    check_rank,
+    check_X,
+    is_frame,
+    target_on_host,
+)
 
 # %% ../nbs/10_labels.ipynb #1ab00012
 def _start_below(mu: np.ndarray, height: float) -> float:

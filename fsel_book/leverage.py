@@ -13,17 +13,15 @@ from scipy.optimize import brentq
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import Array, Seed, insert_docs, result_dtype, to_numpy
+from .arrays import Array, Seed, result_dtype, to_numpy
 from fsel_book.certificates import (
     NEGLIGIBLE,
     CertifiedSelector,
     Promise,
     Sampling,
-    check_bool,
-    check_integer,
-    check_open_unit_interval,
     method_color,
 )
+from .docs import insert_docs
 from .sparsification import round_ties
 from fsel_book.spectra import (
     RowSpace,
@@ -32,6 +30,7 @@ from fsel_book.spectra import (
     first_drawn,
     one_of_each,
 )
+from .validation import check_bool, check_integer, check_open_unit_interval
 
 # %% ../nbs/06_leverage.ipynb #476f6662
 def leverage_sampling(

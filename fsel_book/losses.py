@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from .arrays import check_not_negative
-from .certificates import check_positive
+from .validation import check_not_negative, check_positive
 
 # %% ../nbs/13_losses.ipynb #03fd09a2
 Floats = NDArray[Any]

@@ -21,12 +21,10 @@ from tqdm import tqdm
 
 from fsel_book.arrays import (
     blas_threads_for,
-    check_range,
     in_precision_of,
     is_sparse,
     largest_entry,
     result_dtype,
-    stack_level,
     to_numpy,
 )
 from fsel_book.blocks import (
@@ -46,9 +44,6 @@ from fsel_book.certificates import (
     Promise,
     Sampling,
     certify,
-    check_automatic_draws,
-    check_bool,
-    check_rank,
     check_scores,
     clear_fitted,
     largest_rank,
@@ -70,6 +65,7 @@ from fsel_book.dual_set import (
     with_weights,
 )
 from .leverage import LeverageSelector
+from .notices import stack_level
 from fsel_book.sparsification import (
     Barriers,
     BSSSelector,
@@ -96,6 +92,12 @@ from fsel_book.spectra import (
     sketch_is_less_work,
     unit_norm_factors,
     warn_of_tiny_directions,
+)
+from fsel_book.validation import (
+    check_automatic_draws,
+    check_bool,
+    check_range,
+    check_rank,
 )
 
 # %% ../nbs/27_out_of_core.ipynb #a093106b

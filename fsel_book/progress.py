@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from tqdm.auto import tqdm
 
-from fsel_book.arrays import stack_level
+from fsel_book.notices import stack_level
 
 __all__ = ["LONG", "Progress", "in_words"]
 

@@ -19,33 +19,24 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from tqdm import tqdm
 
 from fsel_book.arrays import (
-    DOCS,
     Array,
     ArrayLike,
     Matrix,
-    ScoreOnHost,
-    check_not_negative,
     from_numpy,
-    insert_docs,
     is_integer,
     is_sparse,
     namespace,
-    stack_level,
     take_columns,
     take_rows,
     to_numpy,
 )
 from fsel_book.certificates import (
     FittedAttributesMixin,
-    check_bool,
-    check_positive,
-    check_reduced,
-    check_same_library,
-    check_X,
     clear_fitted,
     insert_columns,
     n_requested,
 )
+from .docs import DOCS, insert_docs
 from fsel_book.elimination import (
     Choice,
     Elimination,
@@ -71,7 +62,19 @@ from fsel_book.losses import (
     SquaredError,
     get_loss,
 )
-from .ridge import check_labels, check_targets, labels_from_decisions
+from .notices import stack_level
+from .ridge import labels_from_decisions
+from .scoring import ScoreOnHost
+from fsel_book.validation import (
+    check_bool,
+    check_labels,
+    check_not_negative,
+    check_positive,
+    check_reduced,
+    check_same_library,
+    check_targets,
+    check_X,
+)
 
 # %% ../nbs/18_risk_rfe.ipynb #d3f34c24
 @dataclass

@@ -24,39 +24,41 @@ from fsel_book.arrays import (
     Array,
     ArrayLike,
     Matrix,
-    ScoreOnHost,
-    check_range,
     from_numpy,
-    insert_docs,
     is_sparse,
     namespace,
     result_dtype,
-    stack_level,
     take_columns,
     to_numpy,
 )
 from fsel_book.certificates import (
     Sampling,
-    check_bool,
-    check_instance,
-    check_integer,
-    check_same_library,
-    check_X,
     clear_fitted,
     says_nothing,
     space_to_certify,
 )
+from .docs import insert_docs
 from fsel_book.dual_set import (
     EPS,
     DSFSelector,
     SpanCertificate,
     SpanPromise,
     certify_span,
-    check_target_matrix,
     orthonormal_basis,
     rounding_level,
 )
+from .notices import stack_level
+from .scoring import ScoreOnHost
 from .spectra import at_unit_scale
+from fsel_book.validation import (
+    check_bool,
+    check_instance,
+    check_integer,
+    check_range,
+    check_same_library,
+    check_target_matrix,
+    check_X,
+)
 
 # %% ../nbs/08_sparse_components.ipynb #e25a15e8
 def _best_rank_k(A: np.ndarray, k: int) -> np.ndarray:

@@ -30,7 +30,6 @@ from fsel_book.arrays import (
     from_numpy,
     growing_chunks,
     index_chunks,
-    insert_docs,
     is_sparse,
     namespace,
     quadratic_forms,
@@ -45,12 +44,12 @@ from fsel_book.certificates import (
     Sampling,
     ScoreFunc,
     ScoreMixin,
-    check_integer,
-    check_open_unit_interval,
     check_scores,
     target_rank,
 )
+from .docs import insert_docs
 from .spectra import RowSpace, as_row_space, one_of_each, row_space
+from .validation import check_integer, check_open_unit_interval
 
 # %% ../nbs/05_sparsification.ipynb #eda95fae
 def lower_coefficients(lam: np.ndarray, L: float) -> np.ndarray:

@@ -17,16 +17,16 @@ from fsel_book.arrays import (
     Array,
     ArrayLike,
     Matrix,
-    check_matrix,
     from_numpy,
-    insert_docs,
     is_sparse,
     take_columns,
     take_rows,
     to_numpy,
 )
-from .certificates import check_instance, check_integer, method_color
+from .certificates import method_color
+from .docs import insert_docs
 from .risk_rfe import ChangePoint, GuyonRFE, RiskRFE, change_point, power_near
+from .validation import check_instance, check_integer, check_matrix
 
 # %% ../nbs/19_stopping.ipynb #fff64371
 def change_weights(point: ChangePoint) -> np.ndarray:

@@ -26,17 +26,11 @@ from fsel_book.arrays import (
     Array,
     ArrayLike,
     Matrix,
-    ScoreOnHost,
     as_float64,
-    as_trial,
-    check_matrix,
-    check_not_negative,
     from_numpy,
-    insert_docs,
     is_sparse,
     namespace,
     result_dtype,
-    stack_level,
     take_rows,
     to_numpy,
 )
@@ -45,23 +39,28 @@ from fsel_book.certificates import (
     Sampling,
     SamplingTransformer,
     certify,
-    check_instance,
-    check_integer,
-    check_positive,
-    check_same_library,
-    check_X,
     clear_fitted,
     warn_if_long,
 )
+from .docs import insert_docs
 from .linear_programs import expected_seconds, l1_program
-from fsel_book.ridge import (
-    check_kernel_range,
-    check_labels,
-    labels_from_decisions,
-    labels_of,
-)
+from .notices import as_trial, stack_level
+from .ridge import labels_from_decisions
+from .scoring import ScoreOnHost
 from .sparsification import BSSSelector, round_ties
 from .spectra import at_unit_scale, orthonormal_factor, row_space
+from fsel_book.validation import (
+    check_instance,
+    check_integer,
+    check_kernel_range,
+    check_labels,
+    check_matrix,
+    check_not_negative,
+    check_positive,
+    check_same_library,
+    check_X,
+    labels_of,
+)
 
 # %% ../nbs/12_svm.ipynb #e8f92257
 class _SimplexProgram:

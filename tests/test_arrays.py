@@ -28,7 +28,6 @@ from fsel_book import (
 from fsel_book.arrays import (
     as_float64,
     by_columns,
-    check_matrix,
     from_numpy,
     index_chunks,
     namespace,
@@ -37,6 +36,7 @@ from fsel_book.arrays import (
     to_numpy,
 )
 from fsel_book.sparsification import bss_promise, bss_reference
+from fsel_book.validation import check_matrix
 
 DTYPES = ["float64", "float32"]
 each_dtype = pytest.mark.parametrize("dtype", DTYPES)

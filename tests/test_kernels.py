@@ -35,8 +35,6 @@ from fsel_book.kernels import (
     RBFKernel,
     RunningSums,
     SumKernel,
-    check_host_matrix,
-    check_semidefinite,
     code_positions,
     dense_column,
     distinct_codes,
@@ -51,6 +49,7 @@ from fsel_book.kernels import (
     zero_feature,
 )
 from fsel_book.loaders import load_dataset
+from fsel_book.validation import check_host_matrix, check_semidefinite
 
 KERNELS = {
     "linear": LinearKernel(),

@@ -1,0 +1,129 @@
+"""Words that are written once: what several docstrings share.
+
+In a docstring the line `%(rank)s` stands for the entry `rank` of `DOCS`, and the
+decorator `insert_docs` puts it there. Lines that follow, further indented, go on with
+the entry. A name that is not in the dictionary is an error when the module is imported.
+A chapter adds entries of its own with `DOCS.update`.
+"""
+
+import re
+from textwrap import indent
+from typing import TypeVar
+
+__all__ = ["DOCS", "SEE_ALSO", "insert_docs"]
+
+
+SEE_ALSO = "see the chapter Which method when."
+
+DOCS = {
+    "X": """\
+X : array, frame or sparse matrix, shape (n_samples, n_features)""",
+    "n_features_to_select": """\
+n_features_to_select : int, float, "auto" or None
+    Number of draws `r`: an integer, a fraction of the features, or None for half of them.""",
+    "rank": """\
+rank : int, "full" or None
+    The rank `l` to certify, below `r`; 1 for a single draw. None takes `r // 4`, but `min(10, r // 2)` if that is
+    more, and at most 100 or the numerical rank of `X`, which it takes with "auto". In the chapter on selectors with
+    and without labels the errors at higher ranks were as large or larger, and lower ranks certify less. With four
+    draws for a direction BSS promises a condition number of at most 9, and beyond 100 directions fits become slow.
+    "full" is the numerical rank, as in the papers. Below it the certificate speaks of the leading rank-`l` part of
+    `X`, and says so.""",
+    "eps": """\
+eps : float
+    For "auto": the promised bound on the spectral distance to the identity. The number of draws grows with
+    `1 / eps**2`; at 0.5 squared lengths are kept within a half.""",
+    "eps_below": """\
+eps : float
+    For "auto": the eigenvalues of `V'RR'V` stay above `1 - eps`.""",
+    "delta": """\
+delta : float
+    The probability with which the promise may fail; the number of draws grows with its logarithm only.""",
+    "rescale": """\
+rescale : bool
+    Multiply the chosen columns by the square roots of their weights, as the theory does. By default they stay as
+    they are: in the chapter on selectors with and without labels a machine erred as much or more with weights.""",
+    "random_state": """\
+random_state : int, RandomState or None
+    The seed; a number gives the same result every time.""",
+    "verbose": """\
+verbose : int
+    1 shows progress.""",
+    "selection": """\
+selected_ : array of int, shape (n_selected,)
+    The chosen features in the order picked.
+weights_ : array, shape (n_selected,)
+    Their weights, the squares of the rescaling factors.
+certificate_ : Certificate
+    What the selection preserves, measured on `X`, beside what its theorem promises.
+sampling_ : Sampling
+    The selection as an object that applies it to other data.
+support_ : array of bool, shape (n_features,)
+    True for the chosen features.""",
+    "draws": """\
+leverage_scores_ : array, shape (n_features,)
+    For the certified rank.
+n_draws_ : int
+    How many draws were made, repeats counted.""",
+    "classes": """\
+classes_ : array, shape (n_classes,)
+    In the library of `X` if the labels are numbers.""",
+    "linear_classifier": """\
+coef_ : array, shape (1, n_features) or (n_classes, n_features)
+    In the library and the precision of `X`.
+intercept_ : array, shape (1,) or (n_classes,)""",
+    "programs": """\
+n_iter_ : int
+    The number of linear programs solved.
+dual_gap_ : float
+    The duality gap, relative to the objective: the largest of all programs. A `ConvergenceWarning` says that it is
+    above 1e-6.
+objectives_ : list of float
+    After each program, for the class that took most.""",
+    "decides": """\
+Parameters
+----------
+X : array, frame or sparse matrix, shape (n_samples, n_features)
+
+Returns
+-------
+array, shape (n_samples,) or (n_samples, n_classes)""",
+    "labels": """\
+Parameters
+----------
+X : array, frame or sparse matrix, shape (n_samples, n_features)
+
+Returns
+-------
+array, shape (n_samples,)
+    In the library of `X` if the labels are numbers.""",
+    "on_host": """\
+All is computed on the host: arrays of a device are copied there, and the result stays there.""",
+    "solved_on_host": """\
+The solver runs on the host: what it needs of arrays of a device is copied there, and its results are copied back.""",
+    "display": """\
+ax_ : matplotlib axes
+    Where the last `plot` drew.
+figure_ : matplotlib figure""",
+    "features_in": """\
+n_features_in_ : int
+    The number of features of `X`.
+feature_names_in_ : ndarray of str
+    Where `X` had names.""",
+}
+
+_Documented = TypeVar("_Documented")
+
+
+def insert_docs(thing: _Documented) -> _Documented:
+    """A class or function with each line `%(name)s` of its docstring replaced by that
+    entry of `DOCS`, as far indented.
+    """
+    if thing.__doc__:  # there is none under `python -OO`
+        thing.__doc__ = re.sub(
+            r"^( *)%\((\w+)\)s$",
+            lambda line: indent(DOCS[line[2]], line[1]),
+            thing.__doc__,
+            flags=re.MULTILINE,
+        )
+    return thing

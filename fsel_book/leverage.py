@@ -25,13 +25,8 @@ from fsel_book.certificates import (
     method_color,
 )
 from .sparsification import round_ties
-from fsel_book.spectra import (
-    RowSpace,
-    as_row_space,
-    equal_tolerance,
-    first_drawn,
-    one_of_each,
-)
+from .spectra import RowSpace, as_row_space
+from .spectra_engine import equal_tolerance, first_drawn, one_of_each
 
 # %% ../nbs/06_leverage.ipynb #476f6662
 def leverage_sampling(

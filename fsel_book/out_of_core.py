@@ -82,20 +82,22 @@ from fsel_book.spectra import (
     GRAM_LIMIT,
     RowSpace,
     SmallSVD,
-    column_products,
     directions_that_count,
-    equal_to_one_of,
-    equal_tolerance,
-    first_drawn,
-    first_of_equal,
     gram_factor,
     leading_directions,
     part_of_distances,
-    random_vectors,
     rank_tolerance,
     sketch_is_less_work,
     unit_norm_factors,
     warn_of_tiny_directions,
+)
+from fsel_book.spectra_engine import (
+    column_products,
+    equal_to_one_of,
+    equal_tolerance,
+    first_drawn,
+    first_of_equal,
+    random_vectors,
 )
 
 # %% ../nbs/27_out_of_core.ipynb #a093106b

@@ -50,7 +50,8 @@ from fsel_book.certificates import (
     check_scores,
     target_rank,
 )
-from .spectra import RowSpace, as_row_space, one_of_each, row_space
+from .spectra import RowSpace, as_row_space, row_space
+from .spectra_engine import one_of_each
 
 # %% ../nbs/05_sparsification.ipynb #eda95fae
 def lower_coefficients(lam: np.ndarray, L: float) -> np.ndarray:

@@ -142,10 +142,11 @@ def test_bodies_on_the_line_of_their_condition(source, lines):
 
 def test_private_imports_are_those_of_the_package(checkout):
     facts = facts_of(checkout)
+    package = "fsel_book"
     assert facts["first"].private_imports == []
     assert facts["second"].private_imports == [
         "first._other",
-        "fsel_book.first._hidden",
+        f"{package}.first._hidden",
     ]
 
 

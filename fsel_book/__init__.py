@@ -42,7 +42,8 @@ from fsel_book.leverage import (
     largest_leverages,
     leverage_sampling,
 )
-from fsel_book.loaders import load_dataset, load_table, load_techtc
+from fsel_book.loaders import load_dataset, load_techtc
+from fsel_book.readers import load_table
 from fsel_book.ridge import RiskCurveDisplay, RLSClassifier, ridge_risk
 from fsel_book.risk_rfe import GuyonRFE, RiskRFE, change_point
 from fsel_book.sparse_components import SparsePCRegressor

@@ -5,14 +5,12 @@ __all__ = ['leverage_sampling', 'chernoff_rate', 'bernoulli_kl', 'bernoulli_inte
            'largest_leverages', 'largest_promise', 'largest_draws', 'LeverageSelector', 'LeverageDisplay']
 
 # %% ../nbs/06_leverage.ipynb #c839f527
+import numpy as np
 from dataclasses import replace
 from typing import Any, Literal, Self
-
-import numpy as np
 from scipy.optimize import brentq
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
-
 from .arrays import Array, Seed, result_dtype, to_numpy
 from fsel_book.certificates import (
     NEGLIGIBLE,
@@ -23,13 +21,8 @@ from fsel_book.certificates import (
 )
 from .docs import insert_docs
 from .sparsification import round_ties
-from fsel_book.spectra import (
-    RowSpace,
-    as_row_space,
-    equal_tolerance,
-    first_drawn,
-    one_of_each,
-)
+from .spectra import RowSpace, as_row_space
+from .spectra_engine import equal_tolerance, first_drawn, one_of_each
 from .validation import check_bool, check_integer, check_open_unit_interval
 
 # %% ../nbs/06_leverage.ipynb #476f6662

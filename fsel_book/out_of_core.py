@@ -8,17 +8,15 @@ __all__ = ['GRAM_BYTES', 'SEARCH_WINDOW', 'Passes', 'Summary', 'SquareSummary', 
 import copy
 import warnings
 import zlib
+import numpy as np
+import scipy.sparse as sp
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import Any, Never, Self
-
-import numpy as np
-import scipy.sparse as sp
 from scipy.linalg.lapack import dtpqrt
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names
 from tqdm import tqdm
-
 from fsel_book.arrays import (
     blas_threads_for,
     in_precision_of,
@@ -78,20 +76,22 @@ from fsel_book.spectra import (
     GRAM_LIMIT,
     RowSpace,
     SmallSVD,
-    column_products,
     directions_that_count,
-    equal_to_one_of,
-    equal_tolerance,
-    first_drawn,
-    first_of_equal,
     gram_factor,
     leading_directions,
     part_of_distances,
-    random_vectors,
     rank_tolerance,
     sketch_is_less_work,
     unit_norm_factors,
     warn_of_tiny_directions,
+)
+from fsel_book.spectra_engine import (
+    column_products,
+    equal_to_one_of,
+    equal_tolerance,
+    first_drawn,
+    first_of_equal,
+    random_vectors,
 )
 from fsel_book.validation import (
     check_automatic_draws,

@@ -8,17 +8,15 @@ __all__ = ['SLACK_BITS', 'BSS_RULES', 'lower_coefficients', 'upper_coefficients'
            'bss', 'bss_promise', 'bound_search_seconds', 'sketched_row_space', 'BSSSelector']
 
 # %% ../nbs/05_sparsification.ipynb #33a3af03
+import numpy as np
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, Literal, Protocol
-
-import numpy as np
 from scipy.linalg import eigh
 from scipy.linalg.lapack import dpotrf
 from sklearn.utils import check_random_state
 from tqdm import tqdm
-
 from fsel_book.arrays import (
     Array,
     ArrayLike,
@@ -48,7 +46,8 @@ from fsel_book.certificates import (
     target_rank,
 )
 from .docs import insert_docs
-from .spectra import RowSpace, as_row_space, one_of_each, row_space
+from .spectra import RowSpace, as_row_space, row_space
+from .spectra_engine import one_of_each
 from .validation import check_integer, check_open_unit_interval
 
 # %% ../nbs/05_sparsification.ipynb #eda95fae

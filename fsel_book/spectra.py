@@ -3,21 +3,18 @@
 # %% auto #0
 __all__ = ['GRAM_LIMIT', 'tall_blocks', 'gram', 'gram_factor', 'projection_matrix', 'project_data', 'warn_of_tiny_directions',
            'directions_that_count', 'unit_norm_factors', 'rank_tolerance', 'orthonormal_factor', 'at_unit_scale',
-           'SmallSVD', 'svd_of_factor', 'squared_column_norms', 'random_vectors', 'column_products', 'equal_tolerance',
-           'first_of_equal', 'equal_to_one_of', 'first_drawn', 'one_of_each', 'part_of_distances', 'RowSpace',
-           'leading_directions', 'sketch_is_less_work', 'whole_or_leading', 'row_space', 'as_row_space',
-           'leverage_scores', 'turn_of_directions', 'basis_accuracy']
+           'SmallSVD', 'svd_of_factor', 'squared_column_norms', 'part_of_distances', 'RowSpace', 'leading_directions',
+           'sketch_is_less_work', 'whole_or_leading', 'row_space', 'as_row_space', 'leverage_scores',
+           'turn_of_directions', 'basis_accuracy']
 
 # %% ../nbs/03_spectra.ipynb #3a600a2e
 import warnings
+import numpy as np
+import scipy.sparse as sp
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Self
-
-import numpy as np
-import scipy.sparse as sp
 from scipy.linalg.lapack import dtrtri
-
 from fsel_book.arrays import (
     Array,
     ArrayLike,
@@ -37,6 +34,13 @@ from fsel_book.arrays import (
 )
 from .docs import SEE_ALSO
 from .notices import stack_level
+from fsel_book.spectra_engine import (
+    column_products,
+    equal_tolerance,
+    first_of_equal,
+    one_of_each,
+    random_vectors,
+)
 from .validation import check_matrix
 
 # %% ../nbs/03_spectra.ipynb #2445c9a2
@@ -379,145 +383,6 @@ def squared_column_norms(X: Matrix) -> Array:
         return np.bincount(X.tocoo().col, X.data.astype(np.float64) ** 2, X.shape[1])
     Z = as_float64(X)
     return namespace(X).vecdot(Z, Z, axis=-2)
-
-# %% ../nbs/03_spectra.ipynb #c0e1a702
-def random_vectors(size: int, count: int) -> np.ndarray:
-    """Vectors with random entries, shape (size, count), the same ones every time."""
-    return np.random.default_rng(0).uniform(-1.0, 1.0, size=(size, count))
-
-
-def column_products(A: Matrix, vectors: np.ndarray) -> np.ndarray:
-    """`A' vectors` on the host, in float64."""
-    if is_sparse(A):
-        return as_float64(A).T @ vectors
-    there = from_numpy(vectors, A)
-    return np.concatenate(
-        [to_numpy(as_float64(block).T @ there) for _, _, block in by_columns(A)]
-    )
-
-
-def equal_tolerance(dtype: np.dtype) -> float:
-    """What part of their size two columns of data of this precision may differ by and
-    still count as equal.
-    """
-    return 1e-5 if np.dtype(dtype) == np.float32 else 1e-11
-
-
-def _prints_agree(one: np.ndarray, other: np.ndarray, tolerance: float) -> np.ndarray:
-    """Which of some pairs of fingerprints, the columns of `one` and `other`, are those
-    of equal columns.
-    """
-    size = np.abs(one[:4]).max(axis=0)
-    row = np.abs(one[4:]).max(axis=0)
-    difference = np.abs(one - other)
-    apart = difference[:4].max(axis=0)
-    return (apart <= tolerance * size) & (
-        (apart == 0) | (difference[4:].max(axis=0) <= 1e-3 * row)
-    )
-
-
-def first_of_equal(prints: np.ndarray, tolerance: float) -> np.ndarray:
-    """For each column, by its fingerprint, the lowest index of one that is equal to it;
-    zero columns equal none.
-
-    Parameters
-    ----------
-    prints : ndarray, shape (n_columns, 6)
-    tolerance : float
-        What part of their size equal columns may differ by.
-
-    Returns
-    -------
-    ndarray of int, shape (n_columns,)
-    """
-    sizes = np.abs(prints[:, :4]).max(axis=1, initial=0.0)
-    leader = np.arange(len(prints))
-    order = np.argsort(prints[:, 0], kind="stable")
-    order = order[sizes[order] > 0]
-    first_number = prints[order, 0]
-    second_number = prints[order, 1]
-    allowed = tolerance * sizes[order]
-    offset = 1
-    while offset < len(order):
-        close = first_number[offset:] - first_number[:-offset] <= allowed[:-offset]
-        if not close.any():
-            break
-        close &= (
-            np.abs(second_number[offset:] - second_number[:-offset])
-            <= allowed[:-offset]
-        )
-        close = np.flatnonzero(close)
-        equal = close[
-            _prints_agree(
-                prints[order[close]].T, prints[order[close + offset]].T, tolerance
-            )
-        ]
-        if len(equal) == 0:
-            offset += 1
-            continue
-        leader[order[equal + offset]] = order[equal]
-        kept = np.ones(len(order), dtype=bool)
-        kept[equal + offset] = False
-        order = order[kept]
-        allowed = allowed[kept]
-        first_number = first_number[kept]
-        second_number = second_number[kept]
-    while np.any(leader != (further := leader[leader])):
-        leader = further
-    lowest = np.arange(len(leader))
-    copies = np.flatnonzero(leader != np.arange(len(leader)))
-    np.minimum.at(lowest, leader[copies], copies)
-    return lowest[leader]
-
-
-def equal_to_one_of(
-    prints: np.ndarray, known: np.ndarray, tolerance: float
-) -> np.ndarray:
-    """Which columns are equal to one of those with the fingerprints `known`: a mask."""
-    found = np.zeros(len(prints), dtype=bool)
-    known = known[np.argsort(known[:, 0])]
-    margin = tolerance * np.abs(prints[:, :4]).max(axis=1, initial=0.0)
-    begin = np.searchsorted(known[:, 0], prints[:, 0] - margin, side="left")
-    end = np.searchsorted(known[:, 0], prints[:, 0] + margin, side="right")
-    left = np.flatnonzero((begin < end) & (margin > 0))
-    while len(left):
-        equal = _prints_agree(prints[left].T, known[begin[left]].T, tolerance)
-        found[left[equal]] = True
-        begin[left] += 1
-        left = left[~equal & (begin[left] < end[left])]
-    return found
-
-
-def first_drawn(
-    draws: np.ndarray, prints: Callable[[np.ndarray], np.ndarray], tolerance: float
-) -> np.ndarray:
-    """`draws`, indices of columns, with the first one drawn in place of each that is
-    equal to it.
-
-    `prints(indices)` gives their fingerprints.
-    """
-    distinct, first, places = np.unique(draws, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    equal = first_of_equal(prints(distinct[order]), tolerance)
-    return distinct[order][equal][np.argsort(order)[places]]
-
-
-def one_of_each(first: np.ndarray, preferred: np.ndarray | None = None) -> np.ndarray:
-    """A mask with one column of each group of equal ones, of which `first` has the
-    lowest index.
-
-    It is the column for which `preferred` is largest, that of lowest index where all
-    are alike.
-    """
-    own = first == np.arange(len(first))
-    if preferred is None or own.all():
-        return own
-    best = np.full(len(first), -np.inf)
-    np.maximum.at(best, first, preferred)
-    candidates = np.flatnonzero(preferred == best[first])
-    mask = np.zeros(len(first), dtype=bool)
-    mask[candidates[np.unique(first[candidates], return_index=True)[1]]] = True
-    return mask
 
 # %% ../nbs/03_spectra.ipynb #0ccad682
 def _column_sums(X: Matrix) -> Array:

@@ -218,6 +218,7 @@ FIRST_NEEDED = {
     "D_linear_programs.ipynb": "12_svm.ipynb",
     "E_blocks.ipynb": "04_certificates.ipynb",
     "F_consistency.ipynb": "18_risk_rfe.ipynb",
+    "M_spectra_engine.ipynb": "03_spectra.ipynb",
 }
 ALL_PAPERS = "29_tables_and_figures.ipynb"
 dependency_order = [

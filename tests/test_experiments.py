@@ -3,7 +3,6 @@ fingerprint sees.
 """
 
 import importlib.util
-import linecache
 import os
 import signal
 import subprocess
@@ -355,14 +354,16 @@ def fingerprint_of(tmp_path, monkeypatch):
     """
 
     def make(source):
-        path = tmp_path / "declared.py"
+        # a folder for each, since Python takes a module of the same place, size and
+        # second for the one that it has compiled
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        folder.mkdir()
+        path = folder / "declared.py"
         path.write_text(source)
-        linecache.clearcache()
-        module = importlib.util.module_from_spec(
-            importlib.util.spec_from_file_location("declared", path)
-        )
+        spec = importlib.util.spec_from_file_location("declared", path)
+        module = importlib.util.module_from_spec(spec)
         monkeypatch.setitem(sys.modules, "declared", module)
-        exec(compile(source, path, "exec"), module.__dict__)
+        spec.loader.exec_module(module)
         return ex.fingerprint(module.trial)
 
     return make

@@ -381,23 +381,14 @@ def test_the_printed_errors_are_those_in_the_file():
         "Randomfs": "random",
     }
     names["IG"] = "information gain"
-    space = {"RIDGE_LAMBDAS": paper.RIDGE_LAMBDAS}
-    exec(
-        next(
-            source
-            for cell in cells
-            if "PER_LAMBDA = {" in (source := "".join(cell["source"]))
-        ),
-        space,
-    )
     with open(path) as file:
         rows = list(csv.DictReader(file))
     for row in rows:
         key = names[row["method"]], int(row["r"]), float(row["lambda"])
-        assert space["printed_3"][key] == float(row["out_of_sample_error_mean"])
+        assert paper.PRINTED_ERRORS[key] == float(row["out_of_sample_error_mean"])
         if key[2] == 0.5:
-            assert space["deviation_3"][key[:2]] == float(row["std"])
-    assert len(rows) == len(space["printed_3"]) == 4 * len(space["deviation_3"])
+            assert paper.PRINTED_DEVIATIONS[key[:2]] == float(row["std"])
+    assert len(rows) == len(paper.PRINTED_ERRORS) == 4 * len(paper.PRINTED_DEVIATIONS)
 
 
 def test_findings_on_table_1_are_those_of_its_rows():
@@ -458,18 +449,9 @@ def test_figures_of_table_3_agree_by_the_error_of_four_sets():
     """The comparison that the chapter prints, from its rows: eight of fifteen, and none
     of random features.
     """
-    space = {"RIDGE_LAMBDAS": paper.RIDGE_LAMBDAS}
-    exec(
-        next(
-            source
-            for cell in cells
-            if "PER_LAMBDA = {" in (source := "".join(cell["source"]))
-        ),
-        space,
-    )
     agree = Counter()
     lower = []
-    for (method, r), deviation in space["deviation_3"].items():
+    for (method, r), deviation in paper.PRINTED_DEVIATIONS.items():
         weights = "theory" if method in ("BSS", "leverage sampling") else "one"
         wanted = (method, r, weights, 0.5)
         rows = rows_of("table_3")
@@ -480,7 +462,7 @@ def test_figures_of_table_3_agree_by_the_error_of_four_sets():
         ]
         assert len(ours) == 4
         sets = np.std(ours, ddof=1) / 2
-        printed = space["printed_3"][method, r, 0.5]
+        printed = paper.PRINTED_ERRORS[method, r, 0.5]
         error = np.hypot(sets * (1 + 4 / 48) ** 0.5, deviation / 10**0.5)
         agree[method] += ex.agrees_with_print(np.mean(ours), printed, error, 0.01)
         lower.append(printed - np.mean(ours))

@@ -944,7 +944,7 @@ random_state : int, RandomState or None
     The seed; a number gives the same result every time.""",
     "verbose": """\
 verbose : int
-    1 shows progress.""",
+    1 shows progress. Without it a warning says, after the first steps, where the fit will take long.""",
     "selection": """\
 selected_ : array of int, shape (n_selected,)
     The chosen features in the order picked.

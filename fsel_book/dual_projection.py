@@ -45,7 +45,6 @@ from fsel_book.certificates import (
     check_same_library,
     check_X,
     clear_fitted,
-    warn_if_long,
 )
 from fsel_book.dual_solvers import (
     Problem,
@@ -54,9 +53,9 @@ from fsel_book.dual_solvers import (
     euclidean_norm,
     iterate_all,
     newton_solution,
-    seconds_of_projection,
 )
 from .losses import Loss, SquaredError, get_loss
+from .progress import Progress
 from .ridge import check_labels, check_targets, labels_from_decisions
 from .spectra import at_unit_scale, projection_matrix
 
@@ -225,7 +224,7 @@ class DualProjectionModel(BaseEstimator, ABC):
         Warnings
         --------
         A `ConvergenceWarning` says that the residual is above `tol`, a `UserWarning`
-        before the fit that it will take more than about twenty seconds.
+        after the first iterations that all may take more than about 20 seconds.
         """
 
     @abstractmethod
@@ -285,17 +284,6 @@ class DualProjectionModel(BaseEstimator, ABC):
         shift = _mean_if_far(X) if self.fit_intercept else None
         if shift is not None:
             X = X - shift
-        seconds = seconds_of_projection(
-            X, Y.shape[1], self.n_projections, self.solver, self.max_iter
-        )
-        warn_if_long(
-            seconds,
-            type(self).__name__,
-            f" for X of shape {tuple(X.shape)}. Choose features first, for "
-            "instance by BSSSelector, or fit a part of the samples; solvers other "
-            "than 'accelerate' take "
-            "less with fewer n_projections.",
-        )
         problems = [Problem(X, y, lam, loss, self.fit_intercept) for y in Y.T]
         starts = (
             [None] * len(problems)
@@ -309,11 +297,26 @@ class DualProjectionModel(BaseEstimator, ABC):
         steps = 1 if self.solver == "recover" else self.max_iter
         if self.solver == "accelerate":
             solve = accelerate_all
+        progress = Progress.of_fit(
+            self,
+            len(problems) * steps,
+            "Choose features first, for instance by BSSSelector, or fit a part of the "
+            "samples; solvers other than 'accelerate' take less with fewer "
+            "n_projections.",
+            at_most=True,
+        )
         # all is thin where X is sparse
         threads = held_to_one_thread(BLAS) if is_sparse(X) else nullcontext()
         with np.errstate(over="ignore", invalid="ignore"), threads:
             solved, projected = solve(
-                problems, starts, self.n_projections, self.sketch, self.tol, steps, rng
+                problems,
+                starts,
+                self.n_projections,
+                self.sketch,
+                self.tol,
+                steps,
+                rng,
+                progress,
             )
         for solution, history in solved:
             check_convergence(

@@ -46,8 +46,6 @@ from fsel_book.certificates import (
     check_X,
     clear_fitted,
     method_color,
-    row_space_seconds,
-    warn_if_long,
 )
 from .spectra import SEE_ALSO, gram, row_space, tall_blocks
 
@@ -980,11 +978,6 @@ class RLSClassifier(ScoreOnHost, ClassifierMixin, BaseEstimator):
             `X` or `y` is not finite or out of range, or they do not fit together; `y`
             has one class; `alpha` is negative; `gamma` has an impossible value; the
             kernel is unknown or not positive semidefinite.
-
-        Warnings
-        --------
-        A `UserWarning` says that a fit will take more than about twenty seconds, before
-        it begins.
         """
         clear_fitted(self)
         alphas = _check_alpha(self.alpha, many=False)[None]
@@ -1025,7 +1018,6 @@ class RLSClassifier(ScoreOnHost, ClassifierMixin, BaseEstimator):
             name: value for name, value in vars(names).items() if name.endswith("_")
         }
         shared["classes_"], Y = check_labels(self, X, y)
-        self._warn_if_long(X)
         if self.kernel == "linear":
             name = "coef_"
             W = self._primal(X, Y, alphas)
@@ -1034,21 +1026,6 @@ class RLSClassifier(ScoreOnHost, ClassifierMixin, BaseEstimator):
             name = "dual_coef_"
             W = self._dual(X, Y, alphas, shared["gamma_"])
         return [shared | {name: W[i, :, :]} for i in range(len(alphas))]
-
-    def _warn_if_long(self, X: Matrix) -> None:
-        if linear := self.kernel == "linear":
-            seconds = row_space_seconds(X, min(X.shape))
-        else:
-            seconds = 8e-10 * X.shape[0] ** 3
-        remedy = (
-            "Choose features first, for instance by BSSSelector, or use "
-            "DualProjectionClassifier."
-            if linear
-            else "Fit a part of the samples."
-        )
-        warn_if_long(
-            seconds, type(self).__name__, f" for X of shape {tuple(X.shape)}. {remedy}"
-        )
 
     def _primal(self, X: Matrix, Y: np.ndarray, alphas: np.ndarray) -> Array:
         """Coefficients of the features, shape (n_alphas, n_targets, n_features)."""

@@ -35,7 +35,6 @@ from fsel_book.certificates import (
     Sampling,
     SamplingTransformer,
     certify,
-    row_space_seconds,
     space_to_certify,
 )
 from .docs import insert_docs
@@ -532,13 +531,6 @@ class RRQRSelector(CertifiedSelector):
 
     def _sample(self, space: RowSpace, r: int, y: Any) -> Sampling:
         return rrqr(space, r, strong=self.strong, f=self.f)
-
-    def _seconds(self, d: int, ell: int, r: int, unevenness: float) -> float:
-        return 3.5e-10 * r * max(ell, r) * d
-
-    def _least_seconds(self, X: Any, r: int | None) -> float:
-        seconds = super()._least_seconds(X, r)
-        return seconds if r is None or r <= 1 else max(seconds, row_space_seconds(X, r))
 
     def _promise(self, space: RowSpace, r: int) -> Promise:
         d, ell = space.shape

@@ -20,35 +20,40 @@ DOCS = {
 X : array, frame or sparse matrix, shape (n_samples, n_features)""",
     "n_features_to_select": """\
 n_features_to_select : int, float, "auto" or None
-    Number of draws `r`: an integer, a fraction of the features, or None for half of them.""",
+    Number of draws `r`: an integer, a fraction of the features, or None for half of
+    them.""",
     "rank": """\
 rank : int, "full" or None
-    The rank `l` to certify, below `r`; 1 for a single draw. None takes `r // 4`, but `min(10, r // 2)` if that is
-    more, and at most 100 or the numerical rank of `X`, which it takes with "auto". In the chapter on selectors with
-    and without labels the errors at higher ranks were as large or larger, and lower ranks certify less. With four
-    draws for a direction BSS promises a condition number of at most 9, and beyond 100 directions fits become slow.
-    "full" is the numerical rank, as in the papers. Below it the certificate speaks of the leading rank-`l` part of
-    `X`, and says so.""",
+    The rank `l` to certify, below `r`; 1 for a single draw. None takes `r // 4`, but
+    `min(10, r // 2)` if that is more, and at most 100 or the numerical rank of `X`,
+    which it takes with "auto". In the chapter on selectors with and without labels the
+    errors at higher ranks were as large or larger, and lower ranks certify less. With
+    four draws for a direction BSS promises a condition number of at most 9, and beyond
+    100 directions fits become slow. "full" is the numerical rank, as in the papers.
+    Below it the certificate speaks of the leading rank-`l` part of `X`, and says so.""",
     "eps": """\
 eps : float
-    For "auto": the promised bound on the spectral distance to the identity. The number of draws grows with
-    `1 / eps**2`; at 0.5 squared lengths are kept within a half.""",
+    For "auto": the promised bound on the spectral distance to the identity. The number
+    of draws grows with `1 / eps**2`; at 0.5 squared lengths are kept within a half.""",
     "eps_below": """\
 eps : float
     For "auto": the eigenvalues of `V'RR'V` stay above `1 - eps`.""",
     "delta": """\
 delta : float
-    The probability with which the promise may fail; the number of draws grows with its logarithm only.""",
+    The probability with which the promise may fail; the number of draws grows with its
+    logarithm only.""",
     "rescale": """\
 rescale : bool
-    Multiply the chosen columns by the square roots of their weights, as the theory does. By default they stay as
-    they are: in the chapter on selectors with and without labels a machine erred as much or more with weights.""",
+    Multiply the chosen columns by the square roots of their weights, as the theory
+    does. By default they stay as they are: in the chapter on selectors with and without
+    labels a machine erred as much or more with weights.""",
     "random_state": """\
 random_state : int, RandomState or None
     The seed; a number gives the same result every time.""",
     "verbose": """\
 verbose : int
-    1 shows progress.""",
+    1 shows progress. Without it a warning says, after the first steps, where the fit
+    will take long.""",
     "selection": """\
 selected_ : array of int, shape (n_selected,)
     The chosen features in the order picked.
@@ -76,8 +81,8 @@ intercept_ : array, shape (1,) or (n_classes,)""",
 n_iter_ : int
     The number of linear programs solved.
 dual_gap_ : float
-    The duality gap, relative to the objective: the largest of all programs. A `ConvergenceWarning` says that it is
-    above 1e-6.
+    The duality gap, relative to the objective: the largest of all programs. A
+    `ConvergenceWarning` says that it is above 1e-6.
 objectives_ : list of float
     After each program, for the class that took most.""",
     "decides": """\
@@ -98,9 +103,11 @@ Returns
 array, shape (n_samples,)
     In the library of `X` if the labels are numbers.""",
     "on_host": """\
-All is computed on the host: arrays of a device are copied there, and the result stays there.""",
+All is computed on the host: arrays of a device are copied there, and the result stays
+there.""",
     "solved_on_host": """\
-The solver runs on the host: what it needs of arrays of a device is copied there, and its results are copied back.""",
+The solver runs on the host: what it needs of arrays of a device is copied there, and
+its results are copied back.""",
     "display": """\
 ax_ : matplotlib axes
     Where the last `plot` drew.

@@ -6,17 +6,15 @@ __all__ = ['SOLVERS', 'SKETCHES', 'recover_solution', 'iterate_projections', 'ch
 
 # %% ../nbs/14_dual_projection.ipynb #7676c998
 import warnings
+import numpy as np
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from typing import Any, Self
-
-import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
-
 from fsel_book.arrays import (
     BLAS,
     Array,
@@ -33,7 +31,7 @@ from fsel_book.arrays import (
     to_numpy,
 )
 from .blocks import Blocks, fit_elsewhere
-from .certificates import clear_fitted, warn_if_long
+from .certificates import clear_fitted
 from .docs import DOCS, insert_docs
 from fsel_book.dual_solvers import (
     Problem,
@@ -42,10 +40,10 @@ from fsel_book.dual_solvers import (
     euclidean_norm,
     iterate_all,
     newton_solution,
-    seconds_of_projection,
 )
 from .losses import Loss, SquaredError, get_loss
 from .notices import stack_level
+from .progress import Progress
 from .ridge import labels_from_decisions
 from .scoring import ScoreOnHost
 from .spectra import at_unit_scale, projection_matrix
@@ -225,7 +223,7 @@ class DualProjectionModel(BaseEstimator, ABC):
         Warnings
         --------
         A `ConvergenceWarning` says that the residual is above `tol`, a `UserWarning`
-        before the fit that it will take more than about twenty seconds.
+        after the first iterations that all may take more than about 20 seconds.
         """
 
     @abstractmethod
@@ -285,17 +283,6 @@ class DualProjectionModel(BaseEstimator, ABC):
         shift = _mean_if_far(X) if self.fit_intercept else None
         if shift is not None:
             X = X - shift
-        seconds = seconds_of_projection(
-            X, Y.shape[1], self.n_projections, self.solver, self.max_iter
-        )
-        warn_if_long(
-            seconds,
-            type(self).__name__,
-            f" for X of shape {tuple(X.shape)}. Choose features first, for "
-            "instance by BSSSelector, or fit a part of the samples; solvers other "
-            "than 'accelerate' take "
-            "less with fewer n_projections.",
-        )
         problems = [Problem(X, y, lam, loss, self.fit_intercept) for y in Y.T]
         starts = (
             [None] * len(problems)
@@ -309,11 +296,26 @@ class DualProjectionModel(BaseEstimator, ABC):
         steps = 1 if self.solver == "recover" else self.max_iter
         if self.solver == "accelerate":
             solve = accelerate_all
+        progress = Progress.of_fit(
+            self,
+            len(problems) * steps,
+            "Choose features first, for instance by BSSSelector, or fit a part of the "
+            "samples; solvers other than 'accelerate' take less with fewer "
+            "n_projections.",
+            at_most=True,
+        )
         # all is thin where X is sparse
         threads = held_to_one_thread(BLAS) if is_sparse(X) else nullcontext()
         with np.errstate(over="ignore", invalid="ignore"), threads:
             solved, projected = solve(
-                problems, starts, self.n_projections, self.sketch, self.tol, steps, rng
+                problems,
+                starts,
+                self.n_projections,
+                self.sketch,
+                self.tol,
+                steps,
+                rng,
+                progress,
             )
         for solution, history in solved:
             check_convergence(

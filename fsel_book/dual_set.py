@@ -8,15 +8,12 @@ __all__ = ['LENGTH_SHARE', 'DUAL_RULES', 'EPS', 'column_prices', 'norm_per_price
            'residual_drift']
 
 # %% ../nbs/07_dual_set.ipynb #c5c374d8
+import numpy as np
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Any, Literal
-
-import numpy as np
 from scipy.linalg.lapack import dpotrf, dtrtri
 from sklearn.utils import Tags
-from tqdm import tqdm
-
 from fsel_book.arrays import (
     Array,
     ArrayLike,
@@ -25,13 +22,13 @@ from fsel_book.arrays import (
     blas_threads_for,
     by_columns,
     from_numpy,
-    is_sparse,
     largest_entry,
     namespace,
     result_dtype,
     to_numpy,
 )
 from fsel_book.certificates import (
+    FASTER,
     NEGLIGIBLE,
     Certificate,
     CertifiedSelector,
@@ -41,11 +38,11 @@ from fsel_book.certificates import (
     ScoreMixin,
     certify,
     check_scores,
-    largest_rank,
     says_nothing,
 )
 from .docs import insert_docs
 from .leverage import chernoff_rate, leverage_promise, leverage_sampling
+from .progress import Progress
 from fsel_book.sparsification import (
     SLACK_BITS,
     AnyBarriers,
@@ -55,7 +52,6 @@ from fsel_book.sparsification import (
     LargestSlackRule,
     SingleDraw,
     add_to_diagonal,
-    bound_search_seconds,
     by_decreasing_key,
     check_bss_draws,
     check_bss_request,
@@ -412,6 +408,7 @@ def det_sampling(
     verbose: int = 0,
     *,
     scores: ArrayLike = None,
+    progress: Progress | None = None,
 ) -> Sampling:
     """Dual set sparsification: `r` weighted picks that keep the directions of `V` and
     do not stretch the residual.
@@ -439,6 +436,8 @@ def det_sampling(
     scores : array, shape (n_features,), optional
         Finite and not negative: of the feasible columns the one of largest score times
         squared length is taken, and `rule` does not matter. The guarantee is the same.
+    progress : Progress, optional
+        What counts the steps, in place of what `verbose` asks for.
 
     Returns
     -------
@@ -489,11 +488,12 @@ def det_sampling(
     search = chosen_rule(space, None, prices, **extra)
     draws = list[int]()
     weights = list[float]()
-    with blas_threads_for(k):
+    progress = progress or Progress(r, "det_sampling", verbose, FASTER)
+    with blas_threads_for(k), progress:
         barrier: LowerBarrier | SingleDraw = (
             LowerBarrier(k, r) if r > k else SingleDraw()
         )
-        for _ in tqdm(range(r), desc="det_sampling", disable=not verbose):
+        for _ in progress.over(range(r)):
             i, v = search.pick(barrier)
             search.take(i)
             draws.append(i)
@@ -504,11 +504,13 @@ def det_sampling(
 
 # %% ../nbs/07_dual_set.ipynb #a19a37c4
 def _add_closest_features(
-    space: RowSpace, sampling: Sampling, r: int, targets: Array
+    space: RowSpace, sampling: Sampling, r: int, targets: Array, progress: Progress
 ) -> Sampling:
     """`sampling` with more features, up to `r` different ones, that bring the span
     closest to `targets`.
     """
+    # once as many are chosen as there are samples, nothing is left to gain
+    progress.to_come(min(r - sampling.n_selected, space.X.shape[0]))
     search = ClosestSpanRule(space, None, np.zeros(space.shape[0]), targets)
     chosen = to_numpy(sampling.indices)
     for i in chosen:
@@ -520,6 +522,7 @@ def _add_closest_features(
             break
         more.append(int(np.argmax(gains)))
         search.take(more[-1])
+        progress.advance()
     a2 = _check_residual_norms(space.residual_norms, space.shape[0]) ** 2
     return with_weights(space, sampling, more, a2[chosen], a2[more], float(np.sum(a2)))
 
@@ -989,18 +992,6 @@ def compressed_targets(Y: np.ndarray) -> np.ndarray:
 _SELECTOR_RULES = ["first", "best", "components", "target"]
 
 
-def _closest_seconds(X: Any, n_targets: int, r: int) -> float:
-    """About how long `r` picks take that bring the span closest to some targets, on one
-    core.
-    """
-    # of X and a vector, in each step
-    product = 2e-9 * X.nnz if is_sparse(X) else 6e-10 * X.shape[0] * X.shape[1]
-    return (
-        r * (product + 5e-9 * X.shape[1] * n_targets)
-        + 1.6e-9 * X.shape[0] * min(r, *X.shape) ** 2
-    )
-
-
 @insert_docs
 class DSFSelector(ScoreMixin, _ComponentsMixin, CertifiedSelector):
     """Deterministic sparse feature selection (DSF-Select): features whose span holds
@@ -1100,34 +1091,21 @@ class DSFSelector(ScoreMixin, _ComponentsMixin, CertifiedSelector):
             )
             rule = "closest"
             targets = from_numpy(compressed_targets(Y), space.X)
+        progress = Progress.of_fit(self, r, FASTER)
         sampling = det_sampling(
-            space, space.residual_norms, r, rule, targets, self.verbose, scores=scores
+            space,
+            space.residual_norms,
+            r,
+            rule,
+            targets,
+            scores=scores,
+            progress=progress,
         )
         if sampling.n_selected == r:
             return sampling
         if targets is None:
-            self._say_if_long(
-                _closest_seconds(space.X, space.shape[1], min(r, *space.X.shape))
-            )
-        return _add_closest_features(
-            space, sampling, r, component_scores(space) if targets is None else targets
-        )
-
-    def _seconds(self, d: int, ell: int, r: int, unevenness: float) -> float:
-        return bound_search_seconds(d, ell, r)
-
-    def _least_seconds(self, X: Any, r: int | None) -> float:
-        seconds = super()._least_seconds(X, r)
-        if (
-            r is None
-            or self.score_func is not None
-            or self.rule not in ("components", "target")
-        ):
-            return seconds
-        n_targets = (
-            largest_rank(X.shape, self.rank, r) if self.rule == "components" else 1
-        )
-        return seconds + _closest_seconds(X, n_targets, r)
+            targets = component_scores(space)
+        return _add_closest_features(space, sampling, r, targets, progress)
 
     def _promise(self, space: RowSpace, r: int) -> Promise:
         return det_promise(space.shape[1], r)

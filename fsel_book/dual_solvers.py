@@ -5,8 +5,7 @@ __all__ = ['WORTH_SWEEPS', 'newton_solution', 'euclidean_norm', 'relative_to', '
            'recovery_step', 'Surrogate', 'make_surrogate', 'mixed_samples', 'affordable_size', 'kernel_row_sums',
            'grow_surrogate', 'surrogate_of_longest', 'surrogate_of_all', 'other_class', 'coordinate_sweep',
            'compiled_sweep', 'Sweeps', 'possible_sweeps', 'ConjugateBasis', 'slope_lines', 'sketched_newton_step',
-           'no_progress', 'solve_on_growing_span', 'solve_by_conjugate_gradients', 'accelerate_all', 'iterate_all',
-           'seconds_of_projection']
+           'no_progress', 'solve_on_growing_span', 'solve_by_conjugate_gradients', 'accelerate_all', 'iterate_all']
 
 # %% ../nbs/C_dual_solvers.ipynb #c0d50003
 from collections.abc import Callable, Iterable, Sequence
@@ -20,6 +19,7 @@ from scipy.optimize import brentq
 
 from .arrays import Array, Matrix, from_numpy, is_sparse, namespace, to_numpy
 from .losses import LogLoss, Loss, SquaredError
+from .progress import Progress
 from .spectra import project_data, projection_matrix
 
 # %% ../nbs/C_dual_solvers.ipynb #041a34d9
@@ -343,7 +343,12 @@ def recovery_step(
 
 
 def _iterate_to_tolerance(
-    problem: Problem, Xhat: np.ndarray, start: Solution, tol: float, max_iter: int
+    problem: Problem,
+    Xhat: np.ndarray,
+    start: Solution,
+    tol: float,
+    max_iter: int,
+    progress: Progress,
 ) -> tuple[Solution, list[float]]:
     """Algorithm 2: the best solution and all residuals.
 
@@ -360,6 +365,7 @@ def _iterate_to_tolerance(
             best = now
         if now.residual <= tol or not now.gradient <= 10 * best.gradient:
             break
+        progress.advance()
     return best, history
 
 # %% ../nbs/C_dual_solvers.ipynb #83858add
@@ -903,6 +909,7 @@ def solve_on_growing_span(
     tol: float,
     max_iter: int,
     patience: int = 20,
+    progress: Progress | None = None,
 ) -> tuple[np.ndarray, list[float]]:
     """`u`, and the residual after each step: Newton's directions or those of sweeps,
     and solutions on their span.
@@ -954,6 +961,8 @@ def solve_on_growing_span(
             start=np.append(basis.V.T @ f, b if problem.intercept else []),
             accuracy=1e-2,
         )
+        if progress:
+            progress.advance()
     return best, history
 
 # %% ../nbs/C_dual_solvers.ipynb #c0d50051
@@ -974,6 +983,7 @@ def solve_by_conjugate_gradients(
     tol: float,
     max_iter: int,
     patience: int = 20,
+    progress: Progress | None = None,
 ) -> tuple[np.ndarray, list[float]]:
     """`u`, and the residual after each step, for the squared error; the surrogate is
     the preconditioner.
@@ -1027,6 +1037,8 @@ def solve_by_conjugate_gradients(
         u = u + step * p
         f = f + step * q
         r = r - step * (lam * p + curvature * q)
+        if progress:
+            progress.advance()
     return best, history
 
 # %% ../nbs/C_dual_solvers.ipynb #a41c7d02
@@ -1036,21 +1048,29 @@ def _accelerate(
     starts: Iterable[tuple[np.ndarray, np.ndarray]],
     tol: float,
     max_iter: int,
+    progress: Progress | None = None,
 ) -> tuple[Solution, list[float]]:
     """The solution with residual at most `tol`, and all residuals; begun anew with
     exact products after much rounding.
     """
     if isinstance(surrogate, Surrogate) and _is_linear(problem, surrogate, tol):
         u, history = solve_by_conjugate_gradients(
-            problem, surrogate, starts, tol, max_iter
+            problem, surrogate, starts, tol, max_iter, progress=progress
         )
     else:
-        u, history = solve_on_growing_span(problem, surrogate, starts, tol, max_iter)
+        u, history = solve_on_growing_span(
+            problem, surrogate, starts, tol, max_iter, progress=progress
+        )
     found = problem.solution(u, tol)
     history[-1] = found.residual
     while not found.residual <= tol and len(history) < max_iter:
         u, more = solve_on_growing_span(
-            problem, surrogate, [(found.u, found.f)], tol, max_iter - len(history)
+            problem,
+            surrogate,
+            [(found.u, found.f)],
+            tol,
+            max_iter - len(history),
+            progress=progress,
         )
         now = problem.solution(u, tol)
         history += [*more[:-1], now.residual]
@@ -1102,6 +1122,11 @@ def _first_direction(
     return problem.direction(u)
 
 # %% ../nbs/C_dual_solvers.ipynb #c0d50041
+def _progress_of_all(problems: Sequence[Problem], max_iter: int) -> Progress:
+    """For the steps of all `problems` where the caller does not count them."""
+    return Progress(len(problems) * max_iter, "The solution", None, at_most=True)
+
+
 def accelerate_all(
     problems: Sequence[Problem],
     starts: Iterable[np.ndarray | None],
@@ -1110,14 +1135,17 @@ def accelerate_all(
     tol: float,
     max_iter: int,
     rng: np.random.Generator,
+    progress: Progress | None = None,
 ) -> tuple[list[tuple[Solution, list[float]]], int]:
     """Problems with the same `X` by `_accelerate`: the solutions with their residuals,
     and the size of the surrogate.
     """
+    progress = progress or _progress_of_all(problems, max_iter)
     sweeps = possible_sweeps(problems[0], tol, rng) if kind == m == "auto" else None
     shared = None
     solved = []
-    for problem, u in zip(problems, starts):
+    for k, (problem, u) in enumerate(zip(problems, starts)):
+        progress.to_come((len(problems) - k) * max_iter)
         known = None if u is None else problem.solution(u, tol)
         if sweeps and not (known and known.residual <= tol):
             first = (
@@ -1129,14 +1157,18 @@ def accelerate_all(
             continue
         directions = [] if known is None else [(known.u, known.f)]
         if sweeps and sweeps.go_on(problem):
-            solved.append(_accelerate(problem, sweeps, directions, tol, max_iter))
+            solved.append(
+                _accelerate(problem, sweeps, directions, tol, max_iter, progress)
+            )
         else:
             shared = shared or _shared_surrogate(problem, m, kind, rng)
             # Without known directions the first one is what conjugate gradients begin
             # with anyway.
             if shared.V.size or not _is_linear(problem, shared, tol):
                 directions.append(_first_direction(problem, shared))
-            solved.append(_accelerate(problem, shared, directions, tol, max_iter))
+            solved.append(
+                _accelerate(problem, shared, directions, tol, max_iter, progress)
+            )
     return solved, shared.W.shape[1] if shared else 0
 
 
@@ -1148,10 +1180,12 @@ def iterate_all(
     tol: float,
     max_iter: int,
     rng: np.random.Generator,
+    progress: Progress | None = None,
 ) -> tuple[list[tuple[Solution, list[float]]], int]:
     """Problems with the same `X` by `_iterate_to_tolerance`: solutions with residuals,
     and the number of projections.
     """
+    progress = progress or _progress_of_all(problems, max_iter)
     X = problems[0].X
     ridge = problems[0].ridge
     kind = "countsketch" if kind == "auto" else kind
@@ -1167,24 +1201,10 @@ def iterate_all(
         problem.solution(np.zeros(X.shape[0]) if u is None else u)
         for problem, u in zip(problems, starts)
     ]
-    return [
-        _iterate_to_tolerance(problem, Xhat, start, tol, max_iter)
-        for problem, start in zip(problems, first)
-    ], size
-
-# %% ../nbs/C_dual_solvers.ipynb #c0d50015
-def seconds_of_projection(
-    X: Matrix, classes: int, m: int | str, solver: str, max_iter: int
-) -> float:
-    """About how long `classes` problems with the same `X` take on one thread."""
-    n = X.shape[0]
-    entries = X.nnz if is_sparse(X) else X.shape[0] * X.shape[1]
-    if solver == "accelerate":
-        if is_sparse(X) or X.shape[1] > n:
-            return 15 * classes * (1.6e-9 * entries + 4e-7 * n)
-        if m == "auto" and X.shape[1] <= 256:
-            return classes * (1.1e-9 * entries * X.shape[1] + 4e-6 * n)
-        return 60 * classes * (1.6e-9 * entries + 4e-6 * n)
-    smaller, larger = sorted([n, min(X.shape) if isinstance(m, str) else m])
-    steps = 1 if solver == "recover" else min(max_iter, 10)
-    return 1e-10 * (entries * larger + 8 * steps * classes * smaller**2 * larger)
+    solved = []
+    for k, (problem, start) in enumerate(zip(problems, first)):
+        progress.to_come((len(problems) - k) * max_iter)
+        solved.append(
+            _iterate_to_tolerance(problem, Xhat, start, tol, max_iter, progress)
+        )
+    return solved, size

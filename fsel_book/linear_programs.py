@@ -2,8 +2,7 @@
 
 # %% auto #0
 __all__ = ['certified_gap', 'solve_by_simplex', 'solve_by_newton', 'solve_by_falling_epsilon', 'refined_inverse', 'longest_step',
-           'CentralPath', 'to_independence', 'vertex', 'solve_by_central_path', 'at_price', 'l1_program',
-           'expected_seconds']
+           'CentralPath', 'to_independence', 'vertex', 'solve_by_central_path', 'at_price', 'l1_program']
 
 # %% ../nbs/D_linear_programs.ipynb #d0d50002
 from collections.abc import Callable
@@ -604,12 +603,3 @@ def l1_program(
     w, b, value, gap = best
     w = w / sizes
     return w, b - float(shift @ w), value * unit, gap
-
-# %% ../nbs/D_linear_programs.ipynb #d0d50026
-def expected_seconds(X: Matrix) -> float:
-    """About how long `l1_program` takes on one thread."""
-    n, d = X.shape
-    if _few_entries(X):
-        return 4e-9 * n * (X.count_nonzero() if is_sparse(X) else np.count_nonzero(X))
-    smaller, larger = sorted([n, min(d, 2 * n)])
-    return 1.5e-9 * smaller**2 * larger

@@ -16,7 +16,6 @@ from typing import Any, Never, Self
 from scipy.linalg.lapack import dtpqrt
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names
-from tqdm import tqdm
 from fsel_book.arrays import (
     blas_threads_for,
     in_precision_of,
@@ -36,6 +35,7 @@ from fsel_book.blocks import (
     pieces_of,
 )
 from fsel_book.certificates import (
+    FASTER,
     NEGLIGIBLE,
     CertifiedSelector,
     Look,
@@ -64,6 +64,7 @@ from fsel_book.dual_set import (
 )
 from .leverage import LeverageSelector
 from .notices import stack_level
+from .progress import Progress
 from fsel_book.sparsification import (
     Barriers,
     BSSSelector,
@@ -1174,21 +1175,21 @@ class Scan:
         return np.append(self.head.places, self.picked.places), A
 
 
-def sparsify(search: Scan, r: int, verbose: int) -> tuple[np.ndarray, np.ndarray]:
+def sparsify(search: Scan, r: int, progress: Progress) -> tuple[np.ndarray, np.ndarray]:
     """The picks of BSS or, where the order has prices, of the dual set, and their
-    weights.
+    weights; `progress` counts the steps.
     """
     ell = search.space.shape[1]
     picks = list[int]()
     weights = list[float]()
     charged = search.order.charged is not None
-    with blas_threads_for(ell):
+    with blas_threads_for(ell), progress:
         barriers: Any = (
             SingleDraw()
             if r == 1 == ell
             else (LowerBarrier if charged else Barriers)(ell, r)
         )
-        for _ in tqdm(range(r), desc="selection", disable=not verbose):
+        for _ in progress.over(range(r)):
             held, j = search.pick(barriers)
             picks.append(search.take(held, j))
             price = (held.prices[j],) if charged else ()
@@ -1579,7 +1580,7 @@ def _choose(
         return held.places, held.counts, held.A, Promise(max(0.0, 1 - left_out), 1.0)
     prices = _Prices(space, r) if isinstance(selector, DSFSelector) else None
     search = Scan(X, space, Order(scores, prices), 2 * r + 8 * space.shape[1] + 1024)
-    picks, weights = sparsify(search, r, selector.verbose)
+    picks, weights = sparsify(search, r, Progress.of_fit(selector, r, FASTER))
     return picks, weights, _distinct(picks, *search.columns()), None
 
 

@@ -10,16 +10,14 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from types import TracebackType
-from typing import Any, TypeVar
-
-from tqdm.auto import tqdm
+from typing import Any, Self, TypeVar
 
 from fsel_book.notices import stack_level
 
-__all__ = ["LONG", "Progress", "in_words"]
+__all__ = ["LONG", "Progress", "in_words", "warn_if_long"]
 
 LONG = 20.0  # seconds in all from which a loop says that it will take long
-FIRST_LOOK = 2.0  # seconds after which its pace is known well enough to say so
+FIRST_LOOK = 2.0  # seconds of steps after which their pace is known well enough
 FEWEST_STEPS = 3
 
 Item = TypeVar("Item")
@@ -34,8 +32,35 @@ def in_words(seconds: float) -> str:
     return f"{seconds:.0f} seconds" if seconds >= 1.5 else "a second"
 
 
+def warn_if_long(
+    what: str,
+    seconds: float,
+    done: int,
+    total: int,
+    remedy: str = "",
+    *,
+    at_most: bool = False,
+) -> bool:
+    """Warn, at the caller outside the package, if `what` will take long: `seconds` in
+    all, as `done` of its `total` steps have shown; whether it will.
+    """
+    if seconds < LONG:
+        return False
+    limit = " at most" if at_most else ""
+    warnings.warn(
+        f"{what} will take about {in_words(seconds)}{limit}, by the pace of its first "
+        f"{done} of {total} steps. {remedy}".strip(),
+        UserWarning,
+        stacklevel=stack_level(),
+    )
+    return True
+
+
 class Progress:
     """Counts the steps of a loop, and tells how long it will take where that is long.
+
+    The first step does not count for the pace: much in it is done only once, such as
+    compiling, or the first look at all columns.
 
     Parameters
     ----------
@@ -44,15 +69,31 @@ class Progress:
     what : str
         What is under way, as the bar and the warning call it, such as
         "BSSSelector.fit".
-    verbose : int
-        Show a bar, and no warning.
+    verbose : int or None
+        1 shows a bar, and no warning. None is for what has no `verbose`: the warning
+        then does not speak of it.
     remedy : str
         What the warning says could be done about it: one or more whole sentences.
+    at_most : bool
+        Whether the loop may end before `total` steps.
     work : callable, optional
         `work(k)`: the work that `k` steps take, in any unit, where steps do not take
         about the same time.
     clock : callable
         Where the time comes from, in seconds.
+
+    Attributes
+    ----------
+    done : int
+        The number of steps made.
+    silent : bool
+        Whether the warning has been given, or is not wanted.
+    bar : tqdm or None
+    begun : float
+        The time of the clock before the first step.
+    paced_from : tuple of (int, float) or None
+        How many steps were made when the measuring of the pace began, and the time of
+        the clock; None before.
 
     Examples
     --------
@@ -66,22 +107,42 @@ class Progress:
         self,
         total: int,
         what: str,
-        verbose: int = 0,
+        verbose: int | None = 0,
         remedy: str = "",
+        at_most: bool = False,
         work: Callable[[int], float] | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.total = total
         self.what = what
-        self.remedy = remedy
+        bar_to_ask_for = "verbose=1 shows how far it has come."
+        self.remedy = (
+            remedy if verbose is None else f"{remedy} {bar_to_ask_for}".strip()
+        )
+        self.at_most = at_most
         self.work = work or float
         self.clock = clock
         self.done = 0
-        self.silent = bool(verbose)  # the warning has been given, or is not wanted
-        self.bar: Any = tqdm(total=total, desc=what, disable=not verbose)
-        self.begun = clock()
+        self.silent = bool(verbose)
+        self.bar: Any = None
+        if verbose:
+            # not above: in a notebook without widgets it warns where it is imported
+            from tqdm.auto import tqdm
 
-    def __enter__(self) -> "Progress":
+            self.bar = tqdm(total=total, desc=what)
+        self.begun = clock()
+        self.paced_from: tuple[int, float] | None = None
+
+    @classmethod
+    def of_fit(
+        cls, estimator: Any, total: int, remedy: str = "", at_most: bool = False
+    ) -> Self:
+        """For the `total` steps of a fit of `estimator`, which may have a `verbose`."""
+        what = f"{type(estimator).__name__}.fit"
+        verbose = getattr(estimator, "verbose", None)
+        return cls(total, what, verbose, remedy, at_most)
+
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -90,36 +151,51 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.bar.close()
+        if self.bar is not None:
+            self.bar.close()
 
     def advance(self, steps: int = 1) -> None:
         """Count `steps` more as made."""
         self.done += steps
-        self.bar.update(steps)
-        if not self.silent and self.done >= min(FEWEST_STEPS, self.total):
-            spent = self.clock() - self.begun
-            if spent >= FIRST_LOOK:
-                self._say_if_long(spent)
+        if self.bar is not None:
+            self.bar.update(steps)
+        if self.silent:
+            return
+        now = self.clock()
+        if self.paced_from is None:
+            self.paced_from = self.done, now
+        elif self.done >= FEWEST_STEPS and now - self.paced_from[1] >= FIRST_LOOK:
+            self._say_if_long(now)
 
     def over(self, items: Iterable[Item]) -> Iterator[Item]:
         """The `items`, each counted as a step when the next one is asked for."""
+        if not self.done:
+            self.begun = self.clock()
         for item in items:
             yield item
             self.advance()
 
-    def seconds_in_all(self, spent: float) -> float:
-        """What all steps will take, if those made so far took `spent` seconds."""
-        return spent * self.work(self.total) / max(self.work(self.done), 1e-300)
+    def to_come(self, steps: int) -> None:
+        """Correct the total, where so many `steps` now turn out to be left."""
+        self.total = self.done + steps
+        if self.bar is not None:
+            self.bar.total = self.total
 
-    def _say_if_long(self, spent: float) -> None:
-        whole = self.seconds_in_all(spent)
-        if whole < LONG or self.done >= self.total:
-            return
-        self.silent = True
-        warnings.warn(
-            f"{self.what} will take about {in_words(whole)}, by the pace of its first "
-            f"{self.done} of {self.total} steps. {self.remedy} verbose=1 shows how far "
-            "it has come.".replace("  ", " "),
-            UserWarning,
-            stacklevel=stack_level(),
+    def seconds_in_all(self, now: float) -> float:
+        """What all steps will take, by the pace until `now`."""
+        if self.paced_from is None:
+            return now - self.begun
+        first, start = self.paced_from
+        measured = self.work(self.done) - self.work(first)
+        rest = self.work(self.total) - self.work(first)
+        return start - self.begun + (now - start) * rest / max(measured, 1e-300)
+
+    def _say_if_long(self, now: float) -> None:
+        self.silent = self.done < self.total and warn_if_long(
+            self.what,
+            self.seconds_in_all(now),
+            self.done,
+            self.total,
+            self.remedy,
+            at_most=self.at_most,
         )

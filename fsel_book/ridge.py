@@ -7,18 +7,16 @@ __all__ = ['residual_share', 'RidgeRisk', 'ridge_risk', 'RiskCurveDisplay', 'ker
 
 # %% ../nbs/11_ridge.ipynb #7649ec72
 import numbers
+import numpy as np
+import scipy.linalg as sla
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Self
-
-import numpy as np
-import scipy.linalg as sla
 from scipy.optimize import brentq
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics.pairwise import KERNEL_PARAMS, pairwise_kernels
 from sklearn.utils import Tags, check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
-
 from fsel_book.arrays import (
     Array,
     ArrayLike,
@@ -31,13 +29,7 @@ from fsel_book.arrays import (
     result_dtype,
     to_numpy,
 )
-from fsel_book.certificates import (
-    Certificate,
-    clear_fitted,
-    method_color,
-    row_space_seconds,
-    warn_if_long,
-)
+from .certificates import Certificate, clear_fitted, method_color
 from .docs import SEE_ALSO, insert_docs
 from .scoring import ScoreOnHost
 from .spectra import gram, row_space, tall_blocks
@@ -882,11 +874,6 @@ class RLSClassifier(ScoreOnHost, ClassifierMixin, BaseEstimator):
             `X` or `y` is not finite or out of range, or they do not fit together; `y`
             has one class; `alpha` is negative; `gamma` has an impossible value; the
             kernel is unknown or not positive semidefinite.
-
-        Warnings
-        --------
-        A `UserWarning` says that a fit will take more than about twenty seconds, before
-        it begins.
         """
         clear_fitted(self)
         alphas = check_alpha(self.alpha, many=False)[None]
@@ -927,7 +914,6 @@ class RLSClassifier(ScoreOnHost, ClassifierMixin, BaseEstimator):
             name: value for name, value in vars(names).items() if name.endswith("_")
         }
         shared["classes_"], Y = check_labels(self, X, y)
-        self._warn_if_long(X)
         if self.kernel == "linear":
             name = "coef_"
             W = self._primal(X, Y, alphas)
@@ -936,21 +922,6 @@ class RLSClassifier(ScoreOnHost, ClassifierMixin, BaseEstimator):
             name = "dual_coef_"
             W = self._dual(X, Y, alphas, shared["gamma_"])
         return [shared | {name: W[i, :, :]} for i in range(len(alphas))]
-
-    def _warn_if_long(self, X: Matrix) -> None:
-        if linear := self.kernel == "linear":
-            seconds = row_space_seconds(X, min(X.shape))
-        else:
-            seconds = 8e-10 * X.shape[0] ** 3
-        remedy = (
-            "Choose features first, for instance by BSSSelector, or use "
-            "DualProjectionClassifier."
-            if linear
-            else "Fit a part of the samples."
-        )
-        warn_if_long(
-            seconds, type(self).__name__, f" for X of shape {tuple(X.shape)}. {remedy}"
-        )
 
     def _primal(self, X: Matrix, Y: np.ndarray, alphas: np.ndarray) -> Array:
         """Coefficients of the features, shape (n_alphas, n_targets, n_features)."""

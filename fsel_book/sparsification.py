@@ -5,7 +5,7 @@ __all__ = ['SLACK_BITS', 'BSS_RULES', 'lower_coefficients', 'upper_coefficients'
            'check_bss_request', 'check_bss_draws', 'scored_lengths', 'bss_reference', 'add_to_diagonal', 'Barriers',
            'SingleDraw', 'AnyBarriers', 'ColumnSearch', 'leading_part', 'Screen', 'by_decreasing_key',
            'LargestNormRule', 'largest_eigenvalue_bound', 'LargestSlackRule', 'LargestScoreRule', 'LeverageBlockRule',
-           'bss', 'bss_promise', 'bound_search_seconds', 'sketched_row_space', 'BSSSelector']
+           'bss', 'bss_promise', 'sketched_row_space', 'BSSSelector']
 
 # %% ../nbs/05_sparsification.ipynb #33a3af03
 import numpy as np
@@ -16,7 +16,6 @@ from typing import Any, Literal, Protocol
 from scipy.linalg import eigh
 from scipy.linalg.lapack import dpotrf
 from sklearn.utils import check_random_state
-from tqdm import tqdm
 from fsel_book.arrays import (
     Array,
     ArrayLike,
@@ -36,6 +35,7 @@ from fsel_book.arrays import (
     true_float32,
 )
 from fsel_book.certificates import (
+    FASTER,
     NEGLIGIBLE,
     CertifiedSelector,
     Promise,
@@ -46,6 +46,7 @@ from fsel_book.certificates import (
     target_rank,
 )
 from .docs import insert_docs
+from .progress import Progress
 from .spectra import RowSpace, as_row_space, row_space
 from .spectra_engine import one_of_each
 from .validation import check_integer, check_open_unit_interval
@@ -1047,6 +1048,7 @@ def bss(
     verbose: int = 0,
     *,
     scores: ArrayLike = None,
+    progress: Progress | None = None,
 ) -> Sampling:
     """Single-set spectral sparsification: `r` weighted picks of rows of `V` that keep
     `V'V` near the identity.
@@ -1070,6 +1072,8 @@ def bss(
     scores : array, shape (n_features,), optional
         Finite and not negative: of the feasible columns the one of largest score times
         squared length is taken, and `rule` does not matter. The guarantee is the same.
+    progress : Progress, optional
+        What counts the steps, in place of what `verbose` asks for.
 
     Returns
     -------
@@ -1109,9 +1113,10 @@ def bss(
         search = LargestScoreRule(space, None, None, check_scores(scores, d))
     draws: list[int] = []
     weights: list[float] = []
-    with blas_threads_for(ell):
+    progress = progress or Progress(r, "bss", verbose, FASTER)
+    with blas_threads_for(ell), progress:
         barriers: Any = Barriers(ell, r) if r > ell else SingleDraw()
-        for _ in tqdm(range(r), desc="bss", disable=not verbose):
+        for _ in progress.over(range(r)):
             i, v = search.pick(barriers)
             search.take(i)
             draws.append(i)
@@ -1154,12 +1159,6 @@ def bss_promise(ell: int, r: int) -> Promise:
     return Promise(float((1 - s) ** 2), float((1 + s) ** 2))
 
 # %% ../nbs/05_sparsification.ipynb #62969f3a
-def bound_search_seconds(d: int, ell: int, r: int) -> float:
-    """About how long `r` steps take that form the matrix of the slack."""
-    # the fewer are left, the more are evaluated
-    return r * (2.5e-4 + 3e-10 * ell**3 + 1e-9 * ell * min(d, r))
-
-
 def _bss_draws(ell: int, eps: float) -> int:
     """The number of draws for which the theorem promises `|I - M| <= eps` at rank
     `ell`.
@@ -1296,32 +1295,15 @@ class BSSSelector(ScoreMixin, CertifiedSelector):
             if self.sketch_size is None
             else sketched_row_space(space, self.sketch_size, rng)
         )
-        return bss(
-            seen, r, self._rule_at(space.shape[1], r), rng, self.verbose, scores=scores
-        )
+        rule = self._rule_at(space.shape[1], r)
+        progress = Progress.of_fit(self, r, FASTER)
+        return bss(seen, r, rule, rng, scores=scores, progress=progress)
 
     def _rule_at(self, ell: int, r: int) -> Literal["best", "largest-norm", "sampled"]:
         """The rule for `r` draws at rank `ell`: what `auto` stands for there."""
         if self.rule != "auto":
             return self.rule
         return "best" if ell == target_rank(None, ell, r) else "largest-norm"
-
-    def _seconds(self, d: int, ell: int, r: int, unevenness: float) -> float:
-        rule = self._rule_at(ell, r)
-        if rule == "best" or self.score_func is not None:
-            return bound_search_seconds(d, ell, r)
-        looked_at = (
-            d * ell**2 * 1.4e-10
-            if rule == "sampled"
-            else d * (ell ** (5 / 3) * 2.6e-11 + ell**0.5 * 3e-8)
-        )
-        # of the leverage scores, in units of their mean
-        variance = unevenness * d / ell
-        # of what is left, many are not feasible at any one step
-        exhausted = variance / (1 + variance) * min(1, r / d)
-        return r * (
-            2.5e-4 + 2.5e-10 * ell ** (7 / 3) + max(unevenness, exhausted) * looked_at
-        )
 
     def _promise(self, space: RowSpace, r: int) -> Promise | None:
         whole = (

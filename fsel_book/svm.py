@@ -8,20 +8,18 @@ __all__ = ['SCALE_TRIAL', 'EnclosingBall', 'enclosing_ball', 'Margin', 'svm_marg
 # %% ../nbs/12_svm.ipynb #c50da3c3
 import time
 import warnings
+import numpy as np
+import scipy.linalg as sla
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Self
-
-import numpy as np
-import scipy.linalg as sla
 from scipy.optimize import nnls
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 from sklearn.utils import Tags, _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted
-
 from fsel_book.arrays import (
     Array,
     ArrayLike,
@@ -40,11 +38,11 @@ from fsel_book.certificates import (
     SamplingTransformer,
     certify,
     clear_fitted,
-    warn_if_long,
 )
 from .docs import insert_docs
-from .linear_programs import expected_seconds, l1_program
+from .linear_programs import l1_program
 from .notices import as_trial, stack_level
+from .progress import Progress, warn_if_long
 from .ridge import labels_from_decisions
 from .scoring import ScoreOnHost
 from .sparsification import BSSSelector, round_ties
@@ -677,11 +675,13 @@ def libsvm_machine(
     as_trial(machine).fit(A, y)
     if machine.fit_status_:  # how many steps it takes cannot be told from the sizes
         warn_if_long(
-            (time.perf_counter() - start) * most / machine.max_iter,
             "libsvm",
-            " at most. Scale the "
-            "features, take fewer samples or a smaller C; SupportVectorSelector also "
-            "takes svm=LinearSVC().",
+            (time.perf_counter() - start) * most / machine.max_iter,
+            machine.max_iter,
+            most,
+            "Scale the features, take fewer samples or a smaller C; "
+            "SupportVectorSelector also takes svm=LinearSVC().",
+            at_most=True,
         )
         machine = SVC(**machine.get_params() | {"max_iter": most}).fit(A, y)
     return machine, root**2
@@ -1014,23 +1014,26 @@ class SupportVectorSelector(SamplingTransformer):
 # %% ../nbs/12_svm.ipynb #88363612
 class SparseMachine(ScoreOnHost, ClassifierMixin, BaseEstimator, ABC):
     """A linear classifier from a sequence of linear programs; a subclass has `_solve(X,
-    signs)`.
+    signs, progress)`, and `_most_programs`, how many that solves at most.
 
-    That returns `w`, `b`, the largest relative duality gap of the programs, and the
-    objective after each of them. It works on the host, with an array or CSR matrix of
-    float64.
+    It works on the host, with an array or CSR matrix of float64, and counts its
+    programs with `progress`. It returns `w`, `b`, the largest relative duality gap of
+    the programs, and the objective after each of them.
     """
 
     # `SelectFromModel` looks for this word, and then keeps what is not zero
     penalty = "l1"
-    _usual_programs = 1
     _for_numbers = "For numbers take scikit-learn's Lasso."
+
+    @property
+    def _most_programs(self) -> int:
+        return 1
 
     @abstractmethod
     def _check_parameters(self) -> None: ...
     @abstractmethod
     def _solve(
-        self, X: Matrix, signs: np.ndarray
+        self, X: Matrix, signs: np.ndarray, progress: Progress
     ) -> tuple[np.ndarray, float, float, list[float]]: ...
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -1054,22 +1057,16 @@ class SparseMachine(ScoreOnHost, ClassifierMixin, BaseEstimator, ABC):
 
         Warnings
         --------
-        A `UserWarning` says that a fit will take more than twenty seconds, before it
-        begins, or has left no weight.
+        A `UserWarning` says, after the first programs of several, that all of them will
+        take more than about 20 seconds, or that no weight is left.
         """
         clear_fitted(self)
         self._check_parameters()
         X = check_X(self, X, reset=True, least=1)
         classes, signs = check_labels(self, X, y)
         A = as_float64(X.tocsr() if is_sparse(X) else to_numpy(X))
-        warn_if_long(
-            expected_seconds(A) * signs.shape[1] * self._usual_programs,
-            type(self).__name__,
-            f" for X of shape {A.shape}. Choose features first, for instance by "
-            f"BSSSelector, or fit a part "
-            "of the samples.",
-        )
-        w, b, gaps, objectives = zip(*[self._solve(A, side) for side in signs.T])
+        solved = self._solve_all(A, signs)
+        w, b, gaps, objectives = zip(*solved)
         self.coef_, self.intercept_ = (
             from_numpy(np.array(part, dtype=result_dtype(X)), X) for part in (w, b)
         )
@@ -1090,6 +1087,25 @@ class SparseMachine(ScoreOnHost, ClassifierMixin, BaseEstimator, ABC):
             )
         self.n_iter_ = len(self.objectives_)
         return self
+
+    def _solve_all(
+        self, X: Matrix, signs: np.ndarray
+    ) -> list[tuple[np.ndarray, float, float, list[float]]]:
+        """What `_solve` returns, for each column of `signs`."""
+        most = self._most_programs
+        n_machines = signs.shape[1]
+        progress = Progress.of_fit(
+            self,
+            n_machines * most,
+            "Choose features first, for instance by BSSSelector, or fit a part of the "
+            "samples.",
+            at_most=most > 1,
+        )
+        solved = []
+        for k in range(n_machines):
+            progress.to_come((n_machines - k) * most)
+            solved.append(self._solve(X, signs[:, k], progress))
+        return solved
 
     @insert_docs
     def decision_function(self, X: ArrayLike) -> Array:
@@ -1176,9 +1192,10 @@ class LPSVMClassifier(SparseMachine):
         check_positive("C", self.C)
 
     def _solve(
-        self, X: Matrix, signs: np.ndarray
+        self, X: Matrix, signs: np.ndarray, progress: Progress
     ) -> tuple[np.ndarray, float, float, list[float]]:
         w, b, objective, gap = l1_program(X, signs, np.ones(X.shape[1]), self.C)
+        progress.advance()
         return w, b, gap, [objective]
 
 # %% ../nbs/12_svm.ipynb #6a583d16
@@ -1244,12 +1261,14 @@ class SCADSVMClassifier(SparseMachine):
     True
     """
 
-    _usual_programs = 4
-
     def __init__(self, alpha: float = 0.05, a: float = 3.7, max_iter: int = 20) -> None:
         self.alpha = alpha
         self.a = a
         self.max_iter = max_iter
+
+    @property
+    def _most_programs(self) -> int:
+        return self.max_iter
 
     def _check_parameters(self) -> None:
         check_positive("alpha", self.alpha)
@@ -1264,7 +1283,7 @@ class SCADSVMClassifier(SparseMachine):
         check_integer(self.max_iter, 1, name="max_iter")
 
     def _solve(
-        self, X: Matrix, signs: np.ndarray
+        self, X: Matrix, signs: np.ndarray, progress: Progress
     ) -> tuple[np.ndarray, float, float, list[float]]:
         n, d = X.shape
         w = np.zeros(d)
@@ -1287,6 +1306,7 @@ class SCADSVMClassifier(SparseMachine):
             objectives.append(least)
             # of the program itself the optimum may be 0
             gaps.append(gap * found / value)
+            progress.advance()
             if before - least <= 1e-10 * abs(least):
                 break
         return w, b, max(gaps), objectives

@@ -16,6 +16,8 @@ import pytest
 from cases import LIBRARIES
 from hypothesis import HealthCheck, settings
 
+from fsel_book import progress
+
 settings.register_profile(
     "book",
     deadline=None,
@@ -70,3 +72,10 @@ def close_figures():
     """No test leaves a picture open."""
     yield
     plt.close("all")
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """Every loop of more than three steps counts as long."""
+    monkeypatch.setattr(progress, "LONG", 0.0)
+    monkeypatch.setattr(progress, "FIRST_LOOK", 0.0)

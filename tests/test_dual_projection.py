@@ -82,6 +82,7 @@ from fsel_book.dual_solvers import (
     recovery_step,
 )
 from fsel_book.losses import Hinge, HuberisedHinge, LogLoss, SmoothedHinge, SquaredError
+from fsel_book.progress import Progress
 from fsel_book.spectra import at_unit_scale, project_data, projection_matrix
 
 CORNERS = {
@@ -2469,26 +2470,45 @@ def test_display_refuses_what_is_wrong():
         RecoveryDisplay.from_projections(X, y, [0])
 
 
-def test_a_fit_that_takes_long_says_so_before_it_starts(monkeypatch):
-    monkeypatch.setattr(
-        dual_projection,
-        "seconds_of_projection",
-        lambda X, classes, *more: 15.0 * classes,
+@pytest.mark.parametrize(
+    "model",
+    [
+        DualProjectionClassifier(n_projections=2, tol=1e-9, random_state=0),
+        DualProjectionRidge(n_projections=2, tol=1e-9, random_state=0),
+        DualProjectionClassifier(
+            alpha=30.0, n_projections=30, solver="iterate", tol=1e-9, random_state=0
+        ),
+    ],
+)
+def test_iterations_that_take_long_say_so(model, impatient):
+    X, _ = important(60, 40)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        model.fit(X, (X[:, 0] > 0).astype(float))
+    (message,) = [one for one in seen if one.category is UserWarning]
+    assert message.filename == __file__
+    assert (
+        f"{type(model).__name__}.fit will take about a second at most, by the pace of "
+        "its first 3 of 100 steps. Choose features first" in str(message.message)
     )
-    X = table(30, 5)
-    for model in (
-        DualProjectionClassifier(random_state=0),
-        DualProjectionRidge(random_state=0),
-    ):
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            model.fit(X, np.arange(30) % 2)
-    with pytest.warns(
-        UserWarning,
-        match="DualProjectionClassifier will take about 45 seconds for X of shape "
-        ".30, 5..",
-    ):
-        DualProjectionClassifier(random_state=0).fit(X, np.arange(30) % 3)
+
+
+def test_classes_that_ended_early_are_not_expected_any_more(monkeypatch):
+    totals = []
+
+    class Watched(Progress):
+        def to_come(self, steps):
+            super().to_come(steps)
+            totals.append((self.done, self.total))
+
+    monkeypatch.setattr(dual_projection, "Progress", Watched)
+    X, _ = important(60, 40)
+    for solver in ("accelerate", "iterate"):
+        totals.clear()
+        DualProjectionClassifier(
+            solver=solver, n_projections=30, alpha=30.0, max_iter=50, random_state=0
+        ).fit(X, np.arange(60) % 3)
+        assert [total - done for done, total in totals] == [150, 100, 50]
 
 
 def test_a_refused_solution_leaves_nothing(monkeypatch):

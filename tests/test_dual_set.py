@@ -55,6 +55,7 @@ from fsel_book import (
     certify,
     certify_span,
     det_sampling,
+    dual_set,
     largest_leverages,
     load_dataset,
     row_space,
@@ -63,6 +64,7 @@ from fsel_book.certificates import METHOD_COLORS, NEGLIGIBLE, Promise
 from fsel_book.dual_set import (
     DUAL_RULES,
     LENGTH_SHARE,
+    ClosestSpanRule,
     LowerBarrier,
     SpanCertificate,
     SpanPromise,
@@ -80,6 +82,7 @@ from fsel_book.dual_set import (
 )
 from fsel_book.leverage import leverage_promise
 from fsel_book.loaders import DATA_SETS
+from fsel_book.progress import Progress
 from fsel_book.sparse_components import RegressionCertificate
 from fsel_book.sparsification import Screen
 from fsel_book.spectra import RowSpace
@@ -2022,17 +2025,32 @@ def test_a_column_of_labels_is_one_target_as_labels_are():
 
 
 def test_filling_up_says_when_it_will_take_long(monkeypatch):
-    """Before columns are added to complete the span, and not where the draws alone are
-    enough.
-    """
+    """After the first columns that are added to complete the span."""
     X = sp.random_array(
-        (40, 300), density=0.05, rng=np.random.default_rng(0), format="csr"
+        (300, 300), density=0.01, rng=np.random.default_rng(0), format="csr"
     )
-    monkeypatch.setattr("fsel_book.certificates.LONG_FIT", 1e-5)
-    monkeypatch.setattr(DSFSelector, "_least_seconds", lambda self, X, r: 0.0)
-    monkeypatch.setattr(DSFSelector, "_seconds", lambda self, *sizes: 0.0)
-    with pytest.warns(UserWarning, match="DSFSelector.fit will take about"):
-        assert DSFSelector(200, rank=3).fit(X).certificate_.n_selected < 200
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        DSFSelector(5, rank=2).fit(np.random.default_rng(0).standard_normal((40, 300)))
+    now = 0.0
+
+    class Timed(Progress):
+        @classmethod
+        def of_fit(cls, estimator, total, remedy):
+            return cls(total, "DSFSelector.fit", 0, remedy, clock=lambda: now)
+
+    def slow_gains(search):
+        nonlocal now
+        now += 10.0
+        return gains(search)
+
+    gains = ClosestSpanRule.gains
+    monkeypatch.setattr(dual_set, "Progress", Timed)
+    monkeypatch.setattr(ClosestSpanRule, "gains", slow_gains)
+    with pytest.warns(UserWarning, match="will take") as caught:
+        selector = DSFSelector(100, rank=3).fit(X)
+    assert selector.certificate_.n_selected == 100
+    (message,) = [
+        str(one.message)
+        for one in caught
+        if "DSFSelector.fit will take" in one.message.args[0]
+    ]
+    done = int(message.split("its first ")[1].split()[0])
+    assert done > 100

@@ -53,7 +53,6 @@ from fsel_book.dual_solvers import (
     no_progress,
     recovery_step,
     relative_to,
-    seconds_of_projection,
     sketched_newton_step,
     slope_lines,
     solve_by_conjugate_gradients,
@@ -967,30 +966,3 @@ def test_a_flat_direction_is_no_proof():
     found = Problem(X, t, 1e-30, SquaredError()).solution(u)
     assert relative_error(found.w, w) > 5
     assert size(found.w - w) <= found.residual * size(found.w)
-
-
-def test_the_estimate_of_time_grows_with_all_that_costs():
-    X = np.ones((100, 400))
-    sparse = sp.eye_array(100, 400, format="csr")
-
-    def seconds(X=X, classes=1, m=50, solver="accelerate", max_iter=10):
-        return seconds_of_projection(X, classes, m, solver, max_iter)
-
-    assert (
-        seconds() == pytest.approx(15 * (1.6e-9 * 40_000 + 4e-7 * 100))
-        and seconds(classes=3) == 3 * seconds()
-    )
-    assert seconds(sparse) < seconds()
-    tall = [seconds(np.ones((4000, d)), m="auto") for d in (100, 256, 257)]
-    assert tall[0] < tall[1] < tall[2] and seconds(np.ones((4000, 100)), m=50) > tall[0]
-    assert (
-        seconds(solver="recover")
-        < seconds(m=60, solver="recover")
-        < seconds(m=60, solver="iterate")
-    )
-    assert (
-        seconds(solver="iterate", max_iter=2)
-        < seconds(solver="iterate")
-        == seconds(solver="iterate", max_iter=99)
-    )
-    assert seconds(m="auto", solver="recover") == seconds(m=100, solver="recover")

@@ -500,26 +500,27 @@ def test_scores_with_weights_of_samples():
         CompletionSelector(**parts).fit(standard, sample_weight=weights)
 
 
-def test_long_completions_say_so(monkeypatch):
-    monkeypatch.setattr("fsel_book.certificates.LONG_FIT", 1e-3)
-    for n_to_add in (20, "auto"):
+def test_long_completions_say_so(impatient):
+    for given, n_to_add, steps in (
+        ([0, 1], 20, "second, by .* 3 of 20"),
+        ([], 20, "second, by .* 3 of 20"),
+        ([0, 1], "auto", "second at most, by"),
+    ):
         with pytest.warns(
-            UserWarning, match="CompletionSelector.fit will take about .* lower rank="
+            UserWarning,
+            match=f"CompletionSelector.fit will take about a {steps} .* lower rank=",
         ) as warned:
-            CompletionSelector([0, 1], n_to_add, rank=5).fit(standard)
+            CompletionSelector(given, n_to_add, rank=5).fit(standard)
         assert len(warned) == 1 and warned[0].filename == __file__
+        assert "verbose" not in str(warned[0].message)
 
 
-def test_a_long_search_for_the_row_space_says_so(monkeypatch):
-    monkeypatch.setattr(
-        "fsel_book.labels.row_space_seconds",
-        lambda X, rank: 30.0 if rank == 5 else 0.0,
-    )
-    with pytest.warns(
-        UserWarning, match="CompletionSelector.fit will take about 30 seconds"
-    ) as warned:
-        CompletionSelector([0, 1], 20, rank=5).fit(standard)
-    assert len(warned) == 1 and warned[0].filename == __file__
+def test_a_long_dial_says_so_once(impatient):
+    with pytest.warns(UserWarning, match="from_estimator will take about") as warned:
+        GuaranteePriceDisplay.from_estimator(
+            RidgeClassifier(), standard, standard[:, 0] > 0, f_classif, 8, ranks=[2, 4]
+        )
+    assert [one.filename for one in warned] == [__file__]
 
 
 @pytest.mark.parametrize(

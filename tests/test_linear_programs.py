@@ -2,6 +2,8 @@
 and what a vertex is.
 """
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -17,7 +19,6 @@ from fsel_book.datasets import load_docstrings
 from fsel_book.linear_programs import (
     CentralPath,
     certified_gap,
-    expected_seconds,
     l1_program,
     longest_step,
     refined_inverse,
@@ -371,22 +372,35 @@ def test_the_objective_of_the_simplex_method_on_real_data(name, C):
     assert np.count_nonzero(w) <= np.count_nonzero(other) + 1
 
 
-def test_a_fit_that_takes_long_says_so_before_it_starts(monkeypatch):
-    """The estimate of n = d = 3000 is 40 seconds; nothing is solved here."""
-    assert expected_seconds(np.ones((3000, 3000))) == pytest.approx(40.5)
-    monkeypatch.setattr(svm, "expected_seconds", lambda X: 6.0)
+def test_several_programs_that_take_long_say_so(impatient):
     X, signs = gaussian(20, 5)
-    classes = np.arange(20) % 4
     with pytest.warns(
-        UserWarning,
-        match="LPSVMClassifier will take about 24 seconds for X of shape .20, 5.. Ch",
-    ):
-        LPSVMClassifier().fit(X, classes)  # four machines
+        UserWarning, match="LPSVMClassifier.fit will .* first 3 of 5 steps. Choose feat"
+    ) as said:
+        LPSVMClassifier(C=10.0).fit(X, np.arange(20) % 5)
+    assert [one.filename for one in said] == [__file__]
     with pytest.warns(
-        UserWarning, match="SCADSVMClassifier will take about 24 seconds"
+        UserWarning, match="SCADSVMClassifier.fit will take .* at most, by .* of 20 st"
     ):
-        SCADSVMClassifier().fit(X, signs)  # four programs
-    LPSVMClassifier().fit(X, signs)  # no warning: six seconds
+        SCADSVMClassifier().fit(X, signs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        LPSVMClassifier().fit(X, signs)  # a single program
+
+
+def test_programs_are_counted_as_they_come():
+    """Those that a class did not need are not expected any more."""
+    totals = []
+
+    class Counted(SCADSVMClassifier):
+        def _solve(self, X, signs, progress):
+            totals.append((progress.done, progress.total))
+            return super()._solve(X, signs, progress)
+
+    X, _ = gaussian(30, 5)
+    model = Counted(max_iter=7).fit(X, np.arange(30) % 3)
+    assert [total - done for done, total in totals] == [21, 14, 7]
+    assert 0 < totals[1][0] <= model.n_iter_
 
 
 def labelled(n=60, d=20, seed=2):

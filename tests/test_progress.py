@@ -4,7 +4,8 @@ import warnings
 
 import pytest
 
-from fsel_book.progress import LONG, Progress, in_words
+from fsel_book import BSSSelector, LPSVMClassifier
+from fsel_book.progress import FIRST_LOOK, LONG, Progress, in_words, warn_if_long
 
 
 class Clock:
@@ -48,6 +49,64 @@ def test_the_estimate_is_right_where_steps_grow_as_was_said(power):
     pace = 200 / work(total)
     messages = run(total, lambda k: pace * (k + 1) ** power, work=work)
     assert len(messages) == 1 and "about 3 minutes" in messages[0]
+
+
+def test_a_first_step_that_takes_longer_is_counted_once():
+    def seconds(k):
+        return 1.5 * LONG if k == 0 else FIRST_LOOK / 2
+
+    assert run(3, seconds) == []
+    (message,) = run(31, seconds)
+    assert "about 60 seconds" in message
+    assert run(1000, lambda k: 0.9 * LONG if k == 0 else 1e-6) == []
+
+
+def test_a_pace_is_not_told_from_a_moment():
+    assert run(10**5, lambda k: 0.1 if k == 2 else 0.0) == []
+
+
+def test_steps_that_turn_out_to_be_fewer_or_more_change_the_estimate():
+    for to_come, words in ((10, None), (400, "about 7 minutes")):
+        clock = Clock()
+        progress = Progress(30, "A fit", clock=clock)
+        progress.to_come(to_come)
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            for _ in progress.over(range(5)):
+                clock.now += 1
+        assert [words in str(one.message) for one in seen] == [True] * bool(words)
+
+
+def test_a_second_loop_goes_on_counting():
+    clock = Clock()
+    progress = Progress(100, "A fit", clock=clock)
+    with pytest.warns(UserWarning, match="first 9 of 100 steps") as seen:
+        for _loop in range(20):
+            for _ in progress.over(range(5)):
+                clock.now += 0.25
+    assert progress.done == 100 and len(seen) == 1
+
+
+@pytest.mark.parametrize("at_most", [False, True])
+def test_a_loop_that_may_end_early_says_at_most(at_most):
+    (message,) = run(100, lambda k: 1.0, at_most=at_most)
+    assert ("about 1.7 minutes at most" in message) == at_most
+
+
+def test_only_what_has_a_bar_speaks_of_it():
+    (message,) = run(100, lambda k: 1.0, verbose=None, remedy="Ask for fewer.")
+    assert message.endswith("steps. Ask for fewer.")
+    for estimator, speaks in ((BSSSelector(), True), (LPSVMClassifier(), False)):
+        progress = Progress.of_fit(estimator, 5)
+        assert ("verbose=1" in progress.remedy) == speaks
+        assert progress.what == f"{type(estimator).__name__}.fit"
+
+
+def test_what_was_measured_elsewhere_is_said_where_it_is_long():
+    assert not warn_if_long("A trial", 0.9 * LONG, 5, 10)
+    with pytest.warns(UserWarning, match="A trial will take about 2.0 hours") as seen:
+        assert warn_if_long("A trial", 7200, 5, 10)
+    assert seen[0].filename == __file__
 
 
 def test_a_loop_that_is_nearly_done_is_left_alone():

@@ -5,7 +5,6 @@ bound attacked.
 import pickle
 import warnings
 from dataclasses import replace
-from functools import partial
 
 import mpmath
 import numpy as np
@@ -1976,25 +1975,6 @@ def test_a_failed_fit_leaves_nothing_of_the_one_before():
         model.fit(WIDE[:, :30], np.zeros(25))
     with pytest.raises(NotFittedError):
         model.decision_function(WIDE)
-
-
-def test_a_long_fit_says_so_before_it_starts(monkeypatch):
-    monkeypatch.setattr("fsel_book.certificates.LONG_FIT", 1e-6)
-    for kernel, remedy in (
-        ("linear", "Choose features first, .* DualProj"),
-        ("rbf", "Fit a part of the samples"),
-    ):
-        model = RLSClassifier(kernel=kernel)
-        for fit in (
-            partial(model.fit, WIDE, y_text),
-            partial(model.fit_path, WIDE, y_text, [1.0, 2.0]),
-        ):
-            with pytest.warns(
-                UserWarning,
-                match=rf"RLSClassifier will take about .* \(25, 60\). {remedy}",
-            ) as seen:
-                fit()
-            assert seen[0].filename == __file__
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ import pytest
 import scipy.sparse as sp
 from cases import (
     CASES,
-    Begun,
     cases,
     each_case,
     equal_columns,
@@ -51,7 +50,7 @@ from fsel_book import (
     SpectrumDisplay,
     SupportVectorSelector,
     WeightScores,
-    certificates,
+    bss,
     certify,
     certify_selector,
     complete,
@@ -720,137 +719,54 @@ def refuse_large(factor):
 # ---------------------------------------------------------------- fits that take long
 
 
-@pytest.fixture
-def refuse_to_begin(monkeypatch):
-    def begin(*_):
-        raise Begun
-
-    monkeypatch.setattr(certificates, "whole_or_leading", begin)
-
-
-STEPWISE = [
-    BSSSelector(300, rank=200),
-    BSSSelector(300, rank=200, rule="best"),
-    DSFSelector(300, rank=200),
-]
-STEPWISE += [
-    BSSSelector(300, rank=200, score_func=np.ones(40_000)),
-    RRQRSelector(300, rank=200),
-]
-
-
 @pytest.mark.parametrize(
-    "selector", [*STEPWISE, LeverageSelector(300), RandomSelector(300)]
+    "selector",
+    [
+        BSSSelector(30),
+        BSSSelector(30, rule="largest-norm"),
+        BSSSelector(30, rule="sampled"),
+        BSSSelector(30, score_func=np.ones(X.shape[1])),
+        DSFSelector(30),
+        DSFSelector(30, rule="components"),
+    ],
 )
-def test_a_long_fit_says_so_before_it_begins(selector, refuse_to_begin):
-    wide = sp.random_array(
-        (8000, 40_000),
-        density=1e-4,
-        format="csr",
-        random_state=np.random.default_rng(0),
-    )
+def test_a_search_that_takes_long_says_so_once(selector, impatient, capsys):
     name = type(selector).__name__
-    whole = clone(selector).set_params(rank="full", n_features_to_select=20_000)
     with pytest.warns(
         UserWarning,
-        match=rf"{name}.fit will take about \d+ \w+ on one core. A lower rank=",
+        match=rf"{name}.fit will take about a second, by the pace of its first 3 of 30 "
+        r"steps. A lower rank= .* LeverageSelector.* verbose=1 shows",
     ) as caught:
-        with pytest.raises(Begun):
-            whole.set_params(score_func=None).fit(wide) if hasattr(
-                whole, "score_func"
-            ) else whole.fit(wide)
-    assert [warning.filename for warning in caught] == [__file__]
-    with warnings.catch_warnings(), pytest.raises(Begun):
-        warnings.simplefilter("error")
-        selector.fit(wide)
+        selector.fit(X)
+    said = [one for one in caught if "will take" in str(one.message)]
+    assert [one.filename for one in said] == [__file__]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", ".*will take")
+        clone(selector).set_params(verbose=1).fit(X)
+    assert f"{name}.fit: 100%" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
-    "selector", [BSSSelector(100, rank=50), BSSSelector(100, rank=50, rule="sampled")]
+    "selector", [LeverageSelector(30, sampling=False), RandomSelector(30)]
 )
-def test_uneven_leverage_is_known_to_take_longer(selector, monkeypatch):
-    rng = np.random.default_rng(0)
-    even = rng.standard_normal((60, 900))
-    uneven = even * rng.pareto(1.5, size=900)
-    times = [
-        selector._seconds(900, 50, 100, certificates.unevenness_of(row_space(A, 50)))
-        for A in (even, uneven)
-    ]
-    assert times[0] < times[1]
-    monkeypatch.setattr(certificates, "LONG_FIT", np.mean(times))
-    monkeypatch.setattr(certificates, "row_space_seconds", lambda X, rank: 0.0)
-    with pytest.warns(UserWarning, match="will take about") as caught:
-        selector.fit(uneven)
-    assert len(caught) == 1
+def test_a_choice_without_steps_says_nothing_of_time(selector, impatient):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        selector.fit(even)
+        selector.fit(X)
 
 
 @pytest.mark.parametrize(
-    "ell, r, seconds",
-    [(750, 3000, (4, 8)), (350, 1400, (0.5, 1.5)), (1500, 3000, (15, 30))],
+    "search",
+    [
+        lambda space: bss(space, 30),
+        lambda space: det_sampling(space, np.ones(space.shape[0]), 30),
+        lambda space: complete(space, [0, 1], 30),
+    ],
 )
-def test_the_estimate_is_near_what_was_measured(ell, r, seconds):
-    """The times of a loop over Gaussian columns, as measured on one core."""
-    assert (
-        seconds[0]
-        <= BSSSelector(rule="largest-norm")._seconds(4 * ell, ell, r, 0.0)
-        <= seconds[1]
-    )
-
-
-BY_NORM = BSSSelector(rule="largest-norm")
-
-
-@pytest.mark.parametrize(
-    "selector, unevenness, seconds",
-    [(BY_NORM, 0.0158, 38), (BY_NORM, 1e-4, 6.4), (DSFSelector(), 0.0158, 16)],
-)
-def test_the_estimate_for_half_of_the_features_is_near_what_was_measured(
-    selector, unevenness, seconds
-):
-    """200 documents and Gaussian data with some 20,000 features: where the best are
-    used up, others are tried often.
-    """
-    assert (
-        seconds / 2.5
-        <= selector._seconds(20_898, 100, 10_449, unevenness)
-        <= 2.5 * seconds
-    )
-
-
-@pytest.mark.parametrize(
-    "rule, seconds",
-    [("best", (0.1, 0.8)), ("target", (1, 2.5)), ("components", (1.5, 4))],
-)
-def test_the_estimate_for_rules_that_look_at_a_target_is_near_what_was_measured(
-    rule, seconds
-):
-    """0.4, 1.4 and 2.4 seconds on one core; the products with the data are all but the
-    first of them.
-    """
-    X = np.broadcast_to(1.0, (500, 20_000))
-    assert (
-        seconds[0]
-        <= DSFSelector(200, rank=50, rule=rule)._least_seconds(X, 200)
-        <= seconds[1]
-    )
-
-
-@pytest.mark.parametrize(
-    "n, rank, seconds",
-    [(2000, 50, (0.1, 0.5)), (20_000, 50, (1.5, 4)), (50_000, 100, (10, 30))],
-)
-def test_the_estimate_for_sparse_data_is_near_what_was_measured(n, rank, seconds):
-    """The times of leading directions with 40 words in each of the documents, as
-    measured on one core.
-    """
-    places = np.random.default_rng(0).integers(0, 50_000, 40 * n)
-    X = sp.csr_array(
-        (np.ones(40 * n), places, np.arange(0, 40 * n + 1, 40)), shape=(n, 50_000)
-    )
-    assert seconds[0] <= certificates.row_space_seconds(X, rank) <= seconds[1]
+def test_a_search_without_a_selector_says_so_too(search, impatient):
+    with pytest.warns(UserWarning, match="first 3 of 30 steps") as caught:
+        search(row_space(X, 6))
+    assert [warning.filename for warning in caught] == [__file__]
 
 
 # ---------------------------------------------------------------- columns that are

@@ -190,13 +190,15 @@ def entry(name: str, thing: Any, home: dict[str, tuple[str, str]]) -> str:
     """One public name: how it is called, what it does, its methods, and the chapter
     that derives it.
     """
-    file, title = home[thing.__module__]
     text = [
         f"## {name} {{#{name} .unnumbered}}",
         f"```python\n{call(name, thing)}\n```",
         described(thing, 3),
     ]
-    text.append(f"*Derived in* [{title}](../{file}). *Module* `{thing.__module__}`.")
+    # a module without a chapter is written by hand: there is nothing to derive in it
+    file, title = home.get(thing.__module__, ("", ""))
+    derived = f"*Derived in* [{title}](../{file}). " if file else ""
+    text.append(f"{derived}*Module* `{thing.__module__}`.")
     if inspect.isclass(thing):
         text.append(methods(name, thing))
     return "\n\n".join(part for part in text if part)

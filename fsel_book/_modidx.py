@@ -2418,6 +2418,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                'fsel_book.svm._active_set_polish': ('svm.html#_active_set_polish', 'fsel_book/svm.py'),
                                'fsel_book.svm._balanced_intercept': ('svm.html#_balanced_intercept', 'fsel_book/svm.py'),
                                'fsel_book.svm._binary_signs': ('svm.html#_binary_signs', 'fsel_book/svm.py'),
+                               'fsel_book.svm._drop_negative': ('svm.html#_drop_negative', 'fsel_book/svm.py'),
                                'fsel_book.svm._find_nearest_points': ('svm.html#_find_nearest_points', 'fsel_book/svm.py'),
                                'fsel_book.svm._hard_margin': ('svm.html#_hard_margin', 'fsel_book/svm.py'),
                                'fsel_book.svm._hulls_meet': ('svm.html#_hulls_meet', 'fsel_book/svm.py'),

@@ -488,6 +488,26 @@ def _plane_through(
     return from_numpy(w, X), a / np.where(y > 0, a[y > 0].sum(), a[y < 0].sum())
 
 
+def _drop_negative(
+    X: Matrix, signs: np.ndarray, a: np.ndarray, F: np.ndarray
+) -> tuple[Array, np.ndarray]:
+    """The `w` of the plane through those of the samples `F` that keep a positive weight,
+    and these; the weights `a` are changed in place. No `w` where the hulls meet.
+    """
+    while True:
+        w, new = _plane_through(X, signs, F)
+        change = new if w is None else new - a[F]
+        shares = np.divide(a[F], -change, out=np.full(len(F), np.inf), where=change < 0)
+        if w is not None and shares.min() >= 1:
+            a[F] = new
+            return w, F
+        if np.isinf(shares.min()):
+            return None, F
+        a[F] += shares.min() * change
+        a[F[np.argmin(shares)]] = 0.0
+        F = np.delete(F, np.argmin(shares))
+
+
 def _touching_plane(
     X: Matrix, signs: np.ndarray, a: np.ndarray
 ) -> tuple[Array, np.ndarray]:
@@ -498,20 +518,9 @@ def _touching_plane(
     F = np.flatnonzero(a)
     F = F[np.argsort(lengths[F], kind="stable")]
     for _ in range(len(signs) + 100):
-        while True:
-            w, new = _plane_through(X, signs, F)
-            change = new if w is None else new - a[F]
-            shares = np.divide(
-                a[F], -change, out=np.full(len(F), np.inf), where=change < 0
-            )
-            if w is not None and shares.min() >= 1:
-                break
-            if np.isinf(shares.min()):
-                return None, a
-            a[F] += shares.min() * change
-            a[F[np.argmin(shares)]] = 0.0
-            F = np.delete(F, np.argmin(shares))
-        a[F] = new
+        w, F = _drop_negative(X, signs, a, F)
+        if w is None:
+            return None, a
         heights = to_numpy(X @ w)
         excess = 1 - signs * (heights - heights[F[0]] + signs[F[0]])
         excess -= 8 * np.finfo(float).eps * lengths * np.linalg.norm(to_numpy(w))
@@ -682,28 +691,27 @@ def libsvm_machine(
     """libsvm's linear machine, and the unit of its dual variables: it takes curvatures
     below 1e-12 for zero.
     """
-    # the Gram matrix would be as many times larger, and no faster
-    if tall := X.shape[0] > 10 * X.shape[1]:
+    # of many samples the Gram matrix would be that much larger, and no faster
+    if X.shape[0] > 10 * X.shape[1]:
+        kernel = "linear"
         A = as_float64(X.tocsr() if is_sparse(X) else to_numpy(X))
         squares = A.multiply(A).sum(axis=1) if is_sparse(A) else np.vecdot(A, A)
     else:
-        squares = np.diagonal(A := gram_matrix(X))
+        kernel = "precomputed"
+        A = gram_matrix(X)
+        squares = np.diagonal(A)
     root = 2.0 ** np.ceil(np.frexp(squares.max())[1] / 2)
-    A = A / (root if tall else root**2)
+    A = A / (root if kernel == "linear" else root**2)
     most = max(10**7, 100 * len(y))
+    trial = SCALE_TRIAL // len(y) + 1
     start = time.perf_counter()
-    machine = SVC(
-        C=C * root**2,
-        kernel="linear" if tall else "precomputed",
-        tol=tol,
-        max_iter=SCALE_TRIAL // len(y) + 1,
-    )
+    machine = SVC(C=C * root**2, kernel=kernel, tol=tol, max_iter=trial)
     as_trial(machine).fit(A, y)
     if machine.fit_status_:  # how many steps it takes cannot be told from the sizes
         warn_if_long(
             "libsvm",
-            (time.perf_counter() - start) * most / machine.max_iter,
-            machine.max_iter,
+            (time.perf_counter() - start) * most / trial,
+            trial,
             most,
             "Scale the features, take fewer samples or a smaller C; "
             "SupportVectorSelector also takes svm=LinearSVC().",

@@ -1929,3 +1929,14 @@ def test_other_data_on_a_cluster(cluster):
     )
     X = np.concatenate([wide_data(j, 30, 500) for j in range(6)], axis=1)
     assert_same(by_norm(60).fit(as_blocks(matrix(other=False))), by_norm(60).fit(X))
+
+
+def test_a_long_search_of_blocks_says_so_by_the_name_of_the_selector(impatient, capsys):
+    X = np.random.default_rng(0).standard_normal((40, 300))
+    for selector in (by_norm(20, rank=5), DSFSelector(20, rank=5, rule="first")):
+        name = f"{type(selector).__name__}.fit"
+        with pytest.warns(UserWarning, match=f"{name} will take about") as said:
+            selector.fit(as_blocks(X))
+        assert [one.filename for one in said] == [__file__]
+        clone(selector).set_params(verbose=1).fit(as_blocks(X))
+        assert f"{name}: 100%" in capsys.readouterr().err

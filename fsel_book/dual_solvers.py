@@ -361,7 +361,7 @@ def _iterate_to_tolerance(
     start: Solution,
     tol: float,
     max_iter: int,
-    progress: Progress,
+    progress: Progress | None = None,
 ) -> tuple[Solution, list[float]]:
     """Algorithm 2: the best solution and all residuals.
 
@@ -378,7 +378,8 @@ def _iterate_to_tolerance(
             best = now
         if now.residual <= tol or not now.gradient <= 10 * best.gradient:
             break
-        progress.advance()
+        if progress:
+            progress.advance()
     return best, history
 
 # %% ../nbs/C_dual_solvers.ipynb #83858add

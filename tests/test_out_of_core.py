@@ -57,7 +57,6 @@ from fsel_book.out_of_core import (
     gram_is_too_large,
     sparsify,
 )
-from fsel_book.progress import Progress
 
 
 @pytest.fixture(autouse=True)
@@ -287,7 +286,7 @@ def test_copies_are_passed_over_by_windows_of_any_size(size):
     passes = Passes(cut(X, [256] * 8), 1)
     search = Scan(passes, row_space(X).truncate(6), Order(scores), size)
     search.size = size
-    picks, _ = sparsify(search, 20, Progress(20, "sparsify"))
+    picks, _ = sparsify(search, 20)
     assert_array_equal(list(dict.fromkeys(picks)), expected.selected_)
     assert_array_equal(equal_columns(X[:, expected.selected_]), np.arange(20))
     assert passes.count > 1
@@ -539,7 +538,7 @@ def test_the_same_on_random_problems(seeds):
         expected = by_norm(r, rank=space.shape[1], score_func=scores).fit(X).sampling_
         search = Scan(cut(X, [d]), space, Order(scores), int(rng.integers(1, 20)))
         search.size = int(rng.integers(1, 40))
-        picks, weights = sparsify(search, r, Progress(r, "sparsify"))
+        picks, weights = sparsify(search, r)
         assert_array_equal(
             list(dict.fromkeys(picks)), expected.indices, err_msg=f"seed {seed}"
         )
@@ -557,7 +556,7 @@ def test_windows_of_any_size_where_the_head_runs_dry(size):
     passes = Passes(cut(X, [1024]), 1)
     search = Scan(passes, row_space(X), Order(scores), size)
     search.size = size
-    picks, _ = sparsify(search, 20, Progress(20, "sparsify"))
+    picks, _ = sparsify(search, 20)
     assert_array_equal(list(dict.fromkeys(picks)), expected.selected_)
     assert passes.count > 1
 
@@ -598,7 +597,7 @@ def test_the_margin_is_that_of_the_columns_left_out():
 
     search = Watched(cut(X, [500]), space, Order(), 10)
     search.size = 60
-    sparsify(search, 60, Progress(60, "sparsify"))
+    sparsify(search, 60)
     assert len(looks) > 5
 
 

@@ -37,6 +37,25 @@ def _solve_or_lstsq(H: np.ndarray, g: np.ndarray) -> np.ndarray:
         return (D * np.linalg.lstsq(H, g)[0].T).T
 
 # %% ../nbs/C_dual_solvers.ipynb #221a559f
+def _hessian(
+    A: np.ndarray,
+    y: np.ndarray,
+    f: np.ndarray,
+    penalty: np.ndarray,
+    loss: Loss,
+    intercept: bool,
+) -> np.ndarray:
+    """The second derivatives at the decision values `f`, raised where they would be
+    singular.
+    """
+    H = (A.T * loss.curvature(y, f)) @ A + np.diag(penalty)
+    H[np.diag_indices_from(H)] *= 1 + 1e-15
+    # the intercept has no penalty, and all samples may be on straight parts
+    if intercept:
+        H[-1, -1] = max(H[-1, -1], 1e-8 * loss.smoothness * len(y))
+    return H
+
+
 def newton_solution(
     A: np.ndarray,
     y: np.ndarray,
@@ -84,18 +103,18 @@ def newton_solution(
     if intercept:
         A = np.column_stack([A, np.ones(len(A))])
         penalty = np.append(penalty, 0.0)
+
+    def objective(c: np.ndarray, f: np.ndarray) -> float:
+        return penalty @ c**2 / 2 + loss.value(y, f).sum()
+
     c = np.zeros(len(penalty)) if start is None else start
     f = A @ c + offset
-    value = penalty @ c**2 / 2 + loss.value(y, f).sum()
+    value = objective(c, f)
     last = np.inf
     enough = 0.0
     for _ in range(max_iter):
         gradient = penalty * c + A.T @ loss.slope(y, f)
-        H = (A.T * loss.curvature(y, f)) @ A + np.diag(penalty)
-        H[np.diag_indices_from(H)] *= 1 + 1e-15
-        # all samples on straight parts
-        if intercept:
-            H[-1, -1] = max(H[-1, -1], 1e-8 * loss.smoothness * len(y))
+        H = _hessian(A, y, f, penalty, loss, intercept)
         step = -_solve_or_lstsq(H, gradient)
         decrement = -gradient @ step
         move = A @ step
@@ -106,7 +125,7 @@ def newton_solution(
         last = decrement if fine else np.inf
         enough = max(enough, accuracy * decrement)
         while True:
-            new = penalty @ (c + t * step) ** 2 / 2 + loss.value(y, f + t * move).sum()
+            new = objective(c + t * step, f + t * move)
             if new <= value - 1e-4 * t * decrement or fine or t < 1e-14:
                 break
             t /= 2

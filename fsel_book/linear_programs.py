@@ -694,6 +694,22 @@ def at_price(
     return min(candidates, key=lambda found: found[2])
 
 
+def _optimum_at(
+    price: float, Z: Matrix, signs: np.ndarray, penalties: np.ndarray, few: bool
+) -> Optimum:
+    """The `Optimum` for slack at this price: by the central path, or by the simplex
+    method where `Z` has few entries or the path does not arrive.
+    """
+    found = None
+    if not few:
+        with np.errstate(all="ignore"), blas_threads_for(min(Z.shape)):
+            try:
+                found = solve_by_central_path(Z, signs, penalties, price)
+            except np.linalg.LinAlgError:
+                found = None
+    return found or solve_by_simplex(Z, signs, penalties, price)
+
+
 def l1_program(
     X: Matrix, signs: np.ndarray, penalties: np.ndarray, C: float
 ) -> Optimum:
@@ -725,14 +741,7 @@ def l1_program(
                 f"X with entries of "
                 f"about {sizes.max():.0e}: rescale X."
             )
-        with np.errstate(all="ignore"), blas_threads_for(min(X.shape)):
-            try:
-                found = (
-                    None if few else solve_by_central_path(Z, signs, penalties, price)
-                )
-            except np.linalg.LinAlgError:
-                found = None
-        w, b, value, gap = found or solve_by_simplex(Z, signs, penalties, price)
+        w, b, value, gap = _optimum_at(price, Z, signs, penalties, few)
         # of a point that is feasible at every higher price too
         dual = (1 - gap) * value
         w, b, value = at_price(Z, signs, penalties, most, w, b)

@@ -1109,8 +1109,8 @@ class SparseMachine(ScoreOnHost, ClassifierMixin, BaseEstimator, ABC):
 
         Warnings
         --------
-        A `UserWarning` says, after the first programs of several, that all of them will
-        take more than about 20 seconds, or that no weight is left.
+        A `UserWarning` says that several programs will take more than about 20 seconds,
+        as the first of them have shown, or that no weight is left.
         """
         clear_fitted(self)
         self._check_parameters()

@@ -1188,8 +1188,8 @@ class CertifiedSelector(SamplingTransformer):
 
         Warnings
         --------
-        A `UserWarning` says, after the first steps of a search, that it will take more
-        than about 20 seconds. Others say that fewer different features came out than
+        A `UserWarning` says that a search will take more than about 20 seconds, as its
+        first steps have shown. Others say that fewer different features came out than
         were asked for; that a few columns hold nearly all of the squared norm of `X`;
         that a constant column was chosen; or that one was that looks like a row number.
         """

@@ -107,11 +107,8 @@ def _mean_if_far(X: Matrix) -> Array | None:
     mean = namespace(X).mean(X, axis=0)
     n = X.shape[0]
     along = n * euclidean_norm(mean) ** 2
-    return (
-        mean
-        if along > 10 * (euclidean_norm(X) ** 2 - along) and X.shape[0] > 1
-        else None
-    )
+    around = euclidean_norm(X) ** 2 - along
+    return mean if along > 10 * around and n > 1 else None
 
 
 def check_convergence(
@@ -272,6 +269,23 @@ class DualProjectionModel(BaseEstimator, ABC):
         """
         given = X
         X, scale = at_unit_scale(as_float64(X.tocsr() if is_sparse(X) else X))
+        lam = self._lam(scale)
+        shift = _mean_if_far(X) if self.fit_intercept else None
+        if shift is not None:
+            X = X - shift
+        problems = [Problem(X, y, lam, loss, self.fit_intercept) for y in Y.T]
+        starts: Sequence[np.ndarray | None] = [None] * len(problems)
+        if previous is not None and previous.shape == Y.T.shape:
+            starts = list(previous)
+        solved, projected = self._solve_problems(problems, starts)
+        self.n_projections_ = projected
+        self._keep(solved, given)
+        coef = namespace(given).stack([scale * solution.w for solution, _ in solved])
+        moved = [0.0 if shift is None else float(shift @ one.w) for one, _ in solved]
+        return coef, [solution.b - by for (solution, _), by in zip(solved, moved)]
+
+    def _lam(self, scale: float) -> float:
+        """`lambda` for data that were multiplied by `scale`."""
         with np.errstate(over="ignore", under="ignore"):
             lam = float(2 * self.alpha * np.float64(scale) ** 2)
         if not 1e-120 < lam < 1e120:
@@ -280,22 +294,19 @@ class DualProjectionModel(BaseEstimator, ABC):
                 f"{1 / scale:.0e}: "
                 "rescale X."
             )
-        shift = _mean_if_far(X) if self.fit_intercept else None
-        if shift is not None:
-            X = X - shift
-        problems = [Problem(X, y, lam, loss, self.fit_intercept) for y in Y.T]
-        starts = (
-            [None] * len(problems)
-            if previous is None or previous.shape != Y.T.shape
-            else previous
-        )
+        return lam
+
+    def _solve_problems(
+        self, problems: Sequence[Problem], starts: Sequence[np.ndarray | None]
+    ) -> tuple[list[tuple[Solution, list[float]]], int]:
+        """The solutions of problems with the same `X`, each with its residuals, and the
+        number of projections.
+        """
         rng = np.random.default_rng(
             check_random_state(self.random_state).randint(2**31)
         )
-        solve = iterate_all
+        solve = accelerate_all if self.solver == "accelerate" else iterate_all
         steps = 1 if self.solver == "recover" else self.max_iter
-        if self.solver == "accelerate":
-            solve = accelerate_all
         progress = Progress.of_fit(
             self,
             len(problems) * steps,
@@ -305,7 +316,8 @@ class DualProjectionModel(BaseEstimator, ABC):
             at_most=True,
         )
         # all is thin where X is sparse
-        threads = held_to_one_thread(BLAS) if is_sparse(X) else nullcontext()
+        thin = is_sparse(problems[0].X)
+        threads = held_to_one_thread(BLAS) if thin else nullcontext()
         with np.errstate(over="ignore", invalid="ignore"), threads:
             solved, projected = solve(
                 problems,
@@ -321,19 +333,15 @@ class DualProjectionModel(BaseEstimator, ABC):
             check_convergence(
                 solution, self.tol, self.solver, projected, len(history) < steps
             )
-        self.n_projections_ = projected
-        self.dual_coef_ = from_numpy(
-            np.array([solution.u for solution, _ in solved]), given
-        )
-        self.n_iter_ = max(len(history) for _, history in solved)
-        self.residual_history_ = (
-            [history for _, history in solved] if len(solved) > 1 else solved[0][1]
-        )
-        coef = namespace(given).stack([scale * solution.w for solution, _ in solved])
-        return coef, [
-            solution.b - (0.0 if shift is None else float(shift @ solution.w))
-            for solution, _ in solved
-        ]
+        return solved, projected
+
+    def _keep(self, solved: list[tuple[Solution, list[float]]], given: Matrix) -> None:
+        """Set what is told of the solutions, in the library of the `given` data."""
+        u = np.array([solution.u for solution, _ in solved])
+        histories = [history for _, history in solved]
+        self.dual_coef_ = from_numpy(u, given)
+        self.n_iter_ = max(len(history) for history in histories)
+        self.residual_history_ = histories if len(solved) > 1 else histories[0]
 
     def _decide(self, X: ArrayLike, method: str) -> Array:
         check_is_fitted(self, "coef_")
@@ -587,11 +595,9 @@ def _reference_problem(
     check_positive("alpha", alpha)
     problem = Problem(X, signs[:, 0], 2 * alpha * scale**2, get_loss(loss, smooth=True))
     rng = np.random.default_rng(random_state)
-    return (
-        problem,
-        accelerate_all([problem], [None], "auto", "auto", 1e-10, 500, rng)[0][0][0].w,
-        rng,
-    )
+    solved, _ = accelerate_all([problem], [None], "auto", "auto", 1e-10, 500, rng)
+    solution, _ = solved[0]
+    return problem, solution.w, rng
 
 # %% ../nbs/14_dual_projection.ipynb #858527e5
 @insert_docs

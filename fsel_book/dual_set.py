@@ -504,11 +504,16 @@ def det_sampling(
 
 # %% ../nbs/07_dual_set.ipynb #a19a37c4
 def _add_closest_features(
-    space: RowSpace, sampling: Sampling, r: int, targets: Array, progress: Progress
+    space: RowSpace,
+    sampling: Sampling,
+    r: int,
+    targets: Array,
+    progress: Progress | None = None,
 ) -> Sampling:
     """`sampling` with more features, up to `r` different ones, that bring the span
     closest to `targets`.
     """
+    progress = progress or Progress(r, "The selection", None, FASTER)
     # once as many are chosen as there are samples, nothing is left to gain
     progress.to_come(min(r - sampling.n_selected, space.X.shape[0]))
     search = ClosestSpanRule(space, None, np.zeros(space.shape[0]), targets)

@@ -5,7 +5,8 @@ __all__ = ['WORTH_SWEEPS', 'newton_solution', 'euclidean_norm', 'relative_to', '
            'recovery_step', 'Surrogate', 'make_surrogate', 'mixed_samples', 'affordable_size', 'kernel_row_sums',
            'grow_surrogate', 'surrogate_of_longest', 'surrogate_of_all', 'other_class', 'coordinate_sweep',
            'compiled_sweep', 'Sweeps', 'possible_sweeps', 'ConjugateBasis', 'slope_lines', 'sketched_newton_step',
-           'no_progress', 'solve_on_growing_span', 'solve_by_conjugate_gradients', 'accelerate_all', 'iterate_all']
+           'no_progress', 'Descent', 'solve_on_growing_span', 'solve_by_conjugate_gradients', 'accelerate_all',
+           'iterate_all']
 
 # %% ../nbs/C_dual_solvers.ipynb #c0d50003
 from collections.abc import Callable, Iterable, Sequence
@@ -36,6 +37,25 @@ def _solve_or_lstsq(H: np.ndarray, g: np.ndarray) -> np.ndarray:
         return (D * np.linalg.lstsq(H, g)[0].T).T
 
 # %% ../nbs/C_dual_solvers.ipynb #221a559f
+def _hessian(
+    A: np.ndarray,
+    y: np.ndarray,
+    f: np.ndarray,
+    penalty: np.ndarray,
+    loss: Loss,
+    intercept: bool,
+) -> np.ndarray:
+    """The second derivatives at the decision values `f`, raised where they would be
+    singular.
+    """
+    H = (A.T * loss.curvature(y, f)) @ A + np.diag(penalty)
+    H[np.diag_indices_from(H)] *= 1 + 1e-15
+    # the intercept has no penalty, and all samples may be on straight parts
+    if intercept:
+        H[-1, -1] = max(H[-1, -1], 1e-8 * loss.smoothness * len(y))
+    return H
+
+
 def newton_solution(
     A: np.ndarray,
     y: np.ndarray,
@@ -83,18 +103,18 @@ def newton_solution(
     if intercept:
         A = np.column_stack([A, np.ones(len(A))])
         penalty = np.append(penalty, 0.0)
+
+    def objective(c: np.ndarray, f: np.ndarray) -> float:
+        return penalty @ c**2 / 2 + loss.value(y, f).sum()
+
     c = np.zeros(len(penalty)) if start is None else start
     f = A @ c + offset
-    value = penalty @ c**2 / 2 + loss.value(y, f).sum()
+    value = objective(c, f)
     last = np.inf
     enough = 0.0
     for _ in range(max_iter):
         gradient = penalty * c + A.T @ loss.slope(y, f)
-        H = (A.T * loss.curvature(y, f)) @ A + np.diag(penalty)
-        H[np.diag_indices_from(H)] *= 1 + 1e-15
-        # all samples on straight parts
-        if intercept:
-            H[-1, -1] = max(H[-1, -1], 1e-8 * loss.smoothness * len(y))
+        H = _hessian(A, y, f, penalty, loss, intercept)
         step = -_solve_or_lstsq(H, gradient)
         decrement = -gradient @ step
         move = A @ step
@@ -105,7 +125,7 @@ def newton_solution(
         last = decrement if fine else np.inf
         enough = max(enough, accuracy * decrement)
         while True:
-            new = penalty @ (c + t * step) ** 2 / 2 + loss.value(y, f + t * move).sum()
+            new = objective(c + t * step, f + t * move)
             if new <= value - 1e-4 * t * decrement or fine or t < 1e-14:
                 break
             t /= 2
@@ -116,7 +136,9 @@ def newton_solution(
         value = new
         if t == 1 and surprise < accuracy / 10 * decrement:
             break
-    return (c[:-1], float(c[-1])) if intercept else (c, 0.0)
+    if intercept:
+        return c[:-1], float(c[-1])
+    return c, 0.0
 
 # %% ../nbs/C_dual_solvers.ipynb #c7c31ce7
 def euclidean_norm(v: Matrix) -> float:
@@ -184,6 +206,13 @@ class Objective:
         A smooth one.
     intercept : bool
         Whether there is a `b`; it is 0 otherwise.
+
+    Attributes
+    ----------
+    ridge : float
+        `lam` over the smoothness of the loss.
+    transposed : array or CSC matrix, shape (n_features, n_samples)
+        `X'`, made once.
     """
 
     X: Matrix
@@ -234,15 +263,11 @@ class Objective:
         reach = self.reach(f)
         if not np.isfinite(reach):
             return 0.0  # the iterates have diverged
-        return float(
-            brentq(
-                lambda b: self.dual(f + b).sum(),
-                -reach,
-                reach,
-                xtol=1e-15 * reach,
-                maxiter=52**2,
-            )
-        )
+
+        def slope(b: float) -> float:
+            return self.dual(f + b).sum()
+
+        return float(brentq(slope, -reach, reach, xtol=1e-15 * reach, maxiter=52**2))
 
     def balanced(self, v: np.ndarray) -> np.ndarray:
         """`v` less its mean where there is an intercept.
@@ -273,7 +298,10 @@ class Objective:
 
 # %% ../nbs/C_dual_solvers.ipynb #3f6ae0d9
 class Problem(Objective):
-    """An `Objective`, and what is known of an answer."""
+    """An `Objective`, and what is known of an answer.
+
+    Parameters and attributes are those of `Objective`: a problem keeps no answers.
+    """
 
     def gap(self, u: np.ndarray, f: np.ndarray) -> float:
         """A bound on the duality gap at `w = X'u`, `f = X w + b`.
@@ -297,6 +325,10 @@ class Problem(Objective):
     def residual(self, u: np.ndarray, f: np.ndarray, size: float) -> float:
         """A bound on the relative error of `w = X'u` of length `size`, by the gap."""
         return relative_to(float(np.sqrt(2 * self.gap(u, f) / self.lam)), size)
+
+    def residual_by_gradient(self, r: np.ndarray, size: float) -> float:
+        """The same by the gradient `X'r`, `r = lam u + dual(f)`: one product with `X`."""
+        return relative_to(euclidean_norm(self.mixture(r)), self.lam * size)
 
     def solution(self, u: np.ndarray, tol: float = 0.0) -> Solution:
         """The `Solution` of `w = X'u` with the best `b`, from three products with `X`.
@@ -348,7 +380,7 @@ def _iterate_to_tolerance(
     start: Solution,
     tol: float,
     max_iter: int,
-    progress: Progress,
+    progress: Progress | None = None,
 ) -> tuple[Solution, list[float]]:
     """Algorithm 2: the best solution and all residuals.
 
@@ -365,7 +397,8 @@ def _iterate_to_tolerance(
             best = now
         if now.residual <= tol or not now.gradient <= 10 * best.gradient:
             break
-        progress.advance()
+        if progress:
+            progress.advance()
     return best, history
 
 # %% ../nbs/C_dual_solvers.ipynb #83858add
@@ -704,7 +737,7 @@ class Sweeps:
     rng : Generator
         For the order of the samples.
     most : int
-        Of sweeps for one direction.
+        How many sweeps for one direction, at most.
     """
 
     sweep: Callable[..., tuple[float, float]]
@@ -800,7 +833,19 @@ def possible_sweeps(
 
 # %% ../nbs/C_dual_solvers.ipynb #e6e5c969
 class ConjugateBasis:
-    """Directions `V` with `F = K V` and `V'F = I`, to which one can be added."""
+    """Directions `V` with `F = K V` and `V'F = I`, to which one can be added.
+
+    Parameters
+    ----------
+    n : int
+        The number of samples.
+
+    Attributes
+    ----------
+    V, F : ndarray, shape (n_samples, n_directions)
+    lengths : ndarray, shape (2, n_directions)
+        Of the columns of `V` and of `F`.
+    """
 
     def __init__(self, n: int) -> None:
         self.clear(n)
@@ -809,24 +854,29 @@ class ConjugateBasis:
         """Forget all directions."""
         self.V = np.empty((n, 0))
         self.F = np.empty((n, 0))
-        self.lengths = np.empty((2, 0))  # of their columns
+        self.lengths = np.empty((2, 0))
 
     def add(self, v: np.ndarray, q: np.ndarray) -> None:
         """Add `v`, with `q = K v`, as far as it is new."""
         old = v @ q
         for _ in range(2):
             # V'q = F'v but for rounding; take the product of the shorter vectors.
-            by_q, by_v = self.lengths * [[np.linalg.norm(q)], [np.linalg.norm(v)]]
+            length_of_q = np.linalg.norm(q)
+            length_of_v = np.linalg.norm(v)
+            by_q = self.lengths[0] * length_of_q
+            by_v = self.lengths[1] * length_of_v
             h = np.where(by_q < by_v, self.V.T @ q, self.F.T @ v)
             v = v - self.V @ h
             q = q - self.F @ h
         if not v @ q > 1e-16 * abs(old):
             return
-        v, q = v / np.sqrt(v @ q), q / np.sqrt(v @ q)
-        self.V, self.F = np.column_stack([self.V, v]), np.column_stack([self.F, q])
-        self.lengths = np.column_stack(
-            [self.lengths, [np.linalg.norm(v), np.linalg.norm(q)]]
-        )
+        unit = np.sqrt(v @ q)
+        v = v / unit
+        q = q / unit
+        self.V = np.column_stack([self.V, v])
+        self.F = np.column_stack([self.F, q])
+        lengths = [np.linalg.norm(v), np.linalg.norm(q)]
+        self.lengths = np.column_stack([self.lengths, lengths])
 
     def restart(self, u: np.ndarray, f: np.ndarray, last: int) -> None:
         """Keep `u` and the last few directions."""
@@ -902,6 +952,53 @@ def no_progress(residuals: list[float], values: list[float], patience: int) -> b
     )
 
 
+class Descent:
+    """What a solver has reached, step by step.
+
+    Parameters
+    ----------
+    u : ndarray, shape (n_samples,)
+        Where it begins.
+
+    Attributes
+    ----------
+    residuals : list of float
+        After each step.
+    values : list of float
+        The objective after each step, up to a constant.
+    best : ndarray, shape (n_samples,)
+        The `u` of the smallest residual so far.
+    """
+
+    def __init__(self, u: np.ndarray) -> None:
+        self.residuals: list[float] = []
+        self.values: list[float] = []
+        self.best = u
+
+    def add(self, u: np.ndarray, residual: float, value: float) -> None:
+        """Note a step that has led to `u`."""
+        self.residuals.append(residual)
+        self.values.append(value)
+        if residual == min(self.residuals):
+            self.best = u
+
+    def ended(self, tol: float, patience: int) -> bool:
+        """Whether the last residual is at most `tol`, or no more progress is made."""
+        return self.residuals[-1] <= tol or no_progress(
+            self.residuals, self.values, patience
+        )
+
+
+def _basis_of(
+    problem: Problem, starts: Iterable[tuple[np.ndarray, np.ndarray]]
+) -> ConjugateBasis:
+    """The span of the directions `u` in `starts`, which come with `f = K u`."""
+    basis = ConjugateBasis(len(problem.y))
+    for u, f in starts:
+        basis.add(problem.balanced(u), problem.balanced(f))
+    return basis
+
+
 def solve_on_growing_span(
     problem: Problem,
     surrogate: Surrogate | Sweeps,
@@ -914,16 +1011,11 @@ def solve_on_growing_span(
     """`u`, and the residual after each step: Newton's directions or those of sweeps,
     and solutions on their span.
     """
-    X = problem.X
     lam = problem.lam
-    basis = ConjugateBasis(len(problem.y))
-    history: list[float] = []
-    values: list[float] = []
-    for u, f in starts:
-        basis.add(problem.balanced(u), problem.balanced(f))
+    basis = _basis_of(problem, starts)
     c, b = problem.on(basis.F, accuracy=1e-6)
-    best = basis.V @ c
-    most = min(80, 2 * affordable_size(X))
+    descent = Descent(basis.V @ c)
+    most = min(80, 2 * affordable_size(problem.X))
     for _ in range(max_iter):
         u = basis.V @ c
         f = basis.F @ c
@@ -931,19 +1023,16 @@ def solve_on_growing_span(
         r = lam * u + problem.dual(f + b)
         residual = problem.residual(u, f + b, size)
         value = problem.value(f + b, size)
-        settled = bool(values) and values[-1] - value <= lam / 2 * (tol * size) ** 2
+        settled = (
+            bool(descent.values)
+            and descent.values[-1] - value <= lam / 2 * (tol * size) ** 2
+        )
         if residual > tol and (
             np.isinf(residual) or settled or surrogate.length(r) <= tol * lam * size
         ):
-            # one more product
-            residual = min(
-                residual, relative_to(euclidean_norm(problem.mixture(r)), lam * size)
-            )
-        history.append(residual)
-        values.append(value)
-        if residual == min(history):
-            best = u
-        if residual <= tol or no_progress(history, values, patience):
+            residual = min(residual, problem.residual_by_gradient(r, size))
+        descent.add(u, residual, value)
+        if descent.ended(tol, patience):
             break
         if isinstance(surrogate, Sweeps):
             v = surrogate.improved(problem, u, b) - u
@@ -956,14 +1045,11 @@ def solve_on_growing_span(
         if basis.V.shape[1] >= most:
             basis.restart(u, f, most // 2)
         basis.add(v, q)
-        c, b = problem.on(
-            basis.F,
-            start=np.append(basis.V.T @ f, b if problem.intercept else []),
-            accuracy=1e-2,
-        )
+        start = np.append(basis.V.T @ f, b if problem.intercept else [])
+        c, b = problem.on(basis.F, start=start, accuracy=1e-2)
         if progress:
             progress.advance()
-    return best, history
+    return descent.best, descent.residuals
 
 # %% ../nbs/C_dual_solvers.ipynb #c0d50051
 def _is_linear(problem: Problem, surrogate: Surrogate, tol: float) -> bool:
@@ -990,17 +1076,13 @@ def solve_by_conjugate_gradients(
     """
     lam = problem.lam
     curvature = problem.loss.smoothness
-    basis = ConjugateBasis(len(problem.y))
-    history: list[float] = []
-    values: list[float] = []
-    for u, f in starts:
-        basis.add(problem.balanced(u), problem.balanced(f))
+    basis = _basis_of(problem, starts)
     c, _ = problem.on(basis.F)
     u = basis.V @ c
     f = basis.F @ c
-    r = target = -problem.balanced(problem.dual(np.zeros_like(f)))
-    r = r - lam * u - curvature * f
-    best = u
+    target = -problem.balanced(problem.dual(np.zeros_like(f)))
+    r = target - lam * u - curvature * f
+    descent = Descent(u)
     p = np.zeros_like(u)
     last = r
     steepness = np.inf
@@ -1013,18 +1095,13 @@ def solve_by_conjugate_gradients(
         if residual <= tol:
             residual = problem.residual(u, f + problem.best_intercept(f), size)
         if residual > tol and surrogate.length(r) <= tol * lam * size:
-            # one more product
-            residual = min(
-                residual, relative_to(euclidean_norm(problem.mixture(r)), lam * size)
-            )
+            residual = min(residual, problem.residual_by_gradient(r, size))
         # `w = 0` before the first step does not count
         if steps or u.any() or residual <= tol:
-            history.append(residual)
-            values.append(float(u @ (lam * u + curvature * f) / 2 - target @ u))
-            if residual == min(history):
-                best = u
-            ended = residual <= tol or len(history) == max_iter or not r.any()
-            if ended or no_progress(history, values, patience):
+            value = float(u @ (lam * u + curvature * f) / 2 - target @ u)
+            descent.add(u, residual, value)
+            no_more = len(descent.residuals) == max_iter or not r.any()
+            if no_more or descent.ended(tol, patience):
                 break
         z = inverse(r)
         # This form of the factor forgives a preconditioner that rounding has made
@@ -1039,7 +1116,7 @@ def solve_by_conjugate_gradients(
         r = r - step * (lam * p + curvature * q)
         if progress:
             progress.advance()
-    return best, history
+    return descent.best, descent.residuals
 
 # %% ../nbs/C_dual_solvers.ipynb #a41c7d02
 def _accelerate(
@@ -1127,6 +1204,20 @@ def _progress_of_all(problems: Sequence[Problem], max_iter: int) -> Progress:
     return Progress(len(problems) * max_iter, "The solution", None, at_most=True)
 
 
+def _first_solution(
+    problem: Problem, u: np.ndarray | None, sweeps: Sweeps | None, tol: float
+) -> Solution | None:
+    """What `u`, if given, and sweeps, if possible, have to say before any step."""
+    known = None if u is None else problem.solution(u, tol)
+    if sweeps is None or (known is not None and known.residual <= tol):
+        return known
+    if known is None:
+        start = sweeps.improved(problem, np.zeros(len(problem.y)), 0.0)
+    else:
+        start = sweeps.improved(problem, known.u, known.b)
+    return problem.solution(start, tol)
+
+
 def accelerate_all(
     problems: Sequence[Problem],
     starts: Iterable[np.ndarray | None],
@@ -1146,12 +1237,7 @@ def accelerate_all(
     solved = []
     for k, (problem, u) in enumerate(zip(problems, starts)):
         progress.to_come((len(problems) - k) * max_iter)
-        known = None if u is None else problem.solution(u, tol)
-        if sweeps and not (known and known.residual <= tol):
-            first = (
-                (np.zeros(len(problem.y)), 0.0) if known is None else (known.u, known.b)
-            )
-            known = problem.solution(sweeps.improved(problem, *first), tol)
+        known = _first_solution(problem, u, sweeps, tol)
         if known is not None and known.residual <= tol:
             solved.append((known, [known.residual]))
             continue

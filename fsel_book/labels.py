@@ -587,8 +587,8 @@ class CompletionSelector(ScoreMixin, SamplingTransformer):
 
         Warnings
         --------
-        A `UserWarning` says, after the first steps, that it will take more than about
-        20 seconds. Others say that fewer different features were added than
+        A `UserWarning` says that it will take more than about 20 seconds, as the first
+        steps have shown. Others say that fewer different features were added than
         `n_features_to_add` asks for; that a few columns hold nearly all of the squared
         norm of `X`; that a constant column is among those given or added; or that one
         is that looks like a row number.

@@ -87,7 +87,16 @@ class Loss(ABC):
 # %% ../nbs/13_losses.ipynb #4414f209
 @dataclass(frozen=True)
 class Hinge(Loss):
-    """`max(0, 1 - y s)`."""
+    """`max(0, 1 - y s)`: how far a sample is from the right side of the margin.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fsel_book.losses import Hinge
+    >>> y, s = np.array([1.0, 1.0, -1.0]), np.array([2.0, 0.5, 0.5])
+    >>> Hinge().value(y, s)
+    array([0. , 0.5, 1.5])
+    """
 
     def value(self, y: Floats, s: Floats) -> Floats:
         return np.maximum(0, 1 - y * s)
@@ -117,6 +126,26 @@ class SmoothedHinge(Hinge):
 
     The largest `b (1 - y s) - mu b^2 / 2` over b from 0 to 1; at most `mu / 2` below
     the hinge.
+
+    Parameters
+    ----------
+    mu : float
+        The width of the parabola, above 0.
+
+    Raises
+    ------
+    ValueError
+        `mu` is not above 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fsel_book.losses import SmoothedHinge
+    >>> loss = SmoothedHinge(mu=0.5)
+    >>> loss.value(np.ones(3), np.array([1.0, 0.5, 0.0]))
+    array([0.  , 0.25, 0.75])
+    >>> loss.smoothness
+    2.0
     """
 
     mu: float = 0.5
@@ -150,7 +179,25 @@ class SmoothedHinge(Hinge):
 
 @dataclass(frozen=True)
 class HuberisedHinge(SmoothedHinge):
-    """The same with the parabola from `1 - mu / 2` to `1 + mu / 2`, about the corner."""
+    """The same with the parabola from `1 - mu / 2` to `1 + mu / 2`, about the corner.
+
+    Parameters
+    ----------
+    mu : float
+        The width of the parabola, above 0.
+
+    Raises
+    ------
+    ValueError
+        `mu` is not above 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fsel_book.losses import HuberisedHinge
+    >>> HuberisedHinge(mu=1.0).value(np.ones(3), np.array([1.5, 1.0, 0.0]))
+    array([0.   , 0.125, 1.   ])
+    """
 
     mu: float = 1.0
 
@@ -172,7 +219,17 @@ class HuberisedHinge(SmoothedHinge):
 # %% ../nbs/13_losses.ipynb #22c2a19a
 @dataclass(frozen=True)
 class SquaredHinge(Loss):
-    """`max(0, 1 - y s)^2`."""
+    """`max(0, 1 - y s)^2`: the hinge squared, which has no corner.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fsel_book.losses import SquaredHinge
+    >>> loss = SquaredHinge()
+    >>> y, s = np.array([1.0, 1.0, -1.0]), np.array([2.0, 0.5, 0.5])
+    >>> loss.value(y, s), loss.slope(y, s)
+    (array([0.  , 0.25, 2.25]), array([-0., -1.,  3.]))
+    """
 
     smoothness = 2.0
 
@@ -200,7 +257,19 @@ class SquaredHinge(Loss):
 # %% ../nbs/13_losses.ipynb #69cb31aa
 @dataclass(frozen=True)
 class LogLoss(Loss):
-    """`log(1 + exp(-y s))`."""
+    """`log(1 + exp(-y s))`: the loss of logistic regression.
+
+    Its slope is minus `y` times the probability of the other class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fsel_book.losses import LogLoss
+    >>> loss = LogLoss()
+    >>> y, s = np.array([1.0, -1.0]), np.array([0.0, 2.0])
+    >>> loss.value(y, s).round(3), loss.slope(y, s).round(3)
+    (array([0.693, 2.127]), array([-0.5  ,  0.881]))
+    """
 
     smoothness = 0.25
     quadratic_conjugate = False
@@ -242,7 +311,17 @@ class LogLoss(Loss):
 
 @dataclass(frozen=True)
 class SquaredError(Loss):
-    """`(y - s)^2`."""
+    """`(y - s)^2`: the loss of least squares, for numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fsel_book.losses import SquaredError
+    >>> loss = SquaredError()
+    >>> y, s = np.array([1.0, 2.0]), np.array([1.5, -1.0])
+    >>> loss.value(y, s), loss.slope(y, s)
+    (array([0.25, 9.  ]), array([ 1., -6.]))
+    """
 
     for_labels = False
     smoothness = 2.0
@@ -271,7 +350,26 @@ class SquaredError(Loss):
 
 @dataclass(frozen=True)
 class EpsilonInsensitive(Loss):
-    """`max(0, |y - s| - epsilon)`."""
+    """`max(0, |y - s| - epsilon)`: the loss of support vector regression, for numbers.
+
+    Parameters
+    ----------
+    epsilon : float
+        Errors up to this one cost nothing; not below 0.
+
+    Raises
+    ------
+    ValueError
+        `epsilon` is below 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fsel_book.losses import EpsilonInsensitive
+    >>> loss = EpsilonInsensitive(epsilon=0.5)
+    >>> loss.value(np.zeros(3), np.array([0.25, 1.0, -2.0]))
+    array([0. , 0.5, 1.5])
+    """
 
     epsilon: float = 0.1
     for_labels = False

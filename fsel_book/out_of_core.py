@@ -1175,10 +1175,13 @@ class Scan:
         return np.append(self.head.places, self.picked.places), A
 
 
-def sparsify(search: Scan, r: int, progress: Progress) -> tuple[np.ndarray, np.ndarray]:
+def sparsify(
+    search: Scan, r: int, progress: Progress | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """The picks of BSS or, where the order has prices, of the dual set, and their
     weights; `progress` counts the steps.
     """
+    progress = progress or Progress(r, "The selection", None, FASTER)
     ell = search.space.shape[1]
     picks = list[int]()
     weights = list[float]()

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.linalg as sla
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, NamedTuple
 from scipy.optimize import brentq
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics.pairwise import KERNEL_PARAMS, pairwise_kernels
@@ -408,14 +408,11 @@ def largest_image(c: np.ndarray, C: np.ndarray, D: np.ndarray) -> float:
     def slope(t: float) -> float:
         return far**-2 - np.sum(share * p**2 / (t + (1 - share)) ** 2) / pull
 
-    t = (
-        1e-12
-        if slope(1e-12) >= 0
-        else brentq(slope, 1e-12, far * (1 + 1e-6), xtol=1e-15)
-    )
-    return fixed + (size * unit) ** 2 * (1 + t) * (
-        top**2 * length + np.sum(p**2 / (t + (1 - share)))
-    )
+    t = 1e-12
+    if not slope(t) >= 0:
+        t = brentq(slope, t, far * (1 + 1e-6), xtol=1e-15)
+    images = top**2 * length + np.sum(p**2 / (t + (1 - share)))
+    return fixed + (size * unit) ** 2 * (1 + t) * images
 
 # %% ../nbs/11_ridge.ipynb #751b1b94
 def _kept_interval(certificate: Certificate, rescale: bool) -> tuple[float, float]:
@@ -537,13 +534,27 @@ class PredictionBound:
         return self.inside + self.outside
 
 
-def _span_coordinates(
-    X: Matrix, Q: Matrix
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The coordinates `Q V` of the rows of `Q`, where `X = U diag(S) V'`, on the host.
+class _SpanCoordinates(NamedTuple):
+    """The rows of `Q` in the span of those of `X = U diag(S) V'`, on the host.
 
-    With them their squared lengths outside of the span, `S` and `U`.
+    Attributes
+    ----------
+    inside : ndarray, shape (n_queries, rank)
+        The coordinates `Q V`.
+    outside : ndarray, shape (n_queries,)
+        The squared lengths of what is outside of the span.
+    S : ndarray, shape (rank,)
+    U : ndarray, shape (n_samples, rank)
     """
+
+    inside: np.ndarray
+    outside: np.ndarray
+    S: np.ndarray
+    U: np.ndarray
+
+
+def _span_coordinates(X: Matrix, Q: Matrix) -> _SpanCoordinates:
+    """The coordinates of the rows of `Q` in the span of the rows of `X`."""
     space = row_space(X)
     V = space.basis()
     U, S, Wh = np.linalg.svd(to_numpy(space.X @ V), full_matrices=False)
@@ -555,7 +566,7 @@ def _span_coordinates(
     )
     # what rounding may have taken
     outside = np.maximum(squares - np.sum(inside**2, axis=1), 0.0) + 1e-15 * squares
-    return inside, outside, S / space.scale, U
+    return _SpanCoordinates(inside, outside, S / space.scale, U)
 
 # %% ../nbs/11_ridge.ipynb #de0b0d3c
 def prediction_bound(
@@ -606,10 +617,8 @@ def prediction_bound(
     >>> bool(np.all(bound.outside > bound.inside))
     True
     """
-    X, Q = (
-        as_float64(check_matrix(A, name, smallest))
-        for A, name, smallest in ((X, "X", ENTRY_RANGE[0]), (Q, "Q", 0.0))
-    )
+    X = as_float64(check_matrix(X, "X", ENTRY_RANGE[0]))
+    Q = as_float64(check_matrix(Q, "Q", 0.0))
     y = column_or_1d(
         check_array(to_numpy(y, "y"), ensure_2d=False, dtype=np.float64, input_name="y")
     )
@@ -637,12 +646,8 @@ def prediction_bound(
     centre = _fitted_share(S**2, alpha) * (ends[0] + ends[1]) / 2
     shift = np.abs(a @ (centre * t)) + np.sqrt(a**2 @ D) * np.sqrt(D @ t**2)
     length = min(np.sqrt((C + D) @ t**2), np.linalg.norm(t) / 2) / np.sqrt(alpha)
-    return PredictionBound(
-        *(
-            from_numpy(part, Q)
-            for part in (shift, np.sqrt(max(1 - low, 0.0) * outside) * length)
-        )
-    )
+    rest = np.sqrt(max(1 - low, 0.0) * outside) * length
+    return PredictionBound(from_numpy(shift, Q), from_numpy(rest, Q))
 
 # %% ../nbs/11_ridge.ipynb #3adeceb2
 def _kernel_solutions(
@@ -654,10 +659,8 @@ def _kernel_solutions(
     Directions of `mu + alpha = 0` are left out.
     """
     total = mu + alphas[:, None, None]
-    return (
-        np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
-        * (targets.T @ E)
-    ) @ E.T
+    inverse = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
+    return (inverse * (targets.T @ E)) @ E.T
 
 
 def _few_directions(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -665,9 +668,8 @@ def _few_directions(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     directions.
     """
     sizes = np.abs(A).max(axis=1, keepdims=True)
-    U, S, R = np.linalg.svd(
-        np.divide(A, sizes, out=np.zeros_like(A), where=sizes > 0), full_matrices=False
-    )
+    scaled = np.divide(A, sizes, out=np.zeros_like(A), where=sizes > 0)
+    U, S, R = np.linalg.svd(scaled, full_matrices=False)
     count = np.sum(S > 1e-16 * S[0])
     return U[:, :count] * S[:count] * sizes, R[:count]
 
@@ -685,12 +687,10 @@ def _coef_by_products(
     at_once = 2**62 if str(X.dtype).endswith("float64") else 2**25
     blocks = tall_blocks(X, block_bytes=at_once)
     if n <= d:
-        L, R = (
-            from_numpy(part, X)
-            for part in _few_directions(
-                _kernel_solutions(mu, E, Y, alphas).reshape(-1, n)
-            )
-        )
+        solutions = _kernel_solutions(mu, E, Y, alphas).reshape(-1, n)
+        L, R = _few_directions(solutions)
+        L = from_numpy(L, X)
+        R = from_numpy(R, X)
         pieces = [L @ (R @ Z.T) for _, _, Z in blocks]
         return pieces[0] if len(pieces) == 1 else xp.concat(pieces, axis=1)
     XY = np.asarray(sum(to_numpy(Z.T @ from_numpy(Y[a:b], X)) for a, b, Z in blocks))
@@ -926,15 +926,12 @@ class RLSClassifier(ScoreOnHost, ClassifierMixin, BaseEstimator):
     def _primal(self, X: Matrix, Y: np.ndarray, alphas: np.ndarray) -> Array:
         """Coefficients of the features, shape (n_alphas, n_targets, n_features)."""
         mu, E = np.linalg.eigh(gram(X))
-        small = alphas.min() < 1e-8 * mu[-1]
-        W = (
-            _coef_by_basis(X, Y, alphas)
-            if small
-            else _coef_by_products(X, Y, alphas, np.maximum(mu, 0.0), E)
-        )
-        return namespace(X).reshape(
-            in_precision_of(X, W), (len(alphas), Y.shape[1], X.shape[1])
-        )
+        if alphas.min() < 1e-8 * mu[-1]:
+            W = _coef_by_basis(X, Y, alphas)
+        else:
+            W = _coef_by_products(X, Y, alphas, np.maximum(mu, 0.0), E)
+        shape = (len(alphas), Y.shape[1], X.shape[1])
+        return namespace(X).reshape(in_precision_of(X, W), shape)
 
     def _dual(
         self, X: Matrix, Y: np.ndarray, alphas: np.ndarray, gamma: float | None
@@ -995,20 +992,13 @@ class RLSClassifier(ScoreOnHost, ClassifierMixin, BaseEstimator):
         linear = self.kernel == "linear"
         check_same_library(self, X, self.coef_ if linear else self.dual_coef_, method)
         if linear:
-            values = (
-                X
-                @ (
-                    self.coef_
-                    if self.coef_.dtype == X.dtype
-                    else namespace(X).astype(self.coef_, X.dtype)
-                ).T
-            )
+            coef = self.coef_
+            if coef.dtype != X.dtype:
+                coef = namespace(X).astype(coef, X.dtype)
+            values = X @ coef.T
         else:
-            values = from_numpy(
-                self._kernel_matrix(X, self.X_fit_, self.gamma_)
-                @ to_numpy(self.dual_coef_).T,
-                X,
-            )
+            K = self._kernel_matrix(X, self.X_fit_, self.gamma_)
+            values = from_numpy(K @ to_numpy(self.dual_coef_).T, X)
         return values[:, 0] if values.shape[1] == 1 else values
 
     @insert_docs

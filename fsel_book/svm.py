@@ -2,8 +2,8 @@
 
 # %% auto #0
 __all__ = ['SCALE_TRIAL', 'EnclosingBall', 'enclosing_ball', 'Margin', 'svm_margin', 'gram_matrix', 'libsvm_machine',
-           'MarginReport', 'margin_report', 'SupportVectorSelector', 'SparseMachine', 'LPSVMClassifier', 'scad_penalty',
-           'scad_slope', 'SCADSVMClassifier']
+           'MarginReport', 'margin_report', 'SupportVectorSelector', 'SparseSolution', 'SparseMachine',
+           'LPSVMClassifier', 'scad_penalty', 'scad_slope', 'SCADSVMClassifier']
 
 # %% ../nbs/12_svm.ipynb #c50da3c3
 import time
@@ -13,7 +13,7 @@ import scipy.linalg as sla
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Self, NamedTuple
 from scipy.optimize import nnls
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
@@ -75,6 +75,22 @@ class _SimplexProgram:
         One number for all of a group, 1 or -1.
     ball : bool
         Whether `c` holds the squared lengths of the samples; it is 0 otherwise.
+
+    Attributes
+    ----------
+    X, signs
+        As given.
+    made : dict of int to ndarray, shape (n_samples,)
+        The columns of `Q` that were needed so far.
+    squares : ndarray, shape (n_samples,)
+        The squared lengths of the samples: the diagonal of `Q`.
+    groups : list of ndarray of int
+        The samples of each group.
+    c : ndarray, shape (n_samples,)
+    a : ndarray, shape (n_samples,)
+        The weights, once `move` has set them.
+    gradient : ndarray, shape (n_samples,)
+        Of the objective at `a`.
     """
 
     def __init__(self, X: Matrix, signs: np.ndarray, ball: bool) -> None:
@@ -111,12 +127,8 @@ class _SimplexProgram:
         cancel. Two products with `X`.
         """
         self.a = a
-        self.gradient = (
-            2
-            * self.signs
-            * to_numpy(self.X @ (self.X.T @ from_numpy(self.signs * a, self.X)))
-            - self.c
-        )
+        mixture = self.X.T @ from_numpy(self.signs * a, self.X)
+        self.gradient = 2 * self.signs * to_numpy(self.X @ mixture) - self.c
 
     def value(self) -> float:
         return float(self.a @ (self.gradient - self.c) / 2)
@@ -133,6 +145,18 @@ class _SimplexProgram:
     def solved(self, tol: float) -> bool:
         return self.gap() <= tol * abs(self.value())
 
+    def best_pair(self) -> tuple[float, int, int]:
+        """How fast the value falls where weight goes from `q` to `p`, and both: the
+        pair, of one group, for which it falls fastest.
+        """
+        moves = []
+        for group in self.groups:
+            held = group[self.a[group] > 0]
+            p = group[np.argmin(self.gradient[group])]
+            q = held[np.argmax(self.gradient[held])]
+            moves.append((self.gradient[q] - self.gradient[p], p, q))
+        return max(moves)
+
     def pairs(self, tol: float, steps: int) -> None:
         """Move weight from the worst sample that has any to the best one of its group,
         again and again.
@@ -140,13 +164,7 @@ class _SimplexProgram:
         for step in range(steps):
             if step % 10 == 0 and self.solved(tol):
                 return
-            moves = []
-            for group in self.groups:
-                held = group[self.a[group] > 0]
-                p = group[np.argmin(self.gradient[group])]
-                q = held[np.argmax(self.gradient[held])]
-                moves.append((self.gradient[q] - self.gradient[p], p, q))
-            slope, p, q = max(moves)
+            slope, p, q = self.best_pair()
             if slope <= 0:
                 return
             P = self.column(p)
@@ -171,6 +189,17 @@ def _solve_on_support(program: _SimplexProgram, F: np.ndarray) -> np.ndarray:
     return program.a[F] + np.linalg.lstsq(system, left, rcond=1e-13)[0][: len(F)]
 
 
+def _until_one_is_zero(old: np.ndarray, new: np.ndarray) -> np.ndarray:
+    """The weights on the way from `old` to `new`, some of which are negative, where the
+    first of them is zero.
+    """
+    falling = new < 0
+    share = np.where(falling, old / np.where(falling, old - new, 1), np.inf)
+    kept = old + share.min() * (new - old)
+    kept[np.argmin(share)] = 0.0
+    return np.where(kept > 1e-15, kept, 0.0)
+
+
 def _active_set_polish(
     program: _SimplexProgram,
     tol: float,
@@ -182,24 +211,22 @@ def _active_set_polish(
     """
     for _ in range(additions):
         F = np.flatnonzero(program.a)
-        while np.any((new := _solve_on_support(program, F)) < 0):
-            old = program.a[F]
-            share = np.where(new < 0, old / np.where(new < 0, old - new, 1), np.inf)
-            kept = old + share.min() * (new - old)
-            kept[np.argmin(share)] = 0.0
-            program.a[F] = np.where(kept > 1e-15, kept, 0.0)
+        new = _solve_on_support(program, F)
+        while np.any(new < 0):
+            program.a[F] = _until_one_is_zero(program.a[F], new)
             move(program.a)
             F = np.flatnonzero(program.a)
+            new = _solve_on_support(program, F)
         a = np.zeros(len(program.a))
         a[F] = new
         move(a)
         if program.solved(tol):
             return
-        slopes = [(program.gradient[group], group) for group in program.groups]
-        best = max(
-            (slope @ a[group] - slope.min(), group[np.argmin(slope)])
-            for slope, group in slopes
-        )[1]
+        gains = []
+        for group in program.groups:
+            slope = program.gradient[group]
+            gains.append((slope @ a[group] - slope.min(), group[np.argmin(slope)]))
+        best = max(gains)[1]
         if program.a[best] > 0:
             return
         program.a[best] = 1e-12
@@ -226,12 +253,11 @@ def _relative_gap(program: _SimplexProgram) -> float:
     """The gap and what rounding adds to it, relative to the value."""
     value = abs(program.value())
     longest = program.squares.max()
-    rounding = (
-        20
-        * np.finfo(float).eps
-        * (longest if np.any(program.c) else np.sqrt(longest * value))
-    )
-    return float((max(program.gap(), 0.0) + rounding) / value) if value else np.inf
+    size = longest if np.any(program.c) else np.sqrt(longest * value)
+    rounding = 20 * np.finfo(float).eps * size
+    if not value:
+        return np.inf
+    return float((max(program.gap(), 0.0) + rounding) / value)
 
 # %% ../nbs/12_svm.ipynb #f31d005d
 @dataclass(frozen=True, eq=False)
@@ -320,10 +346,10 @@ def enclosing_ball(X: ArrayLike, tol: float = 1e-7) -> EnclosingBall:
     X, scale, shift = _scaled_and_centred(given)
     program = _SimplexProgram(X, np.ones(X.shape[0]), ball=True)
     far = int(np.argmax(program.squares))
+    farthest_from_it = int(np.argmax(program.squares - 2 * program.column(far)))
     start = np.zeros(X.shape[0])
-    np.add.at(
-        start, [far, int(np.argmax(program.squares - 2 * program.column(far)))], 0.5
-    )
+    start[far] += 0.5
+    start[farthest_from_it] += 0.5
     program = _minimise_on_simplex(program, start, tol)
     radius2 = max(0.0, -program.value())
     there = from_numpy(program.a, given)
@@ -385,9 +411,8 @@ class Margin:
 
 def _binary_signs(y: ArrayLike, X: Matrix) -> np.ndarray:
     """Signs of the samples: 1 for the second of two labels."""
-    classes = np.unique(
-        y := labels_of(y, X, "svm_margin", "Cut it into two classes.", warn=False)
-    )
+    y = labels_of(y, X, "svm_margin", "Cut it into two classes.", warn=False)
+    classes = np.unique(y)
     if len(classes) > 2:
         raise ValueError(f"y has {len(classes)} classes; a margin is between 2.")
     return np.where(y == classes[1], 1.0, -1.0)
@@ -448,17 +473,36 @@ def _plane_through(
         return y * np.append(-np.sum(multipliers / lengths), multipliers / lengths)
 
     if k < len(goal):
-        multipliers[order[: k + 1]] = np.append(
-            -sla.solve_triangular(R[:k, :k], R[:k, k]), 1.0
-        )
-        return None, weights() * (1 if weights().sum() >= 0 else -1)
+        others = -sla.solve_triangular(R[:k, :k], R[:k, k])
+        multipliers[order[: k + 1]] = np.append(others, 1.0)
+        a = weights()
+        return None, a * (1 if a.sum() >= 0 else -1)
     c = sla.solve_triangular(R, (goal / lengths)[order], trans="T")
     multipliers[order] = sla.solve_triangular(R, c)
     w = np.zeros(X.shape[1])
     w[used] = Q @ c
-    return from_numpy(w, X), weights() / np.where(
-        y > 0, weights()[y > 0].sum(), weights()[y < 0].sum()
-    )
+    a = weights()
+    return from_numpy(w, X), a / np.where(y > 0, a[y > 0].sum(), a[y < 0].sum())
+
+
+def _drop_negative(
+    X: Matrix, signs: np.ndarray, a: np.ndarray, F: np.ndarray
+) -> tuple[Array, np.ndarray]:
+    """The `w` of the plane through those of the samples `F` that keep a positive weight,
+    and these; the weights `a` are changed in place. No `w` where the hulls meet.
+    """
+    while True:
+        w, new = _plane_through(X, signs, F)
+        change = new if w is None else new - a[F]
+        shares = np.divide(a[F], -change, out=np.full(len(F), np.inf), where=change < 0)
+        if w is not None and shares.min() >= 1:
+            a[F] = new
+            return w, F
+        if np.isinf(shares.min()):
+            return None, F
+        a[F] += shares.min() * change
+        a[F[np.argmin(shares)]] = 0.0
+        F = np.delete(F, np.argmin(shares))
 
 
 def _touching_plane(
@@ -471,20 +515,9 @@ def _touching_plane(
     F = np.flatnonzero(a)
     F = F[np.argsort(lengths[F], kind="stable")]
     for _ in range(len(signs) + 100):
-        while True:
-            w, new = _plane_through(X, signs, F)
-            change = new if w is None else new - a[F]
-            shares = np.divide(
-                a[F], -change, out=np.full(len(F), np.inf), where=change < 0
-            )
-            if w is not None and shares.min() >= 1:
-                break
-            if np.isinf(shares.min()):
-                return None, a
-            a[F] += shares.min() * change
-            a[F[np.argmin(shares)]] = 0.0
-            F = np.delete(F, np.argmin(shares))
-        a[F] = new
+        w, F = _drop_negative(X, signs, a, F)
+        if w is None:
+            return None, a
         heights = to_numpy(X @ w)
         excess = 1 - signs * (heights - heights[F[0]] + signs[F[0]])
         excess -= 8 * np.finfo(float).eps * lengths * np.linalg.norm(to_numpy(w))
@@ -514,21 +547,27 @@ def _hulls_meet(program: _SimplexProgram, away: float) -> bool:
     return bool(program.value() <= (1e-11 * (program.a @ lengths) + 1e-15 * away) ** 2)
 
 
+def _find_nearest_points(program: _SimplexProgram, tol: float, away: float) -> None:
+    """Move to the two closest points of the hulls; where these meet, to points that
+    show it.
+    """
+    start = np.zeros(len(program.signs))
+    for group in program.groups:
+        start[group[np.argmin(program.squares[group])]] = 1.0
+    program.move(start)
+    program.pairs(1e-2, 5 * len(start) + 1000)
+    unclear = _hulls_meet(program, away) or not program.solved(1e-2)
+    if program.squares.any() and unclear:
+        program.move_exactly(_nearest_hull_points(program.X, program.signs))
+    if not _hulls_meet(program, away):
+        _minimise_on_simplex(program, program.a, tol)
+
+
 def _hard_margin(X: Matrix, signs: np.ndarray, tol: float, away: float) -> Margin:
     """The `Margin` without slack."""
     program = _SimplexProgram(X, signs, ball=False)
     meeting = Margin(0.0, False, None, None, np.empty(0, dtype=np.int64), 0.0, 0.0)
-    start = np.zeros(len(signs))
-    for group in program.groups:
-        start[group[np.argmin(program.squares[group])]] = 1.0
-    program.move(start)
-    program.pairs(1e-2, 5 * len(signs) + 1000)
-    if program.squares.any() and (
-        _hulls_meet(program, away) or not program.solved(1e-2)
-    ):
-        program.move_exactly(_nearest_hull_points(X, signs))
-    if not _hulls_meet(program, away):
-        program = _minimise_on_simplex(program, program.a, tol)
+    _find_nearest_points(program, tol, away)
     if _hulls_meet(program, away):
         return meeting
     w = X.T @ from_numpy(signs * program.a, X)
@@ -538,22 +577,15 @@ def _hard_margin(X: Matrix, signs: np.ndarray, tol: float, away: float) -> Margi
     if w is None:
         return meeting
     b, values = _balanced_intercept(X, signs, w)
-    upper = X.T @ from_numpy(signs * a / 2, X)
-    half, size, upper = (
-        float(values.min()),
-        *(float(np.linalg.norm(to_numpy(v))) for v in (w, upper)),
-    )
-    rounding = (
-        8
-        * np.finfo(float).eps
-        * (float(np.sqrt(program.squares[a > 0].max())) + away)
-        * size
-    )
-    gap = (
-        max(1 - (half / size / upper) ** 2, 0.0) + rounding / half
-        if half > 0
-        else np.inf
-    )
+    half = float(values.min())
+    size = float(np.linalg.norm(to_numpy(w)))
+    # half the distance of the two mixtures: no margin is larger
+    upper = float(np.linalg.norm(to_numpy(X.T @ from_numpy(signs * a / 2, X))))
+    longest = float(np.sqrt(program.squares[a > 0].max()))
+    rounding = 8 * np.finfo(float).eps * (longest + away) * size
+    gap = np.inf
+    if half > 0:
+        gap = max(1 - (half / size / upper) ** 2, 0.0) + rounding / half
     if gap > tol:
         warnings.warn(
             f"The squared margin is known to {gap:.0e} only.",
@@ -656,28 +688,27 @@ def libsvm_machine(
     """libsvm's linear machine, and the unit of its dual variables: it takes curvatures
     below 1e-12 for zero.
     """
-    # the Gram matrix would be as many times larger, and no faster
-    if tall := X.shape[0] > 10 * X.shape[1]:
+    # of many samples the Gram matrix would be that much larger, and no faster
+    if X.shape[0] > 10 * X.shape[1]:
+        kernel = "linear"
         A = as_float64(X.tocsr() if is_sparse(X) else to_numpy(X))
         squares = A.multiply(A).sum(axis=1) if is_sparse(A) else np.vecdot(A, A)
     else:
-        squares = np.diagonal(A := gram_matrix(X))
+        kernel = "precomputed"
+        A = gram_matrix(X)
+        squares = np.diagonal(A)
     root = 2.0 ** np.ceil(np.frexp(squares.max())[1] / 2)
-    A = A / (root if tall else root**2)
+    A = A / (root if kernel == "linear" else root**2)
     most = max(10**7, 100 * len(y))
+    trial = SCALE_TRIAL // len(y) + 1
     start = time.perf_counter()
-    machine = SVC(
-        C=C * root**2,
-        kernel="linear" if tall else "precomputed",
-        tol=tol,
-        max_iter=SCALE_TRIAL // len(y) + 1,
-    )
+    machine = SVC(C=C * root**2, kernel=kernel, tol=tol, max_iter=trial)
     as_trial(machine).fit(A, y)
     if machine.fit_status_:  # how many steps it takes cannot be told from the sizes
         warn_if_long(
             "libsvm",
-            (time.perf_counter() - start) * most / machine.max_iter,
-            machine.max_iter,
+            (time.perf_counter() - start) * most / trial,
+            trial,
             most,
             "Scale the features, take fewer samples or a smaller C; "
             "SupportVectorSelector also takes svm=LinearSVC().",
@@ -1012,13 +1043,31 @@ class SupportVectorSelector(SamplingTransformer):
         return tags
 
 # %% ../nbs/12_svm.ipynb #88363612
+class SparseSolution(NamedTuple):
+    """What a `SparseMachine` has found for one class.
+
+    Attributes
+    ----------
+    w : ndarray, shape (n_features,)
+    b : float
+    gap : float
+        The largest relative duality gap of the programs.
+    objectives : list of float
+        After each of them.
+    """
+
+    w: np.ndarray
+    b: float
+    gap: float
+    objectives: list[float]
+
+
 class SparseMachine(ScoreOnHost, ClassifierMixin, BaseEstimator, ABC):
     """A linear classifier from a sequence of linear programs; a subclass has `_solve(X,
     signs, progress)`, and `_most_programs`, how many that solves at most.
 
     It works on the host, with an array or CSR matrix of float64, and counts its
-    programs with `progress`. It returns `w`, `b`, the largest relative duality gap of
-    the programs, and the objective after each of them.
+    programs with `progress`. It returns a `SparseSolution`.
     """
 
     # `SelectFromModel` looks for this word, and then keeps what is not zero
@@ -1034,7 +1083,7 @@ class SparseMachine(ScoreOnHost, ClassifierMixin, BaseEstimator, ABC):
     @abstractmethod
     def _solve(
         self, X: Matrix, signs: np.ndarray, progress: Progress
-    ) -> tuple[np.ndarray, float, float, list[float]]: ...
+    ) -> SparseSolution: ...
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit to data and labels.
@@ -1057,8 +1106,8 @@ class SparseMachine(ScoreOnHost, ClassifierMixin, BaseEstimator, ABC):
 
         Warnings
         --------
-        A `UserWarning` says, after the first programs of several, that all of them will
-        take more than about 20 seconds, or that no weight is left.
+        A `UserWarning` says that several programs will take more than about 20 seconds,
+        as the first of them have shown, or that no weight is left.
         """
         clear_fitted(self)
         self._check_parameters()
@@ -1066,13 +1115,19 @@ class SparseMachine(ScoreOnHost, ClassifierMixin, BaseEstimator, ABC):
         classes, signs = check_labels(self, X, y)
         A = as_float64(X.tocsr() if is_sparse(X) else to_numpy(X))
         solved = self._solve_all(A, signs)
-        w, b, gaps, objectives = zip(*solved)
-        self.coef_, self.intercept_ = (
-            from_numpy(np.array(part, dtype=result_dtype(X)), X) for part in (w, b)
-        )
+        dtype = result_dtype(X)
+        coef = np.array([found.w for found in solved], dtype=dtype)
+        intercept = np.array([found.b for found in solved], dtype=dtype)
+        self.coef_ = from_numpy(coef, X)
+        self.intercept_ = from_numpy(intercept, X)
         self.classes_ = classes
-        self.dual_gap_ = max(gaps)
-        self.objectives_ = max(objectives, key=len)
+        self.dual_gap_ = max(found.gap for found in solved)
+        self.objectives_ = max((found.objectives for found in solved), key=len)
+        self._warn_of_result(any(np.any(found.w) for found in solved))
+        self.n_iter_ = len(self.objectives_)
+        return self
+
+    def _warn_of_result(self, any_weight: bool) -> None:
         if not self.dual_gap_ <= 1e-6:
             warnings.warn(
                 f"The objective is known to a relative gap of {self.dual_gap_:.0e} "
@@ -1080,17 +1135,13 @@ class SparseMachine(ScoreOnHost, ClassifierMixin, BaseEstimator, ABC):
                 ConvergenceWarning,
                 stacklevel=stack_level(),
             )
-        if not np.any(w):
+        if not any_weight:
             warnings.warn(
                 "All weights are zero: the penalty is too strong.",
                 stacklevel=stack_level(),
             )
-        self.n_iter_ = len(self.objectives_)
-        return self
 
-    def _solve_all(
-        self, X: Matrix, signs: np.ndarray
-    ) -> list[tuple[np.ndarray, float, float, list[float]]]:
+    def _solve_all(self, X: Matrix, signs: np.ndarray) -> list[SparseSolution]:
         """What `_solve` returns, for each column of `signs`."""
         most = self._most_programs
         n_machines = signs.shape[1]
@@ -1193,10 +1244,10 @@ class LPSVMClassifier(SparseMachine):
 
     def _solve(
         self, X: Matrix, signs: np.ndarray, progress: Progress
-    ) -> tuple[np.ndarray, float, float, list[float]]:
+    ) -> SparseSolution:
         w, b, objective, gap = l1_program(X, signs, np.ones(X.shape[1]), self.C)
         progress.advance()
-        return w, b, gap, [objective]
+        return SparseSolution(w, b, gap, [objective])
 
 # %% ../nbs/12_svm.ipynb #6a583d16
 def scad_penalty(w: np.ndarray, alpha: float, a: float) -> np.ndarray:
@@ -1284,7 +1335,7 @@ class SCADSVMClassifier(SparseMachine):
 
     def _solve(
         self, X: Matrix, signs: np.ndarray, progress: Progress
-    ) -> tuple[np.ndarray, float, float, list[float]]:
+    ) -> SparseSolution:
         n, d = X.shape
         w = np.zeros(d)
         b = 0.0
@@ -1309,4 +1360,4 @@ class SCADSVMClassifier(SparseMachine):
             progress.advance()
             if before - least <= 1e-10 * abs(least):
                 break
-        return w, b, max(gaps), objectives
+        return SparseSolution(w, b, max(gaps), objectives)

@@ -2,8 +2,10 @@
 estimators.
 """
 
+import json
 import pickle
 import warnings
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -11,7 +13,6 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from cases import (
-    cell_of,
     dense,
     orthonormal,
     refused,
@@ -2523,15 +2524,37 @@ def test_a_refused_solution_leaves_nothing(monkeypatch):
     assert not hasattr(machine, "n_projections_")
 
 
-def test_the_bounds_on_the_sketch_of_the_chapter(capsys):
-    """A twin of its table: one line, whose order of bounds the cell itself asserts."""
-    names = {"np": np}
-    exec(
-        cell_of("14_dual_projection", "def compare_bounds").split("bounds_head =")[0],
-        names,
-    )
-    names["compare_bounds"]("rank 10", np.ones(10), 10, 0)
-    assert (
-        capsys.readouterr().out.split()
-        == "rank 10 0 10 1,338 816 251 0.41 0.31 0.16".split()
-    )
+def shown_by(notebook, text):
+    """The stored output of the code cell that holds `text`."""
+    path = Path(__file__).resolve().parent.parent / "nbs" / f"{notebook}.ipynb"
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        if cell["cell_type"] == "code" and text in "".join(cell["source"]):
+            return "".join(cell["outputs"][0]["text"])
+
+
+@pytest.mark.parametrize("rank", [10, 100])
+def test_the_bounds_on_the_sketch_of_the_chapter(rank):
+    """The table's lines without regularisation: the printed bound and the chapter's
+    own, which sketches of its size keep and much smaller ones do not.
+    """
+    delta = 0.01
+    printed = 4 * (rank + 1) * np.log(2 * rank / delta)
+    own = np.sqrt(rank) + np.sqrt(2 * np.log(2 / delta))
+    needed = int(np.ceil((own / (np.sqrt(1.5) - 1)) ** 2))
+    eta = own / np.sqrt(2000)
+    rng = np.random.default_rng(0)
+
+    def worst(m):
+        sketches = [rng.standard_normal((rank, m)) for _ in range(20)]
+        return max(np.abs(np.linalg.eigvalsh(G @ G.T / m) - 1).max() for G in sketches)
+
+    (line,) = [
+        line.split()
+        for line in shown_by("14_dual_projection", "def compare_bounds").splitlines()
+        if line.startswith(f"rank {rank} ")
+    ]
+    assert line[4:6] == [f"{printed / 0.25:,.0f}", f"{needed:,}"]
+    assert line[7:9] == [f"{np.sqrt(printed / 2000):.2f}", f"{2 * eta + eta**2:.2f}"]
+    assert worst(2000) == pytest.approx(float(line[9]), abs=0.05)
+    assert worst(int(line[6].replace(",", ""))) == pytest.approx(0.5, abs=0.1)
+    assert worst(needed) <= 0.5 < worst(needed // 6)

@@ -855,7 +855,10 @@ def test_the_linear_system_is_solved_where_rounding_allows(monkeypatch, alpha, s
         monkeypatch.setattr(
             dual_solvers,
             name,
-            lambda *a, name=name, real=real: (used.append(name), real(*a))[1],
+            lambda *a, name=name, real=real, **rest: (
+                used.append(name),
+                real(*a, **rest),
+            )[1],
         )
     model = DualProjectionRidge(alpha, n_projections=5, tol=1e-6, random_state=0).fit(
         sp.csr_array(X), t

@@ -57,7 +57,6 @@ from fsel_book.out_of_core import (
     gram_is_too_large,
     sparsify,
 )
-from fsel_book.progress import Progress
 
 
 @pytest.fixture(autouse=True)
@@ -287,7 +286,7 @@ def test_copies_are_passed_over_by_windows_of_any_size(size):
     passes = Passes(cut(X, [256] * 8), 1)
     search = Scan(passes, row_space(X).truncate(6), Order(scores), size)
     search.size = size
-    picks, _ = sparsify(search, 20, Progress(20, "sparsify"))
+    picks, _ = sparsify(search, 20)
     assert_array_equal(list(dict.fromkeys(picks)), expected.selected_)
     assert_array_equal(equal_columns(X[:, expected.selected_]), np.arange(20))
     assert passes.count > 1
@@ -539,7 +538,7 @@ def test_the_same_on_random_problems(seeds):
         expected = by_norm(r, rank=space.shape[1], score_func=scores).fit(X).sampling_
         search = Scan(cut(X, [d]), space, Order(scores), int(rng.integers(1, 20)))
         search.size = int(rng.integers(1, 40))
-        picks, weights = sparsify(search, r, Progress(r, "sparsify"))
+        picks, weights = sparsify(search, r)
         assert_array_equal(
             list(dict.fromkeys(picks)), expected.indices, err_msg=f"seed {seed}"
         )
@@ -557,7 +556,7 @@ def test_windows_of_any_size_where_the_head_runs_dry(size):
     passes = Passes(cut(X, [1024]), 1)
     search = Scan(passes, row_space(X), Order(scores), size)
     search.size = size
-    picks, _ = sparsify(search, 20, Progress(20, "sparsify"))
+    picks, _ = sparsify(search, 20)
     assert_array_equal(list(dict.fromkeys(picks)), expected.selected_)
     assert passes.count > 1
 
@@ -598,7 +597,7 @@ def test_the_margin_is_that_of_the_columns_left_out():
 
     search = Watched(cut(X, [500]), space, Order(), 10)
     search.size = 60
-    sparsify(search, 60, Progress(60, "sparsify"))
+    sparsify(search, 60)
     assert len(looks) > 5
 
 
@@ -1929,3 +1928,14 @@ def test_other_data_on_a_cluster(cluster):
     )
     X = np.concatenate([wide_data(j, 30, 500) for j in range(6)], axis=1)
     assert_same(by_norm(60).fit(as_blocks(matrix(other=False))), by_norm(60).fit(X))
+
+
+def test_a_long_search_of_blocks_says_so_by_the_name_of_the_selector(impatient, capsys):
+    X = np.random.default_rng(0).standard_normal((40, 300))
+    for selector in (by_norm(20, rank=5), DSFSelector(20, rank=5, rule="first")):
+        name = f"{type(selector).__name__}.fit"
+        with pytest.warns(UserWarning, match=f"{name} will take about") as said:
+            selector.fit(as_blocks(X))
+        assert [one.filename for one in said] == [__file__]
+        clone(selector).set_params(verbose=1).fit(as_blocks(X))
+        assert f"{name}: 100%" in capsys.readouterr().err

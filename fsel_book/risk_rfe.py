@@ -54,7 +54,7 @@ from fsel_book.elimination import (
     eliminate_features,
     squared_linear_path,
 )
-from .kernel_machines import EmpiricalRisk, best_intercept, cold_fit
+from .kernel_machines import EmpiricalRisk, best_intercept
 from fsel_book.kernels import (
     CallableKernel,
     LinearKernel,
@@ -72,6 +72,7 @@ from fsel_book.losses import (
     get_loss,
 )
 from .ridge import check_labels, check_targets, labels_from_decisions
+from .warm_fits import cold_fit
 
 # %% ../nbs/18_risk_rfe.ipynb #d3f34c24
 @dataclass

@@ -12,9 +12,10 @@ from scipy.stats import binom
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
 from fsel_book.elimination import risk_rfe_reference
-from fsel_book.kernel_machines import EmpiricalRisk, cold_fit
+from fsel_book.kernel_machines import EmpiricalRisk
 from fsel_book.kernels import CallableKernel
 from fsel_book.losses import LOSSES, get_loss
+from fsel_book.warm_fits import cold_fit
 
 SQUARES = ("squared_hinge", "squared_error")
 

@@ -3,14 +3,14 @@
 # %% auto #0
 __all__ = ['lowest_with_ties', 'ReducedKernels', 'reduced_products', 'regularised_cholesky', 'solve_by_factor',
            'best_step_length', 'one_sided_box', 'CandidateBounds', 'tighten_bounds', 'tighten_alone', 'bound_both',
-           'bound_by_columns', 'Tableau', 'excess_price', 'EliminationStep', 'sweep_columns', 'weighted_centred',
-           'ridge_fit']
+           'bound_by_columns', 'Tableau', 'excess_price', 'EliminationStep', 'Sweep', 'sweep_columns',
+           'weighted_centred', 'RidgeFit', 'ridge_fit']
 
 # %% ../nbs/I_elimination_step.ipynb #4eca6990
 from collections.abc import Sequence
 from copy import copy
 from math import comb
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,9 +129,8 @@ def _centre_windows(X: Array) -> Array:
     """`X`, each column shifted so that as many entries as possible are at most
     `_WIDEST` from 0.
     """
-    low, high = (
-        to_numpy(extreme(X, axis=0)) for extreme in (namespace(X).min, namespace(X).max)
-    )
+    low = to_numpy(namespace(X).min(X, axis=0))
+    high = to_numpy(namespace(X).max(X, axis=0))
     centre = (low + high) / 2
     for c in np.flatnonzero(high - low > 2 * _WIDEST).tolist():
         x = np.sort(to_numpy(X[:, c]))
@@ -147,8 +146,29 @@ class ReducedKernels:
 
     `matrix(c)` is the one without the c-th feature that is left; `reduced_products`
     has them all, each times its own column of a matrix. What the solvers ask for is on
-    the host; sums, data and the products are where the data are, as is `there`, the
-    kernel matrix `K` (which itself is on the host).
+    the host; sums, data and products are where the data are.
+
+    Attributes
+    ----------
+    kernel : kernel object
+    left : ndarray of int, shape (n_left,)
+        The features that are left: the candidates.
+    rows : ndarray of int, shape (n_rows,)
+        The samples, as rows of `S`.
+    S : array, shape (n_samples, n_samples), or None
+        The sums of the kernel over the features that are left, between all samples.
+    X : array or sparse matrix, shape (n_rows, n_features)
+        The samples, with the features that are gone set to zero.
+    K : ndarray, shape (n_rows, n_rows)
+        The kernel matrix with all candidates, on the host.
+    there : array, shape (n_rows, n_rows)
+        The same where the data are.
+    columns : array, shape (n_rows, n_left)
+        The values of the candidates.
+    own : array, shape (n_rows,)
+        The sums of each sample with itself; empty for a kernel without sums.
+    lossy : ndarray of bool, shape (n_left,)
+        Whose kernel must be computed anew, because a subtraction would lose digits.
     """
 
     def __init__(self, sums: RunningSums, K: Floats, there: Array = None) -> None:
@@ -160,12 +180,11 @@ class ReducedKernels:
         self.X = sums.X
         self.there = K if there is None else there
         self.columns = dense_rows(take_columns(self.X, self.left))
-        self.own, self.lossy = np.zeros(0), np.ones(len(self.left), dtype=bool)
+        self.own: Array = np.zeros(0)
+        self.lossy = np.ones(len(self.left), dtype=bool)
         if isinstance(sums.kernel, SumKernel):
-            self.own, self.lossy = (
-                sums.kernel.own(self.X),
-                lossy_removals(sums.kernel, self.S, self.columns.T),
-            )
+            self.own = sums.kernel.own(self.X)
+            self.lossy = lossy_removals(sums.kernel, self.S, self.columns.T)
 
     def on(self, rows: NDArray[np.intp]) -> "ReducedKernels":
         """The same on the samples `rows` only."""
@@ -173,11 +192,9 @@ class ReducedKernels:
         part.K = part.there = principal_block(self.K, rows)
         if self.there is not self.K:
             part.there = take_columns(take_rows(self.there, rows), rows)
-        part.X, part.columns, part.rows = (
-            take_rows(self.X, rows),
-            take_rows(self.columns, rows),
-            self.rows[rows],
-        )
+        part.X = take_rows(self.X, rows)
+        part.columns = take_rows(self.columns, rows)
+        part.rows = self.rows[rows]
         if self.S is not None:
             part.own = take_rows(self.own, rows)
         return part
@@ -185,11 +202,9 @@ class ReducedKernels:
     def of(self, some: NDArray[np.intp]) -> "ReducedKernels":
         """The same for some of the candidates only."""
         part = copy(self)
-        part.left, part.columns, part.lossy = (
-            self.left[some],
-            take_columns(self.columns, some),
-            self.lossy[some],
-        )
+        part.left = self.left[some]
+        part.columns = take_columns(self.columns, some)
+        part.lossy = self.lossy[some]
         return part
 
     def host_columns(self) -> Floats:
@@ -208,11 +223,9 @@ class ReducedKernels:
     def sums(self, some: slice | NDArray[np.intp]) -> Array:
         """The sums between `some` of the samples and all, where they are."""
         whole = len(self.rows) == self.S.shape[0]
-        S = (
-            self.S[some, :]
-            if whole and isinstance(some, slice)
-            else take_rows(self.S, self.rows[some])
-        )
+        if whole and isinstance(some, slice):
+            return self.S[some, :]
+        S = take_rows(self.S, self.rows[some])
         return S if whole else take_columns(S, self.rows)
 
     def block(self, c: int, some: slice | NDArray[np.intp], out: Array = None) -> Array:
@@ -238,7 +251,8 @@ class ReducedKernels:
             return K
         out = namespace(self.there).empty_like(self.there) if out is None else out
         for some in cache_blocks(self.there):
-            done = self.block(c, some, out=(part := out[some, :]))
+            part = out[some, :]
+            done = self.block(c, some, out=part)
             if done is not part:
                 out[some, :] = done
         return out
@@ -289,13 +303,9 @@ def reduced_products(reduced: ReducedKernels, V: Floats, expand: bool = True) ->
             )
         if isinstance(kernel, RBFKernel) and expand:
             return _expanded_products(reduced, there)
-    out = namespace(reduced.there).empty_like(reduced.there)
-    return to_numpy(
-        namespace(X).stack(
-            [reduced.matrix_there(c, out) @ there[:, c] for c in range(V.shape[1])],
-            axis=1,
-        )
-    )
+    out = namespace(reduced.there).empty_like(reduced.there)  # for one after another
+    products = [reduced.matrix_there(c, out) @ there[:, c] for c in range(V.shape[1])]
+    return to_numpy(namespace(X).stack(products, axis=1))
 
 # %% ../nbs/I_elimination_step.ipynb #c07a0024
 def regularised_cholesky(A: Floats, curvature: Floats) -> tuple[Floats, Floats] | None:
@@ -347,8 +357,40 @@ class CandidateBounds:
     """For each candidate a dual point on the support vectors, column c of `U`, and
     bounds on the objective without it.
 
-    `values`, the dual values of these points, are lower bounds. `upper` are objectives
-    of machines.
+    Attributes
+    ----------
+    n : int
+        The number of samples.
+    rows : ndarray of int, shape (n_support,)
+        The support vectors: the samples whose entry of the present optimum is not 0.
+    intercept : bool
+    whole, reduced : ReducedKernels
+        On all samples, and on the support vectors.
+    risk : EmpiricalRisk
+        On the support vectors.
+    before : float
+        The dual value of the present optimum.
+    rounding : float
+        What rounding errors of its quadratic form may add up to.
+    expand : bool
+        Whether the expansion of the Gaussian products is exact enough.
+    lo, hi : ndarray, shape (n_support,)
+        The bounds of the dual points: each entry stays on its side of 0.
+    F : ndarray of int
+        The support vectors that are free at the present optimum, as positions in
+        `rows`.
+    factor : tuple of two ndarrays, or None
+        What `solve_by_factor` takes: the Hessian of the present problem on `F`.
+    U : ndarray, shape (n_support, n_left)
+        The dual points.
+    KU : ndarray, shape (n_support, n_left)
+        Each times the kernel without the candidate.
+    values : ndarray, shape (n_left,)
+        Lower bounds: the dual values of these points, or of those in `near`.
+    near : dict
+        Better points on all samples, of some candidates.
+    upper : ndarray, shape (n_left,)
+        Upper bounds: objectives of machines without the candidate.
     """
 
     def __init__(
@@ -359,12 +401,15 @@ class CandidateBounds:
         self.intercept = intercept
         self.whole = reduced
         u = u[self.rows]
-        self.reduced, self.risk = reduced.on(self.rows), risk.on(self.rows)
+        self.reduced = reduced.on(self.rows)
+        self.risk = risk.on(self.rows)
+        self.before = -float(self.risk.phi(u) + u @ self.reduced.K @ u / 2)
+        self.rounding = rounding_error(self.reduced.K, u)
         self.expand = 1e-14 * np.abs(u).sum() ** 2 < risk.tie
         self.lo, self.hi = one_sided_box(self.risk, u)
-        self.F = F = np.flatnonzero((u > self.lo) & (u < self.hi))
+        self.F = np.flatnonzero((u > self.lo) & (u < self.hi))
         self.factor = regularised_cholesky(
-            principal_block(self.reduced.K, F), self.risk.curvature(u)[F]
+            principal_block(self.reduced.K, self.F), self.risk.curvature(u)[self.F]
         )
         self.U = np.repeat(u[:, None], len(reduced.left), axis=1)
         # where one column stands for all
@@ -373,10 +418,8 @@ class CandidateBounds:
         # some libraries hand out views that cannot be written
         self.KU = np.require(KU, requirements="W")
         self.values = -self.risk.phi(self.U) - (self.U * self.KU).sum(axis=0) / 2
-        self.near: dict[int, Floats] = {}  # better points, on all samples
+        self.near: dict[int, Floats] = {}
         self.upper = np.full(len(reduced.left), np.inf)
-        self.before = -float(self.risk.phi(u) + u @ self.reduced.K @ u / 2)
-        self.rounding = rounding_error(self.reduced.K, u)
 
     def pull(self, some: Any) -> Floats:
         """The slope of the dual of `some` candidates at their points."""
@@ -535,9 +578,38 @@ class Tableau:
 
     As its value and its pull rise, an entry climbs a stair: at the lower bound (0),
     free (1), at zero (2), free (3), at the upper bound (4). On even steps its pull
-    rises, on odd ones its value, between `low` and `high`. All arrays have the entries
-    free in `u` first, then the others, then the intercept and the weight `t` of the
-    feature that goes.
+    rises, on odd ones its value. All arrays have the entries free in `u` first, then
+    the others, then the intercept and the weight `t` of the feature that goes: `size`
+    is two more than the number of samples.
+
+    Attributes
+    ----------
+    u : ndarray, shape (n_samples,)
+        The optimum with all features.
+    w : ndarray, shape (n_left,)
+        Its weights of the features.
+    order : ndarray of int, shape (n_samples,)
+        The samples, the free ones first.
+    m : int
+        How many are free.
+    ways : ndarray, shape (n_left, size)
+        For each feature what a unit of `t` adds to the values of the free entries and
+        to the intercept, takes from the pulls of the others, and leaves of itself.
+    moves : ndarray, shape (size, size)
+        What a unit of the pull of a free entry, or of the value of another one, does to
+        all of these. The last row and column are those of the candidate in work.
+    signs : ndarray, shape (size,)
+        The sign with which `moves` acts: -1 for pulls.
+    low, high : ndarray, shape (5, size)
+        The ends of each step of the stair, of the pull or of the value.
+    stair : ndarray of int, shape (size,)
+        On which step each entry is at `u`.
+    floor, ceiling : ndarray, shape (size,)
+        The ends of these steps.
+    start : ndarray, shape (size,)
+        Values of the free entries, pulls of the others, intercept and weight at `u`.
+    tol : float
+        By how much an entry may be beyond the end of its step.
     """
 
     def __init__(
@@ -546,38 +618,62 @@ class Tableau:
         lo, hi = risk.box()
         K = reduced.K
         X = reduced.host_columns()
-        n = len(u)
         stair = np.where(u == 0, 2, np.where(u > 0, 4 - (u < hi), u > lo))
         F = np.flatnonzero(stair % 2)
         N = np.flatnonzero(stair % 2 == 0)
-        A = principal_block(K, F)
-        border = np.vstack([np.ones(len(N)), K[np.ix_(F, N)]])
         bent = risk.curvature(u)
-        # a change costs a little, so that no system is singular
-        bends = bent + 1e-8 * K.trace() / n
-        A.flat[:: len(F) + 1] += bends[F]
-        G = np.zeros((len(F) + 1, len(F) + 1))
-        if intercept:
-            G[...] = bordered_inverse(A)
-        else:
-            G[1:, 1:] = spd_inverse(A)
-        M = G @ border
-        S = principal_block(K, N) - border.T @ M
-        S.flat[:: len(N) + 1] += bends[N]
-        Z = G[:, 1:] @ X[F]
         self.u = u
         self.w = u @ X
         self.order = np.append(F, N)
         self.m = len(F)
-        # What a unit of t adds to the values of F and takes from the pulls of N; then
-        # one of a pull of F or value of N.
-        self.ways = np.column_stack(
-            [
-                np.vstack([Z[1:], border.T @ Z - X[N], Z[:1]]).T,
-                1 - (X[F] * Z[1:]).sum(axis=0),
-            ]
+        self.signs = np.repeat([1.0, -1.0, 1.0], [len(F), len(N), 2])
+        # a change costs a little, so that no system is singular
+        self._solve(K, X, F, N, bent + 1e-8 * K.trace() / len(u), intercept)
+
+        down = np.where(lo < 0, risk.slope(0 * u, -1), -np.inf)
+        up = np.where(hi > 0, risk.slope(0 * u, 1), np.inf)
+        inf = np.full(len(u), np.inf)
+        self.low = self._limits([-inf, lo, down, 0 * u, up], -np.inf)
+        self.high = self._limits([down, 0 * u, up, hi, inf], np.inf)
+        pull = -(K @ u) - bent * u
+        b = float(np.mean((pull - np.where(u > 0, up, down))[F])) if intercept else 0.0
+        self.stair = np.append(stair[self.order], (2, 2))
+        at = np.arange(len(self.stair))
+        self.floor = self.low[self.stair, at]
+        self.ceiling = self.high[self.stair, at]
+        self.start = np.clip(
+            np.concatenate((u[F], pull[N] - b, [b, 0.0])), self.floor, self.ceiling
         )
-        self.moves = np.zeros((n + 2, n + 2))
+        self.tol = 1e-9 * np.abs(risk.y).max()
+
+    def _solve(
+        self,
+        K: Floats,
+        X: Floats,
+        F: NDArray[np.intp],
+        N: NDArray[np.intp],
+        bends: Floats,
+        intercept: bool,
+    ) -> None:
+        """Set `ways` and `moves`: the conditions, solved for the entries `F`."""
+        A = principal_block(K, F)
+        A.flat[:: len(F) + 1] += bends[F]
+        G = np.zeros((len(F) + 1, len(F) + 1))  # the intercept first
+        if intercept:
+            G[...] = bordered_inverse(A)
+        else:
+            G[1:, 1:] = spd_inverse(A)
+        border = np.vstack([np.ones(len(N)), K[np.ix_(F, N)]])
+        M = G @ border
+        S = principal_block(K, N) - border.T @ M
+        S.flat[:: len(N) + 1] += bends[N]
+        Z = G[:, 1:] @ X[F]
+        left_of_itself = 1 - (X[F] * Z[1:]).sum(axis=0)
+        self.ways = np.column_stack(
+            [np.vstack([Z[1:], border.T @ Z - X[N], Z[:1]]).T, left_of_itself]
+        )
+        size = len(F) + len(N) + 2
+        self.moves = np.zeros((size, size))
         self.moves[:-1, :-1] = np.block(
             [
                 [-G[1:, 1:], -M[1:], -G[1:, :1]],
@@ -585,27 +681,12 @@ class Tableau:
                 [-G[:1, 1:], -M[:1], np.zeros((1, 1))],
             ]
         )
-        self.signs = np.repeat([1.0, -1.0, 1.0], [len(F), len(N), 2])
-        inf = np.full(n, np.inf)
-        down = np.where(lo < 0, risk.slope(0 * u, -1), -inf)
-        up = np.where(hi > 0, risk.slope(0 * u, 1), inf)
-        self.low, self.high = (
-            np.column_stack([np.array(rows)[:, self.order], np.full((5, 2), end)])
-            for rows, end in (
-                ((-inf, lo, down, 0 * u, up), -np.inf),
-                ((down, 0 * u, up, hi, inf), np.inf),
-            )
-        )
-        pull = -(K @ u) - bent * u
-        b = float(np.mean((pull - np.where(u > 0, up, down))[F])) if intercept else 0.0
-        self.stair = np.append(stair[self.order], (2, 2))
-        at = np.arange(n + 2)
-        self.tol = 1e-9 * np.abs(risk.y).max()
-        self.floor = self.low[self.stair, at]
-        self.ceiling = self.high[self.stair, at]
-        self.start = np.clip(
-            np.concatenate((u[F], pull[N] - b, [b, 0.0])), self.floor, self.ceiling
-        )
+
+    def _limits(self, steps: list[Floats], end: float) -> Floats:
+        """One end of each of five steps, in the order of the tableau; `end` for the
+        intercept and the weight.
+        """
+        return np.column_stack([np.array(steps)[:, self.order], np.full((5, 2), end)])
 
     def point(self, stair: NDArray[Any], z: Floats) -> tuple[Floats, float]:
         """The dual point and the intercept there."""
@@ -719,6 +800,32 @@ def excess_price(lower: Floats, upper: Floats, gone: NDArray[np.intp]) -> float:
 class EliminationStep:
     """One step of the elimination: bounds on the values without each feature, exact
     values where bounds do not decide.
+
+    Attributes
+    ----------
+    reduced : ReducedKernels
+    risks : list of EmpiricalRisk
+        One for each machine.
+    us : list of ndarray
+        Their optima with all candidates.
+    intercept : bool
+    out : array, shape (n_samples, n_samples)
+        Memory for a kernel matrix, where the data are.
+    tie : float
+        Values that differ by no more are equal.
+    machines : list of CandidateBounds
+    fits : dict
+        Of each candidate that was fitted: the dual points of all machines, and the sum
+        of their values.
+    refits : int
+        How many fits were begun.
+    tableaux : list of Tableau
+        One for each machine, made when the first candidate is followed.
+    followable : bool
+        Whether candidates can be followed: a linear kernel, a sharp loss, and a free
+        sample in each machine.
+    quick : bool
+        Whether that is quicker than a fit.
     """
 
     # candidates that are tightened before the first fit
@@ -751,9 +858,8 @@ class EliminationStep:
         )
         # Where as many are free as there are features, a path turns so often that a fit
         # is as quick.
-        most = (
-            len(reduced.K) if risks[0].curvature(us[0]).any() else len(reduced.left) - 1
-        )
+        bent = risks[0].curvature(us[0]).any()
+        most = len(reduced.K) if bent else len(reduced.left) - 1
         self.quick = self.followable and all(
             len(one.F) <= most for one in self.machines
         )
@@ -782,10 +888,11 @@ class EliminationStep:
                 for c in some:
                     bound_by_columns(machine, risk, int(c), 2.5e-4)
             return
-        self.tableaux = self.tableaux or [
-            Tableau(self.reduced, *each, self.intercept)
-            for each in zip(self.risks, self.us)
-        ]
+        if not self.tableaux:
+            self.tableaux = [
+                Tableau(self.reduced, risk, u, self.intercept)
+                for risk, u in zip(self.risks, self.us)
+            ]
         for machine, risk, tableau in zip(self.machines, self.risks, self.tableaux):
             V, b = zip(*(tableau.follow(int(c)) for c in some))
             bound_both(machine, risk, some, np.array(V).T, np.array(b))
@@ -897,13 +1004,30 @@ class EliminationStep:
         return lowest_with_ties(values, k, self.tie)
 
 # %% ../nbs/I_elimination_step.ipynb #97c91952
-def sweep_columns(
-    H: Floats, w: Floats, groups: Sequence[int], tie: float
-) -> tuple[list[int], list[float], Floats, Floats]:
-    """Sweep out `groups[t]` columns in turn, the least rises first, as long as these
-    have their digits.
+class Sweep(NamedTuple):
+    """What sweeping columns out of `H` in turn has found.
 
-    Returns positions, rises by column, and `Z`, `w` after it: `H` itself is left alone.
+    Attributes
+    ----------
+    gone : list of int
+        The positions of the columns, in order.
+    rises : list of float
+        What each adds to the objective.
+    Z : ndarray, shape (len(gone), d)
+        `H` after the sweeps is `H - Z'Z`.
+    w : ndarray, shape (d,)
+        The coefficients after them.
+    """
+
+    gone: list[int]
+    rises: list[float]
+    Z: Floats
+    w: Floats
+
+
+def sweep_columns(H: Floats, w: Floats, groups: Sequence[int], tie: float) -> Sweep:
+    """Sweep out `groups[t]` columns in turn, the least rises first, as long as these
+    have their digits; `H` itself is left alone.
     """
     Z = np.zeros((sum(groups), len(w)))
     h = H.diagonal().copy()
@@ -933,7 +1057,7 @@ def sweep_columns(
             h = np.maximum(h - z * z, least)
             gone.append(j)
             h[gone] = 1.0
-    return gone, rises, Z[: len(gone)], w
+    return Sweep(gone, rises, Z[: len(gone)], w)
 
 # %% ../nbs/I_elimination_step.ipynb #16ridge01
 def weighted_centred(
@@ -1004,11 +1128,29 @@ def _ridge_solution(
     return H, w, float(eps * max(np.sqrt(condition) if fine else condition, lost))
 
 
-def ridge_fit(
-    X: Floats, y: Floats, C: float, q: Floats, tol: float = 1e-9
-) -> tuple[Floats, Floats, float, float]:
-    """`H = (X'X + rho I)^-1`, `w = H X'y`, the objective, and the relative error of
-    rises, for `rho = 1 / (2 C)`.
+class RidgeFit(NamedTuple):
+    """Ridge regression with `rho = 1 / (2 C)`.
+
+    Attributes
+    ----------
+    H : ndarray, shape (d, d)
+        `(X'X + rho I)^-1`.
+    w : ndarray, shape (d,)
+        The coefficients `H X'y`.
+    objective : float
+        `C |y - X w|^2 + |w|^2 / 2`.
+    error : float
+        The relative error that rounding may make in a rise `w_j^2 / H_jj`.
+    """
+
+    H: Floats
+    w: Floats
+    objective: float
+    error: float
+
+
+def ridge_fit(X: Floats, y: Floats, C: float, q: Floats, tol: float = 1e-9) -> RidgeFit:
+    """Ridge regression with the inverse that a path sweeps.
 
     Through the smaller Gram matrix if that error is a tenth of `tol` at most, otherwise
     by a QR decomposition. `q` is orthogonal to `y` and to all columns of `X`, or zero.
@@ -1024,4 +1166,5 @@ def ridge_fit(
             "features, or take a smaller C."
         )
     H, w, error = found
-    return H, w, float(C * ((y - X @ w) ** 2).sum() + w @ w / 2), error
+    objective = float(C * ((y - X @ w) ** 2).sum() + w @ w / 2)
+    return RidgeFit(H, w, objective, error)

@@ -861,7 +861,7 @@ def test_the_bar_reaches_its_end(parameters, capsys):
         ("elimination", "RunningSums", RiskRFE(step=699)),
         ("elimination", "ridge_fit", RiskRFE(kernel="linear", loss="squared_error")),
         ("elimination", "cold_fit", GuyonRFE(step=699)),
-        ("kernel_machines", "libsvm_fit", GuyonRFE(step=699)),
+        ("warm_fits", "libsvm_fit", GuyonRFE(step=699)),
         ("linear_programs", "solve_by_central_path", LPSVMClassifier()),
     ],
     ids=lambda work: work[1],

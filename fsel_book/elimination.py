@@ -43,6 +43,7 @@ from fsel_book.kernels import (
     zero_feature,
 )
 from .losses import Floats
+from .progress import Progress
 from fsel_book.warm_fits import (
     cold_fit,
     principal_block,
@@ -265,7 +266,7 @@ def eliminate_features(
     step: int | float | str = 1,
     max_increment: Callable[[int], float] | None = None,
     intercept: bool = True,
-    bar: Any = None,
+    progress: Progress | None = None,
 ) -> Elimination:
     """The loop that risk-RFE and Guyon's RFE share, on a matrix in float64; `choice`
     says what goes.
@@ -327,8 +328,8 @@ def eliminate_features(
             sums = after
             done.values.append(value)
             done.left.append(left - k)
-            if bar is not None:
-                bar.update(k)
+            if progress is not None:
+                progress.advance(k)
         return done
 
 # %% ../nbs/17_elimination.ipynb #e20a0002
@@ -479,7 +480,7 @@ def risk_rfe(
     max_increment: Callable[[int], float] | None = None,
     intercept: bool = True,
     step_tol: float = 0.0,
-    bar: Any = None,
+    progress: Progress | None = None,
 ) -> Elimination:
     """Risk-RFE, exact, with few fits; the parameters are those of `risk_rfe_reference`.
 
@@ -492,7 +493,7 @@ def risk_rfe(
         prices, the rises of the objective without each of them alone, add up to at most
         this share of the prices of all features more than those of the cheapest. With
         `max_increment` the choice is exact.
-    bar : tqdm, optional
+    progress : Progress, optional
         Told of every feature removed.
 
     Returns
@@ -525,7 +526,7 @@ def risk_rfe(
         step,
         max_increment,
         intercept,
-        bar,
+        progress,
     )
 
 
@@ -536,14 +537,14 @@ def guyon_rfe(
     n_features_to_select: int = 1,
     step: int | float = 1,
     intercept: bool = True,
-    bar: Any = None,
+    progress: Progress | None = None,
 ) -> Elimination:
     """Guyon's RFE for kernel machines: remove the feature without which `u'Ku` falls
     least, `u` held fixed, and refit.
 
     Parameters
     ----------
-    X, risks, kernel, n_features_to_select, step, intercept, bar
+    X, risks, kernel, n_features_to_select, step, intercept, progress
         As in `risk_rfe`.
 
     Returns
@@ -576,7 +577,7 @@ def guyon_rfe(
         step,
         None,
         intercept,
-        bar,
+        progress,
     )
 
 # %% ../nbs/17_elimination.ipynb #f864eb0b
@@ -589,7 +590,7 @@ def squared_linear_path(
     max_increment: Callable[[int], float] | None = None,
     intercept: bool = True,
     block: int = 64,
-    bar: Any = None,
+    progress: Progress | None = None,
 ) -> Elimination:
     """Risk-RFE with the squared error and the linear kernel, in closed form.
 
@@ -604,7 +605,7 @@ def squared_linear_path(
         As in `risk_rfe`.
     block : int
         How many columns are swept out before the inverse is brought up to date.
-    bar : tqdm, optional
+    progress : Progress, optional
         Told of the features removed, a block at a time.
 
     Returns
@@ -665,8 +666,8 @@ def squared_linear_path(
                 done.order += left[swept.gone[a:b]].tolist()
                 done.values.append(done.values[-1] + C * sum(rises))
                 done.left.append(done.left[-1] - int(b - a))
-            if bar is not None:
-                bar.update(len(swept.gone))
+            if progress is not None:
+                progress.advance(len(swept.gone))
             keep = np.setdiff1d(np.arange(len(left)), swept.gone)
             left = left[keep]
             if not len(left):

@@ -50,7 +50,7 @@ from fsel_book.certificates import (
     check_positive,
     clear_fitted,
 )
-from .ridge import gamma_value
+from .ridge import gamma_value, kernel_by_function
 
 # %% ../nbs/15_kernels.ipynb #0d083593
 def _on_host(X: Matrix) -> Matrix:
@@ -518,12 +518,16 @@ class ChiSquaredKernel(DistanceKernel):
 # %% ../nbs/15_kernels.ipynb #03480fd2
 @dataclass(frozen=True)
 class CallableKernel:
-    """A kernel given as a function `f(X, Z)` that returns the matrix of shape
-    (n_samples of X, n_samples of Z).
+    """A kernel given as a function `f(X, Z)` of two matrices that returns the matrix of
+    shape (n_samples of X, n_samples of Z), as in scikit-learn's `SVC`.
+
+    A function `f(x, z)` of two samples becomes one by `lambda X, Z: pairwise_kernels(X,
+    Z, metric=f)`, with `sklearn.metrics.pairwise.pairwise_kernels`.
 
     Parameters
     ----------
     f : callable
+        Gets matrices in float64, in the library of the data.
 
     Examples
     --------
@@ -550,13 +554,7 @@ class CallableKernel:
         as they are.
         """
         Z = X if Z is None else Z
-        K = in_place(self.f(X, Z))
-        if K.shape != (X.shape[0], Z.shape[0]):
-            raise ValueError(
-                f"The kernel function returned an array of shape {K.shape} for "
-                f"{X.shape[0]} and "
-                f"{Z.shape[0]} samples: it must be {(X.shape[0], Z.shape[0])}."
-            )
+        K = in_place(kernel_by_function(self.f, X, Z))
         if not all_finite(K):
             raise ValueError("The kernel function returned NaN or infinity.")
         if X is Z and largest_entry(K - K.T) > 1e-10 * largest_entry(K):
@@ -618,6 +616,7 @@ def kernel_of(
     Parameters
     ----------
     kernel : "linear", "poly", "rbf", "chi2", callable or kernel object
+        A callable is a function of two matrices, as in `CallableKernel`.
     X : array or sparse matrix, shape (n_samples, n_features), optional
         What "scale" and "auto" are computed from.
     gamma : float, "scale" or "auto"

@@ -240,7 +240,7 @@ n_features_to_select : int, float, "auto" or None
     How many features to keep, or which fraction of them; half unless given. "auto": as many as are left where the
     objective bends (`change_point`); it looks at the whole path, down to no feature.
 kernel : "rbf", "linear", "poly", "chi2", callable or kernel object
-    A callable is a function of two matrices.
+    A callable is a function of two matrices, as in scikit-learn's `SVC`; it returns the kernel matrix of their rows.
 gamma : float, "scale" or "auto"
     Of "rbf", "poly" and "chi2", as in scikit-learn: `exp(-gamma |x - z|^2)`.
 degree : int

@@ -23,18 +23,9 @@ from fsel_book.elimination_step import (
     tighten_alone,
     tighten_bounds,
 )
-from fsel_book.kernel_machines import (
-    EmpiricalRisk,
-)
-from fsel_book.kernels import (
-    LinearKernel,
-    RBFKernel,
-    RunningSums,
-)
-from fsel_book.warm_fits import (
-    cold_fit,
-    warm_started_fit,
-)
+from fsel_book.kernel_machines import EmpiricalRisk
+from fsel_book.kernels import LinearKernel, RBFKernel, RunningSums
+from fsel_book.warm_fits import cold_fit, warm_started_fit
 
 SEEDS = range(300)
 

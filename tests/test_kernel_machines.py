@@ -35,10 +35,7 @@ from fsel_book.kernel_machines import (
 )
 from fsel_book.kernels import RBFKernel, kernel_of
 from fsel_book.losses import LOSSES, HuberisedHinge, SmoothedHinge
-from fsel_book.warm_fits import (
-    cold_fit,
-    warm_started_fit,
-)
+from fsel_book.warm_fits import cold_fit, warm_started_fit
 
 
 @pytest.mark.exact

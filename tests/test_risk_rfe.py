@@ -21,7 +21,7 @@ from scipy.optimize import lsq_linear
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -884,6 +884,24 @@ def test_what_goes_with_a_criterion(parameters, words):
     X, y = two_signs()
     with refused(words):
         RiskRFE(2, **parameters).fit(X, y)
+
+
+@pytest.mark.parametrize("kind", [RiskRFE, GuyonRFE])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, z: np.exp(-np.sum((x - z) ** 2)),
+        lambda x, z: float(np.tanh(x @ z) + 1),
+    ],
+)
+def test_a_kernel_of_two_samples_is_refused_with_the_remedy(kind, f):
+    X, y = two_signs(30, 6)
+    with refused("must take two matrices", "pairwise_kernels(X, Z, metric=f)"):
+        kind(2, kernel=f).fit(X, y)
+    if f(X[0], X[0]) == 1:
+        given = kind(2, kernel=lambda X, Z: pairwise_kernels(X, Z, metric=f))
+        named = kind(2, kernel="rbf", gamma=1.0)
+        assert_array_equal(given.fit(X, y).ranking_, named.fit(X, y).ranking_)
 
 
 class Clock:

@@ -34,10 +34,9 @@ from fsel_book.kernels import (
     SumKernel,
     cache_blocks,
     check_semidefinite,
-    computed_into,
     dense_rows,
     lossy_removals,
-    take_entries,
+    rows_without,
     zero_feature,
 )
 from .losses import Floats
@@ -234,9 +233,7 @@ class ReducedKernels:
         """
         x = self.columns[:, int(c)]
         own = self.own - self.kernel.own_part(x)
-        part = self.kernel.part(take_entries(x, some), x, out)
-        S = computed_into("subtract", self.sums(some), part, out=part)
-        return self.kernel.finish(S, take_entries(own, some), own, out=part)
+        return rows_without(self.kernel, self.sums(some), own, x, some, out)
 
     def matrix_there(self, c: int, out: Array = None) -> Array:
         """The kernel matrix without the c-th feature, where the data are; into `out`

@@ -4,12 +4,12 @@
 __all__ = ['DIGITS_LOST', 'in_place', 'computed_into', 'check_host_matrix', 'dense_column', 'dense_rows', 'take_entries',
            'row_slices', 'cache_blocks', 'SumKernel', 'ProductKernel', 'LinearKernel', 'PolynomialKernel',
            'DistanceKernel', 'RBFKernel', 'ChiSquaredKernel', 'CallableKernel', 'check_semidefinite', 'kernel_of',
-           'zero_feature', 'removals_reference', 'sums_without', 'lossy_removals', 'removals', 'removal_blocks',
+           'zero_feature', 'removals_reference', 'sums_without', 'lossy_removals', 'rows_without', 'removals',
            'RunningSums', 'mismatch_neighbours', 'code_positions', 'distinct_codes', 'MismatchFeatures']
 
 # %% ../nbs/15_kernels.ipynb #e8c9c2d9
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -764,6 +764,42 @@ def lossy_removals(kernel: SumKernel, S: Array, columns: Array) -> np.ndarray:
     )
 
 # %% ../nbs/15_kernels.ipynb #bea08e3c
+def rows_without(
+    kernel: SumKernel,
+    sums: Array,
+    own: Array,
+    x: Array,
+    rows: slice | np.ndarray,
+    out: Array = None,
+) -> Array:
+    """The rows `rows` of the kernel matrix without the feature with the values `x`.
+
+    Parameters
+    ----------
+    kernel : kernel object
+    sums : array, shape (len(rows), n_samples)
+        These rows of the sums of all features.
+    own : array, shape (n_samples,)
+        `S(x, x)` of each sample, without the feature.
+    x : array, shape (n_samples,)
+    rows : slice or ndarray of int
+    out : array, shape (len(rows), n_samples), optional
+        Where NumPy puts the result.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fsel_book.kernels import LinearKernel, rows_without
+    >>> X = np.array([[1.0, 2.0], [0.0, 3.0]])
+    >>> rows_without(LinearKernel(), X @ X.T, X[:, 1] ** 2, X[:, 0], slice(0, 2))
+    array([[4., 6.],
+           [6., 9.]])
+    """
+    part = kernel.part(take_entries(x, rows), x, out)
+    S = computed_into("subtract", sums, part, out=part)
+    return kernel.finish(S, take_entries(own, rows), own, out=part)
+
+
 def removals(
     kernel: _Kernel,
     X: Matrix,
@@ -832,62 +868,10 @@ def removals(
         left = own - kernel.own_part(x)
         for block in blocks:
             K = out[place, block, :]
-            part = kernel.part(x[block], x, out=K)
-            done = kernel.finish(
-                computed_into("subtract", S[block, :], part, out=part),
-                left[block],
-                left,
-                out=part,
-            )
+            done = rows_without(kernel, S[block, :], left, x, block, K)
             if done is not K:
                 out[place, block, :] = done
     return out
-
-# %% ../nbs/15_kernels.ipynb #c19fdc08
-def removal_blocks(
-    kernel: _Kernel,
-    X: Matrix,
-    S: np.ndarray | None,
-    features: ArrayLike,
-    rows: Sequence[int] | None = None,
-    block_bytes: int = 2**26,
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """`removals` for a few features at a time, in one buffer.
-
-    The next block overwrites the last one, so use each block before asking for the
-    next.
-
-    Parameters
-    ----------
-    kernel, X, S, features, rows
-        As in `removals`.
-    block_bytes : int
-        How much memory a block may take, if that is enough for one feature.
-
-    Yields
-    ------
-    features, batch
-        Some of the features, and their kernel matrices.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fsel_book.kernels import LinearKernel, removal_blocks
-    >>> X = np.array([[1.0, 2.0], [0.0, 3.0]])
-    >>> for features, batch in removal_blocks(
-    ...     LinearKernel(), X, LinearKernel().sums(X), [0, 1], block_bytes=32
-    ... ):
-    ...     print(features, batch[0, 0])
-    [0] [4. 6.]
-    [1] [1. 0.]
-    """
-    features = np.asarray(features, dtype=np.intp)
-    size = X.shape[0] if rows is None else len(rows)
-    step = max(1, block_bytes // (8 * size**2))
-    buffer = _zeros((min(step, len(features)), size, size), X)
-    for start in range(0, len(features), step):
-        some = features[start : start + step]
-        yield some, removals(kernel, X, S, some, rows, buffer[: len(some), :, :])
 
 # %% ../nbs/15_kernels.ipynb #8d5bc581
 class RunningSums:
@@ -978,24 +962,6 @@ class RunningSums:
             if done is not part:
                 K[rows, :] = done
         return K
-
-    def removals(
-        self,
-        features: ArrayLike | None = None,
-        rows: Sequence[int] | None = None,
-        out: Array = None,
-    ) -> Array:
-        """Kernel matrices with one more feature set to zero, for each of `features`:
-        all that are left unless given.
-        """
-        return removals(
-            self.kernel,
-            self.X,
-            self.S,
-            self.left if features is None else features,
-            rows,
-            out,
-        )
 
 # %% ../nbs/15_kernels.ipynb #0278c9cf
 def _letter_codes(

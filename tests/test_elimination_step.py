@@ -24,7 +24,7 @@ from fsel_book.elimination_step import (
     tighten_bounds,
 )
 from fsel_book.kernel_machines import EmpiricalRisk
-from fsel_book.kernels import LinearKernel, RBFKernel, RunningSums
+from fsel_book.kernels import LinearKernel, RBFKernel, RunningSums, removals
 from fsel_book.warm_fits import cold_fit, warm_started_fit
 
 SEEDS = range(300)
@@ -36,7 +36,7 @@ def test_bounds_are_bounds_and_are_attained_by_feasible_points(seed):
     d = X.shape[1]
     sums = RunningSums(kernel, X)
     reduced = ReducedKernels(sums, sums.matrix())
-    matrices = sums.removals()
+    matrices = removals(kernel, sums.X, sums.S, sums.left)
     exact = np.array([cold_fit(K, loss, intercept)[1] for K in matrices])
     bounds = CandidateBounds(
         reduced, loss, cold_fit(reduced.K, loss, intercept)[0], intercept
@@ -171,7 +171,15 @@ def test_gaussian_products_with_values_far_off_form_no_kernel(outliers, monkeypa
     X[:outliers, 4] -= rng.uniform(30, 60, outliers)
     sums = RunningSums(RBFKernel(0.02), X)
     reduced = ReducedKernels(sums, sums.matrix())
-    exact = np.stack([K @ v for K, v in zip(sums.removals(), V.T, strict=True)], axis=1)
+    exact = np.stack(
+        [
+            K @ v
+            for K, v in zip(
+                removals(sums.kernel, sums.X, sums.S, sums.left), V.T, strict=True
+            )
+        ],
+        axis=1,
+    )
     monkeypatch.setattr(ReducedKernels, "matrix", None)
     assert_allclose(
         reduced_products(reduced, V), exact, atol=1e-12 * np.abs(exact).max()
@@ -244,7 +252,7 @@ def test_a_fit_is_not_given_up_for_a_point_that_is_not_feasible():
         cold_fit(sums.matrix(), loss, True)[0],
         True,
     )
-    K = sums.removals([2])[0]
+    K = removals(kernel, sums.X, sums.S, [2])[0]
     optimum = cold_fit(K, loss, True)[1]
     u, value, exact = warm_started_fit(K, loss, bounds.start(2), True, optimum + 0.1)
     assert exact and abs(value - optimum) < 1e-9 * unit(loss) and abs(u.sum()) < 1e-12

@@ -4,25 +4,23 @@
 __all__ = ['DIGITS_LOST', 'in_place', 'computed_into', 'dense_column', 'dense_rows', 'take_entries', 'row_slices', 'cache_blocks',
            'SumKernel', 'ProductKernel', 'LinearKernel', 'PolynomialKernel', 'DistanceKernel', 'RBFKernel',
            'ChiSquaredKernel', 'CallableKernel', 'kernel_of', 'zero_feature', 'removals_reference', 'sums_without',
-           'lossy_removals', 'removals', 'removal_blocks', 'RunningSums', 'mismatch_neighbours', 'code_positions',
+           'lossy_removals', 'rows_without', 'removals', 'RunningSums', 'mismatch_neighbours', 'code_positions',
            'distinct_codes', 'MismatchFeatures']
 
 # %% ../nbs/15_kernels.ipynb #e8c9c2d9
+import array_api_compat
+import numpy as np
+import scipy.sparse as sp
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 from typing import Any, Literal, Self, TypeAlias
-
-import array_api_compat
-import numpy as np
-import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
-
 from fsel_book.arrays import (
     Array,
     ArrayLike,
@@ -39,7 +37,7 @@ from fsel_book.arrays import (
     to_numpy,
 )
 from .certificates import clear_fitted
-from .ridge import gamma_value
+from .ridge import gamma_value, kernel_by_function
 from fsel_book.validation import (
     canonical,
     check_bool,
@@ -506,12 +504,16 @@ class ChiSquaredKernel(DistanceKernel):
 # %% ../nbs/15_kernels.ipynb #03480fd2
 @dataclass(frozen=True)
 class CallableKernel:
-    """A kernel given as a function `f(X, Z)` that returns the matrix of shape
-    (n_samples of X, n_samples of Z).
+    """A kernel given as a function `f(X, Z)` of two matrices that returns the matrix of
+    shape (n_samples of X, n_samples of Z), as in scikit-learn's `SVC`.
+
+    A function `f(x, z)` of two samples becomes one by `lambda X, Z: pairwise_kernels(X,
+    Z, metric=f)`, with `sklearn.metrics.pairwise.pairwise_kernels`.
 
     Parameters
     ----------
     f : callable
+        Gets matrices in float64, in the library of the data.
 
     Examples
     --------
@@ -538,13 +540,7 @@ class CallableKernel:
         as they are.
         """
         Z = X if Z is None else Z
-        K = in_place(self.f(X, Z))
-        if K.shape != (X.shape[0], Z.shape[0]):
-            raise ValueError(
-                f"The kernel function returned an array of shape {K.shape} for "
-                f"{X.shape[0]} and "
-                f"{Z.shape[0]} samples: it must be {(X.shape[0], Z.shape[0])}."
-            )
+        K = in_place(kernel_by_function(self.f, X, Z))
         if not all_finite(K):
             raise ValueError("The kernel function returned NaN or infinity.")
         if X is Z and largest_entry(K - K.T) > 1e-10 * largest_entry(K):
@@ -584,6 +580,7 @@ def kernel_of(
     Parameters
     ----------
     kernel : "linear", "poly", "rbf", "chi2", callable or kernel object
+        A callable is a function of two matrices, as in `CallableKernel`.
     X : array or sparse matrix, shape (n_samples, n_features), optional
         What "scale" and "auto" are computed from.
     gamma : float, "scale" or "auto"
@@ -731,6 +728,42 @@ def lossy_removals(kernel: SumKernel, S: Array, columns: Array) -> np.ndarray:
     )
 
 # %% ../nbs/15_kernels.ipynb #bea08e3c
+def rows_without(
+    kernel: SumKernel,
+    sums: Array,
+    own: Array,
+    x: Array,
+    rows: slice | np.ndarray,
+    out: Array = None,
+) -> Array:
+    """The rows `rows` of the kernel matrix without the feature with the values `x`.
+
+    Parameters
+    ----------
+    kernel : kernel object
+    sums : array, shape (len(rows), n_samples)
+        These rows of the sums of all features.
+    own : array, shape (n_samples,)
+        `S(x, x)` of each sample, without the feature.
+    x : array, shape (n_samples,)
+    rows : slice or ndarray of int
+    out : array, shape (len(rows), n_samples), optional
+        Where NumPy puts the result.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fsel_book.kernels import LinearKernel, rows_without
+    >>> X = np.array([[1.0, 2.0], [0.0, 3.0]])
+    >>> rows_without(LinearKernel(), X @ X.T, X[:, 1] ** 2, X[:, 0], slice(0, 2))
+    array([[4., 6.],
+           [6., 9.]])
+    """
+    part = kernel.part(take_entries(x, rows), x, out)
+    S = computed_into("subtract", sums, part, out=part)
+    return kernel.finish(S, take_entries(own, rows), own, out=part)
+
+
 def removals(
     kernel: _Kernel,
     X: Matrix,
@@ -799,62 +832,10 @@ def removals(
         left = own - kernel.own_part(x)
         for block in blocks:
             K = out[place, block, :]
-            part = kernel.part(x[block], x, out=K)
-            done = kernel.finish(
-                computed_into("subtract", S[block, :], part, out=part),
-                left[block],
-                left,
-                out=part,
-            )
+            done = rows_without(kernel, S[block, :], left, x, block, K)
             if done is not K:
                 out[place, block, :] = done
     return out
-
-# %% ../nbs/15_kernels.ipynb #c19fdc08
-def removal_blocks(
-    kernel: _Kernel,
-    X: Matrix,
-    S: np.ndarray | None,
-    features: ArrayLike,
-    rows: Sequence[int] | None = None,
-    block_bytes: int = 2**26,
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """`removals` for a few features at a time, in one buffer.
-
-    The next block overwrites the last one, so use each block before asking for the
-    next.
-
-    Parameters
-    ----------
-    kernel, X, S, features, rows
-        As in `removals`.
-    block_bytes : int
-        How much memory a block may take, if that is enough for one feature.
-
-    Yields
-    ------
-    features, batch
-        Some of the features, and their kernel matrices.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fsel_book.kernels import LinearKernel, removal_blocks
-    >>> X = np.array([[1.0, 2.0], [0.0, 3.0]])
-    >>> for features, batch in removal_blocks(
-    ...     LinearKernel(), X, LinearKernel().sums(X), [0, 1], block_bytes=32
-    ... ):
-    ...     print(features, batch[0, 0])
-    [0] [4. 6.]
-    [1] [1. 0.]
-    """
-    features = np.asarray(features, dtype=np.intp)
-    size = X.shape[0] if rows is None else len(rows)
-    step = max(1, block_bytes // (8 * size**2))
-    buffer = _zeros((min(step, len(features)), size, size), X)
-    for start in range(0, len(features), step):
-        some = features[start : start + step]
-        yield some, removals(kernel, X, S, some, rows, buffer[: len(some), :, :])
 
 # %% ../nbs/15_kernels.ipynb #8d5bc581
 class RunningSums:
@@ -945,24 +926,6 @@ class RunningSums:
             if done is not part:
                 K[rows, :] = done
         return K
-
-    def removals(
-        self,
-        features: ArrayLike | None = None,
-        rows: Sequence[int] | None = None,
-        out: Array = None,
-    ) -> Array:
-        """Kernel matrices with one more feature set to zero, for each of `features`:
-        all that are left unless given.
-        """
-        return removals(
-            self.kernel,
-            self.X,
-            self.S,
-            self.left if features is None else features,
-            rows,
-            out,
-        )
 
 # %% ../nbs/15_kernels.ipynb #0278c9cf
 def _letter_codes(

@@ -3,7 +3,7 @@
 # %% auto #0
 __all__ = ['residual_share', 'RidgeRisk', 'ridge_risk', 'RiskCurveDisplay', 'kernel_sandwich', 'data_sandwich', 'matrix_interval',
            'largest_image', 'risk_bound', 'PredictionBound', 'prediction_bound', 'labels_from_decisions', 'gamma_value',
-           'RLSClassifier']
+           'kernel_by_function', 'RLSClassifier']
 
 # %% ../nbs/11_ridge.ipynb #7649ec72
 import numbers
@@ -781,6 +781,43 @@ def gamma_value(
         )
     return float(1 / (X.shape[1] * unit))
 
+# %% ../nbs/11_ridge.ipynb #1284c7b8
+def _is_of_two_samples(f: Callable[[Any, Any], Any], X: Matrix, Z: Matrix) -> bool:
+    """Whether the function `f` gives one number for two samples."""
+    try:
+        value = f(X[0], Z[0])
+    except Exception:
+        return False
+    return np.size(value) == 1
+
+
+def kernel_by_function(f: Callable[[Any, Any], Any], X: Matrix, Z: Matrix) -> Any:
+    """What a kernel given as a function of two matrices returns for these; or what is
+    wrong with it.
+    """
+    remedy = (
+        "It must take two matrices, as in scikit-learn's SVC, and this one is of two "
+        "samples. Give lambda X, Z: pairwise_kernels(X, Z, metric=f), with f the "
+        "function and pairwise_kernels of sklearn.metrics.pairwise."
+    )
+    try:
+        K = f(X, Z)
+    except (TypeError, ValueError) as error:
+        if _is_of_two_samples(f, X, Z):
+            raise ValueError(f"The kernel function has failed: {error} {remedy}") from (
+                error
+            )
+        raise
+    shape = getattr(K, "shape", np.shape(K))
+    expected = (X.shape[0], Z.shape[0])
+    if shape == expected:
+        return K
+    wrong = (
+        f"The kernel function returned an array of shape {shape} for {X.shape[0]} and "
+        f"{Z.shape[0]} samples: it must be {expected}."
+    )
+    raise ValueError(f"{wrong} {remedy}" if _is_of_two_samples(f, X, Z) else wrong)
+
 # %% ../nbs/11_ridge.ipynb #6522cbd0
 @insert_docs
 class RLSClassifier(ScoreOnHost, ClassifierMixin, BaseEstimator):
@@ -800,8 +837,10 @@ class RLSClassifier(ScoreOnHost, ClassifierMixin, BaseEstimator):
         `RidgeClassifier(fit_intercept=False)`.
     kernel : str, callable or kernel object
         "linear", "precomputed", any other kernel of
-        `sklearn.metrics.pairwise.pairwise_kernels`, a function of two samples, or an
-        object of `fsel_book.kernels`. It must be positive semidefinite.
+        `sklearn.metrics.pairwise.pairwise_kernels`, a function of two matrices that
+        returns the matrix of shape (n_samples of X, n_samples of Z), as in
+        scikit-learn's `SVC`, or an object of `fsel_book.kernels`. It must be positive
+        semidefinite.
     gamma : float, "scale" or "auto"
         Of the kernels that have it. "scale" is `1 / (n_features * X.var())`, for "chi2"
         `1 / (n_features * X.mean())`; "auto" is `1 / n_features`.
@@ -953,12 +992,18 @@ class RLSClassifier(ScoreOnHost, ClassifierMixin, BaseEstimator):
         # an object of `fsel_book.kernels`
         if hasattr(self.kernel, "matrix"):
             return self.kernel.matrix(X, Z)
-        options = (
-            {}
-            if callable(self.kernel)
-            else {"gamma": gamma, "degree": self.degree, "coef0": self.coef0}
+        if callable(self.kernel):
+            K = kernel_by_function(self.kernel, X, Z)
+            return K.toarray() if is_sparse(K) else to_numpy(K)
+        return pairwise_kernels(
+            X,
+            Z,
+            metric=self.kernel,
+            filter_params=True,
+            gamma=gamma,
+            degree=self.degree,
+            coef0=self.coef0,
         )
-        return pairwise_kernels(X, Z, metric=self.kernel, filter_params=True, **options)
 
     def _check_kernel(self) -> None:
         if not callable(self.kernel) and str(self.kernel) not in [

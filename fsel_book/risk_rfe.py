@@ -5,19 +5,16 @@ __all__ = ['ChangePoint', 'power_near', 'change_point', 'KernelElimination', 'Ri
 
 # %% ../nbs/18_risk_rfe.ipynb #0d669968
 import warnings
+import numpy as np
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
-
-import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
-from tqdm import tqdm
-
 from fsel_book.arrays import (
     Array,
     ArrayLike,
@@ -45,7 +42,7 @@ from fsel_book.elimination import (
     eliminate_features,
     squared_linear_path,
 )
-from .kernel_machines import EmpiricalRisk, best_intercept, cold_fit
+from .kernel_machines import EmpiricalRisk, best_intercept
 from fsel_book.kernels import (
     CallableKernel,
     LinearKernel,
@@ -63,6 +60,7 @@ from fsel_book.losses import (
     get_loss,
 )
 from .notices import stack_level
+from .progress import Progress
 from .ridge import labels_from_decisions
 from .scoring import ScoreOnHost
 from fsel_book.validation import (
@@ -75,6 +73,7 @@ from fsel_book.validation import (
     check_targets,
     check_X,
 )
+from .warm_fits import cold_fit
 
 # %% ../nbs/18_risk_rfe.ipynb #d3f34c24
 @dataclass
@@ -242,7 +241,7 @@ n_features_to_select : int, float, "auto" or None
     How many features to keep, or which fraction of them; half unless given. "auto": as many as are left where the
     objective bends (`change_point`); it looks at the whole path, down to no feature.
 kernel : "rbf", "linear", "poly", "chi2", callable or kernel object
-    A callable is a function of two matrices.
+    A callable is a function of two matrices, as in scikit-learn's `SVC`; it returns the kernel matrix of their rows.
 gamma : float, "scale" or "auto"
     Of "rbf", "poly" and "chi2", as in scikit-learn: `exp(-gamma |x - z|^2)`.
 degree : int
@@ -319,22 +318,51 @@ def _increment_with(limit: Callable[[int], float], left: int) -> float:
     )
 
 
+@insert_docs
 class KernelElimination(
     FittedAttributesMixin, ScoreOnHost, SelectorMixin, BaseEstimator
 ):
-    """What `RiskRFE` and `GuyonRFE` share; each brings `_choice`, how one step of the
-    elimination chooses.
+    """A selector that eliminates features, and the machine on those that are left.
+
+    Who inherits brings the parameters below, `_check_parameters`, and `_eliminate`, the
+    path.
+
+    Parameters
+    ----------
+    %(elimination_parameters)s
+
+    Attributes
+    ----------
+    %(elimination_attributes)s
     """
 
-    # whether step="adaptive" is possible
-    adapts = True
-    max_increment: float | Callable[[int], float] | None = None
+    kernel_: Any
+    dual_coef_: Any
+    intercept_: Any
+    _rows_: Any  # the samples of `dual_coef_`, with what `_restricted` leaves of them
+
     _for_numbers = (
         'For numbers give loss="squared_error" or loss="epsilon_insensitive".'
     )
 
     @abstractmethod
-    def _choice(self) -> Choice: ...
+    def _check_parameters(self, d: int) -> int | None:
+        """How many of `d` features are to be left, None for "auto"; or what is wrong
+        with a parameter.
+        """
+
+    @abstractmethod
+    def _eliminate(
+        self,
+        A: Matrix,
+        risks: list[EmpiricalRisk],
+        kernel: Any,
+        least: int,
+        unit: float,
+    ) -> Elimination:
+        """The path from all features to `least`; `unit` is the size of a value of 1 in
+        terms of the objective.
+        """
 
     @insert_docs
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None) -> Self:
@@ -388,61 +416,29 @@ class KernelElimination(
             A = A - centre
         if isinstance(kernel, ProductKernel):
             _warn_of_lost_features(A)
+        unit = 1 / (w.sum() * self.C)
         # "auto" looks at the whole path
-        least = requested or 0
-        with tqdm(total=d - least, disable=not self.verbose) as bar:
-            done = self._eliminate(A, risks, kernel, least, 1 / (w.sum() * self.C), bar)
-        kept = (
-            change_point(done.values, done.left).n_features
-            if requested is None
-            else done.left[-1]
-        )
-        self._settle(
-            A,
-            risks,
-            kernel,
-            shift,
-            np.isin(np.arange(d), done.order[: d - kept], invert=True),
-        )
+        done = self._eliminate(A, risks, kernel, requested or 0, unit)
+        kept = done.left[-1]
+        if requested is None:
+            kept = change_point(done.values, done.left).n_features
+        gone = done.order[: d - kept]
+        support = np.isin(np.arange(d), gone, invert=True)
+        self._settle(A, risks, kernel, shift, support)
         if centre is not None:
-            at_centre = to_numpy(kernel.matrix(self._restricted(centre), self._rows_))[
-                0
-            ]
-            self.intercept_ -= self.dual_coef_ @ at_centre
+            row = kernel.matrix(self._restricted(centre), self._rows_)
+            self.intercept_ -= self.dual_coef_ @ to_numpy(row)[0]
         if classes is not None:
             self.classes_ = classes
-        self._describe(done, done.order[: d - kept], 1 / (w.sum() * self.C))
+        self._describe(done, gone, unit)
+        self._move_to(X)
+
+    def _move_to(self, X: Matrix) -> None:
+        """Put all numbers that are fitted attributes into the library of `X`."""
         for name, value in vars(self).items():
-            if (
-                name.endswith("_")
-                and isinstance(value, np.ndarray)
-                and value.dtype.kind in "biuf"
-            ):
+            numbers = isinstance(value, np.ndarray) and value.dtype.kind in "biuf"
+            if name.endswith("_") and numbers:
                 setattr(self, name, from_numpy(value, X))
-
-    intercept_: Any
-    dual_coef_: Any
-
-    def _check_parameters(self, d: int) -> int | None:
-        get_loss(self.loss)
-        for name in ("C", "tol"):
-            check_positive(name, getattr(self, name))
-        check_not_negative("epsilon", self.epsilon)
-        check_bool("fit_intercept", self.fit_intercept)
-        whole = is_integer(self.step) and self.step >= 1
-        share = isinstance(self.step, float | np.floating) and 0 < self.step < 1
-        if not (
-            whole
-            or share
-            or (self.adapts and isinstance(self.step, str) and self.step == "adaptive")
-        ):
-            or_adaptive = ", or 'adaptive'" if self.adapts else ""
-            raise ValueError(
-                f"step={self.step!r} is not possible: give an integer of at least 1, "
-                f"or a fraction "
-                f"above 0 and below 1{or_adaptive}."
-            )
-        return n_requested(self.n_features_to_select, d)
 
     def _loss(self) -> Loss:
         by_name = isinstance(self.loss, str) and self.loss == "epsilon_insensitive"
@@ -481,40 +477,6 @@ class KernelElimination(
             classes, Y = self._targets(A, to_numpy(y)[rows], warn=False)
         return A, classes, Y, w[rows]
 
-    def _eliminate(
-        self,
-        A: Matrix,
-        risks: list[EmpiricalRisk],
-        kernel: Any,
-        least: int,
-        unit: float,
-        bar: Any,
-    ) -> Elimination:
-        """The path from all features to `least`; `unit` is the size of a value of 1 in
-        terms of the objective.
-        """
-        choice = self._choice()
-        return eliminate_features(
-            A,
-            risks,
-            kernel,
-            choice,
-            least,
-            self.step,
-            self._allowed(unit),
-            self.fit_intercept,
-            bar,
-        )
-
-    def _allowed(self, unit: float) -> Callable[[int], float] | None:
-        """`max_increment` in units of the values."""
-        limit = self.max_increment
-        if limit is None:
-            return None
-        return lambda left: (
-            (_increment_with(limit, left) if callable(limit) else limit) / unit
-        )
-
     def _settle(
         self,
         A: Matrix,
@@ -549,7 +511,8 @@ class KernelElimination(
         return A if support.all() else zero_feature(A, np.flatnonzero(~support))
 
     def _describe(self, done: Elimination, gone: list[int], unit: float) -> None:
-        self.n_refits_, self.n_features_ = done.refits, int(self.support_.sum())
+        self.n_refits_ = done.refits
+        self.n_features_ = int(self.support_.sum())
         self.n_features_path_ = np.array(done.left)
         self.objective_path_ = unit * np.array(done.values)
         self.increments_ = np.diff(self.objective_path_)
@@ -649,6 +612,15 @@ class KernelElimination(
         return tags
 
 # %% ../nbs/18_risk_rfe.ipynb #977b415e
+def _remedy(criterion: str) -> str:
+    """What can be done about an elimination that takes long."""
+    other = ", criterion='norm'," if criterion == "risk" else ""
+    return (
+        f"A larger step (step=0.1 removes a tenth of all features at a time){other} or "
+        f"another selector first takes less time."
+    )
+
+
 @insert_docs
 class RiskRFE(KernelElimination):
     """Recursive feature elimination by the regularised risk, for kernel machines.
@@ -657,6 +629,7 @@ class RiskRFE(KernelElimination):
     mean loss` least. The choice is exact: the same features go as if every candidate
     were refitted at every step. Of equal features the one with the lower index goes
     first. Where several features go at once, `step_tol` says how exact the choice is.
+    With `criterion="norm"` the rule is Guyon's, as in `GuyonRFE`.
 
     %(solved_on_host)s
     That is one kernel matrix for each fit; kernel matrices and the products of all
@@ -666,22 +639,28 @@ class RiskRFE(KernelElimination):
     Parameters
     ----------
     %(elimination_parameters)s
+    criterion : {"risk", "norm"}
+        Which feature goes: the one whose removal raises the objective least, or by
+        Guyon's rule the one whose removal lowers `|f|^2` least while the dual variables
+        stay as they are. The norm needs one fit a step, and does not see how the
+        machine adapts.
     step : int, float or "adaptive"
         How many features to remove at a time, or which fraction of all features, as in
         scikit-learn's `RFE`. "adaptive": as many as together cost at most a hundredth
         of what there is to lose. Where many features matter a little, that may be one
-        at a time, and take as long. Where the path is known in closed form, it is one.
+        at a time, and take as long. Where the path is known in closed form, it is one. Not for
+        the norm, which has no prices.
     step_tol : float
         How exact a step of several features is. The prices of those that go, the rises
         of the objective without each of them alone, add up to at most this share of the
         prices of all features more than those of the cheapest. With 0, exactly the
         cheapest go, as they do one at a time and with `max_increment`. The default is
         next to nothing, and spares nearly all fits: 361 of 371 in the example of the
-        chapter on eliminations.
+        chapter on eliminations. Of no effect for the norm.
     max_increment : float or callable, optional
         Stop when the least rise of the objective is above `max_increment`, or above
         `max_increment(left)` with `left` features, a number of at least 0: there may
-        then be more left than `n_features_to_select`.
+        then be more left than `n_features_to_select`. Not for the norm.
     tol : float
         What counts as equal, relative to the objective of `f = 0`, or to a thousand
         times that with all features where this is less; but never less than 1e-12 (or
@@ -725,6 +704,7 @@ class RiskRFE(KernelElimination):
         C: float = 1.0,
         epsilon: float = 0.1,
         fit_intercept: bool = True,
+        criterion: str = "risk",
         step: int | float | str = 1,
         step_tol: float = 0.001,
         max_increment: float | Callable[[int], float] | None = None,
@@ -740,6 +720,7 @@ class RiskRFE(KernelElimination):
         self.C = C
         self.epsilon = epsilon
         self.fit_intercept = fit_intercept
+        self.criterion = criterion
         self.step = step
         self.step_tol = step_tol
         self.max_increment = max_increment
@@ -747,25 +728,63 @@ class RiskRFE(KernelElimination):
         self.verbose = verbose
 
     def _check_parameters(self, d: int) -> int | None:
+        if self.criterion not in ("risk", "norm"):
+            raise ValueError(
+                f"criterion={self.criterion!r} is not possible: give 'risk' or 'norm'."
+            )
         limit = self.max_increment
         if limit is not None and not callable(limit):
             check_not_negative("max_increment", limit)
         check_not_negative("step_tol", self.step_tol)
-        requested = super()._check_parameters(d)
+        get_loss(self.loss)
+        for name in ("C", "tol"):
+            check_positive(name, getattr(self, name))
+        check_not_negative("epsilon", self.epsilon)
+        check_bool("fit_intercept", self.fit_intercept)
+        self._check_step()
+        requested = n_requested(self.n_features_to_select, d)
         if requested is None and limit is not None:
             raise ValueError(
                 "max_increment and n_features_to_select='auto' together are not "
                 "possible: both are rules "
                 "for stopping; give one of them."
             )
+        if limit is not None and self.criterion == "norm":
+            raise ValueError(
+                f"max_increment={limit!r} is not possible with criterion='norm', which "
+                f"compares no objectives: give criterion='risk', or max_increment=None."
+            )
         return requested
 
-    def _choice(self) -> Choice:
-        return choice_by_risk(self.fit_intercept, self.step, self._tolerance())
+    def _check_step(self) -> None:
+        step = self.step
+        adapts = self.criterion == "risk"
+        whole = is_integer(step) and step >= 1
+        share = isinstance(step, float | np.floating) and 0 < step < 1
+        adaptive = adapts and isinstance(step, str) and step == "adaptive"
+        if not (whole or share or adaptive):
+            or_adaptive = ", or 'adaptive'" if adapts else ""
+            raise ValueError(
+                f"step={step!r} is not possible: give an integer of at least 1, "
+                f"or a fraction "
+                f"above 0 and below 1{or_adaptive}."
+            )
 
-    def _tolerance(self) -> float:
-        """That of the steps; a limit on the least rise needs exact rises."""
-        return self.step_tol if self.max_increment is None else 0.0
+    def _choice(self) -> Choice:
+        if self.criterion == "norm":
+            return choice_by_norm
+        # a limit on the least rise needs exact rises
+        tolerance = self.step_tol if self.max_increment is None else 0.0
+        return choice_by_risk(self.fit_intercept, self.step, tolerance)
+
+    def _allowed(self, unit: float) -> Callable[[int], float] | None:
+        """`max_increment` in units of the values."""
+        limit = self.max_increment
+        if limit is None:
+            return None
+        return lambda left: (
+            (_increment_with(limit, left) if callable(limit) else limit) / unit
+        )
 
     def _eliminate(
         self,
@@ -774,35 +793,57 @@ class RiskRFE(KernelElimination):
         kernel: Any,
         least: int,
         unit: float,
-        bar: Any,
     ) -> Elimination:
-        if not self._in_closed_form(A.shape[1], kernel):
-            return super()._eliminate(A, risks, kernel, least, unit, bar)
-        A = A.toarray() if is_sparse(A) else to_numpy(A)
-        return squared_linear_path(
-            A,
-            risks[0],
-            least,
-            self.step,
-            self._allowed(unit),
-            self.fit_intercept,
-            bar=bar,
+        d = A.shape[1]
+        closed = self._in_closed_form(d, kernel)
+        progress = Progress(
+            d - least,
+            f"{type(self).__name__}.fit",
+            self.verbose,
+            _remedy(self.criterion),
+            # A sweep goes over all that is left of a matrix of features. Otherwise
+            # fewer candidates need more fits each: all features take about as long.
+            work=(lambda k: float(d**3 - (d - k) ** 3)) if closed else None,
         )
+        with progress:
+            if not closed:
+                return eliminate_features(
+                    A,
+                    risks,
+                    kernel,
+                    self._choice(),
+                    least,
+                    self.step,
+                    self._allowed(unit),
+                    self.fit_intercept,
+                    progress,
+                )
+            return squared_linear_path(
+                A.toarray() if is_sparse(A) else to_numpy(A),
+                risks[0],
+                least,
+                self.step,
+                self._allowed(unit),
+                self.fit_intercept,
+                progress=progress,
+            )
 
     def _in_closed_form(self, d: int, kernel: Any) -> bool:
         return (
-            isinstance(self._loss(), SquaredError)
+            self.criterion == "risk"
+            and isinstance(self._loss(), SquaredError)
             and kernel == LinearKernel()
             and d <= 8000
         )
 
 # %% ../nbs/18_risk_rfe.ipynb #a82d4865
 @insert_docs
-class GuyonRFE(KernelElimination):
+class GuyonRFE(RiskRFE):
     """Recursive feature elimination by the norm, for kernel machines: Guyon's RFE.
 
     At each step the feature goes whose removal lowers `|f|^2` least while the dual
-    variables stay as they are. Then the machine is fitted again.
+    variables stay as they are. Then the machine is fitted again. It is
+    `RiskRFE(criterion="norm")` by its own name.
 
     %(solved_on_host)s
     That is one kernel matrix for each fit; kernel matrices and the products of all
@@ -835,8 +876,10 @@ class GuyonRFE(KernelElimination):
     array([3, 7])
     """
 
-    # there are no rises to compare
-    adapts = False
+    # what it has no parameters for
+    criterion = "norm"
+    step_tol = 0.0
+    max_increment = None
 
     def __init__(
         self,
@@ -866,6 +909,3 @@ class GuyonRFE(KernelElimination):
         self.step = step
         self.tol = tol
         self.verbose = verbose
-
-    def _choice(self) -> Choice:
-        return choice_by_norm

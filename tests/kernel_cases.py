@@ -142,3 +142,13 @@ def exact_primal(loss, f):
         return C @ (b * (1 - y * f + moved) - mu * b * b / 2)
     slack = y - f if kind_of(loss) == "squared_error" else np.maximum(0, 1 - y * f)
     return C @ (slack if kind_of(loss) == "hinge" else slack**2)
+
+
+def several_risks(name, X, rng):
+    f = X[:, 0] - X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=len(X))
+    if not get_loss(name).for_labels:
+        return [EmpiricalRisk(name, f, 3.0)]
+    return [
+        EmpiricalRisk(name, np.where(f > cut, 1.0, -1.0), 3.0)
+        for cut in (-0.5, 0.5)[: 1 + len(X) % 2]
+    ]

@@ -210,7 +210,7 @@ def test_how_imports_in_a_part_of_the_package_are_read():
 
 
 # The order of dependency is that of the chapters; an appendix, read last, stands before
-# the chapter named here.
+# the chapter, or the other appendix, named here.
 FIRST_NEEDED = {
     "A_loaders.ipynb": "03_spectra.ipynb",
     "B_experiments.ipynb": "20_ridge_paper.ipynb",
@@ -218,13 +218,21 @@ FIRST_NEEDED = {
     "D_linear_programs.ipynb": "12_svm.ipynb",
     "E_blocks.ipynb": "04_certificates.ipynb",
     "F_consistency.ipynb": "18_risk_rfe.ipynb",
+    "I_elimination_step.ipynb": "17_elimination.ipynb",
+    "J_warm_fits.ipynb": "I_elimination_step.ipynb",
     "M_spectra_engine.ipynb": "03_spectra.ipynb",
 }
 ALL_PAPERS = "29_tables_and_figures.ipynb"
+
+
+def with_what_it_needs(name):
+    """The appendices that stand before `name`, each after its own, and `name`."""
+    needed = [a for a in appendices if FIRST_NEEDED[a] == name]
+    return [*(other for a in needed for other in with_what_it_needs(a)), name]
+
+
 dependency_order = [
-    name
-    for chapter in chapters
-    for name in [*(a for a in appendices if FIRST_NEEDED[a] == chapter), chapter]
+    name for chapter in chapters for name in with_what_it_needs(chapter)
 ]
 
 

@@ -6,15 +6,16 @@ import itertools
 
 import numpy as np
 import pytest
-from cases import cell_of, swept, swept_seeds
+from cases import swept, swept_seeds
 from numpy.testing import assert_allclose
 from scipy.stats import binom
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
 from fsel_book.elimination import risk_rfe_reference
-from fsel_book.kernel_machines import EmpiricalRisk, cold_fit
+from fsel_book.kernel_machines import EmpiricalRisk
 from fsel_book.kernels import CallableKernel
 from fsel_book.losses import LOSSES, get_loss
+from fsel_book.warm_fits import cold_fit
 
 SQUARES = ("squared_hinge", "squared_error")
 
@@ -220,14 +221,17 @@ def test_one_supremum_covers_all_sets_for_dot_products_only():
     assert grows["linear"] == grows["polynomial"] == 0 < grows["Gaussian"]
 
 
+def chain_constant(p):
+    """The sum over all levels of a chain, at each the ratio of two radii times the root
+    of the logarithm of the number of links.
+    """
+    k = np.arange(200)
+    radii = 2.0 ** (-k / (2 * p)) + 2.0 ** (-(k + 1) / (2 * p))
+    return np.sum(radii * np.sqrt(2 * np.log(2) * (3 * 2.0**k - 2)))
+
+
 @pytest.mark.parametrize("p", [0.3, 0.5, 0.8])
 def test_chaining_bounds_the_mean_supremum_of_random_signs(p):
-    constant = {}
-    exec(
-        cell_of("F_consistency", "def chain_constant").split("def least_alpha")[0],
-        {"np": np},
-        constant,
-    )
     rng = np.random.default_rng(0)
     n = 12
     size = 16
@@ -250,25 +254,24 @@ def test_chaining_bounds_the_mean_supremum_of_random_signs(p):
                 / n**0.5
             )
             alpha = max(alpha, radius * i ** (1 / (2 * p)))
-        assert (signs @ T.T).max(axis=1).mean() / n <= constant["chain_constant"](
-            p
-        ) * alpha / n**0.5
+        mean = (signs @ T.T).max(axis=1).mean() / n
+        assert mean <= chain_constant(p) * alpha / n**0.5
 
 
 def test_the_growth_that_is_allowed():
     """With d = n^0.4 and lam = n^-0.8, d / (n lam) -> infinity but d / (n sqrt(lam)) ->
     0: only one bound vanishes.
     """
-    bounds = {}
-    exec(
-        cell_of("19_stopping", "def two_eta").split("for name, bound")[0],
-        {"np": np},
-        bounds,
-    )
-    new, old = (
-        [bounds[name](n, d=n**0.4, lam=n**-0.8) for n in (1e10, 1e20, 1e40)]
-        for name in ("two_eta", "by_random_signs")
-    )
+    new = []
+    old = []
+    for n in (1e10, 1e20, 1e40):
+        lam = n**-0.8
+        h = 1 / (2 * n * lam)
+        B = 1 + lam**-0.5
+        s = 3 + (n**0.4 + 1) * np.log(2)  # all sets of features at once
+        by_one_out = 2 * np.sqrt(2 * B * (1 + h) * s / n) + 2 * B * s / (3 * n)
+        new.append(h + by_one_out)
+        old.append(2 / np.sqrt(n * lam) + 2 * B * np.sqrt(s / (2 * n)))
     assert new[0] > new[1] > new[2] and new[2] < 0.02 and old[2] > old[0] > 1
 
 
@@ -277,10 +280,10 @@ def test_a_machine_of_fixed_width_is_blind_to_many_features(gamma):
     """Its functions have mean squares of at most mu^d / lam, so its objective is that
     of a kernel that sees nothing.
     """
-    source = cell_of("F_consistency", "def first_step")
-    names = {"np": np}
-    exec(source[: source.index("n = ")], names)
-    mu = names["spectrum"](gamma)[0]
+    # the largest eigenvalue of the kernel of one uniform feature, by Gauss's rule
+    t, w = np.polynomial.legendre.leggauss(80)
+    kernel = np.exp(-gamma * (t[:, None] - t) ** 2) * np.sqrt(w[:, None] * w) / 2
+    mu = np.linalg.eigvalsh(kernel)[-1]
     rng = np.random.default_rng(0)
     for d in (1, 2, 4):
         K = rbf_kernel(rng.uniform(-1, 1, (1500, d)), gamma=gamma)

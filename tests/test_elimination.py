@@ -18,6 +18,7 @@ from kernel_cases import (
     raw,
     raw_loss,
     rounding_of_gap,
+    several_risks,
     thin,
     unit,
 )
@@ -26,31 +27,17 @@ from sklearn.datasets import load_diabetes
 from sklearn.metrics.pairwise import rbf_kernel
 
 from fsel_book.elimination import (
-    CandidateBounds,
-    EliminationStep,
-    ReducedKernels,
-    Tableau,
-    bound_both,
-    bound_by_columns,
-    excess_price,
     guyon_rfe,
-    reduced_products,
     risk_rfe,
     risk_rfe_reference,
     squared_linear_path,
-    tighten_alone,
-    tighten_bounds,
 )
 from fsel_book.kernel_machines import (
     EmpiricalRisk,
     best_intercept,
-    best_step_length,
-    cold_fit,
     duality_gap,
     is_feasible,
-    libsvm_fit,
     reference_fit,
-    warm_started_fit,
 )
 from fsel_book.kernels import (
     LinearKernel,
@@ -59,8 +46,9 @@ from fsel_book.kernels import (
     RunningSums,
     kernel_of,
 )
-from fsel_book.losses import LOSSES, get_loss
+from fsel_book.losses import LOSSES
 from fsel_book.risk_rfe import RiskRFE
+from fsel_book.warm_fits import cold_fit, libsvm_fit, warm_started_fit
 
 SEEDS = range(300)
 
@@ -74,35 +62,6 @@ def test_same_order_and_values_as_refitting_everything(seed):
     assert fast.order == J
     assert_allclose(fast.values, values, atol=1e-8 * unit(loss))
     assert fast.left == list(range(X.shape[1], 0, -1))
-
-
-@swept("seed", SEEDS[:150:5], SEEDS[150::5])
-def test_bounds_are_bounds_and_are_attained_by_feasible_points(seed):
-    X, kernel, loss, intercept = problem(seed)
-    d = X.shape[1]
-    sums = RunningSums(kernel, X)
-    reduced = ReducedKernels(sums, sums.matrix())
-    matrices = sums.removals()
-    exact = np.array([cold_fit(K, loss, intercept)[1] for K in matrices])
-    bounds = CandidateBounds(
-        reduced, loss, cold_fit(reduced.K, loss, intercept)[0], intercept
-    )
-    before = bounds.values.copy()
-    for stage in (
-        None,
-        lambda: tighten_bounds(bounds, np.arange(d)),
-        lambda: [tighten_alone(bounds, c) for c in range(d)],
-    ):
-        if stage:
-            stage()
-        assert (bounds.values <= exact + 1e-9 * unit(loss)).all()
-        assert (bounds.values >= before - 1e-12 * unit(loss)).all()
-        lo, hi = loss.box()
-        for c in range(d):
-            u = bounds.start(c)
-            assert abs(loss.dual(matrices[c], u) - bounds.values[c]) < 1e-8 * unit(loss)
-            assert (u >= lo - 1e-9).all() and (u <= hi + 1e-9).all()
-            assert not intercept or abs(u.sum()) < 1e-9 * max(1, abs(u).sum())
 
 
 @pytest.mark.exact
@@ -422,6 +381,8 @@ def own_gap(K, loss, u, intercept):
 
 
 EVERY = list(itertools.product(("wine", "breast cancer", "diabetes"), LOSSES, KERNELS))
+
+
 # Each loss with one of the kernels. On the last of these a fit that stops as soon as
 # its gap is closed is not yet as good as it can be.
 FEW = [
@@ -459,7 +420,8 @@ def test_raw_data_at_every_C(data, name, kernel, exponents, monkeypatch):
             fits.append((K.copy(), found[0]))
         return found
 
-    monkeypatch.setattr("fsel_book.elimination.warm_started_fit", watched)
+    for module in ("elimination", "elimination_step"):
+        monkeypatch.setattr(f"fsel_book.{module}.warm_started_fit", watched)
     for C in 10.0 ** np.array(exponents):
         X, signs, numbers = raw(data, 5)
         loss = raw_loss(name, signs, numbers, C)
@@ -475,6 +437,7 @@ def test_raw_data_at_every_C(data, name, kernel, exponents, monkeypatch):
                 else nullcontext()
             ):
                 fast = risk_rfe(X, [loss], form, intercept=intercept)
+        assert fits
         for K, u in fits:
             assert is_feasible(u, *loss.box(), intercept)
             assert own_gap(
@@ -530,17 +493,9 @@ def check_cuts(done, X, risks, kernel, tolerance, intercept):
         ].sum() + allowed + slack * len(gone)
 
 
-def several_risks(name, X, rng):
-    f = X[:, 0] - X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=len(X))
-    if not get_loss(name).for_labels:
-        return [EmpiricalRisk(name, f, 3.0)]
-    return [
-        EmpiricalRisk(name, np.where(f > cut, 1.0, -1.0), 3.0)
-        for cut in (-0.5, 0.5)[: 1 + len(X) % 2]
-    ]
-
-
 THREE = (LinearKernel(), RBFKernel(0.05), PolynomialKernel(2, 0.1, 1.0))
+
+
 TOLERANT = [
     (name, THREE[(i + shift) % 3])
     for shift in range(3)
@@ -601,109 +556,6 @@ def test_without_a_tolerance_steps_are_those_of_the_reference(seed):
     assert_allclose(fast.values, values, atol=1e-8 * unit(loss))
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_the_excess_price_is_an_upper_bound_and_zero_where_bounds_decide(seed):
-    rng = np.random.default_rng(seed)
-    d = 12
-    k = int(rng.integers(1, 12))
-    lower = rng.normal(size=d)
-    upper = lower + rng.exponential(size=d) * (rng.random(d) < 0.7)
-    gone = np.argsort(lower)[:k]
-    for _ in range(50):
-        price = lower + rng.random(d) * (upper - lower)
-        assert (
-            price[gone].sum() - np.sort(price)[:k].sum()
-            <= excess_price(lower, upper, gone) + 1e-12
-        )
-    assert excess_price(lower, lower, gone) == 0
-
-
-@swept(
-    ("name", "intercept"),
-    [
-        ("hinge", True),
-        ("squared_hinge", False),
-        ("epsilon_insensitive", True),
-        ("smoothed_hinge", True),
-    ],
-    [("hinge", False), ("squared_hinge", True), ("epsilon_insensitive", False)],
-)
-@pytest.mark.parametrize("shape", [(60, 90), (120, 100), (120, 40)])
-def test_the_tableau_leads_to_the_optimum(name, intercept, shape):
-    """The path to all optima, guesses to those that they claim; so also where samples
-    climb several steps.
-    """
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=shape)
-    [risk] = several_risks(name, X, rng)
-    sums = RunningSums(LinearKernel(), X)
-    reduced = ReducedKernels(sums, sums.matrix())
-    u = cold_fit(reduced.K, risk, intercept)[0]
-    tableau, lo, hi = Tableau(reduced, risk, u, intercept), *risk.box()
-    guessed = 0
-    # not of feature 0, which matters: its path is too long
-    for c in range(1, shape[1], 2):
-        found = [tableau.follow(c), tableau.path(c)]
-        K = reduced.matrix(c)
-        exact = cold_fit(K, risk, intercept)[1]
-        if (guess := tableau.guess(c)) is not None:
-            found.append(guess)
-        guessed += len(found) > 2
-        for v, b in found:
-            above = v @ K @ v / 2 + risk.primal(K @ v + b) - exact
-            # A long path counts what a change costs, a tiny multiple of the identity,
-            # more often.
-            assert (
-                -1e-9 * unit(risk)
-                <= above
-                < (1e-7 if shape == (60, 90) else 1e-6) * unit(risk)
-            )
-            assert (v >= lo - 1e-9).all() and (v <= hi + 1e-9).all()
-    # with so few features the path is all there is
-    assert guessed > 10 or shape[0] > shape[1]
-
-
-@pytest.mark.parametrize("name", ["hinge", "epsilon_insensitive"])
-def test_bounds_from_the_columns_enclose_the_price(name):
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(160, 12))
-    [risk] = several_risks(name, X[:-1] if name == "hinge" else X, rng)[:1]
-    X = X[: len(risk.y)]
-    sums = RunningSums(LinearKernel(), X)
-    reduced = ReducedKernels(sums, sums.matrix())
-    bounds = CandidateBounds(reduced, risk, cold_fit(reduced.K, risk, True)[0], True)
-    for c in range(12):
-        bound_by_columns(bounds, risk, c, 1e-3)
-        exact = cold_fit(reduced.matrix(c), risk, True)[1]
-        assert (
-            bounds.values[c] <= exact + 2 * risk.gap
-            and exact - 2 * risk.gap <= bounds.upper[c]
-        )
-        assert (
-            bounds.upper[c] - bounds.values[c]
-            <= 1e-3 * (exact - bounds.before) + 2 * risk.gap
-        )
-
-
-def test_a_tableau_that_leads_nowhere_gives_the_point_itself(monkeypatch):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(40, 50))
-    risk = EmpiricalRisk("hinge", np.sign(X[:, 0]), 1.0)
-    sums = RunningSums(LinearKernel(), X)
-    reduced = ReducedKernels(sums, sums.matrix())
-    u = cold_fit(reduced.K, risk, True)[0]
-    tableau = Tableau(reduced, risk, u, True)
-    for name in ("guess", "path"):
-        monkeypatch.setattr(tableau, name, lambda c: None)
-    v, b = tableau.follow(3)
-    assert_allclose(v, u)
-    assert_allclose(
-        risk.primal(reduced.K @ v + b) + v @ reduced.K @ v / 2,
-        risk.dual(reduced.K, u),
-        rtol=1e-7,
-    )
-
-
 def linear_problem(n, d):
     """Features, a risk, and what the value would be without each of some features, by
     fits.
@@ -742,73 +594,3 @@ def test_followed_candidates_need_no_fits_and_keep_the_promise(n, d):
         <= 0.001 * price.sum() + risk.tie
     )
     assert done.refits == 2  # with all features, and with those that stay
-
-
-@pytest.mark.parametrize("outliers", [0, 1, 7])
-def test_gaussian_products_with_values_far_off_form_no_kernel(outliers, monkeypatch):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(50, 6))
-    V = rng.normal(size=(50, 6))
-    X[:outliers, 2] += 40.0
-    X[:outliers, 4] -= rng.uniform(30, 60, outliers)
-    sums = RunningSums(RBFKernel(0.02), X)
-    reduced = ReducedKernels(sums, sums.matrix())
-    exact = np.stack([K @ v for K, v in zip(sums.removals(), V.T, strict=True)], axis=1)
-    monkeypatch.setattr(ReducedKernels, "matrix", None)
-    assert_allclose(
-        reduced_products(reduced, V), exact, atol=1e-12 * np.abs(exact).max()
-    )
-
-
-def test_a_machine_lost_in_rounding_bounds_nothing():
-    """A dual point in the null space of the kernel, so large that its objective is
-    rounding of either sign.
-    """
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(40, 12))
-    risk = EmpiricalRisk("hinge", np.sign(X[:, 0] + rng.normal(size=40)), 1.0)
-    sums = RunningSums(LinearKernel(), X)
-    reduced = ReducedKernels(sums, sums.matrix())
-    bounds = CandidateBounds(reduced, risk, cold_fit(reduced.K, risk, True)[0], True)
-    V = 1e13 * np.linalg.svd(X.T)[2][-12:].T
-    exact = np.array([cold_fit(reduced.matrix(c), risk, True)[1] for c in range(12)])
-    bound_both(bounds, risk, np.arange(12), V, np.zeros(12))
-    assert (bounds.upper >= exact - 1e-9).all() and (
-        bounds.values <= exact + 1e-9
-    ).all()
-
-
-def test_bounds_allow_for_rounding():
-    """With `C |x|^2` of 1e16 the values of dual points are rounding of either sign;
-    what is fitted is exact.
-    """
-    rng = np.random.default_rng(2)
-    X = 1e8 * rng.uniform(-1, 1, (40, 8))
-    risk = EmpiricalRisk("hinge", np.sign(X[:, 0] * X[:, 3]), 1.0)
-    sums = RunningSums(LinearKernel(), X)
-    reduced = ReducedKernels(sums, sums.matrix())
-    now = EliminationStep(
-        reduced,
-        [risk],
-        [cold_fit(reduced.K, risk, True)[0]],
-        True,
-        np.empty_like(reduced.K),
-    )
-    now.tighten(np.arange(8))
-    exact = np.array([cold_fit(reduced.matrix(c), risk, True)[1] for c in range(8)])
-    assert (now.machines[0].values > exact + 1e-6).any() and (
-        now.bounds() <= exact + 1e-6
-    ).all()
-    now.refit(3)
-    assert_allclose(now.bounds()[3], exact[3])
-
-
-def test_the_length_of_a_step_on_a_straight_line():
-    step = np.array([[1.0, 1.0, 1.0]])
-    pull = np.array([[1e10, -1e10, 1.0]])
-    with np.errstate(all="raise"):
-        assert best_step_length(step, pull, np.array([[0.0, 0.0, 4.0]])).tolist() == [
-            1.0,
-            0.0,
-            0.25,
-        ]

@@ -41,7 +41,6 @@ from fsel_book.kernels import (
     kernel_of,
     lossy_removals,
     mismatch_neighbours,
-    removal_blocks,
     removals,
     removals_reference,
     row_slices,
@@ -211,7 +210,7 @@ def test_data_are_left_as_they_were(kernel):
             removals(kernel, X, S, [1, 4]),
         )
         sums = RunningSums(kernel, X)
-        sums.remove(3), sums.matrix(), sums.removals()
+        sums.remove(3), sums.matrix(), removals(kernel, sums.X, sums.S, sums.left)
         assert_array_equal(abs(X - before).max(), 0)
         assert_array_equal(S, kept)
 
@@ -322,18 +321,6 @@ def test_removals_on_some_samples(kernel, rows):
     assert removals(kernel, X, S, [7, 0, 7], rows, out) is out
     assert_array_equal(out, part)
     assert removals(kernel, X, S, [], rows).shape == (0, len(rows), len(rows))
-    for form, room in itertools.product(
-        (np.asarray, sp.csr_array), (1, 16 * len(rows) ** 2, 2**20)
-    ):
-        blocks = [
-            (list(some), batch.copy())
-            for some, batch in removal_blocks(kernel, form(X), S, [7, 0, 7], rows, room)
-        ]
-        assert sum((some for some, _ in blocks), []) == [7, 0, 7] and len(blocks) == {
-            1: 3,
-            2**20: 1,
-        }.get(room, 2)
-        agree(np.concatenate([batch for _, batch in blocks]), part)
 
 
 @each_kernel
@@ -380,7 +367,8 @@ def test_removals_of_a_function_call_it_again():
     sums.remove(1)
     agree(sums.matrix(), full(X * [1, 0, 1], X * [1, 0, 1]))
     agree(
-        sums.removals(), np.stack([full(X * m, X * m) for m in ([0, 0, 1], [1, 0, 0])])
+        removals(sums.kernel, sums.X, None, sums.left),
+        np.stack([full(X * m, X * m) for m in ([0, 0, 1], [1, 0, 0])]),
     )
 
 
@@ -480,7 +468,11 @@ def test_sums_last_through_a_whole_elimination(kernel, order, spread):
         sums.remove(j)
         agree(sums.matrix(), exactly(kernel, X[:, np.sort(turn[t + 1 :])]), 5e-8)
         if t % 20 == 0:
-            agree(sums.removals(), removals_reference(kernel, sums.X, sums.left), 5e-8)
+            agree(
+                removals(kernel, sums.X, sums.S, sums.left),
+                removals_reference(kernel, sums.X, sums.left),
+                5e-8,
+            )
         assert sums.left == sorted(turn[t + 1 :])
     assert sums.n_fresh <= 3 + 2 * spread
     sums.remove(turn[-1])
@@ -1099,19 +1091,15 @@ def test_kernel_matrices_live_where_the_data_live(dense_library, kernel, dtype):
         removals(kernel, given, there, [0, 3], [1, 2, 5]),
         removals(kernel, X, sums, [0, 3], [1, 2, 5]),
     )
-    blocks = zip(
-        removal_blocks(kernel, given, there, range(7), block_bytes=3000),
-        removal_blocks(kernel, X, sums, range(7), block_bytes=3000),
-    )
-    for (some, ours), (features, theirs) in blocks:
-        assert_array_equal(some, features)
-        assert_same(ours, theirs)
     running = RunningSums(kernel, given)
     expected = RunningSums(kernel, X)
     for gone in (3, [0, 5]):
         running.remove(gone), expected.remove(gone)
     assert_same(running.matrix(), expected.matrix())
-    assert_same(running.removals(), expected.removals())
+    assert_same(
+        removals(kernel, running.X, running.S, running.left),
+        removals(kernel, expected.X, expected.S, expected.left),
+    )
 
 
 @pytest.mark.parametrize("kernel", [LinearKernel(), RBFKernel(1.0)], ids=repr)

@@ -27,6 +27,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectFromModel
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import RidgeClassifier
+from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
@@ -1181,8 +1182,12 @@ def test_linear_form_is_that_of_scikit_learn(kinds, shape, form):
         )
 
 
-def inner(x, z):
+def of_two_samples(x, z):
     return float(np.exp(-np.abs(np.asarray(x) - np.asarray(z)).sum() / 50))
+
+
+def inner(X, Z):
+    return pairwise_kernels(X, Z, metric=of_two_samples)
 
 
 KERNELS = {
@@ -1198,9 +1203,11 @@ each_kernel = pytest.mark.parametrize("keywords", KERNELS.values(), ids=KERNELS)
 
 
 def as_kernel_ridge(keywords):
-    """The same kernel there, whose `gamma=None` is 1 / n_features and whose `coef0` is
-    1 unless given.
+    """The same kernel there, whose `gamma=None` is 1 / n_features, whose `coef0` is 1
+    unless given, and whose functions are of two samples.
     """
+    if keywords.get("kernel") is inner:
+        keywords = keywords | {"kernel": of_two_samples}
     return (
         {"coef0": 0.0}
         | keywords
@@ -1985,9 +1992,46 @@ def test_kernels_without_a_name(kernel):
         RLSClassifier(kernel=kernel).fit(WIDE, y_text)
 
 
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_a_kernel_of_two_samples_is_refused_with_the_remedy(form):
+    """And the remedy helps: it gives the machine of the same kernel by name."""
+    X = form(WIDE)
+    dense = lambda A: A.toarray() if sp.issparse(A) else A  # noqa: E731
+    distance = lambda x, z: np.sum((dense(x) - dense(z)) ** 2)  # noqa: E731
+    for f in (
+        lambda x, z: np.exp(-0.001 * distance(x, z)),
+        lambda x, z: float(dense(x) @ dense(z).T),
+    ):
+        with refused("must take two matrices", "pairwise_kernels(X, Z, metric=f)"):
+            RLSClassifier(kernel=f).fit(X, y_text)
+    given = RLSClassifier(
+        kernel=lambda X, Z: pairwise_kernels(dense(X), dense(Z), metric=rbf)
+    ).fit(X, y_text)
+    named = RLSClassifier(kernel="rbf", gamma=0.001).fit(X, y_text)
+    assert_allclose(
+        given.decision_function(X[:4]), named.decision_function(X[:4]), rtol=1e-8
+    )
+
+
+def rbf(x, z):
+    return np.exp(-0.001 * np.sum((x - z) ** 2))
+
+
+def test_what_a_kernel_function_raises_or_returns():
+    """Its own errors stay its own; another shape is named."""
+
+    def broken(X, Z):
+        raise TypeError("no such kernel")
+
+    with refused("no such kernel", error=TypeError):
+        RLSClassifier(kernel=broken).fit(WIDE, y_text)
+    with refused("returned an array of shape (25, 60) for 25 and 25 samples"):
+        RLSClassifier(kernel=lambda X, Z: X).fit(WIDE, y_text)
+
+
 def test_kernels_that_are_not_positive():
     with refused("The kernel matrix is not positive semidefinite"):
-        RLSClassifier(kernel=lambda x, z: -float(x @ z)).fit(WIDE, y_text)
+        RLSClassifier(kernel=lambda X, Z: -X @ Z.T).fit(WIDE, y_text)
     with refused("The kernel matrix is not positive semidefinite"):
         RLSClassifier(kernel="sigmoid", gamma=1.0).fit(WIDE[:, :4] / 5, y_text)
     with refused("X must be a symmetric matrix", "(25, 25)"):

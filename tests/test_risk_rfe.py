@@ -5,6 +5,7 @@ conventions.
 import pickle
 import time
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,7 @@ from scipy.optimize import lsq_linear
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -36,6 +37,7 @@ from fsel_book.kernel_machines import EmpiricalRisk
 from fsel_book.kernels import LinearKernel
 from fsel_book.loaders import load_dataset
 from fsel_book.losses import LOSSES, get_loss
+from fsel_book.progress import Progress
 from fsel_book.risk_rfe import GuyonRFE, RiskRFE, change_point
 from fsel_book.svm import LPSVMClassifier
 
@@ -554,7 +556,9 @@ def test_limits_of_every_kind_of_number(number):
     assert_array_equal(found.ranking_, expected.ranking_)
 
 
-@parametrize_with_checks([GuyonRFE(loss="epsilon_insensitive")])
+@parametrize_with_checks(
+    [GuyonRFE(loss="epsilon_insensitive"), RiskRFE(criterion="norm")]
+)
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learn_checks(estimator, check):
     """RiskRFE() is among the tests of conformance."""
@@ -799,20 +803,17 @@ class Recorder:
 
     made: list = []
 
-    def __init__(self, total, disable):
+    def __init__(self, total, desc, disable):
         self.total = total
         self.shown = not disable
         self.steps = []
         Recorder.made.append(self)
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        pass
-
     def update(self, k):
         self.steps.append(k)
+
+    def close(self):
+        pass
 
 
 @pytest.mark.parametrize("kind", [RiskRFE, GuyonRFE])
@@ -828,7 +829,7 @@ class Recorder:
 )
 def test_the_bar_moves_from_the_first_steps_on(kind, parameters, steps, monkeypatch):
     """So that it can tell from these how long the rest will take, in closed form too."""
-    monkeypatch.setattr("fsel_book.risk_rfe.tqdm", Recorder)
+    monkeypatch.setattr("tqdm.auto.tqdm", Recorder)
     X = np.random.default_rng(0).standard_normal((40, 200))
     kind(**({"n_features_to_select": 2, "verbose": 1} | parameters)).fit(
         X, np.where(X[:, 2] > 0, 1.0, 2.0)
@@ -840,6 +841,105 @@ def test_the_bar_moves_from_the_first_steps_on(kind, parameters, steps, monkeypa
         and len(bar.steps) >= steps
         and max(bar.steps) <= 0.4 * bar.total
     )
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        dict(),
+        dict(kernel="linear", loss="squared_error"),
+        dict(kernel="poly", step=3, loss="squared_hinge"),
+        dict(n_features_to_select="auto", gamma=0.3, C=5.0),
+    ],
+)
+def test_guyons_rule_is_a_criterion(parameters):
+    """`GuyonRFE` is a name of it: the same to the last bit, fits and parameters."""
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-1, 1, (60, 9))
+    y = np.where(X[:, 1] * X[:, 4] > 0, 1.0, -1.0)
+    one = RiskRFE(criterion="norm", **parameters).fit(X, y)
+    other = GuyonRFE(**parameters).fit(X, y)
+    found = {name for name in vars(one) if name.endswith("_")}
+    assert found == {name for name in vars(other) if name.endswith("_")}
+    for name in found - {"kernel_"}:
+        assert_array_equal(getattr(one, name), getattr(other, name))
+    assert_array_equal(one.predict(X), other.predict(X))
+    gone = {"criterion", "step_tol", "max_increment"}
+    assert one.get_params().keys() - gone == other.get_params().keys()
+    # one fit for all features, and one a step
+    assert one.n_refits_ == len(one.n_features_path_)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        (dict(criterion="Norm"), "criterion='Norm' is not possible: give 'risk' or"),
+        (dict(criterion=1), "criterion=1 is not possible"),
+        (dict(criterion=None), "criterion=None is not possible"),
+        (dict(criterion="norm", step="adaptive"), "step='adaptive' is not possible"),
+        (dict(criterion="norm", max_increment=0.1), "give criterion='risk', or"),
+    ],
+)
+def test_what_goes_with_a_criterion(parameters, words):
+    X, y = two_signs()
+    with refused(words):
+        RiskRFE(2, **parameters).fit(X, y)
+
+
+@pytest.mark.parametrize("kind", [RiskRFE, GuyonRFE])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, z: np.exp(-np.sum((x - z) ** 2)),
+        lambda x, z: float(np.tanh(x @ z) + 1),
+    ],
+)
+def test_a_kernel_of_two_samples_is_refused_with_the_remedy(kind, f):
+    X, y = two_signs(30, 6)
+    with refused("must take two matrices", "pairwise_kernels(X, Z, metric=f)"):
+        kind(2, kernel=f).fit(X, y)
+    if f(X[0], X[0]) == 1:
+        given = kind(2, kernel=lambda X, Z: pairwise_kernels(X, Z, metric=f))
+        named = kind(2, kernel="rbf", gamma=1.0)
+        assert_array_equal(given.fit(X, y).ranking_, named.fit(X, y).ranking_)
+
+
+class Clock:
+    """A second for each look."""
+
+    def __init__(self):
+        self.seconds = 0.0
+
+    def __call__(self):
+        self.seconds += 1.0
+        return self.seconds
+
+
+@pytest.mark.parametrize(
+    ("selector", "words"),
+    [
+        (RiskRFE(2), "criterion='norm'"),
+        (RiskRFE(2, step=5), "larger step"),
+        (RiskRFE(2, criterion="norm"), "larger step"),
+        (GuyonRFE(2), "another selector first"),
+        (RiskRFE(2, kernel="linear", loss="squared_error"), "criterion='norm'"),
+    ],
+)
+def test_a_long_fit_says_once_how_long_it_will_take(selector, words, monkeypatch):
+    """Measured from its own first steps: not if it is quick, and not beside a bar."""
+    X = np.random.default_rng(0).standard_normal((40, 200))
+    y = np.where(X[:, 2] > 0, 1.0, 2.0)
+    assert messages_of(selector.fit, X, y)[0] == []
+    name = type(selector).__name__
+    clock = partial(Progress, clock=Clock())
+    monkeypatch.setattr("fsel_book.risk_rfe.Progress", clock)
+    monkeypatch.setattr("fsel_book.progress.LONG", 2.0)
+    monkeypatch.setattr("fsel_book.progress.FIRST_LOOK", 1.0)
+    said, _ = messages_of(clone(selector).fit, X, y)
+    (text,) = said
+    assert text.startswith(f"{name}.fit will take about ") and words in text
+    assert ("criterion" in text) == (selector.criterion == "risk")
+    assert messages_of(clone(selector).set_params(verbose=1).fit, X, y)[0] == []
 
 
 @pytest.mark.parametrize(
@@ -861,7 +961,7 @@ def test_the_bar_reaches_its_end(parameters, capsys):
         ("elimination", "RunningSums", RiskRFE(step=699)),
         ("elimination", "ridge_fit", RiskRFE(kernel="linear", loss="squared_error")),
         ("elimination", "cold_fit", GuyonRFE(step=699)),
-        ("kernel_machines", "libsvm_fit", GuyonRFE(step=699)),
+        ("warm_fits", "libsvm_fit", GuyonRFE(step=699)),
         ("linear_programs", "solve_by_central_path", LPSVMClassifier()),
     ],
     ids=lambda work: work[1],

@@ -40,13 +40,14 @@ from fsel_book.datasets import (
     make_nested_square,
     make_nonlinear_regression,
 )
-from ..elimination import ReducedKernels, guyon_rfe, lowest_with_ties, risk_rfe
-from .experiments import Experiment, mean_and_error
+from ..elimination import guyon_rfe, risk_rfe
+from ..elimination_step import ReducedKernels, lowest_with_ties
 from ..kernel_machines import EmpiricalRisk
 from ..kernels import LinearKernel, RBFKernel, RunningSums
 from ..linear_programs import l1_program
 from ..loaders import load_dataset
 from ..losses import EpsilonInsensitive
+from .experiments import Experiment, mean_and_error
 from ..risk_rfe import change_point
 from ..svm import SCADSVMClassifier, scad_slope
 

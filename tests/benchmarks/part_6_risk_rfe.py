@@ -15,7 +15,13 @@ from sklearn.svm import SVC
 from fsel_book import RiskRFE
 from fsel_book.elimination import guyon_rfe, risk_rfe, squared_linear_path
 from fsel_book.kernel_machines import EmpiricalRisk
-from fsel_book.kernels import LinearKernel, MismatchFeatures, RBFKernel, RunningSums
+from fsel_book.kernels import (
+    LinearKernel,
+    MismatchFeatures,
+    RBFKernel,
+    RunningSums,
+    removals,
+)
 from fsel_book.loaders import load_dataset
 
 title = "Part six: elimination by the risk"
@@ -128,7 +134,7 @@ def refit_everything(X, y, kernel, C):
     while len(sums.left) > 1:
         values = []
         for j in sums.left:
-            K = sums.removals([j], out=out)[0]
+            K = removals(kernel, sums.X, sums.S, [j], out=out)[0]
             machine = SVC(kernel="precomputed", C=C).fit(K, y)
             v = machine.dual_coef_[0]
             rows = machine.support_

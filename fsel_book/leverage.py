@@ -24,7 +24,7 @@ from fsel_book.certificates import (
     check_open_unit_interval,
     method_color,
 )
-from .sparsification import round_ties
+from .column_search import round_ties
 from fsel_book.spectra import (
     RowSpace,
     as_row_space,

@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dtrtri
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_array
 from tqdm import tqdm

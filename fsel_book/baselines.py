@@ -37,10 +37,10 @@ from fsel_book.certificates import (
     certify,
     space_to_certify,
 )
+from .column_search import round_ties
 from .docs import insert_docs
 from .dual_set import SpanCertificate, certify_span
 from .leverage import bernoulli_interval
-from .sparsification import round_ties
 from .spectra import RowSpace, as_row_space, at_unit_scale, whole_or_leading
 from .spectra_engine import exchange_columns, one_of_each
 from fsel_book.validation import (

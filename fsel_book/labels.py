@@ -24,6 +24,7 @@ from fsel_book.arrays import (
     is_sparse,
     to_numpy,
 )
+from .barriers import StartedBarriers
 from fsel_book.certificates import (
     Promise,
     Sampling,
@@ -44,16 +45,10 @@ from fsel_book.certificates import (
     warn_of_columns,
     warn_of_fewer,
 )
+from .column_search import LargestScoreRule, LargestSlackRule, round_ties
 from .docs import SEE_ALSO, insert_docs
 from .progress import Progress
-from fsel_book.sparsification import (
-    Barriers,
-    LargestScoreRule,
-    LargestSlackRule,
-    bss,
-    bss_promise,
-    round_ties,
-)
+from .sparsification import bss, bss_promise
 from .spectra import RowSpace, as_row_space, row_space
 from fsel_book.validation import (
     check_bool,
@@ -254,16 +249,6 @@ def _dense(weights: Any) -> np.ndarray:
     return weights.toarray() if is_sparse(weights) else to_numpy(weights)
 
 # %% ../nbs/10_labels.ipynb #1ab00021
-class _StartedBarriers(Barriers):
-    """Barriers at `L` and `U` around `A`, where their potentials are `s` and `s /
-    delta_U`.
-    """
-
-    def __init__(self, A: np.ndarray, L: float, U: float, s: float) -> None:
-        self.delta_U = (1 + s) / (1 - s)
-        self.begin(A, -L, U / self.delta_U, s)
-
-
 # what to do where completing takes long
 LESS_TIME = f"A lower rank= takes much less; {SEE_ALSO}"
 
@@ -303,7 +288,7 @@ class _Completion:
         draws = self.given.tolist()
         weights = [self.weight] * len(self.given)
         with blas_threads_for(len(self.G)):
-            barriers = _StartedBarriers(self.weight * self.G, *self.start, self.s)
+            barriers = StartedBarriers(self.weight * self.G, *self.start, self.s)
             for _ in progress.over(range(self.q)):
                 i, v = search.pick(barriers)
                 search.take(i)
@@ -368,11 +353,20 @@ def complete(
     given = _check_features(given, d)
     progress = Progress(q, "complete", None, LESS_TIME)
     if len(given) == 0:
-        return bss(space, q, "best", scores=scores, progress=progress)
+        return _from_nothing(space, q, scores, progress)
     check_integer(q, 1, name="q")
     return _Completion(space, given, q).sampling(
         None if scores is None else check_scores(scores, d), progress
     )
+
+
+def _from_nothing(
+    space: RowSpace, q: int, scores: ArrayLike, progress: Progress
+) -> Sampling:
+    """BSS: by the largest slack, or by scores in its place."""
+    if scores is None:
+        return bss(space, q, "best", progress=progress)
+    return bss(space, q, scores=scores, progress=progress)
 
 
 def completion_promise(
@@ -713,7 +707,7 @@ class CompletionSelector(ScoreMixin, SamplingTransformer):
                 given, np.ones(len(given)), space.shape[0], space.X
             ), None
         if len(given) == 0:
-            sampling = bss(space, q, "best", scores=scores, progress=progress)
+            sampling = _from_nothing(space, q, scores, progress)
             return sampling, bss_promise(space.shape[1], q)
         plan = _Completion(space, given, q)
         return plan.sampling(scores, progress), plan.promise

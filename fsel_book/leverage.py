@@ -19,8 +19,8 @@ from fsel_book.certificates import (
     Sampling,
     method_color,
 )
+from .column_search import round_ties
 from .docs import insert_docs
-from .sparsification import round_ties
 from .spectra import RowSpace, as_row_space
 from .spectra_engine import equal_tolerance, first_drawn, one_of_each
 from .validation import check_bool, check_integer, check_open_unit_interval

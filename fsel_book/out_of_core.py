@@ -24,6 +24,7 @@ from fsel_book.arrays import (
     result_dtype,
     to_numpy,
 )
+from .barriers import Barriers, LowerBarrier, SingleDraw, initial_gap
 from fsel_book.blocks import (
     Blocks,
     Mark,
@@ -50,29 +51,25 @@ from fsel_book.certificates import (
     n_requested,
     target_rank,
 )
+from fsel_book.column_search import (
+    ClosestSpanRule,
+    Span,
+    norm_per_price,
+    round_ties,
+    scored_lengths,
+)
 from .dual_projection import DualProjectionModel
 from fsel_book.dual_set import (
-    ClosestSpanRule,
     DSFSelector,
-    LowerBarrier,
     RSFSelector,
-    Span,
     column_prices,
     component_scores,
-    norm_per_price,
     with_weights,
 )
 from .leverage import LeverageSelector
 from .notices import stack_level
 from .progress import Progress
-from fsel_book.sparsification import (
-    Barriers,
-    BSSSelector,
-    SingleDraw,
-    initial_gap,
-    round_ties,
-    scored_lengths,
-)
+from .sparsification import BSSSelector
 from fsel_book.spectra import (
     GRAM_LIMIT,
     RowSpace,
@@ -1074,8 +1071,8 @@ class _Held:
         a = 0
         while a < len(left):
             some = left[a : 3 * a + 2]
-            lower, upper = barriers.lower_upper(self.rows[some])
-            feasible = np.flatnonzero(lower - upper - self.prices[some] >= 0)
+            slack = barriers.slack(self.rows[some], self.prices[some])
+            feasible = np.flatnonzero(slack >= 0)
             if len(feasible):
                 return int(some[feasible[0]])
             a = 3 * a + 2

@@ -39,13 +39,14 @@ from fsel_book.certificates import (
     certify,
     clear_fitted,
 )
+from .column_search import round_ties
 from .docs import insert_docs
 from .linear_programs import l1_program
 from .notices import as_trial, stack_level
 from .progress import Progress, warn_if_long
 from .ridge import labels_from_decisions
 from .scoring import ScoreOnHost
-from .sparsification import BSSSelector, round_ties
+from .sparsification import BSSSelector
 from .spectra import at_unit_scale, orthonormal_factor, row_space
 from fsel_book.validation import (
     check_instance,

@@ -218,6 +218,8 @@ FIRST_NEEDED = {
     "D_linear_programs.ipynb": "12_svm.ipynb",
     "E_blocks.ipynb": "04_certificates.ipynb",
     "F_consistency.ipynb": "18_risk_rfe.ipynb",
+    "G_barriers.ipynb": "05_sparsification.ipynb",
+    "H_column_search.ipynb": "05_sparsification.ipynb",
     "I_elimination_step.ipynb": "17_elimination.ipynb",
     "J_warm_fits.ipynb": "I_elimination_step.ipynb",
     "M_spectra_engine.ipynb": "03_spectra.ipynb",

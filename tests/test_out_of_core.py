@@ -237,9 +237,8 @@ def test_few_columns_at_hand_fill_up_as_all_of_them_do(
     r = int([40, 39, 26][seed % 3])
     rank = int(rng.integers(1, r // 2))
     width = int(rng.integers(40, d))
-    selector = DSFSelector(
-        r, rule="first", rank=rank, score_func=rng.random(d) if seed % 2 else None
-    )
+    how = dict(score_func=rng.random(d)) if seed % 2 else dict(rule="first")
+    selector = DSFSelector(r, rank=rank, **how)
     expected = clone(selector).fit(X)
     assert (expected.certificate_.numerical_rank is None) == (n > 500)
     found = clone(selector).fit(cut(X, [width] * (d // width) + [d % width]))
@@ -535,7 +534,8 @@ def test_the_same_on_random_problems(seeds):
         space = row_space(X).truncate(int(rng.integers(1, n + 1)))
         r = int(rng.integers(space.shape[1] + 1, min(d, 5 * n + 10)))
         scores = rng.integers(0, 4, d).astype(float) if seed % 2 else None
-        expected = by_norm(r, rank=space.shape[1], score_func=scores).fit(X).sampling_
+        make = by_norm if scores is None else BSSSelector
+        expected = make(r, rank=space.shape[1], score_func=scores).fit(X).sampling_
         search = Scan(cut(X, [d]), space, Order(scores), int(rng.integers(1, 20)))
         search.size = int(rng.integers(1, 40))
         picks, weights = sparsify(search, r)

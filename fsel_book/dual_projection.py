@@ -37,7 +37,7 @@ from fsel_book.arrays import (
     stack_level,
     to_numpy,
 )
-from .blocks import Blocks, fit_elsewhere
+from .blocks import Blocks, is_out_of_memory
 from fsel_book.certificates import (
     check_bool,
     check_integer,
@@ -437,8 +437,11 @@ class DualProjectionClassifier(ScoreOnHost, ClassifierMixin, DualProjectionModel
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        if (done := fit_elsewhere(X, self, y)) is not None:
-            return done
+        if is_out_of_memory(X):
+            # loaded only here: it needs this module
+            from fsel_book.out_of_core import fit_linear_model
+
+            return fit_linear_model(X, self, y)
         previous = self._previous()
         clear_fitted(self)
         self._check_parameters()
@@ -537,8 +540,11 @@ class DualProjectionRidge(ScoreOnHost, RegressorMixin, DualProjectionModel):
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        if (done := fit_elsewhere(X, self, y)) is not None:
-            return done
+        if is_out_of_memory(X):
+            # loaded only here: it needs this module
+            from fsel_book.out_of_core import fit_linear_model
+
+            return fit_linear_model(X, self, y)
         previous = self._previous()
         clear_fitted(self)
         self._check_parameters()

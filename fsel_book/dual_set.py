@@ -35,6 +35,13 @@ from fsel_book.arrays import (
     target_on_host,
     to_numpy,
 )
+from fsel_book.block_search import (
+    Chosen,
+    DrawsInBlocks,
+    Order,
+    check_rule_in_blocks,
+    fill_up,
+)
 from fsel_book.certificates import (
     NEGLIGIBLE,
     Certificate,
@@ -48,15 +55,18 @@ from fsel_book.certificates import (
     check_scores,
     largest_rank,
     says_nothing,
+    scores_without_data,
 )
 from .leverage import chernoff_rate, leverage_promise, leverage_sampling
 from fsel_book.sparsification import (
     SLACK_BITS,
     AnyBarriers,
+    BSSInBlocks,
     ColumnSearch,
     LargestNormRule,
     LargestScoreRule,
     LargestSlackRule,
+    LengthOrder,
     SingleDraw,
     add_to_diagonal,
     bound_search_seconds,
@@ -69,6 +79,7 @@ from fsel_book.sparsification import (
     scored_lengths,
 )
 from .spectra import RowSpace, as_row_space
+from .summaries import Passes, space_over, squared_residual
 
 # %% ../nbs/07_dual_set.ipynb #81b98b36
 LENGTH_SHARE = 1e-6
@@ -1002,6 +1013,78 @@ def compressed_targets(Y: np.ndarray) -> np.ndarray:
     """A matrix with `Y Y'` in common with `Y`, and no more columns than rows."""
     return Y if Y.shape[1] <= len(Y) else np.asarray(np.linalg.qr(Y.T, mode="r")).T
 
+# %% ../nbs/07_dual_set.ipynb #d5f0b10d
+class _PricedOrder(LengthOrder):
+    """By length for the price, or by score times length.
+
+    Attributes
+    ----------
+    scores : ndarray, shape (n_features,), or None
+        The scores of all features.
+    k : int
+        The rank, which is the sum of the squared lengths of all rows of `V`.
+    residual : float
+        The sum of the squared residual norms of all columns.
+    r : int
+        The number of draws.
+    """
+
+    charges = True
+
+    def __init__(self, space: RowSpace, r: int, scores: np.ndarray | None) -> None:
+        super().__init__(scores)
+        self.k = space.shape[1]
+        self.residual = squared_residual(space)
+        self.r = r
+
+    def prices(self, part: RowSpace) -> np.ndarray:
+        # all other columns go into one more
+        norms = _with_the_rest(part.scores64, self.k)
+        squares = _with_the_rest(part.residual_norms**2, self.residual)
+        return column_prices(norms, np.sqrt(squares), self.r)[:-1]
+
+    def rank(
+        self, lengths: np.ndarray, places: np.ndarray, prices: np.ndarray
+    ) -> np.ndarray:
+        if self.scores is not None:
+            return super().rank(lengths, places, prices)
+        return round_ties(norm_per_price(lengths, prices))
+
+
+def _with_the_rest(parts: np.ndarray, whole: float) -> np.ndarray:
+    return np.append(parts, max(whole - parts.sum(), 0.0))
+
+
+class _DualSetInBlocks(BSSInBlocks):
+    """DSF-Select where features come in blocks."""
+
+    def order(self, space: RowSpace, r: int) -> Order:
+        return _PricedOrder(space, r, self.scores)
+
+    def barriers(self, ell: int, r: int) -> Any:
+        return SingleDraw() if r == 1 == ell else LowerBarrier(ell, r)
+
+    def complete(self, X: Passes, space: RowSpace, chosen: Chosen, r: int) -> Chosen:
+        """More features where some were drawn twice, as `_add_closest_features` has
+        them.
+        """
+        sampling = chosen.sampling
+        m = sampling.n_selected
+        if m == r:
+            return chosen
+
+        def closest(columns: RowSpace) -> ClosestSpanRule:
+            free = np.zeros(columns.shape[0])
+            return ClosestSpanRule(columns, None, free, component_scores(space))
+
+        indices, C = fill_up(closest, X, space, sampling.indices, chosen.columns, r)
+        a2 = space_over(space, C).residual_norms ** 2
+        filled = with_weights(
+            space, sampling, indices[m:], a2[:m], a2[m:], squared_residual(space)
+        )
+        kept = np.flatnonzero(np.isin(indices, filled.indices))
+        return Chosen(filled, C[:, kept])
+
 # %% ../nbs/07_dual_set.ipynb #1b2376f6
 _SELECTOR_RULES = ["first", "best", "components", "target"]
 
@@ -1130,6 +1213,18 @@ class DSFSelector(ScoreMixin, _ComponentsMixin, CertifiedSelector):
             space, sampling, r, component_scores(space) if targets is None else targets
         )
 
+    def _check_blocks(self) -> None:
+        super()._check_blocks()
+        if self.rule == "target":
+            raise ValueError(
+                "rule='target' needs all of X at once, and X is in blocks."
+            )
+
+    def _choice_in_blocks(self) -> BSSInBlocks:
+        scores = scores_without_data(self.score_func)
+        check_rule_in_blocks(self.rule, "first", scores)
+        return _DualSetInBlocks(scores, self.verbose)
+
     def _seconds(self, d: int, ell: int, r: int, unevenness: float) -> float:
         return bound_search_seconds(d, ell, r)
 
@@ -1233,6 +1328,9 @@ class RSFSelector(_ComponentsMixin, CertifiedSelector):
 
     def _sample(self, space: RowSpace, r: int, y: Any) -> Sampling:
         return rand_sampling(space, r, self.random_state)
+
+    def _choice_in_blocks(self) -> DrawsInBlocks:
+        return DrawsInBlocks(self.random_state)
 
     def _promise(self, space: RowSpace, r: int) -> Promise:
         return rand_promise(space.shape[1], r, self.delta, residual_drift(space))

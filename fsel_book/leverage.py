@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .arrays import Array, Seed, insert_docs, result_dtype, to_numpy
+from .block_search import BlockChoice, DrawsInBlocks, FirstInBlocks
 from fsel_book.certificates import (
     NEGLIGIBLE,
     CertifiedSelector,
@@ -24,7 +25,7 @@ from fsel_book.certificates import (
     check_open_unit_interval,
     method_color,
 )
-from .sparsification import round_ties
+from .sparsification import LengthOrder, round_ties
 from fsel_book.spectra import (
     RowSpace,
     as_row_space,
@@ -359,6 +360,16 @@ class LeverageSelector(CertifiedSelector):
             if self.sampling
             else largest_leverages(space, r)
         )
+
+    def _choice_in_blocks(self) -> BlockChoice:
+        if self.sampling:
+            return DrawsInBlocks(self.random_state)
+        if self.n_features_to_select == "auto":
+            raise ValueError(
+                "n_features_to_select='auto' with sampling=False needs the scores of "
+                "all features at once, and X is in blocks of features: give a number."
+            )
+        return FirstInBlocks(LengthOrder())
 
     def _promise(self, space: RowSpace, r: int) -> Promise:
         return (

@@ -5,7 +5,8 @@ __all__ = ['SLACK_BITS', 'BSS_RULES', 'lower_coefficients', 'upper_coefficients'
            'check_bss_request', 'check_bss_draws', 'scored_lengths', 'bss_reference', 'add_to_diagonal', 'Barriers',
            'SingleDraw', 'AnyBarriers', 'ColumnSearch', 'leading_part', 'Screen', 'by_decreasing_key',
            'LargestNormRule', 'largest_eigenvalue_bound', 'LargestSlackRule', 'LargestScoreRule', 'LeverageBlockRule',
-           'bss', 'bss_promise', 'bound_search_seconds', 'sketched_row_space', 'BSSSelector']
+           'bss', 'bss_promise', 'bound_search_seconds', 'sketched_row_space', 'LengthOrder', 'BSSInBlocks',
+           'BSSSelector']
 
 # %% ../nbs/05_sparsification.ipynb #33a3af03
 from abc import abstractmethod
@@ -38,6 +39,7 @@ from fsel_book.arrays import (
     to_numpy,
     true_float32,
 )
+from .block_search import FeasibleInBlocks, Order, check_rule_in_blocks
 from fsel_book.certificates import (
     NEGLIGIBLE,
     CertifiedSelector,
@@ -48,6 +50,7 @@ from fsel_book.certificates import (
     check_integer,
     check_open_unit_interval,
     check_scores,
+    scores_without_data,
     target_rank,
 )
 from .spectra import RowSpace, as_row_space, one_of_each, row_space
@@ -1192,6 +1195,41 @@ def sketched_row_space(space: RowSpace, size: int, random_state: Seed) -> RowSpa
     seen.first_equal = space.first_equal  # of the samples, not of the mixtures
     return seen
 
+# %% ../nbs/05_sparsification.ipynb #b55b10c1
+class LengthOrder(Order):
+    """By length, or by score times length; see `scored_lengths`.
+
+    Attributes
+    ----------
+    scores : ndarray, shape (n_features,), or None
+        The scores of all features.
+    """
+
+    def __init__(self, scores: np.ndarray | None = None) -> None:
+        self.scores = scores
+
+    def rank(
+        self, lengths: np.ndarray, places: np.ndarray, prices: np.ndarray
+    ) -> np.ndarray:
+        if self.scores is None:
+            return round_ties(lengths)
+        # relative to the largest of all scores
+        scores = np.append(self.scores[places], self.scores.max())
+        return round_ties(scored_lengths(np.append(lengths, 0.0), scores)[:-1])
+
+
+class BSSInBlocks(FeasibleInBlocks):
+    """BSS where features come in blocks."""
+
+    def order(self, space: RowSpace, r: int) -> Order:
+        return LengthOrder(self.scores)
+
+    def barriers(self, ell: int, r: int) -> Any:
+        return SingleDraw() if r == 1 == ell else Barriers(ell, r)
+
+    def weights(self, added: np.ndarray, ell: int, r: int) -> np.ndarray:
+        return added * (1 - initial_gap(ell, r)) / r
+
 # %% ../nbs/05_sparsification.ipynb #132887da
 @insert_docs
 class BSSSelector(ScoreMixin, CertifiedSelector):
@@ -1255,6 +1293,7 @@ class BSSSelector(ScoreMixin, CertifiedSelector):
     """
 
     method = "BSS"
+    _steps_in_memory = (*CertifiedSelector._steps_in_memory, "_rule_at")
 
     def __init__(
         self,
@@ -1301,6 +1340,16 @@ class BSSSelector(ScoreMixin, CertifiedSelector):
         return bss(
             seen, r, self._rule_at(space.shape[1], r), rng, self.verbose, scores=scores
         )
+
+    def _choice_in_blocks(self) -> BSSInBlocks:
+        scores = scores_without_data(self.score_func)
+        check_rule_in_blocks(self.rule, "largest-norm", scores)
+        if self.sketch_size is not None:
+            raise ValueError(
+                f"sketch_size={self.sketch_size} is not possible for X in blocks: all "
+                f"samples are used."
+            )
+        return BSSInBlocks(scores, self.verbose)
 
     def _rule_at(self, ell: int, r: int) -> Literal["best", "largest-norm", "sampled"]:
         """The rule for `r` draws at rank `ell`: what `auto` stands for there."""

@@ -898,6 +898,9 @@ BASES = {
     "DistanceKernel": ("part",),
     "Summary": ("_take", "_scale"),
     "SquareSummary": ("_take", "_take_square", "_scale_square"),
+    "Order": ("rank",),
+    "BlockChoice": ("choose",),
+    "FeasibleInBlocks": ("barriers", "order", "weights"),
     "Loss": (
         "conjugate",
         "conjugate_curvature",

@@ -3,12 +3,11 @@
 # %% auto #0
 __all__ = ['Array', 'Matrix', 'ArrayLike', 'Seed', 'BLAS', 'SCIPYS_BLAS', 'ENTRY_RANGE', 'DOCS', 'is_sparse', 'namespace',
            'refuse_other_forms', 'readable_array', 'to_numpy', 'from_numpy', 'result_dtype', 'check_not_negative',
-           'is_integer', 'as_float64', 'by_columns', 'take_columns', 'take_rows', 'scale_columns', 'as_float32',
-           'true_float32', 'index_chunks', 'growing_chunks', 'quadratic_forms', 'is_scipys', 'held_to_one_thread',
-           'blas_threads_for', 'all_finite', 'largest_entry', 'check_range', 'check_numeric', 'target_on_host',
-           'in_precision_of', 'canonical', 'is_frame', 'has_objects', 'check_columns', 'naming_columns',
-           'frame_on_host', 'check_matrix', 'insert_docs', 'stack_level', 'as_trial', 'warn_of_many_labels',
-           'ScoreOnHost']
+           'is_integer', 'as_float64', 'by_columns', 'take_columns', 'take_rows', 'scale_columns', 'is_scipys',
+           'held_to_one_thread', 'blas_threads_for', 'all_finite', 'largest_entry', 'check_range', 'check_numeric',
+           'target_on_host', 'in_precision_of', 'canonical', 'is_frame', 'has_objects', 'check_columns',
+           'naming_columns', 'frame_on_host', 'check_matrix', 'insert_docs', 'stack_level', 'as_trial',
+           'warn_of_many_labels', 'ScoreOnHost']
 
 # %% ../nbs/01_arrays.ipynb #c23650b5
 import numbers
@@ -406,54 +405,6 @@ def scale_columns(C: Matrix, factors: np.ndarray) -> Matrix:
     if is_sparse(C):
         return (C @ sp.diags_array(factors.astype(C.dtype))).asformat(C.format)
     return C * from_numpy(factors.astype(result_dtype(C)), C)
-
-# %% ../nbs/01_arrays.ipynb #ar9f32c
-def as_float32(A: Array) -> Array:
-    """`A` in float32, where it is."""
-    return namespace(A).astype(A, namespace(A).float32)
-
-
-def true_float32(like: Array) -> bool:
-    """Whether products of float32 matrices on the device of `like` keep all 24 bits;
-    some may be told to keep fewer.
-    """
-    xp = namespace(like)
-    A = xp.full(
-        (64, 64), 1 + 2.0**-12, dtype=xp.float32, device=array_api_compat.device(like)
-    )
-    return bool(xp.all(A @ xp.ones_like(A) == 64 + 2.0**-6))
-
-
-def index_chunks(
-    indices: np.ndarray, X: Matrix, size: int = 4096
-) -> Iterator[np.ndarray]:
-    """`indices` of columns of `X` in pieces of `size`, which on the host stay in the
-    cache.
-
-    On a device up to 16 times as large, of 256 MB of `X` at most: for each piece the
-    host waits for the device.
-    """
-    if namespace(X) is not namespace():
-        size = max(size, min(16 * size, 2**25 // X.shape[0]))
-    for a in range(0, len(indices), size):
-        yield indices[a : a + size]
-
-
-def growing_chunks(indices: np.ndarray) -> Iterator[np.ndarray]:
-    """`indices` in pieces of 2, 8, 32, ...: the first of them are most likely what is
-    looked for.
-    """
-    a = 0
-    size = 2
-    while a < len(indices):
-        yield indices[a : a + size]
-        a = a + size
-        size = 4 * size
-
-
-def quadratic_forms(rows: Array, C: Array) -> np.ndarray:
-    """`v'Cv` for each row `v`: computed where the rows are, the values on the host."""
-    return to_numpy(namespace(rows).vecdot(rows @ C, rows))
 
 # %% ../nbs/01_arrays.ipynb #34ecd691
 BLAS = ThreadpoolController()

@@ -49,9 +49,9 @@ from fsel_book.certificates import (
     row_space_seconds,
     space_to_certify,
 )
+from .column_search import round_ties
 from .dual_set import SpanCertificate, certify_span
 from .leverage import bernoulli_interval
-from .sparsification import round_ties
 from fsel_book.spectra import (
     RowSpace,
     as_row_space,

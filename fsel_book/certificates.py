@@ -1737,8 +1737,8 @@ def _f_of_classes(X: Matrix, y: np.ndarray) -> np.ndarray:
 DOCS.update(
     score_func="""\
 score_func : callable, array of shape (n_features,) or None
-    Prefers features: of those that the theorem allows, the one of largest score times squared length in `V` is taken,
-    and `rule` does not matter. A function is called as by `SelectKBest`, on the host, with `X` and `y` (`X` alone
+    Prefers features: of those that the theorem allows, the one of largest score times squared length in `V` is taken.
+    It is in place of a `rule`, where there is one: leave that at its default. A function is called as by `SelectKBest`, on the host, with `X` and `y` (`X` alone
     where `fit` is not given `y`); it returns scores, not negative, or these and p-values. Of a function, an infinite
     score is larger than all others, and NaN beside numbers is 0, as is what rounding has made negative; an array holds
     finite numbers.

@@ -30,6 +30,7 @@ from fsel_book.arrays import (
     target_on_host,
     to_numpy,
 )
+from .barriers import StartedBarriers
 from fsel_book.certificates import (
     Promise,
     Sampling,
@@ -58,15 +59,8 @@ from fsel_book.certificates import (
     warn_of_columns,
     warn_of_fewer,
 )
-from fsel_book.sparsification import (
-    Barriers,
-    LargestScoreRule,
-    LargestSlackRule,
-    bound_search_seconds,
-    bss,
-    bss_promise,
-    round_ties,
-)
+from .column_search import LargestScoreRule, LargestSlackRule, round_ties
+from .sparsification import bound_search_seconds, bss, bss_promise
 from .spectra import SEE_ALSO, RowSpace, as_row_space, row_space
 
 # %% ../nbs/10_labels.ipynb #1ab00012
@@ -256,16 +250,6 @@ def _dense(weights: Any) -> np.ndarray:
     return weights.toarray() if is_sparse(weights) else to_numpy(weights)
 
 # %% ../nbs/10_labels.ipynb #1ab00021
-class _StartedBarriers(Barriers):
-    """Barriers at `L` and `U` around `A`, where their potentials are `s` and `s /
-    delta_U`.
-    """
-
-    def __init__(self, A: np.ndarray, L: float, U: float, s: float) -> None:
-        self.delta_U = (1 + s) / (1 - s)
-        self.begin(A, -L, U / self.delta_U, s)
-
-
 class _Completion:
     """What @thm-completing says of `q` additions to given features, and the additions."""
 
@@ -301,7 +285,7 @@ class _Completion:
         draws = self.given.tolist()
         weights = [self.weight] * len(self.given)
         with blas_threads_for(len(self.G)):
-            barriers = _StartedBarriers(self.weight * self.G, *self.start, self.s)
+            barriers = StartedBarriers(self.weight * self.G, *self.start, self.s)
             for _ in range(self.q):
                 i, v = search.pick(barriers)
                 search.take(i)
@@ -365,11 +349,16 @@ def complete(
     d = space.shape[0]
     given = _check_features(given, d)
     if len(given) == 0:
-        return bss(space, q, "best", scores=scores)
+        return _from_nothing(space, q, scores)
     check_integer(q, 1, name="q")
     return _Completion(space, given, q).sampling(
         None if scores is None else check_scores(scores, d)
     )
+
+
+def _from_nothing(space: RowSpace, q: int, scores: ArrayLike) -> Sampling:
+    """BSS: by the largest slack, or by scores in its place."""
+    return bss(space, q, "best") if scores is None else bss(space, q, scores=scores)
 
 
 def completion_promise(
@@ -716,7 +705,7 @@ class CompletionSelector(ScoreMixin, SamplingTransformer):
                 given, np.ones(len(given)), space.shape[0], space.X
             ), None
         if len(given) == 0:
-            return bss(space, q, "best", scores=scores), bss_promise(space.shape[1], q)
+            return _from_nothing(space, q, scores), bss_promise(space.shape[1], q)
         plan = _Completion(space, given, q)
         return plan.sampling(scores), plan.promise
 

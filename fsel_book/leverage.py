@@ -5,16 +5,14 @@ __all__ = ['leverage_sampling', 'chernoff_rate', 'bernoulli_kl', 'bernoulli_inte
            'largest_leverages', 'largest_promise', 'largest_draws', 'LeverageSelector', 'LeverageDisplay']
 
 # %% ../nbs/06_leverage.ipynb #c839f527
+import numpy as np
 from dataclasses import replace
 from typing import Any, Literal, Self
-
-import numpy as np
 from scipy.optimize import brentq
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
-
 from .arrays import Array, Seed, insert_docs, result_dtype, to_numpy
-from .block_search import BlockChoice, DrawsInBlocks, FirstInBlocks
+from .block_search import BlockChoice, DrawsInBlocks, FirstInBlocks, Order
 from fsel_book.certificates import (
     NEGLIGIBLE,
     CertifiedSelector,
@@ -25,7 +23,7 @@ from fsel_book.certificates import (
     check_open_unit_interval,
     method_color,
 )
-from .sparsification import LengthOrder, round_ties
+from .column_search import round_ties
 from fsel_book.spectra import (
     RowSpace,
     as_row_space,
@@ -369,7 +367,7 @@ class LeverageSelector(CertifiedSelector):
                 "n_features_to_select='auto' with sampling=False needs the scores of "
                 "all features at once, and X is in blocks of features: give a number."
             )
-        return FirstInBlocks(LengthOrder())
+        return FirstInBlocks(Order())
 
     def _promise(self, space: RowSpace, r: int) -> Promise:
         return (

@@ -4,7 +4,6 @@
 __all__ = ['GRAM_BYTES', 'gram_is_too_large', 'fit_selector', 'fit_linear_model', 'GramMatrix', 'TriangularFactor']
 
 # %% ../nbs/27_out_of_core.ipynb #4447479e
-import warnings
 from dataclasses import replace
 from typing import Any
 

@@ -53,6 +53,7 @@ from fsel_book.certificates import (
     clear_fitted,
     warn_if_long,
 )
+from .column_search import round_ties
 from .linear_programs import expected_seconds, l1_program
 from fsel_book.ridge import (
     check_kernel_range,
@@ -60,7 +61,7 @@ from fsel_book.ridge import (
     labels_from_decisions,
     labels_of,
 )
-from .sparsification import BSSSelector, round_ties
+from .sparsification import BSSSelector
 from .spectra import at_unit_scale, orthonormal_factor, row_space
 
 # %% ../nbs/12_svm.ipynb #e8f92257

@@ -21,7 +21,7 @@ import pytest
 import scipy.linalg
 import scipy.sparse as sp
 import yaml
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import rel_entr
 
 from fsel_book import (
@@ -36,6 +36,7 @@ from fsel_book import (
     row_space,
 )
 from fsel_book.arrays import from_numpy, to_numpy
+from fsel_book.barriers import Barriers
 from fsel_book.baselines import (
     RandomSelector,
     RRQRSelector,
@@ -44,10 +45,11 @@ from fsel_book.baselines import (
     rrqr,
 )
 from fsel_book.certificates import Promise
+from fsel_book.column_search import LargestNormRule
 from fsel_book.dual_set import rand_sampling
 from fsel_book.leverage import leverage_promise
-from fsel_book.sparsification import LargestNormRule
-from fsel_book.spectra import as_row_space
+from fsel_book.sparsification import BSS_RULES, bss_promise, bss_reference
+from fsel_book.spectra import RowSpace, as_row_space
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = yaml.safe_load((ROOT / "_quarto.yml").read_text(encoding="utf-8"))["reference"]
@@ -802,3 +804,55 @@ BAD_TARGETS = {
     "complex": (TARGETS + 1j, ["omplex"]),
     "empty": (np.empty((20, 0)), ["0"]),
 }
+
+
+# ---------------------------------------------------------------- runs of BSS
+
+
+def bss_steps(V, r, rule="largest-norm", seed=0):
+    """The states of a run of BSS: the barriers before each pick, with the search and
+    the pick; at the end no pick.
+    """
+    search = BSS_RULES[rule](RowSpace.from_basis(V), np.random.RandomState(seed))
+    barriers = Barriers(V.shape[1], r)
+    for _ in range(r):
+        i, v = search.pick(barriers)
+        yield barriers, search, i
+        search.take(i)
+        barriers.add(v)
+    yield barriers, search, None
+
+
+def assert_same_bss(V, r, rule):
+    """`bss` and `bss_reference` pick the same columns in the same order, with the same
+    weights.
+    """
+    fast = bss(V, r, rule)
+    literal = bss_reference(V, r, rule)
+    assert_array_equal(fast.indices, literal.indices)
+    assert_allclose(fast.weights, literal.weights, rtol=1e-8)
+    assert fast.n_draws == literal.n_draws == r
+    return fast
+
+
+def holds_bss(V, sampling, l, r):
+    """Whether the measured interval, taken through R, lies in the theorem's."""
+    promise = bss_promise(l, r)
+    low, high = interval(V, sampling)
+    return promise.lower - 1e-7 <= low and high <= promise.upper + 1e-7
+
+
+THEORY = [
+    (orthonormal(60, 6, np.random.default_rng(0)), 7),
+    (orthonormal(60, 6, np.random.default_rng(0)), 60),
+    (heavy(80, 9, np.random.default_rng(1)), 20),
+    (heavy(30, 1, np.random.default_rng(2)), 12),
+    (hadamard(64, 5), 9),
+    (stacked_identities(4, 6), 15),
+    (heavy(500, 70, np.random.default_rng(3)), 90),
+]
+each_theory = pytest.mark.parametrize(
+    "V, r",
+    THEORY,
+    ids=lambda a: "x".join(map(str, a.shape)) if hasattr(a, "shape") else str(a),
+)

@@ -41,6 +41,7 @@ from fsel_book import (
     certify_selector,
     certify_span,
     change_point,
+    column_search,
     complete,
     det_sampling,
     enclosing_ball,
@@ -55,7 +56,6 @@ from fsel_book import (
     row_space,
     rrqr,
     selection_stability,
-    sparsification,
     strong_rrqr,
     svm_margin,
 )
@@ -534,14 +534,14 @@ def test_bounds_from_an_earlier_step_are_made_where_the_columns_are(
     used = []
     X = rng.standard_normal((20, 8000)) * rng.pareto(1.5, size=8000)
     scores = rng.chisquare(1, size=8000)
-    in_doubt = sparsification.Screen.in_doubt
+    in_doubt = column_search.Screen.in_doubt
     expected = bss(row_space(X), 80, scores=scores)
 
     def noted(self, number, U, places):
         used.append(self.W)
         return in_doubt(self, number, U, places)
 
-    monkeypatch.setattr(sparsification.Screen, "in_doubt", noted)
+    monkeypatch.setattr(column_search.Screen, "in_doubt", noted)
     for way in crossings.values():
         way.clear()
     found = bss(row_space(dense_library.make(X)), 80, scores=scores)
@@ -604,14 +604,14 @@ class Rough(np.ndarray):
 
 def test_a_device_is_asked_whether_its_float32_is_true(monkeypatch, dense_library):
     like = dense_library.make(np.zeros(1))
-    assert arrays.true_float32(like)
+    assert column_search.true_float32(like)
     if dense_library.name == "numpy":
         monkeypatch.setattr(
             np,
             "full",
             lambda *args, full=np.full, **keywords: full(*args, **keywords).view(Rough),
         )
-        assert not arrays.true_float32(like)
+        assert not column_search.true_float32(like)
 
 
 def test_there_are_no_other_doors():
@@ -632,8 +632,8 @@ def test_without_true_float32_the_picks_are_the_same(monkeypatch, dense_library,
     small_head(monkeypatch, 2)
     X = np.random.default_rng(1).standard_normal((25, 3000))
     expected = CASES[name].function(row_space(X, 20), 24)
-    monkeypatch.setattr(sparsification, "true_float32", lambda like: False)
-    monkeypatch.setattr(sparsification, "as_float32", None)  # is not called
+    monkeypatch.setattr(column_search, "true_float32", lambda like: False)
+    monkeypatch.setattr(column_search, "as_float32", None)  # is not called
     found = CASES[name].function(row_space(dense_library.make(X), 20), 24)
     assert_array_equal(dense_library.back(found.indices), expected.indices)
 

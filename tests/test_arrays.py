@@ -30,7 +30,6 @@ from fsel_book.arrays import (
     by_columns,
     check_matrix,
     from_numpy,
-    index_chunks,
     namespace,
     take_columns,
     take_rows,
@@ -389,22 +388,6 @@ def test_there_and_back(library, dtype):
     assert_array_equal(to_numpy(there), host)
     assert isinstance(to_numpy(there), np.ndarray)
     assert namespace(there) is namespace(given)
-
-
-def test_pieces_are_large_on_a_device_but_within_256_megabytes(library):
-    """On the host 4,096 columns, which stay in the cache; elsewhere 16 times as many,
-    unless `X` has many rows.
-    """
-    indices = np.arange(100_000)
-    for n, expected in ((1, 65_536), (1024, 32_768), (16_384, 4096)):
-        pieces = list(index_chunks(indices, library.make(np.zeros((n, 1)))))
-        assert_array_equal(np.concatenate(pieces), indices)
-        assert len(pieces[0]) == (
-            4096 if library.sparse or library.name == "numpy" else expected
-        )
-    assert [
-        len(piece) for piece in index_chunks(indices[:10], np.zeros((1, 1)), 4)
-    ] == [4, 4, 2]
 
 
 def test_checked_matrices_are_passed_on_as_they_are(library):

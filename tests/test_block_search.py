@@ -9,6 +9,7 @@ from cases import equal_columns, swept_seeds, two_frames
 from numpy.testing import assert_allclose, assert_array_equal
 
 from fsel_book import BSSSelector, Sampling, as_blocks, blocks, row_space
+from fsel_book.barriers import Barriers
 from fsel_book.block_search import (
     Best,
     BlockChoice,
@@ -21,8 +22,9 @@ from fsel_book.block_search import (
     sampling_of_picks,
     sparsify,
 )
+from fsel_book.column_search import Ranking, ScoreRanking
 from fsel_book.leverage import largest_leverages, leverage_sampling
-from fsel_book.sparsification import Barriers, BSSInBlocks, LengthOrder
+from fsel_book.sparsification import BSSInBlocks
 from fsel_book.summaries import Passes
 
 
@@ -30,6 +32,10 @@ from fsel_book.summaries import Passes
 def small_pieces(monkeypatch):
     """Of 64 columns, or a quarter of the rows, so that each pass has many."""
     monkeypatch.setattr(blocks, "PIECE_BYTES", 0)
+
+
+def order_of(scores):
+    return Order(Ranking() if scores is None else ScoreRanking(scores))
 
 
 by_norm = partial(BSSSelector, rule="largest-norm")
@@ -101,7 +107,7 @@ def test_copies_are_passed_over_by_windows_of_any_size(size):
     scores = np.repeat([2.0, 1.0], 1024)[order]
     expected = BSSSelector(20, rank=6, score_func=scores).fit(X)
     passes = Passes(cut(X, [256] * 8), 1)
-    search = Scan(passes, row_space(X).truncate(6), LengthOrder(scores), size)
+    search = Scan(passes, row_space(X).truncate(6), order_of(scores), size)
     search.size = size
     picks, _ = sparsify(search, Barriers, 20, 0)
     assert_array_equal(list(dict.fromkeys(picks)), expected.selected_)
@@ -120,9 +126,10 @@ def test_the_same_on_random_problems(seeds):
         space = row_space(X).truncate(int(rng.integers(1, n + 1)))
         r = int(rng.integers(space.shape[1] + 1, min(d, 5 * n + 10)))
         scores = rng.integers(0, 4, d).astype(float) if seed % 2 else None
-        expected = by_norm(r, rank=space.shape[1], score_func=scores).fit(X).sampling_
+        make = by_norm if scores is None else BSSSelector
+        expected = make(r, rank=space.shape[1], score_func=scores).fit(X).sampling_
         choice = BSSInBlocks(scores, 0)
-        search = Scan(cut(X, [d]), space, LengthOrder(scores), int(rng.integers(1, 20)))
+        search = Scan(cut(X, [d]), space, order_of(scores), int(rng.integers(1, 20)))
         search.size = int(rng.integers(1, 40))
         picks, added = sparsify(search, choice.barriers, r, 0)
         assert_array_equal(
@@ -141,7 +148,7 @@ def test_windows_of_any_size_where_the_head_runs_dry(size):
     scores = np.repeat([2.0, 1.0], 512)
     expected = BSSSelector(20, rank=6, score_func=scores).fit(X)
     passes = Passes(cut(X, [1024]), 1)
-    search = Scan(passes, row_space(X), LengthOrder(scores), size)
+    search = Scan(passes, row_space(X), order_of(scores), size)
     search.size = size
     picks, _ = sparsify(search, Barriers, 20, 0)
     assert_array_equal(list(dict.fromkeys(picks)), expected.selected_)
@@ -170,7 +177,7 @@ def test_the_margin_is_that_of_the_columns_left_out():
                 assert left_out.max() <= -self.margin * (1 - 1e-9)
             return found
 
-    search = Watched(cut(X, [500]), space, LengthOrder(), 10)
+    search = Watched(cut(X, [500]), space, Order(), 10)
     search.size = 60
     sparsify(search, Barriers, 60, 0)
     assert len(looks) > 5
@@ -196,7 +203,7 @@ def test_the_first_of_an_order_are_those_of_all_columns():
     space = row_space(X, rank=6)
     passes = Passes(cut(X, [200, 500]), 1)
     passes.length = 700
-    found = FirstInBlocks(LengthOrder()).choose(passes, space, 80)
+    found = FirstInBlocks(Order()).choose(passes, space, 80)
     expected = largest_leverages(space, 80)
     assert_array_equal(found.sampling.indices, expected.indices)
     assert_array_equal(found.columns, X[:, expected.indices])
@@ -204,10 +211,10 @@ def test_the_first_of_an_order_are_those_of_all_columns():
     assert_allclose(found.promise.lower, max(0, 1 - left_out), atol=1e-10)
 
 
-class LowestPlace(Order):
+class LowestPlace(Ranking):
     """Columns as they come."""
 
-    def rank(self, lengths, places, prices):
+    def values(self, norms, prices, places):
         return -places.astype(float)
 
 
@@ -216,7 +223,7 @@ def test_an_order_of_ones_own():
     X = np.random.default_rng(0).standard_normal((20, 300))
     X[:, [0, 3]] = 0
     space = row_space(X, rank=5)
-    first = cut(X, [100, 200]).reduce(1, First(space, LowestPlace(), 6))
+    first = cut(X, [100, 200]).reduce(1, First(space, Order(LowestPlace()), 6))
     assert_array_equal(first.best.places, [1, 2, 4, 5, 6, 7])
     assert_allclose(first.leverage, 5, rtol=1e-10)
 

@@ -218,6 +218,8 @@ FIRST_NEEDED = {
     "D_linear_programs.ipynb": "12_svm.ipynb",
     "E_blocks.ipynb": "04_certificates.ipynb",
     "F_consistency.ipynb": "18_risk_rfe.ipynb",
+    "G_barriers.ipynb": "05_sparsification.ipynb",
+    "H_column_search.ipynb": "05_sparsification.ipynb",
     "K_summaries.ipynb": "05_sparsification.ipynb",
     "L_block_search.ipynb": "05_sparsification.ipynb",
 }

@@ -230,9 +230,8 @@ def test_few_columns_at_hand_fill_up_as_all_of_them_do(
     r = int([40, 39, 26][seed % 3])
     rank = int(rng.integers(1, r // 2))
     width = int(rng.integers(40, d))
-    selector = DSFSelector(
-        r, rule="first", rank=rank, score_func=rng.random(d) if seed % 2 else None
-    )
+    how = dict(score_func=rng.random(d)) if seed % 2 else dict(rule="first")
+    selector = DSFSelector(r, rank=rank, **how)
     expected = clone(selector).fit(X)
     assert (expected.certificate_.numerical_rank is None) == (n > 500)
     found = clone(selector).fit(cut(X, [width] * (d // width) + [d % width]))

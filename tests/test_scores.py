@@ -4,6 +4,7 @@ whether the theorem holds.
 
 import pickle
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -49,8 +50,9 @@ from fsel_book import (
     det_sampling,
     row_space,
 )
+from fsel_book.column_search import scored_lengths
 from fsel_book.dual_set import det_promise, det_sampling_reference
-from fsel_book.sparsification import bss_promise, bss_reference, scored_lengths
+from fsel_book.sparsification import bss_promise, bss_reference
 
 SELECTORS = [BSSSelector, DSFSelector]
 each_selector = pytest.mark.parametrize("selector", SELECTORS)
@@ -192,39 +194,62 @@ def test_only_the_order_of_score_times_length_counts(method):
     assert run(only, 1, np.arange(6.0)).indices.tolist() == [0]
 
 
-def test_the_rule_does_not_matter_where_there_are_scores():
+@pytest.mark.parametrize(
+    ("selector", "rule", "default"),
+    [
+        *((BSSSelector, rule, "auto") for rule in ("largest-norm", "best", "sampled")),
+        *((DSFSelector, rule, "best") for rule in ("first", "components", "target")),
+    ],
+)
+@pytest.mark.parametrize(
+    "score_func",
+    [np.ones(40), np.zeros(40), lambda X, y: np.ones(40)],
+    ids=["an array", "zeros", "a function"],
+)
+def test_a_rule_and_scores_contradict_each_other(selector, rule, default, score_func):
+    """Refused at fit, not before, with both parameters named and what to do; each alone
+    is fine.
+    """
     X = table(20, 40)
-    scores = np.random.default_rng(0).exponential(size=40)
-    for selector, rules in (
-        (BSSSelector, ["best", "sampled"]),
-        (DSFSelector, ["first", "components", "target"]),
+    y = np.arange(20) % 3
+    both = selector(12, rank=5, rule=rule, score_func=score_func)
+    assert clone(both).rule == rule
+    with refused(
+        f"rule={rule!r} and score_func contradict each other",
+        f"Leave rule at {default!r}",
+        "or leave out score_func",
     ):
-        found = selector(12, rank=5, score_func=scores).fit(X).sampling_
-        assert all(
-            same(
-                found,
-                selector(12, rank=5, rule=rule, score_func=scores).fit(X).sampling_,
-            )
-            for rule in rules
-        )
+        both.fit(X, y)
+    assert not hasattr(both, "sampling_")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that zeros do not count
+        both.set_params(rule=default).fit(X, y)
+    both.set_params(rule=rule, score_func=None).fit(X, y)
+
+
+def test_a_rule_and_scores_contradict_each_other_in_the_functions():
     V = orthonormal(30, 4, np.random.default_rng(0))
-    lengths = np.ones(30)
-    ones = np.arange(30.0)
-    assert all(
-        same(bss(V, 9, scores=ones), bss(V, 9, rule, scores=ones))
-        for rule in ("best", "sampled")
-    )
-    assert same(
-        bss_reference(V, 9, scores=ones), bss_reference(V, 9, "best", scores=ones)
-    )
-    for function, rules in (
-        (det_sampling, ["best", "closest"]),
-        (det_sampling_reference, ["first", "best"]),
-    ):
-        found = function(V, lengths, 9, scores=ones)
-        assert all(
-            same(found, function(V, lengths, 9, rule, scores=ones)) for rule in rules
-        )
+    scores = np.arange(30.0)
+    functions = [
+        (bss, "largest-norm", ["best", "sampled"]),
+        (bss_reference, "largest-norm", ["best"]),
+        (partial(det_sampling, residual_norms=np.ones(30)), "first", ["best"]),
+        (
+            partial(det_sampling_reference, residual_norms=np.ones(30)),
+            "index",
+            ["first", "best"],
+        ),
+    ]
+    for function, default, rules in functions:
+        found = function(V, r=9, scores=scores)
+        assert same(found, function(V, r=9, rule=default, scores=scores))
+        for rule in rules:
+            function(V, r=9, rule=rule)
+            with refused(
+                f"rule={rule!r} and scores contradict each other",
+                f"Leave rule at {default!r} to go by scores",
+            ):
+                function(V, r=9, rule=rule, scores=scores)
 
 
 def test_the_order_is_that_of_score_times_squared_length_and_then_of_length():

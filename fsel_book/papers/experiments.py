@@ -37,17 +37,13 @@ from tqdm import tqdm
 from .. import __version__
 from ..arrays import is_integer
 from ..baselines import information_gain, rrqr
-from ..sparsification import bss
+from ..certificates import Sampling
+from ..column_search import ClosestSpanRule
 from ..datasets import load_docstrings
-from fsel_book.dual_set import (
-    ClosestSpanRule,
-    det_sampling,
-    det_sampling_reference,
-    rand_sampling,
-)
+from ..dual_set import det_sampling, det_sampling_reference, rand_sampling
 from ..leverage import largest_leverages, leverage_sampling
 from ..loaders import load_dataset, load_techtc
-from ..certificates import Sampling
+from ..sparsification import bss
 from ..spectra import RowSpace
 
 # %% ../../nbs/B_experiments.ipynb #90c9d49b

@@ -569,6 +569,8 @@ class LowerBarrier(AnyBarriers):
         Where the barrier is.
     potential_L : float
         The trace of the inverse of `A - L I`.
+    potential_next : float
+        The trace of `inverse_L`.
     inverse_L : ndarray, shape (rank, rank)
         The inverse of `A - (L + 1) I`: with the barrier after the next step.
     gap_L : float
@@ -588,8 +590,8 @@ class LowerBarrier(AnyBarriers):
         self.inverse_L = recursive_inverse(
             add_to_diagonal(self.A, self.offset_L - self.tau - 1)
         )
-        self._next_potential = self.inverse_L.trace()
-        self.gap_L = self._next_potential - self.potential_L
+        self.potential_next = self.inverse_L.trace()
+        self.gap_L = self.potential_next - self.potential_L
 
     def judge(self, rows: np.ndarray) -> tuple[np.ndarray, float]:
         Y = rows @ self.inverse_L
@@ -606,7 +608,7 @@ class LowerBarrier(AnyBarriers):
         l2 = float(p @ p)
         t = 2 / (l2 / self.gap_L - l1 + price)
         self.A += np.outer(t * v, v)
-        self.potential_L = self._next_potential - t * l2 / (1 + t * l1)
+        self.potential_L = self.potential_next - t * l2 / (1 + t * l1)
         self.tau += 1
         self._place()
         return t

@@ -633,7 +633,7 @@ class LargestNormRule(ColumnSearch):
         and rows.
         """
         yield from self.candidates_in(self.fresh, barriers)
-        yield from self.candidates_in(~self.fresh, barriers)
+        yield from self.candidates_in(self.usable & ~self.fresh, barriers)
 
     def candidates_in(
         self, mask: np.ndarray, barriers: AnyBarriers

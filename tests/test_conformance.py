@@ -16,6 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fsel_book
 from fsel_book import (
+    BSSSelector,
     CertifiedSelector,
     CompletionSelector,
     DSFSelector,
@@ -67,7 +68,7 @@ SELECTORS = [
     CASES["leverage sampling"].make(rescale=True),
     CASES["DSF"].make(rescale=True),
     DSFSelector(rule="target"),
-    CASES["BSS"].make(score_func=by_f),
+    BSSSelector(score_func=by_f),
     CASES["DSF"].make(score_func=by_f),
     CompletionSelector(),
 ]

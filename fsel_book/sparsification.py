@@ -6,9 +6,10 @@ __all__ = ['BSS_RULES', 'lower_and_upper', 'check_rule', 'check_bss_request', 'c
            'BSSSelector']
 
 # %% ../nbs/05_sparsification.ipynb #33a3af03
-import numpy as np
 from collections.abc import Iterable
 from typing import Any, Literal
+
+import numpy as np
 from sklearn.utils import check_random_state
 from tqdm import tqdm
 from fsel_book.arrays import (

@@ -59,9 +59,6 @@ from fsel_book.svm import (
     svm_margin,
 )
 
-# Selectors learn from it to read data in blocks.
-import fsel_book.out_of_core  # noqa: E402, F401  isort: skip
-
 __all__ = [
     "BSSSelector",
     "Blocks",

@@ -5,7 +5,7 @@ __all__ = ['NEGLIGIBLE', 'METHOD_COLORS', 'FASTER', 'ScoreFunc', 'Sampling', 'Pr
            'Certificate', 'certify', 'method_color', 'SpectrumDisplay', 'n_requested', 'target_rank', 'clear_fitted',
            'insert_columns', 'FittedAttributesMixin', 'SamplingTransformer', 'largest_rank', 'space_to_certify', 'Look',
            'look_at_columns', 'look_at_selected', 'warn_of_columns', 'warn_of_fewer', 'CertifiedSelector',
-           'check_scores', 'finite_scores', 'feature_scores', 'ScoreMixin']
+           'check_scores', 'scores_without_data', 'finite_scores', 'feature_scores', 'ScoreMixin']
 
 # %% ../nbs/04_certificates.ipynb #ff329ec7
 import numbers
@@ -40,7 +40,7 @@ from fsel_book.arrays import (
     take_columns,
     to_numpy,
 )
-from .blocks import Blocks, fit_elsewhere
+from .blocks import Blocks, is_out_of_memory
 from .docs import DOCS, SEE_ALSO, insert_docs
 from .notices import stack_level
 from fsel_book.spectra import (
@@ -1128,6 +1128,12 @@ class CertifiedSelector(SamplingTransformer):
     many draws it needs beyond the rank, 0 or 1. A single draw is for rank one always.
     Where `_sample` takes many steps, `Progress.of_fit(self, r, FASTER)` counts them.
 
+    From `X` in blocks of samples every subclass chooses as it does in memory. One that
+    can choose from blocks of features has `_choice_in_blocks()`, which returns a
+    `BlockChoice` of the module `block_search`, or an error for parameters with which it
+    cannot. That is for the class that has it, and for subclasses that leave the steps
+    in `_steps_in_memory` as they are; others are refused.
+
     Attributes
     ----------
     %(selection)s
@@ -1163,6 +1169,16 @@ class CertifiedSelector(SamplingTransformer):
     rescale: bool = False
     n_draws_: int
     _why_fewer = "Some were picked more than once."
+    # by which a choice is made in memory, and which blocks of features do without
+    _steps_in_memory: tuple[str, ...] = (
+        "_select",
+        "_sample",
+        "_scores",
+        "_space",
+        "_draws",
+        "_promise",
+        "_certify",
+    )
     _asking_for_more_helps = True
 
     @insert_docs
@@ -1197,8 +1213,11 @@ class CertifiedSelector(SamplingTransformer):
 
     def _choose(self, X: ArrayLike, y: ArrayLike, **extra: Any) -> Self:
         """What `fit` does; `extra` goes to `_sample`."""
-        if (done := fit_elsewhere(X, self, y, **extra)) is not None:
-            return done
+        if is_out_of_memory(X):
+            # loaded only here: it needs this module
+            from fsel_book.out_of_core import fit_selector
+
+            return fit_selector(X, self, y, **extra)
         space = self._select(X, y, **extra)
         self._warn_of_choice(space, look_at_selected(space, self.selected_))
         return self
@@ -1251,6 +1270,41 @@ class CertifiedSelector(SamplingTransformer):
     def _sample(self, space: RowSpace, r: int, y: ArrayLike) -> Sampling: ...
     def _check_parameters(self) -> None:
         pass
+
+    def _check_blocks(self) -> None:
+        """Raise an error if the choice needs more than inner products of the columns,
+        which is all that is known of `X` in blocks.
+        """
+        scores_without_data(getattr(self, "score_func", None))
+
+    def _choice_in_blocks(self) -> Any:
+        """How to choose from blocks of features: a `BlockChoice`."""
+        raise ValueError(
+            f"{type(self).__name__} needs all features at once, and X is in blocks of "
+            f"features: use BSSSelector, DSFSelector, LeverageSelector or RSFSelector."
+        )
+
+    def _checked_choice_in_blocks(self) -> Any:
+        """The same, or an error if this is not how the selector chooses in memory.
+
+        `_choice_in_blocks` speaks for the class that defines it. Where a subclass has
+        changed a step by which that class chooses in memory, and not
+        `_choice_in_blocks`, the two would differ.
+        """
+        kind = type(self)
+        home = next(base for base in kind.__mro__ if "_choice_in_blocks" in vars(base))
+        changed = [
+            step
+            for step in self._steps_in_memory
+            if getattr(kind, step, None) is not getattr(home, step, None)
+        ]
+        if home is not CertifiedSelector and changed:
+            raise ValueError(
+                f"{kind.__name__} chooses in its own way, by {', '.join(changed)}, "
+                f"which needs all features in memory, and X is in blocks of features: "
+                f"give X as an array or in blocks of samples, or use {home.__name__}."
+            )
+        return self._choice_in_blocks()
 
     def _space(self, X: Matrix, r: int | None) -> RowSpace:
         return space_to_certify(X, self.rank, r, self.spare_draws)
@@ -1305,6 +1359,25 @@ def check_scores(scores: Any, d: int, name: str = "scores") -> np.ndarray:
     if len(bad):
         raise _scores_error(name, f"{found[bad[0]]} for feature {bad[0]}", d)
     return found
+
+
+def scores_without_data(score_func: Any) -> np.ndarray | None:
+    """The scores that `score_func` is, for `X` in blocks; None where it is None.
+
+    Raises
+    ------
+    ValueError
+        It is a function, or holds what is no score.
+    """
+    if score_func is None:
+        return None
+    if callable(score_func):
+        raise ValueError(
+            f"score_func={getattr(score_func, '__name__', score_func)!r} is a "
+            f"function, which needs all of X at once: for X in blocks give the scores "
+            f"themselves, an array of shape (n_features,)."
+        )
+    return check_scores(score_func, len(score_func), "score_func")
 
 
 def _dense_columns(

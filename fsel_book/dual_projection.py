@@ -30,7 +30,7 @@ from fsel_book.arrays import (
     result_dtype,
     to_numpy,
 )
-from .blocks import Blocks, fit_elsewhere
+from .blocks import Blocks, is_out_of_memory
 from .certificates import clear_fitted
 from .docs import DOCS, insert_docs
 from fsel_book.dual_solvers import (
@@ -447,8 +447,11 @@ class DualProjectionClassifier(ScoreOnHost, ClassifierMixin, DualProjectionModel
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        if (done := fit_elsewhere(X, self, y)) is not None:
-            return done
+        if is_out_of_memory(X):
+            # loaded only here: it needs this module
+            from fsel_book.out_of_core import fit_linear_model
+
+            return fit_linear_model(X, self, y)
         previous = self._previous()
         clear_fitted(self)
         self._check_parameters()
@@ -547,8 +550,11 @@ class DualProjectionRidge(ScoreOnHost, RegressorMixin, DualProjectionModel):
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        if (done := fit_elsewhere(X, self, y)) is not None:
-            return done
+        if is_out_of_memory(X):
+            # loaded only here: it needs this module
+            from fsel_book.out_of_core import fit_linear_model
+
+            return fit_linear_model(X, self, y)
         previous = self._previous()
         clear_fitted(self)
         self._check_parameters()

@@ -9,7 +9,7 @@ __all__ = ['LENGTH_SHARE', 'DUAL_RULES', 'EPS', 'column_prices', 'det_sampling_r
 # %% ../nbs/07_dual_set.ipynb #c5c374d8
 import numpy as np
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 from sklearn.utils import Tags
 from fsel_book.arrays import (
@@ -22,6 +22,14 @@ from fsel_book.arrays import (
     to_numpy,
 )
 from .barriers import AnyBarriers, LowerBarrier, SingleDraw, initial_gap
+from fsel_book.block_search import (
+    ChosenInBlocks,
+    DrawsInBlocks,
+    Order,
+    Prices,
+    check_rule_in_blocks,
+    fill_up,
+)
 from fsel_book.certificates import (
     FASTER,
     NEGLIGIBLE,
@@ -34,6 +42,7 @@ from fsel_book.certificates import (
     certify,
     check_scores,
     says_nothing,
+    scores_without_data,
 )
 from fsel_book.column_search import (
     SLACK_BITS,
@@ -41,6 +50,8 @@ from fsel_book.column_search import (
     FirstFeasibleRule,
     LargestScoreRule,
     LargestSlackRule,
+    PriceRanking,
+    ScoreRanking,
     by_decreasing_key,
     norm_per_price,
     round_ties,
@@ -50,12 +61,14 @@ from .docs import insert_docs
 from .leverage import chernoff_rate, leverage_promise, leverage_sampling
 from .progress import Progress
 from fsel_book.sparsification import (
+    BSSInBlocks,
     check_bss_draws,
     check_bss_request,
     check_rule,
     check_rule_or_scores,
 )
 from .spectra import RowSpace, as_row_space
+from .summaries import Passes, space_over, squared_residual
 from fsel_book.validation import (
     check_open_unit_interval,
     check_target_matrix,
@@ -786,6 +799,65 @@ def compressed_targets(Y: np.ndarray) -> np.ndarray:
     """A matrix with `Y Y'` in common with `Y`, and no more columns than rows."""
     return Y if Y.shape[1] <= len(Y) else np.asarray(np.linalg.qr(Y.T, mode="r")).T
 
+# %% ../nbs/07_dual_set.ipynb #d5f0b10d
+class _DualSetPrices(Prices):
+    """The prices of `column_prices`, from what all columns have together.
+
+    Attributes
+    ----------
+    k : int
+        The rank, which is the sum of the squared lengths of all rows of `V`.
+    residual : float
+        The sum of the squared residual norms of all columns.
+    r : int
+        The number of draws.
+    """
+
+    def __init__(self, space: RowSpace, r: int) -> None:
+        self.k = space.shape[1]
+        self.residual = squared_residual(space)
+        self.r = r
+
+    def of(self, part: RowSpace) -> np.ndarray:
+        # all other columns go into one more
+        norms = _with_the_rest(part.scores64, self.k)
+        squares = _with_the_rest(part.residual_norms**2, self.residual)
+        return column_prices(norms, np.sqrt(squares), self.r)[:-1]
+
+
+def _with_the_rest(parts: np.ndarray, whole: float) -> np.ndarray:
+    return np.append(parts, max(whole - parts.sum(), 0.0))
+
+
+class _DualSetInBlocks(BSSInBlocks):
+    """DSF-Select where features come in blocks."""
+
+    def order(self, space: RowSpace, r: int) -> Order:
+        ranking = PriceRanking() if self.scores is None else ScoreRanking(self.scores)
+        return Order(ranking, _DualSetPrices(space, r))
+
+    def barriers(self, ell: int, r: int) -> AnyBarriers:
+        return SingleDraw() if r == 1 == ell else LowerBarrier(ell, r)
+
+    def complete(
+        self, X: Passes, space: RowSpace, chosen: ChosenInBlocks, r: int
+    ) -> ChosenInBlocks:
+        """More features where some were drawn twice, as `_add_closest_features` has
+        them.
+        """
+        sampling = chosen.sampling
+        m = sampling.n_selected
+        if m == r:
+            return chosen
+        targets = component_scores(space)
+        indices, C = fill_up(targets, X, space, sampling.indices, chosen.columns, r)
+        a2 = space_over(space, C).residual_norms ** 2
+        filled = with_weights(
+            space, sampling, indices[m:], a2[:m], a2[m:], squared_residual(space)
+        )
+        kept = np.flatnonzero(np.isin(indices, filled.indices))
+        return ChosenInBlocks(filled, C[:, kept])
+
 # %% ../nbs/07_dual_set.ipynb #1b2376f6
 _SELECTOR_RULES = ["first", "best", "components", "target"]
 
@@ -914,6 +986,18 @@ class DSFSelector(ScoreMixin, _ComponentsMixin, CertifiedSelector):
             targets = component_scores(space)
         return _add_closest_features(space, sampling, r, targets, progress)
 
+    def _check_blocks(self) -> None:
+        super()._check_blocks()
+        if self.rule == "target":
+            raise ValueError(
+                "rule='target' needs all of X at once, and X is in blocks."
+            )
+
+    def _choice_in_blocks(self) -> BSSInBlocks:
+        scores = scores_without_data(self.score_func)
+        check_rule_in_blocks(self.rule, "first", scores)
+        return _DualSetInBlocks(scores, partial(Progress.of_fit, self, remedy=FASTER))
+
     def _promise(self, space: RowSpace, r: int) -> Promise:
         return det_promise(space.shape[1], r)
 
@@ -1001,6 +1085,9 @@ class RSFSelector(_ComponentsMixin, CertifiedSelector):
 
     def _sample(self, space: RowSpace, r: int, y: Any) -> Sampling:
         return rand_sampling(space, r, self.random_state)
+
+    def _choice_in_blocks(self) -> DrawsInBlocks:
+        return DrawsInBlocks(self.random_state)
 
     def _promise(self, space: RowSpace, r: int) -> Promise:
         return rand_promise(space.shape[1], r, self.delta, residual_drift(space))

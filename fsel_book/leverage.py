@@ -12,6 +12,7 @@ from scipy.optimize import brentq
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from .arrays import Array, Seed, result_dtype, to_numpy
+from .block_search import BlockChoice, DrawsInBlocks, FirstInBlocks, Order
 from fsel_book.certificates import (
     NEGLIGIBLE,
     CertifiedSelector,
@@ -351,6 +352,16 @@ class LeverageSelector(CertifiedSelector):
             if self.sampling
             else largest_leverages(space, r)
         )
+
+    def _choice_in_blocks(self) -> BlockChoice:
+        if self.sampling:
+            return DrawsInBlocks(self.random_state)
+        if self.n_features_to_select == "auto":
+            raise ValueError(
+                "n_features_to_select='auto' with sampling=False needs the scores of "
+                "all features at once, and X is in blocks of features: give a number."
+            )
+        return FirstInBlocks(Order())
 
     def _promise(self, space: RowSpace, r: int) -> Promise:
         return (

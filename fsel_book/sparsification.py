@@ -2,11 +2,12 @@
 
 # %% auto #0
 __all__ = ['BSS_RULES', 'lower_and_upper', 'check_rule', 'check_bss_request', 'check_bss_draws', 'check_rule_or_scores',
-           'bss_reference', 'bss', 'bss_promise', 'sketched_row_space', 'BSSSelector']
+           'bss_reference', 'bss', 'bss_promise', 'sketched_row_space', 'BSSInBlocks', 'BSSSelector']
 
 # %% ../nbs/05_sparsification.ipynb #33a3af03
 import numpy as np
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, Literal
 from sklearn.utils import check_random_state
 from fsel_book.arrays import (
@@ -27,6 +28,7 @@ from fsel_book.barriers import (
     barrier_constants,
     initial_gap,
 )
+from .block_search import FeasibleInBlocks, check_rule_in_blocks
 from fsel_book.certificates import (
     FASTER,
     NEGLIGIBLE,
@@ -36,6 +38,7 @@ from fsel_book.certificates import (
     ScoreFunc,
     ScoreMixin,
     check_scores,
+    scores_without_data,
     target_rank,
 )
 from fsel_book.column_search import (
@@ -381,6 +384,16 @@ def sketched_row_space(space: RowSpace, size: int, random_state: Seed) -> RowSpa
     seen.first_equal = space.first_equal  # of the samples, not of the mixtures
     return seen
 
+# %% ../nbs/05_sparsification.ipynb #b55b10c1
+class BSSInBlocks(FeasibleInBlocks):
+    """BSS where features come in blocks."""
+
+    def barriers(self, ell: int, r: int) -> AnyBarriers:
+        return SingleDraw() if r == 1 == ell else Barriers(ell, r)
+
+    def weights(self, added: np.ndarray, ell: int, r: int) -> np.ndarray:
+        return added * (1 - initial_gap(ell, r)) / r
+
 # %% ../nbs/05_sparsification.ipynb #132887da
 @insert_docs
 class BSSSelector(ScoreMixin, CertifiedSelector):
@@ -451,6 +464,7 @@ class BSSSelector(ScoreMixin, CertifiedSelector):
     """
 
     method = "BSS"
+    _steps_in_memory = (*CertifiedSelector._steps_in_memory, "_rule_at")
 
     def __init__(
         self,
@@ -500,6 +514,16 @@ class BSSSelector(ScoreMixin, CertifiedSelector):
             return bss(seen, r, scores=scores, progress=progress)
         rule = self._rule_at(space.shape[1], r)
         return bss(seen, r, rule, rng, progress=progress)
+
+    def _choice_in_blocks(self) -> BSSInBlocks:
+        scores = scores_without_data(self.score_func)
+        check_rule_in_blocks(self.rule, "largest-norm", scores)
+        if self.sketch_size is not None:
+            raise ValueError(
+                f"sketch_size={self.sketch_size} is not possible for X in blocks: all "
+                f"samples are used."
+            )
+        return BSSInBlocks(scores, partial(Progress.of_fit, self, remedy=FASTER))
 
     def _rule_at(self, ell: int, r: int) -> Literal["best", "largest-norm", "sampled"]:
         """The rule for `r` draws at rank `ell`: what `auto` stands for there."""

@@ -546,7 +546,7 @@ class RowSpace:
             return 1.0
         return float(np.sum(self.small_svd.S[: self.shape[1]] ** 2) / self.squared_norm)
 
-    @property
+    @cached_property
     def squared_norm(self) -> float:
         """Squared Frobenius norm of `X`."""
         return float(

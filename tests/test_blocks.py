@@ -32,7 +32,7 @@ from fsel_book import (
     as_blocks,
     row_space,
 )
-from fsel_book.out_of_core import GramMatrix
+from fsel_book.summaries import GramMatrix
 
 
 @pytest.fixture

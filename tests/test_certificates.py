@@ -52,7 +52,7 @@ from fsel_book import (
     row_space,
 )
 from fsel_book.certificates import Promise, method_color
-from fsel_book.out_of_core import GramMatrix
+from fsel_book.summaries import GramMatrix
 
 X = table(20, 50)
 

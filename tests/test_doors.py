@@ -898,6 +898,10 @@ BASES = {
     "DistanceKernel": ("part",),
     "Summary": ("_take", "_scale"),
     "SquareSummary": ("_take", "_take_square", "_scale_square"),
+    "AnyBarriers": ("judge", "slack_matrix", "add"),
+    "ColumnSearch": ("pick",),
+    "BlockChoice": ("choose",),
+    "FeasibleInBlocks": ("barriers", "weights"),
     "Loss": (
         "conjugate",
         "conjugate_curvature",

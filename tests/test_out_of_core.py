@@ -2,9 +2,10 @@
 happens to the source.
 """
 
-import copy
 import os
 import pickle
+import subprocess
+import sys
 import tempfile
 import tracemalloc
 import warnings
@@ -20,7 +21,6 @@ from cases import (
     swept,
     swept_product,
     swept_seeds,
-    two_frames,
     with_condition,
 )
 from numpy.testing import assert_allclose, assert_array_equal
@@ -30,6 +30,7 @@ from sklearn.pipeline import make_pipeline
 
 from fsel_book import (
     BSSSelector,
+    CertifiedSelector,
     DSFSelector,
     DualProjectionClassifier,
     DualProjectionRidge,
@@ -38,6 +39,7 @@ from fsel_book import (
     RSFSelector,
     Sampling,
     as_blocks,
+    block_search,
     blocks,
     bss,
     certify,
@@ -46,17 +48,8 @@ from fsel_book import (
 )
 from fsel_book.blocks import Blocks
 from fsel_book.certificates import Promise
-from fsel_book.out_of_core import (
-    Best,
-    GramMatrix,
-    Order,
-    Passes,
-    Scan,
-    SquaredNorm,
-    TriangularFactor,
-    gram_is_too_large,
-    sparsify,
-)
+from fsel_book.out_of_core import gram_is_too_large
+from fsel_book.summaries import GramMatrix, TriangularFactor
 
 
 @pytest.fixture(autouse=True)
@@ -195,7 +188,7 @@ def test_features_that_fill_up_are_those_in_memory(seed, window, monkeypatch):
     """Where the dual set draws few long features again and again, whether many columns
     are at hand or one.
     """
-    monkeypatch.setattr(out_of_core, "SEARCH_WINDOW", window)
+    monkeypatch.setattr(block_search, "SEARCH_WINDOW", window)
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((30, 60)) * rng.pareto(1.2, 60)
     if seed % 3 == 0:
@@ -231,7 +224,7 @@ def test_few_columns_at_hand_fill_up_as_all_of_them_do(
     knows leading directions only.
     """
     n, d = shape
-    monkeypatch.setattr(out_of_core, "SEARCH_WINDOW", 8 * n * columns)
+    monkeypatch.setattr(block_search, "SEARCH_WINDOW", 8 * n * columns)
     rng = np.random.default_rng(seed)
     X = rng.standard_normal(shape) * np.exp(2 * rng.standard_normal(d))
     r = int([40, 39, 26][seed % 3])
@@ -270,25 +263,6 @@ def test_copies_in_other_blocks_are_passed_over_as_in_memory(name, kind):
     assert_same(found, expected, rtol=1e-5 if kind == "float32" else 1e-8)
     first = equal_columns(X[:, found.selected_])
     assert_array_equal(first, np.arange(len(first)))
-
-
-@pytest.mark.parametrize("size", [1, 7, 200])
-def test_copies_are_passed_over_by_windows_of_any_size(size):
-    """The columns of largest score hold few directions, so that others are looked up,
-    among them copies of those.
-    """
-    X = np.repeat(two_frames(512, 6).T * np.linspace(1, 1.1, 1024), 2, axis=1)
-    order = np.random.default_rng(0).permutation(2048)
-    X = X[:, order]
-    scores = np.repeat([2.0, 1.0], 1024)[order]
-    expected = BSSSelector(20, rank=6, score_func=scores).fit(X)
-    passes = Passes(cut(X, [256] * 8), 1)
-    search = Scan(passes, row_space(X).truncate(6), Order(scores), size)
-    search.size = size
-    picks, _ = sparsify(search, 20)
-    assert_array_equal(list(dict.fromkeys(picks)), expected.selected_)
-    assert_array_equal(equal_columns(X[:, expected.selected_]), np.arange(20))
-    assert passes.count > 1
 
 
 @swept_product(
@@ -523,44 +497,6 @@ def test_leading_directions_that_squares_do_not_hold(limit, monkeypatch):
         )
 
 
-@swept_seeds(8, 200)
-def test_the_same_on_random_problems(seeds):
-    """Shapes, ranks, draws, lengths, blocks, and heads so small that they run dry."""
-    for seed in seeds:
-        rng = np.random.default_rng(seed)
-        n = int(rng.integers(3, 20))
-        d = int(rng.integers(40, 400))
-        X = rng.standard_normal((n, d)) * rng.pareto(rng.uniform(0.8, 4), d)
-        space = row_space(X).truncate(int(rng.integers(1, n + 1)))
-        r = int(rng.integers(space.shape[1] + 1, min(d, 5 * n + 10)))
-        scores = rng.integers(0, 4, d).astype(float) if seed % 2 else None
-        make = by_norm if scores is None else BSSSelector
-        expected = make(r, rank=space.shape[1], score_func=scores).fit(X).sampling_
-        search = Scan(cut(X, [d]), space, Order(scores), int(rng.integers(1, 20)))
-        search.size = int(rng.integers(1, 40))
-        picks, weights = sparsify(search, r)
-        assert_array_equal(
-            list(dict.fromkeys(picks)), expected.indices, err_msg=f"seed {seed}"
-        )
-        assert_allclose(weights.sum(), expected.weights.sum(), rtol=1e-7)
-
-
-@pytest.mark.parametrize("size", [1, 7, 200])
-def test_windows_of_any_size_where_the_head_runs_dry(size):
-    """Half of the columns share half of the directions, and stand before all others by
-    their scores.
-    """
-    X = two_frames(512, 6).T * np.linspace(1, 1.1, 1024)  # no two columns are equal
-    scores = np.repeat([2.0, 1.0], 512)
-    expected = BSSSelector(20, rank=6, score_func=scores).fit(X)
-    passes = Passes(cut(X, [1024]), 1)
-    search = Scan(passes, row_space(X), Order(scores), size)
-    search.size = size
-    picks, _ = sparsify(search, 20)
-    assert_array_equal(list(dict.fromkeys(picks)), expected.selected_)
-    assert passes.count > 1
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_a_head_that_holds_all_columns_and_runs_dry(seed):
     """As many columns as the head has: a look beyond finds nothing, and columns are
@@ -571,34 +507,6 @@ def test_a_head_that_holds_all_columns_and_runs_dry(seed):
     X = rng.standard_normal((60, d)) * rng.pareto(1.2, d)
     selector = DSFSelector(40, rule="first", rank=12)
     assert_same(clone(selector).fit(cut(X, [d])), clone(selector).fit(X))
-
-
-def test_the_margin_is_that_of_the_columns_left_out():
-    """What the proposition needs: beyond head and window no column's slack comes nearer
-    to zero than the margin.
-    """
-    X = np.random.default_rng(1).standard_normal((12, 500)) * np.random.default_rng(
-        2
-    ).pareto(1.2, 500)
-    space = row_space(X).truncate(4)
-    looks = []
-    V = space.basis()
-    rates = lambda C: np.einsum("ij,ij->i", V @ C, V) / space.scores64  # noqa: E731
-
-    class Watched(Scan):
-        def look_beyond(self, barriers):
-            found = super().look_beyond(barriers)
-            held = [*self.head.places, *self.picked.places, *self.window.places]
-            left_out = np.delete(rates(self.window_C), held)
-            if 0 <= self.margin < np.inf:
-                looks.append(self.margin)
-                assert left_out.max() <= -self.margin * (1 - 1e-9)
-            return found
-
-    search = Watched(cut(X, [500]), space, Order(), 10)
-    search.size = 60
-    sparsify(search, 60)
-    assert len(looks) > 5
 
 
 @pytest.mark.parametrize(
@@ -639,49 +547,6 @@ def test_sums_that_float32_does_not_hold():
 
 
 # ---------------------------------------------------------------- summaries
-
-
-SUMMARIES = {
-    GramMatrix: lambda summary: summary.G,
-    TriangularFactor: lambda summary: summary.R.T @ summary.R,
-    SquaredNorm: lambda summary: summary.squares,
-}
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_merging_in_any_order(seed):
-    rng = np.random.default_rng(seed)
-    X = wide_data(seed) * 10.0 ** rng.integers(-80, 80)
-    edges = np.sort(rng.integers(0, 3001, 7))
-    parts = []
-    for a, b in zip([0, *edges], [*edges, 3000]):
-        summaries = [kind() for kind in SUMMARIES]
-        if b > a:
-            for summary in summaries:
-                summary.add(a, X[:, a:b])
-        best = Best(50)
-        if b > a:
-            best.offer(np.arange(a, b), np.round(SCORES[a:b], 1), X[:, a:b])
-        parts.append((*summaries, best))
-    merged = (*(kind() for kind in SUMMARIES), Best(50))
-    for i in rng.permutation(len(parts)):
-        for mine, other in zip(merged, parts[i], strict=True):
-            mine.merge(other)
-    expected = X @ X.T
-    for kind, summary in zip(SUMMARIES, merged):
-        whole = SUMMARIES[kind](summary) * 4.0**summary.exponent
-        known = expected if np.ndim(whole) else np.trace(expected)
-        assert_allclose(whole, known, rtol=1e-10, atol=1e-12 * np.max(known))
-        assert (summary.length, summary.dtype, summary.largest) == (
-            3000,
-            np.float64,
-            np.abs(X).max(),
-        )
-    best = merged[-1]
-    assert_array_equal(
-        best.places, np.lexsort((np.arange(3000), -np.round(SCORES, 1)))[:50]
-    )
-    assert_array_equal(best.A, X[:, best.places])
 
 
 class Scattered(Blocks):
@@ -782,30 +647,6 @@ def test_entries_that_are_stored_twice(monkeypatch):
 
 
 @each_kind
-@swept("form", ["coo", "bsr"], ["dia", "lil", "dok"])
-def test_sparse_batches_of_any_form(kind, form, monkeypatch):
-    # bytes: the batch comes in more than one piece
-    monkeypatch.setattr(blocks, "PIECE_BYTES", 2**20)
-    X = np.random.default_rng(0).poisson(0.1, (6_000, 40)).astype(float)
-    seen, same = (
-        kind().partial_fit(sp.csr_array(X).asformat(made)) for made in (form, "csr")
-    )
-    assert_array_equal(SUMMARIES[kind](seen), SUMMARIES[kind](same))
-
-
-@each_kind
-def test_what_cannot_be_merged_or_added_changes_nothing(kind):
-    other = ({GramMatrix, TriangularFactor} - {kind}).pop()
-    for mine in (kind(), kind().partial_fit(1e-90 * np.ones((3, 4)))):
-        before = pickle.dumps(mine)
-        with refused(f"A {other.__name__} cannot be merged with a {kind.__name__}"):
-            mine.merge(other().partial_fit(np.ones((3, 4))))
-        with refused("X has shape (5, 0)"):
-            mine.partial_fit(np.empty((5, 0)))
-        assert pickle.dumps(mine) == before
-
-
-@each_kind
 def test_partial_fit_is_one_pass_over_samples(kind):
     X = wide_data(1, 50, 900).T
     gram = kind()
@@ -824,33 +665,6 @@ def test_partial_fit_is_one_pass_over_samples(kind):
     assert not [name for name in vars(selector) if name.endswith("_")]
     with refused("DualProjectionRidge needs the samples themselves"):
         DualProjectionRidge().fit(gram, np.arange(900.0))
-
-
-@each_kind
-def test_a_batch_that_is_refused_adds_nothing(kind):
-    rng = np.random.default_rng(0)
-    gram = kind().partial_fit(rng.standard_normal((100, 40)))
-    before = pickle.dumps(gram)
-    batch = rng.standard_normal((2**17, 40))  # two and a half pieces
-    batch[-1, -1] = np.nan
-    with refused("NaN or infinity"):
-        gram.partial_fit(batch)
-    assert pickle.dumps(gram) == before
-
-
-@each_kind
-def test_merging_leaves_the_other_as_it_was(kind):
-    parts = [
-        kind().partial_fit(np.random.default_rng(seed).standard_normal((50, 4)))
-        for seed in range(2)
-    ]
-    before = pickle.dumps(parts)
-    both = kind().merge(parts[0]).merge(parts[1])
-    assert_allclose(SUMMARIES[kind](both), sum(map(SUMMARIES[kind], parts)), rtol=1e-14)
-    both.partial_fit(1e100 * np.ones((2, 4))).merge(kind())
-    assert pickle.dumps(parts) == before
-    with refused(f"{kind.__name__} of 1 rows cannot be merged with one of 4"):
-        both.merge(kind().partial_fit(np.ones((5, 1))))
 
 
 @each_kind
@@ -985,69 +799,6 @@ def test_tall_data_in_blocks_of_features_make_no_square_of_the_samples():
             assert_same(found, expected)
 
 
-@each_kind
-@pytest.mark.parametrize("seed", range(4))
-def test_a_summary_is_right_whether_pieces_or_their_sum_are_merged(kind, seed):
-    """Each part has fewer or more samples than features, at any scale; all may be
-    copied and looked at in between.
-    """
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((70, 20)) * 10.0 ** rng.integers(-70, 70, (70, 1))
-    edges = [0, *np.sort(rng.integers(1, 70, 5)), 70]
-    parts = []
-    for a, b in zip(edges[:-1], edges[1:]):
-        batch = X[a:b].copy()
-        parts.append(kind().partial_fit(sp.csr_array(batch) if b % 2 else batch))
-        batch[:] = np.nan  # whoever handed it out may use it again
-    order = rng.permutation(len(parts))
-    merged = kind()
-    rows = np.empty((0, 20))
-    for i in order:
-        before = pickle.dumps(parts[i])
-        merged.merge(parts[i])
-        assert pickle.dumps(parts[i]) == before
-        rows = np.vstack([rows, X[edges[i] : edges[i + 1]]])
-        merged = (copy.deepcopy, lambda seen: pickle.loads(pickle.dumps(seen)))[i % 2](
-            merged
-        )
-        Z = rows * 2.0**-merged.exponent
-        assert_allclose(
-            SUMMARIES[kind](merged),
-            Z.T @ Z,
-            rtol=1e-9,
-            atol=1e-12 * np.abs(Z.T @ Z).max(),
-        )
-        assert merged.length == len(rows)
-    if kind is TriangularFactor:
-        assert_array_equal(merged.R, np.triu(merged.R))
-
-
-@each_kind
-def test_a_summary_of_few_samples_is_small_and_never_larger_than_the_square(kind):
-    X = np.random.default_rng(0).standard_normal((300, 200))
-    seen = kind()
-    sizes = []
-    for row in X:
-        seen.partial_fit(row[None])
-        sizes.append(len(pickle.dumps(seen)))
-    assert sizes[9] < 10 * 8 * 200 + 5000
-    assert max(sizes) < 1.1 * 8 * 200**2 + 200 * 300
-    # with its indices it takes more than the square
-    dense = sp.csr_array(np.ones((199, 200)))
-    assert len(pickle.dumps(kind().partial_fit(dense))) < 1.1 * 8 * 200**2
-    assert_allclose(SUMMARIES[kind](seen), X.T @ X, rtol=1e-9, atol=1e-9)
-
-
-@each_kind
-def test_the_square_of_few_samples_may_be_set(kind):
-    seen = kind().partial_fit(np.ones((3, 8)))
-    name = {GramMatrix: "G", TriangularFactor: "R"}[kind]
-    setattr(seen, name, 2 * np.eye(8))
-    assert_array_equal(getattr(seen, name), 2 * np.eye(8))
-    seen.partial_fit(np.zeros((1, 8)))
-    assert_allclose(np.abs(getattr(seen, name)), 2 * np.eye(8))
-
-
 def test_leading_directions_of_wide_data_in_blocks_of_samples_are_those_in_memory():
     """Their sketches know the order of the samples, which no order of merging may
     change.
@@ -1172,29 +923,6 @@ def test_many_small_batches_invent_no_direction():
             warnings.simplefilter("ignore")
             found = LeverageSelector(10, rank=5, sampling=False).fit(gram)
         assert found.certificate_.numerical_rank == rank
-
-
-@pytest.mark.parametrize("condition", [1e4, 1e8, 1e12])
-def test_a_triangular_factor_knows_small_directions(condition):
-    """Each singular value to `p c eps sqrt(m)` with columns of length one, after 60
-    merges in a random order.
-    """
-    rng = np.random.default_rng(0)
-    X = with_condition(40, 3000, condition, rng)
-    X /= np.linalg.norm(X, axis=1, keepdims=True)
-    parts = []
-    for piece in np.array_split(X, 60, axis=1):
-        parts.append(TriangularFactor())
-        parts[-1].add(0, piece)
-    while len(parts) > 1:
-        parts.append(
-            parts.pop(rng.integers(len(parts))).merge(
-                parts.pop(rng.integers(len(parts)))
-            )
-        )
-    exact, found = (np.linalg.svd(A, compute_uv=False) for A in (X, parts[0].R))
-    assert np.abs(found - exact).max() < 60 * np.finfo(float).eps * 40**0.5
-    assert_array_equal(parts[0].R, np.triu(parts[0].R))
 
 
 @pytest.mark.parametrize("axis", [0, 1])
@@ -1648,6 +1376,21 @@ def test_what_needs_all_features_at_once_says_so():
         BSSSelector(60, score_func=SCORES).fit(X, sample_weight=np.ones(30))
 
 
+def test_the_module_is_loaded_for_data_in_blocks_and_for_nothing_else():
+    script = """
+import sys, numpy as np, fsel_book as fb
+X = np.random.default_rng(0).standard_normal((20, 60))
+fb.BSSSelector(10).fit(X).transform(fb.as_blocks(X))
+fb.DualProjectionRidge().fit(X, X[:, 0])
+assert "fsel_book.out_of_core" not in sys.modules
+fb.{model}.fit(fb.as_blocks(X), X[:, 0])
+assert "fsel_book.out_of_core" in sys.modules
+"""
+    for model in ("BSSSelector(10)", "DualProjectionRidge()"):
+        run = [sys.executable, "-c", script.format(model=model)]
+        subprocess.run(run, check=True)
+
+
 class OwnSample:
     """A way of one's own: the last features."""
 
@@ -1676,6 +1419,11 @@ class OwnScores:
         return np.arange(X.shape[1], dtype=float)
 
 
+class OwnSelection:
+    def _select(self, X, y, **extra):
+        return super()._select(X, y, **extra)
+
+
 class OwnCertificate:
     def _certify(self, space, sampling, r):
         return certify(space, sampling, None, "mine")
@@ -1691,8 +1439,17 @@ class OwnCertificate:
         (OwnDraws, BSSSelector),
         (OwnScores, DSFSelector),
         (OwnCertificate, LeverageSelector),
+        (OwnSelection, RSFSelector),
     ],
-    [OwnSample, OwnPromise, OwnDraws, OwnSpace, OwnScores, OwnCertificate],
+    [
+        OwnSelection,
+        OwnSample,
+        OwnPromise,
+        OwnDraws,
+        OwnSpace,
+        OwnScores,
+        OwnCertificate,
+    ],
     [BSSSelector, DSFSelector, LeverageSelector, RSFSelector],
 )
 def test_a_subclass_with_a_way_of_its_own_is_refused_in_blocks_of_features(own, kind):
@@ -1727,6 +1484,58 @@ def test_a_subclass_with_a_way_of_its_own_is_refused_in_blocks_of_features(own, 
         clone(selector).fit(A) for A in (as_blocks(lambda: iter([tall]), axis=0), tall)
     )
     assert_array_equal(found.selected_, expected.selected_)
+
+
+def test_a_way_of_ones_own_counts_wherever_it_comes_from():
+    """From a class between, from one that stands beside, or a rule of BSS; and in blocks
+    it takes more than a name to choose.
+    """
+    X = as_blocks(wide_data(1, 40, 900))
+
+    class Between(BSSSelector):
+        def _sample(self, space, r, y, **extra):
+            return super()._sample(space, r, y, **extra)
+
+    class Below(Between):
+        pass
+
+    class Beside(CertifiedSelector):
+        def _certify(self, space, sampling, r):
+            return certify(space, sampling, None, "mine")
+
+    class Both(BSSSelector, Beside):
+        pass
+
+    class OwnRule(BSSSelector):
+        def _rule_at(self, ell, r):
+            return "sampled"
+
+    class Named(CertifiedSelector):
+        """Has only what is needed in memory."""
+
+        n_features_to_select = 20
+        rank = None
+        rule = "largest-norm"
+
+        def _sample(self, space, r, y):
+            return Sampling.from_draws(np.arange(r), np.ones(r), space.shape[0])
+
+    for selector, *parts in (
+        (Below(20), "Below chooses in its own way, by _sample", "or use BSSSelector"),
+        (Both(20), "Both chooses in its own way, by _certify"),
+        (OwnRule(20), "OwnRule chooses in its own way, by _rule_at"),
+        (Named(), "Named needs all features at once"),
+    ):
+        with refused(*parts):
+            selector.fit(X)
+
+    class Again(Below):
+        """Says itself how it chooses in blocks."""
+
+        def _choice_in_blocks(self):
+            return super()._choice_in_blocks()
+
+    assert_same(Again(20).fit(X), by_norm(20).fit(X))
 
 
 def test_a_subclass_that_changes_defaults_or_checks_fits_from_blocks():

@@ -42,11 +42,15 @@ def table():
     return rows
 
 
+def parameters_of(estimator):
+    """The section Parameters of its docstring, up to the next heading."""
+    text = inspect.getdoc(estimator).split("Parameters\n----------\n")[1]
+    return re.split(r"\n\n\w[\w ]*\n-{3,}\n", text)[0]
+
+
 def described(estimator):
     """The type that the docstring gives to each parameter."""
-    section = (
-        inspect.getdoc(estimator).split("Parameters\n----------\n")[1].split("\n\n")[0]
-    )
+    section = parameters_of(estimator)
     heads = [
         re.match(r"(\w+(?:, \w+)*)(?: : (.*))?$", line)
         for line in section.splitlines()
@@ -105,9 +109,7 @@ def test_a_docstring_says_why_a_default_is_what_it_is(name, parameter, words):
     """What was decided by a study names its chapter, what follows from a theorem says
     from what.
     """
-    section = (
-        inspect.getdoc(EACH[name]).split("Parameters\n----------\n")[1].split("\n\n")[0]
-    )
+    section = parameters_of(EACH[name])
     entries = re.split(r"\n(?=\w+ : )", section)
     (entry,) = (entry for entry in entries if entry.startswith(f"{parameter} : "))
     assert words in " ".join(entry.split())

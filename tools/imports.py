@@ -1,25 +1,33 @@
 """Who imports whom in the package, as a Mermaid diagram for CONTRIBUTING.md: `python
 tools/imports.py` writes it there.
 
-An arrow that follows from others is left out. `tests/test_book.py` compares the diagram
-with the code.
+An arrow that follows from others is left out, and so is what a function imports when it
+is called. `tests/test_book.py` compares the diagram with the code.
 """
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 START, END = "```mermaid\n", "```\n"
 
 
+def statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """What runs when a module is loaded."""
+    for node in ast.iter_child_nodes(tree):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+            yield from statements(node)
+
+
 def edges(folder: Path = ROOT / "fsel_book") -> dict[str, set[str]]:
-    """For each module the modules of the package that it imports."""
+    """For each module the modules of the package that it imports when it is loaded."""
     found = {}
     for path in sorted(folder.rglob("[a-z]*.py")):
         parts = path.relative_to(folder).with_suffix("").parts
-        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         used = set()
-        for node in nodes:
+        for node in statements(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.module:
                 home = [*parts[: len(parts) - node.level], node.module]
                 if node.level:

@@ -90,20 +90,20 @@ def pivots_of(
     [1, 0]
     """
     m, d = A.shape
+    # squared lengths of what is left, and those when last computed afresh
     lengths = np.einsum("ij,ij->j", A, A)
-    lowest = floor**2 * lengths.max()
     computed = lengths.copy()
+    lowest = floor**2 * lengths.max()
     fresh = ~np.isin(np.arange(d), banned)
     order: list[int] = []
     Q = np.zeros((min(k, m), m))
     for step in range(len(Q)):
-        i = (
-            first[step]
-            if step < len(first)
-            else int(np.argmax(np.where(fresh, round_ties(lengths), -1.0)))
-        )
-        if step >= len(first) and not (fresh[i] and lengths[i] > lowest):
-            break
+        if step < len(first):
+            i = first[step]
+        else:
+            i = int(np.argmax(np.where(fresh, round_ties(lengths), -1.0)))
+            if not (fresh[i] and lengths[i] > lowest):
+                break
         q = A[:, i]
         # once more, for what rounding left
         for _ in range(2):
@@ -115,7 +115,8 @@ def pivots_of(
         stale = np.flatnonzero(fresh & (lengths < 1e-4 * computed))
         if len(stale):
             rest = A[:, stale] - Q[: step + 1].T @ (Q[: step + 1] @ A[:, stale])
-            lengths[stale] = computed[stale] = np.einsum("ij,ij->j", rest, rest)
+            computed[stale] = np.einsum("ij,ij->j", rest, rest)
+            lengths[stale] = computed[stale]
     return order
 
 # %% ../nbs/09_baselines.ipynb #2e6885a4
@@ -129,8 +130,11 @@ class PivotedQR:
     permutation : ndarray of int, shape (d,)
         The chosen columns first; the others follow in their own order.
     Q : ndarray, shape (m, min(m, d))
+        Orthonormal columns.
     R : ndarray, shape (min(m, d), d)
+        Upper triangular.
     k : int
+        How many columns were chosen.
     n_swaps : int
         Exchanges after pivoting.
 
@@ -392,34 +396,52 @@ def rrqr(
     A = _pivoting_matrix(space)
     # what is shorter has lost the digits to decide by
     floor = max(1e-10, 10 * np.finfo(result_dtype(space.X)).eps)
-    order = pivots_of(A, ell, floor=floor)
-    if strong or len(order) < ell:
-        rows = np.ascontiguousarray(to_numpy(space.basis()).T)
-        if len(order) < ell:
-            order = pivots_of(rows, ell, first=order, floor=0.0)
-        if strong:
-            order = exchange_columns(rows, order, f)[0].chosen
-    copies = (
-        np.flatnonzero(~one_of_each(space.first_equal)).tolist()
-        if len(order) < r
-        else []
-    )
+    order = _guaranteed_pivots(space, A, floor, strong, f)
+    copies: list[int] = []
+    if len(order) < r:
+        copies = np.flatnonzero(~one_of_each(space.first_equal)).tolist()
     if len(order) < r and not rounds and ell != space.numerical_rank:
         A = _wider_pivoting_matrix(space, r)
         order = pivots_of(A, r, first=order, banned=copies, floor=floor)
+    order = _more_rounds(A, order, r, copies, floor)
+    chosen = Sampling.from_draws(order, np.ones(len(order)), d, space.X)
+    return replace(chosen, n_draws=r)
+
+
+def _guaranteed_pivots(
+    space: RowSpace, A: np.ndarray, floor: float, strong: bool, f: float
+) -> list[int]:
+    """As many features as the space has dimensions, pivots of `A` and then of the
+    basis; after exchanges where `strong`.
+    """
+    ell = space.shape[1]
+    order = pivots_of(A, ell, floor=floor)
+    if not strong and len(order) == ell:
+        return order
+    rows = np.ascontiguousarray(to_numpy(space.basis()).T)
+    if len(order) < ell:
+        order = pivots_of(rows, ell, first=order, floor=0.0)
+    if strong:
+        columns, _ = exchange_columns(rows, order, f)
+        order = columns.chosen
+    return order
+
+
+def _more_rounds(
+    A: np.ndarray, order: list[int], r: int, copies: list[int], floor: float
+) -> list[int]:
+    """`order` and further features up to `r`: pivoting begins again with those not yet
+    taken, and zero columns come last.
+    """
     while len(order) < r:
-        more = pivots_of(A, r - len(order), banned=[*order, *copies], floor=floor)
-        # zero columns
-        more = (
-            more
-            or np.setdiff1d(np.arange(d), [*order, *copies])[: r - len(order)].tolist()
-        )
+        taken = [*order, *copies]
+        more = pivots_of(A, r - len(order), banned=taken, floor=floor)
+        if not more:
+            more = np.setdiff1d(np.arange(A.shape[1]), taken)[: r - len(order)].tolist()
         if not more:
             break
-        order += more
-    return replace(
-        Sampling.from_draws(order, np.ones(len(order)), d, space.X), n_draws=r
-    )
+        order = order + more
+    return order
 
 # %% ../nbs/09_baselines.ipynb #bdfbc01d
 def rrqr_promise(ell: int, d: int, strong: bool = True, f: float = 2.0) -> Promise:
@@ -622,16 +644,15 @@ def random_promise(space: RowSpace, r: int, delta: float = 0.01) -> Promise:
     if r == d:
         return Promise(1.0, 1.0)
     mu = max(float(ell), d * float(to_numpy(space.scores64).max()))
-    (low, high), (low_out, high_out) = (
-        bernoulli_interval(ell, mu, n, d, delta) for n in (r, d - r)
-    )
+    low, high = bernoulli_interval(ell, mu, r, d, delta)
+    # those left out are d - r uniform draws, too, and what they hold is missing
+    low_out, high_out = bernoulli_interval(ell, mu, d - r, d, delta)
+    low_by_rest = (d - (d - r) * high_out) / r
+    high_by_rest = (d - (d - r) * low_out) / r
     # 0 but for rounding where the features left out may hold a whole direction
-    by_rest = (d - (d - r) * high_out) / r
-    return Promise(
-        max(low, by_rest if by_rest > 1e-12 else 0.0),
-        min(high, (d - (d - r) * low_out) / r),
-        1 - delta,
-    )
+    if low_by_rest <= 1e-12:
+        low_by_rest = 0.0
+    return Promise(max(low, low_by_rest), min(high, high_by_rest), 1 - delta)
 
 
 def random_draws(space: RowSpace, eps: float, delta: float = 0.01) -> int:
@@ -639,9 +660,11 @@ def random_draws(space: RowSpace, eps: float, delta: float = 0.01) -> int:
     probability `1 - delta`.
     """
     d, ell = space.shape
-    return ell + bisect_left(
-        range(ell, d), True, key=lambda r: random_promise(space, r, delta).eps <= eps
-    )
+
+    def is_enough(r: int) -> bool:
+        return random_promise(space, r, delta).eps <= eps
+
+    return ell + bisect_left(range(ell, d), True, key=is_enough)
 
 # %% ../nbs/09_baselines.ipynb #f0e03f53
 @insert_docs
@@ -722,18 +745,16 @@ def _presence_counts(X: Matrix, indicator: np.ndarray) -> np.ndarray:
     (n_features, n_classes).
     """
     if is_sparse(X):
-        present = type(X)(
-            ((X.data != 0).astype(np.float64), X.indices, X.indptr), shape=X.shape
-        )
+        ones = (X.data != 0).astype(np.float64)
+        present = type(X)((ones, X.indices, X.indptr), shape=X.shape)
         return present.T @ indicator
     xp = namespace(X)
     Y = from_numpy(indicator, X)
-    return np.vstack(
-        [
-            to_numpy(xp.astype(block != 0, xp.float64).T @ Y)
-            for _, _, block in by_columns(X)
-        ]
-    )
+    counts = []
+    for _, _, block in by_columns(X):
+        present = xp.astype(block != 0, xp.float64)
+        counts.append(to_numpy(present.T @ Y))
+    return np.vstack(counts)
 
 
 def _class_indicator(y: ArrayLike, n: int) -> np.ndarray:
@@ -743,7 +764,8 @@ def _class_indicator(y: ArrayLike, n: int) -> np.ndarray:
     y = column_or_1d(target_on_host(y))
     if len(y) != n:
         raise ValueError(f"y has {len(y)} labels, but X has {n} samples.")
-    if (kind := type_of_target(y, input_name="y")) not in ("binary", "multiclass"):
+    kind = type_of_target(y, input_name="y")
+    if kind not in ("binary", "multiclass"):
         raise ValueError(
             f"y is {kind}: information gain needs class labels. Give integers or "
             f"names, "
@@ -831,14 +853,19 @@ def _certify_weighted(
     if found.rank != own.rank:
         return found
     slack = 1e-6 + own.accuracy + found.accuracy
-    mine, theirs = (
-        np.array([*c.eigenvalues, *c.eigenvalues_unscaled, c.energy])
-        for c in (found, own)
-    )
-    return (
-        replace(found, promise=own.promise)
-        if np.allclose(mine, theirs, rtol=slack, atol=0)
-        else found
+    if np.allclose(_measurements(found), _measurements(own), rtol=slack, atol=0):
+        return replace(found, promise=own.promise)
+    return found
+
+
+def _measurements(certificate: Certificate) -> np.ndarray:
+    """The numbers of a certificate that tell data from other data."""
+    return np.array(
+        [
+            *certificate.eigenvalues,
+            *certificate.eigenvalues_unscaled,
+            certificate.energy,
+        ]
     )
 
 

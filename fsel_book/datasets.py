@@ -12,7 +12,7 @@ import math
 import numbers
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -300,9 +300,9 @@ def _draw_collinear_cube(
     _check_number("correlation", correlation, 0, 1, above=False)
     rho = 2 * np.sin(np.pi * correlation / 6)
     g = rng.standard_normal((n_samples, 1))
-    Z = np.sqrt(rho) * g * np.array([1, 1, -1]) + np.sqrt(
-        1 - rho
-    ) * rng.standard_normal((n_samples, 3))
+    shared = np.sqrt(rho) * g * np.array([1, 1, -1])
+    own = np.sqrt(1 - rho) * rng.standard_normal((n_samples, 3))
+    Z = shared + own
     X = rng.uniform(-1, 1, size=(n_samples, n_features))
     X[:, :3] = 2 * ndtr(Z) - 1
     return np.cbrt(2) * X
@@ -324,9 +324,10 @@ def make_nested_square(
 
     Returns
     -------
-    X : ndarray of shape (n_samples, n_features) y : ndarray of shape (n_samples,), of
-    -1 and 1; a quarter of the samples is 1 on average relevant : ndarray of int64, [0,
-    1]
+    X : ndarray of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,), of -1 and 1
+        A quarter of the samples is 1 on average.
+    relevant : ndarray of int64, [0, 1]
 
     Raises
     ------
@@ -375,9 +376,10 @@ def make_nested_cube(
 
     Returns
     -------
-    X : ndarray of shape (n_samples, n_features) y : ndarray of shape (n_samples,), of
-    -1 and 1; half are 1 on average without correlation, more with it relevant : ndarray
-    of int64, [0, 1, 2]
+    X : ndarray of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,), of -1 and 1
+        Half are 1 on average without correlation, more with it.
+    relevant : ndarray of int64, [0, 1, 2]
 
     Raises
     ------
@@ -544,12 +546,9 @@ def _read_docstrings(parameter: str, module: str) -> dict[str, str]:
     # without what the module does when a name is touched: deprecated ones give a
     # warning
     found = vars(loaded)
-    objects = [
-        (name, found[name] if name in found else getattr(loaded, name, None))
-        for name in sorted(set(loaded.__all__))
-    ]
     names: dict[str, str] = {}
-    for name, thing in objects:
+    for name in sorted(set(loaded.__all__)):
+        thing = found[name] if name in found else getattr(loaded, name, None)
         if (
             callable(thing)
             and not inspect.ismodule(thing)
@@ -567,6 +566,18 @@ def _csr_from_rows(rows: list[list[tuple[int, float]]], n_columns: int) -> csr_a
     return csr_array((data, indices, indptr), shape=(len(rows), n_columns))
 
 # %% ../nbs/02_datasets.ipynb #adeb6870
+def _bags_of_words(
+    names: dict[str, str], shared: Collection[str]
+) -> list[tuple[str, Counter]]:
+    """Names and counted words of the docstrings that are not shared and have any."""
+    bags = []
+    for text, name in names.items():
+        bag = Counter(re.findall(r"[^\W\d_]{5,}", text.lower()))
+        if bag and text not in shared:
+            bags.append((name, bag))
+    return bags
+
+
 def load_docstrings(
     module_a: str = "scipy.stats", module_b: str = "scipy.signal"
 ) -> Bunch:
@@ -617,16 +628,12 @@ def load_docstrings(
     documents = []
     target = []
     for side, names in enumerate(sides):
-        bags = [
-            (name, Counter(re.findall(r"[^\W\d_]{5,}", text.lower())))
-            for text, name in names.items()
-            if text not in shared
-        ]
-        bags = [(name, bag) for name, bag in bags if bag]
+        bags = _bags_of_words(names, shared)
         if not bags:
-            which = ("module_a", module_a) if side == 0 else ("module_b", module_b)
+            parameter = "module_a" if side == 0 else "module_b"
+            module = module_a if side == 0 else module_b
             raise ValueError(
-                f"{which[0]}={which[1]!r}: has no docstring of its own with a word of "
+                f"{parameter}={module!r}: has no docstring of its own with a word of "
                 f"five letters. "
                 "Expected two different documented modules (Python's option -OO "
                 "strips docstrings)."
@@ -635,10 +642,10 @@ def load_docstrings(
         target += [side] * len(bags)
     words = sorted(set().union(*(bag for _, bag in documents)))
     column = {word: i for i, word in enumerate(words)}
-    X = _csr_from_rows(
-        [sorted((column[w], c) for w, c in bag.items()) for _, bag in documents],
-        len(words),
-    )
+    rows: list[list[tuple[int, float]]] = []
+    for _, bag in documents:
+        rows.append(sorted((column[word], count) for word, count in bag.items()))
+    X = _csr_from_rows(rows, len(words))
     about = (
         f"Word counts of {len(target)} docstrings of {module_a} (0) and {module_b} (1)."
     )

@@ -373,8 +373,10 @@ def with_weights(
 
 # %% ../nbs/07_dual_set.ipynb #f2abb1ca
 def rand_sampling(V: Array | RowSpace, r: int, random_state: Seed = None) -> Sampling:
-    """RandSampling: `r` independent draws in proportion to the leverage scores of `V`,
-    as `leverage_sampling` has them.
+    """RandSampling: `r` independent draws in proportion to the leverage scores of `V`.
+
+    It is `leverage_sampling` by the name of the paper: the same draws for the same
+    seed.
 
     Draws are made on the host, so that a seed means the same everywhere.
 
@@ -1016,7 +1018,9 @@ class RSFSelector(_ComponentsMixin, CertifiedSelector):
     """Randomised sparse feature selection (RSF-Select): draws by the leverage scores of
     the leading components.
 
-    Draws are made on the host, so that a seed means the same everywhere.
+    Draws are made on the host, so that a seed means the same everywhere. With the same
+    seed, number and rank `LeverageSelector` chooses the same columns: both draw by
+    `leverage_sampling`, and they differ in what they certify.
 
     Unsupervised, for dense and sparse data and arrays of any library.
 
@@ -1032,8 +1036,6 @@ class RSFSelector(_ComponentsMixin, CertifiedSelector):
     %(delta)s
     %(rescale)s
     %(random_state)s
-        With the same seed and rank `LeverageSelector` draws the same columns; the two
-        differ in what they certify.
 
     Attributes
     ----------

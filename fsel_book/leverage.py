@@ -101,10 +101,14 @@ def bernoulli_kl(a: float, b: float) -> float:
     """Relative entropy, in nats, of a coin with probability `a` to one with probability
     `b`.
     """
-    return sum(
-        0.0 if p == 0 else np.inf if q == 0 else p * np.log(p / q)
-        for p, q in ((a, b), (1 - a, 1 - b))
-    )
+    return _outcome_entropy(a, b) + _outcome_entropy(1 - a, 1 - b)
+
+
+def _outcome_entropy(p: float, q: float) -> float:
+    """What an outcome of probability `p`, or `q` in the other coin, adds to it."""
+    if p == 0:
+        return 0.0
+    return np.inf if q == 0 else p * np.log(p / q)
 
 # %% ../nbs/06_leverage.ipynb #3aaa86dd
 def bernoulli_interval(
@@ -112,19 +116,37 @@ def bernoulli_interval(
 ) -> tuple[float, float]:
     """Where `ell exp(-r kl(x / mu, 1 / mu))` is `delta / 2`, on both sides of 1; the
     far ends are what always holds.
+
+    Parameters
+    ----------
+    ell : int
+        The number of eigenvalues.
+    mu : float
+        The largest leverage score times the number of features it is drawn from, or
+        `ell` for draws in proportion to leverage: no draw adds more than `mu / r`.
+    r : int
+        Number of draws.
+    d : float
+        The number of features where all draws differ, infinite with replacement.
+    delta : float
+        The probability of an eigenvalue outside.
+
+    Returns
+    -------
+    lower, upper : float
     """
     if mu <= 1:
         return 1.0, 1.0
     rate = np.log(2 * ell / delta) / r
 
+    def excess(x: float) -> float:
+        return bernoulli_kl(x / mu, 1 / mu) - rate
+
     def edge(far: float) -> float:
+        """Between 1 and `far`, or `far` where the rate is not reached there."""
         if bernoulli_kl(far / mu, 1 / mu) <= rate:
             return far
-        return brentq(
-            lambda x: bernoulli_kl(x / mu, 1 / mu) - rate,
-            *sorted((1.0, far)),
-            xtol=1e-12,
-        )
+        return brentq(excess, min(1.0, far), max(1.0, far), xtol=1e-12)
 
     return edge(0.0), edge(max(1.0, min(mu, d / r)))
 
@@ -171,10 +193,9 @@ def leverage_draws(ell: int, eps: float, delta: float = 0.01) -> int:
     """The number of draws for which the theorem promises `|I - M| <= eps` at rank
     `ell`, but for a probability `delta`.
     """
-    slowest = min(chernoff_rate(ell, side * eps) for side in (-1, 1))
-    return max(
-        ell + 1, int(min(np.ceil(np.log(2 * ell / delta) / max(slowest, 1e-300)), 1e18))
-    )
+    slowest = min(chernoff_rate(ell, -eps), chernoff_rate(ell, eps))
+    draws = np.ceil(np.log(2 * ell / delta) / max(slowest, 1e-300))
+    return max(ell + 1, int(min(draws, 1e18)))
 
 # %% ../nbs/06_leverage.ipynb #db05a4f5
 def _by_leverage(space: RowSpace) -> np.ndarray:
@@ -262,7 +283,9 @@ class LeverageSelector(CertifiedSelector):
     """Feature selection by leverage scores, drawn at random or the largest ones, with a
     certificate.
 
-    Draws are made on the host, so that a seed means the same everywhere.
+    Draws are made on the host, so that a seed means the same everywhere. With the same
+    seed, number and rank `RSFSelector` chooses the same columns: both draw by
+    `leverage_sampling`, and they differ in what they certify.
 
     Unsupervised, for dense and sparse data and arrays of any library.
 
@@ -287,7 +310,6 @@ class LeverageSelector(CertifiedSelector):
         Only for draws does a theorem say something before the data are seen.
     %(rescale)s
     %(random_state)s
-        With the same seed and rank `RSFSelector` draws the same columns.
 
     Attributes
     ----------
@@ -347,11 +369,9 @@ class LeverageSelector(CertifiedSelector):
         check_bool("sampling", self.sampling)
 
     def _sample(self, space: RowSpace, r: int, y: Any) -> Sampling:
-        return (
-            leverage_sampling(space, r, self.random_state)
-            if self.sampling
-            else largest_leverages(space, r)
-        )
+        if not self.sampling:
+            return largest_leverages(space, r)
+        return leverage_sampling(space, r, self.random_state)
 
     def _choice_in_blocks(self) -> BlockChoice:
         if self.sampling:
@@ -364,11 +384,9 @@ class LeverageSelector(CertifiedSelector):
         return FirstInBlocks(Order())
 
     def _promise(self, space: RowSpace, r: int) -> Promise:
-        return (
-            leverage_promise(space.shape[1], r, self.delta)
-            if self.sampling
-            else largest_promise(space, r)
-        )
+        if not self.sampling:
+            return largest_promise(space, r)
+        return leverage_promise(space.shape[1], r, self.delta)
 
     def _draws(self, space: RowSpace) -> int:
         if not self.sampling:

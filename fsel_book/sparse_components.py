@@ -5,10 +5,9 @@ __all__ = ['best_rank_k_in_span', 'centred_columns', 'RegressionCertificate', 'S
 
 # %% ../nbs/08_sparse_components.ipynb #c5c374d9
 import warnings
-from dataclasses import dataclass, replace
-from typing import Any, Self
-
 import numpy as np
+from dataclasses import dataclass, replace
+from typing import Any, Self, NamedTuple
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -19,7 +18,6 @@ from sklearn.base import (
 )
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_array, check_is_fitted
-
 from fsel_book.arrays import (
     Array,
     ArrayLike,
@@ -120,9 +118,9 @@ def best_rank_k_in_span(C: ArrayLike, Y: ArrayLike, k: int) -> Array:
     for name, A in (("C", C), ("Y", Y)):
         check_range(A, name)
     Q = orthonormal_basis(C)
-    return from_numpy(
-        (Q @ _best_rank_k(Q.T @ Y.reshape(len(Y), -1), k)).reshape(Y.shape), given
-    )
+    inside = Q.T @ Y.reshape(len(Y), -1)
+    closest = Q @ _best_rank_k(inside, k)
+    return from_numpy(closest.reshape(Y.shape), given)
 
 # %% ../nbs/08_sparse_components.ipynb #9d89b647
 def centred_columns(A: Array) -> Array:
@@ -141,33 +139,120 @@ def centred_columns(A: Array) -> Array:
     return A
 
 
-_CARRIED = 1e3
+_CARRIED = 1e3  # a direction is carried if it is so many times the rounding
+
+
+class _Directions(NamedTuple):
+    """The directions of a matrix `C` that are fitted in.
+
+    Attributes
+    ----------
+    U : ndarray, shape (n_samples, k)
+        Orthonormal columns that span them.
+    T : ndarray, shape (n_columns, k)
+        The coefficients with `U = C T`.
+    left_out : ndarray
+        The sizes of the directions left out, for columns of length one.
+    """
+
+    U: np.ndarray
+    T: np.ndarray
+    left_out: np.ndarray
 
 
 def _carried_directions(
     C: np.ndarray, lengths: np.ndarray, precision: float = EPS
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> _Directions:
     """The directions of `C` that are carried by columns of these `lengths`, stored with
     this `precision`.
-
-    Orthonormal `U` and the `T` with `U = C T`; and the sizes of the directions left
-    out, for columns of length one.
     """
     D = np.divide(
         1.0, lengths, out=np.zeros_like(lengths), where=lengths >= np.finfo(float).tiny
     )
     U, s, Vt = np.linalg.svd(C * D, full_matrices=False)
     kept = s > _CARRIED * precision
-    return U[:, kept], D[:, None] * Vt[kept].T / s[kept], s[~kept]
+    return _Directions(U[:, kept], D[:, None] * Vt[kept].T / s[kept], s[~kept])
 
 # %% ../nbs/08_sparse_components.ipynb #aab352f9
 def _spectral_norm(A: np.ndarray) -> float:
     """The largest singular value, zero where there is none; infinite if an entry is."""
-    return (
-        float(np.linalg.svd(A, compute_uv=False).max(initial=0))
-        if np.all(np.isfinite(A))
-        else np.inf
-    )
+    if not np.all(np.isfinite(A)):
+        return np.inf
+    return float(np.linalg.svd(A, compute_uv=False).max(initial=0))
+
+
+class _RegressionParts(NamedTuple):
+    """What the bounds on a regression are made of; centred where it has an intercept.
+
+    Attributes
+    ----------
+    Y : ndarray, shape (n_samples, n_targets)
+        The targets, at unit scale.
+    U : ndarray, shape (n_samples, k)
+        The leading components, but for those that were constant.
+    Q : ndarray, shape (n_samples, n_chosen)
+        An orthonormal basis of the chosen features.
+    fit : ndarray, shape (n_samples, n_targets)
+        The regression on the leading components.
+    W : ndarray, shape (rank, n_targets)
+        Its coefficients, over the singular values.
+    remainder : ndarray, shape (n_samples, rank)
+        What the certificate knows of the rest of the data.
+    """
+
+    Y: np.ndarray
+    U: np.ndarray
+    Q: np.ndarray
+    fit: np.ndarray
+    W: np.ndarray
+    remainder: np.ndarray
+
+    @classmethod
+    def of(
+        cls, certificate: SpanCertificate, Y: np.ndarray, intercept: bool
+    ) -> "_RegressionParts":
+        """The parts for targets at unit scale."""
+
+        def without_means(A: np.ndarray) -> np.ndarray:
+            return centred_columns(A) if intercept and np.all(np.isfinite(A)) else A
+
+        Y = without_means(Y)
+        left = without_means(certificate.left)
+        span = without_means(certificate.span)
+        # without components that were constant
+        components = _carried_directions(left, np.ones(certificate.rank))
+        U = components.U
+        Q = _carried_directions(span, np.ones(span.shape[1])).U
+        fit = U @ (U.T @ Y)
+        W = components.T @ (U.T @ Y) / certificate.singular_values[:, None]
+        return cls(Y, U, Q, fit, W, without_means(certificate.remainder))
+
+    def cost_by_angle(self) -> Any:
+        """At most so much the chosen features lose for any targets with a fit of this
+        length.
+        """
+        sine = _spectral_norm(self.U - self.Q @ (self.Q.T @ self.U))
+        return sine * np.linalg.norm(self.fit)
+
+    def cost_of_these_targets(self) -> Any:
+        """At most so much they lose for these targets."""
+        if not np.all(np.isfinite(self.remainder)):
+            return np.inf
+        made = self.Q @ (self.Q.T @ (self.fit + self.remainder @ self.W))
+        return np.linalg.norm(self.fit - made)
+
+    def promised_cost(self, certificate: SpanCertificate, intercept: bool) -> float:
+        """At most so much they lose by what was known before selecting."""
+        promise = certificate.promise
+        if not isinstance(promise, SpanPromise):
+            return np.inf
+        cost = np.inf
+        if promise.cross < np.inf:
+            cost = promise.cross * certificate.residual_norm * _spectral_norm(self.W)
+        if not intercept:
+            length = float(np.linalg.norm(self.fit))
+            cost = min(cost, promise.sine(certificate.ratio) * length)
+        return cost
 
 
 @dataclass(frozen=True, repr=False)
@@ -256,47 +341,28 @@ class RegressionCertificate:
                 "certify_span(row_space(X, rank=...), selector.sampling_)."
             )
         Y = check_target_matrix(y, len(certificate.left), "RegressionCertificate.of")
-        c = certificate
-        promise = certificate.promise
         raw, size = at_unit_scale(Y)
-        parts = raw, c.left, c.span, c.remainder
-        Y, left, span, remainder = (
-            centred_columns(A) if intercept and np.all(np.isfinite(A)) else A
-            for A in parts
-        )
-        # without components that were constant
-        U, T, _ = _carried_directions(left, np.ones(c.rank))
-        Q = _carried_directions(span, np.ones(span.shape[1]))[0]
-        fit = U @ (U.T @ Y)
-        W = T @ (U.T @ Y) / c.singular_values[:, None]
-        best = Y - Q @ _best_rank_k(Q.T @ Y, c.rank)
+        parts = _RegressionParts.of(certificate, raw, intercept)
+        best = parts.Y - parts.Q @ _best_rank_k(parts.Q.T @ parts.Y, certificate.rank)
         error = best if predicted is None else raw - size * predicted
-        outside = np.linalg.norm(Y - fit)
         rounding = np.linalg.norm(error - best)
-        cost = _spectral_norm(U - Q @ (Q.T @ U)) * np.linalg.norm(fit)
-        promised = np.inf
-        if isinstance(promise, SpanPromise):
-            promised = (
-                promise.cross * c.residual_norm * _spectral_norm(W)
-                if promise.cross < np.inf
-                else np.inf
-            )
-            if not intercept:
-                promised = min(
-                    promised, promise.sine(c.ratio) * float(np.linalg.norm(fit))
-                )
-        made = (
-            np.linalg.norm(fit - Q @ (Q.T @ (fit + remainder @ W)))
-            if np.all(np.isfinite(remainder))
-            else np.inf
+        outside = np.linalg.norm(parts.Y - parts.fit)
+        by_angle = parts.cost_by_angle()
+        these = min(parts.cost_of_these_targets(), by_angle)
+        promised = parts.promised_cost(certificate, intercept)
+
+        def rms(norm: Any) -> float:
+            """Root mean square of what has this norm, at the size of `y`."""
+            return float(norm / np.sqrt(Y.size) / size)
+
+        return cls(
+            components=rms(outside),
+            measured=rms(np.linalg.norm(error)),
+            for_these=rms(outside + these + rounding),
+            for_every=rms(outside + by_angle + rounding),
+            promised=rms(outside + promised),
+            targets=rms(np.linalg.norm(parts.Y)),
         )
-        bounds = [
-            outside + min(made, cost) + rounding,
-            outside + cost + rounding,
-            outside + promised,
-        ]
-        sizes = outside, np.linalg.norm(error), *bounds, np.linalg.norm(Y)
-        return cls(*(float(x / np.sqrt(Y.size) / size) for x in sizes))
 
     def table(self) -> list[tuple[str, str]]:
         """Rows of name and root mean square error."""
@@ -352,8 +418,8 @@ def _sparse_components(
     """Components on the columns of `C`, shape (n_columns, k'), and their loadings on
     the targets, (n_targets, k').
     """
-    U, T, _ = _carried_directions(C, _column_norms(C))
-    return _components_of(T, U.T @ Y, k)
+    directions = _carried_directions(C, _column_norms(C))
+    return _components_of(directions.T, directions.U.T @ Y, k)
 
 
 def _components_of(
@@ -368,14 +434,9 @@ def _components_of(
     turn = np.linalg.svd(Psi, full_matrices=False)[2].T
     # not from the SVD, whose errors are those of the longest row
     components = Psi @ turn
-    sign = np.where(
-        np.take_along_axis(components, np.abs(components).argmax(axis=0)[None], axis=0)[
-            0
-        ]
-        < 0,
-        -1.0,
-        1.0,
-    )
+    largest = np.abs(components).argmax(axis=0)
+    largest_entries = np.take_along_axis(components, largest[None], axis=0)[0]
+    sign = np.where(largest_entries < 0, -1.0, 1.0)
     return components * sign, Bt[:rank].T @ turn * sign
 
 
@@ -392,10 +453,9 @@ def _expand_columns(A: np.ndarray, chosen: np.ndarray, X: Matrix) -> Array:
 def _times_transposed(X: Matrix, chosen: np.ndarray, A: Array) -> Array:
     """`X A'`, through the chosen columns only, in the precision of `X`."""
     small = take_columns(A, chosen)
-    return (
-        take_columns(X, chosen)
-        @ (small if small.dtype == X.dtype else namespace(X).astype(small, X.dtype)).T
-    )
+    if small.dtype != X.dtype:
+        small = namespace(X).astype(small, X.dtype)
+    return take_columns(X, chosen) @ small.T
 
 
 def _warn_of_left_out(
@@ -434,11 +494,10 @@ def _check_stored(
     terms = np.abs(coef) * lengths[:, None]
     most = np.finfo(stored.dtype).max
     lost = np.abs(stored - coef) * lengths[:, None]
-    if not (
-        np.all(lost <= 1e-3 * terms.max(axis=0))
-        and len(coef) * terms.max() < most
-        and np.abs(Y).max() < most
-    ):
+    are_stored = np.all(lost <= 1e-3 * terms.max(axis=0))
+    sums_fit = len(coef) * terms.max() < most
+    targets_fit = np.abs(Y).max() < most
+    if not (are_stored and sums_fit and targets_fit):
         raise ValueError(
             f"For y of size {np.abs(Y).max():.0e} the fit asks for coefficients of "
             f"size "
@@ -448,26 +507,42 @@ def _check_stored(
         )
 
 
+class _CarriedFit(NamedTuple):
+    """What a regression on chosen features has found.
+
+    Attributes
+    ----------
+    components : array, shape (k, n_features)
+        The sparse components, stored like `X`.
+    coef : array, shape (n_targets, n_features)
+        The coefficients, stored like `X`.
+    span : ndarray, shape (n_samples, k)
+        An orthonormal basis of the directions they use.
+    """
+
+    components: Array
+    coef: Array
+    span: np.ndarray
+
+
 def _carried_fit(
     X: Matrix, chosen: np.ndarray, Y: np.ndarray, k: int, intercept: bool
-) -> tuple[Array, Array, np.ndarray]:
-    """Components of the chosen features and coefficients, stored like `X`, and a basis
-    of the directions they use.
-    """
+) -> _CarriedFit:
+    """The fit of `Y` by `k` components of the chosen features."""
     C = take_columns(X, chosen)
     dtype = result_dtype(X)
     C = (C.toarray() if is_sparse(C) else to_numpy(C)).astype(np.float64)
     lengths = _column_norms(C)
-    U, T, left_out = _carried_directions(
+    directions = _carried_directions(
         centred_columns(C) if intercept else C, lengths, np.finfo(dtype).eps
     )
-    _warn_of_left_out(left_out, C.shape, dtype)
-    inside = U.T @ (centred_columns(Y) if intercept else Y)
-    components = _components_of(T, inside, k)[0]
-    coef = T @ _best_rank_k(inside, k)
+    _warn_of_left_out(directions.left_out, C.shape, dtype)
+    inside = directions.U.T @ (centred_columns(Y) if intercept else Y)
+    components, _ = _components_of(directions.T, inside, k)
+    coef = directions.T @ _best_rank_k(inside, k)
     stored = _expand_columns(coef.T, chosen, X)
     _check_stored(coef, to_numpy(stored)[:, chosen].T, lengths, Y)
-    return _expand_columns(components.T, chosen, X), stored, U
+    return _CarriedFit(_expand_columns(components.T, chosen, X), stored, directions.U)
 
 # %% ../nbs/08_sparse_components.ipynb #dcd77683
 def _configured_clone(selector: Any, **wanted: Any) -> Any:
@@ -482,13 +557,10 @@ def _configured_clone(selector: Any, **wanted: Any) -> Any:
         )
     selector = clone(selector)
     known = selector.get_params(deep=False)
-    return selector.set_params(
-        **{
-            name: value
-            for name, value in wanted.items()
-            if name in known and value is not None
-        }
-    )
+    for name, value in wanted.items():
+        if name in known and value is not None:
+            selector.set_params(**{name: value})
+    return selector
 
 # %% ../nbs/08_sparse_components.ipynb #5f41ed21
 @insert_docs
@@ -603,31 +675,26 @@ class SparsePCRegressor(
             check_integer(self.n_components, 1, name="n_components")
         X = check_X(self, X, reset=True)
         Y = check_target_matrix(y, X.shape[0], type(self).__name__)
-        selector, space_certificate = self._select(
-            X, centred_columns(Y) if self.fit_intercept else Y
-        )
+        wanted = centred_columns(Y) if self.fit_intercept else Y
+        selector, space_certificate = self._select(X, wanted)
         chosen = np.flatnonzero(selector.get_support())
-        components, coef, span = _carried_fit(
-            X, chosen, Y, space_certificate.rank, self.fit_intercept
-        )
-        values = _times_transposed(X, chosen, coef)
-        left = (
-            np.mean(Y - to_numpy(values), axis=0)
-            if self.fit_intercept
-            else np.zeros(Y.shape[1])
-        )
+        found = _carried_fit(X, chosen, Y, space_certificate.rank, self.fit_intercept)
+        values = _times_transposed(X, chosen, found.coef)
+        left = np.zeros(Y.shape[1])
+        if self.fit_intercept:
+            left = np.mean(Y - to_numpy(values), axis=0)
         intercept = from_numpy(left.astype(result_dtype(X)), X)
         one = np.ndim(to_numpy(y)) == 1
-        self.coef_ = coef[0, :] if one else coef
+        self.coef_ = found.coef[0, :] if one else found.coef
         self.intercept_ = float(left[0]) if one else intercept
-        self.components_ = components
-        self.n_components_ = components.shape[0]
+        self.components_ = found.components
+        self.n_components_ = found.components.shape[0]
         self.selector_ = selector
         self.selected_ = from_numpy(chosen, X)
         if hasattr(self, "feature_names_in_"):
             selector.feature_names_in_ = self.feature_names_in_
         predicted = to_numpy(values + intercept).astype(np.float64)
-        used = replace(space_certificate, span=span)
+        used = replace(space_certificate, span=found.span)
         self.certificate_ = RegressionCertificate.of(
             used, Y, self.fit_intercept, predicted
         )
@@ -701,11 +768,11 @@ class SparsePCRegressor(
         array, shape (n_samples,) or (n_samples, n_targets)
         """
         X = self._checked(X, "predict")
-        many = self.coef_.ndim == 2
-        values = _times_transposed(
-            X, to_numpy(self.selected_), self.coef_ if many else self.coef_[None, :]
-        )
-        return values + self.intercept_ if many else values[:, 0] + self.intercept_
+        chosen = to_numpy(self.selected_)
+        if self.coef_.ndim == 2:
+            return _times_transposed(X, chosen, self.coef_) + self.intercept_
+        values = _times_transposed(X, chosen, self.coef_[None, :])
+        return values[:, 0] + self.intercept_
 
     def _checked(self, X: ArrayLike, method: str) -> Matrix:
         check_is_fitted(self, "coef_")

@@ -103,6 +103,10 @@ def projection_matrix(size: int, m: int, kind: str, rng: np.random.Generator) ->
         "srht", columns of a Hadamard matrix with random signs.
     rng : numpy.random.Generator
 
+    Returns
+    -------
+    ndarray or csr_array, shape (size, m)
+
     Notes
     -----
     Where `m` is `size` or more there is nothing to reduce, and `R` is the identity.
@@ -115,8 +119,11 @@ def projection_matrix(size: int, m: int, kind: str, rng: np.random.Generator) ->
         order = 2 ** int(np.ceil(np.log2(max(size, m))))
         columns = rng.permutation(order)[:m]
         odd = np.bitwise_count(np.arange(size)[:, None] & columns) % 2
-        return (1.0 - 2.0 * odd) * rng.choice([-1.0, 1.0], size)[:, None] / np.sqrt(m)
-    return _sparse_sign_matrix(size, m, rng, 1 if kind == "countsketch" else min(8, m))
+        hadamard = 1.0 - 2.0 * odd
+        signs = rng.choice([-1.0, 1.0], size)
+        return hadamard * signs[:, None] / np.sqrt(m)
+    per_row = 1 if kind == "countsketch" else min(8, m)
+    return _sparse_sign_matrix(size, m, rng, per_row)
 
 
 def _dense_there(R: sp.csr_array, X: Array) -> Array:
@@ -125,16 +132,14 @@ def _dense_there(R: sp.csr_array, X: Array) -> Array:
     """
     xp = namespace(X)
     per_row = R.nnz // R.shape[0]
-    columns, values = (
-        from_numpy(part.reshape(-1, per_row), X)
-        for part in (R.indices.astype(np.int64), R.data)
-    )
+    columns = from_numpy(R.indices.astype(np.int64).reshape(-1, per_row), X)
+    values = from_numpy(R.data.reshape(-1, per_row), X)
     places = from_numpy(np.arange(R.shape[1])[None, :], X)
-    entries = (
-        xp.astype(columns[:, k : k + 1] == places, values.dtype) * values[:, k : k + 1]
-        for k in range(per_row)
-    )
-    return sum(entries, start=0.0)
+    dense: Any = 0.0
+    for k in range(per_row):
+        is_there = columns[:, k : k + 1] == places
+        dense = dense + xp.astype(is_there, values.dtype) * values[:, k : k + 1]
+    return dense
 
 
 def project_data(X: Matrix, R: Matrix) -> np.ndarray:
@@ -160,11 +165,10 @@ def _sketch(X: Matrix, size: int) -> np.ndarray:
     rng = np.random.default_rng(0)
     for a, b, Z in tall_blocks(X):
         Omega = _sparse_sign_matrix(b - a, size, rng)
-        S = S + (
-            Omega.T.tocsr() @ Z
-            if is_sparse(Z) or isinstance(Z, np.ndarray)
-            else _dense_there(Omega, Z).T @ Z
-        )
+        if is_sparse(Z) or isinstance(Z, np.ndarray):
+            S = S + Omega.T.tocsr() @ Z
+        else:
+            S = S + _dense_there(Omega, Z).T @ Z
     return S.toarray() if is_sparse(S) else to_numpy(S)
 
 # %% ../nbs/03_spectra.ipynb #fb69c0ba
@@ -343,7 +347,17 @@ def _squared_row_norms(Z: Matrix, T: Array | None = None, upper: bool = False) -
 
 # %% ../nbs/03_spectra.ipynb #sp3c7a02
 class SmallSVD(NamedTuple):
-    """A singular value decomposition, `U @ diag(S) @ Vh`."""
+    """A singular value decomposition, `U @ diag(S) @ Vh`.
+
+    Attributes
+    ----------
+    U : ndarray, shape (m, k)
+        Left singular vectors, orthonormal columns.
+    S : ndarray, shape (k,)
+        Singular values, largest first.
+    Vh : ndarray, shape (k, n)
+        Right singular vectors, orthonormal rows.
+    """
 
     U: np.ndarray
     S: np.ndarray
@@ -436,8 +450,10 @@ class RowSpace:
     ----------
     X : array or CSR/CSC matrix, shape (n_samples, n_features)
         At unit scale: `row_space` multiplies data of extreme size by a power of two.
-    B
-        As `orthonormal_factor(X)` returns it.
+    B : ndarray, shape (min(n_samples, n_features), k)
+        As `orthonormal_factor(X)` returns it: the taller one of `X` and `X'` is `Q B'`
+        with orthonormal `Q`. Where only leading directions were computed, their left
+        singular vectors, each times its singular value.
     scale : float
         What the data were multiplied by.
     T : array, shape (n_samples, rank), optional
@@ -451,12 +467,22 @@ class RowSpace:
     ----------
     shape : tuple
         `(n_features, rank)`, the shape of `V`.
+    kept : array, shape (n_features, rank), or None
+        `V`, where it was given, or has been made once for all by `keep`.
+    of_data : bool
+        Whether `X` holds data; False where an explicit basis was given, and `X` is its
+        transpose.
+    small_svd : SmallSVD
+        The singular value decomposition of `B`: left singular vectors of `X`, in full
+        or of a wide `X`, and the singular values at unit scale.
     numerical_rank : int or None
         The rank of `X` before any truncation; None where only leading directions were
         computed.
     leverage_scores : array, shape (n_features,)
         Squared norms of the rows of `V`, in the library, on the device and in the
         precision of `X`.
+    scores64 : array, shape (n_features,)
+        The same in float64.
     singular_values : ndarray, shape (rank,)
         Those of the data, `X / scale`, that belong to the space, largest first.
     energy : float
@@ -470,6 +496,8 @@ class RowSpace:
         samples are unknown or all the same.
     left : array, shape (n_samples, rank)
         Left singular vectors of `X` that belong to the space: orthonormal columns.
+    image : array, shape (n_samples, rank)
+        `X V`.
     squared_lengths : array, shape (n_features,)
         Squared lengths of the columns of `X`.
     residual_norms : array, shape (n_features,)
@@ -521,11 +549,13 @@ class RowSpace:
         """The space of an explicit `V`, shape (n_features, rank), which must have
         orthonormal columns.
         """
-        if is_sparse(V := check_matrix(V, "V")):
+        V = check_matrix(V, "V")
+        if is_sparse(V):
             raise ValueError(
                 "V is sparse; a basis is used as a dense array: pass V.toarray()."
             )
-        _check_orthonormal(space := cls(V.T, np.eye(V.shape[1]), 1.0, V=as_float64(V)))
+        space = cls(V.T, np.eye(V.shape[1]), 1.0, V=as_float64(V))
+        _check_orthonormal(space)
         space.of_data = False
         return space
 
@@ -549,13 +579,9 @@ class RowSpace:
     @cached_property
     def squared_norm(self) -> float:
         """Squared Frobenius norm of `X`."""
-        return float(
-            np.sum(
-                self.small_svd.S**2
-                if self.numerical_rank
-                else to_numpy(self.squared_lengths)
-            )
-        )
+        if self.numerical_rank:
+            return float(np.sum(self.small_svd.S**2))
+        return float(np.sum(to_numpy(self.squared_lengths)))
 
     @cached_property
     def distance_energy(self) -> float | None:
@@ -578,24 +604,26 @@ class RowSpace:
             square_of_sums = float(np.sum(self.B.sum(axis=0) ** 2))
         else:
             square_of_sums = float(namespace(sums).sum(sums**2))
-        parts = S, sums_within, self.squared_norm, square_of_sums
-        return part_of_distances(*parts, self.X.shape[0])
+        return part_of_distances(
+            S, sums_within, self.squared_norm, square_of_sums, self.X.shape[0]
+        )
 
     def truncate(self, rank: int) -> "RowSpace":
         """The space of the `rank` leading right singular vectors of `X`."""
         _check_leading_rank(self, rank)
         if rank == self.shape[1]:
             return self
-        T = self.T
-        V = None if self.V is None else self.V[:, :rank]
-        turn = (
-            np.eye(self.shape[1])
-            if self.shape[1] < self.small_svd.S.size
-            else self.small_svd.Vh.T
-        )
-        if V is None:
-            T = from_numpy(to_numpy(T) @ turn[:, :rank], self.X)
-        space = RowSpace(self.X, self.B, self.scale, T, V, self.numerical_rank is None)
+        T = None
+        V = None
+        if self.V is not None:
+            V = self.V[:, :rank]
+        elif self.shape[1] < self.small_svd.S.size:
+            # truncated before: the columns of T belong to singular vectors already
+            T = from_numpy(to_numpy(self.T) @ np.eye(self.shape[1], rank), self.X)
+        else:
+            T = from_numpy(to_numpy(self.T) @ self.small_svd.Vh.T[:, :rank], self.X)
+        partial = self.numerical_rank is None
+        space = RowSpace(self.X, self.B, self.scale, T, V, partial)
         space.small_svd = self.small_svd
         space.of_data = self.of_data
         return space
@@ -631,9 +659,9 @@ class RowSpace:
     @cached_property
     def leverage_scores(self) -> Array:
         """Squared norms of the rows of `V`, in the precision of `X`."""
-        return namespace(self.X).astype(
-            self.scores64, getattr(namespace(self.X), result_dtype(self.X).name)
-        )
+        xp = namespace(self.X)
+        precision = getattr(xp, result_dtype(self.X).name)
+        return xp.astype(self.scores64, precision)
 
     @cached_property
     def scores64(self) -> Array:
@@ -667,27 +695,34 @@ class RowSpace:
         """Lengths of the columns of `X - U U'X`, with `U` the left vectors: float64, on
         the device of `X`.
         """
-        U = to_numpy(self.left)
         whole = to_numpy(self.squared_lengths)
-        inner = [
-            to_numpy(namespace(W).vecdot(W, W, axis=-2)) for W in self.projections()
-        ]
-        left = whole - np.concatenate(inner)
-        small = np.flatnonzero(left < 1e-6 * whole)
-        for a in range(0, len(small), 1024):
-            E = self.columns(small[a : a + 1024])
-            for _ in range(2):
-                E = E - U @ (U.T @ E)
-            left[small[a : a + 1024]] = np.sum(E**2, axis=0)
+        inside = []
+        for W in self.projections():
+            inside.append(to_numpy(namespace(W).vecdot(W, W, axis=-2)))
+        outside = whole - np.concatenate(inside)
+        # the difference has lost the digits of these
+        small = np.flatnonzero(outside < 1e-6 * whole)
+        outside[small] = self._measured_remainders(small)
         # Rounding: of the few operations above, or of whatever the numerical rank did
         # not count.
-        rounding = (
-            1e-13
-            if self.shape[1] == self.numerical_rank
-            else rank_tolerance(U.shape, U.dtype)
-        )
-        left[left < rounding**2 * whole] = 0.0
-        return from_numpy(np.sqrt(left), self.X)
+        rounding = 1e-13
+        if self.shape[1] != self.numerical_rank:
+            rounding = rank_tolerance(self.left.shape, np.dtype(np.float64))
+        outside[outside < rounding**2 * whole] = 0.0
+        return from_numpy(np.sqrt(outside), self.X)
+
+    def _measured_remainders(self, indices: np.ndarray) -> np.ndarray:
+        """Squared lengths of columns of `X - U U'X`, by taking the space from each
+        column, twice.
+        """
+        U = to_numpy(self.left)
+        found = np.empty(len(indices))
+        for a in range(0, len(indices), 1024):
+            E = self.columns(indices[a : a + 1024])
+            for _ in range(2):
+                E = E - U @ (U.T @ E)
+            found[a : a + 1024] = np.sum(E**2, axis=0)
+        return found
 
     @cached_property
     def first_equal(self) -> np.ndarray:
@@ -698,20 +733,28 @@ class RowSpace:
         if not self.of_data:
             return first
         tolerance = equal_tolerance(result_dtype(self.X))
-        number = np.abs(
-            column_products(self.X, random_vectors(self.X.shape[0], 1))[:, 0]
-        )
-        order = np.argsort(number)
-        order = order[number[order] > 0]
-        close = np.diff(number[order]) <= 100 * tolerance * number[order[1:]]
-        near = (np.append(close, False) | np.append(False, close))[: len(order)]
-        some = np.sort(order[near])  # all others are far from every one
+        some = self._columns_near_another(100 * tolerance)
         if len(some) == 0:
             return first
-        few = len(some) < len(first) / 10
-        prints = self.fingerprints(some) if few else self.fingerprints()[some]
+        if len(some) < len(first) / 10:
+            prints = self.fingerprints(some)
+        else:
+            prints = self.fingerprints()[some]
         first[some] = some[first_of_equal(prints, tolerance)]
         return first
+
+    def _columns_near_another(self, tolerance: float) -> np.ndarray:
+        """The columns whose product with a random vector is close to that of another
+        one, in size: all others are equal to none.
+        """
+        vector = random_vectors(self.X.shape[0], 1)
+        number = np.abs(column_products(self.X, vector)[:, 0])
+        order = np.argsort(number)
+        order = order[number[order] > 0]
+        close = np.diff(number[order]) <= tolerance * number[order[1:]]
+        near_next = np.append(close, False)[: len(order)]
+        near_last = np.append(False, close)[: len(order)]
+        return np.sort(order[near_next | near_last])
 
     def fingerprints(self, indices: np.ndarray | None = None) -> np.ndarray:
         """Numbers that tell columns of `X` from each other, but not from their
@@ -734,25 +777,21 @@ class RowSpace:
         vectors = random_vectors(self.X.shape[0], 4)
         mixture = random_vectors(self.shape[1], 2)
         if self.T is not None:
-            prints = column_products(
-                A, np.hstack([vectors, to_numpy(self.T) @ mixture])
-            )
+            # one product for both, as V is X'T
+            both = np.hstack([vectors, to_numpy(self.T) @ mixture])
+            prints = column_products(A, both)
         else:
             V = self.V if indices is None else take_rows(self.V, indices)
-            prints = np.hstack(
-                [
-                    column_products(A, vectors),
-                    to_numpy(V @ from_numpy(mixture, self.X)),
-                ]
-            )
+            of_columns = column_products(A, vectors)
+            of_rows = to_numpy(V @ from_numpy(mixture, self.X))
+            prints = np.hstack([of_columns, of_rows])
         return np.where(prints[:, :1] < 0, -prints, prints)
 
     @property
     def n_different(self) -> int:
         """The number of different columns of `X`, zero columns not counted."""
-        return int(
-            np.sum(one_of_each(self.first_equal) & (to_numpy(self.squared_lengths) > 0))
-        )
+        is_there = to_numpy(self.squared_lengths) > 0
+        return int(np.sum(one_of_each(self.first_equal) & is_there))
 
     @cached_property
     def image(self) -> Array:
@@ -832,20 +871,24 @@ def leading_directions(
     return K @ leading, images @ leading
 
 # %% ../nbs/03_spectra.ipynb #1deeccf8
+def _leading_left_vectors(X: Matrix, k: int) -> Array:
+    """About the `k` leading left singular vectors of `X`, shape (n_samples, k), on its
+    device.
+    """
+    found, _ = leading_directions(lambda Q: _gram_times(X, Q), min(X.shape), k)
+    directions = from_numpy(found, X)
+    if X.shape[1] >= X.shape[0]:
+        return directions
+    # of a tall X they are on the side of the features
+    images = [to_numpy(Z @ directions) for _, _, Z in tall_blocks(X)]
+    return from_numpy(np.linalg.qr(np.concatenate(images))[0], X)
+
+
 def _leading_row_space(X: Matrix, k: int, scale: float = 1.0) -> RowSpace | None:
     """The `RowSpace` of about the `k` leading directions of `X`, by sketches; None
     where that would not be accurate.
     """
-    U = from_numpy(
-        leading_directions(lambda Q: _gram_times(X, Q), min(X.shape), k)[0], X
-    )
-    if X.shape[1] < X.shape[0]:
-        U = from_numpy(
-            np.linalg.qr(
-                np.concatenate([to_numpy(Z @ U) for _, _, Z in tall_blocks(X)])
-            )[0],
-            X,
-        )
+    U = _leading_left_vectors(X, k)
     W = namespace(X).concat(
         [U.T @ as_float64(block) for _, _, block in by_columns(X)], axis=1
     )
@@ -856,10 +899,10 @@ def _leading_row_space(X: Matrix, k: int, scale: float = 1.0) -> RowSpace | None
     R, S, Qt = np.linalg.svd(B, full_matrices=False)
     if len(S) < k or S[-1] < 1e-6 * S[0]:
         return None
-    space = RowSpace(
-        X, to_numpy(U) @ R * S, scale, V=W.T @ from_numpy(T @ Qt.T, X), partial=True
-    )
-    space.small_svd = SmallSVD(to_numpy(U) @ R, S, np.eye(k))
+    left = to_numpy(U) @ R
+    V = W.T @ from_numpy(T @ Qt.T, X)
+    space = RowSpace(X, left * S, scale, V=V, partial=True)
+    space.small_svd = SmallSVD(left, S, np.eye(k))
     return space
 
 # %% ../nbs/03_spectra.ipynb #f9d40a3d
@@ -1019,6 +1062,11 @@ def _norm_estimate(
     return norm2**0.5
 
 
+def _norm_of_matrix(A: np.ndarray) -> float:
+    """The spectral norm of `A` from below."""
+    return _norm_estimate(lambda z: A.T @ (A @ z), A.shape[1])
+
+
 def turn_of_directions(space: RowSpace) -> float:
     """About how far what the numerical rank left out of `X` can have turned the
     directions of the space.
@@ -1061,13 +1109,7 @@ def basis_accuracy(space: RowSpace) -> float:
     condition = 1.0
     if space.T is not None:
         norms = np.linalg.norm(space.B, axis=1, keepdims=True)
-        for A in (
-            np.divide(space.B, norms, out=np.zeros_like(space.B), where=norms > 0),
-            to_numpy(space.T) * norms,
-        ):
-
-            def gram_times(z: np.ndarray, A: np.ndarray = A) -> np.ndarray:
-                return A.T @ (A @ z)
-
-            condition *= _norm_estimate(gram_times, A.shape[1])
+        B = np.divide(space.B, norms, out=np.zeros_like(space.B), where=norms > 0)
+        T = to_numpy(space.T) * norms
+        condition = _norm_of_matrix(B) * _norm_of_matrix(T)
     return max(turn_of_directions(space), float(np.finfo(float).eps) * condition)

@@ -1262,7 +1262,7 @@ class CertifiedSelector(SamplingTransformer):
         ask = f"Ask for {', or for '.join(ways)}; " if ways else ""
         return (
             f"{self._why_fewer} {ask}RandomSelector, and "
-            f"LeverageSelector(sampling=False), give as many different "
+            f"LeverageSelector(rule='largest'), give as many different "
             "ones as you ask for."
         )
 

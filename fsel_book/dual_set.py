@@ -64,13 +64,13 @@ from fsel_book.sparsification import (
     BSSInBlocks,
     check_bss_draws,
     check_bss_request,
-    check_rule,
     check_rule_or_scores,
 )
 from .spectra import RowSpace, as_row_space
 from .summaries import Passes, space_over, squared_residual
 from fsel_book.validation import (
     check_open_unit_interval,
+    check_rule,
     check_target_matrix,
     target_on_host,
 )

@@ -24,7 +24,7 @@ from .column_search import round_ties
 from .docs import insert_docs
 from .spectra import RowSpace, as_row_space
 from .spectra_engine import equal_tolerance, first_drawn, one_of_each
-from .validation import check_bool, check_integer, check_open_unit_interval
+from .validation import check_integer, check_open_unit_interval, check_rule
 
 # %% ../nbs/06_leverage.ipynb #476f6662
 def leverage_sampling(
@@ -294,20 +294,21 @@ class LeverageSelector(CertifiedSelector):
     %(n_features_to_select)s
         "auto" takes it from `eps` and `delta` by the theorem. Draws are with
         replacement: fewer different features come out than a number asks for, with a
-        warning, and `certificate_.n_selected` says how many. Without sampling every
+        warning, and `certificate_.n_selected` says how many. With "largest" every
         draw is another feature; there are fewer where fewer have any leverage.
     %(rank)s
-        Without sampling it may be `r` as well.
-    %(eps)s
-    %(delta)s
-        Without sampling the promise is certain.
-    sampling : bool
-        Draw the features. False takes the `r` of largest leverage, with weights one, or
+        With "largest" it may be `r` as well.
+    rule : {"sampled", "largest"}
+        "sampled" draws the features; "largest" takes the `r` of largest leverage, with
+        weights one, or
         the number of equal columns; its promise comes from the leverage left out. In
         the chapter on selectors with and without labels these were good on words and on
         one-hot letters, worse than random columns on images and sound, and from 20
         features on no better on genes: there the largest leverages repeat each other.
         Only for draws does a theorem say something before the data are seen.
+    %(eps)s
+    %(delta)s
+        With "largest" the promise is certain.
     %(rescale)s
     %(random_state)s
 
@@ -337,59 +338,63 @@ class LeverageSelector(CertifiedSelector):
         n_features_to_select: float | Literal["auto"] | None = None,
         *,
         rank: int | Literal["full"] | None = None,
+        rule: Literal["sampled", "largest"] = "sampled",
         eps: float = 0.5,
         delta: float = 0.01,
-        sampling: bool = True,
         rescale: bool = False,
         random_state: Seed = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.rank = rank
+        self.rule = rule
         self.eps = eps
         self.delta = delta
-        self.sampling = sampling
         self.rescale = rescale
         self.random_state = random_state
 
     @property
+    def _is_sampled(self) -> bool:
+        return self.rule != "largest"
+
+    @property
     def method(self) -> str:  # type: ignore[override]
-        return "leverage sampling" if self.sampling else "largest leverages"
+        return "leverage sampling" if self._is_sampled else "largest leverages"
 
     @property
     def spare_draws(self) -> int:  # type: ignore[override]
-        return 1 if self.sampling else 0
+        return 1 if self._is_sampled else 0
 
     @property
     def _why_fewer(self) -> str:  # type: ignore[override]
-        return "Draws are with replacement." if self.sampling else super()._why_fewer
+        return "Draws are with replacement." if self._is_sampled else super()._why_fewer
 
     def _check_parameters(self) -> None:
         check_open_unit_interval("eps", self.eps)
         check_open_unit_interval("delta", self.delta)
-        check_bool("sampling", self.sampling)
+        check_rule(self.rule, ("sampled", "largest"))
 
     def _sample(self, space: RowSpace, r: int, y: Any) -> Sampling:
-        if not self.sampling:
+        if not self._is_sampled:
             return largest_leverages(space, r)
         return leverage_sampling(space, r, self.random_state)
 
     def _choice_in_blocks(self) -> BlockChoice:
-        if self.sampling:
+        if self._is_sampled:
             return DrawsInBlocks(self.random_state)
         if self.n_features_to_select == "auto":
             raise ValueError(
-                "n_features_to_select='auto' with sampling=False needs the scores of "
+                "n_features_to_select='auto' with rule='largest' needs the scores of "
                 "all features at once, and X is in blocks of features: give a number."
             )
         return FirstInBlocks(Order())
 
     def _promise(self, space: RowSpace, r: int) -> Promise:
-        if not self.sampling:
+        if not self._is_sampled:
             return largest_promise(space, r)
         return leverage_promise(space.shape[1], r, self.delta)
 
     def _draws(self, space: RowSpace) -> int:
-        if not self.sampling:
+        if not self._is_sampled:
             return largest_draws(space, self.eps)
         return leverage_draws(space.shape[1], self.eps, self.delta)
 

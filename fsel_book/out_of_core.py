@@ -5,7 +5,6 @@ __all__ = ['GRAM_BYTES', 'gram_is_too_large', 'fit_selector', 'fit_linear_model'
 
 # %% ../nbs/27_out_of_core.ipynb #4447479e
 import numpy as np
-import scipy.sparse as sp
 from dataclasses import replace
 from typing import Any
 from .arrays import in_precision_of, to_numpy

@@ -611,7 +611,7 @@ def prediction_bound(
     >>> rng = np.random.default_rng(0)
     >>> X, y = rng.standard_normal((10, 400)), np.repeat([-1.0, 1.0], 5)
     >>> certificate = (
-    ...     LeverageSelector(200, rank="full", sampling=False).fit(X).certificate_
+    ...     LeverageSelector(200, rank="full", rule="largest").fit(X).certificate_
     ... )
     >>> bound = prediction_bound(certificate, X, y, 1.0, rng.standard_normal((3, 400)))
     >>> bool(np.all(bound.outside > bound.inside))

@@ -6,7 +6,7 @@ place. Behind the doors functions trust their arguments.
 
 import numbers
 import warnings
-from collections.abc import Iterator, Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -57,6 +57,7 @@ __all__ = [
     "check_positive",
     "check_range",
     "check_rank",
+    "check_rule",
     "check_reduced",
     "check_same_library",
     "check_semidefinite",
@@ -725,3 +726,11 @@ def check_target_matrix(y: ArrayLike, n: int, who: str) -> np.ndarray:
         )
     check_range(Y, "y")
     return Y.reshape(n, -1)
+
+
+def check_rule(rule: str, rules: Iterable[str]) -> None:
+    """Raise an error if there is no such rule."""
+    if rule not in list(rules):
+        raise ValueError(
+            f"rule={rule!r} is not possible: give one of {', '.join(map(repr, rules))}."
+        )

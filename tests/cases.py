@@ -580,7 +580,7 @@ CASES = {
         LeverageSelector,
         lambda V, r, seed=0: largest_leverages(V, r),
         leverage_kept,
-        {"sampling": False},
+        {"rule": "largest"},
         spare=0,
         auto=True,
         distinct=True,

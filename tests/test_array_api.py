@@ -90,7 +90,7 @@ QUICK_RFE = RiskRFE("auto", kernel="linear", loss="squared_error")
 
 
 def whole(X):
-    return LeverageSelector(20, rank="full", sampling=False).fit(X)
+    return LeverageSelector(20, rank="full", rule="largest").fit(X)
 
 
 def parts(*things, names=("indices", "weights")):

@@ -301,14 +301,14 @@ def test_rescale_is_true_or_false(case, value):
         case.make(10, rescale=value).fit(X)
 
 
-@pytest.mark.parametrize("value", [1, 0, "no", None, 0.5], ids=repr)
-def test_sampling_is_true_or_false(value):
-    with refused(f"sampling={value!r} is not possible", "True or False"):
-        LeverageSelector(10, sampling=value).fit(X)
+@pytest.mark.parametrize("value", [True, "best", "Largest", None, 0.5], ids=repr)
+def test_the_rule_of_leverages_is_one_of_two(value):
+    with refused(f"rule={value!r} is not possible", "'sampled', 'largest'"):
+        LeverageSelector(10, rule=value).fit(X)
 
 
 def test_truth_values_of_numpy_will_do():
-    selector = LeverageSelector(10, sampling=np.False_, rescale=np.True_).fit(X)
+    selector = LeverageSelector(10, rule="largest", rescale=np.True_).fit(X)
     assert selector.certificate_.method == "largest leverages"
 
 

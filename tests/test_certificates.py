@@ -281,7 +281,7 @@ def test_fewer_features_than_asked_for_are_told_of_blocks(make, axis):
         LeverageSelector(random_state=0),
         RandomSelector(6, random_state=0),
         RRQRSelector(6),
-        LeverageSelector(6, sampling=False),
+        LeverageSelector(6, rule="largest"),
         CompletionSelector([0], rank=2),
     ],
     ids=repr,
@@ -381,7 +381,7 @@ def test_warnings_of_odd_columns_come_once_and_with_names_from_every_selector():
     for selector in (
         BSSSelector(20),
         DSFSelector(20),
-        LeverageSelector(20, sampling=False),
+        LeverageSelector(20, rule="largest"),
         RRQRSelector(20),
         CompletionSelector(["bias", "id"], 20),
         SupportVectorSelector(BSSSelector(20)),
@@ -455,7 +455,7 @@ def sensible_data():
 def test_sensible_data_bring_no_warning_of_odd_columns(data):
     for selector in (
         BSSSelector(),
-        LeverageSelector(sampling=False),
+        LeverageSelector(rule="largest"),
         RandomSelector(random_state=0),
     ):
         assert not kinds(said(lambda selector=selector: selector.fit(data)))

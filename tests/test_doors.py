@@ -177,7 +177,7 @@ def margins(X):
 
 
 def certificate_of(X):
-    return LeverageSelector(20, rank="full", sampling=False).fit(X).certificate_
+    return LeverageSelector(20, rank="full", rule="largest").fit(X).certificate_
 
 
 def bound(X):

@@ -819,7 +819,7 @@ def test_displays_take_the_frames_that_selectors_take(frame):
 def test_stability_without_labels():
     selectors = {
         "BSS": BSSSelector(5, rank=2),
-        "leverages": LeverageSelector(5, rank=2, sampling=False),
+        "leverages": LeverageSelector(5, rank=2, rule="largest"),
     }
     found = StabilityDisplay.from_selectors(selectors, standard, n_samples=6)
     numbers = StabilityDisplay.from_selectors(

@@ -70,7 +70,7 @@ WIDE = {
     "DSF": DSFSelector(60, rule="first"),
     "DSF, scores": DSFSelector(40, score_func=SCORES),
     "leverage": LeverageSelector(200, random_state=3),
-    "largest": LeverageSelector(60, sampling=False),
+    "largest": LeverageSelector(60, rule="largest"),
     "RSF": RSFSelector(200, random_state=4),
 }
 TALL = WIDE | {
@@ -81,7 +81,7 @@ TALL = WIDE | {
     "DSF": DSFSelector(20),
     "DSF, scores": DSFSelector(20, score_func=SCORES[:50]),
     "leverage": LeverageSelector(40, random_state=3),
-    "largest": LeverageSelector(20, sampling=False),
+    "largest": LeverageSelector(20, rule="largest"),
     "RSF": RSFSelector(40, random_state=4),
     "RRQR": RRQRSelector(20),
 }
@@ -294,7 +294,7 @@ def test_copies_are_known_from_a_summary(summary):
         for selector in (
             BSSSelector(20, rule="best"),
             DSFSelector(20),
-            LeverageSelector(20, sampling=False),
+            LeverageSelector(20, rule="largest"),
         ):
             found = clone(selector).fit(seen).selected_
             assert_array_equal(found, clone(selector).fit(X).selected_)
@@ -384,7 +384,7 @@ FEW = {
     ),
     "DSF": DSFSelector(40, rule="first", rank=12),
     "draws": LeverageSelector(100, rank=12, random_state=0),
-    "largest": LeverageSelector(100, rank=12, sampling=False),
+    "largest": LeverageSelector(100, rank=12, rule="largest"),
     "RSF": RSFSelector(400, rank=12, random_state=0),
 }
 
@@ -844,7 +844,7 @@ def test_names_are_kept_whichever_of_two_summaries_has_them(kind):
         assert first.merge(second).feature_names_in_.tolist() == ["a", "b", "c"]
         with refused("different names"):
             first.merge(kind().partial_fit(pd.DataFrame(X, columns=list("acb"))))
-        assert LeverageSelector(2, sampling=False).fit(
+        assert LeverageSelector(2, rule="largest").fit(
             first
         ).feature_names_in_.tolist() == ["a", "b", "c"]
 
@@ -870,13 +870,13 @@ def test_a_gram_matrix_alone_counts_no_directions_that_it_does_not_know():
     X = with_condition(10, 500, 1e10, rng).T
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        seen_once = LeverageSelector(10, sampling=False).fit(
+        seen_once = LeverageSelector(10, rule="largest").fit(
             GramMatrix().partial_fit(X)
         )
-        by_triangle = LeverageSelector(10, sampling=False).fit(
+        by_triangle = LeverageSelector(10, rule="largest").fit(
             TriangularFactor().partial_fit(X)
         )
-        seen_again = LeverageSelector(10, sampling=False).fit(cut(X, [500], 0))
+        seen_again = LeverageSelector(10, rule="largest").fit(cut(X, [500], 0))
     sizes = np.linalg.svd(X / np.linalg.norm(X, axis=0), compute_uv=False)
     assert seen_once.certificate_.numerical_rank == np.sum(sizes > 1e-7 * sizes[0]) < 10
     assert by_triangle.certificate_.numerical_rank == 10
@@ -921,7 +921,7 @@ def test_many_small_batches_invent_no_direction():
         gram.n_added = n_added
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = LeverageSelector(10, rank=5, sampling=False).fit(gram)
+            found = LeverageSelector(10, rank=5, rule="largest").fit(gram)
         assert found.certificate_.numerical_rank == rank
 
 
@@ -1368,7 +1368,7 @@ def test_what_needs_all_features_at_once_says_so():
         (RRQRSelector(60), "RRQRSelector needs all features at once"),
         (BSSSelector(4000), "4000", "3000"),
         (BSSSelector(60, rank=40), "rank=40", "30"),
-        (LeverageSelector("auto", sampling=False), "auto"),
+        (LeverageSelector("auto", rule="largest"), "auto"),
     ):
         with refused(*parts):
             selector.fit(X, np.ones(30))
@@ -1575,7 +1575,7 @@ def test_the_largest_leverages_of_few_features_that_have_any():
     X = wide_data(2) * (np.arange(3000) % 100 == 7)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of fewer features than asked for
-        selector = LeverageSelector(60, sampling=False)
+        selector = LeverageSelector(60, rule="largest")
         found = clone(selector).fit(as_blocks(X))
         expected = clone(selector).fit(X)
         assert_same(found, expected)

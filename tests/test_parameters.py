@@ -75,7 +75,7 @@ SELECTORS = (
 WHY = [
     ("BSSSelector", "rule", STUDY),
     ("DSFSelector", "rule", STUDY),
-    ("LeverageSelector", "sampling", STUDY),
+    ("LeverageSelector", "rule", STUDY),
 ]
 WHY += [
     ("BSSSelector", "rank", STUDY),

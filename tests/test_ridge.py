@@ -687,7 +687,7 @@ each_real = pytest.mark.parametrize("X", REAL.values(), ids=REAL)
 @each_real
 @pytest.mark.parametrize(
     "selector",
-    [BSSSelector(), LeverageSelector(random_state=0), LeverageSelector(sampling=False)],
+    [BSSSelector(), LeverageSelector(random_state=0), LeverageSelector(rule="largest")],
 )
 @pytest.mark.parametrize("rescale", [False, True])
 def test_certificates_of_selections_keep_their_word(X, selector, rescale):
@@ -1074,7 +1074,7 @@ def test_prediction_bound_takes_arrays_of_any_library(dense_library):
     X = table(10, 40)
     Q = table(3, 40, 1)
     y = np.repeat([-1.0, 1.0], 5)
-    certificate = LeverageSelector(20, rank="full", sampling=False).fit(X).certificate_
+    certificate = LeverageSelector(20, rank="full", rule="largest").fit(X).certificate_
     ours = prediction_bound(
         certificate, *map(dense_library.make, (X, y)), 1.0, dense_library.make(Q)
     )
@@ -1891,7 +1891,7 @@ def test_a_certificate_of_smaller_rank():
         sketched.risk_bound(K12, Z12, 1.0, 1.0)
 
 
-WHOLE = LeverageSelector(40, sampling=False).fit(WIDE).certificate_
+WHOLE = LeverageSelector(40, rule="largest").fit(WIDE).certificate_
 
 
 @pytest.mark.parametrize(

@@ -211,7 +211,7 @@ SELECTORS = {
     "BSS, sampled": lambda r, **p: BSSSelector(r, rule="sampled", random_state=0, **p),
     "BSS, sketch": lambda r, **p: BSSSelector(r, sketch_size=5, random_state=0, **p),
     "leverage": lambda r, **p: LeverageSelector(r, random_state=0, **p),
-    "largest": lambda r, **p: LeverageSelector(r, sampling=False, **p),
+    "largest": lambda r, **p: LeverageSelector(r, rule="largest", **p),
     "DSF": lambda r, **p: DSFSelector(r, **p),
     "DSF, first": lambda r, **p: DSFSelector(r, rule="first", **p),
     "DSF, components": lambda r, **p: DSFSelector(r, rule="components", **p),

@@ -90,7 +90,7 @@ def test_from_the_shared_row_space_comes_what_the_estimators_select(data, r):
         "BSS": fb.BSSSelector(r, rule="largest-norm"),
         "BSS, best": fb.BSSSelector(r, rule="best"),
         "strong RRQR": study.RRQRInRounds(r),
-        "largest leverages": fb.LeverageSelector(r, sampling=False),
+        "largest leverages": fb.LeverageSelector(r, rule="largest"),
         "DSF": fb.DSFSelector(r),
         "DSF, target": fb.DSFSelector(r, rule="target"),
         "DSF, weights": fb.DSFSelector(r, score_func=study.machine_weights),

@@ -747,7 +747,7 @@ def test_a_search_that_takes_long_says_so_once(selector, impatient, capsys):
 
 
 @pytest.mark.parametrize(
-    "selector", [LeverageSelector(30, sampling=False), RandomSelector(30)]
+    "selector", [LeverageSelector(30, rule="largest"), RandomSelector(30)]
 )
 def test_a_choice_without_steps_says_nothing_of_time(selector, impatient):
     with warnings.catch_warnings():
@@ -802,7 +802,7 @@ CHOOSE = {
     "DSF, target": partial(DSFSelector, rule="target"),
     "DSF with labels": partial(DSFSelector, score_func=f_scores),
     "leverage sampling": partial(LeverageSelector, random_state=0),
-    "largest leverages": partial(LeverageSelector, sampling=False),
+    "largest leverages": partial(LeverageSelector, rule="largest"),
     "RSF": partial(RSFSelector, random_state=0),
     "strong RRQR": RRQRSelector,
     "pivoted QR": partial(RRQRSelector, strong=False),

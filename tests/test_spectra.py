@@ -426,7 +426,7 @@ def test_what_rounding_leaves_of_the_mean_is_no_direction_of_blocks(axis):
     blocks = as_blocks(lambda: iter(np.array_split(X, 4, axis=axis)), axis=axis)
     for kind in (
         BSSSelector(12, rule="largest-norm"),
-        LeverageSelector(12, sampling=False),
+        LeverageSelector(12, rule="largest"),
     ):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -540,7 +540,7 @@ def test_tiny_directions_are_told_where_they_are_certified_only(kind):
         lambda: leverage_scores(X, 10),
         lambda: BSSSelector(40).fit(X),
         lambda: BSSSelector(40, rank=8).fit(X),
-        lambda: LeverageSelector(20, sampling=False).fit(X),
+        lambda: LeverageSelector(20, rule="largest").fit(X),
         lambda: CompletionSelector([1], 20).fit(X),
         lambda: DSFSelector(20).fit(X),
         lambda: certify_selector(SelectKBest(k=20).fit(X, np.arange(25) % 2), X),
@@ -555,7 +555,7 @@ def test_tiny_directions_of_blocks_are_told_where_they_are_certified_only(kind, 
     blocks = as_blocks(lambda: iter(np.array_split(X, 4, axis=axis)), axis=axis)
     assert not tiny_words(lambda: BSSSelector(12).fit(blocks))
     r = 200 if axis == 1 else 25
-    selector = LeverageSelector(r, rank="full", sampling=False)
+    selector = LeverageSelector(r, rank="full", rule="largest")
     of_blocks, in_memory = (
         tiny_words(lambda data=data: selector.fit(data)) for data in (blocks, X)
     )

@@ -1502,7 +1502,7 @@ def test_a_long_fit_of_libsvm_says_so_after_a_trial(n, d, monkeypatch):
     rng = np.random.default_rng(0)
     X = 3 * rng.standard_normal((n, d))
     y = rng.standard_normal(n) > 0
-    selector = SupportVectorSelector(LeverageSelector(2, rank=1, sampling=False))
+    selector = SupportVectorSelector(LeverageSelector(2, rank=1, rule="largest"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         expected = selector.fit(X, y).support_samples_

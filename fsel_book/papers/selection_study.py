@@ -264,7 +264,7 @@ def _certified_selectors(
         "BSS": BSSSelector(r, rule="largest-norm"),
         "BSS, best": BSSSelector(r, rule="best"),
         "strong RRQR": RRQRInRounds(r),
-        "largest leverages": LeverageSelector(r, sampling=False),
+        "largest leverages": LeverageSelector(r, rule="largest"),
         "DSF": DSFSelector(r),
         "DSF, target": DSFSelector(r, rule="target"),
         "DSF, weights": DSFSelector(r, score_func=scores["weights"]),
@@ -657,7 +657,7 @@ def _selectors_without_labels(
         "BSS, best": BSSSelector(r, rank=rank, rule="best"),
         "DSF": DSFSelector(r, rank=rank),
         "strong RRQR": RRQRInRounds(r, rank=rank),
-        "largest leverages": LeverageSelector(r, rank=rank, sampling=False),
+        "largest leverages": LeverageSelector(r, rank=rank, rule="largest"),
         "leverage sampling": LeverageSelector(r, rank=rank, random_state=seed),
     }
 
@@ -719,7 +719,7 @@ def _selectors_as_they_come(
         "DSF, weights": DSFSelector(r, score_func=weights),
         "RSF": RSFSelector(r, random_state=seed),
         "leverage sampling": LeverageSelector(r, random_state=seed),
-        "largest leverages": LeverageSelector(r, sampling=False),
+        "largest leverages": LeverageSelector(r, rule="largest"),
         "strong RRQR": RRQRInRounds(r),
         "pivoted QR": RRQRInRounds(r, strong=False),
     }

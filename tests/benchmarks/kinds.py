@@ -98,7 +98,7 @@ def methods(A, y, space, r, rng):
     }
     return {
         "random": lambda: rng.choice(A.shape[1], r, replace=False),
-        "largest leverages": certified(LeverageSelector(r, sampling=False)),
+        "largest leverages": certified(LeverageSelector(r, rule="largest")),
         "BSS, longest": certified(BSSSelector(r, rule="largest-norm")),
         "BSS, best": certified(BSSSelector(r, rule="best")),
         "DSF": certified(DSFSelector(r)),

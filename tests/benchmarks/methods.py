@@ -145,7 +145,7 @@ selectors = [
     ours("BSS", lambda r: BSSSelector(r, rule="largest-norm")),
     ours("BSS, best", lambda r: BSSSelector(r, rule="best")),
     ours("BSS, labels", lambda r: BSSSelector(r, score_func=WeightScores(svm())), True),
-    ours("largest leverages", lambda r: LeverageSelector(r, sampling=False)),
+    ours("largest leverages", lambda r: LeverageSelector(r, rule="largest")),
     ours("leverage sampling", lambda r: LeverageSelector(r, random_state=0)),
     ours("DSF", lambda r: DSFSelector(r)),
     ours("RSF", lambda r: RSFSelector(r, random_state=0)),
@@ -293,7 +293,7 @@ costs = [
     ),
     Cost(
         "largest leverages",
-        lambda X, y, r: LeverageSelector(r, rank=r // 4, sampling=False).fit(X),
+        lambda X, y, r: LeverageSelector(r, rank=r // 4, rule="largest").fit(X),
         few,
         {"n": "1", "d": "1", "r": "1 to 2"},
     ),

@@ -15,6 +15,7 @@ from cases import (
     sparse_table,
     stacked_identities,
     swept,
+    swept_seeds,
     table,
     two_frames,
 )
@@ -46,7 +47,7 @@ from fsel_book.column_search import (
     round_ties,
 )
 from fsel_book.sparsification import BSS_RULES, bss, bss_reference
-from fsel_book.spectra import RowSpace, row_space
+from fsel_book.spectra import RowSpace, as_row_space, row_space
 
 exact_rules = pytest.mark.parametrize("rule", ["largest-norm", "best"])
 
@@ -606,3 +607,22 @@ def test_sampled_draws_by_leverage():
         np.cumsum(norms) / norms.sum(), Recorder().random_sample(64)
     )
     assert i in drawn
+
+
+@swept_seeds(8, 200)
+def test_a_bound_of_the_screen_is_above_the_form_and_near_it(seeds):
+    """In float32, whatever the spread of the matrix."""
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        ell = int(rng.integers(1, 30))
+        V = orthonormal(200, ell, rng)
+        norms = np.sum(V**2, axis=1)
+        C = rng.standard_normal((ell, ell)) * np.logspace(0, rng.uniform(0, 4), ell)
+        C = C + C.T
+        screen = Screen(as_row_space(V), norms)
+        screen.begin(C, 200, 0.0)
+        U = V / np.sqrt(norms)[:, None]
+        forms = np.einsum("ij,jk,ik->i", U, C, U)
+        bounds = screen.bounds(screen.there(U))
+        assert np.all(bounds >= forms)
+        assert np.all(bounds - forms <= 1e-4 * np.linalg.norm(C))

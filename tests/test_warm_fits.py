@@ -273,3 +273,24 @@ def test_single_entries_where_nearly_all_samples_are_free(d):
     u, value, exact = active_set_fit(K, loss, np.where(y > 0, 1.0, -0.1), True)
     assert exact and duality_gap(K, loss, u, True) < 2 * loss.gap
     assert_allclose(value, 60, rtol=1e-9)
+
+
+def test_an_entry_at_a_bound_leaves_it_where_that_gains_more_than_the_width():
+    """With the loss that is zero up to 0.3: below 0 a step up gains the pull and the
+    width, above 0 a step down loses what the pull has beyond the width.
+    """
+    risk = EmpiricalRisk(EpsilonInsensitive(0.3), np.ones(6), 1.0)
+    lo, hi = risk.box()
+    width = risk.width
+    assert width > 0
+    free = np.zeros(6, dtype=bool)
+    for pull, rises, falls in [
+        (2 * width, [True, True, False], [False, False, False]),
+        (0.5 * width, [False, True, False], [False, False, True]),
+        (-0.5 * width, [False, True, False], [False, False, True]),
+        (-2 * width, [False, False, False], [True, False, True]),
+    ]:
+        u = np.array([0.0, lo[1], hi[2], 0.0, lo[4], hi[5]])
+        broken = violated_conditions(risk, u, np.sign(u), free, np.full(6, pull))
+        assert_array_equal(broken.rise, 2 * rises)
+        assert_array_equal(broken.fall, 2 * falls)

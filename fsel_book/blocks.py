@@ -242,6 +242,17 @@ class Mark:
     Other entries, and the same in another order, have another sum, but for a
     coincidence. Two sums of the same data are within `rounding`, even if the source
     computes them anew.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        That of the piece.
+    value : float
+        The checksum.
+    rounding : float
+        By how much the sum of the same entries may differ.
+    is_finite : bool
+        Whether all entries are finite.
     """
 
     def __init__(self, start: int, A: Any) -> None:
@@ -537,7 +548,20 @@ def _read_ahead(
 
 # %% ../nbs/E_blocks.ipynb #e09e8764
 class _Columns:
-    """A pass: the features with some indices."""
+    """A pass: the features with some indices.
+
+    Attributes
+    ----------
+    indices : ndarray of int, shape (n_taken,)
+        Which features.
+    axis : int
+        1 where the pieces are of whole features, 0 where they are of whole samples.
+    n_features : int
+        How many have been seen, or how many the samples have.
+    parts : list of tuple of (ndarray, ndarray)
+        For each piece that had some: their places among the `indices`, or where the
+        samples begin, and the columns.
+    """
 
     def __init__(self, indices: np.ndarray, axis: int) -> None:
         self.indices = indices
@@ -579,7 +603,18 @@ class _Columns:
 
 
 class Product:
-    """A pass: `X W`."""
+    """A pass: `X W`.
+
+    Attributes
+    ----------
+    W : ndarray, shape (n_features, n_outputs)
+    axis : int
+        1 where the pieces are of whole features, 0 where they are of whole samples.
+    n_features : int
+        How many have been seen, or how many the samples have.
+    parts : dict of int to ndarray
+        Products of samples by where they begin; of features their sum, under 0.
+    """
 
     def __init__(self, W: np.ndarray, axis: int) -> None:
         self.W = W
@@ -626,6 +661,14 @@ def _check_shape(shape: Sequence[int], name: Any) -> tuple[int, int]:
 class _SlicedBlocks(Blocks):
     """What has a shape and can be sliced: arrays of NumPy and Zarr, CSC and CSR
     matrices; of a file, if it has `path`.
+
+    Attributes
+    ----------
+    data : array or sparse matrix
+        Only slices of it are ever read.
+    path : Path or None
+    files : dict of Path to tuple
+        The files that it is read from, with their states when it was made.
     """
 
     def __init__(self, data: Any, path: Path | None = None) -> None:

@@ -254,7 +254,27 @@ LESS_TIME = f"A lower rank= takes much less; {SEE_ALSO}"
 
 
 class _Completion:
-    """What @thm-completing says of `q` additions to given features, and the additions."""
+    """What @thm-completing says of `q` additions to given features, and the additions.
+
+    Attributes
+    ----------
+    space : RowSpace
+    given : ndarray of int, shape (n_given,)
+    q : int
+        The number of additions.
+    G : ndarray, shape (rank, rank)
+        The sum of `v v'` over the given features.
+    weight : float
+        That of each given feature, until all are brought to one scale.
+    s : float
+        The potential of both barriers at the start.
+    start : tuple of float
+        Where the lower and the upper barrier start.
+    promise : Promise
+        For the given and the added features together.
+    factor : float
+        What brings the weights to the scale of the promise.
+    """
 
     def __init__(self, space: RowSpace, given: np.ndarray, q: int) -> None:
         rows = to_numpy(space.rows(given))

@@ -171,3 +171,25 @@ def test_the_report_of_a_checkout(checkout):
     rows = [line.split() for line in text.splitlines()]
     assert ["01_first.ipynb", "5", "60%"] in rows
     assert any(row[:2] == ["first", "12"] for row in rows if row)
+
+
+def test_words_that_docstrings_share_describe_attributes(tmp_path):
+    folder = tmp_path / "fsel_book"
+    folder.mkdir()
+    words = 'DOCS = {"size": """\\\nsize : int\n    How large."""}\n'
+    (folder / "docs.py").write_text(words)
+    thing = '''class Thing:
+    """A thing.
+
+    Parameters
+    ----------
+    %(size)s
+    """
+
+    def __init__(self, size):
+        self.size = size
+        self.other = size
+'''
+    (folder / "thing.py").write_text(thing)
+    (facts,) = (one for one in house.package_facts(folder) if one.name == "thing")
+    assert facts.attributes == 2 and facts.undescribed == ["Thing.other"]

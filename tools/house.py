@@ -17,6 +17,7 @@ import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import indent
 
 FEW_WORDS = 40  # between two exported cells: about two sentences
 EXPORTED = re.compile(r"^#\|\s*exports?\b", re.MULTILINE)
@@ -188,6 +189,33 @@ def described_names(cls: ast.ClassDef) -> set[str]:
     return names
 
 
+def shared_words(trees: dict[str, ast.Module]) -> dict[str, str]:
+    """What the dictionaries of words hold that docstrings take in as `%(name)s`."""
+    found = {}
+    for tree in trees.values():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Dict):
+                for key, value in zip(node.keys, node.values, strict=True):
+                    if isinstance(key, ast.Constant) and isinstance(
+                        value, ast.Constant
+                    ):
+                        found[str(key.value)] = str(value.value)
+    return found
+
+
+def put_words_in(tree: ast.Module, words: dict[str, str]) -> None:
+    """Put the shared words where the docstrings of classes name them."""
+    for node in ast.walk(tree):
+        text = docstring_node(node) if isinstance(node, ast.ClassDef) else None
+        if text is not None and isinstance(text.value, ast.Constant):
+            text.value.value = re.sub(
+                r"^( *)%\((\w+)\)s$",
+                lambda line: indent(words.get(line[2], ""), line[1]),
+                str(text.value.value),
+                flags=re.MULTILINE,
+            )
+
+
 def classes_with_bases(trees: dict[str, ast.Module]) -> dict[str, ast.ClassDef]:
     """All classes of the package by name."""
     return {
@@ -245,6 +273,9 @@ def package_facts(folder: Path) -> list[ModuleFacts]:
             name = ".".join(path.relative_to(folder).with_suffix("").parts)
             sources[name] = path.read_text(encoding="utf-8")
     trees = {name: ast.parse(source) for name, source in sources.items()}
+    words = shared_words(trees)
+    for tree in trees.values():
+        put_words_in(tree, words)
     classes = classes_with_bases(trees)
     return [
         facts_of(name, sources[name], trees[name], classes, folder.name)

@@ -158,6 +158,7 @@ def first_of_equal(prints: np.ndarray, tolerance: float) -> np.ndarray:
             continue
         leader[later[agree]] = earlier[agree]
         columns = columns.without(close[agree] + offset)
+        offset = 1  # those around the gap are neighbours now
     return _lowest_of_groups(leader)
 
 # %% ../nbs/M_spectra_engine.ipynb #3e5c0013

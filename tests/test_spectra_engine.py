@@ -43,6 +43,17 @@ def test_each_column_finds_the_first_of_its_group(seed):
     assert_array_equal(first_of_equal(prints, 1e-11), expected)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_columns_of_several_groups_may_share_their_first_number(seed):
+    """As one-hot columns of equal counts may: copies stand far apart in the order."""
+    rng = np.random.default_rng(seed)
+    which = rng.integers(5, size=9) if seed else np.array([0, 1, 2, 0, 1, 3, 2])
+    prints = rng.standard_normal((5, 6))[which]
+    prints[:, 0] = 1.0
+    expected = [np.flatnonzero(which == group)[0] for group in which]
+    assert_array_equal(first_of_equal(prints, 1e-11), expected)
+
+
 def test_no_columns_have_no_groups():
     assert first_of_equal(np.zeros((0, 6)), 1e-11).tolist() == []
     assert first_of_equal(np.zeros((3, 6)), 1e-11).tolist() == [0, 1, 2]

@@ -2081,6 +2081,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                     'fsel_book.risk_rfe.RiskRFE._eliminate': ('risk_rfe.html#riskrfe._eliminate', 'fsel_book/risk_rfe.py'),
                                     'fsel_book.risk_rfe.RiskRFE._in_closed_form': ( 'risk_rfe.html#riskrfe._in_closed_form',
                                                                                     'fsel_book/risk_rfe.py'),
+                                    'fsel_book.risk_rfe.TrainingSet': ('risk_rfe.html#trainingset', 'fsel_book/risk_rfe.py'),
                                     'fsel_book.risk_rfe._is_for_labels': ('risk_rfe.html#_is_for_labels', 'fsel_book/risk_rfe.py'),
                                     'fsel_book.risk_rfe._remedy': ('risk_rfe.html#_remedy', 'fsel_book/risk_rfe.py'),
                                     'fsel_book.risk_rfe._warn_of_lost_features': ( 'risk_rfe.html#_warn_of_lost_features',

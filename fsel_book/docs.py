@@ -112,6 +112,55 @@ its results are copied back.""",
 ax_ : matplotlib axes
     Where the last `plot` drew.
 figure_ : matplotlib figure""",
+    "elimination_parameters": """\
+n_features_to_select : int, float, "auto" or None
+    How many features to keep, or which fraction of them; half unless given. "auto": as
+    many as are left where the objective bends (`change_point`); it looks at the whole
+    path, down to no feature.
+kernel : "rbf", "linear", "poly", "chi2", callable or kernel object
+    A callable is a function of two matrices, as in scikit-learn's `SVC`; it returns the
+    kernel matrix of their rows.
+gamma : float, "scale" or "auto"
+    Of "rbf", "poly" and "chi2", as in scikit-learn: `exp(-gamma |x - z|^2)`.
+degree : int
+    Of "poly".
+coef0 : float
+    Of "poly".
+loss : str or Loss
+    For labels "hinge", "squared_hinge", "log_loss", "smoothed_hinge" or
+    "huberised_hinge"; for numbers "epsilon_insensitive" or "squared_error". Or an
+    object like `fsel_book.losses.SmoothedHinge(0.1)`.
+C : float
+    As in scikit-learn's `SVC` and `SVR`: the weight of the loss of each sample against
+    `|f|^2 / 2`.
+epsilon : float
+    Half the width of the tube of "epsilon_insensitive".
+fit_intercept : bool""",
+    "elimination_attributes": """\
+support_ : array of bool, shape (n_features,)
+ranking_ : array of int, shape (n_features,)
+    1 for chosen features, 2 for the last one removed, and so on.
+elimination_order_ : array of int
+objective_path_ : array
+    The objective `|f|^2 / (2 C W) + mean loss`, `W` the number of samples or the sum of
+    their weights, with all features and after each step; the sum over classes if there
+    are more than two.
+increments_ : array
+    Its differences.
+n_features_path_ : array of int
+    How many features were left at each of these. With "auto" the path and the order go
+    on to the end.
+n_refits_ : int
+    Fits of machines.
+n_features_ : int
+    How many features are left.""",
+    "machine_attributes": """\
+kernel_ : kernel object
+dual_coef_, intercept_ : array
+    Of the machines on the chosen features.
+classes_ : array
+    For the losses for labels. As all arrays here in the library of `X`, if the labels
+    are numbers.""",
     "features_in": """\
 n_features_in_ : int
     The number of features of `X`.

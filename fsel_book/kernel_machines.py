@@ -49,6 +49,8 @@ class EmpiricalRisk:
         Whether it is a quadratic without bounds, which one linear system solves.
     width : float
         Half of the jump of `phi'` at 0.
+    lower, upper : ndarray, shape (n_samples,)
+        The box: between them `phi` is finite.
 
     Examples
     --------
@@ -68,8 +70,9 @@ class EmpiricalRisk:
         self.gap = self.tie / 10
         low, high = self.loss.domain(self.y)
         # no zeros with a sign
-        self._box = -self.C * high + 0.0, -self.C * low + 0.0
-        bounded = bool(np.isfinite(self._box).any())
+        self.lower = -self.C * high + 0.0
+        self.upper = -self.C * low + 0.0
+        bounded = bool(np.isfinite(self.box()).any())
         self.sharp = self.loss.quadratic_conjugate and bounded
         self.one_step = self.loss.quadratic_conjugate and not bounded
         self.width = self.loss.width
@@ -95,7 +98,8 @@ class EmpiricalRisk:
         part = copy(self)
         part.y = self.y[rows]
         part.C = self.C[rows]
-        part._box = (self._box[0][rows], self._box[1][rows])
+        part.lower = self.lower[rows]
+        part.upper = self.upper[rows]
         return part
 
     def slopes(self, f: Floats) -> Floats:
@@ -112,7 +116,7 @@ class EmpiricalRisk:
 
     def box(self) -> tuple[Floats, Floats]:
         """The bounds of the dual variables."""
-        return self._box
+        return self.lower, self.upper
 
     def _given(self, u: Floats) -> tuple[Floats, Floats, Floats]:
         """Targets, constants and slopes of the loss that go with `u`: one dual point,
@@ -155,7 +159,7 @@ def best_intercept(risk: EmpiricalRisk, f: Floats) -> float:
         )
     return (low + high) / 2
 
-
+# %% ../nbs/16_kernel_machines.ipynb #16gap002
 @insert_docs
 def duality_gap(K: Array, risk: EmpiricalRisk, u: Array, intercept: bool) -> float:
     """The objective of the machine `K u` less the dual value of `u`: 0 only at the
@@ -203,7 +207,7 @@ def kernel_root(K: Floats) -> Floats:
     G[pivots - 1] = np.tril(L)[:, : max(rank, 1)]
     return G
 
-
+# %% ../nbs/16_kernel_machines.ipynb #16sys002
 class NormalSystem:
     """Solves `w + G'a = r` and, with an intercept, `sum(a) = total`, where `a = E (G w
     + b)`.
@@ -235,7 +239,7 @@ class NormalSystem:
         w = dpotrs(self.L, r - total * self.mean, lower=1)[0]
         return w, total / self.weight - self.mean @ w
 
-
+# %% ../nbs/16_kernel_machines.ipynb #16fea002
 def nearest_feasible(V: Floats, lo: Floats, hi: Floats, total: Any) -> Floats:
     """A point of the box near each column of `V`, with column sums `total` (None: any)."""
     V = np.clip(V, lo, hi)
@@ -346,7 +350,7 @@ class Bracket:
         """The best point, as a fit."""
         return Fit(self.u, self.value, self.closed)
 
-
+# %% ../nbs/16_kernel_machines.ipynb #16new002
 def _primal_newton_fit(
     K: Floats, risk: EmpiricalRisk, intercept: bool, enough: float = np.inf
 ) -> Fit:
@@ -375,7 +379,7 @@ def _primal_newton_fit(
         b = b + step * db
     return now.fit
 
-# %% ../nbs/16_kernel_machines.ipynb #b80946cd
+# %% ../nbs/16_kernel_machines.ipynb #16ste001
 def _step_to_boundary(a: Floats, da: Floats) -> float:
     """How far `a` can go along `da` and stay above 0, at most 1."""
     return min(1.0, (a[da < 0] / -da[da < 0]).min(initial=1.0))
@@ -401,7 +405,7 @@ class InteriorStep(NamedTuple):
     z: Floats
     t: Floats
 
-
+# %% ../nbs/16_kernel_machines.ipynb #b80946cd
 class InteriorPoint:
     """A machine `w`, `b`, a dual point between its bounds, the multipliers of the
     bounds, and the steps from there.

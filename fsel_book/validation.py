@@ -46,6 +46,7 @@ __all__ = [
     "check_bool",
     "check_columns",
     "check_host_matrix",
+    "check_increment",
     "check_instance",
     "check_integer",
     "check_kernel_range",
@@ -54,6 +55,7 @@ __all__ = [
     "check_not_negative",
     "check_numeric",
     "check_open_unit_interval",
+    "check_path",
     "check_positive",
     "check_range",
     "check_rank",
@@ -61,6 +63,7 @@ __all__ = [
     "check_reduced",
     "check_same_library",
     "check_semidefinite",
+    "check_step",
     "check_target_matrix",
     "check_targets",
     "check_X",
@@ -734,3 +737,62 @@ def check_rule(rule: str, rules: Iterable[str]) -> None:
         raise ValueError(
             f"rule={rule!r} is not possible: give one of {', '.join(map(repr, rules))}."
         )
+
+
+def check_step(step: Any, adaptive: bool) -> None:
+    """Raise an error if `step` is neither a number of features, nor a share of them,
+    nor, where that is offered, "adaptive".
+    """
+    whole = is_integer(step) and step >= 1
+    share = isinstance(step, float | np.floating) and 0 < step < 1
+    if not (whole or share or (adaptive and isinstance(step, str) and step == "adaptive")):
+        or_adaptive = ", or 'adaptive'" if adaptive else ""
+        raise ValueError(
+            f"step={step!r} is not possible: give an integer of at least 1, "
+            f"or a fraction "
+            f"above 0 and below 1{or_adaptive}."
+        )
+
+
+def check_increment(found: Any, left: int) -> float:
+    """What a function `max_increment` allows with `left` features, or what is wrong
+    with it; it may be infinite.
+    """
+    # of an array of any library
+    if np.ndim(found) == 0 and hasattr(found, "item"):
+        found = found.item()
+    if isinstance(found, int | float) and not isinstance(found, bool) and found >= 0:
+        return float(found)
+    raise ValueError(
+        f"max_increment gives {found!r} for {left} features, which is not possible: "
+        f"give a function that "
+        "returns a number of at least 0, infinity where nothing is to stop the "
+        "elimination."
+    )
+
+
+def check_path(values: ArrayLike, left: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """A path of objectives and the numbers of features at its points, both on the host,
+    or what is wrong with them.
+    """
+    values = np.asarray(to_numpy(values), dtype=np.float64)
+    left = np.asarray(to_numpy(left))
+    if (
+        values.ndim != 1
+        or values.shape != left.shape
+        or len(values) < 2
+        or not np.isfinite(values).all()
+    ):
+        raise ValueError(
+            f"values of shape {values.shape} and left of shape {left.shape} are not a "
+            f"path: give two or "
+            "more finite values, and one number of features for each."
+        )
+    # differences of unsigned integers wrap around
+    if (left[1:] >= left[:-1]).any():
+        raise ValueError(
+            "left is not possible: the number of features must fall from each point "
+            "of the path to the "
+            "next."
+        )
+    return values, left

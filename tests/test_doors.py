@@ -892,6 +892,7 @@ BASES = {
     "CertifiedSelector": ("_sample",),
     "SparseMachine": ("_check_parameters", "_solve"),
     "DualProjectionModel": ("fit",),
+    "KernelMachine": ("fit",),
     "KernelElimination": ("_check_parameters", "_eliminate"),
     "SumKernel": ("at_risk", "finish", "lossy", "own_part", "part", "sizes"),
     "ProductKernel": ("base",),

@@ -13,12 +13,15 @@ from sklearn.base import BaseEstimator
 from fsel_book.validation import (
     canonical,
     check_bool,
+    check_increment,
     check_labels,
     check_matrix,
     check_not_negative,
     check_open_unit_interval,
+    check_path,
     check_positive,
     check_range,
+    check_step,
     is_frame,
     warn_of_many_labels,
 )
@@ -142,3 +145,38 @@ def test_labels_that_are_none_are_refused(y, words):
 def test_labels_that_look_like_measurements_are_told():
     with pytest.warns(UserWarning, match="15 classes for 40 samples.*Take ridge"):
         warn_of_many_labels(np.arange(15), 40, "Take ridge.")
+
+
+@pytest.mark.parametrize("step", [1, np.int64(7), 0.5, np.float32(0.25)])
+def test_steps_that_are_possible(step):
+    for adaptive in (False, True):
+        check_step(step, adaptive)
+    check_step("adaptive", True)
+
+
+@pytest.mark.parametrize("step", [0, -1, 1.0, 1.5, 0.0, True, "all", None, [1]])
+def test_steps_that_are_not(step):
+    with refused(f"step={step!r} is not possible", "or 'adaptive'"):
+        check_step(step, True)
+    with refused("below 1."):
+        check_step("adaptive", False)
+
+
+def test_an_increment_is_a_number_of_any_library():
+    found = [check_increment(one, 3) for one in (0, 0.5, np.float32(2), np.array(1))]
+    assert found == [0.0, 0.5, 2.0, 1.0]
+    assert check_increment(np.inf, 3) == np.inf
+    for wrong in (-1.0, np.nan, None, True, "1", [1.0], np.ones(1)):
+        with refused("for 3 features, which is not possible"):
+            check_increment(wrong, 3)
+
+
+def test_a_path_falls_in_features_and_has_finite_values():
+    values, left = check_path([1, 2, 5], np.array([4, 2, 0], dtype=np.uint8))
+    assert values.dtype == np.float64 and left.tolist() == [4, 2, 0]
+    for wrong in ([1.0], [[1.0, 2.0]], [1.0, np.inf], [1.0, 2.0, 3.0]):
+        with refused("are not a path: give two or more finite values"):
+            check_path(wrong, [2, 1])
+    # as differences of unsigned integers these would be positive
+    with refused("must fall from each point"):
+        check_path([1.0, 2.0], np.array([1, 2], dtype=np.uint8))

@@ -49,6 +49,7 @@ from .scoring import ScoreOnHost
 from .spectra import at_unit_scale, projection_matrix
 from fsel_book.validation import (
     check_bool,
+    check_choice,
     check_integer,
     check_labels,
     check_matrix,
@@ -281,12 +282,8 @@ class DualProjectionModel(BaseEstimator, ABC):
             check_positive(name, getattr(self, name))
         for name in ("fit_intercept", "warm_start"):
             check_bool(name, getattr(self, name))
-        for name, allowed in (("solver", SOLVERS), ("sketch", ("auto", *SKETCHES))):
-            if getattr(self, name) not in allowed:
-                raise ValueError(
-                    f"{name}={getattr(self, name)!r} is not possible: "
-                    f"give one of {', '.join(map(repr, allowed))}."
-                )
+        check_choice("solver", self.solver, SOLVERS)
+        check_choice("sketch", self.sketch, ("auto", *SKETCHES))
         check_integer(self.max_iter, 1, name="max_iter")
         if not isinstance(self.n_projections, str) or self.n_projections != "auto":
             check_integer(

@@ -755,14 +755,14 @@ class _ActiveSetSearch:
         """Keep the books of a move along `way`, which the `k`-th of the entries that
         moved has stopped at a bound; none where `k` is None.
         """
-        # it has arrived
+        # the entry has arrived
         if k is None and self.entering:
             self.system.join(self.entering[0], way.z, way.schur)
             self.entering = None
-        # all free entries have
+        # the free entries have arrived at one pull
         elif k is None:
             self.level = True
-        # it is at its other bound
+        # the entry is at its other bound
         elif k == self.system.m:
             self.entering = None
         else:

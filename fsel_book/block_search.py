@@ -231,6 +231,9 @@ class First:
 
     Attributes
     ----------
+    space : RowSpace
+        Without columns: each block brings its own.
+    order : Order
     best : Best
         The first columns.
     leverage : float
@@ -265,6 +268,9 @@ class Feasible:
 
     Attributes
     ----------
+    space : RowSpace
+        Without columns: each block brings its own.
+    order : Order
     C : ndarray, shape (rank, rank)
         The barriers' form: `lower(v) - upper(v) = v'Cv`.
     known : ndarray of int
@@ -537,6 +543,8 @@ class Shares:
 
     Attributes
     ----------
+    space : RowSpace
+        Without columns: each block brings its own.
     sums : dict of int to float
         By the place of the first column of the piece.
     """
@@ -558,6 +566,8 @@ class Draws:
 
     Attributes
     ----------
+    space : RowSpace
+        Without columns: each block brings its own.
     edges : dict of int to (float, float)
         The two ends of the cumulated scores of each piece, by the place of its first
         column.

@@ -669,6 +669,9 @@ class _SlicedBlocks(Blocks):
     path : Path or None
     files : dict of Path to tuple
         The files that it is read from, with their states when it was made.
+    _blocks_stay : bool
+        Whether slices are handed on as they are. Those of a mapped sparse matrix are
+        copied: its indices must not change between the check and their use.
     """
 
     def __init__(self, data: Any, path: Path | None = None) -> None:
@@ -678,8 +681,6 @@ class _SlicedBlocks(Blocks):
         self.files = {
             file: _state_of(file) for file in ([path] if path else _mapped_files(data))
         }
-        # of a mapped sparse matrix: its indices must not change between the check and
-        # their use
         self._blocks_stay = (
             not self.files if is_sparse(data) else is_array_api_obj(data)
         )
@@ -753,6 +754,20 @@ class _ZarrBlocks(_SlicedBlocks):
     by default does not write chunks of the fill value alone, have been so from the
     start. The other entries tell: where none of them has that value, a whole chunk of
     it is no data. Else there is a warning.
+
+    Attributes
+    ----------
+    store : Path or Zarr store
+        What the array is opened from.
+    path_in_store : str
+        Where it is in a store that holds several.
+    name : str
+        What messages call it.
+    n_missing : int
+        How many of its chunks were not stored when this object was made. If the number
+        changes, so have the data, and a pass refuses them.
+    is_new : bool
+        Whether no pass has been made yet: the warning comes with the first alone.
     """
 
     def __init__(self, store: Any, path: str = "") -> None:
@@ -864,6 +879,18 @@ class _FileBlocks(Blocks):
 
     They are read, not mapped: pages of a mapped file would count as memory of the
     process until they are taken away.
+
+    Attributes
+    ----------
+    path : Path
+    dtype : numpy.dtype
+    offset : int
+        The byte at which the first entry begins.
+    fortran : bool
+        Whether columns lie one after the other, and not rows.
+    state : (int, int)
+        Size and time of the file when this object was made: one that has changed since
+        is refused.
     """
 
     _blocks_stay = True
@@ -1015,6 +1042,15 @@ def _stored_index(schema: Any) -> set[str]:
 class _ParquetBlocks(Blocks):
     """The numeric columns of a Parquet file without the index that pandas has stored,
     or those that are asked for.
+
+    Attributes
+    ----------
+    path : Path
+    dtype : numpy.dtype
+        The one that holds the entries of all columns.
+    state : (int, int)
+        Size and time of the file when this object was made: one that has changed since
+        is refused.
     """
 
     _blocks_stay = True
@@ -1126,6 +1162,11 @@ class _ParquetBlocks(Blocks):
 class _MadeBlocks(Blocks):
     """What a function hands out each time it is called, which is where its iterator
     runs: in the thread that reads.
+
+    Attributes
+    ----------
+    make : callable
+        Called without arguments for each pass; it returns the blocks, in order.
     """
 
     def __init__(self, make: Callable[[], Iterable[Any]], axis: int) -> None:
@@ -1139,6 +1180,10 @@ class _MadeBlocks(Blocks):
 class _DaskBlocks(Blocks):
     """A Dask array. Its workers make the summaries, and merge them in the order in
     which they are done.
+
+    Attributes
+    ----------
+    array : dask.array.Array
     """
 
     def __init__(self, array: Any) -> None:

@@ -741,6 +741,7 @@ class FittedAttributesMixin:
             )
 
 
+@insert_docs
 class SamplingTransformer(FittedAttributesMixin, SelectorMixin, BaseEstimator):
     """Applies the `sampling_` that `fit` of a subclass left behind, with or without
     weights (parameter `rescale`).
@@ -748,6 +749,10 @@ class SamplingTransformer(FittedAttributesMixin, SelectorMixin, BaseEstimator):
     A subclass has a method `fit`, at whose end it calls `_set_sampling(sampling)`, and
     `_rank_looked_for(shape)`, how many directions `fit` looks for in data of this
     shape.
+
+    Attributes
+    ----------
+    %(selection)s
     """
 
     certificate_: Certificate
@@ -1579,9 +1584,14 @@ def feature_scores(
     )
 
 # %% ../nbs/04_certificates.ipynb #5c0e0005
+@insert_docs
 class ScoreMixin:
     """For selectors with `score_func`, whose steps look at rows again; `fit` takes what
     that takes beside `X` and `y`.
+
+    Attributes
+    ----------
+    %(scores)s
     """
 
     score_func: ScoreFunc | None

@@ -49,6 +49,7 @@ from .scoring import ScoreOnHost
 from .spectra import at_unit_scale, projection_matrix
 from fsel_book.validation import (
     check_bool,
+    check_choice,
     check_integer,
     check_labels,
     check_matrix,
@@ -73,7 +74,7 @@ def recover_solution(
     z, _ = newton_solution(Xhat, y, lam, loss)
     return R @ z, -X.T @ loss.slope(y, Xhat @ z) / lam
 
-
+# %% ../nbs/14_dual_projection.ipynb #bd928091
 def iterate_projections(
     X: np.ndarray,
     y: np.ndarray,
@@ -110,7 +111,31 @@ def _mean_if_far(X: Matrix) -> Array | None:
     around = euclidean_norm(X) ** 2 - along
     return mean if along > 10 * around and n > 1 else None
 
+# %% ../nbs/14_dual_projection.ipynb #8028ee8d
+def _lambda_at_scale(alpha: float, scale: float) -> float:
+    """`lambda` for data that were multiplied by `scale`."""
+    with np.errstate(over="ignore", under="ignore"):
+        lam = float(2 * alpha * np.float64(scale) ** 2)
+    if not 1e-120 < lam < 1e120:
+        raise ValueError(
+            f"alpha={alpha!r} is not possible for an X with entries of about "
+            f"{1 / scale:.0e}: "
+            "rescale X."
+        )
+    return lam
 
+
+def _for_given_data(
+    solutions: Sequence[Solution], scale: float, shift: Array | None
+) -> tuple[list[Array], list[float]]:
+    """Weights and intercepts for the data as they were given, from those for the data
+    multiplied by `scale` and less `shift`.
+    """
+    weights = [scale * one.w for one in solutions]
+    moved = [0.0 if shift is None else float(shift @ one.w) for one in solutions]
+    return weights, [one.b - by for one, by in zip(solutions, moved)]
+
+# %% ../nbs/14_dual_projection.ipynb #fc2f3e95
 def check_convergence(
     solution: Solution, tol: float, solver: str, m: int, steps_left: bool
 ) -> None:
@@ -141,7 +166,7 @@ def check_convergence(
             stacklevel=stack_level(),
         )
 
-
+# %% ../nbs/14_dual_projection.ipynb #5fab3003
 SOLVERS = ("recover", "iterate", "accelerate")
 SKETCHES = ("gaussian", "sparse-sign", "srht", "countsketch")
 
@@ -181,8 +206,24 @@ residual_history_ : list of float, or a list of these for each of several classe
 )
 
 # %% ../nbs/14_dual_projection.ipynb #709116d8
+@insert_docs
 class DualProjectionModel(BaseEstimator, ABC):
-    """What `DualProjectionClassifier` and `DualProjectionRidge` share."""
+    """What `DualProjectionClassifier` and `DualProjectionRidge` share.
+
+    A subclass has `fit`, which calls `_solve` and sets `coef_` and `intercept_`.
+
+    Parameters
+    ----------
+    alpha : float
+        The regularisation; `lambda` of the formulas is `2 alpha`.
+    %(projection)s
+
+    Attributes
+    ----------
+    dual_coef_ : array, shape (n_problems, n_samples)
+        `coef_` is `dual_coef_ @ X`, up to a power of two for data of extreme size.
+    %(projected)s
+    """
 
     alpha: float
     n_projections: int | str
@@ -241,12 +282,8 @@ class DualProjectionModel(BaseEstimator, ABC):
             check_positive(name, getattr(self, name))
         for name in ("fit_intercept", "warm_start"):
             check_bool(name, getattr(self, name))
-        for name, allowed in (("solver", SOLVERS), ("sketch", ("auto", *SKETCHES))):
-            if getattr(self, name) not in allowed:
-                raise ValueError(
-                    f"{name}={getattr(self, name)!r} is not possible: "
-                    f"give one of {', '.join(map(repr, allowed))}."
-                )
+        check_choice("solver", self.solver, SOLVERS)
+        check_choice("sketch", self.sketch, ("auto", *SKETCHES))
         check_integer(self.max_iter, 1, name="max_iter")
         if not isinstance(self.n_projections, str) or self.n_projections != "auto":
             check_integer(
@@ -269,7 +306,7 @@ class DualProjectionModel(BaseEstimator, ABC):
         """
         given = X
         X, scale = at_unit_scale(as_float64(X.tocsr() if is_sparse(X) else X))
-        lam = self._lam(scale)
+        lam = _lambda_at_scale(self.alpha, scale)
         shift = _mean_if_far(X) if self.fit_intercept else None
         if shift is not None:
             X = X - shift
@@ -280,21 +317,9 @@ class DualProjectionModel(BaseEstimator, ABC):
         solved, projected = self._solve_problems(problems, starts)
         self.n_projections_ = projected
         self._keep(solved, given)
-        coef = namespace(given).stack([scale * solution.w for solution, _ in solved])
-        moved = [0.0 if shift is None else float(shift @ one.w) for one, _ in solved]
-        return coef, [solution.b - by for (solution, _), by in zip(solved, moved)]
-
-    def _lam(self, scale: float) -> float:
-        """`lambda` for data that were multiplied by `scale`."""
-        with np.errstate(over="ignore", under="ignore"):
-            lam = float(2 * self.alpha * np.float64(scale) ** 2)
-        if not 1e-120 < lam < 1e120:
-            raise ValueError(
-                f"alpha={self.alpha!r} is not possible for an X with entries of about "
-                f"{1 / scale:.0e}: "
-                "rescale X."
-            )
-        return lam
+        solutions = [solution for solution, _ in solved]
+        weights, intercepts = _for_given_data(solutions, scale, shift)
+        return namespace(given).stack(weights), intercepts
 
     def _solve_problems(
         self, problems: Sequence[Problem], starts: Sequence[np.ndarray | None]
@@ -486,6 +511,22 @@ class DualProjectionClassifier(ScoreOnHost, ClassifierMixin, DualProjectionModel
         return labels_from_decisions(self._values(X, "predict"), self.classes_)
 
 # %% ../nbs/14_dual_projection.ipynb #d6984dda
+def _targets_at_unit_scale(
+    y: np.ndarray, intercept: bool
+) -> tuple[np.ndarray, float, float]:
+    """Targets less their mean, if there is an intercept, and divided by a power of two
+    that makes the largest about 1; the mean, and the power.
+    """
+    # else rounding would be that of a large mean
+    mean = float(y.mean()) if intercept else 0.0
+    y = y - mean
+    # all targets are the same
+    if np.abs(y).max() <= 8 * np.finfo(float).eps * abs(mean):
+        y = np.zeros_like(y)
+    unit = float(2.0 ** (np.frexp(np.abs(y).max())[1] - 1))
+    return y / unit, mean, unit
+
+# %% ../nbs/14_dual_projection.ipynb #ca37ab36
 @insert_docs
 class DualProjectionRidge(ScoreOnHost, RegressorMixin, DualProjectionModel):
     """Ridge regression with many features: the exact solution by way of a random
@@ -560,16 +601,10 @@ class DualProjectionRidge(ScoreOnHost, RegressorMixin, DualProjectionModel):
         self._check_parameters()
         X = check_X(self, X, reset=True, least=1)
         y = check_targets(self, X, y)
-        # else rounding would be that of a large mean
-        mean = float(y.mean()) if self.fit_intercept else 0.0
-        y = y - mean
-        # all targets are the same
-        if np.abs(y).max() <= 8 * np.finfo(float).eps * abs(mean):
-            y = np.zeros_like(y)
-        unit = float(2.0 ** (np.frexp(np.abs(y).max())[1] - 1))
+        y, mean, unit = _targets_at_unit_scale(y, self.fit_intercept)
         coef, b = self._solve(
             X,
-            y[:, None] / unit,
+            y[:, None],
             SquaredError(),
             None if previous is None else previous / unit,
         )
@@ -606,6 +641,58 @@ def _reference_problem(
     return problem, solution.w, rng
 
 # %% ../nbs/14_dual_projection.ipynb #858527e5
+def _errors_by_size(
+    problem: Problem,
+    w: np.ndarray,
+    sizes: Sequence[int],
+    repeats: int,
+    rng: np.random.Generator,
+) -> dict[str, list[float]]:
+    """The median errors of the naive and the recovered solution, beside `w`, for each
+    number of projections.
+    """
+    errors: dict[str, list[float]] = {"naive": [], "recovered": []}
+    for m in sizes:
+        check_integer(m, 1, name="n_projections")
+        found = [
+            recover_solution(problem.X, problem.y, problem.lam, problem.loss, m, rng)
+            for _ in range(repeats)
+        ]
+        for name, solutions in zip(errors, zip(*found)):
+            errors[name].append(
+                float(np.median([relative_error(v, w) for v in solutions]))
+            )
+    return errors
+
+
+def _errors_by_step(
+    problem: Problem, w: np.ndarray, m: int, most: int, rng: np.random.Generator
+) -> dict[str, list[float]]:
+    """The errors of the iterated and the accelerated solution, beside `w`, after 1, 2,
+    ..., `most` iterations with `m` projections.
+    """
+    iterated = iterate_projections(
+        problem.X, problem.y, problem.lam, problem.loss, m, rng, most
+    )
+    seed = rng.integers(2**31)
+    fast = [
+        accelerate_all(
+            [problem],
+            [None],
+            m,
+            "gaussian",
+            1e-15,
+            steps + 1,
+            np.random.default_rng(seed),
+        )
+        for steps in range(1, most + 1)
+    ]
+    return {
+        "iterated": [relative_error(v, w) for v in iterated],
+        "accelerated": [relative_error(solved[0][0].w, w) for solved, _ in fast],
+    }
+
+# %% ../nbs/14_dual_projection.ipynb #fb76e985
 @insert_docs
 class RecoveryDisplay:
     """The relative error of solutions that came out of a random projection, over its
@@ -665,20 +752,8 @@ class RecoveryDisplay:
         Gaussian projections of each size.
         """
         problem, w, rng = _reference_problem(X, y, loss, alpha, random_state)
-        errors: dict[str, list[float]] = {"naive": [], "recovered": []}
         n_projections = list(n_projections)
-        for m in n_projections:
-            check_integer(m, 1, name="n_projections")
-            found = [
-                recover_solution(
-                    problem.X, problem.y, problem.lam, problem.loss, m, rng
-                )
-                for _ in range(repeats)
-            ]
-            for name, solutions in zip(errors, zip(*found)):
-                errors[name].append(
-                    float(np.median([relative_error(v, w) for v in solutions]))
-                )
+        errors = _errors_by_size(problem, w, n_projections, repeats, rng)
         return cls(n_projections, errors, "number of projections")
 
     @classmethod
@@ -697,34 +772,8 @@ class RecoveryDisplay:
         """
         problem, w, rng = _reference_problem(X, y, loss, alpha, random_state)
         check_integer(n_projections, 1, name="n_projections")
-        steps = range(1, max_iter + 1)
-        iterated_too = iterate_projections(
-            problem.X,
-            problem.y,
-            problem.lam,
-            problem.loss,
-            n_projections,
-            rng,
-            max_iter,
-        )
-        seed = rng.integers(2**31)
-        fast = [
-            accelerate_all(
-                [problem],
-                [None],
-                n_projections,
-                "gaussian",
-                1e-15,
-                k + 1,
-                np.random.default_rng(seed),
-            )
-            for k in steps
-        ]
-        errors = {
-            "iterated": [relative_error(v, w) for v in iterated_too],
-            "accelerated": [relative_error(solved[0][0].w, w) for solved, _ in fast],
-        }
-        return cls(list(steps), errors, "iterations")
+        errors = _errors_by_step(problem, w, n_projections, max_iter, rng)
+        return cls(list(range(1, max_iter + 1)), errors, "iterations")
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on `ax`, or on a new figure, and return the display."""

@@ -55,7 +55,29 @@ def _hessian(
         H[-1, -1] = max(H[-1, -1], 1e-8 * loss.smoothness * len(y))
     return H
 
+# %% ../nbs/C_dual_solvers.ipynb #a885ebdb
+def _step_length(
+    objective: Callable[[np.ndarray, np.ndarray], float],
+    c: np.ndarray,
+    f: np.ndarray,
+    step: np.ndarray,
+    move: np.ndarray,
+    value: float,
+    decrement: float,
+) -> tuple[float, float]:
+    """The largest `t` of 1, 1/2, 1/4, ... for which `c + t step` lowers the objective
+    from `value` by enough, and the objective there.
 
+    With `c` and `step` the decision values `f` and what moves them.
+    """
+    t = 1.0
+    while True:
+        new = objective(c + t * step, f + t * move)
+        if new <= value - 1e-4 * t * decrement or t < 1e-14:
+            return t, new
+        t /= 2
+
+# %% ../nbs/C_dual_solvers.ipynb #7f5e98de
 def newton_solution(
     A: np.ndarray,
     y: np.ndarray,
@@ -118,17 +140,16 @@ def newton_solution(
         step = -_solve_or_lstsq(H, gradient)
         decrement = -gradient @ step
         move = A @ step
-        t = 1.0
         fine = decrement <= 1e-10 * abs(value)  # too small for the value to tell
         if not decrement > enough or (fine and decrement > last / 2):
             break
         last = decrement if fine else np.inf
         enough = max(enough, accuracy * decrement)
-        while True:
-            new = objective(c + t * step, f + t * move)
-            if new <= value - 1e-4 * t * decrement or fine or t < 1e-14:
-                break
-            t /= 2
+        if fine:
+            t = 1.0
+            new = objective(c + step, f + move)
+        else:
+            t, new = _step_length(objective, c, f, step, move, value, decrement)
         # 0 for a quadratic, whose minimum one whole step reaches
         surprise = abs(value - new - decrement / 2)
         c = c + t * step
@@ -156,7 +177,7 @@ def relative_to(gradient: float, size: float) -> float:
     """`gradient / size`, 0 for 0/0."""
     return gradient / size if size > 0 else (np.inf if gradient > 0 else 0.0)
 
-
+# %% ../nbs/C_dual_solvers.ipynb #69970044
 @dataclass(frozen=True, eq=False)
 class Solution:
     """A solution `w = X'u`, `b` of a `Problem`.
@@ -373,7 +394,7 @@ def recovery_step(
     z, b = problem.on(Xhat, offset)
     return -problem.dual(Xhat @ z + b + offset) / problem.lam
 
-
+# %% ../nbs/C_dual_solvers.ipynb #a3f55974
 def _iterate_to_tolerance(
     problem: Problem,
     Xhat: np.ndarray,
@@ -467,7 +488,7 @@ class Surrogate:
             + (n - k) * self.tau / (self.tau + ridge)
         )
 
-
+# %% ../nbs/C_dual_solvers.ipynb #09e38a23
 def make_surrogate(
     X: Matrix, Omega: Matrix, Y: np.ndarray, sums: np.ndarray | None = None
 ) -> Surrogate:
@@ -495,7 +516,7 @@ def make_surrogate(
     tau = rest / max(1, len(Y) - len(s2)) if rest > 1e-14 * total else 0.0
     return Surrogate(F @ (Q / np.sqrt(s2)), s2, tau, Omega @ T, F)
 
-
+# %% ../nbs/C_dual_solvers.ipynb #469672a2
 def mixed_samples(X: Matrix, Omega: Matrix) -> Matrix:
     """`X'Omega`, in the library of `X` or sparse."""
     if is_sparse(X):
@@ -527,7 +548,7 @@ def kernel_row_sums(X: Matrix) -> np.ndarray:
     """`K` times the vector of ones."""
     return to_numpy(X @ (X.T @ from_numpy(np.ones(X.shape[0]), X)))
 
-
+# %% ../nbs/C_dual_solvers.ipynb #1cf6aa3b
 def grow_surrogate(
     X: Matrix,
     ridge: float,
@@ -576,7 +597,7 @@ def surrogate_of_longest(X: Matrix, m: int, centred: bool) -> Surrogate:
         np.empty((n, 0)),
     )
 
-
+# %% ../nbs/C_dual_solvers.ipynb #239f0dd2
 def surrogate_of_all(X: Array, centred: bool) -> Surrogate:
     """The `Surrogate` from all features of a dense `X`: `K` itself."""
     W = to_numpy(X)
@@ -615,7 +636,7 @@ def _add_row(
     for k in range(start, stop):
         w[np.uint64(indices[k])] += factor * data[k]
 
-
+# %% ../nbs/C_dual_solvers.ipynb #b0cfac66
 def other_class(margin: float, stiffness: float, old: float) -> float:
     """The probability `q` with `log((1 - q) / q) = margin + stiffness (q - old)`: by
     Newton's method between two bounds.
@@ -699,7 +720,7 @@ def coordinate_sweep(
         _add_row(data, indices, start, stop, w, step)
     return moved, b
 
-
+# %% ../nbs/C_dual_solvers.ipynb #77df01ab
 @cache
 def compiled_sweep() -> Callable[..., tuple[float, float]] | None:
     """`coordinate_sweep` compiled by Numba, or None where that is not installed."""
@@ -812,7 +833,7 @@ class Sweeps:
         """Of `X'v`: nothing is known of it without a product."""
         return np.inf
 
-
+# %% ../nbs/C_dual_solvers.ipynb #27a45ed2
 WORTH_SWEEPS = 30_000  # entries; below, Numba takes longer to load than several fits
 
 
@@ -915,7 +936,7 @@ def slope_lines(
         inside, (f - corner) / mu, np.clip(alone, low, high)
     )
 
-
+# %% ../nbs/C_dual_solvers.ipynb #485553bd
 def sketched_newton_step(
     problem: Problem,
     surrogate: Surrogate,
@@ -988,7 +1009,7 @@ class Descent:
             self.residuals, self.values, patience
         )
 
-
+# %% ../nbs/C_dual_solvers.ipynb #26e24cab
 def _basis_of(
     problem: Problem, starts: Iterable[tuple[np.ndarray, np.ndarray]]
 ) -> ConjugateBasis:
@@ -999,6 +1020,49 @@ def _basis_of(
     return basis
 
 
+def _residual_of_step(
+    problem: Problem,
+    surrogate: Surrogate | Sweeps,
+    u: np.ndarray,
+    f: np.ndarray,
+    r: np.ndarray,
+    size: float,
+    tol: float,
+    settled: bool,
+) -> float:
+    """The residual at `w = X'u` of length `size`, with `f = X w + b` and `X'r` the
+    gradient: by the gap, and by the gradient where that may say more.
+    """
+    residual = problem.residual(u, f, size)
+    if residual > tol and (
+        np.isinf(residual) or settled or surrogate.length(r) <= tol * problem.lam * size
+    ):
+        residual = min(residual, problem.residual_by_gradient(r, size))
+    return residual
+
+
+def _next_direction(
+    problem: Problem,
+    surrogate: Surrogate | Sweeps,
+    u: np.ndarray,
+    f: np.ndarray,
+    b: float,
+    r: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Where to go from `w = X'u`, `b`, with `f = X w`, and `X'r` the gradient: `v` and
+    `K v`, both `balanced`.
+    """
+    if isinstance(surrogate, Sweeps):
+        v = surrogate.improved(problem, u, b) - u
+    else:
+        v = sketched_newton_step(problem, surrogate, u, f + b, r)
+    v, q = problem.direction(v)
+    # not a descent: the gradient itself
+    if not r @ q < 0:
+        v, q = problem.direction(r)
+    return v, q
+
+# %% ../nbs/C_dual_solvers.ipynb #24f2e11c
 def solve_on_growing_span(
     problem: Problem,
     surrogate: Surrogate | Sweeps,
@@ -1021,27 +1085,18 @@ def solve_on_growing_span(
         f = basis.F @ c
         size = float(np.linalg.norm(c))
         r = lam * u + problem.dual(f + b)
-        residual = problem.residual(u, f + b, size)
         value = problem.value(f + b, size)
         settled = (
             bool(descent.values)
             and descent.values[-1] - value <= lam / 2 * (tol * size) ** 2
         )
-        if residual > tol and (
-            np.isinf(residual) or settled or surrogate.length(r) <= tol * lam * size
-        ):
-            residual = min(residual, problem.residual_by_gradient(r, size))
+        residual = _residual_of_step(
+            problem, surrogate, u, f + b, r, size, tol, settled
+        )
         descent.add(u, residual, value)
         if descent.ended(tol, patience):
             break
-        if isinstance(surrogate, Sweeps):
-            v = surrogate.improved(problem, u, b) - u
-        else:
-            v = sketched_newton_step(problem, surrogate, u, f + b, r)
-        v, q = problem.direction(v)
-        # not a descent: the gradient itself
-        if not r @ q < 0:
-            v, q = problem.direction(r)
+        v, q = _next_direction(problem, surrogate, u, f, b, r)
         if basis.V.shape[1] >= most:
             basis.restart(u, f, most // 2)
         basis.add(v, q)
@@ -1061,7 +1116,7 @@ def _is_linear(problem: Problem, surrogate: Surrogate, tol: float) -> bool:
         <= 1e-4 * tol * problem.lam
     )
 
-
+# %% ../nbs/C_dual_solvers.ipynb #9ef7aa57
 def solve_by_conjugate_gradients(
     problem: Problem,
     surrogate: Surrogate,
@@ -1179,7 +1234,7 @@ def _shared_surrogate(
         return grow_surrogate(X, problem.ridge, kind, rng, sums)
     return make_surrogate(X, *_random_mixtures(X, m, kind, rng), sums)
 
-
+# %% ../nbs/C_dual_solvers.ipynb #5cef5199
 def _first_direction(
     problem: Problem, surrogate: Surrogate
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -1217,7 +1272,7 @@ def _first_solution(
         start = sweeps.improved(problem, known.u, known.b)
     return problem.solution(start, tol)
 
-
+# %% ../nbs/C_dual_solvers.ipynb #488ed7e6
 def accelerate_all(
     problems: Sequence[Problem],
     starts: Iterable[np.ndarray | None],
@@ -1257,7 +1312,7 @@ def accelerate_all(
             )
     return solved, shared.W.shape[1] if shared else 0
 
-
+# %% ../nbs/C_dual_solvers.ipynb #aa1aaebf
 def iterate_all(
     problems: Sequence[Problem],
     starts: Iterable[np.ndarray | None],

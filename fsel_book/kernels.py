@@ -856,6 +856,9 @@ class RunningSums:
         The features that are left.
     n_fresh : int
         How often the sums were computed from all features that are left.
+    fresh : array or None
+        The sizes of the sums when they were last computed so; None where nothing can be
+        lost.
 
     Examples
     --------
@@ -876,7 +879,6 @@ class RunningSums:
         self.refresh()
 
     S: Any
-    # the sizes of the sums when they were last computed; None where nothing can be lost
     fresh: Any
 
     def refresh(self) -> None:

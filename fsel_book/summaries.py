@@ -200,6 +200,8 @@ class Summary(OutOfMemory, ABC):
         float32 where all pieces are, else float64.
     largest : float
         The largest absolute value of all entries.
+    feature_names_in_ : ndarray of str
+        Where the pieces had names.
     """
 
     rows = 0

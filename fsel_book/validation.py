@@ -44,6 +44,7 @@ __all__ = [
     "canonical",
     "check_automatic_draws",
     "check_bool",
+    "check_choice",
     "check_columns",
     "check_host_matrix",
     "check_increment",
@@ -731,12 +732,18 @@ def check_target_matrix(y: ArrayLike, n: int, who: str) -> np.ndarray:
     return Y.reshape(n, -1)
 
 
+def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
+    """Raise an error unless the parameter is one of those allowed."""
+    if value not in list(allowed):
+        raise ValueError(
+            f"{name}={value!r} is not possible: give one of "
+            f"{', '.join(map(repr, allowed))}."
+        )
+
+
 def check_rule(rule: str, rules: Iterable[str]) -> None:
     """Raise an error if there is no such rule."""
-    if rule not in list(rules):
-        raise ValueError(
-            f"rule={rule!r} is not possible: give one of {', '.join(map(repr, rules))}."
-        )
+    check_choice("rule", rule, rules)
 
 
 def check_step(step: Any, adaptive: bool) -> None:

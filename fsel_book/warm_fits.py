@@ -47,7 +47,7 @@ def _solve_bordered(
     b = (Z[:, 0].sum() - total) / Z[:, 1].sum() if intercept else 0.0
     return Z[:, 0] - b * Z[:, 1], b
 
-
+# %% ../nbs/J_warm_fits.ipynb #00be09a1
 def spd_inverse(A: Floats) -> Floats:
     """The inverse of a symmetric positive definite matrix, which is overwritten."""
     return inverse_by_factor(dpotrf(A.T, lower=1, clean=0, overwrite_a=1)[0])
@@ -59,7 +59,7 @@ def inverse_by_factor(L: Floats) -> Floats:
     low = np.tril(half, -1)
     return low + low.T + np.diag(np.diagonal(half))
 
-
+# %% ../nbs/J_warm_fits.ipynb #61117f7d
 def _libsvm_machine(loss: Loss) -> Any:
     """The machine of scikit-learn for a loss that libsvm has, or None."""
     if type(loss) is Hinge:
@@ -102,6 +102,11 @@ def _snap_to_bounds(u: Floats, lo: Floats, hi: Floats) -> Floats:
     return np.where(np.abs(u) > 1e-6 * np.abs(u).max(), u, 0.0)
 
 
+def _sides(u: Floats, hi: Floats) -> Floats:
+    """The side of 0 that each entry is on: 1 or -1; at 0, the one where there is room."""
+    return np.where(u != 0, np.sign(u), np.where(hi > 0, 1.0, -1.0))
+
+# %% ../nbs/J_warm_fits.ipynb #ac59bb3b
 def principal_block(M: Floats, rows: NDArray[np.intp]) -> Floats:
     """The square block of `M` on the rows and columns `rows`."""
     return M.take(rows, axis=0).take(rows, axis=1)
@@ -188,6 +193,41 @@ def violated_conditions(
     return Violations(bottom, top, over, under, rise, fall)
 
 # %% ../nbs/J_warm_fits.ipynb #8b2b948d
+def _feasible_near(
+    u: Floats,
+    fixed: Floats,
+    free: NDArray[np.bool_],
+    broken: Violations,
+    intercept: bool,
+) -> Floats:
+    """`u` with its free entries brought to their pieces and, with an intercept, to the
+    sum that is left for them.
+    """
+    v = fixed.copy()
+    if free.any():
+        v[free] = nearest_feasible(
+            u[free],
+            broken.bottom[free],
+            broken.top[free],
+            -fixed.sum() if intercept else None,
+        )
+    return v
+
+
+def _next_guess(
+    u: Floats, side: Floats, free: NDArray[np.bool_], broken: Violations
+) -> NDArray[np.bool_]:
+    """The free entries of the next guess; `u` and `side` are brought in line with it,
+    in place.
+    """
+    at_zero = ~free & (u == 0)
+    side[at_zero & broken.rise] = 1.0
+    side[at_zero & broken.fall] = -1.0
+    u[broken.over] = broken.top[broken.over]
+    u[broken.under] = broken.bottom[broken.under]
+    return (free & ~broken.over & ~broken.under) | broken.rise | broken.fall
+
+# %% ../nbs/J_warm_fits.ipynb #66a8dd02
 def pivot_fit(
     K: Floats,
     risk: EmpiricalRisk,
@@ -207,7 +247,7 @@ def pivot_fit(
     """
     lo, hi = risk.box()
     u = _snap_to_bounds(u, lo, hi)
-    side = np.where(u != 0, np.sign(u), np.where(hi > 0, 1.0, -1.0))
+    side = _sides(u, hi)
     free = (u > lo) & (u < hi) & (u != 0)
     scale = K.trace() / len(u) or 1.0
     centre = u
@@ -227,15 +267,7 @@ def pivot_fit(
         broken = violated_conditions(risk, u, side, free, pull)
         wrong = broken.number
         if not wrong or np.isfinite(enough):
-            v = fixed.copy()
-            F = free
-            if F.any():
-                v[F] = nearest_feasible(
-                    u[F],
-                    broken.bottom[F],
-                    broken.top[F],
-                    -fixed.sum() if intercept else None,
-                )
+            v = _feasible_near(u, fixed, free, broken, intercept)
             f = K @ v
             value = -risk.phi(v) - v @ f / 2
             # It may not be feasible: the sum may have been out of reach in the box.
@@ -248,12 +280,7 @@ def pivot_fit(
         if stalled == 3:
             return None
         fewest = min(fewest, wrong)
-        at_zero = ~free & (u == 0)
-        side[at_zero & broken.rise] = 1.0
-        side[at_zero & broken.fall] = -1.0
-        u[broken.over] = broken.top[broken.over]
-        u[broken.under] = broken.bottom[broken.under]
-        free = (free & ~broken.over & ~broken.under) | broken.rise | broken.fall
+        free = _next_guess(u, side, free, broken)
     return None
 
 # %% ../nbs/J_warm_fits.ipynb #ca94779d
@@ -360,7 +387,7 @@ class GrowingInverse:
         v[at] = v[last]
         self.add(last, v[:last], v[:last] / -own)
 
-
+# %% ../nbs/J_warm_fits.ipynb #06300786
 class BorderedInverse(GrowingInverse):
     """That of `K + mu I`; with an intercept it is bordered by ones, in row 0.
 
@@ -421,7 +448,7 @@ def product_with_sparse(K: Floats, u: Floats) -> Floats:
         f += u[some] @ K[some]
     return f
 
-
+# %% ../nbs/J_warm_fits.ipynb #36f84fb2
 class DualPoint:
     """A dual point on the way, of which each entry is on one side of 0 or at a bound.
 
@@ -470,7 +497,7 @@ class DualPoint:
         self.u = u
         self.mu = mu
         self.b = 0.0
-        side = np.where(u != 0, np.sign(u), np.where(self.hi > 0, 1.0, -1.0))
+        side = _sides(u, self.hi)
         self.bottom = np.where(side > 0, 0.0, self.lo)
         self.top = np.where(side > 0, self.hi, 0.0)
         self.slope = -self.width * side
@@ -572,7 +599,7 @@ def _violating_entry(
     now.release(e, sign)
     return e, sign
 
-
+# %% ../nbs/J_warm_fits.ipynb #12a34cb0
 class _Direction(NamedTuple):
     """Where the free entries go.
 
@@ -632,6 +659,116 @@ def _active_set_direction(
     return _Direction(moving, d, t, z, schur)
 
 # %% ../nbs/J_warm_fits.ipynb #3ef5d3fb
+class _ActiveSetSearch:
+    """The state of `active_set_fit`.
+
+    Parameters
+    ----------
+    K : ndarray, shape (n_samples, n_samples)
+    risk : EmpiricalRisk
+        Of a sharp loss.
+    u : ndarray, shape (n_samples,)
+        The start: feasible, with what is nearly at a bound put there.
+    intercept : bool
+
+    Attributes
+    ----------
+    risk : EmpiricalRisk
+    intercept : bool
+    now : DualPoint
+        The point reached.
+    system : BorderedInverse
+        The inverse on its free entries.
+    tol : float
+        How far a pull may be on the wrong side of `b`.
+    entering : (int, float) or None
+        The entry on its way from a bound to the free ones, and the sign of its move.
+    level : bool
+        Whether the pulls of all free entries are equal.
+    rounds : int
+        How often the point reached was made the centre of the term in `mu`.
+    """
+
+    def __init__(
+        self, K: Floats, risk: EmpiricalRisk, u: Floats, intercept: bool
+    ) -> None:
+        self.risk = risk
+        self.intercept = intercept
+        mu = 1e-7 * (K.trace() / len(u) or 1.0)
+        self.now = DualPoint(K, risk, u, mu)
+        self.tol = max(1e-14 * np.abs(risk.y).max(), risk.gap / risk.C.sum() / 5)
+        bent = risk.curvature(u)
+        self.system = BorderedInverse(
+            K + np.diag(bent) if bent.any() else K,
+            mu,
+            intercept,
+            np.flatnonzero(self.now.free),
+        )
+        self.entering: tuple[int, float] | None = None
+        self.level = False
+        self.rounds = 0
+
+    def take_level_from(self, i: int) -> None:
+        """Let the pull of the free entry `i` be `b`."""
+        self.now.b = self.now.pull[i] + self.now.slope[i]
+
+    def free_a_lone_one(self) -> None:
+        """Make the entering entry the free one where no other is left to follow it."""
+        if self.intercept and self.entering and not self.system.m:
+            self.system.fill([self.entering[0]])
+            self.take_level_from(self.entering[0])
+            self.entering = None
+
+    def has_an_entry_to_move(self) -> bool:
+        """Whether a move is left to make, until the centre is moved: one that is not
+        finished, or a new one.
+        """
+        self.level = self.level or not self.system.m
+        if self.level and self.entering is None:
+            self.entering = _violating_entry(self.now, self.system, self.tol)
+            return self.entering is not None
+        return True
+
+    def begin_round(self) -> None:
+        """Go on from a new centre, with an inverse that is made anew."""
+        self.level = False
+        self.rounds = self.rounds + 1
+        self.system.fill(self.system.F.copy())
+
+    def move(self) -> bool:
+        """Make a move; whether the dual value has not fallen, as it would if the
+        inverse had lost its digits.
+        """
+        now = self.now
+        system = self.system
+        way = _active_set_direction(now, system, self.entering)
+        before = now.value
+        k = now.move(system.rows[: len(way.moving)], way.moving, way.d, way.t)
+        if not now.value >= before - self.risk.gap:
+            return False
+        self.end_move(k, way)
+        if self.intercept and self.level and system.m:
+            self.take_level_from(system.F[0])
+        return True
+
+    def end_move(self, k: int | None, way: _Direction) -> None:
+        """Keep the books of a move along `way`, which the `k`-th of the entries that
+        moved has stopped at a bound; none where `k` is None.
+        """
+        # the entry has arrived
+        if k is None and self.entering:
+            self.system.join(self.entering[0], way.z, way.schur)
+            self.entering = None
+        # the free entries have arrived at one pull
+        elif k is None:
+            self.level = True
+        # the entry is at its other bound
+        elif k == self.system.m:
+            self.entering = None
+        else:
+            self.system.leave(k)
+
+# %% ../nbs/J_warm_fits.ipynb #88598b16
 def active_set_fit(
     K: Floats, risk: EmpiricalRisk, u: Floats, intercept: bool, enough: float = np.inf
 ) -> Fit | None:
@@ -642,56 +779,25 @@ def active_set_fit(
     `enough`. None where the inverse has lost its digits, or the point is not feasible.
     """
     lo, hi = risk.box()
-    mu = 1e-7 * (K.trace() / len(u) or 1.0)
     total = 0.0 if intercept else None
     u = nearest_feasible(_snap_to_bounds(u, lo, hi), lo, hi, total)
-    u = _snap_to_bounds(u, lo, hi)
-    now = DualPoint(K, risk, u, mu)
-    tol = max(1e-14 * np.abs(risk.y).max(), risk.gap / risk.C.sum() / 5)
-    bent = risk.curvature(u)
-    system = BorderedInverse(
-        K + np.diag(bent) if bent.any() else K, mu, intercept, np.flatnonzero(now.free)
-    )
-    entering = None
-    level = False
-    rounds = 0
+    search = _ActiveSetSearch(K, risk, _snap_to_bounds(u, lo, hi), intercept)
+    now = search.now
     for _ in range(5 * len(u)):
-        # no free entry is left to follow: it becomes the free one
-        if intercept and entering and not system.m:
-            system.fill([entering[0]])
-            now.b = now.pull[entering[0]] + now.slope[entering[0]]
-            entering = None
-        level = level or not system.m
-        if level and entering is None:
-            entering = _violating_entry(now, system, tol)
-            if entering is None:
-                if now.recentre() <= risk.gap or rounds == 20:
-                    break
-                near = pivot_fit(K, risk, now.u, intercept, limit=5, least=0.0)
-                if near is not None and near.closed:
-                    return near
-                level = False
-                rounds = rounds + 1
-                system.fill(system.F.copy())
-                if not system.m:
-                    continue
-        way = _active_set_direction(now, system, entering)
-        before = now.value
-        k = now.move(system.rows[: len(way.moving)], way.moving, way.d, way.t)
-        # the inverse has lost its digits
-        if not now.value >= before - risk.gap:
+        search.free_a_lone_one()
+        if not search.has_an_entry_to_move():
+            if now.recentre() <= risk.gap or search.rounds == 20:
+                break
+            near = pivot_fit(K, risk, now.u, intercept, limit=5, least=0.0)
+            if near is not None and near.closed:
+                return near
+            search.begin_round()
+            # the next entry has to be found first
+            if not search.system.m:
+                continue
+        if not search.move():
             return None
-        if k is None and entering:
-            system.join(entering[0], way.z, way.schur)
-            entering = None
-        elif k is None:
-            level = True
-        elif k == system.m:
-            entering = None
-        else:
-            system.leave(k)
-        if intercept and level and system.m:
-            now.b = now.pull[system.F[0]] + now.slope[system.F[0]]
+        # by the books, to which rounding may have added
         if now.value > enough:
             now.recentre()
             if now.value > enough:
@@ -741,7 +847,7 @@ def _dual_newton_fit(
             return Fit(u, value, True)
     return None
 
-
+# %% ../nbs/J_warm_fits.ipynb #33f70ca7
 def rounding_error(K: Floats, u: Floats) -> float:
     """What rounding errors of `u'Ku` may add up to."""
     return float(
@@ -761,7 +867,7 @@ def warn_of_rounding(error: float, size: float) -> None:
             stacklevel=stack_level(),
         )
 
-
+# %% ../nbs/J_warm_fits.ipynb #27323f4d
 def warm_started_fit(
     K: Floats, risk: EmpiricalRisk, u: Floats, intercept: bool, enough: float = np.inf
 ) -> Fit:
@@ -795,7 +901,7 @@ def warm_started_fit(
         )
     return Fit(points[int(np.argmin(gaps))], value, True)
 
-
+# %% ../nbs/J_warm_fits.ipynb #4309204f
 def cold_fit(K: Floats, risk: EmpiricalRisk, intercept: bool) -> Fit:
     """The dual optimum at `K` from scratch, to the accuracy of `warm_started_fit`.
 

@@ -177,6 +177,7 @@ def test_words_that_docstrings_share_describe_attributes(tmp_path):
     folder = tmp_path / "fsel_book"
     folder.mkdir()
     words = 'DOCS = {"size": """\\\nsize : int\n    How large."""}\n'
+    words += 'DOCS.update(age="""\\\nage : int\n    How old.""")\n'
     (folder / "docs.py").write_text(words)
     thing = '''class Thing:
     """A thing.
@@ -184,12 +185,14 @@ def test_words_that_docstrings_share_describe_attributes(tmp_path):
     Parameters
     ----------
     %(size)s
+    %(age)s
     """
 
-    def __init__(self, size):
+    def __init__(self, size, age):
         self.size = size
+        self.age = age
         self.other = size
 '''
     (folder / "thing.py").write_text(thing)
     (facts,) = (one for one in house.package_facts(folder) if one.name == "thing")
-    assert facts.attributes == 2 and facts.undescribed == ["Thing.other"]
+    assert facts.attributes == 3 and facts.undescribed == ["Thing.other"]

@@ -200,6 +200,13 @@ def shared_words(trees: dict[str, ast.Module]) -> dict[str, str]:
                         value, ast.Constant
                     ):
                         found[str(key.value)] = str(value.value)
+            # DOCS.update(name="...")
+            elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(
+                ".update"
+            ):
+                for entry in node.keywords:
+                    if entry.arg and isinstance(entry.value, ast.Constant):
+                        found[entry.arg] = str(entry.value.value)
     return found
 
 

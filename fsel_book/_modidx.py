@@ -1757,6 +1757,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                                                                      'fsel_book/papers/ridge.py'),
                                         'fsel_book.papers.ridge._document_risk': ( 'ridge_paper.html#_document_risk',
                                                                                    'fsel_book/papers/ridge.py'),
+                                        'fsel_book.papers.ridge._kept_by': ('ridge_paper.html#_kept_by', 'fsel_book/papers/ridge.py'),
                                         'fsel_book.papers.ridge._random_word_errors': ( 'ridge_paper.html#_random_word_errors',
                                                                                         'fsel_book/papers/ridge.py'),
                                         'fsel_book.papers.ridge._ridge_risks': ( 'ridge_paper.html#_ridge_risks',

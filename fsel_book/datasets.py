@@ -3,7 +3,7 @@
 # %% auto #0
 __all__ = ['make_bhattacharyya', 'make_bhattacharyya_regression', 'make_linear_sign', 'make_linear_regression',
            'make_nested_square', 'make_nested_cube', 'make_nonlinear_regression', 'make_collinear_regression',
-           'load_docstrings']
+           'csr_from_rows', 'load_docstrings']
 
 # %% ../nbs/02_datasets.ipynb #179b6614
 import importlib
@@ -557,15 +557,7 @@ def _read_docstrings(parameter: str, module: str) -> dict[str, str]:
             names.setdefault(inspect.cleandoc(thing.__doc__), f"{module}.{name}")
     return names
 
-# %% ../nbs/02_datasets.ipynb #6f0b0e20
-def _csr_from_rows(rows: list[list[tuple[int, float]]], n_columns: int) -> csr_array:
-    """CSR array from one list of (column, value) pairs a row, columns ascending."""
-    indptr = np.cumsum([0] + [len(row) for row in rows], dtype=np.int32)
-    indices = np.array([column for row in rows for column, _ in row], dtype=np.int32)
-    data = np.array([value for row in rows for _, value in row], dtype=np.float64)
-    return csr_array((data, indices, indptr), shape=(len(rows), n_columns))
-
-# %% ../nbs/02_datasets.ipynb #adeb6870
+# %% ../nbs/02_datasets.ipynb #995d5ade
 def _bags_of_words(
     names: dict[str, str], shared: Collection[str]
 ) -> list[tuple[str, Counter]]:
@@ -577,7 +569,15 @@ def _bags_of_words(
             bags.append((name, bag))
     return bags
 
+# %% ../nbs/02_datasets.ipynb #6f0b0e20
+def csr_from_rows(rows: list[list[tuple[int, float]]], n_columns: int) -> csr_array:
+    """CSR array from one list of (column, value) pairs a row, columns ascending."""
+    indptr = np.cumsum([0] + [len(row) for row in rows], dtype=np.int32)
+    indices = np.array([column for row in rows for column, _ in row], dtype=np.int32)
+    data = np.array([value for row in rows for _, value in row], dtype=np.float64)
+    return csr_array((data, indices, indptr), shape=(len(rows), n_columns))
 
+# %% ../nbs/02_datasets.ipynb #adeb6870
 def load_docstrings(
     module_a: str = "scipy.stats", module_b: str = "scipy.signal"
 ) -> Bunch:
@@ -620,18 +620,14 @@ def load_docstrings(
     >>> bool("wavelet" in docs.feature_names)
     True
     """
-    sides = [
-        _read_docstrings("module_a", module_a),
-        _read_docstrings("module_b", module_b),
-    ]
+    parameters = {"module_a": module_a, "module_b": module_b}
+    sides = [_read_docstrings(*pair) for pair in parameters.items()]
     shared = sides[0].keys() & sides[1].keys()
     documents = []
     target = []
-    for side, names in enumerate(sides):
-        bags = _bags_of_words(names, shared)
+    for side, (parameter, module) in enumerate(parameters.items()):
+        bags = _bags_of_words(sides[side], shared)
         if not bags:
-            parameter = "module_a" if side == 0 else "module_b"
-            module = module_a if side == 0 else module_b
             raise ValueError(
                 f"{parameter}={module!r}: has no docstring of its own with a word of "
                 f"five letters. "
@@ -645,12 +641,11 @@ def load_docstrings(
     rows: list[list[tuple[int, float]]] = []
     for _, bag in documents:
         rows.append(sorted((column[word], count) for word, count in bag.items()))
-    X = _csr_from_rows(rows, len(words))
     about = (
         f"Word counts of {len(target)} docstrings of {module_a} (0) and {module_b} (1)."
     )
     return Bunch(
-        data=X,
+        data=csr_from_rows(rows, len(words)),
         target=np.array(target, dtype=np.int64),
         feature_names=np.array(words),
         target_names=np.array([module_a, module_b]),

@@ -20,7 +20,9 @@ from sklearn.utils import Bunch
 
 # %% ../nbs/A_loaders.ipynb #65a63f38
 from .arrays import ArrayLike, Matrix, is_integer
+from .datasets import csr_from_rows
 from fsel_book.readers import (
+    Document,
     LabelledData,
     read_documents,
     read_matrix,
@@ -71,10 +73,8 @@ class SetFacts(NamedTuple):
     about: str
     download: Download | None = None
 
-
-_NEWS = "two 20 Newsgroups groups, term counts: "
-_TISSUE = "gene expression, "
-DATA_SETS: dict[str, SetFacts] = {
+# %% ../nbs/A_loaders.ipynb #8aaebb98
+_ON_OPENML: dict[str, SetFacts] = {
     "arcene_train": SetFacts(
         (100, 10000),
         {-1: 56, 1: 44},
@@ -131,6 +131,12 @@ DATA_SETS: dict[str, SetFacts] = {
         "UCI Hill-Valley, first half",
         Download(1479, 1212, 0),
     ),
+}
+
+# %% ../nbs/A_loaders.ipynb #980cbd94
+_NEWS = "two 20 Newsgroups groups, term counts: "
+_TISSUE = "gene expression, "
+_IN_FILES: dict[str, SetFacts] = {
     "basehock": SetFacts(
         (1993, 4862), {1: 994, 2: 999}, 204566, _NEWS + "baseball (1), hockey (2)"
     ),
@@ -190,6 +196,7 @@ DATA_SETS: dict[str, SetFacts] = {
         (106,), {"+": 53, "-": 53}, 6042, "UCI promoter gene sequences (DNA)"
     ),
 }
+DATA_SETS: dict[str, SetFacts] = _ON_OPENML | _IN_FILES
 
 # %% ../nbs/A_loaders.ipynb #1e83474b
 def _check_identity(name: str, X: Any, y: NDArray, source: str) -> None:
@@ -227,7 +234,7 @@ def _recode_labels(y: ArrayLike, labels: Iterable) -> NDArray:
         names = dict(zip(found, labels, strict=True))
     return np.array([names.get(v, v) for v in written])
 
-# %% ../nbs/A_loaders.ipynb #2091c49f
+# %% ../nbs/A_loaders.ipynb #e16e5865
 def _download(name: str, looked: str) -> Bunch:
     """OpenML's table with the set `name`; `looked` says where it was looked for before."""
     place = DATA_SETS[name].download
@@ -253,7 +260,7 @@ def _download(name: str, looked: str) -> Bunch:
             "connection."
         ) from error
 
-
+# %% ../nbs/A_loaders.ipynb #2091c49f
 def _part_of_download(name: str, got: Bunch, source: str) -> LabelledData:
     """The rows of OpenML's table that are the set `name`."""
     spec = DATA_SETS[name]
@@ -274,6 +281,25 @@ def _part_of_download(name: str, got: Bunch, source: str) -> LabelledData:
         require_finite_floats(X, source, "data")
     y = _recode_labels(got.target, spec.labels)[part]
     return LabelledData(X, y, {"feature_names": np.array(got.feature_names)})
+
+# %% ../nbs/A_loaders.ipynb #c3ff90d4
+def _find_set(name: str) -> tuple[LabelledData, str]:
+    """A set from the folder of FSEL_BOOK_DATA, or else from OpenML, and what to call
+    its source.
+    """
+    spec = DATA_SETS[name]
+    sequences = len(spec.shape) == 1
+    folder = os.environ.get("FSEL_BOOK_DATA")
+    suffix = "csv" if sequences else "npz"
+    path = pathlib.Path(folder or ".").expanduser() / f"{name}.{suffix}"
+    if folder and path.exists():
+        found = read_sequences(path, spec.labels) if sequences else read_matrix(path)
+        return found, str(path)
+    looked = f"there is no file {path}" if folder else "FSEL_BOOK_DATA is not set"
+    table = _download(name, looked)
+    assert spec.download
+    source = f"OpenML data set {spec.download.number}"
+    return _part_of_download(name, table, source), source
 
 # %% ../nbs/A_loaders.ipynb #85990fc9
 def load_dataset(name: str) -> Bunch:
@@ -320,28 +346,31 @@ def load_dataset(name: str) -> Bunch:
         raise ValueError(
             f"name={name!r}: expected one of {', '.join(sorted(DATA_SETS))}."
         )
-    spec = DATA_SETS[name]
-    sequences = len(spec.shape) == 1
-    folder = os.environ.get("FSEL_BOOK_DATA")
-    suffix = "csv" if sequences else "npz"
-    path = pathlib.Path(folder or ".").expanduser() / f"{name}.{suffix}"
-    if folder and path.exists():
-        source = str(path)
-        found = read_sequences(path, spec.labels) if sequences else read_matrix(path)
-    else:
-        looked = f"there is no file {path}" if folder else "FSEL_BOOK_DATA is not set"
-        table = _download(name, looked)
-        assert spec.download
-        source = f"OpenML data set {spec.download.number}"
-        found = _part_of_download(name, table, source)
+    found, source = _find_set(name)
     _check_identity(name, found.X, found.y, source)
     facts = {
         "data": found.X,
         "target": found.y,
         "feature_names": None,
-        "DESCR": f"{name}: {spec.about}.",
+        "DESCR": f"{name}: {DATA_SETS[name].about}.",
     }
     return Bunch(**(facts | found.extra))
+
+# %% ../nbs/A_loaders.ipynb #1f288d6b
+def _rows_of_counts(
+    documents: list[Document], column: dict[int, int]
+) -> list[list[tuple[int, float]]]:
+    """For each document (column, count) of the words that have a column, in ascending
+    order.
+    """
+    return [
+        sorted(
+            (column[number], count)
+            for number, count in document.counts.items()
+            if number in column and count
+        )
+        for document in documents
+    ]
 
 # %% ../nbs/A_loaders.ipynb #cac6219b
 def load_techtc(folder: str | os.PathLike, *, min_word_length: int = 5) -> Bunch:
@@ -404,22 +433,7 @@ def load_techtc(folder: str | os.PathLike, *, min_word_length: int = 5) -> Bunch
             "more. Expected at least one of each."
         )
     column = {number: j for j, number in enumerate(kept)}
-    rows: list[int] = []
-    columns: list[int] = []
-    values: list[float] = []
-    for i, document in enumerate(documents):
-        for number, count in document.counts.items():
-            if number in column and count:
-                rows.append(i)
-                columns.append(column[number])
-                values.append(count)
-    X = csr_array(
-        (
-            np.array(values, dtype=np.float64),
-            (np.array(rows, dtype=np.int32), np.array(columns, dtype=np.int32)),
-        ),
-        shape=(len(documents), len(kept)),
-    )
+    X = csr_from_rows(_rows_of_counts(documents, column), len(kept))
     ids = re.fullmatch(r"Exp_(\d+)_(\d+)", folder.name)
     return Bunch(
         data=X,

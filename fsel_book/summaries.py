@@ -28,6 +28,7 @@ from fsel_book.blocks import (
     pieces_of,
 )
 from .certificates import largest_rank, target_rank
+from .docs import DOCS, insert_docs
 from .notices import stack_level
 from fsel_book.spectra import (
     GRAM_LIMIT,
@@ -465,6 +466,20 @@ class SquareSummary(Summary):
         """Be the square matrix of the same data times this."""
 
 # %% ../nbs/K_summaries.ipynb #ooc3kept
+DOCS.update(
+    pieces="""\
+exponent : int
+length : int
+    The number of columns in all pieces.
+dtype : numpy.dtype
+    float32 where all pieces are, else float64.
+feature_names_in_ : ndarray of str
+    The names of the columns of the frames given to `partial_fit`; there only if
+    they have names."""
+)
+
+
+@insert_docs
 class GramMatrix(SquareSummary):
     """The Gram matrix of data that come in pieces, of whole features or of whole
     samples.
@@ -483,14 +498,7 @@ class GramMatrix(SquareSummary):
     G : ndarray, shape (m, m)
         `A A'` over all pieces `A` of `m` rows, divided by `4**exponent`; None before
         the first. While pieces are kept, it is made each time it is asked for.
-    exponent : int
-    length : int
-        The number of columns in all pieces.
-    dtype : numpy.dtype
-        float32 where all pieces are, else float64.
-    feature_names_in_ : ndarray of str
-        The names of the columns of the frames given to `partial_fit`; there only if
-        they have names.
+    %(pieces)s
 
     Examples
     --------
@@ -532,6 +540,7 @@ class GramMatrix(SquareSummary):
         self._square *= by**2
 
 # %% ../nbs/K_summaries.ipynb #ooc1tri
+@insert_docs
 class TriangularFactor(SquareSummary):
     """The triangular factor of data that come in pieces, of whole features or of whole
     samples.
@@ -547,14 +556,7 @@ class TriangularFactor(SquareSummary):
         Upper triangular, with `4**exponent R'R = A A'` over all pieces `A` of `m` rows;
         None before the first. While pieces are kept, it is made each time it is asked
         for.
-    exponent : int
-    length : int
-        The number of columns in all pieces.
-    dtype : numpy.dtype
-        float32 where all pieces are, else float64.
-    feature_names_in_ : ndarray of str
-        The names of the columns of the frames given to `partial_fit`; there only if
-        they have names.
+    %(pieces)s
 
     References
     ----------

@@ -856,3 +856,41 @@ each_theory = pytest.mark.parametrize(
     THEORY,
     ids=lambda a: "x".join(map(str, a.shape)) if hasattr(a, "shape") else str(a),
 )
+
+
+# ---------------------------------------------------------------- files
+
+SMALL_SPARSE = sp.csr_array(
+    np.array([[0, 2, 0, 1], [0, 0, 0, 0], [3, 0, 0, 4], [0, 0, 5, 0]])
+)
+
+
+def csr_parts(**changes):
+    """The arrays of an .npz file with `SMALL_SPARSE` and labels; some of them changed,
+    or left out where the change is None.
+    """
+    parts = dict(
+        data=SMALL_SPARSE.data,
+        indices=SMALL_SPARSE.indices,
+        indptr=SMALL_SPARSE.indptr,
+        shape=np.array(SMALL_SPARSE.shape),
+        y=np.array([1, 2, 1, 2]),
+    )
+    return {
+        key: np.asarray(value)
+        for key, value in (parts | changes).items()
+        if value is not None
+    }
+
+
+def save_small_files(folder):
+    """A dense matrix, a sparse one, and three sequences, as files."""
+    np.savez_compressed(
+        folder / "dense.npz",
+        X=np.arange(12, dtype=np.int16).reshape(4, 3),
+        y=np.array(list("aaba")),
+        feature_names=np.array(["u", "v", "w"]),
+        is_train=np.array([True, True, False, False]),
+    )
+    np.savez_compressed(folder / "sparse.npz", **csr_parts())
+    (folder / "words.csv").write_text("sequence,label\nACGT,-1\nxYZ,1\nMNOPQ,-1\n")

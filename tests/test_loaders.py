@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
-from cases import needs_data
+from cases import SMALL_SPARSE, csr_parts, needs_data, save_small_files
 from sklearn.datasets import load_svmlight_file
 from sklearn.utils import Bunch
 
@@ -16,26 +16,6 @@ from fsel_book.loaders import load_dataset, load_techtc
 
 # ---------------------------------------------------------------- files: small
 # stand-ins for the known sets
-
-
-SPARSE = scipy.sparse.csr_array(
-    np.array([[0, 2, 0, 1], [0, 0, 0, 0], [3, 0, 0, 4], [0, 0, 5, 0]])
-)
-
-
-def csr_parts(**changes):
-    parts = dict(
-        data=SPARSE.data,
-        indices=SPARSE.indices,
-        indptr=SPARSE.indptr,
-        shape=np.array(SPARSE.shape),
-        y=np.array([1, 2, 1, 2]),
-    )
-    return {
-        key: np.asarray(value)
-        for key, value in (parts | changes).items()
-        if value is not None
-    }
 
 
 @pytest.fixture
@@ -64,15 +44,7 @@ def shelf(tmp_path, monkeypatch):
     }
     monkeypatch.setattr(loaders, "DATA_SETS", sets)
     monkeypatch.setenv("FSEL_BOOK_DATA", str(tmp_path))
-    np.savez_compressed(
-        tmp_path / "dense.npz",
-        X=np.arange(12, dtype=np.int16).reshape(4, 3),
-        y=np.array(list("aaba")),
-        feature_names=np.array(["u", "v", "w"]),
-        is_train=np.array([True, True, False, False]),
-    )
-    np.savez_compressed(tmp_path / "sparse.npz", **csr_parts())
-    (tmp_path / "words.csv").write_text("sequence,label\nACGT,-1\nxYZ,1\nMNOPQ,-1\n")
+    save_small_files(tmp_path)
     return tmp_path
 
 
@@ -92,7 +64,7 @@ def test_small_sets_load_whole(shelf):
         isinstance(sparse.data, scipy.sparse.csr_array)
         and sparse.data.dtype == np.float64
     )
-    assert (sparse.data != SPARSE).nnz == 0 and sparse.feature_names is None
+    assert (sparse.data != SMALL_SPARSE).nnz == 0 and sparse.feature_names is None
     assert words.data == ["ACGT", "xYZ", "MNOPQ"] and words.target.tolist() == [
         -1,
         1,
@@ -110,7 +82,7 @@ def test_small_sets_load_whole(shelf):
         (dict(shape=[4, 5]), r"shape \(4, 5\), but sparse has \(4, 4\)"),
         (dict(data=[2, 1, 3, 4, 6]), "add up to 16, but those of sparse to 15"),
         (dict(y=[1, 1, 1, 2]), "labels {1: 3, 2: 1}, but sparse has {1: 2, 2: 2}"),
-        (dict(indptr=SPARSE.indptr[:-1]), "4 row limits for 4 rows"),
+        (dict(indptr=SMALL_SPARSE.indptr[:-1]), "4 row limits for 4 rows"),
     ],
 )
 def test_a_sparse_file_that_is_another_set(shelf, changes, says):

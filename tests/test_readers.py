@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from cases import SMALL_SPARSE, csr_parts, save_small_files
 
 from fsel_book.readers import (
     load_table,
@@ -17,38 +18,11 @@ from fsel_book.readers import (
 
 # ---------------------------------------------------------------- archives of arrays
 
-SPARSE = scipy.sparse.csr_array(
-    np.array([[0, 2, 0, 1], [0, 0, 0, 0], [3, 0, 0, 4], [0, 0, 5, 0]])
-)
-
-
-def csr_parts(**changes):
-    parts = dict(
-        data=SPARSE.data,
-        indices=SPARSE.indices,
-        indptr=SPARSE.indptr,
-        shape=np.array(SPARSE.shape),
-        y=np.array([1, 2, 1, 2]),
-    )
-    return {
-        key: np.asarray(value)
-        for key, value in (parts | changes).items()
-        if value is not None
-    }
-
 
 @pytest.fixture
 def shelf(tmp_path):
     """A folder with a dense matrix, a sparse one, and three sequences."""
-    np.savez_compressed(
-        tmp_path / "dense.npz",
-        X=np.arange(12, dtype=np.int16).reshape(4, 3),
-        y=np.array(list("aaba")),
-        feature_names=np.array(["u", "v", "w"]),
-        is_train=np.array([True, True, False, False]),
-    )
-    np.savez_compressed(tmp_path / "sparse.npz", **csr_parts())
-    (tmp_path / "words.csv").write_text("sequence,label\nACGT,-1\nxYZ,1\nMNOPQ,-1\n")
+    save_small_files(tmp_path)
     return tmp_path
 
 
@@ -61,7 +35,7 @@ def test_whole_files_are_read_whole(shelf):
     assert dense.extra["is_train"].tolist() == [True, True, False, False]
     sparse = read_matrix(shelf / "sparse.npz")
     assert isinstance(sparse.X, scipy.sparse.csr_array)
-    assert sparse.X.dtype == np.float64 and (sparse.X != SPARSE).nnz == 0
+    assert sparse.X.dtype == np.float64 and (sparse.X != SMALL_SPARSE).nnz == 0
     assert sparse.y.tolist() == [1, 2, 1, 2] and sparse.extra == {}
     words = read_sequences(shelf / "words.csv", [-1, 1])
     assert words.X == ["ACGT", "xYZ", "MNOPQ"] and words.y.tolist() == [-1, 1, -1]
@@ -141,24 +115,27 @@ def test_pickles_are_refused(shelf):
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        (dict(indptr=SPARSE.indptr[[0, 2, 1, 4, 3]]), "do not ascend"),
-        (dict(indptr=SPARSE.indptr[::-1]), "do not ascend from 0"),
-        (dict(indptr=SPARSE.indptr[:-1]), "4 row limits for 4 rows"),
+        (dict(indptr=SMALL_SPARSE.indptr[[0, 2, 1, 4, 3]]), "do not ascend"),
+        (dict(indptr=SMALL_SPARSE.indptr[::-1]), "do not ascend from 0"),
+        (dict(indptr=SMALL_SPARSE.indptr[:-1]), "4 row limits for 4 rows"),
         (
-            dict(indptr=np.append(SPARSE.indptr[:-1], 4)),
+            dict(indptr=np.append(SMALL_SPARSE.indptr[:-1], 4)),
             "indptr ends at 4 but there are 5 values",
         ),
-        (dict(indptr=np.append(SPARSE.indptr[:-1], 6)), "indptr ends at 6"),
-        (dict(indptr=SPARSE.indptr.astype(float)), "indptr holds float64"),
-        (dict(indices=SPARSE.indices + 1), r"outside 0\.\.3"),
-        (dict(indices=SPARSE.indices - 1), r"outside 0\.\.3"),
-        (dict(indices=SPARSE.indices[:-1]), "4 indices for 5 values"),
-        (dict(indices=SPARSE.indices[[1, 0, 2, 3, 4]]), "within a row do not ascend"),
+        (dict(indptr=np.append(SMALL_SPARSE.indptr[:-1], 6)), "indptr ends at 6"),
+        (dict(indptr=SMALL_SPARSE.indptr.astype(float)), "indptr holds float64"),
+        (dict(indices=SMALL_SPARSE.indices + 1), r"outside 0\.\.3"),
+        (dict(indices=SMALL_SPARSE.indices - 1), r"outside 0\.\.3"),
+        (dict(indices=SMALL_SPARSE.indices[:-1]), "4 indices for 5 values"),
+        (
+            dict(indices=SMALL_SPARSE.indices[[1, 0, 2, 3, 4]]),
+            "within a row do not ascend",
+        ),
         (dict(indices=[1, 1, 0, 3, 2]), "within a row do not ascend"),
-        (dict(indices=SPARSE.indices.astype(float)), "indices holds float64"),
-        (dict(data=SPARSE.data[:-1]), "5 indices for 4 values"),
+        (dict(indices=SMALL_SPARSE.indices.astype(float)), "indices holds float64"),
+        (dict(data=SMALL_SPARSE.data[:-1]), "5 indices for 4 values"),
         (dict(data=[1, 2, np.nan, 4, 5]), r"data\[2\] is nan"),
-        (dict(data=SPARSE.data.astype(str)), "data holds <U"),
+        (dict(data=SMALL_SPARSE.data.astype(str)), "data holds <U"),
         (dict(shape=[4, 2]), r"outside 0\.\.1"),
         (dict(shape=[3, 4]), "5 row limits for 3 rows"),
         (dict(shape=[4, 4, 1]), "not a pair of sizes"),

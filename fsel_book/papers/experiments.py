@@ -2,9 +2,9 @@
 
 # %% auto #0
 __all__ = ['TEXT_SETS', 'EMBEDDED_SETS', 'random_stream', 'LocalCache', 'fingerprint', 'append_line', 'read_finished_trials',
-           'run_trial', 'Experiment', 'mean_and_error', 'write_rows', 'read_rows', 'Comparison', 'agrees_with_print',
-           'unweighted_sampling', 'select_features', 'ten_fold_splits', 'error_percentages', 'average_records',
-           'load_documents', 'load_regression_set']
+           'run_trial', 'Experiment', 'group_records', 'mean_and_error', 'write_rows', 'read_rows', 'Comparison',
+           'agrees_with_print', 'unweighted_sampling', 'select_features', 'ten_fold_splits', 'error_percentages',
+           'average_records', 'load_documents', 'load_regression_set']
 
 # %% ../../nbs/B_experiments.ipynb #d56aeabd
 import ast
@@ -178,12 +178,8 @@ def append_line(path: Path, header: dict, line: dict) -> None:
         file.write("".join(json.dumps(one) + "\n" for one in lines).encode())
 
 # %% ../../nbs/B_experiments.ipynb #1192efa0
-def read_finished_trials(path: Path, header: dict) -> dict[str, list[dict]]:
-    """The records of the finished trials in a file, by their identity; a last line that
-    was torn off is cut away.
-    """
-    if not path.exists():
-        return {}
+def _read_whole_lines(path: Path) -> list[dict]:
+    """The lines of a file; a last one that was torn off is cut away."""
     content = path.read_bytes()
     end = content.rfind(b"\n") + 1
     if end < len(content):
@@ -196,7 +192,17 @@ def read_finished_trials(path: Path, header: dict) -> dict[str, list[dict]]:
             raise ValueError(
                 f"{path}, line {number}, is damaged: remove that line."
             ) from error
-    changed = [key for key in header if lines and lines[0].get(key) != header[key]]
+    return lines
+
+
+def read_finished_trials(path: Path, header: dict) -> dict[str, list[dict]]:
+    """The records of the finished trials in a file, by their identity; a last line that
+    was torn off is cut away.
+    """
+    lines = _read_whole_lines(path) if path.exists() else []
+    if not lines:
+        return {}
+    changed = [key for key in header if lines[0].get(key) != header[key]]
     if changed:
         raise ValueError(
             f"folder={str(path.parent)!r}: {path.name} has results of another "
@@ -379,6 +385,18 @@ class Experiment:
             for record in done[key]
         ]
 
+# %% ../../nbs/B_experiments.ipynb #11aded66
+def group_records(
+    records: Iterable[dict], by: Sequence[str]
+) -> dict[tuple, list[dict]]:
+    """The records that agree in the keys `by`, under their values there; groups in the
+    order of first appearance.
+    """
+    groups = defaultdict(list)
+    for record in records:
+        groups[tuple(record[name] for name in by)].append(record)
+    return dict(groups)
+
 # %% ../../nbs/B_experiments.ipynb #878a6559
 def mean_and_error(records: Iterable[dict], by: Sequence[str], of: str) -> list[dict]:
     """Mean, standard deviation and standard error of one figure in each group of
@@ -407,9 +425,6 @@ def mean_and_error(records: Iterable[dict], by: Sequence[str], of: str) -> list[
     ... ]
     3.0
     """
-    groups = defaultdict(list)
-    for record in records:
-        groups[tuple(record[name] for name in by)].append(record[of])
 
     def summary(values: list[float]) -> dict[str, float]:
         std = float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
@@ -421,7 +436,8 @@ def mean_and_error(records: Iterable[dict], by: Sequence[str], of: str) -> list[
         )
 
     return [
-        {**dict(zip(by, group)), **summary(values)} for group, values in groups.items()
+        {**dict(zip(by, group)), **summary([record[of] for record in same])}
+        for group, same in group_records(records, by).items()
     ]
 
 # %% ../../nbs/B_experiments.ipynb #rows0002
@@ -669,20 +685,14 @@ def error_percentages(classifiers: Iterable, C: NDArray, y: NDArray) -> NDArray:
 
 def average_records(records: Iterable[dict], by: Sequence[str]) -> list[dict]:
     """One record for each group of `by`, with the means of all other figures."""
-    groups = defaultdict(list)
-    for record in records:
-        groups[tuple(record[name] for name in by)].append(record)
-    return [
-        {
-            **dict(zip(by, group)),
-            **{
-                name: float(np.mean([one[name] for one in same]))
-                for name in same[0]
-                if name not in by
-            },
+    averages = []
+    for group, same in group_records(records, by).items():
+        figures = [name for name in same[0] if name not in by]
+        means = {
+            name: float(np.mean([record[name] for record in same])) for name in figures
         }
-        for group, same in groups.items()
-    ]
+        averages.append({**dict(zip(by, group)), **means})
+    return averages
 
 # %% ../../nbs/B_experiments.ipynb #8b978fc0
 TEXT_SETS = ("pcmac", "basehock", "relathe", "dexter_train")

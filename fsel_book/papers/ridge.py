@@ -7,6 +7,7 @@ __all__ = ['PRINTED_METHODS', 'RIDGE_LAMBDAS', 'RIDGE_METHODS', 'synthetic_choic
 # %% ../../nbs/20_ridge_paper.ipynb #0a789506
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,6 +118,21 @@ synthetic_choices = Experiment(
     repetitions=10,
 )
 
+# %% ../../nbs/20_ridge_paper.ipynb #9190d5a8
+def _kept_by(space: RowSpace, sampling: Sampling, X_new: NDArray) -> dict[str, Any]:
+    """What a selection keeps of the row space, how many features it has, and the
+    percentage of new documents with none of them.
+    """
+    certificate = certify(space, sampling)
+    eigenvalues = certificate.eigenvalues_unscaled
+    occurs = sampling.apply(X_new, rescale=False).any(axis=1)
+    return dict(
+        smallest=eigenvalues[0],
+        kept=eigenvalues.mean(),
+        selected=certificate.n_selected,
+        empty=100 * np.mean(~occurs),
+    )
+
 # %% ../../nbs/20_ridge_paper.ipynb #b7ff9775
 def fold_errors(
     X: NDArray,
@@ -132,23 +148,13 @@ def fold_errors(
     space = row_space(X)
     V = space.basis()
     tests = dict(error=X_new, inside=X_new @ V @ V.T)
-    everything = (
-        "all features",
-        X.shape[1],
-        select_features("all features", X, y, space, X.shape[1], rng),
-    )
+    d = X.shape[1]
+    whole = select_features("all features", X, y, space, d, rng)
     for method, r, sampling in [
-        everything,
+        ("all features", d, whole),
         *_select_all(RIDGE_METHODS, X, y, space, sizes, rng),
     ]:
-        c = certify(space, sampling)
-        empty = 100 * np.mean(~sampling.apply(X_new, rescale=False).any(axis=1))
-        kept = dict(
-            smallest=c.eigenvalues_unscaled[0],
-            kept=c.eigenvalues_unscaled.mean(),
-            selected=c.n_selected,
-            empty=empty,
-        )
+        kept = _kept_by(space, sampling, X_new)
         for weights in ["one"] if np.all(sampling.weights == 1) else ["theory", "one"]:
             rescale = weights == "theory"
             classifiers = RLSClassifier().fit_path(
@@ -159,16 +165,12 @@ def fold_errors(
                 for name, Z in tests.items()
             }
             for i, lam in enumerate(RIDGE_LAMBDAS):
+                of_lam = {name: values[i] for name, values in errors.items()}
                 yield dict(
-                    method=method,
-                    r=r,
-                    weights=weights,
-                    lam=lam,
-                    **{name: values[i] for name, values in errors.items()},
-                    **kept,
+                    method=method, r=r, weights=weights, lam=lam, **of_lam, **kept
                 )
 
-
+# %% ../../nbs/20_ridge_paper.ipynb #c0d5f3aa
 def _document_errors(
     rng: np.random.RandomState,
     data: str,
@@ -337,7 +339,7 @@ def _ridge_risks(
         ]
     return average_records(records, ["method", "r", "lam"])
 
-
+# %% ../../nbs/20_ridge_paper.ipynb #82999986
 def _synthetic_risk(
     rng: np.random.RandomState,
     k: int,

@@ -9,7 +9,6 @@ __all__ = ['N_RELEVANT', 'linear_tables', 'wide_tables', 'added_tables', 'printe
 
 # %% ../../nbs/23_risk_rfe_paper.ipynb #67b9da3e
 import warnings
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -47,7 +46,7 @@ from ..kernels import LinearKernel, RBFKernel, RunningSums
 from ..linear_programs import l1_program
 from ..loaders import load_dataset
 from ..losses import EpsilonInsensitive
-from .experiments import Experiment, mean_and_error
+from .experiments import Experiment, group_records, mean_and_error
 from ..risk_rfe import change_point
 from ..svm import SCADSVMClassifier, scad_slope
 
@@ -76,11 +75,10 @@ def draw_linear_task(
 ) -> _Task:
     """A linear rule in a few of `d` features: data, targets, and which features matter."""
     make: Callable = make_linear_regression if numbers else make_linear_sign
-    return _shuffle_columns(
-        rng, *make(n, d, N_RELEVANT[d], effect_sizes=effects, random_state=rng)
-    )
+    drawn = make(n, d, N_RELEVANT[d], effect_sizes=effects, random_state=rng)
+    return _shuffle_columns(rng, *drawn)
 
-
+# %% ../../nbs/23_risk_rfe_paper.ipynb #e19c99db
 _BENT_MAKERS: dict[tuple[bool, bool], Callable] = {  # by numbers and correlated
     (False, False): make_nested_square,
     (False, True): make_nested_cube,
@@ -89,26 +87,25 @@ _BENT_MAKERS: dict[tuple[bool, bool], Callable] = {  # by numbers and correlated
 }
 
 
+def _deviation_of_target(correlated: bool, **constants: float) -> float:
+    """The standard deviation of Y over 200,000 samples, the same at every call."""
+    make = _BENT_MAKERS[True, correlated]
+    n_features = 3 if correlated else 2
+    return make(200_000, n_features, random_state=0, **constants)[1].std()
+
+
 @lru_cache
 def _bent_constants(correlated: bool, bend: float) -> dict[str, float]:
     """`a2` and `a4` as given, and `a1` and `a3` such that Y varies as much as with the
     constants of the makers.
     """
-    names = ("a1", "a2", "a3", "a4")[: 4 if correlated else 2]
-    make = _BENT_MAKERS[True, correlated]
-
-    def spread(**constants: float) -> float:
-        return make(200_000, 3 if correlated else 2, random_state=0, **constants)[
-            1
-        ].std()
-
-    bent = dict.fromkeys(names[1::2], bend)
-    return {
-        **bent,
-        **dict.fromkeys(
-            names[::2], spread() / spread(**dict.fromkeys(names[::2], 1.0), **bent)
-        ),
-    }
+    bends = dict.fromkeys(("a2", "a4") if correlated else ("a2",), bend)
+    factors = ("a1", "a3") if correlated else ("a1",)
+    of_factor_one = _deviation_of_target(
+        correlated, **dict.fromkeys(factors, 1.0), **bends
+    )
+    factor = _deviation_of_target(correlated) / of_factor_one
+    return {**bends, **dict.fromkeys(factors, factor)}
 
 
 def draw_bent_task(
@@ -123,9 +120,8 @@ def draw_bent_task(
     """
     constants = {} if bend is None else _bent_constants(correlated, bend)
     make = _BENT_MAKERS[numbers, correlated]
-    return _shuffle_columns(
-        rng, *make(n, 50 if correlated else 10, random_state=rng, **constants)
-    )
+    n_features = 50 if correlated else 10
+    return _shuffle_columns(rng, *make(n, n_features, random_state=rng, **constants))
 
 # %% ../../nbs/23_risk_rfe_paper.ipynb #9fd2a879
 # C = 1 / (2 n lam), where 2 / (n lam) is 0.01 to 100
@@ -142,9 +138,8 @@ def _fit_quietly(model: Any, X: NDArray, y: NDArray) -> Any:
 
 def _tune(model: Any, grid: dict, X: NDArray, y: NDArray, folds: Any) -> Any:
     """The model, with its parameters by cross-validation on the folds given."""
-    return model.set_params(
-        **_fit_quietly(GridSearchCV(model, grid, cv=folds), X, y).best_params_
-    )
+    search = _fit_quietly(GridSearchCV(model, grid, cv=folds), X, y)
+    return model.set_params(**search.best_params_)
 
 
 def _tune_machine(
@@ -153,22 +148,20 @@ def _tune_machine(
     """scikit-learn's machine, in 100,000 steps at most, with the constants of the
     paper's grid.
     """
-    machine = (
-        SVR(kernel=kernel, epsilon=0.1, max_iter=100_000)
-        if numbers
-        else SVC(kernel=kernel, max_iter=100_000)
-    )
-    folds = (
-        KFold(5, shuffle=True, random_state=rng)
-        if numbers
-        else StratifiedKFold(5, shuffle=True, random_state=rng)
-    )
-    widths = (
-        dict(gamma=_GAMMA_GRID * min(1, 50 / X.shape[1])) if kernel == "rbf" else {}
-    )
-    return _tune(machine, dict(C=_C_GRID, **widths), X, y, folds)
+    machine: SVC | SVR
+    folds: KFold | StratifiedKFold
+    if numbers:
+        machine = SVR(kernel=kernel, epsilon=0.1, max_iter=100_000)
+        folds = KFold(5, shuffle=True, random_state=rng)
+    else:
+        machine = SVC(kernel=kernel, max_iter=100_000)
+        folds = StratifiedKFold(5, shuffle=True, random_state=rng)
+    grid: dict[str, Any] = dict(C=_C_GRID)
+    if kernel == "rbf":
+        grid["gamma"] = _GAMMA_GRID * min(1, 50 / X.shape[1])
+    return _tune(machine, grid, X, y, folds)
 
-
+# %% ../../nbs/23_risk_rfe_paper.ipynb #857808e7
 def test_error(
     model: Any,
     X: NDArray,
@@ -182,19 +175,24 @@ def test_error(
 
     Without features the model is the best constant.
     """
+    n_values = len(np.unique(y))
     if not len(features):
-        model = DummyClassifier() if len(np.unique(y)) == 2 else DummyRegressor()
-    residual = (
-        _fit_quietly(model, X[:, features], y).predict(X_new[:, features]) - y_new
-    )
-    return float(
-        np.mean(residual**2) if len(np.unique(y)) > 2 else np.mean(residual != 0)
-    )
+        model = DummyClassifier() if n_values == 2 else DummyRegressor()
+    predicted = _fit_quietly(model, X[:, features], y).predict(X_new[:, features])
+    residual = predicted - y_new
+    return float(np.mean(residual**2) if n_values > 2 else np.mean(residual != 0))
 
-
+# %% ../../nbs/23_risk_rfe_paper.ipynb #019ec849
 def _kernel_of(machine: SVC | SVR) -> Any:
     """The kernel of a tuned machine, as an object of the book."""
     return RBFKernel(machine.gamma) if machine.kernel == "rbf" else LinearKernel()
+
+
+def _risk_of(machine: SVC | SVR, y: NDArray, tol: float) -> EmpiricalRisk:
+    """What a tuned machine minimises, to a tolerance; numbers are centred."""
+    if isinstance(machine, SVR):
+        return EmpiricalRisk("epsilon_insensitive", y - y.mean(), machine.C, tol)
+    return EmpiricalRisk("hinge", y, machine.C, tol)
 
 
 def _eliminate_features(
@@ -204,15 +202,12 @@ def _eliminate_features(
     Guyon's RFE, of a tuned machine.
     """
     d = X.shape[1]
-    numbers = isinstance(machine, SVR)
     rough = machine.kernel == "linear"
-    name, target = ("epsilon_insensitive", y - y.mean()) if numbers else ("hinge", y)
-    loss = EmpiricalRisk(name, target, machine.C, 1e-5 if rough else 1e-9)
-    path = risk_rfe(
-        X, [loss], _kernel_of(machine), 0, "adaptive" if rough and d >= 50 else 1
-    )
+    risk = _risk_of(machine, y, 1e-5 if rough else 1e-9)
+    kernel = _kernel_of(machine)
+    path = risk_rfe(X, [risk], kernel, 0, "adaptive" if rough and d >= 50 else 1)
     bend = change_point(path.values, path.left).n_features
-    guyon = guyon_rfe(X, [loss], _kernel_of(machine), k)
+    guyon = guyon_rfe(X, [risk], kernel, k)
     return {
         "risk-RFE (NR)": path.order[d - k :],
         "risk-RFE (CP)": path.order[d - bend :],
@@ -262,31 +257,29 @@ def _first_features(k: int, features_at: Callable, penalties: Iterable) -> NDArr
     return features
 
 
+def _select_by_logistic_lasso(X: NDArray, y: NDArray, k: int) -> NDArray:
+    """Features of the logistic lasso with the largest penalty that leaves `k`."""
+
+    def weights(C: float) -> NDArray:
+        model = LogisticRegression(
+            l1_ratio=1, C=C, solver="liblinear", random_state=0, tol=1e-6
+        )
+        return model.fit(X, y).coef_[0]
+
+    weakest = l1_min_c(X, y, loss="log")
+    return _first_features(k, weights, weakest * np.geomspace(1.01, 1e3, 60))
+
+
 def select_by_lasso(X: NDArray, y: NDArray, k: int, numbers: bool) -> NDArray:
     """Features of the lasso, linear or logistic, with the largest penalty that leaves
     `k`.
     """
-    if numbers:
-        return _first_features(
-            k,
-            lambda weights: weights,
-            lasso_path(X - X.mean(axis=0), y - y.mean(), eps=1e-3)[1].T,
-        )
+    if not numbers:
+        return _select_by_logistic_lasso(X, y, k)
+    path = lasso_path(X - X.mean(axis=0), y - y.mean(), eps=1e-3)[1].T
+    return _first_features(k, lambda weights: weights, path)
 
-    def weights(C: float) -> NDArray:
-        return (
-            LogisticRegression(
-                l1_ratio=1, C=C, solver="liblinear", random_state=0, tol=1e-6
-            )
-            .fit(X, y)
-            .coef_[0]
-        )
-
-    return _first_features(
-        k, weights, l1_min_c(X, y, loss="log") * np.geomspace(1.01, 1e3, 60)
-    )
-
-
+# %% ../../nbs/23_risk_rfe_paper.ipynb #adfd8201
 def select_by_scad(X: NDArray, y: NDArray, k: int, start: NDArray) -> NDArray:
     """Features of the SCAD machine with the largest penalty that leaves `k`; its linear
     programs begin at `start`.
@@ -295,34 +288,32 @@ def select_by_scad(X: NDArray, y: NDArray, k: int, start: NDArray) -> NDArray:
     def weights(alpha: float) -> NDArray:
         w = start
         for _ in range(5):
-            w, last = l1_program(X, y, scad_slope(w, alpha, 3.7), 1 / len(y))[0], w
+            last = w
+            w = l1_program(X, y, scad_slope(last, alpha, 3.7), 1 / len(y))[0]
             if np.allclose(w, last):
                 break
         return w
 
-    return _first_features(
-        k, weights, np.abs(X.T @ y).max() / len(y) * np.geomspace(1, 0.01, 40)
-    )
+    strongest = np.abs(X.T @ y).max() / len(y)
+    return _first_features(k, weights, strongest * np.geomspace(1, 0.01, 40))
 
-
+# %% ../../nbs/23_risk_rfe_paper.ipynb #d389a7b0
 def select_by_penalty(
     X: NDArray, y: NDArray, k: int, machine: SVC | SVR
 ) -> dict[str, tuple[NDArray, Any]]:
     """By method, features and the model to judge them by; `machine` is linear where
     there are labels, and tuned.
     """
-    numbers = isinstance(machine, SVR)
-    lasso = (
-        select_by_lasso(X, y, k, numbers),
-        LinearRegression() if numbers else LogisticRegression(C=1e4, max_iter=1000),
-    )
-    if numbers:
-        return {"lasso": lasso}
+    if isinstance(machine, SVR):
+        return {"lasso": (select_by_lasso(X, y, k, True), LinearRegression())}
+    logistic = LogisticRegression(C=1e4, max_iter=1000)
+    lasso = select_by_lasso(X, y, k, False)
     start = _fit_quietly(machine, X, y).coef_[0]
-    return {"lasso": lasso, "SCAD machine": (select_by_scad(X, y, k, start), machine)}
+    scad = select_by_scad(X, y, k, start)
+    return {"lasso": (lasso, logistic), "SCAD machine": (scad, machine)}
 
 # %% ../../nbs/23_risk_rfe_paper.ipynb #835f9241
-# data and targets to learn from, and 1,000 more to be judged on
+# data and targets to learn from, and more to be judged on
 _Parts = tuple[NDArray, NDArray, NDArray, NDArray]
 
 
@@ -346,9 +337,11 @@ def draw_parts(
 
 def _kernels_tried(task: str, numbers: bool) -> list[str]:
     """The kernels that the paper has in its tables."""
-    return ["rbf"] * (task == "bent" or not numbers) + ["linear"] * (task == "linear")
+    if task == "bent":
+        return ["rbf"]
+    return ["linear"] if numbers else ["rbf", "linear"]
 
-
+# %% ../../nbs/23_risk_rfe_paper.ipynb #b607cdb9
 def judged_choice(
     method: str, parts: _Parts, relevant: NDArray, chosen: NDArray, model: Any
 ) -> dict:
@@ -362,7 +355,7 @@ def judged_choice(
         error=test_error(model, *parts, np.sort(chosen)),
     )
 
-
+# %% ../../nbs/23_risk_rfe_paper.ipynb #68c8cd8c
 def _elimination_errors(
     rng: np.random.RandomState,
     task: str,
@@ -375,7 +368,8 @@ def _elimination_errors(
 ) -> Iterator[dict]:
     """Mistakes and test error of every method, on one draw of a task."""
     parts, relevant = draw_parts(rng, task, n, d, numbers, correlated, effects, bend)
-    A, b, k = *parts[:2], len(relevant)
+    A, b = parts[:2]
+    k = len(relevant)
     for kernel in _kernels_tried(task, numbers):
         machine = _tune_machine(A, b, kernel, numbers, rng)
         for method, chosen in _eliminate_features(A, b, machine, k).items():
@@ -389,7 +383,7 @@ def _elimination_errors(
     for method, (chosen, model) in select_by_penalty(A, b, k, machine).items():
         yield judged_choice(method, parts, relevant, chosen, model)
 
-
+# %% ../../nbs/23_risk_rfe_paper.ipynb #4c694882
 def _refitted_guyon_errors(
     rng: np.random.RandomState,
     task: str,
@@ -401,14 +395,15 @@ def _refitted_guyon_errors(
 ) -> Iterator[dict]:
     """The same for Guyon's rule with the refits that the paper describes."""
     parts, relevant = draw_parts(rng, task, n, d, numbers, correlated)
+    A, b = parts[:2]
     for kernel in _kernels_tried(task, numbers):
-        machine = _tune_machine(*parts[:2], kernel, numbers, rng)
-        chosen = refitted_guyon(*parts[:2], machine, len(relevant), share)
+        machine = _tune_machine(A, b, kernel, numbers, rng)
+        chosen = refitted_guyon(A, b, machine, len(relevant), share)
         yield judged_choice(
             f"{kernel}, Guyon's RFE, refitted", parts, relevant, chosen, machine
         )
 
-
+# %% ../../nbs/23_risk_rfe_paper.ipynb #323c50d2
 def _printed_widths_errors(
     rng: np.random.RandomState, n: int, effects: tuple[float, float], tuned: bool
 ) -> Iterator[dict]:
@@ -452,6 +447,8 @@ wide_tables = Experiment(
 added_tables = replace(
     wide_tables, grid=dict(wide_tables.grid, effects=[[1.0, 1.5]]), repetitions=20
 )
+
+# %% ../../nbs/23_risk_rfe_paper.ipynb #5b5ad93f
 printed_widths = Experiment(
     "printed_widths",
     _printed_widths_errors,
@@ -461,6 +458,8 @@ printed_widths = Experiment(
     ],
     repetitions=10,
 )
+
+# %% ../../nbs/23_risk_rfe_paper.ipynb #d51e34df
 regression_tables = Experiment(
     "regression_tables",
     _elimination_errors,
@@ -592,7 +591,7 @@ _PRINTED_LINEAR = {
     },
 }
 
-# %% ../../nbs/23_risk_rfe_paper.ipynb #3e70ab52
+# %% ../../nbs/23_risk_rfe_paper.ipynb #5fd11392
 # tables 8.3 to 8.6 by correlated and numbers: test error, its deviation, shares without
 # a mistake, with one, with more
 _PRINTED_BENT = {
@@ -624,6 +623,24 @@ _PRINTED_BENT = {
     },
 }
 
+# %% ../../nbs/23_risk_rfe_paper.ipynb #3e70ab52
+def _printed_linear(method: str, d: int, n: int, numbers: bool) -> dict[str, float]:
+    """The printed row of table 8.1 or 8.2; empty if there is none."""
+    printed = _PRINTED_LINEAR[numbers].get(method, {}).get(d)
+    if printed is None:
+        return {}
+    figures = map(float, printed.split(", ")[_SIZES.index(n)].split())
+    return dict(zip(("none", "one", "more", "error"), figures))
+
+
+def _printed_bent(method: str, correlated: bool, numbers: bool) -> dict[str, float]:
+    """The printed row of one of the tables 8.3 to 8.6; empty if there is none."""
+    printed = _PRINTED_BENT[correlated, numbers].get(method, "")
+    figures = [float(text) for text in printed.split()]
+    shares = [100 * share for share in figures[2:]]
+    names = ("error", "deviation", "none", "one", "more")
+    return dict(zip(names, [*figures[:2], *shares]))
+
 
 def printed_row(row: dict) -> dict[str, float] | None:
     """What the paper prints for a row of ours: percent `none`, `one` and `more`,
@@ -631,31 +648,23 @@ def printed_row(row: dict) -> dict[str, float] | None:
     """
     method = row["method"].removesuffix(", refitted")
     if "d" in row:
-        cells = (
-            _PRINTED_LINEAR[row["numbers"]]
-            .get(method, {})
-            .get(row["d"], "")
-            .split(", ")
-        )
-        figures = [
-            float(text) for text in cells[_SIZES.index(row["n"]) % len(cells)].split()
-        ]
-        return dict(zip(("none", "one", "more", "error"), figures)) or None
-    figures = [
-        float(text)
-        for text in _PRINTED_BENT[row["correlated"], row["numbers"]]
-        .get(method, "")
-        .split()
-    ]
-    shares = [100 * share for share in figures[2:]]
-    return (
-        dict(
-            zip(("error", "deviation", "none", "one", "more"), [*figures[:2], *shares])
-        )
-        or None
-    )
+        found = _printed_linear(method, row["d"], row["n"], row["numbers"])
+    else:
+        found = _printed_bent(method, row["correlated"], row["numbers"])
+    return found or None
 
 # %% ../../nbs/23_risk_rfe_paper.ipynb #2e6b5b46
+def _shares_of_mistakes(missed: NDArray) -> dict[str, float]:
+    """Percent of draws without a mistake, with one, with more, and with two to five."""
+    groups = {
+        "none": missed == 0,
+        "one": missed == 1,
+        "more": missed > 1,
+        "two to five": (missed > 1) & (missed < 6),
+    }
+    return {name: 100 * np.mean(group) for name, group in groups.items()}
+
+
 def summarize_mistakes(records: Iterable[dict], *names: str) -> list[dict]:
     """A row for each method in each setting, which `names` tell apart.
 
@@ -663,28 +672,17 @@ def summarize_mistakes(records: Iterable[dict], *names: str) -> list[dict]:
     most mistakes and their mean; mean and deviation of the test error and of the number
     of features kept.
     """
-    groups = defaultdict(list)
-    for record in records:
-        groups[tuple(record[name] for name in (*names, "method"))].append(record)
     rows = []
-    for setting, found in groups.items():
-        missed, kept, error = np.array(
-            [[record[name] for name in ("missed", "kept", "error")] for record in found]
-        ).T
-        shares = [
-            100 * np.mean(mask)
-            for mask in (
-                missed == 0,
-                missed == 1,
-                missed > 1,
-                (missed > 1) & (missed < 6),
-            )
-        ]
+    for setting, found in group_records(records, (*names, "method")).items():
+        missed, kept, error = (
+            np.array([record[name] for record in found], dtype=float)
+            for name in ("missed", "kept", "error")
+        )
         rows.append(
             {
                 **dict(zip((*names, "method"), setting)),
                 "draws": len(found),
-                **dict(zip(("none", "one", "more", "two to five"), shares)),
+                **_shares_of_mistakes(missed),
                 "most": int(missed.max()),
                 "missed": missed.mean(),
                 "error": error.mean(),
@@ -695,17 +693,17 @@ def summarize_mistakes(records: Iterable[dict], *names: str) -> list[dict]:
         )
     return rows
 
-
+# %% ../../nbs/23_risk_rfe_paper.ipynb #b5fe4ff3
 def agreement(
     share: float, draws: int, printed: float, printed_draws: int = 100
 ) -> float:
     """p-value of Fisher's exact test that two shares, in percent of so many draws each,
     are of one probability.
     """
-    counts = round(share * draws / 100), round(printed * printed_draws / 100)
-    return float(
-        fisher_exact([counts, (draws - counts[0], printed_draws - counts[1])]).pvalue
-    )
+    ours = round(share * draws / 100)
+    theirs = round(printed * printed_draws / 100)
+    table = [(ours, theirs), (draws - ours, printed_draws - theirs)]
+    return float(fisher_exact(table).pvalue)
 
 
 def share_agrees(row: dict) -> bool | None:
@@ -737,12 +735,9 @@ def _regularised_risks(
     path = risk_rfe(X, [risk], RBFKernel(machine.gamma), 0)
     return np.array(path.order), np.array(path.values) / (machine.C * len(y))
 
-
+# %% ../../nbs/23_risk_rfe_paper.ipynb #c1d06e69
 def _judge_on_test_part(
-    A: NDArray,
-    b: NDArray,
-    A_new: NDArray,
-    b_new: NDArray,
+    parts: _Parts,
     machine: SVC | SVR,
     grid: dict,
     penalised: dict[str, tuple],
@@ -751,10 +746,11 @@ def _judge_on_test_part(
     """Test error and number of features of a machine on all features, with risk-RFE,
     and of penalised models, all tuned.
     """
+    A, b = parts[:2]
     left = np.arange(A.shape[1], -1, -1)
 
     def record(method: str, model: Any, features: NDArray) -> dict:
-        error = test_error(model, A, b, A_new, b_new, features)
+        error = test_error(model, *parts, features)
         kept = np.count_nonzero(getattr(model, "coef_", np.ones(len(features))))
         return dict(method=method, error=error, kept=int(kept))
 
@@ -766,19 +762,15 @@ def _judge_on_test_part(
         C=machine.C,
         gamma=machine.gamma,
     )
-    to_none = change_point(risks, left).n_features
-    to_one = change_point(risks[:-1], left[:-1]).n_features
-    yield record("risk-RFE, path to none", machine, order[-to_none:])
-    yield record("risk-RFE, path to one", machine, order[-to_one:])
-    yield record(
-        "the same, tuned again",
-        _tune(machine, grid, A[:, order[-to_one:]], b, folds),
-        order[-to_one:],
-    )
+    to_none = order[-change_point(risks, left).n_features :]
+    to_one = order[-change_point(risks[:-1], left[:-1]).n_features :]
+    yield record("risk-RFE, path to none", machine, to_none)
+    yield record("risk-RFE, path to one", machine, to_one)
+    again = _tune(machine, grid, A[:, to_one], b, folds)
+    yield record("the same, tuned again", again, to_one)
     for method, (model, penalties) in penalised.items():
-        yield record(
-            method, _tune(model, penalties, A, b, folds), np.arange(A.shape[1])
-        )
+        tuned = _tune(model, penalties, A, b, folds)
+        yield record(method, tuned, np.arange(A.shape[1]))
 
 # %% ../../nbs/23_risk_rfe_paper.ipynb #1bf0dfbd
 def _mean_errors(records: list[dict], *names: str) -> list[dict]:
@@ -799,9 +791,9 @@ def _mean_errors(records: list[dict], *names: str) -> list[dict]:
     ]
 
 # %% ../../nbs/23_risk_rfe_paper.ipynb #fd16537a
-def _load_vowels(scaled: bool) -> tuple[NDArray, ...]:
+def _load_vowels(scaled: bool) -> tuple[_Parts, NDArray]:
     """Training and test part of the vowels i (1) and I (-1), centred or scaled by the
-    training part; its speakers.
+    training part; and its speakers.
     """
     vowels = load_dataset("vowel")
     two = vowels.target <= 2
@@ -809,32 +801,27 @@ def _load_vowels(scaled: bool) -> tuple[NDArray, ...]:
     y = np.where(vowels.target[two] == 1, 1.0, -1.0)
     train = vowels.is_train[two]
     X = (X - X[train].mean(axis=0)) / (X[train].std(axis=0) if scaled else 1)
-    return X[train], y[train], X[~train], y[~train], np.arange(train.sum()) // 12
+    return (X[train], y[train], X[~train], y[~train]), np.arange(train.sum()) // 12
 
-
+# %% ../../nbs/23_risk_rfe_paper.ipynb #5075d9d5
 def _vowel_errors(
     rng: np.random.RandomState, scaled: bool, grid: str, by_speaker: bool
 ) -> Iterator[dict]:
     """Table S4.1, with one draw of five folds."""
-    A, b, A_new, b_new, speakers = _load_vowels(scaled)
+    parts, speakers = _load_vowels(scaled)
+    A, b = parts[:2]
     mixed = StratifiedKFold(5, shuffle=True, random_state=rng)
     apart = GroupKFold(5, shuffle=True, random_state=rng)
     folds = list(apart.split(A, b, speakers) if by_speaker else mixed.split(A, b))
-    penalised = {
-        "SCAD machine": (
-            SCADSVMClassifier(max_iter=5),
-            dict(alpha=np.geomspace(0.003, 0.3, 9)),
-        ),
-        "logistic lasso": (
-            LogisticRegression(
-                l1_ratio=1, solver="liblinear", random_state=0, tol=1e-6
-            ),
-            dict(C=np.geomspace(0.01, 100, 17)),
-        ),
-    }
-    yield from _judge_on_test_part(
-        A, b, A_new, b_new, SVC(), _GRIDS[grid], penalised, folds
+    scad = SCADSVMClassifier(max_iter=5)
+    logistic = LogisticRegression(
+        l1_ratio=1, solver="liblinear", random_state=0, tol=1e-6
     )
+    penalised = {
+        "SCAD machine": (scad, dict(alpha=np.geomspace(0.003, 0.3, 9))),
+        "logistic lasso": (logistic, dict(C=np.geomspace(0.01, 100, 17))),
+    }
+    yield from _judge_on_test_part(parts, SVC(), _GRIDS[grid], penalised, folds)
 
 
 vowel_table = Experiment(
@@ -860,14 +847,9 @@ def _ozone_errors(
     strongest = np.abs(X[train].T @ y[train]).max() / len(train)
     penalised = {"lasso": (Lasso(), dict(alpha=strongest * np.geomspace(1e-3, 1, 30)))}
     folds = list(KFold(5, shuffle=True, random_state=rng).split(X[train]))
+    parts = (X[train], y[train], X[test], y[test])
     machine = SVR(epsilon=epsilon)
-    A = X[train]
-    b = y[train]
-    A_new = X[test]
-    b_new = y[test]
-    yield from _judge_on_test_part(
-        A, b, A_new, b_new, machine, _GRIDS[grid], penalised, folds
-    )
+    yield from _judge_on_test_part(parts, machine, _GRIDS[grid], penalised, folds)
 
 
 ozone_table = Experiment(

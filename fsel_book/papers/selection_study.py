@@ -4,13 +4,12 @@
 __all__ = ['STUDY_SETS', 'STUDY_PARTS', 'MADE_SETS', 'last_loaded', 'machine_weights', 'f_scores', 'STUDY_METHODS', 'study',
            'PREFERENCE_CAP', 'eliminations', 'preferences', 'ranks', 'rules', 'load_study_set', 'split_and_scale',
            'linear_svm', 'score_functions', 'select_in_space', 'RRQRInRounds', 'ways_to_select', 'unweighted_kappa',
-           'certified_figures', 'index_stability', 'beside_rfe', 'over_sets', 'eliminate_carefully',
-           'compare_preferences']
+           'unweighted_kappas', 'certified_figures', 'index_stability', 'beside_rfe', 'over_sets',
+           'eliminate_carefully', 'compare_preferences']
 
 # %% ../../nbs/24_selection_study.ipynb #1bc0e282
 import time
 import warnings
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -42,18 +41,19 @@ from fsel_book.certificates import (
 )
 from ..datasets import load_docstrings, make_linear_sign
 from ..dual_set import DSFSelector, RSFSelector
+from ..labels import CompletionSelector, WeightScores, selection_stability
+from ..leverage import LeverageSelector
+from ..loaders import load_dataset
 from fsel_book.papers.experiments import (
     EMBEDDED_SETS,
     TEXT_SETS,
     Experiment,
     LocalCache,
     error_percentages,
+    group_records,
     mean_and_error,
     unweighted_sampling,
 )
-from ..labels import CompletionSelector, WeightScores, selection_stability
-from ..leverage import LeverageSelector
-from ..loaders import load_dataset
 from ..ridge import RLSClassifier
 from ..sparsification import BSSSelector
 from ..spectra import RowSpace, row_space
@@ -103,7 +103,7 @@ def _real_set(data: str) -> tuple[Matrix, NDArray]:
         parts[0].data if len(parts) == 1 else np.vstack([part.data for part in parts])
     ), y
 
-
+# %% ../../nbs/24_selection_study.ipynb #b71e9d87
 def _made_set(data: str) -> tuple[NDArray, NDArray]:
     """Two classes in 400 samples of which the features that matter are known.
 
@@ -133,6 +133,7 @@ def _made_set(data: str) -> tuple[NDArray, NDArray]:
 
 MADE_SETS = ("sparse plane", "mixtures", "strong factor", "weak factor")
 
+# %% ../../nbs/24_selection_study.ipynb #69b32e54
 last_loaded = LocalCache()
 
 
@@ -144,7 +145,7 @@ def load_study_set(data: str) -> tuple[Matrix, NDArray]:
         last_loaded[data] = X.astype(float), np.unique(y, return_inverse=True)[1]
     return last_loaded[data]
 
-
+# %% ../../nbs/24_selection_study.ipynb #cfc5f24c
 def split_and_scale(
     data: str, split: int, most: int = 500
 ) -> tuple[Matrix, NDArray, Matrix, NDArray, Matrix | None]:
@@ -176,7 +177,7 @@ def _svm_error(
     machine = linear_svm().fit(sampling.apply(A, rescale), y)
     return error_percentages([machine], sampling.apply(B, rescale), y_new)[0]
 
-
+# %% ../../nbs/24_selection_study.ipynb #3ea35447
 machine_weights = WeightScores(linear_svm())
 # 0 for a feature that is constant in the training part
 f_scores = partial(feature_scores, f_classif)
@@ -206,7 +207,7 @@ def score_functions(
         scores["chi2"] = partial(feature_scores, chi2, counts, y)
     return scores
 
-
+# %% ../../nbs/24_selection_study.ipynb #92441de2
 def _select_by_l1(machine: BaseEstimator, A: Matrix, y: NDArray, r: int) -> NDArray:
     """Largest weights of a machine with the strongest of four L1 penalties that leaves
     `r`, or of the weakest.
@@ -255,7 +256,7 @@ class RRQRInRounds(RRQRSelector):
     def _sample(self, space: RowSpace, r: int, y: Any) -> Sampling:
         return rrqr(space, r, strong=self.strong, f=self.f, rounds=True)
 
-
+# %% ../../nbs/24_selection_study.ipynb #7accb7af
 def _certified_selectors(
     r: int, largest: int, scores: dict[str, NDArray]
 ) -> dict[str, CertifiedSelector]:
@@ -354,6 +355,16 @@ def unweighted_kappa(space: RowSpace, indices: NDArray, rank: int) -> float:
     return certify(part, unweighted_sampling(indices, space.shape[0])).kappa
 
 
+def unweighted_kappas(space: RowSpace, indices: NDArray, r: int) -> dict[str, float]:
+    """The condition numbers of `r` features on the 10 and on the `r/4` strongest
+    directions of the data.
+    """
+    return dict(
+        kappa=unweighted_kappa(space, indices, min(10, r // 2)),
+        kappa_quarter=unweighted_kappa(space, indices, r // 4),
+    )
+
+
 def certified_figures(certificate: Certificate | None) -> dict[str, Any]:
     """The certified rank, what was promised there and what came out."""
     if certificate is None or certificate.promise is None:
@@ -369,7 +380,7 @@ def certified_figures(certificate: Certificate | None) -> dict[str, Any]:
         promised=promised,
     )
 
-
+# %% ../../nbs/24_selection_study.ipynb #d787d439
 def _test_errors(
     sampling: Sampling, A: Matrix, y: NDArray, B: Matrix, y_new: NDArray
 ) -> dict[str, float]:
@@ -390,6 +401,11 @@ def _test_errors(
         return errors | dict(weighted=None)
     return errors | dict(weighted=_svm_error(sampling, True, A, y, B, y_new))
 
+# %% ../../nbs/24_selection_study.ipynb #f0452902
+def _sizes_tried(sizes: Sequence[int], d: int) -> list[int]:
+    """The numbers of features that are less than half of all."""
+    return [r for r in sizes if r < d / 2]
+
 
 def _compare_selectors(
     rng: np.random.RandomState,
@@ -400,14 +416,13 @@ def _compare_selectors(
 ) -> Iterator[dict]:
     """Errors, certificates and costs of all methods on one split of a set."""
     A, y, B, y_new, counts = split_and_scale(data, split, most)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         space, shared = _timed(lambda: row_space(A))
         timed_scores = {
             name: _timed(score) for name, score in score_functions(A, counts, y).items()
         }
         scores = {name: score for name, (score, _) in timed_scores.items()}
-        for r in (r for r in sizes if r < A.shape[1] / 2):
+        for r in _sizes_tried(sizes, A.shape[1]):
             for method, select in ways_to_select(A, y, space, r, scores, rng).items():
                 (sampling, certificate), spent = _timed(select)
                 scoring = sum(
@@ -419,8 +434,7 @@ def _compare_selectors(
                     method=method,
                     r=r,
                     **_test_errors(sampling, A, y, B, y_new),
-                    kappa=unweighted_kappa(space, sampling.indices, min(10, r // 2)),
-                    kappa_quarter=unweighted_kappa(space, sampling.indices, r // 4),
+                    **unweighted_kappas(space, sampling.indices, r),
                     **certified_figures(certificate),
                     seconds=spent + scoring,
                     row_space_seconds=shared,
@@ -487,18 +501,14 @@ def _stabilities(records: list[dict], sizes: dict[str, int]) -> list[dict]:
     """Nogueira's index over the splits, for each method, r and set; `sizes` says how
     many features a set has.
     """
-    chosen = defaultdict(list)
-    for record in records:
-        chosen[record["method"], record["r"], record["data"]].append(record["selected"])
-    return [
-        dict(
-            method=method,
-            r=r,
-            data=data,
-            stability=index_stability(selections, sizes[data]),
-        )
-        for (method, r, data), selections in chosen.items()
-    ]
+    rows = []
+    for (method, r, data), same in group_records(
+        records, ["method", "r", "data"]
+    ).items():
+        selections = [record["selected"] for record in same]
+        stability = index_stability(selections, sizes[data])
+        rows.append(dict(method=method, r=r, data=data, stability=stability))
+    return rows
 
 # %% ../../nbs/24_selection_study.ipynb #24ca0002
 def eliminate_carefully(
@@ -517,7 +527,7 @@ def eliminate_carefully(
         found[size] = left
     return found
 
-
+# %% ../../nbs/24_selection_study.ipynb #011d498a
 def _complete_selection(
     space: RowSpace, given: NDArray, r: int, scores: NDArray | None
 ) -> tuple[Sampling, Certificate]:
@@ -529,6 +539,41 @@ def _complete_selection(
     return sampling, certify(part, sampling, promise)
 
 
+def _usual_rfe(A: Matrix, y: NDArray, r: int) -> NDArray:
+    """What scikit-learn's RFE leaves if a tenth of all features is dropped in each
+    step.
+    """
+    rfe = RFE(linear_svm(), n_features_to_select=r, step=0.1)
+    return rfe.fit(A, y).get_support(indices=True)
+
+
+def _eliminated_or_completed(
+    A: Matrix,
+    y: NDArray,
+    space: RowSpace,
+    r: int,
+    weights: NDArray,
+    careful: dict[int, NDArray],
+) -> dict[str, tuple[Sampling, Certificate | None]]:
+    """The selections of `r` features that are compared: both kinds of RFE, BSS by the
+    same machine, and half of each RFE, completed.
+    """
+    usual = {k: _usual_rfe(A, y, k) for k in (r, r // 2)}
+    rank = max(1, min(r // 4, space.numerical_rank))
+    preferred = BSSSelector(r, rank=rank, score_func=weights)
+    selections: dict[str, tuple[Sampling, Certificate | None]] = {
+        "RFE": (unweighted_sampling(usual[r], A.shape[1]), None),
+        "careful RFE": (unweighted_sampling(careful[r], A.shape[1]), None),
+        "BSS, weights, r/4": select_in_space(preferred, space, r, y),
+    }
+    for half, given in (("RFE", usual), ("careful RFE", careful)):
+        for by, scores in (("", None), (", weights", weights)):
+            selections[f"half {half}, completed{by}"] = _complete_selection(
+                space, given[r // 2], r, scores
+            )
+    return selections
+
+# %% ../../nbs/24_selection_study.ipynb #58970053
 def _compare_eliminations(
     rng: np.random.RandomState,
     data: str,
@@ -540,41 +585,21 @@ def _compare_eliminations(
     each RFE, completed.
     """
     A, y, B, y_new, _ = split_and_scale(data, split, most)
-    sizes = [r for r in sizes if r < A.shape[1] / 2]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    sizes = _sizes_tried(sizes, A.shape[1])
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         space = row_space(A)
         weights = machine_weights(A, y)
         careful, spent = _timed(
             lambda: eliminate_carefully(A, y, [k for r in sizes for k in (r, r // 2)])
         )
         for r in sizes:
-            usual = {
-                k: RFE(linear_svm(), n_features_to_select=k, step=0.1)
-                .fit(A, y)
-                .get_support(indices=True)
-                for k in (r, r // 2)
-            }
-            preferred = BSSSelector(
-                r, rank=max(1, min(r // 4, space.numerical_rank)), score_func=weights
-            )
-            selections = {
-                "RFE": (unweighted_sampling(usual[r], A.shape[1]), None),
-                "careful RFE": (unweighted_sampling(careful[r], A.shape[1]), None),
-                "BSS, weights, r/4": select_in_space(preferred, space, r, y),
-            }
-            for half, given in (("RFE", usual), ("careful RFE", careful)):
-                for by, scores in (("", None), (", weights", weights)):
-                    selections[f"half {half}, completed{by}"] = _complete_selection(
-                        space, given[r // 2], r, scores
-                    )
+            selections = _eliminated_or_completed(A, y, space, r, weights, careful)
             for method, (sampling, certificate) in selections.items():
                 yield dict(
                     method=method,
                     r=r,
                     **_test_errors(sampling, A, y, B, y_new),
-                    kappa=unweighted_kappa(space, sampling.indices, min(10, r // 2)),
-                    kappa_quarter=unweighted_kappa(space, sampling.indices, r // 4),
+                    **unweighted_kappas(space, sampling.indices, r),
                     **certified_figures(certificate),
                     seconds=spent,
                     selected=np.sort(sampling.indices),
@@ -588,6 +613,29 @@ eliminations = Experiment(
 )
 
 # %% ../../nbs/24_selection_study.ipynb #6e98bc2c
+def _by_preference(
+    space: RowSpace, r: int, weights: NDArray
+) -> Iterator[tuple[str, BSSSelector]]:
+    """By name, BSS that prefers features by the weights of a machine, at three ranks,
+    times the squared length in `V`, the length, or nothing.
+
+    BSS itself multiplies a score by the squared length, so what is not wanted of that
+    is divided out.
+    """
+    for share in (4, 10, 20):
+        rank = max(1, min(r // share, space.numerical_rank))
+        squares = space.truncate(rank).scores64
+        for power, name in ((2, "squared length"), (1, "length"), (0, "score alone")):
+            scores = np.divide(
+                weights,
+                squares ** (1 - power / 2),
+                out=np.zeros(len(weights)),
+                where=squares > 0,
+            )
+            selector = BSSSelector(r, rank=rank, score_func=scores)
+            yield f"weights, r/{share}, {name}", selector
+
+
 def compare_preferences(
     rng: np.random.RandomState,
     data: str,
@@ -599,36 +647,18 @@ def compare_preferences(
     `V`, the length, or nothing.
     """
     A, y, B, y_new, _ = split_and_scale(data, split, most)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         space = row_space(A)
         weights = machine_weights(A, y)
-        for r in (r for r in sizes if r < A.shape[1] / 2):
-            for share in (4, 10, 20):
-                rank = max(1, min(r // share, space.numerical_rank))
-                squares = space.truncate(rank).scores64
-                for power, name in (
-                    (2, "squared length"),
-                    (1, "length"),
-                    (0, "score alone"),
-                ):
-                    scores = np.divide(
-                        weights,
-                        squares ** (1 - power / 2),
-                        out=np.zeros(len(weights)),
-                        where=squares > 0,
-                    )
-                    selector = BSSSelector(r, rank=rank, score_func=scores)
-                    sampling, _ = select_in_space(selector, space, r, y)
-                    yield dict(
-                        method=f"weights, r/{share}, {name}",
-                        r=r,
-                        **_test_errors(sampling, A, y, B, y_new),
-                        kappa=unweighted_kappa(
-                            space, sampling.indices, min(10, r // 2)
-                        ),
-                        kappa_quarter=unweighted_kappa(space, sampling.indices, r // 4),
-                    )
+        for r in _sizes_tried(sizes, A.shape[1]):
+            for method, selector in _by_preference(space, r, weights):
+                sampling, _ = select_in_space(selector, space, r, y)
+                yield dict(
+                    method=method,
+                    r=r,
+                    **_test_errors(sampling, A, y, B, y_new),
+                    **unweighted_kappas(space, sampling.indices, r),
+                )
 
 
 preferences = Experiment(
@@ -671,10 +701,9 @@ def _compare_ranks(
 ) -> Iterator[dict]:
     """Errors of the selectors that see no labels, at five ranks."""
     A, y, B, y_new, _ = split_and_scale(data, split, most)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         space = row_space(A)
-        for r in (r for r in sizes if r < A.shape[1] / 2):
+        for r in _sizes_tried(sizes, A.shape[1]):
             for name, rank in _ranks_to_try(r, space.numerical_rank).items():
                 for method, selector in _selectors_without_labels(
                     r, rank, split
@@ -688,10 +717,7 @@ def _compare_ranks(
                         seconds=spent,
                         svm=_svm_error(sampling, False, A, y, B, y_new),
                         weighted=_svm_error(sampling, True, A, y, B, y_new),
-                        kappa=unweighted_kappa(
-                            space, sampling.indices, min(10, r // 2)
-                        ),
-                        kappa_quarter=unweighted_kappa(space, sampling.indices, r // 4),
+                        **unweighted_kappas(space, sampling.indices, r),
                         **certified_figures(certificate),
                     )
 
@@ -736,23 +762,20 @@ def _compare_rules(
     guarantee.
     """
     A, y, B, y_new, _ = split_and_scale(data, split, most)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         space = row_space(A)
         weights = machine_weights(A, y)
-        for r in (r for r in sizes if r < A.shape[1] / 2):
-            rfe = (
-                RFE(linear_svm(), n_features_to_select=r, step=0.1)
-                .fit(A, y)
-                .get_support(indices=True)
-            )
-            for method, chosen in (("RFE", rfe), ("F", _largest(f_scores(A, y), r))):
+        for r in _sizes_tried(sizes, A.shape[1]):
+            without_promise = {
+                "RFE": _usual_rfe(A, y, r),
+                "F": _largest(f_scores(A, y), r),
+            }
+            for method, chosen in without_promise.items():
+                sampling = unweighted_sampling(chosen, A.shape[1])
                 yield dict(
                     method=method,
                     r=r,
-                    svm=_svm_error(
-                        unweighted_sampling(chosen, A.shape[1]), False, A, y, B, y_new
-                    ),
+                    svm=_svm_error(sampling, False, A, y, B, y_new),
                     kappa_quarter=unweighted_kappa(space, chosen, r // 4),
                 )
             for method, selector in _selectors_as_they_come(r, weights, split).items():

@@ -103,10 +103,26 @@ def regression_errors(
         out_sample=_root_mean_square(C_new @ w - y_new),
     )
 
-
+# %% ../../nbs/21_sparse_regression_paper.ipynb #17836123
 def split_rows(n: int, rng: np.random.RandomState, share: float = 0.8) -> list[NDArray]:
     """Training and test rows."""
     return np.split(rng.permutation(n), [int(share * n)])
+
+
+def _split_reading(
+    rng: np.random.RandomState,
+    data: str,
+    part: int | str | None,
+    scaling: str,
+    signs: bool,
+) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    """Features and labels of a set in one reading, for training and for testing."""
+    X, y = load_regression_set(data)
+    rows = select_rows(y, part, rng)
+    train, test = (rows[places] for places in split_rows(len(rows), rng))
+    X = rescale_features(X, scaling)
+    y = 2 * y - 1 if signs else y
+    return X[train], y[train], X[test], y[test]
 
 # %% ../../nbs/21_sparse_regression_paper.ipynb #304037ed
 TABLE_METHODS = (
@@ -118,6 +134,12 @@ TABLE_METHODS = (
     "RSF",
     "random",
 )
+
+
+def _sine_to_span(space: RowSpace, C: NDArray) -> float:
+    """The sine of the largest angle between the components and the span of `C`."""
+    Q = orthonormal_basis(C)
+    return float(np.linalg.norm(space.left - Q @ (Q.T @ space.left), 2))
 
 
 def _sparse_errors(
@@ -133,30 +155,21 @@ def _sparse_errors(
     """Errors of regression on `k` components, and on the features that each method
     chooses, for one split.
     """
-    X, y = load_regression_set(data)
-    rows = select_rows(y, part, rng)
-    train, test = (rows[places] for places in split_rows(len(rows), rng))
-    X = rescale_features(X, scaling)
-    y = 2 * y - 1 if signs else y
-    A = X[train]
-    b = y[train]
-    B = X[test]
-    c = y[test]
+    A, b, B, c = _split_reading(rng, data, part, scaling, signs)
+    d = A.shape[1]
     space = _leading_components(A, k)
     components = regression_errors(A @ space.V, b, B @ space.V, c)
     for r in sizes:
-        if r > X.shape[1]:
+        if r > d:
             continue
-        yield dict(method="PCA", r=r, n_selected=X.shape[1], sine=0.0, **components)
+        yield dict(method="PCA", r=r, n_selected=d, sine=0.0, **components)
         for method in methods:
             chosen = select_features(method, A, b, space, r, rng).indices
-            Q = orthonormal_basis(A[:, chosen])
-            sine = np.linalg.norm(space.left - Q @ (Q.T @ space.left), 2)
             yield dict(
                 method=method,
                 r=r,
                 n_selected=len(chosen),
-                sine=sine,
+                sine=_sine_to_span(space, A[:, chosen]),
                 **regression_errors(A[:, chosen], b, B[:, chosen], c),
             )
 
@@ -221,7 +234,7 @@ def printed_errors() -> dict[tuple, float]:
         for place, value in zip(places, values)
     }
 
-# %% ../../nbs/21_sparse_regression_paper.ipynb #d63d595f
+# %% ../../nbs/21_sparse_regression_paper.ipynb #a143a654
 READING_METHODS = ("all features", "DSF, index", "RSF", "random")
 sparse_readings = Experiment(
     "sparse_readings",
@@ -238,7 +251,7 @@ sparse_readings = Experiment(
     repetitions=100,
 )
 
-
+# %% ../../nbs/21_sparse_regression_paper.ipynb #d63d595f
 def mistake_shares(
     C: NDArray, y: NDArray, C_new: NDArray, y_new: NDArray
 ) -> dict[str, float]:
@@ -265,22 +278,15 @@ def _sparse_mistakes(
     """Shares of mistakes of regression on `k` components, and on the features that each
     method chooses, for one split.
     """
-    X, y = load_regression_set(data)
-    train, test = split_rows(len(y), rng)
-    X = rescale_features(X, scaling)
-    y = 2 * y - 1 if signs else y
-    A = X[train]
-    b = y[train]
-    B = X[test]
-    c = y[test]
+    A, b, B, c = _split_reading(rng, data, None, scaling, signs)
     space = _leading_components(A, k)
+    components = mistake_shares(A @ space.V, b, B @ space.V, c)
     for r in sizes:
-        yield dict(method="PCA", r=r, **mistake_shares(A @ space.V, b, B @ space.V, c))
+        yield dict(method="PCA", r=r, **components)
         for method in methods:
             chosen = select_features(method, A, b, space, r, rng).indices
-            yield dict(
-                method=method, r=r, **mistake_shares(A[:, chosen], b, B[:, chosen], c)
-            )
+            errors = mistake_shares(A[:, chosen], b, B[:, chosen], c)
+            yield dict(method=method, r=r, **errors)
 
 
 sparse_mistakes = Experiment(
@@ -324,7 +330,7 @@ def load_task(
     chosen = rng.choice(X.shape[1], genes, replace=False)
     return np.delete(X, chosen, axis=1), X[:, chosen]
 
-
+# %% ../../nbs/21_sparse_regression_paper.ipynb #9098f389
 def _nonzero_features(coefficients: ArrayLike) -> NDArray:
     """The features with a coefficient that is not zero, for one target or one row for
     each.
@@ -343,19 +349,19 @@ def _lasso_weights(X: NDArray, Y: NDArray, r: int) -> NDArray:
         weights for weights in path[::-1] if len(_nonzero_features(weights)) <= r
     )
 
-
+# %% ../../nbs/21_sparse_regression_paper.ipynb #600c1612
 def _fit_sparse_pca(
     X: NDArray, k: int, r: int | None = None, steps: int = 6
 ) -> SparsePCA:
     """Sparse PCA as it comes, or with the least penalty, by bisection, for which at
     most `r` features have a loading.
     """
-    low = 0.0
-    high = 6.0
 
     def model(power: float) -> SparsePCA:
         return SparsePCA(k, alpha=2**power, max_iter=30, random_state=0).fit(X)
 
+    low = 0.0
+    high = 6.0
     if r is None:
         return model(low)
     for _ in range(steps):
@@ -378,6 +384,7 @@ ALTERNATIVES = (
     "pivoted QR",
     *(f"DSF, {rule}" for rule in _DSF_RULES),
 )
+_Predicted = tuple[NDArray, Sequence[int] | NDArray]  # for new rows; features used
 
 
 def _predict_by_regression(X: NDArray, Y: NDArray, X_new: NDArray) -> NDArray:
@@ -385,38 +392,49 @@ def _predict_by_regression(X: NDArray, Y: NDArray, X_new: NDArray) -> NDArray:
     return LinearRegression().fit(X, Y).predict(X_new)
 
 
+def _predict_by_components(
+    model: PCA | SparsePCA, X: NDArray, Y: NDArray, X_new: NDArray
+) -> _Predicted:
+    """By regression on the components of a fitted model."""
+    predicted = _predict_by_regression(model.transform(X), Y, model.transform(X_new))
+    return predicted, _nonzero_features(model.components_)
+
+
+def _predict_by_columns(
+    chosen: NDArray, X: NDArray, Y: NDArray, X_new: NDArray
+) -> _Predicted:
+    """By regression on some of the features."""
+    return _predict_by_regression(X[:, chosen], Y, X_new[:, chosen]), chosen
+
+
 def _predict_by_alternative(
     method: str, X: NDArray, Y: NDArray, X_new: NDArray, k: int, r: int
-) -> tuple[NDArray, Sequence[int] | NDArray]:
+) -> _Predicted:
     """Predictions for `X_new`, and the features used, by a method that its user would
     call in a line or two.
     """
     match method:
         case "mean":
             return np.broadcast_to(Y.mean(axis=0), (len(X_new), *Y.shape[1:])), []
-        case "PCA" | "SparsePCA" | "SparsePCA, r features":
-            if method == "PCA":
-                model = PCA(k, svd_solver="full").fit(X)
-            else:
-                model = _fit_sparse_pca(X, k, r if "," in method else None)
-            predicted = _predict_by_regression(
-                model.transform(X), Y, model.transform(X_new)
-            )
-            return predicted, _nonzero_features(model.components_)
-        case "lasso" | "lasso, refitted":
+        case "PCA":
+            model = PCA(k, svd_solver="full").fit(X)
+            return _predict_by_components(model, X, Y, X_new)
+        case "SparsePCA":
+            return _predict_by_components(_fit_sparse_pca(X, k), X, Y, X_new)
+        case "SparsePCA, r features":
+            return _predict_by_components(_fit_sparse_pca(X, k, r), X, Y, X_new)
+        case "lasso":
             weights = _lasso_weights(X, Y, r)
-            chosen = _nonzero_features(weights)
-            if method == "lasso":
-                return X_new @ weights.T + Y.mean(axis=0), chosen
+            return X_new @ weights.T + Y.mean(axis=0), _nonzero_features(weights)
+        case "lasso, refitted":
+            chosen = _nonzero_features(_lasso_weights(X, Y, r))
+            return _predict_by_columns(chosen, X, Y, X_new)
         case "pivoted QR":
             chosen = qr(X, mode="r", pivoting=True)[1][:r]
-        case _:
-            selector = DSFSelector(rule=method.removeprefix("DSF, "))
-            model = SparsePCRegressor(k, n_features_to_select=r, selector=selector).fit(
-                X, Y
-            )
-            return model.predict(X_new), model.selected_
-    return _predict_by_regression(X[:, chosen], Y, X_new[:, chosen]), chosen
+            return _predict_by_columns(chosen, X, Y, X_new)
+    selector = DSFSelector(rule=method.removeprefix("DSF, "))
+    sparse = SparsePCRegressor(k, n_features_to_select=r, selector=selector).fit(X, Y)
+    return sparse.predict(X_new), sparse.selected_
 
 # %% ../../nbs/21_sparse_regression_paper.ipynb #63436f1f
 def _alternative_errors(
@@ -452,6 +470,18 @@ sparse_alternatives = Experiment(
 _BOUNDS = ("components", "for_these", "for_every", "promised", "targets")
 
 
+def _component_errors(
+    X: NDArray, Y: NDArray, train: NDArray, test: NDArray, k: int
+) -> tuple[float, float]:
+    """In-sample and out-of-sample error of regression on `k` components."""
+    model = make_pipeline(PCA(k, svd_solver="full"), LinearRegression())
+    model.fit(X[train], Y[train])
+    return (
+        _root_mean_square(model.predict(X[train]) - Y[train]),
+        _root_mean_square(model.predict(X[test]) - Y[test]),
+    )
+
+
 def _many_target_errors(
     rng: np.random.RandomState,
     data: str,
@@ -464,12 +494,7 @@ def _many_target_errors(
     """
     X, Y = load_task(data, rng, genes)
     train, test = split_rows(len(X), rng)
-    model = make_pipeline(PCA(k, svd_solver="full"), LinearRegression()).fit(
-        X[train], Y[train]
-    )
-    inside, outside = (
-        _root_mean_square(model.predict(X[rows]) - Y[rows]) for rows in (train, test)
-    )
+    inside, outside = _component_errors(X, Y, train, test, k)
     selectors = {f"DSF, {rule}": DSFSelector(rule=rule) for rule in _DSF_RULES}
     selectors |= {
         "RSF": RSFSelector(random_state=rng),
@@ -477,16 +502,14 @@ def _many_target_errors(
     }
     for r in (multiple * k for multiple in multiples if multiple * k <= X.shape[1]):
         for method, selector in selectors.items():
-            model = SparsePCRegressor(k, n_features_to_select=r, selector=selector).fit(
-                X[train], Y[train]
-            )
-            found = model.certificate_
+            model = SparsePCRegressor(k, n_features_to_select=r, selector=selector)
+            found = model.fit(X[train], Y[train]).certificate_
+            error = _root_mean_square(model.predict(X[test]) - Y[test])
             yield dict(
                 method=method,
                 r=r,
                 in_sample=found.measured / inside,
-                out_sample=_root_mean_square(model.predict(X[test]) - Y[test])
-                / outside,
+                out_sample=error / outside,
                 **{name: getattr(found, name) / inside for name in _BOUNDS},
             )
 

@@ -4,7 +4,7 @@
 __all__ = ['LENGTH_SHARE', 'DUAL_RULES', 'EPS', 'column_prices', 'det_sampling_reference', 'det_sampling', 'with_weights',
            'rand_sampling', 'rounding_level', 'orthonormal_basis', 'SpanPromise', 'det_promise', 'rand_promise',
            'SpanCertificate', 'certify_span', 'det_draws', 'rand_draws', 'component_scores', 'compressed_targets',
-           'DSFSelector', 'RSFSelector', 'residual_drift']
+           'DSFSelector', 'residual_drift', 'RSFSelector']
 
 # %% ../nbs/07_dual_set.ipynb #c5c374d8
 import numpy as np
@@ -337,7 +337,7 @@ def _add_closest_features(
     a2 = _check_residual_norms(space.residual_norms, space.shape[0]) ** 2
     return with_weights(space, sampling, more, a2[chosen], a2[more], float(np.sum(a2)))
 
-
+# %% ../nbs/07_dual_set.ipynb #42e202ea
 def with_weights(
     space: RowSpace,
     sampling: Sampling,
@@ -472,7 +472,7 @@ class SpanPromise(Promise):
         tangent = self.cross * ratio
         return float(tangent / np.hypot(1, tangent)) if tangent < np.inf else 1.0
 
-
+# %% ../nbs/07_dual_set.ipynb #7dc92277
 def det_promise(k: int, r: int) -> SpanPromise:
     """What the theorem promises of DSF-Select at rank `k` with `r` draws.
 
@@ -500,7 +500,7 @@ def det_promise(k: int, r: int) -> SpanPromise:
     kept = 1 - initial_gap(k, r)
     return SpanPromise(float(kept**2), np.inf, residual=1.0, cross=float(1 / kept))
 
-
+# %% ../nbs/07_dual_set.ipynb #f97cd4fe
 def rand_promise(
     k: int, r: int, delta: float = 0.01, drift: float = 0.0
 ) -> SpanPromise:
@@ -753,7 +753,7 @@ def rand_draws(k: int, eps: float, delta: float) -> int:
         ),
     )
 
-
+# %% ../nbs/07_dual_set.ipynb #912758eb
 def component_scores(space: RowSpace) -> Array:
     """The leading components of the samples, `U S`, on the device of the data."""
     return space.left * from_numpy(space.singular_values, space.X)
@@ -796,7 +796,7 @@ def _columns_of_classes(y: ArrayLike) -> ArrayLike:
         return y
     return codes if len(classes) <= 2 else np.eye(len(classes))[codes]
 
-
+# %% ../nbs/07_dual_set.ipynb #3cea30f3
 def compressed_targets(Y: np.ndarray) -> np.ndarray:
     """A matrix with `Y Y'` in common with `Y`, and no more columns than rows."""
     return Y if Y.shape[1] <= len(Y) else np.asarray(np.linalg.qr(Y.T, mode="r")).T
@@ -830,7 +830,7 @@ class _DualSetPrices(Prices):
 def _with_the_rest(parts: np.ndarray, whole: float) -> np.ndarray:
     return np.append(parts, max(whole - parts.sum(), 0.0))
 
-
+# %% ../nbs/07_dual_set.ipynb #4c9db3de
 class _DualSetInBlocks(BSSInBlocks):
     """DSF-Select where features come in blocks."""
 
@@ -961,17 +961,9 @@ class DSFSelector(ScoreMixin, _ComponentsMixin, CertifiedSelector):
     def _sample(self, space: RowSpace, r: int, y: Any, **score_params: Any) -> Sampling:
         scores = self._scores(space.X, y, score_params)
         # scores are in place of a rule
-        rule = self.rule if scores is None else "first"
-        targets = None
-        if rule == "components":
-            rule = "closest"
-            targets = component_scores(space)
-        if rule == "target":
-            Y = check_target_matrix(
-                _columns_of_classes(y), space.X.shape[0], "rule='target'"
-            )
-            rule = "closest"
-            targets = from_numpy(compressed_targets(Y), space.X)
+        rule, targets = (
+            self._rule_and_targets(space, y) if scores is None else ("first", None)
+        )
         progress = Progress.of_fit(self, r, FASTER)
         sampling = det_sampling(
             space,
@@ -987,6 +979,19 @@ class DSFSelector(ScoreMixin, _ComponentsMixin, CertifiedSelector):
         if targets is None:
             targets = component_scores(space)
         return _add_closest_features(space, sampling, r, targets, progress)
+
+    def _rule_and_targets(self, space: RowSpace, y: Any) -> tuple[str, Array | None]:
+        """The rule of `det_sampling` that `rule` means here, and what it comes close
+        to.
+        """
+        if self.rule == "components":
+            return "closest", component_scores(space)
+        if self.rule == "target":
+            Y = check_target_matrix(
+                _columns_of_classes(y), space.X.shape[0], "rule='target'"
+            )
+            return "closest", from_numpy(compressed_targets(Y), space.X)
+        return self.rule, None
 
     def _check_blocks(self) -> None:
         super()._check_blocks()
@@ -1011,6 +1016,16 @@ class DSFSelector(ScoreMixin, _ComponentsMixin, CertifiedSelector):
         if self.score_func is None:
             tags.target_tags.required = self.rule == "target"
         return tags
+
+# %% ../nbs/07_dual_set.ipynb #5e6a9216
+def residual_drift(space: RowSpace) -> float:
+    """`|E V|_F / |E|_F`, which is not 0 where `V` was found by sketches."""
+    if space.numerical_rank is not None:
+        return 0.0
+    EV = to_numpy(space.image) - to_numpy(space.left) * (
+        space.scale * space.singular_values
+    )
+    return float(np.linalg.norm(EV) / np.linalg.norm(to_numpy(space.residual_norms)))
 
 # %% ../nbs/07_dual_set.ipynb #32cfb422
 @insert_docs
@@ -1096,13 +1111,3 @@ class RSFSelector(_ComponentsMixin, CertifiedSelector):
 
     def _draws(self, space: RowSpace) -> int:
         return rand_draws(space.shape[1], self.eps, self.delta)
-
-
-def residual_drift(space: RowSpace) -> float:
-    """`|E V|_F / |E|_F`, which is not 0 where `V` was found by sketches."""
-    if space.numerical_rank is not None:
-        return 0.0
-    EV = to_numpy(space.image) - to_numpy(space.left) * (
-        space.scale * space.singular_values
-    )
-    return float(np.linalg.norm(EV) / np.linalg.norm(to_numpy(space.residual_norms)))

@@ -225,6 +225,8 @@ class SumKernel(ABC):
 
 # %% ../nbs/15_kernels.ipynb #0864a500
 _SMALLEST = float(np.finfo(np.float64).tiny)
+# of the 53 binary digits of a sum, 20 may go
+DIGITS_LOST = 2.0**-20
 
 
 def _normalise(K: Array, left: Array, right: Array) -> Array:
@@ -246,7 +248,7 @@ def _normalise(K: Array, left: Array, right: Array) -> Array:
         K *= xp.reshape(factors, shape)
     return K
 
-
+# %% ../nbs/15_kernels.ipynb #b7f834ac
 def _sparse_product(X: Matrix, Z: Matrix) -> np.ndarray:
     """`X Z'` of CSC matrices, dense: in blocks of features, so that the part of `Z` in
     use stays in the cache.
@@ -257,7 +259,7 @@ def _sparse_product(X: Matrix, Z: Matrix) -> np.ndarray:
         sum((X[:, a:b] @ Z[:, a:b].T).toarray() for a, b in zip(edges, edges[1:]))
     )
 
-
+# %% ../nbs/15_kernels.ipynb #14c778e8
 class ProductKernel(SumKernel):
     """Kernels of `x'z`."""
 
@@ -311,9 +313,6 @@ class ProductKernel(SumKernel):
             return xp.any(after < DIGITS_LOST * before, axis=-1)
         return xp.max(after, axis=-1) < DIGITS_LOST * xp.max(before)
 
-
-DIGITS_LOST = 2.0**-20
-
 # %% ../nbs/15_kernels.ipynb #cad7eaef
 @dataclass(frozen=True)
 class LinearKernel(ProductKernel):
@@ -340,7 +339,7 @@ class LinearKernel(ProductKernel):
     def base(self, S: Array, out: Array = None) -> Array:
         return S if out is S else computed_into("multiply", S, 1.0, out=out)
 
-
+# %% ../nbs/15_kernels.ipynb #5739d100
 @dataclass(frozen=True)
 class PolynomialKernel(ProductKernel):
     """`k(x, z) = (gamma x'z + coef0)^degree`, or that over the root of `k(x, x) k(z,
@@ -422,7 +421,7 @@ class DistanceKernel(SumKernel):
             (gamma * before > 1 / DIGITS_LOST) & (gamma * after < 60)
         )
 
-
+# %% ../nbs/15_kernels.ipynb #1e2f4032
 class RBFKernel(DistanceKernel):
     """The Gaussian kernel `k(x, z) = exp(-gamma |x - z|^2)`, with the `gamma` of
     scikit-learn.
@@ -763,7 +762,7 @@ def rows_without(
     S = computed_into("subtract", sums, part, out=part)
     return kernel.finish(S, take_entries(own, rows), own, out=part)
 
-
+# %% ../nbs/15_kernels.ipynb #202d6054
 def removals(
     kernel: _Kernel,
     X: Matrix,
@@ -854,6 +853,9 @@ class RunningSums:
         A copy, with the features that are gone set to zero; the sums are where it is.
     left : list of int
         The features that are left.
+    fresh : array or None
+        The sizes of the sums when they were last computed; None where nothing can be
+        lost. The shape is that of `kernel.sizes(S)`.
     n_fresh : int
         How often the sums were computed from all features that are left.
     fresh : array or None
@@ -951,7 +953,7 @@ def _letter_codes(
         )
     return codes.astype(np.int64), lengths
 
-
+# %% ../nbs/15_kernels.ipynb #5052fdb5
 def _kmer_codes(
     codes: np.ndarray, lengths: np.ndarray, k: int, l: int
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -963,7 +965,7 @@ def _kmer_codes(
     inside = np.arange(k, len(codes) + 1) <= np.cumsum(lengths)[row]
     return numbers[inside], row[inside]
 
-
+# %% ../nbs/15_kernels.ipynb #efe0cf2d
 def mismatch_neighbours(kmers: np.ndarray, k: int, m: int, l: int) -> np.ndarray:
     """The k-mers that differ from each of `kmers` at `m` places at most, shape
     (len(kmers), n_neighbours).

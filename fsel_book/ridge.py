@@ -113,7 +113,7 @@ class RidgeRisk:
         """Bias plus variance."""
         return self.bias + self.variance
 
-
+# %% ../nbs/11_ridge.ipynb #55073a30
 def _fixed_design(
     K: Matrix, z: ArrayLike, sigma: float, alpha: ArrayLike
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -533,7 +533,7 @@ class PredictionBound:
         """The sum of both."""
         return self.inside + self.outside
 
-
+# %% ../nbs/11_ridge.ipynb #d8ffa8ca
 class _SpanCoordinates(NamedTuple):
     """The rows of `Q` in the span of those of `X = U diag(S) V'`, on the host.
 
@@ -567,6 +567,24 @@ def _span_coordinates(X: Matrix, Q: Matrix) -> _SpanCoordinates:
     # what rounding may have taken
     outside = np.maximum(squares - np.sum(inside**2, axis=1), 0.0) + 1e-15 * squares
     return _SpanCoordinates(inside, outside, S / space.scale, U)
+
+# %% ../nbs/11_ridge.ipynb #22767028
+def _training_and_queries(
+    X: Matrix, y: ArrayLike, Q: Matrix
+) -> tuple[Matrix, np.ndarray, Matrix]:
+    """Training data, targets and queries in float64, or what is wrong with them."""
+    X = as_float64(check_matrix(X, "X", ENTRY_RANGE[0]))
+    Q = as_float64(check_matrix(Q, "Q", 0.0))
+    y = column_or_1d(
+        check_array(to_numpy(y, "y"), ensure_2d=False, dtype=np.float64, input_name="y")
+    )
+    check_range(y, "y")
+    check_consistent_length(X, y)
+    if Q.shape[1] != X.shape[1]:
+        raise ValueError(
+            f"Q has {Q.shape[1]} features, X has {X.shape[1]}: they must be the same."
+        )
+    return X, y, Q
 
 # %% ../nbs/11_ridge.ipynb #de0b0d3c
 def prediction_bound(
@@ -617,17 +635,7 @@ def prediction_bound(
     >>> bool(np.all(bound.outside > bound.inside))
     True
     """
-    X = as_float64(check_matrix(X, "X", ENTRY_RANGE[0]))
-    Q = as_float64(check_matrix(Q, "Q", 0.0))
-    y = column_or_1d(
-        check_array(to_numpy(y, "y"), ensure_2d=False, dtype=np.float64, input_name="y")
-    )
-    check_range(y, "y")
-    check_consistent_length(X, y)
-    if Q.shape[1] != X.shape[1]:
-        raise ValueError(
-            f"Q has {Q.shape[1]} features, X has {X.shape[1]}: they must be the same."
-        )
+    X, y, Q = _training_and_queries(X, y, Q)
     if check_alpha(alpha, many=False) == 0:
         raise ValueError(f"alpha={alpha!r} is not possible: give one number above 0.")
     low, high = _kept_interval(certificate, rescale=False)

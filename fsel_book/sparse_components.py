@@ -180,7 +180,7 @@ def _spectral_norm(A: np.ndarray) -> float:
         return np.inf
     return float(np.linalg.svd(A, compute_uv=False).max(initial=0))
 
-
+# %% ../nbs/08_sparse_components.ipynb #b7b4a270
 class _RegressionParts(NamedTuple):
     """What the bounds on a regression are made of; centred where it has an intercept.
 
@@ -254,7 +254,7 @@ class _RegressionParts(NamedTuple):
             cost = min(cost, promise.sine(certificate.ratio) * length)
         return cost
 
-
+# %% ../nbs/08_sparse_components.ipynb #0d134795
 @dataclass(frozen=True, repr=False)
 class RegressionCertificate:
     """In-sample errors of regression on all features' leading components and on the
@@ -457,7 +457,7 @@ def _times_transposed(X: Matrix, chosen: np.ndarray, A: Array) -> Array:
         small = namespace(X).astype(small, X.dtype)
     return take_columns(X, chosen) @ small.T
 
-
+# %% ../nbs/08_sparse_components.ipynb #eadfce70
 def _warn_of_left_out(
     sizes: np.ndarray, shape: tuple[int, ...], dtype: np.dtype
 ) -> None:
@@ -484,7 +484,7 @@ def _warn_of_left_out(
         stacklevel=stack_level(),
     )
 
-
+# %% ../nbs/08_sparse_components.ipynb #c347dbc3
 def _check_stored(
     coef: np.ndarray, stored: np.ndarray, lengths: np.ndarray, Y: np.ndarray
 ) -> None:
@@ -506,7 +506,7 @@ def _check_stored(
             "both: rescale X and y to sizes near one."
         )
 
-
+# %% ../nbs/08_sparse_components.ipynb #91cc2e33
 class _CarriedFit(NamedTuple):
     """What a regression on chosen features has found.
 
@@ -702,22 +702,8 @@ class SparsePCRegressor(
 
     def _select(self, X: Matrix, Y: np.ndarray) -> tuple[Any, SpanCertificate]:
         """The fitted selector, and the certificate of its choice."""
-        k = self.n_components
-        r = self.n_features_to_select
-        d = X.shape[1]
-        if r is None and k is not None:
-            r = min(d, 3 * k)
-        selector = DSFSelector() if self.selector is None else self.selector
-        selector = _configured_clone(selector, n_features_to_select=r, rank=k)
-        if (
-            self.n_features_to_select is not None
-            and "n_features_to_select" not in selector.get_params(deep=False)
-        ):
-            raise ValueError(
-                f"n_features_to_select={r!r} is not possible with "
-                f"selector={selector!r}, which has no "
-                "parameter of this name: give the number to the selector."
-            )
+        r = self._n_features_wanted(X.shape[1])
+        selector = self._selector_for(r)
         if self.fit_intercept and not is_sparse(X):
             X = centred_columns(X)
         seen = (
@@ -728,17 +714,46 @@ class SparsePCRegressor(
         except ValueError as error:
             raise ValueError(
                 f"{type(selector).__name__}, asked for n_features_to_select={r} and "
-                f"rank=n_components={k}, refused: {error}"
+                f"rank=n_components={self.n_components}, refused: {error}"
             ) from error
+        return selector, self._certificate_of(selector, X)
+
+    def _n_features_wanted(self, d: int) -> float | None:
+        """How many of `d` features the selector is asked for; None leaves it to it."""
+        if self.n_features_to_select is None and self.n_components is not None:
+            return min(d, 3 * self.n_components)
+        return self.n_features_to_select
+
+    def _selector_for(self, r: float | None) -> Any:
+        """A selector that will be fitted, asked for `r` features."""
+        selector = DSFSelector() if self.selector is None else self.selector
+        selector = _configured_clone(
+            selector, n_features_to_select=r, rank=self.n_components
+        )
+        if (
+            self.n_features_to_select is not None
+            and "n_features_to_select" not in selector.get_params(deep=False)
+        ):
+            raise ValueError(
+                f"n_features_to_select={r!r} is not possible with "
+                f"selector={selector!r}, which has no "
+                "parameter of this name: give the number to the selector."
+            )
+        return selector
+
+    def _certificate_of(self, selector: Any, X: Matrix) -> SpanCertificate:
+        """The certificate of a fitted selector, or one measured where it has none of
+        this kind.
+        """
         certificate = getattr(selector, "certificate_", None)
         if isinstance(certificate, SpanCertificate):
-            return selector, certificate
+            return certificate
         chosen = np.flatnonzero(selector.get_support())
         if len(chosen) == 0:
             raise ValueError(f"selector={selector!r} selected no feature.")
-        space = space_to_certify(X, k, len(chosen), 0)
-        return selector, certify_span(
-            space, Sampling.from_draws(chosen, np.ones(len(chosen)), d, X)
+        space = space_to_certify(X, self.n_components, len(chosen), 0)
+        return certify_span(
+            space, Sampling.from_draws(chosen, np.ones(len(chosen)), X.shape[1], X)
         )
 
     def transform(self, X: ArrayLike) -> Array:

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from cases import needs_data, swept, swept_seeds
+from cases import swept, swept_seeds
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import OptimizeResult, linprog
 from sklearn.exceptions import ConvergenceWarning
@@ -15,7 +15,6 @@ from test_svm import PROGRAMS, least_l1_price, sides_of, slack
 
 from fsel_book import LPSVMClassifier, SCADSVMClassifier, linear_programs, svm
 from fsel_book.arrays import as_float64
-from fsel_book.datasets import load_docstrings
 from fsel_book.linear_programs import (
     CentralPath,
     certified_gap,
@@ -23,8 +22,6 @@ from fsel_book.linear_programs import (
     longest_step,
     refined_inverse,
     solve_by_central_path,
-    solve_by_falling_epsilon,
-    solve_by_newton,
     solve_by_simplex,
     to_independence,
     vertex,
@@ -103,126 +100,11 @@ def test_the_path_closes_the_gap_without_help(n, d, C, seeds):
         assert is_vertex(X, signs, w, b) and np.count_nonzero(w) < n
 
 
-def test_equal_features_share_at_least_norm_and_not_at_a_vertex():
+def test_of_equal_features_a_vertex_takes_one():
     X, signs = gaussian(40, 6)
     Z = signs[:, None] * np.hstack([X, X])
-    w, _, value, _ = solve_by_central_path(Z, signs, np.ones(12), 10.0)
+    w = solve_by_central_path(Z, signs, np.ones(12), 10.0)[0]
     assert np.all((w[:6] == 0) | (w[6:] == 0)) and np.any(w != 0)
-    shared, b, _, _ = solve_by_newton(Z, signs, 10.0, epsilon=1e-5)
-    assert_allclose(shared[:6], shared[6:], atol=1e-8)
-    assert np.abs(shared).sum() + 10 * slack(
-        np.hstack([X, X]), signs, shared, b
-    ) == pytest.approx(value, rel=1e-6)
-    assert shared @ shared < 0.6 * (w @ w)
-
-
-@pytest.mark.parametrize("alpha", [1.0, 100.0])
-def test_newton_is_exact_below_some_epsilon_and_stays_there(alpha):
-    X, signs = gaussian(30, 8)
-    Z = signs[:, None] * X
-    w, b, value, _ = solve_by_simplex(Z, signs, np.ones(8), 2.0)
-    errors = []
-    for epsilon in (1.0, 1e-3, 1e-4):
-        found, intercept, _, steps = solve_by_newton(Z, signs, 2.0, epsilon, alpha)
-        assert steps < 1000
-        errors.append(max(np.abs(found - w).max(), abs(intercept - b)))
-    assert errors[0] > 1e-2 and max(errors[1:]) < 1e-6
-
-
-def test_newton_solves_the_regularised_program():
-    """The first half of the theorem: at any epsilon, by a conic solver."""
-    import clarabel
-    from cases import conic
-
-    X, signs = gaussian(12, 3)
-    n = 12
-    d = 3
-    C = 0.7
-    epsilon = 0.5
-    w, b, _, _ = solve_by_newton(signs[:, None] * X, signs, C, epsilon)
-    # p, q, b, xi, s >= 0 but for b, and Z (p - q) + y b + xi - s = 1
-    Z = signs[:, None] * X
-    P = epsilon * np.eye(2 * d + 1 + 2 * n)
-    P[:d, d : 2 * d] = P[d : 2 * d, :d] = -epsilon * np.eye(d)
-    q = np.concatenate([np.ones(2 * d), [0], np.full(n, C), np.zeros(n)])
-    equal = np.hstack([Z, -Z, signs[:, None], np.eye(n), -np.eye(n)])
-    positive = -np.delete(np.eye(2 * d + 1 + 2 * n), 2 * d, axis=0)
-    cones = [clarabel.ZeroConeT(n), clarabel.NonnegativeConeT(len(positive))]
-    x, _ = conic(
-        P,
-        q,
-        np.vstack([equal, positive]),
-        np.append(np.ones(n), np.zeros(len(positive))),
-        cones,
-    )[:2]
-    assert_allclose(
-        np.append(w, b), np.append(x[:d] - x[d : 2 * d], x[2 * d]), atol=1e-5
-    )
-
-
-@pytest.mark.parametrize(
-    ("name", "every"),
-    [
-        ("docstrings", 2),
-        pytest.param("golub", 1, marks=[needs_data, pytest.mark.sweep]),
-        pytest.param("dexter_train", 1, marks=[needs_data, pytest.mark.sweep]),
-        pytest.param("docstrings", 1, marks=pytest.mark.sweep),
-    ],
-)
-def test_newton_is_exact_on_real_data_and_knows_it(name, every):
-    """The weights of Fung and Mangasarian are an optimum of the program, by HiGHS and
-    by their own certificate.
-    """
-    data = load_docstrings() if name == "docstrings" else load_dataset(name)
-    X = data.data[::every].astype(float) / abs(data.data).max()
-    signs = np.where(data.target[::every] == np.unique(data.target)[0], -1.0, 1.0)
-    Z = (sp.diags_array(signs) @ X).tocsc() if sp.issparse(X) else signs[:, None] * X
-    w, b, value, gap, _ = solve_by_falling_epsilon(Z, signs, 1.0)
-    expected, _, least, _ = solve_by_simplex(Z, signs, np.ones(X.shape[1]), 1.0)
-    assert 0 <= value / least - 1 < 1e-9 + gap and gap < 1e-8
-    assert np.count_nonzero(np.abs(w) > 1e-9) == np.count_nonzero(
-        np.abs(expected) > 1e-9
-    )
-    too_large = solve_by_newton(Z, signs, 1.0, 0.01)[0]
-    assert np.count_nonzero(too_large) > np.count_nonzero(expected)
-
-
-def test_two_minimisers_lie_on_a_line_to_the_dual():
-    """With the same solution at two values of epsilon; with an epsilon that is too
-    large the line misses the dual.
-    """
-    X, signs = gaussian(30, 8)
-    Z = signs[:, None] * X
-    _, b, value, _ = solve_by_simplex(Z, signs, np.ones(8), 2.0)
-    for alpha in (1.0, 100.0):
-        (w, _, u, _), (again, _, v, _) = (
-            solve_by_newton(Z, signs, 2.0, epsilon, alpha) for epsilon in (1e-3, 1e-4)
-        )
-        assert_allclose(w, again, atol=1e-7)
-        a = (1e-3 * v - 1e-4 * u) / (1e-3 - 1e-4)
-        assert abs(signs @ a) < 1e-9 and a.min() > -1e-9 and a.max() < 2 + 1e-9
-        assert np.abs(Z.T @ a).max() < 1 + 1e-9 and a.sum() == pytest.approx(
-            value, rel=1e-8
-        )
-        # the minimiser itself is not feasible
-        assert abs(signs @ v) > 1e-5 * abs(b) and v.max() > 2 + 1e-6
-    u, v = (solve_by_newton(Z, signs, 2.0, epsilon)[2] for epsilon in (1.0, 0.1))
-    assert abs(signs @ (v - 0.1 * u) / 0.9) > 1e-3
-
-
-@swept_seeds(3, 10)
-def test_newton_does_not_stall_where_the_function_falls_by_less_than_its_rounding(
-    seeds,
-):
-    steps = []
-    for seed in seeds:
-        for n in (30, 60):
-            X, signs = gaussian(n, 8, seed=seed)
-            steps += [
-                solve_by_newton(signs[:, None] * X, signs, 2.0, epsilon)[3]
-                for epsilon in (0.1, 0.01)
-            ]
-    assert max(steps) < 200
 
 
 def test_a_step_of_the_path_solves_its_equations():
@@ -355,7 +237,6 @@ def test_the_objective_of_the_simplex_method_on_real_data(name, C):
     """And no more features: the value to 1e-9, though the task of both is to find a
     vertex, not the same one.
     """
-    from fsel_book.loaders import load_dataset
 
     try:
         data = load_dataset(name)

@@ -10,6 +10,7 @@ TARGET :=
 LIMIT :=
 BENCH :=
 NB :=
+LAB :=
 HEAVY :=
 FRESH :=
 PYTHONS :=
@@ -26,7 +27,7 @@ quote = '$(subst ','\'',$(1))'
 # make: neither for the command nor for the environment of the commands.
 unexport DATA TARGET LIMIT
 
-.PHONY: help demo test test-all test-package test-processors test-site hooks sync run lab docs bench lint release clean
+.PHONY: help demo test test-all test-package test-processors test-site test-lab hooks sync run lab docs bench lint release clean
 .DEFAULT_GOAL := help
 
 help:
@@ -38,11 +39,12 @@ help:
 	@echo "make test-all                       make test, and then the wide sweeps, which it leaves out"
 	@echo "make test-processors                the tests of exactness on the BLAS kernels of three families of processors"
 	@echo "make test-site                      render the site and look at its pages in Chromium or Chrome (needs quarto)"
+	@echo "make test-lab                       open every notebook in JupyterLab, in Chromium or Chrome, and run it"
 	@echo "make hooks                          once after cloning: merge notebooks cell by cell, check every commit"
-	@echo "make sync                           clean the notebooks, export the modules and README.md from them"
+	@echo "make sync                           clean and number the notebooks, export the modules and README.md"
 	@echo "make run NB=05_sparsification       run a notebook and store what it gives; HEAVY=1 runs the heavy cells too,"
 	@echo "                                    FRESH=1 stores every output, not only those that say something else"
-	@echo "make lab                            JupyterLab on the chapters"
+	@echo "make lab                            JupyterLab on a copy of the chapters; LAB='--allow-root --port 8899' goes to it"
 	@echo "make docs                           render the site to _docs/ (needs the program quarto)"
 	@echo "make bench BENCH='...'              timed comparisons, in .venv-bench; BENCH goes to tests/benchmarks/run.py"
 	@echo "make lint                           ruff and mypy"
@@ -112,8 +114,12 @@ test-processors: .venv/.dev
 test-site: .venv/.dev .venv/.site
 	$(PY) -m pytest -q tests/test_site.py tests/test_rendered.py
 
+# What a person sees who opens the notebooks: each in JupyterLab, in Chromium or Chrome.
+test-lab: .venv/.dev .venv/.book .venv/.site
+	$(PY) -m pytest -q -m lab tests/test_jupyter.py
+
 lab: .venv/.book
-	$(PY) -m jupyterlab --notebook-dir=nbs
+	@$(PY) tools/lab.py $(LAB)
 
 docs:
 	@command -v quarto >/dev/null || { \
@@ -123,6 +129,7 @@ docs:
 	rm -rf _proc
 	PATH="$(CURDIR)/.venv/bin:$$PATH" nbdev_proc_nbs
 	cp -R nbs/reference _proc/
+	$(PY) tools/quarto.py _proc
 	$(PY) tools/pages.py _proc
 	mkdir _proc/notebooks && cp nbs/*.ipynb _proc/notebooks/
 	cd _proc && quarto render --no-cache
@@ -142,6 +149,7 @@ release: .venv/.python
 
 sync: .venv/.lint
 	.venv/bin/nbdev_clean
+	$(PY) tools/renumber.py
 	.venv/bin/nbdev_export
 	$(PY) tools/readme.py
 	$(PY) tools/imports.py

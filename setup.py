@@ -56,6 +56,7 @@ setup(
         "Typing :: Typed",
     ],
     packages=["fsel_book", "fsel_book.papers"],
+    package_data={"fsel_book": ["py.typed", "records/*"]},
     install_requires=settings["requirements"].split(),
     extras_require={
         key.removesuffix(suffix): value.split()

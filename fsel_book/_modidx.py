@@ -1687,6 +1687,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                   'fsel_book.losses.SquaredHinge.slope': ('losses.html#squaredhinge.slope', 'fsel_book/losses.py'),
                                   'fsel_book.losses.SquaredHinge.value': ('losses.html#squaredhinge.value', 'fsel_book/losses.py'),
                                   'fsel_book.losses.get_loss': ('losses.html#get_loss', 'fsel_book/losses.py')},
+            'fsel_book.notebook': {},
             'fsel_book.notices': {},
             'fsel_book.out_of_core': { 'fsel_book.out_of_core._certify_chosen': ( 'out_of_core.html#_certify_chosen',
                                                                                   'fsel_book/out_of_core.py'),

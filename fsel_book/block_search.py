@@ -370,8 +370,8 @@ class Held:
 
 
 class Scan:
-    """The search of chapter 5, of the first feasible column in an order, where few
-    columns are at hand.
+    """The search for the first feasible column in an order, where few columns are at
+    hand.
 
     Parameters
     ----------

@@ -1321,6 +1321,7 @@ def as_blocks(
         )
     if columns is not None:
         raise ValueError("columns= is for Parquet files.")
+    # by the names of their modules: who has neither library need not import it
     if type(X).__module__.startswith("dask."):
         return _DaskBlocks(X)
     if type(X).__module__.startswith("zarr."):

@@ -930,12 +930,13 @@ class EliminationStep:
         )
 
     def cut(self, sizes: Sequence[int], tolerance: float) -> list[int]:
-        """As many features as the first of `sizes` says, in the order of their lower
-        bounds.
+        """The features to remove together, in the order of their lower bounds, as many
+        as the first of `sizes` says.
 
-        Their prices, and those of the first of them, as many as another of `sizes`, add
-        up to at most `tolerance` times the prices of all more than those of the
-        cheapest.
+        What is promised holds for the first `m` of them, for each `m` in `sizes`: they
+        cost at most `tolerance` times the prices of all features more than the `m`
+        cheapest ones. The bounds are sharpened until that is certain: by a step, then
+        by following features, then by fits of those that might cost most.
         """
         before = sum(machine.before for machine in self.machines)
         k = sizes[0]

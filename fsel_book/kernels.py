@@ -225,7 +225,8 @@ class SumKernel(ABC):
 
 # %% ../nbs/15_kernels.ipynb #0864a500
 _SMALLEST = float(np.finfo(np.float64).tiny)
-# of the 53 binary digits of a sum, 20 may go
+# Of the 53 binary digits of a sum, 20 may go: the proposition on lost digits
+# (section "When too few digits are left") rests on this number.
 DIGITS_LOST = 2.0**-20
 
 

@@ -666,6 +666,7 @@ def _kernel_solutions(
 
     Directions of `mu + alpha = 0` are left out.
     """
+    # zero only where the penalty is, and the data have nothing in a direction
     total = mu + alphas[:, None, None]
     inverse = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
     return (inverse * (targets.T @ E)) @ E.T

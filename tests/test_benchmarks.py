@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 folder = Path(__file__).resolve().parent / "benchmarks"
+stored_records = folder.parents[1] / "fsel_book" / "records"
 # as for a script of that folder: its parts are modules there
 sys.path.insert(0, str(folder))
 run, rows, methods, machine, records, accelerator, kinds = map(
@@ -241,7 +242,7 @@ def test_rows_and_parts_are_chosen_by_name():
 @each_part
 def test_results_hold_every_row_with_its_machine_threads_and_versions(part):
     module = run.parts[part]
-    text = (folder / "RESULTS.md").read_text(encoding="utf-8")
+    text = (stored_records / "RESULTS.md").read_text(encoding="utf-8")
     assert f"## {module.title}\n" in text, (
         f"run make bench BENCH='--part {part} --write'"
     )
@@ -540,7 +541,7 @@ def test_the_stored_record_of_a_card_holds_every_fit():
 
 def test_the_record_of_kinds_of_data_is_made_of_lines_like_these():
     found = list(kinds.lines("wine", 1))
-    stored = (folder / "records" / "kinds.csv").read_text(encoding="utf-8").splitlines()
+    stored = (stored_records / "kinds.csv").read_text(encoding="utf-8").splitlines()
     lines = list(csv.DictReader(line for line in stored if not line.startswith("#")))
     assert {line["data"]: line["kind"] for line in lines} == kinds.kind_of
     wine = [line for line in lines if line["data"] == "wine"]

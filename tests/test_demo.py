@@ -332,7 +332,7 @@ def test_links_lead_to_the_site_where_it_is(tmp_path, monkeypatch):
     (tmp_path / "site" / "05_spanning.html").touch()
     text = (
         "[chapter 5](05_spanning.ipynb#sec-a), [chapter 6](06_b.ipynb), [Which "
-        "when](25_c.ipynb), [others](d.qmd)"
+        "when](25_c.ipynb), [others](d.ipynb)"
     )
     linked = demo_tool.link_pages(text, tmp_path / "build")
     assert (

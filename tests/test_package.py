@@ -151,7 +151,10 @@ def test_wheel_holds_the_package_alone(wheel):
     modules = {
         str(path.relative_to(root)) for path in (root / "fsel_book").rglob("*.py")
     }
-    assert files == modules | {"fsel_book/py.typed"}
+    stored = {
+        str(path.relative_to(root)) for path in (root / "fsel_book/records").iterdir()
+    }
+    assert files == modules | stored | {"fsel_book/py.typed"}
 
 
 def test_wheel_metadata_is_that_of_settings(wheel, described):
@@ -422,7 +425,9 @@ def test_what_notebooks_import_comes_with_the_extra_for_reading_them():
     for path in (root / "nbs").glob("*.ipynb"):
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
             source = "".join(cell["source"])
-            if cell["cell_type"] != "code" or re.search("^[%!]", source, re.MULTILINE):
+            if cell["cell_type"] != "code" or re.search(
+                r"^\s*[%!]", source, re.MULTILINE
+            ):
                 continue
             for node in ast.parse(source).body:
                 names = (

@@ -1,6 +1,7 @@
 """One vocabulary: the page of all parameters says what signatures and docstrings say."""
 
 import inspect
+import json
 import re
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from cases import PUBLIC
 from sklearn.base import BaseEstimator
 
-PAGE = Path(__file__).resolve().parent.parent / "nbs" / "parameters.qmd"
+PAGE = Path(__file__).resolve().parent.parent / "nbs" / "parameters.ipynb"
 EACH = {
     name: thing
     for name, thing in PUBLIC.items()
@@ -24,7 +25,9 @@ def table():
     """
     rows = []
     meaning = ""
-    for line in PAGE.read_text(encoding="utf-8").splitlines():
+    cells = json.loads(PAGE.read_text(encoding="utf-8"))["cells"]
+    text = "\n".join("".join(cell["source"]) for cell in cells)
+    for line in text.splitlines():
         if line.startswith("| `"):
             name, words, kind, default, names = (
                 part.strip() for part in line.strip("|").split("|")

@@ -19,6 +19,7 @@ from sklearn.model_selection import KFold
 
 from fsel_book import row_space
 from fsel_book.datasets import make_bhattacharyya, make_bhattacharyya_regression
+from fsel_book.notebook import stored_record
 from fsel_book.papers import experiments as ex
 from fsel_book.papers import ridge as paper
 
@@ -30,7 +31,7 @@ cells = json.loads((root / "nbs" / "20_ridge_paper.ipynb").read_text(encoding="u
 
 def rows_of(name):
     """The rows that a full run left."""
-    return ex.read_rows(root / "nbs" / "records" / f"ridge_{name}.csv")
+    return ex.read_rows(stored_record(f"ridge_{name}.csv"))
 
 
 def finding(start):

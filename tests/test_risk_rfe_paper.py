@@ -23,7 +23,7 @@ from fsel_book.papers import risk_rfe as paper
 from fsel_book.papers.experiments import read_rows
 
 chapter = Path(__file__).parents[1] / "nbs" / "23_risk_rfe_paper.ipynb"
-records = chapter.parent / "records"
+records = chapter.parents[1] / "fsel_book" / "records"
 
 
 def test_the_declared_experiments():

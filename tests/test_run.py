@@ -71,7 +71,7 @@ def test_texts_that_say_something_else(old, new):
     assert not tool.same_text(old, new) and not tool.same_text(new, old)
 
 
-def drawn(kind, height=1.0, width=1.0, color="k", title="of $x$", shade=0.0):
+def drawn(height=1.0, width=1.0, color="k", title="of $x$", shade=0.0, ground="none"):
     """A picture with a curve, marks, a clipped image and words, as a cell stores it."""
     fig, (left, right) = plt.subplots(1, 2, figsize=(4, 2))
     left.plot([0, 1, 2], [0, height, 0.5], "o-", color=color, linewidth=width)
@@ -79,32 +79,47 @@ def drawn(kind, height=1.0, width=1.0, color="k", title="of $x$", shade=0.0):
     right.imshow(np.linspace(0, 1, 12).reshape(3, 4) * (1 - shade), vmin=0, vmax=1)
     left.set_position([0.1 + 1e-12 * (height != 1), 0.15, 0.35, 0.7])
     file = io.BytesIO()
-    words = {"Date": None} if kind == "svg" else {}
-    with plt.rc_context({"svg.hashsalt": "fsel_book"}):
-        fig.savefig(file, format=kind, metadata=words, facecolor="none")
-    data = file.getvalue()
-    return data.decode() if kind == "svg" else base64.b64encode(data).decode()
+    fig.savefig(file, format="png", facecolor=ground)
+    plt.close(fig)
+    return base64.b64encode(file.getvalue()).decode()
 
 
-def output(kind, data):
-    kind = {"svg": "image/svg+xml", "png": "image/png"}[kind]
+def output(data):
     words = {"text/plain": "<Figure size 400x200 with 2 Axes>"}
-    return nbformat.v4.new_output("display_data", data={kind: data, **words})
+    return nbformat.v4.new_output("display_data", data={"image/png": data, **words})
 
 
-@pytest.mark.parametrize("kind", ["svg", "png"])
-def test_a_picture_that_rounding_changed_is_kept(kind):
-    old, new = (output(kind, drawn(kind, height)) for height in (1.0, 1.0 + 1e-4))
-    if kind == "svg":
-        names = [re.findall(r'clipPath id="(\w+)"', drawn(kind, h)) for h in (1, 1.1)]
-        assert names[0] != names[1], "names do not depend on rounding any more"
+def test_a_picture_that_rounding_changed_is_kept():
+    old, new = (output(drawn(height)) for height in (1.0, 1.0 + 1e-4))
     new.metadata["needs_background"] = "light"
     assert old != new
     (found,) = tool.kept([old], [new])
     assert found is old
 
 
-@pytest.mark.parametrize("kind", ["svg", "png"])
+def test_a_slim_picture_looks_like_the_full_one():
+    full = drawn(ground="white")
+    slim = tool.slim(full)
+    assert len(slim) < 0.6 * len(full)
+    one, other = (
+        np.asarray(
+            Image.open(io.BytesIO(base64.b64decode(data))).convert("RGB"), dtype=int
+        )
+        for data in (full, slim)
+    )
+    apart = np.abs(one - other).max(axis=2)
+    assert one.shape == other.shape and apart.max() <= 64
+    assert np.mean(apart > 10) <= 1e-3
+    # many colours, and no ground: not to be touched where it would show
+    noise = np.random.default_rng(0).integers(0, 256, (64, 64, 3), dtype=np.uint8)
+    file = io.BytesIO()
+    Image.fromarray(noise).save(file, "png")
+    kept = tool.slim(base64.b64encode(file.getvalue()).decode())
+    pixels = np.asarray(Image.open(io.BytesIO(base64.b64decode(kept))).convert("RGB"))
+    assert np.array_equal(pixels, noise)
+    assert tool.slim(drawn()) == drawn()
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -115,14 +130,14 @@ def test_a_picture_that_rounding_changed_is_kept(kind):
         {"shade": 0.3},
     ],
 )
-def test_a_picture_of_something_else_is_stored(kind, change):
-    old, new = output(kind, drawn(kind)), output(kind, drawn(kind, **change))
+def test_a_picture_of_something_else_is_stored(change):
+    old, new = output(drawn()), output(drawn(**change))
     (found,) = tool.kept([old], [new])
     assert found is new
 
 
 def test_pixels_are_compared_whatever_the_file_says_beside_them():
-    old = drawn("png")
+    old = drawn()
     picture = Image.open(io.BytesIO(base64.b64decode(old)))
     pixels = np.array(picture)
     pixels[..., :3][pixels[..., 3] == 0] = 99  # what is transparent shows no colour
@@ -135,17 +150,6 @@ def test_pixels_are_compared_whatever_the_file_says_beside_them():
     smaller = io.BytesIO()
     picture.crop((0, 0, 100, 100)).save(smaller, "png")
     assert not tool.same_pixels(old, base64.b64encode(smaller.getvalue()).decode())
-
-
-def test_names_in_a_drawing_still_tell_its_parts_apart():
-    """The first curve in the clip of the second is another picture."""
-    clips = '<clipPath id="p0123456789"/><clipPath id="pabcdefabcd"/>'
-    uses = '<path clip-path="url(#{})"/><path clip-path="url(#{})"/>'
-    ones = [clips + uses.format("p0123456789", "pabcdefabcd")]
-    ones += [clips + uses.format("pabcdefabcd", "p0123456789")]
-    renamed = ones[0].replace("0123456789", "fedcba9876")
-    assert tool.same_drawing(ones[0], renamed)
-    assert not tool.same_drawing(*ones)
 
 
 def test_outputs_of_other_kinds_or_number_are_stored():
@@ -185,9 +189,7 @@ def test_a_changed_comment_changes_one_line(tmp_path, monkeypatch):
     # As another machine would have stored it.
     stored = re.sub(r"took 0\.\d+", "took 0.0812345", given)
     stored = stored.replace("0.3333333333333333", "0.3333333333333328")
-    stored = re.sub(r"(?<=\W)p[0-9a-f]{10}(?=\W)", "p0123456789", stored)
     stored = stored.replace('"print(1 / 3)"', '"print(1 / 3)  # a third"')
-    assert stored.count("p0123456789") > 1
     assert "0.3333333333333328" in stored and "took 0.0812345 s" in stored
     path.write_text(stored, encoding="utf-8")
     tool.run(path, heavy=False)
@@ -195,4 +197,4 @@ def test_a_changed_comment_changes_one_line(tmp_path, monkeypatch):
 
     tool.run(path, heavy=False, fresh=True)
     found = path.read_text(encoding="utf-8")
-    assert "0.3333333333333333" in found and "p0123456789" not in found
+    assert "0.3333333333333333" in found

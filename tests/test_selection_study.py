@@ -329,7 +329,7 @@ def test_the_findings_are_those_of_the_stored_run():
     outputs = [
         "".join(output.get("text", []))
         for cell in cells
-        if cell["cell_type"] == "code" and "#| eval: false" in "".join(cell["source"])
+        if cell["cell_type"] == "code" and "if run_heavy(" in "".join(cell["source"])
         for output in cell["outputs"]
     ]
     stored = {}
@@ -338,11 +338,11 @@ def test_the_findings_are_those_of_the_stored_run():
     head = next(
         "".join(cell["source"])
         for cell in cells
-        if "{#tbl-selection-study}" in "".join(cell["source"])
+        if 'id="tbl-selection-study"' in "".join(cell["source"])
     )
     rows = re.findall(
         r"^\| (?:\*\*)?([^|*]+?)(?:\*\*)? \|(.*)\|$",
-        head.split("{#tbl-")[0],
+        head.split('<a id="tbl-')[0],
         flags=re.MULTILINE,
     )[2:]
     assert len(rows) > 8

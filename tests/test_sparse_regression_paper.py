@@ -16,6 +16,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 
 from fsel_book import certify_span, row_space
+from fsel_book.notebook import stored_record
 from fsel_book.papers import experiments as ex
 from fsel_book.papers import sparse_regression as paper
 
@@ -30,7 +31,7 @@ plain = ("PCA", "DSF, index", "RSF")
 
 def rows_of(name):
     """The rows that a full run left."""
-    return ex.read_rows(root / "nbs" / "records" / f"sparse_{name}.csv")
+    return ex.read_rows(stored_record(f"sparse_{name}.csv"))
 
 
 def test_the_declared_experiments():

@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 from sklearn.svm import SVC
 
 from fsel_book import enclosing_ball, svm_margin
+from fsel_book.notebook import stored_record
 from fsel_book.papers import experiments as ex
 from fsel_book.papers import svm as paper
 
@@ -86,7 +87,7 @@ def test_findings_are_those_of_the_full_run():
     """The counts of settings in the table of findings come from the rows of the run,
     and are printed below it.
     """
-    rows = ex.read_rows(root / "nbs" / "records" / "svm_machines.csv")
+    rows = ex.read_rows(stored_record("svm_machines.csv"))
     # five of the twelve methods give weights
     assert len(rows) == 8 * (1 + 4 * (12 + 5))
     errors = {
@@ -154,7 +155,7 @@ def test_findings_on_the_margin_are_those_of_its_rows():
     """The supervised selection keeps more than leverage sampling for certain, than BSS
     on all documents not quite.
     """
-    rows = ex.read_rows(root / "nbs" / "records" / "svm_margins.csv")
+    rows = ex.read_rows(stored_record("svm_margins.csv"))
     left = {
         (row["method"], row["data"]): row["left"] for row in rows if row["r"] == 300
     }

@@ -27,7 +27,7 @@ import nbformat
 import papermill
 from jinja2 import DictLoader
 from nbconvert import HTMLExporter
-from readme import directive, plain, relink, root
+from readme import is_folded, plain, relink, root
 
 notebook = root / "nbs" / "quickstart.ipynb"
 site = root / "_docs"  # where `make docs` leaves the pages
@@ -102,7 +102,7 @@ def link_pages(text: str, out: Path) -> str:
             else words
         )
 
-    return re.sub(r"\[([^\]]*)\]\((\w+)\.(?:ipynb|qmd)(#[\w-]+)?\)", linked, text)
+    return re.sub(r"\[([^\]]*)\]\((\w+)\.ipynb(#[\w-]+)?\)", linked, text)
 
 
 # Code stands behind a line that opens it, where the site folds it too, and on the page
@@ -132,9 +132,7 @@ def write_page(
             cell.source = link_pages(cell.source, out)
         else:
             shown = "shown" in cell.metadata.get("tags", [])
-            cell.metadata["folded"] = bool(directive(cell, "code-fold")) or (
-                about_a_table and not shown
-            )
+            cell.metadata["folded"] = is_folded(cell) or (about_a_table and not shown)
         cell.source = plain(cell.source)
     if not site.exists():
         where = (

@@ -8,7 +8,7 @@ the project has a public address (`git_url` in settings.ini) to open in Colab. T
 page has the title of the book for its own, no second one, and two doors. What is
 printed in columns is a table, a printed certificate stands in one frame, and nothing is
 loaded from other hosts for that. Figures tell the style sheet whether they are narrow
-or wide. The list of symbols names chapters by their numbers. No line begins with the
+or wide. No line begins with the
 comma behind a formula.
 """
 
@@ -61,7 +61,7 @@ def summary(source: str, outputs: list[dict], solves: bool) -> str:
         return f"Check of {checks[1]}"
     if solves:
         return "Code of the solution"
-    if any("image/svg+xml" in output.get("data", {}) for output in outputs):
+    if any("image/png" in output.get("data", {}) for output in outputs):
         return "Code of the figure"
     if printed_tables(outputs):
         return "Code of the table"
@@ -105,13 +105,14 @@ def sized(source: str, outputs: list[dict]) -> str:
     """The cell with the class `narrow` or `wide` if it draws such a figure: on phones
     only some need to scroll.
     """
-    drawn = "".join(
-        "".join(output.get("data", {}).get("image/svg+xml", "")) for output in outputs
-    )
-    found = re.search(r'<svg [^>]*?\bwidth="([\d.]+)pt"', drawn)
-    if not found:
+    widths = [
+        output["metadata"]["image/png"]["width"]
+        for output in outputs
+        if "image/png" in output.get("data", {})
+    ]
+    if not widths:
         return source
-    width = float(found[1]) * 96 / 72
+    width = max(widths)
     kind = "narrow" if width <= NARROW else "wide" if width >= WIDE else ""
     return f"#| classes: {kind}\n{source}" if kind else source
 
@@ -233,32 +234,12 @@ def apart(cell: dict) -> list[dict]:
     ]
 
 
-def numbered(page: str, folder: Path) -> str:
-    """The page with links for `@sec-x` that say `Chapter 5`; on a page without a number
-    Quarto makes them of titles.
-    """
-    for path in sorted(folder.glob("*.ipynb")):
-        number = path.name.split("_")[0].lstrip("0")
-        kind = "Chapter" if number.isdigit() else "Appendix"
-        for label in re.findall(
-            r'"# [^"]*{#(sec-[\w-]+)}', path.read_text(encoding="utf-8")
-        ):
-            page = re.sub(
-                rf"@{label}(?![\w-])", f"[{kind}&nbsp;{number}]({path.name})", page
-            )
-    return page
-
-
 def main(folder: Path) -> None:
     """Prepare all notebooks of the folder."""
     settings = ConfigParser(delimiters=["="])
     settings.read(ROOT / "settings.ini", encoding="utf-8")
     address = settings["DEFAULT"]["git_url"]
     branch = settings["DEFAULT"]["branch"]
-    symbols = folder / "symbols.qmd"
-    symbols.write_text(
-        numbered(symbols.read_text(encoding="utf-8"), folder), encoding="utf-8"
-    )
     for path in sorted(folder.glob("*.ipynb")):
         book = json.loads(path.read_text(encoding="utf-8"))
         title = next(cell for cell in book["cells"] if cell["cell_type"] == "markdown")

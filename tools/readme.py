@@ -2,10 +2,12 @@
 pictures go to nbs/images/.
 """
 
+import base64
 import re
 from pathlib import Path
 
 import nbformat
+from book import CAPTION, HIDDEN, tags
 from nbconvert import MarkdownExporter
 
 root = Path(__file__).resolve().parent.parent
@@ -13,58 +15,48 @@ images = "nbs/images"
 
 
 def relink(text: str, folder: str) -> str:
-    """Point the links between pages, `](05_sparsification.ipynb)` or `](symbols.qmd)`,
-    to those in `folder`.
+    """Point the links between notebooks, `](05_sparsification.ipynb)`, to those in
+    `folder`.
     """
-    return re.sub(r"\]\((\w+\.(?:ipynb|qmd))(#[\w-]+)?\)", rf"]({folder}/\1\2)", text)
+    return re.sub(r"\]\((\w+\.ipynb)(#[\w-]+)?\)", rf"]({folder}/\1\2)", text)
 
 
 def plain(text: str) -> str:
-    """Leave out what only Quarto reads: directives, comments, and attributes of
-    headings such as `{.unnumbered}`.
-    """
-    text = re.sub(r"^#\|.*\n|^<!--.*-->\n+", "", text, flags=re.MULTILINE)
-    return re.sub(r"^(#+ .*?) *\{[^}]*\}$", r"\1", text, flags=re.MULTILINE)
+    """Leave out what only nbdev reads."""
+    return re.sub(r"^#\|.*\n", "", text, flags=re.MULTILINE)
 
 
-def directive(cell: nbformat.NotebookNode, name: str) -> str:
-    """The value of `#| name: value` in a code cell; empty where there is none."""
-    found = re.search(rf'^#\| {name}: "?(.*?)"?$', cell.source, flags=re.MULTILINE)
-    return found[1] if found else ""
+def is_folded(cell: nbformat.NotebookNode) -> bool:
+    """Whether a cell of code is folded."""
+    return cell.metadata.get("jupyter", {}).get("source_hidden", False)
 
 
-def drawn(cell: nbformat.NotebookNode) -> str | None:
-    """The picture that a cell left, on white: a page in the dark may show it without
-    knowing that its ink is black.
-    """
+def drawn(cell: nbformat.NotebookNode) -> bytes | None:
+    """The picture that a cell left."""
     found = (
-        output.get("data", {}).get("image/svg+xml")
-        for output in cell.get("outputs", [])
+        output.get("data", {}).get("image/png") for output in cell.get("outputs", [])
     )
     picture = next(filter(None, found), None)
-    return picture and picture.replace("<svg ", '<svg style="background: white" ', 1)
+    return picture and base64.b64decode(picture)
 
 
-def readme() -> tuple[str, dict[str, str]]:
+def readme() -> tuple[str, dict[str, bytes]]:
     """Return the text of README.md, and its pictures by their paths.
 
-    Cells marked `#| hide` are left out, and so is code that the site folds; pictures
-    stay, with their alternative text.
+    Hidden cells are left out, and so is code that is folded; pictures stay, with their
+    alternative text and their captions.
     """
     book = nbformat.read(root / "nbs" / "index.ipynb", as_version=4)
     pictures = {}
     kept = []
     for cell in book.cells:
         if picture := drawn(cell):
-            path = f"{images}/{directive(cell, 'label')}.svg"
+            figure = cell.metadata["figure"]
+            path = f"{images}/{figure['label']}.png"
             pictures[path] = picture
-            kept.append(
-                nbformat.v4.new_markdown_cell(
-                    f"![{directive(cell, 'fig-alt')}]({path})"
-                )
-            )
-        elif "#| hide" not in cell.source and not directive(cell, "code-fold"):
-            cell.source = plain(cell.source)
+            kept.append(nbformat.v4.new_markdown_cell(f"![{figure['alt']}]({path})"))
+        elif HIDDEN not in tags(cell) and not is_folded(cell):
+            cell.source = plain(CAPTION.sub("", cell.source))
             kept.append(cell)
     book.cells = kept
     book.metadata["language_info"] = {"name": "python"}
@@ -80,4 +72,4 @@ if __name__ == "__main__":
     (root / "README.md").write_text(words, encoding="utf-8")
     for path, picture in drawings.items():
         (root / path).parent.mkdir(exist_ok=True)
-        (root / path).write_text(picture, encoding="utf-8")
+        (root / path).write_bytes(picture)

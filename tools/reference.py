@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from book import NUMBER
 
 ROOT = Path(__file__).resolve().parent.parent
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
@@ -36,7 +37,7 @@ def chapters() -> dict[str, tuple[str, str]]:
     for path in sorted((ROOT / "nbs").glob("*.ipynb")):
         text = path.read_text(encoding="utf-8")
         module = re.search(r'"#\|\s*default_exp ([\w.]+)', text)
-        title = re.search(r'"# (.+?) \{#sec', text)
+        title = re.search(rf'"# {NUMBER}\. (.+?) <a id', text)
         if module and title:
             found[f"fsel_book.{module[1]}"] = path.name, title[1]
     return found

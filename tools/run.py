@@ -1,7 +1,7 @@
 """Run notebooks and store what they give: `python tools/run.py 05_sparsification`, or `make run NB=05_sparsification`.
 
-Pictures are stored as SVG, sharp at any size, on the transparent ground of nbs/matplotlibrc, which suits a light page
-and a dark one. A cell with `#| eval: false` is heavy and keeps the outputs it has, unless `--heavy` asks for new ones.
+Pictures are stored as PNG, twice as fine as they are shown, on white: JupyterLab shows no SVG of a notebook that is not
+trusted, and black ink on no ground is lost in the dark. A cell with `if run_heavy(...)` keeps the outputs it has, unless `--heavy` asks for new ones.
 
 An output that says the same as the stored one, up to noise, is not stored again: a changed comment changes one line of
 the file. Noise is what rounding does to numbers and to pictures, and times of which neither is more than twice the
@@ -26,10 +26,10 @@ from nbformat import NotebookNode
 from PIL import Image
 
 FOLDER = Path(__file__).resolve().parent.parent / "nbs"
-# What is drawn as pixels has 200 to the inch. Without a date: the same picture is the same file.
+# Without the version of matplotlib: the same picture is the same file.
 DRAWING = [
-    "--InlineBackend.figure_formats=svg",
-    "--InlineBackend.print_figure_kwargs={'dpi': 200, 'metadata': {'Date': None}}",
+    "--InlineBackend.figure_formats=retina",
+    "--InlineBackend.print_figure_kwargs={'metadata': {'Software': None}}",
 ]
 # The sums of several threads are rounded in another order on every machine.
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -38,7 +38,7 @@ INLINE = {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}
 
 def is_heavy(source: str) -> bool:
     """Whether a cell is left out unless it is asked for."""
-    return re.search(r"^#\| eval: false$", source, flags=re.MULTILINE) is not None
+    return re.search(r"^if run_heavy\(", source, flags=re.MULTILINE) is not None
 
 
 class LightClient(NotebookClient):
@@ -60,18 +60,11 @@ class LightClient(NotebookClient):
 SHARE = 1e-6  # by which two numbers that are the same may differ
 ROUNDING = 1e-14  # below this a number is rounding error itself
 TIMES = 2.0  # the ratio of two times that are the same
-MOVED = 0.05  # points by which what is drawn may move
 SHADE = 0.06  # by which a pixel may differ, of the way from black to white
 
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
 UNIT = re.compile(r" ?(?:ns|µs|ms|s|min|h)(?![\w/])")
 CELL = re.compile(r"\S+(?: \S+)*")  # in tables there are two blanks between columns
-HASH = re.compile(r'(?<=["#])[\w-]*?[0-9a-f]{10}(?=["\)])')
-PIXELS = re.compile(r"(?<=data:image/png;base64,)[\w+/=\s]+")
-PLACES = re.compile(
-    r'(?<=\s)(?:d|x|y|x1|x2|y1|y2|cx|cy|width|height|points)="[^"]*"'
-    r"|translate\([^)]*\)"
-)
 
 
 def headings(text: str, place: int) -> Iterator[str]:
@@ -132,31 +125,6 @@ def same_pixels(old: str, new: str) -> bool:
     return a.shape == b.shape and float(np.abs(a - b).max(initial=0)) <= SHADE
 
 
-def parts(drawing: str) -> tuple[str, list[float], list[str]]:
-    """An SVG picture without its coordinates, these, and the pixels in it.
-
-    matplotlib makes names of clips and marks from all the digits of their coordinates,
-    so here these are told apart by the order in which they occur.
-    """
-    names: dict[str, str] = {}
-    drawing = re.sub(r"<metadata>.*?</metadata>", "", drawing, flags=re.DOTALL)
-    pixels = PIXELS.findall(drawing)
-    drawing = PIXELS.sub("", drawing)
-    drawing = HASH.sub(lambda one: names.setdefault(one[0], f"n{len(names)}"), drawing)
-    numbers = map(float, NUMBER.findall(" ".join(PLACES.findall(drawing))))
-    frame = PLACES.sub(lambda one: NUMBER.sub("0", one[0]), drawing)
-    return frame, list(numbers), pixels
-
-
-def same_drawing(old: str, new: str) -> bool:
-    """Whether two SVG pictures are the same up to small moves."""
-    (frame, a, seen), (other_frame, b, other_seen) = parts(old), parts(new)
-    if frame != other_frame or len(a) != len(b) or len(seen) != len(other_seen):
-        return False
-    still = all(abs(x - y) <= MOVED for x, y in zip(a, b))
-    return still and all(map(same_pixels, seen, other_seen))
-
-
 def same(old: NotebookNode, new: NotebookNode) -> bool:
     """Whether two outputs of a cell say the same up to noise."""
     kinds = ("output_type", "name")
@@ -165,9 +133,8 @@ def same(old: NotebookNode, new: NotebookNode) -> bool:
     before, after = old.get("data", {}), new.get("data", {})
     if before.keys() != after.keys():
         return False
-    tests = {"image/svg+xml": same_drawing, "image/png": same_pixels}
     for kind in before:
-        test = tests.get(kind, same_text)
+        test = same_pixels if kind == "image/png" else same_text
         a, b = before[kind], after[kind]
         if a != b and not (isinstance(a, str) and isinstance(b, str) and test(a, b)):
             return False
@@ -179,6 +146,31 @@ def kept(stored: list[NotebookNode], given: list[NotebookNode]) -> list[Notebook
     if len(stored) != len(given):
         return given
     return [old if same(old, new) else new for old, new in zip(stored, given)]
+
+
+# ---------------------------------------------------------------- pictures
+
+COLOURS = 256
+# how far colours may be from the drawn ones, of 255: all but a thousandth, and any
+APART, FARTHEST = 10, 64
+
+
+def slim(picture: str) -> str:
+    """A PNG picture, in base64, in a quarter of the bytes: no more than 256 colours where
+    nobody sees the difference, and packed well.
+    """
+    with Image.open(io.BytesIO(base64.b64decode(picture))) as drawn:
+        if drawn.convert("RGBA").getextrema()[3] != (255, 255):
+            return picture
+        full = drawn.convert("RGB")
+    few = full.quantize(COLOURS, kmeans=2, dither=Image.Dither.NONE)
+    pixels = [np.asarray(one.convert("RGB"), dtype=int) for one in (few, full)]
+    apart = np.abs(pixels[0] - pixels[1]).max(axis=2)
+    same = np.quantile(apart, 0.999) <= APART and apart.max() <= FARTHEST
+    best = few if same else full
+    packed = io.BytesIO()
+    best.save(packed, format="PNG", optimize=True)
+    return base64.b64encode(packed.getvalue()).decode()
 
 
 # ---------------------------------------------------------------- running
@@ -197,9 +189,18 @@ def run(path: Path, heavy: bool, fresh: bool = False) -> None:
         "coalesce_streams": True,
         "record_timing": False,
     }
-    environment = {**ONE_THREAD, **os.environ, **INLINE}
+    environment = {
+        **ONE_THREAD,
+        **os.environ,
+        **INLINE,
+        "FSEL_BOOK_HEAVY": str(int(heavy)),
+    }
     client(book, resources=resources, **options).execute(env=environment)
     for cell, outputs in zip(book.cells, stored):
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            if "image/png" in data:
+                data["image/png"] = slim(data["image/png"])
         if cell.cell_type == "code" and not fresh:
             cell.outputs = kept(outputs, cell.outputs)
     text = nbformat.writes(book)

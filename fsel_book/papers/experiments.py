@@ -443,7 +443,7 @@ def mean_and_error(records: Iterable[dict], by: Sequence[str], of: str) -> list[
 # %% ../../nbs/B_experiments.ipynb #rows0002
 def write_rows(rows: Sequence[dict], path: str | os.PathLike) -> None:
     """Rows of figures as a CSV file; the names of the columns are the keys of all rows,
-    in order of appearance.
+    in order of appearance. The folder is made if it is not there.
     """
     columns = list(dict.fromkeys(name for row in rows for name in row))
 
@@ -452,6 +452,7 @@ def write_rows(rows: Sequence[dict], path: str | os.PathLike) -> None:
             value = float(f"{value:.5g}")
         return value if isinstance(value, str) else json.dumps(_json_round_trip(value))
 
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
     with open(path, "w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(columns)

@@ -35,7 +35,7 @@ from fsel_book import (
 from fsel_book.arrays import to_numpy
 from fsel_book.kernels import RBFKernel
 
-file = Path(__file__).parent / "records" / "accelerator.csv"
+file = Path(__file__).parents[2] / "fsel_book" / "records" / "accelerator.csv"
 columns = "method n d dtype library seconds least most moving as_numpy".split()
 
 # ---------------------------------------------------------------- places

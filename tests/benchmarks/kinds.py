@@ -41,7 +41,7 @@ from fsel_book.certificates import feature_scores, target_rank
 from fsel_book.papers.experiments import unweighted_sampling
 from fsel_book.papers.selection_study import PREFERENCE_CAP, select_in_space
 
-folder = Path(__file__).parent / "records"
+folder = Path(__file__).parents[2] / "fsel_book" / "records"
 kinds = {
     "genes": "alon christensen golub gravier khan lymphoma prostate sorlie",
     "images": "coil20 digits usps yale",

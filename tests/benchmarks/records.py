@@ -23,7 +23,7 @@ from fsel_book import BSSSelector, certify, row_space
 from fsel_book.papers.experiments import unweighted_sampling
 from fsel_book.papers.selection_study import PREFERENCE_CAP, split_and_scale
 
-folder = Path(__file__).parent / "records"
+folder = Path(__file__).parents[2] / "fsel_book" / "records"
 peers = ("skmatter", "fastcan", "celer", "skglm", "abess")
 
 

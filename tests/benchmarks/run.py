@@ -5,7 +5,7 @@ writes it where asked.
     hour on two cores make bench BENCH='--part part_2_ridge'  those of one part (more:
     --part again) make bench BENCH='fit-heavy best-gauss' some rows make bench
     BENCH=--write                all rows, and their sections of
-    tests/benchmarks/RESULTS.md make bench BENCH='--records all'        what the chapter
+    fsel_book/records/RESULTS.md make bench BENCH='--records all'        what the chapter
     Performance draws, instead of rows; see records.py make bench BENCH=--quick
     all rows at toy sizes, to see that the script runs; no figure worth having
 
@@ -25,7 +25,7 @@ from machine import conditions
 from threadpoolctl import threadpool_limits
 
 folder = Path(__file__).parent
-results = folder / "RESULTS.md"
+results = folder.parents[1] / "fsel_book" / "records" / "RESULTS.md"
 
 
 def load_parts():

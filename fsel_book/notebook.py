@@ -1,5 +1,5 @@
 """What the notebooks of the book use beside the package: stored records, a switch for
-what takes long, and checks of answers to exercises.
+what takes long, pictures that move, and checks of answers to exercises.
 """
 
 import os
@@ -8,7 +8,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
-__all__ = ["check", "exercise", "run_heavy", "stored_record"]
+__all__ = ["check", "exercise", "live", "run_heavy", "stored_record"]
 
 SWITCH = "FSEL_BOOK_HEAVY"
 
@@ -84,6 +84,32 @@ def run_heavy(cost: str) -> bool:
         "again."
     )
     return False
+
+
+def live(draw: Callable[..., Any], **controls: Any) -> None:
+    """Draw a picture again whenever one of its controls is moved.
+
+    Where ipywidgets is missing it says so, once, and draws nothing.
+
+    Parameters
+    ----------
+    draw : callable
+        Draws the picture, and shows it, for one value of each control.
+    **controls
+        For each parameter of `draw` a pair `(lowest, highest)`, a triple with the step,
+        a list of choices, or a widget.
+
+    Examples
+    --------
+    >>> from fsel_book.notebook import live
+    >>> live(lambda r: print(f"r = {r}"), r=(1, 9))  # doctest: +SKIP
+    """
+    try:
+        from ipywidgets import interact
+    except ModuleNotFoundError:
+        print('To move this picture: %pip install "fsel_book[book]"')
+        return
+    interact(draw, **controls)
 
 
 def exercise(number: int) -> Callable[[Judge], Judge]:

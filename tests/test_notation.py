@@ -324,6 +324,7 @@ def test_a_page_without_numbers_says_so_and_begins_with_a_comment():
 def test_metadata_and_captions_become_directives():
     cells = [
         cell("import a", "code", tags=["remove-cell"]),
+        cell("live(draw)", "code", tags=["live"]),
         cell("plot()", "code", figure={"label": "fig-a", "alt": 'Two "dots"'}),
         cell('<a id="fig-a"></a>**Figure 5.1.** By [Theorem 5.1](#thm-a).'),
         cell("x = 1", "code", jupyter={"source_hidden": True}, summary="A number"),

@@ -1,11 +1,12 @@
 """What the notebooks use beside the package: records, the switch, answers."""
 
 import csv
+import sys
 
 import numpy as np
 import pytest
 
-from fsel_book.notebook import check, exercise, run_heavy, stored_record
+from fsel_book.notebook import check, exercise, live, run_heavy, stored_record
 
 
 def test_a_record_comes_with_the_package_from_any_folder(tmp_path, monkeypatch):
@@ -63,3 +64,16 @@ def test_answers(capsys):
 def test_an_exercise_without_a_check_is_an_error():
     with pytest.raises(KeyError, match="Exercise 99 has no check here"):
         check(99, 1)
+
+
+def test_a_picture_that_moves_is_drawn_for_its_controls():
+    widgets = pytest.importorskip("ipywidgets")
+    drawn = []
+    live(lambda r, rule: drawn.append((r, rule)), r=(2, 6), rule=["a", "b"])
+    assert drawn == [(4, "a")] and widgets is not None
+
+
+def test_without_widgets_it_says_what_is_missing(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "ipywidgets", None)
+    live(lambda r: pytest.fail("drawn"), r=(2, 6))
+    assert "fsel_book[book]" in capsys.readouterr().out

@@ -4,6 +4,7 @@ import base64
 import importlib.util
 import io
 import re
+import sys
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -13,6 +14,7 @@ import pytest
 from PIL import Image, PngImagePlugin
 
 root = Path(__file__).resolve().parent.parent
+sys.path.append(str(root / "tools"))
 spec = importlib.util.spec_from_file_location("run_notebooks", root / "tools/run.py")
 tool = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(tool)
@@ -198,3 +200,13 @@ def test_a_changed_comment_changes_one_line(tmp_path, monkeypatch):
     tool.run(path, heavy=False, fresh=True)
     found = path.read_text(encoding="utf-8")
     assert "0.3333333333333333" in found
+
+
+def test_a_picture_that_moves_is_not_stored(tmp_path):
+    path = tmp_path / "small.ipynb"
+    source = "from ipywidgets import interact\ninteract(lambda r: print(r), r=(1, 9));"
+    cell = nbformat.v4.new_code_cell(source, metadata={"tags": ["live"]})
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), path)
+    tool.run(path, heavy=False)
+    stored = nbformat.read(path, 4)
+    assert stored.cells[0].outputs == [] and "widgets" not in stored.metadata

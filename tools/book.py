@@ -18,8 +18,10 @@ import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Tags of cells: not on the site; the code of a solution; the works that are cited.
+# Tags of cells: not on the site; a picture that moves, where there is a kernel; the code
+# of a solution; the works that are cited.
 HIDDEN = "remove-cell"
+LIVE = "live"
 SOLUTION = "solution"
 WORKS = "works-cited"
 

@@ -21,6 +21,7 @@ from book import (
     HEADING,
     HIDDEN,
     LINK,
+    LIVE,
     ROOT,
     SOLUTION,
     STATEMENT,
@@ -198,7 +199,9 @@ def converted(book: dict[str, Any], name: str) -> dict[str, Any]:
         Of its file, without the ending.
     """
     is_numbered = re.match(r"\d\d_|[A-Z]_", name) is not None
-    cells = [cell for cell in book["cells"] if not {WORKS, HIDDEN} & {*tags(cell)}]
+    cells = [
+        cell for cell in book["cells"] if not {WORKS, HIDDEN, LIVE} & {*tags(cell)}
+    ]
     found: list[dict[str, Any]] = []
     if not is_numbered:
         # Quarto numbers a notebook whose first line is its heading, whatever this says

@@ -21,6 +21,7 @@ from typing import Any
 
 import nbformat
 import numpy as np
+from book import LIVE, tags
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 from PIL import Image
@@ -201,8 +202,11 @@ def run(path: Path, heavy: bool, fresh: bool = False) -> None:
             data = output.get("data", {})
             if "image/png" in data:
                 data["image/png"] = slim(data["image/png"])
-        if cell.cell_type == "code" and not fresh:
+        if LIVE in tags(cell):
+            cell.outputs = []  # what moves needs a kernel
+        elif cell.cell_type == "code" and not fresh:
             cell.outputs = kept(outputs, cell.outputs)
+    book.metadata.pop("widgets", None)
     text = nbformat.writes(book)
     path.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
 

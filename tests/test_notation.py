@@ -315,10 +315,12 @@ def test_what_quarto_gets_to_read(form):
 
 
 def test_a_page_without_numbers_says_so_and_begins_with_a_comment():
-    made = quarto.converted({"cells": [cell("# T"), cell("## A")]}, "index")["cells"]
+    link = "[Chapter 5](05_b.ipynb#sec-b)"
+    cells = [cell("# T"), cell(f"## A\n\n{link}")]
+    made = quarto.converted({"cells": cells}, "index")["cells"]
     sources = ["".join(one["source"]) for one in made]
     assert sources[0].startswith("<!--")
-    assert sources[1:] == ["# T {.unnumbered}", "## A {.unnumbered}"]
+    assert sources[1:] == ["# T {.unnumbered}", f"## A {{.unnumbered}}\n\n{link}"]
 
 
 def test_metadata_and_captions_become_directives():

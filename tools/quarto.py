@@ -62,12 +62,16 @@ def citations(text: str) -> str:
     )
 
 
-def words(text: str) -> str:
-    """References and citations, outside of code."""
+def words(text: str, *, is_numbered: bool = True) -> str:
+    """References and citations, outside of code.
+
+    On a page without numbers links stay: a reference there would say the title.
+    """
     pieces = outside_code(text)
-    pieces[::2] = [
-        citations(LINK.sub(lambda link: f"@{link[3]}", piece)) for piece in pieces[::2]
-    ]
+    for place in range(0, len(pieces), 2):
+        if is_numbered:
+            pieces[place] = LINK.sub(lambda link: f"@{link[3]}", pieces[place])
+        pieces[place] = citations(pieces[place])
     return "".join(pieces)
 
 
@@ -151,7 +155,8 @@ def markdown(text: str, *, is_numbered: bool = True, goes_on: bool = False) -> s
         elif not in_code and (match := CAPTION.match(line)):
             line = f": {line[match.end() :]} {{#{match[1]}}}"
         lines.append(line)
-    return words(folds(statements("\n".join(lines)), goes_on))
+    blocks = folds(statements("\n".join(lines)), goes_on)
+    return words(blocks, is_numbered=is_numbered)
 
 
 def caption(cell: dict[str, Any] | None, label: str) -> str:

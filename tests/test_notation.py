@@ -319,8 +319,10 @@ def test_a_page_without_numbers_says_so_and_begins_with_a_comment():
     cells = [cell("# T"), cell(f"## A\n\n{link}")]
     made = quarto.converted({"cells": cells}, "index")["cells"]
     sources = ["".join(one["source"]) for one in made]
-    assert sources[0].startswith("<!--")
-    assert sources[1:] == ["# T {.unnumbered}", f"## A {{.unnumbered}}\n\n{link}"]
+    assert sources == [
+        "<!-- -->\n\n# T {.unnumbered}",
+        f"## A {{.unnumbered}}\n\n{link}",
+    ]
 
 
 def test_metadata_and_captions_become_directives():

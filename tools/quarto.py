@@ -208,9 +208,6 @@ def converted(book: dict[str, Any], name: str) -> dict[str, Any]:
         cell for cell in book["cells"] if not {WORKS, HIDDEN, LIVE} & {*tags(cell)}
     ]
     found: list[dict[str, Any]] = []
-    if not is_numbered:
-        # Quarto numbers a notebook whose first line is its heading, whatever this says
-        found.append(text_cell("start", "<!-- -->"))
     is_open = False  # whether a callout waits for its end
     for place, cell in enumerate(cells):
         below = cells[place + 1] if place + 1 < len(cells) else None
@@ -225,6 +222,9 @@ def converted(book: dict[str, Any], name: str) -> dict[str, Any]:
             text = markdown(text, is_numbered=is_numbered, goes_on=goes_on)
             if SOLUTION in tags(cell):
                 text = re.sub(r"\A::: .*\n## .*\n+|\n:::\Z", "", text)
+        if not (found or is_numbered):
+            # Quarto numbers a notebook whose first line is its heading, whatever it says
+            text = f"<!-- -->\n\n{text}"
         found.append(cell | {"metadata": {}, "source": text.splitlines(keepends=True)})
         if goes_on:
             is_open = True

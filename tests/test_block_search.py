@@ -97,15 +97,19 @@ def test_what_no_key_has_is_not_kept():
     assert best.merge(Best(3)).A is None
 
 
-@pytest.mark.parametrize("size", [1, 7, 200])
-def test_copies_are_passed_over_by_windows_of_any_size(size):
+@pytest.mark.parametrize("scores_differ", [False, True])
+@pytest.mark.parametrize("size", [1, 7, 200, 400])
+def test_copies_are_passed_over_by_windows_of_any_size(size, scores_differ):
     """The columns of largest score hold few directions, so that others are looked up,
-    among them copies of those.
+    among them copies of those; of copies whose scores differ the one of largest score
+    is taken.
     """
     X = np.repeat(two_frames(512, 6).T * np.linspace(1, 1.1, 1024), 2, axis=1)
     order = np.random.default_rng(0).permutation(2048)
     X = X[:, order]
     scores = np.repeat([2.0, 1.0], 1024)[order]
+    if scores_differ:
+        scores *= 1 + 0.2 * np.random.default_rng(1).random(2048)
     expected = BSSSelector(20, rank=6, score_func=scores).fit(X)
     passes = Passes(cut(X, [256] * 8), 1)
     search = Scan(passes, row_space(X).truncate(6), order_of(scores), size)

@@ -201,6 +201,20 @@ def test_excluded_columns_are_never_picked(make):
     assert repeats > 0
 
 
+def test_of_copies_with_scores_equal_to_rounding_the_first_stands_for_all():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.standard_normal((6, 50)), 2, axis=1)
+    scores = np.repeat(rng.random(50), 2)
+    for factor, expected in (
+        (1 + 1e-15, [True, False]),
+        (1 + 1e-6, [False, True]),
+        (1 - 1e-6, [True, False]),
+    ):
+        now = scores * np.tile([1, factor], 50)
+        search = LargestScoreRule(row_space(X), None, None, now)
+        assert_array_equal(search.usable, np.tile(expected, 50))
+
+
 def test_columns_are_known_to_be_infeasible_until_slack_has_risen_enough():
     class Rising:
         def rise(self):

@@ -5,6 +5,7 @@ A new method is one entry of `CASES`: the tests of selectors, of bad input, of a
 libraries, of any matrix and scikit-learn's own then run on it.
 """
 
+import copy
 import importlib
 import itertools
 import json
@@ -44,6 +45,7 @@ from fsel_book.baselines import (
     random_promise,
     rrqr,
 )
+from fsel_book.blocks import Blocks
 from fsel_book.certificates import Promise
 from fsel_book.column_search import LargestNormRule
 from fsel_book.dual_set import rand_sampling
@@ -167,6 +169,34 @@ def two_frames(half, l):
     """
     F = hadamard(half, l // 2)
     return scipy.linalg.block_diag(F, F)
+
+
+class MergedParts(Blocks):
+    """Blocks of features of these widths that are summed up apart, as workers do; the
+    summaries are merged in any order.
+    """
+
+    axes = (1,)
+
+    def __init__(self, X, widths, seed=0):
+        assert sum(widths) == X.shape[1]
+        self.edges = np.unique(np.cumsum([0, *widths]))  # of no empty blocks
+        self.X = X
+        self.rng = np.random.default_rng(seed)
+
+    def read(self, axis):
+        for a, b in itertools.pairwise(self.edges):
+            yield self.X[:, a:b]
+
+    def reduce(self, axis, summary):
+        parts = []
+        for a, A in zip(self.edges, self.read(axis)):
+            parts.append(copy.deepcopy(summary))
+            parts[-1].add(a, A)
+        while len(parts) > 1:
+            some = [parts.pop(self.rng.integers(len(parts))) for _ in range(2)]
+            parts.append(some[0].merge(some[1]))
+        return parts[0]
 
 
 def with_condition(n, d, condition, rng):

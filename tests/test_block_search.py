@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from cases import equal_columns, swept_seeds, two_frames
+from cases import MergedParts, equal_columns, swept_seeds, two_frames
 from numpy.testing import assert_allclose, assert_array_equal
 
 from fsel_book import BSSSelector, Sampling, as_blocks, blocks, row_space
@@ -48,6 +48,9 @@ def cut(X, widths):
     return as_blocks(lambda: (X[:, a:b] for a, b in zip(edges[:-1], edges[1:])), axis=1)
 
 
+each_source = pytest.mark.parametrize("source", [cut, MergedParts])
+
+
 @pytest.mark.parametrize("copies", [False, True], ids=["all differ", "copies"])
 @pytest.mark.parametrize("seed", range(5))
 def test_the_best_of_parts_are_the_best_of_all(seed, copies):
@@ -77,6 +80,7 @@ def test_the_best_of_parts_are_the_best_of_all(seed, copies):
     assert_array_equal(merged.places, in_order[:50])
     assert_array_equal(merged.A, X[:, merged.places])
     assert_array_equal(merged.keys, keys[merged.places])
+    assert_array_equal(merged.counts, 3.0 if copies else 1.0)
     assert merged.edge == merged.keys[-1]
 
 
@@ -97,17 +101,24 @@ def test_what_no_key_has_is_not_kept():
     assert best.merge(Best(3)).A is None
 
 
-@pytest.mark.parametrize("size", [1, 7, 200])
-def test_copies_are_passed_over_by_windows_of_any_size(size):
+@each_source
+@pytest.mark.parametrize(
+    ("size", "scores_differ"),
+    [(1, False), (7, False), (200, False), (7, True), (400, True)],
+)
+def test_copies_are_passed_over_by_windows_of_any_size(size, scores_differ, source):
     """The columns of largest score hold few directions, so that others are looked up,
-    among them copies of those.
+    among them copies of those; of copies whose scores differ the one of largest score
+    is taken.
     """
     X = np.repeat(two_frames(512, 6).T * np.linspace(1, 1.1, 1024), 2, axis=1)
     order = np.random.default_rng(0).permutation(2048)
     X = X[:, order]
     scores = np.repeat([2.0, 1.0], 1024)[order]
+    if scores_differ:
+        scores *= 1 + 0.2 * np.random.default_rng(1).random(2048)
     expected = BSSSelector(20, rank=6, score_func=scores).fit(X)
-    passes = Passes(cut(X, [256] * 8), 1)
+    passes = Passes(source(X, [256] * 8), 1)
     search = Scan(passes, row_space(X).truncate(6), order_of(scores), size)
     search.size = size
     picks, _ = sparsify(search, Barriers, 20)
@@ -140,15 +151,16 @@ def test_the_same_on_random_problems(seeds):
         assert_allclose(weights.sum(), expected.weights.sum(), rtol=1e-7)
 
 
+@each_source
 @pytest.mark.parametrize("size", [1, 7, 200])
-def test_windows_of_any_size_where_the_head_runs_dry(size):
+def test_windows_of_any_size_where_the_head_runs_dry(size, source):
     """Half of the columns share half of the directions, and stand before all others by
     their scores.
     """
     X = two_frames(512, 6).T * np.linspace(1, 1.1, 1024)  # no two columns are equal
     scores = np.repeat([2.0, 1.0], 512)
     expected = BSSSelector(20, rank=6, score_func=scores).fit(X)
-    passes = Passes(cut(X, [1024]), 1)
+    passes = Passes(source(X, [100] * 10 + [24]), 1)
     search = Scan(passes, row_space(X), order_of(scores), size)
     search.size = size
     picks, _ = sparsify(search, Barriers, 20)
@@ -184,11 +196,12 @@ def test_the_margin_is_that_of_the_columns_left_out():
     assert len(looks) > 5
 
 
+@each_source
 @pytest.mark.parametrize("size", [1, 30, 10_000])
-def test_draws_are_those_of_all_columns(size, monkeypatch):
+def test_draws_are_those_of_all_columns(size, source):
     X = np.random.default_rng(3).standard_normal((30, 700))
     space = row_space(X, rank=6)
-    passes = Passes(cut(X, [size] * (700 // size) + [700 % size]), 1)
+    passes = Passes(source(X, [size] * (700 // size) + [700 % size]), 1)
     passes.length = 700
     found = DrawsInBlocks(4).choose(passes, space, 80)
     expected = leverage_sampling(space, 80, 4)
@@ -199,10 +212,11 @@ def test_draws_are_those_of_all_columns(size, monkeypatch):
     assert found.promise is None
 
 
-def test_the_first_of_an_order_are_those_of_all_columns():
+@each_source
+def test_the_first_of_an_order_are_those_of_all_columns(source):
     X = np.random.default_rng(3).standard_normal((30, 700))
     space = row_space(X, rank=6)
-    passes = Passes(cut(X, [200, 500]), 1)
+    passes = Passes(source(X, [200, 400, 100]), 1)
     passes.length = 700
     found = FirstInBlocks(Order()).choose(passes, space, 80)
     expected = largest_leverages(space, 80)

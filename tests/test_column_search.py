@@ -201,6 +201,20 @@ def test_excluded_columns_are_never_picked(make):
     assert repeats > 0
 
 
+def test_of_copies_with_scores_equal_to_rounding_the_first_stands_for_all():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.standard_normal((6, 50)), 2, axis=1)
+    scores = np.repeat(rng.random(50), 2)
+    for factor, expected in (
+        (1 + 1e-15, [True, False]),
+        (1 + 1e-6, [False, True]),
+        (1 - 1e-6, [True, False]),
+    ):
+        now = scores * np.tile([1, factor], 50)
+        search = LargestScoreRule(row_space(X), None, None, now)
+        assert_array_equal(search.usable, np.tile(expected, 50))
+
+
 def test_columns_are_known_to_be_infeasible_until_slack_has_risen_enough():
     class Rising:
         def rise(self):
@@ -590,23 +604,48 @@ def test_bounds_spare_most_columns(monkeypatch, make):
     assert np.mean(looked) < (300 if make is heavy else 1500)
 
 
+class Middles:
+    """In place of a generator: the middles of equal parts of [0, 1)."""
+
+    def random_sample(self, size):
+        return (np.arange(size) + 0.5) / size
+
+
 def test_sampled_draws_by_leverage():
     V = heavy(500, 6, np.random.default_rng(0))
     norms = np.sum(V**2, axis=1)
-
-    class Recorder:
-        """In place of a generator: the middle of each of 64 equal parts of [0, 1)."""
-
-        def random_sample(self, size):
-            return (np.arange(size) + 0.5) / size
-
-    search = LeverageBlockRule(RowSpace.from_basis(V), Recorder())
+    search = LeverageBlockRule(RowSpace.from_basis(V), Middles())
     i, v = search.pick(Barriers(6, 12))
     assert_array_equal(v, V[i])
-    drawn = np.searchsorted(
-        np.cumsum(norms) / norms.sum(), Recorder().random_sample(64)
-    )
+    drawn = np.searchsorted(np.cumsum(norms) / norms.sum(), Middles().random_sample(64))
     assert i in drawn
+
+
+def test_sampled_draws_copies_for_the_column_that_stands_for_them():
+    """Each step takes the largest slack of the columns drawn, and a column is drawn by
+    the leverage that it and its copies have together; by none once it is taken.
+    """
+    rng = np.random.default_rng(0)
+    counts = rng.permutation(np.repeat([1, 2, 60], [60, 20, 10]))
+    X = np.repeat(rng.standard_normal((6, 90)), counts, axis=1)
+    X *= rng.choice([-1, 1], X.shape[1])
+    space = row_space(X)
+    V = space.basis()
+    first = np.cumsum(counts) - counts
+    together = counts * np.sum(V[first] ** 2, axis=1)
+    search = LeverageBlockRule(space, Middles())
+    barriers = Barriers(6, 12)
+    for _ in range(12):
+        shares = np.cumsum(together) / np.sum(together)
+        drawn = np.unique(np.searchsorted(shares, Middles().random_sample(64)))
+        slack = barriers.slack(V[first[drawn]])
+        assert slack.max() >= 0
+        i, v = search.pick(barriers)
+        assert i == first[drawn[np.argmax(slack)]]
+        assert_array_equal(v, V[i])
+        search.take(i)
+        barriers.add(v)
+        together[first == i] = 0.0
 
 
 @swept_seeds(8, 200)

@@ -24,7 +24,13 @@ from fsel_book.elimination_step import (
     tighten_bounds,
 )
 from fsel_book.kernel_machines import EmpiricalRisk
-from fsel_book.kernels import LinearKernel, RBFKernel, RunningSums, removals
+from fsel_book.kernels import (
+    LinearKernel,
+    PolynomialKernel,
+    RBFKernel,
+    RunningSums,
+    removals,
+)
 from fsel_book.warm_fits import cold_fit, warm_started_fit
 
 SEEDS = range(300)
@@ -184,6 +190,36 @@ def test_gaussian_products_with_values_far_off_form_no_kernel(outliers, monkeypa
     assert_allclose(
         reduced_products(reduced, V), exact, atol=1e-12 * np.abs(exact).max()
     )
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [LinearKernel(), PolynomialKernel(2, 0.1, 1.0), RBFKernel(0.1)],
+    ids=["linear", "polynomial", "Gaussian"],
+)
+def test_products_of_some_candidates_keep_their_digits(kernel):
+    """One feature is so large that nothing is left of the others where it is subtracted
+    from the sums.
+    """
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 5))
+    X[:, 3] *= 1e7
+    sums = RunningSums(kernel, X)
+    reduced = ReducedKernels(sums, sums.matrix())
+    for some in ([3], [0, 3], [4, 3, 1], [0, 1]):
+        V = rng.normal(size=(30, len(some)))
+        exact = np.empty_like(V)
+        for c, j in enumerate(some):
+            left = X.copy()
+            left[:, j] = 0.0
+            exact[:, c] = kernel(left) @ V[:, c]
+        found = reduced_products(reduced.of(np.array(some)), V)
+        # each to the digits that its own kernel has
+        assert_allclose(
+            found / np.abs(exact).max(axis=0),
+            exact / np.abs(exact).max(axis=0),
+            atol=1e-9,
+        )
 
 
 def test_a_machine_lost_in_rounding_bounds_nothing():

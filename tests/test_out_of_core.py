@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from cases import (
+    MergedParts,
     equal_columns,
     orthonormal,
     refused,
@@ -197,8 +198,9 @@ def test_features_that_fill_up_are_those_in_memory(seed, window, monkeypatch):
     found = clone(selector).fit(cut(X, [7] * 8 + [4]))
     expected = clone(selector).fit(X)
     assert_same(found, expected, rtol=1e-5 if X.dtype == np.float32 else 1e-8)
-    drawn = clone(selector).set_params(n_features_to_select=20).fit(cut(X, [60]))
-    assert_array_equal(found.selected_, drawn.selected_)
+    for source in (cut(X, [60]), MergedParts(X, [7] * 8 + [4])):
+        again = clone(selector).fit(source)
+        assert_array_equal(again.selected_, expected.selected_)
     assert found.certificate_.n_selected == 20
     assert found.n_passes_ <= (4 if window == 2**27 else 17)
     assert_array_equal(found.transform(as_blocks(X)), X[:, np.sort(found.selected_)])

@@ -74,8 +74,12 @@ class Offered:
             self.ranks[some],
             self.counts[some],
             self.prints[some],
-            self.A[:, some],
+            self.A[:, some] if self.A.shape[1] else self.A,
         )
+
+    def without_columns(self) -> "Offered":
+        """The same, of which nothing is known but that."""
+        return replace(self, A=self.A[:, :0])
 
     def joined_with(self, other: Self) -> "Offered":
         """These and the others after them."""
@@ -118,6 +122,10 @@ class Best:
         The columns kept, the largest first; None before the first of them.
     edge : float
         The smallest key where there are as many columns as can be kept.
+    passed_over : Offered or None
+        Without the columns themselves: those that are not kept though their keys are
+        as large as the smallest kept. Parts that are merged may keep different ones
+        of them, and each must count for its copies in the other part.
     """
 
     def __init__(self, size: int, space: RowSpace | None = None) -> None:
@@ -125,6 +133,7 @@ class Best:
         self.space = space
         self.kept: Offered | None = None
         self.edge = -np.inf
+        self.passed_over: Offered | None = None
 
     @property
     def places(self) -> np.ndarray:
@@ -182,15 +191,45 @@ class Best:
         else:
             tolerance = equal_tolerance(result_dtype(self.space.X))
             different = offered.one_of_each(tolerance)
-        in_order = np.lexsort((offered.places[different], -offered.keys[different]))
-        self.kept = offered.take(different[in_order[: self.size]])
+        order = np.lexsort((offered.places[different], -offered.keys[different]))
+        in_order = different[order]
+        self.kept = offered.take(in_order[: self.size])
         if len(self.kept.keys) == self.size:
             self.edge = self.kept.keys[-1]
+        if self.space is not None:
+            self._pass_over(offered.without_columns().take(in_order[self.size :]))
+
+    def _pass_over(self, others: Offered) -> None:
+        """Remember those of some columns that tie with the last one kept."""
+        others = others.take(others.keys >= self.edge)
+        if self.passed_over is not None:
+            before = self.passed_over
+            others = before.take(before.keys >= self.edge).joined_with(others)
+        self.passed_over = others
+
+    def _count_copies(self, others: Offered) -> None:
+        """Let the columns kept stand for their copies among others; remember those that
+        have none.
+        """
+        kept = self.kept
+        assert kept is not None and self.space is not None
+        tolerance = equal_tolerance(result_dtype(self.space.X))
+        first = first_of_equal(np.concatenate([kept.prints, others.prints]), tolerance)
+        first = first[len(kept.places) :]
+        is_copy = first < len(kept.places)
+        np.add.at(kept.counts, first[is_copy], others.counts[is_copy])
+        self._pass_over(others.take(~is_copy))
 
     def merge(self, other: Self) -> Self:
-        if other.kept is not None:
-            kept = other.kept
-            self.offer(kept.places, kept.keys, kept.A, kept.ranks, kept.counts)
+        if other.kept is None:
+            return self
+        mine, theirs = self.passed_over, other.passed_over
+        self.passed_over = None
+        kept = other.kept
+        self.offer(kept.places, kept.keys, kept.A, kept.ranks, kept.counts)
+        for others in (mine, theirs):
+            if others is not None and len(others.places):
+                self._count_copies(others)
         return self
 
 # %% ../nbs/L_block_search.ipynb #fa2beade

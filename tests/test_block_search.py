@@ -7,8 +7,16 @@ import numpy as np
 import pytest
 from cases import MergedParts, equal_columns, swept_seeds, two_frames
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.linalg import hadamard
 
-from fsel_book import BSSSelector, Sampling, as_blocks, blocks, row_space
+from fsel_book import (
+    BSSSelector,
+    LeverageSelector,
+    Sampling,
+    as_blocks,
+    blocks,
+    row_space,
+)
 from fsel_book.barriers import Barriers
 from fsel_book.block_search import (
     Best,
@@ -273,3 +281,18 @@ def test_a_selector_with_a_choice_of_its_own_reads_blocks():
         found.certificate_.eigenvalues, expected.certificate_.eigenvalues, rtol=1e-9
     )
     assert found.certificate_.promise is None
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("width", [3, 8, 16])
+def test_copies_count_where_all_columns_tie(width, seed):
+    """Parts that are merged may each keep other columns of those that tie."""
+    H = hadamard(16).astype(float)
+    X = H[:, np.r_[0:16, 8:16, 0:8]]
+    memory = LeverageSelector(4, rule="largest").fit(X)
+    assert_allclose(memory.weights_, 2.0)
+    widths = [width] * (32 // width) + [32 % width]
+    merged = LeverageSelector(4, rule="largest").fit(MergedParts(X, widths, seed))
+    assert_array_equal(merged.selected_, memory.selected_)
+    assert_allclose(merged.weights_, memory.weights_)
+    assert_allclose(merged.certificate_.eigenvalues, memory.certificate_.eigenvalues)

@@ -15,7 +15,7 @@ import io
 
 import os
 import pathlib
-import tempfile
+import secrets
 import time
 import urllib.error
 import urllib.request
@@ -102,7 +102,9 @@ class Origin(NamedTuple):
 
 
 def _read_response(response: Any, most: int, deadline: float) -> bytes:
-    """All bytes of a response; raise if it is too long, too slow, or ends too early."""
+    """The bytes of a response, no more than a little above `most`; raise if it is too
+    slow or ends too early.
+    """
     parts = []
     received = 0
     # what has arrived, not a full buffer: a server that trickles must meet the deadline
@@ -110,7 +112,7 @@ def _read_response(response: Any, most: int, deadline: float) -> bytes:
         parts.append(part)
         received += len(part)
         if received > most:
-            raise ValueError(f"more than {most} bytes arrived")
+            return b"".join(parts)
         if time.monotonic() > deadline:
             raise TimeoutError(f"only {received} bytes arrived in time")
     announced = response.headers.get("Content-Length")
@@ -171,7 +173,8 @@ def fetch_file(
     FileNotFoundError
         If the file could not be had. The message has the address and the remedy.
     ValueError
-        If what arrived is not this file, by its size or its checksum.
+        If what arrived is not this file, by its size or its checksum, or the address is
+        none.
 
     Examples
     --------
@@ -183,14 +186,19 @@ def fetch_file(
     """
     address = _address_of(file)
     most = _MOST_BYTES if file.size is None else file.size
-    request = urllib.request.Request(address, headers={"User-Agent": "fsel_book"})
     for attempt in range(1, n_tries + 1):
         try:
+            request = urllib.request.Request(
+                address, headers={"User-Agent": "fsel_book"}
+            )
             with urllib.request.urlopen(request, timeout=timeout) as response:
                 content = _read_response(response, most, time.monotonic() + patience)
             break
         except ValueError as error:
-            raise ValueError(f"{address}: {error}. {_REPLACED}") from error
+            raise ValueError(
+                f"{address}: {error}. Expected an address such as "
+                f"http://server/folder/{file.name}; does FSEL_BOOK_MIRROR hold one?"
+            ) from error
         except (OSError, http.client.HTTPException) as error:
             if isinstance(error, urllib.error.HTTPError):
                 error.close()
@@ -207,6 +215,8 @@ def fetch_file(
                 f"{address}: {what}. "
                 + (_GONE.format(file.name) if gone else _NO_ANSWER)
             ) from error
+    if len(content) > most:
+        raise ValueError(f"{address}: more than {most} bytes arrived. {_REPLACED}")
     if file.size is not None and len(content) != file.size:
         raise ValueError(
             f"{address}: {len(content)} bytes, expected {file.size}. {_REPLACED}"
@@ -362,17 +372,14 @@ def store(found: LabelledData, path: pathlib.Path) -> None:
     array([ 1, -1])
     """
     content = _as_file(found)
-    temporary = None
+    temporary = path.with_name(f".{path.stem}-{secrets.token_hex(8)}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        number, temporary = tempfile.mkstemp(prefix=f".{path.stem}-", dir=path.parent)
-        with open(number, "wb") as file:
-            file.write(content)
+        temporary.write_bytes(content)
         os.replace(temporary, path)
     except BaseException as error:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
+        with contextlib.suppress(OSError):
+            temporary.unlink()
         if not isinstance(error, OSError):
             raise
         raise OSError(

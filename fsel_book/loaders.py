@@ -553,14 +553,15 @@ def load_dataset(name: str, *, data_home: str | os.PathLike | None = None) -> Bu
         )
     found, source = _find_set(name, data_home)
     _check_identity(name, found.X, found.y, source)
+    about = f"{name}: {DATA_SETS[name].about}."
+    if name in ORIGINS:
+        about += f" Licence: {ORIGINS[name].licence}."
     facts = {
         "data": found.X,
         "target": found.y,
         "feature_names": None,
-        "DESCR": f"{name}: {DATA_SETS[name].about}.",
+        "DESCR": about,
     }
-    if name in ORIGINS:
-        facts["DESCR"] += f" Licence: {ORIGINS[name].licence}."
     return Bunch(**(facts | found.extra))
 
 # %% ../nbs/A_loaders.ipynb #1f288d6b

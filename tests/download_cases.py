@@ -56,7 +56,7 @@ class SmallHandler(http.server.BaseHTTPRequestHandler):
 def small_server():
     """A `SmallServer` that serves."""
     with SmallServer() as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         yield server
         server.shutdown()
 

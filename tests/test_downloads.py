@@ -139,6 +139,19 @@ def test_an_answer_that_ends_too_early_once(server):
     assert fetch(known(server)) == CONTENT
 
 
+def test_an_answer_in_chunks_that_ends_too_early(server):
+    def chunks(handler):
+        handler.send_response(200)
+        handler.send_header("Transfer-Encoding", "chunked")
+        handler.end_headers()
+        handler.wfile.write(b"10\r\n" + CONTENT[:16] + b"\r\n10\r\n" + CONTENT[:4])
+
+    server.files["/set.bin"] = chunks
+    with pytest.raises(FileNotFoundError, match=r"/set\.bin: .*Try again"):
+        fetch(known(server))
+    assert len(server.asked) == 3
+
+
 def test_an_answer_without_a_length_that_ends_too_early(server):
     def no_length(handler):
         handler.send_response(200)
@@ -224,6 +237,25 @@ def test_a_mirror_has_the_file_under_its_name(server, monkeypatch):
         fetch(file)
 
 
+@pytest.mark.parametrize("mirror", ["server", "nothing://server", "C:/data"])
+def test_a_mirror_that_is_no_address(mirror, monkeypatch):
+    monkeypatch.setenv("FSEL_BOOK_MIRROR", mirror)
+    with pytest.raises(
+        (ValueError, FileNotFoundError), match=f"^{mirror}/set.bin: .*unknown url type"
+    ):
+        fetch(RemoteFile("http://nowhere.invalid/set.bin"))
+
+
+def test_a_folder_is_a_mirror_too(tmp_path, monkeypatch):
+    (tmp_path / "set.bin").write_bytes(CONTENT)
+    monkeypatch.setenv("FSEL_BOOK_MIRROR", tmp_path.as_uri())
+    file = RemoteFile("http://nowhere.invalid/set.bin", len(CONTENT), SHA256)
+    assert fetch(file) == CONTENT
+    (tmp_path / "set.bin").unlink()
+    with pytest.raises(FileNotFoundError, match=r"/set\.bin: .*No such file"):
+        fetch(file)
+
+
 # ---------------------------------------------------------------- whole or not at all
 
 DENSE = LabelledData(
@@ -252,6 +284,10 @@ def test_what_is_stored_is_read_again(found, tmp_path):
         checksum(again) == checksum(found) and again.extra.keys() == found.extra.keys()
     )
     assert os.listdir(path.parent) == [path.name]
+    # readable by whom a new file is readable
+    plain = tmp_path / "plain"
+    plain.write_text("")
+    assert path.stat().st_mode == plain.stat().st_mode
 
 
 def test_the_checksum_sees_each_part():

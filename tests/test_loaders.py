@@ -1,18 +1,29 @@
 """The loaders against files and downloads that are damaged or wrong."""
 
+import hashlib
+import json
 import os
 import random
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse
-from cases import SMALL_SPARSE, csr_parts, needs_data, save_small_files
+from cases import (
+    SMALL_SPARSE,
+    csr_parts,
+    needs_data,
+    save_small_files,
+)
+from download_cases import mat_file, promoter_file, r_file, small_server
 from sklearn.datasets import load_svmlight_file
 from sklearn.utils import Bunch
 
 from fsel_book import loaders
+from fsel_book.downloads import Origin, RemoteFile, checksum, convert_proteins
 from fsel_book.loaders import load_dataset, load_techtc
+from fsel_book.readers import LabelledData
 
 # ---------------------------------------------------------------- files: small
 # stand-ins for the known sets
@@ -46,6 +57,15 @@ def shelf(tmp_path, monkeypatch):
     monkeypatch.setenv("FSEL_BOOK_DATA", str(tmp_path))
     save_small_files(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def server(monkeypatch):
+    """A web server on this computer."""
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.delenv("FSEL_BOOK_MIRROR", raising=False)
+    with small_server() as server:
+        yield server
 
 
 def test_small_sets_load_whole(shelf):
@@ -164,7 +184,7 @@ def test_a_set_that_is_nowhere(shelf, monkeypatch):
     with pytest.raises(
         FileNotFoundError,
         match=rf"no data for 'dense': there is no file {shelf}/dense\.npz, and "
-        r"OpenML does not hold it\. Put the file .* set FSEL_BOOK_DATA",
+        r"it cannot be fetched\. Put the file .* set FSEL_BOOK_DATA",
     ):
         load_dataset("dense")
     with pytest.raises(
@@ -272,7 +292,192 @@ def test_openml_labels_in_other_dress(shelf, monkeypatch, target):
     assert y.tolist() == [-1, 1] and y.dtype.kind == "i"
 
 
+# ---------------------------------------------------------------- sets with an origin
+
+
+WORDS = b"ACGT  -1\nxYZ  1\nMNOPQ  -1\n"
+
+
+@pytest.fixture
+def origin(shelf, monkeypatch, server):
+    """The three sequences at an origin, and nowhere else; returns the server."""
+    found = convert_proteins(WORDS)
+    file = RemoteFile(
+        f"{server.address}/words.txt", len(WORDS), hashlib.sha256(WORDS).hexdigest()
+    )
+    record = Origin((file,), convert_proteins, checksum(found), "none stated")
+    monkeypatch.setattr(loaders, "ORIGINS", {"words": record})
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(shelf / "home"))
+    (shelf / "words.csv").unlink()
+    server.files["/words.txt"] = WORDS
+    return server
+
+
+def test_a_set_is_fetched_once_and_then_read_from_the_cache(origin, shelf, tmp_path):
+    first, second = load_dataset("words"), load_dataset("words")
+    assert origin.asked == ["/words.txt"]
+    for got in (first, second):
+        assert got.data == ["ACGT", "xYZ", "MNOPQ"] and got.target.tolist() == [
+            -1,
+            1,
+            -1,
+        ]
+        assert got.DESCR == "words: three sequences. Licence: none stated."
+    assert os.listdir(shelf / "home" / "fsel_book") == ["words.csv"]
+    load_dataset("words", data_home=tmp_path / "other")
+    assert len(origin.asked) == 2 and (tmp_path / "other/fsel_book/words.csv").exists()
+
+
+def test_the_folder_comes_before_the_cache(origin, shelf):
+    load_dataset("words")
+    (shelf / "words.csv").write_text("sequence,label\nAGCT,1\nxYZ,-1\nMNOPQ,-1\n")
+    assert load_dataset("words").data[0] == "AGCT" and len(origin.asked) == 1
+
+
+def test_a_damaged_file_of_the_cache_is_named(origin, shelf):
+    load_dataset("words")
+    path = shelf / "home" / "fsel_book" / "words.csv"
+    path.write_bytes(path.read_bytes()[:20])
+    with pytest.raises(
+        ValueError, match=rf"^{path}, line 2: .* Delete it, and it is f"
+    ):
+        load_dataset("words")
+    path.unlink()
+    assert len(load_dataset("words").data) == 3 and len(origin.asked) == 2
+
+
+def test_a_mirror_is_asked_in_place_of_the_origin(origin, monkeypatch):
+    record = loaders.ORIGINS["words"]
+    (file,) = record.files
+    gone = file._replace(address="http://nowhere.invalid/some/path/words.txt")
+    monkeypatch.setitem(loaders.ORIGINS, "words", record._replace(files=(gone,)))
+    origin.files["/mirror/words.txt"] = WORDS
+    monkeypatch.setenv("FSEL_BOOK_MIRROR", f"{origin.address}/mirror/")
+    assert len(load_dataset("words").data) == 3
+    assert origin.asked == ["/mirror/words.txt"]
+
+
+def test_a_set_whose_origin_is_gone(origin, shelf):
+    origin.files.clear()
+    with pytest.raises(
+        FileNotFoundError,
+        match=rf"^no data for 'words': there is no file {shelf}/words\.csv, and it could "
+        rf"not be fetched from {origin.address}/words\.txt: HTTP Error 404: .*no longer "
+        r"there.*FSEL_BOOK_MIRROR.*FSEL_BOOK_DATA to a folder that holds words\.csv\.$",
+    ):
+        load_dataset("words")
+    assert origin.asked == ["/words.txt"] and not (shelf / "home").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (WORDS.replace(b"A", b"T"), "SHA-256 .*, expected "),
+        (WORDS[:-1], f"{len(WORDS) - 1} bytes, expected {len(WORDS)}"),
+        (WORDS + b"\n", f"more than {len(WORDS)} bytes"),
+    ],
+)
+def test_an_origin_that_sends_another_file(origin, shelf, content, says):
+    origin.files["/words.txt"] = content
+    with pytest.raises(ValueError, match=rf"^{origin.address}/words\.txt: {says}"):
+        load_dataset("words")
+    assert not (shelf / "home").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (WORDS.replace(b"A", b"T"), "the content has the checksum .*, expected "),
+        (b"<html>Log in</html>", "not the file that was there"),
+        (b"\xff\xfe", "not the file that was there"),
+        (b"", "the content has the checksum "),
+    ],
+)
+def test_an_origin_whose_publisher_packs_anew(
+    origin, shelf, monkeypatch, content, says
+):
+    record = loaders.ORIGINS["words"]
+    open_file = RemoteFile(record.files[0].address)
+    monkeypatch.setitem(loaders.ORIGINS, "words", record._replace(files=(open_file,)))
+    origin.files["/words.txt"] = content
+    with pytest.raises(ValueError, match=rf"^{origin.address}/words\.txt: {says}"):
+        load_dataset("words")
+    assert not (shelf / "home").exists()
+    origin.files["/words.txt"] = WORDS.replace(b"  ", b"\t")
+    assert load_dataset("words").data == ["ACGT", "xYZ", "MNOPQ"]
+
+
+def test_a_set_that_is_told_and_not_fetched(tmp_path, monkeypatch):
+    monkeypatch.delenv("FSEL_BOOK_DATA", raising=False)
+    with pytest.raises(
+        FileNotFoundError,
+        match=r"'caltech6_hsv': FSEL_BOOK_DATA is not set, and it cannot be fetched\. "
+        r".*ask the authors.*FSEL_BOOK_DATA to that folder\.$",
+    ):
+        load_dataset("caltech6_hsv", data_home=tmp_path)
+
+
+def test_the_table_of_the_appendix_tells_what_the_records_hold():
+    notebook = Path(__file__).parents[1] / "nbs" / "A_loaders.ipynb"
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    texts = ["".join(cell["source"]) for cell in cells]
+    (table,) = [text for text in texts if text.startswith("**Where each set comes")]
+    rows = [line for line in table.splitlines() if line.startswith("| `")]
+    told = {name: row for row in rows for name in re.findall("`([a-z0-9_]+)`", row)}
+    for name, spec in loaders.DATA_SETS.items():
+        assert str(spec.shape[0]) in told[name], name
+        if spec.download:
+            assert f"openml.org/d/{spec.download.number})" in told[name], name
+            continue
+        record = loaders.ORIGINS[name]
+        for file in record.files:
+            assert file.name in told[name] or file.name.endswith(".zip"), name
+            assert ("| file |" in told[name]) == (file.sha256 is not None), name
+            assert file.sha256 is None or f"| {file.size} |" in told[name], name
+
+
 # ---------------------------------------------------------------- the real files
+
+
+def checksum_of(bunch):
+    """The checksum of what `load_dataset` returned."""
+    keys = ("feature_names", "is_train")
+    extra = {key: bunch[key] for key in keys if bunch.get(key) is not None}
+    return checksum(LabelledData(bunch.data, bunch.target, extra))
+
+
+def comma_table(names, columns):
+    """A table with commas, as the pages of a book have them."""
+    rows = [",".join(names)]
+    rows += [",".join(map(repr, row)) for row in zip(*columns, strict=True)]
+    return ("\n".join(rows) + "\n").encode()
+
+
+def upstream(name, here):
+    """The files of an origin, in its form, with the content of a set."""
+    form = loaders.ORIGINS[name].convert.__name__
+    if form in ("convert_counts", "convert_expressions"):
+        dense = here.data.toarray() if form == "convert_counts" else here.data
+        dense = dense.astype(np.uint8 if form == "convert_counts" else float)
+        return [mat_file(dense, here.target[:, None].astype(np.uint8))]
+    if form == "convert_r_list":
+        return [r_file(name, here.data.astype(float), here.target)]
+    if form == "convert_vowels":
+        names = ["row.names", "y", *(f"x.{j}" for j in range(1, 11))]
+        files = []
+        for part in (here.is_train, ~here.is_train):
+            X, y = here.data[part], here.target[part]
+            columns = [range(1, len(y) + 1), y.tolist(), *X.T.tolist()]
+            files.append(comma_table(names, columns))
+        return files
+    if form == "convert_ozone":
+        names = ["ozone", *here.feature_names.tolist()]
+        return [comma_table(names, [here.target.tolist(), *here.data.T.tolist()])]
+    if form == "convert_promoters":
+        return [promoter_file(here.data, here.target)]
+    assert form == "convert_proteins"
+    pairs = zip(here.data, here.target.tolist(), strict=True)
+    return ["".join(f"{x}  {y}\n" for x, y in pairs).encode()]
 
 
 @needs_data
@@ -319,6 +524,44 @@ def test_a_real_file_cut_at_many_places(name, tmp_path, monkeypatch):
         path.write_bytes(whole[:keep])
         with pytest.raises(ValueError, match=rf"^{path}: "):
             load_dataset(name)
+
+
+@needs_data
+@pytest.mark.parametrize("name", [n for n, o in loaders.ORIGINS.items() if o.files])
+def test_a_real_set_as_its_origin_has_it(name, tmp_path, monkeypatch, server):
+    """What upstream would send is made from the set, served, fetched and converted."""
+    here = load_dataset(name)
+    origin = loaders.ORIGINS[name]
+    whole = upstream(name, here)
+    files = []
+    for file, content in zip(origin.files, whole, strict=True):
+        server.files[f"/{file.name}"] = content
+        known = file.size is not None
+        files.append(
+            file._replace(
+                size=len(content) if known else None,
+                sha256=hashlib.sha256(content).hexdigest() if known else None,
+            )
+        )
+    monkeypatch.setitem(loaders.ORIGINS, name, origin._replace(files=tuple(files)))
+    monkeypatch.delenv("FSEL_BOOK_DATA")
+    monkeypatch.setenv("FSEL_BOOK_MIRROR", server.address)
+    fetched = load_dataset(name, data_home=tmp_path)
+    again = load_dataset(name, data_home=tmp_path)
+    assert server.asked == [f"/{file.name}" for file in files]
+    for got in (fetched, again):
+        assert checksum_of(got) == checksum_of(here) == origin.content
+        assert type(got.data) is type(here.data)
+        assert np.array_equal(got.target, here.target)
+        assert getattr(got.data, "dtype", None) == getattr(here.data, "dtype", None)
+    (stored,) = (tmp_path / "fsel_book").iterdir()
+    assert stored.stem == name
+
+
+@needs_data
+def test_the_set_that_is_not_fetched_has_its_checksum_too():
+    name = "caltech6_hsv"
+    assert checksum_of(load_dataset(name)) == loaders.ORIGINS[name].content
 
 
 @needs_data

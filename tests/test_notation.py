@@ -59,6 +59,14 @@ def test_text_has_no_words_that_only_quarto_reads(name):
         assert not found, f"{name}: {found} in {text[:80]!r}"
 
 
+@every_notebook
+def test_what_cells_write_has_none_of_them_either(name):
+    for cell in notebooks[name]["cells"]:
+        for output in cell.get("outputs", []):
+            text = "".join(output.get("data", {}).get("text/markdown", []))
+            assert not FOREIGN.findall(without_code(text)), (name, cell["id"])
+
+
 def test_foreign_words_are_found():
     for text in ("::: {.proof}", "# A {#sec-a}", "by @thm-a", "[@bss2012]", "[x]{.y}"):
         assert FOREIGN.search(text), text

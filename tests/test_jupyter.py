@@ -76,7 +76,9 @@ def lab(tmp_path_factory):
         "JUPYTERLAB_WORKSPACES_DIR": str(private / "workspaces"),
         "PYTHONPATH": str(root),
     }
-    environment.pop("MPLBACKEND", None)
+    # what a reader's shell does not set; SciPy's docstrings say more with the second
+    for name in ("MPLBACKEND", "SCIPY_ARRAY_API"):
+        environment.pop(name, None)
     options = ["--no-browser", "--allow-root", f"--port={port}"]
     options += ["--IdentityProvider.token=", f"--ServerApp.root_dir={folder}"]
     options += ["--LabApp.expose_app_in_browser=True"]

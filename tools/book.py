@@ -18,8 +18,8 @@ import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Tags of cells: not on the site; a picture that moves, where there is a kernel; the code
-# of a solution; the works that are cited.
+# Tags of cells: not on the site; a picture that moves where there is a kernel, and the
+# words that lead to it; the code of a solution; the works that are cited.
 HIDDEN = "remove-cell"
 LIVE = "live"
 SOLUTION = "solution"

@@ -202,7 +202,7 @@ def run(path: Path, heavy: bool, fresh: bool = False) -> None:
             data = output.get("data", {})
             if "image/png" in data:
                 data["image/png"] = slim(data["image/png"])
-        if LIVE in tags(cell):
+        if cell.cell_type == "code" and LIVE in tags(cell):
             cell.outputs = []  # what moves needs a kernel
         elif cell.cell_type == "code" and not fresh:
             cell.outputs = kept(outputs, cell.outputs)

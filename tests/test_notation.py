@@ -84,6 +84,14 @@ def test_code_begins_with_no_directive_but_what_nbdev_exports_by(name):
     assert not directives or re.fullmatch(r"#\| default_exp [\w.]+", directives[0])
 
 
+def test_docstrings_name_theorems_in_words():
+    for path in sorted((root / "fsel_book").rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        assert not re.findall(r"(?<!\w)@(?:thm|lem|prp|cor|def|eq|sec)-[\w-]+", text), (
+            path
+        )
+
+
 @every_notebook
 def test_every_link_within_the_book_leads_to_something(name):
     anchors = {

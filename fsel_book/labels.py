@@ -254,7 +254,7 @@ LESS_TIME = f"A lower rank= takes much less; {SEE_ALSO}"
 
 
 class _Completion:
-    """What the theorem on completion says of `q` additions to given features, and the additions.
+    """What is promised for `q` additions to given features, and the additions.
 
     Attributes
     ----------

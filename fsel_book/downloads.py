@@ -446,6 +446,15 @@ class _RReader:
     """Reads what R's `save` writes: vectors, lists, factors, and their attributes.
 
     Functions, environments and other things that hold code are refused.
+
+    Attributes
+    ----------
+    content : bytes
+        The file, unpacked.
+    place : int
+        Where the next thing to read begins.
+    symbols : list of str
+        The names met so far, to which later ones refer by number.
     """
 
     def __init__(self, content: bytes) -> None:

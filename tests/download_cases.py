@@ -26,6 +26,8 @@ class SmallServer(http.server.ThreadingHTTPServer):
         self.files = {}
         self.asked = []
         super().__init__(("127.0.0.1", 0), SmallHandler)
+        # a caller that has gone before it is let in must not hold up the end
+        self.socket.settimeout(1)
         self.address = f"http://127.0.0.1:{self.server_port}"
 
     def handle_error(self, request, client_address):

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(1200)]
 
 root = Path(__file__).resolve().parent.parent
 notebooks = sorted((root / "nbs").glob("*.ipynb"))

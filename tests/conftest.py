@@ -74,6 +74,14 @@ def close_figures():
     plt.close("all")
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """No loop counts as long, however slow or busy the computer is, unless a test wants
+    it so.
+    """
+    monkeypatch.setattr(progress, "LONG", 3600.0)
+
+
 @pytest.fixture
 def impatient(monkeypatch):
     """Every loop of more than three steps counts as long."""

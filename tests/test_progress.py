@@ -8,6 +8,11 @@ from fsel_book import BSSSelector, LPSVMClassifier
 from fsel_book.progress import FIRST_LOOK, LONG, Progress, in_words, warn_if_long
 
 
+@pytest.fixture(autouse=True)
+def patient():
+    """Here a loop is long where it is for a person."""
+
+
 class Clock:
     """A clock that stands still until it is moved."""
 

@@ -2,7 +2,8 @@
 
 # %% auto #0
 __all__ = ['AnyBarriers', 'barrier_constants', 'initial_gap', 'add_to_diagonal', 'FormFactors', 'ShiftedInverse', 'Step',
-           'Barriers', 'StartedBarriers', 'SingleDraw', 'recursive_inverse', 'LowerBarrier']
+           'Barriers', 'StartedBarriers', 'SingleDraw', 'recursive_inverse', 'LowerBarrier', 'DenseInverse',
+           'SplitInverse', 'RidgeBarriers']
 
 # %% ../nbs/G_barriers.ipynb #0ba00003
 from abc import ABC, abstractmethod
@@ -609,6 +610,245 @@ class LowerBarrier(AnyBarriers):
         t = 2 / (l2 / self.gap_L - l1 + price)
         self.A += np.outer(t * v, v)
         self.potential_L = self.potential_next - t * l2 / (1 + t * l1)
+        self.tau += 1
+        self._place()
+        return t
+
+# %% ../nbs/G_barriers.ipynb #71d9ba02
+class DenseInverse:
+    """The inverse of a positive definite matrix, by its Cholesky factor.
+
+    Parameters
+    ----------
+    M : ndarray, shape (rank, rank)
+
+    Attributes
+    ----------
+    root : ndarray, shape (rank, rank)
+        The inverse of the factor; the inverse of `M` is `root' root`.
+
+    Raises
+    ------
+    FloatingPointError
+        `M` is not positive definite.
+    """
+
+    def __init__(self, M: np.ndarray) -> None:
+        self.root = M
+        if not len(M):
+            return
+        factor, failed = dpotrf(M.T, lower=1, clean=1)
+        if failed:
+            raise FloatingPointError("An eigenvalue has met a barrier.")
+        self.root = dtrtri(factor, lower=1)[0]
+
+    def times(self, rows: np.ndarray) -> np.ndarray:
+        """The products with some rows, one below the other."""
+        return (rows @ self.root.T) @ self.root
+
+    def trace_with(self, D: np.ndarray) -> float:
+        """The trace of the product with `diag(D)`."""
+        return float(np.sum(self.root**2 @ D))
+
+    def matrix(self) -> np.ndarray:
+        """The inverse itself."""
+        return self.root.T @ self.root
+
+
+class SplitInverse:
+    """The inverse of `diag(x) + sign W W'`, where `x` is well above zero but for its
+    first entries, the head.
+
+    Parameters
+    ----------
+    x : ndarray, shape (rank,)
+    W : ndarray, shape (rank, n_added)
+    n_head : int
+        How many of the first entries of `x` may be of any sign.
+    sign : float
+        1 or -1; the whole must be positive definite.
+
+    Attributes
+    ----------
+    n_head : int
+    sign : float
+    tail : ndarray, shape (rank - n_head,)
+        One over the other entries of `x`.
+    E : ndarray, shape (rank - n_head, n_added)
+        The tail of `W`, times `tail`.
+    WS : ndarray, shape (n_head, n_added)
+        `W_H S`.
+    C : ndarray, shape (n_head, n_head)
+        The inverse's block of the head.
+    CWS : ndarray, shape (n_head, n_added)
+        `C W_H S`.
+    middle : ndarray, shape (n_added, n_added)
+        What stands between `E` and `E'` in the block of the tail.
+
+    Raises
+    ------
+    FloatingPointError
+        The matrix is not positive definite.
+    """
+
+    def __init__(
+        self, x: np.ndarray, W: np.ndarray, n_head: int, sign: float = 1.0
+    ) -> None:
+        self.n_head = n_head
+        self.sign = sign
+        head = W[:n_head]
+        self.tail = 1 / x[n_head:]
+        self.E = self.tail[:, None] * W[n_head:]
+        inner = add_to_diagonal(sign * (W[n_head:].T @ self.E), 1.0)
+        S = DenseInverse(inner).matrix()
+        self.WS = head @ S
+        schur = add_to_diagonal(sign * (self.WS @ head.T), x[:n_head])
+        self.C = DenseInverse(schur).matrix()
+        self.CWS = self.C @ self.WS
+        self.middle = self.WS.T @ self.CWS - sign * S
+
+    def times(self, rows: np.ndarray) -> np.ndarray:
+        """The products with some rows, one below the other."""
+        head = rows[:, : self.n_head]
+        tail = rows[:, self.n_head :]
+        along = tail @ self.E
+        of_head = head @ self.C - self.sign * along @ self.CWS.T
+        of_tail = along @ self.middle - self.sign * head @ self.CWS
+        return np.hstack([of_head, tail * self.tail + of_tail @ self.E.T])
+
+    def trace_with(self, D: np.ndarray) -> float:
+        """The trace of the product with `diag(D)`."""
+        head = D[: self.n_head]
+        tail = D[self.n_head :]
+        EDE = self.E.T @ (tail[:, None] * self.E)
+        of_head = head @ np.diag(self.C)
+        return float(of_head + tail @ self.tail + np.vdot(EDE, self.middle))
+
+    def matrix(self) -> np.ndarray:
+        """The inverse itself."""
+        across = -self.sign * self.CWS @ self.E.T
+        tail = add_to_diagonal(self.E @ self.middle @ self.E.T, self.tail)
+        return np.block([[self.C, across], [across.T, tail]])
+
+# %% ../nbs/G_barriers.ipynb #71d9ba05
+class RidgeBarriers(AnyBarriers):
+    """Barriers around all of the data at a ridge, whose part grows along with the
+    selection.
+
+    Parameters
+    ----------
+    shrinkage : ndarray, shape (rank,)
+        `D`: what the ridge leaves of each direction, between 0 and 1, largest first.
+        The rows to be judged add up to `diag(D)`.
+    r : int
+        The number of draws, above the effective dimension, the sum of `D`.
+
+    Attributes
+    ----------
+    shrinkage : ndarray, shape (rank,)
+    r : int
+    s : float
+        `sqrt(effective dimension / r)`.
+    g : float
+        `1 + s`: so many times the part of the ridge is added in a step.
+    tau : int
+        How many steps were made.
+    n_head : int or None
+        How many directions are in the head; None where inverses are dense.
+    terms : ndarray, shape (rank, most)
+        The first `tau` columns are the terms `sqrt(t) v`.
+    B : ndarray, shape (rank, rank)
+        Their sum `W W'`; only where inverses are dense.
+    potential_U : float
+        The trace of `D` times the inverse of `U I - A`.
+    next_trace_U : float
+        The same with the barrier, and the given part, at the next position.
+    gap_L, gap_U : float
+        By how much the lower potential would rise and the upper one fall if no term
+        were added.
+    inverse_L, inverse_U : DenseInverse or SplitInverse
+        With the barriers at their next positions.
+
+    Raises
+    ------
+    FloatingPointError
+        While it is used, if the rows do not add up to `diag(D)`.
+    """
+
+    def __init__(self, shrinkage: np.ndarray, r: int) -> None:
+        self.shrinkage = shrinkage
+        self.r = r
+        self.s = float(np.sqrt(shrinkage.sum() / r))
+        self.g = 1 + self.s
+        self.tau = 0
+        rank = len(shrinkage)
+        self.n_head: int | None = None
+        if rank > 2 * r:
+            limit = r * self.s / (self.g * r + 1)
+            self.n_head = int(np.sum(shrinkage > limit))
+        else:
+            self.B = np.zeros((rank, rank))
+        self.terms = np.empty((rank, r), order="F")
+        self.potential_U = float(np.sum(shrinkage / self._room_above()))
+        self._place()
+
+    def _room_above(self) -> np.ndarray:
+        """`U I - A` without the terms: its diagonal."""
+        s, g = self.s, self.g
+        return g * s / (1 - s) * (self.tau + self.r) + g * self.tau * self.shrinkage
+
+    def _room_below(self) -> np.ndarray:
+        """`A - L I` without the terms: its diagonal."""
+        return self.s * (self.tau + self.r) - self.g * self.tau * self.shrinkage
+
+    def _inverse(self, x: np.ndarray, sign: float) -> DenseInverse | SplitInverse:
+        """The inverse of `diag(x) + sign B`."""
+        if self.n_head is None:
+            return DenseInverse(add_to_diagonal(sign * self.B, x))
+        head = self.n_head if sign > 0 else 0
+        return SplitInverse(x, self.terms[:, : self.tau], head, sign)
+
+    def _place(self) -> None:
+        """Invert at the next positions of the barriers."""
+        D = self.shrinkage
+        below = self._room_below()
+        before = self._inverse(below, 1.0).trace_with(D)
+        self.inverse_L = self._inverse(below - D, 1.0)
+        self.gap_L = self.inverse_L.trace_with(D) - before
+        self.tau += 1
+        above = self._room_above()
+        self.tau -= 1
+        self.inverse_U = self._inverse(above, -1.0)
+        self.next_trace_U = self.inverse_U.trace_with(D)
+        self.gap_U = self.potential_U - self.next_trace_U
+
+    def judge(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        below = self.inverse_L.times(rows)
+        above = self.inverse_U.times(rows)
+        lower = below**2 @ self.shrinkage / self.gap_L - np.sum(below * rows, axis=1)
+        upper = above**2 @ self.shrinkage / self.gap_U + np.sum(above * rows, axis=1)
+        return lower, upper
+
+    def slack_matrix(self) -> np.ndarray:
+        N = self.inverse_L.matrix()
+        P = self.inverse_U.matrix()
+        lower = (N * self.shrinkage) @ N / self.gap_L - N
+        upper = (P * self.shrinkage) @ P / self.gap_U + P
+        return lower - upper
+
+    def add(self, v: np.ndarray, price: float = 0.0) -> float:
+        lower, upper = self.judge(v[None])
+        t = float(2 / (lower[0] + upper[0] + price))
+        # Sherman-Morrison: what was the next position is the present one now
+        above = self.inverse_U.times(v[None])[0]
+        fall = t * (above**2 @ self.shrinkage) / (1 - t * (above @ v))
+        self.potential_U = self.next_trace_U + fall
+        if self.tau == self.terms.shape[1]:
+            self.terms = np.hstack([self.terms, np.empty_like(self.terms)])
+        term = np.sqrt(t) * v
+        self.terms[:, self.tau] = term
+        if self.n_head is None:
+            self.B += np.outer(term, term)
         self.tau += 1
         self._place()
         return t

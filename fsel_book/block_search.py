@@ -262,7 +262,7 @@ class Order:
         """The keys of the columns of `part`, which stand at `places`: the larger, the
         earlier; minus infinity where a column is next to nothing in `V`.
         """
-        return self.ranking.keys(part.scores64, prices, places)
+        return self.ranking.keys(part.scores64, prices, places, part.negligible)
 
 # %% ../nbs/L_block_search.ipynb #0a381c66
 class First:

@@ -31,8 +31,7 @@ from fsel_book.arrays import (
     to_numpy,
 )
 from .barriers import AnyBarriers, add_to_diagonal
-from .certificates import NEGLIGIBLE
-from .spectra import RowSpace
+from .spectra import NEGLIGIBLE, RowSpace
 from .spectra_engine import one_of_each
 
 # %% ../nbs/H_column_search.ipynb #664725da
@@ -105,6 +104,7 @@ class Ranking:
         norms: np.ndarray,
         prices: np.ndarray,
         places: np.ndarray | slice = slice(None),
+        negligible: float = NEGLIGIBLE,
     ) -> np.ndarray:
         """Keys of some columns: the larger, the earlier.
 
@@ -115,6 +115,8 @@ class Ranking:
         prices : ndarray, shape (n_columns,)
         places : ndarray of int, or slice
             Which of all columns they are; without it they are all.
+        negligible : float
+            A row below this squared length counts as zero.
 
         Returns
         -------
@@ -123,7 +125,7 @@ class Ranking:
             comes out as rounding error, and its weight would be astronomical.
         """
         values = round_ties(self.values(norms, prices, places))
-        return np.where(norms > NEGLIGIBLE, values, -np.inf)
+        return np.where(norms > negligible, values, -np.inf)
 
 
 class ScoreRanking(Ranking):
@@ -254,7 +256,7 @@ class ColumnSearch(ABC):
         if prices is None:
             prices = np.broadcast_to(0.0, len(self.norms))
         self.prices = prices
-        long_enough = self.norms > NEGLIGIBLE
+        long_enough = self.norms > space.negligible
         self.usable = long_enough & one_of_each(space.first_equal, preferred)
         self.fresh = self.usable.copy()
 
@@ -565,7 +567,7 @@ class LargestNormRule(ColumnSearch):
         d, ell = space.shape
         if ranking is None:
             ranking = Ranking()
-        keys = ranking.keys(self.norms, self.prices)
+        keys = ranking.keys(self.norms, self.prices, negligible=space.negligible)
         self.keys = np.where(self.usable, keys, -np.inf)
         # rows of 64 MB at most, or 256 rows; to begin with
         size = min(d, max(256, min(1024 + 8 * ell, 2**23 // ell)))

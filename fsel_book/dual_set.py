@@ -32,7 +32,6 @@ from fsel_book.block_search import (
 )
 from fsel_book.certificates import (
     FASTER,
-    NEGLIGIBLE,
     Certificate,
     CertifiedSelector,
     Promise,
@@ -66,7 +65,7 @@ from fsel_book.sparsification import (
     check_bss_request,
     check_rule_or_scores,
 )
-from .spectra import RowSpace, as_row_space
+from .spectra import NEGLIGIBLE, RowSpace, as_row_space
 from .summaries import Passes, space_over, squared_residual
 from fsel_book.validation import (
     check_open_unit_interval,

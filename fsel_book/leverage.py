@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 from .arrays import Array, Seed, result_dtype, to_numpy
 from .block_search import BlockChoice, DrawsInBlocks, FirstInBlocks, Order
 from fsel_book.certificates import (
-    NEGLIGIBLE,
     CertifiedSelector,
     Promise,
     Sampling,
@@ -22,7 +21,7 @@ from fsel_book.certificates import (
 )
 from .column_search import round_ties
 from .docs import insert_docs
-from .spectra import RowSpace, as_row_space
+from .spectra import NEGLIGIBLE, RowSpace, as_row_space
 from .spectra_engine import equal_tolerance, first_drawn, one_of_each
 from .validation import check_integer, check_open_unit_interval, check_rule
 

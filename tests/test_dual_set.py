@@ -61,7 +61,7 @@ from fsel_book import (
     row_space,
 )
 from fsel_book.barriers import LowerBarrier
-from fsel_book.certificates import METHOD_COLORS, NEGLIGIBLE, Promise
+from fsel_book.certificates import METHOD_COLORS, Promise
 from fsel_book.column_search import ClosestSpanRule, Screen
 from fsel_book.dual_set import (
     DUAL_RULES,
@@ -84,7 +84,7 @@ from fsel_book.leverage import leverage_promise
 from fsel_book.loaders import DATA_SETS
 from fsel_book.progress import Progress
 from fsel_book.sparse_components import RegressionCertificate
-from fsel_book.spectra import RowSpace
+from fsel_book.spectra import NEGLIGIBLE, RowSpace
 
 RULES = ["first", "best", "components", "target"]  # of the selector
 EXACT_RULES = ["first", "best"]  # those that the literal version has, too

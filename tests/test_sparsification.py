@@ -25,7 +25,7 @@ from cases import (
 from numpy.testing import assert_allclose, assert_array_equal
 
 from fsel_book import as_blocks
-from fsel_book.certificates import NEGLIGIBLE, certify
+from fsel_book.certificates import certify
 from fsel_book.sparsification import (
     BSSSelector,
     bss,
@@ -33,7 +33,7 @@ from fsel_book.sparsification import (
     bss_reference,
     sketched_row_space,
 )
-from fsel_book.spectra import row_space
+from fsel_book.spectra import NEGLIGIBLE, row_space
 
 EXACT_RULES = ["largest-norm", "best"]
 every_rule = pytest.mark.parametrize("rule", [*EXACT_RULES, "sampled"])

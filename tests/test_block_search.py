@@ -14,6 +14,7 @@ from fsel_book import (
     LeverageSelector,
     Sampling,
     as_blocks,
+    block_search,
     blocks,
     row_space,
 )
@@ -27,6 +28,7 @@ from fsel_book.block_search import (
     FirstInBlocks,
     Order,
     Scan,
+    fill_up,
     sampling_of_picks,
     sparsify,
 )
@@ -281,6 +283,42 @@ def test_a_selector_with_a_choice_of_its_own_reads_blocks():
         found.certificate_.eigenvalues, expected.certificate_.eigenvalues, rtol=1e-9
     )
     assert found.certificate_.promise is None
+
+
+def closest_one_by_one(targets, X, chosen, r):
+    """Of the columns that bring the span of those chosen equally close to the targets
+    the first, again and again.
+    """
+    chosen = list(chosen)
+    while len(chosen) < r:
+        Q = np.linalg.qr(X[:, chosen])[0]
+        outside = X - Q @ (Q.T @ X)
+        squares = np.sum((outside.T @ targets) ** 2, axis=1)
+        left = np.sum(outside**2, axis=0)
+        gains = np.divide(squares, left, out=np.zeros(len(left)), where=left > 1e-9)
+        chosen.append(int(np.flatnonzero(gains > (1 - 1e-6) * gains.max())[0]))
+    return chosen
+
+
+@each_source
+@pytest.mark.parametrize("columns", [0, 1, 3, 10])
+def test_of_columns_that_bring_as_much_the_first_fills_up(columns, source, monkeypatch):
+    """Columns of few entries, 1 or -1: many come equally close, some of them only after
+    others were taken, and the first of these is not always at hand.
+    """
+    n, d = 20, 60
+    monkeypatch.setattr(block_search, "SEARCH_WINDOW", 8 * n * columns)
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        X = np.zeros((n, d))
+        X[rng.integers(n, size=(2, d)), np.arange(d)] = rng.choice([-1.0, 1.0], (2, d))
+        targets = rng.integers(1, 4, (n, 1)).astype(float)
+        chosen = np.array([5, 17])
+        passes = Passes(source(X, [7] * 8 + [4]), 1)
+        passes.length = d
+        found, C = fill_up(targets, passes, row_space(X), chosen, X[:, chosen], 8)
+        assert_array_equal(found, closest_one_by_one(targets, X, chosen, 8))
+        assert_array_equal(C, X[:, found])
 
 
 @pytest.mark.parametrize("seed", range(4))

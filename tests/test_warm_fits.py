@@ -294,3 +294,22 @@ def test_an_entry_at_a_bound_leaves_it_where_that_gains_more_than_the_width():
         broken = violated_conditions(risk, u, np.sign(u), free, np.full(6, pull))
         assert_array_equal(broken.rise, 2 * rises)
         assert_array_equal(broken.fall, 2 * falls)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 0.0])
+def test_a_point_knows_which_entries_may_leave_their_bounds(epsilon):
+    """Up and down from 0, and inwards from either end of the box, by what the jump at 0
+    leaves of the pull; so also where entries are stopped one by one.
+    """
+    risk = EmpiricalRisk(EpsilonInsensitive(epsilon), np.ones(4), 1.0)
+    lo, hi = risk.box()
+    width = risk.width
+    u = np.array([0.0, lo[1], hi[2], hi[3] / 2])
+    fresh = DualPoint(np.eye(4), risk, u.copy(), 1e-7)
+    stopped = DualPoint(np.eye(4), risk, np.array([1.0, -1, 1, 1]) * hi / 2, 1e-7)
+    for i, upper in [(0, False), (1, False), (2, True)]:
+        stopped.stop(i, upper)
+    for now in (fresh, stopped):
+        assert_array_equal(now.u, u)
+        assert_array_equal(now.above, [-width, width, -np.inf, -np.inf])
+        assert_array_equal(now.below, [width, np.inf, -width, np.inf])

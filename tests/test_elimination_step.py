@@ -82,6 +82,30 @@ def test_the_excess_price_is_an_upper_bound_and_zero_where_bounds_decide(seed):
     assert excess_price(lower, lower, gone) == 0
 
 
+@pytest.mark.parametrize("seed", range(0, 60, 2))
+def test_a_cut_keeps_its_promise_at_each_size(seed):
+    """Of the features that go together the first `m` cost little more than the `m`
+    cheapest ones.
+    """
+    X, kernel, risk, intercept = problem(seed)
+    d = X.shape[1]
+    sums = RunningSums(kernel, X)
+    reduced = ReducedKernels(sums, sums.matrix())
+    u, before, _ = cold_fit(reduced.K, risk, intercept)
+    exact = np.array(
+        [cold_fit(reduced.matrix(c), risk, intercept)[1] for c in range(d)]
+    )
+    sizes = list(range(d, 0, -1))
+    tolerance = 1e-3
+    now = EliminationStep(reduced, [risk], [u], intercept, np.empty_like(reduced.K))
+    gone = now.cut(sizes, tolerance)
+    assert sorted(gone) == list(range(d))
+    allowed = tolerance * np.maximum(exact - before, 0).sum()
+    for m in sizes:
+        above = exact[gone[:m]].sum() - np.sort(exact)[:m].sum()
+        assert above <= allowed + m * now.tie + 1e-9 * unit(risk)
+
+
 @swept(
     ("name", "intercept"),
     [

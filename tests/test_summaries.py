@@ -187,6 +187,18 @@ def test_the_square_of_few_samples_may_be_set(kind):
     assert_allclose(np.abs(getattr(seen, name)), 2 * np.eye(8))
 
 
+@each_kind
+def test_few_samples_after_a_square_are_added_to_it(kind):
+    """Sparse samples whose entries take more than the square, fewer than features; to
+    look at it twice changes nothing.
+    """
+    X = np.random.default_rng(0).standard_normal((160, 200))
+    seen = kind().partial_fit(sp.csr_array(X[:150])).partial_fit(X[150:])
+    for _ in range(2):
+        assert_allclose(SUMMARIES[kind](seen), X.T @ X, rtol=1e-9, atol=1e-9)
+    assert seen.together() is None
+
+
 @pytest.mark.parametrize("condition", [1e4, 1e8, 1e12])
 def test_a_triangular_factor_knows_small_directions(condition):
     """Each singular value to `p c eps sqrt(m)` with columns of length one, after 60

@@ -321,6 +321,26 @@ def test_of_columns_that_bring_as_much_the_first_fills_up(columns, source, monke
         assert_array_equal(C, X[:, found])
 
 
+@pytest.mark.parametrize("columns", [0, 1, 3, 10])
+def test_of_columns_that_all_bring_the_last_direction_the_first_is_taken(
+    columns, monkeypatch
+):
+    """It is column 0, which brings next to nothing before, so that it is not at hand
+    when others are.
+    """
+    Q = np.linalg.qr(np.random.default_rng(0).standard_normal((5, 5)))[0]
+    first = np.array([1.0, -2.0, 0.0, 0.5, 0.0])
+    X = Q @ np.column_stack([first, np.eye(5)])
+    targets = Q @ np.array([[8.0], [4.0], [2.0], [1.0], [0.0]])
+    monkeypatch.setattr(block_search, "SEARCH_WINDOW", 8 * 5 * columns)
+    passes = Passes(cut(X, [2, 2, 2]), 1)
+    passes.length = 6
+    chosen = np.array([5])
+    found, _ = fill_up(targets, passes, row_space(X), chosen, X[:, chosen], 5)
+    assert_array_equal(found, [5, 1, 2, 3, 0])
+    assert_array_equal(found, closest_one_by_one(targets, X, chosen, 5))
+
+
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("width", [3, 8, 16])
 def test_copies_count_where_all_columns_tie(width, seed):

@@ -202,6 +202,20 @@ def test_broken_names_each_condition():
     assert_array_equal([over, under, rise, fall], np.eye(4, dtype=bool))
 
 
+def test_an_entry_does_not_leave_0_where_there_is_no_room():
+    """The hinge loss has its box on the side of the label."""
+    risk = EmpiricalRisk("hinge", np.array([1.0, -1.0]), 1.0)
+    side = np.array([1.0, -1.0])
+    free = np.zeros(2, dtype=bool)
+    for pull, rises, falls in [
+        (1.0, [True, False], [False, False]),
+        (-1.0, [False, False], [False, True]),
+    ]:
+        broken = violated_conditions(risk, np.zeros(2), side, free, np.full(2, pull))
+        assert_array_equal(broken.rise, rises)
+        assert_array_equal(broken.fall, falls)
+
+
 @pytest.mark.filterwarnings("error")
 @swept("seed", [0], [1, 2, 5])
 def test_one_class_of_many_and_few_features(seed):

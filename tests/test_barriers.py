@@ -164,6 +164,22 @@ def test_a_price_lowers_the_weight():
         )
 
 
+@pytest.mark.parametrize("below", [0.1, 0.5, 0.9])
+def test_an_eigenvalue_between_the_barrier_and_its_next_position_is_noticed(below):
+    """Rows that leave a direction out cannot raise the eigenvalue 0. With the fifth of
+    them `A` is decomposed; then the barrier is this far below 0.
+    """
+    root = 5 + below
+    barriers = Barriers(2, root**2 / 2)
+    assert len(barriers.added) == 5
+    v = np.array([1.0, 0.0])
+    for _ in range(4):
+        barriers.add(v)
+    with pytest.raises(FloatingPointError, match="An eigenvalue has met a barrier"):
+        barriers.add(v)
+    assert_allclose(barriers.L, -below)
+
+
 # ---------------------------------------------------------------- what a search asks
 
 

@@ -222,6 +222,20 @@ def test_draws_are_those_of_all_columns(size, source):
     assert found.promise is None
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_draw_of_column_0_is_not_lost_where_parts_are_merged(seed):
+    X = np.random.default_rng(3).standard_normal((30, 200))
+    X[:, 0] *= 30
+    space = row_space(X, rank=6)
+    passes = Passes(MergedParts(X, [40] * 5, seed), 1)
+    passes.length = 200
+    found = DrawsInBlocks(4).choose(passes, space, 40)
+    expected = leverage_sampling(space, 40, 4)
+    assert 0 in expected.indices
+    assert_array_equal(found.sampling.indices, expected.indices)
+    assert_allclose(found.sampling.weights, expected.weights, rtol=1e-9)
+
+
 @each_source
 def test_the_first_of_an_order_are_those_of_all_columns(source):
     X = np.random.default_rng(3).standard_normal((30, 700))

@@ -178,6 +178,19 @@ def test_a_summary_of_few_samples_is_small_and_never_larger_than_the_square(kind
 
 
 @each_kind
+def test_merged_summaries_of_few_samples_are_never_larger_than_the_square(kind):
+    """Together they have fewer samples than features, and with the indices of their
+    entries take more than the square.
+    """
+    X = np.random.default_rng(0).standard_normal((190, 200))
+    merged = kind()
+    for a in range(0, 190, 10):
+        merged.merge(kind().partial_fit(sp.csr_array(X[a : a + 10])))
+        assert len(pickle.dumps(merged)) < 1.1 * 8 * 200**2
+    assert_allclose(SUMMARIES[kind](merged), X.T @ X, rtol=1e-9, atol=1e-9)
+
+
+@each_kind
 def test_the_square_of_few_samples_may_be_set(kind):
     seen = kind().partial_fit(np.ones((3, 8)))
     name = {GramMatrix: "G", TriangularFactor: "R"}[kind]

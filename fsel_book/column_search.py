@@ -38,6 +38,9 @@ from .spectra_engine import one_of_each
 def round_ties(x: Any, bits: int = 33) -> Any:
     """Round off the last bits of `x`, so that values which differ by rounding error
     only compare equal.
+
+    `bits` are those that stay: 33 are about ten digits. The exponent stays out of it,
+    so that numbers of every size keep as many.
     """
     mantissa, exponent = np.frexp(x)
     return np.ldexp(np.round(np.ldexp(mantissa, bits)), exponent - bits)
@@ -48,7 +51,11 @@ SLACK_BITS = 20
 
 
 def below_ties(slack: Any) -> Any:
-    """A little less than `slack`: what is not below it may round to the same."""
+    """A little less than `slack`: what is not below it may round to the same.
+
+    Numbers that round to the same differ by 2e-6 of their size at most; this leaves
+    twice as much.
+    """
     return slack - 4e-6 * abs(slack)
 
 
@@ -60,7 +67,10 @@ def by_decreasing_key(keys: np.ndarray, indices: np.ndarray) -> np.ndarray:
 
 
 def first_feasible(slack: np.ndarray) -> int | None:
-    """The first place where the slack is not negative; None if there is none."""
+    """The first place where the slack is not negative; None if there is none.
+
+    Nothing is rounded here: feasible is what the theorem says.
+    """
     feasible = np.flatnonzero(slack >= 0)
     return int(feasible[0]) if len(feasible) else None
 
@@ -77,7 +87,10 @@ def scored_lengths(
         largest = scores.max()
     if largest == 0:
         return lengths
+    # divided first: products stay in range, and where all scores are equal the keys are
+    # the lengths to the last bit
     keys = scores / largest * lengths
+    # without a score: below all others, and the longer the nearer to 0
     return np.where(keys > 0, keys, -1 / np.maximum(lengths, np.finfo(float).tiny))
 
 # %% ../nbs/H_column_search.ipynb #0c500007
@@ -96,7 +109,9 @@ class Ranking:
     def values(
         self, norms: np.ndarray, prices: np.ndarray, places: np.ndarray | slice
     ) -> np.ndarray:
-        """What decides, before rounding."""
+        """What decides, before rounding: what a subclass replaces. Parameters as in
+        `keys`.
+        """
         return norms
 
     def keys(
@@ -172,6 +187,7 @@ def true_float32(like: Array) -> bool:
     some may be told to keep fewer.
     """
     xp = namespace(like)
+    # TF32 keeps 11 bits and would make ones of these entries
     A = xp.full(
         (64, 64), 1 + 2.0**-12, dtype=xp.float32, device=array_api_compat.device(like)
     )
@@ -262,7 +278,11 @@ class ColumnSearch(ABC):
 
     @abstractmethod
     def pick(self, barriers: AnyBarriers) -> tuple[int, np.ndarray]:
-        """The column to take and its row of `V`."""
+        """The column to take and its row of `V`, shape (rank,), on the host.
+
+        Nothing is noted here: whoever takes the column says so by `take`. It must be
+        feasible, and the one that a look at all columns would take.
+        """
 
     def rows(self, indices: np.ndarray | list[int]) -> np.ndarray:
         """Rows of `V` on the host."""
@@ -283,13 +303,16 @@ class ColumnSearch(ABC):
     def largest_slack(
         self, barriers: AnyBarriers, mask: np.ndarray
     ) -> tuple[float, int]:
-        """The largest slack in `mask` and its index, by looking at all columns there."""
+        """The largest slack in `mask` and its index, by looking at all columns there;
+        minus infinity and -1 where there are none.
+        """
         C = from_numpy(barriers.slack_matrix(), self.space.X)
         largest = -np.inf
         i = -1
         for block in index_chunks(np.flatnonzero(mask), self.space.X):
             slack = quadratic_forms(self.space.rows(block), C) - self.prices[block]
             slack = round_ties(slack, SLACK_BITS)
+            # of equal ones the first stays
             if slack.max() > largest:
                 largest = slack.max()
                 i = int(block[np.argmax(slack)])
@@ -298,8 +321,12 @@ class ColumnSearch(ABC):
     def pick_by_full_scan(self, barriers: AnyBarriers) -> tuple[int, np.ndarray]:
         """The fresh column of largest slack, or where none is feasible the taken one,
         with its row.
+
+        What rounding has made of the slack is taken as it is: by the lemma a feasible
+        column exists, and the largest slack is the best guess at one.
         """
         slack, i = self.largest_slack(barriers, self.fresh)
+        # none of the fresh ones is feasible: all may as well be looked at
         if slack < 0:
             _, i = self.largest_slack(barriers, self.usable)
         return i, self.rows([i])[0]
@@ -308,6 +335,11 @@ class ColumnSearch(ABC):
 class InfeasibleColumns:
     """Which columns are known to be infeasible without another look, because slack
     rises by so much at most.
+
+    A column of squared length `n` whose slack was `-n x` cannot be feasible before the
+    slack of a row of length one has risen by `x`. The slack that is noted may be too
+    high: then a column is looked at too early, and the pick stays the same. It must not
+    be too low.
 
     Parameters
     ----------
@@ -339,21 +371,24 @@ class InfeasibleColumns:
         return self.until <= self.risen
 
     def note(self, indices: np.ndarray, rates: np.ndarray) -> None:
-        """The slack, or a bound on it, over the squared length of some columns, as it
-        is now.
+        """The slack, or an upper bound on it, over the squared length of some columns,
+        as it is now. It replaces what was known.
         """
         self.until[indices] = self.risen - rates
 
     def note_earlier(
         self, indices: np.ndarray, rates: np.ndarray, risen: float
     ) -> None:
-        """The same as it was when `risen` was less; what is known already stays."""
+        """The same as it was when `risen` was less.
+
+        A later look may have told more: of the two the one that lasts longer stays.
+        """
         self.until[indices] = np.maximum(self.until[indices], risen - rates)
 
 
 class RotatedHead:
-    """Rows at hand in float32 and in the coordinates of the barriers; each is made when
-    it is first asked for.
+    """Rows at hand in float32 and in the coordinates of the barriers, which serve until
+    these make another decomposition; each is made when it is first asked for.
 
     Attributes
     ----------
@@ -373,6 +408,7 @@ class RotatedHead:
         self, head: np.ndarray, places: np.ndarray, rotation: np.ndarray
     ) -> np.ndarray:
         """The rows of `head` at the `places`, times `rotation`."""
+        # the same object as long as products with it may be kept: see `AnyBarriers`
         if self.rotation is not rotation:
             self.rotation = rotation
             self.made = np.zeros(len(head), dtype=bool)
@@ -387,7 +423,10 @@ class RotatedHead:
 def leading_part(E: np.ndarray, most: int = 8) -> tuple[np.ndarray, float]:
     """`W`, of so many columns at most, and `mu`: in float32, no eigenvalue of `E - W
     W'` is above it, for symmetric `E`.
+
+    These are the `W` and the `theta_{k+1}` of the lemma.
     """
+    # one more than has a column: the smallest of them is `mu`
     first = max(len(E) - most - 1, 0)
     try:
         theta, Q = eigh(
@@ -405,7 +444,9 @@ class Screen:
     """Bounds on `u'Cu` for directions `u`, in float32: from values at an earlier `C`
     and what has changed since.
 
-    Columns are known to it in numbered blocks.
+    Columns are known to it in numbered blocks: those of the order of `LargestNormRule`,
+    which stay the same from the first scan to the last. A bound may be too high and
+    never too low, rounding included.
 
     Parameters
     ----------
@@ -458,7 +499,19 @@ class Screen:
         return self.narrow(from_numpy(A, self.space.X))
 
     def begin(self, C: np.ndarray, n_columns: int, risen: float) -> None:
-        """Go on to the `C` of a step in which so many columns are looked at."""
+        """Go on to the `C` of a step in which so many columns are looked at.
+
+        Either this step becomes the earlier one, and all forms have to be made again,
+        or what has changed since the earlier one is split as in the lemma.
+
+        Parameters
+        ----------
+        C : ndarray, shape (rank, rank)
+            The slack matrix, in float64 on the host.
+        n_columns : int
+        risen : float
+            That of `InfeasibleColumns` now.
+        """
         self.C = self.there(C)
         # looking at all of them costs less than eigenvectors do
         few = n_columns < 4096 + 8 * len(C)
@@ -476,34 +529,44 @@ class Screen:
             self.W = self.there(W)
             self.ones = self.there(np.ones(W.shape[1]))
             size += np.linalg.norm(self.earlier_C) + np.vdot(W, W)
+        # the sum of the text above
         self.error = (2 * len(C) + 16) * 2.0**-24 * size
 
     def bounds(self, U: Array) -> np.ndarray:
-        """Of the rows of `U`, now."""
+        """Upper bounds on `u'Cu` for the rows of `U`, with the `C` of this step."""
         return quadratic_forms(U, self.C) + self.error
 
     def judge_earlier(self, number: int, U: Array, limits: np.ndarray) -> np.ndarray:
         """By how much the rows of the block of this number may have been above their
-        limits at the earlier `C`.
+        limits at the earlier `C`; `in_doubt` needs it to have been asked once.
+
+        `U` are the directions of all columns of the block, and `limits` what the form
+        of each has to reach.
         """
         forms = quadratic_forms(U, self.earlier_C_there) - limits
         self.earlier_forms[number] = forms
         return forms + self.error
 
     def in_doubt(self, number: int, U: Array, places: np.ndarray) -> np.ndarray:
-        """Those of the `places` in a block that may be above their limits now."""
+        """Those of the `places` in a block that may be above their limits now.
+
+        `U` are the directions of all columns of the block; a look at all of them in one
+        product costs less than picking rows.
+        """
         bound = self.earlier_forms[number] + (self.mu + self.error)
         # faster than `vecdot` on short rows
         if self.W is not None:
             bound += to_numpy((U @ self.W) ** 2 @ self.ones)
         places = places[bound[places] >= 0]
+        # at the earlier step itself the bounds are as good as they get
         self.n_doubtful += len(places) * (self.W is not None)
         return places
 
     def directions(self, number: int, block: np.ndarray) -> Array:
         """Rows of the block of this number, of length one, narrow, where `V` is.
 
-        They are kept for the next steps while they fill 256 MB.
+        They are kept for the next steps while they fill 256 MB. All have a length: a
+        column that is next to nothing is in no order.
         """
         if number in self.kept:
             return self.kept[number]
@@ -518,6 +581,9 @@ class Screen:
 class LargestNormRule(ColumnSearch):
     """The first feasible column in an order, by decreasing norm unless a ranking says
     otherwise: scan, stop at the first.
+
+    Its pick is that of a look at all columns, which the tests make beside it. Which of
+    them it looks at, and in which precision first, is a matter of time alone.
 
     Parameters
     ----------
@@ -571,6 +637,7 @@ class LargestNormRule(ColumnSearch):
         self.keys = np.where(self.usable, keys, -np.inf)
         # rows of 64 MB at most, or 256 rows; to begin with
         size = min(d, max(256, min(1024 + 8 * ell, 2**23 // ell)))
+        # whatever is behind the edge need not be sorted
         self.edge = np.partition(self.keys, d - size)[d - size]
         is_early = self.usable & (self.keys >= self.edge)
         self.early = by_decreasing_key(self.keys, np.flatnonzero(is_early))
@@ -605,7 +672,10 @@ class LargestNormRule(ColumnSearch):
             self.enlarge_head()
 
     def enlarge_head(self) -> None:
-        """Twice as many columns at hand, for a half of them has been taken."""
+        """Twice as many columns at hand, for a half of them has been taken.
+
+        `edge` stays: it has served for `order`, which is there once this has run.
+        """
         old = len(self.head)
         self.early = self.order[: min(2 * old, self.largest_head)]
         self.head = np.concatenate([self.head, self.rows(self.early[old:])])
@@ -625,6 +695,7 @@ class LargestNormRule(ColumnSearch):
 
     def note_depth(self, i: int) -> None:
         """Column `i` was found: is the head worth a look in the next step?"""
+        # who still searches the head begins with it anyway
         if self.beyond_head:
             n_before = np.sum(self.fresh & (self.keys > self.keys[i]))
             self.beyond_head = bool(n_before > len(self.head) / 8)
@@ -641,7 +712,9 @@ class LargestNormRule(ColumnSearch):
     def candidates_in(
         self, mask: np.ndarray, barriers: AnyBarriers
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Those in `mask`."""
+        """Those in `mask`: of the head, unless that was of no use lately, then of the
+        whole order, of which the head is a part.
+        """
         mask = mask & self.infeasible.due
         if not self.beyond_head:
             yield from self.candidates_in_head(barriers, mask)
@@ -656,7 +729,9 @@ class LargestNormRule(ColumnSearch):
     def candidates_in_head(
         self, barriers: AnyBarriers, mask: np.ndarray
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Those at hand."""
+        """Those at hand, in their order; columns that float32 rules out are left out,
+        if the barriers have a bound for it.
+        """
         left = np.flatnonzero(mask[self.early[: len(self.head)]])
         # steps that follow each other look about as deep
         a = 0
@@ -664,6 +739,7 @@ class LargestNormRule(ColumnSearch):
         while a < len(left):
             places = left[a:b]
             self.depth = b
+            # of a single one float64 costs no more than the bound
             if barriers.rotation is not None and len(places) > 1:
                 places = self.in_doubt_in_head(barriers, places)
             for part in growing_chunks(places):
@@ -687,6 +763,7 @@ class LargestNormRule(ColumnSearch):
     ) -> Iterator[np.ndarray]:
         """Columns in `mask`, wherever they are, that float32 does not rule out."""
         left = mask[self.order]
+        # once a pick: fresh columns and taken ones are judged by the same matrix
         if not self.screen_is_current:
             C = barriers.slack_matrix()
             self.screen.begin(C, int(np.sum(left)), self.infeasible.risen)
@@ -707,6 +784,8 @@ class LargestNormRule(ColumnSearch):
     ) -> np.ndarray:
         """Which of some places in a block may be feasible, in float32; of the others it
         is noted how long they are not.
+
+        `limits` are those of the whole block; `places` count within it.
         """
         U = self.screen.directions(number, block)
         # of a few columns the form itself costs less than the bound
@@ -716,6 +795,8 @@ class LargestNormRule(ColumnSearch):
                 bound = self.screen.judge_earlier(number, U, limits)
                 self.infeasible.note_earlier(block, bound, self.screen.earlier_risen)
             places = self.screen.in_doubt(number, U, places)
+        # at the earlier step itself the old forms are those of now: a second look would
+        # find the same
         just_judged = most and self.screen.W is None
         if len(places) and not just_judged:
             bound = self.screen.bounds(take_rows(U, places)) - limits[places]
@@ -774,6 +855,20 @@ def largest_eigenvalue_bound(
 ) -> tuple[float, np.ndarray]:
     """An upper bound on the largest eigenvalue of the symmetric `E`, by Lanczos, proved
     by Cholesky; its vector.
+
+    Parameters
+    ----------
+    E : ndarray, shape (n, n)
+    start : ndarray, shape (n,)
+        Where Lanczos begins: a guess at the eigenvector, of any length but 0.
+    steps : int
+        More make the bound sharper; it is one with any number.
+
+    Returns
+    -------
+    bound : float
+    vector : ndarray, shape (n,)
+        Of length one, nearly the eigenvector.
     """
     if len(E) <= 32:  # small enough to have all of them, to rounding
         lam, Q = np.linalg.eigh(E)
@@ -783,6 +878,7 @@ def largest_eigenvalue_bound(
     for j in range(1, steps):
         q = E @ Q[j - 1]
         before = np.linalg.norm(q)
+        # twice, as what is left may be short: then rounding is large beside it
         for _ in range(2):
             q -= (Q[:j] @ q) @ Q[:j]
         size = np.linalg.norm(q)
@@ -792,6 +888,7 @@ def largest_eigenvalue_bound(
             break
         Q[j] = q / size
     spectrum, S = np.linalg.eigh(Q @ E @ Q.T)
+    # Lanczos is short of the top by a little; a proof that fails costs another factor
     margin = (
         0.02 * abs(spectrum[-1]) + 1e-3 * np.abs(spectrum).max() + np.finfo(float).tiny
     )
@@ -814,6 +911,9 @@ def _basis_float32(space: RowSpace) -> Array:
 class LargestSlackRule(ColumnSearch):
     """The column of largest slack, found through bounds on `v'Cv` that are kept from
     step to step.
+
+    Its pick is that of `largest_slack`, which looks at all columns; the tests compare
+    them. What must stay true is that no bound is below its value.
 
     Parameters
     ----------
@@ -870,12 +970,16 @@ class LargestSlackRule(ColumnSearch):
         return self.pick_by_full_scan(barriers)
 
     def raise_bounds(self, C: np.ndarray) -> None:
-        """From bounds on `v'Cv` for the last step to bounds for this one."""
+        """From bounds on `v'Cv` for the last step to bounds for this one, by the lemma;
+        `C` is the slack matrix of this one.
+        """
         mu, self.direction = largest_eigenvalue_bound(
             C - self.sigma * self.C, self.direction + self.start
         )
         self.bound *= self.sigma
         self.bound += mu * self.norms
+        # for the next step: the raised bounds stand in for the values in the quotient of
+        # the text, since any factor is allowed and the best is not needed
         leaders = self.leaders["fresh"]
         quotient = np.sum(self.bound[leaders]) / np.sum(self.norms[leaders])
         falls = self.direction @ self.C @ self.direction > quotient
@@ -884,7 +988,7 @@ class LargestSlackRule(ColumnSearch):
         self.C_there = from_numpy(C, self.space.X)
 
     def reach(self, indices: np.ndarray | slice) -> np.ndarray:
-        """Bounds on the slack."""
+        """Bounds on the slack; of columns just evaluated, the slack itself."""
         return self.bound[indices] - self.prices[indices]
 
     def evaluate(self, indices: np.ndarray) -> None:
@@ -901,12 +1005,16 @@ class LargestSlackRule(ColumnSearch):
         for block in index_chunks(indices, self.space.X, 1024):
             forms = quadratic_forms(take_rows(self.narrow_basis, block), C)
             self.bound[block] = forms + error * self.norms[block]
+        # the bound is the value plus the error once; the value may be as far below
         surely = self.reach(indices) - 2 * error * self.norms[indices]
         return np.max(surely, initial=-np.inf)
 
     def largest_feasible(self, which: str, mask: np.ndarray) -> int:
         """The feasible column of largest slack in `mask`, or -1; `which` names its
         leaders.
+
+        Leaders give a value to beat, float32 a better one, and float64 decides among
+        those whose bounds are not below that.
         """
         leaders = self.leaders[which]
         leaders = leaders[mask[leaders]]
@@ -924,10 +1032,13 @@ class LargestSlackRule(ColumnSearch):
         slack = round_ties(self.reach(close), SLACK_BITS)
         if len(close) == 0 or slack.max() < 0:
             return -1
+        # `close` is in increasing order, so of equal ones the lowest index wins
         return int(close[np.argmax(slack)])
 
     def note_leaders(self, which: str, known: np.ndarray) -> None:
-        """Those that are ahead among columns just looked at lead in the next step."""
+        """Those that are ahead among columns just looked at lead in the next step: up
+        to 48, of which one is likely to be near the top again.
+        """
         if len(known):
             first = np.argpartition(-self.reach(known), min(48, len(known) - 1))[:48]
             self.leaders[which] = np.unique(known[first])
@@ -948,6 +1059,7 @@ class LeverageBlockRule(ColumnSearch):
         cumulative = np.cumsum(np.where(self.fresh[first], self.norms, 0.0))
         if cumulative[-1] > 0:
             points = self.rng.random_sample(64) * cumulative[-1]
+            # to the right: a point on an edge hits no column of weight 0
             drawn = np.searchsorted(cumulative, points, side="right")
             indices = np.unique(first[drawn])
             rows = self.rows(indices)
@@ -997,6 +1109,7 @@ class Span:
         """Add a column that is outside; the new direction, on the device of the
         targets, and its products with them.
         """
+        # twice, as what is left may be short: then rounding is large beside it
         for _ in range(2):
             q = q - self.Q @ (self.Q.T @ q)
         q = (q / np.linalg.norm(q))[:, None]
@@ -1015,22 +1128,29 @@ class Span:
         `squares` are the squared lengths of their products with the targets, `left` and
         `whole` those of the columns, outside the span and in all. To six digits; where
         one direction is missing and all columns bring that, 1.
+
+        With `grown`, `squares` and `left` are of a span that has so many directions
+        more than this one; it only says whether one is missing.
         """
         known = left > 1e-9 * whole  # of the others nothing is left but rounding
         gains = np.divide(squares, left, out=np.zeros_like(squares), where=known)
         one_missing = self.Q.shape[1] + grown == self.rank - 1
         rounded = 1.0 if one_missing else round_ties(gains, SLACK_BITS)
+        # below that it is what rounding has left of targets that are in the span
         return np.where(gains > 1e-20 * self.size2, rounded, 0.0)
 
 
 class ClosestSpanRule(ColumnSearch):
     """The feasible column that brings the span of those chosen closest to the targets.
 
+    Here equal gains go to the lowest index, and columns that bring nothing are left to
+    a scan for the largest slack.
+
     Parameters
     ----------
     space : RowSpace
     rng : None
-    prices : ndarray, shape (n_features,)
+    prices : ndarray, shape (n_features,), or None
     targets : array, shape (n_samples, n_targets)
         Float64, on the device of the data.
 
@@ -1080,6 +1200,7 @@ class ClosestSpanRule(ColumnSearch):
 
     def pick(self, barriers: AnyBarriers) -> tuple[int, np.ndarray]:
         keys = self.gains()
+        # those that bring nothing come last, by slack
         order = by_decreasing_key(keys, np.flatnonzero(self.fresh & (keys > 0)))
         a = 0
         b = 16

@@ -113,13 +113,17 @@ class Blocks(OutOfMemory, ABC):
         summary
             Of all pieces; the one that was given stays as it is.
         """
+        # the one that was given may be wanted for another pass
         total = copy.deepcopy(summary)
+        # closed, so that the thread that reads ends with the pass, whatever ends that
         with closing(_read_ahead(self.read(axis), axis, self._blocks_stay)) as pieces:
             for start, A, mark in pieces:
+                # `Passes` wants them, to compare; other summaries have no use for them
                 total.add(start, A, *([mark] if hasattr(total, "takes_marks") else []))
         return total
 
     def __array__(self, *args: Any, **kwargs: Any) -> Never:
+        """An error that says what to do, where NumPy would make an array of objects."""
         raise TypeError(
             "X is in blocks and is no array. The selectors and the models of dual "
             "projection take it in "
@@ -146,6 +150,8 @@ class Blocks(OutOfMemory, ABC):
     def _in_order_of(self, estimator: Any) -> Self:
         """The same; an error if the features have other names, or another order, than
         those `estimator` was fitted with.
+
+        Where either has no names there is nothing to compare.
         """
         known = getattr(estimator, "feature_names_in_", None)
         if (
@@ -216,6 +222,8 @@ class Blocks(OutOfMemory, ABC):
 def is_out_of_memory(X: Any) -> bool:
     """Whether `X` is read in blocks, or a summary of what was; an error for a Dask
     array, which says nothing of how it is to be read.
+
+    Known by the name of its module, so that nobody has to import Dask.
     """
     if type(X).__module__.startswith("dask.array"):
         raise ValueError("X is a Dask array: give as_blocks(X).")
@@ -250,24 +258,30 @@ class Mark:
     value : float
         The checksum.
     rounding : float
-        By how much the sum of the same entries may differ.
+        By how much the sum of the same entries may differ: 1e-9 of the length of the
+        sums of columns, 1e-5 in float32.
     is_finite : bool
-        Whether all entries are finite.
+        Whether the sums are finite; then so are all entries. If not, `_marked` looks at
+        the entries.
     """
 
     def __init__(self, start: int, A: Any) -> None:
-        # far from the numbers of all columns
         self.shape = A.shape
+        # far from the numbers of all columns
         rows = _numbers_of_places(2**62, A.shape[0])
         # in float32, which takes half the time
         coarse = A.dtype.itemsize <= 2 or A.dtype == np.float32
         sums = self.sums_of_columns(A, rows, np.float32 if coarse else np.float64)
         self.is_finite = bool(np.all(np.isfinite(sums)))  # then so are all entries
+        # or the sums alone are beyond float32
         if coarse and not self.is_finite:
             sums = self.sums_of_columns(A, rows, np.float64)
-        # what is too large is refused after the first pass
+        # entries so large that sums overflow are refused by `first_pass`, of the
+        # summaries, before marks are compared
         with np.errstate(over="ignore", invalid="ignore"):
             self.value = float(sums @ _numbers_of_places(start, A.shape[1]))
+        # the length of the sums, which says how large the piece is; divided first, so
+        # that no square overflows
         largest = float(np.abs(sums).max(initial=0.0))
         size = (
             largest * float(np.linalg.norm(sums / largest))
@@ -278,6 +292,9 @@ class Mark:
 
     @staticmethod
     def sums_of_columns(A: Any, rows: np.ndarray, dtype: Any) -> np.ndarray:
+        """For each column of `A` the sum of its entries times the numbers `rows`, made
+        in the precision `dtype`; in float64.
+        """
         rows = rows.astype(dtype)
         with np.errstate(over="ignore", invalid="ignore"):
             if is_sparse(A) or A.dtype == dtype:
@@ -291,13 +308,13 @@ class Mark:
         return np.concatenate([np.empty(0), *parts])
 
     def differs(self, other: Self) -> bool:
-        """Whether the two are of other data."""
+        """Whether the two are of other data: by shape, or by more than rounding."""
         return self.shape != other.shape or abs(self.value - other.value) > max(
             self.rounding, other.rounding
         )
 
 # %% ../nbs/E_blocks.ipynb #18776554
-PIECE_BYTES = 2**24  # bytes in float64
+PIECE_BYTES = 2**24  # bytes in float64; how large a piece is, unless `_step` says more
 
 
 def numbers_on_host(X: Any) -> np.ndarray:
@@ -315,7 +332,7 @@ def numbers_on_host(X: Any) -> np.ndarray:
 
 
 def as_dense(A: Any) -> np.ndarray:
-    """A dense or sparse block as a dense one."""
+    """A dense or sparse block as a dense one; a dense one is not copied."""
     return A.toarray() if is_sparse(A) else np.asarray(A)
 
 
@@ -329,6 +346,7 @@ def join_blocks(parts: list[Any], axis: int) -> Any:
 
 
 def _cut(block: Any, axis: int, a: int, b: int) -> Any:
+    """What is between `a` and `b` along `axis`; of an array of NumPy no copy."""
     return block[:, a:b] if axis else block[a:b]
 
 
@@ -344,12 +362,16 @@ def _step(short: int) -> int:
 
 
 def _copied(block: Any) -> Any:
+    """A block that whoever handed it out cannot write to."""
     return block.copy() if is_sparse(block) else np.array(block, order="K")
 
 
 def _sound_sparse(X: Any, name: str) -> Any:
     """`X`, if all its indices are within its shape: compiled code takes them as they
     are, and would leave its memory.
+
+    To be called before anything is computed with `X`; `name` is what the error calls
+    it.
     """
 
     def need(truth: Any, what: str) -> None:
@@ -386,6 +408,7 @@ def _sound_sparse(X: Any, name: str) -> Any:
         X.indptr[0] == 0 and np.all(X.indptr[1:] >= X.indptr[:-1]),
         "indptr does not ascend from 0",
     )
+    # there may be room behind the last entry: what is in it does not matter
     there = min(len(X.indices), len(X.data))
     need(
         X.indptr[-1] <= there,
@@ -401,6 +424,7 @@ def _sound_sparse(X: Any, name: str) -> Any:
 
 def _real(block: Any) -> Any:
     """`block`, if its entries are real; each entry once."""
+    # in a copy: it may be the caller's
     if is_sparse(block) and not block.has_canonical_format:
         block = block.copy()
         block.sum_duplicates()
@@ -411,12 +435,17 @@ def _real(block: Any) -> Any:
 
 
 def _columns_first(block: Any, axis: int) -> Any:
+    """The piece made of a block: its columns are the features, or the samples."""
     block = block if axis else block.T
     return block.tocsc() if is_sparse(block) else block
 
 
 def _marked(block: Any, axis: int, start: int) -> tuple[int, Any, Mark]:
-    """A piece, if its entries are real and finite."""
+    """A piece, if its entries are real and finite: `start`, it and its mark.
+
+    The mark has seen all entries; they are looked at again only where its sums are not
+    finite, since large finite entries can make them so.
+    """
     A = _columns_first(_real(block), axis)
     mark = Mark(start, A)
     values = A.data if is_sparse(A) else A
@@ -432,7 +461,10 @@ def _marked(block: Any, axis: int, start: int) -> tuple[int, Any, Mark]:
 def pieces_of(
     blocks: Iterable[Any], axis: int, start: int = 0
 ) -> Iterator[tuple[int, Any]]:
-    """The pieces of blocks that stay as they are, without their marks."""
+    """The pieces of blocks that stay as they are, without their marks.
+
+    For samples that are at hand, as `partial_fit` has them: `reduce` is for a source.
+    """
     return ((start, A) for start, A, _ in _marked_pieces(blocks, axis, start, True))
 
 
@@ -481,6 +513,7 @@ def _marked_pieces(
         waiting.append(block)
         length += block.shape[axis]
         step = _step(short)
+        # whether nobody else writes to it: a sparse one was copied above
         ours = blocks_stay or is_sparse(block)
         if length < step:
             if not ours:
@@ -494,6 +527,7 @@ def _marked_pieces(
             yield _marked(piece if ours else _copied(piece), axis, start)
             start = start + step
             a = a + step
+        # a copy, so that what is left over does not keep the whole in memory
         waiting = [_cut(whole, axis, a, length).copy()] if a < length else []
         length = length - a
     if waiting:
@@ -504,11 +538,13 @@ def _until(enough: Event, blocks: Iterable[Any]) -> Iterator[Any]:
     """The same; none is asked for once there are enough."""
     for block in blocks:
         yield block
+        # nobody sees the error: it ends the generators in the thread that reads
         if enough.is_set():
             raise CancelledError
 
 
 def _close(*iterators: Any) -> None:
+    """Close those that are generators: `finally` in them runs in this thread."""
     for iterator in iterators:
         if isinstance(iterator, Generator):
             iterator.close()
@@ -537,11 +573,13 @@ def _read_ahead(
     reader = ThreadPoolExecutor(1)
     pieces = _marked_pieces(_until(enough, blocks), axis, 0, blocks_stay)
     try:
+        # one piece ahead and no more: each is memory
         coming = reader.submit(next, pieces, None)
         while (piece := _awaited(coming)) is not None:
             coming = reader.submit(next, pieces, None)
             yield piece
     finally:
+        # in this order: the thread comes to the next task when its block has arrived
         enough.set()
         reader.submit(_close, pieces, blocks)
         reader.shutdown()
@@ -572,8 +610,9 @@ class _Columns:
     def add(self, start: int, A: Any) -> None:
         if self.axis == 0:
             self.n_features = A.shape[0]
+            # there are too few: `columns` says how many
             if self.n_features <= self.indices.max():
-                return  # there are too few
+                return
             self.parts.append((np.array([start]), as_dense(A.T)[:, self.indices]))
             return
         self.n_features += A.shape[1]
@@ -594,6 +633,9 @@ class _Columns:
         return self
 
     def in_order(self) -> np.ndarray:
+        """The columns in the order of `indices`, with all samples in their order: parts
+        may have come, or been merged, in any.
+        """
         if self.axis == 0:
             return np.concatenate(
                 [C for _, C in sorted(self.parts, key=lambda part: part[0][0])]
@@ -625,11 +667,14 @@ class Product:
     def add(self, start: int, A: Any) -> None:
         if self.axis == 0:
             self.n_features = A.shape[0]
+            # holds the place: where no product comes `whole` fails, and leaves no
+            # samples out
             self.parts[start] = None
         else:
             self.n_features += A.shape[1]
         rows = self.W if self.axis == 0 else self.W[start : start + A.shape[1]]
-        # there are too many or too few
+        # there are too many or too few features: they are only counted, and `times`
+        # says how many there are
         if len(rows) != (A.shape[0] if self.axis == 0 else A.shape[1]):
             return
         if self.axis == 0:
@@ -647,10 +692,12 @@ class Product:
         return self
 
     def whole(self) -> np.ndarray:
+        """The product, its rows in the order of the samples."""
         return np.concatenate([self.parts[start] for start in sorted(self.parts)])
 
 # %% ../nbs/E_blocks.ipynb #98ef2ce1
 def _check_shape(shape: Sequence[int], name: Any) -> tuple[int, int]:
+    """`shape`, if it has two sides and neither is 0; errors call the data `name`."""
     if len(shape) != 2:
         raise ValueError(f"{name} has shape {tuple(shape)}; two dimensions are needed.")
     if 0 in shape:
@@ -681,15 +728,18 @@ class _SlicedBlocks(Blocks):
         self.files = {
             file: _state_of(file) for file in ([path] if path else _mapped_files(data))
         }
+        # what only looks like an array may hand out the same memory for each slice
         self._blocks_stay = (
             not self.files if is_sparse(data) else is_array_api_obj(data)
         )
+        # slices along the other side would go over all of it each time
         if is_sparse(data):
             self.axes = (1,) if data.format == "csc" else (0,)
         if getattr(data, "chunks", None):
             self.warn_of_large_chunks()
 
     def warn_of_large_chunks(self) -> None:
+        """Warn where the chunks that are read at once take more than 1 GiB."""
         axis = self._axis
         size = (
             min(self.step(axis), self.shape[axis])
@@ -785,8 +835,8 @@ class _ZarrBlocks(_SlicedBlocks):
         return zarr.open_array(self.store, path=self.path_in_store, mode="r")
 
     def count_missing(self) -> int:
-        """The number of chunks that are not stored; Zarr compares each with each, and
-        of 100,000 would take a minute.
+        """The number of chunks that are not stored; 0 where that is not known: Zarr
+        compares each with each, and of 100,000 would take a minute.
         """
         known = self.data.nchunks <= 20_000 and self.data.store.supports_listing
         return self.data.nchunks - self.data.nchunks_initialized if known else 0
@@ -819,6 +869,7 @@ class _ZarrBlocks(_SlicedBlocks):
         return self.with_a_count(blocks)
 
     def said_of_missing(self) -> str:
+        """What the warning and the error begin with."""
         return (
             f"{self.n_missing} of the {self.data.nchunks} chunks of {self.name} are "
             f"not stored, and are read as "
@@ -830,6 +881,7 @@ class _ZarrBlocks(_SlicedBlocks):
         have the fill value.
         """
         count = 0
+        # as many as the chunks that are not stored can have
         most = self.n_missing * math.prod(self.data.chunks)
         for block in blocks:
             count += int(np.count_nonzero(block == self.data.fill_value))
@@ -844,7 +896,7 @@ class _ZarrBlocks(_SlicedBlocks):
 
 
 def _state_of(path: Path) -> tuple[int, int]:
-    """Size and time of change."""
+    """Size and time of change, by which a file that was written to is known."""
     found = os.stat(path)
     return found.st_size, found.st_mtime_ns
 
@@ -870,6 +922,7 @@ def _mapped_files(X: Any) -> list[Path]:
 
 
 def _check_unchanged(path: Path, state: tuple[int, int] | None) -> None:
+    """Raise an error if the file has another state than it had."""
     if _state_of(path) != state:
         raise ValueError(f"{path} has changed since it was opened.")
 
@@ -909,6 +962,7 @@ class _FileBlocks(Blocks):
         long = self.shape[axis]
         short = self.shape[1 - axis]
         step = _step(short)
+        # axis 1 in Fortran order, or axis 0 in C order
         along = axis == self.fortran
         with open(self.path, "rb", buffering=0) as file:
             for a in range(0, long, step):
@@ -924,6 +978,9 @@ class _FileBlocks(Blocks):
                 yield block.T if self.fortran else block
 
     def fill(self, file: Any, entry: int, into: np.ndarray) -> None:
+        """Read as many entries as `into` has, from this one on; one call of the system
+        may give fewer than were asked for.
+        """
         view = into.data.cast("B")
         at = self.offset + entry * self.dtype.itemsize
         while len(view):
@@ -954,6 +1011,7 @@ def _read_header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
 
 
 def _open_npy(path: Path) -> Blocks:
+    """The array that `numpy.save` has written; of it only the header is read here."""
     with open(path, "rb") as file:
         try:
             shape, fortran, dtype = _read_header(file)
@@ -984,6 +1042,9 @@ def _open_npz(path: Path) -> Blocks:
 
 
 def _mapped_sparse(path: Path) -> Any:
+    """The sparse matrix in an archive, its three arrays mapped. Only their types and
+    the shape are checked here; indices are, whenever a slice is read.
+    """
     with zipfile.ZipFile(path) as archive, open(path, "rb") as file:
         parts = {
             info.filename.removesuffix(".npy"): info for info in archive.infolist()
@@ -1003,10 +1064,14 @@ def _mapped_sparse(path: Path) -> Any:
             shape = np.lib.format.read_array(member)
 
         def mapped(name: str) -> np.ndarray:
+            """A member: behind its local header, with the lengths of its name and of an
+            extra field at byte 26, it is a file of NumPy.
+            """
             file.seek(parts[name].header_offset + 26)
             name_length, extra_length = struct.unpack("<HH", file.read(4))
             file.seek(name_length + extra_length, os.SEEK_CUR)
             size, _, dtype = _read_header(file)
+            # nothing cannot be mapped
             return (
                 np.memmap(path, dtype, "r", file.tell(), size)
                 if size[0]
@@ -1096,6 +1161,7 @@ class _ParquetBlocks(Blocks):
         found = pyarrow.parquet.read_metadata(path)
         self.state = _state_of(path)
         self.shape = (found.num_rows, len(self.feature_names))
+        # what `samples` has in memory of the largest group
         groups = [found.row_group(i).num_rows for i in range(found.num_row_groups)]
         size = min(max(groups, default=0) * self.dtype.itemsize, 2**21) * len(
             self.feature_names
@@ -1150,6 +1216,9 @@ class _ParquetBlocks(Blocks):
             yield whole[a : a + step]
 
     def numbers(self, table: Any, names: list[str]) -> np.ndarray:
+        """Columns of one of Arrow's tables as an array; an error if a value is missing,
+        which Arrow would turn into NaN, and integers into floats with it.
+        """
         for name in names:
             if table.column(name).null_count:
                 raise ValueError(
@@ -1231,13 +1300,16 @@ class _DaskBlocks(Blocks):
 
 
 def _summary_of(summary: Any, start: int, block: Any, axis: int) -> Any:
+    """What a worker makes of a chunk whose first column, or row, stands at `start`."""
     summary = copy.deepcopy(summary)
+    # nobody writes to what a task of Dask has returned
     for a, A, mark in _marked_pieces([block], axis, start, True):
         summary.add(a, A, *([mark] if hasattr(summary, "takes_marks") else []))
     return summary
 
 
 def _merged(first: Any, *others: Any) -> Any:
+    """Summaries put together, in the order given."""
     first = copy.deepcopy(first)  # a task may be run again on the same inputs
     for other in others:
         first.merge(other)

@@ -280,8 +280,8 @@ class ColumnSearch(ABC):
     def pick(self, barriers: AnyBarriers) -> tuple[int, np.ndarray]:
         """The column to take and its row of `V`, shape (rank,), on the host.
 
-        Nothing is noted here: whoever takes the column says so by `take`. It must be
-        feasible, and the one that a look at all columns would take.
+        That it is taken is noted by `take`, which the caller calls. It must be feasible
+        and, unless the rule draws, the one that a look at all columns would find.
         """
 
     def rows(self, indices: np.ndarray | list[int]) -> np.ndarray:
@@ -978,7 +978,7 @@ class LargestSlackRule(ColumnSearch):
         )
         self.bound *= self.sigma
         self.bound += mu * self.norms
-        # for the next step: the raised bounds stand in for the values in the quotient of
+        # for the next step: raised bounds stand in for the values in the quotient of
         # the text, since any factor is allowed and the best is not needed
         leaders = self.leaders["fresh"]
         quotient = np.sum(self.bound[leaders]) / np.sum(self.norms[leaders])

@@ -38,8 +38,10 @@ def _solve_bordered(
 ) -> tuple[Floats, float] | None:
     """Solve `A u + b = rhs` with `sum(u) = total`; without an intercept `b = 0`.
 
-    `A` is positive definite and is overwritten. None if a pivot is below `least`.
+    `A` is positive definite and is overwritten. None if a pivot is below `least`, or,
+    with any `least`, if rounding has left none.
     """
+    # transposed, a symmetric matrix is the same in LAPACK's order: no copy is made
     L, info = dpotrf(A.T, lower=1, clean=0, overwrite_a=1)
     if info or (least and (L.diagonal() ** 2).min() < least):
         return None
@@ -49,12 +51,18 @@ def _solve_bordered(
 
 # %% ../nbs/J_warm_fits.ipynb #00be09a1
 def spd_inverse(A: Floats) -> Floats:
-    """The inverse of a symmetric positive definite matrix, which is overwritten."""
+    """The inverse of a symmetric positive definite matrix, which is overwritten.
+
+    Nobody looks whether it is positive definite: callers have added a multiple of the
+    identity that sees to it.
+    """
     return inverse_by_factor(dpotrf(A.T, lower=1, clean=0, overwrite_a=1)[0])
 
 
 def inverse_by_factor(L: Floats) -> Floats:
-    """The inverse of `L L'` for Cholesky's factor `L`, which is overwritten."""
+    """The inverse of `L L'` for Cholesky's factor `L`, which is overwritten; what is
+    above its diagonal is not looked at.
+    """
     half, _ = dpotri(L, lower=1, overwrite_c=1)
     low = np.tril(half, -1)
     return low + low.T + np.diag(np.diagonal(half))
@@ -70,7 +78,7 @@ def _libsvm_machine(loss: Loss) -> Any:
 
 
 def too_large(risk: EmpiricalRisk, K: Floats) -> ValueError:
-    """What is wrong where numbers overflow or lose all their digits."""
+    """The error to raise where numbers overflow or lose all their digits."""
     return ValueError(
         f"C={risk.C.max():.3g} is not possible for an X with kernel values k(x, x) of "
         f"up to "
@@ -79,7 +87,9 @@ def too_large(risk: EmpiricalRisk, K: Floats) -> ValueError:
 
 
 def libsvm_fit(K: Floats, risk: EmpiricalRisk, max_iter: int = 500_000) -> Floats:
-    """The dual optimum by libsvm; for labels these must be of both kinds."""
+    """The dual optimum by libsvm, or where it is after `max_iter` steps; for labels
+    these must be of both kinds.
+    """
     machine = _libsvm_machine(risk.loss)(
         kernel="precomputed", C=1.0, tol=1e-9, max_iter=max_iter
     )
@@ -96,7 +106,10 @@ def libsvm_fit(K: Floats, risk: EmpiricalRisk, max_iter: int = 500_000) -> Float
 
 # %% ../nbs/J_warm_fits.ipynb #f5fd31f3
 def _snap_to_bounds(u: Floats, lo: Floats, hi: Floats) -> Floats:
-    """`u`, with what is nearly at a bound or nearly 0 put there."""
+    """`u`, with what is nearly at a bound or nearly 0 put there.
+
+    The bounds `lo` and `hi` of the box have 0 between them, or are 0.
+    """
     with np.errstate(invalid="ignore"):
         u = np.where(u > (1 - 1e-6) * hi, hi, np.where(u < (1 - 1e-6) * lo, lo, u))
     return np.where(np.abs(u) > 1e-6 * np.abs(u).max(), u, 0.0)
@@ -125,7 +138,28 @@ def _solve_on_free_set(
 ) -> tuple[Floats, Floats, float] | None:
     """The optimum if `free` is the right guess, what is not free staying where it is.
 
-    Returns `u`, the part not free, and `b`; None if the system is singular.
+    Parameters
+    ----------
+    K, risk
+        The problem.
+    u : ndarray, shape (n_samples,)
+        The point before: of it only the entries that are not free are used.
+    side : ndarray, shape (n_samples,)
+        The side of 0 that each entry is on, 1 or -1: it says which slope `phi` has.
+    free : ndarray of bool, shape (n_samples,)
+        The guess.
+    intercept : bool
+    mu : float
+    centre : ndarray, shape (n_samples,)
+        A term `mu |u - centre|^2 / 2` against rounding; see the loop below.
+    least : float
+        The least pivot that is trusted.
+
+    Returns
+    -------
+    (u, fixed, b) or None
+        `fixed` is `u` with 0 for the free entries. None if the system is singular, or
+        nothing is free and the others do not add up to 0.
     """
     F = np.flatnonzero(free)
     fixed = np.where(free, 0.0, u)
@@ -175,7 +209,12 @@ class Violations(NamedTuple):
 def violated_conditions(
     risk: EmpiricalRisk, u: Floats, side: Floats, free: NDArray[np.bool_], pull: Floats
 ) -> Violations:
-    """Which conditions of the optimum `u` breaks, and where."""
+    """Which conditions of the optimum `u` breaks, and where.
+
+    `side` is the side of 0 that each entry is on, `free` which are free, and `pull` the
+    pull of each minus `b`, without the jump at 0. A pull counts as wrong from a
+    billionth of the largest target on: it is what a target minus a decision leaves.
+    """
     lo, hi = risk.box()
     width = risk.width
     tol = 1e-9 * np.abs(risk.y).max()
@@ -201,7 +240,9 @@ def _feasible_near(
     intercept: bool,
 ) -> Floats:
     """`u` with its free entries brought to their pieces and, with an intercept, to the
-    sum that is left for them.
+    sum that is left for them; the others are as in `fixed`.
+
+    Its dual value bounds the objective, whatever the guess was worth.
     """
     v = fixed.copy()
     if free.any():
@@ -266,6 +307,7 @@ def pivot_fit(
         pull = -risk.slope(u, 0 * side) - K @ u - b - mu * (u - centre)
         broken = violated_conditions(risk, u, side, free, pull)
         wrong = broken.number
+        # a value is wanted at the end, and before only if it may end the fit
         if not wrong or np.isfinite(enough):
             v = _feasible_near(u, fixed, free, broken, intercept)
             f = K @ v
@@ -276,6 +318,7 @@ def pivot_fit(
         if not wrong:
             gap = v @ f / 2 + risk.primal(f + b) - value
             return Fit(v, value, bool(gap <= risk.gap))
+        # guesses that bring no new low go round in circles
         stalled = 0 if wrong < fewest else stalled + 1
         if stalled == 3:
             return None
@@ -286,7 +329,7 @@ def pivot_fit(
 # %% ../nbs/J_warm_fits.ipynb #ca94779d
 def bordered_inverse(A: Floats) -> Floats:
     """The inverse of `A`, positive definite and overwritten, with ones around it in row
-    and column 0.
+    and column 0; a zero is where these meet.
     """
     H = spd_inverse(A)
     h = H.sum(axis=0)
@@ -302,7 +345,11 @@ class GrowingInverse:
     """The inverse of the symmetric matrix `K` on the entries `F`, kept up as entries
     come and go.
 
-    It may have a border, rows and columns that come first.
+    It may have a border, rows and columns that come first. What must stay true: the
+    first block of `store` is the inverse on `F`, up to rounding, and `rows` holds the
+    rows of `K` in the same order. The check below compares it with an inverse made
+    anew. `Tableau` of the steps of elimination uses it as it is, `BorderedInverse` is
+    that of the active set.
 
     Attributes
     ----------
@@ -336,7 +383,10 @@ class GrowingInverse:
         return self.entries[: self.m]
 
     def column(self, i: int) -> Floats:
-        """The entries of row `i` of `K` on `F`; the row is put behind the others."""
+        """The entries of row `i` of `K` on `F`; the row is put behind the others, where
+        `join` counts it in, and a move that fails to let it join leaves it to be
+        overwritten.
+        """
         self.rows[self.m] = self.K[i]
         return self.K[i].take(self.F)
 
@@ -350,7 +400,11 @@ class GrowingInverse:
         dger(1.0, padded, w, a=self.store[:, :m], overwrite_a=1)
 
     def join(self, i: int, z: Floats, schur: float) -> None:
-        """Entry `i`, of which `column` has been asked, where `z` solves for it."""
+        """Let entry `i` join, of which `column` has been asked just before.
+
+        `z` is the inverse times that column, border included, and `schur` the pivot: it
+        must not be next to nothing, which the caller has seen to.
+        """
         m = len(z)
         if m == len(self.store):
             self.store = np.asfortranarray(np.pad(self.store, (0, 64)))
@@ -365,19 +419,21 @@ class GrowingInverse:
         e = self.column(i)
         z = self.store[: self.m, : self.m] @ e
         schur = self.K[i, i] - e @ z
+        # of it nothing is left but rounding, or it is no number
         if not abs(schur) > 1e-14 * abs(self.K[i, i]):
             return False
         self.join(i, z, schur)
         return True
 
     def leave(self, k: int) -> None:
-        """The `k`-th entry; the last one takes its place."""
+        """Let the `k`-th entry go; the last one takes its place."""
         self.m -= 1
         self.entries[k] = self.entries[self.m]
         self.rows[k] = self.rows[self.m]
         at = k + self.border
         last = self.m + self.border
         M = self.store[: last + 1, : last + 1]
+        # the column of the one that goes, with its corner `own`, as if it stood last
         v = M[at].copy()
         own = M[at, at]
         corner = M[last, last]
@@ -385,6 +441,7 @@ class GrowingInverse:
         M[:, at] = M[:, last]
         M[at, at] = corner
         v[at] = v[last]
+        # the formula, read backwards
         self.add(last, v[:last], v[:last] / -own)
 
 # %% ../nbs/J_warm_fits.ipynb #06300786
@@ -406,7 +463,7 @@ class BorderedInverse(GrowingInverse):
         self.fill(F)
 
     def fill(self, F: Sequence[int] | NDArray[np.intp]) -> None:
-        """From scratch."""
+        """Have the entries `F`, with an inverse made anew, which has all its digits."""
         self.m = len(F)
         self.entries[: self.m] = F
         self.rows[: self.m] = self.K[F]
@@ -452,8 +509,12 @@ def product_with_sparse(K: Floats, u: Floats) -> Floats:
 class DualPoint:
     """A dual point on the way, of which each entry is on one side of 0 or at a bound.
 
-    What is maximised is the dual value less `mu |u - centre|^2 / 2`. The pull of an
+    What is maximised is the dual value minus `mu |u - centre|^2 / 2`. The pull of an
     entry is its slope without the jump at 0.
+
+    `u` is feasible at every moment, if it was at first and those who move it keep the
+    sum. `pull` and `value` follow it, and are right up to the rounding of the moves
+    since the last `recentre`.
 
     Attributes
     ----------
@@ -484,7 +545,7 @@ class DualPoint:
     centre : ndarray, shape (n_samples,)
         Where the term in `mu` is zero.
     pull : ndarray, shape (n_samples,)
-        `-phi'(u) - K u`, less the slope of the term in `mu`.
+        `-phi'(u) - K u`, minus the slope of the term in `mu`.
     value : float
         What is maximised, at `u`.
     """
@@ -517,6 +578,9 @@ class DualPoint:
     def recentre(self) -> float:
         """Make this point the centre of the term in `mu`, and everything exact; the
         duality gap.
+
+        At the centre the term and its slope are 0, so that `value` is the dual value
+        itself.
         """
         f = product_with_sparse(self.K, self.u)
         self.centre = self.u.copy()
@@ -525,7 +589,7 @@ class DualPoint:
         return self.u @ f / 2 + self.risk.primal(f + self.b) - self.value
 
     def release(self, i: int, sign: float) -> None:
-        """Let entry `i` move, from 0 to the side of `sign`."""
+        """Let entry `i` move; from 0, which is on neither side, to that of `sign`."""
         if self.u[i] == 0:
             self.bottom[i] = 0.0 if sign > 0 else self.lo[i]
             self.top[i] = self.hi[i] if sign > 0 else 0.0
@@ -534,7 +598,9 @@ class DualPoint:
         self.below[i] = np.inf
 
     def stop(self, i: int, upper: bool) -> None:
-        """Put entry `i` on its upper or lower bound."""
+        """Put entry `i` on the upper or lower end of its piece, to the last bit, and
+        note again which way it may leave.
+        """
         u = self.u[i] = self.top[i] if upper else self.bottom[i]
         self.above[i] = (
             -np.inf if u >= self.hi[i] else -self.width if u >= 0 else self.width
@@ -549,7 +615,8 @@ class DualPoint:
         """Go `t` times `d` along the entries `moving`, which have these `rows` of `K`,
         or to the first bound.
 
-        Returns the position among them of the one that stopped there, or None.
+        Returns the position among them of the one that stopped there, or None. With an
+        intercept `d` must add up to 0.
         """
         at = self.u[moving]
         rising = d > 0
@@ -557,6 +624,7 @@ class DualPoint:
         room = np.divide(way, d, out=np.full(len(d), np.inf), where=d != 0)
         k = int(room.argmin())
         stopped = bool(room[k] < t)
+        # rounding may have put it a little beyond its bound
         if stopped:
             t = max(room[k], 0.0)
         Kd = d @ rows
@@ -579,7 +647,10 @@ def _violating_entry(
     now: DualPoint, system: BorderedInverse, tol: float
 ) -> tuple[int, float] | None:
     """The entry at a bound that violates its condition most, and which way it should
-    go; None if there is none.
+    go; None if none does by more than `tol`.
+
+    Where none is free and there is an intercept, a second one is made free, to move
+    against it, and its pull becomes `b`.
     """
     up = now.pull + now.above
     down = now.pull + now.below
@@ -587,6 +658,7 @@ def _violating_entry(
     j = int(down.argmin())
     # none is free: take the one that should fall most
     if system.border and not system.m:
+        # any number between the two suits both
         now.b = (up[i] + down[j]) / 2
         if up[i] - down[j] <= 2 * tol:
             return None
@@ -628,7 +700,11 @@ class _Direction(NamedTuple):
 def _active_set_direction(
     now: DualPoint, system: BorderedInverse, entering: tuple[int, float] | None
 ) -> _Direction:
-    """Where the free entries go: to the same pull, or after the entry that enters."""
+    """Where the free entries go: to the same pull, or after the entry that enters.
+
+    `entering` is that entry and the sign of its move. Towards the same pull, `b` of
+    `now` becomes the one that they will have.
+    """
     F = system.F.copy()
     border = system.border
     if entering is None:
@@ -653,7 +729,7 @@ def _active_set_direction(
         d = sign * np.concatenate((-z[border:], [1.0]))
         t = sign * (now.pull[e] + now.slope[e] - now.b) / schur
     size = np.abs(d)
-    # no rounding errors in the sum
+    # no rounding errors in the sum, which would add up over hundreds of moves
     if border:
         d = d - size * (d.sum() / max(size.sum(), 1e-300))
     return _Direction(moving, d, t, z, schur)
@@ -661,6 +737,9 @@ def _active_set_direction(
 # %% ../nbs/J_warm_fits.ipynb #3ef5d3fb
 class _ActiveSetSearch:
     """The state of `active_set_fit`.
+
+    No move lowers the dual value, and after each the point is feasible: so whatever
+    ends the search, the point reached is a bound.
 
     Parameters
     ----------
@@ -694,8 +773,11 @@ class _ActiveSetSearch:
     ) -> None:
         self.risk = risk
         self.intercept = intercept
+        # larger than that of the pivots, since it has to make every system regular;
+        # rounds with a new centre take its effect away
         mu = 1e-7 * (K.trace() / len(u) or 1.0)
         self.now = DualPoint(K, risk, u, mu)
+        # pulls that are wrong by so much leave about a fifth of the gap allowed
         self.tol = max(1e-14 * np.abs(risk.y).max(), risk.gap / risk.C.sum() / 5)
         bent = risk.curvature(u)
         self.system = BorderedInverse(
@@ -713,7 +795,11 @@ class _ActiveSetSearch:
         self.now.b = self.now.pull[i] + self.now.slope[i]
 
     def free_a_lone_one(self) -> None:
-        """Make the entering entry the free one where no other is left to follow it."""
+        """Make the entering entry the free one where no other is left to follow it.
+
+        With an intercept the sum of all stays as it is, so one entry cannot move alone:
+        it stays where it is, and its pull is `b`. Without one it may move alone.
+        """
         if self.intercept and self.entering and not self.system.m:
             self.system.fill([self.entering[0]])
             self.take_level_from(self.entering[0])
@@ -723,6 +809,7 @@ class _ActiveSetSearch:
         """Whether a move is left to make, until the centre is moved: one that is not
         finished, or a new one.
         """
+        # none free, none that could have another pull
         self.level = self.level or not self.system.m
         if self.level and self.entering is None:
             self.entering = _violating_entry(self.now, self.system, self.tol)
@@ -730,7 +817,9 @@ class _ActiveSetSearch:
         return True
 
     def begin_round(self) -> None:
-        """Go on from a new centre, with an inverse that is made anew."""
+        """Go on from a new centre, with an inverse that is made anew; the centre has
+        moved, and with it the pulls.
+        """
         self.level = False
         self.rounds = self.rounds + 1
         self.system.fill(self.system.F.copy())
@@ -747,6 +836,7 @@ class _ActiveSetSearch:
         if not now.value >= before - self.risk.gap:
             return False
         self.end_move(k, way)
+        # the common pull moves along; without an intercept it is 0 throughout
         if self.intercept and self.level and system.m:
             self.take_level_from(system.F[0])
         return True
@@ -788,6 +878,7 @@ def active_set_fit(
         if not search.has_an_entry_to_move():
             if now.recentre() <= risk.gap or search.rounds == 20:
                 break
+            # near the end a system may be nearly singular: the gap has the last word
             near = pivot_fit(K, risk, now.u, intercept, limit=5, least=0.0)
             if near is not None and near.closed:
                 return near
@@ -795,6 +886,7 @@ def active_set_fit(
             # the next entry has to be found first
             if not search.system.m:
                 continue
+        # the inverse has lost its digits
         if not search.move():
             return None
         # by the books, to which rounding may have added
@@ -819,7 +911,8 @@ def _dual_newton_fit(
     """The dual optimum by Newton's method from the warm start `u`, for the losses whose
     dual is smooth.
 
-    None where it does not settle.
+    None where it does not settle within `limit` steps. The sum of `u` is 0 after each
+    whole step, since the system asks for it.
     """
     lo, hi = risk.box()
     value = risk.dual(K, u)
@@ -835,7 +928,9 @@ def _dual_newton_fit(
         p, b = solved
         with np.errstate(divide="ignore", invalid="ignore"):
             room = np.where(p > 0, hi - u, np.where(p < 0, lo - u, np.inf)) / p
+        # at the ends of its interval phi may have no slope: keep inside
         step = min(1.0, 0.99 * np.where(p != 0, room, np.inf).min())
+        # at the optimum a value falls by rounding alone
         while risk.dual(K, u + step * p) < value - 1e-12 * abs(value) and step > 1e-8:
             step /= 2
         u = u + step * p
@@ -849,7 +944,10 @@ def _dual_newton_fit(
 
 # %% ../nbs/J_warm_fits.ipynb #33f70ca7
 def rounding_error(K: Floats, u: Floats) -> float:
-    """What rounding errors of `u'Ku` may add up to."""
+    """What rounding errors of `u'Ku` may add up to, by the text above.
+
+    The steps of elimination take it off their lower bounds.
+    """
     return float(
         np.finfo(float).eps * (np.abs(u) @ np.sqrt(np.maximum(K.diagonal(), 0))) ** 2
     )
@@ -873,7 +971,8 @@ def warm_started_fit(
 ) -> Fit:
     """The dual optimum at `K` from a point near it, from scratch where that fails.
 
-    Given up as soon as the value is above `enough`.
+    Given up as soon as the value is above `enough`: then it is a lower bound, and not
+    closed.
     """
     for fit in (pivot_fit, active_set_fit) if risk.sharp else (_dual_newton_fit,):
         near = fit(K, risk, u, intercept, enough)
@@ -886,6 +985,7 @@ def warm_started_fit(
     u, value, closed = scratch
     if value > enough:
         return scratch
+    # which puts the entries on their bounds, where an interior point is beside them
     near = pivot_fit(K, risk, u, intercept, limit=5, least=0.0) if risk.sharp else None
     points = [u]
     if near is not None and not near.value < value - risk.gap:
@@ -899,6 +999,7 @@ def warm_started_fit(
             ConvergenceWarning,
             stacklevel=stack_level(),
         )
+    # as good as it gets: a gap that is still open has been warned of
     return Fit(points[int(np.argmin(gaps))], value, True)
 
 # %% ../nbs/J_warm_fits.ipynb #4309204f

@@ -53,7 +53,12 @@ _all_ = ["GramMatrix", "TriangularFactor"]
 def _with_equal_rows(B: np.ndarray, tolerance: float) -> np.ndarray:
     """`B`, with each row that is equal to an earlier one, but for rounding and the
     sign, made equal to it.
+
+    The rows stand for features. Of features that are equal in the data one is taken;
+    what a factor has left of them differs by its rounding, and a selection from it
+    would take both.
     """
+    # without the two numbers that take singular vectors: in most data no two agree
     prints = np.hstack(
         [column_products(B.T, random_vectors(B.shape[1], 4)), np.zeros((len(B), 2))]
     )
@@ -62,6 +67,7 @@ def _with_equal_rows(B: np.ndarray, tolerance: float) -> np.ndarray:
         == np.arange(len(B))
     ):
         return B
+    # some may: now all six numbers decide
     prints[:, 4:] = np.linalg.svd(B, full_matrices=False).U @ random_vectors(
         B.shape[1], 2
     )
@@ -97,7 +103,10 @@ def _fit_tall(
         Of all samples.
     X : Passes or None
         None where the samples were seen once.
+    selector : CertifiedSelector
+    y : array or None
     """
+    # fewer samples than features: they are at hand
     samples = seen.together()
     if samples is not None:
         return _fit_at_hand(samples.T, seen, X, selector, y)
@@ -109,12 +118,13 @@ def _fit_tall(
     # do: once is enough
     _, B = orthonormal_factor_of(X, 0, seen, most if seen.dtype == np.float32 else 1)
     tolerance = equal_tolerance(seen.dtype)
-    # it is blind
+    # of columns that differ by less a sum of squares knows nothing
     if X is None and isinstance(seen, GramMatrix):
         tolerance = max(tolerance, gram_floor(seen.n_added))
     B = _with_equal_rows(B, tolerance)
     # tall where X is, so that the sketches are those of X
     rows = len(B) + 1 if seen.length > len(B) else max(2, B.shape[1])
+    # zeros below change no inner product
     factor = np.zeros((rows, len(B)))
     factor[: B.shape[1]] = B.T * 2.0**seen.exponent
     return _fit_at_hand(factor, seen, X, selector, y, of_samples=False)
@@ -130,6 +140,18 @@ def _fit_at_hand(
 ) -> CertifiedSelector:
     """`selector.fit` on the samples, or on a factor with their row space and inner
     products, after the passes `X`.
+
+    Parameters
+    ----------
+    A : array or sparse matrix, shape (any, n_features)
+        The samples, or the factor.
+    seen : GramMatrix or TriangularFactor
+    X : Passes or None
+        None where the samples were seen once.
+    selector : CertifiedSelector
+    y : array or None
+    of_samples : bool
+        Whether `A` holds the samples themselves: only of these are entries looked at.
     """
     try:
         space = selector._select(A, y)
@@ -164,11 +186,26 @@ def _certify_chosen(
     r: int,
     promise: Promise | None,
 ) -> Any:
-    """The certificate, from the chosen columns and one more that stands for all others."""
+    """The certificate, from the chosen columns and one more that stands for all others.
+
+    Parameters
+    ----------
+    selector : CertifiedSelector
+    space : RowSpace
+        Of all columns, without them.
+    C : array or sparse matrix, shape (n_samples, n_selected)
+        The columns chosen, in the order of `sampling`.
+    sampling : Sampling
+    r : int
+        The number of draws.
+    promise : Promise or None
+        None where the selector knows its promise.
+    """
     part = space_over(space, join_blocks([C, np.zeros((C.shape[0], 1))], 1))
     part.residual_norms[-1] = np.sqrt(
         max(squared_residual(space) - np.sum(part.residual_norms**2), 0.0)
     )
+    # leading directions only: what lies beyond them is known by its sum
     if space.numerical_rank is None:
         part.squared_lengths[-1] = max(
             space.squared_norm - part.squared_lengths.sum(), 0.0
@@ -186,15 +223,19 @@ def _certify_chosen(
         if promise
         else selector._certify(part, mine, r)
     )
+    # and not the few that were looked at
     return replace(found, n_features=sampling.n_features)
 
 # %% ../nbs/27_out_of_core.ipynb #a5b30254
-GRAM_BYTES = 2**30
+GRAM_BYTES = 2**30  # a Gram matrix that takes more is made only if nothing else will do
 
 
 def gram_is_too_large(shape: tuple, selector: CertifiedSelector) -> bool:
     """Whether blocks of features of this shape, with None for what is not known yet,
     are to do without the Gram matrix.
+
+    Only where memory, too, looks for leading directions, by sketches: the selection is
+    to be the same.
     """
     n, d = shape
     if n is None or d is None or 8 * n**2 <= GRAM_BYTES:
@@ -207,7 +248,7 @@ def gram_is_too_large(shape: tuple, selector: CertifiedSelector) -> bool:
 # %% ../nbs/27_out_of_core.ipynb #3d7c8617
 def _describe(estimator: Any, X: Passes, n_features: int) -> None:
     """Set what every fit from blocks leaves in `estimator`: the passes made, the number
-    of features, their names.
+    of features, their names. In memory scikit-learn's validation sets the last two.
     """
     estimator.n_passes_ = X.count
     estimator.n_features_in_ = n_features
@@ -218,12 +259,17 @@ def _describe(estimator: Any, X: Passes, n_features: int) -> None:
 def _fit_wide(
     X: Blocks, selector: CertifiedSelector, y: Any, extra: Any
 ) -> CertifiedSelector:
-    """`selector.fit(X, y)` for blocks of features."""
+    """`selector.fit(X, y)` for blocks of features.
+
+    No attribute is set before the last pass is over. `extra` is what `fit` was given
+    beside, and must be empty.
+    """
     _check_without_data(selector, extra)
     choice = selector._checked_choice_in_blocks()
     passes = Passes(X, 1)
     without_gram = gram_is_too_large(X.shape, selector)
     seen = first_pass(passes, 1, SquaredNorm if without_gram else GramMatrix)
+    # tall data: all of them are at hand
     features = None if without_gram else seen.together()
     if features is not None:
         return _fit_at_hand(features, seen, passes, selector, y)
@@ -242,6 +288,8 @@ def _fit_wide(
     _describe(selector, passes, d)
     if choice.scores is not None:
         selector.scores_ = choice.scores
+    # looked at as the space has them, whose squared norm they are compared with; and
+    # under the indices that the data give them, which the warnings name
     chosen = C if space.scale == 1 else C * space.scale
     look = look_at_columns(chosen, np.arange(sampling.n_selected))._replace(
         chosen=sampling.indices
@@ -274,6 +322,7 @@ def fit_selector(
     ValueError
         The selector needs what is not there; the message says what.
     """
+    # a fit that fails leaves nothing, not even of the one before
     clear_fitted(selector)
     if isinstance(X, Summary):
         if X.length < 2:
@@ -293,11 +342,15 @@ def fit_selector(
 
 # %% ../nbs/27_out_of_core.ipynb #ooc1dual
 def _fit_from_gram(passes: Passes, gram: GramMatrix, model: Any, y: Any) -> None:
-    """`model.fit`, in one more pass, from the Gram matrix of the samples."""
+    """`model.fit`, in one more pass, from the Gram matrix of the samples.
+
+    The model is fitted to `B` and its weights are brought from there to the features:
+    `w = X'T c`, as the proposition has it.
+    """
     T, B = orthonormal_factor_of(passes, 1, gram)
     model.fit(B * 2.0**gram.exponent, y)
     combination = T @ np.atleast_2d(model.coef_).T * 2.0**-gram.exponent
-    # each piece, transposed, times that
+    # each piece, transposed, times that: the features are the rows of the product
     W = passes.reduce(1, Product(combination, 0)).whole().T
     model.coef_ = in_precision_of(
         np.empty(0, gram.dtype), W if model.coef_.ndim == 2 else W[0]

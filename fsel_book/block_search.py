@@ -67,7 +67,7 @@ class Offered:
     A: Any
 
     def take(self, some: np.ndarray) -> "Offered":
-        """Some of them, in this order."""
+        """Some of them, in this order; without columns where there are none."""
         return Offered(
             self.places[some],
             self.keys[some],
@@ -93,9 +93,11 @@ class Offered:
         )
 
     def one_of_each(self, tolerance: float) -> np.ndarray:
-        """Which of them to keep where some are equal within `tolerance`; their counts
-        are added up.
+        """Which of them to keep where some are equal within `tolerance`.
+
+        Counts are added up in place; those not kept are left with 0.
         """
+        # largest rank first: the first of each group is the one that stands for all
         order = np.lexsort((self.places, -self.ranks))
         first = first_of_equal(self.prints[order], tolerance)
         self.counts[order] = np.bincount(
@@ -168,7 +170,9 @@ class Best:
         Of equal columns the one of largest `ranks` stays, by default of largest key.
         Each stands for `counts` columns.
         """
+        # those at the edge too: their places may be lower, and they may be copies
         new = np.flatnonzero((keys > -np.inf) & (keys >= self.edge))
+        # where none are copies, more than `size` of them cannot be kept anyway
         if self.space is None:
             new = np.sort(new[np.lexsort((places[new], -keys[new]))[: self.size]])
         if len(new) == 0:
@@ -223,6 +227,7 @@ class Best:
     def merge(self, other: Self) -> Self:
         if other.kept is None:
             return self
+        # counted below: each may be a copy of one that the other part has kept
         mine, theirs = self.passed_over, other.passed_over
         self.passed_over = None
         kept = other.kept
@@ -234,7 +239,11 @@ class Best:
 
 # %% ../nbs/L_block_search.ipynb #fa2beade
 class Prices:
-    """What a pick of each column costs: here nothing."""
+    """What a pick of each column costs: here nothing.
+
+    A method with prices has a subclass; the price must follow from the column and from
+    what is known before the pass, since a block knows no other.
+    """
 
     def of(self, part: RowSpace) -> np.ndarray:
         """The prices of the columns of `part`, which are some of all; shape
@@ -259,8 +268,9 @@ class Order:
     def keys(
         self, part: RowSpace, places: np.ndarray, prices: np.ndarray
     ) -> np.ndarray:
-        """The keys of the columns of `part`, which stand at `places`: the larger, the
-        earlier; minus infinity where a column is next to nothing in `V`.
+        """The keys of the columns of `part`, which stand at `places` and have these
+        `prices`: the larger, the earlier; minus infinity where a column is next to
+        nothing in `V`. They are those of the search in memory.
         """
         return self.ranking.keys(part.scores64, prices, places, part.negligible)
 
@@ -274,7 +284,7 @@ class First:
         Without columns: each block brings its own.
     order : Order
     best : Best
-        The first columns.
+        The first columns, as many as the `size` given.
     leverage : float
         The sum of the leverage scores of all columns.
     """
@@ -354,6 +364,7 @@ class Feasible:
         rates = np.divide(
             slack, part.scores64, out=np.full(len(keys), -np.inf), where=keys > -np.inf
         )
+        # of equal ones that of largest key stands for all, as in the head
         self.closest.offer(places, rates, A, keys)
         self.first.offer(places, np.where(rates >= 0, keys, -np.inf), A)
 
@@ -412,6 +423,9 @@ class Scan:
     """The search for the first feasible column in an order, where few columns are at
     hand.
 
+    Its picks are those of `LargestNormRule` over all columns, however many are at hand;
+    that decides about the number of passes alone.
+
     Parameters
     ----------
     X : Blocks or Passes
@@ -457,6 +471,7 @@ class Scan:
         those taken.
         """
         j = self.head.first_feasible(barriers, False)
+        # whatever is not in the head comes after it
         if j is not None:
             return self.head, j
         if not self.all_at_hand:
@@ -466,7 +481,9 @@ class Scan:
         return self.pick_again(barriers)
 
     def pick_again(self, barriers: AnyBarriers) -> tuple[Held, int]:
-        """The first feasible column of those that were taken before."""
+        """The first feasible column of those that were taken before: by the lemma there
+        is one where no other is feasible.
+        """
         j = self.head.first_feasible(barriers, True)
         if j is not None:
             return self.head, j
@@ -492,11 +509,13 @@ class Scan:
         """Whether no column beyond the window can have become feasible."""
         if self.window is None or self.margin < 0:
             return False
+        # a little more than the eigenvalue, for its rounding
         rise = np.linalg.eigvalsh(C - self.window_C)[-1] + 1e-9 * np.abs(C).max()
         return bool(rise <= self.margin)
 
     def find_window(self, C: np.ndarray) -> bool:
         """A pass for a new window; False where nothing is left beyond the head."""
+        # the head, and what was taken out of earlier windows: neither comes again
         known, A = self.columns()
         prints = space_over(self.space, A).fingerprints()
         found = self.X.reduce(
@@ -518,6 +537,8 @@ class Scan:
     def take(self, held: Held, j: int) -> int:
         """Column `j` of `held` was taken; its place."""
         held.taken[j] = True
+        # another window will take the place of this one, and nothing but the columns
+        # picked out of it is wanted then
         if held is self.window:
             self.picked.offer(held.places[j : j + 1], np.zeros(1), held.A[:, j : j + 1])
         return int(held.places[j])
@@ -631,6 +652,7 @@ class Draws:
 
     def add(self, start: int, A: Any) -> None:
         low, high = self.edges[start]
+        # every value falls into exactly one piece
         mine = np.flatnonzero((self.values >= low) & (self.values < high))
         if len(mine) == 0:
             return
@@ -638,6 +660,7 @@ class Draws:
         inside = np.searchsorted(
             low + np.cumsum(scores), self.values[mine], side="right"
         )
+        # sums made in another way may end a rounding error short of the value
         inside = np.minimum(inside, np.flatnonzero(scores)[-1])
         self.places[mine] = start + inside
         self.scores[mine] = scores[inside]
@@ -657,6 +680,23 @@ def draws(
 ) -> tuple[np.ndarray, np.ndarray, Any]:
     """`r` draws by leverage and their weights, as `leverage_sampling` has them, and the
     columns drawn.
+
+    Parameters
+    ----------
+    X : Passes
+    space : RowSpace
+        Of all columns, without them.
+    r : int
+    rng : RandomState
+        Asked for the same numbers as in memory, in one call.
+
+    Returns
+    -------
+    picks : ndarray of int, shape (r,)
+        Of equal columns the first one drawn, for all of them.
+    weights : ndarray, shape (r,)
+    C : ndarray or sparse matrix, shape (n, n_distinct)
+        The columns drawn, each once, in the order drawn.
     """
     sums = X.reduce(1, Shares(space)).sums
     starts = sorted(sums)
@@ -677,6 +717,9 @@ def draws(
 class Closest:
     """A pass: which columns bring a span closest to its targets while it grows by some
     directions, and after that.
+
+    Each column is followed through all steps as `ClosestSpanRule` follows those at
+    hand, so gains are the same to the digits that are compared.
 
     Attributes
     ----------
@@ -729,6 +772,7 @@ class Closest:
         inner = part.X.T @ self.span.targets
         within = part.X.T @ self.span.Q
         growth = part.X.T @ self.Q
+        # outside of the span as it is
         left = whole - np.sum(within**2, axis=1)
         along = self.Q.T @ self.span.targets
         for j, better in enumerate(self.better):
@@ -783,7 +827,22 @@ def look_ahead(
     """How up to `count` of the columns `A` make the span of `C` grow, each the one that
     brings it closest to `targets`.
 
-    `d` is the number of all columns, of which those in `A` are a few.
+    Parameters
+    ----------
+    targets : array, shape (n, n_targets)
+    space : RowSpace
+        Of all columns, without them.
+    C : ndarray or sparse matrix, shape (n, n_chosen)
+        The columns chosen so far.
+    A : ndarray or sparse matrix, shape (n, n_at_hand)
+    count : int
+    d : int
+        The number of all columns, of which those in `A` are a few.
+
+    Returns
+    -------
+    Ahead
+        It ends early where no column at hand brings the span closer.
     """
     m = C.shape[1]
     columns = space_over(space, join_blocks([C, A], 1))
@@ -792,6 +851,7 @@ def look_ahead(
     search.span.rank = space.numerical_rank or min(C.shape[0], d)
     for i in range(m):
         search.take(i)
+    # with what is chosen, before it grows; `add` replaces its arrays and changes none
     span = copy.copy(search.span)
     taken = list[int]()
     gains = list[float]()
@@ -841,6 +901,7 @@ def fill_up(
     C : ndarray or sparse matrix, shape (n, len(chosen))
     """
     size = SEARCH_WINDOW // (8 * C.shape[0]) + 1
+    # at first none are at hand, and the pass only brings some
     places = np.empty(0, dtype=np.int64)
     A = C[:, :0]
     all_at_hand = False
@@ -864,6 +925,7 @@ def fill_up(
                     size,
                 ),
             )
+            # up to the first step at which another column would have been taken
             right = next(
                 (j for j, best in enumerate(found.better) if best.A is not None), right
             )
@@ -878,6 +940,7 @@ def fill_up(
         ):
             break
         all_at_hand = len(found.after.places) < size
+        # the next to be looked through: those not yet confirmed, and what came in
         some = [best for best in (found.after, *found.better) if best.A is not None]
         A = join_blocks([A[:, right:], *(best.A for best in some)], 1)
         places, first = np.unique(
@@ -943,7 +1006,9 @@ class BlockChoice(ABC):
 def sampling_of_picks(
     picks: np.ndarray, weights: np.ndarray, X: Passes, space: RowSpace, r: int
 ) -> Sampling:
-    """The sampling of `r` draws among the features of `X`."""
+    """The sampling of `r` draws among the features of `X`; the picks may be fewer than
+    these.
+    """
     found = Sampling.from_draws(picks, weights, X.length, space.X)
     return replace(found, n_draws=r)
 
@@ -1032,6 +1097,7 @@ class FirstInBlocks(BlockChoice):
         first = X.reduce(1, First(space, self.order, r))
         held = Held(first.best, space, self.order)
         there = float(held.counts @ np.sum(held.rows**2, axis=1))
+        # by that the least eigenvalue can be below 1; none is above
         left_out = max(first.leverage - there, 0.0)
         return ChosenInBlocks(
             sampling_of_picks(held.places, held.counts, X, space, r),
@@ -1042,7 +1108,7 @@ class FirstInBlocks(BlockChoice):
 
 def check_rule_in_blocks(rule: str, in_order: str, scores: np.ndarray | None) -> None:
     """Raise an error unless columns are taken in an order: by `rule="auto"`, the rule
-    `in_order`, or scores.
+    `in_order`, or scores. Any other rule would take a pass for each step.
     """
     if scores is None and rule not in ("auto", in_order):
         raise ValueError(

@@ -50,6 +50,9 @@ class Passes:
     """`X`, with a count of the passes over it, and a check that each of them finds the
     same columns.
 
+    A fit goes through one of these from its first pass to its last; `n_passes_` of a
+    selector is its `count`.
+
     Attributes
     ----------
     X : Blocks
@@ -131,7 +134,8 @@ class _Counted:
 
     def check(self, start: int, mark: Mark) -> None:
         """Raise an error if the first pass has found something else at this place,
-        before it does harm.
+        before it does harm: the summary would fail on another height with words that
+        nobody understands.
         """
         if not self.first:
             return
@@ -140,6 +144,7 @@ class _Counted:
         height = next(iter(self.first.values())).shape[0]
         if mark.shape[0] != height:
             self.refuse(f"its blocks have {mark.shape[0]} {across}, and had {height}")
+        # none where the pass is cut in another way: see `check_together`
         known = self.first.get(start)
         if known is not None and known.shape == mark.shape and known.differs(mark):
             self.refuse(
@@ -161,6 +166,7 @@ class _Counted:
             self.refuse("its entries do not add up to what they did")
 
     def refuse(self, what: str) -> None:
+        """Raise the error; `what` says what is different."""
         raise ValueError(
             f"X hands out other data in pass {self.count} over its blocks than in the "
             f"first: {what}. It "
@@ -177,6 +183,7 @@ class _Counted:
 
 # %% ../nbs/K_summaries.ipynb #5427ce31
 def _scaled(A: Any, scale: float) -> Any:
+    """`A` in float64, times `scale`: a power of two, which changes no digit."""
     A = A.astype(np.float64, copy=False)
     return A if scale == 1 else A * scale
 
@@ -186,6 +193,7 @@ class Summary(OutOfMemory, ABC):
 
     A subclass says what a piece at the common scale adds (`_take`), how two summaries
     are put together (`_take_in`), and how one is brought to another scale (`_scale`).
+    Two summaries that were merged must be, up to rounding, the one of all pieces.
 
     Attributes
     ----------
@@ -225,6 +233,8 @@ class Summary(OutOfMemory, ABC):
             Real and finite: `fit` and `partial_fit` have looked.
         """
         largest = largest_entry(A)
+        # squares of entries in this range are numbers of float64, and sums of many too:
+        # data of usual size stay as they are
         self._bring_to(
             0 if largest == 0 or 1e-50 < largest < 1e50 else int(np.frexp(largest)[1])
         )
@@ -238,7 +248,7 @@ class Summary(OutOfMemory, ABC):
         self.largest = max(self.largest, largest)
 
     def _put(self, start: int, A: Any) -> None:
-        """Add a piece as it is."""
+        """Add a piece as it is; a subclass may keep it."""
         self._take(self._at_scale(A))
 
     def _at_scale(self, A: Any) -> Any:
@@ -257,7 +267,11 @@ class Summary(OutOfMemory, ABC):
         """Be the summary of the same data times this."""
 
     def _bring_to(self, exponent: int) -> None:
-        """Keep what there is at the larger of its own power of two and this one."""
+        """Keep what there is at the larger of its own power of two and this one.
+
+        At the larger one the squares of small entries may become 0: beside those of the
+        large ones they are nothing.
+        """
         top = max(self.exponent, exponent) if self.rows else exponent
         if top != self.exponent and self.rows:
             self._scale(2.0 ** (self.exponent - top))
@@ -345,7 +359,8 @@ class Summary(OutOfMemory, ABC):
                 f"(n_samples, {self.rows})" if self.rows else "(n_samples, n_features)"
             )
             raise ValueError(f"X has shape {A.shape}; {wanted} is needed.")
-        # which checks all of them before the first is added
+        # which checks all of them before the first is added; in blocks of samples the
+        # height of a piece is the number of features
         pieces = list(pieces_of([A], 0, self.length))
         _check_feature_names(self, X, reset=not self.rows)
         for piece in pieces:
@@ -354,6 +369,7 @@ class Summary(OutOfMemory, ABC):
 
 # %% ../nbs/K_summaries.ipynb #ooc2kept
 def _n_bytes(A: Any) -> int:
+    """The memory that a dense or sparse piece takes."""
     return (
         A.data.nbytes + A.indices.nbytes + A.indptr.nbytes if is_sparse(A) else A.nbytes
     )
@@ -370,6 +386,9 @@ def _place(piece: tuple[int, Any]) -> tuple[int, int]:
 class SquareSummary(Summary):
     """A summary with as many columns as rows. Pieces that have fewer together, and take
     less memory, are kept instead.
+
+    Either `_square` holds all, or `_kept` does: never both. A subclass says what a
+    piece adds to the square matrix, and the rest is here.
 
     Attributes
     ----------
@@ -398,8 +417,8 @@ class SquareSummary(Summary):
         )
 
     def _whole_square(self) -> Any:
-        """The square matrix, made for the occasion where the pieces are kept; None
-        before the first of them.
+        """The square matrix, made for the occasion where the pieces are kept, which
+        stay; None before the first of them.
         """
         if not self._kept:
             return self._square
@@ -425,7 +444,9 @@ class SquareSummary(Summary):
             super()._put(start, A)
 
     def _has_room(self, rows: int, length: int, n_bytes: int) -> bool:
-        """Whether pieces with so many more columns and bytes can be kept."""
+        """Whether pieces with so many more columns and bytes can be kept: while there
+        are fewer columns than rows, in less memory than a square matrix of float64.
+        """
         return (
             self._square is None
             and self.length + length < rows
@@ -458,6 +479,7 @@ class SquareSummary(Summary):
         """Add the square matrix of another summary, of data to be multiplied by this."""
 
     def _scale(self, by: float) -> None:
+        # pieces are kept as they came
         if self._square is not None:
             self._scale_square(by)
 
@@ -598,6 +620,7 @@ class TriangularFactor(SquareSummary):
         rows are upper triangular.
         """
         m = M.shape[1]
+        # with zeros for `R` it is the factor of `M` alone
         R = np.zeros((m, m), order="F") if self._square is None else self._square
         self._square = dtpqrt(triangular, min(32, m), R, M)[0]
 
@@ -606,7 +629,8 @@ class TriangularFactor(SquareSummary):
 
 # %% ../nbs/K_summaries.ipynb #c94e5258
 class _SecondGram:
-    """A pass: the Gram matrix of `T'A`.
+    """A pass: the Gram matrix of `T'A`, which is nearly the unit matrix, and whose
+    Cholesky factor says what `T` lacks.
 
     Attributes
     ----------
@@ -634,11 +658,16 @@ class _SecondGram:
 def gram_floor(n_added: int) -> float:
     """The part of the largest below which directions are not in a sum of so many Gram
     matrices in float64.
+
+    Each addition rounds. Up to 10,000 of them leave two digits of a direction of 1e-7;
+    beyond, the floor rises with the root of the rounding, which itself is taken to grow
+    with the root of their number.
     """
     return 1e-7 * max(1.0, n_added / 1e4) ** 0.25
 
 
 def _checked_lengths(norms: np.ndarray) -> np.ndarray:
+    """`norms`, of the rows of the data, unless all are 0."""
     if np.any(norms):
         return norms
     raise ValueError("X is all zeros: its rank is 0 and there is nothing to select.")
@@ -648,7 +677,10 @@ def _factor_of_triangle(
     found: TriangularFactor, most: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """`T` and `B` of chapter 3 for data in blocks at unit scale, from the triangular
-    factor.
+    factor; `most` as in `orthonormal_factor_of`.
+
+    Its columns stand for the rows of the data: they are brought to length one, as
+    everywhere, so that units do not count for small directions.
     """
     R = found.R
     norms = _checked_lengths(np.linalg.norm(R, axis=0))
@@ -696,11 +728,13 @@ def orthonormal_factor_of(
     G = D[:, None] * squares * D
     with blas_threads_for(len(G)):
         spectrum, Q = np.linalg.eigh(G)
+        # the first case of the text
         if spectrum[-1] < GRAM_LIMIT**2 * spectrum[0]:
             return gram_factor(G, norms)
     S = np.sqrt(np.maximum(spectrum[::-1], 0))
     V = Q[:, ::-1]
     floor = gram_floor(seen.n_added)
+    # nobody can look again
     if X is None and tolerance < floor:
         tolerance = floor
         if n_lost := int(np.sum(S[: np.count_nonzero(D)] <= tolerance * S[0])):
@@ -711,6 +745,7 @@ def orthonormal_factor_of(
                 "keeps them.",
                 stacklevel=stack_level(),
             )
+    # the third case
     elif S[-1] < floor * S[0] and tolerance < floor:
         return _factor_of_triangle(X.reduce(axis, TriangularFactor()), most)
     keep = S > tolerance * S[0]
@@ -719,6 +754,7 @@ def orthonormal_factor_of(
     T = D[:, None] * V / S
     if X is None:
         return T, norms[:, None] * V * S
+    # the second case: another pass repairs what squares have lost
     L = np.linalg.cholesky(X.reduce(axis, _SecondGram(T, 2.0**-seen.exponent)).G)
     warn_of_tiny_directions(S, float(np.finfo(seen.dtype).eps), most)
     return T @ np.linalg.inv(L).T, norms[:, None] * (V @ (S[:, None] * L))
@@ -777,7 +813,14 @@ class Sketch:
 
 
 def _sketches_by(X: Passes, seen: Any) -> Callable[[np.ndarray], np.ndarray]:
-    """What multiplies a thin `Q` by the Gram matrix: that itself, or a pass each."""
+    """What multiplies a thin `Q` by the Gram matrix: that itself, or a pass each.
+
+    Parameters
+    ----------
+    X : Passes
+    seen : GramMatrix or SquaredNorm
+        At whose scale the products are made.
+    """
     if isinstance(seen, GramMatrix):
         return seen.G.__matmul__
     scale = 2.0**-seen.exponent
@@ -788,19 +831,27 @@ def _leading_space_of(X: Passes, seen: Any, k: int) -> RowSpace | None:
     """As `_leading_row_space` of chapter 3, for blocks of features; None where squares
     are not accurate enough.
 
-    `seen` is the Gram matrix or, where each sketch is to be a pass, the squared norm.
+    Parameters
+    ----------
+    X : Passes
+    seen : GramMatrix or SquaredNorm
+        The squared norm where each sketch is to be a pass.
+    k : int
+        How many directions.
     """
     scale = 2.0**-seen.exponent
     dense = isinstance(seen, GramMatrix)
     whole = float(np.trace(seen.G)) if dense else seen.squares
     U, Y = leading_directions(_sketches_by(X, seen), seen.rows, k)
     lam, R = np.linalg.eigh(U.T @ Y)
+    # a direction, or the rest, is mostly rounding
     if lam[0] <= 1e-12 * lam[-1] or whole - np.sum(lam) < 1e-8 * whole:
         return None
     R = R[:, ::-1]
     S = np.sqrt(lam[::-1])
     combination = R / S
     left = U @ R
+    # one more pass makes the basis orthonormal to the last digits
     if S[0] > GRAM_LIMIT * S[-1]:
         L = np.linalg.cholesky(X.reduce(1, _SecondGram(U @ combination, scale)).G)
         R, S, Qt = np.linalg.svd(S[:, None] * L)
@@ -826,6 +877,17 @@ def _leading_space_of(X: Passes, seen: Any, k: int) -> RowSpace | None:
 # %% ../nbs/K_summaries.ipynb #5a3e0009
 def first_pass(X: Passes, axis: int, summary: type[Summary] = GramMatrix) -> Any:
     """The summary of a pass over data of which nothing is known as yet.
+
+    What is wrong with the data as a whole is said here, since nobody knew before: that
+    there are none, that they do not fit, or that their squares are out of range.
+
+    Parameters
+    ----------
+    X : Passes
+    axis : int
+        1 for blocks of features, 0 for blocks of samples.
+    summary : type
+        What to make of the pieces.
 
     Raises
     ------
@@ -875,6 +937,11 @@ def space_of(
         The number of draws; None where it follows from the rank.
     spare_draws : int
         How many draws are needed beyond the rank.
+
+    Returns
+    -------
+    RowSpace
+        The same directions, rank and residuals as in memory, up to rounding.
     """
     shape = seen.rows, seen.length
     most = largest_rank(shape, rank, r)
@@ -886,6 +953,7 @@ def space_of(
         leading = _leading_space_of(X, seen, most)
         if leading is not None:
             return leading
+    # sketches were of no use: now the Gram matrix has to be made, whatever it takes
     if isinstance(seen, SquaredNorm):
         seen = first_pass(X, 1)
     T, B = orthonormal_factor_of(X, 1, seen, most)
@@ -894,7 +962,9 @@ def space_of(
 
 # %% ../nbs/K_summaries.ipynb #3b9f15e0
 def space_over(space: RowSpace, A: Any) -> RowSpace:
-    """The same space for the columns `A`, which are as the data hold them."""
+    """The same space for the columns `A`, which are as the data hold them; rows of `V`
+    follow from `T`, and nothing of other columns is needed.
+    """
     A = A if space.scale == 1 else A * space.scale
     partial = space.numerical_rank is None
     part = RowSpace(A, space.B, space.scale, T=space.T, partial=partial)
@@ -903,7 +973,9 @@ def space_over(space: RowSpace, A: Any) -> RowSpace:
 
 
 def squared_residual(space: RowSpace) -> float:
-    """The squared residual norms of all columns together."""
+    """The squared residual norms of all columns together, from the singular values
+    alone: they are those beyond the rank.
+    """
     squares = space.small_svd.S**2
     if space.numerical_rank is None:
         return float(space.squared_norm - np.sum(squares))

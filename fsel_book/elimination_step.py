@@ -54,7 +54,8 @@ from fsel_book.warm_fits import (
 def lowest_with_ties(values: Floats, k: int, tie: float) -> list[int]:
     """Positions of the `k` least values, least first.
 
-    Values within `tie` of the least count as equal and go by position.
+    Values within `tie` of the least count as equal and go by position. The least is
+    that of those left, so that each of the `k` is what a call for one would give.
     """
     values = values.copy()
     gone = []
@@ -65,7 +66,10 @@ def lowest_with_ties(values: Floats, k: int, tie: float) -> list[int]:
 
 # %% ../nbs/I_elimination_step.ipynb #13420dbb
 def _linear_products(S: Array, X: Array, V: Floats) -> Array:
-    """Column c: the linear kernel without the feature X[:, c], times V[:, c]."""
+    """Column c: the linear kernel without the feature X[:, c], times V[:, c], or times
+    the one column of `V` that stands for all.
+    """
+    # the others bring nothing
     rows = np.flatnonzero(V.any(axis=1))
     used = from_numpy(V[rows], X)
     return take_rows(S, rows).T @ used - X * namespace(X).sum(
@@ -93,7 +97,8 @@ def _gaussian_products(K: Array, X: Array, V: Array) -> Array:
     """Column c: the Gaussian kernel without a feature, times V[:, c].
 
     X[:, c] is that feature, centred, times the root of 2 gamma. The wider it is, the
-    more terms it takes.
+    more terms it takes: with the widest first, those that need no more drop off the
+    end.
     """
     xp = namespace(X)
     widths = to_numpy(xp.max(X * X, axis=0))
@@ -114,6 +119,7 @@ def _gaussian_products(K: Array, X: Array, V: Array) -> Array:
         else:
             total[:, :k] += term
         q += 1
+        # what the next term can be, relative to the first
         sizes *= widths[:k] / q
         sizes = sizes[sizes > 1e-15]
         P = P[:, : len(sizes)] * (X[:, : len(sizes)] / q**0.5)
@@ -186,7 +192,9 @@ class ReducedKernels:
             self.lossy = lossy_removals(sums.kernel, self.S, self.columns.T)
 
     def on(self, rows: NDArray[np.intp]) -> "ReducedKernels":
-        """The same on the samples `rows` only."""
+        """The same on the samples `rows` only, such as the support vectors: products
+        and blocks are then as small as they.
+        """
         part = copy(self)
         part.K = part.there = principal_block(self.K, rows)
         if self.there is not self.K:
@@ -271,6 +279,8 @@ def _expanded_products(reduced: ReducedKernels, V: Array) -> Floats:
         return to_numpy(_gaussian_products(reduced.there, X, V))
     near = xp.astype(~far, xp.float64)
     total = np.array(to_numpy(_gaussian_products(reduced.there, X * near, V * near)))
+    # rows and columns of far samples have been left out: what they bring to the others,
+    # and their own rows in whole
     for c in np.flatnonzero(wide).tolist():
         rows = np.flatnonzero(to_numpy(far[:, c]))
         v = V[:, c]
@@ -284,7 +294,8 @@ def reduced_products(reduced: ReducedKernels, V: Floats, expand: bool = True) ->
     """Column c: the kernel matrix without the c-th feature, times V[:, c], where the
     data are; back on the host.
 
-    For the Gaussian kernel by its expansion if allowed to `expand`.
+    For the Gaussian kernel by its expansion if allowed to `expand`. Whatever the way,
+    the products are those with `reduced.matrix(c)`, which the check below forms.
     """
     kernel = reduced.kernel
     X = reduced.columns
@@ -307,7 +318,10 @@ def reduced_products(reduced: ReducedKernels, V: Floats, expand: bool = True) ->
 # %% ../nbs/I_elimination_step.ipynb #c07a0024
 def regularised_cholesky(A: Floats, curvature: Floats) -> tuple[Floats, Floats] | None:
     """Cholesky factor of `A + curvature`, and its solution for ones on the right; None
-    if there is none.
+    if there is none. `A` is overwritten.
+
+    The diagonal is raised a little, since `A` may be singular: a step need not be
+    exact, as its value is computed from the kernel itself.
     """
     if not len(A):
         return None
@@ -333,7 +347,11 @@ def solve_by_factor(
 
 
 def best_step_length(step: Floats, pull: Floats, bent: Floats) -> Floats:
-    """Where along each step, from 0 to 1, the quadratic model of the dual is greatest."""
+    """Where along each step, from 0 to 1, the quadratic model of the dual is greatest.
+
+    `pull` is the slope of the dual, and `bent` minus its Hessian times the step; one
+    that leads downhill has the length 0.
+    """
     gain = np.maximum((step * pull).sum(axis=0), 0)
     return gain / np.maximum((step * bent).sum(axis=0), np.maximum(gain, 1e-300))
 
@@ -341,6 +359,8 @@ def best_step_length(step: Floats, pull: Floats, bent: Floats) -> Floats:
 def one_sided_box(risk: EmpiricalRisk, u: Floats) -> tuple[Floats, Floats]:
     """The box, each entry kept on its side of 0; well inside it where the dual is
     smooth only there.
+
+    Across 0 the slope may jump, and Newton's model of the dual ends there.
     """
     lo, hi = risk.box()
     if not risk.sharp:
@@ -353,6 +373,10 @@ def one_sided_box(risk: EmpiricalRisk, u: Floats) -> tuple[Floats, Floats]:
 class CandidateBounds:
     """For each candidate a dual point on the support vectors, column c of `U`, and
     bounds on the objective without it.
+
+    It belongs to one machine and one step of the elimination. What must stay true: each
+    point is feasible, `values` are dual values of points that were found, and `upper`
+    objectives of machines that do without the candidate. So any step may be tried.
 
     Attributes
     ----------
@@ -402,6 +426,7 @@ class CandidateBounds:
         self.risk = risk.on(self.rows)
         self.before = -float(self.risk.phi(u) + u @ self.reduced.K @ u / 2)
         self.rounding = rounding_error(self.reduced.K, u)
+        # kernel values are at most 1 and products right to 1e-14, so u'Ku to this
         self.expand = 1e-14 * np.abs(u).sum() ** 2 < risk.tie
         self.lo, self.hi = one_sided_box(self.risk, u)
         self.F = np.flatnonzero((u > self.lo) & (u < self.hi))
@@ -432,7 +457,7 @@ class CandidateBounds:
         return nearest_feasible(U + P, self.lo[F, None], self.hi[F, None], total) - U
 
     def start(self, c: int) -> Floats:
-        """The dual point of candidate `c` on all samples."""
+        """The best dual point of candidate `c` on all samples: where its fit begins."""
         if c in self.near:
             return self.near[c]
         u = np.zeros(self.n)
@@ -444,7 +469,7 @@ def _own_directions(
     bounds: CandidateBounds, reduced: ReducedKernels, pull: Floats
 ) -> tuple[Floats, Floats]:
     """The Newton directions of the candidates on the rows `F`, and the intercepts after
-    a whole step.
+    a whole step; `reduced` has these candidates, and `pull` their pulls on `F`.
 
     With the Hessian of the present kernel. That of a linear kernel without a feature
     differs from it by one column, which is taken into account: there each direction is
@@ -460,7 +485,10 @@ def _own_directions(
 
 
 def tighten_bounds(bounds: CandidateBounds, some: NDArray[np.intp]) -> None:
-    """One Newton step for `some` candidates with the Hessian of the present kernel."""
+    """One Newton step for `some` candidates with the Hessian of the present kernel.
+
+    A step that does not raise the bound is dropped, so that it can do no harm.
+    """
     F = bounds.F
     U = bounds.U[:, some]
     pull = bounds.pull(some)
@@ -500,6 +528,7 @@ def tighten_alone(bounds: CandidateBounds, c: int) -> None:
     part = bounds.risk.on(F)
     alpha = best_step_length(step, pull, Kstep + curvature[:, None] * step)[0]
     after = u[F] + alpha * step[:, 0]
+    # of the dual value, with the products of `U` before the step
     gain = (
         part.phi(u[F])
         - part.phi(after)
@@ -521,18 +550,21 @@ def bound_both(
     intercepts.
 
     The objectives of these machines are upper bounds, whether `V` is feasible or not;
-    the dual values of the feasible points near `V` are lower bounds.
+    the dual values of the feasible points near `V` are lower bounds. `V` has a row for
+    each sample, and `risk` is on all of them.
     """
     reduced = bounds.whole.of(some)
     lo, hi = risk.box()
     U = nearest_feasible(V, lo[:, None], hi[:, None], 0.0 if bounds.intercept else None)
+    # where both are nearly the same, one product serves for the two bounds
     off = np.abs(U - V).max(axis=0) > 1e-6 * np.abs(V).max(axis=0)
     V = np.where(off, V, U)
     f = reduced_products(reduced, V, bounds.expand)
     upper = (V * f).sum(axis=0) / 2 + risk.C @ risk.loss.value(risk.y[:, None], f + b)
     lengths = np.sqrt(np.maximum(reduced.K.diagonal(), 0))
     size = lengths @ np.abs(V)
-    # rounding, not a bound
+    # u'Ku and the losses are sums whose terms add up in size to this: where rounding of
+    # that is more than a tie, it is rounding and no bound
     upper[np.finfo(float).eps * size * (size + lengths @ risk.C) > risk.tie] = np.inf
     bounds.upper[some] = np.minimum(bounds.upper[some], upper)
     off = np.flatnonzero(off)
@@ -549,6 +581,8 @@ def bound_by_columns(
 ) -> None:
     """Bounds for candidate `c` with the linear kernel, at most a `share` of its price
     apart; no start for a fit.
+
+    For more samples than features: the other columns are a root of the kernel matrix.
     """
     if bounds.rounding > risk.tie:
         return  # the price has no digits
@@ -575,7 +609,8 @@ class Tableau:
 
     As its value and its pull rise, an entry climbs a stair: at the lower bound (0),
     free (1), at zero (2), free (3), at the upper bound (4). On even steps its pull
-    rises, on odd ones its value. All arrays have the entries free in `u` first, then
+    rises, on odd ones its value. What `follow` returns may be inexact or no optimum at
+    all: `bound_both` computes afresh what it is worth. All arrays have the entries free in `u` first, then
     the others, then the intercept and the weight `t` of the feature that goes: `size`
     is two more than the number of samples.
 
@@ -686,14 +721,20 @@ class Tableau:
         return np.column_stack([np.array(steps)[:, self.order], np.full((5, 2), end)])
 
     def point(self, stair: NDArray[Any], z: Floats) -> tuple[Floats, float]:
-        """The dual point and the intercept there."""
+        """The dual point and the intercept where the entries are on these steps, and
+        `z` has the values of the free ones and the pulls of the others.
+        """
         V = np.empty_like(self.u)
         value = np.where(stair < 2, self.low[1], np.where(stair > 2, self.high[3], 0.0))
         V[self.order] = np.where(stair % 2, z, value)[:-2]
         return V, float(z[-2])
 
     def guess(self, c: int, rounds: int = 40) -> tuple[Floats, float] | None:
-        """What `follow` returns, if a few rounds of changing all that is wrong find it."""
+        """What `follow` returns, if a few rounds of changing all that is wrong find it.
+
+        Each entry is on its step at `u` (`state` 0) or on a neighbouring one (-1, 1);
+        the optimum is seldom farther away, and the path serves where it is.
+        """
         state = np.zeros(len(self.stair), dtype=np.int8)
         t = len(self.stair) - 1
         fewest = len(state) + 1
@@ -701,11 +742,14 @@ class Tableau:
         for _ in range(rounds):
             at = np.append(np.flatnonzero(state), t)
             side = state[at]
+            # the small system: entries on other steps than at first, and `t`
             rows = self.moves[at]
             step = self.stair[at] + state[at]
+            # each of them has to be at the end where it left its step
             goals = self.signs[at] * (
                 np.where(side > 0, self.ceiling[at], self.floor[at]) - self.start[at]
             )
+            # and the weight of the candidate at 0
             goals[-1] = self.w[c]
             x, singular = dgesv(rows.take(at, axis=1), goals)[2:]
             if singular or not np.isfinite(x).all():
@@ -717,6 +761,8 @@ class Tableau:
             new = (z > self.ceiling + self.tol).view(np.int8) - (
                 z < self.floor - self.tol
             ).view(np.int8)
+            # those in the system move along their new step by `x`, from the end where
+            # they came in; one that is beyond it goes back to the first
             z[at] = np.where(side > 0, low, np.where(side < 0, high, 0.0)) + x
             new[at] = np.where(
                 (z[at] >= low - self.tol) & (z[at] <= high + self.tol), side, 0
@@ -741,6 +787,9 @@ class Tableau:
     def path(self, c: int) -> tuple[Floats, float] | None:
         """What `follow` returns, by the path on which the weight of candidate `c` goes
         to 0; None if that is too long.
+
+        `left` is how far the weight still is from 0, and `j` the entry that has met the
+        end of its step.
         """
         stair = self.stair.copy()
         z = self.start.copy()
@@ -751,10 +800,12 @@ class Tableau:
         left = abs(self.w[c])
         j = len(z) - 1
         for _ in range(4 * len(z)):
+            # on a step of the kind that it had at first, it is as the tableau has it
             if system.m and (stair[j] - self.stair[j]) % 2 == 0:
                 system.leave(int((system.F == j).argmax()))
             elif not system.enter(j):
                 break
+            # the column of `t`, which never leaves
             x = np.sign(self.w[c]) * system.store[: system.m, 0]
             dz = self.signs * (x @ system.rows[: system.m])
             dz[system.F] = x
@@ -786,6 +837,8 @@ class Tableau:
 def excess_price(lower: Floats, upper: Floats, gone: NDArray[np.intp]) -> float:
     """How much more the candidates `gone` may cost, one by one, than the cheapest as
     many.
+
+    At worst the dearest of them would have to be exchanged for the cheapest that stay.
     """
     kept = np.delete(lower, gone)
     k = min(len(gone), len(kept))
@@ -797,6 +850,10 @@ def excess_price(lower: Floats, upper: Floats, gone: NDArray[np.intp]) -> float:
 class EliminationStep:
     """One step of the elimination: bounds on the values without each feature, exact
     values where bounds do not decide.
+
+    `least` chooses what fits of all candidates would choose, but for ties; `cut` keeps
+    the promise of its docstring. The tests compare with the
+    algorithm as printed, which fits all candidates.
 
     Attributes
     ----------
@@ -862,7 +919,7 @@ class EliminationStep:
         )
 
     def bounds(self) -> Floats:
-        """The lower bound for each candidate, summed over the machines, less rounding
+        """The lower bound for each candidate, summed over the machines, minus rounding
         errors; exact after a fit.
         """
         lower = np.sum(
@@ -902,6 +959,7 @@ class EliminationStep:
         K = self.reduced.matrix(c, self.out)
         us: list[Floats] = []
         for machine, risk in zip(self.machines, self.risks):
+            # what the other machines cost at least is not left for this one
             enough = limit - sum(
                 other.values[c] for other in self.machines if other is not machine
             )
@@ -911,6 +969,7 @@ class EliminationStep:
             us.append(u)
             # not the larger one: the bound before it has rounding errors
             machine.values[c] = value
+            # above the limit: the bound has ruled it out, and it has no exact value
             if not exact:
                 return
             machine.upper[c] = value
@@ -955,6 +1014,7 @@ class EliminationStep:
                     _bound_by_step(machine, risk, some)
                 stepped[some] = True
                 continue
+            # of what all features cost at least; a tenth of a tie each is nothing
             allowed = tolerance * np.maximum(lower - before, 0).sum()
             over = [
                 m
@@ -963,6 +1023,7 @@ class EliminationStep:
             ]
             if not over:
                 return order[:k].tolist()
+            # what is sure to cost no more than one that stays need not be sharpened
             gone = order[: over[0]]
             kept = order[over[0] :]
             unsure = upper[gone] - lower[kept].min(initial=np.inf)
@@ -993,6 +1054,8 @@ class EliminationStep:
             else:
                 self.refit(c, limit)
                 waiting = waiting[waiting != c]
+            # now there is a value to compare with: a step, for those that it may rule
+            # out
             if limit == np.inf and len(self.fits) == k:
                 self.tighten(waiting[self.bounds()[waiting] <= self.limit(k)])
             limit = self.limit(k)
@@ -1026,6 +1089,22 @@ class Sweep(NamedTuple):
 def sweep_columns(H: Floats, w: Floats, groups: Sequence[int], tie: float) -> Sweep:
     """Sweep out `groups[t]` columns in turn, the least rises first, as long as these
     have their digits; `H` itself is left alone.
+
+    Parameters
+    ----------
+    H : ndarray, shape (d, d)
+    w : ndarray, shape (d,)
+        As of `RidgeFit`.
+    groups : sequence of int
+        How many columns go at each step.
+    tie : float
+        Rises that differ by no more are equal.
+
+    Returns
+    -------
+    Sweep
+        It may end early, before the first step never: the caller makes `H` afresh and
+        goes on.
     """
     Z = np.zeros((sum(groups), len(w)))
     h = H.diagonal().copy()
@@ -1043,6 +1122,7 @@ def sweep_columns(H: Floats, w: Floats, groups: Sequence[int], tie: float) -> Sw
         # what rounding has made of the diagonal by now
         lost = 10 * eps * fresh / h
         lost[gone] = 0.0
+        # those that could be among the least
         near = rise * (1 - lost) <= rise[some].max() + tie
         if gone and np.any(near & (lost > 1e-10) & (lost * rise > tie / 10)):
             break
@@ -1054,6 +1134,7 @@ def sweep_columns(H: Floats, w: Floats, groups: Sequence[int], tie: float) -> Sw
             w = w - z * (w[j] / np.sqrt(h[j]))
             h = np.maximum(h - z * z, least)
             gone.append(j)
+            # of columns that are gone nothing is left to divide by
             h[gone] = 1.0
     return Sweep(gone, rises, Z[: len(gone)], w)
 
@@ -1093,6 +1174,8 @@ def _ridge_solution(
 ) -> tuple[Floats, Floats, float] | None:
     """`H`, `w` and the relative error that rounding may make in a rise `w_j^2 / H_jj`;
     None where there are no digits.
+
+    `q` and what is returned are those of `ridge_fit`, and `fine` asks for reflections.
     """
     n, d = X.shape
     sizes = np.einsum("ij,ij->j", X, X)
@@ -1111,6 +1194,7 @@ def _ridge_solution(
     if small:
         w = dtrtrs(L[:d, :d], L[d, :d], lower=1, trans=1)[0]
         H = inverse_by_factor(L[:d, :d])
+        # how long a column is beside its part outside of all others, squared
         condition = ((sizes + rho) * H.diagonal()).max()
         lost = 1.0
     else:
@@ -1120,6 +1204,7 @@ def _ridge_solution(
         H /= -rho
         H.flat[:: d + 1] += 1 / rho
         condition = sizes.sum() / n / L.diagonal().min() ** 2
+        # digits go where the difference I - X'(...)X is small
         lost = 1 / (rho * H.diagonal().min())
     if not (np.isfinite(w).all() and np.isfinite(lost) and H.diagonal().min() > 0):
         return None
@@ -1150,8 +1235,8 @@ class RidgeFit(NamedTuple):
 def ridge_fit(X: Floats, y: Floats, C: float, q: Floats, tol: float = 1e-9) -> RidgeFit:
     """Ridge regression with the inverse that a path sweeps.
 
-    Through the smaller Gram matrix if that error is a tenth of `tol` at most, otherwise
-    by a QR decomposition. `q` is orthogonal to `y` and to all columns of `X`, or zero.
+    Through the smaller Gram matrix if the error of a rise is a tenth of `tol` at most,
+    otherwise by a QR decomposition, and that is taken whatever its error. `q` is orthogonal to `y` and to all columns of `X`, or zero.
     """
     for fine in (False, True):
         found = _ridge_solution(X, y, 1 / (2 * C), q, fine)

@@ -109,7 +109,7 @@ class AnyBarriers(ABC):
 # %% ../nbs/G_barriers.ipynb #0ba00008
 def barrier_constants(ell: float, r: float) -> tuple[float, float]:
     """`sqrt(r l)`, which says where the barriers begin, and `delta_U`, by which the
-    upper one moves.
+    upper one moves; at rank `ell` and for `r` draws, more than `ell`.
     """
     return np.sqrt(r * ell), (1 + np.sqrt(ell / r)) / (1 - np.sqrt(ell / r))
 
@@ -131,7 +131,9 @@ def add_to_diagonal(A: np.ndarray, c: float | np.ndarray) -> np.ndarray:
 def _slack_on_spectrum(
     x: np.ndarray, a: float, b: float, gap_L: float, gap_U: float
 ) -> np.ndarray:
-    """The eigenvalue of the slack matrix that belongs to the eigenvalue `x` of `A`."""
+    """The eigenvalue of the slack matrix that belongs to the eigenvalue `x` of `A`, for
+    barriers at `a` and `b` next; `gap_L` and `gap_U` are the differences of potentials.
+    """
     below = 1 / (x - a)
     above = 1 / (b - x)
     return below**2 / gap_L - below - above**2 / gap_U - above
@@ -159,6 +161,9 @@ class FormFactors(NamedTuple):
 class ShiftedInverse:
     """`D - F S F'`: the inverse of `sign (A - c I)` for an `A` with `lam` on the
     diagonal and `W W'` beside it.
+
+    It never changes: each step makes a new one, in which nothing is as large as `rank`
+    squared. The check below compares all that it gives with the dense inverse.
 
     Parameters
     ----------
@@ -212,6 +217,9 @@ class ShiftedInverse:
     def forms(self, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """`y'Xy` and `y'X^2y` with this inverse as `X`, for each row y of `Y`, in the
         precision of `Y`.
+
+        Here most of the time of a search goes, so `Y` is multiplied twice in all: with
+        what is diagonal and with what is not.
         """
         narrow = Y.dtype == np.float32
         powers, sides, S, G = self.narrow_factors if narrow else self.factors
@@ -231,6 +239,8 @@ class ShiftedInverse:
     def rise(self, y: np.ndarray, p: np.ndarray, t: float, gap: float) -> float:
         """The largest eigenvalue of what `t y y'`, added to `sign (A - c I)`, adds to
         `X^2 / gap - X`; `p` is `Xy`.
+
+        It is that of a matrix of rank two, and follows from its trace and determinant.
         """
         q = self.times(p)
         kappa = t / (1 + t * (y @ p))
@@ -245,7 +255,9 @@ class ShiftedInverse:
 
     @cached_property
     def norm_bound(self) -> float:
-        """A number that the spectral norm of the inverse does not exceed."""
+        """A number that the spectral norm of the inverse does not exceed: that of `D`,
+        and the fourth root of the trace of the fourth power of `F S F'`.
+        """
         SG = self.S @ self.G
         square = SG @ SG
         return float(np.abs(self.D).max() + np.vdot(square, square.T) ** 0.25)
@@ -293,6 +305,11 @@ class Step:
 class Barriers(AnyBarriers):
     """The matrix `A` between two barriers, ready to judge rows of `V` for the next
     step.
+
+    What must stay true after every step: the spectrum of `A` is between `L` and `U`,
+    the lowest eigenvalue above `L_next` too; `judge` gives what the definitions give,
+    up to rounding; and `rotation` is a new object after each decomposition. The check
+    below makes twenty steps beside the definitions.
 
     Parameters
     ----------
@@ -399,11 +416,13 @@ class Barriers(AnyBarriers):
         """Put the barriers where step `tau` has them, and invert at their next
         positions.
         """
+        # from the number of steps, so that no rounding adds up
         self.L = self.tau - self.offset_L
         self.U = self.delta_U * (self.tau + self.offset_U)
         self.L_next = self.L + 1
         self.U_next = self.U + self.delta_U
         full = self.n_added == len(self.added)
+        # an old eigenvalue beside the barrier costs digits: see the text
         nearest = np.abs(self.lam - self.L_next).min()
         if full or nearest < 0.01 / self.potential_L:
             self._decompose()
@@ -424,6 +443,7 @@ class Barriers(AnyBarriers):
 
     def slack_bound(self, rotated: np.ndarray, norms: np.ndarray) -> np.ndarray:
         lower, upper = self._judge_rotated(rotated)
+        # norms of the parts of the slack matrix: terms add up to no more
         below = self.inverse_L.norm_bound
         above = self.inverse_U.norm_bound
         size = below**2 / self.gap_L + below + above**2 / self.gap_U + above
@@ -433,6 +453,7 @@ class Barriers(AnyBarriers):
 
     def slack_matrix(self) -> np.ndarray:
         C = self.inverse_L.square_less_self(self.gap_L)
+        # X^2 / gap - X of the upper inverse with -gap_U is minus the form of `upper`
         C = C + self.inverse_U.square_less_self(-self.gap_U)
         return self.Q @ C @ self.Q.T
 
@@ -444,6 +465,7 @@ class Barriers(AnyBarriers):
         l2 = p @ p
         u1 = y @ q
         u2 = q @ q
+        # 1/t is half of lower + (upper + price)
         t = 2 / (l2 / self.gap_L - l1 + u2 / self.gap_U + u1 + price)
         self.last_step = Step(
             y=y,
@@ -471,7 +493,8 @@ class Barriers(AnyBarriers):
         last = self.last_step
         if last is None:
             return np.inf
-        # the spectrum of A is between these
+        # the spectrum of A is between these, and they are between the barriers of both
+        # steps
         lowest = max(self.lam[0], self.L_next + 1 / self.inverse_L.trace)
         highest = min(
             self.U_next - 1 / self.inverse_U.norm_bound,
@@ -481,6 +504,7 @@ class Barriers(AnyBarriers):
         now = _slack_on_spectrum(x, self.L_next, self.U_next, self.gap_L, self.gap_U)
         then = _slack_on_spectrum(x, last.L_next, last.U_next, last.gap_L, last.gap_U)
         by_moving = np.max(now - then)
+        # the upper inverse as in `slack_matrix`: `U I - A` loses what `A` gains
         return float(
             last.inverse_L.rise(last.y, last.p, last.t, last.gap_L)
             + last.inverse_U.rise(last.y, last.q, -last.t, -last.gap_U)
@@ -503,12 +527,15 @@ class StartedBarriers(Barriers):
 
     def __init__(self, A: np.ndarray, L: float, U: float, s: float) -> None:
         delta_U = (1 + s) / (1 - s)
+        # the offsets that have the barriers at L and U when no step has been made
         self._begin(A, delta_U, -L, U / delta_U, s)
 
 # %% ../nbs/G_barriers.ipynb #3ce060b7
 class SingleDraw(AnyBarriers):
     """Takes the place of the barriers for a single draw at rank one, where `M` is 1
     whichever column is taken.
+
+    The formulas for barriers are not numbers there: they divide by `1 - sqrt(l / r)`.
     """
 
     def judge(self, rows: np.ndarray) -> tuple[np.ndarray, float]:
@@ -525,7 +552,9 @@ class SingleDraw(AnyBarriers):
 
 # %% ../nbs/G_barriers.ipynb #db7a2a96
 def recursive_inverse(M: np.ndarray) -> np.ndarray:
-    """The inverse of the positive definite `M`."""
+    """The inverse of the positive definite `M`; an error if it is not, which is how a
+    barrier that was met is noticed.
+    """
     ell = len(M)
     if ell < 50:
         C, failed = dpotrf(M.T, lower=1, clean=1)
@@ -538,6 +567,7 @@ def recursive_inverse(M: np.ndarray) -> np.ndarray:
         return W.T @ W
     h = ell // 2
     H = np.empty((ell, ell))
+    # with the Schur complement of the first half in the place of the second
     first = recursive_inverse(M[:h, :h])
     B = M[h:, :h] @ first
     H[h:, h:] = recursive_inverse(M[h:, h:] - B @ M[:h, h:])
@@ -591,6 +621,7 @@ class LowerBarrier(AnyBarriers):
         self.inverse_L = recursive_inverse(
             add_to_diagonal(self.A, self.offset_L - self.tau - 1)
         )
+        # of an inverse made anew at each step, so that no rounding adds up
         self.potential_next = self.inverse_L.trace()
         self.gap_L = self.potential_next - self.potential_L
 
@@ -607,8 +638,10 @@ class LowerBarrier(AnyBarriers):
         p = self.inverse_L @ v
         l1 = float(v @ p)
         l2 = float(p @ p)
+        # 1/t is half of lower + price
         t = 2 / (l2 / self.gap_L - l1 + price)
         self.A += np.outer(t * v, v)
+        # Sherman-Morrison: what was the next position is the present one now
         self.potential_L = self.potential_next - t * l2 / (1 + t * l1)
         self.tau += 1
         self._place()

@@ -23,12 +23,16 @@ from fsel_book.arrays import (
 
 # %% ../nbs/M_spectra_engine.ipynb #c0e1a702
 def random_vectors(size: int, count: int) -> np.ndarray:
-    """Vectors with random entries, shape (size, count), the same ones every time."""
+    """Vectors with random entries, shape (size, count), the same ones every time: the
+    prints of columns that are read in different blocks must be comparable.
+    """
     return np.random.default_rng(0).uniform(-1.0, 1.0, size=(size, count))
 
 
 def column_products(A: Matrix, vectors: np.ndarray) -> np.ndarray:
-    """`A' vectors` on the host, in float64."""
+    """`A' vectors` on the host, in float64; for a dense `A` in pieces, so that no copy
+    of it in float64 is made.
+    """
     if is_sparse(A):
         return as_float64(A).T @ vectors
     there = from_numpy(vectors, A)
@@ -50,7 +54,8 @@ N_COLUMN_PRINTS = 4  # numbers of a fingerprint that are products with the colum
 def _prints_agree(one: np.ndarray, other: np.ndarray, tolerance: float) -> np.ndarray:
     """Which of some pairs of fingerprints are those of equal columns.
 
-    `one` and `other` hold a fingerprint in each column, shape (6, n_pairs).
+    `one` and `other` hold a fingerprint in each column, shape (6, n_pairs). Where the
+    prints of the columns are the same to the last bit, those of the rows are not asked.
     """
     size = np.abs(one[:N_COLUMN_PRINTS]).max(axis=0)
     size_of_row = np.abs(one[N_COLUMN_PRINTS:]).max(axis=0)
@@ -65,6 +70,8 @@ def _prints_agree(one: np.ndarray, other: np.ndarray, tolerance: float) -> np.nd
 class _SortedColumns:
     """Columns in the order of the first number of their fingerprints, each group of
     equal ones represented by those that are not yet known to be copies.
+
+    Two numbers are enough to spare nearly all pairs the comparison of six.
 
     Attributes
     ----------
@@ -113,8 +120,10 @@ def _lowest_of_groups(leader: np.ndarray) -> np.ndarray:
     """For each column the lowest index of its group, by the column that each one
     follows.
     """
+    # a leader may have left later and have one of its own: to the end of the chain
     while np.any(leader != (further := leader[leader])):
         leader = further
+    # the order was that of the prints, so the end of a chain may have any index
     lowest = np.arange(len(leader))
     copies = np.flatnonzero(leader != np.arange(len(leader)))
     np.minimum.at(lowest, leader[copies], copies)
@@ -147,6 +156,7 @@ def first_of_equal(prints: np.ndarray, tolerance: float) -> np.ndarray:
     offset = 1
     while offset < len(columns.order):
         close = columns.close_in_first(offset)
+        # farther apart they are no closer: the order is that of the first number
         if not close.any():
             break
         close = np.flatnonzero(close & columns.close_in_second(offset))
@@ -213,13 +223,14 @@ def first_drawn(
     ndarray of int, shape (n_draws,)
     """
     distinct, first, places = np.unique(draws, return_index=True, return_inverse=True)
+    # in the order drawn, so that the lowest of equal ones is the first one drawn
     order = np.argsort(first)
     equal = first_of_equal(prints(distinct[order]), tolerance)
     return distinct[order][equal][np.argsort(order)[places]]
 
 
 def one_of_each(first: np.ndarray, preferred: np.ndarray | None = None) -> np.ndarray:
-    """A mask with one column of each group of equal ones.
+    """A mask with one column of each group of equal ones: what a search may take.
 
     Parameters
     ----------
@@ -240,6 +251,7 @@ def one_of_each(first: np.ndarray, preferred: np.ndarray | None = None) -> np.nd
     array([False,  True,  True])
     """
     own = first == np.arange(len(first))
+    # nobody is preferred, or none are equal
     if preferred is None or own.all():
         return own
     best = np.full(len(first), -np.inf)
@@ -255,6 +267,7 @@ def _orthogonal_part(B: np.ndarray, C: np.ndarray, a: np.ndarray) -> np.ndarray:
     """The part of `a` (a vector or columns) that is orthogonal to the columns of `C`,
     whose pseudo-inverse is `B`.
     """
+    # once is not enough where the part is short: see above
     for _ in range(3):
         a = a - C @ (B @ a)
     return a
@@ -281,6 +294,9 @@ class _Exchange(NamedTuple):
 class ChosenColumns:
     """`k` independent columns `C` of `A`, the coefficients that make all columns from
     them, and what an exchange brings.
+
+    After any number of exchanges all but `volume` is what `refresh` would compute, up
+    to rounding that adds up; the check below compares them after five.
 
     Parameters
     ----------
@@ -315,6 +331,7 @@ class ChosenColumns:
         self.volume = np.sum(np.log(np.abs(np.diag(R))))
         self.B = sla.solve_triangular(R, Q.T)
         self.T = self.B @ self.A
+        # as many columns as rows leave nothing
         self.gamma2 = np.zeros(self.A.shape[1])
         if C.shape[0] > C.shape[1]:
             remainders = _orthogonal_part(Q.T, Q, self.A)
@@ -326,8 +343,10 @@ class ChosenColumns:
         if np.any(self.gamma2):
             one_over_omega2 = np.sum(self.B**2, axis=1)
             rho2 += one_over_omega2[:, None] * self.gamma2
+        # a column cannot come in twice
         rho2[:, self.chosen] = 0.0
         largest = rho2.max()
+        # nearly equal gains are equal, so that rounding does not choose
         place = int(np.argmax(rho2.ravel() >= (1 - 1e-10) * largest))
         i, j = divmod(place, rho2.shape[1])
         return _Exchange(i, j, float(np.sqrt(largest)))
@@ -348,11 +367,15 @@ class ChosenColumns:
         self.T -= np.outer(x, h) + np.outer(y, t_row)
         self.B[i] = (nu[i] * g + t[i] * b) / rho2
         self.T[i] = (nu[i] * h + t[i] * t_row) / rho2
+        # `1 / nu[i]` is the square of omega
         change = (t_row**2 - rho2 * self.T[i] ** 2) / nu[i]
+        # squares, which rounding may make negative
         self.gamma2 = np.maximum(self.gamma2 + change, 0.0)
         self.chosen[i] = int(j)
 
 # %% ../nbs/M_spectra_engine.ipynb #50113e4e
+# each exchange updates what the last one left, and so loses digits: after as many, all
+# is computed afresh
 EXCHANGES_BEFORE_REFRESH = 100
 
 
@@ -389,12 +412,15 @@ def exchange_columns(
         volume = columns.volume
         for _ in range(EXCHANGES_BEFORE_REFRESH):
             best = columns.best_exchange()
+            # a gain that is above `f` by rounding alone is none
             if best.gain <= f * (1 + 1e-9):
                 break
             columns.exchange(best.i, best.j)
             n_exchanges += 1
+        # everything was fresh, and no exchange was left
         if n_exchanges == n_before:
             return columns, n_exchanges
         columns.refresh()
+        # exchanges that gain nothing are rounding alone, which could go on for ever
         if columns.volume <= volume:
             return columns, n_exchanges

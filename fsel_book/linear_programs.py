@@ -18,7 +18,7 @@ from .arrays import Matrix, blas_threads_for, is_sparse
 # %% ../nbs/D_linear_programs.ipynb #d0d50005
 def _balanced(a: np.ndarray, signs: np.ndarray) -> np.ndarray:
     """`a`, not negative, with the larger of the sums over the two classes brought down
-    to the smaller.
+    to the smaller: then `y'a = 0`, and no entry has grown beyond `C`.
     """
     sums = a[signs > 0].sum(), a[signs < 0].sum()
     return a * np.where(
@@ -37,6 +37,19 @@ def certified_gap(
 ) -> float:
     """The relative gap between the objective `value` of `w` and the dual point near `a`
     that is feasible.
+
+    Parameters
+    ----------
+    Z : array or sparse matrix, shape (n_samples, n_features)
+        Samples times their labels.
+    signs : ndarray, shape (n_samples,)
+        The labels.
+    penalties : ndarray, shape (n_features,)
+    C : float
+    w : ndarray, shape (n_features,)
+    value : float
+    a : ndarray, shape (n_samples,)
+        Between 0 and `C`; the rest is mended here.
     """
     a = _balanced(a, signs)
     largest = max(1.0, np.abs(w).max(initial=0.0))
@@ -73,7 +86,8 @@ class Optimum(NamedTuple):
 
 def _constraints(Z: Matrix, signs: np.ndarray) -> sp.csc_array:
     """`A` with `A x <= -1` for `x` of the parts `p`, `q`, the two parts of `b`, and
-    `xi`; none of them is negative.
+    `xi`; none of them is negative. It is sparse even where `Z` is full, as HiGHS has
+    it.
     """
     Z = sp.csr_array(Z)
     column = sp.csr_array(signs[:, None])
@@ -83,7 +97,11 @@ def _constraints(Z: Matrix, signs: np.ndarray) -> sp.csc_array:
 def solve_by_simplex(
     Z: Matrix, signs: np.ndarray, penalties: np.ndarray, C: float
 ) -> Optimum:
-    """The `Optimum`, by HiGHS."""
+    """The `Optimum`, by HiGHS, with a gap that is computed here; parameters as in
+    `certified_gap`.
+
+    It serves sparse data, and is the oracle of the central path.
+    """
     n, d = Z.shape
     Z = sp.csr_array(Z)
     A = _constraints(Z, signs)
@@ -129,7 +147,9 @@ def solve_by_simplex(
 
 # %% ../nbs/D_linear_programs.ipynb #d0d50013
 def refined_inverse(M: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """`v -> M^-1 v` for a positive definite `M`, which is overwritten."""
+    """`v -> M^-1 v` for a positive definite `M`, which is overwritten; `v` may have
+    several columns.
+    """
     scale = np.diagonal(M) ** -0.5
     M *= scale
     M *= scale[:, None]
@@ -140,6 +160,7 @@ def refined_inverse(M: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     def inverse(v: np.ndarray) -> np.ndarray:
         v = (scale * v.T).T
         x = sla.cho_solve(factor, v, check_finite=False)
+        # takes back what raising the diagonal has changed
         for _ in range(2):
             x += sla.cho_solve(factor, v - M @ x, check_finite=False)
         return (scale * x.T).T
@@ -159,8 +180,11 @@ class Move(NamedTuple):
     Attributes
     ----------
     v : ndarray, shape (n_free,)
+        The change of the weights without a price.
     a : ndarray, shape (n_samples,)
+        That of the dual variables.
     x, slack : ndarray, shape (2 * n_features + 2 * n_samples,)
+        Those of the four parts and of their slacks.
     """
 
     v: np.ndarray
@@ -172,6 +196,9 @@ class Move(NamedTuple):
 class CentralPath:
     """A point on the way to the optimum of `min sum_j penalties_j |w_j| + C sum_i
     xi_i`, `Z w + U v + xi - s = 1`.
+
+    After every step all of `x` and `slack` are above zero, and the samples have their
+    equations up to rounding; the check below looks at that.
 
     Parameters
     ----------
@@ -222,7 +249,9 @@ class CentralPath:
         self.slack = np.concatenate([penalties - pull, penalties + pull, C - a, a])
         self.prices = np.concatenate([penalties, penalties, np.full(n, C), np.zeros(n)])
         self.x = np.concatenate([np.zeros(2 * d), np.full(n, 1.5), np.full(n, 0.5)])
+        # on the path all products of `x` and `slack` are equal: begin with the mean
         self.x[: 2 * d] = self.slack @ self.x / (2 * n) / self.slack[: 2 * d]
+        # from here on each sample has its equation
         missing = self.missing()
         self.x[2 * d :] += np.maximum(np.concatenate([missing, -missing]), 0)
 
@@ -244,6 +273,9 @@ class CentralPath:
     def system(self) -> Callable[..., tuple[np.ndarray, ...]]:
         """From `c`, `rho` and `-U'a` of the text to the changes of `v` and `a`, and the
         gain.
+
+        The matrix is factored once, for the two right-hand sides of a step: that of the
+        features where they are fewer, else that of the samples.
         """
         Z = self.Z
         U = self.U
@@ -303,7 +335,10 @@ class CentralPath:
         x_ahead = x + longest_step(x, guess.x) * guess.x
         slack_ahead = slack + longest_step(slack, guess.slack) * guess.slack
         ahead = x_ahead @ slack_ahead / len(x)
+        # Mehrotra's choice: the farther the guess can go, the nearer to 0; and the
+        # product of the changes, which the linear equations leave out
         move = move_to(mu * (ahead / mu) ** 3 - guess.x * guess.slack)
+        # not quite to the border, where a product would be 0 before the others
         t = 0.995 * longest_step(x, move.x)
         t_dual = 0.995 * longest_step(slack, move.slack)
         self.growth = t * move.x / x - t_dual * move.slack / slack
@@ -315,6 +350,7 @@ class CentralPath:
     def follow(self, tol: float, max_iter: int = 60) -> int:
         """Go on until the gap is `tol`; the number of steps."""
         for steps in range(max_iter):
+            # or where it is no number: the path has broken down
             if not self.gap() > tol:
                 return steps
             self.step()
@@ -322,7 +358,9 @@ class CentralPath:
 
 # %% ../nbs/D_linear_programs.ipynb #d0d50018
 def _rank_of_triangle(R: np.ndarray) -> int:
-    """The rank of a triangular factor from pivoted QR."""
+    """The rank of a triangular factor from pivoted QR; what is below 1e-10 of the
+    largest is rounding.
+    """
     sizes = np.abs(np.diagonal(R))
     return int(np.count_nonzero(sizes > 1e-10 * sizes.max(initial=0.0)))
 
@@ -330,6 +368,17 @@ def _rank_of_triangle(R: np.ndarray) -> int:
 def to_independence(values: np.ndarray, directions: np.ndarray) -> np.ndarray:
     """Move `values` along each of the directions until one of them is zero, and keep
     that at zero from then on.
+
+    Parameters
+    ----------
+    values : ndarray, shape (m,)
+    directions : ndarray, shape (m, k)
+
+    Returns
+    -------
+    ndarray, shape (m,)
+        With a zero more for each direction along which one could be reached; none that
+        was not zero has changed its sign.
     """
     while directions.shape[1]:
         h = directions[:, 0]
@@ -338,9 +387,11 @@ def to_independence(values: np.ndarray, directions: np.ndarray) -> np.ndarray:
         directions = rest
         if not moving.any():
             continue
+        # the zero that is met first, in either direction
         t = np.divide(-values, h, out=np.full(len(h), np.inf), where=moving)
         first = int(np.argmin(np.abs(t)))
         values = values + t[first] * h
+        # the others no longer move that one
         directions = rest - np.outer(h, rest[first] / h[first])
         values[first] = directions[first] = 0.0
     return values
@@ -353,19 +404,21 @@ def _vertex_of_face(
     `c` can move by the columns of `null`; the first `free` of its entries have no sign.
     """
     rest = np.setdiff1d(np.arange(len(A)), T)
+    # what must not change its sign: priced weights, and what samples have beyond 1
     values = np.concatenate([c[free:], A[rest] @ c - 1])
     values = to_independence(values, np.vstack([null[free:], A[rest] @ null]))
     n_priced = len(c) - free
     kept = np.append(np.arange(free), free + np.flatnonzero(values[:n_priced]))
     T = np.append(T, rest[values[n_priced:] == 0])
     found = np.zeros(len(c))
+    # its columns are independent: the one solution, and free of what moving has rounded
     found[kept] = np.linalg.lstsq(A[np.ix_(T, kept)], np.ones(len(T)))[0]
     return found
 
 
 def vertex(path: CentralPath) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """An optimal vertex `w`, `v`, and optimal `a`, if the path has come near enough to
-    the optimum.
+    the optimum. Whether it has is for the gap to say: here nothing is checked.
     """
     free = path.U.shape[1]
     p, q, lacking, exceeding = path.split(path.growth > 0)
@@ -380,6 +433,7 @@ def vertex(path: CentralPath) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     Q = Q[:, :k]
     triangle = R[:k, :k]
     first = order[:k]
+    # from the point of the path to solutions of both systems, by independent columns
     c[first] += sla.solve_triangular(triangle, Q.T @ (1 - A[T] @ c))
     a[T] = path.a[T]
     missing = (
@@ -397,7 +451,9 @@ def vertex(path: CentralPath) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 # %% ../nbs/D_linear_programs.ipynb #d0d50021
 def _independent_columns(U: np.ndarray) -> np.ndarray:
-    """Indices of columns that are a basis of the span of all."""
+    """Indices of columns that are a basis of the span of all: the path needs a system
+    that is not singular, and weights without a price may do without the others.
+    """
     R, order = sla.qr(U, mode="r", pivoting=True)
     return np.sort(order[: _rank_of_triangle(R)])
 
@@ -413,6 +469,9 @@ def _feasible_start(signs: np.ndarray, C: float) -> np.ndarray:
 
 class _FeaturesInPlay:
     """The program with the features that count, which become more on the way.
+
+    What is left out has no weight. Whether it should have one, `strain` shows at the
+    end: the gap of `at_vertex` is that of the program with all features.
 
     Parameters
     ----------
@@ -455,11 +514,14 @@ class _FeaturesInPlay:
         self.J = np.setdiff1d(most_strained[:few], self.free)
 
     def strain(self, a: np.ndarray) -> np.ndarray:
-        """The pull of `a` on each feature, relative to what the dual allows."""
+        """The pull of `a` on each feature, relative to what the dual allows: above 1 it
+        allows no more. What rounding can explain is taken off.
+        """
         return (np.abs(self.Z.T @ a) - 1e-13 * a.sum()) / self.limits
 
     def path(self) -> CentralPath:
         """The beginning of a path for the features that are in play now."""
+        # at most half of what the dual allows: well inside
         by_start = self.strain(self.start)[self.J]
         inside = self.start * min(1.0, 0.5 / by_start.max(initial=0.5))
         Z = self.Z[:, self.J]
@@ -481,8 +543,10 @@ class _FeaturesInPlay:
             missing = np.count_nonzero(strained > 1 + 1e-9)
             if missing == 0 and tol < 0.03:
                 return path
+            # nearly all are in play: from here on the end counts
             if missing <= len(self.J) / 20:
                 tol = 1e-8
+            # those that are nearly strained, too: they will be, as `a` grows
             n_near = min(len(self.J), np.count_nonzero(strained > 0.8))
             near = np.argsort(-strained, kind="stable")[:n_near]
             if len(near):
@@ -514,6 +578,7 @@ def solve_by_central_path(
     path = program.followed()
     if path is None:
         return None
+    # nearer to the end the growth tells more surely which weights stay
     for finer in (1e-8, 1e-10, 1e-12):
         path.follow(finer)
         if not np.isfinite(path.gap()):
@@ -562,7 +627,7 @@ def at_price(
     b: float,
 ) -> tuple[np.ndarray, float, float]:
     """`w`, `b` and their objective; all a little larger where that costs less than the
-    slack that rounding leaves.
+    slack that rounding leaves. `C` is the price of slack that counts, the full one.
     """
 
     def priced(t: float) -> tuple[np.ndarray, float, float]:
@@ -598,6 +663,25 @@ def l1_program(
 
     The host array or CSR matrix `X` must not ask for slack at a price, `C` times its
     entries, of more than 1e14 of the penalties.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix, shape (n_samples, n_features)
+    signs : ndarray, shape (n_samples,)
+        Labels 1 and -1, of both kinds.
+    penalties : ndarray, shape (n_features,)
+        Not negative.
+    C : float
+
+    Returns
+    -------
+    Optimum
+        Of `X` as given; the gap is that of the program in its own units.
+
+    Raises
+    ------
+    ValueError
+        Slack is too dear, or HiGHS finds nothing.
     """
     n = len(signs)
     few = _few_entries(X)
@@ -632,5 +716,6 @@ def l1_program(
             break
     assert best is not None
     w, b, value, gap = best
+    # back from units and shifts to the data as given
     w = w / sizes
     return Optimum(w, b - float(shift @ w), value * unit, gap)

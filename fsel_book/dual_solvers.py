@@ -26,7 +26,7 @@ from .spectra import project_data, projection_matrix
 # %% ../nbs/C_dual_solvers.ipynb #041a34d9
 def _solve_or_lstsq(H: np.ndarray, g: np.ndarray) -> np.ndarray:
     """`H^-1 g` for a positive definite `H`, with its diagonal brought to ones; where it
-    is singular the pseudo-inverse.
+    is singular the pseudo-inverse. `g` may have several columns.
     """
     D = np.where(np.diagonal(H) > 0, np.diagonal(H), 1.0) ** -0.5
     H = D[:, None] * H * D
@@ -47,6 +47,8 @@ def _hessian(
 ) -> np.ndarray:
     """The second derivatives at the decision values `f`, raised where they would be
     singular.
+
+    With an `intercept` the last column of `A` is its ones and the last `penalty` its 0.
     """
     H = (A.T * loss.curvature(y, f)) @ A + np.diag(penalty)
     H[np.diag_indices_from(H)] *= 1 + 1e-15
@@ -73,6 +75,7 @@ def _step_length(
     t = 1.0
     while True:
         new = objective(c + t * step, f + t * move)
+        # a step that short changes nothing but the last digits
         if new <= value - 1e-4 * t * decrement or t < 1e-14:
             return t, new
         t /= 2
@@ -115,6 +118,7 @@ def newton_solution(
     z : ndarray, shape (n_projections,)
     b : float
     """
+    # without `start`: who has one, on a span, has no more columns than rows
     if A.shape[1] > A.shape[0]:
         Q, T = np.linalg.qr(A.T)
         z, b = newton_solution(
@@ -184,10 +188,13 @@ class Solution:
 
     Attributes
     ----------
-    u, f : ndarray, shape (n_samples,)
-        `f = X w`.
+    u : ndarray, shape (n_samples,)
+        The dual variables: the slopes of the losses divided by `-lam`, at the optimum.
+    f : ndarray, shape (n_samples,)
+        `X w`, without `b`.
     w : array, shape (n_features,)
     b : float
+        The best for this `w`.
     value : float
         Of the objective.
     gradient : float
@@ -262,7 +269,9 @@ class Objective:
         )
 
     def value(self, f: np.ndarray, size: float) -> float:
-        """The objective where `f = X w + b` and `w` has the length `size`."""
+        """The objective where `f = X w + b` and `w` has the length `size`; nothing of
+        `X` is asked.
+        """
         return float(self.lam / 2 * size**2 + self.loss.value(self.y, f).sum())
 
     def dual(self, f: np.ndarray) -> np.ndarray:
@@ -291,7 +300,7 @@ class Objective:
         return float(brentq(slope, -reach, reach, xtol=1e-15 * reach, maxiter=52**2))
 
     def balanced(self, v: np.ndarray) -> np.ndarray:
-        """`v` less its mean where there is an intercept.
+        """`v` minus its mean where there is an intercept.
 
         Dual variables add up to zero then, and decision values are free up to a
         constant.
@@ -344,7 +353,9 @@ class Problem(Objective):
         return float(gap + 4 * np.finfo(float).eps * np.sum(rounding) + unbalanced)
 
     def residual(self, u: np.ndarray, f: np.ndarray, size: float) -> float:
-        """A bound on the relative error of `w = X'u` of length `size`, by the gap."""
+        """A bound on the relative error of `w = X'u` of length `size`, by the gap;
+        `f = X w + b`.
+        """
         return relative_to(float(np.sqrt(2 * self.gap(u, f) / self.lam)), size)
 
     def residual_by_gradient(self, r: np.ndarray, size: float) -> float:
@@ -389,7 +400,9 @@ class Problem(Objective):
 def recovery_step(
     problem: Problem, Xhat: np.ndarray, u: np.ndarray, f: np.ndarray
 ) -> np.ndarray:
-    """One step of Algorithm 2, from `w = X'u` with `f = X w`: the next `u`."""
+    """One step of Algorithm 2, from `w = X'u` with `f = X w`: the next `u`; `Xhat` is
+    the projected data, `X R`.
+    """
     offset = f - Xhat @ (Xhat.T @ u)
     z, b = problem.on(Xhat, offset)
     return -problem.dual(Xhat @ z + b + offset) / problem.lam
@@ -406,6 +419,7 @@ def _iterate_to_tolerance(
     """Algorithm 2: the best solution and all residuals.
 
     It ends when the residual is `tol`, or the gradient ten times what it was at best.
+    So the solution is never worse than `start`, whatever the projection is worth.
     """
     if start.residual <= tol:
         return start, [start.residual]
@@ -428,6 +442,8 @@ class Surrogate:
     """`W diag(s2) W' + tau I` in place of `K = X X'`, and a basis for which the
     products with `K` are known.
 
+    However poor it is, it only makes a search longer: the gap is that of `K`.
+
     Parameters
     ----------
     W, s2 : ndarray, shapes (n_samples, m) and (m,)
@@ -446,7 +462,9 @@ class Surrogate:
     F: np.ndarray
 
     def solve(self, lam: float, D: np.ndarray, rhs: np.ndarray) -> np.ndarray:
-        """`(lam I + diag(D) (W diag(s2) W' + tau I))^-1 rhs`."""
+        """`(lam I + diag(D) (W diag(s2) W' + tau I))^-1 rhs`, for `D` of no negative
+        entries and `rhs` of shape (n_samples, any).
+        """
         E = lam + self.tau * D
         B = self.W * np.sqrt(D / E)[:, None]
         first = rhs / E[:, None]
@@ -496,7 +514,7 @@ def make_surrogate(
     `Y = K Omega`.
 
     With `sums`, `K` times the vector of ones, that of the centred `K`, from mixtures
-    with sum zero.
+    with sum zero. Of `X` itself only the squared norm is asked, for the trace.
     """
     total = euclidean_norm(X) ** 2
     if sums is not None:
@@ -545,7 +563,7 @@ def _random_mixtures(
 
 
 def kernel_row_sums(X: Matrix) -> np.ndarray:
-    """`K` times the vector of ones."""
+    """`K` times the vector of ones: with it mixtures are centred, and `X` is not."""
     return to_numpy(X @ (X.T @ from_numpy(np.ones(X.shape[0]), X)))
 
 # %% ../nbs/C_dual_solvers.ipynb #1cf6aa3b
@@ -585,6 +603,7 @@ def surrogate_of_longest(X: Matrix, m: int, centred: bool) -> Surrogate:
     squares = sp.csr_array((X.data**2, X.indices, X.indptr), X.shape)
     ones = np.ones(X.shape[0])
     means = X.T @ ones / n if centred else np.zeros(X.shape[1])
+    # squared lengths of the centred columns, without centring them
     lengths = (squares.T @ ones - n * means**2).clip(0)
     longest = np.argpartition(-lengths, m - 1)[:m]
     rest = lengths.sum() - lengths[longest].sum()
@@ -616,6 +635,9 @@ def _products_with_row(
 ) -> tuple[float, float]:
     """`x_i'w` and `x_i'x_i` for the row that a CSR matrix has between `start` and
     `stop`.
+
+    Indices are unsigned: for others compiled code looks whether they count from the
+    end, as Python's may.
     """
     with_w = with_itself = 0.0
     for k in range(start, stop):
@@ -639,7 +661,8 @@ def _add_row(
 # %% ../nbs/C_dual_solvers.ipynb #b0cfac66
 def other_class(margin: float, stiffness: float, old: float) -> float:
     """The probability `q` with `log((1 - q) / q) = margin + stiffness (q - old)`: by
-    Newton's method between two bounds.
+    Newton's method between two bounds. In the letters of the text `margin` is `y_i f_i`
+    and `stiffness` is `K_ii / lam`.
     """
     low = margin - stiffness * old
     high = margin + stiffness * (1 - old)
@@ -767,7 +790,7 @@ class Sweeps:
     most: int = 30
 
     def improved(self, problem: Problem, u: np.ndarray, b: float) -> np.ndarray:
-        """`u` after sweeps that begin at `u` and `b`."""
+        """`u` after sweeps that begin at `u` and `b`, with sum 0 if there is a `b`."""
         X = problem.X
         lam = problem.lam
         u = u.copy()
@@ -777,6 +800,7 @@ class Sweeps:
         w = problem.mixture(u) if u.any() else np.zeros(X.shape[1])
         for _ in range(self.most):
             order = self.rng.permutation(len(u))
+            # multipliers: what was `b` after the last sweep is `b_0` of this one
             b = b + elastic * float(u.sum())
             moved, b = self.sweep(
                 X.data,
@@ -830,7 +854,9 @@ class Sweeps:
         return not (problem.intercept and problem.loss.quadratic_conjugate)
 
     def length(self, v: np.ndarray) -> float:
-        """Of `X'v`: nothing is known of it without a product."""
+        """Of `X'v`: nothing is known of it without a product, and so it never says that
+        a gradient is small.
+        """
         return np.inf
 
 # %% ../nbs/C_dual_solvers.ipynb #27a45ed2
@@ -840,7 +866,9 @@ WORTH_SWEEPS = 30_000  # entries; below, Numba takes longer to load than several
 def possible_sweeps(
     problem: Problem, tol: float, rng: np.random.Generator
 ) -> Sweeps | None:
-    """`Sweeps` for a problem to which they apply, if they can be compiled."""
+    """`Sweeps` for a problem to which they apply, if they can be compiled; else None,
+    and a surrogate takes their place.
+    """
     X = problem.X
     loss = problem.loss
     if not is_sparse(X) or X.nnz < WORTH_SWEEPS or X.shape[0] > X.shape[1]:
@@ -855,6 +883,9 @@ def possible_sweeps(
 # %% ../nbs/C_dual_solvers.ipynb #e6e5c969
 class ConjugateBasis:
     """Directions `V` with `F = K V` and `V'F = I`, to which one can be added.
+
+    So `X'V` has orthonormal columns, and coordinates `c` in it the length of `w`: the
+    search on the span takes that for granted.
 
     Parameters
     ----------
@@ -889,6 +920,7 @@ class ConjugateBasis:
             h = np.where(by_q < by_v, self.V.T @ q, self.F.T @ v)
             v = v - self.V @ h
             q = q - self.F @ h
+        # nothing but rounding is new, or it is no number
         if not v @ q > 1e-16 * abs(old):
             return
         unit = np.sqrt(v @ q)
@@ -900,7 +932,9 @@ class ConjugateBasis:
         self.lengths = np.column_stack([self.lengths, lengths])
 
     def restart(self, u: np.ndarray, f: np.ndarray, last: int) -> None:
-        """Keep `u` and the last few directions."""
+        """Keep `u`, with `f = K u`, and the last few directions: the span stays small,
+        and what it has reached is not lost.
+        """
         V = self.V[:, -last:]
         F = self.F[:, -last:]
         self.clear(len(u))
@@ -918,6 +952,7 @@ def slope_lines(
     """Slopes `D` of straight lines in place of the losses' slopes, and `lam u` plus the
     values of these lines at `f`.
 
+    `f = X w + b`, and `r = lam u + dual(f)` is returned where the lines are tangents.
     For a loss whose slope has corners, each line is the piece on which a sample ends if
     `tau I` alone moves it.
     """
@@ -945,7 +980,7 @@ def sketched_newton_step(
     r: np.ndarray,
 ) -> np.ndarray:
     """Newton's step for `r = 0` at `u`, with `f = X w + b` and `r = lam u + dual(f)`;
-    the surrogate in place of `K`.
+    the surrogate in place of `K`. It takes no product with `X`.
     """
     D, r = slope_lines(problem, surrogate, u, f, r)
     if not problem.intercept:
@@ -1000,6 +1035,7 @@ class Descent:
         """Note a step that has led to `u`."""
         self.residuals.append(residual)
         self.values.append(value)
+        # the last of equal ones
         if residual == min(self.residuals):
             self.best = u
 
@@ -1013,7 +1049,9 @@ class Descent:
 def _basis_of(
     problem: Problem, starts: Iterable[tuple[np.ndarray, np.ndarray]]
 ) -> ConjugateBasis:
-    """The span of the directions `u` in `starts`, which come with `f = K u`."""
+    """The span of the directions `u` in `starts`, which come with `f = K u`, all of
+    them balanced; of none where there are no starts.
+    """
     basis = ConjugateBasis(len(problem.y))
     for u, f in starts:
         basis.add(problem.balanced(u), problem.balanced(f))
@@ -1074,6 +1112,27 @@ def solve_on_growing_span(
 ) -> tuple[np.ndarray, list[float]]:
     """`u`, and the residual after each step: Newton's directions or those of sweeps,
     and solutions on their span.
+
+    Parameters
+    ----------
+    problem : Problem
+    surrogate : Surrogate or Sweeps
+        Where directions come from.
+    starts : iterable of (ndarray, ndarray)
+        Directions `u` to begin with, and `K u`.
+    tol : float
+        The residual to reach.
+    max_iter : int
+    patience : int
+        After how many steps without progress it ends.
+    progress : Progress, optional
+
+    Returns
+    -------
+    u : ndarray, shape (n_samples,)
+        That of the smallest residual.
+    residuals : list of float
+        By numbers that were carried along: `_accelerate` looks again.
     """
     lam = problem.lam
     basis = _basis_of(problem, starts)
@@ -1086,6 +1145,7 @@ def solve_on_growing_span(
         size = float(np.linalg.norm(c))
         r = lam * u + problem.dual(f + b)
         value = problem.value(f + b, size)
+        # the last step gained no more than an error of `tol` may cost
         settled = (
             bool(descent.values)
             and descent.values[-1] - value <= lam / 2 * (tol * size) ** 2
@@ -1128,6 +1188,8 @@ def solve_by_conjugate_gradients(
 ) -> tuple[np.ndarray, list[float]]:
     """`u`, and the residual after each step, for the squared error; the surrogate is
     the preconditioner.
+
+    Parameters and what is returned are those of `solve_on_growing_span`.
     """
     lam = problem.lam
     curvature = problem.loss.smoothness
@@ -1140,7 +1202,7 @@ def solve_by_conjugate_gradients(
     descent = Descent(u)
     p = np.zeros_like(u)
     last = r
-    steepness = np.inf
+    steepness = np.inf  # there is no last direction: the first is `z` alone
     inverse = surrogate.inverse(lam, curvature)
     for steps in range(max_iter + 1):
         size = float(np.sqrt(max(u @ f, 0.0)))
@@ -1184,6 +1246,9 @@ def _accelerate(
 ) -> tuple[Solution, list[float]]:
     """The solution with residual at most `tol`, and all residuals; begun anew with
     exact products after much rounding.
+
+    The residual of the solution is that of the point itself, computed from `X`: this is
+    what a fit reports.
     """
     if isinstance(surrogate, Surrogate) and _is_linear(problem, surrogate, tol):
         u, history = solve_by_conjugate_gradients(
@@ -1217,7 +1282,9 @@ def _accelerate(
 def _shared_surrogate(
     problem: Problem, m: int | str, kind: str, rng: np.random.Generator
 ) -> Surrogate:
-    """The `Surrogate` of all problems with the `X` of this one, of `m` directions."""
+    """The `Surrogate` of all problems with the `X` of this one, of `m` directions; with
+    "auto" for `m` and `kind` of what suits the data.
+    """
     X = problem.X
     if kind == m == "auto" and not is_sparse(X) and X.shape[1] <= min(X.shape[0], 256):
         return surrogate_of_all(X, problem.intercept)
@@ -1285,6 +1352,30 @@ def accelerate_all(
 ) -> tuple[list[tuple[Solution, list[float]]], int]:
     """Problems with the same `X` by `_accelerate`: the solutions with their residuals,
     and the size of the surrogate.
+
+    Parameters
+    ----------
+    problems : sequence of Problem
+        With the same `X`, loss and intercept.
+    starts : iterable of ndarray or None
+        For each a `u` that may be near, such as that of the last fit.
+    m : int or "auto"
+        The number of projections.
+    kind : str
+        Of the projection; "auto" for what is cheapest.
+    tol : float
+        The residual to reach.
+    max_iter : int
+        Steps for each problem.
+    rng : Generator
+    progress : Progress, optional
+
+    Returns
+    -------
+    solved : list of (Solution, list of float)
+        In the order of the problems: the solution and the residual after each step.
+    size : int
+        0 where no surrogate was made.
     """
     progress = progress or _progress_of_all(problems, max_iter)
     sweeps = possible_sweeps(problems[0], tol, rng) if kind == m == "auto" else None
@@ -1325,6 +1416,8 @@ def iterate_all(
 ) -> tuple[list[tuple[Solution, list[float]]], int]:
     """Problems with the same `X` by `_iterate_to_tolerance`: solutions with residuals,
     and the number of projections.
+
+    Parameters are those of `accelerate_all`.
     """
     progress = progress or _progress_of_all(problems, max_iter)
     X = problems[0].X

@@ -488,6 +488,7 @@ class Scan:
         if j is not None:
             return self.head, j
         if self.picked.A is not None:
+            # all of them were taken, though nothing is marked here
             again = Held(self.picked, self.space, self.order)
             j = again.first_feasible(barriers, False)
             if j is not None:

@@ -998,6 +998,7 @@ def _read_header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
     """Shape, order and dtype of an array in NumPy's format; the file is then where its
     entries begin.
     """
+    # 3.0 differs from 2.0 in the names of fields alone, and numbers have none
     version = np.lib.format.read_magic(file)
     read = (
         np.lib.format.read_array_header_1_0

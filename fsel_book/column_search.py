@@ -169,7 +169,7 @@ class ScoreRanking(Ranking):
 
 
 class PriceRanking(Ranking):
-    """By squared length for the price."""
+    """By squared length for the price: the order of the dual set."""
 
     def values(
         self, norms: np.ndarray, prices: np.ndarray, places: np.ndarray | slice
@@ -1202,6 +1202,7 @@ class ClosestSpanRule(ColumnSearch):
         keys = self.gains()
         # those that bring nothing come last, by slack
         order = by_decreasing_key(keys, np.flatnonzero(self.fresh & (keys > 0)))
+        # most often one of the first is feasible; if not, look at ever more at a time
         a = 0
         b = 16
         while a < len(order):

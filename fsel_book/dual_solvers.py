@@ -849,7 +849,8 @@ class Sweeps:
 
     def go_on(self, problem: Problem) -> bool:
         """Whether sweeps are also a good source of directions if the first of them did
-        not solve the problem.
+        not solve the problem: not where samples at corners and the intercept have to
+        move together.
         """
         return not (problem.intercept and problem.loss.quadratic_conjugate)
 

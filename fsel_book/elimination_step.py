@@ -609,10 +609,12 @@ class Tableau:
 
     As its value and its pull rise, an entry climbs a stair: at the lower bound (0),
     free (1), at zero (2), free (3), at the upper bound (4). On even steps its pull
-    rises, on odd ones its value. What `follow` returns may be inexact or no optimum at
-    all: `bound_both` computes afresh what it is worth. All arrays have the entries free in `u` first, then
+    rises, on odd ones its value. All arrays have the entries free in `u` first, then
     the others, then the intercept and the weight `t` of the feature that goes: `size`
     is two more than the number of samples.
+
+    What `follow` returns may be inexact or no optimum at all: `bound_both` computes
+    afresh what it is worth.
 
     Attributes
     ----------
@@ -662,13 +664,17 @@ class Tableau:
         # a change costs a little, so that no system is singular
         self._solve(K, X, F, N, bent + 1e-8 * K.trace() / len(u), intercept)
 
+        # the stair: at zero the pull may be between the two slopes there
         down = np.where(lo < 0, risk.slope(0 * u, -1), -np.inf)
         up = np.where(hi > 0, risk.slope(0 * u, 1), np.inf)
         inf = np.full(len(u), np.inf)
         self.low = self._limits([-inf, lo, down, 0 * u, up], -np.inf)
         self.high = self._limits([down, 0 * u, up, hi, inf], np.inf)
         pull = -(K @ u) - bent * u
+        # what the pull of a free entry has beyond the slope on its side: they agree but
+        # for rounding
         b = float(np.mean((pull - np.where(u > 0, up, down))[F])) if intercept else 0.0
+        # the intercept and `t` are on no stair: on a step without ends they never stop
         self.stair = np.append(stair[self.order], (2, 2))
         at = np.arange(len(self.stair))
         self.floor = self.low[self.stair, at]
@@ -936,10 +942,13 @@ class EliminationStep:
                 tighten_bounds(machine, some)
 
     def follow(self, some: NDArray[np.intp]) -> None:
-        """Bounds for `some` candidates from their dual optima, or points near these."""
+        """Bounds for `some` candidates from their dual optima, or points near these: by
+        the columns that stay where samples are many, else by the tableau.
+        """
         if not self.quick and 8 * len(self.reduced.left) <= len(self.reduced.K):
             for machine, risk in zip(self.machines, self.risks):
                 for c in some:
+                    # nearer is not needed to compare prices
                     bound_by_columns(machine, risk, int(c), 2.5e-4)
             return
         if not self.tableaux:
@@ -1236,7 +1245,8 @@ def ridge_fit(X: Floats, y: Floats, C: float, q: Floats, tol: float = 1e-9) -> R
     """Ridge regression with the inverse that a path sweeps.
 
     Through the smaller Gram matrix if the error of a rise is a tenth of `tol` at most,
-    otherwise by a QR decomposition, and that is taken whatever its error. `q` is orthogonal to `y` and to all columns of `X`, or zero.
+    otherwise by a QR decomposition, which is taken whatever its error. `q` is
+    orthogonal to `y` and to all columns of `X`, or zero.
     """
     for fine in (False, True):
         found = _ridge_solution(X, y, 1 / (2 * C), q, fine)

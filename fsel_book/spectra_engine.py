@@ -352,7 +352,9 @@ class ChosenColumns:
         return _Exchange(i, j, float(np.sqrt(largest)))
 
     def exchange(self, i: int, j: int) -> None:
-        """Take column `j` of `A` in place of the chosen column number `i`."""
+        """Take column `j` of `A` in place of the chosen column number `i`: by the
+        proposition, whose letters these are.
+        """
         t = self.T[:, j].copy()
         b = self.B[i].copy()
         t_row = self.T[i].copy()

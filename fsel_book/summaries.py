@@ -461,6 +461,7 @@ class SquareSummary(Summary):
         # which frees the pieces before the square matrix is made
         self._kept = [(self._kept[0][0], whole)]
         self._take(self._at_scale(whole))
+        # which forgets the pieces
         self._replace(self._square)
 
     def _take_in(self, other: Self, by: float) -> None:

@@ -290,6 +290,7 @@ def pivot_fit(
     u = _snap_to_bounds(u, lo, hi)
     side = _sides(u, hi)
     free = (u > lo) & (u < hi) & (u != 0)
+    # a kernel of zeros has none
     scale = K.trace() / len(u) or 1.0
     centre = u
     # a term mu |u - centre|^2 / 2 against rounding
@@ -547,7 +548,7 @@ class DualPoint:
     pull : ndarray, shape (n_samples,)
         `-phi'(u) - K u`, minus the slope of the term in `mu`.
     value : float
-        What is maximised, at `u`.
+        The dual value at `u`, without the term in `mu`.
     """
 
     def __init__(self, K: Floats, risk: EmpiricalRisk, u: Floats, mu: float) -> None:
@@ -557,7 +558,7 @@ class DualPoint:
         self.width = risk.width
         self.u = u
         self.mu = mu
-        self.b = 0.0
+        self.b = 0.0  # until the free ones have a common pull
         side = _sides(u, self.hi)
         self.bottom = np.where(side > 0, 0.0, self.lo)
         self.top = np.where(side > 0, self.hi, 0.0)
@@ -578,9 +579,6 @@ class DualPoint:
     def recentre(self) -> float:
         """Make this point the centre of the term in `mu`, and everything exact; the
         duality gap.
-
-        At the centre the term and its slope are 0, so that `value` is the dual value
-        itself.
         """
         f = product_with_sparse(self.K, self.u)
         self.centre = self.u.copy()
@@ -613,7 +611,7 @@ class DualPoint:
         self, rows: Floats, moving: NDArray[np.intp], d: Floats, t: float
     ) -> int | None:
         """Go `t` times `d` along the entries `moving`, which have these `rows` of `K`,
-        or to the first bound.
+        with the curvature of `phi` on its diagonal, or to the first bound.
 
         Returns the position among them of the one that stopped there, or None. With an
         intercept `d` must add up to 0.
@@ -628,6 +626,7 @@ class DualPoint:
         if stopped:
             t = max(room[k], 0.0)
         Kd = d @ rows
+        # of the dual value: the pull without the term in `mu`, and with the jump
         slope = (
             self.pull[moving]
             + self.slope[moving]
@@ -738,8 +737,8 @@ def _active_set_direction(
 class _ActiveSetSearch:
     """The state of `active_set_fit`.
 
-    No move lowers the dual value, and after each the point is feasible: so whatever
-    ends the search, the point reached is a bound.
+    After each move the point is feasible: so whatever ends the search, its dual value
+    is a bound.
 
     Parameters
     ----------

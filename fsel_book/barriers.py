@@ -140,7 +140,8 @@ def _slack_on_spectrum(
 
 
 class FormFactors(NamedTuple):
-    """What the quadratic forms of a `ShiftedInverse` are made of, in one precision.
+    """What the quadratic forms of a `ShiftedInverse` are made of, in one precision;
+    parts lie beside each other, so that one product serves two.
 
     Attributes
     ----------

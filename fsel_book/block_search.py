@@ -560,7 +560,8 @@ def sparsify(
     r: int,
     progress: Progress | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The picks of `r` steps between barriers, and what each of them adds.
+    """The picks of `r` steps between barriers, and what each of them adds: those of the
+    search in memory.
 
     Parameters
     ----------

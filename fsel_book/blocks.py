@@ -56,6 +56,7 @@ class Blocks(OutOfMemory, ABC):
         What `read` can be asked for: 1 for blocks of whole features, 0 for blocks of
         whole samples.
     feature_names : sequence of str or None
+        The names of the features, in their order; None where they have none.
 
     Examples
     --------

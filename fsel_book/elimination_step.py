@@ -1044,7 +1044,12 @@ class EliminationStep:
                 self.refit(int(gone[unsure.argmax()]))
 
     def least(self, k: int) -> list[int]:
-        """The `k` features whose removal raises the objective least."""
+        """The `k` features whose removal raises the objective least, by the loop of the
+        text.
+
+        `waiting` are the candidates that no bound has ruled out and no fit has settled,
+        `alone` those that have had a step, or a path, of their own.
+        """
         self.tighten(np.argsort(self.bounds(), kind="stable")[: self.FIRST])
         waiting = np.arange(len(self.reduced.left))
         limit = np.inf

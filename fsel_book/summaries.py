@@ -62,6 +62,7 @@ class Passes:
         How many columns the pieces have together; None before the first pass over a
         source that does not say it.
     feature_names : sequence of str or None
+        Those of `X`.
     first : dict of int to Mark, or None
         What the first pass has seen, by the place of each piece.
     """

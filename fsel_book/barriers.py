@@ -650,7 +650,7 @@ class LowerBarrier(AnyBarriers):
 
 # %% ../nbs/G_barriers.ipynb #71d9ba02
 class DenseInverse:
-    """The inverse of a positive definite matrix, by its Cholesky factor.
+    """The inverse of a positive definite matrix.
 
     Parameters
     ----------
@@ -658,8 +658,7 @@ class DenseInverse:
 
     Attributes
     ----------
-    root : ndarray, shape (rank, rank)
-        The inverse of the factor; the inverse of `M` is `root' root`.
+    inverse : ndarray, shape (rank, rank)
 
     Raises
     ------
@@ -668,25 +667,20 @@ class DenseInverse:
     """
 
     def __init__(self, M: np.ndarray) -> None:
-        self.root = M
-        if not len(M):
-            return
-        factor, failed = dpotrf(M.T, lower=1, clean=1)
-        if failed:
-            raise FloatingPointError("An eigenvalue has met a barrier.")
-        self.root = dtrtri(factor, lower=1)[0]
+        # LAPACK takes no empty matrices
+        self.inverse = recursive_inverse(M) if len(M) else M
 
     def times(self, rows: np.ndarray) -> np.ndarray:
         """The products with some rows, one below the other."""
-        return (rows @ self.root.T) @ self.root
+        return rows @ self.inverse
 
     def trace_with(self, D: np.ndarray) -> float:
         """The trace of the product with `diag(D)`."""
-        return float(np.sum(self.root**2 @ D))
+        return float(D @ np.diag(self.inverse))
 
     def matrix(self) -> np.ndarray:
         """The inverse itself."""
-        return self.root.T @ self.root
+        return self.inverse
 
 
 class SplitInverse:

@@ -215,6 +215,47 @@ def test_each_kind_is_counted_by_itself_and_links_follow():
     assert made["c2"][3].endswith("**Table 2.1.** A table.")
 
 
+def test_links_that_code_writes_follow_too():
+    def page(word):
+        return {
+            "c1": [
+                cell("# T"),
+                cell(f'"[{word}](c9.ipynb#fig-a)"\n', "code")
+                | {"outputs": [{"data": {"text/markdown": [f"| [{word}](#fig-a) |"]}}]},
+            ],
+            "c2": [cell('<a id="fig-a"></a>**Figure ?.** A picture.')],
+        }
+
+    books = {
+        book.Chapter(Path(f"{name}.ipynb"), name[1:]): {"cells": cells}
+        for name, cells in page("Figure 7.7").items()
+    }
+    renumber.renumbered(books, literature)
+    made = next(iter(books.values()))["cells"][1]
+    assert made["source"] == ['"[Figure 2.1](c2.ipynb#fig-a)"\n']
+    (output,) = made["outputs"]
+    assert output["data"]["text/markdown"] == ["| [Figure 2.1](c2.ipynb#fig-a) |"]
+
+
+WRITTEN = re.compile(r"\[[^][]*\]\((?:\w+\.ipynb|#)[^)]*\)")
+
+
+def test_links_that_code_writes_with_a_number_are_kept_up_to_date():
+    """That is, their words are the number alone, and they lead to an anchor."""
+    numbers = re.compile(
+        rf"(?i:chapter|appendix|section|{'|'.join(book.KINDS.values())}) {book.NUMBER}"
+    )
+    seen = 0
+    for name, notebook in notebooks.items():
+        for one in notebook["cells"]:
+            if one["cell_type"] == "code":
+                for link in WRITTEN.findall("".join(one["source"])):
+                    if numbers.search(link):
+                        assert book.LINK.fullmatch(link), (name, one["id"], link)
+                        seen += 1
+    assert seen
+
+
 def test_numbers_stand_still_once_they_are_right():
     pages = {
         "c1": ["# T\n\n[Theorem ?](#thm-a)", '> <a id="thm-a"></a>**Theorem ?.** T.']

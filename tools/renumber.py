@@ -3,7 +3,7 @@ calls; with `--check` it only says what is out of date.
 
 Headings, statements, equations, figures and tables are numbered in the order in which
 they stand, chapter by chapter. A link that names a number gets the one of its target,
-and the notebook that this is in. Each notebook ends with the works that it cites.
+and the notebook that this is in, also where code writes it. Each notebook ends with the works that it cites.
 """
 
 import argparse
@@ -100,7 +100,7 @@ def numbered(text: str, counters: Counters, path: str, found: dict[str, Target])
     return "\n".join(lines)
 
 
-def linked(text: str, path: str, found: dict[str, Target]) -> str:
+def relinked(text: str, path: str, found: dict[str, Target]) -> str:
     """The text with the number and the notebook of each target in its link."""
 
     def link(match: re.Match) -> str:
@@ -112,8 +112,13 @@ def linked(text: str, path: str, found: dict[str, Target]) -> str:
         name = f"{kind_of(label, target.number)} {target.number}"
         return f"[{name}]({where}#{label})"
 
+    return LINK.sub(link, text)
+
+
+def linked(text: str, path: str, found: dict[str, Target]) -> str:
+    """The same for a cell of text, whose pieces of code are left as they are."""
     pieces = outside_code(text)
-    pieces[::2] = [LINK.sub(link, piece) for piece in pieces[::2]]
+    pieces[::2] = [relinked(piece, path, found) for piece in pieces[::2]]
     return "".join(pieces)
 
 
@@ -143,6 +148,17 @@ def works_cell(keys: set[str], literature: dict[str, Work], path: str) -> dict:
     }
 
 
+def linked_code(cell: dict[str, Any], path: str, found: dict[str, Target]) -> None:
+    """Bring links up to date that code writes, and those in what it wrote."""
+    text = "".join(cell["source"])
+    cell["source"] = relinked(text, path, found).splitlines(keepends=True)
+    for output in cell["outputs"]:
+        data = output.get("data", {})
+        if "text/markdown" in data:
+            text = relinked("".join(data["text/markdown"]), path, found)
+            data["text/markdown"] = text.splitlines(keepends=True)
+
+
 def renumbered(
     books: dict[Chapter, dict[str, Any]], literature: dict[str, Work]
 ) -> None:
@@ -163,6 +179,8 @@ def renumbered(
                 text = linked("".join(cell["source"]), chapter.path.name, found)
                 keys.update(cited(text, literature))
                 cell["source"] = text.splitlines(keepends=True)
+            elif cell["cell_type"] == "code":
+                linked_code(cell, chapter.path.name, found)
         if keys:
             # the directive for nbdev stays the last cell
             place = len(book["cells"])

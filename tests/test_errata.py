@@ -43,16 +43,19 @@ every_entry = pytest.mark.parametrize("entry", ENTRIES, ids=NUMBERS)
 every_draw = pytest.mark.parametrize("seed", range(5))
 
 
+LIST = r"[A-Z]\d+(?:, [A-Z]\d+)*"
+
+
 def shown_by(text):
-    """The entries that a code cell says it shows, in a comment before its first
-    statement.
-    """
-    first = text.splitlines()[0]
-    return (
-        re.findall(r"[A-Z]\d+", first)
-        if re.fullmatch(r"# [A-Z]\d+(, [A-Z]\d+)*", first)
-        else []
-    )
+    """The entries that a code cell says it shows, in its first line."""
+    match = re.fullmatch(rf"# ({LIST})", text.splitlines()[0])
+    return match[1].split(", ") if match else []
+
+
+def checked_by(text):
+    """The entries that a code cell says it checks, in its first line."""
+    match = re.match(rf"# Check of ({LIST}): \w", text.splitlines()[0])
+    return match[1].split(", ") if match else []
 
 
 def assertions(text):
@@ -83,13 +86,28 @@ def test_the_tables_are_whole_and_their_numbers_run_on():
 
 @every_entry
 def test_every_entry_has_one_cell_that_asserts(entry):
-    cells = [text for text in source["code"] if entry[0] in shown_by(text)]
+    cells = [text for text in source["code"] if entry[0] in checked_by(text)]
     assert len(cells) == 1 and assertions(cells[0]), f"{entry[0]}: {len(cells)} cells"
 
 
 def test_every_cell_names_entries_of_the_list():
-    named = [number for text in source["code"] for number in shown_by(text)]
-    assert sorted(named) == sorted(NUMBERS)
+    checked = [number for text in source["code"] for number in checked_by(text)]
+    assert sorted(checked) == sorted(NUMBERS)
+    shown = [number for text in source["code"] for number in shown_by(text)]
+    assert len({*shown}) == len(shown) > 60 and {*shown} <= {*NUMBERS}
+
+
+def test_what_shows_an_entry_is_open_and_its_check_is_folded_below():
+    code = [cell for cell in book if cell["cell_type"] == "code"]
+    for cell, below in zip(code, code[1:]):
+        names = shown_by("".join(cell["source"]))
+        if names:
+            assert cell["outputs"] and "jupyter" not in cell["metadata"], names
+            assert not assertions("".join(cell["source"])), names
+            assert checked_by("".join(below["source"])) == names
+        if checked_by("".join(cell["source"])):
+            assert cell["metadata"]["jupyter"]["source_hidden"]
+            assert cell["metadata"]["tags"] == ["check"] and not cell["outputs"]
 
 
 @every_entry

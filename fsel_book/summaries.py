@@ -478,7 +478,8 @@ class SquareSummary(Summary):
 
     @abstractmethod
     def _take_square(self, square: np.ndarray, by: float) -> None:
-        """Add the square matrix of another summary, of data to be multiplied by this."""
+        """Add the square matrix of another summary, of data to be multiplied by
+        this."""
 
     def _scale(self, by: float) -> None:
         # pieces are kept as they came
@@ -678,8 +679,8 @@ def _checked_lengths(norms: np.ndarray) -> np.ndarray:
 def _factor_of_triangle(
     found: TriangularFactor, most: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """`T` and `B` of chapter 3 for data in blocks at unit scale, from the triangular
-    factor; `most` as in `orthonormal_factor_of`.
+    """`T` and `B` of the chapter on leverage scores, for data in blocks at unit scale,
+    from the triangular factor; `most` as in `orthonormal_factor_of`.
 
     Its columns stand for the rows of the data: they are brought to length one, as
     everywhere, so that units do not count for small directions.
@@ -700,7 +701,7 @@ def _factor_of_triangle(
 def orthonormal_factor_of(
     X: Any, axis: int, seen: Any, most: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """`T` and `B` of chapter 3 for data in blocks at unit scale.
+    """`T` and `B` of the chapter on leverage scores, for data in blocks at unit scale.
 
     Parameters
     ----------
@@ -830,8 +831,8 @@ def _sketches_by(X: Passes, seen: Any) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def _leading_space_of(X: Passes, seen: Any, k: int) -> RowSpace | None:
-    """As `_leading_row_space` of chapter 3, for blocks of features; None where squares
-    are not accurate enough.
+    """As `_leading_row_space` of the chapter on leverage scores, for blocks of
+    features; None where squares are not accurate enough.
 
     Parameters
     ----------
@@ -926,8 +927,8 @@ def space_of(
     r: int | None,
     spare_draws: int,
 ) -> RowSpace:
-    """What `space_to_certify` of chapter 4 is in memory, for blocks of features: a
-    space of no columns as yet.
+    """What `space_to_certify` of the chapter on certificates is in memory, for blocks
+    of features: a space of no columns as yet.
 
     Parameters
     ----------

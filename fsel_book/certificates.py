@@ -941,12 +941,11 @@ def space_at_ridge(
     """All directions of a checked `X` at a ridge.
 
     "auto" is the ridge at which `r / 2` dimensions count, and no more than a quarter of
-    the samples, beyond which they are too few to tell directions from noise, and no
-    more than a half of the numerical rank.
+    the numerical rank: where samples are few, they do not tell the others from noise.
     """
     space = whole_or_leading(X, exact=True)
     if isinstance(ridge, str):
-        most = min(X.shape[0] / 4, space.shape[1] / 2)
+        most = space.shape[1] / 4
         dimension = most if r is None else min(r / 2, most)
         ridge = ridge_of_dimension(space.singular_values, dimension)
     return RidgeSpace(space, ridge)

@@ -27,7 +27,7 @@ ridge : float, "auto" or None
     In place of a rank: certify all of the data with this ridge, in the units of a squared singular value, as the
     `alpha` of `sklearn.linear_model.Ridge` is. What is promised and measured holds for every larger ridge too. "auto"
     takes the ridge at which half as many dimensions count as features are asked for, but at most a quarter of the
-    samples and half of the numerical rank.""",
+    numerical rank.""",
     "rank": """\
 rank : int, "full" or None
     The rank `l` to certify, below `r`; 1 for a single draw. None takes `r // 4`, but

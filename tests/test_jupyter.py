@@ -155,6 +155,7 @@ def test_text_pictures_and_numbers_are_there(browser, lab, name, theme):
         expected = sum(
             "image/png" in output.get("data", {})
             for cell in stored(name)
+            if not cell["metadata"].get("jupyter", {}).get("outputs_hidden")
             for output in cell.get("outputs", [])
         )
         assert len(pictures) == expected

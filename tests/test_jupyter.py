@@ -174,15 +174,16 @@ def test_run_all_ends_and_shows_nothing_red(browser, lab, name):
         start = time.monotonic()
         page.evaluate("() => jupyterapp.commands.execute('notebook:run-all-cells')")
         page.wait_for_function(
-            """() => ![...document.querySelectorAll('.jp-InputPrompt')]
-            .some(e => e.textContent.includes('[*]'))"""
+            """() => !jupyterapp.shell.currentWidget.content.widgets
+            .some(cell => cell.inputArea?.promptNode.textContent.includes('[*]'))"""
         )
         spent = time.monotonic() - start
         red = page.evaluate(
-            """() => [...document.querySelectorAll(
-                '.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.error"],' +
-                '.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.stderr"]'
-            )].map(e => e.textContent)"""
+            """() => jupyterapp.shell.currentWidget.content.widgets
+            .filter(cell => cell.model.type === 'code')
+            .flatMap(cell => cell.model.outputs.toJSON())
+            .filter(out => out.output_type === 'error' || out.name === 'stderr')
+            .map(out => out.evalue || String(out.text))"""
         )
         assert not red, red[0][-2000:]
         assert spent < 60 * MINUTES

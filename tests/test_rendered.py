@@ -334,7 +334,7 @@ LOOK = r"""() => {
   // figure is as wide as it was drawn, or as the page, and the line at the top is one line with all of its switches.
   const look = (e) => getComputedStyle(e), shaded = (e) => look(e).backgroundImage.includes("gradient");
   const unshaded = [...main.querySelectorAll("*")].filter((e) => scrolls(e) && e.scrollWidth > e.clientWidth + 1
-    && look(e).display !== "inline-block" && !shaded(e)).map(name);
+    && !shaded(e)).map(name);
   const phone = [], is_phone = page.clientWidth < 500, all = (selector) => [...document.querySelectorAll(selector)];
   for (const e of all("main td.number")) if (look(e).whiteSpace !== "nowrap") phone.push(`broken: ${name(e)}`);
   if (is_phone) {

@@ -416,6 +416,8 @@ def picture(width):
             "::: {.x}\n## Solution 2\nT\n:::\n",
         ),
         ("Check of R2, R3", "# R2, R3\nprint(1)", [], ""),
+        ("Check: f is 1", "# Check: f is 1.\ndef f(): pass", [], ""),
+        ("The times", "# The times\nprint(1)", [printed("1\n")], ""),
         ("Imports", "import numpy as np\nnp.seterr()", [], ""),
         ("Code of the full run", "records = study.run('results')", [], ""),
         ("A, b", "A = 1\nb = 2", [], ""),

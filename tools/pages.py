@@ -65,6 +65,8 @@ def summary(source: str, outputs: list[dict], solves: bool) -> str:
         return "Code of the figure"
     if printed_tables(outputs):
         return "Code of the table"
+    if told := re.match(r"# (\S.*?)\.?\n", code):
+        return told[1]
     if outputs:
         return "Code of the output"
     if defined := names(code):
@@ -97,7 +99,7 @@ def folded(source: str, outputs: list[dict], solves: bool = False) -> str:
     if not is_folded and (source.count("\n") < LONGEST or not names(source)):
         return source
     said = summary(source, outputs, solves) if is_folded else ", ".join(names(source))
-    behind = f'{fold}#| code-summary: "{said}"\n'
+    behind = f"{fold}#| code-summary: {json.dumps(said, ensure_ascii=False)}\n"
     return source.replace(fold, behind, 1) if is_folded else behind + source
 
 

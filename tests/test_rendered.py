@@ -361,6 +361,10 @@ LOOK = r"""() => {
   return {sideways, outside, unshaded, phone, sizes, tex, images, dark, inks: Object.values(inks)};
 }"""
 
+# What follows a change of size has been drawn.
+SETTLED = """() => new Promise(
+  (done) => requestAnimationFrame(() => requestAnimationFrame(done)))"""
+
 WIDTHS = (1280, 390)
 THEMES = ("light", "dark")
 KINDS = (
@@ -481,6 +485,7 @@ def look(browser, address, name):
         page, errors, others = open_page(browser, address, name, widths[0], theme)
         for width in widths:
             page.set_viewport_size({"width": width, "height": 900})
+            page.evaluate(SETTLED)
             seen = page.evaluate(LOOK)
             seen |= {"errors": errors, "others": others, "faint": [*faint(seen)]}
             seen["theme"] = (

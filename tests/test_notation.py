@@ -132,10 +132,20 @@ def test_displays_in_quotations_are_on_one_line(name):
 def test_solutions_are_folded(name):
     for cell in notebooks[name]["cells"]:
         if book.SOLUTION in book.tags(cell) and cell["cell_type"] == "code":
-            assert cell["metadata"]["jupyter"]["source_hidden"], cell["id"]
+            folds = cell["metadata"]["jupyter"]
+            assert folds["source_hidden"], cell["id"]
+            # what a solution prints gives the answer away too
+            assert folds.get("outputs_hidden") or not cell["outputs"], cell["id"]
     joined = "\n".join(texts(name))
     assert not re.search(r"^#+ .*\bSolution \d", joined, flags=re.MULTILINE)
     assert joined.count("<details>") == joined.count("</details>")
+
+
+@every_notebook
+def test_a_fold_says_what_is_behind_it(name):
+    for cell in notebooks[name]["cells"]:
+        if cell["metadata"].get("jupyter", {}).get("source_hidden"):
+            assert "".join(cell["source"]).lstrip().startswith("#"), cell["id"]
 
 
 # ---------------------------------------------------------------- numbers

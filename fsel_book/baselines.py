@@ -40,7 +40,7 @@ from fsel_book.certificates import (
 from .column_search import round_ties
 from .docs import insert_docs
 from .dual_set import SpanCertificate, certify_span
-from .leverage import bernoulli_interval
+from .leverage import bernoulli_interval, stopping_delta
 from .spectra import RowSpace, as_row_space, at_unit_scale, whole_or_leading
 from .spectra_engine import exchange_columns, one_of_each
 from fsel_book.validation import (
@@ -370,8 +370,8 @@ def rrqr(
     -------
     Sampling
         In the order picked; where lengths agree to ten digits, the lower index first.
-        Of equal columns the first is taken, and fewer than `r` come out where there are
-        fewer different ones.
+        Of equal columns the first is taken, of those that are multiples of one another
+        the longest, and fewer than `r` come out where there are fewer different ones.
 
     Raises
     ------
@@ -399,7 +399,12 @@ def rrqr(
     order = _guaranteed_pivots(space, A, floor, strong, f)
     copies: list[int] = []
     if len(order) < r:
-        copies = np.flatnonzero(~one_of_each(space.first_equal)).tolist()
+        # of multiples that which is there already stands for all, or the longest
+        stands = round_ties(to_numpy(space.squared_lengths))
+        stands[order] = np.inf
+        is_zero = to_numpy(space.squared_lengths) == 0
+        passed_over = ~one_of_each(space.first_multiple, stands) | is_zero
+        copies = np.flatnonzero(passed_over).tolist()
     if len(order) < r and not rounds and ell != space.numerical_rank:
         A = _wider_pivoting_matrix(space, r)
         order = pivots_of(A, r, first=order, banned=copies, floor=floor)
@@ -430,8 +435,8 @@ def _guaranteed_pivots(
 def _more_rounds(
     A: np.ndarray, order: list[int], r: int, copies: list[int], floor: float
 ) -> list[int]:
-    """`order` and further features up to `r`: pivoting begins again with those not yet
-    taken, and zero columns come last.
+    """`order` and further features up to `r`, without `copies`: pivoting begins again
+    with those not yet taken, and those come last of which `A` holds nothing.
     """
     while len(order) < r:
         taken = [*order, *copies]
@@ -562,7 +567,13 @@ class RRQRSelector(CertifiedSelector):
         return space.shape[1]
 
 # %% ../nbs/09_baselines.ipynb #1c5410cc
-def random_features(V: Array | RowSpace, r: int, random_state: Seed = None) -> Sampling:
+def random_features(
+    V: Array | RowSpace,
+    r: int,
+    random_state: Seed = None,
+    *,
+    n_different: int | None = None,
+) -> Sampling:
     """Draw `r` features uniformly, without replacement, with weights `n_features / r`.
 
     Draws are made on the host, so that a seed means the same everywhere.
@@ -570,9 +581,14 @@ def random_features(V: Array | RowSpace, r: int, random_state: Seed = None) -> S
     Parameters
     ----------
     V : array, shape (n_features, rank), or RowSpace
-        Of any array library. Only its number of rows and where it lives are used.
+        Of any array library. Only its number of rows and where it lives are used, and
+        with `n_different` which columns are zero or multiples of one another.
     r : int
     random_state : int, RandomState or None
+    n_different : int, optional
+        Draw on until so many different columns are there, zero columns not counted, or
+        all have been drawn. Of columns that are multiples of one another the first one
+        drawn stands for all.
 
     Returns
     -------
@@ -602,8 +618,26 @@ def random_features(V: Array | RowSpace, r: int, random_state: Seed = None) -> S
     space = as_row_space(V)
     d = space.shape[0]
     check_integer(r, 1, d)
-    draws = check_random_state(random_state).choice(d, size=r, replace=False)
-    return Sampling.from_draws(draws, np.full(r, d / r), d, space.X)
+    draws = check_random_state(random_state).permutation(d)
+    if n_different is None:
+        return Sampling.from_draws(draws[:r], np.full(r, d / r), d, space.X)
+    lengths = to_numpy(space.squared_lengths)
+    group = space.first_multiple[draws]
+    _, first = np.unique(group[lengths[draws] > 0], return_index=True)
+    found = np.flatnonzero(lengths[draws] > 0)[np.sort(first)]
+    n_draws = d
+    if len(found) >= n_different:
+        n_draws = max(r, int(found[n_different - 1]) + 1)
+    draws = draws[:n_draws]
+    draws = draws[lengths[draws] > 0]
+    _, first, places = np.unique(
+        space.first_multiple[draws], return_index=True, return_inverse=True
+    )
+    stands = draws[first[places]]
+    # a multiple adds what its own length does
+    weights = d / n_draws * (lengths[draws] / lengths[stands])
+    chosen = Sampling.from_draws(stands, weights, d, space.X)
+    return replace(chosen, n_draws=n_draws)
 
 # %% ../nbs/09_baselines.ipynb #2a240424
 def random_promise(space: RowSpace, r: int, delta: float = 0.01) -> Promise:
@@ -680,8 +714,10 @@ class RandomSelector(CertifiedSelector):
     Parameters
     ----------
     %(n_features_to_select)s
-        "auto" takes it from `eps` and `delta` by the theorem; on coherent data that is
-        all of them.
+        "auto" is the number of draws that `eps` and `delta` ask for by the theorem; on
+        coherent data that is all of them.
+    %(n_draws)s
+        Without replacement, but zero columns and multiples of others may be among them.
     %(rank)s
     %(eps)s
     %(delta)s
@@ -713,6 +749,7 @@ class RandomSelector(CertifiedSelector):
         self,
         n_features_to_select: float | Literal["auto"] | None = None,
         *,
+        n_draws: int | None = None,
         rank: int | Literal["full"] | None = None,
         eps: float = 0.5,
         delta: float = 0.01,
@@ -720,6 +757,7 @@ class RandomSelector(CertifiedSelector):
         random_state: Seed = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
+        self.n_draws = n_draws
         self.rank = rank
         self.eps = eps
         self.delta = delta
@@ -731,10 +769,19 @@ class RandomSelector(CertifiedSelector):
         check_open_unit_interval("delta", self.delta)
 
     def _sample(self, space: RowSpace, r: int, y: Any) -> Sampling:
-        return random_features(space, r, self.random_state)
+        wanted = self._n_different(r)
+        return random_features(space, r, self.random_state, n_different=wanted)
 
     def _promise(self, space: RowSpace, r: int) -> Promise:
         return random_promise(space, r, self.delta)
+
+    def _promise_after(self, space: RowSpace, r: int, n_draws: int) -> Promise:
+        # where all columns are different, nothing but `r` says when the draws end
+        if self._n_different(r) is None or space.n_directions == space.shape[0]:
+            return self._promise(space, r)
+        delta = stopping_delta(self.delta, r, n_draws)
+        promise = random_promise(space, n_draws, delta)
+        return replace(promise, confidence=1 - self.delta)
 
     def _draws(self, space: RowSpace) -> int:
         return random_draws(space, self.eps, self.delta)

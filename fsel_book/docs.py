@@ -20,8 +20,14 @@ DOCS = {
 X : array, frame or sparse matrix, shape (n_samples, n_features)""",
     "n_features_to_select": """\
 n_features_to_select : int, float, "auto" or None
-    Number of draws `r`: an integer, a fraction of the features, or None for half of
-    them.""",
+    How many features to choose, `r`: an integer, a fraction of all, or None for half of
+    them. So many different ones come out: equal columns, and multiples of one another,
+    count as one, and zero columns not at all. Where `X` has fewer, a warning says how
+    many came out.""",
+    "n_draws": """\
+n_draws : int or None
+    In place of `n_features_to_select`: make exactly so many draws, as the papers do,
+    and let as many features come out as these happen to bring.""",
     "ridge": """\
 ridge : float, "auto" or None
     In place of a rank: certify all of the data with this ridge, in the units of a squared singular value, as the
@@ -75,7 +81,8 @@ support_ : array of bool, shape (n_features,)
 leverage_scores_ : array, shape (n_features,)
     For the certified rank.
 n_draws_ : int
-    How many draws were made, repeats counted.""",
+    How many draws were made, repeats counted. Where `n_features_to_select` is a number
+    and some features were drawn more than once, it is larger.""",
     "classes": """\
 classes_ : array, shape (n_classes,)
     In the library of `X` if the labels are numbers.""",

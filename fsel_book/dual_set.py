@@ -4,11 +4,11 @@
 __all__ = ['LENGTH_SHARE', 'DUAL_RULES', 'EPS', 'column_prices', 'det_sampling_reference', 'det_sampling', 'with_weights',
            'rand_sampling', 'rounding_level', 'orthonormal_basis', 'SpanPromise', 'det_promise', 'rand_promise',
            'SpanCertificate', 'certify_span', 'det_draws', 'rand_draws', 'component_scores', 'compressed_targets',
-           'DSFSelector', 'residual_drift', 'RSFSelector']
+           'DSFSelector', 'residual_drift', 'weights_beside_draws', 'RSFSelector']
 
 # %% ../nbs/07_dual_set.ipynb #c5c374d8
 import numpy as np
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Literal
 from sklearn.utils import Tags
@@ -18,9 +18,9 @@ from fsel_book.arrays import (
     Seed,
     blas_threads_for,
     from_numpy,
-    result_dtype,
     to_numpy,
 )
+from .blocks import join_blocks
 from .barriers import AnyBarriers, LowerBarrier, SingleDraw, initial_gap
 from fsel_book.block_search import (
     ChosenInBlocks,
@@ -29,6 +29,7 @@ from fsel_book.block_search import (
     Prices,
     check_rule_in_blocks,
     fill_up,
+    next_in_blocks,
 )
 from fsel_book.certificates import (
     FASTER,
@@ -50,14 +51,25 @@ from fsel_book.column_search import (
     LargestScoreRule,
     LargestSlackRule,
     PriceRanking,
+    Ranking,
     ScoreRanking,
+    Weigh,
     by_decreasing_key,
+    fill_to,
+    next_columns,
     norm_per_price,
     round_ties,
     scored_lengths,
+    weights_of_more,
+    with_features,
 )
 from .docs import insert_docs
-from .leverage import chernoff_rate, leverage_promise, leverage_sampling
+from fsel_book.leverage import (
+    chernoff_rate,
+    leverage_promise,
+    leverage_sampling,
+    stopping_delta,
+)
 from .progress import Progress
 from fsel_book.sparsification import (
     BSSInBlocks,
@@ -314,9 +326,13 @@ def _add_closest_features(
     r: int,
     targets: Array,
     progress: Progress | None = None,
+    keys: np.ndarray | None = None,
 ) -> Sampling:
     """`sampling` with more features, up to `r` different ones, that bring the span
     closest to `targets`.
+
+    Where no feature brings it closer, those follow that come next by their `keys`, if
+    these are given.
     """
     progress = progress or Progress(r, "The selection", None, FASTER)
     # once as many are chosen as there are samples, nothing is left to gain
@@ -333,6 +349,10 @@ def _add_closest_features(
         more.append(int(np.argmax(gains)))
         search.take(more[-1])
         progress.advance()
+    missing = r - len(chosen) - len(more)
+    if keys is not None and missing:
+        there = np.append(chosen, np.array(more, dtype=np.int64))
+        more += next_columns(space, there, missing, keys).tolist()
     a2 = _check_residual_norms(space.residual_norms, space.shape[0]) ** 2
     return with_weights(space, sampling, more, a2[chosen], a2[more], float(np.sum(a2)))
 
@@ -349,29 +369,31 @@ def with_weights(
     stays within its bound.
 
     `a2` are the squared residual norms of the features of `sampling`, `a2_more` those
-    of the others, and `whole` that of all features. One that only a weight next to
-    nothing would keep within the bound is left out.
+    of the others, and `whole` that of all features. Where nothing is left of the bound
+    they get a billionth of the smallest weight, which exceeds it by no more than
+    rounding does.
     """
-    chosen = to_numpy(sampling.indices)
     weights = to_numpy(sampling.weights).astype(np.float64)
     shares = np.full(len(more), whole - np.sum(weights * a2)) / max(len(more), 1)
     affordable = np.divide(
         shares, a2_more, out=np.full(len(more), np.inf), where=a2_more > 0
     )
-    kept = np.flatnonzero(affordable > 1e-9 * weights.min())
-    indices = np.append(chosen, np.array(more, dtype=np.int64)[kept])
-    weights = np.append(weights, np.minimum(affordable, weights.min())[kept]).astype(
-        result_dtype(space.X)
-    )
-    return Sampling(
-        from_numpy(indices, space.X),
-        from_numpy(weights, space.X),
-        sampling.n_features,
-        sampling.n_draws,
+    added = np.clip(affordable, 1e-9 * weights.min(), weights.min())
+    return with_features(
+        sampling,
+        np.array(more, dtype=np.int64),
+        np.append(weights, added),
+        space.X,
     )
 
 # %% ../nbs/07_dual_set.ipynb #f2abb1ca
-def rand_sampling(V: Array | RowSpace, r: int, random_state: Seed = None) -> Sampling:
+def rand_sampling(
+    V: Array | RowSpace,
+    r: int,
+    random_state: Seed = None,
+    *,
+    n_different: int | None = None,
+) -> Sampling:
     """RandSampling: `r` independent draws in proportion to the leverage scores of `V`.
 
     It is `leverage_sampling` by the name of the paper: the same draws for the same
@@ -387,6 +409,8 @@ def rand_sampling(V: Array | RowSpace, r: int, random_state: Seed = None) -> Sam
     r : int
         Number of draws, with replacement.
     random_state : int, RandomState or None
+    n_different : int, optional
+        As for `leverage_sampling`: draw on until so many different columns are there.
 
     Returns
     -------
@@ -405,7 +429,7 @@ def rand_sampling(V: Array | RowSpace, r: int, random_state: Seed = None) -> Sam
     >>> rand_sampling(row_space(X, rank=5), 12, random_state=0).n_draws
     12
     """
-    return leverage_sampling(V, r, random_state)
+    return leverage_sampling(V, r, random_state, n_different=n_different)
 
 # %% ../nbs/07_dual_set.ipynb #e25a15e9
 EPS = float(np.finfo(float).eps)
@@ -500,6 +524,11 @@ def det_promise(k: int, r: int) -> SpanPromise:
     return SpanPromise(float(kept**2), np.inf, residual=1.0, cross=float(1 / kept))
 
 # %% ../nbs/07_dual_set.ipynb #f97cd4fe
+def _brought_along(k: int, r: int, delta: float) -> float:
+    """What `|E R R'V|_F / |E|_F` does not exceed, but for a probability `delta / 2`."""
+    return float(np.sqrt(2 * k / (delta * r)))
+
+
 def rand_promise(
     k: int, r: int, delta: float = 0.01, drift: float = 0.0
 ) -> SpanPromise:
@@ -530,7 +559,7 @@ def rand_promise(
     """
     check_open_unit_interval("delta", delta)
     lower = leverage_promise(k, r, delta).lower
-    cross = (drift + np.sqrt(2 * k / (delta * r))) / lower if lower > 0 else np.inf
+    cross = (drift + _brought_along(k, r, delta)) / lower if lower > 0 else np.inf
     return SpanPromise(lower, np.inf, 1 - delta, cross=float(cross))
 
 # %% ../nbs/07_dual_set.ipynb #565575eb
@@ -762,10 +791,11 @@ class _ComponentsMixin:
     """For selectors that serve the leading components: their certificate."""
 
     method: str
-    _promise: Any
+    _promise_after: Any
 
     def _certify(self, space: RowSpace, sampling: Sampling, r: int) -> Certificate:
-        return certify_span(space, sampling, self._promise(space, r), self.method)
+        promise = self._promise_after(space, r, sampling.n_draws)
+        return certify_span(space, sampling, promise, self.method)
 
 # %% ../nbs/07_dual_set.ipynb #109c9873
 def _columns_of_classes(y: ArrayLike) -> ArrayLike:
@@ -831,7 +861,18 @@ def _with_the_rest(parts: np.ndarray, whole: float) -> np.ndarray:
 
 # %% ../nbs/07_dual_set.ipynb #4c9db3de
 class _DualSetInBlocks(BSSInBlocks):
-    """DSF-Select where features come in blocks."""
+    """DSF-Select where features come in blocks.
+
+    Attributes
+    ----------
+    by_number : bool
+        Whether a number of features is asked for, so that it has to be reached.
+    """
+
+    by_number = True
+
+    def n_different(self, r: int) -> int | None:
+        return None  # what is missing is added by other means
 
     def order(self, space: RowSpace, r: int) -> Order:
         ranking = PriceRanking() if self.scores is None else ScoreRanking(self.scores)
@@ -848,16 +889,20 @@ class _DualSetInBlocks(BSSInBlocks):
         """
         sampling = chosen.sampling
         m = sampling.n_selected
-        if m == r:
+        if m == r or self.of_draws:
             return chosen
         targets = component_scores(space)
         indices, C = fill_up(targets, X, space, sampling.indices, chosen.columns, r)
+        if self.by_number:
+            ranking = Ranking() if self.scores is None else ScoreRanking(self.scores)
+            places, A = next_in_blocks(X, space, Order(ranking), indices, C, r)
+            indices = np.append(indices, places)
+            C = join_blocks([C, A], 1)
         a2 = space_over(space, C).residual_norms ** 2
         filled = with_weights(
             space, sampling, indices[m:], a2[:m], a2[m:], squared_residual(space)
         )
-        kept = np.flatnonzero(np.isin(indices, filled.indices))
-        return ChosenInBlocks(filled, C[:, kept])
+        return ChosenInBlocks(filled, C)
 
 # %% ../nbs/07_dual_set.ipynb #1b2376f6
 _SELECTOR_RULES = ["first", "best", "components", "target"]
@@ -875,8 +920,10 @@ class DSFSelector(ScoreMixin, _ComponentsMixin, CertifiedSelector):
     ----------
     %(n_features_to_select)s
         "auto" takes it from `eps` by the theorem. Where fewer different ones are drawn,
-        features are added that bring the span closest, until there are as many or none
-        does; the promise still holds.
+        features are added that bring the span closest, and where none does, those that
+        come next in the order of length; the promise still holds.
+    %(n_draws)s
+        Nothing is added then.
     rank : int, "full" or None
         The number `k` of leading components to serve, below `r`; 1 for a single draw.
         None takes `r // 4`, but `min(10, r // 2)` if that is more, and at most 100 or
@@ -929,13 +976,12 @@ class DSFSelector(ScoreMixin, _ComponentsMixin, CertifiedSelector):
     """
 
     method = "DSF"
-    _why_fewer = "No other feature brings the span of these closer to what it serves."
-    _asking_for_more_helps = False
 
     def __init__(
         self,
         n_features_to_select: float | Literal["auto"] | None = None,
         *,
+        n_draws: int | None = None,
         rank: int | Literal["full"] | None = None,
         rule: str = "best",
         score_func: ScoreFunc | None = None,
@@ -944,6 +990,7 @@ class DSFSelector(ScoreMixin, _ComponentsMixin, CertifiedSelector):
         verbose: int = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
+        self.n_draws = n_draws
         self.rank = rank
         self.rule = rule
         self.score_func = score_func
@@ -973,11 +1020,16 @@ class DSFSelector(ScoreMixin, _ComponentsMixin, CertifiedSelector):
             scores=scores,
             progress=progress,
         )
-        if sampling.n_selected == r:
+        if sampling.n_selected == r or self.n_draws is not None:
             return sampling
         if targets is None:
             targets = component_scores(space)
-        return _add_closest_features(space, sampling, r, targets, progress)
+        keys = None
+        if self._n_different(r) is not None:
+            ranking = Ranking() if scores is None else ScoreRanking(scores)
+            norms = to_numpy(space.scores64)
+            keys = ranking.keys(norms, np.zeros_like(norms))
+        return _add_closest_features(space, sampling, r, targets, progress, keys)
 
     def _rule_and_targets(self, space: RowSpace, y: Any) -> tuple[str, Array | None]:
         """The rule of `det_sampling` that `rule` means here, and what it comes close
@@ -1002,7 +1054,13 @@ class DSFSelector(ScoreMixin, _ComponentsMixin, CertifiedSelector):
     def _choice_in_blocks(self) -> BSSInBlocks:
         scores = scores_without_data(self.score_func)
         check_rule_in_blocks(self.rule, "first", scores)
-        return _DualSetInBlocks(scores, partial(Progress.of_fit, self, remedy=FASTER))
+        choice = _DualSetInBlocks(
+            scores,
+            partial(Progress.of_fit, self, remedy=FASTER),
+            of_draws=self.n_draws is not None,
+        )
+        choice.by_number = self._n_different(1) is not None
+        return choice
 
     def _promise(self, space: RowSpace, r: int) -> Promise:
         return det_promise(space.shape[1], r)
@@ -1027,6 +1085,35 @@ def residual_drift(space: RowSpace) -> float:
     return float(np.linalg.norm(EV) / np.linalg.norm(to_numpy(space.residual_norms)))
 
 # %% ../nbs/07_dual_set.ipynb #32cfb422
+def weights_beside_draws(
+    space: RowSpace,
+    chosen: np.ndarray,
+    weights: np.ndarray,
+    more: np.ndarray,
+    bound: float,
+) -> np.ndarray:
+    """Weights of columns that are added to draws, with which `|E R R'V|_F` stays within
+    its bound, as a part of `|E|_F`: a `Weigh`, once that is given.
+    """
+    U = to_numpy(space.left)
+    whole = np.sqrt(max(squared_residual(space), 0.0))
+
+    def brought_along(indices: np.ndarray, weights: np.ndarray) -> float:
+        E = space.columns(indices)
+        for _ in range(2):
+            E = E - U @ (U.T @ E)
+        return float(np.linalg.norm((E * weights) @ to_numpy(space.rows(indices))))
+
+    free = weights_of_more(
+        to_numpy(space.rows(chosen)), weights, to_numpy(space.rows(more)), np.inf
+    )
+    room = bound * whole - brought_along(chosen, weights)
+    needed = brought_along(more, free)
+    if 0 < room < needed:
+        free = free * room / needed
+    return np.append(weights, free)
+
+
 @insert_docs
 class RSFSelector(_ComponentsMixin, CertifiedSelector):
     """Randomised sparse feature selection (RSF-Select): draws by the leverage scores of
@@ -1041,9 +1128,10 @@ class RSFSelector(_ComponentsMixin, CertifiedSelector):
     Parameters
     ----------
     %(n_features_to_select)s
-        "auto" takes it from `eps` and `delta` by the theorem. Draws are with
-        replacement: fewer different features come out than a number asks for, with a
-        warning, and `certificate_.n_selected` says how many.
+        "auto" is the number of draws that `eps` and `delta` ask for by the theorem.
+        Draws are with replacement, and go on until so many different features are
+        there, as for `LeverageSelector`.
+    %(n_draws)s
     rank : int, "full" or None
         The number `k` of leading components to serve, below `r`; as for `BSSSelector`.
     %(eps_below)s
@@ -1071,17 +1159,17 @@ class RSFSelector(_ComponentsMixin, CertifiedSelector):
     >>> from fsel_book import RSFSelector
     >>> X, y = load_digits(return_X_y=True)
     >>> selector = RSFSelector(30, rank=5, random_state=0).fit(X)
-    >>> selector.n_draws_, bool(selector.certificate_.n_selected <= 30)
-    (30, True)
+    >>> selector.n_draws_ > 30, selector.certificate_.n_selected
+    (True, 30)
     """
 
     method = "RSF"
-    _why_fewer = "Draws are with replacement."
 
     def __init__(
         self,
         n_features_to_select: float | Literal["auto"] | None = None,
         *,
+        n_draws: int | None = None,
         rank: int | Literal["full"] | None = None,
         eps: float = 0.5,
         delta: float = 0.01,
@@ -1089,6 +1177,7 @@ class RSFSelector(_ComponentsMixin, CertifiedSelector):
         random_state: Seed = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
+        self.n_draws = n_draws
         self.rank = rank
         self.eps = eps
         self.delta = delta
@@ -1100,13 +1189,37 @@ class RSFSelector(_ComponentsMixin, CertifiedSelector):
         check_open_unit_interval("delta", self.delta)
 
     def _sample(self, space: RowSpace, r: int, y: Any) -> Sampling:
-        return rand_sampling(space, r, self.random_state)
+        wanted = self._n_different(r)
+        sampling = rand_sampling(space, r, self.random_state, n_different=wanted)
+        if wanted is None:
+            return sampling
+        norms = to_numpy(space.scores64)
+        keys = Ranking().keys(norms, np.zeros_like(norms))
+        weigh = self._weigh_after(space, r, sampling.n_draws)
+        return fill_to(space, sampling, r, keys, weigh)
+
+    def _weigh_after(self, space: RowSpace, r: int, n_draws: int) -> Weigh:
+        """How features are weighted that are added after `n_draws` draws."""
+        delta = stopping_delta(self.delta, r, n_draws)
+        bound = _brought_along(space.shape[1], n_draws, delta)
+        return partial(weights_beside_draws, bound=bound)
 
     def _choice_in_blocks(self) -> DrawsInBlocks:
-        return DrawsInBlocks(self.random_state)
+        by_number = self._n_different(1) is not None
+        return DrawsInBlocks(
+            self.random_state, self._weigh_after if by_number else None
+        )
 
-    def _promise(self, space: RowSpace, r: int) -> Promise:
+    def _promise(self, space: RowSpace, r: int) -> SpanPromise:
         return rand_promise(space.shape[1], r, self.delta, residual_drift(space))
+
+    def _promise_after(self, space: RowSpace, r: int, n_draws: int) -> SpanPromise:
+        if self._n_different(r) is None:
+            return self._promise(space, r)
+        delta = stopping_delta(self.delta, r, n_draws)
+        drift = residual_drift(space)
+        promise = rand_promise(space.shape[1], n_draws, delta, drift)
+        return replace(promise, confidence=1 - self.delta)
 
     def _draws(self, space: RowSpace) -> int:
         return rand_draws(space.shape[1], self.eps, self.delta)

@@ -7,6 +7,7 @@ __all__ = ['LESS_TIME', 'start_barriers', 'completion_ends', 'best_start', 'Weig
 # %% ../nbs/10_labels.ipynb #1ab00002
 import numpy as np
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple, Self
 from scipy.optimize import brentq, minimize
@@ -26,6 +27,7 @@ from fsel_book.arrays import (
 )
 from .barriers import StartedBarriers
 from fsel_book.certificates import (
+    NO_MORE_FEATURES,
     Promise,
     Sampling,
     SamplingTransformer,
@@ -45,7 +47,15 @@ from fsel_book.certificates import (
     warn_of_columns,
     warn_of_fewer,
 )
-from .column_search import LargestScoreRule, LargestSlackRule, round_ties
+from fsel_book.column_search import (
+    LargestScoreRule,
+    LargestSlackRule,
+    Ranking,
+    ScoreRanking,
+    Steps,
+    fill_to,
+    weights_below,
+)
 from .docs import SEE_ALSO, insert_docs
 from .progress import Progress
 from .sparsification import bss, bss_promise
@@ -270,10 +280,10 @@ class _Completion:
         The potential of both barriers at the start.
     start : tuple of float
         Where the lower and the upper barrier start.
+    mu : ndarray, shape (rank,)
+        The eigenvalues of `weight * G`.
     promise : Promise
         For the given and the added features together.
-    factor : float
-        What brings the weights to the scale of the promise.
     """
 
     def __init__(self, space: RowSpace, given: np.ndarray, q: int) -> None:
@@ -284,19 +294,32 @@ class _Completion:
         self.G = rows.T @ rows
         mu = np.linalg.eigvalsh(self.G).clip(0)
         self.weight, self.s = best_start(mu, len(given), q)
-        self.start = start_barriers(self.weight * mu, self.s)
-        low, high = completion_ends(self.weight * mu, self.s, q)
+        self.mu = self.weight * mu
+        self.start = start_barriers(self.mu, self.s)
+        self.promise, _ = self.promise_after(q)
+
+    def promise_after(self, n_steps: int) -> tuple[Promise, float]:
+        """What is promised after so many steps, and what brings the weights to that
+        scale.
+        """
+        low, high = completion_ends(self.mu, self.s, n_steps)
         root = np.sqrt(max(low, 0.0) / high)
         e = (1 - root) / (1 + root)  # so that (1 + e)^2 is to (1 - e)^2 as high to low
-        self.promise = Promise(float((1 - e) ** 2), float((1 + e) ** 2))
-        self.factor = (1 + e) ** 2 / high
+        promise = Promise(float((1 - e) ** 2), float((1 + e) ** 2))
+        return promise, float((1 + e) ** 2 / high)
 
-    def sampling(self, scores: np.ndarray | None, progress: Progress) -> Sampling:
-        """The given features and the picks, counted by `progress`."""
-        preferred = (
-            np.zeros(self.space.shape[0]) if scores is None else round_ties(scores)
-        )
-        # of equal columns it is the given one that is picked again
+    def sampling(
+        self,
+        scores: np.ndarray | None,
+        progress: Progress,
+        n_different: int | None = None,
+    ) -> Sampling:
+        """The given features and the picks, counted by `progress`: `q`, or more until
+        they have brought `n_different` features.
+        """
+        ranking = Ranking() if scores is None else ScoreRanking(scores)
+        preferred = ranking.preference(to_numpy(self.space.scores64))
+        # of multiples of a given column it is the given one that is picked again
         preferred[self.given] = np.inf
         search = (
             LargestSlackRule(self.space, None, preferred=preferred)
@@ -307,15 +330,21 @@ class _Completion:
             search.take(i)
         draws = self.given.tolist()
         weights = [self.weight] * len(self.given)
+        steps = Steps(self.q, n_different)
+        steps.taken.update(draws)
+        if n_different is not None:
+            steps.n_different = n_different + len(steps.taken)
         with blas_threads_for(len(self.G)):
             barriers = StartedBarriers(self.weight * self.G, *self.start, self.s)
-            for _ in progress.over(range(self.q)):
+            for _ in steps.over(progress):
                 i, v = search.pick(barriers)
                 search.take(i)
+                steps.note(int(i))
                 draws.append(int(i))
                 weights.append(barriers.add(v))
+        _, factor = self.promise_after(steps.n_made)
         return Sampling.from_draws(
-            draws, np.array(weights) * self.factor, self.space.shape[0], self.space.X
+            draws, np.array(weights) * factor, self.space.shape[0], self.space.X
         )
 
 
@@ -325,6 +354,7 @@ def complete(
     q: int,
     *,
     scores: ArrayLike = None,
+    n_different: int | None = None,
 ) -> Sampling:
     """Complete given features by `q` weighted picks of rows of `V` that bring all of
     `V'V` near the identity.
@@ -343,6 +373,9 @@ def complete(
     scores : array, shape (n_features,), optional
         Decide among the feasible columns, as in `bss`; without them the largest slack
         does.
+    n_different : int, optional
+        As in `bss`: make more picks until they have brought so many different features
+        beside the given ones, as long as further ones come, and at most `20 q`.
 
     Returns
     -------
@@ -373,20 +406,29 @@ def complete(
     given = _check_features(given, d)
     progress = Progress(q, "complete", None, LESS_TIME)
     if len(given) == 0:
-        return _from_nothing(space, q, scores, progress)
+        return _from_nothing(space, q, scores, progress, n_different)
     check_integer(q, 1, name="q")
     return _Completion(space, given, q).sampling(
-        None if scores is None else check_scores(scores, d), progress
+        None if scores is None else check_scores(scores, d), progress, n_different
     )
 
 
 def _from_nothing(
-    space: RowSpace, q: int, scores: ArrayLike, progress: Progress
+    space: RowSpace,
+    q: int,
+    scores: ArrayLike,
+    progress: Progress,
+    n_different: int | None = None,
 ) -> Sampling:
     """BSS: by the largest slack, or by scores in its place."""
-    if scores is None:
-        return bss(space, q, "best", progress=progress)
-    return bss(space, q, scores=scores, progress=progress)
+    return bss(
+        space,
+        q,
+        "best" if scores is None else "largest-norm",
+        scores=scores,
+        progress=progress,
+        n_different=n_different,
+    )
 
 
 def completion_promise(
@@ -515,8 +557,9 @@ class CompletionSelector(ScoreMixin, SamplingTransformer):
         of shape (n_features,), or a selector of scikit-learn, a copy of which is fitted
         to `X` and `y`.
     n_features_to_add : int or "auto"
-        How many to add. Where few features are left, some may be picked more than once,
-        and fewer come out. "auto" looks for the fewest that reach `distortion`: none,
+        How many to add. So many different ones come out, and a warning says so where
+        `X` has fewer: equal columns, and multiples of one another or of given ones,
+        count as one, and zero columns not at all. "auto" looks for the fewest that reach `distortion`: none,
         if what is given does.
     rank : int, "full" or None
         The rank `l` to certify. None takes what the other selectors take for the number
@@ -602,7 +645,7 @@ class CompletionSelector(ScoreMixin, SamplingTransformer):
         Warnings
         --------
         A `UserWarning` says that it will take more than about 20 seconds, as the first
-        steps have shown. Others say that fewer different features were added than
+        steps have shown. Others say that `X` has fewer different features than
         `n_features_to_add` asks for; that a few columns hold nearly all of the squared
         norm of `X`; that a constant column is among those given or added; or that one
         is that looks like a row number.
@@ -634,7 +677,7 @@ class CompletionSelector(ScoreMixin, SamplingTransformer):
         sampling, promise = (
             self._fewest(space, given, scores, left)
             if q == "auto"
-            else self._complete(space, given, q, scores)
+            else self._complete(space, given, q, scores, n_different=q)
         )
         added = sampling.indices[len(given) :]
         self.certificate_ = certify(
@@ -650,7 +693,7 @@ class CompletionSelector(ScoreMixin, SamplingTransformer):
                 q,
                 q,
                 added.shape[0],
-                "Some were picked more than once. Ask for more, or for a higher rank.",
+                NO_MORE_FEATURES,
             )
         warn_of_columns(
             self, look_at_selected(space, self.selected_), space.squared_norm
@@ -717,9 +760,13 @@ class CompletionSelector(ScoreMixin, SamplingTransformer):
         q: int,
         scores: np.ndarray | None,
         progress: Progress | None = None,
+        n_different: int | None = None,
     ) -> tuple[Sampling, Promise | None]:
         """The selection with `q` more, counted by `progress`, and what is promised of
         it; nothing where nothing is added.
+
+        `q` is the number of picks, and with `n_different` there are more, and at last
+        other features, until so many different ones were added.
         """
         progress = progress or Progress.of_fit(self, q, LESS_TIME)
         if q == 0:
@@ -727,10 +774,20 @@ class CompletionSelector(ScoreMixin, SamplingTransformer):
                 given, np.ones(len(given)), space.shape[0], space.X
             ), None
         if len(given) == 0:
-            sampling = _from_nothing(space, q, scores, progress)
-            return sampling, bss_promise(space.shape[1], q)
-        plan = _Completion(space, given, q)
-        return plan.sampling(scores, progress), plan.promise
+            sampling = _from_nothing(space, q, scores, progress, n_different)
+            promise = bss_promise(space.shape[1], q, sampling.n_draws)
+        else:
+            plan = _Completion(space, given, q)
+            sampling = plan.sampling(scores, progress, n_different)
+            promise, _ = plan.promise_after(sampling.n_draws - len(given))
+        if n_different is None:
+            return sampling, promise
+        ranking = Ranking() if scores is None else ScoreRanking(scores)
+        norms = to_numpy(space.scores64)
+        keys = ranking.keys(norms, np.zeros_like(norms))
+        weigh = partial(weights_below, upper=promise.upper)
+        r = len(given) + n_different
+        return fill_to(space, sampling, r, keys, weigh), promise
 
     def _reached(self, space: RowSpace, sampling: Sampling) -> bool:
         """Whether what `transform` returns has the distortion that was asked for."""

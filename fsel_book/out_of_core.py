@@ -20,7 +20,6 @@ from fsel_book.certificates import (
     largest_rank,
     look_at_columns,
     look_at_selected,
-    n_requested,
 )
 from .spectra import RowSpace, sketch_is_less_work
 from fsel_book.spectra_engine import (
@@ -50,32 +49,36 @@ from .validation import check_automatic_draws, check_bool, check_rank
 _all_ = ["GramMatrix", "TriangularFactor"]
 
 # %% ../nbs/27_out_of_core.ipynb #5e7e0bea
-def _with_equal_rows(B: np.ndarray, tolerance: float) -> np.ndarray:
-    """`B`, with each row that is equal to an earlier one, but for rounding and the
-    sign, made equal to it.
+def _with_multiples(B: np.ndarray, tolerance: float) -> np.ndarray:
+    """`B`, with each row that is a multiple of an earlier one, but for rounding, made a
+    multiple of it; a copy is made equal.
 
-    The rows stand for features. Of features that are equal in the data one is taken;
-    what a factor has left of them differs by its rounding, and a selection from it
-    would take both.
+    The rows stand for features. Of features that are multiples of one another in the
+    data one is taken; what a factor has left of them differs by its rounding, and a
+    selection from it would take both.
     """
     # without the two numbers that take singular vectors: in most data no two agree
-    prints = np.hstack(
-        [column_products(B.T, random_vectors(B.shape[1], 4)), np.zeros((len(B), 2))]
-    )
-    if np.all(
-        first_of_equal(np.where(prints[:, :1] < 0, -prints, prints), tolerance)
-        == np.arange(len(B))
-    ):
+
+    def first_multiple(of_rows: np.ndarray) -> np.ndarray:
+        prints = np.hstack([products / size, of_rows / size])
+        prints = np.where(prints[:, :1] < 0, -prints, prints)
+        return first_of_equal(prints, tolerance)
+
+    products = column_products(B.T, random_vectors(B.shape[1], 4))
+    size = np.abs(products).max(axis=1, keepdims=True)
+    size[size == 0] = 1.0
+    if np.all(first_multiple(np.zeros((len(B), 2))) == np.arange(len(B))):
         return B
     # some may: now all six numbers decide
-    prints[:, 4:] = np.linalg.svd(B, full_matrices=False).U @ random_vectors(
-        B.shape[1], 2
-    )
-    first = first_of_equal(np.where(prints[:, :1] < 0, -prints, prints), tolerance)
+    U = np.linalg.svd(B, full_matrices=False).U
+    first = first_multiple(U @ random_vectors(B.shape[1], 2))
     copies = np.flatnonzero(first != np.arange(len(B)))
-    signs = np.sign(np.sum(B[copies] * B[first[copies]], axis=1))
+    originals = B[first[copies]]
+    factors = np.sum(B[copies] * originals, axis=1) / np.sum(originals**2, axis=1)
+    equal = np.abs(np.abs(factors) - 1) <= tolerance
+    factors[equal] = np.sign(factors[equal])
     B = B.copy()
-    B[copies] = signs[:, None] * B[first[copies]]
+    B[copies] = factors[:, None] * originals
     return B
 
 
@@ -111,9 +114,7 @@ def _fit_tall(
     if samples is not None:
         return _fit_at_hand(samples.T, seen, X, selector, y)
     d = seen.rows
-    most = largest_rank(
-        (seen.length, d), selector.rank, n_requested(selector.n_features_to_select, d)
-    )
+    most = largest_rank((seen.length, d), selector.rank, selector._n_asked(d))
     # in float64, the factor gives the same warning of tiny directions as the samples
     # do: once is enough
     _, B = orthonormal_factor_of(X, 0, seen, most if seen.dtype == np.float32 else 1)
@@ -121,7 +122,7 @@ def _fit_tall(
     # of columns that differ by less a sum of squares knows nothing
     if X is None and isinstance(seen, GramMatrix):
         tolerance = max(tolerance, gram_floor(seen.n_added))
-    B = _with_equal_rows(B, tolerance)
+    B = _with_multiples(B, tolerance)
     # tall where X is, so that the sketches are those of X
     rows = len(B) + 1 if seen.length > len(B) else max(2, B.shape[1])
     # zeros below change no inner product
@@ -240,9 +241,7 @@ def gram_is_too_large(shape: tuple, selector: CertifiedSelector) -> bool:
     n, d = shape
     if n is None or d is None or 8 * n**2 <= GRAM_BYTES:
         return False
-    most = largest_rank(
-        shape, selector.rank, n_requested(selector.n_features_to_select, d)
-    )
+    most = largest_rank(shape, selector.rank, selector._n_asked(d))
     return sketch_is_less_work(shape, most)
 
 # %% ../nbs/27_out_of_core.ipynb #3d7c8617
@@ -276,14 +275,14 @@ def _fit_wide(
     d = seen.length
     if choice.scores is not None:
         check_scores(choice.scores, d, "score_func")
-    r = n_requested(selector.n_features_to_select, d)
+    r = selector._n_asked(d)
     check_rank(selector.rank, r, selector.spare_draws)
     space = space_of(passes, seen, selector.rank, r, selector.spare_draws)
     if r is None:
         r = check_automatic_draws(selector._draws(space), space.shape[1], d)
     sampling, C, promise = choice.choose(passes, space, r)
     selector.certificate_ = _certify_chosen(selector, space, C, sampling, r, promise)
-    selector.n_draws_ = r
+    selector.n_draws_ = sampling.n_draws
     selector._set_sampling(sampling)
     _describe(selector, passes, d)
     if choice.scores is not None:

@@ -720,6 +720,9 @@ class SparsePCRegressor(
 
     def _n_features_wanted(self, d: int) -> float | None:
         """How many of `d` features the selector is asked for; None leaves it to it."""
+        says_how_many = getattr(self.selector, "n_draws", None) is not None
+        if self.n_features_to_select is None and says_how_many:
+            return None
         if self.n_features_to_select is None and self.n_components is not None:
             return min(d, 3 * self.n_components)
         return self.n_features_to_select

@@ -30,7 +30,12 @@ from fsel_book.barriers import (
     barrier_constants,
     initial_gap,
 )
-from .block_search import FeasibleInBlocks, check_rule_in_blocks
+from fsel_book.block_search import (
+    ChosenInBlocks,
+    FeasibleInBlocks,
+    check_rule_in_blocks,
+    fill_in_blocks,
+)
 from fsel_book.certificates import (
     FASTER,
     CertifiedSelector,
@@ -49,12 +54,19 @@ from fsel_book.column_search import (
     LargestScoreRule,
     LargestSlackRule,
     LeverageBlockRule,
+    Ranking,
+    ScoreRanking,
+    Steps,
+    Weigh,
+    fill_to,
     round_ties,
     scored_lengths,
+    weights_below,
 )
 from .docs import insert_docs
 from .progress import Progress
 from .spectra import NEGLIGIBLE, RidgeSpace, RowSpace, as_row_space, row_space
+from .summaries import Passes
 from .validation import check_integer, check_open_unit_interval, check_rule
 
 # %% ../nbs/05_sparsification.ipynb #eda95fae
@@ -241,15 +253,15 @@ def check_draws(space: RowSpace, r: int) -> None:
 
 
 def barriers_of(space: RowSpace, r: int) -> tuple[AnyBarriers, float]:
-    """The barriers for `r` draws, and the factor by which the weight of each step
-    becomes that of its column.
+    """The barriers for `r` draws, and the factor by which what a step adds, over the
+    number of steps, becomes the weight of its column.
     """
     if isinstance(space, RidgeSpace):
         at_ridge = RidgeBarriers(space.shrinkage, r)
-        return at_ridge, 1 / (at_ridge.g * r)
+        return at_ridge, 1 / at_ridge.g
     ell = space.shape[1]
     barriers = Barriers(ell, r) if r > ell else SingleDraw()
-    return barriers, (1 - initial_gap(ell, r)) / r
+    return barriers, 1 - initial_gap(ell, r)
 
 
 BSS_RULES: dict[str, type[ColumnSearch]] = {
@@ -268,6 +280,7 @@ def bss(
     *,
     scores: ArrayLike = None,
     progress: Progress | None = None,
+    n_different: int | None = None,
 ) -> Sampling:
     """Single-set spectral sparsification: `r` weighted picks of rows of `V` that keep
     `V'V` near the identity.
@@ -298,6 +311,9 @@ def bss(
         default. The guarantee is the same.
     progress : Progress, optional
         What counts the steps, in place of what `verbose` asks for.
+    n_different : int, optional
+        Make more than `r` draws until so many different columns were taken, as long as
+        further ones come, and at most `20 r`; the promise for `r` draws is kept.
 
     Returns
     -------
@@ -340,29 +356,33 @@ def bss(
         search = LargestScoreRule(space, None, None, check_scores(scores, d))
     draws: list[int] = []
     weights: list[float] = []
+    steps = Steps(r, n_different)
     progress = progress or Progress(r, "bss", verbose, FASTER)
     with blas_threads_for(ell), progress:
-        barriers, share = barriers_of(space, r)
-        for _ in progress.over(range(r)):
+        barriers, unit = barriers_of(space, r)
+        for _ in steps.over(progress):
             i, v = search.pick(barriers)
             search.take(i)
+            steps.note(int(i))
             draws.append(i)
             weights.append(barriers.add(v))
-    return Sampling.from_draws(draws, np.array(weights) * share, d, space.X)
+    return Sampling.from_draws(draws, np.array(weights) * unit / len(draws), d, space.X)
 
 # %% ../nbs/05_sparsification.ipynb #4a7c59a5
-def bss_promise(ell: int, r: int) -> Promise:
+def bss_promise(ell: int, r: int, n_draws: int | None = None) -> Promise:
     """What the theorem promises of BSS at rank `ell` with `r` draws.
 
     Parameters
     ----------
     ell, r : int
+    n_draws : int, optional
+        How many draws were made between the barriers for `r`, if more.
 
     Returns
     -------
     Promise
         The interval `(1 - sqrt(l/r))^2, (1 + sqrt(l/r))^2`, without probability; for a
-        single draw at rank 1 exactly 1.
+        single draw at rank 1 exactly 1. With more draws it is narrower.
 
     Raises
     ------
@@ -381,10 +401,15 @@ def bss_promise(ell: int, r: int) -> Promise:
     """
     check_bss_draws(ell, r)
     s = initial_gap(ell, r)
-    return Promise(float((1 - s) ** 2), float((1 + s) ** 2))
+    if n_draws is None or n_draws == r:
+        return Promise(float((1 - s) ** 2), float((1 + s) ** 2))
+    gap = s * r / n_draws
+    return Promise(float((1 - s) * (1 - gap)), float((1 + s) * (1 + gap)))
 
 
-def ridge_promise(effective_dimension: float, r: int) -> Promise:
+def ridge_promise(
+    effective_dimension: float, r: int, n_draws: int | None = None
+) -> Promise:
     """What the theorem promises of BSS at a ridge with `r` draws.
 
     Parameters
@@ -392,13 +417,16 @@ def ridge_promise(effective_dimension: float, r: int) -> Promise:
     effective_dimension : float
         Of the data at the ridge.
     r : int
+    n_draws : int, optional
+        Where more than `r` draws were made with the barriers for `r`.
 
     Returns
     -------
     Promise
         The interval `(1 - s)/(1 + s), (1 + s)/(1 - s)` with `s^2` the effective dimension
         over `r`, without probability: for all of the data with the ridge, and with any
-        larger one.
+        larger one. With more draws it is `(1 - q)/(1 + s), (1 + q)/(1 - s)` with
+        `q = s r / n_draws`.
 
     Raises
     ------
@@ -417,7 +445,8 @@ def ridge_promise(effective_dimension: float, r: int) -> Promise:
     """
     check_ridge_draws(effective_dimension, r)
     s = float(np.sqrt(effective_dimension / r))
-    return Promise((1 - s) / (1 + s), (1 + s) / (1 - s))
+    gap = s if n_draws is None else s * r / n_draws
+    return Promise((1 - gap) / (1 + s), (1 + gap) / (1 - s))
 
 # %% ../nbs/05_sparsification.ipynb #62969f3a
 def _bss_draws(ell: int, eps: float) -> int:
@@ -453,7 +482,7 @@ def sketched_row_space(space: RowSpace, size: int, random_state: Seed) -> RowSpa
     if ell < min(size, space.shape[1]):
         return space
     seen = mixtures.truncate(ell)
-    seen.first_equal = space.first_equal  # of the samples, not of the mixtures
+    seen.first_multiple = space.first_multiple  # of the samples, not of the mixtures
     return seen
 
 # %% ../nbs/05_sparsification.ipynb #b55b10c1
@@ -464,7 +493,20 @@ class BSSInBlocks(FeasibleInBlocks):
         return SingleDraw() if r == 1 == ell else Barriers(ell, r)
 
     def weights(self, added: np.ndarray, ell: int, r: int) -> np.ndarray:
-        return added * (1 - initial_gap(ell, r)) / r
+        return added * (1 - initial_gap(ell, r)) / len(added)
+
+    def weigh(self, space: RowSpace, r: int, n_draws: int) -> Weigh:
+        """How features are weighted that are added after `n_draws` draws."""
+        upper = bss_promise(space.shape[1], r, n_draws).upper
+        return partial(weights_below, upper=upper)
+
+    def complete(
+        self, X: Passes, space: RowSpace, chosen: ChosenInBlocks, r: int
+    ) -> ChosenInBlocks:
+        if self.of_draws:
+            return chosen
+        weigh = self.weigh(space, r, chosen.sampling.n_draws)
+        return fill_in_blocks(X, space, self.order(space, r), chosen, r, weigh)
 
 # %% ../nbs/05_sparsification.ipynb #132887da
 @insert_docs
@@ -477,10 +519,11 @@ class BSSSelector(ScoreMixin, CertifiedSelector):
     Parameters
     ----------
     %(n_features_to_select)s
-        "auto" takes it from `eps` by the theorem. It is a number of draws: where they
-        are many times the rank, some features are drawn more than once (791 of 1,000
-        are different in the documents of the book), and `certificate_.n_selected` and a
-        warning say how many came out.
+        "auto" is the number of draws that `eps` asks for by the theorem. Where features
+        are drawn more than once the draws go on, up to twenty times as many; then the
+        columns follow that come next in the order of length, or of score times length,
+        with weights small enough for the promise.
+    %(n_draws)s
     %(rank)s
     %(ridge)s
     rule : {"auto", "best", "largest-norm", "sampled"}
@@ -543,6 +586,7 @@ class BSSSelector(ScoreMixin, CertifiedSelector):
         self,
         n_features_to_select: float | Literal["auto"] | None = None,
         *,
+        n_draws: int | None = None,
         rank: int | Literal["full"] | None = None,
         ridge: float | Literal["auto"] | None = None,
         rule: Literal["auto", "best", "largest-norm", "sampled"] = "auto",
@@ -554,6 +598,7 @@ class BSSSelector(ScoreMixin, CertifiedSelector):
         verbose: int = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
+        self.n_draws = n_draws
         self.rank = rank
         self.ridge = ridge
         self.rule = rule
@@ -590,10 +635,25 @@ class BSSSelector(ScoreMixin, CertifiedSelector):
             else sketched_row_space(space, self.sketch_size, rng)
         )
         progress = Progress.of_fit(self, r, FASTER)
-        if scores is not None:
-            return bss(seen, r, scores=scores, progress=progress)
-        rule = self._rule_at(space, r)
-        return bss(seen, r, rule, rng, progress=progress)
+        wanted = self._n_different(r)
+        rule = self._rule_at(space, r) if scores is None else "largest-norm"
+        sampling = bss(
+            seen, r, rule, rng, scores=scores, progress=progress, n_different=wanted
+        )
+        if wanted is None:
+            return sampling
+        return self._filled(space, sampling, r, scores)
+
+    def _filled(
+        self, space: RowSpace, sampling: Sampling, r: int, scores: np.ndarray | None
+    ) -> Sampling:
+        """The sampling and what is missing of `r` different features."""
+        ranking = Ranking() if scores is None else ScoreRanking(scores)
+        norms = to_numpy(space.scores64)
+        promise = self._promise_after(space, r, sampling.n_draws)
+        weigh = partial(weights_below, upper=promise.upper if promise else np.inf)
+        keys = ranking.keys(norms, np.zeros_like(norms), negligible=space.negligible)
+        return fill_to(space, sampling, r, keys, weigh)
 
     def _choice_in_blocks(self) -> BSSInBlocks:
         scores = scores_without_data(self.score_func)
@@ -608,7 +668,11 @@ class BSSSelector(ScoreMixin, CertifiedSelector):
                 f"ridge={self.ridge!r} is not possible for X in blocks of features: give "
                 f"X in blocks of samples, or a rank."
             )
-        return BSSInBlocks(scores, partial(Progress.of_fit, self, remedy=FASTER))
+        return BSSInBlocks(
+            scores,
+            partial(Progress.of_fit, self, remedy=FASTER),
+            of_draws=self._n_different(1) is None,
+        )
 
     def _rule_at(
         self, space: RowSpace, r: int
@@ -628,6 +692,14 @@ class BSSSelector(ScoreMixin, CertifiedSelector):
         if space.ridge is not None:
             return ridge_promise(space.effective_dimension, r)
         return bss_promise(space.shape[1], r) if whole else None
+
+    def _promise_after(self, space: RowSpace, r: int, n_draws: int) -> Promise | None:
+        promise = self._promise(space, r)
+        if promise is None or n_draws == r:
+            return promise
+        if space.ridge is not None:
+            return ridge_promise(space.effective_dimension, r, n_draws)
+        return bss_promise(space.shape[1], r, n_draws)
 
     def _draws(self, space: RowSpace) -> int:
         if space.ridge is not None:

@@ -38,6 +38,7 @@ from fsel_book.arrays import (
 from .docs import SEE_ALSO
 from .notices import stack_level
 from fsel_book.spectra_engine import (
+    N_COLUMN_PRINTS,
     column_products,
     equal_tolerance,
     first_of_equal,
@@ -523,6 +524,12 @@ class RowSpace:
         negative, but for rounding; its own where `V` was given without data.
     n_different : int
         The number of different columns of `X`, zero columns not counted.
+    first_multiple : ndarray of int, shape (n_features,)
+        For each column of `X` the lowest index of one of which it is a multiple, but
+        for rounding: all of them have one direction. Its own where `V` was given
+        without data.
+    n_directions : int
+        The number of different directions of the columns of `X`.
 
     Examples
     --------
@@ -761,26 +768,55 @@ class RowSpace:
         """For each column of `X` the lowest index of one that is equal to it, or to its
         negative, but for rounding.
         """
+        number = np.abs(column_products(self.X, random_vectors(self.X.shape[0], 1)))
+        return self._first_in_group(number[:, 0], self.fingerprints)
+
+    @cached_property
+    def first_multiple(self) -> np.ndarray:
+        """For each column of `X` the lowest index of one of which it is a multiple, but
+        for rounding.
+        """
+        products = column_products(self.X, random_vectors(self.X.shape[0], 2))
+        one, other = np.abs(products.T)
+        # the same for all multiples of a column, and zero for zero columns
+        quotient = np.divide(one, other, out=np.zeros_like(one), where=other > 0)
+        return self._first_in_group(quotient, self.direction_prints)
+
+    @property
+    def n_directions(self) -> int:
+        """The number of different directions of the columns of `X`."""
+        is_there = to_numpy(self.squared_lengths) > 0
+        return int(np.sum(one_of_each(self.first_multiple) & is_there))
+
+    def _first_in_group(
+        self, number: np.ndarray, prints_of: Callable[..., np.ndarray]
+    ) -> np.ndarray:
+        """For each column the lowest index of those with the same prints.
+
+        Parameters
+        ----------
+        number : ndarray, shape (n_features,)
+            What columns of the same prints have in common, not negative; only those
+            that are close in it are looked at. Zero for zero columns.
+        prints_of : callable
+            `prints_of(indices)` or, of all columns, `prints_of()`.
+        """
         first = np.arange(self.shape[0])
         if not self.of_data:
             return first
         tolerance = equal_tolerance(result_dtype(self.X))
-        some = self._columns_near_another(100 * tolerance)
+        some = self._close_to_another(number, 100 * tolerance)
         if len(some) == 0:
             return first
         if len(some) < len(first) / 10:
-            prints = self.fingerprints(some)
+            prints = prints_of(some)
         else:
-            prints = self.fingerprints()[some]
+            prints = prints_of()[some]
         first[some] = some[first_of_equal(prints, tolerance)]
         return first
 
-    def _columns_near_another(self, tolerance: float) -> np.ndarray:
-        """The columns whose product with a random vector is close to that of another
-        one, in size: all others are equal to none.
-        """
-        vector = random_vectors(self.X.shape[0], 1)
-        number = np.abs(column_products(self.X, vector)[:, 0])
+    def _close_to_another(self, number: np.ndarray, tolerance: float) -> np.ndarray:
+        """The columns whose number is close to that of another one."""
         order = np.argsort(number)
         order = order[number[order] > 0]
         close = np.diff(number[order]) <= tolerance * number[order[1:]]
@@ -818,6 +854,32 @@ class RowSpace:
             of_rows = to_numpy(V @ from_numpy(mixture, self.X))
             prints = np.hstack([of_columns, of_rows])
         return np.where(prints[:, :1] < 0, -prints, prints)
+
+    def direction_prints(self, indices: np.ndarray | None = None) -> np.ndarray:
+        """Numbers that tell columns of `X` from each other, but not from their
+        multiples: their `fingerprints`, brought to one size.
+
+        Parameters
+        ----------
+        indices : ndarray of int, optional
+            Of these columns; of all by default.
+
+        Returns
+        -------
+        ndarray, shape (n_columns, 6)
+            On the host; zeros for columns that are zero.
+        """
+        prints = self.fingerprints(indices)
+        size = np.abs(prints[:, :N_COLUMN_PRINTS]).max(axis=1, keepdims=True)
+        # below, squares are zero
+        prints = np.divide(prints, size, out=np.zeros_like(prints), where=size > 1e-150)
+        # a row of V that is zero but for rounding tells nothing
+        if self.shape[1] != self.numerical_rank:
+            of_rows = prints[:, N_COLUMN_PRINTS:]
+            smallest = self.small_svd.S[self.shape[1] - 1]
+            rounding = 8 * np.finfo(float).eps * np.sqrt(self.shape[1]) / smallest
+            of_rows[np.abs(of_rows).max(axis=1) < rounding] = 0.0
+        return prints
 
     @property
     def n_different(self) -> int:

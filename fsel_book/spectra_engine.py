@@ -2,12 +2,13 @@
 
 # %% auto #0
 __all__ = ['N_COLUMN_PRINTS', 'EXCHANGES_BEFORE_REFRESH', 'random_vectors', 'column_products', 'equal_tolerance',
-           'first_of_equal', 'equal_to_one_of', 'first_drawn', 'one_of_each', 'ChosenColumns', 'exchange_columns']
+           'first_of_equal', 'equal_to_one_of', 'first_drawn', 'as_long', 'draws_until', 'one_of_each', 'ChosenColumns',
+           'exchange_columns']
 
 # %% ../nbs/M_spectra_engine.ipynb #3e5c0003
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg as sla
@@ -227,6 +228,54 @@ def first_drawn(
     order = np.argsort(first)
     equal = first_of_equal(prints(distinct[order]), tolerance)
     return distinct[order][equal][np.argsort(order)[places]]
+
+
+def as_long(lengths: np.ndarray, others: np.ndarray, tolerance: float) -> np.ndarray:
+    """Whether columns of one direction are equal, by the squared lengths of their rows
+    of `V`: those of equal columns are magnified rounding apart.
+    """
+    apart = 1e3 * tolerance * np.abs(others)
+    return (
+        np.isfinite(lengths) & np.isfinite(others) & (np.abs(lengths - others) <= apart)
+    )
+
+
+def draws_until(
+    draw: Callable[[int], np.ndarray],
+    prints: Callable[[np.ndarray], np.ndarray] | None,
+    tolerance: float,
+    steps: Any,
+) -> np.ndarray:
+    """As many draws as `steps` counts, each column represented by the first one drawn
+    of its kind.
+
+    Parameters
+    ----------
+    draw : callable
+        `draw(count)` makes so many further draws.
+    prints : callable or None
+        As for `first_drawn`; without it all columns differ.
+    tolerance : float
+    steps : Steps
+        Counts the draws and decides whether another one is to be made.
+
+    Returns
+    -------
+    ndarray of int, shape (n_draws,)
+    """
+    drawn = draw(steps.r)
+    while True:
+        picks = drawn if prints is None else first_drawn(drawn, prints, tolerance)
+        if steps.n_different is None:
+            return picks
+        for i in picks[steps.n_made :]:
+            if steps.n_made >= steps.r and not steps.more_may_come():
+                break
+            steps.note(int(i))
+        if steps.n_made < len(picks) or not steps.more_may_come():
+            return picks[: steps.n_made]
+        # few passes, where draws come from blocks
+        drawn = np.append(drawn, draw(len(drawn)))
 
 
 def one_of_each(first: np.ndarray, preferred: np.ndarray | None = None) -> np.ndarray:

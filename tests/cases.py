@@ -467,9 +467,10 @@ def eps_of(thing, promise):
 class Case:
     """One method of selection, and all that a test need know of it.
 
-    `make(r, ...)` gives its selector, `function(V, r, seed)` what `fit` calls,
-    `promise(space, r)` what the theorem says, by other means than the selector's where
-    there are any, or None. It needs `spare` draws beyond the rank, but for a single one
+    `make(r, ...)` gives its selector of `r` features, `drawing(r, ...)` that of `r`
+    draws, `function(V, r, seed)` what the latter's `fit` calls; `promise(space, r,
+    n_draws)` what the theorem says where so many were made, or just `r`, by other means
+    than the selector's where there are any, or None. It needs `spare` draws beyond the rank, but for a single one
     at rank 1; `auto` says whether "auto" finds r from an eps, `random` whether it takes
     a seed, `distinct` whether every draw is another feature, `blind` whether it looks
     at no data (of distinct draws the weights are then n_features / r, and else one),
@@ -496,6 +497,19 @@ class Case:
             keywords.pop("rescale", None)
         return self.selector(r, **{**self.keywords, **seed, **keywords})
 
+    def drawing(self, r, **keywords):
+        draws = "n_draws" in self.selector().get_params() and self.draws
+        return (
+            self.make(None, n_draws=r, **keywords)
+            if draws
+            else self.make(r, **keywords)
+        )
+
+    @property
+    def draws(self):
+        """Whether draws are made, which may fall on the same feature."""
+        return self.keywords.get("rule") != "largest"
+
     @property
     def weighted(self):
         """Whether the selector has weights to rescale by."""
@@ -510,9 +524,15 @@ def edge_of(space, r):
 
 
 def by_rule(rule, **keywords):
-    def promise(space, r):
+    def promise(space, r, n_draws=None):
+        """Where the barriers for `r` draws are after so many."""
         edge = edge_of(space, r)
-        return Promise((1 - edge) ** 2, (1 + edge) ** 2)
+        if not edge:
+            return Promise(1.0, 1.0)
+        T = n_draws or r
+        root = np.sqrt(r * space.shape[1])
+        ends = T - root, (1 + edge) / (1 - edge) * (T + root)
+        return Promise(*((1 - edge) / T * end for end in ends))
 
     return Case(
         BSSSelector,
@@ -525,7 +545,7 @@ def by_rule(rule, **keywords):
 
 
 def by_pivoting(strong, lower):
-    def promise(space, r):
+    def promise(space, r, n_draws=None):
         d, l = space.shape
         return Promise(lower(l, d) if l < d else 1.0, 1.0)
 
@@ -553,7 +573,7 @@ def by_dual_set(rule):
         components = from_numpy(X @ to_numpy(space.basis()), space.X)
         return det_sampling(space, space.residual_norms, r, "closest", components)
 
-    def promise(space, r):
+    def promise(space, r, n_draws=None):
         return Promise((1 - edge_of(space, r)) ** 2, np.inf)
 
     # What repeated draws leave to fill up goes by lengths; the last dimension that is
@@ -569,30 +589,59 @@ def by_dual_set(rule):
     )
 
 
-def kept_by_draws(space, r, delta=0.01):
+def part_of_delta(r, n_draws, delta=0.01):
+    """What of `delta` is for a stop after so many draws, where `r` features are asked
+    for; all of it for just `r` draws.
+    """
+    if n_draws is None:
+        return delta
+    return delta * (1 / (n_draws - r + 1) - 1 / (n_draws - r + 2))
+
+
+def drawn_by_leverage(space, r, n_draws=None):
+    promise = leverage_promise(space.shape[1], n_draws or r, part_of_delta(r, n_draws))
+    return Promise(promise.lower, promise.upper, 0.99)
+
+
+def drawn_uniformly(space, r, n_draws=None):
+    if len(np.unique(space.first_multiple)) == space.shape[0] and np.all(
+        to_numpy(space.squared_lengths) > 0
+    ):
+        return random_promise(space, r)
+    promise = random_promise(space, n_draws or r, part_of_delta(r, n_draws))
+    return Promise(promise.lower, promise.upper, 0.99)
+
+
+def kept_by_draws(space, r, n_draws=None):
     """The lower end of leverage sampling, found by bisection of r kl(x / k, 1 / k) =
     log(2 k / delta).
     """
     k = space.shape[1]
+    delta = part_of_delta(r, n_draws)
+    r = n_draws or r
     low = 0.0
     high = 1.0
     for _ in range(60):
         x = (low + high) / 2
         cost = r * (rel_entr(x / k, 1 / k) + rel_entr(1 - x / k, 1 - 1 / k))
         low, high = (x, high) if cost > np.log(2 * k / delta) else (low, x)
-    return Promise(low, np.inf, 1 - delta)
+    return Promise(low, np.inf, 0.99)
 
 
-def leverage_kept(space, r):
+def leverage_kept(space, r, n_draws=None):
     """All but the leverage left out, through the dense V; of equal columns one is taken
-    for all.
+    for all, and of multiples the longest for those that are as long.
     """
     scores = np.sum(np.asarray(space.basis()) ** 2, axis=1)
-    first = space.first_equal
+    first = space.first_multiple
     order = np.argsort(-np.round(scores, 10), kind="stable")
-    order = order[np.isin(order, first)]
-    together = np.bincount(first, scores, len(scores))
-    return Promise(max(0.0, 1 - together[order[r:]].sum()), 1.0)
+    _, longest = np.unique(first[order], return_index=True)
+    taken = order[np.sort(longest)][:r]
+    kept = sum(
+        scores[(first == first[i]) & np.isclose(scores, scores[i], rtol=1e-6)].sum()
+        for i in taken
+    )
+    return Promise(max(0.0, 1 - (scores.sum() - kept)), 1.0)
 
 
 CASES = {
@@ -602,7 +651,7 @@ CASES = {
     "leverage sampling": Case(
         LeverageSelector,
         lambda V, r, seed=0: leverage_sampling(V, r, seed),
-        lambda space, r: leverage_promise(space.shape[1], r, 0.01),
+        drawn_by_leverage,
         auto=True,
         random=True,
     ),
@@ -618,7 +667,7 @@ CASES = {
     "random": Case(
         RandomSelector,
         lambda V, r, seed=0: random_features(V, r, seed),
-        random_promise,
+        drawn_uniformly,
         auto=True,
         random=True,
         distinct=True,

@@ -132,7 +132,9 @@ def test_one_feature_is_the_least_and_is_for_rank_one(case):
     ],
 )
 def test_numbers_of_features_that_are_possible(case, value, draws):
-    assert case.make(value).fit(X).n_draws_ == draws
+    fitted = case.make(value).fit(X)
+    assert len(fitted.selected_) == draws <= fitted.n_draws_
+    assert case.drawing(draws).fit(X).n_draws_ == draws
 
 
 # ---------------------------------------------------------------- where to read on
@@ -743,7 +745,8 @@ def test_zero_columns_are_never_selected_and_constant_columns_may_be(case, shape
 def test_where_all_draws_are_asked_for_zero_columns_are_left_and_others_repeated(case):
     data = table(20, 30)
     data[:, [3, 29]] = 0
-    selector = case.make(30).fit(data)
+    assert set(case.make(30).fit(data).selected_) == set(range(30)) - {3, 29}
+    selector = case.drawing(30).fit(data)
     assert not np.isin(selector.selected_, [3, 29]).any()
     assert selector.n_draws_ == 30 > selector.sampling_.n_selected
 
@@ -752,9 +755,7 @@ def test_where_all_draws_are_asked_for_zero_columns_are_left_and_others_repeated
 def test_all_columns_equal(case):
     selector = case.make(3).fit(np.ones((8, 6)))
     assert selector.certificate_.rank == 1 and selector.certificate_.holds is not False
-    assert selector.sampling_.n_selected == (
-        3 if case.selector.__name__ == "RandomSelector" else 1
-    )
+    assert selector.sampling_.n_selected == 1
 
 
 @cases(distinct=False)
@@ -764,7 +765,7 @@ def test_a_single_column_that_is_not_zero(case):
     selector = case.make(4).fit(data)
     assert_array_equal(selector.selected_, [4])
     assert (
-        selector.n_draws_ == 4
+        selector.n_draws_ >= 4
         and selector.sampling_.n_selected == 1
         and selector.certificate_.holds
     )

@@ -111,6 +111,15 @@ def test_what_no_key_has_is_not_kept():
     assert best.merge(Best(3)).A is None
 
 
+def nearly_two_frames():
+    """Of 1,024 columns half share half of the directions, nearly, and no two are
+    multiples of each other.
+    """
+    X = two_frames(512, 6).T * np.linspace(1, 1.1, 1024)
+    turn = 1e-7 * np.random.default_rng(5).standard_normal(X.shape)
+    return X * (1 + turn)
+
+
 @each_source
 @pytest.mark.parametrize(
     ("size", "scores_differ"),
@@ -121,7 +130,7 @@ def test_copies_are_passed_over_by_windows_of_any_size(size, scores_differ, sour
     among them copies of those; of copies whose scores differ the one of largest score
     is taken.
     """
-    X = np.repeat(two_frames(512, 6).T * np.linspace(1, 1.1, 1024), 2, axis=1)
+    X = np.repeat(nearly_two_frames(), 2, axis=1)
     order = np.random.default_rng(0).permutation(2048)
     X = X[:, order]
     scores = np.repeat([2.0, 1.0], 1024)[order]
@@ -149,7 +158,9 @@ def test_the_same_on_random_problems(seeds):
         r = int(rng.integers(space.shape[1] + 1, min(d, 5 * n + 10)))
         scores = rng.integers(0, 4, d).astype(float) if seed % 2 else None
         make = by_norm if scores is None else BSSSelector
-        expected = make(r, rank=space.shape[1], score_func=scores).fit(X).sampling_
+        expected = (
+            make(n_draws=r, rank=space.shape[1], score_func=scores).fit(X).sampling_
+        )
         choice = BSSInBlocks(scores, partial(Progress, what="A search"))
         search = Scan(cut(X, [d]), space, order_of(scores), int(rng.integers(1, 20)))
         search.size = int(rng.integers(1, 40))
@@ -167,7 +178,7 @@ def test_windows_of_any_size_where_the_head_runs_dry(size, source):
     """Half of the columns share half of the directions, and stand before all others by
     their scores.
     """
-    X = two_frames(512, 6).T * np.linspace(1, 1.1, 1024)  # no two columns are equal
+    X = nearly_two_frames()  # no two columns have one direction
     scores = np.repeat([2.0, 1.0], 512)
     expected = BSSSelector(20, rank=6, score_func=scores).fit(X)
     passes = Passes(source(X, [100] * 10 + [24]), 1)

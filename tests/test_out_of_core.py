@@ -168,7 +168,9 @@ def test_blocks_of_features_give_the_selection_in_memory(name, dtype):
     assert_same(
         found, clone(selector).fit(X), rtol=1e-5 if dtype == np.float32 else 1e-8
     )
-    assert found.weights_.dtype == dtype and found.n_passes_ <= 3
+    # draws go on in further passes, each with as many as there were before
+    most = 7 if name in ("leverage", "RSF") else 3
+    assert found.weights_.dtype == dtype and found.n_passes_ <= most
     assert_array_equal(found.transform(as_blocks(X)), found.transform(X))
 
 
@@ -413,9 +415,11 @@ def test_where_memory_looks_for_leading_directions_only(kind, name):
     assert expected.certificate_.numerical_rank is None
     found = clone(FEW[name]).fit(cut(X, [500, 1, 0, 699]))
     assert_same(found, expected, rtol=1e-5 if kind == "float32" else 1e-7)
-    assert name == "DSF" or found.n_passes_ == 2 + (kind == "steep") + (
-        name in ("draws", "RSF")
-    )
+    passes = 2 + (kind == "steep")
+    if name in ("draws", "RSF"):
+        assert passes < found.n_passes_ <= passes + 5
+    else:
+        assert name == "DSF" or found.n_passes_ == passes
 
 
 @swept("name", ["BSS", "draws"], ["DSF", "largest", "RSF"])
@@ -450,9 +454,11 @@ def test_where_the_gram_matrix_is_too_large(kind, name, monkeypatch):
     expected = clone(FEW[name]).fit(X)
     found = clone(FEW[name]).fit(Scattered(X, 1))
     assert_same(found, expected, rtol=1e-5 if kind == "float32" else 1e-7)
-    assert name == "DSF" or found.n_passes_ == 7 + (kind == "steep") + (
-        name in ("draws", "RSF")
-    )
+    passes = 7 + (kind == "steep")
+    if name in ("draws", "RSF"):
+        assert passes < found.n_passes_ <= passes + 5
+    else:
+        assert name == "DSF" or found.n_passes_ == passes
 
 
 def test_sketches_of_sparse_data(monkeypatch):

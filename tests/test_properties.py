@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from fsel_book import bss, certify, leverage_sampling, row_space
+from fsel_book import DSFSelector, bss, certify, leverage_sampling, row_space
 from fsel_book.sparsification import bss_promise
 
 pytestmark = pytest.mark.filterwarnings("ignore:X has directions as small as")
@@ -166,29 +166,27 @@ def untied_draws_of(data, X, case):
 
 def assert_certificate_and_promise(case, X, form, data):
     given_form = FORMS[form](X)
-    selector = case.make(draws_of(data, X.shape[1])).fit(given_form)
-    l, r = assert_certified(selector, given_form)
+    r = draws_of(data, X.shape[1])
+    selector = case.make(r).fit(given_form)
+    l, n_draws = assert_certified(selector, given_form)
+    assert n_draws == r or n_draws > r and case.draws
     certificate = selector.certificate_
     assert selector.weights_.dtype == selector.leverage_scores_.dtype == X.dtype
+    different = len(np.unique(row_space(given_form).first_multiple[np.any(X, axis=0)]))
+    assert certificate.n_selected == min(r, different)
     if case.blind:
-        assert certificate.n_selected == r
-        assert_allclose(selector.weights_, X.shape[1] / r, rtol=1e-6)
+        if different == X.shape[1]:
+            assert_allclose(selector.weights_, X.shape[1] / r, rtol=1e-6)
     # one of equal columns, with their number as its weight or with weight one
     elif case.distinct:
-        space = row_space(given_form, None if l == certificate.numerical_rank else l)
-        first = space.first_equal
-        assert certificate.n_selected <= min(r, len(np.unique(first)))
-        with_leverage = np.flatnonzero(np.asarray(space.leverage_scores) > 1e-12)
-        assert certificate.n_selected >= min(r, len(np.unique(first[with_leverage])))
-        alike = np.bincount(first)[selector.selected_]
+        first = row_space(given_form).first_equal
+        alike = np.bincount(first)[first[selector.selected_]]
         assert np.all((selector.weights_ == 1) | (selector.weights_ == alike))
-    else:
-        assert np.all(np.asarray(selector.leverage_scores_)[selector.selected_] > 0)
     if case.promise is None:
         assert certificate.promise is None and certificate.holds is None
     else:
         space = row_space(given_form, None if l == certificate.numerical_rank else l)
-        promise = case.promise(space, r)
+        promise = case.promise(space, r, n_draws)
         assert certificate.promise.confidence == promise.confidence
         expected = [promise.lower, promise.upper]
         assert_allclose(
@@ -233,7 +231,8 @@ def test_promises_hold_for_a_target_rank(case, X, form, data):
     s = np.linalg.svd(X.astype(np.float64) / np.abs(X).max(), compute_uv=False)
     # else any of many spaces will do
     if rank == len(s) or s[rank] <= 0.9 * s[rank - 1]:
-        assert assert_certified(selector, given_form) == (rank, r)
+        found, n_draws = assert_certified(selector, given_form)
+        assert found == rank and (n_draws == r or n_draws > r and case.draws)
     exact = (
         not case.distinct
         or rounding(given_form, selector.certificate_.numerical_rank) < 1e-7
@@ -304,13 +303,19 @@ def test_a_feature_more_never_raises_the_scores_of_the_others(X):
 
 
 @cases(distinct=False)
-def test_a_feature_orthogonal_to_the_certified_space_is_not_selected(case):
+def test_a_feature_orthogonal_to_the_certified_space_is_not_drawn(case):
     X = np.array([[2.0, 0, 0], [0, 0, 0], [0, 1, 0]])
-    selector = case.make(2).fit(X)
+    selector = case.drawing(2).fit(X)
     assert selector.certificate_.rank == 1
     assert_array_equal(selector.selected_, [0])
     assert selector.certificate_.interval == pytest.approx(
         interval(np.array([[1.0], [0], [0]]), selector.sampling_)
+    )
+    # it comes where nothing else is left, as it is
+    more = case.make(2).fit(X)
+    assert_array_equal(more.selected_, [0, 1])
+    assert more.certificate_.holds and (
+        case.selector is DSFSelector or more.weights_[1] == 1
     )
 
 

@@ -141,7 +141,7 @@ def test_fitted_attributes_agree(fitted):
 @each_case
 def test_certificate_is_that_of_the_functions(case):
     for r, keywords in SETTINGS:
-        fitted = case.make(r, **keywords).fit(X)
+        fitted = case.drawing(r, **keywords).fit(X)
         space = row_space(X, fitted.certificate_.rank)
         certificate = certify(space, fitted.sampling_, fitted.certificate_.promise)
         assert_allclose(
@@ -545,7 +545,7 @@ def test_random_state_objects(case):
 
 @cases(random=True)
 def test_selectors_draw_as_their_functions_do(case):
-    fitted = case.make(25, random_state=9).fit(X)
+    fitted = case.drawing(25, random_state=9).fit(X)
     space = row_space(X, fitted.certificate_.rank)
     assert_array_equal(case.function(space, 25, 9).indices, fitted.selected_)
 

@@ -341,14 +341,11 @@ def test_fewer_mixtures_keep_what_they_saw_and_are_certified_on_the_whole(kind, 
 def test_fewer_mixtures_than_the_rank_may_lose_a_direction():
     # five directions that twenty features share, one that a single feature holds
     X = np.zeros((6, 101))
-    X[:5, :100] = np.kron(np.eye(5), np.linspace(1, 1.1, 20))
+    X[:5, :100] = np.kron(np.eye(5), np.linspace(1, 1.1, 20)) + 1e-6 * table(5, 100)
     X[5, 100] = 1e-3
-    lost = (
-        BSSSelector(12, rank="full", sketch_size=5, random_state=0).fit(X).certificate_
-    )
-    kept = (
-        BSSSelector(12, rank="full", sketch_size=6, random_state=0).fit(X).certificate_
-    )
+    given = dict(n_draws=12, rank="full", random_state=0)
+    lost = BSSSelector(sketch_size=5, **given).fit(X).certificate_
+    kept = BSSSelector(sketch_size=6, **given).fit(X).certificate_
     assert lost.rank == kept.rank == 6
     assert lost.interval[0] < 1e-12 and kept.interval[0] >= bss_promise(6, 12).lower
 

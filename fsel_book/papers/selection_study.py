@@ -244,7 +244,7 @@ def _select_on_support(A: Matrix, y: NDArray, r: int) -> tuple[Sampling, Certifi
     """
     found = SupportVectorSelector()._support(A, y)
     return select_in_space(
-        BSSSelector(r, rule="largest-norm"), row_space(A[found]), r, y[found]
+        BSSSelector(n_draws=r, rule="largest-norm"), row_space(A[found]), r, y[found]
     )
 
 
@@ -262,8 +262,8 @@ def _certified_selectors(
 ) -> dict[str, CertifiedSelector]:
     """The selectors of this book with something to promise, for data of rank `largest`."""
     selectors: dict[str, CertifiedSelector] = {
-        "BSS": BSSSelector(r, rule="largest-norm"),
-        "BSS, best": BSSSelector(r, rule="best"),
+        "BSS": BSSSelector(n_draws=r, rule="largest-norm"),
+        "BSS, best": BSSSelector(n_draws=r, rule="best"),
         "strong RRQR": RRQRInRounds(r),
         "largest leverages": LeverageSelector(r, rule="largest"),
         "DSF": DSFSelector(r),
@@ -276,7 +276,7 @@ def _certified_selectors(
     for name, share in (*preferred, ("weights", 2), ("weights", 10)):
         rank = max(1, min(r // share, largest))
         selectors[f"BSS, {name}, r/{share}"] = BSSSelector(
-            r, rank=rank, score_func=scores[name]
+            n_draws=r, rank=rank, score_func=scores[name]
         )
     return selectors
 
@@ -560,7 +560,7 @@ def _eliminated_or_completed(
     """
     usual = {k: _usual_rfe(A, y, k) for k in (r, r // 2)}
     rank = max(1, min(r // 4, space.numerical_rank))
-    preferred = BSSSelector(r, rank=rank, score_func=weights)
+    preferred = BSSSelector(n_draws=r, rank=rank, score_func=weights)
     selections: dict[str, tuple[Sampling, Certificate | None]] = {
         "RFE": (unweighted_sampling(usual[r], A.shape[1]), None),
         "careful RFE": (unweighted_sampling(careful[r], A.shape[1]), None),
@@ -632,7 +632,7 @@ def _by_preference(
                 out=np.zeros(len(weights)),
                 where=squares > 0,
             )
-            selector = BSSSelector(r, rank=rank, score_func=scores)
+            selector = BSSSelector(n_draws=r, rank=rank, score_func=scores)
             yield f"weights, r/{share}, {name}", selector
 
 
@@ -683,12 +683,12 @@ def _selectors_without_labels(
 ) -> dict[str, CertifiedSelector]:
     """The selectors that differ from rank to rank."""
     return {
-        "BSS": BSSSelector(r, rank=rank, rule="largest-norm"),
-        "BSS, best": BSSSelector(r, rank=rank, rule="best"),
+        "BSS": BSSSelector(n_draws=r, rank=rank, rule="largest-norm"),
+        "BSS, best": BSSSelector(n_draws=r, rank=rank, rule="best"),
         "DSF": DSFSelector(r, rank=rank),
         "strong RRQR": RRQRInRounds(r, rank=rank),
         "largest leverages": LeverageSelector(r, rank=rank, rule="largest"),
-        "leverage sampling": LeverageSelector(r, rank=rank, random_state=seed),
+        "leverage sampling": LeverageSelector(n_draws=r, rank=rank, random_state=seed),
     }
 
 
@@ -734,17 +734,17 @@ def _selectors_as_they_come(
 ) -> dict[str, CertifiedSelector]:
     """Every choice that is not the rank, at the default rank."""
     return {
-        "BSS": BSSSelector(r, rule="largest-norm"),
-        "BSS, best": BSSSelector(r, rule="best"),
-        "BSS, weights": BSSSelector(r, score_func=weights),
+        "BSS": BSSSelector(n_draws=r, rule="largest-norm"),
+        "BSS, best": BSSSelector(n_draws=r, rule="best"),
+        "BSS, weights": BSSSelector(n_draws=r, score_func=weights),
         "DSF": DSFSelector(r),
         "DSF, first": DSFSelector(r, rule="first"),
         "DSF, components": DSFSelector(r, rule="components"),
         "DSF, target": DSFSelector(r, rule="target"),
         "DSF, target, rank 10": DSFSelector(r, rule="target", rank=10),
         "DSF, weights": DSFSelector(r, score_func=weights),
-        "RSF": RSFSelector(r, random_state=seed),
-        "leverage sampling": LeverageSelector(r, random_state=seed),
+        "RSF": RSFSelector(n_draws=r, random_state=seed),
+        "leverage sampling": LeverageSelector(n_draws=r, random_state=seed),
         "largest leverages": LeverageSelector(r, rule="largest"),
         "strong RRQR": RRQRInRounds(r),
         "pivoted QR": RRQRInRounds(r, strong=False),

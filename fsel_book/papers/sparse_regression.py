@@ -502,7 +502,13 @@ def _many_target_errors(
     }
     for r in (multiple * k for multiple in multiples if multiple * k <= X.shape[1]):
         for method, selector in selectors.items():
-            model = SparsePCRegressor(k, n_features_to_select=r, selector=selector)
+            asked: int | None = r
+            if method in ("RSF", "random"):  # as in the paper
+                selector.set_params(n_draws=r)
+                asked = None
+            model = SparsePCRegressor(
+                k, selector=selector, n_features_to_select=asked
+            )
             found = model.fit(X[train], Y[train]).certificate_
             error = _root_mean_square(model.predict(X[test]) - Y[test])
             yield dict(

@@ -227,6 +227,7 @@ FIRST_NEEDED = {
     "L_block_search.ipynb": "05_sparsification.ipynb",
     "M_spectra_engine.ipynb": "03_spectra.ipynb",
     "N_ridge_barriers.ipynb": "10_labels.ipynb",
+    "P_plain_columns.ipynb": "10_labels.ipynb",
 }
 # What `fit` loads only where it is given data in blocks; the module there needs the one
 # that loads it.

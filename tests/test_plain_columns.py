@@ -1,0 +1,405 @@
+"""Plain columns: the ceiling against all subsets, shares, exchanges, and the share that
+is explained.
+"""
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from cases import heavy as heavy_rows
+from cases import swept_seeds
+from hypothesis import given as drawn
+from hypothesis import settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from fsel_book import bss, row_space
+from fsel_book.column_search import round_ties
+from fsel_book.plain_columns import (
+    GRADIENT_STEPS,
+    LEAVING,
+    MOST_COLUMNS,
+    RAISE,
+    Rows,
+    explained_ceiling,
+    explained_share,
+    first_by_eigenvalues,
+    first_by_table,
+    largest,
+    most_useful,
+    plain_ceiling,
+    plain_ceiling_reference,
+    raise_smallest,
+    raise_smallest_reference,
+    who_to_exchange,
+)
+
+
+def heavy(d, ell, seed):
+    return heavy_rows(d, ell, np.random.default_rng(seed))
+
+
+def lowest(V, S, R=0.0):
+    return np.linalg.eigvalsh(V[list(S)].T @ V[list(S)] + R)[0]
+
+
+def best_of_all(V, r, R=0.0):
+    return max(lowest(V, S, R) for S in itertools.combinations(range(len(V)), r))
+
+
+def problem(seed):
+    """Rows, a number of columns and a given part: small, and of every kind."""
+    rng = np.random.default_rng(seed)
+    d = rng.integers(2, 10)
+    ell = rng.integers(1, min(d, 5) + 1)
+    r = rng.integers(1, min(d, 6) + 1)
+    V = np.linalg.qr(rng.standard_normal((d, ell)) * rng.pareto(1.5, (d, 1)))[0]
+    kind = seed % 6
+    if kind == 1:
+        # ties, zeros, and often a lower rank
+        V = np.round(V * 3) / 3
+    elif kind == 2:
+        # copies, and a column of zeros
+        V[d // 2] = V[0]
+        V[-1] = 0.0
+    elif kind == 3:
+        # a direction that no row has
+        V[:, -1] = 0.0
+    elif kind == 4:
+        V = V * 10.0 ** rng.integers(-8, 9)
+    R = None
+    if seed % 4 == 0:
+        R = np.diag(rng.random(ell) * (rng.random(ell) < 0.7)) * np.abs(V).max() ** 2
+    return V, int(r), R
+
+
+# ---------------------------------------------------------------- the ceiling
+
+
+@swept_seeds(80, 600)
+@pytest.mark.parametrize("method", [plain_ceiling, plain_ceiling_reference])
+def test_no_subset_exceeds_the_ceiling(method, seeds):
+    for seed in seeds:
+        V, r, R = problem(seed)
+        found = method(V, r, given=R)
+        part = 0.0 if R is None else R
+        size = np.abs(V).max() ** 2
+        assert best_of_all(V, r, part) <= found.value + 1e-12 * size, seed
+        assert found.value <= found.relaxed
+
+
+@swept_seeds(80, 600)
+def test_ceiling_and_shares_meet(seeds):
+    """The proof is in the record: `Y` gives the ceiling, the shares what they reach,
+    and the two meet.
+    """
+    for seed in seeds:
+        V, r, R = problem(seed)
+        found = plain_ceiling(V, r, given=R, tol=1e-3)
+        part = np.zeros((V.shape[1], V.shape[1])) if R is None else R
+        size = np.abs(V).max() ** 2
+        assert found.gap <= 1e-3, seed
+
+        Y, s = found.Y, found.shares
+        assert_allclose(np.trace(Y), 1, rtol=1e-9)
+        assert np.linalg.eigvalsh(Y)[0] > -1e-12
+        forms = np.sort(np.sum((V @ Y) * V, axis=1))[::-1]
+        bound = forms[:r].sum() + np.sum(Y * part)
+        assert_allclose(found.relaxed, bound, rtol=1e-9, atol=1e-11 * size)
+
+        assert s.min() >= 0 and s.max() <= 1 + 1e-12
+        assert s.sum() <= r * (1 + 1e-9)
+        reached = np.linalg.eigvalsh((V.T * s) @ V + part)[0]
+        assert_allclose(found.fractional, max(reached, 0), rtol=1e-6, atol=1e-11 * size)
+        assert found.fractional <= found.relaxed
+
+
+@swept_seeds(10, 100)
+def test_both_methods_find_the_same_optimum(seeds):
+    for seed in seeds:
+        V = heavy(200, 6, seed)
+        fast = plain_ceiling(V, 20, tol=1e-6)
+        slow = plain_ceiling_reference(V, 20, 500, tol=1e-3)
+        assert fast.gap <= 1e-6
+        assert slow.fractional <= fast.relaxed * (1 + 1e-9)
+        assert fast.fractional <= slow.relaxed * (1 + 1e-9)
+        assert slow.gap < 0.05
+
+
+@settings(max_examples=60, deadline=None)
+@drawn(
+    seed=st.integers(0, 10**6),
+    r=st.integers(1, 7),
+    factor=st.lists(st.floats(-1, 1, width=32), min_size=6, max_size=6),
+)
+def test_every_mixture_gives_a_ceiling(seed, r, factor):
+    rng = np.random.default_rng(seed)
+    V = np.linalg.qr(rng.standard_normal((7, 3)))[0]
+    F = np.reshape(factor, (3, 2)).astype(np.float64)
+    if np.sum(F**2) < 1e-6:
+        return
+    F /= np.linalg.norm(F)
+    forms = np.sort(Rows(V).forms(F))[::-1]
+    assert best_of_all(V, r) <= forms[:r].sum() + 1e-12
+
+
+def test_few_columns_leave_a_direction_to_what_is_given():
+    V = heavy(30, 5, 0)
+    found = plain_ceiling(V, 3)
+    assert found.value == 0 < found.fractional
+    R = np.array([0.5, 0.4, 0.3, 0.02, 0.01])
+    # the smallest but three
+    assert plain_ceiling(V, 3, given=R).value <= 0.4 + 1e-12
+    assert plain_ceiling(V / 100, 3, given=R).value < 0.1
+
+
+def test_all_columns_reach_their_ceiling():
+    V = heavy(12, 3, 1)
+    assert_allclose(plain_ceiling(V, 12).value, 1.0, rtol=1e-9)
+    padded = np.vstack([V, np.zeros((5, 3))])
+    for r in (12, 15):
+        assert_allclose(plain_ceiling(padded, r).value, 1.0, rtol=1e-9)
+
+
+def test_a_simplex_has_the_ceiling_that_its_sets_miss():
+    ell = 6
+    V = np.linalg.qr(np.eye(ell + 1)[:, :ell] - 1 / (ell + 1))[0]
+    assert_allclose(plain_ceiling(V, ell).value, ell / (ell + 1), rtol=1e-6)
+    assert_allclose(best_of_all(V, ell), 1 / (ell + 1), rtol=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-60, 1e-7, 1e7, 1e60])
+def test_scale_is_a_factor(scale):
+    V = heavy(100, 5, 2)
+    one = plain_ceiling(V, 20)
+    other = plain_ceiling(V * scale, 20)
+    assert_allclose(other.value / scale**2, one.value, rtol=1e-6)
+    assert other.n_iter == one.n_iter
+
+
+def test_order_of_the_columns_does_not_matter():
+    V = heavy(150, 6, 3)
+    order = np.random.default_rng(0).permutation(150)
+    assert_allclose(
+        plain_ceiling(V[order], 20).value, plain_ceiling(V, 20).value, rtol=1e-6
+    )
+    start = np.arange(20)
+    one = raise_smallest(V, start)
+    other = raise_smallest(V, start[::-1])
+    assert_array_equal(np.sort(one.indices), np.sort(other.indices))
+    assert_array_equal(one.history, other.history)
+
+
+def test_flat_data_end_with_gradient_steps():
+    V = np.linalg.qr(np.random.default_rng(0).standard_normal((4000, 60)))[0]
+    found = plain_ceiling(V, 450)
+    assert found.n_iter > GRADIENT_STEPS and 0.01 < found.gap < 0.2
+    # more than the system takes, from the start
+    assert 2 * 600 > MOST_COLUMNS
+    found = plain_ceiling(V, 600)
+    assert found.n_iter == GRADIENT_STEPS + 1 and found.gap < 0.2
+    assert plain_ceiling(V, 600, max_iter=3).n_iter == 3
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse", "float32"])
+def test_forms_of_input(form):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((15, 300)) * (rng.random((15, 300)) < 0.3)
+    rtol = 1e-9
+    A = X
+    if form == "sparse":
+        A = sp.csr_array(X)
+    elif form == "float32":
+        A = X.astype(np.float32)
+        rtol = 1e-4
+    V = row_space(X, 6).basis()
+    space = row_space(A, 6)
+    assert_allclose(
+        plain_ceiling(space, 25).value, plain_ceiling(V, 25).value, rtol=rtol
+    )
+    start = bss(space, 25).indices
+    run = raise_smallest(space, start)
+    assert_allclose(run.history[-1], lowest(V, run.indices), rtol=10 * rtol)
+    assert run.history[-1] <= plain_ceiling(space, 25).value
+    share = explained_share(A, start)
+    assert_allclose(share, explained_share(X, start), rtol=rtol)
+    assert share <= explained_ceiling(A, 25) * (1 + rtol)
+
+
+def test_rows_that_are_made_where_they_are_asked_for():
+    """A sparse space too large to keep its basis gives the same forms."""
+    X = sp.random_array((10, 500), density=0.3, rng=np.random.default_rng(0))
+    space = row_space(X, 4)
+    F = np.random.default_rng(1).standard_normal((4, 3))
+    rows = Rows(space)
+    kept = rows.forms(F)
+    space.kept = None
+    assert_allclose(rows.forms(F), kept, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "call, says",
+    [
+        (lambda V: plain_ceiling(V, 0), "from 1 to 20"),
+        (lambda V: plain_ceiling(V, 21), "from 1 to 20"),
+        (lambda V: plain_ceiling(V, 5, tol=0), "tol=0"),
+        (lambda V: plain_ceiling(V, 5, max_iter=0), "max_iter=0"),
+        (lambda V: plain_ceiling(V, 5, given=[1.0, np.nan, 0.0]), "finite"),
+        (lambda V: plain_ceiling(V, 5, given=-np.eye(3)), "positive semidefinite"),
+        (lambda V: plain_ceiling(V * np.nan, 5), "NaN"),
+        (lambda V: raise_smallest(V, []), "integers from 0 to 19"),
+        (lambda V: raise_smallest(V, [0.5]), "integers from 0 to 19"),
+        (lambda V: raise_smallest(V, [20]), "integers from 0 to 19"),
+        (lambda V: raise_smallest(V, [3, 3]), "a column twice"),
+        (lambda V: explained_share(V * 0, [1]), "X is zero"),
+        (lambda V: explained_ceiling(V, 4), "from 1 to 3"),
+    ],
+)
+def test_what_is_impossible_is_refused(call, says):
+    with pytest.raises(ValueError, match=says):
+        call(heavy(20, 3, 0))
+
+
+# ---------------------------------------------------------------- exchanges
+
+
+@swept_seeds(60, 400)
+def test_exchanges_never_lower_and_are_those_of_the_literal_version(seeds):
+    for seed in seeds:
+        V, r, R = problem(seed)
+        rng = np.random.default_rng(seed)
+        V = np.vstack([V, np.linalg.qr(rng.standard_normal((20, V.shape[1])))[0]])
+        start = rng.permutation(len(V))[:r]
+        run = raise_smallest(V, start, given=R)
+        literal = raise_smallest_reference(V, start, given=R)
+        assert_array_equal(run.indices, literal.indices)
+        assert_array_equal(run.history, literal.history)
+
+        assert np.all(np.diff(run.history) >= 0)
+        positive = run.history[run.history > 0]
+        assert np.all(positive[1:] > (1 + RAISE) * positive[:-1])
+        assert len(np.unique(run.indices)) == r
+        part = 0.0 if R is None else R
+        size = np.abs(V).max() ** 2
+        reached = lowest(V, run.indices, part)
+        assert_allclose(run.history[-1], reached, rtol=1e-9, atol=1e-9 * size)
+
+
+@swept_seeds(15, 100)
+def test_the_end_is_a_local_optimum(seeds):
+    """Of the pairs that are tried; with few columns these are all."""
+    for seed in seeds:
+        V = heavy(14, 3, seed)
+        r = 6
+        assert r <= LEAVING
+        run = raise_smallest(V, range(r))
+        reached = run.history[-1]
+        for a, b in itertools.product(run.indices, set(range(14)) - {*run.indices}):
+            S = ({*run.indices} - {a}) | {b}
+            assert lowest(V, S) <= reached * (1 + 2 * RAISE)
+
+
+@swept_seeds(4, 20)
+def test_the_rows_of_most_use_are_those_of_a_look_at_all(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        V = np.vstack([heavy(2000, 5, seed), heavy(2000, 5, seed)])
+        if seed % 2:
+            V = np.round(V * 100) / 100
+        F = rng.standard_normal((5, 3))
+        members = rng.permutation(len(V))[:40]
+        q = round_ties(np.sum((V @ F) ** 2, axis=1))
+        q[members] = -1
+        expected = np.lexsort((np.arange(len(V)), -q))[:50]
+        assert_array_equal(most_useful(Rows(V), F, members, 50), expected)
+
+
+def test_members_stay_in_their_places():
+    V = heavy(200, 5, 4)
+    start = np.random.default_rng(0).permutation(200)[:15]
+    one = raise_smallest(V, start, max_exchanges=1)
+    assert len(one.history) == 2
+    assert np.sum(one.indices != start) == 1
+    assert len(raise_smallest(V, start, max_exchanges=0).history) == 1
+    assert_array_equal(start, np.random.default_rng(0).permutation(200)[:15])
+
+
+@swept_seeds(40, 300)
+def test_the_table_decides_as_the_eigenvalues_do(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        V = heavy(40, rng.integers(1, 6), seed)
+        M = V[:9].T @ V[:9]
+        pair = first_by_table(M, V[:9], V[9:])
+        assert pair == first_by_eigenvalues(M, V[:9], V[9:])
+
+
+def test_a_singular_selection_gains_rank_first():
+    V = np.vstack([np.eye(4), np.full((3, 4), 0.3), 0.9 * np.eye(4)])
+    run = raise_smallest(V, [4, 5, 6, 0, 7])
+    assert_array_equal(run.history[:2], [0.0, 0.0])
+    assert run.history[-1] > 0.5
+
+
+def test_copies_are_no_exchange():
+    """A copy of a member raises nothing, and the lower of two copies comes in."""
+    V = np.vstack([heavy(10, 2, 0)] * 2)
+    run = raise_smallest(V, [8, 9])
+    leaving, joining = who_to_exchange(Rows(V), np.array([8, 9]), V[8:10].T @ V[8:10])
+    assert set(leaving) == {8, 9}
+    assert all(
+        np.flatnonzero(joining == j) < np.flatnonzero(joining == j + 10)
+        for j in range(8)
+    )
+    assert run.history[-1] <= plain_ceiling(V, 2).value
+
+
+def test_ties_go_to_the_lower_position():
+    assert_array_equal(largest(np.array([1.0, 2.0, 2.0, 2.0, 0.0]), 2), [1, 2])
+    assert_array_equal(largest(np.array([1.0, 1.0]), 2), [0, 1])
+
+
+# ---------------------------------------------------------------- the explained share
+
+
+@swept_seeds(20, 200)
+def test_share_is_that_of_least_squares_and_below_its_ceiling(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        n, d = rng.integers(3, 15, 2)
+        X = rng.standard_normal((n, d)) * 10.0 ** rng.integers(-3, 3, d)
+        if seed % 3 == 0:
+            X[:, -1] = X[:, 0] * 2
+            X[:, d // 2] = 0
+        S = rng.permutation(d)[: rng.integers(1, d + 1)]
+        fit = X[:, S] @ np.linalg.lstsq(X[:, S], X, rcond=1e-12)[0]
+        share = explained_share(X, S)
+        assert_allclose(share, 1 - np.sum((X - fit) ** 2) / np.sum(X**2), atol=1e-9)
+        assert share <= explained_ceiling(X, len(S)) + 1e-12
+        assert 0 <= share <= 1
+
+
+def test_share_at_extreme_scales_and_of_nearly_equal_columns():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((12, 6))
+    X[:, 1] = X[:, 0] * (1 + 1e-16)
+    share = explained_share(X, [0, 1, 2])
+    assert_allclose(share, explained_share(X, [0, 2]), rtol=1e-9)
+    for scale in (1e-120, 1e120):
+        assert_allclose(explained_share(X * scale, [0, 1, 2]), share, rtol=1e-9)
+    assert_allclose(explained_share(X, range(6)), 1.0)
+    assert_allclose(explained_ceiling(X, 6), 1.0)
+
+
+def test_ceiling_of_the_share_needs_all_singular_values():
+    X = np.random.default_rng(0).standard_normal((10, 30))
+    whole = explained_ceiling(X, 4)
+    S = np.linalg.svd(X, compute_uv=False)
+    assert_allclose(whole, np.sum(S[:4] ** 2) / np.sum(S**2))
+    assert_allclose(explained_ceiling(row_space(X, 3), 4), whole)
+    part = row_space(
+        np.random.default_rng(0).standard_normal((700, 800)), 5, exact=False
+    )
+    with pytest.raises(ValueError, match="leading directions"):
+        explained_ceiling(part, 3)

@@ -14,7 +14,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from fsel_book import bss, row_space
+from fsel_book import bss, plain_columns, row_space
 from fsel_book.column_search import round_ties
 from fsel_book.plain_columns import (
     GRADIENT_STEPS,
@@ -125,6 +125,17 @@ def test_both_methods_find_the_same_optimum(seeds):
         assert slow.fractional <= fast.relaxed * (1 + 1e-9)
         assert fast.fractional <= slow.relaxed * (1 + 1e-9)
         assert slow.gap < 0.05
+
+
+@swept_seeds(3, 30)
+def test_columns_join_that_were_not_among_the_longest(seeds):
+    """In flat data most columns with a share are not; a dozen steps find them."""
+    for seed in seeds:
+        V = np.linalg.qr(np.random.default_rng(seed).standard_normal((3000, 8)))[0]
+        found = plain_ceiling(V, 30)
+        assert found.gap <= 0.01 and found.n_iter < 25
+        longest = np.argsort(-np.sum(V**2, axis=1))[:60]
+        assert np.sum(found.shares > 0.1) > np.sum(found.shares[longest] > 0.1)
 
 
 @settings(max_examples=60, deadline=None)
@@ -333,6 +344,19 @@ def test_the_table_decides_as_the_eigenvalues_do(seeds):
         M = V[:9].T @ V[:9]
         pair = first_by_table(M, V[:9], V[9:])
         assert pair == first_by_eigenvalues(M, V[:9], V[9:])
+
+
+@swept_seeds(10, 100)
+def test_the_table_proposes_nothing_at_the_end(seeds, monkeypatch):
+    """It costs no eigendecomposition to see that no pair helps."""
+    for seed in seeds:
+        V = heavy(60, 5, seed)
+        members = raise_smallest(V, range(12)).indices
+        M = V[members].T @ V[members]
+        leaving, joining = who_to_exchange(Rows(V), np.sort(members), M)
+        with monkeypatch.context() as patched:
+            patched.setattr(plain_columns, "is_raised", None)
+            assert first_by_table(M, V[leaving], V[joining]) is None
 
 
 def test_a_singular_selection_gains_rank_first():

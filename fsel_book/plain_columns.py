@@ -651,9 +651,11 @@ def threshold(lam: np.ndarray) -> float:
 def is_raised(before: np.ndarray, after: np.ndarray) -> bool:
     """Whether the eigenvalues after an exchange are better than before."""
     x = threshold(before)
+    # what is zero beside the largest of the new eigenvalues is not raised
+    level = max(x, SINGULAR * after[-1])
     if before[0] <= SINGULAR * before[-1]:
-        return bool(np.sum(after <= x) < np.sum(before <= x))
-    return bool(after[0] > x)
+        return bool(np.sum(after <= level) < np.sum(before <= x))
+    return bool(after[0] > level)
 
 
 def who_to_exchange(
@@ -825,17 +827,13 @@ def first_by_table(
     alpha = A[:, low]
     room = x - lam[0]
     corner = np.sum(alpha**2, axis=1)[:, None] + room * (1 - aa)
-    if singular:
-        # members have no part in the null space
-        alpha = np.zeros_like(alpha)
-        corner = 1 - aa
     determinant = (
         np.sum(beta**2, axis=1) * (1 - aa)
         - np.sum(alpha**2, axis=1)[:, None] * (1 + bb)
         + 2 * (alpha @ beta.T) * ab
         - room * ((1 - aa) * (1 + bb) + ab**2)
     )
-    for i, j in np.argwhere((corner > 0) & (determinant > 0)):
+    for i, j in np.argwhere((corner >= 0) & (determinant > 0)):
         a, b = leaving[i], joining[j]
         after = np.linalg.eigvalsh(M - np.outer(a, a) + np.outer(b, b))
         if is_raised(lam, after):

@@ -2034,7 +2034,7 @@ def test_filling_up_says_when_it_will_take_long(monkeypatch):
 
     def slow_gains(search):
         nonlocal now
-        now += 10.0
+        now += 1000.0
         return gains(search)
 
     gains = ClosestSpanRule.gains

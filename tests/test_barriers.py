@@ -14,6 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from fsel_book.barriers import (
     Barriers,
     LowerBarrier,
+    ShiftedInverse,
     SingleDraw,
     StartedBarriers,
     recursive_inverse,
@@ -132,6 +133,28 @@ def test_no_slack_rises_by_more_than_the_barriers_say(V, r):
             barriers.U_next - np.linalg.eigvalsh(barriers.A)[-1]
         )
     assert V.shape[1] == 1 or np.median(ratios) < 10
+
+
+@pytest.mark.parametrize("sign", [1, -1], ids=["below", "above"])
+def test_a_form_rises_by_the_top_eigenvalue_of_what_a_term_adds(sign):
+    """With a barrier below, which a term leaves, and with one above, which it comes
+    nearer to.
+    """
+    rng = np.random.default_rng(0)
+    lam = rng.random(8)
+    W = rng.standard_normal((8, 3))
+    top = np.linalg.eigvalsh(np.diag(lam) + W @ W.T)[-1]
+    c = -0.5 if sign > 0 else top + 2
+    inverse = ShiftedInverse(lam, W, c, sign)
+    for gap in 0.1 * sign, 1.0 * sign, 10.0 * sign:
+        for length in 0.1, 1.0:
+            y = rng.standard_normal(8)
+            y *= length / np.linalg.norm(y)
+            grown = ShiftedInverse(lam, np.column_stack([W, y]), c, sign)
+            change = grown.square_less_self(gap) - inverse.square_less_self(gap)
+            found = inverse.rise(y, inverse.times(y), sign, gap)
+            size = np.abs(change).max()
+            assert_allclose(found, np.linalg.eigvalsh(change)[-1], atol=1e-10 * size)
 
 
 def test_a_step_moves_A_by_the_weight_it_returns():

@@ -621,6 +621,27 @@ def test_sampled_draws_by_leverage():
     assert i in drawn
 
 
+class Zeros:
+    """In place of a generator: the least number that it may draw."""
+
+    def random_sample(self, size):
+        return np.zeros(size)
+
+
+def test_a_draw_of_zero_hits_no_column_without_leverage():
+    """A column of zeros at the front has no slack to be short of: drawn, it would be
+    taken, at no finite weight. One that was taken has no share either.
+    """
+    V = np.vstack([np.zeros((2, 10)), np.eye(10)])
+    search = LeverageBlockRule(RowSpace.from_basis(V), Zeros())
+    barriers = Barriers(10, 30)
+    for step in range(10):
+        i, v = search.pick(barriers)
+        assert i == 2 + step
+        search.take(i)
+        barriers.add(v)
+
+
 def test_sampled_draws_copies_for_the_column_that_stands_for_them():
     """Each step takes the largest slack of the columns drawn, and a column is drawn by
     the leverage that it and its copies have together; by none once it is taken.

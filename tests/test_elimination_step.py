@@ -1,5 +1,7 @@
 """A step of risk-RFE: products, bounds and followed optima against fits from scratch."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from cases import swept
@@ -20,6 +22,7 @@ from fsel_book.elimination_step import (
     bound_by_columns,
     excess_price,
     reduced_products,
+    ridge_fit,
     tighten_alone,
     tighten_bounds,
 )
@@ -316,3 +319,40 @@ def test_a_fit_is_not_given_up_for_a_point_that_is_not_feasible():
     optimum = cold_fit(K, loss, True)[1]
     u, value, exact = warm_started_fit(K, loss, bounds.start(2), True, optimum + 0.1)
     assert exact and abs(value - optimum) < 1e-9 * unit(loss) and abs(u.sum()) < 1e-12
+
+
+def exact_inverse(M):
+    """By Gauss and Jordan, of a positive definite matrix of fractions."""
+    n = len(M)
+    A = [[*row, *(Fraction(i == j) for j in range(n))] for i, row in enumerate(M)]
+    for k in range(n):
+        A[k] = [entry / A[k][k] for entry in A[k]]
+        for i in range(n):
+            if i != k:
+                A[i] = [a - A[i][k] * b for a, b in zip(A[i], A[k])]
+    return [row[n:] for row in A]
+
+
+@pytest.mark.parametrize("scale", [1, 1e3, 1e6])
+@pytest.mark.parametrize("shape", [(12, 4), (4, 12)], ids=["tall", "wide"])
+def test_the_rises_of_a_ridge_are_as_exact_as_it_says(shape, scale):
+    """Where one feature is so long that little is left of its diagonal entry, too."""
+    n, d = shape
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal(shape)
+    X[:, 1] *= scale
+    y = rng.standard_normal(n)
+    fit = ridge_fit(X, y, 0.5, np.zeros(n))
+    rows = [[Fraction(x) for x in row] for row in X.tolist()]
+    M = [
+        [sum(row[i] * row[j] for row in rows) + (i == j) for j in range(d)]
+        for i in range(d)
+    ]
+    right = [
+        sum(row[i] * Fraction(t) for row, t in zip(rows, y.tolist())) for i in range(d)
+    ]
+    H = exact_inverse(M)
+    w = [sum(h * b for h, b in zip(row, right)) for row in H]
+    exact = np.array([float(w[j] ** 2 / H[j][j]) for j in range(d)])
+    lost = np.abs(fit.w**2 / fit.H.diagonal() / exact - 1)
+    assert lost.max() <= 100 * fit.error

@@ -327,3 +327,19 @@ def test_a_point_knows_which_entries_may_leave_their_bounds(epsilon):
         assert_array_equal(now.u, u)
         assert_array_equal(now.above, [-width, width, -np.inf, -np.inf])
         assert_array_equal(now.below, [width, np.inf, -width, np.inf])
+
+
+@pytest.mark.parametrize("upper", [True, False])
+def test_an_entry_beyond_its_bound_is_put_there_and_takes_no_other_back(upper):
+    """Rounding may have taken it there: it stops at once, and nothing else moves."""
+    risk = EmpiricalRisk(EpsilonInsensitive(0.1), np.ones(2), 1.0)
+    lo, hi = risk.box()
+    now = DualPoint(np.eye(2), risk, hi / 2 if upper else lo / 2, 1e-7)
+    end = now.u[0] = hi[0] if upper else lo[0]
+    now.u[0] *= 1 + 1e-9
+    other = now.u[1]
+    value = now.value
+    d = np.array([1.0, -1.0]) if upper else np.array([-1.0, 1.0])
+    assert now.move(np.eye(2), np.arange(2), d, 0.1) == 0
+    assert_array_equal(now.u, [end, other])
+    assert now.value == value

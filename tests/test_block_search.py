@@ -261,6 +261,21 @@ def test_the_first_of_an_order_are_those_of_all_columns(source):
     assert_allclose(found.promise.lower, max(0, 1 - left_out), atol=1e-10)
 
 
+@each_source
+def test_the_first_of_an_order_answer_for_their_copies(source):
+    """Weighted by how many equal ones they stand for, all different columns together
+    leave nothing out.
+    """
+    different = np.random.default_rng(3).standard_normal((6, 100))
+    X = np.tile(different, 3)
+    passes = Passes(source(X, [80, 150, 70]), 1)
+    passes.length = 300
+    found = FirstInBlocks(Order()).choose(passes, row_space(X), 100)
+    assert_array_equal(np.sort(found.sampling.indices), np.arange(100))
+    assert_array_equal(found.sampling.weights, np.full(100, 3.0))
+    assert_allclose(found.promise.lower, 1)
+
+
 class LowestPlace(Ranking):
     """Columns as they come."""
 

@@ -246,7 +246,8 @@ def test_the_factor_is_orthonormal_at_any_condition(condition):
     V = X.T @ T
     assert passes.count == (1 if condition == 10 else 2)
     assert_allclose(V.T @ V, np.eye(20), atol=20 * condition * np.finfo(float).eps)
-    assert_allclose(V @ B.T, X.T, atol=1e-10)
+    # a repair moves as much from one factor to the other
+    assert_allclose(V @ B.T, X.T, atol=1e-14)
 
 
 @pytest.mark.parametrize("first", [GramMatrix, SquaredNorm])

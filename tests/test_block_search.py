@@ -18,7 +18,7 @@ from fsel_book import (
     blocks,
     row_space,
 )
-from fsel_book.barriers import Barriers
+from fsel_book.barriers import Barriers, LowerBarrier
 from fsel_book.block_search import (
     Best,
     BlockChoice,
@@ -27,12 +27,18 @@ from fsel_book.block_search import (
     First,
     FirstInBlocks,
     Order,
+    Prices,
     Scan,
     fill_up,
     sampling_of_picks,
     sparsify,
 )
-from fsel_book.column_search import Ranking, ScoreRanking
+from fsel_book.column_search import (
+    FirstFeasibleRule,
+    PriceRanking,
+    Ranking,
+    ScoreRanking,
+)
 from fsel_book.leverage import largest_leverages, leverage_sampling
 from fsel_book.progress import Progress
 from fsel_book.sparsification import BSSInBlocks
@@ -186,6 +192,44 @@ def test_windows_of_any_size_where_the_head_runs_dry(size, source):
     search.size = size
     picks, _ = sparsify(search, Barriers, 20)
     assert_array_equal(list(dict.fromkeys(picks)), expected.selected_)
+    assert passes.count > 1
+
+
+class ByResidual(Prices):
+    """What the theorem of the dual set allows all columns together, by their squared
+    residuals.
+    """
+
+    def __init__(self, space, r):
+        share = 1 - np.sqrt(space.shape[1] / r)
+        self.unit = share / np.sum(space.residual_norms**2)
+
+    def of(self, part):
+        return self.unit * part.residual_norms**2
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("size", [1, 7, 40])
+def test_windows_take_the_columns_that_can_pay_their_price(size, seed):
+    """Whatever is at hand: the picks, and what they add, are those in memory."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((12, 500)) * rng.pareto(1.2, 500)
+    X[:, ::2] += 3 * rng.standard_normal((12, 2)) @ rng.standard_normal((2, 250))
+    space = row_space(X).truncate(4)
+    prices = ByResidual(space, 60)
+    order = Order(PriceRanking(), prices)
+    passes = Passes(cut(X, [100] * 5), 1)
+    search = Scan(passes, space, order, size)
+    search.size = size
+    picks, added = sparsify(search, LowerBarrier, 60)
+
+    in_memory = FirstFeasibleRule(space, None, prices.of(space))
+    barriers = LowerBarrier(4, 60)
+    for pick, weight in zip(picks, added):
+        i, v = in_memory.pick(barriers)
+        in_memory.take(i)
+        assert pick == i
+        assert_allclose(weight, barriers.add(v, in_memory.prices[i]), rtol=1e-7)
     assert passes.count > 1
 
 

@@ -4,6 +4,7 @@ of the data.
 
 import copy
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -248,6 +249,21 @@ def test_the_factor_is_orthonormal_at_any_condition(condition):
     assert_allclose(V.T @ V, np.eye(20), atol=20 * condition * np.finfo(float).eps)
     # a repair moves as much from one factor to the other
     assert_allclose(V @ B.T, X.T, atol=1e-14)
+
+
+@each_kind
+def test_small_directions_are_warned_of_where_they_are_used(kind):
+    X = with_condition(20, 200, 3e4, np.random.default_rng(0)).astype(np.float32)
+    for most in (None, 20, 10, 1):
+        passes = Passes(as_blocks(X), 1)
+        seen = first_pass(passes, 1, kind)
+        if most in (None, 20):
+            with pytest.warns(UserWarning, match="directions as small as"):
+                orthonormal_factor_of(passes, 1, seen, most)
+        else:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                orthonormal_factor_of(passes, 1, seen, most)
 
 
 @pytest.mark.parametrize("first", [GramMatrix, SquaredNorm])

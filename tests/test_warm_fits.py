@@ -26,6 +26,7 @@ from fsel_book.warm_fits import (
     active_set_fit,
     cold_fit,
     libsvm_fit,
+    pivot_fit,
     product_with_sparse,
     violated_conditions,
     warm_started_fit,
@@ -343,3 +344,22 @@ def test_an_entry_beyond_its_bound_is_put_there_and_takes_no_other_back(upper):
     assert now.move(np.eye(2), np.arange(2), d, 0.1) == 0
     assert_array_equal(now.u, [end, other])
     assert now.value == value
+
+
+@pytest.mark.parametrize("kind", ["hinge", "epsilon_insensitive"])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_guesses_settle_near_the_optimum(kind, intercept):
+    """Where many entries are at their bounds, and stay there, as after a small change
+    of the kernel.
+    """
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 8))
+    y = X[:, 0] + rng.standard_normal(60)
+    risk = EmpiricalRisk(kind, np.sign(y) if kind == "hinge" else y, 1.0)
+    u = cold_fit(rbf_kernel(X, gamma=0.1), risk, intercept).u
+    assert np.sum(np.isin(u, risk.box()) & (u != 0)) > 10
+    K = rbf_kernel(X, gamma=0.101)
+    u, value, closed = pivot_fit(K, risk, u, intercept)
+    assert closed and is_feasible(u, *risk.box(), intercept)
+    assert duality_gap(K, risk, u, intercept) <= risk.gap
+    assert_allclose(value, risk.dual(K, u), rtol=1e-9)

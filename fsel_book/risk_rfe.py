@@ -577,12 +577,14 @@ class KernelElimination(SelectorMixin, KernelMachine):
         tags = super().__sklearn_tags__()
         labels = self._for_labels()
         tags.estimator_type = "classifier" if labels else "regressor"
-        # As scikit-learn's RFE: half of the features of a task with two may not be
-        # enough.
+        # `poor_score` spares check_estimator's least score, and nothing else: its task of
+        # classification has two features, and half of them are not enough, as for
+        # scikit-learn's RFE. Its task of regression has one feature that matters, which
+        # is kept.
         if labels:
             tags.classifier_tags = ClassifierTags(poor_score=True)
         else:
-            tags.regressor_tags = RegressorTags(poor_score=True)
+            tags.regressor_tags = RegressorTags()
         tags.target_tags.required = True
         tags.input_tags.sparse = True
         tags.array_api_support = True

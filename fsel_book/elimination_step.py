@@ -409,7 +409,9 @@ class CandidateBounds:
     values : ndarray, shape (n_left,)
         Lower bounds: the dual values of these points, or of those in `near`.
     near : dict
-        Better points on all samples, of some candidates.
+        Better points on all samples, of some candidates. For these `values[c]` is no
+        longer that of `U[:, c]`: no `tighten_alone` after it, which would add its gain
+        to the value of the other point, and what comes out need be no bound.
     upper : ndarray, shape (n_left,)
         Upper bounds: objectives of machines without the candidate.
     """
@@ -1087,11 +1089,13 @@ class Sweep(NamedTuple):
     gone : list of int
         The positions of the columns, in order.
     rises : list of float
-        What each adds to the objective.
+        `w_j^2 / H_jj` when it goes: what each adds to the least
+        `|y - X w|^2 + rho |w|^2`, that is, to `RidgeFit.objective` divided by `C`.
     Z : ndarray, shape (len(gone), d)
         `H` after the sweeps is `H - Z'Z`.
     w : ndarray, shape (d,)
-        The coefficients after them.
+        The coefficients after them; those of columns that are gone are zero up to
+        rounding.
     """
 
     gone: list[int]
@@ -1104,6 +1108,10 @@ def sweep_columns(H: Floats, w: Floats, groups: Sequence[int], tie: float) -> Sw
     """Sweep out `groups[t]` columns in turn, the least rises first, as long as these
     have their digits; `H` itself is left alone.
 
+    What must stay: the path of `squared_linear_path`, which is made of such sweeps,
+    equals refits without the columns that are gone
+    (`test_closed_forms_against_refits`).
+
     Parameters
     ----------
     H : ndarray, shape (d, d)
@@ -1112,7 +1120,7 @@ def sweep_columns(H: Floats, w: Floats, groups: Sequence[int], tie: float) -> Sw
     groups : sequence of int
         How many columns go at each step.
     tie : float
-        Rises that differ by no more are equal.
+        Rises that differ by no more are equal; in the same unit as these.
 
     Returns
     -------

@@ -325,6 +325,9 @@ class Document(NamedTuple):
 def _read_lines(path: pathlib.Path) -> Iterator[tuple[int, str]]:
     """Number and text of each line that is neither empty nor a comment.
 
+    In a file named ``vectors.dat`` what follows a ``#`` is left out, too: there a document
+    may have a remark behind its counts. In others a word may hold a ``#``.
+
     Raises if the last line has no end, since a truncated copy looks like that. Bytes are
     read as Latin-1, in which every byte is a character, so that no byte can stop the
     reading.
@@ -340,7 +343,6 @@ def _read_lines(path: pathlib.Path) -> Iterator[tuple[int, str]]:
         raise ValueError(
             f"{path}, line {len(lines)}: the file ends inside a line. Copy it again."
         )
-    # a word may hold a number sign; a document may have a remark behind its counts
     remarks_inside = path.name == "vectors.dat"
     for number, line in enumerate(lines, start=1):
         if remarks_inside:
@@ -430,8 +432,10 @@ def read_documents(path: pathlib.Path, word_of: dict[int, str]) -> list[Document
     ----------
     path : Path
         Text in SVM-light form: in each line a label, 1 or -1, then pairs
-        ``number:count`` in ascending order of the number. What follows a ``#`` is left
-        out, and so are empty lines.
+        ``number:count`` in ascending order of the number. Empty lines and those that
+        begin with ``#`` are left out. In a file named ``vectors.dat``, as those of
+        TechTC-300 are, so is a remark behind the counts, from its ``#`` on; in one of
+        another name it is an error.
     word_of : dict of str
         The words by number, as `read_words` gives them.
 

@@ -26,7 +26,7 @@ from .spectra import project_data, projection_matrix
 # %% ../nbs/C_dual_solvers.ipynb #041a34d9
 def _solve_or_lstsq(H: np.ndarray, g: np.ndarray) -> np.ndarray:
     """`H^-1 g` for a positive definite `H`, with its diagonal brought to ones; where it
-    is singular the pseudo-inverse. `g` may have several columns.
+    is singular the shortest solution in those units. `g` may have several columns.
     """
     D = np.where(np.diagonal(H) > 0, np.diagonal(H), 1.0) ** -0.5
     H = D[:, None] * H * D

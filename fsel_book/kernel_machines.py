@@ -495,7 +495,8 @@ class InteriorPoint:
         dv = r / self.D
         dw = np.zeros_like(self.w)
         db = 0.0
-        # where 1 / D is huge, the second takes rounding errors away
+        # Each round adds what w = G'u and sum(u) = 0 still lack. The second takes away
+        # the rounding errors that a huge 1 / D makes.
         for _ in range(2):
             u = self.total(self.v + dv)
             more_w, more_b = self.system.solve(u @ self.G - self.w - dw, u.sum())

@@ -76,6 +76,7 @@ def namespace(*arrays: Any) -> Any:
     )
 
 # %% ../nbs/01_arrays.ipynb #d00r0002
+# by which an array library reads an object without asking for entry after entry
 _ARRAY_PROTOCOLS = (
     "__array__",
     "__array_interface__",
@@ -117,7 +118,9 @@ def _other_form(a: Any, name: str) -> str | None:
 
 
 def refuse_other_forms(a: Any, name: str = "X") -> None:
-    """Say what to give in place of an array of a form that is not taken."""
+    """Say what to give in place of an array of a form that is not taken: a TypeError,
+    which calls it `name`. Other arrays pass.
+    """
     remedy = _other_form(a, name)
     if remedy is not None:
         raise TypeError(f"{name} is of type {type(a).__name__}: {remedy}.")
@@ -125,7 +128,8 @@ def refuse_other_forms(a: Any, name: str = "X") -> None:
 
 def _is_nested(a: Any) -> bool:
     """Whether NumPy takes `a` for one number, or for a list of rows that it can go
-    through.
+    through. Of other objects it would make an array of one object, or ask for entry
+    after entry.
     """
     return (
         a is None
@@ -163,6 +167,7 @@ def readable_array(a: ArrayLike, name: str = "X") -> ArrayLike:
         return np.asarray(a)
     refuse_other_forms(a, name)
     if array_api_compat.is_torch_array(a):
+        # with a gradient PyTorch refuses to hand out the numbers
         return a.detach() if a.requires_grad else a
     if array_api_compat.is_array_api_obj(a) or any(
         hasattr(a, protocol) for protocol in _ARRAY_PROTOCOLS
@@ -243,6 +248,7 @@ def from_numpy(a: np.ndarray, like: Matrix) -> Array:
     """
     if namespace(like) is namespace():
         return a
+    # in one piece: PyTorch takes no array that is read backwards
     return namespace(like).asarray(
         np.ascontiguousarray(a), device=array_api_compat.device(like)
     )
@@ -269,6 +275,7 @@ def result_dtype(X: Matrix) -> np.dtype:
     ... )
     (dtype('float32'), dtype('float64'))
     """
+    # by its name, as each library has dtypes of its own
     return np.dtype(np.float32 if str(X.dtype).endswith("float32") else np.float64)
 
 # %% ../nbs/01_arrays.ipynb #c2f358de
@@ -326,6 +333,7 @@ def by_columns(
     [(0, 80), (80, 150)]
     """
     n, d = X.shape
+    # with fewer columns a product would wait for memory, not multiply
     step = max(64, block_bytes // (8 * n))
     for a in range(0, d, step):
         b = min(a + step, d)
@@ -385,6 +393,8 @@ def scale_columns(C: Matrix, factors: np.ndarray) -> Matrix:
     return C * from_numpy(factors.astype(result_dtype(C)), C)
 
 # %% ../nbs/01_arrays.ipynb #34ecd691
+# All BLAS libraries that are loaded by now: NumPy's, and SciPy's, which the import of
+# scipy.linalg above has loaded.
 BLAS = ThreadpoolController()
 
 
@@ -399,6 +409,7 @@ SCIPYS_BLAS = BLAS.select(
     filepath=[one.filepath for one in BLAS.lib_controllers if is_scipys(one.filepath)]
 )
 
+# held while a limit is in force
 _LIMITING = Lock()
 
 
@@ -424,7 +435,9 @@ def blas_threads_for(size: int) -> AbstractContextManager[None]:
     as pay.
 
     Below 600 rows that is one. Below 2,500 it is one in SciPy's BLAS, and in NumPy's as
-    many as there were.
+    many as there were: the threads of two libraries wait for each other. Both numbers
+    are measured, in the section on threads of the chapter on arrays; results do not
+    depend on them but for rounding.
 
     Parameters
     ----------
@@ -469,6 +482,7 @@ def all_finite(a: Array) -> bool:
     (False, True)
     """
     xp = namespace(a)
+    # Finite entries may overflow: then all are looked at, and a warning would mislead.
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(xp.isfinite(xp.sum(a))) or bool(xp.all(xp.isfinite(a)))
 
@@ -487,6 +501,7 @@ def largest_entry(X: Matrix) -> float:
     """
     values = X.data if is_sparse(X) else X
     xp = namespace(values)
+    # the two ends: abs would make a copy
     return (
         max(float(xp.max(values)), -float(xp.min(values)))
         if 0 not in values.shape
@@ -521,6 +536,7 @@ def in_precision_of(X: Matrix, W: Array) -> Array:
     xp = namespace(W)
     precision = np.finfo(result_dtype(X))
     largest = largest_entry(W)
+    # below `tiny`, the least normal number, digits are lost
     if (
         precision.bits == 32
         and largest

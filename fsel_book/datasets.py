@@ -108,6 +108,7 @@ def make_bhattacharyya(
     rng = check_random_state(random_state)
     y = rng.choice(np.array([-1, 1], dtype=np.int64), size=n_samples)
     X = rng.standard_normal((n_samples, n_features))
+    # y N(-j, 1) is N(-j y, 1), the normal law being symmetric
     X[:, :n_informative] -= np.outer(y, np.arange(1, n_informative + 1))
     return X, y, np.arange(n_informative, dtype=np.int64)
 
@@ -174,7 +175,7 @@ def _draw_linear_response(
     rng: np.random.RandomState,
 ) -> tuple[NDArray, NDArray, NDArray]:
     """Uniform X on [-1, 1]^d, the linear response of its first features, and their
-    numbers.
+    numbers; each coefficient is one of `effect_sizes`.
     """
     _check_size("n_samples", n_samples, 1)
     _check_size("n_features", n_features, 1)
@@ -294,13 +295,18 @@ def _draw_collinear_cube(
 ) -> NDArray:
     """Features uniform on [-h, h], h = 2^(1/3); the first two correlated, the third
     with both negatively.
+
+    With this h the inner cube [-1, 1]^3 has half of the volume, so that without
+    correlation the classes are balanced.
     """
     _check_size("n_samples", n_samples, 1)
     _check_size("n_features", n_features, 3)
     _check_number("correlation", correlation, 0, 1, above=False)
+    # the correlation of normal variables whose uniform images have the one asked for
     rho = 2 * np.sin(np.pi * correlation / 6)
     g = rng.standard_normal((n_samples, 1))
     shared = np.sqrt(rho) * g * np.array([1, 1, -1])
+    # two share rho of their variance, the third has it with the other sign
     own = np.sqrt(1 - rho) * rng.standard_normal((n_samples, 3))
     Z = shared + own
     X = rng.uniform(-1, 1, size=(n_samples, n_features))
@@ -529,7 +535,7 @@ def make_collinear_regression(
 # %% ../nbs/02_datasets.ipynb #345946c8
 def _read_docstrings(parameter: str, module: str) -> dict[str, str]:
     """The docstrings of the public callables of a module, each with the first name that
-    bears it.
+    bears it. `parameter` is what errors call the module's place.
     """
     try:
         loaded = importlib.import_module(module)
@@ -543,8 +549,8 @@ def _read_docstrings(parameter: str, module: str) -> dict[str, str]:
             f"{parameter}={module!r}: has no __all__. Expected a module that declares "
             f"its public names."
         )
-    # without what the module does when a name is touched: deprecated ones give a
-    # warning
+    # what is there is taken from its dictionary: getattr on a module may run code of
+    # the module, which warns of deprecated names
     found = vars(loaded)
     names: dict[str, str] = {}
     for name in sorted(set(loaded.__all__)):
@@ -564,6 +570,7 @@ def _bags_of_words(
     """Names and counted words of the docstrings that are not shared and have any."""
     bags = []
     for text, name in names.items():
+        # letters of any script; words of up to four are dropped, as in the paper
         bag = Counter(re.findall(r"[^\W\d_]{5,}", text.lower()))
         if bag and text not in shared:
             bags.append((name, bag))

@@ -52,6 +52,8 @@ def _check_kernel_matrix(K: Matrix, name: str = "K") -> tuple[np.ndarray, np.nda
     """
     K = K.toarray() if is_sparse(K) else np.asarray(to_numpy(K))
     precision = np.finfo(result_dtype(K)).eps
+    # The tolerances below are wide: what may be rounding, of a kernel computed in this
+    # precision, is forgiven (test_rounding_of_a_kernel_is_forgiven).
     K = check_array(K, dtype=np.float64, input_name=name)
     if (
         K.shape[0] != K.shape[1]
@@ -74,15 +76,15 @@ def _check_kernel_matrix(K: Matrix, name: str = "K") -> tuple[np.ndarray, np.nda
 
 def _fitted_share(mu: np.ndarray, N: np.ndarray | float) -> np.ndarray:
     """`mu / (mu + N)`, the eigenvalues of `K (K + N I)^-1`: the share of a direction
-    that is fitted. 0 where both are 0.
+    that is fitted. 0 where both are 0: no sample has a part in such a direction.
     """
     mu, N = np.broadcast_arrays(mu, N)
     return np.divide(mu, mu + N, out=np.zeros(mu.shape), where=mu > 0)
 
 
 def residual_share(mu: np.ndarray, N: np.ndarray | float) -> np.ndarray:
-    """`N / (mu + N) = 1 - fitted_share(mu, N)`, the eigenvalues of `N (K + N I)^-1`,
-    without cancellation.
+    """`N / (mu + N) = 1 - _fitted_share(mu, N)`, the eigenvalues of `N (K + N I)^-1`,
+    without cancellation: where `N` is far below `mu` the difference has no digits.
     """
     mu, N = np.broadcast_arrays(mu, N)
     return np.divide(N, mu + N, out=np.ones(mu.shape), where=mu > 0)
@@ -95,7 +97,10 @@ class RidgeRisk:
 
     Parameters
     ----------
-    alpha, bias, variance : float or ndarray, shape (n_alphas,)
+    alpha : float or ndarray, shape (n_alphas,)
+        The regularisation, as in `ridge_risk`.
+    bias, variance : float or ndarray, shape (n_alphas,)
+        The two parts of the risk, as means over the samples, or a bound on each.
 
     Examples
     --------
@@ -126,6 +131,7 @@ def _fixed_design(
     )
     check_range(z, "z")
     check_consistent_length(U, z)
+    # its square must be a number
     if not isinstance(sigma, numbers.Real) or not 0 <= float(sigma) <= 1e150:
         raise ValueError(
             f"sigma={sigma!r} is not possible: give a number of at least 0 and at "
@@ -239,15 +245,20 @@ class RiskCurveDisplay:
 def _sandwich(A: np.ndarray, A_after: np.ndarray) -> tuple[float, float]:
     """The best `a` and `b` with `a A A' <= A_after A_after' <= b A A'`, for an `A` of
     full column rank.
+
+    They are the squares of the extreme singular values of the `Y` with
+    `A_after = A Y`; rows may have any length, `Y` stays the same.
     """
     lengths = np.linalg.norm(A, axis=1, keepdims=True)
     lengths[lengths == 0] = lengths.max()
     Q, R = np.linalg.qr(A / lengths)
     inside = Q.T @ (A_after / lengths)
     spectrum = np.linalg.svd(sla.solve_triangular(R, inside), compute_uv=False) ** 2
+    # a part of A_after that A has no directions for: no b will do
     escaped = np.sum((A_after / lengths - Q @ inside) ** 2) > 1e-10 * np.sum(
         (A_after / lengths) ** 2
     )
+    # with fewer columns than directions some direction is lost
     low = spectrum[-1] if len(spectrum) == len(R) else 0.0
     high = spectrum.max(initial=0.0)
     return float(low), np.inf if escaped else float(high)
@@ -257,7 +268,7 @@ def _kernel_factor(K: Matrix, name: str) -> np.ndarray:
     """`A` with `K = A A'`, of full column rank, without what is rounding once the
     samples have one length.
     """
-    _check_kernel_matrix(K, name)
+    _check_kernel_matrix(K, name)  # for its errors
     K = K.toarray() if is_sparse(K) else np.asarray(to_numpy(K))
     precision = np.finfo(result_dtype(K)).eps
     lengths = np.sqrt(np.maximum(np.diagonal(K).astype(np.float64), 0.0))
@@ -375,9 +386,12 @@ def matrix_interval(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The eigenvalues of centre `C` and half-width `D` of the interval of matrices, for
     the sandwich `[low, high]`.
+
+    Its ends are `E_a = N (low K + N)^-1` and `E_b = N (high K + N)^-1`; `mu` are the
+    eigenvalues of `K`.
     """
     E_a = residual_share(low * mu, N)
-    # E_a - E_b without cancellation
+    # half of E_a - E_b = E_a (1 - E_b) (1 - low / high), without cancellation
     D = E_a * _largest_share(mu, N, high) * (1 - low / high if high > 0 else 0.0) / 2
     return E_a - D, D
 
@@ -386,28 +400,37 @@ def largest_image(c: np.ndarray, C: np.ndarray, D: np.ndarray) -> float:
     """The largest `|Q c|^2` over all `Q = C + D^(1/2) W D^(1/2)` with a symmetric
     contraction `W`.
 
-    `C` and `D` are diagonal, given as vectors.
+    `C` and `D` are diagonal, given as vectors. It is the right side of the theorem on
+    the worst bias, with `gamma = delta (1 + t)`: each `t` above 0 gives a bound, the
+    root of `slope` the least (test_worst_bias_at_any_size).
     """
+    # where D is 0 there is nothing to choose
     fixed = np.sum((C * c)[D == 0] ** 2)
     c = c[D > 0]
     C = C[D > 0]
     D = D[D > 0]
     if not np.any(c):
         return fixed
+    # In units of their own: squares must neither overflow nor vanish.
     size = np.abs(c).max()
     unit = (C + D).max()
     top = D.max() / unit
     p = C / unit * (c / size)
     share = D / D.max()
+    # At the root of `slope` the theorem's s is as long as u. Since 1 - share is not
+    # below 0, that is at a t of at most `far`.
     length = np.sum(share * (c / size) ** 2)
     pull = np.sum(share * p**2)
     far = np.sqrt(pull / length) / top if length > 0 else np.inf
+    # With one so far D is so small that the square of |Cz| + |D|^(1/2) |u| is exact to
+    # eleven digits; without a pull it is exact.
     if not 0 < far < 1e12:
         return fixed + (size * unit * (np.linalg.norm(p) + top * np.sqrt(length))) ** 2
 
     def slope(t: float) -> float:
         return far**-2 - np.sum(share * p**2 / (t + (1 - share)) ** 2) / pull
 
+    # Where the slope rises from the first t on, the least value is at that end.
     t = 1e-12
     if not slope(t) >= 0:
         t = brentq(slope, t, far * (1 + 1e-6), xtol=1e-15)
@@ -433,6 +456,7 @@ def _kept_interval(certificate: Certificate, rescale: bool) -> tuple[float, floa
     low, high = (
         certificate.interval if rescale else certificate.eigenvalues_unscaled[[0, -1]]
     )
+    # what is below that is rounding of a lost direction
     return (low if low > 1e-14 * high else 0.0), high
 
 
@@ -544,7 +568,9 @@ class _SpanCoordinates(NamedTuple):
     outside : ndarray, shape (n_queries,)
         The squared lengths of what is outside of the span.
     S : ndarray, shape (rank,)
+        The singular values of `X`.
     U : ndarray, shape (n_samples, rank)
+        Its left singular vectors.
     """
 
     inside: np.ndarray
@@ -564,7 +590,7 @@ def _span_coordinates(X: Matrix, Q: Matrix) -> _SpanCoordinates:
         if is_sparse(Q)
         else to_numpy(namespace(Q).vecdot(Q, Q))
     )
-    # what rounding may have taken
+    # plus what rounding may have taken: a bound must not fall short
     outside = np.maximum(squares - np.sum(inside**2, axis=1), 0.0) + 1e-15 * squares
     return _SpanCoordinates(inside, outside, S / space.scale, U)
 
@@ -652,7 +678,9 @@ def prediction_bound(
     ends = [(1 - end) * residual_share(end * S**2, alpha) for end in (low, high)]
     # C - E without cancellation
     centre = _fitted_share(S**2, alpha) * (ends[0] + ends[1]) / 2
+    # inside the span: the sharp form of the theorem on predictions in the span
     shift = np.abs(a @ (centre * t)) + np.sqrt(a**2 @ D) * np.sqrt(D @ t**2)
+    # outside: two bounds on |g|, by the objective and whatever the data are
     length = min(np.sqrt((C + D) @ t**2), np.linalg.norm(t) / 2) / np.sqrt(alpha)
     rest = np.sqrt(max(1 - low, 0.0) * outside) * length
     return PredictionBound(from_numpy(shift, Q), from_numpy(rest, Q))
@@ -675,6 +703,9 @@ def _kernel_solutions(
 def _few_directions(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """`A = L R` to rounding, with as few rows of `R` as the rows of `A` have
     directions.
+
+    Along a path of `alpha` these are few, and `X` is multiplied with `R` alone. Rows
+    are brought to one size, so that small ones keep their digits.
     """
     sizes = np.abs(A).max(axis=1, keepdims=True)
     scaled = np.divide(A, sizes, out=np.zeros_like(A), where=sizes > 0)
@@ -713,7 +744,7 @@ def _coef_by_basis(X: Matrix, Y: np.ndarray, alphas: np.ndarray) -> Array:
     U, S, Wh = np.linalg.svd(to_numpy(as_float64(space.X) @ V), full_matrices=False)
     S = S / space.scale
     with np.errstate(over="ignore"):
-        # S / (S^2 + alpha), at any size
+        # S / (S^2 + alpha), at any size; where alpha / S overflows 0 is right
         C = (Y.T @ U / (S + alphas[:, None, None] / S)) @ Wh
     return from_numpy(C.reshape(-1, len(S)), X) @ V.T
 
@@ -739,7 +770,8 @@ def gamma_value(
     may have weights.
 
     "auto" is `1 / n_features`, and "scale" that over the variance of the entries of
-    `X`, or over their mean for "chi2".
+    `X`, or over their mean for "chi2". For a constant `X`, or a mean of 0, both are the
+    same.
     """
     if not isinstance(gamma, str):
         if (
@@ -780,8 +812,10 @@ def gamma_value(
         if is_sparse(X)
         else (float(namespace(X).min(X)), float(namespace(X).max(X)))
     )
+    # by its extremes: rounding makes the variance of a constant X no 0
     if gamma == "auto" or (unit == 0 if kernel == "chi2" else low == high):
         unit = 1.0
+    # so that its inverse is a number
     if not 1e-307 < X.shape[1] * unit < 1e307:
         raise ValueError(
             f'gamma="scale" is not possible: the spread of X, {unit:.1e}, is out of '
@@ -795,6 +829,7 @@ def _is_of_two_samples(f: Callable[[Any, Any], Any], X: Matrix, Z: Matrix) -> bo
     """Whether the function `f` gives one number for two samples."""
     try:
         value = f(X[0], Z[0])
+    # a user's function may raise anything
     except Exception:
         return False
     return np.size(value) == 1
@@ -956,6 +991,8 @@ class RLSClassifier(ScoreOnHost, ClassifierMixin, BaseEstimator):
     def _fit(self, X: Matrix, y: ArrayLike, alphas: np.ndarray) -> list[dict[str, Any]]:
         """For each of `alphas` a dictionary of fitted attributes."""
         check_instance("kernel", self.kernel)
+        # The check writes names and number of the features: on a clone, so that a fit
+        # that fails leaves nothing behind, and a path has them for each model.
         names = clone(self)
         X = check_X(names, X, reset=True, least=1)
         shared = {
@@ -974,6 +1011,7 @@ class RLSClassifier(ScoreOnHost, ClassifierMixin, BaseEstimator):
     def _primal(self, X: Matrix, Y: np.ndarray, alphas: np.ndarray) -> Array:
         """Coefficients of the features, shape (n_alphas, n_targets, n_features)."""
         mu, E = np.linalg.eigh(gram(X))
+        # 1e-8 is the root of the unit roundoff: the product has lost half of the digits
         if alphas.min() < 1e-8 * mu[-1]:
             W = _coef_by_basis(X, Y, alphas)
         else:
@@ -989,7 +1027,7 @@ class RLSClassifier(ScoreOnHost, ClassifierMixin, BaseEstimator):
         with np.errstate(over="ignore", invalid="ignore"):
             K = check_kernel_range(self._kernel_matrix(X, X, gamma))
         mu, E = _check_kernel_matrix(K, name)
-        # the null space meets no sample
+        # a direction of eigenvalue 0 changes no prediction, and at alpha = 0 divides by 0
         return from_numpy(_kernel_solutions(mu[mu > 0], E[:, mu > 0], Y, alphas), X)
 
     def _kernel_matrix(self, X: Matrix, Z: Matrix, gamma: float | None) -> np.ndarray:
@@ -1015,6 +1053,7 @@ class RLSClassifier(ScoreOnHost, ClassifierMixin, BaseEstimator):
         )
 
     def _check_kernel(self) -> None:
+        """Raise an error if `kernel` is neither a function nor a name that is known."""
         if not callable(self.kernel) and str(self.kernel) not in [
             "precomputed",
             *KERNEL_PARAMS,
@@ -1026,6 +1065,7 @@ class RLSClassifier(ScoreOnHost, ClassifierMixin, BaseEstimator):
             )
 
     def _gamma(self, X: Matrix) -> float | None:
+        """The number behind `gamma`; None where the kernel has none."""
         self._check_kernel()
         if callable(self.kernel) or "gamma" not in KERNEL_PARAMS.get(self.kernel, ()):
             return None
@@ -1041,6 +1081,7 @@ class RLSClassifier(ScoreOnHost, ClassifierMixin, BaseEstimator):
         return self._decide(X, "decision_function")
 
     def _decide(self, X: Matrix, method: str) -> Array:
+        """The decision values, for the `method` that errors are to name."""
         check_is_fitted(self)
         X = check_X(self, X, reset=False)
         linear = self.kernel == "linear"

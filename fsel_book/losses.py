@@ -22,7 +22,10 @@ Floats = NDArray[Any]
 class Loss(ABC):
     """A convex loss of a decision value `s` for a target `y`, with its conjugate.
 
-    Subclasses define all methods on arrays of equal shape. Labels are 1 and -1.
+    Subclasses define all methods on arrays of equal shape: targets `y`, decision values
+    `s`, and slopes `a`, at which the conjugate is the largest `a s - value(y, s)` over
+    `s`. Labels are 1 and -1. What must stay: slopes and curvatures are the derivatives
+    of the values, and conjugates these suprema, as tests/test_losses.py has them.
 
     Attributes
     ----------
@@ -181,6 +184,9 @@ class SmoothedHinge(Hinge):
 class HuberisedHinge(SmoothedHinge):
     """The same with the parabola from `1 - mu / 2` to `1 + mu / 2`, about the corner.
 
+    It is the smoothed hinge of `s - y mu / 2`; so the conjugate gains `y a mu / 2`, and
+    all else is evaluated there.
+
     Parameters
     ----------
     mu : float
@@ -276,12 +282,13 @@ class LogLoss(Loss):
 
     def other(self, y: Floats, a: Floats) -> Floats:
         """The probability of the other class at slope `a`, kept a little away from 0
-        and 1.
+        and 1, where the conjugate has an infinite slope.
         """
         return np.clip(-y * a, 1e-300, 1 - 1e-16)
 
     def value(self, y: Floats, s: Floats) -> Floats:
         margin = y * s
+        # by -|margin|, so that the exponential never overflows
         # six times as fast as np.logaddexp
         return np.log1p(np.exp(-np.abs(margin))) - np.minimum(margin, 0)
 
@@ -289,6 +296,7 @@ class LogLoss(Loss):
         return -y * expit(-y * s)
 
     def curvature(self, y: Floats, s: Floats) -> Floats:
+        # the same for both labels, and even in s: again no overflow
         small = np.exp(-np.abs(s))
         return small / (1 + small) ** 2
 

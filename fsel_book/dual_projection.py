@@ -68,7 +68,11 @@ def recover_solution(
     m: int,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Algorithm 1: the naive solution and the recovered one."""
+    """Algorithm 1: the naive solution and the recovered one, by `m` projections.
+
+    Both for `lam / 2 |w|^2 + sum_i loss(y_i, x_i'w)`. The second is what the slopes of
+    the losses at the first say of `w`: the condition of the optimum.
+    """
     R = projection_matrix(X.shape[1], m, "gaussian", rng)
     Xhat = X @ R
     z, _ = newton_solution(Xhat, y, lam, loss)
@@ -101,19 +105,24 @@ def _mean_if_far(X: Matrix) -> Array | None:
     """The mean of a dense `X` if it is much longer than the samples' distance from it;
     else None.
 
-    Then the samples must be centred.
+    Then the samples must be centred: the intercept takes up the mean, which would cost
+    the projection its accuracy.
     """
     if is_sparse(X):
         return None
     mean = namespace(X).mean(X, axis=0)
     n = X.shape[0]
+    # Squared lengths, added up over the samples. One sample is its own mean: nothing
+    # would be left of it.
     along = n * euclidean_norm(mean) ** 2
     around = euclidean_norm(X) ** 2 - along
     return mean if along > 10 * around and n > 1 else None
 
 # %% ../nbs/14_dual_projection.ipynb #8028ee8d
 def _lambda_at_scale(alpha: float, scale: float) -> float:
-    """`lambda` for data that were multiplied by `scale`."""
+    """`lambda` for data that were multiplied by `scale`, which divides `w` by it; an
+    error where penalty or data would vanish beside the other.
+    """
     with np.errstate(over="ignore", under="ignore"):
         lam = float(2 * alpha * np.float64(scale) ** 2)
     if not 1e-120 < lam < 1e120:
@@ -141,6 +150,19 @@ def check_convergence(
 ) -> None:
     """Refuse a solution that is worse than none, and warn of one that is not as good as
     was asked for.
+
+    Parameters
+    ----------
+    solution : Solution
+        Its residual is infinite if nothing better than `w = 0` was found.
+    tol : float
+        The residual that was asked for.
+    solver : str
+        As in the estimators.
+    m : int
+        The number of projections.
+    steps_left : bool
+        Whether the search ended before `max_iter`: more steps would not help.
     """
     if not np.isfinite(solution.residual):
         raise FloatingPointError(
@@ -278,6 +300,7 @@ class DualProjectionModel(BaseEstimator, ABC):
         """
 
     def _check_parameters(self) -> None:
+        """Raise an error if a parameter has an impossible value."""
         for name in ("alpha", "tol"):
             check_positive(name, getattr(self, name))
         for name in ("fit_intercept", "warm_start"):
@@ -340,9 +363,10 @@ class DualProjectionModel(BaseEstimator, ABC):
             "n_projections.",
             at_most=True,
         )
-        # all is thin where X is sparse
+        # Where X is sparse the dense matrices are so thin that threads only cost time.
         thin = is_sparse(problems[0].X)
         threads = held_to_one_thread(BLAS) if thin else nullcontext()
+        # an iteration that explodes is caught by its residual
         with np.errstate(over="ignore", invalid="ignore"), threads:
             solved, projected = solve(
                 problems,
@@ -369,6 +393,9 @@ class DualProjectionModel(BaseEstimator, ABC):
         self.residual_history_ = histories if len(solved) > 1 else histories[0]
 
     def _decide(self, X: ArrayLike, method: str) -> Array:
+        """`X @ coef_ + intercept_` in the precision of `X`, for the `method` that
+        errors are to name.
+        """
         check_is_fitted(self, "coef_")
         if isinstance(X, Blocks):
             values = (
@@ -477,7 +504,7 @@ class DualProjectionClassifier(ScoreOnHost, ClassifierMixin, DualProjectionModel
             from fsel_book.out_of_core import fit_linear_model
 
             return fit_linear_model(X, self, y)
-        previous = self._previous()
+        previous = self._previous()  # before it is cleared
         clear_fitted(self)
         self._check_parameters()
         loss = get_loss(self.loss, smooth=True)
@@ -504,6 +531,7 @@ class DualProjectionClassifier(ScoreOnHost, ClassifierMixin, DualProjectionModel
         return self._values(X, "decision_function")
 
     def _values(self, X: ArrayLike, method: str) -> Array:
+        """The decision values: a vector for two classes."""
         values = self._decide(X, method)
         return values[:, 0] if values.shape[1] == 1 else values
 
@@ -520,7 +548,7 @@ def _targets_at_unit_scale(
     # else rounding would be that of a large mean
     mean = float(y.mean()) if intercept else 0.0
     y = y - mean
-    # all targets are the same
+    # all targets are the same, and what is left of them is rounding of the mean
     if np.abs(y).max() <= 8 * np.finfo(float).eps * abs(mean):
         y = np.zeros_like(y)
     unit = float(2.0 ** (np.frexp(np.abs(y).max())[1] - 1))
@@ -602,6 +630,7 @@ class DualProjectionRidge(ScoreOnHost, RegressorMixin, DualProjectionModel):
         X = check_X(self, X, reset=True, least=1)
         y = check_targets(self, X, y)
         y, mean, unit = _targets_at_unit_scale(y, self.fit_intercept)
+        # dual variables of the squared error have the unit of the targets
         coef, b = self._solve(
             X,
             y[:, None],
@@ -674,6 +703,7 @@ def _errors_by_step(
     iterated = iterate_projections(
         problem.X, problem.y, problem.lam, problem.loss, m, rng, most
     )
+    # One projection for all lengths, and no tolerance that could end a run.
     seed = rng.integers(2**31)
     fast = [
         accelerate_all(

@@ -66,6 +66,7 @@ def computed_into(operation: str, *arrays: Any, out: Array = None) -> Array:
     """An operation of the library of the first of `arrays`; by NumPy, and by no other
     library, into `out`.
     """
+    # Functions of the standard have no `out`, and need not take Python's numbers.
     first = arrays[0]
     xp = namespace(arrays[0])
     if isinstance(first, np.ndarray):
@@ -113,20 +114,27 @@ def _zeros(shape: tuple[int, ...], X: Matrix) -> Array:
 
 def row_slices(n_rows: int, n_columns: int, entries: int = 2**16) -> list[slice]:
     """Slices of rows, of a size that stays in the cache while several operations pass
-    over it.
+    over it: `entries` numbers, which in float64 are half a megabyte.
     """
     step = max(1, entries // max(1, n_columns))
     return [slice(start, min(n_rows, start + step)) for start in range(0, n_rows, step)]
 
 
 def cache_blocks(S: Array) -> list[slice]:
-    """These slices for a matrix on the host; for one on a device all rows at once."""
+    """These slices for a matrix on the host; for one on a device, where each call
+    costs, all rows at once.
+    """
     return row_slices(*S.shape) if isinstance(S, np.ndarray) else [slice(0, S.shape[0])]
 
 # %% ../nbs/15_kernels.ipynb #a3fe16e5
 class SumKernel(ABC):
     """A kernel `finish(S)` of the sums `S(x, z) = sum_j part(x_j, z_j)` over features,
     where `part(0, 0) = 0`.
+
+    So a feature that is zero is one that is gone, and taking it out is a subtraction.
+    What must stay: the kernel without a feature is that computed anew, to rounding
+    (`removals_reference`, test_removals_are_the_definition); where a subtraction loses
+    more digits than `DIGITS_LOST` says, `lossy` has to say so.
     """
 
     @abstractmethod
@@ -254,6 +262,7 @@ def _sparse_product(X: Matrix, Z: Matrix) -> np.ndarray:
     """`X Z'` of CSC matrices, dense: in blocks of features, so that the part of `Z` in
     use stays in the cache.
     """
+    # no more than pay: each block adds up a dense matrix of all samples
     blocks = max(1, min(X.shape[1] // 2**16, 4 * X.nnz // (X.shape[0] * Z.shape[0])))
     edges = np.linspace(0, X.shape[1], blocks + 1).astype(int)
     return np.asarray(
@@ -262,7 +271,13 @@ def _sparse_product(X: Matrix, Z: Matrix) -> np.ndarray:
 
 # %% ../nbs/15_kernels.ipynb #14c778e8
 class ProductKernel(SumKernel):
-    """Kernels of `x'z`."""
+    """Kernels of `x'z`.
+
+    Attributes
+    ----------
+    normalised : bool
+        Whether each is divided by the root of `k(x, x) k(z, z)`.
+    """
 
     normalised: bool = False
 
@@ -297,7 +312,7 @@ class ProductKernel(SumKernel):
     def finish(self, S: Array, left: Array, right: Array, out: Array = None) -> Array:
         base = self.base(S, out)
         # Before the power is taken: powers of small or large numbers are out of range
-        # sooner.
+        # sooner, and the root of a power is the power of the root.
         if self.normalised:
             base = _normalise(base, self.base(left), self.base(right))
         return self.raised(base)
@@ -309,6 +324,9 @@ class ProductKernel(SumKernel):
         return True
 
     def lossy(self, before: Array, after: Array) -> Any:
+        """By squared lengths: of each sample if these divide the kernel, else of the
+        longest, beside which errors of the others count.
+        """
         xp = namespace(before)
         if self.normalised:
             return xp.any(after < DIGITS_LOST * before, axis=-1)
@@ -338,6 +356,7 @@ class LinearKernel(ProductKernel):
         check_bool("normalised", self.normalised)
 
     def base(self, S: Array, out: Array = None) -> Array:
+        # a copy, since `_normalise` works in place
         return S if out is S else computed_into("multiply", S, 1.0, out=out)
 
 # %% ../nbs/15_kernels.ipynb #5739d100
@@ -397,6 +416,7 @@ class DistanceKernel(SumKernel):
     def __post_init__(self) -> None:
         check_positive("gamma", self.gamma)
 
+    # no sample has a distance from itself
     def own_part(self, x: Array) -> Array:
         return namespace(x).zeros_like(x)
 
@@ -416,7 +436,11 @@ class DistanceKernel(SumKernel):
         return float(self.gamma * namespace(before).max(before)) > 1 / DIGITS_LOST
 
     def lossy(self, before: Array, after: Array) -> Any:
-        """The same, and the kernel is not zero there anyway."""
+        """Whether digits are lost of an exponent that matters.
+
+        The exponent is `gamma` times a sum, and its error is absolute: that of `before`.
+        And from 60 on the kernel is zero, to rounding, whatever the error.
+        """
         gamma = float(self.gamma)
         return namespace(before).any(
             (gamma * before > 1 / DIGITS_LOST) & (gamma * after < 60)
@@ -461,6 +485,7 @@ class RBFKernel(DistanceKernel):
             return cdist(X, Z, "sqeuclidean")
         S = np.add.outer(*[np.asarray((M * M).sum(axis=1)).ravel() for M in (X, Z)])
         S -= 2 * LinearKernel().sums(X, Z)
+        # what is 0 must be so exactly, and nothing below it
         if X is Z:
             np.fill_diagonal(S, 0)
         return np.maximum(S, 0, out=S)
@@ -497,6 +522,7 @@ class ChiSquaredKernel(DistanceKernel):
 
     def part(self, x: Array, z: Array, out: Array = None) -> Array:
         D = computed_into("subtract", x[:, None], z[None, :], out=out)
+        # 0/0 is to be 0: the smallest number in the denominator is nothing beside any x
         share = x[:, None] + computed_into("maximum", z, _SMALLEST)[None, :]
         share = computed_into("divide", D, share, out=share)
         return computed_into("multiply", D, share, out=D)
@@ -612,6 +638,7 @@ def kernel_of(
     if kernel == "linear":
         return LinearKernel()
     if isinstance(gamma, str) and X is not None:
+        # the average of squares needs each entry stored once
         X = in_place(canonical(X) if is_sparse(X) else X)
         check_range(X)
         if kernel == "chi2":
@@ -703,6 +730,7 @@ def sums_without(
             kernel.sums(A[rows, :], A),
             out=(part := after[rows, :]),
         )
+        # rounding may leave a sum of distances below 0
         if isinstance(kernel, DistanceKernel):
             done = computed_into("maximum", done, 0.0, out=done)
         if done is not part:
@@ -712,12 +740,13 @@ def sums_without(
 
 def lossy_removals(kernel: SumKernel, S: Array, columns: Array) -> np.ndarray:
     """Which of the features `columns` (rows of values) leave too few digits when they
-    are subtracted from `S`.
+    are subtracted from `S`; these are to be computed anew.
     """
     before = kernel.sizes(S)
     d = columns.shape[0]
     if not kernel.at_risk(before):
         return np.zeros(d, dtype=bool)
+    # products are judged by the diagonal alone, distances by all entries
     if not isinstance(kernel, DistanceKernel):
         return to_numpy(kernel.lossy(before, before - kernel.own_part(columns)))
     return np.array(
@@ -854,14 +883,14 @@ class RunningSums:
         A copy, with the features that are gone set to zero; the sums are where it is.
     left : list of int
         The features that are left.
+    kernel : kernel object
+        As given.
     fresh : array or None
-        The sizes of the sums when they were last computed; None where nothing can be
-        lost. The shape is that of `kernel.sizes(S)`.
+        The sizes of the sums when they were last computed from all features that are
+        left; None where nothing can be lost. The shape is that of `kernel.sizes(S)`.
+        What is lost since then is judged beside them.
     n_fresh : int
         How often the sums were computed from all features that are left.
-    fresh : array or None
-        The sizes of the sums when they were last computed so; None where nothing can be
-        lost.
 
     Examples
     --------
@@ -892,6 +921,7 @@ class RunningSums:
         if isinstance(self.kernel, CallableKernel):
             return
         sizes = self.kernel.sizes(self.S)
+        # a copy, since `remove` changes the sums in place
         if not self.kernel.at_risk(sizes):
             return
         self.fresh = namespace(sizes).asarray(sizes, copy=True)
@@ -940,6 +970,7 @@ def _letter_codes(
     the sequences' lengths.
     """
     lengths = np.array([len(s) for s in sequences])
+    # in this encoding each letter is one number of 32 bits, and they keep their order
     letters = np.frombuffer("".join(sequences).encode("utf-32-le"), dtype=np.uint32)
     known = np.frombuffer("".join(alphabet).encode("utf-32-le"), dtype=np.uint32)
     codes = np.minimum(np.searchsorted(known, letters), len(known) - 1)
@@ -963,6 +994,7 @@ def _kmer_codes(
     for i in range(k):
         numbers = numbers * l + codes[i : len(codes) - k + 1 + i]
     row = np.repeat(np.arange(len(lengths)), lengths)[: len(numbers)]
+    # without those that reach from one sequence into the next
     inside = np.arange(k, len(codes) + 1) <= np.cumsum(lengths)[row]
     return numbers[inside], row[inside]
 
@@ -973,6 +1005,7 @@ def mismatch_neighbours(kmers: np.ndarray, k: int, m: int, l: int) -> np.ndarray
     """
     place = l ** np.arange(k)[::-1]
     digits = kmers[:, None] // place % l
+    # what each other letter at each place adds to the number
     moves = ((digits[:, :, None] + np.arange(1, l)) % l - digits[:, :, None]) * place[
         :, None
     ]
@@ -994,6 +1027,7 @@ def code_positions(
     """Where the `numbers`, all below `size`, stand in the sorted `vocabulary`; -1 for
     those that do not.
     """
+    # A table of all k-mers is quickest where there is room for it.
     if size > 2**25 and size > 8 * numbers.size:
         # in ascending order a search is ten times faster
         each, inverse = np.unique(numbers, return_inverse=True)
@@ -1038,6 +1072,7 @@ def _mismatch_counts(
             f"neighbours each are "
             "too many. Give a smaller m or k."
         )
+    # neighbours once for each different k-mer
     each, inverse = np.unique(found, return_inverse=True)
     near = mismatch_neighbours(each, k, m, l)
     if kmers is None:
@@ -1106,6 +1141,7 @@ def _decode_kmers(kmers: np.ndarray, k: int, alphabet: Sequence[str]) -> np.ndar
     """
     l = len(alphabet)
     digits = kmers[:, None] // l ** np.arange(k)[::-1] % l
+    # k letters in a row of memory are one word
     return np.array(alphabet)[digits].view(f"<U{k}").ravel().astype(object)
 
 

@@ -69,7 +69,7 @@ class EmpiricalRisk:
         self.tie = tol * self.nothing
         self.gap = self.tie / 10
         low, high = self.loss.domain(self.y)
-        # no zeros with a sign
+        # + 0.0 takes the sign off a zero
         self.lower = -self.C * high + 0.0
         self.upper = -self.C * low + 0.0
         bounded = bool(np.isfinite(self.box()).any())
@@ -82,7 +82,8 @@ class EmpiricalRisk:
         thousandth of that of `f = 0`.
 
         The tie is then relative to a thousand times `objective`, but at least
-        `rounding` of the objective of `f = 0`.
+        `rounding` of the objective of `f = 0`. Else the features of a fit that is nearly
+        perfect would all tie.
         """
         if 1000 * objective >= self.nothing:
             return self
@@ -94,7 +95,9 @@ class EmpiricalRisk:
         return finer
 
     def on(self, rows: NDArray[np.intp]) -> "EmpiricalRisk":
-        """The same on some of the samples; ties and gaps stay those of the whole."""
+        """The same on the samples `rows`; ties and gaps stay those of the whole, since
+        values on them are compared with values on all.
+        """
         part = copy(self)
         part.y = self.y[rows]
         part.C = self.C[rows]
@@ -149,7 +152,8 @@ class EmpiricalRisk:
 # %% ../nbs/16_kernel_machines.ipynb #d5a129f7
 def best_intercept(risk: EmpiricalRisk, f: Floats) -> float:
     """The `b` for which `f + b` has the least risk, by bisection on the slope."""
-    # There the slope of each loss has the sign that it has at infinity.
+    # Out there the slope of each loss has the sign that it has at infinity: corners lie
+    # within twice the size of y and f, and 60 beyond them that of a log loss is nothing.
     high = 2 * (np.abs(risk.y).max() + np.abs(f).max()) + 60
     low = -high
     for _ in range(100):
@@ -200,7 +204,7 @@ def duality_gap(K: Array, risk: EmpiricalRisk, u: Array, intercept: bool) -> flo
 # %% ../nbs/16_kernel_machines.ipynb #58af7038
 def kernel_root(K: Floats) -> Floats:
     """`G` with `G G' = K` to the last digits, and as many columns as `K` has rank:
-    Cholesky's factor with pivots.
+    Cholesky's factor with pivots. One column at least, so that no array is empty.
     """
     L, pivots, rank, _ = dpstrf(K.T, lower=1)
     G = np.empty((len(K), max(rank, 1)))
@@ -236,15 +240,26 @@ class NormalSystem:
             self.L = dgeqrf(np.vstack([B, np.eye(len(M))]))[0][: len(M)].T
 
     def solve(self, r: Floats, total: float) -> tuple[Floats, float]:
+        """`w` and `b`.
+
+        The second equation is `weight (mean'w + b) = total`. With this `b` the first one
+        is `(I + B'B) w = r - total mean`. Without an intercept both are divided by an
+        infinite weight, and `b` is 0.
+        """
         w = dpotrs(self.L, r - total * self.mean, lower=1)[0]
         return w, total / self.weight - self.mean @ w
 
 # %% ../nbs/16_kernel_machines.ipynb #16fea002
 def nearest_feasible(V: Floats, lo: Floats, hi: Floats, total: Any) -> Floats:
-    """A point of the box near each column of `V`, with column sums `total` (None: any)."""
+    """A point of the box near each column of `V`, with column sums `total` (None: any).
+
+    What must stay: it is feasible, whatever `V` is, since its dual value is taken for a
+    lower bound. How near it is decides only how good that bound is.
+    """
     V = np.clip(V, lo, hi)
     if total is None:
         return V
+    # equal parts off the entries strictly inside; some meet an end, so again
     for _ in range(4):
         excess = V.sum(axis=0) - total
         if np.abs(excess).max() <= 1e-13 * np.abs(V).sum():
@@ -253,6 +268,7 @@ def nearest_feasible(V: Floats, lo: Floats, hi: Floats, total: Any) -> Floats:
         V = np.where(
             inside, np.clip(V - excess / np.maximum(inside.sum(axis=0), 1), lo, hi), V
         )
+    # what is left goes by the room of each, and where that is endless to these alone
     excess = V.sum(axis=0) - total
     room = np.where(excess > 0, V - lo, hi - V)
     endless = np.isinf(room)
@@ -333,6 +349,7 @@ class Bracket:
             max(self.objective(w, b) - value, self.risk.gap),
             self.objective(v, b) - value,
         )
+        # as tuples: where the first gaps are equal, which closed ones are, by the second
         better = gaps < self.gaps
         if better:
             self.u = u
@@ -361,6 +378,7 @@ def _primal_newton_fit(
     G = now.G
     b = 0.0
     w: Floats = np.zeros(G.shape[1])
+    # far more steps than Newton's method needs
     for _ in range(200):
         f = G @ w + b
         slopes = risk.C * risk.slopes(f)
@@ -370,7 +388,8 @@ def _primal_newton_fit(
         dw, db = NormalSystem(G, curvatures, intercept).solve(
             -w - slopes @ G, -slopes.sum()
         )
-        # at the end objectives differ by rounding
+        # halved until it does not rise, but for rounding, by which objectives differ at
+        # the end
         limit = now.objective(w, b) + 0.01 * risk.gap
         step = 1.0
         while now.objective(w + step * dw, b + step * db) > limit and step > 1e-8:
@@ -464,6 +483,7 @@ class InteriorPoint:
         self.v = np.where(self.capped, top / 2, risk.C[self.rows])
         self.room = top - self.v
         slope = self.cost + self.bent * self.v
+        # How far above zero the multipliers begin; their difference is the slope.
         unit = np.abs(risk.y).max() or 1.0
         self.z = np.maximum(slope, 0) + unit
         self.t = self.capped * (np.maximum(-slope, 0) + unit)
@@ -484,7 +504,11 @@ class InteriorPoint:
         )
 
     def direction(self, goal_v: Any, goal_room: Any) -> InteriorStep:
-        """The step towards products `v z` and `room t` as given."""
+        """The step towards products `v z` and `room t` as given.
+
+        z and t are eliminated by these products, then v by the diagonal `D`; what is
+        left is the system for w and b.
+        """
         r = (
             goal_v / self.v
             - goal_room / self.room
@@ -566,6 +590,9 @@ def interior_point(
         ahead = point.direction(0.0, 0.0)
         length = point.length(ahead)
         before = point.products(0.0, ahead)
+        # Mehrotra's rule: the products that are left after a step straight ahead, as a
+        # share of those before, cubed; and the products of the steps, which a linear
+        # step leaves out, are taken from that one.
         if length > 0.1:
             aim = point.products(length, ahead) ** 3 / before**2
             learnt = 1.0

@@ -53,7 +53,8 @@ _ADAPTIVE_SHARE = 0.01
 def _number_to_remove(
     step: int | float | str, wished: int, d: int, left: int, least: int
 ) -> int:
-    """`step` features, or that fraction of all `d`, or adaptively as many as `wished`.
+    """`step` features, or that fraction of all `d`, or adaptively as many as `wished`,
+    which is twice the last number, or half of it after too many.
 
     Never so many that fewer than `least` stay.
     """
@@ -78,7 +79,7 @@ def risk_rfe_reference(
 ) -> tuple[list[int], np.ndarray]:
     """Risk-RFE as printed, every candidate refitted at every step.
 
-    Algorithm 1 of the paper, or 2 where `max_increment`, its `delta`, depends on its
+    What the fast path has to equal, pick for pick. Algorithm 1 of the paper, or 2 where `max_increment`, its `delta`, depends on its
     argument.
 
     %(on_host)s
@@ -122,6 +123,7 @@ def risk_rfe_reference(
     J: list[int] = []
     d = X.shape[1]
     K = kernel(X)
+    # ties in the unit of the objective with all features, which may be small
     risks = [risk.beside(reference_fit(K, risk, intercept)[1]) for risk in risks]
     tie = sum(risk.tie for risk in risks)
 
@@ -148,6 +150,7 @@ def risk_rfe_reference(
         together = value(J + [Z[c] for c in gone])
         wished = 2 * len(gone)
         allowed = _ADAPTIVE_SHARE * (nothing - values[-1]) + tie
+        # too many at once: half of them
         while step == "adaptive" and len(gone) > 1 and together - values[-1] > allowed:
             wished = len(gone) // 2
             gone = gone[: len(gone) // 2]
@@ -167,7 +170,8 @@ def _first_fits(
     for risk in risks:
         with np.errstate(over="ignore", invalid="ignore"):
             fit = cold_fit(K, risk, intercept)
-        # a sum of terms that are not negative: all is rounding
+        # The objective is a sum of terms that are not negative. A value below that is all
+        # rounding, as is NaN.
         if not fit.value >= -risk.gap:
             raise too_large(risk, K)
         finer = risk.beside(fit.value)
@@ -175,7 +179,8 @@ def _first_fits(
             fit = warm_started_fit(K, finer, fit.u, intercept)
         fits.append((finer, fit.u, fit.value))
     finest = sum(risk.tie for risk, _, _ in fits if risk.tie < risk.tol * risk.nothing)
-    # a thousandth of the objective would be a tie
+    # of the finer ties, where a fit is nearly perfect; it warns where a thousandth of the
+    # objective would be a tie
     warn_of_rounding(10 * finest, sum(value for *_, value in fits))
     return fits
 
@@ -363,6 +368,9 @@ def eliminate_features(
 ) -> Elimination:
     """The loop that risk-RFE and Guyon's RFE share, on a matrix in float64; `choice`
     says what goes.
+
+    The other parameters are those of `risk_rfe_reference`. With an "adaptive" step the
+    sums before the step are kept, since the step may be taken back and halved.
     """
     with blas_threads_for(X.shape[0]):
         machines = Machines(X, risks, kernel, intercept)
@@ -484,6 +492,9 @@ def choice_by_risk(
 ) -> Choice:
     """Risk-RFE's rule: the features without which the objectives rise least, of several
     within the tolerance.
+
+    The rule keeps memory for one kernel matrix, which the fits of all steps share, and
+    says in its first step if nothing tells the features apart.
     """
     out: Array = None
 
@@ -520,7 +531,7 @@ def _falls_of_the_norm(
     reduced: ReducedKernels, u: Floats
 ) -> tuple[Floats, float, float]:
     """By how much `u'Ku` falls without each feature, `u'Ku` itself, and the rounding
-    error of it all.
+    error of it all; on the support vectors, since the other `u_i` are zero.
     """
     rows = np.flatnonzero(u)
     part = reduced.on(rows)
@@ -551,7 +562,7 @@ def choice_by_norm(
         norm = norm + before
         error = error + rounding
     warn_of_rounding(error, norm)
-    # the first step, and no other warning
+    # in the first step, and where no warning of rounding has said as much
     if k < len(falls) == reduced.X.shape[1] and error <= 0.01 * norm:
         if any(u.any() for u in us):
             _warn_of_equal_features("norm", falls, 1e-9 * norm)
@@ -841,6 +852,8 @@ def squared_linear_path(
     with blas_threads_for(d):
         X, y, q = weighted_centred(to_numpy(X), risk.y, risk.C / C, intercept)
         ridge = SweptRidge(X, y, q, C, risk.tol)
+        # The weights of the samples are in the rows, relative to C. The rises of a
+        # sweep, and so the tie, are those of the objective divided by C.
         value = ridge.objective
         done = Elimination([], [value], [d], ridge.n_fits)
         tie = risk.beside(value, 0.0).tie / C
@@ -851,7 +864,7 @@ def squared_linear_path(
         while len(ridge.left) > least:
             room = ridge.room(block, least)
             groups = _groups_in_a_sweep(step, d, len(ridge.left), least, room)
-            # in a group that goes beyond the rank
+            # in a group that goes beyond the rank rises may be infinite
             with np.errstate(over="ignore", invalid="ignore"):
                 swept = sweep_columns(ridge.H, ridge.w, groups, tie)
             features = ridge.left[swept.gone].tolist()
@@ -859,6 +872,7 @@ def squared_linear_path(
                 break
             if progress is not None:
                 progress.advance(len(swept.gone))
+            # where the inverse was computed anew, so was the objective
             if ridge.leave_out(swept, len(swept.gone) < sum(groups)):
                 done.values[-1] = ridge.objective
         done.refits = ridge.n_fits

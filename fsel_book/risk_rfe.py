@@ -86,7 +86,7 @@ class ChangePoint:
     Parameters
     ----------
     n_features : int
-        How many features were left there.
+        How many features were left there: how many to keep.
     left : ndarray of int
         How many were left at each point of the path.
     values : ndarray
@@ -117,7 +117,8 @@ class ChangePoint:
 
 # %% ../nbs/18_risk_rfe.ipynb #18chg002
 def bent_curve(values: Floats, removed: Floats, at: int, tail: str) -> Floats:
-    """The two pieces that meet at the point `at`, at their nearest to the path.
+    """The two pieces that meet at the point `at`, at their nearest to the path: a line,
+    and from there on what the tail adds to it, so that they meet.
 
     Parameters
     ----------
@@ -151,7 +152,7 @@ def bent_curve(values: Floats, removed: Floats, at: int, tail: str) -> Floats:
 
 # %% ../nbs/18_risk_rfe.ipynb #18chg006
 def power_near(values: Floats) -> float:
-    """A power of two near the largest of `values`."""
+    """A power of two near the largest of `values`: to divide by it loses no digit."""
     return float(2.0 ** np.frexp(np.abs(values).max() or 1.0)[1])
 
 # %% ../nbs/18_risk_rfe.ipynb #18chg009
@@ -205,12 +206,14 @@ def change_point(
         raise ValueError(
             f'tail={tail!r} is not possible: give "quadratic" or "linear".'
         )
+    # from 0 to 1, so that its squares are of the same size
     removed = (left[0] - left) / (left[0] - left[-1])
     # squares of the values themselves may be out of range
     unit = power_near(values)
     path = values / unit
     curves = [bent_curve(path, removed, at, tail) for at in range(len(values) - 1)]
     errors = np.array([((path - curve) ** 2).sum() for curve in curves] + [np.inf])
+    # equal to rounding: the first of them, which has more features
     best = int(np.flatnonzero(errors <= errors.min() + 1e-20 * (path @ path))[0])
     with np.errstate(over="ignore"):
         squares = errors * unit * unit
@@ -282,6 +285,7 @@ class KernelMachine(FittedAttributesMixin, ScoreOnHost, BaseEstimator, ABC):
         """Choose the features, and fit the machine on them."""
 
     def _loss(self) -> Loss:
+        """The loss; by its name "epsilon_insensitive" it takes `epsilon`."""
         by_name = isinstance(self.loss, str) and self.loss == "epsilon_insensitive"
         return EpsilonInsensitive(self.epsilon) if by_name else get_loss(self.loss)
 
@@ -308,6 +312,7 @@ class KernelMachine(FittedAttributesMixin, ScoreOnHost, BaseEstimator, ABC):
         w = _check_sample_weight(w, Y, dtype=np.float64, ensure_non_negative=True)
         rows = np.flatnonzero(w)
         A = take_rows(A, rows)
+        # a class may have gone with them
         if len(rows) < len(w):
             classes, Y = self._targets(A, to_numpy(y)[rows], warn=False)
         return TrainingSet(A, classes, Y, w[rows])
@@ -320,7 +325,11 @@ class KernelMachine(FittedAttributesMixin, ScoreOnHost, BaseEstimator, ABC):
         shift: np.ndarray,
         support: np.ndarray,
     ) -> None:
-        """Fit the machine on the features of `support`."""
+        """Fit the machine on the features of `support`, and keep what it needs to decide.
+
+        `shift` is what was taken off the targets before, and comes back in the
+        intercepts.
+        """
         self.kernel_ = kernel
         self.support_ = support
         rows = self._restricted(A)
@@ -331,14 +340,16 @@ class KernelMachine(FittedAttributesMixin, ScoreOnHost, BaseEstimator, ABC):
             for risk, u in zip(risks, us)
         ]
         used = np.flatnonzero(us.any(axis=0))
+        # One sample at least: a machine without support vectors is a constant, and goes the
+        # same way.
         used = used if len(used) else np.zeros(1, dtype=np.intp)
         self.intercept_ = shift + np.array(intercepts)
         self.dual_coef_ = us[:, used]
         self._rows_ = take_rows(rows, used)
 
     def _restricted(self, A: Matrix) -> Matrix:
-        """`A` without the features that are gone; for a kernel of unknown form these
-        are set to zero.
+        """`A` without the features that are gone; for a kernel of unknown form, for
+        which that need not be the same, these are set to zero.
         """
         support = to_numpy(self.support_)
         if not isinstance(self.kernel_, CallableKernel):
@@ -346,6 +357,9 @@ class KernelMachine(FittedAttributesMixin, ScoreOnHost, BaseEstimator, ABC):
         return A if support.all() else zero_feature(A, np.flatnonzero(~support))
 
     def _values(self, X: ArrayLike, method: str = "predict") -> Array:
+        """Decision values, a column for each machine, for the `method` that errors are
+        to name.
+        """
         check_is_fitted(self, "support_")
         X = check_X(self, X, reset=False)
         check_same_library(self, X, self.support_, method)
@@ -381,7 +395,11 @@ class KernelMachine(FittedAttributesMixin, ScoreOnHost, BaseEstimator, ABC):
 
 # %% ../nbs/18_risk_rfe.ipynb #18los002
 def _warn_of_lost_features(X: Matrix) -> None:
-    """Say so where products of samples have no digits left for the smallest feature."""
+    """Say so where products of samples have no digits left for the smallest feature.
+
+    From a factor of a million on: its square is 1e12, and leaves the products of the
+    smaller feature four digits beside those of the larger.
+    """
     sizes = to_numpy(
         abs(X).max(axis=0).toarray()
         if is_sparse(X)
@@ -472,13 +490,14 @@ class KernelElimination(SelectorMixin, KernelMachine):
             self.gamma,
             self.degree,
             self.coef0,
-            w if np.ptp(w) > 0 else None,
+            w if np.ptp(w) > 0 else None,  # equal weights are none
         )
         centre = self._centre(A, kernel)
         if centre is not None:
             A = A - centre
         if isinstance(kernel, ProductKernel):
             _warn_of_lost_features(A)
+        # Values are minima of |f|^2 / 2 + C sum w loss. Users see them with a mean loss.
         unit = 1 / (w.sum() * self.C)
         # "auto" looks at the whole path
         done = self._eliminate(A, risks, kernel, requested or 0, unit)
@@ -488,6 +507,7 @@ class KernelElimination(SelectorMixin, KernelMachine):
         gone = done.order[: d - kept]
         support = np.isin(np.arange(d), gone, invert=True)
         self._settle(A, risks, kernel, shift, support)
+        # The machine knows X - centre, and is to decide on X.
         if centre is not None:
             row = kernel.matrix(self._restricted(centre), self._rows_)
             self.intercept_ -= self.dual_coef_ @ to_numpy(row)[0]
@@ -499,7 +519,9 @@ class KernelElimination(SelectorMixin, KernelMachine):
     def _risks(
         self, classes: Any, Y: np.ndarray, w: np.ndarray
     ) -> tuple[list[EmpiricalRisk], np.ndarray]:
-        """One risk for each column of targets, and what was taken off the targets."""
+        """One risk for each column of targets, and what was taken off the targets: where
+        an intercept takes it up, the mean, with which ties and rounding would grow.
+        """
         shift = (
             np.average(Y, axis=0, weights=w)
             if classes is None and self.fit_intercept
@@ -512,7 +534,9 @@ class KernelElimination(SelectorMixin, KernelMachine):
         return risks, shift
 
     def _centre(self, A: Matrix, kernel: Any) -> Array:
-        """The means of the features where the intercept takes them up, else None."""
+        """The means of the features where the intercept takes them up, else None; also
+        for a sparse `A`, which would become dense.
+        """
         if kernel == LinearKernel() and self.fit_intercept and not is_sparse(A):
             return namespace(A).mean(A, axis=0, keepdims=True)
         return None
@@ -741,6 +765,7 @@ class RiskRFE(KernelElimination):
         return requested
 
     def _choice(self) -> Choice:
+        """The rule for the loop, by `criterion`."""
         if self.criterion == "norm":
             return choice_by_norm
         # a limit on the least rise needs exact rises
@@ -748,7 +773,9 @@ class RiskRFE(KernelElimination):
         return choice_by_risk(self.fit_intercept, self.step, tolerance)
 
     def _allowed(self, unit: float) -> Callable[[int], float] | None:
-        """`max_increment` in units of the values."""
+        """`max_increment` in units of the values: users give it in those of the path
+        that is reported, `unit` times these.
+        """
         limit = self.max_increment
         if limit is None:
             return None
@@ -799,6 +826,9 @@ class RiskRFE(KernelElimination):
             )
 
     def _in_closed_form(self, d: int, kernel: Any) -> bool:
+        """Whether the path is known in closed form, and its `d x d` matrix, of half a
+        gigabyte at 8,000, is small enough. The loop removes the same features.
+        """
         return (
             self.criterion == "risk"
             and isinstance(self._loss(), SquaredError)
@@ -847,7 +877,7 @@ class GuyonRFE(RiskRFE):
     array([3, 7])
     """
 
-    # what it has no parameters for
+    # What it has no parameters for, but the methods of RiskRFE look up.
     criterion = "norm"
     step_tol = 0.0
     max_increment = None

@@ -64,8 +64,11 @@ def change_weights(point: ChangePoint) -> np.ndarray:
     )
     off = point.values - point.fitted
     m = len(point.values)
-    # what `change_point` takes for equal
+    # The least error that counts, which `change_point` takes for equal: a perfect fit has
+    # a likelihood, too.
     rounding = 1e-20 * (point.values @ point.values) + np.finfo(float).tiny
+    # Neighbours on a path deviate alike, with correlation rho: so many points say as much
+    # as (1 - rho) / (1 + rho) of them that were independent. p are the coefficients.
     rho = max(0.0, (off[1:] @ off[:-1]) / max(off @ off, rounding))
     p = 4 if point.tail == "quadratic" else 3
     log = (
@@ -117,6 +120,7 @@ def change_region(point: ChangePoint, level: float = 0.95) -> np.ndarray:
         )
     weights = change_weights(point)
     best = np.argsort(-weights, kind="stable")
+    # the heaviest, until they have the share; in the order of the path
     return point.left[
         np.sort(best[: np.searchsorted(np.cumsum(weights[best]), level) + 1])
     ]
@@ -282,7 +286,7 @@ def resampled_change_points(
     whole = clone(selector).set_params(n_features_to_select="auto")
     numbers = []
     kept = []
-    # A rare class must not be missing from a sample.
+    # Drawn within each class: a rare one must not be missing from a sample.
     classes = (
         np.unique(to_numpy(y), return_inverse=True)[1].ravel()
         if whole._for_labels()
@@ -293,6 +297,7 @@ def resampled_change_points(
         drawn = np.concatenate(
             [group[rng.randint(len(group), size=len(group))] for group in groups]
         )
+        # how often a sample was drawn is its weight: no rows are copied
         whole.fit(X, y, np.bincount(drawn, minlength=n))
         numbers.append(
             change_point(whole.objective_path_, whole.n_features_path_, tail).n_features
@@ -311,6 +316,7 @@ class PathScores:
     left : ndarray of int
         Numbers of features, falling.
     scores : ndarray, shape (n_folds, len(left))
+        The score of each fold at each number.
 
     Examples
     --------
@@ -376,6 +382,7 @@ def path_scores(
     """
     check_instance("selector", selector)
     y = to_numpy(y, "y")
+    # rows are taken from it
     X = X.tocsr() if is_sparse(X) else check_matrix(X)
     whole = clone(selector).set_params(n_features_to_select=1)
     scores = []
@@ -388,11 +395,13 @@ def path_scores(
             f"splits or more."
         )
     if "max_increment" in whole.get_params():
-        whole.set_params(max_increment=None)
+        whole.set_params(max_increment=None)  # each fold needs its whole path
     for train, test in splitter.split(X, y):
         seen = take_rows(X, train)
         unseen = take_rows(X, test)
         whole.fit(seen, y[train])
+        # no elimination, and the kernel of the path, whose gamma "scale" would else be
+        # that of the few features
         fixed = clone(whole).set_params(
             n_features_to_select=1.0, kernel=whole.kernel_, step=1
         )

@@ -361,6 +361,9 @@ ORIGINS: dict[str, Origin] = {
 def _check_identity(name: str, X: Any, y: NDArray, source: str) -> None:
     """Raise unless the matrix (or list of sequences) and labels from `source` are the
     set `name`.
+
+    What must stay: whatever the source, a set with this name is this set. Sums are
+    compared to six digits: in later ones float32 and the order of summation show.
     """
     spec = DATA_SETS[name]
     shape = X.shape if hasattr(X, "shape") else (len(X),)
@@ -383,6 +386,10 @@ def _check_identity(name: str, X: Any, y: NDArray, source: str) -> None:
 def _recode_labels(y: ArrayLike, labels: Iterable) -> NDArray:
     """Labels of a download as the table writes them: by name where the names agree,
     else in sorted order.
+
+    Where OpenML's names differ, the counts of the labels, which are compared later, tell
+    a wrong order unless they are equal. Labels that fit in neither way stay as they are,
+    for the error of that comparison.
     """
     written = [
         f"{v:g}" if isinstance(v, float) else str(v) for v in np.asarray(y).tolist()
@@ -408,7 +415,7 @@ def _download(
             data_id=place.number,
             data_home=data_home,
             as_frame=False,
-            parser="liac-arff",
+            parser="liac-arff",  # the one that needs no pandas
             n_retries=1,
         )
     # no network, a refusal, a broken cache: one answer for all

@@ -47,7 +47,7 @@ __all__ = [
 
 # more than any file of this book, and little enough for memory
 _MOST_BYTES = 64 * 2**20
-# a server that answers so may answer otherwise in a second
+# codes of HTTP: a server that answers so may answer otherwise in a second
 _PASSING = {408, 425, 429, 500, 502, 503, 504}
 
 
@@ -102,8 +102,10 @@ class Origin(NamedTuple):
 
 
 def _read_response(response: Any, most: int, deadline: float) -> bytes:
-    """The bytes of a response, no more than a little above `most`; raise if it is too
-    slow or ends too early.
+    """The bytes of a response, no more than a little above `most`, by which the caller
+    sees that it is another file; raise if it is too slow or ends too early.
+
+    `deadline` is a time of `time.monotonic`.
     """
     parts = []
     received = 0
@@ -270,6 +272,7 @@ def checksum(found: LabelledData) -> str:
     digest = hashlib.sha256()
 
     def add(what: str, values: bytes) -> None:
+        # name and length first: no two sets run into the same bytes
         digest.update(f"{what} {len(values)}\n".encode())
         digest.update(values)
 
@@ -436,7 +439,15 @@ def convert_expressions(content: bytes) -> LabelledData:
 
 
 class _RObject(NamedTuple):
-    """A vector of R with its attributes, such as dim, names and levels."""
+    """A vector of R with its attributes.
+
+    Attributes
+    ----------
+    values : ndarray or list
+        Numbers, or texts and other things of R.
+    attributes : dict
+        By name, such as dim, names and levels.
+    """
 
     values: Any
     attributes: dict[str, Any]
@@ -444,6 +455,12 @@ class _RObject(NamedTuple):
 
 class _RReader:
     """Reads what R's `save` writes: vectors, lists, factors, and their attributes.
+
+    The format is told in *R Internals*, "Serialization Formats". Each thing begins with
+    flags. Their last byte is its kind: 1 a symbol, 2 a pair of a chained list, 9 a text,
+    10 and 13 truth values and integers, 14 reals, 16 a vector of texts, 19 a list, 254
+    nothing, 255 a symbol met before. The bit 0x200 says that it has attributes, 0x400
+    that a pair has a name.
 
     Functions, environments and other things that hold code are refused.
 
@@ -467,14 +484,17 @@ class _RReader:
         self.symbols: list[str] = []
 
     def numbers(self, kind: str, count: int) -> NDArray:
+        """The next `count` numbers, of a NumPy dtype `kind`."""
         values = np.frombuffer(self.content, kind, count, self.place)
         self.place += values.nbytes
         return values
 
     def number(self) -> int:
+        """The next integer, of four bytes."""
         return int(self.numbers(">i4", 1)[0])
 
     def text(self) -> str | None:
+        """The next text, after its length; None for a missing one, of length -1."""
         length = self.number()
         if length < 0:
             return None
@@ -488,7 +508,7 @@ class _RReader:
         found = {}
         while flags & 255 == 2:
             if flags & 0x200:
-                self.item()
+                self.item()  # attributes of the pair, of no use here
             name = self.item() if flags & 0x400 else ""
             found[name] = self.item()
             flags = self.number()
@@ -503,6 +523,7 @@ class _RReader:
         if kind == 254:
             return None
         if kind == 255:
+            # its number stands in the flags, or behind them if it is too large
             return self.symbols[(flags >> 8 or self.number()) - 1]
         if kind == 1:
             self.symbols.append(self.item())
@@ -544,6 +565,7 @@ def convert_r_list(content: bytes) -> LabelledData:
     saved = _RReader(lzma.decompress(content)).item()
     matrix, factor = next(iter(saved.values())).values
     shape = tuple(matrix.attributes["dim"].values)
+    # R stores a matrix by columns, and counts levels from 1
     X = matrix.values.reshape(shape, order="F").astype(np.float32, order="C")
     levels = np.array(factor.attributes["levels"].values)
     return LabelledData(X, levels[factor.values - 1], {})

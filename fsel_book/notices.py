@@ -18,6 +18,11 @@ def _say_nothing() -> None:
 def as_trial(machine: _Machine) -> _Machine:
     """A machine of libsvm that says nothing where its steps run out, and has the
     `fit_status_` 1 then; not one to keep.
+
+    Its callers judge the fit themselves, by `fit_status_` or by the duality gap, and try
+    otherwise where it is not good enough: scikit-learn's `ConvergenceWarning` would speak
+    of a fit that nobody gets. Only this object loses the method that warns; a filter of
+    warnings would act on all threads.
     """
     vars(machine)["_warn_from_fit_status"] = _say_nothing
     return machine
@@ -26,6 +31,9 @@ def as_trial(machine: _Machine) -> _Machine:
 def stack_level() -> int:
     """The `stacklevel` that lets a warning, given where this is called, point at the
     caller outside the package.
+
+    Frames of `functools` are passed over as well: they stand between a method and its
+    caller where the method is wrapped.
     """
     frame = sys._getframe(1)
     level = 1

@@ -18,7 +18,7 @@ __all__ = ["LONG", "Progress", "in_words", "warn_if_long"]
 
 LONG = 20.0  # seconds in all from which a loop says that it will take long
 FIRST_LOOK = 2.0  # seconds of steps after which their pace is known well enough
-FEWEST_STEPS = 3
+FEWEST_STEPS = 3  # before which nothing is said of the pace
 
 Item = TypeVar("Item")
 
@@ -169,6 +169,7 @@ class Progress:
 
     def over(self, items: Iterable[Item]) -> Iterator[Item]:
         """The `items`, each counted as a step when the next one is asked for."""
+        # what was done between the making of this object and its first loop is no step
         if not self.done:
             self.begun = self.clock()
         for item in items:
@@ -182,7 +183,9 @@ class Progress:
             self.bar.total = self.total
 
     def seconds_in_all(self, now: float) -> float:
-        """What all steps will take, by the pace until `now`."""
+        """What all steps will take, by the pace until `now`: the time before the pace was
+        measured, and the measured time by the share of the work that it was.
+        """
         if self.paced_from is None:
             return now - self.begun
         first, start = self.paced_from
@@ -191,6 +194,9 @@ class Progress:
         return start - self.begun + (now - start) * rest / max(measured, 1e-300)
 
     def _say_if_long(self, now: float) -> None:
+        """Give the warning if it is due, and then no other. Until it is given the pace is
+        looked at after every step, since it may fall.
+        """
         self.silent = self.done < self.total and warn_if_long(
             self.what,
             self.seconds_in_all(now),

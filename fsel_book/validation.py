@@ -79,7 +79,9 @@ __all__ = [
 ]
 
 
-# The size of the largest entry of any matrix or target that is not all zeros.
+# The size of the largest entry of any matrix or target that is not all zeros. Then its
+# square is a number, sums of such squares are, and so is the quotient of a target by an
+# entry; the chapter on arrays, section "The check of the input", has the reckoning.
 ENTRY_RANGE = 1e-150, 1e150
 
 
@@ -162,14 +164,17 @@ def _columns_where(X: Any, holds: Callable[[Any], bool]) -> list[Any]:
 
 
 def _is_kind(dtype: Any, kinds: str) -> bool:
+    """Whether a dtype is of one of NumPy's `kinds`; Polars' have no kind."""
     return getattr(dtype, "kind", "?") in kinds
 
 
 def _is_time(dtype: Any) -> bool:
+    """Whether a dtype of pandas or Polars is one of dates or times."""
     return _is_kind(dtype, "mM") or bool(getattr(dtype, "is_temporal", bool)())
 
 
 def _is_number(dtype: Any) -> bool:
+    """Whether a dtype of pandas or Polars is one of real numbers or truth values."""
     return _is_kind(dtype, "biuf") or bool(getattr(dtype, "is_numeric", bool)())
 
 
@@ -217,10 +222,12 @@ def _numbers_of(X: Any) -> Matrix:
         ensure_min_features=0,
     )
     A = check_array(X, **options)
+    # what is left as objects is read once more, as numbers, or is an error
     return A if A.dtype.kind in "biuf" else check_array(X, dtype=np.float64, **options)
 
 
 def _is_readable_column(X: Any, name: Any) -> bool:
+    """Whether a column of a frame can be read as numbers."""
     try:
         _numbers_of(X[[name]])
     except (TypeError, ValueError):
@@ -238,6 +245,7 @@ def naming_columns(X: Any, name: str = "X") -> Iterator[None]:
     except (TypeError, ValueError) as error:
         if not is_frame(X):
             raise
+        # Only now, since it takes as long as the check itself: which columns are they?
         columns = list(X.columns)
         try:
             bad = _not_finite(_numbers_of(X), columns)
@@ -294,6 +302,8 @@ def canonical(X: Matrix) -> Matrix:
     """
     X = X if X.format in ("csr", "csc") else X.tocsr()
     width = np.int32 if max(X.nnz, *X.shape) <= np.iinfo(np.int32).max else np.int64
+    # A new matrix around the same arrays: to ask whether it is canonical leaves a note in
+    # the one that is asked, and to make it so writes into its arrays.
     own = type(X)(
         (
             X.data,
@@ -366,6 +376,7 @@ def check_matrix(
         raise ValueError(
             f"Complex data not supported: {name} has dtype {values.dtype}."
         )
+    # half precision is widened, too: sums of its squares overflow on ordinary data
     if not xp.isdtype(values.dtype, "real floating") or str(values.dtype).endswith(
         "float16"
     ):
@@ -508,6 +519,10 @@ def check_X(
 ) -> Matrix:
     """`X` validated for `fit` (`reset`) or for a later method of `estimator`, in the
     library in which it came.
+
+    scikit-learn's `validate_data` does it for what it reads: NumPy's arrays, lists,
+    frames and sparse matrices. Arrays of other libraries stay where they are, and so go
+    through `check_matrix`.
 
     In `fit` it needs `least` samples and a largest entry that can be squared. Sparse
     results are canonical.
@@ -698,6 +713,8 @@ def check_semidefinite(K: np.ndarray, name: str = "kernel") -> None:
 
     Then no space of functions belongs to it.
     """
+    # Rounding leaves eigenvalues of this size below 0. With it added, Cholesky's factor
+    # exists; that takes far less time than the eigenvalues.
     room = 1e-8 * max(np.abs(np.diagonal(K)).max(), np.abs(K).max() / len(K))
     if room == 0:
         return

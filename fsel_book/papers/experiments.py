@@ -60,7 +60,9 @@ def random_stream(key: str) -> np.random.RandomState:
 
 # %% ../../nbs/B_experiments.ipynb #911cf1e1
 def _normalized_source(thing: Any) -> str:
-    """The source of a function or class without comments, docstrings and layout."""
+    """The source of a function or class without comments, docstrings and layout: a
+    change of these alone leaves stored results valid.
+    """
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(thing)))
     except (OSError, SyntaxError) as error:
@@ -107,7 +109,9 @@ def _outside_values(thing: Any) -> dict[str, Any]:
 
 # %% ../../nbs/B_experiments.ipynb #e8aab42e
 class LocalCache(dict):
-    """A cache that is hashed, and sent to other processes, as an empty one."""
+    """A cache that is hashed, and sent to other processes, as an empty one: what is in
+    it depends on what ran before, and must not change a fingerprint.
+    """
 
     def __reduce__(self) -> tuple:
         return type(self), ()
@@ -129,7 +133,8 @@ def fingerprint(trial: Callable) -> str:
     one, and the values they use.
 
     Comments, docstrings and layout do not count. Code of other modules counts by its
-    name only.
+    name only. What must stay: stored results with another fingerprint are refused, so
+    that no table is a mixture of two programs.
     """
     parts: dict[str, str] = {}
     followed = trial.__module__, __name__
@@ -175,6 +180,7 @@ def append_line(path: Path, header: dict, line: dict) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "ab") as file:
         lines = [line] if file.tell() else [header, line]
+        # in one piece at the end: what a kill leaves behind is a torn last line
         file.write("".join(json.dumps(one) + "\n" for one in lines).encode())
 
 # %% ../../nbs/B_experiments.ipynb #1192efa0
@@ -219,9 +225,11 @@ def run_trial(
     them.
     """
     try:
+        # the number of threads would change the last digits
         with threadpool_limits(1):
             found = trial(random_stream(key), **parameters)
         records = _json_round_trip([found] if isinstance(found, dict) else list(found))
+        # a key of a record would hide the parameter of that name
         twice = {"repetition", *parameters}.intersection(*[set().union(*records)])
         if twice:
             raise ValueError(
@@ -443,7 +451,8 @@ def mean_and_error(records: Iterable[dict], by: Sequence[str], of: str) -> list[
 # %% ../../nbs/B_experiments.ipynb #rows0002
 def write_rows(rows: Sequence[dict], path: str | os.PathLike) -> None:
     """Rows of figures as a CSV file; the names of the columns are the keys of all rows,
-    in order of appearance. The folder is made if it is not there.
+    in order of appearance. The folder is made if it is not there. Floats have five
+    significant digits, more than their sampling errors leave certain.
     """
     columns = list(dict.fromkeys(name for row in rows for name in row))
 
@@ -702,7 +711,9 @@ TEXT_SETS = ("pcmac", "basehock", "relathe", "dexter_train")
 @lru_cache(maxsize=1)
 def load_documents(data: str, n: int = 200) -> tuple[NDArray, NDArray, Any]:
     """Counts, labels -1 and 1, and words of `n` documents of a set (all, if it has
-    fewer), the same ones at every call.
+    fewer), the same ones at every call: repetitions differ in folds and draws alone.
+
+    Words that none of them has are left out: no method could choose them for a reason.
     """
     if data == "docstrings":
         bunch = load_docstrings()

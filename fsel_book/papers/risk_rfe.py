@@ -60,7 +60,7 @@ def _shuffle_columns(
     rng: np.random.RandomState, X: NDArray, y: NDArray, relevant: NDArray
 ) -> _Task:
     """The same data with the columns in another order, and where those that matter are
-    now.
+    now: a rule that breaks ties by the index must not profit from their being first.
     """
     order = rng.permutation(X.shape[1])
     return X[:, order], y, np.flatnonzero(order < len(relevant))
@@ -158,6 +158,7 @@ def _tune_machine(
         folds = StratifiedKFold(5, shuffle=True, random_state=rng)
     grid: dict[str, Any] = dict(C=_C_GRID)
     if kernel == "rbf":
+        # wider where more features set samples farther apart: with 200 the width doubles
         grid["gamma"] = _GAMMA_GRID * min(1, 50 / X.shape[1])
     return _tune(machine, grid, X, y, folds)
 
@@ -189,7 +190,9 @@ def _kernel_of(machine: SVC | SVR) -> Any:
 
 
 def _risk_of(machine: SVC | SVR, y: NDArray, tol: float) -> EmpiricalRisk:
-    """What a tuned machine minimises, to a tolerance; numbers are centred."""
+    """What a tuned machine minimises, to a tolerance; numbers are centred, since it is
+    relative to the objective at `f = 0`, which a mean would inflate.
+    """
     if isinstance(machine, SVR):
         return EmpiricalRisk("epsilon_insensitive", y - y.mean(), machine.C, tol)
     return EmpiricalRisk("hinge", y, machine.C, tol)
@@ -202,6 +205,8 @@ def _eliminate_features(
     Guyon's RFE, of a tuned machine.
     """
     d = X.shape[1]
+    # As the paper often had it: adaptive steps where features are many, and a tolerance
+    # that suits them. The chapter compares both with exact ones.
     rough = machine.kernel == "linear"
     risk = _risk_of(machine, y, 1e-5 if rough else 1e-9)
     kernel = _kernel_of(machine)
@@ -287,6 +292,7 @@ def select_by_scad(X: NDArray, y: NDArray, k: int, start: NDArray) -> NDArray:
 
     def weights(alpha: float) -> NDArray:
         w = start
+        # each program has the slopes of the penalty at the weights before
         for _ in range(5):
             last = w
             w = l1_program(X, y, scad_slope(last, alpha, 3.7), 1 / len(y))[0]

@@ -151,6 +151,9 @@ def split_and_scale(
 ) -> tuple[Matrix, NDArray, Matrix, NDArray, Matrix | None]:
     """Training part, at most `most` samples of it, and test part, scaled; and the
     training part as counted, if it was.
+
+    `split` is the seed: all experiments of the chapter share their splits. Scores for
+    counts need the counts as they were.
     """
     X, y = load_study_set(data)
     train, test = next(

@@ -510,7 +510,9 @@ def _is_unnamed(name: str) -> bool:
 
 
 def _are_row_names(values: Any) -> bool:
-    """Whether a Series or Index holds whole numbers or texts, another one in each row."""
+    """Whether a Series or Index holds whole numbers or texts, another one in each row:
+    else it may be a feature whose name was forgotten.
+    """
     if values.isna().any() or not values.is_unique:
         return False
     kind = values.dtype.kind
@@ -557,7 +559,7 @@ def find_row_names(
     ['Unnamed: 0']
     """
     found: list[str] = []
-    leading = True
+    leading = True  # no column with a name has come yet
     for place, name in enumerate(names, start=1):
         if name == target:
             leading = False
@@ -618,8 +620,10 @@ def _split_row_names(
     """The table without row names among its columns, and the row names, or None if it
     has none.
     """
+    # pandas may have written the target as an index
     if target not in table.columns and target in table.index.names:
         table = table.reset_index(level=target)
+    # by 0, 1, ..., the index of a table whose rows have no names
     numbered = table.index.nlevels == 1 and np.array_equal(
         table.index, np.arange(len(table))
     )

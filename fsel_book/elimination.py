@@ -337,6 +337,7 @@ def _remove_chosen(
     """
     gone = [sums.left[c] for c in chosen.gone[:k]]
     machines.move_to(_sums_without_features(sums, gone, keep))
+    # without the first of them: the fit if no other goes, else a good start for it
     if chosen.fitted is not None:
         machines.us = chosen.fitted
     if k == 1 and chosen.fitted is not None and chosen.values is not None:
@@ -349,6 +350,9 @@ def _remove_chosen(
 def _number_allowed(rises: Sequence[float], allowed: float, adaptive: bool) -> int:
     """How many features may go at once, of which each alone raises the objective as
     given, least first; 0 if the least rise is above what is `allowed`.
+
+    As in the algorithm that is all that counts, unless the step is `adaptive`: then none
+    goes whose own rise is above it.
     """
     if rises[0] > allowed:
         return 0
@@ -419,6 +423,7 @@ def _least_of_constants(risk: EmpiricalRisk, intercept: bool) -> float:
     intercept.
     """
     nothing = np.zeros(len(risk.y))
+    # bisection may miss the best constant by rounding, and 0 be it
     return (
         min(risk.nothing, risk.primal(nothing + best_intercept(risk, nothing)))
         if intercept
@@ -442,6 +447,7 @@ def _warn_of_worthless_features(
     nothing; returns whether they do.
     """
     constant = sum(_least_of_constants(risk, intercept) for risk in risks)
+    # what they are worth is well above rounding
     if 1000 * rounding < constant - before:
         return False
     if constant <= rounding:
@@ -759,6 +765,7 @@ class SweptRidge:
         left = len(self.left)
         if not left:
             return False
+        # at the rank H shrinks by orders of magnitude, and digits go
         if stopped or left <= self.fresh // 2 or left <= self.rank < self.fresh:
             self.refit()
             return True

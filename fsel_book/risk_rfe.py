@@ -549,6 +549,7 @@ class KernelElimination(SelectorMixin, KernelMachine):
         self.objective_path_ = unit * np.array(done.values)
         self.increments_ = np.diff(self.objective_path_)
         self.elimination_order_ = np.array(done.order, dtype=np.intp)
+        # as scikit-learn's RFE has it: 1 for those that stay, 2 for the last to go
         self.ranking_ = np.ones(len(self.support_), dtype=np.intp)
         self.ranking_[gone] = np.arange(len(gone), 0, -1) + 1
 

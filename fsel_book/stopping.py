@@ -71,6 +71,7 @@ def change_weights(point: ChangePoint) -> np.ndarray:
     # as (1 - rho) / (1 + rho) of them that were independent. p are the coefficients.
     rho = max(0.0, (off[1:] @ off[:-1]) / max(off @ off, rounding))
     p = 4 if point.tail == "quadratic" else 3
+    # the logarithm of the likelihood; however few points are left, one counts
     log = (
         -max(1.0, (m - p) * (1 - rho) / (1 + rho))
         / 2
@@ -200,6 +201,7 @@ class ScreeDisplay:
         ax = ax or plt.subplots(figsize=(5, 3.2), layout="constrained")[1]
         p = self.point
         color = method_color(label)
+        # bars from the lowest value up, a weight of 1 as high as the path
         bottom = p.values.min()
         height = np.ptp(p.values) or 1.0
         ax.bar(

@@ -196,6 +196,7 @@ def fetch_file(
             with urllib.request.urlopen(request, timeout=timeout) as response:
                 content = _read_response(response, most, time.monotonic() + patience)
             break
+        # of an address that urllib cannot read
         except ValueError as error:
             raise ValueError(
                 f"{address}: {error}. Expected an address such as "
@@ -375,6 +376,7 @@ def store(found: LabelledData, path: pathlib.Path) -> None:
     array([ 1, -1])
     """
     content = _as_file(found)
+    # in the same folder, so that the renaming is one step of the file system
     temporary = path.with_name(f".{path.stem}-{secrets.token_hex(8)}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -670,6 +670,7 @@ def check_alpha(
     where there may be `many`.
     """
     values = np.asarray(alpha)
+    # one dimension at most where there may be many, else none
     numbers = 0 < values.size and values.ndim <= many and values.dtype.kind in "iuf"
     if not numbers or not np.all((values >= 0) & np.isfinite(values)):
         raise ValueError(

@@ -19,6 +19,10 @@ from .losses import Floats, Loss, get_loss
 class EmpiricalRisk:
     """The risk on a sample, `sum_i C_i loss(y_i, s_i)`, with its dual.
 
+    A machine `f` minimises `|f|^2 / 2` plus this risk. The dual point `u` maximises
+    `-phi(u) - u'Ku / 2`, where `phi(u)` is the sum of `C_i` times the conjugate of the
+    loss at `-u_i / C_i`; each dual value is a lower bound.
+
     %(on_host)s
 
     Parameters

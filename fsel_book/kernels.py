@@ -232,6 +232,7 @@ class SumKernel(ABC):
         )
 
 # %% ../nbs/15_kernels.ipynb #0864a500
+# The least normal number: a square below it has lost digits.
 _SMALLEST = float(np.finfo(np.float64).tiny)
 # Of the 53 binary digits of a sum, 20 may go: the proposition on lost digits
 # (section "When too few digits are left") rests on this number.

@@ -28,6 +28,7 @@ from fsel_book.dual_projection import (
     RecoveryDisplay,
 )
 from fsel_book.dual_set import DSFSelector, RSFSelector, certify_span, det_sampling
+from fsel_book.groups import AdditiveKernelSelector, GroupSelector
 from fsel_book.labels import (
     CompletionSelector,
     GuaranteePriceDisplay,
@@ -60,6 +61,7 @@ from fsel_book.svm import (
 )
 
 __all__ = [
+    "AdditiveKernelSelector",
     "BSSSelector",
     "Blocks",
     "Certificate",
@@ -68,6 +70,7 @@ __all__ = [
     "DSFSelector",
     "DualProjectionClassifier",
     "DualProjectionRidge",
+    "GroupSelector",
     "GuaranteePriceDisplay",
     "GuyonRFE",
     "LPSVMClassifier",

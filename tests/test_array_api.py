@@ -63,6 +63,7 @@ from fsel_book.arrays import from_numpy, to_numpy
 from fsel_book.baselines import random_features
 from fsel_book.dual_set import rand_sampling
 from fsel_book.elimination import guyon_rfe, risk_rfe, squared_linear_path
+from fsel_book.groups import columns_of, group_bss, kernel_bss
 from fsel_book.kernel_machines import EmpiricalRisk, duality_gap
 from fsel_book.kernels import (
     CallableKernel,
@@ -75,6 +76,7 @@ from fsel_book.kernels import (
 from fsel_book.labels import completion_promise
 from fsel_book.ridge import data_sandwich, kernel_sandwich, prediction_bound, risk_bound
 from fsel_book.sparse_components import RegressionCertificate, best_rank_k_in_span
+from fsel_book.spectra import ridge_space
 from fsel_book.stopping import change_region, change_weights, resampled_change_points
 
 each_dtype = pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -107,6 +109,10 @@ def span_of(X, y):
     return certify_span(row_space(X, 3), bss(row_space(X, 3), 8))
 
 
+def some_groups(X):
+    return group_bss(ridge_space(X, 900.0), np.arange(24) // 4, 3)
+
+
 # Arrays in the library and on the device of the data.
 THERE = {
     "best_rank_k_in_span": lambda X, y: [
@@ -120,6 +126,8 @@ THERE = {
         )
     ),
     "complete": lambda X, y: parts(complete(row_space(X, 3), [0, 4], 5)),
+    "columns_of": lambda X, y: parts(columns_of(some_groups(X), np.arange(24) // 4)),
+    "group_bss": lambda X, y: parts(some_groups(X)),
     "det_sampling": lambda X, y: parts(
         *(
             det_sampling(row_space(X, 3), row_space(X, 3).residual_norms, 6, rule)
@@ -190,6 +198,9 @@ ON_HOST = {
         completion_promise(row_space(X, 3), [0, 4], 5).lower
     ],
     "data_sandwich": lambda X, y: data_sandwich(X, X),
+    "kernel_bss": lambda X, y: [
+        kernel_bss([X @ X.T, X[:, :3] @ X[:, :3].T], 1, 1e9).sampling.weights
+    ],
     "kernel_of": lambda X, y: [kernel_of("rbf", X).gamma],
     "kernel_sandwich": lambda X, y: kernel_sandwich(X @ X.T, X @ X.T),
     "margin_report": lambda X, y: margin_report(X, y, whole(X).sampling_).radii,

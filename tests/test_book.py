@@ -228,6 +228,7 @@ FIRST_NEEDED = {
     "M_spectra_engine.ipynb": "03_spectra.ipynb",
     "N_ridge_barriers.ipynb": "10_labels.ipynb",
     "P_plain_columns.ipynb": "10_labels.ipynb",
+    "Q_groups_and_kernels.ipynb": "19_stopping.ipynb",
 }
 # What `fit` loads only where it is given data in blocks; the module there needs the one
 # that loads it.

@@ -16,12 +16,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fsel_book
 from fsel_book import (
+    AdditiveKernelSelector,
     BSSSelector,
     CertifiedSelector,
     CompletionSelector,
     DSFSelector,
     DualProjectionClassifier,
     DualProjectionRidge,
+    GroupSelector,
     GuyonRFE,
     LPSVMClassifier,
     RiskRFE,
@@ -71,6 +73,8 @@ SELECTORS = [
     BSSSelector(score_func=by_f),
     CASES["DSF"].make(score_func=by_f),
     CompletionSelector(),
+    GroupSelector(),
+    AdditiveKernelSelector(),
 ]
 
 each_selector = pytest.mark.parametrize("selector", SELECTORS, ids=repr)

@@ -36,6 +36,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fsel_book
 from fsel_book import (
+    AdditiveKernelSelector,
     BSSSelector,
     Certificate,
     CertifiedSelector,
@@ -43,6 +44,7 @@ from fsel_book import (
     DSFSelector,
     DualProjectionClassifier,
     DualProjectionRidge,
+    GroupSelector,
     GuaranteePriceDisplay,
     GuyonRFE,
     LeverageDisplay,
@@ -113,6 +115,8 @@ ESTIMATORS = {
     "DSF, target": DSFSelector(6, rank=3, rule="target"),
     "completion": CompletionSelector([0, 5], 4, rank=3),
     "completion, auto": CompletionSelector([0, 5, 7], rank=2, distortion=0.9),
+    "groups": GroupSelector(3, groups=np.arange(24) // 4),
+    "kernels": AdditiveKernelSelector(6),
     "support vectors": SupportVectorSelector(BSSSelector(6, rank=3)),
     "sparse components": SparsePCRegressor(2, n_features_to_select=6),
     "sparse components, no intercept": SparsePCRegressor(2, fit_intercept=False),
@@ -278,6 +282,7 @@ OF_KERNELS = {
 # What is given checked arguments: literal versions, and the parts of an elimination.
 TRUSTING = {
     "duality_gap",
+    "group_bss_reference",
     "guyon_rfe",
     "removals_reference",
     "risk_rfe_reference",

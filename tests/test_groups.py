@@ -1,0 +1,675 @@
+"""Groups of columns and kernels at a ridge: the theorem, the literal search, the fast
+one, and the two selectors.
+"""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.linalg
+import scipy.sparse as sp
+from cases import refused, swept_seeds
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.datasets import load_wine
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from fsel_book import AdditiveKernelSelector, BSSSelector, GroupSelector, certify
+from fsel_book.groups import (
+    ColumnGroups,
+    GroupBarriers,
+    column_groups,
+    columns_of,
+    factored_promise,
+    fill_groups,
+    first_equal_groups,
+    group_bss,
+    group_bss_reference,
+    kernel_bss,
+    pivoted_cholesky,
+    usable_groups,
+)
+from fsel_book.kernels import RBFKernel
+from fsel_book.sparsification import bss, ridge_promise
+from fsel_book.spectra import ridge_of_dimension, ridge_space
+
+KINDS = ["plain", "heavy", "zeros", "copies", "one group", "alone"]
+
+
+def problem(seed):
+    """Data of one of these kinds in groups, a number of draws, and a ridge for which
+    the theorem holds.
+    """
+    rng = np.random.default_rng(seed)
+    kind = KINDS[seed % len(KINDS)]
+    n = int(rng.integers(2, 20))
+    d = int(rng.integers(4, 50))
+    X = rng.standard_normal((n, d))
+    groups = rng.integers(0, rng.integers(1, d + 1), d)
+    if kind == "heavy":
+        X *= rng.pareto(0.8, d)
+    elif kind == "zeros":
+        X[:, rng.random(d) < 0.4] = 0
+        X[0, 0] = 1
+    elif kind == "copies":
+        half = d // 2
+        X[:, half : 2 * half] = -X[:, :half]
+        groups[half : 2 * half] = 100 + groups[:half]
+    elif kind == "one group":
+        groups[:] = 7
+    elif kind == "alone":
+        groups = np.arange(d)
+    S = np.linalg.svd(X, compute_uv=False)
+    S = S[S > 1e-9 * S[0]]
+    r = int(rng.integers(1, len(np.unique(groups)) + 1))
+    dimension = min(rng.uniform(0.1, 0.95) * r, 0.9 * len(S))
+    return X, groups, r, ridge_of_dimension(S, dimension)
+
+
+def true_interval(K, part, ridge):
+    """The extreme eigenvalues of `part + ridge` relative to `K + ridge`."""
+    at = ridge * np.eye(len(K))
+    lam = scipy.linalg.eigh(part + at, K + at, eigvals_only=True)
+    return lam[0], lam[-1]
+
+
+# ---------------------------------------------------------------- the search
+
+
+@swept_seeds(120, 1200)
+def test_the_fast_search_is_the_literal_one_and_the_promise_holds(seeds):
+    """Pick for pick, by three preferences; on the matrices themselves, for the ridge
+    and larger ones.
+    """
+    for seed in seeds:
+        X, labels, r, ridge = problem(seed)
+        n_groups = len(np.unique(labels))
+        scores = np.random.default_rng(seed).integers(0, 4, n_groups)
+        preference = [{}, {"rule": "largest-norm"}, {"scores": scores + (seed % 2)}][
+            seed // 6 % 3
+        ]
+        space = ridge_space(X, ridge)
+        fast = group_bss(space, labels, r, **preference)
+        literal = group_bss_reference(X, labels, r, ridge, **preference)
+        assert_array_equal(fast.indices, literal.indices, err_msg=f"seed {seed}")
+        assert_allclose(fast.weights, literal.weights, 1e-6, err_msg=f"seed {seed}")
+
+        promise = ridge_promise(space.effective_dimension, r)
+        sampling = columns_of(fast, labels)
+        assert certify(space, sampling, promise).holds
+        chosen = sampling.apply(X)
+        for larger in (1.0, 30.0):
+            low, high = true_interval(X @ X.T, chosen @ chosen.T, larger * ridge)
+            assert promise.lower * (1 - 1e-6) < low and high < promise.upper * (
+                1 + 1e-6
+            )
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(0, 10**6),
+    st.integers(2, 10),
+    st.lists(st.integers(1, 6), min_size=1, max_size=9),
+    st.integers(-9, 4),
+)
+def test_a_feasible_group_exists_whatever_was_taken(seed, n, sizes, log_ridge):
+    """Both averages at each step, for any feasible pick, and the interval at the end."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, sum(sizes))) * rng.pareto(1.0, sum(sizes))
+    space = ridge_space(X, np.linalg.norm(X, 2) ** 2 * 10.0**log_ridge)
+    groups = column_groups(np.repeat(np.arange(len(sizes)), sizes), sum(sizes))
+    r = int(space.effective_dimension / 0.95) + 1 + int(rng.integers(0, 5))
+    rows = space.basis()
+    barriers = GroupBarriers(space.shrinkage, r, groups)
+    s = barriers.s
+    weights = np.zeros(len(sizes))
+    norms = groups.sums(np.sum(rows**2, axis=1))
+    for _ in range(r):
+        lower, upper = barriers.judge_groups(rows)
+        assert upper.sum() <= (1 - s) * (1 + 1e-6)
+        assert lower.sum() >= (1 - s) * (1 - 1e-6)
+        feasible = (upper <= lower) & (norms > 1e-12 * norms.max())
+        j = rng.choice(np.flatnonzero(feasible))
+        weights[j] += barriers.add_group(rows[groups.columns(j)]) / (barriers.g * r)
+    M = rows.T @ (weights[groups.codes, None] * rows) + np.diag(space.given)
+    lam = np.linalg.eigvalsh(M)
+    promise = ridge_promise(space.effective_dimension, r)
+    assert promise.lower * (1 - 1e-6) < lam[0]
+    assert lam[-1] < promise.upper * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("width", [1, 3, 9])
+def test_many_directions_are_judged_as_few_are(width):
+    """Split inverses, and dense ones where groups are wide, against plain inverses."""
+    rng = np.random.default_rng(width)
+    n, d, r = 60, 180, 6
+    sigma = np.sort(rng.random(n) ** 6)[::-1]
+    rows = np.linalg.qr(rng.standard_normal((d, n)))[0]
+    D = sigma**2 / (sigma**2 + ridge_of_dimension(sigma, 3.0))
+    rows = rows * np.sqrt(D)
+    groups = column_groups(np.arange(d) // width, d)
+    barriers = GroupBarriers(D, r, groups)
+    assert (barriers.n_head is None) == (width == 9)
+    s, g = barriers.s, barriers.g
+    B = np.zeros((n, n))
+    for tau in range(r):
+        below = s * (tau + r) - g * tau * D
+        above = g * s / (1 - s) * (tau + r) + g * tau * D
+        N = np.linalg.inv(np.diag(below - D) + B)
+        P = np.linalg.inv(np.diag(above + g * s / (1 - s) + g * D) - B)
+        rise = np.trace(N * D - np.linalg.inv(np.diag(below) + B) * D)
+        fall = np.trace(np.linalg.inv(np.diag(above) - B) * D - P * D)
+        lower = groups.sums(np.sum(rows @ ((N * D) @ N / rise - N) * rows, axis=1))
+        upper = groups.sums(np.sum(rows @ ((P * D) @ P / fall + P) * rows, axis=1))
+        found = barriers.judge_groups(rows)
+        assert_allclose(found, [lower, upper], rtol=1e-6, atol=1e-9)
+        mine = rows[groups.columns(int(np.argmax(lower - upper)))]
+        t = barriers.add_group(mine)
+        B += t * mine.T @ mine
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_groups_of_one_column_are_columns(seed):
+    X, _, r, ridge = problem(6 * seed + 5)
+    space = ridge_space(X, ridge)
+    for rule in ("best", "largest-norm"):
+        groups = group_bss(space, None, r, rule)
+        columns = bss(space, r, rule)
+        assert_array_equal(groups.indices, columns.indices)
+        assert_allclose(groups.weights, columns.weights, rtol=1e-6)
+        assert certify(space, groups, ridge_promise(space.effective_dimension, r)).holds
+    together = group_bss(space, np.zeros(X.shape[1]), r, "best")
+    assert_array_equal(together.indices, [0])
+
+
+def test_groups_with_one_kernel_are_one():
+    """Up to signs, the order of columns, and a rotation within the group."""
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((9, 3))
+    turned = A @ np.linalg.qr(rng.standard_normal((3, 3)))[0]
+    parts = [A, -A[:, ::-1], turned, 1.001 * A, rng.standard_normal((9, 3))]
+    X = np.hstack(parts)
+    groups = column_groups(np.repeat(np.arange(5), 3), 15)
+    assert_array_equal(first_equal_groups(X, groups), [0, 0, 0, 3, 4])
+    assert_array_equal(first_equal_groups(sp.csr_array(X), groups), [0, 0, 0, 3, 4])
+    space = ridge_space(X, 50.0)
+    drawn = group_bss(space, groups, 3)
+    assert set(drawn.indices) <= {0, 3, 4}
+    assert_array_equal(
+        drawn.indices, group_bss_reference(X, groups.codes, 3, 50.0).indices
+    )
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_r_means_r(seed):
+    """As many different groups as were asked for, or all that can be used, and the
+    promise for r.
+    """
+    X, labels, _, _ = problem(seed)
+    groups = column_groups(labels, X.shape[1])
+    r = len(groups.labels)
+    S = np.linalg.svd(X, compute_uv=False)
+    S = S[S > 1e-9 * S[0]]
+    space = ridge_space(X, ridge_of_dimension(S, min(0.9 * r, 0.9 * len(S))))
+    drawn = group_bss(space, groups, r)
+    filled = fill_groups(space, groups, drawn, r)
+    usable = usable_groups(space, groups)[1]
+    assert set(filled.indices) == set(np.flatnonzero(usable))
+    k = drawn.n_selected
+    assert_array_equal(filled.indices[:k], drawn.indices)
+    assert_allclose(filled.weights[:k], drawn.weights)
+    promise = ridge_promise(space.effective_dimension, r)
+    chosen = columns_of(filled, groups).apply(X)
+    low, high = true_interval(X @ X.T, chosen @ chosen.T, space.ridge)
+    assert promise.lower * (1 - 1e-6) < low and high < promise.upper * (1 + 1e-6)
+
+
+def test_what_is_filled_in_is_what_is_missing():
+    """The one orthogonal direction, and not one more like those that are there."""
+    X = np.zeros((6, 4))
+    X[0, :3] = [3.0, 2.9, 2.8]
+    X[1, 3] = 1.0
+    space = ridge_space(X, 0.5)
+    groups = column_groups(None, 4)
+    drawn = columns_of(group_bss(ridge_space(X, 100.0), groups, 1), groups)
+    filled = fill_groups(space, groups, drawn, 2)
+    assert_array_equal(filled.indices, [0, 3])
+    assert np.all(filled.weights > 0)
+
+
+# ---------------------------------------------------------------- the groups
+
+
+NAMES = np.array(["red", "green", "blue", "size"])
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ([0, 1], ["shape (2,)", "4 columns", "one label for each column"]),
+        ("abcd", ["one label for each column"]),
+        ([[0, 1, 1, 0]], ["one label for each column"]),
+        (["x", "y", None, "x"], ["no label", "column 'blue'", "None"]),
+        ([0.0, 1.0, np.nan, 0.0], ["no label", "column 'blue'", "nan"]),
+        ({"c": [0, 1, 2]}, ["column 'size' is in no group", "of its own"]),
+        ({"c": [0, 1], "s": [1, 2, 3]}, ["'green'", "'s' and also in 'c'", "overlap"]),
+        ({"c": [0, 0, 1, 2, 3]}, ["'red'", "twice"]),
+        ({"c": [0, 1, 2, 3], "none": []}, ["'none' is empty", "leave it out"]),
+        ({"c": ["red", "pink"]}, ["'pink'", "does not have", "'red'"]),
+        ({"c": [0, 1, 2, 4]}, ["4, which is no column", "from 0 to 3"]),
+        ({"c": [0, 1, 2, -1]}, ["-1, which is no column"]),
+        ({"c": [0, 1, 2, 3.0]}, ["3.0, which is no column"]),
+    ],
+)
+def test_groups_that_are_none_are_refused(given, words):
+    with refused(*words):
+        column_groups(given, 4, NAMES)
+    frame = pd.DataFrame(np.eye(4) + 1, columns=NAMES)
+    with refused(*words):
+        GroupSelector(1, groups=given).fit(frame)
+
+
+def test_a_column_without_a_name_is_named_by_its_index():
+    with refused("column 3 is in no group"):
+        column_groups({"c": [0, 1, 2]}, 4)
+    with refused("the column 'red', and X has no names", "indices from 0 to 3"):
+        column_groups({"c": ["red"]}, 4)
+
+
+def test_ways_to_say_the_same_groups():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.standard_normal((30, 4)), columns=NAMES)
+    expected = GroupSelector(1, groups=["c", "c", "c", "s"]).fit(X)
+    chosen = expected.selected_groups_
+    for groups in (
+        {"c": ["red", "green", "blue"], "s": "size"},
+        {"s": [3], "c": range(3)},
+        pd.Series(["c", "c", "c", "s"], dtype="category"),
+        np.array(["c", "c", "c", "s"], dtype=object),
+    ):
+        found = GroupSelector(1, groups=groups).fit(X)
+        assert_array_equal(found.selected_groups_, chosen)
+        assert_array_equal(found.support_, expected.support_)
+        assert found.certificate_.holds
+    numbers = GroupSelector(1, groups=[8, 8, 8, 5]).fit(X)
+    assert_array_equal(numbers.selected_groups_, [{"c": 8, "s": 5}[chosen[0]]])
+
+
+# ---------------------------------------------------------------- the selector
+
+
+def table(seed=0, n=40, d=24):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)) @ np.diag(rng.pareto(1.5, d) + 0.2)
+    X = X + 0.5 * rng.standard_normal((n, 3)) @ rng.standard_normal((3, d))
+    return X - X.mean(axis=0), rng.integers(0, 9, d)
+
+
+def test_a_selector_keeps_whole_groups_and_certifies_them():
+    X, labels = table()
+    for rule in ("best", "largest-norm"):
+        selector = GroupSelector(4, groups=labels, rule=rule).fit(X)
+        assert len(set(selector.selected_groups_)) == 4
+        assert_array_equal(
+            selector.support_, np.isin(labels, selector.selected_groups_)
+        )
+        assert_array_equal(selector.transform(X), X[:, selector.support_])
+        assert_allclose(
+            selector.weights_,
+            np.repeat(
+                selector.group_weights_,
+                [np.sum(labels == g) for g in selector.selected_groups_],
+            ),
+        )
+        certificate = selector.certificate_
+        chosen = X[:, selector.selected_] * np.sqrt(selector.weights_)
+        found = true_interval(X @ X.T, chosen @ chosen.T, certificate.ridge)
+        assert_allclose(certificate.interval, found, rtol=1e-6)
+        ell = certificate.effective_dimension
+        assert_allclose(certificate.promise.upper, ridge_promise(ell, 4).upper)
+        assert certificate.holds and certificate.n_draws == 4
+        rescaled = clone(selector).set_params(rescale=True).fit(X).transform(X)
+        assert_allclose(rescaled @ rescaled.T, chosen @ chosen.T)
+
+
+def test_without_groups_it_is_bss_at_a_ridge():
+    X, _ = table(1)
+    for ridge in ("auto", 500.0):
+        groups = GroupSelector(6, ridge=ridge).fit(X)
+        columns = BSSSelector(6, ridge=ridge, rule="best").fit(X)
+        assert_array_equal(groups.selected_, columns.selected_)
+        assert_array_equal(groups.selected_groups_, columns.selected_)
+        assert_allclose(groups.weights_, columns.weights_)
+        assert_allclose(
+            groups.certificate_.eigenvalues, columns.certificate_.eigenvalues
+        )
+        assert groups.certificate_.holds
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_order_of_columns_and_the_names_of_groups_play_no_part(seed):
+    X, labels = table(seed)
+    expected = GroupSelector(4, groups=labels).fit(X)
+    order = np.random.default_rng(seed).permutation(X.shape[1])
+    permuted = GroupSelector(4, groups=labels[order]).fit(X[:, order])
+    assert_array_equal(permuted.selected_groups_, expected.selected_groups_)
+    assert_allclose(permuted.group_weights_, expected.group_weights_)
+    assert permuted.certificate_.holds
+    names = np.array(list("zyxwvutsr"))
+    renamed = GroupSelector(4, groups=names[labels]).fit(X)
+    assert_array_equal(renamed.selected_groups_, names[expected.selected_groups_])
+    assert_array_equal(renamed.selected_, expected.selected_)
+
+
+@pytest.mark.parametrize("power", [-40, 3, 40])
+def test_units_change_nothing(power):
+    X, labels = table(2)
+    expected = GroupSelector(4, groups=labels, ridge=500.0).fit(X)
+    scaled = GroupSelector(4, groups=labels, ridge=500.0 * 4.0**power)
+    scaled.fit(X * 2.0**power)
+    assert_array_equal(scaled.selected_, expected.selected_)
+    assert_allclose(scaled.weights_, expected.weights_)
+    assert_allclose(scaled.certificate_.interval, expected.certificate_.interval)
+    assert scaled.certificate_.holds
+
+
+@pytest.mark.parametrize("shape", [(15, 40), (40, 15)])
+def test_forms_of_data_make_the_same_choice(shape):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal(shape) * (rng.random(shape) < 0.4)
+    labels = rng.integers(0, 8, shape[1])
+    expected = GroupSelector(3, groups=labels).fit(X)
+    forms = (sp.csr_array(X), sp.csc_array(X), np.asfortranarray(X), X.tolist())
+    for data in (*forms, X.astype(np.float32)):
+        found = GroupSelector(3, groups=labels).fit(data)
+        assert_array_equal(found.selected_groups_, expected.selected_groups_)
+        assert_allclose(found.weights_, expected.weights_, rtol=1e-4)
+        assert found.certificate_.holds
+    assert GroupSelector(3).fit(X.astype(np.float32)).weights_.dtype == np.float32
+
+
+def test_fewer_usable_groups_than_asked_for_give_a_warning():
+    X, _ = table(4, d=4)
+    X = np.hstack([X, X, 0 * X])
+    labels = np.repeat(["first", "copy", "zero"], 4)
+    with pytest.warns(UserWarning, match="asks for 3 groups, and 1 came out"):
+        selector = GroupSelector(3, groups=labels).fit(X)
+    assert_array_equal(selector.selected_groups_, ["first"])
+    assert selector.certificate_.holds
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        GroupSelector(1, groups=labels).fit(X)
+
+
+def test_how_many_groups():
+    X, _ = table(5)
+    labels = np.arange(24) // 3
+    for r, expected in ((None, 4), (0.25, 2), (1.0, 8), (3, 3), (0.01, 1)):
+        selector = GroupSelector(r, groups=labels).fit(X)
+        assert len(selector.selected_groups_) == expected
+        assert selector.certificate_.holds
+    for r in (0, 9, -1, 1.5, 0.0, "auto", True):
+        with refused(f"n_groups_to_select={r!r} is not possible", "from 1 to 8"):
+            GroupSelector(r, groups=labels).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        (dict(ridge=None), "ridge=None is not possible: give a number above 0"),
+        (dict(ridge=0.0), "ridge=0.0 is not possible"),
+        (dict(ridge="large"), "ridge='large' is not possible.*auto"),
+        (dict(ridge=1e-9), "effective dimension at ridge=1e-09 is .*larger ridge"),
+        (dict(rule="longest"), "rule='longest' is not possible.*'best'"),
+    ],
+)
+def test_what_is_impossible_is_refused(parameters, words):
+    X, _ = table(6)
+    for selector in (GroupSelector(3), AdditiveKernelSelector(3)):
+        with pytest.raises(ValueError, match=words):
+            selector.set_params(**parameters).fit(X)
+        assert not hasattr(selector, "sampling_")
+
+
+# ---------------------------------------------------------------- kernels
+
+
+def rbf_kernels(X, gamma=0.7):
+    return [np.exp(-gamma * np.subtract.outer(x, x) ** 2) for x in X.T]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_additive_kernels_keep_the_promise(seed):
+    """On the matrices themselves, whatever the factors leave."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((rng.integers(5, 25), rng.integers(4, 15)))
+    kernels = rbf_kernels(X, rng.uniform(0.05, 5))
+    K = sum(kernels)
+    r = int(rng.integers(2, len(kernels) + 1))
+    lam = np.linalg.eigvalsh(K)[::-1]
+    ridge = ridge_of_dimension(np.sqrt(lam[lam > 1e-9]), rng.uniform(0.2, 0.9) * r / 2)
+    tol = 10.0 ** -rng.integers(2, 11)
+    rule = ["best", "largest-norm"][seed % 2]
+    found = kernel_bss(kernels, r, ridge, rule=rule, tol=tol)
+    sampling = found.sampling
+    assert sampling.n_selected == r
+    chosen = sum(w * kernels[j] for j, w in zip(sampling.indices, sampling.weights))
+    promise = found.certificate.promise
+    for larger in (1, 10):
+        low, high = true_interval(K, chosen, larger * ridge)
+        assert promise.lower < low and high < promise.upper
+    assert found.certificate.holds and found.error <= tol * np.trace(K) * (1 + 1e-9)
+    as_function = kernel_bss(
+        kernels.__getitem__, r, ridge, n_kernels=len(kernels), rule=rule, tol=tol
+    )
+    assert_array_equal(as_function.sampling.indices, sampling.indices)
+
+
+def test_what_factors_leave_is_in_the_promise():
+    """An example at which both corrections are needed: all that is left is in the
+    kernels that were, or were not, chosen.
+    """
+    K1, K2 = np.diag([4.0, 0.0, 0.0]), np.diag([0.0, 4.0, 1.0])
+    ridge = 2.0
+    chosen = columns_of(group_bss(ridge_space(np.eye(2), 3.0), None, 1), [0, 1])
+    weight = float(chosen.weights[0])
+    left = np.array([0.5, 0.25])
+    promise = factored_promise(ridge_promise(0.25, 1), ridge, left, chosen)
+    assert_allclose(promise.lower, (1 / 3) * (1 - 0.75 / 2))
+    assert_allclose(promise.upper, 3 + weight * 0.5 / 2)
+    # rank one is left of K2, and the diagonal says how much
+    L, rest = pivoted_cholesky(np.diagonal(K1 + K2), (K1 + K2).__getitem__, 0.2)
+    assert_allclose(rest, 1.0)
+    assert_allclose(L @ L.T, np.diag([4.0, 4.0, 0.0]))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_pivoted_cholesky_leaves_what_it_says(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 30))
+    Y = rng.standard_normal((n, rng.integers(1, n + 3))) * rng.pareto(0.7)
+    K = Y @ Y.T
+    asked = []
+
+    def column(p):
+        asked.append(p)
+        return K[:, p]
+
+    tol = 10.0 ** -rng.uniform(0, 12)
+    L, left = pivoted_cholesky(np.diagonal(K), column, tol)
+    assert L.shape[1] == len(asked) == len(set(asked)) <= n
+    rest = K - L @ L.T
+    rounding = 1e-12 * np.trace(K)
+    assert np.linalg.eigvalsh(rest)[0] >= -rounding
+    assert abs(np.trace(rest) - left) <= rounding
+    assert left <= max(tol * np.trace(K), 1e-12 * np.trace(K))
+    if L.shape[1] > 1:  # one pivot fewer leaves too much
+        assert np.trace(K - L[:, :-1] @ L[:, :-1].T) > tol * np.trace(K)
+
+
+def test_kernels_that_are_none_are_refused():
+    good = np.eye(3)
+    lowest = np.diag([2.0, 1.0, -0.25])
+    with refused("kernel 1 is not positive semi-definite", "-0.25"):
+        kernel_bss([good, lowest], 1, 1.0)
+    with refused("kernel 0 is not positive semi-definite", "-1"):
+        kernel_bss(lambda j: np.array([[0.0, 1.0], [1.0, 0.0]]), 1, 1.0, n_kernels=2)
+    with refused("kernel 1 is not symmetric"):
+        kernel_bss([good, good + np.eye(3, k=1)], 1, 1.0)
+    with refused("kernel 1 has the shape (2, 2)", "(3, 3)"):
+        kernel_bss([good, np.eye(2)], 1, 1.0)
+    with refused("kernel 2 contains NaN"):
+        kernel_bss([good, good, np.full((3, 3), np.nan)], 1, 1.0)
+    with refused("give n_kernels"):
+        kernel_bss(lambda j: good, 1, 1.0)
+    for r in (0, 3, 1.5):
+        with refused(f"r={r} is not possible", "from 1 to 2"):
+            kernel_bss([good, good], r, 100.0)
+    # rounding is no reason
+    kernel_bss([good - 1e-12 * np.eye(3), good - np.ones((3, 3)) / 3], 1, 100.0)
+
+
+# ---------------------------------------------------------------- additive kernels
+
+WINE = load_wine().data
+
+
+def centred(K):
+    return K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"gamma": 1e-3},
+        {"gamma": "auto"},
+        {"kernel": "linear"},
+        {"kernel": "poly"},
+        {"kernel": RBFKernel(0.2)},
+        {"kernel": lambda x, z: np.minimum(x, z.T)},
+        {"rule": "largest-norm", "ridge": 900.0},
+    ],
+    ids=str,
+)
+def test_the_certificate_is_that_of_the_centred_kernels(parameters):
+    X = (
+        WINE[::2]
+        if parameters.get("kernel") != "poly"
+        else WINE[::2] / WINE.mean(axis=0)
+    )
+    if "ridge" not in parameters and parameters.get("kernel") == "linear":
+        X = StandardScaler().fit_transform(X)
+    selector = AdditiveKernelSelector(4, **parameters).fit(X)
+    K = sum(kernel(X[:, [j]]) for j, kernel in enumerate(selector.kernels_))
+    certificate = selector.certificate_
+    part = selector.weighted_kernel(X)
+    found = true_interval(centred(K), centred(part), certificate.ridge)
+    assert_allclose(certificate.interval, found, rtol=1e-5)
+    assert certificate.promise.lower < found[0] and found[1] < certificate.promise.upper
+    assert certificate.holds and selector.support_.sum() == 4
+    assert certificate.n_features == 13 and certificate.n_selected == 4
+    by_hand = sum(
+        w * selector.kernels_[j](X[:, [j]])
+        for j, w in zip(selector.selected_, selector.weights_)
+    )
+    assert_allclose(part, by_hand)
+
+
+def test_a_linear_kernel_for_each_feature_is_bss_of_columns():
+    X = StandardScaler().fit_transform(WINE)
+    kernels = AdditiveKernelSelector(5, kernel="linear", ridge=400.0).fit(X)
+    columns = BSSSelector(5, ridge=400.0, rule="best").fit(X)
+    assert_array_equal(kernels.selected_, columns.selected_)
+    assert_allclose(kernels.weights_, columns.weights_, rtol=1e-6)
+    assert kernels.certificate_.holds
+
+
+def test_units_and_signs_and_the_order_of_features_play_no_part():
+    expected = AdditiveKernelSelector(5).fit(WINE)
+    rng = np.random.default_rng(0)
+    units = 2.0 ** rng.integers(-30, 30, 13) * rng.choice([-1, 1], 13)
+    scaled = AdditiveKernelSelector(5).fit(WINE * units)
+    assert_array_equal(scaled.selected_, expected.selected_)
+    assert_allclose(scaled.weights_, expected.weights_, rtol=1e-6)
+    assert scaled.certificate_.holds
+    order = rng.permutation(13)
+    permuted = AdditiveKernelSelector(5).fit(WINE[:, order])
+    assert_array_equal(order[permuted.selected_], expected.selected_)
+    sparse = AdditiveKernelSelector(5).fit(sp.csr_array(WINE))
+    assert_array_equal(sparse.selected_, expected.selected_)
+    narrow = AdditiveKernelSelector(5).fit(WINE.astype(np.float32))
+    assert_array_equal(narrow.selected_, expected.selected_)
+    assert narrow.weights_.dtype == np.float32
+    assert narrow.transform(WINE.astype(np.float32)).dtype == np.float32
+
+
+def test_constant_and_equal_features_are_not_chosen():
+    X = np.column_stack([WINE[:, :3], np.ones(len(WINE)), -WINE[:, 0]])
+    with pytest.warns(UserWarning, match="asks for 5 features, and 3 came out"):
+        selector = AdditiveKernelSelector(5).fit(X)
+    assert_array_equal(np.sort(selector.selected_), [0, 1, 2])
+    assert selector.certificate_.holds
+    with refused("tells samples from each other: all are constant"):
+        AdditiveKernelSelector(1).fit(np.ones((9, 2)))
+    with refused("kernel of feature 0 is not positive semi-definite"):
+        AdditiveKernelSelector(1, kernel=lambda x, z: -x @ z.T).fit(WINE)
+    with refused("n_features_to_select='auto' is not possible"):
+        AdditiveKernelSelector("auto").fit(WINE)
+
+
+def test_the_weighted_kernel_in_a_machine():
+    """All features or those left, between any rows; and the same machine from centred
+    kernels.
+    """
+    X, y = load_wine(return_X_y=True)
+    train, test = np.arange(0, 178, 2), np.arange(1, 178, 2)
+    selector = AdditiveKernelSelector(5).fit(X[train])
+    A, B = selector.transform(X[train]), selector.transform(X[test])
+    K = selector.weighted_kernel(X[test], X[train])
+    assert K.shape == (89, 89)
+    assert_allclose(selector.weighted_kernel(B, A), K)
+    assert_allclose(selector.weighted_kernel(B, X[train]), K)
+    machine = SVC(kernel=selector.weighted_kernel).fit(A, y[train])
+    assert machine.score(B, y[test]) > 0.9
+    K = selector.weighted_kernel(A)
+    two = y[train] == 0
+    decide = [
+        SVC(kernel="precomputed", tol=1e-9).fit(G, two).decision_function(G)
+        for G in (K, centred(K))
+    ]
+    assert_allclose(decide[0], decide[1], atol=1e-5)
+    with refused("X has 7 features", "all 13, or the 5"):
+        selector.weighted_kernel(X[:, :7])
+
+
+def test_both_selectors_work_in_a_pipeline():
+    X, y = load_wine(return_X_y=True)
+    for selector in (
+        GroupSelector(3, groups=np.arange(13) // 2),
+        AdditiveKernelSelector(4),
+    ):
+        model = make_pipeline(StandardScaler(), selector, SVC()).fit(X, y)
+        assert model.score(X, y) > 0.85
+        assert model[1].certificate_.holds
+    frame = load_wine(as_frame=True).data
+    frame = (frame - frame.mean()) / frame.std()
+    for selector in (GroupSelector(4), AdditiveKernelSelector(4)):
+        names = selector.fit(frame).get_feature_names_out()
+        assert_array_equal(names, frame.columns[selector.support_])
+
+
+def test_columns_of_a_selection_of_groups():
+    groups = ColumnGroups(np.array([0, 1, 0, 2]), np.array(["a", "b", "c"]))
+    X = np.random.default_rng(0).standard_normal((5, 4))
+    drawn = group_bss(ridge_space(X, 20.0), groups, 2)
+    columns = columns_of(drawn, groups)
+    assert columns.n_features == 4 and columns.n_draws == drawn.n_draws
+    for j, w in zip(drawn.indices, drawn.weights):
+        own = np.isin(columns.indices, groups.columns(j))
+        assert_array_equal(columns.weights[own], np.full(own.sum(), w))

@@ -19,7 +19,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from fsel_book import AdditiveKernelSelector, BSSSelector, GroupSelector, certify
+from fsel_book import (
+    AdditiveKernelSelector,
+    BSSSelector,
+    GroupSelector,
+    Sampling,
+    certify,
+)
 from fsel_book.groups import (
     ColumnGroups,
     GroupBarriers,
@@ -240,6 +246,21 @@ def test_what_is_filled_in_is_what_is_missing():
     filled = fill_groups(space, groups, drawn, 2)
     assert_array_equal(filled.indices, [0, 3])
     assert np.all(filled.weights > 0)
+
+
+def test_what_is_filled_in_stays_within_the_promise():
+    """Where the selection has come close to the upper end, in the direction of all."""
+    X = np.array([[3.0, 3.3, 2.0], [0.0, 0.0, 0.1]])
+    space = ridge_space(X, 200.0)
+    groups = column_groups(None, 3)
+    upper = ridge_promise(space.effective_dimension, 3).upper
+    v = space.basis()[0]
+    weight = 0.95 * (upper - 1) / (v @ v)
+    drawn = Sampling(np.array([0]), np.array([weight]), 3, 3)
+    before = certify(space, drawn).interval[1]
+    filled = fill_groups(space, groups, drawn, 3)
+    assert filled.n_selected == 3 and filled.n_draws == 3
+    assert before < certify(space, filled).interval[1] < upper
 
 
 # ---------------------------------------------------------------- the groups

@@ -510,9 +510,7 @@ def _many_target_errors(
             if method in ("RSF", "random"):  # as in the paper
                 selector.set_params(n_draws=r)
                 asked = None
-            model = SparsePCRegressor(
-                k, selector=selector, n_features_to_select=asked
-            )
+            model = SparsePCRegressor(k, selector=selector, n_features_to_select=asked)
             found = model.fit(X[train], Y[train]).certificate_
             error = _root_mean_square(model.predict(X[test]) - Y[test])
             yield dict(

@@ -517,8 +517,10 @@ class Scan:
         return self.pick_again(barriers)
 
     def pick_again(self, barriers: AnyBarriers) -> tuple[Held, int]:
-        """The first feasible column of those that were taken before: by the lemma there
-        is one where no other is feasible.
+        """The first feasible column of those that were taken before.
+
+        Where no other is feasible there is one: by the lemma of the chapter on BSS, and
+        where columns have prices by that of the chapter on dual sets.
         """
         j = self.head.first_feasible(barriers, True)
         if j is not None:

@@ -1076,7 +1076,10 @@ class DSFSelector(ScoreMixin, _ComponentsMixin, CertifiedSelector):
 
 # %% ../nbs/07_dual_set.ipynb #5e6a9216
 def residual_drift(space: RowSpace) -> float:
-    """`|E V|_F / |E|_F`, which is not 0 where `V` was found by sketches."""
+    """`|E V|_F / |E|_F`, which is not 0 where `V` was found by sketches; `E` is what
+    the leading components leave of `X`.
+    """
+    # all directions were computed: `V` holds singular vectors, and E V is rounding
     if space.numerical_rank is not None:
         return 0.0
     EV = to_numpy(space.image) - to_numpy(space.left) * (

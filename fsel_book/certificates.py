@@ -535,8 +535,8 @@ def certify(
             f"{space.shape[0]} rows."
         )
     indices, weights = _check_sampling(sampling)
-    M: Any = np.diag(space.given)
-    M = M_unscaled = from_numpy(M, space.X)
+    M: Any = 0.0
+    M_unscaled: Any = 0.0
     with blas_threads_for(space.shape[1]):
         for a in range(0, len(indices), 4096):
             rows = space.rows(indices[a : a + 4096])
@@ -547,7 +547,8 @@ def certify(
             M = M + scaled.T @ scaled
             M_unscaled = M_unscaled + rows.T @ rows
         spectrum, spectrum_unscaled = (
-            np.maximum(np.linalg.eigvalsh(to_numpy(A)), 0.0) for A in (M, M_unscaled)
+            np.maximum(np.linalg.eigvalsh(to_numpy(A) + np.diag(space.given)), 0.0)
+            for A in (M, M_unscaled)
         )
     return Certificate(
         spectrum,

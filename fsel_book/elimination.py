@@ -445,12 +445,15 @@ def _warn_of_worthless_features(
 ) -> bool:
     """Say so where all features together lower the objective, to `before`, by next to
     nothing; returns whether they do.
+
+    `rounding` is what of all objectives together rounding alone may change.
     """
     constant = sum(_least_of_constants(risk, intercept) for risk in risks)
     # what they are worth is well above rounding
     if 1000 * rounding < constant - before:
         return False
     if constant <= rounding:
+        # all risks are of one loss, and differ in the labels
         text = _constant_fits(risks[0])
     else:
         share = max(constant - before, 0.0) / constant

@@ -126,18 +126,23 @@ def _gaussian_products(K: Array, X: Array, V: Array) -> Array:
     return take_columns(total, np.argsort(order))
 
 
-# how far from 0 the entries may be of which the Gaussian products are expanded
+# how far from 0 the entries may be, times the root of 2 gamma, of which the Gaussian
+# products are expanded: 2 gamma x^2 is at most 2
 _WIDEST = 2**0.5
 
 
 def _centre_windows(X: Array) -> Array:
-    """`X`, each column shifted so that as many entries as possible are at most
-    `_WIDEST` from 0.
+    """`X`, columns times the root of 2 gamma, each shifted so that as many entries as
+    possible are at most `_WIDEST` from 0.
+
+    The kernel sees differences only, so any shift gives the same products; the better
+    it is, the fewer rows have to be formed.
     """
     low = to_numpy(namespace(X).min(X, axis=0))
     high = to_numpy(namespace(X).max(X, axis=0))
     centre = (low + high) / 2
     for c in np.flatnonzero(high - low > 2 * _WIDEST).tolist():
+        # the window of this width that holds the most entries; its middle goes to 0
         x = np.sort(to_numpy(X[:, c]))
         last = np.searchsorted(x, x + 2 * _WIDEST, side="right") - 1
         first = int((last - np.arange(len(x))).argmax())

@@ -344,7 +344,9 @@ def _fit_from_gram(passes: Passes, gram: GramMatrix, model: Any, y: Any) -> None
     """`model.fit`, in one more pass, from the Gram matrix of the samples.
 
     The model is fitted to `B` and its weights are brought from there to the features:
-    `w = X'T c`, as the proposition has it.
+    `w = X'T c`, as the proposition has it. `T` and `B` are those of the data divided by
+    `2**exponent`, so `B` is brought back to the size of the data for the fit, and the
+    weights are divided by that power.
     """
     T, B = orthonormal_factor_of(passes, 1, gram)
     model.fit(B * 2.0**gram.exponent, y)

@@ -987,6 +987,7 @@ def _leading_row_space(X: Matrix, k: int, scale: float = 1.0) -> RowSpace | None
         [U.T @ as_float64(block) for _, _, block in by_columns(X)], axis=1
     )
     sizes = np.sqrt(to_numpy(namespace(W).vecdot(W, W)))
+    # before the factor below, which brings its rows to length one
     if sizes.min() < 1e-6 * sizes.max():
         return None
     T, B = orthonormal_factor(W)

@@ -616,7 +616,8 @@ def labels_of(
     """Class labels on the host, of at least two kinds, or what is wrong with them.
 
     `for_numbers` says what else takes numbers, where `y` has no labels but
-    measurements.
+    measurements. The words "Unknown label type" and those about `y` being None are
+    scikit-learn's, whose `check_estimator` looks for them; what follows is free.
     """
     if y is None:
         raise ValueError(f"{who} requires y to be passed, but the target y is None.")
@@ -625,6 +626,7 @@ def labels_of(
         warn=True,
     )
     check_consistent_length(X, y)
+    # `type_of_target` would refuse these too, but name none, nor say what takes numbers
     fractions = y[y != np.floor(y)] if y.dtype.kind == "f" else y[:0]
     if len(fractions):
         raise ValueError(

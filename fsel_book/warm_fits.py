@@ -348,8 +348,8 @@ class GrowingInverse:
 
     It may have a border, rows and columns that come first. What must stay true: the
     first block of `store` is the inverse on `F`, up to rounding, and `rows` holds the
-    rows of `K` in the same order. The check below compares it with an inverse made
-    anew. `Tableau` of the steps of elimination uses it as it is, `BorderedInverse` is
+    rows of `K` in the same order. The check of `BorderedInverse` compares it with an inverse
+    made anew. `Tableau` of the steps of elimination uses it as it is, `BorderedInverse` is
     that of the active set.
 
     Attributes

@@ -576,7 +576,7 @@ def centred(K):
         {"kernel": lambda x, z: np.minimum(x, z.T)},
         {"rule": "largest-norm", "ridge": 900.0},
     ],
-    ids=str,
+    ids=["default", "gamma", "auto", "linear", "poly", "RBF", "function", "ridge"],
 )
 def test_the_certificate_is_that_of_the_centred_kernels(parameters):
     X = (

@@ -417,7 +417,8 @@ def test_where_memory_looks_for_leading_directions_only(kind, name):
     assert_same(found, expected, rtol=1e-5 if kind == "float32" else 1e-7)
     passes = 2 + (kind == "steep")
     if name in ("draws", "RSF"):
-        assert passes < found.n_passes_ <= passes + 5
+        # draws go on, a pass each time, until enough different features are there
+        assert passes < found.n_passes_ <= passes + 8
     else:
         assert name == "DSF" or found.n_passes_ == passes
 
@@ -456,7 +457,8 @@ def test_where_the_gram_matrix_is_too_large(kind, name, monkeypatch):
     assert_same(found, expected, rtol=1e-5 if kind == "float32" else 1e-7)
     passes = 7 + (kind == "steep")
     if name in ("draws", "RSF"):
-        assert passes < found.n_passes_ <= passes + 5
+        # draws go on, a pass each time, until enough different features are there
+        assert passes < found.n_passes_ <= passes + 8
     else:
         assert name == "DSF" or found.n_passes_ == passes
 

@@ -419,6 +419,10 @@ def test_where_memory_looks_for_leading_directions_only(kind, name):
     if name in ("draws", "RSF"):
         # draws go on, a pass each time, until enough different features are there
         assert passes < found.n_passes_ <= passes + 8
+        asked = {"n_features_to_select": None}
+        asked["n_draws"] = FEW[name].n_features_to_select
+        as_printed = clone(FEW[name]).set_params(**asked)
+        assert as_printed.fit(cut(X, [500, 1, 0, 699])).n_passes_ == passes + 1
     else:
         assert name == "DSF" or found.n_passes_ == passes
 
@@ -459,6 +463,10 @@ def test_where_the_gram_matrix_is_too_large(kind, name, monkeypatch):
     if name in ("draws", "RSF"):
         # draws go on, a pass each time, until enough different features are there
         assert passes < found.n_passes_ <= passes + 8
+        asked = {"n_features_to_select": None}
+        asked["n_draws"] = FEW[name].n_features_to_select
+        as_printed = clone(FEW[name]).set_params(**asked)
+        assert as_printed.fit(Scattered(X, 1)).n_passes_ == passes + 1
     else:
         assert name == "DSF" or found.n_passes_ == passes
 

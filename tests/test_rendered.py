@@ -217,7 +217,7 @@ class TestFiles:
         )
         assert re.findall('href="(?:./)?([^"]*)"', doors) == [
             "quickstart.html",
-            "25_choosing.html",
+            "28_choosing.html",
         ]
 
     def test_links_lead_somewhere(self, docs):

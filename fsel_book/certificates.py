@@ -1656,9 +1656,14 @@ def feature_scores(
     }
     given = [X if is_sparse(X) else to_numpy(X)]
     if _takes(score_func, X, y) and not _takes(score_func, X, y, **named):
+        alone = [
+            name
+            for name, value in named.items()
+            if not _takes(score_func, X, y, **{name: value})
+        ]
         raise ValueError(
             f"score_func={getattr(score_func, '__name__', score_func)} takes no "
-            f"{', '.join(named)}."
+            f"{', '.join(alone or named)}."
         )
     if y is not None:
         given.append(

@@ -1337,6 +1337,9 @@ class LargestSlackRule(ColumnSearch):
     def note_leaders(self, which: str, known: np.ndarray) -> None:
         """Those that are ahead among columns just looked at lead in the next step: up
         to 48, of which one is likely to be near the top again.
+
+        Where none was looked at the leaders stay as they are: the bounds are raised by
+        what the leaders gained, and that takes at least one.
         """
         if len(known):
             first = np.argpartition(-self.reach(known), min(48, len(known) - 1))[:48]

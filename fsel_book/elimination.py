@@ -488,6 +488,8 @@ def _warn_of_features_without_price(
     """Say so where all features together are worth next to nothing, or each alone as
     much as any other.
     """
+    # a coarse tolerance is no rounding: at most a billionth of the objective without
+    # any feature
     rounding = sum(min(risk.tie, 1e-9 * risk.nothing) for risk in risks)
     before = sum(machine.before for machine in now.machines)
     if 1000 * rounding > before:  # the first fits have warned
@@ -869,6 +871,8 @@ def squared_linear_path(
         tie = risk.beside(value, 0.0).tie / C
         warn_of_rounding(ridge.error * value, min(value, 100 * C * tie))
         if d > least:
+            # a coarse tolerance is no rounding: at most a billionth of the objective
+            # without any feature
             rounding = min(C * tie, 1e-9 * risk.nothing)
             _warn_of_worthless_features(value, [risk], rounding, intercept)
         while len(ridge.left) > least:

@@ -517,7 +517,9 @@ def tighten_bounds(bounds: CandidateBounds, some: NDArray[np.intp]) -> None:
 def tighten_alone(bounds: CandidateBounds, c: int) -> None:
     """One Newton step for candidate `c` with its own kernel, on its free rows.
 
-    The products `KU` are not kept up: no `tighten_bounds` after it.
+    It reads the products `KU` of the candidate and leaves them as they were: once for
+    each candidate at most, and no `tighten_bounds` after it. With products that are out
+    of date what comes out is no bound.
     """
     u = bounds.U[:, c]
     F = np.flatnonzero((u > bounds.lo) & (u < bounds.hi))
@@ -1055,7 +1057,8 @@ class EliminationStep:
         text.
 
         `waiting` are the candidates that no bound has ruled out and no fit has settled,
-        `alone` those that have had a step, or a path, of their own.
+        `alone` those that have had a step, or a path, of their own: one is all that
+        each may have.
         """
         self.tighten(np.argsort(self.bounds(), kind="stable")[: self.FIRST])
         waiting = np.arange(len(self.reduced.left))

@@ -257,8 +257,9 @@ class NormalSystem:
 def nearest_feasible(V: Floats, lo: Floats, hi: Floats, total: Any) -> Floats:
     """A point of the box near each column of `V`, with column sums `total` (None: any).
 
-    What must stay: it is feasible, whatever `V` is, since its dual value is taken for a
-    lower bound. How near it is decides only how good that bound is.
+    What must stay: it is in the box, whatever `V` is, and has the sum if the box allows
+    it, since its dual value is taken for a lower bound. How near it is decides only how
+    good that bound is.
     """
     V = np.clip(V, lo, hi)
     if total is None:

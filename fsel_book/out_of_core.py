@@ -57,7 +57,6 @@ def _with_multiples(B: np.ndarray, tolerance: float) -> np.ndarray:
     data one is taken; what a factor has left of them differs by its rounding, and a
     selection from it would take both.
     """
-    # without the two numbers that take singular vectors: in most data no two agree
 
     def first_multiple(of_rows: np.ndarray) -> np.ndarray:
         prints = np.hstack([products / size, of_rows / size])
@@ -67,6 +66,8 @@ def _with_multiples(B: np.ndarray, tolerance: float) -> np.ndarray:
     products = column_products(B.T, random_vectors(B.shape[1], 4))
     size = np.abs(products).max(axis=1, keepdims=True)
     size[size == 0] = 1.0
+    # First by four numbers, with zeros, which always agree, for the two that take singular
+    # vectors: rows that differ in the four differ, and in most data all do.
     if np.all(first_multiple(np.zeros((len(B), 2))) == np.arange(len(B))):
         return B
     # some may: now all six numbers decide
@@ -97,8 +98,9 @@ def _check_without_data(selector: CertifiedSelector, extra: dict[str, Any]) -> N
 def _fit_tall(
     seen: Any, X: Passes | None, selector: CertifiedSelector, y: Any
 ) -> CertifiedSelector:
-    """`selector.fit` on `B'`, which has the Gram matrix, and so the row space and all
-    inner products, of the samples.
+    """`selector.fit` on the samples where `seen` has kept them, else on `B'`, where
+    `BB'` is the Gram matrix of the features: it has the row space and all inner products
+    of the samples.
 
     Parameters
     ----------
@@ -109,7 +111,7 @@ def _fit_tall(
     selector : CertifiedSelector
     y : array or None
     """
-    # fewer samples than features: they are at hand
+    # kept while there are fewer than features; a sample is a column of what was kept
     samples = seen.together()
     if samples is not None:
         return _fit_at_hand(samples.T, seen, X, selector, y)

@@ -807,8 +807,11 @@ def raise_smallest_reference(
 def first_by_table(
     M: np.ndarray, leaving: np.ndarray, joining: np.ndarray
 ) -> tuple[int, int] | None:
-    """The same pair, from one table for all pairs; eigenvalues are computed for those
-    only that the table proposes.
+    """The pair that `first_by_eigenvalues` finds, from one table for all pairs.
+
+    The table is `T` of the proposition on one exchange, times `room`: `corner` is its
+    first entry and `determinant` its determinant. It leaves out no pair that raises;
+    one that it proposes for nothing costs its eigenvalues, which decide.
     """
     lam, Q = np.linalg.eigh(M)
     x = threshold(lam)
@@ -817,6 +820,7 @@ def first_by_table(
     if np.sum(low) > 1 and not singular:
         # one new row cannot raise two eigenvalues
         return None
+    # rows in the basis of eigenvectors, where M is diagonal
     A = leaving @ Q
     B = joining @ Q
     g = 1 / (lam[~low] - x)

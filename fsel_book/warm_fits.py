@@ -242,7 +242,9 @@ def _feasible_near(
     """`u` with its free entries brought to their pieces and, with an intercept, to the
     sum that is left for them; the others are as in `fixed`.
 
-    Its dual value bounds the objective, whatever the guess was worth.
+    It is in the box. Its sum is right only if the free entries can reach what is left
+    for them: its dual value is a lower bound if `is_feasible` says so, or if no
+    condition is broken.
     """
     v = fixed.copy()
     if free.any():
@@ -313,9 +315,10 @@ def pivot_fit(
             v = _feasible_near(u, fixed, free, broken, intercept)
             f = K @ v
             value = -risk.phi(v) - v @ f / 2
-            # It may not be feasible: the sum may have been out of reach in the box.
+            # the sum may have been out of reach in the box
             if value > enough and is_feasible(v, lo, hi, intercept):
                 return Fit(v, value, False)
+        # no condition is broken: v is u, and feasible
         if not wrong:
             gap = v @ f / 2 + risk.primal(f + b) - value
             return Fit(v, value, bool(gap <= risk.gap))

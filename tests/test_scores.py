@@ -765,6 +765,16 @@ def test_weights_of_samples_that_no_one_takes(selector):
         assert_not_fitted(model)
 
 
+def test_what_a_score_function_does_not_take_is_named_and_nothing_else():
+    def of_weighted(X, y, sample_weight=None):
+        return np.abs(X.T @ (sample_weight * y))
+
+    with pytest.raises(ValueError, match=r"of_weighted takes no groups\."):
+        BSSSelector(15, rank=6, score_func=of_weighted).fit(
+            X, y, sample_weight=weights, groups=np.ones(60)
+        )
+
+
 def test_a_failed_fit_of_any_selector_leaves_nothing_fitted():
     """What validation keeps of X does not make a selector that is fitted."""
     for model in (

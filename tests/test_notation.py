@@ -142,6 +142,20 @@ def test_solutions_are_folded(name):
 
 
 @every_notebook
+def test_a_notebook_can_be_made_into_a_page(name):
+    quarto.converted(notebooks[name], name.removesuffix(".ipynb"))
+
+
+@every_notebook
+def test_words_that_lead_to_what_moves_leave_with_it(name):
+    """On the site, where nothing moves, "drag this" would lead to nothing."""
+    cells = notebooks[name]["cells"]
+    for above, cell in zip([None, *cells], cells):
+        if book.LIVE in book.tags(cell) and cell["cell_type"] == "code":
+            assert book.LIVE in book.tags(above), cell["id"]
+
+
+@every_notebook
 def test_a_fold_says_what_is_behind_it(name):
     for cell in notebooks[name]["cells"]:
         if cell["metadata"].get("jupyter", {}).get("source_hidden"):
@@ -413,6 +427,13 @@ def test_a_figure_without_its_caption_is_an_error():
         cell("T"),
     ]
     with pytest.raises(ValueError, match="fig-a has no caption in the cell below"):
+        quarto.converted({"cells": cells}, "05_a")
+
+
+def test_code_of_a_solution_without_text_above_it_is_an_error():
+    hidden = {"source_hidden": True}
+    cells = [cell("T"), cell("x = 1", "code", tags=["solution"], jupyter=hidden)]
+    with pytest.raises(ValueError, match="below the text of it"):
         quarto.converted({"cells": cells}, "05_a")
 
 

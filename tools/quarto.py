@@ -202,6 +202,11 @@ def converted(book: dict[str, Any], name: str) -> dict[str, Any]:
     book : dict
     name : str
         Of its file, without the ending.
+
+    Raises
+    ------
+    ValueError
+        If a figure has no caption below it, or the code of a solution no text above.
     """
     is_numbered = re.match(r"\d\d_|[A-Z]_", name) is not None
     cells = [
@@ -227,6 +232,11 @@ def converted(book: dict[str, Any], name: str) -> dict[str, Any]:
             text = f"<!-- -->\n\n{text}"
         found.append(cell | {"metadata": {}, "source": text.splitlines(keepends=True)})
         if goes_on:
+            if not is_open and "::: {.callout-note" not in text:
+                raise ValueError(
+                    f"{name}: cell {below['id']} is code of a solution, and must stand "
+                    "below the text of it"
+                )
             is_open = True
         elif is_open:
             is_open = False

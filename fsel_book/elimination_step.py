@@ -80,7 +80,12 @@ def _linear_products(S: Array, X: Array, V: Floats) -> Array:
 def _polynomial_products(
     kernel: PolynomialKernel, S: Array, X: Array, V: Array
 ) -> Array:
-    """Column c: the polynomial kernel without the feature X[:, c], times V[:, c]."""
+    """Column c: the polynomial kernel without the feature X[:, c], times V[:, c].
+
+    By the binomial sum for `(T - gamma x x')^p`, entry by entry. `S` are the inner
+    products of the whole samples; the terms alternate in sign, so no feature may make up
+    nearly all of them.
+    """
     p = kernel.degree
     gamma = float(kernel.gamma)
     # powers of gamma alone may be out of range
@@ -589,12 +594,16 @@ def bound_by_columns(
     bounds: CandidateBounds, risk: EmpiricalRisk, c: int, share: float
 ) -> None:
     """Bounds for candidate `c` with the linear kernel, at most a `share` of its price
-    apart; no start for a fit.
+    apart: of the rise of the objective above `before` without it. No start for a fit.
+
+    Where rounding is more than a tie the bounds stay as they are, as they always may: a
+    fit then decides.
 
     For more samples than features: the other columns are a root of the kernel matrix.
     """
     if bounds.rounding > risk.tie:
-        return  # the price has no digits
+        # the price is a difference of two numbers with errors of that size
+        return
     G = np.delete(bounds.whole.host_columns(), c, axis=1)
     now = interior_point(G, risk, bounds.intercept, base=bounds.before, share=share)
     bounds.values[c] = max(bounds.values[c], now.value)

@@ -86,12 +86,19 @@ def _start_below(mu: np.ndarray, height: float) -> float:
 
 
 def start_barriers(mu: np.ndarray, s: float) -> tuple[float, float]:
-    """`L_0` and `U_0` of the theorem, for the eigenvalues `mu` of the start."""
+    """`L_0` and `U_0` of the theorem on completion, for the eigenvalues `mu` of the
+    start, its weight included.
+
+    `s`, between 0 and 1, is the potential of the lower barrier there; that of the upper
+    one is `s / delta_U`.
+    """
     return _start_below(mu, s), -_start_below(-mu, s * (1 - s) / (1 + s))
 
 
 def completion_ends(mu: np.ndarray, s: float, q: int) -> tuple[float, float]:
-    """`L_0 + q` and `U_0 + delta_U q`."""
+    """Where the barriers are after `q` additions, `L_0 + q` and `U_0 + delta_U q`;
+    `mu` and `s` as in `start_barriers`.
+    """
     L, U = start_barriers(mu, s)
     return L + q, U + (1 + s) / (1 - s) * q
 
@@ -108,9 +115,11 @@ def best_start(mu: np.ndarray, n_given: int, q: int) -> tuple[float, float]:
     held = int(np.sum(mu > 1e-12))
     fair = np.log(n_given * held / mu.sum()) if held else 0.0
 
+    # z: the logarithm of t, and the logit of s
     def loss(z: np.ndarray) -> float:
         s = 1 / (1 + np.exp(-z[1]))
         if not (1e-4 < s < 1 - 1e-4 and fair - 20 < z[0] < fair + np.log(30)):
+            # worse than any: what is looked for is below 1
             return 2.0
         low, high = completion_ends(np.exp(z[0]) * mu, s, q)
         return -low / high
@@ -277,7 +286,7 @@ class _Completion:
     weight : float
         That of each given feature, until all are brought to one scale.
     s : float
-        The potential of both barriers at the start.
+        The potential of the lower barrier at the start.
     start : tuple of float
         Where the lower and the upper barrier start.
     mu : ndarray, shape (rank,)

@@ -871,6 +871,7 @@ def active_set_fit(
     `enough`. None where the inverse has lost its digits, or the point is not feasible.
     """
     lo, hi = risk.box()
+    # with an intercept the dual asks for the sum 0
     total = 0.0 if intercept else None
     u = nearest_feasible(_snap_to_bounds(u, lo, hi), lo, hi, total)
     search = _ActiveSetSearch(K, risk, _snap_to_bounds(u, lo, hi), intercept)

@@ -1244,6 +1244,7 @@ class CertifiedSelector(SamplingTransformer):
     ridge: float | Literal["auto"] | None = None
     rescale: bool = False
     n_draws_: int
+    _how_many = "n_features_to_select"  # the parameter that says it
     # by which a choice is made in memory, and which blocks of features do without
     _steps_in_memory: tuple[str, ...] = (
         "_select",
@@ -1297,12 +1298,19 @@ class CertifiedSelector(SamplingTransformer):
         self._warn_of_choice(space, look_at_selected(space, self.selected_))
         return self
 
-    def _select(self, X: ArrayLike, y: ArrayLike, **extra: Any) -> RowSpace:
-        """Everything but the warnings of what came out; the space that is certified."""
+    def _select(
+        self, X: ArrayLike, y: ArrayLike, names: ArrayLike = None, /, **extra: Any
+    ) -> RowSpace:
+        """Everything but the warnings of what came out; the space that is certified.
+
+        `names` are those of the features, where `X` has lost them.
+        """
         clear_fitted(self)
         check_bool("rescale", self.rescale)
         self._check_parameters()
         X = check_X(self, X, reset=True)
+        if names is not None:
+            self.feature_names_in_ = names
         r = self._n_asked(X.shape[1])
         check_rank(self.rank, r, self.spare_draws)
         check_ridge(self.ridge, self.rank, r)
@@ -1322,15 +1330,19 @@ class CertifiedSelector(SamplingTransformer):
         """
         n_draws = getattr(self, "n_draws", None)
         if n_draws is None:
-            return n_requested(self.n_features_to_select, d)
+            return self._n_requested(d)
         check_integer(n_draws, 1, name="n_draws", why=", or None")
-        if self.n_features_to_select is not None:
+        asked = getattr(self, self._how_many)
+        if asked is not None:
             raise ValueError(
-                f"n_features_to_select={self.n_features_to_select!r} and "
-                f"n_draws={n_draws} contradict each other: both say how many. Leave "
-                f"out one of them."
+                f"{self._how_many}={asked!r} and n_draws={n_draws} contradict each "
+                f"other: both say how many. Leave out one of them."
             )
         return int(n_draws)
+
+    def _n_requested(self, d: int) -> int | None:
+        """The same, without a number of draws."""
+        return n_requested(self.n_features_to_select, d)
 
     def _n_different(self, r: int) -> int | None:
         """How many different features have to come out; None where `r` is a number of
@@ -1342,6 +1354,10 @@ class CertifiedSelector(SamplingTransformer):
 
     def _warn_of_choice(self, space: RowSpace, look: Look) -> None:
         """Warn of fewer features than were asked for, and of odd ones among them."""
+        self._warn_of_fewer(space)
+        warn_of_columns(self, look, space.squared_norm)
+
+    def _warn_of_fewer(self, space: RowSpace) -> None:
         r = self.n_features_to_select
         if isinstance(r, numbers.Real):
             warn_of_fewer(
@@ -1351,7 +1367,6 @@ class CertifiedSelector(SamplingTransformer):
                 self.sampling_.n_selected,
                 self._why_fewer(space),
             )
-        warn_of_columns(self, look, space.squared_norm)
 
     def _why_fewer(self, space: RowSpace) -> str:
         """Why fewer features came out than were asked for."""
@@ -1751,14 +1766,21 @@ class ScoreMixin:
                     f"{', '.join(score_params)} cannot be used without a score_func."
                 )
             return None
-        scores = feature_scores(self.score_func, X, y, **score_params)
-        self.scores_ = from_numpy(scores, X)
+        scores = self._scores_given(X, y, score_params)
         if not scores.any():
             warnings.warn(
                 "score_func gives 0 for every feature: it does not count.",
                 stacklevel=stack_level(),
             )
         return finite_scores(scores)
+
+    def _scores_given(
+        self, X: Matrix, y: Any, score_params: dict[str, Any]
+    ) -> np.ndarray:
+        """What the score function gives, kept as `scores_`, on the host."""
+        scores = feature_scores(self.score_func, X, y, **score_params)  # type: ignore[arg-type]
+        self.scores_ = from_numpy(scores, X)
+        return scores
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()  # type: ignore[misc]

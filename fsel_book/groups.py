@@ -2,15 +2,19 @@
 
 # %% auto #0
 __all__ = ['GROUP_RULES', 'LESS_WORK', 'FACTOR_TOL', 'ColumnGroups', 'column_groups', 'group_bss_reference', 'GroupBarriers',
-           'first_equal_groups', 'usable_groups', 'group_bss', 'columns_of', 'fill_groups', 'check_ridge_given',
-           'n_groups_requested', 'GroupSelector', 'pivoted_cholesky', 'KernelSelection', 'factored_promise',
-           'factored_bss', 'kernel_bss', 'AdditiveKernelSelector']
+           'first_multiple_groups', 'group_keys', 'usable_groups', 'group_bss', 'columns_of', 'fill_groups',
+           'check_ridge_given', 'TermSpace', 'TermSelector', 'n_groups_requested', 'GroupScores', 'labels_in_order',
+           'group_scores', 'GroupSelector', 'pivoted_cholesky', 'KernelSelection', 'factored_promise',
+           'space_of_factors', 'certify_factors', 'factored_bss', 'kernel_bss', 'AdditiveKernelSelector']
 
 # %% ../nbs/22_groups_and_kernels.ipynb #bc53bca7
 import numbers
 import warnings
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
+from inspect import signature
 from itertools import combinations
 from typing import Any, Literal, NamedTuple, Self, cast
 
@@ -34,42 +38,41 @@ from fsel_book.barriers import (
 )
 from fsel_book.certificates import (
     Certificate,
+    CertifiedSelector,
     Promise,
     Sampling,
-    SamplingTransformer,
+    ScoreFunc,
+    ScoreMixin,
     certify,
     check_ridge,
     check_scores,
-    clear_fitted,
-    look_at_selected,
-    n_requested,
+    feature_scores,
     space_at_ridge,
-    warn_of_columns,
 )
 from .column_search import SLACK_BITS, round_ties, scored_lengths
 from .docs import insert_docs
 from .kernels import RBFKernel, kernel_of
 from .notices import stack_level
 from .progress import Progress
+from .ridge_barriers import ridge_step
 from fsel_book.sparsification import (
     check_ridge_draws,
     check_rule_or_scores,
     ridge_promise,
 )
-from .spectra import NEGLIGIBLE, RidgeSpace
+from .spectra import NEGLIGIBLE, RidgeSpace, RowSpace
 from fsel_book.spectra_engine import (
     column_products,
     equal_tolerance,
     first_of_equal,
+    one_of_each,
     random_vectors,
 )
 from fsel_book.validation import (
-    check_bool,
     check_matrix,
     check_positive,
     check_rule,
     check_semidefinite,
-    check_X,
 )
 
 # %% ../nbs/22_groups_and_kernels.ipynb #b192da09
@@ -285,42 +288,36 @@ def group_bss_reference(
     norms = np.array([np.trace(part) for part in parts])
     usable = norms > NEGLIGIBLE * D[0]
     kernels = [X[:, codes == j] @ X[:, codes == j].T for j in range(n_groups)]
+    preferred = round_ties(norms)
+    if scores is not None:
+        scored = scored_lengths(norms, np.asarray(scores, dtype=float))
+        preferred = round_ties(scored)
+    # of those that are multiples of one another, one
+    sizes = [max(np.trace(kernel), np.finfo(float).tiny) for kernel in kernels]
     for i, j in combinations(range(n_groups), 2):
-        apart = np.abs(kernels[i] - kernels[j]).max()
-        usable[j] &= apart > 1e-10 * np.trace(kernels[i])
+        apart = np.abs(kernels[i] / sizes[i] - kernels[j] / sizes[j]).max()
+        if apart <= 1e-10:
+            usable[j if preferred[i] >= preferred[j] else i] = False
 
-    s = np.sqrt(D.sum() / r)
-    g = 1 + s
     B = np.zeros((len(D), len(D)))  # the sum of t B_j
     draws: list[int] = []
     weights: list[float] = []
-
-    def inverse(diagonal: np.ndarray, sign: float) -> np.ndarray:
-        return np.linalg.inv(np.diag(diagonal) + sign * B)
 
     def traces(M: np.ndarray) -> np.ndarray:
         return np.array([np.sum(M * part) for part in parts])
 
     for tau in range(r):
-        below = s * (tau + r) - g * tau * D
-        above = g * s / (1 - s) * (tau + r) + g * tau * D
-        N = inverse(below - D, 1)
-        P = inverse(above + g * s / (1 - s) + g * D, -1)
-        rise = np.sum(D * np.diag(N)) - np.sum(D * np.diag(inverse(below, 1)))
-        fall = np.sum(D * np.diag(inverse(above, -1))) - np.sum(D * np.diag(P))
-        lower = traces((N * D) @ N) / rise - traces(N)
-        upper = traces((P * D) @ P) / fall + traces(P)
+        step = ridge_step(D, B, tau, r)
+        lower = traces(step.lower)
+        upper = traces(step.upper)
 
         # of the feasible groups those not yet taken, if there are any
         feasible = (upper <= lower) & usable
         fresh = feasible.copy()
         fresh[draws] = False
         candidates = np.flatnonzero(fresh if fresh.any() else feasible)
-        keys = round_ties(lower - upper, SLACK_BITS)
-        if rule == "largest-norm":
-            keys = round_ties(norms)
-        if scores is not None:
-            keys = round_ties(scored_lengths(norms, np.asarray(scores, dtype=float)))
+        by_slack = rule == "best" and scores is None
+        keys = round_ties(lower - upper, SLACK_BITS) if by_slack else preferred
         j = candidates[np.argmax(keys[candidates])]
 
         # the middle of what both barriers allow
@@ -328,6 +325,7 @@ def group_bss_reference(
         B += t * parts[j]
         draws.append(int(j))
         weights.append(t)
+    g = 1 + np.sqrt(D.sum() / r)
     return Sampling.from_draws(draws, np.array(weights) / (g * r), n_groups, rows)
 
 # %% ../nbs/22_groups_and_kernels.ipynb #c2ddbb0d
@@ -417,31 +415,44 @@ class GroupBarriers(RidgeBarriers):
 GROUP_RULES = ["best", "largest-norm"]
 
 
-def first_equal_groups(X: Matrix, groups: ColumnGroups) -> np.ndarray:
-    """For each group the lowest number of one with the same kernel, but for rounding.
+def first_multiple_groups(X: Matrix, groups: ColumnGroups) -> np.ndarray:
+    """For each group the lowest number of one whose kernel is a multiple of its own,
+    but for rounding.
 
-    Kernels are compared through products with three fixed random vectors.
+    Kernels are compared through products with four fixed random vectors, brought to one
+    size.
     """
-    products = column_products(X, random_vectors(X.shape[0], 3))
+    products = column_products(X, random_vectors(X.shape[0], 4))
     prints = np.stack(
         [
             groups.sums(products[:, a] * products[:, b])
-            for a, b in [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)]
+            for a, b in [(0, 0), (0, 1), (0, 2), (0, 3), (1, 1), (2, 3)]
         ],
         axis=1,
     )
-    return first_of_equal(prints, 2 * equal_tolerance(result_dtype(X)))
+    size = np.abs(prints).max(axis=1, keepdims=True)
+    prints = np.divide(prints, size, out=np.zeros_like(prints), where=size > 0)
+    return first_of_equal(prints, 4 * equal_tolerance(result_dtype(X)))
+
+
+def group_keys(norms: np.ndarray, scores: np.ndarray | None) -> np.ndarray:
+    """By what groups are preferred, where it is not by slack: by ridge leverage, or by
+    score times that.
+    """
+    return round_ties(norms if scores is None else scored_lengths(norms, scores))
 
 
 def usable_groups(
-    space: RidgeSpace, groups: ColumnGroups
+    space: RidgeSpace, groups: ColumnGroups, scores: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The ridge leverage of each group, and which may be taken: none that is next to
-    nothing, and one of those with the same kernel.
+    nothing, and one of those whose kernels are multiples of one another, the largest or
+    that of largest score times leverage.
     """
     norms = groups.sums(to_numpy(space.scores64))
-    first = first_equal_groups(space.X, groups)
-    return norms, (norms > space.negligible) & (first == np.arange(len(first)))
+    first = first_multiple_groups(space.X, groups)
+    stands = one_of_each(first, group_keys(norms, scores))
+    return norms, (norms > space.negligible) & stands
 
 
 def group_bss(
@@ -504,10 +515,10 @@ def group_bss(
     check_rule_or_scores(rule, "best", scores)
     groups = column_groups(groups, space.shape[0])
     check_ridge_draws(space.effective_dimension, r, space.ridge)
-    norms, usable = usable_groups(space, groups)
-    keys = round_ties(norms)
     if scores is not None:
-        keys = round_ties(scored_lengths(norms, check_scores(scores, len(norms))))
+        scores = check_scores(scores, len(groups.labels))
+    norms, usable = usable_groups(space, groups, scores)
+    keys = group_keys(norms, scores)
     rows = to_numpy(space.basis())
     fresh = usable.copy()
     draws: list[int] = []
@@ -583,7 +594,11 @@ def columns_of(
 
 # %% ../nbs/22_groups_and_kernels.ipynb #cf3cbbd1
 def fill_groups(
-    space: RidgeSpace, groups: ColumnGroups, sampling: Sampling, r: int
+    space: RidgeSpace,
+    groups: ColumnGroups,
+    sampling: Sampling,
+    r: int,
+    scores: np.ndarray | None = None,
 ) -> Sampling:
     """Add groups until there are `r` different ones, or no usable one is left, with
     weights so small that the promise stays.
@@ -595,6 +610,9 @@ def fill_groups(
     sampling : Sampling
         Of groups, as `group_bss` returns it for `r` draws.
     r : int
+    scores : ndarray, shape (n_groups,), optional
+        Those of `group_bss`. Of the groups left the one of largest score times what is
+        missing comes first.
 
     Returns
     -------
@@ -607,7 +625,7 @@ def fill_groups(
     chosen = to_numpy(sampling.indices).tolist()
     weights = to_numpy(sampling.weights).astype(np.float64).tolist()
     rows = to_numpy(space.basis())
-    _, left = usable_groups(space, groups)
+    _, left = usable_groups(space, groups, scores)
     left[chosen] = False
     each = np.zeros(len(left))
     each[chosen] = weights
@@ -615,7 +633,7 @@ def fill_groups(
     least = min(weights)
     while len(chosen) < r and left.any():
         missing = groups.sums(np.sum((rows @ np.linalg.inv(M)) * rows, axis=1))
-        j = int(np.argmax(np.where(left, round_ties(missing), -np.inf)))
+        j = int(np.argmax(np.where(left, group_keys(missing, scores), -np.inf)))
         members = rows[groups.columns(j)]
         # half of the room that the promise leaves above the largest eigenvalue
         room = max(upper - np.linalg.eigvalsh(M)[-1], 1e-9 * upper) / 2
@@ -632,16 +650,95 @@ def fill_groups(
         sampling.n_draws,
     )
 
-# %% ../nbs/22_groups_and_kernels.ipynb #02626f43
-def check_ridge_given(ridge: Any, r: int) -> None:
-    """Raise an error unless `ridge` is "auto" or a positive number."""
+# %% ../nbs/22_groups_and_kernels.ipynb #7e12a5e0
+LESS_WORK = "Fewer groups, or fewer samples, take less."
+
+
+def check_ridge_given(ridge: Any) -> None:
+    """Raise an error if there is no ridge."""
     if ridge is None:
         raise ValueError(
             "ridge=None is not possible: give a number above 0, or 'auto'."
         )
-    check_ridge(ridge, None, r)
 
 
+class TermSpace(RidgeSpace):
+    """All directions of a sum at a ridge, and which columns belong to which of its
+    terms.
+
+    Parameters
+    ----------
+    space : RidgeSpace
+        Of the columns of all terms beside each other.
+    groups : ColumnGroups
+        Of these columns: a group for each term.
+    data : array or sparse matrix, shape (n_samples, n_features), optional
+        The features that a selector was given, where they are not these columns.
+    traces_left : ndarray, shape (n_terms,), optional
+        The trace that the columns of each term leave of it; without it, nothing.
+
+    Attributes
+    ----------
+    groups : ColumnGroups
+    data : array or sparse matrix, shape (n_samples, n_features)
+    traces_left : ndarray, shape (n_terms,)
+    """
+
+    def __init__(
+        self,
+        space: RidgeSpace,
+        groups: ColumnGroups,
+        data: Matrix | None = None,
+        traces_left: np.ndarray | None = None,
+    ) -> None:
+        super().__init__(space.whole, cast(float, space.ridge))
+        if traces_left is None:
+            traces_left = np.zeros(len(groups.labels))
+        self.groups = groups
+        self.data = space.X if data is None else data
+        self.traces_left = traces_left
+
+
+class TermSelector(ScoreMixin, CertifiedSelector):
+    """Base class of selectors of terms of a sum at a ridge.
+
+    A subclass has the parameters `ridge`, `rule`, `score_func` and `n_draws`, and
+    `_space(X, r)`, which returns a `TermSpace`. Its `_sample` returns a `Sampling` of
+    terms; what that means for features, `_certify` and `_set_sampling` say.
+    """
+
+    rank: None = None
+    ridge: float | Literal["auto"]
+    rule: Literal["best", "largest-norm"]
+    n_draws: int | None
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_rule(self.rule, GROUP_RULES)
+        check_rule_or_scores(self.rule, "best", self.score_func, "score_func")
+        check_ridge_given(self.ridge)
+
+    @abstractmethod
+    def _space(self, X: Matrix, r: int | None) -> TermSpace: ...
+
+    def _sample(self, space: RowSpace, r: int, y: Any, **score_params: Any) -> Sampling:
+        space = cast(TermSpace, space)
+        scores = self._scores(space.data, y, score_params)
+        progress = Progress.of_fit(self, r, LESS_WORK)
+        chosen = group_bss(
+            space, space.groups, r, self.rule, scores=scores, progress=progress
+        )
+        if self._n_different(r) is None:
+            return chosen
+        return fill_groups(space, space.groups, chosen, r, scores)
+
+    def _n_different(self, r: int) -> int | None:
+        return r if self.n_draws is None else None
+
+    def _promise(self, space: RowSpace, r: int) -> Promise:
+        return ridge_promise(cast(RidgeSpace, space).effective_dimension, r)
+
+# %% ../nbs/22_groups_and_kernels.ipynb #02626f43
 def n_groups_requested(r: Any, n_groups: int) -> int:
     """The number of groups that `n_groups_to_select=r` asks for."""
     if r is None:
@@ -661,32 +758,178 @@ def n_groups_requested(r: Any, n_groups: int) -> int:
     )
 
 
-LESS_WORK = "Fewer groups, or fewer samples, take less."
+class GroupScores(NamedTuple):
+    """What a score function says of groups.
+
+    Attributes
+    ----------
+    of_groups : ndarray, shape (n_groups,)
+    of_columns : ndarray, shape (n_features,), or None
+        None where it has spoken of groups.
+    """
+
+    of_groups: np.ndarray
+    of_columns: np.ndarray | None
+
+
+def labels_in_order(given: Any, groups: ColumnGroups) -> list[Any]:
+    """The labels of groups in the order in which a user has given them."""
+    if isinstance(given, Mapping):
+        return list(given)
+    return groups.labels.tolist()
+
+
+def _scores_by_label(scores: Mapping[Any, Any], groups: ColumnGroups) -> np.ndarray:
+    """Scores in the order of the groups, from a dictionary of label and score."""
+    labels = groups.labels.tolist()
+    missing = [label for label in labels if label not in scores]
+    unknown = [label for label in scores if label not in set(labels)]
+    if missing or unknown:
+        what = (
+            f"has no score for the group {missing[0]!r}"
+            if missing
+            else f"has a score for {unknown[0]!r}, which is no group"
+        )
+        raise ValueError(f"score_func {what}: give one for each label of groups.")
+    return check_scores([scores[label] for label in labels], len(labels), "score_func")
+
+
+def group_scores(
+    score_func: ScoreFunc | Mapping[Any, float],
+    X: Matrix,
+    y: Any,
+    groups: ColumnGroups,
+    labels: list[Any],
+    /,
+    **score_params: Any,
+) -> GroupScores:
+    """The scores of groups, those of columns added up.
+
+    Parameters
+    ----------
+    score_func : callable, array or dict
+        As for `GroupSelector`.
+    X : array or sparse matrix, shape (n_samples, n_features)
+    y : array or None
+    groups : ColumnGroups
+    labels : list
+        Those of the groups, in the order of an array of scores.
+    **score_params
+        Passed to a function.
+
+    Returns
+    -------
+    GroupScores
+
+    Raises
+    ------
+    ValueError
+        There is not a score for each column or for each group; one is negative.
+    """
+    d = len(groups.codes)
+    m = len(groups.labels)
+    if not callable(score_func) and not isinstance(score_func, Mapping):
+        values = np.asarray(to_numpy(score_func, "score_func"))
+        if values.shape == (m,) and m != d:
+            score_func = dict(zip(labels, values.tolist(), strict=True))
+        elif values.shape != (d,):
+            raise ValueError(
+                f"score_func has the shape {values.shape}: give a score for each of "
+                f"the {d} columns, or for each of the {m} groups."
+            )
+    if isinstance(score_func, Mapping):
+        if score_params:
+            raise ValueError(
+                f"{', '.join(score_params)} cannot be used: score_func is no function."
+            )
+        return GroupScores(_scores_by_label(score_func, groups), None)
+    asked = _AskedOfGroups(score_func, groups) if _sees_groups(score_func) else None
+    of_columns = feature_scores(asked or score_func, X, y, **score_params)
+    if asked is not None and asked.answer is not None:
+        return GroupScores(asked.answer, None)
+    return GroupScores(groups.sums(of_columns), of_columns)
+
+
+def _sees_groups(score_func: Any) -> bool:
+    """Whether a score function has a parameter for groups."""
+    if not callable(score_func):
+        return False
+    try:
+        return "groups" in signature(score_func).parameters
+    except ValueError:
+        return False  # it does not say
+
+
+class _AskedOfGroups:
+    """A score function that is given the groups, as one of columns.
+
+    Parameters
+    ----------
+    score_func : callable
+    groups : ColumnGroups
+
+    Attributes
+    ----------
+    score_func : callable
+    groups : ColumnGroups
+    answer : ndarray, shape (n_groups,), or None
+        What it said of groups; None where it has spoken of columns.
+    """
+
+    def __init__(self, score_func: Callable[..., Any], groups: ColumnGroups) -> None:
+        self.score_func = partial(score_func, groups=groups.labels[groups.codes])
+        self.groups = groups
+        self.answer: np.ndarray | None = None
+        self.__name__ = getattr(score_func, "__name__", repr(score_func))
+        self.__signature__ = signature(self.score_func)
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        found = self.score_func(*arguments, **named)
+        if not isinstance(found, Mapping):
+            return found
+        self.answer = _scores_by_label(found, self.groups)
+        # columns have no scores of their own
+        return np.zeros(len(self.groups.codes))
 
 
 @insert_docs
-class GroupSelector(SamplingTransformer):
+class GroupSelector(TermSelector):
     """Selection of whole groups of columns at a ridge, with a certificate.
 
-    Deterministic and unsupervised, for dense and sparse data and arrays of any library.
+    Deterministic, unsupervised unless a `score_func` looks at labels, for dense and
+    sparse data and arrays of any library, and for data in blocks of samples.
 
     Parameters
     ----------
     n_groups_to_select : int, float or None
         Number of groups, a fraction of them, or None for half of them. So many
-        different ones come out, or all that can be used.
+        different ones come out: groups whose kernels are multiples of one another count
+        as one, and groups of zero columns not at all. Where `X` has fewer, a warning
+        says how many came out.
     groups : array-like of shape (n_features,), dict or None
         The label of the group of each column; or a dictionary from labels to lists of
         indices or names of columns. Every column is in one group. None: each is its
         own.
+    n_draws : int or None
+        In place of `n_groups_to_select`: make exactly so many draws of groups, and let
+        as many come out as these happen to bring.
     ridge : float or "auto"
         In the units of a squared singular value, as the `alpha` of
         `sklearn.linear_model.Ridge` is. "auto" takes the ridge at which half as many
-        dimensions count as groups are asked for, but at most a quarter of the samples
-        and half of the numerical rank.
+        dimensions count as groups are asked for, but at most a quarter of the numerical
+        rank.
     rule : {"best", "largest-norm"}
         Which of the feasible groups is taken at each step: the one of largest slack, or
-        the one of largest ridge leverage, which is that of most columns, often.
+        the one of largest ridge leverage, which is that of most columns, often. With a
+        `score_func`, which says it too, leave it at "best".
+    score_func : callable, array, dict or None
+        Prefers groups: of those that the theorem allows, the one of largest score times
+        ridge leverage is taken. A function is called as by `SelectKBest`, on the host,
+        and returns a score for each column, not negative, or these and p-values; the
+        scores of a group are added up. One that has a parameter `groups` is given the
+        label of each column there, and may return a dictionary from labels to scores.
+        In place of a function: a score for each column, or one for each group in the
+        order of `groups`, or such a dictionary.
     %(rescale)s
     %(verbose)s
 
@@ -696,10 +939,32 @@ class GroupSelector(SamplingTransformer):
         The labels of the chosen groups in the order picked.
     group_weights_ : array, shape (n_selected_groups,)
         Their weights.
+    groups_ : ColumnGroups
+        Which column belongs to which group.
+    group_scores_ : array, shape (n_groups,)
+        The scores of all groups, in the order of `groups_.labels`. Only there with a
+        `score_func`.
     %(selection)s
+    leverage_scores_ : array, shape (n_features,)
+        The ridge leverage of each column.
     n_draws_ : int
         How many draws of groups were made, repeats counted.
+    scores_ : array, shape (n_features,)
+        Those of columns, where the `score_func` gives them.
     %(features_in)s
+
+    Raises
+    ------
+    ValueError
+        By `fit`: groups overlap, are empty, or do not name every column once; the ridge
+        is so small that as many dimensions count as groups are asked for; scores are
+        not numbers from 0 on; `X` or a parameter is refused, as by other selectors.
+
+    Warns
+    -----
+    UserWarning
+        By `fit`: fewer groups came out than were asked for, since all others are zero,
+        or multiples of one that was chosen. Others are those of `BSSSelector`.
 
     References
     ----------
@@ -721,81 +986,77 @@ class GroupSelector(SamplingTransformer):
     True
     """
 
+    method = "BSS of groups"
+    _how_many = "n_groups_to_select"
+
     def __init__(
         self,
         n_groups_to_select: float | None = None,
         *,
         groups: ArrayLike | Mapping[Any, Any] | None = None,
+        n_draws: int | None = None,
         ridge: float | Literal["auto"] = "auto",
         rule: Literal["best", "largest-norm"] = "best",
+        score_func: ScoreFunc | Mapping[Any, float] | None = None,
         rescale: bool = False,
         verbose: int = 0,
     ) -> None:
         self.n_groups_to_select = n_groups_to_select
         self.groups = groups
+        self.n_draws = n_draws
         self.ridge = ridge
         self.rule = rule
+        self.score_func = score_func
         self.rescale = rescale
         self.verbose = verbose
 
-    @insert_docs
-    def fit(self, X: ArrayLike, y: ArrayLike = None) -> Self:
-        """Choose groups of columns of `X` and certify the choice.
+    def _groups_of(self, d: int) -> ColumnGroups:
+        """The groups of `d` columns."""
+        return column_groups(self.groups, d, getattr(self, "feature_names_in_", None))
 
-        Parameters
-        ----------
-        %(X)s
-        y : ignored
+    def _n_requested(self, d: int) -> int:
+        return n_groups_requested(
+            self.n_groups_to_select, len(self._groups_of(d).labels)
+        )
 
-        Returns
-        -------
-        self
+    def _space(self, X: Matrix, r: int | None) -> TermSpace:
+        self.groups_ = self._groups_of(X.shape[1])
+        return TermSpace(space_at_ridge(X, self.ridge, r), self.groups_).keep()
 
-        Raises
-        ------
-        ValueError
-            Groups overlap, are empty, or do not name every column once; the ridge is so
-            small that as many dimensions count as groups are asked for; `X` or a
-            parameter is refused, as by other selectors.
+    def _check_blocks(self) -> None:
+        if callable(self.score_func):
+            super()._check_blocks()
 
-        Warnings
-        --------
-        A `UserWarning` says that fewer groups came out than were asked for: all others
-        are zero, or equal to one that was chosen. Others are those of `BSSSelector`.
-        """
-        clear_fitted(self)
-        check_bool("rescale", self.rescale)
-        check_rule(self.rule, GROUP_RULES)
-        X = check_X(self, X, reset=True)
-        names = getattr(self, "feature_names_in_", None)
-        groups = column_groups(self.groups, X.shape[1], names)
-        r = n_groups_requested(self.n_groups_to_select, len(groups.labels))
-        check_ridge_given(self.ridge, r)
-        space = space_at_ridge(X, self.ridge, r).keep()
-        progress = Progress.of_fit(self, r, LESS_WORK)
-        chosen = group_bss(space, groups, r, self.rule, progress=progress)
-        chosen = fill_groups(space, groups, chosen, r)
-        sampling = columns_of(chosen, groups)
-        promise = ridge_promise(space.effective_dimension, r)
-        self.certificate_ = certify(space, sampling, promise, "BSS of groups")
-        self.selected_groups_ = groups.labels[to_numpy(chosen.indices)].tolist()
-        self.group_weights_ = chosen.weights
-        self.n_draws_ = r
-        self._set_sampling(sampling)
-        if chosen.n_selected < r:
+    def _scores_given(
+        self, X: Matrix, y: Any, score_params: dict[str, Any]
+    ) -> np.ndarray:
+        labels = labels_in_order(self.groups, self.groups_)
+        found = group_scores(
+            self.score_func, X, y, self.groups_, labels, **score_params
+        )
+        if found.of_columns is not None:
+            self.scores_ = from_numpy(found.of_columns, X)
+        self.group_scores_ = from_numpy(found.of_groups, X)
+        return found.of_groups
+
+    def _certify(self, space: RowSpace, sampling: Sampling, r: int) -> Certificate:
+        return super()._certify(space, columns_of(sampling, self.groups_), r)
+
+    def _set_sampling(self, sampling: Sampling) -> None:
+        chosen = to_numpy(sampling.indices)
+        self.selected_groups_ = self.groups_.labels[chosen].tolist()
+        self.group_weights_ = sampling.weights
+        super()._set_sampling(columns_of(sampling, self.groups_))
+
+    def _warn_of_fewer(self, space: RowSpace) -> None:
+        found = len(self.selected_groups_)
+        if self.n_draws is None and found < self.n_draws_:
             warnings.warn(
-                f"n_groups_to_select={self.n_groups_to_select} asks for {r} groups, "
-                f"and {chosen.n_selected} came out: all others are zero, or equal to "
-                f"one of these.",
+                f"n_groups_to_select={self.n_groups_to_select} asks for "
+                f"{self.n_draws_} groups, and {found} came out: all others are zero, "
+                f"or multiples of one of these.",
                 stacklevel=stack_level(),
             )
-        warn_of_columns(
-            self, look_at_selected(space, self.selected_), space.squared_norm
-        )
-        return self
-
-    def _rank_looked_for(self, shape: tuple[int, ...]) -> int:
-        return min(shape)
 
 # %% ../nbs/22_groups_and_kernels.ipynb #4d9f043b
 def pivoted_cholesky(
@@ -902,6 +1163,65 @@ def factored_promise(
     return Promise(max(float(below), 0.0), promise.upper + more)
 
 
+def space_of_factors(
+    factors: list[np.ndarray],
+    left: np.ndarray,
+    ridge: float | Literal["auto"],
+    r: int | None,
+    data: Matrix | None = None,
+) -> TermSpace:
+    """The sum of kernels `LL'` at a ridge, by their factors beside each other.
+
+    Parameters
+    ----------
+    factors : list of ndarray, each of shape (n_samples, n_columns)
+    left : ndarray, shape (n_kernels,)
+        The trace that the factor leaves of each kernel.
+    ridge : float or "auto"
+    r : int or None
+    data : array or sparse matrix, optional
+        The features, one for each kernel.
+
+    Returns
+    -------
+    TermSpace
+    """
+    widths = [factor.shape[1] for factor in factors]
+    groups = ColumnGroups(
+        np.repeat(np.arange(len(factors)), widths), np.arange(len(factors))
+    )
+    at_ridge = space_at_ridge(np.hstack(factors), ridge, r)
+    return TermSpace(at_ridge, groups, data, left).keep()
+
+
+def certify_factors(
+    space: TermSpace, sampling: Sampling, promise: Promise
+) -> Certificate:
+    """The certificate of a choice of kernels, by their factors.
+
+    Parameters
+    ----------
+    space : TermSpace
+    sampling : Sampling
+        Of kernels.
+    promise : Promise
+        For the factors.
+
+    Returns
+    -------
+    Certificate
+        Its promise is for the kernels themselves.
+    """
+    ridge = cast(float, space.ridge)
+    promise = factored_promise(promise, ridge, space.traces_left, sampling)
+    of_columns = columns_of(sampling, space.groups)
+    return replace(
+        certify(space, of_columns, promise, "BSS of kernels"),
+        n_features=len(space.groups.labels),
+        n_selected=sampling.n_selected,
+    )
+
+
 def factored_bss(
     factors: list[np.ndarray],
     left: np.ndarray,
@@ -926,21 +1246,11 @@ def factored_bss(
     -------
     KernelSelection
     """
-    widths = [factor.shape[1] for factor in factors]
-    groups = ColumnGroups(
-        np.repeat(np.arange(len(factors)), widths), np.arange(len(factors))
-    )
-    space = space_at_ridge(np.hstack(factors), ridge, r).keep()
-    chosen = group_bss(space, groups, r, rule, progress=progress)
-    chosen = fill_groups(space, groups, chosen, r)
+    space = space_of_factors(factors, left, ridge, r)
+    chosen = group_bss(space, space.groups, r, rule, progress=progress)
+    chosen = fill_groups(space, space.groups, chosen, r)
     promise = ridge_promise(space.effective_dimension, r)
-    promise = factored_promise(promise, cast(float, space.ridge), left, chosen)
-    of_columns = columns_of(chosen, groups)
-    certificate = replace(
-        certify(space, of_columns, promise, "BSS of kernels"),
-        n_features=len(factors),
-        n_selected=chosen.n_selected,
-    )
+    certificate = certify_factors(space, chosen, promise)
     return KernelSelection(chosen, certificate, float(left.sum()))
 
 
@@ -1028,7 +1338,8 @@ def kernel_bss(
     """
     check_rule(rule, GROUP_RULES)
     check_positive("tol", tol)
-    check_ridge_given(ridge, r)
+    check_ridge_given(ridge)
+    check_ridge(ridge, None, r)
     factors = []
     left = []
     for K in _kernel_matrices(kernels, n_kernels):
@@ -1044,39 +1355,51 @@ def kernel_bss(
 
 # %% ../nbs/22_groups_and_kernels.ipynb #6a5323e6
 @insert_docs
-class AdditiveKernelSelector(SamplingTransformer):
+class AdditiveKernelSelector(TermSelector):
     """Features for a kernel machine: one kernel for each feature, and a few of them in
     place of their sum, with a certificate.
 
     The kernels are centred, as a machine with an intercept sees them. `transform` gives
     plain columns; `weighted_kernel` is the kernel of the chosen features that is
-    certified. Deterministic and unsupervised. All is computed on the host: arrays of a
-    device are copied there, and the result stays there.
+    certified. Deterministic, unsupervised unless a `score_func` looks at labels. All is
+    computed on the host: arrays of a device are copied there, and the result stays
+    there.
 
     Parameters
     ----------
     n_features_to_select : int, float or None
         How many features to choose, which fraction of them, or None for half of them.
-        So many different ones come out, or all that can be used.
+        So many different ones come out: features whose kernels are multiples of one
+        another count as one, and constant ones not at all. Where `X` has fewer, a
+        warning says how many came out.
     kernel : "rbf", "linear", "poly", "chi2", callable or kernel object
         Of one feature. A callable is a function of two matrices with one column, as in
         scikit-learn's `SVC`; it returns the kernel matrix of their rows.
     gamma : float, "scale" or "auto"
         Of "rbf", "poly" and "chi2", as in scikit-learn, for each feature by itself: so
         "scale" is one over its variance, and units of features do not matter.
+    %(n_draws)s
     ridge : float or "auto"
         In the units of the sum of all kernels: `1 / C` of a machine with squared hinge
         loss, `alpha` of `KernelRidge`. "auto" takes the ridge at which half as many
-        dimensions count as features are asked for, but at most a quarter of the samples
-        and half of the numerical rank.
+        dimensions count as features are asked for, but at most a quarter of the
+        numerical rank of the sum.
     rule : {"best", "largest-norm"}
         Which of the feasible features is taken at each step: the one of largest slack,
-        or the one whose kernel has the largest ridge leverage.
+        or the one whose kernel has the largest ridge leverage. With a `score_func`,
+        which says it too, leave it at "best".
+    score_func : callable, array of shape (n_features,) or None
+        Prefers features: of those that the theorem allows, the one of largest score
+        times ridge leverage of its kernel is taken. A function is called as by
+        `SelectKBest`, on the host, with `X` and `y`; it returns scores, not negative,
+        or these and p-values.
     %(verbose)s
 
     Attributes
     ----------
     %(selection)s
+    leverage_scores_ : array, shape (n_features,)
+        The ridge leverage of the kernel of each feature.
     n_draws_ : int
         How many draws were made, repeats counted.
     factor_error_ : float
@@ -1084,7 +1407,20 @@ class AdditiveKernelSelector(SamplingTransformer):
         for it.
     kernels_ : list of kernel object
         One for each feature.
+    %(scores)s
     %(features_in)s
+
+    Raises
+    ------
+    ValueError
+        By `fit`: the kernel of a feature is not positive semidefinite on these samples;
+        all features are constant; `X` or a parameter is refused, as by other selectors.
+
+    Warns
+    -----
+    UserWarning
+        By `fit`: fewer features came out than were asked for, since the kernels of all
+        others are zero, or multiples of one that was chosen.
 
     References
     ----------
@@ -1113,88 +1449,87 @@ class AdditiveKernelSelector(SamplingTransformer):
         *,
         kernel: Any = "rbf",
         gamma: float | Literal["scale", "auto"] = "scale",
+        n_draws: int | None = None,
         ridge: float | Literal["auto"] = "auto",
         rule: Literal["best", "largest-norm"] = "best",
+        score_func: ScoreFunc | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.kernel = kernel
         self.gamma = gamma
+        self.n_draws = n_draws
         self.ridge = ridge
         self.rule = rule
+        self.score_func = score_func
         self.verbose = verbose
 
-    @insert_docs
-    def fit(self, X: ArrayLike, y: ArrayLike = None) -> Self:
-        """Choose features of `X` and certify the choice.
-
-        Parameters
-        ----------
-        %(X)s
-        y : ignored
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            The kernel of a feature is not positive semidefinite on these samples; all
-            features are constant; `X` or a parameter is refused, as by other selectors.
-
-        Warnings
-        --------
-        A `UserWarning` says that fewer features came out than were asked for: the
-        kernels of all others are zero, or equal to one that was chosen.
-        """
-        clear_fitted(self)
-        check_rule(self.rule, GROUP_RULES)
-        X = check_X(self, X, reset=True)
-        r = n_requested(self.n_features_to_select, X.shape[1])
+    def _n_requested(self, d: int) -> int:
+        r = super()._n_requested(d)
         if r is None:
             raise ValueError(
                 "n_features_to_select='auto' is not possible: give a number, a "
                 "fraction, or None for half of the features."
             )
-        check_ridge_given(self.ridge, r)
+        return r
+
+    def _choose(self, X: ArrayLike, y: ArrayLike, **extra: Any) -> Self:
+        # of columns nothing is said: the certificate is one of kernels
+        self._warn_of_fewer(self._select(X, y, **extra))
+        return self
+
+    def _select(
+        self, X: ArrayLike, y: ArrayLike, names: ArrayLike = None, /, **extra: Any
+    ) -> TermSpace:
+        space = cast(TermSpace, super()._select(X, y, names, **extra))
+        self.factor_error_ = float(space.traces_left.sum())
+        leverage = space.groups.sums(to_numpy(space.scores64))
+        precision = result_dtype(space.data)
+        self.leverage_scores_ = from_numpy(leverage.astype(precision), space.data)
+        # factors are on the host, and in float64
+        chosen = self.sampling_
+        self._set_sampling(
+            Sampling(
+                from_numpy(to_numpy(chosen.indices), space.data),
+                from_numpy(to_numpy(chosen.weights).astype(precision), space.data),
+                chosen.n_features,
+                chosen.n_draws,
+            )
+        )
+        return space
+
+    def _space(self, X: Matrix, r: int | None) -> TermSpace:
+        names = getattr(self, "feature_names_in_", None)
         kernels = []
         factors = []
         left = np.zeros(X.shape[1])
         for j in range(X.shape[1]):
             x = _column_on_host(X, j)
+            feature = f"feature {j}" if names is None else f"feature {names[j]!r}"
             kernels.append(kernel_of(self.kernel, x, self.gamma))
-            L, left[j] = _factor_of(kernels[j], x, j)
+            L, left[j] = _factor_of(kernels[j], x, feature)
             factors.append(_centred(L))
         if not any(np.any(L) for L in factors):
             raise ValueError(
                 "X has no feature whose kernel tells samples from each other: all are "
                 "constant. Give other data."
             )
-        progress = Progress.of_fit(self, r, LESS_WORK)
-        found = factored_bss(factors, left, r, self.ridge, self.rule, progress)
-        self.certificate_ = found.certificate
-        self.factor_error_ = found.error
         self.kernels_ = kernels
-        self.n_draws_ = r
-        chosen = found.sampling
-        precision = result_dtype(X)
-        self._set_sampling(
-            Sampling(
-                from_numpy(to_numpy(chosen.indices), X),
-                from_numpy(to_numpy(chosen.weights).astype(precision), X),
-                X.shape[1],
-                r,
-            )
-        )
-        if chosen.n_selected < r:
+        return space_of_factors(factors, left, self.ridge, r, X)
+
+    def _certify(self, space: RowSpace, sampling: Sampling, r: int) -> Certificate:
+        promise = self._promise(space, r)
+        return certify_factors(cast(TermSpace, space), sampling, promise)
+
+    def _warn_of_fewer(self, space: RowSpace) -> None:
+        found = self.sampling_.n_selected
+        if self.n_draws is None and found < self.n_draws_:
             warnings.warn(
-                f"n_features_to_select={self.n_features_to_select} asks for {r} "
-                f"features, and {chosen.n_selected} came out: the kernels of all "
-                f"others are zero, or equal to one of these.",
+                f"n_features_to_select={self.n_features_to_select} asks for "
+                f"{self.n_draws_} features, and {found} came out: the kernels of all "
+                f"others are zero, or multiples of one of these.",
                 stacklevel=stack_level(),
             )
-        return self
 
     def weighted_kernel(self, X: ArrayLike, Z: ArrayLike = None) -> np.ndarray:
         """The certified kernel: the weighted sum of those of the chosen features,
@@ -1249,14 +1584,14 @@ def _column_on_host(X: Matrix, j: int) -> np.ndarray:
     return np.asarray(x, dtype=np.float64)
 
 
-def _factor_of(kernel: Any, x: np.ndarray, j: int) -> tuple[np.ndarray, float]:
-    """A factor of the kernel of feature `j`, and the trace that it leaves."""
+def _factor_of(kernel: Any, x: np.ndarray, feature: str) -> tuple[np.ndarray, float]:
+    """A factor of the kernel of a feature, and the trace that it leaves."""
     if isinstance(kernel, RBFKernel):
         # a few columns are all that is computed of it
         ones = np.ones(len(x))
         return pivoted_cholesky(ones, lambda p: kernel(x, x[[p]])[:, 0], FACTOR_TOL)
     K = np.asarray(to_numpy(kernel.matrix(x)), dtype=np.float64)
-    check_semidefinite(K, f"The kernel of feature {j}")
+    check_semidefinite(K, f"The kernel of {feature}")
     return pivoted_cholesky(np.diagonal(K), K.__getitem__, FACTOR_TOL)
 
 

@@ -81,6 +81,7 @@ from fsel_book.arrays import to_numpy
 from fsel_book.certificates import Promise
 from fsel_book.dual_set import rand_sampling
 from fsel_book.elimination import guyon_rfe, risk_rfe, risk_rfe_reference
+from fsel_book.groups import ColumnGroups
 from fsel_book.kernel_machines import EmpiricalRisk
 from fsel_book.kernels import (
     CallableKernel,
@@ -402,6 +403,8 @@ def assert_same(found, expected, what):
         ours = found[name]
         if isinstance(theirs, (Certificate, RegressionCertificate, Sampling)):
             assert_same(vars(ours), vars(theirs), f"{what}: {name}")
+        elif isinstance(theirs, ColumnGroups):
+            assert_same(ours._asdict(), theirs._asdict(), f"{what}: {name}")
         elif sp.issparse(theirs):
             assert_allclose(
                 ours.toarray(),
@@ -895,6 +898,7 @@ BASES = {
     "Blocks": ("read",),
     "SamplingTransformer": ("fit",),
     "CertifiedSelector": ("_sample",),
+    "TermSelector": ("_space",),
     "SparseMachine": ("_check_parameters", "_solve"),
     "DualProjectionModel": ("fit",),
     "KernelMachine": ("fit",),

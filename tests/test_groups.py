@@ -33,7 +33,7 @@ from fsel_book.groups import (
     columns_of,
     factored_promise,
     fill_groups,
-    first_equal_groups,
+    first_multiple_groups,
     group_bss,
     group_bss_reference,
     kernel_bss,
@@ -193,22 +193,24 @@ def test_groups_of_one_column_are_columns(seed):
     assert_array_equal(together.indices, [0])
 
 
-def test_groups_with_one_kernel_are_one():
-    """Up to signs, the order of columns, and a rotation within the group."""
+def test_groups_whose_kernels_are_multiples_are_one():
+    """Up to signs, the order of columns, and a rotation within the group. The largest
+    stands for all, the first of equal ones, or that of largest score times leverage.
+    """
     rng = np.random.default_rng(0)
     A = rng.standard_normal((9, 3))
     turned = A @ np.linalg.qr(rng.standard_normal((3, 3)))[0]
-    parts = [A, -A[:, ::-1], turned, 1.001 * A, rng.standard_normal((9, 3))]
+    parts = [A, -A[:, ::-1], turned, 1.5 * A, rng.standard_normal((9, 3))]
     X = np.hstack(parts)
     groups = column_groups(np.repeat(np.arange(5), 3), 15)
-    assert_array_equal(first_equal_groups(X, groups), [0, 0, 0, 3, 4])
-    assert_array_equal(first_equal_groups(sp.csr_array(X), groups), [0, 0, 0, 3, 4])
+    assert_array_equal(first_multiple_groups(X, groups), [0, 0, 0, 0, 4])
+    assert_array_equal(first_multiple_groups(sp.csr_array(X), groups), [0, 0, 0, 0, 4])
     space = ridge_space(X, 50.0)
-    drawn = group_bss(space, groups, 3)
-    assert set(drawn.indices) <= {0, 3, 4}
-    assert_array_equal(
-        drawn.indices, group_bss_reference(X, groups.codes, 3, 50.0).indices
-    )
+    for scores, one in ((None, 3), ([1, 1, 1, 0.1, 1], 0), ([1, 0, 2, 0.1, 1], 2)):
+        drawn = group_bss(space, groups, 3, scores=scores)
+        assert set(drawn.indices) == {one, 4}
+        literal = group_bss_reference(X, groups.codes, 3, 50.0, scores=scores)
+        assert_array_equal(drawn.indices, literal.indices)
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -116,7 +116,7 @@ def _fit_tall(
     if samples is not None:
         return _fit_at_hand(samples.T, seen, X, selector, y)
     d = seen.rows
-    most = largest_rank((seen.length, d), selector.rank, selector._n_asked(d))
+    most = selector._rank_looked_for((seen.length, d))
     # in float64, the factor gives the same warning of tiny directions as the samples
     # do: once is enough
     _, B = orthonormal_factor_of(X, 0, seen, most if seen.dtype == np.float32 else 1)
@@ -156,16 +156,16 @@ def _fit_at_hand(
     of_samples : bool
         Whether `A` holds the samples themselves: only of these are entries looked at.
     """
+    names = getattr(seen, "feature_names_in_", None) if X is None else X.feature_names
+    named = () if names is None else (np.asarray(names, dtype=object),)
     try:
-        space = selector._select(A, y)
+        space = selector._select(A, y, *named)
     except BaseException:
         clear_fitted(selector)
         raise
     selector.n_passes_ = 1
     if X is not None:
         _describe(selector, X, A.shape[1])
-    elif hasattr(seen, "feature_names_in_"):
-        selector.feature_names_in_ = seen.feature_names_in_
     if of_samples:
         look = look_at_selected(space, selector.selected_)
     # columns of the factor have the lengths of those of the samples, but not their

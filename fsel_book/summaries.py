@@ -330,7 +330,7 @@ class Summary(OutOfMemory, ABC):
         raise ValueError(
             f"X is a {type(self).__name__}, a summary of samples, and no array. "
             f"BSSSelector, DSFSelector, "
-            "LeverageSelector, RRQRSelector, RSFSelector and RandomSelector take it "
+            "GroupSelector, LeverageSelector, RRQRSelector, RSFSelector and RandomSelector take it "
             "in fit. Other "
             "estimators, and transform and predict, need the samples themselves."
         )

@@ -9,14 +9,17 @@ import pandas as pd
 import pytest
 import scipy.linalg
 import scipy.sparse as sp
+import sklearn
 from cases import refused, swept_seeds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_wine
+from sklearn.feature_selection import f_classif
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
 from fsel_book import (
@@ -24,6 +27,7 @@ from fsel_book import (
     BSSSelector,
     GroupSelector,
     Sampling,
+    as_blocks,
     certify,
 )
 from fsel_book.groups import (
@@ -38,9 +42,11 @@ from fsel_book.groups import (
     group_bss_reference,
     kernel_bss,
     pivoted_cholesky,
+    prefix_groups,
     usable_groups,
 )
 from fsel_book.kernels import RBFKernel
+from fsel_book.out_of_core import GramMatrix, TriangularFactor
 from fsel_book.sparsification import bss, ridge_promise
 from fsel_book.spectra import ridge_of_dimension, ridge_space
 
@@ -276,7 +282,12 @@ NAMES = np.array(["red", "green", "blue", "size"])
     [
         ([0, 1], ["shape (2,)", "4 columns", "one label for each column"]),
         ("abcd", ["one label for each column"]),
-        ([[0, 1, 1, 0]], ["one label for each column"]),
+        (np.array([[0, 1, 1, 0]]), ["shape (1, 4)", "one label for each column"]),
+        (5, ["one label for each column", "list of lists"]),
+        ([[0, 1, 1], [2, 3]], ["'green'", "the group 0 and twice"]),
+        ([[0, 1], [3, 2, 1]], ["'green'", "the group 1 and also in 0", "overlap"]),
+        ([[0, 1], [], [2, 3]], ["The group 1 is empty", "leave it out"]),
+        ([[0, 1], ["blue"]], ["column 'size' is in no group"]),
         (["x", "y", None, "x"], ["no label", "column 'blue'", "None"]),
         ([0.0, 1.0, np.nan, 0.0], ["no label", "column 'blue'", "nan"]),
         ({"c": [0, 1, 2]}, ["column 'size' is in no group", "of its own"]),
@@ -312,6 +323,7 @@ def test_ways_to_say_the_same_groups():
     for groups in (
         {"c": ["red", "green", "blue"], "s": "size"},
         {"s": [3], "c": range(3)},
+        {"s": np.array([3]), "c": {0, 1, 2}},
         pd.Series(["c", "c", "c", "s"], dtype="category"),
         np.array(["c", "c", "c", "s"], dtype=object),
     ):
@@ -319,8 +331,102 @@ def test_ways_to_say_the_same_groups():
         assert_array_equal(found.selected_groups_, chosen)
         assert_array_equal(found.support_, expected.support_)
         assert found.certificate_.holds
+    colours = ["red", "green", "blue"]
+    for listed, place in (
+        ([[0, 1, 2], [3]], 0),
+        ([["size"], colours], 1),
+        ([{0, 1, 2}, 3], 0),
+    ):
+        found = GroupSelector(1, groups=listed).fit(X)
+        assert_array_equal(found.support_, expected.support_)
+        assert found.selected_groups_ == [place if chosen == ["c"] else 1 - place]
     numbers = GroupSelector(1, groups=[8, 8, 8, 5]).fit(X)
     assert_array_equal(numbers.selected_groups_, [{"c": 8, "s": 5}[chosen[0]]])
+
+
+def encoded(n=60, seed=0):
+    """A table with a number and three columns of texts, and its one-hot columns."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": rng.standard_normal(n),
+            "city": rng.choice(["New_York", "Paris", "Rome"], n),
+            "city_size": rng.choice(["S", "L"], n),
+            "colour": rng.choice(list("rgb"), n),
+        }
+    )
+    return frame, pd.get_dummies(frame, dtype=float)
+
+
+def test_groups_of_an_encoder():
+    """By the names of the columns before, from pandas and from scikit-learn; the
+    longest of several that fit.
+    """
+    frame, table = encoded()
+    expected = ["age"] + ["city"] * 3 + ["city_size"] * 2 + ["colour"] * 3
+    assert_array_equal(prefix_groups(table.columns, frame.columns), expected)
+    encoder = ColumnTransformer(
+        [("texts", OneHotEncoder(sparse_output=False), list(frame.columns[1:]))],
+        remainder="passthrough",
+        verbose_feature_names_out=False,
+    ).fit(frame)
+    labels = prefix_groups(encoder.get_feature_names_out(), frame.columns)
+    assert_array_equal(labels, expected[1:] + expected[:1])
+    X = table - table.mean()
+    by_names = GroupSelector(2, groups=expected).fit(X)
+    by_encoder = GroupSelector(2, groups=labels).fit(encoder.transform(frame) - 0.5)
+    assert set(by_encoder.selected_groups_) <= set(frame.columns)
+    found = GroupSelector(2, groups=prefix_groups(table.columns, frame.columns)).fit(X)
+    assert_array_equal(found.selected_groups_, by_names.selected_groups_)
+    with refused("'texts__city_Paris' begins with none of columns"):
+        prefix_groups(["texts__city_Paris"], frame.columns)
+
+
+def test_groups_by_prefix():
+    _, table = encoded()
+    clear = table.drop(columns=[c for c in table if c.startswith("city_")])
+    selector = GroupSelector(2, groups="prefix").fit(clear - clear.mean())
+    assert_array_equal(selector.groups_.labels, ["age", "colour"])
+    assert_array_equal(selector.groups_.codes, [0, 1, 1, 1])
+    with refused("groups='prefix' is not clear", "'city_New'", "'city' and a part"):
+        GroupSelector(2, groups="prefix").fit(table)
+    with refused("groups='prefix' goes by the names", "X has none"):
+        GroupSelector(2, groups="prefix").fit(table.to_numpy())
+
+
+def test_groups_by_a_series_and_by_levels_of_columns():
+    X, _ = table(8, d=4)
+    frame = pd.DataFrame(X, columns=NAMES)
+    expected = GroupSelector(1, groups=["c", "c", "s", "c"]).fit(frame)
+    by_name = pd.Series({"blue": "s", "size": "c", "green": "c", "red": "c"})
+    by_place = pd.Series(["c", "c", "s", "c"])
+    for groups in (by_name, by_place, pd.Series(by_place.tolist(), index=[3, 1, 0, 2])):
+        found = GroupSelector(1, groups=groups).fit(frame)
+        assert_array_equal(found.support_, expected.support_)
+    levels = pd.MultiIndex.from_tuples([("c", 1), ("c", 2), ("s", 1), ("c", 3)])
+    frame = pd.DataFrame(X, columns=levels)
+    found = GroupSelector(1, groups=levels.get_level_values(0)).fit(frame)
+    assert_array_equal(found.support_, expected.support_)
+    for groups in (levels, list(levels)):
+        alone = GroupSelector(2, groups=groups).fit(frame)
+        assert_array_equal(alone.selected_groups_, [levels[j] for j in alone.selected_])
+
+
+def test_groups_of_every_size():
+    """One that embraces all, one column against many, one of zero columns alone."""
+    X, _ = table(9)
+    whole = GroupSelector(1, groups=np.zeros(24)).fit(X)
+    assert whole.support_.all() and len(whole.groups_.labels) == 1
+    assert np.isclose(whole.group_weights_[0], whole.weights_[0])
+    unequal = GroupSelector(2, groups=np.minimum(np.arange(24), 3)).fit(X)
+    assert len(set(unequal.selected_groups_)) == 2 and unequal.certificate_.holds
+    X[:, 20:] = 0
+    with pytest.warns(UserWarning, match="asks for 2 groups, and 1 came out"):
+        found = GroupSelector(2, groups=[0] * 20 + [1] * 4).fit(X)
+    assert_array_equal(found.selected_groups_, [0])
+    of_another = GroupSelector(2, groups=found.groups_)
+    with refused("groups are those of 24 columns, and X has 23"):
+        of_another.fit(X[:, 1:])
 
 
 # ---------------------------------------------------------------- the selector
@@ -696,3 +802,357 @@ def test_columns_of_a_selection_of_groups():
     for j, w in zip(drawn.indices, drawn.weights):
         own = np.isin(columns.indices, groups.columns(j))
         assert_array_equal(columns.weights[own], np.full(own.sum(), w))
+
+
+# ---------------------------------------------------------------- labels
+
+
+def classes(X, seed=0):
+    """Labels that depend on a few columns."""
+    rng = np.random.default_rng(seed)
+    return (X[:, :3].sum(axis=1) + rng.standard_normal(len(X)) > 0).astype(int)
+
+
+def spread(X, y, groups):
+    """A score for each group: the range of its columns, over their number."""
+    width = np.ptp(X, axis=0)
+    return {g: np.mean(width[groups == g]) for g in np.unique(groups)}
+
+
+def by_columns(X, y, groups):
+    """A score for each column, the same within a group."""
+    assert len(groups) == X.shape[1]
+    return np.array([np.sum(groups == g) for g in groups], dtype=float)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("way", ["f", "columns", "groups", "dict", "spread", "by"])
+def test_scores_choose_among_what_the_theorem_allows(seed, way):
+    """The picks are those of the literal search, and the promise stays."""
+    X, labels = table(seed)
+    y = classes(X, seed)
+    groups = column_groups(labels, X.shape[1])
+    some = np.random.default_rng(seed).integers(0, 5, len(groups.labels)) + 0.0
+    f = f_classif(X, y)[0]
+    counts = np.bincount(groups.codes)
+    score_func, expected = {
+        "f": (f_classif, groups.sums(f)),
+        "columns": (f, groups.sums(f)),
+        "groups": (some, some),
+        "dict": (dict(zip(groups.labels[::-1].tolist(), some[::-1])), some),
+        "spread": (spread, groups.sums(np.ptp(X, axis=0)) / counts),
+        "by": (by_columns, counts**2),
+    }[way]
+    selector = GroupSelector(4, groups=labels, score_func=score_func).fit(X, y)
+    assert_allclose(selector.group_scores_, expected)
+    assert hasattr(selector, "scores_") == (way in ("f", "columns", "by"))
+    ridge = selector.certificate_.ridge
+    literal = group_bss_reference(X, labels, 4, ridge, scores=expected)
+    k = literal.n_selected
+    assert_array_equal(
+        selector.selected_groups_[:k], groups.labels[literal.indices].tolist()
+    )
+    assert_allclose(selector.group_weights_[:k], literal.weights, rtol=1e-6)
+    assert len(set(selector.selected_groups_)) == 4
+    chosen = selector.sampling_.apply(X)
+    low, high = true_interval(X @ X.T, chosen @ chosen.T, ridge)
+    promise = selector.certificate_.promise
+    assert promise.lower < low and high < promise.upper
+    assert promise == GroupSelector(4, groups=labels).fit(X).certificate_.promise
+
+
+def test_scores_of_groups_come_in_the_order_of_groups():
+    """That of the dictionary or list which the user wrote, whatever columns these
+    have.
+    """
+    X, _ = table(0, d=6)
+    scores = [1.0, 5.0, 3.0]
+    for groups in (
+        {"last": [4, 5], "first": [0, 1], "middle": [2, 3]},
+        [[4, 5], [0, 1], [2, 3]],
+    ):
+        selector = GroupSelector(1, groups=groups, score_func=scores).fit(X)
+        assert_array_equal(selector.group_scores_, [5.0, 3.0, 1.0])
+    # as many groups as columns: then they are columns
+    alone = GroupSelector(2, groups=[5, 4, 3, 2, 1, 0], score_func=np.arange(6.0))
+    assert_array_equal(alone.fit(X).scores_, np.arange(6))
+    assert_array_equal(alone.group_scores_, np.arange(6))
+
+
+def test_endless_scores_are_larger_than_all_others():
+    """Those of columns that tell the classes apart without a doubt."""
+    X, labels = table(1)
+    y = np.arange(len(X)) % 2
+    X = np.column_stack([X, 30.0 * y - 15.0])
+    labels = np.append(labels, 99)
+    selector = GroupSelector(3, groups=labels, score_func=f_classif).fit(X, y)
+    scores = selector.group_scores_
+    assert np.isinf(scores).sum() == 1 and selector.certificate_.holds
+    assert selector.selected_groups_[0] == 99
+    literal = group_bss_reference(
+        X,
+        labels,
+        3,
+        selector.certificate_.ridge,
+        scores=np.where(np.isinf(scores), 1e30, scores),
+    )
+    assert_array_equal(
+        selector.groups_.labels[literal.indices],
+        selector.selected_groups_[: literal.n_selected],
+    )
+
+
+def test_scores_with_weights_of_samples():
+    X, labels = table(2)
+    y = classes(X)
+
+    def weighted(X, y, sample_weight=None):
+        return np.abs(X.T @ (sample_weight * (y - 0.5)))
+
+    weights = np.arange(1.0, len(X) + 1)
+    for selector in (
+        GroupSelector(3, groups=labels, score_func=weighted),
+        AdditiveKernelSelector(3, score_func=weighted),
+    ):
+        found = selector.fit(X, y, sample_weight=weights)
+        assert_allclose(found.scores_, weighted(X, y, weights))
+        with sklearn.config_context(enable_metadata_routing=True):
+            routed = clone(selector).set_fit_request(sample_weight=True)
+            machine = SVC().set_fit_request(sample_weight=False)
+            model = make_pipeline(routed, machine).fit(X, y, sample_weight=weights)
+            assert_array_equal(model[0].selected_, found.selected_)
+    with refused("sample_weight cannot be used: score_func is no function"):
+        GroupSelector(3, groups=labels, score_func=dict(enumerate(range(9)))).fit(
+            X, y, sample_weight=weights
+        )
+
+
+@pytest.mark.parametrize(
+    ("score_func", "words"),
+    [
+        (np.ones(5), "shape \\(5,\\).*each of the 24 columns.*each of the 9 groups"),
+        (np.full(24, -1.0), "-1.0 for feature 0"),
+        (dict.fromkeys(range(9), -1.0), "score_func gives -1.0"),
+        (dict.fromkeys(range(8), 1.0), "no score for the group 8"),
+        (dict.fromkeys(range(10), 1.0), "a score for 9, which is no group"),
+        (lambda X, y, groups: {0: 1.0}, "no score for the group"),
+        (lambda X, y: np.ones(9), "shape \\(9,\\)"),
+        ("f_classif", "score_func='f_classif' is not possible"),
+    ],
+)
+def test_scores_that_are_none_are_refused(score_func, words):
+    X, _ = table(3)
+    labels = np.arange(24) % 9
+    with pytest.raises(ValueError, match=words):
+        GroupSelector(3, groups=labels, score_func=score_func).fit(X, classes(X))
+
+
+@pytest.mark.parametrize("make", [GroupSelector, AdditiveKernelSelector])
+def test_a_rule_and_scores_contradict_each_other(make):
+    X, _ = table(4)
+    with refused("rule='largest-norm' and score_func contradict each other"):
+        make(3, rule="largest-norm", score_func=f_classif).fit(X, classes(X))
+    with refused("sample_weight cannot be used without a score_func"):
+        make(3).fit(X, sample_weight=np.ones(len(X)))
+    with pytest.warns(UserWarning, match="score_func gives 0 for every feature"):
+        zero = make(3, score_func=np.zeros(24)).fit(X)
+    assert_array_equal(zero.selected_, make(3, rule="largest-norm").fit(X).selected_)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_scores_without_groups_are_those_of_bss_at_a_ridge(seed):
+    """Also of kernels that are linear, where features are centred."""
+    X, _ = table(seed)
+    X[:, 5] = -3 * X[:, 2]
+    X[:, 7] = X[:, 2] / 2
+    scores = np.random.default_rng(seed).random(24)
+    columns = BSSSelector(n_draws=9, ridge=900.0, score_func=scores).fit(X)
+    groups = GroupSelector(n_draws=9, ridge=900.0, score_func=scores).fit(X)
+    kernels = AdditiveKernelSelector(
+        n_draws=9, ridge=900.0, score_func=scores, kernel="linear"
+    ).fit(X)
+    for found in (groups, kernels):
+        assert_array_equal(found.selected_, columns.selected_)
+        assert_allclose(found.weights_, columns.weights_, rtol=1e-6)
+        assert_allclose(found.leverage_scores_, columns.leverage_scores_, rtol=1e-6)
+        assert found.n_draws_ == 9 and found.certificate_.holds
+
+
+def alignment(X, y):
+    """Of an RBF kernel for each feature, centred, with the labels."""
+    signs = np.where(y == y[0], 1.0, -1.0)
+    target = centred(np.outer(signs, signs))
+    found = []
+    for x in X.T:
+        K = centred(np.exp(-(np.subtract.outer(x, x) ** 2) / x.var()))
+        found.append(np.sum(K * target) / np.linalg.norm(K))
+    return np.array(found)
+
+
+def test_scores_of_kernels():
+    """Kernel-target alignment: the promise is that of the largest slack, and what
+    tells the classes apart comes first.
+    """
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((90, 12))
+    y = (np.abs(X[:, 4]) > 0.7).astype(int)
+    selector = AdditiveKernelSelector(4, score_func=alignment).fit(X, y)
+    assert selector.selected_[0] == 4 == np.argmax(selector.scores_)
+    assert 4 not in AdditiveKernelSelector(4).fit(X).selected_[:1]
+    kernels = rbf_kernels(X, 1 / X.var(axis=0).mean())
+    K = sum(centred(kernel(X[:, [j]])) for j, kernel in enumerate(selector.kernels_))
+    part = centred(selector.weighted_kernel(X))
+    low, high = true_interval(K, part, selector.certificate_.ridge)
+    promise = selector.certificate_.promise
+    assert promise.lower < low and high < promise.upper and len(kernels) == 12
+
+
+# ---------------------------------------------------------------- how many
+
+
+@pytest.mark.parametrize("n_draws", [1, 5, 40])
+def test_n_draws_are_draws(n_draws):
+    X, labels = table(3)
+    groups = column_groups(labels, 24)
+    selector = GroupSelector(groups=labels, n_draws=n_draws).fit(X)
+    ridge = selector.certificate_.ridge
+    literal = group_bss_reference(X, labels, n_draws, ridge)
+    assert_array_equal(selector.selected_groups_, groups.labels[literal.indices])
+    assert_allclose(selector.group_weights_, literal.weights, rtol=1e-6)
+    assert selector.n_draws_ == n_draws == selector.certificate_.n_draws
+    assert selector.certificate_.holds
+    kernels = AdditiveKernelSelector(n_draws=n_draws).fit(X)
+    assert kernels.n_draws_ == n_draws and kernels.certificate_.holds
+    for make, name in (
+        (GroupSelector, "n_groups_to_select"),
+        (AdditiveKernelSelector, "n_features_to_select"),
+    ):
+        with refused(f"{name}=3 and n_draws={n_draws} contradict each other"):
+            make(3, n_draws=n_draws).fit(X)
+        with refused("n_draws", "or None"):
+            make(n_draws=0).fit(X)
+
+
+def test_after_n_draws_nothing_is_filled_in():
+    """Where draws are repeated, fewer groups come out than there are."""
+    repeated = 0
+    for seed in range(24):
+        X, labels, _, _ = problem(seed)
+        m = len(np.unique(labels))
+        S = np.linalg.svd(X, compute_uv=False)
+        S = S[S > 1e-9 * S[0]]
+        ridge = ridge_of_dimension(S, min(0.9 * m, 0.9 * len(S)))
+        drawn = group_bss(ridge_space(X, ridge), labels, m)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Column")
+            warnings.filterwarnings("error", message=".* came out")
+            found = GroupSelector(groups=labels, n_draws=m, ridge=ridge).fit(X)
+        assert len(found.selected_groups_) == drawn.n_selected
+        assert_allclose(found.group_weights_, drawn.weights)
+        repeated += (
+            drawn.n_selected
+            < usable_groups(ridge_space(X, ridge), found.groups_)[1].sum()
+        )
+    assert repeated > 3
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("scored", [False, True])
+def test_r_different_groups_come_out_or_a_warning(seed, scored):
+    """Copies, multiples and zero columns in groups: as many come out as there are
+    kernels that are no multiples of one another, whatever is preferred.
+    """
+    rng = np.random.default_rng(seed)
+    parts = [rng.standard_normal((15, k)) for k in rng.integers(1, 5, 5)]
+    parts += [-parts[0], 3 * parts[1], np.zeros((15, 2)), 1e-3 * parts[1]]
+    order = rng.permutation(len(parts))
+    X = np.hstack([parts[i] for i in order])
+    labels = np.repeat(order, [parts[i].shape[1] for i in order])
+    score_func = rng.integers(0, 3, len(parts)) + 0.0 if scored else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for r in range(1, 6):
+            found = GroupSelector(r, groups=labels, score_func=score_func).fit(X)
+            assert len(set(found.selected_groups_)) == r and found.certificate_.holds
+    with pytest.warns(UserWarning, match="asks for 7 groups, and 5 came out"):
+        found = GroupSelector(7, groups=labels, score_func=score_func).fit(X)
+    chosen = set(found.selected_groups_)
+    assert chosen >= {2, 3, 4} and 7 not in chosen and found.certificate_.holds
+    assert len(chosen & {0, 5}) == 1 and len(chosen & {1, 6, 8}) == 1
+    # the longest, where nothing else is said
+    assert scored or 6 in chosen
+
+
+# ---------------------------------------------------------------- blocks
+
+
+def summary(kind, X, size=30):
+    found = kind()
+    for i in range(0, len(X), size):
+        found.partial_fit(X[i : i + size])
+    return found
+
+
+def in_blocks(X, axis, size=7, names=None):
+    def read(along):
+        for i in range(0, X.shape[along], size):
+            yield X[i : i + size] if along == 0 else X[:, i : i + size]
+
+    return as_blocks(lambda: read(axis), axis=axis)
+
+
+@pytest.mark.parametrize("score_func", [None, np.arange(9.0), np.arange(24.0)])
+@pytest.mark.parametrize("n", [60, 300])
+def test_a_selection_from_blocks_of_samples_is_that_from_memory(n, score_func):
+    """From blocks, from a Gram matrix and a triangular factor, from single precision:
+    with copies of a group, and with multiples of its columns.
+    """
+    X, _ = table(5, n=n)
+    labels = np.arange(24) % 9
+    X[:, labels == 8] = -X[:, labels == 7]
+    X[:, labels == 6] = 2 * X[:, labels == 7]
+    selector = GroupSelector(6, groups=labels, score_func=score_func, rescale=True)
+    expected = selector.fit(X)
+    sources = [in_blocks(X, 0), summary(GramMatrix, X), summary(TriangularFactor, X)]
+    sources += [in_blocks(X.astype(np.float32), 0), in_blocks(sp.csr_array(X), 0)]
+    for source in sources:
+        found = clone(selector).fit(source)
+        assert_array_equal(found.selected_groups_, expected.selected_groups_)
+        assert_array_equal(found.selected_, expected.selected_)
+        assert_allclose(found.weights_, expected.weights_, rtol=1e-3)
+        assert_allclose(
+            found.certificate_.interval, expected.certificate_.interval, rtol=1e-3
+        )
+        assert found.certificate_.holds and found.n_passes_ <= 2
+        assert_allclose(found.transform(X), expected.transform(X), rtol=1e-3)
+
+
+def test_groups_by_name_of_data_in_blocks():
+    X, _ = table(6, d=4)
+    frame = pd.DataFrame(X, columns=NAMES)
+    groups = {"c": ["red", "green", "blue"], "s": "size"}
+    expected = GroupSelector(1, groups=groups).fit(frame)
+    for kind in (GramMatrix, TriangularFactor):
+        found = GroupSelector(1, groups=groups).fit(summary(kind, frame))
+        assert_array_equal(found.selected_groups_, expected.selected_groups_)
+        assert_array_equal(found.feature_names_in_, NAMES)
+        assert_array_equal(
+            found.get_feature_names_out(), expected.get_feature_names_out()
+        )
+    with refused("'pink', which X does not have"):
+        GroupSelector(1, groups={"c": ["pink"]}).fit(summary(GramMatrix, frame))
+
+
+def test_blocks_from_which_no_choice_can_be_made_are_refused():
+    X, labels = table(7)
+    with refused("X is in blocks of features: give X in blocks of samples"):
+        GroupSelector(3, groups=labels).fit(in_blocks(X, 1))
+    with refused("score_func='f_classif' is a function, which needs all of X at once"):
+        GroupSelector(3, score_func=f_classif).fit(in_blocks(X, 0), classes(X))
+    for source in (in_blocks(X, 0), in_blocks(X, 1)):
+        with refused("AdditiveKernelSelector takes no X in blocks"):
+            AdditiveKernelSelector(3).fit(source)
+    with refused("a summary of samples, and no array", "GroupSelector"):
+        AdditiveKernelSelector(3).fit(summary(GramMatrix, X))
+    with refused("groups has the shape (3,), and X has 24 columns"):
+        GroupSelector(3, groups=[1, 2, 3]).fit(in_blocks(X, 0))

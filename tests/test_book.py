@@ -22,6 +22,7 @@ from sklearn.base import BaseEstimator
 
 import fsel_book
 from fsel_book import CertifiedSelector
+from fsel_book.groups import TermSelector
 
 root = Path(__file__).resolve().parent.parent
 sys.path.append(str(root / "tools"))  # whose files import each other
@@ -602,6 +603,8 @@ SELECTORS = [
     if inspect.isclass(thing)
     and issubclass(thing, CertifiedSelector)
     and thing.__module__ == f"fsel_book.{module}"
+    # whose draws are not of features
+    and not issubclass(thing, TermSelector)
 ]
 
 

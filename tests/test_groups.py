@@ -22,6 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
+import fsel_book.groups
 from fsel_book import (
     AdditiveKernelSelector,
     BSSSelector,
@@ -1156,3 +1157,39 @@ def test_blocks_from_which_no_choice_can_be_made_are_refused():
         AdditiveKernelSelector(3).fit(summary(GramMatrix, X))
     with refused("groups has the shape (3,), and X has 24 columns"):
         GroupSelector(3, groups=[1, 2, 3]).fit(in_blocks(X, 0))
+
+
+# ---------------------------------------------------------------- memory
+
+
+def test_a_fit_that_takes_much_memory_says_so_once(monkeypatch):
+    """Rough kernels, by the columns of their factors, and those of which the whole
+    matrix is made.
+    """
+    X, _ = table(0, d=6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        AdditiveKernelSelector(3).fit(X)
+    monkeypatch.setattr(fsel_book.groups, "LARGE_BYTES", 40_000)
+    with pytest.warns(UserWarning) as said:
+        AdditiveKernelSelector(3).fit(X)
+    (words,) = [str(one.message) for one in said]
+    assert "The factors of the kernels have" in words and "smaller gamma" in words
+    with pytest.warns(UserWarning, match="larger tol of kernel_bss"):
+        kernel_bss(rbf_kernels(X), 3, "auto")
+    # one column each: the matrices take the memory
+    monkeypatch.setattr(fsel_book.groups, "LARGE_BYTES", 20_000)
+    with pytest.warns(UserWarning) as said:
+        AdditiveKernelSelector(3, kernel="linear").fit(X)
+    (words,) = [str(one.message) for one in said]
+    assert "kernel='linear' makes a matrix of shape (40, 40)" in words
+    assert "Fewer samples take less" in words and said[0].filename == __file__
+
+
+def test_a_kernel_that_is_none_is_refused_by_the_name_of_its_feature():
+    frame = load_wine(as_frame=True).data
+    wrong = AdditiveKernelSelector(
+        2, kernel=lambda x, z: x @ z.T if x[0, 0] == WINE[0, 0] else -x @ z.T
+    )
+    with refused("kernel of feature 'malic_acid' is not positive semi-definite: its"):
+        wrong.fit(frame)

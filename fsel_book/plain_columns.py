@@ -447,7 +447,11 @@ class PathPoint:
 
     def step(self) -> None:
         """One step of Newton's method towards the path, and along it."""
-        s, p, w, v, Y = self.s, self.p, self.w, self.v, self.Y
+        s = self.s
+        p = self.p
+        w = self.w
+        v = self.v
+        Y = self.Y
         u = 1 - s
         Z = self.M() - self.t * np.eye(len(Y))
         lam, Q = np.linalg.eigh(Z)

@@ -433,6 +433,7 @@ class KernelElimination(SelectorMixin, KernelMachine):
     ----------
     %(elimination_attributes)s
     %(machine_attributes)s
+    %(features_in)s
     """
 
     @abstractmethod

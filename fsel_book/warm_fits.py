@@ -602,7 +602,8 @@ class DualPoint:
         """Put entry `i` on the upper or lower end of its piece, to the last bit, and
         note again which way it may leave.
         """
-        u = self.u[i] = self.top[i] if upper else self.bottom[i]
+        u = self.top[i] if upper else self.bottom[i]
+        self.u[i] = u
         self.above[i] = (
             -np.inf if u >= self.hi[i] else -self.width if u >= 0 else self.width
         )

@@ -1470,7 +1470,9 @@ def kernel_bss(
     sum of all.
 
     Each kernel is looked at once and kept as a factor of few columns. It takes some n^3
-    for each, to see that it is positive semidefinite. All is computed on the host.
+    for each, to see that it is positive semidefinite. All is computed on the host. A
+    warning says where the factors are so many columns that they would take more than
+    4 GiB.
 
     Parameters
     ----------

@@ -34,6 +34,7 @@ from fsel_book import (
 from fsel_book.groups import (
     ColumnGroups,
     GroupBarriers,
+    GroupKernels,
     column_groups,
     columns_of,
     factored_promise,
@@ -1128,6 +1129,120 @@ def test_a_selection_from_blocks_of_samples_is_that_from_memory(n, score_func):
         assert_allclose(found.transform(X), expected.transform(X), rtol=1e-3)
 
 
+@pytest.mark.parametrize("score_func", [None, np.arange(9.0), np.arange(90.0)])
+@pytest.mark.parametrize("n", [6, 25, 60])
+def test_a_selection_from_blocks_of_features_is_that_from_memory(n, score_func):
+    """In one pass, with groups in several blocks, of more columns than there are
+    samples and of fewer; from dense and sparse data, from single precision, and at
+    other scales.
+    """
+    rng = np.random.default_rng(n)
+    labels = np.sort(rng.integers(0, 9, 90))[rng.permutation(90)]
+    labels[:9] = np.arange(9)
+    X = rng.standard_normal((n, 90)) * rng.pareto(2.0, 90)
+    # copies, multiples, and zeros
+    X[:, labels == 8] = 0
+    X = np.hstack([X, -2 * X[:, labels == 3][:, ::-1]])
+    if score_func is not None and len(score_func) > 9:
+        score_func = np.append(score_func, np.ones(np.sum(labels == 3)))
+    elif score_func is not None:
+        score_func = np.append(score_func, 1.0)
+    labels = np.append(labels, np.full(np.sum(labels == 3), 9))
+    selector = GroupSelector(6, groups=labels, score_func=score_func, rescale=True)
+    sparse = X * (rng.random(X.shape) < 0.5)
+    for data in (X, X.astype(np.float32), X * 2.0**200, sparse):
+        expected = clone(selector).fit(data)
+        source = in_blocks(data if data is not sparse else sp.csc_array(data), 1)
+        found = clone(selector).fit(source)
+        assert_array_equal(found.selected_groups_, expected.selected_groups_)
+        assert_array_equal(found.selected_, expected.selected_)
+        assert found.weights_.dtype == expected.weights_.dtype
+        assert_allclose(found.weights_, expected.weights_, rtol=1e-5)
+        for name in ("interval", "ridge", "effective_dimension"):
+            assert_allclose(
+                getattr(found.certificate_, name),
+                getattr(expected.certificate_, name),
+                rtol=1e-5,
+            )
+        promises = [one.certificate_.promise for one in (found, expected)]
+        assert_allclose(promises[0].upper, promises[1].upper, rtol=1e-7)
+        assert str(found.certificate_) == str(expected.certificate_)
+        assert found.certificate_.holds and found.n_passes_ == 1
+        assert found.n_features_in_ == data.shape[1]
+        assert_allclose(found.transform(source), expected.transform(data), rtol=1e-5)
+    with pytest.warns(UserWarning, match="asks for 10 groups, and 8 came out"):
+        clone(selector).set_params(n_groups_to_select=10).fit(in_blocks(X, 1))
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0**200, 2.0**-200])
+def test_a_column_longer_than_all_others_is_named_as_in_memory(scale):
+    X, labels = table(1)
+    X[:, 17] *= 1e3
+    words = []
+    for source in (scale * X, in_blocks(scale * X, 1), in_blocks(scale * X, 0)):
+        with pytest.warns(UserWarning) as said:
+            GroupSelector(3, groups=labels).fit(source)
+        words.append([str(one.message) for one in said])
+    assert words[0] == words[1] == words[2]
+    assert "Column 17 holds" in words[0][0]
+
+
+def test_blocks_of_features_in_any_order():
+    """Summaries of parts, merged either way, are that of the whole."""
+    X, labels = table(3, n=10, d=40)
+    labels = np.arange(40) % 4
+    groups = column_groups(labels, 40)
+    whole = GroupKernels(groups)
+    whole.add(0, X)
+    parts = []
+    for a in range(0, 40, 8):
+        part = GroupKernels(groups)
+        part.add(a, X[:, a : a + 8])
+        parts.append(part)
+    merged = parts[3].merge(parts[0]).merge(parts[4]).merge(parts[2].merge(parts[1]))
+    assert merged.length == 40 == whole.length and merged.rows == 10
+    assert_allclose(merged.squares, np.sum(X**2, axis=0))
+    for j in range(4):
+        K = X[:, labels == j] @ X[:, labels == j].T
+        for seen in (whole, merged):
+            L, left = seen.factor(j)
+            assert_allclose(L @ L.T, K, atol=1e-12 * np.trace(K))
+            assert 0 <= left <= 1e-12 * np.trace(K)
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        np.arange(24) // 4,
+        {"last": range(12, 24), "first": list(range(12))},
+        [list(range(20)), [20], [21, 22, 23]],
+        column_groups(np.arange(24) // 6, 24),
+    ],
+)
+def test_blocks_that_do_not_say_how_many_features_there_are(groups):
+    X, _ = table(4)
+    expected = GroupSelector(2, groups=groups).fit(X)
+    found = GroupSelector(2, groups=groups).fit(in_blocks(X, 1))
+    assert_array_equal(found.selected_groups_, expected.selected_groups_)
+    assert_array_equal(found.selected_, expected.selected_)
+    for wrong in (X[:, :20], np.hstack([X, X])):
+        selector = GroupSelector(2, groups=groups)
+        with refused("groups are those of 24 columns, and X has"):
+            selector.fit(in_blocks(wrong, 1))
+        assert not [name for name in vars(selector) if name.endswith("_")]
+
+
+def test_blocks_of_features_with_names():
+    X, _ = table(5, d=4)
+    frame = pd.DataFrame(X, columns=NAMES)
+    groups = {"c": ["red", "green", "blue"], "s": "size"}
+    expected = GroupSelector(1, groups=groups).fit(frame)
+    source = as_blocks(frame)
+    found = GroupSelector(1, groups=groups).fit(source)
+    assert_array_equal(found.selected_groups_, expected.selected_groups_)
+    assert_array_equal(found.get_feature_names_out(), expected.get_feature_names_out())
+
+
 def test_groups_by_name_of_data_in_blocks():
     X, _ = table(6, d=4)
     frame = pd.DataFrame(X, columns=NAMES)
@@ -1146,8 +1261,16 @@ def test_groups_by_name_of_data_in_blocks():
 
 def test_blocks_from_which_no_choice_can_be_made_are_refused():
     X, labels = table(7)
-    with refused("X is in blocks of features: give X in blocks of samples"):
-        GroupSelector(3, groups=labels).fit(in_blocks(X, 1))
+    with refused("X does not say how many features", "a label for each column"):
+        GroupSelector(3).fit(in_blocks(X, 1))
+    with refused("sample_weight cannot be used: X is in blocks"):
+        GroupSelector(3, groups=labels).fit(in_blocks(X, 1), sample_weight=X[0])
+    with refused("X is out of range"):
+        GroupSelector(3, groups=labels).fit(in_blocks(1e-200 * X, 1))
+    with refused("ridge=-1 is not possible"):
+        GroupSelector(3, groups=labels, ridge=-1).fit(in_blocks(X, 1))
+    with refused("n_groups_to_select=99 is not possible"):
+        GroupSelector(99, groups=labels).fit(in_blocks(X, 1))
     with refused("score_func='f_classif' is a function, which needs all of X at once"):
         GroupSelector(3, score_func=f_classif).fit(in_blocks(X, 0), classes(X))
     for source in (in_blocks(X, 0), in_blocks(X, 1)):

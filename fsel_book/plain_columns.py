@@ -4,13 +4,13 @@
 __all__ = ['SHRINK', 'MOST_COLUMNS', 'GRADIENT_STEPS', 'RAISE', 'SINGULAR', 'SHARPNESS', 'LEAVING', 'JOINING', 'ROWS_AT_FIRST',
            'FirstExchange', 'Rows', 'check_given', 'Ceiling', 'gibbs', 'largest', 'BestSoFar', 'exponentiated_gradient',
            'plain_ceiling_reference', 'PathPoint', 'plain_ceiling', 'follow_the_path', 'Raised', 'threshold',
-           'is_raised', 'who_to_exchange', 'most_useful', 'exchange_while_it_raises', 'check_members',
-           'first_by_eigenvalues', 'raise_smallest_reference', 'first_by_table', 'raise_smallest', 'explained_share',
-           'explained_ceiling']
+           'is_raised', 'Movable', 'who_to_exchange', 'most_useful', 'first_that_raises', 'exchange_while_it_raises',
+           'check_members', 'check_movable', 'first_by_eigenvalues', 'raise_smallest_reference', 'first_by_table',
+           'raise_smallest', 'explained_share', 'explained_ceiling']
 
 # %% ../nbs/11_plain_columns.ipynb #9a1d0003
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -42,7 +42,7 @@ class Rows:
     V : array, shape (n_features, rank), or RowSpace
         A `RowSpace`; or rows that need not be orthonormal.
     given : array, shape (rank,) or (rank, rank), optional
-        A positive semidefinite matrix, or its diagonal.
+        A positive semidefinite matrix, or its diagonal, beside what a ridge gives.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Rows:
     shape : tuple of int
         `(n_features, rank)`.
     given : ndarray, shape (rank, rank)
-        Zero where nothing was given.
+        Zero where nothing was given, and there is no ridge.
     by_length : tuple of two ndarrays
         The indices of all rows by decreasing length, and their squared lengths in this
         order.
@@ -66,7 +66,7 @@ class Rows:
             V = RowSpace(rows.T, np.eye(rows.shape[1]), 1.0, V=rows)
         self.space = V.keep()
         self.shape = V.shape
-        self.given = check_given(given, V.shape[1])
+        self.given = check_given(given, V.shape[1]) + np.diag(V.given)
 
     def of(self, indices: Sequence[int] | np.ndarray) -> np.ndarray:
         """The rows of these indices: float64, on the host."""
@@ -517,12 +517,13 @@ def plain_ceiling(
     ----------
     V : array, shape (n_features, rank), or RowSpace
         Rows of any kind, of any array library; the theorem does not ask for orthonormal
-        columns.
+        columns. With `ridge_space(X, ridge)` the bound is for all of the data with this
+        ridge.
     r : int
         The number of columns.
     given : array, shape (rank,) or (rank, rank), optional
-        A positive semidefinite matrix that is added to `V_S'V_S`, or its diagonal: with
-        ridge barriers the part that the ridge gives.
+        A positive semidefinite matrix that is added to `V_S'V_S`, or its diagonal. What
+        a ridge gives is added anyway.
     tol : float
         Stop when no other `Y` can lower the ceiling by more than this part of it.
     max_iter : int
@@ -662,8 +663,36 @@ def is_raised(before: np.ndarray, after: np.ndarray) -> bool:
     return bool(after[0] > level)
 
 
+@dataclass(frozen=True)
+class Movable:
+    """Which columns an exchange may move.
+
+    Attributes
+    ----------
+    may_leave : ndarray of bool, shape (n_features,)
+        False for members that must stay.
+    may_enter : ndarray of bool, shape (n_features,)
+        False for columns that must stay outside.
+    group : ndarray of int, shape (n_features,)
+        Of the columns with the same number one may be a member.
+    """
+
+    may_leave: np.ndarray
+    may_enter: np.ndarray
+    group: np.ndarray
+
+    @classmethod
+    def all(cls, d: int) -> "Movable":
+        """All of `d` columns, whatever the others are."""
+        return cls(np.ones(d, dtype=bool), np.ones(d, dtype=bool), np.arange(d))
+
+    def outside(self, members: np.ndarray) -> np.ndarray:
+        """The mask of what may enter where these are the members."""
+        return self.may_enter & ~np.isin(self.group, self.group[members])
+
+
 def who_to_exchange(
-    rows: Rows, members: np.ndarray, M: np.ndarray
+    rows: Rows, members: np.ndarray, M: np.ndarray, movable: Movable
 ) -> tuple[np.ndarray, np.ndarray]:
     """The members of least `v'Yv`, and the others of most: indices, in the order in
     which they are tried.
@@ -671,27 +700,27 @@ def who_to_exchange(
     lam = np.linalg.eigvalsh(M)
     spread = lam.mean() - lam[0]
     F = gibbs(M, SHARPNESS / spread if spread > 0 else 0.0)
-    q = round_ties(np.sum((rows.of(members) @ F) ** 2, axis=1))
-    leaving = members[np.lexsort((members, q))][:LEAVING]
-    return leaving, most_useful(rows, F, members, JOINING)
+    free = members[movable.may_leave[members]]
+    q = round_ties(np.sum((rows.of(free) @ F) ** 2, axis=1))
+    leaving = free[np.lexsort((free, q))][:LEAVING]
+    return leaving, most_useful(rows, F, movable.outside(members), JOINING)
 
 
-def most_useful(rows: Rows, F: np.ndarray, members: np.ndarray, k: int) -> np.ndarray:
-    """The `k` rows of largest `|F'v|^2` that are no members, the largest first.
+def most_useful(rows: Rows, F: np.ndarray, outside: np.ndarray, k: int) -> np.ndarray:
+    """The `k` rows of largest `|F'v|^2` of those that are `outside`, a mask, the largest
+    first.
 
     Long rows are looked at first, and the short ones not at all where they are too
     short to be among them.
     """
     order, lengths = rows.by_length
     norm = np.linalg.norm(F, 2) ** 2
-    is_member = np.zeros(len(order), dtype=bool)
-    is_member[members] = True
     found = np.empty(0, dtype=np.intp)
     q = np.empty(0)
     a = 0
     while a < len(order):
         b = min(max(2 * a, ROWS_AT_FIRST), len(order))
-        block = order[a:b][~is_member[order[a:b]]]
+        block = order[a:b][outside[order[a:b]]]
         found = np.concatenate([found, block])
         q = np.concatenate([q, round_ties(np.sum((rows.of(block) @ F) ** 2, axis=1))])
         # in the order of the indices, so that the lower one comes first among equals
@@ -707,21 +736,38 @@ def most_useful(rows: Rows, F: np.ndarray, members: np.ndarray, k: int) -> np.nd
     return found
 
 
+def first_that_raises(
+    M: np.ndarray,
+    before: np.ndarray,
+    leaving: np.ndarray,
+    joining: np.ndarray,
+    pairs: Iterable[Sequence[int]],
+) -> tuple[int, int] | None:
+    """The first of the pairs of rows whose exchange raises the smallest eigenvalue of
+    `M`, which has the eigenvalues `before`.
+    """
+    for i, j in pairs:
+        a = leaving[i]
+        b = joining[j]
+        after = np.linalg.eigvalsh(M - np.outer(a, a) + np.outer(b, b))
+        if is_raised(before, after):
+            return int(i), int(j)
+    return None
+
+
 FirstExchange = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[int, int] | None]
 
 
 def exchange_while_it_raises(
-    V: Array | RowSpace,
-    indices: ArrayLike,
-    given: ArrayLike | None,
+    rows: Rows,
+    chosen: np.ndarray,
+    movable: Movable,
     max_exchanges: int | None,
     first_exchange: FirstExchange,
 ) -> Raised:
     """Exchange one column for another, until `first_exchange` finds none that
     raises.
     """
-    rows = Rows(V, given)
-    chosen = check_members(indices, rows.shape[0])
     history = []
     while True:
         # in one order, whatever that of the selection, so that rounding is the same
@@ -731,7 +777,7 @@ def exchange_while_it_raises(
         history.append(float(lam[0]) if lam[0] > SINGULAR * lam[-1] else 0.0)
         if max_exchanges is not None and len(history) > max_exchanges:
             break
-        leaving, joining = who_to_exchange(rows, members, M)
+        leaving, joining = who_to_exchange(rows, members, M, movable)
         found = first_exchange(M, rows.of(leaving), rows.of(joining))
         if found is None:
             break
@@ -752,6 +798,48 @@ def check_members(indices: ArrayLike, d: int) -> np.ndarray:
         raise ValueError("indices has a column twice: give each of them once.")
     return chosen.astype(np.intp)
 
+
+def check_movable(
+    d: int,
+    members: np.ndarray,
+    kept: ArrayLike | None,
+    allowed: ArrayLike | None,
+    group: ArrayLike | None,
+) -> Movable:
+    """What may move among `d` columns, or what is wrong with the arrays that say so."""
+    movable = Movable.all(d)
+    if kept is not None:
+        is_kept = _mask(kept, d, "kept")
+        strangers = np.setdiff1d(np.flatnonzero(is_kept), members)
+        if len(strangers):
+            raise ValueError(
+                f"kept is true for column {strangers[0]}, which is not in indices: what "
+                f"must stay has to be there."
+            )
+        movable = replace(movable, may_leave=~is_kept)
+    if allowed is not None:
+        movable = replace(movable, may_enter=_mask(allowed, d, "allowed"))
+    if group is not None:
+        number = np.asarray(to_numpy(group, "group"))
+        if number.shape != (d,) or number.dtype.kind not in "iu":
+            raise ValueError(
+                f"group has shape {number.shape} and type {number.dtype}: give {d} "
+                f"integers, one for each column."
+            )
+        movable = replace(movable, group=number)
+    return movable
+
+
+def _mask(mask: ArrayLike, d: int, name: str) -> np.ndarray:
+    """A mask of `d` columns on the host, or an error that calls it `name`."""
+    found = np.asarray(to_numpy(mask, name))
+    if found.shape != (d,) or found.dtype != bool:
+        raise ValueError(
+            f"{name} has shape {found.shape} and type {found.dtype}: give {d} truth "
+            f"values, one for each column."
+        )
+    return found
+
 # %% ../nbs/11_plain_columns.ipynb #9a1d0022
 def first_by_eigenvalues(
     M: np.ndarray, leaving: np.ndarray, joining: np.ndarray
@@ -759,13 +847,8 @@ def first_by_eigenvalues(
     """The first pair of rows whose exchange raises the smallest eigenvalue of `M`, by
     trying one after the other.
     """
-    before = np.linalg.eigvalsh(M)
-    for i, a in enumerate(leaving):
-        for j, b in enumerate(joining):
-            after = np.linalg.eigvalsh(M - np.outer(a, a) + np.outer(b, b))
-            if is_raised(before, after):
-                return i, j
-    return None
+    pairs = np.ndindex(len(leaving), len(joining))
+    return first_that_raises(M, np.linalg.eigvalsh(M), leaving, joining, pairs)
 
 
 def raise_smallest_reference(
@@ -774,6 +857,9 @@ def raise_smallest_reference(
     *,
     given: ArrayLike | None = None,
     max_exchanges: int | None = None,
+    kept: ArrayLike | None = None,
+    allowed: ArrayLike | None = None,
+    group: ArrayLike | None = None,
 ) -> Raised:
     """Exchange columns as long as the smallest eigenvalue rises, each exchange tried by
     an eigendecomposition.
@@ -782,7 +868,7 @@ def raise_smallest_reference(
 
     Parameters
     ----------
-    V, indices, given, max_exchanges
+    V, indices, given, max_exchanges, kept, allowed, group
         As for `raise_smallest`.
 
     Returns
@@ -803,8 +889,11 @@ def raise_smallest_reference(
     >>> bool(np.all(np.diff(history) > 0))
     True
     """
+    rows = Rows(V, given)
+    chosen = check_members(indices, rows.shape[0])
+    movable = check_movable(rows.shape[0], chosen, kept, allowed, group)
     return exchange_while_it_raises(
-        V, indices, given, max_exchanges, first_by_eigenvalues
+        rows, chosen, movable, max_exchanges, first_by_eigenvalues
     )
 
 # %% ../nbs/11_plain_columns.ipynb #9a1d0024
@@ -841,12 +930,8 @@ def first_by_table(
         + 2 * (alpha @ beta.T) * ab
         - room * ((1 - aa) * (1 + bb) + ab**2)
     )
-    for i, j in np.argwhere((corner >= 0) & (determinant > 0)):
-        a, b = leaving[i], joining[j]
-        after = np.linalg.eigvalsh(M - np.outer(a, a) + np.outer(b, b))
-        if is_raised(lam, after):
-            return int(i), int(j)
-    return None
+    pairs = np.argwhere((corner >= 0) & (determinant > 0))
+    return first_that_raises(M, lam, leaving, joining, pairs)
 
 
 def raise_smallest(
@@ -855,6 +940,9 @@ def raise_smallest(
     *,
     given: ArrayLike | None = None,
     max_exchanges: int | None = None,
+    kept: ArrayLike | None = None,
+    allowed: ArrayLike | None = None,
+    group: ArrayLike | None = None,
 ) -> Raised:
     """Exchange columns of a selection for others, one at a time, as long as the
     smallest eigenvalue of `V_S'V_S` rises.
@@ -862,13 +950,23 @@ def raise_smallest(
     Parameters
     ----------
     V : array, shape (n_features, rank), or RowSpace
-        Rows of any kind, of any array library.
+        Rows of any kind, of any array library. With `ridge_space(X, ridge)` the
+        smallest eigenvalue is that for all of the data with this ridge.
     indices : array of int, shape (r,)
         The selection to begin with, such as `bss(V, r).indices`.
     given : array, shape (rank,) or (rank, rank), optional
-        A positive semidefinite matrix that is added to `V_S'V_S`, or its diagonal.
+        A positive semidefinite matrix that is added to `V_S'V_S`, or its diagonal. What
+        a ridge gives is added anyway.
     max_exchanges : int, optional
         At most so many.
+    kept : array of bool, shape (n_features,), optional
+        True for columns of `indices` that must stay.
+    allowed : array of bool, shape (n_features,), optional
+        False for columns that must not come in. One that is in `indices` may leave, and
+        then stays outside.
+    group : array of int, shape (n_features,), optional
+        Of columns with the same number no two are chosen, unless `indices` has them:
+        with `row_space(X).first_multiple` no multiple of a column comes in beside it.
 
     Returns
     -------
@@ -878,7 +976,8 @@ def raise_smallest(
     Raises
     ------
     ValueError
-        `indices` are no different columns of `V`, or `V` or `given` is not possible.
+        `indices` are no different columns of `V`; `V`, `given`, `kept`, `allowed` or
+        `group` is not possible.
 
     Notes
     -----
@@ -903,7 +1002,12 @@ def raise_smallest(
     >>> bool(history[0] < history[-1] <= plain_ceiling(V, 20).value)
     True
     """
-    return exchange_while_it_raises(V, indices, given, max_exchanges, first_by_table)
+    rows = Rows(V, given)
+    chosen = check_members(indices, rows.shape[0])
+    movable = check_movable(rows.shape[0], chosen, kept, allowed, group)
+    return exchange_while_it_raises(
+        rows, chosen, movable, max_exchanges, first_by_table
+    )
 
 # %% ../nbs/11_plain_columns.ipynb #9a1d0028
 def explained_share(X: ArrayLike, indices: ArrayLike) -> float:

@@ -13,6 +13,7 @@ from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.linalg import eigh
 
 from fsel_book import bss, plain_columns, row_space
 from fsel_book.column_search import round_ties
@@ -21,6 +22,7 @@ from fsel_book.plain_columns import (
     LEAVING,
     MOST_COLUMNS,
     RAISE,
+    Movable,
     Rows,
     explained_ceiling,
     explained_share,
@@ -34,6 +36,7 @@ from fsel_book.plain_columns import (
     raise_smallest_reference,
     who_to_exchange,
 )
+from fsel_book.spectra import ridge_space
 
 
 def heavy(d, ell, seed):
@@ -263,6 +266,10 @@ def test_rows_that_are_made_where_they_are_asked_for():
         (lambda V: raise_smallest(V, [0.5]), "integers from 0 to 19"),
         (lambda V: raise_smallest(V, [20]), "integers from 0 to 19"),
         (lambda V: raise_smallest(V, [3, 3]), "a column twice"),
+        (lambda V: raise_smallest(V, [3], kept=np.arange(20) == 4), "column 4, which"),
+        (lambda V: raise_smallest(V, [3], kept=[3]), "kept has shape .1,."),
+        (lambda V: raise_smallest(V, [3], allowed=np.ones(20)), "20 truth values"),
+        (lambda V: raise_smallest(V, [3], group=np.ones(20)), "20 integers"),
         (lambda V: explained_share(V * 0, [1]), "X is zero"),
         (lambda V: explained_ceiling(V, 4), "from 1 to 3"),
     ],
@@ -324,7 +331,7 @@ def test_the_rows_of_most_use_are_those_of_a_look_at_all(seeds):
         q = round_ties(np.sum((V @ F) ** 2, axis=1))
         q[members] = -1
         expected = np.lexsort((np.arange(len(V)), -q))[:50]
-        assert_array_equal(most_useful(Rows(V), F, members, 50), expected)
+        assert_array_equal(most_useful(Rows(V), F, q >= 0, 50), expected)
 
 
 def test_members_stay_in_their_places():
@@ -354,7 +361,9 @@ def test_the_table_proposes_nothing_at_the_end(seeds, monkeypatch):
         V = heavy(60, 5, seed)
         members = raise_smallest(V, range(12)).indices
         M = V[members].T @ V[members]
-        leaving, joining = who_to_exchange(Rows(V), np.sort(members), M)
+        leaving, joining = who_to_exchange(
+            Rows(V), np.sort(members), M, Movable.all(len(V))
+        )
         with monkeypatch.context() as patched:
             patched.setattr(plain_columns, "is_raised", None)
             assert first_by_table(M, V[leaving], V[joining]) is None
@@ -371,7 +380,9 @@ def test_copies_are_no_exchange():
     """A copy of a member raises nothing, and the lower of two copies comes in."""
     V = np.vstack([heavy(10, 2, 0)] * 2)
     run = raise_smallest(V, [8, 9])
-    leaving, joining = who_to_exchange(Rows(V), np.array([8, 9]), V[8:10].T @ V[8:10])
+    leaving, joining = who_to_exchange(
+        Rows(V), np.array([8, 9]), V[8:10].T @ V[8:10], Movable.all(20)
+    )
     assert set(leaving) == {8, 9}
     assert all(
         np.flatnonzero(joining == j) < np.flatnonzero(joining == j + 10)
@@ -383,6 +394,140 @@ def test_copies_are_no_exchange():
 def test_ties_go_to_the_lower_position():
     assert_array_equal(largest(np.array([1.0, 2.0, 2.0, 2.0, 0.0]), 2), [1, 2])
     assert_array_equal(largest(np.array([1.0, 1.0]), 2), [0, 1])
+
+
+@swept_seeds(20, 200)
+def test_what_must_stay_stays_and_what_must_not_enter_does_not(seeds):
+    """And within that the end is a local optimum again, for both versions."""
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        V = heavy(16, 3, seed)
+        start = rng.permutation(16)[:6]
+        kept = np.isin(np.arange(16), start[:2])
+        allowed = rng.random(16) < 0.6
+        group = rng.integers(0, 12, 16)
+        masks = {"kept": kept, "allowed": allowed, "group": group}
+        run = raise_smallest(V, start, **masks)
+        literal = raise_smallest_reference(V, start, **masks)
+        assert_array_equal(run.indices, literal.indices)
+        assert_array_equal(run.indices[:2], start[:2])
+        came = run.indices[run.indices != start]
+        assert np.all(allowed[came])
+        for j in came:
+            others = run.indices[run.indices != j]
+            assert not np.any(group[others] == group[j])
+
+        reached = run.history[-1]
+        if reached == 0:
+            continue
+        outside = allowed & ~np.isin(group, group[run.indices])
+        for a, b in itertools.product(run.indices[2:], np.flatnonzero(outside)):
+            S = ({*run.indices} - {a}) | {b}
+            assert lowest(V, S) <= reached * (1 + 2 * RAISE)
+
+
+def test_nothing_is_exchanged_where_all_must_stay_or_none_may_enter():
+    V = heavy(30, 3, 0)
+    assert len(raise_smallest(V, range(8)).history) > 1
+    kept = np.arange(30) < 8
+    assert len(raise_smallest(V, range(8), kept=kept).history) == 1
+    none = np.zeros(30, dtype=bool)
+    assert len(raise_smallest(V, range(8), allowed=none).history) == 1
+    one = np.zeros(30, dtype=int)
+    assert len(raise_smallest(V, range(8), group=one).history) == 1
+
+
+# ---------------------------------------------------------------- at a ridge
+
+
+def data_at_a_ridge(seed):
+    """Few columns with copies, zeros or heavy tails, a ridge, and what it gives."""
+    rng = np.random.default_rng(seed)
+    n, d = rng.integers(3, 9, 2)
+    X = rng.standard_normal((n, d)) * rng.pareto(1.5, d)
+    if seed % 3 == 0:
+        X[:, -1] = X[:, 0]
+        X[:, d // 2] = 0.0
+    elif seed % 3 == 1:
+        X = X.astype(np.float32)
+    elif seed % 2:
+        X = sp.csr_array(X * (rng.random(X.shape) < 0.8))
+    ridge = 10.0 ** rng.uniform(-2, 1) * np.sum(
+        X.multiply(X) if sp.issparse(X) else X**2
+    )
+    return X, ridge, int(rng.integers(1, d + 1))
+
+
+def kept_of_kernel(X, S, ridge):
+    """The largest `a` with `a (XX' + ridge I) <= X_S X_S' + ridge I`, literally."""
+    A = X.toarray() if sp.issparse(X) else X.astype(np.float64)
+    one = ridge * np.eye(len(A))
+    whole = A @ A.T + one
+    part = A[:, list(S)] @ A[:, list(S)].T + one
+    return eigh(part, whole, eigvals_only=True)[0]
+
+
+@pytest.mark.filterwarnings("ignore:X has directions as small")
+@swept_seeds(60, 500)
+def test_no_subset_exceeds_the_ceiling_at_a_ridge(seeds):
+    for seed in seeds:
+        X, ridge, r = data_at_a_ridge(seed)
+        d = X.shape[1]
+        best = max(
+            kept_of_kernel(X, S, ridge) for S in itertools.combinations(range(d), r)
+        )
+        space = ridge_space(X, ridge)
+        for method in (plain_ceiling, plain_ceiling_reference):
+            assert best <= method(space, r).value + 1e-6, seed
+        # the proof is in the record
+        found = plain_ceiling(space, r, tol=1e-3)
+        assert found.gap <= 1e-3
+        V = space.basis()
+        forms = np.sort(np.sum((V @ found.Y) * V, axis=1))[::-1]
+        bound = forms[:r].sum() + np.sum(np.diag(found.Y) * space.remainder)
+        assert_allclose(found.relaxed, bound, rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:X has directions as small")
+@swept_seeds(40, 300)
+def test_exchanges_at_a_ridge_raise_what_is_kept_of_the_kernel(seeds):
+    for seed in seeds:
+        X, ridge, r = data_at_a_ridge(seed)
+        space = ridge_space(X, ridge)
+        start = np.random.default_rng(seed).permutation(X.shape[1])[:r]
+        run = raise_smallest(space, start)
+        literal = raise_smallest_reference(space, start)
+        assert_array_equal(run.indices, literal.indices)
+        assert_allclose(run.history[0], min(kept_of_kernel(X, start, ridge), 1), 1e-5)
+        reached = kept_of_kernel(X, run.indices, ridge)
+        # of directions that X does not have all is kept
+        assert_allclose(run.history[-1], min(reached, 1), 1e-5)
+        assert reached <= plain_ceiling(space, r).value * (1 + 1e-5)
+        # at every larger ridge no less
+        for larger in (2 * ridge, 100 * ridge):
+            assert kept_of_kernel(X, run.indices, larger) >= reached * (1 - 1e-9)
+
+
+def test_a_given_part_is_added_to_that_of_the_ridge():
+    X = np.random.default_rng(0).standard_normal((4, 30))
+    space = ridge_space(X, 10.0)
+    V = space.basis()
+    more = np.array([0.1, 0.0, 0.2, 0.0])
+    both = plain_ceiling(space, 6, given=more)
+    assert_allclose(
+        both.value, plain_ceiling(V, 6, given=more + space.remainder).value, rtol=1e-9
+    )
+
+
+@pytest.mark.parametrize("power", [-40, 40])
+def test_powers_of_two_change_nothing_at_a_ridge(power):
+    X = np.random.default_rng(1).standard_normal((6, 40))
+    one = ridge_space(X, 3.0)
+    other = ridge_space(X * 2.0**power, 3.0 * 4.0**power)
+    assert plain_ceiling(other, 8).value == plain_ceiling(one, 8).value
+    run, again = (raise_smallest(space, range(8)) for space in (one, other))
+    assert_array_equal(run.indices, again.indices)
+    assert_array_equal(run.history, again.history)
 
 
 # ---------------------------------------------------------------- the explained share

@@ -511,6 +511,7 @@ class RRQRSelector(CertifiedSelector):
         on selectors with and without labels.
     f : float
         Above 1: the largest coefficient to allow.
+    %(exchange)s
 
     Attributes
     ----------
@@ -542,11 +543,13 @@ class RRQRSelector(CertifiedSelector):
         rank: int | Literal["full"] | None = None,
         strong: bool = True,
         f: float = 2.0,
+        exchange: bool = False,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.rank = rank
         self.strong = strong
         self.f = f
+        self.exchange = exchange
 
     @property
     def method(self) -> str:  # type: ignore[override]

@@ -2,11 +2,11 @@
 
 # %% auto #0
 __all__ = ['METHOD_COLORS', 'NO_MORE_FEATURES', 'FASTER', 'ScoreFunc', 'Sampling', 'Promise', 'least_distortion', 'says_nothing',
-           'Certificate', 'certify', 'method_color', 'SpectrumDisplay', 'n_requested', 'target_rank', 'clear_fitted',
-           'insert_columns', 'FittedAttributesMixin', 'SamplingTransformer', 'largest_rank', 'space_to_certify',
-           'check_ridge', 'space_at_ridge', 'Look', 'look_at_columns', 'look_at_selected', 'warn_of_columns',
-           'warn_of_fewer', 'CertifiedSelector', 'check_scores', 'scores_without_data', 'finite_scores',
-           'feature_scores', 'ScoreMixin']
+           'PlainColumns', 'rounded_up', 'Certificate', 'certify', 'method_color', 'SpectrumDisplay', 'n_requested',
+           'target_rank', 'clear_fitted', 'insert_columns', 'FittedAttributesMixin', 'SamplingTransformer',
+           'largest_rank', 'space_to_certify', 'check_ridge', 'space_at_ridge', 'Look', 'look_at_columns',
+           'look_at_selected', 'warn_of_columns', 'warn_of_fewer', 'CertifiedSelector', 'check_scores',
+           'scores_without_data', 'finite_scores', 'feature_scores', 'ScoreMixin']
 
 # %% ../nbs/04_certificates.ipynb #ff329ec7
 import numbers
@@ -16,7 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from html import escape
 from inspect import signature
 from textwrap import fill
@@ -215,6 +216,141 @@ def _how_kept(low: float, high: float) -> str:
         else f"kept within {delta:.1%}"
     )
 
+# %% ../nbs/04_certificates.ipynb #7e1a04c2
+@dataclass(frozen=True, eq=False)
+class PlainColumns:
+    """What the chosen columns keep with weights one, and what no others of their number
+    exceed.
+
+    The attribute `plain` of a certificate. What takes time is found when it is asked
+    for, and then kept; pickles and copies have the numbers.
+
+    Parameters
+    ----------
+    smallest : float
+        The smallest eigenvalue of `V'SS'V`, with a ridge of that and what the ridge
+        gives: so much of every squared length is kept, and none grows.
+    n_selected : int
+    ridge : float or None
+    explained_ceiling : float or None
+        What no columns of their number, nor mixtures of columns, can explain more of.
+    find_ceiling, find_explained : callable or None
+        Find `ceiling` and `explained`.
+
+    Attributes
+    ----------
+    ceiling : float or None
+        No columns of their number have a larger `smallest`. None where this is not
+        known, as of data in blocks of features or of too many columns.
+    explained : float or None
+        The share of the squared norm of `X` that linear combinations of the columns
+        explain. None where only leading directions were computed, or where the chosen
+        columns or the smaller side of `X` are too large to be kept.
+    share_of_best : float or None
+        `smallest` over `ceiling`: at least so much of what the best columns keep.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from fsel_book import BSSSelector
+    >>> X, y = load_digits(return_X_y=True)
+    >>> plain = BSSSelector(20, rank=8).fit(X).certificate_.plain
+    >>> plain.smallest < plain.ceiling < 1
+    True
+    >>> plain.explained < plain.explained_ceiling < 1
+    True
+    """
+
+    smallest: float
+    n_selected: int
+    ridge: float | None = None
+    explained_ceiling: float | None = None
+    find_ceiling: Callable[[], float] | None = None
+    find_explained: Callable[[], float] | None = None
+
+    @cached_property
+    def ceiling(self) -> float | None:
+        """No columns of their number have a larger `smallest`."""
+        if self.find_ceiling is None:
+            return None
+        # what is measured is below it, but for rounding
+        found = max(self.find_ceiling(), self.smallest)
+        self._let_go("find_ceiling")
+        return found
+
+    @cached_property
+    def explained(self) -> float | None:
+        """The share of the squared norm of `X` that they explain."""
+        if self.find_explained is None:
+            return None
+        found = self.find_explained()
+        self._let_go("find_explained")
+        return found
+
+    def _let_go(self, name: str) -> None:
+        """Free what a number was found from, now that it is there."""
+        object.__setattr__(self, name, None)
+
+    @property
+    def share_of_best(self) -> float | None:
+        """`smallest` over `ceiling`; 1 where even the best lose a direction."""
+        if self.ceiling is None:
+            return None
+        return self.smallest / self.ceiling if self.ceiling > 0 else 1.0
+
+    def to_dict(self) -> dict[str, float | int | None]:
+        """All numbers, by their names."""
+        names = [
+            "smallest",
+            "ceiling",
+            "share_of_best",
+            "explained",
+            "explained_ceiling",
+            "n_selected",
+            "ridge",
+        ]
+        return {name: getattr(self, name) for name in names}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """With what is still to be found, and without what it is found from."""
+        return {
+            **vars(self),
+            "ceiling": self.ceiling,
+            "explained": self.explained,
+            "find_ceiling": None,
+            "find_explained": None,
+        }
+
+    def __str__(self) -> str:
+        columns = f"{self.n_selected} column{'s' * (self.n_selected > 1)}"
+        of_what = "every certified squared length"
+        if self.ridge is not None:
+            of_what = "the kernel with the ridge"
+        keep = f"Plain columns keep {self.smallest:.3g} of {of_what} or more"
+        if self.ceiling == 0:
+            keep = f"Plain columns lose a direction, as any {columns} do"
+        elif self.ceiling is not None and self.smallest == 0:
+            most = rounded_up(self.ceiling)
+            keep = f"Plain columns lose a direction, and the best keep {most} at most"
+        elif self.share_of_best is not None:
+            part = np.floor(100 * self.share_of_best + 1e-9)
+            keep += f", at least {part:.0f}% of what the best {columns} keep"
+        if self.explained is None:
+            return f"{keep}."
+        explain = f"explain {self.explained:.1%} of the squared norm of X"
+        if self.explained_ceiling is not None:
+            most_of_all = np.ceil(1000 * self.explained_ceiling - 1e-9) / 10
+            explain += f", of at most {most_of_all:.1f}%"
+        return f"{keep}; they {explain}."
+
+    __repr__ = __str__
+
+
+def rounded_up(x: float) -> str:
+    """A number above 0 to three digits, none of which makes it smaller."""
+    unit = 10.0 ** (np.floor(np.log10(x)) - 2)
+    return f"{np.ceil(x / unit - 1e-9) * unit:.3g}"
+
 # %% ../nbs/04_certificates.ipynb #97f50c45
 # What certificates of every kind have, for `insert_docs`.
 DOCS.update(
@@ -242,7 +378,9 @@ ridge : float or None
     With a ridge the whole of the data is certified, `XX' + ridge I`, and `M` is that of the chosen columns relative to
     it. It holds for every larger ridge as well.
 effective_dimension : float or None
-    Of the data at the ridge; without one the rank that is certified.""",
+    Of the data at the ridge; without one the rank that is certified.
+plain : PlainColumns or None
+    What the columns keep without weights, and what no others could exceed.""",
 )
 
 
@@ -283,6 +421,7 @@ class Certificate:
     distance_energy: float | None = None
     ridge: float | None = None
     effective_dimension: float | None = None
+    plain: PlainColumns | None = None
 
     @property
     def rank(self) -> int:
@@ -446,7 +585,10 @@ class Certificate:
             fill(text, 88, break_on_hyphens=False)
             for text in (self.title(), self.verdict())
         )
-        return "\n".join([title, *lines, verdict])
+        whole = [title, *lines, verdict]
+        if self.plain is not None:
+            whole.append(fill(str(self.plain), 88))
+        return "\n".join(whole)
 
     __repr__ = __str__
 
@@ -457,10 +599,11 @@ class Certificate:
             f"style='text-align:left'>{name}</th><td>{measured}</td><td>{promised}</td></tr>"
             for name, measured, promised in rows
         ]
+        plain = "" if self.plain is None else f"<p>{escape(str(self.plain))}</p>"
         return (
             f"<table><caption style='text-align:left'>{escape(self.title())}</caption>"
             f"<thead><tr><th></th><th>measured</th><th>promised</th></tr></thead>"
-            f"<tbody>{''.join(cells)}</tbody></table><p>{escape(self.verdict())}</p>"
+            f"<tbody>{''.join(cells)}</tbody></table><p>{escape(self.verdict())}</p>{plain}"
         )
 
     def plot(self, ax: Any = None) -> "SpectrumDisplay":
@@ -528,6 +671,9 @@ def certify(
     >>> round(certify(row_space(X), everything).kappa, 6)
     1.0
     """
+    # loaded only here: it needs this module
+    from fsel_book.plain_columns import plain_columns_of
+
     space = as_row_space(V)
     if sampling.n_features != space.shape[0]:
         raise ValueError(
@@ -564,6 +710,7 @@ def certify(
         space.distance_energy,
         space.ridge,
         space.effective_dimension,
+        plain_columns_of(space, indices, float(spectrum_unscaled[0])),
     )
 
 # %% ../nbs/04_certificates.ipynb #49b19a23
@@ -1195,7 +1342,8 @@ class CertifiedSelector(SamplingTransformer):
     A subclass has the parameters `n_features_to_select` and `rank`, the name of its
     `method`, and the method `_sample(space, r, y)`, which returns a `Sampling` of `r`
     draws for the `RowSpace` to keep (`y` is what `fit` was given). It may have the
-    parameter `rescale`, where weights are not all one; the parameter `n_draws`, where
+    parameter `rescale`, where weights are not all one; the parameter `exchange`, with
+    which `fit` ends with exchanges of plain columns; the parameter `n_draws`, where
     draws are not features; `_promise(space, r)`, a `Promise`, and where that depends on
     how many draws were made in the end `_promise_after(space, r, n_draws)`;
     `_draws(space)`, the number of draws that "auto" stands for;
@@ -1243,6 +1391,7 @@ class CertifiedSelector(SamplingTransformer):
     rank: int | Literal["full"] | None
     ridge: float | Literal["auto"] | None = None
     rescale: bool = False
+    exchange: bool = False
     n_draws_: int
     _how_many = "n_features_to_select"  # the parameter that says it
     # by which a choice is made in memory, and which blocks of features do without
@@ -1307,6 +1456,7 @@ class CertifiedSelector(SamplingTransformer):
         """
         clear_fitted(self)
         check_bool("rescale", self.rescale)
+        self._check_exchange()
         self._check_parameters()
         X = check_X(self, X, reset=True)
         if names is not None:
@@ -1319,10 +1469,42 @@ class CertifiedSelector(SamplingTransformer):
             r = check_automatic_draws(self._draws(space), space.shape[1], X.shape[1])
         sampling = self._sample(space, r, y, **extra)
         self.certificate_ = self._certify(space, sampling, r)
+        if self.exchange:
+            sampling = self._exchanged(space, sampling, r)
         self.n_draws_ = sampling.n_draws
         self.leverage_scores_ = space.leverage_scores
         self._set_sampling(sampling)
         return space
+
+    def _exchanged(self, space: RowSpace, sampling: Sampling, r: int) -> Sampling:
+        """The plain columns that exchanges make of a certified sampling; and their
+        certificate.
+        """
+        # loaded only here: it needs this module
+        from fsel_book.plain_columns import exchanged, promise_after_exchanges
+
+        weights = to_numpy(sampling.weights)
+        promise = promise_after_exchanges(
+            self.certificate_.promise, weights, space.ridge is not None
+        )
+        sampling = exchanged(space, sampling)
+        measured = self._certify(space, sampling, r)
+        self.certificate_ = replace(measured, promise=promise)
+        return sampling
+
+    def _check_exchange(self) -> None:
+        """Raise an error unless `exchange` is possible beside the other parameters."""
+        check_bool("exchange", self.exchange)
+        if self.exchange and self.rescale:
+            raise ValueError(
+                "exchange=True and rescale=True contradict each other: after exchanges "
+                "all weights are one. Leave one of them out."
+            )
+        if self.exchange and getattr(self, "score_func", None) is not None:
+            raise ValueError(
+                "exchange=True and score_func contradict each other: exchanges look at "
+                "no scores, and would let go of what these prefer. Leave one of them out."
+            )
 
     def _n_asked(self, d: int) -> int | None:
         """How many features are asked for, or draws, where `X` has `d`; None for
@@ -1402,6 +1584,12 @@ class CertifiedSelector(SamplingTransformer):
         changed a step by which that class chooses in memory, and not
         `_choice_in_blocks`, the two would differ.
         """
+        if self.exchange:
+            raise ValueError(
+                "exchange=True compares each chosen column with all others again, and X "
+                "is in blocks of features: give X as an array or in blocks of samples, "
+                "or leave exchange out."
+            )
         kind = type(self)
         home = next(base for base in kind.__mro__ if "_choice_in_blocks" in vars(base))
         changed = [

@@ -59,6 +59,12 @@ rescale : bool
     Multiply the chosen columns by the square roots of their weights, as the theory
     does. By default they stay as they are: in the chapter on selectors with and without
     labels a machine erred as much or more with weights.""",
+    "exchange": """\
+exchange : bool
+    At the end, exchange chosen columns for others as long as the smallest eigenvalue of
+    the plain columns rises, and leave all weights one. For those who use the columns as
+    they are. What is promised then is little, and what is measured usually much; no
+    `score_func` and no `rescale` go with it, nor blocks of features.""",
     "random_state": """\
 random_state : int, RandomState or None
     The seed; a number gives the same result every time.""",

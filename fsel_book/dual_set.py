@@ -948,6 +948,7 @@ class DSFSelector(ScoreMixin, _ComponentsMixin, CertifiedSelector):
     %(score_func)s
     %(eps_below)s
     %(rescale)s
+    %(exchange)s
     %(verbose)s
 
     Attributes
@@ -987,6 +988,7 @@ class DSFSelector(ScoreMixin, _ComponentsMixin, CertifiedSelector):
         score_func: ScoreFunc | None = None,
         eps: float = 0.5,
         rescale: bool = False,
+        exchange: bool = False,
         verbose: int = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -996,6 +998,7 @@ class DSFSelector(ScoreMixin, _ComponentsMixin, CertifiedSelector):
         self.score_func = score_func
         self.eps = eps
         self.rescale = rescale
+        self.exchange = exchange
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
@@ -1140,6 +1143,7 @@ class RSFSelector(_ComponentsMixin, CertifiedSelector):
     %(eps_below)s
     %(delta)s
     %(rescale)s
+    %(exchange)s
     %(random_state)s
 
     Attributes
@@ -1177,6 +1181,7 @@ class RSFSelector(_ComponentsMixin, CertifiedSelector):
         eps: float = 0.5,
         delta: float = 0.01,
         rescale: bool = False,
+        exchange: bool = False,
         random_state: Seed = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -1185,6 +1190,7 @@ class RSFSelector(_ComponentsMixin, CertifiedSelector):
         self.eps = eps
         self.delta = delta
         self.rescale = rescale
+        self.exchange = exchange
         self.random_state = random_state
 
     def _check_parameters(self) -> None:

@@ -379,6 +379,7 @@ class LeverageSelector(CertifiedSelector):
     %(delta)s
         With "largest" the promise is certain.
     %(rescale)s
+    %(exchange)s
     %(random_state)s
 
     Attributes
@@ -415,6 +416,7 @@ class LeverageSelector(CertifiedSelector):
         eps: float = 0.5,
         delta: float = 0.01,
         rescale: bool = False,
+        exchange: bool = False,
         random_state: Seed = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -424,6 +426,7 @@ class LeverageSelector(CertifiedSelector):
         self.eps = eps
         self.delta = delta
         self.rescale = rescale
+        self.exchange = exchange
         self.random_state = random_state
 
     @property

@@ -226,8 +226,9 @@ def _certify_chosen(
         if promise
         else selector._certify(part, mine, r)
     )
-    # and not the few that were looked at
-    return replace(found, n_features=sampling.n_features)
+    # and not the few that were looked at, which give no ceiling
+    plain = replace(found.plain, find_ceiling=None)
+    return replace(found, n_features=sampling.n_features, plain=plain)
 
 # %% ../nbs/30_out_of_core.ipynb #a5b30254
 GRAM_BYTES = 2**30  # a Gram matrix that takes more is made only if nothing else will do
@@ -334,6 +335,7 @@ def fit_selector(
         _check_without_data(selector, extra)
         return _fit_tall(X, None, selector, y)
     check_bool("rescale", selector.rescale)
+    selector._check_exchange()
     selector._check_parameters()
     if X._axis == 1:
         return _fit_wide(X, selector, y, extra)

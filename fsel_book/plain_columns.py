@@ -2,11 +2,14 @@
 
 # %% auto #0
 __all__ = ['SHRINK', 'MOST_COLUMNS', 'GRADIENT_STEPS', 'RAISE', 'SINGULAR', 'SHARPNESS', 'LEAVING', 'JOINING', 'ROWS_AT_FIRST',
-           'FirstExchange', 'Rows', 'check_given', 'Ceiling', 'gibbs', 'largest', 'BestSoFar', 'exponentiated_gradient',
+           'FirstExchange', 'NUMBERS_OF_ROWS', 'NUMBERS_MADE', 'NUMBERS_OF_COLUMNS', 'LEADING_DIRECTIONS', 'Rows',
+           'check_given', 'Ceiling', 'gibbs', 'largest', 'BestSoFar', 'exponentiated_gradient',
            'plain_ceiling_reference', 'PathPoint', 'plain_ceiling', 'follow_the_path', 'Raised', 'threshold',
            'is_raised', 'Movable', 'who_to_exchange', 'most_useful', 'first_that_raises', 'exchange_while_it_raises',
            'check_members', 'check_movable', 'first_by_eigenvalues', 'raise_smallest_reference', 'first_by_table',
-           'raise_smallest', 'explained_share', 'explained_ceiling']
+           'raise_smallest', 'explained_share', 'span_of_columns', 'explained_ceiling', 'exchanged',
+           'promise_after_exchanges', 'LongestRows', 'longest_rows', 'ColumnsAndWhole', 'chosen_columns',
+           'plain_columns_of']
 
 # %% ../nbs/11_plain_columns.ipynb #9a1d0003
 from collections.abc import Callable, Iterable, Sequence
@@ -29,6 +32,7 @@ from fsel_book.arrays import (
     take_columns,
     to_numpy,
 )
+from .certificates import PlainColumns, Promise, Sampling
 from .column_search import round_ties
 from .spectra import RowSpace, at_unit_scale, row_space, squared_column_norms
 from .validation import check_integer, check_matrix, check_positive
@@ -1044,7 +1048,7 @@ def explained_share(X: ArrayLike, indices: ArrayLike) -> float:
         X = X.tocsc()
     C = take_columns(X, chosen)
     C = C.toarray() if is_sparse(C) else to_numpy(C)
-    Q = from_numpy(_span(C.astype(np.float64)), X)
+    Q = from_numpy(span_of_columns(C.astype(np.float64)), X)
     whole = 0.0
     inside = 0.0
     for _, _, block in by_columns(X):
@@ -1058,7 +1062,7 @@ def explained_share(X: ArrayLike, indices: ArrayLike) -> float:
     return min(inside / whole, 1.0)
 
 
-def _span(C: np.ndarray) -> np.ndarray:
+def span_of_columns(C: np.ndarray) -> np.ndarray:
     """An orthonormal basis of the span of the columns of `C`, of whatever rank."""
     lengths = np.linalg.norm(C, axis=0)
     C = C[:, lengths > 0] / lengths[lengths > 0]
@@ -1106,3 +1110,161 @@ def explained_ceiling(X: ArrayLike | RowSpace, r: int) -> float:
     check_integer(r, 1, space.shape[0])
     squares = space.small_svd.S**2
     return min(float(squares[:r].sum() / squares.sum()), 1.0)
+
+# %% ../nbs/11_plain_columns.ipynb #9a1d0112
+def exchanged(space: RowSpace, sampling: Sampling) -> Sampling:
+    """The plain columns that exchanges make of a selection: weights one, no multiples
+    beside each other, and as many draws as were made.
+    """
+    start = to_numpy(sampling.indices)
+    run = raise_smallest(space, start, group=space.first_multiple)
+    ones = np.ones(len(start))
+    plain = Sampling.from_draws(run.indices, ones, space.shape[0], space.X)
+    return replace(plain, n_draws=sampling.n_draws)
+
+
+def promise_after_exchanges(
+    promise: Promise | None, weights: np.ndarray, at_ridge: bool
+) -> Promise | None:
+    """What is left of the promise for a selection with these weights."""
+    if promise is None:
+        return None
+    largest_weight = float(weights.max())
+    if at_ridge:
+        largest_weight = max(largest_weight, 1.0)
+    # of the same kind, with nothing about the span
+    return type(promise)(promise.lower / largest_weight, 1.0, promise.confidence)
+
+# %% ../nbs/11_plain_columns.ipynb #9a1d0116
+# of the longest rows a certificate keeps so many numbers, or where they have to be made
+# for it, so many
+NUMBERS_OF_ROWS = 2**20
+NUMBERS_MADE = 2**17
+# and so many of the chosen columns, and of the small side
+NUMBERS_OF_COLUMNS = 2**20
+# at a ridge it looks at so many directions or more
+LEADING_DIRECTIONS = 50
+
+
+@dataclass(frozen=True)
+class LongestRows:
+    """What a ceiling for `r` columns needs.
+
+    Attributes
+    ----------
+    r : int
+    rows : array, shape (n_kept, n_directions)
+        The longest rows, in some of the directions.
+    rest : float
+        No other row has a larger squared length; 0 if there are none.
+    given : ndarray, shape (n_directions,)
+        What these directions have before any column is chosen, increasing.
+    """
+
+    r: int
+    rows: Array
+    rest: float
+    given: np.ndarray
+
+    def ceiling(self) -> float:
+        """What no `r` columns exceed."""
+        rows = to_numpy(self.rows)
+        ell = rows.shape[1]
+        found = plain_ceiling(rows, self.r, given=self.given)
+        bounds = [1.0, found.value if self.rest == 0 else 1.0]
+        if self.r < ell:
+            bounds.append(float(self.given[self.r]))
+        if self.rest > 0:
+            for part in (1.0, 0.9, 0.7, 0.4, 0.0):
+                Y = part * found.Y + (1 - part) * np.eye(ell) / ell
+                outside = self.rest * np.linalg.eigvalsh(Y)[-1]
+                q = np.append(
+                    np.sum((rows @ Y) * rows, axis=1), np.full(self.r, outside)
+                )
+                bounds.append(
+                    float(q[largest(q, self.r)].sum() + np.diag(Y) @ self.given)
+                )
+        return min(bounds)
+
+
+def longest_rows(space: RowSpace, r: int) -> LongestRows | None:
+    """What a ceiling for `r` columns of a space needs; None where that is too much."""
+    d, ell = space.shape
+    n_directions = ell
+    if space.ridge is not None:
+        n_directions = min(ell, max(r + 1, LEADING_DIRECTIONS))
+    numbers = NUMBERS_MADE if space.kept is None else NUMBERS_OF_ROWS
+    n_kept = min(d, numbers // n_directions)
+    if n_kept < min(d, 2 * r):
+        return None
+    rest = 0.0
+    if n_kept == d:
+        rows = space.basis()
+    else:
+        lengths = to_numpy(space.scores64)
+        order = np.argpartition(-lengths, n_kept)
+        rest = float(lengths[order[n_kept]])
+        rows = space.rows(np.sort(order[:n_kept]))
+    if n_directions < ell:
+        # a copy, so that the whole can go
+        rows = rows[:, :n_directions] * 1.0
+    return LongestRows(r, rows, rest, space.given[:n_directions])
+
+
+@dataclass(frozen=True)
+class ColumnsAndWhole:
+    """What the explained share needs.
+
+    Attributes
+    ----------
+    C : array or sparse matrix, shape (m, r)
+        The chosen columns, or what has the same inner products.
+    B : ndarray, shape (m, k)
+        What has the inner products of the whole.
+    """
+
+    C: Matrix
+    B: np.ndarray
+
+    def explained(self) -> float:
+        """The share of the squared norm of the whole that the columns explain."""
+        C = self.C.toarray() if is_sparse(self.C) else to_numpy(self.C)
+        Q = span_of_columns(C.astype(np.float64))
+        return min(float(np.sum((Q.T @ self.B) ** 2) / np.sum(self.B**2)), 1.0)
+
+
+def chosen_columns(space: RowSpace, indices: np.ndarray) -> ColumnsAndWhole | None:
+    """What the explained share of some columns needs; None where that is too much, or
+    not there.
+    """
+    m = len(space.B) if space.T is not None else space.B.shape[1]
+    numbers = max(space.B.size, m * len(indices))
+    if (
+        space.numerical_rank is None
+        or not space.of_data
+        or numbers > NUMBERS_OF_COLUMNS
+    ):
+        return None
+    if space.T is None:
+        return ColumnsAndWhole(space.B[indices].T, space.B.T)
+    return ColumnsAndWhole(take_columns(space.X, indices), space.B)
+
+
+def plain_columns_of(
+    space: RowSpace, indices: np.ndarray, smallest: float
+) -> PlainColumns:
+    """The record for some columns of a space, of which the smallest eigenvalue is
+    known.
+    """
+    r = len(indices)
+    rows = longest_rows(space, r)
+    columns = chosen_columns(space, indices)
+    most = explained_ceiling(space, r) if columns is not None else None
+    return PlainColumns(
+        smallest,
+        r,
+        space.ridge,
+        most,
+        rows.ceiling if rows is not None else None,
+        columns.explained if columns is not None else None,
+    )

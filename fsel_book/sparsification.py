@@ -545,6 +545,7 @@ class BSSSelector(ScoreMixin, CertifiedSelector):
     %(score_func)s
     %(eps)s
     %(rescale)s
+    %(exchange)s
     sketch_size : int or None
         Choose by the row space of so many random mixtures of the samples in place of
         all samples: approximate BSS. The certificate is measured on the whole of `X`
@@ -593,6 +594,7 @@ class BSSSelector(ScoreMixin, CertifiedSelector):
         score_func: ScoreFunc | None = None,
         eps: float = 0.5,
         rescale: bool = False,
+        exchange: bool = False,
         sketch_size: int | None = None,
         random_state: Seed = None,
         verbose: int = 0,
@@ -605,6 +607,7 @@ class BSSSelector(ScoreMixin, CertifiedSelector):
         self.score_func = score_func
         self.eps = eps
         self.rescale = rescale
+        self.exchange = exchange
         self.sketch_size = sketch_size
         self.random_state = random_state
         self.verbose = verbose

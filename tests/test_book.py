@@ -228,10 +228,10 @@ FIRST_NEEDED = {
     "L_block_search.ipynb": "05_sparsification.ipynb",
     "M_spectra_engine.ipynb": "03_spectra.ipynb",
 }
-# What `fit` loads only where it is given data in blocks; the module there needs the one
-# that loads it.
-LOADED_FOR_BLOCKS = {
-    "04_certificates.ipynb": {"out_of_core"},
+# What `fit` loads only where it is needed, for data in blocks or for plain columns; the
+# module there needs the one that loads it.
+LOADED_LATE = {
+    "04_certificates.ipynb": {"out_of_core", "plain_columns"},
     "16_dual_projection.ipynb": {"out_of_core"},
 }
 ALL_PAPERS = "32_tables_and_figures.ipynb"
@@ -269,12 +269,12 @@ def test_a_chapter_imports_only_from_chapters_before_it(name):
         path = root / "fsel_book" / f"{module_of(name).replace('.', '/')}.py"
         code.append((path.read_text(encoding="utf-8"), module_of(name)))
     used = {module for source in code for module in fsel_book_imports(*source)}
-    later = used - before - LOADED_FOR_BLOCKS.get(name, set())
+    later = used - before - LOADED_LATE.get(name, set())
     assert not later, f"{name} imports {sorted(later)}, which it may not"
 
 
-@pytest.mark.parametrize("name", LOADED_FOR_BLOCKS)
-def test_what_is_loaded_for_blocks_is_loaded_in_functions(name):
+@pytest.mark.parametrize("name", LOADED_LATE)
+def test_what_is_loaded_late_is_loaded_in_functions(name):
     path = root / "fsel_book" / f"{module_of(name)}.py"
     tree = ast.parse(path.read_text(encoding="utf-8"))
     tree.body = [
@@ -283,7 +283,7 @@ def test_what_is_loaded_for_blocks_is_loaded_in_functions(name):
         if isinstance(node, ast.Import | ast.ImportFrom | ast.If)
     ]
     used = set(fsel_book_imports(ast.unparse(tree), module_of(name)))
-    assert not used & LOADED_FOR_BLOCKS[name]
+    assert not used & LOADED_LATE[name]
 
 
 def test_each_name_is_defined_in_one_module():

@@ -589,9 +589,9 @@ def test_a_printed_certificate_is_at_most_88_columns_wide():
     assert min(len(c.title()), len(c.verdict())) > 88
     lines = str(c).splitlines()
     assert max(map(len, lines)) <= 88
-    assert " ".join(str(c).split()).startswith(c.title()) and " ".join(
-        str(c).split()
-    ).endswith(c.verdict())
+    words = " ".join(str(c).split())
+    assert words.startswith(c.title())
+    assert words.endswith(f"{c.verdict()} {c.plain}")
 
 
 def test_what_is_known_to_a_few_digits_is_compared_to_these():

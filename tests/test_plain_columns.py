@@ -3,8 +3,10 @@ is explained.
 """
 
 import itertools
+import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from cases import heavy as heavy_rows
@@ -14,8 +16,26 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import eigh
+from sklearn.base import clone
+from sklearn.datasets import load_wine
+from sklearn.feature_selection import f_classif
 
-from fsel_book import bss, plain_columns, row_space
+from fsel_book import (
+    Blocks,
+    BSSSelector,
+    DSFSelector,
+    LeverageSelector,
+    RRQRSelector,
+    RSFSelector,
+    Sampling,
+    bss,
+    certify,
+    certify_selector,
+    plain_columns,
+    row_space,
+)
+from fsel_book.arrays import to_numpy
+from fsel_book.certificates import Promise
 from fsel_book.column_search import round_ties
 from fsel_book.plain_columns import (
     GRADIENT_STEPS,
@@ -29,14 +49,29 @@ from fsel_book.plain_columns import (
     first_by_eigenvalues,
     first_by_table,
     largest,
+    longest_rows,
     most_useful,
     plain_ceiling,
     plain_ceiling_reference,
+    promise_after_exchanges,
     raise_smallest,
     raise_smallest_reference,
     who_to_exchange,
 )
-from fsel_book.spectra import ridge_space
+from fsel_book.spectra import RowSpace, ridge_space
+from fsel_book.summaries import GramMatrix, TriangularFactor
+
+
+class Parts(Blocks):
+    """Two halves of an array."""
+
+    def __init__(self, X, axis):
+        self.X = X
+        self.axes = (axis,)
+        self.shape = X.shape
+
+    def read(self, axis):
+        yield from np.array_split(self.X, 2, axis)
 
 
 def heavy(d, ell, seed):
@@ -573,3 +608,272 @@ def test_ceiling_of_the_share_needs_all_singular_values():
     )
     with pytest.raises(ValueError, match="leading directions"):
         explained_ceiling(part, 3)
+
+
+# ---------------------------------------------------------------- beside a certificate
+
+
+@pytest.mark.filterwarnings("ignore:X has directions as small")
+@swept_seeds(40, 400)
+def test_no_subset_exceeds_the_ceiling_from_some_rows_and_directions(
+    seeds, monkeypatch
+):
+    """However few are kept; and all rows in all directions give the ceiling itself."""
+    for seed in seeds:
+        X, ridge, r = data_at_a_ridge(seed)
+        space = row_space(X)
+        if seed % 2:
+            space = ridge_space(space, ridge)
+            monkeypatch.setattr(plain_columns, "LEADING_DIRECTIONS", 1)
+        d, ell = space.shape
+        V = to_numpy(space.basis())
+        best = best_of_all(V, r, np.diag(space.given))
+        for kept in (r, 2 * r, d):
+            numbers = kept * (max(r + 1, 1) if seed % 2 else ell)
+            monkeypatch.setattr(plain_columns, "NUMBERS_OF_ROWS", numbers)
+            monkeypatch.setattr(plain_columns, "NUMBERS_MADE", numbers)
+            found = longest_rows(space, r)
+            if found is None:
+                assert kept < min(d, 2 * r)
+                continue
+            assert best <= found.ceiling() + 1e-9, seed
+        whole = plain_ceiling(space, r).value
+        if seed % 2 == 0:
+            assert_allclose(found.ceiling(), min(whole, 1.0), rtol=1e-9)
+
+
+def test_a_ceiling_from_some_rows_counts_the_others(monkeypatch):
+    """The rows that are kept have nothing of the last direction; the others do."""
+    copies = np.repeat([0, 1, 2], [4, 8, 8])
+    V = np.eye(3)[copies] / np.sqrt([4, 8, 8])
+    V[copies == 1] *= 1 + 1e-9
+    monkeypatch.setattr(plain_columns, "NUMBERS_OF_ROWS", 12 * 3)
+    found = longest_rows(RowSpace.from_basis(V), 6)
+    assert found.rows.shape == (12, 3) and not found.rows[:, 2].any()
+    # two of each direction
+    best = best_of_all(V, 6)
+    assert_allclose(best, 2 / 8)
+    assert best <= found.ceiling() * (1 + 1e-9) < 0.6
+
+
+FORMS = {
+    "wide": lambda X: X,
+    "tall": lambda X: X.T,
+    "float32": lambda X: X.astype(np.float32),
+    "sparse": sp.csr_array,
+    "sparse and tall": lambda X: sp.csr_array(X.T),
+    "far from centred": lambda X: X + 30,
+    "tiny": lambda X: X * 2.0**-200,
+}
+
+
+@pytest.mark.parametrize("ridge", [None, "auto"])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_certificate_knows_what_plain_columns_keep_and_explain(form, ridge):
+    rng = np.random.default_rng(0)
+    X = FORMS[form](rng.standard_normal((25, 80)) * rng.pareto(1.5, 80))
+    selector = BSSSelector(8, ridge=ridge).fit(X)
+    plain = selector.certificate_.plain
+    rtol = 1e-5 if form == "float32" else 1e-9
+    space = row_space(X, 4)
+    if ridge is not None:
+        space = ridge_space(X, selector.certificate_.ridge)
+    R = np.diag(space.given)
+    assert_allclose(
+        plain.smallest, lowest(space.basis(), selector.selected_, R), rtol=100 * rtol
+    )
+    assert_allclose(plain.ceiling, plain_ceiling(space, 8).value, rtol=0.01)
+    assert plain.smallest <= plain.ceiling <= 1
+    assert_allclose(plain.share_of_best, plain.smallest / plain.ceiling)
+    assert_allclose(plain.explained, explained_share(X, selector.selected_), rtol=rtol)
+    assert_allclose(plain.explained_ceiling, explained_ceiling(X, 8), rtol=rtol)
+    if ridge is None:
+        again = certify_selector(selector, X).plain.to_dict()
+        del again["ridge"]
+        for key, value in again.items():
+            assert_allclose(value, plain.to_dict()[key], rtol=max(rtol, 1e-6))
+
+    # all numbers, and nothing of the size of the data
+    state = pickle.dumps(BSSSelector(8, ridge=ridge).fit(X).certificate_)
+    assert len(state) < 4000
+    assert pickle.loads(state).plain.to_dict() == plain.to_dict()
+
+
+def test_a_certificate_says_nothing_of_what_it_does_not_know(monkeypatch):
+    X = np.random.default_rng(0).standard_normal((40, 600))
+    # blocks of features: the others are not there
+    blocks = Parts(X, 1)
+    plain = BSSSelector(20, rule="largest-norm").fit(blocks).certificate_.plain
+    assert plain.ceiling is None and plain.share_of_best is None
+    memory = BSSSelector(20, rule="largest-norm").fit(X).certificate_.plain
+    assert_allclose(plain.explained, memory.explained, rtol=1e-9)
+    # leading directions only
+    X = np.random.default_rng(1).standard_normal((510, 520)) * np.exp(
+        -np.arange(520) / 50
+    )
+    selector = BSSSelector(40).fit(X)
+    plain = selector.certificate_.plain
+    assert plain.explained is None and plain.explained_ceiling is None
+    assert plain.smallest <= plain.ceiling
+    # a basis without data
+    space = RowSpace.from_basis(np.eye(6)[:, :2])
+    plain = certify(space, Sampling(np.arange(2), np.ones(2), 6, 2)).plain
+    assert plain.explained is None and plain.ceiling == plain.smallest == 1
+    # too much to keep
+    monkeypatch.setattr(plain_columns, "NUMBERS_OF_ROWS", 100)
+    monkeypatch.setattr(plain_columns, "NUMBERS_OF_COLUMNS", 100)
+    plain = BSSSelector(20).fit(X).certificate_.plain
+    assert plain.ceiling is None and plain.explained is None
+    assert "of what the best" not in str(plain) and "explain" not in str(plain)
+
+
+def test_more_columns_than_samples_explain_all():
+    X = np.random.default_rng(0).standard_normal((6, 50))
+    plain = BSSSelector(20, rank=4).fit(X).certificate_.plain
+    assert_allclose([plain.explained, plain.explained_ceiling], 1, rtol=1e-12)
+
+
+# ---------------------------------------------------------------- as a last step
+
+SELECTORS = {
+    "BSS": BSSSelector(12),
+    "BSS at a ridge": BSSSelector(12, ridge="auto"),
+    "BSS of mixtures": BSSSelector(12, sketch_size=8, random_state=0),
+    "DSF": DSFSelector(12),
+    "RSF": RSFSelector(12, random_state=0),
+    "leverage": LeverageSelector(12, random_state=0),
+    "largest leverages": LeverageSelector(12, rule="largest"),
+    "RRQR": RRQRSelector(12),
+    "draws": LeverageSelector(n_draws=12, random_state=0),
+}
+each_selector = pytest.mark.parametrize("name", SELECTORS)
+
+
+def with_copies(seed):
+    """Heavy-tailed columns; some are copies, multiples or zero."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((20, 90)) * rng.pareto(1.5, 90) ** 0.5
+    X[:, 60:70] = X[:, :10]
+    X[:, 70:80] = 3 * X[:, 10:20]
+    X[:, 80] = 0.0
+    return X
+
+
+@each_selector
+@swept_seeds(4, 30)
+def test_exchanges_raise_what_plain_columns_keep(name, seeds):
+    for seed in seeds:
+        X = with_copies(seed)
+        before = clone(SELECTORS[name]).fit(X)
+        after = clone(SELECTORS[name]).set_params(exchange=True).fit(X)
+        assert len(after.selected_) == len(before.selected_)
+        assert_array_equal(after.weights_, np.ones(len(after.selected_)))
+        assert after.n_draws_ == before.n_draws_
+
+        one, other = before.certificate_, after.certificate_
+        assert other.plain.smallest >= one.plain.smallest * (1 - 1e-9)
+        assert other.interval[1] <= 1 + 1e-9
+        assert_allclose(other.eigenvalues, other.eigenvalues_unscaled)
+        assert other.plain.smallest <= one.plain.ceiling
+        assert type(other) is type(one) and other.rank == one.rank
+        # no two columns of one direction
+        C = X[:, after.selected_] / np.linalg.norm(X[:, after.selected_], axis=0)
+        cosines = np.abs(C.T @ C) - np.eye(C.shape[1])
+        assert cosines.max() < 1 - 1e-9
+
+        # what is left of the promise, from the weights that there were
+        if one.promise is None:
+            assert other.promise is None
+            continue
+        largest_weight = before.weights_.max()
+        if one.ridge is not None:
+            largest_weight = max(1, largest_weight)
+        assert_allclose(other.promise.lower, one.promise.lower / largest_weight)
+        assert other.promise.upper == 1 and other.holds
+
+
+@swept_seeds(60, 500)
+def test_what_is_left_of_a_promise_holds_for_any_weights(seeds):
+    """Promised is the smallest eigenvalue with the weights, which is as much as can be."""
+    for seed in seeds:
+        V, r, _ = problem(seed)
+        rng = np.random.default_rng(seed)
+        # with the ridge part all adds up to one
+        V = V / max(np.linalg.norm(V, 2), 1e-300)
+        R = np.eye(V.shape[1]) - V.T @ V
+        at_ridge = seed % 2 == 1
+        if not at_ridge:
+            R = np.zeros_like(R)
+        S = rng.permutation(len(V))[:r]
+        w = rng.pareto(1.0, r) + 0.01
+        a = np.linalg.eigvalsh((V[S].T * w) @ V[S] + R)[0]
+        left = promise_after_exchanges(Promise(a, 9.0, 0.9), w, at_ridge)
+        assert left.lower <= lowest(V, S, R) + 1e-9, seed
+        assert left.confidence == 0.9
+
+
+def test_exchanges_do_not_depend_on_order_or_scale():
+    X = np.random.default_rng(0).standard_normal((15, 60)) * np.linspace(1, 3, 60)
+    selector = BSSSelector(12, exchange=True)
+    chosen = clone(selector).fit(X).selected_
+    order = np.random.default_rng(1).permutation(60)
+    assert set(order[clone(selector).fit(X[:, order]).selected_]) == set(chosen)
+    assert_array_equal(clone(selector).fit(X * 2.0**90).selected_, chosen)
+    assert_array_equal(clone(selector).fit(sp.csr_array(X)).selected_, chosen)
+    frame = pd.DataFrame(X, columns=[f"c{i}" for i in range(60)])
+    assert_array_equal(clone(selector).fit(frame).selected_, chosen)
+
+
+@pytest.mark.parametrize("kind", [GramMatrix, TriangularFactor])
+def test_exchanges_from_blocks_of_samples_are_those_in_memory(kind):
+    X = np.random.default_rng(0).standard_normal((200, 30)) * np.linspace(1, 3, 30)
+    memory = BSSSelector(8, exchange=True).fit(X)
+    seen = kind().partial_fit(X[:120]).partial_fit(X[120:])
+    blocks = Parts(X, 0)
+    for data in (seen, blocks):
+        fitted = BSSSelector(8, exchange=True).fit(data)
+        assert_array_equal(fitted.selected_, memory.selected_)
+        assert_array_equal(fitted.weights_, np.ones(8))
+        one, other = fitted.certificate_.plain, memory.certificate_.plain
+        assert_allclose(one.smallest, other.smallest, rtol=1e-9)
+        assert_allclose(one.ceiling, other.ceiling, rtol=1e-6)
+        assert_allclose(one.explained, other.explained, rtol=1e-9)
+
+
+def test_exchanges_and_ceilings_from_arrays_of_a_device(dense_library):
+    X = with_copies(0)
+    for keywords in ({}, {"ridge": "auto"}):
+        selector = BSSSelector(12, exchange=True, **keywords)
+        expected = clone(selector).fit(X)
+        fitted = clone(selector).fit(dense_library.make(X))
+        assert_array_equal(dense_library.back(fitted.selected_), expected.selected_)
+        assert_array_equal(dense_library.back(fitted.weights_), np.ones(12))
+        found = fitted.certificate_.plain.to_dict()
+        for key, value in expected.certificate_.plain.to_dict().items():
+            assert (
+                found[key] is None
+                if value is None
+                else np.isclose(found[key], value, rtol=1e-6)
+            )
+
+
+@pytest.mark.parametrize(
+    "keywords, says",
+    [
+        ({"exchange": 1}, "exchange=1"),
+        ({"exchange": True, "rescale": True}, "rescale=True contradict"),
+        ({"exchange": True, "score_func": f_classif}, "score_func contradict"),
+    ],
+)
+def test_what_does_not_go_with_exchanges_is_refused(keywords, says):
+    X, y = load_wine(return_X_y=True)
+    with pytest.raises(ValueError, match=says):
+        BSSSelector(5, **keywords).fit(X, y)
+
+
+def test_blocks_of_features_are_refused():
+    X = np.random.default_rng(0).standard_normal((20, 100))
+    blocks = Parts(X, 1)
+    for selector in (BSSSelector(8), LeverageSelector(8), DSFSelector(8)):
+        with pytest.raises(ValueError, match="in blocks of features"):
+            selector.set_params(exchange=True).fit(blocks)

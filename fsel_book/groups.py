@@ -914,15 +914,18 @@ def certify_terms(
     Returns
     -------
     Certificate
-        Its promise is for the terms themselves.
+        Its promise is for the terms themselves. Of plain columns it speaks only where
+        the columns of the terms are features, and no factors of kernels.
     """
     ridge = cast(float, space.ridge)
     promise = factored_promise(promise, ridge, space.traces_left, sampling)
     of_columns = columns_of(sampling, space.groups)
+    found = certify(space, of_columns, promise, method)
     return replace(
-        certify(space, of_columns, promise, method),
+        found,
         n_features=n_features,
         n_selected=n_selected,
+        plain=found.plain if of_columns.n_selected == n_selected else None,
     )
 
 

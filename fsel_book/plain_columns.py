@@ -920,20 +920,28 @@ def first_by_table(
     # rows in the basis of eigenvectors, where M is diagonal
     A = leaving @ Q
     B = joining @ Q
+    # all others are strictly above x
     g = 1 / (lam[~low] - x)
     aa = np.sum(A[:, ~low] ** 2 * g, axis=1)[:, None]
     bb = np.sum(B[:, ~low] ** 2 * g, axis=1)
     ab = (A[:, ~low] * g) @ B[:, ~low].T
-    beta = B[:, low]
-    alpha = A[:, low]
     room = x - lam[0]
-    corner = np.sum(alpha**2, axis=1)[:, None] + room * (1 - aa)
+    # one, unless M is singular: each in units of the room of the lowest
+    units = np.sqrt(room / np.maximum(x - lam[low], 1e-12 * room))
+    alpha = A[:, low] * units
+    beta = B[:, low] * units
+    alphas = np.sum(alpha**2, axis=1)[:, None]
+    betas = np.sum(beta**2, axis=1)
+    products = alpha @ beta.T
+    corner = alphas + room * (1 - aa)
     determinant = (
-        np.sum(beta**2, axis=1) * (1 - aa)
-        - np.sum(alpha**2, axis=1)[:, None] * (1 + bb)
-        + 2 * (alpha @ beta.T) * ab
+        betas * (1 - aa)
+        - alphas * (1 + bb)
+        + 2 * products * ab
         - room * ((1 - aa) * (1 + bb) + ab**2)
     )
+    if np.sum(low) > 1:
+        determinant += (alphas * betas - products**2) / room
     pairs = np.argwhere((corner >= 0) & (determinant > 0))
     return first_that_raises(M, lam, leaving, joining, pairs)
 

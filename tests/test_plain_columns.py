@@ -389,6 +389,26 @@ def test_the_table_decides_as_the_eigenvalues_do(seeds):
         assert pair == first_by_eigenvalues(M, V[:9], V[9:])
 
 
+def test_the_table_sees_several_eigenvalues_next_to_nothing():
+    """One is nearly as large as what counts as nothing, and that one is lifted."""
+    M = np.diag([0, 0.9e-10, 1.0])
+    leaving = np.array([[0, 0, 1e-3]])
+    joining = np.array([[0, 5e-11**0.5, 1e-3]])
+    assert first_by_eigenvalues(M, leaving, joining) == (0, 0)
+    assert first_by_table(M, leaving, joining) == (0, 0)
+
+
+@swept_seeds(40, 300)
+def test_the_table_decides_as_the_eigenvalues_do_where_rank_is_missing(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        V = heavy(40, 5, seed)
+        V[:9, 3:] = rng.choice([0, 1e-6], (9, 2)) * rng.standard_normal((9, 2))
+        M = V[:9].T @ V[:9]
+        pair = first_by_table(M, V[:9], V[9:])
+        assert pair == first_by_eigenvalues(M, V[:9], V[9:])
+
+
 @swept_seeds(10, 100)
 def test_the_table_proposes_nothing_at_the_end(seeds, monkeypatch):
     """It costs no eigendecomposition to see that no pair helps."""

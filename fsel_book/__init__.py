@@ -21,6 +21,7 @@ from fsel_book.certificates import (
     SpectrumDisplay,
     certify,
 )
+from fsel_book.constraints import Constraints
 from fsel_book.datasets import load_docstrings
 from fsel_book.dual_projection import (
     DualProjectionClassifier,
@@ -67,6 +68,7 @@ __all__ = [
     "Certificate",
     "CertifiedSelector",
     "CompletionSelector",
+    "Constraints",
     "DSFSelector",
     "DualProjectionClassifier",
     "DualProjectionRidge",

@@ -2,11 +2,12 @@
 
 # %% auto #0
 __all__ = ['SLACK_BITS', 'MOST_DRAWS', 'Weigh', 'round_ties', 'below_ties', 'by_decreasing_key', 'first_feasible',
-           'scored_lengths', 'norm_per_price', 'Ranking', 'ScoreRanking', 'PriceRanking', 'as_float32', 'true_float32',
-           'index_chunks', 'growing_chunks', 'quadratic_forms', 'ColumnSearch', 'Steps', 'remainder_keys',
-           'next_columns', 'weights_of_more', 'with_features', 'weights_below', 'fill_to', 'InfeasibleColumns',
-           'RotatedHead', 'leading_part', 'Screen', 'LargestNormRule', 'LargestScoreRule', 'FirstFeasibleRule',
-           'largest_eigenvalue_bound', 'LargestSlackRule', 'LeverageBlockRule', 'Span', 'ClosestSpanRule']
+           'scored_lengths', 'norm_per_price', 'Ranking', 'ScoreRanking', 'PriceRanking', 'PerCostRanking',
+           'as_float32', 'true_float32', 'index_chunks', 'growing_chunks', 'quadratic_forms', 'AllowedColumns',
+           'ColumnSearch', 'Steps', 'remainder_keys', 'next_columns', 'weights_of_more', 'with_features',
+           'weights_below', 'weighing_in', 'fill_to', 'InfeasibleColumns', 'RotatedHead', 'leading_part', 'Screen',
+           'LargestNormRule', 'LargestScoreRule', 'FirstFeasibleRule', 'largest_eigenvalue_bound', 'LargestSlackRule',
+           'LeverageBlockRule', 'Span', 'ClosestSpanRule']
 
 # %% ../nbs/H_column_search.ipynb #0c500003
 from abc import ABC, abstractmethod
@@ -205,6 +206,32 @@ class PriceRanking(Ranking):
     ) -> np.ndarray:
         return norm_per_price(norms, prices)
 
+
+class PerCostRanking(Ranking):
+    """The order of another ranking, with squared lengths for what a column costs.
+
+    Parameters
+    ----------
+    ranking : Ranking
+    worth : ndarray, shape (n_features,)
+        What squared lengths are multiplied by: the less, the more a column costs.
+    """
+
+    def __init__(self, ranking: Ranking, worth: np.ndarray) -> None:
+        self.ranking = ranking
+        self.worth = worth
+
+    def values(
+        self, norms: np.ndarray, prices: np.ndarray, places: np.ndarray | slice
+    ) -> np.ndarray:
+        return self.ranking.values(norms * self.worth[places], prices, places)
+
+    def preference(
+        self, norms: np.ndarray, places: np.ndarray | slice = slice(None)
+    ) -> np.ndarray:
+        """Of multiples too the one that is longest for what it costs."""
+        return self.ranking.preference(norms * self.worth[places], places)
+
 # %% ../nbs/H_column_search.ipynb #ar9f32c
 def as_float32(A: Array) -> Array:
     """`A` in float32, where it is."""
@@ -255,6 +282,58 @@ def quadratic_forms(rows: Array, C: Array) -> np.ndarray:
     return to_numpy(namespace(rows).vecdot(rows @ C, rows))
 
 # %% ../nbs/H_column_search.ipynb #d0a7b5dc
+class AllowedColumns:
+    """Which columns a search may take, where not all may be: it is asked before a
+    column is taken, and told after. Here the mask stays as it is.
+
+    Parameters
+    ----------
+    mask : ndarray of bool, shape (n_features,)
+
+    Attributes
+    ----------
+    mask : ndarray of bool, shape (n_features,)
+        Which columns may be taken next, of those that were not taken; none that is
+        false becomes true.
+    pool : ndarray of bool, shape (n_features,)
+        Which may be taken at the start, and which were taken before.
+    required : ndarray of bool, shape (n_features,)
+        Columns of which some have to be taken still, whatever they are worth.
+    worth : ndarray, shape (n_features,), or None
+        What slacks and squared lengths are multiplied by before they are compared; None
+        is one for all.
+    changes : bool
+        Whether the mask depends on what was taken. Then a step may find no column.
+    stopped_after : int or None
+        After how many steps a search found none.
+    """
+
+    changes = False
+
+    def __init__(self, mask: np.ndarray) -> None:
+        self.mask = mask
+        self.pool = mask.copy()
+        self.required = np.zeros(len(mask), dtype=bool)
+        self.worth: np.ndarray | None = None
+        self.stopped_after: int | None = None
+
+    def take(self, i: int) -> None:
+        """Column `i` was taken, for the first time or again."""
+
+    def stops(self, barriers: AnyBarriers, v: np.ndarray) -> bool:
+        """Whether the best that a search could find, the row `v`, is not feasible.
+
+        While every column may be taken, or always the same ones, one is feasible by the
+        lemma, and only rounding can hide it.
+        """
+        if not self.changes:
+            return False
+        lower, upper = (
+            np.asarray(x, dtype=np.float64) for x in barriers.judge(v[None])
+        )
+        return bool(np.any(lower < upper * (1 - 1e-9)))
+
+
 class ColumnSearch(ABC):
     """What every rule keeps of the columns, on the host; a rule adds `pick`.
 
@@ -271,6 +350,8 @@ class ColumnSearch(ABC):
     preferred : ndarray, shape (n_features,), optional
         Of columns that are multiples of one another the one for which this is largest
         stands for all; without it the longest, and the first among equals.
+    allowed : AllowedColumns, optional
+        Which columns may be taken; without it all.
 
     Attributes
     ----------
@@ -281,11 +362,15 @@ class ColumnSearch(ABC):
     prices : ndarray, shape (n_features,)
         Zeros where none were given.
     usable : ndarray of bool, shape (n_features,)
-        Which columns may be taken at all: not those that are next to nothing, and one
-        of those that are multiples of one another. Switch off what is to be excluded, and `fresh` with it, before
-        the first pick.
+        Which columns may be taken, now or again: not those that are next to nothing,
+        and one of those that are multiples of one another.
     fresh : ndarray of bool, shape (n_features,)
         Which of them have not been taken.
+    possible : ndarray of bool, shape (n_features,)
+        Which columns are usable or may become so: where a multiple of a column may no
+        longer be taken, the column itself may stand for it.
+    worth : ndarray, shape (n_features,), or float
+        What slacks are multiplied by before they are compared.
     """
 
     def __init__(
@@ -294,6 +379,7 @@ class ColumnSearch(ABC):
         rng: np.random.RandomState | None,
         prices: np.ndarray | None = None,
         preferred: np.ndarray | None = None,
+        allowed: AllowedColumns | None = None,
     ) -> None:
         self.space = space
         self.rng: Any = rng
@@ -301,11 +387,35 @@ class ColumnSearch(ABC):
         if prices is None:
             prices = np.broadcast_to(0.0, len(self.norms))
         self.prices = prices
+        self.allowed = allowed
+        self.worth: np.ndarray | float = 1.0
+        ranking = Ranking()
+        if allowed is not None and allowed.worth is not None:
+            self.worth = allowed.worth
+            ranking = PerCostRanking(ranking, allowed.worth)
         if preferred is None:
-            preferred = Ranking().preference(self.norms)
+            preferred = ranking.preference(self.norms)
         long_enough = self.norms > space.negligible
-        self.usable = long_enough & one_of_each(space.first_multiple, preferred)
-        self.fresh = self.usable.copy()
+        if allowed is None:
+            self.usable = long_enough & one_of_each(space.first_multiple, preferred)
+            self.fresh = self.usable.copy()
+            self.possible = self.usable
+            return
+        self.preferred = preferred
+        self.possible = long_enough & allowed.pool
+        self.taken = np.zeros(len(long_enough), dtype=bool)
+        self._see_allowed(allowed)
+
+    def _see_allowed(self, allowed: AllowedColumns) -> None:
+        """Which columns are usable and fresh, as allowed now: of multiples the one that
+        was taken, or of those that may be the preferred one.
+        """
+        open_now = self.possible & (self.taken | allowed.mask)
+        preferred = np.where(open_now, self.preferred, -np.inf)
+        preferred[self.taken] = np.inf
+        stands = one_of_each(self.space.first_multiple, preferred)
+        self.usable = open_now & stands
+        self.fresh = self.usable & ~self.taken
 
     @abstractmethod
     def pick(self, barriers: AnyBarriers) -> tuple[int, np.ndarray]:
@@ -322,6 +432,15 @@ class ColumnSearch(ABC):
     def take(self, i: int) -> None:
         """Column `i` was taken."""
         self.fresh[i] = False
+        if self.allowed is not None and not self.taken[i]:
+            self.taken[i] = True
+            self.allowed.take(i)
+            if self.allowed.changes:
+                self._see_allowed(self.allowed)
+
+    def worth_of(self, indices: np.ndarray | slice) -> np.ndarray | float:
+        """What slacks of these columns are multiplied by before they are compared."""
+        return self.worth if isinstance(self.worth, float) else self.worth[indices]
 
     def slack(
         self, barriers: AnyBarriers, indices: np.ndarray, rows: np.ndarray
@@ -342,7 +461,7 @@ class ColumnSearch(ABC):
         i = -1
         for block in index_chunks(np.flatnonzero(mask), self.space.X):
             slack = quadratic_forms(self.space.rows(block), C) - self.prices[block]
-            slack = round_ties(slack, SLACK_BITS)
+            slack = round_ties(slack * self.worth_of(block), SLACK_BITS)
             # of equal ones the first stays
             if slack.max() > largest:
                 largest = slack.max()
@@ -459,7 +578,11 @@ def remainder_keys(
 
 
 def next_columns(
-    space: RowSpace, chosen: np.ndarray, count: int, keys: np.ndarray
+    space: RowSpace,
+    chosen: np.ndarray,
+    count: int,
+    keys: np.ndarray,
+    allowed: AllowedColumns | None = None,
 ) -> np.ndarray:
     """Up to `count` columns that are no multiples of chosen ones, nor of each other.
 
@@ -471,6 +594,9 @@ def next_columns(
     keys : ndarray, shape (n_features,)
         By decreasing key; minus infinity where a row of `V` is next to nothing. Such
         columns come after all others.
+    allowed : AllowedColumns, optional
+        Which columns may be taken; it is told of those that are. Of those that it
+        requires even a zero column or a multiple is taken, at last.
 
     Returns
     -------
@@ -480,16 +606,56 @@ def next_columns(
     first = space.first_multiple
     left = np.ones(len(first), dtype=bool)
     left[first[chosen]] = False
+    if allowed is not None:
+        return _next_allowed(space, left, count, keys, allowed)
     some = _by_key_one_of_each(first, left, keys)[:count]
     if len(some) == count:
         return some
     left[first[some]] = False
-    norms = to_numpy(space.scores64)
-    remainders = remainder_keys(
-        norms, to_numpy(space.residual_norms), to_numpy(space.squared_lengths)
-    )
-    more = _by_key_one_of_each(first, left, remainders)
+    more = _by_key_one_of_each(first, left, _remainder_keys(space))
     return np.concatenate([some, more[: count - len(some)]])
+
+
+def _remainder_keys(space: RowSpace) -> np.ndarray:
+    """`remainder_keys` of all columns of a space."""
+    return remainder_keys(
+        to_numpy(space.scores64),
+        to_numpy(space.residual_norms),
+        to_numpy(space.squared_lengths),
+    )
+
+
+def _next_allowed(
+    space: RowSpace,
+    left: np.ndarray,
+    count: int,
+    keys: np.ndarray,
+    allowed: AllowedColumns,
+) -> np.ndarray:
+    """`next_columns` one after the other, as what may be taken depends on what was;
+    `left` says of which directions no column was chosen.
+    """
+    first = space.first_multiple
+    found: list[int] = []
+
+    def take_in_order(order: np.ndarray) -> None:
+        for i in order[allowed.mask[order]]:
+            if len(found) == count:
+                return
+            if allowed.mask[i] and left[first[i]]:
+                left[first[i]] = False
+                allowed.take(int(i))
+                found.append(int(i))
+
+    take_in_order(by_decreasing_key(keys, np.flatnonzero(keys > -np.inf)))
+    if len(found) < count:
+        keys = _remainder_keys(space)
+        take_in_order(by_decreasing_key(keys, np.flatnonzero(keys > -np.inf)))
+    while len(found) < count and (allowed.mask & allowed.required).any():
+        i = int(np.argmax(allowed.mask & allowed.required))
+        allowed.take(i)
+        found.append(i)
+    return np.array(found, dtype=np.int64)
 
 
 def _by_key_one_of_each(
@@ -598,8 +764,26 @@ def weights_below(
     return whole * min(1.0, upper / M)
 
 
+def weighing_in(own: RowSpace, upper: float) -> Weigh:
+    """`weights_below` in a space of one's own, such as that of the columns that may be
+    taken, whatever space a fill is for.
+    """
+
+    def weigh(
+        space: RowSpace, chosen: np.ndarray, weights: np.ndarray, more: np.ndarray
+    ) -> np.ndarray:
+        return weights_below(own, chosen, weights, more, upper)
+
+    return weigh
+
+
 def fill_to(
-    space: RowSpace, sampling: Sampling, r: int, keys: np.ndarray, weigh: Weigh
+    space: RowSpace,
+    sampling: Sampling,
+    r: int,
+    keys: np.ndarray,
+    weigh: Weigh,
+    allowed: AllowedColumns | None = None,
 ) -> Sampling:
     """A sampling and the next columns up to `r` features.
 
@@ -612,6 +796,8 @@ def fill_to(
         As for `next_columns`.
     weigh : Weigh
         Says which weights they get.
+    allowed : AllowedColumns, optional
+        As for `next_columns`.
 
     Returns
     -------
@@ -622,7 +808,7 @@ def fill_to(
     if missing <= 0:
         return sampling
     chosen = to_numpy(sampling.indices)
-    more = next_columns(space, chosen, missing, keys)
+    more = next_columns(space, chosen, missing, keys, allowed)
     if len(more) == 0:
         return sampling
     weights = to_numpy(sampling.weights).astype(np.float64)
@@ -884,7 +1070,7 @@ class LargestNormRule(ColumnSearch):
 
     Parameters
     ----------
-    space, rng, prices, preferred
+    space, rng, prices, preferred, allowed
         As for `ColumnSearch`.
     ranking : Ranking, optional
         The order; by norm without it.
@@ -892,7 +1078,7 @@ class LargestNormRule(ColumnSearch):
     Attributes
     ----------
     keys : ndarray, shape (n_features,)
-        What the order goes by; minus infinity where a column is not usable.
+        What the order goes by; minus infinity where a column never is usable.
     edge : float
         The smallest key in `early`.
     early : ndarray of int
@@ -925,22 +1111,25 @@ class LargestNormRule(ColumnSearch):
         prices: np.ndarray | None = None,
         preferred: np.ndarray | None = None,
         ranking: Ranking | None = None,
+        allowed: AllowedColumns | None = None,
     ) -> None:
-        super().__init__(space, rng, prices, preferred)
+        super().__init__(space, rng, prices, preferred, allowed)
         d, ell = space.shape
         if ranking is None:
             ranking = Ranking()
+        if not isinstance(self.worth, float):
+            ranking = PerCostRanking(ranking, self.worth)
         keys = ranking.keys(self.norms, self.prices, negligible=space.negligible)
-        self.keys = np.where(self.usable, keys, -np.inf)
+        self.keys = np.where(self.possible, keys, -np.inf)
         # rows of 64 MB at most, or 256 rows; to begin with
         size = min(d, max(256, min(1024 + 8 * ell, 2**23 // ell)))
         # whatever is behind the edge need not be sorted
         self.edge = np.partition(self.keys, d - size)[d - size]
-        is_early = self.usable & (self.keys >= self.edge)
+        is_early = self.possible & (self.keys >= self.edge)
         self.early = by_decreasing_key(self.keys, np.flatnonzero(is_early))
         self.head = self.rows(self.early[:size])
         # 256 MB
-        self.largest_head = min(int(self.usable.sum()), max(size, 2**25 // ell))
+        self.largest_head = min(int(self.possible.sum()), max(size, 2**25 // ell))
         self.rotated = RotatedHead()
         self.n_taken = 0
         self.depth = 1
@@ -952,7 +1141,7 @@ class LargestNormRule(ColumnSearch):
     @cached_property
     def order(self) -> np.ndarray:
         """All columns that can be taken, in their order."""
-        late = np.flatnonzero(self.usable & (self.keys < self.edge))
+        late = np.flatnonzero(self.possible & (self.keys < self.edge))
         return np.concatenate([self.early, by_decreasing_key(self.keys, late)])
 
     @cached_property
@@ -1108,7 +1297,7 @@ class LargestScoreRule(LargestNormRule):
 
     Parameters
     ----------
-    space, rng, prices, preferred
+    space, rng, prices, preferred, allowed
         As for `ColumnSearch`; of columns that are multiples of one another the one of
         largest score times squared norm stands for all, unless `preferred` says
         otherwise.
@@ -1123,11 +1312,15 @@ class LargestScoreRule(LargestNormRule):
         prices: np.ndarray | None,
         scores: np.ndarray,
         preferred: np.ndarray | None = None,
+        allowed: AllowedColumns | None = None,
     ) -> None:
-        ranking = ScoreRanking(scores)
+        ranking: Ranking = ScoreRanking(scores)
+        by_worth = ranking
+        if allowed is not None and allowed.worth is not None:
+            by_worth = PerCostRanking(ranking, allowed.worth)
         if preferred is None:
-            preferred = ranking.preference(to_numpy(space.scores64))
-        super().__init__(space, rng, prices, preferred, ranking)
+            preferred = by_worth.preference(to_numpy(space.scores64))
+        super().__init__(space, rng, prices, preferred, ranking, allowed)
 
 # %% ../nbs/H_column_search.ipynb #e8a158a1
 class FirstFeasibleRule(LargestNormRule):
@@ -1216,7 +1409,7 @@ class LargestSlackRule(ColumnSearch):
 
     Parameters
     ----------
-    space, rng, prices, preferred
+    space, rng, prices, preferred, allowed
         As for `ColumnSearch`.
 
     Attributes
@@ -1226,7 +1419,7 @@ class LargestSlackRule(ColumnSearch):
     C_there : array, shape (rank, rank)
         The same where `V` is.
     bound : ndarray, shape (n_features,)
-        What `v'Cv` does not exceed; minus infinity where a column is not usable.
+        What `v'Cv` does not exceed; minus infinity where a column never is usable.
     sigma : float
         The factor by which bounds go over to the next step.
     direction : ndarray, shape (rank,)
@@ -1246,11 +1439,12 @@ class LargestSlackRule(ColumnSearch):
         rng: np.random.RandomState | None,
         prices: np.ndarray | None = None,
         preferred: np.ndarray | None = None,
+        allowed: AllowedColumns | None = None,
     ) -> None:
-        super().__init__(space, rng, prices, preferred)
+        super().__init__(space, rng, prices, preferred, allowed)
         ell = space.shape[1]
         self.C = np.zeros((ell, ell))
-        self.bound = np.where(self.usable, 0.0, -np.inf)
+        self.bound = np.where(self.possible, 0.0, -np.inf)
         self.sigma = 1.0
         self.start = np.random.default_rng(0).standard_normal(ell) / ell
         self.direction = self.start
@@ -1287,8 +1481,10 @@ class LargestSlackRule(ColumnSearch):
         self.C_there = from_numpy(C, self.space.X)
 
     def reach(self, indices: np.ndarray | slice) -> np.ndarray:
-        """Bounds on the slack; of columns just evaluated, the slack itself."""
-        return self.bound[indices] - self.prices[indices]
+        """Bounds on the slack; of columns just evaluated, the slack itself; times what
+        a column is worth for its cost.
+        """
+        return (self.bound[indices] - self.prices[indices]) * self.worth_of(indices)
 
     def evaluate(self, indices: np.ndarray) -> None:
         """Replace bounds by values, in float64."""
@@ -1305,7 +1501,8 @@ class LargestSlackRule(ColumnSearch):
             forms = quadratic_forms(take_rows(self.narrow_basis, block), C)
             self.bound[block] = forms + error * self.norms[block]
         # the bound is the value plus the error once; the value may be as far below
-        surely = self.reach(indices) - 2 * error * self.norms[indices]
+        rounding = 2 * error * self.norms[indices] * self.worth_of(indices)
+        surely = self.reach(indices) - rounding
         return np.max(surely, initial=-np.inf)
 
     def largest_feasible(self, which: str, mask: np.ndarray) -> int:
@@ -1352,7 +1549,7 @@ class LeverageBlockRule(ColumnSearch):
 
     Parameters
     ----------
-    space, rng, prices, preferred
+    space, rng, prices, preferred, allowed
         As for `ColumnSearch`; here `rng` draws.
     """
 
@@ -1362,7 +1559,11 @@ class LeverageBlockRule(ColumnSearch):
         first = np.arange(len(self.norms))
         first[self.space.first_multiple[stands]] = stands
         first = first[self.space.first_multiple]
-        cumulative = np.cumsum(np.where(self.fresh[first], self.norms, 0.0))
+        drawable = self.fresh[first]
+        # a column that may not be taken draws nobody who stands for it
+        if self.allowed is not None:
+            drawable &= self.possible
+        cumulative = np.cumsum(np.where(drawable, self.norms, 0.0))
         if cumulative[-1] > 0:
             points = self.rng.random_sample(64) * cumulative[-1]
             # to the right: a point on an edge hits no column of weight 0
@@ -1370,7 +1571,8 @@ class LeverageBlockRule(ColumnSearch):
             indices = np.unique(first[drawn])
             rows = self.rows(indices)
             slack = self.slack(barriers, indices, rows)
-            j = np.argmax(round_ties(slack, SLACK_BITS))
+            worth = slack * self.worth_of(indices)
+            j = np.argmax(round_ties(worth, SLACK_BITS))
             if slack[j] >= 0:
                 return indices[j], rows[j]
         return self.pick_by_full_scan(barriers)

@@ -7,7 +7,6 @@ __all__ = ['LESS_TIME', 'start_barriers', 'completion_ends', 'best_start', 'Weig
 # %% ../nbs/12_labels.ipynb #1ab00002
 import numpy as np
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple, Self
 from scipy.optimize import brentq, minimize
@@ -50,11 +49,20 @@ from fsel_book.certificates import (
 from fsel_book.column_search import (
     LargestScoreRule,
     LargestSlackRule,
+    PerCostRanking,
     Ranking,
     ScoreRanking,
     Steps,
     fill_to,
-    weights_below,
+    weighing_in,
+)
+from fsel_book.constraints import (
+    ConstrainedColumns,
+    ConstraintMixin,
+    Constraints,
+    pool_of,
+    starts_of,
+    warn_of_stop,
 )
 from .docs import SEE_ALSO, insert_docs
 from .progress import Progress
@@ -62,12 +70,14 @@ from .sparsification import bss, bss_promise
 from .spectra import RowSpace, as_row_space, row_space
 from fsel_book.validation import (
     check_bool,
+    check_features,
     check_instance,
     check_integer,
     check_matrix,
     check_open_unit_interval,
     check_rank,
     check_X,
+    feature_indices,
     is_frame,
     target_on_host,
 )
@@ -322,18 +332,21 @@ class _Completion:
         scores: np.ndarray | None,
         progress: Progress,
         n_different: int | None = None,
+        allowed: ConstrainedColumns | None = None,
     ) -> Sampling:
         """The given features and the picks, counted by `progress`: `q`, or more until
-        they have brought `n_different` features.
+        they have brought `n_different` features; fewer where none may be taken.
         """
         ranking = Ranking() if scores is None else ScoreRanking(scores)
+        if allowed is not None and allowed.worth is not None:
+            ranking = PerCostRanking(ranking, allowed.worth)
         preferred = ranking.preference(to_numpy(self.space.scores64))
         # of multiples of a given column it is the given one that is picked again
         preferred[self.given] = np.inf
         search = (
-            LargestSlackRule(self.space, None, preferred=preferred)
+            LargestSlackRule(self.space, None, preferred=preferred, allowed=allowed)
             if scores is None
-            else LargestScoreRule(self.space, None, None, scores, preferred)
+            else LargestScoreRule(self.space, None, None, scores, preferred, allowed)
         )
         for i in self.given:
             search.take(i)
@@ -347,6 +360,10 @@ class _Completion:
             barriers = StartedBarriers(self.weight * self.G, *self.start, self.s)
             for _ in steps.over(progress):
                 i, v = search.pick(barriers)
+                if allowed is not None and allowed.stops(barriers, v):
+                    if steps.n_made < self.q:
+                        allowed.stopped_after = steps.n_made
+                    break
                 search.take(i)
                 steps.note(int(i))
                 draws.append(int(i))
@@ -364,6 +381,7 @@ def complete(
     *,
     scores: ArrayLike = None,
     n_different: int | None = None,
+    constraints: Constraints | None = None,
 ) -> Sampling:
     """Complete given features by `q` weighted picks of rows of `V` that bring all of
     `V'V` near the identity.
@@ -385,6 +403,8 @@ def complete(
     n_different : int, optional
         As in `bss`: make more picks until they have brought so many different features
         beside the given ones, as long as further ones come, and at most `20 q`.
+    constraints : Constraints, optional
+        Which columns may be taken; the given ones count, too.
 
     Returns
     -------
@@ -412,14 +432,23 @@ def complete(
     """
     space = as_row_space(V)
     d = space.shape[0]
-    given = _check_features(given, d)
+    given = check_features(given, d)
     progress = Progress(q, "complete", None, LESS_TIME)
     if len(given) == 0:
-        return _from_nothing(space, q, scores, progress, n_different)
+        return _from_nothing(space, q, scores, progress, n_different, constraints)
     check_integer(q, 1, name="q")
-    return _Completion(space, given, q).sampling(
-        None if scores is None else check_scores(scores, d), progress, n_different
-    )
+    scores = None if scores is None else check_scores(scores, d)
+    rules = None if constraints is None else constraints.of_columns(d)
+    tries = starts_of(rules, len(given) + (n_different or q), given)
+    for allowed in tries:
+        own = space
+        if allowed is not None:
+            own = pool_of(space, allowed.pool).within(space)
+        plan = _Completion(own, given, q)
+        sampling = plan.sampling(scores, progress, n_different, allowed)
+        if allowed is None or allowed.within_budget:
+            break
+    return sampling
 
 
 def _from_nothing(
@@ -428,6 +457,7 @@ def _from_nothing(
     scores: ArrayLike,
     progress: Progress,
     n_different: int | None = None,
+    constraints: Constraints | ConstrainedColumns | None = None,
 ) -> Sampling:
     """BSS: by the largest slack, or by scores in its place."""
     return bss(
@@ -437,6 +467,7 @@ def _from_nothing(
         scores=scores,
         progress=progress,
         n_different=n_different,
+        constraints=constraints,
     )
 
 
@@ -478,83 +509,15 @@ def completion_promise(
     True
     """
     space = as_row_space(V)
-    given = _check_features(given, space.shape[0])
+    given = check_features(given, space.shape[0])
     if len(given) == 0:
         return bss_promise(space.shape[1], q)
     check_integer(q, 1, name="q")
     return _Completion(space, given, q).promise
 
-
-def _check_features(given: Any, d: int) -> np.ndarray:
-    """Distinct features as integers, or what is wrong with them."""
-    found = np.asarray(given)
-    if found.size == 0:
-        return np.empty(0, dtype=np.int64)
-    wrong = (
-        found.ndim != 1
-        or found.dtype.kind not in "iu"
-        or found.min() < 0
-        or found.max() >= d
-    )
-    if wrong or len(np.unique(found)) < len(found):
-        twice = (
-            []
-            if wrong
-            else [int(i) for i in np.unique(found) if np.sum(found == i) > 1]
-        )
-        what = (
-            f"; {', '.join(map(str, twice[:5]))} occur more than once" if twice else ""
-        )
-        raise ValueError(
-            f"given={given!r} is not possible: give distinct features as integers "
-            f"from 0 to {d - 1}"
-            f"{what}."
-        )
-    return found.astype(np.int64)
-
 # %% ../nbs/12_labels.ipynb #1ab00027
-def _given_features(given: Any, d: int, names: np.ndarray | None) -> np.ndarray:
-    """Indices of the features that were given as indices, names or a mask."""
-    if given is None:
-        return np.empty(0, dtype=np.int64)
-    found = np.asarray(given)
-    if found.ndim == 0:
-        raise ValueError(
-            f"given={given!r} is not possible: give a list of names or indices, a "
-            f"mask, or a selector."
-        )
-    if found.dtype == object:
-        found = np.asarray(found.tolist())
-    if found.dtype == bool:
-        if found.shape != (d,):
-            raise ValueError(
-                f"given is a mask of shape {found.shape}; X has {d} features."
-            )
-        return np.flatnonzero(found)
-    if found.dtype.kind in "UO" and found.size:
-        if names is None:
-            raise ValueError(
-                "given has names, but X has none: pass a frame, or give indices."
-            )
-        place = {name: i for i, name in enumerate(names)}
-        unknown = [name for name in found if name not in place]
-        if unknown:
-            raise ValueError(
-                f"given has names that X has not: "
-                f"{', '.join(repr(str(name)) for name in unknown[:5])}."
-            )
-        twice = [name for i, name in enumerate(found) if name in found[:i]]
-        if twice:
-            raise ValueError(
-                f"given names {', '.join(repr(str(name)) for name in twice[:5])} more "
-                f"than once."
-            )
-        found = np.array([place[name] for name in found])
-    return _check_features(found, d)
-
-
 @insert_docs
-class CompletionSelector(ScoreMixin, SamplingTransformer):
+class CompletionSelector(ConstraintMixin, ScoreMixin, SamplingTransformer):
     """Completes given features to a selection that is certified.
 
     Deterministic, for dense and sparse data and arrays of any library.
@@ -581,6 +544,9 @@ class CompletionSelector(ScoreMixin, SamplingTransformer):
     %(score_func)s
         Without it the column of largest slack is added, which serves the certificate
         best.
+    %(exclude)s
+    %(constraints)s
+        Given columns count: their cost, their groups, their positions.
     %(rescale)s
 
     Attributes
@@ -593,6 +559,7 @@ class CompletionSelector(ScoreMixin, SamplingTransformer):
     n_draws_ : int
         Features given and picks made.
     %(scores)s
+    %(under_constraints)s
     %(features_in)s
 
     References
@@ -619,6 +586,8 @@ class CompletionSelector(ScoreMixin, SamplingTransformer):
         rank: int | Literal["full"] | None = None,
         distortion: float = 0.8,
         score_func: ScoreFunc | None = None,
+        exclude: Any = None,
+        constraints: Constraints | None = None,
         rescale: bool = False,
     ) -> None:
         self.given = given
@@ -626,6 +595,8 @@ class CompletionSelector(ScoreMixin, SamplingTransformer):
         self.rank = rank
         self.distortion = distortion
         self.score_func = score_func
+        self.exclude = exclude
+        self.constraints = constraints
         self.rescale = rescale
 
     @insert_docs
@@ -649,7 +620,8 @@ class CompletionSelector(ScoreMixin, SamplingTransformer):
         ValueError
             `given` names a feature that is not there, or one twice; more features are
             to be added than are left; `rank` is above the number of features that come
-            out; `X`, scores or a parameter are refused, as by other selectors.
+            out; the given features do not keep to the constraints, or these leave
+            nothing; `X`, scores or a parameter are refused, as by other selectors.
 
         Warnings
         --------
@@ -677,17 +649,24 @@ class CompletionSelector(ScoreMixin, SamplingTransformer):
                 ", the features left, or 'auto'",
                 name="n_features_to_add",
             )
-        space = self._find_space(
-            X, len(given) + q if q != "auto" else self._size(len(given), X.shape[1])
-        )
+        rules = self._rules(X.shape[1])
+        size = len(given) + q if q != "auto" else self._size(len(given), X.shape[1])
+        if rules is not None:
+            size = min(size, max(1, rules.most()))
+        space = self._find_space(X, size)
         if q != "auto":
             self._check_number(space, len(given), q)
         scores = self._scores(X, y, score_params)
-        sampling, promise = (
+        sampling, promise, allowed = (
             self._fewest(space, given, scores, left)
             if q == "auto"
             else self._complete(space, given, q, scores, n_different=q)
         )
+        if allowed is not None:
+            self.pool_ = pool_of(space, allowed.pool)
+            self._keep_constraints(
+                space, allowed, None if q == "auto" else len(given) + q
+            )
         added = sampling.indices[len(given) :]
         self.certificate_ = certify(
             space, sampling, promise, f"{len(given)} given and {added.shape[0]} added"
@@ -696,13 +675,13 @@ class CompletionSelector(ScoreMixin, SamplingTransformer):
         self.added_ = added
         self.n_draws_ = sampling.n_draws
         self._set_sampling(sampling)
-        if q != "auto":
+        if q != "auto" and not self._is_budget_spent():
             warn_of_fewer(
                 "n_features_to_add",
                 q,
                 q,
                 added.shape[0],
-                NO_MORE_FEATURES,
+                self._no_more(NO_MORE_FEATURES),
             )
         warn_of_columns(
             self, look_at_selected(space, self.selected_), space.squared_norm
@@ -721,8 +700,11 @@ class CompletionSelector(ScoreMixin, SamplingTransformer):
                     f"the selector alone, "
                     "or the features that it selects."
                 )
-            return _given_features(
-                self.given, X.shape[1], getattr(self, "feature_names_in_", None)
+            return feature_indices(
+                self.given,
+                X.shape[1],
+                getattr(self, "feature_names_in_", None),
+                forms="a list of names or indices, a mask, or a selector",
             )
         if not hasattr(frame, "columns"):
             frame = X if is_sparse(X) else to_numpy(X)
@@ -770,33 +752,66 @@ class CompletionSelector(ScoreMixin, SamplingTransformer):
         scores: np.ndarray | None,
         progress: Progress | None = None,
         n_different: int | None = None,
-    ) -> tuple[Sampling, Promise | None]:
+    ) -> tuple[Sampling, Promise | None, ConstrainedColumns | None]:
         """The selection with `q` more, counted by `progress`, and what is promised of
-        it; nothing where nothing is added.
+        it, nothing where nothing is added; and what may be taken beside it.
 
         `q` is the number of picks, and with `n_different` there are more, and at last
         other features, until so many different ones were added.
         """
         progress = progress or Progress.of_fit(self, q, LESS_TIME)
-        if q == 0:
-            return Sampling.from_draws(
-                given, np.ones(len(given)), space.shape[0], space.X
-            ), None
+        rules = self._rules(space.shape[0])
+        for allowed in starts_of(rules, len(given) + q, given):
+            if q == 0:
+                ones = np.ones(len(given))
+                alone = Sampling.from_draws(given, ones, space.shape[0], space.X)
+                return alone, None, allowed
+            found = self._complete_within(
+                space, given, q, scores, progress, n_different, allowed
+            )
+            if allowed is None or allowed.within_budget:
+                break
+        return *found, allowed
+
+    def _complete_within(
+        self,
+        space: RowSpace,
+        given: np.ndarray,
+        q: int,
+        scores: np.ndarray | None,
+        progress: Progress,
+        n_different: int | None,
+        allowed: ConstrainedColumns | None,
+    ) -> tuple[Sampling, Promise | None]:
+        """The same in one search, with the columns that are allowed."""
+        own = space
+        if allowed is not None:
+            pool = pool_of(space, allowed.pool)
+            own = pool.within(space)
         if len(given) == 0:
-            sampling = _from_nothing(space, q, scores, progress, n_different)
-            promise = bss_promise(space.shape[1], q, sampling.n_draws)
+            sampling = _from_nothing(space, q, scores, progress, n_different, allowed)
+            promise = bss_promise(own.shape[1], q, sampling.n_draws)
         else:
-            plan = _Completion(space, given, q)
-            sampling = plan.sampling(scores, progress, n_different)
+            plan = _Completion(own, given, q)
+            sampling = plan.sampling(scores, progress, n_different, allowed)
             promise, _ = plan.promise_after(sampling.n_draws - len(given))
-        if n_different is None:
-            return sampling, promise
-        ranking = Ranking() if scores is None else ScoreRanking(scores)
-        norms = to_numpy(space.scores64)
-        keys = ranking.keys(norms, np.zeros_like(norms))
-        weigh = partial(weights_below, upper=promise.upper)
-        r = len(given) + n_different
-        return fill_to(space, sampling, r, keys, weigh), promise
+        r = sampling.n_selected
+        if n_different is not None:
+            r = len(given) + n_different
+        elif allowed is not None:
+            r += allowed.finish()
+        if r > sampling.n_selected:
+            ranking = Ranking() if scores is None else ScoreRanking(scores)
+            if allowed is not None and allowed.worth is not None:
+                ranking = PerCostRanking(ranking, allowed.worth)
+            norms = to_numpy(own.scores64)
+            keys = ranking.keys(norms, np.zeros_like(norms))
+            weigh = weighing_in(own, promise.upper)
+            n_drawn = sampling.n_selected
+            sampling = fill_to(space, sampling, r, keys, weigh, allowed)
+            if allowed is not None:
+                warn_of_stop(allowed, q, sampling.n_selected - n_drawn)
+        return sampling, promise if allowed is None else pool.promise(promise)
 
     def _reached(self, space: RowSpace, sampling: Sampling) -> bool:
         """Whether what `transform` returns has the distortion that was asked for."""
@@ -808,12 +823,17 @@ class CompletionSelector(ScoreMixin, SamplingTransformer):
 
     def _fewest(
         self, space: RowSpace, given: np.ndarray, scores: np.ndarray | None, left: int
-    ) -> tuple[Sampling, Promise | None]:
+    ) -> tuple[Sampling, Promise | None, ConstrainedColumns | None]:
         """The selection with the fewest additions that reach the distortion, by
         doubling and halving.
         """
         ell = space.shape[1]
         least = 0 if len(given) else self._fewest_draws(ell)
+        rules = self._rules(space.shape[0])
+        if rules is not None:
+            start = rules.begin(space.shape[0], given)
+            least = max(least, len(start.waiting))
+            left = int(start.mask.sum())
         progress = Progress.of_fit(self, least, LESS_TIME, at_most=True)
         found = self._complete(space, given, least, scores, progress)
         if self._reached(space, found[0]):

@@ -44,16 +44,19 @@ from fsel_book.certificates import (
     ScoreFunc,
     ScoreMixin,
     check_scores,
+    n_requested,
     scores_without_data,
     target_rank,
 )
 from fsel_book.column_search import (
     SLACK_BITS,
+    AllowedColumns,
     ColumnSearch,
     LargestNormRule,
     LargestScoreRule,
     LargestSlackRule,
     LeverageBlockRule,
+    PerCostRanking,
     Ranking,
     ScoreRanking,
     Steps,
@@ -61,7 +64,17 @@ from fsel_book.column_search import (
     fill_to,
     round_ties,
     scored_lengths,
+    weighing_in,
     weights_below,
+)
+from fsel_book.constraints import (
+    ConstrainedColumns,
+    ConstraintMixin,
+    Constraints,
+    Pool,
+    pool_of,
+    starts_of,
+    warn_of_stop,
 )
 from .docs import insert_docs
 from .progress import Progress
@@ -281,6 +294,7 @@ def bss(
     scores: ArrayLike = None,
     progress: Progress | None = None,
     n_different: int | None = None,
+    constraints: Constraints | AllowedColumns | None = None,
 ) -> Sampling:
     """Single-set spectral sparsification: `r` weighted picks of rows of `V` that keep
     `V'V` near the identity.
@@ -314,6 +328,9 @@ def bss(
     n_different : int, optional
         Make more than `r` draws until so many different columns were taken, as long as
         further ones come, and at most `20 r`; the promise for `r` draws is kept.
+    constraints : Constraints, optional
+        Which columns may be taken. Where a step finds none, the draws end, and what is
+        promised is for those that were made. Columns of `V` have no names here.
 
     Returns
     -------
@@ -349,11 +366,32 @@ def bss(
     check_rule(rule, list(BSS_RULES))
     check_draws(space, r)
     check_rule_or_scores(rule, "largest-norm", scores)
+    if isinstance(constraints, Constraints):
+        rules = constraints.of_columns(d)
+        for allowed in starts_of(rules, n_different or r):
+            found = bss(
+                space,
+                r,
+                rule,
+                random_state,
+                verbose,
+                scores=scores,
+                progress=progress,
+                n_different=n_different,
+                constraints=allowed,
+            )
+            if allowed is None or allowed.within_budget:
+                break
+        return found
+    if isinstance(constraints, ConstrainedColumns):
+        space = pool_of(space, constraints.pool).within(space)
     search: ColumnSearch
     if scores is None:
-        search = BSS_RULES[rule](space, check_random_state(random_state))
+        rng = check_random_state(random_state)
+        search = BSS_RULES[rule](space, rng, allowed=constraints)
     else:
-        search = LargestScoreRule(space, None, None, check_scores(scores, d))
+        scores = check_scores(scores, d)
+        search = LargestScoreRule(space, None, None, scores, allowed=constraints)
     draws: list[int] = []
     weights: list[float] = []
     steps = Steps(r, n_different)
@@ -362,6 +400,11 @@ def bss(
         barriers, unit = barriers_of(space, r)
         for _ in steps.over(progress):
             i, v = search.pick(barriers)
+            if constraints is not None and constraints.stops(barriers, v):
+                # more draws than the theorem counts are a matter of numbers alone
+                if steps.n_made < r:
+                    constraints.stopped_after = steps.n_made
+                break
             search.take(i)
             steps.note(int(i))
             draws.append(i)
@@ -376,13 +419,14 @@ def bss_promise(ell: int, r: int, n_draws: int | None = None) -> Promise:
     ----------
     ell, r : int
     n_draws : int, optional
-        How many draws were made between the barriers for `r`, if more.
+        How many draws were made between the barriers for `r`, if not as many.
 
     Returns
     -------
     Promise
         The interval `(1 - sqrt(l/r))^2, (1 + sqrt(l/r))^2`, without probability; for a
-        single draw at rank 1 exactly 1. With more draws it is narrower.
+        single draw at rank 1 exactly 1. With more draws it is narrower; with fewer it is
+        wider, and its lower end is 0 where they are too few.
 
     Raises
     ------
@@ -404,7 +448,8 @@ def bss_promise(ell: int, r: int, n_draws: int | None = None) -> Promise:
     if n_draws is None or n_draws == r:
         return Promise(float((1 - s) ** 2), float((1 + s) ** 2))
     gap = s * r / n_draws
-    return Promise(float((1 - s) * (1 - gap)), float((1 + s) * (1 + gap)))
+    lower = max((1 - s) * (1 - gap), 0.0)
+    return Promise(float(lower), float((1 + s) * (1 + gap)))
 
 
 def ridge_promise(
@@ -418,15 +463,15 @@ def ridge_promise(
         Of the data at the ridge.
     r : int
     n_draws : int, optional
-        Where more than `r` draws were made with the barriers for `r`.
+        Where not `r` draws were made with the barriers for `r`.
 
     Returns
     -------
     Promise
         The interval `(1 - s)/(1 + s), (1 + s)/(1 - s)` with `s^2` the effective dimension
         over `r`, without probability: for all of the data with the ridge, and with any
-        larger one. With more draws it is `(1 - q)/(1 + s), (1 + q)/(1 - s)` with
-        `q = s r / n_draws`.
+        larger one. With another number of draws it is `(1 - q)/(1 + s), (1 + q)/(1 - s)`
+        with `q = s r / n_draws`, or 0 below where `q` is above 1.
 
     Raises
     ------
@@ -446,7 +491,7 @@ def ridge_promise(
     check_ridge_draws(effective_dimension, r)
     s = float(np.sqrt(effective_dimension / r))
     gap = s if n_draws is None else s * r / n_draws
-    return Promise((1 - gap) / (1 + s), (1 + gap) / (1 - s))
+    return Promise(max(1 - gap, 0.0) / (1 + s), (1 + gap) / (1 - s))
 
 # %% ../nbs/05_sparsification.ipynb #62969f3a
 def _bss_draws(ell: int, eps: float) -> int:
@@ -510,7 +555,7 @@ class BSSInBlocks(FeasibleInBlocks):
 
 # %% ../nbs/05_sparsification.ipynb #132887da
 @insert_docs
-class BSSSelector(ScoreMixin, CertifiedSelector):
+class BSSSelector(ConstraintMixin, ScoreMixin, CertifiedSelector):
     """Feature selection by single-set spectral sparsification, with a certificate.
 
     Deterministic (unless `rule="sampled"` or with a sketch), unsupervised unless a
@@ -543,6 +588,8 @@ class BSSSelector(ScoreMixin, CertifiedSelector):
         for 400. At higher ranks it takes up to nine times as long, and in blocks of
         features it looks at all of them in each step.
     %(score_func)s
+    %(exclude)s
+    %(constraints)s
     %(eps)s
     %(rescale)s
     %(exchange)s
@@ -561,6 +608,7 @@ class BSSSelector(ScoreMixin, CertifiedSelector):
     %(selection)s
     %(draws)s
     %(scores)s
+    %(under_constraints)s
     %(features_in)s
 
     References
@@ -592,6 +640,8 @@ class BSSSelector(ScoreMixin, CertifiedSelector):
         ridge: float | Literal["auto"] | None = None,
         rule: Literal["auto", "best", "largest-norm", "sampled"] = "auto",
         score_func: ScoreFunc | None = None,
+        exclude: Any = None,
+        constraints: Constraints | None = None,
         eps: float = 0.5,
         rescale: bool = False,
         exchange: bool = False,
@@ -605,6 +655,8 @@ class BSSSelector(ScoreMixin, CertifiedSelector):
         self.ridge = ridge
         self.rule = rule
         self.score_func = score_func
+        self.exclude = exclude
+        self.constraints = constraints
         self.eps = eps
         self.rescale = rescale
         self.exchange = exchange
@@ -637,28 +689,66 @@ class BSSSelector(ScoreMixin, CertifiedSelector):
             if self.sketch_size is None
             else sketched_row_space(space, self.sketch_size, rng)
         )
-        progress = Progress.of_fit(self, r, FASTER)
         wanted = self._n_different(r)
         rule = self._rule_at(space, r) if scores is None else "largest-norm"
-        sampling = bss(
-            seen, r, rule, rng, scores=scores, progress=progress, n_different=wanted
-        )
-        if wanted is None:
-            return sampling
-        return self._filled(space, sampling, r, scores)
+        rules = self._rules(space.shape[0])
+        n_places = r
+        if wanted is None and rules is not None:
+            n_places = max(r, rules.n_required)
+        for allowed in starts_of(rules, n_places):
+            if allowed is not None:
+                self.pool_ = pool_of(space, allowed.pool)
+            sampling = bss(
+                seen,
+                r,
+                rule,
+                rng,
+                scores=scores,
+                progress=Progress.of_fit(self, r, FASTER),
+                n_different=wanted,
+                constraints=allowed,
+            )
+            n_drawn = sampling.n_selected
+            if wanted is not None:
+                sampling = self._filled(space, sampling, r, scores, allowed)
+            elif allowed is not None:
+                more = n_drawn + allowed.finish()
+                sampling = self._filled(space, sampling, more, scores, allowed, r)
+            if allowed is not None and allowed.within_budget:
+                break
+        if allowed is not None:
+            asked = n_requested(self.n_features_to_select, space.shape[0])
+            self._keep_constraints(space, allowed, asked if wanted else None)
+            warn_of_stop(allowed, r, sampling.n_selected - n_drawn)
+        return sampling
 
     def _filled(
-        self, space: RowSpace, sampling: Sampling, r: int, scores: np.ndarray | None
+        self,
+        space: RowSpace,
+        sampling: Sampling,
+        n_features: int,
+        scores: np.ndarray | None,
+        allowed: ConstrainedColumns | None = None,
+        r: int | None = None,
     ) -> Sampling:
-        """The sampling and what is missing of `r` different features."""
+        """The sampling, of `r` draws, and what is missing of so many different
+        features.
+        """
+        r = n_features if r is None else r
         ranking = Ranking() if scores is None else ScoreRanking(scores)
-        norms = to_numpy(space.scores64)
-        promise = self._promise_after(space, r, sampling.n_draws)
-        weigh = partial(weights_below, upper=promise.upper if promise else np.inf)
-        keys = ranking.keys(norms, np.zeros_like(norms), negligible=space.negligible)
-        return fill_to(space, sampling, r, keys, weigh)
+        own = space
+        if allowed is not None:
+            own = self.pool_.within(space)
+            if allowed.worth is not None:
+                ranking = PerCostRanking(ranking, allowed.worth)
+        norms = to_numpy(own.scores64)
+        promise = self._own_promise(space, own, r, sampling.n_draws)
+        weigh = weighing_in(own, promise.upper if promise else np.inf)
+        keys = ranking.keys(norms, np.zeros_like(norms), negligible=own.negligible)
+        return fill_to(space, sampling, n_features, keys, weigh, allowed)
 
     def _choice_in_blocks(self) -> BSSInBlocks:
+        self._check_no_constraints()
         scores = scores_without_data(self.score_func)
         check_rule_in_blocks(self.rule, "largest-norm", scores)
         if self.sketch_size is not None:
@@ -688,21 +778,26 @@ class BSSSelector(ScoreMixin, CertifiedSelector):
         return "best" if low else "largest-norm"
 
     def _promise(self, space: RowSpace, r: int) -> Promise | None:
+        return self._promise_after(space, r, r)
+
+    def _promise_after(self, space: RowSpace, r: int, n_draws: int) -> Promise | None:
+        pool: Pool | None = vars(self).get("pool_")
+        if pool is None:
+            return self._own_promise(space, space, r, n_draws)
+        promise = self._own_promise(space, pool.within(space), r, n_draws)
+        return None if promise is None else pool.promise(promise)
+
+    def _own_promise(
+        self, space: RowSpace, own: RowSpace, r: int, n_draws: int
+    ) -> Promise | None:
+        """What is promised in the space in which the barriers were."""
         whole = (
             self.sketch_size is None
             or self.sketch_size >= space.shape[1] == space.numerical_rank
         )
-        if space.ridge is not None:
-            return ridge_promise(space.effective_dimension, r)
-        return bss_promise(space.shape[1], r) if whole else None
-
-    def _promise_after(self, space: RowSpace, r: int, n_draws: int) -> Promise | None:
-        promise = self._promise(space, r)
-        if promise is None or n_draws == r:
-            return promise
-        if space.ridge is not None:
-            return ridge_promise(space.effective_dimension, r, n_draws)
-        return bss_promise(space.shape[1], r, n_draws)
+        if own.ridge is not None:
+            return ridge_promise(own.effective_dimension, r, n_draws)
+        return bss_promise(own.shape[1], r, n_draws) if whole else None
 
     def _draws(self, space: RowSpace) -> int:
         if space.ridge is not None:

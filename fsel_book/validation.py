@@ -46,6 +46,7 @@ __all__ = [
     "check_bool",
     "check_choice",
     "check_columns",
+    "check_features",
     "check_host_matrix",
     "check_increment",
     "check_instance",
@@ -68,6 +69,7 @@ __all__ = [
     "check_target_matrix",
     "check_targets",
     "check_X",
+    "feature_indices",
     "frame_on_host",
     "has_objects",
     "is_frame",
@@ -823,3 +825,101 @@ def check_path(values: ArrayLike, left: ArrayLike) -> tuple[np.ndarray, np.ndarr
             "next."
         )
     return values, left
+
+
+def check_features(given: Any, d: int, name: str = "given") -> np.ndarray:
+    """Distinct features as integers, or what is wrong with the parameter `name`."""
+    found = np.asarray(given)
+    if found.size == 0:
+        return np.empty(0, dtype=np.int64)
+    wrong = (
+        found.ndim != 1
+        or found.dtype.kind not in "iu"
+        or found.min() < 0
+        or found.max() >= d
+    )
+    if wrong or len(np.unique(found)) < len(found):
+        twice = (
+            []
+            if wrong
+            else [int(i) for i in np.unique(found) if np.sum(found == i) > 1]
+        )
+        what = (
+            f"; {', '.join(map(str, twice[:5]))} occur more than once" if twice else ""
+        )
+        raise ValueError(
+            f"{name}={given!r} is not possible: give distinct features as integers "
+            f"from 0 to {d - 1}"
+            f"{what}."
+        )
+    return found.astype(np.int64)
+
+
+def feature_indices(
+    given: Any,
+    d: int,
+    names: np.ndarray | None,
+    name: str = "given",
+    forms: str = "a list of names or indices, or a mask",
+) -> np.ndarray:
+    """Indices of `d` features that the parameter `name` gives as indices, names or a
+    mask.
+
+    Parameters
+    ----------
+    given : sequence of int or str, mask of shape (d,), or None
+    d : int
+    names : ndarray of str, shape (d,), or None
+        The names of the features.
+    name : str
+        What an error calls the parameter.
+    forms : str
+        What it may be.
+
+    Returns
+    -------
+    ndarray of int
+
+    Raises
+    ------
+    ValueError
+        A feature is not there, or occurs twice; or there are names and `X` has none.
+
+    Examples
+    --------
+    >>> feature_indices([True, False, True], 3, None)
+    array([0, 2])
+    """
+    if given is None:
+        return np.empty(0, dtype=np.int64)
+    found = np.asarray(given)
+    if found.ndim == 0:
+        raise ValueError(f"{name}={given!r} is not possible: give {forms}.")
+    if found.dtype == object:
+        found = np.asarray(found.tolist())
+    if found.dtype == bool:
+        if found.shape != (d,):
+            raise ValueError(
+                f"{name} is a mask of shape {found.shape}; X has {d} features."
+            )
+        return np.flatnonzero(found)
+    if found.dtype.kind in "UO" and found.size:
+        if names is None:
+            raise ValueError(
+                f"{name} has names, but X has none: pass a frame, or give indices."
+            )
+        place = {column: i for i, column in enumerate(names)}
+        unknown = [column for column in found if column not in place]
+        if unknown:
+            raise ValueError(
+                f"{name} has names that X has not: "
+                f"{', '.join(repr(str(column)) for column in unknown[:5])}."
+            )
+        twice = [column for i, column in enumerate(found) if column in found[:i]]
+        if twice:
+            raise ValueError(
+                f"{name} names {', '.join(repr(str(column)) for column in twice[:5])} "
+                f"more than once."
+            )
+        found = np.array([place[column] for column in found])
+    return check_features(found, d, name)

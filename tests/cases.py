@@ -245,8 +245,8 @@ def small_head(monkeypatch, size):
     """
     original = LargestNormRule.__init__
 
-    def replacement(self, *args):
-        original(self, *args)
+    def replacement(self, *args, **named):
+        original(self, *args, **named)
         self.head = self.head[:size]
         self.largest_head = len(self.head)
 

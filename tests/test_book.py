@@ -227,6 +227,7 @@ FIRST_NEEDED = {
     "K_summaries.ipynb": "05_sparsification.ipynb",
     "L_block_search.ipynb": "05_sparsification.ipynb",
     "M_spectra_engine.ipynb": "03_spectra.ipynb",
+    "N_constraints.ipynb": "05_sparsification.ipynb",
 }
 # What `fit` loads only where it is needed, for data in blocks or for plain columns; the
 # module there needs the one that loads it.

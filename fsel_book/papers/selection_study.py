@@ -536,7 +536,7 @@ def _complete_selection(
 ) -> tuple[Sampling, Certificate]:
     """`given` and up to as many more as make `r`, certified for rank `r/4`."""
     part = space.truncate(max(1, min(r // 4, space.numerical_rank)))
-    sampling, promise = CompletionSelector()._complete(
+    sampling, promise, _ = CompletionSelector()._complete(
         part, given, r - len(given), scores
     )
     return sampling, certify(part, sampling, promise)

@@ -320,8 +320,9 @@ class AllowedColumns:
     def take(self, i: int) -> None:
         """Column `i` was taken, for the first time or again."""
 
-    def stops(self, barriers: AnyBarriers, v: np.ndarray) -> bool:
-        """Whether the best that a search could find, the row `v`, is not feasible.
+    def stops(self, barriers: AnyBarriers, v: np.ndarray, price: float = 0.0) -> bool:
+        """Whether the best that a search could find, the row `v`, is not feasible at
+        its price.
 
         While every column may be taken, or always the same ones, one is feasible by the
         lemma, and only rounding can hide it.
@@ -331,7 +332,7 @@ class AllowedColumns:
         lower, upper = (
             np.asarray(x, dtype=np.float64) for x in barriers.judge(v[None])
         )
-        return bool(np.any(lower < upper * (1 - 1e-9)))
+        return bool(np.any(lower < (upper + price) * (1 - 1e-9)))
 
 
 class ColumnSearch(ABC):
@@ -1329,7 +1330,7 @@ class FirstFeasibleRule(LargestNormRule):
 
     Parameters
     ----------
-    space, rng, prices
+    space, rng, prices, allowed
         As for `ColumnSearch`.
     """
 
@@ -1338,8 +1339,10 @@ class FirstFeasibleRule(LargestNormRule):
         space: RowSpace,
         rng: np.random.RandomState | None,
         prices: np.ndarray | None = None,
+        allowed: AllowedColumns | None = None,
     ) -> None:
-        super().__init__(space, rng, prices, None, PriceRanking())
+        ranking = PriceRanking()
+        super().__init__(space, rng, prices, None, ranking, allowed)
 
 # %% ../nbs/H_column_search.ipynb #14bd6dd1
 def largest_eigenvalue_bound(
@@ -1661,6 +1664,8 @@ class ClosestSpanRule(ColumnSearch):
     prices : ndarray, shape (n_features,), or None
     targets : array, shape (n_samples, n_targets)
         Float64, on the device of the data.
+    allowed : AllowedColumns, optional
+        As for `ColumnSearch`.
 
     Attributes
     ----------
@@ -1680,8 +1685,9 @@ class ClosestSpanRule(ColumnSearch):
         rng: np.random.RandomState | None,
         prices: np.ndarray | None,
         targets: Array,
+        allowed: AllowedColumns | None = None,
     ) -> None:
-        super().__init__(space, rng, prices)
+        super().__init__(space, rng, prices, allowed=allowed)
         self.span = Span(targets, space.numerical_rank or min(space.X.shape))
         self.inner = _transposed_product(space, self.span.targets)
         self.whole = to_numpy(space.squared_lengths)
@@ -1707,7 +1713,7 @@ class ClosestSpanRule(ColumnSearch):
         self.inner = self.inner - h @ along
 
     def pick(self, barriers: AnyBarriers) -> tuple[int, np.ndarray]:
-        keys = self.gains()
+        keys = self.gains() * self.worth_of(slice(None))
         # those that bring nothing come last, by slack
         order = by_decreasing_key(keys, np.flatnonzero(self.fresh & (keys > 0)))
         # most often one of the first is feasible; if not, look at ever more at a time

@@ -43,6 +43,7 @@ from fsel_book.certificates import (
     check_scores,
     says_nothing,
     scores_without_data,
+    n_requested,
 )
 from fsel_book.column_search import (
     SLACK_BITS,
@@ -62,6 +63,15 @@ from fsel_book.column_search import (
     scored_lengths,
     weights_of_more,
     with_features,
+)
+from fsel_book.constraints import (
+    ConstrainedColumns,
+    ConstraintMixin,
+    Constraints,
+    Pool,
+    pool_of,
+    starts_of,
+    warn_of_stop,
 )
 from .docs import insert_docs
 from fsel_book.leverage import (
@@ -222,6 +232,7 @@ def det_sampling(
     *,
     scores: ArrayLike = None,
     progress: Progress | None = None,
+    constraints: Constraints | ConstrainedColumns | None = None,
 ) -> Sampling:
     """Dual set sparsification: `r` weighted picks that keep the directions of `V` and
     do not stretch the residual.
@@ -256,6 +267,8 @@ def det_sampling(
         default. The guarantee is the same.
     progress : Progress, optional
         What counts the steps, in place of what `verbose` asks for.
+    constraints : Constraints, optional
+        Which columns may be taken, as for `bss`.
 
     Returns
     -------
@@ -290,10 +303,33 @@ def det_sampling(
     d, k = space.shape
     check_bss_request(k, r, rule, list(DUAL_RULES))
     check_rule_or_scores(rule, "first", scores)
-    prices = column_prices(
-        to_numpy(space.scores64), _check_residual_norms(residual_norms, d), r
-    )
-    extra: dict[str, Any] = {}
+    if isinstance(constraints, Constraints):
+        for allowed in starts_of(constraints.of_columns(d), r):
+            found = det_sampling(
+                space,
+                residual_norms,
+                r,
+                rule,
+                targets,
+                verbose,
+                scores=scores,
+                progress=progress,
+                constraints=allowed,
+            )
+            if allowed is None or allowed.within_budget:
+                break
+        return found
+    lengths = _check_residual_norms(residual_norms, d)
+    norms = to_numpy(space.scores64)
+    if constraints is not None:
+        pool = pool_of(space, constraints.pool)
+        space = pool.within(space)
+        k = space.shape[1]
+        # others have no price, and none is asked
+        lengths = np.where(pool.mask, lengths, 0.0)
+        norms = np.where(pool.mask, to_numpy(space.scores64), 0.0)
+    prices = column_prices(norms, lengths, r)
+    extra: dict[str, Any] = {"allowed": constraints}
     if scores is not None:
         extra["scores"] = check_scores(scores, d)
     elif rule == "closest":
@@ -312,11 +348,15 @@ def det_sampling(
         barrier: AnyBarriers = LowerBarrier(k, r) if r > k else SingleDraw()
         for _ in progress.over(range(r)):
             i, v = search.pick(barrier)
+            price = float(prices[i])
+            if constraints is not None and constraints.stops(barrier, v, price):
+                constraints.stopped_after = len(draws)
+                break
             search.take(i)
             draws.append(i)
             weights.append(barrier.add(v, prices[i]))
     return Sampling.from_draws(
-        draws, np.array(weights) * (1 - initial_gap(k, r)) / r, d, space.X
+        draws, np.array(weights) * (1 - initial_gap(k, r)) / len(draws), d, space.X
     )
 
 # %% ../nbs/07_dual_set.ipynb #a19a37c4
@@ -327,6 +367,7 @@ def _add_closest_features(
     targets: Array,
     progress: Progress | None = None,
     keys: np.ndarray | None = None,
+    allowed: ConstrainedColumns | None = None,
 ) -> Sampling:
     """`sampling` with more features, up to `r` different ones, that bring the span
     closest to `targets`.
@@ -337,13 +378,15 @@ def _add_closest_features(
     progress = progress or Progress(r, "The selection", None, FASTER)
     # once as many are chosen as there are samples, nothing is left to gain
     progress.to_come(min(r - sampling.n_selected, space.X.shape[0]))
-    search = ClosestSpanRule(space, None, np.zeros(space.shape[0]), targets)
+    prices = np.zeros(space.shape[0])
+    search = ClosestSpanRule(space, None, prices, targets, allowed)
     chosen = to_numpy(sampling.indices)
     for i in chosen:
         search.take(i)
     more: list[int] = []
     while len(chosen) + len(more) < r:
-        gains = np.where(search.fresh, search.gains(), -1.0)
+        gains = search.gains() * search.worth_of(slice(None))
+        gains = np.where(search.fresh, gains, -1.0)
         if gains.max() <= 0:
             break
         more.append(int(np.argmax(gains)))
@@ -352,7 +395,7 @@ def _add_closest_features(
     missing = r - len(chosen) - len(more)
     if keys is not None and missing:
         there = np.append(chosen, np.array(more, dtype=np.int64))
-        more += next_columns(space, there, missing, keys).tolist()
+        more += next_columns(space, there, missing, keys, allowed).tolist()
     a2 = _check_residual_norms(space.residual_norms, space.shape[0]) ** 2
     return with_weights(space, sampling, more, a2[chosen], a2[more], float(np.sum(a2)))
 
@@ -496,12 +539,14 @@ class SpanPromise(Promise):
         return float(tangent / np.hypot(1, tangent)) if tangent < np.inf else 1.0
 
 # %% ../nbs/07_dual_set.ipynb #7dc92277
-def det_promise(k: int, r: int) -> SpanPromise:
+def det_promise(k: int, r: int, n_draws: int | None = None) -> SpanPromise:
     """What the theorem promises of DSF-Select at rank `k` with `r` draws.
 
     Parameters
     ----------
     k, r : int
+    n_draws : int, optional
+        How many draws were made with the barrier for `r`, if fewer.
 
     Returns
     -------
@@ -521,6 +566,10 @@ def det_promise(k: int, r: int) -> SpanPromise:
     """
     check_bss_draws(k, r)
     kept = 1 - initial_gap(k, r)
+    if n_draws is not None and n_draws != r:
+        lower = max(kept * (1 - initial_gap(k, r) * r / n_draws), 0.0)
+        cross = float(1 / np.sqrt(lower)) if lower else np.inf
+        return SpanPromise(float(lower), np.inf, residual=1.0, cross=cross)
     return SpanPromise(float(kept**2), np.inf, residual=1.0, cross=float(1 / kept))
 
 # %% ../nbs/07_dual_set.ipynb #f97cd4fe
@@ -909,7 +958,7 @@ _SELECTOR_RULES = ["first", "best", "components", "target"]
 
 
 @insert_docs
-class DSFSelector(ScoreMixin, _ComponentsMixin, CertifiedSelector):
+class DSFSelector(ConstraintMixin, ScoreMixin, _ComponentsMixin, CertifiedSelector):
     """Deterministic sparse feature selection (DSF-Select): features whose span holds
     the leading components.
 
@@ -946,6 +995,8 @@ class DSFSelector(ScoreMixin, _ComponentsMixin, CertifiedSelector):
         and without labels, and of the rules that see no labels none was ahead of its
         error by more than a point.
     %(score_func)s
+    %(exclude)s
+    %(constraints)s
     %(eps_below)s
     %(rescale)s
     %(exchange)s
@@ -956,6 +1007,7 @@ class DSFSelector(ScoreMixin, _ComponentsMixin, CertifiedSelector):
     %(selection)s
     %(draws)s
     %(scores)s
+    %(under_constraints)s
     %(features_in)s
 
     Notes
@@ -986,6 +1038,8 @@ class DSFSelector(ScoreMixin, _ComponentsMixin, CertifiedSelector):
         rank: int | Literal["full"] | None = None,
         rule: str = "best",
         score_func: ScoreFunc | None = None,
+        exclude: Any = None,
+        constraints: Constraints | None = None,
         eps: float = 0.5,
         rescale: bool = False,
         exchange: bool = False,
@@ -996,6 +1050,8 @@ class DSFSelector(ScoreMixin, _ComponentsMixin, CertifiedSelector):
         self.rank = rank
         self.rule = rule
         self.score_func = score_func
+        self.exclude = exclude
+        self.constraints = constraints
         self.eps = eps
         self.rescale = rescale
         self.exchange = exchange
@@ -1013,26 +1069,63 @@ class DSFSelector(ScoreMixin, _ComponentsMixin, CertifiedSelector):
         rule, targets = (
             self._rule_and_targets(space, y) if scores is None else ("first", None)
         )
-        progress = Progress.of_fit(self, r, FASTER)
-        sampling = det_sampling(
-            space,
-            space.residual_norms,
-            r,
-            rule,
-            targets,
-            scores=scores,
-            progress=progress,
-        )
-        if sampling.n_selected == r or self.n_draws is not None:
+        rules = self._rules(space.shape[0])
+        wanted = self._n_different(r)
+        n_places = r
+        if wanted is None and rules is not None:
+            n_places = max(r, rules.n_required)
+        for allowed in starts_of(rules, n_places):
+            progress = Progress.of_fit(self, r, FASTER)
+            drawn = det_sampling(
+                space,
+                space.residual_norms,
+                r,
+                rule,
+                targets,
+                scores=scores,
+                progress=progress,
+                constraints=allowed,
+            )
+            sampling = self._added(space, drawn, r, scores, targets, progress, allowed)
+            if allowed is None or allowed.within_budget:
+                break
+        if allowed is not None:
+            self.pool_ = pool_of(space, allowed.pool)
+            asked = n_requested(self.n_features_to_select, space.shape[0])
+            self._keep_constraints(space, allowed, asked if wanted else None)
+            warn_of_stop(allowed, r, sampling.n_selected - drawn.n_selected)
+        return sampling
+
+    def _added(
+        self,
+        space: RowSpace,
+        sampling: Sampling,
+        r: int,
+        scores: np.ndarray | None,
+        targets: Array | None,
+        progress: Progress,
+        allowed: ConstrainedColumns | None,
+    ) -> Sampling:
+        """The sampling and what is missing of `r` features; with a number of draws only
+        what constraints require.
+        """
+        own = space
+        if allowed is not None:
+            own = pool_of(space, allowed.pool).within(space)
+        if self.n_draws is not None:
+            r = sampling.n_selected + (0 if allowed is None else allowed.finish())
+        if sampling.n_selected >= r:
             return sampling
         if targets is None:
             targets = component_scores(space)
         keys = None
-        if self._n_different(r) is not None:
+        if self._n_different(r) is not None or allowed is not None:
             ranking = Ranking() if scores is None else ScoreRanking(scores)
-            norms = to_numpy(space.scores64)
+            norms = to_numpy(own.scores64)
             keys = ranking.keys(norms, np.zeros_like(norms))
-        return _add_closest_features(space, sampling, r, targets, progress, keys)
+        return _add_closest_features(
+            space, sampling, r, targets, progress, keys, allowed
+        )
 
     def _rule_and_targets(self, space: RowSpace, y: Any) -> tuple[str, Array | None]:
         """The rule of `det_sampling` that `rule` means here, and what it comes close
@@ -1055,6 +1148,7 @@ class DSFSelector(ScoreMixin, _ComponentsMixin, CertifiedSelector):
             )
 
     def _choice_in_blocks(self) -> BSSInBlocks:
+        self._check_no_constraints()
         scores = scores_without_data(self.score_func)
         check_rule_in_blocks(self.rule, "first", scores)
         choice = _DualSetInBlocks(
@@ -1066,7 +1160,17 @@ class DSFSelector(ScoreMixin, _ComponentsMixin, CertifiedSelector):
         return choice
 
     def _promise(self, space: RowSpace, r: int) -> Promise:
-        return det_promise(space.shape[1], r)
+        return self._promise_after(space, r, r)
+
+    def _promise_after(self, space: RowSpace, r: int, n_draws: int) -> Promise:
+        pool: Pool | None = vars(self).get("pool_")
+        if pool is None or pool.root is None:
+            return det_promise(space.shape[1], r, n_draws)
+        own = det_promise(pool.root.shape[1], r, n_draws)
+        lower = pool.promise(own).lower
+        # what is left of the residual is that of the pool's columns at most
+        cross = own.cross * np.sqrt(own.lower / lower) if lower else np.inf
+        return SpanPromise(lower, np.inf, residual=1.0, cross=float(cross))
 
     def _draws(self, space: RowSpace) -> int:
         return det_draws(space.shape[1], self.eps)

@@ -21,13 +21,16 @@ from fsel_book import (
     BSSSelector,
     CompletionSelector,
     Constraints,
+    DSFSelector,
     as_blocks,
     bss,
     complete,
+    det_sampling,
     row_space,
 )
 from fsel_book.certificates import Promise
 from fsel_book.constraints import constrained_reference, pool_of
+from fsel_book.dual_set import det_sampling_reference
 from fsel_book.spectra import ridge_space
 
 table = load_breast_cancer(as_frame=True).data
@@ -566,3 +569,52 @@ def test_costs_in_another_order_are_taken_by_name():
     ]
     assert_array_equal(found[0].selected_, found[1].selected_)
     assert found[0].cost_ == found[1].cost_
+
+
+@pytest.mark.parametrize("rule", ["first", "best"])
+@swept_seeds(20, 300)
+def test_the_dual_set_of_a_pool_is_the_literal_one_of_its_own_rows(seeds, rule):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((9, 40)) * rng.pareto(2, 40)
+        mask = rng.random(40) < 0.6
+        space = row_space(X, rank=4)
+        lengths = space.residual_norms
+        excluded = Constraints(~mask)
+        found = det_sampling(space, lengths, 10, rule, constraints=excluded)
+        C = space.basis()[mask].T @ space.basis()[mask]
+        root = np.linalg.inv(np.linalg.cholesky(C)).T
+        own = space.basis()[mask] @ root
+        literal = det_sampling_reference(own, lengths[mask], 10, rule)
+        assert_array_equal(found.indices, np.flatnonzero(mask)[literal.indices])
+        assert_allclose(found.weights, literal.weights, rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore")
+@swept_seeds(60, 1000)
+def test_dual_sets_keep_to_the_constraints_and_to_the_promise(seeds):
+    fitted = 0
+    stopped = 0
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        X = any_matrix(rng)
+        d = X.shape[1]
+        r = int(rng.integers(2, d))
+        constraints = any_constraints(rng, d, r)
+        selector = [
+            DSFSelector(r),
+            DSFSelector(r, rule="first"),
+            DSFSelector(r, rule="components"),
+            DSFSelector(r, score_func=rng.random(d)),
+            DSFSelector(n_draws=r),
+        ][seed % 5].set_params(constraints=constraints)
+        try:
+            selector.fit(X)
+        except ValueError as error:
+            assert re.search(IMPOSSIBLE, str(error))
+            continue
+        assert_kept_to(constraints, selector)
+        assert selector.certificate_.holds
+        fitted += 1
+        stopped += selector.n_draws_ < r
+    assert fitted > 0.8 * len(seeds) and stopped > 0

@@ -43,11 +43,11 @@ from .blocks import Blocks, as_dense
 from fsel_book.certificates import (
     Certificate,
     CertifiedSelector,
+    Look,
     Promise,
     Sampling,
     ScoreFunc,
     ScoreMixin,
-    Look,
     certify,
     check_ridge,
     check_scores,

@@ -26,6 +26,7 @@ from sklearn.svm import SVC
 import fsel_book.groups
 from fsel_book import (
     AdditiveKernelSelector,
+    Blocks,
     BSSSelector,
     GroupSelector,
     Sampling,
@@ -1237,15 +1238,42 @@ def test_blocks_that_do_not_say_how_many_features_there_are(groups):
         assert not [name for name in vars(selector) if name.endswith("_")]
 
 
-def test_blocks_of_features_with_names():
+class NamedBlocks(Blocks):
+    """Blocks of features of a frame, which say all that is known of it."""
+
+    axes = (1,)
+
+    def __init__(self, frame):
+        self.frame = frame
+        self.shape = frame.shape
+        self.feature_names = list(frame.columns)
+
+    def read(self, axis):
+        for a in range(0, self.shape[1], 3):
+            yield self.frame.to_numpy()[:, a : a + 3]
+
+
+def test_blocks_of_features_with_names(monkeypatch):
     X, _ = table(5, d=4)
     frame = pd.DataFrame(X, columns=NAMES)
     groups = {"c": ["red", "green", "blue"], "s": "size"}
     expected = GroupSelector(1, groups=groups).fit(frame)
-    source = as_blocks(frame)
-    found = GroupSelector(1, groups=groups).fit(source)
+    found = GroupSelector(1, groups=groups).fit(NamedBlocks(frame))
     assert_array_equal(found.selected_groups_, expected.selected_groups_)
+    assert_array_equal(found.feature_names_in_, NAMES)
     assert_array_equal(found.get_feature_names_out(), expected.get_feature_names_out())
+    alone = GroupSelector(2).fit(NamedBlocks(frame))
+    assert_array_equal(alone.selected_, GroupSelector(2).fit(frame).selected_)
+    _, encoded_table = encoded(n=40)
+    colours = encoded_table.filter(like="colour")
+    whole = GroupSelector(1, groups="prefix").fit(NamedBlocks(colours))
+    assert_array_equal(whole.selected_groups_, ["colour"])
+    with refused("'pink', which X does not have"):
+        GroupSelector(1, groups={"c": ["pink"]}).fit(NamedBlocks(frame))
+    # what is kept of the groups is known beforehand
+    monkeypatch.setattr(fsel_book.groups, "LARGE_BYTES", 1000)
+    with pytest.warns(UserWarning, match="the kernels of 2 groups are kept: the fit"):
+        GroupSelector(1, groups=groups).fit(NamedBlocks(frame))
 
 
 def test_groups_by_name_of_data_in_blocks():

@@ -323,10 +323,10 @@ class PlainColumns:
 
     def __str__(self) -> str:
         columns = f"{self.n_selected} column{'s' * (self.n_selected > 1)}"
-        of_what = "every certified squared length"
+        of_what = "certified squared lengths"
         if self.ridge is not None:
             of_what = "the kernel with the ridge"
-        keep = f"Plain columns keep {self.smallest:.3g} of {of_what} or more"
+        keep = f"Plain columns keep at least {self.smallest:.3g} of {of_what}"
         if self.ceiling == 0:
             keep = f"Plain columns lose a direction, as any {columns} do"
         elif self.ceiling is not None and self.smallest == 0:
@@ -334,7 +334,7 @@ class PlainColumns:
             keep = f"Plain columns lose a direction, and the best keep {most} at most"
         elif self.share_of_best is not None:
             part = np.floor(100 * self.share_of_best + 1e-9)
-            keep += f", at least {part:.0f}% of what the best {columns} keep"
+            keep += f", at least {part:.0f}% of what the best {self.n_selected} keep"
         if self.explained is None:
             return f"{keep}."
         explain = f"explain {self.explained:.1%} of the squared norm of X"

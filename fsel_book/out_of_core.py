@@ -227,8 +227,9 @@ def _certify_chosen(
         else selector._certify(part, mine, r)
     )
     # and not the few that were looked at, which give no ceiling
-    plain = replace(found.plain, find_ceiling=None)
-    return replace(found, n_features=sampling.n_features, plain=plain)
+    if found.plain is not None:
+        found = replace(found, plain=replace(found.plain, find_ceiling=None))
+    return replace(found, n_features=sampling.n_features)
 
 # %% ../nbs/30_out_of_core.ipynb #a5b30254
 GRAM_BYTES = 2**30  # a Gram matrix that takes more is made only if nothing else will do

@@ -481,6 +481,21 @@ def test_what_must_stay_stays_and_what_must_not_enter_does_not(seeds):
             assert lowest(V, S) <= reached * (1 + 2 * RAISE)
 
 
+@swept_seeds(15, 100)
+def test_columns_that_stay_are_a_given_part_of_the_ceiling(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        V = heavy(10, 3, seed)
+        order = rng.permutation(10)
+        kept, others = order[:2], order[2 : 2 + rng.integers(3, 9)]
+        best = max(
+            lowest(V, [*kept, *S]) for S in itertools.combinations(others.tolist(), 3)
+        )
+        found = plain_ceiling(V[others], 3, given=V[kept].T @ V[kept])
+        assert best <= found.value * (1 + 1e-9)
+        assert found.value <= plain_ceiling(V, 5).value * (1 + 0.02)
+
+
 def test_nothing_is_exchanged_where_all_must_stay_or_none_may_enter():
     V = heavy(30, 3, 0)
     assert len(raise_smallest(V, range(8)).history) > 1

@@ -1466,7 +1466,9 @@ class CertifiedSelector(SamplingTransformer):
         check_ridge(self.ridge, self.rank, r)
         space = self._space(X, r)
         if r is None:
-            r = check_automatic_draws(self._draws(space), space.shape[1], X.shape[1])
+            r = check_automatic_draws(
+                self._draws(space), space.shape[1], X.shape[1], space.ridge
+            )
         sampling = self._sample(space, r, y, **extra)
         self.certificate_ = self._certify(space, sampling, r)
         if self.exchange:

@@ -2,11 +2,12 @@
 
 # %% auto #0
 __all__ = ['leverage_sampling', 'chernoff_rate', 'bernoulli_kl', 'bernoulli_interval', 'stopping_delta', 'leverage_promise',
-           'leverage_draws', 'largest_leverages', 'largest_promise', 'largest_draws', 'LeverageSelector',
-           'LeverageDisplay']
+           'leverage_draws', 'largest_leverages', 'largest_promise', 'largest_draws', 'ridge_leverage_promise',
+           'ridge_leverage_draws', 'LeverageSelector', 'LeverageDisplay']
 
 # %% ../nbs/06_leverage.ipynb #c839f527
 import numpy as np
+from bisect import bisect_left
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, Self
@@ -30,7 +31,7 @@ from fsel_book.column_search import (
     weights_below,
 )
 from .docs import insert_docs
-from .spectra import NEGLIGIBLE, RowSpace, as_row_space
+from .spectra import RidgeSpace, RowSpace, as_row_space
 from fsel_book.spectra_engine import (
     as_long,
     draws_until,
@@ -56,6 +57,7 @@ def leverage_sampling(
     ----------
     V : array, shape (n_features, rank), or RowSpace
         Orthonormal columns, of any array library; `row_space(X)` makes one from data.
+        With `ridge_space(X, ridge)` features are drawn by ridge leverage.
     r : int
         Number of draws, with replacement; a feature's weight is `1 / (r p_i)` for each
         time it is drawn.
@@ -279,6 +281,7 @@ def largest_leverages(V: Array | RowSpace, r: int) -> Sampling:
     ----------
     V : array, shape (n_features, rank), or RowSpace
         Orthonormal columns, of any array library; `row_space(X)` makes one from data.
+        With `ridge_space(X, ridge)` the largest ridge leverages are taken.
     r : int
 
     Returns
@@ -295,7 +298,7 @@ def largest_leverages(V: Array | RowSpace, r: int) -> Sampling:
 
     References
     ----------
-    Papailiopoulos, Kyrillidis and Boutsidis 2014.
+    Papailiopoulos, Kyrillidis and Boutsidis 2014; at a ridge McCurdy 2018.
 
     Examples
     --------
@@ -308,7 +311,7 @@ def largest_leverages(V: Array | RowSpace, r: int) -> Sampling:
     check_integer(r, 1, space.shape[0])
     largest = _by_leverage(space)[:r]
     # of the others the index alone would decide
-    taken = largest[to_numpy(space.scores64)[largest] > NEGLIGIBLE]
+    taken = largest[to_numpy(space.scores64)[largest] > space.negligible]
     weights = _copies_of(space, taken).astype(np.float64)
     chosen = Sampling.from_draws(taken, weights, space.shape[0], space.X)
     return replace(chosen, n_draws=r)
@@ -333,15 +336,111 @@ def largest_promise(space: RowSpace, r: int) -> Promise:
     `RowSpace`.
     """
     left_out = _leverage_left_out(space)
-    return Promise(max(0.0, 1 - float(left_out[min(r, len(left_out) - 1)])), 1.0)
+    lower = 1 - float(left_out[min(r, len(left_out) - 1)])
+    # what a ridge gives is there in any case
+    return Promise(max(float(space.given.min()), lower), 1.0)
 
 
 def largest_draws(space: RowSpace, eps: float) -> int:
     """The smallest number of features for which that promises `|I - M| <= eps`, below
-    1; it is at least the rank.
+    1; it is at least the rank, or 1 at a ridge.
     """
-    enough = _leverage_left_out(space) <= eps
-    return int(np.argmax(enough)) if enough.any() else len(enough) - 1
+    most = 1 - float(space.given.min())
+    enough = np.minimum(_leverage_left_out(space), most) <= eps
+    return max(int(np.argmax(enough)), 1) if enough.any() else len(enough) - 1
+
+# %% ../nbs/06_leverage.ipynb #e6a10004
+def _ridge_deviation(D: np.ndarray, r: int, delta: float, sign: int) -> float:
+    """How far from 1 the largest (`sign` 1) or the smallest eigenvalue (-1) of `M` may
+    be, but for a probability of `delta / 2`.
+    """
+    dimension = D.sum()
+    c = np.geomspace(1e-6, 100, 400)
+    theta = c * r / dimension
+    coins = np.log1p(np.outer(np.expm1(sign * c), D / dimension))
+    with np.errstate(over="ignore"):
+        log_f = r * coins - sign * np.outer(theta, D)
+        by_dimensions = _inverse_of_psi(2 / delta * np.expm1(log_f).sum(axis=1))
+    by_directions = np.logaddexp.reduce(log_f, axis=1) + np.log(2 / delta)
+    return float(np.min(np.fmin(by_dimensions, by_directions) / theta))
+
+
+def _inverse_of_psi(z: np.ndarray) -> np.ndarray:
+    """The `x >= 0` with `exp(x) - x - 1 = z`, from above."""
+    z = np.maximum(z, 1e-300)
+    # psi(x) >= x^2 / 2 makes this too large, and Newton's steps stay so
+    x = np.log1p(z + np.sqrt(2 * z))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for _ in range(4):
+            rise = np.expm1(x)
+            x = x - (rise - x - z) / rise
+    return x
+
+
+def ridge_leverage_promise(
+    shrinkage: np.ndarray, r: int, delta: float = 0.01
+) -> Promise:
+    """What the theorem promises of `r` draws by ridge leverage.
+
+    Parameters
+    ----------
+    shrinkage : ndarray, shape (n_directions,)
+        `D`, the part of each direction that counts at the ridge: that of a
+        `ridge_space`.
+    r : int
+    delta : float
+        The probability with which the promise may fail.
+
+    Returns
+    -------
+    Promise
+        For all of the data with the ridge, and with any larger one.
+
+    Raises
+    ------
+    ValueError
+        `r` is no integer of at least 1, or `delta` not between 0 and 1.
+
+    References
+    ----------
+    The theorem on coins at a ridge of the chapter on leverage-score sampling; from
+    Lieb's inequality, Tropp 2012, Corollary 3.3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fsel_book.leverage import ridge_leverage_promise
+    >>> promise = ridge_leverage_promise(1 / np.arange(2.0, 200.0), 1000)
+    >>> round(promise.lower, 2), round(promise.upper, 2)
+    (0.85, 1.16)
+    """
+    check_open_unit_interval("delta", delta)
+    check_integer(r, 1)
+    if len(shrinkage) == 1:
+        return Promise(1.0, 1.0, 1 - delta)
+    below = _ridge_deviation(shrinkage, r, delta, -1)
+    above = _ridge_deviation(shrinkage, r, delta, 1)
+    # what the ridge gives is there in any case, and the draws have one trace
+    lower = max(1 - below, 1 - float(shrinkage.max()))
+    upper = min(1 + above, 1 - float(shrinkage.min()) + float(shrinkage.sum()))
+    return Promise(lower, max(upper, 1.0), 1 - delta)
+
+
+def ridge_leverage_draws(shrinkage: np.ndarray, eps: float, delta: float = 0.01) -> int:
+    """The number of draws for which that promises `|I - M| <= eps`, but for a
+    probability `delta`.
+    """
+
+    def enough(r: int) -> bool:
+        return ridge_leverage_promise(shrinkage, r, delta).eps <= eps
+
+    most = 1
+    while not enough(most):
+        most *= 2
+        if most > 1e18:
+            return int(1e18)
+    # the bounds fall with the number of draws, for every theta
+    return bisect_left(range(1, most), True, key=enough) + 1
 
 # %% ../nbs/06_leverage.ipynb #bb75845e
 @insert_docs
@@ -367,6 +466,9 @@ class LeverageSelector(CertifiedSelector):
         Not with "largest", which draws nothing.
     %(rank)s
         With "largest" it may be `r` as well.
+    %(ridge)s
+        Any number of draws may be made: where they are few, nothing is promised but what
+        the ridge gives alone.
     rule : {"sampled", "largest"}
         "sampled" draws the features; "largest" takes the `r` of largest leverage, with
         weights one, or
@@ -391,7 +493,8 @@ class LeverageSelector(CertifiedSelector):
     References
     ----------
     Paul and Drineas 2016; Paul, Magdon-Ismail and Drineas 2015; without sampling,
-    Papailiopoulos, Kyrillidis and Boutsidis 2014.
+    Papailiopoulos, Kyrillidis and Boutsidis 2014; at a ridge, Alaoui and Mahoney 2015,
+    McCurdy 2018, and the theorem on coins at a ridge of the chapter.
 
     Examples
     --------
@@ -412,6 +515,7 @@ class LeverageSelector(CertifiedSelector):
         *,
         n_draws: int | None = None,
         rank: int | Literal["full"] | None = None,
+        ridge: float | Literal["auto"] | None = None,
         rule: Literal["sampled", "largest"] = "sampled",
         eps: float = 0.5,
         delta: float = 0.01,
@@ -422,6 +526,7 @@ class LeverageSelector(CertifiedSelector):
         self.n_features_to_select = n_features_to_select
         self.n_draws = n_draws
         self.rank = rank
+        self.ridge = ridge
         self.rule = rule
         self.eps = eps
         self.delta = delta
@@ -462,7 +567,7 @@ class LeverageSelector(CertifiedSelector):
         if wanted is None:
             return sampling
         norms = to_numpy(space.scores64)
-        keys = Ranking().keys(norms, np.zeros_like(norms))
+        keys = Ranking().keys(norms, np.zeros_like(norms), negligible=space.negligible)
         weigh = self._weigh_after(space, r, sampling.n_draws)
         return fill_to(space, sampling, r, keys, weigh)
 
@@ -474,6 +579,11 @@ class LeverageSelector(CertifiedSelector):
         return partial(weights_below, upper=upper)
 
     def _choice_in_blocks(self) -> BlockChoice:
+        if self.ridge is not None:
+            raise ValueError(
+                f"ridge={self.ridge!r} is not possible for X in blocks of features: give "
+                f"X in blocks of samples, or a rank."
+            )
         if self._is_sampled:
             by_number = self._n_different(1) is not None
             return DrawsInBlocks(
@@ -489,18 +599,25 @@ class LeverageSelector(CertifiedSelector):
     def _promise(self, space: RowSpace, r: int) -> Promise:
         if not self._is_sampled:
             return largest_promise(space, r)
-        return leverage_promise(space.shape[1], r, self.delta)
+        return self._promise_of_draws(space, r, self.delta)
+
+    def _promise_of_draws(self, space: RowSpace, r: int, delta: float) -> Promise:
+        if isinstance(space, RidgeSpace):
+            return ridge_leverage_promise(space.shrinkage, r, delta)
+        return leverage_promise(space.shape[1], r, delta)
 
     def _promise_after(self, space: RowSpace, r: int, n_draws: int) -> Promise:
         if not self._is_sampled or self._n_different(r) is None:
             return self._promise(space, r)
         delta = stopping_delta(self.delta, r, n_draws)
-        promise = leverage_promise(space.shape[1], n_draws, delta)
+        promise = self._promise_of_draws(space, n_draws, delta)
         return replace(promise, confidence=1 - self.delta)
 
     def _draws(self, space: RowSpace) -> int:
         if not self._is_sampled:
             return largest_draws(space, self.eps)
+        if isinstance(space, RidgeSpace):
+            return ridge_leverage_draws(space.shrinkage, self.eps, self.delta)
         return leverage_draws(space.shape[1], self.eps, self.delta)
 
 # %% ../nbs/06_leverage.ipynb #0a90ba90

@@ -498,15 +498,21 @@ def check_rank(
         )
 
 
-def check_automatic_draws(r: int, ell: int, d: int) -> int:
-    """The number `r` of draws that a theorem asks for at rank `ell`, if `d` features
-    allow it.
+def check_automatic_draws(r: int, ell: int, d: int, ridge: float | None = None) -> int:
+    """The number `r` of draws that a theorem asks for at rank `ell`, or at a ridge, if
+    `d` features allow it.
     """
     if r > d:
+        at = f"rank {ell}" if ridge is None else f"ridge={ridge:.4g}"
+        other = (
+            "a smaller rank (None is all of it here)"
+            if ridge is None
+            else "a larger ridge"
+        )
         raise ValueError(
-            f"n_features_to_select='auto' needs {r} draws at rank {ell}, more than "
+            f"n_features_to_select='auto' needs {r} draws at {at}, more than "
             f"the {d} features of X: "
-            f"give a larger eps, a smaller rank (None is all of it here), or a "
+            f"give a larger eps, {other}, or a "
             f"number; {SEE_ALSO}"
         )
     return r

@@ -24,14 +24,25 @@ from cases import (
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from fsel_book import bss, certify, largest_leverages, leverage_sampling, row_space
+from fsel_book import (
+    LeverageSelector,
+    bss,
+    certify,
+    largest_leverages,
+    leverage_sampling,
+    row_space,
+)
 from fsel_book.leverage import (
     bernoulli_kl,
     largest_draws,
     largest_promise,
     leverage_draws,
     leverage_promise,
+    ridge_leverage_draws,
+    ridge_leverage_promise,
 )
+from fsel_book.ridge_barriers import largest_ridge_leverages
+from fsel_book.spectra import ridge_of_dimension, ridge_space
 
 # ---------------------------------------------------------------- drawing
 
@@ -387,3 +398,216 @@ def test_the_largest_leverages_promise_nothing_where_most_is_left_out():
 def test_the_promise_is_for_whole_numbers(ell, r, name):
     with pytest.raises(ValueError, match=f"{name}=.* is not possible"):
         leverage_promise(ell, r)
+
+
+# ---------------------------------------------------------------- at a ridge
+
+
+def at_ridge(kind, dimension, seed=0):
+    """Thirty directions of one of three kinds, at a ridge of so many dimensions."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((30, 200))
+    if kind == "heavy":
+        X *= rng.pareto(1.2, 200)
+    elif kind == "boxes":
+        # each direction by columns of its own: the coins are what happens
+        X = np.kron(np.diag(np.arange(1, 31) ** -0.7), np.ones((1, 6)))
+    return ridge_space(X, ridge_of_dimension(np.linalg.svd(X)[1], dimension))
+
+
+@swept(
+    ("kind", "dimension", "r", "delta"),
+    [("boxes", 3, 12, 0.3), ("heavy", 12, 40, 0.5)],
+    [
+        (kind, dimension, r, delta)
+        for kind in ("gaussian", "heavy", "boxes")
+        for dimension, r in ((0.5, 5), (3, 60), (12, 15), (25, 120))
+        for delta in (0.1, 0.5)
+    ],
+)
+def test_the_promise_at_a_ridge_holds_as_often_as_it_says(kind, dimension, r, delta):
+    space = at_ridge(kind, dimension)
+    promise = ridge_leverage_promise(space.shrinkage, r, delta)
+    runs = 300
+    failures = 0
+    for seed in range(runs):
+        sampling = leverage_sampling(space, r, random_state=seed)
+        low, high = certify(space, sampling).interval
+        failures += not (promise.lower - 1e-9 <= low and high <= promise.upper + 1e-9)
+    assert failures <= stats.binom.ppf(0.999, runs, delta)
+
+
+@pytest.mark.parametrize(("count", "delta"), [(4, 0.1), (30, 0.02), (400, 0.1)])
+def test_the_promise_at_a_ridge_knows_how_far_coins_go(count, delta):
+    """With columns of its own the first of eight directions is a coin. It leaves the
+    interval as rarely as the promise says, and one of a third of the width too often.
+    """
+    D = np.r_[np.full(8, 0.5), np.full(200, 1e-9)]
+    r = 8 * count
+    dimension = D.sum()
+    promise = ridge_leverage_promise(D, r, delta)
+    heads = np.arange(r + 1)
+    p = D[0] / dimension
+    values = 1 - D[0] + heads * dimension / r
+    chance = stats.binom.pmf(heads, r, p)
+    above = chance[values > promise.upper].sum()
+    below = chance[values < promise.lower].sum()
+    assert above + below <= delta
+    assert chance[values > 1 + (promise.upper - 1) / 3].sum() > delta / 16
+
+
+def bound_of_coins(D, r, sign, t):
+    """The right-hand side of the theorem for the best theta of many."""
+    theta = np.geomspace(1e-3, 50, 4000) * r / D.sum()
+    c = sign * theta * D.sum() / r
+    coins = 1 + np.outer(np.expm1(c), D / D.sum())
+    with np.errstate(over="ignore", invalid="ignore"):
+        f = np.exp(r * np.log(coins) - sign * np.outer(theta, D))
+        first = (f - 1).sum(axis=1) / (np.exp(theta * t) - theta * t - 1)
+        second = f.sum(axis=1) / np.exp(theta * t)
+    return np.nanmin(np.fmin(first, second))
+
+
+def test_the_promise_at_a_ridge_solves_the_bound_of_the_theorem():
+    """Against a search over theta for each t."""
+    for kind, dimension, r, delta in (
+        ("heavy", 4, 30, 0.1),
+        ("boxes", 12, 200, 0.01),
+        ("gaussian", 0.7, 9, 0.4),
+    ):
+        D = at_ridge(kind, dimension).shrinkage
+        promise = ridge_leverage_promise(D, r, delta)
+        for sign, t in ((1, promise.upper - 1), (-1, 1 - promise.lower)):
+            if sign > 0 or promise.lower > 1 - D.max():
+                found = bound_of_coins(D, r, sign, t)
+                assert_allclose(found, delta / 2, rtol=2e-3)
+
+
+def test_the_promise_at_a_ridge_is_monotone_and_becomes_that_of_the_rank():
+    D = at_ridge("heavy", 8).shrinkage
+    by_draws = [ridge_leverage_promise(D, r) for r in (10, 40, 160, 640)]
+    by_delta = [ridge_leverage_promise(D, 100, delta) for delta in (0.001, 0.01, 0.1)]
+    for promises in (by_draws, by_delta):
+        ends = np.array([(p.lower, p.upper) for p in promises])
+        assert np.all(np.diff(ends[:, 0]) > 0) and np.all(np.diff(ends[:, 1]) < 0)
+    for ell, r in ((2, 30), (10, 200), (60, 5000)):
+        full = ridge_leverage_promise(np.ones(ell), r, 0.05)
+        rank = leverage_promise(ell, r, 0.05)
+        # the grid may cost a little, and the first bound gain some
+        assert rank.lower - 1e-4 <= full.lower <= rank.lower + 0.05
+        assert rank.upper + 1e-3 >= full.upper >= rank.upper - 0.05
+    one = ridge_leverage_promise(np.array([0.2]), 1)
+    assert (one.lower, one.upper) == (1, 1)
+
+
+def test_draws_at_a_ridge_are_the_fewest_and_no_more_than_the_corollary_asks_for():
+    for kind, dimension in (("heavy", 0.4), ("gaussian", 5), ("boxes", 20)):
+        D = at_ridge(kind, dimension).shrinkage
+        for eps, delta in ((0.3, 0.01), (0.9, 0.2)):
+            r = ridge_leverage_draws(D, eps, delta)
+            assert ridge_leverage_promise(D, r, delta).eps <= eps
+            assert r == 1 or ridge_leverage_promise(D, r - 1, delta).eps > eps
+            log = np.log(8 * max(dimension, 1) / delta)
+            assert r <= np.ceil(2 * dimension * (1 + eps / 3) / eps**2 * log)
+
+
+@pytest.mark.parametrize("rule", ["sampled", "largest"])
+@pytest.mark.parametrize("kind", ["gaussian", "heavy", "copies", "blank", "tall"])
+def test_leverage_at_a_ridge_is_certified_there_and_at_larger_ones(rule, kind):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((60, 20) if kind == "tall" else (20, 60))
+    if kind == "heavy":
+        X *= rng.pareto(0.8, X.shape[1])
+    elif kind == "copies":
+        X[:, 30:] = X[:, :30]
+    elif kind == "blank":
+        X[:, ::3] = 0
+    selector = LeverageSelector(12, ridge="auto", rule=rule, random_state=1).fit(X)
+    found = selector.certificate_
+    assert found.holds and found.n_selected == 12
+    assert_allclose(found.effective_dimension, min(6, min(X.shape) / 4))
+    low = min(found.interval[0], 1)
+    high = max(found.interval[1], 1)
+    chosen = X[:, selector.selected_] * np.sqrt(selector.weights_)
+    for larger in (1, 3, 100):
+        K = X @ X.T + larger * found.ridge * np.eye(len(X))
+        part = chosen @ chosen.T + larger * found.ridge * np.eye(len(X))
+        root = np.linalg.inv(np.linalg.cholesky(K))
+        lam = np.linalg.eigvalsh(root @ part @ root.T)
+        assert low - 1e-9 <= lam[0] and lam[-1] <= high + 1e-9
+
+
+@pytest.mark.parametrize("rule", ["sampled", "largest"])
+def test_forms_of_data_and_units_change_no_choice_at_a_ridge(rule):
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((25, 70)) * (rng.random((25, 70)) < 0.4)
+
+    def choose(data, ridge=40.0):
+        make = LeverageSelector(9, ridge=ridge, rule=rule, random_state=2)
+        return make.fit(data)
+
+    dense = choose(X)
+    for data in (sp.csr_array(X), sp.csc_array(X), X.astype(np.float32)):
+        found = choose(data)
+        assert_array_equal(found.selected_, dense.selected_)
+        assert_allclose(found.weights_, dense.weights_, rtol=1e-5)
+        ends = found.certificate_.interval
+        assert_allclose(ends, dense.certificate_.interval, rtol=1e-5)
+    for power in (-30, 1, 30):
+        scaled = choose(X * 2.0**power, 40.0 * 4.0**power)
+        assert_array_equal(scaled.selected_, dense.selected_)
+        assert_allclose(
+            scaled.certificate_.promise.lower, dense.certificate_.promise.lower
+        )
+    if rule == "largest":
+        order = rng.permutation(70)
+        permuted = choose(X[:, order])
+        assert_array_equal(order[permuted.selected_], dense.selected_)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_largest_ridge_leverages_are_those_of_the_literal_rule(seed):
+    space = at_ridge("heavy", (0.5, 4, 15)[seed % 3], seed)
+    sampling, promise = largest_ridge_leverages(space, 0.5)
+    r = sampling.n_selected
+    ours = largest_leverages(space, r)
+    assert_array_equal(ours.indices, sampling.indices)
+    alone = space.given.min()
+    assert_allclose(largest_promise(space, r).lower, max(promise.lower, alone))
+    assert largest_draws(space, 0.5) == (r if alone < 0.5 else 1)
+    if alone >= 0.5:
+        return
+    chosen = LeverageSelector("auto", ridge=space.ridge, rule="largest").fit(space.X)
+    assert_array_equal(chosen.selected_, sampling.indices)
+
+
+def test_auto_draws_at_a_ridge():
+    X = np.random.default_rng(5).standard_normal((12, 2000))
+    selector = LeverageSelector("auto", ridge=5000.0, random_state=0).fit(X)
+    promise = selector.certificate_.promise
+    assert promise.eps <= 0.5 and promise.confidence == 0.99
+    assert selector.certificate_.holds
+    with refused("draws at ridge=1, more than the 2000 features", "a larger ridge"):
+        LeverageSelector("auto", ridge=1.0, eps=0.05).fit(X)
+    # where next to nothing counts, one column is enough
+    assert (
+        len(LeverageSelector("auto", ridge=1e12, rule="largest").fit(X).selected_) == 1
+    )
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        (dict(ridge=-1.0), "ridge=-1.0 is not possible"),
+        (dict(ridge="large"), "ridge='large' is not possible.*auto"),
+        (dict(ridge=1.0, rank=3), "ridge=1.0 and rank=3 contradict"),
+        (
+            dict(ridge="auto", n_features_to_select="auto"),
+            "give one of them as a number",
+        ),
+    ],
+)
+def test_impossible_ridges_are_refused(parameters, words):
+    X = np.random.default_rng(6).standard_normal((20, 30))
+    with pytest.raises(ValueError, match=words):
+        LeverageSelector(**{"n_features_to_select": 5, **parameters}).fit(X)

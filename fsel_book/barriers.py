@@ -3,7 +3,7 @@
 # %% auto #0
 __all__ = ['AnyBarriers', 'barrier_constants', 'initial_gap', 'add_to_diagonal', 'FormFactors', 'ShiftedInverse', 'Step',
            'Barriers', 'StartedBarriers', 'SingleDraw', 'recursive_inverse', 'LowerBarrier', 'DenseInverse',
-           'SplitInverse', 'RidgeBarriers']
+           'SplitInverse', 'RidgeBarriers', 'RidgeStart', 'StartedRidgeBarriers']
 
 # %% ../nbs/G_barriers.ipynb #0ba00003
 from abc import ABC, abstractmethod
@@ -880,3 +880,95 @@ class RidgeBarriers(AnyBarriers):
         self.tau += 1
         self._place()
         return t
+
+# %% ../nbs/G_barriers.ipynb #71d9ba08
+class RidgeStart(NamedTuple):
+    """Where a completion at a ridge starts.
+
+    Attributes
+    ----------
+    a : float
+        How many times the part of the ridge is there.
+    t : float
+        The weight of what is given.
+    s : float
+        The potential of the lower barrier, at most; between 0 and 1.
+    x, y : float
+        The lower barrier is at `a - x`, the upper one at `a + y`.
+    g : float
+        How many times the part of the ridge is added in a step.
+    """
+
+    a: float
+    t: float
+    s: float
+    x: float
+    y: float
+    g: float
+
+    @property
+    def delta_U(self) -> float:
+        """By how much the upper barrier moves."""
+        return (1 + self.s) / (1 - self.s)
+
+    def ends(self, n_steps: int) -> tuple[float, float]:
+        """Where both barriers are after so many steps, over the part of the ridge."""
+        part = self.a + self.g * n_steps
+        low = self.a - self.x + n_steps
+        high = self.a + self.y + self.delta_U * n_steps
+        return low / part, high / part
+
+
+class StartedRidgeBarriers(RidgeBarriers):
+    """Barriers at a ridge around what is given; all else is as in `RidgeBarriers`.
+
+    Parameters
+    ----------
+    shrinkage : ndarray, shape (rank,)
+    rows : ndarray, shape (n_given, rank)
+        Those of what is given.
+    start : RidgeStart
+    most : int
+        How many steps will be made at most.
+
+    Attributes
+    ----------
+    start : RidgeStart
+    n_given : int
+        So many of the first terms are those of what is given; `tau` counts them.
+    """
+
+    def __init__(
+        self, shrinkage: np.ndarray, rows: np.ndarray, start: RidgeStart, most: int
+    ) -> None:
+        self.shrinkage = shrinkage
+        self.start = start
+        self.s = start.s
+        self.g = start.g
+        self.n_given = self.tau = len(rows)
+        rank = len(shrinkage)
+        ends = np.array([0, most])
+        room = start.x + (self.g - 1) * ends
+        limit = float(np.min(room / (start.a + self.g * ends + 1))) / 2
+        n_head = int(np.sum(shrinkage > limit))
+        self.n_head = n_head if 2 * n_head < rank else None
+        self.terms = np.empty((rank, 2 * len(rows) + 1), order="F")
+        self.terms[:, : len(rows)] = np.sqrt(start.t) * rows.T
+        if self.n_head is None:
+            self.B = start.t * (rows.T @ rows)
+        above = self._inverse(self._room_above(), -1.0)
+        self.potential_U = above.trace_with(shrinkage)
+        self._place()
+
+    def _given_part(self) -> float:
+        """How many times the part of the ridge is in `A`."""
+        return self.start.a + self.g * (self.tau - self.n_given)
+
+    def _room_above(self) -> np.ndarray:
+        rise = self.start.delta_U - self.g
+        room = self.start.y + rise * (self.tau - self.n_given)
+        return room + self._given_part() * self.shrinkage
+
+    def _room_below(self) -> np.ndarray:
+        room = self.start.x + (self.g - 1) * (self.tau - self.n_given)
+        return room - self._given_part() * self.shrinkage

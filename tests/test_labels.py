@@ -51,12 +51,16 @@ from fsel_book import (
 )
 from fsel_book.datasets import load_docstrings
 from fsel_book.labels import (
+    best_ridge_start,
     best_start,
     completion_ends,
     completion_promise,
+    place_ridge_start,
+    spectrum_left,
     start_barriers,
 )
-from fsel_book.sparsification import bss_promise
+from fsel_book.sparsification import bss_promise, ridge_promise
+from fsel_book.spectra import ridge_of_dimension, ridge_space
 
 cancer, kind = load_breast_cancer(return_X_y=True)
 frame, _ = load_breast_cancer(return_X_y=True, as_frame=True)
@@ -960,3 +964,241 @@ def test_certified_words_chosen_by_labels_inside_the_folds(name):
         make_pipeline(WORDS_BY[name], LinearSVC()), words.data, words.target, cv=2
     )
     assert right.min() > 0.95
+
+
+# ---------------------------------------------------------------- completing at a ridge
+
+
+def ridge_problem(seed):
+    """Data of many kinds at a ridge, some features of them, and a number of additions."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(2, 30)), int(rng.integers(8, 80))
+    X = rng.standard_normal((n, d))
+    kind = seed % 5
+    if kind == 1:
+        X *= rng.pareto(0.8, d)
+    elif kind == 2:
+        X[:, d // 2 :] = X[:, : d - d // 2]
+    elif kind == 3:
+        X[:, rng.random(d) < 0.3] = 0
+        X[0, 0] = 1.0
+    elif kind == 4:
+        X = np.round(X)
+        X[0, 0] = 1.0
+    top = np.linalg.norm(X, 2) ** 2
+    space = ridge_space(X, top * 10 ** rng.uniform(-8, 2))
+    given = rng.choice(d, int(rng.integers(1, d // 2)), replace=False)
+    if seed % 3 == 0:  # many of one direction
+        rows = space.basis()
+        lengths = np.maximum(np.linalg.norm(rows, axis=1), 1e-300)
+        given = np.argsort(-np.abs(rows[:, 0]) / lengths)[: len(given)]
+    return space, given, int(rng.integers(1, 30))
+
+
+@swept_seeds(20, 300)
+def test_what_is_completed_at_a_ridge_keeps_its_promise(seeds):
+    for seed in seeds:
+        space, given, q = ridge_problem(seed)
+        rng = np.random.default_rng(seed)
+        scores = rng.integers(0, 3, space.shape[0]) * 1.0 if seed % 2 else None
+        sampling = complete(space, given, q, scores=scores)
+        assert_array_equal(sampling.indices[: len(given)], given)
+        promise = completion_promise(space, given, q)
+        found = certify(space, sampling, promise)
+        assert found.holds, seed
+        # what holds at a ridge holds at larger ones, with one between the ends
+        low, high = min(promise.lower, 1), max(promise.upper, 1)
+        X = space.X
+        chosen = X[:, sampling.indices] * np.sqrt(sampling.weights)
+        for larger in (2, 50):
+            ridge = larger * space.ridge * np.eye(len(X))
+            root = np.linalg.cholesky(X @ X.T + ridge)
+            half = np.linalg.solve(root, chosen @ chosen.T + ridge)
+            lam = np.linalg.eigvalsh(np.linalg.solve(root, half.T))
+            assert low - 1e-6 <= lam[0] and lam[-1] <= high + 1e-6 * lam[-1]
+
+
+def literal_slack(D, A, L, U, start, rows):
+    """`lower` and `upper` of all rows, with every matrix inverted as it stands."""
+    R, I = np.diag(1 - D), np.eye(len(D))
+    N = np.linalg.inv(A + R - (L + 1) * I)
+    P = np.linalg.inv((U + start.delta_U) * I - A - start.g * R)
+    rise = np.trace((N - np.linalg.inv(A - L * I)) * D)
+    fall = np.trace((np.linalg.inv(U * I - A) - P) * D)
+
+    def forms(M):
+        return np.sum((rows @ M) * rows, axis=1)
+
+    lower = forms((N * D) @ N) / rise - forms(N)
+    return lower, forms((P * D) @ P) / fall + forms(P)
+
+
+@pytest.mark.parametrize(("n", "d"), [(6, 80), (12, 60), (150, 200)])
+def test_completing_at_a_ridge_makes_the_steps_of_the_theorem(n, d):
+    """Each pick is feasible by the literal matrices, with nearly the largest slack, and
+    its weight is in the middle. Of 150 directions most are in the tail.
+    """
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((n, d)) * rng.uniform(1, 3, d)
+        S = np.linalg.svd(X)[1]
+        space = ridge_space(X, ridge_of_dimension(S, min(len(S) / 2, 6)))
+        D, rows = space.shrinkage, space.basis()
+        given = rng.choice(d, 5, replace=False)
+        q = 9
+        sampling = complete(space, given, q)
+        assert sampling.n_selected == 5 + q
+        taken = given.tolist()
+        start = best_ridge_start(D, rows[given], q)
+        part = start.a + start.g * q
+        assert_allclose(sampling.weights[:5], start.t / part)
+        A = start.a * np.diag(1 - D) + start.t * rows[given].T @ rows[given]
+        L, U = start.a - start.x, start.a + start.y
+        for i, weight in zip(sampling.indices[5:], sampling.weights[5:] * part):
+            lower, upper = literal_slack(D, A, L, U, start, rows)
+            assert upper[i] <= lower[i]
+            others = np.delete(lower - upper, taken)
+            assert lower[i] - upper[i] >= others.max() - 1e-5 * np.abs(others).max()
+            taken.append(i)
+            assert_allclose(weight, 2 / (lower[i] + upper[i]), rtol=1e-6)
+            A = A + start.g * np.diag(1 - D) + weight * np.outer(rows[i], rows[i])
+            L, U = L + 1, U + start.delta_U
+        assert L < np.linalg.eigvalsh(A)[0] and np.linalg.eigvalsh(A)[-1] < U
+
+
+@swept_seeds(10, 200)
+def test_what_is_given_never_costs_additions_at_a_ridge(seeds):
+    for seed in seeds:
+        space, given, _ = ridge_problem(seed)
+        for more in (1, 10, 60):
+            q = int(space.effective_dimension / 0.99) + more
+            ours = completion_promise(space, given, q)
+            assert ratio(ours) <= ratio(ridge_promise(space.effective_dimension, q)) * (
+                1 + 1e-3
+            ), seed
+
+
+@swept_seeds(10, 200)
+def test_barriers_at_a_ridge_stand_where_the_potentials_are_as_said(seeds):
+    """The two traces as they stand, and the ends that follow."""
+    for seed in seeds:
+        space, given, q = ridge_problem(seed)
+        rng = np.random.default_rng(seed)
+        D, rows = space.shrinkage, space.basis()[given]
+        w, a, s = 10 ** rng.uniform(-2, 2), 10 ** rng.uniform(-4, 3), rng.uniform(0, 1)
+        start = place_ridge_start(a, w, s, q, *spectrum_left(D, rows, w))
+        E = a * np.diag(D) - a * w * rows.T @ rows
+        nu = np.linalg.eigvalsh(E)
+        assert start.x > nu[-1] and start.y > -nu[0] and 1 <= start.g <= start.delta_U
+        below = np.linalg.inv(start.x * np.eye(len(D)) - E)
+        above = np.linalg.inv(start.y * np.eye(len(D)) + E)
+        assert np.trace(below * D) <= s * (1 + 1e-4)
+        assert np.trace(above * D) <= s / start.delta_U * (1 + 1e-4)
+        # beyond where they have to be only where an eigenvalue is next to it
+        if start.x > nu[-1] + 1e-6 * np.abs(nu).max():
+            assert_allclose(np.trace(below * D), s, rtol=1e-4)
+        part = a + start.g * q
+        high = a + start.y + start.delta_U * q
+        assert_allclose(start.ends(q), [(a - start.x + q) / part, high / part])
+
+
+def test_good_features_count_as_draws_at_a_ridge():
+    """Part 2: with the picks of BSS given, additions are saved; and what is certified
+    by itself hardly needs any.
+    """
+    X = np.random.default_rng(0).standard_normal((40, 400))
+    space = ridge_space(X, ridge_of_dimension(np.linalg.svd(X)[1], 8))
+    given = bss(space, 24, "best").indices
+    assert ratio(completion_promise(space, given, 9)) < ratio(ridge_promise(8, 33))
+    start = best_ridge_start(space.shrinkage, space.basis()[given], 9)
+    assert start.a <= 24 * (1 + 1e-9)
+
+
+def test_as_the_ridge_vanishes_what_is_given_is_worth_something_still():
+    """At full rank, where the part of the ridge is nothing."""
+    X = np.random.default_rng(1).standard_normal((6, 200))
+    at = ridge_space(X, 1e-9 * np.linalg.norm(X, 2) ** 2)
+    given = bss(row_space(X), 25, "best").indices
+    for q in (7, 12, 40):
+        found = completion_promise(at, given, q)
+        assert ratio(found) < 0.9 * ratio(bss_promise(6, q))
+        assert certify(at, complete(at, given, q), found).holds
+
+
+def distortion_at_a_ridge(certificate):
+    """Of plain columns, at the ridge and every larger one."""
+    low, high = certificate.eigenvalues_unscaled[[0, -1]]
+    low, high = min(low, 1), max(high, 1)
+    return (high - low) / (high + low)
+
+
+@pytest.mark.parametrize("score_func", [None, f_classif])
+def test_the_completion_selector_at_a_ridge(score_func):
+    table = pd.DataFrame(standard, columns=frame.columns)
+    given = ["mean radius", "mean texture"]
+    make = partial(CompletionSelector, given, score_func=score_func)
+    seven = make(7, ridge="auto").fit(table, kind)
+    found = seven.certificate_
+    assert found.holds and len(seven.added_) == 7
+    assert_allclose(found.effective_dimension, 9 / 2)
+    assert_array_equal(seven.selected_[:2], [0, 1])
+    fewest = make("auto", ridge=40.0, distortion=0.6).fit(table, kind)
+    assert fewest.certificate_.holds and fewest.certificate_.ridge == 40.0
+    assert distortion_at_a_ridge(fewest.certificate_) <= 0.6
+    less = make(len(fewest.added_) - 1, ridge=40.0).fit(table, kind)
+    assert distortion_at_a_ridge(less.certificate_) > 0.6
+    usual = make("auto", ridge="auto").fit(table, kind)
+    assert_allclose(usual.certificate_.effective_dimension, 30 / 4)
+
+
+def test_forms_of_data_and_units_change_no_completion_at_a_ridge():
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((25, 70)) * (rng.random((25, 70)) < 0.4)
+    given = [3, 8, 60]
+    dense = CompletionSelector(given, 9, ridge=40.0).fit(X)
+    assert dense.certificate_.holds
+    for data in (csr_array(X), X.astype(np.float32), np.asfortranarray(X)):
+        found = CompletionSelector(given, 9, ridge=40.0).fit(data)
+        assert_array_equal(found.selected_, dense.selected_)
+        assert_allclose(found.weights_, dense.weights_, rtol=1e-4)
+    for power in (-30, 3):
+        scaled = CompletionSelector(given, 9, ridge=40.0 * 4.0**power)
+        assert_array_equal(scaled.fit(X * 2.0**power).selected_, dense.selected_)
+    order = rng.permutation(70)
+    place = np.argsort(order)
+    moved = CompletionSelector(place[given], 9, ridge=40.0).fit(X[:, order])
+    assert_array_equal(np.sort(order[moved.selected_]), np.sort(dense.selected_))
+
+
+def test_with_nothing_given_at_a_ridge_it_is_bss():
+    ours = CompletionSelector(None, 9, ridge="auto").fit(standard)
+    theirs = BSSSelector(9, ridge="auto").fit(standard)
+    assert_array_equal(ours.selected_, theirs.selected_)
+    assert ours.certificate_.promise == theirs.certificate_.promise
+    fewest = CompletionSelector(None, ridge=300.0, distortion=0.7).fit(standard)
+    assert fewest.certificate_.effective_dimension < len(fewest.added_)
+
+
+def test_copies_of_given_columns_are_not_added_at_a_ridge():
+    X = np.hstack([standard, -standard, standard])
+    selector = CompletionSelector([31, 60, 4], 12, ridge="auto").fit(X)
+    assert len(set(selector.selected_ % 30)) == 15 and selector.certificate_.holds
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        (dict(ridge=0.0), "ridge=0.0 is not possible"),
+        (dict(ridge="some"), "ridge='some' is not possible.*auto"),
+        (dict(ridge=1.0, rank=3), "ridge=1.0 and rank=3 contradict"),
+        (dict(given=None, ridge=1.0), "effective dimensions: give at least .* ridge"),
+        (
+            dict(ridge=1.0, n_features_to_add="auto", distortion=1e-6, rescale=True),
+            "cannot be reached at this ridge.*a larger ridge",
+        ),
+    ],
+)
+def test_what_is_impossible_at_a_ridge_is_refused(parameters, words):
+    usual = dict(given=[0, 1], n_features_to_add=3)
+    with pytest.raises(ValueError, match=words):
+        CompletionSelector(**{**usual, **parameters}).fit(standard)

@@ -1210,11 +1210,11 @@ class FeasibleInBlocks(BlockChoice):
         return Order(Ranking() if self.scores is None else ScoreRanking(self.scores))
 
     @abstractmethod
-    def barriers(self, ell: int, r: int) -> AnyBarriers:
-        """The barriers at rank `ell` before the first of `r` draws."""
+    def barriers(self, space: RowSpace, r: int) -> AnyBarriers:
+        """The barriers in this space before the first of `r` draws."""
 
     @abstractmethod
-    def weights(self, added: np.ndarray, ell: int, r: int) -> np.ndarray:
+    def weights(self, added: np.ndarray, space: RowSpace, r: int) -> np.ndarray:
         """The weights of the picks, from what each step has added."""
 
     def complete(
@@ -1224,12 +1224,17 @@ class FeasibleInBlocks(BlockChoice):
         return chosen
 
     def choose(self, X: Passes, space: RowSpace, r: int) -> ChosenInBlocks:
-        ell = space.shape[1]
-        search = Scan(X, space, self.order(space, r), 2 * r + 8 * ell + 1024)
+        # the rank, where there is no ridge
+        dimension = int(np.ceil(space.effective_dimension))
+        search = Scan(X, space, self.order(space, r), 2 * r + 8 * dimension + 1024)
+
+        def new_barriers(_: int, r: int) -> AnyBarriers:
+            return self.barriers(space, r)
+
         picks, added = sparsify(
-            search, self.barriers, r, self.progress_of(r), self.n_different(r)
+            search, new_barriers, r, self.progress_of(r), self.n_different(r)
         )
-        weights = self.weights(added, ell, r)
+        weights = self.weights(added, space, r)
         chosen = ChosenInBlocks(
             sampling_of_picks(picks, weights, X, space, len(picks)),
             distinct_columns(picks, *search.columns()),
@@ -1289,7 +1294,7 @@ class FirstInBlocks(BlockChoice):
         chosen = ChosenInBlocks(
             sampling_of_picks(held.places, held.counts, X, space, r),
             held.A,
-            Promise(max(0.0, 1 - left_out), 1.0),
+            Promise(max(float(space.given.min()), 1 - left_out), 1.0),
         )
         weigh = partial(weights_below, upper=1.0)
         return fill_in_blocks(X, space, RemainderOrder(), chosen, r, weigh)

@@ -4,7 +4,7 @@
 __all__ = ['METHOD_COLORS', 'NO_MORE_FEATURES', 'FASTER', 'ScoreFunc', 'Sampling', 'Promise', 'least_distortion', 'says_nothing',
            'PlainColumns', 'rounded_up', 'Certificate', 'certify', 'method_color', 'SpectrumDisplay', 'n_requested',
            'target_rank', 'clear_fitted', 'insert_columns', 'FittedAttributesMixin', 'SamplingTransformer',
-           'largest_rank', 'space_to_certify', 'check_ridge', 'space_at_ridge', 'Look', 'look_at_columns',
+           'largest_rank', 'space_to_certify', 'check_ridge', 'space_at_ridge', 'at_ridge', 'Look', 'look_at_columns',
            'look_at_selected', 'warn_of_columns', 'warn_of_fewer', 'CertifiedSelector', 'check_scores',
            'scores_without_data', 'finite_scores', 'feature_scores', 'ScoreMixin']
 
@@ -1088,12 +1088,18 @@ def check_ridge(ridge: Any, rank: Any, r: int | None) -> None:
 def space_at_ridge(
     X: Matrix, ridge: float | Literal["auto"], r: int | None
 ) -> RidgeSpace:
-    """All directions of a checked `X` at a ridge.
+    """All directions of a checked `X` at a ridge, as `at_ridge` says."""
+    return at_ridge(whole_or_leading(X, exact=True), ridge, r)
+
+
+def at_ridge(
+    space: RowSpace, ridge: float | Literal["auto"], r: int | None
+) -> RidgeSpace:
+    """A space that holds all directions of the data, at a ridge.
 
     "auto" is the ridge at which `r / 2` dimensions count, and no more than a quarter of
     the numerical rank: where samples are few, they do not tell the others from noise.
     """
-    space = whole_or_leading(X, exact=True)
     if isinstance(ridge, str):
         most = space.shape[1] / 4
         dimension = most if r is None else min(r / 2, most)

@@ -927,7 +927,8 @@ class _DualSetInBlocks(BSSInBlocks):
         ranking = PriceRanking() if self.scores is None else ScoreRanking(self.scores)
         return Order(ranking, _DualSetPrices(space, r))
 
-    def barriers(self, ell: int, r: int) -> AnyBarriers:
+    def barriers(self, space: RowSpace, r: int) -> AnyBarriers:
+        ell = space.shape[1]
         return SingleDraw() if r == 1 == ell else LowerBarrier(ell, r)
 
     def complete(

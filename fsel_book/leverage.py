@@ -579,11 +579,6 @@ class LeverageSelector(CertifiedSelector):
         return partial(weights_below, upper=upper)
 
     def _choice_in_blocks(self) -> BlockChoice:
-        if self.ridge is not None:
-            raise ValueError(
-                f"ridge={self.ridge!r} is not possible for X in blocks of features: give "
-                f"X in blocks of samples, or a rank."
-            )
         if self._is_sampled:
             by_number = self._n_different(1) is not None
             return DrawsInBlocks(

@@ -15,6 +15,7 @@ from fsel_book.certificates import (
     Promise,
     Sampling,
     certify,
+    check_ridge,
     check_scores,
     clear_fitted,
     largest_rank,
@@ -243,7 +244,8 @@ def gram_is_too_large(shape: tuple, selector: CertifiedSelector) -> bool:
     to be the same.
     """
     n, d = shape
-    if n is None or d is None or 8 * n**2 <= GRAM_BYTES:
+    # with a ridge all directions are wanted
+    if selector.ridge is not None or n is None or d is None or 8 * n**2 <= GRAM_BYTES:
         return False
     most = largest_rank(shape, selector.rank, selector._n_asked(d))
     return sketch_is_less_work(shape, most)
@@ -281,9 +283,14 @@ def _fit_wide(
         check_scores(choice.scores, d, "score_func")
     r = selector._n_asked(d)
     check_rank(selector.rank, r, selector.spare_draws)
-    space = space_of(passes, seen, selector.rank, r, selector.spare_draws)
+    check_ridge(selector.ridge, selector.rank, r)
+    space = space_of(
+        passes, seen, selector.rank, r, selector.spare_draws, selector.ridge
+    )
     if r is None:
-        r = check_automatic_draws(selector._draws(space), space.shape[1], d)
+        r = check_automatic_draws(
+            selector._draws(space), space.shape[1], d, space.ridge
+        )
     sampling, C, promise = choice.choose(passes, space, r)
     selector.certificate_ = _certify_chosen(selector, space, C, sampling, r, promise)
     selector.n_draws_ = sampling.n_draws

@@ -539,16 +539,28 @@ def sketched_row_space(space: RowSpace, size: int, random_state: Seed) -> RowSpa
 class BSSInBlocks(FeasibleInBlocks):
     """BSS where features come in blocks."""
 
-    def barriers(self, ell: int, r: int) -> AnyBarriers:
-        return SingleDraw() if r == 1 == ell else Barriers(ell, r)
+    def barriers(self, space: RowSpace, r: int) -> AnyBarriers:
+        return barriers_of(space, r)[0]
 
-    def weights(self, added: np.ndarray, ell: int, r: int) -> np.ndarray:
-        return added * (1 - initial_gap(ell, r)) / len(added)
+    def weights(self, added: np.ndarray, space: RowSpace, r: int) -> np.ndarray:
+        if space.ridge is not None:
+            g = 1 + float(np.sqrt(space.effective_dimension / r))
+            return added / g / len(added)
+        return added * (1 - initial_gap(space.shape[1], r)) / len(added)
+
+    def choose(self, X: Passes, space: RowSpace, r: int) -> ChosenInBlocks:
+        if space.ridge is not None:
+            check_draws(space, r)
+        return super().choose(X, space, r)
 
     def weigh(self, space: RowSpace, r: int, n_draws: int) -> Weigh:
         """How features are weighted that are added after `n_draws` draws."""
-        upper = bss_promise(space.shape[1], r, n_draws).upper
-        return partial(weights_below, upper=upper)
+        promise = (
+            bss_promise(space.shape[1], r, n_draws)
+            if space.ridge is None
+            else ridge_promise(space.effective_dimension, r, n_draws)
+        )
+        return partial(weights_below, upper=promise.upper)
 
     def complete(
         self, X: Passes, space: RowSpace, chosen: ChosenInBlocks, r: int
@@ -760,11 +772,6 @@ class BSSSelector(ConstraintMixin, ScoreMixin, CertifiedSelector):
             raise ValueError(
                 f"sketch_size={self.sketch_size} is not possible for X in blocks: all "
                 f"samples are used."
-            )
-        if self.ridge is not None:
-            raise ValueError(
-                f"ridge={self.ridge!r} is not possible for X in blocks of features: give "
-                f"X in blocks of samples, or a rank."
             )
         return BSSInBlocks(
             scores,

@@ -1371,6 +1371,17 @@ class RidgeSpace(RowSpace):
         """A row below this squared length counts as zero."""
         return NEGLIGIBLE * float(self.shrinkage[0])
 
+    def over(self, X: Matrix) -> "RidgeSpace":
+        """The same directions at the same ridge for other columns, at unit scale."""
+        part = RidgeSpace.__new__(RidgeSpace)
+        RowSpace.__init__(part, X, self.B, self.scale, T=self.T)
+        part.small_svd = self.small_svd
+        part.shrinkage = self.shrinkage
+        part.remainder = self.remainder
+        part.ridge = self.ridge
+        part.whole = self.whole
+        return part
+
     def truncate(self, rank: int) -> RowSpace:
         """Not possible: a ridge is for all directions."""
         raise ValueError(

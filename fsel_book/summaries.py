@@ -27,11 +27,12 @@ from fsel_book.blocks import (
     numbers_on_host,
     pieces_of,
 )
-from .certificates import largest_rank, target_rank
+from .certificates import at_ridge, largest_rank, target_rank
 from .docs import DOCS, insert_docs
 from .notices import stack_level
 from fsel_book.spectra import (
     GRAM_LIMIT,
+    RidgeSpace,
     RowSpace,
     SmallSVD,
     directions_that_count,
@@ -926,9 +927,10 @@ def space_of(
     rank: int | Literal["full"] | None,
     r: int | None,
     spare_draws: int,
+    ridge: float | Literal["auto"] | None = None,
 ) -> RowSpace:
-    """What `space_to_certify` of the chapter on certificates is in memory, for blocks
-    of features: a space of no columns as yet.
+    """What `space_to_certify` of the chapter on certificates, or `space_at_ridge`, is
+    in memory, for blocks of features: a space of no columns as yet.
 
     Parameters
     ----------
@@ -940,6 +942,8 @@ def space_of(
         The number of draws; None where it follows from the rank.
     spare_draws : int
         How many draws are needed beyond the rank.
+    ridge : float, "auto" or None
+        In place of a rank: all directions at a ridge. Then `seen` is a Gram matrix.
 
     Returns
     -------
@@ -947,8 +951,8 @@ def space_of(
         The same directions, rank and residuals as in memory, up to rounding.
     """
     shape = seen.rows, seen.length
-    most = largest_rank(shape, rank, r)
-    if (
+    most = largest_rank(shape, rank, r) if ridge is None else min(shape)
+    if ridge is None and (
         isinstance(seen, SquaredNorm)
         or shape[1] >= shape[0]
         and sketch_is_less_work(shape, most)
@@ -961,6 +965,8 @@ def space_of(
         seen = first_pass(X, 1)
     T, B = orthonormal_factor_of(X, 1, seen, most)
     space = RowSpace(np.empty((shape[0], 0), seen.dtype), B, 2.0**-seen.exponent, T=T)
+    if ridge is not None:
+        return at_ridge(space, ridge, r)
     return space.truncate(target_rank(rank, space.numerical_rank, r, spare_draws))
 
 # %% ../nbs/K_summaries.ipynb #3b9f15e0
@@ -969,6 +975,8 @@ def space_over(space: RowSpace, A: Any) -> RowSpace:
     follow from `T`, and nothing of other columns is needed.
     """
     A = A if space.scale == 1 else A * space.scale
+    if isinstance(space, RidgeSpace):
+        return space.over(A)
     partial = space.numerical_rank is None
     part = RowSpace(A, space.B, space.scale, T=space.T, partial=partial)
     part.small_svd = space.small_svd

@@ -42,6 +42,7 @@ from fsel_book.column_search import (
 from fsel_book.leverage import largest_leverages, leverage_sampling
 from fsel_book.progress import Progress
 from fsel_book.sparsification import BSSInBlocks
+from fsel_book.spectra import ridge_space
 from fsel_book.summaries import Passes
 
 
@@ -170,11 +171,42 @@ def test_the_same_on_random_problems(seeds):
         choice = BSSInBlocks(scores, partial(Progress, what="A search"))
         search = Scan(cut(X, [d]), space, order_of(scores), int(rng.integers(1, 20)))
         search.size = int(rng.integers(1, 40))
-        picks, added = sparsify(search, choice.barriers, r)
+        picks, added = sparsify(
+            search, lambda _, r, c=choice, at=space: c.barriers(at, r), r
+        )
         assert_array_equal(
             list(dict.fromkeys(picks)), expected.indices, err_msg=f"seed {seed}"
         )
-        weights = choice.weights(added, space.shape[1], r)
+        weights = choice.weights(added, space, r)
+        assert_allclose(weights.sum(), expected.weights.sum(), rtol=1e-7)
+
+
+@swept_seeds(8, 200)
+def test_the_same_on_random_problems_at_a_ridge(seeds):
+    """Ridges from a millionth of the top eigenvalue to ten times it, and heads so small
+    that they run dry.
+    """
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(3, 20))
+        d = int(rng.integers(40, 400))
+        X = rng.standard_normal((n, d)) * rng.pareto(rng.uniform(0.8, 4), d)
+        ridge = np.linalg.norm(X, 2) ** 2 * 10 ** rng.uniform(-6, 1)
+        space = ridge_space(X, ridge)
+        r = int(space.effective_dimension / 0.98) + int(rng.integers(1, n + 10))
+        scores = rng.integers(0, 4, d).astype(float) if seed % 2 else None
+        make = by_norm if scores is None else BSSSelector
+        expected = make(n_draws=r, ridge=ridge, score_func=scores).fit(X).sampling_
+        choice = BSSInBlocks(scores, partial(Progress, what="A search"))
+        search = Scan(cut(X, [d]), space, order_of(scores), int(rng.integers(1, 20)))
+        search.size = int(rng.integers(1, 40))
+        picks, added = sparsify(
+            search, lambda _, r, c=choice, at=space: c.barriers(at, r), r
+        )
+        assert_array_equal(
+            list(dict.fromkeys(picks)), expected.indices, err_msg=f"seed {seed}"
+        )
+        weights = choice.weights(added, space, r)
         assert_allclose(weights.sum(), expected.weights.sum(), rtol=1e-7)
 
 

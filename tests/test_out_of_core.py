@@ -68,10 +68,15 @@ WIDE = {
     "BSS, auto": by_norm("auto", rank=4, eps=0.7),
     "BSS, one draw": BSSSelector(1),
     "BSS, scores": BSSSelector(60, score_func=SCORES),
+    "BSS, ridge": by_norm(60, ridge="auto"),
+    "BSS, scores, ridge": BSSSelector(40, ridge=3e4, score_func=SCORES),
+    "BSS, auto, ridge": by_norm("auto", ridge=3e5, eps=0.7),
     "DSF": DSFSelector(60, rule="first"),
     "DSF, scores": DSFSelector(40, score_func=SCORES),
     "leverage": LeverageSelector(200, random_state=3),
+    "leverage, ridge": LeverageSelector(200, ridge=1e4, random_state=3),
     "largest": LeverageSelector(60, rule="largest"),
+    "largest, ridge": LeverageSelector(60, rule="largest", ridge="auto"),
     "RSF": RSFSelector(200, random_state=4),
 }
 TALL = WIDE | {
@@ -79,10 +84,15 @@ TALL = WIDE | {
     "BSS, full rank": BSSSelector(40, rank=39),
     "BSS, best": BSSSelector(20, rule="best"),
     "BSS, scores": BSSSelector(20, score_func=SCORES[:50]),
+    "BSS, ridge": BSSSelector(20, ridge="auto"),
+    "BSS, scores, ridge": BSSSelector(20, ridge="auto", score_func=SCORES[:50]),
+    "BSS, auto, ridge": BSSSelector("auto", ridge=1e6, eps=0.9),
     "DSF": DSFSelector(20),
     "DSF, scores": DSFSelector(20, score_func=SCORES[:50]),
     "leverage": LeverageSelector(40, random_state=3),
+    "leverage, ridge": LeverageSelector(40, ridge=1e4, random_state=3),
     "largest": LeverageSelector(20, rule="largest"),
+    "largest, ridge": LeverageSelector("auto", rule="largest", ridge=1e4),
     "RSF": RSFSelector(40, random_state=4),
     "RRQR": RRQRSelector(20),
 }
@@ -128,6 +138,10 @@ def assert_same(found, expected, rtol=1e-8):
     ):
         assert getattr(a, name) == getattr(b, name), name
     assert_allclose(a.energy, b.energy, rtol=1e-9)
+    assert (a.ridge is None) == (b.ridge is None)
+    if a.ridge is not None:
+        assert_allclose(a.ridge, b.ridge, rtol=rtol)
+        assert_allclose(a.effective_dimension, b.effective_dimension, rtol=rtol)
     assert (a.promise is None) == (b.promise is None)
     if a.promise is not None:
         figures = [
@@ -169,7 +183,7 @@ def test_blocks_of_features_give_the_selection_in_memory(name, dtype):
         found, clone(selector).fit(X), rtol=1e-5 if dtype == np.float32 else 1e-8
     )
     # draws go on in further passes, each with as many as there were before
-    most = 7 if name in ("leverage", "RSF") else 3
+    most = 7 if name in ("leverage", "leverage, ridge", "RSF") else 3
     assert found.weights_.dtype == dtype and found.n_passes_ <= most
     assert_array_equal(found.transform(as_blocks(X)), found.transform(X))
 
@@ -1554,6 +1568,85 @@ def test_a_way_of_ones_own_counts_wherever_it_comes_from():
             return super()._choice_in_blocks()
 
     assert_same(Again(20).fit(X), by_norm(20).fit(X))
+
+
+@pytest.mark.parametrize("name", ["BSS, ridge", "leverage, ridge", "largest, ridge"])
+def test_a_ridge_from_blocks_of_any_sort(name):
+    """Sparse, of float32, cut in any way, and from Dask."""
+    dask_array = pytest.importorskip("dask.array")
+    X = wide_data(seed=7, d=900)
+    X[:, ::3] = 0
+    selector = WIDE[name]
+    expected = clone(selector).fit(X)
+    assert expected.certificate_.ridge is not None
+    sparse = sp.csc_array(X)
+    edges = range(0, 901, 100)
+    pieces = [sparse[:, a:b] for a, b in zip(edges[:-1], edges[1:])]
+    for source in (
+        cut(X, [1, 2, 97, 500, 300]),
+        as_blocks(lambda: iter(pieces), axis=1),
+        as_blocks(dask_array.from_array(X, chunks=(30, 170))),
+        as_blocks(dask_array.from_array(X, chunks=(11, 900))),
+    ):
+        assert_same(clone(selector).fit(source), expected)
+    narrow = clone(selector).fit(cut(X.astype(np.float32), [300] * 3))
+    assert_array_equal(narrow.selected_, expected.selected_)
+    assert_allclose(narrow.weights_, expected.weights_, rtol=1e-4)
+
+
+def test_one_summary_serves_every_ridge():
+    """Merged from batches; tiny directions, which count where the ridge is tiny, are in
+    a triangular factor, and a warning says that a Gram matrix has lost them.
+    """
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((400, 30)) * np.r_[np.ones(24), np.full(6, 1e-10)]
+    turned = X @ np.linalg.qr(rng.standard_normal((30, 30)))[0]
+    for kind in (GramMatrix, TriangularFactor):
+        summary = kind()
+        for batch in np.array_split(turned, 7):
+            summary.partial_fit(batch)
+        for ridge in (20.0, 500.0, 5000.0):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found = BSSSelector(28, ridge=ridge).fit(summary)
+            expected = BSSSelector(28, ridge=ridge).fit(turned)
+            assert_array_equal(found.selected_, expected.selected_)
+            ours, theirs = found.certificate_, expected.certificate_
+            assert_allclose(ours.effective_dimension, theirs.effective_dimension)
+            assert_allclose(ours.interval, theirs.interval, rtol=1e-5)
+    # where tiny directions count, too
+    tiny = 1e-18
+    expected = BSSSelector(n_draws=40, ridge=tiny).fit(turned).certificate_
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = BSSSelector(n_draws=40, ridge=tiny).fit(summary).certificate_
+    assert_allclose(found.effective_dimension, expected.effective_dimension, rtol=1e-4)
+    with pytest.warns(UserWarning, match="TriangularFactor keeps them"):
+        lost = BSSSelector(n_draws=40, ridge=tiny).fit(GramMatrix().partial_fit(turned))
+    assert lost.certificate_.effective_dimension < 25
+
+
+@pytest.mark.parametrize(
+    ("selector", "words"),
+    [
+        (by_norm(60, ridge=1e-6), "effective dimension at ridge=1e-06.*larger ridge"),
+        (by_norm(60, ridge=-1.0), "ridge=-1.0 is not possible"),
+        (by_norm(60, ridge=1.0, rank=4), "ridge=1.0 and rank=4 contradict"),
+        (by_norm("auto", ridge="auto"), "give one of them as a number"),
+        (by_norm("auto", ridge=1e-3, eps=0.01), "draws at ridge=0.001.*a larger ridge"),
+        (BSSSelector(60, ridge=1.0, rule="best"), "looks at all features in each step"),
+        (
+            LeverageSelector("auto", ridge=1.0, rule="largest"),
+            "needs the scores of all features at once",
+        ),
+    ],
+)
+def test_impossible_ridges_are_refused_in_blocks_as_in_memory(selector, words):
+    X = wide_data()[:, :300]
+    X = np.vstack([X] * 3) + np.random.default_rng(0).standard_normal((90, 300))
+    with pytest.raises(ValueError, match=words):
+        clone(selector).fit(cut(X, [100] * 3))
+    assert not hasattr(selector, "certificate_")
 
 
 def test_a_subclass_that_changes_defaults_or_checks_fits_from_blocks():

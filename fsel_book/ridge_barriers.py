@@ -170,8 +170,8 @@ def largest_ridge_leverages(space: RidgeSpace, eps: float) -> tuple[Sampling, Pr
 
     References
     ----------
-    McCurdy 2018, Algorithm 1 and Lemma 1, for the ridge that belongs to a rank; the second
-    proposition of the chapter on ridge barriers for any ridge.
+    McCurdy 2018, Algorithm 1 and Lemma 1, for the ridge that belongs to a rank; the
+    proposition on what is left out in the chapter on ridge barriers for any ridge.
 
     Examples
     --------

@@ -1,11 +1,15 @@
 """Barriers at a ridge: the theorem, the literal search, and the fast one."""
 
+import tracemalloc
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from cases import swept_seeds
 from numpy.testing import assert_allclose, assert_array_equal
 
-from fsel_book import BSSSelector, certify
+from fsel_book import BSSSelector, CompletionSelector, LeverageSelector, certify
 from fsel_book.barriers import RidgeBarriers
 from fsel_book.column_search import round_ties
 from fsel_book.ridge_barriers import largest_ridge_leverages, ridge_bss_reference
@@ -285,3 +289,56 @@ def test_the_largest_ridge_leverages(seed):
     # one fewer leaves out too much
     rest = np.delete(space.leverage_scores, sampling.indices[:-1]).sum()
     assert sampling.n_selected == 1 or rest >= 0.3 - 1e-9
+
+
+@swept_seeds(8, 100)
+def test_what_the_span_of_plain_columns_misses(seeds):
+    """The longest direction of the data and the angles to leading components, by the
+    promised and by the measured lower end.
+    """
+    for seed in seeds:
+        X, r, ridge = problem(seed, most=1e4)
+        space = ridge_space(X, ridge)
+        chosen = bss(space, r, "best")
+        basis = np.linalg.svd(X[:, chosen.indices], full_matrices=False)
+        Q = basis[0][:, basis[1] > 1e-9 * basis[1][0]]
+        U, S = np.linalg.svd(X)[:2]
+        missed = np.linalg.norm(X - Q @ (Q.T @ X), 2) ** 2
+        for lower in (
+            ridge_promise(space.effective_dimension, r).lower,
+            certify(space, chosen).interval[0],
+        ):
+            most = ridge * max(1 / lower - 1, 0) * (1 + 1e-6) + 1e-12 * S[0] ** 2
+            assert missed <= most
+            for k in range(1, int(np.sum(S > 1e-6 * S[0])) + 1):
+                sine = np.linalg.norm(U[:, :k] - Q @ (Q.T @ U[:, :k]), 2)
+                assert sine**2 <= most / S[k - 1] ** 2 + 1e-12
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        partial(BSSSelector, 40),
+        partial(LeverageSelector, 40, random_state=0),
+        partial(LeverageSelector, 40, rule="largest"),
+        partial(CompletionSelector, [5, 9], 38),
+    ],
+)
+def test_sparse_data_stay_sparse_at_a_ridge(make):
+    """As a dense matrix the data would take 192 MB; the choice is that of the dense
+    ones, here of a part that fits.
+    """
+    rng = np.random.default_rng(0)
+    places = rng.integers(160, size=48_000), rng.integers(150_000, size=48_000)
+    X = sp.csc_array((rng.standard_normal(48_000), places), shape=(160, 150_000))
+    tracemalloc.start()
+    try:
+        found = make(ridge=1000.0).fit(X)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found.certificate_.holds and peak < 96e6
+    part = X[:, :2000]
+    sparse, dense = make(ridge=30.0).fit(part), make(ridge=30.0).fit(part.toarray())
+    assert_array_equal(sparse.selected_, dense.selected_)
+    assert_allclose(sparse.weights_, dense.weights_, rtol=1e-6)

@@ -69,19 +69,19 @@ def _prints_agree(one: np.ndarray, other: np.ndarray, tolerance: float) -> np.nd
 # %% ../nbs/M_spectra_engine.ipynb #3e5c0010
 @dataclass
 class _SortedColumns:
-    """Columns in the order of the first number of their fingerprints, each group of
-    equal ones represented by those that are not yet known to be copies.
+    """Columns in the order of a mixture of the numbers of their fingerprints, each
+    group of equal ones represented by those that are not yet known to be copies.
 
-    Two numbers are enough to spare nearly all pairs the comparison of six.
+    Two mixtures are enough to spare nearly all pairs the comparison of six numbers.
 
     Attributes
     ----------
     order : ndarray of int, shape (n,)
         The indices of the columns.
     first, second : ndarray, shape (n,)
-        The first two numbers of their fingerprints.
+        Two mixtures of the numbers of their fingerprints that are products.
     allowed : ndarray, shape (n,)
-        How far the numbers of an equal column may be from these.
+        How far the mixtures of an equal column may be from these.
     """
 
     order: np.ndarray
@@ -92,19 +92,25 @@ class _SortedColumns:
     @classmethod
     def of_prints(cls, prints: np.ndarray, tolerance: float) -> "_SortedColumns":
         """All columns that are not zero, by their fingerprints, shape (n_columns, 6)."""
-        sizes = np.abs(prints[:, :N_COLUMN_PRINTS]).max(axis=1, initial=0.0)
-        order = np.argsort(prints[:, 0], kind="stable")
+        products = prints[:, :N_COLUMN_PRINTS]
+        sizes = np.abs(products).max(axis=1, initial=0.0)
+        # sizes of the weights add up to one; no one number may decide
+        first = np.sum(products * [0.37, 0.29, 0.21, 0.13], axis=1)
+        second = np.sum(products * [0.19, -0.31, 0.27, -0.23], axis=1)
+        order = np.argsort(first, kind="stable")
         order = order[sizes[order] > 0]
-        return cls(order, prints[order, 0], prints[order, 1], tolerance * sizes[order])
+        # and a little for the rounding of the mixtures
+        allowed = 1.001 * tolerance * sizes[order]
+        return cls(order, first[order], second[order], allowed)
 
     def close_in_first(self, offset: int) -> np.ndarray:
         """For each column whether the one `offset` places on is close in the first
-        number.
+        mixture.
         """
         return self.first[offset:] - self.first[:-offset] <= self.allowed[:-offset]
 
     def close_in_second(self, offset: int) -> np.ndarray:
-        """The same for the second number."""
+        """The same for the second mixture."""
         difference = np.abs(self.second[offset:] - self.second[:-offset])
         return difference <= self.allowed[:-offset]
 
@@ -157,7 +163,7 @@ def first_of_equal(prints: np.ndarray, tolerance: float) -> np.ndarray:
     offset = 1
     while offset < len(columns.order):
         close = columns.close_in_first(offset)
-        # farther apart they are no closer: the order is that of the first number
+        # farther apart they are no closer: the order is that of the first mixture
         if not close.any():
             break
         close = np.flatnonzero(close & columns.close_in_second(offset))

@@ -359,7 +359,9 @@ def take_columns(X: Matrix, indices: Sequence[int] | np.ndarray) -> Matrix:
     array([[3, 1],
            [6, 4]])
     """
-    # np.take would copy all of X to C order
+    if isinstance(X, np.ndarray) and X.flags.c_contiguous:
+        # three times as fast; of other orders it would copy all of X
+        return np.take(X, indices, axis=1)
     if is_sparse(X) or isinstance(X, np.ndarray):
         return X[:, indices]
     return namespace(X).take(X, from_numpy(np.asarray(indices), X), axis=1)

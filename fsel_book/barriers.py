@@ -682,6 +682,12 @@ class DenseInverse:
         """The inverse itself."""
         return self.inverse
 
+    def slack_part(self, D: np.ndarray, c: float, e: float) -> np.ndarray:
+        """`c M D M + e M` for this inverse `M`."""
+        half = self.inverse * np.sqrt(D)
+        # a product with itself takes half the work
+        return c * (half @ half.T) + e * self.inverse
+
 
 class SplitInverse:
     """The inverse of `diag(x) + sign W W'`, where `x` is well above zero but for its
@@ -757,6 +763,22 @@ class SplitInverse:
         across = -self.sign * self.CWS @ self.E.T
         tail = add_to_diagonal(self.E @ self.middle @ self.E.T, self.tail)
         return np.block([[self.C, across], [across.T, tail]])
+
+    def slack_part(self, D: np.ndarray, c: float, e: float) -> np.ndarray:
+        """`c M D M + e M` for this inverse `M`, by two thin factors."""
+        n_head = self.n_head
+        d = np.concatenate([np.zeros(n_head), self.tail])
+        across = -self.sign * self.CWS
+        K = np.block([[self.C, across], [across.T, self.middle]])
+        n_added = self.E.shape[1]
+        F = np.zeros((len(d), n_head + n_added))
+        F[:n_head, :n_head] = np.eye(n_head)
+        F[n_head:, n_head:] = self.E
+        DF = D[:, None] * F
+        J = K @ (F.T @ DF) @ K
+        half = (c * d)[:, None] * (DF @ K) + F @ (0.5 * (c * J + e * K))
+        product = half @ F.T
+        return add_to_diagonal(product + product.T, d * (c * D * d + e))
 
 # %% ../nbs/G_barriers.ipynb #71d9ba05
 class RidgeBarriers(AnyBarriers):
@@ -858,11 +880,9 @@ class RidgeBarriers(AnyBarriers):
         return lower, upper
 
     def slack_matrix(self) -> np.ndarray:
-        N = self.inverse_L.matrix()
-        P = self.inverse_U.matrix()
-        lower = (N * self.shrinkage) @ N / self.gap_L - N
-        upper = (P * self.shrinkage) @ P / self.gap_U + P
-        return lower - upper
+        D = self.shrinkage
+        lower = self.inverse_L.slack_part(D, 1 / self.gap_L, -1.0)
+        return lower - self.inverse_U.slack_part(D, 1 / self.gap_U, 1.0)
 
     def add(self, v: np.ndarray, price: float = 0.0) -> float:
         lower, upper = self.judge(v[None])

@@ -692,6 +692,15 @@ class Pool:
         At a ridge, what it leaves of the pool's directions, largest first.
     holders : ndarray of int
         The excluded columns that hold most of what the pool hardly reaches; up to five.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from fsel_book import BSSSelector
+    >>> X = load_wine().data / load_wine().data.std(axis=0)
+    >>> selector = BSSSelector(6, exclude=[0, 12]).fit(X)
+    >>> selector.pool_.mask.sum(), round(selector.pool_.eigenvalues[0], 2)
+    (np.int64(11), np.float64(0.35))
     """
 
     mask: np.ndarray

@@ -996,9 +996,10 @@ class CompletionSelector(ConstraintMixin, ScoreMixin, SamplingTransformer):
             progress.to_come(enough * (1 + enough.bit_length()))
             if enough <= short:
                 clear_fitted(self)
+                loosen = "" if rules is None else ", loosen the constraints"
                 raise ValueError(
                     f"distortion={self.distortion} cannot be reached at {where}: "
-                    f"ask for a larger one, or for {smaller}; {SEE_ALSO}"
+                    f"ask for a larger one{loosen}, or for {smaller}; {SEE_ALSO}"
                 )
             found = self._complete(space, given, enough, scores, progress)
             if self._reached(space, found[0]):

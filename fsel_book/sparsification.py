@@ -333,7 +333,7 @@ def bss(
     n_different : int, optional
         Make more than `r` draws until so many different columns were taken, as long as
         further ones come, and at most `20 r`; the promise for `r` draws is kept.
-    constraints : Constraints, optional
+    constraints : Constraints, or AllowedColumns of a search, optional
         Which columns may be taken. Where a step finds none, the draws end, and what is
         promised is for those that were made. Columns of `V` have no names here.
 
@@ -388,7 +388,7 @@ def bss(
             if allowed is None or allowed.within_budget:
                 break
         return found
-    if isinstance(constraints, ConstrainedColumns):
+    if constraints is not None:
         space = pool_of(space, constraints.pool).within(space)
     search: ColumnSearch
     if scores is None:

@@ -250,6 +250,7 @@ WITHOUT_A_MATRIX = {
         "MarginReport",
         "PathScores",
         "PivotedQR",
+        "Pool",
     ),
     *(
         "PredictionBound",

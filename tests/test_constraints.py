@@ -29,6 +29,7 @@ from fsel_book import (
     row_space,
 )
 from fsel_book.certificates import Promise
+from fsel_book.column_search import AllowedColumns
 from fsel_book.constraints import constrained_reference, pool_of
 from fsel_book.dual_set import det_sampling_reference
 from fsel_book.spectra import ridge_space
@@ -204,7 +205,7 @@ def test_a_completion_keeps_to_the_constraints_and_to_the_promise(seeds):
         X = any_matrix(rng)
         d = X.shape[1]
         given = rng.choice(d, int(rng.integers(1, 4)), replace=False)
-        q = int(rng.integers(6, 12))
+        q = min(int(rng.integers(6, 12)), d - len(given))
         constraints = any_constraints(rng, d, q)
         scores = rng.random(d) if seed % 3 == 0 else None
         selector = CompletionSelector(
@@ -236,7 +237,7 @@ def test_a_completion_is_that_of_the_data_without_what_is_excluded(seeds):
         assert_allclose(inside.weights, alone.weights, rtol=1e-4)
 
 
-@pytest.mark.parametrize("rule", ["best", "largest-norm"])
+@pytest.mark.parametrize("rule", ["best", "largest-norm", "sampled"])
 @swept_seeds(20, 300)
 def test_excluding_is_deleting_at_full_rank_and_at_a_ridge(seeds, rule):
     for seed in seeds:
@@ -254,8 +255,8 @@ def test_excluding_is_deleting_at_full_rank_and_at_a_ridge(seeds, rule):
         ):
             if alone.shape[1] < whole.shape[1]:
                 continue
-            found = bss(inside, r, rule, constraints=constraints)
-            expected = bss(alone, r, rule)
+            found = bss(inside, r, rule, 0, constraints=constraints)
+            expected = bss(alone, r, rule, 0)
             assert_array_equal(found.indices, kept[expected.indices])
             assert_allclose(found.weights, expected.weights, rtol=1e-5)
 
@@ -618,3 +619,49 @@ def test_dual_sets_keep_to_the_constraints_and_to_the_promise(seeds):
         fitted += 1
         stopped += selector.n_draws_ < r
     assert fitted > 0.8 * len(seeds) and stopped > 0
+
+
+def test_places_are_filled_from_outside_of_what_is_certified():
+    X = np.diag([9.0, 5.0, 4.0, 3.0, 2.0, 1.0])
+    selector = BSSSelector(4, rank=1, exclude=[2]).fit(X)
+    assert selector.selected_.tolist() == [0, 1, 3, 4]
+    two_apart = Constraints(positions=np.arange(6), spacing=2)
+    selector = BSSSelector(3, rank=1, constraints=two_apart).fit(X)
+    assert selector.selected_.tolist() == [0, 2, 4]
+    with pytest.raises(ValueError, match="hold nothing of the directions"):
+        BSSSelector(4, rank=1, exclude=[0]).fit(X)
+
+
+class FiveOut(AllowedColumns):
+    """The first five columns are out."""
+
+    changes = True
+
+    def __init__(self, d):
+        super().__init__(np.arange(d) >= 5)
+        self.taken = []
+
+    def take(self, i):
+        if i not in self.taken:
+            self.taken.append(i)
+            self.mask[i] = False
+
+
+class NoNeighbours(FiveOut):
+    """And no two columns that stand side by side."""
+
+    def take(self, i):
+        super().take(i)
+        self.mask[max(i - 1, 0) : i + 2] = False
+
+
+@pytest.mark.parametrize("kind", [FiveOut, NoNeighbours])
+@pytest.mark.parametrize("rule", ["best", "largest-norm", "sampled"])
+def test_a_constraint_of_ones_own(kind, rule):
+    X = np.random.default_rng(0).standard_normal((5, 60))
+    allowed = kind(60)
+    found = bss(row_space(X), 15, rule, 0, constraints=allowed)
+    assert found.indices.min() >= 5 and found.n_selected == 15
+    assert_array_equal(np.sort(allowed.taken), np.sort(found.indices))
+    if kind is NoNeighbours:
+        assert np.diff(np.sort(found.indices)).min() > 1

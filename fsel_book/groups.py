@@ -949,7 +949,8 @@ class TermSelector(ScoreMixin, CertifiedSelector):
         check_ridge_given(self.ridge)
 
     @abstractmethod
-    def _space(self, X: Matrix, r: int | None) -> TermSpace: ...
+    def _space(self, X: Matrix, r: int | None) -> TermSpace:
+        """The terms of `X`, at the ridge for `r` draws."""
 
     def _sample(self, space: RowSpace, r: int, y: Any, **score_params: Any) -> Sampling:
         space = cast(TermSpace, space)
@@ -1219,6 +1220,10 @@ class _AskedOfGroups:
     groups : ColumnGroups
     answer : ndarray, shape (n_groups,), or None
         What it said of groups; None where it has spoken of columns.
+    __name__ : str
+        That of the function.
+    __signature__ : Signature
+        That of the function without groups.
     """
 
     def __init__(self, score_func: Callable[..., Any], groups: ColumnGroups) -> None:
@@ -1298,6 +1303,8 @@ class GroupSelector(TermSelector):
         The ridge leverage of each column. Not there for `X` in blocks of features.
     n_draws_ : int
         How many draws of groups were made, repeats counted.
+    n_passes_ : int
+        How often the data were read, where they come in blocks.
     scores_ : array, shape (n_features,)
         Those of columns, where the `score_func` gives them.
     %(features_in)s

@@ -2961,6 +2961,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                    'fsel_book.spectra.as_row_space': ('spectra.html#as_row_space', 'fsel_book/spectra.py'),
                                    'fsel_book.spectra.at_unit_scale': ('spectra.html#at_unit_scale', 'fsel_book/spectra.py'),
                                    'fsel_book.spectra.basis_accuracy': ('spectra.html#basis_accuracy', 'fsel_book/spectra.py'),
+                                   'fsel_book.spectra.centred_ridge_space': ('spectra.html#centred_ridge_space', 'fsel_book/spectra.py'),
                                    'fsel_book.spectra.directions_that_count': ( 'spectra.html#directions_that_count',
                                                                                 'fsel_book/spectra.py'),
                                    'fsel_book.spectra.effective_dimension': ('spectra.html#effective_dimension', 'fsel_book/spectra.py'),

@@ -6,7 +6,7 @@ __all__ = ['GRAM_LIMIT', 'NEGLIGIBLE', 'tall_blocks', 'gram', 'gram_factor', 'pr
            'orthonormal_factor', 'at_unit_scale', 'SmallSVD', 'svd_of_factor', 'squared_column_norms',
            'part_of_distances', 'RowSpace', 'leading_directions', 'sketch_is_less_work', 'whole_or_leading',
            'row_space', 'as_row_space', 'leverage_scores', 'turn_of_directions', 'basis_accuracy',
-           'effective_dimension', 'ridge_of_dimension', 'RidgeSpace', 'ridge_space']
+           'effective_dimension', 'ridge_of_dimension', 'RidgeSpace', 'ridge_space', 'centred_ridge_space']
 
 # %% ../nbs/03_spectra.ipynb #3a600a2e
 import warnings
@@ -1424,3 +1424,72 @@ def ridge_space(X: ArrayLike | RowSpace, ridge: float) -> RidgeSpace:
     """
     check_positive("ridge", ridge)
     return RidgeSpace(X if isinstance(X, RowSpace) else row_space(X), ridge)
+
+# %% ../nbs/03_spectra.ipynb #71d9bb05
+def centred_ridge_space(X: ArrayLike, ridge: float) -> RidgeSpace:
+    """All directions of the columns of `X` less their means, at a ridge. A sparse `X`
+    stays sparse.
+
+    Parameters
+    ----------
+    X : array, array-like or SciPy sparse, shape (n_samples, n_features)
+    ridge : float
+        Positive, in the units of a squared singular value.
+
+    Returns
+    -------
+    RidgeSpace
+        With rows, leverage scores, singular values and directions of the centred data.
+        Lengths and entries of columns are those of `X` itself.
+
+    Raises
+    ------
+    ValueError
+        `X` is refused, as by `row_space`, or its columns are constant; the ridge is not
+        a positive finite number, or is within the rounding of what is subtracted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import scipy.sparse as sp
+    >>> from fsel_book.spectra import centred_ridge_space, ridge_space
+    >>> X = np.eye(4, 30)
+    >>> ours = centred_ridge_space(sp.csr_array(X), 0.5).leverage_scores
+    >>> bool(np.allclose(ours, ridge_space(X - X.mean(axis=0), 0.5).leverage_scores))
+    True
+    """
+    check_positive("ridge", ridge)
+    X = check_matrix(X)
+    if not is_sparse(X):
+        xp = namespace(X)
+        return ridge_space(X - xp.mean(X, axis=0), ridge)
+    X = X.tocsc()
+    A = as_float64(X)
+    n, d = X.shape
+    wide = n <= d
+    K = np.asarray((A @ A.T if wide else A.T @ A).todense())
+    largest = float(np.abs(K).sum(axis=1).max())  # no eigenvalue is above
+    if ridge < 1e-10 * largest:
+        raise ValueError(
+            f"ridge={ridge:.4g} is not possible for sparse data to be centred: beside "
+            f"squares of up to {largest:.4g} it is rounding. Give a larger ridge, or "
+            f"dense data that are centred already."
+        )
+    if wide:
+        p = K.mean(axis=1)
+        K += p.mean() - p[:, None] - p
+    else:
+        means = _column_sums(X) / n
+        K -= n * np.outer(means, means)
+    lam, Q = np.linalg.eigh(K)
+    keep = lam > 1e-14 * largest
+    if not np.any(keep):
+        raise ValueError("All columns of X are constant: centred, nothing is left.")
+    S = np.sqrt(lam[keep][::-1])
+    Q = Q[:, keep][:, ::-1]
+    if wide:
+        space = RowSpace(X, Q * S, 1.0, T=(Q - Q.mean(axis=0)) / S)
+    else:
+        space = RowSpace(X, np.diag(S), 1.0, V=Q)
+    space.small_svd = SmallSVD(Q if wide else np.eye(len(S)), S, np.eye(len(S)))
+    return RidgeSpace(space, ridge)

@@ -15,6 +15,7 @@ from fsel_book.column_search import round_ties
 from fsel_book.ridge_barriers import largest_ridge_leverages, ridge_bss_reference
 from fsel_book.sparsification import bss, bss_reference, ridge_promise
 from fsel_book.spectra import (
+    centred_ridge_space,
     effective_dimension,
     ridge_of_dimension,
     ridge_space,
@@ -342,3 +343,60 @@ def test_sparse_data_stay_sparse_at_a_ridge(make):
     sparse, dense = make(ridge=30.0).fit(part), make(ridge=30.0).fit(part.toarray())
     assert_array_equal(sparse.selected_, dense.selected_)
     assert_allclose(sparse.weights_, dense.weights_, rtol=1e-6)
+
+
+@swept_seeds(10, 100)
+def test_sparse_data_are_centred_at_a_ridge_without_being_made_dense(seeds):
+    """Selections and certificates are those of the dense data less their means."""
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        n, d = int(rng.integers(4, 30)), int(rng.integers(4, 60))
+        X = rng.standard_normal((n, d)) + rng.uniform(0, 20)
+        X *= (rng.random((n, d)) < 0.5) * rng.pareto(2.0, d)
+        if seed % 3 == 0:
+            X[:, 0] = 3.0  # constant: nothing is left of it
+        centred = X - X.mean(axis=0)
+        ridge = np.linalg.norm(centred, 2) ** 2 * 10 ** rng.uniform(-4, 1)
+        dense = ridge_space(centred, ridge)
+        for form in (sp.csr_array, sp.csc_array):
+            sparse = centred_ridge_space(form(X), ridge)
+            assert_allclose(sparse.scores64, dense.scores64, rtol=1e-6, atol=1e-9)
+            r = int(dense.effective_dimension / 0.98) + 3
+            for rule in ("best", "largest-norm"):
+                ours, theirs = bss(sparse, r, rule), bss(dense, r, rule)
+                assert_array_equal(ours.indices, theirs.indices)
+                assert_allclose(ours.weights, theirs.weights, rtol=1e-5)
+                promise = ridge_promise(sparse.effective_dimension, r)
+                found = certify(sparse, ours, promise)
+                assert found.holds
+                assert_allclose(
+                    found.eigenvalues[[0, -1]],
+                    certify(dense, theirs).eigenvalues[[0, -1]],
+                    rtol=1e-6,
+                )
+
+
+@pytest.mark.parametrize("shape", [(160, 150_000), (150_000, 160)])
+def test_centring_sparse_data_takes_no_dense_matrix(shape):
+    """Which would take 192 MB."""
+    rng = np.random.default_rng(0)
+    places = tuple(rng.integers(side, size=48_000) for side in shape)
+    X = sp.csc_array((rng.random(48_000), places), shape=shape)
+    tracemalloc.start()
+    try:
+        space = centred_ridge_space(X, 1000.0)
+        found = certify(space, bss(space, 40, "best"), ridge_promise(30.0, 40))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found.interval[0] > 0 and peak < 96e6
+
+
+def test_what_cannot_be_centred_is_refused():
+    X = sp.csr_array(np.full((5, 3), 1e8) + np.eye(5, 3))
+    with pytest.raises(ValueError, match="rounding.*larger ridge"):
+        centred_ridge_space(X, 1e-3)
+    with pytest.raises(ValueError, match="constant"):
+        centred_ridge_space(sp.csr_array(np.ones((4, 9))), 1.0)
+    with pytest.raises(ValueError, match="ridge=0.0"):
+        centred_ridge_space(X, 0.0)

@@ -35,6 +35,8 @@ from fsel_book.certificates import (
     Sampling,
     SamplingTransformer,
     certify,
+    check_ridge,
+    space_at_ridge,
     space_to_certify,
 )
 from .column_search import round_ties
@@ -886,6 +888,7 @@ def _certify_weighted(
     selector: SamplingTransformer,
     X: Matrix,
     rank: int | Literal["full"] | None,
+    ridge: float | Literal["auto"] | None,
     method: str | None,
 ) -> Certificate:
     """The certificate of a selector of this book for a checked `X`, with the promise if
@@ -893,14 +896,18 @@ def _certify_weighted(
     """
     own = selector.certificate_
     sampling = selector.sampling_
-    if rank is None:
+    if ridge is None and rank is None:
+        ridge = own.ridge
+    if ridge is not None:
+        space: RowSpace = space_at_ridge(X, ridge, sampling.n_selected)
+    elif rank is None:
         space = whole_or_leading(X, selector._rank_looked_for(X.shape))
         space = space.truncate(min(own.rank, space.shape[1]))
     else:
         space = space_to_certify(X, rank, sampling.n_selected, spare=0)
     measure = certify_span if isinstance(own, SpanCertificate) else certify
     found = measure(space, sampling, None, method or own.method)
-    if found.rank != own.rank:
+    if found.rank != own.rank or found.ridge != own.ridge:
         return found
     slack = 1e-6 + own.accuracy + found.accuracy
     if np.allclose(_measurements(found), _measurements(own), rtol=slack, atol=0):
@@ -924,12 +931,14 @@ def certify_selector(
     X: ArrayLike,
     *,
     rank: int | Literal["full"] | None = None,
+    ridge: float | Literal["auto"] | None = None,
     method: str | None = None,
 ) -> Certificate:
     """The certificate of a fitted selector: of scikit-learn, of this book, or of
     anything else with `get_support`.
 
-    All weights are one, but for the selectors of this book, which have their own. The
+    All weights are one, but for the selectors of this book, which have their own; those
+    of `AdditiveKernelSelector` are weights of kernels, not of columns. The
     result is on the host; products with `X` are made where `X` is.
 
     Parameters
@@ -944,6 +953,10 @@ def certify_selector(
         as many features, and of a selector of this book the rank of its own
         certificate, or the numerical rank of `X` if that is lower; "full" is the
         numerical rank of `X`.
+    ridge : float, "auto" or None
+        In place of the rank: the ridge at which all of the data is certified; "auto" is
+        that of a `BSSSelector` with as many features. A selector of this book that was
+        fitted at a ridge is certified at that, if neither is given.
     method : str or None
         Names the selection in the title and picks its colour; None takes the name of
         the class, and of a selector of this book the name of its method.
@@ -999,13 +1012,18 @@ def certify_selector(
             f"selector={name} was fitted on {len(support)} features, but X has "
             f"{X.shape[1]}."
         )
-    if isinstance(selector, SamplingTransformer):
-        return _certify_weighted(selector, X, rank, method)
+    check_ridge(ridge, rank, int(support.sum()))
+    if isinstance(selector, SamplingTransformer) and selector.weighs_columns:
+        return _certify_weighted(selector, X, rank, ridge, method)
     chosen = np.flatnonzero(support)
     if len(chosen) == 0:
         raise ValueError(
             f"selector={name} selected no feature: there is nothing to certify."
         )
-    space = space_to_certify(X, rank, len(chosen), spare=0)
+    space = (
+        space_to_certify(X, rank, len(chosen), spare=0)
+        if ridge is None
+        else space_at_ridge(X, ridge, len(chosen))
+    )
     sampling = Sampling.from_draws(chosen, np.ones(len(chosen)), len(support), space.X)
     return certify(space, sampling, None, method or name)

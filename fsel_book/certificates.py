@@ -929,6 +929,7 @@ class SamplingTransformer(FittedAttributesMixin, SelectorMixin, BaseEstimator):
 
     certificate_: Certificate
     sampling_: Sampling
+    weighs_columns = True  # its weights are those of columns
 
     @abstractmethod
     def _rank_looked_for(self, shape: tuple[int, ...]) -> int:

@@ -1843,6 +1843,7 @@ class AdditiveKernelSelector(TermSelector):
     """
 
     rescale = False  # weights are those of kernels
+    weighs_columns = False
 
     def __init__(
         self,

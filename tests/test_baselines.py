@@ -38,8 +38,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from fsel_book import (
+    AdditiveKernelSelector,
     BSSSelector,
     CompletionSelector,
+    LeverageSelector,
     RandomSelector,
     RRQRSelector,
     SupportVectorSelector,
@@ -544,6 +546,10 @@ OWN = {name: case.make(12) for name, case in CASES.items()} | {
     "BSS, full rank": BSSSelector(25, rank="full"),
     "BSS, sketched": BSSSelector(12, sketch_size=15, random_state=0),
     "BSS, a fraction": BSSSelector(0.3),
+    "BSS, a ridge": BSSSelector(12, ridge=300.0),
+    "BSS, its own ridge": BSSSelector(12, ridge="auto"),
+    "leverage, a ridge": LeverageSelector(12, ridge=300.0, random_state=0),
+    "completion, a ridge": CompletionSelector([1, 2], 10, ridge=300.0),
 }
 
 
@@ -570,10 +576,15 @@ def test_the_certificate_of_a_selector_of_the_book_is_its_own(name, form):
         and other.promise is None
         and other.method == own.method
     )
-    V = right_singular_vectors(new, min(own.rank, 15))[selector.selected_]
-    assert_allclose(
-        other.eigenvalues, np.linalg.eigvalsh(V.T * selector.weights_ @ V), atol=1e-9
-    )
+    if own.ridge is None:
+        V = right_singular_vectors(new, min(own.rank, 15))[selector.selected_]
+        spectrum = np.linalg.eigvalsh(V.T * selector.weights_ @ V)
+    else:
+        C = new[:, selector.selected_]
+        at = own.ridge * np.eye(15)
+        part = C * selector.weights_ @ C.T + at
+        spectrum = scipy.linalg.eigh(part, new @ new.T + at, eigvals_only=True)
+    assert_allclose(other.eigenvalues, spectrum, atol=1e-9)
     at_rank_2 = certify_selector(selector, X, rank=2, method="mine")
     assert at_rank_2.rank == 2 and at_rank_2.method == "mine"
     V = right_singular_vectors(X, 2)[selector.selected_]
@@ -604,6 +615,33 @@ def test_own_certificates_of_support_vectors_and_in_pipelines():
         certify_selector(selector, X[:, 1:])
     with pytest.raises(NotFittedError):
         certify_selector(BSSSelector(8), X)
+
+
+def test_any_selector_can_be_certified_at_a_ridge():
+    X = table(20, 60)
+    selector = SelectKBest(k=12).fit(X, X[:, 3] > 0)
+    kept = selector.get_support(indices=True)
+    whole = X @ X.T + 5 * np.eye(20)
+    part = X[:, kept] @ X[:, kept].T + 5 * np.eye(20)
+    found = certify_selector(selector, X, ridge=5.0)
+    assert found.ridge == 5 and found.promise is None
+    spectrum = scipy.linalg.eigh(part, whole, eigvals_only=True)
+    assert_allclose(found.eigenvalues, spectrum, atol=1e-10)
+    auto = certify_selector(selector, X, ridge="auto")
+    assert_allclose(auto.effective_dimension, 20 / 4)
+    own = BSSSelector(12, ridge=200.0).fit(X)
+    assert certify_selector(own, X, ridge=6.0).promise is None
+    assert certify_selector(own, X, rank=4).ridge is None
+    with pytest.raises(ValueError, match="contradict each other"):
+        certify_selector(own, X, rank=4, ridge=6.0)
+
+
+def test_weights_of_kernels_are_no_weights_of_columns():
+    X = table(20, 12)
+    selector = AdditiveKernelSelector(4).fit(X)
+    found = certify_selector(selector, X)
+    assert_array_equal(found.eigenvalues, found.eigenvalues_unscaled)
+    assert found.ridge is None and found.n_selected == 4
 
 
 def test_own_certificates_of_blocks():

@@ -1488,6 +1488,7 @@ def centred_ridge_space(X: ArrayLike, ridge: float) -> RidgeSpace:
     S = np.sqrt(lam[keep][::-1])
     Q = Q[:, keep][:, ::-1]
     if wide:
+        # their means are zero but for rounding, which small S would make large
         space = RowSpace(X, Q * S, 1.0, T=(Q - Q.mean(axis=0)) / S)
     else:
         space = RowSpace(X, np.diag(S), 1.0, V=Q)

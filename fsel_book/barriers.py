@@ -963,6 +963,7 @@ class StartedRidgeBarriers(RidgeBarriers):
     ) -> None:
         self.shrinkage = shrinkage
         self.start = start
+        self.r = most
         self.s = start.s
         self.g = start.g
         self.n_given = self.tau = len(rows)

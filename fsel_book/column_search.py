@@ -1404,8 +1404,8 @@ def _basis_float32(space: RowSpace) -> Array:
     return namespace(space.X).concat(blocks)
 
 # %% ../nbs/H_column_search.ipynb #5ea0d002
-OUTLINED = 4096  # from so many columns on
-MANY = 256  # of which bounds are lowered, not values computed
+OUTLINED = 4096  # from so many columns on there is an outline, of high ranks from more
+MANY = 256  # in reach: their bounds are lowered before any is evaluated
 
 
 class Outline:
@@ -1415,7 +1415,7 @@ class Outline:
     Parameters
     ----------
     space : RidgeSpace
-        In memory, on the host.
+        Of a dense `X` in memory, on the host.
 
     Attributes
     ----------
@@ -1464,7 +1464,7 @@ class Outline:
         for a, b, block in by_columns(space.X, 2**22):
             if space.kept is None:
                 W = space.T.T @ as_float64(block.T).T
-                scores.append(np.vecdot(W, W, axis=-2))
+                scores.append(namespace(W).vecdot(W, W, axis=-2))
             else:
                 W = space.kept[a:b].T
             W = W / np.sqrt(self.unit)
@@ -1523,8 +1523,8 @@ class Outline:
         # a column of the data is no longer than its row times this
         stretch = np.sqrt(space.small_svd.S[0] ** 2 / space.shrinkage[0])
         error = (len(U) + 3) * 2.0**-24 * stretch * np.linalg.norm(U)
-        narrow = result_dtype(space.X) == np.float32 and error < 1e-3
-        if narrow and not is_sparse(space.X):
+        in_range = 1e-15 < stretch < 1e15
+        if space.X.dtype == np.float32 and in_range and error < 1e-3:
             self.wrong = np.hypot(self.wrong, error)
             U = U.astype(np.float32)
         for a, b, block in by_columns(space.X, 2**22):
@@ -1540,30 +1540,35 @@ class Outline:
         across = self.rest.T @ E
         inner = across @ self.rest
         mu, _ = largest_eigenvalue_bound(inner, np.sum(across, axis=1) + 1e-9)
-        mu += 0.01 * np.linalg.norm(inner) / np.sqrt(len(inner))
+        size = float(np.linalg.norm(C))
+        mu += 0.01 * np.linalg.norm(inner) / np.sqrt(len(inner)) + 1e-8 * size
         coupling = across @ self.Q
         M = self.Q.T @ E @ self.Q
         M += coupling.T @ np.linalg.solve(add_to_diagonal(-inner, mu), coupling)
         omega, Z = np.linalg.eigh(add_to_diagonal(M, -mu))
         # all that are positive, and of the others those that tell most
-        most = min(len(omega), max(32, int(np.sum(omega > 0))))
         n_positive = int(np.sum(omega > 0))
-        kept = np.r_[0 : most - n_positive, len(omega) - n_positive : len(omega)]
-        self.omega = omega[kept]
-        self.turn = Z[:, kept]
+        n_others = min(max(0, 32 - n_positive), len(omega) - n_positive)
+        told = np.r_[0:n_others, len(omega) - n_positive : len(omega)]
+        self.omega = omega[told]
+        self.turn = Z[:, told]
         W = self.Q @ self.turn
         gap = (W * self.omega) @ W.T - E
-        size = np.linalg.norm(C)
         slip = 1e-9 * size
         while dpotrf(add_to_diagonal(gap, mu + slip).T, lower=1)[1] != 0:
-            slip *= 4  # the next one is soon large enough
-        one = 2.0**-24
-        off = self.wrong + (len(self.turn) + 2) * one
-        rounding = 2 * off * np.linalg.norm(self.omega)
-        rounding += off**2 * np.sum(np.abs(self.omega))
-        largest = np.abs(self.omega).max(initial=0.0) + np.abs(self.delta).max() + size
-        rounding += (len(self.omega) + len(self.delta) + 6) * one * largest
-        self.mu = mu + slip + rounding
+            slip *= 4  # soon large enough
+        self.mu = mu + slip + self._rounding(size)
+
+    def _rounding(self, size: float) -> float:
+        """What rounding may have taken from the bound of a row of length one, where the
+        matrix has this norm: the sum of the text above.
+        """
+        u = 2.0**-24
+        sizes = np.abs(self.omega)
+        off = self.wrong + (len(self.turn) + 2) * u
+        of_products = 2 * off * np.linalg.norm(sizes) + off**2 * sizes.sum()
+        largest = sizes.max(initial=0.0) + np.abs(self.delta).max() + size
+        return float(of_products) + (len(sizes) + len(self.delta) + 6) * u * largest
 
     def bounds(self, indices: np.ndarray) -> np.ndarray:
         """What `v'Cv` of some columns does not exceed."""
@@ -1585,12 +1590,17 @@ class Outline:
 
 
 def outline_of(space: RowSpace) -> Outline | None:
-    """The outline of a space at a ridge, where it pays: many columns, on the host."""
+    """The outline of a space at a ridge, where it pays: many columns, dense, on the
+    host.
+
+    Fewer are as quickly looked at in float32. Of counts of words, whose lengths differ
+    much, so few are in reach that a pass over them costs more.
+    """
     d, ell = space.shape
-    here = is_sparse(space.X) or namespace(space.X) is namespace()
-    # products in float32 as in the text above
-    pays = d >= OUTLINED + 128 * ell and 8 <= ell <= 3500
-    return Outline(space) if isinstance(space, RidgeSpace) and here and pays else None
+    pays = d >= OUTLINED * (1 + ell / 12) and 8 <= ell <= 3500
+    if isinstance(space, RidgeSpace) and isinstance(space.X, np.ndarray) and pays:
+        return Outline(space)
+    return None
 
 # %% ../nbs/H_column_search.ipynb #274ac859
 class LargestSlackRule(ColumnSearch):
@@ -1711,19 +1721,24 @@ class LargestSlackRule(ColumnSearch):
         surely = self.reach(indices) - rounding
         return np.max(surely, initial=-np.inf)
 
-    def still_in_reach(
-        self, outline: Outline, indices: np.ndarray, value: float
-    ) -> np.ndarray:
-        """Lower bounds to those of the outline; the columns that may reach `value`."""
+    def lower_bounds(self, outline: Outline, indices: np.ndarray) -> None:
+        """Replace bounds by those of the outline, where these are lower."""
         if not self.outline_is_current:
             outline.begin(self.C)
             self.outline_is_current = True
         for block in index_chunks(indices, self.space.X):
             self.bound[block] = np.minimum(self.bound[block], outline.bounds(block))
+
+    def still_in_reach(
+        self, outline: Outline, indices: np.ndarray, value: float
+    ) -> np.ndarray:
+        """The columns that may reach `value`, by the outline."""
+        self.lower_bounds(outline, indices)
         left = indices[self.reach(indices) >= below_ties(value)]
         if outline.grow(len(left)):
             self.outline_is_current = False
-            return self.still_in_reach(outline, left, value)
+            self.lower_bounds(outline, left)
+            left = left[self.reach(left) >= below_ties(value)]
         return left
 
     def evaluate_best_first(self, indices: np.ndarray, value: float) -> np.ndarray:

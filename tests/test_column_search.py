@@ -23,7 +23,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from fsel_book import column_search
 from fsel_book.arrays import to_numpy
-from fsel_book.barriers import Barriers, LowerBarrier
+from fsel_book.barriers import Barriers, LowerBarrier, RidgeBarriers
 from fsel_book.column_search import (
     SLACK_BITS,
     ClosestSpanRule,
@@ -47,7 +47,13 @@ from fsel_book.column_search import (
     round_ties,
 )
 from fsel_book.sparsification import BSS_RULES, bss, bss_reference
-from fsel_book.spectra import RowSpace, as_row_space, row_space
+from fsel_book.spectra import (
+    RidgeSpace,
+    RowSpace,
+    as_row_space,
+    ridge_of_dimension,
+    row_space,
+)
 
 exact_rules = pytest.mark.parametrize("rule", ["largest-norm", "best"])
 
@@ -561,6 +567,10 @@ class Watched(LargestSlackRule):
         ) + 1e-12 * np.linalg.norm(self.C)
         return reached
 
+    def lower_bounds(self, outline, indices):
+        super().lower_bounds(outline, indices)
+        self.compare()
+
 
 BOUNDED = {
     "heavy": lambda rng: heavy(300, 8, rng),
@@ -587,6 +597,91 @@ def test_bounds_never_fall_below_values(monkeypatch, kind):
     for r in (space.shape[1] + 1, 2 * space.shape[1]):
         bss(space, r, "best")
     assert Watched.checks >= 3 * space.shape[1]
+
+
+def at_a_ridge(form, seed, d=400):
+    """Data of a few large directions and many small ones, or of that kind with copies,
+    in one of the forms that data have, and a ridge.
+    """
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(8, 50))
+    large = rng.standard_normal((n, 4)) @ rng.standard_normal((4, d))
+    X = large + 0.3 * rng.standard_normal((n, d))
+    if seed % 3 == 0:
+        X *= rng.pareto(1.0, d)
+    if seed % 3 == 1:
+        X[:, d // 2 :] = 2 * X[:, : d - d // 2]
+        X[:, ::7] = 0.0
+    if form == "float32":
+        X = X.astype(np.float32)
+    whole = row_space(X)
+    top = whole.singular_values[0] ** 2
+    if seed % 4 == 3:
+        ridge = top * 1e12 ** rng.uniform(-1, 1)
+    else:
+        ridge = ridge_of_dimension(whole.singular_values, whole.shape[1] / 4)
+    return RidgeSpace(whole, ridge)
+
+
+@pytest.mark.parametrize("form", ["float64", "float32"])
+@pytest.mark.parametrize("seed", range(4))
+def test_bounds_from_an_outline_never_fall_below_values(monkeypatch, form, seed):
+    monkeypatch.setattr(column_search, "OUTLINED", 0)
+    monkeypatch.setattr(column_search, "MANY", 0)
+    monkeypatch.setitem(BSS_RULES, "best", Watched)
+    monkeypatch.setattr(Watched, "checks", 0)
+    space = at_a_ridge(form, seed)
+    r = int(space.effective_dimension / 0.9) + 1 + 15
+    bss(space, r, "best")
+    assert Watched.checks >= 3 * r
+
+
+@pytest.mark.parametrize("form", ["float64", "float32"])
+@swept("seed", range(6), range(6, 80))
+def test_the_outline_changes_no_pick(monkeypatch, form, seed):
+    """The column is the one of largest slack in a look at all of them."""
+    monkeypatch.setattr(column_search, "OUTLINED", 0)
+    monkeypatch.setattr(column_search, "MANY", 0)
+    space = at_a_ridge(form, seed)
+    r = int(space.effective_dimension / 0.95) + 1 + seed % 17
+    barriers = RidgeBarriers(space.shrinkage, r)
+    search = LargestSlackRule(space, None)
+    for _ in range(r):
+        i, v = search.pick(barriers)
+        slack, expected = search.largest_slack(barriers, search.fresh)
+        if slack < 0:
+            expected = search.largest_slack(barriers, search.usable)[1]
+        assert i == expected
+        search.take(i)
+        barriers.add(v)
+
+
+def test_an_outline_spares_most_columns(monkeypatch):
+    """Far fewer are looked at in full than bounds from step to step leave."""
+    looked = 0
+
+    def counted(method):
+        def replacement(self, indices):
+            nonlocal looked
+            looked += len(indices)
+            return method(self, indices)
+
+        return replacement
+
+    for name in ("evaluate", "evaluate_roughly"):
+        method = getattr(LargestSlackRule, name)
+        monkeypatch.setattr(LargestSlackRule, name, counted(method))
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((60, 5)) @ rng.standard_normal((5, 30_000))
+    X += 0.3 * rng.standard_normal(X.shape)
+    whole = row_space(X)
+    space = RidgeSpace(whole, ridge_of_dimension(whole.singular_values, 10.0))
+    bss(space, 20, "best")
+    with_outline = looked
+    monkeypatch.setattr(column_search, "OUTLINED", np.inf)
+    looked = 0
+    bss(space, 20, "best")
+    assert with_outline < looked / 2
 
 
 @pytest.mark.parametrize("make", [heavy, orthonormal])

@@ -604,7 +604,7 @@ class BSSSelector(ConstraintMixin, ScoreMixin, CertifiedSelector):
         letters more. A fit takes as long for 50 features, and up to four times as long
         for 400. At higher ranks it takes up to nine times as long, and in blocks of
         features it looks at all of them in each step. At a ridge it takes two to five
-        times as long as at the default rank, on counts of words eight times.
+        times as long as at the default rank.
     %(score_func)s
     %(exclude)s
     %(constraints)s

@@ -711,7 +711,8 @@ class SplitInverse:
     E : ndarray, shape (rank - n_head, n_added)
         The tail of `W`, times `tail`.
     WS : ndarray, shape (n_head, n_added)
-        `W_H S`.
+        `W_H S`; `S` is the inverse of `I + sign W_T' diag(tail) W_T`, with `W_T` the
+        tail of `W`.
     C : ndarray, shape (n_head, n_head)
         The inverse's block of the head.
     CWS : ndarray, shape (n_head, n_added)

@@ -503,12 +503,16 @@ class GroupBarriers(RidgeBarriers):
         return SplitInverse(x, self.terms[:, : self.n_terms], head, sign)
 
     def judge_groups(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """`lower(B)` and `upper(B)` for the `B` of each group.
+        """`lower(B_j)` and `upper(B_j)` of each group `j`; its term `B_j` is the sum of
+        `v v'` over its rows.
+
+        Both are traces with `B_j`, so what the rows have adds up, exactly: none may be
+        changed before the sum.
 
         Parameters
         ----------
         rows : ndarray, shape (n_features, rank)
-            Those of all columns.
+            Those of all columns, in the order of `groups.codes`.
 
         Returns
         -------
@@ -518,8 +522,8 @@ class GroupBarriers(RidgeBarriers):
         return self.groups.sums(lower), self.groups.sums(upper)
 
     def add_group(self, rows: np.ndarray) -> float:
-        """Add `t B`, with `1/t` half-way between `upper(B)` and `lower(B)`, and go to
-        the next step.
+        """Add `t B_j`, with `1/t` half-way between `upper(B_j)` and `lower(B_j)`, and go
+        to the next step.
 
         Parameters
         ----------

@@ -1161,9 +1161,15 @@ class DSFSelector(ConstraintMixin, ScoreMixin, _ComponentsMixin, CertifiedSelect
         return choice
 
     def _promise(self, space: RowSpace, r: int) -> Promise:
-        return self._promise_after(space, r, r)
+        return self._in_pool(space, r, r)
 
     def _promise_after(self, space: RowSpace, r: int, n_draws: int) -> Promise:
+        if n_draws == r:
+            return self._promise(space, r)
+        return self._in_pool(space, r, n_draws)
+
+    def _in_pool(self, space: RowSpace, r: int, n_draws: int) -> Promise:
+        """What is promised of all features by a choice among those allowed."""
         pool: Pool | None = vars(self).get("pool_")
         if pool is None or pool.root is None:
             return det_promise(space.shape[1], r, n_draws)

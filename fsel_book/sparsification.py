@@ -791,9 +791,16 @@ class BSSSelector(ConstraintMixin, ScoreMixin, CertifiedSelector):
         return "best" if low else "largest-norm"
 
     def _promise(self, space: RowSpace, r: int) -> Promise | None:
-        return self._promise_after(space, r, r)
+        return self._in_pool(space, r, r)
 
     def _promise_after(self, space: RowSpace, r: int, n_draws: int) -> Promise | None:
+        promise = self._promise(space, r)
+        if promise is None or n_draws == r:
+            return promise
+        return self._in_pool(space, r, n_draws)
+
+    def _in_pool(self, space: RowSpace, r: int, n_draws: int) -> Promise | None:
+        """What is promised of all features by a choice among those allowed."""
         pool: Pool | None = vars(self).get("pool_")
         if pool is None:
             return self._own_promise(space, space, r, n_draws)

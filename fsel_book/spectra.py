@@ -1491,6 +1491,6 @@ def centred_ridge_space(X: ArrayLike, ridge: float) -> RidgeSpace:
         # their means are zero but for rounding, which small S would make large
         space = RowSpace(X, Q * S, 1.0, T=(Q - Q.mean(axis=0)) / S)
     else:
-        space = RowSpace(X, np.diag(S), 1.0, V=Q)
-    space.small_svd = SmallSVD(Q if wide else np.eye(len(S)), S, np.eye(len(S)))
+        space = RowSpace(X, Q * S, 1.0, V=Q)
+    space.small_svd = SmallSVD(Q, S, np.eye(len(S)))
     return RidgeSpace(space, ridge)

@@ -78,7 +78,7 @@ from fsel_book import (
     svm_margin,
 )
 from fsel_book.arrays import to_numpy
-from fsel_book.certificates import Promise
+from fsel_book.certificates import PlainColumns, Promise
 from fsel_book.dual_set import rand_sampling
 from fsel_book.elimination import guyon_rfe, risk_rfe, risk_rfe_reference
 from fsel_book.groups import ColumnGroups
@@ -403,6 +403,8 @@ def assert_same(found, expected, what):
         ours = found[name]
         if isinstance(theirs, (Certificate, RegressionCertificate, Sampling)):
             assert_same(vars(ours), vars(theirs), f"{what}: {name}")
+        elif isinstance(theirs, PlainColumns):
+            assert_same(ours.to_dict(), theirs.to_dict(), f"{what}: {name}")
         elif isinstance(theirs, ColumnGroups):
             assert_same(ours._asdict(), theirs._asdict(), f"{what}: {name}")
         elif sp.issparse(theirs):

@@ -437,7 +437,8 @@ class ColumnSearch(ABC):
         if self.allowed is not None and not self.taken[i]:
             self.taken[i] = True
             self.allowed.take(i)
-            if self.allowed.changes:
+            # one that was given was closed until now, and may be taken again
+            if self.allowed.changes or not self.usable[i]:
                 self._see_allowed(self.allowed)
 
     def worth_of(self, indices: np.ndarray | slice) -> np.ndarray | float:

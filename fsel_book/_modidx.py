@@ -2194,6 +2194,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                                                                  'fsel_book/out_of_core.py'),
                                        'fsel_book.out_of_core._fit_tall': ('out_of_core.html#_fit_tall', 'fsel_book/out_of_core.py'),
                                        'fsel_book.out_of_core._fit_wide': ('out_of_core.html#_fit_wide', 'fsel_book/out_of_core.py'),
+                                       'fsel_book.out_of_core._names_seen': ('out_of_core.html#_names_seen', 'fsel_book/out_of_core.py'),
                                        'fsel_book.out_of_core._with_multiples': ( 'out_of_core.html#_with_multiples',
                                                                                   'fsel_book/out_of_core.py'),
                                        'fsel_book.out_of_core.fit_linear_model': ( 'out_of_core.html#fit_linear_model',

@@ -117,7 +117,14 @@ def _fit_tall(
     if samples is not None:
         return _fit_at_hand(samples.T, seen, X, selector, y)
     d = seen.rows
-    most = selector._rank_looked_for((seen.length, d))
+    named = _names_seen(seen, X)
+    try:
+        # constraints may name columns
+        if named:
+            selector.feature_names_in_ = named[0]
+        most = selector._rank_looked_for((seen.length, d))
+    finally:
+        clear_fitted(selector)
     # in float64, the factor gives the same warning of tiny directions as the samples
     # do: once is enough
     _, B = orthonormal_factor_of(X, 0, seen, most if seen.dtype == np.float32 else 1)
@@ -132,6 +139,14 @@ def _fit_tall(
     factor = np.zeros((rows, len(B)))
     factor[: B.shape[1]] = B.T * 2.0**seen.exponent
     return _fit_at_hand(factor, seen, X, selector, y, of_samples=False)
+
+
+def _names_seen(seen: Any, X: Passes | None) -> tuple[np.ndarray, ...]:
+    """The names of the features, an argument of `_select`; empty where there are
+    none.
+    """
+    names = getattr(seen, "feature_names_in_", None) if X is None else X.feature_names
+    return () if names is None else (np.asarray(names, dtype=object),)
 
 
 def _fit_at_hand(
@@ -157,8 +172,7 @@ def _fit_at_hand(
     of_samples : bool
         Whether `A` holds the samples themselves: only of these are entries looked at.
     """
-    names = getattr(seen, "feature_names_in_", None) if X is None else X.feature_names
-    named = () if names is None else (np.asarray(names, dtype=object),)
+    named = _names_seen(seen, X)
     try:
         space = selector._select(A, y, *named)
     except BaseException:

@@ -1496,10 +1496,14 @@ class CertifiedSelector(SamplingTransformer):
         promise = promise_after_exchanges(
             self.certificate_.promise, weights, space.ridge is not None
         )
-        sampling = exchanged(space, sampling)
+        sampling = exchanged(space, sampling, self._may_enter())
         measured = self._certify(space, sampling, r)
         self.certificate_ = replace(measured, promise=promise)
         return sampling
+
+    def _may_enter(self) -> np.ndarray | None:
+        """The mask of columns that exchanges may bring in; None where all may come."""
+        return None
 
     def _check_exchange(self) -> None:
         """Raise an error unless `exchange` is possible beside the other parameters."""

@@ -147,9 +147,9 @@ class Constraints(BaseEstimator):
         return rules if excluded.any() or rules.change else None
 
 
-def named(j: int, names: np.ndarray | None) -> str:
+def named(j: int, names: np.ndarray | None, what: str = "column") -> str:
     """Column `j` in words: by its name, or its index where it has none."""
-    return f"column {j}" if names is None else f"column {str(names[j])!r}"
+    return f"{what} {j}" if names is None else f"{what} {str(names[j])!r}"
 
 
 def _check_companions(one: str, first: Any, other: str, second: Any) -> None:
@@ -348,6 +348,23 @@ class ColumnRules:
                 n_groups = len(np.unique(codes[codes >= 0]))
                 bounds.append(n_groups + int(np.sum(codes < 0)))
         return min(bounds)
+
+    def in_order(self, order: np.ndarray) -> "ColumnRules":
+        """The same for columns that are put in this order."""
+
+        def moved(groups: DisjointGroups | None) -> DisjointGroups | None:
+            return groups and DisjointGroups(groups.codes[order], groups.labels)
+
+        return ColumnRules(
+            None if self.names is None else self.names[order],
+            self.excluded[order],
+            None if self.costs is None else self.costs[order],
+            self.budget,
+            moved(self.at_most_one),
+            moved(self.exactly_one),
+            None if self.positions is None else self.positions[order],
+            self.spacing,
+        )
 
     def begin(
         self,
@@ -1062,8 +1079,13 @@ cost_ : float
 
 
 class ConstraintMixin:
-    """For certified selectors with the parameters `exclude` and `constraints`."""
+    """For certified selectors with the parameters `exclude` and `constraints`.
 
+    With the parameter `exchange`, too, columns that are excluded do not come in by
+    exchanges; other constraints are refused beside it.
+    """
+
+    _of_what = "column"  # what is chosen
     exclude: Any
     constraints: Constraints | None
     pool_: Pool
@@ -1073,6 +1095,23 @@ class ConstraintMixin:
     def _check_parameters(self) -> None:
         super()._check_parameters()  # type: ignore[misc]
         check_constraints(self.constraints)
+
+    def _check_exchange(self) -> None:
+        super()._check_exchange()  # type: ignore[misc]
+        if not self.exchange or not isinstance(self.constraints, Constraints):  # type: ignore[attr-defined]
+            return
+        given = self.constraints.get_params()
+        for name in ("costs", _AT_MOST_ONE, _EXACTLY_ONE, "positions"):
+            if given[name] is not None:
+                raise ValueError(
+                    f"exchange=True is not possible with constraints that have {name}: "
+                    f"whether a column may come in would depend on all others. Leave "
+                    f"one of them out; exclude goes with exchange=True."
+                )
+
+    def _may_enter(self) -> np.ndarray | None:
+        pool: Pool | None = vars(self).get("pool_")
+        return None if pool is None else pool.mask
 
     def _rules(self, d: int) -> ColumnRules | None:
         """What is to be kept to with `d` columns; None where all may be taken."""
@@ -1103,7 +1142,7 @@ class ConstraintMixin:
         short = wanted is not None and int(allowed.taken.sum()) < wanted
         self.limited_by_ = allowed.all_reasons() if short else []
         check_groups_served(allowed)
-        warn_of_pool(space, self.pool_, allowed.rules.names)
+        warn_of_pool(space, self.pool_, allowed.rules.names, self._of_what)
 
     def _is_budget_spent(self) -> bool:
         """Whether fewer came out since there was no money for more."""
@@ -1162,14 +1201,16 @@ def check_groups_served(allowed: ConstrainedColumns) -> None:
     )
 
 
-def warn_of_pool(space: RowSpace, pool: Pool, names: np.ndarray | None) -> None:
+def warn_of_pool(
+    space: RowSpace, pool: Pool, names: np.ndarray | None, what: str = "column"
+) -> None:
     """Warn where the columns that may be taken hold next to nothing of a direction."""
     count = int(np.sum(pool.eigenvalues < HARDLY))
     if count == 0:
         return
-    holders = ", ".join(named(int(j), names) for j in pool.holders)
+    holders = ", ".join(named(int(j), names, what) for j in pool.holders)
     warnings.warn(
-        f"Of {count} of the {space.shape[1]} directions that are certified, the columns "
+        f"Of {count} of the {space.shape[1]} directions that are certified, the {what}s "
         f"that may be taken hold less than 1%, so that little is promised. "
         f"{holders[:1].upper()}{holders[1:]}, not among them, "
         f"{'hold' if len(pool.holders) > 1 else 'holds'} most of the rest: drop from X "
@@ -1178,7 +1219,9 @@ def warn_of_pool(space: RowSpace, pool: Pool, names: np.ndarray | None) -> None:
     )
 
 
-def warn_of_stop(allowed: AllowedColumns, r: int, n_added: int) -> None:
+def warn_of_stop(
+    allowed: AllowedColumns, r: int, n_added: int, what_it_takes: str = "column"
+) -> None:
     """Warn if a search under constraints has ended before its `r` draws were made, and
     `n_added` columns were added in another way.
     """
@@ -1188,10 +1231,10 @@ def warn_of_stop(allowed: AllowedColumns, r: int, n_added: int) -> None:
     reasons = allowed.reasons()
     what = " and ".join(reasons) or _EXCLUDED
     remedy = " or ".join(REMEDIES[one] for one in reasons) or REMEDIES[_EXCLUDED]
-    added = f", and {n_added} were added in the order of length" if n_added else ""
+    added = f", and {n_added} more were added afterwards" if n_added else ""
     warnings.warn(
-        f"From draw {n + 1} of {r} on, no column that {what} leaves keeps to the "
-        f"theorem. What is promised is for {n} draws{added}. For more, {remedy}, or ask "
-        f"for fewer features.",
+        f"From draw {n + 1} of {r} on, no {what_it_takes} that {what} leaves keeps to "
+        f"the theorem. What is promised is for {n} draws{added}. For more, {remedy}, or "
+        f"ask for fewer.",
         stacklevel=stack_level(),
     )

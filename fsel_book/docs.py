@@ -64,7 +64,8 @@ exchange : bool
     At the end, exchange chosen columns for others as long as the smallest eigenvalue of
     the plain columns rises, and leave all weights one. For those who use the columns as
     they are. What is promised then is little, and what is measured usually much; no
-    `score_func` and no `rescale` go with it, nor blocks of features.""",
+    `score_func` and no `rescale` go with it, nor blocks of features, nor constraints
+    beside `exclude`.""",
     "random_state": """\
 random_state : int, RandomState or None
     The seed; a number gives the same result every time.""",

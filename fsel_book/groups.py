@@ -3,17 +3,17 @@
 # %% auto #0
 __all__ = ['GROUP_RULES', 'LESS_WORK', 'LARGE_BYTES', 'GRAM_TOL', 'KERNEL_BSS', 'FACTOR_TOL', 'ColumnGroups', 'prefix_groups',
            'columns_by_label', 'column_groups', 'group_bss_reference', 'GroupBarriers', 'first_multiple_groups',
-           'group_keys', 'usable_groups', 'group_bss', 'columns_of', 'fill_groups', 'check_ridge_given',
-           'bytes_of_columns', 'warn_of_memory', 'TermSpace', 'factored_promise', 'certify_terms', 'TermSelector',
-           'n_columns_given', 'GroupKernels', 'n_groups_requested', 'GroupScores', 'labels_in_order', 'group_scores',
-           'GroupSelector', 'pivoted_cholesky', 'KernelSelection', 'warn_of_factors', 'space_of_factors',
-           'factored_bss', 'kernel_bss', 'AdditiveKernelSelector']
+           'group_keys', 'OpenGroups', 'usable_groups', 'rules_of_groups', 'pool_of_groups', 'group_bss', 'columns_of',
+           'fill_groups', 'check_ridge_given', 'bytes_of_columns', 'warn_of_memory', 'TermSpace', 'factored_promise',
+           'certify_terms', 'TermSelector', 'n_columns_given', 'GroupKernels', 'n_groups_requested', 'GroupScores',
+           'labels_in_order', 'group_scores', 'GroupSelector', 'pivoted_cholesky', 'KernelSelection', 'warn_of_factors',
+           'space_of_factors', 'factored_bss', 'kernel_bss', 'AdditiveKernelSelector']
 
 # %% ../nbs/22_groups_and_kernels.ipynb #bc53bca7
 import numbers
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from inspect import signature
@@ -55,7 +55,22 @@ from fsel_book.certificates import (
     feature_scores,
     space_at_ridge,
 )
-from .column_search import SLACK_BITS, round_ties, scored_lengths
+from fsel_book.column_search import (
+    SLACK_BITS,
+    AllowedColumns,
+    round_ties,
+    scored_lengths,
+)
+from fsel_book.constraints import (
+    ColumnRules,
+    ConstrainedColumns,
+    ConstraintMixin,
+    Constraints,
+    Pool,
+    pool_of,
+    starts_of,
+    warn_of_stop,
+)
 from .docs import insert_docs
 from .kernels import RBFKernel, kernel_of
 from .notices import stack_level
@@ -431,7 +446,7 @@ def group_bss_reference(
         preferred = round_ties(scored)
     # of those that are multiples of one another, one
     sizes = [max(np.trace(kernel), np.finfo(float).tiny) for kernel in kernels]
-    for i, j in combinations(range(n_groups), 2):
+    for i, j in combinations(np.flatnonzero(usable), 2):
         apart = np.abs(kernels[i] / sizes[i] - kernels[j] / sizes[j]).max()
         if apart <= 1e-10:
             usable[j if preferred[i] >= preferred[j] else i] = False
@@ -583,17 +598,196 @@ def group_keys(norms: np.ndarray, scores: np.ndarray | None) -> np.ndarray:
     return round_ties(norms if scores is None else scored_lengths(norms, scores))
 
 
+class OpenGroups:
+    """Which groups may be taken: none that is next to nothing, and one of those whose
+    kernels are multiples of one another, the largest or that of largest score times
+    leverage.
+
+    Parameters
+    ----------
+    space : RidgeSpace
+        With constraints that of the pool.
+    groups : ColumnGroups
+    scores : ndarray, shape (n_groups,), optional
+    allowed : AllowedColumns, optional
+        Of groups in the place of columns. Of multiples the one stands for all that may
+        be taken.
+    taken : sequence of int, optional
+        Groups that were taken before.
+
+    Attributes
+    ----------
+    norms : ndarray, shape (n_groups,)
+        The ridge leverage of each group.
+    worth : ndarray, shape (n_groups,), or None
+        What slack and leverage are multiplied by; None is one for all.
+    usable : ndarray of bool, shape (n_groups,)
+        Which may be taken, now or again.
+    fresh : ndarray of bool, shape (n_groups,)
+        Which of them have not been taken.
+    """
+
+    def __init__(
+        self,
+        space: RidgeSpace,
+        groups: ColumnGroups,
+        scores: np.ndarray | None = None,
+        allowed: AllowedColumns | None = None,
+        taken: Iterable[int] = (),
+    ) -> None:
+        self.allowed = allowed
+        self.worth = None if allowed is None else allowed.worth
+        self.norms = groups.sums(to_numpy(space.scores64))
+        self.scores = scores
+        self.long_enough = self.norms > space.negligible
+        self.first = first_multiple_groups(space.X, groups)
+        self.taken = np.zeros(len(self.norms), dtype=bool)
+        self.taken[list(taken)] = True
+        self._look()
+
+    def keys(self, values: np.ndarray) -> np.ndarray:
+        """By what groups are preferred of which each is worth so much."""
+        return group_keys(self.for_its_cost(values), self.scores)
+
+    def for_its_cost(self, values: np.ndarray) -> np.ndarray:
+        """The values, where there are costs for what a group costs."""
+        return values if self.worth is None else values * self.worth
+
+    def _look(self) -> None:
+        may = self.long_enough
+        if self.allowed is not None:
+            may = may & (self.taken | self.allowed.mask)
+        preferred = np.where(may, self.keys(self.norms), -np.inf)
+        self.usable = may & one_of_each(self.first, preferred)
+        self.fresh = self.usable & ~self.taken
+
+    def take(self, j: int) -> None:
+        """Group `j` was taken, for the first time or again."""
+        if self.allowed is not None:
+            self.allowed.take(j)
+        if self.taken[j]:
+            return
+        self.taken[j] = True
+        if self.allowed is not None and self.allowed.changes:
+            self._look()
+        else:
+            self.fresh[j] = False
+
+    def left(self) -> np.ndarray:
+        """The mask of what may be taken for a place that is empty: fresh groups, and
+        where there are none, those that are required, whatever they are.
+        """
+        if self.fresh.any() or self.allowed is None:
+            return self.fresh
+        return self.allowed.mask & self.allowed.required & ~self.taken
+
+
 def usable_groups(
     space: RidgeSpace, groups: ColumnGroups, scores: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The ridge leverage of each group, and which may be taken: none that is next to
-    nothing, and one of those whose kernels are multiples of one another, the largest or
-    that of largest score times leverage.
+    """The ridge leverage of each group, and which may be taken, where none is."""
+    open_groups = OpenGroups(space, groups, scores)
+    return open_groups.norms, open_groups.usable
+
+
+def _numbers_of_labels(given: Any, number_of: Mapping[Any, int], name: str) -> Any:
+    """The numbers of groups that the parameter `name` gives by label; a mask stays
+    one.
     """
-    norms = groups.sums(to_numpy(space.scores64))
-    first = first_multiple_groups(space.X, groups)
-    stands = one_of_each(first, group_keys(norms, scores))
-    return norms, (norms > space.negligible) & stands
+    if given is None:
+        return None
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise ValueError(
+            f"{name}={given!r} is not possible: give a list of labels of groups, or a "
+            f"mask."
+        )
+    listed = list(given)
+    if listed and all(isinstance(one, bool | np.bool_) for one in listed):
+        return np.array(listed)
+    for label in listed:
+        if not isinstance(label, Hashable) or label not in number_of:
+            known = ", ".join(repr(one) for one in list(number_of)[:3])
+            raise ValueError(
+                f"{name} has {label!r}, which is no label of a group: give labels, as "
+                f"{known}{', ...' * (len(number_of) > 3)}."
+            )
+    numbers = [number_of[label] for label in listed]
+    return np.array(list(dict.fromkeys(numbers)), dtype=np.int64)
+
+
+def _members_by_label(given: Any, number_of: Mapping[Any, int], name: str) -> Any:
+    """The same of a dictionary; what else there may be stays as it is."""
+    if not isinstance(given, Mapping):
+        return given
+    return {
+        label: _numbers_of_labels(
+            [members] if isinstance(members, str) else members,
+            number_of,
+            f"{name}[{label!r}]",
+        )
+        for label, members in given.items()
+    }
+
+
+def rules_of_groups(
+    constraints: Constraints | None,
+    groups: ColumnGroups,
+    labels: list[Any] | None = None,
+    exclude: Any = None,
+) -> ColumnRules | None:
+    """What constraints say of groups, which they name by their labels.
+
+    Parameters
+    ----------
+    constraints : Constraints or None
+    groups : ColumnGroups
+    labels : list, optional
+        Those of the groups, in the order of arrays in the constraints; by default as
+        the groups are numbered.
+    exclude : sequence of labels, or mask, optional
+        More groups that may not be taken.
+
+    Returns
+    -------
+    ColumnRules or None
+        Of groups, as these are numbered; None where all may be taken.
+
+    Examples
+    --------
+    >>> from fsel_book import Constraints
+    >>> from fsel_book.groups import column_groups, rules_of_groups
+    >>> groups = column_groups(["size", "colour", "size", "age"], 4)
+    >>> rules_of_groups(Constraints(["colour"]), groups).excluded
+    array([False,  True, False])
+    """
+    labels = groups.labels.tolist() if labels is None else labels
+    number_of = {label: i for i, label in enumerate(labels)}
+    said = constraints or Constraints()
+    by_number = Constraints(
+        _numbers_of_labels(said.exclude, number_of, "exclude"),
+        costs=said.costs,
+        budget=said.budget,
+        at_most_one=_members_by_label(said.at_most_one, number_of, "at_most_one"),
+        exactly_one=_members_by_label(said.exactly_one, number_of, "exactly_one"),
+        positions=said.positions,
+        spacing=said.spacing,
+    )
+    rules = by_number.of_columns(
+        len(labels),
+        np.array([str(label) for label in labels]),
+        _numbers_of_labels(exclude, number_of, "exclude"),
+    )
+    order = np.array([number_of[label] for label in groups.labels.tolist()])
+    return None if rules is None else rules.in_order(order)
+
+
+def pool_of_groups(space: RidgeSpace, groups: ColumnGroups, mask: np.ndarray) -> Pool:
+    """The pool of the groups in `mask`; its mask and its holders are those of
+    groups.
+    """
+    pool = pool_of(space, mask[groups.codes])
+    holders = list(dict.fromkeys(groups.codes[pool.holders].tolist()))
+    return replace(pool, mask=mask, holders=np.array(holders, dtype=np.int64))
 
 
 def group_bss(
@@ -604,6 +798,7 @@ def group_bss(
     *,
     scores: ArrayLike = None,
     progress: Progress | None = None,
+    constraints: Constraints | AllowedColumns | None = None,
 ) -> Sampling:
     """Spectral sparsification of groups of columns at a ridge: `r` weighted picks of
     groups.
@@ -624,18 +819,22 @@ def group_bss(
         leverage.
     progress : Progress, optional
         What counts the steps.
+    constraints : Constraints, or AllowedColumns of a search, optional
+        Which groups may be taken: what is said of columns there is said of groups.
+        `Constraints` name them by their labels, and have a number for each in the order
+        of their first columns.
 
     Returns
     -------
     Sampling
-        Of groups, numbered in the order of their first columns. `columns_of` makes one
-        of columns.
+        Of fewer draws where a step finds no group that may be taken. Of groups,
+        numbered in the order of their first columns. `columns_of` makes one of columns.
 
     Raises
     ------
     ValueError
-        `r` is not above the effective dimension; the groups, the rule or the scores are
-        refused.
+        `r` is not above the effective dimension; the groups, the rule, the scores or
+        the constraints are refused.
 
     References
     ----------
@@ -658,10 +857,27 @@ def group_bss(
     check_ridge_draws(space.effective_dimension, r, space.ridge)
     if scores is not None:
         scores = check_scores(scores, len(groups.labels))
-    norms, usable = usable_groups(space, groups, scores)
-    keys = group_keys(norms, scores)
+    if isinstance(constraints, Constraints):
+        rules = rules_of_groups(constraints, groups)
+        for allowed in starts_of(rules, r):
+            found = group_bss(
+                space,
+                groups,
+                r,
+                rule,
+                scores=scores,
+                progress=progress,
+                constraints=allowed,
+            )
+            if allowed is None or allowed.within_budget:
+                break
+        return found
+    if constraints is not None:
+        pool = pool_of_groups(space, groups, constraints.pool)
+        space = cast(RidgeSpace, pool.within(space))
+    open_groups = OpenGroups(space, groups, scores, constraints)
+    keys = open_groups.keys(open_groups.norms)
     rows = to_numpy(space.basis())
-    fresh = usable.copy()
     draws: list[int] = []
     weights: list[float] = []
     progress = progress or Progress(r, "group_bss")
@@ -671,13 +887,19 @@ def group_bss(
             lower, upper = barriers.judge_groups(rows)
             slack = lower - upper
             if rule == "best" and scores is None:
-                keys = round_ties(slack, SLACK_BITS)
-            j = _first_in_order(keys, slack, fresh, usable)
-            fresh[j] = False
+                keys = round_ties(open_groups.for_its_cost(slack), SLACK_BITS)
+            j = _first_in_order(keys, slack, open_groups.fresh, open_groups.usable)
+            if constraints is not None and constraints.changes:
+                # where none is feasible, this is the largest slack that there is
+                if lower[j] < upper[j] * (1 - 1e-9):
+                    constraints.stopped_after = len(draws)
+                    break
+            open_groups.take(j)
             draws.append(j)
             weights.append(barriers.add_group(rows[groups.columns(j)]))
-    share = 1 / (barriers.g * r)
-    return Sampling.from_draws(draws, np.array(weights) * share, len(norms), space.X)
+    share = 1 / (barriers.g * len(draws))
+    m = len(groups.labels)
+    return Sampling.from_draws(draws, np.array(weights) * share, m, space.X)
 
 
 def _first_in_order(
@@ -740,8 +962,10 @@ def fill_groups(
     sampling: Sampling,
     r: int,
     scores: np.ndarray | None = None,
+    allowed: AllowedColumns | None = None,
+    n_groups: int | None = None,
 ) -> Sampling:
-    """Add groups until there are `r` different ones, or no usable one is left, with
+    """Add groups until there are enough different ones, or no usable one is left, with
     weights so small that the promise stays.
 
     Parameters
@@ -751,36 +975,44 @@ def fill_groups(
     sampling : Sampling
         Of groups, as `group_bss` returns it for `r` draws.
     r : int
+        How many draws there were to be, and unless `n_groups` says otherwise, how many
+        different groups.
     scores : ndarray, shape (n_groups,), optional
         Those of `group_bss`. Of the groups left the one of largest score times what is
         missing comes first.
+    allowed : AllowedColumns, optional
+        Which groups may be taken, as the draws have left it; then `space` is that of
+        the pool. Of those that are required even one next to nothing is taken, at last.
+    n_groups : int, optional
 
     Returns
     -------
     Sampling
         Of groups; each that was added takes the place of a repeated draw.
     """
-    if sampling.n_selected >= r:
+    n_groups = r if n_groups is None else n_groups
+    if sampling.n_selected >= n_groups:
         return sampling
-    upper = ridge_promise(space.effective_dimension, r).upper
+    upper = ridge_promise(space.effective_dimension, r, sampling.n_draws).upper
     chosen = to_numpy(sampling.indices).tolist()
     weights = to_numpy(sampling.weights).astype(np.float64).tolist()
     rows = to_numpy(space.basis())
-    _, left = usable_groups(space, groups, scores)
-    left[chosen] = False
-    each = np.zeros(len(left))
+    open_groups = OpenGroups(space, groups, scores, allowed, chosen)
+    each = np.zeros(len(groups.labels))
     each[chosen] = weights
     M = np.diag(space.given) + rows.T @ (each[groups.codes, None] * rows)
     least = min(weights)
-    while len(chosen) < r and left.any():
+    while len(chosen) < n_groups and open_groups.left().any():
         missing = groups.sums(np.sum((rows @ np.linalg.inv(M)) * rows, axis=1))
-        j = int(np.argmax(np.where(left, group_keys(missing, scores), -np.inf)))
+        keys = np.where(open_groups.left(), open_groups.keys(missing), -np.inf)
+        j = int(np.argmax(keys))
         members = rows[groups.columns(j)]
         # half of the room that the promise leaves above the largest eigenvalue
         room = max(upper - np.linalg.eigvalsh(M)[-1], 1e-9 * upper) / 2
-        weight = min(least, room / np.linalg.norm(members, 2) ** 2)
+        size = np.linalg.norm(members, 2) ** 2
+        weight = min(least, room / size) if size else least
         M += weight * members.T @ members
-        left[j] = False
+        open_groups.take(j)
         chosen.append(j)
         weights.append(weight)
     precision = result_dtype(space.X)
@@ -959,13 +1191,28 @@ class TermSelector(ScoreMixin, CertifiedSelector):
     def _sample(self, space: RowSpace, r: int, y: Any, **score_params: Any) -> Sampling:
         space = cast(TermSpace, space)
         scores = self._scores(space.data, y, score_params)
-        progress = Progress.of_fit(self, r, LESS_WORK)
-        chosen = group_bss(
-            space, space.groups, r, self.rule, scores=scores, progress=progress
-        )
+        drawn = self._drawn(space, r, scores)
         if self._n_different(r) is None:
-            return chosen
-        return fill_groups(space, space.groups, chosen, r, scores)
+            return drawn
+        return fill_groups(space, space.groups, drawn, r, scores)
+
+    def _drawn(
+        self,
+        space: TermSpace,
+        r: int,
+        scores: np.ndarray | None,
+        allowed: AllowedColumns | None = None,
+    ) -> Sampling:
+        """The draws of terms."""
+        return group_bss(
+            space,
+            space.groups,
+            r,
+            self.rule,
+            scores=scores,
+            progress=Progress.of_fit(self, r, LESS_WORK),
+            constraints=allowed,
+        )
 
     def _n_different(self, r: int) -> int | None:
         return r if self.n_draws is None else None
@@ -1247,7 +1494,7 @@ class _AskedOfGroups:
 
 
 @insert_docs
-class GroupSelector(TermSelector):
+class GroupSelector(ConstraintMixin, TermSelector):
     """Selection of whole groups of columns at a ridge, with a certificate.
 
     Deterministic, unsupervised unless a `score_func` looks at labels, for dense and
@@ -1288,6 +1535,13 @@ class GroupSelector(TermSelector):
         label of each column there, and may return a dictionary from labels to scores.
         In place of a function: a score for each column, or one for each group in the
         order of `groups`, or such a dictionary.
+    exclude : sequence of labels, mask of shape (n_groups,), or None
+        Groups that may not be taken. They stay part of the data that are certified.
+    constraints : Constraints or None
+        What else has to be kept to. What `Constraints` says of columns is said of
+        groups here, which it names by their labels; arrays have an entry for each, in
+        the order of `groups`. Under a budget `n_groups_to_select` is the most that come
+        out. Where `groups` is None, a group is named as its column.
     %(rescale)s
     %(verbose)s
 
@@ -1311,6 +1565,15 @@ class GroupSelector(TermSelector):
         How often the data were read, where they come in blocks.
     scores_ : array, shape (n_features,)
         Those of columns, where the `score_func` gives them.
+    pool_ : Pool
+        The groups that may be taken, and what they hold of each direction; its mask and
+        its holders are numbers of groups, as in `groups_`. Only there with `exclude` or
+        `constraints`.
+    limited_by_ : list of str
+        Where fewer groups came out than asked for: which parameters closed groups, the
+        one of most first.
+    cost_ : float
+        What the chosen groups cost together; only there with costs.
     %(features_in)s
 
     Raises
@@ -1318,13 +1581,15 @@ class GroupSelector(TermSelector):
     ValueError
         By `fit`: groups overlap, are empty, or do not name every column once; the ridge
         is so small that as many dimensions count as groups are asked for; scores are
-        not numbers from 0 on; `X` or a parameter is refused, as by other selectors.
+        not numbers from 0 on; the constraints leave nothing; `X` or a parameter is
+        refused, as by other selectors.
 
     Warns
     -----
     UserWarning
         By `fit`: fewer groups came out than were asked for, since all others are zero,
-        or multiples of one that was chosen. Others are those of `BSSSelector`.
+        or multiples of one that was chosen, or since the constraints leave no more.
+        Others are those of `BSSSelector`.
 
     References
     ----------
@@ -1348,6 +1613,7 @@ class GroupSelector(TermSelector):
 
     method = "BSS of groups"
     _how_many = "n_groups_to_select"
+    _of_what = "group"
 
     def __init__(
         self,
@@ -1358,6 +1624,8 @@ class GroupSelector(TermSelector):
         ridge: float | Literal["auto"] = "auto",
         rule: Literal["best", "largest-norm"] = "best",
         score_func: ScoreFunc | Mapping[Any, float] | None = None,
+        exclude: Any = None,
+        constraints: Constraints | None = None,
         rescale: bool = False,
         verbose: int = 0,
     ) -> None:
@@ -1367,6 +1635,8 @@ class GroupSelector(TermSelector):
         self.ridge = ridge
         self.rule = rule
         self.score_func = score_func
+        self.exclude = exclude
+        self.constraints = constraints
         self.rescale = rescale
         self.verbose = verbose
 
@@ -1378,6 +1648,66 @@ class GroupSelector(TermSelector):
         return n_groups_requested(
             self.n_groups_to_select, len(self._groups_of(d).labels)
         )
+
+    def _rules(self, d: int) -> ColumnRules | None:
+        if self.groups is None:
+            # each column is a group, and is named as itself
+            return super()._rules(d)
+        groups = self._groups_of(d)
+        labels = labels_in_order(self.groups, groups)
+        return rules_of_groups(self.constraints, groups, labels, self.exclude)
+
+    def _sample(self, space: RowSpace, r: int, y: Any, **score_params: Any) -> Sampling:
+        space = cast(TermSpace, space)
+        scores = self._scores(space.data, y, score_params)
+        wanted = self._n_different(r)
+        rules = self._rules(len(self.groups_.codes))
+        n_places = r
+        if wanted is None and rules is not None:
+            n_places = max(r, rules.n_required)
+        for allowed in starts_of(rules, n_places):
+            if allowed is not None:
+                self.pool_ = pool_of_groups(space, space.groups, allowed.pool)
+            drawn = self._drawn(space, r, scores, allowed)
+            sampling = self._filled(space, drawn, r, scores, allowed)
+            if allowed is None or allowed.within_budget:
+                break
+        if allowed is not None:
+            asked = n_groups_requested(self.n_groups_to_select, len(allowed.mask))
+            self._keep_constraints(space, allowed, asked if wanted else None)
+            n_added = sampling.n_selected - drawn.n_selected
+            warn_of_stop(allowed, r, n_added, self._of_what)
+        return sampling
+
+    def _filled(
+        self,
+        space: TermSpace,
+        drawn: Sampling,
+        r: int,
+        scores: np.ndarray | None,
+        allowed: ConstrainedColumns | None,
+    ) -> Sampling:
+        """The `r` draws and what is missing of `r` different groups; with a number of
+        draws only what constraints require.
+        """
+        n_groups = self._n_different(r)
+        if n_groups is None:
+            n_groups = drawn.n_selected + (0 if allowed is None else allowed.finish())
+        own = self._own_space(space)
+        return fill_groups(own, space.groups, drawn, r, scores, allowed, n_groups)
+
+    def _own_space(self, space: RowSpace) -> RidgeSpace:
+        """The space in which the barriers are: that of the pool, if there is one."""
+        pool: Pool | None = vars(self).get("pool_")
+        return cast(RidgeSpace, space if pool is None else pool.within(space))
+
+    def _promise(self, space: RowSpace, r: int) -> Promise:
+        return self._promise_after(space, r, r)
+
+    def _promise_after(self, space: RowSpace, r: int, n_draws: int) -> Promise:
+        pool: Pool | None = vars(self).get("pool_")
+        own = ridge_promise(self._own_space(space).effective_dimension, r, n_draws)
+        return own if pool is None else pool.promise(own)
 
     def _space(self, X: Matrix, r: int | None) -> TermSpace:
         self.groups_ = self._groups_of(X.shape[1])
@@ -1470,7 +1800,7 @@ class GroupSelector(TermSelector):
         return certify_terms(
             cast(TermSpace, space),
             sampling,
-            self._promise(space, r),
+            self._promise_after(space, r, sampling.n_draws),
             self.method,
             of_columns.n_features,
             of_columns.n_selected,
@@ -1484,11 +1814,12 @@ class GroupSelector(TermSelector):
 
     def _warn_of_fewer(self, space: RowSpace) -> None:
         found = len(self.selected_groups_)
-        if self.n_draws is None and found < self.n_draws_:
+        asked = n_groups_requested(self.n_groups_to_select, len(self.groups_.labels))
+        if self.n_draws is None and found < asked:
+            why = "All others are zero, or multiples of one of these."
             warnings.warn(
-                f"n_groups_to_select={self.n_groups_to_select} asks for "
-                f"{self.n_draws_} groups, and {found} came out: all others are zero, "
-                f"or multiples of one of these.",
+                f"n_groups_to_select={self.n_groups_to_select} asks for {asked} "
+                f"groups, and {found} came out. {self._no_more(why)}",
                 stacklevel=stack_level(),
             )
 

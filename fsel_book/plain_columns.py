@@ -1120,12 +1120,14 @@ def explained_ceiling(X: ArrayLike | RowSpace, r: int) -> float:
     return min(float(squares[:r].sum() / squares.sum()), 1.0)
 
 # %% ../nbs/11_plain_columns.ipynb #9a1d0112
-def exchanged(space: RowSpace, sampling: Sampling) -> Sampling:
+def exchanged(
+    space: RowSpace, sampling: Sampling, allowed: np.ndarray | None = None
+) -> Sampling:
     """The plain columns that exchanges make of a selection: weights one, no multiples
-    beside each other, and as many draws as were made.
+    beside each other, none that is not `allowed`, and as many draws as were made.
     """
     start = to_numpy(sampling.indices)
-    run = raise_smallest(space, start, group=space.first_multiple)
+    run = raise_smallest(space, start, allowed=allowed, group=space.first_multiple)
     ones = np.ones(len(start))
     plain = Sampling.from_draws(run.indices, ones, space.shape[0], space.X)
     return replace(plain, n_draws=sampling.n_draws)

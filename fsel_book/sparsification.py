@@ -495,7 +495,7 @@ def ridge_promise(
     """
     check_ridge_draws(effective_dimension, r)
     s = float(np.sqrt(effective_dimension / r))
-    gap = s if n_draws is None else s * r / n_draws
+    gap = s if n_draws is None or n_draws == r else s * r / n_draws
     return Promise(max(1 - gap, 0.0) / (1 + s), (1 + gap) / (1 - s))
 
 # %% ../nbs/05_sparsification.ipynb #62969f3a

@@ -266,6 +266,7 @@ WITHOUT_A_MATRIX = {
     # abstract, of strings, or where data come from
     *(
         "CertifiedSelector",
+        "Constraints",
         "MismatchFeatures",
         "load_dataset",
         "load_docstrings",

@@ -22,6 +22,8 @@ from fsel_book import (
     CompletionSelector,
     Constraints,
     DSFSelector,
+    GroupSelector,
+    Sampling,
     as_blocks,
     bss,
     complete,
@@ -29,10 +31,13 @@ from fsel_book import (
     row_space,
 )
 from fsel_book.certificates import Promise
-from fsel_book.column_search import AllowedColumns
+from fsel_book.column_search import AllowedColumns, outline_of
 from fsel_book.constraints import constrained_reference, pool_of
 from fsel_book.dual_set import det_sampling_reference
+from fsel_book.groups import column_groups, group_bss
+from fsel_book.plain_columns import raise_smallest
 from fsel_book.spectra import ridge_space
+from fsel_book.summaries import TriangularFactor
 
 table = load_breast_cancer(as_frame=True).data
 table = (table - table.mean()) / table.std()
@@ -665,3 +670,454 @@ def test_a_constraint_of_ones_own(kind, rule):
     assert_array_equal(np.sort(allowed.taken), np.sort(found.indices))
     if kind is NoNeighbours:
         assert np.diff(np.sort(found.indices)).min() > 1
+
+
+def group_of_each(selector, labels):
+    """The numbers of the chosen groups, in the order of first columns, as a sampling."""
+    first = list(dict.fromkeys(labels.tolist()))
+    chosen = [first.index(label) for label in selector.selected_groups_]
+    return Sampling(np.array(chosen), np.ones(len(chosen)), len(first), 1)
+
+
+@pytest.mark.filterwarnings("ignore")
+@swept_seeds(80, 1000)
+def test_groups_keep_to_constraints_and_to_the_promise(seeds):
+    """What is said of columns is said of groups."""
+    fitted = 0
+    stopped = 0
+    short = 0
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        X = any_matrix(rng)
+        d = X.shape[1]
+        labels = rng.integers(0, d // 2, d)
+        first = list(dict.fromkeys(labels.tolist()))
+        r = int(rng.integers(2, len(first)))
+        constraints = any_constraints(rng, len(first), r)
+        excluded = constraints.exclude
+        if excluded is not None:
+            # arrays are in the order of the groups, and groups are named by label
+            by_label = [first[g] for g in excluded]
+            named = clone(constraints).set_params(exclude=by_label)
+        else:
+            named = constraints
+        options = [
+            dict(n_groups_to_select=r),
+            dict(n_groups_to_select=r, rule="largest-norm"),
+            dict(n_groups_to_select=r, score_func=rng.random(len(first))),
+            dict(n_draws=r),
+        ][seed % 4]
+        selector = GroupSelector(groups=labels, constraints=named, **options)
+        try:
+            selector.fit(X)
+        except ValueError as error:
+            assert re.search(IMPOSSIBLE, str(error))
+            continue
+        found = group_of_each(selector, labels)
+        assert_kept_to(constraints, found)
+        assert selector.certificate_.holds
+        if constraints.costs is not None:
+            spent = np.sum(constraints.costs[found.indices])
+            assert_allclose(selector.cost_, spent)
+        fitted += 1
+        stopped += selector.n_draws_ < r
+        short += getattr(selector, "limited_by_", []) != []
+    assert fitted > 0.8 * len(seeds) and stopped > 0 and short > 0
+
+
+@swept_seeds(30, 300)
+def test_groups_of_one_column_are_columns(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((8, 30)) * rng.pareto(2, 30)
+        if seed % 2:
+            X[:, :10] = X[:, 10:20] * rng.choice([1, -1, 2.0, 0.5], 10)
+        ridge = 0.2 * np.linalg.norm(X, 2) ** 2
+        space = ridge_space(X, ridge)
+        scores = rng.random(30)
+        constraints = any_constraints(rng, 30, 8).set_params(exactly_one=None)
+        for of_columns, of_groups in (
+            (dict(rule="best"), dict()),
+            (dict(rule="largest-norm"), dict(rule="largest-norm")),
+            (dict(rule="largest-norm", scores=scores), dict(scores=scores)),
+        ):
+            expected = bss(space, 8, **of_columns, constraints=constraints)
+            found = group_bss(
+                space, np.arange(30), 8, **of_groups, constraints=constraints
+            )
+            assert_array_equal(found.indices, expected.indices)
+            assert_allclose(found.weights, expected.weights, rtol=1e-6)
+            assert found.n_draws == expected.n_draws
+
+
+@swept_seeds(20, 300)
+def test_groups_that_are_excluded_are_as_deleted_at_a_ridge(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        X = any_matrix(rng)
+        d = X.shape[1]
+        labels = rng.integers(0, d // 2, d)
+        groups = column_groups(labels, d)
+        gone = rng.choice(groups.labels, len(groups.labels) // 3, replace=False)
+        kept = np.flatnonzero(~np.isin(labels, gone))
+        ridge = 0.2 * np.linalg.norm(X, 2) ** 2
+        alone = group_bss(ridge_space(X[:, kept], ridge), labels[kept], 6)
+        inside = group_bss(
+            ridge_space(X, ridge), labels, 6, constraints=Constraints(gone)
+        )
+        left = list(dict.fromkeys(labels[kept].tolist()))
+        assert groups.labels[inside.indices].tolist() == [
+            left[j] for j in alone.indices
+        ]
+        assert_allclose(inside.weights, alone.weights, rtol=1e-5)
+
+
+def test_no_constraint_on_groups_changes_nothing():
+    plain = GroupSelector(5, groups=kinds).fit(table)
+    loose = Constraints(costs=np.ones(10), budget=10)
+    for none in (
+        dict(exclude=[]),
+        dict(exclude=np.zeros(10, dtype=bool)),
+        dict(constraints=Constraints()),
+        dict(constraints=loose),
+    ):
+        found = GroupSelector(5, groups=kinds, **none).fit(table)
+        assert_array_equal(found.selected_, plain.selected_)
+        assert_array_equal(found.weights_, plain.weights_)
+        assert found.certificate_.promise == plain.certificate_.promise
+
+
+def test_groups_are_excluded_by_label():
+    selector = GroupSelector(4, groups=kinds, exclude=["area", "radius"]).fit(table)
+    assert not {"area", "radius"} & set(selector.selected_groups_)
+    assert selector.certificate_.holds and len(selector.selected_groups_) == 4
+    labels = selector.groups_.labels.tolist()
+    assert set(np.array(labels)[~selector.pool_.mask]) == {"area", "radius"}
+    numbers = [sorted(set(kinds)).index(kind) for kind in kinds]
+    gone = [sorted(set(kinds)).index(kind) for kind in ("area", "radius")]
+    pairs = [(kind, "kind") for kind in kinds]
+    for groups, exclude in (
+        (numbers, gone),
+        (numbers, np.array(gone)),
+        (pairs, [("area", "kind"), ("radius", "kind")]),
+        (kinds, np.isin(labels, ["area", "radius"])),
+        (kinds, pd.Series(["area", "radius"])),
+    ):
+        same = GroupSelector(4, groups=groups, exclude=exclude).fit(table)
+        assert_array_equal(same.selected_, selector.selected_)
+        said = Constraints(exclude)
+        same = GroupSelector(4, groups=groups, constraints=said).fit(table)
+        assert_array_equal(same.selected_, selector.selected_)
+    for exclude, words in (
+        (["depth"], "no label of a group"),
+        ([["area"]], "no label of a group"),
+        ("area", "a list of"),
+        (3, "a list of"),
+        ([True, False], "a mask of shape"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            GroupSelector(4, groups=kinds, exclude=exclude).fit(table)
+    with pytest.raises(ValueError, match="'depth', which is no label"):
+        one = Constraints(at_most_one={"size": ["area", "depth"]})
+        GroupSelector(4, groups=kinds, constraints=one).fit(table)
+
+
+def test_columns_that_are_groups_are_excluded_by_index_or_name():
+    expected = BSSSelector(6, ridge="auto", exclude=["mean area"]).fit(table)
+    for exclude in (["mean area"], [3]):
+        found = GroupSelector(6, exclude=exclude).fit(table)
+        assert_array_equal(found.selected_, expected.selected_)
+
+
+def test_what_arrays_say_of_groups_is_in_their_order():
+    """As for scores: a dictionary has an order of its own."""
+    labels = list(dict.fromkeys(kinds))
+    members = {kind: np.flatnonzero(np.array(kinds) == kind) for kind in labels}
+    backwards = {kind: members[kind] for kind in labels[::-1]}
+    prices = np.arange(1.0, 11)
+    said = Constraints(costs=prices, budget=12.0, at_most_one=["g"] * 2 + [None] * 8)
+    turned = Constraints(
+        costs=prices[::-1], budget=12.0, at_most_one=[None] * 8 + ["g"] * 2
+    )
+    by_label = Constraints(
+        costs=pd.Series(prices, index=labels).sample(frac=1, random_state=0),
+        budget=12.0,
+        at_most_one={"g": labels[:2]},
+    )
+    expected = GroupSelector(4, groups=kinds, constraints=said).fit(table)
+    price_of = dict(zip(labels, prices))
+    spent = sum(price_of[label] for label in expected.selected_groups_)
+    assert expected.cost_ == spent <= 12
+    assert not set(labels[:2]) <= set(expected.selected_groups_)
+    for groups, constraints in (
+        (members, said),
+        (backwards, turned),
+        (backwards, by_label),
+        (kinds, by_label),
+    ):
+        found = GroupSelector(4, groups=groups, constraints=constraints).fit(table)
+        assert found.selected_groups_ == expected.selected_groups_
+        assert found.cost_ == spent
+    mask = np.arange(10) < 3
+    expected = GroupSelector(4, groups=kinds, exclude=mask).fit(table)
+    found = GroupSelector(4, groups=backwards, exclude=mask[::-1]).fit(table)
+    assert found.selected_groups_ == expected.selected_groups_
+
+
+def test_another_multiple_stands_for_a_group_that_may_not_be_taken():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((8, 20))
+    twice = np.hstack([2 * X, X])
+    labels = np.arange(40) // 2
+    selector = GroupSelector(6, groups=labels, exclude=np.arange(10)).fit(twice)
+    assert min(selector.selected_groups_) >= 10 and len(selector.selected_groups_) == 6
+    one = Constraints(at_most_one=["g"] * 10 + [None] * 10)
+    selector = GroupSelector(7, groups=labels, constraints=one).fit(twice)
+    chosen = np.array(selector.selected_groups_)
+    assert np.sum(chosen < 10) <= 1 and len(set(chosen % 10)) == len(chosen) == 7
+    # with prices the cheaper for its size
+    costs = np.r_[np.full(10, 9.0), np.full(10, 1.0)]
+    cheap = Constraints(costs=costs, budget=6.0)
+    selector = GroupSelector(6, groups=labels, constraints=cheap).fit(twice)
+    assert selector.cost_ == 6 and min(selector.selected_groups_) >= 10
+
+
+@pytest.mark.filterwarnings("ignore:From draw")
+def test_groups_that_must_be_there_are_there_however_they_are_counted():
+    X = table.to_numpy().copy()
+    X[:, np.array(kinds) == "symmetry"] = 0
+    must = Constraints(exactly_one={"a": ["symmetry"], "b": ["texture", "area"]})
+    for options in (
+        dict(n_groups_to_select=3),
+        dict(n_groups_to_select=3, ridge=1e4),
+        dict(n_draws=2),
+        dict(n_groups_to_select=3, score_func=np.arange(10.0)),
+    ):
+        selector = GroupSelector(groups=kinds, constraints=must, **options).fit(X)
+        found = set(selector.selected_groups_)
+        assert "symmetry" in found and len(found & {"texture", "area"}) == 1
+        assert selector.certificate_.holds
+
+
+def test_what_is_said_of_groups():
+    X = 0.1 * np.random.default_rng(0).standard_normal((8, 24))
+    X[:, :3] += 50 * np.eye(8)[:, :3]
+    labels = [f"g{j}" for j in np.arange(24) // 3]
+    with pytest.warns(UserWarning, match="Group 'g0', not among them, holds"):
+        GroupSelector(5, groups=labels, ridge=5.0, exclude=["g0"]).fit(X)
+    spread = Constraints(positions=np.arange(8), spacing=3)
+    with pytest.warns(UserWarning) as caught:
+        found = GroupSelector(6, groups=labels, constraints=spread).fit(X)
+    said = [str(warning.message) for warning in caught]
+    assert found.limited_by_ == ["spacing"]
+    assert any("asks for 6 groups" in one and "smaller spacing" in one for one in said)
+    with pytest.raises(ValueError, match="can be given as exclude"):
+        GroupSelector(3, groups=labels, constraints=["g0"]).fit(X)
+
+
+def test_fewer_groups_for_want_of_money_are_no_surprise(recwarn):
+    paid = Constraints(costs=np.ones(10), budget=3)
+    selector = GroupSelector(6, groups=kinds, constraints=paid).fit(table)
+    assert len(selector.selected_groups_) == 3 and selector.cost_ == 3
+    assert not any("asks for" in str(one.message) for one in recwarn)
+
+
+@pytest.mark.filterwarnings("ignore:From draw")
+@pytest.mark.parametrize("n_draws", [None, 5])
+def test_groups_in_blocks_are_as_in_memory(n_draws):
+    """Of samples and of features, in which only kernels of groups are kept."""
+    X = table.to_numpy()[:40]
+    labels = np.array(kinds)
+    costs = pd.Series(np.arange(1.0, 11), index=list(dict.fromkeys(kinds)))
+    constraints = Constraints(
+        ["area"], costs=costs, budget=25.0, at_most_one={"g": ["radius", "perimeter"]}
+    )
+    options = dict(n_draws=5) if n_draws else dict(n_groups_to_select=5)
+    for score_func in (None, np.arange(10.0)):
+        selector = GroupSelector(
+            groups=labels, constraints=constraints, score_func=score_func, **options
+        )
+        expected = clone(selector).fit(X)
+        assert expected.cost_ <= 25 and "area" not in expected.selected_groups_
+        for axis, parts in ((0, (X[:15], X[15:])), (1, (X[:, :13], X[:, 13:]))):
+            blocks = as_blocks(lambda parts=parts: iter(parts), axis=axis)
+            found = clone(selector).fit(blocks)
+            assert found.selected_groups_ == expected.selected_groups_
+            assert_allclose(found.group_weights_, expected.group_weights_, rtol=1e-6)
+            assert found.cost_ == expected.cost_
+            assert_array_equal(found.pool_.mask, expected.pool_.mask)
+            promise = expected.certificate_.promise
+            assert_allclose(found.certificate_.promise.lower, promise.lower, rtol=1e-6)
+            assert_allclose(found.certificate_.promise.upper, promise.upper, rtol=1e-6)
+    # of many columns kernels alone are left, and groups are still what is named
+    wide = 0.1 * np.random.default_rng(0).standard_normal((10, 60))
+    wide[:, :20] += 50 * np.eye(10)[:, :1]
+    halves = as_blocks(lambda: iter((wide[:, :30], wide[:, 30:])), axis=1)
+    of_twenty = np.repeat(["a", "b", "c"], 20)
+    with pytest.warns(UserWarning, match="Group 'a', not among them, holds"):
+        selector = GroupSelector(2, groups=of_twenty, ridge=10.0, exclude=["a"])
+        found = selector.fit(halves)
+    assert_array_equal(found.pool_.mask, [False, True, True])
+    assert_array_equal(found.pool_.holders, [0])
+    assert found.certificate_.holds
+
+
+@pytest.mark.parametrize("kind", [FiveOut, NoNeighbours])
+def test_a_constraint_of_ones_own_on_groups(kind):
+    X = np.random.default_rng(0).standard_normal((5, 90))
+    space = ridge_space(X, 0.1 * np.linalg.norm(X, 2) ** 2)
+    allowed = kind(30)
+    found = group_bss(space, np.arange(90) // 3, 8, constraints=allowed)
+    assert found.indices.min() >= 5 and found.n_selected == 8
+    assert_array_equal(np.sort(allowed.taken), np.sort(found.indices))
+    if kind is NoNeighbours:
+        assert np.diff(np.sort(found.indices)).min() > 1
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("ridge", ["auto", 300.0])
+@swept_seeds(30, 500)
+def test_a_completion_at_a_ridge_keeps_to_the_constraints(seeds, ridge):
+    fitted = 0
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        X = any_matrix(rng)
+        d = X.shape[1]
+        given = rng.choice(d, int(rng.integers(0, 4)), replace=False)
+        q = min(int(rng.integers(8, 14)), d - len(given))
+        constraints = any_constraints(rng, d, q)
+        scores = rng.random(d) if seed % 3 == 0 else None
+        selector = CompletionSelector(
+            given, q, ridge=ridge, score_func=scores, constraints=constraints
+        )
+        try:
+            selector.fit(X)
+        except ValueError as error:
+            assert re.search(IMPOSSIBLE + "|given|effective", str(error))
+            continue
+        assert set(given) <= set(selector.selected_)
+        assert_kept_to(constraints, selector)
+        assert selector.certificate_.holds
+        fitted += 1
+    assert fitted > 0.4 * len(seeds)
+
+
+@swept_seeds(30, 300)
+def test_a_completion_at_a_ridge_is_that_of_the_data_without_what_is_excluded(seeds):
+    """At any ridge, and not only where the pool has the rank of the data."""
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((5, 30)) * rng.pareto(2, 30)
+        kept = np.sort(rng.choice(30, 20, replace=False))
+        given = kept[:2]
+        excluded = np.setdiff1d(np.arange(30), kept)
+        ridge = 0.2 * np.linalg.norm(X, 2) ** 2
+        space = ridge_space(X, ridge)
+        inside = complete(space, given, 9, constraints=Constraints(excluded))
+        alone = complete(ridge_space(X[:, kept], ridge), [0, 1], 9)
+        assert_array_equal(inside.indices, kept[alone.indices])
+        assert_allclose(inside.weights, alone.weights, rtol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["exclude", "at_most_one", "spacing", "costs"])
+def test_many_columns_at_a_ridge_are_searched_as_the_literal_search_does(kind):
+    """Where slack is bounded by an outline of the columns."""
+    rng = np.random.default_rng(5)
+    n, d, r = 9, 6000, 8
+    X = rng.standard_normal((n, d)) * (1 + rng.pareto(2, d))
+    X[:, ::10] = X[:, 1::10]
+    ridge = 3 * np.linalg.norm(X, 2) ** 2
+    space = ridge_space(X, ridge)
+    assert outline_of(space) is not None
+    plain = bss(space, r, "best").indices
+    constraints = {
+        "exclude": Constraints(plain[:4]),
+        "at_most_one": Constraints(at_most_one=np.arange(d) // 700),
+        "spacing": Constraints(positions=rng.random((d, 2)), spacing=0.2),
+        "costs": Constraints(costs=rng.lognormal(size=d), budget=3.0),
+    }[kind]
+    # the pool has an outline of its own
+    fast = bss(space, r, "best", constraints=constraints)
+    literal = constrained_reference(X, r, constraints, ridge=ridge, rule="best")
+    assert set(fast.indices) != set(plain)
+    assert_array_equal(fast.indices, literal.indices)
+    assert fast.n_draws == literal.n_draws
+    assert_allclose(fast.weights, literal.weights, rtol=1e-5)
+    selector = BSSSelector(r, ridge=ridge, rule="best", constraints=constraints).fit(X)
+    assert_array_equal(selector.selected_[: fast.n_selected], fast.indices)
+    assert selector.certificate_.holds
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        BSSSelector(8, rank=4),
+        BSSSelector(8, ridge="auto"),
+        BSSSelector(8, rank=4, rule="sampled", random_state=0),
+        DSFSelector(8, rank=4),
+        DSFSelector(8, rank=4, rule="first"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+@swept_seeds(15, 200)
+def test_exchanges_bring_in_no_column_that_is_excluded(seeds, selector):
+    came_in = 0
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((6, 50)) * rng.pareto(2, 50)
+        free = clone(selector).set_params(exchange=True).fit(X).selected_
+        excluded = free[:3]
+        only = dict(exclude=excluded)
+        also = dict(constraints=Constraints(excluded))
+        plain = clone(selector).set_params(**only).fit(X)
+        found = clone(selector).set_params(exchange=True, **only).fit(X)
+        same = clone(selector).set_params(exchange=True, **also).fit(X)
+        assert_array_equal(same.selected_, found.selected_)
+        assert not set(excluded) & set(found.selected_)
+        assert found.certificate_.holds
+        before = plain.certificate_.eigenvalues_unscaled[0]
+        after = found.certificate_.eigenvalues_unscaled[0]
+        assert after >= before * (1 - 1e-9)
+        # without the mask it would come in, often
+        run = raise_smallest(
+            selector._space(X, 8), plain.selected_, group=row_space(X).first_multiple
+        )
+        came_in += bool(set(excluded) & set(run.indices))
+    assert came_in > 0.5 * len(seeds)
+
+
+@pytest.mark.parametrize("selector", [BSSSelector(8), DSFSelector(8)])
+@pytest.mark.parametrize(
+    ("constraints", "name"),
+    [
+        (dict(costs=np.ones(30), budget=9.0), "costs"),
+        (dict(at_most_one=kinds), "at_most_one"),
+        (dict(exactly_one={"a": [0, 1]}), "exactly_one"),
+        (dict(positions=np.arange(30), spacing=2), "positions"),
+    ],
+)
+def test_exchanges_are_refused_where_what_is_open_depends_on_the_others(
+    selector, constraints, name
+):
+    said = clone(selector).set_params(
+        exchange=True, constraints=Constraints(**constraints)
+    )
+    with pytest.raises(ValueError, match=f"exchange=True .* that have {name}: "):
+        said.fit(table)
+    with pytest.raises(ValueError, match="can be given as exclude"):
+        said.set_params(constraints=[3]).fit(table)
+
+
+def test_blocks_of_samples_know_the_names_of_columns():
+    for selector in (
+        BSSSelector(6, exclude=["mean area"]),
+        BSSSelector(6, rank=4, exclude=["mean area"]),
+        BSSSelector(6, ridge="auto", exclude=["mean area"]),
+        DSFSelector(6, exclude=["mean area"]),
+        GroupSelector(3, groups=kinds, exclude=["area"]),
+        GroupSelector(3, exclude=["mean area"]),
+    ):
+        expected = clone(selector).fit(table).selected_
+        factor = TriangularFactor().partial_fit(table[:300]).partial_fit(table[300:])
+        for source in (as_blocks(table), factor):
+            assert_array_equal(clone(selector).fit(source).selected_, expected)

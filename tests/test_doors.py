@@ -282,6 +282,7 @@ OF_KERNELS = {
 
 # What is given checked arguments: literal versions, and the parts of an elimination.
 TRUSTING = {
+    "constrained_reference",
     "duality_gap",
     "group_bss_reference",
     "guyon_rfe",

@@ -1023,7 +1023,7 @@ def test_a_completion_at_a_ridge_is_that_of_the_data_without_what_is_excluded(se
 def test_many_columns_at_a_ridge_are_searched_as_the_literal_search_does(kind):
     """Where slack is bounded by an outline of the columns."""
     rng = np.random.default_rng(5)
-    n, d, r = 9, 6000, 8
+    n, d, r = 9, 7500, 8
     X = rng.standard_normal((n, d)) * (1 + rng.pareto(2, d))
     X[:, ::10] = X[:, 1::10]
     ridge = 3 * np.linalg.norm(X, 2) ** 2

@@ -1441,7 +1441,10 @@ class Outline:
     n_doubtful : int
         How many columns were left in doubt since then.
     delta : ndarray, shape (n_groups,)
-        With `mu`, `turn` and `omega` the bound of this step, as in the lemma.
+        With `mu`, `turn` and `omega` the bound of this step: `v'Cv` is at most the sum of
+        `delta_i |v_i|^2` over the groups, of `omega_j` times the square of combination
+        `j`, and `mu |v|^2`. That it is one is proved in `begin` by a Cholesky factor,
+        whatever `omega` is.
     mu : float
         The rounding error is included.
     turn : ndarray, shape (n_directions, at most 32 or a few more)
@@ -1475,6 +1478,7 @@ class Outline:
         if scores:
             space.scores64 = np.concatenate(scores)
         self.norms = to_numpy(space.scores64) / self.unit
+        # of what is made in float64 and stored in float32
         self.wrong = 2.0**-24
         self.pending = dict[int, np.ndarray]()
         self.n_doubtful = 0
@@ -1514,10 +1518,13 @@ class Outline:
         return True
 
     def _fill(self, Y: np.ndarray, U: np.ndarray) -> None:
-        """Put the products of all rows with the columns of `U` into `Y`."""
+        """Put the products of all rows with the columns of `U` into `Y`, a view of
+        `numbers`; `wrong` grows where they are made in float32.
+        """
         space = self.space
         U = U / np.sqrt(self.unit)
         if space.kept is not None:
+            # V is in float64: only to store them rounds
             Y[:] = space.kept @ U
             return
         U = space.T @ U
@@ -1547,7 +1554,9 @@ class Outline:
         M = self.Q.T @ E @ self.Q
         M += coupling.T @ np.linalg.solve(add_to_diagonal(-inner, mu), coupling)
         omega, Z = np.linalg.eigh(add_to_diagonal(M, -mu))
-        # all that are positive, and of the others those that tell most
+        # In increasing order: all positive ones, without which it would be no bound, and
+        # the most negative of the others, each of which only lowers it. More than 32 would
+        # cost more than they tell.
         n_positive = int(np.sum(omega > 0))
         n_others = min(max(0, 32 - n_positive), len(omega) - n_positive)
         told = np.r_[0:n_others, len(omega) - n_positive : len(omega)]

@@ -1006,6 +1006,7 @@ class CompletionSelector(ConstraintMixin, ScoreMixin, SamplingTransformer):
                 break
             short = enough
             enough = 2 * enough
+        # short does not reach it, enough does; whether fewer than short do is not looked at
         while enough - short > 1:
             middle = (short + enough) // 2
             progress.to_come(enough * (enough - short).bit_length())

@@ -927,7 +927,10 @@ def first_by_table(
     ab = (A[:, ~low] * g) @ B[:, ~low].T
     room = x - lam[0]
     # one, unless M is singular: each in units of the room of the lowest
-    units = np.sqrt(room / np.maximum(x - lam[low], 1e-12 * room))
+    units = np.ones(np.sum(low))
+    # where M is zero there is no room, and nothing to tell apart
+    if room > 0:
+        units = np.sqrt(room / np.maximum(x - lam[low], 1e-12 * room))
     alpha = A[:, low] * units
     beta = B[:, low] * units
     alphas = np.sum(alpha**2, axis=1)[:, None]
@@ -940,7 +943,7 @@ def first_by_table(
         + 2 * products * ab
         - room * ((1 - aa) * (1 + bb) + ab**2)
     )
-    if np.sum(low) > 1:
+    if np.sum(low) > 1 and room > 0:
         determinant += (alphas * betas - products**2) / room
     pairs = np.argwhere((corner >= 0) & (determinant > 0))
     return first_that_raises(M, lam, leaving, joining, pairs)

@@ -522,7 +522,8 @@ def test_float32_is_widened_block_by_block(selector):
     # the matrix of which it takes the pivots
     pivots = 4 * 8 * 50 * X.shape[1] if selector is RRQRSelector else 0
     # as float64 the whole of X would be twice as large
-    assert peak < 1.2 * X.nbytes + pivots
+    # and some rows for the ceiling of plain columns
+    assert peak < 1.2 * X.nbytes + pivots + 2**23
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int64, bool])

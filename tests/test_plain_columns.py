@@ -398,6 +398,15 @@ def test_the_table_sees_several_eigenvalues_next_to_nothing():
     assert first_by_table(M, leaving, joining) == (0, 0)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("ell", [1, 3])
+def test_a_selection_of_zero_rows_is_left_for_any_other(ell):
+    zero = np.zeros((1, ell))
+    joining = np.vstack([zero, np.eye(ell)])
+    assert first_by_eigenvalues(np.zeros((ell, ell)), zero, joining) == (0, 1)
+    assert first_by_table(np.zeros((ell, ell)), zero, joining) == (0, 1)
+
+
 @swept_seeds(40, 300)
 def test_the_table_decides_as_the_eigenvalues_do_where_rank_is_missing(seeds):
     for seed in seeds:

@@ -927,7 +927,7 @@ def first_by_table(
     ab = (A[:, ~low] * g) @ B[:, ~low].T
     room = x - lam[0]
     # one, unless M is singular: each in units of the room of the lowest
-    units = np.ones(np.sum(low))
+    units = np.ones(int(np.sum(low)))
     # where M is zero there is no room, and nothing to tell apart
     if room > 0:
         units = np.sqrt(room / np.maximum(x - lam[low], 1e-12 * room))

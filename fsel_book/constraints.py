@@ -419,11 +419,19 @@ class ColumnRules:
 def starts_of(
     rules: ColumnRules | None, n_places: int, given: np.ndarray | None = None
 ) -> Iterator["ConstrainedColumns | None"]:
-    """The `tries` of the rules; None, once, where there are none."""
+    """The `tries` of the rules, up to the first that is `within_budget`; None, once,
+    where there are no rules.
+
+    Whoever asks for the next start has made a selection with the last one: the selection
+    that a loop over them made last is the one to keep.
+    """
     if rules is None:
         yield None
-    else:
-        yield from rules.tries(n_places, given)
+        return
+    for allowed in rules.tries(n_places, given):
+        yield allowed
+        if allowed.within_budget:
+            return
 
 
 class ConstrainedColumns(AllowedColumns):

@@ -316,8 +316,6 @@ def det_sampling(
                 progress=progress,
                 constraints=allowed,
             )
-            if allowed is None or allowed.within_budget:
-                break
         return found
     lengths = _check_residual_norms(residual_norms, d)
     norms = to_numpy(space.scores64)
@@ -1088,8 +1086,6 @@ class DSFSelector(ConstraintMixin, ScoreMixin, _ComponentsMixin, CertifiedSelect
                 constraints=allowed,
             )
             sampling = self._added(space, drawn, r, scores, targets, progress, allowed)
-            if allowed is None or allowed.within_budget:
-                break
         if allowed is not None:
             self.pool_ = pool_of(space, allowed.pool)
             asked = n_requested(self.n_features_to_select, space.shape[0])

@@ -869,8 +869,6 @@ def group_bss(
                 progress=progress,
                 constraints=allowed,
             )
-            if allowed is None or allowed.within_budget:
-                break
         return found
     if constraints is not None:
         pool = pool_of_groups(space, groups, constraints.pool)
@@ -1670,8 +1668,6 @@ class GroupSelector(ConstraintMixin, TermSelector):
                 self.pool_ = pool_of_groups(space, space.groups, allowed.pool)
             drawn = self._drawn(space, r, scores, allowed)
             sampling = self._filled(space, drawn, r, scores, allowed)
-            if allowed is None or allowed.within_budget:
-                break
         if allowed is not None:
             asked = n_groups_requested(self.n_groups_to_select, len(allowed.mask))
             self._keep_constraints(space, allowed, asked if wanted else None)

@@ -552,15 +552,12 @@ def complete(
     check_integer(q, 1, name="q")
     scores = None if scores is None else check_scores(scores, d)
     rules = None if constraints is None else constraints.of_columns(d)
-    tries = starts_of(rules, len(given) + (n_different or q), given)
-    for allowed in tries:
+    for allowed in starts_of(rules, len(given) + (n_different or q), given):
         own = space
         if allowed is not None:
             own = pool_of(space, allowed.pool).within(space)
         plan = _Completion(own, given, q)
         sampling = plan.sampling(scores, progress, n_different, allowed)
-        if allowed is None or allowed.within_budget:
-            break
     return sampling
 
 
@@ -915,8 +912,6 @@ class CompletionSelector(ConstraintMixin, ScoreMixin, SamplingTransformer):
             found = self._complete_within(
                 space, given, q, scores, progress, n_different, allowed
             )
-            if allowed is None or allowed.within_budget:
-                break
         return *found, allowed
 
     def _complete_within(

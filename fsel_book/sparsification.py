@@ -385,8 +385,6 @@ def bss(
                 n_different=n_different,
                 constraints=allowed,
             )
-            if allowed is None or allowed.within_budget:
-                break
         return found
     if constraints is not None:
         space = pool_of(space, constraints.pool).within(space)
@@ -732,8 +730,6 @@ class BSSSelector(ConstraintMixin, ScoreMixin, CertifiedSelector):
             elif allowed is not None:
                 more = n_drawn + allowed.finish()
                 sampling = self._filled(space, sampling, more, scores, allowed, r)
-            if allowed is not None and allowed.within_budget:
-                break
         if allowed is not None:
             asked = n_requested(self.n_features_to_select, space.shape[0])
             self._keep_constraints(space, allowed, asked if wanted else None)

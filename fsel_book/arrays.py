@@ -4,7 +4,7 @@
 __all__ = ['Array', 'Matrix', 'ArrayLike', 'Seed', 'BLAS', 'SCIPYS_BLAS', 'is_sparse', 'namespace', 'refuse_other_forms',
            'readable_array', 'to_numpy', 'from_numpy', 'result_dtype', 'is_integer', 'as_float64', 'by_columns',
            'take_columns', 'take_rows', 'scale_columns', 'is_scipys', 'held_to_one_thread', 'blas_threads_for',
-           'all_finite', 'largest_entry', 'in_precision_of']
+           'processor_seconds', 'all_finite', 'largest_entry', 'in_precision_of']
 
 # %% ../nbs/01_arrays.ipynb #c23650b5
 import numbers
@@ -455,7 +455,7 @@ def blas_threads_for(size: int) -> AbstractContextManager[None]:
     return held_to_one_thread(SCIPYS_BLAS) if size < 2500 else nullcontext()
 
 # %% ../nbs/01_arrays.ipynb #e33f70b8
-def _processor_seconds(work: Callable[[], object], repeats: int = 3) -> float:
+def processor_seconds(work: Callable[[], object], repeats: int = 3) -> float:
     """The least processor time of `repeats` calls of `work()`, with one BLAS thread."""
     times = []
     with held_to_one_thread(BLAS):

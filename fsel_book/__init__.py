@@ -30,6 +30,7 @@ from fsel_book.dual_projection import (
 )
 from fsel_book.dual_set import DSFSelector, RSFSelector, certify_span, det_sampling
 from fsel_book.groups import AdditiveKernelSelector, GroupSelector
+from fsel_book.kept import certify_columns
 from fsel_book.labels import (
     CompletionSelector,
     GuaranteePriceDisplay,
@@ -97,6 +98,7 @@ __all__ = [
     "as_blocks",
     "bss",
     "certify",
+    "certify_columns",
     "certify_selector",
     "certify_span",
     "change_point",

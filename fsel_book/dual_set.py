@@ -707,12 +707,12 @@ class SpanCertificate(Certificate):
             promised = [p.residual, p.sine(self.ratio)]
             empty = [p.residual == np.inf, says_nothing(p.sine(self.ratio))]
             rows = [
-                (*row[:2], f"{value:.3g}" + " (vacuous)" * flag)
+                (*row[:2], f"{value:.3g}" + " (says nothing)" * flag)
                 for row, value, flag in zip(rows, promised, empty)
             ]
             whole[0] = (
                 *whole[0][:2],
-                f"[{p.lower:.3g}, {p.upper:.3g}]" + " (vacuous)" * p.vacuous,
+                f"[{p.lower:.3g}, {p.upper:.3g}]" + " (says nothing)" * p.vacuous,
             )
         return whole + rows
 

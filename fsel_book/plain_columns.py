@@ -2,14 +2,13 @@
 
 # %% auto #0
 __all__ = ['SHRINK', 'MOST_COLUMNS', 'GRADIENT_STEPS', 'RAISE', 'SINGULAR', 'SHARPNESS', 'LEAVING', 'JOINING', 'ROWS_AT_FIRST',
-           'FirstExchange', 'NUMBERS_OF_ROWS', 'NUMBERS_MADE', 'NUMBERS_OF_COLUMNS', 'LEADING_DIRECTIONS', 'Rows',
-           'check_given', 'Ceiling', 'gibbs', 'largest', 'BestSoFar', 'exponentiated_gradient',
-           'plain_ceiling_reference', 'PathPoint', 'plain_ceiling', 'follow_the_path', 'Raised', 'threshold',
-           'is_raised', 'Movable', 'who_to_exchange', 'most_useful', 'first_that_raises', 'exchange_while_it_raises',
-           'check_members', 'check_movable', 'first_by_eigenvalues', 'raise_smallest_reference', 'first_by_table',
-           'raise_smallest', 'explained_share', 'span_of_columns', 'explained_ceiling', 'exchanged',
-           'promise_after_exchanges', 'LongestRows', 'longest_rows', 'ColumnsAndWhole', 'chosen_columns',
-           'plain_columns_of']
+           'FirstExchange', 'NUMBERS_OF_ROWS', 'NUMBERS_MADE', 'LEADING_DIRECTIONS', 'Rows', 'check_given', 'Ceiling',
+           'gibbs', 'largest', 'BestSoFar', 'exponentiated_gradient', 'plain_ceiling_reference', 'PathPoint',
+           'plain_ceiling', 'follow_the_path', 'Raised', 'threshold', 'is_raised', 'Movable', 'who_to_exchange',
+           'most_useful', 'first_that_raises', 'exchange_while_it_raises', 'check_members', 'check_movable',
+           'first_by_eigenvalues', 'raise_smallest_reference', 'first_by_table', 'raise_smallest', 'explained_share',
+           'span_of_columns', 'explained_ceiling', 'exchanged', 'promise_after_exchanges', 'LongestRows',
+           'longest_rows']
 
 # %% ../nbs/11_plain_columns.ipynb #9a1d0003
 from collections.abc import Callable, Iterable, Sequence
@@ -32,7 +31,7 @@ from fsel_book.arrays import (
     take_columns,
     to_numpy,
 )
-from .certificates import PlainColumns, Promise, Sampling
+from .certificates import Promise, Sampling
 from .column_search import round_ties
 from .spectra import RowSpace, at_unit_scale, row_space, squared_column_norms
 from .validation import check_integer, check_matrix, check_positive
@@ -1153,8 +1152,6 @@ def promise_after_exchanges(
 # for it, so many
 NUMBERS_OF_ROWS = 2**20
 NUMBERS_MADE = 2**17
-# and so many of the chosen columns, and of the small side
-NUMBERS_OF_COLUMNS = 2**20
 # at a ridge it looks at so many directions or more
 LEADING_DIRECTIONS = 50
 
@@ -1222,62 +1219,3 @@ def longest_rows(space: RowSpace, r: int) -> LongestRows | None:
         # a copy, so that the whole can go
         rows = rows[:, :n_directions] * 1.0
     return LongestRows(r, rows, rest, space.given[:n_directions])
-
-
-@dataclass(frozen=True)
-class ColumnsAndWhole:
-    """What the explained share needs.
-
-    Attributes
-    ----------
-    C : array or sparse matrix, shape (m, r)
-        The chosen columns, or what has the same inner products.
-    B : ndarray, shape (m, k)
-        What has the inner products of the whole.
-    """
-
-    C: Matrix
-    B: np.ndarray
-
-    def explained(self) -> float:
-        """The share of the squared norm of the whole that the columns explain."""
-        C = self.C.toarray() if is_sparse(self.C) else to_numpy(self.C)
-        Q = span_of_columns(C.astype(np.float64))
-        return min(float(np.sum((Q.T @ self.B) ** 2) / np.sum(self.B**2)), 1.0)
-
-
-def chosen_columns(space: RowSpace, indices: np.ndarray) -> ColumnsAndWhole | None:
-    """What the explained share of some columns needs; None where that is too much, or
-    not there.
-    """
-    m = len(space.B) if space.T is not None else space.B.shape[1]
-    numbers = max(space.B.size, m * len(indices))
-    if (
-        space.numerical_rank is None
-        or not space.of_data
-        or numbers > NUMBERS_OF_COLUMNS
-    ):
-        return None
-    if space.T is None:
-        return ColumnsAndWhole(space.B[indices].T, space.B.T)
-    return ColumnsAndWhole(take_columns(space.X, indices), space.B)
-
-
-def plain_columns_of(
-    space: RowSpace, indices: np.ndarray, smallest: float
-) -> PlainColumns:
-    """The record for some columns of a space, of which the smallest eigenvalue is
-    known.
-    """
-    r = len(indices)
-    rows = longest_rows(space, r)
-    columns = chosen_columns(space, indices)
-    most = explained_ceiling(space, r) if columns is not None else None
-    return PlainColumns(
-        smallest,
-        r,
-        space.ridge,
-        most,
-        rows.ceiling if rows is not None else None,
-        columns.explained if columns is not None else None,
-    )

@@ -515,6 +515,8 @@ class RowSpace:
         Left singular vectors of `X` that belong to the space: orthonormal columns.
     image : array, shape (n_samples, rank)
         `X V`.
+    column_sums : array, shape (n_features,)
+        The sums of the columns of `X`, at unit scale.
     squared_lengths : array, shape (n_features,)
         Squared lengths of the columns of `X`.
     residual_norms : array, shape (n_features,)
@@ -623,6 +625,11 @@ class RowSpace:
         return float(np.sum(to_numpy(self.squared_lengths)))
 
     @cached_property
+    def column_sums(self) -> Array:
+        """The sums of the columns of `X`, float64, on its device."""
+        return _column_sums(self.X)
+
+    @cached_property
     def distance_energy(self) -> float | None:
         """Part of the squared distances between the samples, summed over all pairs, in
         the space.
@@ -634,7 +641,7 @@ class RowSpace:
         S = self.small_svd.S[: self.shape[1]]
         sums = None
         if self.T is None or self.numerical_rank is None:
-            sums = _column_sums(self.X)
+            sums = self.column_sums
         if self.T is None:
             sums_within = to_numpy(sums @ self.V)
         else:

@@ -38,6 +38,7 @@ from fsel_book import (
     arrays,
     bss,
     certify,
+    certify_columns,
     certify_selector,
     certify_span,
     change_point,
@@ -184,6 +185,7 @@ ON_HOST = {
     "certify": lambda X, y: [
         certify(row_space(X, 3), bss(row_space(X, 3), 8)).eigenvalues
     ],
+    "certify_columns": lambda X, y: [certify_columns(X, [0, 3, 5]).eigenvalues],
     "certify_selector": lambda X, y: [
         certify_selector(BSSSelector(6).fit(X), X).eigenvalues
     ],

@@ -63,6 +63,7 @@ from fsel_book import (
     WeightScores,
     as_blocks,
     certify,
+    certify_columns,
     certify_selector,
     certify_span,
     det_sampling,
@@ -228,6 +229,7 @@ FUNCTIONS = {
         det_sampling(row_space(X, 3), row_space(X, 3).residual_norms, 6, rule).weights
         for rule in ("first", "best")
     ],
+    "certify_columns": lambda X: [certify_columns(X, [0, 2])],
     "certify_selector": lambda X: [
         certify_selector(
             SelectKBest(information_gain, k=8).fit(DENSE, Y), X
@@ -406,6 +408,8 @@ def assert_same(found, expected, what):
             assert_same(vars(ours), vars(theirs), f"{what}: {name}")
         elif isinstance(theirs, PlainColumns):
             assert_same(ours.to_dict(), theirs.to_dict(), f"{what}: {name}")
+        elif isinstance(theirs, dict):
+            assert_same(ours, theirs, f"{what}: {name}")
         elif isinstance(theirs, ColumnGroups):
             assert_same(ours._asdict(), theirs._asdict(), f"{what}: {name}")
         elif sp.issparse(theirs):

@@ -1703,9 +1703,9 @@ def test_bounds_of_certificates_that_are_all_there_is_to_lose():
         promised = {name: text for name, _, text in c.table()}
         assert "kept within 100.0%" not in str(c)
         assert ("as good as lost: nothing is certified" in str(c)) == (not says)
-        assert ("(vacuous)" in promised["Delta = distortion at the best scale"]) == (
-            not says
-        )
+        assert (
+            "(says nothing)" in promised["Delta = distortion at the best scale"]
+        ) == (not says)
         assert ("as good as lost" in str(c)) == (not says)
 
 
@@ -1723,9 +1723,9 @@ def test_promises_of_a_span_that_say_nothing():
             for name, _, text in certify_span(space, sampling, promise).table()
             if text
         }
-        assert [name for name in rows if "(vacuous)" in rows[name]] == empty and list(
-            rows
-        ) == names
+        assert [
+            name for name in rows if "(says nothing)" in rows[name]
+        ] == empty and list(rows) == names
 
 
 # ---------------------------------------------------------------- colours

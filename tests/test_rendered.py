@@ -217,7 +217,7 @@ class TestFiles:
         )
         assert re.findall('href="(?:./)?([^"]*)"', doors) == [
             "quickstart.html",
-            "28_choosing.html",
+            "29_choosing.html",
         ]
 
     def test_links_lead_somewhere(self, docs):

@@ -23,7 +23,7 @@ from fsel_book.papers import sparse_regression as paper
 root = Path(__file__).resolve().parent.parent
 findings = "".join(
     json.loads(
-        (root / "nbs" / "24_sparse_regression_paper.ipynb").read_text(encoding="utf-8")
+        (root / "nbs" / "25_sparse_regression_paper.ipynb").read_text(encoding="utf-8")
     )["cells"][0]["source"]
 )
 plain = ("PCA", "DSF, index", "RSF")

@@ -15,15 +15,17 @@ from configparser import ConfigParser
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from sklearn.linear_model import Ridge
 
 folder = Path(__file__).resolve().parent / "benchmarks"
 stored_records = folder.parents[1] / "fsel_book" / "records"
 # as for a script of that folder: its parts are modules there
 sys.path.insert(0, str(folder))
-run, rows, methods, machine, records, accelerator, kinds = map(
+run, rows, methods, machine, records, accelerator, kinds, defaults = map(
     importlib.import_module,
-    "run rows methods machine records accelerator kinds".split(),
+    "run rows methods machine records accelerator kinds defaults".split(),
 )
 each_part = pytest.mark.parametrize("part", run.parts)
 
@@ -537,6 +539,42 @@ def test_the_stored_record_of_a_card_holds_every_fit():
 
 
 # ---------------------------------------------------------------- kinds of data
+
+
+def test_the_record_of_selections_without_labels_is_made_of_lines_like_these():
+    found = list(defaults.lines("wine", 1))
+    stored = (stored_records / "defaults.csv").read_text(encoding="utf-8").splitlines()
+    lines = list(csv.DictReader(line for line in stored if not line.startswith("#")))
+    assert {line["data"]: line["kind"] for line in lines} == kinds.kind_of
+    wine = [line for line in lines if line["data"] == "wine"]
+    names = ("samples", "features", "r", "method")
+    assert [tuple(line[of] for of in names) for line in wine] == [
+        tuple(map(str, line[2:6])) for line in found
+    ]
+    for line in lines:
+        assert float(line["share"]) <= 100 and abs(float(line["distances"])) <= 100
+        assert 0 <= float(line["linear"]) <= 100 and float(line["kappa"]) >= 1
+
+
+def test_what_is_explained_of_others_is_what_ridge_regression_explains():
+    rng = np.random.default_rng(0)
+    A, B = rng.standard_normal((2, 40, 12)) @ rng.standard_normal((12, 12))
+    chosen = [1, 5, 7]
+    found = defaults.share_of_others(A, B, chosen)
+    C = A[:, chosen] - A[:, chosen].mean(axis=0)
+    lengths = np.linalg.norm(C, axis=0)
+    shares = [
+        1
+        - np.sum((B - fit.predict(B[:, chosen] / lengths)) ** 2)
+        / np.sum((B - A.mean(axis=0)) ** 2)
+        for fit in (
+            Ridge(max(penalty, 1e-12) * np.linalg.norm(C / lengths, 2) ** 2).fit(
+                A[:, chosen] / lengths, A
+            )
+            for penalty in defaults.PENALTIES
+        )
+    ]
+    assert np.min(np.abs(np.array(shares) - found)) < 1e-9
 
 
 def test_the_record_of_kinds_of_data_is_made_of_lines_like_these():

@@ -732,9 +732,11 @@ class SplitInverse:
         self.n_head = n_head
         self.sign = sign
         head = W[:n_head]
-        self.tail = 1 / x[n_head:]
-        self.E = self.tail[:, None] * W[n_head:]
-        inner = add_to_diagonal(sign * (W[n_head:].T @ self.E), 1.0)
+        # a zero makes a matrix of which the next line says that it is not positive
+        with np.errstate(divide="ignore", invalid="ignore"):
+            self.tail = 1 / x[n_head:]
+            self.E = self.tail[:, None] * W[n_head:]
+            inner = add_to_diagonal(sign * (W[n_head:].T @ self.E), 1.0)
         S = DenseInverse(inner).matrix()
         self.WS = head @ S
         schur = add_to_diagonal(sign * (self.WS @ head.T), x[:n_head])

@@ -1163,7 +1163,8 @@ def sweep_columns(H: Floats, w: Floats, groups: Sequence[int], tie: float) -> Sw
         lost[gone] = 0.0
         # those that could be among the least
         near = rise * (1 - lost) <= rise[some].max() + tie
-        if gone and np.any(near & (lost > 1e-10) & (lost * rise > tie / 10)):
+        unsure = near & (lost > 1e-10)
+        if gone and np.any(lost[unsure] * rise[unsure] > tie / 10):
             break
         for j in some:
             t = len(gone)

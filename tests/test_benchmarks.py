@@ -23,9 +23,9 @@ folder = Path(__file__).resolve().parent / "benchmarks"
 stored_records = folder.parents[1] / "fsel_book" / "records"
 # as for a script of that folder: its parts are modules there
 sys.path.insert(0, str(folder))
-run, rows, methods, machine, records, accelerator, kinds, defaults = map(
+run, rows, methods, machine, records, accelerator, kinds, defaults, later = map(
     importlib.import_module,
-    "run rows methods machine records accelerator kinds defaults".split(),
+    "run rows methods machine records accelerator kinds defaults later".split(),
 )
 each_part = pytest.mark.parametrize("part", run.parts)
 
@@ -554,6 +554,19 @@ def test_the_record_of_selections_without_labels_is_made_of_lines_like_these():
     for line in lines:
         assert float(line["share"]) <= 100 and abs(float(line["distances"])) <= 100
         assert 0 <= float(line["linear"]) <= 100 and float(line["kappa"]) >= 1
+
+
+def test_the_record_of_the_later_question_is_made_of_lines_like_these():
+    found = list(later.lines("wine", 1))
+    stored = (stored_records / "later.csv").read_text(encoding="utf-8").splitlines()
+    lines = list(csv.DictReader(line for line in stored if not line.startswith("#")))
+    wine = [line for line in lines if line["data"] == "wine"]
+    names = ("classes", "r", "method")
+    assert [tuple(line[of] for of in names) for line in wine] == [
+        tuple(map(str, line[2:5])) for line in found
+    ]
+    assert all(int(line["classes"]) >= 3 for line in lines)
+    assert all(0 <= float(line["coarse"]) <= 100 for line in lines)
 
 
 def test_what_is_explained_of_others_is_what_ridge_regression_explains():

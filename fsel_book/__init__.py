@@ -17,6 +17,7 @@ from fsel_book.blocks import Blocks, as_blocks
 from fsel_book.certificates import (
     Certificate,
     CertifiedSelector,
+    KeptDisplay,
     Sampling,
     SpectrumDisplay,
     certify,
@@ -76,6 +77,7 @@ __all__ = [
     "GroupSelector",
     "GuaranteePriceDisplay",
     "GuyonRFE",
+    "KeptDisplay",
     "LPSVMClassifier",
     "LeverageDisplay",
     "LeverageSelector",

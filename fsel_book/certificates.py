@@ -4,7 +4,7 @@
 __all__ = ['LEVELS', 'METHOD_COLORS', 'NO_MORE_FEATURES', 'FASTER', 'ScoreFunc', 'Sampling', 'Promise', 'least_distortion',
            'says_nothing', 'Explained', 'PairsKept', 'RowsToCome', 'Findings', 'PlainColumns', 'counted', 'rounded_up',
            'Certificate', 'bar_of_text', 'bar_of_html', 'as_json', 'certify', 'method_color', 'SpectrumDisplay',
-           'n_requested', 'target_rank', 'clear_fitted', 'insert_columns', 'FittedAttributesMixin',
+           'KeptDisplay', 'n_requested', 'target_rank', 'clear_fitted', 'insert_columns', 'FittedAttributesMixin',
            'SamplingTransformer', 'largest_rank', 'space_to_certify', 'check_ridge', 'space_at_ridge', 'at_ridge',
            'Look', 'look_at_columns', 'look_at_selected', 'warn_of_columns', 'warn_of_twins', 'warn_of_fewer',
            'CertifiedSelector', 'check_scores', 'scores_without_data', 'finite_scores', 'feature_scores', 'ScoreMixin']
@@ -1009,7 +1009,9 @@ class Certificate:
         return frame.astype(float)
 
     def plot(self, ax: Any = None) -> "SpectrumDisplay":
-        """The picture of the certificate, a `SpectrumDisplay`."""
+        """The picture of its eigenvalues, a `SpectrumDisplay`; `KeptDisplay` draws its
+        first lines.
+        """
         return SpectrumDisplay(self).plot(ax)
 
 
@@ -1287,6 +1289,108 @@ class SpectrumDisplay:
         self.ax_ = ax
         self.figure_ = ax.figure
         return self
+
+# %% ../nbs/04_certificates.ipynb #49b19a24
+@insert_docs
+class KeptDisplay:
+    """What plain columns explain, beside what others would, and what pairs of rows keep
+    of their squared distance.
+
+    Parameters
+    ----------
+    certificate : Certificate
+
+    Attributes
+    ----------
+    axes_ : ndarray of two matplotlib axes
+        Of `plot`.
+    figure_ : matplotlib Figure
+        Of `plot`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from fsel_book import BSSSelector, KeptDisplay
+    >>> X, y = load_digits(return_X_y=True)
+    >>> display = KeptDisplay.from_selector(BSSSelector(20, rank=8).fit(X)).plot()
+    >>> display.axes_[0].get_xlabel()
+    'explained part of the variance'
+    """
+
+    def __init__(self, certificate: Certificate) -> None:
+        self.certificate = certificate
+
+    @classmethod
+    def from_selector(cls, selector: "SamplingTransformer") -> Self:
+        """The display of a fitted selector."""
+        check_is_fitted(selector, "certificate_")
+        return cls(selector.certificate_)
+
+    def plot(self, axes: Any = None) -> Self:
+        """Draw on two axes, or on a new figure, and return the display.
+
+        Parameters
+        ----------
+        axes : sequence of two matplotlib axes, optional
+
+        Raises
+        ------
+        ValueError
+            The certificate knows neither the share nor pairs.
+        """
+        # here, so that `import fsel_book` does not load it
+        import matplotlib.pyplot as plt
+
+        plain = self.certificate.plain
+        if plain is None or plain.explained is None or plain.pairs is None:
+            raise ValueError(
+                "This certificate does not know what its columns explain, or what pairs "
+                "of rows keep: X was in blocks, or too large. certify_columns(X, "
+                "columns), with some rows of X, does."
+            )
+        if axes is None:
+            axes = plt.subplots(2, 1, figsize=(6, 2.8), layout="constrained")[1]
+        self.axes_ = np.asarray(axes)
+        self.figure_ = self.axes_[0].figure
+        self._draw_explained(self.axes_[0], plain.explained)
+        self._draw_pairs(self.axes_[1], plain.pairs)
+        return self
+
+    def _draw_explained(self, ax: Any, e: Explained) -> None:
+        """A bar for the share, and marks for what others explain."""
+        color = method_color(self.certificate.method)
+        if e.ceiling is not None:
+            ax.barh(0, e.ceiling, 0.5, color="0.8", label="no others explain more")
+        ax.barh(0, e.share, 0.5, color=color, label="explained")
+        if e.left_out is not None:
+            ax.plot([e.left_out] * 2, [-0.4, 0.4], color="k", label="of a row left out")
+        if e.random_range is not None:
+            ax.plot(
+                e.random_range, [-0.5, -0.5], lw=4, color="0.5", label="random choices"
+            )
+        ax.set(
+            xlim=(0, 1),
+            ylim=(-0.7, 0.5),
+            yticks=[],
+            xlabel=f"explained part of the {e.of}",
+        )
+        ax.legend(
+            frameon=False,
+            fontsize="small",
+            ncols=4,
+            loc="lower center",
+            bbox_to_anchor=(0.5, 1),
+        )
+
+    def _draw_pairs(self, ax: Any, pairs: PairsKept) -> None:
+        """A box from a quarter to three quarters, with whiskers for nine in ten."""
+        _, low, lower, middle, upper, high, _ = pairs.quantiles
+        color = method_color(self.certificate.method)
+        ax.plot([low, high], [0, 0], color=color)
+        ax.barh(0, upper - lower, 0.5, left=lower, color=color)
+        ax.plot([middle, middle], [-0.25, 0.25], color="k")
+        label = "kept of the squared distance of two rows: half, and nine in ten"
+        ax.set(xlim=(0, 1), ylim=(-0.5, 0.5), yticks=[], xlabel=label)
 
 # %% ../nbs/04_certificates.ipynb #7d0b4056
 def n_requested(r: Any, d: int) -> int | None:

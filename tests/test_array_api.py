@@ -262,7 +262,7 @@ WITHOUT_A_MATRIX = {
         "SpanPromise",
         "Stability",
     ),
-    *("RiskCurveDisplay", "SpectrumDisplay"),
+    *("KeptDisplay", "RiskCurveDisplay", "SpectrumDisplay"),
     # of whole numbers
     *("bss_promise", "leverage_promise"),
     # abstract, of strings, or where data come from

@@ -5,6 +5,7 @@ variance, random choices, rows left out, pairs of rows, rows to come.
 import json
 import pickle
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -29,6 +30,7 @@ from sklearn.preprocessing import StandardScaler
 from fsel_book import (
     BSSSelector,
     DSFSelector,
+    KeptDisplay,
     LeverageSelector,
     as_blocks,
     certify_columns,
@@ -556,3 +558,35 @@ def test_columns_without_twins_and_words_are_no_reason_to_warn(recwarn):
     X[:, 3] = X[:, 2] = np.arange(30) < 9
     BSSSelector(8).fit(X)
     assert not [w for w in recwarn if "multiples" in str(w.message)]
+
+
+# ---------------------------------------------------------------- drawn
+
+
+def test_a_picture_shows_the_numbers_of_the_first_lines():
+    X = StandardScaler().fit_transform(load_wine().data)
+    selector = BSSSelector(5).fit(X)
+    display = KeptDisplay.from_selector(selector).plot()
+    plain = selector.certificate_.plain
+    explained, pairs = display.axes_
+    widths = {round(bar.get_width(), 6) for bar in explained.patches}
+    assert {
+        round(plain.explained.share, 6),
+        round(plain.explained.ceiling, 6),
+    } <= widths
+    drawn = np.concatenate([line.get_xdata() for line in explained.get_lines()])
+    for number in (plain.explained.left_out, *plain.explained.random_range):
+        assert np.isclose(drawn, number).any()
+    (box,) = pairs.patches
+    assert_allclose(box.get_x(), plain.pairs.quantiles[2])
+    assert_allclose(box.get_x() + box.get_width(), plain.pairs.quantiles[4])
+    figure, axes = plt.subplots(2, 1)
+    assert KeptDisplay(selector.certificate_).plot(axes).figure_ is figure
+    plt.close("all")
+
+
+def test_a_picture_of_what_is_not_known_is_refused():
+    X = np.random.default_rng(0).standard_normal((200, 30))
+    blocks = as_blocks(lambda: iter(np.array_split(X, 3)), axis=0)
+    with refused("X was in blocks", "certify_columns"):
+        KeptDisplay.from_selector(BSSSelector(8).fit(blocks)).plot()

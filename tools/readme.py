@@ -40,6 +40,17 @@ def drawn(cell: nbformat.NotebookNode) -> bytes | None:
     return picture and base64.b64decode(picture)
 
 
+def without_styles(cell: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """A cell whose outputs are text where their HTML needs styles, which GitHub and
+    PyPI take away.
+    """
+    for output in cell.get("outputs", []):
+        data = output.get("data", {})
+        if "text/plain" in data and "style=" in data.get("text/html", ""):
+            del data["text/html"]
+    return cell
+
+
 def readme() -> tuple[str, dict[str, bytes]]:
     """Return the text of README.md, and its pictures by their paths.
 
@@ -57,7 +68,7 @@ def readme() -> tuple[str, dict[str, bytes]]:
             kept.append(nbformat.v4.new_markdown_cell(f"![{figure['alt']}]({path})"))
         elif HIDDEN not in tags(cell) and not is_folded(cell):
             cell.source = plain(CAPTION.sub("", cell.source))
-            kept.append(cell)
+            kept.append(without_styles(cell))
     book.cells = kept
     book.metadata["language_info"] = {"name": "python"}
     text, _ = MarkdownExporter().from_notebook_node(book)

@@ -631,7 +631,8 @@ def certify_columns(
     Returns
     -------
     Certificate
-        All weights are one, and nothing is promised: what there is was measured.
+        All weights are one, and nothing is promised: what there is was measured. It is
+        on the host; products with `X` are made where `X` is.
 
     Raises
     ------

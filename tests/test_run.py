@@ -207,6 +207,7 @@ def test_a_picture_that_moves_is_not_stored(tmp_path):
     source = "from ipywidgets import interact\ninteract(lambda r: print(r), r=(1, 9));"
     cell = nbformat.v4.new_code_cell(source, metadata={"tags": ["live"]})
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), path)
-    tool.run(path, heavy=False)
-    stored = nbformat.read(path, 4)
-    assert stored.cells[0].outputs == [] and "widgets" not in stored.metadata
+    for heavy in (False, True):
+        tool.run(path, heavy=heavy)
+        stored = nbformat.read(path, 4)
+        assert stored.cells[0].outputs == [] and "widgets" not in stored.metadata

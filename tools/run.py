@@ -42,8 +42,16 @@ def is_heavy(source: str) -> bool:
     return re.search(r"^if run_heavy\(", source, flags=re.MULTILINE) is not None
 
 
-class LightClient(NotebookClient):
-    """Runs a notebook without its heavy cells, which keep their outputs."""
+class StillClient(NotebookClient):
+    """Runs a notebook without what moves, of which nothing is stored.
+
+    Now and then a cell with widgets keeps a client waiting for ever; see issue 312 of
+    nbclient.
+    """
+
+    def is_left_out(self, cell: NotebookNode) -> bool:
+        """Whether a cell is not run, and keeps its outputs."""
+        return LIVE in tags(cell)
 
     async def async_execute_cell(
         self, cell: NotebookNode, cell_index: int, **options: Any
@@ -51,9 +59,17 @@ class LightClient(NotebookClient):
         """Run one cell, or leave it as it is."""
         return (
             cell
-            if is_heavy(cell.source)
+            if self.is_left_out(cell)
             else await super().async_execute_cell(cell, cell_index, **options)
         )
+
+
+class LightClient(StillClient):
+    """Runs a notebook without its heavy cells as well."""
+
+    def is_left_out(self, cell: NotebookNode) -> bool:
+        """Whether a cell is not run, and keeps its outputs."""
+        return is_heavy(cell.source) or super().is_left_out(cell)
 
 
 # ---------------------------------------------------------------- what is noise
@@ -181,7 +197,7 @@ def run(path: Path, heavy: bool, fresh: bool = False) -> None:
     """Run a notebook in its folder and write it back, once it has run to its end."""
     book = nbformat.read(path, as_version=4)
     stored = deepcopy([cell.get("outputs", []) for cell in book.cells])
-    client = NotebookClient if heavy else LightClient
+    client = StillClient if heavy else LightClient
     resources = {"metadata": {"path": str(path.parent)}}
     options = {
         "timeout": None,

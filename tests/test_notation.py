@@ -114,6 +114,8 @@ def test_a_figure_stands_above_its_caption(name):
         match = book.CAPTION.match("".join(cell["source"]))
         if match and match[1].startswith("fig-"):
             assert above["metadata"]["figure"]["label"] == match[1]
+            # the page takes the whole cell for the caption
+            assert "\n\n" not in "".join(cell["source"]).strip(), match[1]
         figure = (above or {}).get("metadata", {}).get("figure")
         if figure:
             assert match and match[1] == figure["label"], figure["label"]

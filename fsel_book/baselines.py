@@ -1014,7 +1014,7 @@ def certify_selector(
         )
     check_ridge(ridge, rank, int(support.sum()))
     if isinstance(selector, SamplingTransformer) and selector.weighs_columns:
-        return _certify_weighted(selector, X, rank, ridge, method)
+        return _certify_weighted(selector, X, rank, ridge, method).with_names(names)
     chosen = np.flatnonzero(support)
     if len(chosen) == 0:
         raise ValueError(
@@ -1026,4 +1026,5 @@ def certify_selector(
         else space_at_ridge(X, ridge, len(chosen))
     )
     sampling = Sampling.from_draws(chosen, np.ones(len(chosen)), len(support), space.X)
-    return certify(space, sampling, None, method or name)
+    found = certify(space, sampling, None, method or name)
+    return found.with_names(names)

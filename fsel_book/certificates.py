@@ -387,6 +387,8 @@ class PlainColumns:
     ridge : float or None
     findings : object or None
         Finds the other numbers, by methods of the same names.
+    names : array of str, shape (n_features,), or None
+        Of all columns, where the data had names: new rows must have the same.
 
     Attributes
     ----------
@@ -418,6 +420,7 @@ class PlainColumns:
     indices: np.ndarray
     ridge: float | None = None
     findings: Findings | None = None
+    names: Any = None
 
     @property
     def n_selected(self) -> int:
@@ -843,6 +846,13 @@ class Certificate:
                 "This certificate is of kernels, not of columns: distances in chosen "
                 "columns are not what it speaks of."
             )
+        names = self.plain.names
+        if names is not None and hasattr(X_new, "columns"):
+            if list(names) != list(X_new.columns):
+                raise ValueError(
+                    "X_new has other columns, or another order of columns, than the "
+                    "data of the certificate: give all of them, in that order."
+                )
         return rows_to_come(
             X_new,
             self.plain.indices,
@@ -851,6 +861,12 @@ class Certificate:
             confidence=confidence,
             random_state=random_state,
         )
+
+    def with_names(self, names: Any) -> Self:
+        """The same for columns of these names, or of none."""
+        if names is None or self.plain is None:
+            return self
+        return replace(self, plain=replace(self.plain, names=np.asarray(names)))
 
     def headline(self) -> str:
         """How many of how many, and by whom they were chosen."""
@@ -2058,9 +2074,12 @@ class CertifiedSelector(SamplingTransformer):
             # loaded only here: it needs this module
             from fsel_book.out_of_core import fit_selector
 
-            return fit_selector(X, self, y, **extra)
-        space = self._select(X, y, **extra)
-        self._warn_of_choice(space, look_at_selected(space, self.selected_))
+            fit_selector(X, self, y, **extra)
+        else:
+            space = self._select(X, y, **extra)
+            self._warn_of_choice(space, look_at_selected(space, self.selected_))
+        names = getattr(self, "feature_names_in_", None)
+        self.certificate_ = self.certificate_.with_names(names)
         return self
 
     def _select(

@@ -5,12 +5,10 @@ __all__ = ['PENALTIES', 'NUMBERS_OF_WHOLE', 'NUMBERS_OF_COLUMNS', 'NUMBERS_OF_OT
            'off_means', 'share_in', 'random_shares', 'squared_projection', 'left_out_shares', 'left_out_share',
            'some_pairs', 'squared_distances', 'Trimmed', 'tolerance_ranks', 'rows_needed', 'rows_to_come',
            'factor_off_means', 'SmallData', 'how_many_choices', 'on_host', 'KeptData', 'kept_data', 'small_data',
-           'copied', 'columns_at_random', 'explained_at_once', 'pairs_at_once', 'plain_columns_of', 'certify_columns',
-           'column_indices']
+           'copied', 'columns_at_random', 'explained_at_once', 'pairs_at_once', 'plain_columns_of', 'certify_columns']
 
 # %% ../nbs/12_kept.ipynb #12ke0003
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
@@ -45,7 +43,11 @@ from fsel_book.certificates import (
 )
 from .plain_columns import LongestRows, longest_rows, span_of_columns
 from .spectra import RowSpace
-from .validation import check_matrix, check_open_unit_interval
+from fsel_book.validation import (
+    check_matrix,
+    check_open_unit_interval,
+    feature_indices,
+)
 
 # %% ../nbs/12_kept.ipynb #12ke0010
 def off_means(A: np.ndarray, means: np.ndarray | None = None) -> np.ndarray:
@@ -655,8 +657,12 @@ def certify_columns(
     """
     names = getattr(X, "columns", None)
     A = check_matrix(X)
-    indices = column_indices(columns, A.shape[1], names)
+    indices = feature_indices(
+        [columns] if isinstance(columns, str) else columns, A.shape[1], names, "columns"
+    )
     r = len(indices)
+    if r == 0:
+        raise ValueError("columns is empty: give at least one column.")
     check_ridge(ridge, rank, r)
     space = (
         space_to_certify(A, rank, r, spare=0)
@@ -664,80 +670,4 @@ def certify_columns(
         else space_at_ridge(A, ridge, r)
     )
     sampling = Sampling.from_draws(indices, np.ones(r), A.shape[1], space.X)
-    return certify(space, sampling, None, method)
-
-
-def column_indices(columns: ArrayLike, d: int, names: Any = None) -> np.ndarray:
-    """The indices that names, indices or a mask stand for.
-
-    Parameters
-    ----------
-    columns : sequence of str or of int, or array of bool, shape (d,)
-    d : int
-        The number of columns.
-    names : sequence of str, optional
-        The names of all columns.
-
-    Returns
-    -------
-    ndarray of int
-
-    Raises
-    ------
-    ValueError
-        A column is not there, or twice; there is none.
-    """
-    if isinstance(columns, str):
-        columns = [columns]
-    given = np.asarray(columns if hasattr(columns, "__len__") else list(columns))
-    if given.ndim != 1 or len(given) == 0:
-        raise ValueError(
-            "columns is empty or not one-dimensional: give names, indices or a mask."
-        )
-    if given.dtype == bool:
-        if len(given) != d:
-            raise ValueError(
-                f"columns is a mask of {len(given)}, and X has {d} columns: give one "
-                f"True or False for each."
-            )
-        given = np.flatnonzero(given)
-        if len(given) == 0:
-            raise ValueError("columns is a mask without a True: choose a column.")
-    elif given.dtype.kind in "OUS" or given.dtype.kind == "T":
-        given = _indices_of_names(given, names)
-    elif given.dtype.kind not in "iu":
-        raise ValueError(
-            f"columns holds {given.dtype} values: give names, indices or a mask."
-        )
-    outside = given[(given < 0) | (given >= d)]
-    if len(outside):
-        raise ValueError(
-            f"columns has {outside[0]}, and X has the columns 0 to {d - 1}."
-        )
-    values, counts = np.unique(given, return_counts=True)
-    if np.any(counts > 1):
-        raise ValueError(
-            f"columns has {values[counts > 1][0]} twice: give each column once."
-        )
-    return given.astype(np.intp)
-
-
-def _indices_of_names(given: np.ndarray, names: Any) -> np.ndarray:
-    """Where these names are among those of the columns."""
-    if names is None:
-        raise ValueError(
-            f"columns has names such as {str(given[0])!r}, and the columns of X have "
-            f"none: give a frame, or indices."
-        )
-    where = {name: i for i, name in enumerate(names)}
-    if len(where) < len(names):
-        raise ValueError(
-            "X has two columns of one name, so names do not tell them apart: give "
-            "indices, or other names."
-        )
-    missing = [name for name in given if name not in where]
-    if missing:
-        close = get_close_matches(str(missing[0]), [str(name) for name in where], 1)
-        hint = f" Is it {close[0]!r}?" if close else ""
-        raise ValueError(f"columns has {missing[0]!r}, which X has not.{hint}")
-    return np.array([where[name] for name in given])
+    return certify(space, sampling, None, method).with_names(names)

@@ -8,6 +8,7 @@ import numbers
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from typing import Any, Literal
 
 import array_api_compat
@@ -915,11 +916,18 @@ def feature_indices(
                 f"{name} has names, but X has none: pass a frame, or give indices."
             )
         place = {column: i for i, column in enumerate(names)}
+        if len(place) < len(names):
+            raise ValueError(
+                f"{name} has names, and X has two columns of one name, so that names do "
+                f"not tell them apart: give indices, or other names."
+            )
         unknown = [column for column in found if column not in place]
         if unknown:
+            near = get_close_matches(str(unknown[0]), [str(n) for n in names], 1)
+            hint = f" Is it {near[0]!r}?" if near else ""
             raise ValueError(
                 f"{name} has names that X has not: "
-                f"{', '.join(repr(str(column)) for column in unknown[:5])}."
+                f"{', '.join(repr(str(column)) for column in unknown[:5])}.{hint}"
             )
         twice = [column for i, column in enumerate(found) if column in found[:i]]
         if twice:

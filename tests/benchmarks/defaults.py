@@ -119,8 +119,8 @@ def judged(A, y, B, y_new, chosen):
     }
 
 
-def one_split(data, split, most=300, most_new=400):
-    """A line for each number of features and method."""
+def two_parts(data, split, most=300, most_new=400):
+    """Rows that choose and rows that judge, scaled, with their classes."""
     X, y = load(data)
     train, test = next(
         StratifiedShuffleSplit(1, test_size=0.3, random_state=split).split(X, y)
@@ -128,13 +128,19 @@ def one_split(data, split, most=300, most_new=400):
     train = train[:most]
     test = test[:most_new]
     A, B = (
-        normalize(X[part]) if data in counted else X[part] for part in (train, test)
+        on_host(normalize(X[part]) if data in counted else X[part])
+        for part in (train, test)
     )
-    A, B = on_host(A), on_host(B)
     if data not in counted:
         scaler = StandardScaler().fit(A)
         A = scaler.transform(A)
         B = scaler.transform(B)
+    return A, y[train], B, y[test]
+
+
+def one_split(data, split):
+    """A line for each number of features and method."""
+    A, y, B, y_new = two_parts(data, split)
     space = row_space(A)
     for r in (r for r in sizes if r < 0.75 * A.shape[1]):
         leading = space.truncate(target_rank(None, space.numerical_rank, r))
@@ -143,10 +149,10 @@ def one_split(data, split, most=300, most_new=400):
             chosen = choose(A)
             seconds = time.process_time() - start
             kappa = certify(leading, unweighted_sampling(chosen, A.shape[1])).kappa
-            line = judged(A, y[train], B, y[test], chosen)
+            line = judged(A, y, B, y_new, chosen)
             line |= {"kappa": min(kappa, PREFERENCE_CAP), "seconds": seconds}
             name = "random" if method.startswith("random") else method
-            yield (len(train), A.shape[1], r, name), line
+            yield (len(A), A.shape[1], r, name), line
 
 
 def lines(data, n_splits):

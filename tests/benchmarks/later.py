@@ -22,18 +22,15 @@ from collections import defaultdict
 from functools import partial
 
 import numpy as np
-from defaults import judged
-from kinds import counted, folder, kind_of, load, machine
+from defaults import judged, two_parts
+from kinds import folder, kind_of, load, machine
 from machine import conditions
 from sklearn.feature_selection import RFE, f_classif
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.model_selection import StratifiedShuffleSplit
-from sklearn.preprocessing import StandardScaler, normalize
 from threadpoolctl import threadpool_limits
 
 from fsel_book import BSSSelector, CompletionSelector, RandomSelector, WeightScores
 from fsel_book.certificates import feature_scores
-from fsel_book.kept import on_host
 
 sizes = (5, 10, 20, 50)
 measures = "coarse linear neighbour share distances seconds".split()
@@ -76,33 +73,21 @@ def methods(r, split):
     }
 
 
-def one_split(data, split, most=300, most_new=400):
+def one_split(data, split):
     """A line for each number of features and method."""
-    X, y = load(data)
-    train, test = next(
-        StratifiedShuffleSplit(1, test_size=0.3, random_state=split).split(X, y)
-    )
-    train = train[:most]
-    test = test[:most_new]
-    A, B = (
-        on_host(normalize(X[part]) if data in counted else X[part])
-        for part in (train, test)
-    )
-    if data not in counted:
-        scaler = StandardScaler().fit(A)
-        A = scaler.transform(A)
-        B = scaler.transform(B)
-    classes = np.unique(y)
+    A, y, B, y_new = two_parts(data, split)
+    classes = np.unique(load(data)[1])
     first = np.random.default_rng(split).permutation(classes)[: len(classes) // 2]
     coarse = np.isin(y, first).astype(int)
+    coarse_new = np.isin(y_new, first).astype(int)
     for r in (r for r in sizes if r < 0.75 * A.shape[1]):
         for method, choose in methods(r, split).items():
             start = time.process_time()
-            chosen = choose(A, coarse[train])
+            chosen = choose(A, coarse)
             seconds = time.process_time() - start
-            line = judged(A, y[train], B, y[test], chosen)
-            model = RidgeClassifier().fit(A[:, chosen], coarse[train])
-            line["coarse"] = 100 * np.mean(model.predict(B[:, chosen]) != coarse[test])
+            line = judged(A, y, B, y_new, chosen)
+            model = RidgeClassifier().fit(A[:, chosen], coarse)
+            line["coarse"] = 100 * np.mean(model.predict(B[:, chosen]) != coarse_new)
             yield (len(classes), r, method), line | {"seconds": seconds}
 
 

@@ -31,19 +31,24 @@ from fsel_book.arrays import (
 from fsel_book.certificates import (
     Certificate,
     CertifiedSelector,
+    Directions,
     Promise,
     Sampling,
     SamplingTransformer,
     certify,
-    check_ridge,
-    space_at_ridge,
     space_to_certify,
 )
 from .column_search import round_ties
 from .docs import insert_docs
 from .dual_set import SpanCertificate, certify_span
 from .leverage import bernoulli_interval, stopping_delta
-from .spectra import RowSpace, as_row_space, at_unit_scale, whole_or_leading
+from fsel_book.spectra import (
+    RidgeSpace,
+    RowSpace,
+    as_row_space,
+    at_unit_scale,
+    whole_or_leading,
+)
 from .spectra_engine import exchange_columns, one_of_each
 from fsel_book.validation import (
     check_bool,
@@ -897,14 +902,17 @@ def _certify_weighted(
     own = selector.certificate_
     sampling = selector.sampling_
     if ridge is None and rank is None:
-        ridge = own.ridge
-    if ridge is not None:
-        space: RowSpace = space_at_ridge(X, ridge, sampling.n_selected)
-    elif rank is None:
-        space = whole_or_leading(X, selector._rank_looked_for(X.shape))
+        # as its own certificate, as far as there are as many directions here
+        most = own.rank
+        if own.numerical_rank is not None:
+            most = selector._rank_looked_for(X.shape)
+        space = whole_or_leading(X, most)
         space = space.truncate(min(own.rank, space.shape[1]))
+        if own.ridge is not None:
+            space = RidgeSpace(space, own.ridge)
     else:
-        space = space_to_certify(X, rank, sampling.n_selected, spare=0)
+        directions = Directions(rank, ridge, sampling.n_selected, spare=0)
+        space = space_to_certify(X, directions)
     measure = certify_span if isinstance(own, SpanCertificate) else certify
     found = measure(space, sampling, None, method or own.method)
     if found.rank != own.rank or found.ridge != own.ridge:
@@ -949,14 +957,14 @@ def certify_selector(
     X : array, array-like or sparse matrix, shape (n_samples, n_features)
         The data that the selector saw, or new samples: what reaches it in a pipeline.
     rank : int, "full" or None
-        The rank to certify. None takes what a selector of this book would certify with
-        as many features, and of a selector of this book the rank of its own
-        certificate, or the numerical rank of `X` if that is lower; "full" is the
-        numerical rank of `X`.
+        The rank to certify; "full" is the numerical rank of `X`. Without a rank and a
+        ridge the directions are those that a `BSSSelector` certifies with as many
+        features; and of a selector of this book those of its own certificate, or as
+        many of them as `X` has.
     ridge : float, "auto" or None
-        In place of the rank: the ridge at which all of the data is certified; "auto" is
-        that of a `BSSSelector` with as many features. A selector of this book that was
-        fitted at a ridge is certified at that, if neither is given.
+        The ridge at which all of the data is certified, or with a rank its leading
+        part; "auto" is that at which half as many dimensions count as there are
+        features, but at most a quarter of all.
     method : str or None
         Names the selection in the title and picks its colour; None takes the name of
         the class, and of a selector of this book the name of its method.
@@ -1012,7 +1020,8 @@ def certify_selector(
             f"selector={name} was fitted on {len(support)} features, but X has "
             f"{X.shape[1]}."
         )
-    check_ridge(ridge, rank, int(support.sum()))
+    directions = Directions(rank, ridge, int(support.sum()), spare=0, soft=True)
+    directions.check()
     if isinstance(selector, SamplingTransformer) and selector.weighs_columns:
         return _certify_weighted(selector, X, rank, ridge, method).with_names(names)
     chosen = np.flatnonzero(support)
@@ -1020,11 +1029,7 @@ def certify_selector(
         raise ValueError(
             f"selector={name} selected no feature: there is nothing to certify."
         )
-    space = (
-        space_to_certify(X, rank, len(chosen), spare=0)
-        if ridge is None
-        else space_at_ridge(X, ridge, len(chosen))
-    )
+    space = space_to_certify(X, directions)
     sampling = Sampling.from_draws(chosen, np.ones(len(chosen)), len(support), space.X)
     found = certify(space, sampling, None, method or name)
     return found.with_names(names)

@@ -1493,7 +1493,7 @@ class Outline:
         """
         ell = len(self.Q)
         count = len(self.pending)
-        room = ell // 2 - self.Q.shape[1]
+        room = ell - 8 - self.Q.shape[1]
         # each of those in doubt costs a product with a square matrix
         worth = (self.n_doubtful + n_doubtful) * ell > 8 * self.space.shape[0]
         if not (worth and 0 < count <= room):
@@ -1509,7 +1509,7 @@ class Outline:
         d, most = self.numbers.shape
         if b > most:
             # for this one and for those to come
-            larger = np.empty((d, min(b + 24, len(self.starts) + ell // 2)), np.float32)
+            larger = np.empty((d, min(b + 24, len(self.starts) + ell)), np.float32)
             larger[:, :a] = self.numbers[:, :a]
             self.numbers = larger
         self._fill(self.numbers[:, a:b], U)
@@ -1608,6 +1608,8 @@ def outline_of(space: RowSpace) -> Outline | None:
     """
     d, ell = space.shape
     pays = d >= OUTLINED * (1 + ell / 12) and 8 <= ell <= 3500
+    # the leading directions alone are looked at faster where there is room for them
+    pays &= ell == space.numerical_rank or 4 * d * ell > 2**28
     if isinstance(space, RidgeSpace) and isinstance(space.X, np.ndarray) and pays:
         return Outline(space)
     return None

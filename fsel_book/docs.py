@@ -21,7 +21,7 @@ X : array, frame or sparse matrix, shape (n_samples, n_features)""",
     "n_features_to_select": """\
 n_features_to_select : int, float, "auto" or None
     How many features to choose, `r`: an integer, a fraction of all, or None for half of
-    them. So many different ones come out: equal columns, and multiples of one another,
+    them and at most 50. So many different ones come out: equal columns, and multiples of one another,
     count as one, and zero columns not at all. Where `X` has fewer, a warning says how
     many came out.""",
     "n_draws": """\
@@ -30,10 +30,10 @@ n_draws : int or None
     and let as many features come out as these happen to bring.""",
     "ridge": """\
 ridge : float, "auto" or None
-    In place of a rank: certify all of the data with this ridge, in the units of a squared singular value, as the
-    `alpha` of `sklearn.linear_model.Ridge` is. What is promised and measured holds for every larger ridge too. "auto"
-    takes the ridge at which half as many dimensions count as features are asked for, but at most a quarter of the
-    numerical rank.""",
+    Certify the data as a learner with this ridge, or any larger one, sees them: all of them, or with `rank` their
+    leading directions. It is in the units of a squared singular value, as the `alpha` of
+    `sklearn.linear_model.Ridge` is. "auto" takes the ridge at which half as many dimensions count as features are
+    asked for, but at most a quarter of the directions.""",
     "rank": """\
 rank : int, "full" or None
     The rank `l` to certify, below `r`; 1 for a single draw. None takes `r // 4`, but
@@ -43,6 +43,17 @@ rank : int, "full" or None
     four draws for a direction BSS promises a condition number of at most 9, and beyond
     100 directions fits become slow. "full" is the numerical rank, as in the papers.
     Below it the certificate speaks of the leading rank-`l` part of `X`, and says so.""",
+    "rank_or_ridge": """\
+rank : int, "full" or None
+    How many leading directions of `X` are certified. Without a ridge each counts in
+    full, as in the papers, and they are fewer than `r`; "full" is the numerical rank.
+    With a ridge they may be more, and None is all of them. Without both, the default,
+    the leading `2 r` directions are certified, at most 150, at the ridge at which a
+    quarter of them counts: in the chapter on selectors with and without labels that
+    explained more of rows not seen than a rank of `r // 4` in full, with every number
+    of columns. Only where the longest column is taken (`rule="largest-norm"`, or `X` in
+    blocks of features and no scores), None is a rank: `r // 4`, but `min(10, r // 2)`
+    if that is more, and at most 100; and with "auto" features the numerical rank.""",
     "eps": """\
 eps : float
     For "auto": the promised bound on the spectral distance to the identity. The number

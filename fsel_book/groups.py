@@ -43,17 +43,17 @@ from .blocks import Blocks, as_dense
 from fsel_book.certificates import (
     Certificate,
     CertifiedSelector,
+    Directions,
     Look,
     Promise,
     Sampling,
     ScoreFunc,
     ScoreMixin,
     certify,
-    check_ridge,
     check_scores,
     clear_fitted,
     feature_scores,
-    space_at_ridge,
+    space_to_certify,
 )
 from fsel_book.column_search import (
     SLACK_BITS,
@@ -776,6 +776,7 @@ def rules_of_groups(
         len(labels),
         np.array([str(label) for label in labels]),
         _numbers_of_labels(exclude, number_of, "exclude"),
+        "group",
     )
     order = np.array([number_of[label] for label in groups.labels.tolist()])
     return None if rules is None else rules.in_order(order)
@@ -1183,8 +1184,8 @@ class TermSelector(ScoreMixin, CertifiedSelector):
         check_ridge_given(self.ridge)
 
     @abstractmethod
-    def _space(self, X: Matrix, r: int | None) -> TermSpace:
-        """The terms of `X`, at the ridge for `r` draws."""
+    def _space(self, X: Matrix, directions: Directions) -> TermSpace:
+        """The terms of `X`, at the ridge of all directions."""
 
     def _sample(self, space: RowSpace, r: int, y: Any, **score_params: Any) -> Sampling:
         space = cast(TermSpace, space)
@@ -1705,9 +1706,10 @@ class GroupSelector(ConstraintMixin, TermSelector):
         own = ridge_promise(self._own_space(space).effective_dimension, r, n_draws)
         return own if pool is None else pool.promise(own)
 
-    def _space(self, X: Matrix, r: int | None) -> TermSpace:
+    def _space(self, X: Matrix, directions: Directions) -> TermSpace:
         self.groups_ = self._groups_of(X.shape[1])
-        return TermSpace(space_at_ridge(X, self.ridge, r), self.groups_).keep()
+        space = cast(RidgeSpace, space_to_certify(X, directions))
+        return TermSpace(space, self.groups_).keep()
 
     def _choose(self, X: ArrayLike, y: ArrayLike, **extra: Any) -> Self:
         if not isinstance(X, Blocks):
@@ -1761,7 +1763,7 @@ class GroupSelector(ConstraintMixin, TermSelector):
         self.n_passes_ = passes.count
         self.n_features_in_ = d
         r = self._n_asked(d)
-        check_ridge(self.ridge, None, r)
+        self._directions(r).check()
         space = seen.space(self.ridge, r)
         chosen = self._sample(space, cast(int, r), None)
         chosen = replace(chosen, weights=chosen.weights.astype(seen.dtype))
@@ -1939,8 +1941,8 @@ def space_of_factors(
     groups = ColumnGroups(
         np.repeat(np.arange(len(factors)), widths), np.arange(len(factors))
     )
-    at_ridge = space_at_ridge(np.hstack(factors), ridge, r)
-    return TermSpace(at_ridge, groups, data, left).keep()
+    space = space_to_certify(np.hstack(factors), Directions(None, ridge, r))
+    return TermSpace(cast(RidgeSpace, space), groups, data, left).keep()
 
 
 def factored_bss(
@@ -2065,7 +2067,7 @@ def kernel_bss(
     check_rule(rule, GROUP_RULES)
     check_positive("tol", tol)
     check_ridge_given(ridge)
-    check_ridge(ridge, None, r)
+    Directions(None, ridge, r).check()
     factors = []
     left = []
     for K in _kernel_matrices(kernels, n_kernels):
@@ -2099,7 +2101,8 @@ class AdditiveKernelSelector(TermSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None
-        How many features to choose, which fraction of them, or None for half of them.
+        How many features to choose, which fraction of them, or None for half of them and
+        at most 50.
         So many different ones come out: features whose kernels are multiples of one
         another count as one, and constant ones not at all. Where `X` has fewer, a
         warning says how many came out.
@@ -2202,7 +2205,7 @@ class AdditiveKernelSelector(TermSelector):
         if r is None:
             raise ValueError(
                 "n_features_to_select='auto' is not possible: give a number, a "
-                "fraction, or None for half of the features."
+                "fraction, or None for half of the features and at most 50."
             )
         return r
 
@@ -2231,7 +2234,7 @@ class AdditiveKernelSelector(TermSelector):
         )
         return space
 
-    def _space(self, X: Matrix, r: int | None) -> TermSpace:
+    def _space(self, X: Matrix, directions: Directions) -> TermSpace:
         names = getattr(self, "feature_names_in_", None)
         kernels = []
         factors = []
@@ -2257,7 +2260,7 @@ class AdditiveKernelSelector(TermSelector):
             )
         self.kernels_ = kernels
         warn_of_factors(factors)
-        return space_of_factors(factors, left, self.ridge, r, X)
+        return space_of_factors(factors, left, self.ridge, directions.r, X)
 
     def _certify(self, space: RowSpace, sampling: Sampling, r: int) -> Certificate:
         return certify_terms(

@@ -37,8 +37,7 @@ from fsel_book.certificates import (
     RowsToCome,
     Sampling,
     certify,
-    check_ridge,
-    space_at_ridge,
+    Directions,
     space_to_certify,
 )
 from .plain_columns import LongestRows, longest_rows, span_of_columns
@@ -663,11 +662,8 @@ def certify_columns(
     r = len(indices)
     if r == 0:
         raise ValueError("columns is empty: give at least one column.")
-    check_ridge(ridge, rank, r)
-    space = (
-        space_to_certify(A, rank, r, spare=0)
-        if ridge is None
-        else space_at_ridge(A, ridge, r)
-    )
+    directions = Directions(rank, ridge, r, spare=0, soft=True)
+    directions.check()
+    space = space_to_certify(A, directions)
     sampling = Sampling.from_draws(indices, np.ones(r), A.shape[1], space.X)
     return certify(space, sampling, None, method).with_names(names)

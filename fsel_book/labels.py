@@ -33,22 +33,20 @@ from fsel_book.barriers import (
 )
 from fsel_book.certificates import (
     NO_MORE_FEATURES,
+    Directions,
     Promise,
     Sampling,
     SamplingTransformer,
     ScoreFunc,
     ScoreMixin,
     certify,
-    check_ridge,
     check_scores,
     clear_fitted,
     feature_scores,
     finite_scores,
-    largest_rank,
     least_distortion,
     look_at_selected,
     method_color,
-    space_at_ridge,
     space_to_certify,
     target_rank,
     warn_of_columns,
@@ -651,13 +649,16 @@ class CompletionSelector(ConstraintMixin, ScoreMixin, SamplingTransformer):
         count as one, and zero columns not at all. "auto" looks for the fewest that reach `distortion`: none,
         if what is given does.
     rank : int, "full" or None
-        The rank `l` to certify. None takes what the other selectors take for the number
-        of features that come out; "full" is the numerical rank of `X`. With "auto"
-        those given count, 20 if they are fewer; half of all features if there are none.
+        How many leading directions of `X` are certified: without a ridge each in full,
+        and "full" is the numerical rank; with one, None is all of them. Without both
+        they are those of `BSSSelector` for the number of features that come out. With
+        "auto" features None is `r // 4`, but `min(10, r // 2)` if that is more, where
+        `r` is the number of those given, 20 if they are fewer; half of all features if
+        there are none.
     %(ridge)s
-        For "auto" the features that come out are those given, or 20 if they are fewer;
-        half of all if there are none. One addition to what is given is enough for a
-        theorem; with nothing given there must be more of them than effective dimensions.
+        For "auto" features the same `r` counts. One addition to what is given is
+        enough for a theorem; with nothing given there must be more of them than
+        dimensions that count.
     distortion : float
         For "auto": the largest distortion of what `transform` returns, between 0 and 1.
         0.8 is a condition number of 9, which BSS promises with four draws for a
@@ -758,8 +759,7 @@ class CompletionSelector(ConstraintMixin, ScoreMixin, SamplingTransformer):
         self._check_parameters()
         check_bool("rescale", self.rescale)
         check_open_unit_interval("distortion", self.distortion)
-        check_rank(self.rank, None)
-        check_ridge(self.ridge, self.rank, 1)
+        self._directions(1).check()
         frame = X
         X = check_X(self, X, reset=True)
         given = self._given(frame, X, y)
@@ -777,7 +777,7 @@ class CompletionSelector(ConstraintMixin, ScoreMixin, SamplingTransformer):
         size = len(given) + q if q != "auto" else self._size(len(given), X.shape[1])
         if rules is not None:
             size = min(size, max(1, rules.most()))
-        space = self._find_space(X, size)
+        space = space_to_certify(X, self._directions(size))
         if q != "auto":
             self._check_number(space, len(given), q)
         scores = self._scores(X, y, score_params)
@@ -836,18 +836,23 @@ class CompletionSelector(ConstraintMixin, ScoreMixin, SamplingTransformer):
         return np.flatnonzero(clone(self.given).fit(frame, y).get_support())
 
     def _rank_looked_for(self, shape: tuple[int, ...]) -> int:
-        if self.ridge is not None:
-            return min(shape)
+        return self._directions(self._size_of_fit(shape)).most(shape)
+
+    def _rank_told(self, shape: tuple[int, ...]) -> int:
+        return self._directions(self._size_of_fit(shape)).told(shape)
+
+    def _size_of_fit(self, shape: tuple[int, ...]) -> int:
+        """For how many features directions were certified."""
         n_given = self.given_.shape[0]
         q = self.n_features_to_add
-        size = self._size(n_given, shape[1]) if q == "auto" else n_given + int(q)
-        return largest_rank(shape, self.rank, size if self.rank is None else None)
+        return self._size(n_given, shape[1]) if q == "auto" else n_given + int(q)
 
-    def _find_space(self, X: Matrix, size: int) -> RowSpace:
-        """The space to certify with so many features."""
-        if self.ridge is not None:
-            return space_at_ridge(X, self.ridge, size)
-        return space_to_certify(X, self.rank, size if self.rank is None else None)
+    def _directions(self, size: int) -> Directions:
+        """Which directions are certified with so many features."""
+        # of a rank that is given it is only known below how many are too few for it
+        soft = self.n_features_to_add != "auto"
+        r = size if self.rank is None else None
+        return Directions(self.rank, self.ridge, r, soft=soft)
 
     def _size(self, n_given: int, d: int) -> int:
         """The number of features whose usual rank is certified with 'auto': of rank one
@@ -1051,7 +1056,7 @@ class GuaranteePriceDisplay:
     Parameters
     ----------
     names : list of str
-        "labels only", the ranks, among which the default is marked, "geometry only".
+        "labels only", the ranks, "geometry only".
     fold_errors : ndarray, shape (n_folds, n_names)
         One minus the score of the estimator on the features of each, for each fold.
     kappas : ndarray, shape (n_names,)
@@ -1083,7 +1088,7 @@ class GuaranteePriceDisplay:
     ...     RidgeClassifier(), X, y, f_classif, 12
     ... )
     >>> display.names
-    ['labels only', 'rank 1', 'rank 3', 'rank 6, default', 'rank 9', 'geometry only']
+    ['labels only', 'rank 1', 'rank 3', 'rank 6', 'rank 9', 'geometry only']
     """
 
     def __init__(
@@ -1128,10 +1133,10 @@ class GuaranteePriceDisplay:
         r : int
             Number of features.
         ranks : sequence of int, "full" or None, optional
-            Where to set the dial, each as `rank` of `BSSSelector`. None takes the
-            default rank of `BSSSelector` and a twentieth, a tenth, a quarter, a half
-            and three quarters of `r`, where they are not above the numerical rank of
-            the data.
+            Where to set the dial, each as `rank` of `BSSSelector`. None takes the rank
+            that other selectors certify by default, and a twentieth, a tenth, a
+            quarter, a half and three quarters of `r`, where they are not above the
+            numerical rank of the data.
         cv : int, splitter or iterable
             As in scikit-learn; at least two splits.
 
@@ -1160,7 +1165,6 @@ class GuaranteePriceDisplay:
                 f"splits or more."
             )
         most = min(row_space(X).numerical_rank, *(len(train) for train, _ in folds))
-        default = target_rank(None, most, r)
         dial = _ranks_of_dial(ranks, most, r)
         reference = max(1, min(10, r // 2))
         rows = list[list[tuple[float, float]]]()
@@ -1194,9 +1198,7 @@ class GuaranteePriceDisplay:
                     (1 - fitted.score(X[test][:, chosen], y[test]), min(kappa, 1e12))
                 )
         table = np.array(rows)
-        marked = [
-            f"rank {rank}{', default' if rank == default else ''}" for rank in dial
-        ]
+        marked = [f"rank {rank}" for rank in dial]
         kappas = np.exp(np.log(table[..., 1]).mean(axis=0))
         return cls(
             ["labels only", *marked, "geometry only"], table[..., 0], kappas, reference

@@ -16,10 +16,8 @@ from fsel_book.certificates import (
     Promise,
     Sampling,
     certify,
-    check_ridge,
     check_scores,
     clear_fitted,
-    largest_rank,
     look_at_columns,
     look_at_selected,
 )
@@ -43,7 +41,7 @@ from fsel_book.summaries import (
     space_over,
     squared_residual,
 )
-from .validation import check_automatic_draws, check_bool, check_rank
+from .validation import check_automatic_draws, check_bool
 
 # %% ../nbs/31_out_of_core.ipynb #00c0a110
 # Streams of samples are summed up in one of these and then given to `fit`: whoever looks
@@ -123,7 +121,7 @@ def _fit_tall(
         # constraints may name columns
         if named:
             selector.feature_names_in_ = named[0]
-        most = selector._rank_looked_for((seen.length, d))
+        most = selector._rank_told((seen.length, d))
     finally:
         clear_fitted(selector)
     # in float64, the factor gives the same warning of tiny directions as the samples
@@ -273,10 +271,9 @@ def gram_is_too_large(shape: tuple, selector: CertifiedSelector) -> bool:
     to be the same.
     """
     n, d = shape
-    # with a ridge all directions are wanted
-    if selector.ridge is not None or n is None or d is None or 8 * n**2 <= GRAM_BYTES:
+    if n is None or d is None or 8 * n**2 <= GRAM_BYTES:
         return False
-    most = largest_rank(shape, selector.rank, selector._n_asked(d))
+    most = selector._directions(selector._n_asked(d), in_blocks=True).most(shape)
     return sketch_is_less_work(shape, most)
 
 # %% ../nbs/31_out_of_core.ipynb #3d7c8617
@@ -311,11 +308,9 @@ def _fit_wide(
     if choice.scores is not None:
         check_scores(choice.scores, d, "score_func")
     r = selector._n_asked(d)
-    check_rank(selector.rank, r, selector.spare_draws)
-    check_ridge(selector.ridge, selector.rank, r)
-    space = space_of(
-        passes, seen, selector.rank, r, selector.spare_draws, selector.ridge
-    )
+    directions = selector._directions(r, in_blocks=True)
+    directions.check()
+    space = space_of(passes, seen, directions)
     if r is None:
         r = check_automatic_draws(
             selector._draws(space), space.shape[1], d, space.ridge

@@ -442,6 +442,12 @@ def _kept_interval(certificate: Certificate, rescale: bool) -> tuple[float, floa
     """The ends of the sandwich, with weights or without, from a certificate for the
     full rank; a lost direction makes 0.
     """
+    if certificate.ridge is not None:
+        raise ValueError(
+            f"The certificate is at the ridge {certificate.ridge:.3g}: what the "
+            f"selection does to the kernel without it is not known. Pass rank='full' to "
+            f"the selector, and ask for more features than that; {SEE_ALSO}"
+        )
     if (
         certificate.numerical_rank is None
         or certificate.rank < certificate.numerical_rank

@@ -30,6 +30,7 @@ from fsel_book.arrays import (
     to_numpy,
 )
 from fsel_book.certificates import (
+    Directions,
     Sampling,
     clear_fitted,
     says_nothing,
@@ -754,7 +755,8 @@ class SparsePCRegressor(
         chosen = np.flatnonzero(selector.get_support())
         if len(chosen) == 0:
             raise ValueError(f"selector={selector!r} selected no feature.")
-        space = space_to_certify(X, self.n_components, len(chosen), 0)
+        directions = Directions(self.n_components, None, len(chosen), 0)
+        space = space_to_certify(X, directions)
         return certify_span(
             space, Sampling.from_draws(chosen, np.ones(len(chosen)), X.shape[1], X)
         )

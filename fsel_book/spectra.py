@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 from scipy.linalg.lapack import dtrtri
 from scipy.optimize import brentq
 from scipy.special import expit
@@ -1016,13 +1016,14 @@ def sketch_is_less_work(shape: tuple[int, ...], k: int) -> bool:
 
 
 def whole_or_leading(
-    X: Matrix, most: int | None = None, exact: bool = False
+    X: Matrix, most: int | None = None, told: int | None = None, exact: bool = False
 ) -> RowSpace:
     """The row space of a checked `X`, of which at most `most` leading directions are
     used.
 
     About so many only, by sketches, where that is much less work, unless it is to be
-    `exact`.
+    `exact`. A warning tells of tiny directions among the first `told`; without it,
+    among those that are used.
     """
     X, scale = at_unit_scale(X)
     wide = X.shape[1] >= X.shape[0]
@@ -1032,7 +1033,7 @@ def whole_or_leading(
         leading = _leading_row_space(X, int(most), scale)
         if leading is not None:
             return leading
-    T, B = orthonormal_factor(X, most)
+    T, B = orthonormal_factor(X, most if told is None else told)
     if wide:
         return RowSpace(X, B, scale, T=from_numpy(T, X))
     V = np.linalg.svd(B, full_matrices=False).U
@@ -1100,7 +1101,7 @@ def row_space(X: ArrayLike, rank: int | None = None, exact: bool = True) -> RowS
     >>> row_space(X, rank=2).shape
     (100, 2)
     """
-    space = whole_or_leading(check_matrix(X), rank, exact)
+    space = whole_or_leading(check_matrix(X), rank, exact=exact)
     return space if rank is None else space.truncate(rank)
 
 
@@ -1292,7 +1293,9 @@ def ridge_of_dimension(singular_values: ArrayLike, dimension: float) -> float:
             f"dimension={dimension!r} is not possible: the effective dimension of data "
             f"of rank {len(sizes)} is above 0 and below {len(sizes)}."
         )
-    logs = 2 * np.log(sizes)
+    # divided by a power of two, so that the units of the data change no digit
+    unit = 2.0 ** np.frexp(sizes.max())[1]
+    logs = 2 * np.log(sizes / unit)
 
     def excess(log_ridge: float) -> float:
         return float(np.sum(expit(logs - log_ridge))) - dimension
@@ -1300,19 +1303,21 @@ def ridge_of_dimension(singular_values: ArrayLike, dimension: float) -> float:
     # where all directions were alike in size, the largest or the smallest
     odds = np.log(len(sizes) / dimension - 1)
     found = brentq(excess, logs.min() + odds - 1e-9, logs.max() + odds + 1e-9)
-    return float(np.exp(found))
+    return float(np.exp(found) * unit * unit)
 
 
 class RidgeSpace(RowSpace):
-    """All directions of `X`, each as far as a ridge lets it count.
+    """Directions of `X`, each as far as a ridge lets it count: all of them, or the
+    leading ones.
 
     Its rows are `(XX' + ridge I)^(-1/2) x_j` in the basis of the left singular vectors
-    of `X`. `ridge_space(X, ridge)` makes it.
+    of `X`, or the leading entries of these. `ridge_space(X, ridge)` makes it.
 
     Parameters
     ----------
     space : RowSpace
-        The row space of all of the data, not truncated.
+        The row space of the data, or of their leading directions. All that is said of
+        the data is said of their leading part then.
     ridge : float
         Positive, in the units of a squared singular value of the data.
 
@@ -1339,13 +1344,9 @@ class RidgeSpace(RowSpace):
     """
 
     def __init__(self, space: RowSpace, ridge: float) -> None:
-        if space.numerical_rank != space.shape[1]:
-            raise ValueError(
-                "A ridge is for all directions of the data, and this space holds some: "
-                "make it without a rank."
-            )
+        ell = space.shape[1]
         # of the data at unit scale, as the singular values are
-        squares = space.small_svd.S**2
+        squares = space.small_svd.S[:ell] ** 2
         scaled_ridge = ridge * space.scale**2
         self.shrinkage = squares / (squares + scaled_ridge)
         self.remainder = scaled_ridge / (squares + scaled_ridge)
@@ -1355,13 +1356,24 @@ class RidgeSpace(RowSpace):
         if space.V is not None:
             V = space.V * from_numpy(root, space.V)
         else:
-            turned = to_numpy(space.T) @ space.small_svd.Vh.T
+            turned = to_numpy(space.T)
+            # the columns of a truncated one belong to singular vectors already
+            if ell == space.small_svd.S.size:
+                turned = turned @ space.small_svd.Vh.T
             T = from_numpy(turned * root, space.X)
-        super().__init__(space.X, space.B, space.scale, T=T, V=V)
+        partial = space.numerical_rank is None
+        super().__init__(space.X, space.B, space.scale, T=T, V=V, partial=partial)
         self.small_svd = space.small_svd
         self.of_data = space.of_data
         self.ridge = float(ridge)
         self.whole = space
+        # what is known of data that are not here
+        known = vars(space)
+        if "image" in known:
+            self.image = known["image"] * from_numpy(root, known["image"])
+        for name in ("squared_norm", "distance_energy"):
+            if name in known:
+                setattr(self, name, known[name])
 
     @property
     def effective_dimension(self) -> float:
@@ -1381,7 +1393,8 @@ class RidgeSpace(RowSpace):
     def over(self, X: Matrix) -> "RidgeSpace":
         """The same directions at the same ridge for other columns, at unit scale."""
         part = RidgeSpace.__new__(RidgeSpace)
-        RowSpace.__init__(part, X, self.B, self.scale, T=self.T)
+        partial = self.numerical_rank is None
+        RowSpace.__init__(part, X, self.B, self.scale, T=self.T, partial=partial)
         part.small_svd = self.small_svd
         part.shrinkage = self.shrinkage
         part.remainder = self.remainder
@@ -1390,19 +1403,17 @@ class RidgeSpace(RowSpace):
         return part
 
     def truncate(self, rank: int) -> RowSpace:
-        """Not possible: a ridge is for all directions."""
-        raise ValueError(
-            "A ridge is for all directions of the data: no rank goes with it."
-        )
+        """Its `rank` leading directions, at the same ridge."""
+        return RidgeSpace(self.whole.truncate(rank), cast(float, self.ridge))
 
 
 def ridge_space(X: ArrayLike | RowSpace, ridge: float) -> RidgeSpace:
-    """All directions of `X`, each as far as a ridge lets it count.
+    """Directions of `X`, each as far as a ridge lets it count.
 
     Parameters
     ----------
     X : array, array-like or SciPy sparse, shape (n_samples, n_features), or RowSpace
-        Data, or the row space of all of them.
+        Data, of which all directions count, or a row space of them.
     ridge : float
         Positive, in the units of a squared singular value, as the `alpha` of
         `sklearn.linear_model.Ridge` is.

@@ -10,7 +10,7 @@ import warnings
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Literal, Never, Self
+from typing import Any, Never, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,7 +27,7 @@ from fsel_book.blocks import (
     numbers_on_host,
     pieces_of,
 )
-from .certificates import at_ridge, largest_rank, target_rank
+from .certificates import Directions
 from .docs import DOCS, insert_docs
 from .notices import stack_level
 from fsel_book.spectra import (
@@ -924,26 +924,18 @@ def first_pass(X: Passes, axis: int, summary: type[Summary] = GramMatrix) -> Any
 def space_of(
     X: Passes,
     seen: Any,
-    rank: int | Literal["full"] | None,
-    r: int | None,
-    spare_draws: int,
-    ridge: float | Literal["auto"] | None = None,
+    directions: Directions,
 ) -> RowSpace:
-    """What `space_to_certify` of the chapter on certificates, or `space_at_ridge`, is
-    in memory, for blocks of features: a space of no columns as yet.
+    """What `space_to_certify` of the chapter on certificates is in memory, for blocks
+    of features: a space of no columns as yet.
 
     Parameters
     ----------
     X : Passes
     seen : GramMatrix or SquaredNorm
         What the first pass has brought.
-    rank : int, "full" or None
-    r : int or None
-        The number of draws; None where it follows from the rank.
-    spare_draws : int
-        How many draws are needed beyond the rank.
-    ridge : float, "auto" or None
-        In place of a rank: all directions at a ridge. Then `seen` is a Gram matrix.
+    directions : Directions
+        Where these are all, `seen` is a Gram matrix.
 
     Returns
     -------
@@ -951,23 +943,18 @@ def space_of(
         The same directions, rank and residuals as in memory, up to rounding.
     """
     shape = seen.rows, seen.length
-    most = largest_rank(shape, rank, r) if ridge is None else min(shape)
-    if ridge is None and (
-        isinstance(seen, SquaredNorm)
-        or shape[1] >= shape[0]
-        and sketch_is_less_work(shape, most)
-    ):
+    most = directions.most(shape)
+    wide = shape[1] >= shape[0]
+    if isinstance(seen, SquaredNorm) or wide and sketch_is_less_work(shape, most):
         leading = _leading_space_of(X, seen, most)
         if leading is not None:
-            return leading
+            return directions.of(leading)
     # sketches were of no use: now the Gram matrix has to be made, whatever it takes
     if isinstance(seen, SquaredNorm):
         seen = first_pass(X, 1)
-    T, B = orthonormal_factor_of(X, 1, seen, most)
+    T, B = orthonormal_factor_of(X, 1, seen, directions.told(shape))
     space = RowSpace(np.empty((shape[0], 0), seen.dtype), B, 2.0**-seen.exponent, T=T)
-    if ridge is not None:
-        return at_ridge(space, ridge, r)
-    return space.truncate(target_rank(rank, space.numerical_rank, r, spare_draws))
+    return directions.of(space)
 
 # %% ../nbs/K_summaries.ipynb #3b9f15e0
 def space_over(space: RowSpace, A: Any) -> RowSpace:

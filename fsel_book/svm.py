@@ -1046,6 +1046,9 @@ class SupportVectorSelector(SamplingTransformer):
     def _rank_looked_for(self, shape: tuple[int, ...]) -> int:
         return self.selector_._rank_looked_for(shape)
 
+    def _rank_told(self, shape: tuple[int, ...]) -> int:
+        return self.selector_._rank_told(shape)
+
     def _support(self, X: Matrix, y: np.ndarray) -> np.ndarray:
         if self.svm is None:
             return np.sort(libsvm_machine(X, y, 1.0)[0].support_)

@@ -511,6 +511,12 @@ class Case:
         return self.keywords.get("rule") != "largest"
 
     @property
+    def soft(self):
+        """Whether it chooses at a ridge where neither a rank nor a ridge is given."""
+        longest = self.keywords.get("rule") == "largest-norm"
+        return self.selector is BSSSelector and not longest
+
+    @property
     def weighted(self):
         """Whether the selector has weights to rescale by."""
         return "rescale" in self.selector().get_params()

@@ -502,8 +502,10 @@ def test_transforming_sparse_data_makes_no_dense_array(large_sparse, no_densifyi
 
 
 def test_fitting_dense_data_keeps_no_copy_of_them():
-    """Some 8 MB at most are kept for the ceiling of plain columns."""
-    X = table(200, 20_000)
+    """Some 8 MB at most are kept for the ceiling of plain columns, beside a few numbers
+    of each column and a matrix for each direction.
+    """
+    X = table(200, 40_000)
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]

@@ -524,15 +524,25 @@ def test_certificate_of_a_selector_of_scikit_learn(make):
     selector = make().fit(X, X[:, 4] > 0)
     kept = selector.get_support(indices=True)
     c = certify_selector(selector, X)
-    rank = 20 if len(kept) >= 20 else max(1, len(kept) // 2)
-    V = right_singular_vectors(X, rank)
+    # as `BSSSelector` would by default: at the ridge at which a quarter counts
+    rank = min(20, 2 * len(kept))
+    left, sizes = np.linalg.svd(X)[:2]
+    counts = np.sum(sizes[:rank] ** 2 / (sizes[:rank] ** 2 + c.ridge))
+    assert counts == pytest.approx(rank / 4)
     assert (c.rank, c.n_selected, c.n_draws, c.promise) == (
         rank,
         len(kept),
         len(kept),
         None,
     )
-    assert_allclose(c.eigenvalues, np.linalg.eigvalsh(V[kept].T @ V[kept]), atol=1e-10)
+    turned = left[:, :rank].T @ X
+    ridge = c.ridge * np.eye(rank)
+    expected = scipy.linalg.eigh(
+        turned[:, kept] @ turned[:, kept].T + ridge,
+        turned @ turned.T + ridge,
+        eigvals_only=True,
+    )
+    assert_allclose(c.eigenvalues, expected, atol=1e-10)
     assert c.method == type(selector).__name__ and c.method in c.sentences()[0]
     assert (
         certify_selector(selector, sp.csr_array(X), rank=1, method="mine").method
@@ -598,7 +608,7 @@ def test_the_certificate_of_a_selector_of_the_book_is_its_own(name, form):
 def test_own_certificates_of_support_vectors_and_in_pipelines():
     X = table(60, 30)
     y = (X[:, 4] > 0).astype(int)
-    selector = SupportVectorSelector(BSSSelector(8)).fit(X, y)
+    selector = SupportVectorSelector(BSSSelector(8, rank=4)).fit(X, y)
     on_support, on_all = (
         certify_selector(selector, rows) for rows in (X[selector.support_samples_], X)
     )
@@ -632,8 +642,11 @@ def test_any_selector_can_be_certified_at_a_ridge():
     own = BSSSelector(12, ridge=200.0).fit(X)
     assert certify_selector(own, X, ridge=6.0).promise is None
     assert certify_selector(own, X, rank=4).ridge is None
-    with pytest.raises(ValueError, match="contradict each other"):
-        certify_selector(own, X, rank=4, ridge=6.0)
+    # along the leading directions alone
+    U = np.linalg.svd(X)[0][:, :4]
+    found = certify_selector(selector, X, rank=4, ridge=5.0)
+    spectrum = scipy.linalg.eigh(U.T @ part @ U, U.T @ whole @ U, eigvals_only=True)
+    assert_allclose(found.eigenvalues, spectrum, atol=1e-10)
 
 
 def test_weights_of_kernels_are_no_weights_of_columns():
@@ -641,7 +654,7 @@ def test_weights_of_kernels_are_no_weights_of_columns():
     selector = AdditiveKernelSelector(4).fit(X)
     found = certify_selector(selector, X)
     assert_array_equal(found.eigenvalues, found.eigenvalues_unscaled)
-    assert found.ridge is None and found.n_selected == 4
+    assert found.rank == 8 and found.n_selected == 4
 
 
 def test_own_certificates_of_blocks():

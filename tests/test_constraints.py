@@ -432,18 +432,18 @@ def test_a_direction_that_only_excluded_columns_hold():
         (dict(positions=np.arange(30)), "positions says nothing without spacing"),
         (dict(positions=np.arange(30), spacing=0), "spacing=0 is not possible"),
         (dict(positions=np.r_[np.nan, np.ones(29)], spacing=1), "'mean radius'"),
-        (dict(at_most_one=kinds[:-1]), "one label for each column"),
+        (dict(at_most_one=kinds[:-1]), "one label for each"),
         (dict(at_most_one={"a": ["no"]}), r"at_most_one\['a'\] has names"),
         (dict(at_most_one={"a": []}), r"at_most_one\['a'\] is empty"),
         (dict(exactly_one={"a": [0], "b": [0]}), "must not overlap"),
-        (dict(exactly_one=np.arange(30)), "ask for at least 30 features"),
+        (dict(exactly_one=np.arange(30)), "ask for at least 30"),
         (
             dict(exclude=["mean area"], exactly_one={"a": ["mean area"]}),
-            "group 'a', none of whose 1 columns may be taken",
+            "label 'a', none of whose 1 columns may be taken",
         ),
         (
             dict(exactly_one={"a": [0], "b": [1]}, positions=np.arange(30), spacing=2),
-            "take the last column from another group",
+            "take the last column from another label",
         ),
         (
             dict(exactly_one={"a": [0], "b": [1]}, costs=np.ones(30), budget=1.5),
@@ -1080,7 +1080,9 @@ def test_exchanges_bring_in_no_column_that_is_excluded(seeds, selector):
         assert after >= before * (1 - 1e-9)
         # without the mask it would come in, often
         run = raise_smallest(
-            selector._space(X, 8), plain.selected_, group=row_space(X).first_multiple
+            selector._space(X, selector._directions(8)),
+            plain.selected_,
+            group=row_space(X).first_multiple,
         )
         came_in += bool(set(excluded) & set(run.indices))
     assert came_in > 0.5 * len(seeds)
@@ -1121,3 +1123,30 @@ def test_blocks_of_samples_know_the_names_of_columns():
         factor = TriangularFactor().partial_fit(table[:300]).partial_fit(table[300:])
         for source in (as_blocks(table), factor):
             assert_array_equal(clone(selector).fit(source).selected_, expected)
+
+
+@pytest.mark.parametrize(
+    "constraints",
+    [
+        dict(exclude=["a", "b", "c", "d"]),
+        dict(costs=[1.0, -2.0, 1.0, 1.0], budget=2.0),
+        dict(costs=[1.0, np.nan, 1.0, 1.0], budget=2.0),
+        dict(costs=[1.0, 1.0], budget=2.0),
+        dict(costs=["dear"] * 4, budget=2.0),
+        dict(costs=[3.0] * 4, budget=2.0),
+        dict(at_most_one=["x", "y"]),
+        dict(at_most_one={"x": []}),
+        dict(at_most_one={"x": ["a", "b"], "y": ["b"]}),
+        dict(exactly_one={"x": ["a"]}, exclude=["a"]),
+        dict(exactly_one={"x": ["a"], "y": ["b"], "z": ["c"]}),
+        dict(positions=[0.0, 1.0], spacing=0.5),
+    ],
+)
+def test_groups_are_called_groups(constraints):
+    """What stands in the place of columns are groups, and messages say so."""
+    X = np.random.default_rng(0).standard_normal((30, 12))
+    groups = np.repeat(["a", "b", "c", "d"], 3)
+    selector = GroupSelector(2, groups=groups, constraints=Constraints(**constraints))
+    with pytest.raises(ValueError) as caught:
+        selector.fit(X)
+    assert "column" not in str(caught.value) and "group" in str(caught.value)

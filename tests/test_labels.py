@@ -637,7 +637,7 @@ def test_displays_draw():
     price = GuaranteePriceDisplay.from_estimator(
         LinearSVC(), standard, kind, f_classif, 6, ranks=[1, 3], cv=3
     ).plot()
-    assert price.names == ["labels only", "rank 1", "rank 3, default", "geometry only"]
+    assert price.names == ["labels only", "rank 1", "rank 3", "geometry only"]
     assert (
         price.fold_errors.shape == (3, 4)
         and price.prices[0] == price.price_deviations[0] == 0
@@ -673,7 +673,7 @@ def test_ranks_that_the_price_cannot_be_measured_at():
     names = GuaranteePriceDisplay.from_estimator(
         LinearSVC(), flat, kind, f_classif, 12, cv=2
     ).names
-    assert names == ["labels only", "rank 1", "rank 3, default", "geometry only"]
+    assert names == ["labels only", "rank 1", "rank 3", "geometry only"]
 
 
 def test_the_price_of_the_whole_space():
@@ -721,7 +721,7 @@ def test_displays_refuse_what_they_cannot_draw():
     assert by_array.names == [
         "labels only",
         "rank 1",
-        "rank 3, default",
+        "rank 3",
         "geometry only",
     ]
     with pytest.raises(
@@ -760,13 +760,13 @@ def test_ranks_of_the_dial_are_those_of_a_selector():
     )
     assert make(6, ranks=[None]).names == [
         "labels only",
-        "rank 3, default",
+        "rank 3",
         "geometry only",
     ]
     assert make(6, ranks=[5, None, 3, 5]).names == [
         "labels only",
         "rank 5",
-        "rank 3, default",
+        "rank 3",
         "geometry only",
     ]
     assert make(6, ranks=[]).names == ["labels only", "geometry only"]
@@ -1190,7 +1190,7 @@ def test_copies_of_given_columns_are_not_added_at_a_ridge():
     [
         (dict(ridge=0.0), "ridge=0.0 is not possible"),
         (dict(ridge="some"), "ridge='some' is not possible.*auto"),
-        (dict(ridge=1.0, rank=3), "ridge=1.0 and rank=3 contradict"),
+        (dict(ridge=1.0, rank=31), "rank=31 is not possible: X has numerical rank 30"),
         (dict(given=None, ridge=1.0), "effective dimensions: give at least .* ridge"),
         (
             dict(ridge=1.0, n_features_to_add="auto", distortion=1e-6, rescale=True),

@@ -600,7 +600,7 @@ def test_auto_draws_at_a_ridge():
     [
         (dict(ridge=-1.0), "ridge=-1.0 is not possible"),
         (dict(ridge="large"), "ridge='large' is not possible.*auto"),
-        (dict(ridge=1.0, rank=3), "ridge=1.0 and rank=3 contradict"),
+        (dict(ridge=1.0, rank=21), "rank=21 is not possible: X has numerical rank 20"),
         (
             dict(ridge="auto", n_features_to_select="auto"),
             "give one of them as a number",

@@ -86,9 +86,10 @@ def test_sets_in_two_parts_are_joined_and_sequences_counted():
 def test_from_the_shared_row_space_comes_what_the_estimators_select(data, r):
     A, y, counts, space, selections = prepared(data, r)
     quarter = r // 4
+    default = max(min(10, r // 2), quarter)
     estimators = {
-        "BSS": fb.BSSSelector(r, rule="largest-norm"),
-        "BSS, best": fb.BSSSelector(r, rule="best"),
+        "BSS": fb.BSSSelector(r, rank=default, rule="largest-norm"),
+        "BSS, best": fb.BSSSelector(r, rank=default, rule="best"),
         "strong RRQR": study.RRQRInRounds(r),
         "largest leverages": fb.LeverageSelector(r, rule="largest"),
         "DSF": fb.DSFSelector(r),
@@ -105,7 +106,7 @@ def test_from_the_shared_row_space_comes_what_the_estimators_select(data, r):
             r, rank=max(1, r // 10), score_func=study.machine_weights
         ),
         "BSS, support vectors": fb.SupportVectorSelector(
-            fb.BSSSelector(r, rule="largest-norm")
+            fb.BSSSelector(r, rank=default, rule="largest-norm")
         ),
     }
     if counts is not None:
@@ -164,7 +165,7 @@ def test_a_record_is_that_of_a_pipeline_which_sees_the_training_part_only():
         "BSS, weights, r/4": fb.BSSSelector(
             8, rank=2, score_func=study.machine_weights
         ),
-        "BSS, best": fb.BSSSelector(8, rule="best"),
+        "BSS, best": fb.BSSSelector(8, rank=4, rule="best"),
     }.items():
         model = make_pipeline(StandardScaler(), selector, study.linear_svm()).fit(
             X[train], y[train]

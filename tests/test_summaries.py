@@ -13,6 +13,7 @@ from cases import refused, swept, with_condition
 from numpy.testing import assert_allclose, assert_array_equal
 
 from fsel_book import as_blocks, blocks
+from fsel_book.certificates import Directions
 from fsel_book.spectra import whole_or_leading
 from fsel_book.summaries import (
     GramMatrix,
@@ -275,7 +276,7 @@ def test_the_space_is_that_in_memory(shape, first):
     rng = np.random.default_rng(0)
     X = rng.standard_normal(shape) * rng.gamma(2, 1, shape[1])
     passes = Passes(as_blocks(X), 1)
-    space = space_of(passes, first_pass(passes, 1, first), 8, 40, 1)
+    space = space_of(passes, first_pass(passes, 1, first), Directions(8, None, 40))
     expected = whole_or_leading(X, 8).truncate(8)
     assert space.shape == (0, 8) and space.numerical_rank == expected.numerical_rank
     some = slice(100, 130)

@@ -1339,7 +1339,7 @@ def test_in_a_pipeline_and_a_grid():
         cv=3,
     ).fit(X, y)
     best = grid.best_params_["supportvectorselector__selector__n_features_to_select"]
-    assert grid.best_estimator_[0].sampling_.n_draws == best
+    assert grid.best_estimator_[0].sampling_.n_selected == best
     assert grid.cv_results_["mean_test_score"].shape == (2,) and np.all(
         np.isfinite(grid.cv_results_["mean_test_score"])
     )
@@ -1572,7 +1572,7 @@ def test_defaults_are_half_of_the_features():
     assert selector.get_params() == {"selector": None, "svm": None} and isinstance(
         selector.selector_, BSSSelector
     )
-    assert selector.sampling_.n_draws == 40 and selector.rescale is False
+    assert selector.sampling_.n_selected == 40 and selector.rescale is False
     assert selector.__sklearn_tags__().target_tags.required
 
 

@@ -110,7 +110,7 @@ tall = (3000, 1000)
 fits = [
     Fit("BSSSelector(400), by length", lambda X, y: by_norm(400).fit(X), selected, wide),
     Fit("BSSSelector(400, rank='full')", lambda X, y: BSSSelector(400, rank="full").fit(X), selected, wide),
-    Fit("BSSSelector(50, rule='best')", lambda X, y: BSSSelector(50, rule="best").fit(X), selected, wide),
+    Fit("BSSSelector(50, rank=12)", lambda X, y: BSSSelector(50, rank=12, rule="best").fit(X), selected, wide),
     Fit("DSFSelector(50)", lambda X, y: DSFSelector(50).fit(X), selected, wide),
     Fit("LeverageSelector(400)", lambda X, y: LeverageSelector(400, random_state=0).fit(X), selected, wide),
     Fit("RRQRSelector(50)", lambda X, y: RRQRSelector(50).fit(X), selected, wide),

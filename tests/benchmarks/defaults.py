@@ -78,7 +78,9 @@ def methods(space, r, split):
         ).choice(A.shape[1], r, replace=False)
         for seed in range(n_random)
     }
-    found["BSS, rank"] = fitted(BSSSelector(r))
+    rank = target_rank(None, space.numerical_rank, r)
+    found["BSS, rank"] = fitted(BSSSelector(r, rank=rank))
+    found["BSS, default"] = fitted(BSSSelector(r))
     for name, (share, most) in ridges.items():
         found[name] = at_ridge(share, most)
     found["DSF"] = fitted(DSFSelector(r))

@@ -30,7 +30,7 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from threadpoolctl import threadpool_limits
 
 from fsel_book import BSSSelector, CompletionSelector, RandomSelector, WeightScores
-from fsel_book.certificates import feature_scores
+from fsel_book.certificates import feature_scores, target_rank
 
 sizes = (5, 10, 20, 50)
 measures = "coarse linear neighbour share distances seconds".split()
@@ -57,16 +57,22 @@ def methods(r, split):
         C=1.0, l1_ratio=1.0, solver="liblinear", random_state=0
     )
     half = RFE(machine(), n_features_to_select=max(1, r // 2), step=0.1)
+
+    def at_rank(scores):
+        return lambda A, y: (
+            BSSSelector(r, rank=target_rank(None, min(A.shape), r), score_func=scores)
+            .fit(A, y)
+            .get_support(indices=True)
+        )
+
     return {
         "random": fitted(RandomSelector(r, random_state=split)),
-        "BSS, ridge": fitted(BSSSelector(r, ridge="auto")),
-        "BSS, F": fitted(BSSSelector(r, score_func=f_classif)),
-        "BSS, ridge, F": fitted(BSSSelector(r, ridge="auto", score_func=f_classif)),
-        "BSS, weights": fitted(BSSSelector(r, score_func=weights)),
-        "BSS, ridge, weights": fitted(BSSSelector(r, ridge="auto", score_func=weights)),
-        "half RFE, half geometry": fitted(
-            CompletionSelector(half, r - max(1, r // 2), ridge="auto")
-        ),
+        "BSS, ridge": fitted(BSSSelector(r)),
+        "BSS, F": at_rank(f_classif),
+        "BSS, ridge, F": fitted(BSSSelector(r, score_func=f_classif)),
+        "BSS, weights": at_rank(weights),
+        "BSS, ridge, weights": fitted(BSSSelector(r, score_func=weights)),
+        "half RFE, half geometry": fitted(CompletionSelector(half, r - max(1, r // 2))),
         "RFE": fitted(RFE(machine(), n_features_to_select=r, step=0.1)),
         "F": largest(f_scores),
         "L1": largest(lambda A, y: np.abs(logistic.fit(A, y).coef_).max(axis=0)),

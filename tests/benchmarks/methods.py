@@ -127,6 +127,11 @@ class RandomChoice:
         return self.rng.choice(A.shape[1], r, replace=False)
 
 
+def rank_of(r):
+    """The rank that a selector certifies by default where it has no ridge."""
+    return max(1, min(10, r // 2), min(100, r // 4))
+
+
 def ours(name, make, labels=False):
     return Selector(name, lambda A, y, r: make(r).fit(A, y), labels)
 
@@ -143,8 +148,12 @@ def as_list(name, select, package, dense=True):
 
 selectors = [
     ours("BSS", lambda r: BSSSelector(r, rule="largest-norm")),
-    ours("BSS, best", lambda r: BSSSelector(r, rule="best")),
-    ours("BSS, labels", lambda r: BSSSelector(r, score_func=WeightScores(svm())), True),
+    ours("BSS, best", lambda r: BSSSelector(r, rank=rank_of(r), rule="best")),
+    ours(
+        "BSS, labels",
+        lambda r: BSSSelector(r, rank=rank_of(r), score_func=WeightScores(svm())),
+        True,
+    ),
     ours("largest leverages", lambda r: LeverageSelector(r, rule="largest")),
     ours("leverage sampling", lambda r: LeverageSelector(r, random_state=0)),
     ours("DSF", lambda r: DSFSelector(r)),

@@ -1,4 +1,4 @@
-"""Part ten: the default fit as the number of samples grows."""
+"""Part ten: a fit of half of the features as the number of samples grows."""
 
 from part_1_spine import default_fit_against_qr, gauss, qr, whole
 from rows import Row
@@ -8,9 +8,9 @@ title = "Part ten: more and more samples"
 rows = [
     Row(
         f"growth-{n}",
-        "`BSSSelector().fit`",
+        "`BSSSelector(0.5, rank=100).fit`",
         f"pivoted QR: {qr}",
-        f"{whole} Half of the features, and rank 100 by default.",
+        f"{whole} Half of the features.",
         default_fit_against_qr,
         gauss,
         dict(n=n, d=20_000),

@@ -19,18 +19,19 @@ def data_of(kind, n, d):
     return counts(n, d) if kind == words else matrix(kind, n, d)
 
 
-def fit_against(**other):
-    """Whole fits: by a ridge of half as many dimensions as features, and otherwise."""
+def fit_against(ours, other):
+    """Whole fits with two settings of the directions."""
 
     def prepare(kind, n, d, r):
         X = data_of(kind, n, d)
 
-        def fit(**options):
+        def fit(options):
+            options = options(r) if callable(options) else options
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 BSSSelector(r, rule="best", **options).fit(X)
 
-        return timed(lambda: fit(ridge="auto")), timed(lambda: fit(**other)), nothing
+        return timed(lambda: fit(ours)), timed(lambda: fit(other)), nothing
 
     return prepare
 
@@ -51,25 +52,34 @@ def against_literal(kind, n, d, r):
     )
 
 
-def row(
-    name, other, kind, size, target, quick=None, how="Whole fits of the same data."
-):
+def quarter(r):
+    return dict(rank=max(min(10, r // 2), min(100, r // 4)))
+
+
+everything = 'ridge="auto"', dict(ridge="auto")
+default = "the default", {}
+full = 'rank="full"', dict(rank="full")
+rank = "rank r/4", quarter
+
+
+def row(name, ours, other, kind, size, target, quick=None):
     return Row(
         name,
-        'ridge="auto", best',
-        "rank=" + ('"full", best' if other else "None, best"),
-        how,
-        fit_against(**other),
+        f"{ours[0]}, best",
+        f"{other[0]}, best",
+        "Whole fits of the same data.",
+        fit_against(ours[1], other[1]),
         kind,
         size,
         quick or dict(n=20, d=300, r=24),
         target,
         at_least=False,
-        prediction="rows are as long as there are samples",
+        prediction="rows are as long as there are samples"
+        if ours is everything
+        else "rows are eight times as long as at the rank",
     )
 
 
-full = dict(rank="full")
 rows = [
     Row(
         "ridge-literal",
@@ -83,9 +93,17 @@ rows = [
         2.0,
         prediction="the literal search judges all columns in each step",
     ),
-    row("ridge-full", full, gauss, dict(n=200, d=20_000, r=220), 1.5),
-    row("ridge-full-heavy", full, heavy, dict(n=200, d=20_000, r=220), 1.5),
-    row("ridge-default", {}, gauss, dict(n=200, d=20_000, r=60), None),
-    row("ridge-default-heavy", {}, heavy, dict(n=200, d=200_000, r=60), None),
-    row("ridge-default-words", {}, words, dict(n=400, d=20_000, r=60), None),
+    row("ridge-full", everything, full, gauss, dict(n=200, d=20_000, r=220), 1.5),
+    row("ridge-full-heavy", everything, full, heavy, dict(n=200, d=20_000, r=220), 1.5),
+    row("ridge-rank", everything, rank, gauss, dict(n=200, d=20_000, r=60), None),
+    row(
+        "ridge-rank-heavy", everything, rank, heavy, dict(n=200, d=200_000, r=60), None
+    ),
+    row("ridge-rank-words", everything, rank, words, dict(n=400, d=20_000, r=60), None),
+    row("leading-few", default, rank, gauss, dict(n=500, d=50_000, r=12), 1.5),
+    row("leading-more", default, rank, gauss, dict(n=500, d=50_000, r=100), 1.5),
+    row("leading-60", default, rank, gauss, dict(n=200, d=20_000, r=60), 1.5),
+    row("leading-heavy", default, rank, heavy, dict(n=200, d=200_000, r=60), 1.5),
+    row("leading-words", default, rank, words, dict(n=400, d=20_000, r=60), 1.5),
+    row("leading-documents", default, rank, words, dict(n=2_000, d=20_000, r=60), 1.5),
 ]

@@ -118,9 +118,9 @@ def fit_against_qr(kind, n, d, r):
 
 
 def default_fit_against_qr(kind, n, d):
-    """The selector as it comes: half of the features, rank 100."""
+    """Half of the features, at rank 100."""
     X = matrix(kind, n, d)
-    selector = BSSSelector()
+    selector = BSSSelector(0.5, rank=100)
     return (
         timed(lambda: selector.fit(X)),
         timed(lambda: scipy.linalg.qr(X, mode="r", pivoting=True)),
@@ -335,9 +335,9 @@ rows = [
     *(
         Row(
             f"default-{name}",
-            "`BSSSelector().fit`",
+            "`BSSSelector(0.5, rank=100).fit`",
             f"pivoted QR: {qr}",
-            f"{whole} Half of the features, and rank 100 by default.",
+            f"{whole} Half of the features.",
             default_fit_against_qr,
             kind,
             dict(n=1500, d=6000),

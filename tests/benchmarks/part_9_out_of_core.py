@@ -5,7 +5,7 @@ import os
 import shutil
 import tempfile
 from concurrent.futures import ProcessPoolExecutor
-from functools import cache
+from functools import cache, partial
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -15,6 +15,8 @@ from rows import Row, nothing, timed
 from threadpoolctl import threadpool_limits
 
 from fsel_book import Blocks, BSSSelector, as_blocks
+
+by_norm = partial(BSSSelector, rule="largest-norm")
 
 title = "Part nine: data larger than memory"
 
@@ -77,7 +79,7 @@ def read_twice(path, before=None):
 def from_file(data, n, d, r):
     path = file(n, d)
     return (
-        timed(lambda: BSSSelector(r).fit(as_blocks(path))),
+        timed(lambda: by_norm(r).fit(as_blocks(path))),
         timed(lambda: read_twice(path)),
         nothing,
     )
@@ -86,7 +88,7 @@ def from_file(data, n, d, r):
 def from_disk(data, n, d, r):
     path = file(n, d)
     return (
-        timed(lambda: BSSSelector(r).fit(FromDisk(path))),
+        timed(lambda: by_norm(r).fit(FromDisk(path))),
         timed(lambda: read_twice(path, leave_memory)),
         nothing,
     )
@@ -94,11 +96,9 @@ def from_disk(data, n, d, r):
 
 def peak(path, r, threads):
     with threadpool_limits(threads, user_api="blas"):
-        BSSSelector(10).fit(
-            as_blocks(np.random.default_rng(0).standard_normal((20, 500)))
-        )
+        by_norm(10).fit(as_blocks(np.random.default_rng(0).standard_normal((20, 500))))
         Path("/proc/self/clear_refs").write_text("5")
-        BSSSelector(r).fit(as_blocks(path))
+        by_norm(r).fit(as_blocks(path))
     return resident("VmHWM")
 
 
@@ -132,7 +132,7 @@ def on_cluster(data, n, d, r):
 
     return (
         timed(lambda: BSSSelector(r, rule="largest-norm").fit(as_blocks(array))),
-        timed(lambda: BSSSelector(r).fit(as_blocks(file(n, d)))),
+        timed(lambda: by_norm(r).fit(as_blocks(file(n, d)))),
         check,
     )
 

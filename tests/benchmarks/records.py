@@ -19,7 +19,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from threadpoolctl import threadpool_limits
 
-from fsel_book import BSSSelector, certify, row_space
+from fsel_book import certify, row_space
+from fsel_book.certificates import target_rank
 from fsel_book.papers.experiments import unweighted_sampling
 from fsel_book.papers.selection_study import PREFERENCE_CAP, split_and_scale
 
@@ -103,7 +104,7 @@ def compare_selectors(data, r, splits, most, limit):
         A, y, B, y_new, _ = split_and_scale(data, split, most)
         dense = as_dense(A)
         space = row_space(A)
-        rank = BSSSelector(r).fit(A).certificate_.rank
+        rank = target_rank(None, space.numerical_rank, r)
         everything.append(100 * np.mean(svm().fit(A, y).predict(B) != y_new))
         for one in selectors:
             if not is_installed(one.package) or enough(times[one.name], splits):

@@ -2549,8 +2549,9 @@ score_func : callable, array of shape (n_features,) or None
     where `fit` is not given `y`); it returns scores, not negative, or these and p-values. Of a function, an infinite
     score is larger than all others, and NaN beside numbers is 0, as is what rounding has made negative; an array holds
     finite numbers.
-    In the chapter on selectors with and without labels `f_classif` erred least with 20 features and fewer, and the
-    weights of a machine, `WeightScores(LinearSVC())`, as little or less with 50 and 200.""",
+    In the chapter on selectors with and without labels `BSSSelector` with `f_classif` erred 2 to 4 points less than
+    RFE with 5 to 20 features, over seven kinds of data, and as often with 50; with the weights of a machine,
+    `WeightScores(...)`, up to a point more than RFE.""",
     scores="""\
 scores_ : array, shape (n_features,)
     What `score_func` gave, infinite where that was; NaN, and what rounding has made negative, is 0. Only there with a

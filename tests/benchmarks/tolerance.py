@@ -1,5 +1,5 @@
 """Whether the interval for rows to come covers what it should: `python
-tests/benchmarks/coverage.py`.
+tests/benchmarks/tolerance.py`.
 
 The rows of each of ten sets, at most 600 drawn anew each time, are split at random into
 three parts: ten columns are chosen on the first, the interval is made from the second,

@@ -1752,13 +1752,14 @@ class Directions(NamedTuple):
         return self._at_ridge(space) if at_ridge else space
 
     def _at_ridge(self, space: RowSpace) -> RidgeSpace:
-        ridge = self.ridge
-        if ridge is None or isinstance(ridge, str):
-            dimension = space.shape[1] / 4
-            if self.r is not None:
-                dimension = min(self.r / 2, dimension)
-            ridge = ridge_of_dimension(space.singular_values, dimension)
-        return RidgeSpace(space, ridge)
+        if self.ridge is not None and not isinstance(self.ridge, str):
+            return RidgeSpace(space, self.ridge)
+        dimension = space.shape[1] / 4
+        if self.r is not None:
+            dimension = min(self.r / 2, dimension)
+        sizes = space.small_svd.S[: space.shape[1]]
+        scaled = ridge_of_dimension(sizes, dimension)
+        return RidgeSpace(space, scaled / space.scale**2, scaled)
 
 
 def space_to_certify(X: Matrix, directions: Directions) -> RowSpace:

@@ -876,6 +876,7 @@ class _PoolRidgeSpace(RidgeSpace):
         self.shrinkage = shrinkage
         self.remainder = 1 - shrinkage
         self.ridge = space.ridge
+        self.scaled_ridge = space.scaled_ridge
         self.whole = space.whole
 
 

@@ -1092,7 +1092,7 @@ class TermSpace(RidgeSpace):
         data: Matrix | None = None,
         traces_left: np.ndarray | None = None,
     ) -> None:
-        super().__init__(space.whole, cast(float, space.ridge))
+        super().__init__(space.whole, cast(float, space.ridge), space.scaled_ridge)
         if traces_left is None:
             traces_left = np.zeros(len(groups.labels))
         self.groups = groups

@@ -1320,10 +1320,13 @@ class RidgeSpace(RowSpace):
         the data is said of their leading part then.
     ridge : float
         Positive, in the units of a squared singular value of the data.
+    scaled_ridge : float, optional
+        The same for the data at unit scale, where squares of the data are near the end
+        of the range of numbers and the ridge has lost digits.
 
     Attributes
     ----------
-    ridge : float
+    ridge, scaled_ridge : float
     shrinkage : ndarray, shape (rank,)
         The part of each direction that counts, between 0 and 1, largest first. The rows
         add up to a diagonal matrix of them.
@@ -1343,11 +1346,15 @@ class RidgeSpace(RowSpace):
     (array([0.9  , 0.333, 0.333]), 1.567)
     """
 
-    def __init__(self, space: RowSpace, ridge: float) -> None:
+    def __init__(
+        self, space: RowSpace, ridge: float, scaled_ridge: float | None = None
+    ) -> None:
         ell = space.shape[1]
         # of the data at unit scale, as the singular values are
         squares = space.small_svd.S[:ell] ** 2
-        scaled_ridge = ridge * space.scale**2
+        if scaled_ridge is None:
+            scaled_ridge = ridge * space.scale**2
+        self.scaled_ridge = scaled_ridge
         self.shrinkage = squares / (squares + scaled_ridge)
         self.remainder = scaled_ridge / (squares + scaled_ridge)
         root = np.sqrt(self.shrinkage)
@@ -1399,12 +1406,14 @@ class RidgeSpace(RowSpace):
         part.shrinkage = self.shrinkage
         part.remainder = self.remainder
         part.ridge = self.ridge
+        part.scaled_ridge = self.scaled_ridge
         part.whole = self.whole
         return part
 
     def truncate(self, rank: int) -> RowSpace:
         """Its `rank` leading directions, at the same ridge."""
-        return RidgeSpace(self.whole.truncate(rank), cast(float, self.ridge))
+        whole = self.whole.truncate(rank)
+        return RidgeSpace(whole, cast(float, self.ridge), self.scaled_ridge)
 
 
 def ridge_space(X: ArrayLike | RowSpace, ridge: float) -> RidgeSpace:

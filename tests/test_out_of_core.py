@@ -438,6 +438,9 @@ def test_where_memory_looks_for_leading_directions_only(kind, name):
         asked["n_draws"] = FEW[name].n_features_to_select
         as_printed = clone(FEW[name]).set_params(**asked)
         assert as_printed.fit(cut(X, [500, 1, 0, 699])).n_passes_ == passes + 1
+    elif name == "default":
+        # with scores at a ridge one pass more may be needed
+        assert passes <= found.n_passes_ <= passes + 2
     else:
         assert name == "DSF" or found.n_passes_ == passes
 
@@ -482,6 +485,9 @@ def test_where_the_gram_matrix_is_too_large(kind, name, monkeypatch):
         asked["n_draws"] = FEW[name].n_features_to_select
         as_printed = clone(FEW[name]).set_params(**asked)
         assert as_printed.fit(Scattered(X, 1)).n_passes_ == passes + 1
+    elif name == "default":
+        # with scores at a ridge one pass more may be needed
+        assert passes <= found.n_passes_ <= passes + 2
     else:
         assert name == "DSF" or found.n_passes_ == passes
 

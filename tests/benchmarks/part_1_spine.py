@@ -120,7 +120,7 @@ def fit_against_qr(kind, n, d, r):
 def default_fit_against_qr(kind, n, d):
     """Half of the features, at rank 100."""
     X = matrix(kind, n, d)
-    selector = BSSSelector(0.5, rank=100)
+    selector = BSSSelector(0.5, rank=min(100, n))
     return (
         timed(lambda: selector.fit(X)),
         timed(lambda: scipy.linalg.qr(X, mode="r", pivoting=True)),

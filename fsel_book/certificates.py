@@ -23,15 +23,7 @@ from functools import cached_property
 from html import escape
 from inspect import signature
 from textwrap import fill
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Literal,
-    NamedTuple,
-    Protocol,
-    Self,
-    TypeAlias,
-)
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self, TypeAlias
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectorMixin, f_classif

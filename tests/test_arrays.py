@@ -501,15 +501,16 @@ def test_transforming_sparse_data_makes_no_dense_array(large_sparse, no_densifyi
     assert sp.issparse(C) and sp.issparse(selector.inverse_transform(C))
 
 
-def test_fitting_dense_data_keeps_no_copy_of_them():
+@pytest.mark.parametrize(("d", "rank"), [(20_000, 15), (40_000, None)])
+def test_fitting_dense_data_keeps_no_copy_of_them(d, rank):
     """Some 8 MB at most are kept for the ceiling of plain columns, beside a few numbers
-    of each column and a matrix for each direction.
+    of each column and by default, with more directions, some matrices of their size.
     """
-    X = table(200, 40_000)
+    X = table(200, d)
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
-        selector = BSSSelector(60).fit(X)
+        selector = BSSSelector(60, rank=rank).fit(X)
         kept = tracemalloc.get_traced_memory()[0] - before
     finally:
         tracemalloc.stop()

@@ -439,8 +439,8 @@ def test_where_memory_looks_for_leading_directions_only(kind, name):
         as_printed = clone(FEW[name]).set_params(**asked)
         assert as_printed.fit(cut(X, [500, 1, 0, 699])).n_passes_ == passes + 1
     elif name == "default":
-        # with scores at a ridge one pass more may be needed
-        assert passes <= found.n_passes_ <= passes + 2
+        # at a ridge the highest scores of heavy tails are not enough: one pass more
+        assert found.n_passes_ == passes + kind.startswith("heavy")
     else:
         assert name == "DSF" or found.n_passes_ == passes
 
@@ -486,8 +486,8 @@ def test_where_the_gram_matrix_is_too_large(kind, name, monkeypatch):
         as_printed = clone(FEW[name]).set_params(**asked)
         assert as_printed.fit(Scattered(X, 1)).n_passes_ == passes + 1
     elif name == "default":
-        # with scores at a ridge one pass more may be needed
-        assert passes <= found.n_passes_ <= passes + 2
+        # at a ridge the highest scores of heavy tails are not enough: one pass more
+        assert found.n_passes_ == passes + kind.startswith("heavy")
     else:
         assert name == "DSF" or found.n_passes_ == passes
 
@@ -502,9 +502,7 @@ def test_sketches_of_sparse_data(monkeypatch):
     for selector in (by_norm(60), BSSSelector(25, score_func=np.arange(1200.0))):
         found = clone(selector).fit(source)
         assert_same(found, clone(selector).fit(X), rtol=1e-7)
-        passes = found.n_passes_
-        assert passes >= 7
-    assert found.n_passes_ == 7
+        assert found.n_passes_ == 7
 
 
 def test_when_the_gram_matrix_is_too_large():

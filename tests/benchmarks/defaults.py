@@ -17,21 +17,16 @@ method the means over the splits of
 The chapter on selectors with and without labels draws it.
 """
 
-import argparse
-import csv
 import time
-import warnings
 from collections import defaultdict
 
 import numpy as np
-from kinds import counted, folder, kind_of, load
-from machine import conditions
+from kinds import counted, kind_of, load, write_record
 from scipy.spatial.distance import pdist
 from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler, normalize
-from threadpoolctl import threadpool_limits
 
 from fsel_book import (
     BSSSelector,
@@ -169,33 +164,5 @@ def lines(data, n_splits):
         yield [kind_of[data], data, *of, *(f"{mean[name]:.4g}" for name in measures)]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--splits", type=int, default=3)
-    parser.add_argument(
-        "--data", nargs="*", default=list(kind_of), help="some of the sets"
-    )
-    parser.add_argument(
-        "--to", default=folder / "defaults.csv", help="the file to write"
-    )
-    call = parser.parse_args()
-    with (
-        threadpool_limits(1),
-        warnings.catch_warnings(),
-        open(call.to, "w", newline="") as file,
-    ):
-        warnings.simplefilter("ignore")
-        facts = {"record": "defaults", "splits": call.splits, **dict(conditions())}
-        for name, value in facts.items():
-            file.write(f"# {name}: {value}\n")
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        for data in call.data:
-            start = time.time()
-            writer.writerows(lines(data, call.splits))
-            file.flush()
-            print(data, f"{time.time() - start:.0f} s", flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    write_record("defaults", __doc__, columns, lines, 3)

@@ -11,9 +11,11 @@ labels draws it.
 import argparse
 import csv
 import os
+import sys
 import time
 import warnings
 from collections import defaultdict
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -179,37 +181,45 @@ def lines(data, n_splits):
         ]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--splits", type=int, default=5)
+def write_record(name, doc, columns, lines, n_splits, sets=None):
+    """What a script does whose record has some lines for each set, by `lines(data,
+    n_splits)`.
+
+    With `--data` they are printed only, so that some of the sets do not take the place of
+    all in the record.
+    """
+    parser = argparse.ArgumentParser(description=doc.splitlines()[0])
+    parser.add_argument("--splits", type=int, default=n_splits)
     parser.add_argument(
-        "--data",
-        nargs="*",
-        default=list(kind_of),
-        help="some of the sets; then nothing is written",
+        "--data", nargs="+", help="some of the sets; without --to nothing is written"
+    )
+    parser.add_argument(
+        "--to", help=f"the file to write; without --data, records/{name}.csv"
     )
     call = parser.parse_args()
-    table = []
-    with threadpool_limits(1), warnings.catch_warnings():
+    to = Path(call.to) if call.to else None if call.data else folder / f"{name}.csv"
+    facts = {"record": name, "splits": call.splits, **dict(conditions())}
+    with ExitStack() as stack:
+        stack.enter_context(threadpool_limits(1))
+        stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", UserWarning)
-        for data in call.data:
-            table += lines(data, call.splits)
-            print(data, flush=True)
-    if call.data != list(kind_of):
-        print(*(", ".join(map(str, line)) for line in table), sep="\n")
-        return
-    with open(folder / "kinds.csv", "w", newline="") as file:
-        for name, value in {
-            "record": "kinds",
-            "splits": call.splits,
-            **dict(conditions()),
-        }.items():
-            file.write(f"# {name}: {value}\n")
+        file = sys.stdout
+        if to is not None:
+            # a record stays as it is until there is a whole new one
+            part = to.with_suffix(".part")
+            file = stack.enter_context(open(part, "w", newline=""))
+        file.writelines(f"# {name}: {value}\n" for name, value in facts.items())
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
-        writer.writerows(table)
+        for data in call.data or sets or kind_of:
+            start = time.time()
+            writer.writerows(lines(data, call.splits))
+            file.flush()
+            print(data, f"{time.time() - start:.0f} s", file=sys.stderr, flush=True)
+    if to is not None:
+        part.replace(to)
 
 
 if __name__ == "__main__":
-    main()
+    write_record("kinds", __doc__, columns, lines, 5)

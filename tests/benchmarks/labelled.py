@@ -17,21 +17,16 @@ method the means over the splits of
 The chapter on selectors with and without labels draws it.
 """
 
-import argparse
-import csv
 import time
-import warnings
 from collections import defaultdict
 from functools import partial
 
 import numpy as np
 from defaults import judged, two_parts
-from kinds import folder, kind_of
-from machine import conditions
+from kinds import kind_of, write_record
 from sklearn.feature_selection import RFE, f_classif
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.multiclass import OneVsRestClassifier
-from threadpoolctl import threadpool_limits
 
 from fsel_book import (
     BSSSelector,
@@ -126,33 +121,5 @@ def lines(data, n_splits):
         ]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--splits", type=int, default=3)
-    parser.add_argument(
-        "--data", nargs="*", default=list(kind_of), help="some of the sets"
-    )
-    parser.add_argument(
-        "--to", default=folder / "labelled.csv", help="the file to write"
-    )
-    call = parser.parse_args()
-    with (
-        threadpool_limits(1),
-        warnings.catch_warnings(),
-        open(call.to, "w", newline="") as file,
-    ):
-        warnings.simplefilter("ignore")
-        facts = {"record": "labelled", "splits": call.splits, **dict(conditions())}
-        for name, value in facts.items():
-            file.write(f"# {name}: {value}\n")
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        for data in call.data:
-            start = time.time()
-            writer.writerows(lines(data, call.splits))
-            file.flush()
-            print(data, f"{time.time() - start:.0f} s", flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    write_record("labelled", __doc__, columns, lines, 3)

@@ -14,20 +14,15 @@ The record `records/later.csv` has for each set, number of features and method t
 over the splits.
 """
 
-import argparse
-import csv
 import time
-import warnings
 from collections import defaultdict
 from functools import partial
 
 import numpy as np
 from defaults import judged, two_parts
-from kinds import folder, kind_of, load, machine
-from machine import conditions
+from kinds import kind_of, load, machine, write_record
 from sklearn.feature_selection import RFE, f_classif
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from threadpoolctl import threadpool_limits
 
 from fsel_book import BSSSelector, CompletionSelector, RandomSelector, WeightScores
 from fsel_book.certificates import feature_scores, target_rank
@@ -108,29 +103,5 @@ def lines(data, n_splits):
         yield [kind_of[data], data, *of, *(f"{mean:.4g}" for mean in means)]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--splits", type=int, default=5)
-    parser.add_argument("--data", nargs="*", help="some of the sets")
-    parser.add_argument("--to", default=folder / "later.csv", help="the file to write")
-    call = parser.parse_args()
-    with (
-        threadpool_limits(1),
-        warnings.catch_warnings(),
-        open(call.to, "w", newline="") as file,
-    ):
-        warnings.simplefilter("ignore")
-        facts = {"record": "later", "splits": call.splits, **dict(conditions())}
-        for name, value in facts.items():
-            file.write(f"# {name}: {value}\n")
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        for data in call.data or with_classes():
-            start = time.time()
-            writer.writerows(lines(data, call.splits))
-            file.flush()
-            print(data, f"{time.time() - start:.0f} s", flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    write_record("later", __doc__, columns, lines, 5, with_classes())

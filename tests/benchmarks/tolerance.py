@@ -15,16 +15,9 @@ and pairs of the third are counted. The record `records/coverage.csv` has for ea
 The chapter on what chosen columns keep shows it.
 """
 
-import argparse
-import csv
-import time
-import warnings
-
 import numpy as np
-from kinds import counted, folder, kind_of, load
-from machine import conditions
+from kinds import counted, kind_of, load, write_record
 from sklearn.preprocessing import StandardScaler, normalize
-from threadpoolctl import threadpool_limits
 
 from fsel_book import BSSSelector
 from fsel_book.kept import on_host, squared_distances, tolerance_ranks
@@ -59,7 +52,8 @@ def covered_by_one(X, rng, most=600):
     return np.mean(inside), found
 
 
-def line(data, n_splits):
+def lines(data, n_splits):
+    """One line: the means over the splits."""
     X = prepared(data)
     rng = np.random.default_rng(0)
     shares = []
@@ -73,7 +67,7 @@ def line(data, n_splits):
     error = np.std(shares, ddof=1) / np.sqrt(n_splits)
     reached = np.mean(np.array(shares) >= found.content)
     figures = found.content, np.mean(expected), np.mean(shares), error, reached
-    return [
+    yield [
         kind_of[data],
         data,
         found.n_pairs,
@@ -81,31 +75,5 @@ def line(data, n_splits):
     ]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--splits", type=int, default=1000)
-    parser.add_argument("--data", nargs="*", default=sets, help="some of the sets")
-    parser.add_argument(
-        "--to", default=folder / "coverage.csv", help="the file to write"
-    )
-    call = parser.parse_args()
-    with (
-        threadpool_limits(1),
-        warnings.catch_warnings(),
-        open(call.to, "w", newline="") as file,
-    ):
-        warnings.simplefilter("ignore")
-        facts = {"record": "coverage", "splits": call.splits, **dict(conditions())}
-        for name, value in facts.items():
-            file.write(f"# {name}: {value}\n")
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        for data in call.data:
-            start = time.time()
-            writer.writerow(line(data, call.splits))
-            file.flush()
-            print(data, f"{time.time() - start:.0f} s", flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    write_record("tolerance", __doc__, columns, lines, 1000, sets)

@@ -509,7 +509,7 @@ class RRQRSelector(CertifiedSelector):
     rank : int, "full" or None
         The rank `l` to certify, at most `r`. None takes `r // 4`, but `min(10, r // 2)`
         if that is more, and at most 100 or the numerical rank of `X`, which is "full";
-        `BSSSelector` says why. Below it the certificate speaks of the leading rank-`l`
+        `LeverageSelector` says why. Below it the certificate speaks of the leading rank-`l`
         part of `X`, and says so. The first `l` features are chosen for that part; the
         others are further pivots, for as many directions as features are to come out.
     strong : bool

@@ -975,7 +975,7 @@ class DSFSelector(ConstraintMixin, ScoreMixin, _ComponentsMixin, CertifiedSelect
     rank : int, "full" or None
         The number `k` of leading components to serve, below `r`; 1 for a single draw.
         None takes `r // 4`, but `min(10, r // 2)` if that is more, and at most 100 or
-        the numerical rank of `X`, which is "full"; `BSSSelector` says why. With `rank`
+        the numerical rank of `X`, which is "full"; `LeverageSelector` says why. With `rank`
         at most a tenth of the samples and of the features, where both exceed 500, the
         components are found by sketches, approximately.
     rule : {"first", "best", "components", "target"}

@@ -1246,7 +1246,7 @@ class RSFSelector(_ComponentsMixin, CertifiedSelector):
         there, as for `LeverageSelector`.
     %(n_draws)s
     rank : int, "full" or None
-        The number `k` of leading components to serve, below `r`; as for `BSSSelector`.
+        The number `k` of leading components to serve, below `r`; as for `LeverageSelector`.
     %(eps_below)s
     %(delta)s
     %(rescale)s

@@ -86,7 +86,7 @@ WHY += [
     ("RiskRFE", "step_tol", "371"),
 ]
 WHY += [
-    (name, "rank", STUDY if name == "LeverageSelector" else "BSSSelector")
+    (name, "rank", STUDY if name == "LeverageSelector" else "LeverageSelector")
     for name in SELECTORS[1:]
 ]
 WHY += [

@@ -257,6 +257,8 @@ class Experiment:
         `trial(rng, **parameters)` returns a dict of figures, or an iterable of such
         dicts: numbers, text, None, and lists and dicts of these. `rng` is a
         `numpy.random.RandomState` of its own. Write it with `def`, at the top level.
+        What it keeps from call to call goes into a `LocalCache`: a function of a
+        notebook under `lru_cache` cannot be sent to other processes.
     grid : dict of lists, or a list of such dicts
         The parameters, as for scikit-learn's `ParameterGrid`: every combination is
         tried.

@@ -11,7 +11,6 @@ __all__ = ['N_RELEVANT', 'linear_tables', 'wide_tables', 'added_tables', 'printe
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -94,7 +93,6 @@ def _deviation_of_target(correlated: bool, **constants: float) -> float:
     return make(200_000, n_features, random_state=0, **constants)[1].std()
 
 
-@lru_cache
 def _bent_constants(correlated: bool, bend: float) -> dict[str, float]:
     """`a2` and `a4` as given, and `a1` and `a3` such that Y varies as much as with the
     constants of the makers.

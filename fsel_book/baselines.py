@@ -901,18 +901,19 @@ def _certify_weighted(
     """
     own = selector.certificate_
     sampling = selector.sampling_
+    center = getattr(selector, "center", False)
     if ridge is None and rank is None:
         # as its own certificate, as far as there are as many directions here
         most = own.rank
         if own.numerical_rank is not None:
             most = selector._rank_looked_for(X.shape)
-        space = whole_or_leading(X, most)
+        space = whole_or_leading(X, most, center=center)
         space = space.truncate(min(own.rank, space.shape[1]))
         if own.ridge is not None:
             space = RidgeSpace(space, own.ridge)
     else:
         directions = Directions(rank, ridge, sampling.n_selected, spare=0)
-        space = space_to_certify(X, directions)
+        space = space_to_certify(X, directions, center)
     measure = certify_span if isinstance(own, SpanCertificate) else certify
     found = measure(space, sampling, None, method or own.method)
     if found.rank != own.rank or found.ridge != own.ridge:

@@ -1754,13 +1754,16 @@ class Directions(NamedTuple):
         return RidgeSpace(space, scaled / space.scale**2, scaled)
 
 
-def space_to_certify(X: Matrix, directions: Directions) -> RowSpace:
-    """The space of some directions of a checked `X`.
+def space_to_certify(
+    X: Matrix, directions: Directions, center: bool = False
+) -> RowSpace:
+    """The space of some directions of a checked `X`, or of its columns less their means.
 
     Where they are few, they are the leading ones by sketches, and the numerical rank
     stays unknown.
     """
-    found = whole_or_leading(X, directions.most(X.shape), directions.told(X.shape))
+    most = directions.most(X.shape)
+    found = whole_or_leading(X, most, directions.told(X.shape), center=center)
     return directions.of(found)
 
 # %% ../nbs/04_certificates.ipynb #7d51ef08
@@ -1905,6 +1908,8 @@ def look_at_selected(space: RowSpace, selected: Array) -> Look:
     # then `B` has as many rows as `X` has columns
     tall = space.T is None and space.numerical_rank is not None
     squares = np.sum(space.B[indices] ** 2, axis=1) if tall else None
+    if space.means is not None:
+        squares = to_numpy(space.squared_lengths)[indices]
     on_device = not is_sparse(X) and not isinstance(X, np.ndarray)
     # one copy takes less than several waits
     if on_device and X.shape[0] * len(indices) <= 2**20:
@@ -2086,6 +2091,7 @@ class CertifiedSelector(SamplingTransformer):
     n_features_to_select: float | Literal["auto"] | None
     rank: int | Literal["full"] | None
     ridge: float | Literal["auto"] | None = None
+    center: bool = False
     rescale: bool = False
     exchange: bool = False
     n_draws_: int
@@ -2139,6 +2145,7 @@ class CertifiedSelector(SamplingTransformer):
             # loaded only here: it needs this module
             from fsel_book.out_of_core import fit_selector
 
+            self._check_center(in_blocks=True)
             fit_selector(X, self, y, **extra)
         else:
             space = self._select(X, y, **extra)
@@ -2156,6 +2163,7 @@ class CertifiedSelector(SamplingTransformer):
         """
         clear_fitted(self)
         check_bool("rescale", self.rescale)
+        self._check_center()
         self._check_exchange()
         self._check_parameters()
         X = check_X(self, X, reset=True)
@@ -2197,6 +2205,15 @@ class CertifiedSelector(SamplingTransformer):
     def _may_enter(self) -> np.ndarray | None:
         """The mask of columns that exchanges may bring in; None where all may come."""
         return None
+
+    def _check_center(self, in_blocks: bool = False) -> None:
+        """Raise an error unless `center` is possible."""
+        check_bool("center", self.center)
+        if self.center and in_blocks:
+            raise ValueError(
+                "center=True needs X in memory, and X is in blocks: give blocks from "
+                "which the means of the columns are taken already, or leave center out."
+            )
 
     def _check_exchange(self) -> None:
         """Raise an error unless `exchange` is possible beside the other parameters."""
@@ -2332,7 +2349,7 @@ class CertifiedSelector(SamplingTransformer):
         return False
 
     def _space(self, X: Matrix, directions: Directions) -> RowSpace:
-        return space_to_certify(X, directions)
+        return space_to_certify(X, directions, self.center)
 
     def _rank_looked_for(self, shape: tuple[int, ...]) -> int:
         return self._directions(self._n_asked(shape[1])).most(shape)

@@ -883,7 +883,7 @@ class _PoolRidgeSpace(RidgeSpace):
 def _inherit(own: RowSpace, space: RowSpace, root: np.ndarray) -> None:
     """What a pool's space has of that of all of the data."""
     own.small_svd = space.small_svd
-    own.of_data = space.of_data
+    own.take_origin(space)
     own.first_multiple = space.first_multiple
     if space.V is None and space.kept is not None:
         own.kept = space.kept @ from_numpy(root, space.kept)

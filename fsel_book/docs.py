@@ -34,6 +34,12 @@ ridge : float, "auto" or None
     leading directions. It is in the units of a squared singular value, as the `alpha` of
     `sklearn.linear_model.Ridge` is. "auto" takes the ridge at which half as many dimensions count as features are
     asked for, but at most a quarter of the directions.""",
+    "center": """\
+center : bool
+    Take the means from the columns first, as a machine with an intercept does: what is
+    chosen and certified is then about the differences between samples. A sparse `X`
+    stays sparse, and `transform` returns the columns as they came. Not for `X` in
+    blocks.""",
     "rank": """\
 rank : int, "full" or None
     The rank `l` to certify, below `r`; 1 for a single draw. None takes `r // 4`, but

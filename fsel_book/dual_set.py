@@ -978,6 +978,7 @@ class DSFSelector(ConstraintMixin, ScoreMixin, _ComponentsMixin, CertifiedSelect
         the numerical rank of `X`, which is "full"; `LeverageSelector` says why. With `rank`
         at most a tenth of the samples and of the features, where both exceed 500, the
         components are found by sketches, approximately.
+    %(center)s
     rule : {"first", "best", "components", "target"}
         Which of the feasible columns is taken at each step. With a `score_func`, which
         says it too, leave it at "best".
@@ -1035,6 +1036,7 @@ class DSFSelector(ConstraintMixin, ScoreMixin, _ComponentsMixin, CertifiedSelect
         *,
         n_draws: int | None = None,
         rank: int | Literal["full"] | None = None,
+        center: bool = False,
         rule: str = "best",
         score_func: ScoreFunc | None = None,
         exclude: Any = None,
@@ -1047,6 +1049,7 @@ class DSFSelector(ConstraintMixin, ScoreMixin, _ComponentsMixin, CertifiedSelect
         self.n_features_to_select = n_features_to_select
         self.n_draws = n_draws
         self.rank = rank
+        self.center = center
         self.rule = rule
         self.score_func = score_func
         self.exclude = exclude
@@ -1063,7 +1066,7 @@ class DSFSelector(ConstraintMixin, ScoreMixin, _ComponentsMixin, CertifiedSelect
         check_rule_or_scores(self.rule, "best", self.score_func, "score_func")
 
     def _sample(self, space: RowSpace, r: int, y: Any, **score_params: Any) -> Sampling:
-        scores = self._scores(space.X, y, score_params)
+        scores = self._scores(space.uncentred, y, score_params)
         # scores are in place of a rule
         rule, targets = (
             self._rule_and_targets(space, y) if scores is None else ("first", None)
@@ -1134,6 +1137,8 @@ class DSFSelector(ConstraintMixin, ScoreMixin, _ComponentsMixin, CertifiedSelect
             Y = check_target_matrix(
                 _columns_of_classes(y), space.X.shape[0], "rule='target'"
             )
+            if self.center:
+                Y = Y - Y.mean(axis=0)
             return "closest", from_numpy(compressed_targets(Y), space.X)
         return self.rule, None
 
@@ -1247,6 +1252,7 @@ class RSFSelector(_ComponentsMixin, CertifiedSelector):
     %(n_draws)s
     rank : int, "full" or None
         The number `k` of leading components to serve, below `r`; as for `LeverageSelector`.
+    %(center)s
     %(eps_below)s
     %(delta)s
     %(rescale)s
@@ -1285,6 +1291,7 @@ class RSFSelector(_ComponentsMixin, CertifiedSelector):
         *,
         n_draws: int | None = None,
         rank: int | Literal["full"] | None = None,
+        center: bool = False,
         eps: float = 0.5,
         delta: float = 0.01,
         rescale: bool = False,
@@ -1294,6 +1301,7 @@ class RSFSelector(_ComponentsMixin, CertifiedSelector):
         self.n_features_to_select = n_features_to_select
         self.n_draws = n_draws
         self.rank = rank
+        self.center = center
         self.eps = eps
         self.delta = delta
         self.rescale = rescale

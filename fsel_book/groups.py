@@ -87,7 +87,6 @@ from fsel_book.spectra_engine import (
     equal_tolerance,
     first_of_equal,
     one_of_each,
-    random_vectors,
 )
 from .summaries import GramMatrix, Passes, first_pass
 from fsel_book.validation import (
@@ -571,14 +570,14 @@ class GroupBarriers(RidgeBarriers):
 GROUP_RULES = ["best", "largest-norm"]
 
 
-def first_multiple_groups(X: Matrix, groups: ColumnGroups) -> np.ndarray:
+def first_multiple_groups(space: RowSpace, groups: ColumnGroups) -> np.ndarray:
     """For each group the lowest number of one whose kernel is a multiple of its own,
     but for rounding.
 
     Kernels are compared through products with four fixed random vectors, brought to one
     size.
     """
-    products = column_products(X, random_vectors(X.shape[0], 4))
+    products = column_products(space.X, space.random_vectors(4))
     prints = np.stack(
         [
             groups.sums(products[:, a] * products[:, b])
@@ -588,7 +587,7 @@ def first_multiple_groups(X: Matrix, groups: ColumnGroups) -> np.ndarray:
     )
     size = np.abs(prints).max(axis=1, keepdims=True)
     prints = np.divide(prints, size, out=np.zeros_like(prints), where=size > 0)
-    return first_of_equal(prints, 4 * equal_tolerance(result_dtype(X)))
+    return first_of_equal(prints, 4 * equal_tolerance(result_dtype(space.X)))
 
 
 def group_keys(norms: np.ndarray, scores: np.ndarray | None) -> np.ndarray:
@@ -640,7 +639,7 @@ class OpenGroups:
         self.norms = groups.sums(to_numpy(space.scores64))
         self.scores = scores
         self.long_enough = self.norms > space.negligible
-        self.first = first_multiple_groups(space.X, groups)
+        self.first = first_multiple_groups(space, groups)
         self.taken = np.zeros(len(self.norms), dtype=bool)
         self.taken[list(taken)] = True
         self._look()
@@ -1096,7 +1095,7 @@ class TermSpace(RidgeSpace):
         if traces_left is None:
             traces_left = np.zeros(len(groups.labels))
         self.groups = groups
-        self.data = space.X if data is None else data
+        self.data = space.uncentred if data is None else data
         self.traces_left = traces_left
 
 
@@ -1522,6 +1521,7 @@ class GroupSelector(ConstraintMixin, TermSelector):
         `sklearn.linear_model.Ridge` is. "auto" takes the ridge at which half as many
         dimensions count as groups are asked for, but at most a quarter of the numerical
         rank.
+    %(center)s
     rule : {"best", "largest-norm"}
         Which of the feasible groups is taken at each step: the one of largest slack, or
         the one of largest ridge leverage, which is that of most columns, often. With a
@@ -1621,6 +1621,7 @@ class GroupSelector(ConstraintMixin, TermSelector):
         groups: ArrayLike | Mapping[Any, Any] | Literal["prefix"] | None = None,
         n_draws: int | None = None,
         ridge: float | Literal["auto"] = "auto",
+        center: bool = False,
         rule: Literal["best", "largest-norm"] = "best",
         score_func: ScoreFunc | Mapping[Any, float] | None = None,
         exclude: Any = None,
@@ -1632,6 +1633,7 @@ class GroupSelector(ConstraintMixin, TermSelector):
         self.groups = groups
         self.n_draws = n_draws
         self.ridge = ridge
+        self.center = center
         self.rule = rule
         self.score_func = score_func
         self.exclude = exclude
@@ -1708,12 +1710,13 @@ class GroupSelector(ConstraintMixin, TermSelector):
 
     def _space(self, X: Matrix, directions: Directions) -> TermSpace:
         self.groups_ = self._groups_of(X.shape[1])
-        space = cast(RidgeSpace, space_to_certify(X, directions))
+        space = cast(RidgeSpace, space_to_certify(X, directions, self.center))
         return TermSpace(space, self.groups_).keep()
 
     def _choose(self, X: ArrayLike, y: ArrayLike, **extra: Any) -> Self:
         if not isinstance(X, Blocks):
             return super()._choose(X, y, **extra)
+        self._check_center(in_blocks=True)
         names = X.feature_names
         d = X.shape[1]
         if X._axis == 0:

@@ -43,6 +43,7 @@ from fsel_book.certificates import (
 from .plain_columns import LongestRows, longest_rows, span_of_columns
 from .spectra import RowSpace
 from fsel_book.validation import (
+    check_bool,
     check_matrix,
     check_open_unit_interval,
     feature_indices,
@@ -600,9 +601,12 @@ def plain_columns_of(
     space: RowSpace, indices: np.ndarray, smallest: float
 ) -> PlainColumns:
     """The record for some columns of a space, of which the smallest eigenvalue is
-    known.
+    known: zero where it is nothing but rounding.
     """
-    return PlainColumns(smallest, indices, space.ridge, kept_data(space, indices))
+    lost = space.ridge is None and smallest < space.shape[1] * np.finfo(float).eps
+    return PlainColumns(
+        0.0 if lost else smallest, indices, space.ridge, kept_data(space, indices)
+    )
 
 # %% ../nbs/12_kept.ipynb #12ke0019
 def certify_columns(
@@ -611,6 +615,7 @@ def certify_columns(
     *,
     rank: int | Literal["full"] | None = None,
     ridge: float | Literal["auto"] | None = None,
+    center: bool = False,
     method: str = "selection",
 ) -> Certificate:
     """The certificate of any columns, however they were chosen.
@@ -626,6 +631,9 @@ def certify_columns(
         features; "full" is the numerical rank of `X`.
     ridge : float, "auto" or None
         In place of the rank: the ridge at which all of the data is certified.
+    center : bool
+        Certify the columns less their means, as a machine with an intercept sees them.
+        A sparse `X` stays sparse.
     method : str
         Who chose them: named in the certificate, and picks its colour.
 
@@ -638,8 +646,8 @@ def certify_columns(
     Raises
     ------
     ValueError
-        A column is not there, or twice, or none is given; `X`, `rank` or `ridge` is
-        not possible.
+        A column is not there, or twice, or none is given; `X`, `rank`, `ridge` or
+        `center` is not possible.
 
     See Also
     --------
@@ -664,6 +672,7 @@ def certify_columns(
         raise ValueError("columns is empty: give at least one column.")
     directions = Directions(rank, ridge, r, spare=0, soft=True)
     directions.check()
-    space = space_to_certify(A, directions)
+    check_bool("center", center)
+    space = space_to_certify(A, directions, center)
     sampling = Sampling.from_draws(indices, np.ones(r), A.shape[1], space.X)
     return certify(space, sampling, None, method).with_names(names)

@@ -656,6 +656,7 @@ class CompletionSelector(ConstraintMixin, ScoreMixin, SamplingTransformer):
         `r` is the number of those given, 20 if they are fewer; half of all features if
         there are none.
     %(ridge)s
+    %(center)s
         For "auto" features the same `r` counts. One addition to what is given is
         enough for a theorem; with nothing given there must be more of them than
         dimensions that count.
@@ -707,6 +708,7 @@ class CompletionSelector(ConstraintMixin, ScoreMixin, SamplingTransformer):
         *,
         rank: int | Literal["full"] | None = None,
         ridge: float | Literal["auto"] | None = None,
+        center: bool = False,
         distortion: float = 0.8,
         score_func: ScoreFunc | None = None,
         exclude: Any = None,
@@ -717,6 +719,7 @@ class CompletionSelector(ConstraintMixin, ScoreMixin, SamplingTransformer):
         self.n_features_to_add = n_features_to_add
         self.rank = rank
         self.ridge = ridge
+        self.center = center
         self.distortion = distortion
         self.score_func = score_func
         self.exclude = exclude
@@ -758,6 +761,7 @@ class CompletionSelector(ConstraintMixin, ScoreMixin, SamplingTransformer):
         clear_fitted(self)
         self._check_parameters()
         check_bool("rescale", self.rescale)
+        check_bool("center", self.center)
         check_open_unit_interval("distortion", self.distortion)
         self._directions(1).check()
         frame = X
@@ -777,7 +781,7 @@ class CompletionSelector(ConstraintMixin, ScoreMixin, SamplingTransformer):
         size = len(given) + q if q != "auto" else self._size(len(given), X.shape[1])
         if rules is not None:
             size = min(size, max(1, rules.most()))
-        space = space_to_certify(X, self._directions(size))
+        space = space_to_certify(X, self._directions(size), self.center)
         if q != "auto":
             self._check_number(space, len(given), q)
         scores = self._scores(X, y, score_params)

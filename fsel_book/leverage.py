@@ -467,6 +467,7 @@ class LeverageSelector(CertifiedSelector):
     %(rank)s
         With "largest" it may be `r` as well.
     %(ridge)s
+    %(center)s
         Any number of draws may be made: where they are few, nothing is promised but what
         the ridge gives alone.
     rule : {"sampled", "largest"}
@@ -516,6 +517,7 @@ class LeverageSelector(CertifiedSelector):
         n_draws: int | None = None,
         rank: int | Literal["full"] | None = None,
         ridge: float | Literal["auto"] | None = None,
+        center: bool = False,
         rule: Literal["sampled", "largest"] = "sampled",
         eps: float = 0.5,
         delta: float = 0.01,
@@ -527,6 +529,7 @@ class LeverageSelector(CertifiedSelector):
         self.n_draws = n_draws
         self.rank = rank
         self.ridge = ridge
+        self.center = center
         self.rule = rule
         self.eps = eps
         self.delta = delta

@@ -519,6 +519,8 @@ def sketched_row_space(space: RowSpace, size: int, random_state: Seed) -> RowSpa
     """
     X = space.X.tocsc() if hasattr(space.X, "tocsc") else space.X
     G = check_random_state(random_state).standard_normal((size, X.shape[0]))
+    if space.means is not None:
+        G -= G.mean(axis=1, keepdims=True)
     there = from_numpy(G, X)
     mixtures = row_space(
         namespace(X).concat(
@@ -586,6 +588,7 @@ class BSSSelector(ConstraintMixin, ScoreMixin, CertifiedSelector):
     %(n_draws)s
     %(rank_or_ridge)s
     %(ridge)s
+    %(center)s
     rule : {"auto", "best", "largest-norm", "sampled"}
         Which of the feasible columns is taken at each step. With a `score_func`, which
         says it too, leave it at "auto".
@@ -653,6 +656,7 @@ class BSSSelector(ConstraintMixin, ScoreMixin, CertifiedSelector):
         n_draws: int | None = None,
         rank: int | Literal["full"] | None = None,
         ridge: float | Literal["auto"] | None = None,
+        center: bool = False,
         rule: Literal["auto", "best", "largest-norm", "sampled"] = "auto",
         score_func: ScoreFunc | None = None,
         exclude: Any = None,
@@ -668,6 +672,7 @@ class BSSSelector(ConstraintMixin, ScoreMixin, CertifiedSelector):
         self.n_draws = n_draws
         self.rank = rank
         self.ridge = ridge
+        self.center = center
         self.rule = rule
         self.score_func = score_func
         self.exclude = exclude
@@ -693,7 +698,7 @@ class BSSSelector(ConstraintMixin, ScoreMixin, CertifiedSelector):
                 )
 
     def _sample(self, space: RowSpace, r: int, y: Any, **score_params: Any) -> Sampling:
-        scores = self._scores(space.X, y, score_params)
+        scores = self._scores(space.uncentred, y, score_params)
         rng = (
             self.random_state
             if self.sketch_size is None

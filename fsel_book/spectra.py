@@ -42,8 +42,10 @@ from fsel_book.spectra_engine import (
     column_products,
     equal_tolerance,
     first_of_equal,
+    gram_less_means,
     one_of_each,
     random_vectors,
+    squares_less_means,
 )
 from .validation import check_bool, check_matrix, check_positive
 
@@ -228,6 +230,13 @@ def directions_that_count(
     return (S > tolerance * S[0]) & ~(is_sum & (S < 1e-11 * S[0]))
 
 
+def _gram_of_block(W: Array, shift: np.ndarray | None) -> Array:
+    """`W'W`, or that of the rows of `W` less a `shift`, which are written over them."""
+    if shift is not None:
+        W -= shift
+    return W.T @ W
+
+
 def _sketched_factor(
     X: Matrix,
     D: np.ndarray,
@@ -248,7 +257,7 @@ def _sketched_factor(
     S = S[keep]
     V = Vt[keep].T
     T = D[:, None] * V / S
-    shift: Any = 0.0
+    shift = None
     if means is not None and X.shape[1] >= X.shape[0]:
         T -= T.mean(axis=0)  # then `Z T` is that of the columns less their means
     elif means is not None:
@@ -256,8 +265,7 @@ def _sketched_factor(
     W2: Any = 0.0
     T_there = from_numpy(T, X)
     for _, _, Z in tall_blocks(X):
-        W = Z @ T_there - shift
-        W2 = W2 + W.T @ W
+        W2 = W2 + _gram_of_block(Z @ T_there, shift)
     L = np.linalg.cholesky(to_numpy(W2))
     if abs(np.sum((S[:, None] * L) ** 2) - np.count_nonzero(D)) > 1e-6 * len(D):
         raise FloatingPointError(
@@ -297,49 +305,6 @@ def rank_tolerance(shape: tuple[int, ...], dtype: np.dtype) -> float:
     return float(max(of_data, of_svd))
 
 
-def _squares_less_means(
-    X: Matrix, whole: np.ndarray, rough: np.ndarray, means: np.ndarray, of_rows: bool
-) -> np.ndarray:
-    """Squared lengths of the columns of a sparse `X` less their means, or of its rows
-    less the row of means.
-
-    Parameters
-    ----------
-    X : CSR or CSC matrix, shape (n_samples, n_features)
-    whole : ndarray
-        The squared lengths in `X`, of all columns, or rows.
-    rough : ndarray
-        What is sought, as a difference of squares.
-    means : ndarray, shape (n_features,)
-    of_rows : bool
-    """
-    n, d = X.shape
-    found = np.maximum(rough, 0.0)
-    # the difference has lost the digits of these
-    small = np.flatnonzero(rough < 1e-3 * whole)
-    A = X.tocsr() if of_rows and len(small) else X
-    step = max(1, 2**20 // (d if of_rows else n))
-    for a in range(0, len(small), step):
-        some = small[a : a + step]
-        if of_rows:
-            C = A[some].toarray() - means
-        else:
-            C = take_columns(A, some).toarray() - means[some]
-        found[some] = np.sum(C**2, axis=1 if of_rows else 0)
-    # nothing but rounding
-    found[found <= (8 * np.finfo(np.float64).eps) ** 2 * whole] = 0.0
-    return found
-
-
-def _gram_less_means(X: Matrix, G: np.ndarray, means: np.ndarray) -> np.ndarray:
-    """The Gram matrix of the columns of `X` less their means, from that of `X`."""
-    n, d = X.shape
-    if d < n:
-        return G - n * np.outer(means, means)
-    p = G.mean(axis=1)
-    return G - p[:, None] - p + p.mean()
-
-
 def orthonormal_factor(
     X: Matrix,
     most: int | None = None,
@@ -377,8 +342,8 @@ def orthonormal_factor(
     digits_left = True
     if means is not None:
         whole = squares
-        G = _gram_less_means(X, G, means)
-        squares = _squares_less_means(
+        G = gram_less_means(X, G, means)
+        squares = squares_less_means(
             X, whole, np.diag(G), means, of_rows=X.shape[1] >= X.shape[0]
         )
         if not np.any(squares):
@@ -841,7 +806,7 @@ class RowSpace:
         if self.means is None:
             return found
         rough = found - self.X.shape[0] * self.means**2
-        return _squares_less_means(self.X, found, rough, self.means, of_rows=False)
+        return squares_less_means(self.X, found, rough, self.means, of_rows=False)
 
     @cached_property
     def residual_norms(self) -> Array:

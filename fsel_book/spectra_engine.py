@@ -3,7 +3,7 @@
 # %% auto #0
 __all__ = ['N_COLUMN_PRINTS', 'EXCHANGES_BEFORE_REFRESH', 'random_vectors', 'column_products', 'equal_tolerance',
            'first_of_equal', 'equal_to_one_of', 'first_drawn', 'as_long', 'draws_until', 'one_of_each', 'ChosenColumns',
-           'exchange_columns']
+           'exchange_columns', 'gram_less_means', 'squares_less_means']
 
 # %% ../nbs/M_spectra_engine.ipynb #3e5c0003
 from collections.abc import Callable, Sequence
@@ -19,6 +19,7 @@ from fsel_book.arrays import (
     by_columns,
     from_numpy,
     is_sparse,
+    take_columns,
     to_numpy,
 )
 
@@ -481,3 +482,58 @@ def exchange_columns(
         # exchanges that gain nothing are rounding alone, which could go on for ever
         if columns.volume <= volume:
             return columns, n_exchanges
+
+# %% ../nbs/M_spectra_engine.ipynb #3e5c0031
+def gram_less_means(X: Matrix, G: np.ndarray, means: np.ndarray) -> np.ndarray:
+    """The Gram matrix of the columns of `X` less their means, from that of `X`.
+
+    Parameters
+    ----------
+    X : array or CSR/CSC matrix, shape (n_samples, n_features)
+    G : ndarray
+        `X X'`, or `X'X` if there are fewer features than samples.
+    means : ndarray, shape (n_features,)
+    """
+    n, d = X.shape
+    if d < n:
+        return G - n * np.outer(means, means)
+    p = G.mean(axis=1)
+    return G - p[:, None] - p + p.mean()
+
+
+def squares_less_means(
+    X: Matrix, whole: np.ndarray, rough: np.ndarray, means: np.ndarray, of_rows: bool
+) -> np.ndarray:
+    """Squared lengths of the columns of a sparse `X` less their means, or of its rows
+    less the row of means.
+
+    Parameters
+    ----------
+    X : CSR or CSC matrix, shape (n_samples, n_features)
+    whole : ndarray
+        The squared lengths in `X`, of all columns, or rows.
+    rough : ndarray
+        What is sought, as a difference of squares.
+    means : ndarray, shape (n_features,)
+    of_rows : bool
+
+    Returns
+    -------
+    ndarray
+        As long as `whole`; zero where only rounding is left.
+    """
+    n, d = X.shape
+    found = np.maximum(rough, 0.0)
+    # the difference has lost the digits of these
+    small = np.flatnonzero(rough < 1e-3 * whole)
+    A = X.tocsr() if of_rows and len(small) else X
+    step = max(1, 2**20 // (d if of_rows else n))
+    for a in range(0, len(small), step):
+        some = small[a : a + step]
+        if of_rows:
+            C = A[some].toarray() - means
+        else:
+            C = take_columns(A, some).toarray() - means[some]
+        found[some] = np.sum(C**2, axis=1 if of_rows else 0)
+    found[found <= (16 * np.finfo(np.float64).eps) ** 2 * whole] = 0.0
+    return found

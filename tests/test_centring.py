@@ -205,7 +205,7 @@ def test_groups_are_chosen_as_from_the_data_less_their_means(form):
                 rtol=1e-7,
             )
         with pytest.raises(ValueError, match="center=True needs X in memory"):
-            ours.fit(as_blocks(lambda: [X], axis=1))
+            ours.fit(as_blocks(lambda X=X: [X], axis=1))
 
 
 def test_units_and_order_do_not_matter():

@@ -181,6 +181,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                      'fsel_book.baselines._check_coefficient_bound': ( 'baselines.html#_check_coefficient_bound',
                                                                                        'fsel_book/baselines.py'),
                                      'fsel_book.baselines._class_indicator': ('baselines.html#_class_indicator', 'fsel_book/baselines.py'),
+                                     'fsel_book.baselines._data_on_host': ('baselines.html#_data_on_host', 'fsel_book/baselines.py'),
                                      'fsel_book.baselines._dense_on_host': ('baselines.html#_dense_on_host', 'fsel_book/baselines.py'),
                                      'fsel_book.baselines._factor_chosen_first': ( 'baselines.html#_factor_chosen_first',
                                                                                    'fsel_book/baselines.py'),

@@ -313,12 +313,20 @@ def _check_coefficient_bound(f: float) -> None:
         )
 
 # %% ../nbs/09_baselines.ipynb #ba06c5e9
+def _data_on_host(space: RowSpace) -> np.ndarray:
+    """The data of a space, less the means where it takes these from a sparse `X`: a
+    dense float64 array on the host.
+    """
+    A = _dense_on_host(space.X)
+    return A if space.means is None else A - space.means
+
+
 def _pivoting_matrix(space: RowSpace) -> np.ndarray:
     """A host matrix whose columns have, up to one factor, the inner products of those
     of the certified part of `X`.
     """
     if space.T is not None and space.shape[1] == space.numerical_rank:
-        return _dense_on_host(space.X)
+        return _data_on_host(space)
     return space.small_svd.S[: space.shape[1], None] * to_numpy(space.basis()).T
 
 
@@ -327,10 +335,10 @@ def _wider_pivoting_matrix(space: RowSpace, r: int) -> np.ndarray:
     fewer directions.
     """
     if space.numerical_rank is None:
-        wider = whole_or_leading(space.X, r)
+        wider = whole_or_leading(space.X, r, center=space.means is not None)
         return _pivoting_matrix(wider.truncate(min(r, wider.shape[1])))
     if r >= space.numerical_rank and space.T is not None:
-        return _dense_on_host(space.X)
+        return _data_on_host(space)
     U, S, _ = space.small_svd
     k = min(r, space.numerical_rank)
     # these are the right singular vectors of a tall matrix

@@ -1850,7 +1850,11 @@ class LeverageBlockRule(ColumnSearch):
 
 # %% ../nbs/H_column_search.ipynb #d693735b
 def _transposed_product(space: RowSpace, Q: Array) -> Array:
-    """`X'Q` on the device of `X`, for a `Q` that is there."""
+    """`X'Q` on the device of `X`, for a `Q` that is there; with the means taken from the
+    columns of a sparse `X`, where the space does so.
+    """
+    if space.means is not None:
+        Q = Q - Q.mean(axis=0)
     return namespace(space.X).concat(
         [as_float64(block).T @ Q for _, _, block in by_columns(space.X)]
     )

@@ -1067,18 +1067,17 @@ def leading_directions(
 
 # %% ../nbs/03_spectra.ipynb #1deeccf8
 def _leading_left_vectors(X: Matrix, k: int, means: np.ndarray | None = None) -> Array:
-    """About the `k` leading left singular vectors of `X`, less the means of its columns
-    where these are given: shape (n_samples, k), on its device.
+    """About the `k` leading left singular vectors of `X`, shape (n_samples, k), on its
+    device; with `means`, of the columns of `X` less these, once their own means are
+    taken from the vectors.
     """
     found, _ = leading_directions(lambda Q: _gram_times(X, Q, means), min(X.shape), k)
     directions = from_numpy(found, X)
     if X.shape[1] >= X.shape[0]:
         return directions
     # of a tall X they are on the side of the features
-    images = np.concatenate([to_numpy(Z @ directions) for _, _, Z in tall_blocks(X)])
-    if means is not None:
-        images -= means @ found
-    return from_numpy(np.linalg.qr(images)[0], X)
+    images = [to_numpy(Z @ directions) for _, _, Z in tall_blocks(X)]
+    return from_numpy(np.linalg.qr(np.concatenate(images))[0], X)
 
 
 def _leading_row_space(

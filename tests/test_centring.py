@@ -1,6 +1,7 @@
 """Columns less their means: `center=True` in every form of the data."""
 
 import tracemalloc
+import warnings
 
 import array_api_strict
 import numpy as np
@@ -22,8 +23,10 @@ from fsel_book import (
     certify_columns,
     certify_selector,
     row_space,
+    rrqr,
 )
 from fsel_book.datasets import load_docstrings
+from fsel_book.dual_set import det_sampling
 
 SELECTORS = {
     "default": BSSSelector(6, center=True),
@@ -61,7 +64,7 @@ def counts(seed: int, n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     X = rng.poisson(1.0, (n, d)) * rng.pareto(2.0, d) + rng.random((n, d))
     X *= rng.random((n, d)) < 0.6
-    X[:, d // 2] = 3.0
+    X[:, d // 2] = 0.1  # whose mean is rounded
     return X, rng.integers(0, 3, n)
 
 
@@ -271,3 +274,76 @@ def test_what_is_not_possible_is_said():
         BSSSelector(2, center=True).fit(np.ones((5, 4)))
     with pytest.raises(ValueError, match="center=1"):
         certify_columns(X, [0], center=1)
+
+
+@pytest.mark.parametrize("shape", [(20, 50), (50, 20), (600, 700)])
+def test_functions_of_a_row_space_see_the_columns_less_their_means(shape):
+    """Not the sparse columns that the space holds."""
+    X, y = counts(1, *shape)
+    X += 10.0 * (X > 0)
+    less = X - X.mean(axis=0)
+    less[:, shape[1] // 2] = 0.0
+    rank, r = (3, 9) if min(shape) < 600 else (20, 40)
+    targets = np.random.default_rng(0).standard_normal((shape[0], 2)) + 100.0
+    for leading in (rank, None):
+        ours = row_space(sp.csr_array(X), leading, exact=False, center=True)
+        plain = row_space(less, leading, exact=False)
+        if leading is not None:
+            number = r
+        else:
+            number = min(plain.shape[1] + 2, shape[1] - 1)
+        assert_array_equal(rrqr(ours, number).indices, rrqr(plain, number).indices)
+    ours = row_space(sp.csr_array(X), rank, center=True)
+    plain = row_space(less, rank)
+    for rule, given in (("closest", targets), ("best", None), ("first", None)):
+        found, expected = (
+            det_sampling(space, space.residual_norms, r, rule, given)
+            for space in (ours, plain)
+        )
+        assert_array_equal(found.indices, expected.indices)
+        assert_allclose(found.weights, expected.weights, rtol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(15, 40), (40, 15)])
+def test_all_that_a_space_says_of_its_data(shape):
+    X, _ = counts(2, *shape)
+    less = X - X.mean(axis=0)
+    less[:, shape[1] // 2] = 0.0
+    ours = row_space(sp.csr_array(X), 5, center=True)
+    plain = row_space(less, 5)
+    indices = np.arange(shape[1])
+    V = ours.basis()
+    assert_allclose(ours.image, less @ V, atol=1e-9)
+    assert_allclose(ours.column_sums, less.sum(axis=0), atol=1e-9)
+    assert_allclose(ours.columns(indices), less, atol=1e-12)
+    assert_allclose(ours.squared_lengths, plain.squared_lengths, rtol=1e-9)
+    assert ours.squared_lengths[shape[1] // 2] == 0.0
+    assert_allclose(ours.squared_norm, np.sum(less**2), rtol=1e-9)
+    assert_allclose(ours.residual_norms, plain.residual_norms, rtol=1e-6, atol=1e-9)
+    assert_allclose(np.abs(ours.left), np.abs(plain.left), atol=1e-7)
+    for number in ("energy", "distance_energy"):
+        assert_allclose(getattr(ours, number), getattr(plain, number), rtol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(20_000, 150), (150, 60_000)])
+def test_data_that_are_not_kept_explain_as_much(shape):
+    """A certificate of large data is measured at once, by sums and lengths."""
+    X = sp.random_array(shape, density=0.02, rng=np.random.default_rng(0))
+    X = sp.csr_array(X * (1.0 + np.arange(shape[1]) % 7))
+    chosen = np.arange(0, 100, 5)
+    shares = [
+        certify_columns(X, chosen, center=center).plain.explained.share
+        for center in (True, False)
+    ]
+    assert_allclose(*shares, rtol=1e-6)
+
+
+@pytest.mark.parametrize("form", [sp.csr_array, np.array], ids=["sparse", "dense"])
+def test_a_large_mean_is_no_matter_of_units(form):
+    X = np.random.default_rng(0).standard_normal((25, 60))
+    X[:, 3] = 3.0 * X[:, 3] + 1e4
+    with pytest.warns(UserWarning, match="squared norm"):
+        assert 3 in BSSSelector(6).fit(form(X)).selected_
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert 3 in BSSSelector(6, center=True).fit(form(X)).selected_

@@ -764,7 +764,8 @@ def weights_below(
     added = weights_of_more(rows, weights, rows_of_more, np.inf)
     whole = np.append(weights, added)
     M = float(whole @ np.append(rows, rows_of_more) ** 2)
-    return whole * min(1.0, upper / M)
+    # above by no more than rounding, whole numbers stay whole
+    return whole if M <= upper * (1 + 1e-12) else whole * (upper / M)
 
 
 def weighing_in(own: RowSpace, upper: float) -> Weigh:

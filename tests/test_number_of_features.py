@@ -295,6 +295,16 @@ def test_weights_of_what_is_added_keep_the_upper_end():
         assert_allclose(added, w.min())  # where there is room, as the lightest
 
 
+def test_the_number_of_copies_stays_whole_beside_what_is_added():
+    for copies in range(2, 60):
+        for length in (0.3, 0.7, 0.9):
+            X = np.zeros((2, copies + 1))
+            X[0, 0], X[1, 1:] = length, 1.0
+            selector = LeverageSelector(2, rank=1, rule="largest").fit(X)
+            assert_array_equal(selector.selected_, [1, 0])
+            assert_array_equal(selector.weights_, [copies, 1])
+
+
 def test_the_order_of_what_is_added():
     A = np.diag([5.0, 4, 3, 2, 1, 0, 0])
     A[:, 5] = -2 * A[:, 4]  # longer, and the same direction

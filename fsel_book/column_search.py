@@ -1398,12 +1398,20 @@ def largest_eigenvalue_bound(
 
 # %% ../nbs/H_column_search.ipynb #b4e86038
 def _basis_float32(space: RowSpace) -> Array:
-    """The basis `V` of a dense space in float32, made in blocks where it is."""
-    blocks = [
-        as_float32(space.rows(block))
-        for block in index_chunks(np.arange(space.shape[0]), space.X)
-    ]
-    return namespace(space.X).concat(blocks)
+    """The basis `V` of a dense space in float32, made in blocks where it is; the
+    squared lengths of its rows, in float64, come from the same pass over the data.
+    """
+    if space.kept is not None:
+        return as_float32(space.kept)
+    xp = namespace(space.X)
+    blocks = []
+    scores = []
+    for _, _, block in by_columns(space.X, 2**22):
+        rows = as_float64(block.T) @ space.T
+        scores.append(xp.vecdot(rows, rows))
+        blocks.append(as_float32(rows))
+    space.scores64 = xp.concat(scores)
+    return xp.concat(blocks)
 
 # %% ../nbs/H_column_search.ipynb #5ea0d002
 OUTLINED = 4096  # from so many columns on there is an outline, of high ranks from more
@@ -1648,6 +1656,9 @@ class LargestSlackRule(ColumnSearch):
     narrow_basis : array of float32, shape (n_features, rank), or None
         `V` for a first look, where it is; None where that would not be exact enough, or
         there is an outline.
+    share_left : float
+        What share of many columns the eigenvectors of the slack matrix left in reach
+        when they were asked last; it falls while they are not.
     outline : Outline or None
         What tells more of many columns at once, where there is a ridge.
     outline_is_current : bool
@@ -1662,9 +1673,13 @@ class LargestSlackRule(ColumnSearch):
         preferred: np.ndarray | None = None,
         allowed: AllowedColumns | None = None,
     ) -> None:
-        # first, as it finds the squared lengths as well
+        # first, as they find the squared lengths as well
         self.outline = outline_of(space)
         self.outline_is_current = False
+        exact = is_sparse(space.X) or space.shape[1] > 3500
+        exact = exact or self.outline is not None or not true_float32(space.X)
+        self.narrow_basis: Any = None if exact else _basis_float32(space)
+        self.share_left = 0.0
         super().__init__(space, rng, prices, preferred, allowed)
         ell = space.shape[1]
         self.C = np.zeros((ell, ell))
@@ -1675,9 +1690,6 @@ class LargestSlackRule(ColumnSearch):
         norms = np.where(self.usable, self.norms, 0.0)
         longest = np.array([np.argmax(round_ties(norms))])
         self.leaders = {"fresh": longest, "all": longest}
-        exact = is_sparse(space.X) or ell > 3500 or not true_float32(space.scores64)
-        exact = exact or self.outline is not None
-        self.narrow_basis: Any = None if exact else _basis_float32(space)
 
     def pick(self, barriers: AnyBarriers) -> tuple[int, np.ndarray]:
         self.raise_bounds(barriers.slack_matrix())
@@ -1733,6 +1745,34 @@ class LargestSlackRule(ColumnSearch):
         rounding = 2 * error * self.norms[indices] * self.worth_of(indices)
         surely = self.reach(indices) - rounding
         return np.max(surely, initial=-np.inf)
+
+    def lower_by_eigenvectors(self, indices: np.ndarray) -> None:
+        """Replace bounds by those of the eigenvectors of the slack matrix with its
+        largest eigenvalues, where these are few enough to be worth it.
+        """
+        theta, Q = np.linalg.eigh(self.C)
+        ell = len(theta)
+        k = int(np.sum(theta > 0)) + ell // 10 + 1
+        if k > ell // 2:
+            return
+        rest = theta[-k - 1]
+        W = Q[:, -k:] * np.sqrt(theta[-k:] - rest)
+        error = (2 * ell + k + 5) * 2.0**-24 * np.linalg.norm(W) ** 2
+        error += 1e-12 * np.linalg.norm(theta)  # of the eigenvalues
+        W_there = as_float32(from_numpy(W, self.space.X))
+        # all of them cost less than a choice of most
+        whole = 2 * len(indices) > len(self.bound)
+        if whole:
+            indices = np.arange(len(self.bound))
+        for block in index_chunks(indices, self.space.X, 1024):
+            if whole:
+                rows = self.narrow_basis[block[0] : block[-1] + 1]
+            else:
+                rows = take_rows(self.narrow_basis, block)
+            products = rows @ W_there
+            squares = to_numpy(namespace(products).vecdot(products, products))
+            bound = squares + (rest + error) * self.norms[block]
+            self.bound[block] = np.minimum(self.bound[block], bound)
 
     def lower_bounds(self, outline: Outline, indices: np.ndarray) -> None:
         """Replace bounds by those of the outline, where these are lower."""
@@ -1790,6 +1830,14 @@ class LargestSlackRule(ColumnSearch):
             close = contenders = self.evaluate_best_first(contenders, value)
             self.outline.n_doubtful += len(close)
         elif self.narrow_basis is not None:
+            # where they left many, they are not asked again for some steps
+            if self.share_left > 0.25:
+                self.share_left *= 0.9
+            elif len(contenders) > 256 * len(self.C):
+                self.lower_by_eigenvectors(contenders)
+                left = contenders[self.reach(contenders) >= below_ties(value)]
+                self.share_left = len(left) / len(contenders)
+                contenders = left
             value = max(value, self.evaluate_roughly(contenders))
             close = contenders[self.reach(contenders) >= below_ties(value)]
             self.evaluate(close)

@@ -15,7 +15,8 @@ import scipy.sparse as sp
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Self, cast
-from scipy.linalg.lapack import dtrtri
+from scipy.linalg import eigh, solve_triangular
+from scipy.linalg.lapack import dpotrf, dtrtri
 from scipy.optimize import brentq
 from scipy.special import expit
 from fsel_book.arrays import (
@@ -1045,24 +1046,37 @@ def _gram_times(
     return found - X.shape[0] * np.outer(means, means @ Q)
 
 
+def _orthonormal(Q: np.ndarray) -> np.ndarray:
+    """Columns that span what those of `Q` do. The Cholesky factor of `Q'Q` makes them,
+    several times as fast as reflections, which take over where a column is nearly in
+    the span of those before it. Called twice, it leaves nothing but rounding.
+    """
+    gram = Q.T @ Q
+    L, failed = dpotrf(gram, lower=1)
+    if failed or np.any(np.diag(L) < 1e-4 * np.sqrt(np.diag(gram))):
+        return np.linalg.qr(Q)[0]
+    return solve_triangular(L, Q.T, lower=True).T
+
+
 def leading_directions(
     gram_times: Callable[[np.ndarray], np.ndarray], m: int, k: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """About `k` leading eigenvectors `U` of an `m` by `m` Gram matrix `G`, the best of
     a block Krylov space, and `G U`.
     """
-    Q = np.linalg.qr(np.random.default_rng(0).standard_normal((m, k + 10)))[0]
-    K = np.empty((m, 0))
-    images = np.empty((m, 0))
-    for _ in range(_KRYLOV_STEPS):
-        Y = gram_times(Q)
-        K = np.hstack([K, Q])
-        images = np.hstack([images, Y])
-        Q = Y
-        for _ in range(2):
-            Q = np.linalg.qr(Q - K @ (K.T @ Q))[0]
+    width = k + 10
+    Q = _orthonormal(np.random.default_rng(0).standard_normal((m, width)))
+    K = np.empty((m, _KRYLOV_STEPS * width))
+    images = np.empty_like(K)
+    for b in range(width, K.shape[1] + 1, width):
+        K[:, b - width : b] = Q
+        Q = images[:, b - width : b] = gram_times(Q)
+        if b < K.shape[1]:
+            for _ in range(2):
+                Q = _orthonormal(Q - K[:, :b] @ (K[:, :b].T @ Q))
     A = K.T @ images
-    leading = np.linalg.eigh(A + A.T)[1][:, : -k - 1 : -1]
+    largest = [len(A) - k, len(A) - 1]
+    leading = eigh(A + A.T, subset_by_index=largest)[1][:, ::-1]
     return K @ leading, images @ leading
 
 # %% ../nbs/03_spectra.ipynb #1deeccf8

@@ -21,7 +21,7 @@ from cases import (
 )
 from numpy.testing import assert_allclose, assert_array_equal
 
-from fsel_book import column_search
+from fsel_book import BSSSelector, column_search
 from fsel_book.arrays import to_numpy
 from fsel_book.barriers import Barriers, LowerBarrier, RidgeBarriers
 from fsel_book.column_search import (
@@ -538,7 +538,7 @@ class Watched(LargestSlackRule):
     """Compares every bound with its true value whenever bounds were raised or replaced."""
 
     checks = 0
-    gaps = ()
+    lowered = 0
 
     def values(self):
         V = to_numpy(self.space.basis())
@@ -571,6 +571,12 @@ class Watched(LargestSlackRule):
         super().lower_bounds(outline, indices)
         self.compare()
 
+    def lower_by_eigenvectors(self, indices):
+        before = self.bound.copy()
+        super().lower_by_eigenvectors(indices)
+        self.compare()
+        type(self).lowered += np.sum(self.bound < before)
+
 
 BOUNDED = {
     "heavy": lambda rng: heavy(300, 8, rng),
@@ -597,6 +603,48 @@ def test_bounds_never_fall_below_values(monkeypatch, kind):
     for r in (space.shape[1] + 1, 2 * space.shape[1]):
         bss(space, r, "best")
     assert Watched.checks >= 3 * space.shape[1]
+
+
+def spent(form, seed):
+    """Data whose few long columns are soon taken: the others are short, and what they
+    are worth is near zero.
+    """
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((40, 20_000)) * rng.pareto(1.5, 20_000)
+    if seed % 2:
+        X[:, 5000:10_000] = X[:, :5000]
+    return X.astype(form)
+
+
+@pytest.mark.parametrize("form", ["float64", "float32"])
+@pytest.mark.parametrize("seed", range(2))
+def test_bounds_by_eigenvectors_never_fall_below_values(monkeypatch, form, seed):
+    monkeypatch.setitem(BSS_RULES, "best", Watched)
+    monkeypatch.setattr(Watched, "checks", 0)
+    monkeypatch.setattr(Watched, "lowered", 0)
+    BSSSelector(18, rule="best").fit(spent(form, seed))
+    assert Watched.checks >= 3 * 18 and Watched.lowered > 20_000
+
+
+class LooksAtAll(LargestSlackRule):
+    def pick(self, barriers):
+        slack, i = self.largest_slack(barriers, self.fresh)
+        if slack < 0:
+            i = self.largest_slack(barriers, self.usable)[1]
+        return i, self.rows([i])[0]
+
+
+@pytest.mark.parametrize("form", ["float64", "float32"])
+@swept("seed", range(2), range(2, 12))
+def test_bounds_by_eigenvectors_change_no_pick(monkeypatch, form, seed):
+    X = spent(form, seed)
+    for r in (15, 18, 19):
+        found = BSSSelector(r, rule="best").fit(X)
+        with monkeypatch.context() as patched:
+            patched.setitem(BSS_RULES, "best", LooksAtAll)
+            expected = BSSSelector(r, rule="best").fit(X)
+        assert_array_equal(found.selected_, expected.selected_)
+        assert_allclose(found.weights_, expected.weights_, rtol=1e-6)
 
 
 def at_a_ridge(form, seed, d=400):
@@ -679,6 +727,8 @@ def test_an_outline_spares_most_columns(monkeypatch):
     bss(space, 20, "best")
     with_outline = looked
     monkeypatch.setattr(column_search, "OUTLINED", np.inf)
+    # nothing else that looks before
+    monkeypatch.setattr(LargestSlackRule, "lower_by_eigenvectors", lambda *args: None)
     looked = 0
     bss(space, 20, "best")
     assert with_outline < looked / 2

@@ -530,12 +530,15 @@ def recipe(tmp_path_factory):
     for name in (".python", ".demo"):
         (folder / ".venv" / name).touch()
 
+    outer = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")  # of a `make test` that runs this
+    around = {key: value for key, value in os.environ.items() if key not in outer}
+
     def called(*arguments, environment=None):
         (folder / "called.json").unlink(missing_ok=True)
         done = subprocess.run(
             ["make", *arguments],
             cwd=folder,
-            env={**os.environ, **(environment or {})},
+            env={**around, **(environment or {})},
             capture_output=True,
             text=True,
         )

@@ -940,7 +940,7 @@ class RowSpace:
             of_columns = column_products(A, vectors)
             of_rows = to_numpy(V @ from_numpy(mixture, self.X))
             prints = np.hstack([of_columns, of_rows])
-        return np.where(prints[:, :1] < 0, -prints, prints)
+        return np.negative(prints, out=prints, where=prints[:, :1] < 0)
 
     def direction_prints(self, indices: np.ndarray | None = None) -> np.ndarray:
         """Numbers that tell columns of `X` from each other, but not from their
@@ -957,9 +957,12 @@ class RowSpace:
             On the host; zeros for columns that are zero.
         """
         prints = self.fingerprints(indices)
-        size = np.abs(prints[:, :N_COLUMN_PRINTS]).max(axis=1, keepdims=True)
-        # below, squares are zero
-        prints = np.divide(prints, size, out=np.zeros_like(prints), where=size > 1e-150)
+        of_columns = prints[:, :N_COLUMN_PRINTS]
+        size = np.maximum(of_columns.max(axis=1), -of_columns.min(axis=1))
+        is_zero = size <= 1e-150  # below, squares are zero
+        prints[is_zero] = 0.0
+        size[is_zero] = 1.0
+        prints /= size[:, None]
         # a row of V that is zero but for rounding tells nothing
         if self.shape[1] != self.numerical_rank:
             of_rows = prints[:, N_COLUMN_PRINTS:]

@@ -1776,8 +1776,18 @@ _NEARLY_ALL = 0.99
 
 
 class Look(NamedTuple):
-    """What is found in the chosen columns: their squared lengths, which are constant
-    but not zero, which count the rows.
+    """What is found in the chosen columns.
+
+    Parameters
+    ----------
+    chosen : ndarray of int, shape (n_selected,)
+        Which columns these are.
+    squares : ndarray, shape (n_selected,)
+        Their squared lengths.
+    constant : ndarray of bool, shape (n_selected,)
+        Whether all rows have the same value, other than zero.
+    row_number : ndarray of bool, shape (n_selected,)
+        Whether the column counts the rows.
     """
 
     chosen: np.ndarray
@@ -2640,6 +2650,8 @@ class ScoreMixin:
 
     Attributes
     ----------
+    score_func : callable or None
+        What rates columns by the targets.
     %(scores)s
     """
 

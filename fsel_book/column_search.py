@@ -373,6 +373,10 @@ class ColumnSearch(ABC):
         longer be taken, the column itself may stand for it.
     worth : ndarray, shape (n_features,), or float
         What slacks are multiplied by before they are compared.
+    allowed : AllowedColumns or None
+    preferred, taken : ndarray, shape (n_features,)
+        Where `allowed` is given: by what one of several multiples stands for them, and
+        the mask of the columns that were taken.
     """
 
     def __init__(

@@ -22,7 +22,7 @@ from fsel_book.column_search import (
     index_chunks,
     round_ties,
 )
-from .docs import DOCS
+from .docs import DOCS, insert_docs
 from .notices import stack_level
 from .spectra import NEGLIGIBLE, RidgeSpace, RowSpace
 from .validation import check_positive, check_rule, feature_indices
@@ -1109,11 +1109,18 @@ cost_ : float
 )
 
 
+@insert_docs
 class ConstraintMixin:
     """For certified selectors with the parameters `exclude` and `constraints`.
 
     With the parameter `exchange`, too, columns that are excluded do not come in by
     exchanges; other constraints are refused beside it.
+
+    Attributes
+    ----------
+    %(exclude)s
+    %(constraints)s
+    %(under_constraints)s
     """
 
     _of_what = "column"  # what is chosen

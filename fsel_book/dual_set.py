@@ -835,10 +835,16 @@ def component_scores(space: RowSpace) -> Array:
 
 
 class _ComponentsMixin:
-    """For selectors that serve the leading components: their certificate."""
+    """For selectors that serve the leading components: their certificate.
+
+    Attributes
+    ----------
+    method : str
+        The name that the certificate gives.
+    """
 
     method: str
-    _promise_after: Any
+    _promise_after: Any  # of a selector; see `CertifiedSelector`
 
     def _certify(self, space: RowSpace, sampling: Sampling, r: int) -> Certificate:
         promise = self._promise_after(space, r, sampling.n_draws)

@@ -620,6 +620,10 @@ class OpenGroups:
         The ridge leverage of each group.
     worth : ndarray, shape (n_groups,), or None
         What slack and leverage are multiplied by; None is one for all.
+    first : ndarray of int, shape (n_groups,)
+        For each group the first of those of which its kernel is a multiple.
+    long_enough : ndarray of bool, shape (n_groups,)
+        Whether the leverage is more than rounding makes of nothing.
     usable : ndarray of bool, shape (n_groups,)
         Which may be taken, now or again.
     fresh : ndarray of bool, shape (n_groups,)
@@ -1169,6 +1173,17 @@ class TermSelector(ScoreMixin, CertifiedSelector):
     A subclass has the parameters `ridge`, `rule`, `score_func` and `n_draws`, and
     `_space(X, r)`, which returns a `TermSpace`. Its `_sample` returns a `Sampling` of
     terms; what that means for features, `_certify` and `_set_sampling` say.
+
+    Attributes
+    ----------
+    rank : None
+        There is none: all directions count, each as the ridge weighs it.
+    ridge : float or "auto"
+        In units of the squared singular values of the data.
+    rule : {"best", "largest-norm"}
+        Which of the feasible terms is taken.
+    n_draws : int or None
+        How many terms are taken, repetitions counted; None is one for each place.
     """
 
     rank: None = None

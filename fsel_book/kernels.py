@@ -410,7 +410,13 @@ class PolynomialKernel(ProductKernel):
 # %% ../nbs/18_kernels.ipynb #cfa26a82
 @dataclass(frozen=True)
 class DistanceKernel(SumKernel):
-    """Kernels `exp(-gamma S)` of a sum of distances, one for each feature."""
+    """Kernels `exp(-gamma S)` of a sum of distances, one for each feature.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        The inverse of the distance at which a kernel falls to `1/e`; positive.
+    """
 
     gamma: float = 1.0
 

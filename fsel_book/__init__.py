@@ -47,7 +47,7 @@ from fsel_book.leverage import (
     leverage_sampling,
 )
 from fsel_book.loaders import load_dataset, load_techtc
-from fsel_book.readers import load_table
+from fsel_book.reports import report
 from fsel_book.ridge import RiskCurveDisplay, RLSClassifier, ridge_risk
 from fsel_book.risk_rfe import GuyonRFE, RiskRFE, change_point
 from fsel_book.sparse_components import SparsePCRegressor
@@ -62,6 +62,8 @@ from fsel_book.svm import (
     margin_report,
     svm_margin,
 )
+from fsel_book.table_selector import TableSelector
+from fsel_book.tables import load_table
 
 __all__ = [
     "AdditiveKernelSelector",
@@ -96,6 +98,7 @@ __all__ = [
     "SpectrumDisplay",
     "StabilityDisplay",
     "SupportVectorSelector",
+    "TableSelector",
     "WeightScores",
     "as_blocks",
     "bss",
@@ -118,6 +121,7 @@ __all__ = [
     "margin_report",
     "path_scores",
     "pivoted_qr",
+    "report",
     "ridge_risk",
     "row_space",
     "rrqr",

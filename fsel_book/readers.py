@@ -1,31 +1,27 @@
-"""Readers of files: arrays in `.npz` archives, sequences and documents in text files, and
-tables of a person's own.
+"""Readers of files: arrays in `.npz` archives, sequences and documents in text files.
 
 Every reader keeps one promise: what it returns is all that the file holds, or there is an
 error that names the file, and for text the line. A file that was cut short, or whose
 parts do not fit together, is never read in part. Where the book's data sets come from is
-told in the appendix on data from files, `fsel_book.loaders`.
+told in the appendix on data from files, `fsel_book.loaders`; tables of a person's own are
+read by `fsel_book.tables`.
 """
 
 import math
-import os
 import pathlib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.utils import Bunch
 
 from fsel_book.arrays import Matrix
 
 __all__ = [
     "Document",
     "LabelledData",
-    "find_row_names",
-    "load_table",
     "read_documents",
     "read_matrix",
     "read_sequences",
@@ -465,271 +461,3 @@ def read_documents(path: pathlib.Path, word_of: dict[int, str]) -> list[Document
         except ValueError as error:
             raise ValueError(f"{path}, line {line_number}: {error}.") from None
     return documents
-
-
-# ---------------------------------------------------------------- tables
-
-
-def _read_table(path: pathlib.Path) -> Any:
-    """Read a CSV or Parquet file with pandas; every failure says which file."""
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise ImportError(
-            "load_table needs pandas, and pyarrow for Parquet: the extra "
-            "fsel_book[demo]."
-        ) from error
-    readers = {".csv": pd.read_csv, ".parquet": pd.read_parquet}
-    if not path.is_file():
-        raise FileNotFoundError(f"There is no file {path}.")
-    if path.suffix.lower() not in readers:
-        raise ValueError(
-            f"{path} is not a table that can be read: the name must end in .csv or "
-            f".parquet."
-        )
-    try:
-        return readers[path.suffix.lower()](path)
-    except (ValueError, OSError) as error:
-        raise ValueError(f"{path} cannot be read as a table: {error}") from error
-
-
-def _quote_names(names: Iterable, most: int = 8) -> str:
-    """The names in quotes, the first `most` of them."""
-    names = list(names)
-    shown = ", ".join(repr(name) for name in names[:most])
-    if len(names) > most:
-        shown += f" and {len(names) - most} more"
-    return shown
-
-
-def _is_unnamed(name: str) -> bool:
-    """Whether nobody gave this name to a column: it is blank, or made up by pandas or
-    readr for one without a name.
-    """
-    return re.fullmatch(r"\s*|Unnamed: \d+(\.\d+)*|\.\.\.\d+", name) is not None
-
-
-def _are_row_names(values: Any) -> bool:
-    """Whether a Series or Index holds whole numbers or texts, another one in each row:
-    else it may be a feature whose name was forgotten.
-    """
-    if values.isna().any() or not values.is_unique:
-        return False
-    kind = values.dtype.kind
-    if kind == "f":
-        return bool((values % 1 == 0).all())
-    return kind not in "bc"
-
-
-def find_row_names(
-    path: object, names: list[str], target: str, values_of: Callable[[str], Any]
-) -> list[str]:
-    """The columns that hold names of rows: an index that pandas wrote, and first ones
-    without a name.
-
-    Any other column without a name is refused. A column that is the target is neither.
-
-    Parameters
-    ----------
-    path : path-like or str
-        Where the table was read from, for the error.
-    names : list of str
-        The columns of the table, in order.
-    target : str
-        The column to predict.
-    values_of : callable
-        `values_of(name)`: the pandas Series of a column. Only those are asked for whose
-        values decide.
-
-    Returns
-    -------
-    list of str
-        Those of `names` that hold names of rows.
-
-    Raises
-    ------
-    ValueError
-        For a column without a name that holds no names of rows.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> table = pd.DataFrame({"Unnamed: 0": ["oak", "elm"], "height": [12.5, 9.1]})
-    >>> find_row_names("trees.csv", list(table), "height", table.__getitem__)
-    ['Unnamed: 0']
-    """
-    found: list[str] = []
-    leading = True  # no column with a name has come yet
-    for place, name in enumerate(names, start=1):
-        if name == target:
-            leading = False
-        elif re.fullmatch(r"__index_level_\d+__|__null_dask_index__", name):
-            found.append(name)
-        elif not _is_unnamed(name):
-            leading = False
-        elif leading and _are_row_names(values_of(name)):
-            found.append(name)
-        else:
-            raise ValueError(
-                f"{path}: column {place} has no name (it is read as {name!r}). Give "
-                f"it a name if it is a feature, or "
-                "delete it. Only a first column may lack one, with names of rows: "
-                "whole numbers or texts, another one "
-                "in each row."
-            )
-    return found
-
-
-def _require_distinct_columns(table: Any, path: str | os.PathLike) -> None:
-    """Raise if two columns have one name."""
-    twice = table.columns[table.columns.duplicated()]
-    if len(twice):
-        raise ValueError(
-            f"{path} has more than one column named {_quote_names(twice.unique())}. "
-            f"Give each a name of "
-            "its own."
-        )
-
-
-def _require_index_of_names(table: Any, path: str | os.PathLike) -> None:
-    """Raise unless the index that pandas made for a CSV file holds names of rows.
-
-    pandas makes the first fields of each line an index where the header has fewer names
-    than the lines have fields. R's `write.table` writes row names so. The same happens
-    where lines end in a comma that the header does not have, and then every value stands
-    one column too far to the left; the last column, which is empty, gives it away.
-    """
-    width = table.index.nlevels + table.shape[1]
-    named = f"{table.shape[1]} column(s) in its first line, {_quote_names(table.columns, 3)}"
-    short = f"{path} names {named}, and has {width} fields in the other lines"
-    if table.iloc[:, -1].isna().all():
-        raise ValueError(
-            f"{short}, the last one empty. Delete the comma at the end of each line."
-        )
-    if table.index.nlevels > 1 or not _are_row_names(table.index):
-        raise ValueError(
-            f"{short}. Only names of rows may lack a name: one column of whole "
-            f"numbers or texts, "
-            "another one in each row. Name every column in the first line."
-        )
-
-
-def _split_row_names(
-    table: Any, path: str | os.PathLike, target: str
-) -> tuple[Any, NDArray | None]:
-    """The table without row names among its columns, and the row names, or None if it
-    has none.
-    """
-    # pandas may have written the target as an index
-    if target not in table.columns and target in table.index.names:
-        table = table.reset_index(level=target)
-    # by 0, 1, ..., the index of a table whose rows have no names
-    numbered = table.index.nlevels == 1 and np.array_equal(
-        table.index, np.arange(len(table))
-    )
-    if pathlib.Path(path).suffix.lower() == ".csv" and not numbered:
-        _require_index_of_names(table, path)
-    row_names = None if numbered else table.index.to_numpy()
-    columns = find_row_names(path, list(table.columns), target, table.__getitem__)
-    if columns:
-        row_names = table[columns[0]].to_numpy()
-        table = table.drop(columns=columns).set_axis(row_names, axis=0)
-    return table, row_names
-
-
-def _floats_of_features(table: Any, path: str | os.PathLike, target: str) -> Any:
-    """The features of a table as float64; raise for what would have to be guessed."""
-    data = table.drop(columns=target)
-    if data.shape[1] < 2:
-        raise ValueError(
-            f"{path} has {data.shape[1]} column(s) beside the target {target!r}; "
-            "to select there must be at least two."
-        )
-    text = [name for name in data if data[name].dtype.kind not in "biuf"]
-    if text:
-        raise ValueError(
-            f"{path} has columns that are not numbers: {_quote_names(text)}. "
-            "Drop them, or code them as numbers."
-        )
-    missing = [name for name in table if table[name].isna().any()]
-    if missing:
-        raise ValueError(
-            f"{path} has missing values in {_quote_names(missing)}. "
-            "Fill them in, or drop those rows or columns."
-        )
-    data = data.astype("float64")
-    infinite = [name for name in data if np.isinf(data[name]).any()]
-    if infinite:
-        raise ValueError(
-            f"{path} has infinite values in {_quote_names(infinite)}. Replace them by "
-            f"finite numbers."
-        )
-    return data
-
-
-def load_table(path: str | os.PathLike, target: str) -> Bunch:
-    """Read a CSV or Parquet table of numbers and split off the column to predict.
-
-    Parameters
-    ----------
-    path : str or path-like
-        A file whose name ends in ``.csv`` or ``.parquet``. The first line of a CSV file
-        names its columns. A first column without a name that holds whole numbers or
-        texts, another one in each row, holds the names of the rows, as
-        `DataFrame.to_csv` and R's ``write.csv`` write them; so do the index of a
-        Parquet file that pandas wrote, and the first column of a CSV file whose header
-        is one name short. Names of rows are no feature.
-    target : str
-        Name of the column to predict, numbers or text; it may be in the index of a
-        Parquet file. Every other column with a name is a feature.
-
-    Returns
-    -------
-    sklearn.utils.Bunch
-        ``data``, a pandas DataFrame of float64 of shape (n_samples, n_features);
-        ``target``, a pandas Series of shape (n_samples,); ``feature_names``, an array
-        of shape (n_features,); ``row_names``, an array of shape (n_samples,), or None
-        if the rows have no names; ``frame``, a pandas DataFrame with the features and
-        the target as they were read: integers are integers there, where ``data`` rounds
-        those beyond 2**53.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If the file cannot be read as a table, has no column `target` or fewer than two
-        others, has two columns of one name or one without a name that does not hold
-        names of rows, holds features that are not numbers, missing or infinite values,
-        or a target with one value only.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "flowers.csv"
-    >>> _ = path.write_text("length,width,kind\\n1.4,0.2,a\\n4.7,1.4,b\\n")
-    >>> load_table(path, target="kind").feature_names
-    array(['length', 'width'], dtype=object)
-    """
-    table = _read_table(pathlib.Path(path)).rename(columns=str)
-    _require_distinct_columns(table, path)
-    table, row_names = _split_row_names(table, path, target)
-    if target not in table.columns:
-        raise ValueError(
-            f"{path} has no column {target!r}. Its columns are "
-            f"{_quote_names(table.columns)}."
-        )
-    data = _floats_of_features(table, path, target)
-    y = table[target]
-    if y.nunique() < 2:
-        raise ValueError(
-            f"{path} has fewer than two different values in the target {target!r}: "
-            f"nothing to predict."
-        )
-    return Bunch(
-        data=data,
-        target=y,
-        feature_names=np.asarray(data.columns, dtype=object),
-        row_names=row_names,
-        frame=table,
-    )

@@ -18,6 +18,7 @@ from typing import Any
 
 import clarabel
 import numpy as np
+import pandas
 import pytest
 import scipy.linalg
 import scipy.sparse as sp
@@ -979,3 +980,35 @@ def save_small_files(folder):
     )
     np.savez_compressed(folder / "sparse.npz", **csr_parts())
     (folder / "words.csv").write_text("sequence,label\nACGT,-1\nxYZ,1\nMNOPQ,-1\n")
+
+
+# ---------------------------------------------------------------- tables
+
+
+def mixed_table(n=120, seed=0):
+    """Numbers in all units, a category that tells the target, gaps."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    frame = pandas.DataFrame(rng.standard_normal((n, 6)) * 10.0 ** np.arange(6))
+    frame.columns = [f"x{j}" for j in range(6)]
+    frame["x1"] += 15 * y
+    told = np.where(rng.random(n) < 0.85, y, 1 - y)
+    frame["bark"] = np.array(["rough", "smooth"])[told]
+    frame.loc[told & (rng.random(n) < 0.5), "bark"] = "cracked"
+    frame.loc[::9, "x2"] = np.nan
+    frame.loc[::11, "bark"] = None
+    frame["kind"] = np.array(["elm", "oak"])[y]
+    return frame
+
+
+def trees(n=40):
+    """Two measurements and a kind that they tell."""
+    rng = np.random.default_rng(0)
+    kind = rng.integers(0, 2, n)
+    return pandas.DataFrame(
+        {
+            "height": (rng.standard_normal(n) + 2 * kind + 9).round(3),
+            "rings": rng.integers(10, 99, n),
+            "kind": np.array(["elm", "oak"])[kind],
+        }
+    )

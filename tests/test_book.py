@@ -63,7 +63,7 @@ def name_of(path):
 by_hand = [
     name_of(path)
     for path in package_files()
-    if not is_exported(path) and path.stem not in ("__init__", "_modidx")
+    if not is_exported(path) and path.stem not in ("__init__", "__main__", "_modidx")
 ]
 modules = [module_of(name) for name in cells if module_of(name)]
 every_module = pytest.mark.parametrize("module", [*modules, *by_hand])

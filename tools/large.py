@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fsel_book import Blocks, BSSSelector, as_blocks
-from fsel_book.readers import find_row_names
+from fsel_book.tables import find_row_names
 
 
 def a_quarter_of_memory() -> int:

@@ -1,0 +1,115 @@
+"""`python -m fsel_book report table.csv --target y`: the report of a table."""
+
+import argparse
+import sys
+from typing import Any
+
+__all__ = ["main"]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m fsel_book",
+        description="Feature selection with certificates.",
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    report = commands.add_parser(
+        "report",
+        help="which columns of a table to take, and what else would do",
+        description="Choose columns of a table; write report.html, report.json and "
+        "selected.csv.",
+    )
+    report.add_argument(
+        "table", help="CSV in any dialect, Excel, Parquet, ARFF, svmlight, h5ad, ..."
+    )
+    report.add_argument("--target", "-t", required=True, help="the column to predict")
+    report.add_argument(
+        "--columns", "-r", type=int, help="how many to choose (default: as few as do)"
+    )
+    report.add_argument(
+        "--task",
+        choices=["auto", "classes", "numbers"],
+        default="auto",
+        help="what the target is (default: auto)",
+    )
+    report.add_argument(
+        "--drop", action="append", default=[], help="columns to leave out: id,signup"
+    )
+    report.add_argument(
+        "--keep",
+        action="append",
+        default=[],
+        help="columns to keep that look like numbers of rows",
+    )
+    report.add_argument(
+        "--dates",
+        choices=["refuse", "parts"],
+        default="refuse",
+        help="take year, month, weekday and hour of dates",
+    )
+    report.add_argument(
+        "--transpose", action="store_true", help="the features stand in rows"
+    )
+    report.add_argument(
+        "--units", help="a column of what belongs together, as patients: never split"
+    )
+    report.add_argument("--out", default=".", help="where to write (default: here)")
+    report.add_argument("--jobs", type=int, default=None, help="processes at work")
+    return parser
+
+
+class _Bar:
+    """How far the work is, on the standard error."""
+
+    def __init__(self) -> None:
+        self.bar: Any = None
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        if what == "Comparing":
+            from tqdm import tqdm
+
+            if self.bar is None:
+                self.bar = tqdm(total=total, desc=what, unit="fold", file=sys.stderr)
+            self.bar.update(done - self.bar.n)
+            if done == total:
+                self.bar.close()
+        else:
+            print(f"{what} ...", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        if self.bar is not None:
+            self.bar.close()
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """What the command line asks for; returns the exit status."""
+    call = _parser().parse_args(arguments)
+    from fsel_book.reports import report
+
+    bar = _Bar()
+    try:
+        found = report(
+            call.table,
+            call.target,
+            n_features_to_select=call.columns,
+            task=call.task,
+            drop=call.drop,
+            keep=call.keep,
+            dates=call.dates,
+            transpose=call.transpose,
+            units=call.units,
+            n_jobs=call.jobs,
+            progress=bar,
+        )
+        written = found.save(call.out)
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        bar.close()
+        print(f"fsel_book: {error}", file=sys.stderr)
+        return 1
+    print(found)
+    print("\nWritten:", *written, sep="\n  ")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

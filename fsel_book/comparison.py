@@ -1,0 +1,701 @@
+"""Ways to choose columns side by side, each with every number of columns, on rows that
+had no part in the choice.
+
+Everything that looks at the target happens inside the folds: gaps are filled, columns
+scaled, chosen and learned from on the training rows alone. A linear machine with a ridge
+judges, the same for all.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import Ridge, RidgeClassifier, RidgeClassifierCV, RidgeCV
+from sklearn.linear_model import lars_path, lars_path_gram
+from sklearn.metrics import average_precision_score, r2_score
+from sklearn.model_selection import (
+    GroupKFold,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    StratifiedGroupKFold,
+)
+
+from fsel_book.certificates import Directions
+from fsel_book.sparsification import bss
+from fsel_book.spectra import RowSpace, row_space
+from fsel_book.table_selector import TableEncoder, choose_columns, f_statistics
+
+__all__ = ["ComparedMethods", "Question", "compare", "question_of", "sizes_up_to"]
+
+OURS = "fsel_book"
+METHODS = (OURS, "RFE", "L1", "F score", "random columns")
+ALPHAS = tuple(10.0**k for k in range(-1, 5))
+RARE = 0.1  # a class of fewer rows is looked for, not told from the other
+SHRINKAGE = 0.1  # of the covariance of discriminants
+MOST_ROWS = 3000  # with more, the strength of the ridge matters little
+
+
+@dataclass
+class Question:
+    """What is to be predicted, and how an answer is judged.
+
+    Attributes
+    ----------
+    y : ndarray, shape (n_rows,)
+        The target.
+    classes : ndarray or None
+        Its classes, None where it is a number.
+    rare : object or None
+        The class that is looked for, where there are two and it is rare.
+    metric : str
+        The measure, in words.
+    chance : float
+        What an answer without any column reaches.
+    notes : list of str
+        Why it was taken so.
+    """
+
+    y: np.ndarray
+    classes: np.ndarray | None
+    rare: Any
+    metric: str
+    chance: float
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def guess(self) -> str:
+        """The answer without any column, in words."""
+        return "the mean" if self.classes is None else "the largest class"
+
+    @property
+    def has_many_classes(self) -> bool:
+        """Whether there are three classes or more. Then ridge regression of indicators
+        may overlook one that lies between two others, and discriminants judge.
+        """
+        return self.classes is not None and len(self.classes) > 2
+
+    def learner(self, n_rows: int) -> Any:
+        """The machine that judges, not yet fitted, as a pipeline would have it."""
+        many = n_rows > MOST_ROWS
+        if self.classes is None:
+            return Ridge() if many else RidgeCV(ALPHAS)
+        if self.has_many_classes:
+            k = len(self.classes)
+            return LinearDiscriminantAnalysis(
+                solver="lsqr", shrinkage=SHRINKAGE, priors=np.full(k, 1 / k)
+            )
+        if many:
+            return RidgeClassifier(class_weight="balanced")
+        return RidgeClassifierCV(ALPHAS, class_weight="balanced")
+
+    def decide(self, A: np.ndarray, rows: np.ndarray, B: np.ndarray) -> np.ndarray:
+        """What `learner`, fitted on `A`, says of `B`; the same, without the checks of an
+        estimator, which take longer than a small fit.
+
+        Parameters
+        ----------
+        A : ndarray, shape (n_train, n_columns)
+        rows : ndarray of int, shape (n_train,)
+            Which rows these are.
+        B : ndarray, shape (n_test, n_columns)
+
+        Returns
+        -------
+        ndarray, shape (n_test, 1) or (n_test, n_classes)
+        """
+        Y = self.indicators()[rows]
+        if self.has_many_classes:
+            return discriminants(A, Y, B)
+        weights = np.ones(len(A))
+        if self.classes is not None:
+            counts = Y.sum(axis=0)
+            weights = Y @ (len(Y) / np.maximum(counts, 1) / np.sum(counts > 0))
+            Y = 2 * Y - 1
+        alphas = (1.0,) if len(A) > MOST_ROWS else ALPHAS
+        return ridge_predictions(A, Y, weights, alphas, B)
+
+    def score(self, rows: np.ndarray, decisions: np.ndarray) -> float:
+        """How good decisions about some rows are."""
+        y = self.y[rows]
+        if self.classes is None:
+            return float(r2_score(y, decisions[:, 0])) if len(y) > 1 else 0.0
+        if self.rare is not None:
+            which = int(np.searchsorted(self.classes, self.rare))
+            return float(average_precision_score(y == self.rare, decisions[:, which]))
+        truth = np.searchsorted(self.classes, y)
+        right = np.argmax(decisions, axis=1) == truth
+        counts = np.bincount(truth, minlength=len(self.classes))
+        hits = np.bincount(truth, weights=right, minlength=len(self.classes))
+        return float(np.mean(hits[counts > 0] / counts[counts > 0]))
+
+    def indicators(self) -> np.ndarray:
+        """The target as numbers, a column for each class."""
+        if self.classes is None:
+            return self.y[:, None].astype(float)
+        return (self.y[:, None] == self.classes).astype(float)
+
+
+def question_of(
+    y: Any, name: str, classes: bool, n_folds: int
+) -> tuple[Question, np.ndarray]:
+    """What a target asks, and which rows can answer: those of classes with a row for
+    each fold.
+
+    Parameters
+    ----------
+    y : array-like, shape (n_rows,)
+    name : str
+        What it is called.
+    classes : bool
+        Whether its values are classes.
+    n_folds : int
+
+    Returns
+    -------
+    question : Question
+        Of the rows that are left.
+    kept : ndarray of bool, shape (n_rows,)
+
+    Raises
+    ------
+    ValueError
+        If fewer than two classes are left, or too few rows.
+    """
+    values = np.asarray(y)
+    if not classes:
+        numbers = values.astype(float)
+        if len(numbers) < 2 * n_folds:
+            raise ValueError(
+                f"{len(numbers)} rows are too few to judge by: at least {2 * n_folds}."
+            )
+        note = f"{name!r} is taken as a number."
+        return Question(numbers, None, None, "R²", 0.0, [note]), np.ones(
+            len(values), bool
+        )
+    if values.dtype.kind == "O":
+        values = values.astype(str)
+    found, count = np.unique(values, return_counts=True)
+    left = found[count >= n_folds]
+    kept = np.isin(values, left)
+    notes = [
+        f"{name!r} is taken for {len(found)} classes."
+        + (
+            " To take its values as numbers: task='numbers'."
+            if values.dtype.kind in "iuf" and len(found) > 2
+            else ""
+        )
+    ]
+    if len(left) < 2:
+        raise ValueError(
+            f"the target {name!r} has {len(found)} different values, of which {len(left)} "
+            f"stand in at least {n_folds} rows; two must. If they are numbers, say "
+            f"task='numbers'; if not, give another target."
+        )
+    if len(left) < len(found):
+        small = ", ".join(str(one) for one in found[count < n_folds][:5])
+        notes.append(
+            f"{int(np.sum(~kept))} rows of {len(found) - len(left)} classes with fewer "
+            f"than {n_folds} rows each were left out ({small}"
+            f"{', ...' if len(found) - len(left) > 5 else ''})."
+        )
+    values = values[kept]
+    share = np.sort(count[count >= n_folds]) / len(values)
+    if len(left) == 2 and share[0] < RARE:
+        rare = left[int(np.argmin([np.sum(values == one) for one in left]))]
+        notes.append(
+            f"Only {share[0]:.1%} of the rows are {str(rare)!r}, so accuracy would say "
+            f"nothing. The measure is average precision: how many of the rows that are "
+            f"ranked first are {str(rare)!r}. By chance it is {share[0]:.3f}."
+        )
+        return Question(
+            values, left, rare, "average precision", float(share[0]), notes
+        ), kept
+    notes.append(
+        "The measure is balanced accuracy: the share of rows that are predicted right, "
+        f"class by class, averaged. By chance it is {1 / len(left):.3f}."
+    )
+    return Question(values, left, None, "balanced accuracy", 1 / len(left), notes), kept
+
+
+def sizes_up_to(most: int) -> list[int]:
+    """Numbers of columns to try, more closely where they are few."""
+    grid = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50, 80, 120, 200]
+    return [r for r in grid if r <= most]
+
+
+# ---------------------------------------------------------------- machines
+
+
+def ridge_predictions(
+    A: np.ndarray,
+    Y: np.ndarray,
+    weights: np.ndarray,
+    alphas: tuple[float, ...],
+    B: np.ndarray,
+) -> np.ndarray:
+    """Ridge regression of `Y` on `A` with an intercept and weights of rows, at the
+    penalty of least squared error on rows left out one at a time, for the rows `B`:
+    what `RidgeCV(alphas)` predicts.
+
+    With the centred `A`, rows times the roots of their weights, `U S V'`: the error of
+    a row left out is what is left of it over one less its leverage, as in chapter 14.
+
+    Parameters
+    ----------
+    A : ndarray, shape (n_train, n_columns)
+    Y : ndarray, shape (n_train, n_targets)
+    weights : ndarray, shape (n_train,)
+    alphas : tuple of float
+    B : ndarray, shape (n_test, n_columns)
+
+    Returns
+    -------
+    ndarray, shape (n_test, n_targets)
+    """
+    total = weights.sum()
+    a, y = weights @ A / total, weights @ Y / total
+    root = np.sqrt(weights)[:, None]
+    centred, T = (A - a) * root, (Y - y) * root
+    n, p = centred.shape
+    if len(alphas) == 1 and p <= n:
+        W = np.linalg.solve(centred.T @ centred + alphas[0] * np.eye(p), centred.T @ T)
+        return (B - a) @ W + y
+    # the smaller Gram matrix has the squares, and digits enough above the penalties
+    if p <= n:
+        squares, V = np.linalg.eigh(centred.T @ centred)
+        V, squares = V[:, squares > 0], squares[squares > 0]
+        U = centred @ V / np.sqrt(squares)
+    else:
+        squares, U = np.linalg.eigh(centred @ centred.T)
+        U, squares = U[:, squares > 0], squares[squares > 0]
+    products = U.T @ T
+    constant = (root / np.sqrt(total)) ** 2
+    best, kept = np.inf, np.zeros(0)
+    for alpha in alphas:
+        shrunk = squares / (squares + alpha)
+        left = T - U @ (shrunk[:, None] * products)
+        leverage = (U**2 @ shrunk)[:, None] + constant
+        error = np.sum((left / (1 - leverage)) ** 2)
+        if error < best:
+            best, kept = error, 1 / (squares + alpha)
+    # V = A'U / S, so V (S / (S^2 + alpha)) U'T is A'U (1 / (S^2 + alpha)) U'T
+    return (B - a) @ (centred.T @ (U @ (kept[:, None] * products))) + y
+
+
+def discriminants(A: np.ndarray, Y: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """Linear discriminants of classes taken as equally frequent, their covariance mixed
+    with a multiple of the identity: what `LinearDiscriminantAnalysis` says.
+
+    Where columns are more than rows, in the space of the rows.
+
+    Parameters
+    ----------
+    A : ndarray, shape (n_train, n_columns)
+    Y : ndarray, shape (n_train, n_classes)
+        Ones for the class of each row.
+    B : ndarray, shape (n_test, n_columns)
+
+    Returns
+    -------
+    ndarray, shape (n_test, n_classes)
+    """
+    if A.shape[1] > len(A):
+        mean = A.mean(axis=0)
+        squares, U = np.linalg.eigh((A - mean) @ (A - mean).T)
+        some = squares > 1e-12 * squares[-1]
+        U, S = U[:, some], np.sqrt(squares[some])
+        A, B = U * S, (B - mean) @ ((A - mean).T @ (U / S))
+    counts = Y.sum(axis=0)
+    there = counts > 0
+    means = (Y[:, there] / counts[there]).T @ A
+    inside = (A - Y[:, there] @ means) * np.sqrt(Y[:, there] @ (1 / counts[there]))[:, None]
+    covariance = inside.T @ inside / there.sum()
+    p = len(covariance)
+    target = np.trace(covariance) / p * np.eye(p)
+    covariance = (1 - SHRINKAGE) * covariance + SHRINKAGE * target
+    W = np.linalg.lstsq(covariance, means.T, rcond=None)[0]
+    found = np.full((len(B), Y.shape[1]), -1e6)
+    found[:, there] = B @ W - np.sum(means.T * W, axis=0) / 2
+    return found
+
+
+# ---------------------------------------------------------------- orders of columns
+
+
+def _ridge_weights(Z: np.ndarray, Y: np.ndarray, penalty: float) -> np.ndarray:
+    """The weights of ridge regression of centred targets on centred columns."""
+    n, p = Z.shape
+    if p <= n:
+        return np.linalg.solve(Z.T @ Z + penalty * np.eye(p), Z.T @ Y)
+    return Z.T @ np.linalg.solve(Z @ Z.T + penalty * np.eye(n), Y)
+
+
+def elimination_order(
+    Z: np.ndarray, of_column: np.ndarray, Y: np.ndarray, most: int
+) -> np.ndarray:
+    """Columns by how long they last: those whose weights in ridge regression are least
+    leave, a tenth of what is left at a time, one at a time among the last `most`.
+
+    Parameters
+    ----------
+    Z : ndarray, shape (n_rows, n_encoded)
+        Centred.
+    of_column : ndarray of int, shape (n_encoded,)
+    Y : ndarray, shape (n_rows, n_targets)
+        Centred.
+    most : int
+
+    Returns
+    -------
+    ndarray of int
+        The last first.
+    """
+    left = np.unique(of_column)
+    gone: list[int] = []
+    gram = Z.T @ Z if Z.shape[1] <= Z.shape[0] else None
+    products = Z.T @ Y if gram is not None else None
+    penalty = max(1.0, 0.01 * Z.shape[0])
+    while len(left) > 1:
+        mask = np.isin(of_column, left)
+        if gram is not None and products is not None:
+            some = np.ix_(mask, mask)
+            W = np.linalg.solve(
+                gram[some] + penalty * np.eye(int(mask.sum())), products[mask]
+            )
+        else:
+            W = _ridge_weights(Z[:, mask], Y, penalty)
+        size = np.zeros(of_column.max() + 1)
+        np.add.at(size, of_column[mask], np.sum(W**2, axis=1))
+        leave = 1
+        if len(left) > most:
+            leave = max(1, min(len(left) // 10, len(left) - most))
+        order = np.argsort(size[left], kind="stable")
+        gone += [int(j) for j in left[order[:leave]]]
+        left = np.sort(left[order[leave:]])
+    return np.array([*left, *gone[::-1]], dtype=int)
+
+
+def lasso_order(
+    Z: np.ndarray, of_column: np.ndarray, Y: np.ndarray, most: int
+) -> np.ndarray:
+    """Columns in the order in which they enter the path of the lasso, for each target
+    one, those that enter at the largest penalty first.
+    """
+    best = np.full(of_column.max() + 1, -1.0)
+    Y = Y / np.maximum(np.linalg.norm(Y, axis=0), 1e-300)
+    # of two classes one says it all
+    if Y.shape[1] == 2 and np.allclose(Y[:, 0], -Y[:, 1]):
+        Y = Y[:, :1]
+    gram = Z.T @ Z if Z.shape[1] <= Z.shape[0] else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for target in Y.T:
+            # a column may leave the path and enter again
+            steps = int(1.2 * most) + 10
+            if gram is not None:
+                alphas, _, path = lars_path_gram(
+                    Z.T @ target, gram, n_samples=len(Z), method="lasso", max_iter=steps
+                )
+            else:
+                alphas, _, path = lars_path(Z, target, method="lasso", max_iter=steps)
+            entered = path != 0
+            j = np.flatnonzero(entered.any(axis=1))
+            at = alphas[np.maximum(np.argmax(entered[j], axis=1) - 1, 0)]
+            np.maximum.at(best, of_column[j], at)
+    order = np.argsort(-best, kind="stable")
+    return order[best[order] >= 0]
+
+
+def _filled(order: np.ndarray, by: np.ndarray) -> np.ndarray:
+    """An order of all columns: those that it lacks follow by the scores."""
+    rest = np.setdiff1d(np.argsort(-by, kind="stable"), order, assume_unique=True)
+    return np.concatenate([order, rest[np.argsort(-by[rest], kind="stable")]])
+
+
+# ---------------------------------------------------------------- one fold
+
+
+@dataclass
+class _Fold:
+    """What one fold found.
+
+    Attributes
+    ----------
+    scores : dict
+        The score of each method with each number of columns.
+    decisions : dict
+        The decisions behind them, of rows that had no part.
+    test : ndarray of int
+        These rows.
+    """
+
+    scores: dict[tuple[str, int], float]
+    decisions: dict[tuple[str, int], np.ndarray]
+    test: np.ndarray
+
+
+def _in_fold(
+    X: Any,
+    question: Question,
+    train: np.ndarray,
+    test: np.ndarray,
+    sizes: list[int],
+    n_draws: int,
+    seed: int,
+) -> _Fold:
+    """Choose and learn on some rows, and judge by others."""
+    warnings.simplefilter("ignore")
+    rows = (
+        (lambda which: X.iloc[which])
+        if hasattr(X, "iloc")
+        else (lambda which: X[which])
+    )
+    encoder = TableEncoder().fit(rows(train))
+    Z = encoder.transform(rows(train))
+    T = encoder.transform(rows(test))
+    of_column = encoder.of_column
+    y = question.y[train]
+    Y = question.indicators()[train]
+    Y = Y - Y.mean(axis=0)
+    found = _Fold({}, {}, test)
+
+    def judge(method: str, r: int, columns: np.ndarray | None) -> None:
+        mask = slice(None) if columns is None else np.isin(of_column, columns)
+        decisions = question.decide(Z[:, mask], train, T[:, mask])
+        score = question.score(test, decisions)
+        if method == "random columns":
+            found.scores.setdefault((method, r), 0.0)
+            found.scores[method, r] += score / n_draws
+        else:
+            found.scores[method, r] = score
+            found.decisions[method, r] = decisions
+
+    n_columns = int(of_column.max()) + 1
+    F = f_statistics(Z, y, question.classes is not None)
+    of_columns = np.zeros(n_columns)
+    np.maximum.at(of_columns, of_column, F)
+    most = max(sizes)
+    centred = Z - Z.mean(axis=0)
+    orders = {
+        "RFE": elimination_order(centred, of_column, Y, most),
+        "L1": _filled(lasso_order(centred, of_column, Y, most), of_columns),
+        "F score": np.argsort(-of_columns, kind="stable"),
+    }
+    rng = np.random.default_rng(seed)
+    plain = len(of_column) == n_columns
+    space = row_space(Z) if plain else None
+    for r in sizes:
+        judge(OURS, r, _columns_of_ours(Z, of_column, r, F, space))
+        for method, order in orders.items():
+            judge(method, r, order[:r])
+        for _ in range(n_draws):
+            judge("random columns", r, rng.choice(n_columns, r, replace=False))
+    judge("all columns", n_columns, None)
+    return found
+
+
+def _columns_of_ours(
+    Z: np.ndarray, of_column: np.ndarray, r: int, F: np.ndarray, space: RowSpace | None
+) -> np.ndarray:
+    """The columns that `TableSelector` would choose. Where every column is a number all
+    their numbers share one space, and nothing is certified.
+    """
+    if space is not None:
+        directions = Directions(None, None, r, spare=1, soft=True)
+        own = directions.of(space)
+        sampling = bss(own, r, scores=F, n_different=r)
+        if sampling.n_selected == r:
+            return of_column[sampling.indices]
+    return choose_columns(Z, of_column, r, F, None)[0]
+
+
+# ---------------------------------------------------------------- all folds
+
+
+@dataclass
+class ComparedMethods:
+    """Scores of several ways to choose columns.
+
+    Attributes
+    ----------
+    question : Question
+    sizes : list of int
+        The numbers of columns.
+    n_columns : int
+        How many there are.
+    scores : dict of ndarray, shape (n_folds,)
+        By method and number of columns, the score in each fold.
+    ratio : float
+        Of the rows that judge and those that learn, in a fold.
+    p_value : float
+        How often targets in another order, fold by fold, would agree as well with the
+        best of all decisions.
+    """
+
+    question: Question
+    sizes: list[int]
+    n_columns: int
+    scores: dict[tuple[str, int], np.ndarray]
+    ratio: float
+    p_value: float
+
+    def mean(self, method: str, r: int) -> float:
+        """The mean score over the folds."""
+        return float(np.mean(self.scores[method, r]))
+
+    def error(self, method: str, r: int) -> float:
+        """The standard error of the mean, larger than that of independent folds, since
+        folds share rows that they learn from (Nadeau and Bengio 2003).
+        """
+        return self._error_of(self.scores[method, r])
+
+    def _error_of(self, values: np.ndarray) -> float:
+        k = len(values)
+        return float(np.std(values, ddof=1) * np.sqrt(1 / k + self.ratio))
+
+    def fewest(self, method: str) -> int:
+        """The smallest number of columns whose score is within a standard error of the
+        best of the method.
+        """
+        means = np.array([self.mean(method, r) for r in self.sizes])
+        best = int(np.argmax(means))
+        limit = means[best] - self.error(method, self.sizes[best])
+        return self.sizes[int(np.argmax(means >= limit))]
+
+    def gap(self, a: tuple[str, int], b: tuple[str, int]) -> tuple[float, float]:
+        """How much better one is than another, and the standard error of that."""
+        values = self.scores[a] - self.scores[b]
+        return float(np.mean(values)), self._error_of(values)
+
+    def better(self, a: tuple[str, int], b: tuple[str, int]) -> int:
+        """1 where one is better than another by more than two standard errors and half a
+        hundredth, -1 where it is worse, else 0.
+        """
+        mean, error = self.gap(a, b)
+        return int(np.sign(mean)) if abs(mean) > max(2 * error, 0.005) else 0
+
+
+def _agreement(
+    question: Question, folds: list[_Fold], n_permutations: int, seed: int
+) -> float:
+    """How often permuted targets agree as well with the best decisions as the targets do.
+
+    For every method and number of columns: the inner product of decisions and target,
+    both centred in each fold, over their lengths; the largest over all of them counts,
+    for the target and for each permutation within the folds.
+    """
+    rng = np.random.default_rng(seed)
+    keys = list(folds[0].decisions)
+    Y = question.indicators()
+    stacked: list[list[np.ndarray]] = [[] for _ in keys]
+    parts: list[np.ndarray] = []
+    for fold in folds:
+        rows = np.arange(len(fold.test))
+        if len(rows) > 1000:
+            rows = np.sort(rng.choice(rows, 1000, replace=False))
+        parts.append(Y[fold.test[rows]])
+        for values, key in zip(stacked, keys, strict=True):
+            D = np.clip(fold.decisions[key][rows], -1e6, 1e6)
+            values.append(D - D.mean(axis=0))
+    A = np.array([np.concatenate(values).ravel() for values in stacked])
+    lengths = np.linalg.norm(A, axis=1)
+    A = A[lengths > 0] / lengths[lengths > 0, None]
+    if not len(A):
+        return 1.0
+    centred = [part - part.mean(axis=0) for part in parts]
+
+    def largest(order: Callable[[int], np.ndarray]) -> float:
+        B = np.concatenate([part[order(len(part))] for part in centred]).ravel()
+        return float(np.max(A @ B))
+
+    observed = largest(np.arange)
+    chance = sum(largest(rng.permutation) >= observed for _ in range(n_permutations))
+    return (1 + chance) / (1 + n_permutations)
+
+
+def _splits(
+    question: Question, n_folds: int, repeats: int, units: np.ndarray | None
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Training and test rows of each fold; rows of one unit stay together."""
+    X = np.zeros((len(question.y), 1))
+    if units is not None:
+        if question.classes is None:
+            yield from GroupKFold(n_folds).split(X, question.y, units)
+        else:
+            cv = StratifiedGroupKFold(n_folds, shuffle=True, random_state=0)
+            yield from cv.split(X, question.y, units)
+    elif question.classes is None:
+        cv = RepeatedKFold(n_splits=n_folds, n_repeats=repeats, random_state=0)
+        yield from cv.split(X)
+    else:
+        cv = RepeatedStratifiedKFold(
+            n_splits=n_folds, n_repeats=repeats, random_state=0
+        )
+        yield from cv.split(X, question.y)
+
+
+def compare(
+    X: Any,
+    question: Question,
+    *,
+    sizes: list[int] | None = None,
+    n_folds: int = 5,
+    units: np.ndarray | None = None,
+    n_jobs: int | None = None,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> ComparedMethods:
+    """Choose columns in several ways, with several numbers of columns, in each of five
+    folds, and judge them by the rows of the fold.
+
+    Parameters
+    ----------
+    X : DataFrame or ndarray, shape (n_rows, n_columns)
+        Numbers and categories.
+    question : Question
+        Of the same rows.
+    sizes : list of int, optional
+        Numbers of columns; by default up to 200, half of the rows, and one less than all.
+    n_folds : int
+    units : ndarray, shape (n_rows,), optional
+        Rows of one unit, as of one patient, stay in one fold.
+    n_jobs : int, optional
+        For the folds, as in joblib. None takes all processors where the table is large
+        enough for them to be of use.
+    seed : int
+    progress : callable, optional
+        `progress(done, total)` is called after each fold.
+
+    Returns
+    -------
+    ComparedMethods
+    """
+    n, d = X.shape
+    n_train = n - n // n_folds
+    if sizes is None:
+        sizes = sizes_up_to(max(1, min(d - 1, n_train // 2, 200)))
+    repeats = 1 if units is not None or n * d > 10**6 else 2 if n * d > 10**5 else 3
+    folds = list(_splits(question, n_folds, repeats, units))
+    n_draws = 20 // repeats if n * d <= 10**6 else 5
+    if n_jobs is None:
+        n_jobs = -1 if n * d > 3 * 10**5 else 1
+    work = (
+        delayed(_in_fold)(X, question, train, test, sizes, n_draws, seed + i)
+        for i, (train, test) in enumerate(folds)
+    )
+    found: list[_Fold] = []
+    with Parallel(n_jobs=n_jobs, return_as="generator") as parallel:
+        for fold in parallel(work):
+            found.append(fold)
+            if progress is not None:
+                progress(len(found), len(folds))
+    scores = {
+        key: np.array([fold.scores[key] for fold in found]) for key in found[0].scores
+    }
+    ratio = float(np.mean([len(test) / len(train) for train, test in folds]))
+    p_value = _agreement(question, found[:n_folds], 999, seed)
+    return ComparedMethods(question, sizes, d, scores, ratio, p_value)

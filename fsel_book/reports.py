@@ -1,0 +1,825 @@
+"""One page that says which columns of a table to take, how good they are, and whether
+anything else would do as well.
+
+`report` reads a table, compares ways to choose columns on rows that had no part in the
+choice, chooses, certifies, and says in words what came out, also where that is not in
+favour of this package. `python -m fsel_book report table.csv --target y` calls it.
+"""
+
+import contextlib
+import io
+import json
+import os
+import pathlib
+import platform
+import textwrap
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from fsel_book.comparison import (
+    OURS,
+    SHRINKAGE,
+    ComparedMethods,
+    Question,
+    compare,
+    elimination_order,
+    lasso_order,
+    question_of,
+)
+from fsel_book.report_page import in_frame, page_of
+from fsel_book.table_columns import ArrangedTable, TableError, no_such_column
+from fsel_book.table_selector import (
+    TableEncoder,
+    TableSelector,
+    f_statistics,
+    takes_classes,
+)
+from fsel_book.tables import open_table
+
+__all__ = ["ChosenColumn", "Report", "report"]
+
+FEWEST_ROWS = 20
+NOISE = 0.02  # targets in another order agree as well so often, or more: nothing is there
+LEAK = 0.98  # what one column alone must not reach
+OTHERS = ("RFE", "L1", "F score")
+
+
+@dataclass
+class ChosenColumn:
+    """Why a column was chosen, and what it stands for.
+
+    Attributes
+    ----------
+    name : str
+    place : int
+        In the order picked, from 1 on.
+    rank : int
+        Its place by the F statistic among all columns, from 1 on.
+    alone : float
+        The score of this column alone.
+    stands_for : list of (str, float)
+        The columns not chosen that are most correlated with it, and the correlations.
+    nearest_of : int
+        Of how many columns that were not chosen it is the most correlated chosen one.
+    """
+
+    name: str
+    place: int
+    rank: int
+    alone: float
+    stands_for: list[tuple[str, float]]
+    nearest_of: int
+
+
+@dataclass
+class Report:
+    """What `report` found.
+
+    Printed, it is the verdict; in a notebook, the whole page. `save` writes the page,
+    the numbers and the chosen columns.
+
+    Attributes
+    ----------
+    verdict : list of str
+        Three sentences or so.
+    chosen : list of ChosenColumn
+        The columns, in the order picked.
+    n_columns : int
+        How many there were to choose from.
+    warnings : list of str
+        What may be wrong.
+    read : list of str
+        What was read, and what was done to it.
+    selector : TableSelector
+        Fitted on all rows.
+    comparison : ComparedMethods
+        The scores of all methods.
+    explained : dict of float
+        By method, the part of the variance of all columns that as many columns of it
+        explain.
+    code : str
+        The pipeline, to paste.
+    table : ArrangedTable
+    question : Question
+    """
+
+    verdict: list[str]
+    chosen: list[ChosenColumn]
+    n_columns: int
+    warnings: list[str]
+    read: list[str]
+    selector: TableSelector
+    comparison: ComparedMethods
+    explained: dict[str, float]
+    code: str
+    table: ArrangedTable
+    question: Question
+    why_so_many: str = ""
+    versions: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def names(self) -> list[str]:
+        """The chosen columns in the order picked."""
+        return [one.name for one in self.chosen]
+
+    def __str__(self) -> str:
+        parts = [*self.verdict, *(f"Warning: {said}" for said in self.warnings)]
+        parts.append("Columns: " + ", ".join(self.names))
+        return "\n\n".join(textwrap.fill(part, 88) for part in parts)
+
+    def _repr_html_(self) -> str:
+        return in_frame(page_of(self))
+
+    def frame(self) -> Any:
+        """The chosen columns and the target, as they were read."""
+        original = self.table.original
+        wanted = {self.table.came_from.get(name, name) for name in self.names}
+        target = self.table.target
+        columns = [name for name in original.columns if name in wanted]
+        found = original[[*columns, target]]
+        if self.table.row_names is not None:
+            found = found.set_axis(self.table.row_names, axis=0)
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in words and numbers, of types that JSON has."""
+        comparison = self.comparison
+        return {
+            "table": self.table.name,
+            "target": self.table.target,
+            "n_rows": len(self.table.X),
+            "n_columns": self.n_columns,
+            "verdict": self.verdict,
+            "warnings": self.warnings,
+            "read": self.read,
+            "left_out": self.table.left_out,
+            "metric": self.question.metric,
+            "chance": self.question.chance,
+            "p_value": comparison.p_value,
+            "how_many": self.why_so_many,
+            "columns": [
+                {
+                    "name": one.name,
+                    "place": one.place,
+                    "rank_by_F": one.rank,
+                    "alone": one.alone,
+                    "stands_for": [
+                        {"name": name, "correlation": value}
+                        for name, value in one.stands_for
+                    ],
+                    "nearest_of": one.nearest_of,
+                }
+                for one in self.chosen
+            ],
+            "scores": [
+                {
+                    "method": method,
+                    "n_columns": r,
+                    "mean": comparison.mean(method, r),
+                    "standard_error": comparison.error(method, r),
+                }
+                for method, r in comparison.scores
+            ],
+            "explained": self.explained,
+            "certificate": self.selector.certificate_.to_dict(),
+            "code": self.code,
+            "versions": self.versions,
+        }
+
+    def save(self, folder: str | os.PathLike = ".") -> list[pathlib.Path]:
+        """Write the page, the numbers and the chosen columns; all or nothing.
+
+        Parameters
+        ----------
+        folder : path-like
+            Where to; it is made if it is not there.
+
+        Returns
+        -------
+        list of Path
+            ``report.html``, ``report.json``, ``selected.csv`` and, of a Parquet file,
+            ``selected.parquet``.
+        """
+        folder = pathlib.Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        frame = self.frame()
+        csv = io.StringIO()
+        frame.to_csv(csv, index=self.table.row_names is not None)
+        contents: dict[str, str | bytes] = {
+            "report.html": page_of(self),
+            "report.json": json.dumps(_plain(self.to_dict()), indent=1, ensure_ascii=False),
+            "selected.csv": csv.getvalue(),
+        }
+        if self.table.name.lower().endswith((".parquet", ".pq")):
+            packed = io.BytesIO()
+            frame.to_parquet(packed)
+            contents["selected.parquet"] = packed.getvalue()
+        written = []
+        for name, content in contents.items():
+            raw = content if isinstance(content, bytes) else content.encode("utf-8")
+            beside = folder / f".{name}.part"
+            beside.write_bytes(raw)
+            written.append((beside, folder / name))
+        for beside, path in written:
+            beside.replace(path)
+        return [path for _, path in written]
+
+
+def _plain(value: Any) -> Any:
+    """The same with numbers that JSON has; None for what is not finite."""
+    if isinstance(value, dict):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    if isinstance(value, (float, np.floating)):
+        return float(value) if np.isfinite(value) else None
+    return value if value is None or isinstance(value, str) else str(value)
+
+
+# ---------------------------------------------------------------- finding
+
+
+@contextlib.contextmanager
+def _noted(said: list[str]) -> Iterator[None]:
+    """Collect what is warned of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for one in caught:
+        if issubclass(one.category, UserWarning) and str(one.message) not in said:
+            said.append(str(one.message))
+
+
+def report(
+    data: Any,
+    target: str,
+    *,
+    n_features_to_select: int | None = None,
+    task: Literal["auto", "classes", "numbers"] = "auto",
+    drop: str | Sequence[str] = (),
+    keep: str | Sequence[str] = (),
+    dates: Literal["refuse", "parts"] = "refuse",
+    transpose: bool = False,
+    units: str | None = None,
+    n_jobs: int | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Report:
+    """Choose columns of a table, and say how good they are and what else would do.
+
+    Parameters
+    ----------
+    data : path, DataFrame, LazyFrame, Table of pyarrow, AnnData or matrix
+        A row for each sample.
+    target : str
+        The column to predict.
+    n_features_to_select : int, optional
+        How many columns; by default the fewest that are within one standard error of the
+        best.
+    task : {"auto", "classes", "numbers"}
+        What the target is; "auto" takes texts, flags and up to ten different whole
+        numbers for classes.
+    drop, keep : str or sequence of str
+        Columns to leave out, and columns to keep that look like numbers of rows; a text
+        may name several, with commas.
+    dates : {"refuse", "parts"}
+        What becomes of a column of dates.
+    transpose : bool
+        Whether the features stand in rows.
+    units : str, optional
+        A column that says which rows belong together, as those of one patient: they are
+        never apart when a choice is judged. It is no feature.
+    n_jobs : int, optional
+        As in joblib; None takes all processors for a large table.
+    progress : callable, optional
+        `progress(what, done, total)` is called as the work goes on.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    TableError
+        A table that cannot be used as it is, with all reasons at once.
+    FileNotFoundError, ImportError, TypeError, ValueError
+        As `fsel_book.tables.open_table`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from fsel_book import report
+    >>> iris = load_iris(as_frame=True).frame
+    >>> found = report(iris, "target")
+    >>> print(found.verdict[0])
+    All 4 columns predict 'target' with a balanced accuracy of 0.964; by chance it would be 0.333.
+    """
+
+    def tell(what: str, done: int = 0, total: int = 1) -> None:
+        if progress is not None:
+            progress(what, done, total)
+
+    tell("Reading")
+    drop_too = [drop] if isinstance(drop, str) else list(drop)
+    table = open_table(
+        data, target, drop=drop_too, keep=keep, dates=dates, transpose=transpose
+    )
+    together = None
+    if units is not None:
+        if units not in table.original.columns:
+            raise TableError(
+                table.name, ["units: " + no_such_column("it", units, table.original)]
+            )
+        together = table.original[units].astype(str).to_numpy()
+        _leave_out(table, units)
+    if len(table.X) < FEWEST_ROWS:
+        raise TableError(
+            table.name,
+            [
+                f"it has {len(table.X)} rows. To judge a choice by rows that had no part in "
+                f"it takes at least {FEWEST_ROWS}."
+            ],
+        )
+    if table.y.dtype.kind in "biuf" and table.y.dtype.kind != "b":
+        values: Any = table.y.to_numpy()
+    else:
+        values = table.y.astype(str).to_numpy(dtype=object)
+        if task == "numbers":
+            raise TableError(
+                table.name,
+                [f"task='numbers', but the target {target!r} holds {values[0]!r}."],
+            )
+    classes = takes_classes(values) if task == "auto" else task == "classes"
+    n_folds = 5
+    try:
+        question, kept = question_of(values, target, classes, n_folds)
+    except ValueError as error:
+        raise TableError(table.name, [str(error)]) from None
+    if together is not None and len(np.unique(together[kept])) < n_folds:
+        raise TableError(
+            table.name,
+            [f"units: {units!r} has fewer than {n_folds} different values."],
+        )
+    if not kept.all():
+        _keep_rows(table, kept)
+        together = None if together is None else together[kept]
+    said = list(table.warnings)
+    X = table.X
+    d = X.shape[1]
+    if n_features_to_select is not None and not 1 <= n_features_to_select < d:
+        raise TableError(
+            table.name,
+            [
+                f"n_features_to_select={n_features_to_select} is not possible: give a "
+                f"number from 1 to {d - 1}."
+            ],
+        )
+    sizes = None
+    if n_features_to_select is not None:
+        from fsel_book.comparison import sizes_up_to
+
+        most = max(1, min(d - 1, len(X) // 2, 200))
+        sizes = sorted({*sizes_up_to(most), n_features_to_select})
+    comparison = compare(
+        X,
+        question,
+        sizes=sizes,
+        n_folds=n_folds,
+        units=together,
+        n_jobs=n_jobs,
+        progress=lambda done, total: tell("Comparing", done, total),
+    )
+    fewest = comparison.fewest(OURS)
+    r = n_features_to_select or fewest
+    tell("Choosing")
+    with _noted(said):
+        selector = TableSelector(r, target="classes" if classes else "numbers")
+        selector.fit(X, question.y)
+    said = [one for one in said if "n_features_to_select" not in one]
+    encoder = TableEncoder().fit(X)
+    Z = encoder.transform(X)
+    of_column = encoder.of_column
+    lists = _lists(Z, of_column, question, r)
+    lists[OURS] = selector.selected_
+    explained = {
+        method: _explained(Z, np.isin(of_column, columns))
+        for method, columns in lists.items()
+    }
+    tell("Explaining")
+    chosen = _chosen_columns(Z, of_column, list(X.columns), selector, question)
+    said += _leaks(X, question, selector.scores_)
+    found = Report(
+        verdict=[],
+        chosen=chosen,
+        n_columns=d,
+        warnings=said,
+        read=_what_was_read(table, question),
+        selector=selector,
+        comparison=comparison,
+        explained=explained,
+        code=_code(data, table, question, r, drop_too, keep, dates, transpose),
+        table=table,
+        question=question,
+        why_so_many=_why_so_many(comparison, r, n_features_to_select is not None),
+        versions=_versions(),
+    )
+    found.verdict = _verdict(found)
+    return found
+
+
+def _leave_out(table: ArrangedTable, name: str) -> None:
+    """Take a column from those that may be chosen."""
+    if name in table.X.columns:
+        table.X = table.X.drop(columns=name)
+        table.numbers = [one for one in table.numbers if one != name]
+        table.categories = [one for one in table.categories if one != name]
+    table.left_out[name] = "says which rows belong together"
+    table.notes.append(f"{name!r} says which rows belong together, and is no feature.")
+
+
+def _keep_rows(table: ArrangedTable, kept: np.ndarray) -> None:
+    """Leave out the other rows."""
+    table.X = table.X[kept].reset_index(drop=True)
+    table.y = table.y[kept].reset_index(drop=True)
+    table.original = table.original[kept].reset_index(drop=True)
+    if table.row_names is not None:
+        table.row_names = table.row_names[kept]
+
+
+def _lists(
+    Z: np.ndarray, of_column: np.ndarray, question: Question, r: int
+) -> dict[str, np.ndarray]:
+    """The columns that each other method chooses of all rows."""
+    Y = question.indicators()
+    Y = Y - Y.mean(axis=0)
+    F = f_statistics(Z, question.y, question.classes is not None)
+    of_columns = np.zeros(of_column.max() + 1)
+    np.maximum.at(of_columns, of_column, F)
+    return {
+        "RFE": elimination_order(Z, of_column, Y, max(r, 2))[:r],
+        "L1": lasso_order(Z, of_column, Y, r)[:r],
+        "F score": np.argsort(-of_columns, kind="stable")[:r],
+    }
+
+
+def _explained(Z: np.ndarray, mask: np.ndarray) -> float:
+    """The part of the squared norm of `Z` that regression on some columns explains."""
+    Q, R = np.linalg.qr(Z[:, mask])
+    U, S, _ = np.linalg.svd(R)
+    U = U[:, : int(np.sum(S > 1e-10 * S[0]))]
+    return float(np.sum((U.T @ (Q.T @ Z)) ** 2) / np.sum(Z**2))
+
+
+def _chosen_columns(
+    Z: np.ndarray,
+    of_column: np.ndarray,
+    names: list[str],
+    selector: TableSelector,
+    question: Question,
+) -> list[ChosenColumn]:
+    """Why each was chosen, and what it stands for."""
+    rows = np.arange(len(Z))
+    if len(Z) > 20_000:
+        rows = np.sort(np.random.default_rng(0).choice(rows, 20_000, replace=False))
+        Z = Z[rows]
+    Q = Z - Z.mean(axis=0)
+    Q = Q / np.maximum(np.linalg.norm(Q, axis=0), 1e-300)
+    selected = selector.selected_
+    d = len(names)
+    of_chosen = np.zeros((len(selected), d))
+    for i, j in enumerate(selected):
+        R = np.abs(Q[:, of_column == j].T @ Q).max(axis=0)
+        np.maximum.at(of_chosen[i], of_column, R)
+    others = np.setdiff1d(np.arange(d), selected)
+    nearest = np.argmax(of_chosen[:, others], axis=0) if len(others) else np.array([])
+    order = np.argsort(np.argsort(-selector.scores_, kind="stable"))
+    found = []
+    half = np.random.default_rng(0).permutation(len(rows))
+    parts = np.array_split(half, 5)
+    for i, j in enumerate(selected):
+        best = others[np.argsort(-of_chosen[i, others], kind="stable")[:3]]
+        alone = []
+        A = Z[:, of_column == j]
+        for test in parts if i < 60 else []:
+            train = np.setdiff1d(half, test)
+            decisions = question.decide(A[train], rows[train], A[test])
+            alone.append(question.score(rows[test], decisions))
+        found.append(
+            ChosenColumn(
+                name=names[j],
+                place=i + 1,
+                rank=int(order[j]) + 1,
+                alone=float(np.mean(alone)) if alone else float("nan"),
+                stands_for=[
+                    (names[k], float(of_chosen[i, k]))
+                    for k in best
+                    if of_chosen[i, k] >= 0.4
+                ],
+                nearest_of=int(np.sum(nearest == i)),
+            )
+        )
+    return found
+
+
+def _leaks(X: Any, question: Question, scores: np.ndarray) -> list[str]:
+    """Warnings of columns that alone give the target away, found by a tree on each of
+    those of largest F statistic and of those with few values.
+    """
+    rows = np.random.default_rng(0).permutation(len(X))[:5000]
+    candidates = {int(j) for j in np.argsort(-scores, kind="stable")[:8]}
+    # codes of classes need not ascend with anything
+    if question.classes is not None:
+        most = 3 * len(question.classes)
+        for j in range(min(X.shape[1], 5000)):
+            if X.iloc[:, j].nunique() <= most:
+                candidates.add(j)
+    found = []
+    for j in sorted(candidates):
+        score = _score_of_one(X.iloc[rows, j], question, rows)
+        if score > LEAK:
+            name = X.columns[j]
+            found.append(
+                f"{name!r} alone predicts the target nearly without error "
+                f"({question.metric} {score:.3f}). If it is known only once the target is, "
+                f"or is another form of it, leave it out: drop={name!r}."
+            )
+    return found[:5]
+
+
+def _score_of_one(column: Any, question: Question, rows: np.ndarray) -> float:
+    """How well a tree predicts the target from one column, on the other half of rows."""
+    if column.dtype.kind in "biuf":
+        values = column.to_numpy(dtype=float, na_value=np.nan)
+    else:
+        values = column.astype(str).factorize(sort=True)[0].astype(float)
+    A = np.where(np.isnan(values), np.nanmin(values, initial=0.0) - 1, values)[:, None]
+    tree: Any = DecisionTreeRegressor(min_samples_leaf=2, random_state=0)
+    if question.classes is not None:
+        different = min(column.nunique(), 60)
+        tree = DecisionTreeClassifier(
+            max_leaf_nodes=2 * max(len(question.classes), different),
+            min_samples_leaf=2,
+            class_weight="balanced",
+            random_state=0,
+        )
+    y = question.y[rows]
+    half = len(rows) // 2
+    reached = []
+    for train, test in (
+        (slice(0, half), slice(half, None)),
+        (slice(half, None), slice(0, half)),
+    ):
+        guess = tree.fit(A[train], y[train]).predict(A[test])[:, None]
+        if question.classes is not None:
+            guess = (guess == question.classes).astype(float)
+        reached.append(question.score(rows[test], guess))
+    return float(np.mean(reached))
+
+
+# ---------------------------------------------------------------- in words
+
+
+def _figure(value: float) -> str:
+    return f"{value:.3f}"
+
+
+def _what_was_read(table: ArrangedTable, question: Question) -> list[str]:
+    n, d = table.X.shape
+    first = f"{table.name}: {n:,} rows, {d:,} columns to choose from"
+    if table.categories:
+        first += f", {len(table.categories):,} of them categories"
+    return [f"{first}; {table.target!r} is to be predicted.", *table.notes, *question.notes]
+
+
+def _why_so_many(comparison: ComparedMethods, r: int, asked: bool) -> str:
+    means = [comparison.mean(OURS, size) for size in comparison.sizes]
+    best = comparison.sizes[int(np.argmax(means))]
+    metric = comparison.question.metric
+    fewest = comparison.fewest(OURS)
+    text = (
+        f"The best {metric}, {_figure(max(means))} ± "
+        f"{_figure(comparison.error(OURS, best))}, is that of {best} columns. The fewest "
+        f"within this standard error of it are {fewest}, with "
+        f"{_figure(comparison.mean(OURS, fewest))}: the data cannot tell more columns from "
+        f"these."
+    )
+    if asked and r != fewest:
+        text += f" You asked for {r}, which have {_figure(comparison.mean(OURS, r))}."
+    return text
+
+
+def _verdict(found: Report) -> list[str]:
+    """What came out, in three sentences or so."""
+    comparison, question = found.comparison, found.question
+    r, d = len(found.chosen), found.n_columns
+    target = repr(found.table.target)
+    whole = ("all columns", comparison.n_columns)
+    ours = (OURS, r)
+    guess = (
+        f"by chance it would be {_figure(question.chance)}"
+        if question.classes is not None
+        else "always saying the mean has 0"
+    )
+    share = found.explained[OURS]
+    ceiling = found.selector.certificate_.plain
+    most = ""
+    if ceiling is not None and ceiling.explained is not None:
+        most = f", where no {r} can explain more than {ceiling.explained.ceiling:.0%}"
+    geometry = f"They explain {share:.0%} of the variance of all columns{most}."
+    if comparison.p_value > NOISE:
+        return [
+            f"Nothing in these columns predicts {target}, as far as a linear machine can "
+            f"tell: targets in another order are predicted as well in "
+            f"{comparison.p_value:.0%} of the cases.",
+            f"The {r} columns below are chosen all the same, and stand for the table and "
+            f"not for {target}. {geometry}",
+            "Do not read a meaning into the scores; more rows, or other columns, may "
+            "have more to say.",
+        ]
+    said = [
+        f"All {d:,} columns predict {target} with {_an(question.metric)} of "
+        f"{_figure(comparison.mean(*whole))}; {guess}."
+    ]
+    if comparison.better(ours, whole) > 0:
+        verb = "predict better than all of them"
+    elif comparison.better(ours, whole) < 0:
+        verb = "predict worse than all of them"
+    else:
+        verb = "predict it as well, as far as the data can tell"
+    said.append(
+        f"{r} of them, chosen here, {verb}: {_figure(comparison.mean(*ours))} ± "
+        f"{_figure(comparison.error(*ours))}. {geometry}"
+    )
+    chance = ("random columns", r)
+    ahead = [
+        method for method in OTHERS if comparison.better((method, r), ours) > 0
+    ]
+    sizes = {method: comparison.fewest(method) for method in OTHERS}
+    level = [
+        method
+        for method in OTHERS
+        if sizes[method] < r
+        and comparison.better((method, sizes[method]), ours) >= 0
+    ]
+    against = comparison.better(ours, chance)
+    random = _figure(comparison.mean(*chance))
+    if against < 0:
+        said.append(
+            f"Do not take them to predict {target}: {r} columns drawn at random do better "
+            f"({random}){_instead(comparison, ahead, r)}."
+        )
+    elif against == 0:
+        said.append(
+            f"For predicting {target} any {r} columns do as well: drawn at random they have "
+            f"{random}. So choose by what columns cost or mean{_instead(comparison, ahead, r)}."
+        )
+        if fewer := _where_choice_matters(comparison, r):
+            said.append(
+                f"With {fewer} the choice matters: {_figure(comparison.mean(OURS, fewer))} "
+                f"against {_figure(comparison.mean('random columns', fewer))} at random."
+            )
+    elif ahead:
+        best = max(ahead, key=lambda method: comparison.mean(method, r))
+        said.append(
+            f"To predict {target} and nothing else take the columns of {best}: "
+            f"{_figure(comparison.mean(best, r))} with as many; they explain "
+            f"{found.explained[best]:.0%} of all columns. Random columns have {random}."
+        )
+    elif level:
+        best = min(level, key=lambda method: sizes[method])
+        said.append(
+            f"Random columns have {random}. To predict {target} and nothing else {best} "
+            f"needs fewer columns, {sizes[best]}, for "
+            f"{_figure(comparison.mean(best, sizes[best]))}."
+        )
+    else:
+        others = ", ".join(
+            f"{method} {_figure(comparison.mean(method, r))}" for method in OTHERS
+        )
+        said.append(
+            f"With as many columns no other method is better: {others}, random columns "
+            f"{random}."
+        )
+    return said
+
+
+def _where_choice_matters(comparison: ComparedMethods, r: int) -> int:
+    """The largest number below `r` with which chosen columns beat random ones; 0 if
+    there is none.
+    """
+    return max(
+        (
+            size
+            for size in comparison.sizes
+            if size < r
+            and comparison.better((OURS, size), ("random columns", size)) > 0
+        ),
+        default=0,
+    )
+
+
+def _an(word: str) -> str:
+    return f"an {word}" if word[0] in "aeiouR" else f"a {word}"
+
+
+def _instead(comparison: ComparedMethods, ahead: list[str], r: int) -> str:
+    """What to take instead, where something is better."""
+    if not ahead:
+        return ""
+    best = max(ahead, key=lambda method: comparison.mean(method, r))
+    return f"; or take those of {best}, which have {_figure(comparison.mean(best, r))}"
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {"python": platform.python_version()}
+    for name in ("fsel_book", "numpy", "scipy", "scikit-learn", "pandas"):
+        with contextlib.suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
+
+
+def _code(
+    data: Any,
+    table: ArrangedTable,
+    question: Question,
+    r: int,
+    drop: Sequence[str],
+    keep: str | Sequence[str],
+    dates: str,
+    transpose: bool,
+) -> str:
+    """The pipeline, to paste."""
+    source = repr(str(data)) if isinstance(data, (str, os.PathLike)) else "frame"
+    options = ""
+    left = [*drop]
+    if left:
+        options += f", drop={left!r}"
+    if keep:
+        options += f", keep={keep!r}"
+    if dates != "refuse":
+        options += f", dates={dates!r}"
+    if transpose:
+        options += ", transpose=True"
+    learner = question.learner(len(table.X))
+    name = type(learner).__name__
+    arguments = []
+    if question.has_many_classes and question.classes is not None:
+        k = len(question.classes)
+        arguments.append(f'solver="lsqr", shrinkage={SHRINKAGE}, priors=[1 / {k}] * {k}')
+    elif question.classes is not None:
+        arguments.append('class_weight="balanced"')
+    if name.endswith("CV"):
+        arguments.insert(0, "np.logspace(-1, 4, 6)")
+    made = f"{name}({', '.join(arguments)})"
+    task = "classes" if question.classes is not None else "numbers"
+    numeric = "make_pipeline(SimpleImputer(strategy=\"median\"), StandardScaler())"
+    lines = ["import numpy as np"] if name.endswith("CV") else []
+    lines += ["from fsel_book import TableSelector", "from fsel_book.tables import open_table"]
+    if table.categories:
+        lines += [
+            "from sklearn.compose import make_column_selector, make_column_transformer",
+        ]
+    lines += [
+        "from sklearn.impute import SimpleImputer",
+        f"from sklearn.{learner.__module__.split('.')[1]} import {name}",
+        "from sklearn.pipeline import make_pipeline",
+    ]
+    encoders = "StandardScaler"
+    if table.categories:
+        encoders = "OneHotEncoder, StandardScaler"
+    lines += [
+        f"from sklearn.preprocessing import {encoders}",
+        "",
+        f"table = open_table({source}, {table.target!r}{options})",
+    ]
+    if table.categories:
+        lines += [
+            "encoder = make_column_transformer(",
+            f"    ({numeric},",
+            '     make_column_selector(dtype_include="number")),',
+            '    (OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=30),',
+            '     make_column_selector(dtype_exclude="number")),',
+            ")",
+            f'model = make_pipeline(TableSelector({r}, target="{task}"), encoder, {made})',
+        ]
+    else:
+        lines += [
+            "model = make_pipeline(",
+            f'    TableSelector({r}, target="{task}"), SimpleImputer(strategy="median"),',
+            f"    StandardScaler(), {made})",
+        ]
+    lines += [
+        "model.fit(table.X, table.y)",
+        "model[0].get_feature_names_out()",
+    ]
+    return "\n".join(lines)

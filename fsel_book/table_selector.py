@@ -1,0 +1,415 @@
+"""Columns of a table, chosen as they are: numbers in any units, categories, gaps.
+
+`TableSelector` is the selector for somebody with a table. It brings every column to one
+scale, takes a category as one column and not as many, fills gaps while it looks, and,
+given a target, lets it choose among the columns that the theorem allows. What it returns
+are the columns as they came.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin, f_classif, f_regression
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.utils import Tags, check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from fsel_book.groups import GroupSelector
+from fsel_book.sparsification import BSSSelector
+
+__all__ = ["TableEncoder", "TableSelector", "f_statistics", "takes_classes"]
+
+MOST_LEVELS = 30  # of a category; the rarest are taken together
+
+
+class TableEncoder:
+    """Columns of a table as numbers of one scale.
+
+    Numbers have their gaps filled with the median, and are brought to mean zero and
+    variance one. A category becomes a column of zeros and ones for each of its values,
+    less their means, over the root of the variance that they have together: so it weighs
+    as much as a number.
+
+    Attributes
+    ----------
+    numbers, categories : ndarray of int
+        The places of the columns of either kind.
+    of_column : ndarray of int, shape (n_encoded,)
+        From which column each encoded one comes.
+    names : list of str
+        What the encoded ones are called.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"height": [1.0, None, 3.0], "bark": ["a", "b", "a"]})
+    >>> encoder = TableEncoder()
+    >>> encoder.fit(frame).transform(frame).round(2)
+    array([[-1.22,  0.5 , -0.5 ],
+           [ 0.  , -1.  ,  1.  ],
+           [ 1.22,  0.5 , -0.5 ]])
+    >>> encoder.of_column
+    array([0, 1, 1])
+    """
+
+    def fit(self, X: Any) -> Self:
+        """Learn medians, means, scales and categories.
+
+        Parameters
+        ----------
+        X : DataFrame or ndarray, shape (n_rows, n_columns)
+
+        Returns
+        -------
+        TableEncoder
+        """
+        names = [str(name) for name in getattr(X, "columns", range(X.shape[1]))]
+        is_category = categories_of(X)
+        self.numbers = np.flatnonzero(~is_category)
+        self.categories = np.flatnonzero(is_category)
+        places = [self.numbers]
+        self.names = [names[j] for j in self.numbers]
+        if len(self.numbers):
+            A = self._numbers(X)
+            gaps = np.isnan(A)
+            has_gaps = gaps.any(axis=0)
+            self.medians = np.median(np.where(has_gaps, 0.0, A), axis=0)
+            # one that is empty is 0 throughout
+            for j in np.flatnonzero(has_gaps & ~gaps.all(axis=0)):
+                self.medians[j] = np.median(A[~gaps[:, j], j])
+            self.scaler = StandardScaler().fit(self._filled(A))
+        if len(self.categories):
+            self.one_hot = OneHotEncoder(
+                handle_unknown="infrequent_if_exist",
+                max_categories=MOST_LEVELS,
+                sparse_output=False,
+            )
+            ones = self.one_hot.fit_transform(self._texts(X))
+            self.means = ones.mean(axis=0)
+            encoded = self.one_hot.get_feature_names_out(
+                [str(i) for i in range(len(self.categories))]
+            )
+            for name in encoded:
+                i, value = name.split("_", 1)
+                self.names.append(f"{names[self.categories[int(i)]]}={value}")
+            which = np.array([int(name.split("_", 1)[0]) for name in encoded])
+            variance = np.bincount(which, ones.var(axis=0))[which]
+            self.scale = np.sqrt(np.where(variance > 0, variance, 1.0))
+            places.append(self.categories[which])
+        self.of_column = np.concatenate(places)
+        return self
+
+    def _filled(self, A: np.ndarray) -> np.ndarray:
+        """The numbers, and medians of the rows learned from where there are none."""
+        gaps = np.isnan(A)
+        if not gaps.any():
+            return A
+        return np.where(gaps, self.medians, A)
+
+    def _numbers(self, X: Any) -> np.ndarray:
+        if not hasattr(X, "iloc"):
+            return np.asarray(X, dtype=float)[:, self.numbers]
+        some = X if len(self.numbers) == X.shape[1] else X.iloc[:, self.numbers]
+        return some.to_numpy(dtype=float, na_value=np.nan)
+
+    def _texts(self, X: Any) -> np.ndarray:
+        columns = [X.iloc[:, j] for j in self.categories]
+        return np.column_stack(
+            [
+                column.astype(object).where(column.notna(), "(none)").map(str)
+                for column in columns
+            ]
+        ).astype(object)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The encoded columns.
+
+        Parameters
+        ----------
+        X : DataFrame or ndarray, shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of float64, shape (n_rows, n_encoded)
+        """
+        parts = []
+        if len(self.numbers):
+            parts.append(self.scaler.transform(self._filled(self._numbers(X))))
+        if len(self.categories):
+            ones = self.one_hot.transform(self._texts(X))
+            parts.append((ones - self.means) / self.scale)
+        return np.hstack(parts)
+
+
+def categories_of(X: Any) -> np.ndarray:
+    """Which columns of a frame hold categories: texts, or what the frame calls so."""
+    if not hasattr(X, "iloc"):
+        return np.zeros(X.shape[1], dtype=bool)
+    return np.array([dtype.kind not in "biuf" for dtype in X.dtypes], dtype=bool)
+
+
+def takes_classes(y: Any) -> bool:
+    """Whether a target is taken for classes: texts and flags are, and whole numbers of
+    which there are at most ten.
+
+    Examples
+    --------
+    >>> takes_classes(["oak", "elm"]), takes_classes([0, 1, 1]), takes_classes([0.5, 2])
+    (True, True, False)
+    """
+    values = np.asarray(y)
+    if values.dtype.kind not in "iuf":
+        return True
+    different = np.unique(values)
+    return len(different) <= 10 and bool(np.all(different == np.round(different)))
+
+
+def f_statistics(Z: np.ndarray, y: Any, classes: bool) -> np.ndarray:
+    """The F statistic of each column for a target; 0 where there is none."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        F, _ = f_classif(Z, y) if classes else f_regression(Z, y)
+    F = np.where(np.isfinite(F) & (F > 0), F, 0.0)
+    return F if np.any(F > 0) else np.ones(len(F))
+
+
+def choose_columns(
+    Z: np.ndarray, of_column: np.ndarray, r: int, scores: np.ndarray | None, ridge: Any
+) -> tuple[np.ndarray, Any]:
+    """The places of `r` columns of a table in the order picked, and the selector that
+    chose them from the encoded ones.
+    """
+    labels = np.unique(of_column)
+    selector: Any
+    if len(labels) == len(of_column):
+        selector = BSSSelector(r, score_func=scores, ridge=ridge).fit(Z)
+        return of_column[selector.selected_], selector
+    if scores is not None:
+        scores = np.array([scores[of_column == label].max() for label in labels])
+    selector = GroupSelector(
+        r,
+        groups={int(label): np.flatnonzero(of_column == label) for label in labels},
+        score_func=scores,
+        ridge="auto" if ridge is None else ridge,
+    ).fit(Z)
+    return np.array(selector.selected_groups_, dtype=int), selector
+
+
+class TableSelector(SelectorMixin, BaseEstimator):
+    """Choose columns of a table that stand for all of it and, given a target, predict it.
+
+    The selector to begin with: for columns in any units, categories, gaps, and labels.
+    The columns are brought to one scale, and a category is chosen as a whole. With a
+    target, of the columns that the theorem of BSS allows at a step the one is taken of
+    largest F statistic times leverage; without one, that which leaves most room. What
+    `transform` returns are the columns as they came, so what they need before a learner
+    stands behind it in a pipeline.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None
+        Number of columns, a fraction of them, or None for half of them.
+    target : {"auto", "classes", "numbers", "ignore"}
+        What `y` is: "auto" takes texts, flags and up to ten different whole numbers for
+        classes. With "ignore" nobody looks at it.
+    ridge : float, "auto" or None
+        For the selector within, `selector_`: what `BSSSelector` or, where there are
+        categories, `GroupSelector` says of it. None is its default.
+
+    Attributes
+    ----------
+    selected_ : ndarray of int, shape (n_selected,)
+        The chosen columns in the order picked.
+    scores_ : ndarray, shape (n_features_in_,)
+        The F statistic of each column, of a category the largest of its values; only
+        there with a target.
+    certificate_ : Certificate
+        What the chosen columns keep of all, once brought to one scale.
+    selector_ : BSSSelector or GroupSelector
+        Fitted on the encoded columns.
+    encoder_ : TableEncoder
+        How they were encoded.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of str, shape (n_features_in_,)
+        Their names; only there for a frame.
+
+    Raises
+    ------
+    ValueError
+        By `fit`: a parameter is not possible, or `X` holds infinite values or columns
+        that are neither numbers nor categories.
+
+    See Also
+    --------
+    BSSSelector : For columns of one unit, sparse data, arrays on a device, and blocks.
+    fsel_book.report : How many columns, beside other methods.
+
+    References
+    ----------
+    Batson, Spielman and Srivastava (2012), Theorem 3.1, with a preference among feasible
+    columns; at a ridge, for groups: Theorems 10.1 and 23.1 of this book.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from fsel_book import TableSelector
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> TableSelector(4).fit(X, y).get_feature_names_out()
+    array(['alcohol', 'flavanoids', 'od280/od315_of_diluted_wines', 'proline'],
+          dtype=object)
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: float | None = None,
+        *,
+        target: Literal["auto", "classes", "numbers", "ignore"] = "auto",
+        ridge: float | Literal["auto"] | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.target = target
+        self.ridge = ridge
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        """The table as a frame of pandas or an array of numbers, finite but for gaps."""
+        if hasattr(X, "to_pandas"):
+            X = X.to_pandas()
+        if sp.issparse(X):
+            raise TypeError(
+                "X is sparse. TableSelector is for dense tables: give X to "
+                "BSSSelector(..., center=True, score_func=f_classif), which keeps it "
+                "sparse, or give X.toarray()."
+            )
+        if not hasattr(X, "iloc") or getattr(X, "ndim", 2) != 2:
+            return validate_data(
+                self, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan"
+            )
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        if reset and not len(X):
+            raise ValueError("X has no rows.")
+        kinds = np.array([dtype.kind for dtype in X.dtypes])
+        if np.any(np.isin(kinds, ["m", "M", "c"])):
+            j = int(np.argmax(np.isin(kinds, ["m", "M", "c"])))
+            raise ValueError(
+                f"X has a column of {X.dtypes.iloc[j]}, {X.columns[j]!r}. Leave it out, or "
+                f"take numbers from it, as the year and the month of a date."
+            )
+        floats = np.flatnonzero(kinds == "f")
+        A = X.iloc[:, floats].to_numpy(dtype=float, na_value=np.nan)
+        if np.isinf(A).any():
+            name = X.columns[floats[int(np.argmax(np.isinf(A).any(axis=0)))]]
+            raise ValueError(
+                f"X has infinite values in {name!r}. Replace them by finite numbers, or by "
+                f"NaN where they are not known."
+            )
+        return X
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Choose columns of `X`, by `y` if it is given.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like, shape (n_samples, n_features)
+            Columns of a frame that are no numbers are categories; NaN is a gap.
+        y : array-like, shape (n_samples,), optional
+            The target.
+
+        Returns
+        -------
+        TableSelector
+        """
+        X = self._checked(X, reset=True)
+        if self.target not in ("auto", "classes", "numbers", "ignore"):
+            raise ValueError(
+                f"target={self.target!r} is not possible. Expected 'auto', 'classes', "
+                f"'numbers' or 'ignore'."
+            )
+        self.encoder_ = TableEncoder().fit(X)
+        Z = self.encoder_.transform(X)
+        of_column = self.encoder_.of_column
+        scores = None
+        self.__dict__.pop("scores_", None)
+        if y is not None and self.target != "ignore":
+            y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
+            if y.ndim == 2 and y.shape[1] == 1:
+                y = y[:, 0]
+            if y.ndim != 1 or len(y) != len(Z):
+                raise ValueError(
+                    f"y has the shape {y.shape}. Expected one value for each of the "
+                    f"{len(Z)} rows of X."
+                )
+            classes = (
+                takes_classes(y) if self.target == "auto" else self.target == "classes"
+            )
+            scores = f_statistics(Z, y, classes)
+            self.scores_ = np.zeros(self.n_features_in_)
+            np.maximum.at(self.scores_, of_column, scores)
+        names = self.encoder_.names
+        table: Any = Z
+        if hasattr(self, "feature_names_in_"):
+            import pandas as pd
+
+            table = pd.DataFrame(Z, columns=names)
+        r = self._number_of_columns()
+        self.selected_, self.selector_ = choose_columns(
+            table, of_column, r, scores, self.ridge
+        )
+        self.certificate_ = self.selector_.certificate_
+        return self
+
+    def _number_of_columns(self) -> int:
+        """How many columns are asked for."""
+        asked, d = self.n_features_to_select, self.n_features_in_
+        if asked is None:
+            return max(1, d // 2)
+        if isinstance(asked, (bool, np.bool_)) or not isinstance(
+            asked, (int, float, np.integer, np.floating)
+        ):
+            raise ValueError(
+                f"n_features_to_select={asked!r} is not possible. Expected a number."
+            )
+        if isinstance(asked, (float, np.floating)) and 0 < asked < 1:
+            return max(1, int(asked * d))
+        if asked != int(asked) or not 1 <= asked <= d:
+            raise ValueError(
+                f"n_features_to_select={asked!r} is not possible. Expected a whole number "
+                f"from 1 to {d}, a fraction between 0 and 1, or None."
+            )
+        return int(asked)
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.selected_] = True
+        return mask
+
+    def transform(self, X: Any) -> Any:
+        """The chosen columns as they came, in the order of the table.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like, shape (n_samples, n_features)
+
+        Returns
+        -------
+        DataFrame or ndarray, shape (n_samples, n_selected)
+        """
+        mask = self._get_support_mask()
+        if hasattr(X, "columns") and hasattr(X, "shape"):
+            validate_data(self, X, reset=False, skip_check_array=True)
+            keep: Sequence[Any] = [name for name, kept in zip(X.columns, mask) if kept]
+            return X[keep]
+        X = validate_data(
+            self, X, reset=False, dtype=None, ensure_all_finite="allow-nan"
+        )
+        return X[:, mask]

@@ -1,0 +1,390 @@
+"""The report of a table: what it says is true of the table, also where nothing is there."""
+
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from cases import mixed_table
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.linear_model import LinearRegression
+
+from fsel_book import report
+from fsel_book.__main__ import main
+from fsel_book.comparison import METHODS, OURS
+from fsel_book.table_columns import TableError
+
+
+def measured(loader, rows=None):
+    frame = loader(as_frame=True).frame
+    if rows is not None:
+        frame = frame.sample(rows, random_state=0).reset_index(drop=True)
+    return frame
+
+
+@pytest.fixture(scope="module")
+def of_cancer():
+    return report(measured(load_breast_cancer), "target")
+
+
+# ---------------------------------------------------------------- what it finds
+
+
+def test_what_the_columns_explain_is_what_regression_explains(of_cancer):
+    frame = measured(load_breast_cancer)
+    Z = frame.drop(columns="target")
+    Z = (Z - Z.mean()) / Z.std(ddof=0)
+    C = Z[of_cancer.names]
+    left = Z - LinearRegression().fit(C, Z).predict(C)
+    share = 1 - float((left.to_numpy() ** 2).sum()) / float((Z.to_numpy() ** 2).sum())
+    assert of_cancer.explained[OURS] == pytest.approx(share, abs=1e-9)
+    plain = of_cancer.selector.certificate_.plain
+    assert plain.explained.share == pytest.approx(share, abs=1e-9)
+
+
+def test_what_a_column_stands_for_is_what_it_is_correlated_with(of_cancer):
+    R = measured(load_breast_cancer).drop(columns="target").corr().abs()
+    others = [name for name in R if name not in of_cancer.names]
+    nearest = R.loc[of_cancer.names, others].idxmax()
+    for one in of_cancer.chosen:
+        assert one.nearest_of == int((nearest == one.name).sum())
+        by_size = R.loc[one.name, others].sort_values(ascending=False)
+        for (name, value), (other, expected) in zip(
+            one.stands_for, by_size.items(), strict=False
+        ):
+            assert value == pytest.approx(expected, abs=1e-9)
+            assert name == other or expected == pytest.approx(R.loc[one.name, name])
+
+
+def test_the_fewest_columns_within_a_standard_error_are_chosen(of_cancer):
+    found = of_cancer.comparison
+    means = {r: found.mean(OURS, r) for r in found.sizes}
+    best = max(means, key=means.get)
+    limit = means[best] - found.error(OURS, best)
+    assert len(of_cancer.chosen) == min(r for r in means if means[r] >= limit)
+    assert f"{means[best]:.3f}" in of_cancer.why_so_many
+
+
+@pytest.mark.parametrize("loader", [load_breast_cancer, load_diabetes, load_iris])
+def test_the_verdict_has_the_scores(loader):
+    found = report(measured(loader, 140), "target")
+    text = " ".join(found.verdict)
+    every = found.comparison.mean("all columns", found.n_columns)
+    ours = found.comparison.mean(OURS, len(found.chosen))
+    assert f"{every:.3f}" in text and f"{ours:.3f}" in text
+    assert f"{found.explained[OURS]:.0%}" in text
+
+
+def test_where_another_method_is_better_it_is_named():
+    """Three copies of what is asked, in noise: geometry wants one of them, a sum of all
+    predicts best.
+    """
+    rng = np.random.default_rng(0)
+    y = rng.standard_normal(300)
+    frame = pd.DataFrame(rng.standard_normal((300, 40)))
+    for j in range(6):
+        frame[j] = y + 1.5 * rng.standard_normal(300)
+    frame.columns = [f"x{j}" for j in range(40)]
+    found = report(frame.assign(y=y), "y", n_features_to_select=6)
+    c = found.comparison
+    ahead = [m for m in ("RFE", "L1", "F score") if c.better((m, 6), (OURS, 6)) > 0]
+    assert ahead and any(f"take the columns of {m}" in found.verdict[-1] for m in ahead)
+
+
+def test_where_random_columns_do_as_well_it_says_so():
+    rng = np.random.default_rng(0)
+    y = rng.standard_normal(300)
+    frame = pd.DataFrame(y[:, None] + rng.standard_normal((300, 12)))
+    frame.columns = [f"x{j}" for j in range(12)]
+    found = report(frame.assign(y=y), "y", n_features_to_select=6)
+    assert any("any 6 columns do as well" in said for said in found.verdict)
+
+
+def of_noise(seed, kind):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.standard_normal((80, 30)))
+    frame.columns = [f"x{j}" for j in range(30)]
+    if kind == "classes":
+        return frame.assign(y=rng.choice(["a", "b"], 80))
+    if kind == "three classes":
+        return frame.assign(y=rng.choice(["a", "b", "c"], 80))
+    return frame.assign(y=rng.standard_normal(80))
+
+
+def says_noise(seed, kind):
+    found = report(of_noise(seed, kind), "y")
+    return "Nothing in these columns predicts" in found.verdict[0]
+
+
+KINDS = ["classes", "numbers", "three classes"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_noise_is_called_noise(kind):
+    assert sum(says_noise(seed, kind) for seed in range(3)) >= 2
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("kind", KINDS)
+def test_noise_is_called_noise_in_19_of_20_draws(kind):
+    assert sum(says_noise(seed, kind) for seed in range(100, 140)) >= 38
+
+
+@pytest.mark.parametrize("form", ["a copy", "coded", "nearly", "texts"])
+def test_a_leak_is_named(form):
+    frame = measured(load_iris)
+    codes = np.array([2, 0, 1])[frame["target"]]
+    frame["result"] = {
+        "a copy": frame["target"],
+        "coded": codes,
+        "nearly": codes + np.random.default_rng(0).normal(0, 0.01, len(codes)),
+        "texts": np.array(["x", "y", "z"])[codes],
+    }[form]
+    found = report(frame, "target")
+    assert any("'result' alone predicts" in said for said in found.warnings)
+    assert "drop='result'" in " ".join(found.warnings)
+    again = report(frame, "target", drop="result")
+    assert not any("alone predicts" in said for said in again.warnings)
+
+
+def test_a_leak_of_a_number_is_named():
+    frame = measured(load_diabetes)
+    frame["result"] = 3 * frame["target"] ** 3
+    found = report(frame, "target", drop=["age"])
+    assert any("'result' alone predicts" in said for said in found.warnings)
+    assert "age" in found.table.left_out
+
+
+def test_a_rare_class_is_judged_by_average_precision():
+    rng = np.random.default_rng(0)
+    y = np.arange(400) < 14
+    frame = pd.DataFrame(rng.standard_normal((400, 8)), columns=list("abcdefgh"))
+    frame["a"] += 3 * y
+    found = report(frame.assign(sick=np.where(y, "yes", "no")), "sick")
+    assert found.question.metric == "average precision"
+    assert found.question.chance == pytest.approx(14 / 400)
+    every = [found.comparison.mean(method, 1) for method in METHODS]
+    # the rows that all say "no" would have an accuracy of .965
+    assert max(every) < 0.96 and found.comparison.mean(OURS, 1) > 0.5
+    assert "a" in found.names
+
+
+def test_small_classes_are_left_out_and_said():
+    frame = measured(load_iris)
+    frame["target"] = frame["target"].astype(str)
+    frame.loc[[3, 7], "target"] = "rare one"
+    found = report(frame, "target")
+    assert "rare one" in " ".join(found.read) and len(found.table.X) == 148
+
+
+def test_numbers_are_not_classes_unless_they_are_few():
+    frame = measured(load_diabetes)
+    found = report(frame, "target", n_features_to_select=3)
+    assert found.question.classes is None
+    few = frame.assign(target=pd.qcut(frame["target"], 4, labels=False))
+    assert len(report(few, "target", n_features_to_select=3).question.classes) == 4
+    as_numbers = report(few, "target", n_features_to_select=3, task="numbers")
+    assert as_numbers.question.classes is None
+
+
+def test_rows_of_one_unit_stay_together():
+    """Each patient has ten rows that are nearly the same: taken apart, any column knows
+    the patient.
+    """
+    rng = np.random.default_rng(0)
+    patient = np.repeat(np.arange(20), 10)
+    X = rng.standard_normal((20, 30))[patient] + 0.05 * rng.standard_normal((200, 30))
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(30)])
+    frame["patient"] = patient
+    frame["sick"] = rng.permutation(np.arange(20) % 2)[patient]
+    apart = report(frame, "sick", drop="patient")
+    together = report(frame, "sick", units="patient")
+    assert apart.comparison.mean("all columns", 30) > 0.9
+    assert together.comparison.mean("all columns", 30) < 0.75
+    assert "patient" not in together.table.X and "patient" in together.table.left_out
+
+
+# ---------------------------------------------------------------- what it refuses
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "says"),
+    [
+        (lambda f: f.head(12), {}, "12 rows"),
+        (lambda f: f, {"n_features_to_select": 0}, "n_features_to_select=0"),
+        (lambda f: f, {"n_features_to_select": 99}, "from 1 to 29"),
+        (lambda f: f, {"units": "nobody"}, "no column 'nobody'"),
+        (lambda f: f.assign(target=[f"no {i}" for i in range(len(f))]), {}, "different"),
+        (lambda f: f.assign(target=f["target"].map({0: "a", 1: "b"})),
+         {"task": "numbers"}, "task='numbers'"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_reported_is_refused_with_the_remedy(change, options, says):
+    with pytest.raises(TableError, match=says):
+        report(change(measured(load_breast_cancer, 60)), "target", **options)
+
+
+# ---------------------------------------------------------------- what it writes
+
+
+class Page(HTMLParser):
+    """The words of a page, the tags in it, and what it would fetch."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.words, self.fetched = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        for name, value in attributes:
+            if name in ("src", "href", "xlink:href") and not value.startswith("#"):
+                self.fetched.append(value)
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def saved(found, folder):
+    paths = found.save(folder)
+    return {path.name: path.read_text(encoding="utf-8") for path in paths}
+
+
+def test_what_is_written_agrees(of_cancer, tmp_path):
+    files = saved(of_cancer, tmp_path / "new" / "folder")
+    assert sorted(files) == ["report.html", "report.json", "selected.csv"]
+    facts = json.loads(files["report.json"])
+    assert [one["name"] for one in facts["columns"]] == of_cancer.names
+    assert facts["verdict"] == of_cancer.verdict
+    chosen = pd.read_csv(tmp_path / "new" / "folder" / "selected.csv")
+    frame = measured(load_breast_cancer)
+    expected = [name for name in frame if name in [*of_cancer.names, "target"]]
+    assert list(chosen.columns) == expected
+    assert np.array_equal(chosen, frame[expected])
+    page = Page(files["report.html"])
+    words = " ".join(page.words)
+    for said in [*of_cancer.verdict, of_cancer.why_so_many, *of_cancer.names]:
+        assert said in words
+    assert page.fetched == [] and "script" not in page.tags
+    assert "url(http" not in files["report.html"]
+
+
+def test_integers_and_names_of_rows_stay(tmp_path):
+    frame = mixed_table()
+    frame.index = [f"tree {i}" for i in range(len(frame))]
+    frame["count"] = np.arange(len(frame)) % 7 + 2**53 + 1
+    frame["y"] = frame.pop("count") * 0 + (frame["kind"] == "oak")
+    path = tmp_path / "trees.parquet"
+    frame["rings"] = np.random.default_rng(0).integers(0, 9, len(frame)) + 2**53
+    frame["rings"] += frame["y"] * 9
+    frame.to_parquet(path)
+    found = report(path, "kind", drop="y")
+    assert "rings" in found.names
+    found.save(tmp_path)
+    csv = pd.read_csv(tmp_path / "selected.csv", index_col=0)
+    packed = pd.read_parquet(tmp_path / "selected.parquet")
+    for written in (csv, packed):
+        assert written["rings"].tolist() == frame["rings"].tolist()
+        assert list(written.index) == list(frame.index)
+
+
+HOSTILE = "<img src=http://x.y onerror=alert(1)>\"'&{}$(id)\n</pre><script>"
+
+
+def test_hostile_names_come_out_as_text(tmp_path):
+    frame = measured(load_breast_cancer, 100)
+    first = frame.columns[0]
+    frame = frame.rename(columns={first: HOSTILE, "target": "<b>y</b>"})
+    noise = np.random.default_rng(0).standard_normal(100)
+    frame[HOSTILE] = noise + 10 * frame["<b>y</b>"]
+    path = tmp_path / "<i>table&.csv"
+    frame.to_csv(path, index=False)
+    found = report(path, "<b>y</b>", n_features_to_select=3)
+    assert HOSTILE in found.names
+    files = saved(found, tmp_path)
+    page = Page(files["report.html"])
+    assert not {"img", "script", "b"} & set(page.tags) and page.fetched == []
+    assert HOSTILE in " ".join(page.words)
+    assert json.loads(files["report.json"])["target"] == "<b>y</b>"
+    run(found.code, tmp_path)
+
+
+def run(code, folder):
+    """Run the code of a page on its own, and give what its last line gives."""
+    *lines, last = code.splitlines()
+    script = "\n".join([*lines, f"print(list({last}))"])
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("which", ["mixed", "numbers", "three classes", "regression"])
+def test_the_pipeline_to_paste_chooses_the_same_columns(which, tmp_path):
+    frame, target = {
+        "mixed": (mixed_table(), "kind"),
+        "numbers": (measured(load_breast_cancer, 90), "target"),
+        "three classes": (measured(load_iris), "target"),
+        "regression": (measured(load_diabetes, 90), "target"),
+    }[which]
+    path = tmp_path / "table.csv"
+    frame.to_csv(path, index=False)
+    found = report(path, target, n_features_to_select=2)
+    said = run(found.code, tmp_path)
+    assert sorted(found.names) == sorted(re.findall(r"'([^']+)'", said))
+
+
+def test_a_category_is_chosen_whole():
+    found = report(mixed_table(), "kind", n_features_to_select=2)
+    assert set(found.names) == {"bark", "x1"}
+    assert "holds a category" in " ".join(found.read)
+
+
+# ---------------------------------------------------------------- the command
+
+
+def test_the_command_writes_what_the_function_finds(tmp_path, capsys):
+    path = tmp_path / "iris.csv"
+    measured(load_iris).to_csv(path, index=False)
+    arguments = ["report", str(path), "--target", "target", "--columns", "2"]
+    assert main([*arguments, "--out", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    expected = report(path, "target", n_features_to_select=2)
+    assert str(expected) in said and str(tmp_path / "report.html") in said
+    facts = json.loads((tmp_path / "report.json").read_text())
+    assert [one["name"] for one in facts["columns"]] == expected.names
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "says"),
+    [
+        ("a,b,y\n1,2,x\n", ["--target", "z"], "no column 'z'"),
+        ("a,b,y\n1,2,x\n3,4,y\n", ["--target", "y"], "2 rows"),
+        ("", ["--target", "y"], "it is empty"),
+    ],
+)
+def test_the_command_refuses_in_plain_words(tmp_path, capsys, content, options, says):
+    path = tmp_path / "table.csv"
+    path.write_text(content)
+    out = tmp_path / "out"
+    assert main(["report", str(path), *options, "--out", str(out)]) == 1
+    said = capsys.readouterr().err
+    assert says in said and "Traceback" not in said and not out.exists()
+
+
+def test_the_command_is_there_where_the_package_is(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "fsel_book", "report", "--help"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0 and "--target" in done.stdout

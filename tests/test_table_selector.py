@@ -1,0 +1,109 @@
+"""Whole columns of a table, chosen as they are."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from cases import mixed_table
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+from fsel_book import TableSelector
+from fsel_book.table_selector import TableEncoder
+
+
+def test_the_table_selector_is_an_estimator():
+    check_estimator(TableSelector())
+    check_estimator(TableSelector(1, target="ignore"))
+
+
+def test_units_do_not_matter_to_the_table_selector():
+    frame = mixed_table()
+    X, y = frame.drop(columns="kind"), frame["kind"]
+    selector = TableSelector(3).fit(X, y)
+    numbers = [name for name in X if name != "bark"]
+    other = X.assign(**{name: 1000 * X[name] + 7 for name in numbers})
+    assert (
+        clone(selector).fit(other, y).selected_.tolist() == selector.selected_.tolist()
+    )
+
+
+def test_what_comes_out_are_the_columns_as_they_came():
+    frame = mixed_table()
+    X, y = frame.drop(columns="kind"), frame["kind"]
+    selector = TableSelector(3).fit(X, y)
+    kept = selector.transform(X)
+    assert list(kept.columns) == list(selector.get_feature_names_out())
+    pd.testing.assert_frame_equal(kept, X[list(kept.columns)])
+    assert len(selector.selected_) == 3
+
+
+def test_without_a_target_the_geometry_decides():
+    X = load_breast_cancer(as_frame=True).frame.drop(columns="target")
+    y = load_breast_cancer(as_frame=True).frame["target"]
+    alone = TableSelector(4).fit(X)
+    ignored = TableSelector(4, target="ignore").fit(X, y)
+    assert alone.selected_.tolist() == ignored.selected_.tolist()
+    assert not hasattr(alone, "scores_")
+    assert TableSelector(4).fit(X, y).selected_.tolist() != alone.selected_.tolist()
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"n_features_to_select": 9}, "n_features_to_select=9"),
+        ({"n_features_to_select": 0}, "n_features_to_select=0"),
+        ({"n_features_to_select": "many"}, "n_features_to_select='many'"),
+        ({"target": "labels"}, "target='labels'"),
+    ],
+)
+def test_the_table_selector_refuses_parameters_by_their_names(options, says):
+    with pytest.raises(ValueError, match=says):
+        TableSelector(**options).fit(mixed_table().drop(columns="kind"))
+
+
+def test_the_table_selector_names_the_column_that_it_refuses():
+    X = mixed_table().drop(columns="kind")
+    with pytest.raises(ValueError, match="infinite values in 'x3'"):
+        TableSelector(2).fit(X.assign(x3=np.inf))
+    with pytest.raises(ValueError, match="'when'"):
+        TableSelector(2).fit(X.assign(when=pd.Timestamp("2024-01-01")))
+
+
+@pytest.mark.parametrize("make", [sp.csr_array, sp.csc_matrix])
+def test_sparse_data_are_sent_to_another_selector(make):
+    with pytest.raises(TypeError, match="BSSSelector.*center=True"):
+        TableSelector(2).fit(make(np.eye(30)))
+
+
+def test_frames_of_polars_are_taken():
+    pl = pytest.importorskip("polars")
+    frame = mixed_table()
+    X, y = frame.drop(columns="kind"), frame["kind"]
+    expected = TableSelector(3).fit(X, y)
+    other = pl.from_pandas(X)
+    found = TableSelector(3).fit(other, y.to_numpy())
+    assert found.selected_.tolist() == expected.selected_.tolist()
+    kept = found.transform(other)
+    assert isinstance(kept, pl.DataFrame)
+    assert kept.columns == list(expected.get_feature_names_out())
+
+
+def test_gaps_are_filled_with_medians_of_the_rows_learned_from():
+    """Also in a column that had no gap there, and one that had nothing else."""
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((31, 4))
+    A[::3, 1] = np.nan
+    A[:, 3] = np.nan
+    new = A.copy()
+    new[:, 0] = np.nan
+    reference = make_pipeline(
+        SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler()
+    ).fit(A)
+    encoder = TableEncoder().fit(A)
+    for rows in (A, new):
+        assert np.allclose(encoder.transform(rows), reference.transform(rows))

@@ -32,8 +32,9 @@ unexport DATA TARGET LIMIT
 
 help:
 	@echo "make demo                           run the quickstart on the embedded documents; pages go to build/"
-	@echo "make demo DATA=my.csv TARGET=column the same on a table of yours (CSV or Parquet); writes build/selected.csv."
-	@echo "                                    Parquet of more than LIMIT bytes (a quarter of memory) is read in blocks"
+	@echo "make demo DATA=my.csv TARGET=column the report of a table of yours: build/report.html and build/selected.csv."
+	@echo "                                    Parquet of more than LIMIT bytes (a quarter of memory) is read in blocks;"
+	@echo "                                    .venv/bin/python -m fsel_book report --help has more options"
 	@echo "make test                           all tests: modules in step, notebooks, pytest"
 	@echo "make clean test-package SCIPY=      the tests of the package alone, with the newest SciPy"
 	@echo "make test-all                       make test, and then the wide sweeps, which it leaves out"

@@ -219,15 +219,18 @@ class Report:
             packed = io.BytesIO()
             frame.to_parquet(packed)
             contents["selected.parquet"] = packed.getvalue()
-        written = []
-        for name, content in contents.items():
-            raw = content if isinstance(content, bytes) else content.encode("utf-8")
-            beside = folder / f".{name}.part"
-            beside.write_bytes(raw)
-            written.append((beside, folder / name))
-        for beside, path in written:
-            beside.replace(path)
-        return [path for _, path in written]
+        beside = {name: folder / f".{name}.part" for name in contents}
+        try:
+            for name, content in contents.items():
+                raw = content if isinstance(content, bytes) else content.encode("utf-8")
+                beside[name].write_bytes(raw)
+        except OSError:
+            for path in beside.values():
+                path.unlink(missing_ok=True)
+            raise
+        for name, path in beside.items():
+            path.replace(folder / name)
+        return [folder / name for name in contents]
 
 
 def _plain(value: Any) -> Any:

@@ -1,14 +1,12 @@
-"""Run nbs/quickstart.ipynb top to bottom and leave what it shows in build/. `make demo`
-calls this.
+"""Run nbs/quickstart.ipynb top to bottom and leave what it shows in build/; of a table,
+write the report of `python -m fsel_book report`. `make demo` calls this.
 
 usage: python tools/demo.py [DATA TARGET] [--out FOLDER] [--limit BYTES]
 
 A Parquet file of more than `--limit` bytes in memory, by default a quarter of what the
-machine has, is read in blocks: its columns are chosen and written, without the page.
+machine has, is read in blocks: its columns are chosen and written, without the report.
 
-Tags of cells say what becomes of them: `terminal` prints what the cell gives,
-`documents` leaves the cell out of the page of a table, and `shown` leaves the code of
-the cell open there.
+The tag `terminal` of a cell prints what the cell gives.
 """
 
 import argparse
@@ -29,27 +27,28 @@ from jinja2 import DictLoader
 from nbconvert import HTMLExporter
 from readme import is_folded, plain, relink, root
 
+from fsel_book.__main__ import main as report_on_a_table
+
 notebook = root / "nbs" / "quickstart.ipynb"
 site = root / "_docs"  # where `make docs` leaves the pages
-results = ["quickstart.ipynb", "quickstart.html", "selected.csv", "selected.parquet"]
+results = [
+    "quickstart.ipynb",
+    "quickstart.html",
+    "report.html",
+    "report.json",
+    "selected.csv",
+    "selected.parquet",
+]
 
 
-def run(data: str, target: str, folder: Path) -> nbformat.NotebookNode:
-    """Execute the notebook, writing into `folder`; a relative `data` is taken from the
-    current folder.
-    """
+def run(folder: Path) -> nbformat.NotebookNode:
+    """Execute the notebook, and keep it in `folder`."""
     # pictures go into the page
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
-    parameters = {}
-    if data:
-        parameters = dict(
-            data=str(Path(data).absolute()), target=target, save_to=str(folder)
-        )
     with without_stderr():
         return papermill.execute_notebook(
             notebook,
             folder / "quickstart.ipynb",
-            parameters,
             kernel_name="python3",
             cwd=notebook.parent,
             progress_bar=False,
@@ -70,15 +69,6 @@ def without_stderr() -> Iterator[None]:
         os.dup2(saved, 2)
         os.close(saved)
         os.close(nowhere)
-
-
-def only_about_the_table(executed: nbformat.NotebookNode) -> None:
-    """Leave out the cells that speak of the embedded documents."""
-    executed.cells = [
-        cell
-        for cell in executed.cells
-        if "documents" not in cell.metadata.get("tags", [])
-    ]
 
 
 def link_pages(text: str, out: Path) -> str:
@@ -105,8 +95,7 @@ def link_pages(text: str, out: Path) -> str:
     return re.sub(r"\[([^\]]*)\]\((\w+)\.ipynb(#[\w-]+)?\)", linked, text)
 
 
-# Code stands behind a line that opens it, where the site folds it too, and on the page
-# of a table everywhere but where code is what the text is about.
+# Code stands behind a line that opens it, where the site folds it too.
 FOLDING = """{% extends "lab/index.html.j2" %}
 {% block input_group %}
 {% if cell.metadata.folded %}<details class="folded"><summary>Code</summary>{{ super() }}</details>
@@ -121,9 +110,7 @@ details.folded > summary { cursor: pointer; color: #616161; font: small var(--jp
 """
 
 
-def write_page(
-    executed: nbformat.NotebookNode, folder: Path, out: Path, about_a_table: bool
-) -> None:
+def write_page(executed: nbformat.NotebookNode, folder: Path, out: Path) -> None:
     """Write the executed notebook as one HTML file with the pictures inside, readable
     without a network.
     """
@@ -131,8 +118,7 @@ def write_page(
         if cell.cell_type == "markdown":
             cell.source = link_pages(cell.source, out)
         else:
-            shown = "shown" in cell.metadata.get("tags", [])
-            cell.metadata["folded"] = is_folded(cell) or (about_a_table and not shown)
+            cell.metadata["folded"] = is_folded(cell)
         cell.source = plain(cell.source)
     if not site.exists():
         where = (
@@ -207,7 +193,7 @@ def main() -> int:
         "data",
         nargs="?",
         default="",
-        help="a CSV or Parquet table (default: the embedded documents)",
+        help="a table (default: the embedded documents)",
     )
     parser.add_argument(
         "target", nargs="?", default="", help="the column of the table to predict"
@@ -243,23 +229,19 @@ def main() -> int:
         and large.size_in_memory(Path(call.data)) > call.limit
     ):
         return choose_in_blocks(Path(call.data), call.target, call.out)
-    print(
-        f"Running nbs/{notebook.name} on {call.data or 'the embedded documents'}",
-        end="\n\n",
-        flush=True,
-    )
+    if call.data:
+        arguments = ["report", call.data, "--target", call.target]
+        return report_on_a_table([*arguments, "--out", str(call.out)])
+    print(f"Running nbs/{notebook.name} on the embedded documents\n", flush=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         try:
-            executed = run(call.data, call.target, folder)
+            executed = run(folder)
         except papermill.PapermillExecutionError as error:
-            known = error.ename in ("FileNotFoundError", "ValueError")
-            print("demo: " + error.evalue if known else str(error), file=sys.stderr)
+            print(error, file=sys.stderr)
             return 1
-        if call.data:
-            only_about_the_table(executed)
         write_notebook(executed, folder, call.out)
-        write_page(executed, folder, call.out, about_a_table=bool(call.data))
+        write_page(executed, folder, call.out)
         written = [
             shutil.move(path, call.out / path.name) for path in sorted(folder.iterdir())
         ]

@@ -9,10 +9,11 @@ judges, the same for all.
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy.sparse import csr_array
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import Ridge, RidgeClassifier, RidgeClassifierCV, RidgeCV
 from sklearn.linear_model import lars_path, lars_path_gram
@@ -29,13 +30,21 @@ from fsel_book.sparsification import bss
 from fsel_book.spectra import RowSpace, row_space
 from fsel_book.table_selector import TableEncoder, choose_columns, f_statistics
 
-__all__ = ["ComparedMethods", "Question", "compare", "question_of", "sizes_up_to"]
+__all__ = [
+    "ComparedMethods",
+    "Question",
+    "compare",
+    "p_value_of_relation",
+    "question_of",
+    "sizes_up_to",
+]
 
 OURS = "fsel_book"
 METHODS = (OURS, "RFE", "L1", "F score", "random columns")
 ALPHAS = tuple(10.0**k for k in range(-1, 5))
 RARE = 0.1  # a class of fewer rows is looked for, not told from the other
 SHRINKAGE = 0.1  # of the covariance of discriminants
+FEW_ROWS = 2000  # enough to tell whether a target is related to columns
 MOST_ROWS = 3000  # with more, the strength of the ridge matters little
 
 
@@ -419,23 +428,16 @@ def _filled(order: np.ndarray, by: np.ndarray) -> np.ndarray:
 # ---------------------------------------------------------------- one fold
 
 
-@dataclass
-class _Fold:
+class _Fold(NamedTuple):
     """What one fold found.
 
     Attributes
     ----------
     scores : dict
         The score of each method with each number of columns.
-    decisions : dict
-        The decisions behind them, of rows that had no part.
-    test : ndarray of int
-        These rows.
     """
 
     scores: dict[tuple[str, int], float]
-    decisions: dict[tuple[str, int], np.ndarray]
-    test: np.ndarray
 
 
 def _in_fold(
@@ -461,7 +463,7 @@ def _in_fold(
     y = question.y[train]
     Y = question.indicators()[train]
     Y = Y - Y.mean(axis=0)
-    found = _Fold({}, {}, test)
+    found = _Fold({})
 
     def judge(method: str, r: int, columns: np.ndarray | None) -> None:
         mask = slice(None) if columns is None else np.isin(of_column, columns)
@@ -472,7 +474,6 @@ def _in_fold(
             found.scores[method, r] += score / n_draws
         else:
             found.scores[method, r] = score
-            found.decisions[method, r] = decisions
 
     n_columns = int(of_column.max()) + 1
     F = f_statistics(Z, y, question.classes is not None)
@@ -532,8 +533,8 @@ class ComparedMethods:
     ratio : float
         Of the rows that judge and those that learn, in a fold.
     p_value : float
-        How often targets in another order, fold by fold, would agree as well with the
-        best of all decisions.
+        How often targets in another order of rows would seem as much related to the
+        columns, by `p_value_of_relation`.
     """
 
     question: Question
@@ -579,42 +580,73 @@ class ComparedMethods:
         return int(np.sign(mean)) if abs(mean) > max(2 * error, 0.005) else 0
 
 
-def _agreement(
-    question: Question, folds: list[_Fold], n_permutations: int, seed: int
+def p_value_of_relation(
+    Z: np.ndarray, Y: np.ndarray, n_permutations: int = 999, seed: int = 0
 ) -> float:
-    """How often permuted targets agree as well with the best decisions as the targets do.
+    """How often a target in another order of rows would seem as much related to the
+    columns as it does.
 
-    For every method and number of columns: the inner product of decisions and target,
-    both centred in each fold, over their lengths; the largest over all of them counts,
-    for the target and for each permutation within the folds.
+    Two things are looked at: the largest part of the target that one column explains,
+    and the part that ridge regression on all of them explains of rows left out one at a
+    time. The smaller of their two p-values counts, for the target and in the same way
+    for each permutation, so the test keeps its level whatever the columns are: if rows
+    can be exchanged, a p-value of at most `p` has probability `p` at most.
+
+    Parameters
+    ----------
+    Z : ndarray, shape (n_rows, n_columns)
+    Y : ndarray, shape (n_rows, n_targets)
+    n_permutations : int
+    seed : int
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> Z = rng.standard_normal((50, 4))
+    >>> p_value_of_relation(Z, Z[:, :1] + rng.standard_normal((50, 1)))
+    0.001
     """
     rng = np.random.default_rng(seed)
-    keys = list(folds[0].decisions)
-    Y = question.indicators()
-    stacked: list[list[np.ndarray]] = [[] for _ in keys]
-    parts: list[np.ndarray] = []
-    for fold in folds:
-        rows = np.arange(len(fold.test))
-        if len(rows) > 1000:
-            rows = np.sort(rng.choice(rows, 1000, replace=False))
-        parts.append(Y[fold.test[rows]])
-        for values, key in zip(stacked, keys, strict=True):
-            D = np.clip(fold.decisions[key][rows], -1e6, 1e6)
-            values.append(D - D.mean(axis=0))
-    A = np.array([np.concatenate(values).ravel() for values in stacked])
-    lengths = np.linalg.norm(A, axis=1)
-    A = A[lengths > 0] / lengths[lengths > 0, None]
-    if not len(A):
+    n = len(Z)
+    if n > FEW_ROWS:
+        rows = np.sort(rng.choice(n, FEW_ROWS, replace=False))
+        Z, Y, n = Z[rows], Y[rows], FEW_ROWS
+    Z = Z - Z.mean(axis=0)
+    lengths = np.linalg.norm(Z, axis=0)
+    Z = Z[:, lengths > 1e-9 * lengths.max(initial=0)]
+    if not Z.shape[1]:
         return 1.0
-    centred = [part - part.mean(axis=0) for part in parts]
+    Z = Z / np.linalg.norm(Z, axis=0)
+    # an orthonormal basis of the centred target: parts explained are squared lengths
+    U, S, _ = np.linalg.svd(Y - Y.mean(axis=0), full_matrices=False)
+    Q = U[:, S > 1e-9 * S.max(initial=0)]
+    k = Q.shape[1]
+    squares, U = np.linalg.eigh(Z @ Z.T)
+    left_of = []
+    for alpha in squares.mean() * np.array([0.1, 1.0, 10.0]):
+        H = (U * (squares / (squares + alpha))) @ U.T
+        left_of.append((np.eye(n) - H) / (1 - np.diag(H) - 1 / n)[:, None])
 
-    def largest(order: Callable[[int], np.ndarray]) -> float:
-        B = np.concatenate([part[order(len(part))] for part in centred]).ravel()
-        return float(np.max(A @ B))
+    def both(P: np.ndarray) -> np.ndarray:
+        """The two statistics of targets side by side, `k` columns each."""
+        count = P.shape[1] // k
+        alone = np.sum((Z.T @ P).reshape(len(Z.T), count, k) ** 2, axis=2).max(axis=0)
+        left = [np.sum((L @ P) ** 2, axis=0).reshape(count, k).sum(axis=1) for L in left_of]
+        return np.array([alone, -np.min(left, axis=0)])
 
-    observed = largest(np.arange)
-    chance = sum(largest(rng.permutation) >= observed for _ in range(n_permutations))
-    return (1 + chance) / (1 + n_permutations)
+    found = [both(Q)]
+    for start in range(0, n_permutations, 50):
+        some = range(start, min(start + 50, n_permutations))
+        found.append(both(np.hstack([Q[rng.permutation(n)] for _ in some])))
+    values = np.hstack(found)
+    values = np.round(values, 12)  # what is equal is equal but for rounding
+    as_large = np.array([np.sum(row >= row[:, None], axis=1) for row in values])
+    smaller = as_large.min(axis=0)
+    return float(np.sum(smaller <= smaller[0]) / len(smaller))
 
 
 def _splits(
@@ -697,5 +729,12 @@ def compare(
         key: np.array([fold.scores[key] for fold in found]) for key in found[0].scores
     }
     ratio = float(np.mean([len(test) / len(train) for train, test in folds]))
-    p_value = _agreement(question, found[:n_folds], 999, seed)
+    Z, Y = TableEncoder().fit(X).transform(X), question.indicators()
+    if units is not None:
+        # rows of one unit cannot be exchanged with those of others; units can
+        _, of_row = np.unique(units, return_inverse=True)
+        counts = np.bincount(of_row)[:, None]
+        ones = csr_array((np.ones(len(of_row)), (of_row, np.arange(len(of_row)))))
+        Z, Y = ones @ Z / counts, ones @ Y / counts
+    p_value = p_value_of_relation(Z, Y, 999 if Z.size < 10**6 else 499, seed)
     return ComparedMethods(question, sizes, d, scores, ratio, p_value)

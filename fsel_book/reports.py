@@ -44,7 +44,7 @@ from fsel_book.tables import open_table
 __all__ = ["ChosenColumn", "Report", "report"]
 
 FEWEST_ROWS = 20
-NOISE = 0.02  # targets in another order agree as well so often, or more: nothing is there
+NOISE = 0.03  # targets in another order seem as much related so often: nothing is there
 LEAK = 0.98  # what one column alone must not reach
 OTHERS = ("RFE", "L1", "F score")
 
@@ -640,7 +640,7 @@ def _verdict(found: Report) -> list[str]:
     if comparison.p_value > NOISE:
         return [
             f"Nothing in these columns predicts {target}, as far as a linear machine can "
-            f"tell: targets in another order are predicted as well in "
+            f"tell: in another order of the rows its values seem as much related to them in "
             f"{comparison.p_value:.0%} of the cases.",
             f"The {r} columns below are chosen all the same, and stand for the table and "
             f"not for {target}. {geometry}",

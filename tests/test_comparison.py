@@ -14,6 +14,7 @@ from fsel_book.comparison import (
     compare,
     elimination_order,
     lasso_order,
+    p_value_of_relation,
     question_of,
     sizes_up_to,
 )
@@ -137,3 +138,30 @@ def test_numbers_of_columns_are_closer_where_they_are_few():
     assert sizes_up_to(1) == [1] and sizes_up_to(7) == [1, 2, 3, 4, 5, 6]
     steps = np.diff(sizes_up_to(200))
     assert np.all(np.diff(steps) >= -1) and steps[-1] > 20
+
+
+@pytest.mark.parametrize("kind", ["numbers", "classes"])
+def test_noise_has_small_p_values_as_rarely_as_they_say(kind):
+    """A p-value of at most `p` in a share `p` of draws, give or take three standard
+    errors; and where something is there, they are small.
+    """
+    rng = np.random.default_rng(0)
+    of_noise, of_signal = [], []
+    for seed in range(200):
+        Z = rng.standard_normal((40, 12))
+        Z[:, 6:] += Z[:, :6]
+        y = rng.standard_normal(40)
+        there = y + 2 * Z[:, 3]
+        if kind == "classes":
+            y, there = rng.permutation(np.arange(40) % 3), np.digitize(there, [-1, 1])
+        for target, values in ((y, of_noise), (there, of_signal)):
+            Y = (
+                target[:, None] == np.arange(3)
+                if kind == "classes"
+                else target[:, None]
+            )
+            values.append(p_value_of_relation(Z, Y.astype(float), 99, seed))
+    for p in (0.05, 0.1, 0.3):
+        share = np.mean(np.array(of_noise) <= p)
+        assert abs(share - p) <= 3 * np.sqrt(p * (1 - p) / 200)
+    assert np.mean(np.array(of_signal) <= 0.03) > 0.95

@@ -63,7 +63,7 @@ def broken():
         "the output",
         "one value only",
     )
-    yield "alone.csv", good[["the output"]], "the output", "0 column(s) to choose from"
+    yield "alone.csv", good[["the output"]], "the output", "no separator"
     yield "one.csv", good[["reading 1", "the output"]], "the output", "at least two"
     yield "empty.csv", "", "the output", "cannot be read"
     yield "torn.parquet", "not a parquet file", "the output", "cannot be read"

@@ -440,7 +440,14 @@ class _Fold(NamedTuple):
     scores: dict[tuple[str, int], float]
 
 
-def _in_fold(
+def _in_fold(*arguments: Any) -> _Fold:
+    """What `_judged` finds; what it would warn of, the choice on all rows says."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _judged(*arguments)
+
+
+def _judged(
     X: Any,
     question: Question,
     train: np.ndarray,
@@ -450,7 +457,6 @@ def _in_fold(
     seed: int,
 ) -> _Fold:
     """Choose and learn on some rows, and judge by others."""
-    warnings.simplefilter("ignore")
     rows = (
         (lambda which: X.iloc[which])
         if hasattr(X, "iloc")

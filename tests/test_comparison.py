@@ -1,5 +1,7 @@
 """Ways to choose columns side by side: what judges, and on which rows."""
 
+import warnings
+
 import numpy as np
 import pytest
 from cases import mixed_table
@@ -165,3 +167,11 @@ def test_noise_has_small_p_values_as_rarely_as_they_say(kind):
         share = np.mean(np.array(of_noise) <= p)
         assert abs(share - p) <= 3 * np.sqrt(p * (1 - p) / 200)
     assert np.mean(np.array(of_signal) <= 0.03) > 0.95
+
+
+def test_warnings_of_the_caller_stay_as_they_are():
+    X, y = load_iris(return_X_y=True)
+    question, _ = question_of(y, "y", True, 5)
+    with pytest.warns(UserWarning, match="still heard"):
+        compare(X, question, sizes=[2], n_jobs=1)
+        warnings.warn("still heard", UserWarning, stacklevel=1)

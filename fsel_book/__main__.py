@@ -1,6 +1,7 @@
 """`python -m fsel_book report table.csv --target y`: the report of a table."""
 
 import argparse
+import re
 import sys
 from typing import Any
 
@@ -58,6 +59,21 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _as_options(text: str) -> str:
+    """A text whose remedies name arguments of `report`, with options in their place."""
+    for name, option in (
+        ("drop", "--drop"),
+        ("keep", "--keep"),
+        ("dates", "--dates"),
+        ("task", "--task"),
+        ("units", "--units"),
+        ("n_features_to_select", "--columns"),
+    ):
+        text = re.sub(rf"\b{name}=('[^']*'|\"[^\"]*\"|\d+)", rf"{option} \1", text)
+    text = text.replace("--dates 'parts'", "--dates parts")
+    return text.replace("transpose=True, or --transpose", "--transpose")
+
+
 class _Bar:
     """How far the work is, on the standard error."""
 
@@ -104,9 +120,9 @@ def main(arguments: list[str] | None = None) -> int:
         written = found.save(call.out)
     except (ValueError, TypeError, OSError, ImportError) as error:
         bar.close()
-        print(f"fsel_book: {error}", file=sys.stderr)
+        print(f"fsel_book: {_as_options(str(error))}", file=sys.stderr)
         return 1
-    print(found)
+    print(_as_options(str(found)))
     print("\nWritten:", *written, sep="\n  ")
     return 0
 

@@ -400,12 +400,14 @@ def report(
         n_jobs=n_jobs,
         progress=lambda done, total: tell("Comparing", done, total),
     )
-    fewest = comparison.fewest(OURS)
-    r = n_features_to_select or fewest
     tell("Choosing")
+    is_noise = comparison.p_value > NOISE
+    r = n_features_to_select or comparison.fewest(OURS)
+    if is_noise and n_features_to_select is None:
+        r = _fewest_for_half(X, comparison.sizes)
+    kind: Any = "ignore" if is_noise else "classes" if classes else "numbers"
     with _noted(said):
-        selector = TableSelector(r, target="classes" if classes else "numbers")
-        selector.fit(X, question.y)
+        selector = TableSelector(r, target=kind).fit(X, question.y)
     said = [one for one in said if "n_features_to_select" not in one]
     encoder = TableEncoder().fit(X)
     Z = encoder.transform(X)
@@ -417,8 +419,13 @@ def report(
         for method, columns in lists.items()
     }
     tell("Explaining")
-    chosen = _chosen_columns(Z, of_column, list(X.columns), selector, question)
-    said += _leaks(X, question, selector.scores_)
+    F = f_statistics(Z, question.y, question.classes is not None)
+    scores = np.zeros(d)
+    np.maximum.at(scores, of_column, F)
+    chosen = _chosen_columns(
+        Z, of_column, list(X.columns), selector.selected_, scores, question
+    )
+    said += _leaks(X, question, scores)
     found = Report(
         verdict=[],
         chosen=chosen,
@@ -431,11 +438,24 @@ def report(
         code=_code(data, table, question, r, drop_too, keep, dates, transpose),
         table=table,
         question=question,
-        why_so_many=_why_so_many(comparison, r, n_features_to_select is not None),
+        why_so_many=_why_so_many(comparison, r, n_features_to_select is not None, is_noise),
         versions=_versions(),
     )
     found.verdict = _verdict(found)
     return found
+
+
+def _fewest_for_half(X: Any, sizes: list[int]) -> int:
+    """The smallest of some numbers of columns that explain half of the variance of all,
+    or the largest.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for r in sizes:
+            plain = TableSelector(r).fit(X).certificate_.plain
+            if plain is not None and plain.explained and plain.explained.share >= 0.5:
+                return r
+    return sizes[-1]
 
 
 def _leave_out(table: ArrangedTable, name: str) -> None:
@@ -485,7 +505,8 @@ def _chosen_columns(
     Z: np.ndarray,
     of_column: np.ndarray,
     names: list[str],
-    selector: TableSelector,
+    selected: np.ndarray,
+    scores: np.ndarray,
     question: Question,
 ) -> list[ChosenColumn]:
     """Why each was chosen, and what it stands for."""
@@ -495,7 +516,6 @@ def _chosen_columns(
         Z = Z[rows]
     Q = Z - Z.mean(axis=0)
     Q = Q / np.maximum(np.linalg.norm(Q, axis=0), 1e-300)
-    selected = selector.selected_
     d = len(names)
     of_chosen = np.zeros((len(selected), d))
     for i, j in enumerate(selected):
@@ -503,7 +523,7 @@ def _chosen_columns(
         np.maximum.at(of_chosen[i], of_column, R)
     others = np.setdiff1d(np.arange(d), selected)
     nearest = np.argmax(of_chosen[:, others], axis=0) if len(others) else np.array([])
-    order = np.argsort(np.argsort(-selector.scores_, kind="stable"))
+    order = np.argsort(np.argsort(-scores, kind="stable"))
     found = []
     half = np.random.default_rng(0).permutation(len(rows))
     parts = np.array_split(half, 5)
@@ -602,14 +622,22 @@ def _what_was_read(table: ArrangedTable, question: Question) -> list[str]:
     return [f"{first}; {table.target!r} is to be predicted.", *table.notes, *question.notes]
 
 
-def _why_so_many(comparison: ComparedMethods, r: int, asked: bool) -> str:
+def _why_so_many(
+    comparison: ComparedMethods, r: int, asked: bool, is_noise: bool
+) -> str:
+    if is_noise and not asked:
+        return (
+            f"The scores do not tell how many columns to take, since no number of them "
+            f"predicts anything. {_counted(r).capitalize()} are the fewest, of the numbers "
+            f"tried, that explain half of the variance of all."
+        )
     means = [comparison.mean(OURS, size) for size in comparison.sizes]
     best = comparison.sizes[int(np.argmax(means))]
     metric = comparison.question.metric
     fewest = comparison.fewest(OURS)
     text = (
         f"The best {metric}, {_figure(max(means))} ± "
-        f"{_figure(comparison.error(OURS, best))}, is that of {best} columns. The fewest "
+        f"{_figure(comparison.error(OURS, best))}, is that of {_counted(best)}. The fewest "
         f"within this standard error of it are {fewest}, with "
         f"{_figure(comparison.mean(OURS, fewest))}: the data cannot tell more columns from "
         f"these."
@@ -636,14 +664,15 @@ def _verdict(found: Report) -> list[str]:
     most = ""
     if ceiling is not None and ceiling.explained is not None:
         most = f", where no {r} can explain more than {ceiling.explained.ceiling:.0%}"
-    geometry = f"They explain {share:.0%} of the variance of all columns{most}."
+    they = "It explains" if r == 1 else "They explain"
+    geometry = f"{they} {share:.0%} of the variance of all columns{most}."
     if comparison.p_value > NOISE:
         return [
             f"Nothing in these columns predicts {target}, as far as a linear machine can "
             f"tell: in another order of the rows its values seem as much related to them in "
             f"{comparison.p_value:.0%} of the cases.",
-            f"The {r} columns below are chosen all the same, and stand for the table and "
-            f"not for {target}. {geometry}",
+            f"{_counted(r).capitalize()} below {'is' if r == 1 else 'are'} chosen all the "
+            f"same, to stand for the table and not for {target}. {geometry}",
             "Do not read a meaning into the scores; more rows, or other columns, may "
             "have more to say.",
         ]
@@ -652,13 +681,13 @@ def _verdict(found: Report) -> list[str]:
         f"{_figure(comparison.mean(*whole))}; {guess}."
     ]
     if comparison.better(ours, whole) > 0:
-        verb = "predict better than all of them"
+        verb = "better than all of them"
     elif comparison.better(ours, whole) < 0:
-        verb = "predict worse than all of them"
+        verb = "worse than all of them"
     else:
-        verb = "predict it as well, as far as the data can tell"
+        verb = "as well, as far as the data can tell"
     said.append(
-        f"{r} of them, chosen here, {verb}: {_figure(comparison.mean(*ours))} ± "
+        f"{r} of them, chosen here, {'predicts' if r == 1 else 'predict'} it {verb}: {_figure(comparison.mean(*ours))} ± "
         f"{_figure(comparison.error(*ours))}. {geometry}"
     )
     chance = ("random columns", r)
@@ -676,12 +705,12 @@ def _verdict(found: Report) -> list[str]:
     random = _figure(comparison.mean(*chance))
     if against < 0:
         said.append(
-            f"Do not take them to predict {target}: {r} columns drawn at random do better "
+            f"Do not take them to predict {target}: {_counted(r)} drawn at random do better "
             f"({random}){_instead(comparison, ahead, r)}."
         )
     elif against == 0:
         said.append(
-            f"For predicting {target} any {r} columns do as well: drawn at random they have "
+            f"For predicting {target} any {_counted(r)} would do as well: at random they have "
             f"{random}. So choose by what columns cost or mean{_instead(comparison, ahead, r)}."
         )
         if fewer := _where_choice_matters(comparison, r):
@@ -727,6 +756,10 @@ def _where_choice_matters(comparison: ComparedMethods, r: int) -> int:
         ),
         default=0,
     )
+
+
+def _counted(r: int) -> str:
+    return f"{r} column" if r == 1 else f"{r} columns"
 
 
 def _an(word: str) -> str:

@@ -752,7 +752,7 @@ def arrange(
     if categories:
         notes.append(
             f"{quote_names(categories, 5)} "
-            f"{'holds a category' if len(categories) == 1 else 'hold categories'}: each "
+            f"{'is a category' if len(categories) == 1 else 'are categories'}. A category "
             f"is a group of columns of zeros and ones, chosen as a whole. Where the "
             f"certificate counts columns, it counts these."
         )

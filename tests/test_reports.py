@@ -13,7 +13,7 @@ from cases import mixed_table
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.linear_model import LinearRegression
 
-from fsel_book import report
+from fsel_book import TableSelector, report
 from fsel_book.__main__ import main
 from fsel_book.comparison import METHODS, OURS
 from fsel_book.table_columns import TableError
@@ -101,7 +101,7 @@ def test_where_random_columns_do_as_well_it_says_so():
     frame = pd.DataFrame(y[:, None] + rng.standard_normal((300, 12)))
     frame.columns = [f"x{j}" for j in range(12)]
     found = report(frame.assign(y=y), "y", n_features_to_select=6)
-    assert any("any 6 columns do as well" in said for said in found.verdict)
+    assert any("any 6 columns would do as well" in said for said in found.verdict)
 
 
 def of_noise(seed, kind):
@@ -121,6 +121,19 @@ def says_noise(seed, kind):
 
 
 KINDS = ["classes", "numbers", "three classes"]
+
+
+def test_of_noise_the_columns_stand_for_the_table():
+    frame = of_noise(0, "classes")
+    found = report(frame, "y")
+    assert "Nothing in these columns predicts" in found.verdict[0]
+    alone = TableSelector(len(found.chosen)).fit(frame.drop(columns="y"))
+    assert found.names == [f"x{j}" for j in alone.selected_]
+    explained = alone.certificate_.plain.explained.share
+    assert explained >= 0.5 and f"{explained:.0%}" in found.verdict[1]
+    fewer = max(r for r in found.comparison.sizes if r < len(found.chosen))
+    fewer = TableSelector(fewer).fit(frame.drop(columns="y"))
+    assert fewer.certificate_.plain.explained.share < 0.5
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -345,7 +358,7 @@ def test_the_pipeline_to_paste_chooses_the_same_columns(which, tmp_path):
 def test_a_category_is_chosen_whole():
     found = report(mixed_table(), "kind", n_features_to_select=2)
     assert set(found.names) == {"bark", "x1"}
-    assert "holds a category" in " ".join(found.read)
+    assert "is a category" in " ".join(found.read)
 
 
 # ---------------------------------------------------------------- the command
@@ -361,6 +374,22 @@ def test_the_command_writes_what_the_function_finds(tmp_path, capsys):
     assert str(expected) in said and str(tmp_path / "report.html") in said
     facts = json.loads((tmp_path / "report.json").read_text())
     assert [one["name"] for one in facts["columns"]] == expected.names
+
+
+def test_the_command_names_remedies_as_it_takes_them(tmp_path, capsys):
+    frame = measured(load_iris).assign(day="2024-05-17", id=range(150))
+    frame["weight"] = ["1 kg", *["2.5"] * 149]
+    path = tmp_path / "iris.csv"
+    frame.to_csv(path, index=False)
+    arguments = ["report", str(path), "--target", "target", "--out", str(tmp_path)]
+    assert main(arguments) == 1
+    said = capsys.readouterr().err
+    assert "--drop 'day'" in said and "--dates parts" in said
+    assert "--drop 'weight'" in said and "drop=" not in said
+    assert main([*arguments, "--drop", "day,weight"]) == 0
+    assert main([*arguments, "--drop", "day", "--drop", "weight", "--keep", "id"]) == 0
+    facts = json.loads((tmp_path / "report.json").read_text())
+    assert facts["n_columns"] == 5
 
 
 @pytest.mark.parametrize(

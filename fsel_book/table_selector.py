@@ -210,7 +210,7 @@ class TableSelector(SelectorMixin, BaseEstimator):
     Parameters
     ----------
     n_features_to_select : int, float or None
-        Number of columns, a fraction of them, or None for half of them.
+        Number of columns, a fraction of them, or None for half of them and at most 50.
     target : {"auto", "classes", "numbers", "ignore"}
         What `y` is: "auto" takes texts, flags and up to ten different whole numbers for
         classes. With "ignore" nobody looks at it.
@@ -371,7 +371,7 @@ class TableSelector(SelectorMixin, BaseEstimator):
         """How many columns are asked for."""
         asked, d = self.n_features_to_select, self.n_features_in_
         if asked is None:
-            return max(1, d // 2)
+            return max(1, min(50, d // 2))
         if isinstance(asked, (bool, np.bool_)) or not isinstance(
             asked, (int, float, np.integer, np.floating)
         ):

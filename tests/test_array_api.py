@@ -274,6 +274,9 @@ WITHOUT_A_MATRIX = {
         "load_docstrings",
         "load_table",
         "load_techtc",
+        # tables of a person's own, on the host
+        "TableSelector",
+        "report",
     ),
     *(
         "make_bhattacharyya",

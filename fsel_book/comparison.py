@@ -706,7 +706,7 @@ def compare(
         enough for them to be of use.
     seed : int
     progress : callable, optional
-        `progress(done, total)` is called after each fold.
+        `progress(done, total)` is called before the first fold and after each.
 
     Returns
     -------
@@ -726,6 +726,8 @@ def compare(
         for i, (train, test) in enumerate(folds)
     )
     found: list[_Fold] = []
+    if progress is not None:
+        progress(0, len(folds))
     with Parallel(n_jobs=n_jobs, return_as="generator") as parallel:
         for fold in parallel(work):
             found.append(fold)

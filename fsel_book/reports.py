@@ -435,7 +435,16 @@ def report(
         selector=selector,
         comparison=comparison,
         explained=explained,
-        code=_code(data, table, question, r, drop_too, keep, dates, transpose),
+        code=_code(
+            data,
+            table,
+            question,
+            selector,
+            [*drop_too, *([units] if units is not None else [])],
+            keep,
+            dates,
+            transpose,
+        ),
         table=table,
         question=question,
         why_so_many=_why_so_many(comparison, r, n_features_to_select is not None, is_noise),
@@ -788,7 +797,7 @@ def _code(
     data: Any,
     table: ArrangedTable,
     question: Question,
-    r: int,
+    selector: TableSelector,
     drop: Sequence[str],
     keep: str | Sequence[str],
     dates: str,
@@ -817,7 +826,7 @@ def _code(
     if name.endswith("CV"):
         arguments.insert(0, "np.logspace(-1, 4, 6)")
     made = f"{name}({', '.join(arguments)})"
-    task = "classes" if question.classes is not None else "numbers"
+    chooser = f'TableSelector({len(selector.selected_)}, target="{selector.target}")'
     numeric = "make_pipeline(SimpleImputer(strategy=\"median\"), StandardScaler())"
     lines = ["import numpy as np"] if name.endswith("CV") else []
     lines += ["from fsel_book import TableSelector", "from fsel_book.tables import open_table"]
@@ -846,12 +855,12 @@ def _code(
             '    (OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=30),',
             '     make_column_selector(dtype_exclude="number")),',
             ")",
-            f'model = make_pipeline(TableSelector({r}, target="{task}"), encoder, {made})',
+            f'model = make_pipeline({chooser}, encoder, {made})',
         ]
     else:
         lines += [
             "model = make_pipeline(",
-            f'    TableSelector({r}, target="{task}"), SimpleImputer(strategy="median"),',
+            f'    {chooser}, SimpleImputer(strategy="median"),',
             f"    StandardScaler(), {made})",
         ]
     lines += [

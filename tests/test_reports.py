@@ -340,6 +340,28 @@ def run(code, folder):
     return done.stdout
 
 
+def with_patients():
+    frame = mixed_table()
+    patients = [f"p{i % 30}" for i in range(len(frame))]
+    return frame.assign(patient=patients)
+
+
+@pytest.mark.parametrize(
+    ("frame", "target", "options"),
+    [
+        (of_noise(0, "classes"), "y", {}),
+        (with_patients(), "kind", {"units": "patient"}),
+    ],
+)
+def test_the_pipeline_to_paste_follows_what_was_done(frame, target, options, tmp_path):
+    """Noise is chosen from without its target, and what belongs together is no column."""
+    path = tmp_path / "table.csv"
+    frame.to_csv(path, index=False)
+    found = report(path, target, **options)
+    said = run(found.code, tmp_path)
+    assert sorted(found.names) == sorted(re.findall(r"'([^']+)'", said))
+
+
 @pytest.mark.parametrize("which", ["mixed", "numbers", "three classes", "regression"])
 def test_the_pipeline_to_paste_chooses_the_same_columns(which, tmp_path):
     frame, target = {

@@ -4,6 +4,9 @@ __version__ = "0.1.0"
 # `fsel_book.papers.experiments` and the papers' modules, which are loaded only when asked for,
 # run experiments.
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from fsel_book.baselines import (
     RandomSelector,
     RRQRSelector,
@@ -47,7 +50,6 @@ from fsel_book.leverage import (
     leverage_sampling,
 )
 from fsel_book.loaders import load_dataset, load_techtc
-from fsel_book.reports import report
 from fsel_book.ridge import RiskCurveDisplay, RLSClassifier, ridge_risk
 from fsel_book.risk_rfe import GuyonRFE, RiskRFE, change_point
 from fsel_book.sparse_components import SparsePCRegressor
@@ -62,8 +64,31 @@ from fsel_book.svm import (
     margin_report,
     svm_margin,
 )
-from fsel_book.table_selector import TableSelector
-from fsel_book.tables import load_table
+
+# Whoever reads no table does without the modules for them.
+if TYPE_CHECKING:
+    from fsel_book.reports import report
+    from fsel_book.table_selector import TableSelector
+    from fsel_book.tables import load_table
+else:  # so that misspelt names are still found
+    _LOADED_LATE = {
+        "TableSelector": "table_selector",
+        "load_table": "tables",
+        "report": "reports",
+    }
+
+    def __getattr__(name: str) -> Any:
+        """Called where a name is not there yet: load the module that has it."""
+        if name not in _LOADED_LATE:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        thing = getattr(import_module(f"fsel_book.{_LOADED_LATE[name]}"), name)
+        globals()[name] = thing
+        return thing
+
+    def __dir__() -> list[str]:
+        """What is there, and what comes when it is asked for."""
+        return sorted({*globals(), *_LOADED_LATE})
+
 
 __all__ = [
     "AdditiveKernelSelector",

@@ -262,8 +262,15 @@ def imported():
     code = """
 import sys
 
+asked = set()  # by the package itself: scikit-learn loads pandas where it finds it
+
 class Refuse:
     def find_spec(self, name, path=None, target=None):
+        frame = sys._getframe(1)
+        while "importlib" in frame.f_code.co_filename:
+            frame = frame.f_back
+        if frame.f_globals["__name__"].startswith("fsel_book"):
+            asked.add(name)
         optional = "pandas", "nbdev", "fastcore", "IPython", "cupy", "torch", "dask", "numba", "papermill"
         if name.split(".")[0] in optional:
             raise ModuleNotFoundError(name)
@@ -272,6 +279,7 @@ sys.meta_path.insert(0, Refuse())
 import fsel_book
 print(len(fsel_book.__all__))
 print([name for name in sys.modules if name.startswith("fsel_book.")])
+print([*asked])
 """
     return subprocess.run(
         [sys.executable, "-c", code], cwd=root, capture_output=True, text=True
@@ -287,6 +295,34 @@ def test_experiments_are_loaded_only_when_asked_for(imported):
     assert imported.returncode == 0, imported.stderr[-2000:]
     loaded = imported.stdout.splitlines()[1]
     assert "fsel_book.loaders" in loaded and "papers" not in loaded
+
+
+def test_what_only_some_use_is_not_loaded_with_the_package(imported):
+    """Neither by the package nor in it: pictures, bars, and all that is about tables."""
+    assert imported.returncode == 0, imported.stderr[-2000:]
+    lines = imported.stdout.splitlines()
+    loaded, asked = map(ast.literal_eval, lines[1:])
+    assert "numpy" in asked, "this test sees nothing"
+    assert not {"pandas", "matplotlib", "tqdm"} & {name.split(".")[0] for name in asked}
+    late = "reports report_page comparison table_selector tables table_columns"
+    assert not {f"fsel_book.{name}" for name in late.split()} & {*loaded}
+
+
+def test_what_is_loaded_late_is_found_all_the_same():
+    code = """
+import fsel_book
+assert {*fsel_book.__all__} <= {*dir(fsel_book)}
+assert not {"report", "load_table", "TableSelector"} & {*vars(fsel_book)}
+from fsel_book import TableSelector, load_table, report
+assert fsel_book.report is report and report.__module__ == "fsel_book.reports"
+assert "report" in vars(fsel_book), "each is looked for once"
+assert not hasattr(fsel_book, "no_such_name")
+from fsel_book import *
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
 
 
 def test_continuous_integration_calls_the_targets_of_make():

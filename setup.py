@@ -5,6 +5,7 @@ from pathlib import Path
 from re import Match, sub
 
 from setuptools import setup
+from setuptools.command.build_py import build_py
 
 here = Path(__file__).parent
 parser = ConfigParser(delimiters=["="])
@@ -28,6 +29,17 @@ def description(readme: str, address: str) -> str:
         return f"*Picture: {words}*" if mark else words
 
     return sub(r"(!?)\[([^]]*)\]\((?!http)([^)]*)\)", elsewhere, readme)
+
+
+class BuildWithoutIndex(build_py):
+    """Leaves out nbdev's index of the notebooks, which nobody needs who has none."""
+
+    def find_package_modules(
+        self, package: str, package_dir: str
+    ) -> list[tuple[str, str, str]]:
+        """The modules of a package, each as package, name and path."""
+        found = super().find_package_modules(package, package_dir)
+        return [module for module in found if module[1] != "_modidx"]
 
 
 setup(
@@ -63,6 +75,6 @@ setup(
         for key, value in settings.items()
         if key.endswith(suffix)
     },
-    entry_points={"nbdev": ["fsel_book=fsel_book._modidx:d"]},
+    cmdclass={"build_py": BuildWithoutIndex},
     zip_safe=False,
 )

@@ -147,14 +147,21 @@ def test_wheel_of_the_source_distribution_is_that_of_the_repository(wheel, tmp_p
 
 
 def test_wheel_holds_the_package_alone(wheel):
+    """And no index of the notebooks, which are not in it: that one is nbdev's."""
     files = {name for name in wheel if ".dist-info/" not in name}
     modules = {
         str(path.relative_to(root)) for path in (root / "fsel_book").rglob("*.py")
-    }
+    } - {"fsel_book/_modidx.py"}
     stored = {
         str(path.relative_to(root)) for path in (root / "fsel_book/records").iterdir()
     }
     assert files == modules | stored | {"fsel_book/py.typed"}
+    assert not [text for text in wheel.values() if b"_modidx" in text]
+
+
+def test_source_distribution_has_the_index_of_the_notebooks(sdist):
+    stored = root / "fsel_book" / "_modidx.py"
+    assert (sdist / "fsel_book" / "_modidx.py").read_bytes() == stored.read_bytes()
 
 
 def test_wheel_metadata_is_that_of_settings(wheel, described):

@@ -149,8 +149,9 @@ def modules_of_names():
     tree = ast.parse((root / "fsel_book" / "__init__.py").read_text(encoding="utf-8"))
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     return {
-        alias.asname or alias.name: node.module.split(".")[1]
+        alias.asname or alias.name: node.module.removeprefix("fsel_book.")
         for node in imports
+        if node.module.startswith("fsel_book.")
         for alias in node.names
     }
 

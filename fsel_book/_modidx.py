@@ -3441,6 +3441,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
             'fsel_book.table_selector': {},
             'fsel_book.tables': {},
             'fsel_book.validation': {},
+            'fsel_book.versions': {},
             'fsel_book.warm_fits': { 'fsel_book.warm_fits.BorderedInverse': ('j_warm_fits.html#borderedinverse', 'fsel_book/warm_fits.py'),
                                      'fsel_book.warm_fits.BorderedInverse.__init__': ( 'j_warm_fits.html#borderedinverse.__init__',
                                                                                        'fsel_book/warm_fits.py'),

@@ -69,6 +69,7 @@ from fsel_book.validation import (
     check_X,
     target_on_host,
 )
+from .versions import VersionedEstimator
 
 # %% ../nbs/04_certificates.ipynb #b3851197
 @dataclass(frozen=True, eq=False)
@@ -1521,7 +1522,7 @@ class FittedAttributesMixin:
 
 
 @insert_docs
-class SamplingTransformer(FittedAttributesMixin, SelectorMixin, BaseEstimator):
+class SamplingTransformer(FittedAttributesMixin, SelectorMixin, VersionedEstimator):
     """Applies the `sampling_` that `fit` of a subclass left behind, with or without
     weights (parameter `rescale`).
 

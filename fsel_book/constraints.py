@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from .arrays import ArrayLike, from_numpy, to_numpy
 from .certificates import Promise, Sampling, warn_of_columns
@@ -26,9 +25,10 @@ from .docs import DOCS, insert_docs
 from .notices import stack_level
 from .spectra import NEGLIGIBLE, RidgeSpace, RowSpace
 from .validation import check_positive, check_rule, feature_indices
+from .versions import VersionedEstimator
 
 # %% ../nbs/N_constraints.ipynb #90010010
-class Constraints(BaseEstimator):
+class Constraints(VersionedEstimator):
     """What has to be kept to when columns are taken.
 
     Columns are named as in the data: by index, or by name where `X` is a frame.

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from typing import Any, Self
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -58,6 +58,7 @@ from fsel_book.validation import (
     check_targets,
     check_X,
 )
+from .versions import VersionedEstimator
 
 # %% ../nbs/17_dual_projection.ipynb #ed2538af
 def recover_solution(
@@ -229,7 +230,7 @@ residual_history_ : list of float, or a list of these for each of several classe
 
 # %% ../nbs/17_dual_projection.ipynb #709116d8
 @insert_docs
-class DualProjectionModel(BaseEstimator, ABC):
+class DualProjectionModel(VersionedEstimator, ABC):
     """What `DualProjectionClassifier` and `DualProjectionRidge` share.
 
     A subclass has `fit`, which calls `_solve` and sets `coef_` and `intercept_`.

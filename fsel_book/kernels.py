@@ -18,7 +18,7 @@ from itertools import combinations
 from math import comb
 from typing import Any, Literal, Self, TypeAlias
 from scipy.spatial.distance import cdist
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 from fsel_book.arrays import (
@@ -49,6 +49,7 @@ from fsel_book.validation import (
     check_range,
     matrix_on_host,
 )
+from .versions import VersionedEstimator
 
 # %% ../nbs/18_kernels.ipynb #0d083593
 def in_place(X: Matrix) -> Matrix:
@@ -1152,7 +1153,7 @@ def _decode_kmers(kmers: np.ndarray, k: int, alphabet: Sequence[str]) -> np.ndar
     return np.array(alphabet)[digits].view(f"<U{k}").ravel().astype(object)
 
 
-class MismatchFeatures(TransformerMixin, BaseEstimator):
+class MismatchFeatures(TransformerMixin, VersionedEstimator):
     """Counts of k-mers in sequences, with up to `m` letters that differ: the features
     of the mismatch string kernel.
 

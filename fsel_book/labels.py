@@ -92,6 +92,7 @@ from fsel_book.validation import (
     is_frame,
     target_on_host,
 )
+from .versions import VersionedEstimator
 
 # %% ../nbs/13_labels.ipynb #1ab00012
 def _start_below(mu: np.ndarray, height: float) -> float:
@@ -236,7 +237,7 @@ def best_ridge_start(shrinkage: np.ndarray, rows: np.ndarray, q: int) -> RidgeSt
     return place_ridge_start(float(np.exp(found[0])), w, s, q, *spectrum)
 
 # %% ../nbs/13_labels.ipynb #1ab00018
-class WeightScores(BaseEstimator):
+class WeightScores(VersionedEstimator):
     """Scores of features by the size of the weights that an estimator gives them, for a
     `score_func`.
 

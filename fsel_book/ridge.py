@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Self, NamedTuple
 from scipy.optimize import brentq
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.metrics.pairwise import KERNEL_PARAMS, pairwise_kernels
 from sklearn.utils import Tags, check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
@@ -44,6 +44,7 @@ from fsel_book.validation import (
     check_same_library,
     check_X,
 )
+from .versions import VersionedEstimator
 
 # %% ../nbs/14_ridge.ipynb #335dc93e
 def _check_kernel_matrix(K: Matrix, name: str = "K") -> tuple[np.ndarray, np.ndarray]:
@@ -870,7 +871,7 @@ def kernel_by_function(f: Callable[[Any, Any], Any], X: Matrix, Z: Matrix) -> An
 
 # %% ../nbs/14_ridge.ipynb #6522cbd0
 @insert_docs
-class RLSClassifier(ScoreOnHost, ClassifierMixin, BaseEstimator):
+class RLSClassifier(ScoreOnHost, ClassifierMixin, VersionedEstimator):
     """Regularised least squares classification, by features or by kernels, for one or
     many values of `alpha`.
 

@@ -11,7 +11,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
-from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
@@ -76,6 +75,7 @@ from fsel_book.validation import (
     check_targets,
     check_X,
 )
+from .versions import VersionedEstimator
 from .warm_fits import cold_fit
 
 # %% ../nbs/21_risk_rfe.ipynb #d3f34c24
@@ -255,7 +255,7 @@ class TrainingSet(NamedTuple):
 
 
 @insert_docs
-class KernelMachine(FittedAttributesMixin, ScoreOnHost, BaseEstimator, ABC):
+class KernelMachine(FittedAttributesMixin, ScoreOnHost, VersionedEstimator, ABC):
     """A kernel machine on some of the features.
 
     Who inherits brings `fit`, which calls `_settle`, and the parameters `loss`,

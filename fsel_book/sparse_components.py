@@ -9,7 +9,6 @@ import numpy as np
 from dataclasses import dataclass, replace
 from typing import Any, Self, NamedTuple
 from sklearn.base import (
-    BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     MultiOutputMixin,
     RegressorMixin,
@@ -58,6 +57,7 @@ from fsel_book.validation import (
     check_target_matrix,
     check_X,
 )
+from .versions import VersionedEstimator
 
 # %% ../nbs/08_sparse_components.ipynb #e25a15e8
 def _best_rank_k(A: np.ndarray, k: int) -> np.ndarray:
@@ -555,7 +555,7 @@ class SparsePCRegressor(
     TransformerMixin,
     MultiOutputMixin,
     RegressorMixin,
-    BaseEstimator,
+    VersionedEstimator,
 ):
     """Principal component regression with components made of a few features, and a
     certificate of what that costs.

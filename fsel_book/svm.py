@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Self, NamedTuple
 from scipy.optimize import nnls
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 from sklearn.utils import Tags, _safe_indexing, get_tags
@@ -60,6 +60,7 @@ from fsel_book.validation import (
     check_X,
     labels_of,
 )
+from .versions import VersionedEstimator
 
 # %% ../nbs/15_svm.ipynb #e8f92257
 class _SimplexProgram:
@@ -1093,7 +1094,7 @@ class SparseSolution(NamedTuple):
 
 # %% ../nbs/15_svm.ipynb #03a0ee75
 @insert_docs
-class SparseMachine(ScoreOnHost, ClassifierMixin, BaseEstimator, ABC):
+class SparseMachine(ScoreOnHost, ClassifierMixin, VersionedEstimator, ABC):
     """A linear classifier from a sequence of linear programs; a subclass has `_solve(X,
     signs, progress)`, and `_most_programs`, how many that solves at most.
 

@@ -11,7 +11,6 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin, f_classif, f_regression
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils import Tags, check_array
@@ -19,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fsel_book.groups import GroupSelector
 from fsel_book.sparsification import BSSSelector
+from fsel_book.versions import VersionedEstimator
 
 __all__ = ["TableEncoder", "TableSelector", "f_statistics", "takes_classes"]
 
@@ -197,7 +197,7 @@ def choose_columns(
     return np.array(selector.selected_groups_, dtype=int), selector
 
 
-class TableSelector(SelectorMixin, BaseEstimator):
+class TableSelector(SelectorMixin, VersionedEstimator):
     """Choose columns of a table that stand for all of it and, given a target, predict it.
 
     The selector to begin with: for columns in any units, categories, gaps, and labels.

@@ -29,7 +29,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     report.add_argument(
         "--task",
-        choices=["auto", "classes", "numbers"],
+        choices=["auto", "classes", "numbers", "counts"],
         default="auto",
         help="what the target is (default: auto)",
     )

@@ -2,23 +2,31 @@
 had no part in the choice.
 
 Everything that looks at the target happens inside the folds: gaps are filled, columns
-scaled, chosen and learned from on the training rows alone. A linear machine with a ridge
+scaled, chosen and learned from on the training rows alone. A linear model with a ridge
 judges, the same for all.
 """
 
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
 from scipy.sparse import csr_array
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.linear_model import Ridge, RidgeClassifier, RidgeClassifierCV, RidgeCV
-from sklearn.linear_model import lars_path, lars_path_gram
-from sklearn.metrics import average_precision_score, r2_score
+from sklearn.linear_model import (
+    PoissonRegressor,
+    Ridge,
+    RidgeClassifier,
+    RidgeClassifierCV,
+    RidgeCV,
+    lars_path,
+    lars_path_gram,
+)
+from sklearn.metrics import average_precision_score, d2_tweedie_score, r2_score
 from sklearn.model_selection import (
+    GridSearchCV,
     GroupKFold,
     RepeatedKFold,
     RepeatedStratifiedKFold,
@@ -28,7 +36,12 @@ from sklearn.model_selection import (
 from fsel_book.certificates import Directions
 from fsel_book.sparsification import bss
 from fsel_book.spectra import RowSpace, row_space
-from fsel_book.table_selector import TableEncoder, choose_columns, f_statistics
+from fsel_book.table_selector import (
+    TableEncoder,
+    choose_columns,
+    f_statistics,
+    roots_of_counts,
+)
 
 __all__ = [
     "ComparedMethods",
@@ -42,10 +55,12 @@ __all__ = [
 OURS = "fsel_book"
 METHODS = (OURS, "RFE", "L1", "F score", "random columns")
 ALPHAS = tuple(10.0**k for k in range(-1, 5))
+COUNT_ALPHAS = tuple(10.0**k for k in range(-4, 3))  # times the mean, a row
 RARE = 0.1  # a class of fewer rows is looked for, not told from the other
 SHRINKAGE = 0.1  # of the covariance of discriminants
 FEW_ROWS = 2000  # enough to tell whether a target is related to columns
 MOST_ROWS = 3000  # with more, the strength of the ridge matters little
+TINY = 1e-12  # keeps what is singular from being so
 
 
 @dataclass
@@ -66,6 +81,9 @@ class Question:
         What an answer without any column reaches.
     notes : list of str
         Why it was taken so.
+    counts : bool
+        Whether a number is how often something happened: then answers are expected
+        numbers, and the Poisson deviance judges them.
     """
 
     y: np.ndarray
@@ -74,6 +92,23 @@ class Question:
     metric: str
     chance: float
     notes: list[str] = field(default_factory=list)
+    counts: bool = False
+
+    @property
+    def kind(self) -> Literal["classes", "numbers", "counts"]:
+        """What the target is, as `TableSelector` calls it."""
+        if self.classes is not None:
+            return "classes"
+        return "counts" if self.counts else "numbers"
+
+    @property
+    def judge(self) -> str:
+        """The model that judges, in words."""
+        if self.counts:
+            return "Poisson regression with a ridge"
+        if self.has_many_classes:
+            return "linear discriminants"
+        return "ridge regression"
 
     @property
     def guess(self) -> str:
@@ -88,8 +123,18 @@ class Question:
         return self.classes is not None and len(self.classes) > 2
 
     def learner(self, n_rows: int) -> Any:
-        """The machine that judges, not yet fitted, as a pipeline would have it."""
+        """The model that judges, not yet fitted, as a pipeline would have it."""
         many = n_rows > MOST_ROWS
+        if self.counts:
+            mean = float(self.y.mean())
+            if many:
+                return PoissonRegressor(
+                    alpha=COUNT_ALPHAS[0] * mean, solver="newton-cholesky"
+                )
+            return GridSearchCV(
+                PoissonRegressor(solver="newton-cholesky"),
+                {"alpha": mean * np.array(COUNT_ALPHAS)},
+            )
         if self.classes is None:
             return Ridge() if many else RidgeCV(ALPHAS)
         if self.has_many_classes:
@@ -116,6 +161,9 @@ class Question:
         -------
         ndarray, shape (n_test, 1) or (n_test, n_classes)
         """
+        if self.counts:
+            alphas = COUNT_ALPHAS[:1] if len(A) > MOST_ROWS else COUNT_ALPHAS
+            return poisson_predictions(A, self.y[rows], alphas, B)[:, None]
         Y = self.indicators()[rows]
         if self.has_many_classes:
             return discriminants(A, Y, B)
@@ -130,6 +178,12 @@ class Question:
     def score(self, rows: np.ndarray, decisions: np.ndarray) -> float:
         """How good decisions about some rows are."""
         y = self.y[rows]
+        if self.counts:
+            if not y.any():
+                return 0.0
+            # a tree may say zero, which the deviance never forgives
+            expected = np.maximum(decisions[:, 0], 1e-6 * y.mean())
+            return float(d2_tweedie_score(y, expected, power=1))
         if self.classes is None:
             return float(r2_score(y, decisions[:, 0])) if len(y) > 1 else 0.0
         if self.rare is not None:
@@ -141,15 +195,25 @@ class Question:
         hits = np.bincount(truth, weights=right, minlength=len(self.classes))
         return float(np.mean(hits[counts > 0] / counts[counts > 0]))
 
+    def f_statistics(self, Z: np.ndarray, rows: Any = slice(None)) -> np.ndarray:
+        """The F statistic of each column of some rows, as `TableSelector` has it."""
+        if self.classes is None:
+            return f_statistics(Z, self.indicators()[rows, 0], False)
+        return f_statistics(Z, self.y[rows], True)
+
     def indicators(self) -> np.ndarray:
-        """The target as numbers, a column for each class."""
+        """The target as numbers that linear methods look at: a column for each class, and
+        the roots of counts.
+        """
+        if self.counts:
+            return roots_of_counts(self.y)[:, None]
         if self.classes is None:
             return self.y[:, None].astype(float)
         return (self.y[:, None] == self.classes).astype(float)
 
 
 def question_of(
-    y: Any, name: str, classes: bool, n_folds: int
+    y: Any, name: str, classes: bool, n_folds: int, counts: bool = False
 ) -> tuple[Question, np.ndarray]:
     """What a target asks, and which rows can answer: those of classes with a row for
     each fold.
@@ -162,6 +226,8 @@ def question_of(
     classes : bool
         Whether its values are classes.
     n_folds : int
+    counts : bool
+        Whether they are counts, and no classes.
 
     Returns
     -------
@@ -181,10 +247,20 @@ def question_of(
             raise ValueError(
                 f"{len(numbers)} rows are too few to judge by: at least {2 * n_folds}."
             )
-        note = f"{name!r} is taken as a number."
-        return Question(numbers, None, None, "R²", 0.0, [note]), np.ones(
-            len(values), bool
+        kept = np.ones(len(values), bool)
+        if counts:
+            note = (
+                f"{name!r} is taken for counts: how often something happened. The measure "
+                f"is D², the part of the deviance of counts that is explained: 1 is "
+                f"perfect, 0 is what always saying the mean has. To take them as "
+                f"measurements: task='numbers'."
+            )
+            return Question(numbers, None, None, "D²", 0.0, [note], True), kept
+        note = (
+            f"{name!r} is taken as a number. The measure is R², the part of its variance "
+            f"that is explained: 1 is perfect, 0 is what always saying the mean has."
         )
+        return Question(numbers, None, None, "R²", 0.0, [note]), kept
     if values.dtype.kind == "O":
         values = values.astype(str)
     found, count = np.unique(values, return_counts=True)
@@ -236,7 +312,7 @@ def sizes_up_to(most: int) -> list[int]:
     return [r for r in grid if r <= most]
 
 
-# ---------------------------------------------------------------- machines
+# ---------------------------------------------------------------- models
 
 
 def ridge_predictions(
@@ -293,6 +369,101 @@ def ridge_predictions(
             best, kept = error, 1 / (squares + alpha)
     # V = A'U / S, so V (S / (S^2 + alpha)) U'T is A'U (1 / (S^2 + alpha)) U'T
     return (B - a) @ (centred.T @ (U @ (kept[:, None] * products))) + y
+
+
+def poisson_predictions(
+    A: np.ndarray, y: np.ndarray, alphas: tuple[float, ...], B: np.ndarray
+) -> np.ndarray:
+    """Poisson regression of counts `y` on `A` with an intercept and a ridge, at the
+    penalty of least deviance of rows left out one at a time, for the rows `B`: what
+    `PoissonRegressor` predicts, its `alpha` one of `alphas` times the mean of `y`.
+
+    Newton's method, from the largest penalty down, each from where the last one ended.
+    What a row would be told without it is one Newton step away, by its leverage.
+
+    Parameters
+    ----------
+    A : ndarray, shape (n_train, n_columns)
+    y : ndarray, shape (n_train,)
+    alphas : tuple of float
+    B : ndarray, shape (n_test, n_columns)
+
+    Returns
+    -------
+    ndarray, shape (n_test,)
+        Expected counts.
+    """
+    n, mean = len(A), y.mean()
+    if mean == 0:
+        return np.zeros(len(B))
+    t = y / mean
+    a = A.mean(axis=0)
+    A, B = A - a, B - a
+    if A.shape[1] > n:  # in the space of the rows
+        squares, U = np.linalg.eigh(A @ A.T)
+        some = squares > 1e-10 * squares[-1]
+        U, S = U[:, some], np.sqrt(squares[some])
+        A, B = U * S, B @ (A.T @ (U / S))
+    A = np.hstack([np.ones((n, 1)), A])
+    w = np.zeros(A.shape[1])
+    least, kept, since = np.inf, w, 0
+    for alpha in sorted(alphas, reverse=True):
+        penalty = np.full(len(w), n * alpha)
+        penalty[0] = 0.0
+        w = _poisson_weights(A, t, penalty, w)
+        if len(alphas) == 1:
+            kept = w
+            break
+        eta = _exponents(A @ w)
+        mu = np.exp(eta)
+        H = A.T @ (A * mu[:, None]) + np.diag(penalty + TINY)
+        leverage = np.sum(A * np.linalg.solve(H, A.T).T, axis=1) * mu
+        leverage = np.minimum(leverage, 1 - 1e-6)
+        without = _exponents(eta - (t - mu) / mu * leverage / (1 - leverage))
+        deviance = np.sum(np.exp(without) - t * without)
+        if deviance < least:
+            least, kept, since = deviance, w, 0
+        elif (since := since + 1) == 2:
+            break
+    return mean * np.exp(_exponents(kept[0] + B @ kept[1:]))
+
+
+def _exponents(eta: np.ndarray) -> np.ndarray:
+    """The same within what can be raised to."""
+    return np.clip(eta, -30.0, 30.0)
+
+
+def _poisson_weights(
+    A: np.ndarray, t: np.ndarray, penalty: np.ndarray, w: np.ndarray
+) -> np.ndarray:
+    """Where the sum of `exp(A w) - t A w` and half the penalties times the squares of
+    `w` is least, by damped Newton steps from `w` on.
+    """
+
+    def value(eta: np.ndarray, w: np.ndarray) -> float:
+        return float(np.sum(np.exp(eta) - t * eta) + penalty @ w**2 / 2)
+
+    eta = _exponents(A @ w)
+    now = value(eta, w)
+    for _ in range(30):
+        mu = np.exp(eta)
+        slope = A.T @ (mu - t) + penalty * w
+        H = A.T @ (A * mu[:, None]) + np.diag(penalty + TINY)
+        step = np.linalg.solve(H, slope)
+        gain = slope @ step
+        size = 1.0
+        while True:
+            other = w - size * step
+            eta = _exponents(A @ other)
+            then = value(eta, other)
+            if then <= now - 1e-4 * size * gain or size < 1e-4:
+                break
+            size /= 2
+        w, now = other, then
+        # the error after a step is the square of that before it
+        if gain < 1e-4 * len(t):
+            break
+    return w
 
 
 def discriminants(A: np.ndarray, Y: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -466,7 +637,6 @@ def _judged(
     Z = encoder.transform(rows(train))
     T = encoder.transform(rows(test))
     of_column = encoder.of_column
-    y = question.y[train]
     Y = question.indicators()[train]
     Y = Y - Y.mean(axis=0)
     found = _Fold({})
@@ -482,7 +652,7 @@ def _judged(
             found.scores[method, r] = score
 
     n_columns = int(of_column.max()) + 1
-    F = f_statistics(Z, y, question.classes is not None)
+    F = question.f_statistics(Z, train)
     of_columns = np.zeros(n_columns)
     np.maximum.at(of_columns, of_column, F)
     most = max(sizes)

@@ -323,10 +323,10 @@ def page_of(found: Any) -> str:
         )
     parts.append(_key(found.comparison))
     parts.append(
-        "<p><small>Rows that had no part in the choice judge: five folds, in which gaps "
-        "are filled, columns scaled, chosen and learned from anew. The band is the "
-        "standard error; the dotted line is one of it below the best; the ring is what "
-        "was chosen. A linear machine with a ridge judges, the same for all.</small></p>"
+        "<p><small>Every score is of rows that had no part in the choice: in five folds "
+        "gaps are filled, columns scaled, chosen and learned from anew. The model is the "
+        f"same for all, {escape(question.judge)}. The band is the standard error; the "
+        "dotted line is one of it below the best; the ring is what was chosen.</small></p>"
     )
     parts.append(_methods(found))
     parts.append("<h2>What the columns keep of the table</h2>")

@@ -19,9 +19,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
+from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from fsel_book.comparison import (
+    COUNT_ALPHAS,
     OURS,
     SHRINKAGE,
     ComparedMethods,
@@ -36,8 +38,9 @@ from fsel_book.table_columns import ArrangedTable, TableError, no_such_column
 from fsel_book.table_selector import (
     TableEncoder,
     TableSelector,
-    f_statistics,
+    check_counts,
     takes_classes,
+    takes_counts,
 )
 from fsel_book.tables import open_table
 
@@ -154,6 +157,7 @@ class Report:
             "target": self.table.target,
             "n_rows": len(self.table.X),
             "n_columns": self.n_columns,
+            "task": self.question.kind,
             "verdict": self.verdict,
             "warnings": self.warnings,
             "read": self.read,
@@ -267,7 +271,7 @@ def report(
     target: str,
     *,
     n_features_to_select: int | None = None,
-    task: Literal["auto", "classes", "numbers"] = "auto",
+    task: Literal["auto", "classes", "numbers", "counts"] = "auto",
     drop: str | Sequence[str] = (),
     keep: str | Sequence[str] = (),
     dates: Literal["refuse", "parts"] = "refuse",
@@ -287,9 +291,10 @@ def report(
     n_features_to_select : int, optional
         How many columns; by default the fewest that are within one standard error of the
         best.
-    task : {"auto", "classes", "numbers"}
+    task : {"auto", "classes", "numbers", "counts"}
         What the target is; "auto" takes texts, flags and up to ten different whole
-        numbers for classes.
+        numbers for classes, and whole numbers from 0 or a few on, most of them small,
+        for counts.
     drop, keep : str or sequence of str
         Columns to leave out, and columns to keep that look like numbers of rows; a text
         may name several, with commas.
@@ -355,15 +360,18 @@ def report(
         values: Any = table.y.to_numpy()
     else:
         values = table.y.astype(str).to_numpy(dtype=object)
-        if task == "numbers":
+        if task in ("numbers", "counts"):
             raise TableError(
                 table.name,
-                [f"task='numbers', but the target {target!r} holds {values[0]!r}."],
+                [f"task={task!r}, but the target {target!r} holds {values[0]!r}."],
             )
     classes = takes_classes(values) if task == "auto" else task == "classes"
+    counts = takes_counts(values) if task == "auto" else task == "counts"
     n_folds = 5
     try:
-        question, kept = question_of(values, target, classes, n_folds)
+        if counts:
+            check_counts(values)
+        question, kept = question_of(values, target, classes, n_folds, counts)
     except ValueError as error:
         raise TableError(table.name, [str(error)]) from None
     if together is not None and len(np.unique(together[kept])) < n_folds:
@@ -405,7 +413,7 @@ def report(
     r = n_features_to_select or comparison.fewest(OURS)
     if is_noise and n_features_to_select is None:
         r = _fewest_for_half(X, comparison.sizes)
-    kind: Any = "ignore" if is_noise else "classes" if classes else "numbers"
+    kind: Any = "ignore" if is_noise else question.kind
     with _noted(said):
         selector = TableSelector(r, target=kind).fit(X, question.y)
     said = [one for one in said if "n_features_to_select" not in one]
@@ -419,7 +427,7 @@ def report(
         for method, columns in lists.items()
     }
     tell("Explaining")
-    F = f_statistics(Z, question.y, question.classes is not None)
+    F = question.f_statistics(Z)
     scores = np.zeros(d)
     np.maximum.at(scores, of_column, F)
     chosen = _chosen_columns(
@@ -492,7 +500,7 @@ def _lists(
     """The columns that each other method chooses of all rows."""
     Y = question.indicators()
     Y = Y - Y.mean(axis=0)
-    F = f_statistics(Z, question.y, question.classes is not None)
+    F = question.f_statistics(Z)
     of_columns = np.zeros(of_column.max() + 1)
     np.maximum.at(of_columns, of_column, F)
     return {
@@ -677,7 +685,7 @@ def _verdict(found: Report) -> list[str]:
     geometry = f"{they} {share:.0%} of the variance of all columns{most}."
     if comparison.p_value > NOISE:
         return [
-            f"Nothing in these columns predicts {target}, as far as a linear machine can "
+            f"Nothing in these columns predicts {target}, as far as a linear model can "
             f"tell: in another order of the rows its values seem as much related to them in "
             f"{comparison.p_value:.0%} of the cases.",
             f"{_counted(r).capitalize()} below {'is' if r == 1 else 'are'} chosen all the "
@@ -818,6 +826,17 @@ def _code(
     learner = question.learner(len(table.X))
     name = type(learner).__name__
     arguments = []
+    grid = ""
+    if question.counts:
+        alpha = f"{COUNT_ALPHAS[0]:g} * table.y.mean()"
+        arguments.append('solver="newton-cholesky"')
+        if isinstance(learner, GridSearchCV):
+            low, high = np.log10([COUNT_ALPHAS[0], COUNT_ALPHAS[-1]])
+            grid = f"np.logspace({low:.0f}, {high:.0f}, {len(COUNT_ALPHAS)})"
+            learner = learner.estimator
+            name = type(learner).__name__
+        else:
+            arguments.append(f"alpha={alpha}")
     if question.has_many_classes and question.classes is not None:
         k = len(question.classes)
         arguments.append(f'solver="lsqr", shrinkage={SHRINKAGE}, priors=[1 / {k}] * {k}')
@@ -826,9 +845,18 @@ def _code(
     if name.endswith("CV"):
         arguments.insert(0, "np.logspace(-1, 4, 6)")
     made = f"{name}({', '.join(arguments)})"
+    search = []
+    if grid:
+        search = [
+            "learner = GridSearchCV(",
+            f"    {made},",
+            f'    {{"alpha": table.y.mean() * {grid}}},',
+            ")",
+        ]
+        made = "learner"
     chooser = f'TableSelector({len(selector.selected_)}, target="{selector.target}")'
     numeric = "make_pipeline(SimpleImputer(strategy=\"median\"), StandardScaler())"
-    lines = ["import numpy as np"] if name.endswith("CV") else []
+    lines = ["import numpy as np"] if name.endswith("CV") or grid else []
     lines += ["from fsel_book import TableSelector", "from fsel_book.tables import open_table"]
     if table.categories:
         lines += [
@@ -837,6 +865,7 @@ def _code(
     lines += [
         "from sklearn.impute import SimpleImputer",
         f"from sklearn.{learner.__module__.split('.')[1]} import {name}",
+        *(["from sklearn.model_selection import GridSearchCV"] if grid else []),
         "from sklearn.pipeline import make_pipeline",
     ]
     encoders = "StandardScaler"
@@ -846,6 +875,7 @@ def _code(
         f"from sklearn.preprocessing import {encoders}",
         "",
         f"table = open_table({source}, {table.target!r}{options})",
+        *search,
     ]
     if table.categories:
         lines += [

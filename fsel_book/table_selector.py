@@ -20,7 +20,16 @@ from fsel_book.groups import GroupSelector
 from fsel_book.sparsification import BSSSelector
 from fsel_book.versions import VersionedEstimator
 
-__all__ = ["TableEncoder", "TableSelector", "f_statistics", "takes_classes"]
+__all__ = [
+    "TableEncoder",
+    "TableSelector",
+    "check_counts",
+    "choose_columns",
+    "f_statistics",
+    "roots_of_counts",
+    "takes_classes",
+    "takes_counts",
+]
 
 MOST_LEVELS = 30  # of a category; the rarest are taken together
 
@@ -167,6 +176,53 @@ def takes_classes(y: Any) -> bool:
     return len(different) <= 10 and bool(np.all(different == np.round(different)))
 
 
+def takes_counts(y: Any) -> bool:
+    """Whether a target is taken for counts, of which most are small and a few large:
+    more than ten different whole numbers from 0 or a few on, that spread as far as
+    counts do, with a tail to the right.
+
+    Examples
+    --------
+    >>> visits = [0, 1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 9, 12, 20, 41]
+    >>> takes_counts(visits), takes_counts([1990 + v for v in visits])
+    (True, False)
+    """
+    values = np.asarray(y)
+    if values.dtype.kind not in "iuf" or takes_classes(values):
+        return False
+    values = values.astype(float)
+    if np.any(values != np.round(values)):
+        return False
+    mean, deviation = values.mean(), values.std()
+    skewness = np.mean((values - mean) ** 3) / deviation**3
+    return bool(
+        0 <= values.min() <= min(5.0, mean / 2)
+        and deviation**2 >= mean / 2
+        and skewness >= 0.5
+    )
+
+
+def check_counts(y: Any) -> None:
+    """Raise a ValueError if a target holds anything but whole numbers from 0 on."""
+    values = np.asarray(y)
+    if values.dtype.kind in "iuf":
+        bad = (values < 0) | (values != np.round(values))
+        if not bad.any():
+            return
+        values = values[bad]
+    raise ValueError(
+        f"the target is to be counts, and holds {values[0]!s}. Counts are whole numbers "
+        f"from 0 on; for anything else say 'numbers' or 'classes'."
+    )
+
+
+def roots_of_counts(y: Any) -> np.ndarray:
+    """Counts on a scale on which their noise is the same for small and large ones, for
+    methods that are linear.
+    """
+    return np.sqrt(np.asarray(y, dtype=float))
+
+
 def f_statistics(Z: np.ndarray, y: Any, classes: bool) -> np.ndarray:
     """The F statistic of each column for a target; 0 where there is none."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -211,9 +267,10 @@ class TableSelector(SelectorMixin, VersionedEstimator):
     ----------
     n_features_to_select : int, float or None
         Number of columns, a fraction of them, or None for half of them and at most 50.
-    target : {"auto", "classes", "numbers", "ignore"}
+    target : {"auto", "classes", "numbers", "counts", "ignore"}
         What `y` is: "auto" takes texts, flags and up to ten different whole numbers for
-        classes. With "ignore" nobody looks at it.
+        classes, and for counts what `takes_counts` does. Of counts the roots are looked
+        at. With "ignore" nobody looks at `y`.
     ridge : float, "auto" or None
         For the selector within, `selector_`: what `BSSSelector` or, where there are
         categories, `GroupSelector` says of it. None is its default.
@@ -266,7 +323,7 @@ class TableSelector(SelectorMixin, VersionedEstimator):
         self,
         n_features_to_select: float | None = None,
         *,
-        target: Literal["auto", "classes", "numbers", "ignore"] = "auto",
+        target: Literal["auto", "classes", "numbers", "counts", "ignore"] = "auto",
         ridge: float | Literal["auto"] | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -329,10 +386,10 @@ class TableSelector(SelectorMixin, VersionedEstimator):
         TableSelector
         """
         X = self._checked(X, reset=True)
-        if self.target not in ("auto", "classes", "numbers", "ignore"):
+        if self.target not in ("auto", "classes", "numbers", "counts", "ignore"):
             raise ValueError(
                 f"target={self.target!r} is not possible. Expected 'auto', 'classes', "
-                f"'numbers' or 'ignore'."
+                f"'numbers', 'counts' or 'ignore'."
             )
         self.encoder_ = TableEncoder().fit(X)
         Z = self.encoder_.transform(X)
@@ -351,6 +408,9 @@ class TableSelector(SelectorMixin, VersionedEstimator):
             classes = (
                 takes_classes(y) if self.target == "auto" else self.target == "classes"
             )
+            if self.target == "counts" or self.target == "auto" and takes_counts(y):
+                check_counts(y)
+                y = roots_of_counts(y)
             scores = f_statistics(Z, y, classes)
             self.scores_ = np.zeros(self.n_features_in_)
             np.maximum.at(self.scores_, of_column, scores)

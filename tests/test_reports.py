@@ -12,6 +12,9 @@ import pytest
 from cases import mixed_table
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import RepeatedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from fsel_book import TableSelector, report
 from fsel_book.__main__ import main
@@ -112,6 +115,8 @@ def of_noise(seed, kind):
         return frame.assign(y=rng.choice(["a", "b"], 80))
     if kind == "three classes":
         return frame.assign(y=rng.choice(["a", "b", "c"], 80))
+    if kind == "counts":
+        return frame.assign(y=rng.negative_binomial(1, 0.1, 80))
     return frame.assign(y=rng.standard_normal(80))
 
 
@@ -120,7 +125,7 @@ def says_noise(seed, kind):
     return "Nothing in these columns predicts" in found.verdict[0]
 
 
-KINDS = ["classes", "numbers", "three classes"]
+KINDS = ["classes", "numbers", "three classes", "counts"]
 
 
 def test_of_noise_the_columns_stand_for_the_table():
@@ -202,6 +207,46 @@ def test_numbers_are_not_classes_unless_they_are_few():
     assert len(report(few, "target", n_features_to_select=3).question.classes) == 4
     as_numbers = report(few, "target", n_features_to_select=3, task="numbers")
     assert as_numbers.question.classes is None
+
+
+def visits(n=150):
+    """How often people came, of whom two columns tell."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((n, 6)), columns=list("abcdef"))
+    frame["visits"] = rng.poisson(np.exp(1 + 0.7 * frame["a"] - 0.5 * frame["b"]))
+    return frame
+
+
+def test_counts_are_judged_by_their_deviance(tmp_path):
+    found = report(visits(), "visits")
+    assert found.question.metric == "D²" and set(found.names[:2]) == {"a", "b"}
+    text = " ".join([*found.verdict, *found.read])
+    assert "a D² of" in text and "taken for counts" in text
+    assert "deviance" in text and "task='numbers'" in text
+    facts = json.loads(saved(found, tmp_path)["report.json"])
+    assert (facts["task"], facts["metric"]) == ("counts", "D²")
+    whole = cross_val_score(
+        make_pipeline(StandardScaler(), found.question.learner(150)),
+        visits()[list("abcdef")],
+        visits()["visits"],
+        cv=RepeatedKFold(n_splits=5, n_repeats=3, random_state=0),
+    )
+    assert found.comparison.mean("all columns", 6) == pytest.approx(
+        whole.mean(), abs=0.02
+    )
+    assert report(visits(), "visits", task="numbers").question.metric == "R²"
+    few = visits().assign(visits=lambda frame: np.minimum(frame["visits"], 4))
+    assert report(few, "visits").question.classes is not None
+    assert report(few, "visits", task="counts").question.metric == "D²"
+
+
+@pytest.mark.parametrize(
+    ("change", "value"), [(lambda y: y - 9, "-"), (lambda y: y + 0.5, ".5")]
+)
+def test_what_is_no_count_is_not_taken_for_one(change, value):
+    frame = visits(60).assign(visits=lambda frame: change(frame["visits"]))
+    with pytest.raises(TableError, match=rf"counts, and holds .*{value}"):
+        report(frame, "visits", task="counts")
 
 
 def test_rows_of_one_unit_stay_together():
@@ -362,13 +407,18 @@ def test_the_pipeline_to_paste_follows_what_was_done(frame, target, options, tmp
     assert sorted(found.names) == sorted(re.findall(r"'([^']+)'", said))
 
 
-@pytest.mark.parametrize("which", ["mixed", "numbers", "three classes", "regression"])
+@pytest.mark.parametrize(
+    "which",
+    ["mixed", "numbers", "three classes", "regression", "counts", "many counts"],
+)
 def test_the_pipeline_to_paste_chooses_the_same_columns(which, tmp_path):
     frame, target = {
         "mixed": (mixed_table(), "kind"),
         "numbers": (measured(load_breast_cancer, 90), "target"),
         "three classes": (measured(load_iris), "target"),
         "regression": (measured(load_diabetes, 90), "target"),
+        "counts": (visits(), "visits"),
+        "many counts": (visits(3001)[["a", "b", "c", "visits"]], "visits"),
     }[which]
     path = tmp_path / "table.csv"
     frame.to_csv(path, index=False)

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from fsel_book import TableSelector
-from fsel_book.table_selector import TableEncoder
+from fsel_book.table_selector import TableEncoder, takes_counts
 
 
 def test_the_table_selector_is_an_estimator():
@@ -72,6 +72,42 @@ def test_the_table_selector_names_the_column_that_it_refuses():
         TableSelector(2).fit(X.assign(x3=np.inf))
     with pytest.raises(ValueError, match="'when'"):
         TableSelector(2).fit(X.assign(when=pd.Timestamp("2024-01-01")))
+
+
+VISITS = np.random.default_rng(0).negative_binomial(1, 0.15, 300)
+TARGETS = {
+    "visits": (VISITS, True),
+    "as floats": (VISITS.astype(float), True),
+    "from one on": (VISITS + 1, True),
+    "few": (np.minimum(VISITS, 5), False),
+    "no whole numbers": (VISITS / 7, False),
+    "years": (VISITS + 1990, False),
+    "numbers of rows": (np.arange(300), False),
+    "ages": (np.random.default_rng(0).integers(18, 90, 300), False),
+    "prices": (1000 * VISITS + 500, False),
+    "less than nothing": (VISITS - 3, False),
+    "percentages": (np.random.default_rng(0).integers(0, 101, 300), False),
+    "texts": (np.array(["a", "b", "c"] * 100), False),
+}
+
+
+@pytest.mark.parametrize("which", TARGETS)
+def test_counts_are_told_from_other_whole_numbers(which):
+    values, counts = TARGETS[which]
+    assert takes_counts(values) == counts
+
+
+def test_of_counts_the_roots_decide():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.standard_normal((300, 8)), columns=list("abcdefgh"))
+    y = rng.poisson(np.exp(1 + X["a"] - X["b"]))
+    found = TableSelector(2).fit(X, y)
+    expected = TableSelector(2, target="numbers").fit(X, np.sqrt(y))
+    for selector in (found, TableSelector(2, target="counts").fit(X, y)):
+        assert np.allclose(selector.scores_, expected.scores_)
+    for wrong, value in ((y - 100, "-"), (y + 0.5, r"\d+\.5"), (y.astype(str), "")):
+        with pytest.raises(ValueError, match=f"counts, and holds {value}"):
+            TableSelector(2, target="counts").fit(X, wrong)
 
 
 @pytest.mark.parametrize("make", [sp.csr_array, sp.csc_matrix])

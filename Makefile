@@ -154,6 +154,7 @@ sync: .venv/.lint
 	.venv/bin/nbdev_export
 	$(PY) tools/readme.py
 	$(PY) tools/imports.py
+	$(PY) tools/chapters.py
 
 run: .venv/.dev
 	$(PY) tools/run.py $(NB) $(if $(HEAVY),--heavy) $(if $(FRESH),--fresh)

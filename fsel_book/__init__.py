@@ -5,6 +5,7 @@ __version__ = "0.1.0"
 # run experiments.
 
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from fsel_book.baselines import (
@@ -34,6 +35,7 @@ from fsel_book.dual_projection import (
 )
 from fsel_book.dual_set import DSFSelector, RSFSelector, certify_span, det_sampling
 from fsel_book.groups import AdditiveKernelSelector, GroupSelector
+from fsel_book.help_texts import prepare_help
 from fsel_book.kept import certify_columns
 from fsel_book.labels import (
     CompletionSelector,
@@ -82,12 +84,14 @@ else:  # so that misspelt names are still found
         if name not in _LOADED_LATE:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         thing = getattr(import_module(f"fsel_book.{_LOADED_LATE[name]}"), name)
+        prepare_help()
         globals()[name] = thing
         return thing
 
     def __dir__() -> list[str]:
-        """What is there, and what comes when it is asked for."""
-        return sorted({*globals(), *_LOADED_LATE})
+        """The public names, and the modules that are loaded."""
+        found = {name for name, one in globals().items() if isinstance(one, ModuleType)}
+        return sorted({*__all__, "__version__", *found})
 
 
 __all__ = [
@@ -154,3 +158,5 @@ __all__ = [
     "strong_rrqr",
     "svm_margin",
 ]
+
+prepare_help()

@@ -333,6 +333,14 @@ def test_reference_lists_an_attribute_once_and_nothing_without_words(reference):
     assert heads and all(line.startswith(":   ") for line in heads)
 
 
+def test_reference_says_once_where_a_name_is_explained(reference):
+    """By a link, in place of the note for `help()`, which names files."""
+    for text in entries(reference).values():
+        links = re.findall(r"^\*Explained in\* \[.+\]\(\.\./(\w+\.ipynb)\)", text, re.M)
+        assert len(links) == 1 and (root / "nbs" / links[0]).exists()
+        assert "in the repository" not in text
+
+
 def test_reference_can_be_read(reference):
     for text in reference.values():
         mathml(text)

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from book import NUMBER
+
+from fsel_book.chapters import CHAPTERS
+from fsel_book.help_texts import chapter_note
 
 ROOT = Path(__file__).resolve().parent.parent
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
@@ -29,18 +31,6 @@ def named(path: str) -> tuple[str, Any]:
     return name, getattr(
         importlib.import_module(f"fsel_book.{module}".rstrip(".")), name
     )
-
-
-def chapters() -> dict[str, tuple[str, str]]:
-    """For each module the file and the title of the notebook that it is exported from."""
-    found = {}
-    for path in sorted((ROOT / "nbs").glob("*.ipynb")):
-        text = path.read_text(encoding="utf-8")
-        module = re.search(r'"#\|\s*default_exp ([\w.]+)', text)
-        title = re.search(rf'"# {NUMBER}\. (.+?) <a id', text)
-        if module and title:
-            found[f"fsel_book.{module[1]}"] = path.name, title[1]
-    return found
 
 
 def call(name: str, thing: Any) -> str:
@@ -108,8 +98,11 @@ def listed(text: str, parameters: dict[str, Any]) -> str:
 
 
 def described(thing: Any, level: int) -> str:
-    """The docstring as Markdown, its sections as headings of this level."""
-    parts = SECTION.split(inspect.getdoc(thing) or "")
+    """The docstring as Markdown, its sections as headings of this level; where it is
+    explained, a link says better.
+    """
+    note = chapter_note(getattr(thing, "__module__", ""))
+    parts = SECTION.split((inspect.getdoc(thing) or "").replace(f"\n\n{note}", ""))
     try:
         parameters = {
             p.name: p.default for p in inspect.signature(thing).parameters.values()
@@ -187,19 +180,19 @@ def methods(name: str, thing: type) -> str:
     return "\n\n".join(own)
 
 
-def entry(name: str, thing: Any, home: dict[str, tuple[str, str]]) -> str:
+def entry(name: str, thing: Any) -> str:
     """One public name: how it is called, what it does, its methods, and the chapter
-    that derives it.
+    that explains it.
     """
     text = [
         f"## {name} {{#{name} .unnumbered}}",
         f"```python\n{call(name, thing)}\n```",
         described(thing, 3),
     ]
-    # a module without a chapter is written by hand: there is nothing to derive in it
-    file, title = home.get(thing.__module__, ("", ""))
-    derived = f"*Derived in* [{title}](../{file}). " if file else ""
-    text.append(f"{derived}*Module* `{thing.__module__}`.")
+    module = thing.__module__.removeprefix("fsel_book.")
+    file, title = CHAPTERS.get(module, ("", ""))
+    explained = f"*Explained in* [{title}](../{file}.ipynb). " if file else ""
+    text.append(f"{explained}*Module* `{thing.__module__}`.")
     if inspect.isclass(thing):
         text.append(methods(name, thing))
     return "\n\n".join(part for part in text if part)
@@ -210,7 +203,6 @@ def main(folder: Path) -> None:
     pages = yaml.safe_load((ROOT / "_quarto.yml").read_text(encoding="utf-8"))[
         "reference"
     ]
-    home = chapters()
     folder.mkdir(parents=True, exist_ok=True)
     contents = [
         "# Reference {.unnumbered}\n\nThe public names, by what they are for.\n"
@@ -220,7 +212,7 @@ def main(folder: Path) -> None:
         head = f"# {page['title']} {{.unnumbered}}\n\n{page['about']}.\n\n"
         text = (
             head
-            + "\n\n".join(entry(name, thing, home) for name, thing in things.items())
+            + "\n\n".join(entry(name, thing) for name, thing in things.items())
             + "\n"
         )
         (folder / f"{page['path']}.qmd").write_text(text, encoding="utf-8")

@@ -96,6 +96,9 @@ SEPARATORS = {
 }
 
 
+_IN_SINGLE_QUOTES = re.compile(r"'[^']*'")
+
+
 class Dialect(NamedTuple):
     """How a text holds a table.
 
@@ -144,10 +147,18 @@ def _decoded(head: bytes, is_whole: bool) -> tuple[str, str]:
     return "cp1252", head.decode("cp1252", errors="replace")
 
 
+_BETWEEN_BLANKS = re.compile(r"""(?:"(?:[^"\\]|\\.)*"|[^\s"])+""")
+
+
+def _between_blanks(line: str) -> list[str]:
+    """The fields of a line that blanks part, but for those inside quotes."""
+    return [value.strip('"') for value in _BETWEEN_BLANKS.findall(line)]
+
+
 def _fields(lines: list[str], separator: str) -> list[list[str]]:
     """The fields of each line, as the `csv` module parts them."""
     if separator == " ":
-        return [re.split(r"\s+", line.strip()) for line in lines]
+        return [_between_blanks(line) for line in lines]
     rows = csv.reader(lines, delimiter=separator, skipinitialspace=True)
     return [[value.strip() for value in row] for row in rows]
 
@@ -156,7 +167,7 @@ def _best_separator(lines: list[str], strictly: bool = True) -> str | None:
     """What parts most lines into the same number of fields, two or more, and the first
     one into as many, give or take one, where that is asked for.
     """
-    best: tuple[float, int] = (0.0, 0)
+    best: tuple[float, bool, bool] = (0.0, False, False)
     found = None
     for separator in SEPARATORS:
         try:
@@ -173,9 +184,10 @@ def _best_separator(lines: list[str], strictly: bool = True) -> str | None:
         if width < 2 or (strictly and abs(counts[0] - width) > 1):
             continue
         share = round(body.count(width) / len(body), 1)
-        # blanks stand in texts, too: they come last
-        if (share, separator != " ") > (best[0], found != " ") or found is None:
-            best, found = (share, width), separator
+        # other separators, and blanks above all, stand in texts, too
+        how = (share, counts[0] == width, separator != " ")
+        if how > best:
+            best, found = how, separator
     return found
 
 
@@ -248,6 +260,9 @@ def _dialect(text: str, is_whole: bool) -> Dialect | None:
                 "The first line holds values, not names, so the columns are named "
                 "'column 1', 'column 2' and so on."
             )
+    if names is not None and all(map(_IN_SINGLE_QUOTES.fullmatch, names)):
+        names = [value[1:-1] for value in names]
+        notes.append("The quotes around its names were left out.")
     if remarks:
         notes.append(
             f"{len(remarks)} {'line' if len(remarks) == 1 else 'lines'} before the table "
@@ -325,7 +340,7 @@ def _first_line_of_other_width(
         for _ in range(dialect.skipped):
             next(text)
         parted = csv.reader(text, delimiter=dialect.separator, skipinitialspace=True)
-        by_blanks = (line.split() for line in text)
+        by_blanks = (_between_blanks(line) for line in text)
         waits_for_names = dialect.names is not None
         for number, row in enumerate(
             by_blanks if dialect.separator == " " else parted, start=1

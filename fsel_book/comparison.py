@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from joblib import Parallel, delayed
 from scipy.sparse import csr_array
+from scipy.special import xlogy
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import (
     PoissonRegressor,
@@ -24,7 +25,7 @@ from sklearn.linear_model import (
     lars_path,
     lars_path_gram,
 )
-from sklearn.metrics import average_precision_score, d2_tweedie_score, r2_score
+from sklearn.metrics import average_precision_score
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -36,6 +37,7 @@ from sklearn.model_selection import (
 from fsel_book.certificates import Directions
 from fsel_book.sparsification import bss
 from fsel_book.spectra import RowSpace, row_space
+from fsel_book.table_columns import quote_names
 from fsel_book.table_selector import (
     TableEncoder,
     choose_columns,
@@ -60,7 +62,7 @@ RARE = 0.1  # a class of fewer rows is looked for, not told from the other
 SHRINKAGE = 0.1  # of the covariance of discriminants
 FEW_ROWS = 2000  # enough to tell whether a target is related to columns
 MOST_ROWS = 3000  # with more, the strength of the ridge matters little
-TINY = 1e-12  # keeps what is singular from being so
+TINY = 1e-12  # beside the largest, what is smaller is rounding
 
 
 @dataclass
@@ -179,13 +181,13 @@ class Question:
         """How good decisions about some rows are."""
         y = self.y[rows]
         if self.counts:
-            if not y.any():
-                return 0.0
             # a tree may say zero, which the deviance never forgives
             expected = np.maximum(decisions[:, 0], 1e-6 * y.mean())
-            return float(d2_tweedie_score(y, expected, power=1))
+            left = np.sum(xlogy(y, y / np.maximum(expected, 1e-300)) - y + expected)
+            return _part_explained(left, np.sum(xlogy(y, y / max(y.mean(), 1e-300))))
         if self.classes is None:
-            return float(r2_score(y, decisions[:, 0])) if len(y) > 1 else 0.0
+            left = np.sum((y - decisions[:, 0]) ** 2)
+            return _part_explained(left, np.sum((y - y.mean()) ** 2))
         if self.rare is not None:
             which = int(np.searchsorted(self.classes, self.rare))
             return float(average_precision_score(y == self.rare, decisions[:, which]))
@@ -210,6 +212,11 @@ class Question:
         if self.classes is None:
             return self.y[:, None].astype(float)
         return (self.y[:, None] == self.classes).astype(float)
+
+
+def _part_explained(left: float, whole: float) -> float:
+    """One less the part that is left of a whole; 0 where there is nothing to explain."""
+    return float(1 - left / whole) if whole > 0 else 0.0
 
 
 def question_of(
@@ -281,11 +288,13 @@ def question_of(
             f"task='numbers'; if not, give another target."
         )
     if len(left) < len(found):
-        small = ", ".join(str(one) for one in found[count < n_folds][:5])
+        small = [str(one) for one in found[count < n_folds]]
+        rows = int(np.sum(~kept))
         notes.append(
-            f"{int(np.sum(~kept))} rows of {len(found) - len(left)} classes with fewer "
-            f"than {n_folds} rows each were left out ({small}"
-            f"{', ...' if len(found) - len(left) > 5 else ''})."
+            f"{f'{rows} rows' if rows > 1 else 'One row'} of "
+            f"{f'{len(small)} classes' if len(small) > 1 else 'a class'} with fewer than "
+            f"{n_folds} rows {'were' if rows > 1 else 'was'} left out: "
+            f"{quote_names(small, 5)}."
         )
     values = values[kept]
     share = np.sort(count[count >= n_folds]) / len(values)
@@ -352,11 +361,13 @@ def ridge_predictions(
     # the smaller Gram matrix has the squares, and digits enough above the penalties
     if p <= n:
         squares, V = np.linalg.eigh(centred.T @ centred)
-        V, squares = V[:, squares > 0], squares[squares > 0]
-        U = centred @ V / np.sqrt(squares)
+        some = squares > TINY * squares[-1]
+        squares = squares[some]
+        U = centred @ V[:, some] / np.sqrt(squares)
     else:
         squares, U = np.linalg.eigh(centred @ centred.T)
-        U, squares = U[:, squares > 0], squares[squares > 0]
+        some = squares > TINY * squares[-1]
+        U, squares = U[:, some], squares[some]
     products = U.T @ T
     constant = (root / np.sqrt(total)) ** 2
     best, kept = np.inf, np.zeros(0)
@@ -640,11 +651,15 @@ def _judged(
     Y = question.indicators()[train]
     Y = Y - Y.mean(axis=0)
     found = _Fold({})
+    seen: dict[bytes, float] = {}  # methods often choose the same columns
 
-    def judge(method: str, r: int, columns: np.ndarray | None) -> None:
-        mask = slice(None) if columns is None else np.isin(of_column, columns)
-        decisions = question.decide(Z[:, mask], train, T[:, mask])
-        score = question.score(test, decisions)
+    def judge(method: str, r: int, columns: np.ndarray) -> None:
+        same = np.sort(columns).tobytes()
+        if same not in seen:
+            mask = np.isin(of_column, columns)
+            decisions = question.decide(Z[:, mask], train, T[:, mask])
+            seen[same] = question.score(test, decisions)
+        score = seen[same]
         if method == "random columns":
             found.scores.setdefault((method, r), 0.0)
             found.scores[method, r] += score / n_draws
@@ -671,7 +686,7 @@ def _judged(
             judge(method, r, order[:r])
         for _ in range(n_draws):
             judge("random columns", r, rng.choice(n_columns, r, replace=False))
-    judge("all columns", n_columns, None)
+    judge("all columns", n_columns, np.arange(n_columns))
     return found
 
 

@@ -9,7 +9,12 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 from sklearn.feature_selection import RFE
 from sklearn.linear_model import Ridge, lasso_path
-from sklearn.metrics import d2_tweedie_score
+from sklearn.metrics import (
+    average_precision_score,
+    balanced_accuracy_score,
+    d2_tweedie_score,
+    r2_score,
+)
 from sklearn.model_selection import RepeatedStratifiedKFold
 
 from fsel_book import TableSelector
@@ -192,6 +197,47 @@ def test_columns_that_say_nothing_end_last():
     Y = (y - y.mean())[:, None]
     assert set(elimination_order(X, np.arange(30), Y, 5)[:3]) == {0, 1, 2}
     assert set(lasso_order(X, np.arange(30), Y, 10)[:3]) == {0, 1, 2}
+
+
+def test_scores_are_those_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    y = rng.poisson(3, 60)
+    rows = rng.permutation(60)[:40]
+    guess = np.exp(rng.standard_normal(40)) + 1
+    numbers, _ = question_of(y, "y", False, 5)
+    assert numbers.score(rows, guess[:, None]) == pytest.approx(
+        r2_score(y[rows], guess)
+    )
+    counts, _ = question_of(y, "y", False, 5, counts=True)
+    expected = d2_tweedie_score(y[rows], guess, power=1)
+    assert counts.score(rows, guess[:, None]) == pytest.approx(expected)
+    classes, _ = question_of(y > 2, "y", True, 5)
+    signs = np.column_stack([2 - guess, guess - 2])
+    expected = balanced_accuracy_score(y[rows] > 2, guess > 2)
+    assert classes.score(rows, signs) == pytest.approx(expected)
+    few = np.arange(60) % 12 == 0
+    rare, _ = question_of(few, "y", True, 5)
+    expected = average_precision_score(few[rows], guess)
+    assert rare.score(rows, np.column_stack([-guess, guess])) == pytest.approx(expected)
+    assert (numbers.score(rows[:1], guess[:1, None])) == 0
+    assert counts.score(np.flatnonzero(y == 0), np.zeros((np.sum(y == 0), 1))) == 0
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-12, 0.0])
+def test_columns_that_add_up_to_one_are_judged(scale):
+    """Of columns of zeros and ones one tells nothing new; what rounding leaves of it
+    must not be learned from.
+    """
+    rng = np.random.default_rng(0)
+    y = rng.standard_normal(90)
+    ones = np.eye(3)[rng.integers(0, 3, 90)]
+    A = np.column_stack([ones, ones @ [1.0, 2.0, 4.0], scale * ones[:, 0] + 1])
+    question, _ = question_of(y, "y", False, 5)
+    train, test = np.arange(60), np.arange(60, 90)
+    A = A - A[train].mean(axis=0)
+    expected = question.learner(60).fit(A[train], y[train]).predict(A[test])
+    found = question.decide(A[train], train, A[test])
+    assert np.allclose(found[:, 0], expected, atol=1e-6)
 
 
 def test_scores_stay_within_what_they_can_be():

@@ -34,7 +34,12 @@ from fsel_book.comparison import (
     question_of,
 )
 from fsel_book.report_page import in_frame, page_of
-from fsel_book.table_columns import ArrangedTable, TableError, no_such_column
+from fsel_book.table_columns import (
+    ArrangedTable,
+    TableError,
+    no_such_column,
+    quote_names,
+)
 from fsel_book.table_selector import (
     TableEncoder,
     TableSelector,
@@ -542,14 +547,14 @@ def _chosen_columns(
     nearest = np.argmax(of_chosen[:, others], axis=0) if len(others) else np.array([])
     order = np.argsort(np.argsort(-scores, kind="stable"))
     found = []
-    half = np.random.default_rng(0).permutation(len(rows))
-    parts = np.array_split(half, 5)
+    every = np.arange(len(rows))
+    parts = _parts_of(rows, question, 5)
     for i, j in enumerate(selected):
         best = others[np.argsort(-of_chosen[i, others], kind="stable")[:3]]
         alone = []
         A = Z[:, of_column == j]
         for test in parts if i < 60 else []:
-            train = np.setdiff1d(half, test)
+            train = np.setdiff1d(every, test)
             decisions = question.decide(A[train], rows[train], A[test])
             alone.append(question.score(rows[test], decisions))
         found.append(
@@ -569,6 +574,14 @@ def _chosen_columns(
     return found
 
 
+def _parts_of(rows: np.ndarray, question: Question, k: int) -> list[np.ndarray]:
+    """Some rows in parts by chance, each class in each of them: their places."""
+    order = np.random.default_rng(0).permutation(len(rows))
+    if question.classes is not None:
+        order = order[np.argsort(question.y[rows][order], kind="stable")]
+    return [order[i::k] for i in range(k)]
+
+
 def _leaks(X: Any, question: Question, scores: np.ndarray) -> list[str]:
     """Warnings of columns that alone give the target away, found by a tree on each of
     those of largest F statistic and of those with few values.
@@ -581,17 +594,27 @@ def _leaks(X: Any, question: Question, scores: np.ndarray) -> list[str]:
         for j in range(min(X.shape[1], 5000)):
             if X.iloc[:, j].nunique() <= most:
                 candidates.add(j)
-    found = []
-    for j in sorted(candidates):
+    reached = {}
+    for j in candidates:
         score = _score_of_one(X.iloc[rows, j], question, rows)
         if score > LEAK:
-            name = X.columns[j]
-            found.append(
-                f"{name!r} alone predicts the target nearly without error "
-                f"({question.metric} {score:.3f}). If it is known only once the target is, "
-                f"or is another form of it, leave it out: drop={name!r}."
-            )
-    return found[:5]
+            reached[X.columns[j]] = score
+    names = sorted(reached, key=reached.__getitem__, reverse=True)
+    if not names:
+        return []
+    best = f"{question.metric} {reached[names[0]]:.3f}"
+    if len(names) == 1:
+        return [
+            f"{names[0]!r} alone predicts the target nearly without error ({best}). If it "
+            f"is known only once the target is, or is another form of it, leave it out: "
+            f"drop={names[0]!r}."
+        ]
+    which = names[0] if len(names) > 8 or "," in "".join(names) else ",".join(names)
+    return [
+        f"{quote_names(names)} predict the target nearly without error, each alone ({best} "
+        f"at best). Those that are known only once the target is, or are another form of "
+        f"it, leave out: drop={which!r}."
+    ]
 
 
 def _score_of_one(column: Any, question: Question, rows: np.ndarray) -> float:
@@ -611,12 +634,9 @@ def _score_of_one(column: Any, question: Question, rows: np.ndarray) -> float:
             random_state=0,
         )
     y = question.y[rows]
-    half = len(rows) // 2
+    halves = _parts_of(rows, question, 2)
     reached = []
-    for train, test in (
-        (slice(0, half), slice(half, None)),
-        (slice(half, None), slice(0, half)),
-    ):
+    for train, test in (halves, halves[::-1]):
         guess = tree.fit(A[train], y[train]).predict(A[test])[:, None]
         if question.classes is not None:
             guess = (guess == question.classes).astype(float)
@@ -628,7 +648,7 @@ def _score_of_one(column: Any, question: Question, rows: np.ndarray) -> float:
 
 
 def _figure(value: float) -> str:
-    return f"{value:.3f}"
+    return f"{value:.3f}" if abs(value) < 1000 else f"{value:.2g}"
 
 
 def _what_was_read(table: ArrangedTable, question: Question) -> list[str]:
@@ -645,8 +665,8 @@ def _why_so_many(
     if is_noise and not asked:
         return (
             f"The scores do not tell how many columns to take, since no number of them "
-            f"predicts anything. {_counted(r).capitalize()} are the fewest, of the numbers "
-            f"tried, that explain half of the variance of all."
+            f"predicts anything. Of the numbers tried, {r} is the smallest with which they "
+            f"explain half of the variance of all."
         )
     means = [comparison.mean(OURS, size) for size in comparison.sizes]
     best = comparison.sizes[int(np.argmax(means))]
@@ -654,11 +674,19 @@ def _why_so_many(
     fewest = comparison.fewest(OURS)
     text = (
         f"The best {metric}, {_figure(max(means))} ± "
-        f"{_figure(comparison.error(OURS, best))}, is that of {_counted(best)}. The fewest "
-        f"within this standard error of it are {fewest}, with "
-        f"{_figure(comparison.mean(OURS, fewest))}: the data cannot tell more columns from "
-        f"these."
+        f"{_figure(comparison.error(OURS, best))}, is that of {_counted(best)}"
     )
+    if fewest == best and best == 1:
+        text += ", so one is enough."
+    elif fewest == best:
+        text += "; fewer are more than this standard error below it."
+    else:
+        text += (
+            f". {_counted(fewest).capitalize()} {'is' if fewest == 1 else 'are'} the fewest "
+            f"within this standard error of it, with "
+            f"{_figure(comparison.mean(OURS, fewest))}: more are no better, as far as the "
+            f"data can tell."
+        )
     if asked and r != fewest:
         text += f" You asked for {r}, which have {_figure(comparison.mean(OURS, r))}."
     return text
@@ -671,16 +699,12 @@ def _verdict(found: Report) -> list[str]:
     target = repr(found.table.target)
     whole = ("all columns", comparison.n_columns)
     ours = (OURS, r)
-    guess = (
-        f"by chance it would be {_figure(question.chance)}"
-        if question.classes is not None
-        else "always saying the mean has 0"
-    )
     share = found.explained[OURS]
     ceiling = found.selector.certificate_.plain
     most = ""
     if ceiling is not None and ceiling.explained is not None:
-        most = f", where no {r} can explain more than {ceiling.explained.ceiling:.0%}"
+        no = "no column" if r == 1 else f"no {r}"
+        most = f", where {no} can explain more than {ceiling.explained.ceiling:.0%}"
     they = "It explains" if r == 1 else "They explain"
     geometry = f"{they} {share:.0%} of the variance of all columns{most}."
     if comparison.p_value > NOISE:
@@ -688,76 +712,124 @@ def _verdict(found: Report) -> list[str]:
             f"Nothing in these columns predicts {target}, as far as a linear model can "
             f"tell: in another order of the rows its values seem as much related to them in "
             f"{comparison.p_value:.0%} of the cases.",
-            f"{_counted(r).capitalize()} below {'is' if r == 1 else 'are'} chosen all the "
-            f"same, to stand for the table and not for {target}. {geometry}",
+            f"The {'column' if r == 1 else f'{r} columns'} below {'is' if r == 1 else 'are'} "
+            f"chosen all the same, to stand for the table and not for {target}. {geometry}",
             "Do not read a meaning into the scores; more rows, or other columns, may "
             "have more to say.",
         ]
+    guess = (
+        f"by chance it would be {_figure(question.chance)}"
+        if question.classes is not None
+        else "always saying the mean has 0"
+    )
     said = [
-        f"All {d:,} columns predict {target} with {_an(question.metric)} of "
+        f"{_all_of(d)} predict {target} with {_an(question.metric)} of "
         f"{_figure(comparison.mean(*whole))}; {guess}."
     ]
-    if comparison.better(ours, whole) > 0:
-        verb = "better than all of them"
-    elif comparison.better(ours, whole) < 0:
-        verb = "worse than all of them"
-    else:
-        verb = "as well, as far as the data can tell"
+    verb = {
+        1: "better than all of them",
+        -1: "worse than all of them",
+        0: "as well, as far as the data can tell",
+    }[comparison.better(ours, whole)]
     said.append(
-        f"{r} of them, chosen here, {'predicts' if r == 1 else 'predict'} it {verb}: {_figure(comparison.mean(*ours))} ± "
-        f"{_figure(comparison.error(*ours))}. {geometry}"
+        f"{'One' if r == 1 else r} of them, chosen here, "
+        f"{'predicts' if r == 1 else 'predict'} it {verb}: "
+        f"{_figure(comparison.mean(*ours))} ± {_figure(comparison.error(*ours))}. {geometry}"
     )
-    chance = ("random columns", r)
-    ahead = [
-        method for method in OTHERS if comparison.better((method, r), ours) > 0
-    ]
+    best = max(comparison.mean(*key) for key in comparison.scores)
+    if best <= question.chance:
+        said.append(
+            f"Do not predict {target} by any of this: something is there, but on rows that "
+            f"it has not seen no model is better than {question.guess}. More rows may help."
+        )
+        return said
+    said += _what_to_take(found, target)
+    if comparison.better(ours, whole) < 0:
+        said.append(_as_good_as_all(comparison, target))
+    return said
+
+
+def _what_to_take(found: Report, target: str) -> list[str]:
+    """Whether the columns are better than random ones and those of other methods, and
+    what to take where they are not.
+    """
+    comparison, r = found.comparison, len(found.chosen)
+    ours, chance = (OURS, r), ("random columns", r)
+    ahead = [m for m in OTHERS if comparison.better((m, r), ours) > 0]
     sizes = {method: comparison.fewest(method) for method in OTHERS}
     level = [
-        method
-        for method in OTHERS
-        if sizes[method] < r
-        and comparison.better((method, sizes[method]), ours) >= 0
+        m
+        for m in OTHERS
+        if sizes[m] < r and comparison.better((m, sizes[m]), ours) >= 0
     ]
     against = comparison.better(ours, chance)
+    gap, error = comparison.gap(ours, chance)
     random = _figure(comparison.mean(*chance))
+    drawn = "a column" if r == 1 else f"{r} columns"
+    it, do, have = ("it", "does", "has") if r == 1 else ("them", "do", "have")
+    instead = _instead(comparison, ahead, r)
     if against < 0:
-        said.append(
-            f"Do not take them to predict {target}: {_counted(r)} drawn at random do better "
-            f"({random}){_instead(comparison, ahead, r)}."
-        )
-    elif against == 0:
-        said.append(
-            f"For predicting {target} any {_counted(r)} would do as well: at random they have "
-            f"{random}. So choose by what columns cost or mean{_instead(comparison, ahead, r)}."
-        )
+        return [
+            f"Do not take {it} to predict {target}: {drawn} drawn at random {do} better "
+            f"({random}){instead}."
+        ]
+    if against == 0 and gap > max(error, 0.02):
+        return [
+            f"Whether {'it is' if r == 1 else 'they are'} better than {drawn} drawn at "
+            f"random, which {have} {random}, the rows of this table cannot tell for sure: "
+            f"the difference is {_figure(gap)} ± {_figure(error)}. Take {it} where nothing else "
+            f"is known{instead}."
+        ]
+    if against == 0:
+        said = [
+            f"For predicting {target} any {'column' if r == 1 else f'{r} columns'} would do "
+            f"as well: at random {'one has' if r == 1 else 'they have'} {random}. So choose "
+            f"by what columns cost or mean{instead}."
+        ]
         if fewer := _where_choice_matters(comparison, r):
             said.append(
-                f"With {fewer} the choice matters: {_figure(comparison.mean(OURS, fewer))} "
-                f"against {_figure(comparison.mean('random columns', fewer))} at random."
+                f"With {_counted(fewer)} the choice matters: "
+                f"{_figure(comparison.mean(OURS, fewer))} against "
+                f"{_figure(comparison.mean('random columns', fewer))} at random."
             )
-    elif ahead:
+        return said
+    if ahead:
         best = max(ahead, key=lambda method: comparison.mean(method, r))
-        said.append(
+        return [
             f"To predict {target} and nothing else take the columns of {best}: "
             f"{_figure(comparison.mean(best, r))} with as many; they explain "
             f"{found.explained[best]:.0%} of all columns. Random columns have {random}."
-        )
-    elif level:
+        ]
+    if level:
         best = min(level, key=lambda method: sizes[method])
-        said.append(
+        return [
             f"Random columns have {random}. To predict {target} and nothing else {best} "
             f"needs fewer columns, {sizes[best]}, for "
             f"{_figure(comparison.mean(best, sizes[best]))}."
-        )
-    else:
-        others = ", ".join(
-            f"{method} {_figure(comparison.mean(method, r))}" for method in OTHERS
-        )
-        said.append(
-            f"With as many columns no other method is better: {others}, random columns "
-            f"{random}."
-        )
-    return said
+        ]
+    others = ", ".join(f"{m} {_figure(comparison.mean(m, r))}" for m in OTHERS)
+    return [
+        f"With as many columns no other method is better: {others}, random columns "
+        f"{random}."
+    ]
+
+
+def _as_good_as_all(comparison: ComparedMethods, target: str) -> str:
+    """The fewest columns that predict as well as all do, where those chosen do not."""
+    whole = ("all columns", comparison.n_columns)
+    score = _figure(comparison.mean(*whole))
+    for size in comparison.sizes:
+        for method in (OURS, *OTHERS):
+            if comparison.better((method, size), whole) >= 0:
+                whose = "this package" if method == OURS else method
+                return (
+                    f"As good as all columns are {_counted(size)} of {whose}, with "
+                    f"{_figure(comparison.mean(method, size))}."
+                )
+    return (
+        f"No number of columns tried predicts as well as all of them, {score}: to predict "
+        f"{target} and nothing else, take all."
+    )
 
 
 def _where_choice_matters(comparison: ComparedMethods, r: int) -> int:
@@ -776,7 +848,11 @@ def _where_choice_matters(comparison: ComparedMethods, r: int) -> int:
 
 
 def _counted(r: int) -> str:
-    return f"{r} column" if r == 1 else f"{r} columns"
+    return "one column" if r == 1 else f"{r:,} columns"
+
+
+def _all_of(d: int) -> str:
+    return "Both columns" if d == 2 else f"All {d:,} columns"
 
 
 def _an(word: str) -> str:

@@ -568,8 +568,9 @@ def arrange(
         raise TableError(table.name, [f"the target {target!r} is empty."])
     if gone.any():
         notes.append(
-            f"{int(gone.sum()):,} of {len(y):,} rows have no value of the target "
-            f"{target!r} and were left out."
+            f"{int(gone.sum()):,} of {len(y):,} rows {'has' if gone.sum() == 1 else 'have'} "
+            f"no value of the target {target!r} and "
+            f"{'was' if gone.sum() == 1 else 'were'} left out."
         )
         frame = frame[~gone].reset_index(drop=True)
         row_names = None if row_names is None else row_names[~gone]
@@ -718,7 +719,8 @@ def arrange(
             note = f"{quote_names(names, 5)} {one if len(names) == 1 else many} and "
             note += "was left out." if len(names) == 1 else "were left out."
             if names is ids:
-                note += f" If it measures something: keep={names[0]!r}."
+                which = "it" if len(names) == 1 else "one"
+                note += f" If {which} measures something: keep={names[0]!r}."
             notes.append(note)
     if parts_of:
         notes.append(
@@ -737,9 +739,15 @@ def arrange(
     gaps = gaps[gaps > 0]
     if len(gaps):
         worst = gaps.idxmax()
+        n_gaps = int(gaps.sum())
+        where = (
+            f"in {worst!r}"
+            if len(gaps) == 1
+            else f"in {len(gaps):,} of {X.shape[1]:,} columns, most in {worst!r}"
+        )
         notes.append(
-            f"{int(gaps.sum()):,} values are missing in {len(gaps):,} of {X.shape[1]:,} "
-            f"columns, most in {worst!r} ({gaps[worst] / n:.0%} of the rows). Each is "
+            f"{f'{n_gaps:,} values are' if n_gaps > 1 else 'One value is'} missing {where} "
+            f"({gaps[worst] / n:.1%} of the rows). {'Each' if n_gaps > 1 else 'It'} is "
             f"filled with the median of its column, of the rows that a model is trained "
             f"on."
         )

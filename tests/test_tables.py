@@ -144,7 +144,7 @@ def test_marks_of_gaps_are_gaps(tmp_path, mark):
     path.write_text(written(frame))
     table = open_table(path, "kind")
     assert np.isnan(table.X["height"][3]) and table.X["height"].isna().sum() == 1
-    assert any("1 values are missing" in note for note in table.notes)
+    assert any("One value is missing in 'height'" in note for note in table.notes)
 
 
 def test_a_line_of_another_length_is_named(tmp_path):

@@ -120,13 +120,14 @@ def prepare_help() -> None:
     """Give the public names of all modules that are loaded by now their short signatures
     and the notes on their chapters.
     """
-    for name, names in PUBLIC_NAMES.items():
-        module = sys.modules.get(f"fsel_book.{name}")
-        if module is None or name in _prepared:
+    for home, names in PUBLIC_NAMES.items():
+        module = sys.modules.get(f"fsel_book.{home}")
+        if module is None or home in _prepared:
             continue
-        _prepared.add(name)
-        note = chapter_note(name)
-        for thing in (getattr(module, public) for public in names):
+        _prepared.add(home)
+        note = chapter_note(home)
+        # a name that was changed since the last `make sync` does not stop the import
+        for thing in (vars(module)[name] for name in names if name in vars(module)):
             for function in functions_of(thing):
                 if "__signature__" not in vars(function):
                     vars(function)["__signature__"] = ShortSignature(function)

@@ -43,6 +43,7 @@ CHAPTERS = {
     "ridge": ("14_ridge", "Ridge regression and RLSC on the features left"),
     "ridge_barriers": ("10_ridge_barriers", "Barriers at a ridge"),
     "risk_rfe": ("21_risk_rfe", "Risk-RFE: the selector, and how many to keep"),
+    "sizes": ("22_stopping", "Where to stop"),
     "sparse_components": ("08_sparse_components", "Sparse principal components for regression"),
     "sparsification": ("05_sparsification", "Single-set spectral sparsification"),
     "spectra": ("03_spectra", "Leverage scores and the row space"),

@@ -19,6 +19,7 @@ PAGE = ROOT / "fsel_book" / "chapters.py"
 # Modules that are written by hand, and the notebooks that explain them.
 BY_HAND = {
     "reports": "A_loaders",
+    "sizes": "22_stopping",
     "table_selector": "A_loaders",
     "tables": "A_loaders",
 }

@@ -54,10 +54,11 @@ from fsel_book.leverage import (
 from fsel_book.loaders import load_dataset, load_techtc
 from fsel_book.ridge import RiskCurveDisplay, RLSClassifier, ridge_risk
 from fsel_book.risk_rfe import GuyonRFE, RiskRFE, change_point
+from fsel_book.sizes import SizeDisplay, SizePath, size_path
 from fsel_book.sparse_components import SparsePCRegressor
 from fsel_book.sparsification import BSSSelector, bss
 from fsel_book.spectra import RowSpace, leverage_scores, row_space
-from fsel_book.stopping import ScreeDisplay, path_scores
+from fsel_book.stopping import ScreeDisplay
 from fsel_book.svm import (
     LPSVMClassifier,
     SCADSVMClassifier,
@@ -123,6 +124,8 @@ __all__ = [
     "SCADSVMClassifier",
     "Sampling",
     "ScreeDisplay",
+    "SizeDisplay",
+    "SizePath",
     "SparsePCRegressor",
     "SpectrumDisplay",
     "StabilityDisplay",
@@ -148,13 +151,13 @@ __all__ = [
     "load_table",
     "load_techtc",
     "margin_report",
-    "path_scores",
     "pivoted_qr",
     "report",
     "ridge_risk",
     "row_space",
     "rrqr",
     "selection_stability",
+    "size_path",
     "strong_rrqr",
     "svm_margin",
 ]

@@ -23,6 +23,7 @@ from fsel_book.arrays import (
     as_float64,
     by_columns,
     from_numpy,
+    is_integer,
     is_sparse,
     namespace,
     result_dtype,
@@ -512,7 +513,7 @@ class RRQRSelector(CertifiedSelector):
     Parameters
     ----------
     %(n_features_to_select)s
-        "auto" is the rank: as many features as dimensions, for which the theorem holds
+        "theorem" is the rank: as many features as dimensions, for which the theorem holds
         already.
     rank : int, "full" or None
         The rank `l` to certify, at most `r`. None takes `r // 4`, but `min(10, r // 2)`
@@ -553,7 +554,7 @@ class RRQRSelector(CertifiedSelector):
 
     def __init__(
         self,
-        n_features_to_select: float | Literal["auto"] | None = None,
+        n_features_to_select: float | Literal["auto", "theorem"] | None = None,
         *,
         rank: int | Literal["full"] | None = None,
         strong: bool = True,
@@ -732,7 +733,7 @@ class RandomSelector(CertifiedSelector):
     Parameters
     ----------
     %(n_features_to_select)s
-        "auto" is the number of draws that `eps` and `delta` ask for by the theorem; on
+        "theorem" is the number of draws that `eps` and `delta` ask for by it; on
         coherent data that is all of them.
     %(n_draws)s
         Without replacement, but zero columns and multiples of others may be among them.
@@ -763,9 +764,12 @@ class RandomSelector(CertifiedSelector):
 
     method = "random"
 
+    def _chooses_in_order(self) -> bool:
+        return is_integer(self.random_state)  # by the same draws
+
     def __init__(
         self,
-        n_features_to_select: float | Literal["auto"] | None = None,
+        n_features_to_select: float | Literal["auto", "theorem"] | None = None,
         *,
         n_draws: int | None = None,
         rank: int | Literal["full"] | None = None,

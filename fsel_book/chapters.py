@@ -203,6 +203,11 @@ PUBLIC_NAMES = {
         "RiskRFE",
         "change_point",
     ],
+    "sizes": [
+        "SizeDisplay",
+        "SizePath",
+        "size_path",
+    ],
     "sparse_components": [
         "RegressionCertificate",
         "SparsePCRegressor",
@@ -220,11 +225,9 @@ PUBLIC_NAMES = {
         "row_space",
     ],
     "stopping": [
-        "PathScores",
         "ScreeDisplay",
         "change_region",
         "change_weights",
-        "path_scores",
         "resampled_change_points",
     ],
     "summaries": [

@@ -18,6 +18,7 @@ from fsel_book.arrays import (
     Seed,
     blas_threads_for,
     from_numpy,
+    is_integer,
     to_numpy,
 )
 from .blocks import join_blocks
@@ -43,7 +44,6 @@ from fsel_book.certificates import (
     check_scores,
     says_nothing,
     scores_without_data,
-    n_requested,
 )
 from fsel_book.column_search import (
     SLACK_BITS,
@@ -973,7 +973,7 @@ class DSFSelector(ConstraintMixin, ScoreMixin, _ComponentsMixin, CertifiedSelect
     Parameters
     ----------
     %(n_features_to_select)s
-        "auto" takes it from `eps` by the theorem. Where fewer different ones are drawn,
+        "theorem" takes it from `eps`. Where fewer different ones are drawn,
         features are added that bring the span closest, and where none does, those that
         come next in the order of length; the promise still holds.
     %(n_draws)s
@@ -1038,7 +1038,7 @@ class DSFSelector(ConstraintMixin, ScoreMixin, _ComponentsMixin, CertifiedSelect
 
     def __init__(
         self,
-        n_features_to_select: float | Literal["auto"] | None = None,
+        n_features_to_select: float | Literal["auto", "theorem"] | None = None,
         *,
         n_draws: int | None = None,
         rank: int | Literal["full"] | None = None,
@@ -1097,7 +1097,7 @@ class DSFSelector(ConstraintMixin, ScoreMixin, _ComponentsMixin, CertifiedSelect
             sampling = self._added(space, drawn, r, scores, targets, progress, allowed)
         if allowed is not None:
             self.pool_ = pool_of(space, allowed.pool)
-            asked = n_requested(self.n_features_to_select, space.shape[0])
+            asked = self._n_requested(space.shape[0])
             self._keep_constraints(space, allowed, asked if wanted else None)
             warn_of_stop(allowed, r, sampling.n_selected - drawn.n_selected)
         return sampling
@@ -1252,7 +1252,7 @@ class RSFSelector(_ComponentsMixin, CertifiedSelector):
     Parameters
     ----------
     %(n_features_to_select)s
-        "auto" is the number of draws that `eps` and `delta` ask for by the theorem.
+        "theorem" is the number of draws that `eps` and `delta` ask for by it.
         Draws are with replacement, and go on until so many different features are
         there, as for `LeverageSelector`.
     %(n_draws)s
@@ -1291,9 +1291,13 @@ class RSFSelector(_ComponentsMixin, CertifiedSelector):
 
     method = "RSF"
 
+    def _chooses_in_order(self) -> bool:
+        seeded = is_integer(self.random_state)  # by the same draws
+        return bool(is_integer(self.rank) and seeded and not self.exchange)
+
     def __init__(
         self,
-        n_features_to_select: float | Literal["auto"] | None = None,
+        n_features_to_select: float | Literal["auto", "theorem"] | None = None,
         *,
         n_draws: int | None = None,
         rank: int | Literal["full"] | None = None,

@@ -72,6 +72,7 @@ from fsel_book.constraints import (
     warn_of_stop,
 )
 from .docs import insert_docs
+from .kept import off_means, on_host
 from .kernels import RBFKernel, kernel_of
 from .notices import stack_level
 from .progress import Progress
@@ -1354,8 +1355,8 @@ def n_groups_requested(r: Any, n_groups: int) -> int:
         return max(1, int(float(r) * n_groups))
     raise ValueError(
         f"n_groups_to_select={r!r} is not possible: give None for half of the groups, "
-        f"an integer from 1 to {n_groups}, which is how many there are, or a fraction "
-        f"above 0 and at most 1."
+        f"an integer from 1 to {n_groups}, which is how many there are, a fraction "
+        f"above 0 and at most 1, or 'auto'."
     )
 
 
@@ -1516,11 +1517,12 @@ class GroupSelector(ConstraintMixin, TermSelector):
 
     Parameters
     ----------
-    n_groups_to_select : int, float or None
+    n_groups_to_select : int, float, "auto" or None
         Number of groups, a fraction of them, or None for half of them. So many
         different ones come out: groups whose kernels are multiples of one another count
         as one, and groups of zero columns not at all. Where `X` has fewer, a warning
-        says how many came out.
+        says how many came out. "auto" is the fewest whose columns explain nine tenths
+        of the variance of all columns; `X` has to be in memory.
     groups : array-like of shape (n_features,), dict, list of lists, "prefix" or None
         The label of the group of each column; a series whose index has the names of
         columns goes by these. Or a dictionary from labels to lists of indices or names
@@ -1631,7 +1633,7 @@ class GroupSelector(ConstraintMixin, TermSelector):
 
     def __init__(
         self,
-        n_groups_to_select: float | None = None,
+        n_groups_to_select: float | Literal["auto"] | None = None,
         *,
         groups: ArrayLike | Mapping[Any, Any] | Literal["prefix"] | None = None,
         n_draws: int | None = None,
@@ -1661,9 +1663,14 @@ class GroupSelector(ConstraintMixin, TermSelector):
         return column_groups(self.groups, d, getattr(self, "feature_names_in_", None))
 
     def _n_requested(self, d: int) -> int:
+        if self._finds_number():
+            return self._number_found()
         return n_groups_requested(
             self.n_groups_to_select, len(self._groups_of(d).labels)
         )
+
+    def _n_chosen(self) -> int:
+        return len(self.selected_groups_)
 
     def _rules(self, d: int) -> ColumnRules | None:
         if self.groups is None:
@@ -1687,7 +1694,7 @@ class GroupSelector(ConstraintMixin, TermSelector):
             drawn = self._drawn(space, r, scores, allowed)
             sampling = self._filled(space, drawn, r, scores, allowed)
         if allowed is not None:
-            asked = n_groups_requested(self.n_groups_to_select, len(allowed.mask))
+            asked = self._n_requested(len(self.groups_.codes))
             self._keep_constraints(space, allowed, asked if wanted else None)
             n_added = sampling.n_selected - drawn.n_selected
             warn_of_stop(allowed, r, n_added, self._of_what)
@@ -1830,7 +1837,7 @@ class GroupSelector(ConstraintMixin, TermSelector):
 
     def _warn_of_fewer(self, space: RowSpace) -> None:
         found = len(self.selected_groups_)
-        asked = n_groups_requested(self.n_groups_to_select, len(self.groups_.labels))
+        asked = self._n_requested(len(self.groups_.codes))
         if self.n_draws is None and found < asked:
             why = "All others are zero, or multiples of one of these."
             warnings.warn(
@@ -2118,12 +2125,13 @@ class AdditiveKernelSelector(TermSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None
+    n_features_to_select : int, float, "auto" or None
         How many features to choose, which fraction of them, or None for half of them and
         at most 50.
         So many different ones come out: features whose kernels are multiples of one
         another count as one, and constant ones not at all. Where `X` has fewer, a
-        warning says how many came out.
+        warning says how many came out. "auto" is the fewest by which linear regressions
+        explain nine tenths of the variance of all features, each in units of its own.
     kernel : "rbf", "linear", "poly", "chi2", callable or kernel object
         Of one feature. A callable is a function of two matrices with one column, as in
         scikit-learn's `SVC`; it returns the kernel matrix of their rows.
@@ -2199,7 +2207,7 @@ class AdditiveKernelSelector(TermSelector):
 
     def __init__(
         self,
-        n_features_to_select: float | None = None,
+        n_features_to_select: float | Literal["auto"] | None = None,
         *,
         kernel: Any = "rbf",
         gamma: float | Literal["scale", "auto"] = "scale",
@@ -2222,10 +2230,16 @@ class AdditiveKernelSelector(TermSelector):
         r = super()._n_requested(d)
         if r is None:
             raise ValueError(
-                "n_features_to_select='auto' is not possible: give a number, a "
-                "fraction, or None for half of the features and at most 50."
+                "n_features_to_select='theorem' is not possible: give a number, a "
+                "fraction, 'auto', or None for half of the features and at most 50."
             )
         return r
+
+    def _is_enough(self, X: Matrix) -> bool:
+        # in units of each feature, as the kernels are
+        A = off_means(on_host(X))
+        lengths = np.linalg.norm(A, axis=0)
+        return super()._is_enough(A / np.where(lengths > 0, lengths, 1.0))
 
     def _choose(self, X: ArrayLike, y: ArrayLike, **extra: Any) -> Self:
         # of columns nothing is said: the certificate is one of kernels

@@ -5,7 +5,8 @@ __all__ = ['PENALTIES', 'NUMBERS_OF_WHOLE', 'NUMBERS_OF_COLUMNS', 'NUMBERS_OF_OT
            'off_means', 'share_in', 'random_shares', 'squared_projection', 'left_out_shares', 'left_out_share',
            'some_pairs', 'squared_distances', 'Trimmed', 'tolerance_ranks', 'rows_needed', 'rows_to_come',
            'factor_off_means', 'SmallData', 'how_many_choices', 'on_host', 'KeptData', 'kept_data', 'small_data',
-           'copied', 'columns_at_random', 'explained_at_once', 'pairs_at_once', 'plain_columns_of', 'certify_columns']
+           'copied', 'columns_at_random', 'explained_at_once', 'explained_variance', 'pairs_at_once',
+           'plain_columns_of', 'certify_columns']
 
 # %% ../nbs/12_kept.ipynb #12ke0003
 from dataclasses import dataclass, replace
@@ -41,7 +42,7 @@ from fsel_book.certificates import (
     space_to_certify,
 )
 from .plain_columns import LongestRows, longest_rows, span_of_columns
-from .spectra import RowSpace
+from .spectra import RowSpace, squared_column_norms
 from fsel_book.validation import (
     check_bool,
     check_matrix,
@@ -585,6 +586,46 @@ def explained_at_once(space: RowSpace, indices: np.ndarray) -> Explained | None:
         image = as_float64(block.T) @ Q
         inside += float(to_numpy(namespace(image).vecdot(image, image)).sum())
     return Explained(min(inside / whole, 1.0))
+
+
+def explained_variance(X: Matrix, indices: np.ndarray) -> float:
+    """The part of the variance of all columns that regressions on some of them, with an
+    intercept, explain: the first number of a certificate, whatever the size of the data.
+
+    Parameters
+    ----------
+    X : array or sparse matrix, shape (n_samples, n_features)
+    indices : ndarray of int, shape (r,)
+
+    Returns
+    -------
+    float
+        Between 0 and 1; 1 where all columns are constant.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fsel_book.kept import explained_variance
+    >>> explained_variance(
+    ...     np.array([[1.0, 5.0], [2.0, 7.0], [3.0, 9.0]]), np.array([1])
+    ... )
+    1.0
+    """
+    n = X.shape[0]
+    # orthogonal to what all samples have in common, and so to the means
+    C = off_means(on_host(take_columns(X, indices)))
+    Q = from_numpy(span_of_columns(C), X)
+    whole = norm = inside = 0.0
+    for _, _, block in by_columns(X):
+        block = as_float64(block)
+        squares = to_numpy(squared_column_norms(block))
+        means = to_numpy(block.T @ from_numpy(np.ones(n), X)).ravel() / n
+        norm += float(squares.sum())
+        whole += float(np.maximum(squares - n * means**2, 0.0).sum())
+        image = block.T @ Q
+        inside += float(to_numpy(namespace(image).vecdot(image, image)).sum())
+    # otherwise most of the difference is rounding
+    return min(inside / whole, 1.0) if whole > 1e-12 * norm else 1.0
 
 
 def pairs_at_once(space: RowSpace, indices: np.ndarray) -> PairsKept | None:

@@ -6,6 +6,7 @@ __all__ = ['leverage_sampling', 'chernoff_rate', 'bernoulli_kl', 'bernoulli_inte
            'ridge_leverage_draws', 'LeverageSelector', 'LeverageDisplay']
 
 # %% ../nbs/06_leverage.ipynb #c839f527
+import numbers
 import numpy as np
 from bisect import bisect_left
 from dataclasses import replace
@@ -14,7 +15,7 @@ from typing import Any, Literal, Self
 from scipy.optimize import brentq
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
-from .arrays import Array, Seed, result_dtype, to_numpy
+from .arrays import Array, Seed, is_integer, result_dtype, to_numpy
 from .block_search import BlockChoice, DrawsInBlocks, FirstInBlocks, Order
 from fsel_book.certificates import (
     CertifiedSelector,
@@ -457,7 +458,7 @@ class LeverageSelector(CertifiedSelector):
     Parameters
     ----------
     %(n_features_to_select)s
-        "auto" is the number of draws that `eps` and `delta` ask for by the theorem.
+        "theorem" is the number of draws that `eps` and `delta` ask for by it.
         Draws are with replacement, and go on until so many different features are
         there, up to twenty times as many; then those of largest leverage follow that
         were not drawn, with weights small enough for the promise. Features outside of
@@ -512,7 +513,7 @@ class LeverageSelector(CertifiedSelector):
 
     def __init__(
         self,
-        n_features_to_select: float | Literal["auto"] | None = None,
+        n_features_to_select: float | Literal["auto", "theorem"] | None = None,
         *,
         n_draws: int | None = None,
         rank: int | Literal["full"] | None = None,
@@ -581,15 +582,21 @@ class LeverageSelector(CertifiedSelector):
             upper = self._promise_after(space, r, n_draws).upper
         return partial(weights_below, upper=upper)
 
+    def _chooses_in_order(self) -> bool:
+        # by the leverages of the same directions, and by the same draws
+        fixed = is_integer(self.rank) or isinstance(self.ridge, numbers.Real)
+        seeded = not self._is_sampled or is_integer(self.random_state)
+        return bool(fixed and seeded and not self.exchange)
+
     def _choice_in_blocks(self) -> BlockChoice:
         if self._is_sampled:
             by_number = self._n_different(1) is not None
             return DrawsInBlocks(
                 self.random_state, self._weigh_after if by_number else None
             )
-        if self.n_features_to_select == "auto":
+        if self.n_features_to_select == "theorem":
             raise ValueError(
-                "n_features_to_select='auto' with rule='largest' needs the scores of "
+                "n_features_to_select='theorem' with rule='largest' needs the scores of "
                 "all features at once, and X is in blocks of features: give a number."
             )
         return FirstInBlocks(Order())

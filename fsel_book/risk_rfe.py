@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
+from sklearn.base import clone, is_classifier
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
@@ -62,6 +63,7 @@ from .notices import stack_level
 from .progress import Progress
 from .ridge import labels_from_decisions
 from .scoring import ScoreOnHost
+from .sizes import default_splitter, size_path
 from fsel_book.validation import (
     check_bool,
     check_increment,
@@ -438,8 +440,8 @@ class KernelElimination(SelectorMixin, KernelMachine):
 
     @abstractmethod
     def _check_parameters(self, d: int) -> int | None:
-        """How many of `d` features are to be left, None for "auto"; or what is wrong
-        with a parameter.
+        """How many of `d` features are to be left, None where a rule is named that
+        finds it; or what is wrong with a parameter.
         """
 
     @abstractmethod
@@ -500,11 +502,11 @@ class KernelElimination(SelectorMixin, KernelMachine):
             _warn_of_lost_features(A)
         # Values are minima of |f|^2 / 2 + C sum w loss. Users see them with a mean loss.
         unit = 1 / (w.sum() * self.C)
-        # "auto" looks at the whole path
+        # a rule looks at the whole path
         done = self._eliminate(A, risks, kernel, requested or 0, unit)
         kept = done.left[-1]
         if requested is None:
-            kept = change_point(done.values, done.left).n_features
+            kept = self._number_by_rule(done, X, y, sample_weight)
         gone = done.order[: d - kept]
         support = np.isin(np.arange(d), gone, invert=True)
         self._settle(A, risks, kernel, shift, support)
@@ -516,6 +518,39 @@ class KernelElimination(SelectorMixin, KernelMachine):
             self.classes_ = classes
         self._describe(done, gone, unit)
         self._move_to(X)
+
+    def _number_by_rule(
+        self, done: Elimination, X: Matrix, y: ArrayLike, sample_weight: ArrayLike
+    ) -> int:
+        """How many features stay: by the bend of the path, or by what predicts."""
+        if self.n_features_to_select == "change-point":  # type: ignore[attr-defined]
+            return change_point(done.values, done.left).n_features
+        if X.shape[1] == 1:
+            return 1
+        quiet = clone(self).set_params(verbose=0)
+        folds = default_splitter(y, is_classifier(self))
+        self.size_path_ = size_path(quiet, X, y, cv=folds, sample_weight=sample_weight)
+        return self.size_path_.within_one_error()
+
+    def _chooses_in_order(self) -> bool:
+        """Whether fewer features are always some of more; of several at a step nothing
+        is known.
+        """
+        return not isinstance(self.step, str) and self.step == 1  # type: ignore[attr-defined]
+
+    def _order_of_columns(self) -> np.ndarray:
+        """All features, the last to go first."""
+        gone = to_numpy(self.elimination_order_)
+        left = np.setdiff1d(np.arange(self.n_features_in_), gone)
+        return np.concatenate([left, gone[::-1]])
+
+    def _machine_of_path(self) -> Self:
+        """The machine on all features that it will be given, with the kernel of the
+        path, whose gamma "scale" would else be that of the few.
+        """
+        return clone(self).set_params(
+            n_features_to_select=1.0, kernel=self.kernel_, step=1
+        )
 
     def _risks(
         self, classes: Any, Y: np.ndarray, w: np.ndarray
@@ -752,12 +787,12 @@ class RiskRFE(KernelElimination):
         check_not_negative("epsilon", self.epsilon)
         check_bool("fit_intercept", self.fit_intercept)
         check_step(self.step, adaptive=self.criterion == "risk")
-        requested = n_requested(self.n_features_to_select, d)
+        requested = n_requested(self.n_features_to_select, d, ("auto", "change-point"))
         if requested is None and limit is not None:
             raise ValueError(
-                "max_increment and n_features_to_select='auto' together are not "
-                "possible: both are rules "
-                "for stopping; give one of them."
+                f"max_increment and n_features_to_select={self.n_features_to_select!r} "
+                f"together are not possible: both are rules for stopping; give one of "
+                f"them."
             )
         if limit is not None and self.criterion == "norm":
             raise ValueError(

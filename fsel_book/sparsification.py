@@ -44,7 +44,6 @@ from fsel_book.certificates import (
     ScoreFunc,
     ScoreMixin,
     check_scores,
-    n_requested,
     scores_without_data,
     target_rank,
 )
@@ -581,7 +580,7 @@ class BSSSelector(ConstraintMixin, ScoreMixin, CertifiedSelector):
     Parameters
     ----------
     %(n_features_to_select)s
-        "auto" is the number of draws that `eps` asks for by the theorem. Where features
+        "theorem" is the number of draws that `eps` asks for by it. Where features
         are drawn more than once the draws go on, up to twenty times as many; then the
         columns follow that come next in the order of length, or of score times length,
         with weights small enough for the promise.
@@ -651,7 +650,7 @@ class BSSSelector(ConstraintMixin, ScoreMixin, CertifiedSelector):
 
     def __init__(
         self,
-        n_features_to_select: float | Literal["auto"] | None = None,
+        n_features_to_select: float | Literal["auto", "theorem"] | None = None,
         *,
         n_draws: int | None = None,
         rank: int | Literal["full"] | None = None,
@@ -735,7 +734,7 @@ class BSSSelector(ConstraintMixin, ScoreMixin, CertifiedSelector):
                 more = n_drawn + allowed.finish()
                 sampling = self._filled(space, sampling, more, scores, allowed, r)
         if allowed is not None:
-            asked = n_requested(self.n_features_to_select, space.shape[0])
+            asked = self._n_requested(space.shape[0])
             self._keep_constraints(space, allowed, asked if wanted else None)
             warn_of_stop(allowed, r, sampling.n_selected - n_drawn)
         return sampling

@@ -511,7 +511,7 @@ def check_automatic_draws(r: int, ell: int, d: int, ridge: float | None = None) 
             else "a larger ridge"
         )
         raise ValueError(
-            f"n_features_to_select='auto' needs {r} draws at {at}, more than "
+            f"n_features_to_select='theorem' needs {r} draws at {at}, more than "
             f"the {d} features of X: "
             f"give a larger eps, {other}, or a "
             f"number; {SEE_ALSO}"

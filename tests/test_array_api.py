@@ -33,6 +33,7 @@ from fsel_book import (
     RiskRFE,
     RLSClassifier,
     ScreeDisplay,
+    SizeDisplay,
     StabilityDisplay,
     WeightScores,
     arrays,
@@ -51,12 +52,12 @@ from fsel_book import (
     leverage_sampling,
     leverage_scores,
     margin_report,
-    path_scores,
     pivoted_qr,
     ridge_risk,
     row_space,
     rrqr,
     selection_stability,
+    size_path,
     strong_rrqr,
     svm_margin,
 )
@@ -89,7 +90,7 @@ each_dtype_and_dispatch = swept_product(
     DISPATCH,
 )
 
-QUICK_RFE = RiskRFE("auto", kernel="linear", loss="squared_error")
+QUICK_RFE = RiskRFE("change-point", kernel="linear", loss="squared_error")
 
 
 def whole(X):
@@ -206,7 +207,7 @@ ON_HOST = {
     "kernel_of": lambda X, y: [kernel_of("rbf", X).gamma],
     "kernel_sandwich": lambda X, y: kernel_sandwich(X @ X.T, X @ X.T),
     "margin_report": lambda X, y: margin_report(X, y, whole(X).sampling_).radii,
-    "path_scores": lambda X, y: [path_scores(QUICK_RFE, X, y, cv=2).scores],
+    "size_path": lambda X, y: [size_path(QUICK_RFE, X, y, cv=2).scores],
     "pivoted_qr": lambda X, y: [pivoted_qr(X, 4).permutation],
     "strong_rrqr": lambda X, y: [strong_rrqr(X, 4).permutation],
     "ridge_risk": lambda X, y: parts(
@@ -233,6 +234,9 @@ ON_HOST = {
     "ScreeDisplay": lambda X, y: [
         ScreeDisplay.from_selector(QUICK_RFE.fit(X, y)).point.values
     ],
+    "SizeDisplay": lambda X, y: [
+        SizeDisplay.from_selector(QUICK_RFE, X, y, cv=2).path.scores
+    ],
     "StabilityDisplay": lambda X, y: [
         StabilityDisplay.from_selectors(
             {"BSS": BSSSelector(6, rank=2)}, X, y, n_samples=3
@@ -250,7 +254,7 @@ WITHOUT_A_MATRIX = {
         "EnclosingBall",
         "Margin",
         "MarginReport",
-        "PathScores",
+        "SizePath",
         "PivotedQR",
         "Pool",
     ),

@@ -46,7 +46,7 @@ SELECTORS = {
         for name, case in CASES.items()
     },
     **{
-        f"{name}, auto": case.make("auto", rank=2, eps=0.9)
+        f"{name}, auto": case.make("theorem", rank=2, eps=0.9)
         for name, case in CASES.items()
         if case.auto
     },

@@ -146,7 +146,7 @@ TO_THE_CHAPTER = {
     ),
     "no rank at all": lambda: BSSSelector(10, rank="most").fit(X),
     "more leading directions than known": lambda: row_space(X, 3).truncate(4),
-    "more draws than features": lambda: BSSSelector("auto", rank=15, eps=0.1).fit(X),
+    "more draws than features": lambda: BSSSelector("theorem", rank=15, eps=0.1).fit(X),
     "fewer additions than the rank wants": lambda: CompletionSelector(
         [1], 2, rank=10
     ).fit(X),
@@ -201,7 +201,7 @@ def test_rank_must_not_exceed_the_numerical_rank(case):
     with refused("rank=7 is not possible", "numerical rank 6"):
         case.make(25, rank=7).fit(low)
     with refused("rank=7 is not possible", "numerical rank 6"):
-        case.make("auto", rank=7).fit(low)
+        case.make("theorem", rank=7).fit(low)
     assert case.make(25, rank=6).fit(low).certificate_.rank == 6
 
 
@@ -262,13 +262,13 @@ def test_rank_of_a_row_space(function, rank):
 )
 def test_eps(case, value):
     with refused(f"eps={value!r} is not possible", "above 0 and below 1"):
-        case.make("auto", rank=1, eps=value).fit(X)
+        case.make("theorem", rank=1, eps=value).fit(X)
 
 
 @cases(auto=False)
 @pytest.mark.parametrize("rank", [1, 3, 20])
 def test_auto_without_an_eps_is_as_few_as_can_be(case, rank):
-    assert case.make("auto", rank=rank).fit(X).n_draws_ == rank + case.spare
+    assert case.make("theorem", rank=rank).fit(X).n_draws_ == rank + case.spare
 
 
 @cases(auto=True)
@@ -277,11 +277,11 @@ def test_auto_without_an_eps_is_as_few_as_can_be(case, rank):
 )
 def test_auto_that_needs_more_draws_than_there_are_features(case, data, rank, eps):
     """Refused by the methods that do not keep such a promise even with all of them."""
-    selector = case.make("auto", rank=rank, eps=eps)
+    selector = case.make("theorem", rank=rank, eps=eps)
     promise = case.promise(row_space(data, rank), 30)
     if eps_of(promise, promise) > eps:
         words = [f"rank {rank}", "30 features", "larger eps", "smaller rank"]
-        with refused("n_features_to_select='auto' needs", *words):
+        with refused("n_features_to_select='theorem' needs", *words):
             selector.fit(data)
     else:
         assert selector.fit(data).n_draws_ <= 30
@@ -293,7 +293,7 @@ def test_auto_that_needs_more_draws_than_there_are_features(case, data, rank, ep
 )
 def test_auto_gives_the_number_of_draws_of_the_theorem(case, rank, eps):
     wide = table(20, 3000)
-    selector = case.make("auto", rank=rank, eps=eps).fit(wide)
+    selector = case.make("theorem", rank=rank, eps=eps).fit(wide)
     space = row_space(wide, rank)
     r = selector.n_draws_
     promise = selector.certificate_.promise
@@ -332,7 +332,7 @@ def test_rule(value):
         bss(V, 9, value)
 
 
-@pytest.mark.parametrize("r", [5, "auto"])
+@pytest.mark.parametrize("r", [5, "theorem"])
 @pytest.mark.parametrize("value", [0, 1, -1, 2, np.nan, "small", None], ids=repr)
 def test_delta(value, r):
     with refused(f"delta={value!r} is not possible", "above 0 and below 1"):

@@ -493,7 +493,7 @@ def test_auto_is_the_least_number_for_the_promise_or_all_features():
     r = random_draws(space, 0.5)
     assert random_promise(space, r).eps <= 0.5 < random_promise(space, r - 1).eps
     assert (
-        RandomSelector("auto", rank=4, random_state=0)
+        RandomSelector("theorem", rank=4, random_state=0)
         .fit(hadamard(1024, 1024)[:, 1:5].T)
         .n_draws_
         == r

@@ -201,8 +201,10 @@ def test_a_selector_without_a_theorem():
     assert "chosen by first features" in legend_of(
         LeverageDisplay.from_selector(fitted)
     )
-    with refused("n_features_to_select='auto' is not possible", "First has no theorem"):
-        First("auto").fit(X)
+    with refused(
+        "n_features_to_select='theorem' is not possible", "First has no theorem"
+    ):
+        First("theorem").fit(X)
 
 
 # ---------------------------------------------------------------- fewer than asked for,
@@ -280,7 +282,7 @@ def test_fewer_features_than_asked_for_are_told_of_blocks(make, axis):
 @pytest.mark.parametrize(
     "selector",
     [
-        BSSSelector("auto", rank=2, eps=0.9),
+        BSSSelector("theorem", rank=2, eps=0.9),
         LeverageSelector(random_state=0),
         RandomSelector(6, random_state=0),
         RRQRSelector(6),
@@ -290,7 +292,7 @@ def test_fewer_features_than_asked_for_are_told_of_blocks(make, axis):
     ids=repr,
 )
 def test_whoever_gets_what_was_asked_for_is_told_nothing(selector):
-    """What the remedies name gives as many as asked for; "auto" and the default ask for
+    """What the remedies name gives as many as asked for; "theorem" and the default ask for
     no number.
     """
     assert not [

@@ -506,7 +506,7 @@ def test_groups_that_must_have_a_column_get_one_however_features_are_counted():
         BSSSelector(5, ridge="auto"),
         BSSSelector(n_draws=5, rank=2),
         BSSSelector(3, rank=1),
-        BSSSelector("auto", rank=1, eps=0.9),
+        BSSSelector("theorem", rank=1, eps=0.9),
         CompletionSelector([20], 4, rank=2),
         CompletionSelector([20], rank=2),
         CompletionSelector(n_features_to_add=4, rank=2),

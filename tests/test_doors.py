@@ -71,10 +71,10 @@ from fsel_book import (
     information_gain,
     leverage_scores,
     margin_report,
-    path_scores,
     pivoted_qr,
     ridge_risk,
     row_space,
+    size_path,
     strong_rrqr,
     svm_margin,
 )
@@ -259,16 +259,14 @@ FUNCTIONS = {
     "removals": running,
     "risk_rfe": eliminations,
     "RecoveryDisplay": picture,
-    "path_scores": lambda X: [
-        path_scores(
-            RiskRFE(kernel="linear", loss="squared_error"), X, SIGNS, cv=2
-        ).scores
+    "size_path": lambda X: [
+        size_path(RiskRFE(kernel="linear", loss="squared_error"), X, SIGNS, cv=2).scores
     ],
     "resampled_change_points": lambda X: resampled_change_points(
         RiskRFE(kernel="linear", loss="squared_error"), X, SIGNS, 2, random_state=0
     ),
 }
-MANY_FITS = ("risk_rfe", "path_scores", "resampled_change_points")
+MANY_FITS = ("risk_rfe", "size_path", "resampled_change_points")
 # What takes a kernel matrix, shape (n_samples, n_samples).
 OF_KERNELS = {
     "ridge_risk": lambda K: [ridge_risk(K, SIGNS, 1.0, [0.1, 1.0]).risk],
@@ -867,7 +865,7 @@ def test_a_class_in_the_place_of_an_instance(what):
             ),
         ),
         ("estimator", LinearSVC, lambda: WeightScores(LinearSVC)(DENSE, SIGNS)),
-        ("selector", RiskRFE, lambda: path_scores(RiskRFE, DENSE, SIGNS)),
+        ("selector", RiskRFE, lambda: size_path(RiskRFE, DENSE, SIGNS)),
         ("selector", RiskRFE, lambda: resampled_change_points(RiskRFE, DENSE, SIGNS)),
     ],
 )

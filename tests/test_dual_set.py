@@ -1813,7 +1813,7 @@ def test_a_rank_above_that_of_the_data():
     for selector in (
         DSFSelector(20, rank=7),
         RSFSelector(20, rank=7),
-        DSFSelector("auto", rank=7),
+        DSFSelector("theorem", rank=7),
     ):
         with refused("rank=7 is not possible", "numerical rank 6"):
             selector.fit(low)

@@ -318,7 +318,7 @@ def test_the_largest_leverages_of_copies_keep_what_all_of_them_would():
     X = table(20, 40)
     for how in (np.hstack([X, -X]), np.hstack([X, X, X[:, :9]])):
         space = row_space(how, rank=6)
-        auto = largest.make("auto", rank=6, eps=0.6).fit(how)
+        auto = largest.make("theorem", rank=6, eps=0.6).fit(how)
         assert auto.certificate_.holds and auto.certificate_.interval[0] >= 0.4
         for r in (6, 15, 60):
             sampling = largest_leverages(space, r)
@@ -379,7 +379,7 @@ def test_auto_takes_the_fewest_of_the_largest_leverages(rank, eps):
     scores = np.sort(scores_of(X, rank))[::-1]
     left_out = scores.sum() - np.r_[0, np.cumsum(scores)]
     fewest = max(rank, int(np.flatnonzero(left_out <= eps + 1e-12)[0]))
-    assert largest.make("auto", rank=rank, eps=eps).fit(X).n_draws_ == fewest
+    assert largest.make("theorem", rank=rank, eps=eps).fit(X).n_draws_ == fewest
     assert largest_draws(row_space(X, rank), eps) == fewest
 
 
@@ -577,21 +577,22 @@ def test_the_largest_ridge_leverages_are_those_of_the_literal_rule(seed):
     assert largest_draws(space, 0.5) == (r if alone < 0.5 else 1)
     if alone >= 0.5:
         return
-    chosen = LeverageSelector("auto", ridge=space.ridge, rule="largest").fit(space.X)
+    chosen = LeverageSelector("theorem", ridge=space.ridge, rule="largest").fit(space.X)
     assert_array_equal(chosen.selected_, sampling.indices)
 
 
 def test_auto_draws_at_a_ridge():
     X = np.random.default_rng(5).standard_normal((12, 2000))
-    selector = LeverageSelector("auto", ridge=5000.0, random_state=0).fit(X)
+    selector = LeverageSelector("theorem", ridge=5000.0, random_state=0).fit(X)
     promise = selector.certificate_.promise
     assert promise.eps <= 0.5 and promise.confidence == 0.99
     assert selector.certificate_.holds
     with refused("draws at ridge=1, more than the 2000 features", "a larger ridge"):
-        LeverageSelector("auto", ridge=1.0, eps=0.05).fit(X)
+        LeverageSelector("theorem", ridge=1.0, eps=0.05).fit(X)
     # where next to nothing counts, one column is enough
     assert (
-        len(LeverageSelector("auto", ridge=1e12, rule="largest").fit(X).selected_) == 1
+        len(LeverageSelector("theorem", ridge=1e12, rule="largest").fit(X).selected_)
+        == 1
     )
 
 
@@ -602,7 +603,7 @@ def test_auto_draws_at_a_ridge():
         (dict(ridge="large"), "ridge='large' is not possible.*auto"),
         (dict(ridge=1.0, rank=21), "rank=21 is not possible: X has numerical rank 20"),
         (
-            dict(ridge="auto", n_features_to_select="auto"),
+            dict(ridge="auto", n_features_to_select="theorem"),
             "give one of them as a number",
         ),
     ],

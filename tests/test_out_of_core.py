@@ -65,12 +65,12 @@ SCORES = np.random.default_rng(5).random(3000)
 WIDE = {
     "BSS": by_norm(60),
     "BSS, full rank": BSSSelector(60, rank="full"),
-    "BSS, auto": by_norm("auto", rank=4, eps=0.7),
+    "BSS, auto": by_norm("theorem", rank=4, eps=0.7),
     "BSS, one draw": BSSSelector(1, rank=1),
     "BSS, scores": BSSSelector(60, score_func=SCORES),
     "BSS, ridge": by_norm(60, ridge="auto"),
     "BSS, scores, ridge": BSSSelector(40, ridge=3e4, score_func=SCORES),
-    "BSS, auto, ridge": by_norm("auto", ridge=3e5, eps=0.7),
+    "BSS, auto, ridge": by_norm("theorem", ridge=3e5, eps=0.7),
     "DSF": DSFSelector(60, rule="first"),
     "DSF, scores": DSFSelector(40, score_func=SCORES),
     "leverage": LeverageSelector(200, random_state=3),
@@ -86,13 +86,13 @@ TALL = WIDE | {
     "BSS, scores": BSSSelector(20, score_func=SCORES[:50]),
     "BSS, ridge": BSSSelector(20, ridge="auto"),
     "BSS, scores, ridge": BSSSelector(20, ridge="auto", score_func=SCORES[:50]),
-    "BSS, auto, ridge": BSSSelector("auto", ridge=1e6, eps=0.9),
+    "BSS, auto, ridge": BSSSelector("theorem", ridge=1e6, eps=0.9),
     "DSF": DSFSelector(20),
     "DSF, scores": DSFSelector(20, score_func=SCORES[:50]),
     "leverage": LeverageSelector(40, random_state=3),
     "leverage, ridge": LeverageSelector(40, ridge=1e4, random_state=3),
     "largest": LeverageSelector(20, rule="largest"),
-    "largest, ridge": LeverageSelector("auto", rule="largest", ridge=1e4),
+    "largest, ridge": LeverageSelector("theorem", rule="largest", ridge=1e4),
     "RSF": RSFSelector(40, random_state=4),
     "RRQR": RRQRSelector(20),
 }
@@ -1414,7 +1414,7 @@ def test_what_needs_all_features_at_once_says_so():
         (RRQRSelector(60), "RRQRSelector needs all features at once"),
         (BSSSelector(4000), "4000", "3000"),
         (BSSSelector(60, rank=40), "rank=40", "30"),
-        (LeverageSelector("auto", rule="largest"), "auto"),
+        (LeverageSelector("theorem", rule="largest"), "theorem"),
     ):
         with refused(*parts):
             selector.fit(X, np.ones(30))
@@ -1646,11 +1646,14 @@ def test_one_summary_serves_every_ridge():
         (by_norm(60, ridge=1e-6), "effective dimension at ridge=1e-06.*larger ridge"),
         (by_norm(60, ridge=-1.0), "ridge=-1.0 is not possible"),
         (by_norm(60, ridge=1.0, rank=91), "rank=91 is not possible: .* rank 90"),
-        (by_norm("auto", ridge="auto"), "give one of them as a number"),
-        (by_norm("auto", ridge=1e-3, eps=0.01), "draws at ridge=0.001.*a larger ridge"),
+        (by_norm("theorem", ridge="auto"), "give one of them as a number"),
+        (
+            by_norm("theorem", ridge=1e-3, eps=0.01),
+            "draws at ridge=0.001.*a larger ridge",
+        ),
         (BSSSelector(60, ridge=1.0, rule="best"), "looks at all features in each step"),
         (
-            LeverageSelector("auto", ridge=1.0, rule="largest"),
+            LeverageSelector("theorem", ridge=1.0, rule="largest"),
             "needs the scores of all features at once",
         ),
     ],

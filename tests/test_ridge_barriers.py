@@ -241,7 +241,7 @@ def test_the_certificate_speaks_of_the_ridge():
 
 def test_auto_draws_are_enough_for_eps():
     X = np.random.default_rng(5).standard_normal((12, 400))
-    selector = BSSSelector("auto", ridge=3000.0, eps=0.9).fit(X)
+    selector = BSSSelector("theorem", ridge=3000.0, eps=0.9).fit(X)
     low, high = selector.certificate_.interval
     assert selector.certificate_.promise.eps <= 0.9
     assert max(1 - low, high - 1) <= 0.9
@@ -258,7 +258,7 @@ def test_auto_draws_are_enough_for_eps():
         (dict(ridge=1e-9), "effective dimension at ridge=1e-09 is .*larger ridge"),
         (dict(ridge=1.0, sketch_size=9), "sketch_size and ridge"),
         (
-            dict(ridge="auto", n_features_to_select="auto"),
+            dict(ridge="auto", n_features_to_select="theorem"),
             "give one of them as a number",
         ),
     ],

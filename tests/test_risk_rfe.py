@@ -152,7 +152,9 @@ def test_auto_finds_a_single_feature(loss, kernel, sizes):
         X = rng.uniform(-1, 1, (n, d))
         target = X[:, d // 2] + 0.1 * rng.standard_normal(n)
         y = target if not get_loss(loss).for_labels else np.sign(target)
-        selector = RiskRFE("auto", kernel=kernel, loss=loss, step=step).fit(X, y)
+        selector = RiskRFE("change-point", kernel=kernel, loss=loss, step=step).fit(
+            X, y
+        )
         assert selector.get_support(indices=True).tolist() == [d // 2]
 
 
@@ -166,14 +168,14 @@ def test_auto_of_a_sign_and_of_a_product(seeds):
             (X[:, 3] + X[:, 7], "linear", [3, 7]),
         ):
             assert (
-                RiskRFE("auto", kernel=kernel)
+                RiskRFE("change-point", kernel=kernel)
                 .fit(X, rule > 0)
                 .get_support(indices=True)
                 .tolist()
                 == kept
             )
         # nothing matters
-        assert 1 <= RiskRFE("auto").fit(X, np.arange(200) % 2).n_features_ <= 8
+        assert 1 <= RiskRFE("change-point").fit(X, np.arange(200) % 2).n_features_ <= 8
 
 
 @pytest.mark.parametrize(
@@ -208,9 +210,9 @@ def test_change_point_says_what_is_wrong(arguments, message):
 def test_auto_keeps_what_the_change_point_says(kind, loss, kernel):
     X, y = two_signs()
     target = y if loss == "hinge" else X[:, 0] * X[:, 1]
-    selector = kind("auto", kernel=kernel, loss=loss, C=5, degree=2, coef0=1.0).fit(
-        X, target
-    )
+    selector = kind(
+        "change-point", kernel=kernel, loss=loss, C=5, degree=2, coef0=1.0
+    ).fit(X, target)
     assert (
         selector.n_features_path_.tolist() == list(range(8, -1, -1))
         and len(selector.elimination_order_) == 8
@@ -235,7 +237,7 @@ def test_guyon_goes_on_where_the_norm_is_rounding():
     """
     rng = np.random.default_rng(0)
     X = rng.uniform(0, 1, (40, 5))
-    selector = GuyonRFE("auto", kernel=LinearKernel(normalised=True), C=2.0)
+    selector = GuyonRFE("change-point", kernel=LinearKernel(normalised=True), C=2.0)
     with pytest.warns(UserWarning, match="Rounding errors decide"):
         selector.fit(X, X[:, 0] + X[:, 1] > 1)
     assert selector.n_features_path_[-1] == 0 and selector.n_features_ >= 1
@@ -439,7 +441,7 @@ def test_ties_go_by_index_and_units_do_not_matter():
         (dict(step_tol=-0.1), "step_tol=-0.1 is not possible"),
         (dict(step_tol="exact"), "step_tol='exact' is not possible"),
         (
-            dict(n_features_to_select="auto", max_increment=0.1),
+            dict(n_features_to_select="change-point", max_increment=0.1),
             "both are rules for stopping",
         ),
         (dict(max_increment=-0.5), "max_increment=-0.5 is not possible"),
@@ -596,7 +598,9 @@ def test_check_estimator_of_a_linear_kernel_down_to_the_end():
     """Among its data are single samples, where nothing supports the machine."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        check_estimator(RiskRFE("auto", kernel="linear", loss="epsilon_insensitive"))
+        check_estimator(
+            RiskRFE("change-point", kernel="linear", loss="epsilon_insensitive")
+        )
 
 
 @pytest.mark.filterwarnings("error")
@@ -618,7 +622,9 @@ def test_the_squared_hinge_has_a_box_without_an_end():
 def test_vowels_at_default_parameters(kernel, every):
     vowel = load_dataset("vowel")
     rows = slice(None, None, every)
-    selector = RiskRFE("auto", kernel=kernel).fit(vowel.data[rows], vowel.target[rows])
+    selector = RiskRFE("change-point", kernel=kernel).fit(
+        vowel.data[rows], vowel.target[rows]
+    )
     assert len(selector.elimination_order_) == 10
 
 
@@ -661,7 +667,10 @@ def test_a_diagonal_that_rounding_has_made_negative(kind):
     """
     X, y = load_breast_cancer(return_X_y=True)
     assert (
-        len(kind("auto", kernel="linear").fit(X[::3], y[::3]).elimination_order_) == 30
+        len(
+            kind("change-point", kernel="linear").fit(X[::3], y[::3]).elimination_order_
+        )
+        == 30
     )
 
 
@@ -823,7 +832,7 @@ class Recorder:
         (dict(step=0.1), 10),
         (dict(kernel="linear", loss="squared_error"), 4),
         (dict(kernel="linear", loss="squared_error", step=7), 4),
-        (dict(n_features_to_select="auto", step=0.2), 5),
+        (dict(n_features_to_select="change-point", step=0.2), 5),
     ],
 )
 def test_the_bar_moves_from_the_first_steps_on(kind, parameters, steps, monkeypatch):
@@ -847,7 +856,7 @@ def test_the_bar_moves_from_the_first_steps_on(kind, parameters, steps, monkeypa
         dict(),
         dict(kernel="linear", loss="squared_error"),
         dict(kernel="poly", step=3, loss="squared_hinge"),
-        dict(n_features_to_select="auto", gamma=0.3, C=5.0),
+        dict(n_features_to_select="change-point", gamma=0.3, C=5.0),
     ],
 )
 def test_guyons_rule_is_a_criterion(parameters):

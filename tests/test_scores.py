@@ -197,7 +197,10 @@ def test_only_the_order_of_score_times_length_counts(method):
 @pytest.mark.parametrize(
     ("selector", "rule", "default"),
     [
-        *((BSSSelector, rule, "auto") for rule in ("largest-norm", "best", "sampled")),
+        *(
+            (BSSSelector, rule, "theorem")
+            for rule in ("largest-norm", "best", "sampled")
+        ),
         *((DSFSelector, rule, "best") for rule in ("first", "components", "target")),
     ],
 )
@@ -943,7 +946,7 @@ def test_what_weighs_features_can_be_tuned():
 @pytest.mark.parametrize("selector", [BSSSelector, DSFSelector])
 def test_of_rank_one_the_theorem_asks_for_one_draw(selector):
     certificate = (
-        selector("auto", rank=1)
+        selector("theorem", rank=1)
         .fit(np.random.default_rng(0).standard_normal((10, 6)))
         .certificate_
     )

@@ -14,10 +14,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold
 
-from fsel_book import GuyonRFE, RiskRFE, ScreeDisplay, change_point, path_scores
+from fsel_book import GuyonRFE, RiskRFE, ScreeDisplay, change_point, size_path
 from fsel_book.certificates import METHOD_COLORS, method_color
 from fsel_book.stopping import (
-    PathScores,
     change_region,
     change_weights,
     resampled_change_points,
@@ -118,15 +117,15 @@ def test_scores_are_those_of_the_estimator_at_each_number():
     # the width of the path, not of the features left
     selector = RiskRFE(C=5)
     folds = StratifiedKFold(4)
-    found = path_scores(selector, X, y, 4)
+    found = size_path(selector, X, y, cv=4)
     assert found.scores.shape == (4, 6)
-    assert_array_equal(found.left, np.arange(6, 0, -1))
+    assert_array_equal(found.sizes, np.arange(1, 7))
     for left in (6, 3, 1):
         fixed = clone(selector).set_params(n_features_to_select=left)
         expected = [
             fixed.fit(X[a], y[a]).score(X[b], y[b]) for a, b in folds.split(X, y)
         ]
-        assert_allclose(found.scores[:, found.left == left].ravel(), expected)
+        assert_allclose(found.scores[:, found.sizes == left].ravel(), expected)
 
 
 def test_scores_of_numbers_sparse_frames_and_other_selectors():
@@ -135,26 +134,19 @@ def test_scores_of_numbers_sparse_frames_and_other_selectors():
     selector = RiskRFE(
         kernel="linear", loss="squared_error", C=1, max_increment=0.3, step="adaptive"
     )
-    dense = path_scores(selector, X, target, KFold(3))
-    sparse = path_scores(selector, sp.csc_array(X), target, KFold(3))
+    dense = size_path(selector, X, target, cv=KFold(3))
+    sparse = size_path(selector, sp.csc_array(X), target, cv=KFold(3))
     assert_allclose(dense.scores, sparse.scores, atol=1e-8)
     assert (
-        dense.n_features == 1 and dense.left[-1] == 1 and selector.max_increment == 0.3
+        dense.within_one_error() == 1
+        and dense.sizes[0] == 1
+        and selector.max_increment == 0.3
     )
-    assert path_scores(GuyonRFE(C=5), *signs(), 3).scores.shape == (3, 6)
+    assert size_path(GuyonRFE(C=5), *signs(), cv=3).scores.shape == (3, 6)
     pandas = pytest.importorskip("pandas")
     X, y = signs()
-    framed = path_scores(RiskRFE(C=5), pandas.DataFrame(X), pandas.Series(y), 3)
-    assert_allclose(framed.scores, path_scores(RiskRFE(C=5), X, y, 3).scores)
-
-
-def test_fewest_within_one_standard_error():
-    left = np.array([4, 3, 2, 1])
-    scores = np.array([[0.8, 0.9, 0.85, 0.2], [0.9, 1.0, 0.95, 0.3]])
-    # 0.95 less 0.05 is 0.90: reached by two
-    assert PathScores(left, scores).n_features == 2
-    assert PathScores(left, scores + [[0, 0, -0.02, 0]]).n_features == 3
-    assert_allclose(PathScores(left, scores).errors, 0.05)
+    framed = size_path(RiskRFE(C=5), pandas.DataFrame(X), pandas.Series(y), cv=3)
+    assert_allclose(framed.scores, size_path(RiskRFE(C=5), X, y, cv=3).scores)
 
 
 def test_resampling_counts_samples_as_weights():
@@ -170,7 +162,7 @@ def test_resampling_counts_samples_as_weights():
         rows = np.concatenate(
             [group[rng.randint(len(group), size=len(group))] for group in groups]
         )
-        again = RiskRFE("auto", C=5, gamma=0.5).fit(X[rows], y[rows])
+        again = RiskRFE("change-point", C=5, gamma=0.5).fit(X[rows], y[rows])
         assert number == again.n_features_
         kept += again.support_ / 6
     assert len(set(numbers)) > 1
@@ -194,15 +186,15 @@ def test_short_paths_of_one_feature_that_matters(d, step):
     numbers, share = resampled_change_points(selector, X, y, 4, random_state=0)
     coarse = step == 2 and d > 1  # the path may have no point with one feature left
     assert coarse or ((numbers == 1).all() and share[0] == 1 and share[1:].sum() == 0)
-    found = path_scores(selector, X, y, 3)
+    found = size_path(selector, X, y, cv=3)
     assert (
-        found.n_features == 1
-        and found.left[-1] == 1
-        and found.scores.shape == (3, len(found.left))
+        found.within_one_error() == 1
+        and found.sizes[0] == 1
+        and found.scores.shape == (3, len(found.sizes))
     )
     ax = (
         ScreeDisplay.from_selector(
-            clone(selector).set_params(n_features_to_select="auto").fit(X, y)
+            clone(selector).set_params(n_features_to_select="change-point").fit(X, y)
         )
         .plot()
         .ax_
@@ -214,7 +206,7 @@ def test_a_single_split_has_no_standard_error():
     with pytest.raises(
         ValueError, match="cv=ShuffleSplit.* is not possible: .* two splits or more"
     ):
-        path_scores(RiskRFE(), *signs(), ShuffleSplit(1))
+        size_path(RiskRFE(), *signs(), cv=ShuffleSplit(1))
 
 
 @pytest.mark.parametrize("n_resamples", [0, -1, 2.5, "many", None])
@@ -228,7 +220,7 @@ def test_number_of_resamples_is_checked(n_resamples):
 
 @pytest.mark.parametrize("limit", [0.1, 0, lambda left: 0.1])
 def test_a_path_that_stops_early_has_no_change_point(limit):
-    """`path_scores` looks at the whole path whatever the selector says; a change point
+    """`size_path` looks at the whole path whatever the selector says; a change point
     would be another one.
     """
     with pytest.raises(
@@ -240,7 +232,7 @@ def test_a_path_that_stops_early_has_no_change_point(limit):
 
 def test_display_draws_what_it_says():
     X, y = signs()
-    selector = RiskRFE("auto", C=5).fit(X, y)
+    selector = RiskRFE("change-point", C=5).fit(X, y)
     display = ScreeDisplay.from_selector(selector).plot(label="risk-RFE")
     lines = {line.get_label(): line for line in display.ax_.lines}
     assert_allclose(lines["risk-RFE"].get_ydata(), selector.objective_path_)
@@ -250,9 +242,9 @@ def test_display_draws_what_it_says():
         np.ptp(selector.objective_path_),
     )
     assert display.ax_.get_xlim()[0] > display.ax_.get_xlim()[1]
-    other = ScreeDisplay.from_selector(GuyonRFE("auto", C=5).fit(X, y), "linear").plot(
-        display.ax_, label="Guyon's RFE"
-    )
+    other = ScreeDisplay.from_selector(
+        GuyonRFE("change-point", C=5).fit(X, y), "linear"
+    ).plot(display.ax_, label="Guyon's RFE")
     assert other.figure_ is display.figure_
     with pytest.raises(NotFittedError):
         ScreeDisplay.from_selector(RiskRFE())
@@ -319,7 +311,8 @@ def test_targets_may_have_any_unit(exponent):
     X = np.random.default_rng(0).uniform(-1, 1, (60, 8))
     y = X[:, 0] * X[:, 3]
     plain, other = (
-        RiskRFE("auto", loss="squared_error").fit(X, y * s) for s in (1, 10.0**exponent)
+        RiskRFE("change-point", loss="squared_error").fit(X, y * s)
+        for s in (1, 10.0**exponent)
     )
     assert plain.n_features_ == other.n_features_ < 8
 
@@ -350,9 +343,9 @@ def test_a_path_is_walked_to_its_end_whatever_may_go():
     X = np.random.default_rng(0).uniform(-1, 1, (60, 5))
     y = X[:, 1] - X[:, 3]
     selector = RiskRFE(kernel="linear", loss="squared_error", max_increment=1e-9)
-    free = path_scores(clone(selector).set_params(max_increment=None), X, y)
-    assert_allclose(path_scores(selector, X, y).scores, free.scores)
-    assert list(free.left) == [5, 4, 3, 2, 1]
+    free = size_path(clone(selector).set_params(max_increment=None), X, y)
+    assert_allclose(size_path(selector, X, y).scores, free.scores)
+    assert_array_equal(free.sizes, [1, 2, 3, 4, 5])
 
 
 def test_a_straight_tail_has_one_parameter_less():

@@ -1,10 +1,13 @@
 """Whole columns of a table, chosen as they are."""
 
+import datetime
+
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 from cases import mixed_table
+from scipy.sparse.linalg import aslinearoperator
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.impute import SimpleImputer
@@ -72,6 +75,9 @@ def test_the_table_selector_names_the_column_that_it_refuses():
         TableSelector(2).fit(X.assign(x3=np.inf))
     with pytest.raises(ValueError, match="'when'"):
         TableSelector(2).fit(X.assign(when=pd.Timestamp("2024-01-01")))
+    for value in (datetime.date(2024, 1, 1), "2024-01-01", [1, 2]):
+        with pytest.raises(ValueError, match="'when'"):
+            TableSelector(2).fit(X.assign(when=[value] * len(X)))
 
 
 VISITS = np.random.default_rng(0).negative_binomial(1, 0.15, 300)
@@ -127,6 +133,68 @@ def test_frames_of_polars_are_taken():
     kept = found.transform(other)
     assert isinstance(kept, pl.DataFrame)
     assert kept.columns == list(expected.get_feature_names_out())
+
+
+def as_lazy_frame(X):
+    return pytest.importorskip("polars").from_pandas(X).lazy()
+
+
+def as_arrow(X):
+    return pytest.importorskip("pyarrow").Table.from_pandas(X)
+
+
+@pytest.mark.parametrize("make", [as_lazy_frame, as_arrow])
+def test_what_comes_out_is_of_the_kind_that_came(make):
+    frame = mixed_table()
+    X, y = frame.drop(columns="kind"), frame["kind"]
+    expected = TableSelector(3).fit(X, y)
+    selector = TableSelector(3).fit(make(X), y)
+    assert selector.selected_.tolist() == expected.selected_.tolist()
+    kept = selector.transform(make(X))
+    assert type(kept) is type(make(X))
+    if hasattr(kept, "collect"):
+        kept = kept.collect()
+    names = list(expected.get_feature_names_out())
+    assert kept.to_pandas().columns.tolist() == names
+    pd.testing.assert_series_equal(kept.to_pandas()["x1"], X["x1"])
+    with pytest.raises(ValueError, match="feature names"):
+        selector.transform(make(X.rename(columns={"x1": "other"})))
+
+
+def test_what_is_masked_is_a_gap():
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((60, 5))
+    y = A[:, 0] + A[:, 1]
+    mask = rng.random(A.shape) < 0.2
+    masked = np.ma.masked_array(np.where(mask, 1e6, A), mask)
+    expected = TableSelector(2).fit(np.where(mask, np.nan, A), y)
+    found = TableSelector(2).fit(masked, y)
+    assert found.selected_.tolist() == expected.selected_.tolist()
+    assert np.allclose(found.scores_, expected.scores_)
+    kept = found.transform(masked)
+    assert np.array_equal(kept.mask, mask[:, np.sort(found.selected_)])
+    with pytest.raises(ValueError, match="y is a masked array"):
+        TableSelector(2).fit(A, np.ma.masked_array(y, mask[:, 0]))
+
+
+class Annotated:
+    """What is enough of an AnnData to be taken for one."""
+
+    def __init__(self, X):
+        self.X, self.shape = X, X.shape
+        self.obs, self.var_names, self.n_vars = None, None, X.shape[1]
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [(aslinearoperator, "give the matrix"), (Annotated, r"adata\.to_df\(\)")],
+)
+def test_what_has_no_columns_is_refused_with_the_remedy(make, says):
+    A = np.random.default_rng(0).standard_normal((20, 4))
+    with pytest.raises(TypeError, match=says):
+        TableSelector(2).fit(make(A))
+    with pytest.raises(TypeError, match=says):
+        TableSelector(2).fit(A).transform(make(A))
 
 
 def test_gaps_are_filled_with_medians_of_the_rows_learned_from():

@@ -52,6 +52,7 @@ from fsel_book.tables import open_table
 __all__ = ["ChosenColumn", "Report", "report"]
 
 FEWEST_ROWS = 20
+N_FOLDS = 5
 NOISE = 0.03  # targets in another order seem as much related so often: nothing is there
 LEAK = 0.98  # what one column alone must not reach
 OTHERS = ("RFE", "L1", "F score")
@@ -372,7 +373,7 @@ def report(
             )
     classes = takes_classes(values) if task == "auto" else task == "classes"
     counts = takes_counts(values) if task == "auto" else task == "counts"
-    n_folds = 5
+    n_folds = N_FOLDS
     try:
         if counts:
             check_counts(values)
@@ -457,6 +458,7 @@ def report(
             keep,
             dates,
             transpose,
+            bool(kept.all()),
         ),
         table=table,
         question=question,
@@ -886,6 +888,7 @@ def _code(
     keep: str | Sequence[str],
     dates: str,
     transpose: bool,
+    all_rows: bool,
 ) -> str:
     """The pipeline, to paste."""
     source = repr(str(data)) if isinstance(data, (str, os.PathLike)) else "frame"
@@ -953,6 +956,12 @@ def _code(
         f"table = open_table({source}, {table.target!r}{options})",
         *search,
     ]
+    if not all_rows:
+        lines += [
+            f"# classes with fewer than {N_FOLDS} rows are left out, as above",
+            'of_class = table.y.groupby(table.y).transform("size")',
+            f"X, y = table.X[of_class >= {N_FOLDS}], table.y[of_class >= {N_FOLDS}]",
+        ]
     if table.categories:
         lines += [
             "encoder = make_column_transformer(",
@@ -970,7 +979,7 @@ def _code(
             f"    StandardScaler(), {made})",
         ]
     lines += [
-        "model.fit(table.X, table.y)",
+        "model.fit(table.X, table.y)" if all_rows else "model.fit(X, y)",
         "model[0].get_feature_names_out()",
     ]
     return "\n".join(lines)

@@ -427,6 +427,23 @@ def test_the_pipeline_to_paste_chooses_the_same_columns(which, tmp_path):
     assert sorted(found.names) == sorted(re.findall(r"'([^']+)'", said))
 
 
+@pytest.mark.parametrize("kinds", [["elm", "oak"], [0, 1]])
+def test_the_pipeline_to_paste_leaves_out_small_classes(kinds, tmp_path):
+    frame = mixed_table()
+    frame["kind"] = np.array(kinds)[(frame["kind"] == "oak").astype(int)]
+    frame["kind"] = frame["kind"].astype(object)
+    frame.loc[[3, 40], "kind"] = "fir" if kinds[0] == "elm" else 7
+    path = tmp_path / "table.csv"
+    frame.to_csv(path, index=False)
+    found = report(path, "kind", n_features_to_select=2)
+    assert "2 rows of a class with fewer than 5 rows" in " ".join(found.read)
+    *lines, last = found.code.splitlines()
+    classes = run("\n".join([*lines, "map(str, model[-1].classes_)"]), tmp_path)
+    assert classes.strip() == str([str(kind) for kind in kinds])
+    said = run(found.code, tmp_path)
+    assert sorted(found.names) == sorted(re.findall(r"'([^']+)'", said))
+
+
 def test_a_category_is_chosen_whole():
     found = report(mixed_table(), "kind", n_features_to_select=2)
     assert set(found.names) == {"bark", "x1"}
@@ -468,6 +485,11 @@ def test_the_command_names_remedies_as_it_takes_them(tmp_path, capsys):
     ("content", "options", "says"),
     [
         ("a,b,y\n1,2,x\n", ["--target", "z"], "no column 'z'"),
+        ("gene,s1,s2\ng1,1,2\ng2,3,5\nz,0,1\n", ["--target", "z"], "--transpose."),
+        (",s1,s2\ng1,1,2\ng2,3,5\nz,0,1\n", ["--target", "z"], "--transpose."),
+        ("s1,s2\ng1,1,2\ng2,3,5\nz,0,1\n", ["--target", "z"], "--transpose."),
+        ("gene,s1\ng1,1\ng1,3\nz,a\n", ["--target", "z"], "--transpose."),
+        (",s1\ng1,1\ng1,3\nz,a\n", ["--target", "z"], "--transpose."),
         ("a,b,y\n1,2,x\n3,4,y\n", ["--target", "y"], "2 rows"),
         ("", ["--target", "y"], "it is empty"),
     ],

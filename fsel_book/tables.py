@@ -34,6 +34,7 @@ from fsel_book.table_columns import (
     are_row_names,
     arrange,
     is_unnamed,
+    kind_of,
     no_such_column,
     quote_names,
     turned,
@@ -1060,6 +1061,20 @@ def load_table(path: str | os.PathLike, target: str) -> Bunch:
     )
 
 
+def _name_features_in_rows(table: RawTable, target: str, transpose: bool) -> None:
+    """Give a first column of texts without a name one, where features stand in rows: two
+    genes may have one name, and then they are no names of rows.
+    """
+    frame = table.frame
+    if not frame.shape[1] or target in frame.columns or not is_unnamed(frame.columns[0]):
+        return
+    first = frame.iloc[:, 0]
+    if are_row_names(first) or kind_of(first) != "text":
+        return
+    if transpose or target in set(first.dropna().map(str)):
+        table.frame = frame.set_axis(["name", *frame.columns[1:]], axis=1)
+
+
 def open_table(
     data: Any,
     target: str,
@@ -1110,6 +1125,7 @@ def open_table(
     1     NaN  smooth
     """
     table = as_table(data)
+    _name_features_in_rows(table, target, transpose)
     if transpose:
         split_row_names(table, "")
         table.frame, table.row_names = turned(table.frame, table.row_names, table.name)

@@ -152,6 +152,22 @@ def test_features_in_rows_are_turned_where_asked(tmp_path):
     assert table.y.tolist() == frame["kind"].tolist() and table.row_names[1] == "s1"
 
 
+@pytest.mark.parametrize("name", ["gene", ""])
+def test_two_genes_of_one_name_are_turned(tmp_path, name):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "genes.csv"
+    lines = [
+        f"{gene}," + ",".join(f"{value:.3f}" for value in rng.random(8))
+        for gene in ("BRCA1", "TP53", "TP53")
+    ]
+    ages = ",".join(map(str, range(30, 46, 2)))
+    names = ",".join(f"s{i}" for i in range(8))
+    path.write_text("\n".join([f"{name},{names}", *lines, f"age,{ages}"]))
+    table = open_table(path, "age", transpose=True)
+    assert list(table.X) == ["BRCA1", "TP53", "TP53.1"]
+    assert table.row_names.tolist() == [f"s{i}" for i in range(8)]
+
+
 def test_two_columns_of_one_name_are_told_apart(tmp_path):
     path = tmp_path / "twice.csv"
     path.write_text("a,a,kind\n1,4,x\n2,5,y\n3,7,x\n")

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fsel_book.arrays import readable_array, refuse_other_forms
 from fsel_book.groups import GroupSelector
+from fsel_book.sizes import default_splitter, size_path
 from fsel_book.sparsification import BSSSelector
 from fsel_book.table_columns import kind_of
 from fsel_book.versions import VersionedEstimator
@@ -233,7 +234,7 @@ def f_statistics(Z: np.ndarray, y: Any, classes: bool) -> np.ndarray:
 
 
 def choose_columns(
-    Z: np.ndarray, of_column: np.ndarray, r: int, scores: np.ndarray | None, ridge: Any
+    Z: np.ndarray, of_column: np.ndarray, r: Any, scores: np.ndarray | None, ridge: Any
 ) -> tuple[np.ndarray, Any]:
     """The places of `r` columns of a table in the order picked, and the selector that
     chose them from the encoded ones.
@@ -266,8 +267,11 @@ class TableSelector(SelectorMixin, VersionedEstimator):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None
+    n_features_to_select : int, float, "auto" or None
         Number of columns, a fraction of them, or None for half of them and at most 50.
+        "auto" is, with a target, the fewest that predict rows left out within one
+        standard error of the best number, by a linear machine in five folds; without
+        one, the fewest that explain nine tenths of the variance of all columns.
     target : {"auto", "classes", "numbers", "counts", "ignore"}
         What `y` is: "auto" takes texts, flags and up to ten different whole numbers for
         classes, and for counts what `takes_counts` does. Of counts the roots are looked
@@ -289,6 +293,9 @@ class TableSelector(SelectorMixin, VersionedEstimator):
         Fitted on the encoded columns.
     encoder_ : TableEncoder
         How they were encoded.
+    size_path_ : SizePath
+        The scores of all numbers of columns on rows left out; only there with "auto" and
+        a target.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str, shape (n_features_in_,)
@@ -322,7 +329,7 @@ class TableSelector(SelectorMixin, VersionedEstimator):
 
     def __init__(
         self,
-        n_features_to_select: float | None = None,
+        n_features_to_select: float | Literal["auto"] | None = None,
         *,
         target: Literal["auto", "classes", "numbers", "counts", "ignore"] = "auto",
         ridge: float | Literal["auto"] | None = None,
@@ -409,8 +416,9 @@ class TableSelector(SelectorMixin, VersionedEstimator):
         self.encoder_ = TableEncoder().fit(X)
         Z = self.encoder_.transform(X)
         of_column = self.encoder_.of_column
-        scores = None
-        self.__dict__.pop("scores_", None)
+        scores = target = None
+        for name in ("scores_", "size_path_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         if y is not None and self.target != "ignore":
             y = readable_array(y, "y")
             y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
@@ -424,6 +432,7 @@ class TableSelector(SelectorMixin, VersionedEstimator):
             classes = (
                 takes_classes(y) if self.target == "auto" else self.target == "classes"
             )
+            target = y
             if self.target == "counts" or self.target == "auto" and takes_counts(y):
                 check_counts(y)
                 y = roots_of_counts(y)
@@ -436,23 +445,37 @@ class TableSelector(SelectorMixin, VersionedEstimator):
             import pandas as pd
 
             table = pd.DataFrame(Z, columns=names)
-        r = self._number_of_columns()
+        r = self._number_of_columns(X, target)
         self.selected_, self.selector_ = choose_columns(
             table, of_column, r, scores, self.ridge
         )
         self.certificate_ = self.selector_.certificate_
         return self
 
-    def _number_of_columns(self) -> int:
-        """How many columns are asked for."""
+    def _number_of_columns(self, X: Any, target: Any) -> Any:
+        """How many columns are asked for, or what predicts the target best; "auto" where
+        the selector within is to say.
+        """
         asked, d = self.n_features_to_select, self.n_features_in_
         if asked is None:
             return max(1, min(50, d // 2))
+        if isinstance(asked, str) and asked == "auto":
+            if target is None or d == 1:
+                return "auto"
+            classes = (
+                takes_classes(target)
+                if self.target == "auto"
+                else self.target == "classes"
+            )
+            folds = default_splitter(target, classes)
+            self.size_path_ = size_path(self, X, target, cv=folds)
+            return self.size_path_.within_one_error()
         if isinstance(asked, (bool, np.bool_)) or not isinstance(
             asked, (int, float, np.integer, np.floating)
         ):
             raise ValueError(
-                f"n_features_to_select={asked!r} is not possible. Expected a number."
+                f"n_features_to_select={asked!r} is not possible. Expected a number, "
+                f"'auto', or None."
             )
         if isinstance(asked, (float, np.floating)) and 0 < asked < 1:
             return max(1, int(asked * d))

@@ -620,7 +620,9 @@ ridge : float or None
 effective_dimension : float or None
     Of the data at the ridge; without one the rank that is certified.
 plain : PlainColumns or None
-    What the columns keep without weights, and what no others could exceed.""",
+    What the columns keep without weights, and what no others could exceed.
+target_unused : bool
+    Whether `fit` was given a target that had no part in the choice.""",
 )
 
 
@@ -664,6 +666,7 @@ class Certificate:
     ridge: float | None = None
     effective_dimension: float | None = None
     plain: PlainColumns | None = None
+    target_unused: bool = False
 
     @property
     def rank(self) -> int:
@@ -898,7 +901,14 @@ class Certificate:
         could be better, and what rows to come can expect.
         """
         plain = [] if self.plain is None else self.plain.sentences()
-        return [" ".join([self.headline(), *plain[:1]]), *plain[1:]]
+        found = [" ".join([self.headline(), *plain[:1]]), *plain[1:]]
+        if self.target_unused:
+            found.append(
+                "The target y had no part in the choice: these columns stand for the "
+                "others, whatever is to be predicted. TableSelector chooses by it, and "
+                "so does BSSSelector(score_func=...)."
+            )
+        return found
 
     def guarantee(self) -> str:
         """What the columns keep of every direction that is certified, in words."""
@@ -992,6 +1002,7 @@ class Certificate:
             "energy",
             "distance_energy",
             "accuracy",
+            "target_unused",
         ]
         whole = {
             **{name: getattr(self, name) for name in names},
@@ -1552,6 +1563,18 @@ class SamplingTransformer(FittedAttributesMixin, SelectorMixin, VersionedEstimat
     certificate_: Certificate
     sampling_: Sampling
     weighs_columns = True  # its weights are those of columns
+
+    def _tell_of_target(self, y: ArrayLike) -> None:
+        """Let the certificate say where a target was given and not looked at."""
+        if y is not None and not self._looks_at_target():
+            self.certificate_ = replace(self.certificate_, target_unused=True)
+
+    def _looks_at_target(self) -> bool:
+        """Whether the choice depends on `y`, or on scores that somebody has found by
+        it.
+        """
+        by_rule = getattr(self, "rule", None) == "target"
+        return by_rule or getattr(self, "score_func", None) is not None
 
     @abstractmethod
     def _rank_looked_for(self, shape: tuple[int, ...]) -> int:
@@ -2177,6 +2200,7 @@ class CertifiedSelector(SamplingTransformer):
             self._warn_of_choice(space, look_at_selected(space, self.selected_))
         names = getattr(self, "feature_names_in_", None)
         self.certificate_ = self.certificate_.with_names(names)
+        self._tell_of_target(y)
         return self
 
     def _select(

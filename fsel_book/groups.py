@@ -1755,10 +1755,12 @@ class GroupSelector(ConstraintMixin, TermSelector):
                 f"function."
             )
         try:
-            return self._choose_by_kernels(X)
+            self._choose_by_kernels(X)
         except BaseException:
             clear_fitted(self)
             raise
+        self._tell_of_target(y)
+        return self
 
     def _choose_by_kernels(self, X: Blocks) -> Self:
         """The choice from blocks of features, in one pass."""
@@ -2244,6 +2246,7 @@ class AdditiveKernelSelector(TermSelector):
     def _choose(self, X: ArrayLike, y: ArrayLike, **extra: Any) -> Self:
         # of columns nothing is said: the certificate is one of kernels
         self._warn_of_fewer(self._select(X, y, **extra))
+        self._tell_of_target(y)
         return self
 
     def _select(

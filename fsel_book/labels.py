@@ -800,6 +800,7 @@ class CompletionSelector(ConstraintMixin, ScoreMixin, SamplingTransformer):
         self.certificate_ = certify(
             space, sampling, promise, f"{len(given)} given and {added.shape[0]} added"
         )
+        self._tell_of_target(y)
         self.given_ = from_numpy(given, X)
         self.added_ = added
         self.n_draws_ = sampling.n_draws
@@ -816,6 +817,9 @@ class CompletionSelector(ConstraintMixin, ScoreMixin, SamplingTransformer):
             self, look_at_selected(space, self.selected_), space.squared_norm
         )
         return self
+
+    def _looks_at_target(self) -> bool:
+        return hasattr(self.given, "fit") or super()._looks_at_target()
 
     def _given(self, frame: ArrayLike, X: Matrix, y: ArrayLike) -> np.ndarray:
         """The given features; a selector sees `frame` if it has names, else `X` on the

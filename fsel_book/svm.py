@@ -1040,7 +1040,8 @@ class SupportVectorSelector(SamplingTransformer):
                 str(error).replace("X has", f"the {len(found)} support vectors have")
             ) from error
         self.support_samples_ = from_numpy(found, X)
-        self.certificate_ = self.selector_.certificate_
+        # by the target the support vectors are known, whatever the selector looks at
+        self.certificate_ = replace(self.selector_.certificate_, target_unused=False)
         self._set_sampling(self.selector_.sampling_)
         return self
 

@@ -24,6 +24,7 @@ from sklearn.datasets import (
     load_wine,
 )
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     OneHotEncoder,
@@ -33,10 +34,12 @@ from sklearn.preprocessing import (
 )
 
 from fsel_book import (
+    AdditiveKernelSelector,
     BSSSelector,
     CertifiedSelector,
     CompletionSelector,
     DSFSelector,
+    GroupSelector,
     LeverageDisplay,
     LeverageSelector,
     RandomSelector,
@@ -46,6 +49,7 @@ from fsel_book import (
     Sampling,
     SpectrumDisplay,
     SupportVectorSelector,
+    TableSelector,
     as_blocks,
     certify,
     load_docstrings,
@@ -680,3 +684,56 @@ def test_samples_that_are_all_the_same_have_no_share_of_distances():
     X = np.repeat(np.arange(1.0, 31)[None], 20, axis=0)
     assert BSSSelector(3, rank=1).fit(X + 0).certificate_.distance_energy in (None, 1.0)
     assert row_space(X).distance_energy == 1.0  # the whole of the data
+
+
+# ---------------------------------------------------------------- a target
+
+
+def unused(selector, *given):
+    found = selector.fit(*given).certificate_
+    told = "The target y had no part in the choice" in str(found)
+    assert told == ("The target y had no part" in found._repr_html_())
+    assert told == found.target_unused == found.to_dict()["target_unused"]
+    return told
+
+
+def test_a_certificate_says_of_a_target_that_nobody_looked_at_it():
+    X = table(40, 12)
+    y = (X[:, 3] > 0).astype(int)
+    choices = [
+        BSSSelector(4),
+        DSFSelector(4),
+        RSFSelector(4, random_state=0),
+        LeverageSelector(4, random_state=0),
+        RRQRSelector(4),
+        RandomSelector(4, random_state=0),
+        GroupSelector(2, groups=np.arange(12) // 3),
+        AdditiveKernelSelector(4),
+        CompletionSelector([1, 2], 2),
+    ]
+    for selector in choices:
+        assert unused(selector, X, y), selector
+        assert not unused(selector, X), selector
+    blocks = as_blocks(lambda: [table(9, 150)] * 2, axis=1)
+    assert unused(BSSSelector(4), blocks, np.arange(9) % 2)
+    groups = np.arange(300) // 3
+    assert unused(GroupSelector(4, groups=groups), blocks, np.arange(9) % 2)
+
+
+def test_and_not_of_one_that_was_looked_at():
+    X = table(40, 12)
+    y = (X[:, 3] > 0).astype(int)
+    scores = np.arange(12.0)
+    choices = [
+        BSSSelector(4, score_func=f_classif),
+        BSSSelector(4, score_func=scores),
+        DSFSelector(4, rule="target"),
+        DSFSelector(4, score_func=f_classif),
+        GroupSelector(2, groups=np.arange(12) // 3, score_func=f_classif),
+        CompletionSelector(SelectKBest(k=2), 2),
+        CompletionSelector([1, 2], 2, score_func=f_classif),
+        SupportVectorSelector(BSSSelector(4)),
+        TableSelector(4),
+    ]
+    for selector in choices:
+        assert not unused(selector, X, y), selector

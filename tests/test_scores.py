@@ -197,10 +197,7 @@ def test_only_the_order_of_score_times_length_counts(method):
 @pytest.mark.parametrize(
     ("selector", "rule", "default"),
     [
-        *(
-            (BSSSelector, rule, "theorem")
-            for rule in ("largest-norm", "best", "sampled")
-        ),
+        *((BSSSelector, rule, "auto") for rule in ("largest-norm", "best", "sampled")),
         *((DSFSelector, rule, "best") for rule in ("first", "components", "target")),
     ],
 )

@@ -946,8 +946,9 @@ def test_a_class_that_others_are_made_of_is_abstract_and_what_is_public_is_not()
     estimators = {
         thing.__name__ for thing in all_classes() if issubclass(thing, BaseEstimator)
     }
-    of_a_study = {"RRQRInRounds"}
-    assert estimators - set(abstract) - of_a_study <= set(PUBLIC)
+    # one of a study, and the base of all, which has no methods of its own to call
+    others = {"RRQRInRounds", "VersionedEstimator"}
+    assert estimators - set(abstract) - others <= set(PUBLIC)
 
 
 class Longest(CertifiedSelector):

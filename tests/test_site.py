@@ -385,6 +385,19 @@ def test_long_definitions_are_folded_behind_their_names(tmp_path):
     assert made[:2] + made[3:] == stored[:2] + stored[3:]
 
 
+def test_helpers_are_folded_and_literal_algorithms_are_not(tmp_path):
+    helper = "def _f(x):\n" + "    x = 1\n" * 5
+    small = "def _g(x):\n    return 1\n"
+    mixed = helper + "\n\ndef f(x):\n    return _f(x)\n"
+    rest = "    x = 1\n" * 40
+    literal = f'def f_reference(x):\n    """One.\n\n    Two\n    ---\n    """\n{rest}'
+    stored = ["text", helper, small, mixed, literal]
+    made = prepared(tmp_path, "quickstart.ipynb", stored, ["markdown"] + 4 * ["code"])
+    assert made[1] == f'#| code-fold: true\n#| code-summary: "_f"\n{helper}'
+    assert made[2:4] == [small, mixed]
+    assert made[4] == f'def f_reference(x):\n    """One."""\n{rest}'
+
+
 def printed(text):
     """What a cell leaves that prints."""
     return {"output_type": "stream", "name": "stdout", "text": text}

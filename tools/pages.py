@@ -2,8 +2,9 @@
 tools/pages.py _proc`, for `make docs`.
 
 A page is read for its argument. A definition of more than 30 lines stands behind its
-name, one click away; what is shorter, and every check, stays open. Each fold says what
-is behind it. Below its title each chapter offers its notebook, to download, and where
+name, one click away, and so does a helper that no reader calls. An algorithm as the
+theorem has it, in a function whose name ends in `_reference`, stays open up to 80 lines,
+and its docstring is cut to what it begins with. Each fold says what is behind it. Below its title each chapter offers its notebook, to download, and where
 the project has a public address (`git_url` in settings.ini) to open in Colab. The first
 page has the title of the book for its own, no second one, and two doors. What is
 printed in columns is a table, a printed certificate stands in one frame, and nothing is
@@ -25,7 +26,9 @@ from tables import tables
 ROOT = Path(__file__).resolve().parent.parent
 COLAB = "https://colab.research.google.com/github/"
 
-LONGEST = 30
+LONGEST = 30  # lines of a definition that is read on the page
+LONGEST_LITERAL = 80  # and of an algorithm, as its theorem has it
+HELPER = 5  # and of one for the code around it alone
 
 # In pixels: what fits on a phone without loss, and what has more panels than a phone
 # shows at once.
@@ -40,6 +43,36 @@ def names(source: str) -> list[str]:
         for node in ast.parse(source).body
         if isinstance(node, ast.FunctionDef | ast.ClassDef)
     ]
+
+
+def is_literal(source: str) -> bool:
+    """Whether the cell holds an algorithm as its theorem has it."""
+    return any(re.search(r"[a-z]_reference$", name) for name in names(source))
+
+
+def helps_only(source: str) -> bool:
+    """Whether the cell defines nothing that a reader is to call."""
+    found = names(source)
+    return bool(found) and all(name.startswith("_") for name in found)
+
+
+def with_short_docstrings(source: str) -> str:
+    """The cell with the first paragraph alone of each docstring of a function."""
+    lines = source.splitlines(keepends=True)
+    nodes = [
+        node
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef)
+    ]
+    for node in sorted(nodes, key=lambda node: -node.lineno):
+        first = ast.get_docstring(node)
+        if first is None or "\n\n" not in first:
+            continue
+        text = node.body[0]
+        indent = " " * text.col_offset
+        told = first.partition("\n\n")[0].replace("\n", f"\n{indent}")
+        lines[text.lineno - 1 : text.end_lineno] = [f'{indent}"""{told}"""\n']
+    return "".join(lines)
 
 
 def printed_tables(outputs: list[dict]) -> bool:
@@ -96,7 +129,14 @@ def folded(source: str, outputs: list[dict], solves: bool = False) -> str:
         return source
     fold = "#| code-fold: true\n"
     is_folded = "#| code-fold: true" in source
-    if not is_folded and (source.count("\n") < LONGEST or not names(source)):
+    if not is_folded and is_literal(source):
+        short = with_short_docstrings(source)
+        if short.count("\n") < LONGEST_LITERAL:
+            return short
+    n_lines = source.count("\n")
+    is_long = n_lines >= LONGEST and names(source)
+    is_aside = n_lines >= HELPER and helps_only(source)
+    if not is_folded and not is_long and not is_aside:
         return source
     said = summary(source, outputs, solves) if is_folded else ", ".join(names(source))
     behind = f"{fold}#| code-summary: {json.dumps(said, ensure_ascii=False)}\n"

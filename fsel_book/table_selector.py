@@ -6,6 +6,7 @@ given a target, lets it choose among the columns that the theorem allows. What i
 are the columns as they came.
 """
 
+import warnings
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -227,9 +228,11 @@ def roots_of_counts(y: Any) -> np.ndarray:
 
 def f_statistics(Z: np.ndarray, y: Any, classes: bool) -> np.ndarray:
     """The F statistic of each column for a target; 0 where there is none."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of constant columns, by their places
         F, _ = f_classif(Z, y) if classes else f_regression(Z, y)
-    F = np.where(np.isfinite(F) & (F > 0), F, 0.0)
+    # of a column that tells all it is infinite or, by rounding, negative
+    F = np.minimum(np.abs(np.nan_to_num(F, nan=0.0, posinf=np.inf)), 1e12)
     return F if np.any(F > 0) else np.ones(len(F))
 
 

@@ -103,6 +103,21 @@ def test_counts_are_told_from_other_whole_numbers(which):
     assert takes_counts(values) == counts
 
 
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_column_that_tells_all_has_the_largest_score(kind, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((60, 5))
+    y = X[:, 0] + X[:, 1]
+    if kind == "classes":
+        y = (y > 0).astype(int)
+    X[:, 3] = 3 * y + 1
+    X[:, 4] = 7.0
+    scores = TableSelector(1).fit(X, y).scores_
+    assert np.argmax(scores) == 3 and scores[4] == 0
+    assert TableSelector(1).fit(X, y).selected_.tolist() == [3]
+
+
 def test_of_counts_the_roots_decide():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.standard_normal((300, 8)), columns=list("abcdefgh"))

@@ -46,12 +46,16 @@ td.number, th.number { text-align: right; font-variant-numeric: tabular-nums;
   white-space: nowrap }
 td.name { min-width: 7rem; font-weight: 600 }
 td.others { min-width: 11rem }
+th.number { white-space: normal }
+th { overflow-wrap: normal }
 pre { background: var(--card); padding: .8rem 1rem; overflow-x: auto; font-size: .86rem }
 details > summary { cursor: pointer; padding: .3rem 0 }
 small, .soft { color: var(--soft) }
 svg { max-width: 100%; height: auto; display: block }
 .narrow { display: none }
-@media (max-width: 640px) { .broad { display: none } .narrow { display: block } }
+@media (max-width: 640px) { .broad { display: none } .narrow { display: block }
+  table { font-size: .8rem } th, td { padding-right: .5rem }
+  td.name { min-width: 4.5rem } td.others { min-width: 6rem } }
 ul { padding-left: 1.2rem } li { margin: .25rem 0; overflow-wrap: anywhere }
 .key span { display: inline-block; margin-right: 1.1rem; white-space: nowrap }
 .key i { display: inline-block; width: 1.4rem; border-top: 3px solid; margin-right: .4rem;
@@ -100,10 +104,8 @@ def curve(comparison: ComparedMethods, chosen: int, width: float, height: float)
         figure.patch.set_alpha(0)
         ax.patch.set_alpha(0)
         sizes = np.array(comparison.sizes)
-        lowest = [question.chance]
         for method in METHODS[::-1]:
             means = np.array([comparison.mean(method, r) for r in sizes])
-            lowest.append(float(np.median(means)) - 0.3)
             ours = method == OURS
             ax.plot(
                 sizes,
@@ -140,20 +142,19 @@ def curve(comparison: ComparedMethods, chosen: int, width: float, height: float)
             markeredgewidth=1.6,
             zorder=4,
         )
-        top = max(
-            float(np.max([comparison.mean(method, r) for r in sizes]))
-            for method in METHODS
-        )
-        top = max(top, comparison.mean("all columns", comparison.n_columns))
-        bottom = min(question.chance, float(np.min(means)))
+        every = [*map(np.mean, comparison.scores.values()), question.chance]
+        top = max(*every, min(1.0, float(np.max(means + errors))))
+        bottom = min(every)
         if question.classes is None:
             # a regression on noise may be as bad as it likes
-            bottom = max(bottom, -0.3)
+            bottom = max(bottom, min(question.chance, float(np.max(means))) - 0.3)
         margin = 0.06 * max(top - bottom, 0.05)
         ax.set_ylim(bottom - margin, top + margin)
         if sizes[-1] > 15:
             ax.set_xscale("log")
         ticks = [r for r in (1, 2, 3, 5, 8, 12, 20, 50, 100, 200) if r <= sizes[-1]]
+        if len(sizes) < 7:
+            ticks = list(sizes)
         if width < 5 and len(ticks) > 6:
             ticks = [r for r in ticks if r in (1, 2, 5, 20, 50, 200)]
         ax.set_xticks(ticks)

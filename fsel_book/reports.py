@@ -657,7 +657,8 @@ def _what_was_read(table: ArrangedTable, question: Question) -> list[str]:
     n, d = table.X.shape
     first = f"{table.name}: {n:,} rows, {d:,} columns to choose from"
     if table.categories:
-        first += f", {len(table.categories):,} of them categories"
+        n = len(table.categories)
+        first += f", {'one of them a category' if n == 1 else f'{n:,} of them categories'}"
     return [f"{first}; {table.target!r} is to be predicted.", *table.notes, *question.notes]
 
 
@@ -759,17 +760,26 @@ def _what_to_take(found: Report, target: str) -> list[str]:
     ours, chance = (OURS, r), ("random columns", r)
     ahead = [m for m in OTHERS if comparison.better((m, r), ours) > 0]
     sizes = {method: comparison.fewest(method) for method in OTHERS}
+    mark = comparison.mean(*ours) - comparison.error(*ours)
     level = [
         m
         for m in OTHERS
-        if sizes[m] < r and comparison.better((m, sizes[m]), ours) >= 0
+        if sizes[m] < r and comparison.mean(m, sizes[m]) >= mark
     ]
     against = comparison.better(ours, chance)
     gap, error = comparison.gap(ours, chance)
     random = _figure(comparison.mean(*chance))
     drawn = "a column" if r == 1 else f"{r} columns"
     it, do, have = ("it", "does", "has") if r == 1 else ("them", "do", "have")
-    instead = _instead(comparison, ahead, r)
+    instead = ""
+    if ahead:
+        best = max(ahead, key=lambda method: comparison.mean(method, r))
+        score = _figure(comparison.mean(best, r))
+        instead = f"; or take those of {best}, which have {score}"
+    elif level:
+        best = min(level, key=lambda method: sizes[method])
+        score = _figure(comparison.mean(best, sizes[best]))
+        instead = f"; or take {_counted(sizes[best])} of {best}, with {score}"
     if against < 0:
         return [
             f"Do not take {it} to predict {target}: {drawn} drawn at random {do} better "
@@ -859,14 +869,6 @@ def _all_of(d: int) -> str:
 
 def _an(word: str) -> str:
     return f"an {word}" if word[0] in "aeiouR" else f"a {word}"
-
-
-def _instead(comparison: ComparedMethods, ahead: list[str], r: int) -> str:
-    """What to take instead, where something is better."""
-    if not ahead:
-        return ""
-    best = max(ahead, key=lambda method: comparison.mean(method, r))
-    return f"; or take those of {best}, which have {_figure(comparison.mean(best, r))}"
 
 
 def _versions() -> dict[str, str]:
@@ -970,13 +972,20 @@ def _code(
             '    (OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=30),',
             '     make_column_selector(dtype_exclude="number")),',
             ")",
-            f'model = make_pipeline({chooser}, encoder, {made})',
+            "model = make_pipeline(",
+            f"    {chooser},",
+            "    encoder,",
+            f"    {made},",
+            ")",
         ]
     else:
         lines += [
             "model = make_pipeline(",
-            f'    {chooser}, SimpleImputer(strategy="median"),',
-            f"    StandardScaler(), {made})",
+            f"    {chooser},",
+            '    SimpleImputer(strategy="median"),',
+            "    StandardScaler(),",
+            f"    {made},",
+            ")",
         ]
     lines += [
         "model.fit(table.X, table.y)" if all_rows else "model.fit(X, y)",

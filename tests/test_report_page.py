@@ -3,11 +3,12 @@
 import re
 import xml.etree.ElementTree as ElementTree
 
+import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from fsel_book import report
-from fsel_book.comparison import METHODS
+from fsel_book.comparison import METHODS, ComparedMethods, Question
 from fsel_book.report_page import curve, in_frame, page_of
 
 
@@ -48,6 +49,32 @@ def test_a_picture_takes_the_ink_of_the_page(found):
     assert all(
         any(method_colour in drawn for method_colour in colours) for _ in METHODS
     )
+
+
+def test_what_is_chosen_and_the_mean_are_within_the_picture():
+    """Also where nothing is better than the mean, and all is far below it."""
+    question = Question(np.arange(20.0), None, None, "R²", 0.0)
+    for shift in (0.0, -2.0, 0.9):
+        scores = {
+            (method, r): np.full(5, 0.01 * r + shift)
+            for method in METHODS
+            for r in (1, 2, 3)
+        }
+        scores["all columns", 4] = np.full(5, shift)
+        comparison = ComparedMethods(question, [1, 2, 3], 4, scores, 0.25, 0.5)
+        drawn = curve(comparison, 2, 9.0, 4.2)
+        (picture,) = pictures(drawn)
+        height = float(picture.get("viewBox").split()[3])
+        levels = [
+            float(y)
+            for one in picture.iter()
+            if one.tag.endswith("path") and "clip-path" in one.attrib
+            for y in re.findall(r"[ML] [-\d.]+ ([-\d.]+)", one.get("d"))
+        ]
+        assert len(levels) > 10
+        assert 0 <= min(levels) and max(levels) <= height
+        ringed = [one for one in picture.iter() if one.tag.endswith("use")]
+        assert all(0 <= float(one.get("y", 0)) <= height for one in ringed)
 
 
 def test_letters_of_a_picture_are_large_enough(found):

@@ -288,6 +288,7 @@ def a_leak(folder):
     6,
     n_warnings=1,
     says=("'result', 'verdict' predict the target nearly without error, each alone",),
+    finds=("result", "verdict"),
 )
 def two_leaks(folder):
     frame, score, _ = sample(100, 4)

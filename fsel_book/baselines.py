@@ -932,9 +932,7 @@ def _certify_weighted(
         return found
     slack = 1e-6 + own.accuracy + found.accuracy
     if np.allclose(_measurements(found), _measurements(own), rtol=slack, atol=0):
-        return replace(
-            found, promise=own.promise, target_unused=own.target_unused
-        )
+        return replace(found, promise=own.promise, target_unused=own.target_unused)
     return found
 
 

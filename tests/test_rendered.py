@@ -31,6 +31,8 @@ from test_site import (
     run,
 )
 
+import fsel_book
+
 chromium = next(
     filter(
         None,
@@ -210,15 +212,19 @@ class TestFiles:
         )
         assert (docs / "favicon.svg").exists()
 
-    def test_the_first_page_has_two_doors(self, docs):
+    def test_the_first_page_has_four_doors_and_the_package(self, docs):
         (doors,) = re.findall(
             r'(?s)<div class="doors">(.*?)</div>',
             (docs / "index.html").read_text(encoding="utf-8"),
         )
         assert re.findall('href="(?:./)?([^"]*)"', doors) == [
+            "quickstart.html#a-table-of-your-own",
             "quickstart.html",
-            "29_choosing.html",
+            "05_sparsification.html",
+            "28_selection_study.html",
         ]
+        wheel = f"fsel_book-{fsel_book.__version__}-py3-none-any.whl"
+        assert (docs / wheel).stat().st_size > 100_000
 
     def test_links_lead_somewhere(self, docs):
         dead = [*dead_links(docs)]

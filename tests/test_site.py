@@ -542,18 +542,26 @@ def test_a_formula_and_its_comma_stay_together(tmp_path):
     assert text == f"A [$x_1$,]{{.together}} and ([$y$).]{{.together}} {apart}"
 
 
-def test_the_first_page_has_no_title_beside_the_books_and_two_doors(tmp_path):
+def test_the_first_page_has_no_title_beside_the_books_and_four_doors(tmp_path):
     (text,) = prepared(
         tmp_path,
         "index.ipynb",
         ["# name {.unnumbered}\n\nText.\n"],
         ["markdown"],
     )
-    assert text.startswith("Text.\n\n::: {.doors}\n[Quickstart](quickstart.ipynb){.btn")
+    assert text.startswith("Text.\n\n")
     targets = re.findall(r"\]\((.*?)\)", text)
-    assert len(targets) == 2 and all(
-        (root / "nbs" / target).exists() for target in targets
+    assert len(targets) == 4 and all(
+        (root / "nbs" / target.partition("#")[0]).exists() for target in targets
     )
+    wheel = f"fsel_book-{fsel_book.__version__}-py3-none-any.whl"
+    assert f'pip install <a href="{wheel}"' in text
+
+
+def test_every_page_says_which_version_it_is_of():
+    footer = yaml.safe_load((root / "_quarto.yml").read_text(encoding="utf-8"))
+    said = footer["book"]["page-footer"]["right"]
+    assert f"Version {fsel_book.__version__}" in said
 
 
 def test_tables_of_html_ask_nothing_of_other_hosts(tmp_path):

@@ -6,7 +6,8 @@ name, one click away, and so does a helper that no reader calls. An algorithm as
 theorem has it, in a function whose name ends in `_reference`, stays open up to 80 lines,
 and its docstring is cut to what it begins with. Each fold says what is behind it. Below its title each chapter offers its notebook, to download, and where
 the project has a public address (`git_url` in settings.ini) to open in Colab. The first
-page has the title of the book for its own, no second one, and two doors. What is
+page has the title of the book for its own, no second one, a line that installs the
+package from the site, and four doors. What is
 printed in columns is a table, a printed certificate stands in one frame, and nothing is
 loaded from other hosts for that. Figures tell the style sheet whether they are narrow
 or wide. No line begins with the
@@ -173,11 +174,33 @@ def links(name: str, address: str, branch: str) -> str:
 
 
 def doors() -> str:
-    """The two buttons of the first page, to the pages that most readers want next."""
-    (choosing,) = (path.name for path in (ROOT / "nbs").glob("*_choosing.ipynb"))
-    first = '[Quickstart](quickstart.ipynb){.btn .btn-primary role="button"}'
-    second = f'[Which method?]({choosing}){{.btn .btn-outline-primary role="button"}}'
-    return f"\n\n::: {{.doors}}\n{first} {second}\n:::\n"
+    """The buttons of the first page, to the pages that most readers want next."""
+
+    def chapter(name: str) -> str:
+        (found,) = (path.name for path in (ROOT / "nbs").glob(f"*_{name}.ipynb"))
+        return found
+
+    offered = {
+        "I have a table": "quickstart.ipynb#a-table-of-your-own",
+        "I want to understand": "quickstart.ipynb",
+        "I want the proofs": chapter("sparsification"),
+        "Does it hold up?": chapter("selection_study"),
+    }
+    buttons = [
+        f'[{said}]({page}){{.btn role="button"}}' for said, page in offered.items()
+    ]
+    buttons[0] = buttons[0].replace("{.btn", "{.btn .btn-primary")
+    return "\n\n::: {.doors}\n" + " ".join(buttons) + "\n:::\n"
+
+
+def install(version: str) -> str:
+    """The line by which the package comes from the site itself, where `make docs` leaves
+    it; a script puts the whole address on the clipboard.
+    """
+    wheel = f"fsel_book-{version}-py3-none-any.whl"
+    line = f'<code>pip install <a href="{wheel}" download>{wheel}</a></code>'
+    button = '<button type="button" class="btn btn-sm" hidden>Copy</button>'
+    return raw(f'<p class="install">{line} {button}</p>')
 
 
 def together(text: str) -> str:
@@ -293,7 +316,8 @@ def main(folder: Path) -> None:
             text = re.sub(
                 r"^# .*\n+", "", "".join(title["source"]), count=1, flags=re.MULTILINE
             )
-            title["source"] = (text.rstrip("\n") + doors()).splitlines(keepends=True)
+            text = text.rstrip("\n") + "\n\n" + install(settings["DEFAULT"]["version"])
+            title["source"] = (text + doors()).splitlines(keepends=True)
         book["cells"] = [part for cell in book["cells"] for part in apart(cell)]
         solves = False
         for cell in book["cells"]:

@@ -196,9 +196,21 @@ assert "Explained in" in fsel_book.load_table.__doc__
     assert done.returncode == 0, done.stderr[-2000:]
 
 
-def test_there_is_a_short_signature_where_docstrings_are_left_out():
-    code = "import fsel_book, inspect; print(inspect.signature(fsel_book.report))"
+@pytest.mark.parametrize("option", ["-O", "-OO"])
+def test_help_is_short_from_the_start_and_without_docstrings_too(option):
+    """What the front loads, before and after something is loaded late."""
+    code = """
+import fsel_book, inspect
+print(inspect.signature(fsel_book.certify))
+print(inspect.signature(fsel_book.load_docstrings))
+print(inspect.signature(fsel_book.report))
+print("Explained in" in (fsel_book.certify.__doc__ or ""))
+"""
     done = subprocess.run(
-        [sys.executable, "-OO", "-c", code], cwd=root, capture_output=True, text=True
+        [sys.executable, option, "-c", code], cwd=root, capture_output=True, text=True
     )
-    assert done.stdout.startswith("(data, target, *, "), done.stderr[-2000:]
+    assert done.returncode == 0, done.stderr[-2000:]
+    first, second, late, explained = done.stdout.splitlines()
+    assert first == "(V, sampling, promise=None, method='selection')"
+    assert "->" not in second and late.startswith("(data, target, *, ")
+    assert explained == str(option == "-O")

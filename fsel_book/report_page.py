@@ -142,7 +142,8 @@ def curve(comparison: ComparedMethods, chosen: int, width: float, height: float)
             markeredgewidth=1.6,
             zorder=4,
         )
-        every = [*map(np.mean, comparison.scores.values()), question.chance]
+        every = [float(np.mean(one)) for one in comparison.scores.values()]
+        every.append(question.chance)
         top = max(*every, min(1.0, float(np.max(means + errors))))
         bottom = min(every)
         if question.classes is None:

@@ -768,9 +768,10 @@ def test_quarto_reference_lists_every_public_name():
         for part in book["book"]["chapters"]
         if isinstance(part, dict) and part.get("part") == "Reference"
     )
-    assert part["chapters"] == ["symbols.ipynb", "parameters.ipynb", *made] and book[
-        "book"
-    ]["appendices"] == [*appendices]
+    assert part["chapters"] == [
+        *("results.ipynb", "symbols.ipynb", "parameters.ipynb"),
+        *made,
+    ] and book["book"]["appendices"] == [*appendices]
 
 
 def test_citation_file_names_the_five_papers():

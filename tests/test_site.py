@@ -269,9 +269,9 @@ def test_reference_has_the_pages_of_the_book(reference):
         for part in book["book"]["chapters"]
         if isinstance(part, dict) and part.get("part") == "Reference"
     )
-    assert sorted([*reference, "symbols.ipynb", "parameters.ipynb"]) == sorted(
-        part["chapters"]
-    )
+    assert sorted(
+        [*reference, "results.ipynb", "symbols.ipynb", "parameters.ipynb"]
+    ) == sorted(part["chapters"])
 
 
 def test_reference_has_an_entry_for_every_public_name(reference):

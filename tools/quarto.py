@@ -32,7 +32,7 @@ from book import (
 )
 
 # Pages of tables: as wide as the window.
-WIDE = ("symbols", "parameters")
+WIDE = ("results", "symbols", "parameters")
 FRONT = "---\npage-layout: full\ntoc: false\n---"
 
 

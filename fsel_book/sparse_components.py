@@ -7,7 +7,7 @@ __all__ = ['best_rank_k_in_span', 'RegressionCertificate', 'SparsePCRegressor']
 import warnings
 import numpy as np
 from dataclasses import dataclass, replace
-from typing import Any, Self, NamedTuple
+from typing import Any, Literal, Self, NamedTuple
 from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     MultiOutputMixin,
@@ -567,10 +567,12 @@ class SparsePCRegressor(
     ----------
     n_components : int or None
         The number `k` of components. None leaves it to the selector, as its `rank`.
-    n_features_to_select : int, float or None
+    n_features_to_select : int, float, "auto" or None
         How many features they may use, above `n_components`; for one component one will
         do. None is three times `n_components`, where Theorem 1 holds as printed, or all
         features if they are fewer; without `n_components` it is left to the selector.
+        "auto" is what the selector makes of it: the fewest that explain nine tenths of
+        the variance.
     selector : estimator or None
         What chooses the features: any selector of scikit-learn's kind. Its parameters
         `n_features_to_select` and `rank`, where it has them, are set to
@@ -620,7 +622,7 @@ class SparsePCRegressor(
         self,
         n_components: int | None = None,
         *,
-        n_features_to_select: float | None = None,
+        n_features_to_select: float | Literal["auto"] | None = None,
         selector: Any = None,
         fit_intercept: bool = True,
     ) -> None:
@@ -707,7 +709,7 @@ class SparsePCRegressor(
             ) from error
         return selector, self._certificate_of(selector, X, center)
 
-    def _n_features_wanted(self, d: int) -> float | None:
+    def _n_features_wanted(self, d: int) -> Any:
         """How many of `d` features the selector is asked for; None leaves it to it."""
         says_how_many = getattr(self.selector, "n_draws", None) is not None
         if self.n_features_to_select is None and says_how_many:
@@ -716,7 +718,7 @@ class SparsePCRegressor(
             return min(d, 3 * self.n_components)
         return self.n_features_to_select
 
-    def _selector_for(self, r: float | None) -> Any:
+    def _selector_for(self, r: Any) -> Any:
         """A selector that will be fitted, asked for `r` features."""
         selector = DSFSelector() if self.selector is None else self.selector
         selector = _configured_clone(

@@ -33,6 +33,7 @@ from fsel_book import (
     RSFSelector,
     SizeDisplay,
     SizePath,
+    SparsePCRegressor,
     SupportVectorSelector,
     TableSelector,
     as_blocks,
@@ -463,6 +464,16 @@ def test_auto_is_the_fewest_that_explain_nine_tenths(name):
     if r > least:
         fewer = clone(selector).set_params(**{parameter: r - 1}).fit(STANDARD, **given)
         assert explained_share(STANDARD, np.asarray(fewer.selected_)) < 0.9
+
+
+def test_auto_of_selectors_around_selectors():
+    target = CANCER[1].astype(float)
+    model = SparsePCRegressor(3, n_features_to_select="auto").fit(STANDARD, target)
+    inner = DSFSelector("auto", rank=3, center=True).fit(STANDARD)
+    assert len(model.selected_) == len(inner.selected_) < 30
+    around = SupportVectorSelector(BSSSelector("auto")).fit(STANDARD, CANCER[1])
+    rows = STANDARD[around.support_samples_]
+    assert_array_equal(around.selected_, BSSSelector("auto").fit(rows).selected_)
 
 
 def test_auto_of_other_forms_of_the_data():

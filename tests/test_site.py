@@ -254,6 +254,22 @@ def reference(tmp_path_factory):
     }
 
 
+def test_citing_has_the_package_and_the_five_papers(reference):
+    page = reference["reference/citing.qmd"]
+    keys = re.findall(r"^@\w+\{(\w+),", page, flags=re.MULTILINE)
+    assert keys[0] == "fsel_book" and len(keys) == 6
+    assert f"version = {{{fsel_book.__version__}}}" in page
+    years = re.findall(r"year += \{(\d+)\}", page)
+    assert sorted(years)[:5] == ["2011", "2013", "2015", "2016", "2019"]
+
+
+def test_changes_are_a_page_whose_links_lead_to_chapters(reference):
+    page = reference["reference/changelog.qmd"]
+    linked = re.findall(r"\]\(\.\./(\w+\.ipynb)", page)
+    assert linked and all((root / "nbs" / name).exists() for name in linked)
+    assert "](nbs/" not in page and fsel_book.__version__ in page
+
+
 def entries(reference):
     """The text of each entry of the reference, by the name of its object."""
     pages = "\n".join(

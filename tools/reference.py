@@ -1,5 +1,5 @@
-"""The pages of the API reference, from signatures and docstrings: `python
-tools/reference.py FOLDER` writes them.
+"""The pages of the API reference, from signatures and docstrings, and those on citing
+and on what has changed: `python tools/reference.py FOLDER` writes them.
 
 What stands on which page says `_quarto.yml`, under `reference`. Descriptions that
 several docstrings share are inserted when a module is imported, and methods are
@@ -226,6 +226,54 @@ def main(folder: Path) -> None:
             f"|\n|:--|:-----|\n{rows}\n"
         )
     (folder / "index.qmd").write_text("\n".join(contents), encoding="utf-8")
+    (folder / "citing.qmd").write_text(citing(), encoding="utf-8")
+    (folder / "changelog.qmd").write_text(changelog(), encoding="utf-8")
+
+
+def citing() -> str:
+    """How to cite the package and the five papers, from CITATION.cff and the first
+    entries of the bibliography.
+    """
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    works = (ROOT / "nbs" / "references.bib").read_text(encoding="utf-8")
+    entries = re.findall(r"^@.*?^}", works, flags=re.DOTALL | re.MULTILINE)
+    authors = " and ".join(
+        f"{{{one['name']}}}"
+        if "name" in one
+        else "{family-names}, {given-names}".format(**one)
+        for one in cited["authors"]
+    )
+    year = re.search(
+        r"copyright.*?(\d{4})", (ROOT / "LICENSE").read_text("utf-8"), re.I
+    )
+    package = (
+        f"@software{{fsel_book,\n  author  = {{{authors}}},\n  title   = "
+        f"{{{cited['title']}}},\n  version = {{{cited['version']}}}"
+        + (f",\n  year    = {{{year[1]}}}" if year else "")
+        + "\n}"
+    )
+    parts = [
+        "# Citing {.unnumbered}\n",
+        "If you use the package or the book, please cite it, and with it the paper whose "
+        "method you use.\n",
+        "## The package and the book {.unnumbered}\n",
+        f"```bibtex\n{package}\n```\n",
+        "## The papers {.unnumbered}\n",
+    ]
+    for paper in cited["references"]:
+        plain = re.sub(r"[^a-z]", "", paper["title"].lower())
+        (entry,) = (
+            text for text in entries if plain in re.sub(r"[^a-z]", "", text.lower())
+        )
+        parts.append(f"For {paper['notes']}:\n\n```bibtex\n{entry}\n```\n")
+    return "\n".join(parts)
+
+
+def changelog() -> str:
+    """CHANGELOG.md as a page: its links lead to chapters of the site."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    text = re.sub(r"\]\(nbs/(\w+\.ipynb)(#[\w-]+)?\)", r"](../\1\2)", text)
+    return re.sub(r"^(#+ .*)$", r"\1 {.unnumbered}", text, flags=re.MULTILINE)
 
 
 if __name__ == "__main__":

@@ -726,3 +726,40 @@ def test_make_docs_says_that_quarto_is_missing(tmp_path):
     assert done.returncode != 0
     assert "quarto" in done.stderr.splitlines()[0]
     assert len(done.stderr.splitlines()) <= 3
+
+
+def test_search_finds_ideas_and_not_code(tmp_path):
+    """What Quarto writes, with pages as it makes them."""
+    page = """<html><body><nav>menu</nav><main>
+<p>Opening words.</p>
+<section id="idea"><h2>1 The idea</h2>
+<p>Nyström takes <span class="math inline">\\(V\\)</span> and
+<span class="math inline">\\(\\sqrt{\\ell/r}\\)</span> of one-hot columns.</p>
+<details class="code-fold"><summary>helper</summary><pre>def helper(): pass</pre></details>
+<pre>import numpy</pre>
+<section id="inner"><h3>1.1 Inner</h3><p>Inside.</p></section>
+</section></main></body></html>"""
+    (tmp_path / "reference").mkdir()
+    (tmp_path / "one.html").write_text(page, encoding="utf-8")
+    about = '<main><section id="Thing"><p>Does it. And more.</p></section></main>'
+    (tmp_path / "reference" / "two.html").write_text(about, encoding="utf-8")
+    stored = [
+        {"href": "reference/two.html#Thing", "title": "Two", "section": "Thing"},
+        {"href": "one.html", "title": "One", "section": ""},
+        {"href": "one.html#idea", "title": "One", "section": "1 The idea"},
+        {"href": "one.html#inner", "title": "One", "section": "1.1 Inner"},
+    ]
+    index = [entry | {"text": "def helper(): pass", "crumbs": []} for entry in stored]
+    (tmp_path / "search.json").write_text(json.dumps(index), encoding="utf-8")
+    run(sys.executable, root / "tools/search.py", tmp_path, cwd=root)
+    made = json.loads((tmp_path / "search.json").read_text(encoding="utf-8"))
+    texts = {entry["href"]: entry["text"] for entry in made}
+    assert "helper" not in str(texts) and "numpy" not in str(texts)
+    assert texts["one.html"] == "Opening words."
+    idea = texts["one.html#idea"]
+    assert "Nyström takes V and … of one-hot columns." in idea
+    assert "Nystrom" in idea and "categorical" in idea and "Inside" not in idea
+    assert texts["one.html#inner"] == "1.1 Inner Inside."
+    # the reference last, by a name that no chapter has, and by what it says first
+    assert made[-1]["section"] == "Thing, in the reference: Two"
+    assert made[-1]["text"] == "Does it"

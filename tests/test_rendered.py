@@ -8,6 +8,7 @@ mathjax, version 3), and without either the mathematics is not looked at.
 """
 
 import html
+import json
 import os
 import re
 import shutil
@@ -229,6 +230,57 @@ class TestFiles:
     def test_links_lead_somewhere(self, docs):
         dead = [*dead_links(docs)]
         assert not dead, "\n".join(dead)
+
+
+# ---------------------------------------------------------------- pictures that move
+
+
+@pytest.mark.skipif(chromium is None, reason="no Chromium or Chrome is installed")
+def test_the_picture_of_the_barriers_keeps_to_the_theorem(tmp_path):
+    """Whatever its sliders say, what it measures is inside what it promises; and it says
+    so in words.
+    """
+    script = (root / "nbs" / "living" / "barriers.js").read_text(encoding="utf-8")
+    steps = """
+      const found = [];
+      const set = (name, value) => {
+        const input = document.querySelector(`[name=${name}]`);
+        if (input.type === "checkbox") input.checked = value; else input.value = value;
+        input.dispatchEvent(new Event("input"));
+      };
+      for (const first of [false, true]) for (const r of [2, 5, 20, 60])
+        for (const ell of [1, 2, 7, 12]) {
+          set("first", first); set("r", r); set("ell", ell);
+          const place = document.querySelector(".living");
+          found.push({r, ell: +document.querySelector("[name=ell]").value,
+            interval: JSON.parse(place.dataset.interval),
+            said: place.querySelector("p").textContent,
+            lines: place.querySelectorAll("polyline").length});
+        }
+      document.body.textContent = JSON.stringify(found);
+    """
+    page = tmp_path / "page.html"
+    page.write_text(
+        '<meta charset="utf-8"><div class="living" data-picture="barriers"></div>'
+        f"<script>{script}</script><script>{steps}</script>",
+        encoding="utf-8",
+    )
+    dumped = run(
+        *(chromium, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"),
+        page.as_uri(),
+        cwd=tmp_path,
+    )
+    (body,) = re.findall(r"<body>(.*?)</body>", dumped, flags=re.DOTALL)
+    found = json.loads(html.unescape(body))
+    assert len(found) == 32
+    for one in found:
+        r, ell = one["r"], one["ell"]
+        low, high, lower, upper = one["interval"]
+        assert ell < r and one["lines"] == ell
+        s = (ell / r) ** 0.5
+        assert abs(lower - (1 - s) ** 2) < 1e-12 and abs(upper - (1 + s) ** 2) < 1e-12
+        assert lower < low <= high < upper, one
+        assert f"{r} columns for {ell} dimension" in one["said"]
 
 
 # ---------------------------------------------------------------- contrast of colours

@@ -728,6 +728,15 @@ def test_make_docs_says_that_quarto_is_missing(tmp_path):
     assert len(done.stderr.splitlines()) <= 3
 
 
+def test_a_picture_that_moves_stands_below_the_idea_of_its_chapter(tmp_path):
+    stored = ["# T", "## 5.2 The idea\n\nText.", "## 5.3 Other\n\nText."]
+    kinds = ["markdown"] * 3
+    made = prepared(tmp_path, "05_sparsification.ipynb", stored, kinds)
+    assert 'data-picture="barriers"' in made[1] and "<script>" in made[1]
+    assert made[2] == stored[2]
+    assert prepared(tmp_path, "06_leverage.ipynb", stored, kinds)[1:] == stored[1:]
+
+
 def test_search_finds_ideas_and_not_code(tmp_path):
     """What Quarto writes, with pages as it makes them."""
     page = """<html><body><nav>menu</nav><main>

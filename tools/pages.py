@@ -9,7 +9,7 @@ the project has a public address (`git_url` in settings.ini) to open in Colab. T
 page has the title of the book for its own, no second one, a line that installs the
 package from the site, and four doors. What is
 printed in columns is a table, a printed certificate stands in one frame, and nothing is
-loaded from other hosts for that. Figures tell the style sheet whether they are narrow
+loaded from other hosts for that. A method has a picture that moves. Figures tell the style sheet whether they are narrow
 or wide. No line begins with the
 comma behind a formula.
 """
@@ -25,6 +25,8 @@ from pathlib import Path
 from tables import tables
 
 ROOT = Path(__file__).resolve().parent.parent
+# Pictures that move, below the heading of a section: their scripts are in nbs/living.
+LIVING = {"sparsification": ("The idea", "barriers")}
 COLAB = "https://colab.research.google.com/github/"
 
 LONGEST = 30  # lines of a definition that is read on the page
@@ -203,6 +205,21 @@ def install(version: str) -> str:
     return raw(f'<p class="install">{line} {button}</p>')
 
 
+def living(name: str, text: str) -> str:
+    """The text of a cell with the picture that belongs to its section, if there is one."""
+    heading, picture = LIVING.get(
+        name.partition("_")[2].removesuffix(".ipynb"), ("", "")
+    )
+    if not picture or not re.search(rf"^## .*\b{heading}\b", text, flags=re.MULTILINE):
+        return text
+    script = (ROOT / "nbs" / "living" / f"{picture}.js").read_text(encoding="utf-8")
+    place = (
+        f'<div class="living" data-picture="{picture}"><p>Here a picture moves where '
+        f"scripts may run; the figures below stand still.</p></div>"
+    )
+    return f"{text.rstrip()}\n\n{raw(f'{place}<script>{script}</script>')}"
+
+
 def together(text: str) -> str:
     """The text with each formula and the punctuation behind it in one piece; code,
     displays and tables as they are.
@@ -333,9 +350,8 @@ def main(folder: Path) -> None:
                     r"^:::+.*(?:\n## .*)?", "".join(cell["source"]), flags=re.MULTILINE
                 ):
                     solves = "\n## Solution" in fence
-                cell["source"] = together("".join(cell["source"])).splitlines(
-                    keepends=True
-                )
+                text = living(path.name, together("".join(cell["source"])))
+                cell["source"] = text.splitlines(keepends=True)
         path.write_text(
             json.dumps(book, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
         )

@@ -19,6 +19,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote
 
+import numpy as np
 import pytest
 from test_site import (
     book,
@@ -235,43 +236,55 @@ class TestFiles:
 # ---------------------------------------------------------------- pictures that move
 
 
-@pytest.mark.skipif(chromium is None, reason="no Chromium or Chrome is installed")
-def test_the_picture_of_the_barriers_keeps_to_the_theorem(tmp_path):
-    """Whatever its sliders say, what it measures is inside what it promises; and it says
-    so in words.
-    """
-    script = (root / "nbs" / "living" / "barriers.js").read_text(encoding="utf-8")
-    steps = """
-      const found = [];
-      const set = (name, value) => {
-        const input = document.querySelector(`[name=${name}]`);
-        if (input.type === "checkbox") input.checked = value; else input.value = value;
-        input.dispatchEvent(new Event("input"));
-      };
-      for (const first of [false, true]) for (const r of [2, 5, 20, 60])
-        for (const ell of [1, 2, 7, 12]) {
-          set("first", first); set("r", r); set("ell", ell);
-          const place = document.querySelector(".living");
-          found.push({r, ell: +document.querySelector("[name=ell]").value,
-            interval: JSON.parse(place.dataset.interval),
-            said: place.querySelector("p").textContent,
-            lines: place.querySelectorAll("polyline").length});
-        }
-      document.body.textContent = JSON.stringify(found);
-    """
-    page = tmp_path / "page.html"
+needs_chromium = pytest.mark.skipif(
+    chromium is None, reason="no Chromium or Chrome is installed"
+)
+SET = """
+  const set = (name, value) => {
+    const input = document.querySelector(`[name=${name}]`);
+    if (input.type === "checkbox") input.checked = value; else input.value = value;
+    input.dispatchEvent(new Event("input"));
+  };
+  const place = document.querySelector(".living");
+  const found = [];
+"""
+
+
+def moved(picture, steps, folder):
+    """What a picture shows after `steps`, a script that puts it into `found`."""
+    script = (root / "nbs" / "living" / f"{picture}.js").read_text(encoding="utf-8")
+    page = folder / "page.html"
     page.write_text(
-        '<meta charset="utf-8"><div class="living" data-picture="barriers"></div>'
-        f"<script>{script}</script><script>{steps}</script>",
+        f'<meta charset="utf-8"><div class="living" data-picture="{picture}"></div>'
+        f"<script>{script}</script>"
+        f"<script>{SET}{steps}document.body.textContent = JSON.stringify(found);</script>",
         encoding="utf-8",
     )
     dumped = run(
         *(chromium, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"),
         page.as_uri(),
-        cwd=tmp_path,
+        cwd=folder,
     )
     (body,) = re.findall(r"<body>(.*?)</body>", dumped, flags=re.DOTALL)
-    found = json.loads(html.unescape(body))
+    return json.loads(html.unescape(body))
+
+
+@needs_chromium
+def test_the_picture_of_the_barriers_keeps_to_the_theorem(tmp_path):
+    """Whatever its sliders say, what it measures is inside what it promises; and it says
+    so in words.
+    """
+    steps = """
+      for (const first of [false, true]) for (const r of [2, 5, 20, 60])
+        for (const ell of [1, 2, 7, 12]) {
+          set("first", first); set("r", r); set("ell", ell);
+          found.push({r, ell: +document.querySelector("[name=ell]").value,
+            interval: JSON.parse(place.dataset.interval),
+            said: place.querySelector("p").textContent,
+            lines: place.querySelectorAll("polyline").length});
+        }
+    """
+    found = moved("barriers", steps, tmp_path)
     assert len(found) == 32
     for one in found:
         r, ell = one["r"], one["ell"]
@@ -281,6 +294,33 @@ def test_the_picture_of_the_barriers_keeps_to_the_theorem(tmp_path):
         assert abs(lower - (1 - s) ** 2) < 1e-12 and abs(upper - (1 + s) ** 2) < 1e-12
         assert lower < low <= high < upper, one
         assert f"{r} columns for {ell} dimension" in one["said"]
+
+
+@needs_chromium
+def test_the_picture_of_a_ridge_counts_directions(tmp_path):
+    steps = """
+      for (const ridge of [-4, -1, 0]) for (const power of [0, 1.5, 3])
+        for (const r of [1, 20, 120]) {
+          set("ridge", ridge); set("power", power); set("r", r);
+          found.push({r, shown: JSON.parse(place.dataset.dimension),
+            said: place.querySelector("p").textContent});
+        }
+    """
+    found = moved("ridge", steps, tmp_path)
+    assert len(found) == 27
+    for one in found:
+        ridge, power, dimension = one["shown"]
+        squares = np.arange(1, 61.0) ** -power
+        assert abs(dimension - np.sum(squares / (squares + ridge))) < 1e-9
+        promised = "between" in one["said"]
+        assert promised == (dimension < one["r"])
+        if promised:
+            s = (dimension / one["r"]) ** 0.5
+            low, high = map(
+                float, re.findall(r"between (\S+) and (\S+) times", one["said"])[0]
+            )
+            assert abs(low - (1 - s) / (1 + s)) < 1e-2 * low
+            assert abs(high - (1 + s) / (1 - s)) < 1e-2 * high
 
 
 # ---------------------------------------------------------------- contrast of colours

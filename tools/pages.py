@@ -26,7 +26,10 @@ from tables import tables
 
 ROOT = Path(__file__).resolve().parent.parent
 # Pictures that move, below the heading of a section: their scripts are in nbs/living.
-LIVING = {"sparsification": ("The idea", "barriers")}
+LIVING = {
+    "sparsification": ("The idea", "barriers"),
+    "ridge_barriers": ("The idea", "ridge"),
+}
 COLAB = "https://colab.research.google.com/github/"
 
 LONGEST = 30  # lines of a definition that is read on the page

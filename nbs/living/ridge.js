@@ -29,7 +29,7 @@
     const promise = s < 1
       ? `${r} columns keep all of the data, together with the ridge, between ${number((1 - s) / (1 + s))} and ${number((1 + s) / (1 - s))} times.`
       : `For ${r} columns that is too many: the theorem asks for more than ${Math.ceil(dimension - 1e-9)}, or for a larger ridge.`;
-    said.textContent = `With λ = ${number(lambda)} of the largest squared singular value ${number(dimension)} of ${N} directions count. ${promise}`;
+    said.textContent = `With λ at ${number(lambda)} times the largest squared singular value, ${number(dimension)} of ${N} directions count. ${promise}`;
     svg.setAttribute("aria-label", said.textContent);
     place.dataset.dimension = JSON.stringify([lambda, value("power"), dimension]);
   };

@@ -323,6 +323,23 @@ def test_the_picture_of_a_ridge_counts_directions(tmp_path):
             assert abs(high - (1 + s) / (1 - s)) < 1e-2 * high
 
 
+@needs_chromium
+def test_the_picture_of_leverage_has_leverage_scores(tmp_path):
+    steps = """
+      for (const angle of [0, 20, 100, 180]) for (const length of [0.05, 1, 2])
+        for (const copies of [0, 4]) {
+          set("angle", angle); set("length", length); set("copies", copies);
+          found.push(JSON.parse(place.dataset.scores));
+        }
+    """
+    found = moved("leverage", steps, tmp_path)
+    assert len(found) == 24
+    for one in found:
+        X = np.array(one["columns"]).T
+        Q = np.linalg.qr(X.T)[0]
+        assert np.allclose(one["scores"], np.sum(Q**2, axis=1))
+
+
 # ---------------------------------------------------------------- contrast of colours
 
 

@@ -28,6 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # Pictures that move, below the heading of a section: their scripts are in nbs/living.
 LIVING = {
     "sparsification": ("The idea", "barriers"),
+    "leverage": ("The idea", "leverage"),
     "ridge_barriers": ("The idea", "ridge"),
 }
 COLAB = "https://colab.research.google.com/github/"

@@ -548,7 +548,7 @@ def test_how_many_groups():
         selector = GroupSelector(r, groups=labels).fit(X)
         assert len(selector.selected_groups_) == expected
         assert selector.certificate_.holds
-    for r in (0, 9, -1, 1.5, 0.0, "auto", True):
+    for r in (0, 9, -1, 1.5, 0.0, "theorem", True):
         with refused(f"n_groups_to_select={r!r} is not possible", "from 1 to 8"):
             GroupSelector(r, groups=labels).fit(X)
 
@@ -754,8 +754,8 @@ def test_constant_and_equal_features_are_not_chosen():
         AdditiveKernelSelector(1).fit(np.ones((9, 2)))
     with refused("kernel of feature 0 is not positive semi-definite"):
         AdditiveKernelSelector(1, kernel=lambda x, z: -x @ z.T).fit(WINE)
-    with refused("n_features_to_select='auto' is not possible"):
-        AdditiveKernelSelector("auto").fit(WINE)
+    with refused("n_features_to_select='theorem' is not possible"):
+        AdditiveKernelSelector("theorem").fit(WINE)
 
 
 def test_the_weighted_kernel_in_a_machine():

@@ -27,6 +27,7 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from fsel_book.arrays import (
@@ -38,7 +39,12 @@ from fsel_book.arrays import (
     to_numpy,
 )
 from fsel_book.docs import insert_docs
-from fsel_book.validation import check_instance, is_frame, readable_array
+from fsel_book.validation import (
+    check_instance,
+    check_matrix,
+    is_frame,
+    readable_array,
+)
 
 __all__ = ["SizeDisplay", "SizePath", "default_splitter", "size_path"]
 
@@ -331,12 +337,19 @@ def size_parameter(selector: Any) -> str:
     )
 
 
+def _beside_size(selector: Any, name: str) -> str:
+    """What a parameter of the estimator that has the size is called in the selector."""
+    before, _, _ = size_parameter(selector).rpartition("__")
+    return f"{before}__{name}" if before else name
+
+
 def _with_size(selector: Any, size: Any) -> Any:
     """A clone that chooses so many."""
     found = clone(selector).set_params(**{size_parameter(selector): size})
     for name in ("n_draws", "max_increment"):  # they would say how many, too
-        if found.get_params(deep=False).get(name) is not None:
-            found.set_params(**{name: None})
+        whole = _beside_size(selector, name)
+        if found.get_params().get(whole) is not None:
+            found.set_params(**{whole: None})
     return found
 
 
@@ -548,8 +561,9 @@ def _checked_sizes(sizes: Any, d: int, least: int, most: int) -> np.ndarray:
     if sizes is None:
         top = min(d, most)
         few = range(1, d + 1) if d <= ALL_UP_TO else SOME
-        found = [r for r in few if least <= r <= top] or [min(least, d)]
-        return np.array(found)
+        # the most that are possible, too: all of them may be much better than thirty
+        found = {r for r in few if least <= r <= top} | {max(top, min(least, d))}
+        return np.array(sorted(found))
     try:
         given = np.atleast_1d(np.asarray(sizes))
         ok = given.ndim == 1 and len(given) > 0 and given.dtype.kind in "iu"
@@ -564,7 +578,25 @@ def _checked_sizes(sizes: Any, d: int, least: int, most: int) -> np.ndarray:
 
 
 class _Question:
-    """What is judged in every fold, and how."""
+    """What is judged in every fold, and how.
+
+    Attributes
+    ----------
+    selector : estimator
+        Whose choices are judged.
+    X, y, weights : array, or None
+        Rows, targets and weights of rows.
+    is_learner, given : bool
+        Whether the selector predicts itself, or an estimator was given that does.
+    classes : bool
+        Whether targets are classes.
+    estimator : estimator
+        That is fitted on the chosen columns. Only there with a target, as is `scorer`.
+    scorer : callable
+        `scorer(estimator, X, y)`.
+    measure : str
+        What a score is, in words.
+    """
 
     def __init__(
         self,
@@ -724,8 +756,8 @@ def _scores_along(
     return found
 
 
-def _how_many(question: _Question, train: np.ndarray) -> int:
-    """How many there are to choose from."""
+def _how_many(question: _Question, train: np.ndarray, least: int) -> int:
+    """How many there are to choose from, of which `least` can be chosen."""
     selector = question.selector
     parameters = _last(selector).get_params(deep=False)
     has_groups = parameters.get("groups") is not None
@@ -734,7 +766,7 @@ def _how_many(question: _Question, train: np.ndarray) -> int:
         return int(question.X.shape[1])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        fitted = _last(question.fit(_with_size(selector, 1), train))
+        fitted = _last(question.fit(_with_size(selector, least), train))
     if has_groups:
         return len(fitted.groups_.labels)
     return len(fitted.get_support()) - (len(fitted.given_) if has_given else 0)
@@ -835,7 +867,8 @@ def size_path(
     sizes : sequence of int, optional
         The numbers to try: of columns, of groups for `GroupSelector`, of additions for
         `CompletionSelector`. By default all of them up to 30, and of more columns about
-        twenty numbers up to 200.
+        twenty numbers up to all or 200. At a ridge that is a number give those above the
+        effective dimension.
     estimator : estimator, optional
         The learner that is fitted on the chosen columns and judged. By default a selector
         that predicts, as `RiskRFE`, is its own; else it is ridge regression, or for
@@ -894,6 +927,9 @@ def size_path(
         )
     size_parameter(selector)  # or an error, before anything is computed
     X = _with_rows(X)
+    tags = get_tags(selector)
+    if not isinstance(selector, Pipeline) and not tags.input_tags.allow_nan:
+        check_matrix(X)  # says in which columns there are gaps
     y = None if y is None else to_numpy(y, "y")
     if y is not None and y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
@@ -909,9 +945,9 @@ def size_path(
             "estimator."
         )
     folds = _folds(cv, X, y, groups, question.classes)
-    d = _how_many(question, folds[0][0])
-    rank = selector.get_params(deep=False).get("rank")
+    rank = selector.get_params().get(_beside_size(selector, "rank"))
     least = 1 + int(rank) if is_integer(rank) else 1
+    d = _how_many(question, folds[0][0], least)
     most = min(len(train) for train, _ in folds) - 1 if y is None else SOME[-1]
     tried = _checked_sizes(sizes, d, least, most)
     work = (delayed(_fold)(question, tried, d, rows) for rows in folds)

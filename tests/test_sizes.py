@@ -233,6 +233,42 @@ def test_default_numbers_of_columns():
     assert added.sizes[-1] == added.n_columns == 11
 
 
+def test_numbers_that_the_selector_within_cannot_choose_are_not_tried():
+    """A rank, and a number of draws, in a pipeline and in a selector around another."""
+    inner = BSSSelector(rank=4)
+    for selector in (
+        inner,
+        make_pipeline(StandardScaler(), inner),
+        SupportVectorSelector(inner),
+    ):
+        found = size_path(selector, X, y, cv=2)
+        assert found.sizes[0] == 5 and found.sizes[-1] == found.n_columns == 12
+    drawn = make_pipeline(StandardScaler(), BSSSelector(n_draws=9, rank=1))
+    plain = make_pipeline(StandardScaler(), BSSSelector(rank=1))
+    assert_array_equal(
+        size_path(drawn, X, y, cv=2, sizes=[3]).scores,
+        size_path(plain, X, y, cv=2, sizes=[3]).scores,
+    )
+
+
+def test_all_columns_are_among_the_numbers_tried():
+    """Of a few more than thirty, where nothing less does."""
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((200, 36))
+    label = (A.sum(axis=1) > 0).astype(int)
+    found = size_path(BSSSelector(), A, label, cv=3)
+    assert found.sizes[-1] == 36 and found.best > 30
+
+
+def test_gaps_are_named_by_their_column():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=[f"c{j}" for j in range(12)])
+    frame.loc[3, "c4"] = np.nan
+    for target in (y, None):
+        with pytest.raises(ValueError, match="'c4'"):
+            size_path(BSSSelector(), frame, target, cv=2)
+
+
 # ---------------------------------------------------------------- without a target
 
 

@@ -212,46 +212,39 @@ def test_how_imports_in_a_part_of_the_package_are_read():
     assert found == {"arrays", "papers.experiments"}
 
 
-# The order of dependency is that of the chapters; an appendix, read last, stands before
-# the chapter, or the other appendix, named here.
-FIRST_NEEDED = {
-    "A_loaders.ipynb": "03_spectra.ipynb",
-    "B_experiments.ipynb": "24_ridge_paper.ipynb",
-    "C_dual_solvers.ipynb": "17_dual_projection.ipynb",
-    "D_linear_programs.ipynb": "15_svm.ipynb",
-    "E_blocks.ipynb": "04_certificates.ipynb",
-    "F_consistency.ipynb": "21_risk_rfe.ipynb",
-    "G_barriers.ipynb": "05_sparsification.ipynb",
-    "H_column_search.ipynb": "05_sparsification.ipynb",
-    "I_elimination_step.ipynb": "20_elimination.ipynb",
-    "J_warm_fits.ipynb": "I_elimination_step.ipynb",
-    "K_summaries.ipynb": "05_sparsification.ipynb",
-    "L_block_search.ipynb": "05_sparsification.ipynb",
-    "M_spectra_engine.ipynb": "03_spectra.ipynb",
-    "N_constraints.ipynb": "05_sparsification.ipynb",
-}
+# A reader's order is that of the numbers. What is built on what has an order of its own: a
+# notebook uses those before it here alone.
+DEPENDENCE = """
+arrays datasets loaders spectra_engine spectra blocks certificates barriers column_search
+summaries block_search constraints sparsification leverage dual_set sparse_components
+baselines ridge_barriers plain_columns kept labels ridge linear_programs svm losses
+dual_solvers dual_projection kernels kernel_machines warm_fits elimination_step
+elimination consistency risk_rfe stopping groups_and_kernels experiments ridge_paper
+sparse_regression_paper svm_paper risk_rfe_paper selection_study choosing performance
+out_of_core accelerators tables_and_figures errata
+""".split()
+by_topic = {name.partition("_")[2][:-6]: name for name in [*chapters, *appendices]}
+dependency_order = [by_topic[topic] for topic in DEPENDENCE]
 # What `fit` loads only where it is needed, for data in blocks or for plain columns; the
 # module there needs the one that loads it.
 LOADED_LATE = {
-    "04_certificates.ipynb": {"kept", "out_of_core", "plain_columns"},
-    "17_dual_projection.ipynb": {"out_of_core"},
+    by_topic["certificates"]: {"kept", "out_of_core", "plain_columns"},
+    by_topic["dual_projection"]: {"out_of_core"},
 }
-ALL_PAPERS = "33_tables_and_figures.ipynb"
+ALL_PAPERS = by_topic["tables_and_figures"]
 
 
-def with_what_it_needs(name):
-    """The appendices that stand before `name`, each after its own, and `name`."""
-    needed = [a for a in appendices if FIRST_NEEDED[a] == name]
-    return [*(other for a in needed for other in with_what_it_needs(a)), name]
-
-
-dependency_order = [
-    name for chapter in chapters for name in with_what_it_needs(chapter)
-]
+def used_modules(name):
+    """The modules of the package that a notebook uses, in its cells or in its module."""
+    code = [(without_magics(source), "") for _, source in code_cells(name)]
+    if module_of(name):
+        path = root / "fsel_book" / f"{module_of(name).replace('.', '/')}.py"
+        code.append((path.read_text(encoding="utf-8"), module_of(name)))
+    return {module for source in code for module in fsel_book_imports(*source)}
 
 
 @pytest.mark.parametrize("name", dependency_order)
-def test_a_chapter_imports_only_from_chapters_before_it(name):
+def test_a_notebook_uses_only_what_it_may_depend_on(name):
     """In its code, by whatever road: a name of the package counts as its module, and
     the package whole as all of them.
 
@@ -266,13 +259,31 @@ def test_a_chapter_imports_only_from_chapters_before_it(name):
         if other == name or other not in papers or name == ALL_PAPERS
     ]
     before = {module_of(other) for other in readable} - {None} | set(by_hand)
-    code = [(without_magics(source), "") for _, source in code_cells(name)]
-    if module_of(name):
-        path = root / "fsel_book" / f"{module_of(name).replace('.', '/')}.py"
-        code.append((path.read_text(encoding="utf-8"), module_of(name)))
-    used = {module for source in code for module in fsel_book_imports(*source)}
-    later = used - before - LOADED_LATE.get(name, set())
+    later = used_modules(name) - before - LOADED_LATE.get(name, set())
     assert not later, f"{name} imports {sorted(later)}, which it may not"
+
+
+@pytest.mark.parametrize("name", chapters)
+def test_a_chapter_links_to_later_ones_that_it_uses(name):
+    """A reader who meets a name before its chapter has a link to it at hand."""
+    later = {module_of(other): other for other in chapters[chapters.index(name) + 1 :]}
+    shown = {
+        module
+        for _, source in code_cells(name)
+        if "#| export" not in source and "#| hide" not in source
+        for module in fsel_book_imports(without_magics(source))
+    }
+    text = "\n".join(
+        source
+        for cell, source in zip(cells[name], sources[name], strict=True)
+        if cell["cell_type"] == "markdown"
+    )
+    unlinked = [
+        later[module]
+        for module in sorted(shown & later.keys() - {None})
+        if f"]({later[module]}" not in text
+    ]
+    assert not unlinked, f"{name} uses what {unlinked} explain, and has no link there"
 
 
 @pytest.mark.parametrize("name", LOADED_LATE)
@@ -368,7 +379,7 @@ def test_contributing_draws_who_needs_whom():
     ), "run make sync"
 
 
-def test_every_appendix_has_its_place_in_the_order():
+def test_every_notebook_has_its_place_in_the_order():
     assert sorted(dependency_order) == sorted([*chapters, *appendices])
 
 

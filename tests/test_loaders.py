@@ -418,7 +418,7 @@ def test_a_set_that_is_told_and_not_fetched(tmp_path, monkeypatch):
 
 
 def test_the_table_of_the_appendix_tells_what_the_records_hold():
-    notebook = Path(__file__).parents[1] / "nbs" / "A_loaders.ipynb"
+    notebook = Path(__file__).parents[1] / "nbs" / "C_loaders.ipynb"
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     texts = ["".join(cell["source"]) for cell in cells]
     (table,) = [text for text in texts if text.startswith("**Where each set comes")]

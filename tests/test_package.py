@@ -220,7 +220,7 @@ def test_the_documents_are_of_the_scipy_that_the_makefile_asks_for():
     are from.
     """
     assert set(
-        re.findall(r"SciPy (\d+\.\d+\.)\d", text_of("nbs/02_datasets.ipynb"))
+        re.findall(r"SciPy (\d+\.\d+\.)\d", text_of("nbs/B_datasets.ipynb"))
     ) == {scipy_series}
 
 

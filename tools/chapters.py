@@ -18,10 +18,10 @@ PAGE = ROOT / "fsel_book" / "chapters.py"
 
 # Modules that are written by hand, and the notebooks that explain them.
 BY_HAND = {
-    "reports": "A_loaders",
-    "sizes": "22_stopping",
-    "table_selector": "A_loaders",
-    "tables": "A_loaders",
+    "reports": "C_loaders",
+    "sizes": "21_stopping",
+    "table_selector": "C_loaders",
+    "tables": "C_loaders",
 }
 
 HEAD = '''"""Which notebook explains what a module holds, and what of that is public.

@@ -135,7 +135,9 @@ docs:
 	mkdir _proc/notebooks && cp nbs/*.ipynb _proc/notebooks/
 	cd _proc && quarto render --no-cache
 	rm -rf _docs && mv _proc/_docs _docs
+	$(PY) tools/split.py _docs
 	$(PY) tools/search.py _docs
+	$(PY) tools/finish.py _docs
 	$(PY) -m pip wheel --quiet --no-deps --wheel-dir _docs .
 	@echo "The site is _docs/index.html"
 

@@ -336,7 +336,7 @@ def ridge_predictions(
     what `RidgeCV(alphas)` predicts.
 
     With the centred `A`, rows times the roots of their weights, `U S V'`: the error of
-    a row left out is what is left of it over one less its leverage, as in chapter 14.
+    a row left out is its residual over one minus its leverage.
 
     Parameters
     ----------

@@ -773,7 +773,7 @@ def test_quarto_reference_lists_every_public_name():
     made = [
         "reference/index.qmd",
         *(f"reference/{page['path']}.qmd" for page in book["reference"]),
-        *("reference/citing.qmd", "reference/changelog.qmd"),
+        *(f"reference/{page}.qmd" for page in ("literature", "citing", "changelog")),
     ]
     (part,) = (
         part

@@ -1,4 +1,4 @@
-"""What appendix F proves about objectives and paths, with its constants, and what older
+"""What the chapter on consistency proves about objectives and paths, with its constants, and what older
 statements would say.
 """
 

@@ -19,6 +19,7 @@ import numpy as np
 import pypandoc
 import pytest
 import yaml
+from bs4 import BeautifulSoup
 from PIL import Image
 
 import fsel_book
@@ -270,10 +271,31 @@ def test_changes_are_a_page_whose_links_lead_to_chapters(reference):
     assert "](nbs/" not in page and fsel_book.__version__ in page
 
 
+def test_literature_says_which_chapters_cite_a_work(reference):
+    page = reference["reference/literature.qmd"]
+    (line,) = (line for line in page.splitlines() if "{#bss2012}" in line)
+    assert "Twice-Ramanujan" in line and "(../05_sparsification.ipynb)" in line
+    names = re.findall(r"^- \[\]\{#[\w-]+\}(\w+)", page, flags=re.MULTILINE)
+    assert len(names) > 50 and names == sorted(names, key=str.casefold)
+
+
+def test_reference_links_names_and_shows_what_examples_draw(reference):
+    page = reference["reference/selectors.qmd"]
+    own = page.partition("## LeverageSelector {")[2].partition("\n## ")[0]
+    assert "[`Certificate`](certificates.qmd#Certificate)" in own
+    assert "[`LeverageSelector`]" not in own, "an entry leads to itself"
+    assert (
+        "](SizeDisplay.png)"
+        in reference["reference/pictures.qmd"] + (reference["reference/stopping.qmd"])
+    )
+
+
 def entries(reference):
     """The text of each entry of the reference, by the name of its object."""
     pages = "\n".join(
-        text for name, text in reference.items() if not name.endswith("index.qmd")
+        re.sub(r"\[(`\w+`)\]\([\w.]+#\w+\)", r"\1", text)
+        for name, text in reference.items()
+        if not name.endswith("index.qmd")
     )
     parts = re.split(r"^## (\S+) \{#\1 .unnumbered\}$", pages, flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2]))
@@ -772,3 +794,126 @@ def test_search_finds_ideas_and_not_code(tmp_path):
     # the reference last, by a name that no chapter has, and by what it says first
     assert made[-1]["section"] == "Thing, in the reference: Two"
     assert made[-1]["text"] == "Does it"
+
+
+PAGE = """<html><head><title>5 Thing – Book</title></head><body>
+<nav id="TOC"><ul><li><a href="#problem">Problem</a></li>
+<li><a href="#theory">Theory</a><ul><li><a href="#proof">Proof</a></li></ul></li>
+<li><a href="#end">End</a></li></ul></nav>
+<main><header id="title-block-header"><h1 class="title"><span
+class="quarto-section-identifier" id="sec-thing"><span class="chapter-title">Thing</span>
+</span></h1></header>
+<p class="notebook-links"><a href="x.ipynb">Download</a></p>
+<section id="problem"><h2>Problem</h2><p>Why? See <a href="#thm-x">the theorem</a> and <a
+href="#lem-y">the lemma</a> of <a href="#ref-a" role="doc-biblioref">A</a>.</p></section>
+<section id="theory"><h2>Theory</h2><div id="thm-x">True.</div>
+<!-- page: details -->
+<section id="proof"><h3>Proof</h3><p id="lem-y">By <a href="#ref-b"
+role="doc-biblioref">B</a>, from <a href="#thm-x">the theorem</a>.</p></section></section>
+<section id="end"><h2>End</h2><p>More.</p>
+<div id="refs"><div id="ref-a">A.</div><div id="ref-b">B.</div></div></section>
+</main><div class="nav-page-previous"><a href="04_y.html">4 Y</a></div></body></html>"""
+
+
+@pytest.fixture(scope="module")
+def split_pages(tmp_path_factory):
+    """A chapter in two pages, a page with links to it, and the index of the search."""
+    folder = tmp_path_factory.mktemp("docs")
+    (folder / "05_thing.html").write_text(PAGE, encoding="utf-8")
+    (folder / "reference").mkdir()
+    other = '<main><a href="../05_thing.html#lem-y">y</a> <a href="../05_thing.html#thm-x">x</a></main>'
+    (folder / "reference" / "other.html").write_text(other, encoding="utf-8")
+    index = [{"href": f"05_thing.html#{place}"} for place in ("theory", "proof")]
+    (folder / "search.json").write_text(json.dumps(index), encoding="utf-8")
+    run(sys.executable, root / "tools/split.py", folder, cwd=root)
+    names = ("05_thing", "05_thing-details", "reference/other")
+    pages = {
+        name: BeautifulSoup((folder / f"{name}.html").read_text("utf-8"), "html.parser")
+        for name in names
+    }
+    return pages | {"index": json.loads((folder / "search.json").read_text("utf-8"))}
+
+
+def test_a_chapter_with_details_has_two_pages(split_pages):
+    first, details = split_pages["05_thing"], split_pages["05_thing-details"]
+    assert [h.text for h in first("h2")] == ["Problem", "Theory", "End"]
+    assert [h.text for h in details(["h2", "h3"])] == ["Theory", "Proof", "End"]
+    assert "True." in first.text and "True." not in details.text
+    assert "More." in details.text and "More." not in first.text
+    assert "proofs and details" in details.h1.text and "5 Thing" in first.title.text
+    assert details.select_one("#sec-thing") is None
+    second = first.select_one(".second-page")
+    assert second.a["href"] == "05_thing-details.html" and "Theory" in second.text
+    assert [a["href"] for a in first.select("#TOC a")] == [
+        "#problem",
+        "#theory",
+        "#end",
+    ]
+    assert [a["href"] for a in details.select("#TOC a")] == [
+        "#theory",
+        "#proof",
+        "#end",
+    ]
+    assert details.select_one(".nav-page-previous a")["href"] == "05_thing.html"
+    # each with the works that it cites
+    assert [w["id"] for w in first.select("#refs > *")] == ["ref-a"]
+    assert [w["id"] for w in details.select("#refs > *")] == ["ref-b"]
+
+
+def test_links_lead_to_the_page_where_a_thing_is_now(split_pages):
+    def links(name):
+        return [a["href"] for a in split_pages[name].main("a")]
+
+    assert {"#thm-x", "05_thing-details.html#lem-y"} <= {*links("05_thing")}
+    assert "05_thing.html#thm-x" in links("05_thing-details")
+    assert links("reference/other") == [
+        "../05_thing-details.html#lem-y",
+        "../05_thing.html#thm-x",
+    ]
+    assert [entry["href"] for entry in split_pages["index"]] == [
+        "05_thing.html#theory",
+        "05_thing-details.html#proof",
+    ]
+    # an address from before goes on to the second page
+    assert '"lem-y": "05_thing-details.html"' in str(split_pages["05_thing"])
+
+
+def test_cells_for_the_second_page_are_marked_for_it(tmp_path):
+    kinds = ["markdown", "markdown", "markdown", "code", "markdown"]
+    texts = ['# 5. T <a id="sec-t"></a>', "First.", "Proof.", "x = 1", "Last."]
+    book = {
+        "cells": [
+            {"cell_type": kind, "id": str(place), "metadata": {}, "source": [text]}
+            for place, (kind, text) in enumerate(zip(kinds, texts))
+        ]
+    }
+    for place in (2, 3):
+        book["cells"][place]["metadata"] = {"tags": ["details"]}
+    (tmp_path / "05_t.ipynb").write_text(json.dumps(book), encoding="utf-8")
+    run(sys.executable, root / "tools/quarto.py", tmp_path, cwd=root)
+    made = "\n".join(
+        "".join(cell["source"]) for cell in load(tmp_path / "05_t.ipynb")["cells"]
+    )
+    told = re.findall(r"page: \w+|First|Proof|x = 1|Last", made)
+    assert told == ["First", "page: details", "Proof", "x = 1", "page: first", "Last"]
+
+
+def test_style_sheets_keep_what_pages_need_and_scripts_wait(tmp_path):
+    page = '<html><head><script src="a.js"></script><script>1</script></head><body class="used"><p id="p-1">Deep</p></body></html>'
+    (tmp_path / "05_deep.html").write_text(page, encoding="utf-8")
+    (tmp_path / "a.js").write_text("x.classList.add('later')", encoding="utf-8")
+    (tmp_path / "a.css").write_text(
+        ".used,.gone{a:b}.gone{a:b}.later:not(.gone)>p{c:d}p{e:f}"
+        "@media print{.gone{g:h}#p-1{i:j}}@media screen{.gone{k:l}}"
+        "@font-face{src:url(x.woff)}",
+        encoding="utf-8",
+    )
+    run(sys.executable, root / "tools/finish.py", tmp_path, cwd=root)
+    style = (tmp_path / "a.css").read_text(encoding="utf-8")
+    assert ".used{a:b}" in style and ".later:not(.gone)>p{c:d}" in style
+    assert "p{e:f}" in style and "#p-1{i:j}" in style and "x.woff" in style
+    assert ".gone{" not in style and "screen" not in style
+    made = (tmp_path / "05_deep.html").read_text(encoding="utf-8")
+    assert '<script defer src="a.js">' in made and "<script>1" in made
+    lost = (tmp_path / "404.html").read_text(encoding="utf-8")
+    assert "There is no such page" in lost and '"deep": "05_deep.html"' in lost

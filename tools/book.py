@@ -18,8 +18,10 @@ import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Tags of cells: not on the site; a picture that moves where there is a kernel, and the
-# words that lead to it; the code of a solution; the works that are cited.
+# Tags of cells: on the second page of a chapter on the site; not on the site; a picture
+# that moves where there is a kernel, and the words that lead to it; the code of a
+# solution; the works that are cited.
+DETAILS = "details"
 HIDDEN = "remove-cell"
 LIVE = "live"
 SOLUTION = "solution"

@@ -6,7 +6,8 @@ show it. Quarto has its own words for what is numbered there, numbers it itself 
 knows it by name: previews of theorems at a reference, a list of figures, captions with
 their figures. So numbers and anchors become labels, links with numbers become
 references, quotations that begin with a statement become its block, and metadata of
-cells become directives.
+cells become directives. Where cells for the second page of a chapter begin and end stands
+a comment, for tools/split.py.
 """
 
 import json
@@ -17,6 +18,7 @@ from typing import Any
 
 from book import (
     CAPTION,
+    DETAILS,
     EQUATION,
     HEADING,
     HIDDEN,
@@ -206,7 +208,8 @@ def converted(book: dict[str, Any], name: str) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If a figure has no caption below it, or the code of a solution no text above.
+        If a figure has no caption below it, or the code of a solution no text above; if
+        a page ends within a solution.
     """
     is_numbered = re.match(r"\d\d_|[A-Z]_", name) is not None
     cells = [
@@ -214,7 +217,18 @@ def converted(book: dict[str, Any], name: str) -> dict[str, Any]:
     ]
     found: list[dict[str, Any]] = []
     is_open = False  # whether a callout waits for its end
+    is_details = False
     for place, cell in enumerate(cells):
+        if is_details != (DETAILS in tags(cell)):
+            if is_open:
+                raise ValueError(
+                    f"{name}: cell {cell['id']} stands within a solution, and is for "
+                    "another page than the cell above it"
+                )
+            is_details = not is_details
+            page = "details" if is_details else "first"
+            mark = f"```{{=html}}\n<!-- page: {page} -->\n```"
+            found.append(text_cell(f"{cell['id']}-page", mark))
         below = cells[place + 1] if place + 1 < len(cells) else None
         goes_on = below is not None and SOLUTION in tags(below)
         if cell["cell_type"] == "code":

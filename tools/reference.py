@@ -1,11 +1,14 @@
-"""The pages of the API reference, from signatures and docstrings, and those on citing
-and on what has changed: `python tools/reference.py FOLDER` writes them.
+"""The pages of the API reference, from signatures and docstrings, and those on literature,
+on citing and on what has changed: `python tools/reference.py FOLDER` writes them.
 
 What stands on which page says `_quarto.yml`, under `reference`. Descriptions that
 several docstrings share are inserted when a module is imported, and methods are
-inherited; so the pages are made from the living objects.
+inherited; so the pages are made from the living objects. Each class gets a page of its
+own, by a comment for tools/split.py; names of the package are links to their entries,
+and an example that draws shows its picture.
 """
 
+import doctest
 import importlib
 import inspect
 import re
@@ -13,11 +16,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import matplotlib
 import yaml
+from book import chapters, works
+from matplotlib import pyplot as plt
 
 from fsel_book.chapters import CHAPTERS
 from fsel_book.help_texts import chapter_note
 
+matplotlib.use("agg")
 ROOT = Path(__file__).resolve().parent.parent
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 LISTED = ("Parameters", "Attributes", "Returns", "Yields", "Raises")
@@ -198,6 +205,81 @@ def entry(name: str, thing: Any) -> str:
     return "\n\n".join(part for part in text if part)
 
 
+def mark(page: str) -> str:
+    """What tells tools/split.py that the following is for this page."""
+    return f"```{{=html}}\n<!-- page: {page} -->\n```"
+
+
+def with_links(text: str, homes: dict[str, str], own: str) -> str:
+    """The text with each public name in it, set as code, a link to its entry."""
+    pieces = re.split(r"(^```.*?^```|\[[^\]\n]*\]\([^)\n]*\))", text, flags=re.S | re.M)
+    for place in range(0, len(pieces), 2):
+        pieces[place] = re.sub(
+            r"`(\w+)`",
+            lambda found: (
+                f"[`{found[1]}`]({homes[found[1]]}.qmd#{found[1]})"
+                if found[1] in homes and found[1] != own
+                else found[0]
+            ),
+            pieces[place],
+        )
+    return "".join(pieces)
+
+
+def first_sentence(text: str) -> str:
+    """What a docstring begins with."""
+    told = " ".join(text.partition("\n\n")[0].split())
+    return re.split(r"(?<=[.:])\s(?=[A-Z])", told)[0].replace("|", "\\|")
+
+
+def overview(path: str, things: dict[str, Any]) -> str:
+    """A table of names and what they are."""
+    rows = "\n".join(
+        f"| [`{name}`]({path}.qmd#{name}) | "
+        f"{first_sentence(inspect.getdoc(thing) or '')} |"
+        for name, thing in things.items()
+    )
+    return f"| | |\n|:--|:-----|\n{rows}\n"
+
+
+def page_text(page: dict[str, Any], homes: dict[str, str], folder: Path) -> str:
+    """A page of the reference, with comments where the page of a class begins."""
+    things = dict(map(named, page["names"]))
+    several = len(things) > 1
+    parts = [f"# {page['title']} {{.unnumbered}}\n\n{page['about']}."]
+    if several:
+        parts.append(overview(page["path"], things))
+    for name, thing in things.items():
+        if several:
+            parts.append(mark(name if inspect.isclass(thing) else "first"))
+        parts.append(with_links(entry(name, thing), homes, name))
+        if file := drawn(name, thing, folder):
+            parts.append(
+                f"![What the example draws.]({file}){{fig-alt='The picture that the "
+                f"example of {name} draws'}}"
+            )
+    return "\n\n".join(parts) + "\n"
+
+
+def drawn(name: str, thing: Any, folder: Path) -> str:
+    """The file with the picture that the examples of a class draw, if they do."""
+    found = (
+        doctest.DocTestFinder(recurse=False).find(thing, name)
+        if inspect.isclass(thing)
+        else []
+    )
+    code = "".join(example.source for test in found for example in test.examples)
+    if not re.search(r"\bplot\(|Display\.from_|\.plot_", code):
+        return ""
+    plt.close("all")
+    exec(compile(code, f"<example of {name}>", "exec"), {"__name__": name})
+    if not plt.get_fignums():
+        return ""
+    plt.gcf().savefig(folder / f"{name}.png", dpi=110, bbox_inches="tight")
+    plt.close("all")
+    return f"{name}.png"
+
+
 def main(folder: Path) -> None:
     """Write all pages into `folder`."""
     pages = yaml.safe_load((ROOT / "_quarto.yml").read_text(encoding="utf-8"))[
@@ -207,27 +289,24 @@ def main(folder: Path) -> None:
     contents = [
         "# Reference {.unnumbered}\n\nThe public names, by what they are for.\n"
     ]
+    homes = {
+        path.rpartition(".")[2]: page["path"]
+        for page in pages
+        for path in page["names"]
+    }
     for page in pages:
+        (folder / f"{page['path']}.qmd").write_text(
+            page_text(page, homes, folder), encoding="utf-8"
+        )
         things = dict(map(named, page["names"]))
-        head = f"# {page['title']} {{.unnumbered}}\n\n{page['about']}.\n\n"
-        text = (
-            head
-            + "\n\n".join(entry(name, thing) for name, thing in things.items())
-            + "\n"
-        )
-        (folder / f"{page['path']}.qmd").write_text(text, encoding="utf-8")
-        rows = "\n".join(
-            f"| [`{name}`]({page['path']}.qmd#{name}) | "
-            f"{(inspect.getdoc(thing) or '').splitlines()[0]} |"
-            for name, thing in things.items()
-        )
         contents.append(
-            f"## {page['title']} {{.unnumbered}}\n\n{page['about']}.\n\n| | "
-            f"|\n|:--|:-----|\n{rows}\n"
+            f"## {page['title']} {{.unnumbered}}\n\n{page['about']}.\n\n"
+            f"{overview(page['path'], things)}"
         )
     (folder / "index.qmd").write_text("\n".join(contents), encoding="utf-8")
     (folder / "citing.qmd").write_text(citing(), encoding="utf-8")
     (folder / "changelog.qmd").write_text(changelog(), encoding="utf-8")
+    (folder / "literature.qmd").write_text(literature(), encoding="utf-8")
 
 
 def citing() -> str:
@@ -267,6 +346,29 @@ def citing() -> str:
         )
         parts.append(f"For {paper['notes']}:\n\n```bibtex\n{entry}\n```\n")
     return "\n".join(parts)
+
+
+def literature() -> str:
+    """All works that the book cites, each with the chapters that do."""
+    citing_pages: dict[str, list[str]] = {}
+    for chapter in chapters():
+        text = chapter.path.read_text(encoding="utf-8")
+        for key in dict.fromkeys(re.findall(r"\]\(#ref-([\w-]+)\)", text)):
+            where = chapter.number or chapter.path.stem
+            link = f"[{where}](../{chapter.path.name})"
+            citing_pages.setdefault(key, []).append(link)
+    found = sorted(
+        (work for work in works().values() if work.key in citing_pages),
+        key=lambda work: ([name.casefold() for name in work.families], work.year),
+    )
+    lines = [
+        f"- []{{#{work.key}}}{work.listed()} Cited in {', '.join(citing_pages[work.key])}."
+        for work in found
+    ]
+    return (
+        "# Literature {.unnumbered}\n\nEvery work that the book cites, with the chapters "
+        f"that cite it: {len(found)} of them.\n\n" + "\n".join(lines) + "\n"
+    )
 
 
 def changelog() -> str:

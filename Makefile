@@ -27,7 +27,7 @@ quote = '$(subst ','\'',$(1))'
 # make: neither for the command nor for the environment of the commands.
 unexport DATA TARGET LIMIT
 
-.PHONY: help demo test test-all test-package test-processors test-site test-lab hooks sync run lab docs bench lint release clean
+.PHONY: help demo test test-all test-package test-processors test-site test-lab hooks sync run lab docs pdf bench lint release clean
 .DEFAULT_GOAL := help
 
 help:
@@ -47,6 +47,7 @@ help:
 	@echo "                                    FRESH=1 stores every output, not only those that say something else"
 	@echo "make lab                            JupyterLab on a copy of the chapters; LAB='--allow-root --port 8899' goes to it"
 	@echo "make docs                           render the site to _docs/ (needs the program quarto)"
+	@echo "make pdf                            the book as one PDF, after make docs (needs Chromium or Chrome)"
 	@echo "make bench BENCH='...'              timed comparisons, in .venv-bench; BENCH goes to tests/benchmarks/run.py"
 	@echo "make lint                           ruff and mypy"
 	@echo "make release                        a release up to the upload: build it, try it on each Python; PYTHONS='...' names them"
@@ -140,6 +141,11 @@ docs:
 	$(PY) tools/finish.py _docs
 	$(PY) -m pip wheel --quiet --no-deps --wheel-dir _docs .
 	@echo "The site is _docs/index.html"
+
+# The chapters of the site, printed by Chromium or Chrome into one file with an outline.
+pdf: .venv/.docs .venv/.site
+	@test -e _docs/index.html || { echo "make pdf prints the site: run make docs first" >&2; exit 1; }
+	$(PY) tools/pdf.py _docs _docs/fsel_book.pdf
 
 bench: .venv-bench/.bench
 	.venv-bench/bin/python tests/benchmarks/run.py $(BENCH)

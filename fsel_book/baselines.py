@@ -230,7 +230,7 @@ def pivoted_qr(A: ArrayLike, k: int) -> PivotedQR:
 
 
 def _dense_on_host(X: Matrix) -> np.ndarray:
-    """`X` as a dense float64 array on the host."""
+    """`X` as a dense float64 array of NumPy."""
     return to_numpy(as_float64(X.toarray() if is_sparse(X) else X))
 
 
@@ -315,16 +315,16 @@ def _check_coefficient_bound(f: float) -> None:
 
 # %% ../nbs/12_baselines.ipynb #ba06c5e9
 def _data_on_host(space: RowSpace) -> np.ndarray:
-    """The data of a space, less the means where it takes these from a sparse `X`: a
-    dense float64 array on the host.
+    """The data of a space, minus the means where it takes these from a sparse `X`: a
+    dense float64 array of NumPy.
     """
     A = _dense_on_host(space.X)
     return A if space.means is None else A - space.means
 
 
 def _pivoting_matrix(space: RowSpace) -> np.ndarray:
-    """A host matrix whose columns have, up to one factor, the inner products of those
-    of the certified part of `X`.
+    """A matrix of NumPy whose columns have, up to one factor, the inner products of
+    those of the certified part of `X`.
     """
     if space.T is not None and space.shape[1] == space.numerical_rank:
         return _data_on_host(space)
@@ -468,7 +468,7 @@ def _more_rounds(
 def rrqr_promise(ell: int, d: int, strong: bool = True, f: float = 2.0) -> Promise:
     """What the theorem promises of rank-revealing QR at rank `ell` among `d` features.
 
-    The number of draws does not matter.
+    It does not depend on how many features are chosen.
 
     Parameters
     ----------
@@ -523,8 +523,8 @@ class RRQRSelector(CertifiedSelector):
         others are further pivots, for as many directions as features are to come out.
     strong : bool
         Exchange columns after pivoting until no coefficient exceeds `f`, which the
-        theorem asks for. False is plain pivoted QR, which erred no more in the chapter
-        on selectors with and without labels.
+        theorem asks for. False is plain pivoted QR, whose errors were no larger in the
+        chapter on selectors with and without labels.
     f : float
         Above 1: the largest coefficient to allow.
     %(exchange)s
@@ -595,7 +595,7 @@ def random_features(
 ) -> Sampling:
     """Draw `r` features uniformly, without replacement, with weights `n_features / r`.
 
-    Draws are made on the host, so that a seed means the same everywhere.
+    Draws are made on the CPU, so that a seed means the same everywhere.
 
     Parameters
     ----------
@@ -605,7 +605,7 @@ def random_features(
     r : int
     random_state : int, RandomState or None
     n_different : int, optional
-        Draw on until so many different columns are there, zero columns not counted, or
+        Draw on until there are so many different columns, zero columns not counted, or
         all have been drawn. Of columns that are multiples of one another the first one
         drawn stands for all.
 
@@ -725,7 +725,7 @@ class RandomSelector(CertifiedSelector):
     """Uniform random features without replacement, weights `n_features / r`, with a
     certificate.
 
-    Draws are made on the host, so that a seed means the same everywhere.
+    Draws are made on the CPU, so that a seed means the same everywhere.
 
     The least that a method must beat. Unsupervised, for dense and sparse data and
     arrays of any library.
@@ -810,7 +810,7 @@ class RandomSelector(CertifiedSelector):
 
 # %% ../nbs/12_baselines.ipynb #d7ffd8e4
 def _presence_counts(X: Matrix, indicator: np.ndarray) -> np.ndarray:
-    """In how many samples of each class each feature is present: host, shape
+    """In how many samples of each class each feature is present: a NumPy array of shape
     (n_features, n_classes).
     """
     if is_sparse(X):
@@ -960,7 +960,7 @@ def certify_selector(
 
     All weights are one, but for the selectors of this book, which have their own; those
     of `AdditiveKernelSelector` are weights of kernels, not of columns. The
-    result is on the host; products with `X` are made where `X` is.
+    result is on the CPU; products with `X` are made where `X` is.
 
     Parameters
     ----------

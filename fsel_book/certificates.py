@@ -122,7 +122,7 @@ class Sampling:
         n_features: int,
         like: Matrix,
     ) -> Self:
-        """Merge repeated picks, given as host arrays; results go where `like` lives,
+        """Merge repeated picks, given as NumPy arrays; results go where `like` lives,
         weights in its precision.
         """
         draws = np.asarray(draws, dtype=np.int64)
@@ -1135,7 +1135,7 @@ def as_json(value: Any) -> Any:
 
 # %% ../nbs/01_certificates.ipynb #c79d4461
 def _check_sampling(sampling: Sampling) -> tuple[np.ndarray, np.ndarray]:
-    """Indices and weights of a `Sampling` on the host, or what is wrong with them."""
+    """Indices and weights of a `Sampling`, on the CPU, or what is wrong with them."""
     indices = to_numpy(sampling.indices)
     weights = to_numpy(sampling.weights)
     d = sampling.n_features
@@ -1177,7 +1177,7 @@ def certify(
     Returns
     -------
     Certificate
-        On the host, with numbers that are computed where `V` is.
+        On the CPU, with numbers that are computed where `V` is.
 
     Raises
     ------
@@ -1507,7 +1507,7 @@ def clear_fitted(estimator: BaseEstimator) -> None:
 
 # %% ../nbs/01_certificates.ipynb #a3d5b96a
 def insert_columns(C: Matrix, support: np.ndarray) -> Matrix:
-    """A matrix with the columns of `C` where the host mask `support` is true, and zeros
+    """A matrix with the columns of `C` where the mask `support` is true, and zeros
     elsewhere.
     """
     if is_sparse(C):
@@ -1654,7 +1654,7 @@ class SamplingTransformer(FittedAttributesMixin, SelectorMixin, VersionedEstimat
         return insert_columns(X, self.get_support())
 
     def get_support(self, indices: bool = False, ordered: bool = False) -> np.ndarray:
-        """The chosen features, as a mask or as indices, on the host.
+        """The chosen features, as a mask or as indices, on the CPU.
 
         Parameters
         ----------
@@ -1795,7 +1795,7 @@ class Directions(NamedTuple):
 def space_to_certify(
     X: Matrix, directions: Directions, center: bool = False
 ) -> RowSpace:
-    """The space of some directions of a checked `X`, or of its columns less their means.
+    """The space of some directions of a checked `X`, or of its centred columns.
 
     Where they are few, they are the leading ones by sketches, and the numerical rank
     stays unknown.
@@ -2498,7 +2498,7 @@ class CertifiedSelector(SamplingTransformer):
 
 # %% ../nbs/01_certificates.ipynb #d00r0402
 def _score_values(scores: Any, d: int, name: str) -> np.ndarray:
-    """`scores`, called `name` in the message, as float64 on the host, or an error if
+    """`scores`, called `name` in the message, as float64 on the CPU, or an error if
     they are not `d` real numbers.
     """
     try:
@@ -2521,7 +2521,7 @@ def _scores_error(name: str, wrong: str, d: int) -> ValueError:
 
 
 def check_scores(scores: Any, d: int, name: str = "scores") -> np.ndarray:
-    """`scores`, called `name` in the message, as float64 on the host, or an error
+    """`scores`, called `name` in the message, as float64 on the CPU, or an error
     unless all are finite and from 0 on.
     """
     found = _score_values(scores, d, name)
@@ -2553,7 +2553,7 @@ def scores_without_data(score_func: Any) -> np.ndarray | None:
 def _dense_columns(
     X: Matrix, indices: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Some columns of `X`, on the host, as dense float64, in pieces of 32 MB: which
+    """Some columns of `X`, on the CPU, as dense float64, in pieces of 32 MB: which
     they are, and the columns.
     """
     step = max(1, 2**22 // X.shape[0])
@@ -2587,7 +2587,7 @@ def _rounding_of_squares(C: np.ndarray, eps: float) -> np.ndarray:
 
 
 def _scores_of_function(scores: Any, X: Matrix) -> np.ndarray:
-    """What a score function gave for `X`, on the host: infinite where it says so, 0 for
+    """What a score function gave for `X`, on the CPU: infinite where it says so, 0 for
     NaN and for rounding below 0.
 
     Raises
@@ -2630,7 +2630,7 @@ def finite_scores(scores: np.ndarray) -> np.ndarray:
 
 
 def _constant_in_classes(X: Matrix, y: np.ndarray) -> np.ndarray:
-    """The columns of `X`, on the host, that have one value in each class, up to
+    """The columns of `X`, on the CPU, that have one value in each class, up to
     rounding, in increasing order.
     """
     left = np.arange(X.shape[1])
@@ -2677,12 +2677,12 @@ DOCS.update(
     score_func="""\
 score_func : callable, array of shape (n_features,) or None
     Prefers features: of those that the theorem allows, the one of largest score times squared length in `V` is taken.
-    It is in place of a `rule`, where there is one: leave that at its default. A function is called as by `SelectKBest`, on the host, with `X` and `y` (`X` alone
+    It is in place of a `rule`, where there is one: leave that at its default. A function is called as by `SelectKBest`, on the CPU, with `X` and `y` (`X` alone
     where `fit` is not given `y`); it returns scores, not negative, or these and p-values. Of a function, an infinite
     score is larger than all others, and NaN beside numbers is 0, as is what rounding has made negative; an array holds
     finite numbers.
     In the chapter on selectors with and without labels `BSSSelector` with `f_classif` erred 2 to 4 points less than
-    RFE with 5 to 20 features, over seven kinds of data, and as often with 50; with the weights of a machine,
+    RFE with 5 to 20 features, over seven kinds of data, and as often with 50; with the weights of a model,
     `WeightScores(...)`, up to a point more than RFE.""",
     scores="""\
 scores_ : array, shape (n_features,)
@@ -2709,7 +2709,7 @@ def _takes(function: Callable[..., Any], *arguments: Any, **named: Any) -> bool:
 def feature_scores(
     score_func: ScoreFunc, X: Matrix, y: Any, **score_params: Any
 ) -> np.ndarray:
-    """The scores of all features, on the host; those of a function may be infinite."""
+    """The scores of all features, on the CPU; those of a function may be infinite."""
     if not callable(score_func):
         if score_params:
             raise ValueError(
@@ -2832,7 +2832,7 @@ class ScoreMixin:
     def _scores_given(
         self, X: Matrix, y: Any, score_params: dict[str, Any]
     ) -> np.ndarray:
-        """What the score function gives, kept as `scores_`, on the host."""
+        """What the score function gives, kept as `scores_`, on the CPU."""
         scores = feature_scores(self.score_func, X, y, **score_params)  # type: ignore[arg-type]
         self.scores_ = from_numpy(scores, X)
         return scores

@@ -139,7 +139,7 @@ def _for_given_data(
     solutions: Sequence[Solution], scale: float, shift: Array | None
 ) -> tuple[list[Array], list[float]]:
     """Weights and intercepts for the data as they were given, from those for the data
-    multiplied by `scale` and less `shift`.
+    multiplied by `scale` and minus `shift`.
     """
     weights = [scale * one.w for one in solutions]
     moved = [0.0 if shift is None else float(shift @ one.w) for one in solutions]
@@ -196,8 +196,8 @@ SKETCHES = ("gaussian", "sparse-sign", "srht", "countsketch")
 DOCS.update(
     {
         "projected_on_host": """\
-Products with `X` are made where `X` is; the projected problem is solved on the host, to which it is copied, as are
-vectors with an entry for each sample.""",
+Products with `X` are made where `X` is; the projected problem is copied to the CPU and solved there, and
+vectors with an entry for each sample are copied there, too.""",
         "projection": """\
 n_projections : int or "auto"
     The number `m` of random projections. "auto" estimates the effective dimension of the data by a sketch: 20 times
@@ -543,10 +543,10 @@ class DualProjectionClassifier(ScoreOnHost, ClassifierMixin, DualProjectionModel
 def _targets_at_unit_scale(
     y: np.ndarray, intercept: bool
 ) -> tuple[np.ndarray, float, float]:
-    """Targets less their mean, if there is an intercept, and divided by a power of two
+    """Targets minus their mean, if there is an intercept, and divided by a power of two
     that makes the largest about 1; the mean, and the power.
     """
-    # else rounding would be that of a large mean
+    # otherwise rounding would be that of a large mean
     mean = float(y.mean()) if intercept else 0.0
     y = y - mean
     # all targets are the same, and what is left of them is rounding of the mean
@@ -655,7 +655,7 @@ def relative_error(v: np.ndarray, w: np.ndarray) -> float:
 def _reference_problem(
     X: ArrayLike, y: ArrayLike, loss: str | Loss, alpha: float, random_state: int | None
 ) -> tuple[Problem, np.ndarray, np.random.Generator]:
-    """The `Problem` without an intercept, on the host, its solution to 1e-10, and a
+    """The `Problem` without an intercept, on the CPU, its solution to 1e-10, and a
     random generator.
     """
     X = check_matrix(X if is_sparse(X) else to_numpy(X))
@@ -729,7 +729,7 @@ class RecoveryDisplay:
     """The relative error of solutions that came out of a random projection, over its
     size or over the iterations.
 
-    Takes arrays of any library; what it draws is on the host.
+    Takes arrays of any library; what it draws is on the CPU.
 
     Parameters
     ----------

@@ -105,7 +105,7 @@ def column_prices(norms: np.ndarray, lengths: np.ndarray, r: int) -> np.ndarray:
     """What a pick of each column costs: `norms` are squared lengths of the rows of `V`,
     `lengths` those of residuals.
 
-    All prices together are `1 - sqrt(k/r)`; of a single draw, 1 less some room for
+    All prices together are `1 - sqrt(k/r)`; of a single pick, 1 minus some room for
     rounding.
     """
     k = norms.sum()
@@ -116,7 +116,7 @@ def column_prices(norms: np.ndarray, lengths: np.ndarray, r: int) -> np.ndarray:
 
 # %% ../nbs/09_dual_set.ipynb #bb6a4bf6
 def _check_residual_norms(residual_norms: Array, d: int) -> np.ndarray:
-    """Lengths of residuals on the host, at a safe scale, or what is wrong with them."""
+    """Lengths of residuals on the CPU, at a safe scale; else an error that says why."""
     lengths = to_numpy(residual_norms).astype(np.float64)
     if lengths.shape != (d,) or not np.all(np.isfinite(lengths) & (lengths >= 0)):
         raise ValueError(
@@ -134,8 +134,8 @@ def det_sampling_reference(
     *,
     scores: ArrayLike = None,
 ) -> Sampling:
-    """DetSampling as printed: every column judged at every step, by the formulas as
-    they stand.
+    """DetSampling as in the paper: every column is judged at every step, by the
+    formulas as they stand.
 
     `det_sampling` returns the same and is faster.
 
@@ -146,7 +146,7 @@ def det_sampling_reference(
     residual_norms : array, shape (n_features,)
         Lengths of the columns of the residual.
     r : int
-        Number of draws, above the rank; at rank 1 a single one will do.
+        Number of picks, above the rank; at rank 1 a single one will do.
     rule : {"index", "first", "best"}
         Which of the feasible columns is taken at each step: the one of lowest index, or
         as in `det_sampling`.
@@ -237,7 +237,7 @@ def det_sampling(
     """Dual set sparsification: `r` weighted picks that keep the directions of `V` and
     do not stretch the residual.
 
-    The barriers are on the host; products with all columns are made where they are.
+    The barriers are on the CPU; products with all columns are made where they are.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ def det_sampling(
         Lengths of the columns of a second matrix, for instance
         `RowSpace.residual_norms`.
     r : int
-        Number of draws, above the rank; at rank 1 a single one will do.
+        Number of picks, above the rank; at rank 1 a single one will do.
     rule : {"first", "best", "closest"}
         Which of the feasible columns is taken at each step.
 
@@ -263,7 +263,7 @@ def det_sampling(
         1 shows progress.
     scores : array, shape (n_features,), optional
         Finite and not negative: of the feasible columns the one of largest score times
-        squared length is taken. They are in place of a rule: leave `rule` at its
+        squared length is taken. They take the place of a rule: leave `rule` at its
         default. The guarantee is the same.
     progress : Progress, optional
         What counts the steps, in place of what `verbose` asks for.
@@ -281,8 +281,9 @@ def det_sampling(
     ------
     ValueError
         `r` is not above the rank, the rule is unknown or is given beside scores, the
-        columns of `V` are not orthonormal, `residual_norms` are not finite lengths, `targets` are missing, or
-        the scores are not finite numbers that are not negative.
+        columns of `V` are not orthonormal, `residual_norms` are not finite lengths,
+        `targets` are missing, or the scores are not finite numbers that are not
+        negative.
 
     References
     ----------
@@ -437,10 +438,10 @@ def rand_sampling(
 ) -> Sampling:
     """RandSampling: `r` independent draws in proportion to the leverage scores of `V`.
 
-    It is `leverage_sampling` by the name of the paper: the same draws for the same
-    seed.
+    It is `leverage_sampling` by the name that the paper gives it: the same draws for
+    the same seed.
 
-    Draws are made on the host, so that a seed means the same everywhere.
+    Draws are made on the CPU, so that a seed means the same everywhere.
 
     Parameters
     ----------
@@ -451,7 +452,7 @@ def rand_sampling(
         Number of draws, with replacement.
     random_state : int, RandomState or None
     n_different : int, optional
-        As for `leverage_sampling`: draw on until so many different columns are there.
+        As for `leverage_sampling`: draw on until there are so many different columns.
 
     Returns
     -------
@@ -484,7 +485,7 @@ def rounding_level(shape: tuple[int, ...]) -> float:
 
 
 def _span_basis(C: np.ndarray) -> tuple[np.ndarray, float]:
-    """An orthonormal basis of the span of the columns of `C`, a dense host array, and
+    """An orthonormal basis of the span of the columns of `C`, a dense NumPy array, and
     how far rounding may turn it.
 
     It has the shape (n_samples, rank of C).
@@ -538,13 +539,13 @@ class SpanPromise(Promise):
 
 # %% ../nbs/09_dual_set.ipynb #7dc92277
 def det_promise(k: int, r: int, n_draws: int | None = None) -> SpanPromise:
-    """What the theorem promises of DSF-Select at rank `k` with `r` draws.
+    """What the theorem promises of DSF-Select at rank `k` with `r` picks.
 
     Parameters
     ----------
     k, r : int
     n_draws : int, optional
-        How many draws were made with the barrier for `r`, if fewer.
+        How many picks were made with the barrier for `r`, if fewer.
 
     Returns
     -------
@@ -553,7 +554,7 @@ def det_promise(k: int, r: int, n_draws: int | None = None) -> SpanPromise:
     References
     ----------
     Boutsidis, Drineas and Magdon-Ismail 2011, Lemma 5, with the bound on the
-    pseudo-inverse mended.
+    pseudo-inverse corrected.
 
     Examples
     --------
@@ -738,7 +739,7 @@ def certify_span(
     """Measure how well a selection of features holds the leading components of the
     data, however it was made.
 
-    The result is on the host; products with `X` are made where `X` is.
+    The result is on the CPU; products with `X` are made where `X` is.
 
     Parameters
     ----------
@@ -807,7 +808,7 @@ def certify_span(
 
 # %% ../nbs/09_dual_set.ipynb #5673ced5
 def det_draws(k: int, eps: float) -> int:
-    """The number of draws for which the eigenvalues of `M` stay above `1 - eps` at rank
+    """The number of picks for which the eigenvalues of `M` stay above `1 - eps` at rank
     `k`.
     """
     if k == 1:
@@ -938,7 +939,7 @@ class _DualSetInBlocks(BSSInBlocks):
     def complete(
         self, X: Passes, space: RowSpace, chosen: ChosenInBlocks, r: int
     ) -> ChosenInBlocks:
-        """More features where some were drawn twice, as `_add_closest_features` has
+        """More features where some were picked twice, as `_add_closest_features` has
         them.
         """
         sampling = chosen.sampling
@@ -973,9 +974,9 @@ class DSFSelector(ConstraintMixin, ScoreMixin, _ComponentsMixin, CertifiedSelect
     Parameters
     ----------
     %(n_features_to_select)s
-        "theorem" takes it from `eps`. Where fewer different ones are drawn,
-        features are added that bring the span closest, and where none does, those that
-        come next in the order of length; the promise still holds.
+        "theorem" takes it from `eps`. Where fewer different ones are picked,
+        features are added that bring the span closest, and once none does, the longest
+        of those that are left; the promise still holds.
     %(n_draws)s
         Nothing is added then.
     rank : int, "full" or None
@@ -986,8 +987,8 @@ class DSFSelector(ConstraintMixin, ScoreMixin, _ComponentsMixin, CertifiedSelect
         components are found by sketches, approximately.
     %(center)s
     rule : {"first", "best", "components", "target"}
-        Which of the feasible columns is taken at each step. With a `score_func`, which
-        says it too, leave it at "best".
+        Which of the feasible columns is taken at each step. A `score_func` says that
+        itself: leave the rule at "best" then.
 
         - "first": the first in the order of length for the price;
         - "best": the one of largest slack;
@@ -998,8 +999,8 @@ class DSFSelector(ConstraintMixin, ScoreMixin, _ComponentsMixin, CertifiedSelect
           which sample is in which. Give numbers as floats.
 
         The default had the smallest condition numbers in the chapter on selectors with
-        and without labels, and of the rules that see no labels none was ahead of its
-        error by more than a point.
+        and without labels, and no other rule that sees no labels had an error more than
+        a point below its own.
     %(score_func)s
     %(exclude)s
     %(constraints)s
@@ -1216,8 +1217,8 @@ def weights_beside_draws(
     more: np.ndarray,
     bound: float,
 ) -> np.ndarray:
-    """Weights of columns that are added to draws, with which `|E R R'V|_F` stays within
-    its bound, as a part of `|E|_F`: a `Weigh`, once that is given.
+    """Weights of columns that are added to draws, so small that `|E R R'V|_F` stays
+    within `bound` times `|E|_F`; with `bound` given it is a `Weigh`.
     """
     U = to_numpy(space.left)
     whole = np.sqrt(max(squared_residual(space), 0.0))
@@ -1243,7 +1244,7 @@ class RSFSelector(_ComponentsMixin, CertifiedSelector):
     """Randomised sparse feature selection (RSF-Select): draws by the leverage scores of
     the leading components.
 
-    Draws are made on the host, so that a seed means the same everywhere. With the same
+    Draws are made on the CPU, so that a seed means the same everywhere. With the same
     seed, number and rank `LeverageSelector` chooses the same columns: both draw by
     `leverage_sampling`, and they differ in what they certify.
 
@@ -1253,8 +1254,8 @@ class RSFSelector(_ComponentsMixin, CertifiedSelector):
     ----------
     %(n_features_to_select)s
         "theorem" is the number of draws that `eps` and `delta` ask for by it.
-        Draws are with replacement, and go on until so many different features are
-        there, as for `LeverageSelector`.
+        Draws are with replacement, and go on until there are so many different
+        features, as for `LeverageSelector`.
     %(n_draws)s
     rank : int, "full" or None
         The number `k` of leading components to serve, below `r`; as for `LeverageSelector`.

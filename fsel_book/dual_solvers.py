@@ -93,7 +93,7 @@ def newton_solution(
     max_iter: int = 200,
 ) -> tuple[np.ndarray, float]:
     """The minimiser `z`, `b` of `lam/2 |z|^2 + sum_i loss(y_i, a_i'z + b + offset_i)`,
-    by Newton's method on the host.
+    by Newton's method on the CPU.
 
     Parameters
     ----------
@@ -269,8 +269,8 @@ class Objective:
         )
 
     def value(self, f: np.ndarray, size: float) -> float:
-        """The objective where `f = X w + b` and `w` has the length `size`; nothing of
-        `X` is asked.
+        """The objective where `f = X w + b` and `w` has the length `size`; `X` is not
+        needed.
         """
         return float(self.lam / 2 * size**2 + self.loss.value(self.y, f).sum())
 
@@ -314,7 +314,7 @@ class Objective:
 
     @cached_property
     def transposed(self) -> Matrix:
-        """`X'`, which takes a while to make of a sparse matrix."""
+        """`X'`, which takes a while to compute for a sparse matrix."""
         return self.X.T
 
     def mixture(self, u: np.ndarray) -> Array:
@@ -322,7 +322,7 @@ class Objective:
         return self.transposed @ from_numpy(u, self.X)
 
     def images(self, u: np.ndarray) -> tuple[Array, np.ndarray]:
-        """`w = X'u`, and `X w` on the host."""
+        """`w = X'u`, and `X w` on the CPU."""
         w = self.mixture(u)
         return w, to_numpy(self.X @ w)
 

@@ -77,10 +77,10 @@ def risk_rfe_reference(
     max_increment: Callable[[int], float] | None = None,
     intercept: bool = True,
 ) -> tuple[list[int], np.ndarray]:
-    """Risk-RFE as printed, every candidate refitted at every step.
+    """Risk-RFE as in the paper, every candidate refitted at every step.
 
-    What the fast path has to equal, pick for pick. Algorithm 1 of the paper, or 2 where `max_increment`, its `delta`, depends on its
-    argument.
+    The fast path removes the same features. It is Algorithm 1 of the paper, or
+    Algorithm 2 where `max_increment`, its `delta`, depends on its argument.
 
     %(on_host)s
 
@@ -222,7 +222,7 @@ class Chosen(NamedTuple):
     gone : list of int
         The positions of the features to remove, least first.
     fitted : list of ndarray, or None
-        The dual points of all machines without the first of them, if they are known.
+        The dual points of all models without the first of them, if they are known.
     values : list of float, or None
         The exact values without each of them alone, if they are known.
     refits : int
@@ -255,7 +255,7 @@ def _sums_without_features(
 
 
 class Machines:
-    """One machine for each risk, all on the features that are left.
+    """One model for each risk, all on the features that are left.
 
     Parameters
     ----------
@@ -272,11 +272,11 @@ class Machines:
     there : array, shape (n_samples, n_samples)
         The kernel matrix, where the data are.
     K : ndarray, shape (n_samples, n_samples)
-        The same on the host, where the solvers need it.
+        The same on the CPU, where the solvers need it.
     risks : tuple of EmpiricalRisk
         With the ties that suit their objectives with all features.
     us : list of ndarray, shape (n_samples,)
-        A dual point of each machine: the optimum, once it is fitted.
+        A dual point of each model: the optimum, once it is fitted.
     value : float
         The sum of their objectives.
     n_fits : int
@@ -316,7 +316,7 @@ class Machines:
         self.K = to_numpy(self.there)
 
     def refit(self) -> None:
-        """Fit all machines again, from the dual points that they have."""
+        """Fit all models again, from the dual points that they have."""
         fits = [
             warm_started_fit(self.K, risk, u, self.intercept)
             for risk, u in zip(self.risks, self.us)
@@ -329,7 +329,7 @@ class Machines:
 def _remove_chosen(
     machines: Machines, sums: RunningSums, chosen: Chosen, k: int, keep: bool
 ) -> list[int]:
-    """Bring the machines to `sums` without the first `k` of the chosen features, and
+    """Bring the models to `sums` without the first `k` of the chosen features, and
     return these.
 
     Nothing is fitted where the rule has fitted it. The sums stay as they are if they
@@ -419,11 +419,11 @@ def eliminate_features(
 
 # %% ../nbs/19_elimination.ipynb #e20a0002
 def _least_of_constants(risk: EmpiricalRisk, intercept: bool) -> float:
-    """The least risk of a machine that sees no feature: a constant, or zero without an
+    """The least risk of a model that sees no feature: a constant, or zero without an
     intercept.
     """
     nothing = np.zeros(len(risk.y))
-    # bisection may miss the best constant by rounding, and 0 be it
+    # bisection may miss the best constant by rounding, and that may be 0
     return (
         min(risk.nothing, risk.primal(nothing + best_intercept(risk, nothing)))
         if intercept
@@ -443,7 +443,7 @@ def _constant_fits(risk: EmpiricalRisk) -> str:
 def _warn_of_worthless_features(
     before: float, risks: Sequence[EmpiricalRisk], rounding: float, intercept: bool
 ) -> bool:
-    """Say so where all features together lower the objective, to `before`, by next to
+    """Warn where all features together lower the objective, to `before`, by next to
     nothing; returns whether they do.
 
     `rounding` is what of all objectives together rounding alone may change.
@@ -468,8 +468,8 @@ def _warn_of_worthless_features(
 
 # %% ../nbs/19_elimination.ipynb #17wrn003
 def _warn_of_equal_features(what: str, values: Floats, rounding: float) -> None:
-    """Say so where `what` decides which features go has the same of its `values`
-    without any one of them.
+    """Warn where `what`, by which features go, has the same of its `values` without any
+    one of them.
     """
     if np.ptp(values) <= rounding:
         warnings.warn(
@@ -485,13 +485,13 @@ def _warn_of_equal_features(what: str, values: Floats, rounding: float) -> None:
 def _warn_of_features_without_price(
     now: EliminationStep, risks: Sequence[EmpiricalRisk], intercept: bool
 ) -> None:
-    """Say so where all features together are worth next to nothing, or each alone as
-    much as any other.
+    """Warn where all features together are worth next to nothing, or each alone as much
+    as any other.
     """
     # a coarse tolerance is no rounding: at most a billionth of the objective without
     # any feature
     rounding = sum(min(risk.tie, 1e-9 * risk.nothing) for risk in risks)
-    before = sum(machine.before for machine in now.machines)
+    before = sum(model.before for model in now.machines)
     if 1000 * rounding > before:  # the first fits have warned
         return
     if not _warn_of_worthless_features(before, risks, rounding, intercept):

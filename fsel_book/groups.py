@@ -395,7 +395,7 @@ def group_bss_reference(
     groups : array-like of shape (n_features,), or dict
         As for `column_groups`.
     r : int
-        Number of draws, above the effective dimension of `X` at the ridge.
+        Number of steps, above the effective dimension of `X` at the ridge.
     ridge : float
         Positive, in the units of a squared singular value.
     rule : {"best", "largest-norm"}
@@ -489,7 +489,7 @@ class GroupBarriers(RidgeBarriers):
     shrinkage : ndarray, shape (rank,)
         As for `RidgeBarriers`.
     r : int
-        The number of draws of groups.
+        The number of steps.
     groups : ColumnGroups
         Of the rows.
 
@@ -815,7 +815,7 @@ def group_bss(
     groups : array-like of shape (n_features,), or dict
         As for `column_groups`.
     r : int
-        Number of draws, above the effective dimension.
+        Number of steps, above the effective dimension.
     rule : {"best", "largest-norm"}
         Which of the feasible groups to take: the one of largest slack, or the one of
         largest ridge leverage.
@@ -832,7 +832,7 @@ def group_bss(
     Returns
     -------
     Sampling
-        Of fewer draws where a step finds no group that may be taken. Of groups,
+        Of fewer picks where a step finds no group that may be taken. Of groups,
         numbered in the order of their first columns. `columns_of` makes one of columns.
 
     Raises
@@ -935,7 +935,7 @@ def columns_of(
     -------
     Sampling
         Of columns: groups in the order picked, the columns of each in that of `X`. It
-        has as many draws as the selection of groups.
+        has as many picks as the selection of groups.
 
     Examples
     --------
@@ -976,22 +976,22 @@ def fill_groups(
     space : RidgeSpace
     groups : ColumnGroups
     sampling : Sampling
-        Of groups, as `group_bss` returns it for `r` draws.
+        Of groups, as `group_bss` returns it for `r` steps.
     r : int
-        How many draws there were to be, and unless `n_groups` says otherwise, how many
+        How many steps there were to be, and unless `n_groups` says otherwise, how many
         different groups.
     scores : ndarray, shape (n_groups,), optional
         Those of `group_bss`. Of the groups left the one of largest score times what is
         missing comes first.
     allowed : AllowedColumns, optional
-        Which groups may be taken, as the draws have left it; then `space` is that of
+        Which groups may be taken, as the picks have left it; then `space` is that of
         the pool. Of those that are required even one next to nothing is taken, at last.
     n_groups : int, optional
 
     Returns
     -------
     Sampling
-        Of groups; each that was added takes the place of a repeated draw.
+        Of groups; each that was added takes the place of a repeated pick.
     """
     n_groups = r if n_groups is None else n_groups
     if sampling.n_selected >= n_groups:
@@ -1217,7 +1217,7 @@ class TermSelector(ScoreMixin, CertifiedSelector):
         scores: np.ndarray | None,
         allowed: AllowedColumns | None = None,
     ) -> Sampling:
-        """The draws of terms."""
+        """The picks of terms."""
         return group_bss(
             space,
             space.groups,
@@ -1531,8 +1531,8 @@ class GroupSelector(ConstraintMixin, TermSelector):
         name of each; `fsel_book.groups.prefix_groups` does better where values have
         underscores. Every column is in one group. None: each is its own.
     n_draws : int or None
-        In place of `n_groups_to_select`: make exactly so many draws of groups, and let
-        as many come out as these happen to bring.
+        In place of `n_groups_to_select`: pick a group exactly so many times, and let as
+        many come out as these picks happen to bring.
     ridge : float or "auto"
         In the units of a squared singular value, as the `alpha` of
         `sklearn.linear_model.Ridge` is. "auto" takes the ridge at which half as many
@@ -1545,7 +1545,7 @@ class GroupSelector(ConstraintMixin, TermSelector):
         `score_func`, which says it too, leave it at "best".
     score_func : callable, array, dict or None
         Prefers groups: of those that the theorem allows, the one of largest score times
-        ridge leverage is taken. A function is called as by `SelectKBest`, on the host,
+        ridge leverage is taken. A function is called as by `SelectKBest`, on the CPU,
         and returns a score for each column, not negative, or these and p-values; the
         scores of a group are added up. One that has a parameter `groups` is given the
         label of each column there, and may return a dictionary from labels to scores.
@@ -1576,7 +1576,7 @@ class GroupSelector(ConstraintMixin, TermSelector):
     leverage_scores_ : array, shape (n_features,)
         The ridge leverage of each column. Not there for `X` in blocks of features.
     n_draws_ : int
-        How many draws of groups were made, repeats counted.
+        How often a group was picked, repeats counted.
     n_passes_ : int
         How often the data were read, where they come in blocks.
     scores_ : array, shape (n_features,)
@@ -1708,8 +1708,8 @@ class GroupSelector(ConstraintMixin, TermSelector):
         scores: np.ndarray | None,
         allowed: ConstrainedColumns | None,
     ) -> Sampling:
-        """The `r` draws and what is missing of `r` different groups; with a number of
-        draws only what constraints require.
+        """The `r` picks and what is missing of `r` different groups; with a number of
+        picks only what constraints require.
         """
         n_groups = self._n_different(r)
         if n_groups is None:
@@ -2046,7 +2046,7 @@ def kernel_bss(
     sum of all.
 
     Each kernel is looked at once and kept as a factor of few columns. It takes some n^3
-    for each, to see that it is positive semidefinite. All is computed on the host. A
+    for each, to see that it is positive semidefinite. All is computed on the CPU. A
     warning says where the factors are so many columns that they would take more than
     4 GiB.
 
@@ -2114,10 +2114,10 @@ class AdditiveKernelSelector(TermSelector):
     """Features for a kernel machine: one kernel for each feature, and a few of them in
     place of their sum, with a certificate.
 
-    The kernels are centred, as a machine with an intercept sees them. `transform` gives
+    The kernels are centred, as a model with an intercept sees them. `transform` gives
     plain columns; `weighted_kernel` is the kernel of the chosen features that is
     certified. Deterministic, unsupervised unless a `score_func` looks at labels. All is
-    computed on the host: arrays of a device are copied there, and the result stays
+    computed on the CPU: arrays of a device are copied there, and the result stays
     there.
 
     Of an RBF kernel a few columns are made for each feature, so that some ten thousand
@@ -2142,7 +2142,7 @@ class AdditiveKernelSelector(TermSelector):
         "scale" is one over its variance, and units of features do not matter.
     %(n_draws)s
     ridge : float or "auto"
-        In the units of the sum of all kernels: `1 / C` of a machine with squared hinge
+        In the units of the sum of all kernels: `1 / C` of an SVM with squared hinge
         loss, `alpha` of `KernelRidge`. "auto" takes the ridge at which half as many
         dimensions count as features are asked for, but at most a quarter of the
         numerical rank of the sum.
@@ -2153,7 +2153,7 @@ class AdditiveKernelSelector(TermSelector):
     score_func : callable, array of shape (n_features,) or None
         Prefers features: of those that the theorem allows, the one of largest score
         times ridge leverage of its kernel is taken. A function is called as by
-        `SelectKBest`, on the host, with `X` and `y`; it returns scores, not negative,
+        `SelectKBest`, on the CPU, with `X` and `y`; it returns scores, not negative,
         or these and p-values.
     %(verbose)s
 
@@ -2163,7 +2163,7 @@ class AdditiveKernelSelector(TermSelector):
     leverage_scores_ : array, shape (n_features,)
         The ridge leverage of the kernel of each feature.
     n_draws_ : int
-        How many draws were made, repeats counted.
+        How often a kernel was picked, repeats counted.
     factor_error_ : float
         The trace of what factors of low rank leave of all kernels; the promise has room
         for it.
@@ -2199,8 +2199,8 @@ class AdditiveKernelSelector(TermSelector):
     >>> selector = AdditiveKernelSelector(4).fit(X)
     >>> selector.transform(X).shape, selector.certificate_.holds
     ((178, 4), True)
-    >>> machine = SVC(kernel=selector.weighted_kernel).fit(selector.transform(X), y)
-    >>> machine.score(selector.transform(X), y) > 0.9
+    >>> model = SVC(kernel=selector.weighted_kernel).fit(selector.transform(X), y)
+    >>> model.score(selector.transform(X), y) > 0.9
     True
     """
 
@@ -2257,7 +2257,7 @@ class AdditiveKernelSelector(TermSelector):
         leverage = space.groups.sums(to_numpy(space.scores64))
         precision = result_dtype(space.data)
         self.leverage_scores_ = from_numpy(leverage.astype(precision), space.data)
-        # factors are on the host, and in float64
+        # factors are on the CPU, and in float64
         chosen = self.sampling_
         self._set_sampling(
             Sampling(
@@ -2319,7 +2319,7 @@ class AdditiveKernelSelector(TermSelector):
 
     def weighted_kernel(self, X: ArrayLike, Z: ArrayLike = None) -> np.ndarray:
         """The certified kernel: the weighted sum of those of the chosen features,
-        between the rows of `X` and `Z`. On the host.
+        between the rows of `X` and `Z`. On the CPU.
 
         Parameters
         ----------
@@ -2365,7 +2365,7 @@ class AdditiveKernelSelector(TermSelector):
 
 
 def _column_on_host(X: Matrix, j: int) -> np.ndarray:
-    """A column of `X` as a matrix of one column, dense, on the host."""
+    """A column of `X` as a matrix of one column, dense, on the CPU."""
     x = X[:, [j]].toarray() if is_sparse(X) else to_numpy(X[:, j])[:, None]
     return np.asarray(x, dtype=np.float64)
 

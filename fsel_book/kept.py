@@ -188,7 +188,7 @@ def some_pairs(n: int, most: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray
 
 def squared_distances(X: Matrix, i: np.ndarray, j: np.ndarray) -> np.ndarray:
     """Squared distances of the rows `i` from the rows `j`, a piece at a time: on the
-    host.
+    CPU.
     """
     step = max(1, 2**22 // X.shape[1])
     found = []
@@ -296,7 +296,7 @@ def rows_to_come(
     Raises
     ------
     ValueError
-        `X_new` has other features or less than four different rows; `content` or
+        `X_new` has other features or fewer than four different rows; `content` or
         `confidence` is not between 0 and 1.
     """
     check_open_unit_interval("content", content)
@@ -355,7 +355,7 @@ def factor_off_means(F: np.ndarray, means: np.ndarray, n: int) -> np.ndarray:
 NUMBERS_OF_WHOLE = 2**22
 NUMBERS_OF_COLUMNS = 2**20
 NUMBERS_OF_OTHERS = 2**18
-# it looks at so many random choices and pairs, or fewer where that were more work
+# it looks at so many random choices and pairs, or fewer where that would be more work
 N_RANDOM = 200
 MOST_PAIRS = 2000
 MOST_WORK = 1e10
@@ -456,7 +456,7 @@ def how_many_choices(A: np.ndarray, F: np.ndarray, r: int) -> int:
 
 
 def on_host(A: Matrix) -> np.ndarray:
-    """A matrix of any library as a dense float64 array on the host."""
+    """A matrix of any library as a dense float64 array on the CPU."""
     return np.asarray(A.toarray() if is_sparse(A) else to_numpy(A), dtype=np.float64)
 
 # %% ../nbs/08_kept.ipynb #12ke0016
@@ -563,8 +563,8 @@ def columns_at_random(X: Matrix, r: int) -> Matrix | None:
 
 
 def explained_at_once(space: RowSpace, indices: np.ndarray) -> Explained | None:
-    """What columns explain of data that are too large to be kept; None where that were
-    too much work.
+    """What columns explain of data that are too large to be kept; None where that
+    would be too much work.
     """
     X = space.X
     n, d = X.shape
@@ -673,7 +673,7 @@ def certify_columns(
     ridge : float, "auto" or None
         In place of the rank: the ridge at which all of the data is certified.
     center : bool
-        Certify the columns less their means, as a machine with an intercept sees them.
+        Certify the centred columns, as a model with an intercept sees them.
         A sparse `X` stays sparse.
     method : str
         Who chose them: named in the certificate, and picks its colour.
@@ -682,7 +682,7 @@ def certify_columns(
     -------
     Certificate
         All weights are one, and nothing is promised: what there is was measured. It is
-        on the host; products with `X` are made where `X` is.
+        on the CPU; products with `X` are made where `X` is.
 
     Raises
     ------

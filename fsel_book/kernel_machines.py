@@ -19,7 +19,7 @@ from .losses import Floats, Loss, get_loss
 class EmpiricalRisk:
     """The risk on a sample, `sum_i C_i loss(y_i, s_i)`, with its dual.
 
-    A machine `f` minimises `|f|^2 / 2` plus this risk. The dual point `u` maximises
+    A model `f` minimises `|f|^2 / 2` plus this risk. The dual point `u` maximises
     `-phi(u) - u'Ku / 2`, where `phi(u)` is the sum of `C_i` times the conjugate of the
     loss at `-u_i / C_i`; each dual value is a lower bound.
 
@@ -170,7 +170,7 @@ def best_intercept(risk: EmpiricalRisk, f: Floats) -> float:
 # %% ../nbs/18_kernel_machines.ipynb #16gap002
 @insert_docs
 def duality_gap(K: Array, risk: EmpiricalRisk, u: Array, intercept: bool) -> float:
-    """The objective of the machine `K u` less the dual value of `u`: 0 only at the
+    """The objective of the model `K u` minus the dual value of `u`: 0 only at the
     optimum.
 
     %(on_host)s
@@ -310,7 +310,7 @@ class Fit(NamedTuple):
 class Bracket:
     """The best dual point `u` so far, and how far it may be from the optimum.
 
-    The optimum lies between the objective of a machine `f = G w + b` and the value of a
+    The optimum lies between the objective of a model `f = G w + b` and the value of a
     dual point.
 
     Attributes
@@ -324,8 +324,8 @@ class Bracket:
     value : float
         Its dual value.
     gaps : tuple of two floats
-        How far the value is below the objective of the machine `w`, `b` that came with
-        it, at least `risk.gap`; and below that of its own machine `G'u`.
+        How far the value is below the objective of the model `w`, `b` that came with
+        it, at least `risk.gap`; and below that of its own model `G'u`.
     """
 
     def __init__(self, G: Floats, risk: EmpiricalRisk, intercept: bool) -> None:
@@ -337,14 +337,14 @@ class Bracket:
         self.gaps = (np.inf, np.inf)
 
     def objective(self, w: Floats, b: float) -> float:
-        """That of the machine `w`, `b`."""
+        """That of the model `w`, `b`."""
         return float(w @ w / 2 + self.risk.primal(self.G @ w + b))
 
     def look(self, w: Floats, b: float, u: Floats) -> bool:
         """Whether the feasible point near `u` is better, which is then kept.
 
         Better is a smaller gap to `w`, `b`, and where that is closed, a smaller gap to
-        its own machine.
+        its own model.
         """
         lo, hi = self.risk.box()
         u = nearest_feasible(u, lo, hi, 0.0 if self.intercept else None)
@@ -364,7 +364,7 @@ class Bracket:
 
     @property
     def closed(self) -> bool:
-        """Whether the gap to a machine is closed."""
+        """Whether the gap to a model is closed."""
         return self.gaps[0] == self.risk.gap
 
     @property
@@ -416,7 +416,7 @@ class InteriorStep(NamedTuple):
     ----------
     w : ndarray, shape (rank,)
     b : float
-        Of the machine.
+        Of the model.
     v : ndarray, shape (n_parts,)
         Of the parts of the dual point; the room above them changes by as much.
     z, t : ndarray, shape (n_parts,)
@@ -431,7 +431,7 @@ class InteriorStep(NamedTuple):
 
 # %% ../nbs/18_kernel_machines.ipynb #b80946cd
 class InteriorPoint:
-    """A machine `w`, `b`, a dual point between its bounds, the multipliers of the
+    """A model `w`, `b`, a dual point between its bounds, the multipliers of the
     bounds, and the steps from there.
 
     The dual point is in parts: one above 0 for each sample that can have a positive
@@ -452,7 +452,7 @@ class InteriorPoint:
         Slope and curvature of `phi` at 0, on the side of the part.
     w : ndarray, shape (rank,)
     b : float
-        The machine.
+        The model.
     v : ndarray, shape (n_parts,)
         The parts of the dual point, above 0.
     room : ndarray, shape (n_parts,)

@@ -99,7 +99,7 @@ def dense_rows(A: Matrix) -> Array:
 
 
 def take_entries(x: Array, some: slice | np.ndarray) -> Array:
-    """Some entries of the vector `x`, where it is: a slice, or host indices."""
+    """Some entries of the vector `x`, where it is: a slice, or indices on the CPU."""
     return x[some] if isinstance(some, slice) else take_rows(x, some)
 
 
@@ -122,7 +122,7 @@ def row_slices(n_rows: int, n_columns: int, entries: int = 2**16) -> list[slice]
 
 
 def cache_blocks(S: Array) -> list[slice]:
-    """These slices for a matrix on the host; for one on a device, where each call
+    """These slices for a matrix on the CPU; for one on a device, where each call
     costs, all rows at once.
     """
     return row_slices(*S.shape) if isinstance(S, np.ndarray) else [slice(0, S.shape[0])]
@@ -609,7 +609,7 @@ def kernel_of(
     """A kernel object from its name, from a function, or from a kernel object, which is
     returned as it is.
 
-    What is measured on `X` is a number on the host.
+    What is measured on `X` is a number on the CPU.
 
     Parameters
     ----------
@@ -896,7 +896,7 @@ class RunningSums:
     fresh : array or None
         The sizes of the sums when they were last computed from all features that are
         left; None where nothing can be lost. The shape is that of `kernel.sizes(S)`.
-        What is lost since then is judged beside them.
+        What has been lost since then is measured against them.
     n_fresh : int
         How often the sums were computed from all features that are left.
 
@@ -1073,7 +1073,7 @@ def _mismatch_counts(
     codes, lengths = _letter_codes(sequences, alphabet)
     found, row = _kmer_codes(codes, lengths, k, l)
     each_has = sum(comb(k, i) * (l - 1) ** i for i in range(m + 1))
-    # what an index of 32 bits can count, and scikit-learn's machines take no other
+    # what an index of 32 bits can count, and scikit-learn's models take no other
     if len(found) * each_has >= 2**31:
         raise ValueError(
             f"k={k}, m={m} is not possible here: {len(found)} k-mers with {each_has} "

@@ -265,14 +265,12 @@ class WeightScores(VersionedEstimator):
     >>> selector.certificate_.holds
     True
 
-    A machine that standardises its features itself:
+    A model that standardises its features itself:
 
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
-    >>> machine = make_pipeline(StandardScaler(), LinearSVC())
-    >>> WeightScores(machine, importance_getter="named_steps.linearsvc.coef_")(
-    ...     X, y
-    ... ).shape
+    >>> model = make_pipeline(StandardScaler(), LinearSVC())
+    >>> WeightScores(model, importance_getter="named_steps.linearsvc.coef_")(X, y).shape
     (30,)
     """
 

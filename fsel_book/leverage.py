@@ -52,7 +52,7 @@ def leverage_sampling(
     """Draw `r` features independently, with probabilities in proportion to their
     leverage scores.
 
-    Draws are made on the host, so that a seed means the same everywhere.
+    Draws are made on the CPU, so that a seed means the same everywhere.
 
     Parameters
     ----------
@@ -70,9 +70,9 @@ def leverage_sampling(
     Returns
     -------
     Sampling
-        Repeated draws merged, also those of columns that are multiples of one another,
-        for which the one drawn first stands; indices and weights in the library, on the device and in the
-        precision of the input.
+        Repeated draws are merged, also those of columns that are multiples of one
+        another: the one drawn first stands for them. Indices and weights are in the
+        library, on the device and in the precision of the input.
 
     Raises
     ------
@@ -82,8 +82,8 @@ def leverage_sampling(
     References
     ----------
     Paul and Drineas 2016, section 4.2, equation (9) and Lemma 3, with `1 / sqrt(r p_i)`
-    for the `1 / sqrt(p_i)` printed there; Paul, Magdon-Ismail and Drineas 2015, Lemma
-    2.
+    in place of the paper's `1 / sqrt(p_i)`; Paul, Magdon-Ismail and Drineas 2015,
+    Lemma 2.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def leverage_sampling(
     steps = Steps(r, n_different, patience=np.inf)
     prints = space.direction_prints if space.of_data else None
     draws = draws_until(draw, prints, equal_tolerance(result_dtype(space.X)), steps)
-    # that of a multiple is what its first one drawn would have: both add the same
+    # a multiple has the weight of the one drawn first: both add the same
     weights = cumulative[-1] / (len(draws) * scores[draws])
     return Sampling.from_draws(draws, weights, len(scores), space.X)
 
@@ -179,9 +179,8 @@ def bernoulli_interval(
 
 
 def stopping_delta(delta: float, r: int, n_draws: int) -> float:
-    """The part of `delta` that is for the case that `n_draws` are made where at least
-    `r` were to be, until enough different features are there; all parts together are
-    `delta`.
+    """The part of `delta` for the case that it takes `n_draws` draws, of at least `r`,
+    until enough different features are there; all parts together are `delta`.
 
     Parameters
     ----------
@@ -203,7 +202,7 @@ def stopping_delta(delta: float, r: int, n_draws: int) -> float:
 
 
 def leverage_promise(ell: int, r: int, delta: float = 0.01) -> Promise:
-    """What the theorem promises of leverage sampling at rank `ell` with `r` draws.
+    """What the theorem promises about leverage sampling at rank `ell` with `r` draws.
 
     Parameters
     ----------
@@ -224,8 +223,8 @@ def leverage_promise(ell: int, r: int, delta: float = 0.01) -> Promise:
 
     References
     ----------
-    The theorem of the chapter on leverage-score sampling; in order the Lemma 2 of Paul
-    et al. 2015.
+    The theorem of the chapter on leverage-score sampling; of the same order as Lemma 2
+    of Paul et al. 2015.
 
     Examples
     --------
@@ -242,7 +241,7 @@ def leverage_promise(ell: int, r: int, delta: float = 0.01) -> Promise:
 # %% ../nbs/04_leverage.ipynb #2920c693
 def leverage_draws(ell: int, eps: float, delta: float = 0.01) -> int:
     """The number of draws for which the theorem promises `|I - M| <= eps` at rank
-    `ell`, but for a probability `delta`.
+    `ell`, except with probability `delta`.
     """
     slowest = min(chernoff_rate(ell, -eps), chernoff_rate(ell, eps))
     draws = np.ceil(np.log(2 * ell / delta) / max(slowest, 1e-300))
@@ -250,7 +249,7 @@ def leverage_draws(ell: int, eps: float, delta: float = 0.01) -> int:
 
 # %% ../nbs/04_leverage.ipynb #db05a4f5
 def _by_leverage(space: RowSpace) -> np.ndarray:
-    """Different features by decreasing leverage, on the host; the lower index first
+    """Different features by decreasing leverage, on the CPU; the lower index first
     where scores agree to ten digits.
     """
     scores = round_ties(to_numpy(space.scores64))
@@ -353,7 +352,7 @@ def largest_draws(space: RowSpace, eps: float) -> int:
 # %% ../nbs/04_leverage.ipynb #e6a10004
 def _ridge_deviation(D: np.ndarray, r: int, delta: float, sign: int) -> float:
     """How far from 1 the largest (`sign` 1) or the smallest eigenvalue (-1) of `M` may
-    be, but for a probability of `delta / 2`.
+    be, except with probability `delta / 2`.
     """
     dimension = D.sum()
     c = np.geomspace(1e-6, 100, 400)
@@ -381,7 +380,7 @@ def _inverse_of_psi(z: np.ndarray) -> np.ndarray:
 def ridge_leverage_promise(
     shrinkage: np.ndarray, r: int, delta: float = 0.01
 ) -> Promise:
-    """What the theorem promises of `r` draws by ridge leverage.
+    """What the theorem promises about `r` draws by ridge leverage.
 
     Parameters
     ----------
@@ -428,7 +427,7 @@ def ridge_leverage_promise(
 
 
 def ridge_leverage_draws(shrinkage: np.ndarray, eps: float, delta: float = 0.01) -> int:
-    """The number of draws for which that promises `|I - M| <= eps`, but for a
+    """The number of draws for which that promises `|I - M| <= eps`, except with
     probability `delta`.
     """
 
@@ -449,7 +448,7 @@ class LeverageSelector(CertifiedSelector):
     """Feature selection by leverage scores, drawn at random or the largest ones, with a
     certificate.
 
-    Draws are made on the host, so that a seed means the same everywhere. With the same
+    Draws are made on the CPU, so that a seed means the same everywhere. With the same
     seed, number and rank `RSFSelector` chooses the same columns: both draw by
     `leverage_sampling`, and they differ in what they certify.
 
@@ -458,11 +457,11 @@ class LeverageSelector(CertifiedSelector):
     Parameters
     ----------
     %(n_features_to_select)s
-        "theorem" is the number of draws that `eps` and `delta` ask for by it.
+        "theorem" is the number of draws that the theorem needs for `eps` and `delta`.
         Draws are with replacement, and go on until so many different features are
-        there, up to twenty times as many; then those of largest leverage follow that
-        were not drawn, with weights small enough for the promise. Features outside of
-        the certified directions come last.
+        there, up to twenty times as many; then come the features of largest leverage
+        that were not drawn, with weights small enough for the promise. Features outside
+        of the certified directions come last.
     %(n_draws)s
         Not with "largest", which draws nothing.
     %(rank)s
@@ -473,12 +472,11 @@ class LeverageSelector(CertifiedSelector):
         the ridge gives alone.
     rule : {"sampled", "largest"}
         "sampled" draws the features; "largest" takes the `r` of largest leverage, with
-        weights one, or
-        the number of equal columns; its promise comes from the leverage left out. In
-        the chapter on selectors with and without labels these were good on words and on
-        one-hot letters, worse than random columns on images and sound, and from 20
-        features on no better on genes: there the largest leverages repeat each other.
-        Only for draws does a theorem say something before the data are seen.
+        weights one, or the number of equal columns; its promise comes from the leverage
+        left out. In the chapter on selectors with and without labels these were good on
+        words and on one-hot letters, worse than random columns on images and sound, and
+        from 20 features on no better on genes: there the largest leverages repeat each
+        other. Only for draws does a theorem say something before the data are seen.
     %(eps)s
     %(delta)s
         With "largest" the promise is certain.
@@ -576,7 +574,7 @@ class LeverageSelector(CertifiedSelector):
         return fill_to(space, sampling, r, keys, weigh)
 
     def _weigh_after(self, space: RowSpace, r: int, n_draws: int) -> Weigh:
-        """How features are weighted that are added after `n_draws` draws."""
+        """The weights of features that are added after `n_draws` draws."""
         upper = 1.0
         if self._is_sampled:
             upper = self._promise_after(space, r, n_draws).upper

@@ -72,11 +72,11 @@ class Rows:
         self.given = check_given(given, V.shape[1]) + np.diag(V.given)
 
     def of(self, indices: Sequence[int] | np.ndarray) -> np.ndarray:
-        """The rows of these indices: float64, on the host."""
+        """The rows of these indices: float64, on the CPU."""
         return to_numpy(self.space.rows(indices))
 
     def forms(self, F: np.ndarray) -> np.ndarray:
-        """`|F'v_j|^2` for every row: shape (n_features,), on the host."""
+        """`|F'v_j|^2` for every row: shape (n_features,), on the CPU."""
         space = self.space
         if space.kept is not None:
             image = space.kept @ from_numpy(F, space.X)
@@ -834,7 +834,7 @@ def check_movable(
 
 
 def _mask(mask: ArrayLike, d: int, name: str) -> np.ndarray:
-    """A mask of `d` columns on the host, or an error that calls it `name`."""
+    """A mask of `d` columns on the CPU, or an error that calls it `name`."""
     found = np.asarray(to_numpy(mask, name))
     if found.shape != (d,) or found.dtype != bool:
         raise ValueError(
@@ -990,16 +990,15 @@ def raise_smallest(
     Raises
     ------
     ValueError
-        `indices` are no different columns of `V`; `V`, `given`, `kept`, `allowed` or
+        `indices` are not different columns of `V`; `V`, `given`, `kept`, `allowed` or
         `group` is not possible.
 
     Notes
     -----
-    Each exchange tries the 20 members of least
-    `v'Yv` against the 50 others of most; the first pair that raises the smallest
-    eigenvalue by more than a millionth is exchanged. Deterministic; ties go to the
-    lower index. As long as `V_S'V_S` is singular, an exchange counts that raises its
-    rank.
+    Each exchange tries the 20 members of least `v'Yv` against the 50 others of most.
+    The first pair that raises the smallest eigenvalue by more than a millionth is
+    exchanged. Nothing is random, and ties go to the lower index. As long as `V_S'V_S`
+    is singular, an exchange counts if it raises the rank.
 
     References
     ----------
@@ -1043,7 +1042,7 @@ def explained_share(X: ArrayLike, indices: ArrayLike) -> float:
     Raises
     ------
     ValueError
-        `X` is not a finite real matrix or is zero, or `indices` are no different
+        `X` is not a finite real matrix or is zero, or `indices` are not different
         columns of it.
 
     Examples
@@ -1126,7 +1125,7 @@ def exchanged(
     space: RowSpace, sampling: Sampling, allowed: np.ndarray | None = None
 ) -> Sampling:
     """The plain columns that exchanges make of a selection: weights one, no multiples
-    beside each other, none that is not `allowed`, and as many draws as were made.
+    beside each other, none that is not `allowed`, and the number of draws as it was.
     """
     start = to_numpy(sampling.indices)
     run = raise_smallest(space, start, allowed=allowed, group=space.first_multiple)

@@ -83,7 +83,7 @@ def ridge_bss_reference(
     ----------
     X : array-like, shape (n_samples, n_features)
     r : int
-        Number of draws, above the effective dimension of `X` at the ridge.
+        Number of steps, above the effective dimension of `X` at the ridge.
     ridge : float
         Positive, in the units of a squared singular value.
     rule : {"best", "largest-norm"}

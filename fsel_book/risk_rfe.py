@@ -164,10 +164,10 @@ def change_point(
     """The change point of a path: a straight line before it, a parabola or another line
     after it, by least squares.
 
-    Arrays of a device are copied to the host.
+    Arrays of a device are copied to the CPU.
 
     A tail that has no more points than coefficients, and so goes through all of them,
-    must rise from the start: one that first falls would describe the rise of a last
+    must rise from the start: one that falls first would describe the rise of a last
     point as well as a change at that point does.
 
     Parameters
@@ -236,7 +236,7 @@ def _is_for_labels(estimator: Any) -> bool:
 
 # %% ../nbs/20_risk_rfe.ipynb #18mac002
 class TrainingSet(NamedTuple):
-    """What machines are fitted to: the samples whose weight is not zero.
+    """What models are fitted to: the samples whose weight is not zero.
 
     Attributes
     ----------
@@ -245,9 +245,9 @@ class TrainingSet(NamedTuple):
     classes : array, shape (n_classes,), or None
         None if the targets are numbers.
     Y : ndarray, shape (n_samples, n_machines)
-        A column of targets for each machine, on the host.
+        A column of targets for each model, on the CPU.
     w : ndarray, shape (n_samples,)
-        The weights, on the host.
+        The weights, on the CPU.
     """
 
     A: Matrix
@@ -260,13 +260,13 @@ class TrainingSet(NamedTuple):
 class KernelMachine(FittedAttributesMixin, ScoreOnHost, VersionedEstimator, ABC):
     """A kernel machine on some of the features.
 
-    Who inherits brings `fit`, which calls `_settle`, and the parameters `loss`,
+    A subclass brings `fit`, which calls `_settle`, and the parameters `loss`,
     `epsilon` and `fit_intercept`.
 
     Attributes
     ----------
     support_ : array of bool, shape (n_features,)
-        The features that the machine sees.
+        The features that the model sees.
     %(machine_attributes)s
     _rows_ : array or sparse matrix, shape (n_used, n_features_)
         The samples of `dual_coef_`, with what `_restricted` leaves of them.
@@ -284,7 +284,7 @@ class KernelMachine(FittedAttributesMixin, ScoreOnHost, VersionedEstimator, ABC)
 
     @abstractmethod
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None) -> Self:
-        """Choose the features, and fit the machine on them."""
+        """Choose the features, and fit the model on them."""
 
     def _loss(self) -> Loss:
         """The loss; by its name "epsilon_insensitive" it takes `epsilon`."""
@@ -297,7 +297,7 @@ class KernelMachine(FittedAttributesMixin, ScoreOnHost, VersionedEstimator, ABC)
         return getattr(loss, "for_labels", True)
 
     def _targets(self, X: Matrix, y: Any, warn: bool = True) -> tuple[Any, np.ndarray]:
-        """The classes, or None, and a column of targets for each machine."""
+        """The classes, or None, and a column of targets for each model."""
         return (
             check_labels(self, X, y, warn)
             if self._for_labels()
@@ -327,7 +327,7 @@ class KernelMachine(FittedAttributesMixin, ScoreOnHost, VersionedEstimator, ABC)
         shift: np.ndarray,
         support: np.ndarray,
     ) -> None:
-        """Fit the machine on the features of `support`, and keep what it needs to decide.
+        """Fit the model on the features of `support`, and keep what it needs to decide.
 
         `shift` is what was taken off the targets before, and comes back in the
         intercepts.
@@ -342,7 +342,7 @@ class KernelMachine(FittedAttributesMixin, ScoreOnHost, VersionedEstimator, ABC)
             for risk, u in zip(risks, us)
         ]
         used = np.flatnonzero(us.any(axis=0))
-        # One sample at least: a machine without support vectors is a constant, and goes the
+        # One sample at least: a model without support vectors is a constant, and takes the
         # same way.
         used = used if len(used) else np.zeros(1, dtype=np.intp)
         self.intercept_ = shift + np.array(intercepts)
@@ -359,7 +359,7 @@ class KernelMachine(FittedAttributesMixin, ScoreOnHost, VersionedEstimator, ABC)
         return A if support.all() else zero_feature(A, np.flatnonzero(~support))
 
     def _values(self, X: ArrayLike, method: str = "predict") -> Array:
-        """Decision values, a column for each machine, for the `method` that errors are
+        """Decision values, a column for each model, for the `method` that errors are
         to name.
         """
         check_is_fitted(self, "support_")
@@ -384,7 +384,7 @@ class KernelMachine(FittedAttributesMixin, ScoreOnHost, VersionedEstimator, ABC)
 
     @insert_docs
     def predict(self, X: ArrayLike) -> Array:
-        """Labels or numbers, by the machine on the chosen features.
+        """Labels or numbers, by the model on the chosen features.
 
         %(labels)s
         """
@@ -397,7 +397,7 @@ class KernelMachine(FittedAttributesMixin, ScoreOnHost, VersionedEstimator, ABC)
 
 # %% ../nbs/20_risk_rfe.ipynb #18los002
 def _warn_of_lost_features(X: Matrix) -> None:
-    """Say so where products of samples have no digits left for the smallest feature.
+    """Warn where products of samples have no digits left for the smallest feature.
 
     From a factor of a million on: its square is 1e12, and leaves the products of the
     smaller feature four digits beside those of the larger.
@@ -422,9 +422,9 @@ def _warn_of_lost_features(X: Matrix) -> None:
 # %% ../nbs/20_risk_rfe.ipynb #d9cf066e
 @insert_docs
 class KernelElimination(SelectorMixin, KernelMachine):
-    """A selector that eliminates features, and the machine on those that are left.
+    """A selector that eliminates features, and the model on those that are left.
 
-    Who inherits brings the parameters below, `_check_parameters`, and `_eliminate`, the
+    A subclass brings the parameters below, `_check_parameters`, and `_eliminate`, the
     path.
 
     Parameters
@@ -459,7 +459,7 @@ class KernelElimination(SelectorMixin, KernelMachine):
 
     @insert_docs
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None) -> Self:
-        """Eliminate features, and fit the machine on those that are left.
+        """Eliminate features, and fit the model on those that are left.
 
         Parameters
         ----------
@@ -510,7 +510,7 @@ class KernelElimination(SelectorMixin, KernelMachine):
         gone = done.order[: d - kept]
         support = np.isin(np.arange(d), gone, invert=True)
         self._settle(A, risks, kernel, shift, support)
-        # The machine knows X - centre, and is to decide on X.
+        # The model knows X - centre, and is to decide on X.
         if centre is not None:
             row = kernel.matrix(self._restricted(centre), self._rows_)
             self.intercept_ -= self.dual_coef_ @ to_numpy(row)[0]
@@ -545,7 +545,7 @@ class KernelElimination(SelectorMixin, KernelMachine):
         return np.concatenate([left, gone[::-1]])
 
     def _machine_of_path(self) -> Self:
-        """The machine on all features that it will be given, with the kernel of the
+        """The model on all features that it will be given, with the kernel of the
         path, whose gamma "scale" would else be that of the few.
         """
         return clone(self).set_params(
@@ -687,7 +687,7 @@ class RiskRFE(KernelElimination):
         Which feature goes: the one whose removal raises the objective least, or by
         Guyon's rule the one whose removal lowers `|f|^2` least while the dual variables
         stay as they are. The norm needs one fit a step, and does not see how the
-        machine adapts.
+        model adapts.
     step : int, float or "adaptive"
         How many features to remove at a time, or which fraction of all features, as in
         scikit-learn's `RFE`. "adaptive": as many as together cost at most a hundredth
@@ -707,9 +707,9 @@ class RiskRFE(KernelElimination):
         then be more left than `n_features_to_select`. Not for the norm.
     tol : float
         What counts as equal, relative to the objective of `f = 0`, or to a thousand
-        times that with all features where this is less; but never less than 1e-12 (or
-        `tol`) of the former, `1e-12 C n` for labels, unless the path is known in closed
-        form. Fits are exact to a tenth of that, for the kernel matrix as it is rounded.
+        times the objective with all features where that is smaller; but never less
+        than 1e-12 (or `tol`) of the objective of `f = 0`, `1e-12 C n` for labels,
+        unless the path is known in closed form. Fits are exact to a tenth of that, for the kernel matrix as it is rounded.
     %(verbose)s
 
     Attributes
@@ -879,8 +879,8 @@ class GuyonRFE(RiskRFE):
     """Recursive feature elimination by the norm, for kernel machines: Guyon's RFE.
 
     At each step the feature goes whose removal lowers `|f|^2` least while the dual
-    variables stay as they are. Then the machine is fitted again. It is
-    `RiskRFE(criterion="norm")` by its own name.
+    variables stay as they are. Then the model is fitted again. It is
+    `RiskRFE(criterion="norm")` under its own name.
 
     %(solved_on_host)s
     That is one kernel matrix for each fit; kernel matrices and the products of all

@@ -245,7 +245,7 @@ class RegressionCertificate:
     """In-sample errors of regression on all features' leading components and on the
     chosen features, with bounds.
 
-    The result is on the host; products with `X` are made where `X` is.
+    The result is on the CPU; products with `X` are made where `X` is.
 
     Made by `RegressionCertificate.of`. All are root mean squares over samples and
     targets.
@@ -392,7 +392,7 @@ class RegressionCertificate:
 
 # %% ../nbs/10_sparse_components.ipynb #eaeafb72
 def _column_norms(C: np.ndarray) -> np.ndarray:
-    """Lengths of the columns of a host array, at any scale."""
+    """Lengths of the columns of a NumPy array, at any scale."""
     peaks = np.abs(C).max(axis=0)
     return peaks * np.linalg.norm(C / np.where(peaks > 0, peaks, 1.0), axis=0)
 
@@ -561,7 +561,7 @@ class SparsePCRegressor(
     certificate of what that costs.
 
     For one or many targets, dense and sparse data and arrays of any library; a selector
-    that knows NumPy only is fitted on the host.
+    that works with NumPy only is fitted on the CPU.
 
     Parameters
     ----------
@@ -569,8 +569,8 @@ class SparsePCRegressor(
         The number `k` of components. None leaves it to the selector, as its `rank`.
     n_features_to_select : int, float, "auto" or None
         How many features they may use, above `n_components`; for one component one will
-        do. None is three times `n_components`, where Theorem 1 holds as printed, or all
-        features if they are fewer; without `n_components` it is left to the selector.
+        do. None is three times `n_components`, where the paper's Theorem 1 holds, or
+        all features if they are fewer; without `n_components` it is left to the selector.
         "auto" is what the selector makes of it: the fewest that explain nine tenths of
         the variance.
     selector : estimator or None
@@ -579,8 +579,8 @@ class SparsePCRegressor(
         `n_features_to_select` and `n_components`. None is `DSFSelector()`.
     fit_intercept : bool
         Fit an intercept: `X` is centred before features are chosen. A sparse `X` stays
-        sparse: the selector takes the means from it where it has the parameter
-        `center`, and chooses from the data as they are where it has not.
+        sparse: the selector subtracts its means if it has the parameter `center`, and
+        chooses from the data as they are if not.
 
     Attributes
     ----------

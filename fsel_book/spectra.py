@@ -61,7 +61,7 @@ def tall_blocks(
 
 # %% ../nbs/03_spectra.ipynb #ca7eec22
 def gram(X: Matrix) -> np.ndarray:
-    """`Z'Z` on the host, accumulated over blocks: `X X'` of a wide matrix, `X'X` of a
+    """`Z'Z` on the CPU, accumulated over blocks: `X X'` of a wide matrix, `X'X` of a
     tall one.
     """
     G: Any = 0.0
@@ -99,7 +99,7 @@ def _sparse_sign_matrix(
 
 # %% ../nbs/03_spectra.ipynb #63ab368b
 def projection_matrix(size: int, m: int, kind: str, rng: np.random.Generator) -> Matrix:
-    """A random matrix `R` of shape (size, m) with `E[R R'] = I`, on the host; CSR where
+    """A random matrix `R` of shape (size, m) with `E[R R'] = I`, on the CPU; CSR where
     most of it is zero.
 
     Parameters
@@ -150,7 +150,7 @@ def _dense_there(R: sp.csr_array, X: Array) -> Array:
 
 
 def project_data(X: Matrix, R: Matrix) -> np.ndarray:
-    """`X R` on the host, dense."""
+    """`X R` on the CPU, dense."""
     if is_sparse(X) and is_sparse(R) and R.nnz < R.shape[0] * R.shape[1] / 20:
         return (X @ R).toarray()
     if is_sparse(X):
@@ -165,8 +165,8 @@ def project_data(X: Matrix, R: Matrix) -> np.ndarray:
 
 # %% ../nbs/03_spectra.ipynb #37b01a99
 def _sketch(X: Matrix, size: int, means: np.ndarray | None = None) -> np.ndarray:
-    """`Omega' Z` on the host, for a sparse sign matrix `Omega` with `size` columns, in
-    one pass. With `means`, of the columns of `X` less these.
+    """`Omega' Z` on the CPU, for a sparse sign matrix `Omega` with `size` columns, in
+    one pass. With `means`, of the columns of `X` minus these.
     """
     S: Any = 0.0
     of_ones = np.zeros(size)
@@ -222,8 +222,8 @@ def directions_that_count(
     """Which of the directions of `Z D` count, as a mask, by their sizes `S` and right
     singular vectors `Vt`.
 
-    Those above `tolerance` do, but for what rounding has left of the sum of the columns
-    of `Z` where they were centred.
+    Those above `tolerance` do, except what rounding has left of the sum of the columns
+    of `Z` where these were centred.
     """
     # `Z D` times that is the sum of the columns of `Z`
     ones = np.divide(1, D, out=np.zeros_like(D), where=D > 0)
@@ -232,7 +232,7 @@ def directions_that_count(
 
 
 def _gram_of_block(W: Array, shift: np.ndarray | None) -> Array:
-    """`W'W`, or that of the rows of `W` less a `shift`, which are written over them."""
+    """`W'W`, or that of the rows of `W` minus a `shift`, which are written over them."""
     if shift is not None:
         W -= shift
     return W.T @ W
@@ -247,7 +247,7 @@ def _sketched_factor(
     means: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """`T` and `B` by Cholesky QR of `Z` preconditioned with the singular vectors of a
-    sketch of `Z D`. With `means`, of the columns of `X` less these.
+    sketch of `Z D`. With `means`, of the columns of `X` minus these.
 
     At most `most` directions are used after that, where it is given: the others need no
     warning.
@@ -260,7 +260,7 @@ def _sketched_factor(
     T = D[:, None] * V / S
     shift = None
     if means is not None and X.shape[1] >= X.shape[0]:
-        T -= T.mean(axis=0)  # then `Z T` is that of the columns less their means
+        T -= T.mean(axis=0)  # then `Z T` is that of the centred columns
     elif means is not None:
         shift = means @ T
     W2: Any = 0.0
@@ -313,7 +313,7 @@ def orthonormal_factor(
     means: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Factor the tall one `Z` of `X` and `X'`: `Z = Q B'` with orthonormal `Q = Z T`;
-    all but `Q` on the host.
+    all but `Q` on the CPU.
 
     Parameters
     ----------
@@ -325,7 +325,7 @@ def orthonormal_factor(
     warn : bool
         Whether to say that directions are tiny, or rows and columns taken for zero.
     means : ndarray, shape (n_features,), optional
-        The means of the columns of a sparse `X`: `Z` is then that of the columns less
+        The means of the columns of a sparse `X`: `Z` is then that of the columns minus
         these. The sums of the columns of `T` are zero if there are more features than
         samples, so that `Q = X'T` as well.
 
@@ -538,7 +538,7 @@ class RowSpace:
     means : ndarray, shape (n_features,), or None
         The means that are taken from the columns of a sparse `X`, of which `X` itself
         knows nothing; None where none are. All that is said of the columns of `X` is
-        then said of the columns less their means.
+        then said of the centred columns.
     uncentred : array or CSR/CSC matrix, shape (n_samples, n_features)
         The data before any means were taken from them.
     effective_dimension : float
@@ -744,7 +744,7 @@ class RowSpace:
         return space
 
     def rows(self, indices: Sequence[int] | np.ndarray) -> Array:
-        """Rows of `V` for the given host indices: float64, shape (len(indices), rank),
+        """Rows of `V` for the given indices: float64, shape (len(indices), rank),
         on the device of `X`.
         """
         if self.kept is not None:
@@ -926,7 +926,7 @@ class RowSpace:
         Returns
         -------
         ndarray, shape (n_columns, 6)
-            On the host.
+            On the CPU.
         """
         A = self.X if indices is None else take_columns(self.X, indices)
         vectors = self.random_vectors(4)
@@ -954,7 +954,7 @@ class RowSpace:
         Returns
         -------
         ndarray, shape (n_columns, 6)
-            On the host; zeros for columns that are zero.
+            On the CPU; zeros for columns that are zero.
         """
         prints = self.fingerprints(indices)
         of_columns = prints[:, :N_COLUMN_PRINTS]
@@ -997,7 +997,7 @@ class RowSpace:
             yield self.left.T @ as_float64(block)
 
     def columns(self, indices: Sequence[int] | np.ndarray) -> np.ndarray:
-        """The columns of `X` for the given host indices: float64, dense, on the host."""
+        """The columns of `X` for the given indices: float64, dense, on the CPU."""
         C = take_columns(self.X, indices)
         C = (C.toarray() if is_sparse(C) else to_numpy(C)).astype(np.float64)
         return C if self.means is None else C - self.means[indices]
@@ -1031,8 +1031,8 @@ _KRYLOV_STEPS = 5
 def _gram_times(
     X: Matrix, Q: np.ndarray, means: np.ndarray | None = None
 ) -> np.ndarray:
-    """`Z'Z Q` on the host, with both products while a block of `Z` is at hand; sparse
-    blocks are thin, so all at once. With `means`, of the columns of `X` less these.
+    """`Z'Z Q` on the CPU, with both products while a block of `Z` is at hand; sparse
+    blocks are thin, so all at once. With `means`, of the columns of `X` minus these.
     """
     wide = X.shape[1] >= X.shape[0]
     if means is not None and wide:
@@ -1085,7 +1085,7 @@ def leading_directions(
 # %% ../nbs/03_spectra.ipynb #1deeccf8
 def _leading_left_vectors(X: Matrix, k: int, means: np.ndarray | None = None) -> Array:
     """About the `k` leading left singular vectors of `X`, shape (n_samples, k), on its
-    device; with `means`, of the columns of `X` less these, once their own means are
+    device; with `means`, of the columns of `X` minus these, once their own means are
     taken from the vectors.
     """
     found, _ = leading_directions(lambda Q: _gram_times(X, Q, means), min(X.shape), k)
@@ -1100,12 +1100,12 @@ def _leading_left_vectors(X: Matrix, k: int, means: np.ndarray | None = None) ->
 def _leading_row_space(
     X: Matrix, k: int, scale: float = 1.0, means: np.ndarray | None = None
 ) -> RowSpace | None:
-    """The `RowSpace` of about the `k` leading directions of `X`, less the means of its
+    """The `RowSpace` of about the `k` leading directions of `X`, minus the means of its
     columns where these are given, by sketches; None where that would not be accurate.
     """
     U = _leading_left_vectors(X, k, means)
     if means is not None:
-        # then `U'X` is that of the columns less their means
+        # then `U'X` is that of the centred columns
         U = np.linalg.qr(U - U.mean(axis=0))[0]
     W = namespace(X).concat(
         [U.T @ as_float64(block) for _, _, block in by_columns(X)], axis=1
@@ -1140,8 +1140,8 @@ def whole_or_leading(
     exact: bool = False,
     center: bool = False,
 ) -> RowSpace:
-    """The row space of a checked `X`, or of its columns less their means, of which at
-    most `most` leading directions are used.
+    """The row space of a checked `X`, or of its centred columns, of which at most `most`
+    leading directions are used.
 
     About so many only, by sketches, where that is much less work, unless it is to be
     `exact`. A warning tells of tiny directions among the first `told`; without it,
@@ -1193,7 +1193,7 @@ def row_space(
         94 to 97% in pure noise of 1,500 to 5,000 rows and columns, whose directions are
         all alike.
     center : bool
-        Take the means from the columns of `X` first, as a machine with an intercept
+        Take the means from the columns of `X` first, as a model with an intercept
         does. A sparse `X` stays sparse.
 
     Returns
@@ -1215,8 +1215,8 @@ def row_space(
     Notes
     -----
     Gram matrix and Cholesky factor where the equilibrated condition number is below
-    100, else Cholesky QR preconditioned by a sketch; the error of the scores is of the
-    order of the condition number times the unit roundoff in the latter case. The
+    100, else Cholesky QR preconditioned by a sketch; with the sketch the error of the
+    scores is of the order of the condition number times the unit roundoff. The
     numerical rank counts directions above `eps * max(10, sqrt(max(X.shape)))` of the
     largest, with the `eps` of the precision of `X`, and above `3 * sqrt(min(X.shape))`
     times that of float64, after the rows (columns, if there are fewer) are scaled to
@@ -1344,8 +1344,8 @@ def turn_of_directions(space: RowSpace) -> float:
 
 
 def basis_accuracy(space: RowSpace) -> float:
-    """About how far the basis is from that of `X`: by rounding or by its `turn_of_directions`,
-    whichever is more.
+    """About how far the basis is from that of `X`: by rounding or by its
+    `turn_of_directions`, whichever is more.
 
     By rounding it is the unit roundoff times the equilibrated condition number; so far
     is `V'V` from the identity. At a ridge it is the unit roundoff times the condition
@@ -1595,8 +1595,8 @@ def ridge_space(X: ArrayLike | RowSpace, ridge: float) -> RidgeSpace:
 
 # %% ../nbs/03_spectra.ipynb #71d9bb05
 def centred_columns(A: Array) -> Array:
-    """`A` less its means; twice, for what rounding leaves of them is no direction to
-    fit in.
+    """`A` minus its means, taken twice: what rounding leaves of them is no direction
+    to fit in.
     """
     xp = namespace(A)
 

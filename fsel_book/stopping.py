@@ -21,7 +21,7 @@ from .validation import check_instance, check_integer
 def change_weights(point: ChangePoint) -> np.ndarray:
     """How well each change describes a path, relative to the best.
 
-    Arrays of a device are copied to the host.
+    Arrays of a device are copied to the CPU.
 
     These are normalised likelihoods under correlated normal deviations.
 
@@ -73,7 +73,7 @@ def change_weights(point: ChangePoint) -> np.ndarray:
 def change_region(point: ChangePoint, level: float = 0.95) -> np.ndarray:
     """The numbers of features that describe a path nearly as well as its change point.
 
-    Arrays of a device are copied to the host.
+    Arrays of a device are copied to the CPU.
 
     They are the fewest that have `level` of the weights.
 
@@ -124,7 +124,7 @@ class ScreeDisplay:
     """The path of an elimination, the two pieces that describe it, and the weights of
     their possible changes.
 
-    Takes arrays of any library; what it draws is on the host.
+    Takes arrays of any library; what it draws is on the CPU.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def resampled_change_points(
     whole = clone(selector).set_params(n_features_to_select="change-point")
     numbers = []
     kept = []
-    # Drawn within each class: a rare one must not be missing from a sample.
+    # Drawn within each class: a rare class must not be missing from a sample.
     classes = (
         np.unique(to_numpy(y), return_inverse=True)[1].ravel()
         if whole._for_labels()

@@ -291,7 +291,7 @@ class EnclosingBall:
 
 # %% ../nbs/14_svm.ipynb #562dfdb8
 def _scaled_and_centred(X: Matrix) -> tuple[Matrix, float, Array]:
-    """`X` at unit scale and, if dense, less the sample nearest to its mean; the power
+    """`X` at unit scale and, if dense, minus the sample nearest to its mean; the power
     of two, and that sample.
     """
     X, scale = at_unit_scale(as_float64(X.tocsr() if is_sparse(X) else X))
@@ -654,7 +654,7 @@ def _fit_after_trial(A: Any, y: np.ndarray, **settings: Any) -> SVC:
 def libsvm_machine(
     X: Matrix, y: np.ndarray, C: float, tol: float = 1e-3
 ) -> tuple[SVC, float]:
-    """libsvm's linear machine, and the unit of its dual variables: it takes curvatures
+    """libsvm's linear model, and the unit of its dual variables: it takes curvatures
     below 1e-12 for zero.
     """
     kernel, A, squares = _data_for_libsvm(X)
@@ -939,14 +939,14 @@ def _within_the_margin(machine: Any, X: Matrix, y: np.ndarray) -> np.ndarray:
 # %% ../nbs/14_svm.ipynb #ace821ab
 @insert_docs
 class SupportVectorSelector(SamplingTransformer):
-    """Feature selection on the support vectors only: a linear machine finds them, and a
+    """Feature selection on the support vectors only: a linear model finds them, and a
     selector sees nothing else.
 
     Supervised. For dense and sparse data and arrays of any library.
 
     %(solved_on_host)s
     That is the Gram matrix, or all of `X` with over ten samples to a feature, or for a
-    machine that knows NumPy only.
+    model that knows NumPy only.
 
     Parameters
     ----------
@@ -1132,7 +1132,7 @@ class SparseMachine(ScoreOnHost, ClassifierMixin, VersionedEstimator, ABC):
         ----------
         X : array, frame or sparse matrix, shape (n_samples, n_features)
         y : array-like, shape (n_samples,)
-            Labels of two kinds, or more: then one machine for each against the rest.
+            Labels of two kinds, or more: then one model for each against the rest.
 
         Returns
         -------
@@ -1244,7 +1244,7 @@ class LPSVMClassifier(SparseMachine):
     Minimises `|w|_1 + C sum_i max(0, 1 - y_i (x_i'w + b))`. Most weights are zero;
     `SelectFromModel` keeps the others, down to its threshold of 1e-5. For dense and
     sparse data and arrays of any library; the program is solved along its central path,
-    and by HiGHS where `X` has few entries. Of several optimal machines it is a vertex,
+    and by HiGHS where `X` has few entries. Of several optimal solutions it is a vertex,
     not a mixture.
 
     %(solved_on_host)s
@@ -1264,15 +1264,15 @@ class LPSVMClassifier(SparseMachine):
 
     References
     ----------
-    Fung and Mangasarian 2004, for the machine; Mehrotra 1992, for the method.
+    Fung and Mangasarian 2004, for the model; Mehrotra 1992, for the method.
 
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> from fsel_book import LPSVMClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> machine = LPSVMClassifier(C=0.1).fit(X / X.std(axis=0), y)
-    >>> int((machine.coef_ != 0).sum()), machine.dual_gap_ < 1e-8
+    >>> model = LPSVMClassifier(C=0.1).fit(X / X.std(axis=0), y)
+    >>> int((model.coef_ != 0).sum()), model.dual_gap_ < 1e-8
     (9, True)
     """
 
@@ -1347,8 +1347,8 @@ class SCADSVMClassifier(SparseMachine):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from fsel_book import SCADSVMClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> machine = SCADSVMClassifier(alpha=0.05).fit(X / X.std(axis=0), y)
-    >>> bool(machine.score(X / X.std(axis=0), y) > 0.9)
+    >>> model = SCADSVMClassifier(alpha=0.05).fit(X / X.std(axis=0), y)
+    >>> bool(model.score(X / X.std(axis=0), y) > 0.9)
     True
     """
 

@@ -219,7 +219,7 @@ arrays datasets loaders spectra_engine spectra blocks certificates barriers colu
 summaries block_search constraints sparsification leverage dual_set sparse_components
 baselines ridge_barriers plain_columns kept labels ridge linear_programs svm losses
 dual_solvers dual_projection kernels kernel_machines warm_fits elimination_step
-elimination consistency risk_rfe stopping groups_and_kernels experiments ridge_paper
+elimination risk_rfe stopping consistency groups_and_kernels experiments ridge_paper
 sparse_regression_paper svm_paper risk_rfe_paper selection_study choosing performance
 out_of_core accelerators tables_and_figures errata
 """.split()
@@ -781,7 +781,7 @@ def test_quarto_reference_lists_every_public_name():
         if isinstance(part, dict) and part.get("part") == "Reference"
     )
     assert part["chapters"] == [
-        *("results.ipynb", "symbols.ipynb", "parameters.ipynb"),
+        *("results.ipynb", "glossary.ipynb", "symbols.ipynb", "parameters.ipynb"),
         *made,
     ] and book["book"]["appendices"] == [*appendices]
 

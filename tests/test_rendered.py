@@ -8,6 +8,8 @@ mathjax, version 3), and without either the mathematics is not looked at.
 """
 
 import html
+import importlib
+import inspect
 import json
 import os
 import re
@@ -17,14 +19,17 @@ import urllib.request
 from functools import cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from statistics import NormalDist
 from urllib.parse import unquote
 
 import numpy as np
 import pytest
+from sklearn.metrics.pairwise import rbf_kernel
 from test_site import (
     book,
     every_chapter,
     label,
+    load,
     needs_make,
     needs_quarto,
     notebooks,
@@ -34,6 +39,10 @@ from test_site import (
 )
 
 import fsel_book
+from fsel_book.kernel_machines import EmpiricalRisk
+from fsel_book.risk_rfe import change_point
+from fsel_book.sparsification import bss, bss_promise
+from fsel_book.warm_fits import cold_fit
 
 chromium = next(
     filter(
@@ -55,7 +64,26 @@ def rendered(entries):
             yield str(Path(file).with_suffix(".html"))
 
 
-pages = [*rendered(book["book"]["chapters"]), *rendered(book["book"]["appendices"])]
+def second_pages():
+    """The pages of proofs and details, and those of classes in the reference."""
+    for name in notebooks:
+        cells = load(root / "nbs" / name)["cells"]
+        if any("details" in cell["metadata"].get("tags", []) for cell in cells):
+            yield name.replace(".ipynb", "-details.html")
+    for page in book["reference"]:
+        if len(page["names"]) > 1:
+            for path in page["names"]:
+                module, _, name = path.rpartition(".")
+                home = importlib.import_module(f"fsel_book.{module}".rstrip("."))
+                if inspect.isclass(getattr(home, name)):
+                    yield f"reference/{name}.html"
+
+
+pages = [
+    *rendered(book["book"]["chapters"]),
+    *rendered(book["book"]["appendices"]),
+    *second_pages(),
+]
 every_page = pytest.mark.parametrize("name", pages)
 
 
@@ -178,7 +206,7 @@ def test_what_counts_as_a_dead_link(tmp_path):
 @pytest.mark.slow
 class TestFiles:
     def test_every_page_of_the_book_is_there(self, docs):
-        assert sorted(texts(docs)) == sorted(pages)
+        assert sorted(texts(docs)) == sorted([*pages, "404.html"])
         assert {name.replace(".ipynb", ".html") for name in notebooks} <= {*pages}
 
     def test_references_are_resolved(self, docs):
@@ -203,6 +231,8 @@ class TestFiles:
 
     def test_every_page_says_what_the_book_is_and_has_its_sign(self, docs):
         for name, page in texts(docs).items():
+            if name == "404.html":  # which stands alone, wherever it is shown
+                continue
             assert re.search(r'<meta property="og:title" content="[^"]+', page), name
             assert (
                 re.search(r'<link href="[./]*favicon.svg" rel="icon"', page)
@@ -221,12 +251,24 @@ class TestFiles:
         )
         assert re.findall('href="(?:./)?([^"]*)"', doors) == [
             "quickstart.html#a-table-of-your-own",
-            "quickstart.html",
-            "05_sparsification.html",
+            "01_certificates.html",
+            "results.html",
             "28_selection_study.html",
         ]
         wheel = f"fsel_book-{fsel_book.__version__}-py3-none-any.whl"
         assert (docs / wheel).stat().st_size > 100_000
+
+    @every_chapter
+    def test_the_first_page_of_a_chapter_has_its_method(self, docs, name):
+        """And its proofs and exercises are on the second, which it leads to."""
+        first, second = (
+            (docs / name.replace(".ipynb", ending)).read_text(encoding="utf-8")
+            for ending in (".html", "-details.html")
+        )
+        assert "<img" in first and 'id="TOC"' in first
+        assert name.replace(".ipynb", "-details.html") in first
+        assert 'class="proof' not in first and ">Exercises</h2>" not in first
+        assert name.replace(".ipynb", ".html") in second
 
     def test_links_lead_somewhere(self, docs):
         dead = [*dead_links(docs)]
@@ -338,6 +380,118 @@ def test_the_picture_of_leverage_has_leverage_scores(tmp_path):
         X = np.array(one["columns"]).T
         Q = np.linalg.qr(X.T)[0]
         assert np.allclose(one["scores"], np.sum(Q**2, axis=1))
+
+
+@needs_chromium
+def test_the_picture_of_labels_keeps_to_the_theorem_but_for_labels_alone(tmp_path):
+    """The columns are those of BSS with the scores that it shows, and whatever the labels
+    prefer, the condition number is at most the promised one.
+    """
+    steps = """
+      const svg = place.querySelector("svg");
+      for (const r of [4, 6, 8, 10]) for (const dial of [0, 1, 4, 7, 10]) {
+        set("r", r); set("dial", dial);
+        found.push({r, dial, said: place.querySelector("p").textContent,
+          lit: place.querySelectorAll("circle.value").length,
+          told: document.querySelector("[name=dial]").getAttribute("aria-valuetext"),
+          wide: [svg.viewBox.baseVal.width, svg.getBoundingClientRect().width],
+          ...JSON.parse(place.dataset.shown)});
+      }
+    """
+    found = moved("labels", steps, tmp_path)
+    assert len(found) == 20
+    for one in found:
+        r, dial = one["r"], one["dial"]
+        V, noise, scores, weights = (
+            np.array(one[name]) for name in ("V", "noise", "scores", "weights")
+        )
+        assert np.allclose(V.T @ V, np.eye(2))
+        chosen = np.flatnonzero(weights)
+        low, high = np.linalg.eigvalsh(V.T * weights @ V)
+        assert np.isclose(one["kappa"], high / low)
+        promise = bss_promise(2, r)
+        assert np.isclose(one["promise"], promise.upper / promise.lower)
+        if dial:
+            power = 2 * ((10 - dial) / 9) ** 2
+            assert set(chosen) == set(bss(V, r, scores=scores**power).indices)
+            assert one["kappa"] < one["promise"]
+        else:
+            assert set(chosen) == set(np.argsort(-scores)[:r])
+            assert (one["kappa"] > one["promise"]) == (r < 8)
+        # two normal classes, three apart, seen through columns with noise
+        means = 3 * V @ np.array([3**0.5, 1]) / 2
+        spread = V @ V.T + np.diag(noise**2)
+        assert np.allclose(scores, means**2 / np.diag(spread))
+        part = np.ix_(chosen, chosen)
+        z = (means[chosen] @ np.linalg.solve(spread[part], means[chosen])) ** 0.5 / 2
+        assert abs(one["right"] - NormalDist().cdf(z)) < 1e-3
+        assert one["lit"] == len(chosen) and one["said"].startswith(one["told"])
+        # a unit is a pixel, so that words are as large on a phone
+        assert abs(one["wide"][0] - one["wide"][1]) < 1
+
+
+@needs_chromium
+def test_the_picture_of_elimination_keeps_the_cheapest_feature(tmp_path):
+    """Its bounds hold, the cheapest feature is never ruled out, and is alone in the end."""
+    steps = """
+      for (const cost of [-1, -0.5, 0, 0.75, 1.5]) {
+        set("cost", cost);
+        for (const steps of [0, 2, 5, 99]) {
+          set("steps", steps);
+          found.push({steps, said: place.querySelector("p").textContent,
+            lit: place.querySelectorAll("rect.value").length,
+            ...JSON.parse(place.dataset.race)});
+        }
+      }
+    """
+    found = moved("elimination", steps, tmp_path)
+    assert len(found) == 20
+    exact = {}
+    for one in found:
+        X, y = np.array(one["X"]), np.array(one["y"], dtype=float)
+        risk = EmpiricalRisk("squared_hinge", y, one["C"])
+        if one["C"] not in exact:
+            exact[one["C"]] = np.array(
+                [
+                    cold_fit(rbf_kernel(np.delete(X, j, 1), gamma=0.3), risk, False)[1]
+                    for j in range(X.shape[1])
+                ]
+            )
+        values, (lower, upper) = exact[one["C"]], np.transpose(one["bounds"])
+        assert (lower <= values * (1 + 1e-7)).all()
+        assert (values <= upper * (1 + 1e-7)).all()
+        is_open = np.array(one["open"])
+        assert np.array_equal(is_open, lower <= upper.min())
+        assert is_open[values.argmin()] and one["lit"] == is_open.sum()
+        assert one["spent"] == min(one["steps"], one["last"]) <= one["total"]
+        if one["spent"] == one["last"]:
+            assert is_open.sum() == 1 and f"takes {one['total']}:" in one["said"]
+    assert {one["last"] for one in found} > {0}
+
+
+@needs_chromium
+def test_the_picture_of_a_bend_finds_the_change_point(tmp_path):
+    steps = """
+      const svg = place.querySelector("svg");
+      for (const sharp of [0, 0.5, 1]) for (const noise of [0, 0.3, 1])
+        for (const left of [1, 2, 7, 23, 24]) {
+          set("sharp", sharp); set("noise", noise); set("left", left);
+          found.push({left, said: place.querySelector("p").textContent,
+            ...JSON.parse(place.dataset.bend)});
+        }
+      const box = svg.getBoundingClientRect();
+      svg.dispatchEvent(new PointerEvent("pointerdown",
+        {clientX: box.left + box.width / 2, clientY: box.top + 9}));
+      found.push(+document.querySelector("[name=left]").value);
+    """
+    *found, dragged = moved("bend", steps, tmp_path)
+    assert len(found) == 45 and dragged == 12
+    for one in found:
+        point = change_point(one["values"], np.arange(24, -1, -1))
+        assert one["best"] == point.n_features
+        assert np.allclose(one["errors"], point.errors[:-1], rtol=1e-6, atol=1e-15)
+        is_best = one["said"].startswith("This change has the least error")
+        assert is_best == (one["left"] == point.n_features)
 
 
 # ---------------------------------------------------------------- contrast of colours

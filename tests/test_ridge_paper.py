@@ -36,11 +36,12 @@ def rows_of(name):
 
 def finding(start):
     """The row of the table of findings that starts so, by its columns."""
-    line = next(
-        line
-        for line in "".join(cells[0]["source"]).splitlines()
-        if line.startswith(f"| {start}")
+    (table,) = (
+        "".join(cell["source"])
+        for cell in cells
+        if 'id="tbl-experiments-ridge-findings"' in "".join(cell["source"])
     )
+    line = next(line for line in table.splitlines() if line.startswith(f"| {start}"))
     return [column.strip() for column in line.strip("|").split("|")]
 
 

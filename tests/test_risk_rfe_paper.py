@@ -328,8 +328,10 @@ def rows_of(name):
 
 def findings():
     """The rows of the table of findings, by their first column."""
-    table = "".join(
-        json.loads(chapter.read_text(encoding="utf-8"))["cells"][0]["source"]
+    (table,) = (
+        "".join(cell["source"])
+        for cell in json.loads(chapter.read_text(encoding="utf-8"))["cells"]
+        if 'id="tbl-experiments-risk-findings"' in "".join(cell["source"])
     )
     return {
         line.split("|")[1].strip(): line

@@ -21,10 +21,13 @@ from fsel_book.papers import experiments as ex
 from fsel_book.papers import sparse_regression as paper
 
 root = Path(__file__).resolve().parent.parent
-findings = "".join(
-    json.loads(
-        (root / "nbs" / "25_sparse_regression_paper.ipynb").read_text(encoding="utf-8")
-    )["cells"][0]["source"]
+cells = json.loads(
+    (root / "nbs" / "25_sparse_regression_paper.ipynb").read_text(encoding="utf-8")
+)["cells"]
+(findings,) = (
+    "".join(cell["source"])
+    for cell in cells
+    if 'id="tbl-experiments-sparse-findings"' in "".join(cell["source"])
 )
 plain = ("PCA", "DSF, index", "RSF")
 

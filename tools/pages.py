@@ -28,8 +28,12 @@ ROOT = Path(__file__).resolve().parent.parent
 # Pictures that move, below the heading of a section: their scripts are in nbs/living.
 LIVING = {
     "sparsification": ("The idea", "barriers"),
+    "spectra": ("The idea", "leverage"),
     "leverage": ("The idea", "leverage"),
     "ridge_barriers": ("The idea", "ridge"),
+    "labels": ("The idea", "labels"),
+    "elimination": ("The idea", "elimination"),
+    "stopping": ("The idea", "bend"),
 }
 COLAB = "https://colab.research.google.com/github/"
 
@@ -188,8 +192,8 @@ def doors() -> str:
 
     offered = {
         "I have a table": "quickstart.ipynb#a-table-of-your-own",
-        "I want to understand": "quickstart.ipynb",
-        "I want the proofs": chapter("sparsification"),
+        "I want to understand": chapter("certificates"),
+        "I want the proofs": "results.ipynb",
         "Does it hold up?": chapter("selection_study"),
     }
     buttons = [

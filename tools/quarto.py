@@ -34,7 +34,7 @@ from book import (
 )
 
 # Pages of tables: as wide as the window.
-WIDE = ("results", "symbols", "parameters")
+WIDE = ("results", "glossary", "symbols", "parameters")
 FRONT = "---\npage-layout: full\ntoc: false\n---"
 
 

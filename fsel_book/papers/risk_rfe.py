@@ -3,9 +3,9 @@
 # %% auto #0
 __all__ = ['N_RELEVANT', 'linear_tables', 'wide_tables', 'added_tables', 'printed_widths', 'regression_tables', 'bent_tables',
            'bend_tables', 'refitted_tables', 'refitted_fifty', 'refitted_wide', 'vowel_table', 'ozone_table',
-           'draw_linear_task', 'draw_bent_task', 'test_error', 'squared_norm_of', 'refitted_guyon', 'select_by_lasso',
-           'select_by_scad', 'select_by_penalty', 'draw_parts', 'judged_choice', 'printed_row', 'summarize_mistakes',
-           'agreement', 'share_agrees']
+           'printed_row', 'draw_linear_task', 'draw_bent_task', 'test_error', 'squared_norm_of', 'refitted_guyon',
+           'select_by_lasso', 'select_by_scad', 'select_by_penalty', 'draw_parts', 'judged_choice',
+           'summarize_mistakes', 'agreement', 'share_agrees']
 
 # %% ../../nbs/27_risk_rfe_paper.ipynb #67b9da3e
 import warnings
@@ -49,9 +49,140 @@ from .experiments import Experiment, group_records, mean_and_error
 from ..risk_rfe import change_point
 from ..svm import SCADSVMClassifier, scad_slope
 
-# %% ../../nbs/27_risk_rfe_paper.ipynb #ca1ce62a
+# %% ../../nbs/27_risk_rfe_paper.ipynb #03bd0105
+_SIZES = [100, 200, 400]
 # number of features, and how many of them matter
 N_RELEVANT = {15: 4, 30: 7, 50: 3, 200: 10}
+
+# %% ../../nbs/27_risk_rfe_paper.ipynb #c5880e4c
+# tables 8.1 and 8.2 by d and n = 100, 200, 400: percent without a mistake, with one,
+# with more, and test error
+_PRINTED_LINEAR = {
+    False: {
+        "rbf, risk-RFE (NR)": {
+            15: "97 3 0 .05, 100 0 0 .03, 100 0 0 .02",
+            30: "62 34 4 .09, 100 0 0 .04, 100 0 0 .03",
+            50: "95 5 0 .05, 100 0 0 .03, 100 0 0 .02",
+            200: "5 12 83 .27, 72 24 4 .07, 100 0 0 .04",
+        },
+        "linear, risk-RFE (NR)": {
+            15: "99 1 0 .04, 100 0 0 .02, 100 0 0 .01",
+            30: "72 24 4 .08, 100 0 0 .03, 100 0 0 .02",
+            50: "94 6 0 .06, 100 0 0 .03, 100 0 0 .01",
+            200: "0 6 94 .26, 34 33 33 .13, 97 3 0 .05",
+        },
+        "rbf, Guyon's RFE": {
+            15: "17 38 45 .20, 19 32 49 .21, 32 21 47 .18",
+            30: "1 7 92 .24, 10 9 81 .26, 2 6 92 .26",
+            50: "29 54 17 .14, 41 55 4 .10, 37 58 5 .10",
+            200: "0 0 100 .42, 0 0 100 .40, 2 3 95 .36",
+        },
+        "linear, Guyon's RFE": {
+            15: "36 41 23 .16, 61 27 12 .11, 77 18 5 .07",
+            30: "10 24 75 .23, 23 36 41 .16, 55 32 13 .10",
+            50: "41 30 29 .20, 59 27 14 .13, 89 9 2 .04",
+            200: "0 6 94 .26, 30 39 31 .15, 96 4 0 .09",
+        },
+        "SCAD machine": {
+            15: "98 2 0 .04, 100 0 0 .02, 100 0 0 .01",
+            30: "83 14 3 .08, 100 0 0 .03, 100 0 0 .02",
+            50: "98 2 0 .06, 100 0 0 .03, 100 0 0 .01",
+            200: "3 18 79 .24, 69 26 5 .11, 100 0 0 .05",
+        },
+        "lasso": {
+            15: "94 6 0 .03, 100 0 0 .01, 100 0 0 .01",
+            30: "46 49 5 .09, 96 4 0 .02, 100 0 0 .01",
+            50: "97 3 0 .02, 100 0 0 .01, 100 0 0 .01",
+            200: "0 2 98 .21, 42 45 13 .08, 99 1 0 .02",
+        },
+        "rbf, risk-RFE (CP)": {200: "10 25 65 .21, 76 21 3 .09, 100 0 0 .02"},
+        "linear, risk-RFE (CP)": {200: "11 29 60 .25, 56 37 7 .10, 100 0 0 .03"},
+    },
+    True: {
+        "linear, risk-RFE (NR)": {
+            15: "100 0 0 .12, 100 0 0 .12, 100 0 0 .11",
+            30: "100 0 0 .13, 100 0 0 .12, 100 0 0 .11",
+            50: "100 0 0 .13, 100 0 0 .11, 100 0 0 .11",
+            200: "80 14 6 .22, 100 0 0 .13, 100 0 0 .12",
+        },
+        "linear, Guyon's RFE": {
+            15: "100 0 0 .12, 100 0 0 .12, 100 0 0 .11",
+            30: "100 0 0 .13, 100 0 0 .12, 100 0 0 .11",
+            50: "100 0 0 .13, 100 0 0 .11, 100 0 0 .11",
+            200: "81 14 5 .22, 100 0 0 .13, 100 0 0 .12",
+        },
+        "lasso": {
+            15: "100 0 0 .12, 100 0 0 .12, 100 0 0 .11",
+            30: "99 1 0 .12, 100 0 0 .12, 100 0 0 .11",
+            50: "100 0 0 .12, 100 0 0 .11, 100 0 0 .11",
+            200: "49 31 20 .24, 98 2 0 .12, 100 0 0 .11",
+        },
+    },
+}
+
+# %% ../../nbs/27_risk_rfe_paper.ipynb #5fd11392
+# tables 8.3 to 8.6 by correlated and numbers: test error, its deviation, shares without
+# a mistake, with one, with more
+_PRINTED_BENT = {
+    (False, False): {
+        "rbf, risk-RFE (NR)": "0.06 0.02 1 0 0",
+        "rbf, Guyon's RFE": "0.07 0.05 0.94 0 0.06",
+        "lasso": "0.25 0.04 0.02 0.3 0.68",
+        "SCAD machine": "0.26 0.05 0.10 0 0.90",
+        "rbf, no selection": "0.18 0.04",
+    },
+    (True, False): {
+        "rbf, risk-RFE (NR)": "0.28 0.14 0.78 0.12 0.10",
+        "rbf, Guyon's RFE": "0.28 0.14 0.8 0.12 0.08",
+        "lasso": "0.49 0.03 0.02 0.02 0.96",
+        "SCAD machine": "0.48 0.04 0 0 1",
+        "rbf, no selection": "0.46 0.03",
+    },
+    (False, True): {
+        "rbf, risk-RFE (NR)": "0.38 0.20 1 0 0",
+        "rbf, Guyon's RFE": "0.38 0.20 1 0 0",
+        "lasso": "1.90 0.55 0 0.44 0.56",
+        "rbf, no selection": "0.65 0.22",
+    },
+    (True, True): {
+        "rbf, risk-RFE (NR)": "0.90 0.14 1 0 0",
+        "rbf, Guyon's RFE": "1.40 0.32 0.12 0.86 0.02",
+        "lasso": "2.24 0.14 0 0 1",
+        "rbf, no selection": "1.40 0.09",
+    },
+}
+
+# %% ../../nbs/27_risk_rfe_paper.ipynb #3e70ab52
+def _printed_linear(method: str, d: int, n: int, numbers: bool) -> dict[str, float]:
+    """The paper's row of table 8.1 or 8.2; empty if there is none."""
+    printed = _PRINTED_LINEAR[numbers].get(method, {}).get(d)
+    if printed is None:
+        return {}
+    figures = map(float, printed.split(", ")[_SIZES.index(n)].split())
+    return dict(zip(("none", "one", "more", "error"), figures))
+
+
+def _printed_bent(method: str, correlated: bool, numbers: bool) -> dict[str, float]:
+    """The paper's row of one of the tables 8.3 to 8.6; empty if there is none."""
+    printed = _PRINTED_BENT[correlated, numbers].get(method, "")
+    figures = [float(text) for text in printed.split()]
+    shares = [100 * share for share in figures[2:]]
+    names = ("error", "deviation", "none", "one", "more")
+    return dict(zip(names, [*figures[:2], *shares]))
+
+
+def printed_row(row: dict) -> dict[str, float] | None:
+    """What the paper has for a row of ours: percent `none`, `one` and `more`,
+    `error`, and its `deviation` if given.
+    """
+    method = row["method"].removesuffix(", refitted")
+    if "d" in row:
+        found = _printed_linear(method, row["d"], row["n"], row["numbers"])
+    else:
+        found = _printed_bent(method, row["correlated"], row["numbers"])
+    return found or None
+
+# %% ../../nbs/27_risk_rfe_paper.ipynb #ca1ce62a
 _Task = tuple[NDArray, NDArray, NDArray]  # data, targets, and which features matter
 
 
@@ -114,7 +245,7 @@ def draw_bent_task(
     bend: float | None = None,
 ) -> _Task:
     """A rule in two of ten features, or in three correlated ones of fifty, that no
-    linear machine sees.
+    linear model sees.
     """
     constants = {} if bend is None else _bent_constants(correlated, bend)
     make = _BENT_MAKERS[numbers, correlated]
@@ -143,7 +274,7 @@ def _tune(model: Any, grid: dict, X: NDArray, y: NDArray, folds: Any) -> Any:
 def _tune_machine(
     X: NDArray, y: NDArray, kernel: str, numbers: bool, rng: np.random.RandomState
 ) -> SVC | SVR:
-    """scikit-learn's machine, in 100,000 steps at most, with the constants of the
+    """scikit-learn's model, in 100,000 steps at most, with the constants of the
     paper's grid.
     """
     machine: SVC | SVR
@@ -183,12 +314,12 @@ def test_error(
 
 # %% ../../nbs/27_risk_rfe_paper.ipynb #019ec849
 def _kernel_of(machine: SVC | SVR) -> Any:
-    """The kernel of a tuned machine, as an object of the book."""
+    """The kernel of a tuned model, as an object of the book."""
     return RBFKernel(machine.gamma) if machine.kernel == "rbf" else LinearKernel()
 
 
 def _risk_of(machine: SVC | SVR, y: NDArray, tol: float) -> EmpiricalRisk:
-    """What a tuned machine minimises, to a tolerance; numbers are centred, since it is
+    """What a tuned model minimises, to a tolerance; numbers are centred, since it is
     relative to the objective at `f = 0`, which a mean would inflate.
     """
     if isinstance(machine, SVR):
@@ -200,7 +331,7 @@ def _eliminate_features(
     X: NDArray, y: NDArray, machine: SVC | SVR, k: int
 ) -> dict[str, Any]:
     """The features left by risk-RFE, by naive ranks and at the change point, and by
-    Guyon's RFE, of a tuned machine.
+    Guyon's RFE, of a tuned model.
     """
     d = X.shape[1]
     # As the paper often had it: adaptive steps where features are many, and a tolerance
@@ -219,7 +350,7 @@ def _eliminate_features(
 
 # %% ../../nbs/27_risk_rfe_paper.ipynb #c1a989b0
 def squared_norm_of(machine: SVC | SVR, K: NDArray, y: NDArray) -> float:
-    """`|f|^2` of a machine fitted to a kernel matrix."""
+    """`|f|^2` of a model fitted to a kernel matrix."""
     u = _fit_quietly(machine, K, y).dual_coef_[0]
     support = machine.support_
     return float(u @ K[np.ix_(support, support)] @ u)
@@ -228,7 +359,7 @@ def squared_norm_of(machine: SVC | SVR, K: NDArray, y: NDArray) -> float:
 def refitted_guyon(
     X: NDArray, y: NDArray, machine: SVC | SVR, k: int, share: float = 0.0
 ) -> NDArray:
-    """The `k` features left if the one goes whose removal, the machine refitted,
+    """The `k` features left if the one goes whose removal, the model refitted,
     changes `|f|^2` least.
 
     Or a `share` of those that are left goes at a time.
@@ -411,7 +542,7 @@ def _refitted_guyon_errors(
 def _printed_widths_errors(
     rng: np.random.RandomState, n: int, effects: tuple[float, float], tuned: bool
 ) -> Iterator[dict]:
-    """The same for the Gaussian machine on 200 features, tuned on the grid as printed
+    """The same for the Gaussian kernel on 200 features, tuned on the grid of the paper
     or with its width 4 and `C = 2.5`.
     """
     parts, relevant = draw_parts(rng, "linear", n, 200, False, False, effects)
@@ -428,7 +559,6 @@ def _printed_widths_errors(
         )
 
 # %% ../../nbs/27_risk_rfe_paper.ipynb #d435ce82
-_SIZES = [100, 200, 400]
 linear_tables = Experiment(
     "linear_tables",
     _elimination_errors,
@@ -529,134 +659,6 @@ refitted_wide = Experiment(
     repetitions=5,
 )
 
-# %% ../../nbs/27_risk_rfe_paper.ipynb #c5880e4c
-# tables 8.1 and 8.2 by d and n = 100, 200, 400: percent without a mistake, with one,
-# with more, and test error
-_PRINTED_LINEAR = {
-    False: {
-        "rbf, risk-RFE (NR)": {
-            15: "97 3 0 .05, 100 0 0 .03, 100 0 0 .02",
-            30: "62 34 4 .09, 100 0 0 .04, 100 0 0 .03",
-            50: "95 5 0 .05, 100 0 0 .03, 100 0 0 .02",
-            200: "5 12 83 .27, 72 24 4 .07, 100 0 0 .04",
-        },
-        "linear, risk-RFE (NR)": {
-            15: "99 1 0 .04, 100 0 0 .02, 100 0 0 .01",
-            30: "72 24 4 .08, 100 0 0 .03, 100 0 0 .02",
-            50: "94 6 0 .06, 100 0 0 .03, 100 0 0 .01",
-            200: "0 6 94 .26, 34 33 33 .13, 97 3 0 .05",
-        },
-        "rbf, Guyon's RFE": {
-            15: "17 38 45 .20, 19 32 49 .21, 32 21 47 .18",
-            30: "1 7 92 .24, 10 9 81 .26, 2 6 92 .26",
-            50: "29 54 17 .14, 41 55 4 .10, 37 58 5 .10",
-            200: "0 0 100 .42, 0 0 100 .40, 2 3 95 .36",
-        },
-        "linear, Guyon's RFE": {
-            15: "36 41 23 .16, 61 27 12 .11, 77 18 5 .07",
-            30: "10 24 75 .23, 23 36 41 .16, 55 32 13 .10",
-            50: "41 30 29 .20, 59 27 14 .13, 89 9 2 .04",
-            200: "0 6 94 .26, 30 39 31 .15, 96 4 0 .09",
-        },
-        "SCAD machine": {
-            15: "98 2 0 .04, 100 0 0 .02, 100 0 0 .01",
-            30: "83 14 3 .08, 100 0 0 .03, 100 0 0 .02",
-            50: "98 2 0 .06, 100 0 0 .03, 100 0 0 .01",
-            200: "3 18 79 .24, 69 26 5 .11, 100 0 0 .05",
-        },
-        "lasso": {
-            15: "94 6 0 .03, 100 0 0 .01, 100 0 0 .01",
-            30: "46 49 5 .09, 96 4 0 .02, 100 0 0 .01",
-            50: "97 3 0 .02, 100 0 0 .01, 100 0 0 .01",
-            200: "0 2 98 .21, 42 45 13 .08, 99 1 0 .02",
-        },
-        "rbf, risk-RFE (CP)": {200: "10 25 65 .21, 76 21 3 .09, 100 0 0 .02"},
-        "linear, risk-RFE (CP)": {200: "11 29 60 .25, 56 37 7 .10, 100 0 0 .03"},
-    },
-    True: {
-        "linear, risk-RFE (NR)": {
-            15: "100 0 0 .12, 100 0 0 .12, 100 0 0 .11",
-            30: "100 0 0 .13, 100 0 0 .12, 100 0 0 .11",
-            50: "100 0 0 .13, 100 0 0 .11, 100 0 0 .11",
-            200: "80 14 6 .22, 100 0 0 .13, 100 0 0 .12",
-        },
-        "linear, Guyon's RFE": {
-            15: "100 0 0 .12, 100 0 0 .12, 100 0 0 .11",
-            30: "100 0 0 .13, 100 0 0 .12, 100 0 0 .11",
-            50: "100 0 0 .13, 100 0 0 .11, 100 0 0 .11",
-            200: "81 14 5 .22, 100 0 0 .13, 100 0 0 .12",
-        },
-        "lasso": {
-            15: "100 0 0 .12, 100 0 0 .12, 100 0 0 .11",
-            30: "99 1 0 .12, 100 0 0 .12, 100 0 0 .11",
-            50: "100 0 0 .12, 100 0 0 .11, 100 0 0 .11",
-            200: "49 31 20 .24, 98 2 0 .12, 100 0 0 .11",
-        },
-    },
-}
-
-# %% ../../nbs/27_risk_rfe_paper.ipynb #5fd11392
-# tables 8.3 to 8.6 by correlated and numbers: test error, its deviation, shares without
-# a mistake, with one, with more
-_PRINTED_BENT = {
-    (False, False): {
-        "rbf, risk-RFE (NR)": "0.06 0.02 1 0 0",
-        "rbf, Guyon's RFE": "0.07 0.05 0.94 0 0.06",
-        "lasso": "0.25 0.04 0.02 0.3 0.68",
-        "SCAD machine": "0.26 0.05 0.10 0 0.90",
-        "rbf, no selection": "0.18 0.04",
-    },
-    (True, False): {
-        "rbf, risk-RFE (NR)": "0.28 0.14 0.78 0.12 0.10",
-        "rbf, Guyon's RFE": "0.28 0.14 0.8 0.12 0.08",
-        "lasso": "0.49 0.03 0.02 0.02 0.96",
-        "SCAD machine": "0.48 0.04 0 0 1",
-        "rbf, no selection": "0.46 0.03",
-    },
-    (False, True): {
-        "rbf, risk-RFE (NR)": "0.38 0.20 1 0 0",
-        "rbf, Guyon's RFE": "0.38 0.20 1 0 0",
-        "lasso": "1.90 0.55 0 0.44 0.56",
-        "rbf, no selection": "0.65 0.22",
-    },
-    (True, True): {
-        "rbf, risk-RFE (NR)": "0.90 0.14 1 0 0",
-        "rbf, Guyon's RFE": "1.40 0.32 0.12 0.86 0.02",
-        "lasso": "2.24 0.14 0 0 1",
-        "rbf, no selection": "1.40 0.09",
-    },
-}
-
-# %% ../../nbs/27_risk_rfe_paper.ipynb #3e70ab52
-def _printed_linear(method: str, d: int, n: int, numbers: bool) -> dict[str, float]:
-    """The printed row of table 8.1 or 8.2; empty if there is none."""
-    printed = _PRINTED_LINEAR[numbers].get(method, {}).get(d)
-    if printed is None:
-        return {}
-    figures = map(float, printed.split(", ")[_SIZES.index(n)].split())
-    return dict(zip(("none", "one", "more", "error"), figures))
-
-
-def _printed_bent(method: str, correlated: bool, numbers: bool) -> dict[str, float]:
-    """The printed row of one of the tables 8.3 to 8.6; empty if there is none."""
-    printed = _PRINTED_BENT[correlated, numbers].get(method, "")
-    figures = [float(text) for text in printed.split()]
-    shares = [100 * share for share in figures[2:]]
-    names = ("error", "deviation", "none", "one", "more")
-    return dict(zip(names, [*figures[:2], *shares]))
-
-
-def printed_row(row: dict) -> dict[str, float] | None:
-    """What the paper prints for a row of ours: percent `none`, `one` and `more`,
-    `error`, and its `deviation` if given.
-    """
-    method = row["method"].removesuffix(", refitted")
-    if "d" in row:
-        found = _printed_linear(method, row["d"], row["n"], row["numbers"])
-    else:
-        found = _printed_bent(method, row["correlated"], row["numbers"])
-    return found or None
-
 # %% ../../nbs/27_risk_rfe_paper.ipynb #2e6b5b46
 def _shares_of_mistakes(missed: NDArray) -> dict[str, float]:
     """Percent of draws without a mistake, with one, with more, and with two to five."""
@@ -711,7 +713,7 @@ def agreement(
 
 
 def share_agrees(row: dict) -> bool | None:
-    """Whether the share of draws without a mistake agrees with the printed one at the
+    """Whether the share of draws without a mistake agrees with the paper's at the
     level of 1 percent.
     """
     printed = printed_row(row)
@@ -729,7 +731,7 @@ _GRIDS: dict[str, dict] = {
 def _regularised_risks(
     X: NDArray, y: NDArray, machine: SVC | SVR
 ) -> tuple[NDArray, NDArray]:
-    """The order in which a tuned machine loses features, and `lam |f|^2 +` mean loss
+    """The order in which a tuned model loses features, and `lam |f|^2 +` mean loss
     before the first and after each.
     """
     if isinstance(machine, SVR):
@@ -747,7 +749,7 @@ def _judge_on_test_part(
     penalised: dict[str, tuple],
     folds: list,
 ) -> Iterator[dict]:
-    """Test error and number of features of a machine on all features, with risk-RFE,
+    """Test error and number of features of a model on all features, with risk-RFE,
     and of penalised models, all tuned.
     """
     A, b = parts[:2]

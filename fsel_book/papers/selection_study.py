@@ -169,14 +169,14 @@ def split_and_scale(
 
 # %% ../../nbs/28_selection_study.ipynb #7a89cd9b
 def linear_svm() -> LinearSVC:
-    """The machine of the study."""
+    """The model of the study."""
     return LinearSVC(C=1.0, dual="auto", random_state=0)
 
 
 def _svm_error(
     sampling: Sampling, rescale: bool, A: Matrix, y: NDArray, B: Matrix, y_new: NDArray
 ) -> float:
-    """The error of that machine, on the features with or without their weights."""
+    """The error of that model, on the features with or without their weights."""
     machine = linear_svm().fit(sampling.apply(A, rescale), y)
     return error_percentages([machine], sampling.apply(B, rescale), y_new)[0]
 
@@ -212,7 +212,7 @@ def score_functions(
 
 # %% ../../nbs/28_selection_study.ipynb #92441de2
 def _select_by_l1(machine: BaseEstimator, A: Matrix, y: NDArray, r: int) -> NDArray:
-    """Largest weights of a machine with the strongest of four L1 penalties that leaves
+    """Largest weights of a model with the strongest of four L1 penalties that leaves
     `r`, or of the weakest.
     """
     for C in (1.0, 10.0, 100.0, 1000.0):
@@ -387,7 +387,7 @@ def certified_figures(certificate: Certificate | None) -> dict[str, Any]:
 def _test_errors(
     sampling: Sampling, A: Matrix, y: NDArray, B: Matrix, y_new: NDArray
 ) -> dict[str, float]:
-    """Errors of three machines on the features as they are, and of the first one on the
+    """Errors of three models on the features as they are, and of the first one on the
     weighted features.
     """
     machines = dict(
@@ -465,7 +465,7 @@ def index_stability(selections: Sequence[Sequence[int]], d: int) -> float:
 
 
 def beside_rfe(records: list[dict]) -> list[dict]:
-    """Each record with its errors less those of RFE on the same split, and logarithms
+    """Each record with its errors minus those of RFE on the same split, and logarithms
     of condition numbers and ratios.
     """
     rfe = {
@@ -559,7 +559,7 @@ def _eliminated_or_completed(
     careful: dict[int, NDArray],
 ) -> dict[str, tuple[Sampling, Certificate | None]]:
     """The selections of `r` features that are compared: both kinds of RFE, BSS by the
-    same machine, and half of each RFE, completed.
+    same model, and half of each RFE, completed.
     """
     usual = {k: _usual_rfe(A, y, k) for k in (r, r // 2)}
     rank = max(1, min(r // 4, space.numerical_rank))
@@ -584,7 +584,7 @@ def _compare_eliminations(
     sizes: Sequence[int] = (20, 50, 200),
     most: int = 500,
 ) -> Iterator[dict]:
-    """Errors of RFE as usual and with care, of BSS by the same machine, and of half of
+    """Errors of RFE as usual and with care, of BSS by the same model, and of half of
     each RFE, completed.
     """
     A, y, B, y_new, _ = split_and_scale(data, split, most)
@@ -619,7 +619,7 @@ eliminations = Experiment(
 def _by_preference(
     space: RowSpace, r: int, weights: NDArray
 ) -> Iterator[tuple[str, BSSSelector]]:
-    """By name, BSS that prefers features by the weights of a machine, at three ranks,
+    """By name, BSS that prefers features by the weights of a model, at three ranks,
     times the squared length in `V`, the length, or nothing.
 
     BSS itself multiplies a score by the squared length, so what is not wanted of that
@@ -646,7 +646,7 @@ def compare_preferences(
     sizes: Sequence[int] = (20, 50, 200),
     most: int = 500,
 ) -> Iterator[dict]:
-    """Errors of BSS by a machine's weights, at three ranks, times the squared length in
+    """Errors of BSS by a model's weights, at three ranks, times the squared length in
     `V`, the length, or nothing.
     """
     A, y, B, y_new, _ = split_and_scale(data, split, most)

@@ -125,7 +125,7 @@ def machine_fold_errors(
     measure: bool,
     rng: np.random.RandomState,
 ) -> Iterator[dict]:
-    """Errors of a machine after every selection on a training set and, if asked for,
+    """Errors of a model after every selection on a training set and, if asked for,
     what is left of `margin^2 / B^2`.
     """
     shared = prepare_training_set(X, y)

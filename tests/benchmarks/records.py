@@ -1,7 +1,7 @@
 """The records behind the pictures of the chapter Performance: `make bench
 BENCH='--records all'`.
 
-Each record is a file in the folder `records` beside this script: lines that begin with
+Each record is a file in fsel_book/records: lines that begin with
 # say what was measured on what, then comma-separated values follow. A run goes on where
 an interrupted one stopped; to measure again, remove the file.
 """

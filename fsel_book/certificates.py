@@ -345,10 +345,12 @@ class RowsToCome:
         return {**vars(self), "pairs": vars(self.pairs)}
 
     def __str__(self) -> str:
+        # rounded down: a part just below the one that was asked for is not that one
+        at_least = f"{int(100 * self.content + 1e-9)}%"
         text = (
             f"{counted(self.n_rows, 'row')} not seen before, in "
-            f"{counted(self.n_pairs, 'pair')}: at least {self.content:.0%} of all pairs "
-            f"to come keep {self.low:.0%} to {self.high:.0%} of their squared distance "
+            f"{counted(self.n_pairs, 'pair')}: at least {at_least} of all pairs to come keep "
+            f"{self.low:.0%} to {self.high:.0%} of their squared distance "
             f"(confidence {self.confidence:.0%})."
         )
         if self.content < self.asked_content:

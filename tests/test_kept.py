@@ -610,3 +610,13 @@ def test_a_picture_of_what_is_not_known_is_refused():
     blocks = as_blocks(lambda: iter(np.array_split(X, 3)), axis=0)
     with refused("X was in blocks", "certify_columns"):
         KeptDisplay.from_selector(BSSSelector(8).fit(blocks)).plot()
+
+
+@pytest.mark.parametrize("n_rows", range(80, 96))
+def test_what_is_short_of_the_asked_part_is_not_said_to_be_it(n_rows):
+    rng = np.random.default_rng(0)
+    selector = BSSSelector(4).fit(rng.standard_normal((60, 12)))
+    to_come = selector.certificate_.on(rng.standard_normal((n_rows, 12)))
+    said = str(to_come)
+    assert ("at least 90%" in said) == (to_come.content >= to_come.asked_content)
+    assert ("more rows are needed" in said) == (to_come.content < to_come.asked_content)

@@ -387,7 +387,7 @@ def take_rows(A: Matrix, indices: Sequence[int] | np.ndarray) -> Matrix:
 
 
 def scale_columns(C: Matrix, factors: np.ndarray) -> Matrix:
-    """`C` times the diagonal matrix of the host array `factors`, in the form and
+    """`C` times the diagonal matrix of the CPU array `factors`, in the form and
     precision of `C`.
     """
     if is_sparse(C):

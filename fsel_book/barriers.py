@@ -37,7 +37,7 @@ class AnyBarriers(ABC):
         Parameters
         ----------
         rows : ndarray, shape (n_rows, rank)
-            Rows of `V`, on the host in float64.
+            Rows of `V`, on the CPU in float64.
 
         Returns
         -------

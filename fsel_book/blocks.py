@@ -41,7 +41,7 @@ class Blocks(OutOfMemory, ABC):
     """A matrix that is handed out in blocks, as often as it takes; it need not fit into
     memory.
 
-    Arrays of a device are copied to the host.
+    Arrays of a device are copied to the CPU.
 
     `as_blocks` makes one from files, arrays of other libraries and functions. For data
     of another kind, write a subclass: it has the method `read`, and sets `shape` if
@@ -319,7 +319,7 @@ PIECE_BYTES = 2**24  # bytes in float64; how large a piece is, unless `_step` sa
 
 
 def numbers_on_host(X: Any) -> np.ndarray:
-    """`X` on the host; objects as numbers, such as the columns of a frame that may have
+    """`X` on the CPU; objects as numbers, such as the columns of a frame that may have
     missing values.
     """
     if is_frame(X):
@@ -1323,7 +1323,7 @@ def as_blocks(
 ) -> Blocks:
     """Data in blocks, for `fit` and `transform` of a selector.
 
-    Arrays of a device are copied to the host.
+    Arrays of a device are copied to the CPU.
 
     Reading takes place in a second thread, a new one in each pass: a function is called
     there, and its iterator asked for the next block while the last one is worked on. So

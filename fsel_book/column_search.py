@@ -254,7 +254,7 @@ def true_float32(like: Array) -> bool:
 def index_chunks(
     indices: np.ndarray, X: Matrix, size: int = 4096
 ) -> Iterator[np.ndarray]:
-    """`indices` of columns of `X` in pieces of `size`, which on the host stay in the
+    """`indices` of columns of `X` in pieces of `size`, which on the CPU stay in the
     cache.
 
     On a device up to 16 times as large, of 256 MB of `X` at most: for each piece the
@@ -279,7 +279,7 @@ def growing_chunks(indices: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def quadratic_forms(rows: Array, C: Array) -> np.ndarray:
-    """`v'Cv` for each row `v`: computed where the rows are, the values on the host."""
+    """`v'Cv` for each row `v`: computed where the rows are, the values on the CPU."""
     return to_numpy(namespace(rows).vecdot(rows @ C, rows))
 
 # %% ../nbs/G_column_search.ipynb #d0a7b5dc
@@ -337,10 +337,10 @@ class AllowedColumns:
 
 
 class ColumnSearch(ABC):
-    """What every rule keeps of the columns, on the host; a rule adds `pick`.
+    """What every rule keeps of the columns, on the CPU; a rule adds `pick`.
 
     `V` stays where it is: products with all of it are made there, and only rows of
-    candidates cross to the host.
+    candidates cross to the CPU.
 
     Parameters
     ----------
@@ -425,14 +425,14 @@ class ColumnSearch(ABC):
 
     @abstractmethod
     def pick(self, barriers: AnyBarriers) -> tuple[int, np.ndarray]:
-        """The column to take and its row of `V`, shape (rank,), on the host.
+        """The column to take and its row of `V`, shape (rank,), on the CPU.
 
         That it is taken is noted by `take`, which the caller calls. It must be feasible
         and, unless the rule draws, the one that a look at all columns would find.
         """
 
     def rows(self, indices: np.ndarray | list[int]) -> np.ndarray:
-        """Rows of `V` on the host."""
+        """Rows of `V` on the CPU."""
         return to_numpy(self.space.rows(indices))
 
     def take(self, i: int) -> None:
@@ -952,7 +952,7 @@ class Screen:
     C : array, shape (rank, rank)
         The slack matrix of this step, narrow, where `V` is.
     earlier_C : ndarray, shape (rank, rank)
-        That of the earlier step, in float64 on the host.
+        That of the earlier step, in float64 on the CPU.
     earlier_C_there : array, shape (rank, rank)
         The same, narrow, where `V` is.
     earlier_risen : float
@@ -998,7 +998,7 @@ class Screen:
         Parameters
         ----------
         C : ndarray, shape (rank, rank)
-            The slack matrix, in float64 on the host.
+            The slack matrix, in float64 on the CPU.
         n_columns : int
         risen : float
             That of `InfeasibleColumns` now.
@@ -1092,7 +1092,7 @@ class LargestNormRule(ColumnSearch):
     early : ndarray of int
         The first columns of the order.
     head : ndarray, shape (n_head, rank)
-        The rows of as many of them, on the host.
+        The rows of as many of them, on the CPU.
     largest_head : int
         How many rows there are room for.
     rotated : RotatedHead
@@ -1429,7 +1429,7 @@ class Outline:
     Parameters
     ----------
     space : RidgeSpace
-        Of a dense `X` in memory, on the host.
+        Of a dense `X` in memory, on the CPU.
 
     Attributes
     ----------
@@ -1931,7 +1931,7 @@ class Span:
     size2 : float
         The sum of the squares of all entries before anything was added.
     Q : ndarray, shape (n_samples, n_added)
-        An orthonormal basis of the span, on the host.
+        An orthonormal basis of the span, on the CPU.
     """
 
     def __init__(self, targets: Array, rank: int) -> None:

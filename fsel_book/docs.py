@@ -142,10 +142,10 @@ Returns
 array, shape (n_samples,)
     In the library of `X` if the labels are numbers.""",
     "on_host": """\
-All is computed on the host: arrays of a device are copied there, and the result stays
+All is computed on the CPU: arrays of a device are copied there, and the result stays
 there.""",
     "solved_on_host": """\
-The solver runs on the host: what it needs of arrays of a device is copied there, and
+The solver runs on the CPU: what it needs of arrays of a device is copied there, and
 its results are copied back.""",
     "display": """\
 ax_ : matplotlib axes

@@ -161,7 +161,7 @@ class ReducedKernels:
 
     `matrix(c)` is the one without the c-th feature that is left; `reduced_products`
     has them all, each times its own column of a matrix. What the solvers ask for is on
-    the host; sums, data and products are where the data are.
+    the CPU; sums, data and products are where the data are.
 
     Attributes
     ----------
@@ -175,7 +175,7 @@ class ReducedKernels:
     X : array or sparse matrix, shape (n_rows, n_features)
         The samples, with the features that are gone set to zero.
     K : ndarray, shape (n_rows, n_rows)
-        The kernel matrix with all candidates, on the host.
+        The kernel matrix with all candidates, on the CPU.
     there : array, shape (n_rows, n_rows)
         The same where the data are.
     columns : array, shape (n_rows, n_left)
@@ -225,7 +225,7 @@ class ReducedKernels:
         return part
 
     def host_columns(self) -> Floats:
-        """The columns of the features that are left, on the host."""
+        """The columns of the features that are left, on the CPU."""
         return to_numpy(self.columns)
 
     @property
@@ -273,7 +273,7 @@ class ReducedKernels:
         return out
 
     def matrix(self, c: int, out: Array = None) -> Floats:
-        """The same on the host."""
+        """The same on the CPU."""
         return to_numpy(self.matrix_there(c, out))
 
 # %% ../nbs/N_elimination_step.ipynb #35b1e132
@@ -302,7 +302,7 @@ def _expanded_products(reduced: ReducedKernels, V: Array) -> Floats:
 
 def reduced_products(reduced: ReducedKernels, V: Floats, expand: bool = True) -> Floats:
     """Column c: the kernel matrix without the c-th feature, times V[:, c], where the
-    data are; back on the host.
+    data are; back on the CPU.
 
     For the Gaussian kernel by its expansion if allowed to `expand`. Whatever the way,
     the products are those with `reduced.matrix(c)`, which the check below forms.

@@ -494,7 +494,7 @@ def complete(
     """Complete given features by `q` weighted picks of rows of `V` that bring all of
     `V'V` near the identity.
 
-    The barriers are on the host; products with all columns are made where they are.
+    The barriers are on the CPU; products with all columns are made where they are.
 
     Parameters
     ----------
@@ -591,7 +591,7 @@ def completion_promise(
     """What the theorem promises of `complete` with the same arguments; it depends on
     what is given.
 
-    The result is on the host; products with `X` are made where `X` is.
+    The result is on the CPU; products with `X` are made where `X` is.
 
     Parameters
     ----------
@@ -1058,7 +1058,7 @@ class GuaranteePriceDisplay:
     """Error after a selection with labels against what it keeps of the geometry, from
     labels only to geometry only.
 
-    Takes arrays of any library; what it draws is on the host.
+    Takes arrays of any library; what it draws is on the CPU.
 
     Parameters
     ----------
@@ -1290,7 +1290,7 @@ class Stability(NamedTuple):
 def selection_stability(masks: ArrayLike) -> Stability:
     """How far several selections of features agree.
 
-    Arrays of a device are copied to the host.
+    Arrays of a device are copied to the CPU.
 
     Parameters
     ----------
@@ -1349,7 +1349,7 @@ def selection_stability(masks: ArrayLike) -> Stability:
 class StabilityDisplay:
     """How much of a selection survives other samples, for several selectors.
 
-    Takes arrays of any library; what it draws is on the host.
+    Takes arrays of any library; what it draws is on the CPU.
 
     Parameters
     ----------

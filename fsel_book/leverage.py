@@ -628,7 +628,7 @@ class LeverageSelector(CertifiedSelector):
 class LeverageDisplay:
     """The leverage scores of all features, largest first, with the chosen ones marked.
 
-    Takes arrays of any library; what it draws is on the host.
+    Takes arrays of any library; what it draws is on the CPU.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ from .versions import VersionedEstimator
 
 # %% ../nbs/13_ridge.ipynb #335dc93e
 def _check_kernel_matrix(K: Matrix, name: str = "K") -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues and eigenvectors of a positive semidefinite matrix, on the host; what
+    """Eigenvalues and eigenvectors of a positive semidefinite matrix, on the CPU; what
     is rounding error becomes 0.
     """
     K = K.toarray() if is_sparse(K) else np.asarray(to_numpy(K))
@@ -336,7 +336,7 @@ def data_sandwich(X: Matrix, X_after: Matrix) -> tuple[float, float]:
     Parameters
     ----------
     X, X_after : array of any library, array-like or SciPy sparse, shapes (n_samples, n_features) and (n_samples, any)
-        `X_after` is used as a dense array on the host.
+        `X_after` is used as a dense array on the CPU.
 
     Returns
     -------
@@ -566,7 +566,7 @@ class PredictionBound:
 
 # %% ../nbs/13_ridge.ipynb #d8ffa8ca
 class _SpanCoordinates(NamedTuple):
-    """The rows of `Q` in the span of those of `X = U diag(S) V'`, on the host.
+    """The rows of `Q` in the span of those of `X = U diag(S) V'`, on the CPU.
 
     Attributes
     ----------
@@ -878,7 +878,7 @@ class RLSClassifier(ScoreOnHost, ClassifierMixin, VersionedEstimator):
     Minimises `|K a - y|^2 + alpha a'K a` for labels -1 and 1; several classes one
     against the rest. Without an intercept, as in the papers. For dense and sparse data
     and arrays of any library. With kernels other than the linear one all is computed on
-    the host and copied back.
+    the CPU and copied back.
 
     Parameters
     ----------
@@ -1038,7 +1038,7 @@ class RLSClassifier(ScoreOnHost, ClassifierMixin, VersionedEstimator):
         return from_numpy(_kernel_solutions(mu[mu > 0], E[:, mu > 0], Y, alphas), X)
 
     def _kernel_matrix(self, X: Matrix, Z: Matrix, gamma: float | None) -> np.ndarray:
-        """The kernel matrix of the rows of `X` and `Z`, on the host."""
+        """The kernel matrix of the rows of `X` and `Z`, on the CPU."""
         self._check_kernel()
         X, Z = (A if is_sparse(A) else to_numpy(A) for A in (X, Z))
         if self.kernel == "precomputed":

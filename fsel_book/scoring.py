@@ -11,7 +11,7 @@ __all__ = ["ScoreOnHost"]
 
 class ScoreOnHost:
     """The `score` of classifiers and regressors: scikit-learn's metrics, of labels and
-    predictions that are on the host.
+    predictions that are on the CPU.
     """
 
     @insert_docs

@@ -217,7 +217,7 @@ class SizeDisplay:
     rule of one standard error takes, or, without a target, the fewest that explain nine
     tenths of what all do.
 
-    Takes arrays of any library; what it draws is on the host.
+    Takes arrays of any library; what it draws is on the CPU.
 
     Parameters
     ----------
@@ -854,7 +854,7 @@ def size_path(
     In each fold columns are chosen on the training rows, with each number, and judged on
     the others. Where the choices of all sizes begin one order, as with elimination and
     with scores, one fit gives them all; else there is a fit for each. The scores are on
-    the host; selectors and learners are given the arrays as they are.
+    the CPU; selectors and learners are given the arrays as they are.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ def random_vectors(size: int, count: int) -> np.ndarray:
 
 
 def column_products(A: Matrix, vectors: np.ndarray) -> np.ndarray:
-    """`A' vectors` on the host, in float64; for a dense `A` in pieces, so that no copy
+    """`A' vectors` on the CPU, in float64; for a dense `A` in pieces, so that no copy
     of it in float64 is made.
     """
     if is_sparse(A):

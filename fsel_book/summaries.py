@@ -510,7 +510,7 @@ class GramMatrix(SquareSummary):
     """The Gram matrix of data that come in pieces, of whole features or of whole
     samples.
 
-    Arrays of a device are copied to the host. Sums are kept in float64, at a power of
+    Arrays of a device are copied to the CPU. Sums are kept in float64, at a power of
     two where entries are so large or small that their squares would leave its range.
     Merging is exact up to rounding in any order. Directions below 1e-7 of the largest
     are lost; `TriangularFactor` keeps them, at about four times the work.
@@ -573,7 +573,7 @@ class TriangularFactor(SquareSummary):
 
     It knows the same as `GramMatrix`, and directions down to 1e-13 of the largest too,
     since nothing is squared. In return it takes about four times the work. Merging is
-    exact up to rounding in any order. Arrays of a device are copied to the host. While
+    exact up to rounding in any order. Arrays of a device are copied to the CPU. While
     fewer samples than features have come, the samples themselves are kept.
 
     Attributes

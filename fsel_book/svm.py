@@ -109,7 +109,7 @@ class _SimplexProgram:
         self.c = self.squares if ball else np.zeros(len(signs))
 
     def column(self, i: int | np.integer) -> np.ndarray:
-        """Column `i` of `Q`, on the host."""
+        """Column `i` of `Q`, on the CPU."""
         if i not in self.made:
             x = self.X[[i]].T.toarray() if is_sparse(self.X) else self.X[i : i + 1, :].T
             self.made[i] = self.signs * self.signs[i] * to_numpy(self.X @ x).ravel()
@@ -430,7 +430,7 @@ def _binary_signs(y: ArrayLike, X: Matrix) -> np.ndarray:
 
 def _unit_rows(X: Matrix) -> tuple[np.ndarray, np.ndarray]:
     """The lengths of the rows of `X`, and coordinates of the rows divided by them in an
-    orthonormal basis, on the host.
+    orthonormal basis, on the CPU.
     """
     # tiny directions count as none here
     if X.shape[0] <= X.shape[1]:
@@ -607,7 +607,7 @@ def _hard_margin(X: Matrix, signs: np.ndarray, tol: float, away: float) -> Margi
 
 # %% ../nbs/14_svm.ipynb #63a946ba
 def gram_matrix(X: Matrix) -> np.ndarray:
-    """`X X'` on the host, dense."""
+    """`X X'` on the CPU, dense."""
     with np.errstate(over="ignore", invalid="ignore"):
         K = X @ X.T
     return check_kernel_range(K.toarray() if is_sparse(K) else to_numpy(K))
@@ -1099,7 +1099,7 @@ class SparseMachine(ScoreOnHost, ClassifierMixin, VersionedEstimator, ABC):
     """A linear classifier from a sequence of linear programs; a subclass has `_solve(X,
     signs, progress)`, and `_most_programs`, how many that solves at most.
 
-    It works on the host, with an array or CSR matrix of float64, and counts its
+    It works on the CPU, with an array or CSR matrix of float64, and counts its
     programs with `progress`. It returns a `SparseSolution`.
 
     Attributes

@@ -136,7 +136,7 @@ def check_numeric(X: ArrayLike) -> ArrayLike:
 
 
 def target_on_host(y: ArrayLike) -> np.ndarray:
-    """`y` on the host, or an error if it is sparse."""
+    """`y` on the CPU, or an error if it is sparse."""
     if is_sparse(y):
         raise ValueError("y is sparse: give a dense array, as y.toarray().")
     return to_numpy(y, "y")
@@ -207,7 +207,7 @@ def check_columns(X: Any, name: str = "X") -> None:
 
 
 def _not_finite(A: Matrix, columns: Sequence[Any]) -> list[Any]:
-    """The names of the columns of `A`, on the host, that hold NaN or infinity."""
+    """The names of the columns of `A`, on the CPU, that hold NaN or infinity."""
     if is_sparse(A):
         A = A.tocoo()
         bad = np.unique(A.col[~np.isfinite(A.data)])
@@ -622,7 +622,7 @@ def check_labels(
 def labels_of(
     y: ArrayLike | None, X: Matrix, who: str, for_numbers: str, warn: bool = True
 ) -> np.ndarray:
-    """Class labels on the host, of at least two kinds, or what is wrong with them.
+    """Class labels on the CPU, of at least two kinds, or what is wrong with them.
 
     `for_numbers` says what else takes numbers, where `y` has no labels but
     measurements. The words "Unknown label type" and those about `y` being None are
@@ -659,7 +659,7 @@ def labels_of(
 
 
 def check_targets(estimator: Any, X: Matrix, y: ArrayLike) -> np.ndarray:
-    """The numbers `y` on the host, one for each sample, or what is wrong with them."""
+    """The numbers `y` on the CPU, one for each sample, or what is wrong with them."""
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is "
@@ -704,7 +704,7 @@ def check_kernel_range(K: np.ndarray) -> np.ndarray:
 
 
 def matrix_on_host(X: Matrix) -> Matrix:
-    """`X`, which is not checked, on the host, in float64: an array, or CSC where it is
+    """`X`, which is not checked, on the CPU, in float64: an array, or CSC where it is
     sparse.
     """
     return (
@@ -715,7 +715,7 @@ def matrix_on_host(X: Matrix) -> Matrix:
 
 
 def check_host_matrix(X: Matrix, name: str = "X") -> Matrix:
-    """`X`, checked, on the host, in float64."""
+    """`X`, checked, on the CPU, in float64."""
     return matrix_on_host(check_matrix(X, name))
 
 
@@ -808,7 +808,7 @@ def check_increment(found: Any, left: int) -> float:
 
 
 def check_path(values: ArrayLike, left: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """A path of objectives and the numbers of features at its points, both on the host,
+    """A path of objectives and the numbers of features at its points, both on the CPU,
     or what is wrong with them.
     """
     values = np.asarray(to_numpy(values), dtype=np.float64)

@@ -253,7 +253,7 @@ class TestFiles:
             "quickstart.html#a-table-of-your-own",
             "01_certificates.html",
             "results.html",
-            "28_selection_study.html",
+            "29_selection_study.html",
         ]
         wheel = f"fsel_book-{fsel_book.__version__}-py3-none-any.whl"
         assert (docs / wheel).stat().st_size > 100_000

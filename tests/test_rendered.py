@@ -260,14 +260,14 @@ class TestFiles:
 
     @every_chapter
     def test_the_first_page_of_a_chapter_has_its_method(self, docs, name):
-        """And its proofs and exercises are on the second, which it leads to."""
+        """And its exercises are on the second, which it leads to."""
         first, second = (
             (docs / name.replace(".ipynb", ending)).read_text(encoding="utf-8")
             for ending in (".html", "-details.html")
         )
         assert "<img" in first and 'id="TOC"' in first
         assert name.replace(".ipynb", "-details.html") in first
-        assert 'class="proof' not in first and ">Exercises</h2>" not in first
+        assert ">Exercises</h2>" not in first
         assert name.replace(".ipynb", ".html") in second
 
     def test_links_lead_somewhere(self, docs):

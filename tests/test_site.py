@@ -609,7 +609,7 @@ def test_the_first_page_has_no_title_beside_the_books_and_four_doors(tmp_path):
         (root / "nbs" / target.partition("#")[0]).exists() for target in targets
     )
     wheel = f"fsel_book-{fsel_book.__version__}-py3-none-any.whl"
-    assert f'pip install <a href="{wheel}"' in text
+    assert f'pip install "fsel_book[report] @ <a href="{wheel}"' in text
 
 
 def test_every_page_says_which_version_it_is_of():
@@ -825,7 +825,7 @@ href="#lem-y">the lemma</a> of <a href="#ref-a" role="doc-biblioref">A</a>.</p><
 <section id="theory"><h2>Theory</h2><div id="thm-x">True.</div>
 <!-- page: details -->
 <section id="proof"><h3>Proof</h3><p id="lem-y">By <a href="#ref-b"
-role="doc-biblioref">B</a>, from <a href="#thm-x">the theorem</a>.</p></section></section>
+role="doc-biblioref">B</a>, for <a href="#sec-thing">all</a>, from <a href="#thm-x">the theorem</a>.</p></section></section>
 <section id="end"><h2>End</h2><p>More.</p>
 <div id="refs"><div id="ref-a">A.</div><div id="ref-b">B.</div></div></section>
 </main><div class="nav-page-previous"><a href="04_y.html">4 Y</a></div></body></html>"""
@@ -881,7 +881,9 @@ def test_links_lead_to_the_page_where_a_thing_is_now(split_pages):
         return [a["href"] for a in split_pages[name].main("a")]
 
     assert {"#thm-x", "05_thing-details.html#lem-y"} <= {*links("05_thing")}
-    assert "05_thing.html#thm-x" in links("05_thing-details")
+    assert {"05_thing.html#thm-x", "05_thing.html#sec-thing"} <= {
+        *links("05_thing-details")
+    }
     assert links("reference/other") == [
         "../05_thing-details.html#lem-y",
         "../05_thing.html#thm-x",

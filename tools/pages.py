@@ -205,10 +205,11 @@ def doors() -> str:
 
 def install(version: str) -> str:
     """The line by which the package comes from the site itself, where `make docs` leaves
-    it; a script puts the whole address on the clipboard.
+    it, with what reads tables; a script puts the whole address on the clipboard.
     """
     wheel = f"fsel_book-{version}-py3-none-any.whl"
-    line = f'<code>pip install <a href="{wheel}" download>{wheel}</a></code>'
+    file = f'<a href="{wheel}" download>{wheel}</a>'
+    line = f'<code>pip install "fsel_book[report] @ {file}"</code>'
     button = '<button type="button" class="btn btn-sm" hidden>Copy</button>'
     return raw(f'<p class="install">{line} {button}</p>')
 

@@ -202,13 +202,13 @@ def split(path: Path) -> dict[str, str]:
     moved = {place: file for place, file in homes.items() if file != path.name}
     title = pages[FIRST].title
     for name, page in pages.items():
-        page.relink(homes)
         if name == DETAILS:
             page.entitle(f"{title}: proofs and details")
             page.lead_back(path.name, f"First page: {title}")
         elif name != FIRST:
             page.entitle(name)
             page.lead_back(path.name, title)
+        page.relink(homes)
     if DETAILS in pages:
         second = Page(str(pages[DETAILS].soup)).sections()
         finish_chapter(pages[FIRST], files[DETAILS], second)

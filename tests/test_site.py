@@ -896,6 +896,24 @@ def test_links_lead_to_the_page_where_a_thing_is_now(split_pages):
     assert '"lem-y": "05_thing-details.html"' in str(split_pages["05_thing"])
 
 
+def test_a_class_of_the_reference_has_a_page_of_its_own(tmp_path):
+    page = """<main><h1 class="title">Things</h1><p>All.</p>
+<!-- page: Thing --><section id="Thing"><h2>Thing</h2><p>One, see <a
+href="#other">other</a>.</p></section>
+<!-- page: first --><section id="other"><h2>other</h2><p>A function.</p></section></main>"""
+    (tmp_path / "things.html").write_text(page, encoding="utf-8")
+    (tmp_path / "search.json").write_text('[{"href": "things.html#Thing"}]', "utf-8")
+    run(sys.executable, root / "tools/split.py", tmp_path, cwd=root)
+    first, own = (
+        BeautifulSoup((tmp_path / f"{name}.html").read_text("utf-8"), "html.parser")
+        for name in ("things", "Thing")
+    )
+    assert "One" not in first.text and "A function." in first.text
+    assert own.h1.text == "Thing" and own.h2 is None and own.select_one("#Thing")
+    assert own.select_one("section a")["href"] == "things.html#other"
+    assert "Thing.html#Thing" in (tmp_path / "search.json").read_text("utf-8")
+
+
 def test_cells_for_the_second_page_are_marked_for_it(tmp_path):
     kinds = ["markdown", "markdown", "markdown", "code", "markdown"]
     texts = ['# 5. T <a id="sec-t"></a>', "First.", "Proof.", "x = 1", "Last."]

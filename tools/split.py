@@ -208,6 +208,9 @@ def split(path: Path) -> dict[str, str]:
         elif name != FIRST:
             page.entitle(name)
             page.lead_back(path.name, title)
+            head = page.main.select_one("h2")
+            if head and head.get_text().strip() == name:  # it is the title now
+                head.decompose()
         page.relink(homes)
     if DETAILS in pages:
         second = Page(str(pages[DETAILS].soup)).sections()

@@ -14,6 +14,7 @@ import json
 import os
 import re
 import shutil
+import sys
 import threading
 import urllib.request
 from functools import cache, partial
@@ -275,12 +276,42 @@ class TestFiles:
         assert not dead, "\n".join(dead)
 
 
-# ---------------------------------------------------------------- pictures that move
-
-
 needs_chromium = pytest.mark.skipif(
     chromium is None, reason="no Chromium or Chrome is installed"
 )
+
+
+@needs_chromium
+def test_the_book_as_one_pdf(tmp_path):
+    """Both pages of each chapter in order, below their part, with links that lead there."""
+    pytest.importorskip("playwright", reason="Playwright is not installed")
+    pypdf = pytest.importorskip("pypdf", reason="pypdf is not installed")
+    for name, title in (
+        ("02_choosing", "2 Which"),
+        ("01_certificates-details", "1 More"),
+        ("01_certificates", "1 First"),
+    ):
+        (tmp_path / f"{name}.html").write_text(
+            f"<meta charset='utf-8'><title>{title} – Book</title><main><h1>{title}</h1><details><summary>Why"
+            "</summary>Hidden words</details><a href='02_choosing.html#x'>on</a></main>",
+            encoding="utf-8",
+        )
+    made = tmp_path / "book.pdf"
+    run(sys.executable, root / "tools/pdf.py", tmp_path, made, cwd=root)
+    book_read = pypdf.PdfReader(made)
+    part, inside = book_read.outline
+    assert part.title == "What a choice of columns keeps"
+    assert [one.title for one in inside] == ["1 First", "1 More", "2 Which"]
+    assert len(book_read.pages) == 3
+    assert "Hidden words" in book_read.pages[0].extract_text()
+    for sheet in book_read.pages[:2]:
+        (link,) = (found.get_object() for found in sheet["/Annots"])
+        target = link["/Dest"][0].get_object()
+        assert target == book_read.pages[2].get_object()
+
+
+# ---------------------------------------------------------------- pictures that move
+
 SET = """
   const set = (name, value) => {
     const input = document.querySelector(`[name=${name}]`);

@@ -185,8 +185,8 @@ def forward(homes: dict[str, str]) -> Tag:
 def split(path: Path) -> dict[str, str]:
     """Write the pages that one becomes; where each thing is now that is on another."""
     text = path.read_text(encoding="utf-8")
-    names = [name for name in re.findall(r"<!-- page: ([\w.]+) -->", text)]
-    names = [name for name in dict.fromkeys(names) if name != FIRST]
+    told = dict.fromkeys(re.findall(r"<!-- page: ([\w.]+) -->", text))
+    names = [name for name in told if name != FIRST]
     if not names:
         return {}
     pages = {name: Page(text) for name in [FIRST, *names]}

@@ -16,7 +16,7 @@ from fsel_book.ridge import largest_image, matrix_interval
 from fsel_book.sparsification import bss
 from fsel_book.spectra import row_space
 
-path = Path(__file__).resolve().parent.parent / "nbs" / "34_errata.ipynb"
+path = Path(__file__).resolve().parent.parent / "nbs" / "33_errata.ipynb"
 book = json.loads(path.read_text(encoding="utf-8"))["cells"]
 source = {
     kind: ["".join(c["source"]) for c in book if c["cell_type"] == kind]

@@ -254,7 +254,7 @@ class TestFiles:
             "quickstart.html#a-table-of-your-own",
             "01_certificates.html",
             "results.html",
-            "29_selection_study.html",
+            "02_choosing.html#sec-choosing-evidence",
         ]
         wheel = f"fsel_book-{fsel_book.__version__}-py3-none-any.whl"
         assert (docs / wheel).stat().st_size > 100_000

@@ -194,7 +194,7 @@ def doors() -> str:
         "I have a table": "quickstart.ipynb#a-table-of-your-own",
         "I want to understand": chapter("certificates"),
         "I want the proofs": "results.ipynb",
-        "Does it hold up?": chapter("selection_study"),
+        "Does it hold up?": chapter("choosing") + "#sec-choosing-evidence",
     }
     buttons = [
         f'[{said}]({page}){{.btn role="button"}}' for said, page in offered.items()

@@ -524,7 +524,7 @@ class RRQRSelector(CertifiedSelector):
     strong : bool
         Exchange columns after pivoting until no coefficient exceeds `f`, which the
         theorem asks for. False is plain pivoted QR, whose errors were no larger in the
-        chapter on selectors with and without labels.
+        selection study.
     f : float
         Above 1: the largest coefficient to allow.
     %(exchange)s

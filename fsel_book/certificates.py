@@ -3,11 +3,12 @@
 # %% auto #0
 __all__ = ['LEVELS', 'METHOD_COLORS', 'MOST_BY_DEFAULT', 'ENOUGH', 'MOST_DIRECTIONS', 'NO_MORE_FEATURES', 'FASTER', 'ScoreFunc',
            'Sampling', 'Promise', 'least_distortion', 'says_nothing', 'Explained', 'PairsKept', 'RowsToCome',
-           'Findings', 'PlainColumns', 'counted', 'rounded_up', 'Certificate', 'bar_of_text', 'bar_of_html', 'as_json',
-           'certify', 'method_color', 'SpectrumDisplay', 'KeptDisplay', 'n_requested', 'target_rank', 'clear_fitted',
-           'insert_columns', 'FittedAttributesMixin', 'SamplingTransformer', 'Directions', 'space_to_certify', 'Look',
-           'look_at_columns', 'look_at_selected', 'warn_of_columns', 'warn_of_twins', 'warn_of_fewer',
-           'CertifiedSelector', 'check_scores', 'scores_without_data', 'finite_scores', 'feature_scores', 'ScoreMixin']
+           'Findings', 'PlainColumns', 'counted', 'rounded_up', 'percent_up', 'rounded_down', 'Certificate',
+           'bar_of_text', 'bar_of_html', 'as_json', 'certify', 'method_color', 'SpectrumDisplay', 'KeptDisplay',
+           'n_requested', 'target_rank', 'clear_fitted', 'insert_columns', 'FittedAttributesMixin',
+           'SamplingTransformer', 'Directions', 'space_to_certify', 'Look', 'look_at_columns', 'look_at_selected',
+           'warn_of_columns', 'warn_of_twins', 'warn_of_fewer', 'CertifiedSelector', 'check_scores',
+           'scores_without_data', 'finite_scores', 'feature_scores', 'ScoreMixin']
 
 # %% ../nbs/01_certificates.ipynb #ff329ec7
 import json
@@ -226,7 +227,7 @@ def _how_kept(low: float, high: float) -> str:
     return (
         "a direction is as good as lost"
         if says_nothing(delta)
-        else f"kept within {delta:.1%}"
+        else f"kept within {percent_up(delta)}"
     )
 
 # %% ../nbs/01_certificates.ipynb #7e1a04c2
@@ -518,7 +519,7 @@ class PlainColumns:
         """What they keep of every direction that is certified, in words."""
         columns = counted(self.n_selected, "column")
         keep = (
-            f"without weights they keep at least {100 * self.smallest:.3g}% of every "
+            f"without weights they keep at least {rounded_down(100 * self.smallest)}% of every "
             f"squared length"
         )
         if self.ceiling == 0:
@@ -589,9 +590,24 @@ def counted(n: int, word: str) -> str:
 
 
 def rounded_up(x: float) -> str:
-    """A number above 0 to three digits, none of which makes it smaller."""
+    """A number to three digits, none of which makes it smaller."""
+    if not 0 < x < np.inf:
+        return f"{x:.3g}"
     unit = 10.0 ** (np.floor(np.log10(x)) - 2)
     return f"{np.ceil(x / unit - 1e-9) * unit:.3g}"
+
+
+def percent_up(x: float) -> str:
+    """A share in percent with one decimal, which is not smaller."""
+    return f"{np.ceil(1000 * x - 1e-6) / 10:.1f}%"
+
+
+def rounded_down(x: float) -> str:
+    """A number to three digits, none of which makes it larger."""
+    if not 0 < x < np.inf:
+        return f"{x:.3g}"
+    unit = 10.0 ** (np.floor(np.log10(x)) - 2)
+    return f"{np.floor(x / unit + 1e-9) * unit:.3g}"
 
 # %% ../nbs/01_certificates.ipynb #97f50c45
 # What certificates of every kind have, for `insert_docs`.
@@ -746,8 +762,8 @@ class Certificate:
 
         def column(low: float, high: float, *numbers: float) -> list[str]:
             return [
-                f"[{low:.3g}, {high:.3g}]",
-                *(f"{number:.3g}" for number in numbers),
+                f"[{rounded_down(low)}, {rounded_up(high)}]",
+                *(rounded_up(number) for number in numbers),
             ]
 
         names = [
@@ -784,8 +800,8 @@ class Certificate:
             low, high = min(self.interval[0], 1.0), max(self.interval[1], 1.0)
             meaning = (
                 f"With the ridge {self.ridge:.3g}, or any larger one, the kernel of "
-                f"{what} keeps between {low:.3g} and {high:.3g} times its size in "
-                f"every direction."
+                f"{what} keeps between {rounded_down(low)} and {rounded_up(high)} times "
+                f"its size in every direction."
             )
         elif self.kappa == np.inf:
             meaning = f"A direction of {what} is lost: nothing is certified."
@@ -795,13 +811,16 @@ class Certificate:
             meaning = (
                 f"At the scale {self.scale:.3g}, every squared length and the whole "
                 f"kernel of {what} "
-                f"are kept within {self.distortion:.1%}."
+                f"are kept within {percent_up(self.distortion)}."
             )
         if self.rank == 1 and self.kappa == 1:
             meaning = meaning[:-1] + ", as by any feature that is not zero there."
         if self.promise is not None:
             risk = 1 - self.promise.confidence
-            meaning += f" The promise {'holds' if self.holds else 'DOES NOT HOLD'}"
+            holds = "holds" if self.holds else "DOES NOT HOLD"
+            if self.accuracy > 0.1:
+                holds = "cannot be checked"
+            meaning += f" The promise {holds}"
             meaning += ", and says nothing" * self.promise.vacuous
             meaning += f" (it may fail with probability {risk:.2g})." if risk else "."
         if self.accuracy > 1e-6:
@@ -812,9 +831,11 @@ class Certificate:
         if np.allclose(self.eigenvalues, self.eigenvalues_unscaled, atol=0):
             return f"{meaning} All weights are one."
         low, high = (float(x) for x in self.eigenvalues_unscaled[[0, -1]])
-        without = f"eigenvalues [{low:.3g}, {high:.3g}], {_how_kept(low, high)}"
+        interval = f"[{rounded_down(low)}, {rounded_up(high)}]"
+        without = f"eigenvalues {interval}, {_how_kept(low, high)}"
         if self.ridge is not None:
-            without = f"between {low:.3g} and {max(high, 1.0):.3g} times"
+            most = rounded_up(max(high, 1.0))
+            without = f"between {rounded_down(low)} and {most} times"
         return f"{meaning} This is with the weights; without them: {without}."
 
     def on(
@@ -922,6 +943,8 @@ class Certificate:
                 lead += f" ({self._part_in_words()})"
         elif self.rank == self.numerical_rank:
             lead = "For every direction of the data"
+            if self.accuracy > 0.1:
+                lead += " that is more than rounding"
         else:
             lead = f"For the {counted(self.rank, 'strongest direction')}"
             if self.rank == 1:
@@ -2683,7 +2706,7 @@ score_func : callable, array of shape (n_features,) or None
     where `fit` is not given `y`); it returns scores, not negative, or these and p-values. Of a function, an infinite
     score is larger than all others, and NaN beside numbers is 0, as is what rounding has made negative; an array holds
     finite numbers.
-    In the chapter on selectors with and without labels `BSSSelector` with `f_classif` erred 2 to 4 points less than
+    In the selection study `BSSSelector` with `f_classif` erred 2 to 4 points less than
     RFE with 5 to 20 features, over seven kinds of data, and as often with 50; with the weights of a model,
     `WeightScores(...)`, up to a point more than RFE.""",
     scores="""\

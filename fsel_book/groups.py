@@ -128,7 +128,9 @@ def _column_in_words(j: int, names: np.ndarray | None) -> str:
     return f"column {j}" if names is None else f"column {str(names[j])!r}"
 
 
-def _index_of(member: Any, label: Any, d: int, names: np.ndarray | None) -> int:
+def _index_of(
+    member: Any, label: Any, d: int, names: np.ndarray | None, places: dict[str, int]
+) -> int:
     """The index of a column that a group names."""
     if isinstance(member, str):
         if names is None:
@@ -136,14 +138,13 @@ def _index_of(member: Any, label: Any, d: int, names: np.ndarray | None) -> int:
                 f"groups[{label!r}] names the column {member!r}, and X has no names: "
                 f"give indices from 0 to {d - 1}, or X as a data frame."
             )
-        found = np.flatnonzero(names == member)
-        if len(found) == 0:
+        if member not in places:
             raise ValueError(
                 f"groups[{label!r}] names the column {member!r}, which X does not "
                 f"have. Its columns are {', '.join(map(repr, names[:5].tolist()))}"
                 f"{', ...' * (d > 5)}."
             )
-        return int(found[0])
+        return places[member]
     if not is_integer(member) or not 0 <= member < d:
         raise ValueError(
             f"groups[{label!r}] has {member!r}, which is no column: give names, or "
@@ -158,6 +159,8 @@ def _groups_by_name(
     """The label of each column, from a dictionary of label and columns."""
     missing = object()
     found: list[Any] = [missing] * d
+    known = [] if names is None else names.tolist()
+    places = {name: j for j, name in reversed([*enumerate(known)])}
     for label, members in groups.items():
         listed = [members] if isinstance(members, str) else list(members)
         if not listed:
@@ -165,7 +168,7 @@ def _groups_by_name(
                 f"The group {label!r} is empty: give it a column, or leave it out."
             )
         for member in listed:
-            j = _index_of(member, label, d, names)
+            j = _index_of(member, label, d, names, places)
             if found[j] is not missing:
                 twice = "twice" if found[j] == label else f"also in {found[j]!r}"
                 raise ValueError(
@@ -1384,7 +1387,8 @@ def _scores_by_label(scores: Mapping[Any, Any], groups: ColumnGroups) -> np.ndar
     """Scores in the order of the groups, from a dictionary of label and score."""
     labels = groups.labels.tolist()
     missing = [label for label in labels if label not in scores]
-    unknown = [label for label in scores if label not in set(labels)]
+    known = set(labels)
+    unknown = [label for label in scores if label not in known]
     if missing or unknown:
         what = (
             f"has no score for the group {missing[0]!r}"

@@ -473,7 +473,7 @@ class LeverageSelector(CertifiedSelector):
     rule : {"sampled", "largest"}
         "sampled" draws the features; "largest" takes the `r` of largest leverage, with
         weights one, or the number of equal columns; its promise comes from the leverage
-        left out. In the chapter on selectors with and without labels these were good on
+        left out. In the selection study these were good on
         words and on one-hot letters, worse than random columns on images and sound, and
         from 20 features on no better on genes: there the largest leverages repeat each
         other. Only for draws does a theorem say something before the data are seen.

@@ -313,7 +313,7 @@ def bss(
     ----------
     V : array, shape (n_features, rank), or RowSpace
         Orthonormal columns, of any array library; `row_space(X)` makes one from data.
-        With `ridge_space(X, ridge)` the barriers are those at a ridge.
+        With `spectra.ridge_space(X, ridge)` the barriers are those at a ridge.
     r : int
         Number of steps, above the rank; at rank 1 a single step is enough. At a ridge,
         above the effective dimension.
@@ -602,7 +602,7 @@ class BSSSelector(ConstraintMixin, ScoreMixin, CertifiedSelector):
         - "largest-norm": the longest, as in the papers;
         - "sampled": the one of largest slack in a random block drawn by leverage.
 
-        At rank `r / 4`, in the chapter on selectors with and without labels, "best"
+        At rank `r / 4`, in the selection study, "best"
         had a third to two thirds of the condition number of "largest-norm" and on
         average erred less: on genes, images and sound clearly, on words not, on one-hot
         letters more. A fit takes as long for 50 features, and up to four times as long

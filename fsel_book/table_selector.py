@@ -242,17 +242,20 @@ def choose_columns(
     """The places of `r` columns of a table in the order picked, and the selector that
     chose them from the encoded ones.
     """
-    labels = np.unique(of_column)
+    labels, group = np.unique(of_column, return_inverse=True)
     selector: Any
     if len(labels) == len(of_column):
         selector = BSSSelector(r, score_func=scores, ridge=ridge).fit(Z)
         return of_column[selector.selected_], selector
+    of_group: dict[int, float] | None = None
     if scores is not None:
-        scores = np.array([scores[of_column == label].max() for label in labels])
+        largest = np.zeros(len(labels))
+        np.maximum.at(largest, group, scores)
+        of_group = dict(zip(labels.tolist(), largest.tolist()))
     selector = GroupSelector(
         r,
-        groups={int(label): np.flatnonzero(of_column == label) for label in labels},
-        score_func=scores,
+        groups=of_column,
+        score_func=of_group,
         ridge="auto" if ridge is None else ridge,
     ).fit(Z)
     return np.array(selector.selected_groups_, dtype=int), selector

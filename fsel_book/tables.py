@@ -17,6 +17,7 @@ import lzma
 import os
 import pathlib
 import re
+import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -366,13 +367,25 @@ def _column_names(dialect: Dialect) -> list[str]:
     return [""] * (dialect.width - len(names)) + names
 
 
+def _beginning(file: IO[bytes]) -> tuple[bytes, bool]:
+    """The first lines of a file, however long they are, and whether they are all."""
+    head = b""
+    asked = 2**18
+    while True:
+        part = file.read(asked)
+        head += part
+        if len(part) < asked:
+            return head, True
+        if max(head.count(end) for end in (b"\n", b"\r")) > 25:
+            return head, False
+        asked = len(head)
+
+
 def _read_text(path: pathlib.Path) -> RawTable:
     """A table in a text: comma-separated values in all their dialects."""
     pd = _pandas()
-    size = 2**18
     with _opened(path) as file:
-        head = file.read(size)
-    is_whole = len(head) < size
+        head, is_whole = _beginning(file)
     encoding, text = _decoded(head, is_whole)
     dialect = _dialect(text, is_whole)
     if dialect is None:
@@ -401,7 +414,9 @@ def _read_text(path: pathlib.Path) -> RawTable:
     )
     while True:
         try:
-            with _rows_of(path, encoding, dialect) as rows:
+            with _rows_of(path, encoding, dialect) as rows, warnings.catch_warnings():
+                # that fields would be lost
+                warnings.simplefilter("error", pd.errors.ParserWarning)
                 frame = pd.read_csv(rows, **form)
             break
         except UnicodeDecodeError:
@@ -409,7 +424,7 @@ def _read_text(path: pathlib.Path) -> RawTable:
         except pd.errors.EmptyDataError:
             frame = pd.DataFrame(columns=range(len(names)))
             break
-        except pd.errors.ParserError as error:
+        except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
             found = _first_line_of_other_width(path, encoding, dialect)
             if found is None:
                 raise ValueError(str(error)) from error

@@ -4,6 +4,7 @@ they are worth little.
 
 import copy
 import pickle
+import re
 import warnings
 from dataclasses import replace
 
@@ -737,3 +738,40 @@ def test_and_not_of_one_that_was_looked_at():
     ]
     for selector in choices:
         assert not unused(selector, X, y), selector
+
+
+def test_what_is_said_is_never_more_than_what_was_measured():
+    """Lower ends are rounded down and upper ends up."""
+    rng = np.random.default_rng(0)
+    number = r"([\d.e+-]+)"
+    for r in range(4, 30, 3):
+        X = rng.normal(size=(40, 60)) * rng.gamma(1, size=60)
+        for selector in (BSSSelector(r), BSSSelector(r, rank=r // 3)):
+            c = selector.fit(X).certificate_
+            least, most = map(
+                float,
+                re.findall(
+                    rf"at least {number}% .* more than {number}%", c.guarantee()
+                )[0],
+            )
+            assert least <= 100 * c.plain.smallest <= least * 1.02
+            assert most >= 100 * c.plain.ceiling >= most / 1.02
+            for interval, (low, high) in zip(
+                c.table()[0][1:], (c.interval, (c.promise.lower, c.promise.upper))
+            ):
+                said = [float(end) for end in interval.strip("[]").split(", ")]
+                assert said[0] <= low * (1 + 1e-8) and said[1] >= high * (1 - 1e-8)
+                assert low <= said[0] * 1.02 and said[1] <= high * 1.02
+            within = re.findall(rf"within {number}%", c.verdict())
+            if within:
+                assert float(within[0]) >= 100 * c.distortion - 1e-4
+
+
+def test_a_promise_that_rounding_hides_is_not_said_to_hold():
+    rng = np.random.default_rng(0)
+    U = np.linalg.qr(rng.normal(size=(30, 30)))[0]
+    V = np.linalg.qr(rng.normal(size=(300, 30)))[0]
+    X = ((U * np.logspace(0, -12, 30)) @ V.T).astype(np.float32)
+    said = str(BSSSelector(40, rank="full").fit(X).certificate_)
+    assert "promise cannot be checked" in " ".join(said.split())
+    assert "more than rounding" in " ".join(said.split())

@@ -370,6 +370,23 @@ def test_the_picture_of_the_barriers_keeps_to_the_theorem(tmp_path):
 
 
 @needs_chromium
+def test_the_picture_of_the_barriers_tells_barriers_from_eigenvalues(tmp_path):
+    steps = """
+      set("r", 20); set("ell", 5);
+      for (const step of [0, 7, 19]) {
+        set("tau", step);
+        found.push(place.querySelector("p").textContent);
+      }
+    """
+    said = moved("barriers", steps, tmp_path)
+    for one in said:
+        told = re.findall(r"at (\S+) and (\S+); .* from (\S+) to (\S+)\.$", one)
+        lower, upper, low, high = map(float, told[0])
+        assert lower < low <= high < upper, one
+    assert said[0].endswith("lie from 0 to 0.")
+
+
+@needs_chromium
 def test_the_picture_of_a_ridge_counts_directions(tmp_path):
     steps = """
       for (const ridge of [-4, -1, 0]) for (const power of [0, 1.5, 3])
@@ -411,6 +428,21 @@ def test_the_picture_of_leverage_has_leverage_scores(tmp_path):
         X = np.array(one["columns"]).T
         Q = np.linalg.qr(X.T)[0]
         assert np.allclose(one["scores"], np.sum(Q**2, axis=1))
+
+
+@needs_chromium
+def test_the_column_in_the_picture_of_leverage_can_be_dragged(tmp_path):
+    steps = """
+      const svg = place.querySelector("svg");
+      svg.setPointerCapture = () => {};
+      const head = svg.querySelector("circle.value").getBoundingClientRect();
+      const at = {clientX: head.x + head.width / 2 + 40, clientY: head.y + head.height / 2};
+      svg.dispatchEvent(new PointerEvent("pointerdown", {...at, buttons: 1}));
+      const now = svg.querySelector("circle.value").getBoundingClientRect();
+      found.push([now.x + now.width / 2 - at.clientX, now.y + now.height / 2 - at.clientY]);
+    """
+    ((across, down),) = moved("leverage", steps, tmp_path)
+    assert abs(across) < 6 and abs(down) < 6
 
 
 @needs_chromium
@@ -641,7 +673,8 @@ LOOK = r"""() => {
     for (const e of all("main table.words td")) if (look(e).display === "table-cell") phone.push(name(e));
     for (const e of all(".cell.narrow img"))
       if (e.width > Math.min(e.naturalWidth, main.clientWidth) + 1) phone.push(`blown up: ${e.src}`);
-    for (const e of all("pre.sentences")) if (e.scrollWidth > e.clientWidth + 1) phone.push(`cut: ${name(e)}`);
+    for (const e of all("pre .sentences"))
+      if (e.getBoundingClientRect().right > e.closest("pre").getBoundingClientRect().right + 1) phone.push(`cut: ${name(e)}`);
     for (const e of all(".quarto-secondary-nav")) {
       if (e.clientHeight > 60) phone.push(`${e.clientHeight} high: ${name(e)}`);
       const parts = [...e.firstElementChild.children].filter(shown).map((part) => part.getBoundingClientRect());
@@ -849,8 +882,8 @@ DOT = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'
         ),
         (
             "phone",
-            f"<main><pre class='sentences' style='overflow: auto; "
-            f"{SHADE}'>{300 * 'x'}</pre></main>",
+            f"<main><pre style='overflow: auto; {SHADE}'>"
+            f"<span class='sentences'>{300 * 'x'}</span></pre></main>",
         ),
         ("phone", "<nav class='quarto-secondary-nav'><div><a>5</a></div></nav>"),
         (

@@ -860,6 +860,10 @@ def test_a_chapter_with_details_has_two_pages(split_pages):
     assert details.select_one("#sec-thing") is None
     second = first.select_one(".second-page")
     assert second.a["href"] == "05_thing-details.html" and "Theory" in second.text
+    assert {a["href"]: a.text for a in second.select("span a")} == {
+        f"05_thing-details.html#{h.parent['id']}": h.text
+        for h in details.select("main > section > h2")
+    }
     assert [a["href"] for a in first.select("#TOC a")] == [
         "#problem",
         "#theory",
@@ -953,3 +957,37 @@ def test_style_sheets_keep_what_pages_need_and_scripts_wait(tmp_path):
     assert '<script defer src="a.js">' in made and "<script>1" in made
     lost = (tmp_path / "404.html").read_text(encoding="utf-8")
     assert "There is no such page" in lost and '"deep": "05_deep.html"' in lost
+
+
+@pytest.mark.parametrize(
+    "panels, cut",
+    [
+        ([(30, 370), (400, 760)], True),  # two, with a gap
+        ([(20, 260), (280, 510), (530, 760)], True),  # three
+        ([(30, 760)], False),  # one
+        ([(30, 100), (130, 760)], False),  # names of rows, and one panel
+        ([(30, 350), (353, 760)], False),  # no more than letters are apart
+    ],
+)
+def test_panels_stand_below_each_other_on_phones(tmp_path, panels, cut):
+    picture = Image.new("RGB", (1560, 600), "white")
+    for start, end in panels:
+        picture.paste((40, 90, 160), (2 * start, 40, 2 * end, 560))
+    picture.save(tmp_path / "a.png")
+    tag = '<img alt="Two" class="figure-img" height="300" src="a.png" width="780"/>'
+    (tmp_path / "05_a.html").write_text(
+        f"<html><head></head><body>{tag}</body></html>", encoding="utf-8"
+    )
+    run(sys.executable, root / "tools/finish.py", tmp_path, cwd=root)
+    made = (tmp_path / "05_a.html").read_text(encoding="utf-8")
+    pieces = re.findall(
+        r"max-width:(\d+)px.*?width:([\d.]+)%;margin-left:(-?[\d.]+)%", made
+    )
+    assert len(pieces) == (len(panels) if cut else 0)
+    place = 0.0  # each piece begins where the one before ends, inside a gap
+    for (width, shown, left), (start, end) in zip(pieces, panels):
+        assert abs(-float(left) / float(shown) * 780 - place) < 1
+        assert abs(780 * 100 / float(shown) - float(width)) < 1
+        assert place < start and end < place + float(width)
+        place += float(width)
+    assert made.count('alt="Two"') == (2 if cut else 1)

@@ -83,6 +83,18 @@ def test_a_text_is_read_in_any_encoding(tmp_path, encoding):
     assert any("Windows-1252" in note for note in got.notes) == (encoding == "cp1252")
 
 
+def test_lines_may_be_long(tmp_path):
+    """Of tens of thousands of genes with long names none is lost."""
+    names = [f"ENSG{number:011d}.{number % 9}" for number in range(25_000)]
+    rows = np.arange(3 * 25_000).reshape(3, -1)
+    path = tmp_path / "genes.csv"
+    lines = [",".join(map(str, row)) for row in (names, *rows)]
+    path.write_text("\n".join(lines) + "\n")
+    table = read_table(path)
+    assert [*table.frame.columns] == names
+    assert np.array_equal(table.frame.to_numpy(), rows)
+
+
 def test_letters_that_are_not_utf_8_far_down_are_read(tmp_path):
     frame = pd.concat([trees(2000)] * 20)
     frame.iloc[-1, 2] = "Ölbaum"

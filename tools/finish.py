@@ -2,7 +2,7 @@
 `python tools/finish.py _docs`, the last step of `make docs`.
 
 Nothing that a page shows at first waits for a script: scripts run when the page is there,
-and MathJax sets the formulas then. The style sheets keep the rules for what the pages
+and MathJax sets the formulas then. On phones the panels of a figure stand below each other. The style sheets keep the rules for what the pages
 have, a quarter of them. A page that is not there says so, and finds chapters by their
 names, whatever number they had. Where the site has a public address (`doc_host` and
 `doc_baseurl` in settings.ini) there is a list of all pages for search engines, and cards
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import tinycss2
+from panels import with_panels
 
 ROOT = Path(__file__).resolve().parent.parent
 WORD = re.compile(r"[\w-]+")
@@ -170,12 +171,12 @@ def main(folder: Path) -> None:
     settings.read(ROOT / "settings.ini", encoding="utf-8")
     host, base = (settings["DEFAULT"][key] for key in ("doc_host", "doc_baseurl"))
     address = f"{host}/{base.strip('/')}".rstrip("/") if host else ""
+    for path in folder.rglob("*.html"):
+        page = with_panels(path.read_text(encoding="utf-8"), path.parent)
+        path.write_text(deferred(page), encoding="utf-8")
     known = known_words(folder)
     for path in folder.rglob("*.css"):
         lighten(path, known)
-    for path in folder.rglob("*.html"):
-        page = path.read_text(encoding="utf-8")
-        path.write_text(deferred(page), encoding="utf-8")
     title = settings["DEFAULT"]["title"]
     (folder / "404.html").write_text(lost(folder, title), encoding="utf-8")
     if address:

@@ -63,6 +63,19 @@ def call(name: str, thing: Any) -> str:
     return f"{name}(\n" + "".join(f"    {part},\n" for part in parts) + ")"
 
 
+def laid_out(lines: list[str]) -> str:
+    """The lines of a description as paragraphs and lists, each item on one line."""
+    blocks: list[list[str]] = [[]]
+    for line in lines:
+        if not line:
+            blocks.append([])
+        elif line.startswith("- ") or not blocks[-1]:
+            blocks[-1].append(line)
+        else:
+            blocks[-1][-1] += f" {line}"
+    return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
 def entries(text: str) -> list[tuple[list[str], str, str]]:
     """Names, type and description of each entry of a section of a docstring."""
     found: list[tuple[list[str], str, list[str]]] = []
@@ -80,7 +93,7 @@ def entries(text: str) -> list[tuple[list[str], str, str]]:
             )
         elif found:
             found[-1][2].append(line.strip())
-    return [(names, kind, " ".join(lines).strip()) for names, kind, lines in found]
+    return [(names, kind, laid_out(lines)) for names, kind, lines in found]
 
 
 def listed(text: str, parameters: dict[str, Any]) -> str:
@@ -98,7 +111,8 @@ def listed(text: str, parameters: dict[str, Any]) -> str:
             )
             head = f"`{name}`{f' : `{kind}`' if kind else ''}{said}\n"
             # with no words it is an entry all the same
-            lines[name.lstrip("*")] = head + f":   {words or '[]{}'}\n"
+            said = words.replace("\n", "\n    ").replace("\n    \n", "\n\n") or "[]{}"
+            lines[name.lstrip("*")] = f"{head}:   {said}\n"
     return "\n".join(
         [lines.pop(name) for name in parameters if name in lines] + list(lines.values())
     )

@@ -85,10 +85,29 @@ def entry(found: dict[str, Any], pages: dict[str, Tag]) -> dict[str, Any]:
     return found | {"text": html.escape(words, quote=False), "section": section}
 
 
+def details(index: list[dict[str, Any]], folder: Path) -> list[dict[str, Any]]:
+    """Entries for the sections that have a part on the second page of a chapter, too."""
+    known = {found["href"] for found in index}
+    pages = {found["href"]: found for found in index if "#" not in found["href"]}
+    made = []
+    for path in sorted(folder.glob("*-details.html")):
+        first = pages.get(f"{path.name.removesuffix('-details.html')}.html")
+        if first is None:
+            continue
+        for section in read(path).select("section[id]"):
+            href = f"{path.name}#{section['id']}"
+            heading = section.find(re.compile("^h[1-6]$"))
+            if heading and href not in known:
+                title = " ".join(heading.get_text(" ").split())
+                made.append(first | {"objectID": href, "href": href, "section": title})
+    return made
+
+
 def main(folder: Path) -> None:
     """Write the index anew."""
     path = folder / "search.json"
     index = json.loads(path.read_text(encoding="utf-8"))
+    index += details(index, folder)
     names = {found["href"].partition("#")[0] for found in index}
     pages = {name: read(folder / name) for name in names}
     made = [entry(found, pages) for found in index]

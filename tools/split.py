@@ -139,13 +139,14 @@ class Page:
                 )
             )
 
-    def sections(self) -> list[str]:
-        """The names of its sections."""
+    def sections(self) -> list[tuple[str, str]]:
+        """The names of its sections, each with its place."""
         found = []
         for head in self.main.select(":scope > section > h2"):
             for number in head.select(".header-section-number"):
                 number.extract()
-            found.append(head.get_text().strip())
+            assert isinstance(head.parent, Tag)
+            found.append((head.get_text().strip(), str(head.parent.get("id", ""))))
         return found
 
 
@@ -156,15 +157,19 @@ def element(text: str) -> Tag:
     return found
 
 
-def finish_chapter(page: Page, address: str, second: list[str]) -> None:
+def finish_chapter(page: Page, address: str, second: list[tuple[str, str]]) -> None:
     """Lead from the first page of a chapter to the second, at its head and at its end."""
     if links := page.soup.select_one("p.notebook-links"):
         links.append(" · ")
         links.append(element(f'<a href="{address}">Proofs and details</a>'))
-    listed = " · ".join(html.escape(name, quote=False) for name in second)
+    listed = " · ".join(
+        f'<a href="{address}#{place}">{html.escape(name, quote=False)}</a>'
+        for name, place in second
+    )
     end = element(
         '<nav class="second-page" aria-label="Second page of the chapter">'
-        f'<a href="{address}">Proofs and details</a><span>{listed}</span></nav>'
+        f'<a href="{address}">Proofs and details</a>'
+        f"<span>There: {listed}</span></nav>"
     )
     refs = page.main.select_one("#refs")
     if refs:

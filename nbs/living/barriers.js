@@ -89,7 +89,7 @@
     <label>columns to choose, r <input type="range" name="r" min="2" max="60" value="30"></label>
     <label>dimensions, ℓ <input type="range" name="ell" min="1" max="12" value="6"></label>
     <label>step <input type="range" name="tau" min="0" max="30" value="30"></label>
-    <label><input type="checkbox" name="first"> the first feasible column, not the best</label></div>
+    <label><input type="checkbox" name="first"> the first column that is allowed, not the best</label></div>
     <svg viewBox="0 0 640 300" role="img"></svg><p aria-live="polite"></p>`;
   const input = (name) => place.querySelector(`[name=${name}]`);
   const svg = place.querySelector("svg"), said = place.querySelector("p");
@@ -109,14 +109,14 @@
     element("polygon", {class: "wall", points: `${line((p) => p.L)} 630,300 10,300`}, svg);
     for (let j = 0; j < ell; j++) element("polyline", {class: "value", points: line((p) => p.values[j], tau)}, svg);
     for (const value of path[tau].values) element("circle", {class: "value", r: 3, cx: x(tau), cy: y(value)}, svg);
-    for (const [text, step, get] of [["upper barrier", 0.05, (p) => p.U], ["lower barrier", 0.7, (p) => p.L]]) {
-      const at = Math.round(step * r);
-      element("text", {x: x(at) + 6, y: y(get(path[at])) + (text[0] === "u" ? -8 : 18)}, svg).textContent = text;
-    }
-    const scale = (1 - s) / r, last = path[r].values.map((value) => value * scale);
-    const number = (value) => value.toPrecision(3);
+    element("text", {x: 20, y: 26}, svg).textContent = "upper barrier";
+    element("text", {x: 620, y: 288, "text-anchor": "end"}, svg).textContent = "lower barrier";
+    // All numbers at the scale of the last step, where the promise is made.
+    const scale = (1 - s) / r, scaled = path[tau].values.map((value) => value * scale), last = path[r].values.map((value) => value * scale);
+    const number = (value) => Math.abs(value) < 5e-4 ? "0" : value.toPrecision(3);
+    const values = ell === 1 ? `the eigenvalue is ${number(scaled[0])}` : `the ${ell} eigenvalues lie from ${number(scaled[0])} to ${number(scaled[ell - 1])}`;
     said.textContent = tau < r
-      ? `After ${tau} of ${r} steps the ${ell === 1 ? "eigenvalue is" : `${ell} eigenvalues are`} between ${number(path[tau].L)} and ${number(path[tau].U)}.`
+      ? `After ${tau} of ${r} steps the barriers stand at ${number(path[tau].L * scale)} and ${number(path[tau].U * scale)}; ${values}.`
       : `${r} columns for ${ell} dimension${ell === 1 ? "" : "s"}: every squared length is kept between ${number(last[0])} and ${number(last[ell - 1])} times; promised for any data are ${number((1 - s) ** 2)} and ${number((1 + s) ** 2)}.`;
     svg.setAttribute("aria-label", said.textContent);
     place.dataset.interval = JSON.stringify([last[0], last[ell - 1], (1 - s) ** 2, (1 + s) ** 2]);

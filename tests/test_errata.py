@@ -162,7 +162,47 @@ def test_the_width_of_lemma_3_of_risk_rfe_is_for_few_features(alpha, d_0, d):
         and "#prp-rates-width" in told[6]
     )
     section = prose[prose.index('id="sec-errata-d27"') :]
-    assert "does follow" not in section[: section.index("\n### ")]
+    section = section[: section.index("\n### ")]
+    assert "does follow" not in section
+    assert "at every dispensable set $J$, with one width for all of them" in section
+
+
+def test_at_the_width_of_lemma_3_a_feature_that_matters_may_go_first():
+    """y is the sign of x_1 + x_2, and x_3 to x_5 vary a fifth as much: where |f| < 1,
+    the least hinge objective is 1 - theta / (4 lambda).
+    """
+    shares = []
+    for lam in (1e-6, 1e-9, 1e-12):
+        gamma = lam ** (-1 / 3)
+        # u = x - x' has a triangular density, and k is zero but for small u
+        u = np.linspace(0, min(2, 9 / gamma), 20_001)
+        k = np.exp(-((gamma * u) ** 2))
+        narrow = np.linspace(0, min(0.4, 9 / gamma), 20_001)
+        idle = 2 * np.trapezoid(
+            np.exp(-((gamma * narrow) ** 2)) * (0.4 - narrow) / 0.16, narrow
+        )
+        # without x_1: the mean of x x' over x, for |x| <= 1 and |x - u| <= 1
+        one = 2 * np.trapezoid(k * (2 / 3 - u + u**3 / 6) / 4, u)
+        # to leading order, as both samples have the same label
+        both = np.pi / gamma**2 / 4
+        shares.append(one * idle / both)
+        largest = (2.5 * np.sqrt(np.pi) / gamma) ** 3 * np.sqrt(np.pi) / gamma / lam / 4
+        assert shares[-1] > 1.4
+    assert largest < 0.01 and abs(shares[-1] - 5 / 3) < 1e-2
+
+
+def test_rates_ask_for_dispensable_sets_and_one_kernel():
+    """What the propositions on growing numbers of features and on rates assume."""
+    chapter = path.with_name("23_consistency.ipynb").read_text(encoding="utf-8")
+    text = "\n".join("".join(c["source"]) for c in json.loads(chapter)["cells"])
+    growing, rates, width = (
+        re.search(rf'^> <a id="prp-{label}"></a>.*', text, flags=re.MULTILINE)[0]
+        for label in ("growing", "rates", "lemma-width")
+    )
+    assert "error of a *dispensable* set" in growing and "one for all sets" in growing
+    assert "for every dispensable $J$" in rates and "one for all $J$" in rates
+    assert "((\\alpha+1)d_0)" in width
+    assert "This does not follow from [Proposition" in text
 
 
 def test_formulas_of_the_tables_are_whole_and_cannot_be_taken_for_the_ends_of_columns():

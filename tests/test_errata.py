@@ -205,6 +205,18 @@ def test_rates_ask_for_dispensable_sets_and_one_kernel():
     assert "This does not follow from [Proposition" in text
 
 
+@pytest.mark.parametrize("number", ["S1", "Z1", "Z5", "Z6"])
+def test_what_one_letter_of_the_print_decides_is_no_more_than_a_misprint(number):
+    """We had texts taken from the pages; these entries say what they depend on."""
+    told = {entry[0]: entry for entry in ENTRIES}[number]
+    assert told[5] == "misprint"
+    section = prose[prose.index(f'id="sec-errata-{told[1]}"') :]
+    section = section[: section.index("\n##")] if "\n##" in section else section
+    assert re.search("print (decides|has|keeps)|paper's print", section)
+    matter = prose[prose.index("## 33.2") : prose.index('id="sec-errata-list"')]
+    assert f"[{number}]" not in matter and f"*{number}*" not in matter
+
+
 def test_formulas_of_the_tables_are_whole_and_cannot_be_taken_for_the_ends_of_columns():
     for number, *fields in ENTRIES:
         for field in fields:
@@ -318,8 +330,8 @@ def test_b_sparse_features_by_the_pseudo_inverse(seed, n, d):
 
 @every_draw
 def test_z_the_effective_dimension(seed):
-    """The printed bound fails where lambda is small against gamma; the mended one holds
-    for every spectrum.
+    """With the root as a factor the bound fails where lambda is small against gamma; as
+    the subscript of the numerical rank it holds for every spectrum.
     """
     rng = np.random.default_rng(seed)
     sigma2 = 50 * rng.random(100) ** 4

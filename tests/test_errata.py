@@ -12,7 +12,8 @@ import pytest
 
 from fsel_book.certificates import Sampling, certify
 from fsel_book.dual_set import det_promise, det_sampling
-from fsel_book.ridge import largest_image, matrix_interval
+from fsel_book.leverage import leverage_sampling
+from fsel_book.ridge import largest_image, matrix_interval, ridge_risk
 from fsel_book.sparsification import bss
 from fsel_book.spectra import row_space
 
@@ -205,6 +206,15 @@ def test_rates_ask_for_dispensable_sets_and_one_kernel():
     assert "This does not follow from [Proposition" in text
 
 
+def test_what_the_text_of_risk_rfe_says_of_scad_and_of_unique_sets():
+    """D36: the Gaussian kernel does match SCAD; D12: Remark 8 claims no uniqueness."""
+    told = {entry[0]: entry for entry in ENTRIES}
+    assert "Gaussian kernel alone" in told["D36"][4]
+    assert "Remark 8 does not claim" in told["D12"][4]
+    assert "$J_*$ is unique" not in told["D12"][3]
+    assert "72 percent without a mistake" in prose
+
+
 @pytest.mark.parametrize("number", ["S1", "Z1", "Z5", "Z6"])
 def test_what_one_letter_of_the_print_decides_is_no_more_than_a_misprint(number):
     """We had texts taken from the pages; these entries say what they depend on."""
@@ -277,6 +287,28 @@ def test_r_the_bias_in_a_sandwich_of_kernels(seed):
         growth.append(np.sum((N * np.linalg.solve(K + N * np.eye(2), z)) ** 2) / before)
     assert max(growth) > 2 * (1 - 0.5) ** -2
     assert max(growth) <= worst / before * (1 + 1e-9)
+
+
+@every_draw
+def test_r_the_selections_themselves_pass_the_limit_on_the_bias(seed):
+    """Two samples, one a million times the other; 72 picks promise a distortion of one
+    half, for which the paper allows four times the bias.
+    """
+    V = np.linalg.qr(np.random.default_rng(seed).standard_normal((200, 2))).Q
+    X = np.array([1.0, 1e3])[:, None] * V.T
+    z = np.array([0.0, 1.0])
+
+    def growth(kept):
+        bias = [ridge_risk(Z @ Z.T, z, 0.0, 1.0).bias for Z in (X, kept.apply(X))]
+        return bias[1] / bias[0]
+
+    draws = [leverage_sampling(V, 72, random_state=draw) for draw in range(10)]
+    assert certify(V, bss(V, 72)).eps <= 3 * np.sqrt(2 / 72)
+    assert all(certify(V, kept).eps <= 0.5 for kept in draws)
+    grown = [growth(kept) for kept in (bss(V, 72), *draws)]
+    assert np.median(grown[1:]) > 100 and max(grown) > 1000
+    if seed == 0:
+        assert grown[0] == pytest.approx(48.55, abs=0.5)
 
 
 @every_draw

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.linalg import qr
 
 from fsel_book.certificates import Sampling, certify
 from fsel_book.dual_set import det_promise, det_sampling
@@ -204,6 +205,58 @@ def test_rates_ask_for_dispensable_sets_and_one_kernel():
     assert "for every dispensable $J$" in rates and "one for all $J$" in rates
     assert "((\\alpha+1)d_0)" in width
     assert "This does not follow from [Proposition" in text
+
+
+def test_no_entry_says_more_than_its_paper_allows():
+    """What is a condition, a guess or a reading of a paper is not called false."""
+    told = {entry[0]: entry for entry in ENTRIES}
+    kinds = {number: told[number][5] for number in ("B8", "D10", "D31", "R2", "Z4")}
+    assert kinds == {
+        "B8": "condition",
+        "D10": "condition",
+        "D31": "constant",
+        "R2": "misprint",
+        "Z4": "constant",
+    }
+    for old in (
+        "most matrices",
+        "no proof can give less",
+        "is too weak",
+        "thinks that",
+    ):
+        assert old not in prose, old
+    for new in (
+        "assumes full rank throughout",
+        "no more than Lemmas 2 and 7",
+        "is needed, which is right",
+        "normalised once",
+    ):
+        assert new in prose, new
+
+
+@every_draw
+def test_c_a_matrix_whose_singular_values_are_alike_meets_the_printed_definition(seed):
+    """Of rank-revealing QR, with a small factor; one whose values fall far cannot."""
+    A = np.random.default_rng(seed).standard_normal((30, 2000))
+    for last, met in ((1.0, True), (1e-8, False)):
+        A[-1] *= last
+        sigma = np.linalg.svd(A, compute_uv=False)
+        R = qr(A, mode="r", pivoting=True)[0]
+        left = np.linalg.norm(R[10:, 10:], 2)
+        assert left >= sigma[10] * (1 - 1e-9)
+        assert (left < 2 * sigma[-1]) == met
+        assert (sigma[10] < 1e6 * sigma[-1]) == met
+
+
+def test_b_the_older_bound_is_weaker_once_r_is_a_few_times_k():
+    for k in range(5, 60):
+        assert 1 + np.sqrt(9 * k / (6 * k)) <= np.sqrt(k)
+        assert (1 + np.sqrt(9 * k / (k + 1)) <= np.sqrt(k)) == (k >= 16)
+
+
+def test_the_letter_that_appendix_b_of_dual_projection_leaves_undefined_is_listed():
+    (entry,) = (e for e in ENTRIES if e[0] == "Z13")
+    assert "\\eta_i" in entry[3] and "\\xi_i" in entry[4] and entry[5] == "misprint"
 
 
 def test_what_the_text_of_risk_rfe_says_of_scad_and_of_unique_sets():

@@ -2572,6 +2572,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                                                                      'fsel_book/papers/risk_rfe.py'),
                                            'fsel_book.papers.risk_rfe.judged_choice': ( 'risk_rfe_paper.html#judged_choice',
                                                                                         'fsel_book/papers/risk_rfe.py'),
+                                           'fsel_book.papers.risk_rfe.power_of_agreement': ( 'risk_rfe_paper.html#power_of_agreement',
+                                                                                             'fsel_book/papers/risk_rfe.py'),
                                            'fsel_book.papers.risk_rfe.printed_row': ( 'risk_rfe_paper.html#printed_row',
                                                                                       'fsel_book/papers/risk_rfe.py'),
                                            'fsel_book.papers.risk_rfe.refitted_guyon': ( 'risk_rfe_paper.html#refitted_guyon',

@@ -287,6 +287,36 @@ def test_agreement_is_fishers_test(share, draws, printed):
     assert paper.agreement(share, draws, printed) == pytest.approx(exact)
 
 
+@pytest.mark.parametrize(("draws", "told"), [(10, 0.14), (20, 0.52), (100, 0.99)])
+def test_how_often_a_share_30_points_lower_is_noticed(draws, told):
+    """By simulation; and the table of findings says it for 10 and 20 draws."""
+    assert paper.power_of_agreement(draws, 72) == pytest.approx(told, abs=0.005)
+    right = np.random.default_rng(0).binomial(draws, 0.42, 2000)
+    no = [paper.agreement(100 * k / draws, draws, 72) < 0.01 for k in range(draws + 1)]
+    assert np.mean(np.array(no)[right]) == pytest.approx(told, abs=0.03)
+    wide = findings()["Table 8.1, 200 features, all methods"]
+    half = findings()["The same with a half *added* to the effects"]
+    assert "14% of runs" in wide and "52%" in half
+
+
+def test_the_size_of_tables_8_3_and_8_4_is_said_to_be_chosen_by_looking():
+    told = findings()["Tables 8.3 and 8.4, rules that no linear model sees"]
+    assert "chosen by looking" in told and "no test" in told
+    rows = {
+        (row["correlated"], row["n"]): row["none"]
+        for row in rows_of("bent")
+        if row["method"] == "rbf, risk-RFE (NR)"
+        and not row["numbers"]
+        and row["bend"] == 0.05
+    }
+    for n in (100, 200):
+        assert f"{rows[False, n]:.0f} and {rows[True, n]:.0f}% at $n={n}$" in told
+    # at the other size the second table does not agree
+    row = dict(method="rbf, risk-RFE (NR)", numbers=False, correlated=True, draws=100)
+    assert not paper.share_agrees(row | dict(n=100, none=rows[True, 100]))
+    assert paper.share_agrees(row | dict(n=200, none=rows[True, 200]))
+
+
 def test_the_linear_machine_at_100_samples_agrees():
     """60 against 72 and 87 against 94 of 100 draws each: both shares vary."""
     for d, none in ((30, 60), (50, 87)):

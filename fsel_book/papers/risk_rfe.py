@@ -5,7 +5,7 @@ __all__ = ['N_RELEVANT', 'linear_tables', 'wide_tables', 'added_tables', 'printe
            'bend_tables', 'refitted_tables', 'refitted_fifty', 'refitted_wide', 'vowel_table', 'ozone_table',
            'printed_row', 'draw_linear_task', 'draw_bent_task', 'test_error', 'squared_norm_of', 'refitted_guyon',
            'select_by_lasso', 'select_by_scad', 'select_by_penalty', 'draw_parts', 'judged_choice',
-           'summarize_mistakes', 'agreement', 'share_agrees']
+           'summarize_mistakes', 'agreement', 'power_of_agreement', 'share_agrees']
 
 # %% ../../nbs/28_risk_rfe_paper.ipynb #67b9da3e
 import warnings
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import fisher_exact
+from scipy.stats import binom, fisher_exact
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.exceptions import ConvergenceWarning
@@ -710,6 +710,16 @@ def agreement(
     theirs = round(printed * printed_draws / 100)
     table = [(ours, theirs), (draws - ours, printed_draws - theirs)]
     return float(fisher_exact(table).pvalue)
+
+
+def power_of_agreement(draws: int, printed: float, lower: float = 30.0) -> float:
+    """How often the test at 1 percent says that shares do not agree, if ours, of so
+    many draws, is of a probability that is `lower` points below the paper's share.
+    """
+    right = np.arange(draws + 1)
+    says_no = [agreement(100 * k / draws, draws, printed) < 0.01 for k in right]
+    chances = binom.pmf(right, draws, max(printed - lower, 0) / 100)
+    return float(chances @ np.array(says_no, dtype=float))
 
 
 def share_agrees(row: dict) -> bool | None:

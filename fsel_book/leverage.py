@@ -83,7 +83,7 @@ def leverage_sampling(
     ----------
     Paul and Drineas 2016, section 4.2, equation (9) and Lemma 3, with `1 / sqrt(r p_i)`
     in place of the paper's `1 / sqrt(p_i)`; Paul, Magdon-Ismail and Drineas 2015,
-    Lemma 2.
+    supplement, Theorems 4 and 5.
 
     Examples
     --------
@@ -223,8 +223,8 @@ def leverage_promise(ell: int, r: int, delta: float = 0.01) -> Promise:
 
     References
     ----------
-    The theorem of the chapter on leverage-score sampling; of the same order as Lemma 2
-    of Paul et al. 2015.
+    The theorem of the chapter on leverage-score sampling; of the order of Theorems 4
+    and 5 in the supplement of Paul et al. 2015.
 
     Examples
     --------

@@ -968,7 +968,7 @@ class SupportVectorSelector(SamplingTransformer):
 
     References
     ----------
-    Paul, Magdon-Ismail and Drineas 2015, Theorems 1 and 4.
+    Paul, Magdon-Ismail and Drineas 2015, supplement, Theorem 4.
 
     Examples
     --------

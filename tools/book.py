@@ -249,6 +249,8 @@ class Work:
             if "pages" in found:
                 home += f", {found['pages']}"
             parts.append(home + ".")
+        if "booktitle" in found and "publisher" in found:
+            parts.append(found["publisher"] + ".")
         if self.address:
             parts.append(f"<{self.address}>")
         return " ".join(parts)

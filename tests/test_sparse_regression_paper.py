@@ -15,7 +15,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 
-from fsel_book import certify_span, row_space
+from fsel_book import certify_span, det_sampling, row_space
 from fsel_book.notebook import stored_record
 from fsel_book.papers import experiments as ex
 from fsel_book.papers import sparse_regression as paper
@@ -419,3 +419,31 @@ def test_rows_of_the_other_figures():
         for name in row
         if name.startswith(("above", "other"))
     )
+
+
+def test_leaning_directions_are_a_split_of_the_lemma_and_see_a_weak_direction():
+    """The section on directions that lean: of each of its choices the error in sample is
+    at most the two terms of the bound, and on a weak direction leaning halves it.
+    """
+    (code,) = (
+        "".join(cell["source"])
+        for cell in cells
+        if "def directions_for" in "".join(cell["source"])
+    )
+    names = dict(np=np, det_sampling=det_sampling, row_space=row_space)
+    exec(code, names)
+    rng = np.random.default_rng(1)
+    weak = rng.standard_normal(200)
+    X = rng.standard_normal((200, 4)) @ rng.standard_normal((4, 80))
+    X += 0.5 * rng.standard_normal((200, 80))
+    X[:, :8] += weak[:, None]
+    errors = {}
+    for kind in names["KINDS"]:
+        U = names["directions_for"](X[:120], weak[:120], 4, kind)
+        np.testing.assert_allclose(U.T @ U, np.eye(4), atol=1e-8)
+        made, errors[kind], first, second = names["by_directions"](
+            X[:120], weak[:120], X[120:], weak[120:], kind, 4, 8
+        )
+        assert made <= first + second + 1e-9
+    assert errors["leaning"] < errors["components"] / 1.5
+    assert errors["partial least squares"] < errors["components"] / 1.5

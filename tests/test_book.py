@@ -216,7 +216,7 @@ def test_how_imports_in_a_part_of_the_package_are_read():
 # notebook uses those before it here alone.
 DEPENDENCE = """
 arrays datasets loaders spectra_engine spectra blocks certificates barriers column_search
-summaries block_search constraints sparsification leverage dual_set sparse_components
+summaries block_search constraints sparsification leverage graphs dual_set sparse_components
 baselines ridge_barriers plain_columns kept labels ridge linear_programs svm losses
 dual_solvers dual_projection kernels kernel_machines warm_fits elimination_step
 elimination risk_rfe stopping case_studies consistency groups_and_kernels experiments ridge_paper

@@ -321,7 +321,8 @@ class TableSelector(SelectorMixin, VersionedEstimator):
     References
     ----------
     Batson, Spielman and Srivastava (2012), Theorem 3.1, with a preference among feasible
-    columns; at a ridge, for groups: Theorems 10.1 and 23.1 of this book.
+    columns; at a ridge and for groups: the theorems of the chapters on barriers at a ridge
+    and on groups of columns.
 
     Examples
     --------

@@ -18,7 +18,7 @@ from fsel_book.ridge import largest_image, matrix_interval, ridge_risk
 from fsel_book.sparsification import bss
 from fsel_book.spectra import row_space
 
-path = Path(__file__).resolve().parent.parent / "nbs" / "33_errata.ipynb"
+path = Path(__file__).resolve().parent.parent / "nbs" / "34_errata.ipynb"
 book = json.loads(path.read_text(encoding="utf-8"))["cells"]
 source = {
     kind: ["".join(c["source"]) for c in book if c["cell_type"] == kind]
@@ -195,7 +195,7 @@ def test_at_the_width_of_lemma_3_a_feature_that_matters_may_go_first():
 
 def test_rates_ask_for_dispensable_sets_and_one_kernel():
     """What the propositions on growing numbers of features and on rates assume."""
-    chapter = path.with_name("23_consistency.ipynb").read_text(encoding="utf-8")
+    chapter = path.with_name("24_consistency.ipynb").read_text(encoding="utf-8")
     text = "\n".join("".join(c["source"]) for c in json.loads(chapter)["cells"])
     growing, rates, width = (
         re.search(rf'^> <a id="prp-{label}"></a>.*', text, flags=re.MULTILINE)[0]
@@ -283,9 +283,9 @@ def test_of_the_paper_on_support_vector_machines_only_the_supplement_is_cited():
         for place in re.findall(cited, text):
             # the supplement has Algorithm 1 and Lemma 3
             assert "supplement" in place or place.endswith("Lemma 3"), place
-    svm = path.with_name("14_svm.ipynb").read_text(encoding="utf-8")
+    svm = path.with_name("15_svm.ipynb").read_text(encoding="utf-8")
     assert "five theorems" not in svm and "states Theorems 3 to 5" in svm
-    chapter = path.with_name("23_consistency.ipynb").read_text(encoding="utf-8")
+    chapter = path.with_name("24_consistency.ipynb").read_text(encoding="utf-8")
     assert "section 3.4" not in chapter
     assert "(RC1) to (RC3) ask for those on the sample" in chapter
 
@@ -315,7 +315,8 @@ def test_what_one_letter_of_the_print_decides_is_no_more_than_a_misprint(number)
     section = prose[prose.index(f'id="sec-errata-{told[1]}"') :]
     section = section[: section.index("\n##")] if "\n##" in section else section
     assert re.search("print (decides|has|keeps)|paper's print", section)
-    matter = prose[prose.index("## 33.2") : prose.index('id="sec-errata-list"')]
+    start = re.search(r"^## \d+\.2 ", prose, flags=re.MULTILINE)
+    matter = prose[start.start() : prose.index('id="sec-errata-list"')]
     assert f"[{number}]" not in matter and f"*{number}*" not in matter
 
 

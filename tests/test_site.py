@@ -772,7 +772,7 @@ def test_a_picture_that_moves_stands_below_the_idea_of_its_chapter(tmp_path):
     made = prepared(tmp_path, "05_sparsification.ipynb", stored, kinds)
     assert 'data-picture="barriers"' in made[1] and "<script>" in made[1]
     assert made[2] == stored[2]
-    assert prepared(tmp_path, "09_dual_set.ipynb", stored, kinds)[1:] == stored[1:]
+    assert prepared(tmp_path, "10_dual_set.ipynb", stored, kinds)[1:] == stored[1:]
 
 
 def test_search_finds_ideas_and_not_code(tmp_path):

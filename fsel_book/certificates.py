@@ -2,8 +2,8 @@
 
 # %% auto #0
 __all__ = ['LEVELS', 'METHOD_COLORS', 'MOST_BY_DEFAULT', 'ENOUGH', 'MOST_DIRECTIONS', 'NO_MORE_FEATURES', 'FASTER', 'ScoreFunc',
-           'Sampling', 'Promise', 'least_distortion', 'says_nothing', 'Explained', 'PairsKept', 'RowsToCome',
-           'Findings', 'PlainColumns', 'counted', 'rounded_up', 'percent_up', 'rounded_down', 'Certificate',
+           'Sampling', 'Promise', 'least_distortion', 'says_nothing', 'percent_up', 'Explained', 'PairsKept',
+           'RowsToCome', 'Findings', 'PlainColumns', 'counted', 'rounded_up', 'rounded_down', 'Certificate',
            'bar_of_text', 'bar_of_html', 'as_json', 'certify', 'method_color', 'SpectrumDisplay', 'KeptDisplay',
            'n_requested', 'target_rank', 'clear_fitted', 'insert_columns', 'FittedAttributesMixin',
            'SamplingTransformer', 'Directions', 'space_to_certify', 'Look', 'look_at_columns', 'look_at_selected',
@@ -215,6 +215,11 @@ def least_distortion(low: float, high: float) -> float:
 def says_nothing(bound: float, whole: float = 1.0) -> bool:
     """Whether a bound on what is lost is, in print, no less than all there is to lose."""
     return bool(bound >= 0.9995 * whole)
+
+
+def percent_up(x: float) -> str:
+    """A share in percent with one decimal, which is not smaller."""
+    return f"{np.ceil(1000 * x - 1e-6) / 10:.1f}%"
 
 
 def _how_kept(low: float, high: float) -> str:
@@ -595,11 +600,6 @@ def rounded_up(x: float) -> str:
         return f"{x:.3g}"
     unit = 10.0 ** (np.floor(np.log10(x)) - 2)
     return f"{np.ceil(x / unit - 1e-9) * unit:.3g}"
-
-
-def percent_up(x: float) -> str:
-    """A share in percent with one decimal, which is not smaller."""
-    return f"{np.ceil(1000 * x - 1e-6) / 10:.1f}%"
 
 
 def rounded_down(x: float) -> str:

@@ -44,7 +44,7 @@ th, td { text-align: left; padding: .3rem .8rem .3rem 0; border-bottom: 1px soli
   vertical-align: top; overflow-wrap: anywhere }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums;
   white-space: nowrap }
-td.name { min-width: 7rem; font-weight: 600 }
+td.name { min-width: 10rem; font-weight: 600 }
 td.others { min-width: 11rem }
 th.number { white-space: normal }
 th { overflow-wrap: normal }
@@ -55,7 +55,7 @@ svg { max-width: 100%; height: auto; display: block }
 .narrow { display: none }
 @media (max-width: 640px) { .broad { display: none } .narrow { display: block }
   table { font-size: .8rem } th, td { padding-right: .5rem }
-  td.name { min-width: 4.5rem } td.others { min-width: 6rem } }
+  td.name { min-width: 7rem } td.others { min-width: 6rem } }
 ul { padding-left: 1.2rem } li { margin: .25rem 0; overflow-wrap: anywhere }
 .key span { display: inline-block; margin-right: 1.1rem; white-space: nowrap }
 .key i { display: inline-block; width: 1.4rem; border-top: 3px solid; margin-right: .4rem;

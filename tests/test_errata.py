@@ -193,6 +193,28 @@ def test_at_the_width_of_lemma_3_a_feature_that_matters_may_go_first():
     assert largest < 0.01 and abs(shares[-1] - 5 / 3) < 1e-2
 
 
+@pytest.mark.parametrize("c", [0.5, 2])
+def test_d31_a_width_tied_to_the_samples_is_blind_with_log_n_features(c):
+    """alpha d_0 = 1 and lambda = n^(-3/5): what f can be falls at both widths that
+    grow, and at a small fixed one it does not.
+    """
+    numbers = np.arange(8, 64, 8)  # of features, d = c log n
+    lams = np.exp(-0.6 * numbers / c)
+
+    def sizes(gammas):
+        """The logarithm of the bound on the root mean square of f."""
+        return (numbers * np.log(np.sqrt(np.pi) / (2 * gammas)) - np.log(lams)) / 2
+
+    of_lemma, of_all = lams ** (-1 / 3), lams ** (-1 / (1 + numbers))
+    assert (np.diff(sizes(of_lemma)) < 0).all() and (np.diff(sizes(of_all)) < 0).all()
+    steps = np.diff(sizes(of_all)) / np.diff(numbers)
+    assert abs(steps[-1] - np.log(np.sqrt(np.pi) / 2) / 2) < 0.05
+    fixed = numbers * np.log(largest_eigenvalue(0.1)) - np.log(lams)
+    assert (np.diff(fixed) > 0).all()
+    start = prose.index('id="sec-errata-d31"')
+    assert "#sec-consistency-rc3" in prose[start : start + 1500]
+
+
 def test_rates_ask_for_dispensable_sets_and_one_kernel():
     """What the propositions on growing numbers of features and on rates assume."""
     chapter = path.with_name("24_consistency.ipynb").read_text(encoding="utf-8")

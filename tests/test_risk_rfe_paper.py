@@ -544,3 +544,32 @@ def test_every_setting_of_the_records_has_its_draws():
             assert row["none"] + row["one"] + row["more"] == pytest.approx(
                 100, abs=0.01
             )
+
+
+def test_a_screen_keeps_what_its_measure_sees():
+    """The section on screening: its scores on few features, and what its text says of
+    the stored table.
+    """
+    book = json.loads(chapter.read_text(encoding="utf-8"))["cells"]
+    (scores,) = (c for c in book if "def by_correlation" in "".join(c["source"]))
+    code = "".join(scores["source"]).split("\n\n\nX, y, relevant")[0]
+    names = dict(np=np)
+    exec(code, names)
+    X, y, _ = paper.make_nested_square(400, 6, random_state=0)
+    by_distance = names["by_distance_correlation"](X, y)
+    assert by_distance[:2].min() > 2 * by_distance[2:].max()
+    assert names["by_correlation"](X, y)[:2].max() < 0.15 * len(y)
+    y = np.sign(X[:, 0] * X[:, 1])
+    by_distance = names["by_distance_correlation"](X, y)
+    assert by_distance[:2].max() < 1.5 * by_distance[2:].max()
+
+    (run,) = (c for c in book if "# The run of the screens" in "".join(c["source"]))
+    rows = {
+        line[:8].strip() + " " + line[9:20].strip(): line[20:].replace("%", "").split()
+        for line in "".join(run["outputs"][0]["text"]).splitlines()[2:]
+    }
+    assert len(rows) == 9
+    assert rows["square DC-SIS"] == ["100", "40", "100", "100"]
+    assert all(set(rows[name]) == {"0"} for name in rows if name.startswith("product"))
+    assert set(rows["square SIS"]) == set(rows["square first step"]) == {"0"}
+    assert min(int(rows[name][0]) for name in rows if name.startswith("linear")) >= 92

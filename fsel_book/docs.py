@@ -46,7 +46,7 @@ center : bool
 rank : int, "full" or None
     The rank `l` to certify, below `r`; 1 for a single draw. None takes `r // 4`, but
     `min(10, r // 2)` if that is more, and at most 100 or the numerical rank of `X`,
-    which it takes with "theorem". In the chapter on selectors with and without labels the
+    which it takes with "theorem". In the selection study the
     errors at higher ranks were as large or larger, and lower ranks certify less. With
     four draws for a direction BSS promises a condition number of at most 9, and beyond
     100 directions fits become slow. "full" is the numerical rank, as in the papers.
@@ -57,7 +57,7 @@ rank : int, "full" or None
     full, as in the papers, and they are fewer than `r`; "full" is the numerical rank.
     With a ridge they may be more, and None is all of them. Without both, the default,
     the leading `2 r` directions are certified, at most 150, at the ridge at which a
-    quarter of them counts: in the chapter on selectors with and without labels that
+    quarter of them counts: in the selection study that
     explained more of rows not seen than a rank of `r // 4` in full, with every number
     of columns. Only where the longest column is taken (`rule="largest-norm"`, or `X` in
     blocks of features and no scores), None is a rank: `r // 4`, but `min(10, r // 2)`
@@ -76,8 +76,7 @@ delta : float
     "rescale": """\
 rescale : bool
     Multiply the chosen columns by the square roots of their weights, as the theory
-    does. By default they stay as they are: in the chapter on selectors with and without
-    labels a machine erred as much or more with weights.""",
+    does. By default they stay as they are: in the selection study a machine erred as much or more with weights.""",
     "exchange": """\
 exchange : bool
     At the end, exchange chosen columns for others as long as the smallest eigenvalue of

@@ -998,8 +998,7 @@ class DSFSelector(ConstraintMixin, ScoreMixin, _ComponentsMixin, CertifiedSelect
           values and up to twenty different integers are classes: the target is then
           which sample is in which. Give numbers as floats.
 
-        The default had the smallest condition numbers in the chapter on selectors with
-        and without labels, and no other rule that sees no labels had an error more than
+        The default had the smallest condition numbers in the selection study, and no other rule that sees no labels had an error more than
         a point below its own.
     %(score_func)s
     %(exclude)s

@@ -67,7 +67,7 @@ def described(estimator):
     }
 
 
-STUDY = "the chapter on selectors with and without labels"
+STUDY = "the selection study"
 SELECTORS = (
     "BSSSelector",
     "DSFSelector",

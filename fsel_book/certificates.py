@@ -219,7 +219,7 @@ def says_nothing(bound: float, whole: float = 1.0) -> bool:
 
 def percent_up(x: float) -> str:
     """A share in percent with one decimal, which is not smaller."""
-    return f"{np.ceil(1000 * x - 1e-6) / 10:.1f}%"
+    return f"{max(0.0, np.ceil(1000 * x - 1e-6)) / 10:.1f}%"
 
 
 def _how_kept(low: float, high: float) -> str:
